@@ -1,0 +1,113 @@
+package command
+
+import (
+	"strconv"
+
+	"trireme/fsm/reply"
+)
+
+// Args reads the arguments behind a command's name, in order. Its error is sticky:
+// the first one wins and Done gives it.
+type Args struct {
+	argv [][]byte
+	at   int
+	err  reply.Value
+	bad  bool
+}
+
+// NewArgs reads argv, whose first word is the command's name.
+func NewArgs(argv [][]byte) *Args { return &Args{argv: argv, at: 1} }
+
+// Left is the number of words not read yet.
+func (a *Args) Left() int { return len(a.argv) - a.at }
+
+// Fail records an error reply unless one stands already.
+func (a *Args) Fail(v reply.Value) {
+	if !a.bad {
+		a.bad, a.err = true, v
+	}
+}
+
+// Bytes is the next word; it aliases the request and must be copied to be stored.
+// Without one the syntax error is recorded.
+func (a *Args) Bytes() []byte {
+	if a.at >= len(a.argv) {
+		a.Fail(ErrSyntax)
+		return nil
+	}
+	a.at++
+	return a.argv[a.at-1]
+}
+
+// String is a copy of the next word.
+func (a *Args) String() string { return string(a.Bytes()) }
+
+// Int is the next word as a strict 64-bit integer.
+func (a *Args) Int() int64 { return a.IntOr(ErrNotInteger) }
+
+// IntOr is Int with an error of the caller's.
+func (a *Args) IntOr(e reply.Value) int64 {
+	n, ok := ParseInt(a.Bytes())
+	if !ok {
+		a.Fail(e)
+	}
+	return n
+}
+
+// Word skips the next word if it equals w, which is in upper case, in any case.
+func (a *Args) Word(w string) bool {
+	if a.at < len(a.argv) && EqualFold(a.argv[a.at], w) {
+		a.at++
+		return true
+	}
+	return false
+}
+
+// Rest are all words left.
+func (a *Args) Rest() [][]byte {
+	r := a.argv[min(a.at, len(a.argv)):]
+	a.at = len(a.argv)
+	return r
+}
+
+// Done is the first error; words left unread are a syntax error.
+func (a *Args) Done() (reply.Value, bool) {
+	if !a.bad && a.at < len(a.argv) {
+		a.Fail(ErrSyntax)
+	}
+	return a.err, !a.bad
+}
+
+// ParseInt reads an integer as Redis does: 64 bits, no blanks, no plus sign, no
+// leading zeros, no negative zero.
+func ParseInt(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > 20 {
+		return 0, false
+	}
+	digits := b
+	if b[0] == '-' {
+		digits = b[1:]
+	}
+	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && len(b) > 1) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	return n, err == nil
+}
+
+// EqualFold tells whether b is word, which is in upper case ASCII, in any case.
+func EqualFold(b []byte, word string) bool {
+	if len(b) != len(word) {
+		return false
+	}
+	for i := range b {
+		c := b[i]
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}

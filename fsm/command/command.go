@@ -1,0 +1,92 @@
+// Package command holds the Redis commands: one table, one dispatcher, and the
+// handlers by family. A handler reads its arguments, looks at the keyspace and
+// returns a reply; it never knows which door it was called through.
+package command
+
+import (
+	"trireme/fsm/acl"
+	"trireme/fsm/env"
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// Flags say how a command may be used.
+type Flags uint16
+
+// The flags of a row.
+const (
+	// Write commands change state and go through the log.
+	Write Flags = 1 << iota
+	// ReadOnly commands only read and run on a view.
+	ReadOnly
+	// Fast commands cost at most a look-up; COMMAND reports it.
+	Fast
+	// DenyOOM commands are refused when the memory limit is reached.
+	DenyOOM
+	// Admin commands look at or change the server.
+	Admin
+	// ReadOnlyUser commands are open to the Read Only token.
+	ReadOnlyUser
+	// NoScript commands can't be called from a script.
+	NoScript
+	// NoMulti commands can't stand in a transaction.
+	NoMulti
+	// NoHTTP commands are refused by the HTTP gateway.
+	NoHTTP
+	// MayRead writes turn out to be reads for some arguments; see Command.Reads.
+	MayRead
+)
+
+// KeySpec says which arguments are keys: positions First to Last in steps, where
+// the command's name is 0 and a negative Last counts from the end. First 0 means
+// none. Find, if set, gives the positions for commands that need a look.
+type KeySpec struct {
+	First, Last, Step int
+	Find              func(argv [][]byte) []int
+}
+
+// Handler runs a command. It reads all arguments first, returns a.Done()'s error,
+// and only then touches the keyspace.
+type Handler func(tx *Tx, a *Args) reply.Value
+
+// Command is a row of the table.
+type Command struct {
+	// Name in lower case; a subcommand is a row of its own, "xgroup create".
+	Name string
+	// Arity is the number of words, name included; negative: at least that many.
+	Arity int
+	Flags Flags
+	Keys  KeySpec
+	// Group is the family's name, such as "string".
+	Group string
+	// Since is the feature level that switched the command on.
+	Since env.Level
+	// Syntax and Summary stand in the reference and in COMMAND DOCS.
+	Syntax, Summary string
+	// Reads tells of a MayRead command whether these arguments only read.
+	Reads func(argv [][]byte) bool
+	Run   Handler
+}
+
+// Tx is what one command runs in: its environment, the database and the user.
+type Tx struct {
+	*env.Env
+	DB    *keyspace.DB
+	User  *acl.User
+	Table *Table
+	// MaxMemory is the replicated limit of the database in bytes, 0 for none.
+	MaxMemory int64
+	// Door says where the command came from, for rows that are refused there.
+	Door Door
+}
+
+// Door is the way a command came in.
+type Door uint8
+
+// The doors.
+const (
+	Inside Door = iota // tests and the state machine itself
+	HTTP
+	RESP
+	Script
+)

@@ -1,0 +1,112 @@
+package command
+
+import (
+	"strings"
+
+	"trireme/fsm/reply"
+)
+
+// Table is all commands by name. It is a value made by NewTable, not a package
+// variable: handlers that look at the table would otherwise make an initialization
+// cycle.
+type Table struct {
+	rows       []*Command
+	byName     map[string]*Command
+	containers map[string]bool // names that only have subcommands
+}
+
+// NewTable is the table of this binary.
+func NewTable() *Table {
+	t := &Table{byName: map[string]*Command{}, containers: map[string]bool{}}
+	for _, family := range [][]Command{generic(), strings_(), connection(), server()} {
+		for i := range family {
+			t.add(&family[i])
+		}
+	}
+	return t
+}
+
+func (t *Table) add(c *Command) {
+	if t.byName[c.Name] != nil {
+		panic("command: two rows named " + c.Name)
+	}
+	t.rows = append(t.rows, c)
+	t.byName[c.Name] = c
+	if head, _, sub := strings.Cut(c.Name, " "); sub {
+		t.containers[head] = true
+	}
+}
+
+// Rows are all commands in the order of the families.
+func (t *Table) Rows() []*Command { return t.rows }
+
+// Find is the row that argv calls, nil if there is none. A container is looked up
+// with its subcommand.
+func (t *Table) Find(argv [][]byte) *Command {
+	if len(argv) == 0 {
+		return nil
+	}
+	var buf [64]byte
+	name := lower(buf[:0], argv[0])
+	if c := t.byName[string(name)]; c != nil {
+		return c
+	}
+	if len(argv) > 1 && t.containers[string(name)] {
+		name = lower(append(name, ' '), argv[1])
+		return t.byName[string(name)]
+	}
+	return nil
+}
+
+func lower(dst, b []byte) []byte {
+	for _, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// Check finds the row that argv calls and tells whether this user may call it with
+// that many words through this door. It is asked at the edge, to answer early, and
+// again in the apply, to be right.
+func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
+	c := t.Find(argv)
+	if c == nil || c.Since > tx.Level {
+		return nil, ptr(t.unknown(tx.Door, argv))
+	}
+	if (c.Arity > 0 && len(argv) != c.Arity) || len(argv) < -c.Arity {
+		return nil, ptr(ErrArity(c.Name))
+	}
+	if tx.User == nil || (tx.User.ReadOnly && c.Flags&ReadOnlyUser == 0) {
+		return nil, ptr(ErrNotPermitted(c.Name))
+	}
+	if v, refused := refusedAt(tx.Door, c); refused {
+		return nil, &v
+	}
+	return c, nil
+}
+
+func ptr(v reply.Value) *reply.Value { return &v }
+
+// Exec runs one command: the one dispatcher behind every door.
+func (tx *Tx) Exec(argv [][]byte) reply.Value {
+	c, refusal := tx.Table.Check(tx, argv)
+	if refusal != nil {
+		return *refusal
+	}
+	if tx.ReadOnly && c.Flags&Write != 0 && !c.OnlyReads(argv) {
+		return reply.Error("ERR " + c.Name + " writes and was called in a read")
+	}
+	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used() > tx.MaxMemory && !tx.ReadOnly {
+		return ErrOOM
+	}
+	return c.Run(tx, NewArgs(argv))
+}
+
+// OnlyReads tells whether the command with these arguments changes nothing, so
+// that it can be answered without the log.
+func (c *Command) OnlyReads(argv [][]byte) bool {
+	return c.Flags&Write == 0 || (c.Flags&MayRead != 0 && c.Reads(argv))
+}

@@ -1,0 +1,103 @@
+// Package env says what one apply may know of the world: its place in the log,
+// the cluster's time, the feature level, and a generator seeded by the entry.
+// Nothing under fsm may learn anything else.
+package env
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// Level is a feature level: a number in the replicated state that says which
+// operations, commands and results are switched on. It never falls.
+type Level uint32
+
+// Base is the level of the first release.
+const Base Level = 1
+
+// Env is the world as one request sees it. A read sees the same, with ReadOnly
+// set and the time that the leader handed out.
+type Env struct {
+	// Index is the log index being applied; for a read, the index read at.
+	Index uint64
+	// Now is cluster time in milliseconds since the Unix epoch. It never goes back.
+	Now int64
+	// Level is the feature level in force.
+	Level Level
+	// ReadOnly marks a read: whatever writes refuses or panics under it.
+	ReadOnly bool
+	// Notes are what this apply has to tell subscribers; see Note.
+	Notes []Note
+
+	seed  [16]byte
+	place uint32
+	block uint32
+	words [4]uint64
+	left  int
+}
+
+// Note is a channel message or keyspace event that leaves an apply for the
+// subscribers of this node.
+type Note struct {
+	DB, Channel string
+	Message     string
+}
+
+// New is the environment of request number place of an entry with that seed.
+func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
+	e := &Env{}
+	e.Reset(index, now, level, seed, place)
+	return e
+}
+
+// Reset makes e the environment of another request, so that an apply can use one
+// Env for all of an entry.
+func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
+	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notes: e.Notes[:0]}
+}
+
+// Uint64 is the next number of the apply's generator: SHA-256 in counter mode
+// over the entry's seed and the request's place, because keys and passwords are
+// drawn from it too.
+func (e *Env) Uint64() uint64 {
+	if e.left == 0 {
+		var in [24]byte
+		copy(in[:], e.seed[:])
+		binary.LittleEndian.PutUint32(in[16:], e.place)
+		binary.LittleEndian.PutUint32(in[20:], e.block)
+		sum := sha256.Sum256(in[:])
+		for i := range e.words {
+			e.words[i] = binary.LittleEndian.Uint64(sum[8*i:])
+		}
+		e.block++
+		e.left = len(e.words)
+	}
+	e.left--
+	return e.words[e.left]
+}
+
+// IntN is a number in [0, n) without bias; n must be positive.
+func (e *Env) IntN(n int) int {
+	bound := uint64(n)
+	limit := ^uint64(0) - ^uint64(0)%bound
+	for {
+		if v := e.Uint64(); v < limit {
+			return int(v % bound)
+		}
+	}
+}
+
+const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
+
+// NewID draws an identifier: the prefix, an underscore if there is a prefix, and
+// 22 characters of 54. It is the only source of ids in the state machine.
+func (e *Env) NewID(prefix string) string {
+	b := make([]byte, 0, len(prefix)+23)
+	if prefix != "" {
+		b = append(append(b, prefix...), '_')
+	}
+	for range 22 {
+		b = append(b, idAlphabet[e.IntN(len(idAlphabet))])
+	}
+	return string(b)
+}

@@ -1,0 +1,97 @@
+package keyspace
+
+import "unsafe"
+
+// Type is the data type of a key.
+type Type uint8
+
+// The types, in the order of their snapshot codes, which never change.
+const (
+	None Type = iota
+	String
+	List
+	Hash
+	Set
+	SortedSet
+	Stream
+	JSON
+)
+
+// String is the name that TYPE answers.
+func (t Type) String() string {
+	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL"}[t]
+}
+
+// Object is what a key holds. Objects are immutable: a change puts a new one in
+// place, so forks and replies may share them. What a Container holds may change in
+// place, but only while no fork sees it; see DB.Mutable.
+type Object struct {
+	// Expire is the deadline in unix milliseconds, 0 for none. At the deadline the
+	// key is gone.
+	Expire int64
+	// Version is the log index of the last change, for WATCH.
+	Version uint64
+
+	text string    // of a String whose data is nil
+	data Container // of every other type, and of strings made by appending
+}
+
+// Container is a value with elements. Its embedded Owned says which fork may
+// change it in place.
+type Container interface {
+	Type() Type
+	// Size is the logical size in bytes: the same arithmetic on every node.
+	Size() int64
+	// Clone gives a copy that can be changed without being seen through the
+	// original, in constant time or in at most 64 elements.
+	Clone() Container
+	owned() *Owned
+}
+
+// Owned is embedded by every Container.
+type Owned struct{ epoch uint64 }
+
+func (o *Owned) owned() *Owned { return o }
+
+// Type is the type of the value.
+func (o *Object) Type() Type {
+	if o == nil {
+		return None
+	}
+	if o.data == nil {
+		return String
+	}
+	return o.data.Type()
+}
+
+// Text is the value of a String object. It is immutable and may be kept.
+func (o *Object) Text() string {
+	if b, ok := o.data.(*appended); ok {
+		return unsafe.String(unsafe.SliceData(b.bytes), len(b.bytes))
+	}
+	return o.text
+}
+
+// Data is the container of an object that is no String.
+func (o *Object) Data() Container { return o.data }
+
+// size is the logical size of the value.
+func (o *Object) size() int64 {
+	if o.data != nil {
+		return o.data.Size()
+	}
+	return int64(len(o.text))
+}
+
+// appended is a string that grew by APPEND. Its bytes up to the length are never
+// changed; the spare room behind them belongs to the one object that is live, so
+// that a series of appends costs linear time. Whoever puts the value under a second
+// key must take Text, which has no spare room.
+type appended struct {
+	Owned
+	bytes []byte
+}
+
+func (a *appended) Type() Type       { return String }
+func (a *appended) Size() int64      { return int64(len(a.bytes)) }
+func (a *appended) Clone() Container { return a }

@@ -1,0 +1,123 @@
+// Package reply holds what a command answers: one value in RESP3's terms, which
+// every door writes in its own form (JSON, base64, RESP2, RESP3).
+package reply
+
+import "math"
+
+// Kind is the type of a Value.
+type Kind uint8
+
+// The kinds, in RESP3's terms. NilArray is RESP2's null array; in every other
+// form it equals Nil.
+const (
+	KindNil Kind = iota
+	KindNilArray
+	KindStatus
+	KindBulk
+	KindError
+	KindInt
+	KindArray
+	KindMap
+	KindSet
+	KindDouble
+	KindBool
+	KindVerbatim
+	KindBigNumber
+	KindPush
+)
+
+// Value is one reply. The zero Value is Nil. Values are immutable: texts may be
+// shared with the keyspace.
+type Value struct {
+	kind  Kind
+	num   int64
+	text  string
+	elems []Value
+}
+
+// Nil is the null bulk string.
+func Nil() Value { return Value{} }
+
+// NilArray is the null array of RESP2.
+func NilArray() Value { return Value{kind: KindNilArray} }
+
+// Status is a simple string such as OK.
+func Status(s string) Value { return Value{kind: KindStatus, text: s} }
+
+// OK is the status OK.
+func OK() Value { return Value{kind: KindStatus, text: "OK"} }
+
+// Bulk is a binary-safe string.
+func Bulk(s string) Value { return Value{kind: KindBulk, text: s} }
+
+// Error is an error; text begins with its class, such as ERR.
+func Error(text string) Value { return Value{kind: KindError, text: text} }
+
+// Int is a 64-bit integer.
+func Int(n int64) Value { return Value{kind: KindInt, num: n} }
+
+// Array is a list of values.
+func Array(v ...Value) Value { return Value{kind: KindArray, elems: v} }
+
+// Map is a list of alternating keys and values, a map in RESP3 and flat elsewhere.
+func Map(v ...Value) Value { return Value{kind: KindMap, elems: v} }
+
+// Set is an unordered list, an array outside RESP3.
+func Set(v ...Value) Value { return Value{kind: KindSet, elems: v} }
+
+// Push is an out-of-band message of RESP3, an array elsewhere.
+func Push(v ...Value) Value { return Value{kind: KindPush, elems: v} }
+
+// Double is a floating-point number; text is how it is printed everywhere but in
+// RESP3 clients' own types.
+func Double(f float64, text string) Value {
+	return Value{kind: KindDouble, num: int64(math.Float64bits(f)), text: text}
+}
+
+// Bool is a truth value: 1 or 0 outside RESP3.
+func Bool(b bool) Value {
+	if b {
+		return Value{kind: KindBool, num: 1}
+	}
+	return Value{kind: KindBool}
+}
+
+// Verbatim is text of the format txt, a bulk string outside RESP3.
+func Verbatim(s string) Value { return Value{kind: KindVerbatim, text: s} }
+
+// BigNumber is an integer beyond 64 bits in decimal, a bulk string outside RESP3.
+func BigNumber(s string) Value { return Value{kind: KindBigNumber, text: s} }
+
+// Kind is the type of v.
+func (v Value) Kind() Kind { return v.kind }
+
+// Int is the number of an Int or Bool value.
+func (v Value) Int() int64 { return v.num }
+
+// Float is the number of a Double value.
+func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
+
+// Text is the string of a Status, Bulk, Error, Double, Verbatim or BigNumber value.
+func (v Value) Text() string { return v.text }
+
+// Elems are the elements of an Array, Map, Set or Push value. They must not be changed.
+func (v Value) Elems() []Value { return v.elems }
+
+// IsError tells whether v is an error.
+func (v Value) IsError() bool { return v.kind == KindError }
+
+// IsNil tells whether v is one of the two nulls.
+func (v Value) IsNil() bool { return v.kind == KindNil || v.kind == KindNilArray }
+
+// Equal tells whether v and o are the same reply, type included.
+func (v Value) Equal(o Value) bool {
+	if v.kind != o.kind || v.num != o.num || v.text != o.text || len(v.elems) != len(o.elems) {
+		return false
+	}
+	for i := range v.elems {
+		if !v.elems[i].Equal(o.elems[i]) {
+			return false
+		}
+	}
+	return true
+}
