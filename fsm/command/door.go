@@ -1,0 +1,65 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+
+	"trireme/fsm/reply"
+)
+
+// shownArgs and shownBytes bound what the stock text repeats of an unknown
+// command, as Redis does.
+const shownBytes = 128
+
+// unknown is the error for a command that isn't in the table, in the words of the
+// door it came through.
+func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
+	if len(argv) == 0 {
+		return reply.Error("ERR empty command")
+	}
+	name := string(argv[0])
+	container := t.containers[string(lower(nil, argv[0]))]
+	if container && len(argv) == 1 {
+		return ErrArity(strings.ToLower(name))
+	}
+	switch {
+	case d == HTTP && container:
+		name += " " + string(argv[1])
+		fallthrough
+	case d == HTTP:
+		return reply.Error("ERR Command is not available: '" + strings.ToUpper(clean(name)) + "'")
+	case d == Script:
+		return reply.Error("ERR Unknown Redis command called from script")
+	case container:
+		return reply.Error("ERR unknown subcommand '" + clean(string(argv[1])) + "'. Try " + strings.ToUpper(name) + " HELP.")
+	}
+	var args strings.Builder
+	for _, a := range argv[1:] {
+		if args.Len() >= shownBytes {
+			break
+		}
+		args.WriteString("'" + string(a[:min(len(a), shownBytes-args.Len())]) + "' ")
+	}
+	return reply.Error("ERR unknown command '" + clean(name[:min(len(name), shownBytes)]) + "', with args beginning with: " + clean(args.String()))
+}
+
+// clean keeps an error on one line, whatever the client sent.
+func clean(s string) string {
+	return string(bytes.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' {
+			return ' '
+		}
+		return r
+	}, []byte(s)))
+}
+
+// refusedAt tells whether the row may not be called through the door.
+func refusedAt(d Door, c *Command) (reply.Value, bool) {
+	switch {
+	case d == HTTP && c.Flags&NoHTTP != 0:
+		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
+	case d == Script && c.Flags&NoScript != 0:
+		return reply.Error("ERR This Redis command is not allowed from script"), true
+	}
+	return reply.Value{}, false
+}

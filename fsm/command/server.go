@@ -1,0 +1,4 @@
+package command
+
+// server is the Server family.
+func server() []Command { return nil }
