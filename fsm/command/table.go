@@ -110,3 +110,18 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 func (c *Command) OnlyReads(argv [][]byte) bool {
 	return c.Flags&Write == 0 || (c.Flags&MayRead != 0 && c.Reads(argv))
 }
+
+// Refuse is the reason to discard a transaction of these rows before any of them
+// runs: the first row's own error, nil if all can run.
+func (tx *Tx) Refuse(rows [][][]byte) *reply.Value {
+	for _, argv := range rows {
+		c, refusal := tx.Table.Check(tx, argv)
+		if refusal != nil {
+			return refusal
+		}
+		if c.Flags&NoMulti != 0 {
+			return ptr(reply.Error("ERR Command not allowed inside a transaction"))
+		}
+	}
+	return nil
+}

@@ -51,9 +51,9 @@ func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 }
 
 // Reset makes e the environment of another request, so that an apply can use one
-// Env for all of an entry.
+// Env for all of an entry; the notes gathered so far stay.
 func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notes: e.Notes[:0]}
+	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notes: e.Notes}
 }
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode
@@ -86,6 +86,9 @@ func (e *Env) IntN(n int) int {
 		}
 	}
 }
+
+// Place is the number of the request in its entry.
+func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 

@@ -1,0 +1,235 @@
+package fsm
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/acl"
+	"trireme/fsm/env"
+	"trireme/fsm/wire"
+)
+
+// Opening and Opened are arguments and results without fields of their own.
+type (
+	Opening struct{}
+	Opened  struct{}
+)
+
+// Encode writes nothing.
+func (*Opening) Encode(*wire.Writer) {}
+
+// Decode reads nothing.
+func (*Opening) Decode(*wire.Reader) {}
+
+// Encode writes nothing.
+func (*Opened) Encode(*wire.Writer) {}
+
+// Decode reads nothing.
+func (*Opened) Decode(*wire.Reader) {}
+
+// newTerm is the first entry of a leader: once it is applied, the leader knows its
+// commit index and may serve.
+func (s *State) newTerm(*env.Env, Opening) (Opened, error) { return Opened{}, nil }
+
+// Registration names a node process: the node, its disk and how often that disk was
+// booted.
+type Registration struct {
+	Node, Disk string
+	Boot       uint64
+}
+
+// Encode writes the fields.
+func (g *Registration) Encode(w *wire.Writer) { w.String(g.Node); w.String(g.Disk); w.Uvarint(g.Boot) }
+
+// Decode reads the fields.
+func (g *Registration) Decode(r *wire.Reader) {
+	g.Node, g.Disk, g.Boot = r.String(), r.String(), r.Uvarint()
+}
+
+// Session is the session that a registration opened; 0 if a later process of the
+// same disk has registered already.
+type Session struct{ ID uint64 }
+
+// Encode writes the fields.
+func (n *Session) Encode(w *wire.Writer) { w.Uvarint(n.ID) }
+
+// Decode reads the fields.
+func (n *Session) Decode(r *wire.Reader) { n.ID = r.Uvarint() }
+
+func (s *State) register(e *env.Env, g Registration) (Session, error) {
+	// The place in the entry tells registrations of one entry apart.
+	id := e.Index<<8 | uint64(e.Place()&0xff)
+	return Session{s.sessions.register(id, g.Node, g.Disk, g.Boot)}, nil
+}
+
+// NodeRef names a node.
+type NodeRef struct{ Node string }
+
+// Encode writes the fields.
+func (n *NodeRef) Encode(w *wire.Writer) { w.String(n.Node) }
+
+// Decode reads the fields.
+func (n *NodeRef) Decode(r *wire.Reader) { n.Node = r.String() }
+
+func (s *State) removeNode(_ *env.Env, n NodeRef) (Opened, error) {
+	if i, found := s.sessions.place(n.Node); found {
+		s.sessions = slices.Delete(s.sessions, i, i+1)
+	}
+	return Opened{}, nil
+}
+
+// Settings are the limits that the cluster keeps, equal on every node; 0 is none.
+type Settings struct {
+	// MaxMemory is the most logical memory in bytes before writes that grow are
+	// refused with OOM.
+	MaxMemory int64
+	// DailyLimit is the most commands per database and UTC day of cluster time.
+	DailyLimit int64
+}
+
+// Encode writes the fields.
+func (n *Settings) Encode(w *wire.Writer) { w.Varint(n.MaxMemory); w.Varint(n.DailyLimit) }
+
+// Decode reads the fields.
+func (n *Settings) Decode(r *wire.Reader) { n.MaxMemory, n.DailyLimit = r.Varint(), r.Varint() }
+
+func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {
+	s.settings = n
+	return s.settings, nil
+}
+
+// Founding is what a cluster starts with.
+type Founding struct {
+	ClusterID string
+	Settings  Settings
+	Tokens    acl.Tokens
+	// Again replaces the tokens of a founded cluster: dev mode takes them from its
+	// environment at every start.
+	Again bool
+}
+
+// Encode writes the fields.
+func (f *Founding) Encode(w *wire.Writer) {
+	w.String(f.ClusterID)
+	f.Settings.Encode(w)
+	f.Tokens.Encode(w)
+	w.Bool(f.Again)
+}
+
+// Decode reads the fields.
+func (f *Founding) Decode(r *wire.Reader) {
+	f.ClusterID = r.String()
+	f.Settings.Decode(r)
+	f.Tokens.Decode(r)
+	f.Again = r.Bool()
+}
+
+// found writes the first settings; a cluster that has them keeps them.
+func (s *State) found(_ *env.Env, f Founding) (Opened, error) {
+	if s.clusterID == "" {
+		s.clusterID, s.settings, s.tokens = f.ClusterID, f.Settings, f.Tokens
+	} else if f.Again {
+		s.tokens = f.Tokens
+	}
+	return Opened{}, nil
+}
+
+// LevelChange asks for a feature level, and answers the one in force.
+type LevelChange struct{ Level env.Level }
+
+// Encode writes the fields.
+func (n *LevelChange) Encode(w *wire.Writer) { w.Uvarint(uint64(n.Level)) }
+
+// Decode reads the fields.
+func (n *LevelChange) Decode(r *wire.Reader) { n.Level = env.Level(r.Uvarint()) }
+
+// MaxLevel is the highest feature level this binary knows.
+const MaxLevel = env.Base
+
+func (s *State) setLevel(_ *env.Env, n LevelChange) (LevelChange, error) {
+	if n.Level > MaxLevel {
+		return LevelChange{}, ErrUnknownLevel
+	}
+	s.level = max(s.level, n.Level)
+	return LevelChange{s.level}, nil
+}
+
+// DigestReport is one node's hash of the state at an index.
+type DigestReport struct {
+	Index  uint64
+	Node   string
+	Digest string
+}
+
+// Encode writes the fields.
+func (n *DigestReport) Encode(w *wire.Writer) {
+	w.Uvarint(n.Index)
+	w.String(n.Node)
+	w.String(n.Digest)
+}
+
+// Decode reads the fields.
+func (n *DigestReport) Decode(r *wire.Reader) {
+	n.Index, n.Node, n.Digest = r.Uvarint(), r.String(), r.String()
+}
+
+// DigestVerdict names the nodes whose hash differs from that of a majority.
+type DigestVerdict struct {
+	Index     uint64
+	Divergent []string
+}
+
+// Encode writes the fields.
+func (n *DigestVerdict) Encode(w *wire.Writer) {
+	w.Uvarint(n.Index)
+	w.Uvarint(uint64(len(n.Divergent)))
+	for _, d := range n.Divergent {
+		w.String(d)
+	}
+}
+
+// Decode reads the fields.
+func (n *DigestVerdict) Decode(r *wire.Reader) {
+	n.Index = r.Uvarint()
+	for range r.Count(1) {
+		n.Divergent = append(n.Divergent, r.String())
+	}
+}
+
+func (s *State) takeDigest(e *env.Env, _ Opening) (Opened, error) {
+	s.digestIndex, s.reports = e.Index, nil
+	return Opened{}, nil
+}
+
+// reportDigest compares what the nodes have said so far: a value that more than
+// half of the registered nodes report is right, and who differs is named.
+func (s *State) reportDigest(_ *env.Env, n DigestReport) (DigestVerdict, error) {
+	v := DigestVerdict{Index: n.Index}
+	if n.Index != s.digestIndex {
+		return v, nil
+	}
+	i, found := slices.BinarySearchFunc(s.reports, n, func(a, b DigestReport) int { return strings.Compare(a.Node, b.Node) })
+	if found {
+		s.reports[i] = n
+	} else {
+		s.reports = slices.Insert(s.reports, i, n)
+	}
+	for _, right := range s.reports {
+		agree := 0
+		for _, o := range s.reports {
+			if o.Digest == right.Digest {
+				agree++
+			}
+		}
+		if agree <= len(s.sessions)/2 {
+			continue
+		}
+		for _, o := range s.reports {
+			if o.Digest != right.Digest {
+				v.Divergent = append(v.Divergent, o.Node)
+			}
+		}
+		break
+	}
+	return v, nil
+}

@@ -1,0 +1,108 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+
+	"trireme/fsm/wire"
+)
+
+// entryVersion is the first byte of every entry of ours.
+const entryVersion = 1
+
+// ErrEntry says that a log entry can't be decoded. The node must stop.
+var ErrEntry = errors.New("fsm: malformed log entry")
+
+// Request is one operation asked for by one node. (Session, Seq) is its identity:
+// it is applied at most once however often it is proposed. Session 0 is for
+// operations that may be repeated without harm.
+type Request struct {
+	Session, Seq uint64
+	Code         uint16
+	Body         []byte
+}
+
+// Mark says that the node of a session awaits no sequence below Below any more.
+type Mark struct{ Session, Below uint64 }
+
+// Entry is what one log entry holds: many requests, committed together.
+type Entry struct {
+	// Stamp is the leader's cluster time in unix milliseconds.
+	Stamp int64
+	// Epoch and Term are those of the leader that stamped the entry. An entry whose
+	// Term is not the log's is refused whole, and its requests may come again.
+	Epoch, Term uint64
+	// Seed feeds the generators of the applies.
+	Seed     [16]byte
+	Marks    []Mark
+	Requests []Request
+}
+
+// Encode is the entry in the form of the log.
+func (n *Entry) Encode() []byte {
+	size := 64 + 16*len(n.Marks)
+	for i := range n.Requests {
+		size += 24 + len(n.Requests[i].Body)
+	}
+	w := wire.Writer{B: make([]byte, 0, size)}
+	w.Fixed([]byte{entryVersion})
+	w.Varint(n.Stamp)
+	w.Uvarint(n.Epoch)
+	w.Uvarint(n.Term)
+	w.Fixed(n.Seed[:])
+	w.Uvarint(uint64(len(n.Marks)))
+	for _, m := range n.Marks {
+		w.Uvarint(m.Session)
+		w.Uvarint(m.Below)
+	}
+	EncodeRequests(&w, n.Requests)
+	return w.B
+}
+
+// EncodeRequests writes requests as entries and packs between nodes hold them.
+func EncodeRequests(w *wire.Writer, requests []Request) {
+	w.Uvarint(uint64(len(requests)))
+	for i := range requests {
+		q := &requests[i]
+		w.Uvarint(q.Session)
+		w.Uvarint(q.Seq)
+		w.Uvarint(uint64(q.Code))
+		w.Bytes(q.Body)
+	}
+}
+
+// DecodeRequests reads what EncodeRequests wrote; bodies alias the input.
+func DecodeRequests(r *wire.Reader) []Request {
+	requests := make([]Request, r.Count(4))
+	for i := range requests {
+		q := &requests[i]
+		q.Session, q.Seq = r.Uvarint(), r.Uvarint()
+		code := r.Uvarint()
+		if code > 1<<16-1 {
+			code = 0 // no operation has it
+		}
+		q.Code = uint16(code)
+		q.Body = r.Bytes()
+	}
+	return requests
+}
+
+// DecodeEntry reads an entry; bodies alias data.
+func DecodeEntry(data []byte) (*Entry, error) {
+	r := wire.NewReader(data)
+	if len(data) == 0 || data[0] != entryVersion {
+		return nil, fmt.Errorf("%w: unknown version", ErrEntry)
+	}
+	r.Fixed(1)
+	n := &Entry{Stamp: r.Varint(), Epoch: r.Uvarint(), Term: r.Uvarint()}
+	copy(n.Seed[:], r.Fixed(len(n.Seed)))
+	n.Marks = make([]Mark, r.Count(2))
+	for i := range n.Marks {
+		n.Marks[i] = Mark{r.Uvarint(), r.Uvarint()}
+	}
+	n.Requests = DecodeRequests(r)
+	if err := r.Done(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrEntry, err)
+	}
+	return n, nil
+}

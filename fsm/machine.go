@@ -1,0 +1,230 @@
+package fsm
+
+import (
+	"sync"
+
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/env"
+	"trireme/fsm/reply"
+)
+
+// lockedCommands is about how many commands run under one hold of the lock.
+const lockedCommands = 200
+
+// Hooks tell the owner of a Machine what an entry asked of this node. They are
+// called by Apply, without the lock, in log order.
+type Hooks struct {
+	// Digest is given the state as it was at a TakeDigest entry.
+	Digest func(*Frozen)
+	// Verdict is given what a report of a digest has shown.
+	Verdict func(DigestVerdict)
+	// Notes is given what an entry has to tell subscribers.
+	Notes func([]env.Note)
+}
+
+// Machine is the state machine of one node. Apply is called by one goroutine;
+// everything else by any.
+type Machine struct {
+	Hooks Hooks
+
+	table *command.Table
+	mu    sync.RWMutex
+	state *State
+	index uint64 // the last entry applied
+	term  uint64
+	held  int // commands since the lock was taken
+
+	notify sync.Mutex
+	done   uint64 // index, for Applied
+	next   chan struct{}
+}
+
+// NewMachine is an empty machine.
+func NewMachine() *Machine {
+	m := &Machine{table: command.NewTable(), next: make(chan struct{})}
+	m.state = newState(m.table)
+	m.state.between = m.between
+	return m
+}
+
+// between lets readers in when the lock was held for long enough.
+func (m *Machine) between() {
+	if m.held++; m.held >= lockedCommands {
+		m.held = 0
+		m.mu.Unlock()
+		m.mu.Lock()
+	}
+}
+
+// Apply applies the entry at index, written in term. An error means that this
+// binary can't follow the log any further and must stop.
+func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
+	n, err := DecodeEntry(data)
+	if err != nil {
+		return nil, err
+	}
+	if n.Term != term {
+		m.Skip(index, term)
+		return refuse(n), nil
+	}
+	outcomes := make([]Outcome, len(n.Requests))
+	var frozen *Frozen
+	var e env.Env
+	m.mu.Lock()
+	s := m.state
+	m.held = 0
+	s.clock = max(s.clock, n.Stamp)
+	e.Reset(index, s.clock, s.level, n.Seed, 0)
+	s.begin(&e, n)
+	for i := range n.Requests {
+		if i > 0 {
+			m.between()
+		}
+		e.Reset(index, s.clock, s.level, n.Seed, i)
+		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
+			m.mu.Unlock()
+			return nil, err
+		}
+		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied {
+			m.index, m.term = index, term
+			frozen = m.freeze()
+		}
+	}
+	m.index, m.term = index, term
+	m.mu.Unlock()
+	m.advance(index)
+	m.tell(frozen, outcomes, e.Notes)
+	return outcomes, nil
+}
+
+func refuse(n *Entry) []Outcome {
+	outcomes := make([]Outcome, len(n.Requests))
+	for i, q := range n.Requests {
+		outcomes[i] = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code, Status: Refused}
+	}
+	return outcomes
+}
+
+func (m *Machine) tell(frozen *Frozen, outcomes []Outcome, notes []env.Note) {
+	if frozen != nil && m.Hooks.Digest != nil {
+		m.Hooks.Digest(frozen)
+	}
+	if len(notes) > 0 && m.Hooks.Notes != nil {
+		m.Hooks.Notes(notes)
+	}
+	if m.Hooks.Verdict == nil {
+		return
+	}
+	for i := range outcomes {
+		if o := &outcomes[i]; o.Code == ReportDigest.Code && o.Status == Applied && o.Err == nil {
+			m.Hooks.Verdict(o.Value.(DigestVerdict))
+		}
+	}
+}
+
+// Skip moves past an entry that is not ours, such as a configuration.
+func (m *Machine) Skip(index, term uint64) {
+	m.mu.Lock()
+	m.index, m.term = index, term
+	m.mu.Unlock()
+	m.advance(index)
+}
+
+// advance wakes those who wait for index.
+func (m *Machine) advance(index uint64) {
+	m.notify.Lock()
+	m.done = index
+	if m.next != nil {
+		close(m.next)
+		m.next = nil
+	}
+	m.notify.Unlock()
+}
+
+// Applied is the index of the last entry applied and a channel that closes at the
+// next one.
+func (m *Machine) Applied() (index uint64, next <-chan struct{}) {
+	m.notify.Lock()
+	defer m.notify.Unlock()
+	if m.next == nil {
+		m.next = make(chan struct{})
+	}
+	return m.done, m.next
+}
+
+// Now is cluster time of the last entry applied, in unix milliseconds.
+func (m *Machine) Now() int64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.state.clock
+}
+
+// NextDue is the earliest moment, in unix milliseconds, at which something in the
+// state falls due.
+func (m *Machine) NextDue() (unixms int64, ok bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.state.db.NextDue()
+}
+
+// Awaits tells whether a request of a session may still be applied: false if it
+// was, or never will be. A node asks it after a snapshot jumped over entries.
+func (m *Machine) Awaits(session, seq uint64) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	c := m.state.sessions.find(session)
+	return c != nil && seq >= c.mark && !c.has(seq)
+}
+
+// View is the state as one read sees it. It is valid during the call of View that
+// made it.
+type View struct {
+	s *State
+	e env.Env
+}
+
+// View calls fn with the state at time now (or the state's own, if that is later)
+// under a shared lock. The seed feeds random reads such as RANDOMKEY.
+func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	v := View{s: m.state}
+	v.e.Reset(m.index, max(now, m.state.clock), m.state.level, seed, 0)
+	v.e.ReadOnly = true
+	fn(&v)
+}
+
+// Index is the log index of the state.
+func (v *View) Index() uint64 { return v.e.Index }
+
+// Now is the time of the view in unix milliseconds.
+func (v *View) Now() int64 { return v.e.Now }
+
+// Exec runs one command that only reads.
+func (v *View) Exec(role acl.Role, door command.Door, argv [][]byte) reply.Value {
+	return v.s.tx(&v.e, role.User(), door).Exec(argv)
+}
+
+// Check tells which command argv calls, or why it may not be called.
+func (v *View) Check(role acl.Role, door command.Door, argv [][]byte) (*command.Command, *reply.Value) {
+	return v.s.table.Check(v.s.tx(&v.e, role.User(), door), argv)
+}
+
+// Tokens are the cluster's token digests.
+func (v *View) Tokens() acl.Tokens { return v.s.tokens }
+
+// ClusterID is the id the cluster was founded with, empty before that.
+func (v *View) ClusterID() string { return v.s.clusterID }
+
+// Settings are the replicated limits.
+func (v *View) Settings() Settings { return v.s.settings }
+
+// Level is the feature level in force.
+func (v *View) Level() env.Level { return v.s.level }
+
+// Usage is the number of keys and their logical memory in bytes.
+func (v *View) Usage() (keys int, bytes int64) { return v.s.db.Len(), v.s.db.Used() }
+
+// Table is the command table of this binary.
+func (m *Machine) Table() *command.Table { return m.table }

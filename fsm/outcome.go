@@ -1,0 +1,126 @@
+package fsm
+
+import (
+	"errors"
+	"fmt"
+
+	"trireme/fsm/env"
+	"trireme/fsm/wire"
+)
+
+// Status says what became of a request in an entry.
+type Status uint8
+
+// The statuses.
+const (
+	// Applied: done now, for the first time; Value or Err is the result.
+	Applied Status = iota
+	// Repeated: applied by an earlier entry. Whoever awaits it takes its own
+	// machine's outcome of then.
+	Repeated
+	// Gone: the sequence is below the session's mark, or the session is not
+	// registered. It was not applied and never will be under this identity.
+	Gone
+	// Refused: the entry came from another term than its leader's. Nothing is
+	// recorded; the request may come again.
+	Refused
+)
+
+// Outcome is what became of one request.
+type Outcome struct {
+	Session, Seq uint64
+	Code         uint16
+	Status       Status
+	Value        any   // of the operation's result type, if Applied and Err is nil
+	Err          error // an *Error: the operation changed nothing
+}
+
+// EncodeOutcomes writes outcomes in the form that travels between nodes.
+func EncodeOutcomes(w *wire.Writer, outcomes []Outcome) {
+	w.Uvarint(uint64(len(outcomes)))
+	for i := range outcomes {
+		o := &outcomes[i]
+		w.Uvarint(o.Seq)
+		w.Uvarint(uint64(o.Code))
+		w.Uvarint(uint64(o.Status))
+		if o.Status != Applied {
+			continue
+		}
+		var e *Error
+		w.Bool(o.Err != nil)
+		if o.Err == nil {
+			w.Record(func(w *wire.Writer) { byCode[o.Code].encodeResult(w, o.Value) })
+		} else if errors.As(o.Err, &e) {
+			w.String(e.Code)
+			w.String(e.Text)
+		} else {
+			w.String("internal")
+			w.String(o.Err.Error())
+		}
+	}
+}
+
+// DecodeOutcomes reads what EncodeOutcomes wrote, for one session.
+func DecodeOutcomes(r *wire.Reader, session uint64) ([]Outcome, error) {
+	outcomes := make([]Outcome, r.Count(3))
+	for i := range outcomes {
+		o := &outcomes[i]
+		o.Session, o.Seq, o.Code, o.Status = session, r.Uvarint(), uint16(r.Uvarint()), Status(r.Uvarint())
+		if o.Status != Applied {
+			continue
+		}
+		if r.Bool() {
+			o.Err = &Error{Code: r.String(), Text: r.String()}
+			continue
+		}
+		op, err := find(o.Code, MaxLevel)
+		if err != nil {
+			return nil, err
+		}
+		if o.Value, err = op.decodeResult(r.Record()); err != nil {
+			return nil, fmt.Errorf("fsm: result of %s: %w", op.name(), err)
+		}
+	}
+	return outcomes, r.Err()
+}
+
+// run applies one request that is due.
+func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
+	o = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code}
+	op, err := find(q.Code, s.level)
+	if err != nil {
+		return o, err
+	}
+	var owner *session
+	if q.Session != 0 {
+		owner = s.sessions.find(q.Session)
+		switch {
+		case owner == nil || q.Seq < owner.mark || q.Seq-owner.base > maxWindow:
+			o.Status = Gone
+			return o, nil
+		case owner.has(q.Seq):
+			o.Status = Repeated
+			return o, nil
+		}
+		owner.add(q.Seq)
+	}
+	o.Value, o.Err = op.run(s, e, q.Body)
+	if errors.Is(o.Err, ErrUnknownLevel) {
+		return o, o.Err
+	}
+	return o, nil
+}
+
+// sweepPerEntry is how many keys past their deadline every entry removes beside its
+// requests, so that a steady load needs no entries for it.
+const sweepPerEntry = 16
+
+// begin moves the state's time to the entry's and takes in its marks.
+func (s *State) begin(e *env.Env, n *Entry) {
+	for _, m := range n.Marks {
+		if c := s.sessions.find(m.Session); c != nil {
+			c.raise(m.Below)
+		}
+	}
+	s.db.Sweep(e, sweepPerEntry)
+}

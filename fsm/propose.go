@@ -1,0 +1,78 @@
+package fsm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// What a Proposer says when it has no outcome.
+var (
+	// ErrNoLeader: there is no leader, and the request was never sent: not applied.
+	ErrNoLeader = errors.New("no leader")
+	// ErrTooLarge: the request can't be a log entry: not applied.
+	ErrTooLarge = errors.New("request is larger than a log entry may be")
+	// ErrLowSpace: this cluster's disks are nearly full: not applied.
+	ErrLowSpace = errors.New("free disk space is below the floor: writes are refused")
+	// ErrStopping: the node is shutting down and never sent the request: not applied.
+	ErrStopping = errors.New("node is stopping")
+	// ErrUnknown: the request was sent and its outcome can't be known; it may have
+	// been applied, or may still be.
+	ErrUnknown = errors.New("outcome not known")
+	// ErrTooStale: a read that asks for a state newer than this node could reach in time.
+	ErrTooStale = errors.New("this node has not caught up in time")
+)
+
+// Proposer puts a request into the log and gives its outcome: a value of the
+// operation's result type, an *Error of the operation, or one of the errors above.
+type Proposer interface {
+	Propose(ctx context.Context, code uint16, body []byte) (any, error)
+}
+
+// Do proposes an operation and gives its typed result.
+func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (R, error) {
+	v, err := p.Propose(ctx, op.Code, op.Body(arg))
+	if err != nil {
+		var zero R
+		return zero, err
+	}
+	r, ok := v.(R)
+	if !ok {
+		return r, fmt.Errorf("fsm: %s answered a %T", op.Name, v)
+	}
+	return r, nil
+}
+
+// Consistency is what a read promises.
+type Consistency uint8
+
+// The read modes.
+const (
+	// Linearizable reads see everything that was acknowledged before they began.
+	Linearizable Consistency = iota
+	// SessionRead reads see at least the index that the request names.
+	SessionRead
+	// Stale reads see some past committed state, and say how old it may be.
+	Stale
+)
+
+// Reading says how to read.
+type Reading struct {
+	Mode Consistency
+	// AtLeast is the lowest index to read at, in any mode.
+	AtLeast uint64
+}
+
+// ReadAt says what state a read saw.
+type ReadAt struct {
+	Index uint64
+	// Now is the cluster time of the read in unix milliseconds.
+	Now int64
+	// AgeMillis bounds how long ago this node last knew itself up to date.
+	AgeMillis int64
+}
+
+// Reader runs fn once on a state that is as new as r asks.
+type Reader interface {
+	Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error)
+}

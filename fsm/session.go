@@ -1,0 +1,123 @@
+package fsm
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/wire"
+)
+
+// session remembers which requests of one node process were applied: all below the
+// mark that will ever be, and of those above it the set.
+type session struct {
+	id         uint64 // index of the registration
+	node, disk string
+	boot       uint64
+	mark       uint64
+	base       uint64   // first sequence of bits, a multiple of 64
+	bits       []uint64 // sequences applied, from base on
+}
+
+// maxWindow bounds how far above its mark a session may apply: as much as one node
+// can have under way, by a wide margin.
+const maxWindow = 1 << 26
+
+// has tells whether seq was applied; seq is not below the mark.
+func (s *session) has(seq uint64) bool {
+	i := (seq - s.base) / 64
+	return i < uint64(len(s.bits)) && s.bits[i]&(1<<(seq%64)) != 0
+}
+
+// add records seq as applied.
+func (s *session) add(seq uint64) {
+	i := (seq - s.base) / 64
+	for uint64(len(s.bits)) <= i {
+		s.bits = append(s.bits, 0)
+	}
+	s.bits[i] |= 1 << (seq % 64)
+}
+
+// raise forgets what is below the new mark.
+func (s *session) raise(mark uint64) {
+	if mark <= s.mark {
+		return
+	}
+	s.mark = mark
+	base := mark &^ 63
+	if drop := (base - s.base) / 64; drop < uint64(len(s.bits)) {
+		s.bits = s.bits[drop:]
+	} else {
+		s.bits = nil
+	}
+	s.base = base
+}
+
+// sessions are the sessions of all nodes, in the order of node ids.
+type sessions []*session
+
+func (s sessions) find(id uint64) *session {
+	for _, c := range s {
+		if c.id == id {
+			return c
+		}
+	}
+	return nil
+}
+
+func (s sessions) place(node string) (int, bool) {
+	return slices.BinarySearchFunc(s, node, func(c *session, node string) int { return strings.Compare(c.node, node) })
+}
+
+// register opens a session for a node process, in place of the node's older one. A
+// registration of an earlier boot of the same disk changes nothing: it is the late
+// word of a process that has died, and gets 0.
+func (s *sessions) register(id uint64, node, disk string, boot uint64) uint64 {
+	i, found := s.place(node)
+	if found && (*s)[i].disk == disk && boot < (*s)[i].boot {
+		return 0
+	}
+	c := &session{id: id, node: node, disk: disk, boot: boot}
+	if found {
+		(*s)[i] = c
+	} else {
+		*s = slices.Insert(*s, i, c)
+	}
+	return id
+}
+
+// fork copies the sessions: their size is what is under way, not what was.
+func (s sessions) fork() sessions {
+	f := make(sessions, len(s))
+	for i, c := range s {
+		d := *c
+		d.bits = slices.Clone(c.bits)
+		f[i] = &d
+	}
+	return f
+}
+
+func (s *session) encode(w *wire.Writer) {
+	w.Uvarint(s.id)
+	w.String(s.node)
+	w.String(s.disk)
+	w.Uvarint(s.boot)
+	w.Uvarint(s.mark)
+	bits := s.bits
+	for len(bits) > 0 && bits[len(bits)-1] == 0 {
+		bits = bits[:len(bits)-1]
+	}
+	w.Uvarint(uint64(len(bits)))
+	for _, b := range bits {
+		w.Uvarint(b)
+	}
+}
+
+func decodeSession(r *wire.Reader) *session {
+	s := &session{id: r.Uvarint(), node: r.String(), disk: r.String(), boot: r.Uvarint(), mark: r.Uvarint()}
+	s.base = s.mark &^ 63
+	s.bits = make([]uint64, r.Count(1))
+	for i := range s.bits {
+		s.bits[i] = r.Uvarint()
+	}
+	return s
+}
