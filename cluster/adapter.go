@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/klauspost/compress/zstd"
+
+	"trireme/fsm"
+)
+
+// adapter is raft's FSM over our Machine. It implements BatchingFSM so that
+// configuration entries, which raft gives to no plain FSM, move the machine's index
+// too: a read waits for that index.
+type adapter struct {
+	m        *fsm.Machine
+	outcomes func([]fsm.Outcome) // this node's share is woken here
+	restored func()
+	fatal    func(reason string)
+	observe  func(entries, bytes int, took time.Duration)
+
+	bytes atomic.Int64 // applied since the last snapshot
+}
+
+// refusal stands in the answer of an entry that this node could not apply.
+type refusal struct{ err error }
+
+func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0] }
+
+// ApplyBatch applies committed entries. An entry that can't be followed, and a panic,
+// stop the process: halting is better than differing from the others.
+func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
+	begin, size := time.Now(), 0
+	results := make([]any, len(logs))
+	for i, l := range logs {
+		if l.Type != raft.LogCommand {
+			a.m.Skip(l.Index, l.Term)
+			continue
+		}
+		size += len(l.Data)
+		outcomes, err := a.apply(l)
+		if err != nil {
+			a.fatal(fmt.Sprintf("log entry %d of term %d can't be applied: %v", l.Index, l.Term, err))
+			results[i] = refusal{err}
+			continue
+		}
+		a.outcomes(outcomes)
+		results[i] = outcomes
+	}
+	a.bytes.Add(int64(size))
+	a.observe(len(logs), size, time.Since(begin))
+	return results
+}
+
+func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return a.m.Apply(l.Index, l.Term, l.Data)
+}
+
+// Snapshot forks the state, in constant time; raft writes the fork out while applies
+// go on.
+func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
+	a.bytes.Store(0)
+	return frozen{a.m.Fork()}, nil
+}
+
+// frozen writes a fork out.
+type frozen struct{ f *fsm.Frozen }
+
+// Persist writes the snapshot, compressed: our own sums are inside, raft's CRC-64
+// outside.
+func (z frozen) Persist(sink raft.SnapshotSink) error {
+	if err := z.write(sink); err != nil {
+		sink.Cancel()
+		return err
+	}
+	return sink.Close()
+}
+
+func (z frozen) write(w io.Writer) error {
+	enc, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	if err := z.f.Write(enc); err != nil {
+		enc.Close()
+		return err
+	}
+	return enc.Close()
+}
+
+func (z frozen) Release() {}
+
+// maxWindow bounds what a damaged compressed snapshot may make the decoder allocate.
+const maxWindow = 64 << 20
+
+// Restore replaces the state by a snapshot's; on an error the state is as before.
+func (a *adapter) Restore(r io.ReadCloser) error {
+	defer r.Close()
+	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return err
+	}
+	defer dec.Close()
+	if err := a.m.Restore(dec); err != nil {
+		return err
+	}
+	a.restored()
+	return nil
+}

@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// readAhead is how far beyond the stamp of the last applied entry a read may be
+	// placed, in milliseconds. The bound is in the log, so no later leader goes below
+	// what an earlier one has handed out.
+	readAhead = 200
+	// slewPerMille is how fast cluster time may be drawn towards the wall clock.
+	slewPerMille = 1
+	// saneOffset is how far, in milliseconds, the wall clock may be from the median of
+	// the nodes' clocks before it is not used.
+	saneOffset = 500
+)
+
+// clock is cluster time while this node leads: a base chosen once a term, then
+// monotonic time, drawn slowly towards the wall clock and never stepped. It also
+// remembers the stamps of entries under way, which reads must not overtake.
+type clock struct {
+	mu       sync.Mutex
+	now      func() time.Time // wall and monotonic
+	base     int64            // cluster time at mark, unix ms
+	mark     time.Time
+	slewed   time.Time
+	offset   int64 // ms added by slewing
+	last     int64 // greatest stamp or read time given
+	underway []int64
+}
+
+// open starts the clock for a term: at the machine's ceiling, or at the wall clock if
+// that is later and can be trusted.
+func (c *clock) open(machine int64, wall int64, trusted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	base := machine + readAhead
+	if machine == 0 {
+		base = wall
+	}
+	if trusted {
+		base = max(base, wall)
+	}
+	c.base, c.mark, c.offset, c.last, c.underway = base, c.now(), 0, base, nil
+	c.slewed = c.mark
+}
+
+// read is cluster time now; the lock is held.
+func (c *clock) read() int64 {
+	t := c.now()
+	elapsed := t.Sub(c.mark).Milliseconds() // monotonic
+	v := c.base + elapsed + c.offset
+	if since := t.Sub(c.slewed).Milliseconds(); since >= 1000 {
+		c.slewed = t
+		switch diff := t.UnixMilli() - v; {
+		case diff > 1 && diff < saneOffset:
+			c.offset += min(diff, since*slewPerMille/1000+1)
+		case diff < -1:
+			c.offset -= min(-diff, since*slewPerMille/1000+1)
+		}
+	}
+	c.last = max(c.last, v)
+	return c.last
+}
+
+// stamp is the time for an entry that is about to be proposed. done must be called
+// when the entry has been applied, or will not be.
+func (c *clock) stamp() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.read()
+	c.underway = append(c.underway, s)
+	return s
+}
+
+// done says that the oldest entry with that stamp is no longer under way.
+func (c *clock) done(stamp int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, s := range c.underway {
+		if s == stamp {
+			c.underway = append(c.underway[:i], c.underway[i+1:]...)
+			return
+		}
+	}
+}
+
+// readTime is the time for a read whose index is taken afterwards: never beyond an
+// entry that may still be applied with an earlier stamp, or what was seen expired
+// could come back. now is what the clock shows.
+func (c *clock) readTime() (at, now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now = c.read()
+	if len(c.underway) > 0 {
+		return c.underway[0], now
+	}
+	return now, now
+}
+
+// peek is cluster time now, for timers.
+func (c *clock) peek() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}

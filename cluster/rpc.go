@@ -1,0 +1,280 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// A call between nodes is a frame: length, id, kind, payload. Many calls share one
+// connection; answers carry the id and come in any order. The kind of an answer is
+// callAnswer or callFailed, whose payload is the error's text.
+const (
+	frameHead = 4 + 8 + 1
+	maxCall   = 64 << 20
+)
+
+// callKind says what is asked.
+type callKind byte
+
+// The calls between nodes.
+const (
+	callAnswer callKind = iota
+	callFailed
+	callPropose   // a pack of requests, for the leader
+	callReadIndex // where a read may be served, from the leader
+	callConfirm   // the term of the asked node, for a leader's read fence
+	callHint      // consent to a campaign
+	callHello     // who the asked node is, before and after bootstrap
+	callAdopt     // take part in a new cluster
+)
+
+var errCallTooLarge = errors.New("cluster: call is too large")
+
+// link is a connection that carries calls, in one direction: one side asks.
+type link struct {
+	c   net.Conn
+	out chan []byte // frames to write
+	end chan struct{}
+
+	mu      sync.Mutex
+	next    uint64
+	waiting map[uint64]func([]byte, error)
+	err     error
+}
+
+func newLink(c net.Conn) *link {
+	return &link{c: c, out: make(chan []byte, 64), end: make(chan struct{}), waiting: map[uint64]func([]byte, error){}}
+}
+
+func frame(id uint64, kind callKind, payload []byte) []byte {
+	b := make([]byte, frameHead, frameHead+len(payload))
+	binary.LittleEndian.PutUint32(b, uint32(len(payload)))
+	binary.LittleEndian.PutUint64(b[4:], id)
+	b[12] = byte(kind)
+	return append(b, payload...)
+}
+
+func readFrame(r *bufio.Reader) (id uint64, kind callKind, payload []byte, err error) {
+	var head [frameHead]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, 0, nil, err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n > maxCall {
+		return 0, 0, nil, errCallTooLarge
+	}
+	payload = make([]byte, n)
+	_, err = io.ReadFull(r, payload)
+	return binary.LittleEndian.Uint64(head[4:]), callKind(head[12]), payload, err
+}
+
+// write sends frames until the link ends, flushing when none waits.
+func (l *link) write() {
+	w := bufio.NewWriterSize(l.c, 64<<10)
+	for {
+		var b []byte
+		select {
+		case b = <-l.out:
+		default:
+			if err := w.Flush(); err != nil {
+				l.close(err)
+				return
+			}
+			select {
+			case b = <-l.out:
+			case <-l.end:
+				return
+			}
+		}
+		if _, err := w.Write(b); err != nil {
+			l.close(err)
+			return
+		}
+	}
+}
+
+// close ends the link and fails every call that waits.
+func (l *link) close(err error) {
+	l.mu.Lock()
+	if l.err != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.err = fmt.Errorf("cluster: link ended: %w", err)
+	waiting := l.waiting
+	l.waiting = nil
+	l.mu.Unlock()
+	close(l.end)
+	l.c.Close()
+	for _, f := range waiting {
+		f(nil, l.err)
+	}
+}
+
+// call asks and has answer called once, with the reply or an error, from the
+// link's own goroutine: it must not block. sent is false if the call certainly
+// never left this node.
+func (l *link) call(kind callKind, payload []byte, answer func([]byte, error)) (sent bool) {
+	if len(payload) > maxCall {
+		answer(nil, errCallTooLarge)
+		return false
+	}
+	l.mu.Lock()
+	if l.err != nil {
+		err := l.err
+		l.mu.Unlock()
+		answer(nil, err)
+		return false
+	}
+	l.next++
+	id := l.next
+	l.waiting[id] = answer
+	l.mu.Unlock()
+	select {
+	case l.out <- frame(id, kind, payload):
+	case <-l.end: // close answers it
+	}
+	return true
+}
+
+// ask is call for callers that wait.
+func (l *link) ask(ctx context.Context, kind callKind, payload []byte) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	l.call(kind, payload, func(b []byte, err error) { done <- result{b, err} })
+	select {
+	case r := <-done:
+		return r.b, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// readAnswers runs on the asking side.
+func (l *link) readAnswers() {
+	r := bufio.NewReaderSize(l.c, 64<<10)
+	for {
+		id, kind, payload, err := readFrame(r)
+		if err != nil {
+			l.close(err)
+			return
+		}
+		l.mu.Lock()
+		f := l.waiting[id]
+		delete(l.waiting, id)
+		l.mu.Unlock()
+		if f == nil {
+			continue
+		}
+		if kind == callFailed {
+			f(nil, errors.New(string(payload)))
+		} else {
+			f(payload, nil)
+		}
+	}
+}
+
+// handler answers a call by calling answer once, now or later. It must not block
+// the link: what takes time runs elsewhere.
+type handler func(from greeting, kind callKind, payload []byte, answer func([]byte, error))
+
+// serveLink runs on the answering side until the connection ends.
+func serveLink(c net.Conn, from greeting, handle handler) {
+	l := newLink(c)
+	var wg sync.WaitGroup
+	wg.Go(l.write)
+	r := bufio.NewReaderSize(c, 64<<10)
+	for {
+		id, kind, payload, err := readFrame(r)
+		if err != nil {
+			l.close(err)
+			break
+		}
+		handle(from, kind, payload, func(b []byte, err error) {
+			k := callAnswer
+			if err != nil {
+				k, b = callFailed, []byte(err.Error())
+			}
+			select {
+			case l.out <- frame(id, k, b):
+			case <-l.end:
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// links keeps one link to each node it was asked for.
+type links struct {
+	p  *port
+	mu sync.Mutex
+	by map[string]*link
+	wg sync.WaitGroup
+	no bool // closed
+}
+
+func newLinks(p *port) *links { return &links{p: p, by: map[string]*link{}} }
+
+// to is the link to the node at addr, dialed if there is none.
+func (s *links) to(addr string) (*link, error) {
+	s.mu.Lock()
+	l := s.by[addr]
+	s.mu.Unlock()
+	if l != nil {
+		select {
+		case <-l.end:
+		default:
+			return l, nil
+		}
+	}
+	c, err := s.p.dial(addr, forPeer, dialTime)
+	if err != nil {
+		return nil, err
+	}
+	l = newLink(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.no {
+		c.Close()
+		return nil, net.ErrClosed
+	}
+	if old := s.by[addr]; old != nil {
+		select {
+		case <-old.end:
+		default: // another call was quicker
+			c.Close()
+			return old, nil
+		}
+	}
+	s.by[addr] = l
+	s.wg.Go(l.write)
+	s.wg.Go(l.readAnswers)
+	return l, nil
+}
+
+// peek is the link to addr if one is open already.
+func (s *links) peek(addr string) *link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.by[addr]
+}
+
+// close ends all links.
+func (s *links) close() {
+	s.mu.Lock()
+	s.no = true
+	for _, l := range s.by {
+		l.close(net.ErrClosed)
+	}
+	s.mu.Unlock()
+	s.wg.Wait()
+}
