@@ -179,43 +179,112 @@ func (t *BTree[K, V]) own(n *bnode[K, V]) *bnode[K, V] {
 	return c
 }
 
-// Set stores v under k and says whether k was there before.
-func (t *BTree[K, V]) Set(k K, v V) bool {
-	t.root = t.own(t.root)
-	if len(t.root.items) == maxItems {
-		old := t.root
-		t.root = &bnode[K, V]{owner: t.owner, size: old.size, kids: []*bnode[K, V]{old}}
-		t.split(t.root, 0)
-	}
-	return t.set(t.root, k, v)
+// step is a node on the way from the root, and the place taken in it.
+type step[K, V any] struct {
+	node *bnode[K, V]
+	at   int
 }
 
-func (t *BTree[K, V]) set(n *bnode[K, V], k K, v V) bool {
-	i, found := t.find(n, k)
-	if found {
-		n.items[i].val = v
-		return true
+// maxDepth bounds the way down: each level multiplies the keys by at least
+// minItems+1, so a tree of 64-bit size stays below it.
+const maxDepth = 16
+
+// path is the way from the root to a key, or to the leaf where it would stand.
+type path[K, V any] struct {
+	steps [maxDepth]step[K, V]
+	n     int
+}
+
+// walk finds k from the root and keeps the way.
+func (t *BTree[K, V]) walk(k K, p *path[K, V]) (found bool) {
+	p.n = 0
+	for n := t.root; ; {
+		i, found := t.find(n, k)
+		p.steps[p.n] = step[K, V]{n, i}
+		p.n++
+		if found || len(n.kids) == 0 {
+			return found
+		}
+		n = n.kids[i]
 	}
-	if len(n.kids) == 0 {
-		n.items = slices.Insert(n.items, i, item[K, V]{key: k, val: v})
-		n.size++
-		return false
-	}
-	n.kids[i] = t.own(n.kids[i])
-	if len(n.kids[i].items) == maxItems {
-		t.split(n, i)
-		if c := t.cmp(n.items[i].key, k); c == 0 {
-			n.items[i].val = v
-			return true
-		} else if c < 0 {
-			i++
+}
+
+// ownPath makes every node of the way this version's own.
+func (t *BTree[K, V]) ownPath(p *path[K, V]) {
+	for d := range p.n {
+		s := &p.steps[d]
+		s.node = t.own(s.node)
+		if d == 0 {
+			t.root = s.node
+		} else {
+			up := &p.steps[d-1]
+			up.node.kids[up.at] = s.node
 		}
 	}
-	had := t.set(n.kids[i], k, v)
-	if !had {
-		n.size++
-	}
+}
+
+// Set stores v under k and says whether k was there before. A key that was there
+// keeps its old bytes.
+func (t *BTree[K, V]) Set(k K, v V) bool {
+	slot, _, had := t.Upsert(k, nil)
+	*slot = v
 	return had
+}
+
+// Upsert finds k in one descent, or inserts it with a zero value, and gives the
+// place of its value, which holds until the next change of the tree, the key as it
+// is stored, and whether it was there. keep, if not nil, makes the key that is
+// stored when k is new, so that a look-up may use a borrowed one.
+func (t *BTree[K, V]) Upsert(k K, keep func(K) K) (slot *V, stored K, had bool) {
+	var p path[K, V]
+	had = t.walk(k, &p)
+	t.ownPath(&p)
+	last := p.steps[p.n-1]
+	if had {
+		it := &last.node.items[last.at]
+		return &it.val, it.key, true
+	}
+	if keep != nil {
+		k = keep(k)
+	}
+	node, at := last.node, last.at
+	if len(node.items) == maxItems {
+		node, at = t.makeRoom(&p)
+	}
+	node.items = slices.Insert(node.items, at, item[K, V]{key: k})
+	node.size++
+	for d := p.n - 2; d >= 0; d-- {
+		p.steps[d].node.size++
+	}
+	return &node.items[at].val, k, false
+}
+
+// makeRoom splits the full leaf at the end of the way, and the full nodes above
+// it, and gives the leaf and place where the new item belongs. The way's nodes
+// above the leaf are afterwards those that hold that leaf.
+func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
+	top := p.n - 1
+	for top > 0 && len(p.steps[top-1].node.items) == maxItems {
+		top--
+	}
+	if top == 0 {
+		old := t.root
+		t.root = &bnode[K, V]{owner: t.owner, size: old.size, kids: []*bnode[K, V]{old}}
+		copy(p.steps[1:], p.steps[:p.n])
+		p.steps[0] = step[K, V]{t.root, 0}
+		p.n++
+		top = 1
+	}
+	for d := top; d < p.n; d++ {
+		up, s := &p.steps[d-1], &p.steps[d]
+		t.split(up.node, up.at)
+		if s.at > minItems {
+			up.at++
+			s.node, s.at = up.node.kids[up.at], s.at-minItems-1
+		}
+	}
+	last := p.steps[p.n-1]
+	return last.node, last.at
 }
 
 // split cuts n's full child i, which t owns, in two.
@@ -246,37 +315,56 @@ func (n *bnode[K, V]) recount() {
 
 // Delete removes k and says whether it was there.
 func (t *BTree[K, V]) Delete(k K) bool {
-	if _, ok := t.Get(k); !ok {
-		return false
+	_, had := t.Remove(k)
+	return had
+}
+
+// Remove removes k in one descent and gives the value it had.
+func (t *BTree[K, V]) Remove(k K) (v V, had bool) {
+	var p path[K, V]
+	if !t.walk(k, &p) {
+		return v, false
 	}
-	t.root = t.own(t.root)
-	t.delete(t.root, k)
+	t.ownPath(&p)
+	target := p.steps[p.n-1]
+	v = target.node.items[target.at].val
+	if len(target.node.kids) > 0 {
+		t.lift(&p)
+	}
+	leaf := p.steps[p.n-1]
+	leaf.node.items = slices.Delete(leaf.node.items, leaf.at, leaf.at+1)
+	leaf.node.size--
+	for d := p.n - 2; d >= 0; d-- {
+		up := p.steps[d]
+		up.node.size--
+		if len(up.node.kids[up.at].items) < minItems {
+			t.refill(up.node, up.at)
+		}
+	}
 	if len(t.root.items) == 0 && len(t.root.kids) > 0 {
 		t.root = t.root.kids[0]
 	}
-	return true
+	return v, true
 }
 
-// delete removes k, which is there, from n, which t owns.
-func (t *BTree[K, V]) delete(n *bnode[K, V], k K) {
-	n.size--
-	i, found := t.find(n, k)
-	if len(n.kids) == 0 {
-		n.items = slices.Delete(n.items, i, i+1)
-		return
-	}
-	if found { // replace by the greatest key before it, and remove that
-		p := n.kids[i]
-		for len(p.kids) > 0 {
-			p = p.kids[len(p.kids)-1]
+// lift puts the greatest item before the way's end, which is in an inner node, in
+// its place, and lengthens the way to the leaf that item stood in.
+func (t *BTree[K, V]) lift(p *path[K, V]) {
+	target := p.steps[p.n-1]
+	up := target
+	for {
+		n := t.own(up.node.kids[up.at])
+		up.node.kids[up.at] = n
+		up = step[K, V]{n, len(n.kids) - 1}
+		if len(n.kids) == 0 {
+			up.at = len(n.items) - 1
 		}
-		n.items[i] = p.items[len(p.items)-1]
-		k = n.items[i].key
-	}
-	n.kids[i] = t.own(n.kids[i])
-	t.delete(n.kids[i], k)
-	if len(n.kids[i].items) < minItems {
-		t.refill(n, i)
+		p.steps[p.n] = up
+		p.n++
+		if len(n.kids) == 0 {
+			target.node.items[target.at] = n.items[up.at]
+			return
+		}
 	}
 }
 

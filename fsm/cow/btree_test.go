@@ -26,11 +26,11 @@ func TestBTreeAgainstModel(t *testing.T) {
 		live := version{NewBTree[int, int](cmp.Compare[int]), map[int]int{}}
 		var kept []version
 		for range rapid.IntRange(1, 40).Draw(t, "rounds") {
-			base := rapid.IntRange(0, 400).Draw(t, "base")
-			n := rapid.IntRange(1, 200).Draw(t, "n")
+			base := rapid.IntRange(0, 4000).Draw(t, "base")
+			n := rapid.IntRange(1, 600).Draw(t, "n")
 			del := rapid.Bool().Draw(t, "delete")
 			for i := range n {
-				k := (base + i*7) % 500
+				k := (base + i*7) % 5000
 				_, had := live.model[k]
 				if del {
 					if live.tree.Delete(k) != had {
@@ -49,6 +49,7 @@ func TestBTreeAgainstModel(t *testing.T) {
 			}
 		}
 		for _, v := range append(kept, live) {
+			checkShape(t, v.tree)
 			check(t, v.tree, v.model)
 		}
 	})

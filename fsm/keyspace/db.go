@@ -63,11 +63,17 @@ func (db *DB) Fork() *DB {
 // hashOf orders keys: 52 bits, so that a cursor survives clients that keep it in
 // a double. Keys of one hash stand in byte order, so chosen collisions cost no more
 // than comparing them.
-func hashOf(key []byte) uint64 { return xxhash.Sum64(key) >> 12 }
+func hashOf(key string) uint64 { return xxhash.Sum64String(key) >> 12 }
 
 // probe is the place of key for a look-up: it aliases key and must not be stored.
-func probe(key []byte) place {
-	return place{hashOf(key), unsafe.String(unsafe.SliceData(key), len(key))}
+func probe(key []byte) place { return placeOf(unsafe.String(unsafe.SliceData(key), len(key))) }
+
+func placeOf(key string) place { return place{hashOf(key), key} }
+
+// keep is the place of a probe for good, with a copy of the key's bytes.
+func keep(p place) place {
+	p.key = strings.Clone(p.key)
+	return p
 }
 
 // Len is the number of keys, expired ones that are not swept yet included.
@@ -107,19 +113,28 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 func (db *DB) put(e *env.Env, key []byte, o *Object) {
 	mustWrite(e)
 	o.Version = e.Index
-	at := probe(key)
-	old, had := db.keys.Get(at)
-	at.key = string(key)
+	slot, at, had := db.keys.Upsert(probe(key), keep)
+	before := int64(0)
 	if had {
-		db.used -= cost(at.key, old)
-		if old.Expire != 0 && old.Expire != o.Expire {
-			db.dues.Delete(due{old.Expire, at.key})
-		}
+		before = (*slot).Expire
+		db.used -= cost(at.key, *slot)
 	}
-	db.keys.Set(at, o)
+	*slot = o
 	db.used += cost(at.key, o)
-	if o.Expire != 0 && (!had || old.Expire != o.Expire) {
-		db.dues.Set(due{o.Expire, at.key}, struct{}{})
+	db.reschedule(at.key, before, o.Expire)
+}
+
+// reschedule moves key in the expiry index from one deadline to another, where 0
+// is none.
+func (db *DB) reschedule(key string, from, to int64) {
+	if from == to {
+		return
+	}
+	if from != 0 {
+		db.dues.Delete(due{from, key})
+	}
+	if to != 0 {
+		db.dues.Set(due{to, key}, struct{}{})
 	}
 }
 
@@ -136,14 +151,15 @@ func (db *DB) AppendText(e *env.Env, key []byte, o *Object, suffix []byte) int {
 		db.SetText(e, key, string(suffix), 0)
 		return len(suffix)
 	}
-	var bytes []byte
-	if a, ok := o.data.(*appended); ok {
-		bytes = append(a.bytes, suffix...)
+	a := &appended{Owned: Owned{db.epoch}}
+	if old, ok := o.data.(*appended); ok && old.epoch == db.epoch {
+		a.bytes = append(old.bytes, suffix...)
 	} else {
-		bytes = append(append(make([]byte, 0, len(o.text)+len(suffix)), o.text...), suffix...)
+		text := o.Text()
+		a.bytes = append(append(make([]byte, 0, len(text)+len(suffix)), text...), suffix...)
 	}
-	db.put(e, key, &Object{Expire: o.Expire, data: &appended{bytes: bytes}})
-	return len(bytes)
+	db.put(e, key, &Object{Expire: o.Expire, data: a})
+	return len(a.bytes)
 }
 
 // SetExpire gives o, which is under key, another deadline; 0 removes it.
@@ -160,7 +176,8 @@ func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire int64) {
 }
 
 // Mutable gives the container of o, which is under key, for changing in place; the
-// caller calls Changed when it is done.
+// caller calls Changed when it is done. By itself it changes no state: whether it
+// must clone depends on this node's forks.
 func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 	mustWrite(e)
 	if o.data.owned().epoch == db.epoch {
@@ -168,46 +185,45 @@ func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 	}
 	c := o.data.Clone()
 	c.owned().epoch = db.epoch
-	n := &Object{Expire: o.Expire, Version: e.Index, data: c}
-	at := probe(key)
-	at.key = string(key)
-	db.keys.Set(at, n)
+	slot, _, had := db.keys.Upsert(probe(key), keep)
+	if !had {
+		panic("keyspace: the object to change is not under its key")
+	}
+	*slot = &Object{Expire: o.Expire, Version: o.Version, data: c}
 	return c
 }
 
 // Changed accounts for a container under key that was changed in place and had
 // size before; an empty one is the caller's to remove.
 func (db *DB) Changed(e *env.Env, key []byte, before int64) {
-	at := probe(key)
-	o, ok := db.keys.Get(at)
-	if !ok {
-		return
+	mustWrite(e)
+	slot, _, had := db.keys.Upsert(probe(key), keep)
+	if !had {
+		panic("keyspace: the changed object is not under its key")
 	}
-	n := *o
+	n := **slot
 	n.Version = e.Index
-	at.key = string(key)
-	db.keys.Set(at, &n)
+	*slot = &n
 	db.used += n.size() - before
 }
 
 // Remove deletes key. It tells whether the key was there and had not expired.
 func (db *DB) Remove(e *env.Env, key []byte) bool {
 	mustWrite(e)
-	at := probe(key)
-	o, ok := db.keys.Get(at)
-	if !ok {
-		return false
-	}
-	db.drop(at, o)
-	return !o.expired(e.Now)
+	o := db.drop(probe(key))
+	return o != nil && !o.expired(e.Now)
 }
 
-func (db *DB) drop(at place, o *Object) {
-	db.used -= cost(at.key, o)
-	if o.Expire != 0 {
-		db.dues.Delete(due{o.Expire, at.key})
+// drop takes a key out of the tree, the index and the account, and gives what it
+// held, nil if there was none.
+func (db *DB) drop(at place) *Object {
+	o, had := db.keys.Remove(at)
+	if !had {
+		return nil
 	}
-	db.keys.Delete(at)
+	db.used -= cost(at.key, o)
+	db.reschedule(at.key, o.Expire, 0)
+	return o
 }
 
 // Copy stores what o holds under key too, deadline included.

@@ -1,6 +1,10 @@
 package keyspace
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"trireme/fsm/wire"
+)
 
 // Type is the data type of a key.
 type Type uint8
@@ -45,6 +49,8 @@ type Container interface {
 	// Clone gives a copy that can be changed without being seen through the
 	// original, in constant time or in at most 64 elements.
 	Clone() Container
+	// Encode writes the elements for a snapshot: equal values give equal bytes.
+	Encode(w *wire.Writer)
 	owned() *Owned
 }
 
@@ -84,14 +90,15 @@ func (o *Object) size() int64 {
 }
 
 // appended is a string that grew by APPEND. Its bytes up to the length are never
-// changed; the spare room behind them belongs to the one object that is live, so
-// that a series of appends costs linear time. Whoever puts the value under a second
-// key must take Text, which has no spare room.
+// changed; the spare room behind them belongs to the one keyspace that is of its
+// epoch, so that a series of appends costs linear time. Whoever puts the value under
+// a second key must take Text, which has no spare room.
 type appended struct {
 	Owned
 	bytes []byte
 }
 
-func (a *appended) Type() Type       { return String }
-func (a *appended) Size() int64      { return int64(len(a.bytes)) }
-func (a *appended) Clone() Container { return a }
+func (a *appended) Type() Type            { return String }
+func (a *appended) Size() int64           { return int64(len(a.bytes)) }
+func (a *appended) Clone() Container      { return a }
+func (a *appended) Encode(w *wire.Writer) { w.Bytes(a.bytes) }

@@ -1,10 +1,6 @@
 package keyspace
 
-import (
-	"unsafe"
-
-	"trireme/fsm/env"
-)
+import "trireme/fsm/env"
 
 // Scan calls f for live keys from cursor on until it has passed count keys, and
 // gives the cursor to go on at, 0 at the end. Keys that stay are met at least once
@@ -63,12 +59,9 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 		if !ok || d.at > e.Now {
 			break
 		}
-		at := probe(unsafe.Slice(unsafe.StringData(d.key), len(d.key)))
-		o, ok := db.keys.Get(at)
-		if !ok {
+		if db.drop(placeOf(d.key)) == nil {
 			panic("keyspace: expiry index names a missing key")
 		}
-		db.drop(at, o)
 		removed++
 	}
 	return removed

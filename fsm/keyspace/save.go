@@ -1,0 +1,110 @@
+package keyspace
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"trireme/fsm/cow"
+	"trireme/fsm/wire"
+)
+
+// ErrRecord says that a snapshot's record is not one that Save wrote, or stands in
+// the wrong place.
+var ErrRecord = errors.New("keyspace: malformed record")
+
+// Save gives every key as one record to emit, in an order that depends on the keys
+// alone, so that equal keyspaces give equal records: keys past their deadline but
+// not swept yet are part of the state and are saved too. A record holds only until
+// emit returns. Save only reads, so a fork can be saved while its original is
+// written to.
+func (db *DB) Save(emit func(record []byte) error) error {
+	var w wire.Writer
+	var failed error
+	db.keys.All(func(p place, o *Object) bool {
+		w.B = w.B[:0]
+		encode(&w, p.key, o)
+		if err := emit(w.B); err != nil {
+			failed = fmt.Errorf("saving a key: %w", err)
+		}
+		return failed == nil
+	})
+	return failed
+}
+
+// encode writes one key: its name, type, deadline, version and payload. The order
+// of the fields never changes; new ones are appended.
+func encode(w *wire.Writer, key string, o *Object) {
+	w.String(key)
+	w.Uvarint(uint64(o.Type()))
+	w.Varint(o.Expire)
+	w.Uvarint(o.Version)
+	if o.Type() == String {
+		w.String(o.Text())
+		return
+	}
+	o.data.Encode(w)
+}
+
+// decode reads what encode wrote. Nothing in the result aliases the record.
+func decode(record []byte) (string, *Object, error) {
+	r := wire.NewReader(record)
+	key := r.String()
+	kind := r.Uvarint()
+	o := &Object{Expire: r.Varint(), Version: r.Uvarint()}
+	switch {
+	case r.Err() != nil:
+	case kind == uint64(String):
+		o.text = r.String()
+	default:
+		return "", nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
+	}
+	if err := r.Done(); err != nil {
+		return "", nil, fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	if o.Expire < 0 {
+		return "", nil, fmt.Errorf("%w: deadline %d", ErrRecord, o.Expire)
+	}
+	return key, o, nil
+}
+
+// Loader builds a keyspace from the records of Save, in their order, in linear
+// time. Make one with NewLoader and use it once.
+type Loader struct {
+	keys *cow.Builder[place, *Object]
+	dues []due
+	used int64
+}
+
+// NewLoader starts with no key.
+func NewLoader() *Loader { return &Loader{keys: cow.NewBuilder[place, *Object](comparePlaces)} }
+
+// Add takes the next record, which it does not keep. A record that is damaged, a
+// repeated key, or a key out of order is ErrRecord.
+func (l *Loader) Add(record []byte) error {
+	key, o, err := decode(record)
+	if err != nil {
+		return err
+	}
+	at := placeOf(key)
+	if !l.keys.Add(at, o) {
+		return fmt.Errorf("%w: key %.40q is out of order", ErrRecord, key)
+	}
+	l.used += cost(key, o)
+	if o.Expire != 0 {
+		l.dues = append(l.dues, due{o.Expire, key})
+	}
+	return nil
+}
+
+// Finish is the keyspace of all records added.
+func (l *Loader) Finish() (*DB, error) {
+	slices.SortFunc(l.dues, compareDue)
+	dues := cow.NewBuilder[due, struct{}](compareDue)
+	for _, d := range l.dues {
+		if !dues.Add(d, struct{}{}) {
+			return nil, fmt.Errorf("%w: key %.40q has two deadlines", ErrRecord, d.key)
+		}
+	}
+	return &DB{keys: l.keys.Tree(), dues: dues.Tree(), used: l.used, epoch: 1}, nil
+}
