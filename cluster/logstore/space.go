@@ -1,0 +1,177 @@
+package logstore
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// Level says how much room the disk has.
+type Level int32
+
+// The levels, from good to bad.
+const (
+	SpaceOK    Level = iota
+	SpaceAlarm       // below the alarm mark: tell the operator
+	SpaceLow         // below the floor: refuse writes, do not lead
+)
+
+// String names the level as metrics and logs show it.
+func (l Level) String() string {
+	return [...]string{"ok", "alarm", "low"}[l]
+}
+
+// Space says how much free disk the node wants. A bolt file never shrinks while
+// it is open, so room that is gone does not come back by itself.
+type Space struct {
+	// Floor is the free share of the disk below which writes are refused: 0.05.
+	Floor float64
+	// FloorBytes replaces Floor by a fixed number of bytes.
+	FloorBytes uint64
+	// Alarm is the free share below which the level is SpaceAlarm: 0.20.
+	Alarm float64
+	// AlarmBytes replaces Alarm by a fixed number of bytes.
+	AlarmBytes uint64
+	// Reserve is the size of the reserve file in bytes: 64 MiB. Negative: none.
+	Reserve int64
+	// Statfs tells the bytes that this process may still use in dir, and all
+	// of them. Nil asks the operating system.
+	Statfs func(dir string) (free, total uint64, err error)
+}
+
+func (c Space) withDefaults() Space {
+	c.Floor = orDefault(c.Floor, 0.05)
+	c.Alarm = orDefault(c.Alarm, 0.20)
+	c.Reserve = orDefault(c.Reserve, 64<<20)
+	if c.Statfs == nil {
+		c.Statfs = statfs
+	}
+	return c
+}
+
+func statfs(dir string) (free, total uint64, err error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, 0, fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	return st.Bavail * uint64(st.Bsize), st.Blocks * uint64(st.Bsize), nil
+}
+
+func (c Space) floor(total uint64) uint64 {
+	if c.FloorBytes != 0 {
+		return c.FloorBytes
+	}
+	return uint64(c.Floor * float64(total))
+}
+
+func (c Space) alarm(total uint64) uint64 {
+	if c.AlarmBytes != 0 {
+		return c.AlarmBytes
+	}
+	return uint64(c.Alarm * float64(total))
+}
+
+// space watches the free space of the data directory and keeps the reserve.
+type space struct {
+	opts    Space
+	dir     string
+	onLevel func(Level)
+	onFree  func(free, total uint64)
+
+	free, total atomic.Uint64
+	level       atomic.Int32
+
+	mu      sync.Mutex
+	reserve *reserve
+	spent   bool // the reserve was given up and is not back yet
+}
+
+func newSpace(o Options) *space {
+	return &space{
+		opts: o.Space, dir: o.Dir, onLevel: o.Hooks.Space, onFree: o.Hooks.Free,
+		reserve: &reserve{path: filepath.Join(o.Dir, reserveFile), size: o.Space.Reserve},
+	}
+}
+
+// Accepting returns nil while there is room for new writes, and an error that
+// matches ErrLowSpace otherwise: the caller then refuses writes before they are
+// proposed, gives up leadership and does not campaign. What other nodes
+// replicate to this one is still stored.
+func (s *Store) Accepting() error {
+	if Level(s.space.level.Load()) != SpaceLow {
+		return nil
+	}
+	free, total, _ := s.space.now()
+	return fmt.Errorf("%w: %s has %d of %d bytes free; free space on that disk", ErrLowSpace, s.opts.Dir, free, total)
+}
+
+func (p *space) now() (free, total uint64, level Level) {
+	return p.free.Load(), p.total.Load(), Level(p.level.Load())
+}
+
+// check looks at the disk and moves the level. A level that was low stays so
+// until there is a tenth more than the floor, so that it does not flap.
+func (p *space) check() error {
+	free, total, err := p.opts.Statfs(p.dir)
+	if err != nil {
+		return err
+	}
+	p.free.Store(free)
+	p.total.Store(total)
+	if p.onFree != nil {
+		p.onFree(free, total)
+	}
+	p.restoreReserve(free, total)
+	p.setLevel(p.judge(free, total))
+	return nil
+}
+
+func (p *space) judge(free, total uint64) Level {
+	p.mu.Lock()
+	spent := p.spent
+	p.mu.Unlock()
+	floor := p.opts.floor(total)
+	if Level(p.level.Load()) == SpaceLow {
+		floor += floor / 10
+	}
+	switch {
+	case free < floor || spent:
+		return SpaceLow
+	case free < p.opts.alarm(total):
+		return SpaceAlarm
+	}
+	return SpaceOK
+}
+
+func (p *space) setLevel(l Level) {
+	if Level(p.level.Swap(int32(l))) != l && p.onLevel != nil {
+		p.onLevel(l)
+	}
+}
+
+// restoreReserve makes the reserve when the disk has room for it above the
+// floor.
+func (p *space) restoreReserve(free, total uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	floor := p.opts.floor(total)
+	if p.opts.Reserve < 0 || p.reserve.held() || free < floor+floor/10+uint64(p.opts.Reserve) {
+		return
+	}
+	if p.reserve.make() == nil {
+		p.spent = false
+	}
+}
+
+// releaseReserve gives the reserve's blocks back to the disk, so that the node
+// can still shorten its log and end in order. It says whether there was one.
+func (p *space) releaseReserve() bool {
+	p.mu.Lock()
+	released := p.reserve.release()
+	p.spent = p.spent || released
+	p.mu.Unlock()
+	p.setLevel(SpaceLow)
+	return released
+}
