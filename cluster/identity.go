@@ -37,32 +37,55 @@ type identity struct {
 	dir string
 }
 
-// loadIdentity reads the identity of dir, or makes one for an empty directory, and
-// counts the boot.
+// loadIdentity reads the identity of dir, or makes one for an empty directory. The
+// caller counts the boot once it holds the directory's lock.
 func loadIdentity(dir, node string) (*identity, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	id := &identity{dir: dir}
-	b, err := os.ReadFile(filepath.Join(dir, identityFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Stat(filepath.Join(dir, "raft.db")); err == nil {
-			return nil, fmt.Errorf("%s holds a log but no %s: the directory is damaged; move it aside and let the node come back under a new id", dir, identityFile)
-		}
-		id.NodeID, id.DiskID = node, newID()
-	case err != nil:
-		return nil, err
-	default:
-		if err := json.Unmarshal(b, id); err != nil {
-			return nil, fmt.Errorf("%s is damaged: %w; move the directory aside and let the node come back under a new id", filepath.Join(dir, identityFile), err)
-		}
-		if id.NodeID != node {
-			return nil, fmt.Errorf("%w: %s is of node %s, not %s; start it with --node-id %s or name another directory", ErrForeignDirectory, dir, id.NodeID, node, id.NodeID)
-		}
+	id, err := readIdentity(dir, node)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return id, err
 	}
+	if _, err := os.Stat(filepath.Join(dir, "raft.db")); err == nil {
+		return nil, fmt.Errorf("%s holds a log but no %s: the directory is damaged; move it aside and let the node come back under a new id", dir, identityFile)
+	}
+	id = &identity{dir: dir, NodeID: node, DiskID: newID()}
+	if err := id.create(); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return readIdentity(dir, node) // another process may have been quicker
+}
+
+func readIdentity(dir, node string) (*identity, error) {
+	path := filepath.Join(dir, identityFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	id := &identity{dir: dir}
+	if err := json.Unmarshal(b, id); err != nil || id.NodeID == "" || id.DiskID == "" {
+		return nil, fmt.Errorf("%s is damaged (%v); move the directory aside and let the node come back under a new id", path, err)
+	}
+	if id.NodeID != node {
+		return nil, fmt.Errorf("%w: %s is of node %s, not %s; start it with --node-id %s or name another directory", ErrForeignDirectory, dir, id.NodeID, node, id.NodeID)
+	}
+	return id, nil
+}
+
+// boot counts a start of this process; the caller holds the directory's lock.
+func (id *identity) boot() error {
 	id.Boot++
-	return id, id.save()
+	return id.save()
+}
+
+// create writes the identity unless there is one.
+func (id *identity) create() error {
+	b, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeSynced(filepath.Join(id.dir, identityFile), append(b, '\n'), os.Link)
 }
 
 // save writes the identity so that a crash leaves the old one or the new one.
@@ -71,11 +94,12 @@ func (id *identity) save() error {
 	if err != nil {
 		return err
 	}
-	return writeFileSync(filepath.Join(id.dir, identityFile), append(b, '\n'))
+	return writeSynced(filepath.Join(id.dir, identityFile), append(b, '\n'), os.Rename)
 }
 
-// writeFileSync replaces a file by way of a synced temporary one.
-func writeFileSync(path string, data []byte) error {
+// writeSynced writes a file by way of a synced temporary one, which place puts under
+// its name.
+func writeSynced(path string, data []byte, place func(from, to string) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
 		return err
@@ -88,7 +112,7 @@ func writeFileSync(path string, data []byte) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := place(f.Name(), path); err != nil {
 		return err
 	}
 	d, err := os.Open(filepath.Dir(path))

@@ -57,7 +57,7 @@ type port struct {
 	advertise string
 	self      func() greeting
 	admit     func(greeting, purpose) error
-	serve     func(net.Conn, greeting)
+	serve     func(connection, greeting)
 
 	raft   chan net.Conn
 	ctx    context.Context
@@ -274,6 +274,9 @@ func (p *port) Close() error {
 	p.mu.Unlock()
 	return err
 }
+
+// connection is a net.Conn; named here so that node.go needs no import of net.
+type connection = net.Conn
 
 // advertised is an address as configured: a name stays a name.
 type advertised string

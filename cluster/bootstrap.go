@@ -1,0 +1,213 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Peer is a node of the static list and its cluster address.
+type Peer struct{ ID, Addr string }
+
+// ErrList says that the nodes were started with different static lists.
+var ErrList = errors.New("--initial-cluster differs between the nodes")
+
+// ParsePeers reads a static list, "n1=host:port,n2=host:port".
+func ParsePeers(s string) ([]Peer, error) {
+	var list []Peer
+	for _, part := range strings.Split(s, ",") {
+		id, addr, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok || id == "" || addr == "" {
+			return nil, fmt.Errorf("%q is not of the form id=host:port", part)
+		}
+		if slices.ContainsFunc(list, func(p Peer) bool { return p.ID == id || p.Addr == addr }) {
+			return nil, fmt.Errorf("%q stands twice in the list", part)
+		}
+		list = append(list, Peer{id, addr})
+	}
+	return list, nil
+}
+
+// listText is the list in one order, to compare between nodes.
+func listText(list []Peer) string {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Peer) int { return cmp.Compare(a.ID, b.ID) })
+	text := make([]string, len(list))
+	for i, p := range list {
+		text[i] = p.ID + "=" + p.Addr
+	}
+	return strings.Join(text, ",")
+}
+
+// adoption is what the node with the lowest id tells the others.
+type adoption struct {
+	Cluster string
+	Disks   map[string]string
+}
+
+// found brings this node from an empty disk to a cluster id that every node of the
+// static list has on its disk (decisions 15). Nothing is bootstrapped before that, so
+// a crash at any point leaves disks that can go on.
+func (n *Node) found(ctx context.Context) error {
+	if len(n.opts.InitialCluster) == 1 {
+		if n.identity.ClusterID != "" {
+			return nil
+		}
+		return n.adopt(adoption{newID(), map[string]string{n.identity.NodeID: n.identity.DiskID}})
+	}
+	warned := time.Now()
+	for {
+		done, err := n.handshake(ctx)
+		if err != nil || done {
+			return err
+		}
+		if time.Since(warned) > 5*time.Second {
+			warned = time.Now()
+			n.log.Info("waiting for every node of --initial-cluster to answer", "list", listText(n.opts.InitialCluster))
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// handshake asks every other node once. It is done when all of them have this node's
+// cluster on their disks.
+func (n *Node) handshake(ctx context.Context) (done bool, err error) {
+	met := make(map[string]hello, len(n.opts.InitialCluster))
+	for _, p := range n.opts.InitialCluster {
+		if p.ID == n.identity.NodeID {
+			continue
+		}
+		ask, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+		h, err := n.peers.hello(ask, p.Addr)
+		cancel()
+		switch {
+		case errors.Is(err, ErrRefused):
+			return false, err
+		case err != nil:
+			return false, nil // not up yet
+		case h.Node != p.ID:
+			return false, fmt.Errorf("%w: %s is node %s, not %s", ErrList, p.Addr, h.Node, p.ID)
+		case h.List != listText(n.opts.InitialCluster) && h.Phase != phaseStarted:
+			return false, fmt.Errorf("%w: %s has %s", ErrList, p.ID, h.List)
+		}
+		met[p.ID] = h
+	}
+	if n.clusterID() == "" {
+		return false, n.joinOrDraw(ctx, met)
+	}
+	for id, h := range met { // unordered: all are asked the same
+		if h.Cluster != "" && h.Cluster != n.clusterID() {
+			return false, fmt.Errorf("%w: %s has cluster id %s, this node %s", ErrOtherCluster, id, h.Cluster, n.clusterID())
+		}
+		if h.Phase == phaseEmpty {
+			return false, n.tell(ctx, id) // it, or whoever told us, may have crashed in between
+		}
+	}
+	return true, nil
+}
+
+// joinOrDraw takes the cluster id of a node that has one with this disk in it, or, if
+// all are empty and this node's id is the lowest, draws one.
+func (n *Node) joinOrDraw(ctx context.Context, met map[string]hello) error {
+	disks := map[string]string{n.identity.NodeID: n.identity.DiskID}
+	lowest := true
+	for id, h := range met { // unordered: all empty, or the one cluster they have
+		if h.Phase != phaseEmpty {
+			if h.Disks[n.identity.NodeID] != n.identity.DiskID {
+				return fmt.Errorf("%w: %s is known with disk %s, this one is %s; give the node a new id, or put the old disk back",
+					ErrWipedDisk, n.identity.NodeID, h.Disks[n.identity.NodeID], n.identity.DiskID)
+			}
+			return n.adopt(adoption{h.Cluster, h.Disks})
+		}
+		disks[id] = h.Disk
+		lowest = lowest && n.identity.NodeID < id
+	}
+	if !lowest {
+		return nil
+	}
+	return n.adopt(adoption{newID(), disks})
+}
+
+// tell hands the cluster id to a node that has none.
+func (n *Node) tell(ctx context.Context, id string) error {
+	n.mu.Lock()
+	b, err := json.Marshal(adoption{n.identity.ClusterID, n.identity.Disks})
+	n.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, p := range n.opts.InitialCluster {
+		if p.ID == id {
+			ask, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			n.peers.ask(ask, p.Addr, callAdopt, b) // asked again in the next round
+		}
+	}
+	return nil
+}
+
+// adopt writes the cluster id to the disk. A node that has another, or whose disk the
+// founders don't name, refuses.
+func (n *Node) adopt(a adoption) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.identity.ClusterID == a.Cluster:
+		return nil
+	case n.identity.ClusterID != "":
+		return ErrOtherCluster
+	case a.Disks[n.identity.NodeID] != n.identity.DiskID:
+		return ErrWipedDisk
+	}
+	next := *n.identity
+	next.ClusterID, next.Disks = a.Cluster, a.Disks
+	if err := next.save(); err != nil {
+		return err
+	}
+	*n.identity = next
+	if n.phase == phaseEmpty {
+		n.phase = phaseAdopted
+	}
+	return nil
+}
+
+func (n *Node) clusterID() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.identity.ClusterID
+}
+
+// greet is this node's greeting.
+func (n *Node) greet() greeting {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return greeting{n.identity.ClusterID, n.identity.NodeID, n.identity.DiskID}
+}
+
+// admit judges another node's greeting: nodes of another cluster, and known nodes
+// with another disk than the cluster knows, are refused.
+func (n *Node) admit(g greeting, what purpose) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	mine := n.identity
+	if known := mine.Disks[g.node]; known != "" && known != g.disk {
+		return fmt.Errorf("%w: %w: %s was founded with disk %s and calls with %s; give the node a new id, or put the old disk back",
+			ErrRefused, ErrWipedDisk, g.node, known, g.disk)
+	}
+	if g.cluster != "" && mine.ClusterID != "" && g.cluster != mine.ClusterID {
+		return fmt.Errorf("%w: %w: it has cluster id %s, this node %s", ErrRefused, ErrOtherCluster, g.cluster, mine.ClusterID)
+	}
+	if what == forRaft && (g.cluster == "" || g.cluster != mine.ClusterID) {
+		return fmt.Errorf("%w: %s has no cluster id yet", ErrRefused, g.node)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// ErrNoSuchNode says that a node isn't a voter of the cluster.
+var ErrNoSuchNode = errors.New("cluster: no such voter")
+
+// TransferLeadership hands leadership to the named node, or to the one that raft
+// finds best if the name is empty. Only the leader can do it.
+func (n *Node) TransferLeadership(to string) error {
+	if to == "" {
+		return n.raft.LeadershipTransfer().Error()
+	}
+	for _, s := range n.servers() {
+		if string(s.ID) == to && s.Suffrage == raft.Voter {
+			if to == n.opts.NodeID {
+				return nil
+			}
+			return n.raft.LeadershipTransferToServer(s.ID, s.Address).Error()
+		}
+	}
+	return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
+}
+
+// Close hands leadership over, waits until what is in flight has its outcome or ctx
+// ends, and stops the node.
+func (n *Node) Close(ctx context.Context) error {
+	if others, _ := n.otherVoters(); len(others) > 0 {
+		for n.raft.State() == raft.Leader && ctx.Err() == nil {
+			if err := n.TransferLeadership(""); err != nil {
+				n.log.Warn("leadership was not handed over", "error", err)
+				if !pause(ctx, 50*time.Millisecond) {
+					break
+				}
+			}
+		}
+	}
+	for n.proposer.busy() && pause(ctx, 5*time.Millisecond) {
+	}
+	n.release()
+	return nil
+}
+
+// busy tells whether requests wait for an outcome.
+func (p *proposer) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.pending) > 0
+}
+
+// release stops whatever was started, last first.
+func (n *Node) release() {
+	if n.watcher != nil {
+		n.watcher.Stop()
+	}
+	if n.raft != nil {
+		if err := n.raft.Shutdown().Error(); err != nil {
+			n.log.Warn("raft did not shut down cleanly", "error", err)
+		}
+	}
+	n.stop()
+	if n.peers != nil {
+		n.peers.links.close()
+	}
+	if n.transport != nil {
+		n.transport.Close()
+	}
+	if n.port != nil {
+		n.port.Close()
+		n.port.wg.Wait()
+	}
+	n.wg.Wait()
+	if n.store != nil {
+		if err := n.store.Close(); err != nil {
+			n.log.Warn("log store did not close cleanly", "error", err)
+		}
+	}
+}

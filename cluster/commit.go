@@ -1,0 +1,222 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+	"trireme/fsm/wire"
+)
+
+// errNotLeading says that this node can't take a pack: it certainly did nothing
+// with it.
+var errNotLeading = errors.New("cluster: this node does not lead")
+
+// committer is the leader's side of group commit: packs of all nodes that wait
+// together become one log entry, with packsUnderWay entries in raft at a time.
+type committer struct {
+	n *Node
+
+	mu    sync.Mutex
+	term  uint64 // of the packs that wait; 0 while this node does not lead
+	ready bool   // the term's first entry has been applied
+	queue []*pack
+	wake  chan struct{}
+	slots chan struct{}
+	wg    sync.WaitGroup
+}
+
+func newCommitter(n *Node) *committer {
+	return &committer{n: n, wake: make(chan struct{}, 1), slots: make(chan struct{}, packsUnderWay)}
+}
+
+// submit hands a pack to the leader, here or there.
+func (n *Node) submit(to peerAddr, k *pack) {
+	if to.id == n.identity.NodeID {
+		n.committer.take(k)
+		return
+	}
+	n.peers.propose(to, k)
+}
+
+// take queues a pack for the next entry.
+func (m *committer) take(k *pack) {
+	m.mu.Lock()
+	if m.term == 0 {
+		m.mu.Unlock()
+		k.answer(nil, errNotLeading, true)
+		return
+	}
+	m.queue = append(m.queue, k)
+	m.mu.Unlock()
+	m.nudge()
+}
+
+func (m *committer) nudge() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// lead opens the queue for a term; packs wait until ready.
+func (m *committer) lead(term uint64) {
+	m.mu.Lock()
+	m.term, m.ready = term, false
+	m.mu.Unlock()
+}
+
+// serve lets packs into the log: the term's first entry has been applied.
+func (m *committer) serve(term uint64) {
+	m.mu.Lock()
+	m.ready = m.term == term
+	m.mu.Unlock()
+	m.nudge()
+}
+
+// follow refuses what waits: it never entered the log.
+func (m *committer) follow() {
+	m.mu.Lock()
+	queue := m.queue
+	m.term, m.ready, m.queue = 0, false, nil
+	m.mu.Unlock()
+	for _, k := range queue {
+		k.answer(nil, errNotLeading, true)
+	}
+}
+
+// run makes entries until ctx ends.
+func (m *committer) run(ctx context.Context) {
+	defer m.wg.Wait()
+	for {
+		select {
+		case <-m.wake:
+		case <-ctx.Done():
+			m.follow()
+			return
+		}
+		for {
+			select { // room first: packs gather meanwhile
+			case m.slots <- struct{}{}:
+			case <-ctx.Done():
+				m.follow()
+				return
+			}
+			packs, term := m.next()
+			if len(packs) == 0 {
+				<-m.slots
+				break
+			}
+			m.commit(term, packs)
+		}
+	}
+}
+
+// next takes the packs of one entry.
+func (m *committer) next() ([]*pack, uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.ready || len(m.queue) == 0 {
+		return nil, 0
+	}
+	size, count := 0, 0
+	for _, k := range m.queue {
+		if size += k.size(); size > packBytes && count > 0 {
+			break
+		}
+		count++
+	}
+	packs := m.queue[:count:count]
+	m.queue = m.queue[count:]
+	return packs, m.term
+}
+
+// entry is an entry of this leader, stamped now.
+func (n *Node) entry(term uint64) *fsm.Entry {
+	e := &fsm.Entry{Term: term, Stamp: n.clock.stamp()}
+	rand.Read(e.Seed[:])
+	return e
+}
+
+// commit puts packs into one entry and answers them when it is applied.
+func (m *committer) commit(term uint64, packs []*pack) {
+	e := m.n.entry(term)
+	total := 0
+	for _, k := range packs {
+		total += len(k.requests)
+	}
+	e.Requests = make([]fsm.Request, 0, total)
+	for _, k := range packs {
+		if k.mark.Session != 0 {
+			e.Marks = append(e.Marks, k.mark)
+		}
+		e.Requests = append(e.Requests, k.requests...)
+	}
+	m.n.metrics.batch(total)
+	data := e.Encode()
+	f := m.n.raft.Apply(data, 0)
+	m.wg.Go(func() {
+		outcomes, err := wait(f)
+		m.n.clock.done(e.Stamp)
+		<-m.slots
+		m.nudge()
+		for _, k := range packs {
+			var mine []fsm.Outcome
+			if err == nil {
+				mine, outcomes = outcomes[:len(k.requests)], outcomes[len(k.requests):]
+			}
+			k.answer(mine, err, certain(err))
+		}
+	})
+}
+
+// wait gives the outcomes of an entry.
+func wait(f raft.ApplyFuture) ([]fsm.Outcome, error) {
+	if err := f.Error(); err != nil {
+		return nil, err
+	}
+	switch r := f.Response().(type) {
+	case []fsm.Outcome:
+		return r, nil
+	case refusal:
+		return nil, r.err
+	}
+	return nil, errors.New("cluster: raft answered without an outcome")
+}
+
+// certain tells whether an error of raft.Apply means that the entry is in no log
+// (reliability R5); errors of the log store are among those that say nothing.
+func certain(err error) bool {
+	return errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipTransferInProgress) ||
+		errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrAbortedByRestore)
+}
+
+// answerPack writes the answer to a forwarded pack.
+func answerPack(k *pack, outcomes []fsm.Outcome, err error, sure bool) []byte {
+	var w wire.Writer
+	w.Bool(err != nil)
+	if err != nil {
+		w.Bool(sure)
+		w.String(err.Error())
+		return w.B
+	}
+	fsm.EncodeOutcomes(&w, outcomes)
+	return w.B
+}
+
+// readPackAnswer reads what answerPack wrote.
+func readPackAnswer(k *pack, b []byte) (outcomes []fsm.Outcome, err error, sure bool) {
+	r := wire.NewReader(b)
+	if r.Bool() {
+		sure = r.Bool()
+		return nil, errors.New(r.String()), sure
+	}
+	if outcomes, err = fsm.DecodeOutcomes(r, k.mark.Session); err == nil && len(outcomes) != len(k.requests) {
+		err = errors.New("cluster: answer to a pack of another size")
+	}
+	return outcomes, err, false
+}

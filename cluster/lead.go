@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+	"trireme/fsm/env"
+)
+
+const (
+	// digestEvery is how many entries lie between two digests (decisions 8).
+	digestEvery = 100_000
+	// tickEvery is the pace of the leader's timers, at most ten entries a second when
+	// nothing but time moves.
+	tickEvery = 100 * time.Millisecond
+	// levelAfter is how long every server must have answered a feature level before
+	// the leader raises it (decisions 13).
+	levelAfter = 10 * time.Minute
+)
+
+// followLeadership opens and closes terms as raft's state changes. It looks at the
+// state, not at the sequence of notices: a leadership lost and regained between two
+// looks has another term.
+func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var leading uint64
+	end := func() {}
+	for {
+		term, leads := n.raft.CurrentTerm(), n.raft.State() == raft.Leader
+		if leading != 0 && (!leads || term != leading) {
+			end()
+			n.openTerm.Store(0)
+			n.committer.follow()
+			leading, end = 0, func() {}
+			n.proposer.nudge()
+		}
+		if leads && leading == 0 && n.raft.CurrentTerm() == term {
+			var lead context.Context
+			var wg sync.WaitGroup
+			leadCtx, cancel := context.WithCancel(ctx)
+			lead, leading = leadCtx, term
+			wg.Go(func() { n.lead(lead, term) })
+			end = func() { cancel(); wg.Wait() }
+		}
+		select {
+		case <-notify:
+		case <-tick.C:
+		case <-ctx.Done():
+			end()
+			return
+		}
+	}
+}
+
+// lead opens a term and does the leader's work until ctx ends.
+func (n *Node) lead(ctx context.Context, term uint64) {
+	n.committer.lead(term)
+	wall, trusted := n.wallClock(ctx)
+	n.clock.open(n.machine.Now(), wall, trusted)
+	for {
+		if _, err := n.command(term, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Opening{})); err == nil {
+			break
+		} else if ctx.Err() != nil || n.raft.State() != raft.Leader {
+			return
+		}
+		if !pause(ctx, retryPause) {
+			return
+		}
+	}
+	n.openTerm.Store(term)
+	n.committer.serve(term)
+	n.proposer.nudge()
+	n.log.Info("leading", "term", term)
+	if err := n.foundState(term); err != nil {
+		n.log.Warn("the cluster's first settings were not written", "error", err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { n.keepTime(ctx, term) })
+	wg.Go(func() { n.raiseLevel(ctx, term) })
+	n.mu.Lock()
+	work := slices.Clone(n.leaderWork)
+	n.mu.Unlock()
+	for _, f := range work {
+		wg.Go(func() { f(ctx) })
+	}
+	wg.Wait()
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// WhileLeading has fn run on the leader, from the moment its term is open until ctx
+// ends with the leadership. Call it before Open returns control to others: terms that
+// are open already are not told.
+func (n *Node) WhileLeading(fn func(ctx context.Context)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.leaderWork = append(n.leaderWork, fn)
+}
+
+// command puts one request of the leader itself into an entry of its own.
+func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
+	e := n.entry(term)
+	e.Requests = []fsm.Request{{Code: code, Body: body}}
+	defer n.clock.done(e.Stamp)
+	outcomes, err := wait(n.raft.Apply(e.Encode(), 0))
+	if err != nil {
+		return nil, err
+	}
+	if outcomes[0].Status != fsm.Applied {
+		return nil, errNotLeading
+	}
+	return outcomes[0].Value, outcomes[0].Err
+}
+
+// wallClock is this node's wall clock, and whether it is near the median of all
+// nodes' clocks that answer.
+func (n *Node) wallClock(ctx context.Context) (unixms int64, trusted bool) {
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	voters, _ := n.otherVoters()
+	offsets := make(chan int64, len(voters))
+	var wg sync.WaitGroup
+	for _, v := range voters {
+		wg.Go(func() {
+			begin := time.Now()
+			if h, err := n.peers.hello(ctx, v.addr); err == nil {
+				offsets <- h.Wall - begin.Add(time.Since(begin)/2).UnixMilli()
+			}
+		})
+	}
+	wg.Wait()
+	all := []int64{0}
+	for len(offsets) > 0 {
+		all = append(all, <-offsets)
+	}
+	slices.Sort(all)
+	median := all[len(all)/2]
+	return time.Now().UnixMilli(), median > -saneOffset && median < saneOffset
+}
+
+// foundState writes the first settings of a cluster that has none.
+func (n *Node) foundState(term uint64) error {
+	var founded bool
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) { founded = v.ClusterID() != "" })
+	if n.opts.Founding == nil {
+		return nil
+	}
+	f, again := n.opts.Founding(!founded)
+	if founded && !again {
+		return nil
+	}
+	f.ClusterID, f.Again = n.clusterID(), again
+	_, err := n.command(term, fsm.Found.Code, fsm.Found.Body(f))
+	return err
+}
+
+// keepTime moves what is due, and has digests taken.
+func (n *Node) keepTime(ctx context.Context, term uint64) {
+	digested := n.raft.LastIndex()
+	for pause(ctx, tickEvery) {
+		for {
+			due, ok := n.machine.NextDue()
+			if !ok || due > n.clock.peek() || ctx.Err() != nil {
+				break
+			}
+			v, err := n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{Sweep: 200}))
+			if a, _ := v.(fsm.Advanced); err != nil || a.Swept < 200 {
+				break
+			}
+		}
+		if last := n.raft.LastIndex(); last >= digested+n.opts.DigestEvery {
+			if _, err := n.command(term, fsm.TakeDigest.Code, fsm.TakeDigest.Body(fsm.Opening{})); err == nil {
+				digested = last
+			}
+		}
+	}
+}
+
+// raiseLevel raises the feature level when every server has answered a higher one,
+// by direct calls, for levelAfter.
+func (n *Node) raiseLevel(ctx context.Context, term uint64) {
+	since := time.Now()
+	for pause(ctx, n.opts.LevelAfter/20) {
+		var current env.Level
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { current = v.Level() })
+		common := n.commonLevel(ctx)
+		if common <= current {
+			since = time.Now()
+			continue
+		}
+		if time.Since(since) >= n.opts.LevelAfter {
+			n.command(term, fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: common}))
+			since = time.Now()
+		}
+	}
+}
+
+// commonLevel is the highest level that every server of the configuration knows; 0 if
+// one doesn't answer.
+func (n *Node) commonLevel(ctx context.Context) env.Level {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	level := fsm.MaxLevel
+	for _, s := range n.servers() {
+		if string(s.ID) == n.identity.NodeID {
+			continue
+		}
+		h, err := n.peers.hello(ctx, string(s.Address))
+		if err != nil {
+			return 0
+		}
+		level = min(level, env.Level(h.Level))
+	}
+	return level
+}

@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"trireme/cluster/logstore"
+	"trireme/fsm"
+)
+
+// metrics are the figures of one node.
+type metrics struct {
+	n          *Node
+	batches    prometheus.Histogram
+	entryBytes prometheus.Histogram
+	apply      prometheus.Histogram
+	all        []prometheus.Collector
+}
+
+func newMetrics(n *Node) *metrics {
+	m := &metrics{n: n}
+	m.batches = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_entry_requests", Help: "Requests in one log entry made by this leader.", Buckets: prometheus.ExponentialBuckets(1, 2, 14)})
+	m.entryBytes = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_apply_batch_bytes", Help: "Bytes of log entries applied at a time.", Buckets: prometheus.ExponentialBuckets(64, 4, 12)})
+	m.apply = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_apply_seconds", Help: "Time to apply a batch of committed entries.", Buckets: prometheus.ExponentialBuckets(1e-6, 4, 12)})
+	m.all = []prometheus.Collector{m.batches, m.entryBytes, m.apply}
+	m.gauge("trireme_applied_index", "Index of the last log entry applied.", func() float64 { i, _ := n.machine.Applied(); return float64(i) })
+	m.gauge("trireme_leader", "1 if this node leads and has opened its term.", func() float64 {
+		if n.IsLeader() {
+			return 1
+		}
+		return 0
+	})
+	m.gauge("trireme_term", "Raft term.", func() float64 {
+		if !n.running.Load() {
+			return 0
+		}
+		return float64(n.raft.CurrentTerm())
+	})
+	m.gauge("trireme_requests_pending", "Requests of this node without an outcome.", func() float64 {
+		if !n.running.Load() {
+			return 0
+		}
+		n.proposer.mu.Lock()
+		defer n.proposer.mu.Unlock()
+		return float64(len(n.proposer.pending))
+	})
+	m.gauge("trireme_keys", "Keys in the keyspace.", func() float64 { k, _ := m.usage(); return float64(k) })
+	m.gauge("trireme_logical_memory_bytes", "Logical memory of the keyspace, equal on every node.", func() float64 { _, b := m.usage(); return float64(b) })
+	return m
+}
+
+func (m *metrics) usage() (keys int, bytes int64) {
+	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys, bytes = v.Usage() })
+	return keys, bytes
+}
+
+func (m *metrics) gauge(name, help string, f func() float64) {
+	m.all = append(m.all, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f))
+}
+
+// Collectors are the node's metrics, for a registry.
+func (n *Node) Collectors() []prometheus.Collector { return n.metrics.all }
+
+func (m *metrics) batch(requests int) { m.batches.Observe(float64(requests)) }
+
+func (m *metrics) applied(_, bytes int, took time.Duration) {
+	m.entryBytes.Observe(float64(bytes))
+	m.apply.Observe(took.Seconds())
+}
+
+// store is what the log store tells.
+func (m *metrics) store() logstore.Hooks { return logstore.Hooks{} }

@@ -1,0 +1,303 @@
+// Package cluster makes many machines look like one: it replicates the state machine
+// by raft, packs requests into entries, applies each once whoever leads, and says
+// where a read may be served. It never learns what a command is.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/cluster/hint"
+	"trireme/cluster/logstore"
+	"trireme/fsm"
+)
+
+// Node is one node of a cluster.
+type Node struct {
+	opts    Options
+	log     *slog.Logger
+	started time.Time
+
+	port      *port
+	peers     *peers
+	store     *logstore.Store
+	snapshots *logstore.SnapshotStore
+	transport *raft.NetworkTransport
+	raft      *raft.Raft
+	watcher   *hint.Watcher
+	machine   *fsm.Machine
+	adapter   *adapter
+	clock     *clock
+	proposer  *proposer
+	committer *committer
+	reader    *reader
+	fence     *fence
+	metrics   *metrics
+
+	running  atomic.Bool   // raft and all of the above are there
+	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
+	failed   atomic.Bool
+
+	mu         sync.Mutex
+	identity   *identity
+	phase      phase
+	leaderWork []func(context.Context)
+
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+	leadWG sync.WaitGroup
+}
+
+// Open starts a node: its disk, the cluster port, the handshake of a new cluster, and
+// raft last. It returns when raft runs; see Ready for when the node can serve.
+func Open(ctx context.Context, opts Options) (n *Node, err error) {
+	opts.defaults()
+	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now}}
+	n.metrics = newMetrics(n)
+	run, cancel := context.WithCancel(context.Background())
+	n.stop = cancel
+	defer func() {
+		if err != nil {
+			n.release()
+		}
+	}()
+	if err := n.openDisk(); err != nil {
+		return nil, err
+	}
+	if err := n.openPort(); err != nil {
+		return nil, err
+	}
+	if err := n.openRaft(ctx); err != nil {
+		return nil, err
+	}
+	n.wg.Go(func() { n.committer.run(run) })
+	n.wg.Go(func() { n.proposer.run(run) })
+	n.wg.Go(func() { n.watchSize(run) })
+	return n, nil
+}
+
+// openDisk opens the log store, which takes the directory's lock, and counts the boot.
+func (n *Node) openDisk() (err error) {
+	dir := n.opts.DataDir
+	if n.identity, err = loadIdentity(dir, n.opts.NodeID); err != nil {
+		return err
+	}
+	list, err := logstore.CheckSnapshots(dir)
+	if err != nil {
+		return err
+	}
+	n.store, err = logstore.Open(logstore.Options{
+		Dir: dir, Snapshots: list, Heartbeat: n.opts.Heartbeat, Space: n.opts.Space, Logger: n.log,
+		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.metrics.store(),
+	})
+	if err != nil {
+		return err
+	}
+	if n.identity, err = readIdentity(dir, n.opts.NodeID); err != nil {
+		return err
+	}
+	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
+		return err
+	}
+	return n.identity.boot()
+}
+
+func (n *Node) openPort() (err error) {
+	if n.identity.ClusterID != "" {
+		n.phase = phaseAdopted
+	}
+	if n.port, err = listenPort(n.opts.Bind, n.opts.Advertise); err != nil {
+		return err
+	}
+	n.peers = newPeers(n.port)
+	n.port.self, n.port.admit = n.greet, n.admit
+	n.port.serve = func(c connection, g greeting) { serveLink(c, g, n.handle) }
+	n.port.start()
+	return nil
+}
+
+// openRaft goes through the handshake on an empty disk and starts raft.
+func (n *Node) openRaft(ctx context.Context) error {
+	has, err := raft.HasExistingState(n.store, n.store, n.snapshots)
+	if err != nil {
+		return err
+	}
+	if !has {
+		if len(n.opts.InitialCluster) == 0 {
+			return errors.New("the data directory is empty and there is no --initial-cluster")
+		}
+		if err := n.found(ctx); err != nil {
+			return err
+		}
+	}
+	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
+		MaxRPCsInFlight: 4,
+	})
+	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied}
+	n.proposer, n.committer = newProposer(n), newCommitter(n)
+	n.reader, n.fence = &reader{n: n}, &fence{n: n}
+	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes}
+	notify := make(chan bool, 64)
+	config := n.raftConfig(notify)
+	transport := hint.Transport{NetworkTransport: n.transport}
+	if !has {
+		if err := raft.BootstrapCluster(config, n.store.LogStore(), n.store, n.snapshots, transport, n.configuration()); err != nil {
+			return fmt.Errorf("cluster: bootstrap: %w", err)
+		}
+	}
+	if n.raft, err = raft.NewRaft(config, n.adapter, n.store.LogStore(), n.store, n.snapshots, transport); err != nil {
+		return err
+	}
+	n.watcher = hint.Start(hint.Config{
+		Raft: n.raft, Transport: transport, ID: config.LocalID,
+		Ask:   func(s raft.Server, q hint.Ask) (hint.Answer, error) { return n.peers.hint(string(s.Address), q) },
+		Watch: n.watch,
+		Log:   func(s string) { n.log.Info("failover hint: " + s) },
+	})
+	n.mu.Lock()
+	n.phase = phaseStarted
+	n.mu.Unlock()
+	n.running.Store(true)
+	lead, cancel := context.WithCancel(context.Background())
+	stop := n.stop
+	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
+	n.leadWG.Go(func() { n.followLeadership(lead, notify) })
+	return nil
+}
+
+func (n *Node) watch(addr raft.ServerAddress, timeout time.Duration) (connection, error) {
+	return n.port.dial(string(addr), forWatch, timeout)
+}
+
+func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(n.opts.NodeID)
+	c.HeartbeatTimeout, c.ElectionTimeout = n.opts.Heartbeat, n.opts.Heartbeat
+	c.LeaderLeaseTimeout = n.opts.Heartbeat / 2
+	c.CommitTimeout = time.Millisecond // a follower's reads wait for the notice of a commit
+	c.MaxAppendEntries = 64            // of at most packBytes each, but for single large requests
+	c.BatchApplyCh = true
+	c.NoLegacyTelemetry = true
+	c.ShutdownOnRemove = true
+	c.SnapshotThreshold, c.TrailingLogs = n.opts.SnapshotThreshold, n.opts.TrailingLogs
+	c.SnapshotInterval = 10 * time.Second
+	c.NotifyCh = notify
+	c.Logger = n.opts.RaftLog
+	return c
+}
+
+func (n *Node) configuration() (c raft.Configuration) {
+	for _, p := range n.opts.InitialCluster {
+		c.Servers = append(c.Servers, raft.Server{Suffrage: raft.Voter, ID: raft.ServerID(p.ID), Address: raft.ServerAddress(p.Addr)})
+	}
+	return c
+}
+
+// fatal ends the process by Options.Fatal, once.
+func (n *Node) fatal(reason string) {
+	if !n.failed.CompareAndSwap(false, true) {
+		return
+	}
+	n.log.Error("this node must stop", "reason", reason)
+	if n.opts.Fatal != nil {
+		n.opts.Fatal(reason)
+	}
+}
+
+// watchSize takes a snapshot when many bytes were applied since the last one: raft
+// itself counts entries only.
+func (n *Node) watchSize(ctx context.Context) {
+	for pause(ctx, time.Second) {
+		if n.adapter.bytes.Load() > n.opts.SnapshotBytes {
+			n.adapter.bytes.Store(0)
+			if err := n.Snapshot(); err != nil {
+				n.log.Warn("snapshot failed", "error", err)
+			}
+		}
+	}
+}
+
+// Snapshot writes a snapshot now.
+func (n *Node) Snapshot() error {
+	err := n.raft.Snapshot().Error()
+	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		return nil
+	}
+	return err
+}
+
+// SnapshotDir is where the node's snapshots lie.
+func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }
+
+// Machine is the node's state machine, for those who only look.
+func (n *Node) Machine() *fsm.Machine { return n.machine }
+
+// leader is who leads as far as this node knows.
+func (n *Node) leader() (peerAddr, bool) {
+	addr, id := n.raft.LeaderWithID()
+	return peerAddr{string(id), string(addr)}, addr != ""
+}
+
+// servers are those of raft's configuration.
+func (n *Node) servers() []raft.Server { return n.raft.GetConfiguration().Configuration().Servers }
+
+// otherVoters are the other voters, slow ones last, and how many of them make a
+// majority with this node.
+func (n *Node) otherVoters() (others []peerAddr, needed int) {
+	var slow []peerAddr
+	voters, self := 0, 0
+	for _, s := range n.servers() {
+		if s.Suffrage != raft.Voter {
+			continue
+		}
+		voters++
+		p := peerAddr{string(s.ID), string(s.Address)}
+		switch {
+		case p.id == n.opts.NodeID:
+			self = 1
+		case n.peers.isSlow(p.id):
+			slow = append(slow, p)
+		default:
+			others = append(others, p)
+		}
+	}
+	return append(others, slow...), max(voters/2+1-self, 0)
+}
+
+// digest hashes a fork in the background and reports the figure.
+func (n *Node) digest(f *fsm.Frozen) {
+	n.wg.Go(func() {
+		d := f.Digest()
+		n.log.Info("digest", "index", f.Index(), "digest", d)
+		body := fsm.ReportDigest.Body(fsm.DigestReport{Index: f.Index(), Node: n.opts.NodeID, Digest: d})
+		for range 20 {
+			if leader, ok := n.leader(); ok {
+				if _, err := n.once(context.Background(), leader, fsm.ReportDigest.Code, body); err == nil || n.failed.Load() {
+					return
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
+// verdict stops this node if its state differs from that of a majority. Its files
+// stay for inspection; it comes back under a new id.
+func (n *Node) verdict(v fsm.DigestVerdict) {
+	for _, node := range v.Divergent {
+		n.log.Error("a node's state differs from the majority's", "node", node, "index", v.Index)
+		if node == n.opts.NodeID {
+			n.fatal(fmt.Sprintf("the state at index %d differs from the other nodes'; keep the data directory for inspection and let the node come back under a new id", v.Index))
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"trireme/cluster/logstore"
+	"trireme/fsm"
+	"trireme/fsm/env"
+)
+
+// Options describe one node.
+type Options struct {
+	NodeID, DataDir string
+	// Bind is the cluster address to listen on, Advertise the one that others dial, if
+	// it differs.
+	Bind, Advertise string
+	// HTTP and Gossip are what this node tells others of its other addresses; Version
+	// is that of the binary.
+	HTTP, Gossip, Version string
+	// InitialCluster is the static list; used on an empty data directory only.
+	InitialCluster []Peer
+	// Heartbeat is raft's heartbeat and election timeout; the leader's lease is half of
+	// it.
+	Heartbeat time.Duration
+	// Founding gives the cluster's first settings; it is called by the leader, with
+	// first set while the state has none. again asks to replace the tokens of a state
+	// that has.
+	Founding func(first bool) (f fsm.Founding, again bool)
+	// SnapshotThreshold is how many entries, and SnapshotBytes how many bytes of
+	// entries, lie between snapshots; TrailingLogs is how many entries stay behind one.
+	SnapshotThreshold, TrailingLogs uint64
+	SnapshotBytes                   int64
+	// DigestEvery is how many entries lie between digests.
+	DigestEvery uint64
+	// LevelAfter is how long all servers must know a level before it is raised.
+	LevelAfter time.Duration
+	// Space says how much free disk the node wants.
+	Space logstore.Space
+	// Fatal ends the process; reason is one line for people.
+	Fatal func(reason string)
+	// Notes is given what applies have to tell this node's subscribers.
+	Notes func([]env.Note)
+	Log   *slog.Logger
+	// RaftLog gets the lines of the raft library.
+	RaftLog hclog.Logger
+}
+
+func (o *Options) defaults() {
+	set(&o.Heartbeat, 500*time.Millisecond)
+	set(&o.SnapshotThreshold, 50_000)
+	set(&o.TrailingLogs, 10_000)
+	set(&o.SnapshotBytes, 256<<20)
+	set(&o.DigestEvery, digestEvery)
+	set(&o.LevelAfter, levelAfter)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.RaftLog == nil {
+		o.RaftLog = hclog.NewNullLogger()
+	}
+}
+
+func set[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+)
+
+// Status is the cluster as one node sees it.
+type Status struct {
+	Leader string
+	Term   uint64
+	Nodes  []NodeStatus
+}
+
+// NodeStatus is one server of the configuration. A node that doesn't answer has the
+// state "unreachable".
+type NodeStatus struct {
+	ID, HTTP, Gossip, Cluster, Suffrage, State, Version string
+	AppliedIndex                                        uint64
+	// LastContactMs is how long ago the node last heard from its leader.
+	LastContactMs int64
+}
+
+func stateName(s raft.RaftState) string { return strings.ToLower(s.String()) }
+
+// Status asks every node of the configuration how it does.
+func (n *Node) Status(ctx context.Context) Status {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	leader, _ := n.leader()
+	servers := n.servers()
+	s := Status{Leader: leader.id, Term: n.raft.CurrentTerm(), Nodes: make([]NodeStatus, len(servers))}
+	var wg sync.WaitGroup
+	for i, server := range servers {
+		s.Nodes[i] = NodeStatus{ID: string(server.ID), Cluster: string(server.Address), Suffrage: strings.ToLower(server.Suffrage.String()), State: "unreachable"}
+		wg.Go(func() {
+			h, err := n.self(), error(nil)
+			if h.Node != string(server.ID) {
+				h, err = n.peers.hello(ctx, string(server.Address))
+			}
+			if err == nil {
+				c := &s.Nodes[i]
+				c.HTTP, c.Gossip, c.Version, c.AppliedIndex, c.LastContactMs = h.HTTP, h.Gossip, h.Version, h.Applied, h.ContactMs
+				c.State = cmp.Or(h.State, "starting")
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(s.Nodes, func(a, b NodeStatus) int { return cmp.Compare(a.ID, b.ID) })
+	return s
+}
+
+// IsLeader tells whether this node leads and has opened its term.
+func (n *Node) IsLeader() bool { return n.openTerm.Load() != 0 }
+
+// LeaderHTTP is the HTTP address of the leader, empty if it isn't known.
+func (n *Node) LeaderHTTP(ctx context.Context) string {
+	leader, ok := n.leader()
+	if !ok {
+		return ""
+	}
+	if leader.id == n.opts.NodeID {
+		return n.opts.HTTP
+	}
+	h, err := n.peers.hello(ctx, leader.addr)
+	if err != nil {
+		return ""
+	}
+	return h.HTTP
+}
+
+// Ready tells whether this node has a leader, has caught up with it, and the cluster
+// has its first settings.
+func (n *Node) Ready(ctx context.Context) bool {
+	founded := false
+	_, err := n.Read(ctx, fsm.Reading{}, func(v *fsm.View) { founded = v.ClusterID() != "" })
+	return err == nil && founded
+}
