@@ -193,8 +193,8 @@ func (s *Store) openBolt() (b *boltdb.BoltStore, err error) {
 	return boltdb.New(boltdb.Options{Path: s.path, BoltOptions: boltOptions(s.opts.LockTimeout)})
 }
 
-// verify reads every entry through the database and checks its sum, and that
-// the entry at the high-water mark is the one that the mark means.
+// verify reads every entry through the database and checks its sum, that terms
+// never fall, and that the entry at the high-water mark is the one meant there.
 func (s *Store) verify(t *tree) error {
 	first, last, err := s.rawBounds()
 	if err != nil {
@@ -203,6 +203,7 @@ func (s *Store) verify(t *tree) error {
 	if first != t.first || last != t.last {
 		return damaged(s.path, "the log holds %d..%d, but the database shows %d..%d", t.first, t.last, first, last)
 	}
+	term := uint64(0)
 	for i := first; i <= last && i != 0; i++ {
 		l, _, err := s.read(i)
 		switch {
@@ -210,53 +211,14 @@ func (s *Store) verify(t *tree) error {
 			return err
 		case err != nil:
 			return damaged(s.path, "log entry %d: %w", i, err)
+		case l.Term < term:
+			return damaged(s.path, "log entry %d is of term %d, but the one before is of term %d", i, l.Term, term)
 		case i == s.mark.index && s.mark.term != 0 && l.Term != s.mark.term:
 			return damaged(s.path, "log entry %d is of term %d, but had been of term %d", i, l.Term, s.mark.term)
 		}
+		term = l.Term
 	}
 	return nil
-}
-
-// fit makes the log and the snapshots one history, or refuses.
-func (s *Store) fit(h horizon, t *tree) error {
-	if !h.known {
-		return nil
-	}
-	stale, err := s.stale(h, t)
-	if err != nil {
-		return err
-	}
-	if stale && t.last != 0 {
-		s.opts.Logger.Info("the log is older than the newest snapshot; emptying it", "first", t.first, "last", t.last, "snapshot", h.index)
-		if err := s.deleteRange(t.first, t.last); err != nil {
-			return fmt.Errorf("log store: empty the log behind the snapshot: %w", err)
-		}
-		t.first, t.last = 0, 0
-	}
-	switch {
-	case t.last != 0 && t.first > h.index+1:
-		return damaged(s.path, "the log begins at entry %d, but the newest sound snapshot ends at %d", t.first, h.index)
-	case h.lost > h.index && t.last < h.lost:
-		return damaged(h.lostPath, "the snapshot up to entry %d cannot be read, and the log (%d..%d) cannot replace it", h.lost, t.first, t.last)
-	}
-	return s.setAside(h)
-}
-
-// stale says whether the newest sound snapshot replaces the whole log: it is
-// ahead of it, or of another history (a crash came between the arrival of the
-// snapshot and the emptying of the log).
-func (s *Store) stale(h horizon, t *tree) (bool, error) {
-	if t.last < h.index {
-		return true, nil
-	}
-	if h.index == 0 || t.first > h.index {
-		return false, nil
-	}
-	l, _, err := s.read(h.index)
-	if err != nil {
-		return false, err
-	}
-	return l.Term != h.term, nil
 }
 
 // settle makes durable, before this node votes, what an unclean end may have

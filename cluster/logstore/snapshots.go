@@ -1,40 +1,157 @@
 package logstore
 
-// Snapshot is what CheckSnapshots found out about one snapshot.
-type Snapshot struct {
-	ID    string // the name of its directory
-	Path  string // its directory
-	Index uint64 // the last log entry it contains
-	Term  uint64 // that entry's term
-	// Damage is nil for a sound snapshot.
-	Damage error
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// Names that raft's file snapshot store uses below the data directory.
+const (
+	snapshotsDir = "snapshots"
+	metaName     = "meta.json"
+	stateName    = "state.bin"
+	tempSuffix   = ".tmp"
+)
+
+// SnapshotStore is raft's file snapshot store with a header in front of each
+// state. The library sums the state only; index, term and configuration stand
+// in a JSON file without a sum, and a flipped digit there would make raft skip
+// log entries. The header repeats them, so the state's sum covers them too.
+type SnapshotStore struct {
+	inner *raft.FileSnapshotStore
+	dir   string // of the snapshots
 }
 
-// horizon is what the snapshots say about the log.
-type horizon struct {
-	known       bool   // false: the caller gave no list
-	any         bool   // there is at least one, sound or not
-	index, term uint64 // of the newest sound one; 0: none
-	lost        uint64 // index of the newest damaged one ahead of index; 0: none
-	lostPath    string
-	broken      []Snapshot
-}
-
-func horizonOf(list []Snapshot) horizon {
-	h := horizon{known: list != nil, any: len(list) > 0}
-	for _, s := range list {
-		switch {
-		case s.Damage != nil:
-			h.broken = append(h.broken, s)
-			if s.Index > h.lost {
-				h.lost, h.lostPath = s.Index, s.Path
-			}
-		case s.Index > h.index:
-			h.index, h.term = s.Index, s.Term
+// OpenSnapshots opens or makes the snapshot store below dir, and removes
+// snapshots that were never finished (the library leaves them for ever).
+// retain is how many are kept, at least 2, so that a damaged newest one can be
+// replaced by an older one and the log.
+func OpenSnapshots(dir string, retain int, logger hclog.Logger) (*SnapshotStore, error) {
+	if retain < 2 {
+		return nil, fmt.Errorf("snapshot store: retain is %d, must be at least 2", retain)
+	}
+	s := &SnapshotStore{dir: filepath.Join(dir, snapshotsDir)}
+	unfinished, err := filepath.Glob(filepath.Join(s.dir, "*"+tempSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("snapshot store: %w", err)
+	}
+	for _, p := range unfinished {
+		if err := os.RemoveAll(p); err != nil {
+			return nil, fmt.Errorf("snapshot store: remove the unfinished: %w", err)
 		}
 	}
-	return h
+	s.inner, err = raft.NewFileSnapshotStoreWithLogger(dir, retain, logger)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot store: %w", err)
+	}
+	return s, nil
 }
 
-// setAside is refined below.
-func (s *Store) setAside(h horizon) error { return nil }
+// Create starts a snapshot; see raft.SnapshotStore.
+func (s *SnapshotStore) Create(version raft.SnapshotVersion, index, term uint64, c raft.Configuration,
+	cIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
+	sink, err := s.inner.Create(version, index, term, c, cIndex, trans)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot store: %w", err)
+	}
+	h := snapshotHeader(&raft.SnapshotMeta{Version: version, Index: index, Term: term, Configuration: c, ConfigurationIndex: cIndex})
+	if _, err := sink.Write(h); err != nil {
+		return nil, errors.Join(fmt.Errorf("snapshot store: %w", err), sink.Cancel())
+	}
+	return &checkedSink{SnapshotSink: sink, path: filepath.Join(s.dir, sink.ID())}, nil
+}
+
+// List returns the snapshots, newest first, with the sizes of their states
+// without the header: what a reader of Open gets.
+func (s *SnapshotStore) List() ([]*raft.SnapshotMeta, error) {
+	list, err := s.inner.List()
+	if err != nil {
+		return nil, fmt.Errorf("snapshot store: %w", err)
+	}
+	for _, m := range list {
+		m.Size -= int64(len(snapshotHeader(m)))
+	}
+	return list, nil
+}
+
+// Open checks a snapshot whole and returns its state without the header.
+func (s *SnapshotStore) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+	m, r, err := s.inner.Open(id)
+	if err != nil {
+		return nil, nil, damagedSnapshot(filepath.Join(s.dir, id), err)
+	}
+	h, err := readHeader(r, m)
+	if err == nil && m.ID != id {
+		err = fmt.Errorf("it says that it is %q", m.ID)
+	}
+	if err != nil {
+		r.Close()
+		return nil, nil, damagedSnapshot(filepath.Join(s.dir, id), err)
+	}
+	m.Size -= int64(h)
+	return m, r, nil
+}
+
+// checkedSink reads a finished snapshot back before raft shortens the log for it.
+type checkedSink struct {
+	raft.SnapshotSink
+	path string
+	done bool
+}
+
+func (s *checkedSink) Close() error {
+	if s.done {
+		return nil
+	}
+	s.done = true
+	if err := s.SnapshotSink.Close(); err != nil {
+		return err
+	}
+	if err := checkSnapshot(s.path); err != nil {
+		return errors.Join(fmt.Errorf("the new snapshot: %w", err), os.RemoveAll(s.path))
+	}
+	return nil
+}
+
+func (s *checkedSink) Cancel() error {
+	s.done = true
+	return s.SnapshotSink.Cancel()
+}
+
+const snapshotMagic = "TRISNAP1"
+
+// snapshotHeader is what stands before the state: the facts that raft keeps in
+// the JSON file.
+func snapshotHeader(m *raft.SnapshotMeta) []byte {
+	conf := raft.EncodeConfiguration(m.Configuration)
+	b := []byte(snapshotMagic)
+	b = appendNumbers(b, uint64(len(conf)), uint64(m.Version), m.Index, m.Term, m.ConfigurationIndex)
+	return append(b, conf...)
+}
+
+// readHeader takes the header off r and compares it with the JSON file's facts.
+func readHeader(r io.Reader, m *raft.SnapshotMeta) (length int, err error) {
+	want := snapshotHeader(m)
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(r, got); err != nil {
+		return 0, fmt.Errorf("no header: %w", err)
+	}
+	if !bytes.Equal(got, want) {
+		return 0, errors.New("its meta data and its state do not belong together")
+	}
+	return len(want), nil
+}
+
+func damagedSnapshot(path string, err error) error {
+	return fmt.Errorf("%w: snapshot %s: %w", ErrDamaged, path, err)
+}
+
+func isUnfinished(name string) bool { return strings.HasSuffix(name, tempSuffix) }

@@ -155,12 +155,7 @@ func (w *walker) inline(p []byte, visit func(element) error) error {
 	if used != len(p) {
 		return errors.New("inline bucket: length does not fit")
 	}
-	for _, e := range rows {
-		if err := visit(e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(rows, visit)
 }
 
 // walk visits the leaf rows under a page in order. atLeast is the key under
@@ -177,12 +172,12 @@ func (w *walker) walk(id uint64, atLeast []byte, visit func(element) error) erro
 	if pages := (int64(used) + w.m.pageSize - 1) / w.m.pageSize; pages != int64(len(p))/w.m.pageSize {
 		return fmt.Errorf("page %d: %d bytes used do not fit %d pages", id, used, int64(len(p))/w.m.pageSize)
 	}
-	if len(rows) > 0 && bytes.Compare(rows[0].key, atLeast) < 0 {
+	switch {
+	case len(rows) == 0: // an empty bucket is an inline one
+		return fmt.Errorf("page %d: empty", id)
+	case bytes.Compare(rows[0].key, atLeast) < 0:
 		return fmt.Errorf("page %d: first key is below its parent's", id)
-	}
-	if branch := binary.LittleEndian.Uint16(p[8:]) == branchFlag; branch && len(rows) == 0 {
-		return fmt.Errorf("page %d: empty branch", id)
-	} else if !branch {
+	case binary.LittleEndian.Uint16(p[8:]) == leafFlag:
 		return each(rows, visit)
 	}
 	for _, e := range rows {

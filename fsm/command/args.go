@@ -2,6 +2,7 @@ package command
 
 import (
 	"strconv"
+	"unsafe"
 
 	"trireme/fsm/reply"
 )
@@ -63,6 +64,16 @@ func (a *Args) Word(w string) bool {
 	return false
 }
 
+// Take are the next n words; fewer left is a syntax error.
+func (a *Args) Take(n int) [][]byte {
+	if n > a.Left() {
+		a.Fail(ErrSyntax)
+		return nil
+	}
+	a.at += n
+	return a.argv[a.at-n : a.at]
+}
+
 // Rest are all words left.
 func (a *Args) Rest() [][]byte {
 	r := a.argv[min(a.at, len(a.argv)):]
@@ -81,19 +92,26 @@ func (a *Args) Done() (reply.Value, bool) {
 // ParseInt reads an integer as Redis does: 64 bits, no blanks, no plus sign, no
 // leading zeros, no negative zero.
 func ParseInt(b []byte) (int64, bool) {
-	if len(b) == 0 || len(b) > 20 {
+	return parseIntString(unsafe.String(unsafe.SliceData(b), len(b)))
+}
+
+func parseIntString(s string) (int64, bool) {
+	if len(s) == 0 || len(s) > maxIntText {
 		return 0, false
 	}
-	digits := b
-	if b[0] == '-' {
-		digits = b[1:]
+	digits := s
+	if s[0] == '-' {
+		digits = s[1:]
 	}
-	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && len(b) > 1) {
+	if len(digits) == 0 || digits[0] < '0' || digits[0] > '9' || (digits[0] == '0' && len(s) > 1) {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
+	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil
 }
+
+// maxIntText is the length of the smallest 64-bit integer.
+const maxIntText = 20
 
 // EqualFold tells whether b is word, which is in upper case ASCII, in any case.
 func EqualFold(b []byte, word string) bool {

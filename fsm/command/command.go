@@ -61,8 +61,9 @@ type Command struct {
 	Group string
 	// Since is the feature level that switched the command on.
 	Since env.Level
-	// Syntax and Summary stand in the reference and in COMMAND DOCS.
-	Syntax, Summary string
+	// Syntax, Summary, Complexity and Version, the first Redis version that had the
+	// command, stand in the reference and in COMMAND DOCS.
+	Syntax, Summary, Complexity, Version string
 	// Reads tells of a MayRead command whether these arguments only read.
 	Reads func(argv [][]byte) bool
 	Run   Handler
@@ -78,6 +79,9 @@ type Tx struct {
 	MaxMemory int64
 	// Door says where the command came from, for rows that are refused there.
 	Door Door
+
+	args Args // of the outermost command, so that most need no allocation
+	deep bool // a command is running
 }
 
 // Door is the way a command came in.

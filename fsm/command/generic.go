@@ -1,4 +1,57 @@
 package command
 
-// generic is the Generic family: what works on keys of any type.
-func generic() []Command { return nil }
+import "trireme/fsm/env"
+
+// generic is the Generic family: what works on keys of any type. The handlers
+// stand in the files generic_*.go.
+func generic() []Command {
+	const (
+		read  = ReadOnly | Fast | ReadOnlyUser
+		write = Write | Fast
+		flags = "[NX | XX | GT | LT]"
+	)
+	return []Command{
+		{Name: "copy", Arity: -3, Flags: Write | DenyOOM, Keys: twoKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1) for strings and large values, O(n) for values of up to 64 elements",
+			Syntax: "COPY source destination [DB destination-db] [REPLACE]", Summary: "Copies the value and the deadline of a key to another key.", Run: copyKey},
+		{Name: "del", Arity: -2, Flags: Write, Keys: allKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
+			Syntax: "DEL key [key ...]", Summary: "Deletes keys and returns how many there were.", Run: del},
+		{Name: "exists", Arity: -2, Flags: read, Keys: allKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
+			Syntax: "EXISTS key [key ...]", Summary: "Returns how many of the keys exist; a key named twice counts twice.", Run: exists},
+		{Name: "expire", Arity: -3, Flags: write, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "EXPIRE key seconds " + flags, Summary: "Sets the time to live of a key in seconds.", Run: expire},
+		{Name: "expireat", Arity: -3, Flags: write, Keys: firstKey, Since: env.Base, Version: "1.2.0", Complexity: "O(1)",
+			Syntax: "EXPIREAT key unix-time-seconds " + flags, Summary: "Sets the deadline of a key as a Unix time in seconds.", Run: expireAt},
+		{Name: "expiretime", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "EXPIRETIME key", Summary: "Returns the deadline of a key as a Unix time in seconds, -1 without one, -2 without the key.", Run: expireTime},
+		{Name: "keys", Arity: 2, Flags: ReadOnly, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys in the database",
+			Syntax: "KEYS pattern", Summary: "Returns all keys that match a pattern.", Run: keys},
+		{Name: "move", Arity: 3, Flags: write, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "MOVE key db", Summary: "Refuses: there is one database.", Run: move},
+		{Name: "persist", Arity: 2, Flags: write, Keys: firstKey, Since: env.Base, Version: "2.2.0", Complexity: "O(1)",
+			Syntax: "PERSIST key", Summary: "Removes the deadline of a key.", Run: persist},
+		{Name: "pexpire", Arity: -3, Flags: write, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "PEXPIRE key milliseconds " + flags, Summary: "Sets the time to live of a key in milliseconds.", Run: pexpire},
+		{Name: "pexpireat", Arity: -3, Flags: write, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "PEXPIREAT key unix-time-milliseconds " + flags, Summary: "Sets the deadline of a key as a Unix time in milliseconds.", Run: pexpireAt},
+		{Name: "pexpiretime", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "PEXPIRETIME key", Summary: "Returns the deadline of a key as a Unix time in milliseconds, -1 without one, -2 without the key.", Run: pexpireTime},
+		{Name: "pttl", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "PTTL key", Summary: "Returns the time to live of a key in milliseconds, -1 without one, -2 without the key.", Run: pttl},
+		{Name: "randomkey", Arity: 1, Flags: ReadOnly | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "RANDOMKEY", Summary: "Returns a key drawn at random.", Run: randomKey},
+		{Name: "rename", Arity: 3, Flags: Write, Keys: twoKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "RENAME key newkey", Summary: "Renames a key and overwrites what the new name held.", Run: rename},
+		{Name: "renamenx", Arity: 3, Flags: write, Keys: twoKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "RENAMENX key newkey", Summary: "Renames a key if the new name is free.", Run: renameNX},
+		{Name: "scan", Arity: -2, Flags: ReadOnly, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(count) for a call, O(n) for all keys",
+			Syntax: "SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] [WITHTYPE]", Summary: "Returns some of the keys and the cursor to go on with, 0 at the end.", Run: scan},
+		{Name: "touch", Arity: -2, Flags: read, Keys: allKeys, Since: env.Base, Version: "3.2.1", Complexity: "O(n), where n is the number of keys",
+			Syntax: "TOUCH key [key ...]", Summary: "Returns how many of the keys exist.", Run: exists},
+		{Name: "ttl", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "TTL key", Summary: "Returns the time to live of a key in seconds, -1 without one, -2 without the key.", Run: ttl},
+		{Name: "type", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "TYPE key", Summary: "Returns the type of a key's value, or none.", Run: typeOf},
+		{Name: "unlink", Arity: -2, Flags: write, Keys: allKeys, Since: env.Base, Version: "4.0.0", Complexity: "O(n), where n is the number of keys",
+			Syntax: "UNLINK key [key ...]", Summary: "Deletes keys and returns how many there were, like DEL.", Run: del},
+	}
+}

@@ -1,27 +1,64 @@
 package command
 
-import "trireme/fsm/reply"
+import "trireme/fsm/env"
 
-// strings_ is the String family.
-func strings_() []Command {
-	one := KeySpec{First: 1, Last: 1, Step: 1}
+// stringRows is the String family. The handlers stand in the files string_*.go.
+func stringRows() []Command {
+	const (
+		read  = ReadOnly | Fast | ReadOnlyUser
+		write = Write | Fast
+		grow  = Write | DenyOOM
+	)
 	return []Command{
-		{Name: "get", Arity: 2, Flags: ReadOnly | Fast | ReadOnlyUser, Keys: one, Group: "string", Since: 1,
+		{Name: "append", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "2.0.0", Complexity: "O(1), spread over many appends",
+			Syntax: "APPEND key value", Summary: "Appends a value to a string and returns the new length; a missing key counts as empty.", Run: appendText},
+		{Name: "decr", Arity: 2, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "DECR key", Summary: "Decrements the integer value of a key by one; a missing key counts as 0.", Run: decr},
+		{Name: "decrby", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "DECRBY key decrement", Summary: "Decrements the integer value of a key by a number; a missing key counts as 0.", Run: decrBy},
+		{Name: "delex", Arity: -2, Flags: write, Keys: firstKey, Since: env.Base, Version: "8.4.0", Complexity: "O(1); O(n) for digests, where n is the length of the value",
+			Syntax: "DELEX key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]", Summary: "Deletes a key if its string value or the digest of it meets the condition.", Run: delEx},
+		{Name: "digest", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "8.4.0", Complexity: "O(n), where n is the length of the value",
+			Syntax: "DIGEST key", Summary: "Returns the XXH3-64 digest of a string value as 16 hexadecimal digits.", Run: digest},
+		{Name: "get", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "GET key", Summary: "Returns the string value of a key.", Run: get},
+		{Name: "getdel", Arity: 2, Flags: write, Keys: firstKey, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "GETDEL key", Summary: "Returns the string value of a key and deletes the key.", Run: getDel},
+		{Name: "getex", Arity: -2, Flags: write | MayRead, Keys: firstKey, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "GETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", Summary: "Returns the string value of a key and sets or removes its deadline.",
+			Reads: func(argv [][]byte) bool { return len(argv) == 2 }, Run: getEx},
+		{Name: "getrange", Arity: 4, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey, Since: env.Base, Version: "2.4.0", Complexity: "O(n), where n is the length of the result",
+			Syntax: "GETRANGE key start end", Summary: "Returns the bytes of a string between two positions, both included; negative ones count from the end.", Run: getRange},
+		{Name: "getset", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "GETSET key value", Summary: "Sets the string value of a key and returns the old one.", Run: getSet},
+		{Name: "incr", Arity: 2, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "INCR key", Summary: "Increments the integer value of a key by one; a missing key counts as 0.", Run: incr},
+		{Name: "incrby", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "INCRBY key increment", Summary: "Increments the integer value of a key by a number; a missing key counts as 0.", Run: incrBy},
+		{Name: "incrbyfloat", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "INCRBYFLOAT key increment", Summary: "Increments the floating-point value of a key by a number; a missing key counts as 0.", Run: incrByFloat},
+		{Name: "mget", Arity: -2, Flags: read, Keys: allKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
+			Syntax: "MGET key [key ...]", Summary: "Returns the string values of several keys, null for each that is missing or holds another type.", Run: mget},
+		{Name: "mset", Arity: -3, Flags: grow, Keys: keyPairs, Since: env.Base, Version: "1.0.1", Complexity: "O(n), where n is the number of keys",
+			Syntax: "MSET key value [key value ...]", Summary: "Sets the string values of several keys.", Run: mset},
+		{Name: "msetex", Arity: -4, Flags: grow, Keys: countedKeys(1, 2), Since: env.Base, Version: "8.4.0", Complexity: "O(n), where n is the number of keys",
+			Syntax: "MSETEX numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", Summary: "Sets the string values of several keys with one deadline, if all or none of them exist.", Run: msetEx},
+		{Name: "msetnx", Arity: -3, Flags: grow, Keys: keyPairs, Since: env.Base, Version: "1.0.1", Complexity: "O(n), where n is the number of keys",
+			Syntax: "MSETNX key value [key value ...]", Summary: "Sets the string values of several keys if none of them exists.", Run: msetNX},
+		{Name: "psetex", Arity: 4, Flags: grow, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "PSETEX key milliseconds value", Summary: "Sets the string value of a key with a time to live in milliseconds.", Run: psetEx},
+		{Name: "set", Arity: -3, Flags: grow, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax:  "SET key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
+			Summary: "Sets the string value of a key whatever it held, if the condition is met, with a deadline if one is given.", Run: set},
+		{Name: "setex", Arity: 4, Flags: grow, Keys: firstKey, Since: env.Base, Version: "2.0.0", Complexity: "O(1)",
+			Syntax: "SETEX key seconds value", Summary: "Sets the string value of a key with a time to live in seconds.", Run: setEx},
+		{Name: "setnx", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "SETNX key value", Summary: "Sets the string value of a key if the key does not exist.", Run: setNX},
+		{Name: "setrange", Arity: 4, Flags: grow, Keys: firstKey, Since: env.Base, Version: "2.2.0", Complexity: "O(n), where n is the length of the new value",
+			Syntax: "SETRANGE key offset value", Summary: "Overwrites part of a string from an offset on and returns the new length; gaps are zero bytes.", Run: setRange},
+		{Name: "strlen", Arity: 2, Flags: read, Keys: firstKey, Since: env.Base, Version: "2.2.0", Complexity: "O(1)",
+			Syntax: "STRLEN key", Summary: "Returns the length of a string value, 0 for a missing key.", Run: strLen},
+		{Name: "substr", Arity: 4, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the length of the result",
+			Syntax: "SUBSTR key start end", Summary: "The old name of GETRANGE.", Run: getRange},
 	}
-}
-
-func get(tx *Tx, a *Args) reply.Value {
-	key := a.Bytes()
-	if err, ok := a.Done(); !ok {
-		return err
-	}
-	o := tx.DB.Find(tx.Env, key)
-	if o == nil {
-		return reply.Nil()
-	}
-	if o.Type() != 1 {
-		return ErrWrongType
-	}
-	return reply.Bulk(o.Text())
 }

@@ -18,12 +18,29 @@ type Table struct {
 // NewTable is the table of this binary.
 func NewTable() *Table {
 	t := &Table{byName: map[string]*Command{}, containers: map[string]bool{}}
-	for _, family := range [][]Command{generic(), strings_(), connection(), server()} {
-		for i := range family {
-			t.add(&family[i])
+	for _, f := range families() {
+		for i := range f.rows {
+			f.rows[i].Group = f.group
+			t.add(&f.rows[i])
 		}
 	}
 	return t
+}
+
+// family is the rows of one group.
+type family struct {
+	group string
+	rows  []Command
+}
+
+// families are all rows that there are.
+func families() []family {
+	return []family{
+		{"generic", generic()},
+		{"string", stringRows()},
+		{"connection", connection()},
+		{"server", server()},
+	}
 }
 
 func (t *Table) add(c *Command) {
@@ -83,7 +100,7 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 		return nil, ptr(ErrNotPermitted(c.Name))
 	}
 	if v, refused := refusedAt(tx.Door, c); refused {
-		return nil, &v
+		return nil, ptr(v)
 	}
 	return c, nil
 }
@@ -102,7 +119,13 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used() > tx.MaxMemory && !tx.ReadOnly {
 		return ErrOOM
 	}
-	return c.Run(tx, NewArgs(argv))
+	if tx.deep {
+		return c.Run(tx, NewArgs(argv))
+	}
+	tx.deep, tx.args = true, Args{argv: argv, at: 1}
+	v := c.Run(tx, &tx.args)
+	tx.deep = false
+	return v
 }
 
 // OnlyReads tells whether the command with these arguments changes nothing, so

@@ -73,10 +73,13 @@ func (o *Object) Type() Type {
 // Text is the value of a String object. It is immutable and may be kept.
 func (o *Object) Text() string {
 	if b, ok := o.data.(*appended); ok {
-		return unsafe.String(unsafe.SliceData(b.bytes), len(b.bytes))
+		return Adopt(b.bytes)
 	}
 	return o.text
 }
+
+// Adopt makes a value of bytes without copying them; the caller gives them away.
+func Adopt(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
 
 // Data is the container of an object that is no String.
 func (o *Object) Data() Container { return o.data }

@@ -26,23 +26,35 @@ func (db *DB) All(e *env.Env, f func(key string, o *Object) bool) {
 	db.keys.All(func(p place, o *Object) bool { return o.expired(e.Now) || f(p.key, o) })
 }
 
-// randomTries is how many expired keys RandomKey steps over by chance before it
-// looks at all keys in order.
-const randomTries = 100
-
-// RandomKey is a live key drawn by e's generator.
+// RandomKey is a live key drawn by e's generator: one at a random place, or the
+// next live one behind it.
 func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 	n := db.keys.Len()
-	if n == 0 {
+	if n == 0 || db.Live(e) == 0 {
 		return "", false
 	}
-	for range randomTries {
-		if p, o := db.keys.At(e.IntN(n)); !o.expired(e.Now) {
-			return p.key, true
+	live := func(p place, o *Object) bool {
+		if o.expired(e.Now) {
+			return true
 		}
+		key, ok = p.key, true
+		return false
 	}
-	db.All(e, func(k string, _ *Object) bool { key, ok = k, true; return false })
+	from, _ := db.keys.At(e.IntN(n))
+	db.keys.Ascend(from, live)
+	if !ok {
+		db.keys.All(live)
+	}
 	return key, ok
+}
+
+// Live is the number of keys whose deadline, if any, has not passed.
+func (db *DB) Live(e *env.Env) int {
+	if at, ok := db.NextDue(); !ok || at > e.Now {
+		return db.keys.Len()
+	}
+	passed, _ := db.dues.Rank(due{at: e.Now + 1})
+	return db.keys.Len() - passed
 }
 
 // NextDue is the earliest deadline of any key.

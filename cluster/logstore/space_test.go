@@ -1,0 +1,111 @@
+package logstore
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// disk is a data directory whose free space the test sets.
+type disk struct {
+	free   uint64
+	levels []Level
+	*space
+}
+
+func newDisk(t *testing.T, opts Space) *disk {
+	d := &disk{free: 1000}
+	opts.Statfs = func(string) (uint64, uint64, error) { return d.free, 1000, nil }
+	dir := t.TempDir()
+	d.space = &space{opts: opts.withDefaults(), dir: dir, onLevel: func(l Level) { d.levels = append(d.levels, l) },
+		reserve: &reserve{path: filepath.Join(dir, reserveFile), size: opts.Reserve}}
+	return d
+}
+
+func (d *disk) at(t *testing.T, free uint64, want Level) {
+	t.Helper()
+	d.free = free
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, l := d.now(); l != want {
+		t.Fatalf("%d free: level %v, want %v", free, l, want)
+	}
+}
+
+func TestLevelsOfSpace(t *testing.T) {
+	d := newDisk(t, Space{Reserve: -1})
+	d.at(t, 1000, SpaceOK)
+	d.at(t, 199, SpaceAlarm)
+	d.at(t, 50, SpaceAlarm)
+	d.at(t, 49, SpaceLow)
+	d.at(t, 54, SpaceLow) // not yet a tenth above the floor
+	d.at(t, 55, SpaceAlarm)
+	d.at(t, 50, SpaceAlarm)
+	d.at(t, 200, SpaceOK)
+	if want := []Level{SpaceAlarm, SpaceLow, SpaceAlarm, SpaceOK}; !slices.Equal(d.levels, want) {
+		t.Fatalf("hook saw %v, want %v", d.levels, want)
+	}
+}
+
+func TestFloorInBytes(t *testing.T) {
+	d := newDisk(t, Space{Reserve: -1, FloorBytes: 300, AlarmBytes: 400})
+	d.at(t, 399, SpaceAlarm)
+	d.at(t, 299, SpaceLow)
+	d.at(t, 400, SpaceOK)
+}
+
+func TestReserveIsSpentAndComesBack(t *testing.T) {
+	d := newDisk(t, Space{Reserve: 200})
+	d.at(t, 1000, SpaceOK)
+	if !d.reserve.held() {
+		t.Fatal("no reserve")
+	}
+	if !d.releaseReserve() || d.reserve.held() || d.releaseReserve() {
+		t.Fatal("the reserve was not released, or twice")
+	}
+	d.at(t, 240, SpaceLow) // above the floor, but not with the reserve
+	d.at(t, 254, SpaceLow)
+	d.at(t, 255, SpaceOK)
+	if !d.reserve.held() {
+		t.Fatal("the reserve is not back")
+	}
+}
+
+// The reserve is worth nothing if the file system only promises its blocks.
+func TestReserveHasRealBlocks(t *testing.T) {
+	r := &reserve{path: filepath.Join(t.TempDir(), reserveFile), size: 3 << 20}
+	if err := r.make(); err != nil {
+		t.Fatal(err)
+	}
+	var st syscall.Stat_t
+	if err := syscall.Stat(r.path, &st); err != nil || st.Blocks*512 < r.size {
+		t.Fatalf("%d blocks: %v", st.Blocks, err)
+	}
+	if err := syscall.Truncate(r.path, 1<<20); err != nil || r.held() {
+		t.Fatalf("a shorter file is taken for the reserve (%v)", err)
+	}
+}
+
+func TestStoreRefusesBelowTheFloor(t *testing.T) {
+	free := uint64(1000)
+	o := quiet(t.TempDir(), &deaths{})
+	o.Space = Space{Reserve: -1, Statfs: func(string) (uint64, uint64, error) { return free, 1000, nil }}
+	s := mustOpen(t, o)
+	if err := s.Accepting(); err != nil {
+		t.Fatal(err)
+	}
+	free = 10
+	if err := s.space.check(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Accepting(); !errors.Is(err, ErrLowSpace) {
+		t.Fatal(err)
+	}
+	store(t, s, 1, 3, 1) // what others replicate is still stored
+	if st := s.Stats(); st.FreeBytes != 10 || st.TotalBytes != 1000 || st.Level != SpaceLow || st.Entries != 3 {
+		t.Fatalf("%+v", st)
+	}
+}

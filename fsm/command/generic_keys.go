@@ -1,0 +1,134 @@
+package command
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"trireme/fsm/reply"
+)
+
+func del(tx *Tx, a *Args) reply.Value {
+	n := int64(0)
+	for _, key := range a.Rest() {
+		if tx.DB.Remove(tx.Env, key) {
+			n++
+		}
+	}
+	return reply.Int(n)
+}
+
+// exists is TOUCH too: access times belong to a node, not to the state.
+func exists(tx *Tx, a *Args) reply.Value {
+	n := int64(0)
+	for _, key := range a.Rest() {
+		if tx.DB.Find(tx.Env, key) != nil {
+			n++
+		}
+	}
+	return reply.Int(n)
+}
+
+func typeOf(tx *Tx, a *Args) reply.Value {
+	key := a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return reply.Status(tx.DB.Find(tx.Env, key).Type().String())
+}
+
+func randomKey(tx *Tx, a *Args) reply.Value {
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	key, ok := tx.DB.RandomKey(tx.Env)
+	if !ok {
+		return reply.Nil()
+	}
+	return reply.Bulk(key)
+}
+
+func rename(tx *Tx, a *Args) reply.Value {
+	from, to := a.Bytes(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	o := tx.DB.Find(tx.Env, from)
+	if o == nil {
+		return ErrNoKey
+	}
+	if !bytes.Equal(from, to) {
+		tx.DB.Move(tx.Env, from, o, to)
+	}
+	return reply.OK()
+}
+
+func renameNX(tx *Tx, a *Args) reply.Value {
+	from, to := a.Bytes(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	o := tx.DB.Find(tx.Env, from)
+	if o == nil {
+		return ErrNoKey
+	}
+	if tx.DB.Find(tx.Env, to) != nil {
+		return reply.Int(0)
+	}
+	tx.DB.Move(tx.Env, from, o, to)
+	return reply.Int(1)
+}
+
+var errSameObject = reply.Error("ERR source and destination objects are the same")
+
+// database reads the index of a database; there is only number 0.
+func (a *Args) database() {
+	switch n := a.Int(); {
+	case n < math.MinInt32 || n > math.MaxInt32:
+		a.Fail(reply.Error("ERR value is out of range, value must between " +
+			strconv.Itoa(math.MinInt32) + " and " + strconv.Itoa(math.MaxInt32)))
+	case n != 0:
+		a.Fail(ErrDBIndex)
+	}
+}
+
+// copyKey answers 0 for a copy onto itself over HTTP, where the reference service
+// does, and Redis's error elsewhere.
+func copyKey(tx *Tx, a *Args) reply.Value {
+	from, to, replace := a.Bytes(), a.Bytes(), false
+	for a.Left() > 0 && !a.bad {
+		switch {
+		case a.Word("REPLACE"):
+			replace = true
+		case a.Word("DB") && a.Left() > 0:
+			a.database()
+		default:
+			a.Fail(ErrSyntax)
+		}
+	}
+	if a.bad {
+		return a.err
+	}
+	if bytes.Equal(from, to) {
+		if tx.Door == HTTP {
+			return reply.Int(0)
+		}
+		return errSameObject
+	}
+	o := tx.DB.Find(tx.Env, from)
+	if o == nil || (!replace && tx.DB.Find(tx.Env, to) != nil) {
+		return reply.Int(0)
+	}
+	tx.DB.Copy(tx.Env, o, to)
+	return reply.Int(1)
+}
+
+// move finds no other database to move to.
+func move(tx *Tx, a *Args) reply.Value {
+	a.Bytes()
+	a.database()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return errSameObject
+}

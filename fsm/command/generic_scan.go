@@ -1,0 +1,108 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+
+	"trireme/fsm/glob"
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+func keys(tx *Tx, a *Args) reply.Value {
+	pattern := a.String()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if glob.Literal(pattern) {
+		if tx.DB.Find(tx.Env, []byte(pattern)) == nil {
+			return reply.Array()
+		}
+		return reply.Array(reply.Bulk(pattern))
+	}
+	var found []reply.Value
+	tx.DB.All(tx.Env, func(key string, _ *keyspace.Object) bool {
+		if pattern == "*" || glob.Match(pattern, key) {
+			found = append(found, reply.Bulk(key))
+		}
+		return true
+	})
+	return reply.Array(found...)
+}
+
+// scanDefault is how many keys a SCAN looks at when it is not told.
+const scanDefault = 10
+
+// scanOptions are those of SCAN, in any order.
+type scanOptions struct {
+	match    string
+	matches  bool
+	count    int64
+	only     keyspace.Type // None for every type
+	withType bool
+}
+
+func readScanOptions(a *Args) scanOptions {
+	o := scanOptions{count: scanDefault}
+	for a.Left() > 0 && !a.bad {
+		switch {
+		case a.Word("MATCH"):
+			o.match, o.matches = a.String(), true
+		case a.Word("COUNT"):
+			if o.count = a.Int(); o.count < 1 {
+				a.Fail(ErrSyntax)
+			}
+		case a.Word("TYPE"):
+			o.only = a.typeName()
+		case a.Word("WITHTYPE"):
+			o.withType = true
+		default:
+			a.Fail(ErrSyntax)
+		}
+	}
+	return o
+}
+
+// typeName reads the name of a type, in any case.
+func (a *Args) typeName() keyspace.Type {
+	word := a.Bytes()
+	for t := keyspace.String; t <= keyspace.JSON; t++ {
+		if EqualFold(word, strings.ToUpper(t.String())) {
+			return t
+		}
+	}
+	a.Fail(reply.Error("ERR unknown type name '" + clean(string(word)) + "'"))
+	return keyspace.None
+}
+
+// parseCursor reads a cursor as Redis does: an unsigned number of 64 bits, where
+// the empty word is 0.
+func parseCursor(word []byte) (uint64, bool) {
+	if len(word) == 0 {
+		return 0, true
+	}
+	n, err := strconv.ParseUint(string(word), 10, 64)
+	return n, err == nil
+}
+
+func scan(tx *Tx, a *Args) reply.Value {
+	cursor, ok := parseCursor(a.Bytes())
+	if !ok {
+		return ErrCursor
+	}
+	o := readScanOptions(a)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	var found []reply.Value
+	next := tx.DB.Scan(tx.Env, cursor, int(o.count), func(key string, v *keyspace.Object) {
+		if o.only != keyspace.None && v.Type() != o.only || o.matches && !glob.Match(o.match, key) {
+			return
+		}
+		found = append(found, reply.Bulk(key))
+		if o.withType {
+			found = append(found, reply.Bulk(v.Type().String()))
+		}
+	})
+	return reply.Array(reply.Bulk(strconv.FormatUint(next, 10)), reply.Array(found...))
+}

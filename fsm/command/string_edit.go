@@ -1,0 +1,59 @@
+package command
+
+import (
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// maxString is the greatest length of a string: 512 MiB.
+const maxString = 512 << 20
+
+var (
+	errStringSize = reply.Error("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
+	errOffset     = reply.Error("ERR offset is out of range")
+)
+
+func appendText(tx *Tx, a *Args) reply.Value {
+	key, suffix := a.Bytes(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	o, ok := tx.findText(key)
+	if !ok {
+		return ErrWrongType
+	}
+	if o != nil && len(o.Text())+len(suffix) > maxString {
+		return errStringSize
+	}
+	return reply.Int(int64(tx.DB.AppendText(tx.Env, key, o, suffix)))
+}
+
+func setRange(tx *Tx, a *Args) reply.Value {
+	key, offset, part := a.Bytes(), a.Int(), a.Bytes()
+	if offset < 0 {
+		a.Fail(errOffset)
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	o, ok := tx.findText(key)
+	if !ok {
+		return ErrWrongType
+	}
+	text, expire := "", int64(0)
+	if o != nil {
+		text, expire = o.Text(), o.Expire
+	}
+	if len(part) == 0 {
+		return reply.Int(int64(len(text)))
+	}
+	if offset > int64(maxString-len(part)) {
+		return errStringSize
+	}
+	end := int(offset) + len(part)
+	bytes := make([]byte, max(len(text), end))
+	copy(bytes, text)
+	copy(bytes[offset:], part)
+	tx.setText(key, keyspace.Adopt(bytes), expire)
+	return reply.Int(int64(len(bytes)))
+}

@@ -1,0 +1,174 @@
+package command
+
+import (
+	"math"
+
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// optionSet says which options a command takes.
+type optionSet uint8
+
+const (
+	mayExist   optionSet = 1 << iota // NX, XX
+	mayCompare                       // IFEQ, IFNE, IFDEQ, IFDNE
+	mayGet                           // GET
+	mayExpire                        // EX, PX, EXAT, PXAT
+	mayKeep                          // KEEPTTL
+	mayPersist                       // PERSIST
+)
+
+// timeUnit is how a time is given.
+type timeUnit uint8
+
+const (
+	noTime timeUnit = iota
+	seconds
+	milliseconds
+	unixSeconds
+	unixMilliseconds
+)
+
+// options are those of SET and its kin, in any order.
+type options struct {
+	cond    condition
+	match   []byte // what cond compares with
+	get     bool
+	keep    bool
+	persist bool
+	unit    timeUnit
+	when    []byte // nil without a time
+}
+
+// readOptions reads the words left as options of the set. The same option may
+// stand twice, as in Redis, and the last one counts.
+func readOptions(a *Args, may optionSet) (o options) {
+	for a.Left() > 0 {
+		switch {
+		case may&mayExist != 0 && a.Word("NX"):
+			o.condition(a, ifMissing)
+		case may&mayExist != 0 && a.Word("XX"):
+			o.condition(a, ifExists)
+		case may&mayGet != 0 && a.Word("GET"):
+			o.get = true
+		case may&mayKeep != 0 && a.Word("KEEPTTL"):
+			o.keep = true
+		case may&mayPersist != 0 && a.Word("PERSIST"):
+			o.persist = true
+		case may&mayExpire != 0 && o.time(a):
+		case may&mayCompare != 0 && o.comparison(a):
+		default:
+			a.Fail(ErrSyntax)
+			return o
+		}
+	}
+	if (o.keep || o.persist) && o.when != nil {
+		a.Fail(ErrSyntax)
+	}
+	return o
+}
+
+func (o *options) condition(a *Args, c condition) {
+	if o.cond != always && o.cond != c {
+		a.Fail(ErrSyntax)
+	}
+	o.cond = c
+}
+
+// comparison reads a condition on the value if one is next.
+func (o *options) comparison(a *Args) bool {
+	c := readComparison(a)
+	if c == always {
+		return false
+	}
+	o.condition(a, c)
+	o.match = a.Bytes()
+	checkDigest(a, c, o.match)
+	return true
+}
+
+// time reads a time if one is next.
+func (o *options) time(a *Args) bool {
+	unit := noTime
+	switch {
+	case a.Word("EX"):
+		unit = seconds
+	case a.Word("PX"):
+		unit = milliseconds
+	case a.Word("EXAT"):
+		unit = unixSeconds
+	case a.Word("PXAT"):
+		unit = unixMilliseconds
+	default:
+		return false
+	}
+	if o.unit != noTime && o.unit != unit {
+		a.Fail(ErrSyntax)
+	}
+	o.unit, o.when = unit, a.Bytes()
+	return true
+}
+
+// deadline is the time given as unix milliseconds, 0 if there is none; name is the
+// command's, for the error.
+func (o *options) deadline(now int64, name string) (at int64, bad *reply.Value) {
+	if o.when == nil {
+		return 0, nil
+	}
+	return deadline(o.when, o.unit, now, name)
+}
+
+// deadline reads a time of the unit as a deadline in unix milliseconds; now is the
+// entry's time, which relative ones count from. Only times above zero are taken.
+func deadline(word []byte, unit timeUnit, now int64, name string) (at int64, bad *reply.Value) {
+	n, ok := ParseInt(word)
+	if !ok {
+		return 0, ptr(ErrNotInteger)
+	}
+	if n <= 0 {
+		return 0, ptr(errExpireTime(name))
+	}
+	return absolute(n, unit, now, name)
+}
+
+// absolute turns a number of the unit, of either sign, into unix milliseconds.
+func absolute(n int64, unit timeUnit, now int64, name string) (at int64, bad *reply.Value) {
+	if unit == seconds || unit == unixSeconds {
+		if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
+			return 0, ptr(errExpireTime(name))
+		}
+		n *= 1000
+	}
+	if unit == seconds || unit == milliseconds {
+		if n > math.MaxInt64-now {
+			return 0, ptr(errExpireTime(name))
+		}
+		n += now
+	}
+	return n, nil
+}
+
+func errExpireTime(name string) reply.Value {
+	return reply.Error("ERR invalid expire time in '" + name + "' command")
+}
+
+// setText stores a string with a deadline, or 0 for none; one that has passed
+// leaves no key.
+func (tx *Tx) setText(key []byte, text string, at int64) {
+	if at != 0 && at <= tx.Now {
+		tx.DB.Remove(tx.Env, key)
+		return
+	}
+	tx.DB.SetText(tx.Env, key, text, at)
+}
+
+// expireAt gives the object under key a deadline; one that has passed removes the
+// key.
+func (tx *Tx) expireAt(key []byte, o *keyspace.Object, at int64) {
+	if at <= tx.Now {
+		tx.DB.Remove(tx.Env, key)
+		return
+	}
+	tx.DB.SetExpire(tx.Env, key, o, at)
+}

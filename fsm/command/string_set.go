@@ -1,0 +1,168 @@
+package command
+
+import (
+	"math"
+
+	"trireme/fsm/reply"
+)
+
+func set(tx *Tx, a *Args) reply.Value {
+	key, value := a.Bytes(), a.Bytes()
+	opts := readOptions(a, mayExist|mayCompare|mayGet|mayExpire|mayKeep)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	at, bad := opts.deadline(tx.Now, "set")
+	if bad != nil {
+		return *bad
+	}
+	if opts.cond == always && !opts.get && !opts.keep {
+		tx.setText(key, string(value), at)
+		return reply.OK()
+	}
+	return tx.setIf(key, value, &opts, at)
+}
+
+// setIf is SET with options that look at what the key holds.
+func (tx *Tx) setIf(key, value []byte, opts *options, at int64) reply.Value {
+	o, ok := tx.findText(key)
+	if !ok && (opts.get || opts.cond.compares()) {
+		return ErrWrongType
+	}
+	old := reply.Nil()
+	if opts.get {
+		old = textOrNil(o)
+	}
+	if !opts.cond.holds(o, opts.match) {
+		return old
+	}
+	if opts.keep && o != nil {
+		at = o.Expire
+	}
+	tx.setText(key, string(value), at)
+	if opts.get {
+		return old
+	}
+	return reply.OK()
+}
+
+func setEx(tx *Tx, a *Args) reply.Value { return setFor(tx, a, seconds, "setex") }
+
+func psetEx(tx *Tx, a *Args) reply.Value { return setFor(tx, a, milliseconds, "psetex") }
+
+func setFor(tx *Tx, a *Args, unit timeUnit, name string) reply.Value {
+	key, when, value := a.Bytes(), a.Bytes(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	at, bad := deadline(when, unit, tx.Now, name)
+	if bad != nil {
+		return *bad
+	}
+	tx.setText(key, string(value), at)
+	return reply.OK()
+}
+
+func setNX(tx *Tx, a *Args) reply.Value {
+	key, value := a.Bytes(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if tx.DB.Find(tx.Env, key) != nil {
+		return reply.Int(0)
+	}
+	tx.setText(key, string(value), 0)
+	return reply.Int(1)
+}
+
+func getSet(tx *Tx, a *Args) reply.Value {
+	key, value := a.Bytes(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	o, ok := tx.findText(key)
+	if !ok {
+		return ErrWrongType
+	}
+	old := textOrNil(o)
+	tx.setText(key, string(value), 0)
+	return old
+}
+
+func mset(tx *Tx, a *Args) reply.Value {
+	pairs := a.Rest()
+	if len(pairs)%2 != 0 {
+		return ErrArity("mset")
+	}
+	tx.setPairs(pairs, &options{}, 0)
+	return reply.OK()
+}
+
+func msetNX(tx *Tx, a *Args) reply.Value {
+	pairs := a.Rest()
+	if len(pairs)%2 != 0 {
+		return ErrArity("msetnx")
+	}
+	if !tx.allHold(pairs, ifMissing) {
+		return reply.Int(0)
+	}
+	tx.setPairs(pairs, &options{}, 0)
+	return reply.Int(1)
+}
+
+var (
+	errNumKeys = reply.Error("ERR invalid numkeys value")
+	errPairs   = reply.Error("ERR wrong number of key-value pairs")
+)
+
+func msetEx(tx *Tx, a *Args) reply.Value {
+	n := a.IntOr(errNumKeys)
+	if n < 1 || n > math.MaxInt32 {
+		a.Fail(errNumKeys)
+	} else if n*2 > int64(a.Left()) {
+		a.Fail(errPairs)
+	}
+	if a.bad {
+		return a.err
+	}
+	pairs := a.Take(int(2 * n))
+	opts := readOptions(a, mayExist|mayExpire|mayKeep)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	at, bad := opts.deadline(tx.Now, "msetex")
+	if bad != nil {
+		return *bad
+	}
+	if !tx.allHold(pairs, opts.cond) {
+		return reply.Int(0)
+	}
+	tx.setPairs(pairs, &opts, at)
+	return reply.Int(1)
+}
+
+// allHold tells whether the condition, which looks at no value, holds for the keys
+// of all pairs.
+func (tx *Tx) allHold(pairs [][]byte, c condition) bool {
+	if c == always {
+		return true
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if !c.holds(tx.DB.Find(tx.Env, pairs[i]), nil) {
+			return false
+		}
+	}
+	return true
+}
+
+func (tx *Tx) setPairs(pairs [][]byte, opts *options, at int64) {
+	for i := 0; i < len(pairs); i += 2 {
+		expire := at
+		if opts.keep {
+			if o := tx.DB.Find(tx.Env, pairs[i]); o != nil {
+				expire = o.Expire
+			}
+		}
+		tx.setText(pairs[i], string(pairs[i+1]), expire)
+	}
+}
