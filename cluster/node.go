@@ -137,6 +137,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 		if err := n.found(ctx); err != nil {
 			return err
 		}
+		n.peers.links.reset() // they were opened before this node had a cluster id
 	}
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,

@@ -84,7 +84,7 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	if len(body) > maxRequestBytes {
 		return nil, fsm.ErrTooLarge
 	}
-	if !n.store.Accepting() && code == fsm.Exec.Code {
+	if code == fsm.Exec.Code && n.store.Accepting() != nil {
 		return nil, fsm.ErrLowSpace
 	}
 	p := n.proposer

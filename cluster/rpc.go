@@ -268,6 +268,16 @@ func (s *links) peek(addr string) *link {
 	return s.by[addr]
 }
 
+// reset ends all links, so that the next calls open new ones with a new greeting.
+func (s *links) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for addr, l := range s.by { // unordered: all are ended
+		l.close(net.ErrClosed)
+		delete(s.by, addr)
+	}
+}
+
 // close ends all links.
 func (s *links) close() {
 	s.mu.Lock()

@@ -1,0 +1,172 @@
+// Package clustertest runs real nodes in one process, with real sockets and disks.
+package clustertest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"trireme/cluster"
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+)
+
+// Cluster is a cluster of real nodes.
+type Cluster struct {
+	T     testing.TB
+	Nodes []*cluster.Node
+	List  []cluster.Peer
+	Dirs  []string
+	// Adjust may change a node's options before it is opened.
+	Adjust func(*cluster.Options)
+}
+
+// Token opens the keyspace of every test cluster.
+const Token = "test-token"
+
+// Ports reserves n loopback ports.
+func Ports(t testing.TB, n int) []string {
+	t.Helper()
+	addrs := make([]string, n)
+	for i := range addrs {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		addrs[i] = l.Addr().String()
+	}
+	return addrs
+}
+
+// Start starts n nodes and waits until all can serve.
+func Start(t testing.TB, n int, adjust func(*cluster.Options)) *Cluster {
+	t.Helper()
+	c := &Cluster{T: t, Nodes: make([]*cluster.Node, n), Adjust: adjust}
+	for i, addr := range Ports(t, n) {
+		c.List = append(c.List, cluster.Peer{ID: fmt.Sprintf("n%d", i+1), Addr: addr})
+		c.Dirs = append(c.Dirs, filepath.Join(t.TempDir(), c.List[i].ID))
+	}
+	c.StartAll()
+	t.Cleanup(c.StopAll)
+	return c
+}
+
+// StartAll starts every node that is not running, side by side.
+func (c *Cluster) StartAll() {
+	c.T.Helper()
+	var wg sync.WaitGroup
+	errs := make([]error, len(c.Nodes))
+	for i := range c.Nodes {
+		if c.Nodes[i] == nil {
+			wg.Go(func() { c.Nodes[i], errs[i] = cluster.Open(context.Background(), c.options(i)) })
+		}
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			c.T.Fatalf("node %s: %v", c.List[i].ID, err)
+		}
+	}
+	c.WaitReady()
+}
+
+func (c *Cluster) options(i int) cluster.Options {
+	o := cluster.Options{
+		NodeID: c.List[i].ID, DataDir: c.Dirs[i], Bind: c.List[i].Addr, InitialCluster: c.List,
+		Heartbeat: 300 * time.Millisecond,
+		Fatal:     func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
+		Founding: func(bool) (fsm.Founding, bool) {
+			var f fsm.Founding
+			f.Tokens[acl.Standard] = acl.DigestOf(Token)
+			return f, false
+		},
+	}
+	if os.Getenv("TRIREME_TEST_LOG") != "" {
+		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("node", o.NodeID)
+	}
+	if c.Adjust != nil {
+		c.Adjust(&o)
+	}
+	return o
+}
+
+// WaitReady waits until every running node can serve.
+func (c *Cluster) WaitReady() {
+	c.T.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for i, n := range c.Nodes {
+		for n != nil && !n.Ready(ctx) {
+			if ctx.Err() != nil {
+				c.T.Fatalf("node %s is not ready", c.List[i].ID)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// Stop closes one node.
+func (c *Cluster) Stop(i int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	c.Nodes[i].Close(ctx)
+	c.Nodes[i] = nil
+}
+
+// StopAll closes every node.
+func (c *Cluster) StopAll() {
+	for i, n := range c.Nodes {
+		if n != nil {
+			c.Stop(i)
+		}
+	}
+}
+
+// Leader is the place of the node that leads, waiting for one.
+func (c *Cluster) Leader() int {
+	c.T.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for i, n := range c.Nodes {
+			if n != nil && n.IsLeader() {
+				return i
+			}
+		}
+	}
+	c.T.Fatal("no leader")
+	return -1
+}
+
+// Words makes an argument vector.
+func Words(words ...string) [][]byte {
+	argv := make([][]byte, len(words))
+	for i, w := range words {
+		argv[i] = []byte(w)
+	}
+	return argv
+}
+
+// Write runs one command through the log on node i.
+func (c *Cluster) Write(i int, words ...string) (reply.Value, error) {
+	r, err := fsm.Do(context.Background(), c.Nodes[i], fsm.Exec, fsm.Batch{Role: acl.Standard, Rows: [][][]byte{Words(words...)}})
+	if err != nil {
+		return reply.Value{}, err
+	}
+	return r.Values[0], nil
+}
+
+// Read runs one command as a linearizable read on node i.
+func (c *Cluster) Read(i int, words ...string) (v reply.Value, err error) {
+	_, err = c.Nodes[i].Read(context.Background(), fsm.Reading{}, func(view *fsm.View) {
+		v = view.Exec(acl.Standard, command.Inside, Words(words...))
+	})
+	return v, err
+}
