@@ -1,0 +1,101 @@
+package scripttest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"trireme/fsm/reply"
+)
+
+// Print writes a reply as redis-cli shows it to a person, with the types of RESP3.
+// The null array of RESP2 is told from the null string.
+func Print(v reply.Value) string {
+	switch v.Kind() {
+	case reply.KindNil:
+		return "(nil)"
+	case reply.KindNilArray:
+		return "(nil array)"
+	case reply.KindStatus:
+		return v.Text()
+	case reply.KindError:
+		return "(error) " + v.Text()
+	case reply.KindInt:
+		return fmt.Sprintf("(integer) %d", v.Int())
+	case reply.KindDouble:
+		return "(double) " + v.Text()
+	case reply.KindBool:
+		return map[int64]string{0: "(false)", 1: "(true)"}[v.Int()]
+	case reply.KindBigNumber:
+		return "(big number) " + v.Text()
+	case reply.KindVerbatim:
+		return "(verbatim) " + Quote(v.Text())
+	case reply.KindBulk:
+		return Quote(v.Text())
+	case reply.KindMap:
+		return pairs(v)
+	}
+	return list(v)
+}
+
+var (
+	marks = map[reply.Kind]string{reply.KindArray: ")", reply.KindSet: "~", reply.KindPush: ">", reply.KindMap: "#"}
+	names = map[reply.Kind]string{reply.KindArray: "array", reply.KindSet: "set", reply.KindPush: "push", reply.KindMap: "hash"}
+)
+
+// list prints elements one a line, numbered, those of a nested one indented.
+func list(v reply.Value) string {
+	elems := v.Elems()
+	if len(elems) == 0 {
+		return "(empty " + names[v.Kind()] + ")"
+	}
+	width := len(fmt.Sprint(len(elems)))
+	lines := make([]string, len(elems))
+	for i, e := range elems {
+		head := fmt.Sprintf("%*d%s ", width, i+1, marks[v.Kind()])
+		lines[i] = head + indent(Print(e), len(head))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func pairs(v reply.Value) string {
+	elems := v.Elems()
+	if len(elems) == 0 {
+		return "(empty " + names[v.Kind()] + ")"
+	}
+	width := len(fmt.Sprint(len(elems) / 2))
+	lines := make([]string, len(elems)/2)
+	for i := range lines {
+		head := fmt.Sprintf("%*d%s ", width, i+1, marks[v.Kind()])
+		lines[i] = head + Print(elems[2*i]) + " => " + indent(Print(elems[2*i+1]), len(head))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func indent(s string, n int) string {
+	return strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n))
+}
+
+// Sorted is v with the elements of every array that holds only strings in order.
+func Sorted(v reply.Value) reply.Value {
+	if v.Kind() != reply.KindArray {
+		return v
+	}
+	elems, texts := slices.Clone(v.Elems()), true
+	for i := range elems {
+		elems[i] = Sorted(elems[i])
+		texts = texts && elems[i].Kind() == reply.KindBulk
+	}
+	if texts {
+		slices.SortFunc(elems, func(a, b reply.Value) int { return strings.Compare(a.Text(), b.Text()) })
+	}
+	return reply.Array(elems...)
+}
+
+// Shown is the reply of a step in the form of its Want.
+func (s *Step) Shown(v reply.Value) string {
+	if s.Unordered {
+		v = Sorted(v)
+	}
+	return Print(v)
+}

@@ -1,0 +1,135 @@
+// Package scripttest reads the scripts that command tests are written in, and
+// prints replies as they do.
+//
+// A script is a list of commands with the replies expected, in the form of
+// redis-cli:
+//
+//	# SET with a time to live
+//	> SET k v EX 10
+//	OK
+//	advance 11s
+//	> GET k
+//	(nil)
+//
+// Words are quoted as redis-cli reads them: "a\x00b" with escapes, 'a b' without.
+// A command behind >~ answers in no order: the elements of its arrays of strings
+// are sorted before they are compared. The other lines set the scene for what
+// follows: "advance 11s" (ms, s, m, h, d) moves time, "door http" (inside, http,
+// resp, script) and "role readonly" (standard, readonly) say where commands come
+// from.
+package scripttest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+)
+
+// Start is the cluster time at which every script begins, in unix milliseconds.
+const Start = 1_700_000_000_000
+
+// ErrScript says that a script's text can't be read.
+var ErrScript = errors.New("scripttest: malformed script")
+
+// Step is one command of a script and the scene it runs in.
+type Step struct {
+	// Line is where the command stands in the script, counted from 1.
+	Line int
+	// Text is the command as written.
+	Text string
+	// After is how many milliseconds pass before the command.
+	After int64
+	Door  command.Door
+	Role  acl.Role
+	Argv  [][]byte
+	// Unordered replies are compared sorted.
+	Unordered bool
+	// Want is the reply expected, lines joined by newlines.
+	Want string
+}
+
+// Parse reads a script.
+func Parse(text string) ([]Step, error) {
+	p := parser{door: command.RESP, role: acl.Standard}
+	for i, line := range strings.Split(text, "\n") {
+		if err := p.line(i+1, line); err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrScript, i+1, err)
+		}
+	}
+	return p.steps, nil
+}
+
+type parser struct {
+	steps []Step
+	after int64
+	door  command.Door
+	role  acl.Role
+	open  bool // reply lines belong to the last step
+}
+
+func (p *parser) line(n int, line string) error {
+	directive, rest, _ := strings.Cut(line, " ")
+	switch directive {
+	case ">", ">~":
+		return p.command(n, rest, directive == ">~")
+	case "advance":
+		p.open = false
+		ms, err := parseMillis(rest)
+		p.after += ms
+		return err
+	case "door":
+		p.open = false
+		return choose(&p.door, rest, map[string]command.Door{
+			"inside": command.Inside, "http": command.HTTP, "resp": command.RESP, "script": command.Script})
+	case "role":
+		p.open = false
+		return choose(&p.role, rest, map[string]acl.Role{"standard": acl.Standard, "readonly": acl.ReadOnly})
+	}
+	switch {
+	case line == "" || line[0] == '#':
+		p.open = false
+	case !p.open:
+		return fmt.Errorf("a reply without a command: %q", line)
+	default:
+		s := &p.steps[len(p.steps)-1]
+		if s.Want != "" {
+			s.Want += "\n"
+		}
+		s.Want += line
+	}
+	return nil
+}
+
+func (p *parser) command(n int, text string, unordered bool) error {
+	argv, err := Split(text)
+	if err != nil {
+		return err
+	}
+	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Door: p.door, Role: p.role, Argv: argv, Unordered: unordered})
+	p.after, p.open = 0, true
+	return nil
+}
+
+func choose[T any](to *T, word string, from map[string]T) error {
+	v, ok := from[word]
+	if !ok {
+		return fmt.Errorf("unknown word %q", word)
+	}
+	*to = v
+	return nil
+}
+
+// parseMillis reads a duration such as 11s.
+func parseMillis(s string) (int64, error) {
+	digits := strings.TrimRight(s, "smhd")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	unit := map[string]int64{"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}[s[len(digits):]]
+	if err != nil || unit == 0 || n < 0 {
+		return 0, fmt.Errorf("not a duration: %q", s)
+	}
+	return n * unit, nil
+}
