@@ -26,6 +26,7 @@ type client struct {
 	body    Template
 	fill    filler
 	hist    hist.H
+	sent    uint64
 	request []byte
 	payload []byte
 }
@@ -38,11 +39,12 @@ func (r *run) connection(ctx context.Context, u *url.URL, id uint64) {
 		if err := c.session(ctx); err != nil && !r.done(ctx) {
 			r.errs.Add(1)
 			r.failed(err)
-			sleep(ctx, redial)
+			sleep(ctx, redial, nil)
 		}
 	}
 	r.mu.Lock()
 	r.total.Merge(&c.hist)
+	r.sent.Add(c.sent)
 	r.mu.Unlock()
 }
 
@@ -121,6 +123,7 @@ func (c *client) take(ctx context.Context) bool {
 
 // exchange sends the built request and counts its reply.
 func (c *client) exchange(conn net.Conn, replies *replyReader, begin time.Time) error {
+	c.sent++
 	if _, err := conn.Write(c.request); err != nil {
 		return err
 	}

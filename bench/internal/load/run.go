@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"trireme/bench/internal/hist"
@@ -35,6 +36,9 @@ type Spec struct {
 	Requests uint64        // above 0: stop after this many requests instead of by Duration; {key} counts up from 0
 	Check    Check         // what a good reply is
 	Timeout  time.Duration // limit of one request; 10 s when 0
+
+	// Stop, when not nil, ends the counted time early by being closed.
+	Stop <-chan struct{}
 }
 
 // Result is what one measurement gave. Latencies are in microseconds.
@@ -53,6 +57,7 @@ type Result struct {
 	P99       float64 `json:"p99_us"`
 	P999      float64 `json:"p999_us"`
 	Max       float64 `json:"max_us"`
+	OwnCPU    float64 `json:"own_cpu_us"` // processor time of this process for each request, microseconds
 }
 
 // Failed returns an error when any request of the measurement failed.
@@ -69,11 +74,13 @@ type run struct {
 	phase    atomic.Int32 // warming, counting, over
 	bad      atomic.Uint64
 	errs     atomic.Uint64
+	sent     atomic.Uint64 // requests in all phases, added up as connections end
 	issued   atomic.Uint64 // blocks of work handed out, when Requests is set
 	failOnce sync.Once
 	fail     string
 	mu       sync.Mutex
 	total    hist.H
+	cpu      time.Duration // of this process when the run began
 }
 
 const (
@@ -89,7 +96,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := &run{spec: spec}
+	r := &run{spec: spec, cpu: processCPU()}
 	var wg sync.WaitGroup
 	for i := range spec.Conns {
 		wg.Go(func() { r.connection(ctx, targets[i%len(targets)], uint64(i)) })
@@ -136,18 +143,19 @@ func (r *run) pace(ctx context.Context, wg *sync.WaitGroup) time.Duration {
 		wg.Wait()
 		return time.Since(start)
 	}
-	sleep(ctx, r.spec.Warm)
+	sleep(ctx, r.spec.Warm, nil)
 	start = time.Now()
 	r.phase.Store(counting)
-	sleep(ctx, r.spec.Duration)
+	sleep(ctx, r.spec.Duration, r.spec.Stop)
 	r.phase.Store(over)
 	return time.Since(start)
 }
 
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) {
+// sleep waits for d, for stop to be closed, or for the end of ctx.
+func sleep(ctx context.Context, d time.Duration, stop <-chan struct{}) {
 	select {
 	case <-time.After(d):
+	case <-stop:
 	case <-ctx.Done():
 	}
 }
@@ -164,5 +172,15 @@ func (r *run) result(took time.Duration) Result {
 		Requests: n, Bad: r.bad.Load(), Errors: r.errs.Load(), FirstFail: r.fail,
 		Rate: float64(n) / secs, Commands: float64(n) * float64(r.spec.Rows) / secs,
 		P50: us(r.total.Quantile(.5)), P99: us(r.total.Quantile(.99)), P999: us(r.total.Quantile(.999)), Max: us(r.total.Max()),
+		OwnCPU: us(processCPU()-r.cpu) / float64(max(r.sent.Load(), 1)),
 	}
+}
+
+// processCPU is the processor time, user and system, of this process so far.
+func processCPU() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
