@@ -1,0 +1,96 @@
+// Package peer starts and stops the servers that a benchmark compares: ours in
+// one and three nodes, etcd in three members, webdis in front of redis-server.
+// All listen on loopback, keep their data below one folder (so one disk), die
+// with the benchmark and leave their logs.
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"trireme/bench/internal/proc"
+)
+
+// ErrMissing says that a peer's program is not installed: its rows are
+// reported as such, never left out.
+var ErrMissing = errors.New("peer missing")
+
+// startLimit is how long any server may take to become ready.
+const startLimit = 60 * time.Second
+
+// Lab is where servers run: binaries, folders, ports.
+type Lab struct {
+	Trireme   string        // path of the product's binary
+	Etcd      string        // path of the etcd member built from bench/etcd
+	Data      string        // data directories are made below it and removed when their server stops
+	Logs      string        // one log file for each process
+	Heartbeat time.Duration // --heartbeat of the three nodes
+	Args      []string      // further flags for every node of ours
+	Pprof     bool          // give every node of ours a --pprof address
+	Ports     *proc.Ports
+}
+
+// dir makes an empty data directory.
+func (l *Lab) dir(name string) (string, error) {
+	path := filepath.Join(l.Data, name)
+	if err := os.RemoveAll(path); err != nil {
+		return "", err
+	}
+	return path, os.MkdirAll(path, 0o755)
+}
+
+// program finds an installed program or fails with ErrMissing.
+func program(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", ErrMissing, name)
+	}
+	return filepath.Abs(path)
+}
+
+// admin is the client for everything but load: probes, status, snapshots.
+var admin = &http.Client{Timeout: 5 * time.Minute}
+
+// get fetches url with an optional bearer token and wants status 200.
+func get(ctx context.Context, url, token string) ([]byte, error) {
+	return call(ctx, http.MethodGet, url, token, nil)
+}
+
+// call sends one request and wants status 200 or 204.
+func call(ctx context.Context, method, url, token string, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := admin.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode/100 != 2 {
+		return nil, fmt.Errorf("%s %s: status %d: %.200s", method, url, res.StatusCode, b)
+	}
+	return b, nil
+}
+
+// within gives ctx the limit for a server's start.
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, startLimit)
+}

@@ -1,0 +1,172 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"trireme/bench/internal/proc"
+)
+
+// Redis is one redis-server without replicas.
+type Redis struct {
+	Addr  string
+	child *proc.Child
+	dir   string
+}
+
+// StartRedis starts redis-server. With durable it syncs its append-only file
+// at every write (`appendfsync always`), otherwise it writes nothing by itself.
+// Point-in-time dumps are off in both: they would only slow the peer down.
+func (l *Lab) StartRedis(ctx context.Context, name string, durable bool) (*Redis, error) {
+	bin, err := program("redis-server")
+	if err != nil {
+		return nil, err
+	}
+	addr, err := l.Ports.Addr()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := l.dir(name)
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(addr)
+	args := []string{bin, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "", "--daemonize", "no"}
+	if durable {
+		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
+	}
+	child, err := proc.Start(l.Logs, name, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	r := &Redis{Addr: addr, child: child, dir: dir}
+	limit, cancel := within(ctx)
+	defer cancel()
+	if err := child.Await(limit, func() error { _, err := r.Do("PING"); return err }); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
+	return r, nil
+}
+
+// Do runs one command over a connection of its own.
+func (r *Redis) Do(args ...string) (string, error) {
+	c, err := dialRESP(r.Addr)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	return c.do(args...)
+}
+
+// Fill writes keys k000000000000 and on, with values of ValueSize bytes.
+func (r *Redis) Fill(keys int) error {
+	c, err := dialRESP(r.Addr)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	value := strings.Repeat("v", ValueSize)
+	const batch = 1000
+	for at := 0; at < keys; at += batch {
+		n := min(batch, keys-at)
+		var b []byte
+		for i := range n {
+			b = appendCommand(b, "SET", fmt.Sprintf("k%012d", at+i), value)
+		}
+		if err := c.send(b); err != nil {
+			return err
+		}
+		for range n {
+			if _, err := c.read(); err != nil {
+				return fmt.Errorf("fill redis: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Info returns one field of INFO.
+func (r *Redis) Info(field string) (string, error) {
+	all, err := r.Do("INFO")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(all) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), field+":"); ok {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("INFO has no %s", field)
+}
+
+// Fork saves in the background, waits for its end and returns how long the
+// fork held the server up, in `latest_fork_usec`.
+func (r *Redis) Fork(ctx context.Context) (time.Duration, error) {
+	if _, err := r.Do("BGSAVE"); err != nil {
+		return 0, err
+	}
+	limit, cancel := within(ctx)
+	defer cancel()
+	if err := r.child.Await(limit, r.saved); err != nil {
+		return 0, err
+	}
+	us, err := r.Info("latest_fork_usec")
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(us)
+	return time.Duration(n) * time.Microsecond, err
+}
+
+// saved reports whether no background save is under way.
+func (r *Redis) saved() error {
+	busy, err := r.Info("rdb_bgsave_in_progress")
+	if err == nil && busy != "0" {
+		err = errors.New("background save under way")
+	}
+	return err
+}
+
+// Stop ends the server and removes its data.
+func (r *Redis) Stop() error { return errors.Join(r.child.Kill(), os.RemoveAll(r.dir)) }
+
+// Benchmark runs redis-benchmark's SET test: n requests of ValueSize bytes to
+// random keys below keys, over conns connections, pipeline commands at a time.
+// It returns commands a second.
+func (r *Redis) Benchmark(ctx context.Context, n, conns, pipeline, keys int) (float64, error) {
+	bin, err := program("redis-benchmark")
+	if err != nil {
+		return 0, err
+	}
+	host, port, _ := net.SplitHostPort(r.Addr)
+	out, err := exec.CommandContext(ctx, bin, "-h", host, "-p", port, "-t", "set", "-n", strconv.Itoa(n), "-c", strconv.Itoa(conns),
+		"-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(keys), "-d", strconv.Itoa(ValueSize), "--csv").Output()
+	if err != nil {
+		return 0, fmt.Errorf("redis-benchmark: %w", err)
+	}
+	return benchmarkRate(out)
+}
+
+// benchmarkRate takes the rate out of redis-benchmark's CSV, whose first line
+// names the columns.
+func benchmarkRate(out []byte) (float64, error) {
+	rows, err := csv.NewReader(bytes.NewReader(out)).ReadAll()
+	if err != nil {
+		return 0, fmt.Errorf("redis-benchmark: %w", err)
+	}
+	for _, row := range rows {
+		if len(row) > 1 && row[0] == "SET" {
+			return strconv.ParseFloat(row[1], 64)
+		}
+	}
+	return 0, fmt.Errorf("redis-benchmark printed no SET row: %.200s", out)
+}
