@@ -1,0 +1,53 @@
+package httpapi
+
+import "context"
+
+// Admin is what the process answers about its cluster. The server checks the admin
+// token before it calls.
+type Admin interface {
+	// Cluster is the answer of GET /admin/cluster.
+	Cluster(ctx context.Context) (ClusterStatus, error)
+	// TransferLeader moves leadership to the node of that id, or to whichever is
+	// furthest if it is empty, and returns when it has moved.
+	TransferLeader(ctx context.Context, to string) error
+	// Snapshot makes this node write a snapshot now and returns when it is on disk.
+	Snapshot(ctx context.Context) (SnapshotStatus, error)
+}
+
+// ClusterStatus is the cluster as one node sees it.
+type ClusterStatus struct {
+	Leader string       `json:"leader"`
+	Term   uint64       `json:"term"`
+	Nodes  []NodeStatus `json:"nodes"`
+}
+
+// NodeStatus is one node of a ClusterStatus.
+type NodeStatus struct {
+	ID       string `json:"id"`
+	HTTP     string `json:"http"`
+	Cluster  string `json:"cluster"`
+	Suffrage string `json:"suffrage"`
+	// State is leader, follower, candidate, or unreachable.
+	State        string `json:"state"`
+	AppliedIndex uint64 `json:"appliedIndex"`
+	// LastContactMs is how long ago the node was last heard of, in milliseconds; -1 for
+	// never.
+	LastContactMs int64  `json:"lastContactMs"`
+	Version       string `json:"version"`
+}
+
+// SnapshotStatus names the snapshot that Snapshot wrote.
+type SnapshotStatus struct {
+	ID    string `json:"id"`
+	Index uint64 `json:"index"`
+	Bytes int64  `json:"bytes"`
+}
+
+// AdminError is a failure that an Admin explains to its caller, with the HTTP status to
+// answer; any other error is a 500 without detail.
+type AdminError struct {
+	Status int
+	Text   string
+}
+
+func (e *AdminError) Error() string { return e.Text }

@@ -1,0 +1,182 @@
+// Package httpapi is HTTP at the edge of a node: it reads requests, calls the engine
+// once, and writes replies. It keeps no state that matters.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"trireme/fsm"
+	"trireme/fsm/command"
+)
+
+// Engine is what the edge needs of the node: the log, reads, and the node's health.
+//
+// Propose and Read are bounded by the engine's own deadline, so that the edge need not
+// make a timer for each request; their context ends when the client goes away.
+type Engine interface {
+	fsm.Proposer
+	fsm.Reader
+	// Local runs fn once on the state of this node as it is, however old, and asks
+	// nobody. It serves early answers that are confirmed or checked again later.
+	Local(fn func(*fsm.View))
+	// Ready is nil if this node has a leader and has caught up with it; otherwise it
+	// says what is missing.
+	Ready() error
+}
+
+// The limits that apply where Options names none.
+const (
+	// DefaultMaxRequestSize is the body limit in bytes that existing clients expect.
+	DefaultMaxRequestSize = 10 << 20
+	// LargestRequestSize is the most that --max-request-size may be: a larger request
+	// could not be a log entry.
+	LargestRequestSize = 48 << 20
+	// DefaultMaxRows is the most commands in a pipeline or transaction. Clients that
+	// gather calls by themselves send up to 1,000.
+	DefaultMaxRows = 10_000
+)
+
+// Options are the parts and the limits of a Server.
+type Options struct {
+	// Engine is required.
+	Engine Engine
+	// Admin serves /admin; without one these paths answer 404.
+	Admin Admin
+	// Log takes failures and, at debug level, every request. The default discards.
+	Log *slog.Logger
+	// Metrics is the process's registry: the server adds its collectors to it and
+	// serves it at /metrics. The default is a registry of its own.
+	Metrics *prometheus.Registry
+	// Prefixes begin the service headers, each accepted on requests and sent on
+	// responses. The default is Svc and Upstash.
+	Prefixes []string
+	// MaxRequestSize is the most bytes of a body; 0 is LargestRequestSize, a negative
+	// value the default.
+	MaxRequestSize int64
+	// MaxRows is the most rows of a batch; 0 is DefaultMaxRows.
+	MaxRows int
+	// LoopbackOnly refuses requests whose Host is not loopback: dev mode's guard
+	// against pages of the user's browser (decisions 32).
+	LoopbackOnly bool
+	// OpenMetrics lets anybody see /metrics and /healthz: set it if the listener is on
+	// loopback or the operator asked for it (decisions 34).
+	OpenMetrics bool
+}
+
+// Server is the HTTP edge of one node.
+type Server struct {
+	engine   Engine
+	admin    Admin
+	log      *slog.Logger
+	table    *command.Table
+	names    names
+	metrics  *metrics
+	fixed    *gin.Engine
+	http     *http.Server
+	calls    sync.Pool
+	maxBody  int64
+	maxRows  int
+	loopback bool
+	open     bool
+}
+
+// New makes a server; Serve starts it. It fails if the options contradict themselves or
+// the registry has collectors of the same names.
+func New(o Options) (*Server, error) {
+	if o.Engine == nil {
+		return nil, errors.New("httpapi: no engine")
+	}
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		engine: o.Engine, admin: o.Admin, log: o.Log, table: command.NewTable(),
+		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
+		loopback: o.LoopbackOnly, open: o.OpenMetrics,
+	}
+	if s.metrics, err = newMetrics(o.Metrics); err != nil {
+		return nil, err
+	}
+	s.calls.New = func() any { return newCall(s) }
+	s.fixed = s.fixedRoutes(o.Metrics)
+	s.http = newHTTPServer(s, o.Log)
+	return s, nil
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Metrics == nil {
+		o.Metrics = prometheus.NewRegistry()
+	}
+	if len(o.Prefixes) == 0 {
+		o.Prefixes = []string{"Svc", "Upstash"}
+	}
+	if o.MaxRequestSize == 0 {
+		o.MaxRequestSize = LargestRequestSize
+	}
+	if o.MaxRequestSize < 0 {
+		o.MaxRequestSize = DefaultMaxRequestSize
+	}
+	if o.MaxRequestSize > LargestRequestSize {
+		return o, fmt.Errorf("httpapi: the largest request size is %d bytes, not %d", int64(LargestRequestSize), o.MaxRequestSize)
+	}
+	if o.MaxRows <= 0 {
+		o.MaxRows = DefaultMaxRows
+	}
+	return o, nil
+}
+
+// The timeouts of a connection. Idle ones stay long, because clients rely on keep-alive
+// for speed; a stream sets its own write deadline.
+const (
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = time.Minute
+	replyTimeout  = 2 * time.Minute
+	idleTimeout   = 10 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       bodyTimeout,
+		WriteTimeout:      replyTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		// net/http would answer OPTIONS * by itself, before CORS is looked at.
+		DisableGeneralOptionsHandler: true,
+	}
+}
+
+// Serve answers requests on l until Shutdown, then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("httpapi: %w", err)
+	}
+	return nil
+}
+
+// Shutdown stops listening at once and waits for the requests under way, until ctx
+// ends: then it closes their connections.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
