@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"trireme/cluster"
+	"trireme/httpapi"
+)
+
+// admin is what /admin asks of the node.
+type admin struct {
+	engine *engine
+	gossip func() []cluster.Member
+}
+
+func (a *admin) node() (*cluster.Node, error) {
+	if n := a.engine.node.Load(); n != nil {
+		return n, nil
+	}
+	return nil, &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: errStarting.Error()}
+}
+
+// Cluster is the cluster as this node sees it. What a node that doesn't answer said
+// of itself by gossip stands in for its answer.
+func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
+	n, err := a.node()
+	if err != nil {
+		return httpapi.ClusterStatus{}, err
+	}
+	s := n.Status(ctx)
+	told := map[string]cluster.Member{}
+	for _, m := range a.gossip() {
+		told[m.ID] = m
+	}
+	out := httpapi.ClusterStatus{Leader: s.Leader, Term: s.Term, Nodes: make([]httpapi.NodeStatus, len(s.Nodes))}
+	for i, one := range s.Nodes {
+		if one.HTTP == "" {
+			one.HTTP, one.Version = told[one.ID].HTTP, told[one.ID].Version
+		}
+		out.Nodes[i] = httpapi.NodeStatus{
+			ID: one.ID, HTTP: one.HTTP, Cluster: one.Cluster, Suffrage: one.Suffrage, State: one.State,
+			AppliedIndex: one.AppliedIndex, LastContactMs: one.LastContactMs, Version: one.Version,
+		}
+	}
+	return out, nil
+}
+
+// TransferLeader moves leadership, whichever node leads.
+func (a *admin) TransferLeader(ctx context.Context, to string) error {
+	n, err := a.node()
+	if err != nil {
+		return err
+	}
+	switch err := n.MoveLeadership(ctx, to); {
+	case errors.Is(err, cluster.ErrNoSuchNode):
+		return &httpapi.AdminError{Status: http.StatusNotFound, Text: err.Error()}
+	case err != nil:
+		return &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: err.Error()}
+	}
+	return nil
+}
+
+// Snapshot makes this node write a snapshot.
+func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
+	n, err := a.node()
+	if err != nil {
+		return httpapi.SnapshotStatus{}, err
+	}
+	if err := n.Snapshot(); err != nil {
+		return httpapi.SnapshotStatus{}, err
+	}
+	newest, err := n.NewestSnapshot()
+	if err != nil {
+		return httpapi.SnapshotStatus{}, err
+	}
+	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Size}, nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"trireme/cluster"
+	"trireme/observe"
+)
+
+// minHeartbeat is the shortest heartbeat that two nodes on one machine keep up with.
+const minHeartbeat = 10 * time.Millisecond
+
+// check looks at what dev and serve have in common.
+func (s *settings) check() error {
+	if s.MaxRequestSize > maxRequestSize {
+		return usagef("--max-request-size is at most 48MiB: a request has to fit into one log entry")
+	}
+	if s.MaxRequestSize == 0 {
+		s.MaxRequestSize = maxRequestSize
+	}
+	if s.Heartbeat < minHeartbeat {
+		return usagef("--heartbeat is at least %s", minHeartbeat)
+	}
+	if s.SnapshotThreshold == 0 {
+		return usagef("--snapshot-threshold is at least 1")
+	}
+	if len(s.HeaderPrefix) == 0 {
+		return usagef("--header-prefix needs at least one prefix")
+	}
+	if s.Pprof != "" && !loopback(s.Pprof) {
+		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
+	}
+	return checkAddress("http", s.HTTP)
+}
+
+// checkServe looks at what a node of a cluster needs.
+func (s *settings) checkServe() error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if s.NodeID == "" {
+		return usagef("--node-id is needed: a name for this node that never changes, such as n1")
+	}
+	if s.DataDir == "" {
+		return usagef("--data-dir is needed: a folder that belongs to this node alone")
+	}
+	peers, err := parsePeers(s.InitialCluster)
+	if err != nil {
+		return err
+	}
+	if err := s.clusterAddress(peers); err != nil {
+		return err
+	}
+	return s.checkGossip()
+}
+
+// clusterAddress takes the cluster address from the initial configuration where no
+// flag says it.
+func (s *settings) clusterAddress(peers []cluster.Peer) error {
+	listed := len(peers) == 0
+	for _, p := range peers {
+		if p.ID != s.NodeID {
+			continue
+		}
+		listed = true
+		if s.Cluster == "" {
+			s.Cluster = p.Addr
+		}
+		if s.ClusterAdvertise == "" {
+			s.ClusterAdvertise = p.Addr
+		}
+	}
+	if !listed {
+		return usagef("--initial-cluster doesn't list this node, %s", s.NodeID)
+	}
+	if s.Cluster == "" {
+		return usagef("--cluster is needed where --initial-cluster is not given")
+	}
+	return checkAddress("cluster", s.Cluster)
+}
+
+// checkGossip refuses gossip that anyone on the network could join.
+func (s *settings) checkGossip() error {
+	if s.Gossip == "" {
+		return nil
+	}
+	if err := checkAddress("gossip", s.Gossip); err != nil {
+		return err
+	}
+	key, err := base64.StdEncoding.DecodeString(s.GossipKey)
+	if n := len(key); err != nil || (n != 0 && n != 16 && n != 24 && n != 32) {
+		return usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
+	}
+	if len(key) == 0 && !loopback(s.Gossip) {
+		return usagef("--gossip %s is not on loopback and needs --gossip-key, the same on all nodes: `head -c 32 /dev/urandom | base64` makes one", s.Gossip)
+	}
+	return nil
+}
+
+// parsePeers reads n1=ADDR,n2=ADDR.
+func parsePeers(text string) ([]cluster.Peer, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var peers []cluster.Peer
+	ids, addrs := map[string]bool{}, map[string]bool{}
+	for part := range strings.SplitSeq(text, ",") {
+		id, addr, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok || id == "" || addr == "" {
+			return nil, usagef("--initial-cluster has %q where n1=HOST:PORT is needed", part)
+		}
+		if err := checkAddress("initial-cluster", addr); err != nil {
+			return nil, err
+		}
+		if ids[id] || addrs[addr] {
+			return nil, usagef("--initial-cluster lists %s twice", part)
+		}
+		ids[id], addrs[addr] = true, true
+		peers = append(peers, cluster.Peer{ID: id, Addr: addr})
+	}
+	return peers, nil
+}
+
+func checkAddress(flag, addr string) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return usagef("--%s %q is not HOST:PORT", flag, addr)
+	}
+	return nil
+}
+
+// loopback tells whether only this machine reaches an address.
+func loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
+}
+
+// taken explains why a listener could not be opened.
+func taken(flag string, err error) error {
+	var op *net.OpError
+	if errors.Is(err, syscall.EADDRINUSE) && errors.As(err, &op) {
+		return fmt.Errorf("%s is taken by another process: stop that one, or choose another address with --%s", op.Addr, flag)
+	}
+	return fmt.Errorf("open the address of --%s: %w", flag, err)
+}
+
+// logger makes the log and warns of flags whose part is not built.
+func (s *settings) logger(w io.Writer, flags *pflag.FlagSet) (*slog.Logger, error) {
+	log, err := observe.NewLogger(w, s.LogLevel, s.LogFormat)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	names, parts := laterSet(flags)
+	for i, name := range names {
+		log.Warn("this flag has no effect: its part is not built yet", "flag", "--"+name, "part", parts[i])
+	}
+	return log, nil
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+// clusterView is the answer of GET /admin/cluster.
+type clusterView struct {
+	Leader string     `json:"leader"`
+	Term   uint64     `json:"term"`
+	Nodes  []nodeView `json:"nodes"`
+}
+
+// nodeView is one node of the answer. LastContactMs is how long ago the leader heard
+// of the node, or -1 if it never did.
+type nodeView struct {
+	ID            string `json:"id"`
+	HTTP          string `json:"http"`
+	Cluster       string `json:"cluster"`
+	Suffrage      string `json:"suffrage"`
+	State         string `json:"state"`
+	AppliedIndex  uint64 `json:"appliedIndex"`
+	LastContactMs int64  `json:"lastContactMs"`
+	Version       string `json:"version"`
+}
+
+func clusterCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Ask a running cluster, or have it do something",
+		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN.\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usagef("a subcommand of cluster is needed, such as status")
+		},
+	}
+	cmd.AddCommand(statusCommand(), transferCommand())
+	return cmd
+}
+
+func statusCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the nodes and who leads",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := newRemote()
+			if err != nil {
+				return err
+			}
+			var answer json.RawMessage
+			if err := r.call(cmd.Context(), "GET", "/admin/cluster", nil, &answer); err != nil {
+				return err
+			}
+			if asJSON {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", answer)
+				return err
+			}
+			var view clusterView
+			if err := json.Unmarshal(answer, &view); err != nil {
+				return fmt.Errorf("read the state of the cluster: %w", err)
+			}
+			return view.table(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// table prints the view for people.
+func (v *clusterView) table(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tSUFFRAGE\tAPPLIED\tLAST CONTACT\tHTTP\tCLUSTER\tVERSION")
+	for _, n := range v.Nodes {
+		contact := "never"
+		if n.LastContactMs >= 0 {
+			contact = fmt.Sprintf("%d ms", n.LastContactMs)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, n.State, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "leader %s, term %d\n", dash(v.Leader), v.Term)
+	return err
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func transferCommand() *cobra.Command {
+	var to string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "transfer-leader",
+		Short: "Hand leadership over to another node",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := newRemote()
+			if err != nil {
+				return err
+			}
+			body := map[string]string{}
+			if to != "" {
+				body["to"] = to
+			}
+			var answer json.RawMessage
+			if err := r.call(cmd.Context(), "POST", "/admin/cluster/transfer-leader", body, &answer); err != nil {
+				return err
+			}
+			if asJSON {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", answer)
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "leadership handed over")
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "`ID` of the node that is to lead (default: the one furthest ahead)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"trireme/fsm/acl"
+)
+
+// credentials are the tokens of a cluster. An empty one opens nothing.
+type credentials struct {
+	Standard         string `json:"token"`
+	ReadOnly         string `json:"readonlyToken"`
+	Messages         string `json:"messagesToken,omitempty"`
+	MessagesReadOnly string `json:"messagesReadonlyToken,omitempty"`
+	Admin            string `json:"adminToken"`
+}
+
+// credential is one token, the variable that gives it and the role it opens.
+type credential struct {
+	variable string
+	role     acl.Role
+	token    *string
+	// generated says that a cluster without it gets one. The tokens of parts that
+	// are not built are taken when given, but not made up.
+	generated bool
+}
+
+func (c *credentials) list() []credential {
+	return []credential{
+		{"TRIREME_TOKEN", acl.Standard, &c.Standard, true},
+		{"TRIREME_READONLY_TOKEN", acl.ReadOnly, &c.ReadOnly, true},
+		{"TRIREME_ADMIN_TOKEN", acl.Admin, &c.Admin, true},
+		{"TRIREME_MESSAGES_TOKEN", acl.Messages, &c.Messages, false},
+		{"TRIREME_MESSAGES_READONLY_TOKEN", acl.MessagesReadOnly, &c.MessagesReadOnly, false},
+	}
+}
+
+// givenCredentials are those of the environment.
+func givenCredentials() (credentials, error) {
+	var c credentials
+	for _, one := range c.list() {
+		value, err := secretVariable(one.variable)
+		if err != nil {
+			return c, err
+		}
+		*one.token = value
+	}
+	return c, c.check()
+}
+
+// check refuses two roles with one token: the narrower one would win.
+func (c *credentials) check() error {
+	owner := map[string]string{}
+	for _, one := range c.list() {
+		if *one.token == "" {
+			continue
+		}
+		if other, taken := owner[*one.token]; taken {
+			return usagef("%s and %s are the same token: each needs its own", other, one.variable)
+		}
+		owner[*one.token] = one.variable
+	}
+	return nil
+}
+
+// complete draws what is missing and names the variables of what it drew.
+func (c *credentials) complete() (drawn []credential) {
+	for _, one := range c.list() {
+		if *one.token == "" && one.generated {
+			*one.token = newToken()
+			drawn = append(drawn, one)
+		}
+	}
+	return drawn
+}
+
+// newToken is 32 random bytes in letters that need no escaping anywhere.
+func newToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// environ is this process's environment with these tokens in place of every variable
+// of ours, for a child that is to have nothing but what its file says.
+func (c *credentials) environ() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, envPrefix) })
+	for _, one := range c.list() {
+		if *one.token != "" {
+			env = append(env, one.variable+"="+*one.token)
+		}
+	}
+	return env
+}
+
+// digests are what the log keeps of the tokens.
+func (c *credentials) digests() acl.Tokens {
+	var t acl.Tokens
+	for _, one := range c.list() {
+		if *one.token != "" {
+			t[one.role] = acl.DigestOf(*one.token)
+		}
+	}
+	return t
+}
+
+// override takes every token that other has.
+func (c *credentials) override(other credentials) {
+	theirs := other.list()
+	for i, one := range c.list() {
+		if *theirs[i].token != "" {
+			*one.token = *theirs[i].token
+		}
+	}
+}
+
+// devCredentialsFile holds the tokens that dev has drawn, in its data directory.
+const devCredentialsFile = "dev-credentials.json"
+
+// devCredentials are the tokens kept in dir, drawn at the first start, with those of
+// the environment in their place. Only drawn ones are kept.
+func devCredentials(dir string) (credentials, error) {
+	given, err := givenCredentials()
+	if err != nil {
+		return given, err
+	}
+	kept, err := readCredentials(filepath.Join(dir, devCredentialsFile))
+	if err != nil {
+		return kept, err
+	}
+	if drawn := kept.complete(); len(drawn) > 0 {
+		if err := writeCredentials(filepath.Join(dir, devCredentialsFile), kept); err != nil {
+			return kept, err
+		}
+	}
+	kept.override(given)
+	return kept, kept.check()
+}
+
+func readCredentials(path string) (c credentials, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("%s is damaged (%w): delete it, and new tokens are drawn", path, err)
+	}
+	return c, nil
+}
+
+// writeCredentials replaces the file in one step, readable by its owner only.
+func writeCredentials(path string, c credentials) error {
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}

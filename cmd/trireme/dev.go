@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// devHeartbeat makes a single node ready at once: its first election waits for one
+// heartbeat timeout.
+const devHeartbeat = 50 * time.Millisecond
+
+func devCommand() *cobra.Command {
+	s := &settings{}
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run one node for development, on loopback, with nothing to set up",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := load(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := s.checkDev(cmd); err != nil {
+				return err
+			}
+			return s.dev(cmd)
+		},
+	}
+	f := cmd.Flags()
+	nodeFlags(f, s)
+	f.IntVar(&s.Port, "port", 0, "`PORT` of the HTTP API on 127.0.0.1, instead of --http")
+	f.BoolVar(&s.Memory, "memory", false, "keep nothing: a temporary folder, removed at exit")
+	redefault(f, map[string]string{"data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
+	return cmd
+}
+
+func (s *settings) checkDev(cmd *cobra.Command) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	set := cmd.Flags().Changed
+	if set("port") {
+		if set("http") {
+			return usagef("--port and --http say the same thing twice: give one of them")
+		}
+		if s.Port < 0 || s.Port > 65535 {
+			return usagef("--port %d is no port", s.Port)
+		}
+		s.HTTP = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
+	}
+	if !loopback(s.HTTP) {
+		return usagef("--http %s is not on loopback: dev serves this machine only, serve serves others", s.HTTP)
+	}
+	if s.Memory && set("data-dir") {
+		return usagef("--memory keeps nothing and --data-dir says where to keep it: give one of them")
+	}
+	return nil
+}
+
+// dev runs the node; what it prints on standard output is for people and scripts.
+func (s *settings) dev(cmd *cobra.Command) error {
+	log, err := s.logger(cmd.ErrOrStderr(), cmd.Flags())
+	if err != nil {
+		return err
+	}
+	if s.Memory {
+		dir, err := os.MkdirTemp("", "trireme-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		s.DataDir = dir
+	}
+	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	listener, err := net.Listen("tcp", s.HTTP)
+	if err != nil {
+		return taken("http", err)
+	}
+	tokens, err := devCredentials(s.DataDir)
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	ctx, stop := untilSignal(cmd.Context(), log)
+	defer stop()
+	return s.serveNode(ctx, log, listener, &devNode{settings: s, tokens: tokens, out: cmd.OutOrStdout()})
+}
+
+func redefault(f *pflag.FlagSet, values map[string]string) {
+	for name, value := range values {
+		flag := f.Lookup(name)
+		if err := flag.Value.Set(value); err != nil {
+			panic(fmt.Sprintf("default of --%s: %v", name, err))
+		}
+		flag.DefValue = value
+	}
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"trireme/cluster"
+	"trireme/fsm"
+)
+
+// engine is the node as the HTTP edge sees it. The edge is open before the node is:
+// a node that waits for the others of a new cluster answers that it lives and that it
+// is not ready.
+type engine struct {
+	node  atomic.Pointer[cluster.Node]
+	empty *fsm.Machine // the state of a node that isn't open
+}
+
+func newEngine() *engine { return &engine{empty: fsm.NewMachine()} }
+
+// Propose puts a request into the log; see fsm.Proposer.
+func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	if n := e.node.Load(); n != nil {
+		return n.Propose(ctx, code, body)
+	}
+	return nil, fsm.ErrNoLeader
+}
+
+// Read runs fn on a state as new as r asks; see fsm.Reader.
+func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	if n := e.node.Load(); n != nil {
+		return n.Read(ctx, r, fn)
+	}
+	return fsm.ReadAt{}, fsm.ErrNoLeader
+}
+
+// Local runs fn on the state of this node as it is.
+func (e *engine) Local(fn func(*fsm.View)) {
+	m := e.empty
+	if n := e.node.Load(); n != nil {
+		m = n.Machine()
+	}
+	m.View(0, [16]byte{}, fn)
+}
+
+// readyWithin is how long a node may take to say that it is ready.
+const readyWithin = time.Second
+
+// The reasons for which a node is not ready.
+var (
+	errStarting = errors.New("this node is starting, or waits for the others of a new cluster")
+	errNotReady = errors.New("this node has no leader, or has not caught up with it")
+)
+
+// Ready is nil if this node has a leader and has caught up with it.
+func (e *engine) Ready() error {
+	n := e.node.Load()
+	if n == nil {
+		return errStarting
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	defer cancel()
+	if !n.Ready(ctx) {
+		return errNotReady
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// settings are what the flags of dev and serve say.
+type settings struct {
+	Config           string
+	NodeID           string
+	DataDir          string
+	HTTP             string
+	HTTPAdvertise    string
+	Cluster          string
+	ClusterAdvertise string
+	Gossip           string
+	GossipKey        string
+	InitialCluster   string
+
+	HeaderPrefix   []string
+	MaxRequestSize byteSize
+	MaxMemory      byteSize
+	MetricsPublic  bool
+	StaleForever   bool
+
+	Heartbeat         time.Duration
+	SnapshotThreshold uint64
+	LogLevel          string
+	LogFormat         string
+	Pprof             string
+
+	// Of dev only.
+	Port   int
+	Memory bool
+}
+
+// defaultRequestSize is the default of --max-request-size. A request has to fit into
+// one log entry, which ends at maxRequestSize.
+const (
+	defaultRequestSize = 10 << 20
+	maxRequestSize     = 48 << 20
+)
+
+// defaultSnapshotThreshold is how many entries after a snapshot the next one begins.
+const defaultSnapshotThreshold = 100_000
+
+// nodeFlags declares what dev and serve have in common.
+func nodeFlags(f *pflag.FlagSet, s *settings) {
+	s.MaxRequestSize = defaultRequestSize
+	f.StringVar(&s.Config, "config", "", "YAML `FILE` with these settings, one key a flag")
+	f.StringVar(&s.DataDir, "data-dir", "", "`DIR` of the log, the stable store and the snapshots")
+	f.StringVar(&s.HTTP, "http", "127.0.0.1:8080", "`ADDR` of the HTTP API")
+	f.StringSliceVar(&s.HeaderPrefix, "header-prefix", []string{"Svc", "Upstash"}, "service header `PREFIXES`, the first is ours")
+	f.Var(&s.MaxRequestSize, "max-request-size", "largest request body, at most 48MiB; 0 is 48MiB")
+	f.Var(&s.MaxMemory, "max-memory", "logical memory at which writes that grow are refused; 0 is none; replicated, taken at the first start")
+	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
+	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
+	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")
+	f.BoolVar(&s.StaleForever, "stale-forever", false, "answer stale reads however long no leader was heard")
+	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
+	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
+	laterFlags(f)
+}
+
+// clusterFlags declares what only a node of a cluster has.
+func clusterFlags(f *pflag.FlagSet, s *settings) {
+	f.StringVar(&s.NodeID, "node-id", "", "stable `ID` of this node; it stays with its data directory")
+	f.StringVar(&s.HTTPAdvertise, "http-advertise", "", "`ADDR` at which others reach the HTTP API, where it differs")
+	f.StringVar(&s.Cluster, "cluster", "", "`ADDR` of Raft and of requests between nodes (default: this node's address in --initial-cluster)")
+	f.StringVar(&s.ClusterAdvertise, "cluster-advertise", "", "`ADDR` at which other nodes reach the cluster port, where it differs")
+	f.StringVar(&s.Gossip, "gossip", "", "`ADDR` of gossip (default: none)")
+	f.StringVar(&s.GossipKey, "gossip-key", "", "`KEY` that encrypts gossip: 16, 24 or 32 bytes in base64")
+	f.StringVar(&s.InitialCluster, "initial-cluster", "", "first configuration, `n1=ADDR,n2=ADDR,n3=ADDR` by cluster address; used on an empty data directory only")
+	later(f, "join", "joining a running cluster", "gossip `ADDRS` of a running cluster to join")
+	later(f, "replace", "replacing a node", "with --join: take the place of node `ID`")
+	later(f, "tls-cert", "TLS", "certificate `FILE` of the HTTP API")
+	later(f, "tls-key", "TLS", "key `FILE` of the HTTP API")
+	later(f, "cluster-ca", "TLS between nodes", "certificate authority `FILE` of the cluster port")
+	later(f, "cluster-cert", "TLS between nodes", "certificate `FILE` of the cluster port")
+	later(f, "cluster-key", "TLS between nodes", "key `FILE` of the cluster port")
+}
+
+// laterFlags declares the flags of parts that this version doesn't have.
+func laterFlags(f *pflag.FlagSet) {
+	later(f, "resp", "the RESP listener", "`ADDR` of the RESP listener, or off")
+	later(f, "signature-issuer", "deliveries", "iss claim of delivery signatures")
+	later(f, "default-retry-delay", "deliveries", "default backoff, an `EXPR` as in Svc-Retry-Delay")
+	later(f, "egress-allow", "deliveries", "`CIDRS` outside the public Internet that deliveries may reach")
+	later(f, "egress-proxy", "deliveries", "proxy `URL` of deliveries")
+	later(f, "egress-ca", "deliveries", "`FILE` of further root certificates for deliveries")
+	later(f, "api", "deliveries", "`NAME=URL` of an API destination")
+	later(f, "daily-request-limit", "the daily request limit", "commands a day and database; 0 is none")
+	f.Bool("spec-literal", false, "answer in the specification's form where clients expect another (not built yet)")
+	markLater(f, "spec-literal", "messages and workflows")
+}
+
+const laterAnnotation = "later"
+
+func later(f *pflag.FlagSet, name, part, usage string) {
+	f.String(name, "", usage+" (not built yet)")
+	markLater(f, name, part)
+}
+
+func markLater(f *pflag.FlagSet, name, part string) {
+	f.Lookup(name).Annotations = map[string][]string{laterAnnotation: {part}}
+}
+
+// laterSet lists the flags that were set although their part is not built, and the
+// part of each.
+func laterSet(f *pflag.FlagSet) (names, parts []string) {
+	f.Visit(func(f *pflag.Flag) {
+		if part := f.Annotations[laterAnnotation]; part != nil && f.Value.String() != "" && !(f.Name == "resp" && f.Value.String() == "off") {
+			names, parts = append(names, f.Name), append(parts, part[0])
+		}
+	})
+	return names, parts
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"trireme/observe"
+)
+
+// local is three nodes of one cluster on this machine, each a process of its own, in
+// the foreground: to try out what happens when one is killed.
+type local struct {
+	dir      string
+	http     int
+	cluster  int
+	gossip   int
+	level    string
+	out, err io.Writer
+	mu       sync.Mutex // one line at a time
+}
+
+const localNodes = 3
+
+// stopWithin is how long the nodes have to end by themselves. A node drains for ten
+// seconds at most.
+const stopWithin = 15 * time.Second
+
+func localCommand() *cobra.Command {
+	l := &local{}
+	cmd := &cobra.Command{
+		Use:    "local-cluster",
+		Short:  "Run three nodes on this machine in the foreground; one interrupt stops all",
+		Args:   usageArgs(cobra.NoArgs),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l.out, l.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return l.run(cmd.Context())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&l.dir, "data-dir", ".cluster", "`DIR` of the three nodes' directories")
+	f.IntVar(&l.http, "http-port", 8080, "HTTP `PORT` of n1; n2 and n3 have the next ones")
+	f.IntVar(&l.cluster, "cluster-port", 7080, "cluster `PORT` of n1; n2 and n3 have the next ones")
+	f.IntVar(&l.gossip, "gossip-port", 7090, "gossip `PORT` of n1; n2 and n3 have the next ones")
+	f.StringVar(&l.level, "log-level", "warn", "debug, info, warn or error")
+	return cmd
+}
+
+// member is one of the three processes.
+type member struct {
+	id   string
+	url  string
+	cmd  *exec.Cmd
+	done chan struct{}
+}
+
+func (l *local) run(parent context.Context) error {
+	log, err := observe.NewLogger(l.err, l.level, "text")
+	if err != nil {
+		return usageError{err}
+	}
+	ctx, stop := untilSignal(parent, log)
+	defer stop()
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	tokens, err := devCredentials(l.dir)
+	if err != nil {
+		return err
+	}
+	// A child that is bound to its parent's life (see child) is bound to the thread
+	// that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var members []*member
+	defer func() { stopAll(members) }()
+	for i := range localNodes {
+		m, err := l.start(i, tokens)
+		if err != nil {
+			return err
+		}
+		members = append(members, m)
+	}
+	if err := l.await(ctx, members); err != nil {
+		return err
+	}
+	l.banner(members, tokens)
+	return l.watch(ctx, members)
+}
+
+// address is where node i listens, counted from a base port.
+func address(base, i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(base+i)) }
+
+// start writes the settings of node i and runs it.
+func (l *local) start(i int, tokens credentials) (*member, error) {
+	id := "n" + strconv.Itoa(i+1)
+	dir := filepath.Join(l.dir, id)
+	config := filepath.Join(l.dir, id+".yaml")
+	if err := os.WriteFile(config, []byte(l.settings(i, id, dir)), 0o600); err != nil {
+		return nil, err
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	m := &member{id: id, url: "http://" + address(l.http, i), done: make(chan struct{})}
+	m.cmd = exec.Command(binary, "serve", "--config", config)
+	m.cmd.Env = tokens.environ()
+	child(m.cmd)
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	m.cmd.Stdout, m.cmd.Stderr = write, write
+	err = m.cmd.Start()
+	write.Close()
+	if err != nil {
+		read.Close()
+		return nil, err
+	}
+	go l.copy(m, read)
+	return m, nil
+}
+
+func (l *local) settings(i int, id, dir string) string {
+	peers := make([]string, localNodes)
+	for p := range peers {
+		peers[p] = fmt.Sprintf("n%d=%s", p+1, address(l.cluster, p))
+	}
+	var b strings.Builder
+	for _, line := range [][2]string{
+		{"node-id", id}, {"data-dir", dir}, {"http", address(l.http, i)}, {"cluster", address(l.cluster, i)},
+		{"gossip", address(l.gossip, i)}, {"initial-cluster", strings.Join(peers, ",")}, {"log-level", l.level},
+	} {
+		fmt.Fprintf(&b, "%s: %q\n", line[0], line[1])
+	}
+	return b.String()
+}
+
+// copy prints what a node says, its name in front, and waits for its end.
+func (l *local) copy(m *member, from *os.File) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		l.say(l.err, "%s | %s", m.id, lines.Text())
+	}
+	from.Close()
+	_ = m.cmd.Wait()
+	close(m.done)
+}
+
+func (l *local) say(to io.Writer, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(to, format+"\n", args...)
+}
+
+// await returns when every node is ready.
+func (l *local) await(ctx context.Context, members []*member) error {
+	client := &http.Client{Timeout: time.Second}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for _, m := range members {
+		for up := false; !up; {
+			select {
+			case <-m.done:
+				return fmt.Errorf("%s ended before it was ready (%s)", m.id, m.cmd.ProcessState)
+			case <-ctx.Done():
+				return errors.New("interrupted before the nodes were ready")
+			case <-tick.C:
+				up = ready(ctx, client, m.url)
+			}
+		}
+	}
+	return nil
+}
+
+func ready(ctx context.Context, client *http.Client, url string) bool {
+	req, err := http.NewRequestWithContext(ctx, "GET", url+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}
+
+func (l *local) banner(members []*member, tokens credentials) {
+	urls := make([]string, len(members))
+	for i, m := range members {
+		urls[i] = m.url
+	}
+	l.say(l.out, "Three nodes are running at %s\n", strings.Join(urls, ", "))
+	for _, line := range environment(urls[0], tokens) {
+		l.say(l.out, "%s", line)
+	}
+	l.say(l.out, "TRIREME_ADMIN_TOKEN=%s\n", tokens.Admin)
+	for i, m := range members {
+		l.say(l.out, "%s is process %d; kill -9 it, and start it again with: %s serve --config %s",
+			m.id, m.cmd.Process.Pid, os.Args[0], filepath.Join(l.dir, "n"+strconv.Itoa(i+1)+".yaml"))
+	}
+	l.say(l.out, "\nAn interrupt (Ctrl-C) stops all three.")
+}
+
+// watch tells of nodes that end, until the interrupt or the end of the last one.
+func (l *local) watch(ctx context.Context, members []*member) error {
+	ended := make(chan *member)
+	for _, m := range members {
+		go func() {
+			<-m.done
+			select {
+			case ended <- m:
+			case <-ctx.Done():
+			}
+		}()
+	}
+	for left := len(members); left > 0; left-- {
+		select {
+		case m := <-ended:
+			l.say(l.out, "%s has ended (%s)", m.id, m.cmd.ProcessState)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return errors.New("all three nodes have ended")
+}
+
+// stopAll ends the nodes and returns when they have ended; whoever takes too long is
+// killed.
+func stopAll(members []*member) {
+	for _, m := range members {
+		_ = m.cmd.Process.Signal(os.Interrupt)
+	}
+	late := time.NewTimer(stopWithin)
+	defer late.Stop()
+	for _, m := range members {
+		select {
+		case <-m.done:
+		case <-late.C:
+			for _, each := range members {
+				_ = each.cmd.Process.Kill()
+			}
+			<-m.done
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// Command trireme is a node of a Trireme cluster, and the shell's way to ask one.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The exit codes of every subcommand.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() { os.Exit(run()) }
+
+// run is main with an exit code, so that tests can call it in their own process.
+func run() int {
+	root := newRoot()
+	root.SetArgs(twoDashes(root, os.Args[1:]))
+	err := root.Execute()
+	if err == nil {
+		return exitDone
+	}
+	// A line for people and scripts alike: whatever a library wraps into several
+	// lines is folded.
+	fmt.Fprintln(os.Stderr, "trireme: "+strings.Join(strings.Fields(err.Error()), " "))
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a mistake in how the program was called or configured.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "trireme",
+		Short:         "Key-value data over HTTP, on one node or three that never lie",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usagef("a subcommand is needed, such as dev")
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), versionCommand())
+	return root
+}
+
+// usageArgs makes the complaints of an argument check exit as wrong usage.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// twoDashes rewrites the one-dash long flags of dev (`-port=8080`), which people
+// know from other development servers, into the form the parser takes.
+func twoDashes(root *cobra.Command, args []string) []string {
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd.Name() != "dev" {
+		return args
+	}
+	out := make([]string, 0, len(args))
+	for i, arg := range args {
+		if arg == "--" {
+			return append(out, args[i:]...)
+		}
+		out = append(out, longFlag(cmd.Flags(), arg))
+	}
+	return out
+}
+
+func longFlag(flags *pflag.FlagSet, arg string) string {
+	name, one := strings.CutPrefix(arg, "-")
+	name, _, _ = strings.Cut(name, "=")
+	if one && len(name) > 1 && flags.Lookup(name) != nil {
+		return "-" + arg
+	}
+	return arg
+}

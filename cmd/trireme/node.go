@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"trireme/cluster"
+	"trireme/fsm"
+	"trireme/httpapi"
+	"trireme/observe"
+)
+
+// drainTime is how long requests in flight may take once the node is to stop.
+const drainTime = 10 * time.Second
+
+// profile is what dev and serve do differently.
+type profile interface {
+	// options are the cluster's part of the settings.
+	options() (cluster.Options, error)
+	// ready is called once, when the node serves.
+	ready(n *cluster.Node)
+	// loopbackOnly says that browsers' requests for other hosts are refused.
+	loopbackOnly() bool
+}
+
+// process is a running node: the cluster's part, the HTTP API, gossip.
+type process struct {
+	*settings
+	profile
+	log    *slog.Logger
+	engine *engine
+	server *httpapi.Server
+
+	mu      sync.Mutex
+	members *cluster.Members
+}
+
+// serveNode runs a node until ctx ends or the node can't go on. It closes listener.
+func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net.Listener, p profile) error {
+	limitMemory(log)
+	n := &process{settings: s, profile: p, log: log, engine: newEngine()}
+	registry, err := observe.NewRegistry(version, commit)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	n.server, err = httpapi.New(httpapi.Options{
+		Engine: n.engine, Admin: &admin{n.engine, n.gossip}, Log: log, Metrics: registry,
+		Prefixes: s.HeaderPrefix, MaxRequestSize: int64(s.MaxRequestSize),
+		LoopbackOnly: p.loopbackOnly(), OpenMetrics: s.MetricsPublic || loopback(listener.Addr().String()),
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	stopProfiles, err := s.profiles(log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopProfiles()
+	served := make(chan error, 1)
+	go func() { served <- n.server.Serve(listener) }()
+	node, err := n.open(ctx)
+	if err != nil {
+		n.shutdown(nil)
+		if ctx.Err() != nil {
+			return nil // told to stop while it waited for the others
+		}
+		return err
+	}
+	registry.MustRegister(node.Collectors()...)
+	begun := n.begin(ctx, node)
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+	}
+	<-begun
+	n.shutdown(node)
+	return err
+}
+
+// open opens the cluster's part.
+func (n *process) open(ctx context.Context) (*cluster.Node, error) {
+	o, err := n.options()
+	if err != nil {
+		return nil, err
+	}
+	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
+	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
+	o.Fatal = func(reason string) {
+		fmt.Fprintln(os.Stderr, "trireme: "+reason)
+		os.Exit(exitFailed)
+	}
+	node, err := cluster.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	n.engine.node.Store(node)
+	return node, nil
+}
+
+// begin waits in the background until the node serves, then says so and starts to
+// gossip. The channel it returns closes when that is over, at the latest with ctx.
+func (n *process) begin(ctx context.Context, node *cluster.Node) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for !node.Ready(ctx) {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+		n.log.Info("ready", "http", n.HTTP, "version", version)
+		n.ready(node)
+		if n.Gossip != "" {
+			if err := n.startGossip(node); err != nil {
+				n.log.Warn("no gossip", "error", err)
+			}
+		}
+	}()
+	return over
+}
+
+func (n *process) startGossip(node *cluster.Node) error {
+	key, err := base64.StdEncoding.DecodeString(n.GossipKey)
+	if err != nil {
+		return err
+	}
+	var id string
+	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
+	members, err := cluster.OpenMembers(cluster.MembersOptions{
+		NodeID: n.NodeID, ClusterID: id, Bind: n.Gossip, Key: key, HTTP: n.HTTPAdvertise, Version: version, Level: uint32(fsm.MaxLevel),
+		Seeds: func(ctx context.Context) (addrs []string) {
+			for _, one := range node.Status(ctx).Nodes {
+				if one.Gossip != "" {
+					addrs = append(addrs, one.Gossip)
+				}
+			}
+			return addrs
+		},
+		Logger: observe.Standard(n.log.With("part", "gossip")),
+	})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.members = members
+	return err
+}
+
+// gossip is what the nodes say of themselves by gossip.
+func (n *process) gossip() []cluster.Member {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.members == nil {
+		return nil
+	}
+	return n.members.List()
+}
+
+// shutdown takes no more requests, hands leadership over meanwhile, finishes what is
+// in flight and closes everything, last opened first.
+func (n *process) shutdown(node *cluster.Node) {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	var drained sync.WaitGroup
+	drained.Go(func() {
+		if err := n.server.Shutdown(ctx); err != nil {
+			n.log.Warn("requests in flight were cut off", "error", err)
+		}
+	})
+	if node != nil && node.IsLeader() {
+		if err := node.HandOver(ctx); err != nil {
+			n.log.Warn("leadership was not handed over", "error", err)
+		}
+	}
+	drained.Wait()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.members != nil {
+		if err := n.members.Close(); err != nil {
+			n.log.Warn("gossip did not close cleanly", "error", err)
+		}
+	}
+	if node != nil {
+		if err := node.Close(ctx); err != nil {
+			n.log.Warn("the node did not close cleanly", "error", err)
+		}
+	}
+	n.log.Info("stopped")
+}
+
+// founding are the first settings of a cluster with these tokens.
+func (s *settings) founding(tokens *credentials) fsm.Founding {
+	return fsm.Founding{Settings: fsm.Settings{MaxMemory: int64(s.MaxMemory)}, Tokens: tokens.digests()}
+}
+
+// devNode is the profile of dev.
+type devNode struct {
+	*settings
+	tokens credentials
+	url    string
+	out    io.Writer
+}
+
+// devNodeID is the one node's id, and devAddr its cluster address: any port, for
+// nobody calls it.
+const (
+	devNodeID = "n1"
+	devAddr   = "127.0.0.1:0"
+)
+
+func (d *devNode) options() (cluster.Options, error) {
+	return cluster.Options{
+		NodeID: devNodeID, Bind: devAddr, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
+		Founding: func(bool) (fsm.Founding, bool) { return d.founding(&d.tokens), true },
+	}, nil
+}
+
+func (d *devNode) loopbackOnly() bool { return true }
+
+func (d *devNode) ready(*cluster.Node) {
+	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
+	for _, line := range append(environment(d.url, d.tokens), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
+		fmt.Fprintln(d.out, line)
+	}
+}
+
+// clusterNode is the profile of serve.
+type clusterNode struct {
+	*settings
+	given credentials
+	out   io.Writer
+
+	mu    sync.Mutex
+	drawn *credentials // complete ones, once this node was asked to found
+}
+
+func (c *clusterNode) options() (cluster.Options, error) {
+	var peers []cluster.Peer
+	if c.InitialCluster != "" {
+		var err error
+		if peers, err = parsePeers(c.InitialCluster); err != nil {
+			return cluster.Options{}, err
+		}
+	}
+	return cluster.Options{
+		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
+		InitialCluster: peers, Founding: c.found,
+	}, nil
+}
+
+// found gives the tokens of a new cluster. What it draws it prints before the cluster
+// has it: a crash in between must not leave tokens that nobody knows.
+func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
+	if !first {
+		return fsm.Founding{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drawn == nil {
+		tokens := c.given
+		drawn := tokens.complete()
+		c.drawn = &tokens
+		if len(drawn) > 0 {
+			fmt.Fprintln(c.out, "This is a new cluster. These tokens were drawn for it and are shown this once:")
+		}
+		for _, one := range drawn {
+			fmt.Fprintf(c.out, "%s=%s\n", one.variable, *one.token)
+		}
+	}
+	return c.founding(c.drawn), false
+}
+
+// ready tells if the tokens that were printed are not those of the cluster: another
+// node led first.
+func (c *clusterNode) ready(n *cluster.Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drawn == nil {
+		return
+	}
+	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+		if v.Tokens() != c.drawn.digests() {
+			fmt.Fprintln(c.out, "The tokens above are not the cluster's: another node founded it, look at what that one printed.")
+		}
+	})
+}
+
+func (c *clusterNode) loopbackOnly() bool { return false }

@@ -1,0 +1,50 @@
+package observe
+
+import (
+	"context"
+	"log"
+	"log/slog"
+	"strings"
+)
+
+// Standard is a logger of package log that writes to l. A level in front of a line,
+// as memberlist writes it ("[WARN] memberlist: …"), is read; without one it is info.
+func Standard(l *slog.Logger) *log.Logger { return log.New(lines{l}, "", 0) }
+
+// HTTPErrors is what http.Server complains to. Most of it is about the other end (a
+// failed handshake, a broken request), so it is debug, but for panics.
+func HTTPErrors(l *slog.Logger) *log.Logger { return log.New(complaints{l}, "", 0) }
+
+// lines is a writer that makes each line a record.
+type lines struct{ to *slog.Logger }
+
+var lineLevels = map[string]slog.Level{
+	"TRACE": levelTrace, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo,
+	"WARN": slog.LevelWarn, "ERR": slog.LevelError, "ERROR": slog.LevelError,
+}
+
+// Write takes one line.
+func (w lines) Write(p []byte) (int, error) {
+	level, text := slog.LevelInfo, strings.TrimSpace(string(p))
+	if rest, ok := strings.CutPrefix(text, "["); ok {
+		if name, after, ok := strings.Cut(rest, "]"); ok {
+			if known, ok := lineLevels[name]; ok {
+				level, text = known, strings.TrimSpace(after)
+			}
+		}
+	}
+	w.to.Log(context.Background(), level, text)
+	return len(p), nil
+}
+
+type complaints struct{ to *slog.Logger }
+
+// Write takes one complaint.
+func (w complaints) Write(p []byte) (int, error) {
+	level, text := slog.LevelDebug, strings.TrimSpace(string(p))
+	if strings.HasPrefix(text, "http: panic") {
+		level = slog.LevelError
+	}
+	w.to.Log(context.Background(), level, text)
+	return len(p), nil
+}
