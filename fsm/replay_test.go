@@ -1,0 +1,272 @@
+package fsm_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/command/commandtest"
+)
+
+var replayCommands = flag.Int("replay", 60_000, "how many random commands TestReplay runs")
+
+// log makes entries as a leader would, from a seed.
+type log struct {
+	r       *rand.Rand
+	index   uint64
+	term    uint64
+	now     int64
+	session uint64
+	seq     uint64
+}
+
+func newLog(seed uint64) *log {
+	return &log{r: rand.New(rand.NewPCG(seed, 1)), term: 3, now: 1_790_000_000_000}
+}
+
+// entry packs requests into the next entry.
+func (l *log) entry(requests ...fsm.Request) []byte {
+	l.index++
+	l.now += l.r.Int64N(40)
+	e := fsm.Entry{Stamp: l.now, Term: l.term, Requests: requests}
+	if l.r.IntN(20) == 0 {
+		e.Stamp -= 500 // a new leader whose clock is behind
+	}
+	for i := range e.Seed {
+		e.Seed[i] = byte(l.r.Uint32())
+	}
+	if l.session != 0 {
+		e.Marks = []fsm.Mark{{Session: l.session, Below: l.seq - min(l.seq, 40+uint64(l.r.IntN(100)))}}
+	}
+	return e.Encode()
+}
+
+// request is the next request of the log's one session.
+func (l *log) request(b fsm.Batch) fsm.Request {
+	l.seq++
+	return fsm.Request{Session: l.session, Seq: l.seq, Code: fsm.Exec.Code, Body: fsm.Exec.Body(b)}
+}
+
+// batch draws a request of one to a few random commands.
+func (l *log) batch() fsm.Batch {
+	b := fsm.Batch{Role: acl.Standard, Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
+	if l.r.IntN(30) == 0 {
+		b.Role = acl.ReadOnly
+	}
+	n := 1
+	if b.Mode != fsm.Single {
+		n += l.r.IntN(6)
+	}
+	for range n {
+		b.Rows = append(b.Rows, commandtest.Random(l.r))
+	}
+	return b
+}
+
+// open registers the session.
+func (l *log) open(apply func([]byte) []fsm.Outcome) {
+	data := l.entry(fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})})
+	l.session = apply(data)[0].Value.(fsm.Session).ID
+}
+
+// TestReplay feeds one log to two machines, of which one is restored from the
+// other's snapshot midway and again later, and compares outcomes and digests.
+func TestReplay(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			replay(t, seed, *replayCommands/3)
+		})
+	}
+}
+
+func replay(t *testing.T, seed uint64, commands int) {
+	a, b := fsm.NewMachine(), fsm.NewMachine()
+	l := newLog(seed)
+	apply := func(data []byte) []fsm.Outcome {
+		x, err := a.Apply(l.index, l.term, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := b.Apply(l.index, l.term, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameOutcomes(t, l.index, x, y)
+		return x
+	}
+	l.open(apply)
+	done, restores := 0, 0
+	for done < commands {
+		var requests []fsm.Request
+		for range 1 + l.r.IntN(20) {
+			q := l.batch()
+			done += len(q.Rows)
+			requests = append(requests, l.request(q))
+		}
+		if l.r.IntN(10) == 0 {
+			requests = append(requests, requests[0]) // a repetition within the entry
+			requests = append(requests, fsm.Request{Code: fsm.Advance.Code, Body: fsm.Advance.Body(fsm.AdvanceLimit{Sweep: 50})})
+		}
+		apply(l.entry(requests...))
+		if done > commands*(restores+1)/3 && restores < 2 {
+			restores++
+			b = restored(t, a)
+		}
+	}
+	if x, y := a.Fork().Digest(), b.Fork().Digest(); x != y {
+		t.Fatalf("digests differ after %d commands: %s %s", done, x, y)
+	}
+	var keys int
+	a.View(0, [16]byte{}, func(v *fsm.View) { keys, _ = v.Usage() })
+	t.Logf("%d commands, %d entries, %d keys left, one digest", done, l.index, keys)
+}
+
+func restored(t *testing.T, m *fsm.Machine) *fsm.Machine {
+	var snapshot bytes.Buffer
+	if err := m.Fork().Write(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	b := fsm.NewMachine()
+	if err := b.Restore(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func sameOutcomes(t *testing.T, index uint64, x, y []fsm.Outcome) {
+	for i := range x {
+		if fmt.Sprint(x[i]) != fmt.Sprint(y[i]) {
+			t.Fatalf("entry %d, request %d: %v and %v", index, i, x[i], y[i])
+		}
+	}
+}
+
+// TestRequestsAreAppliedOnce proposes requests again, in later entries and after a
+// restore, and counts.
+func TestRequestsAreAppliedOnce(t *testing.T) {
+	m := fsm.NewMachine()
+	l := newLog(7)
+	apply := func(data []byte) []fsm.Outcome {
+		o, err := m.Apply(l.index, l.term, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	l.open(apply)
+	incr := fsm.Batch{Role: acl.Standard, Rows: [][][]byte{{[]byte("INCR"), []byte("n")}}}
+	sent := []fsm.Request{}
+	for range 200 {
+		q := l.request(incr)
+		sent = append(sent, q)
+		if o := apply(l.entry(q)); o[0].Status != fsm.Applied {
+			t.Fatalf("first application of %d: %v", q.Seq, o[0])
+		}
+		again := sent[l.r.IntN(len(sent))]
+		if o := apply(l.entry(again)); o[0].Status == fsm.Applied {
+			t.Fatalf("sequence %d was applied twice", again.Seq)
+		}
+		if l.r.IntN(50) == 0 {
+			m = restored(t, m)
+		}
+	}
+	if got := text(m, "GET", "n"); got != "200" {
+		t.Fatalf("200 increments gave %s", got)
+	}
+	// What lies below the mark is gone, also if it never came before.
+	if o := apply(l.entry(fsm.Request{Session: l.session, Seq: 1, Code: fsm.Exec.Code, Body: fsm.Exec.Body(incr)})); o[0].Status != fsm.Gone {
+		t.Fatalf("a sequence below the mark: %v", o[0])
+	}
+	// A later boot replaces the session; an earlier one changes nothing.
+	old := l.session
+	o := apply(l.entry(fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 2})}))
+	l.session = o[0].Value.(fsm.Session).ID
+	o = apply(l.entry(fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})}))
+	if o[0].Value.(fsm.Session).ID != 0 {
+		t.Fatal("the late registration of an earlier boot opened a session")
+	}
+	if o := apply(l.entry(fsm.Request{Session: old, Seq: 10_000, Code: fsm.Exec.Code, Body: fsm.Exec.Body(incr)})); o[0].Status != fsm.Gone {
+		t.Fatalf("a request of a replaced session: %v", o[0])
+	}
+}
+
+// TestEntryOfAnotherTermIsRefused applies an entry whose own term is not the log's.
+func TestEntryOfAnotherTermIsRefused(t *testing.T) {
+	m := fsm.NewMachine()
+	l := newLog(8)
+	apply := func(data []byte) []fsm.Outcome {
+		o, _ := m.Apply(l.index, l.term, data)
+		return o
+	}
+	l.open(apply)
+	q := l.request(fsm.Batch{Role: acl.Standard, Rows: [][][]byte{{[]byte("SET"), []byte("k"), []byte("v")}}})
+	data := l.entry(q)
+	o, err := m.Apply(l.index, l.term+1, data)
+	if err != nil || o[0].Status != fsm.Refused {
+		t.Fatalf("%v %v", o, err)
+	}
+	if got := text(m, "GET", "k"); got != "" {
+		t.Fatalf("a refused entry wrote %q", got)
+	}
+	if o := apply(l.entry(q)); o[0].Status != fsm.Applied {
+		t.Fatalf("a refused request may come again: %v", o[0])
+	}
+}
+
+func text(m *fsm.Machine, words ...string) (s string) {
+	argv := make([][]byte, len(words))
+	for i, w := range words {
+		argv[i] = []byte(w)
+	}
+	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Standard, command.Inside, argv).Text() })
+	return s
+}
+
+// TestMemoryLimit fills a machine up to its limit: the write that would go on is
+// refused, reads and deletes go on.
+func TestMemoryLimit(t *testing.T) {
+	m := fsm.NewMachine()
+	l := newLog(9)
+	apply := func(data []byte) []fsm.Outcome {
+		o, err := m.Apply(l.index, l.term, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	l.open(apply)
+	apply(l.entry(fsm.Request{Code: fsm.Configure.Code, Body: fsm.Configure.Body(fsm.Settings{MaxMemory: 10_000})}))
+	run := func(words ...string) string {
+		argv := make([][]byte, len(words))
+		for i, w := range words {
+			argv[i] = []byte(w)
+		}
+		o := apply(l.entry(l.request(fsm.Batch{Role: acl.Standard, Rows: [][][]byte{argv}})))
+		return o[0].Value.(fsm.Results).Values[0].Text()
+	}
+	refused := ""
+	for i := range 1000 {
+		if refused = run("SET", strconv.Itoa(i), "0123456789"); refused != "OK" {
+			break
+		}
+	}
+	if refused != "OOM command not allowed when used memory > 'maxmemory'." {
+		t.Fatalf("over the limit a write answers %q", refused)
+	}
+	if got := text(m, "GET", "0"); got != "0123456789" {
+		t.Fatalf("reads go on: %q", got)
+	}
+	for i := range 10 {
+		run("DEL", strconv.Itoa(i))
+	}
+	if got := run("SET", "k", "v"); got != "OK" {
+		t.Fatalf("after deletes: %q", got)
+	}
+}
