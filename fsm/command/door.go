@@ -1,14 +1,13 @@
 package command
 
 import (
-	"bytes"
 	"strings"
 
 	"trireme/fsm/reply"
 )
 
-// shownArgs and shownBytes bound what the stock text repeats of an unknown
-// command, as Redis does.
+// shownBytes bounds what the stock text repeats of an unknown command, and of its
+// arguments, as Redis does.
 const shownBytes = 128
 
 // unknown is the error for a command that isn't in the table, in the words of the
@@ -43,15 +42,10 @@ func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
 	return reply.Error("ERR unknown command '" + clean(name[:min(len(name), shownBytes)]) + "', with args beginning with: " + clean(args.String()))
 }
 
+var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
+
 // clean keeps an error on one line, whatever the client sent.
-func clean(s string) string {
-	return string(bytes.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' {
-			return ' '
-		}
-		return r
-	}, []byte(s)))
-}
+func clean(s string) string { return oneLine.Replace(s) }
 
 // refusedAt tells whether the row may not be called through the door.
 func refusedAt(d Door, c *Command) (reply.Value, bool) {
