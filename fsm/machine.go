@@ -211,6 +211,12 @@ func (v *View) Check(role acl.Role, door command.Door, argv [][]byte) (*command.
 	return v.s.table.Check(v.s.tx(&v.e, role.User(), door), argv)
 }
 
+// Refuse is the reason to discard a transaction of these rows before any of them runs,
+// nil if all can run.
+func (v *View) Refuse(role acl.Role, door command.Door, rows [][][]byte) *reply.Value {
+	return v.s.tx(&v.e, role.User(), door).Refuse(rows)
+}
+
 // Tokens are the cluster's token digests.
 func (v *View) Tokens() acl.Tokens { return v.s.tokens }
 

@@ -1,0 +1,195 @@
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/reply"
+	"trireme/httpapi/redis"
+)
+
+// call is one request to the gateway while it is answered. Calls are pooled with their
+// buffers, and their views are made once, so that a request costs few allocations.
+type call struct {
+	s *Server
+	w http.ResponseWriter
+	r *http.Request
+
+	kind     kind
+	status   int
+	id       string // for logs, made when needed
+	sent     int    // bytes of the reply
+	proposed bool   // the engine was given a write
+	answered bool
+
+	digest  acl.Digest
+	role    acl.Role
+	cluster uint32
+
+	form    redis.Form
+	reading fsm.Reading
+	mode    fsm.Mode
+	rows    [][][]byte
+	single  [1][][]byte
+
+	plain   bool // every row is a command that never writes
+	found   verdict
+	values  []reply.Value
+	at      fsm.ReadAt
+	looking func(*fsm.View)
+	judging func(*fsm.View)
+	running func(*fsm.View)
+
+	words   redis.Words
+	body    []byte
+	out     []byte
+	scratch []byte
+}
+
+func newCall(s *Server) *call {
+	c := &call{s: s}
+	c.looking, c.judging, c.running = c.look, c.judge, c.run
+	return c
+}
+
+// kept bounds the buffers that an idle call holds on to.
+const kept = 64 << 10
+
+// release forgets the request and gives the call back to the pool.
+func (c *call) release() {
+	c.words.Reset()
+	clear(c.values)
+	if cap(c.values) > kept/16 {
+		c.values = nil
+	}
+	*c = call{
+		s: c.s, looking: c.looking, judging: c.judging, running: c.running,
+		words: c.words, values: c.values[:0],
+		body: trim(c.body), out: trim(c.out), scratch: trim(c.scratch),
+	}
+	c.s.calls.Put(c)
+}
+
+func trim(b []byte) []byte {
+	if cap(b) > kept {
+		return nil
+	}
+	return b[:0]
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	begin := time.Now()
+	s.metrics.inFlight.Inc()
+	c := s.calls.Get().(*call)
+	c.w, c.r = w, r
+	defer c.finish(begin)
+	c.serve()
+}
+
+// finish counts and logs the request, and answers for a handler that panicked.
+func (c *call) finish(begin time.Time) {
+	p := recover()
+	abort := p != nil && !c.panicked(p)
+	took := time.Since(begin)
+	m := c.s.metrics
+	m.inFlight.Dec()
+	m.count(c.kind, c.status, took, len(c.body), c.sent, len(c.rows))
+	c.log(took)
+	c.release()
+	if abort {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// panicked logs a bug with its stack and, if nothing was sent yet, says what may have
+// been done. A reply that was begun is broken off rather than completed wrongly: then it
+// returns false.
+func (c *call) panicked(p any) (answered bool) {
+	if p == http.ErrAbortHandler {
+		return false
+	}
+	c.s.log.Error("request panicked", "id", c.requestID(), "panic", p, "stack", string(debug.Stack()))
+	if c.answered {
+		return false
+	}
+	c.fail(failureOf(errPanic, c.proposed))
+	return true
+}
+
+// log writes a line for a failure of ours, and at debug level for every request. It
+// names the command but never its arguments, and not the query, which may hold a token.
+func (c *call) log(took time.Duration) {
+	level := slog.LevelDebug
+	if c.status >= http.StatusInternalServerError {
+		level = slog.LevelWarn
+	}
+	ctx := c.r.Context()
+	if !c.s.log.Enabled(ctx, level) {
+		return
+	}
+	command := ""
+	if len(c.rows) == 1 && len(c.rows[0]) > 0 {
+		if row := c.s.table.Find(c.rows[0]); row != nil {
+			command = row.Name
+		}
+	}
+	c.s.log.LogAttrs(ctx, level, "http request", slog.String("id", c.requestID()), slog.String("method", c.r.Method),
+		slog.String("kind", kindNames[c.kind]), slog.String("command", command), slog.Int("rows", len(c.rows)),
+		slog.Int("status", c.status), slog.Duration("took", took), slog.String("from", c.r.RemoteAddr))
+}
+
+func (c *call) requestID() string {
+	if c.id == "" {
+		c.id = requestID(c.r)
+	}
+	return c.id
+}
+
+// fail answers with an error of the gateway's own: JSON in every form, so that clients
+// can show it.
+func (c *call) fail(f *failure) {
+	h := c.w.Header()
+	set(h, c.s.names.outcome, string(f.outcome))
+	if f.status == http.StatusServiceUnavailable && f.outcome == notApplied {
+		h["Retry-After"] = oneSecond
+	}
+	if f.status >= http.StatusInternalServerError {
+		h[requestIDHeader] = []string{c.requestID()}
+	}
+	c.out = c.out[:0]
+	if f.text != "" {
+		c.out = redis.AppendError(c.out, f.text)
+	}
+	c.send(f.status, jsonType)
+}
+
+// selfSized is the most bytes of a body whose length net/http finds out by itself.
+const selfSized = 2048
+
+// send writes the reply that stands in out.
+func (c *call) send(status int, contentType []string) {
+	c.status, c.sent, c.answered = status, len(c.out), true
+	h := c.w.Header()
+	if len(c.out) > 0 {
+		h["Content-Type"] = contentType
+	}
+	if len(c.out) >= selfSized {
+		h["Content-Length"] = []string{strconv.Itoa(len(c.out))}
+	}
+	if id := c.r.Header[requestIDHeader]; len(id) > 0 && h[requestIDHeader] == nil {
+		if given := givenID(c.r); given != "" {
+			h[requestIDHeader] = id[:1]
+		}
+	}
+	if status != http.StatusOK {
+		c.w.WriteHeader(status)
+	}
+	// An error here means that the client has gone; there is nobody left to tell.
+	_, _ = c.w.Write(c.out)
+}

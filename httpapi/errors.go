@@ -1,0 +1,76 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"trireme/fsm"
+)
+
+// outcome says what a failed request may have done (reliability C4).
+type outcome string
+
+const (
+	// notApplied: nothing was changed, and nothing will be: safe to try again.
+	notApplied outcome = "not-applied"
+	// unknown: it may have been applied, or may still be.
+	unknown outcome = "unknown"
+)
+
+// errPanic is what a handler that panicked has said.
+var errPanic = errors.New("httpapi: handler panicked")
+
+// failure is a reply that isn't a command's own.
+type failure struct {
+	status  int
+	outcome outcome
+	text    string
+}
+
+func (f *failure) Error() string { return f.text }
+
+// failures is the one table from what the engine says to what the client reads.
+var failures = []struct {
+	err error
+	failure
+}{
+	{fsm.ErrNoLeader, failure{http.StatusServiceUnavailable, notApplied, "ERR no leader: the cluster has no majority or is electing"}},
+	{fsm.ErrTooLarge, failure{http.StatusBadRequest, notApplied, "ERR request is larger than a log entry may be"}},
+	{fsm.ErrLowSpace, failure{http.StatusServiceUnavailable, notApplied, "ERR free disk space is below the floor, writes are refused"}},
+	{fsm.ErrStopping, failure{http.StatusServiceUnavailable, notApplied, "ERR this node is shutting down"}},
+	{fsm.ErrTooStale, failure{http.StatusServiceUnavailable, notApplied, "ERR this node has not caught up in time"}},
+	{fsm.ErrUnknown, failure{http.StatusServiceUnavailable, unknown, "ERR outcome not known: the write may have been applied or may still be"}},
+}
+
+// failureOf explains an error of the engine; wrote tells whether the request was a
+// write that the engine was given.
+func failureOf(err error, wrote bool) *failure {
+	var own *failure
+	if errors.As(err, &own) {
+		return own
+	}
+	for i := range failures {
+		if errors.Is(err, failures[i].err) {
+			return &failures[i].failure
+		}
+	}
+	var refused *fsm.Error
+	if errors.As(err, &refused) {
+		// The operation itself says that it has changed nothing.
+		return &failure{http.StatusInternalServerError, notApplied, "ERR internal error"}
+	}
+	f := &failure{http.StatusInternalServerError, notApplied, "ERR internal error"}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		f.status, f.text = http.StatusServiceUnavailable, "ERR request ended before its outcome was known"
+	}
+	if wrote {
+		f.outcome = unknown
+	}
+	return f
+}
+
+// badRequest is a request refused before anything ran.
+func badRequest(text string) *failure {
+	return &failure{http.StatusBadRequest, notApplied, text}
+}

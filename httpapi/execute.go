@@ -1,0 +1,204 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+	"trireme/httpapi/redis"
+)
+
+// verdict is what a state says about the rows of a call.
+type verdict struct {
+	writes  bool         // a row that may run changes something
+	refusal *reply.Value // the first row's that may not run
+	doubt   bool         // a newer state might not refuse
+	revoked bool         // the token opens nothing any more
+}
+
+// execute runs the rows and answers. Reads go to a view, everything else through the
+// log; a batch is one call either way.
+func (c *call) execute() {
+	if c.plain = c.plainReads(); !c.plain {
+		c.s.engine.Local(c.judging)
+		if c.found.refusal != nil && c.mode != fsm.Pipeline {
+			c.refuse()
+			return
+		}
+	}
+	if !c.found.writes {
+		c.read()
+		return
+	}
+	c.write()
+}
+
+// plainReads tells whether every row is a command that never writes: then the state
+// that is read says the rest.
+func (c *call) plainReads() bool {
+	for _, argv := range c.rows {
+		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// judge asks a state about the rows, before any of them runs.
+func (c *call) judge(v *fsm.View) {
+	c.admit(v)
+	for _, argv := range c.rows {
+		row, refusal := v.Check(c.role, command.HTTP, argv)
+		switch {
+		case refusal == nil:
+			c.found.writes = c.found.writes || !row.OnlyReads(argv)
+		case c.found.refusal == nil:
+			c.found.refusal, c.found.doubt = refusal, c.mayChange(v, argv, refusal)
+		}
+	}
+	if c.mode == fsm.Transaction && c.found.refusal == nil {
+		c.found.refusal = v.Refuse(c.role, command.HTTP, c.rows)
+	}
+}
+
+// admit looks the token up again: a state that is read judges it too.
+func (c *call) admit(v *fsm.View) {
+	c.look(v)
+	c.found = verdict{revoked: c.role.User() == nil}
+}
+
+// mayChange tells whether a newer state could permit what this one refuses: another
+// user's rights, or a feature level that switched the command on.
+func (c *call) mayChange(v *fsm.View, argv [][]byte, refusal *reply.Value) bool {
+	if strings.HasPrefix(refusal.Text(), "NOPERM ") {
+		return true
+	}
+	row := c.s.table.Find(argv)
+	return row != nil && row.Since > v.Level()
+}
+
+// refuse answers a single command or transaction that this node's state refuses. If a
+// newer state could permit it, that is asked first.
+func (c *call) refuse() {
+	if c.found.doubt || c.found.revoked {
+		if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.judging); err != nil {
+			c.fail(failureOf(err, false))
+			return
+		}
+		switch {
+		case c.found.revoked:
+			c.fail(errToken)
+			return
+		case c.found.refusal == nil && c.found.writes:
+			c.write()
+			return
+		case c.found.refusal == nil:
+			c.read()
+			return
+		}
+	}
+	c.discard(*c.found.refusal)
+}
+
+// discard answers the error of a request of which nothing ran.
+func (c *call) discard(refusal reply.Value) {
+	c.values = append(c.values[:0], refusal)
+	c.answer(c.values[0])
+}
+
+// read runs the rows on one view.
+func (c *call) read() {
+	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.running)
+	switch {
+	case err != nil:
+		c.fail(failureOf(err, false))
+		return
+	case c.found.revoked:
+		c.fail(errToken)
+		return
+	case c.found.writes: // permitted since this node looked
+		c.write()
+		return
+	}
+	c.at = at
+	c.scratch = appendToken(c.scratch[:0], c.cluster, at.Index, -1)
+	if c.reading.Mode == fsm.Stale {
+		c.tellAge()
+	}
+	if c.found.refusal != nil {
+		c.answer(*c.found.refusal)
+		return
+	}
+	c.answerAll()
+}
+
+// run runs the rows on a view. Replies are encoded later: the view holds a lock.
+func (c *call) run(v *fsm.View) {
+	c.values = c.values[:0]
+	if c.plain && c.mode != fsm.Transaction {
+		c.admit(v) // Exec checks every row
+	} else {
+		c.judge(v)
+	}
+	if c.found.revoked || c.found.writes || (c.mode == fsm.Transaction && c.found.refusal != nil) {
+		return
+	}
+	c.found.refusal = nil
+	for _, argv := range c.rows {
+		c.values = append(c.values, v.Exec(c.role, command.HTTP, argv))
+	}
+}
+
+// write puts the rows into the log.
+func (c *call) write() {
+	c.proposed = true
+	results, err := fsm.Do(c.r.Context(), c.s.engine, fsm.Exec,
+		fsm.Batch{Role: c.role, Door: command.HTTP, Mode: c.mode, Rows: c.rows})
+	if err != nil {
+		c.fail(failureOf(err, true))
+		return
+	}
+	c.scratch = appendToken(c.scratch[:0], c.cluster, results.Index, results.Place)
+	if results.Discarded {
+		c.answer(results.Values[0])
+		return
+	}
+	c.values = append(c.values[:0], results.Values...)
+	c.answerAll()
+}
+
+// answerAll answers what the rows have replied.
+func (c *call) answerAll() {
+	if c.mode == fsm.Single {
+		c.answer(c.values[0])
+		return
+	}
+	c.out = redis.AppendBatch(c.out[:0], c.values, c.form)
+	c.succeed()
+}
+
+// answer sends one reply. Of an error the status is 400: the command changed nothing.
+func (c *call) answer(v reply.Value) {
+	c.out = redis.AppendReply(c.out[:0], v, c.form)
+	if !v.IsError() {
+		c.succeed()
+		return
+	}
+	set(c.w.Header(), c.s.names.outcome, string(notApplied))
+	c.send(http.StatusBadRequest, c.contentType())
+}
+
+// succeed sends what stands in out with the sync token that stands in scratch.
+func (c *call) succeed() {
+	set(c.w.Header(), c.s.names.token, string(c.scratch))
+	c.send(http.StatusOK, c.contentType())
+}
+
+func (c *call) contentType() []string {
+	if c.form == redis.RESP2 {
+		return binaryType
+	}
+	return jsonType
+}

@@ -1,0 +1,230 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+)
+
+// isFixed tells whether a path is none of the keyspace's.
+func isFixed(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	switch first {
+	case "livez", "readyz", "healthz", "metrics":
+		return path == first
+	case "admin", "v2", "console", "db", "monitor", "subscribe", "psubscribe":
+		return true
+	}
+	return false
+}
+
+// serveFixed hands a request to gin and takes note of its answer.
+func (c *call) serveFixed() {
+	c.kind = kindFixed
+	w := &recorder{ResponseWriter: c.w, status: http.StatusOK}
+	c.answered = true
+	c.s.fixed.ServeHTTP(w, c.r)
+	c.status, c.sent = w.status, w.sent
+}
+
+// recorder remembers the status and size of a reply.
+type recorder struct {
+	http.ResponseWriter
+	status, sent int
+}
+
+func (w *recorder) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	w.sent += n
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// fixedRoutes are the paths that are not commands. gin never redirects here.
+func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
+	e.HandleMethodNotAllowed = true
+	e.NoRoute(func(g *gin.Context) {
+		s.refuseFixed(g, http.StatusNotFound, "ERR this version has nothing at this path")
+	})
+	e.NoMethod(func(g *gin.Context) { s.refuseFixed(g, http.StatusMethodNotAllowed, "ERR method not allowed") })
+	read := []string{http.MethodGet, http.MethodHead}
+	e.Match(read, "/livez", func(g *gin.Context) { g.String(http.StatusOK, "ok\n") })
+	e.Match(read, "/readyz", s.readyz)
+	private := e.Group("/", s.unlessOpen)
+	private.Match(read, "/healthz", s.healthz)
+	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
+	if s.admin != nil {
+		s.adminRoutes(e.Group("/admin", s.adminOnly))
+	}
+	return e
+}
+
+func (s *Server) adminRoutes(g *gin.RouterGroup) {
+	g.GET("/cluster", s.cluster)
+	g.POST("/cluster/transfer-leader", s.transferLeader)
+	g.POST("/snapshot", s.snapshot)
+	g.GET("/settings", s.settings)
+	g.POST("/settings", s.configure)
+}
+
+// refuseFixed answers an error in the form of the gateway's.
+func (s *Server) refuseFixed(g *gin.Context, status int, text string) {
+	set(g.Writer.Header(), s.names.outcome, string(notApplied))
+	g.AbortWithStatusJSON(status, gin.H{"error": text})
+}
+
+func (s *Server) fail(g *gin.Context, err error, wrote bool) {
+	var explained *AdminError
+	if errors.As(err, &explained) {
+		s.refuseFixed(g, explained.Status, explained.Text)
+		return
+	}
+	f := failureOf(err, wrote)
+	if f.status >= http.StatusInternalServerError {
+		id := requestID(g.Request)
+		g.Writer.Header()[requestIDHeader] = []string{id}
+		s.log.Warn("request failed", "id", id, "path", g.Request.URL.Path, "err", err)
+	}
+	set(g.Writer.Header(), s.names.outcome, string(f.outcome))
+	g.AbortWithStatusJSON(f.status, gin.H{"error": f.text})
+}
+
+// adminOnly lets the admin token through.
+func (s *Server) adminOnly(g *gin.Context) {
+	role, err := s.roleOf(g.Request.Context(), g.Request, g.Request.URL.RawQuery)
+	switch {
+	case err != nil:
+		s.fail(g, err, false)
+	case role == acl.NoRole:
+		s.fail(g, errToken, false)
+	case role != acl.Admin:
+		s.refuseFixed(g, http.StatusForbidden, "NOPERM this needs the admin token")
+	}
+}
+
+// unlessOpen is adminOnly where the listener can be reached from elsewhere.
+func (s *Server) unlessOpen(g *gin.Context) {
+	if !s.open {
+		s.adminOnly(g)
+	}
+}
+
+func (s *Server) readyz(g *gin.Context) {
+	if err := s.engine.Ready(); err != nil {
+		g.String(http.StatusServiceUnavailable, "not ready: %s\n", err)
+		return
+	}
+	g.String(http.StatusOK, "ok\n")
+}
+
+func (s *Server) healthz(g *gin.Context) {
+	if err := s.engine.Ready(); err != nil {
+		g.JSON(http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "reason": err.Error()})
+		return
+	}
+	g.JSON(http.StatusOK, gin.H{"live": true, "ready": true})
+}
+
+func (s *Server) cluster(g *gin.Context) {
+	status, err := s.admin.Cluster(g.Request.Context())
+	s.tell(g, status, err)
+}
+
+func (s *Server) snapshot(g *gin.Context) {
+	status, err := s.admin.Snapshot(g.Request.Context())
+	s.tell(g, status, err)
+}
+
+func (s *Server) transferLeader(g *gin.Context) {
+	var asked struct {
+		To string `json:"to"`
+	}
+	if !s.accept(g, &asked) {
+		return
+	}
+	err := s.admin.TransferLeader(g.Request.Context(), asked.To)
+	s.tell(g, gin.H{"result": "OK"}, err)
+}
+
+// tell answers v, or the error if there is one.
+func (s *Server) tell(g *gin.Context, v any, err error) {
+	if err != nil {
+		s.fail(g, err, false)
+		return
+	}
+	g.JSON(http.StatusOK, v)
+}
+
+// maxAdminBody is the most bytes of a body under /admin.
+const maxAdminBody = 64 << 10
+
+// accept reads a JSON object; an empty body is an empty object.
+func (s *Server) accept(g *gin.Context, v any) bool {
+	d := json.NewDecoder(http.MaxBytesReader(g.Writer, g.Request.Body, maxAdminBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil && !errors.Is(err, io.EOF) {
+		s.refuseFixed(g, http.StatusBadRequest, "ERR "+err.Error())
+		return false
+	}
+	return true
+}
+
+// limits are fsm.Settings as /admin/settings shows them; 0 is none.
+type limits struct {
+	MaxMemory         int64 `json:"maxMemory"`
+	DailyRequestLimit int64 `json:"dailyRequestLimit"`
+}
+
+func (s *Server) settings(g *gin.Context) {
+	now, err := s.limits(g)
+	s.tell(g, now, err)
+}
+
+func (s *Server) limits(g *gin.Context) (l limits, err error) {
+	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
+		l = limits{v.Settings().MaxMemory, v.Settings().DailyLimit}
+	})
+	return l, err
+}
+
+// configure changes the limits named in the body and leaves the others. Of two changes
+// at the same moment the later one may undo the earlier: an operator's call.
+func (s *Server) configure(g *gin.Context) {
+	l, err := s.limits(g)
+	if err != nil {
+		s.fail(g, err, false)
+		return
+	}
+	if !s.accept(g, &l) {
+		return
+	}
+	if l.MaxMemory < 0 || l.DailyRequestLimit < 0 {
+		s.refuseFixed(g, http.StatusBadRequest, "ERR a limit can't be negative, 0 is none")
+		return
+	}
+	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.Configure, fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit})
+	if err != nil {
+		s.fail(g, err, true)
+		return
+	}
+	g.JSON(http.StatusOK, limits{now.MaxMemory, now.DailyLimit})
+}

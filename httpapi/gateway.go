@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"trireme/fsm"
+	"trireme/httpapi/redis"
+)
+
+// serve dispatches by the raw path. Operational paths are few and fixed and belong to
+// gin; everything else is a command, split by ourselves, because a router would decode,
+// clean and redirect what are arguments here.
+func (c *call) serve() {
+	path, query := redis.CutTarget(c.r.RequestURI)
+	switch {
+	case c.s.loopback && !isLoopback(c.r.Host):
+		c.fail(&failure{http.StatusForbidden, notApplied, "ERR this development server answers loopback hosts only"})
+	case isFixed(path):
+		c.serveFixed()
+	default:
+		c.command(path, query)
+	}
+}
+
+// command answers a request to the keyspace.
+func (c *call) command(path, query string) {
+	if origin := c.r.Header["Origin"]; len(origin) > 0 {
+		c.allowOrigin(origin[:1])
+	}
+	switch c.r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut:
+		if f := c.prepare(path, query); f != nil {
+			c.fail(f)
+			return
+		}
+		c.execute()
+	case http.MethodOptions:
+		if c.r.Header["Access-Control-Request-Method"] != nil {
+			c.preflight()
+			return
+		}
+		fallthrough
+	default:
+		c.w.Header()["Allow"] = methods
+		c.fail(&failure{http.StatusMethodNotAllowed, notApplied, ""})
+	}
+}
+
+// prepare does everything that comes before a command exists: the token, the headers,
+// the arguments.
+func (c *call) prepare(path, query string) *failure {
+	if f := c.authenticate(query); f != nil {
+		return f
+	}
+	if err := c.words.Path(path); err != nil {
+		return badRequest(err.Error())
+	}
+	argv := c.words.Argv()
+	c.kind, c.mode = kindPath, fsm.Single
+	switch {
+	case len(argv) == 0:
+		c.kind = kindBody
+	case len(argv) == 1 && string(argv[0]) == "pipeline":
+		c.kind, c.mode = kindPipeline, fsm.Pipeline
+	case len(argv) == 1 && string(argv[0]) == "multi-exec":
+		c.kind, c.mode = kindTransaction, fsm.Transaction
+	}
+	if f := c.options(); f != nil {
+		return f
+	}
+	if f := c.readBody(); f != nil {
+		return f
+	}
+	if err := c.arguments(query); err != nil {
+		return badRequest(err.Error())
+	}
+	return nil
+}
+
+// arguments makes the rows from the path, the body and the query.
+func (c *call) arguments(query string) error {
+	var err error
+	switch c.kind {
+	case kindPipeline, kindTransaction:
+		c.words.Reset() // the endpoint's name
+		err = c.words.Batch(c.body, c.s.maxRows)
+		c.rows = c.words.Rows()
+		return err
+	case kindBody:
+		err = c.words.Command(c.body)
+	default:
+		if len(c.body) > 0 {
+			c.words.Append(c.body)
+		}
+		err = c.words.Query(query)
+	}
+	c.single[0] = c.words.Argv()
+	c.rows = c.single[:]
+	return err
+}
+
+// options reads the service headers that say how to read and how to reply.
+func (c *call) options() *failure {
+	h, n := c.r.Header, &c.s.names
+	switch get(h, n.consistency) {
+	case "", "linearizable":
+		c.reading = fsm.Reading{Mode: fsm.Linearizable}
+	case "session":
+		c.reading = fsm.Reading{Mode: fsm.SessionRead, AtLeast: tokenIndex(get(h, n.token), c.cluster)}
+	case "stale":
+		c.reading = fsm.Reading{Mode: fsm.Stale}
+	default:
+		return badRequest("ERR unknown consistency, it is linearizable, session or stale")
+	}
+	if get(h, n.encoding) == "base64" {
+		c.form = redis.Base64
+	}
+	if c.kind == kindTransaction {
+		return nil // replies are JSON, whatever the format header says
+	}
+	switch get(h, n.format) {
+	case "", "json":
+		return nil
+	case "resp2":
+		if c.form == redis.Base64 {
+			return badRequest("ERR base64 encoding is not available for RESP2 replies")
+		}
+		c.form = redis.RESP2
+		return nil
+	}
+	return badRequest("ERR unknown response format, it is json or resp2")
+}
+
+// bodyStep is how much memory a body gets before it has arrived.
+const bodyStep = 64 << 10
+
+// readBody reads the body of POST and PUT; other methods have none that counts.
+func (c *call) readBody() *failure {
+	if c.r.Method != http.MethodPost && c.r.Method != http.MethodPut {
+		return nil
+	}
+	limit, length := c.s.maxBody, c.r.ContentLength
+	if length > limit {
+		return c.tooLarge(0)
+	}
+	if length == 0 {
+		return nil
+	}
+	step := int64(bodyStep)
+	if length > 0 {
+		step = min(step, length)
+	}
+	for {
+		if len(c.body) == cap(c.body) || cap(c.body) == 0 {
+			c.body = slices.Grow(c.body, int(step))
+		}
+		n, err := c.r.Body.Read(c.body[len(c.body):cap(c.body)])
+		c.body = c.body[:len(c.body)+n]
+		switch {
+		case int64(len(c.body)) > limit:
+			return c.tooLarge(int64(len(c.body)))
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return badRequest("ERR the body could not be read")
+		}
+	}
+}
+
+// drained is the most bytes of an over-size body that are read and dropped, so that a
+// client which is still sending gets to see the answer.
+const drained = 64 << 20
+
+// tooLarge refuses the body, of which some bytes are read already.
+func (c *call) tooLarge(read int64) *failure {
+	actual := c.r.ContentLength
+	if c.r.Header["Expect"] == nil {
+		rest, _ := io.Copy(io.Discard, io.LimitReader(c.r.Body, drained))
+		actual = max(actual, read+rest)
+	}
+	return badRequest("ERR max request size exceeded. Limit: " + strconv.FormatInt(c.s.maxBody, 10) +
+		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes")
+}

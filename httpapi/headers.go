@@ -1,0 +1,65 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/textproto"
+	"strings"
+)
+
+// names are the service headers under every prefix, in canonical form, so that they can
+// be looked up in a header map without work.
+type names struct {
+	encoding, format, consistency, token []string // of requests; token also of replies
+	outcome, index, clock, age           []string // of replies
+	exposed                              []string // the value of Access-Control-Expose-Headers
+}
+
+func newNames(prefixes []string) names {
+	under := func(name string) []string {
+		list := make([]string, len(prefixes))
+		for i, p := range prefixes {
+			list[i] = textproto.CanonicalMIMEHeaderKey(p + "-" + name)
+		}
+		return list
+	}
+	n := names{
+		encoding: under("Encoding"), format: under("Response-Format"),
+		consistency: under("Consistency"), token: under("Sync-Token"),
+		outcome: under("Outcome"), index: under("Applied-Index"),
+		clock: under("Cluster-Time"), age: under("Age-Ms"),
+	}
+	var all []string
+	for _, list := range [][]string{n.token, n.outcome, n.index, n.clock, n.age} {
+		all = append(all, list...)
+	}
+	n.exposed = []string{strings.Join(append(all, requestIDHeader), ", ")}
+	return n
+}
+
+// get is the first value of a header under any of its names, empty if there is none.
+func get(h http.Header, names []string) string {
+	for _, name := range names {
+		if v := h[name]; len(v) > 0 {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// set gives a header the same value under all its names.
+func set(h http.Header, names []string, value string) {
+	shared := []string{value}
+	for _, name := range names {
+		h[name] = shared
+	}
+}
+
+// Values of headers that many replies share. They are never changed.
+var (
+	jsonType   = []string{"application/json"}
+	binaryType = []string{"application/octet-stream"}
+	methods    = []string{"HEAD, GET, POST, PUT"}
+	trueValue  = []string{"true"}
+	varyOrigin = []string{"Origin"}
+	oneSecond  = []string{"1"}
+)

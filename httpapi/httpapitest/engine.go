@@ -1,0 +1,187 @@
+// Package httpapitest has an engine for tests of the HTTP edge: a real state machine
+// behind a log that is one process's and applies at once.
+package httpapitest
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/env"
+)
+
+// The tokens of a new Engine.
+const (
+	Token         = "standard-token"
+	ReadOnlyToken = "readonly-token"
+	MessagesToken = "messages-token"
+	AdminToken    = "admin-token"
+)
+
+// ClusterID is the id of a new Engine's cluster.
+const ClusterID = "cluster-of-a-test"
+
+// Engine is an httpapi.Engine. Faults are planted by its setters, which are safe to call
+// while requests run.
+type Engine struct {
+	Machine *fsm.Machine
+
+	proposals, reads atomic.Int64
+
+	mu      sync.Mutex
+	index   uint64
+	seed    uint64
+	now     func() int64
+	propose error
+	read    error
+	ready   error
+	apply   bool // a failing proposal is applied all the same
+	hook    func()
+}
+
+// New is an engine whose cluster has been founded with the tokens above.
+func New() *Engine {
+	e := &Engine{Machine: fsm.NewMachine(), now: func() int64 { return time.Now().UnixMilli() }}
+	e.Found(Tokens())
+	return e
+}
+
+// Tokens are the digests of the tokens above.
+func Tokens() acl.Tokens {
+	var t acl.Tokens
+	t[acl.Standard] = acl.DigestOf(Token)
+	t[acl.ReadOnly] = acl.DigestOf(ReadOnlyToken)
+	t[acl.Messages] = acl.DigestOf(MessagesToken)
+	t[acl.Admin] = acl.DigestOf(AdminToken)
+	return t
+}
+
+// Found replaces the cluster's tokens.
+func (e *Engine) Found(t acl.Tokens) {
+	body := fsm.Found.Body(fsm.Founding{ClusterID: ClusterID, Tokens: t, Again: true})
+	if _, err := e.commit(fsm.Found.Code, body); err != nil {
+		panic(err) // the engine of a test can't be founded: a bug of the test
+	}
+}
+
+// FailWrites makes every proposal end with err, nil for none. If applied is set they are
+// applied all the same, as a write whose acknowledgement is lost.
+func (e *Engine) FailWrites(err error, applied bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.propose, e.apply = err, applied
+}
+
+// FailReads makes every read but a local one end with err, nil for none.
+func (e *Engine) FailReads(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.read = err
+}
+
+// SetReady makes Ready answer err.
+func (e *Engine) SetReady(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ready = err
+}
+
+// BeforeRead has hook called by every read that is not local, before it looks.
+func (e *Engine) BeforeRead(hook func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.hook = hook
+}
+
+// SetClock replaces the wall clock, in unix milliseconds.
+func (e *Engine) SetClock(now func() int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now = now
+}
+
+// Calls is how many proposals and reads there were; local looks aren't counted.
+func (e *Engine) Calls() (proposals, reads int64) { return e.proposals.Load(), e.reads.Load() }
+
+// Propose applies one request at once.
+func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, error) {
+	e.proposals.Add(1)
+	e.mu.Lock()
+	err, apply := e.propose, e.apply
+	e.mu.Unlock()
+	if err != nil && !apply {
+		return nil, err
+	}
+	v, applied := e.commit(code, body)
+	if err != nil {
+		return nil, err
+	}
+	return v, applied
+}
+
+const term = 1
+
+func (e *Engine) commit(code uint16, body []byte) (any, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.index++
+	entry := fsm.Entry{Stamp: e.now(), Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
+	binary.LittleEndian.PutUint64(entry.Seed[:], e.index)
+	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
+	if err != nil {
+		return nil, err
+	}
+	return outcomes[0].Value, outcomes[0].Err
+}
+
+// Read runs fn on the machine's state. It can't be newer, so a session read that asks
+// for more is too stale at once.
+func (e *Engine) Read(_ context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	e.reads.Add(1)
+	e.mu.Lock()
+	err, now, hook := e.read, e.now(), e.hook
+	e.seed++
+	var seed [16]byte
+	binary.LittleEndian.PutUint64(seed[:], e.seed)
+	e.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	if err != nil {
+		return fsm.ReadAt{}, err
+	}
+	if r.Mode == fsm.Stale {
+		now = 0 // the state's own time
+	}
+	var at fsm.ReadAt
+	e.Machine.View(now, seed, func(v *fsm.View) {
+		at = fsm.ReadAt{Index: v.Index(), Now: v.Now()}
+		if r.AtLeast <= v.Index() {
+			fn(v)
+		}
+	})
+	if r.AtLeast > at.Index {
+		return fsm.ReadAt{}, fsm.ErrTooStale
+	}
+	return at, nil
+}
+
+// Local runs fn on the machine's state.
+func (e *Engine) Local(fn func(*fsm.View)) { e.Machine.View(0, [16]byte{}, fn) }
+
+// Ready is nil unless SetReady said otherwise.
+func (e *Engine) Ready() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ready
+}
+
+// Level is the feature level of the machine.
+func (e *Engine) Level() (level env.Level) {
+	e.Local(func(v *fsm.View) { level = v.Level() })
+	return level
+}

@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// kind is what a request asked for, as metrics count it.
+type kind uint8
+
+const (
+	kindOther kind = iota // refused before it was known
+	kindPath
+	kindBody
+	kindPipeline
+	kindTransaction
+	kindPreflight
+	kindFixed // health, metrics, administration
+	kinds
+)
+
+var kindNames = [kinds]string{"other", "path", "body", "pipeline", "multi-exec", "preflight", "fixed"}
+
+// statuses that get a counter of their own; any other is counted as such.
+var statuses = []int{200, 400, 401, 403, 404, 405, 500, 503}
+
+// metrics are the collectors of the edge, resolved beforehand: a request only adds to
+// counters that it finds by index.
+type metrics struct {
+	requests [kinds][]prometheus.Counter
+	duration [kinds]prometheus.Observer
+	inFlight prometheus.Gauge
+	received prometheus.Counter
+	sent     prometheus.Counter
+	commands prometheus.Counter
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "trireme_http_requests_total", Help: "HTTP requests answered, by kind and status."}, []string{"kind", "status"})
+	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "trireme_http_request_duration_seconds", Help: "Time from a request's header to its reply, by kind.",
+		Buckets: prometheus.ExponentialBuckets(0.000125, 2, 18)}, []string{"kind"})
+	m := &metrics{
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_http_requests_in_flight", Help: "HTTP requests being answered."}),
+		received: prometheus.NewCounter(prometheus.CounterOpts{Name: "trireme_http_request_bytes_total", Help: "Bytes of request bodies read."}),
+		sent:     prometheus.NewCounter(prometheus.CounterOpts{Name: "trireme_http_response_bytes_total", Help: "Bytes of response bodies written."}),
+		commands: prometheus.NewCounter(prometheus.CounterOpts{Name: "trireme_http_commands_total", Help: "Commands in the requests answered; each row of a batch counts."}),
+	}
+	for _, c := range []prometheus.Collector{requests, duration, m.inFlight, m.received, m.sent, m.commands} {
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("httpapi: %w", err)
+		}
+	}
+	for k := range kinds {
+		for _, status := range statuses {
+			m.requests[k] = append(m.requests[k], requests.WithLabelValues(kindNames[k], fmt.Sprint(status)))
+		}
+		m.requests[k] = append(m.requests[k], requests.WithLabelValues(kindNames[k], "other"))
+		m.duration[k] = duration.WithLabelValues(kindNames[k])
+	}
+	return m, nil
+}
+
+// slot is the index of a status in requests.
+func slot(status int) int {
+	if status == http.StatusOK {
+		return 0
+	}
+	for i, s := range statuses {
+		if s == status {
+			return i
+		}
+	}
+	return len(statuses)
+}
+
+// count records one answered request.
+func (m *metrics) count(k kind, status int, took time.Duration, received, sent, commands int) {
+	m.requests[k][slot(status)].Inc()
+	m.duration[k].Observe(took.Seconds())
+	m.received.Add(float64(received))
+	m.sent.Add(float64(sent))
+	if commands > 0 {
+		m.commands.Add(float64(commands))
+	}
+}
