@@ -32,16 +32,7 @@ func (n *Node) TransferLeadership(to string) error {
 // Close hands leadership over, waits until what is in flight has its outcome or ctx
 // ends, and stops the node.
 func (n *Node) Close(ctx context.Context) error {
-	if others, _ := n.otherVoters(); len(others) > 0 {
-		for n.raft.State() == raft.Leader && ctx.Err() == nil {
-			if err := n.TransferLeadership(""); err != nil {
-				n.log.Warn("leadership was not handed over", "error", err)
-				if !pause(ctx, 50*time.Millisecond) {
-					break
-				}
-			}
-		}
-	}
+	n.HandOver(ctx)
 	for n.proposer.busy() && pause(ctx, 5*time.Millisecond) {
 	}
 	n.release()

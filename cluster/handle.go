@@ -49,6 +49,8 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		var w wire.Writer
 		w.Uvarint(n.raft.CurrentTerm())
 		answer(w.B, nil)
+	case callTransfer:
+		go func() { answer(nil, n.transferTo(string(payload))) }()
 	case callHint:
 		go func() {
 			var q hint.Ask

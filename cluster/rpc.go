@@ -32,6 +32,7 @@ const (
 	callHint      // consent to a campaign
 	callHello     // who the asked node is, before and after bootstrap
 	callAdopt     // take part in a new cluster
+	callTransfer  // hand leadership to the named node, or to any
 )
 
 var errCallTooLarge = errors.New("cluster: call is too large")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"trireme/cluster"
+	"trireme/fsm"
 )
 
 // devHeartbeat makes a single node ready at once: its first election waits for one
@@ -90,7 +94,7 @@ func (s *settings) dev(cmd *cobra.Command) error {
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, &devNode{settings: s, tokens: tokens, out: cmd.OutOrStdout()})
+	return s.serveNode(ctx, log, listener, &devNode{settings: s, tokens: tokens, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()})
 }
 
 func redefault(f *pflag.FlagSet, values map[string]string) {
@@ -100,5 +104,36 @@ func redefault(f *pflag.FlagSet, values map[string]string) {
 			panic(fmt.Sprintf("default of --%s: %v", name, err))
 		}
 		flag.DefValue = value
+	}
+}
+
+// devNode is the profile of dev.
+type devNode struct {
+	*settings
+	tokens credentials
+	url    string
+	out    io.Writer
+}
+
+// devNodeID is the one node's id, and devAddr its cluster address: any port, for
+// nobody calls it.
+const (
+	devNodeID = "n1"
+	devAddr   = "127.0.0.1:0"
+)
+
+func (d *devNode) options() (cluster.Options, error) {
+	return cluster.Options{
+		NodeID: devNodeID, Bind: devAddr, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
+		Founding: func(bool) (fsm.Founding, bool) { return d.founding(&d.tokens), true },
+	}, nil
+}
+
+func (d *devNode) loopbackOnly() bool { return true }
+
+func (d *devNode) ready(*cluster.Node) {
+	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
+	for _, line := range append(environment(d.url, d.tokens), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
+		fmt.Fprintln(d.out, line)
 	}
 }

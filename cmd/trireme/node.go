@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -175,10 +174,8 @@ func (n *process) shutdown(node *cluster.Node) {
 			n.log.Warn("requests in flight were cut off", "error", err)
 		}
 	})
-	if node != nil && node.IsLeader() {
-		if err := node.HandOver(ctx); err != nil {
-			n.log.Warn("leadership was not handed over", "error", err)
-		}
+	if node != nil {
+		node.HandOver(ctx)
 	}
 	drained.Wait()
 	n.mu.Lock()
@@ -200,97 +197,3 @@ func (n *process) shutdown(node *cluster.Node) {
 func (s *settings) founding(tokens *credentials) fsm.Founding {
 	return fsm.Founding{Settings: fsm.Settings{MaxMemory: int64(s.MaxMemory)}, Tokens: tokens.digests()}
 }
-
-// devNode is the profile of dev.
-type devNode struct {
-	*settings
-	tokens credentials
-	url    string
-	out    io.Writer
-}
-
-// devNodeID is the one node's id, and devAddr its cluster address: any port, for
-// nobody calls it.
-const (
-	devNodeID = "n1"
-	devAddr   = "127.0.0.1:0"
-)
-
-func (d *devNode) options() (cluster.Options, error) {
-	return cluster.Options{
-		NodeID: devNodeID, Bind: devAddr, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Founding: func(bool) (fsm.Founding, bool) { return d.founding(&d.tokens), true },
-	}, nil
-}
-
-func (d *devNode) loopbackOnly() bool { return true }
-
-func (d *devNode) ready(*cluster.Node) {
-	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
-	for _, line := range append(environment(d.url, d.tokens), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
-		fmt.Fprintln(d.out, line)
-	}
-}
-
-// clusterNode is the profile of serve.
-type clusterNode struct {
-	*settings
-	given credentials
-	out   io.Writer
-
-	mu    sync.Mutex
-	drawn *credentials // complete ones, once this node was asked to found
-}
-
-func (c *clusterNode) options() (cluster.Options, error) {
-	var peers []cluster.Peer
-	if c.InitialCluster != "" {
-		var err error
-		if peers, err = parsePeers(c.InitialCluster); err != nil {
-			return cluster.Options{}, err
-		}
-	}
-	return cluster.Options{
-		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
-		InitialCluster: peers, Founding: c.found,
-	}, nil
-}
-
-// found gives the tokens of a new cluster. What it draws it prints before the cluster
-// has it: a crash in between must not leave tokens that nobody knows.
-func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
-	if !first {
-		return fsm.Founding{}, false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.drawn == nil {
-		tokens := c.given
-		drawn := tokens.complete()
-		c.drawn = &tokens
-		if len(drawn) > 0 {
-			fmt.Fprintln(c.out, "This is a new cluster. These tokens were drawn for it and are shown this once:")
-		}
-		for _, one := range drawn {
-			fmt.Fprintf(c.out, "%s=%s\n", one.variable, *one.token)
-		}
-	}
-	return c.founding(c.drawn), false
-}
-
-// ready tells if the tokens that were printed are not those of the cluster: another
-// node led first.
-func (c *clusterNode) ready(n *cluster.Node) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.drawn == nil {
-		return
-	}
-	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		if v.Tokens() != c.drawn.digests() {
-			fmt.Fprintln(c.out, "The tokens above are not the cluster's: another node founded it, look at what that one printed.")
-		}
-	})
-}
-
-func (c *clusterNode) loopbackOnly() bool { return false }

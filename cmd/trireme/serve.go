@@ -1,9 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"net"
+	"sync"
 
 	"github.com/spf13/cobra"
+
+	"trireme/cluster"
+	"trireme/fsm"
 )
 
 func serveCommand() *cobra.Command {
@@ -47,3 +53,66 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	defer stop()
 	return s.serveNode(ctx, log, listener, &clusterNode{settings: s, given: given, out: cmd.OutOrStdout()})
 }
+
+// clusterNode is the profile of serve.
+type clusterNode struct {
+	*settings
+	given credentials
+	out   io.Writer
+
+	mu    sync.Mutex
+	drawn *credentials // complete ones, once this node was asked to found
+}
+
+func (c *clusterNode) options() (cluster.Options, error) {
+	var peers []cluster.Peer
+	if c.InitialCluster != "" {
+		var err error
+		if peers, err = parsePeers(c.InitialCluster); err != nil {
+			return cluster.Options{}, err
+		}
+	}
+	return cluster.Options{
+		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
+		InitialCluster: peers, Founding: c.found,
+	}, nil
+}
+
+// found gives the tokens of a new cluster. What it draws it prints before the cluster
+// has it: a crash in between must not leave tokens that nobody knows.
+func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
+	if !first {
+		return fsm.Founding{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drawn == nil {
+		tokens := c.given
+		drawn := tokens.complete()
+		c.drawn = &tokens
+		if len(drawn) > 0 {
+			fmt.Fprintln(c.out, "This is a new cluster. These tokens were drawn for it and are shown this once:")
+		}
+		for _, one := range drawn {
+			fmt.Fprintf(c.out, "%s=%s\n", one.variable, *one.token)
+		}
+	}
+	return c.founding(c.drawn), false
+}
+
+// ready tells if the tokens that were printed are not those of the cluster: another
+// node led first.
+func (c *clusterNode) ready(n *cluster.Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drawn == nil {
+		return
+	}
+	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+		if v.Tokens() != c.drawn.digests() {
+			fmt.Fprintln(c.out, "The tokens above are not the cluster's: another node founded it, look at what that one printed.")
+		}
+	})
+}
+
+func (c *clusterNode) loopbackOnly() bool { return false }

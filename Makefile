@@ -1,0 +1,78 @@
+# Trireme. `make help` lists what can be made.
+
+TAGS    := nomsgpack,hashicorpmetrics
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+GO      ?= go
+BIN     := bin/trireme
+# Packages tested at a time. Many tests start real processes, which want the cores.
+P       ?= 2
+PKG     ?= ./...
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build the one static binary, bin/trireme
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -buildvcs=false -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/trireme
+
+.PHONY: run
+run: build ## run one node for development (flags: ARGS="--port 9000")
+	@exec $(BIN) dev $(ARGS)
+
+.PHONY: cluster
+cluster: build ## run three nodes on this machine; one interrupt stops all
+	@exec $(BIN) local-cluster $(ARGS)
+
+.PHONY: setup
+setup: ## install what the tests need
+	@scripts/setup.sh
+
+.PHONY: test
+test: setup vet ## every test, race detector on
+	$(GO) test -tags $(TAGS) -race -p $(P) -timeout 12m $(PKG)
+
+.PHONY: race
+race: ## the tests of PKG with the race detector, again and again (COUNT=10)
+	$(GO) test -tags $(TAGS) -race -count $(or $(COUNT),10) -timeout 30m $(PKG)
+
+.PHONY: vet
+vet:
+	$(GO) vet -tags $(TAGS) ./...
+
+.PHONY: lint
+lint: vet ## go vet, gofmt and staticcheck
+	@scripts/lint.sh
+
+.PHONY: docs
+docs: ## write docs/commands/ from the command table
+	$(GO) run -tags $(TAGS) ./cmd/commanddocs
+
+.PHONY: bench
+bench: build ## the benchmarks, beside the peers that are installed (flags: ARGS="-rows 1,2")
+	$(GO) run -tags $(TAGS) ./bench/cmd/bench $(ARGS)
+
+.PHONY: accept
+accept: build ## one acceptance line in full length, such as LINE=core.4
+	@scripts/accept.sh "$(LINE)"
+
+.PHONY: fidelity
+fidelity: ## compare the commands with a real redis-server
+	@scripts/fidelity.sh
+
+.PHONY: jepsen
+jepsen: ## the fault-injection run (flags: ARGS="-duration 10m -faults all")
+	$(GO) run -tags $(TAGS) ./jepsen/cmd/jepsen $(ARGS)
+
+.PHONY: fuzz
+fuzz: ## fuzz every target (FUZZTIME=5m each)
+	@scripts/fuzz.sh "$(or $(FUZZTIME),30s)"
+
+.PHONY: clean
+clean: ## remove what was built; data directories stay
+	rm -rf bin

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# gofmt and staticcheck. staticcheck is a tool of a module of its own, so that the
+# product's go.mod stays free of it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bad=$(git ls-files '*.go' | xargs gofmt -l)
+if [ -n "$bad" ]; then
+  echo "not formatted by gofmt:"
+  echo "$bad"
+  exit 1
+fi
+version=v0.8.2
+tool=bin/staticcheck-$version
+if [ ! -x "$tool" ]; then
+  echo "lint: building staticcheck $version"
+  mkdir -p bin
+  GOFLAGS= GOBIN=$PWD/bin go install honnef.co/go/tools/cmd/staticcheck@$version
+  mv bin/staticcheck "$tool"
+fi
+exec "$tool" -tags nomsgpack,hashicorpmetrics ./...
