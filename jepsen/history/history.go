@@ -127,8 +127,8 @@ type Recorder struct {
 	ops   []Op
 }
 
-// NewRecorder starts the clock of a run.
-func NewRecorder() *Recorder { return &Recorder{start: time.Now()} }
+// NewRecorder counts time from the moment given, which all recorders of a run share.
+func NewRecorder(start time.Time) *Recorder { return &Recorder{start: start} }
 
 // Now is the time since the run began, in nanoseconds.
 func (r *Recorder) Now() int64 { return int64(time.Since(r.start)) }

@@ -4,10 +4,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestSaveAndLoad(t *testing.T) {
-	recorder := NewRecorder()
+	recorder := NewRecorder(time.Now())
 	want := []Op{
 		{Client: 1, Key: "k", Kind: Write, Value: "a", Outcome: OK, Call: 1, Return: 5},
 		{Client: 2, Node: 2, Key: "k", Kind: Read, Outcome: OK, Found: true, Read: "a", Call: 2, Return: 6},

@@ -19,7 +19,7 @@ type Counter struct {
 
 // NewCounter makes the workload; nothing runs yet.
 func NewCounter(s Settings) *Counter {
-	return &Counter{Settings: s, rec: history.NewRecorder()}
+	return &Counter{Settings: s, rec: history.NewRecorder(s.Began)}
 }
 
 // Name implements Workload.

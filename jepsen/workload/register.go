@@ -36,7 +36,7 @@ type group struct {
 
 // NewRegister makes the workload; nothing runs yet.
 func NewRegister(s Settings) *Register {
-	r := &Register{Settings: s, rec: history.NewRecorder()}
+	r := &Register{Settings: s, rec: history.NewRecorder(s.Began)}
 	for id := range (s.Clients + clientsPerKey - 1) / clientsPerKey {
 		r.groups = append(r.groups, &group{id: id})
 	}

@@ -39,6 +39,7 @@ type Workload interface {
 // Settings are common to all workloads.
 type Settings struct {
 	Seed    uint64
+	Began   time.Time // all times are counted from here
 	Clients int
 	Pause   time.Duration // between two operations of one client, on average
 }
