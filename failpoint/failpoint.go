@@ -1,0 +1,50 @@
+// Package failpoint lets a fault test stop, delay or crash a node at a named
+// place in the code. Without the build tag "failpoints" every call is an empty
+// function that the compiler removes, and nothing reads the environment.
+//
+// With the tag, points are armed by specifications of the form
+//
+//	name=action;name=action
+//
+// where an action is off, panic, exit or sleep(DURATION), optionally with a
+// budget in front: 2*sleep(100ms) fires for the first two evaluations only.
+// The variable TRIREME_FAILPOINTS holds the specification at start;
+// TRIREME_FAILPOINTS_FILE names a file that holds one and is read again
+// whenever it changes, so that a harness can arm a point in a running node.
+package failpoint
+
+// The points that the product evaluates. A test arms them by these names.
+const (
+	// BeforePropose stands before a pack is handed to raft.
+	BeforePropose = "before-propose"
+	// AfterPropose stands after raft accepted a pack, before its outcome.
+	AfterPropose = "after-propose"
+	// AfterFsync stands after the log store synced entries, before it says so.
+	AfterFsync = "after-fsync-before-reply"
+	// ApplyBeforeReply stands after an entry was applied, before any waiter
+	// learns the outcome.
+	ApplyBeforeReply = "apply-before-reply"
+	// MidSnapshot stands in the middle of a snapshot being written.
+	MidSnapshot = "mid-snapshot"
+	// MidRestore stands in the middle of a snapshot being read back.
+	MidRestore = "mid-restore"
+	// AfterClaim stands after a delivery was claimed, before it is attempted.
+	AfterClaim = "after-claim"
+)
+
+// Names lists every point, for harnesses that draw one at random.
+func Names() []string {
+	return []string{BeforePropose, AfterPropose, AfterFsync, ApplyBeforeReply, MidSnapshot, MidRestore, AfterClaim}
+}
+
+// Environment variables that arm points; read only under the build tag.
+const (
+	// EnvSpec holds a specification that is armed at start.
+	EnvSpec = "TRIREME_FAILPOINTS"
+	// EnvFile names a file whose content replaces what is armed when it changes.
+	EnvFile = "TRIREME_FAILPOINTS_FILE"
+)
+
+// ExitCode is the exit status of a process ended by the action exit, so that a
+// harness can tell a crash it ordered from one it did not.
+const ExitCode = 86

@@ -1,0 +1,271 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Tokens of every cluster under test. They guard nothing but loopback.
+const (
+	Token                 = "lab-standard-token"
+	ReadOnlyToken         = "lab-read-only-token"
+	MessagesToken         = "lab-messages-token"
+	MessagesReadOnlyToken = "lab-messages-read-only-token"
+	AdminToken            = "lab-admin-token"
+)
+
+// ErrNoLeader is returned when no running node names a leader.
+var ErrNoLeader = errors.New("no leader")
+
+// Options describes a cluster under test.
+type Options struct {
+	Binary    string        // the product's binary
+	Dir       string        // data directories and logs go here
+	Size      int           // number of nodes; 0 means 3
+	Heartbeat time.Duration // 0 means the default of 500 ms
+	Args      []string      // further flags for every node
+	Env       []string      // further environment for every node, NAME=value
+}
+
+// Cluster is a set of nodes on loopback, with one first configuration.
+type Cluster struct {
+	Nodes []*Node
+
+	ports   *Block
+	mu      sync.Mutex
+	crashes []Crash
+}
+
+// NewCluster reserves ports and directories and starts nothing.
+func NewCluster(o Options) (*Cluster, error) {
+	if o.Size == 0 {
+		o.Size = 3
+	}
+	if o.Heartbeat == 0 {
+		o.Heartbeat = 500 * time.Millisecond
+	}
+	if 3*o.Size > blockSize {
+		return nil, fmt.Errorf("a cluster of %d does not fit a block of %d ports", o.Size, blockSize)
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("new cluster: %w", err)
+	}
+	ports, err := ReserveBlock()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{ports: ports}
+	for i := range o.Size {
+		c.Nodes = append(c.Nodes, c.newNode(o, i))
+	}
+	return c, nil
+}
+
+// newNode lays out the i-th node. Its three ports are next to each other.
+func (c *Cluster) newNode(o Options, i int) *Node {
+	id := fmt.Sprintf("n%d", i+1)
+	n := &Node{
+		ID:      id,
+		HTTP:    c.ports.Addr(3 * i),
+		Cluster: c.ports.Addr(3*i + 1),
+		Gossip:  c.ports.Addr(3*i + 2),
+		DataDir: filepath.Join(o.Dir, id),
+		LogPath: filepath.Join(o.Dir, id+".log"),
+		env:     nodeEnvironment(o.Env),
+		onEnd:   c.recordCrash,
+		ordered: map[*Process]bool{},
+	}
+	n.argv = append([]string{
+		o.Binary, "serve", "--node-id", id, "--data-dir", n.DataDir,
+		"--http", n.HTTP, "--cluster", n.Cluster, "--gossip", n.Gossip,
+		"--initial-cluster", c.initialCluster(o.Size),
+		"--heartbeat", o.Heartbeat.String(), "--log-level", "info",
+	}, o.Args...)
+	n.client = NewClient(n.HTTP, Token)
+	n.admin = NewClient(n.HTTP, AdminToken)
+	return n
+}
+
+func (c *Cluster) initialCluster(size int) string {
+	var members []string
+	for i := range size {
+		members = append(members, fmt.Sprintf("n%d=%s", i+1, c.ports.Addr(3*i+1)))
+	}
+	return strings.Join(members, ",")
+}
+
+// nodeEnvironment is what a node sees: its tokens, a strict race detector and
+// nothing of the harness's own product settings.
+func nodeEnvironment(extra []string) []string {
+	env := []string{
+		"TRIREME_TOKEN=" + Token,
+		"TRIREME_READONLY_TOKEN=" + ReadOnlyToken,
+		"TRIREME_MESSAGES_TOKEN=" + MessagesToken,
+		"TRIREME_MESSAGES_READONLY_TOKEN=" + MessagesReadOnlyToken,
+		"TRIREME_ADMIN_TOKEN=" + AdminToken,
+		"GORACE=halt_on_error=1",
+	}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOMAXPROCS", "GOMEMLIMIT", "GOGC"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, extra...)
+}
+
+// Start starts every node that is down.
+func (c *Cluster) Start() error {
+	for _, n := range c.Nodes {
+		if err := n.Start(); err != nil && !errors.Is(err, ErrRunning) {
+			return err
+		}
+	}
+	return nil
+}
+
+// WaitReady returns when every node is ready, or with the context's end.
+func (c *Cluster) WaitReady(ctx context.Context) error {
+	for _, n := range c.Nodes {
+		if err := c.WaitNodeReady(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WaitNodeReady returns when the node is ready. It gives up at once when the
+// node has ended by itself, since it will never be.
+func (c *Cluster) WaitNodeReady(ctx context.Context, n *Node) error {
+	return Poll(ctx, 5*time.Millisecond, func() error {
+		if n.Ready(ctx) {
+			return nil
+		}
+		if n.Pid() == 0 {
+			return Permanent(fmt.Errorf("%s is not running; its log ends:\n%s", n.ID, n.Tail(20)))
+		}
+		return fmt.Errorf("%s is not ready; its log ends:\n%s", n.ID, n.Tail(20))
+	})
+}
+
+// Leadership is who leads, as one node tells it.
+type Leadership struct {
+	Node int // index into Cluster.Nodes
+	Term uint64
+}
+
+// Leader asks every running node and believes the answer of the highest term.
+// The leader it names may be dead: a follower learns that a little later.
+func (c *Cluster) Leader(ctx context.Context) (Leadership, error) {
+	best := Leadership{Node: -1}
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	for _, n := range c.Nodes {
+		if !n.Up() {
+			continue
+		}
+		asked.Go(func() {
+			l, err := c.ask(ctx, n)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil && l.Term >= best.Term {
+				best = l
+			}
+		})
+	}
+	asked.Wait()
+	if best.Node < 0 {
+		return best, ErrNoLeader
+	}
+	return best, nil
+}
+
+// ask reads one node's view of the cluster.
+func (c *Cluster) ask(ctx context.Context, n *Node) (Leadership, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	status, body, err := n.admin.Get(ctx, "/admin/cluster")
+	if err != nil {
+		return Leadership{}, err
+	}
+	var view struct {
+		Leader string `json:"leader"`
+		Term   uint64 `json:"term"`
+	}
+	if err := json.Unmarshal(body, &view); err != nil || status != http.StatusOK {
+		return Leadership{}, fmt.Errorf("%s: /admin/cluster: status %d: %w", n.ID, status, err)
+	}
+	for i, member := range c.Nodes {
+		if member.ID == view.Leader {
+			return Leadership{Node: i, Term: view.Term}, nil
+		}
+	}
+	return Leadership{}, ErrNoLeader
+}
+
+// WaitLeader returns the leader once a running node is named as such.
+func (c *Cluster) WaitLeader(ctx context.Context) (Leadership, error) {
+	var leader Leadership
+	err := Poll(ctx, 10*time.Millisecond, func() error {
+		l, err := c.Leader(ctx)
+		if err != nil {
+			return err
+		}
+		if !c.Nodes[l.Node].Up() {
+			return ErrNoLeader
+		}
+		leader = l
+		return nil
+	})
+	return leader, err
+}
+
+// TransferLeadership asks the leader to hand over to anyone.
+func (c *Cluster) TransferLeadership(ctx context.Context) error {
+	l, err := c.Leader(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	status, _, body, err := c.Nodes[l.Node].admin.post(ctx, "/admin/cluster/transfer-leader", struct{}{})
+	if err != nil {
+		return fmt.Errorf("transfer leadership: %w", err)
+	}
+	if status/100 != 2 {
+		return fmt.Errorf("transfer leadership: status %d: %.200s", status, body)
+	}
+	return nil
+}
+
+func (c *Cluster) recordCrash(crash Crash) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.crashes = append(c.crashes, crash)
+}
+
+// Crashes returns the ends of processes that nobody ordered.
+func (c *Cluster) Crashes() []Crash {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]Crash(nil), c.crashes...)
+}
+
+// Close kills what runs and gives the ports back. Directories stay.
+func (c *Cluster) Close() {
+	for _, n := range c.Nodes {
+		if err := n.Kill(); err != nil && !errors.Is(err, ErrDown) {
+			c.recordCrash(Crash{Node: n.ID, Log: err.Error()})
+		}
+		n.client.Close()
+		n.admin.Close()
+	}
+	c.ports.Release()
+}

@@ -1,0 +1,214 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+	"trireme/jepsen/lab/labtest"
+)
+
+func TestMain(m *testing.M) { labtest.Main(m) }
+
+// start brings up a cluster of fake nodes.
+func start(t *testing.T, l labtest.Lie) *lab.Cluster {
+	t.Helper()
+	c, err := lab.NewCluster(lab.Options{Binary: os.Args[0], Dir: t.TempDir(), Env: labtest.Env(l)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitReady(limit(t)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func limit(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestClusterThroughFaults(t *testing.T) {
+	c := start(t, labtest.Honest)
+	ctx := limit(t)
+	if r := c.Do(ctx, 0, "SET", "k", "v"); r.Outcome != history.OK || string(r.Result) != `"OK"` {
+		t.Fatalf("write: %+v", r)
+	}
+	if err := c.Nodes[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	c.Nodes[0].Client().Close() // a dead connection from the pool would be an unknown
+	if r := c.Do(ctx, 0, "GET", "k"); r.Outcome != history.NotApplied {
+		t.Fatalf("a refused connection is %+v, want not-applied", r)
+	}
+	if err := c.Nodes[0].Kill(); !errors.Is(err, lab.ErrDown) {
+		t.Fatalf("second kill: %v", err)
+	}
+	if err := c.Nodes[0].Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Do(ctx, 0, "GET", "k"); string(r.Result) != `"v"` {
+		t.Fatalf("after the restart: %+v", r)
+	}
+	if err := c.Nodes[1].Stop(5 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := c.WaitLeader(ctx); err != nil || l.Node != 0 {
+		t.Fatalf("leader %+v, %v", l, err)
+	}
+	if crashes := c.Crashes(); len(crashes) > 0 {
+		t.Fatalf("ordered ends count as crashes: %v", crashes)
+	}
+}
+
+// TestPauseHoldsRequests shows that a paused process answers nothing, and that
+// what was sent meanwhile is answered after it goes on.
+func TestPauseHoldsRequests(t *testing.T) {
+	c := start(t, labtest.Honest)
+	if err := c.Nodes[2].Pause(); err != nil {
+		t.Fatal(err)
+	}
+	if c.Nodes[2].Up() {
+		t.Fatal("a paused node counts as up")
+	}
+	replies := make(chan lab.Reply, 1)
+	go func() { replies <- c.Do(context.Background(), 2, "GET", "k") }()
+	select {
+	case r := <-replies:
+		t.Fatalf("a paused node answered %+v", r)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := c.Nodes[2].Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-replies; r.Outcome != history.OK {
+		t.Fatalf("after going on: %+v", r)
+	}
+}
+
+func TestCrashIsReported(t *testing.T) {
+	c := start(t, labtest.Quits)
+	ctx := limit(t)
+	for range 102 {
+		c.Do(ctx, 1, "GET", "k")
+	}
+	var crashes []lab.Crash
+	err := lab.Poll(ctx, time.Millisecond, func() error {
+		if crashes = c.Crashes(); len(crashes) == 0 {
+			return errors.New("no crash reported")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := crashes[0]; got.Node != "n2" || got.ExitCode != 7 || !strings.Contains(got.Log, "quitting, as told") {
+		t.Fatalf("reported as %+v", got)
+	}
+}
+
+// TestOutcomes pins how replies and silences are classified.
+func TestOutcomes(t *testing.T) {
+	answers := map[string]func(http.ResponseWriter){
+		"ok":             func(w http.ResponseWriter) { fmt.Fprint(w, `{"result":null}`) },
+		"no result":      func(w http.ResponseWriter) { fmt.Fprint(w, `{}`) },
+		"not-applied":    refuse("not-applied", 400),
+		"unknown":        refuse("unknown", 503),
+		"no header":      refuse("", 503),
+		"not json":       func(w http.ResponseWriter) { fmt.Fprint(w, `oops`) },
+		"reset":          hangUp(""),
+		"cut short":      hangUp("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{\"result\":1}"),
+		"error with 200": func(w http.ResponseWriter) { fmt.Fprint(w, `{"error":"x"}`) },
+	}
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		answers[r.Header.Get("Authorization")[len("Bearer "):]](w)
+	}))
+	defer server.Close()
+	for name := range answers {
+		want := history.Unknown
+		switch name {
+		case "ok":
+			want = history.OK
+		case "not-applied":
+			want = history.NotApplied
+		}
+		client := lab.NewClient(server.Listener.Addr().String(), name)
+		requests.Store(0)
+		if r := client.Do(context.Background(), "SET", "k", "v"); r.Outcome != want || (want != history.OK) == (r.Error == "") {
+			t.Errorf("%s: %+v, want %s", name, r, want)
+		}
+		if n := requests.Load(); n != 1 {
+			t.Errorf("%s: sent %d times", name, n)
+		}
+		client.Close()
+	}
+}
+
+func refuse(outcome string, status int) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		if outcome != "" {
+			w.Header().Set("Svc-Outcome", outcome)
+		}
+		w.WriteHeader(status)
+		fmt.Fprint(w, `{"error":"ERR refused"}`)
+	}
+}
+
+func hangUp(after string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		conn.Write([]byte(after))
+		conn.(*net.TCPConn).SetLinger(0)
+		conn.Close()
+	}
+}
+
+func TestBlocksDoNotOverlap(t *testing.T) {
+	held := map[string]bool{}
+	for range 20 {
+		b, err := lab.ReserveBlock()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Release()
+		if held[b.Addr(0)] {
+			t.Fatalf("%s was given out twice", b.Addr(0))
+		}
+		held[b.Addr(0)] = true
+	}
+}
+
+func TestStopReportsAnUnwillingNode(t *testing.T) {
+	p, err := lab.StartProcess(os.Stderr, nil, "/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.05; done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// the trap takes a moment to be set; until then SIGTERM would just work
+	time.Sleep(200 * time.Millisecond)
+	if code, inTime := p.Stop(300 * time.Millisecond); inTime || code != -1 {
+		t.Fatalf("exit code %d, in time %v", code, inTime)
+	}
+}

@@ -1,0 +1,216 @@
+// Package labtest turns a test binary into a small stand-in for the product, so
+// that the harness itself can be tested: processes that share one file behind a
+// lock, which is linearizable and survives kill -9. It can be told to lie.
+package labtest
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Lie names what a fake node does wrong.
+type Lie string
+
+const (
+	// Honest nodes do nothing wrong.
+	Honest Lie = "none"
+	// StaleReads answers reads from what the node itself saw last.
+	StaleReads Lie = "stale-reads"
+	// LostWrites acknowledges one write in fifty without storing it.
+	LostWrites Lie = "lost-writes"
+	// DoubleAdds applies one addition in fifty twice.
+	DoubleAdds Lie = "double-adds"
+	// WrongOutcome stores one write in fifty and calls it not applied.
+	WrongOutcome Lie = "wrong-outcome"
+	// Quits makes a node end by itself after a hundred requests.
+	Quits Lie = "quits"
+)
+
+const variable = "LABTEST_LIE"
+
+// Env is the environment that makes the test binary a node.
+func Env(l Lie) []string { return []string{variable + "=" + string(l)} }
+
+// Main runs the tests, or a node if the harness started this binary as one. It
+// is what TestMain calls.
+func Main(m *testing.M) {
+	lie, set := os.LookupEnv(variable)
+	if !set {
+		os.Exit(m.Run())
+	}
+	if err := serve(Lie(lie), os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// serve is the node's main function.
+func serve(lie Lie, args []string) error {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	id := flags.String("node-id", "", "")
+	dir := flags.String("data-dir", "", "")
+	addr := flags.String("http", "", "")
+	for _, unused := range []string{"cluster", "gossip", "initial-cluster", "heartbeat", "log-level"} {
+		flags.String(unused, "", "")
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	n := &node{id: *id, lie: lie, path: filepath.Join(filepath.Dir(*dir), "shared.json"), seen: map[string]string{}}
+	server := &http.Server{Addr: *addr, Handler: n.routes()}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM)
+	go func() {
+		<-ended
+		server.Close()
+	}()
+	fmt.Println("fake node", *id, "running at", *addr)
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// node is one fake process.
+type node struct {
+	id   string
+	lie  Lie
+	path string
+
+	mu       sync.Mutex
+	requests int
+	seen     map[string]string
+}
+
+func (n *node) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/readyz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/admin/cluster", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"leader":"n1","term":1}`)
+	})
+	mux.HandleFunc("/admin/cluster/transfer-leader", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{}`)
+	})
+	mux.HandleFunc("/", n.command)
+	return mux
+}
+
+// command answers one command.
+func (n *node) command(w http.ResponseWriter, r *http.Request) {
+	var argv []string
+	if err := json.NewDecoder(r.Body).Decode(&argv); err != nil || len(argv) < 2 {
+		refuse(w, "not-applied", fmt.Sprint("bad body ", err))
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.requests++
+	if n.lie == Quits && n.requests > 100 {
+		fmt.Println("quitting, as told")
+		os.Exit(7)
+	}
+	result, err := n.execute(argv)
+	if err != nil {
+		refuse(w, "unknown", err.Error())
+		return
+	}
+	if n.lie == WrongOutcome && argv[0] != "GET" && n.unlucky() {
+		refuse(w, "not-applied", "a lie")
+		return
+	}
+	json.NewEncoder(w).Encode(map[string]any{"result": result})
+}
+
+func (n *node) unlucky() bool { return n.requests%50 == 0 }
+
+func refuse(w http.ResponseWriter, outcome, text string) {
+	w.Header().Set("Svc-Outcome", outcome)
+	w.WriteHeader(http.StatusServiceUnavailable)
+	json.NewEncoder(w).Encode(map[string]string{"error": text})
+}
+
+// execute runs a command on the shared state, under its lock.
+func (n *node) execute(argv []string) (any, error) {
+	key := argv[1]
+	if old, known := n.seen[key]; n.lie == StaleReads && argv[0] == "GET" && known && !n.unlucky() {
+		return old, nil
+	}
+	lock, err := os.OpenFile(n.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, err
+	}
+	state, err := load(n.path)
+	if err != nil {
+		return nil, err
+	}
+	result := apply(state, argv)
+	if n.lie == DoubleAdds && argv[0] == "INCRBY" && n.unlucky() {
+		apply(state, argv)
+	}
+	n.seen[key] = state[key]
+	if argv[0] == "GET" || n.lie == LostWrites && n.unlucky() {
+		return result, nil
+	}
+	return result, store(n.path, state)
+}
+
+// apply runs one command on a map.
+func apply(state map[string]string, argv []string) any {
+	old, found := state[argv[1]]
+	switch argv[0] {
+	case "GET":
+		if !found {
+			return nil
+		}
+		return old
+	case "INCRBY":
+		n, _ := strconv.ParseInt(old, 10, 64)
+		by, _ := strconv.ParseInt(argv[2], 10, 64)
+		state[argv[1]] = strconv.FormatInt(n+by, 10)
+		return n + by
+	default: // SET key value [NX | IFEQ value]
+		if len(argv) == 4 && found || len(argv) == 5 && old != argv[4] {
+			return nil
+		}
+		state[argv[1]] = argv[2]
+		return "OK"
+	}
+}
+
+func load(path string) (map[string]string, error) {
+	state := map[string]string{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return state, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return state, json.Unmarshal(text, &state)
+}
+
+// store replaces the file at once, so that a kill leaves the old or the new one.
+func store(path string, state map[string]string) error {
+	text, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}

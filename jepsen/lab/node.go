@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// ErrRunning and ErrDown are returned for an act that needs a node in the other state.
+var (
+	ErrRunning = errors.New("node is running")
+	ErrDown    = errors.New("node is down")
+)
+
+// Node is one member of a cluster under test, running or not. Its addresses and
+// its data directory stay the same over restarts.
+type Node struct {
+	ID      string
+	HTTP    string // address of the HTTP API
+	Cluster string // address of the cluster port
+	Gossip  string // address of the gossip port
+	DataDir string
+	LogPath string // both output streams, of all its processes
+
+	argv   []string
+	env    []string
+	client *Client
+	admin  *Client
+	onEnd  func(Crash)
+
+	mu      sync.Mutex
+	proc    *Process
+	paused  bool
+	ordered map[*Process]bool // processes whose end the harness ordered
+}
+
+// Client sends commands to this node with the Standard token.
+func (n *Node) Client() *Client { return n.client }
+
+// Admin talks to this node's administrative paths.
+func (n *Node) Admin() *Client { return n.admin }
+
+// Start runs the node's process and does not wait for it to be ready.
+func (n *Node) Start() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc != nil {
+		return fmt.Errorf("start %s: %w", n.ID, ErrRunning)
+	}
+	log, err := os.OpenFile(n.LogPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", n.ID, err)
+	}
+	defer log.Close() // the child holds its own copy
+	proc, err := StartProcess(log, n.env, n.argv...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(log, "lab: started %s as pid %d at %s\n", n.ID, proc.Pid(), time.Now().Format(time.RFC3339Nano))
+	n.proc, n.paused = proc, false
+	go n.watch(proc)
+	return nil
+}
+
+// watch reports the end of a process that nobody asked to end.
+func (n *Node) watch(proc *Process) {
+	<-proc.Done()
+	n.mu.Lock()
+	ordered := n.ordered[proc]
+	delete(n.ordered, proc)
+	if n.proc == proc {
+		n.proc = nil
+	}
+	n.mu.Unlock()
+	if !ordered {
+		n.onEnd(Crash{Node: n.ID, Pid: proc.Pid(), ExitCode: proc.ExitCode(), Log: n.Tail(40)})
+	}
+}
+
+// take removes the running process and marks its end as ordered.
+func (n *Node) take() (*Process, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == nil {
+		return nil, fmt.Errorf("%s: %w", n.ID, ErrDown)
+	}
+	proc := n.proc
+	n.proc, n.paused = nil, false
+	if !proc.ended() {
+		n.ordered[proc] = true
+	}
+	return proc, nil
+}
+
+// Kill is kill -9; it returns when the process is gone.
+func (n *Node) Kill() error {
+	proc, err := n.take()
+	if err != nil {
+		return err
+	}
+	proc.Kill()
+	return nil
+}
+
+// Stop sends SIGTERM and waits up to grace. An exit code other than 0, or a
+// process that had to be killed, is an error.
+func (n *Node) Stop(grace time.Duration) error {
+	proc, err := n.take()
+	if err != nil {
+		return err
+	}
+	code, inTime := proc.Stop(grace)
+	if !inTime {
+		return fmt.Errorf("%s did not end within %v of SIGTERM", n.ID, grace)
+	}
+	if code != 0 {
+		return fmt.Errorf("%s ended with exit code %d after SIGTERM", n.ID, code)
+	}
+	return nil
+}
+
+// Pause stops the process with SIGSTOP; its sockets stay open and fill up.
+func (n *Node) Pause() error { return n.signal(syscall.SIGSTOP, true) }
+
+// Resume lets a paused process go on.
+func (n *Node) Resume() error { return n.signal(syscall.SIGCONT, false) }
+
+func (n *Node) signal(s syscall.Signal, paused bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == nil {
+		return fmt.Errorf("%s: %w", n.ID, ErrDown)
+	}
+	n.paused = paused
+	return n.proc.Signal(s)
+}
+
+// Up says whether the node has a process that is not paused.
+func (n *Node) Up() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.proc != nil && !n.paused
+}
+
+// Pid is the process id of the running process, 0 if there is none.
+func (n *Node) Pid() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == nil {
+		return 0
+	}
+	return n.proc.Pid()
+}
+
+// Ready asks whether the node has a leader and has caught up.
+func (n *Node) Ready(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	status, _, err := n.admin.Get(ctx, "/readyz")
+	return err == nil && status == http.StatusOK
+}
+
+// Tail returns the last lines of the node's log.
+func (n *Node) Tail(lines int) string {
+	text, err := os.ReadFile(n.LogPath)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// Crash is the end of a process that the harness did not order.
+type Crash struct {
+	Node     string `json:"node"`
+	Pid      int    `json:"pid"`
+	ExitCode int    `json:"exitCode"`
+	Log      string `json:"log"` // the last lines of the node's output
+}

@@ -1,0 +1,119 @@
+package jepsen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+	"trireme/jepsen/nemesis"
+	"trireme/jepsen/workload"
+)
+
+// startGrace is how long a fresh cluster has to be ready.
+const startGrace = 30 * time.Second
+
+// finalGrace is how long the reads at the end may take.
+const finalGrace = time.Minute
+
+// Run performs one run. An error means that it could not be performed; what was
+// found wrong with the product is in the summary.
+func Run(ctx context.Context, c Config) (*Summary, error) {
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("run: %w", err)
+	}
+	cluster, err := lab.NewCluster(lab.Options{Binary: c.Binary, Dir: c.Dir, Heartbeat: c.Heartbeat, Env: c.Env})
+	if err != nil {
+		return nil, err
+	}
+	defer cluster.Close()
+	schedule, err := c.schedule(cluster.Size())
+	if err != nil {
+		return nil, err
+	}
+	if err := start(ctx, cluster); err != nil {
+		return nil, err
+	}
+	r := &run{Config: c, cluster: cluster, began: time.Now()}
+	if r.workloads, err = c.workloads(r.began); err != nil {
+		return nil, err
+	}
+	r.play(ctx, schedule)
+	r.finish(ctx)
+	return r.summarize()
+}
+
+// start brings a fresh cluster up.
+func start(ctx context.Context, cluster *lab.Cluster) error {
+	if err := cluster.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startGrace)
+	defer cancel()
+	if err := cluster.WaitReady(ctx); err != nil {
+		return fmt.Errorf("start the cluster: %w", err)
+	}
+	return nil
+}
+
+// run is one run under way.
+type run struct {
+	Config
+	cluster   *lab.Cluster
+	workloads []workload.Workload
+	began     time.Time
+	took      time.Duration
+	events    []nemesis.Event
+	watch     watch
+	final     error // why the reads at the end are incomplete
+}
+
+// play runs the workloads and the nemesis side by side for the duration.
+func (r *run) play(ctx context.Context, s nemesis.Schedule) {
+	ctx, cancel := context.WithTimeout(ctx, r.Duration)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, w := range r.workloads {
+		all.Go(func() { w.Run(ctx, r.cluster) })
+	}
+	all.Go(func() { r.watch.run(ctx, r.cluster) })
+	r.events = nemesis.Run(ctx, r.cluster, s, r.began)
+	all.Wait()
+	r.took = time.Since(r.began)
+}
+
+// finish waits for the healed cluster and reads what the checkers need.
+func (r *run) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, finalGrace)
+	defer cancel()
+	if r.final = nemesis.WaitReady(r.cluster); r.final != nil {
+		return
+	}
+	for _, w := range r.workloads {
+		r.final = errors.Join(r.final, w.Final(ctx, r.cluster))
+	}
+}
+
+// summarize judges the histories and keeps those that fail.
+func (r *run) summarize() (*Summary, error) {
+	s := newSummary(r)
+	for _, w := range r.workloads {
+		ops := w.History()
+		s.count(w.Name(), ops)
+		began := time.Now()
+		report := w.Check()
+		s.judge(w.Name(), report, time.Since(began))
+		if len(report.Anomalies) > 0 || r.final != nil {
+			if err := history.Save(filepath.Join(r.Dir, w.Name()+".jsonl"), ops); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.measure()
+	return s, s.Save(filepath.Join(r.Dir, "summary.json"))
+}

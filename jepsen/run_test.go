@@ -1,0 +1,78 @@
+package jepsen
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab/labtest"
+	"trireme/jepsen/nemesis"
+)
+
+func TestMain(m *testing.M) { labtest.Main(m) }
+
+// rehearse runs the whole harness against fake nodes.
+func rehearse(t *testing.T, l labtest.Lie, faults ...nemesis.Fault) (*Summary, string) {
+	t.Helper()
+	c := Config{
+		Binary: os.Args[0], Dir: t.TempDir(), Seed: 7, Duration: 2 * time.Second, Env: labtest.Env(l),
+		Workloads: Workloads(), Faults: faults, Gap: 100 * time.Millisecond, Clients: 4, Pause: time.Millisecond,
+	}
+	s, err := Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, c.Dir
+}
+
+func TestHonestNodesPass(t *testing.T) {
+	s, _ := rehearse(t, labtest.Honest, nemesis.Restart, nemesis.Kill, nemesis.Stop, nemesis.Transfer)
+	if s.Failed() {
+		t.Fatal(s)
+	}
+	if s.OK < 100 || len(s.Events) < 3 || s.LongestPause <= 0 {
+		t.Fatalf("nothing was tested: %+v", s)
+	}
+}
+
+// TestLiesAreFound runs the harness against nodes that break a promise each.
+func TestLiesAreFound(t *testing.T) {
+	for lie, wants := range map[labtest.Lie][]string{
+		labtest.StaleReads:   {"not linearizable", "went back"},
+		labtest.LostWrites:   {"not linearizable", "counted once for two"},
+		labtest.DoubleAdds:   {"too much"},
+		labtest.WrongOutcome: {"not linearizable", "too much"},
+	} {
+		t.Run(string(lie), func(t *testing.T) {
+			s, dir := rehearse(t, lie)
+			kinds := map[string]int{}
+			for _, a := range s.Anomalies {
+				kinds[a.Kind]++
+			}
+			for _, want := range wants {
+				if kinds[want] == 0 {
+					t.Errorf("%q was not found among %v", want, kinds)
+				}
+			}
+			for _, file := range []string{"counter.jsonl", "summary.json", "schedule.json"} {
+				if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+					t.Error(err)
+				}
+			}
+			if ops, err := history.Load(filepath.Join(dir, "counter.jsonl")); err != nil || len(ops) == 0 {
+				t.Errorf("the kept history holds %d operations, %v", len(ops), err)
+			}
+		})
+	}
+}
+
+func TestCrashFailsTheRun(t *testing.T) {
+	s, _ := rehearse(t, labtest.Quits)
+	if len(s.Crashes) == 0 || !s.Failed() || !strings.Contains(s.String(), "quitting, as told") {
+		t.Fatalf("a node that ended by itself was not reported: %v", s)
+	}
+}

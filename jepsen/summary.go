@@ -1,0 +1,199 @@
+package jepsen
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"trireme/jepsen/check"
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+	"trireme/jepsen/nemesis"
+)
+
+// Millis is a duration that JSON shows in milliseconds.
+type Millis time.Duration
+
+// MarshalJSON implements json.Marshaler.
+func (m Millis) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "%.3f", time.Duration(m).Seconds()*1000), nil
+}
+
+// Counts is the fate of a set of operations.
+type Counts struct {
+	Ops        int    `json:"ops"`
+	OK         int    `json:"ok"`
+	NotApplied int    `json:"notApplied"`
+	Unknown    int    `json:"unknown"`
+	P50        Millis `json:"p50Ms"` // latency of answered operations
+	P99        Millis `json:"p99Ms"`
+	Max        Millis `json:"maxMs"`
+	Check      Millis `json:"checkMs"` // what judging them took
+}
+
+// FaultFigures is what one kind of fault did.
+type FaultFigures struct {
+	Count    int    `json:"count"`
+	OnLeader int    `json:"onLeader"`
+	Recover  Millis `json:"firstWriteP50Ms"` // from the fault to the first write sent and acknowledged after it
+	Worst    Millis `json:"firstWriteMaxMs"`
+}
+
+// Summary is what a run reports.
+type Summary struct {
+	Seed          uint64                   `json:"seed"`
+	Seconds       float64                  `json:"seconds"`
+	Ops           int                      `json:"ops"`
+	OK            int                      `json:"ok"`
+	NotApplied    int                      `json:"notApplied"`
+	Unknown       int                      `json:"unknown"`
+	Workloads     map[string]Counts        `json:"workloads"`
+	Faults        map[string]*FaultFigures `json:"faults"`
+	LongestPause  Millis                   `json:"longestPauseMs"` // without an acknowledged write
+	LeaderChanges int                      `json:"leaderChanges"`
+	Terms         uint64                   `json:"terms"` // terms begun during the run
+	Crashes       []lab.Crash              `json:"crashes"`
+	Problems      []string                 `json:"problems"` // faults that failed, final reads that failed
+	Anomalies     []check.Anomaly          `json:"anomalies"`
+	Events        []nemesis.Event          `json:"events"`
+
+	acknowledged []span // of writes
+}
+
+// span is one acknowledged write, in nanoseconds since the run began.
+type span struct{ call, end int64 }
+
+func newSummary(r *run) *Summary {
+	s := &Summary{
+		Seed: r.Seed, Seconds: r.took.Seconds(),
+		Workloads: map[string]Counts{}, Faults: map[string]*FaultFigures{},
+		LeaderChanges: r.watch.changes, Terms: r.watch.lastTerm - r.watch.firstTerm,
+		Crashes: r.cluster.Crashes(), Events: r.events,
+		Problems: []string{}, Anomalies: []check.Anomaly{},
+	}
+	for _, e := range r.events {
+		if e.Error != "" {
+			s.Problems = append(s.Problems, fmt.Sprintf("%s of %s at %v: %s", e.Fault, e.Node, e.From, e.Error))
+		}
+	}
+	if r.final != nil {
+		s.Problems = append(s.Problems, r.final.Error())
+	}
+	return s
+}
+
+// count adds one workload's operations to the figures.
+func (s *Summary) count(name string, ops []history.Op) {
+	counts := Counts{Ops: len(ops)}
+	var took []time.Duration
+	for _, op := range ops {
+		switch op.Outcome {
+		case history.OK:
+			counts.OK++
+			took = append(took, time.Duration(op.Return-op.Call))
+			if op.Writes() {
+				s.acknowledged = append(s.acknowledged, span{op.Call, op.Return})
+			}
+		case history.NotApplied:
+			counts.NotApplied++
+		default:
+			counts.Unknown++
+		}
+	}
+	slices.Sort(took)
+	counts.P50, counts.P99, counts.Max = Millis(quantile(took, 0.5)), Millis(quantile(took, 0.99)), Millis(quantile(took, 1))
+	s.Workloads[name] = counts
+	s.Ops += counts.Ops
+	s.OK += counts.OK
+	s.NotApplied += counts.NotApplied
+	s.Unknown += counts.Unknown
+}
+
+// judge adds one workload's verdict.
+func (s *Summary) judge(name string, r check.Report, took time.Duration) {
+	counts := s.Workloads[name]
+	counts.Check = Millis(took)
+	s.Workloads[name] = counts
+	s.Anomalies = append(s.Anomalies, r.Anomalies...)
+}
+
+// quantile picks from a sorted list; 0 from an empty one.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
+}
+
+// measure derives the figures about pauses, once everything is counted.
+func (s *Summary) measure() {
+	slices.SortFunc(s.acknowledged, func(a, b span) int { return int(a.end - b.end) })
+	last := int64(0)
+	for _, w := range append(s.acknowledged, span{end: int64(s.Seconds * 1e9)}) {
+		s.LongestPause = max(s.LongestPause, Millis(w.end-last))
+		last = max(last, w.end)
+	}
+	recovery := map[string][]time.Duration{}
+	for _, e := range s.Events {
+		kind := string(e.Fault)
+		if s.Faults[kind] == nil {
+			s.Faults[kind] = &FaultFigures{}
+		}
+		s.Faults[kind].Count++
+		if e.Led {
+			s.Faults[kind].OnLeader++
+		}
+		recovery[kind] = append(recovery[kind], s.firstWriteAfter(e.From))
+	}
+	for kind, took := range recovery {
+		slices.Sort(took)
+		s.Faults[kind].Recover, s.Faults[kind].Worst = Millis(quantile(took, 0.5)), Millis(quantile(took, 1))
+	}
+}
+
+// firstWriteAfter is how long after the moment the first write was acknowledged
+// that had been sent after it; to the run's end if there was none.
+func (s *Summary) firstWriteAfter(at time.Duration) time.Duration {
+	for _, w := range s.acknowledged {
+		if w.call >= int64(at) {
+			return time.Duration(w.end) - at
+		}
+	}
+	return time.Duration(s.Seconds*1e9) - at
+}
+
+// Failed says whether anything went wrong.
+func (s *Summary) Failed() bool {
+	return len(s.Anomalies)+len(s.Crashes)+len(s.Problems) > 0
+}
+
+// String renders what went wrong for people.
+func (s *Summary) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: %d operations, %d anomalies, %d crashes, %d problems", s.Seed, s.Ops, len(s.Anomalies), len(s.Crashes), len(s.Problems))
+	for _, a := range s.Anomalies {
+		fmt.Fprintf(&b, "\n%v", a)
+	}
+	for _, c := range s.Crashes {
+		fmt.Fprintf(&b, "\n%s (pid %d) ended by itself with exit code %d; its log ends:\n%s", c.Node, c.Pid, c.ExitCode, c.Log)
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintf(&b, "\n%s", p)
+	}
+	return b.String()
+}
+
+// Save writes the summary as JSON.
+func (s *Summary) Save(path string) error {
+	text, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return fmt.Errorf("save summary: %w", err)
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("save summary: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+// Package workload holds the client programs of a fault run. Each keeps to
+// operations whose results a checker can judge, and records all of them.
+package workload
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"trireme/jepsen/check"
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+)
+
+// Target is what a workload runs against: a cluster, or a model of one in tests.
+type Target interface {
+	// Size is the number of nodes.
+	Size() int
+	// Do runs one command through a node and never repeats it.
+	Do(ctx context.Context, node int, args ...string) lab.Reply
+}
+
+// Workload is one client program with its checker.
+type Workload interface {
+	// Name is what the command line calls it.
+	Name() string
+	// Run keeps its clients going until the context ends. Requests under way are
+	// then waited for, not cut off.
+	Run(ctx context.Context, t Target)
+	// Final reads, in the healed cluster, what the checker needs at the end.
+	Final(ctx context.Context, t Target) error
+	// History returns what was recorded.
+	History() []history.Op
+	// Check judges the history.
+	Check() check.Report
+}
+
+// Settings are common to all workloads.
+type Settings struct {
+	Seed    uint64
+	Began   time.Time // all times are counted from here
+	Clients int
+	Pause   time.Duration // between two operations of one client, on average
+}
+
+// afterFailure is how long a client rests after a request that failed, so that
+// it does not spend its history on a node that is down.
+const afterFailure = 20 * time.Millisecond
+
+// client is one sequential user: at most one operation under way.
+type client struct {
+	id     int
+	rng    *rand.Rand
+	target Target
+	rec    *history.Recorder
+	pause  time.Duration
+}
+
+// runClients starts the clients and returns when all have ended.
+func runClients(ctx context.Context, t Target, rec *history.Recorder, s Settings, step func(*client)) {
+	var all sync.WaitGroup
+	for id := range s.Clients {
+		c := &client{id: id, rng: rand.New(rand.NewPCG(s.Seed, uint64(id))), target: t, rec: rec, pause: s.Pause}
+		all.Go(func() {
+			for ctx.Err() == nil {
+				step(c)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// run performs one operation through a random node, records it and rests.
+func (c *client) run(op history.Op) history.Op {
+	op.Client = c.id
+	op.Node = c.rng.IntN(c.target.Size())
+	op = perform(c.target, c.rec, op)
+	rest := time.Duration(c.rng.Int64N(int64(2*c.pause) + 1))
+	if !op.Known() {
+		rest = max(rest, afterFailure)
+	}
+	time.Sleep(rest)
+	return op
+}
+
+// perform runs one operation and records it. The request has its own time limit
+// and is never cancelled from here: a cancelled one would only be one more
+// unknown.
+func perform(t Target, rec *history.Recorder, op history.Op) history.Op {
+	op.Call = rec.Now()
+	reply := t.Do(context.Background(), op.Node, command(op)...)
+	op.Return = rec.Now()
+	op.Outcome, op.Error = reply.Outcome, reply.Error
+	if reply.Outcome == history.OK {
+		interpret(&op, reply.Result)
+	}
+	rec.Add(op)
+	return op
+}
