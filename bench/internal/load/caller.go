@@ -57,14 +57,28 @@ func (c *Caller) Post(body string, limit time.Duration) (int, []byte, time.Durat
 	return status, reply, time.Since(begin), err
 }
 
-// Want is Post for a body whose good reply is status 200 and exactly reply.
+// Unexpected is a complete reply that is not the wanted one; the connection
+// stays usable.
+type Unexpected struct {
+	Request string
+	Status  int
+	Reply   string // its first 200 bytes
+}
+
+// Error shows request and reply.
+func (u *Unexpected) Error() string {
+	return fmt.Sprintf("%s: status %d: %s", u.Request, u.Status, u.Reply)
+}
+
+// Want is Post for a body whose good reply is status 200 and exactly reply, but
+// for white space around it. Any other reply is an *Unexpected.
 func (c *Caller) Want(body, reply string, limit time.Duration) (time.Duration, error) {
 	status, got, took, err := c.Post(body, limit)
 	if err != nil && !errors.Is(err, errCloses) {
 		return 0, err
 	}
 	if status != 200 || string(bytes.TrimSpace(got)) != reply {
-		return 0, fmt.Errorf("%s: status %d: %.200s", body, status, got)
+		return 0, &Unexpected{Request: body, Status: status, Reply: fmt.Sprintf("%.200s", got)}
 	}
 	return took, err
 }

@@ -2,65 +2,19 @@ package load
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"trireme/bench/internal/fake"
 )
 
-// fake is the least server of the gateway's shape: SET and GET over POST, a
-// pipeline at /pipeline. It notes every key written.
-type fake struct {
-	mu   sync.Mutex
-	keys map[string]string
-	auth string
-}
-
-func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Authorization") != f.auth {
-		http.Error(w, `{"error":"Unauthorized"}`, http.StatusUnauthorized)
-		return
-	}
-	body, _ := io.ReadAll(r.Body)
-	if r.URL.Path == "/pipeline" {
-		var rows [][]string
-		if err := json.Unmarshal(body, &rows); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		out := make([]string, len(rows))
-		for i, row := range rows {
-			out[i] = f.exec(row)
-		}
-		fmt.Fprintf(w, "[%s]", strings.Join(out, ","))
-		return
-	}
-	var row []string
-	if err := json.Unmarshal(body, &row); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	io.WriteString(w, f.exec(row))
-}
-
-func (f *fake) exec(row []string) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if row[0] == "SET" {
-		f.keys[row[1]] = row[2]
-		return `{"result":"OK"}`
-	}
-	return fmt.Sprintf(`{"result":%q}`, f.keys[row[1]])
-}
-
-func serveFake(t *testing.T) (*fake, string) {
+func serveFake(t *testing.T) (*fake.Gateway, string) {
 	t.Helper()
-	f := &fake{keys: map[string]string{}, auth: "Bearer secret"}
+	f := &fake.Gateway{Bearer: "secret"}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	return f, s.URL
@@ -81,13 +35,13 @@ func TestClosedLoopCountsGoodReplies(t *testing.T) {
 	if r.Rate <= 0 || r.P50 <= 0 || r.P50 > r.P99 || r.P99 > r.Max {
 		t.Fatalf("figures make no sense: %+v", r)
 	}
-	for k, v := range f.keys {
+	for k, v := range f.Keys() {
 		if len(k) != 13 || len(v) != 64 {
 			t.Fatalf("key %q value %q", k, v)
 		}
 	}
-	if len(f.keys) < 40 {
-		t.Fatalf("only %d of 50 keys drawn", len(f.keys))
+	if len(f.Keys()) < 40 {
+		t.Fatalf("only %d of 50 keys drawn", len(f.Keys()))
 	}
 }
 
@@ -104,12 +58,12 @@ func TestFixedNumberOfRequestsWritesEachKeyOnce(t *testing.T) {
 		t.Fatalf("%d requests, %v", r.Requests, err)
 	}
 	for i := range 370 {
-		if k := fmt.Sprintf("k%012d", i); len(f.keys[k]) != 7 {
-			t.Fatalf("%s = %q", k, f.keys[k])
+		if k := fmt.Sprintf("k%012d", i); len(f.Keys()[k]) != 7 {
+			t.Fatalf("%s = %q", k, f.Keys()[k])
 		}
 	}
-	if len(f.keys) != 370 {
-		t.Fatalf("%d keys, want 370", len(f.keys))
+	if len(f.Keys()) != 370 {
+		t.Fatalf("%d keys, want 370", len(f.Keys()))
 	}
 }
 

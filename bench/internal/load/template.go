@@ -114,3 +114,22 @@ func (f *filler) appendValue(b []byte, letters string) []byte {
 	}
 	return b
 }
+
+// Bodies makes bodies from a template for a Caller.
+type Bodies struct {
+	template Template
+	fill     filler
+	buffer   []byte
+}
+
+// NewBodies fills template with random keys below keys and values of value
+// characters.
+func NewBodies(template string, keys, value int) *Bodies {
+	return &Bodies{template: Parse(template), fill: filler{rng: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), keys: keys, value: value}}
+}
+
+// Next is the next body.
+func (b *Bodies) Next() string {
+	b.buffer = b.fill.append(b.buffer[:0], &b.template)
+	return string(b.buffer)
+}

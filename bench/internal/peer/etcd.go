@@ -93,6 +93,21 @@ func (e *Etcd) Leader(ctx context.Context) (string, error) {
 	return "", errors.New("etcd has no leader")
 }
 
+// Version is what the first member says of itself, or the error.
+func (e *Etcd) Version(ctx context.Context) string {
+	b, err := get(ctx, e.URLs[0]+"/version", "")
+	if err != nil {
+		return err.Error()
+	}
+	var v struct {
+		Server string `json:"etcdserver"`
+	}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err.Error()
+	}
+	return v.Server
+}
+
 // Preload writes keys in order through the leader.
 func (e *Etcd) Preload(ctx context.Context, keys int) error {
 	leader, err := e.Leader(ctx)

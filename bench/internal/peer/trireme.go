@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -92,9 +94,18 @@ type Status struct {
 	} `json:"nodes"`
 }
 
+// product finds our binary.
+func (l *Lab) product() (string, error) {
+	path, err := exec.LookPath(l.Trireme)
+	if err != nil {
+		return "", fmt.Errorf("ours is not built: %w", err)
+	}
+	return filepath.Abs(path)
+}
+
 // StartCluster starts three nodes with a synced log each.
 func (l *Lab) StartCluster(ctx context.Context) (*Trireme, error) {
-	bin, err := program(l.Trireme)
+	bin, err := l.product()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +133,7 @@ func (l *Lab) StartCluster(ctx context.Context) (*Trireme, error) {
 
 // StartDev starts one node in `dev` mode with its data on the disk.
 func (l *Lab) StartDev(ctx context.Context) (*Trireme, error) {
-	bin, err := program(l.Trireme)
+	bin, err := l.product()
 	if err != nil {
 		return nil, err
 	}

@@ -56,6 +56,11 @@ func TestJudgeRefusesWhatIsNoNumber(t *testing.T) {
 	if r.Judge(); r.Verdict != Failed {
 		t.Fatalf("0/0: %s", r.Verdict)
 	}
+	r = Row{Ratio: true, Line: 1}
+	r.Add(5, 0)
+	if r.Judge(); r.Verdict != Failed {
+		t.Fatalf("5/0: %s", r.Verdict)
+	}
 	r = Row{Line: 1}
 	if r.Judge(); r.Verdict != Failed {
 		t.Fatalf("no pairs: %s", r.Verdict)

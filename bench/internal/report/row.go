@@ -67,7 +67,9 @@ func (r *Row) Add(ours, peer float64) {
 }
 
 // Note adds a remark that the table prints below the row.
-func (r *Row) Note(format string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(format, args...)) }
+func (r *Row) Note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
 
 // Fail gives the row up, for the reason err.
 func (r *Row) Fail(v Verdict, err error) {
@@ -81,7 +83,7 @@ func (r *Row) Judge() {
 	for _, p := range r.Pairs {
 		values, ours, peer = append(values, p.Value), append(ours, p.Ours), append(peer, p.Peer)
 	}
-	if len(values) == 0 || slices.ContainsFunc(values, math.IsNaN) {
+	if len(values) == 0 || slices.ContainsFunc(values, unusable) {
 		r.Fail(Failed, fmt.Errorf("no usable pair"))
 		return
 	}
@@ -121,3 +123,6 @@ func Quantile(vs []float64, q float64) float64 {
 	high := min(low+1, len(s)-1)
 	return s[low] + (s[high]-s[low])*(at-float64(low))
 }
+
+// unusable tells values that come of dividing by nothing.
+func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -21,20 +21,20 @@ func (r *Row) cells() []string {
 	if r.AtMost {
 		sign = "<="
 	}
-	aim := figure(r.AimAt, r.unit())
+	aim := Figure(r.AimAt, r.unit())
 	if r.AimOurs {
-		aim = figure(r.AimAt, r.Unit)
+		aim = Figure(r.AimAt, r.Unit)
 	}
 	if len(r.Pairs) == 0 {
-		return []string{r.ID, name, r.Against, "", "", "", "", sign + " " + figure(r.Line, r.unit()), aim, "0", string(r.Verdict)}
+		return []string{r.ID, name, r.Against, "", "", "", "", sign + " " + Figure(r.Line, r.unit()), aim, "0", string(r.Verdict)}
 	}
 	peer := ""
 	if r.Ratio {
-		peer = figure(r.PeerMid, r.Unit)
+		peer = Figure(r.PeerMid, r.Unit)
 	}
 	return []string{
-		r.ID, name, r.Against, figure(r.OursMid, r.Unit), peer, figure(r.Median, r.unit()),
-		figure(r.Q1, "") + " .. " + figure(r.Q3, ""), sign + " " + figure(r.Line, r.unit()), aim, fmt.Sprint(len(r.Pairs)), string(r.Verdict),
+		r.ID, name, r.Against, Figure(r.OursMid, r.Unit), peer, Figure(r.Median, r.unit()),
+		Figure(r.Q1, "") + " .. " + Figure(r.Q3, ""), sign + " " + Figure(r.Line, r.unit()), aim, fmt.Sprint(len(r.Pairs)), string(r.Verdict),
 	}
 }
 
@@ -46,8 +46,8 @@ func (r *Row) unit() string {
 	return r.Unit
 }
 
-// figure prints three significant digits, with k and M for large numbers.
-func figure(v float64, unit string) string {
+// Figure prints three significant digits, with k and M for large numbers.
+func Figure(v float64, unit string) string {
 	scale, text := "", ""
 	switch a := math.Abs(v); {
 	case a >= 1e6:

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"trireme/bench/internal/peer"
+	"trireme/bench/internal/proc"
+	"trireme/bench/internal/scenario"
+)
+
+// settings are the flags that every measuring subcommand knows.
+type settings struct {
+	rows, bin, etcd, dir, out, args, writes, profile string
+	heartbeat, seconds, quiet                        time.Duration
+	pairs, keys, bigKeys, kills, clients, busy       int
+	install, markdown, merge                         bool
+}
+
+// define declares the flags with their defaults.
+func (s *settings) define(fs *flag.FlagSet) {
+	fs.StringVar(&s.rows, "rows", strings.Join(scenario.Numbers(), ","), "numbers of the rows to measure")
+	fs.IntVar(&s.pairs, "pairs", 7, "interleaved pairs a row; below 7 nothing is proven")
+	seconds := func(v string) error {
+		d, err := time.ParseDuration(v + "s")
+		s.seconds = d
+		return err
+	}
+	s.seconds = 3 * time.Second
+	fs.Func("seconds", "counted seconds of one measurement (default 3)", seconds)
+	fs.StringVar(&s.bin, "bin", "bin/trireme", "the product's binary")
+	fs.StringVar(&s.etcd, "etcd", "bin/etcd-member", "the etcd member built from bench/etcd")
+	fs.StringVar(&s.dir, "dir", ".bench", "folder for data (removed) and logs (kept)")
+	fs.StringVar(&s.out, "out", "", "JSON results (default DIR/results.json)")
+	fs.BoolVar(&s.merge, "merge", false, "keep the rows already in -out that are not measured now")
+	fs.BoolVar(&s.markdown, "markdown", false, "measure nothing, print -out as a Markdown table")
+	fs.BoolVar(&s.install, "install", false, "install missing peers with apt-get when run by root")
+	fs.StringVar(&s.args, "args", "", "further flags for every node of ours, separated by spaces")
+	fs.DurationVar(&s.heartbeat, "heartbeat", 500*time.Millisecond, "--heartbeat of the three nodes")
+	fs.StringVar(&s.writes, "writes", "leader", "where rows 1 to 3 and 6 write, in ours and in etcd: leader or all")
+	fs.IntVar(&s.keys, "keys", 100_000, "keys in the rows that load over HTTP")
+	fs.IntVar(&s.bigKeys, "big-keys", 1_000_000, "keys in row 9 and in stall")
+	fs.IntVar(&s.kills, "kills", 20, "leader kills in row 8")
+	fs.IntVar(&s.clients, "kill-clients", 64, "connections that write meanwhile")
+	fs.DurationVar(&s.quiet, "quiet", time.Minute, "length of row 18, stall and steady")
+	fs.IntVar(&s.busy, "busy", 8, "busy loops beside row 18")
+	fs.StringVar(&s.profile, "profile", "", "folder for processor profiles of the leader (nodes get --pprof)")
+}
+
+// check refuses values that make no sense and fills in defaults.
+func (s *settings) check() error {
+	if s.out == "" {
+		s.out = filepath.Join(s.dir, "results.json")
+	}
+	if s.pairs < 1 || s.seconds <= 0 || s.keys < 1 || s.bigKeys < 1 || s.kills < 1 || s.clients < 1 || s.busy < 0 || s.quiet <= 0 {
+		return fmt.Errorf("-pairs, -seconds, -keys, -big-keys, -kills, -kill-clients and -quiet must be above zero")
+	}
+	if s.writes != "leader" && s.writes != "all" {
+		return fmt.Errorf("-writes is leader or all, not %q", s.writes)
+	}
+	for _, id := range s.wanted() {
+		if !slices.Contains(scenario.Numbers(), id) {
+			return fmt.Errorf("no row %q; there are %s", id, strings.Join(scenario.Numbers(), ", "))
+		}
+	}
+	return nil
+}
+
+// wanted are the numbers of -rows.
+func (s *settings) wanted() []string {
+	return strings.FieldsFunc(s.rows, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// bench makes the run's settings and the lab it takes place in.
+func (s *settings) bench() (*scenario.Bench, error) {
+	ports, err := proc.NewPorts()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	lab := &peer.Lab{
+		Trireme: s.bin, Etcd: s.etcd, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
+		Heartbeat: s.heartbeat, Args: strings.Fields(s.args), Pprof: s.profile != "", Ports: ports,
+	}
+	return &scenario.Bench{
+		Lab: lab, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys,
+		Kills: s.kills, KillClients: s.clients, Quiet: s.quiet, BusyLoops: s.busy, WritesToAll: s.writes == "all",
+		Profile: s.profile, Self: self, Servers: map[string]string{}, Log: logTo(os.Stderr),
+	}, nil
+}
+
+// logTo prints progress with the time since the start.
+func logTo(f *os.File) func(string, ...any) {
+	begin := time.Now()
+	return func(format string, args ...any) {
+		fmt.Fprintf(f, "%6.1fs  %s\n", time.Since(begin).Seconds(), fmt.Sprintf(format, args...))
+	}
+}

@@ -1,0 +1,132 @@
+package scenario
+
+import (
+	"context"
+	"time"
+
+	"trireme/bench/internal/load"
+	"trireme/bench/internal/peer"
+	"trireme/bench/internal/report"
+)
+
+// runHTTP measures rows 1 to 4 with the same servers: first writes, then reads.
+// Only the peers that the rows ask for are started.
+func runHTTP(ctx context.Context, b *Bench, rows []*report.Row) {
+	ours := b.ourCluster(ctx)
+	defer ours.stop()
+	etcd, webdis := side{stop: func() {}}, side{stop: func() {}}
+	if asked(rows, "1", "3") || find(rows, "4", "etcd") != nil {
+		etcd = b.etcd(ctx)
+	}
+	defer etcd.stop()
+	if asked(rows, "2") || find(rows, "4", "webdis") != nil {
+		webdis = b.webdis(ctx)
+	}
+	defer webdis.stop()
+	if asked(rows, "1", "2", "3") {
+		b.rounds(ctx, present(ours.set, etcd.set, webdis.set)...)
+		b.profile(ctx, ours.set, ours.leader, "set")
+	}
+	if asked(rows, "4") {
+		b.rounds(ctx, present(ours.get, etcd.get, webdis.get)...)
+		b.profile(ctx, ours.get, ours.leader, "get")
+	}
+	for _, row := range rows {
+		switch row.ID + row.Part {
+		case "1":
+			compare(row, ours.set, etcd.set, rate)
+		case "2":
+			compare(row, ours.set, webdis.set, rate)
+		case "3":
+			compare(row, ours.set, etcd.set, p99ms)
+		case "4etcd":
+			compare(row, ours.get, etcd.get, rate)
+		case "4webdis":
+			compare(row, ours.get, webdis.get, rate)
+		}
+	}
+}
+
+// present leaves out the subjects that no row asked for.
+func present(all ...*subject) (some []*subject) {
+	for _, s := range all {
+		if s != nil {
+			some = append(some, s)
+		}
+	}
+	return some
+}
+
+// runSingle measures row 5: one node of ours against one redis behind webdis.
+func runSingle(ctx context.Context, b *Bench, rows []*report.Row) {
+	ours := b.ourDev(ctx)
+	defer ours.stop()
+	webdis := b.webdis(ctx)
+	defer webdis.stop()
+	b.rounds(ctx, ours.set, webdis.set)
+	b.profile(ctx, ours.set, ours.leader, "single-set")
+	b.rounds(ctx, ours.get, webdis.get)
+	b.profile(ctx, ours.get, ours.leader, "single-get")
+	for _, row := range rows {
+		if row.Part == "SET" {
+			compare(row, ours.set, webdis.set, rate)
+		} else {
+			compare(row, ours.get, webdis.get, rate)
+		}
+	}
+}
+
+// Row 6's shape.
+const (
+	pipelineConns = 16
+	pipelineRows  = 100
+)
+
+// runPipeline measures row 6: our pipelines against redis-benchmark's.
+func runPipeline(ctx context.Context, b *Bench, rows []*report.Row) {
+	ours := b.ourPipeline(ctx)
+	defer ours.stop()
+	redis, stop := b.redisBenchmark(ctx)
+	defer stop()
+	b.rounds(ctx, ours.set, redis)
+	b.profile(ctx, ours.set, ours.leader, "pipeline")
+	compare(rows[0], ours.set, redis, rate)
+}
+
+// ourPipeline is three nodes of ours under pipelines.
+func (b *Bench) ourPipeline(ctx context.Context) side {
+	t, err := b.cluster(ctx)
+	if err != nil {
+		return absent("ours", err)
+	}
+	leader, _, _, err := t.Leader(ctx)
+	if err != nil {
+		b.stopping(t)()
+		return absent("ours", err)
+	}
+	spec := peer.At(t.Fill, b.writeURLs(leader.URL, t.URLs())...)
+	spec.Conns, spec.Rows, spec.Keys = pipelineConns, pipelineRows, b.Keys
+	return side{set: b.loading("ours pipeline", spec), leader: leader, stop: b.stopping(t)}
+}
+
+// redisBenchmark is a durable redis-server under redis-benchmark. A first run
+// that is not counted finds how many requests fill the measured time.
+func (b *Bench) redisBenchmark(ctx context.Context) (*subject, func()) {
+	const trial = 300_000
+	s := &subject{name: "redis-benchmark"}
+	r, err := b.Lab.StartRedis(ctx, "redis-pipeline", true)
+	if err != nil {
+		s.err = err
+		return s, func() {}
+	}
+	b.noteRedis(r)
+	perSecond, err := r.Benchmark(ctx, trial, pipelineConns, pipelineRows, b.Keys)
+	s.err = err
+	n := max(trial, int(perSecond*b.Duration.Seconds()))
+	s.measure = func(ctx context.Context) (load.Result, error) {
+		begin := time.Now()
+		per, err := r.Benchmark(ctx, n, pipelineConns, pipelineRows, b.Keys)
+		return load.Result{Name: s.name, Conns: pipelineConns, Rows: pipelineRows, Commands: per, Seconds: time.Since(begin).Seconds()}, err
+	}
+	return s, b.stopping(r)
+}

@@ -1,0 +1,85 @@
+package scenario
+
+import (
+	"context"
+	"slices"
+
+	"trireme/bench/internal/report"
+)
+
+// Scenario measures rows that share their servers.
+type Scenario struct {
+	Name string
+	Rows []report.Row // as planned: without pairs
+	run  func(ctx context.Context, b *Bench, rows []*report.Row)
+}
+
+// Lines and aims are those of the performance plan, section 2; where a number
+// has several figures, each is a part.
+var plan = []Scenario{
+	{Name: "http", run: runHTTP, Rows: []report.Row{
+		{ID: "1", Work: "SET, 64 connections, three nodes", Against: "etcd gateway, three members", Unit: "req/s", Ratio: true, Line: 3, AimAt: 8},
+		{ID: "2", Work: "SET, 64 connections, three nodes", Against: "webdis + redis, fsync always, one node", Unit: "req/s", Ratio: true, Line: .45, AimAt: 1},
+		{ID: "3", Work: "SET, 64 connections, three nodes, p99", Against: "etcd gateway, three members", Unit: "ms", Ratio: true, AtMost: true, Line: .35, AimAt: .15},
+		{ID: "4", Part: "etcd", Work: "linearizable GET, 64 connections, all nodes", Against: "etcd gateway, three members", Unit: "req/s", Ratio: true, Line: 4.5, AimAt: 6},
+		{ID: "4", Part: "webdis", Work: "linearizable GET, 64 connections, all nodes", Against: "webdis + redis, fsync always, one node", Unit: "req/s", Ratio: true, Line: .9, AimAt: 1},
+	}},
+	{Name: "single", run: runSingle, Rows: []report.Row{
+		{ID: "5", Part: "SET", Work: "64 connections, one node", Against: "webdis + redis, fsync always, one node", Unit: "req/s", Ratio: true, Line: .6, AimAt: 1},
+		{ID: "5", Part: "GET", Work: "64 connections, one node", Against: "webdis + redis, fsync always, one node", Unit: "req/s", Ratio: true, Line: 1, AimAt: 1.2},
+	}},
+	{Name: "pipeline", run: runPipeline, Rows: []report.Row{
+		{ID: "6", Work: "pipelines of 100 SET, 16 connections, three nodes", Against: "redis-benchmark -P 100, fsync always", Unit: "cmd/s", Ratio: true, Line: .4, AimAt: 1},
+	}},
+	{Name: "failover", run: runFailover, Rows: []report.Row{
+		{ID: "8", Work: "kill -9 of the leader to the first write", Against: "no hint: 1070 ms", Unit: "ms", AtMost: true, Line: 300, AimAt: 100},
+	}},
+	{Name: "fork", run: runFork, Rows: []report.Row{
+		{ID: "9", Work: "worst apply stall in a snapshot, 1 M keys", Against: "redis fork", Unit: "ms", Ratio: true, AtMost: true, Line: .25, AimAt: 1, AimOurs: true},
+	}},
+	{Name: "follower", run: runFollower, Rows: []report.Row{
+		{ID: "16", Work: "SET through a follower, 1 connection, p50", Against: "through the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 1.5, AimAt: 1.2},
+		{ID: "17", Work: "read on a follower right after a write, p50", Against: "on the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 3, AimAt: 1.5},
+	}},
+	{Name: "steady", run: runSteady, Rows: []report.Row{
+		{ID: "18", Work: "leadership changes beside busy loops", Against: "none", Unit: "changes", AtMost: true, Line: 0, AimAt: 0},
+	}},
+}
+
+// Numbers are the row numbers that this benchmark can measure.
+func Numbers() []string {
+	var all []string
+	for _, s := range plan {
+		for _, r := range s.Rows {
+			if !slices.Contains(all, r.ID) {
+				all = append(all, r.ID)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(a)*1000 - len(b)*1000 + int(a[0]) - int(b[0]) })
+	return all
+}
+
+// Run measures the rows whose numbers are in want and hands each scenario's
+// rows to done as soon as they are judged, so that an interrupted run keeps
+// what it has.
+func (b *Bench) Run(ctx context.Context, want []string, done func([]*report.Row)) error {
+	for _, s := range plan {
+		var rows []*report.Row
+		for _, r := range s.Rows {
+			if slices.Contains(want, r.ID) {
+				rows = append(rows, &r)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		b.Log("scenario %s: %d row(s)", s.Name, len(rows))
+		s.run(ctx, b, rows)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		done(rows)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"trireme/bench/internal/fake"
+	"trireme/bench/internal/load"
+	"trireme/bench/internal/peer"
+	"trireme/bench/internal/proc"
+	"trireme/bench/internal/report"
+)
+
+// TestMain lets the test binary play the product, and the bench program for
+// the loops that a scenario starts as children.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Getenv(fake.StoreEnv) != "" {
+		switch os.Args[1] {
+		case "serve", "dev":
+			fmt.Fprintln(os.Stderr, fake.Node(os.Args[1:]))
+			os.Exit(1)
+		case "busy":
+			d, _ := time.ParseDuration(os.Args[3])
+			time.Sleep(d)
+			os.Exit(0)
+		case "idle":
+			fmt.Println(`{"p50_us":60,"p999_us":900,"max_us":1200}`)
+			os.Exit(0)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// bench returns tiny settings whose product is the fake.
+func bench(t *testing.T, fault string) *Bench {
+	t.Helper()
+	store := httptest.NewServer(&fake.Store{})
+	t.Cleanup(store.Close)
+	t.Setenv(fake.StoreEnv, store.URL)
+	t.Setenv(fake.FaultEnv, fault)
+	ports, err := proc.NewPorts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	return &Bench{
+		Lab:   &peer.Lab{Trireme: os.Args[0], Etcd: "no-such-etcd", Data: dir + "/data", Logs: dir + "/logs", Heartbeat: time.Second, Ports: ports},
+		Pairs: 2, Duration: 100 * time.Millisecond, Warm: 20 * time.Millisecond, Keys: 500, BigKeys: 2000, Kills: 2, KillClients: 4,
+		Quiet: 400 * time.Millisecond, BusyLoops: 2, Self: os.Args[0], Servers: map[string]string{}, Log: t.Logf,
+	}
+}
+
+// measure runs rows and returns them by number and part.
+func measure(t *testing.T, b *Bench, want ...string) map[string]*report.Row {
+	t.Helper()
+	got := map[string]*report.Row{}
+	if err := b.Run(t.Context(), want, func(rows []*report.Row) {
+		for _, r := range rows {
+			got[r.ID+r.Part] = r
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// installed skips rows whose peers this machine lacks; there the verdict
+// itself is tested.
+func installed(programs ...string) bool {
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func TestHTTPRowsHaveTheirPairs(t *testing.T) {
+	b := bench(t, "")
+	rows := measure(t, b, "1", "2", "3", "4")
+	if len(rows) != 5 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	for _, id := range []string{"1", "3", "4etcd"} {
+		if r := rows[id]; r.Verdict != report.NoPeer || !strings.Contains(r.Reason, "no-such-etcd") {
+			t.Errorf("row %s without etcd: %s %s", id, r.Verdict, r.Reason)
+		}
+	}
+	for _, id := range []string{"2", "4webdis"} {
+		r := rows[id]
+		if !installed("redis-server", "webdis") {
+			if r.Verdict != report.NoPeer {
+				t.Errorf("row %s without webdis: %s", id, r.Verdict)
+			}
+			continue
+		}
+		if len(r.Pairs) != 2 || r.Pairs[0].Ours <= 0 || r.Pairs[0].Peer <= 0 {
+			t.Errorf("row %s: %+v %s", id, r.Pairs, r.Reason)
+		}
+	}
+	if b.Servers["trireme"] != "fake" {
+		t.Errorf("version of ours: %q", b.Servers["trireme"])
+	}
+}
+
+func TestPipelineRow(t *testing.T) {
+	r := measure(t, bench(t, ""), "6")["6"]
+	if !installed("redis-server", "redis-benchmark") {
+		if r.Verdict != report.NoPeer {
+			t.Fatalf("without redis: %s", r.Verdict)
+		}
+		return
+	}
+	if len(r.Pairs) != 2 || r.Pairs[0].Peer < 1000 {
+		t.Fatalf("%+v %s", r.Pairs, r.Reason)
+	}
+}
+
+func TestFailoverKillsEachLeaderAndRestartsIt(t *testing.T) {
+	r := measure(t, bench(t, ""), "8")["8"]
+	if len(r.Pairs) != 2 || r.Pairs[0].Ours <= 0 || r.Verdict != report.Aim {
+		t.Fatalf("%s %s %+v", r.Verdict, r.Reason, r.Pairs)
+	}
+}
+
+func TestFollowerRows(t *testing.T) {
+	rows := measure(t, bench(t, ""), "16", "17")
+	for id, r := range rows {
+		if len(r.Pairs) != 2 || r.Median <= 0 {
+			t.Errorf("row %s: %s %s", id, r.Verdict, r.Reason)
+		}
+	}
+}
+
+// A stale read must fail row 17, however quick it was.
+func TestStaleReadFailsTheRow(t *testing.T) {
+	r := measure(t, bench(t, "stale"), "17")["17"]
+	if r.Verdict != report.Failed || !strings.Contains(r.Reason, "right after the write") {
+		t.Fatalf("%s %s", r.Verdict, r.Reason)
+	}
+}
+
+func TestSteadyCountsElections(t *testing.T) {
+	if r := measure(t, bench(t, ""), "18")["18"]; r.Verdict != report.Aim {
+		t.Errorf("quiet cluster: %s %s %q", r.Verdict, r.Reason, r.Notes)
+	}
+	if r := bench(t, "elections").Steady(t.Context()); r.Verdict != report.Missed || r.Median < 1 {
+		t.Errorf("restless cluster: %s, %v changes", r.Verdict, r.Median)
+	}
+}
+
+func TestForkRowReadsTheWorstBucket(t *testing.T) {
+	r := measure(t, bench(t, ""), "9")["9"]
+	if !installed("redis-server") {
+		if r.Verdict != report.NoPeer {
+			t.Fatalf("without redis: %s", r.Verdict)
+		}
+		return
+	}
+	if len(r.Pairs) != 2 || r.OursMid != 2 || r.PeerMid <= 0 {
+		t.Fatalf("%s %s %+v", r.Verdict, r.Reason, r.Pairs)
+	}
+}
+
+func TestStallReportsTheIdleLoopBeside(t *testing.T) {
+	r := bench(t, "").Stall(t.Context())
+	if r.Verdict == report.Failed || r.Median <= 0 {
+		t.Fatalf("%s %s", r.Verdict, r.Reason)
+	}
+	if !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "idle loop beside the load: overslept p50 0.060") }) {
+		t.Fatalf("notes: %q", r.Notes)
+	}
+}
+
+func TestOursNotBuiltIsAFailureNotAMissingPeer(t *testing.T) {
+	b := bench(t, "")
+	b.Lab.Trireme = "no-such-product"
+	for id, r := range measure(t, b, "8", "16") {
+		if r.Verdict != report.Failed || !strings.Contains(r.Reason, "not built") {
+			t.Errorf("row %s: %s %s", id, r.Verdict, r.Reason)
+		}
+	}
+}
+
+// The order of subjects turns, so that each follows each.
+func TestRoundsTurnTheOrder(t *testing.T) {
+	var order string
+	subjects := make([]*subject, 3)
+	for i, name := range []string{"a", "b", "c"} {
+		subjects[i] = &subject{name: name, measure: func(context.Context) (r load.Result, err error) {
+			order += name
+			return
+		}}
+	}
+	b := &Bench{Pairs: 3, Log: t.Logf}
+	b.rounds(t.Context(), subjects...)
+	if order != "abcbcacab" {
+		t.Fatalf("order %s", order)
+	}
+}
+
+func TestNumbersAreThePlansRows(t *testing.T) {
+	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,8,9,16,17,18" {
+		t.Fatal(got)
+	}
+}
+
+func TestVerdictOf(t *testing.T) {
+	missing := fmt.Errorf("%w: webdis", peer.ErrMissing)
+	if verdictOf(nil, missing) != report.NoPeer || verdictOf(errors.New("x"), missing) != report.Failed || verdictOf(nil, errors.New("x")) != report.Failed {
+		t.Fatal("verdicts mixed up")
+	}
+}
