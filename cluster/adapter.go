@@ -20,8 +20,10 @@ type adapter struct {
 	m        *fsm.Machine
 	outcomes func([]fsm.Outcome) // this node's share is woken here
 	restored func()
-	fatal    func(reason string)
-	observe  func(entries, bytes int, took time.Duration)
+	// configured is called when the servers of the cluster have changed.
+	configured func()
+	fatal      func(reason string)
+	observe    func(entries, bytes int, took time.Duration)
 
 	bytes atomic.Int64 // applied since the last snapshot
 }
@@ -38,6 +40,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	results := make([]any, len(logs))
 	for i, l := range logs {
 		if l.Type != raft.LogCommand {
+			a.configured()
 			a.m.Skip(l.Index, l.Term)
 			continue
 		}

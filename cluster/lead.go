@@ -62,7 +62,7 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 func (n *Node) lead(ctx context.Context, term uint64) {
 	n.committer.lead(term)
 	wall, trusted := n.wallClock(ctx)
-	n.clock.open(n.machine.Now(), wall, trusted)
+	n.clock.open(n.machine.Clock(), wall, trusted)
 	for {
 		if _, err := n.command(term, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Opening{})); err == nil {
 			break

@@ -45,6 +45,7 @@ type Node struct {
 	running  atomic.Bool   // raft and all of the above are there
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
 	failed   atomic.Bool
+	voters   atomic.Pointer[voters]
 
 	mu         sync.Mutex
 	identity   *identity
@@ -143,7 +144,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
 		MaxRPCsInFlight: 4,
 	})
-	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied}
+	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, configured: func() { n.voters.Store(nil) }}
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
@@ -252,16 +253,32 @@ func (n *Node) leader() (peerAddr, bool) {
 // servers are those of raft's configuration.
 func (n *Node) servers() []raft.Server { return n.raft.GetConfiguration().Configuration().Servers }
 
+// votersFor is how long a look at raft's configuration is used again. The next change
+// needs the last one to be applied, which drops the look, so it is never more than one
+// change behind, and majorities of neighbouring configurations have a node in common.
+const votersFor = 50 * time.Millisecond
+
+// voters is a look at raft's configuration.
+type voters struct {
+	taken  time.Time
+	others []peerAddr
+	needed int
+}
+
 // otherVoters are the other voters, slow ones last, and how many of them make a
 // majority with this node.
 func (n *Node) otherVoters() (others []peerAddr, needed int) {
+	if v := n.voters.Load(); v != nil && time.Since(v.taken) < votersFor {
+		return v.others, v.needed
+	}
+	v := &voters{taken: time.Now()}
 	var slow []peerAddr
-	voters, self := 0, 0
+	count, self := 0, 0
 	for _, s := range n.servers() {
 		if s.Suffrage != raft.Voter {
 			continue
 		}
-		voters++
+		count++
 		p := peerAddr{string(s.ID), string(s.Address)}
 		switch {
 		case p.id == n.opts.NodeID:
@@ -269,10 +286,12 @@ func (n *Node) otherVoters() (others []peerAddr, needed int) {
 		case n.peers.isSlow(p.id):
 			slow = append(slow, p)
 		default:
-			others = append(others, p)
+			v.others = append(v.others, p)
 		}
 	}
-	return append(others, slow...), max(voters/2+1-self, 0)
+	v.others, v.needed = append(v.others, slow...), max(count/2+1-self, 0)
+	n.voters.Store(v)
+	return v.others, v.needed
 }
 
 // digest hashes a fork in the background and reports the figure.

@@ -56,17 +56,17 @@ func (s *peers) readIndex(to peerAddr, answer func(readPoint, error)) {
 	})
 }
 
-// confirm asks a voter for its term and tells answers whether it is term.
-func (s *peers) confirm(to peerAddr, term uint64, answers chan<- bool) {
+// confirm asks a voter for its term and says whether it is term.
+func (s *peers) confirm(to peerAddr, term uint64, answer func(bool)) {
 	ask := func() {
 		l, err := s.links.to(to.addr)
 		if err != nil {
-			answers <- false
+			answer(false)
 			return
 		}
 		l.call(callConfirm, nil, func(b []byte, err error) {
 			r := wire.NewReader(b)
-			answers <- err == nil && r.Uvarint() == term
+			answer(err == nil && r.Uvarint() == term)
 		})
 	}
 	if l := s.links.peek(to.addr); l != nil {

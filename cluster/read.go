@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -44,6 +45,7 @@ type reader struct {
 	mu       sync.Mutex
 	open     *round // takes reads until it is started
 	underWay int
+	starting bool // a loop of start runs
 }
 
 // join gives the round of a read that arrived just now.
@@ -54,27 +56,34 @@ func (r *reader) join() *round {
 		r.open = &round{done: make(chan struct{})}
 	}
 	joined := r.open
-	if r.underWay < roundsUnderWay {
-		r.start()
-	}
+	r.start()
 	return joined
 }
 
-// start begins the open round; the lock is held.
+// start begins the open round if there is room; the lock is held, but let go while the
+// leader is asked. A round that ends at once is followed up by the loop that began it,
+// not by another below it.
 func (r *reader) start() {
-	c := r.open
-	r.open = nil
-	r.underWay++
-	go r.n.readIndex(func(p readPoint, err error) {
-		c.point, c.err = p, err
-		close(c.done)
-		r.mu.Lock()
-		r.underWay--
-		if r.open != nil {
-			r.start()
-		}
+	if r.starting {
+		return
+	}
+	r.starting = true
+	for r.open != nil && r.underWay < roundsUnderWay {
+		c := r.open
+		r.open = nil
+		r.underWay++
 		r.mu.Unlock()
-	})
+		r.n.readIndex(func(p readPoint, err error) {
+			c.point, c.err = p, err
+			close(c.done)
+			r.mu.Lock()
+			r.underWay--
+			r.start()
+			r.mu.Unlock()
+		})
+		r.mu.Lock()
+	}
+	r.starting = false
 }
 
 // readIndex asks the leader, here or there, for a read point.
@@ -92,8 +101,6 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 
 // Read runs fn on a state as new as r asks; see fsm.Reader.
 func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
-	defer cancel()
 	at := readPoint{index: r.AtLeast}
 	if r.Mode == fsm.Linearizable {
 		p, err := n.point(ctx)
@@ -102,7 +109,7 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 		}
 		at = readPoint{max(p.index, r.AtLeast), p.now}
 	}
-	if err := n.await(ctx, at.index); err != nil {
+	if err := n.await(ctx, at.index); err != nil { // usually there is nothing to wait for
 		return fsm.ReadAt{}, err
 	}
 	got := fsm.ReadAt{AgeMillis: n.age(r.Mode)}
@@ -126,8 +133,29 @@ func seed() (s [16]byte) {
 
 // point is a read point, asked for again while leaders change.
 func (n *Node) point(ctx context.Context) (readPoint, error) {
+	c := n.reader.join()
+	select {
+	case <-c.done:
+	default:
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return readPoint{}, fsm.ErrNoLeader
+		}
+	}
+	if c.err == nil {
+		return c.point, nil
+	}
+	return n.pointAgain(ctx)
+}
+
+// pointAgain asks for a new read point, never using one twice, until there is one or
+// the request's time is over.
+func (n *Node) pointAgain(ctx context.Context) (readPoint, error) {
 	began := time.Now()
-	for {
+	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
+	defer cancel()
+	for pause(ctx, retryPause) {
 		c := n.reader.join()
 		select {
 		case <-c.done:
@@ -138,18 +166,19 @@ func (n *Node) point(ctx context.Context) (readPoint, error) {
 			return c.point, nil
 		}
 		if _, known := n.leader(); !known && time.Since(began) > leaderless {
-			return readPoint{}, fsm.ErrNoLeader
-		}
-		select { // a read point is never used for a second try: it is asked for anew
-		case <-time.After(retryPause):
-		case <-ctx.Done():
-			return readPoint{}, fsm.ErrNoLeader
+			break
 		}
 	}
+	return readPoint{}, fsm.ErrNoLeader
 }
 
 // await waits until this node's machine has applied index.
 func (n *Node) await(ctx context.Context, index uint64) error {
+	if n.machine.Reached(index) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
+	defer cancel()
 	for {
 		applied, next := n.machine.Applied()
 		if applied >= index {
@@ -186,141 +215,195 @@ type fence struct {
 	mu       sync.Mutex
 	waiting  []func(readPoint, error)
 	underWay int
-	ticking  bool
+	starting bool // a loop of start runs
+	ticking  atomic.Bool
 }
 
 // join adds a read to the next round.
 func (f *fence) join(answer func(readPoint, error)) {
 	f.mu.Lock()
 	f.waiting = append(f.waiting, answer)
-	if f.underWay < roundsUnderWay {
-		f.start()
-	}
+	f.start()
 	f.mu.Unlock()
 }
 
-// start begins a round for all who wait; the lock is held.
+// start begins a round for all who wait if there is room; the lock is held, but let go
+// meanwhile. As in reader.start, one loop follows up rounds that end at once.
 func (f *fence) start() {
-	who := f.waiting
-	f.waiting = nil
-	f.underWay++
-	go f.round(func(p readPoint, err error) {
-		for _, answer := range who {
-			answer(p, err)
-		}
-		f.mu.Lock()
-		f.underWay--
-		if len(f.waiting) > 0 {
+	if f.starting {
+		return
+	}
+	f.starting = true
+	for len(f.waiting) > 0 && f.underWay < roundsUnderWay {
+		who := f.waiting
+		f.waiting = nil
+		f.underWay++
+		f.mu.Unlock()
+		f.round(func(p readPoint, err error) {
+			for _, answer := range who {
+				answer(p, err)
+			}
+			f.mu.Lock()
+			f.underWay--
 			f.start()
-		}
-		f.mu.Unlock()
-	})
-}
-
-// round takes a read point and confirms it.
-func (f *fence) round(end func(readPoint, error)) {
-	n := f.n
-	term := n.raft.CurrentTerm()
-	p, err := f.place(term)
-	if err != nil {
-		end(readPoint{}, err)
-		return
-	}
-	p.index = n.raft.CommitIndex()
-	if err := n.confirm(term); err != nil {
-		end(readPoint{}, err)
-		return
-	}
-	end(p, nil)
-}
-
-// place takes the read time, and has time moved on in the log when it reaches the
-// ceiling.
-func (f *fence) place(term uint64) (readPoint, error) {
-	n := f.n
-	for range 3 {
-		if n.openTerm.Load() != term || n.raft.State() != raft.Leader {
-			return readPoint{}, errNotLeading
-		}
-		at, now := n.clock.readTime()
-		applied := n.machine.Now()
-		if now > applied+readAhead/2 {
-			f.tick(term, at > applied+readAhead)
-		}
-		if at <= applied+readAhead {
-			return readPoint{now: at}, nil
-		}
-	}
-	return readPoint{}, errNotLeading
-}
-
-// tick appends an entry that moves cluster time, one at a time, and waits for it if
-// asked to.
-func (f *fence) tick(term uint64, wait bool) {
-	if wait {
-		f.n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
-		return
-	}
-	f.mu.Lock()
-	busy := f.ticking
-	f.ticking = true
-	f.mu.Unlock()
-	if busy {
-		return
-	}
-	f.n.wg.Go(func() {
-		f.n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
+			f.mu.Unlock()
+		})
 		f.mu.Lock()
-		f.ticking = false
-		f.mu.Unlock()
-	})
+	}
+	f.starting = false
+}
+
+// round takes a read point and has it confirmed.
+func (f *fence) round(end func(readPoint, error)) {
+	term := f.n.raft.CurrentTerm()
+	p, late, err := f.place(term)
+	switch {
+	case err != nil:
+		end(readPoint{}, err)
+	case late: // time must move in the log first, which takes a while
+		go func() {
+			f.tick(term)
+			p, late, err := f.place(term)
+			if late && err == nil {
+				err = errNotLeading
+			}
+			if err != nil {
+				end(readPoint{}, err)
+				return
+			}
+			f.confirm(term, p, end)
+		}()
+	default:
+		f.confirm(term, p, end)
+	}
+}
+
+// place takes the read time and then the index. late says that the time is beyond the
+// ceiling that the log allows.
+func (f *fence) place(term uint64) (p readPoint, late bool, err error) {
+	n := f.n
+	if n.openTerm.Load() != term || n.raft.State() != raft.Leader {
+		return p, false, errNotLeading
+	}
+	at, now := n.clock.readTime()
+	applied := n.machine.Clock()
+	if at > applied+readAhead {
+		return p, true, nil
+	}
+	if now > applied+readAhead/2 {
+		f.tickSoon(term)
+	}
+	return readPoint{index: n.raft.CommitIndex(), now: at}, false, nil
+}
+
+// tick appends an entry that moves cluster time.
+func (f *fence) tick(term uint64) {
+	f.n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
+}
+
+// tickSoon has time moved before reads need it, by one entry at a time.
+func (f *fence) tickSoon(term uint64) {
+	if !f.ticking.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer f.ticking.Store(false)
+		f.tick(term)
+	}()
 }
 
 var errUnconfirmed = errors.New("cluster: no majority confirmed the leader")
 
-// confirm returns nil if a majority of voters, asked from now on, is in this term.
-func (n *Node) confirm(term uint64) error {
-	voters, needed := n.otherVoters()
+// confirmation is a round whose voters have been asked.
+type confirmation struct {
+	n       *Node
+	term    uint64
+	point   readPoint
+	voters  []peerAddr
+	needed  int
+	end     func(readPoint, error)
+	mu      sync.Mutex
+	asked   int
+	yes, no int
+	over    bool
+	timer   *time.Timer
+}
+
+// confirm calls end with p once a majority of voters, asked from now on, has said that
+// it is in this term.
+func (f *fence) confirm(term uint64, p readPoint, end func(readPoint, error)) {
+	voters, needed := f.n.otherVoters()
 	if needed == 0 {
-		return nil
+		end(p, nil)
+		return
 	}
-	answers := make(chan bool, len(voters))
-	asked := 0
-	ask := func(count int) {
-		for ; asked < count && asked < len(voters); asked++ {
-			n.peers.confirm(voters[asked], term, answers)
+	c := &confirmation{n: f.n, term: term, point: p, voters: voters, needed: needed, end: end}
+	c.timer = time.AfterFunc(hedge, c.late)
+	c.ask(needed)
+}
+
+// ask has count voters asked in all.
+func (c *confirmation) ask(count int) {
+	c.mu.Lock()
+	from := c.asked
+	c.asked = min(max(count, c.asked), len(c.voters))
+	to := c.asked
+	c.mu.Unlock()
+	for _, v := range c.voters[from:to] {
+		c.n.peers.confirm(v, c.term, c.answer)
+	}
+}
+
+// late asks the rest of the voters, and later gives up.
+func (c *confirmation) late() {
+	c.mu.Lock()
+	over, all := c.over, c.asked == len(c.voters)
+	slow := c.voters[:c.asked]
+	c.mu.Unlock()
+	switch {
+	case over:
+	case all:
+		c.finish(errUnconfirmed)
+	default:
+		c.n.peers.prefer(slow)
+		c.timer.Reset(roundTime)
+		c.ask(len(c.voters))
+	}
+}
+
+// answer counts what a voter said.
+func (c *confirmation) answer(ok bool) {
+	c.mu.Lock()
+	if ok {
+		c.yes++
+	} else {
+		c.no++
+	}
+	yes, no := c.yes, c.no
+	c.mu.Unlock()
+	switch {
+	case ok && yes == c.needed:
+		if c.n.raft.CurrentTerm() != c.term || c.n.raft.State() != raft.Leader {
+			c.finish(errNotLeading)
+			return
 		}
+		c.finish(nil)
+	case !ok && no > len(c.voters)-c.needed:
+		c.finish(errUnconfirmed)
+	case !ok:
+		c.ask(c.needed + no)
 	}
-	ask(needed)
-	timer := time.NewTimer(hedge)
-	defer timer.Stop()
-	yes, no, late := 0, 0, false
-	for yes < needed {
-		select {
-		case ok := <-answers:
-			if ok {
-				yes++
-			} else {
-				no++
-				ask(needed + no)
-			}
-			if no > len(voters)-needed {
-				return errUnconfirmed
-			}
-		case <-timer.C:
-			if late {
-				return errUnconfirmed
-			}
-			late = true
-			n.peers.prefer(voters[:asked])
-			ask(len(voters))
-			timer.Reset(roundTime)
-		}
+}
+
+func (c *confirmation) finish(err error) {
+	c.mu.Lock()
+	over := c.over
+	c.over = true
+	c.mu.Unlock()
+	if !over {
+		c.timer.Stop()
+		c.end(c.point, err)
 	}
-	if n.raft.CurrentTerm() != term || n.raft.State() != raft.Leader {
-		return errNotLeading
-	}
-	return nil
 }
 
 // encode and decode carry a read point between nodes.

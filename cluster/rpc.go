@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 )
 
 // A call between nodes is a frame: length, id, kind, payload. Many calls share one
@@ -40,8 +41,12 @@ var errCallTooLarge = errors.New("cluster: call is too large")
 // link is a connection that carries calls, in one direction: one side asks.
 type link struct {
 	c   net.Conn
-	out chan []byte // frames to write
 	end chan struct{}
+
+	outMu   sync.Mutex
+	out     []byte // frames to write
+	spare   []byte
+	writing bool
 
 	mu      sync.Mutex
 	next    uint64
@@ -50,15 +55,42 @@ type link struct {
 }
 
 func newLink(c net.Conn) *link {
-	return &link{c: c, out: make(chan []byte, 64), end: make(chan struct{}), waiting: map[uint64]func([]byte, error){}}
+	return &link{c: c, end: make(chan struct{}), waiting: map[uint64]func([]byte, error){}}
 }
 
-func frame(id uint64, kind callKind, payload []byte) []byte {
-	b := make([]byte, frameHead, frameHead+len(payload))
-	binary.LittleEndian.PutUint32(b, uint32(len(payload)))
-	binary.LittleEndian.PutUint64(b[4:], id)
-	b[12] = byte(kind)
-	return append(b, payload...)
+// writeTime ends a link whose other side takes nothing for that long.
+const writeTime = 5 * time.Second
+
+// send writes a frame. Whoever comes while another writes leaves its frame to that
+// one: no goroutine of its own, one system call for all that wait.
+func (l *link) send(id uint64, kind callKind, payload []byte) {
+	l.outMu.Lock()
+	l.out = binary.LittleEndian.AppendUint32(l.out, uint32(len(payload)))
+	l.out = binary.LittleEndian.AppendUint64(l.out, id)
+	l.out = append(append(l.out, byte(kind)), payload...)
+	if l.writing {
+		l.outMu.Unlock()
+		return
+	}
+	l.writing = true
+	for len(l.out) > 0 {
+		b := l.out
+		l.out, l.spare = l.spare[:0], nil
+		l.outMu.Unlock()
+		l.c.SetWriteDeadline(time.Now().Add(writeTime))
+		_, err := l.c.Write(b)
+		l.outMu.Lock()
+		if err != nil {
+			l.outMu.Unlock()
+			l.close(err) // writing stays set: nobody writes to a dead link
+			return
+		}
+		if cap(b) <= packBytes {
+			l.spare = b[:0]
+		}
+	}
+	l.writing = false
+	l.outMu.Unlock()
 }
 
 func readFrame(r *bufio.Reader) (id uint64, kind callKind, payload []byte, err error) {
@@ -73,31 +105,6 @@ func readFrame(r *bufio.Reader) (id uint64, kind callKind, payload []byte, err e
 	payload = make([]byte, n)
 	_, err = io.ReadFull(r, payload)
 	return binary.LittleEndian.Uint64(head[4:]), callKind(head[12]), payload, err
-}
-
-// write sends frames until the link ends, flushing when none waits.
-func (l *link) write() {
-	w := bufio.NewWriterSize(l.c, 64<<10)
-	for {
-		var b []byte
-		select {
-		case b = <-l.out:
-		default:
-			if err := w.Flush(); err != nil {
-				l.close(err)
-				return
-			}
-			select {
-			case b = <-l.out:
-			case <-l.end:
-				return
-			}
-		}
-		if _, err := w.Write(b); err != nil {
-			l.close(err)
-			return
-		}
-	}
 }
 
 // close ends the link and fails every call that waits.
@@ -137,10 +144,7 @@ func (l *link) call(kind callKind, payload []byte, answer func([]byte, error)) (
 	id := l.next
 	l.waiting[id] = answer
 	l.mu.Unlock()
-	select {
-	case l.out <- frame(id, kind, payload):
-	case <-l.end: // close answers it
-	}
+	l.send(id, kind, payload) // if the link ends meanwhile, close answers
 	return true
 }
 
@@ -191,27 +195,21 @@ type handler func(from greeting, kind callKind, payload []byte, answer func([]by
 // serveLink runs on the answering side until the connection ends.
 func serveLink(c net.Conn, from greeting, handle handler) {
 	l := newLink(c)
-	var wg sync.WaitGroup
-	wg.Go(l.write)
 	r := bufio.NewReaderSize(c, 64<<10)
 	for {
 		id, kind, payload, err := readFrame(r)
 		if err != nil {
 			l.close(err)
-			break
+			return
 		}
 		handle(from, kind, payload, func(b []byte, err error) {
 			k := callAnswer
 			if err != nil {
 				k, b = callFailed, []byte(err.Error())
 			}
-			select {
-			case l.out <- frame(id, k, b):
-			case <-l.end:
-			}
+			l.send(id, k, b)
 		})
 	}
-	wg.Wait()
 }
 
 // links keeps one link to each node it was asked for.
@@ -257,7 +255,6 @@ func (s *links) to(addr string) (*link, error) {
 		}
 	}
 	s.by[addr] = l
-	s.wg.Go(l.write)
 	s.wg.Go(l.readAnswers)
 	return l, nil
 }

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
@@ -35,8 +36,10 @@ type Machine struct {
 	term  uint64
 	held  int // commands since the lock was taken
 
+	applied atomic.Uint64 // index, readable without a lock
+	clock   atomic.Int64  // the state's time, the same
+
 	notify sync.Mutex
-	done   uint64 // index, for Applied
 	next   chan struct{}
 }
 
@@ -92,6 +95,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 		}
 	}
 	m.index, m.term = index, term
+	m.clock.Store(s.clock)
 	m.mu.Unlock()
 	m.advance(index)
 	m.tell(frozen, outcomes, e.Notes)
@@ -134,7 +138,7 @@ func (m *Machine) Skip(index, term uint64) {
 // advance wakes those who wait for index.
 func (m *Machine) advance(index uint64) {
 	m.notify.Lock()
-	m.done = index
+	m.applied.Store(index)
 	if m.next != nil {
 		close(m.next)
 		m.next = nil
@@ -150,15 +154,14 @@ func (m *Machine) Applied() (index uint64, next <-chan struct{}) {
 	if m.next == nil {
 		m.next = make(chan struct{})
 	}
-	return m.done, m.next
+	return m.applied.Load(), m.next
 }
 
-// Now is cluster time of the last entry applied, in unix milliseconds.
-func (m *Machine) Now() int64 {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	return m.state.clock
-}
+// Reached tells whether the entry at index has been applied.
+func (m *Machine) Reached(index uint64) bool { return m.applied.Load() >= index }
+
+// Clock is cluster time of the last entry applied, in unix milliseconds.
+func (m *Machine) Clock() int64 { return m.clock.Load() }
 
 // NextDue is the earliest moment, in unix milliseconds, at which something in the
 // state falls due.

@@ -174,6 +174,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.mu.Lock()
 	s.between = m.between
 	m.state, m.index, m.term = s, index, term
+	m.clock.Store(s.clock)
 	m.mu.Unlock()
 	m.advance(index)
 	return nil
