@@ -4,4 +4,4 @@
 # redis-server or no C compiler; `make test` skips the comparison there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-TRIREME_FIDELITY=required exec "${GO:-go}" test -tags nomsgpack,hashicorpmetrics -count 1 -run '^TestFidelity$' -v ./fsm/command
+TRIREME_FIDELITY=required exec "${GO:-go}" test -tags nomsgpack,hashicorpmetrics -count 1 -run '^TestFidelity' -v ./fsm/command
