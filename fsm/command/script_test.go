@@ -274,7 +274,7 @@ func rewrite(t *testing.T, path string) {
 	for i, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n") {
 		shown, isCommand := replies[i+1]
 		directive, _, _ := strings.Cut(line, " ")
-		if directive == "" || directive == "advance" || directive == "door" || directive == "role" || directive[0] == '#' {
+		if line == "" || directive == "advance" || directive == "door" || directive == "redis" || directive == "role" || line[0] == '#' {
 			inReply = false
 		}
 		if !inReply || isCommand {

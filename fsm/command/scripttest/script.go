@@ -16,7 +16,8 @@
 // are sorted before they are compared. The other lines set the scene for what
 // follows: "advance 11s" (ms, s, m, h, d) moves time, "door http" (inside, http,
 // resp, script) and "role readonly" (standard, readonly) say where commands come
-// from.
+// from, and "redis 8.4" that the rest of the script needs at least that version of
+// Redis, which matters only to the comparison with a real one.
 package scripttest
 
 import (
@@ -45,6 +46,9 @@ type Step struct {
 	After int64
 	Door  command.Door
 	Role  acl.Role
+	// Redis is the version of Redis that knows the command and its options, such as
+	// 8.4; empty for old ones.
+	Redis string
 	Argv  [][]byte
 	// Unordered replies are compared sorted.
 	Unordered bool
@@ -68,6 +72,7 @@ type parser struct {
 	after int64
 	door  command.Door
 	role  acl.Role
+	redis string
 	open  bool // reply lines belong to the last step
 }
 
@@ -85,6 +90,9 @@ func (p *parser) line(n int, line string) error {
 		p.open = false
 		return choose(&p.door, rest, map[string]command.Door{
 			"inside": command.Inside, "http": command.HTTP, "resp": command.RESP, "script": command.Script})
+	case "redis":
+		p.open, p.redis = false, rest
+		return nil
 	case "role":
 		p.open = false
 		return choose(&p.role, rest, map[string]acl.Role{"standard": acl.Standard, "readonly": acl.ReadOnly})
@@ -109,7 +117,7 @@ func (p *parser) command(n int, text string, unordered bool) error {
 	if err != nil {
 		return err
 	}
-	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Door: p.door, Role: p.role, Argv: argv, Unordered: unordered})
+	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Door: p.door, Role: p.role, Redis: p.redis, Argv: argv, Unordered: unordered})
 	p.after, p.open = 0, true
 	return nil
 }

@@ -11,14 +11,14 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	steps, err := Parse("# a comment\n> SET k \"a b\"\nOK\n\nadvance 11s\nadvance 5ms\ndoor http\nrole readonly\n>~ KEYS *\n1) \"a\"\n2) \"b\"\n> PING\nPONG\n")
+	steps, err := Parse("# a comment\n> SET k \"a b\"\nOK\n\nadvance 11s\nadvance 5ms\ndoor http\nrole readonly\nredis 8.4\n>~ KEYS *\n1) \"a\"\n2) \"b\"\n> PING\nPONG\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Step{
 		{Line: 2, Text: `SET k "a b"`, Door: command.RESP, Role: acl.Standard, Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
-		{Line: 9, Text: "KEYS *", After: 11005, Door: command.HTTP, Role: acl.ReadOnly, Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
-		{Line: 12, Text: "PING", Door: command.HTTP, Role: acl.ReadOnly, Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
+		{Line: 10, Text: "KEYS *", After: 11005, Door: command.HTTP, Role: acl.ReadOnly, Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
+		{Line: 13, Text: "PING", Door: command.HTTP, Role: acl.ReadOnly, Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
 	}
 	if !reflect.DeepEqual(steps, want) {
 		t.Fatalf("got %+v", steps)
