@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -13,23 +12,22 @@ import (
 
 // gateway is a server on a real socket over a test engine.
 type gateway struct {
-	*httptest.Server
+	URL    string
+	addr   string
 	engine *httpapitest.Engine
+	client *http.Client
 }
 
 func newGateway(t testing.TB, adjust ...func(*httpapi.Options)) *gateway {
 	t.Helper()
-	g := &gateway{engine: httpapitest.New()}
-	o := httpapi.Options{Engine: g.engine, MaxRequestSize: httpapi.DefaultMaxRequestSize}
+	o := httpapi.Options{Engine: httpapitest.New(), MaxRequestSize: httpapi.DefaultMaxRequestSize}
 	for _, f := range adjust {
 		f(&o)
 	}
-	s, err := httpapi.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Server = httptest.NewServer(s)
-	t.Cleanup(g.Close)
+	addr := httpapitest.Serve(t, o)
+	g := &gateway{URL: "http://" + addr, addr: addr, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	g.engine, _ = o.Engine.(*httpapitest.Engine)
+	t.Cleanup(g.client.CloseIdleConnections)
 	return g
 }
 
@@ -53,7 +51,7 @@ func (g *gateway) ask(t testing.TB, method, target, body string, header ...strin
 		name, value, _ := strings.Cut(line, ":")
 		r.Header.Set(name, strings.TrimSpace(value))
 	}
-	res, err := g.Client().Do(r)
+	res, err := g.client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}

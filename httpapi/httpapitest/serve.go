@@ -1,0 +1,39 @@
+package httpapitest
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"trireme/httpapi"
+)
+
+// stopTimeout is how long the requests of a test may take to end.
+const stopTimeout = 10 * time.Second
+
+// Serve runs a server on a loopback socket until the test ends, and gives its address.
+func Serve(t testing.TB, o httpapi.Options) string {
+	t.Helper()
+	s, err := httpapi.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return l.Addr().String()
+}
