@@ -39,7 +39,16 @@ func HCLog(l *slog.Logger) hclog.Logger {
 	return &bridge{to: l, level: slogLevel, often: newLimiter()}
 }
 
+// raftRoutine are warnings of raft's about what any election begins with.
+var raftRoutine = map[string]bool{
+	"heartbeat timeout reached, starting election":  true,
+	"Election timeout reached, restarting election": true,
+}
+
 func raftLevel(level hclog.Level, msg string) slog.Level {
+	if level == hclog.Warn && raftRoutine[msg] {
+		return slog.LevelInfo
+	}
 	if level == hclog.Info && !raftNews[msg] {
 		return slog.LevelDebug
 	}
