@@ -82,14 +82,14 @@ func TestRepeatedErrorsAreCounted(t *testing.T) {
 	b := Raft(l).(*bridge)
 	b.often.now = func() time.Time { return now }
 	for range 5 {
-		b.Error("failed to heartbeat to", "peer", "n2", "error", errors.New("refused"))
+		b.Error("failed to commit logs", "peer", "n2", "error", errors.New("refused"))
 	}
-	b.Error("failed to heartbeat to", "peer", "n3", "error", errors.New("refused"))
+	b.Error("failed to commit logs", "peer", "n3", "error", errors.New("refused"))
 	if got := records(t, out); len(got) != 2 || got[0]["peer"] != "n2" || got[1]["peer"] != "n3" || got[0]["error"] != "refused" {
 		t.Fatalf("wrote %v, want one line a peer", got)
 	}
 	now = now.Add(quiet)
-	b.Error("failed to heartbeat to", "peer", "n2")
+	b.Error("failed to commit logs", "peer", "n2")
 	if got := records(t, out); len(got) != 1 || got[0]["suppressed"] != 4.0 {
 		t.Errorf("after a while wrote %v, want the count of 4", got)
 	}

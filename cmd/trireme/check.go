@@ -61,6 +61,9 @@ func (s *settings) checkServe() error {
 	if err := s.clusterAddress(peers); err != nil {
 		return err
 	}
+	if s.HTTPAdvertise == "" {
+		s.HTTPAdvertise = s.HTTP
+	}
 	return s.checkGossip()
 }
 
