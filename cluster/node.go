@@ -65,9 +65,10 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.metrics = newMetrics(n)
 	run, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
+	made := n // a failed Open returns no node, but has one to close
 	defer func() {
 		if err != nil {
-			n.release()
+			made.release()
 		}
 	}()
 	if err := n.openDisk(); err != nil {

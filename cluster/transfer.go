@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -48,19 +49,26 @@ func (n *Node) transferTo(to string) error {
 	return n.TransferLeadership(to)
 }
 
+// handOverPause lies between two tries to hand leadership over.
+const handOverPause = 50 * time.Millisecond
+
 // HandOver gives leadership away, if this node has it and another could take it. It
 // tries until that is done or ctx ends.
 func (n *Node) HandOver(ctx context.Context) {
 	if others, _ := n.otherVoters(); len(others) == 0 {
 		return
 	}
+	told := false
 	for n.raft.State() == raft.Leader && ctx.Err() == nil {
 		err := n.TransferLeadership("")
 		if err == nil {
 			continue
 		}
-		n.log.Warn("leadership was not handed over", "error", err)
-		pause(ctx, retryPause)
+		if !told {
+			told = true
+			n.log.Warn("leadership was not handed over yet", "error", err)
+		}
+		pause(ctx, handOverPause)
 	}
 }
 

@@ -10,21 +10,33 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// raftNews are the messages of raft's info level that tell an operator something:
-// who leads, and what happens to snapshots. The rest (each configuration update,
-// each pipeline started or stopped) is logged as debug.
-var raftNews = map[string]bool{
-	"entering leader state":                      true,
-	"entering follower state":                    true,
-	"entering candidate state":                   true,
-	"starting snapshot up to":                    true,
-	"snapshot complete up to":                    true,
-	"installing snapshot on":                     true,
-	"Installed remote snapshot":                  true,
-	"added peer, starting replication":           true,
-	"removed peer, stopping replication":         true,
-	"removed ourself, shutting down":             true,
-	"removed ourself, transitioning to follower": true,
+// raftLevels are the messages of raft whose level says more, or less, than an operator
+// wants to know. At info stays who leads and what happens to snapshots; every other
+// message of that level (each configuration update, each pipeline started or stopped)
+// is logged as debug. What any election or any dead peer brings with it is no error
+// of this node.
+var raftLevels = map[string]slog.Level{
+	"entering leader state":                         slog.LevelInfo,
+	"entering follower state":                       slog.LevelInfo,
+	"entering candidate state":                      slog.LevelInfo,
+	"starting snapshot up to":                       slog.LevelInfo,
+	"snapshot complete up to":                       slog.LevelInfo,
+	"installing snapshot on":                        slog.LevelInfo,
+	"Installed remote snapshot":                     slog.LevelInfo,
+	"added peer, starting replication":              slog.LevelInfo,
+	"removed peer, stopping replication":            slog.LevelInfo,
+	"removed ourself, shutting down":                slog.LevelInfo,
+	"removed ourself, transitioning to follower":    slog.LevelInfo,
+	"heartbeat timeout reached, starting election":  slog.LevelInfo,
+	"Election timeout reached, restarting election": slog.LevelInfo,
+	"new leader elected, stepping down":             slog.LevelInfo,
+	"peer has newer term, stopping replication":     slog.LevelInfo,
+	"failed to decode incoming command":             slog.LevelInfo, // the other end closed
+	"failed to heartbeat to":                        slog.LevelWarn,
+	"failed to appendEntries to":                    slog.LevelWarn,
+	"failed to pipeline appendEntries":              slog.LevelWarn,
+	"failed to start pipeline replication to":       slog.LevelWarn,
+	"failed to make requestVote RPC":                slog.LevelWarn,
 }
 
 // Raft is a logger for raft that writes to l: levels are mapped, its noise at info
@@ -40,7 +52,10 @@ func HCLog(l *slog.Logger) hclog.Logger {
 }
 
 func raftLevel(level hclog.Level, msg string) slog.Level {
-	if level == hclog.Info && !raftNews[msg] {
+	if known, ok := raftLevels[msg]; ok {
+		return known
+	}
+	if level == hclog.Info {
 		return slog.LevelDebug
 	}
 	return slogLevel(level, msg)

@@ -11,10 +11,6 @@ import (
 // as memberlist writes it ("[WARN] memberlist: …"), is read; without one it is info.
 func Standard(l *slog.Logger) *log.Logger { return log.New(lines{l}, "", 0) }
 
-// HTTPErrors is what http.Server complains to. Most of it is about the other end (a
-// failed handshake, a broken request), so it is debug, but for panics.
-func HTTPErrors(l *slog.Logger) *log.Logger { return log.New(complaints{l}, "", 0) }
-
 // lines is a writer that makes each line a record.
 type lines struct{ to *slog.Logger }
 
@@ -32,18 +28,6 @@ func (w lines) Write(p []byte) (int, error) {
 				level, text = known, strings.TrimSpace(after)
 			}
 		}
-	}
-	w.to.Log(context.Background(), level, text)
-	return len(p), nil
-}
-
-type complaints struct{ to *slog.Logger }
-
-// Write takes one complaint.
-func (w complaints) Write(p []byte) (int, error) {
-	level, text := slog.LevelDebug, strings.TrimSpace(string(p))
-	if strings.HasPrefix(text, "http: panic") {
-		level = slog.LevelError
 	}
 	w.to.Log(context.Background(), level, text)
 	return len(p), nil

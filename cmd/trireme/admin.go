@@ -56,6 +56,8 @@ func (a *admin) TransferLeader(ctx context.Context, to string) error {
 	switch err := n.MoveLeadership(ctx, to); {
 	case errors.Is(err, cluster.ErrNoSuchNode):
 		return &httpapi.AdminError{Status: http.StatusNotFound, Text: err.Error()}
+	case errors.Is(err, cluster.ErrAlone):
+		return &httpapi.AdminError{Status: http.StatusConflict, Text: err.Error()}
 	case err != nil:
 		return &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: err.Error()}
 	}

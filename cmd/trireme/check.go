@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"strings"
 	"syscall"
 	"time"
 
@@ -62,6 +61,9 @@ func (s *settings) checkServe() error {
 	if err := s.clusterAddress(peers); err != nil {
 		return err
 	}
+	if s.HTTPAdvertise == "" {
+		s.HTTPAdvertise = s.HTTP
+	}
 	return s.checkGossip()
 }
 
@@ -108,26 +110,19 @@ func (s *settings) checkGossip() error {
 	return nil
 }
 
-// parsePeers reads n1=ADDR,n2=ADDR.
+// parsePeers reads the list of --initial-cluster.
 func parsePeers(text string) ([]cluster.Peer, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var peers []cluster.Peer
-	ids, addrs := map[string]bool{}, map[string]bool{}
-	for part := range strings.SplitSeq(text, ",") {
-		id, addr, ok := strings.Cut(strings.TrimSpace(part), "=")
-		if !ok || id == "" || addr == "" {
-			return nil, usagef("--initial-cluster has %q where n1=HOST:PORT is needed", part)
-		}
-		if err := checkAddress("initial-cluster", addr); err != nil {
+	peers, err := cluster.ParsePeers(text)
+	if err != nil {
+		return nil, usagef("--initial-cluster: %w", err)
+	}
+	for _, p := range peers {
+		if err := checkAddress("initial-cluster", p.Addr); err != nil {
 			return nil, err
 		}
-		if ids[id] || addrs[addr] {
-			return nil, usagef("--initial-cluster lists %s twice", part)
-		}
-		ids[id], addrs[addr] = true, true
-		peers = append(peers, cluster.Peer{ID: id, Addr: addr})
 	}
 	return peers, nil
 }

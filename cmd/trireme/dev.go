@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"trireme/cluster"
+	"trireme/cluster/logstore"
 	"trireme/fsm"
 )
 
@@ -122,9 +123,14 @@ const (
 	devAddr   = "127.0.0.1:0"
 )
 
+// devSpace asks little of the disk of somebody's own machine, which is often nearly
+// full.
+var devSpace = logstore.Space{FloorBytes: 64 << 20, AlarmBytes: 256 << 20, Reserve: -1}
+
 func (d *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
 		NodeID: devNodeID, Bind: devAddr, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
+		Space:    devSpace,
 		Founding: func(bool) (fsm.Founding, bool) { return d.founding(&d.tokens), true },
 	}, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -16,9 +17,21 @@ import (
 type engine struct {
 	node  atomic.Pointer[cluster.Node]
 	empty *fsm.Machine // the state of a node that isn't open
+	// oldest is how old, in milliseconds, the state of a local read may be.
+	oldest int64
 }
 
-func newEngine() *engine { return &engine{empty: fsm.NewMachine()} }
+// oldestLocalRead bounds how long a node that is cut off serves what it last knew: a
+// token that was revoked meanwhile works there no longer than this.
+const oldestLocalRead = 5 * time.Second
+
+func newEngine(staleForever bool) *engine {
+	e := &engine{empty: fsm.NewMachine(), oldest: oldestLocalRead.Milliseconds()}
+	if staleForever {
+		e.oldest = math.MaxInt64
+	}
+	return e
+}
 
 // Propose puts a request into the log; see fsm.Proposer.
 func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
@@ -30,10 +43,15 @@ func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, er
 
 // Read runs fn on a state as new as r asks; see fsm.Reader.
 func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	if n := e.node.Load(); n != nil {
-		return n.Read(ctx, r, fn)
+	n := e.node.Load()
+	if n == nil {
+		return fsm.ReadAt{}, fsm.ErrNoLeader
 	}
-	return fsm.ReadAt{}, fsm.ErrNoLeader
+	at, err := n.Read(ctx, r, fn)
+	if err == nil && r.Mode != fsm.Linearizable && at.AgeMillis > e.oldest {
+		err = fsm.ErrTooStale
+	}
+	return at, err
 }
 
 // Local runs fn on the state of this node as it is.

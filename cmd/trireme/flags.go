@@ -44,7 +44,7 @@ const (
 )
 
 // defaultSnapshotThreshold is how many entries after a snapshot the next one begins.
-const defaultSnapshotThreshold = 100_000
+const defaultSnapshotThreshold = 50_000
 
 // nodeFlags declares what dev and serve have in common.
 func nodeFlags(f *pflag.FlagSet, s *settings) {

@@ -45,7 +45,7 @@ type process struct {
 // serveNode runs a node until ctx ends or the node can't go on. It closes listener.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net.Listener, p profile) error {
 	limitMemory(log)
-	n := &process{settings: s, profile: p, log: log, engine: newEngine()}
+	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
 	registry, err := observe.NewRegistry(version, commit)
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -65,12 +65,9 @@ type clusterNode struct {
 }
 
 func (c *clusterNode) options() (cluster.Options, error) {
-	var peers []cluster.Peer
-	if c.InitialCluster != "" {
-		var err error
-		if peers, err = parsePeers(c.InitialCluster); err != nil {
-			return cluster.Options{}, err
-		}
+	peers, err := parsePeers(c.InitialCluster)
+	if err != nil {
+		return cluster.Options{}, err
 	}
 	return cluster.Options{
 		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
