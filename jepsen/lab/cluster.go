@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -256,6 +257,13 @@ func (c *Cluster) Crashes() []Crash {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Crash(nil), c.crashes...)
+}
+
+// Forgive forgets the ends of a node's processes so far: an experiment expected them.
+func (c *Cluster) Forgive(n *Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.crashes = slices.DeleteFunc(c.crashes, func(crash Crash) bool { return crash.Node == n.ID })
 }
 
 // Close kills what runs and gives the ports back. Directories stay.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"runtime"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -29,7 +31,7 @@ func StartProcess(out io.Writer, env []string, argv ...string) (*Process, error)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	if err := startOnThread(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
 	p := &Process{cmd: cmd, done: make(chan struct{})}
@@ -38,6 +40,25 @@ func StartProcess(out io.Writer, env []string, argv ...string) (*Process, error)
 		close(p.done)
 	}()
 	return p, nil
+}
+
+// starts hands processes to the one thread that starts them. The kernel kills a
+// child when the *thread* that started it ends, so that thread must never end.
+var starts = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for start := range work {
+			start()
+		}
+	}()
+	return work
+})
+
+func startOnThread(cmd *exec.Cmd) error {
+	result := make(chan error, 1)
+	starts() <- func() { result <- cmd.Start() }
+	return <-result
 }
 
 // Pid is the process id.

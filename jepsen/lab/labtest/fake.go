@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -158,7 +159,7 @@ func (n *node) execute(argv []string) (any, error) {
 		return nil, err
 	}
 	result := apply(state, argv)
-	if n.lie == DoubleAdds && argv[0] == "INCRBY" && n.unlucky() {
+	if n.lie == DoubleAdds && strings.HasPrefix(argv[0], "INCR") && n.unlucky() {
 		apply(state, argv)
 	}
 	n.seen[key] = state[key]
@@ -177,9 +178,9 @@ func apply(state map[string]string, argv []string) any {
 			return nil
 		}
 		return old
-	case "INCRBY":
+	case "INCR", "INCRBY":
 		n, _ := strconv.ParseInt(old, 10, 64)
-		by, _ := strconv.ParseInt(argv[2], 10, 64)
+		by, _ := strconv.ParseInt(append(argv, "1")[2], 10, 64)
 		state[argv[1]] = strconv.FormatInt(n+by, 10)
 		return n + by
 	default: // SET key value [NX | IFEQ value]

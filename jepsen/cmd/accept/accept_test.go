@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"trireme/jepsen/lab"
+	"trireme/jepsen/lab/labtest"
+)
+
+func TestMain(m *testing.M) { labtest.Main(m) }
+
+// rehearsal is a session on fake nodes.
+func rehearsal(t *testing.T, l labtest.Lie) (*session, *bytes.Buffer) {
+	t.Helper()
+	dir := t.TempDir()
+	c, err := lab.NewCluster(lab.Options{Binary: os.Args[0], Dir: filepath.Join(dir, "nodes"), Env: labtest.Env(l)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	if err := errors.Join(c.Start(), waitReady(context.Background(), c, 10*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := openProgress(filepath.Join(dir, "progress.json"), "code", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &bytes.Buffer{}
+	return &session{dir: dir, line: "test", out: out, progress: p, cluster: c, rounds: 300}, out
+}
+
+func TestReadElsewhere(t *testing.T) {
+	s, out := rehearsal(t, labtest.Honest)
+	if err := readElsewhere(context.Background(), s); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s, _ = rehearsal(t, labtest.StaleReads)
+	if err := readElsewhere(context.Background(), s); err == nil {
+		t.Fatal("stale reads passed")
+	}
+}
+
+// TestLoadJudges lets the load meet nodes that lie.
+func TestLoadJudges(t *testing.T) {
+	for lie, honest := range map[labtest.Lie]bool{labtest.Honest: true, labtest.LostWrites: false, labtest.DoubleAdds: false} {
+		s, _ := rehearsal(t, lie)
+		l := startLoad(s.cluster, []int{1, 2}, 4, "load")
+		at := time.Now()
+		if _, err := firstWrite(context.Background(), l, at); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		l.end()
+		l.verify(context.Background(), 2)
+		if failed := l.failed.Load(); (failed == 0) != honest {
+			t.Errorf("%s: %d failures: %v", lie, failed, l.problems)
+		}
+	}
+}
+
+func TestProgressResumes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.json")
+	p, err := openProgress(path, "a", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := 0
+	perform := func(i int) (int, error) {
+		if run++; run == 3 {
+			return 0, errors.New("interrupted")
+		}
+		return i * 10, nil
+	}
+	if _, err := repeat(p, "x", 4, perform); err == nil {
+		t.Fatal("the error was swallowed")
+	}
+	if p, err = openProgress(path, "a", false); err != nil || p.resumed() != 2 {
+		t.Fatalf("%d rounds kept, %v", p.resumed(), err)
+	}
+	all, err := repeat(p, "x", 4, perform)
+	if err != nil || !slices.Equal(all, []int{0, 10, 20, 30}) || run != 5 {
+		t.Fatalf("%v after %d rounds, %v", all, run, err)
+	}
+	for _, other := range []struct {
+		code  string
+		fresh bool
+	}{{"b", false}, {"a", true}} {
+		if p, err = openProgress(path, other.code, other.fresh); err != nil || p.resumed() != 0 {
+			t.Fatalf("%+v: %d rounds kept, %v", other, p.resumed(), err)
+		}
+	}
+}
+
+func TestParseTargets(t *testing.T) {
+	got := parseTargets("ok  \ta\t0.1s\nFuzzX\nFuzzY\nok  \ttrireme/b\t0.2s\n?   \tc\t[no test files]\nFuzzZ\nok  \ttrireme/d\t0.1s\n")
+	want := []target{{"trireme/b", "FuzzX"}, {"trireme/b", "FuzzY"}, {"trireme/d", "FuzzZ"}}
+	if !slices.Equal(got, want) {
+		t.Fatalf("got %v", got)
+	}
+}
+
+func TestReadmeBlocksAndEnvironment(t *testing.T) {
+	readme := "x\n```sh\nmake run\n```\n```sh\ncurl -s a\n```\n```go\ncurl \n```\n"
+	if got := curlBlocks(readme); !slices.Equal(got, []string{"curl -s a\n"}) {
+		t.Fatalf("blocks %q", got)
+	}
+	env := exported("running at x\nA_URL=http://h:1\nexport B=\"c\"\nnot one\n")
+	if value(env, "A_URL") != "http://h:1" || value(env, "B") != "c" || len(env) != 2 {
+		t.Fatalf("environment %q", env)
+	}
+}
+
+func TestHurtFileHurts(t *testing.T) {
+	for i := range uint64(40) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "raft.db")
+		before := []byte(strings.Repeat("data", 100))
+		if err := os.WriteFile(path, before, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		what, err := hurtFile(dir, rand.New(rand.NewPCG(i, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil || bytes.Equal(before, after) || !strings.HasPrefix(what, "raft.db of 400 bytes: ") {
+			t.Fatalf("%s: changed %v, %v", what, !bytes.Equal(before, after), err)
+		}
+	}
+}
+
+func TestUnknownLineIsRefused(t *testing.T) {
+	var out bytes.Buffer
+	if code := run(context.Background(), []string{"-line", "core.99"}, &out); code != 2 || !strings.Contains(out.String(), "core.12") {
+		t.Fatalf("exit code %d, %s", code, &out)
+	}
+}

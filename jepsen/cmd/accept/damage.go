@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+)
+
+const (
+	damageRounds = 60
+	damageKeys   = 2000
+	damageLimit  = 20 * time.Second // for a damaged node to refuse or to be ready
+)
+
+// damageRound is one damage done to the files of one stopped node.
+type damageRound struct {
+	Damage  string
+	Verdict string // refused, right, or what was wrong
+	Line    string // the last line of a node that refused
+}
+
+const (
+	refused = "refused"
+	right   = "right data"
+)
+
+// damagedNodes hurts one file of a stopped node in a running cluster. The node
+// must then refuse to start with a line that says why, or serve right data.
+func damagedNodes(ctx context.Context, s *session) error {
+	rounds, err := repeat(s.progress, "damage", s.count(damageRounds), func(i int) (damageRound, error) {
+		return damage(ctx, s, i)
+	})
+	if err != nil {
+		return err
+	}
+	verdicts := map[string]int{}
+	var wrong []error
+	for _, r := range rounds {
+		if verdicts[r.Verdict]++; r.Verdict != refused && r.Verdict != right {
+			wrong = append(wrong, fmt.Errorf("%s: %s", r.Damage, r.Verdict))
+		}
+	}
+	s.printf("%d damaged nodes: %v", len(rounds), verdicts)
+	return errors.Join(wrong...)
+}
+
+// damage stops the third node, keeps its files, hurts one of them, starts it,
+// judges, and puts the good files back.
+func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
+	c, err := s.prepared(ctx)
+	if err != nil {
+		return r, err
+	}
+	n := c.Nodes[2]
+	if err := n.Kill(); err != nil {
+		return r, err
+	}
+	good := n.DataDir + ".good"
+	if err := errors.Join(os.RemoveAll(good), os.CopyFS(good, os.DirFS(n.DataDir))); err != nil {
+		return r, err
+	}
+	rng := rand.New(rand.NewPCG(uint64(i), 7))
+	if r.Damage, err = hurtFile(n.DataDir, rng); err != nil {
+		return r, err
+	}
+	before := len(n.Tail(1 << 20))
+	if err := n.Start(); err != nil {
+		return r, err
+	}
+	r.Verdict, r.Line = judgeDamaged(ctx, c, n, before)
+	s.printf("round %d: %s: %s %s", i+1, r.Damage, r.Verdict, r.Line)
+	return r, restore(ctx, c, n, good)
+}
+
+// prepared is the cluster with some keys in it, from which every node has taken
+// a snapshot or not: as they please.
+func (s *session) prepared(ctx context.Context) (*lab.Cluster, error) {
+	if s.cluster != nil {
+		return s.cluster, nil
+	}
+	c, err := s.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for from := 0; from < damageKeys; from += 100 {
+		var rows [][]string
+		for i := from; i < from+100; i++ {
+			rows = append(rows, []string{"SET", damageKey(i), damageValue(i)})
+		}
+		if _, r := c.Nodes[0].Client().Pipeline(ctx, rows); r.Outcome != history.OK {
+			return nil, fmt.Errorf("load keys: %s: %s", r.Outcome, r.Error)
+		}
+	}
+	return c, nil
+}
+
+func damageKey(i int) string   { return fmt.Sprintf("damage:%d", i) }
+func damageValue(i int) string { return strings.Repeat(strconv.Itoa(i)+".", 20) }
+
+// hurtFile flips one bit of a random file of the node, cuts the file short, or
+// empties it, and says what it did. Larger files are hit more often.
+func hurtFile(dir string, rng *rand.Rand) (string, error) {
+	path, size, err := pickFile(dir, rng)
+	if err != nil {
+		return "", err
+	}
+	name, err := filepath.Rel(dir, path)
+	if err != nil {
+		return "", err
+	}
+	switch draw := rng.IntN(10); {
+	case draw < 7:
+		at, bit := rng.Int64N(size), rng.IntN(8)
+		return fmt.Sprintf("%s of %d bytes: bit %d of byte %d flipped", name, size, bit, at), flip(path, at, bit)
+	case draw < 9:
+		to := rng.Int64N(size)
+		return fmt.Sprintf("%s of %d bytes: cut to %d", name, size, to), os.Truncate(path, to)
+	default:
+		return fmt.Sprintf("%s of %d bytes: emptied", name, size), os.Truncate(path, 0)
+	}
+}
+
+// pickFile chooses a file that is not empty: half the time any, half the time by
+// size. A file that holds nothing but reserved space is left out.
+func pickFile(dir string, rng *rand.Rand) (path string, size int64, err error) {
+	type file struct {
+		path string
+		size int64
+	}
+	var files []file
+	var sum int64
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(d.Name(), "reserve") {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Size() > 0 {
+			files = append(files, file{path, info.Size()})
+			sum += info.Size()
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		return "", 0, fmt.Errorf("no file to hurt in %s: %w", dir, err)
+	}
+	if rng.IntN(2) == 0 {
+		f := files[rng.IntN(len(files))]
+		return f.path, f.size, nil
+	}
+	at := rng.Int64N(sum)
+	for _, f := range files {
+		if at -= f.size; at < 0 {
+			return f.path, f.size, nil
+		}
+	}
+	panic("unreachable: at is below the sum of all sizes")
+}
+
+func flip(path string, at int64, bit int) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var b [1]byte
+	if _, err := file.ReadAt(b[:], at); err != nil {
+		return err
+	}
+	b[0] ^= 1 << bit
+	if _, err := file.WriteAt(b[:], at); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// judgeDamaged waits until the node has ended or is ready, and then compares all
+// keys. A node that is neither in time is judged as hanging.
+func judgeDamaged(ctx context.Context, c *lab.Cluster, n *lab.Node, before int) (verdict, line string) {
+	ctx, cancel := context.WithTimeout(ctx, damageLimit)
+	defer cancel()
+	err := lab.Poll(ctx, 10*time.Millisecond, func() error {
+		if n.Pid() == 0 || n.Ready(ctx) {
+			return nil
+		}
+		return errors.New("neither")
+	})
+	if err != nil {
+		return "neither ready nor refused after " + damageLimit.String(), n.Tail(1)
+	}
+	if n.Pid() != 0 {
+		return compareDamaged(ctx, n), ""
+	}
+	said := n.Tail(1 << 20)[before:]
+	if strings.Contains(said, "panic:") || strings.Contains(said, "SIGBUS") || strings.Contains(said, "fatal error:") {
+		return "crashed instead of refusing", n.Tail(3)
+	}
+	return refused, n.Tail(1)
+}
+
+// compareDamaged reads everything from the node itself. Only wrong data counts;
+// a node that ends or refuses meanwhile has noticed.
+func compareDamaged(ctx context.Context, n *lab.Node) string {
+	for from := 0; from < damageKeys; from += 100 {
+		args := []string{"MGET"}
+		for i := from; i < from+100; i++ {
+			args = append(args, damageKey(i))
+		}
+		r := n.Client().Do(ctx, args...)
+		if r.Outcome != history.OK {
+			if n.Pid() == 0 {
+				return refused
+			}
+			return "ready, but a read failed: " + r.Error
+		}
+		var values []*string
+		if err := json.Unmarshal(r.Result, &values); err != nil || len(values) != 100 {
+			return fmt.Sprintf("ready, but MGET answered %.100s", r.Result)
+		}
+		for i, v := range values {
+			if v == nil || *v != damageValue(from+i) {
+				return fmt.Sprintf("WRONG DATA in %s", damageKey(from+i))
+			}
+		}
+	}
+	return right
+}
+
+// restore puts the good files back and waits for the node.
+func restore(ctx context.Context, c *lab.Cluster, n *lab.Node, good string) error {
+	if err := n.Kill(); err != nil && !errors.Is(err, lab.ErrDown) {
+		return err
+	}
+	c.Forgive(n)
+	if err := errors.Join(os.RemoveAll(n.DataDir), os.Rename(good, n.DataDir), n.Start()); err != nil {
+		return err
+	}
+	return waitReady(ctx, c, 30*time.Second)
+}

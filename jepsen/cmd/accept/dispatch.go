@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"trireme/jepsen/lab"
+)
+
+// command runs a program in the repository, its output going to ours.
+func (s *session) command(ctx context.Context, argv ...string) error {
+	s.printf("$ %s", strings.Join(argv, " "))
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
+	}
+	return nil
+}
+
+// bench is a line that the benchmark command performs.
+func bench(args ...string) func(context.Context, *session) error {
+	return func(ctx context.Context, s *session) error {
+		return s.command(ctx, append([]string{"go", "run", "-tags", lab.Tags, "./bench/cmd/bench"}, args...)...)
+	}
+}
+
+// replicas is core.9, which is a test of the state machine with a longer form.
+func replicas(ctx context.Context, s *session) error {
+	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=60m", "-v", "./fsm", "-run", "Replay|Rules", "-args", "-long")
+}
+
+// clients is core.3: the published client is driven by a test.
+func clients(ctx context.Context, s *session) error {
+	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=15m", "-v", "./compat/...")
+}
+
+// fuzzed is one finished target.
+type fuzzed struct{ Target string }
+
+// fuzzing is core.11: every fuzz target of the repository in turn.
+func fuzzing(ctx context.Context, s *session) error {
+	targets, err := fuzzTargets(ctx, s.root)
+	if err != nil {
+		return err
+	}
+	for _, t := range targets {
+		name := t.name + " in " + t.pkg + " for " + s.fuzzTime.String()
+		_, err := repeat(s.progress, name, 1, func(int) (fuzzed, error) {
+			return fuzzed{t.name}, s.command(ctx, "go", "test", "-tags", lab.Tags, "-run=^$", "-fuzz=^"+t.name+"$",
+				"-fuzztime="+s.fuzzTime.String(), t.pkg)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.printf("%d targets, %v each, no crash", len(targets), s.fuzzTime)
+	return nil
+}
+
+// target is one fuzz function.
+type target struct{ pkg, name string }
+
+// fuzzTargets lists them by asking every test binary.
+func fuzzTargets(ctx context.Context, root string) ([]target, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", lab.Tags, "-list", "^Fuzz", "./...")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("list fuzz targets: %w\n%s", err, out)
+	}
+	targets := parseTargets(string(out))
+	if len(targets) == 0 {
+		return nil, fmt.Errorf("list fuzz targets: there are none")
+	}
+	return targets, nil
+}
+
+// parseTargets reads the output of go test -list: names, then the package's line.
+func parseTargets(out string) []target {
+	var targets []target
+	var names []string
+	for _, l := range strings.Split(out, "\n") {
+		f := strings.Fields(l)
+		switch {
+		case len(f) == 1 && strings.HasPrefix(f[0], "Fuzz"):
+			names = append(names, f[0])
+		case len(f) >= 2 && f[0] == "ok":
+			for _, name := range names {
+				targets = append(targets, target{pkg: f[1], name: name})
+			}
+			names = nil
+		}
+	}
+	return targets
+}
+
+// damagedDisk is core.7: the store's own experiments, then whole nodes with
+// damaged files.
+func damagedDisk(ctx context.Context, s *session) error {
+	state := filepath.Join(s.dir, "core.7.trial.json")
+	if err := s.command(ctx, "go", "run", "-tags", lab.Tags, "./cluster/logstore/trial", "-state", state); err != nil {
+		return err
+	}
+	return damagedNodes(ctx, s)
+}

@@ -1,0 +1,186 @@
+// Command accept performs one line of an issue's acceptance list in full length:
+//
+//	accept -line core.4
+//
+// It prints figures and ends with PASS or FAIL, exit code 0 or 1. What was
+// finished is kept under .accept/, so that an interrupted run goes on where it
+// stopped, as long as the code is the same.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"trireme/jepsen/lab"
+)
+
+// line performs one acceptance line. An error says what failed.
+type line struct {
+	about   string
+	perform func(ctx context.Context, s *session) error
+}
+
+var lines = map[string]line{
+	"core.1":  {"a fresh clone runs, answers the first requests, and its tests pass", freshClone},
+	"core.2":  {"10,000 writes through any node, each read through another at once", readElsewhere},
+	"core.3":  {"the published client, unmodified, against three nodes", clients},
+	"core.4":  {"kill -9 and graceful stop of the leader under 64 clients", leaderLost},
+	"core.5":  {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
+	"core.6":  {"all nodes killed at once with 1,000,000 keys", allKilled},
+	"core.7":  {"flipped bits, truncated files, failing disks", damagedDisk},
+	"core.8":  {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("-line", "core.8")},
+	"core.9":  {"two replicas, 1,000,000 random commands, one restored midway", replicas},
+	"core.10": {"the benchmarks", bench("-line", "core.10")},
+	"core.11": {"fuzzing, 5 minutes a target", fuzzing},
+	"core.12": {"no leadership change in a fault-free minute under full load", bench("-line", "core.12")},
+}
+
+// session is what a line works with.
+type session struct {
+	root     string // the repository
+	dir      string // .accept
+	line     string
+	progress *progress
+	out      io.Writer
+	rounds   int           // of repeated experiments; 0 means the line's own number
+	fuzzTime time.Duration // a target
+	race     bool          // build the product with the race detector
+	cluster  *lab.Cluster  // see nodes
+}
+
+func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
+
+// count is the number of rounds: the line's own, unless the flag says otherwise.
+func (s *session) count(own int) int {
+	if s.rounds > 0 {
+		return s.rounds
+	}
+	return own
+}
+
+// scratch makes an empty folder for this line's data.
+func (s *session) scratch() (string, error) {
+	dir := filepath.Join(s.dir, "data", s.line)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// nodes is the line's cluster, built and started when a round first needs it.
+func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
+	if s.cluster != nil {
+		return s.cluster, nil
+	}
+	binary, err := s.product()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := s.scratch()
+	if err != nil {
+		return nil, err
+	}
+	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	s.cluster = c
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	return c, waitReady(ctx, c, 30*time.Second)
+}
+
+// product builds the binary.
+func (s *session) product() (string, error) {
+	var args []string
+	if s.race {
+		args = append(args, "-race")
+	}
+	return lab.Build(filepath.Join(s.dir, "bin"), args...)
+}
+
+// close ends the cluster and reports nodes that ended by themselves.
+func (s *session) close() error {
+	if s.cluster == nil {
+		return nil
+	}
+	s.cluster.Close()
+	var all []error
+	for _, c := range s.cluster.Crashes() {
+		all = append(all, fmt.Errorf("%s ended by itself with exit code %d; its log ends:\n%s", c.Node, c.ExitCode, c.Log))
+	}
+	return errors.Join(all...)
+}
+
+// waitReady waits for all nodes.
+func waitReady(ctx context.Context, c *lab.Cluster, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return c.WaitReady(ctx)
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout))
+}
+
+// run parses the flags and performs the line; the result is the exit code.
+func run(ctx context.Context, args []string, out io.Writer) int {
+	s := &session{out: out}
+	flags := flag.NewFlagSet("accept", flag.ContinueOnError)
+	flags.StringVar(&s.line, "line", "", "the line to perform: "+strings.Join(slices.Sorted(maps.Keys(lines)), ", "))
+	flags.IntVar(&s.rounds, "rounds", 0, "rounds of repeated experiments, instead of the line's own number")
+	flags.DurationVar(&s.fuzzTime, "fuzztime", 5*time.Minute, "time for each fuzz target of core.11")
+	flags.BoolVar(&s.race, "race", false, "build the product with the race detector (its figures then mean little)")
+	fresh := flags.Bool("fresh", false, "forget what was finished before")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	l, known := lines[s.line]
+	if !known {
+		s.printf("unknown line %q; known are %s", s.line, strings.Join(slices.Sorted(maps.Keys(lines)), ", "))
+		return 2
+	}
+	if err := s.open(*fresh); err != nil {
+		s.printf("accept: %v", err)
+		return 2
+	}
+	s.printf("%s: %s", s.line, l.about)
+	began := time.Now()
+	if err := errors.Join(l.perform(ctx, s), s.close()); err != nil {
+		s.printf("%v", err)
+		s.printf("FAIL %s after %v", s.line, time.Since(began).Round(time.Second))
+		return 1
+	}
+	s.printf("PASS %s after %v", s.line, time.Since(began).Round(time.Second))
+	return 0
+}
+
+// open finds the repository and what was finished before.
+func (s *session) open(fresh bool) (err error) {
+	if s.root, err = lab.Root(); err != nil {
+		return err
+	}
+	s.dir = filepath.Join(s.root, ".accept")
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
+	}
+	s.progress, err = openProgress(filepath.Join(s.dir, s.line+".json"), s.identity(), fresh)
+	if err == nil && s.progress.resumed() > 0 {
+		s.printf("resuming: %d rounds were finished before (-fresh starts over)", s.progress.resumed())
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+)
+
+// register is a key that one writer sets to 1, 2, 3, … A read must answer at
+// least what was acknowledged, or read by anyone, before it began.
+type register struct {
+	key     string
+	floor   atomic.Int64
+	started atomic.Int64 // the highest value sent, the most a read may answer
+}
+
+// raise lifts the floor.
+func (r *register) raise(n int64) {
+	for {
+		old := r.floor.Load()
+		if n <= old || r.floor.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+// tally counts what readers and writers met.
+type tally struct {
+	reads, stale, invented, writes atomic.Int64
+	failedReads, failedWrites      atomic.Int64
+	mu                             sync.Mutex
+	problems                       []string
+}
+
+func (t *tally) note(counter *atomic.Int64, format string, args ...any) {
+	counter.Add(1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.problems) < 10 {
+		t.problems = append(t.problems, time.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+	}
+}
+
+// advance writes the register's next value through a node.
+func (t *tally) advance(c *lab.Cluster, node int, r *register) {
+	n := r.started.Add(1)
+	reply := c.Do(context.Background(), node, "SET", r.key, strconv.FormatInt(n, 10))
+	if reply.Outcome != history.OK {
+		t.note(&t.failedWrites, "write %d of %s through n%d: %s: %s", n, r.key, node+1, reply.Outcome, reply.Error)
+		return
+	}
+	t.writes.Add(1)
+	r.raise(n)
+}
+
+// read reads the register through a node and judges the answer.
+func (t *tally) read(c *lab.Cluster, node int, r *register) {
+	floor, began := r.floor.Load(), time.Now()
+	n, err := count(c.Do(context.Background(), node, "GET", r.key))
+	switch {
+	case err != nil:
+		t.note(&t.failedReads, "read of %s through n%d after %v: %v", r.key, node+1, time.Since(began), err)
+		return
+	case n < floor:
+		t.note(&t.stale, "STALE: %s read through n%d from %s on answered %d, but %d was known before", r.key, node+1, began.Format("15:04:05.000"), n, floor)
+	case n > r.started.Load():
+		t.note(&t.invented, "%s read through n%d answered %d, which nobody wrote", r.key, node+1, n)
+	}
+	t.reads.Add(1)
+	r.raise(n)
+}
