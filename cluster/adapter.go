@@ -24,6 +24,7 @@ type adapter struct {
 	configured func()
 	fatal      func(reason string)
 	observe    func(entries, bytes int, took time.Duration)
+	forked     func(took time.Duration)
 
 	bytes atomic.Int64 // applied since the last snapshot
 }
@@ -71,8 +72,11 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 // Snapshot forks the state, in constant time; raft writes the fork out while applies
 // go on.
 func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
+	begin := time.Now()
 	a.bytes.Store(0)
-	return frozen{a.m.Fork()}, nil
+	f := a.m.Fork()
+	a.forked(time.Since(begin))
+	return frozen{f}, nil
 }
 
 // frozen writes a fork out.

@@ -145,7 +145,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
 		MaxRPCsInFlight: 4,
 	})
-	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, configured: func() { n.voters.Store(nil) }}
+	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: func() { n.voters.Store(nil) }}
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"trireme/bench/internal/peer"
@@ -37,7 +38,20 @@ func rows(ctx context.Context, args []string) int {
 	if s.markdown {
 		return printMarkdown(s.out)
 	}
-	return measure(ctx, s, s.out, args, func(b *scenario.Bench, put func([]*report.Row)) error { return b.Run(ctx, s.wanted(), put) })
+	want := s.wanted()
+	if s.resume {
+		want = unfinished(want, s.out)
+	}
+	return measure(ctx, s, s.out, args, func(b *scenario.Bench, put func([]*report.Row)) error { return b.Run(ctx, want, put) })
+}
+
+// unfinished are those of want that have no figure in the saved report.
+func unfinished(want []string, out string) []string {
+	old, err := report.Load(out)
+	if err != nil {
+		return want
+	}
+	return slices.DeleteFunc(want, old.Done)
 }
 
 // accept measures one acceptance line, into a file of its own.
@@ -59,7 +73,7 @@ func accept(ctx context.Context, name string, args []string) int {
 }
 
 // measure runs work, saving the report after each scenario, and prints the
-// table. The exit code judges the rows of this run alone.
+// table. The exit code judges the rows of this run alone, or with -resume all.
 func measure(ctx context.Context, s *settings, out string, args []string, work func(*scenario.Bench, func([]*report.Row)) error) int {
 	b, err := s.bench()
 	if err != nil {
@@ -69,9 +83,12 @@ func measure(ctx context.Context, s *settings, out string, args []string, work f
 		peer.Install(ctx, b.Log)
 	}
 	now := &report.Report{Started: time.Now().UTC(), Machine: report.ThisMachine(), Servers: b.Servers, Flags: args}
-	saved := now
-	if s.merge {
+	saved, judged := now, now
+	if s.merge || s.resume {
 		saved = merged(now, out)
+	}
+	if s.resume {
+		judged = saved
 	}
 	var failed error
 	err = work(b, func(rows []*report.Row) {
@@ -83,14 +100,14 @@ func measure(ctx context.Context, s *settings, out string, args []string, work f
 			failed = err
 		}
 	})
-	if e := now.Text(os.Stdout); failed == nil {
+	if e := judged.Text(os.Stdout); failed == nil {
 		failed = e
 	}
 	if err != nil || failed != nil {
 		return fail(firstError(err, failed))
 	}
 	fmt.Printf("results: %s; logs: %s\n", out, b.Lab.Logs)
-	return now.Exit()
+	return judged.Exit()
 }
 
 // merged is the report that was saved before, if any, under now's heading.

@@ -19,7 +19,7 @@ type settings struct {
 	rows, bin, etcd, dir, out, args, writes, profile string
 	heartbeat, seconds, quiet                        time.Duration
 	pairs, keys, bigKeys, kills, clients, busy       int
-	install, markdown, merge                         bool
+	install, markdown, merge, resume                 bool
 }
 
 // define declares the flags with their defaults.
@@ -38,6 +38,7 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.StringVar(&s.dir, "dir", ".bench", "folder for data (removed) and logs (kept)")
 	fs.StringVar(&s.out, "out", "", "JSON results (default DIR/results.json)")
 	fs.BoolVar(&s.merge, "merge", false, "keep the rows already in -out that are not measured now")
+	fs.BoolVar(&s.resume, "resume", false, "as -merge, and measure only rows that have no figure in -out yet; judge all")
 	fs.BoolVar(&s.markdown, "markdown", false, "measure nothing, print -out as a Markdown table")
 	fs.BoolVar(&s.install, "install", false, "install missing peers with apt-get when run by root")
 	fs.StringVar(&s.args, "args", "", "further flags for every node of ours, separated by spaces")

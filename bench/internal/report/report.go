@@ -37,6 +37,21 @@ func (r *Report) Put(row *Row) {
 	slices.SortStableFunc(r.Rows, func(a, b *Row) int { return number(a.ID) - number(b.ID) })
 }
 
+// Done reports whether the row with this number has a figure in the report,
+// good or bad, in all its parts.
+func (r *Report) Done(id string) bool {
+	found := false
+	for _, row := range r.Rows {
+		if row.ID == id {
+			if row.Verdict == Failed || row.Verdict == NoPeer {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
 // number is the leading number of a row's id.
 func number(id string) (n int) {
 	fmt.Sscan(id, &n)

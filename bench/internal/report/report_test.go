@@ -116,6 +116,13 @@ func TestSavedReportsAreMergedByRowAndPart(t *testing.T) {
 	}
 }
 
+func TestDoneNeedsAFigureForEveryPart(t *testing.T) {
+	r := Report{Rows: []*Row{{ID: "1", Verdict: Missed}, {ID: "4", Part: "etcd", Verdict: NoPeer}, {ID: "4", Part: "webdis", Verdict: Holds}}}
+	if !r.Done("1") || r.Done("4") || r.Done("9") {
+		t.Fatal(r.Done("1"), r.Done("4"), r.Done("9"))
+	}
+}
+
 func TestTablesShowEveryRowAndItsReason(t *testing.T) {
 	r := &Report{}
 	row := &Row{ID: "1", Work: "SET", Against: "etcd", Unit: "req/s", Ratio: true, Line: 3, AimAt: 8}

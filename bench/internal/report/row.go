@@ -76,6 +76,10 @@ func (r *Row) Fail(v Verdict, err error) {
 	r.Verdict, r.Reason, r.Measured = v, err.Error(), time.Now().UTC()
 }
 
+// Enough is the number of pairs below which a ratio proves nothing
+// (decisions 37).
+const Enough = 7
+
 // Judge computes the medians and the verdict from the pairs.
 func (r *Row) Judge() {
 	r.Measured = time.Now().UTC()
@@ -89,6 +93,9 @@ func (r *Row) Judge() {
 	}
 	r.Median, r.Q1, r.Q3, r.Max = Quantile(values, .5), Quantile(values, .25), Quantile(values, .75), slices.Max(values)
 	r.OursMid, r.PeerMid = Quantile(ours, .5), Quantile(peer, .5)
+	if r.Ratio && len(r.Pairs) < Enough {
+		r.Note("only %d pairs: a trial, no proof", len(r.Pairs))
+	}
 	aimed := r.Median
 	if r.AimOurs {
 		aimed = r.OursMid

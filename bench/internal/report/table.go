@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -81,8 +83,8 @@ func (r *Report) Text(w io.Writer) error {
 
 // Markdown writes the same as a table to paste into docs/performance.md.
 func (r *Report) Markdown(w io.Writer) error {
-	fmt.Fprintf(w, "%s, %s, %d cores, %s, Linux %s, %s. Load before: %s.\n\n", r.Started.Format("2006-01-02"), r.Machine.CPU, r.Machine.Cores,
-		r.Machine.Memory, r.Machine.Kernel, r.Machine.Go, r.Machine.Load)
+	fmt.Fprintf(w, "%s, %s, %d cores, %s, Linux %s, %s. Load before: %s. Versions: %s.\n\n", r.Started.Format("2006-01-02"), r.Machine.CPU, r.Machine.Cores,
+		r.Machine.Memory, r.Machine.Kernel, r.Machine.Go, r.Machine.Load, r.versions())
 	fmt.Fprintln(w, "| "+strings.Join(columns, " | ")+" |")
 	fmt.Fprintln(w, strings.Repeat("|---", len(columns))+"|")
 	for _, row := range r.Rows {
@@ -90,6 +92,15 @@ func (r *Report) Markdown(w io.Writer) error {
 	}
 	fmt.Fprintln(w)
 	return r.remarks(w, "- Row %s: %s\n")
+}
+
+// versions lists the servers measured.
+func (r *Report) versions() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Servers)) {
+		all = append(all, name+" "+r.Servers[name])
+	}
+	return strings.Join(all, ", ")
 }
 
 // remarks writes reasons and notes, one a line.

@@ -124,16 +124,7 @@ func verdictOf(ours, other error) report.Verdict {
 	return report.Failed
 }
 
-// find returns the row with this number and part, or nil when it was not asked for.
-func find(rows []*report.Row, id, part string) *report.Row {
-	i := slices.IndexFunc(rows, func(r *report.Row) bool { return r.ID == id && r.Part == part })
-	if i < 0 {
-		return nil
-	}
-	return rows[i]
-}
-
-// asked reports whether any row has one of the numbers.
+// asked reports whether any row has one of the ids, each a number with its part.
 func asked(rows []*report.Row, ids ...string) bool {
-	return slices.ContainsFunc(rows, func(r *report.Row) bool { return slices.Contains(ids, r.ID) })
+	return slices.ContainsFunc(rows, func(r *report.Row) bool { return slices.Contains(ids, r.ID+r.Part) })
 }

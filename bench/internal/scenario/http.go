@@ -15,20 +15,20 @@ func runHTTP(ctx context.Context, b *Bench, rows []*report.Row) {
 	ours := b.ourCluster(ctx)
 	defer ours.stop()
 	etcd, webdis := side{stop: func() {}}, side{stop: func() {}}
-	if asked(rows, "1", "3") || find(rows, "4", "etcd") != nil {
+	if asked(rows, "1", "3", "4etcd") {
 		etcd = b.etcd(ctx)
 	}
 	defer etcd.stop()
-	if asked(rows, "2") || find(rows, "4", "webdis") != nil {
+	if asked(rows, "2", "4webdis") {
 		webdis = b.webdis(ctx)
 	}
 	defer webdis.stop()
 	if asked(rows, "1", "2", "3") {
-		b.rounds(ctx, present(ours.set, etcd.set, webdis.set)...)
+		b.rounds(ctx, only(ours.set, etcd.set, asked(rows, "1", "3"), webdis.set, asked(rows, "2"))...)
 		b.profile(ctx, ours.set, ours.leader, "set")
 	}
-	if asked(rows, "4") {
-		b.rounds(ctx, present(ours.get, etcd.get, webdis.get)...)
+	if asked(rows, "4etcd", "4webdis") {
+		b.rounds(ctx, only(ours.get, etcd.get, asked(rows, "4etcd"), webdis.get, asked(rows, "4webdis"))...)
 		b.profile(ctx, ours.get, ours.leader, "get")
 	}
 	for _, row := range rows {
@@ -47,14 +47,16 @@ func runHTTP(ctx context.Context, b *Bench, rows []*report.Row) {
 	}
 }
 
-// present leaves out the subjects that no row asked for.
-func present(all ...*subject) (some []*subject) {
-	for _, s := range all {
-		if s != nil {
-			some = append(some, s)
-		}
+// only is ours with those of the peers that a row asks for.
+func only(ours, etcd *subject, withEtcd bool, webdis *subject, withWebdis bool) []*subject {
+	all := []*subject{ours}
+	if withEtcd {
+		all = append(all, etcd)
 	}
-	return some
+	if withWebdis {
+		all = append(all, webdis)
+	}
+	return all
 }
 
 // runSingle measures row 5: one node of ours against one redis behind webdis.
