@@ -309,6 +309,7 @@ func TestSumSeesEveryField(t *testing.T) {
 		"short": func(l *raft.Log) { l.Data = l.Data[1:] },
 		"ext":   func(l *raft.Log) { l.Extensions = append([]byte{1}, l.Extensions...) },
 		"time":  func(l *raft.Log) { l.AppendedAt = l.AppendedAt.Add(1) },
+		"age":   func(l *raft.Log) { l.AppendedAt = l.AppendedAt.Add(1 << 62).Add(1 << 62).Add(1 << 62).Add(1 << 62) }, // the same UnixNano
 		"none":  func(l *raft.Log) { l.Extensions = nil },
 		"place": func(l *raft.Log) { l.Extensions[len(l.Extensions)-trailerLen]++ },
 	} {

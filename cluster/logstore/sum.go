@@ -20,16 +20,16 @@ const (
 // cannot move between Data and Extensions unseen. pos is the entry's place in
 // the batch it was stored with.
 func entrySum(l *raft.Log, ext []byte, pos uint32) uint32 {
-	var h [45]byte
+	var h [49]byte
 	binary.LittleEndian.PutUint64(h[0:], l.Index)
 	binary.LittleEndian.PutUint64(h[8:], l.Term)
 	h[16] = byte(l.Type)
 	binary.LittleEndian.PutUint64(h[17:], uint64(len(l.Data)))
 	binary.LittleEndian.PutUint64(h[25:], uint64(len(ext)))
-	if !l.AppendedAt.IsZero() {
-		binary.LittleEndian.PutUint64(h[33:], uint64(l.AppendedAt.UnixNano()))
-	}
-	binary.LittleEndian.PutUint32(h[41:], pos)
+	// Not UnixNano: it wraps, and the upper bits of the seconds would go free.
+	binary.LittleEndian.PutUint64(h[33:], uint64(l.AppendedAt.Unix()))
+	binary.LittleEndian.PutUint32(h[41:], uint32(l.AppendedAt.Nanosecond()))
+	binary.LittleEndian.PutUint32(h[45:], pos)
 	c := crc32.Update(0, castagnoli, h[:])
 	c = crc32.Update(c, castagnoli, l.Data)
 	return crc32.Update(c, castagnoli, ext)

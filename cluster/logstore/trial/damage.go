@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	dbFile   = "raft.db"
+	markFile = "raft.mark"
+	markLen  = 28
+	metaLen  = 80 // page header and meta record
+)
+
+// place is a range of bytes of one of a node's files.
+type place struct {
+	file     string
+	from, to int
+}
+
+// livePages are the database's pages in use.
+func livePages(dir string) (out []place) {
+	ps, ids := live(filepath.Join(dir, dbFile))
+	for _, id := range ids {
+		out = append(out, place{dbFile, id * ps, (id + 1) * ps})
+	}
+	return out
+}
+
+func live(path string) (pageSize int, ids []int) {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Second})
+	must(err)
+	defer db.Close()
+	must(db.View(func(tx *bbolt.Tx) error {
+		for id := 0; ; {
+			p, err := tx.Page(id)
+			if err != nil || p == nil {
+				return err
+			}
+			for k := range p.OverflowCount + 1 {
+				if p.Type != "free" {
+					ids = append(ids, id+k)
+				}
+			}
+			id += 1 + p.OverflowCount
+		}
+	}))
+	return db.Info().PageSize, ids
+}
+
+func anywhere(dir string) []place {
+	st, err := os.Stat(filepath.Join(dir, dbFile))
+	must(err)
+	return []place{{dbFile, 0, int(st.Size())}}
+}
+
+func metaRecords(string) []place {
+	ps := os.Getpagesize()
+	return []place{{dbFile, 0, metaLen}, {dbFile, ps, ps + metaLen}}
+}
+
+func markRecord(string) []place { return []place{{markFile, 0, markLen}} }
+
+// goodNode makes the node that is broken again and again, and makes sure that a
+// copy of it opens unbroken.
+func (r *rig) goodNode(good, work string) *model {
+	m := r.build(good, r.ops, "-batch", "16", "-head", "-tail")
+	copyNode(good, work)
+	if v, detail, _ := r.judge(m, work, "small"); v != unharmed {
+		must(fmt.Errorf("the node is broken before it was broken: %s %s", v, detail))
+	}
+	return m
+}
+
+// flips: one flipped bit in a stopped node.
+func (r *rig) flips(where func(dir string) []place) *tally {
+	good, work := r.path("good"), r.path("work")
+	m := r.goodNode(good, work)
+	places := where(good)
+	t := newTally(refused)
+	for range r.n {
+		copyNode(good, work)
+		p := places[r.rng.Intn(len(places))]
+		path := filepath.Join(work, p.file)
+		b, err := os.ReadFile(path)
+		must(err)
+		b[p.from+r.rng.Intn(p.to-p.from)] ^= 1 << r.rng.Intn(8)
+		must(os.WriteFile(path, b, 0o600))
+		v, detail, _ := r.judge(m, work, "small")
+		t.add(v, detail)
+	}
+	return t
+}
+
+// tear makes a torn file of a good one.
+type tear func(r *rig, b []byte, dir string) []byte
+
+func cutAnywhere(r *rig, b []byte, _ string) []byte { return b[:r.rng.Intn(len(b))] }
+
+// cutEnd cuts within the last two pages in use; what the file has allocated
+// behind them goes too.
+func cutEnd(r *rig, b []byte, dir string) []byte {
+	places := livePages(dir)
+	return b[:places[len(places)-1].to-1-r.rng.Intn(8192)]
+}
+
+func zeroEnd(r *rig, b []byte, _ string) []byte {
+	clear(b[used(b)-1-r.rng.Intn(8192):])
+	return b
+}
+
+// doubleBlock writes the last block in use twice.
+func doubleBlock(_ *rig, b []byte, _ string) []byte {
+	end := used(b) / 4096 * 4096
+	blk := slices.Clone(b[max(0, end-4096):end])
+	copy(b[end:], blk)
+	return b
+}
+
+func zeroLivePage(r *rig, b []byte, dir string) []byte {
+	places := livePages(dir)
+	p := places[r.rng.Intn(len(places))]
+	clear(b[p.from:p.to])
+	return b
+}
+
+// used is the length of a file without the zeros at its end.
+func used(b []byte) int {
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return len(b)
+}
+
+// torn: a torn database file in a stopped node.
+func (r *rig) torn(how tear) *tally {
+	good, work := r.path("good"), r.path("work")
+	m := r.goodNode(good, work)
+	whole, err := os.ReadFile(filepath.Join(good, dbFile))
+	must(err)
+	t := newTally(refused)
+	for range r.n {
+		copyNode(good, work)
+		must(os.WriteFile(filepath.Join(work, dbFile), how(r, slices.Clone(whole), good), 0o600))
+		v, detail, _ := r.judge(m, work, "small")
+		t.add(v, detail)
+	}
+	return t
+}
