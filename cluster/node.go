@@ -45,6 +45,7 @@ type Node struct {
 	running  atomic.Bool   // raft and all of the above are there
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
 	failed   atomic.Bool
+	learning atomic.Bool // a commit index is being passed on
 	voters   atomic.Pointer[voters]
 
 	mu         sync.Mutex

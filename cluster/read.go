@@ -29,6 +29,9 @@ const (
 type readPoint struct {
 	index uint64
 	now   int64
+	// entryTerm is the term of the entry at index, term that of the leader who said so;
+	// 0 if not told. See learn.
+	entryTerm, term uint64
 }
 
 // round is a read-index round that reads share.
@@ -76,6 +79,9 @@ func (r *reader) start() {
 		r.n.readIndex(func(p readPoint, err error) {
 			c.point, c.err = p, err
 			close(c.done)
+			if err == nil {
+				r.n.learn(p)
+			}
 			r.mu.Lock()
 			r.underWay--
 			r.start()
@@ -107,7 +113,7 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 		if err != nil {
 			return fsm.ReadAt{}, err
 		}
-		at = readPoint{max(p.index, r.AtLeast), p.now}
+		at.index, at.now = max(p.index, r.AtLeast), p.now
 	}
 	if err := n.await(ctx, at.index); err != nil { // usually there is nothing to wait for
 		return fsm.ReadAt{}, err
@@ -293,7 +299,12 @@ func (f *fence) place(term uint64) (p readPoint, late bool, err error) {
 	if now > applied+readAhead/2 {
 		f.tickSoon(term)
 	}
-	return readPoint{index: n.raft.CommitIndex(), now: at}, false, nil
+	p = readPoint{index: n.raft.CommitIndex(), now: at}
+	var entry raft.Log
+	if err := n.store.LogStore().GetLog(p.index, &entry); err == nil { // nearly always in the cache
+		p.entryTerm, p.term = entry.Term, term
+	}
+	return p, false, nil
 }
 
 // tick appends an entry that moves cluster time.
@@ -411,11 +422,13 @@ func (p readPoint) encode() []byte {
 	var w wire.Writer
 	w.Uvarint(p.index)
 	w.Varint(p.now)
+	w.Uvarint(p.entryTerm)
+	w.Uvarint(p.term)
 	return w.B
 }
 
 func decodePoint(b []byte) (readPoint, error) {
 	r := wire.NewReader(b)
-	p := readPoint{r.Uvarint(), r.Varint()}
+	p := readPoint{r.Uvarint(), r.Varint(), r.Uvarint(), r.Uvarint()}
 	return p, r.Done()
 }

@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"github.com/hashicorp/raft"
+)
+
+// learn tells this follower's raft at once what the leader has just said of its commit
+// index. raft itself would hear it with the next append, or a CommitTimeout later, and
+// a read that follows a write would wait for that.
+//
+// The message is the leader's own AppendEntries without entries, by way of this node's
+// transport to itself. It names the entry at the commit index as the previous one, so
+// raft commits only if it holds that very entry, and with it (log matching) everything
+// before; a commit index alone would let it commit what it hasn't verified.
+func (n *Node) learn(p readPoint) {
+	if p.entryTerm == 0 || n.machine.Reached(p.index) || n.raft.State() != raft.Follower || n.raft.CurrentTerm() != p.term ||
+		!n.learning.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer n.learning.Store(false)
+		leader, ok := n.leader()
+		if !ok || leader.id == n.opts.NodeID || n.machine.Reached(p.index) {
+			return
+		}
+		addr := n.transport.EncodePeer(raft.ServerID(leader.id), raft.ServerAddress(leader.addr))
+		q := raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: addr},
+			Term:      p.term, Leader: addr, PrevLogEntry: p.index, PrevLogTerm: p.entryTerm, LeaderCommitIndex: p.index,
+		}
+		var a raft.AppendEntriesResponse
+		self := n.transport.LocalAddr()
+		if err := n.transport.AppendEntries(raft.ServerID(n.opts.NodeID), self, &q, &a); err != nil {
+			n.log.Debug("the commit index was not passed on", "error", err)
+		}
+	}()
+}
