@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/klauspost/compress/zstd"
 
+	"trireme/failpoint"
 	"trireme/fsm"
 )
 
@@ -52,6 +53,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			results[i] = refusal{err}
 			continue
 		}
+		failpoint.Eval(failpoint.ApplyBeforeReply)
 		a.outcomes(outcomes)
 		results[i] = outcomes
 	}
@@ -101,6 +103,7 @@ func (z frozen) write(w io.Writer) error {
 		enc.Close()
 		return err
 	}
+	failpoint.Eval(failpoint.MidSnapshot)
 	return enc.Close()
 }
 
@@ -117,6 +120,7 @@ func (a *adapter) Restore(r io.ReadCloser) error {
 		return err
 	}
 	defer dec.Close()
+	failpoint.Eval(failpoint.MidRestore)
 	if err := a.m.Restore(dec); err != nil {
 		return err
 	}

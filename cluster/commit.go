@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"trireme/failpoint"
 	"trireme/fsm"
 	"trireme/fsm/wire"
 )
@@ -159,8 +160,10 @@ func (m *committer) commit(term uint64, packs []*pack) {
 	m.n.metrics.batch(total)
 	data := e.Encode()
 	f := m.n.raft.Apply(data, 0)
+	failpoint.Eval(failpoint.AfterPropose)
 	m.wg.Go(func() {
 		outcomes, err := wait(f)
+		failpoint.Eval(failpoint.AfterFsync)
 		m.n.clock.done(e.Stamp)
 		<-m.slots
 		m.nudge()

@@ -16,7 +16,12 @@ type metrics struct {
 	entryBytes prometheus.Histogram
 	apply      prometheus.Histogram
 	fork       prometheus.Histogram
-	all        []prometheus.Collector
+
+	appends, appendEntries prometheus.Histogram
+	appendErrors           prometheus.Counter
+	probe, free, total     prometheus.Gauge
+
+	all []prometheus.Collector
 }
 
 // stalls are buckets fine enough to compare the longest stall with another server's:
@@ -30,6 +35,7 @@ func newMetrics(n *Node) *metrics {
 	m.apply = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_apply_seconds", Help: "Time to apply a batch of committed entries.", Buckets: stalls})
 	m.fork = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_snapshot_fork_seconds", Help: "Time for which applies waited while the state was forked for a snapshot.", Buckets: stalls})
 	m.all = []prometheus.Collector{m.batches, m.entryBytes, m.apply, m.fork}
+	m.watchStore()
 	m.gauge("trireme_applied_index", "Index of the last log entry applied.", func() float64 { i, _ := n.machine.Applied(); return float64(i) })
 	m.gauge("trireme_leader", "1 if this node leads and has opened its term.", func() float64 {
 		if n.IsLeader() {
@@ -78,4 +84,27 @@ func (m *metrics) applied(_, bytes int, took time.Duration) {
 func (m *metrics) forked(took time.Duration) { m.fork.Observe(took.Seconds()) }
 
 // store is what the log store tells.
-func (m *metrics) store() logstore.Hooks { return logstore.Hooks{} }
+func (m *metrics) store() logstore.Hooks {
+	return logstore.Hooks{
+		Append: func(a logstore.Append) {
+			m.appends.Observe(a.Took.Seconds())
+			m.appendEntries.Observe(float64(a.Entries))
+			if a.Err != nil {
+				m.appendErrors.Inc()
+			}
+		},
+		Probe: func(took time.Duration) { m.probe.Set(took.Seconds()) },
+		Free:  func(free, total uint64) { m.free.Set(float64(free)); m.total.Set(float64(total)) },
+	}
+}
+
+// watchStore makes the metrics of the log store.
+func (m *metrics) watchStore() {
+	m.appends = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_log_append_seconds", Help: "Time to append a batch to the log store, sync included.", Buckets: prometheus.ExponentialBuckets(1e-5, 2, 16)})
+	m.appendEntries = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_log_append_entries", Help: "Entries in one append.", Buckets: prometheus.ExponentialBuckets(1, 2, 8)})
+	m.appendErrors = prometheus.NewCounter(prometheus.CounterOpts{Name: "trireme_log_append_errors_total", Help: "Appends to the log store that failed."})
+	m.probe = prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_disk_probe_seconds", Help: "Time of the last disk probe: 4 KiB written and synced."})
+	m.free = prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_disk_free_bytes", Help: "Free bytes on the data directory's disk."})
+	m.total = prometheus.NewGauge(prometheus.GaugeOpts{Name: "trireme_disk_size_bytes", Help: "Size of the data directory's disk."})
+	m.all = append(m.all, m.appends, m.appendEntries, m.appendErrors, m.probe, m.free, m.total)
+}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"trireme/failpoint"
 	"trireme/fsm"
 	"trireme/fsm/wire"
 )
@@ -321,6 +322,7 @@ func (p *proposer) send(leader peerAddr) {
 	round := p.round
 	p.mu.Unlock()
 	k.answer = func(outcomes []fsm.Outcome, err error, sure bool) { p.finish(k, round, outcomes, err, sure) }
+	failpoint.Eval(failpoint.BeforePropose)
 	p.n.submit(leader, k)
 }
 
