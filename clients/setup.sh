@@ -6,8 +6,9 @@ cd "$(dirname "$0")"
 command -v npm >/dev/null || { echo "clients/setup.sh: npm is needed for the client tests" >&2; exit 1; }
 for lock in */package-lock.json; do
   folder=${lock%/*}
-  installed=$folder/node_modules/.package-lock.json
-  if [ ! -e "$installed" ] || [ "$lock" -nt "$installed" ]; then
-    (cd "$folder" && npm ci --no-audit --no-fund --ignore-scripts --omit-lockfile-registry-resolved)
+  installed=$folder/node_modules/.installed-lock.json # scripts/setup.sh keeps it too
+  if ! cmp -s "$lock" "$installed"; then
+    (cd "$folder" && npm ci --no-audit --no-fund --ignore-scripts)
+    cp "$lock" "$installed"
   fi
 done
