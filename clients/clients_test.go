@@ -1,0 +1,55 @@
+package clients_test
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"testing"
+	"time"
+
+	"trireme/clients"
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+)
+
+// install makes sure of the client's packages; a machine without Node.js skips.
+func install(t *testing.T) {
+	t.Helper()
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("the client tests need %s: %v", program, err)
+		}
+	}
+	if output, err := exec.CommandContext(t.Context(), "./setup.sh").CombinedOutput(); err != nil {
+		t.Fatalf("setup.sh: %v\n%s", err, output)
+	}
+}
+
+// The client runs against three edges of one state machine: what a cluster looks like
+// from outside, without its log.
+func TestRedisClient(t *testing.T) {
+	install(t)
+	engine := httpapitest.New()
+	var urls []string
+	for range 3 {
+		urls = append(urls, "http://"+httpapitest.Serve(t, httpapi.Options{Engine: engine}))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	output, err := clients.Redis(ctx, urls, httpapitest.Token)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}
+
+// A run that fails must be seen to fail.
+func TestRedisClientNoticesFailures(t *testing.T) {
+	install(t)
+	url := "http://" + httpapitest.Serve(t, httpapi.Options{Engine: httpapitest.New()})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var exit *exec.ExitError
+	if output, err := clients.Redis(ctx, []string{url}, "a wrong token"); !errors.As(err, &exit) {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}

@@ -1,0 +1,101 @@
+package httpapi_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+)
+
+// discard is a ResponseWriter that costs nothing, so that what is measured is ours.
+type discard struct {
+	header http.Header
+	status int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d *discard) WriteHeader(status int)      { d.status = status }
+
+// direct runs one request again and again through the handler, without a socket.
+type direct struct {
+	s    *httpapi.Server
+	r    *http.Request
+	body *strings.Reader
+	text string
+	w    discard
+}
+
+func newDirect(t testing.TB, method, target, body string) *direct {
+	t.Helper()
+	s, err := httpapi.New(httpapi.Options{Engine: httpapitest.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &direct{s: s, text: body, body: strings.NewReader(body), w: discard{header: http.Header{}}}
+	d.r = httptest.NewRequest(method, target, nil)
+	d.r.ContentLength, d.r.Body = int64(len(body)), io.NopCloser(d.body)
+	d.r.Header.Set("Authorization", "Bearer "+httpapitest.Token)
+	d.r.Header.Set("Upstash-Encoding", "base64")
+	return d
+}
+
+func (d *direct) run() {
+	d.body.Reset(d.text)
+	clear(d.w.header)
+	d.w.status = 200
+	d.s.ServeHTTP(&d.w, d.r)
+}
+
+var benchmarks = []struct {
+	name, method, target, body string
+	// allocations is what a request may cost: two of the edge, for the sync token, and
+	// what the engine of the test and the state machine take.
+	allocations float64
+}{
+	{"GET", "POST", "/", `["GET","key:1"]`, 5},
+	{"GET path", "GET", "/get/key:1", "", 5},
+	{"SET", "POST", "/", `["SET","key:1","` + strings.Repeat("v", 64) + `"]`, 20},
+	{"pipeline of 100 GET", "POST", "/pipeline", "[" + strings.Repeat(`["GET","key:1"],`, 99) + `["GET","key:1"]]`, 105},
+}
+
+func TestAllocationsOfARequest(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes pools forget")
+	}
+	for _, b := range benchmarks {
+		d := newDirect(t, b.method, b.target, b.body)
+		d.run()
+		if d.w.status != 200 {
+			t.Fatalf("%s: status %d", b.name, d.w.status)
+		}
+		if n := testing.AllocsPerRun(200, d.run); n > b.allocations {
+			t.Errorf("%s: %v allocations, %v are allowed", b.name, n, b.allocations)
+		}
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	for _, c := range benchmarks {
+		b.Run(c.name, func(b *testing.B) {
+			d := newDirect(b, c.method, c.target, c.body)
+			b.ReportAllocs()
+			for b.Loop() {
+				d.run()
+			}
+		})
+	}
+}
+
+// BenchmarkSocket includes net/http and a client on loopback.
+func BenchmarkSocket(b *testing.B) {
+	g := newGateway(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		g.ask(b, "POST", "/", `["GET","key:1"]`)
+	}
+}

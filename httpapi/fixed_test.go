@@ -1,0 +1,197 @@
+package httpapi_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+)
+
+const asAdmin = "Authorization: Bearer " + httpapitest.AdminToken
+
+func TestHealth(t *testing.T) {
+	g := newGateway(t)
+	for _, method := range []string{"GET", "HEAD"} {
+		for _, target := range []string{"/livez", "/readyz"} {
+			if a := g.ask(t, method, target, "", "Authorization:"); a.status != 200 {
+				t.Errorf("%s %s: %+v", method, target, a)
+			}
+		}
+	}
+	g.engine.SetReady(errors.New("no leader for 3s"))
+	if a := g.ask(t, "GET", "/livez", "", "Authorization:"); a.status != 200 {
+		t.Errorf("livez: %+v", a)
+	}
+	if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != 503 || !strings.Contains(a.body, "no leader for 3s") {
+		t.Errorf("readyz: %+v", a)
+	}
+	a := g.ask(t, "GET", "/healthz", "", asAdmin)
+	var health struct {
+		Live, Ready bool
+		Reason      string
+	}
+	if err := json.Unmarshal([]byte(a.body), &health); err != nil || a.status != 503 || !health.Live || health.Ready || health.Reason != "no leader for 3s" {
+		t.Errorf("healthz: %+v, %v", a, err)
+	}
+}
+
+// Metrics and the state in full are for the operator, or for everybody who reaches the
+// listener if that was said (decisions 34).
+func TestWhoMaySeeMetrics(t *testing.T) {
+	closed := newGateway(t)
+	open := newGateway(t, func(o *httpapi.Options) { o.OpenMetrics = true })
+	for _, target := range []string{"/metrics", "/healthz"} {
+		for header, status := range map[string]int{"Authorization:": 401, "Authorization: Bearer x": 401, "Authorization: Bearer " + httpapitest.Token: 403, asAdmin: 200} {
+			if a := closed.ask(t, "GET", target, "", header); a.status != status {
+				t.Errorf("%s with %s: %d", target, header, a.status)
+			}
+			if a := open.ask(t, "GET", target, "", header); a.status != 200 {
+				t.Errorf("open %s with %s: %d", target, header, a.status)
+			}
+		}
+		if a := closed.ask(t, "GET", target+"?_token="+httpapitest.AdminToken, "", "Authorization:"); a.status != 200 {
+			t.Errorf("%s with the token in the query: %d", target, a.status)
+		}
+	}
+}
+
+func TestMetricsCountRequests(t *testing.T) {
+	g := newGateway(t, func(o *httpapi.Options) { o.OpenMetrics = true })
+	for range 3 {
+		g.ask(t, "GET", "/ping", "")
+	}
+	g.ask(t, "POST", "/", `["SET","k","v"]`)
+	g.ask(t, "POST", "/", `["SET","k"]`)
+	g.ask(t, "POST", "/pipeline", `[["GET","k"],["GET","k"]]`)
+	g.ask(t, "POST", "/multi-exec", `[["GET","k"]]`, "Authorization:")
+	g.ask(t, "DELETE", "/x", "")
+	page := g.ask(t, "GET", "/metrics", "").body
+	for _, want := range []string{
+		`trireme_http_requests_total{kind="path",status="200"} 3`,
+		`trireme_http_requests_total{kind="body",status="200"} 1`,
+		`trireme_http_requests_total{kind="body",status="400"} 1`,
+		`trireme_http_requests_total{kind="pipeline",status="200"} 1`,
+		`trireme_http_requests_total{kind="other",status="401"} 1`,
+		`trireme_http_requests_total{kind="other",status="405"} 1`,
+		`trireme_http_request_duration_seconds_count{kind="path"} 3`,
+		`trireme_http_requests_in_flight 1`,
+		`trireme_http_commands_total 7`,
+	} {
+		if !strings.Contains(page, want+"\n") {
+			t.Errorf("no line %s in\n%s", want, grep(page, "trireme_http_", want))
+		}
+	}
+}
+
+// grep are the lines of a page that begin like want.
+func grep(page, prefix, want string) string {
+	var lines []string
+	name, _, _ := strings.Cut(want, "{")
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, prefix) && strings.HasPrefix(line, name) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+func TestRegistryOfAnotherServer(t *testing.T) {
+	o := httpapi.Options{Engine: httpapitest.New()}
+	if _, err := httpapi.New(httpapi.Options{}); err == nil {
+		t.Error("a server without engine")
+	}
+	o.MaxRequestSize = httpapi.LargestRequestSize + 1
+	if _, err := httpapi.New(o); err == nil {
+		t.Error("a request size that no log entry can have")
+	}
+}
+
+// admin is a cluster of one node.
+type admin struct {
+	to  string
+	err error
+}
+
+func (a *admin) Cluster(context.Context) (httpapi.ClusterStatus, error) {
+	n := httpapi.NodeStatus{ID: "n1", HTTP: "h", Cluster: "c", Suffrage: "voter", State: "leader", AppliedIndex: 7, LastContactMs: 12, Version: "v"}
+	return httpapi.ClusterStatus{Leader: "n1", Term: 3, Nodes: []httpapi.NodeStatus{n}}, a.err
+}
+
+func (a *admin) TransferLeader(_ context.Context, to string) error {
+	a.to = to
+	return a.err
+}
+
+func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
+	return httpapi.SnapshotStatus{ID: "3-7", Index: 7, Bytes: 100}, a.err
+}
+
+func TestAdministration(t *testing.T) {
+	a := &admin{}
+	g := newGateway(t, func(o *httpapi.Options) { o.Admin = a })
+	for _, c := range []struct {
+		method, target, body string
+		status               int
+		reply                string
+	}{
+		{"GET", "/admin/cluster", "", 200, `{"leader":"n1","term":3,"nodes":[{"id":"n1","http":"h","cluster":"c","suffrage":"voter","state":"leader","appliedIndex":7,"lastContactMs":12,"version":"v"}]}`},
+		{"POST", "/admin/cluster/transfer-leader", `{"to":"n2"}`, 200, `{"result":"OK"}`},
+		{"POST", "/admin/cluster/transfer-leader", "", 200, `{"result":"OK"}`},
+		{"POST", "/admin/cluster/transfer-leader", `{"for":"n2"}`, 400, ""},
+		{"POST", "/admin/cluster/transfer-leader", `n2`, 400, ""},
+		{"POST", "/admin/snapshot", "", 200, `{"id":"3-7","index":7,"bytes":100}`},
+		{"GET", "/admin/settings", "", 200, `{"maxMemory":0,"dailyRequestLimit":0}`},
+		{"POST", "/admin/settings", `{"maxMemory":1000}`, 200, `{"maxMemory":1000,"dailyRequestLimit":0}`},
+		{"POST", "/admin/settings", `{"dailyRequestLimit":5}`, 200, `{"maxMemory":1000,"dailyRequestLimit":5}`},
+		{"POST", "/admin/settings", `{"maxMemory":-1}`, 400, ""},
+		{"GET", "/admin/settings", "", 200, `{"maxMemory":1000,"dailyRequestLimit":5}`},
+		{"DELETE", "/admin/cluster", "", 405, ""},
+		{"GET", "/admin/nothing", "", 404, ""},
+		{"GET", "/admin/cluster/", "", 404, ""},
+		{"GET", "/admin", "", 404, ""},
+	} {
+		got := g.ask(t, c.method, c.target, c.body, asAdmin)
+		if got.status != c.status || (c.reply != "" && got.body != c.reply) {
+			t.Errorf("%s %s %s: %d %s", c.method, c.target, c.body, got.status, got.body)
+		}
+		if got.status != 200 && got.header.Get("Svc-Outcome") != "not-applied" {
+			t.Errorf("%s %s: %v", c.method, c.target, got.header)
+		}
+	}
+	if a.to != "" {
+		t.Errorf("the last transfer went to %q", a.to)
+	}
+	for header, status := range map[string]int{"Authorization:": 401, "Authorization: Bearer x": 401, "Authorization: Bearer " + httpapitest.Token: 403} {
+		if got := g.ask(t, "POST", "/admin/cluster/transfer-leader", `{"to":"n9"}`, header); got.status != status || a.to == "n9" {
+			t.Errorf("%s: %d, moved to %q", header, got.status, a.to)
+		}
+	}
+}
+
+func TestAdministrationFailures(t *testing.T) {
+	a := &admin{}
+	g := newGateway(t, func(o *httpapi.Options) { o.Admin = a })
+	for _, c := range []struct {
+		err    error
+		status int
+	}{
+		{&httpapi.AdminError{Status: 404, Text: "ERR no node n9"}, 404},
+		{fsm.ErrNoLeader, 503},
+		{errors.New("secret detail"), 500},
+	} {
+		a.err = c.err
+		got := g.ask(t, "GET", "/admin/cluster", "", asAdmin)
+		if got.status != c.status || strings.Contains(got.body, "secret") || got.header.Get("Svc-Outcome") == "" {
+			t.Errorf("%v: %+v", c.err, got)
+		}
+	}
+	g.engine.FailWrites(fsm.ErrUnknown, true)
+	if got := g.ask(t, "POST", "/admin/settings", `{"maxMemory":9}`, asAdmin); got.status != 503 || got.header.Get("Svc-Outcome") != "unknown" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,102 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+)
+
+// A request under way when the node stops is answered; new connections are not taken.
+func TestShutdownFinishesRequests(t *testing.T) {
+	engine := httpapitest.New()
+	s, err := httpapi.New(httpapi.Options{Engine: engine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	engine.BeforeRead(func() {
+		close(begun)
+		<-proceed
+	})
+	replied := make(chan string, 1)
+	go func() {
+		res, err := http.Post("http://"+l.Addr().String()+"/?_token="+httpapitest.Token, "", strings.NewReader(`["PING"]`))
+		if err != nil {
+			replied <- err.Error()
+			return
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(res.Body)
+		replied <- string(body)
+	}()
+	<-begun
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown(context.Background()) }()
+	if err := <-served; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
+		c.Close()
+		t.Error("a stopping node took a connection")
+	}
+	close(proceed)
+	if got := <-replied; got != `{"result":"PONG"}` {
+		t.Errorf("%s", got)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("shutdown: %v", err)
+	}
+}
+
+// A request that does not end in time is cut off.
+func TestShutdownEndsWithItsContext(t *testing.T) {
+	engine := httpapitest.New()
+	s, err := httpapi.New(httpapi.Options{Engine: engine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	engine.BeforeRead(func() {
+		close(begun)
+		<-proceed
+	})
+	replied := make(chan error, 1)
+	go func() {
+		res, err := http.Get("http://" + l.Addr().String() + "/ping?_token=" + httpapitest.Token)
+		if err == nil {
+			res.Body.Close()
+		}
+		replied <- err
+	}()
+	<-begun
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Shutdown(ctx); err == nil {
+		t.Error("shutdown says that it ended in order")
+	}
+	if err := <-replied; err == nil {
+		t.Error("the request was answered")
+	}
+	close(proceed)
+	if err := <-served; err != nil {
+		t.Errorf("serve: %v", err)
+	}
+}
