@@ -30,8 +30,8 @@ cluster: build ## run three nodes on this machine; one interrupt stops all
 	@exec $(BIN) local-cluster $(ARGS)
 
 .PHONY: setup
-setup: ## install what the tests need
-	@scripts/setup.sh
+setup: ## install what the tests need beside Go: packages of JavaScript clients
+	@clients/setup.sh
 
 .PHONY: test
 test: setup vet ## every test, race detector on
@@ -65,8 +65,8 @@ bench-tools:
 	-cd bench/etcd && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/etcd-member .
 
 .PHONY: accept
-accept: build ## one acceptance line in full length, such as LINE=core.4
-	@scripts/accept.sh "$(LINE)"
+accept: ## one acceptance line in full length, such as LINE=core.4; it can be resumed
+	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -line "$(LINE)" $(ARGS)
 
 .PHONY: fidelity
 fidelity: ## compare the commands with a real redis-server
@@ -78,7 +78,7 @@ jepsen: ## the fault-injection run (flags: ARGS="-duration 10m -faults all")
 
 .PHONY: fuzz
 fuzz: ## fuzz every target (FUZZTIME=5m each)
-	@scripts/fuzz.sh "$(or $(FUZZTIME),30s)"
+	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -line core.11 -fuzztime $(or $(FUZZTIME),30s)
 
 .PHONY: clean
 clean: ## remove what was built; data directories stay

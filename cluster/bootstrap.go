@@ -173,7 +173,8 @@ func (n *Node) adopt(a adoption) error {
 	if err := next.save(); err != nil {
 		return err
 	}
-	*n.identity = next
+	// The node and disk ids are read without the lock: only these two change.
+	n.identity.ClusterID, n.identity.Disks = a.Cluster, a.Disks
 	if n.phase == phaseEmpty {
 		n.phase = phaseAdopted
 	}

@@ -14,19 +14,45 @@ import (
 // ErrAlone says that there is no other voter to lead.
 var ErrAlone = errors.New("cluster: no other voter could lead")
 
+// moveTime bounds how long a leadership that was given away may be without a taker.
+const moveTime = 5 * time.Second
+
+// errNotMoved says that somebody else leads than was asked for.
+var errNotMoved = errors.New("cluster: leadership was not moved")
+
 // MoveLeadership has the leader, whichever node that is, hand over to the named voter,
-// or to the one furthest ahead if the name is empty. It returns when the leader has
-// handed over.
+// or to the one furthest ahead if the name is empty. It returns when this node knows
+// the new leader.
 func (n *Node) MoveLeadership(ctx context.Context, to string) error {
-	leader, ok := n.leader()
+	ctx, cancel := context.WithTimeout(ctx, moveTime)
+	defer cancel()
+	old, ok := n.leader()
 	switch {
 	case to != "" && !n.isVoter(to):
 		return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
 	case !ok:
 		return fsm.ErrNoLeader
-	case leader.id == to:
+	case old.id == to:
 		return nil
-	case leader.id == n.opts.NodeID:
+	}
+	if err := n.askTransfer(ctx, old, to); err != nil {
+		return err
+	}
+	for {
+		if now, ok := n.leader(); ok && now.id != old.id {
+			if to != "" && now.id != to {
+				return fmt.Errorf("%w to %s: %s leads now", errNotMoved, to, now.id)
+			}
+			return nil
+		}
+		if !pause(ctx, 5*time.Millisecond) {
+			return fmt.Errorf("%w: no other node leads yet", errNotMoved)
+		}
+	}
+}
+
+func (n *Node) askTransfer(ctx context.Context, leader peerAddr, to string) error {
+	if leader.id == n.opts.NodeID {
 		return n.transferTo(to)
 	}
 	_, err := n.peers.ask(ctx, leader.addr, callTransfer, []byte(to))

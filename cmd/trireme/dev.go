@@ -137,6 +137,9 @@ func (d *devNode) options() (cluster.Options, error) {
 
 func (d *devNode) loopbackOnly() bool { return true }
 
+// settled waits for the tokens: those of the last start are the cluster's until then.
+func (d *devNode) settled(v *fsm.View) bool { return v.Tokens() == d.tokens.digests() }
+
 func (d *devNode) ready(*cluster.Node) {
 	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
 	for _, line := range append(environment(d.url, d.tokens), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {

@@ -183,15 +183,16 @@ func (l *local) await(ctx context.Context, members []*member) error {
 			case <-ctx.Done():
 				return errors.New("interrupted before the nodes were ready")
 			case <-tick.C:
-				up = ready(ctx, client, m.url)
+				up = ready(ctx, client, m.url+"/readyz")
 			}
 		}
 	}
 	return nil
 }
 
+// ready tells whether a health path answers 200.
 func ready(ctx context.Context, client *http.Client, url string) bool {
-	req, err := http.NewRequestWithContext(ctx, "GET", url+"/readyz", nil)
+	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
 	if err != nil {
 		return false
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"trireme/cluster"
 	"trireme/fsm"
 	"trireme/httpapi"
@@ -24,7 +26,9 @@ const drainTime = 10 * time.Second
 type profile interface {
 	// options are the cluster's part of the settings.
 	options() (cluster.Options, error)
-	// ready is called once, when the node serves.
+	// settled tells whether a node that serves has taken the profile's settings.
+	settled(v *fsm.View) bool
+	// ready is called once, when the node serves and is settled.
 	ready(n *cluster.Node)
 	// loopbackOnly says that browsers' requests for other hosts are refused.
 	loopbackOnly() bool
@@ -50,12 +54,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	n.server, err = httpapi.New(httpapi.Options{
-		Engine: n.engine, Admin: &admin{n.engine, n.gossip}, Log: log, Metrics: registry,
-		Prefixes: s.HeaderPrefix, MaxRequestSize: int64(s.MaxRequestSize),
-		LoopbackOnly: p.loopbackOnly(), OpenMetrics: s.MetricsPublic || loopback(listener.Addr().String()),
-	})
-	if err != nil {
+	if n.server, err = n.edge(registry, listener.Addr().String()); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	stopProfiles, err := s.profiles(log)
@@ -63,25 +62,30 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 		return errors.Join(err, listener.Close())
 	}
 	defer stopProfiles()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	served := make(chan error, 1)
-	go func() { served <- n.server.Serve(listener) }()
+	go func() { served <- n.server.Serve(listener); cancel() }()
 	node, err := n.open(ctx)
-	if err != nil {
-		n.shutdown(nil)
-		if ctx.Err() != nil {
-			return nil // told to stop while it waited for the others
-		}
-		return err
+	if err != nil && ctx.Err() != nil {
+		err = nil // told to stop while it waited for the others
 	}
-	registry.MustRegister(node.Collectors()...)
-	begun := n.begin(ctx, node)
-	select {
-	case <-ctx.Done():
-	case err = <-served:
+	if node != nil {
+		registry.MustRegister(node.Collectors()...)
+		<-n.begin(ctx, node)
+		<-ctx.Done()
 	}
-	<-begun
 	n.shutdown(node)
-	return err
+	return errors.Join(err, <-served)
+}
+
+// edge is the HTTP server. On loopback nobody else sees metrics.
+func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
+	return httpapi.New(httpapi.Options{
+		Engine: n.engine, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
+		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize),
+		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),
+	})
 }
 
 // open opens the cluster's part.
@@ -110,22 +114,37 @@ func (n *process) begin(ctx context.Context, node *cluster.Node) <-chan struct{}
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		for !node.Ready(ctx) {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
+		if !n.await(ctx, node) {
+			return
 		}
 		n.log.Info("ready", "http", n.HTTP, "version", version)
 		n.ready(node)
-		if n.Gossip != "" {
-			if err := n.startGossip(node); err != nil {
-				n.log.Warn("no gossip", "error", err)
-			}
+		if n.Gossip == "" {
+			return
+		}
+		if err := n.startGossip(node); err != nil {
+			n.log.Warn("no gossip", "error", err)
 		}
 	}()
 	return over
+}
+
+// await returns when the node serves and is settled, or ctx has ended.
+func (n *process) await(ctx context.Context, node *cluster.Node) bool {
+	for {
+		settled := false
+		if node.Ready(ctx) {
+			node.Machine().View(0, [16]byte{}, func(v *fsm.View) { settled = n.settled(v) })
+		}
+		if settled {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 func (n *process) startGossip(node *cluster.Node) error {
@@ -189,8 +208,8 @@ func (n *process) shutdown(node *cluster.Node) {
 		if err := node.Close(ctx); err != nil {
 			n.log.Warn("the node did not close cleanly", "error", err)
 		}
+		n.log.Info("stopped")
 	}
-	n.log.Info("stopped")
 }
 
 // founding are the first settings of a cluster with these tokens.

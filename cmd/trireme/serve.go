@@ -97,6 +97,9 @@ func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
 	return c.founding(c.drawn), false
 }
 
+// settled is always true: a founded cluster keeps its settings.
+func (c *clusterNode) settled(*fsm.View) bool { return true }
+
 // ready tells if the tokens that were printed are not those of the cluster: another
 // node led first.
 func (c *clusterNode) ready(n *cluster.Node) {

@@ -49,11 +49,11 @@ func variableOf(flag string) string {
 }
 
 // flagOfVariable names the flag of a variable; variables that belong to no flag
-// (credentials, the client commands' own) are passed over.
+// (credentials, the client commands' own) are passed over, and so are empty ones.
 func flagOfVariable(flags *pflag.FlagSet) func(key, value string) (string, any) {
 	return func(key, value string) (string, any) {
 		name := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(key, envPrefix), "_", "-"))
-		if flags.Lookup(name) == nil {
+		if flags.Lookup(name) == nil || value == "" {
 			return "", nil
 		}
 		return name, value

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts run this binary as the program under the name trireme.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"trireme": func() { os.Exit(run()) }})
+}
+
+// TestScripts runs the command line as people do; see testdata. Beside testscript's own
+// commands there are:
+//
+//	exits CODE COMMAND…               runs a command that has to end with that exit code
+//	oneline                           the last command wrote one line to standard error
+//	ready HOST:PORT                   waits until a node there is ready
+//	answers HOST:PORT                 waits until a node there answers
+//	nodes FILE                        sets N1, N1PID and so on from what local-cluster prints
+//	gone PID…                         waits until the processes have ended
+//	ports NAME…                       free ports whose next two are free too
+//	port NAME…                        free ports of loopback, in these variables
+//	running FILE                      waits for a dev server that writes to FILE, and sets the variables it prints
+//	request METHOD URL TOKEN [BODY]   prints the reply: status line, headers, body
+//	hold HOST:PORT TOKEN COMMAND      sends a request but for its last byte
+//	release                           sends that byte and prints the reply
+//	refused HOST:PORT                 waits until connections are refused there
+//	terminate                         sends SIGTERM to the command started last
+//	mode OCTAL FILE                   checks a file's permissions
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata",
+		Setup: prepare,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "oneline": oneLine, "port": port, "running": running,
+			"request": request, "terminate": terminate, "mode": mode,
+			"hold": hold, "release": release, "refused": refused,
+			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports,
+		},
+	})
+}
+
+// prepare keeps the settings of whoever runs the tests out of them.
+func prepare(env *testscript.Env) error {
+	kept := env.Vars[:0]
+	for _, v := range env.Vars {
+		if !strings.HasPrefix(v, envPrefix) {
+			kept = append(kept, v)
+		}
+	}
+	env.Vars = kept
+	env.Values[heldKey{}] = &held{}
+	return nil
+}
+
+func port(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range args {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		_, number, err := net.SplitHostPort(l.Addr().String())
+		ts.Check(err)
+		defer l.Close() // after the loop: every name gets another port
+		ts.Setenv(name, number)
+	}
+}
+
+// ports asks for three in a row. Tests of other packages draw ports too, so they are
+// taken from below the range of those that the system hands out.
+func ports(ts *testscript.TestScript, _ bool, args []string) {
+	base := 20000 + os.Getpid()%1000*10
+	for _, name := range args {
+		for !allFree(base, base+1, base+2) {
+			base += 3
+		}
+		ts.Setenv(name, strconv.Itoa(base))
+		base += 3
+	}
+}
+
+func allFree(ports ...int) bool {
+	for _, p := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
+		if err != nil {
+			return false
+		}
+		l.Close()
+	}
+	return true
+}
+
+// reaches waits for a 200 at a path.
+func reaches(path string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		client := &http.Client{Timeout: time.Second}
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			if ready(context.Background(), client, "http://"+args[0]+path) {
+				return
+			}
+		}
+		ts.Fatalf("%s%s doesn't answer 200 after 20 s", args[0], path)
+	}
+}
+
+var nodeLine = regexp.MustCompile(`(?m)^n([123]) is process ([0-9]+);`)
+
+func nodes(ts *testscript.TestScript, _ bool, args []string) {
+	base, err := strconv.Atoi(ts.Getenv("HTTP"))
+	ts.Check(err)
+	for i, m := range nodeLine.FindAllStringSubmatch(ts.ReadFile(args[0]), -1) {
+		ts.Setenv("N"+m[1], "http://"+address(base, i))
+		ts.Setenv("N"+m[1]+"PID", m[2])
+	}
+}
+
+func gone(ts *testscript.TestScript, _ bool, args []string) {
+	for _, text := range args {
+		pid, err := strconv.Atoi(text)
+		ts.Check(err)
+		deadline := time.Now().Add(20 * time.Second)
+		for syscall.Kill(pid, 0) == nil && !zombie(pid) {
+			if time.Now().After(deadline) {
+				ts.Fatalf("process %d still runs after 20 s", pid)
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// zombie tells whether a process has ended and nobody has asked how: its parent is
+// gone, and whoever adopts orphans here may not care.
+func zombie(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(text), ") Z ")
+}
+
+var variableLine = regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
+
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("%v: exit code %d, want %s", args[1:], code, args[0])
+	}
+}
+
+func oneLine(ts *testscript.TestScript, _ bool, _ []string) {
+	if text := ts.ReadFile("stderr"); strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "trireme: ") {
+		ts.Fatalf("standard error is %q, want one line that begins with the program's name", text)
+	}
+}
+
+func terminate(ts *testscript.TestScript, _ bool, _ []string) {
+	all := ts.BackgroundCmds()
+	ts.Check(all[len(all)-1].Process.Signal(syscall.SIGTERM))
+}
+
+// running reads a file, because testscript shows what a background command wrote only
+// at its end: scripts start the server by sh with its output redirected.
+func running(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), "\nTRIREME_ADMIN_TOKEN=") && !strings.Contains(string(text), "An interrupt") {
+			continue
+		}
+		for _, m := range variableLine.FindAllStringSubmatch(string(text), -1) {
+			ts.Setenv(m[1], m[2])
+		}
+		return
+	}
+	text, _ := os.ReadFile(path)
+	ts.Fatalf("not running after 20 s; it wrote %q", text)
+}
+
+func request(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 3 {
+		ts.Fatalf("request METHOD URL TOKEN [BODY]")
+	}
+	req, err := http.NewRequest(args[0], args[1], strings.NewReader(strings.Join(args[3:], " ")))
+	ts.Check(err)
+	req.Header.Set("Authorization", "Bearer "+args[2])
+	resp, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	if neg && err != nil {
+		return
+	}
+	ts.Check(err)
+	defer resp.Body.Close()
+	text, err := httputil.DumpResponse(resp, true)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%s\n", text)
+}
+
+// held is the connection of the request that hold has begun.
+type held struct {
+	conn net.Conn
+	last string
+}
+
+func hold(ts *testscript.TestScript, _ bool, args []string) {
+	c, err := net.Dial("tcp", args[0])
+	ts.Check(err)
+	ts.Defer(func() { c.Close() })
+	body := args[2]
+	_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+		args[0], args[1], len(body))
+	ts.Check(err)
+	// The server says that it waits for the body: now the request is in flight.
+	first := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
+	_, err = io.ReadFull(c, first)
+	ts.Check(err)
+	_, err = io.WriteString(c, body[:len(body)-1])
+	ts.Check(err)
+	*ts.Value(heldKey{}).(*held) = held{c, body[len(body)-1:]}
+}
+
+func release(ts *testscript.TestScript, _ bool, _ []string) {
+	h := ts.Value(heldKey{}).(*held)
+	_, err := io.WriteString(h.conn, h.last)
+	ts.Check(err)
+	resp, err := http.ReadResponse(bufio.NewReader(h.conn), nil)
+	ts.Check(err)
+	text, err := httputil.DumpResponse(resp, true)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "%s\n", text)
+}
+
+type heldKey struct{}
+
+func refused(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		c, err := net.Dial("tcp", args[0])
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			return
+		}
+		if err == nil {
+			c.Close()
+		}
+	}
+	ts.Fatalf("somebody still listens on %s after 20 s", args[0])
+}
+
+// mode checks the permissions of a file.
+func mode(ts *testscript.TestScript, _ bool, args []string) {
+	info, err := os.Stat(filepath.Clean(ts.MkAbs(args[1])))
+	ts.Check(err)
+	if got := fmt.Sprintf("%o", info.Mode().Perm()); got != args[0] {
+		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
+	}
+}
