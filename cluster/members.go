@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,6 +60,7 @@ type Member struct {
 // Members is this node's part in the gossip.
 type Members struct {
 	list   *memberlist.Memberlist
+	roster *roster
 	seeds  func(context.Context) []string
 	self   string // our gossip address
 	cancel context.CancelFunc
@@ -84,12 +84,14 @@ func OpenMembers(o MembersOptions) (*Members, error) {
 	if err != nil {
 		return nil, err
 	}
+	around := newRoster()
+	config.Events = around
 	list, err := memberlist.Create(config)
 	if err != nil {
 		return nil, fmt.Errorf("gossip: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	m := &Members{list: list, seeds: o.Seeds, self: list.LocalNode().Address(), cancel: cancel}
+	m := &Members{list: list, roster: around, seeds: o.Seeds, self: list.LocalNode().Address(), cancel: cancel}
 	m.wg.Go(func() { m.rejoin(ctx) })
 	return m, nil
 }
@@ -149,10 +151,7 @@ func (m *Members) rejoin(ctx context.Context) {
 }
 
 func (m *Members) missing(addrs []string) []string {
-	known := []string{m.self}
-	for _, n := range m.list.Members() {
-		known = append(known, n.Address())
-	}
+	known := append(m.roster.addresses(), m.self)
 	return slices.DeleteFunc(slices.Clone(addrs), func(a string) bool { return slices.Contains(known, a) })
 }
 
@@ -173,17 +172,7 @@ func (m *Members) Join(addrs []string) error {
 func (m *Members) Addr() string { return m.self }
 
 // List is who is around, this node among them, by id.
-func (m *Members) List() []Member {
-	nodes := m.list.Members()
-	all := make([]Member, 0, len(nodes))
-	for _, n := range nodes {
-		if one, err := readMember(n.Meta); err == nil {
-			all = append(all, one)
-		}
-	}
-	slices.SortFunc(all, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
-	return all
-}
+func (m *Members) List() []Member { return m.roster.members() }
 
 func readMember(meta []byte) (m Member, err error) { return m, json.Unmarshal(meta, &m) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -62,7 +63,7 @@ func (n *Node) Start() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "lab: started %s as pid %d at %s\n", n.ID, proc.Pid(), time.Now().Format(time.RFC3339Nano))
+	fmt.Fprintf(log, "%sat %s\n", startMark(n.ID, proc.Pid()), time.Now().Format(time.RFC3339Nano))
 	n.proc, n.paused = proc, false
 	go n.watch(proc)
 	return nil
@@ -79,7 +80,7 @@ func (n *Node) watch(proc *Process) {
 	}
 	n.mu.Unlock()
 	if !ordered {
-		n.onEnd(Crash{Node: n.ID, Pid: proc.Pid(), ExitCode: proc.ExitCode(), Log: n.Tail(40)})
+		n.onEnd(Crash{Node: n.ID, Pid: proc.Pid(), ExitCode: proc.ExitCode(), Log: n.excerpt(proc.Pid())})
 	}
 }
 
@@ -175,6 +176,26 @@ func (n *Node) Tail(lines int) string {
 	all := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
+
+// disasters begin the part of a log that tells why a process ended.
+var disasters = []string{"WARNING: DATA RACE", "panic: ", "fatal error: ", "unexpected fault address"}
+
+// excerpt returns what the process of that pid said at its end: forty lines from
+// the first sign of disaster on, or the last forty.
+func (n *Node) excerpt(pid int) string {
+	text := n.Tail(math.MaxInt)
+	_, text, _ = strings.Cut(text, startMark(n.ID, pid))
+	for _, sign := range disasters {
+		if at := strings.Index(text, sign); at >= 0 {
+			lines := strings.Split(text[at:], "\n")
+			return strings.Join(lines[:min(len(lines), 40)], "\n")
+		}
+	}
+	return n.Tail(40)
+}
+
+// startMark is the line in the log that separates processes.
+func startMark(id string, pid int) string { return fmt.Sprintf("lab: started %s as pid %d ", id, pid) }
 
 // Crash is the end of a process that the harness did not order.
 type Crash struct {

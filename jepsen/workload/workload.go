@@ -71,10 +71,20 @@ func runClients(ctx context.Context, t Target, rec *history.Recorder, s Settings
 	all.Wait()
 }
 
-// run performs one operation through a random node, records it and rests.
+// node chooses a node for the next operation. Every other client stays with one
+// node: were all to roam, a single node that answers nobody would soon hold them
+// all, and the run would see a pause that no user of the others had.
+func (c *client) node() int {
+	if c.id%2 == 0 {
+		return c.rng.IntN(c.target.Size())
+	}
+	return c.id / 2 % c.target.Size()
+}
+
+// run performs one operation, records it and rests.
 func (c *client) run(op history.Op) history.Op {
 	op.Client = c.id
-	op.Node = c.rng.IntN(c.target.Size())
+	op.Node = c.node()
 	op = perform(c.target, c.rec, op)
 	rest := time.Duration(c.rng.Int64N(int64(2*c.pause) + 1))
 	if !op.Known() {
