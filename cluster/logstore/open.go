@@ -32,6 +32,9 @@ func Open(o Options) (*Store, error) {
 	s.space = newSpace(o)
 	if err := s.open(); err != nil {
 		s.abandon()
+		if isNoSpace(err) {
+			return nil, fmt.Errorf("%w: %w; free space on the disk of %s", ErrNoSpace, err, o.Dir)
+		}
 		return nil, err
 	}
 	s.cache, err = raft.NewLogCache(cacheEntries, s)
@@ -142,12 +145,7 @@ func replaceFile(from, to string) error {
 
 // inspect reads the database's pages without the database.
 func (s *Store) inspect() (*tree, error) {
-	f, err := os.Open(s.path)
-	if err != nil {
-		return nil, fmt.Errorf("log store: %w", err)
-	}
-	defer f.Close()
-	t, err := readTree(f, s.path)
+	t, err := readTreeOf(s.path)
 	if err != nil {
 		return nil, err
 	}
