@@ -81,7 +81,7 @@ func TestFlippedBitsAreSeen(t *testing.T) {
 	}
 	work := copyNode(t, node)
 	rng := rand.New(rand.NewSource(1))
-	n, refused := 80, 0
+	n, refused := 40, 0
 	for range n {
 		bad := append([]byte(nil), good...)
 		at := rng.Intn(len(bad))

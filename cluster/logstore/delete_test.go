@@ -25,15 +25,15 @@ func (w *watchedDeletes) DeleteRange(from, to uint64) error {
 }
 
 func TestLongDeletionsGoInPieces(t *testing.T) {
-	const n = 3*deleteChunk + 10
+	const n = 2*deleteChunk + 10
 	for name, c := range map[string]struct {
 		from, to, first, last uint64
 		pieces                int
 	}{
-		"beginning":      {1, n - 50, n - 49, n, 3},
-		"end":            {51, n, 1, 50, 3},
-		"all":            {1, n, 0, 0, 4},
-		"more than all":  {0, n + 100, 0, 0, 4},
+		"beginning":      {1, n - 50, n - 49, n, 2},
+		"end":            {51, n, 1, 50, 2},
+		"all":            {1, n, 0, 0, 3},
+		"more than all":  {0, n + 100, 0, 0, 3},
 		"nothing there":  {n + 1, n + 5, 1, n, 0},
 		"one at the end": {n, n, 1, n - 1, 1},
 	} {

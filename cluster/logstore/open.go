@@ -37,11 +37,7 @@ func Open(o Options) (*Store, error) {
 		}
 		return nil, err
 	}
-	s.cache, err = raft.NewLogCache(cacheEntries, s)
-	if err != nil {
-		s.abandon()
-		return nil, fmt.Errorf("log store: %w", err)
-	}
+	s.cache = newCache(s, cacheEntries, cacheBytes)
 	s.checkSpace()
 	s.startTasks()
 	return s, nil

@@ -212,7 +212,8 @@ func (w *writer) newTerm() {
 		}
 		return w.st.Set([]byte("LastVoteCand"), []byte(vote))
 	})
-	if !ok { // raft itself ends here
+	if !ok {
+		say("X the term could not be stored, where raft panics")
 		os.Exit(exitError)
 	}
 }
