@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -51,17 +52,12 @@ func (s *Store) copyTo(temp string, want *tree) (err error) {
 	if err := copyBolt(s.path, temp, boltOptions(s.opts.LockTimeout)); err != nil {
 		return err
 	}
-	f, err := os.Open(temp)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	got, err := readTree(f, temp)
+	got, err := readTreeOf(temp)
 	if err != nil {
 		return err
 	}
 	if got.first != want.first || got.last != want.last || !maps.EqualFunc(got.conf, want.conf, slices.Equal) {
-		return fmt.Errorf("the copy differs from the original")
+		return errors.New("the copy differs from the original")
 	}
 	return nil
 }

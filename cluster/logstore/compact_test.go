@@ -95,12 +95,7 @@ func TestFailedCompactionIsNoReasonNotToStart(t *testing.T) {
 	dir := mostlyEmpty(t)
 	o := compacting(dir, &deaths{})
 	s := &Store{opts: o, path: dbPath(dir)}
-	f, err := os.Open(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	want, err := readTree(f, s.path)
+	want, err := readTreeOf(s.path)
 	if err != nil {
 		t.Fatal(err)
 	}

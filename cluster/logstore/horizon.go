@@ -81,7 +81,7 @@ func (s *Store) stale(h horizon, t *tree) (bool, error) {
 func (s *Store) empty(h horizon, t *tree) error {
 	s.opts.Logger.Info("the newest snapshot replaces the log; emptying it",
 		"first", t.first, "last", t.last, "snapshot", h.index)
-	if err := s.deleteRange(t.first, t.last); err != nil {
+	if err := s.DeleteRange(t.first, t.last); err != nil {
 		return fmt.Errorf("log store: empty the log behind the snapshot: %w", err)
 	}
 	t.first, t.last = 0, 0

@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -131,57 +132,14 @@ func (s *Store) dropSuspects(next uint64) error {
 		return nil
 	}
 	from = min(from, next)
-	last, err := s.inner.LastIndex()
-	if err == nil && last >= from {
-		err = s.deleteTail(from, last)
+	for done := false; !done; {
+		var err error
+		if done, err = s.deleteSome(from, math.MaxUint64); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		s.suspect.Store(0)
-	}
-	return err
-}
-
-// DeleteRange deletes the entries from..to, both included.
-func (s *Store) DeleteRange(from, to uint64) error {
-	if err := s.usable(); err != nil {
-		return err
-	}
-	s.writes.enter()
-	defer s.writes.leave()
-	err := s.retryWithReserve(func() error { return s.deleteRange(from, to) })
-	s.counts.deletes.Add(1)
-	return s.judge("delete log entries", err)
-}
-
-func (s *Store) deleteRange(from, to uint64) (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer catch(&err, s.path, debug.SetPanicOnFault(true))
-	last, err := s.inner.LastIndex()
-	if err != nil {
-		return err
-	}
-	if to >= last {
-		return s.deleteTail(from, to)
-	}
-	return s.inner.DeleteRange(from, to)
-}
-
-// deleteTail lowers the high-water mark first, and durably: a mark above the
-// log means that the log has lost its tail.
-func (s *Store) deleteTail(from, to uint64) error {
-	begin, err := s.inner.FirstIndex()
-	if err != nil {
-		return err
-	}
-	left := uint64(0)
-	if from > begin {
-		left = from - 1
-	}
-	if err := s.mark.lower(left); err != nil {
-		return err
-	}
-	return s.inner.DeleteRange(from, to)
+	s.suspect.Store(0)
+	return nil
 }
 
 // batch is the reused memory of one append, guarded by Store.mu.
@@ -198,7 +156,7 @@ const keepScratch = 1 << 20 // bytes of extensions kept for the next batch
 func (b *batch) seal(logs []*raft.Log) []*raft.Log {
 	need := 0
 	for _, l := range logs {
-		need += len(l.Extensions) + trailerLen
+		need += sealedRoom(l)
 	}
 	if cap(b.ext) < need {
 		b.ext = make([]byte, 0, need)

@@ -28,6 +28,7 @@ const (
 type mark struct {
 	f           *os.File
 	index, term uint64
+	buf         [markLen]byte
 	misses      uint64 // writes that failed: the mark on disk is lower
 }
 
@@ -88,8 +89,7 @@ func (m *mark) lower(index uint64) error {
 }
 
 func (m *mark) write(index, term uint64) error {
-	b := make([]byte, 0, markLen)
-	b = append(b, markMagic...)
+	b := append(m.buf[:0], markMagic...)
 	b = binary.LittleEndian.AppendUint64(b, index)
 	b = binary.LittleEndian.AppendUint64(b, term)
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))

@@ -31,11 +31,7 @@ type meta struct {
 }
 
 // readMeta returns the newer record if both are sound.
-func readMeta(f *os.File, path string) (meta, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return meta{}, fmt.Errorf("log store: %w", err)
-	}
+func readMeta(f io.ReaderAt, size int64, path string) (meta, error) {
 	first, err := readMetaAt(f, 0, 0)
 	if err != nil {
 		return meta{}, damaged(path, "meta record 0: %w", err)
@@ -53,8 +49,8 @@ func readMeta(f *os.File, path string) (meta, error) {
 		return meta{}, damaged(path, "meta records: page sizes %d and %d", first.pageSize, second.pageSize)
 	case newer.txid != older.txid+1:
 		return meta{}, damaged(path, "meta records: transactions %d and %d are not neighbours", older.txid, newer.txid)
-	case max(newer.pages, older.pages) > uint64(st.Size()/newer.pageSize):
-		return meta{}, damaged(path, "the file is %d bytes long but has %d pages of %d", st.Size(), max(newer.pages, older.pages), newer.pageSize)
+	case max(newer.pages, older.pages) > uint64(size/newer.pageSize):
+		return meta{}, damaged(path, "the file is %d bytes long but has %d pages of %d", size, max(newer.pages, older.pages), newer.pageSize)
 	}
 	return newer, nil
 }

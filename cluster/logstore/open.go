@@ -32,13 +32,12 @@ func Open(o Options) (*Store, error) {
 	s.space = newSpace(o)
 	if err := s.open(); err != nil {
 		s.abandon()
+		if isNoSpace(err) {
+			return nil, fmt.Errorf("%w: %w; free space on the disk of %s", ErrNoSpace, err, o.Dir)
+		}
 		return nil, err
 	}
-	s.cache, err = raft.NewLogCache(cacheEntries, s)
-	if err != nil {
-		s.abandon()
-		return nil, fmt.Errorf("log store: %w", err)
-	}
+	s.cache = newCache(s, cacheEntries, cacheBytes)
 	s.checkSpace()
 	s.startTasks()
 	return s, nil
@@ -142,12 +141,7 @@ func replaceFile(from, to string) error {
 
 // inspect reads the database's pages without the database.
 func (s *Store) inspect() (*tree, error) {
-	f, err := os.Open(s.path)
-	if err != nil {
-		return nil, fmt.Errorf("log store: %w", err)
-	}
-	defer f.Close()
-	t, err := readTree(f, s.path)
+	t, err := readTreeOf(s.path)
 	if err != nil {
 		return nil, err
 	}

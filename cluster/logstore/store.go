@@ -12,12 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-const (
-	dbFile = "raft.db"
-	// cacheEntries is how many of the newest entries stay in memory for
-	// replication and apply.
-	cacheEntries = 1024
-)
+const dbFile = "raft.db"
 
 // backend is what the wrapper asks of the store below it.
 type backend interface {
@@ -35,7 +30,7 @@ type Store struct {
 	path  string
 	inner backend
 	lock  *os.File
-	cache raft.LogStore
+	cache *cache
 
 	mu    sync.Mutex // one write at a time; guards batch and mark
 	batch batch
@@ -61,7 +56,7 @@ var (
 )
 
 // LogStore is the store to give raft as its log: this one behind a cache of the
-// newest 1,024 entries. The cache lies above the checks, so what raft and the
+// newest 1,024 entries, or 64 MiB of them. The cache lies above the checks, so what raft and the
 // state machine read from it are the very entries that were appended.
 func (s *Store) LogStore() raft.LogStore { return s.cache }
 

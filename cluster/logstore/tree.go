@@ -31,13 +31,27 @@ var (
 	confBucket = []byte("conf")
 )
 
+// readTreeOf is readTree of a file.
+func readTreeOf(path string) (*tree, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("log store: %w", err)
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("log store: %w", err)
+	}
+	return readTree(f, st.Size(), path)
+}
+
 // readTree walks every page that the newer meta record reaches and checks its
 // shape. The database itself, when it opens a file, follows a bad page number
 // in a goroutine of its own, where nobody can recover. It also takes a smaller
 // element count for the truth, which hides entries at the end of a page; here
 // the place of the first element's data gives that away.
-func readTree(f *os.File, path string) (*tree, error) {
-	m, err := readMeta(f, path)
+func readTree(f io.ReaderAt, size int64, path string) (*tree, error) {
+	m, err := readMeta(f, size, path)
 	if err != nil {
 		return nil, err
 	}

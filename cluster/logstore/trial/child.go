@@ -139,6 +139,7 @@ func writeChild(args []string) {
 	seed, ops := fs.Int64("seed", 1, ""), fs.Int("ops", 1<<30, "")
 	head, tail, batch := fs.Bool("head", false, ""), fs.Bool("tail", false, ""), fs.Int("batch", 32, "")
 	compact := fs.Bool("compact", false, "compact at open whenever it gains anything")
+	reserve := fs.Int64("reserve", -1, "size of the reserve file in bytes")
 	wait := fs.Bool("wait", false, "after an error wait for a line")
 	fs.Parse(args)
 	runtime.LockOSThread() // strace counts the calls of one thread
@@ -146,6 +147,7 @@ func writeChild(args []string) {
 		say("X fatal: %v", err)
 		os.Exit(exitFatal)
 	})
+	o.Space.Reserve = *reserve
 	if *compact {
 		o.Compaction = logstore.Compaction{Over: 1, Below: 0.9}
 	}
@@ -210,7 +212,8 @@ func (w *writer) newTerm() {
 		}
 		return w.st.Set([]byte("LastVoteCand"), []byte(vote))
 	})
-	if !ok { // raft itself ends here
+	if !ok {
+		say("X the term could not be stored, where raft panics")
 		os.Exit(exitError)
 	}
 }

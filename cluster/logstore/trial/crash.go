@@ -100,7 +100,7 @@ func (r *rig) inject(calls, errno string) *tally {
 		must(os.RemoveAll(node))
 		m := newModel()
 		follow(traced(calls, fmt.Sprintf("error=%s:when=%d", errno, 12+r.rng.Intn(90)),
-			"child-write", "-dir", node, "-seed", fmt.Sprint(k+1), "-ops", "60", "-batch", "6", "-head", "-tail"), m, nil)
+			"child-write", "-dir", node, "-seed", fmt.Sprint(k+1), "-ops", "60", "-batch", "6", "-head", "-tail", "-reserve", "262144"), m, nil)
 		if m.end != "Z" || m.errors > 0 {
 			hit++
 		}

@@ -109,16 +109,20 @@ func cutEnd(r *rig, b []byte, dir string) []byte {
 	return b[:places[len(places)-1].to-1-r.rng.Intn(8192)]
 }
 
-func zeroEnd(r *rig, b []byte, _ string) []byte {
-	clear(b[used(b)-1-r.rng.Intn(8192):])
+// zeroEnd zeroes within the last two pages in use.
+func zeroEnd(r *rig, b []byte, dir string) []byte {
+	places := livePages(dir)
+	end := places[len(places)-1].to
+	clear(b[end-1-r.rng.Intn(8192) : end])
 	return b
 }
 
-// doubleBlock writes the last block in use twice.
-func doubleBlock(_ *rig, b []byte, _ string) []byte {
-	end := used(b) / 4096 * 4096
-	blk := slices.Clone(b[max(0, end-4096):end])
-	copy(b[end:], blk)
+// misplacedPage has one page in use written where another one belongs.
+func misplacedPage(r *rig, b []byte, dir string) []byte {
+	places := livePages(dir)
+	from := r.rng.Intn(len(places))
+	to := (from + 1 + r.rng.Intn(len(places)-1)) % len(places)
+	copy(b[places[to].from:places[to].to], b[places[from].from:places[from].to])
 	return b
 }
 
@@ -127,14 +131,6 @@ func zeroLivePage(r *rig, b []byte, dir string) []byte {
 	p := places[r.rng.Intn(len(places))]
 	clear(b[p.from:p.to])
 	return b
-}
-
-// used is the length of a file without the zeros at its end.
-func used(b []byte) int {
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
-	}
-	return len(b)
 }
 
 // torn: a torn database file in a stopped node.

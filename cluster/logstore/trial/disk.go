@@ -108,7 +108,7 @@ func (r *rig) full() *tally {
 		must(os.MkdirAll(node, 0o755))
 		d.fill(int64(512<<10 + r.rng.Intn(1<<20)))
 		m, hit := newModel(), 0
-		c := self("child-write", "-dir", node, "-seed", fmt.Sprint(k+1), "-ops", "800", "-wait")
+		c := self("child-write", "-dir", node, "-seed", fmt.Sprint(k+1), "-ops", "800", "-wait", "-reserve", "262144")
 		in, err := c.StdinPipe()
 		must(err)
 		follow(c, m, func(line string) {

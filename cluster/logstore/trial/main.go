@@ -46,7 +46,7 @@ func experiments() []experiment {
 		{"cut-anywhere", 200, nil, func(r *rig) *tally { return r.torn(cutAnywhere) }},
 		{"cut-end", 200, nil, func(r *rig) *tally { return r.torn(cutEnd) }},
 		{"zero-end", 200, nil, func(r *rig) *tally { return r.torn(zeroEnd) }},
-		{"double-block", 200, nil, func(r *rig) *tally { return r.torn(doubleBlock) }},
+		{"misplaced-page", 200, nil, func(r *rig) *tally { return r.torn(misplacedPage) }},
 		{"zero-live-page", 200, nil, func(r *rig) *tally { return r.torn(zeroLivePage) }},
 		{"snapshot-damage", 400, nil, (*rig).snapshots},
 		{"kill", 300, nil, func(r *rig) *tally { return r.kill(nil) }},

@@ -41,6 +41,9 @@ func newModel() *model { return &model{term: map[uint64]uint64{}} }
 
 // apply does one operation to the model.
 func (m *model) apply(op string) {
+	if op == "" {
+		return
+	}
 	var a, b, t uint64
 	switch op[0] {
 	case 'T':
@@ -117,14 +120,22 @@ func (m *model) judge(s *seen) (verdict, string) {
 		if v, _ := n.match(s); v == unharmed {
 			return unharmed, ""
 		}
-		if op != "" {
-			n.apply(op)
-		}
+		n.apply(n.partly(op, s))
 	}
 	if v, _ := n.match(s); v == unharmed {
 		return unharmed, ""
 	}
 	return found, detail
+}
+
+// partly turns a deletion of the log's beginning, which goes in pieces, into the
+// part of it that a crash let happen.
+func (m *model) partly(op string, s *seen) string {
+	var from, to uint64
+	if n, _ := fmt.Sscanf(op, "D %d %d", &from, &to); n == 2 && from <= m.first && m.first < s.First && s.First <= to {
+		return fmt.Sprintf("D %d %d", from, s.First-1)
+	}
+	return op
 }
 
 func (m *model) match(s *seen) (verdict, string) {

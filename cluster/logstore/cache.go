@@ -1,0 +1,121 @@
+package logstore
+
+import (
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+const (
+	cacheEntries = 1024
+	cacheBytes   = 64 << 20
+)
+
+// cache keeps the newest entries in memory for replication and apply. Raft's own
+// LogCache counts entries only (1,024 of 10 MiB are 10 GiB), forgets everything
+// whenever the log is shortened, and puts errors into text, where errors.Is no
+// longer finds them.
+//
+// It shares the entries with its callers; nobody may write to them.
+type cache struct {
+	store raft.LogStore
+	limit int // bytes of data, but the newest entry stays whatever its size
+
+	mu        sync.RWMutex
+	ring      []*raft.Log // by index modulo length
+	low, high uint64      // the cached indexes; none if high < low
+	bytes     int
+}
+
+func newCache(store raft.LogStore, entries, bytes int) *cache {
+	return &cache{store: store, limit: bytes, ring: make([]*raft.Log, entries), low: 1}
+}
+
+// IsMonotonic: see Store.IsMonotonic.
+func (c *cache) IsMonotonic() bool { return true }
+
+func (c *cache) FirstIndex() (uint64, error) { return c.store.FirstIndex() }
+
+func (c *cache) LastIndex() (uint64, error) { return c.store.LastIndex() }
+
+func (c *cache) GetLog(index uint64, out *raft.Log) error {
+	c.mu.RLock()
+	if c.low <= index && index <= c.high {
+		*out = *c.ring[index%uint64(len(c.ring))]
+		c.mu.RUnlock()
+		return nil
+	}
+	c.mu.RUnlock()
+	return c.store.GetLog(index, out)
+}
+
+func (c *cache) StoreLog(l *raft.Log) error { return c.StoreLogs([]*raft.Log{l}) }
+
+// StoreLogs keeps only what was stored without an error.
+func (c *cache) StoreLogs(logs []*raft.Log) error {
+	if err := c.store.StoreLogs(logs); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range logs {
+		c.add(l)
+	}
+	return nil
+}
+
+// DeleteRange forgets before it deletes, so that no reader finds more in the
+// cache than in the store.
+func (c *cache) DeleteRange(from, to uint64) error {
+	c.forget(from, to)
+	return c.store.DeleteRange(from, to)
+}
+
+func (c *cache) add(l *raft.Log) {
+	if l.Index != c.high+1 {
+		c.clear(l.Index)
+	}
+	if c.high-c.low+1 == uint64(len(c.ring)) {
+		c.drop(c.low)
+		c.low++
+	}
+	c.high = l.Index
+	c.ring[l.Index%uint64(len(c.ring))] = l
+	for c.bytes += sizeOf(l); c.bytes > c.limit && c.low < c.high; c.low++ {
+		c.drop(c.low)
+	}
+}
+
+func (c *cache) forget(from, to uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case to < c.low || from > c.high:
+	case from <= c.low && to >= c.high:
+		c.clear(c.low)
+	case to >= c.high:
+		for ; c.high >= from; c.high-- {
+			c.drop(c.high)
+		}
+	case from <= c.low:
+		for ; c.low <= to; c.low++ {
+			c.drop(c.low)
+		}
+	default: // a hole, which raft never makes
+		c.clear(c.low)
+	}
+}
+
+// clear empties the cache; next is where it will go on.
+func (c *cache) clear(next uint64) {
+	clear(c.ring)
+	c.low, c.high, c.bytes = next, next-1, 0
+}
+
+func (c *cache) drop(index uint64) {
+	at := &c.ring[index%uint64(len(c.ring))]
+	c.bytes -= sizeOf(*at)
+	*at = nil
+}
+
+func sizeOf(l *raft.Log) int { return len(l.Data) + len(l.Extensions) }

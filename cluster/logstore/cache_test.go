@@ -1,0 +1,83 @@
+package logstore
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"github.com/hashicorp/raft"
+	"pgregory.net/rapid"
+)
+
+// The cache never answers otherwise than the store below it, and stays within
+// its limits, whatever is appended, deleted and read.
+func TestCacheAnswersAsTheStore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		below := raft.NewInmemStore()
+		c := newCache(below, rapid.IntRange(1, 12).Draw(t, "entries"), rapid.IntRange(1, 2000).Draw(t, "bytes"))
+		next, term := uint64(1), uint64(1)
+		t.Repeat(map[string]func(*rapid.T){
+			"append": func(t *rapid.T) {
+				k := rapid.Uint64Range(1, 15).Draw(t, "count")
+				if err := c.StoreLogs(entries(next, next+k-1, term)); err != nil {
+					t.Fatal(err)
+				}
+				next += k
+			},
+			"cut the end": func(t *rapid.T) {
+				from := rapid.Uint64Range(1, next).Draw(t, "from")
+				term++
+				if err := c.DeleteRange(from, next); err != nil {
+					t.Fatal(err)
+				}
+				next = from
+			},
+			"cut the beginning": func(t *rapid.T) {
+				if err := c.DeleteRange(0, rapid.Uint64Range(0, next).Draw(t, "to")); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"cut a hole": func(t *rapid.T) {
+				from := rapid.Uint64Range(1, next).Draw(t, "from")
+				if err := c.DeleteRange(from, from+1); err != nil {
+					t.Fatal(err)
+				}
+			},
+			"jump": func(t *rapid.T) { next += rapid.Uint64Range(1, 40).Draw(t, "far") },
+			"": func(t *rapid.T) {
+				size, n := 0, 0
+				for _, l := range c.ring {
+					if l != nil {
+						size, n = size+sizeOf(l), n+1
+					}
+				}
+				if size != c.bytes || uint64(n) != c.high+1-c.low || size > c.limit && n > 1 {
+					t.Fatalf("%d entries of %d bytes; counted %d..%d, %d bytes", n, size, c.low, c.high, c.bytes)
+				}
+				for i := range next + 2 {
+					var got, want raft.Log
+					err, err2 := c.GetLog(i, &got), below.GetLog(i, &want)
+					if err != err2 || !sameEntry(&got, &want) {
+						t.Fatalf("entry %d: %+v (%v), the store has %+v (%v)", i, got, err, want, err2)
+					}
+				}
+			},
+		})
+	})
+}
+
+// What failed to be stored is not served, and the error keeps its kind.
+func TestCacheKeepsNothingOfAFailedAppend(t *testing.T) {
+	s, f := openFailing(t, quiet(t.TempDir(), &deaths{}))
+	c := s.LogStore()
+	store(t, c, 1, 5, 1)
+	f.fail(writeError(syscall.ENOSPC))
+	if err := c.StoreLogs(entries(6, 8, 1)); !errors.Is(err, ErrNoSpace) {
+		t.Fatal(err)
+	}
+	expect(t, c, 1, 5, always(1))
+	var l raft.Log
+	if err := c.GetLog(6, &l); err != raft.ErrLogNotFound {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,118 @@
+package logstore
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// handTicks gives the test the ticks of the tasks that run every d.
+type handTicks map[time.Duration]chan time.Time
+
+func (h handTicks) ticks(every time.Duration) (<-chan time.Time, func()) {
+	return h[every], func() {}
+}
+
+func TestProbeTriesTheDiskAndTells(t *testing.T) {
+	h := handTicks{time.Minute: make(chan time.Time)}
+	took := make(chan time.Duration, 1)
+	o := quiet(t.TempDir(), &deaths{})
+	o.ticks, o.ProbeEvery = h.ticks, time.Minute
+	o.Hooks.Probe = func(d time.Duration) { took <- d }
+	s := mustOpen(t, o)
+	h[time.Minute] <- time.Now()
+	if d := <-took; d <= 0 || s.Stats().LastProbe != d {
+		t.Fatalf("took %v, gauge %v", d, s.Stats().LastProbe)
+	}
+	if st, err := os.Stat(filepath.Join(o.Dir, probeFile)); err != nil || st.Size() != probeLen {
+		t.Fatalf("%v %v", st, err)
+	}
+}
+
+// A probe that does not come back ends a node that has nothing to write.
+func TestStuckProbeIsFatal(t *testing.T) {
+	h := handTicks{time.Minute: make(chan time.Time), watchEvery: make(chan time.Time)}
+	died := make(chan error, 1)
+	o := quiet(t.TempDir(), &deaths{})
+	o.ticks, o.ProbeEvery, o.Fatal = h.ticks, time.Minute, func(err error) { died <- err }
+	pipe := filepath.Join(o.Dir, probeFile)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil { // opening it waits for a reader
+		t.Fatal(err)
+	}
+	mustOpen(t, o)
+	h[time.Minute] <- time.Now()
+	defer func() {
+		if r, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			t.Cleanup(func() { r.Close() })
+		}
+	}()
+	now := time.Now()
+	for range 1000 {
+		now = now.Add(watchEvery)
+		select {
+		case h[watchEvery] <- now:
+			continue
+		case err := <-died:
+			if !errors.Is(err, ErrStalled) || !strings.Contains(err.Error(), "probe") {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("nobody noticed")
+}
+
+func TestScrubFindsADamagedEntry(t *testing.T) {
+	d := &deaths{}
+	s := mustOpen(t, quiet(t.TempDir(), d))
+	store(t, s, 1, 300, 1)
+	if err := s.Scrub(context.Background()); err != nil || len(d.list()) != 0 || s.Stats().Scrubs != 1 {
+		t.Fatal(err, d.list())
+	}
+	if err := s.inner.StoreLog(entry(200, 1)); err != nil { // without a sum
+		t.Fatal(err)
+	}
+	if err := s.Scrub(context.Background()); !errors.Is(err, ErrChecksum) || len(d.list()) != 1 {
+		t.Fatal(err, d.list())
+	}
+}
+
+func TestScrubEndsWithItsContext(t *testing.T) {
+	s := open(t, t.TempDir())
+	store(t, s, 1, 300, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Scrub(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+func TestHooksSeeAppends(t *testing.T) {
+	var got []Append
+	o := quiet(t.TempDir(), &deaths{})
+	o.Hooks.Append = func(a Append) { got = append(got, a) }
+	s, f := openFailing(t, o)
+	logs := entries(1, 3, 1)
+	size := 0
+	for _, l := range logs {
+		size += len(l.Data) + len(l.Extensions)
+	}
+	if err := s.StoreLogs(logs); err != nil {
+		t.Fatal(err)
+	}
+	f.fail(writeError(syscall.ENOSPC))
+	if err := s.StoreLogs(entries(4, 4, 1)); err == nil {
+		t.Fatal("no error")
+	}
+	if len(got) != 2 || got[0].Entries != 3 || got[0].Bytes != size || got[0].Took <= 0 || got[0].Err != nil || got[1].Err == nil {
+		t.Fatalf("%+v", got)
+	}
+	if st := s.Stats(); st.Appends != 1 || st.Entries != 3 || st.Bytes != uint64(size) || st.Failures != 1 || st.Full != 1 || st.FileBytes == 0 {
+		t.Fatalf("%+v", st)
+	}
+}
