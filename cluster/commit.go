@@ -163,7 +163,6 @@ func (m *committer) commit(term uint64, packs []*pack) {
 	failpoint.Eval(failpoint.AfterPropose)
 	m.wg.Go(func() {
 		outcomes, err := wait(f)
-		failpoint.Eval(failpoint.AfterFsync)
 		m.n.clock.done(e.Stamp)
 		<-m.slots
 		m.nudge()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"trireme/failpoint"
 )
 
 // IsMonotonic makes raft empty the log after it installs or restores a
@@ -103,6 +105,7 @@ func (s *Store) StoreLogs(logs []*raft.Log) error {
 	defer s.writes.leave()
 	began := time.Now()
 	err := s.appendBatch(logs)
+	failpoint.Eval(failpoint.AfterFsync)
 	s.countAppend(logs, time.Since(began), err)
 	return s.judge("append to the log", err)
 }
