@@ -46,7 +46,5 @@ func isLoopback(host string) bool {
 		return true
 	}
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && addr.Unmap().IsLoopback()
+	return err == nil && addr.IsLoopback()
 }
-
-var _ http.Handler = (*Server)(nil)

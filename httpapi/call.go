@@ -82,6 +82,8 @@ func trim(b []byte) []byte {
 	return b[:0]
 }
 
+var _ http.Handler = (*Server)(nil)
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()

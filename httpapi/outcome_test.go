@@ -9,6 +9,7 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/acl"
+	"trireme/fsm/reply"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
 )
@@ -168,5 +169,20 @@ func TestPanicsAreAnswered(t *testing.T) {
 	}
 	if a := g.ask(t, "GET", "/nosuch", ""); a.status != 400 {
 		t.Errorf("after panics: %+v", a)
+	}
+}
+
+// discarding is an engine whose state refuses a transaction that the edge let pass.
+type discarding struct{ *httpapitest.Engine }
+
+func (discarding) Propose(context.Context, uint16, []byte) (any, error) {
+	return fsm.Results{Index: 9, Discarded: true, Values: []reply.Value{reply.Error("NOPERM not any more")}}, nil
+}
+
+func TestTransactionDiscardedByTheLog(t *testing.T) {
+	g := newGateway(t, func(o *httpapi.Options) { o.Engine = discarding{httpapitest.New()} })
+	a := g.ask(t, "POST", "/multi-exec", `[["SET","k","v"],["GET","k"]]`)
+	if a.status != 400 || a.body != `{"error":"NOPERM not any more"}` || a.header.Get("Svc-Outcome") != "not-applied" {
+		t.Errorf("%+v", a)
 	}
 }
