@@ -7,40 +7,22 @@
 // read by any number of goroutines without locks.
 package cow
 
-import "slices"
-
-const (
-	maxItems = 63
-	minItems = maxItems / 2
-)
-
-// The value stands first: a zero-size last field would cost a word of padding.
-type item[K, V any] struct {
-	val V
-	key K
-}
-
-type bnode[K, V any] struct {
-	owner *owner
-	size  int // items in the whole subtree
-	items []item[K, V]
-	kids  []*bnode[K, V] // empty in a leaf
-}
-
-// owner marks the nodes that one version of a tree may change in place. It has a
-// size, so that two of them never share an address.
-type owner struct{ _ byte }
-
 // BTree is an ordered map with ranks. Make one with NewBTree.
 type BTree[K, V any] struct {
+	head  func(K) uint64
 	cmp   func(a, b K) int
 	owner *owner
 	root  *bnode[K, V]
 }
 
-// NewBTree returns an empty tree ordered by cmp.
-func NewBTree[K, V any](cmp func(a, b K) int) *BTree[K, V] {
-	return &BTree[K, V]{cmp: cmp, owner: new(owner), root: &bnode[K, V]{}}
+// NewBTree returns an empty tree. Keys are ordered by head, and those of one head
+// by cmp: most searches then compare numbers that stand together. A nil head leaves
+// all to cmp.
+func NewBTree[K, V any](head func(K) uint64, cmp func(a, b K) int) *BTree[K, V] {
+	if head == nil {
+		head = func(K) uint64 { return 0 }
+	}
+	return &BTree[K, V]{head: head, cmp: cmp, owner: new(owner), root: &bnode[K, V]{}}
 }
 
 // Snapshot returns the tree as it is now, in constant time; t may be changed
@@ -51,36 +33,33 @@ func (t *BTree[K, V]) Snapshot() *BTree[K, V] {
 	return &s
 }
 
-// Min is the least key and its value.
-func (t *BTree[K, V]) Min() (k K, v V, ok bool) {
-	if t.root.size == 0 {
-		return k, v, false
-	}
-	k, v = t.At(0)
-	return k, v, true
-}
-
-// Max is the greatest key and its value.
-func (t *BTree[K, V]) Max() (k K, v V, ok bool) {
-	if t.root.size == 0 {
-		return k, v, false
-	}
-	k, v = t.At(t.root.size - 1)
-	return k, v, true
-}
-
 // Len is the number of keys.
 func (t *BTree[K, V]) Len() int { return t.root.size }
 
-func (t *BTree[K, V]) find(n *bnode[K, V], k K) (int, bool) {
-	lo, hi := 0, len(n.items)
-	for lo < hi {
-		m := int(uint(lo+hi) >> 1)
-		if c := t.cmp(n.items[m].key, k); c < 0 {
+// find is the place of k, whose head is h, in n, or of the child that would hold it.
+func (t *BTree[K, V]) find(n *bnode[K, V], h uint64, k K) (i int, found bool) {
+	lo := n.lower(h)
+	if lo == n.n || n.heads[lo] != h {
+		return lo, false
+	}
+	for hi := n.n; lo < hi; {
+		m := lo
+		if lo+1 < hi && n.heads[lo+1] == h { // more than one of this head
+			m = int(uint(lo+hi) >> 1)
+		}
+		c := 1
+		if n.heads[m] == h {
+			c = t.cmp(n.items[m].key, k)
+		}
+		switch {
+		case c < 0:
 			lo = m + 1
-		} else if c == 0 {
+			if lo < n.n && n.heads[lo] != h {
+				return lo, false
+			}
+		case c == 0:
 			return m, true
-		} else {
+		default:
 			hi = m
 		}
 	}
@@ -89,8 +68,9 @@ func (t *BTree[K, V]) find(n *bnode[K, V], k K) (int, bool) {
 
 // Get returns the value of k.
 func (t *BTree[K, V]) Get(k K) (v V, ok bool) {
+	h := t.head(k)
 	for n := t.root; ; {
-		i, found := t.find(n, k)
+		i, found := t.find(n, h, k)
 		if found {
 			return n.items[i].val, true
 		}
@@ -101,82 +81,17 @@ func (t *BTree[K, V]) Get(k K) (v V, ok bool) {
 	}
 }
 
-// Rank returns how many keys are less than k, and whether k is there.
-func (t *BTree[K, V]) Rank(k K) (int, bool) {
-	rank := 0
-	for n := t.root; ; {
-		i, found := t.find(n, k)
-		rank += i
-		if len(n.kids) == 0 {
-			return rank, found
-		}
-		for _, c := range n.kids[:i] {
-			rank += c.size
-		}
-		if found {
-			return rank + n.kids[i].size, true
-		}
-		n = n.kids[i]
-	}
-}
-
-// At returns the key and value with i keys before it; 0 <= i < Len.
-func (t *BTree[K, V]) At(i int) (K, V) {
-	n := t.root
-walk:
-	for len(n.kids) > 0 {
-		for j, c := range n.kids {
-			if i < c.size {
-				n = c
-				continue walk
-			}
-			if i -= c.size; i == 0 && j < len(n.items) {
-				return n.items[j].key, n.items[j].val
-			}
-			i--
-		}
-		panic("cow: index out of range")
-	}
-	return n.items[i].key, n.items[i].val
-}
-
-// Ascend calls f for the keys from k on, in order, until it returns false.
-func (t *BTree[K, V]) Ascend(k K, f func(K, V) bool) { t.ascend(t.root, &k, f) }
-
-// All calls f for every key in order until it returns false.
-func (t *BTree[K, V]) All(f func(K, V) bool) { t.ascend(t.root, nil, f) }
-
-func (t *BTree[K, V]) ascend(n *bnode[K, V], from *K, f func(K, V) bool) bool {
-	i, found := 0, false
-	if from != nil {
-		i, found = t.find(n, *from)
-	}
-	if len(n.kids) > 0 && !found && !t.ascend(n.kids[i], from, f) {
-		return false
-	}
-	for ; i < len(n.items); i++ {
-		if !f(n.items[i].key, n.items[i].val) {
-			return false
-		}
-		if len(n.kids) > 0 && !t.ascend(n.kids[i+1], nil, f) {
-			return false
-		}
-	}
-	return true
-}
-
 // own returns n, or a copy of it that t may change.
 func (t *BTree[K, V]) own(n *bnode[K, V]) *bnode[K, V] {
 	if n.owner == t.owner {
 		return n
 	}
-	c := &bnode[K, V]{owner: t.owner, size: n.size, items: make([]item[K, V], len(n.items), min(maxItems, len(n.items)+8))}
-	copy(c.items, n.items)
+	c := *n
+	c.owner = t.owner
 	if len(n.kids) > 0 {
-		c.kids = make([]*bnode[K, V], len(n.kids), len(n.kids)+4)
-		copy(c.kids, n.kids)
+		c.kids = append(make([]*bnode[K, V], 0, min(maxItems+1, len(n.kids)+4)), n.kids...)
 	}
-	return c
+	return &c
 }
 
 // step is a node on the way from the root, and the place taken in it.
@@ -186,7 +101,7 @@ type step[K, V any] struct {
 }
 
 // maxDepth bounds the way down: each level multiplies the keys by at least
-// minItems+1, so a tree of 64-bit size stays below it.
+// minItems, so a tree of 64-bit size stays below it.
 const maxDepth = 16
 
 // path is the way from the root to a key, or to the leaf where it would stand.
@@ -195,11 +110,11 @@ type path[K, V any] struct {
 	n     int
 }
 
-// walk finds k from the root and keeps the way.
-func (t *BTree[K, V]) walk(k K, p *path[K, V]) (found bool) {
+// walk finds k, whose head is h, from the root and keeps the way.
+func (t *BTree[K, V]) walk(h uint64, k K, p *path[K, V]) (found bool) {
 	p.n = 0
 	for n := t.root; ; {
-		i, found := t.find(n, k)
+		i, found := t.find(n, h, k)
 		p.steps[p.n] = step[K, V]{n, i}
 		p.n++
 		if found || len(n.kids) == 0 {
@@ -237,7 +152,8 @@ func (t *BTree[K, V]) Set(k K, v V) bool {
 // stored when k is new, so that a look-up may use a borrowed one.
 func (t *BTree[K, V]) Upsert(k K, keep func(K) K) (slot *V, stored K, had bool) {
 	var p path[K, V]
-	had = t.walk(k, &p)
+	h := t.head(k)
+	had = t.walk(h, k, &p)
 	t.ownPath(&p)
 	last := p.steps[p.n-1]
 	if had {
@@ -248,10 +164,10 @@ func (t *BTree[K, V]) Upsert(k K, keep func(K) K) (slot *V, stored K, had bool) 
 		k = keep(k)
 	}
 	node, at := last.node, last.at
-	if len(node.items) == maxItems {
+	if node.n == maxItems {
 		node, at = t.makeRoom(&p)
 	}
-	node.items = slices.Insert(node.items, at, item[K, V]{key: k})
+	node.insert(at, h, item[K, V]{key: k})
 	node.size++
 	for d := p.n - 2; d >= 0; d-- {
 		p.steps[d].node.size++
@@ -264,7 +180,7 @@ func (t *BTree[K, V]) Upsert(k K, keep func(K) K) (slot *V, stored K, had bool) 
 // above the leaf are afterwards those that hold that leaf.
 func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
 	top := p.n - 1
-	for top > 0 && len(p.steps[top-1].node.items) == maxItems {
+	for top > 0 && p.steps[top-1].node.n == maxItems {
 		top--
 	}
 	if top == 0 {
@@ -277,7 +193,7 @@ func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
 	}
 	for d := top; d < p.n; d++ {
 		up, s := &p.steps[d-1], &p.steps[d]
-		t.split(up.node, up.at)
+		up.node.split(up.at)
 		if s.at > minItems {
 			up.at++
 			s.node, s.at = up.node.kids[up.at], s.at-minItems-1
@@ -285,32 +201,6 @@ func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
 	}
 	last := p.steps[p.n-1]
 	return last.node, last.at
-}
-
-// split cuts n's full child i, which t owns, in two.
-func (t *BTree[K, V]) split(n *bnode[K, V], i int) {
-	l := n.kids[i]
-	r := &bnode[K, V]{owner: t.owner}
-	mid := l.items[minItems]
-	r.items = append(make([]item[K, V], 0, maxItems), l.items[minItems+1:]...)
-	clear(l.items[minItems:])
-	l.items = l.items[:minItems]
-	if len(l.kids) > 0 {
-		r.kids = append(make([]*bnode[K, V], 0, maxItems+1), l.kids[minItems+1:]...)
-		clear(l.kids[minItems+1:])
-		l.kids = l.kids[:minItems+1]
-	}
-	r.recount()
-	l.size -= r.size + 1
-	n.items = slices.Insert(n.items, i, mid)
-	n.kids = slices.Insert(n.kids, i+1, r)
-}
-
-func (n *bnode[K, V]) recount() {
-	n.size = len(n.items)
-	for _, c := range n.kids {
-		n.size += c.size
-	}
 }
 
 // Delete removes k and says whether it was there.
@@ -322,7 +212,7 @@ func (t *BTree[K, V]) Delete(k K) bool {
 // Remove removes k in one descent and gives the value it had.
 func (t *BTree[K, V]) Remove(k K) (v V, had bool) {
 	var p path[K, V]
-	if !t.walk(k, &p) {
+	if !t.walk(t.head(k), k, &p) {
 		return v, false
 	}
 	t.ownPath(&p)
@@ -332,16 +222,16 @@ func (t *BTree[K, V]) Remove(k K) (v V, had bool) {
 		t.lift(&p)
 	}
 	leaf := p.steps[p.n-1]
-	leaf.node.items = slices.Delete(leaf.node.items, leaf.at, leaf.at+1)
+	leaf.node.remove(leaf.at)
 	leaf.node.size--
 	for d := p.n - 2; d >= 0; d-- {
 		up := p.steps[d]
 		up.node.size--
-		if len(up.node.kids[up.at].items) < minItems {
+		if up.node.kids[up.at].n < minItems {
 			t.refill(up.node, up.at)
 		}
 	}
-	if len(t.root.items) == 0 && len(t.root.kids) > 0 {
+	if t.root.n == 0 && len(t.root.kids) > 0 {
 		t.root = t.root.kids[0]
 	}
 	return v, true
@@ -357,12 +247,12 @@ func (t *BTree[K, V]) lift(p *path[K, V]) {
 		up.node.kids[up.at] = n
 		up = step[K, V]{n, len(n.kids) - 1}
 		if len(n.kids) == 0 {
-			up.at = len(n.items) - 1
+			up.at = n.n - 1
 		}
 		p.steps[p.n] = up
 		p.n++
 		if len(n.kids) == 0 {
-			target.node.items[target.at] = n.items[up.at]
+			target.node.heads[target.at], target.node.items[target.at] = n.heads[up.at], n.items[up.at]
 			return
 		}
 	}
@@ -374,33 +264,12 @@ func (t *BTree[K, V]) refill(n *bnode[K, V], i int) {
 		i--
 	}
 	n.kids[i], n.kids[i+1] = t.own(n.kids[i]), t.own(n.kids[i+1])
-	l, r := n.kids[i], n.kids[i+1]
-	switch {
-	case len(l.items)+len(r.items) < maxItems:
-		l.items = append(append(l.items, n.items[i]), r.items...)
-		l.kids = append(l.kids, r.kids...)
-		n.items = slices.Delete(n.items, i, i+1)
-		n.kids = slices.Delete(n.kids, i+1, i+2)
-		l.recount()
-		return
-	case len(l.items) < len(r.items):
-		l.items = append(l.items, n.items[i])
-		n.items[i] = r.items[0]
-		r.items = slices.Delete(r.items, 0, 1)
-		if len(r.kids) > 0 {
-			l.kids = append(l.kids, r.kids[0])
-			r.kids = slices.Delete(r.kids, 0, 1)
-		}
+	switch l, r := n.kids[i].n, n.kids[i+1].n; {
+	case l+r < maxItems:
+		n.join(i)
+	case l < r:
+		n.rotateLeft(i)
 	default:
-		last := len(l.items) - 1
-		r.items = slices.Insert(r.items, 0, n.items[i])
-		n.items[i] = l.items[last]
-		l.items = slices.Delete(l.items, last, last+1)
-		if len(l.kids) > 0 {
-			r.kids = slices.Insert(r.kids, 0, l.kids[last+1])
-			l.kids = slices.Delete(l.kids, last+1, last+2)
-		}
+		n.rotateRight(i)
 	}
-	l.recount()
-	r.recount()
 }

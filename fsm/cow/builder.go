@@ -10,19 +10,19 @@ type Builder[K, V any] struct {
 	tree  *BTree[K, V]
 	spine []*bnode[K, V] // the rightmost node of each level, leaf first
 	last  K
+	head  uint64 // of last
 	any   bool
 }
 
-// NewBuilder starts an empty tree ordered by cmp.
-func NewBuilder[K, V any](cmp func(a, b K) int) *Builder[K, V] {
-	t := NewBTree[K, V](cmp)
-	b := &Builder[K, V]{tree: t}
+// NewBuilder starts an empty tree, ordered as by NewBTree.
+func NewBuilder[K, V any](head func(K) uint64, cmp func(a, b K) int) *Builder[K, V] {
+	b := &Builder[K, V]{tree: NewBTree[K, V](head, cmp)}
 	b.spine = []*bnode[K, V]{b.node(false)}
 	return b
 }
 
 func (b *Builder[K, V]) node(inner bool) *bnode[K, V] {
-	n := &bnode[K, V]{owner: b.tree.owner, items: make([]item[K, V], 0, maxItems)}
+	n := &bnode[K, V]{owner: b.tree.owner}
 	if inner {
 		n.kids = make([]*bnode[K, V], 0, maxItems+1)
 	}
@@ -32,13 +32,13 @@ func (b *Builder[K, V]) node(inner bool) *bnode[K, V] {
 // Add appends k with v. It tells whether k is greater than every key before it;
 // otherwise nothing is added.
 func (b *Builder[K, V]) Add(k K, v V) bool {
-	if b.any && b.tree.cmp(b.last, k) >= 0 {
+	h := b.tree.head(k)
+	if b.any && (h < b.head || h == b.head && b.tree.cmp(b.last, k) >= 0) {
 		return false
 	}
-	b.last, b.any = k, true
-	it := item[K, V]{key: k, val: v}
+	b.last, b.head, b.any = k, h, true
 	level := 0
-	for level < len(b.spine) && len(b.spine[level].items) == fillItems {
+	for level < len(b.spine) && b.spine[level].n == fillItems {
 		level++
 	}
 	if level == len(b.spine) {
@@ -46,7 +46,7 @@ func (b *Builder[K, V]) Add(k K, v V) bool {
 		root.kids = append(root.kids, b.spine[level-1])
 		b.spine = append(b.spine, root)
 	}
-	b.spine[level].items = append(b.spine[level].items, it)
+	b.spine[level].push(h, item[K, V]{key: k, val: v})
 	for level > 0 { // the item separates the full nodes from fresh ones
 		level--
 		fresh := b.node(level > 0)
@@ -63,12 +63,12 @@ func (b *Builder[K, V]) Tree() *BTree[K, V] {
 	t.root = b.spine[len(b.spine)-1]
 	count(t.root)
 	for n := t.root; len(n.kids) > 0; { // the right edge may be short of items
-		for len(n.kids) > 1 && len(n.kids[len(n.kids)-1].items) < minItems {
+		for len(n.kids) > 1 && n.kids[len(n.kids)-1].n < minItems {
 			t.refill(n, len(n.kids)-1)
 		}
 		n = n.kids[len(n.kids)-1]
 	}
-	for len(t.root.items) == 0 && len(t.root.kids) > 0 {
+	for t.root.n == 0 && len(t.root.kids) > 0 {
 		t.root = t.root.kids[0]
 	}
 	return t
@@ -76,7 +76,7 @@ func (b *Builder[K, V]) Tree() *BTree[K, V] {
 
 // count sets the sizes of n's subtree.
 func count[K, V any](n *bnode[K, V]) int {
-	n.size = len(n.items)
+	n.size = n.n
 	for _, c := range n.kids {
 		n.size += count(c)
 	}

@@ -11,7 +11,7 @@ import (
 func TestBuilder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(0, 10000)).Draw(t, "n")
-		b := NewBuilder[int, int](cmp.Compare[int])
+		b := NewBuilder[int, int](headOf, cmp.Compare[int])
 		model := map[int]int{}
 		for i := range n {
 			if !b.Add(3*i, i) {
@@ -48,10 +48,10 @@ func TestBuilder(t *testing.T) {
 func checkShape(t *rapid.T, tree *BTree[int, int]) {
 	var walk func(n *bnode[int, int], root bool) (depth, size int)
 	walk = func(n *bnode[int, int], root bool) (depth, size int) {
-		if !root && len(n.items) < minItems-1 || len(n.items) > maxItems {
-			t.Fatalf("a node holds %d items", len(n.items))
+		if !root && n.n < minItems-1 || n.n > maxItems {
+			t.Fatalf("a node holds %d items", n.n)
 		}
-		size = len(n.items)
+		size = n.n
 		for i, c := range n.kids {
 			d, s := walk(c, false)
 			if i > 0 && d != depth {
@@ -59,8 +59,8 @@ func checkShape(t *rapid.T, tree *BTree[int, int]) {
 			}
 			depth, size = d, size+s
 		}
-		if len(n.kids) > 0 && len(n.kids) != len(n.items)+1 || n.size != size {
-			t.Fatalf("%d items, %d kids, size %d of %d", len(n.items), len(n.kids), n.size, size)
+		if len(n.kids) > 0 && len(n.kids) != n.n+1 || n.size != size {
+			t.Fatalf("%d items, %d kids, size %d of %d", n.n, len(n.kids), n.size, size)
 		}
 		return depth + 1, size
 	}
@@ -69,7 +69,7 @@ func checkShape(t *rapid.T, tree *BTree[int, int]) {
 
 // TestUpsertKeepsKeys checks that the key made for storing is the one that stays.
 func TestUpsertKeepsKeys(t *testing.T) {
-	tree := NewBTree[*int, string](func(a, b *int) int { return cmp.Compare(*a, *b) })
+	tree := NewBTree[*int, string](nil, func(a, b *int) int { return cmp.Compare(*a, *b) })
 	made := 0
 	keep := func(k *int) *int { made++; c := *k; return &c }
 	for i := range 1000 {
@@ -88,7 +88,7 @@ func TestUpsertKeepsKeys(t *testing.T) {
 // TestBuilderFillsNodes bounds the nodes that a load makes.
 func TestBuilderFillsNodes(t *testing.T) {
 	const n = 100_000
-	b := NewBuilder[int, struct{}](cmp.Compare[int])
+	b := NewBuilder[int, struct{}](headOf, cmp.Compare[int])
 	for i := range n {
 		b.Add(i, struct{}{})
 	}

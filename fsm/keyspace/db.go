@@ -14,24 +14,14 @@ import (
 	"trireme/fsm/env"
 )
 
-// place is where a key stands: its hash, then its bytes.
-type place struct {
-	hash uint64
-	key  string
-}
-
-func comparePlaces(a, b place) int {
-	if a.hash != b.hash {
-		return cmp.Compare(a.hash, b.hash)
-	}
-	return strings.Compare(a.key, b.key)
-}
-
 // due is an entry of the expiry index.
 type due struct {
 	at  int64
 	key string
 }
+
+// headOfDue is the deadline, which is above zero.
+func headOfDue(d due) uint64 { return uint64(d.at) }
 
 func compareDue(a, b due) int {
 	if a.at != b.at {
@@ -42,7 +32,7 @@ func compareDue(a, b due) int {
 
 // DB is one keyspace. Reads may run side by side; a writer must be alone.
 type DB struct {
-	keys  *cow.BTree[place, *Object]
+	keys  *cow.BTree[string, *Object] // in the order of hashOf, then of bytes
 	dues  *cow.BTree[due, struct{}]
 	used  int64
 	epoch uint64 // changes with every fork; this node's own affair
@@ -50,7 +40,11 @@ type DB struct {
 
 // New is an empty keyspace.
 func New() *DB {
-	return &DB{keys: cow.NewBTree[place, *Object](comparePlaces), dues: cow.NewBTree[due, struct{}](compareDue), epoch: 1}
+	return &DB{
+		keys:  cow.NewBTree[string, *Object](hashOf, strings.Compare),
+		dues:  cow.NewBTree[due, struct{}](headOfDue, compareDue),
+		epoch: 1,
+	}
 }
 
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
@@ -65,16 +59,8 @@ func (db *DB) Fork() *DB {
 // than comparing them.
 func hashOf(key string) uint64 { return xxhash.Sum64String(key) >> 12 }
 
-// probe is the place of key for a look-up: it aliases key and must not be stored.
-func probe(key []byte) place { return placeOf(unsafe.String(unsafe.SliceData(key), len(key))) }
-
-func placeOf(key string) place { return place{hashOf(key), key} }
-
-// keep is the place of a probe for good, with a copy of the key's bytes.
-func keep(p place) place {
-	p.key = strings.Clone(p.key)
-	return p
-}
+// probe is key for a look-up: it aliases the bytes and must not be stored.
+func probe(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
 
 // Len is the number of keys, expired ones that are not swept yet included.
 func (db *DB) Len() int { return db.keys.Len() }
@@ -113,15 +99,15 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 func (db *DB) put(e *env.Env, key []byte, o *Object) {
 	mustWrite(e)
 	o.Version = e.Index
-	slot, at, had := db.keys.Upsert(probe(key), keep)
+	slot, name, had := db.keys.Upsert(probe(key), strings.Clone)
 	before := int64(0)
 	if had {
 		before = (*slot).Expire
-		db.used -= cost(at.key, *slot)
+		db.used -= cost(name, *slot)
 	}
 	*slot = o
-	db.used += cost(at.key, o)
-	db.reschedule(at.key, before, o.Expire)
+	db.used += cost(name, o)
+	db.reschedule(name, before, o.Expire)
 }
 
 // reschedule moves key in the expiry index from one deadline to another, where 0
@@ -185,7 +171,7 @@ func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 	}
 	c := o.data.Clone()
 	c.owned().epoch = db.epoch
-	slot, _, had := db.keys.Upsert(probe(key), keep)
+	slot, _, had := db.keys.Upsert(probe(key), strings.Clone)
 	if !had {
 		panic("keyspace: the object to change is not under its key")
 	}
@@ -197,7 +183,7 @@ func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 // size before; an empty one is the caller's to remove.
 func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	mustWrite(e)
-	slot, _, had := db.keys.Upsert(probe(key), keep)
+	slot, _, had := db.keys.Upsert(probe(key), strings.Clone)
 	if !had {
 		panic("keyspace: the changed object is not under its key")
 	}
@@ -216,13 +202,13 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 
 // drop takes a key out of the tree, the index and the account, and gives what it
 // held, nil if there was none.
-func (db *DB) drop(at place) *Object {
-	o, had := db.keys.Remove(at)
+func (db *DB) drop(key string) *Object {
+	o, had := db.keys.Remove(key)
 	if !had {
 		return nil
 	}
-	db.used -= cost(at.key, o)
-	db.reschedule(at.key, o.Expire, 0)
+	db.used -= cost(key, o)
+	db.reschedule(key, o.Expire, 0)
 	return o
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"trireme/fsm/cow"
 	"trireme/fsm/wire"
@@ -21,9 +22,9 @@ var ErrRecord = errors.New("keyspace: malformed record")
 func (db *DB) Save(emit func(record []byte) error) error {
 	var w wire.Writer
 	var failed error
-	db.keys.All(func(p place, o *Object) bool {
+	db.keys.All(func(key string, o *Object) bool {
 		w.B = w.B[:0]
-		encode(&w, p.key, o)
+		encode(&w, key, o)
 		if err := emit(w.B); err != nil {
 			failed = fmt.Errorf("saving a key: %w", err)
 		}
@@ -71,13 +72,15 @@ func decode(record []byte) (string, *Object, error) {
 // Loader builds a keyspace from the records of Save, in their order, in linear
 // time. Make one with NewLoader and use it once.
 type Loader struct {
-	keys *cow.Builder[place, *Object]
+	keys *cow.Builder[string, *Object]
 	dues []due
 	used int64
 }
 
 // NewLoader starts with no key.
-func NewLoader() *Loader { return &Loader{keys: cow.NewBuilder[place, *Object](comparePlaces)} }
+func NewLoader() *Loader {
+	return &Loader{keys: cow.NewBuilder[string, *Object](hashOf, strings.Compare)}
+}
 
 // Add takes the next record, which it does not keep. A record that is damaged, a
 // repeated key, or a key out of order is ErrRecord.
@@ -86,8 +89,7 @@ func (l *Loader) Add(record []byte) error {
 	if err != nil {
 		return err
 	}
-	at := placeOf(key)
-	if !l.keys.Add(at, o) {
+	if !l.keys.Add(key, o) {
 		return fmt.Errorf("%w: key %.40q is out of order", ErrRecord, key)
 	}
 	l.used += cost(key, o)
@@ -100,7 +102,7 @@ func (l *Loader) Add(record []byte) error {
 // Finish is the keyspace of all records added.
 func (l *Loader) Finish() (*DB, error) {
 	slices.SortFunc(l.dues, compareDue)
-	dues := cow.NewBuilder[due, struct{}](compareDue)
+	dues := cow.NewBuilder[due, struct{}](headOfDue, compareDue)
 	for _, d := range l.dues {
 		if !dues.Add(d, struct{}{}) {
 			return nil, fmt.Errorf("%w: key %.40q has two deadlines", ErrRecord, d.key)

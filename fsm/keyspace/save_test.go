@@ -46,8 +46,8 @@ func entry(index uint64, now int64) *env.Env {
 
 // account is the memory of db counted from nothing.
 func account(db *DB) (used int64) {
-	db.keys.All(func(p place, o *Object) bool {
-		used += cost(p.key, o)
+	db.keys.All(func(key string, o *Object) bool {
+		used += cost(key, o)
 		return true
 	})
 	return used
@@ -60,11 +60,11 @@ func checkWhole(t failer, db *DB) {
 		t.Fatalf("used %d, counted anew %d", db.Used(), want)
 	}
 	deadlines := 0
-	db.keys.All(func(p place, o *Object) bool {
+	db.keys.All(func(key string, o *Object) bool {
 		if o.Expire != 0 {
 			deadlines++
-			if _, ok := db.dues.Get(due{o.Expire, p.key}); !ok {
-				t.Fatalf("deadline of %q is not in the index", p.key)
+			if _, ok := db.dues.Get(due{o.Expire, key}); !ok {
+				t.Fatalf("deadline of %q is not in the index", key)
 			}
 		}
 		return true

@@ -7,14 +7,15 @@ import "trireme/fsm/env"
 // by a series of scans, whatever is written meanwhile and whichever node answers.
 func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *Object)) (next uint64) {
 	seen, last := 0, uint64(0)
-	db.keys.Ascend(place{hash: cursor}, func(p place, o *Object) bool {
-		if seen >= count && p.hash != last {
-			next = p.hash
+	db.keys.AscendHead(cursor, func(key string, o *Object) bool {
+		hash := hashOf(key)
+		if seen >= count && hash != last {
+			next = hash
 			return false
 		}
-		seen, last = seen+1, p.hash
+		seen, last = seen+1, hash
 		if !o.expired(e.Now) {
-			f(p.key, o)
+			f(key, o)
 		}
 		return true
 	})
@@ -23,7 +24,7 @@ func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *O
 
 // All calls f for every live key until it returns false.
 func (db *DB) All(e *env.Env, f func(key string, o *Object) bool) {
-	db.keys.All(func(p place, o *Object) bool { return o.expired(e.Now) || f(p.key, o) })
+	db.keys.All(func(key string, o *Object) bool { return o.expired(e.Now) || f(key, o) })
 }
 
 // RandomKey is a live key drawn by e's generator: one at a random place, or the
@@ -33,11 +34,11 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 	if n == 0 || db.Live(e) == 0 {
 		return "", false
 	}
-	live := func(p place, o *Object) bool {
+	live := func(name string, o *Object) bool {
 		if o.expired(e.Now) {
 			return true
 		}
-		key, ok = p.key, true
+		key, ok = name, true
 		return false
 	}
 	from, _ := db.keys.At(e.IntN(n))
@@ -71,7 +72,7 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 		if !ok || d.at > e.Now {
 			break
 		}
-		if db.drop(placeOf(d.key)) == nil {
+		if db.drop(d.key) == nil {
 			panic("keyspace: expiry index names a missing key")
 		}
 		removed++

@@ -1,0 +1,142 @@
+package cow
+
+import "slices"
+
+const (
+	maxItems = 63
+	minItems = maxItems / 2
+)
+
+// The value stands first: a zero-size last field would cost a word of padding.
+type item[K, V any] struct {
+	val V
+	key K
+}
+
+// bnode is a node of a tree. The heads of its keys stand together, so that a search
+// touches few lines of memory: at a million keys that is most of what it costs.
+type bnode[K, V any] struct {
+	owner *owner
+	size  int // items in the whole subtree
+	n     int // items in this node
+	heads [maxItems]uint64
+	items [maxItems]item[K, V]
+	kids  []*bnode[K, V] // empty in a leaf
+}
+
+// owner marks the nodes that one version of a tree may change in place. It has a
+// size, so that two of them never share an address.
+type owner struct{ _ byte }
+
+// lower is the place of the first head that is not below h.
+func (n *bnode[K, V]) lower(h uint64) int {
+	base, left := 0, n.n
+	for left > 0 {
+		half := (left + 1) >> 1
+		if n.heads[base+half-1] < h {
+			base += half
+		}
+		left -= half
+	}
+	return base
+}
+
+// insert puts an item at place i of a node that has room.
+func (n *bnode[K, V]) insert(i int, head uint64, it item[K, V]) {
+	copy(n.heads[i+1:n.n+1], n.heads[i:n.n])
+	copy(n.items[i+1:n.n+1], n.items[i:n.n])
+	n.heads[i], n.items[i] = head, it
+	n.n++
+}
+
+// remove takes the item at place i out of the node.
+func (n *bnode[K, V]) remove(i int) {
+	n.n--
+	copy(n.heads[i:n.n], n.heads[i+1:n.n+1])
+	copy(n.items[i:n.n], n.items[i+1:n.n+1])
+	n.items[n.n] = item[K, V]{}
+}
+
+// push puts an item behind the others.
+func (n *bnode[K, V]) push(head uint64, it item[K, V]) {
+	n.heads[n.n], n.items[n.n] = head, it
+	n.n++
+}
+
+// moveTail moves the items from place i on, and the children behind them, to the
+// end of to.
+func (n *bnode[K, V]) moveTail(i int, to *bnode[K, V]) {
+	copy(to.heads[to.n:], n.heads[i:n.n])
+	copy(to.items[to.n:], n.items[i:n.n])
+	to.n += n.n - i
+	clear(n.items[i:n.n])
+	n.n = i
+}
+
+// recount sets the size from those of the children.
+func (n *bnode[K, V]) recount() {
+	n.size = n.n
+	for _, c := range n.kids {
+		n.size += c.size
+	}
+}
+
+// split moves the upper half of n's full child i, which is n's version's own, to a
+// new child behind it.
+func (n *bnode[K, V]) split(i int) {
+	l := n.kids[i]
+	r := &bnode[K, V]{owner: n.owner}
+	l.moveTail(minItems+1, r)
+	if len(l.kids) > 0 {
+		r.kids = append(make([]*bnode[K, V], 0, maxItems+1), l.kids[minItems+1:]...)
+		clear(l.kids[minItems+1:])
+		l.kids = l.kids[:minItems+1]
+	}
+	r.recount()
+	l.size -= r.size + 1
+	n.insert(i, l.heads[minItems], l.items[minItems])
+	l.remove(minItems)
+	n.kids = slices.Insert(n.kids, i+1, r)
+}
+
+// join moves everything of n's child i+1, and the item between them, into child i.
+func (n *bnode[K, V]) join(i int) {
+	l, r := n.kids[i], n.kids[i+1]
+	l.push(n.heads[i], n.items[i])
+	l.size += r.size + 1
+	r.moveTail(0, l)
+	l.kids = append(l.kids, r.kids...)
+	n.remove(i)
+	n.kids = slices.Delete(n.kids, i+1, i+2)
+}
+
+// rotateLeft moves an item from n's child i+1 to child i, through n.
+func (n *bnode[K, V]) rotateLeft(i int) {
+	l, r := n.kids[i], n.kids[i+1]
+	l.push(n.heads[i], n.items[i])
+	n.heads[i], n.items[i] = r.heads[0], r.items[0]
+	r.remove(0)
+	moved := 1
+	if len(r.kids) > 0 {
+		moved += r.kids[0].size
+		l.kids = append(l.kids, r.kids[0])
+		r.kids = slices.Delete(r.kids, 0, 1)
+	}
+	l.size, r.size = l.size+moved, r.size-moved
+}
+
+// rotateRight moves an item from n's child i to child i+1, through n.
+func (n *bnode[K, V]) rotateRight(i int) {
+	l, r := n.kids[i], n.kids[i+1]
+	last := l.n - 1
+	r.insert(0, n.heads[i], n.items[i])
+	n.heads[i], n.items[i] = l.heads[last], l.items[last]
+	l.remove(last)
+	moved := 1
+	if len(l.kids) > 0 {
+		moved += l.kids[last+1].size
+		r.kids = slices.Insert(r.kids, 0, l.kids[last+1])
+		l.kids = slices.Delete(l.kids, last+1, last+2)
+	}
+	l.size, r.size = l.size-moved, r.size+moved
+}
