@@ -20,8 +20,8 @@ var ErrNotInstalled = errors.New("clients: packages are not installed, run clien
 // the program passed.
 func Redis(ctx context.Context, urls []string, token string) (output []byte, err error) {
 	folder := filepath.Join(here(), "redis")
-	if _, err := os.Stat(filepath.Join(folder, "node_modules", "@upstash", "redis", "package.json")); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotInstalled, err)
+	if !Installed() {
+		return nil, ErrNotInstalled
 	}
 	program := exec.CommandContext(ctx, "node", "test.mjs")
 	program.Dir = folder
@@ -31,6 +31,12 @@ func Redis(ctx context.Context, urls []string, token string) (output []byte, err
 		return output, fmt.Errorf("clients: node test.mjs: %w", err)
 	}
 	return output, nil
+}
+
+// Installed tells whether the clients' packages are there.
+func Installed() bool {
+	_, err := os.Stat(filepath.Join(here(), "redis", "node_modules", "@upstash", "redis", "package.json"))
+	return err == nil
 }
 
 // here is the folder of this file.

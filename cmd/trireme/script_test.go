@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"trireme/clients"
 )
 
 // TestMain lets scripts run this binary as the program under the name trireme.
@@ -34,6 +36,8 @@ func TestMain(m *testing.M) {
 //	oneline                           the last command wrote one line to standard error
 //	ready HOST:PORT                   waits until a node there is ready
 //	answers HOST:PORT                 waits until a node there answers
+//	stale URL TOKEN                   reads stale until that is refused, which it is not at first
+//	client URLS TOKEN                 runs the published JavaScript client
 //	nodes FILE                        sets N1, N1PID and so on from what local-cluster prints
 //	gone PID…                         waits until the processes have ended
 //	ports NAME…                       free ports whose next two are free too
@@ -49,11 +53,17 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata",
 		Setup: prepare,
+		Condition: func(name string) (bool, error) {
+			if name != "client" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return clients.Installed(), nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused,
-			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports,
+			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "stale": stale,
 		},
 	})
 }
@@ -152,6 +162,34 @@ func zombie(pid int) bool {
 }
 
 var variableLine = regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
+
+func stale(ts *testscript.TestScript, _ bool, args []string) {
+	status := 0
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		req, err := http.NewRequest("GET", args[0], nil)
+		ts.Check(err)
+		req.Header.Set("Authorization", "Bearer "+args[1])
+		req.Header.Set("Svc-Consistency", "stale")
+		resp, err := http.DefaultClient.Do(req)
+		ts.Check(err)
+		resp.Body.Close()
+		if status == http.StatusOK && resp.StatusCode == http.StatusServiceUnavailable {
+			return
+		}
+		if status = resp.StatusCode; status != http.StatusOK {
+			ts.Fatalf("a stale read got %s", resp.Status)
+		}
+	}
+	ts.Fatalf("stale reads still work after 20 s")
+}
+
+func client(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	output, err := clients.Redis(ctx, strings.Split(args[0], ","), args[1])
+	fmt.Fprintf(ts.Stdout(), "%s", output)
+	ts.Check(err)
+}
 
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	code := 0

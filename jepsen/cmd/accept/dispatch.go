@@ -33,9 +33,13 @@ func replicas(ctx context.Context, s *session) error {
 	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=60m", "-v", "./fsm", "-run", "Replay|Rules", "-args", "-long")
 }
 
-// clients is core.3: the published client is driven by a test.
+// clients is core.3: the published client is driven by tests, one of them against
+// three real nodes.
 func clients(ctx context.Context, s *session) error {
-	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=15m", "-v", "./compat/...")
+	if err := s.command(ctx, "clients/setup.sh"); err != nil {
+		return err
+	}
+	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=15m", "-v", "-run", "RedisClient|Scripts/client", "./clients", "./cmd/trireme")
 }
 
 // fuzzed is one finished target.

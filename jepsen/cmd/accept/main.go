@@ -39,11 +39,11 @@ var lines = map[string]line{
 	"core.5":  {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
 	"core.6":  {"all nodes killed at once with 1,000,000 keys", allKilled},
 	"core.7":  {"flipped bits, truncated files, failing disks", damagedDisk},
-	"core.8":  {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("-line", "core.8")},
+	"core.8":  {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
 	"core.9":  {"two replicas, 1,000,000 random commands, one restored midway", replicas},
-	"core.10": {"the benchmarks", bench("-line", "core.10")},
+	"core.10": {"the benchmarks", bench("-install")},
 	"core.11": {"fuzzing, 5 minutes a target", fuzzing},
-	"core.12": {"no leadership change in a fault-free minute under full load", bench("-line", "core.12")},
+	"core.12": {"no leadership change in a fault-free minute under full load", bench("steady")},
 }
 
 // session is what a line works with.
