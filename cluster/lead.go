@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -32,6 +33,7 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 	var leading uint64
 	end := func() {}
 	for {
+		n.leaveFormerLeader()
 		term, leads := n.raft.CurrentTerm(), n.raft.State() == raft.Leader
 		if leading != 0 && (!leads || term != leading) {
 			end()
@@ -56,6 +58,16 @@ func (n *Node) followLeadership(ctx context.Context, notify <-chan bool) {
 			return
 		}
 	}
+}
+
+var errLeaderChanged = errors.New("cluster: the leader changed")
+
+// leaveFormerLeader gives up the questions to a node that does not lead any more, as
+// far as raft knows here. A leader that is frozen, not dead, would keep its connections
+// and let those who asked it wait until it goes on; they ask its successor instead.
+func (n *Node) leaveFormerLeader() {
+	leader, _ := n.leader()
+	n.peers.links.abandonBut(leader.addr, errLeaderChanged)
 }
 
 // lead opens a term and does the leader's work until ctx ends.

@@ -50,12 +50,18 @@ type link struct {
 
 	mu      sync.Mutex
 	next    uint64
-	waiting map[uint64]func([]byte, error)
+	waiting map[uint64]waiter
 	err     error
 }
 
+// waiter is a call without an answer yet.
+type waiter struct {
+	kind   callKind
+	answer func([]byte, error)
+}
+
 func newLink(c net.Conn) *link {
-	return &link{c: c, end: make(chan struct{}), waiting: map[uint64]func([]byte, error){}}
+	return &link{c: c, end: make(chan struct{}), waiting: map[uint64]waiter{}}
 }
 
 // writeTime ends a link whose other side takes nothing for that long.
@@ -120,8 +126,25 @@ func (l *link) close(err error) {
 	l.mu.Unlock()
 	close(l.end)
 	l.c.Close()
-	for _, f := range waiting {
-		f(nil, l.err)
+	for _, w := range waiting {
+		w.answer(nil, l.err)
+	}
+}
+
+// abandon fails the calls of a kind that only a leader answers. The link stays: its
+// answers, should they still come, are not heard.
+func (l *link) abandon(err error) {
+	var left []waiter
+	l.mu.Lock()
+	for id, w := range l.waiting { // unordered: each is told alone
+		if w.kind == callPropose || w.kind == callReadIndex {
+			left = append(left, w)
+			delete(l.waiting, id)
+		}
+	}
+	l.mu.Unlock()
+	for _, w := range left {
+		w.answer(nil, err)
 	}
 }
 
@@ -142,7 +165,7 @@ func (l *link) call(kind callKind, payload []byte, answer func([]byte, error)) (
 	}
 	l.next++
 	id := l.next
-	l.waiting[id] = answer
+	l.waiting[id] = waiter{kind, answer}
 	l.mu.Unlock()
 	l.send(id, kind, payload) // if the link ends meanwhile, close answers
 	return true
@@ -174,12 +197,13 @@ func (l *link) readAnswers() {
 			return
 		}
 		l.mu.Lock()
-		f := l.waiting[id]
+		w, waits := l.waiting[id]
 		delete(l.waiting, id)
 		l.mu.Unlock()
-		if f == nil {
+		if !waits {
 			continue
 		}
+		f := w.answer
 		if kind == callFailed {
 			f(nil, errors.New(string(payload)))
 		} else {
@@ -264,6 +288,22 @@ func (s *links) peek(addr string) *link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.by[addr]
+}
+
+// abandonBut fails what only a leader answers on all links but the one to the leader
+// at addr.
+func (s *links) abandonBut(addr string, err error) {
+	s.mu.Lock()
+	others := make([]*link, 0, len(s.by))
+	for to, l := range s.by { // unordered: each is treated alike
+		if to != addr {
+			others = append(others, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range others {
+		l.abandon(err)
+	}
 }
 
 // reset ends all links, so that the next calls open new ones with a new greeting.

@@ -102,12 +102,12 @@ func parseTargets(out string) []target {
 	return targets
 }
 
-// damagedDisk is core.7: the store's own experiments, then whole nodes with
-// damaged files.
+// damagedDisk is core.7: whole nodes with damaged files, then the store's own
+// experiments, which keep their own state.
 func damagedDisk(ctx context.Context, s *session) error {
-	state := filepath.Join(s.dir, "core.7.trial.json")
-	if err := s.command(ctx, "go", "run", "-tags", lab.Tags, "./cluster/logstore/trial", "-state", state); err != nil {
+	if err := damagedNodes(ctx, s); err != nil {
 		return err
 	}
-	return damagedNodes(ctx, s)
+	state := filepath.Join(s.dir, "core.7.trial.json")
+	return s.command(ctx, "go", "run", "-tags", lab.Tags, "./cluster/logstore/trial", "-state", state)
 }

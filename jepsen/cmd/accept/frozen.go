@@ -23,7 +23,8 @@ const (
 type frozenRound struct {
 	Reads, Writes, Stale, Invented int64
 	FailedReads, FailedWrites      int64
-	Probes                         int64 // reads sent to the frozen node while it was
+	Probes                         int64         // reads sent to the frozen node while it was
+	FirstWrite                     time.Duration // from the stop to the first acknowledged write sent after it
 	Problems                       []string
 }
 
@@ -38,6 +39,8 @@ func frozen(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
+		first := durations(rounds, func(r frozenRound) time.Duration { return r.FirstWrite })
+		s.printf("%s stopped %d times: first write elsewhere p50 %v, max %v", who, len(rounds), middle(first), last(first))
 		all = append(all, rounds...)
 	}
 	stale := total(all, func(r frozenRound) int64 { return r.Stale + r.Invented })
@@ -66,12 +69,13 @@ func freeze(ctx context.Context, s *session, who string, i int) (r frozenRound, 
 		victim = others(c, leader.Node)[i%2]
 	}
 	name := fmt.Sprintf("%s %d (n%d, term %d)", who, i+1, victim+1, leader.Term)
-	t, probes, err := watchFrozen(ctx, c, victim, fmt.Sprintf("frozen:%s:%d:%d", who, i, leader.Term))
+	t, err := watchFrozen(ctx, c, victim, fmt.Sprintf("frozen:%s:%d:%d", who, i, leader.Term))
 	r = frozenRound{
 		Reads: t.reads.Load(), Writes: t.writes.Load(), Stale: t.stale.Load(), Invented: t.invented.Load(),
-		FailedReads: t.failedReads.Load(), FailedWrites: t.failedWrites.Load(), Probes: probes, Problems: t.problems,
+		FailedReads: t.failedReads.Load(), FailedWrites: t.failedWrites.Load(), Probes: t.probes, FirstWrite: t.firstWrite(), Problems: t.problems,
 	}
-	s.printf("%s: %d reads, %d writes, %d stale, %d failed reads, %d failed writes", name, r.Reads, r.Writes, r.Stale+r.Invented, r.FailedReads, r.FailedWrites)
+	s.printf("%s: %d reads, %d writes, first write after %v, %d stale, %d failed reads, %d failed writes", name,
+		r.Reads, r.Writes, r.FirstWrite.Round(time.Millisecond), r.Stale+r.Invented, r.FailedReads, r.FailedWrites)
 	for _, p := range r.Problems {
 		s.printf("  %s", p)
 	}
@@ -79,7 +83,7 @@ func freeze(ctx context.Context, s *session, who string, i int) (r frozenRound, 
 }
 
 // watchFrozen runs the clients around the pause.
-func watchFrozen(ctx context.Context, c *lab.Cluster, victim int, prefix string) (*tally, int64, error) {
+func watchFrozen(ctx context.Context, c *lab.Cluster, victim int, prefix string) (*tally, error) {
 	t := &tally{}
 	registers := []*register{{key: prefix + ":0"}, {key: prefix + ":1"}, {key: prefix + ":2"}}
 	running, stop := context.WithCancel(ctx)
@@ -103,25 +107,26 @@ func watchFrozen(ctx context.Context, c *lab.Cluster, victim int, prefix string)
 		}
 	}
 	sleep(ctx, 300*time.Millisecond)
-	probes, err := pauseAndProbe(ctx, c, victim, t, registers, &all)
+	err := pauseAndProbe(ctx, c, victim, t, registers, &all)
 	sleep(ctx, thawedFor)
 	stop()
 	all.Wait()
-	return t, probes, err
+	return t, err
 }
 
 // pauseAndProbe stops the victim and keeps sending it reads, each from a
 // connection of its own, for it to find when it goes on.
-func pauseAndProbe(ctx context.Context, c *lab.Cluster, victim int, t *tally, registers []*register, all *sync.WaitGroup) (probes int64, err error) {
+func pauseAndProbe(ctx context.Context, c *lab.Cluster, victim int, t *tally, registers []*register, all *sync.WaitGroup) error {
 	if err := c.Nodes[victim].Pause(); err != nil {
-		return 0, err
+		return err
 	}
+	t.watchFrom(time.Now())
 	ticker := time.NewTicker(frozenProbe)
 	defer ticker.Stop()
-	for until := time.Now().Add(frozenFor); time.Now().Before(until) && ctx.Err() == nil; probes++ {
-		reg := registers[probes%int64(len(registers))]
+	for until := time.Now().Add(frozenFor); time.Now().Before(until) && ctx.Err() == nil; t.probes++ {
+		reg := registers[t.probes%int64(len(registers))]
 		all.Go(func() { t.read(c, victim, reg) })
 		<-ticker.C
 	}
-	return probes, c.Nodes[victim].Resume()
+	return c.Nodes[victim].Resume()
 }

@@ -34,8 +34,37 @@ func (r *register) raise(n int64) {
 type tally struct {
 	reads, stale, invented, writes atomic.Int64
 	failedReads, failedWrites      atomic.Int64
+	probes                         int64 // sent to a node that does not answer
 	mu                             sync.Mutex
 	problems                       []string
+	from, first                    time.Time // watched from, and the first write after it
+}
+
+// watchFrom has the first acknowledged write noted that is sent from now on.
+func (t *tally) watchFrom(at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.from = at
+}
+
+// wrote notes an acknowledged write.
+func (t *tally) wrote(sent time.Time) {
+	t.writes.Add(1)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.from.IsZero() && t.first.IsZero() && sent.After(t.from) {
+		t.first = time.Now()
+	}
+}
+
+// firstWrite is how long the first write took to come; an hour if none did.
+func (t *tally) firstWrite() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.first.IsZero() {
+		return time.Hour
+	}
+	return t.first.Sub(t.from)
 }
 
 func (t *tally) note(counter *atomic.Int64, format string, args ...any) {
@@ -49,13 +78,13 @@ func (t *tally) note(counter *atomic.Int64, format string, args ...any) {
 
 // advance writes the register's next value through a node.
 func (t *tally) advance(c *lab.Cluster, node int, r *register) {
-	n := r.started.Add(1)
+	n, sent := r.started.Add(1), time.Now()
 	reply := c.Do(context.Background(), node, "SET", r.key, strconv.FormatInt(n, 10))
 	if reply.Outcome != history.OK {
 		t.note(&t.failedWrites, "write %d of %s through n%d: %s: %s", n, r.key, node+1, reply.Outcome, reply.Error)
 		return
 	}
-	t.writes.Add(1)
+	t.wrote(sent)
 	r.raise(n)
 }
 
