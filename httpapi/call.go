@@ -124,11 +124,12 @@ func (c *call) panicked(p any) (answered bool) {
 	return true
 }
 
-// log writes a line for a failure of ours, and at debug level for every request. It
-// names the command but never its arguments, and not the query, which may hold a token.
+// log writes a line for a failure of ours, and at debug level for every request (the
+// paths that are not commands say themselves what failed; a node that isn't ready is
+// asked all the time). It names the command but never its arguments, and not the query, which may hold a token.
 func (c *call) log(took time.Duration) {
 	level := slog.LevelDebug
-	if c.status >= http.StatusInternalServerError {
+	if c.status >= http.StatusInternalServerError && c.kind != kindFixed {
 		level = slog.LevelWarn
 	}
 	ctx := c.r.Context()

@@ -22,6 +22,9 @@ func (a *admin) node() (*cluster.Node, error) {
 	return nil, &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: errStarting.Error()}
 }
 
+// unreachable is the state of a node that doesn't answer; see cluster.NodeStatus.
+const unreachable = "unreachable"
+
 // Cluster is the cluster as this node sees it. What a node that doesn't answer said
 // of itself by gossip stands in for its answer.
 func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
@@ -38,6 +41,9 @@ func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 	for i, one := range s.Nodes {
 		if one.HTTP == "" {
 			one.HTTP, one.Version = told[one.ID].HTTP, told[one.ID].Version
+		}
+		if one.State == unreachable {
+			one.LastContactMs = -1
 		}
 		out.Nodes[i] = httpapi.NodeStatus{
 			ID: one.ID, HTTP: one.HTTP, Cluster: one.Cluster, Suffrage: one.Suffrage, State: one.State,

@@ -16,8 +16,8 @@ type clusterView struct {
 	Nodes  []nodeView `json:"nodes"`
 }
 
-// nodeView is one node of the answer. LastContactMs is how long ago the leader heard
-// of the node, or -1 if it never did.
+// nodeView is one node of the answer. LastContactMs is how long ago the node
+// heard of its leader, or -1 if it doesn't answer.
 type nodeView struct {
 	ID            string `json:"id"`
 	HTTP          string `json:"http"`
@@ -80,7 +80,7 @@ func (v *clusterView) table(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tSTATE\tSUFFRAGE\tAPPLIED\tLAST CONTACT\tHTTP\tCLUSTER\tVERSION")
 	for _, n := range v.Nodes {
-		contact := "never"
+		contact := "-"
 		if n.LastContactMs >= 0 {
 			contact = fmt.Sprintf("%d ms", n.LastContactMs)
 		}
