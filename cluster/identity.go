@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,8 +34,44 @@ type identity struct {
 	Boot uint64 `json:"boot"`
 	// Disks are the disk ids of the nodes that founded the cluster.
 	Disks map[string]string `json:"disks,omitempty"`
+	// Sum is the checksum of all the rest. A flipped bit in an id would otherwise make
+	// this disk a stranger to its own cluster, without a word.
+	Sum string `json:"sum"`
 
 	dir string
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// encode is the file's content, with its checksum.
+func (id *identity) encode() ([]byte, error) {
+	rest := *id
+	rest.Sum = ""
+	b, err := json.Marshal(rest)
+	if err != nil {
+		return nil, err
+	}
+	id.Sum = fmt.Sprintf("%08x", crc32.Checksum(b, castagnoli))
+	b, err = json.MarshalIndent(id, "", "  ")
+	return append(b, '\n'), err
+}
+
+// decodeIdentity reads what encode wrote, and refuses anything else.
+func decodeIdentity(b []byte) (*identity, error) {
+	id := &identity{}
+	if err := json.Unmarshal(b, id); err != nil {
+		return nil, err
+	}
+	sum := id.Sum
+	switch _, err := id.encode(); {
+	case err != nil:
+		return nil, err
+	case id.Sum != sum:
+		return nil, errors.New("checksum mismatch")
+	case id.NodeID == "" || id.DiskID == "":
+		return nil, errors.New("it names no node or no disk")
+	}
+	return id, nil
 }
 
 // loadIdentity reads the identity of dir, or makes one for an empty directory. The
@@ -63,10 +100,11 @@ func readIdentity(dir, node string) (*identity, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := &identity{dir: dir}
-	if err := json.Unmarshal(b, id); err != nil || id.NodeID == "" || id.DiskID == "" {
-		return nil, fmt.Errorf("%s is damaged (%v); move the directory aside and let the node come back under a new id", path, err)
+	id, err := decodeIdentity(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s is damaged (%w); move the directory aside and let the node come back under a new id", path, err)
 	}
+	id.dir = dir
 	if id.NodeID != node {
 		return nil, fmt.Errorf("%w: %s is of node %s, not %s; start it with --node-id %s or name another directory", ErrForeignDirectory, dir, id.NodeID, node, id.NodeID)
 	}
@@ -81,20 +119,20 @@ func (id *identity) boot() error {
 
 // create writes the identity unless there is one.
 func (id *identity) create() error {
-	b, err := json.MarshalIndent(id, "", "  ")
+	b, err := id.encode()
 	if err != nil {
 		return err
 	}
-	return writeSynced(filepath.Join(id.dir, identityFile), append(b, '\n'), os.Link)
+	return writeSynced(filepath.Join(id.dir, identityFile), b, os.Link)
 }
 
 // save writes the identity so that a crash leaves the old one or the new one.
 func (id *identity) save() error {
-	b, err := json.MarshalIndent(id, "", "  ")
+	b, err := id.encode()
 	if err != nil {
 		return err
 	}
-	return writeSynced(filepath.Join(id.dir, identityFile), append(b, '\n'), os.Rename)
+	return writeSynced(filepath.Join(id.dir, identityFile), b, os.Rename)
 }
 
 // writeSynced writes a file by way of a synced temporary one, which place puts under

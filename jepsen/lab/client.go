@@ -91,6 +91,12 @@ func (c *Client) Get(ctx context.Context, path string) (status int, body []byte,
 	return status, body, err
 }
 
+// Post sends an empty JSON object to a path, for the admin endpoints.
+func (c *Client) Post(ctx context.Context, path string) (status int, body []byte, err error) {
+	status, _, body, err = c.post(ctx, path, struct{}{})
+	return status, body, err
+}
+
 // post sends one JSON body. Without GetBody net/http can't send a request a
 // second time on its own.
 func (c *Client) post(ctx context.Context, path string, body any) (int, string, []byte, error) {

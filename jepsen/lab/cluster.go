@@ -236,7 +236,7 @@ func (c *Cluster) TransferLeadership(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	status, _, body, err := c.Nodes[l.Node].admin.post(ctx, "/admin/cluster/transfer-leader", struct{}{})
+	status, body, err := c.Nodes[l.Node].admin.Post(ctx, "/admin/cluster/transfer-leader")
 	if err != nil {
 		return fmt.Errorf("transfer leadership: %w", err)
 	}

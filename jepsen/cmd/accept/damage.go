@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -83,8 +84,8 @@ func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 	return r, restore(ctx, c, n, good)
 }
 
-// prepared is the cluster with some keys in it, from which every node has taken
-// a snapshot or not: as they please.
+// prepared is the cluster with some keys in it, of which the third node has half in
+// a snapshot and half in its log only.
 func (s *session) prepared(ctx context.Context) (*lab.Cluster, error) {
 	if s.cluster != nil {
 		return s.cluster, nil
@@ -93,16 +94,26 @@ func (s *session) prepared(ctx context.Context) (*lab.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	for from := 0; from < damageKeys; from += 100 {
+	if err := loadDamageKeys(ctx, c, 0, damageKeys/2); err != nil {
+		return nil, err
+	}
+	if status, body, err := c.Nodes[2].Admin().Post(ctx, "/admin/snapshot"); err != nil || status != http.StatusOK {
+		return nil, fmt.Errorf("take a snapshot: status %d: %s: %w", status, body, err)
+	}
+	return c, loadDamageKeys(ctx, c, damageKeys/2, damageKeys)
+}
+
+func loadDamageKeys(ctx context.Context, c *lab.Cluster, from, to int) error {
+	for ; from < to; from += 100 {
 		var rows [][]string
 		for i := from; i < from+100; i++ {
 			rows = append(rows, []string{"SET", damageKey(i), damageValue(i)})
 		}
 		if _, r := c.Nodes[0].Client().Pipeline(ctx, rows); r.Outcome != history.OK {
-			return nil, fmt.Errorf("load keys: %s: %s", r.Outcome, r.Error)
+			return fmt.Errorf("load keys: %s: %s", r.Outcome, r.Error)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func damageKey(i int) string   { return fmt.Sprintf("damage:%d", i) }
