@@ -166,6 +166,9 @@ func (m *committer) commit(term uint64, packs []*pack) {
 		m.n.clock.done(e.Stamp)
 		<-m.slots
 		m.nudge()
+		if err == nil && len(m.slots) == 0 { // otherwise the next entry carries it
+			m.n.tellCommitted(term)
+		}
 		for _, k := range packs {
 			var mine []fsm.Outcome
 			if err == nil {

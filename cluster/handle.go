@@ -51,6 +51,10 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		answer(w.B, nil)
 	case callTransfer:
 		go func() { answer(nil, n.transferTo(string(payload))) }()
+	case callCommitted:
+		if p, err := decodePoint(payload); err == nil {
+			n.learn(p)
+		}
 	case callHint:
 		go func() {
 			var q hint.Ask

@@ -95,6 +95,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	var wg sync.WaitGroup
 	wg.Go(func() { n.keepTime(ctx, term) })
 	wg.Go(func() { n.raiseLevel(ctx, term) })
+	wg.Go(func() { n.keepLinks(ctx) })
 	n.mu.Lock()
 	work := slices.Clone(n.leaderWork)
 	n.mu.Unlock()
@@ -196,6 +197,18 @@ func (n *Node) keepTime(ctx context.Context, term uint64) {
 		if last := n.raft.LastIndex(); last >= digested+n.opts.DigestEvery {
 			if _, err := n.command(term, fsm.TakeDigest.Code, fsm.TakeDigest.Body(fsm.Opening{})); err == nil {
 				digested = last
+			}
+		}
+	}
+}
+
+// keepLinks keeps a link to every other voter open, for what is told and not asked.
+func (n *Node) keepLinks(ctx context.Context) {
+	for pause(ctx, time.Second) {
+		others, _ := n.otherVoters()
+		for _, o := range others {
+			if l := n.peers.links.peek(o.addr); l == nil || l.ended() {
+				n.peers.links.to(o.addr) // the next try is a second away
 			}
 		}
 	}

@@ -4,6 +4,33 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// tellCommitted tells the followers the commit index when no further entry is on its
+// way that would. With it raft's own notice, every CommitTimeout, can be rare.
+func (n *Node) tellCommitted(term uint64) {
+	p := n.commitPoint(term)
+	if p.entryTerm == 0 {
+		return
+	}
+	others, _ := n.otherVoters()
+	b := p.encode()
+	for _, o := range others {
+		if l := n.peers.links.peek(o.addr); l != nil {
+			l.tell(callCommitted, b)
+		}
+	}
+}
+
+// commitPoint is the commit index and the term of the entry there; the term is 0 if the
+// entry is not in the log any more.
+func (n *Node) commitPoint(term uint64) readPoint {
+	p := readPoint{index: n.raft.CommitIndex()}
+	var entry raft.Log
+	if err := n.store.LogStore().GetLog(p.index, &entry); err == nil { // nearly always in the cache
+		p.entryTerm, p.term = entry.Term, term
+	}
+	return p
+}
+
 // learn tells this follower's raft at once what the leader has just said of its commit
 // index. raft itself would hear it with the next append, or a CommitTimeout later, and
 // a read that follows a write would wait for that.

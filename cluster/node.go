@@ -188,8 +188,8 @@ func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
 	c.LocalID = raft.ServerID(n.opts.NodeID)
 	c.HeartbeatTimeout, c.ElectionTimeout = n.opts.Heartbeat, n.opts.Heartbeat
 	c.LeaderLeaseTimeout = n.opts.Heartbeat / 2
-	c.CommitTimeout = time.Millisecond // a follower's reads wait for the notice of a commit
-	c.MaxAppendEntries = 64            // of at most packBytes each, but for single large requests
+	c.CommitTimeout = 10 * time.Millisecond // followers are told of commits by tellCommitted
+	c.MaxAppendEntries = 64                 // of at most packBytes each, but for single large requests
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true

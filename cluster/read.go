@@ -299,11 +299,8 @@ func (f *fence) place(term uint64) (p readPoint, late bool, err error) {
 	if now > applied+readAhead/2 {
 		f.tickSoon(term)
 	}
-	p = readPoint{index: n.raft.CommitIndex(), now: at}
-	var entry raft.Log
-	if err := n.store.LogStore().GetLog(p.index, &entry); err == nil { // nearly always in the cache
-		p.entryTerm, p.term = entry.Term, term
-	}
+	p = n.commitPoint(term)
+	p.now = at
 	return p, false, nil
 }
 

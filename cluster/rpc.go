@@ -33,6 +33,7 @@ const (
 	callHint      // consent to a campaign
 	callHello     // who the asked node is, before and after bootstrap
 	callAdopt     // take part in a new cluster
+	callCommitted // a commit index, told by the leader; not answered
 	callTransfer  // hand leadership to the named node, or to any
 )
 
@@ -169,6 +170,13 @@ func (l *link) call(kind callKind, payload []byte, answer func([]byte, error)) (
 	l.mu.Unlock()
 	l.send(id, kind, payload) // if the link ends meanwhile, close answers
 	return true
+}
+
+// tell sends what needs no answer.
+func (l *link) tell(kind callKind, payload []byte) {
+	if !l.ended() {
+		l.send(0, kind, payload)
+	}
 }
 
 // ask is call for callers that wait.
