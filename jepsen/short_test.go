@@ -16,18 +16,18 @@ const seedVariable = "JEPSEN_SEED"
 
 // TestShort is the short form of the fault run: the product's binary, built with
 // the race detector, three processes, registers and counters under kill -9,
-// SIGSTOP and restart.
+// SIGSTOP, restart and ends at failpoints.
 func TestShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three processes for 25 seconds")
 	}
-	binary, err := lab.Build(t.TempDir(), "-race")
+	binary, err := lab.Build(t.TempDir(), lab.BuildOptions{Race: true, Failpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := Config{
 		Binary: binary, Dir: keptOnFailure(t), Seed: shortSeed(t), Duration: 22 * time.Second,
-		Workloads: Workloads(), Faults: []nemesis.Fault{nemesis.Kill, nemesis.Pause, nemesis.Restart},
+		Workloads: Workloads(), Faults: []nemesis.Fault{nemesis.Kill, nemesis.Pause, nemesis.Restart, nemesis.Failpoint},
 		Gap: 1500 * time.Millisecond, Clients: 10, Pause: 20 * time.Millisecond,
 	}
 	s, err := Run(context.Background(), c)

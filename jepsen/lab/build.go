@@ -24,9 +24,26 @@ func Root() (string, error) {
 	return filepath.Dir(file), nil
 }
 
-// Build compiles the product's binary into dir and returns its path. Further
-// arguments go to go build, such as -race.
-func Build(dir string, args ...string) (string, error) {
+// BuildOptions are what a fault run may add to the product's binary.
+type BuildOptions struct {
+	Race       bool // the race detector, which ends a node at the first race
+	Failpoints bool // the points at which Node.Arm can end a node
+}
+
+func (o BuildOptions) flags() []string {
+	tags := Tags
+	if o.Failpoints {
+		tags += ",failpoints"
+	}
+	flags := []string{"-tags", tags}
+	if o.Race {
+		flags = append(flags, "-race")
+	}
+	return flags
+}
+
+// Build compiles the product's binary into dir and returns its path.
+func Build(dir string, o BuildOptions) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
@@ -38,7 +55,7 @@ func Build(dir string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("build: %w", err)
 	}
-	argv := append([]string{"build", "-tags", Tags, "-o", binary}, args...)
+	argv := append([]string{"build", "-o", binary}, o.flags()...)
 	cmd := exec.Command("go", append(argv, "./cmd/trireme")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {

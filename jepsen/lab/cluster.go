@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"trireme/failpoint"
 )
 
 // Tokens of every cluster under test. They guard nothing but loopback.
@@ -80,10 +82,11 @@ func (c *Cluster) newNode(o Options, i int) *Node {
 		Gossip:  c.ports.Addr(3*i + 2),
 		DataDir: filepath.Join(o.Dir, id),
 		LogPath: filepath.Join(o.Dir, id+".log"),
-		env:     nodeEnvironment(o.Env),
+		points:  filepath.Join(o.Dir, id+".failpoints"),
 		onEnd:   c.recordCrash,
 		ordered: map[*Process]bool{},
 	}
+	n.env = append(nodeEnvironment(o.Env), failpoint.EnvFile+"="+n.points)
 	n.argv = append([]string{
 		o.Binary, "serve", "--node-id", id, "--data-dir", n.DataDir,
 		"--http", n.HTTP, "--cluster", n.Cluster, "--gossip", n.Gossip,

@@ -125,6 +125,34 @@ func TestCrashIsReported(t *testing.T) {
 	}
 }
 
+// TestArmedEndIsNoCrash shows that the end at an armed failpoint counts as ordered.
+func TestArmedEndIsNoCrash(t *testing.T) {
+	c := start(t, labtest.Honest)
+	ctx := limit(t)
+	n := c.Nodes[1]
+	if err := n.Arm("point=1*exit"); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Do(ctx, 1, "GET", "k"); r.Outcome != history.Unknown {
+		t.Fatalf("a node that ended in the middle answered %+v", r)
+	}
+	err := lab.Poll(ctx, time.Millisecond, func() error {
+		if n.Pid() != 0 {
+			return errors.New("still running")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(n.Arm(""), n.Start(), c.WaitReady(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Do(ctx, 1, "GET", "k"); r.Outcome != history.OK || len(c.Crashes()) > 0 {
+		t.Fatalf("after it: %+v, crashes %v", r, c.Crashes())
+	}
+}
+
 // TestOutcomes pins how replies and silences are classified.
 func TestOutcomes(t *testing.T) {
 	answers := map[string]func(http.ResponseWriter){

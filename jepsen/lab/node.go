@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"trireme/failpoint"
 )
 
 // ErrRunning and ErrDown are returned for an act that needs a node in the other state.
@@ -39,6 +41,8 @@ type Node struct {
 	proc    *Process
 	paused  bool
 	ordered map[*Process]bool // processes whose end the harness ordered
+	points  string            // the file that arms failpoints
+	armed   bool              // a failpoint may end the process
 }
 
 // Client sends commands to this node with the Standard token.
@@ -73,7 +77,7 @@ func (n *Node) Start() error {
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()
-	ordered := n.ordered[proc]
+	ordered := n.ordered[proc] || n.armed && proc.ExitCode() == failpoint.ExitCode
 	delete(n.ordered, proc)
 	if n.proc == proc {
 		n.proc = nil
@@ -140,6 +144,27 @@ func (n *Node) signal(s syscall.Signal, paused bool) error {
 	}
 	n.paused = paused
 	return n.proc.Signal(s)
+}
+
+// Arm replaces what is armed in a binary built with failpoints; an empty
+// specification disarms everything. While something is armed, an end with the exit
+// code of failpoints counts as ordered.
+func (n *Node) Arm(spec string) error {
+	if spec != "" {
+		n.setArmed()
+	}
+	if err := os.WriteFile(n.points+".new", []byte(spec), 0o644); err != nil {
+		return fmt.Errorf("arm %s: %w", n.ID, err)
+	}
+	return os.Rename(n.points+".new", n.points)
+}
+
+// setArmed holds for the rest of the run: a point may still be passed while it is
+// being disarmed.
+func (n *Node) setArmed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.armed = true
 }
 
 // Up says whether the node has a process that is not paused.

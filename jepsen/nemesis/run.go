@@ -21,6 +21,7 @@ const readyGrace = 15 * time.Second
 // Event is one fault as it happened. Times are counted from the run's start.
 type Event struct {
 	Fault Fault         `json:"fault"`
+	Point string        `json:"point,omitempty"`
 	Node  string        `json:"node"` // the node that was hurt
 	Led   bool          `json:"led"`  // whether it led
 	From  time.Duration `json:"from"`
@@ -68,14 +69,14 @@ type runner struct {
 // ends is undone at once.
 func (r *runner) step(ctx context.Context, step Step) {
 	node, led := r.target(ctx, step)
-	e := Event{Fault: step.Fault, Led: led, From: time.Since(r.start)}
+	e := Event{Fault: step.Fault, Point: step.Point, Led: led, From: time.Since(r.start)}
 	var nodes []*lab.Node
 	if step.Fault == KillAll {
 		nodes, e.Node = r.cluster.Nodes, "all"
 	} else {
 		nodes, e.Node = []*lab.Node{node}, node.ID
 	}
-	hurt := each(nodes, func(n *lab.Node) error { return r.hurt(ctx, step.Fault, n) })
+	hurt := each(nodes, func(n *lab.Node) error { return r.hurt(ctx, step, n) })
 	sleepUntil(ctx, time.Now().Add(step.Hold))
 	undone := each(nodes, func(n *lab.Node) error { return undo(step.Fault, n) })
 	e.Until = time.Since(r.start)
@@ -104,18 +105,20 @@ func (r *runner) target(ctx context.Context, step Step) (node *lab.Node, led boo
 	return r.cluster.Nodes[i%len(r.cluster.Nodes)], err == nil && leader.Node == i
 }
 
-func (r *runner) hurt(ctx context.Context, f Fault, n *lab.Node) error {
-	switch f {
+func (r *runner) hurt(ctx context.Context, step Step, n *lab.Node) error {
+	switch step.Fault {
 	case Kill, Restart, KillAll:
 		return n.Kill()
 	case Pause:
 		return n.Pause()
 	case Stop:
 		return n.Stop(stopGrace)
+	case Failpoint:
+		return n.Arm(step.Point + "=1*exit")
 	case Transfer:
 		return r.cluster.TransferLeadership(ctx)
 	default:
-		return fmt.Errorf("%w %q", ErrUnknownFault, f)
+		return fmt.Errorf("%w %q", ErrUnknownFault, step.Fault)
 	}
 }
 
@@ -126,6 +129,10 @@ func undo(f Fault, n *lab.Node) error {
 		return n.Resume()
 	case Transfer:
 		return nil
+	case Failpoint:
+		if err := n.Arm(""); err != nil {
+			return err
+		}
 	}
 	if err := n.Start(); err != nil && !errors.Is(err, lab.ErrRunning) {
 		return err

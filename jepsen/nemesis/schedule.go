@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"trireme/failpoint"
 )
 
 // Fault names one way to hurt a node.
@@ -27,12 +29,15 @@ const (
 	Stop Fault = "stop"
 	// Transfer makes the leader hand over leadership.
 	Transfer Fault = "transfer"
+	// Failpoint makes a node end at a named place in its code, if it passes there
+	// before the end of the step, and starts it again.
+	Failpoint Fault = "failpoint"
 	// KillAll is kill -9 of all nodes at once, and their restart at the end.
 	KillAll Fault = "kill-all"
 )
 
 // Faults lists every fault.
-func Faults() []Fault { return []Fault{Kill, Restart, Pause, Stop, Transfer, KillAll} }
+func Faults() []Fault { return []Fault{Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll} }
 
 // ErrUnknownFault is returned for a name that is not a fault's.
 var ErrUnknownFault = errors.New("unknown fault")
@@ -55,6 +60,9 @@ func ParseFaults(list string) ([]Fault, error) {
 	return faults, nil
 }
 
+// writePath is the failpoints that every write passes.
+var writePath = []string{failpoint.BeforePropose, failpoint.AfterPropose, failpoint.AfterFsync, failpoint.ApplyBeforeReply}
+
 // Leader as a step's Node means whoever leads when the step begins.
 const Leader = -1
 
@@ -63,7 +71,8 @@ type Step struct {
 	At    time.Duration `json:"at"`
 	Hold  time.Duration `json:"hold"` // how long until the fault is undone
 	Fault Fault         `json:"fault"`
-	Node  int           `json:"node"` // an index, or Leader
+	Node  int           `json:"node"`            // an index, or Leader
+	Point string        `json:"point,omitempty"` // of a Failpoint
 }
 
 // String renders the step for logs.
@@ -72,7 +81,7 @@ func (s Step) String() string {
 	if s.Node != Leader {
 		node = fmt.Sprintf("n%d", s.Node+1)
 	}
-	return fmt.Sprintf("%v %s %s for %v", s.At, s.Fault, node, s.Hold)
+	return fmt.Sprintf("%v %s %s%s for %v", s.At, s.Fault, node, strings.TrimSuffix(" at "+s.Point, " at "), s.Hold)
 }
 
 // Schedule is the faults of one run, in order of time. At most one node is hurt
@@ -115,6 +124,9 @@ func Generate(p Plan) Schedule {
 		if rng.IntN(2) == 0 {
 			step.Node = rng.IntN(p.Nodes)
 		}
+		if step.Fault == Failpoint {
+			step.Point = writePath[rng.IntN(len(writePath))]
+		}
 		step.Hold = hold(rng, step.Fault)
 		if at += step.Hold; at > p.Duration {
 			return s
@@ -127,7 +139,7 @@ func Generate(p Plan) Schedule {
 // hold draws how long a fault lasts.
 func hold(rng *rand.Rand, f Fault) time.Duration {
 	switch f {
-	case Kill, Stop, KillAll:
+	case Kill, Stop, KillAll, Failpoint:
 		return between(rng, 200*time.Millisecond, 2*time.Second)
 	case Pause:
 		return between(rng, 100*time.Millisecond, 5*time.Second)

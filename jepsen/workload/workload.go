@@ -46,7 +46,7 @@ type Settings struct {
 
 // afterFailure is how long a client rests after a request that failed, so that
 // it does not spend its history on a node that is down.
-const afterFailure = 20 * time.Millisecond
+const afterFailure = 50 * time.Millisecond
 
 // client is one sequential user: at most one operation under way.
 type client struct {

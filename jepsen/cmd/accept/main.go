@@ -104,11 +104,7 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 
 // product builds the binary.
 func (s *session) product() (string, error) {
-	var args []string
-	if s.race {
-		args = append(args, "-race")
-	}
-	return lab.Build(filepath.Join(s.dir, "bin"), args...)
+	return lab.Build(filepath.Join(s.dir, "bin"), lab.BuildOptions{Race: s.race})
 }
 
 // close ends the cluster and reports nodes that ended by themselves.

@@ -41,7 +41,7 @@ func perform(ctx context.Context, args []string) (failed bool, err error) {
 		return false, err
 	}
 	if c.Binary == "" {
-		if c.Binary, err = lab.Build(c.Dir); err != nil {
+		if c.Binary, err = lab.Build(c.Dir, lab.BuildOptions{Failpoints: true}); err != nil {
 			return false, err
 		}
 	}
@@ -63,12 +63,12 @@ func configure(args []string) (jepsen.Config, error) {
 	var c jepsen.Config
 	var workloads, faults, schedule string
 	flags := flag.NewFlagSet("jepsen", flag.ContinueOnError)
-	flags.StringVar(&c.Binary, "binary", "", "the product's binary; built if empty")
+	flags.StringVar(&c.Binary, "binary", "", "the product's binary; built, with failpoints, if empty")
 	flags.StringVar(&c.Dir, "out", "", "folder for data, logs, schedule and histories; a new temporary one if empty")
 	flags.Uint64Var(&c.Seed, "seed", 0, "seed of schedule and operations; 0 draws one")
 	flags.DurationVar(&c.Duration, "duration", time.Minute, "how long load and faults last")
 	flags.StringVar(&workloads, "workloads", strings.Join(jepsen.Workloads(), ","), "workloads, separated by commas")
-	flags.StringVar(&faults, "faults", "kill,restart,pause,stop,transfer", "faults, separated by commas, all, or empty")
+	flags.StringVar(&faults, "faults", "kill,restart,pause,stop,transfer,failpoint", "faults, separated by commas, all, or empty")
 	flags.StringVar(&schedule, "schedule", "", "a stored schedule to play instead of drawing one")
 	flags.DurationVar(&c.Gap, "gap", 2*time.Second, "mean time between faults")
 	flags.IntVar(&c.Clients, "clients", 10, "clients of each workload")

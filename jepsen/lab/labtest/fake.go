@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"trireme/failpoint"
 )
 
 // Lie names what a fake node does wrong.
@@ -119,6 +121,9 @@ func (n *node) command(w http.ResponseWriter, r *http.Request) {
 	if n.lie == Quits && n.requests > 100 {
 		fmt.Println("quitting, as told")
 		os.Exit(7)
+	}
+	if spec, err := os.ReadFile(os.Getenv(failpoint.EnvFile)); err == nil && strings.HasSuffix(string(spec), "exit") {
+		os.Exit(failpoint.ExitCode)
 	}
 	result, err := n.execute(argv)
 	if err != nil {
