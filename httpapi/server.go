@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/command"
+	"trireme/httpapi/lane"
 )
 
 // Engine is what the edge needs of the node: the log, reads, and the node's health.
@@ -83,6 +85,7 @@ type Server struct {
 	metrics  *metrics
 	fixed    *gin.Engine
 	http     *http.Server
+	lane     *lane.Server
 	calls    sync.Pool
 	maxBody  int64
 	maxRows  int
@@ -111,6 +114,7 @@ func New(o Options) (*Server, error) {
 	s.calls.New = func() any { return newCall(s) }
 	s.fixed = s.fixedRoutes(o.Metrics)
 	s.http = newHTTPServer(s, o.Log)
+	s.lane = newLane(s)
 	return s, nil
 }
 
@@ -163,9 +167,27 @@ func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
+// laneBody is the largest body that the lane reads: larger ones gain nothing there.
+const laneBody = 1 << 20
+
+// newLane puts the lane for commands before net/http.
+func newLane(s *Server) *lane.Server {
+	return &lane.Server{
+		Handler: s, HTTP: s.http, MaxHead: maxHeader, MaxBody: int(min(s.maxBody, laneBody)),
+		HeadTime: headerTimeout, BodyTime: bodyTimeout, WriteTime: replyTimeout, IdleTime: idleTimeout,
+		Plain: func(target []byte) bool {
+			first := target[1:]
+			if end := bytes.IndexAny(first, "/?%"); end >= 0 {
+				first = first[:end]
+			}
+			return !isFixed(string(first))
+		},
+	}
+}
+
 // Serve answers requests on l until Shutdown, then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.lane.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("httpapi: %w", err)
 	}
 	return nil
@@ -174,7 +196,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown stops listening at once and waits for the requests under way, until ctx
 // ends: then it closes their connections.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.http.Shutdown(ctx)
+	err := s.lane.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(err, s.http.Close())
 	}
