@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -111,6 +112,10 @@ func damagedDisk(ctx context.Context, s *session) error {
 	if err := damagedNodes(ctx, s); err != nil {
 		return err
 	}
-	state := filepath.Join(s.dir, "core.7.trial.json")
+	if err := fullDisks(ctx, s); err != nil {
+		return err
+	}
+	code := crc32.ChecksumIEEE([]byte(s.progress.Code)) // trials of other code do not count
+	state := filepath.Join(s.dir, fmt.Sprintf("core.7.trials.%08x.json", code))
 	return s.command(ctx, "go", "run", "-tags", lab.Tags, "./cluster/logstore/trial", "-state", state)
 }
