@@ -45,7 +45,8 @@ type Node struct {
 	running  atomic.Bool   // raft and all of the above are there
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
 	failed   atomic.Bool
-	learning atomic.Bool // a commit index is being passed on
+	learning atomic.Bool  // a commit index is being passed on
+	yielded  atomic.Int64 // when leadership was last given up for want of room, unix nanoseconds
 	voters   atomic.Pointer[voters]
 
 	mu         sync.Mutex
