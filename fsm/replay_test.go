@@ -55,9 +55,9 @@ func (l *log) request(b fsm.Batch) fsm.Request {
 
 // batch draws a request of one to a few random commands.
 func (l *log) batch() fsm.Batch {
-	b := fsm.Batch{Role: acl.Standard, Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
+	b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
 	if l.r.IntN(30) == 0 {
-		b.Role = acl.ReadOnly
+		b.As = acl.Trusted(acl.ReadOnlyName)
 	}
 	n := 1
 	if b.Mode != fsm.Single {
@@ -161,7 +161,7 @@ func TestRequestsAreAppliedOnce(t *testing.T) {
 		return o
 	}
 	l.open(apply)
-	incr := fsm.Batch{Role: acl.Standard, Rows: [][][]byte{{[]byte("INCR"), []byte("n")}}}
+	incr := fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("INCR"), []byte("n")}}}
 	sent := []fsm.Request{}
 	for range 200 {
 		q := l.request(incr)
@@ -206,7 +206,7 @@ func TestEntryOfAnotherTermIsRefused(t *testing.T) {
 		return o
 	}
 	l.open(apply)
-	q := l.request(fsm.Batch{Role: acl.Standard, Rows: [][][]byte{{[]byte("SET"), []byte("k"), []byte("v")}}})
+	q := l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("SET"), []byte("k"), []byte("v")}}})
 	data := l.entry(q)
 	o, err := m.Apply(l.index, l.term+1, data)
 	if err != nil || o[0].Status != fsm.Refused {
@@ -225,7 +225,7 @@ func text(m *fsm.Machine, words ...string) (s string) {
 	for i, w := range words {
 		argv[i] = []byte(w)
 	}
-	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Standard, command.Inside, argv).Text() })
+	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Trusted(acl.DefaultName), command.Inside, argv).Text() })
 	return s
 }
 
@@ -248,7 +248,7 @@ func TestMemoryLimit(t *testing.T) {
 		for i, w := range words {
 			argv[i] = []byte(w)
 		}
-		o := apply(l.entry(l.request(fsm.Batch{Role: acl.Standard, Rows: [][][]byte{argv}})))
+		o := apply(l.entry(l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{argv}})))
 		return o[0].Value.(fsm.Results).Values[0].Text()
 	}
 	refused := ""

@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"trireme/fsm/acl"
 	"trireme/fsm/reply"
 )
 
@@ -13,6 +14,7 @@ type Table struct {
 	rows       []*Command
 	byName     map[string]*Command
 	containers map[string]bool // names that only have subcommands
+	catalog    *acl.Catalog
 }
 
 // NewTable is the table of this binary.
@@ -24,6 +26,7 @@ func NewTable() *Table {
 			t.add(&f.rows[i])
 		}
 	}
+	t.catalog = t.newCatalog()
 	return t
 }
 
@@ -47,6 +50,7 @@ func (t *Table) add(c *Command) {
 	if t.byName[c.Name] != nil {
 		panic("command: two rows named " + c.Name)
 	}
+	c.number = len(t.rows)
 	t.rows = append(t.rows, c)
 	t.byName[c.Name] = c
 	if head, _, sub := strings.Cut(c.Name, " "); sub {
@@ -96,8 +100,8 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	if (c.Arity > 0 && len(argv) != c.Arity) || len(argv) < -c.Arity {
 		return nil, ptr(ErrArity(c.Name))
 	}
-	if tx.User == nil || (tx.User.ReadOnly && c.Flags&ReadOnlyUser == 0) {
-		return nil, ptr(ErrNotPermitted(c.Name))
+	if refusal := tx.permit(c, argv); refusal != nil {
+		return nil, refusal
 	}
 	if v, refused := refusedAt(tx.Door, c); refused {
 		return nil, ptr(v)
@@ -116,7 +120,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if tx.ReadOnly && c.Flags&Write != 0 && !c.OnlyReads(argv) {
 		return reply.Error("ERR " + c.Name + " writes and was called in a read")
 	}
-	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used() > tx.MaxMemory && !tx.ReadOnly {
+	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly {
 		return ErrOOM
 	}
 	if tx.deep {
