@@ -121,7 +121,7 @@ func (n *Node) openPort() (err error) {
 		return err
 	}
 	n.peers = newPeers(n.port)
-	n.port.self, n.port.admit = n.greet, n.admit
+	n.port.self, n.port.admit, n.port.connect = n.greet, n.admit, n.opts.Dial
 	n.port.serve = func(c connection, g greeting) { serveLink(c, g, n.handle) }
 	n.port.start()
 	return nil

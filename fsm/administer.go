@@ -129,10 +129,11 @@ func (s *State) found(e *env.Env, f Founding) (Opened, error) {
 	if s.clusterID == "" {
 		s.clusterID, s.settings = f.ClusterID, f.Settings
 		s.drawSecret(e)
-		s.setTokens(f.Tokens)
-	} else if f.Again {
-		s.setTokens(f.Tokens)
+	} else if !f.Again || f.Tokens == s.founded {
+		return Opened{}, nil // a restart doesn't undo a reset
 	}
+	s.founded = f.Tokens
+	s.setTokens(f.Tokens)
 	return Opened{}, nil
 }
 

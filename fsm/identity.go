@@ -79,6 +79,10 @@ func (v *View) Tokens() acl.Tokens {
 	return t
 }
 
+// Founded are the digests of the tokens that the cluster was founded with last; those in
+// force may have been reset since.
+func (v *View) Founded() acl.Tokens { return v.s.founded }
+
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {
 	list := make([]DatabaseInfo, len(v.s.databases))

@@ -57,8 +57,9 @@ func (l *log) request(b fsm.Batch) fsm.Request {
 func (l *log) batch() fsm.Batch {
 	b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
 	if l.r.IntN(30) == 0 {
-		b.As = acl.Trusted(acl.ReadOnlyName)
+		b.As.User = acl.ReadOnlyName
 	}
+	b.As.DB = []string{"", "", "", "a", "b"}[l.r.IntN(5)]
 	n := 1
 	if b.Mode != fsm.Single {
 		n += l.r.IntN(6)
@@ -67,6 +68,23 @@ func (l *log) batch() fsm.Batch {
 		b.Rows = append(b.Rows, commandtest.Random(l.r))
 	}
 	return b
+}
+
+// administer is a request that makes or deletes a database, or resets its tokens.
+func (l *log) administer() fsm.Request {
+	l.seq++
+	q := fsm.Request{Session: l.session, Seq: l.seq}
+	d := fsm.DatabaseTokens{Name: []string{"a", "b", "default", "none", "-"}[l.r.IntN(5)]}
+	d.Standard[0], d.ReadOnly[0] = byte(1+l.r.IntN(255)), 1
+	switch n := l.r.IntN(9); {
+	case n == 0:
+		q.Code, q.Body = fsm.DeleteDatabase.Code, fsm.DeleteDatabase.Body(fsm.DatabaseName{Name: d.Name})
+	case n < 3:
+		q.Code, q.Body = fsm.ResetTokens.Code, fsm.ResetTokens.Body(d)
+	default:
+		q.Code, q.Body = fsm.CreateDatabase.Code, fsm.CreateDatabase.Body(d)
+	}
+	return q
 }
 
 // open registers the session.
@@ -109,6 +127,9 @@ func replay(t *testing.T, seed uint64, commands int) {
 			q := l.batch()
 			done += len(q.Rows)
 			requests = append(requests, l.request(q))
+		}
+		if l.r.IntN(20) == 0 {
+			requests = append(requests, l.administer())
 		}
 		if l.r.IntN(10) == 0 {
 			requests = append(requests, requests[0]) // a repetition within the entry

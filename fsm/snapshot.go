@@ -167,6 +167,7 @@ func (s *State) encodeMeta(w *wire.Writer) {
 	w.Uvarint(uint64(s.level))
 	w.Record(s.settings.Encode)
 	w.Record(s.tokens.Encode)
+	w.Record(s.founded.Encode)
 	w.Uvarint(s.adminSerial)
 	w.Fixed(s.secret[:])
 	w.Uvarint(s.serial)
@@ -179,9 +180,10 @@ func (s *State) encodeMeta(w *wire.Writer) {
 
 func (s *State) decodeMeta(r *wire.Reader) error {
 	s.clusterID, s.clock, s.epoch, s.level = r.String(), r.Varint(), r.Uvarint(), env.Level(r.Uvarint())
-	settings, tokens := r.Record(), r.Record()
+	settings, tokens, founded := r.Record(), r.Record(), r.Record()
 	s.settings.Decode(settings)
 	s.tokens.Decode(tokens)
+	s.founded.Decode(founded)
 	s.adminSerial = r.Uvarint()
 	copy(s.secret[:], r.Fixed(len(s.secret)))
 	s.serial, s.databases, s.home = r.Uvarint(), nil, nil
@@ -190,7 +192,7 @@ func (s *State) decodeMeta(r *wire.Reader) error {
 	for i := range s.reports {
 		s.reports[i].Decode(r.Record())
 	}
-	return errors.Join(settings.Done(), tokens.Done(), r.Done())
+	return errors.Join(settings.Done(), tokens.Done(), founded.Done(), r.Done())
 }
 
 // Restore replaces the state by a snapshot's. On an error the state is as before.

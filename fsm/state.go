@@ -16,9 +16,10 @@ type State struct {
 	settings  Settings
 	// tokens are the cluster's own; those of databases belong to their users.
 	tokens      acl.Tokens
-	adminSerial uint64   // of the admin token: identities it proved name it
-	secret      [32]byte // of REST tokens; drawn when the cluster is founded
-	serial      uint64   // of databases and their credentials
+	founded     acl.Tokens // those that the cluster was founded with last
+	adminSerial uint64     // of the admin token: identities it proved name it
+	secret      [32]byte   // of REST tokens; drawn when the cluster is founded
+	serial      uint64     // of databases and their credentials
 	sessions    sessions
 	databases   []*database // in the order of their names
 	home        *database   // the one named default, which is always there

@@ -52,5 +52,13 @@ func (i *Identity) Encode(w *wire.Writer) {
 // Decode reads the fields.
 func (i *Identity) Decode(r *wire.Reader) {
 	i.DB, i.By = r.String(), By(r.Fixed(1)[0])
-	i.User, i.Credential = r.String(), r.Uvarint()
+	i.User, i.Credential = known(r.Bytes()), r.Uvarint()
+}
+
+// known is name as a string; that of nearly every request costs no allocation.
+func known(name []byte) string {
+	if string(name) == DefaultName {
+		return DefaultName
+	}
+	return string(name)
 }

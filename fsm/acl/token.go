@@ -22,6 +22,9 @@ const (
 // maxUserName is the longest name of a user in bytes.
 const maxUserName = 255
 
+// maxToken is the longest token that names its user, in bytes before its encoding.
+const maxToken = 768
+
 var tokenEncoding = base64.URLEncoding
 
 // SetKey makes the key of REST tokens from the cluster's secret and the database's
@@ -82,9 +85,13 @@ type Bearer struct {
 // ParseBearer reads a token of any kind.
 func ParseBearer(token []byte) Bearer {
 	t := Bearer{Digest: sha256.Sum256(token)}
-	b := make([]byte, tokenEncoding.DecodedLen(len(token)))
-	n, err := tokenEncoding.Decode(b, token)
-	if b = b[:n]; err != nil || n < 2 || n < 2+int(b[1]) {
+	var buf [maxToken]byte
+	if tokenEncoding.DecodedLen(len(token)) > len(buf) {
+		return t
+	}
+	n, err := tokenEncoding.Decode(buf[:], token)
+	b := buf[:n]
+	if err != nil || n < 2 || n < 2+int(b[1]) {
 		return t
 	}
 	name, proof := b[2:2+int(b[1])], b[2+int(b[1]):]

@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 	if !reflect.DeepEqual(steps, want) {
 		t.Fatalf("got %+v", steps)
 	}
-	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window",  "> PING\nPONG\n\nPONG"} {
+	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window", "> PING\nPONG\n\nPONG"} {
 		if _, err := Parse(bad); !errors.Is(err, ErrScript) {
 			t.Errorf("%q: %v", bad, err)
 		}
