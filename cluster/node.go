@@ -150,7 +150,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes}
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Random: random}
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}

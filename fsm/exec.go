@@ -21,7 +21,8 @@ const (
 	Transaction
 )
 
-// Batch is the argument of Exec: commands of one client request.
+// Batch is the argument of Exec: commands of one client request. Their secrets are
+// replaced by digests where it is encoded, so that none can reach the log.
 type Batch struct {
 	// As is on whose behalf, and in which database.
 	As   acl.Identity
@@ -57,7 +58,7 @@ func encodeBatch(w *wire.Writer, b Batch) {
 	w.Uvarint(uint64(len(b.Rows)))
 	for _, row := range b.Rows {
 		w.Uvarint(uint64(len(row)))
-		for _, a := range row {
+		for _, a := range command.Seal(row) {
 			w.Bytes(a)
 		}
 	}
@@ -127,6 +128,9 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 	for i, row := range b.Rows {
 		if i > 0 && b.Mode == Pipeline && s.between != nil {
 			s.between()
+		}
+		if i > 0 {
+			_, tx.User = s.resolve(&b.As) // a row may have changed its user's rights
 		}
 		out.Values[i] = tx.Exec(row)
 	}

@@ -22,6 +22,9 @@ type Hooks struct {
 	Verdict func(DigestVerdict)
 	// Notes is given what an entry has to tell subscribers.
 	Notes func([]env.Note)
+	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
+	// they come from the seed of the read.
+	Random func([]byte)
 }
 
 // Machine is the state machine of one node. Apply is called by one goroutine;
@@ -194,7 +197,7 @@ func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 	defer m.mu.RUnlock()
 	v := View{s: m.state}
 	v.e.Reset(m.index, max(now, m.state.clock), m.state.level, seed, 0)
-	v.e.ReadOnly = true
+	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
 	fn(&v)
 }
 
@@ -206,7 +209,7 @@ func (v *View) Now() int64 { return v.e.Now }
 
 // Exec runs one command that only reads.
 func (v *View) Exec(as acl.Identity, door command.Door, argv [][]byte) reply.Value {
-	return v.s.tx(&v.e, &as, door).Exec(argv)
+	return v.s.tx(&v.e, &as, door).Exec(command.Seal(argv))
 }
 
 // Check tells which command argv calls, or why it may not be called.

@@ -118,7 +118,7 @@ func (c *call) read() {
 		c.fail(failureOf(err, false))
 		return
 	case c.found.revoked:
-		c.fail(errToken)
+		c.readAgain()
 		return
 	case c.found.writes: // permitted since this node looked
 		c.write()
@@ -134,6 +134,21 @@ func (c *call) read() {
 		return
 	}
 	c.answerAll()
+}
+
+// readAgain is for a read whose state knew its token no more. If that state could be
+// old, the cluster is asked, and may say that the token was given again.
+func (c *call) readAgain() {
+	if c.reading.Mode == fsm.Linearizable {
+		c.fail(errToken)
+		return
+	}
+	if f := c.confirm(); f != nil {
+		c.fail(f)
+		return
+	}
+	c.reading = fsm.Reading{}
+	c.read()
 }
 
 // run runs the rows on a view. Replies are encoded later: the view holds a lock.

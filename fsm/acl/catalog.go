@@ -31,11 +31,14 @@ const (
 	Scripting
 	JSON
 	MessagesCategory
+	// ReadOnlyCategory is what the Read Only token opens.
+	ReadOnlyCategory
 )
 
 var categoryNames = []string{
 	"keyspace", "read", "write", "set", "sortedset", "list", "hash", "string", "bitmap", "hyperloglog", "geo", "stream",
 	"pubsub", "admin", "fast", "slow", "blocking", "dangerous", "connection", "transaction", "scripting", "json", "messages",
+	"readonly",
 }
 
 // CategoryNames are the names of all categories.
@@ -56,8 +59,6 @@ type Command struct {
 	// Name in lower case; a subcommand is "config|get".
 	Name       string
 	Categories Category
-	// ReadOnly commands are open to the Read Only token.
-	ReadOnly bool
 }
 
 // Catalog is the commands of a binary, each by its number. It never changes.

@@ -25,28 +25,13 @@ func NewStore(c *Catalog, after uint64, messages bool) *Store {
 	s := &Store{catalog: c, serial: after}
 	main := &User{Name: DefaultName, enabled: true, root: everything()}
 	if !messages {
-		main.root.addRule("-@" + categoryNames[len(categoryNames)-1])
+		main.root.addRule("-@messages")
 	}
-	reader := &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: c.readOnlyRules()}}
+	reader := &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: []string{"+@readonly"}}}
 	for _, u := range []*User{main, reader} {
 		s.put(u)
 	}
 	return s
-}
-
-// readOnlyRules open exactly the commands that are marked for the Read Only token.
-func (c *Catalog) readOnlyRules() []string {
-	s := selector{rules: []string{"+@read", "-@dangerous"}}
-	s.compile(c)
-	for i := range c.commands {
-		switch want := c.commands[i].ReadOnly; {
-		case want && !s.open.has(i):
-			s.rules = append(s.rules, "+"+c.commands[i].Name)
-		case !want && s.open.has(i):
-			s.rules = append(s.rules, "-"+c.commands[i].Name)
-		}
-	}
-	return s.rules
 }
 
 // Fork is the store as it is now; both sides may go on.

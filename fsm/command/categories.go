@@ -43,13 +43,16 @@ func (c *Command) categories() acl.Category {
 	for _, f := range []struct {
 		flag     Flags
 		category acl.Category
-	}{{Write, acl.Write}, {ReadOnly, acl.Read}, {Admin, acl.AdminCategory | acl.Dangerous}, {Fast, acl.Fast}} {
+	}{{Write, acl.Write}, {ReadOnly, acl.Read}, {Admin, acl.AdminCategory | acl.Dangerous}, {Fast, acl.Fast}, {ReadOnlyUser, acl.ReadOnlyCategory}} {
 		if c.Flags&f.flag != 0 {
 			set |= f.category
 		}
 	}
 	if c.Flags&Fast == 0 {
 		set |= acl.Slow
+	}
+	if c.Flags&Admin != 0 { // these are about the data
+		set &^= acl.Read | acl.Write
 	}
 	return set
 }
@@ -68,7 +71,7 @@ func container(name string) string {
 func (t *Table) newCatalog() *acl.Catalog {
 	list := make([]acl.Command, len(t.rows))
 	for i, c := range t.rows {
-		list[i] = acl.Command{Name: outward(c.Name), Categories: c.categories(), ReadOnly: c.Flags&ReadOnlyUser != 0}
+		list[i] = acl.Command{Name: outward(c.Name), Categories: c.categories()}
 	}
 	return acl.NewCatalog(list)
 }

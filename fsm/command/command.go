@@ -69,6 +69,7 @@ type Command struct {
 	Run   Handler
 
 	number int // in the table and its catalog
+	words  int // of the name: arguments stand behind them
 }
 
 // Tx is what one command runs in: its environment, the database and the user.

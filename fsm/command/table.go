@@ -43,6 +43,7 @@ func families() []family {
 		{"string", stringRows()},
 		{"connection", connection()},
 		{"server", server()},
+		{"acl", aclRows()},
 	}
 }
 
@@ -51,6 +52,7 @@ func (t *Table) add(c *Command) {
 		panic("command: two rows named " + c.Name)
 	}
 	c.number = len(t.rows)
+	c.words = 1 + strings.Count(c.Name, " ")
 	t.rows = append(t.rows, c)
 	t.byName[c.Name] = c
 	if head, _, sub := strings.Cut(c.Name, " "); sub {
@@ -89,6 +91,11 @@ func lower(dst, b []byte) []byte {
 	return dst
 }
 
+// Takes tells whether a call may have that many words, the name included.
+func (c *Command) Takes(words int) bool {
+	return (c.Arity < 0 || words == c.Arity) && words >= -c.Arity
+}
+
 // Check finds the row that argv calls and tells whether this user may call it with
 // that many words through this door. It is asked at the edge, to answer early, and
 // again in the apply, to be right.
@@ -97,7 +104,7 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	if c == nil || c.Since > tx.Level {
 		return nil, ptr(t.unknown(tx.Door, argv))
 	}
-	if (c.Arity > 0 && len(argv) != c.Arity) || len(argv) < -c.Arity {
+	if !c.Takes(len(argv)) {
 		return nil, ptr(ErrArity(c.Name))
 	}
 	if refusal := tx.permit(c, argv); refusal != nil {
@@ -124,9 +131,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		return ErrOOM
 	}
 	if tx.deep {
-		return c.Run(tx, NewArgs(argv))
+		return c.Run(tx, &Args{argv: argv, at: c.words})
 	}
-	tx.deep, tx.args = true, Args{argv: argv, at: 1}
+	tx.deep, tx.args = true, Args{argv: argv, at: c.words}
 	v := c.Run(tx, &tx.args)
 	tx.deep = false
 	return v

@@ -16,7 +16,8 @@ import (
 // testTx is what a test's commands run in, at a time of 1000 ms.
 func testTx(user *acl.User, door Door) *Tx {
 	e := env.New(1, 1000, env.Base, [16]byte{}, 0)
-	return &Tx{Env: e, DB: keyspace.New(), User: user, Table: NewTable(), Door: door}
+	table := NewTable()
+	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Door: door}
 }
 
 func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0, true).User(acl.ReadOnlyName) }
