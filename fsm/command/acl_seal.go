@@ -1,7 +1,6 @@
 package command
 
 import (
-
 	"trireme/fsm/acl"
 )
 
@@ -155,4 +154,3 @@ func sealedDigest(word string) (acl.Digest, bool) {
 	}
 	return acl.ParseDigest(word[1:])
 }
-
