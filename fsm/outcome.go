@@ -122,5 +122,5 @@ func (s *State) begin(e *env.Env, n *Entry) {
 			c.raise(m.Below)
 		}
 	}
-	s.db.Sweep(e, sweepPerEntry)
+	s.sweep(e, sweepPerEntry)
 }

@@ -27,8 +27,9 @@ type call struct {
 	proposed bool   // the engine was given a write
 	answered bool
 
-	digest  acl.Digest
-	role    acl.Role
+	db      string // of the path, empty for the default
+	bearer  acl.Bearer
+	as      acl.Identity
 	cluster uint32
 
 	form    redis.Form

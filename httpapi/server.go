@@ -52,7 +52,7 @@ const (
 type Options struct {
 	// Engine is required.
 	Engine Engine
-	// Admin serves /admin; without one these paths answer 404.
+	// Admin serves what /admin asks of the process; without one those paths answer 404.
 	Admin Admin
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger

@@ -67,16 +67,21 @@ type Command struct {
 	// Reads tells of a MayRead command whether these arguments only read.
 	Reads func(argv [][]byte) bool
 	Run   Handler
+
+	number int // in the table and its catalog
+	words  int // of the name: arguments stand behind them
 }
 
 // Tx is what one command runs in: its environment, the database and the user.
 type Tx struct {
 	*env.Env
 	DB    *keyspace.DB
-	User  *acl.User
+	Users *acl.Store // of the database
+	User  *acl.User  // nil: nobody, who may do nothing
 	Table *Table
-	// MaxMemory is the replicated limit of the database in bytes, 0 for none.
-	MaxMemory int64
+	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;
+	// OtherMemory is what is used beside DB.
+	MaxMemory, OtherMemory int64
 	// Door says where the command came from, for rows that are refused there.
 	Door Door
 

@@ -76,7 +76,7 @@ func older(a, b string) bool {
 
 // comparable tells whether a real server of the version can be asked the step.
 func comparable(version string, s *scripttest.Step) bool {
-	return s.Role == acl.Standard && s.Door == command.RESP && !older(version, s.Redis)
+	return s.As == acl.Trusted(acl.DefaultName) && s.Door == command.RESP && !older(version, s.Redis)
 }
 
 // TestFidelity runs every script against a real redis-server with a clock of ours,
@@ -145,7 +145,7 @@ func TestFidelityOfRandomCommands(t *testing.T) {
 }
 
 func randomStep(random *rand.Rand) *scripttest.Step {
-	s := &scripttest.Step{Argv: commandtest.Random(random), Door: command.RESP, Role: acl.Standard, Unordered: true}
+	s := &scripttest.Step{Argv: commandtest.Random(random), Door: command.RESP, As: acl.Trusted(acl.DefaultName), Unordered: true}
 	words := make([]string, len(s.Argv))
 	for i, w := range s.Argv {
 		if words[i] = string(w); words[i] == "" || scripttest.Quote(words[i]) != `"`+words[i]+`"` {
@@ -174,7 +174,7 @@ func passDeadlines(r *replica, now int64) int64 {
 	for {
 		due := false
 		for i := range 1000 {
-			s := scripttest.Step{Argv: [][]byte{[]byte("PTTL"), fmt.Append(nil, "key:", i)}, Role: acl.Standard, Door: command.RESP}
+			s := scripttest.Step{Argv: [][]byte{[]byte("PTTL"), fmt.Append(nil, "key:", i)}, As: acl.Trusted(acl.DefaultName), Door: command.RESP}
 			due = due || r.view(now-1, &s).Int() == 1
 		}
 		if !due {

@@ -16,14 +16,14 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Step{
-		{Line: 2, Text: `SET k "a b"`, Door: command.RESP, Role: acl.Standard, Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
-		{Line: 10, Text: "KEYS *", After: 11005, Door: command.HTTP, Role: acl.ReadOnly, Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
-		{Line: 13, Text: "PING", Door: command.HTTP, Role: acl.ReadOnly, Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
+		{Line: 2, Text: `SET k "a b"`, Door: command.RESP, As: acl.Trusted(acl.DefaultName), Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
+		{Line: 10, Text: "KEYS *", After: 11005, Door: command.HTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
+		{Line: 13, Text: "PING", Door: command.HTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
 	}
 	if !reflect.DeepEqual(steps, want) {
 		t.Fatalf("got %+v", steps)
 	}
-	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window", "role king", "> PING\nPONG\n\nPONG"} {
+	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window", "> PING\nPONG\n\nPONG"} {
 		if _, err := Parse(bad); !errors.Is(err, ErrScript) {
 			t.Errorf("%q: %v", bad, err)
 		}
