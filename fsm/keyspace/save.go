@@ -58,7 +58,11 @@ func decode(record []byte) (string, *Object, error) {
 	case kind == uint64(String):
 		o.text = r.String()
 	default:
-		return "", nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
+		var ok bool
+		if o.data, ok = decodeContainer(kind, r); !ok {
+			return "", nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
+		}
+		o.settle()
 	}
 	if err := r.Done(); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrRecord, err)
@@ -69,12 +73,27 @@ func decode(record []byte) (string, *Object, error) {
 	return key, o, nil
 }
 
+// decodeContainer reads a container of the type; it is not ok if there is no such type
+// or the elements can't be one's.
+func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
+	switch Type(min(kind, uint64(JSON)+1)) {
+	case List:
+		return decodeList(r)
+	case Hash:
+		return decodeFields(r)
+	case Set:
+		return decodeSet(r)
+	}
+	return nil, false
+}
+
 // Loader builds a keyspace from the records of Save, in their order, in linear
 // time. Make one with NewLoader and use it once.
 type Loader struct {
-	keys *cow.Builder[string, *Object]
-	dues []due
-	used int64
+	keys   *cow.Builder[string, *Object]
+	dues   []due
+	fields []due
+	used   int64
 }
 
 // NewLoader starts with no key.
@@ -93,20 +112,27 @@ func (l *Loader) Add(record []byte) error {
 		return fmt.Errorf("%w: key %.40q is out of order", ErrRecord, key)
 	}
 	l.used += cost(key, o)
-	if o.Expire != 0 {
-		l.dues = append(l.dues, due{o.Expire, key})
+	s := o.schedule()
+	if s.gone != 0 {
+		l.dues = append(l.dues, due{s.gone, key})
+	}
+	if s.field != 0 {
+		l.fields = append(l.fields, due{s.field, key})
 	}
 	return nil
 }
 
 // Finish is the keyspace of all records added.
 func (l *Loader) Finish() (*DB, error) {
-	slices.SortFunc(l.dues, compareDue)
-	dues := cow.NewBuilder[due, struct{}](headOfDue, compareDue)
-	for _, d := range l.dues {
-		if !dues.Add(d, struct{}{}) {
-			return nil, fmt.Errorf("%w: key %.40q has two deadlines", ErrRecord, d.key)
-		}
+	return &DB{keys: l.keys.Tree(), dues: index(l.dues), fields: index(l.fields), used: l.used, epoch: 1}, nil
+}
+
+// index builds an index of deadlines; no key is there twice.
+func index(dues []due) *cow.BTree[due, struct{}] {
+	slices.SortFunc(dues, compareDue)
+	b := cow.NewBuilder[due, struct{}](headOfDue, compareDue)
+	for _, d := range dues {
+		b.Add(d, struct{}{})
 	}
-	return &DB{keys: l.keys.Tree(), dues: dues.Tree(), used: l.used, epoch: 1}, nil
+	return b.Tree()
 }

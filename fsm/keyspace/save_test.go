@@ -59,18 +59,47 @@ func checkWhole(t failer, db *DB) {
 	if want := account(db); db.Used() != want {
 		t.Fatalf("used %d, counted anew %d", db.Used(), want)
 	}
-	deadlines := 0
+	keys, fields := 0, 0
 	db.keys.All(func(key string, o *Object) bool {
-		if o.Expire != 0 {
-			deadlines++
-			if _, ok := db.dues.Get(due{o.Expire, key}); !ok {
+		if h, ok := o.data.(*Fields); ok {
+			checkHash(t, h)
+		}
+		s := o.schedule()
+		if s.gone != 0 {
+			keys++
+			if _, ok := db.dues.Get(due{s.gone, key}); !ok {
 				t.Fatalf("deadline of %q is not in the index", key)
+			}
+		}
+		if s.field != 0 {
+			fields++
+			if _, ok := db.fields.Get(due{s.field, key}); !ok {
+				t.Fatalf("first deadline of a field of %q is not in the index", key)
 			}
 		}
 		return true
 	})
-	if db.dues.Len() != deadlines {
-		t.Fatalf("%d deadlines in the index, %d on keys", db.dues.Len(), deadlines)
+	if db.dues.Len() != keys || db.fields.Len() != fields {
+		t.Fatalf("%d deadlines in the index, %d on keys; %d of fields, %d on hashes", db.dues.Len(), keys, db.fields.Len(), fields)
+	}
+}
+
+// checkHash fails if the parts of h contradict one another.
+func checkHash(t failer, h *Fields) {
+	t.Helper()
+	size, deadlines := int64(0), 0
+	h.cells.all(func(field string, c cell) bool {
+		size += cellSize(field, c)
+		if c.at != 0 {
+			deadlines++
+			if _, ok := h.dues.Get(due{c.at, field}); !ok {
+				t.Fatalf("deadline of field %q is not in the index", field)
+			}
+		}
+		return true
+	})
+	if h.size != size || h.known != h.schedule() || h.dues != nil && h.dues.Len() != deadlines {
+		t.Fatalf("a hash of %d bytes counts %d, knows %v of %v", size, h.size, h.known, h.schedule())
 	}
 }
 

@@ -34,6 +34,8 @@ func Print(v reply.Value) string {
 		return Quote(v.Text())
 	case reply.KindMap:
 		return pairs(v)
+	case reply.KindPairs:
+		return list(nested(v))
 	}
 	return list(v)
 }
@@ -58,6 +60,16 @@ func list(v reply.Value) string {
 	return strings.Join(lines, "\n")
 }
 
+// nested is a list of pairs as RESP3 has it.
+func nested(v reply.Value) reply.Value {
+	elems := v.Elems()
+	arrays := make([]reply.Value, len(elems)/2)
+	for i := range arrays {
+		arrays[i] = reply.Array(elems[2*i : 2*i+2]...)
+	}
+	return reply.Array(arrays...)
+}
+
 func pairs(v reply.Value) string {
 	elems := v.Elems()
 	if len(elems) == 0 {
@@ -76,20 +88,47 @@ func indent(s string, n int) string {
 	return strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n))
 }
 
-// Sorted is v with the elements of every array that holds only strings in order.
+// Sorted is v with the elements of every set, the pairs of every map, and the elements
+// of every array that holds only strings or only pairs of strings in order.
 func Sorted(v reply.Value) reply.Value {
-	if v.Kind() != reply.KindArray {
-		return v
-	}
-	elems, texts := slices.Clone(v.Elems()), true
+	elems := slices.Clone(v.Elems())
 	for i := range elems {
 		elems[i] = Sorted(elems[i])
-		texts = texts && elems[i].Kind() == reply.KindBulk
 	}
-	if texts {
-		slices.SortFunc(elems, func(a, b reply.Value) int { return strings.Compare(a.Text(), b.Text()) })
+	byText := func(a, b reply.Value) int { return strings.Compare(Print(a), Print(b)) }
+	switch v.Kind() {
+	case reply.KindSet:
+		slices.SortFunc(elems, byText)
+		return reply.Set(elems...)
+	case reply.KindMap:
+		arrays := slices.Clone(nested(reply.Pairs(elems...)).Elems())
+		slices.SortFunc(arrays, byText)
+		elems = elems[:0]
+		for _, a := range arrays {
+			elems = append(elems, a.Elems()...)
+		}
+		return reply.Map(elems...)
+	case reply.KindPairs:
+		return Sorted(nested(v))
+	case reply.KindArray:
+		if sortable(elems) {
+			slices.SortFunc(elems, byText)
+		}
+		return reply.Array(elems...)
 	}
-	return reply.Array(elems...)
+	return v
+}
+
+// sortable tells whether elems are all strings or all pairs of strings.
+func sortable(elems []reply.Value) bool {
+	isText := func(v reply.Value) bool { return v.Kind() == reply.KindBulk }
+	isPair := func(v reply.Value) bool {
+		return v.Kind() == reply.KindArray && len(v.Elems()) == 2 && isText(v.Elems()[0]) && isText(v.Elems()[1])
+	}
+	all := func(is func(reply.Value) bool) bool {
+		return !slices.ContainsFunc(elems, func(v reply.Value) bool { return !is(v) })
+	}
+	return all(isText) || all(isPair)
 }
 
 // Shown is the reply of a step in the form of its Want.
