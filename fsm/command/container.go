@@ -74,20 +74,14 @@ func (a *Args) maybe(count func(*Args) int64) (n int64, given bool) {
 	return 0, true
 }
 
-// positive reads an integer of 0 or more.
-func (a *Args) positive() int64 {
-	n := a.IntOr(errPositive)
+// notNegative reads an integer of 0 or more; anything else is the error e.
+func (a *Args) notNegative(e reply.Value) int64 {
+	n := a.IntOr(e)
 	if n < 0 {
-		a.Fail(errPositive)
+		a.Fail(e)
 	}
 	return n
 }
 
-// bulks are texts as replies.
-func bulks(texts []string) []reply.Value {
-	values := make([]reply.Value, len(texts))
-	for i, s := range texts {
-		values[i] = reply.Bulk(s)
-	}
-	return values
-}
+// positive is notNegative with the error of most counts.
+func (a *Args) positive() int64 { return a.notNegative(errPositive) }

@@ -127,8 +127,8 @@ func sInterCard(tx *Tx, a *Args) reply.Value {
 	for a.Left() > 0 && !a.bad {
 		if !a.Word("LIMIT") || a.Left() == 0 {
 			a.Fail(ErrSyntax)
-		} else if limit = a.IntOr(errLimit); limit < 0 {
-			a.Fail(errLimit)
+		} else {
+			limit = a.notNegative(errLimit)
 		}
 	}
 	if err, ok := a.Done(); !ok {

@@ -40,6 +40,7 @@ func families() []family {
 		{"string", stringRows()},
 		{"connection", connection()},
 		{"server", server()},
+		{"list", listRows()},
 		{"set", setRows()},
 	}
 }
