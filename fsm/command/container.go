@@ -15,30 +15,48 @@ func find[C keyspace.Container](tx *Tx, key []byte) (o *keyspace.Object, c C, ok
 	return o, c, ok
 }
 
-// edit is a change of the container under a key, from begin to end.
+// edit is a look at the container under a key that may turn into a change of it.
 type edit[C keyspace.Container] struct {
 	tx     *Tx
 	key    []byte
-	had    bool
-	before int64
+	object *keyspace.Object // nil if the key is missing
+	fresh  func() C
+	// data is the container for reading, nil if the key is missing; once write was called,
+	// for writing.
 	data   C
+	before int64
+	open   bool
 }
 
-// begin makes the container of o, which is under key, ready to change; without o it
-// makes a fresh one.
-func begin[C keyspace.Container](tx *Tx, key []byte, o *keyspace.Object, fresh func() C) edit[C] {
-	if o == nil {
-		return edit[C]{tx: tx, key: key, data: fresh()}
-	}
-	c := tx.DB.Mutable(tx.Env, key, o).(C)
-	return edit[C]{tx: tx, key: key, had: true, before: c.Size(), data: c}
+// look finds the container under key; ok is false if it holds another type. What fresh
+// makes is stored if something is written and there was no key.
+func look[C keyspace.Container](tx *Tx, key []byte, fresh func() C) (e edit[C], ok bool) {
+	e = edit[C]{tx: tx, key: key, fresh: fresh}
+	e.object, e.data, ok = find[C](tx, key)
+	return e, ok
 }
 
-// end puts the change in place, where left is how many elements there are now: a
-// container without any disappears, and its key.
-func (e edit[C]) end(left int) {
+// write gives the container for changing it; whoever calls it calls end too.
+func (e *edit[C]) write() C {
 	switch {
-	case e.had:
+	case e.open:
+		return e.data
+	case e.object == nil:
+		e.data = e.fresh()
+	default:
+		e.data = e.tx.DB.Mutable(e.tx.Env, e.key, e.object).(C)
+		e.before = e.data.Size()
+	}
+	e.open = true
+	return e.data
+}
+
+// end puts a change in place, where left is how many elements there are now: a container
+// without any disappears, and its key. Without a change it does nothing.
+func (e *edit[C]) end(left int) {
+	switch {
+	case !e.open:
+	case e.object != nil:
 		e.tx.DB.Changed(e.tx.Env, e.key, e.before)
 		if left == 0 {
 			e.tx.DB.Remove(e.tx.Env, e.key)

@@ -66,23 +66,22 @@ func lSet(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, list, ok := findList(tx, key)
+	e, ok := lookList(tx, key)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil:
+	case e.object == nil:
 		return ErrNoKey
 	}
 	index, ok := ParseInt(word)
 	if !ok {
 		return ErrNotInteger
 	}
-	at, ok := place(index, list.Len())
+	at, ok := place(index, e.data.Len())
 	if !ok {
 		return errIndex
 	}
-	e := begin(tx, key, o, keyspace.NewElements)
-	e.data.Set(at, string(element))
+	e.write().Set(at, string(element))
 	e.end(e.data.Len())
 	return reply.OK()
 }
@@ -114,20 +113,19 @@ func lTrim(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, list, ok := findList(tx, key)
+	e, ok := lookList(tx, key)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil:
+	case e.object == nil:
 		return reply.OK()
 	}
-	from, to := span(start, stop, list.Len())
+	from, to := span(start, stop, e.data.Len())
 	switch {
 	case from == to:
 		tx.DB.Remove(tx.Env, key)
-	case to-from < list.Len():
-		e := begin(tx, key, o, keyspace.NewElements)
-		e.data.Keep(from, to)
+	case to-from < e.data.Len():
+		e.write().Keep(from, to)
 		e.end(e.data.Len())
 	}
 	return reply.OK()
@@ -154,7 +152,7 @@ func lRem(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, list, ok := findList(tx, key)
+	e, ok := lookList(tx, key)
 	if !ok {
 		return ErrWrongType
 	}
@@ -168,16 +166,15 @@ func lRem(tx *Tx, a *Args) reply.Value {
 	if count < 0 {
 		from = right
 	}
-	found := positions(list, element, limit, from)
+	found := positions(e.data, element, limit, from)
 	if len(found) == 0 {
 		return reply.Int(0)
 	}
 	if from == left {
 		slices.Reverse(found) // the last goes first, so that the others stay where they are
 	}
-	e := begin(tx, key, o, keyspace.NewElements)
 	for _, i := range found {
-		e.data.Delete(i)
+		e.write().Delete(i)
 	}
 	e.end(e.data.Len())
 	return reply.Int(int64(len(found)))
@@ -192,14 +189,14 @@ func lInsert(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, list, ok := findList(tx, key)
+	e, ok := lookList(tx, key)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil:
+	case e.object == nil:
 		return reply.Int(0)
 	}
-	found := positions(list, pivot, 1, left)
+	found := positions(e.data, pivot, 1, left)
 	if len(found) == 0 {
 		return reply.Int(-1)
 	}
@@ -207,8 +204,7 @@ func lInsert(tx *Tx, a *Args) reply.Value {
 	if behind {
 		at++
 	}
-	e := begin(tx, key, o, keyspace.NewElements)
-	e.data.Insert(at, string(element))
+	e.write().Insert(at, string(element))
 	e.end(e.data.Len())
 	return reply.Int(int64(e.data.Len()))
 }

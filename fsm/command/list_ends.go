@@ -31,6 +31,10 @@ func findList(tx *Tx, key []byte) (*keyspace.Object, *keyspace.Elements, bool) {
 	return find[*keyspace.Elements](tx, key)
 }
 
+func lookList(tx *Tx, key []byte) (edit[*keyspace.Elements], bool) {
+	return look(tx, key, keyspace.NewElements)
+}
+
 func pushTo(list *keyspace.Elements, s side, element string) {
 	if s == left {
 		list.Insert(0, element)
@@ -48,16 +52,15 @@ func popFrom(list *keyspace.Elements, s side) string {
 
 func push(tx *Tx, a *Args, s side, must bool) reply.Value {
 	key, elements := a.Bytes(), a.Rest()
-	o, _, ok := findList(tx, key)
+	e, ok := lookList(tx, key)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil && must:
+	case e.object == nil && must:
 		return reply.Int(0)
 	}
-	e := begin(tx, key, o, keyspace.NewElements)
 	for _, v := range elements {
-		pushTo(e.data, s, string(v))
+		pushTo(e.write(), s, string(v))
 	}
 	n := e.data.Len()
 	e.end(n)
@@ -72,15 +75,11 @@ func lPushX(tx *Tx, a *Args) reply.Value { return push(tx, a, left, true) }
 
 func rPushX(tx *Tx, a *Args) reply.Value { return push(tx, a, right, true) }
 
-// take removes at most count elements from an end of the list that o, under key, holds.
-func take(tx *Tx, key []byte, o *keyspace.Object, s side, count int64) []reply.Value {
-	if count == 0 {
-		return nil
-	}
-	e := begin(tx, key, o, keyspace.NewElements)
+// take removes at most count elements from an end of the list, which is not missing.
+func take(e edit[*keyspace.Elements], s side, count int64) []reply.Value {
 	taken := make([]reply.Value, min(count, int64(e.data.Len())))
 	for i := range taken {
-		taken[i] = reply.Bulk(popFrom(e.data, s))
+		taken[i] = reply.Bulk(popFrom(e.write(), s))
 	}
 	e.end(e.data.Len())
 	return taken
@@ -95,16 +94,16 @@ func pop(tx *Tx, a *Args, s side, name string) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, _, ok := findList(tx, key)
+	e, ok := lookList(tx, key)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil && given:
+	case e.object == nil && given:
 		return reply.NilArray()
-	case o == nil:
+	case e.object == nil:
 		return reply.Nil()
 	}
-	taken := take(tx, key, o, s, count)
+	taken := take(e, s, count)
 	if !given {
 		return taken[0]
 	}
@@ -144,12 +143,12 @@ func readPopArgs(a *Args) (p popArgs) {
 // or the null array.
 func takeFirst(tx *Tx, p popArgs) reply.Value {
 	for _, key := range p.keys {
-		o, _, ok := findList(tx, key)
+		e, ok := lookList(tx, key)
 		if !ok {
 			return ErrWrongType
 		}
-		if o != nil {
-			taken := take(tx, key, o, p.side, p.count)
+		if e.object != nil {
+			taken := take(e, p.side, p.count)
 			return reply.Array(reply.Bulk(string(key)), reply.Array(taken...))
 		}
 	}
@@ -166,28 +165,25 @@ func lMPop(tx *Tx, a *Args) reply.Value {
 
 // shift moves an element from an end of a list to an end of another, or of the same.
 func shift(tx *Tx, from, to []byte, out, in side) reply.Value {
-	o, _, ok := findList(tx, from)
+	source, ok := lookList(tx, from)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil:
+	case source.object == nil:
 		return reply.Nil()
 	}
-	target, _, ok := findList(tx, to)
+	target, ok := lookList(tx, to)
 	if !ok {
 		return ErrWrongType
 	}
-	e := begin(tx, from, o, keyspace.NewElements)
-	v := popFrom(e.data, out)
+	v := popFrom(source.write(), out)
 	if bytes.Equal(from, to) {
-		pushTo(e.data, in, v)
-		e.end(e.data.Len())
-		return reply.Bulk(v)
+		target = source
+	} else {
+		source.end(source.data.Len())
 	}
-	e.end(e.data.Len())
-	e = begin(tx, to, target, keyspace.NewElements)
-	pushTo(e.data, in, v)
-	e.end(e.data.Len())
+	pushTo(target.write(), in, v)
+	target.end(target.data.Len())
 	return reply.Bulk(v)
 }
 

@@ -12,39 +12,20 @@ func findSet(tx *Tx, key []byte) (*keyspace.Object, *keyspace.Members, bool) {
 	return find[*keyspace.Members](tx, key)
 }
 
-// hasAny tells whether any of the members is in the set.
-func hasAny(set *keyspace.Members, members [][]byte) bool {
-	for _, m := range members {
-		if set.Has(keyspace.Alias(m)) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasAll tells whether all of the members are in the set.
-func hasAll(set *keyspace.Members, members [][]byte) bool {
-	for _, m := range members {
-		if !set.Has(keyspace.Alias(m)) {
-			return false
-		}
-	}
-	return true
+func lookSet(tx *Tx, key []byte) (edit[*keyspace.Members], bool) {
+	return look(tx, key, keyspace.NewMembers)
 }
 
 func sAdd(tx *Tx, a *Args) reply.Value {
 	key, members := a.Bytes(), a.Rest()
-	o, set, ok := findSet(tx, key)
+	e, ok := lookSet(tx, key)
 	if !ok {
 		return ErrWrongType
 	}
-	if hasAll(set, members) {
-		return reply.Int(0)
-	}
 	n := int64(0)
-	e := begin(tx, key, o, keyspace.NewMembers)
-	for _, m := range members {
-		if e.data.Add(keyspace.Alias(m)) {
+	for _, word := range members {
+		if m := keyspace.Alias(word); !e.data.Has(m) {
+			e.write().Add(m)
 			n++
 		}
 	}
@@ -54,17 +35,14 @@ func sAdd(tx *Tx, a *Args) reply.Value {
 
 func sRem(tx *Tx, a *Args) reply.Value {
 	key, members := a.Bytes(), a.Rest()
-	o, set, ok := findSet(tx, key)
+	e, ok := lookSet(tx, key)
 	if !ok {
 		return ErrWrongType
 	}
-	if !hasAny(set, members) {
-		return reply.Int(0)
-	}
 	n := int64(0)
-	e := begin(tx, key, o, keyspace.NewMembers)
-	for _, m := range members {
-		if e.data.Delete(keyspace.Alias(m)) {
+	for _, word := range members {
+		if m := keyspace.Alias(word); e.data.Has(m) {
+			e.write().Delete(m)
 			n++
 		}
 	}
@@ -77,29 +55,27 @@ func sMove(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, source, ok := findSet(tx, from)
+	source, ok := lookSet(tx, from)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil:
+	case source.object == nil:
 		return reply.Int(0)
 	}
-	target, set, ok := findSet(tx, to)
+	target, ok := lookSet(tx, to)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case !source.Has(member):
+	case !source.data.Has(member):
 		return reply.Int(0)
 	case bytes.Equal(from, to):
 		return reply.Int(1)
 	}
-	e := begin(tx, from, o, keyspace.NewMembers)
-	e.data.Delete(member)
-	e.end(e.data.Len())
-	if !set.Has(member) {
-		e = begin(tx, to, target, keyspace.NewMembers)
-		e.data.Add(member)
-		e.end(e.data.Len())
+	source.write().Delete(member)
+	source.end(source.data.Len())
+	if !target.data.Has(member) {
+		target.write().Add(member)
+		target.end(target.data.Len())
 	}
 	return reply.Int(1)
 }

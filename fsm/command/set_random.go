@@ -1,7 +1,6 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
 )
 
@@ -11,23 +10,22 @@ func sPop(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	o, set, ok := findSet(tx, key)
+	e, ok := lookSet(tx, key)
 	switch {
 	case !ok:
 		return ErrWrongType
-	case o == nil && !given:
+	case e.object == nil && !given:
 		return reply.Nil()
-	case o == nil || count == 0:
+	case e.object == nil || count == 0:
 		return reply.Set()
-	case count >= int64(set.Len()) && given:
-		all := allMembers(set)
+	case count >= int64(e.data.Len()) && given:
+		all := allMembers(e.data)
 		tx.DB.Remove(tx.Env, key)
 		return all
 	}
-	e := begin(tx, key, o, keyspace.NewMembers)
 	popped := make([]reply.Value, count)
 	for i := range popped {
-		popped[i] = reply.Bulk(e.data.Pop(tx.Env))
+		popped[i] = reply.Bulk(e.write().Pop(tx.Env))
 	}
 	e.end(e.data.Len())
 	if !given {

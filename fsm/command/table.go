@@ -40,6 +40,7 @@ func families() []family {
 		{"string", stringRows()},
 		{"connection", connection()},
 		{"server", server()},
+		{"hash", hashRows()},
 		{"list", listRows()},
 		{"set", setRows()},
 	}

@@ -51,7 +51,7 @@ func (c cell) expired(now int64) bool { return c.at != 0 && c.at <= now }
 
 // expired is how many fields are past their deadline at now but not swept yet.
 func (h *Fields) expired(now int64) int {
-	if h.dues == nil {
+	if h == nil || h.dues == nil {
 		return 0
 	}
 	n, _ := h.dues.Rank(due{at: now + 1})
