@@ -105,7 +105,7 @@ func readHSetEx(a *Args, now int64) (o hsetexOptions, pairs [][]byte) {
 		case a.Word("FXX"):
 			o.condition(a, ifExists)
 		default:
-			a.Fail(reply.Error("ERR unknown argument: " + clean(a.String())))
+			a.Fail(reply.Error("ERR unknown argument: " + shown(a.String())))
 		}
 	}
 	return o, readPairs(a)
