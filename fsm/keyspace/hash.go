@@ -56,7 +56,9 @@ func decodeFields(r *wire.Reader) (Container, bool) {
 	h, valid := NewFields(), true
 	var ok bool
 	h.cells, ok = decodeTable(r, func() cell {
-		c := cell{value: r.String(), at: r.Varint()}
+		c := cell{value: r.String()}
+		valid = valid && r.Len() > 0 // a record that is cut reads as zeros
+		c.at = r.Varint()
 		valid = valid && c.at >= 0
 		return c
 	})

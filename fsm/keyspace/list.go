@@ -40,6 +40,9 @@ func decodeList(r *wire.Reader) (Container, bool) {
 	l := NewElements()
 	n := r.Count(1)
 	for i := range n {
+		if r.Len() == 0 {
+			return nil, false
+		}
 		l.Insert(i, r.String())
 	}
 	return l, n > 0 && r.Err() == nil

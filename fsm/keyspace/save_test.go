@@ -110,6 +110,10 @@ func change(t *rapid.T, e *env.Env, db *DB) {
 	text := rapid.StringN(0, 20, 40).Draw(t, "text")
 	expire := rapid.SampledFrom([]int64{0, 0, e.Now + 1, e.Now + 3, e.Now + 100}).Draw(t, "expire")
 	o := db.Find(e, key)
+	if rapid.Bool().Draw(t, "container") {
+		changeContainer(t, e, db, key, text, expire)
+		return
+	}
 	switch op := rapid.IntRange(0, 8).Draw(t, "op"); {
 	case op <= 1:
 		db.SetText(e, key, text, expire)
@@ -211,6 +215,17 @@ func TestLoaderRefuses(t *testing.T) {
 		"unknown type": {{1, 'k', 99}},
 		"no type":      {{1, 'k', 0}},
 		"deadline":     {{1, 'k', 1, 1}},
+		"empty list":   {{1, 'k', 2, 0, 0, 0}},
+		"cut list":     {{1, 'k', 2, 0, 0, 2, 1, 'a'}},
+		"empty hash":   {{1, 'k', 3, 0, 0, 0, 0}},
+		"field twice":  {{1, 'k', 3, 0, 0, 0, 2, 1, 'f', 1, 'v', 0, 1, 'f', 1, 'v', 0}},
+		"cut field":    {{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v'}},
+		"cut set":      {{1, 'k', 4, 0, 0, 0, 2, 1, 'm'}},
+		"field time":   {{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v', 1}},
+		"empty set":    {{1, 'k', 4, 0, 0, 0, 0}},
+		"member twice": {{1, 'k', 4, 0, 0, 0, 2, 1, 'm', 1, 'm'}},
+		"large twice":  {{1, 'k', 4, 0, 0, 1, 2, 1, 'm', 1, 'm'}},
+		"form":         {{1, 'k', 4, 0, 0, 2, 1, 1, 'm'}},
 	} {
 		if _, err := load(bad); !errors.Is(err, ErrRecord) {
 			t.Errorf("%s: %v, want ErrRecord", name, err)
@@ -227,6 +242,11 @@ func FuzzLoader(f *testing.F) {
 	db := New()
 	db.SetText(entry(7, 1), []byte("key"), "value", 10)
 	f.Add(records(f, db)[0])
+	for _, c := range containers() {
+		one := New()
+		one.PutContainer(entry(7, 1), []byte("key"), c, 10)
+		f.Add(records(f, one)[0])
+	}
 	f.Fuzz(func(t *testing.T, record []byte) {
 		db, err := load([][]byte{record})
 		if err != nil {

@@ -164,9 +164,9 @@ func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
 	}
 	if !large {
 		for range n {
-			name := Alias(r.Bytes())
+			left, name := r.Len(), Alias(r.Bytes())
 			slot, _, had := t.slot(name)
-			if *slot = value(); had {
+			if *slot = value(); had || left == 0 {
 				return t, false
 			}
 		}
@@ -174,8 +174,8 @@ func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
 	}
 	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
 	for range n {
-		name := r.String()
-		if !b.Add(name, value()) {
+		left, name := r.Len(), r.String()
+		if !b.Add(name, value()) || left == 0 {
 			return t, false
 		}
 	}
