@@ -116,6 +116,7 @@ func notes(c *command.Command) string {
 		{command.DenyOOM, "Refused with `OOM` when the memory limit is reached."},
 		{command.NoScript, "Can't be called from a script."},
 		{command.NoMulti, "Can't stand in a transaction."},
+		{command.Blocking, "Waits only when called directly; in a transaction or a script it answers null when there is nothing to take."},
 	} {
 		if c.Flags&n.flag != 0 {
 			b.WriteString(n.text + "\n")

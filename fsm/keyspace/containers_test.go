@@ -226,3 +226,38 @@ func TestDraw(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeRecords saves keys of more than one record, between small ones, and loads them;
+// a part that is missing or out of place is noticed.
+func TestLargeRecords(t *testing.T) {
+	db := New()
+	db.SetText(entry(1, 1), []byte("text"), strings.Repeat("x", 2*maxRecord+5), 0)
+	s := NewMembers()
+	for i := range 60_000 {
+		s.Add(fmt.Sprintf("member:%020d", i))
+	}
+	db.PutContainer(entry(1, 1), []byte("set"), s, 7)
+	for i := range 20 {
+		db.SetText(entry(1, 1), fmt.Append(nil, i), "v", 0)
+	}
+	all := records(t, db)
+	if len(all) != 20+3+2 {
+		t.Fatalf("%d records", len(all))
+	}
+	again, err := load(all)
+	if err != nil || !equal(records(t, again), all) || again.Used() != db.Used() {
+		t.Fatalf("loaded: %v", err)
+	}
+	checkWhole(t, again)
+	for i, r := range all {
+		if len(r) < maxRecord/2 {
+			continue
+		}
+		if _, err := load(slices.Delete(slices.Clone(all), i, i+1)); err == nil {
+			t.Errorf("loaded without part %d", i)
+		}
+		if _, err := load(all[:i]); err == nil && len(all[max(i-1, 0)]) > maxRecord {
+			t.Errorf("loaded the parts up to %d", i)
+		}
+	}
+}

@@ -21,7 +21,8 @@ type cell struct {
 type Fields struct {
 	Owned
 	cells table[cell]
-	dues  *cow.BTree[due, struct{}] // fields by deadline; nil before the first
+	timed int                       // fields with a deadline
+	dues  *cow.BTree[due, struct{}] // those by deadline, once the hash is large and has any
 	size  int64
 	known schedule // what the keyspace's indexes hold of this hash
 }
@@ -37,7 +38,7 @@ func (h *Fields) Size() int64 { return h.size }
 
 // Clone copies the hash in constant time, or up to 64 fields one by one.
 func (h *Fields) Clone() Container {
-	c := &Fields{cells: h.cells.clone(), size: h.size, known: h.known}
+	c := &Fields{cells: h.cells.clone(), timed: h.timed, size: h.size, known: h.known}
 	if h.dues != nil {
 		c.dues = h.dues.Snapshot()
 	}
@@ -102,6 +103,9 @@ func (h *Fields) Get(now int64, field string) (value string, at int64, ok bool) 
 // whether the field is new at now.
 func (h *Fields) Set(now int64, field string, value string, at int64) bool {
 	slot, stored, had := h.cells.slot(field)
+	if h.cells.large != nil && h.dues == nil && h.timed > 0 {
+		h.index() // it has just grown
+	}
 	old := *slot
 	if had {
 		h.size -= cellSize(stored, old)

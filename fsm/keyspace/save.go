@@ -14,10 +14,10 @@ import (
 // the wrong place.
 var ErrRecord = errors.New("keyspace: malformed record")
 
-// Save gives every key as one record to emit, in an order that depends on the keys
-// alone, so that equal keyspaces give equal records: keys past their deadline but
-// not swept yet are part of the state and are saved too. A record holds only until
-// emit returns. Save only reads, so a fork can be saved while its original is
+// Save gives every key as one record to emit, or a large one as several, in an order
+// that depends on the keys alone, so that equal keyspaces give equal records: keys past
+// their deadline but not swept yet are part of the state and are saved too. A record
+// holds only until emit returns. Save only reads, so a fork can be saved while its original is
 // written to.
 func (db *DB) Save(emit func(record []byte) error) error {
 	var w wire.Writer
@@ -25,12 +25,41 @@ func (db *DB) Save(emit func(record []byte) error) error {
 	db.keys.All(func(key string, o *Object) bool {
 		w.B = w.B[:0]
 		encode(&w, key, o)
-		if err := emit(w.B); err != nil {
+		if err := emitParts(key, w.B, emit); err != nil {
 			failed = fmt.Errorf("saving a key: %w", err)
 		}
 		return failed == nil
 	})
 	return failed
+}
+
+// A record of more than maxRecord bytes is cut into parts, records of their own with this
+// code in place of the type, because what carries them bounds the length of a record, and
+// containers have no bound.
+const (
+	maxRecord = 1 << 20
+	partCode  = 255
+)
+
+// emitParts emits a key's record, whole or in parts.
+func emitParts(key string, record []byte, emit func([]byte) error) error {
+	if len(record) <= maxRecord {
+		return emit(record)
+	}
+	var w wire.Writer
+	for len(record) > 0 {
+		n := min(len(record), maxRecord)
+		w.B = w.B[:0]
+		w.String(key)
+		w.Uvarint(partCode)
+		w.Bool(n == len(record)) // the last one
+		w.Fixed(record[:n])
+		if err := emit(w.B); err != nil {
+			return err
+		}
+		record = record[n:]
+	}
+	return nil
 }
 
 // encode writes one key: its name, type, deadline, version and payload. The order
@@ -94,6 +123,8 @@ type Loader struct {
 	dues   []due
 	fields []due
 	used   int64
+	key    string // of the parts
+	parts  []byte // of a record that is not whole yet
 }
 
 // NewLoader starts with no key.
@@ -104,6 +135,10 @@ func NewLoader() *Loader {
 // Add takes the next record, which it does not keep. A record that is damaged, a
 // repeated key, or a key out of order is ErrRecord.
 func (l *Loader) Add(record []byte) error {
+	record, err := l.whole(record)
+	if err != nil || record == nil {
+		return err
+	}
 	key, o, err := decode(record)
 	if err != nil {
 		return err
@@ -122,8 +157,34 @@ func (l *Loader) Add(record []byte) error {
 	return nil
 }
 
+// whole is the record itself, or what its parts make, nil as long as parts are missing.
+func (l *Loader) whole(record []byte) ([]byte, error) {
+	r := wire.NewReader(record)
+	key := r.Bytes()
+	if r.Uvarint() != partCode {
+		if l.parts != nil {
+			return nil, fmt.Errorf("%w: parts of key %.40q are missing", ErrRecord, l.key)
+		}
+		return record, nil
+	}
+	last := r.Bool()
+	if r.Err() != nil || r.Len() == 0 || l.parts != nil && l.key != string(key) {
+		return nil, fmt.Errorf("%w: part of key %.40q", ErrRecord, key)
+	}
+	l.key, l.parts = string(key), append(l.parts, r.Fixed(r.Len())...)
+	if !last {
+		return nil, nil
+	}
+	all := l.parts
+	l.parts = nil
+	return all, nil
+}
+
 // Finish is the keyspace of all records added.
 func (l *Loader) Finish() (*DB, error) {
+	if l.parts != nil {
+		return nil, fmt.Errorf("%w: parts of key %.40q are missing", ErrRecord, l.key)
+	}
 	return &DB{keys: l.keys.Tree(), dues: index(l.dues), fields: index(l.fields), used: l.used, epoch: 1}, nil
 }
 

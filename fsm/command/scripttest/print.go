@@ -91,44 +91,47 @@ func indent(s string, n int) string {
 // Sorted is v with the elements of every set, the pairs of every map, and the elements
 // of every array that holds only strings or only pairs of strings in order.
 func Sorted(v reply.Value) reply.Value {
-	elems := slices.Clone(v.Elems())
-	for i := range elems {
-		elems[i] = Sorted(elems[i])
-	}
-	byText := func(a, b reply.Value) int { return strings.Compare(Print(a), Print(b)) }
 	switch v.Kind() {
-	case reply.KindSet:
-		slices.SortFunc(elems, byText)
-		return reply.Set(elems...)
-	case reply.KindMap:
-		arrays := slices.Clone(nested(reply.Pairs(elems...)).Elems())
-		slices.SortFunc(arrays, byText)
-		elems = elems[:0]
-		for _, a := range arrays {
-			elems = append(elems, a.Elems()...)
-		}
-		return reply.Map(elems...)
 	case reply.KindPairs:
 		return Sorted(nested(v))
+	case reply.KindMap:
+		return reply.Map(flat(byText(nested(v).Elems()))...)
+	case reply.KindSet:
+		return reply.Set(byText(v.Elems())...)
 	case reply.KindArray:
-		if sortable(elems) {
-			slices.SortFunc(elems, byText)
+		if all(v.Elems(), isText) || all(v.Elems(), isPair) {
+			return reply.Array(byText(v.Elems())...)
+		}
+		elems := slices.Clone(v.Elems())
+		for i := range elems {
+			elems[i] = Sorted(elems[i])
 		}
 		return reply.Array(elems...)
 	}
 	return v
 }
 
-// sortable tells whether elems are all strings or all pairs of strings.
-func sortable(elems []reply.Value) bool {
-	isText := func(v reply.Value) bool { return v.Kind() == reply.KindBulk }
-	isPair := func(v reply.Value) bool {
-		return v.Kind() == reply.KindArray && len(v.Elems()) == 2 && isText(v.Elems()[0]) && isText(v.Elems()[1])
+// byText is elems in the order of what they print as.
+func byText(elems []reply.Value) []reply.Value {
+	return slices.SortedFunc(slices.Values(elems), func(a, b reply.Value) int { return strings.Compare(Print(a), Print(b)) })
+}
+
+// flat is the elements of arrays one after the other.
+func flat(arrays []reply.Value) (elems []reply.Value) {
+	for _, a := range arrays {
+		elems = append(elems, a.Elems()...)
 	}
-	all := func(is func(reply.Value) bool) bool {
-		return !slices.ContainsFunc(elems, func(v reply.Value) bool { return !is(v) })
-	}
-	return all(isText) || all(isPair)
+	return elems
+}
+
+func isText(v reply.Value) bool { return v.Kind() == reply.KindBulk }
+
+func isPair(v reply.Value) bool {
+	return v.Kind() == reply.KindArray && len(v.Elems()) == 2 && all(v.Elems(), isText)
+}
+
+func all(elems []reply.Value, is func(reply.Value) bool) bool {
+	return !slices.ContainsFunc(elems, func(v reply.Value) bool { return !is(v) })
 }
 
 // Shown is the reply of a step in the form of its Want.
