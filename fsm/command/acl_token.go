@@ -9,7 +9,7 @@ import (
 
 // draw gives n secret random bytes, which must never stand in the log: in an apply there
 // are none.
-func (tx *Tx) draw(n int) ([]byte, bool) {
+func (tx *Tx) drawToken(n int) ([]byte, bool) {
 	if !tx.ReadOnly {
 		return nil, false
 	}
@@ -48,7 +48,7 @@ func aclGenPass(tx *Tx, a *Args) reply.Value {
 		return errBits
 	}
 	digits := int(bits+3) / 4
-	b, ok := tx.draw((digits + 1) / 2)
+	b, ok := tx.drawToken((digits + 1) / 2)
 	if !ok {
 		return errChance
 	}
@@ -79,7 +79,7 @@ func aclGenToken(tx *Tx, a *Args) reply.Value {
 	}
 	if proof == nil {
 		var ok bool
-		if proof, ok = tx.draw(32); !ok {
+		if proof, ok = tx.drawToken(32); !ok {
 			return errChance
 		}
 	}

@@ -35,6 +35,10 @@ const (
 	NoHTTP
 	// MayRead writes turn out to be reads for some arguments; see Command.Reads.
 	MayRead
+	// Blocking commands wait at the edge when there is nothing to take. Their handler
+	// never waits: it answers null instead, which is also what a transaction or a script
+	// gets. See Command.Timeout.
+	Blocking
 )
 
 // KeySpec says which arguments are keys: positions First to Last in steps, where
@@ -66,7 +70,9 @@ type Command struct {
 	Syntax, Summary, Complexity, Version string
 	// Reads tells of a MayRead command whether these arguments only read.
 	Reads func(argv [][]byte) bool
-	Run   Handler
+	// TimeoutAt is the place of a Blocking command's timeout; negative counts from the end.
+	TimeoutAt int
+	Run       Handler
 
 	number int // in the table and its catalog
 	words  int // of the name: arguments stand behind them

@@ -44,6 +44,9 @@ func families() []family {
 		{"connection", connection()},
 		{"server", server()},
 		{"acl", aclRows()},
+		{"hash", hashRows()},
+		{"list", listRows()},
+		{"set", setRows()},
 	}
 }
 

@@ -87,3 +87,22 @@ func TestPrint(t *testing.T) {
 		t.Fatalf("sorted:\n%s", got)
 	}
 }
+
+// TestSorted checks that sets, maps and arrays of strings or pairs are put in order, and
+// that nothing gets lost.
+func TestSorted(t *testing.T) {
+	b := reply.Bulk
+	for _, c := range []struct{ from, want reply.Value }{
+		{reply.Set(b("b"), b("c"), b("a")), reply.Set(b("a"), b("b"), b("c"))},
+		{reply.Map(b("b"), b("1"), b("c"), b("2"), b("a"), b("3")), reply.Map(b("a"), b("3"), b("b"), b("1"), b("c"), b("2"))},
+		{reply.Pairs(b("b"), b("1"), b("a"), b("2")), reply.Array(reply.Array(b("a"), b("2")), reply.Array(b("b"), b("1")))},
+		{reply.Array(reply.Array(b("b"), b("1")), reply.Array(b("a"), b("2"))), reply.Array(reply.Array(b("a"), b("2")), reply.Array(b("b"), b("1")))},
+		{reply.Array(b("0"), reply.Array(b("b"), b("a"))), reply.Array(b("0"), reply.Array(b("a"), b("b")))},
+		{reply.Array(b("b"), reply.Int(1)), reply.Array(b("b"), reply.Int(1))},
+		{reply.Int(1), reply.Int(1)},
+	} {
+		if got := Sorted(c.from); !got.Equal(c.want) {
+			t.Errorf("%s sorted is\n%s\nwant\n%s", Print(c.from), Print(got), Print(c.want))
+		}
+	}
+}
