@@ -74,6 +74,7 @@ func (c *call) confirm() *failure {
 func (c *call) look(v *fsm.View) {
 	c.as = v.Bearer(c.db, &c.bearer)
 	c.cluster = markOf(v.ClusterID())
+	c.quota, _ = v.Quota(c.db)
 }
 
 // roleOf is the role of a request to a fixed path.

@@ -22,6 +22,7 @@ type settings struct {
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
 	MaxMemory      byteSize
+	DailyLimit     uint
 	MetricsPublic  bool
 	StaleForever   bool
 
@@ -55,6 +56,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringSliceVar(&s.HeaderPrefix, "header-prefix", []string{"Svc", "Upstash"}, "service header `PREFIXES`, the first is ours")
 	f.Var(&s.MaxRequestSize, "max-request-size", "largest request body, at most 48MiB; 0 is 48MiB")
 	f.Var(&s.MaxMemory, "max-memory", "logical memory at which writes that grow are refused; 0 is none; replicated, taken at the first start")
+	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
 	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")
@@ -92,7 +94,6 @@ func laterFlags(f *pflag.FlagSet) {
 	later(f, "egress-proxy", "deliveries", "proxy `URL` of deliveries")
 	later(f, "egress-ca", "deliveries", "`FILE` of further root certificates for deliveries")
 	later(f, "api", "deliveries", "`NAME=URL` of an API destination")
-	later(f, "daily-request-limit", "the daily request limit", "commands a day and database; 0 is none")
 	f.Bool("spec-literal", false, "answer in the specification's form where clients expect another (not built yet)")
 	markLater(f, "spec-literal", "messages and workflows")
 }

@@ -214,5 +214,5 @@ func (n *process) shutdown(node *cluster.Node) {
 
 // founding are the first settings of a cluster with these tokens.
 func (s *settings) founding(tokens *credentials) fsm.Founding {
-	return fsm.Founding{Settings: fsm.Settings{MaxMemory: int64(s.MaxMemory)}, Tokens: tokens.digests()}
+	return fsm.Founding{Settings: fsm.Settings{MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit)}, Tokens: tokens.digests()}
 }
