@@ -27,7 +27,7 @@ type adapter struct {
 	observe    func(entries, bytes int, took time.Duration)
 	forked     func(took time.Duration)
 
-	bytes atomic.Int64 // applied since the last snapshot
+	bytes, entries atomic.Int64 // applied since the last snapshot
 }
 
 // refusal stands in the answer of an entry that this node could not apply.
@@ -58,6 +58,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 		results[i] = outcomes
 	}
 	a.bytes.Add(int64(size))
+	a.entries.Add(int64(len(logs)))
 	a.observe(len(logs), size, time.Since(begin))
 	return results
 }
@@ -76,6 +77,7 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
 	begin := time.Now()
 	a.bytes.Store(0)
+	a.entries.Store(0)
 	f := a.m.Fork()
 	a.forked(time.Since(begin))
 	return frozen{f}, nil

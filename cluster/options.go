@@ -55,7 +55,7 @@ func (o *Options) defaults() {
 	set(&o.Heartbeat, 500*time.Millisecond)
 	set(&o.SnapshotThreshold, 50_000)
 	set(&o.TrailingLogs, 10_000)
-	set(&o.SnapshotBytes, 256<<20)
+	set(&o.SnapshotBytes, 64<<20)
 	set(&o.DigestEvery, digestEvery)
 	set(&o.LevelAfter, levelAfter)
 	if o.Dial == nil {
