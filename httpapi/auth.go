@@ -49,7 +49,7 @@ func (c *call) authenticate(query string) *failure {
 	c.bearer = acl.ParseBearer(c.scratch)
 	c.s.engine.Local(c.looking)
 	switch {
-	case c.as.By != acl.Nobody:
+	case c.as.Known():
 		return nil
 	case len(c.scratch) == 0:
 		return errToken
@@ -63,7 +63,7 @@ func (c *call) confirm() *failure {
 	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.looking); err != nil {
 		return failureOf(err, false)
 	}
-	if c.as.By == acl.Nobody {
+	if !c.as.Known() {
 		return errToken
 	}
 	return nil

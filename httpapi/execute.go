@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"trireme/fsm"
-	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 	"trireme/httpapi/redis"
@@ -108,7 +107,7 @@ func (c *call) judge(v *fsm.View) {
 // admit looks the token up again: a state that is read judges it too.
 func (c *call) admit(v *fsm.View) {
 	c.look(v)
-	c.found = verdict{revoked: c.as.By == acl.Nobody}
+	c.found = verdict{revoked: !c.as.Known()}
 }
 
 // mayChange tells whether a newer state could permit what this one refuses: another
