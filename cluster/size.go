@@ -3,8 +3,6 @@ package cluster
 import (
 	"context"
 	"time"
-
-	"trireme/fsm"
 )
 
 const (
@@ -15,28 +13,25 @@ const (
 	fewestTrailing = 256
 )
 
-// watchSize takes a snapshot when many bytes were applied since the last one: raft
-// itself counts entries only, and a restart reads what lies behind the snapshot. A large
-// state waits for more, so that snapshots write at most about twice what clients do.
+// watchSize takes a snapshot when many bytes or commands were applied since the last one:
+// raft itself counts entries only, and a restart reads and applies what lies behind the
+// snapshot. A large state waits for more, so that snapshots write at most about twice what
+// clients do.
 func (n *Node) watchSize(ctx context.Context) {
 	for pause(ctx, time.Second) {
-		applied := n.adapter.bytes.Load()
-		if applied <= n.opts.SnapshotBytes || applied <= n.memory()/2 {
+		bytes, commands := n.adapter.bytes.Load(), n.adapter.commands.Load()
+		keys, memory := n.metrics.usage()
+		large := bytes > n.opts.SnapshotBytes && bytes > memory/2
+		many := commands > n.opts.SnapshotCommands && commands > int64(keys/2)
+		if !large && !many {
 			continue
 		}
-		n.fitTrailing(applied, n.adapter.entries.Load())
-		n.adapter.bytes.Store(0)
-		n.adapter.entries.Store(0)
+		n.fitTrailing(bytes, n.adapter.entries.Load())
+		n.adapter.restart()
 		if err := n.Snapshot(); err != nil {
 			n.log.Warn("snapshot failed", "error", err)
 		}
 	}
-}
-
-// memory is the logical memory of the state in bytes.
-func (n *Node) memory() (bytes int64) {
-	n.machine.View(0, [16]byte{}, func(v *fsm.View) { _, bytes = v.Usage() })
-	return bytes
 }
 
 // fitTrailing has raft keep fewer entries behind snapshots when they are large.
