@@ -112,6 +112,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeFields(r)
 	case Set:
 		return decodeSet(r)
+	case SortedSet:
+		return decodeZSet(r)
 	}
 	return nil, false
 }
