@@ -70,7 +70,11 @@ func encode(w *wire.Writer, key string, o *Object) {
 	w.Varint(o.Expire)
 	w.Uvarint(o.Version)
 	if o.Type() == String {
-		w.String(o.Text())
+		w.Uvarint(uint64(o.Len()))
+		o.Pieces(0, o.Len(), func(s string) bool {
+			w.B = append(w.B, s...)
+			return true
+		})
 		return
 	}
 	o.data.Encode(w)
