@@ -49,6 +49,7 @@ func families() []family {
 		{"set", setRows()},
 		{"sorted-set", sortedSetRows()},
 		{"bitmap", bitmapRows()},
+		{"hyperloglog", hyperLogLogRows()},
 	}
 }
 
