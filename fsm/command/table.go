@@ -48,6 +48,7 @@ func families() []family {
 		{"list", listRows()},
 		{"set", setRows()},
 		{"sorted-set", sortedSetRows()},
+		{"geo", geoRows()},
 		{"bitmap", bitmapRows()},
 		{"hyperloglog", hyperLogLogRows()},
 	}
