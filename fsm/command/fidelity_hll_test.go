@@ -21,7 +21,7 @@ func TestFidelityOfHyperLogLogs(t *testing.T) {
 		for i, w := range words {
 			argv[i] = []byte(w)
 		}
-		s := &scripttest.Step{Argv: argv, Door: command.RESP, Role: acl.Standard}
+		s := &scripttest.Step{Argv: argv, Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
 		if we, they := s.Shown(ours.run(scripttest.Start, s)), s.Shown(r.do(argv...)); we != they {
 			t.Fatalf("%.60q: we %.400s, Redis %.400s", words, we, they)
 		}

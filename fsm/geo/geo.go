@@ -129,7 +129,7 @@ func Distance(a, b Point) float64 {
 	lat1, lat2 := float64(a.Latitude*degree), float64(b.Latitude*degree)
 	north := sin((lat2 - lat1) / 2)
 	h := float64(north*north) + float64(float64(float64(cos(lat1)*cos(lat2))*east)*east)
-	return 2 * earthRadius * asin(math.Sqrt(h))
+	return 2 * earthRadius * asin(min(math.Sqrt(h), 1)) // rounding may go beyond 1 at the antipodes
 }
 
 // latitudeDistance is the way along a meridian, in metres.
