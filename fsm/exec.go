@@ -29,6 +29,8 @@ type Batch struct {
 	Door command.Door
 	Mode Mode
 	Rows [][][]byte
+	// Retry names the client's request; without an ID it may be applied again.
+	Retry Retry
 }
 
 // Results are what a Batch's rows answered. A discarded transaction has the one
@@ -39,6 +41,9 @@ type Results struct {
 	Place     int
 	Discarded bool
 	Values    []reply.Value
+	// Replayed says that an earlier request of the same id was applied, and that this
+	// is what it answered.
+	Replayed bool
 }
 
 func encodeBatch(w *wire.Writer, b Batch) {
@@ -62,6 +67,7 @@ func encodeBatch(w *wire.Writer, b Batch) {
 			w.Bytes(a)
 		}
 	}
+	b.Retry.encode(w)
 }
 
 // decodeBatch reads a batch; arguments alias the input.
@@ -78,6 +84,7 @@ func decodeBatch(r *wire.Reader) (Batch, error) {
 		}
 		b.Rows[i] = flat[start:len(flat):len(flat)]
 	}
+	b.Retry.decode(r)
 	if b.Mode > Transaction || len(b.Rows) == 0 {
 		return b, fmt.Errorf("%w: mode %d, %d rows", ErrEntry, b.Mode, len(b.Rows))
 	}
@@ -92,6 +99,7 @@ func encodeResults(w *wire.Writer, v Results) {
 	for i := range v.Values {
 		reply.Append(w, v.Values[i])
 	}
+	w.Bool(v.Replayed)
 }
 
 func decodeResults(r *wire.Reader) (Results, error) {
@@ -103,17 +111,26 @@ func decodeResults(r *wire.Reader) (Results, error) {
 			return v, err
 		}
 	}
+	v.Replayed = r.Bool()
 	return v, r.Done()
 }
 
-// exec runs a batch.
+// exec runs a batch, once if it has an id of the client's.
 func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 	tx := s.tx(e, b.Role.User(), b.Door)
-	out := Results{Index: e.Index, Place: e.Place()}
+	if b.Retry.ID != "" {
+		return s.once(tx, b)
+	}
+	return s.rows(tx, b), nil
+}
+
+// rows runs the rows of a batch.
+func (s *State) rows(tx *command.Tx, b Batch) Results {
+	out := Results{Index: tx.Index, Place: tx.Place()}
 	if b.Mode == Transaction {
 		if refusal := tx.Refuse(b.Rows); refusal != nil {
 			out.Discarded, out.Values = true, []reply.Value{*refusal}
-			return out, nil
+			return out
 		}
 	}
 	out.Values = make([]reply.Value, len(b.Rows))
@@ -123,7 +140,7 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 		}
 		out.Values[i] = tx.Exec(row)
 	}
-	return out, nil
+	return out
 }
 
 // tx is what one command of user runs in.

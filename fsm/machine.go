@@ -168,7 +168,7 @@ func (m *Machine) Clock() int64 { return m.clock.Load() }
 func (m *Machine) NextDue() (unixms int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.state.db.NextDue()
+	return m.state.nextDue()
 }
 
 // Awaits tells whether a request of a session may still be applied: false if it

@@ -31,6 +31,7 @@ const (
 	sectionMeta     byte = 1
 	sectionSessions byte = 2
 	sectionKeys     byte = 3
+	sectionRetries  byte = 16
 	sectionEnd      byte = 255
 )
 
@@ -135,7 +136,10 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	return f.s.db.Save(func(record []byte) error { return out.record(sectionKeys, record) })
+	if err := f.s.db.Save(func(record []byte) error { return out.record(sectionKeys, record) }); err != nil {
+		return err
+	}
+	return f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) })
 }
 
 func (s *State) encodeMeta(w *wire.Writer) {
@@ -294,6 +298,8 @@ func (l *loading) record(section byte, record []byte) error {
 		l.s.sessions = append(l.s.sessions, decodeSession(r))
 	case sectionKeys:
 		return l.keys.Add(record)
+	case sectionRetries:
+		return l.s.retries.Load(record)
 	case sectionEnd:
 		if n := r.Uvarint(); n != l.count {
 			return fmt.Errorf("%w: %d of %d", errCount, l.count, n)

@@ -3,6 +3,7 @@ package fsm
 import (
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
+	"trireme/fsm/dedup"
 	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
 	"trireme/fsm/wire"
@@ -18,6 +19,7 @@ type State struct {
 	tokens    acl.Tokens
 	sessions  sessions
 	db        *keyspace.DB
+	retries   *dedup.Table
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -27,7 +29,7 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	return &State{level: env.Base, db: keyspace.New(), table: table}
+	return &State{level: env.Base, db: keyspace.New(), retries: dedup.New(), table: table}
 }
 
 // fork is the state as it is now, in constant time (sessions aside, which are
@@ -37,6 +39,7 @@ func (s *State) fork() *State {
 	f.sessions = s.sessions.fork()
 	f.reports = append([]DigestReport(nil), s.reports...)
 	f.db = s.db.Fork()
+	f.retries = s.retries.Fork()
 	f.between = nil
 	return &f
 }
@@ -62,7 +65,18 @@ func (n *Advanced) Decode(r *wire.Reader) { n.Swept = int(r.Uvarint()) }
 // maxSweep is the most keys one Advance removes: what the lock is held for.
 const maxSweep = 200
 
-// advance removes keys whose time has come.
+// advance removes keys, and replies kept for repeated requests, whose time has come.
 func (s *State) advance(e *env.Env, limit AdvanceLimit) (Advanced, error) {
-	return Advanced{Swept: s.db.Sweep(e, limit.Sweep)}, nil
+	swept := s.db.Sweep(e, limit.Sweep)
+	swept += s.retries.Sweep(e.Now, limit.Sweep-swept)
+	return Advanced{Swept: swept}, nil
+}
+
+// nextDue is the earliest moment at which Advance has something to do.
+func (s *State) nextDue() (unixms int64, ok bool) {
+	at, ok := s.db.NextDue()
+	if retries, some := s.retries.NextDue(); some && (!ok || retries < at) {
+		return retries, true
+	}
+	return at, ok
 }

@@ -153,12 +153,19 @@ func (c *call) run(v *fsm.View) {
 
 // write puts the rows into the log.
 func (c *call) write() {
+	batch := fsm.Batch{Role: c.role, Door: command.HTTP, Mode: c.mode, Rows: c.rows}
+	if f := c.name(&batch); f != nil {
+		c.fail(f)
+		return
+	}
 	c.proposed = true
-	results, err := fsm.Do(c.r.Context(), c.s.engine, fsm.Exec,
-		fsm.Batch{Role: c.role, Door: command.HTTP, Mode: c.mode, Rows: c.rows})
+	results, err := fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, batch)
 	if err != nil {
 		c.fail(failureOf(err, true))
 		return
+	}
+	if results.Replayed {
+		set(c.w.Header(), c.s.names.replayed, "true")
 	}
 	c.scratch = appendToken(c.scratch[:0], c.cluster, results.Index, results.Place)
 	if results.Discarded {
