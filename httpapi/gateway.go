@@ -14,6 +14,11 @@ import (
 // gin; everything else is a command, split by ourselves, because a router would decode,
 // clean and redirect what are arguments here.
 func (c *call) serve() {
+	if len(c.r.TransferEncoding) > 0 {
+		// net/http has dropped a length that stood beside the chunks. A proxy that went
+		// by it would see another request behind this one: there must be none.
+		c.w.Header()["Connection"] = closeValue
+	}
 	path, query := redis.CutTarget(c.r.RequestURI)
 	switch {
 	case c.s.loopback && !isLoopback(c.r.Host):

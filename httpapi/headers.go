@@ -64,4 +64,5 @@ var (
 	trueValue  = []string{"true"}
 	varyOrigin = []string{"Origin"}
 	oneSecond  = []string{"1"}
+	closeValue = []string{"close"}
 )
