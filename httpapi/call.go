@@ -26,6 +26,7 @@ type call struct {
 	sent     int    // bytes of the reply
 	proposed bool   // the engine was given a write
 	answered bool
+	flying   bool // counted among the token's requests in flight
 
 	digest  acl.Digest
 	role    acl.Role
@@ -98,6 +99,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) finish(begin time.Time) {
 	p := recover()
 	abort := p != nil && !c.panicked(p)
+	c.land()
 	took := time.Since(begin)
 	m := c.s.metrics
 	m.inFlight.Dec()

@@ -72,7 +72,7 @@ func (c *call) admit(v *fsm.View) {
 // mayChange tells whether a newer state could permit what this one refuses: another
 // user's rights, or a feature level that switched the command on.
 func (c *call) mayChange(v *fsm.View, argv [][]byte, refusal *reply.Value) bool {
-	if strings.HasPrefix(refusal.Text(), "NOPERM ") {
+	if strings.HasPrefix(refusal.Text(), "NOPERM ") || strings.HasPrefix(refusal.Text(), "ERR max single record ") {
 		return true
 	}
 	row := c.s.table.Find(argv)

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 
@@ -21,6 +23,9 @@ func (c *call) serve() {
 	}
 	path, query := redis.CutTarget(c.r.RequestURI)
 	switch {
+	case c.overConnections() != nil:
+		c.w.Header()["Connection"] = closeValue
+		c.fail(c.overConnections())
 	case c.s.loopback && !isLoopback(c.r.Host):
 		c.fail(&failure{http.StatusForbidden, notApplied, "ERR this development server answers loopback hosts only"})
 	case isFixed(path):
@@ -58,6 +63,9 @@ func (c *call) command(path, query string) {
 // the arguments.
 func (c *call) prepare(path, query string) *failure {
 	if f := c.authenticate(query); f != nil {
+		return f
+	}
+	if f := c.takeOff(); f != nil {
 		return f
 	}
 	if err := c.words.Path(path); err != nil {
@@ -169,6 +177,9 @@ func (c *call) readBody() *failure {
 			return c.tooLarge(int64(len(c.body)))
 		case err == io.EOF:
 			return nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return badRequest("ERR max body time exceeded. Limit: " + c.s.bounds.BodyTime.String() + ", Actual: " +
+				strconv.Itoa(len(c.body)) + " bytes have arrived by then. Setting: body-timeout")
 		case err != nil:
 			return badRequest("ERR the body could not be read")
 		}
@@ -187,5 +198,5 @@ func (c *call) tooLarge(read int64) *failure {
 		actual = max(actual, read+rest)
 	}
 	return badRequest("ERR max request size exceeded. Limit: " + strconv.FormatInt(c.s.maxBody, 10) +
-		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes")
+		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes. Setting: max-request-size")
 }

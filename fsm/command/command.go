@@ -77,6 +77,8 @@ type Tx struct {
 	Table *Table
 	// MaxMemory is the replicated limit of the database in bytes, 0 for none.
 	MaxMemory int64
+	// Limits bound single keys and values.
+	Limits Limits
 	// Door says where the command came from, for rows that are refused there.
 	Door Door
 

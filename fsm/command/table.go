@@ -102,6 +102,9 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	if v, refused := refusedAt(tx.Door, c); refused {
 		return nil, ptr(v)
 	}
+	if refusal := tx.Limits.exceeds(tx, c, argv); refusal != nil {
+		return nil, refusal
+	}
 	return c, nil
 }
 
