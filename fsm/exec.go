@@ -145,5 +145,6 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 
 // tx is what one command of user runs in.
 func (s *State) tx(e *env.Env, user *acl.User, door command.Door) *command.Tx {
-	return &command.Tx{Env: e, DB: s.db, User: user, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door}
+	return &command.Tx{Env: e, DB: s.db, User: user, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door,
+		Config: &s.config, Nodes: len(s.sessions)}
 }

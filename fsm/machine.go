@@ -39,6 +39,8 @@ type Machine struct {
 	applied atomic.Uint64 // index, readable without a lock
 	clock   atomic.Int64  // the state's time, the same
 
+	host atomic.Pointer[command.Host]
+
 	notify sync.Mutex
 	next   chan struct{}
 }
@@ -183,8 +185,9 @@ func (m *Machine) Awaits(session, seq uint64) bool {
 // View is the state as one read sees it. It is valid during the call of View that
 // made it.
 type View struct {
-	s *State
-	e env.Env
+	s    *State
+	e    env.Env
+	host *command.Host
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -192,11 +195,14 @@ type View struct {
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	v := View{s: m.state}
+	v := View{s: m.state, host: m.host.Load()}
 	v.e.Reset(m.index, max(now, m.state.clock), m.state.level, seed, 0)
 	v.e.ReadOnly = true
 	fn(&v)
 }
+
+// SetHost is what INFO and ROLE say from now on of the node that answers them.
+func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }
 
 // Index is the log index of the state.
 func (v *View) Index() uint64 { return v.e.Index }
@@ -206,7 +212,9 @@ func (v *View) Now() int64 { return v.e.Now }
 
 // Exec runs one command that only reads.
 func (v *View) Exec(role acl.Role, door command.Door, argv [][]byte) reply.Value {
-	return v.s.tx(&v.e, role.User(), door).Exec(argv)
+	tx := v.s.tx(&v.e, role.User(), door)
+	tx.Host = v.host
+	return tx.Exec(argv)
 }
 
 // Check tells which command argv calls, or why it may not be called.

@@ -154,6 +154,7 @@ func (s *State) encodeMeta(w *wire.Writer) {
 	for i := range s.reports {
 		w.Record(s.reports[i].Encode)
 	}
+	w.String(s.config.Notify)
 }
 
 func (s *State) decodeMeta(r *wire.Reader) error {
@@ -166,6 +167,7 @@ func (s *State) decodeMeta(r *wire.Reader) error {
 	for i := range s.reports {
 		s.reports[i].Decode(r.Record())
 	}
+	s.config.Notify = r.String()
 	return errors.Join(settings.Done(), tokens.Done(), r.Done())
 }
 

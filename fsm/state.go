@@ -16,6 +16,7 @@ type State struct {
 	epoch     uint64
 	level     env.Level
 	settings  Settings
+	config    command.Config
 	tokens    acl.Tokens
 	sessions  sessions
 	db        *keyspace.DB

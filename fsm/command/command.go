@@ -67,6 +67,8 @@ type Command struct {
 	// Reads tells of a MayRead command whether these arguments only read.
 	Reads func(argv [][]byte) bool
 	Run   Handler
+
+	container bool // has subcommands too, like COMMAND
 }
 
 // Tx is what one command runs in: its environment, the database and the user.
@@ -77,6 +79,12 @@ type Tx struct {
 	Table *Table
 	// MaxMemory is the replicated limit of the database in bytes, 0 for none.
 	MaxMemory int64
+	// Config are the replicated parameters; Host is the node's word about itself, nil in
+	// an apply.
+	Config *Config
+	Host   *Host
+	// Nodes is how many nodes the cluster has.
+	Nodes int
 	// Limits bound single keys and values.
 	Limits Limits
 	// Door says where the command came from, for rows that are refused there.

@@ -24,6 +24,11 @@ func NewTable() *Table {
 			t.add(&f.rows[i])
 		}
 	}
+	for name := range t.containers { // unordered: each row by itself
+		if c := t.byName[name]; c != nil {
+			c.container = true
+		}
+	}
 	return t
 }
 
@@ -65,7 +70,7 @@ func (t *Table) Find(argv [][]byte) *Command {
 	}
 	var buf [64]byte
 	name := lower(buf[:0], argv[0])
-	if c := t.byName[string(name)]; c != nil {
+	if c := t.byName[string(name)]; c != nil && (!c.container || len(argv) == 1) {
 		return c
 	}
 	if len(argv) > 1 && t.containers[string(name)] {

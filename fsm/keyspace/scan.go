@@ -58,6 +58,9 @@ func (db *DB) Live(e *env.Env) int {
 	return db.keys.Len() - passed
 }
 
+// Deadlines is the number of keys that have one.
+func (db *DB) Deadlines() int { return db.dues.Len() }
+
 // NextDue is the earliest deadline of any key.
 func (db *DB) NextDue() (unixms int64, ok bool) {
 	d, _, ok := db.dues.Min()
