@@ -96,6 +96,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	wg.Go(func() { n.keepTime(ctx, term) })
 	wg.Go(func() { n.raiseLevel(ctx, term) })
 	wg.Go(func() { n.keepLinks(ctx) })
+	wg.Go(func() { n.yieldWhenFull(ctx) })
 	n.mu.Lock()
 	work := slices.Clone(n.leaderWork)
 	n.mu.Unlock()
@@ -210,6 +211,31 @@ func (n *Node) keepLinks(ctx context.Context) {
 			if l := n.peers.links.peek(o.addr); l == nil || l.ended() {
 				n.peers.links.to(o.addr) // the next try is a second away
 			}
+		}
+	}
+}
+
+const (
+	// fullEvery is how often a leader looks whether its disk has room.
+	fullEvery = 250 * time.Millisecond
+	// fullAgain is the least time between two handovers for want of room: where every
+	// disk is full, leadership must not wander.
+	fullAgain = 30 * time.Second
+)
+
+// yieldWhenFull hands leadership over when this node's disk is below the free-space
+// floor (reliability P4). raft has no way to keep a node from campaigning, so one that
+// is elected nevertheless hands over again.
+func (n *Node) yieldWhenFull(ctx context.Context) {
+	for pause(ctx, fullEvery) {
+		err := n.store.Accepting()
+		if err == nil || time.Since(time.Unix(0, n.yielded.Load())) < fullAgain {
+			continue
+		}
+		n.yielded.Store(time.Now().UnixNano())
+		n.log.Warn("handing leadership over: the disk is nearly full", "error", err)
+		if err := n.raft.LeadershipTransfer().Error(); err != nil {
+			n.log.Warn("leadership was not handed over", "error", err)
 		}
 	}
 }

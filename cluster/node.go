@@ -45,7 +45,8 @@ type Node struct {
 	running  atomic.Bool   // raft and all of the above are there
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
 	failed   atomic.Bool
-	learning atomic.Bool // a commit index is being passed on
+	learning atomic.Bool  // a commit index is being passed on
+	yielded  atomic.Int64 // when leadership was last given up for want of room, unix nanoseconds
 	voters   atomic.Pointer[voters]
 
 	mu         sync.Mutex
@@ -121,7 +122,7 @@ func (n *Node) openPort() (err error) {
 		return err
 	}
 	n.peers = newPeers(n.port)
-	n.port.self, n.port.admit = n.greet, n.admit
+	n.port.self, n.port.admit, n.port.connect = n.greet, n.admit, n.opts.Dial
 	n.port.serve = func(c connection, g greeting) { serveLink(c, g, n.handle) }
 	n.port.start()
 	return nil
@@ -150,7 +151,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes}
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Random: random}
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}

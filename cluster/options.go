@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -41,6 +42,8 @@ type Options struct {
 	Space logstore.Space
 	// Fatal ends the process; reason is one line for people.
 	Fatal func(reason string)
+	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
+	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
 	// Notes is given what applies have to tell this node's subscribers.
 	Notes func([]env.Note)
 	Log   *slog.Logger
@@ -55,6 +58,9 @@ func (o *Options) defaults() {
 	set(&o.SnapshotBytes, 256<<20)
 	set(&o.DigestEvery, digestEvery)
 	set(&o.LevelAfter, levelAfter)
+	if o.Dial == nil {
+		o.Dial = net.DialTimeout
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

@@ -56,6 +56,7 @@ type port struct {
 	net.Listener
 	advertise string
 	self      func() greeting
+	connect   func(network, addr string, timeout time.Duration) (net.Conn, error)
 	admit     func(greeting, purpose) error
 	serve     func(connection, greeting)
 
@@ -211,7 +212,7 @@ func readUvarint(r io.Reader) (v uint64, err error) {
 // dial opens a connection to another node and waits for its consent, but for a
 // watching one, which the other side never answers.
 func (p *port) dial(addr string, what purpose, timeout time.Duration) (net.Conn, error) {
-	c, err := net.DialTimeout("tcp", addr, timeout)
+	c, err := p.connect("tcp", addr, timeout)
 	if err != nil {
 		return nil, err
 	}

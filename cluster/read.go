@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	crand "crypto/rand"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -125,6 +126,9 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	})
 	return got, nil
 }
+
+// random fills b for reads that draw passwords and tokens.
+func random(b []byte) { _, _ = crand.Read(b) } // never fails (crypto/rand)
 
 // seed feeds random reads: they are not replicated, so any chance will do.
 func seed() (s [16]byte) {

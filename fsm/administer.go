@@ -143,12 +143,15 @@ func (f *Founding) Decode(r *wire.Reader) {
 }
 
 // found writes the first settings; a cluster that has them keeps them.
-func (s *State) found(_ *env.Env, f Founding) (Opened, error) {
+func (s *State) found(e *env.Env, f Founding) (Opened, error) {
 	if s.clusterID == "" {
-		s.clusterID, s.settings, s.tokens = f.ClusterID, f.Settings, f.Tokens
-	} else if f.Again {
-		s.tokens = f.Tokens
+		s.clusterID, s.settings = f.ClusterID, f.Settings
+		s.drawSecret(e)
+	} else if !f.Again || f.Tokens == s.founded {
+		return Opened{}, nil // a restart doesn't undo a reset
 	}
+	s.founded = f.Tokens
+	s.setTokens(f.Tokens)
 	return Opened{}, nil
 }
 

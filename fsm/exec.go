@@ -21,11 +21,11 @@ const (
 	Transaction
 )
 
-// Batch is the argument of Exec: commands of one client request.
+// Batch is the argument of Exec: commands of one client request. Their secrets are
+// replaced by digests where it is encoded, so that none can reach the log.
 type Batch struct {
-	// DB names the database; empty is "default".
-	DB   string
-	Role acl.Role
+	// As is on whose behalf, and in which database.
+	As   acl.Identity
 	Door command.Door
 	Mode Mode
 	Rows [][][]byte
@@ -55,15 +55,15 @@ func encodeBatch(w *wire.Writer, b Batch) {
 		}
 	}
 	if w.B == nil {
-		w.B = make([]byte, 0, size+4*len(b.Rows)+len(b.DB)+24)
+		w.B = make([]byte, 0, size+4*len(b.Rows)+len(b.As.DB)+len(b.As.User)+32)
 	}
-	w.String(b.DB)
-	w.Fixed([]byte{byte(b.Role), byte(b.Door), byte(b.Mode)})
+	b.As.Encode(w)
+	w.Fixed([]byte{byte(b.Door), byte(b.Mode)})
 	w.Uvarint(uint64(words))
 	w.Uvarint(uint64(len(b.Rows)))
 	for _, row := range b.Rows {
 		w.Uvarint(uint64(len(row)))
-		for _, a := range row {
+		for _, a := range command.Seal(row) {
 			w.Bytes(a)
 		}
 	}
@@ -72,9 +72,10 @@ func encodeBatch(w *wire.Writer, b Batch) {
 
 // decodeBatch reads a batch; arguments alias the input.
 func decodeBatch(r *wire.Reader) (Batch, error) {
-	b := Batch{DB: r.String()}
-	head := r.Fixed(3)
-	b.Role, b.Door, b.Mode = acl.Role(head[0]), command.Door(head[1]), Mode(head[2])
+	var b Batch
+	b.As.Decode(r)
+	head := r.Fixed(2)
+	b.Door, b.Mode = command.Door(head[0]), Mode(head[1])
 	flat := make([][]byte, 0, r.Count(1))
 	b.Rows = make([][][]byte, r.Count(1))
 	for i := range b.Rows {
@@ -115,9 +116,16 @@ func decodeResults(r *wire.Reader) (Results, error) {
 	return v, r.Done()
 }
 
+// ErrRevoked is the outcome of a batch whose credential proves nothing any more:
+// nothing was changed.
+var ErrRevoked = &Error{Code: "revoked", Text: "the credential has been revoked"}
+
 // exec runs a batch, once if it has an id of the client's.
 func (s *State) exec(e *env.Env, b Batch) (Results, error) {
-	tx := s.tx(e, b.Role.User(), b.Door)
+	tx := s.tx(e, &b.As, b.Door)
+	if tx.User == nil {
+		return Results{}, ErrRevoked
+	}
 	if b.Retry.ID != "" {
 		return s.once(tx, b)
 	}
@@ -138,13 +146,34 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i > 0 && b.Mode == Pipeline && s.between != nil {
 			s.between()
 		}
+		if i > 0 {
+			_, tx.User = s.resolve(&b.As) // a row may have changed its user's rights
+		}
 		out.Values[i] = tx.Exec(row)
 	}
 	return out
 }
 
-// tx is what one command of user runs in.
-func (s *State) tx(e *env.Env, user *acl.User, door command.Door) *command.Tx {
-	return &command.Tx{Env: e, DB: s.db, User: user, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door,
-		Config: &s.config, Nodes: len(s.sessions)}
+// resolve is the database of an identity and the user it still stands for, nil if what
+// proved it is revoked.
+func (s *State) resolve(as *acl.Identity) (*database, *acl.User) {
+	d := s.database(as.DB)
+	if d == nil || as.By == acl.Nobody || (as.By == acl.ByAdmin && as.Credential != s.adminSerial) {
+		return nil, nil
+	}
+	return d, d.users.Resolve(as)
+}
+
+// tx is what one command runs in. Its user is nil if the identity is nobody's.
+func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx {
+	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door, Nodes: len(s.sessions)}
+	d, user := s.resolve(as)
+	if user == nil {
+		return tx
+	}
+	tx.DB, tx.Users, tx.User, tx.Config = d.keys, d.users, user, &d.config
+	if tx.MaxMemory > 0 {
+		tx.OtherMemory = s.used() - d.keys.Used()
+	}
+	return tx
 }

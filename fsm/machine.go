@@ -22,6 +22,9 @@ type Hooks struct {
 	Verdict func(DigestVerdict)
 	// Notes is given what an entry has to tell subscribers.
 	Notes func([]env.Note)
+	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
+	// they come from the seed of the read.
+	Random func([]byte)
 }
 
 // Machine is the state machine of one node. Apply is called by one goroutine;
@@ -197,7 +200,7 @@ func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 	defer m.mu.RUnlock()
 	v := View{s: m.state, host: m.host.Load()}
 	v.e.Reset(m.index, max(now, m.state.clock), m.state.level, seed, 0)
-	v.e.ReadOnly = true
+	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
 	fn(&v)
 }
 
@@ -211,25 +214,22 @@ func (v *View) Index() uint64 { return v.e.Index }
 func (v *View) Now() int64 { return v.e.Now }
 
 // Exec runs one command that only reads.
-func (v *View) Exec(role acl.Role, door command.Door, argv [][]byte) reply.Value {
-	tx := v.s.tx(&v.e, role.User(), door)
+func (v *View) Exec(as acl.Identity, door command.Door, argv [][]byte) reply.Value {
+	tx := v.s.tx(&v.e, &as, door)
 	tx.Host = v.host
-	return tx.Exec(argv)
+	return tx.Exec(command.Seal(argv))
 }
 
 // Check tells which command argv calls, or why it may not be called.
-func (v *View) Check(role acl.Role, door command.Door, argv [][]byte) (*command.Command, *reply.Value) {
-	return v.s.table.Check(v.s.tx(&v.e, role.User(), door), argv)
+func (v *View) Check(as acl.Identity, door command.Door, argv [][]byte) (*command.Command, *reply.Value) {
+	return v.s.table.Check(v.s.tx(&v.e, &as, door), argv)
 }
 
 // Refuse is the reason to discard a transaction of these rows before any of them runs,
 // nil if all can run.
-func (v *View) Refuse(role acl.Role, door command.Door, rows [][][]byte) *reply.Value {
-	return v.s.tx(&v.e, role.User(), door).Refuse(rows)
+func (v *View) Refuse(as acl.Identity, door command.Door, rows [][][]byte) *reply.Value {
+	return v.s.tx(&v.e, &as, door).Refuse(rows)
 }
-
-// Tokens are the cluster's token digests.
-func (v *View) Tokens() acl.Tokens { return v.s.tokens }
 
 // ClusterID is the id the cluster was founded with, empty before that.
 func (v *View) ClusterID() string { return v.s.clusterID }
@@ -240,8 +240,13 @@ func (v *View) Settings() Settings { return v.s.settings }
 // Level is the feature level in force.
 func (v *View) Level() env.Level { return v.s.level }
 
-// Usage is the number of keys and their logical memory in bytes.
-func (v *View) Usage() (keys int, bytes int64) { return v.s.db.Len(), v.s.db.Used() }
+// Usage is the number of keys of all databases and their logical memory in bytes.
+func (v *View) Usage() (keys int, bytes int64) {
+	for _, d := range v.s.databases {
+		keys += d.keys.Len()
+	}
+	return keys, v.s.used()
+}
 
 // Table is the command table of this binary.
 func (m *Machine) Table() *command.Table { return m.table }

@@ -37,12 +37,20 @@ var (
 	// RemoveNode deletes a removed node's session.
 	RemoveNode = &Operation[NodeRef, Opened]{Code: 11, Name: "remove node", Since: env.Base,
 		encode: encodeRecord[NodeRef], decode: decodeRecord[NodeRef], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).removeNode}
+	// CreateDatabase, DeleteDatabase and ResetTokens are those of /admin/databases.
+	CreateDatabase = &Operation[DatabaseTokens, DatabaseInfo]{Code: 12, Name: "create database", Since: env.Base,
+		encode: encodeRecord[DatabaseTokens], decode: decodeRecord[DatabaseTokens], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).createDatabase}
+	DeleteDatabase = &Operation[DatabaseName, DatabaseInfo]{Code: 13, Name: "delete database", Since: env.Base,
+		encode: encodeRecord[DatabaseName], decode: decodeRecord[DatabaseName], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).deleteDatabase}
+	ResetTokens = &Operation[DatabaseTokens, DatabaseInfo]{Code: 14, Name: "reset tokens", Since: env.Base,
+		encode: encodeRecord[DatabaseTokens], decode: decodeRecord[DatabaseTokens], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).resetTokens}
 )
 
 // byCode finds an operation by its code.
 var byCode = func() []operation {
-	table := make([]operation, 12)
-	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, RemoveNode} {
+	table := make([]operation, 15)
+	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, RemoveNode,
+		CreateDatabase, DeleteDatabase, ResetTokens} {
 		table[o.code()] = o
 	}
 	return table

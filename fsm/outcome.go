@@ -122,6 +122,6 @@ func (s *State) begin(e *env.Env, n *Entry) {
 			c.raise(m.Below)
 		}
 	}
-	s.db.Sweep(e, sweepPerEntry)
+	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)
 }

@@ -55,10 +55,11 @@ func (l *log) request(b fsm.Batch) fsm.Request {
 
 // batch draws a request of one to a few random commands.
 func (l *log) batch() fsm.Batch {
-	b := fsm.Batch{Role: acl.Standard, Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
+	b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
 	if l.r.IntN(30) == 0 {
-		b.Role = acl.ReadOnly
+		b.As.User = acl.ReadOnlyName
 	}
+	b.As.DB = []string{"", "", "", "a", "b"}[l.r.IntN(5)]
 	n := 1
 	if b.Mode != fsm.Single {
 		n += l.r.IntN(6)
@@ -70,6 +71,23 @@ func (l *log) batch() fsm.Batch {
 		b.Retry = b.Named(strconv.Itoa(l.r.IntN(500)))
 	}
 	return b
+}
+
+// administer is a request that makes or deletes a database, or resets its tokens.
+func (l *log) administer() fsm.Request {
+	l.seq++
+	q := fsm.Request{Session: l.session, Seq: l.seq}
+	d := fsm.DatabaseTokens{Name: []string{"a", "b", "default", "none", "-"}[l.r.IntN(5)]}
+	d.Standard[0], d.ReadOnly[0] = byte(1+l.r.IntN(255)), 1
+	switch n := l.r.IntN(9); {
+	case n == 0:
+		q.Code, q.Body = fsm.DeleteDatabase.Code, fsm.DeleteDatabase.Body(fsm.DatabaseName{Name: d.Name})
+	case n < 3:
+		q.Code, q.Body = fsm.ResetTokens.Code, fsm.ResetTokens.Body(d)
+	default:
+		q.Code, q.Body = fsm.CreateDatabase.Code, fsm.CreateDatabase.Body(d)
+	}
+	return q
 }
 
 // open registers the session.
@@ -112,6 +130,9 @@ func replay(t *testing.T, seed uint64, commands int) {
 			q := l.batch()
 			done += len(q.Rows)
 			requests = append(requests, l.request(q))
+		}
+		if l.r.IntN(20) == 0 {
+			requests = append(requests, l.administer())
 		}
 		if l.r.IntN(10) == 0 {
 			requests = append(requests, requests[0]) // a repetition within the entry
@@ -164,7 +185,7 @@ func TestRequestsAreAppliedOnce(t *testing.T) {
 		return o
 	}
 	l.open(apply)
-	incr := fsm.Batch{Role: acl.Standard, Rows: [][][]byte{{[]byte("INCR"), []byte("n")}}}
+	incr := fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("INCR"), []byte("n")}}}
 	sent := []fsm.Request{}
 	for range 200 {
 		q := l.request(incr)
@@ -209,7 +230,7 @@ func TestEntryOfAnotherTermIsRefused(t *testing.T) {
 		return o
 	}
 	l.open(apply)
-	q := l.request(fsm.Batch{Role: acl.Standard, Rows: [][][]byte{{[]byte("SET"), []byte("k"), []byte("v")}}})
+	q := l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("SET"), []byte("k"), []byte("v")}}})
 	data := l.entry(q)
 	o, err := m.Apply(l.index, l.term+1, data)
 	if err != nil || o[0].Status != fsm.Refused {
@@ -228,7 +249,7 @@ func text(m *fsm.Machine, words ...string) (s string) {
 	for i, w := range words {
 		argv[i] = []byte(w)
 	}
-	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Standard, command.Inside, argv).Text() })
+	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Trusted(acl.DefaultName), command.Inside, argv).Text() })
 	return s
 }
 
@@ -251,7 +272,7 @@ func TestMemoryLimit(t *testing.T) {
 		for i, w := range words {
 			argv[i] = []byte(w)
 		}
-		o := apply(l.entry(l.request(fsm.Batch{Role: acl.Standard, Rows: [][][]byte{argv}})))
+		o := apply(l.entry(l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{argv}})))
 		return o[0].Value.(fsm.Results).Values[0].Text()
 	}
 	refused := ""

@@ -3,6 +3,7 @@ package fsm
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"strconv"
 
 	"trireme/fsm/command"
 	"trireme/fsm/dedup"
@@ -75,10 +76,8 @@ const sweepForRoom = 64
 // of that time. The reply and the effects are one entry, so neither is there without
 // the other.
 func (s *State) once(tx *command.Tx, b Batch) (Results, error) {
-	if tx.User == nil {
-		return s.rows(tx, b), nil // every row is refused
-	}
-	k := dedup.Key{Scope: b.DB + "\x00" + tx.User.Name, ID: b.Retry.ID}
+	d, _ := s.resolve(&b.As)
+	k := dedup.Key{Scope: strconv.FormatUint(d.id, 10) + " " + tx.User.Name, ID: b.Retry.ID}
 	if r := s.retries.Find(tx.Now, k); r != nil {
 		return replay(r, b.Retry.Hash)
 	}

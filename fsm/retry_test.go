@@ -33,8 +33,8 @@ func (r *retrying) apply(data []byte) []fsm.Outcome {
 }
 
 // do runs rows, each a line of words, under an id.
-func (r *retrying) do(role acl.Role, mode fsm.Mode, id string, rows ...string) (fsm.Results, error) {
-	b := fsm.Batch{Role: role, Mode: mode}
+func (r *retrying) do(user string, mode fsm.Mode, id string, rows ...string) (fsm.Results, error) {
+	b := fsm.Batch{As: acl.Trusted(user), Mode: mode}
 	for _, row := range rows {
 		var argv [][]byte
 		for _, word := range strings.Fields(row) {
@@ -58,12 +58,12 @@ func TestIdIsAppliedOnce(t *testing.T) {
 		if mode != fsm.Single {
 			rows = append(rows, "INCR n", "GET n")
 		}
-		first, err := r.do(acl.Standard, mode, id, rows...)
+		first, err := r.do(acl.DefaultName, mode, id, rows...)
 		if err != nil || first.Replayed {
 			t.Fatalf("%v %v", first, err)
 		}
 		for range 5 {
-			again, err := r.do(acl.Standard, mode, id, rows...)
+			again, err := r.do(acl.DefaultName, mode, id, rows...)
 			if err != nil || !again.Replayed {
 				t.Fatalf("%v %v", again, err)
 			}
@@ -81,21 +81,21 @@ func TestIdIsAppliedOnce(t *testing.T) {
 
 func TestIdOfAnotherRequestIsRefused(t *testing.T) {
 	r := newRetrying(t)
-	if _, err := r.do(acl.Standard, fsm.Single, "id", "SET k 1"); err != nil {
+	if _, err := r.do(acl.DefaultName, fsm.Single, "id", "SET k 1"); err != nil {
 		t.Fatal(err)
 	}
 	for _, mode := range []fsm.Mode{fsm.Single, fsm.Transaction} {
-		if _, err := r.do(acl.Standard, mode, "id", "SET k 2"); !errors.Is(err, fsm.ErrRetryMismatch) {
+		if _, err := r.do(acl.DefaultName, mode, "id", "SET k 2"); !errors.Is(err, fsm.ErrRetryMismatch) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.do(acl.Standard, fsm.Single, "id", "SET", "k1"); !errors.Is(err, fsm.ErrRetryMismatch) {
+	if _, err := r.do(acl.DefaultName, fsm.Single, "id", "SET", "k1"); !errors.Is(err, fsm.ErrRetryMismatch) {
 		t.Fatal(err)
 	}
 	if got := text(r.m, "GET", "k"); got != "1" {
 		t.Fatalf("k is %s", got)
 	}
-	if o, err := r.do(acl.ReadOnly, fsm.Single, "id", "GET k"); err != nil || o.Values[0].Text() != "1" {
+	if o, err := r.do(acl.ReadOnlyName, fsm.Single, "id", "GET k"); err != nil || o.Values[0].Text() != "1" {
 		t.Fatalf("the id of another user: %v %v", o, err)
 	}
 }
@@ -103,33 +103,33 @@ func TestIdOfAnotherRequestIsRefused(t *testing.T) {
 // A request of which nothing was run may come again; one that has failed may not.
 func TestRefusedRequestsLeaveTheirIds(t *testing.T) {
 	r := newRetrying(t)
-	r.do(acl.Standard, fsm.Single, "a", "NOSUCH")
-	r.do(acl.Standard, fsm.Transaction, "b", "SET k v", "NOSUCH")
+	r.do(acl.DefaultName, fsm.Single, "a", "NOSUCH")
+	r.do(acl.DefaultName, fsm.Transaction, "b", "SET k v", "NOSUCH")
 	for _, id := range []string{"a", "b"} {
-		if o, err := r.do(acl.Standard, fsm.Single, id, "SET", "k", "v"); err != nil || o.Replayed {
+		if o, err := r.do(acl.DefaultName, fsm.Single, id, "SET", "k", "v"); err != nil || o.Replayed {
 			t.Fatalf("%s: %v %v", id, o, err)
 		}
 	}
-	r.do(acl.Standard, fsm.Single, "c", "SET k v")
-	r.do(acl.Standard, fsm.Single, "d", "INCR k")
-	r.do(acl.Standard, fsm.Single, "e", "SET k 1")
-	if o, err := r.do(acl.Standard, fsm.Single, "d", "INCR k"); err != nil || !o.Replayed || !o.Values[0].IsError() {
+	r.do(acl.DefaultName, fsm.Single, "c", "SET k v")
+	r.do(acl.DefaultName, fsm.Single, "d", "INCR k")
+	r.do(acl.DefaultName, fsm.Single, "e", "SET k 1")
+	if o, err := r.do(acl.DefaultName, fsm.Single, "d", "INCR k"); err != nil || !o.Replayed || !o.Values[0].IsError() {
 		t.Fatalf("%v %v", o, err)
 	}
 }
 
 func TestIdsAreForgottenByClusterTime(t *testing.T) {
 	r := newRetrying(t)
-	r.do(acl.Standard, fsm.Single, "id", "INCR n")
+	r.do(acl.DefaultName, fsm.Single, "id", "INCR n")
 	r.l.now += dedup.Retention - 60_000
-	if o, err := r.do(acl.Standard, fsm.Single, "id", "INCR n"); err != nil || !o.Replayed {
+	if o, err := r.do(acl.DefaultName, fsm.Single, "id", "INCR n"); err != nil || !o.Replayed {
 		t.Fatalf("forgotten early: %v %v", o, err)
 	}
 	r.l.now += 120_000
 	if at, ok := r.m.NextDue(); !ok || at > r.l.now {
 		t.Fatalf("due at %d %v, it is %d", at, ok, r.l.now)
 	}
-	if o, err := r.do(acl.Standard, fsm.Single, "id", "INCR n"); err != nil || o.Replayed || o.Values[0].Int() != 2 {
+	if o, err := r.do(acl.DefaultName, fsm.Single, "id", "INCR n"); err != nil || o.Replayed || o.Values[0].Int() != 2 {
 		t.Fatalf("not forgotten: %v %v", o, err)
 	}
 	r.l.now += 2 * dedup.Retention
@@ -142,10 +142,10 @@ func TestIdsAreForgottenByClusterTime(t *testing.T) {
 // A full table refuses new ids, changes nothing, and knows its old ones.
 func TestFullTableOfIdsRefuses(t *testing.T) {
 	r := newRetrying(t)
-	r.do(acl.Standard, fsm.Single, "value", "SET big "+strings.Repeat("x", 700_000))
+	r.do(acl.DefaultName, fsm.Single, "value", "SET big "+strings.Repeat("x", 700_000))
 	n, err := 0, error(nil)
 	for ; err == nil && n < 200; n++ {
-		_, err = r.do(acl.Standard, fsm.Pipeline, fmt.Sprint(n), "GET big", "INCR n")
+		_, err = r.do(acl.DefaultName, fsm.Pipeline, fmt.Sprint(n), "GET big", "INCR n")
 	}
 	if !errors.Is(err, fsm.ErrRetriesFull) || n < 80 {
 		t.Fatalf("%d ids, %v", n, err)
@@ -153,18 +153,18 @@ func TestFullTableOfIdsRefuses(t *testing.T) {
 	if got := text(r.m, "GET", "n"); got != fmt.Sprint(n-1) {
 		t.Fatalf("%s rows were applied of %d", got, n-1)
 	}
-	if o, err := r.do(acl.Standard, fsm.Pipeline, "0", "GET big", "INCR n"); err != nil || !o.Replayed {
+	if o, err := r.do(acl.DefaultName, fsm.Pipeline, "0", "GET big", "INCR n"); err != nil || !o.Replayed {
 		t.Fatalf("the first id: %v", err)
 	}
 }
 
 func TestReplyThatIsTooLongIsNotKept(t *testing.T) {
 	r := newRetrying(t)
-	r.do(acl.Standard, fsm.Single, "value", "SET big "+strings.Repeat("x", 700_000))
-	if o, err := r.do(acl.Standard, fsm.Pipeline, "id", "GET big", "GET big", "INCR n"); err != nil || o.Values[2].Int() != 1 {
+	r.do(acl.DefaultName, fsm.Single, "value", "SET big "+strings.Repeat("x", 700_000))
+	if o, err := r.do(acl.DefaultName, fsm.Pipeline, "id", "GET big", "GET big", "INCR n"); err != nil || o.Values[2].Int() != 1 {
 		t.Fatal(err)
 	}
-	if _, err := r.do(acl.Standard, fsm.Pipeline, "id", "GET big", "GET big", "INCR n"); !errors.Is(err, fsm.ErrReplyNotKept) {
+	if _, err := r.do(acl.DefaultName, fsm.Pipeline, "id", "GET big", "GET big", "INCR n"); !errors.Is(err, fsm.ErrReplyNotKept) {
 		t.Fatal(err)
 	}
 	if got := text(r.m, "GET", "n"); got != "1" {

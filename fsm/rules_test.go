@@ -19,7 +19,7 @@ import (
 var allowed = []string{
 	"bufio", "bytes", "cmp", "context", "encoding/base64", "encoding/binary", "encoding/hex", "errors", "fmt",
 	"hash", "hash/crc32", "hash/crc64", "io", "iter", "maps", "math", "math/big", "math/bits", "slices", "sort", "strconv",
-	"strings", "unicode", "unicode/utf8", "unicode/utf16", "unsafe", "crypto/sha1", "crypto/sha256", "crypto/subtle",
+	"strings", "unicode", "unicode/utf8", "unicode/utf16", "unsafe", "crypto/hmac", "crypto/sha1", "crypto/sha256", "crypto/subtle",
 	"github.com/cespare/xxhash/v2", "github.com/zeebo/xxh3",
 }
 

@@ -30,9 +30,13 @@ const (
 	sectionHeader   byte = 0
 	sectionMeta     byte = 1
 	sectionSessions byte = 2
-	sectionKeys     byte = 3
-	sectionRetries  byte = 16
-	sectionEnd      byte = 255
+	// The sections of a database follow its head, for one database after the other.
+	sectionDatabase byte = 3
+	sectionUsers    byte = 4
+	sectionKeys     byte = 5
+	// The kept replies of all databases follow the last one.
+	sectionRetries byte = 16
+	sectionEnd     byte = 255
 )
 
 // ErrSnapshot says that a snapshot is damaged or of an unknown form. Nothing was
@@ -136,10 +140,26 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	if err := f.s.db.Save(func(record []byte) error { return out.record(sectionKeys, record) }); err != nil {
-		return err
+	for _, d := range f.s.databases {
+		if err := d.save(out); err != nil {
+			return err
+		}
 	}
 	return f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) })
+}
+
+// save writes the sections of a database.
+func (d *database) save(out *frames) error {
+	if err := out.flush(); err != nil { // every head begins a frame
+		return err
+	}
+	if err := out.fields(sectionDatabase, d.encode); err != nil {
+		return err
+	}
+	if err := d.users.Save(func(record []byte) error { return out.record(sectionUsers, record) }); err != nil {
+		return err
+	}
+	return d.keys.Save(func(record []byte) error { return out.record(sectionKeys, record) })
 }
 
 func (s *State) encodeMeta(w *wire.Writer) {
@@ -149,26 +169,32 @@ func (s *State) encodeMeta(w *wire.Writer) {
 	w.Uvarint(uint64(s.level))
 	w.Record(s.settings.Encode)
 	w.Record(s.tokens.Encode)
+	w.Record(s.founded.Encode)
+	w.Uvarint(s.adminSerial)
+	w.Fixed(s.secret[:])
+	w.Uvarint(s.serial)
 	w.Uvarint(s.digestIndex)
 	w.Uvarint(uint64(len(s.reports)))
 	for i := range s.reports {
 		w.Record(s.reports[i].Encode)
 	}
-	w.String(s.config.Notify)
 }
 
 func (s *State) decodeMeta(r *wire.Reader) error {
 	s.clusterID, s.clock, s.epoch, s.level = r.String(), r.Varint(), r.Uvarint(), env.Level(r.Uvarint())
-	settings, tokens := r.Record(), r.Record()
+	settings, tokens, founded := r.Record(), r.Record(), r.Record()
 	s.settings.Decode(settings)
 	s.tokens.Decode(tokens)
+	s.founded.Decode(founded)
+	s.adminSerial = r.Uvarint()
+	copy(s.secret[:], r.Fixed(len(s.secret)))
+	s.serial, s.databases, s.home = r.Uvarint(), nil, nil
 	s.digestIndex = r.Uvarint()
 	s.reports = make([]DigestReport, r.Count(1))
 	for i := range s.reports {
 		s.reports[i].Decode(r.Record())
 	}
-	s.config.Notify = r.String()
-	return errors.Join(settings.Done(), tokens.Done(), r.Done())
+	return errors.Join(settings.Done(), tokens.Done(), founded.Done(), r.Done())
 }
 
 // Restore replaces the state by a snapshot's. On an error the state is as before.
@@ -196,6 +222,8 @@ func VerifySnapshot(r io.Reader) (index, term uint64, err error) {
 type loading struct {
 	s           *State
 	index, term uint64
+	database    *database // whose sections are being read
+	user        string    // the last one read
 	keys        *keyspace.Loader
 	section     byte
 	count       uint64
@@ -207,7 +235,7 @@ func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, er
 	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != snapshotMagic {
 		return nil, 0, 0, fmt.Errorf("%w: no magic number", ErrSnapshot)
 	}
-	l := &loading{s: newState(table), keys: keyspace.NewLoader()}
+	l := &loading{s: newState(table)}
 	var frame []byte
 	for !l.ended {
 		section, data, err := readFrame(r, &frame)
@@ -221,11 +249,9 @@ func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, er
 	if n, err := io.ReadFull(r, magic[:1]); n != 0 || !errors.Is(err, io.EOF) {
 		return nil, 0, 0, fmt.Errorf("%w: data behind the end (%v)", ErrSnapshot, err)
 	}
-	db, err := l.keys.Finish()
-	if err != nil {
-		return nil, 0, 0, fmt.Errorf("%w: %w", ErrSnapshot, err)
+	if l.s.home == nil {
+		return nil, 0, 0, fmt.Errorf("%w: no database %s", ErrSnapshot, DefaultDatabase)
 	}
-	l.s.db = db
 	return l.s, l.index, l.term, nil
 }
 
@@ -268,7 +294,8 @@ func readFrame(r io.Reader, buf *[]byte) (section byte, data []byte, err error) 
 
 // frame takes in the records of one frame.
 func (l *loading) frame(section byte, data []byte) error {
-	if section < l.section || (l.count == 0) != (section == sectionHeader) {
+	next := section >= l.section || (section == sectionDatabase && l.section > section && l.section < sectionEnd)
+	if !next || (l.count == 0) != (section == sectionHeader) {
 		return errOrder
 	}
 	l.section = section
@@ -298,11 +325,16 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.s.decodeMeta(r)
 	case sectionSessions:
 		l.s.sessions = append(l.s.sessions, decodeSession(r))
-	case sectionKeys:
-		return l.keys.Add(record)
+	case sectionDatabase:
+		return l.begin(r)
+	case sectionUsers, sectionKeys:
+		return l.content(section, record)
 	case sectionRetries:
 		return l.s.retries.Load(record)
 	case sectionEnd:
+		if err := l.finish(); err != nil {
+			return err
+		}
 		if n := r.Uvarint(); n != l.count {
 			return fmt.Errorf("%w: %d of %d", errCount, l.count, n)
 		}
@@ -311,4 +343,40 @@ func (l *loading) record(section byte, record []byte) error {
 		return fmt.Errorf("%w: section %d", errSection, section)
 	}
 	return r.Done()
+}
+
+// begin takes in the head of the next database, after finishing the one before.
+func (l *loading) begin(r *wire.Reader) error {
+	if err := l.finish(); err != nil {
+		return err
+	}
+	d := l.s.decodeDatabase(r)
+	if n := len(l.s.databases); !ValidDatabaseName(d.name) || (n > 0 && l.s.databases[n-1].name >= d.name) {
+		return fmt.Errorf("%w: database %.70q", errOrder, d.name)
+	}
+	l.database, l.user, l.keys = d, "", keyspace.NewLoader()
+	l.s.databases = append(l.s.databases, d)
+	if d.name == DefaultDatabase {
+		l.s.home = d
+	}
+	return r.Done()
+}
+
+func (l *loading) content(section byte, record []byte) (err error) {
+	switch {
+	case l.database == nil:
+		return errOrder
+	case section == sectionUsers:
+		l.user, err = l.database.users.Load(record, l.user)
+		return err
+	}
+	return l.keys.Add(record)
+}
+
+func (l *loading) finish() (err error) {
+	if l.database != nil {
+		l.database.keys, err = l.keys.Finish()
+	}
+	l.database = nil
+	return err
 }

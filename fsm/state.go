@@ -5,7 +5,6 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/dedup"
 	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
 	"trireme/fsm/wire"
 )
 
@@ -16,11 +15,16 @@ type State struct {
 	epoch     uint64
 	level     env.Level
 	settings  Settings
-	config    command.Config
-	tokens    acl.Tokens
-	sessions  sessions
-	db        *keyspace.DB
-	retries   *dedup.Table
+	// tokens are the cluster's own; those of databases belong to their users.
+	tokens      acl.Tokens
+	founded     acl.Tokens // those that the cluster was founded with last
+	adminSerial uint64     // of the admin token: identities it proved name it
+	secret      [32]byte   // of REST tokens; drawn when the cluster is founded
+	serial      uint64     // of databases and their credentials
+	sessions    sessions
+	databases   []*database // in the order of their names
+	home        *database   // the one named default, which is always there
+	retries     *dedup.Table
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -30,17 +34,25 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	return &State{level: env.Base, db: keyspace.New(), retries: dedup.New(), table: table}
+	s := &State{level: env.Base, retries: dedup.New(), table: table}
+	s.home = s.newDatabase(DefaultDatabase, 0)
+	s.databases = []*database{s.home}
+	return s
 }
 
-// fork is the state as it is now, in constant time (sessions aside, which are
-// small).
+// fork is the state as it is now: the time it takes grows with what is under way and
+// with the number of databases, not with what they hold.
 func (s *State) fork() *State {
 	f := *s
 	f.sessions = s.sessions.fork()
 	f.reports = append([]DigestReport(nil), s.reports...)
-	f.db = s.db.Fork()
 	f.retries = s.retries.Fork()
+	f.databases = make([]*database, len(s.databases))
+	for i, d := range s.databases {
+		f.databases[i] = d.fork()
+	}
+	i, _ := f.place(DefaultDatabase)
+	f.home = f.databases[i]
 	f.between = nil
 	return &f
 }
@@ -68,16 +80,7 @@ const maxSweep = 200
 
 // advance removes keys, and replies kept for repeated requests, whose time has come.
 func (s *State) advance(e *env.Env, limit AdvanceLimit) (Advanced, error) {
-	swept := s.db.Sweep(e, limit.Sweep)
+	swept := s.sweep(e, limit.Sweep)
 	swept += s.retries.Sweep(e.Now, limit.Sweep-swept)
 	return Advanced{Swept: swept}, nil
-}
-
-// nextDue is the earliest moment at which Advance has something to do.
-func (s *State) nextDue() (unixms int64, ok bool) {
-	at, ok := s.db.NextDue()
-	if retries, some := s.retries.NextDue(); some && (!ok || retries < at) {
-		return retries, true
-	}
-	return at, ok
 }

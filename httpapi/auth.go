@@ -42,32 +42,37 @@ func bearer(header string) string {
 	return header[len(scheme):]
 }
 
-// authenticate finds the role of the request's token and refuses one that doesn't open
-// the keyspace. This node may be behind, so a refusal is confirmed first.
+// authenticate finds whom the request's token stands for in its database, and refuses
+// one that opens nothing there. This node may be behind, so a refusal is confirmed first.
 func (c *call) authenticate(query string) *failure {
 	c.scratch = appendCredential(c.scratch[:0], c.r, query)
-	c.digest = sha256.Sum256(c.scratch)
+	c.bearer = acl.ParseBearer(c.scratch)
 	c.s.engine.Local(c.looking)
-	if c.role.User() != nil {
+	switch {
+	case c.as.By != acl.Nobody:
 		return nil
-	}
-	if len(c.scratch) == 0 {
+	case len(c.scratch) == 0:
 		return errToken
 	}
+	return c.confirm()
+}
+
+// confirm asks a state that holds everything acknowledged so far whom the request's
+// token stands for.
+func (c *call) confirm() *failure {
 	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.looking); err != nil {
 		return failureOf(err, false)
 	}
-	if c.role.User() == nil {
+	if c.as.By == acl.Nobody {
 		return errToken
 	}
 	return nil
 }
 
-// look learns what the request's token opens, and whose cluster this is. There is no
-// cache to outlive a change of the tokens: hashing a token is cheaper than a map.
+// look learns whom the request's token stands for, and whose cluster this is. There is
+// no cache to outlive a change of the tokens: hashing a token is cheaper than a map.
 func (c *call) look(v *fsm.View) {
-	tokens := v.Tokens()
-	c.role = tokens.Role(c.digest)
+	c.as = v.Bearer(c.db, &c.bearer)
 	c.cluster = markOf(v.ClusterID())
 }
 
@@ -78,11 +83,8 @@ func (s *Server) roleOf(ctx context.Context, r *http.Request, query string) (acl
 		return acl.NoRole, nil
 	}
 	digest, role := acl.Digest(sha256.Sum256(token)), acl.NoRole
-	look := func(v *fsm.View) {
-		tokens := v.Tokens()
-		role = tokens.Role(digest)
-	}
-	if s.engine.Local(look); role != acl.NoRole {
+	look := func(v *fsm.View) { role = v.Role(digest) }
+	if s.engine.Local(look); role == acl.Admin {
 		return role, nil
 	}
 	_, err := s.engine.Read(ctx, fsm.Reading{}, look)

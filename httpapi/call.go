@@ -26,10 +26,12 @@ type call struct {
 	sent     int    // bytes of the reply
 	proposed bool   // the engine was given a write
 	answered bool
-	flying   bool // counted among the token's requests in flight
+	flying   bool // counted among the requests in flight of flier
+	flier    acl.Identity
 
-	digest  acl.Digest
-	role    acl.Role
+	db      string // of the path, empty for the default
+	bearer  acl.Bearer
+	as      acl.Identity
 	cluster uint32
 
 	form    redis.Form

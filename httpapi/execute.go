@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
 	"trireme/fsm"
+	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 	"trireme/httpapi/redis"
@@ -50,7 +52,7 @@ func (c *call) plainReads() bool {
 func (c *call) judge(v *fsm.View) {
 	c.admit(v)
 	for _, argv := range c.rows {
-		row, refusal := v.Check(c.role, command.HTTP, argv)
+		row, refusal := v.Check(c.as, command.HTTP, argv)
 		switch {
 		case refusal == nil:
 			c.found.writes = c.found.writes || !row.OnlyReads(argv)
@@ -59,14 +61,14 @@ func (c *call) judge(v *fsm.View) {
 		}
 	}
 	if c.mode == fsm.Transaction && c.found.refusal == nil {
-		c.found.refusal = v.Refuse(c.role, command.HTTP, c.rows)
+		c.found.refusal = v.Refuse(c.as, command.HTTP, c.rows)
 	}
 }
 
 // admit looks the token up again: a state that is read judges it too.
 func (c *call) admit(v *fsm.View) {
 	c.look(v)
-	c.found = verdict{revoked: c.role.User() == nil}
+	c.found = verdict{revoked: c.as.By == acl.Nobody}
 }
 
 // mayChange tells whether a newer state could permit what this one refuses: another
@@ -116,7 +118,7 @@ func (c *call) read() {
 		c.fail(failureOf(err, false))
 		return
 	case c.found.revoked:
-		c.fail(errToken)
+		c.readAgain()
 		return
 	case c.found.writes: // permitted since this node looked
 		c.write()
@@ -134,6 +136,21 @@ func (c *call) read() {
 	c.answerAll()
 }
 
+// readAgain is for a read whose state knew its token no more. If that state could be
+// old, the cluster is asked, and may say that the token was given again.
+func (c *call) readAgain() {
+	if c.reading.Mode == fsm.Linearizable {
+		c.fail(errToken)
+		return
+	}
+	if f := c.confirm(); f != nil {
+		c.fail(f)
+		return
+	}
+	c.reading = fsm.Reading{}
+	c.read()
+}
+
 // run runs the rows on a view. Replies are encoded later: the view holds a lock.
 func (c *call) run(v *fsm.View) {
 	c.values = c.values[:0]
@@ -147,20 +164,26 @@ func (c *call) run(v *fsm.View) {
 	}
 	c.found.refusal = nil
 	for _, argv := range c.rows {
-		c.values = append(c.values, v.Exec(c.role, command.HTTP, argv))
+		c.values = append(c.values, v.Exec(c.as, command.HTTP, argv))
 	}
 }
 
 // write puts the rows into the log.
 func (c *call) write() {
-	batch := fsm.Batch{Role: c.role, Door: command.HTTP, Mode: c.mode, Rows: c.rows}
-	if f := c.name(&batch); f != nil {
-		c.fail(f)
-		return
+	results, err := c.propose()
+	if errors.Is(err, fsm.ErrRevoked) {
+		// Nothing was changed. The token may have been given again since this node looked.
+		if f := c.confirm(); f != nil {
+			c.fail(f)
+			return
+		}
+		results, err = c.propose()
 	}
-	c.proposed = true
-	results, err := fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, batch)
-	if err != nil {
+	switch {
+	case errors.Is(err, fsm.ErrRevoked):
+		c.fail(errToken)
+		return
+	case err != nil:
 		c.fail(failureOf(err, true))
 		return
 	}
@@ -174,6 +197,15 @@ func (c *call) write() {
 	}
 	c.values = append(c.values[:0], results.Values...)
 	c.answerAll()
+}
+
+func (c *call) propose() (fsm.Results, error) {
+	batch := fsm.Batch{As: c.as, Door: command.HTTP, Mode: c.mode, Rows: c.rows}
+	if f := c.name(&batch); f != nil {
+		return fsm.Results{}, f
+	}
+	c.proposed = true
+	return fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, batch)
 }
 
 // answerAll answers what the rows have replied.

@@ -73,8 +73,10 @@ func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
 	private := e.Group("/", s.unlessOpen)
 	private.Match(read, "/healthz", s.healthz)
 	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
+	admin := e.Group("/admin", s.adminOnly)
+	s.databaseRoutes(admin)
 	if s.admin != nil {
-		s.adminRoutes(e.Group("/admin", s.adminOnly))
+		s.adminRoutes(admin)
 	}
 	return e
 }

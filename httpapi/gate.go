@@ -1,14 +1,20 @@
 package httpapi
 
 import (
-	"context"
+	"bufio"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"sync"
+	"time"
+
+	"trireme/httpapi/redis"
 )
 
 // gate counts connections. One that is over a limit is let in as far as its first
-// request, so that it gets an answer that says why; when too many of those wait, further
-// ones are closed at once.
+// request, so that it gets an answer that says why; when too many of those are there,
+// further ones are closed at once.
 type gate struct {
 	limits Limits
 	mu     sync.Mutex
@@ -50,26 +56,30 @@ func (g *gate) enter(ip string) (refusal *failure, room bool) {
 }
 
 // leave ends what enter has counted.
-func (g *gate) leave(ip string, refused bool) {
+func (g *gate) leave(ip string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if refused {
-		g.over--
-		return
-	}
 	g.total--
 	if g.byIP[ip]--; g.byIP[ip] == 0 {
 		delete(g.byIP, ip)
 	}
 }
 
-// gatedListener counts the connections that it accepts.
-type gatedListener struct {
-	net.Listener
-	gate *gate
+// left is leave for a connection that was refused.
+func (g *gate) left() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.over--
 }
 
-// Accept waits for the next connection that is let in.
+// gatedListener counts the connections that it accepts, and refuses what is too many.
+type gatedListener struct {
+	net.Listener
+	gate    *gate
+	outcome []string // the header's names
+}
+
+// Accept waits for the next connection for which there is room.
 func (l *gatedListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -80,26 +90,63 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 		if err != nil {
 			ip = c.RemoteAddr().String()
 		}
-		refusal, room := l.gate.enter(ip)
-		if room {
-			return &gatedConn{Conn: c, gate: l.gate, ip: ip, refusal: refusal}, nil
+		switch refusal, room := l.gate.enter(ip); {
+		case refusal == nil:
+			return &gatedConn{Conn: c, gate: l.gate, ip: ip}, nil
+		case room:
+			go l.refuse(c, refusal) // ends with refusalTime
+		default:
+			c.Close()
 		}
-		c.Close()
+	}
+}
+
+// The bounds of telling a client that there is no room.
+const (
+	refusalTime  = 2 * time.Second
+	refusalBytes = 64 << 10
+)
+
+// refuse answers a connection's first request, whatever it is, and closes.
+func (l *gatedListener) refuse(c net.Conn, f *failure) {
+	defer l.gate.left()
+	defer c.Close()
+	if c.SetDeadline(time.Now().Add(refusalTime)) != nil {
+		return
+	}
+	head := bufio.NewReader(io.LimitReader(c, refusalBytes))
+	for {
+		if line, err := head.ReadSlice('\n'); err != nil || len(line) <= len("\r\n") {
+			break // the end of the header, or there is none
+		}
+	}
+	body := redis.AppendError(nil, f.text)
+	reply := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\nRetry-After: 1\r\n",
+		f.status, http.StatusText(f.status), len(body))
+	for _, name := range l.outcome {
+		reply = fmt.Appendf(reply, "%s: %s\r\n", name, f.outcome)
+	}
+	if _, err := c.Write(append(append(reply, "\r\n"...), body...)); err != nil {
+		return
+	}
+	// What is still on its way would make the close a reset, which can take the answer
+	// with it.
+	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(c, refusalBytes))
 	}
 }
 
 // gatedConn is a counted connection.
 type gatedConn struct {
 	net.Conn
-	gate    *gate
-	ip      string
-	refusal *failure
-	once    sync.Once
+	gate *gate
+	ip   string
+	once sync.Once
 }
 
 // Close closes the connection and makes room for another.
 func (c *gatedConn) Close() error {
-	c.once.Do(func() { c.gate.leave(c.ip, c.refusal != nil) })
+	c.once.Do(func() { c.gate.leave(c.ip) })
 	return c.Conn.Close()
 }
 
@@ -110,23 +157,4 @@ func (c *gatedConn) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
-}
-
-type refusalKey struct{}
-
-// connContext hands the refusal of a connection to its requests.
-func connContext(ctx context.Context, c net.Conn) context.Context {
-	if g, ok := c.(*gatedConn); ok && g.refusal != nil {
-		return context.WithValue(ctx, refusalKey{}, g.refusal)
-	}
-	return ctx
-}
-
-// overConnections is the refusal of a request whose connection is over a limit.
-func (c *call) overConnections() *failure {
-	if c.s.gate == nil {
-		return nil
-	}
-	refusal, _ := c.r.Context().Value(refusalKey{}).(*failure)
-	return refusal
 }

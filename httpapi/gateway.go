@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"trireme/fsm"
 	"trireme/httpapi/redis"
@@ -22,17 +23,26 @@ func (c *call) serve() {
 		c.w.Header()["Connection"] = closeValue
 	}
 	path, query := redis.CutTarget(c.r.RequestURI)
+	path, inDatabase := c.cutDatabase(path)
 	switch {
-	case c.overConnections() != nil:
-		c.w.Header()["Connection"] = closeValue
-		c.fail(c.overConnections())
 	case c.s.loopback && !isLoopback(c.r.Host):
 		c.fail(&failure{http.StatusForbidden, notApplied, "ERR this development server answers loopback hosts only"})
-	case isFixed(path):
+	case !inDatabase && isFixed(path):
 		c.serveFixed()
 	default:
 		c.command(path, query)
 	}
+}
+
+// cutDatabase takes /db/NAME off a path: the rest is what it would be at the root.
+func (c *call) cutDatabase(path string) (rest string, cut bool) {
+	rest, cut = strings.CutPrefix(path, "db/")
+	name, rest, _ := strings.Cut(rest, "/")
+	if !cut || !fsm.ValidDatabaseName(name) {
+		return path, false
+	}
+	c.db = name
+	return rest, true
 }
 
 // command answers a request to the keyspace.

@@ -75,7 +75,7 @@ func exceeded(what, setting string, limit, actual int) *failure {
 type flight struct {
 	limit int
 	mu    sync.Mutex
-	by    map[acl.Digest]int
+	by    map[acl.Identity]int
 }
 
 // newFlight is nil without a limit.
@@ -83,7 +83,7 @@ func newFlight(limit int) *flight {
 	if limit <= 0 {
 		return nil
 	}
-	return &flight{limit: limit, by: map[acl.Digest]int{}}
+	return &flight{limit: limit, by: map[acl.Identity]int{}}
 }
 
 // takeOff counts the call among those of its token, or refuses it.
@@ -94,11 +94,11 @@ func (c *call) takeOff() *failure {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n := f.by[c.digest]; n >= f.limit {
+	if n := f.by[c.as]; n >= f.limit {
 		return exceeded("max requests in flight", "max-in-flight", f.limit, n+1)
 	}
-	f.by[c.digest]++
-	c.flying = true
+	f.by[c.as]++
+	c.flying, c.flier = true, c.as
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (c *call) land() {
 	f := c.s.flight
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.by[c.digest]--; f.by[c.digest] == 0 {
-		delete(f.by, c.digest)
+	if f.by[c.flier]--; f.by[c.flier] == 0 {
+		delete(f.by, c.flier)
 	}
 }

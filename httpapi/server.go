@@ -3,6 +3,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/command"
+	"trireme/httpapi/lane"
 )
 
 // Engine is what the edge needs of the node: the log, reads, and the node's health.
@@ -50,7 +52,7 @@ const (
 type Options struct {
 	// Engine is required.
 	Engine Engine
-	// Admin serves /admin; without one these paths answer 404.
+	// Admin serves what /admin asks of the process; without one those paths answer 404.
 	Admin Admin
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger
@@ -85,6 +87,7 @@ type Server struct {
 	metrics  *metrics
 	fixed    *gin.Engine
 	http     *http.Server
+	lane     *lane.Server
 	calls    sync.Pool
 	bounds   Limits
 	gate     *gate
@@ -117,6 +120,7 @@ func New(o Options) (*Server, error) {
 	s.calls.New = func() any { return newCall(s) }
 	s.fixed = s.fixedRoutes(o.Metrics)
 	s.http = s.newHTTPServer(o.Log)
+	s.lane = newLane(s)
 	return s, nil
 }
 
@@ -158,19 +162,36 @@ func (s *Server) newHTTPServer(log *slog.Logger) *http.Server {
 		WriteTimeout:      s.bounds.ReplyTime,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    s.bounds.HeaderBytes,
-		ConnContext:       connContext,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		// net/http would answer OPTIONS * by itself, before CORS is looked at.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
+// laneBody is the largest body that the lane reads: larger ones gain nothing there.
+const laneBody = 1 << 20
+
+// newLane puts the lane for commands before net/http.
+func newLane(s *Server) *lane.Server {
+	return &lane.Server{
+		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, laneBody)),
+		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
+		Plain: func(target []byte) bool {
+			first := target[1:]
+			if end := bytes.IndexAny(first, "/?%"); end >= 0 {
+				first = first[:end]
+			}
+			return !isFixed(string(first))
+		},
+	}
+}
+
 // Serve answers requests on l until Shutdown, then returns nil.
 func (s *Server) Serve(l net.Listener) error {
 	if s.gate != nil {
-		l = &gatedListener{l, s.gate}
+		l = &gatedListener{l, s.gate, s.names.outcome}
 	}
-	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.lane.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("httpapi: %w", err)
 	}
 	return nil
@@ -179,7 +200,7 @@ func (s *Server) Serve(l net.Listener) error {
 // Shutdown stops listening at once and waits for the requests under way, until ctx
 // ends: then it closes their connections.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.http.Shutdown(ctx)
+	err := s.lane.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(err, s.http.Close())
 	}

@@ -213,7 +213,8 @@ var vectors = []vector{
 	// Parts that are not there.
 	{"GET", "/v2/messages", "", "", 404, `{"error":"…`},
 	{"GET", "/console/", "", "", 404, `{"error":"…`},
-	{"POST", "/db/other/get/k", "", "", 404, `{"error":"…`},
+	{"POST", "/db/", "", "", 404, `{"error":"…`},
+	{"POST", "/db/no.name/get/k", "", "", 404, `{"error":"…`},
 	{"POST", "/subscribe/c", "[]", base64Header, 404, `{"error":"…`},
 	{"POST", "/monitor", "", "", 404, `{"error":"…`},
 }

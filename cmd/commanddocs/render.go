@@ -13,6 +13,7 @@ const generated = "<!-- Written by cmd/commanddocs from the command table. Do no
 // titles are the families' names for people; a family without one goes by its own.
 var titles = map[string]string{
 	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server",
+	"hash": "Hashes", "list": "Lists", "set": "Sets",
 }
 
 func title(group string) string {
@@ -115,6 +116,7 @@ func notes(c *command.Command) string {
 		{command.DenyOOM, "Refused with `OOM` when the memory limit is reached."},
 		{command.NoScript, "Can't be called from a script."},
 		{command.NoMulti, "Can't stand in a transaction."},
+		{command.Blocking, "Waits only when called directly; in a transaction or a script it answers null when there is nothing to take."},
 	} {
 		if c.Flags&n.flag != 0 {
 			b.WriteString(n.text + "\n")

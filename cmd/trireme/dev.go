@@ -138,11 +138,16 @@ func (d *devNode) options() (cluster.Options, error) {
 func (d *devNode) loopbackOnly() bool { return true }
 
 // settled waits for the tokens: those of the last start are the cluster's until then.
-func (d *devNode) settled(v *fsm.View) bool { return v.Tokens() == d.tokens.digests() }
+func (d *devNode) settled(v *fsm.View) bool { return v.Founded() == d.tokens.digests() }
 
-func (d *devNode) ready(*cluster.Node) {
+func (d *devNode) ready(n *cluster.Node) {
 	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
 	for _, line := range append(environment(d.url, d.tokens), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
 		fmt.Fprintln(d.out, line)
 	}
+	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+		if v.Tokens() != d.tokens.digests() {
+			fmt.Fprintln(d.out, "\nThe tokens of the database default were reset: those above don't open it any more.")
+		}
+	})
 }

@@ -1,5 +1,5 @@
-// Package acl says who may do what: the tokens of the cluster, kept as digests,
-// and the users they stand for.
+// Package acl says who may do what: users with their credentials, kept as digests,
+// and the commands, keys and channels that are open to them.
 package acl
 
 import (
@@ -9,29 +9,23 @@ import (
 	"trireme/fsm/wire"
 )
 
-// Digest is the SHA-256 of a token. Tokens themselves never enter the log.
+// Digest is the SHA-256 of a token or password. The secrets themselves never enter the
+// log.
 type Digest [sha256.Size]byte
 
-// DigestOf is the digest of a token.
-func DigestOf(token string) Digest { return sha256.Sum256([]byte(token)) }
+// DigestOf is the digest of a token or password.
+func DigestOf(secret string) Digest { return sha256.Sum256([]byte(secret)) }
 
-// User is on whose behalf a command runs.
-type User struct {
-	Name string
-	// ReadOnly users may run read commands only, without SCAN and KEYS.
-	ReadOnly bool
+// equal compares in constant time; no credential is zero.
+func (d *Digest) equal(o *Digest) bool {
+	return *d != (Digest{}) && subtle.ConstantTimeCompare(d[:], o[:]) == 1
 }
 
-// The built-in users of the keyspace's two tokens.
-var (
-	Default         = &User{Name: "default"}
-	DefaultReadOnly = &User{Name: "default_ro", ReadOnly: true}
-)
-
-// Role is what a token opens.
+// Role is what a token that a cluster is founded with opens.
 type Role uint8
 
-// The roles. The codes stand in the log and never change.
+// The roles. The codes stand in the log and never change. Standard and ReadOnly are
+// those of the database "default"; the others belong to the cluster.
 const (
 	NoRole Role = iota
 	Standard
@@ -42,8 +36,8 @@ const (
 	roles
 )
 
-// Tokens are the digests of the cluster's tokens, one for each role; a role whose
-// digest is zero has no token.
+// Tokens are the digests of the tokens that a cluster is founded with, one for each
+// role; a role whose digest is zero has no token.
 type Tokens [roles]Digest
 
 // Role is what token opens, NoRole if nothing. Every digest is compared in constant
@@ -51,22 +45,11 @@ type Tokens [roles]Digest
 func (t *Tokens) Role(token Digest) Role {
 	found := NoRole
 	for r := Standard; r < roles; r++ {
-		if t[r] != (Digest{}) && subtle.ConstantTimeCompare(t[r][:], token[:]) == 1 {
+		if t[r].equal(&token) {
 			found = r
 		}
 	}
 	return found
-}
-
-// User is the keyspace user of a role, nil if the role doesn't open the keyspace.
-func (r Role) User() *User {
-	switch r {
-	case Standard, Admin:
-		return Default
-	case ReadOnly:
-		return DefaultReadOnly
-	}
-	return nil
 }
 
 // Encode writes the digests.

@@ -35,6 +35,10 @@ const (
 	NoHTTP
 	// MayRead writes turn out to be reads for some arguments; see Command.Reads.
 	MayRead
+	// Blocking commands wait at the edge when there is nothing to take. Their handler
+	// never waits: it answers null instead, which is also what a transaction or a script
+	// gets. See Command.Timeout.
+	Blocking
 )
 
 // KeySpec says which arguments are keys: positions First to Last in steps, where
@@ -66,8 +70,12 @@ type Command struct {
 	Syntax, Summary, Complexity, Version string
 	// Reads tells of a MayRead command whether these arguments only read.
 	Reads func(argv [][]byte) bool
-	Run   Handler
+	// TimeoutAt is the place of a Blocking command's timeout; negative counts from the end.
+	TimeoutAt int
+	Run       Handler
 
+	number    int  // in the table and its catalog
+	words     int  // of the name: arguments stand behind them
 	container bool // has subcommands too, like COMMAND
 }
 
@@ -75,10 +83,12 @@ type Command struct {
 type Tx struct {
 	*env.Env
 	DB    *keyspace.DB
-	User  *acl.User
+	Users *acl.Store // of the database
+	User  *acl.User  // nil: nobody, who may do nothing
 	Table *Table
-	// MaxMemory is the replicated limit of the database in bytes, 0 for none.
-	MaxMemory int64
+	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;
+	// OtherMemory is what is used beside DB.
+	MaxMemory, OtherMemory int64
 	// Config are the replicated parameters; Host is the node's word about itself, nil in
 	// an apply.
 	Config *Config

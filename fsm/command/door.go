@@ -47,6 +47,12 @@ var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 // clean keeps an error on one line, whatever the client sent.
 func clean(s string) string { return oneLine.Replace(s) }
 
+// shown is a client's word in an error, up to a zero byte, where Redis stops.
+func shown(word string) string {
+	word, _, _ = strings.Cut(word, "\x00")
+	return clean(word)
+}
+
 // refusedAt tells whether the row may not be called through the door.
 func refusedAt(d Door, c *Command) (reply.Value, bool) {
 	switch {

@@ -22,8 +22,3 @@ var (
 func ErrArity(name string) reply.Value {
 	return reply.Error("ERR wrong number of arguments for '" + strings.ReplaceAll(name, " ", "|") + "' command")
 }
-
-// ErrNotPermitted is the refusal of a user without the right to a command.
-func ErrNotPermitted(name string) reply.Value {
-	return reply.Error("NOPERM this user has no permissions to run the '" + strings.ReplaceAll(name, " ", "|") + "' command or its subcommand")
-}

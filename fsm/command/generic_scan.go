@@ -71,7 +71,7 @@ func (a *Args) typeName() keyspace.Type {
 			return t
 		}
 	}
-	a.Fail(reply.Error("ERR unknown type name '" + clean(string(word)) + "'"))
+	a.Fail(reply.Error("ERR unknown type name '" + shown(string(word)) + "'"))
 	return keyspace.None
 }
 

@@ -30,7 +30,7 @@ func newReplica(t testing.TB) *replica { return &replica{t: t, m: fsm.NewMachine
 func (r *replica) apply(now int64, s *scripttest.Step, mode fsm.Mode, rows ...[][]byte) []reply.Value {
 	r.t.Helper()
 	r.index++
-	body := fsm.Exec.Body(fsm.Batch{Role: s.Role, Door: s.Door, Mode: mode, Rows: rows})
+	body := fsm.Exec.Body(fsm.Batch{As: s.As, Door: s.Door, Mode: mode, Rows: rows})
 	entry := fsm.Entry{Stamp: now, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
 	outcomes, err := r.m.Apply(r.index, 1, entry.Encode())
 	if err != nil || outcomes[0].Err != nil || outcomes[0].Status != fsm.Applied {
@@ -50,13 +50,13 @@ func (r *replica) run(now int64, s *scripttest.Step) reply.Value {
 }
 
 func (r *replica) view(now int64, s *scripttest.Step) (v reply.Value) {
-	r.m.View(now, [16]byte{1}, func(view *fsm.View) { v = view.Exec(s.Role, s.Door, s.Argv) })
+	r.m.View(now, [16]byte{1}, func(view *fsm.View) { v = view.Exec(s.As, s.Door, s.Argv) })
 	return v
 }
 
 // check is the refusal of a step before it runs, nil if it can run.
 func (r *replica) check(now int64, s *scripttest.Step) (c *command.Command, refusal *reply.Value) {
-	r.m.View(now, [16]byte{}, func(view *fsm.View) { c, refusal = view.Check(s.Role, s.Door, s.Argv) })
+	r.m.View(now, [16]byte{}, func(view *fsm.View) { c, refusal = view.Check(s.As, s.Door, s.Argv) })
 	return c, refusal
 }
 
@@ -136,7 +136,7 @@ func inTransactions(t *testing.T, steps []scripttest.Step) {
 	}
 	for i := range steps {
 		s := &steps[i]
-		if s.After > 0 || len(open) > 0 && (open[0].Door != s.Door || open[0].Role != s.Role) {
+		if s.After > 0 || len(open) > 0 && (open[0].Door != s.Door || open[0].As != s.As) {
 			flush()
 			now += s.After
 		}

@@ -1,9 +1,9 @@
 package command
 
 import (
-	"slices"
 	"strings"
 
+	"trireme/fsm/acl"
 	"trireme/fsm/glob"
 	"trireme/fsm/reply"
 )
@@ -37,7 +37,7 @@ func (t *Table) describe(name string) reply.Value {
 		}
 	}
 	return reply.Array(reply.Bulk(strings.ReplaceAll(c.Name, " ", "|")), reply.Int(int64(c.Arity)), reply.Set(c.flagNames()...),
-		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categories()...),
+		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categoryNames()...),
 		reply.Array(), reply.Array(), reply.Array(subs...))
 }
 
@@ -57,31 +57,25 @@ func (c *Command) flagNames() (names []reply.Value) {
 	return names
 }
 
-// categories are the command's classes.
-func (c *Command) categories() (names []reply.Value) {
-	add := func(name string) { names = append(names, reply.Status("@"+name)) }
-	switch {
-	case c.Flags&Write != 0:
-		add("write")
-	case c.Flags&ReadOnly != 0:
-		add("read")
-	}
-	add(c.Group)
-	if c.Flags&Admin != 0 {
-		add("admin")
-	}
-	if c.Flags&Fast != 0 {
-		add("fast")
-	} else {
-		add("slow")
+// categoryNames are the names of the row's categories, in the order of ACL CAT.
+func (c *Command) categoryNames() (names []reply.Value) {
+	set := c.categories()
+	for _, name := range acl.CategoryNames() {
+		if set&acl.CategoryNamed(name) != 0 {
+			names = append(names, reply.Status("@"+name))
+		}
 	}
 	return names
 }
 
-// commandTable answers the whole table.
+// commandTable answers the whole table; over HTTP nothing, as existing clients of the
+// gateway know it.
 func commandTable(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
+	}
+	if tx.Door == HTTP {
+		return reply.Array()
 	}
 	return tx.Table.infos(nil)
 }
@@ -144,10 +138,10 @@ func commandList(tx *Tx, a *Args) reply.Value {
 			pattern := strings.ToLower(a.String())
 			keep = func(name string) bool { return glob.Match(pattern, name) }
 		case a.Word("ACLCAT"):
-			category := reply.Status("@" + strings.ToLower(a.String()))
+			category := acl.CategoryNamed(strings.ToLower(a.String()))
 			keep = func(name string) bool {
 				c := tx.Table.byName[name]
-				return c != nil && slices.ContainsFunc(c.categories(), category.Equal)
+				return c != nil && c.categories()&category != 0
 			}
 		case a.Word("MODULE"):
 			a.Bytes()

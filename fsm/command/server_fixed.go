@@ -47,9 +47,6 @@ func swapDB(_ *Tx, a *Args) reply.Value {
 	return reply.OK()
 }
 
-// errTimeout is the refusal of a timeout below zero.
-var errTimeout = reply.Error("ERR timeout is negative")
-
 // copies is how many other nodes have at least stored every write that was acknowledged
 // before now: a majority is needed, and this node is one of it.
 func (tx *Tx) copies() int64 { return int64(tx.Nodes / 2) }
@@ -59,7 +56,7 @@ func (tx *Tx) copies() int64 { return int64(tx.Nodes / 2) }
 func wait(tx *Tx, a *Args) reply.Value {
 	a.Int()
 	if a.IntOr(reply.Error("ERR timeout is not an integer or out of range")) < 0 {
-		a.Fail(errTimeout)
+		a.Fail(errTimeoutNegative)
 	}
 	if err, ok := a.Done(); !ok {
 		return err
@@ -76,7 +73,7 @@ func waitAOF(tx *Tx, a *Args) reply.Value {
 		a.Fail(reply.Error("ERR value is out of range, must be positive"))
 	}
 	if a.IntOr(reply.Error("ERR timeout is not an integer or out of range")) < 0 {
-		a.Fail(errTimeout)
+		a.Fail(errTimeoutNegative)
 	}
 	if err, ok := a.Done(); !ok {
 		return err

@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"trireme/fsm/acl"
 	"trireme/fsm/reply"
 )
 
@@ -13,6 +14,7 @@ type Table struct {
 	rows       []*Command
 	byName     map[string]*Command
 	containers map[string]bool // names that only have subcommands
+	catalog    *acl.Catalog
 }
 
 // NewTable is the table of this binary.
@@ -29,6 +31,7 @@ func NewTable() *Table {
 			c.container = true
 		}
 	}
+	t.catalog = t.newCatalog()
 	return t
 }
 
@@ -45,6 +48,10 @@ func families() []family {
 		{"string", stringRows()},
 		{"connection", connection()},
 		{"server", server()},
+		{"acl", aclRows()},
+		{"hash", hashRows()},
+		{"list", listRows()},
+		{"set", setRows()},
 	}
 }
 
@@ -52,6 +59,8 @@ func (t *Table) add(c *Command) {
 	if t.byName[c.Name] != nil {
 		panic("command: two rows named " + c.Name)
 	}
+	c.number = len(t.rows)
+	c.words = 1 + strings.Count(c.Name, " ")
 	t.rows = append(t.rows, c)
 	t.byName[c.Name] = c
 	if head, _, sub := strings.Cut(c.Name, " "); sub {
@@ -90,6 +99,11 @@ func lower(dst, b []byte) []byte {
 	return dst
 }
 
+// Takes tells whether a call may have that many words, the name included.
+func (c *Command) Takes(words int) bool {
+	return (c.Arity < 0 || words == c.Arity) && words >= -c.Arity
+}
+
 // Check finds the row that argv calls and tells whether this user may call it with
 // that many words through this door. It is asked at the edge, to answer early, and
 // again in the apply, to be right.
@@ -98,11 +112,11 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	if c == nil || c.Since > tx.Level {
 		return nil, ptr(t.unknown(tx.Door, argv))
 	}
-	if (c.Arity > 0 && len(argv) != c.Arity) || len(argv) < -c.Arity {
+	if !c.Takes(len(argv)) {
 		return nil, ptr(ErrArity(c.Name))
 	}
-	if tx.User == nil || (tx.User.ReadOnly && c.Flags&ReadOnlyUser == 0) {
-		return nil, ptr(ErrNotPermitted(c.Name))
+	if refusal := tx.permit(c, argv); refusal != nil {
+		return nil, refusal
 	}
 	if v, refused := refusedAt(tx.Door, c); refused {
 		return nil, ptr(v)
@@ -124,13 +138,13 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if tx.ReadOnly && c.Flags&Write != 0 && !c.OnlyReads(argv) {
 		return reply.Error("ERR " + c.Name + " writes and was called in a read")
 	}
-	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used() > tx.MaxMemory && !tx.ReadOnly {
+	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly {
 		return ErrOOM
 	}
 	if tx.deep {
-		return c.Run(tx, NewArgs(argv))
+		return c.Run(tx, &Args{argv: argv, at: c.words})
 	}
-	tx.deep, tx.args = true, Args{argv: argv, at: 1}
+	tx.deep, tx.args = true, Args{argv: argv, at: c.words}
 	v := c.Run(tx, &tx.args)
 	tx.deep = false
 	return v

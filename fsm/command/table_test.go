@@ -16,8 +16,11 @@ import (
 // testTx is what a test's commands run in, at a time of 1000 ms.
 func testTx(user *acl.User, door Door) *Tx {
 	e := env.New(1, 1000, env.Base, [16]byte{}, 0)
-	return &Tx{Env: e, DB: keyspace.New(), User: user, Table: NewTable(), Door: door}
+	table := NewTable()
+	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Door: door}
 }
+
+func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0, true).User(acl.ReadOnlyName) }
 
 func words(line string) [][]byte {
 	var argv [][]byte
@@ -81,10 +84,12 @@ func TestRefusals(t *testing.T) {
 		{acl.Default, RESP, "foo", "ERR unknown command 'foo', with args beginning with: "},
 		{acl.Default, HTTP, "foo bar", "ERR Command is not available: 'FOO'"},
 		{acl.Default, Script, "foo", "ERR Unknown Redis command called from script"},
-		{acl.DefaultReadOnly, RESP, "SET", "ERR wrong number of arguments for 'set' command"},
-		{acl.DefaultReadOnly, RESP, "SET k v", "NOPERM this user has no permissions to run the 'set' command or its subcommand"},
-		{acl.DefaultReadOnly, HTTP, "KEYS *", "NOPERM this user has no permissions to run the 'keys' command or its subcommand"},
-		{nil, RESP, "GET k", "NOPERM this user has no permissions to run the 'get' command or its subcommand"},
+		{readOnly(), RESP, "SET", "ERR wrong number of arguments for 'set' command"},
+		{readOnly(), RESP, "SET k v", "NOPERM User default_ro has no permissions to run the 'set' command"},
+		{readOnly(), Script, "SET k v", "NOPERM ACL failure in script: User default_ro has no permissions to run the 'set' command"},
+		{readOnly(), HTTP, "KEYS *", "NOPERM this user has no permissions to run the 'keys' command or its subcommand"},
+		{nil, RESP, "GET k", "NOAUTH Authentication required."},
+		{nil, HTTP, "GET k", "WRONGPASS invalid or missing auth token"},
 	} {
 		if got := testTx(c.user, c.door).do(c.line); got.Text() != c.want || !got.IsError() {
 			t.Errorf("%s: %q, want %q", c.line, got.Text(), c.want)

@@ -26,6 +26,9 @@ type Env struct {
 	Level Level
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
 	ReadOnly bool
+	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
+	// what it gives must not reach the state.
+	Random func([]byte)
 	// Notes are what this apply has to tell subscribers; see Note.
 	Notes []Note
 

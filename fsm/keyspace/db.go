@@ -6,7 +6,6 @@ package keyspace
 import (
 	"cmp"
 	"strings"
-	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -32,24 +31,26 @@ func compareDue(a, b due) int {
 
 // DB is one keyspace. Reads may run side by side; a writer must be alone.
 type DB struct {
-	keys  *cow.BTree[string, *Object] // in the order of hashOf, then of bytes
-	dues  *cow.BTree[due, struct{}]
-	used  int64
-	epoch uint64 // changes with every fork; this node's own affair
+	keys   *cow.BTree[string, *Object] // in the order of hashOf, then of bytes
+	dues   *cow.BTree[due, struct{}]   // keys by the moment they go
+	fields *cow.BTree[due, struct{}]   // keys by the moment their hash loses a field
+	used   int64
+	epoch  uint64 // changes with every fork; this node's own affair
 }
 
 // New is an empty keyspace.
 func New() *DB {
 	return &DB{
-		keys:  cow.NewBTree[string, *Object](hashOf, strings.Compare),
-		dues:  cow.NewBTree[due, struct{}](headOfDue, compareDue),
-		epoch: 1,
+		keys:   cow.NewBTree[string, *Object](hashOf, strings.Compare),
+		dues:   cow.NewBTree[due, struct{}](headOfDue, compareDue),
+		fields: cow.NewBTree[due, struct{}](headOfDue, compareDue),
+		epoch:  1,
 	}
 }
 
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
-	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), used: db.used, epoch: db.epoch + 1}
+	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1}
 	db.epoch += 2
 	return f
 }
@@ -60,7 +61,7 @@ func (db *DB) Fork() *DB {
 func hashOf(key string) uint64 { return xxhash.Sum64String(key) >> 12 }
 
 // probe is key for a look-up: it aliases the bytes and must not be stored.
-func probe(key []byte) string { return unsafe.String(unsafe.SliceData(key), len(key)) }
+func probe(key []byte) string { return Alias(key) }
 
 // Len is the number of keys, expired ones that are not swept yet included.
 func (db *DB) Len() int { return db.keys.Len() }
@@ -83,8 +84,15 @@ func cost(key string, o *Object) int64 {
 	return c
 }
 
-// expired tells whether o is past its deadline at now.
-func (o *Object) expired(now int64) bool { return o.Expire != 0 && o.Expire <= now }
+// expired tells whether o is gone at now: past its deadline, or a hash whose fields all
+// are.
+func (o *Object) expired(now int64) bool {
+	if o.data == nil {
+		return o.Expire != 0 && o.Expire <= now
+	}
+	at := o.schedule().gone
+	return at != 0 && at <= now
+}
 
 // Find is the object under key, nil if there is none or its deadline has passed.
 func (db *DB) Find(e *env.Env, key []byte) *Object {
@@ -100,27 +108,36 @@ func (db *DB) put(e *env.Env, key []byte, o *Object) {
 	mustWrite(e)
 	o.Version = e.Index
 	slot, name, had := db.keys.Upsert(probe(key), strings.Clone)
-	before := int64(0)
+	var before schedule
 	if had {
-		before = (*slot).Expire
+		before = (*slot).schedule()
 		db.used -= cost(name, *slot)
 	}
+	o.settle()
 	*slot = o
 	db.used += cost(name, o)
-	db.reschedule(name, before, o.Expire)
+	db.reschedule(name, before, o.schedule())
 }
 
-// reschedule moves key in the expiry index from one deadline to another, where 0
-// is none.
-func (db *DB) reschedule(key string, from, to int64) {
+// reschedule moves key in the indexes of deadlines.
+func (db *DB) reschedule(key string, from, to schedule) {
+	if from == to {
+		return
+	}
+	move(db.dues, key, from.gone, to.gone)
+	move(db.fields, key, from.field, to.field)
+}
+
+// move takes key from one deadline of an index to another, where 0 is none.
+func move(index *cow.BTree[due, struct{}], key string, from, to int64) {
 	if from == to {
 		return
 	}
 	if from != 0 {
-		db.dues.Delete(due{from, key})
+		index.Delete(due{from, key})
 	}
 	if to != 0 {
-		db.dues.Set(due{to, key}, struct{}{})
+		index.Set(due{to, key}, struct{}{})
 	}
 }
 
@@ -183,14 +200,17 @@ func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 // size before; an empty one is the caller's to remove.
 func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	mustWrite(e)
-	slot, _, had := db.keys.Upsert(probe(key), strings.Clone)
+	slot, name, had := db.keys.Upsert(probe(key), strings.Clone)
 	if !had {
 		panic("keyspace: the changed object is not under its key")
 	}
 	n := **slot
 	n.Version = e.Index
+	was := n.schedule()
+	n.settle()
 	*slot = &n
 	db.used += n.size() - before
+	db.reschedule(name, was, n.schedule())
 }
 
 // Remove deletes key. It tells whether the key was there and had not expired.
@@ -208,7 +228,7 @@ func (db *DB) drop(key string) *Object {
 		return nil
 	}
 	db.used -= cost(key, o)
-	db.reschedule(key, o.Expire, 0)
+	db.reschedule(key, o.schedule(), schedule{})
 	return o
 }
 

@@ -81,6 +81,10 @@ func (o *Object) Text() string {
 // Adopt makes a value of bytes without copying them; the caller gives them away.
 func Adopt(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
 
+// Alias is bytes as a string without copying them, which is good as long as nobody
+// changes them: for looking something up, not for keeping.
+func Alias(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
+
 // Data is the container of an object that is no String.
 func (o *Object) Data() Container { return o.data }
 

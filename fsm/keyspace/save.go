@@ -14,10 +14,10 @@ import (
 // the wrong place.
 var ErrRecord = errors.New("keyspace: malformed record")
 
-// Save gives every key as one record to emit, in an order that depends on the keys
-// alone, so that equal keyspaces give equal records: keys past their deadline but
-// not swept yet are part of the state and are saved too. A record holds only until
-// emit returns. Save only reads, so a fork can be saved while its original is
+// Save gives every key as one record to emit, or a large one as several, in an order
+// that depends on the keys alone, so that equal keyspaces give equal records: keys past
+// their deadline but not swept yet are part of the state and are saved too. A record
+// holds only until emit returns. Save only reads, so a fork can be saved while its original is
 // written to.
 func (db *DB) Save(emit func(record []byte) error) error {
 	var w wire.Writer
@@ -25,12 +25,41 @@ func (db *DB) Save(emit func(record []byte) error) error {
 	db.keys.All(func(key string, o *Object) bool {
 		w.B = w.B[:0]
 		encode(&w, key, o)
-		if err := emit(w.B); err != nil {
+		if err := emitParts(key, w.B, emit); err != nil {
 			failed = fmt.Errorf("saving a key: %w", err)
 		}
 		return failed == nil
 	})
 	return failed
+}
+
+// A record of more than maxRecord bytes is cut into parts, records of their own with this
+// code in place of the type, because what carries them bounds the length of a record, and
+// containers have no bound.
+const (
+	maxRecord = 1 << 20
+	partCode  = 255
+)
+
+// emitParts emits a key's record, whole or in parts.
+func emitParts(key string, record []byte, emit func([]byte) error) error {
+	if len(record) <= maxRecord {
+		return emit(record)
+	}
+	var w wire.Writer
+	for len(record) > 0 {
+		n := min(len(record), maxRecord)
+		w.B = w.B[:0]
+		w.String(key)
+		w.Uvarint(partCode)
+		w.Bool(n == len(record)) // the last one
+		w.Fixed(record[:n])
+		if err := emit(w.B); err != nil {
+			return err
+		}
+		record = record[n:]
+	}
+	return nil
 }
 
 // encode writes one key: its name, type, deadline, version and payload. The order
@@ -58,7 +87,11 @@ func decode(record []byte) (string, *Object, error) {
 	case kind == uint64(String):
 		o.text = r.String()
 	default:
-		return "", nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
+		var ok bool
+		if o.data, ok = decodeContainer(kind, r); !ok {
+			return "", nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
+		}
+		o.settle()
 	}
 	if err := r.Done(); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrRecord, err)
@@ -69,12 +102,29 @@ func decode(record []byte) (string, *Object, error) {
 	return key, o, nil
 }
 
+// decodeContainer reads a container of the type; it is not ok if there is no such type
+// or the elements can't be one's.
+func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
+	switch Type(min(kind, uint64(JSON)+1)) {
+	case List:
+		return decodeList(r)
+	case Hash:
+		return decodeFields(r)
+	case Set:
+		return decodeSet(r)
+	}
+	return nil, false
+}
+
 // Loader builds a keyspace from the records of Save, in their order, in linear
 // time. Make one with NewLoader and use it once.
 type Loader struct {
-	keys *cow.Builder[string, *Object]
-	dues []due
-	used int64
+	keys   *cow.Builder[string, *Object]
+	dues   []due
+	fields []due
+	used   int64
+	key    string // of the parts
+	parts  []byte // of a record that is not whole yet
 }
 
 // NewLoader starts with no key.
@@ -85,6 +135,10 @@ func NewLoader() *Loader {
 // Add takes the next record, which it does not keep. A record that is damaged, a
 // repeated key, or a key out of order is ErrRecord.
 func (l *Loader) Add(record []byte) error {
+	record, err := l.whole(record)
+	if err != nil || record == nil {
+		return err
+	}
 	key, o, err := decode(record)
 	if err != nil {
 		return err
@@ -93,20 +147,53 @@ func (l *Loader) Add(record []byte) error {
 		return fmt.Errorf("%w: key %.40q is out of order", ErrRecord, key)
 	}
 	l.used += cost(key, o)
-	if o.Expire != 0 {
-		l.dues = append(l.dues, due{o.Expire, key})
+	s := o.schedule()
+	if s.gone != 0 {
+		l.dues = append(l.dues, due{s.gone, key})
+	}
+	if s.field != 0 {
+		l.fields = append(l.fields, due{s.field, key})
 	}
 	return nil
 }
 
+// whole is the record itself, or what its parts make, nil as long as parts are missing.
+func (l *Loader) whole(record []byte) ([]byte, error) {
+	r := wire.NewReader(record)
+	key := r.Bytes()
+	if r.Uvarint() != partCode {
+		if l.parts != nil {
+			return nil, fmt.Errorf("%w: parts of key %.40q are missing", ErrRecord, l.key)
+		}
+		return record, nil
+	}
+	last := r.Bool()
+	if r.Err() != nil || r.Len() == 0 || l.parts != nil && l.key != string(key) {
+		return nil, fmt.Errorf("%w: part of key %.40q", ErrRecord, key)
+	}
+	l.key, l.parts = string(key), append(l.parts, r.Fixed(r.Len())...)
+	if !last {
+		return nil, nil
+	}
+	all := l.parts
+	l.parts = nil
+	return all, nil
+}
+
 // Finish is the keyspace of all records added.
 func (l *Loader) Finish() (*DB, error) {
-	slices.SortFunc(l.dues, compareDue)
-	dues := cow.NewBuilder[due, struct{}](headOfDue, compareDue)
-	for _, d := range l.dues {
-		if !dues.Add(d, struct{}{}) {
-			return nil, fmt.Errorf("%w: key %.40q has two deadlines", ErrRecord, d.key)
-		}
+	if l.parts != nil {
+		return nil, fmt.Errorf("%w: parts of key %.40q are missing", ErrRecord, l.key)
 	}
-	return &DB{keys: l.keys.Tree(), dues: dues.Tree(), used: l.used, epoch: 1}, nil
+	return &DB{keys: l.keys.Tree(), dues: index(l.dues), fields: index(l.fields), used: l.used, epoch: 1}, nil
+}
+
+// index builds an index of deadlines; no key is there twice.
+func index(dues []due) *cow.BTree[due, struct{}] {
+	slices.SortFunc(dues, compareDue)
+	b := cow.NewBuilder[due, struct{}](headOfDue, compareDue)
+	for _, d := range dues {
+		b.Add(d, struct{}{})
+	}
+	return b.Tree()
 }

@@ -59,18 +59,51 @@ func checkWhole(t failer, db *DB) {
 	if want := account(db); db.Used() != want {
 		t.Fatalf("used %d, counted anew %d", db.Used(), want)
 	}
-	deadlines := 0
+	keys, fields := 0, 0
 	db.keys.All(func(key string, o *Object) bool {
-		if o.Expire != 0 {
-			deadlines++
-			if _, ok := db.dues.Get(due{o.Expire, key}); !ok {
+		if h, ok := o.data.(*Fields); ok {
+			checkHash(t, h)
+		}
+		s := o.schedule()
+		if s.gone != 0 {
+			keys++
+			if _, ok := db.dues.Get(due{s.gone, key}); !ok {
 				t.Fatalf("deadline of %q is not in the index", key)
+			}
+		}
+		if s.field != 0 {
+			fields++
+			if _, ok := db.fields.Get(due{s.field, key}); !ok {
+				t.Fatalf("first deadline of a field of %q is not in the index", key)
 			}
 		}
 		return true
 	})
-	if db.dues.Len() != deadlines {
-		t.Fatalf("%d deadlines in the index, %d on keys", db.dues.Len(), deadlines)
+	if db.dues.Len() != keys || db.fields.Len() != fields {
+		t.Fatalf("%d deadlines in the index, %d on keys; %d of fields, %d on hashes", db.dues.Len(), keys, db.fields.Len(), fields)
+	}
+}
+
+// checkHash fails if the parts of h contradict one another.
+func checkHash(t failer, h *Fields) {
+	t.Helper()
+	size, deadlines := int64(0), 0
+	h.cells.all(func(field string, c cell) bool {
+		size += cellSize(field, c)
+		if c.at != 0 {
+			deadlines++
+			if h.dues == nil {
+				return true
+			}
+			if _, ok := h.dues.Get(due{c.at, field}); !ok {
+				t.Fatalf("deadline of field %q is not in the index", field)
+			}
+		}
+		return true
+	})
+	if h.size != size || h.known != h.schedule() || h.timed != deadlines || h.dues != nil && h.dues.Len() != deadlines ||
+		h.dues == nil && h.cells.large != nil && deadlines > 0 {
+		t.Fatalf("a hash of %d bytes counts %d, knows %v of %v", size, h.size, h.known, h.schedule())
 	}
 }
 
@@ -81,6 +114,10 @@ func change(t *rapid.T, e *env.Env, db *DB) {
 	text := rapid.StringN(0, 20, 40).Draw(t, "text")
 	expire := rapid.SampledFrom([]int64{0, 0, e.Now + 1, e.Now + 3, e.Now + 100}).Draw(t, "expire")
 	o := db.Find(e, key)
+	if rapid.Bool().Draw(t, "container") {
+		changeContainer(t, e, db, key, text, expire)
+		return
+	}
 	switch op := rapid.IntRange(0, 8).Draw(t, "op"); {
 	case op <= 1:
 		db.SetText(e, key, text, expire)
@@ -182,6 +219,17 @@ func TestLoaderRefuses(t *testing.T) {
 		"unknown type": {{1, 'k', 99}},
 		"no type":      {{1, 'k', 0}},
 		"deadline":     {{1, 'k', 1, 1}},
+		"empty list":   {{1, 'k', 2, 0, 0, 0}},
+		"cut list":     {{1, 'k', 2, 0, 0, 2, 1, 'a'}},
+		"empty hash":   {{1, 'k', 3, 0, 0, 0, 0}},
+		"field twice":  {{1, 'k', 3, 0, 0, 0, 2, 1, 'f', 1, 'v', 0, 1, 'f', 1, 'v', 0}},
+		"cut field":    {{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v'}},
+		"cut set":      {{1, 'k', 4, 0, 0, 0, 2, 1, 'm'}},
+		"field time":   {{1, 'k', 3, 0, 0, 0, 1, 1, 'f', 1, 'v', 1}},
+		"empty set":    {{1, 'k', 4, 0, 0, 0, 0}},
+		"member twice": {{1, 'k', 4, 0, 0, 0, 2, 1, 'm', 1, 'm'}},
+		"large twice":  {{1, 'k', 4, 0, 0, 1, 2, 1, 'm', 1, 'm'}},
+		"form":         {{1, 'k', 4, 0, 0, 2, 1, 1, 'm'}},
 	} {
 		if _, err := load(bad); !errors.Is(err, ErrRecord) {
 			t.Errorf("%s: %v, want ErrRecord", name, err)
@@ -198,6 +246,11 @@ func FuzzLoader(f *testing.F) {
 	db := New()
 	db.SetText(entry(7, 1), []byte("key"), "value", 10)
 	f.Add(records(f, db)[0])
+	for _, c := range containers() {
+		one := New()
+		one.PutContainer(entry(7, 1), []byte("key"), c, 10)
+		f.Add(records(f, one)[0])
+	}
 	f.Fuzz(func(t *testing.T, record []byte) {
 		db, err := load([][]byte{record})
 		if err != nil {

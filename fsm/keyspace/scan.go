@@ -49,11 +49,8 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 	return key, ok
 }
 
-// Live is the number of keys whose deadline, if any, has not passed.
+// Live is the number of keys that are not gone.
 func (db *DB) Live(e *env.Env) int {
-	if at, ok := db.NextDue(); !ok || at > e.Now {
-		return db.keys.Len()
-	}
 	passed, _ := db.dues.Rank(due{at: e.Now + 1})
 	return db.keys.Len() - passed
 }
@@ -61,13 +58,18 @@ func (db *DB) Live(e *env.Env) int {
 // Deadlines is the number of keys that have one.
 func (db *DB) Deadlines() int { return db.dues.Len() }
 
-// NextDue is the earliest deadline of any key.
+// NextDue is the earliest deadline of any key or field.
 func (db *DB) NextDue() (unixms int64, ok bool) {
-	d, _, ok := db.dues.Min()
-	return d.at, ok
+	key, _, ok := db.dues.Min()
+	field, _, also := db.fields.Min()
+	if also && (!ok || field.at < key.at) {
+		return field.at, true
+	}
+	return key.at, ok
 }
 
-// Sweep removes at most limit keys whose deadline has passed and says how many.
+// Sweep removes at most limit keys and fields whose deadline has passed, keys first, and
+// says how many.
 func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 	mustWrite(e)
 	for removed < limit {
@@ -80,5 +82,5 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 		}
 		removed++
 	}
-	return removed
+	return removed + db.sweepFields(e, limit-removed)
 }

@@ -15,7 +15,7 @@ func AppendRESP2(b []byte, v Value) []byte {
 		return append(append(append(b, '-'), v.text...), '\r', '\n')
 	case KindInt, KindBool:
 		return append(strconv.AppendInt(append(b, ':'), v.num, 10), '\r', '\n')
-	case KindArray, KindMap, KindSet, KindPush:
+	case KindArray, KindMap, KindSet, KindPush, KindPairs:
 		b = append(strconv.AppendInt(append(b, '*'), int64(len(v.elems)), 10), '\r', '\n')
 		for _, e := range v.elems {
 			b = AppendRESP2(b, e)

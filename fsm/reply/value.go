@@ -24,6 +24,7 @@ const (
 	KindVerbatim
 	KindBigNumber
 	KindPush
+	KindPairs
 )
 
 // Value is one reply. The zero Value is Nil. Values are immutable: texts may be
@@ -65,6 +66,10 @@ func Map(v ...Value) Value { return Value{kind: KindMap, elems: v} }
 // Set is an unordered list, an array outside RESP3.
 func Set(v ...Value) Value { return Value{kind: KindSet, elems: v} }
 
+// Pairs is a list of pairs, first and second alternating: an array of arrays of two in
+// RESP3, flat elsewhere.
+func Pairs(v ...Value) Value { return Value{kind: KindPairs, elems: v} }
+
 // Push is an out-of-band message of RESP3, an array elsewhere.
 func Push(v ...Value) Value { return Value{kind: KindPush, elems: v} }
 
@@ -100,7 +105,8 @@ func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
 // Text is the string of a Status, Bulk, Error, Double, Verbatim or BigNumber value.
 func (v Value) Text() string { return v.text }
 
-// Elems are the elements of an Array, Map, Set or Push value. They must not be changed.
+// Elems are the elements of an Array, Map, Set, Push or Pairs value, those of a map and
+// of pairs alternating. They must not be changed.
 func (v Value) Elems() []Value { return v.elems }
 
 // IsError tells whether v is an error.

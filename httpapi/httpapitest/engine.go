@@ -41,6 +41,7 @@ type Engine struct {
 	ready   error
 	apply   bool // a failing proposal is applied all the same
 	hook    func()
+	before  func() // called by the next proposal
 }
 
 // New is an engine whose cluster has been founded with the tokens above.
@@ -60,11 +61,13 @@ func Tokens() acl.Tokens {
 	return t
 }
 
-// Found replaces the cluster's tokens.
+// Found replaces the cluster's tokens, also by those it was founded with before.
 func (e *Engine) Found(t acl.Tokens) {
-	body := fsm.Found.Body(fsm.Founding{ClusterID: ClusterID, Tokens: t, Again: true})
-	if _, err := e.commit(fsm.Found.Code, body); err != nil {
-		panic(err) // the engine of a test can't be founded: a bug of the test
+	for _, tokens := range []acl.Tokens{{}, t} {
+		body := fsm.Found.Body(fsm.Founding{ClusterID: ClusterID, Tokens: tokens, Again: true})
+		if _, err := e.commit(fsm.Found.Code, body); err != nil {
+			panic(err) // the engine of a test can't be founded: a bug of the test
+		}
 	}
 }
 
@@ -97,6 +100,13 @@ func (e *Engine) BeforeRead(hook func()) {
 	e.hook = hook
 }
 
+// BeforePropose has hook called by the next proposal, before it is applied.
+func (e *Engine) BeforePropose(hook func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.before = hook
+}
+
 // SetClock replaces the wall clock, in unix milliseconds.
 func (e *Engine) SetClock(now func() int64) {
 	e.mu.Lock()
@@ -111,8 +121,12 @@ func (e *Engine) Calls() (proposals, reads int64) { return e.proposals.Load(), e
 func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, error) {
 	e.proposals.Add(1)
 	e.mu.Lock()
-	err, apply := e.propose, e.apply
+	err, apply, before := e.propose, e.apply, e.before
+	e.before = nil
 	e.mu.Unlock()
+	if before != nil {
+		before()
+	}
 	if err != nil && !apply {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func appendValue(dst []byte, v reply.Value, f Form) []byte {
 		return append(dst, "null"...)
 	case reply.KindInt, reply.KindBool:
 		return strconv.AppendInt(dst, v.Int(), 10)
-	case reply.KindArray, reply.KindMap, reply.KindSet, reply.KindPush:
+	case reply.KindArray, reply.KindMap, reply.KindSet, reply.KindPush, reply.KindPairs:
 		dst = append(dst, '[')
 		for i, e := range v.Elems() {
 			if i > 0 {

@@ -233,13 +233,22 @@ func (c *Cluster) WaitLeader(ctx context.Context) (Leadership, error) {
 
 // TransferLeadership asks the leader to hand over to anyone.
 func (c *Cluster) TransferLeadership(ctx context.Context) error {
+	return c.transfer(ctx, struct{}{})
+}
+
+// TransferLeadershipTo asks the leader to hand over to a node.
+func (c *Cluster) TransferLeadershipTo(ctx context.Context, n *Node) error {
+	return c.transfer(ctx, map[string]string{"to": n.ID})
+}
+
+func (c *Cluster) transfer(ctx context.Context, order any) error {
 	l, err := c.Leader(ctx)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	status, body, err := c.Nodes[l.Node].admin.Post(ctx, "/admin/cluster/transfer-leader")
+	status, _, body, err := c.Nodes[l.Node].admin.post(ctx, "/admin/cluster/transfer-leader", order)
 	if err != nil {
 		return fmt.Errorf("transfer leadership: %w", err)
 	}

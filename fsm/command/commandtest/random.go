@@ -10,7 +10,7 @@ import (
 
 // templates are command lines in which single letters stand for what is drawn: k a
 // key, v a value, n a number, s a small number of seconds, m of milliseconds, f a
-// floating-point number, p a pattern, c a cursor, t a type.
+// floating-point number, p a pattern, c a cursor, t a type; see drawWord for longer words.
 var templates = []string{
 	"SET k v", "SET k v", "SET k n", "SET k v EX s", "SET k v PX m", "SET k v NX", "SET k v XX", "SET k v GET", "SET k v KEEPTTL",
 	"SET k v NX GET", "SET k v IFEQ v", "SET k v IFNE v", "SET k v XX EX s GET", "SET k v EX s PX m", "SET k v NX XX",
@@ -29,6 +29,9 @@ var rare = []string{"FLUSHALL", "FLUSHDB", "NOSUCH k", "SET k", "GET k k"}
 // Random is a command drawn by r.
 func Random(r *rand.Rand) [][]byte {
 	list := templates
+	if r.IntN(2) == 0 {
+		list = containers
+	}
 	if r.IntN(500) == 0 {
 		list = rare
 	}
@@ -45,6 +48,9 @@ func Random(r *rand.Rand) [][]byte {
 func draw(r *rand.Rand, word string) string {
 	switch word {
 	case "k":
+		if r.IntN(8) == 0 {
+			return fmt.Sprintf("key:%d", 300+r.IntN(100)) // of the containers
+		}
 		return fmt.Sprintf("key:%d", r.IntN(300))
 	case "v":
 		return [...]string{"", "a", "hello", "0", "12", "-7", "3.5", "\x00\xff\r\n", strings.Repeat("x", r.IntN(200))}[r.IntN(9)]
@@ -63,5 +69,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return word
+	return drawWord(r, word)
 }

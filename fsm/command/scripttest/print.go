@@ -34,6 +34,8 @@ func Print(v reply.Value) string {
 		return Quote(v.Text())
 	case reply.KindMap:
 		return pairs(v)
+	case reply.KindPairs:
+		return list(nested(v))
 	}
 	return list(v)
 }
@@ -58,6 +60,16 @@ func list(v reply.Value) string {
 	return strings.Join(lines, "\n")
 }
 
+// nested is a list of pairs as RESP3 has it.
+func nested(v reply.Value) reply.Value {
+	elems := v.Elems()
+	arrays := make([]reply.Value, len(elems)/2)
+	for i := range arrays {
+		arrays[i] = reply.Array(elems[2*i : 2*i+2]...)
+	}
+	return reply.Array(arrays...)
+}
+
 func pairs(v reply.Value) string {
 	elems := v.Elems()
 	if len(elems) == 0 {
@@ -76,20 +88,50 @@ func indent(s string, n int) string {
 	return strings.ReplaceAll(s, "\n", "\n"+strings.Repeat(" ", n))
 }
 
-// Sorted is v with the elements of every array that holds only strings in order.
+// Sorted is v with the elements of every set, the pairs of every map, and the elements
+// of every array that holds only strings or only pairs of strings in order.
 func Sorted(v reply.Value) reply.Value {
-	if v.Kind() != reply.KindArray {
-		return v
+	switch v.Kind() {
+	case reply.KindPairs:
+		return Sorted(nested(v))
+	case reply.KindMap:
+		return reply.Map(flat(byText(nested(v).Elems()))...)
+	case reply.KindSet:
+		return reply.Set(byText(v.Elems())...)
+	case reply.KindArray:
+		if all(v.Elems(), isText) || all(v.Elems(), isPair) {
+			return reply.Array(byText(v.Elems())...)
+		}
+		elems := slices.Clone(v.Elems())
+		for i := range elems {
+			elems[i] = Sorted(elems[i])
+		}
+		return reply.Array(elems...)
 	}
-	elems, texts := slices.Clone(v.Elems()), true
-	for i := range elems {
-		elems[i] = Sorted(elems[i])
-		texts = texts && elems[i].Kind() == reply.KindBulk
+	return v
+}
+
+// byText is elems in the order of what they print as.
+func byText(elems []reply.Value) []reply.Value {
+	return slices.SortedFunc(slices.Values(elems), func(a, b reply.Value) int { return strings.Compare(Print(a), Print(b)) })
+}
+
+// flat is the elements of arrays one after the other.
+func flat(arrays []reply.Value) (elems []reply.Value) {
+	for _, a := range arrays {
+		elems = append(elems, a.Elems()...)
 	}
-	if texts {
-		slices.SortFunc(elems, func(a, b reply.Value) int { return strings.Compare(a.Text(), b.Text()) })
-	}
-	return reply.Array(elems...)
+	return elems
+}
+
+func isText(v reply.Value) bool { return v.Kind() == reply.KindBulk }
+
+func isPair(v reply.Value) bool {
+	return v.Kind() == reply.KindArray && len(v.Elems()) == 2 && all(v.Elems(), isText)
+}
+
+func all(elems []reply.Value, is func(reply.Value) bool) bool {
+	return !slices.ContainsFunc(elems, func(v reply.Value) bool { return !is(v) })
 }
 
 // Shown is the reply of a step in the form of its Want.

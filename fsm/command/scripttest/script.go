@@ -15,8 +15,8 @@
 // A command behind >~ answers in no order: the elements of its arrays of strings
 // are sorted before they are compared. The other lines set the scene for what
 // follows: "advance 11s" (ms, s, m, h, d) moves time, "door http" (inside, http,
-// resp, script) and "role readonly" (standard, readonly) say where commands come
-// from, and "redis 8.4" that the rest of the script needs at least that version of
+// resp, script) and "role readonly" (standard, readonly, or the name of a user) say
+// where commands come from, and "redis 8.4" that the rest of the script needs at least that version of
 // Redis, which matters only to the comparison with a real one.
 package scripttest
 
@@ -45,7 +45,8 @@ type Step struct {
 	// After is how many milliseconds pass before the command.
 	After int64
 	Door  command.Door
-	Role  acl.Role
+	// As is the user of the database default that gives the command.
+	As acl.Identity
 	// Redis is the version of Redis that knows the command and its options, such as
 	// 8.4; empty for old ones.
 	Redis string
@@ -58,7 +59,7 @@ type Step struct {
 
 // Parse reads a script.
 func Parse(text string) ([]Step, error) {
-	p := parser{door: command.RESP, role: acl.Standard}
+	p := parser{door: command.RESP, as: acl.Trusted(acl.DefaultName)}
 	for i, line := range strings.Split(text, "\n") {
 		if err := p.line(i+1, line); err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", ErrScript, i+1, err)
@@ -71,7 +72,7 @@ type parser struct {
 	steps []Step
 	after int64
 	door  command.Door
-	role  acl.Role
+	as    acl.Identity
 	redis string
 	open  bool // reply lines belong to the last step
 }
@@ -95,7 +96,11 @@ func (p *parser) line(n int, line string) error {
 		return nil
 	case "role":
 		p.open = false
-		return choose(&p.role, rest, map[string]acl.Role{"standard": acl.Standard, "readonly": acl.ReadOnly})
+		if name, ok := map[string]string{"standard": acl.DefaultName, "readonly": acl.ReadOnlyName}[rest]; ok {
+			rest = name
+		}
+		p.as = acl.Trusted(rest)
+		return nil
 	}
 	switch {
 	case line == "" || line[0] == '#':
@@ -117,7 +122,7 @@ func (p *parser) command(n int, text string, unordered bool) error {
 	if err != nil {
 		return err
 	}
-	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Door: p.door, Role: p.role, Redis: p.redis, Argv: argv, Unordered: unordered})
+	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Door: p.door, As: p.as, Redis: p.redis, Argv: argv, Unordered: unordered})
 	p.after, p.open = 0, true
 	return nil
 }

@@ -16,14 +16,14 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Step{
-		{Line: 2, Text: `SET k "a b"`, Door: command.RESP, Role: acl.Standard, Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
-		{Line: 10, Text: "KEYS *", After: 11005, Door: command.HTTP, Role: acl.ReadOnly, Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
-		{Line: 13, Text: "PING", Door: command.HTTP, Role: acl.ReadOnly, Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
+		{Line: 2, Text: `SET k "a b"`, Door: command.RESP, As: acl.Trusted(acl.DefaultName), Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
+		{Line: 10, Text: "KEYS *", After: 11005, Door: command.HTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
+		{Line: 13, Text: "PING", Door: command.HTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
 	}
 	if !reflect.DeepEqual(steps, want) {
 		t.Fatalf("got %+v", steps)
 	}
-	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window", "role king", "> PING\nPONG\n\nPONG"} {
+	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window", "> PING\nPONG\n\nPONG"} {
 		if _, err := Parse(bad); !errors.Is(err, ErrScript) {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -85,5 +85,24 @@ func TestPrint(t *testing.T) {
 	mixed := reply.Array(reply.Bulk("0"), reply.Array(reply.Bulk("b"), reply.Bulk("a")))
 	if got := Print(Sorted(mixed)); got != "1) \"0\"\n2) 1) \"a\"\n   2) \"b\"" {
 		t.Fatalf("sorted:\n%s", got)
+	}
+}
+
+// TestSorted checks that sets, maps and arrays of strings or pairs are put in order, and
+// that nothing gets lost.
+func TestSorted(t *testing.T) {
+	b := reply.Bulk
+	for _, c := range []struct{ from, want reply.Value }{
+		{reply.Set(b("b"), b("c"), b("a")), reply.Set(b("a"), b("b"), b("c"))},
+		{reply.Map(b("b"), b("1"), b("c"), b("2"), b("a"), b("3")), reply.Map(b("a"), b("3"), b("b"), b("1"), b("c"), b("2"))},
+		{reply.Pairs(b("b"), b("1"), b("a"), b("2")), reply.Array(reply.Array(b("a"), b("2")), reply.Array(b("b"), b("1")))},
+		{reply.Array(reply.Array(b("b"), b("1")), reply.Array(b("a"), b("2"))), reply.Array(reply.Array(b("a"), b("2")), reply.Array(b("b"), b("1")))},
+		{reply.Array(b("0"), reply.Array(b("b"), b("a"))), reply.Array(b("0"), reply.Array(b("a"), b("b")))},
+		{reply.Array(b("b"), reply.Int(1)), reply.Array(b("b"), reply.Int(1))},
+		{reply.Int(1), reply.Int(1)},
+	} {
+		if got := Sorted(c.from); !got.Equal(c.want) {
+			t.Errorf("%s sorted is\n%s\nwant\n%s", Print(c.from), Print(got), Print(c.want))
+		}
 	}
 }

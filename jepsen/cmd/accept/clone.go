@@ -27,10 +27,11 @@ const (
 // freshClone is core.1: clone what is committed, make run, the README's first
 // requests, make test.
 func freshClone(ctx context.Context, s *session) error {
-	dir, err := s.scratch()
+	dir, err := os.MkdirTemp("", "trireme-clone-")
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(dir)
 	clone := filepath.Join(dir, "clone")
 	if err := s.command(ctx, "git", "clone", "--quiet", s.root, clone); err != nil {
 		return err
@@ -46,10 +47,7 @@ func freshClone(ctx context.Context, s *session) error {
 	}
 	took := time.Since(began)
 	s.printf("make test took %v", took.Round(time.Second))
-	if err := atMost("make test", took, testLimit); err != nil {
-		return err
-	}
-	return os.RemoveAll(dir)
+	return atMost("make test", took, testLimit)
 }
 
 // serveClone runs make run and the README's requests against it.

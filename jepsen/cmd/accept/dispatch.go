@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,25 +22,28 @@ func (s *session) command(ctx context.Context, argv ...string) error {
 	return nil
 }
 
-// bench is a line that the benchmark command performs.
+// bench is a line that a subcommand of the benchmarks performs.
 func bench(args ...string) func(context.Context, *session) error {
 	return func(ctx context.Context, s *session) error {
-		return s.command(ctx, append([]string{"go", "run", "-tags", lab.Tags, "./bench/cmd/bench"}, args...)...)
+		if err := s.command(ctx, "make", "build", "bench-tools"); err != nil {
+			return err
+		}
+		return s.command(ctx, append([]string{filepath.Join("bin", "bench")}, args...)...)
 	}
 }
 
-// replicas is core.9, which is a test of the state machine with a longer form.
+// replicas is core.9: tests of the state machine, the first in its long form.
 func replicas(ctx context.Context, s *session) error {
-	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=60m", "-v", "./fsm", "-run", "Replay|Rules", "-args", "-long")
+	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=60m", "-v",
+		"-run", "^(TestReplay|TestRules.*)$", "./fsm", "-args", "-replay", "3000000") // shared among three runs
 }
 
-// clients is core.3: the published client is driven by tests, one of them against
-// three real nodes.
+// clients is core.3: the published client is driven by a test.
 func clients(ctx context.Context, s *session) error {
-	if err := s.command(ctx, "clients/setup.sh"); err != nil {
+	if err := s.command(ctx, "make", "setup"); err != nil {
 		return err
 	}
-	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=15m", "-v", "-run", "RedisClient|Scripts/client", "./clients", "./cmd/trireme")
+	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=15m", "-v", "./clients/...")
 }
 
 // fuzzed is one finished target.
@@ -108,6 +112,10 @@ func damagedDisk(ctx context.Context, s *session) error {
 	if err := damagedNodes(ctx, s); err != nil {
 		return err
 	}
-	state := filepath.Join(s.dir, "core.7.trial.json")
+	if err := fullDisks(ctx, s); err != nil {
+		return err
+	}
+	code := crc32.ChecksumIEEE([]byte(s.progress.Code)) // trials of other code do not count
+	state := filepath.Join(s.dir, fmt.Sprintf("core.7.trials.%08x.json", code))
 	return s.command(ctx, "go", "run", "-tags", lab.Tags, "./cluster/logstore/trial", "-state", state)
 }

@@ -1,0 +1,165 @@
+package acl
+
+import (
+	"strings"
+
+	"trireme/fsm/glob"
+)
+
+// Access is what a command does with a key.
+type Access uint8
+
+// The accesses.
+const (
+	ReadKey Access = 1 << iota
+	WriteKey
+)
+
+// keyPattern opens the keys that match to some accesses.
+type keyPattern struct {
+	pattern string
+	access  Access
+}
+
+// text is the pattern as a rule.
+func (k keyPattern) text() string {
+	switch k.access {
+	case ReadKey:
+		return "%R~" + k.pattern
+	case WriteKey:
+		return "%W~" + k.pattern
+	}
+	return "~" + k.pattern
+}
+
+// selector is one set of rules: a command is open if one selector of its user opens it
+// with all its keys and channels.
+type selector struct {
+	all         bool     // the rules start from every command, not from none
+	rules       []string // "+@read", "-get": each changes what those before it have left
+	allKeys     bool
+	keys        []keyPattern
+	allChannels bool
+	channels    []string
+
+	open bits // what the rules come to in this binary
+}
+
+// apply applies one rule about commands to the set.
+func (c *Catalog) apply(open bits, rule string) {
+	on := rule[0] == '+'
+	if category, ok := strings.CutPrefix(rule[1:], "@"); ok {
+		want := CategoryNamed(category)
+		for i := range c.commands {
+			if c.commands[i].Categories&want != 0 {
+				open.set(i, on)
+			}
+		}
+		return
+	}
+	for _, i := range c.named(rule[1:]) {
+		open.set(i, on)
+	}
+}
+
+// compile finds what the rules come to.
+func (s *selector) compile(c *Catalog) {
+	s.open = c.none()
+	if s.all {
+		for i := range c.commands {
+			s.open.set(i, true)
+		}
+	}
+	for _, rule := range s.rules {
+		c.apply(s.open, rule)
+	}
+}
+
+// addRule adds a rule about commands; it replaces those that it overrides.
+func (s *selector) addRule(rule string) {
+	kept := make([]string, 0, len(s.rules)+1)
+	for _, old := range s.rules {
+		if old[1:] != rule[1:] && !strings.HasPrefix(old[1:], rule[1:]+"|") {
+			kept = append(kept, old)
+		}
+	}
+	s.rules = append(kept, rule)
+}
+
+// allowsKey tells whether every access to the key is open.
+func (s *selector) allowsKey(key string, access Access) bool {
+	if s.allKeys {
+		return true
+	}
+	for _, k := range s.keys {
+		if k.access&access == access && glob.Match(k.pattern, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// allowsChannel tells whether the channel is open. A pattern to subscribe to must be
+// one of the user's own patterns, letter for letter.
+func (s *selector) allowsChannel(name string, pattern bool) bool {
+	if s.allChannels {
+		return true
+	}
+	for _, p := range s.channels {
+		if p == name || (!pattern && glob.Match(p, name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// keyTexts are the key patterns as rules.
+func (s *selector) keyTexts() []string {
+	if s.allKeys {
+		return []string{"~*"}
+	}
+	var list []string
+	for _, k := range s.keys {
+		list = append(list, k.text())
+	}
+	return list
+}
+
+// channelTexts are the channel patterns as rules.
+func (s *selector) channelTexts() []string {
+	if s.allChannels {
+		return []string{"&*"}
+	}
+	var list []string
+	for _, p := range s.channels {
+		list = append(list, "&"+p)
+	}
+	return list
+}
+
+// commandText is the rules about commands.
+func (s *selector) commandText() string {
+	base := "-@all"
+	if s.all {
+		base = "+@all"
+	}
+	return strings.Join(append([]string{base}, s.rules...), " ")
+}
+
+// text is the whole selector as rules, as ACL LIST shows it.
+func (s *selector) text() string {
+	list := s.keyTexts()
+	if !s.allChannels {
+		list = append(list, "resetchannels")
+	}
+	list = append(list, s.channelTexts()...)
+	return strings.Join(append(list, s.commandText()), " ")
+}
+
+func (s *selector) clone() selector {
+	c := *s
+	c.rules = append([]string(nil), s.rules...)
+	c.keys = append([]keyPattern(nil), s.keys...)
+	c.channels = append([]string(nil), s.channels...)
+	return c
+}

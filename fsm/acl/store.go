@@ -1,0 +1,168 @@
+package acl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"trireme/fsm/wire"
+)
+
+// Store is the users of one database, in the order of their names.
+type Store struct {
+	catalog *Catalog
+	key     [32]byte // of REST tokens; see SetKey
+	serial  uint64   // number of the newest credential
+	users   []*User  // replaced with every change, so that forks may share it
+	size    int64    // logical memory of the users in bytes
+}
+
+// NewStore has the built-in users, without credentials: nobody can come in yet.
+// Credentials are numbered from after on. The user default may use @messages only where
+// messages says so (decisions 28).
+func NewStore(c *Catalog, after uint64, messages bool) *Store {
+	s := &Store{catalog: c, serial: after}
+	main := &User{Name: DefaultName, enabled: true, root: everything()}
+	if !messages {
+		main.root.addRule("-@messages")
+	}
+	reader := &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: []string{"+@readonly"}}}
+	for _, u := range []*User{main, reader} {
+		s.put(u)
+	}
+	return s
+}
+
+// Fork is the store as it is now; both sides may go on.
+func (s *Store) Fork() *Store {
+	f := *s
+	return &f
+}
+
+// Serial is the number of the newest credential.
+func (s *Store) Serial() uint64 { return s.serial }
+
+func (s *Store) place(name string) (int, bool) {
+	return slices.BinarySearchFunc(s.users, name, func(u *User, name string) int { return strings.Compare(u.Name, name) })
+}
+
+// User is the user of a name, nil if there is none.
+func (s *Store) User(name string) *User {
+	if i, found := s.place(name); found {
+		return s.users[i]
+	}
+	return nil
+}
+
+// Users are all users in the order of their names.
+func (s *Store) Users() []*User { return s.users }
+
+// put compiles u and takes it in, in place of the user of its name.
+func (s *Store) put(u *User) {
+	u.compile(s.catalog)
+	s.size += u.size()
+	u.free = u.root.all && len(u.root.rules) == 0 && u.root.allKeys && u.root.allChannels
+	i, found := s.place(u.Name)
+	users := slices.Clone(s.users)
+	if found {
+		s.size -= users[i].size()
+		users[i] = u
+	} else {
+		users = slices.Insert(users, i, u)
+	}
+	s.users = users
+}
+
+// Delete removes a user and tells whether there was one to remove.
+func (s *Store) Delete(name string) bool {
+	i, found := s.place(name)
+	if !found || builtin(name) {
+		return false
+	}
+	s.size -= s.users[i].size()
+	s.users = slices.Delete(slices.Clone(s.users), i, i+1)
+	return true
+}
+
+// SetToken makes a digest the only credential of a built-in user; zero leaves it none.
+// Identities that the old one proved are nobody's from then on.
+func (s *Store) SetToken(user string, token Digest) {
+	old := s.User(user)
+	if len(old.credentials) == 1 && old.credentials[0].digest == token {
+		return
+	}
+	u := old.clone()
+	u.credentials = nil
+	if token != (Digest{}) {
+		s.serial++
+		u.credentials = []credential{{token, s.serial}}
+	}
+	s.put(u)
+}
+
+// Token is the digest of a built-in user's token, zero if it has none.
+func (s *Store) Token(user string) (d Digest) {
+	if u := s.User(user); len(u.credentials) > 0 {
+		d = u.credentials[0].digest
+	}
+	return d
+}
+
+// Resolve is the user that an identity still stands for, nil if what proved it is
+// revoked.
+func (s *Store) Resolve(i *Identity) *User {
+	u := s.User(i.User)
+	if u == nil || (i.By == ByCredential && !u.holds(i.Credential)) {
+		return nil
+	}
+	return u
+}
+
+// Authenticate is the number of the credential that a user's password matches, 0 if
+// the user is unknown, disabled, or has another one.
+func (s *Store) Authenticate(user string, password Digest) uint64 {
+	u := s.User(user)
+	if u == nil {
+		return 0
+	}
+	return u.prove(password)
+}
+
+// Size is the logical memory of the users in bytes.
+func (s *Store) Size() int64 { return s.size }
+
+// ErrUser says that a snapshot's user is not one that Save wrote, or is out of order.
+var ErrUser = errors.New("acl: malformed user")
+
+// Save gives every user as one record to emit, in the order of their names.
+func (s *Store) Save(emit func(record []byte) error) error {
+	for _, u := range s.users {
+		var w wire.Writer
+		u.encode(&w)
+		if err := emit(w.B); err != nil {
+			return fmt.Errorf("saving a user: %w", err)
+		}
+	}
+	return nil
+}
+
+// Load takes in the next record of Save, whose name must come after that of the record
+// before it, and gives that name. Of a built-in user only the credentials count: what
+// it may do follows from the binary.
+func (s *Store) Load(record []byte, after string) (name string, err error) {
+	u, err := decodeUser(record)
+	if err != nil {
+		return "", err
+	}
+	if u.Name <= after {
+		return "", fmt.Errorf("%w: %.40q is out of order", ErrUser, u.Name)
+	}
+	if u.Builtin() {
+		own := s.User(u.Name).clone()
+		own.credentials = u.credentials
+		u = own
+	}
+	s.put(u)
+	return u.Name, nil
+}

@@ -1,0 +1,148 @@
+package acl
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// A token of an ACL user names its user, so that one look-up finds who it is. In base64:
+//
+//	kind, length of the name, name, proof
+//
+// The proof of a REST token is an HMAC of the user's name and one of its password
+// digests under the cluster's secret: nothing is stored, and the token dies with the
+// password. That of a generated token is random; the token as a whole is a password.
+const (
+	kindREST      = 1
+	kindGenerated = 2
+)
+
+// maxUserName is the longest name of a user in bytes.
+const maxUserName = 255
+
+// maxToken is the longest token that names its user, in bytes before its encoding.
+const maxToken = 768
+
+var tokenEncoding = base64.URLEncoding
+
+// SetKey makes the key of REST tokens from the cluster's secret and the database's
+// number: a token of one database proves nothing to another.
+func (s *Store) SetKey(secret [32]byte, database uint64) {
+	h := hmac.New(sha256.New, secret[:])
+	h.Write([]byte("rest token"))
+	h.Write(binary.BigEndian.AppendUint64(nil, database))
+	copy(s.key[:], h.Sum(nil))
+}
+
+func (s *Store) proof(user string, password *Digest) (d Digest) {
+	h := hmac.New(sha256.New, s.key[:])
+	h.Write(password[:])
+	h.Write([]byte(user))
+	copy(d[:], h.Sum(nil))
+	return d
+}
+
+func assemble(kind byte, user string, proof []byte) string {
+	b := append([]byte{kind, byte(len(user))}, user...)
+	return tokenEncoding.EncodeToString(append(b, proof...))
+}
+
+// anyPassword stands for the password of a user that has none.
+var anyPassword = Digest{1}
+
+// RESTToken is the token for a user whose password has that digest; false if the user
+// is unknown, disabled, or has another password.
+func (s *Store) RESTToken(user string, password Digest) (string, bool) {
+	u := s.User(user)
+	if u == nil || len(user) > maxUserName {
+		return "", false
+	}
+	number := u.prove(password)
+	if number == 0 {
+		return "", false
+	}
+	if number == u.noPass {
+		password = anyPassword
+	}
+	proof := s.proof(user, &password)
+	return assemble(kindREST, user, proof[:]), true
+}
+
+// GeneratedToken is a password for the user that is a bearer token too, made of random
+// bytes or of a password of the caller's.
+func GeneratedToken(user string, proof []byte) string { return assemble(kindGenerated, user, proof) }
+
+// Bearer is a token as a client presents it.
+type Bearer struct {
+	Digest Digest
+	kind   byte
+	user   string
+	proof  Digest
+}
+
+// ParseBearer reads a token of any kind.
+func ParseBearer(token []byte) Bearer {
+	t := Bearer{Digest: sha256.Sum256(token)}
+	var buf [maxToken]byte
+	if tokenEncoding.DecodedLen(len(token)) > len(buf) {
+		return t
+	}
+	n, err := tokenEncoding.Decode(buf[:], token)
+	b := buf[:n]
+	if err != nil || n < 2 || n < 2+int(b[1]) {
+		return t
+	}
+	name, proof := b[2:2+int(b[1])], b[2+int(b[1]):]
+	switch {
+	case b[0] == kindREST && len(proof) == len(t.proof):
+		copy(t.proof[:], proof)
+	case b[0] != kindGenerated:
+		return t
+	}
+	t.kind, t.user = b[0], string(name)
+	return t
+}
+
+// Bearer is whom a token stands for: its name and the number of the credential, 0 if
+// nobody. Digests are compared in constant time.
+func (s *Store) Bearer(t *Bearer) (user string, credential uint64) {
+	for _, name := range [...]string{DefaultName, ReadOnlyName} {
+		if number := s.User(name).prove(t.Digest); number != 0 {
+			user, credential = name, number
+		}
+	}
+	if credential != 0 || t.kind == 0 {
+		return user, credential
+	}
+	u := s.User(t.user)
+	switch {
+	case u == nil || !u.enabled:
+		return "", 0
+	case t.kind == kindGenerated:
+		return u.Name, u.proveOnly(t.Digest)
+	}
+	return u.Name, s.proveREST(u, &t.proof)
+}
+
+// proveOnly is prove for users that take any password: a bearer token must be one of
+// theirs.
+func (u *User) proveOnly(password Digest) uint64 {
+	if number := u.prove(password); number != u.noPass {
+		return number
+	}
+	return 0
+}
+
+func (s *Store) proveREST(u *User, proof *Digest) (number uint64) {
+	for i := range u.credentials {
+		if want := s.proof(u.Name, &u.credentials[i].digest); want.equal(proof) {
+			number = u.credentials[i].number
+		}
+	}
+	if want := s.proof(u.Name, &anyPassword); u.noPass != 0 && want.equal(proof) {
+		number = u.noPass
+	}
+	return number
+}

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"math"
+
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// listFields reads a key and gathers fields, values or both of its hash in the form of
+// shape.
+func listFields(tx *Tx, a *Args, fields, values bool, shape func(...reply.Value) reply.Value) reply.Value {
+	key := a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	_, h, ok := findHash(tx, key)
+	if !ok {
+		return ErrWrongType
+	}
+	var all []reply.Value
+	h.All(tx.Now, func(field, value string) bool {
+		if fields {
+			all = append(all, reply.Bulk(field))
+		}
+		if values {
+			all = append(all, reply.Bulk(value))
+		}
+		return true
+	})
+	return shape(all...)
+}
+
+func hGetAll(tx *Tx, a *Args) reply.Value { return listFields(tx, a, true, true, reply.Map) }
+
+func hKeys(tx *Tx, a *Args) reply.Value { return listFields(tx, a, true, false, reply.Array) }
+
+func hVals(tx *Tx, a *Args) reply.Value { return listFields(tx, a, false, true, reply.Array) }
+
+func hScan(tx *Tx, a *Args) reply.Value {
+	key := a.Bytes()
+	cursor, ok := parseCursor(a.Bytes())
+	if !ok {
+		return ErrCursor
+	}
+	o, h, ok := findHash(tx, key)
+	switch {
+	case !ok:
+		return ErrWrongType
+	case o == nil:
+		return emptyPage()
+	}
+	opts := readPageOptions(a, true)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	var found []reply.Value
+	next := h.Scan(tx.Now, cursor, opts.count, func(field, value string) {
+		if !opts.shows(field) {
+			return
+		}
+		found = append(found, reply.Bulk(field))
+		if !opts.noValues {
+			found = append(found, reply.Bulk(value))
+		}
+	})
+	return page(next, found)
+}
+
+func hRandField(tx *Tx, a *Args) reply.Value {
+	key := a.Bytes()
+	if a.Left() == 0 {
+		return randomField(tx, key)
+	}
+	count, values := a.drawCount(), a.Word("WITHVALUES")
+	if values && (count > math.MaxInt64/2 || count < -math.MaxInt64/2) {
+		a.Fail(errRepeats)
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	_, h, ok := findHash(tx, key)
+	if !ok {
+		return ErrWrongType
+	}
+	shape := reply.Array
+	if values {
+		shape = reply.Pairs
+	}
+	return randomFields(tx, h, count, values).reply(count, shape)
+}
+
+func randomField(tx *Tx, key []byte) reply.Value {
+	o, h, ok := findHash(tx, key)
+	switch {
+	case !ok:
+		return ErrWrongType
+	case o == nil:
+		return reply.Nil()
+	}
+	field, _ := h.Picker(tx.Now)(tx.IntN(h.Len(tx.Now)))
+	return reply.Bulk(field)
+}
+
+func randomFields(tx *Tx, h *keyspace.Fields, count int64, values bool) *drawn {
+	d := &drawn{}
+	pick := h.Picker(tx.Now)
+	tx.draw(h.Len(tx.Now), count, func(i int) bool {
+		field, value := pick(i)
+		if values {
+			return d.add(field, value) || count > 0
+		}
+		return d.add(field) || count > 0
+	})
+	return d
+}

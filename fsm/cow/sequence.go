@@ -1,0 +1,317 @@
+package cow
+
+import "slices"
+
+const (
+	maxLeaf  = 64 // elements of a leaf, and children of an inner node
+	minLeaf  = 16 // below this a node looks for a neighbour to join
+	joinLeaf = 48 // and joins one if both have no more than this together
+)
+
+// Sequence is a list with positions: a tree of chunks that counts its elements, so that
+// both ends and every place in between cost a descent. It forks like BTree does, by
+// the same marks. Make one with NewSequence.
+type Sequence[T any] struct {
+	owner *owner
+	root  *chunk[T]
+	size  int
+}
+
+// chunk is a node: a leaf has items, an inner node children, all leaves at one depth.
+type chunk[T any] struct {
+	owner *owner
+	items []T
+	kids  []child[T]
+}
+
+// child is a subtree with its number of elements.
+type child[T any] struct {
+	size int
+	node *chunk[T]
+}
+
+// NewSequence returns an empty sequence.
+func NewSequence[T any]() *Sequence[T] {
+	q := &Sequence[T]{owner: new(owner)}
+	q.root = &chunk[T]{owner: q.owner}
+	return q
+}
+
+// Snapshot returns the sequence as it is now, in constant time; both may be changed
+// afterwards, and neither sees the other's changes.
+func (q *Sequence[T]) Snapshot() *Sequence[T] {
+	s := *q
+	q.owner, s.owner = new(owner), new(owner)
+	return &s
+}
+
+// Len is the number of elements.
+func (q *Sequence[T]) Len() int { return q.size }
+
+// At is the element at position i; 0 <= i < Len.
+func (q *Sequence[T]) At(i int) T {
+	n := q.root
+	for len(n.kids) > 0 {
+		var j int
+		j, i = n.child(i)
+		n = n.kids[j].node
+	}
+	return n.items[i]
+}
+
+// child finds the child that holds position i, and the position in it.
+func (n *chunk[T]) child(i int) (j, at int) {
+	for i >= n.kids[j].size {
+		i -= n.kids[j].size
+		j++
+	}
+	return j, i
+}
+
+// own returns n, or a copy of it that q may change.
+func (q *Sequence[T]) own(n *chunk[T]) *chunk[T] {
+	if n.owner == q.owner {
+		return n
+	}
+	c := &chunk[T]{owner: q.owner}
+	if len(n.kids) > 0 {
+		c.kids = append(make([]child[T], 0, min(maxLeaf+1, len(n.kids)+4)), n.kids...)
+	} else {
+		c.items = append(make([]T, 0, min(maxLeaf, len(n.items)+8)), n.items...)
+	}
+	return c
+}
+
+// ownKid makes child j of n, which q owns, q's own too.
+func (q *Sequence[T]) ownKid(n *chunk[T], j int) *chunk[T] {
+	k := q.own(n.kids[j].node)
+	n.kids[j].node = k
+	return k
+}
+
+// Set replaces the element at position i; 0 <= i < Len.
+func (q *Sequence[T]) Set(i int, v T) {
+	q.root = q.own(q.root)
+	n := q.root
+	for len(n.kids) > 0 {
+		var j int
+		j, i = n.child(i)
+		n = q.ownKid(n, j)
+	}
+	n.items[i] = v
+}
+
+// Insert puts v at position i, before what stood there; 0 <= i <= Len.
+func (q *Sequence[T]) Insert(i int, v T) {
+	q.root = q.own(q.root)
+	if right := q.insert(q.root, i, v); right.node != nil {
+		left := child[T]{q.size + 1 - right.size, q.root}
+		q.root = &chunk[T]{owner: q.owner, kids: []child[T]{left, right}}
+	}
+	q.size++
+}
+
+// insert puts v into n, which q owns, and gives the part that n had no room for. A full
+// node splits where it grows, so that what only grows at an end is packed densely.
+func (q *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
+	if len(n.kids) == 0 {
+		return q.insertItem(n, i, v)
+	}
+	j := 0
+	for j < len(n.kids)-1 && i > n.kids[j].size {
+		i -= n.kids[j].size
+		j++
+	}
+	more := q.insert(q.ownKid(n, j), i, v)
+	n.kids[j].size += 1 - more.size
+	if more.node == nil {
+		return right
+	}
+	n.kids = slices.Insert(n.kids, j+1, more)
+	if len(n.kids) <= maxLeaf {
+		return right
+	}
+	at := maxLeaf / 2
+	switch j {
+	case 0:
+		at = 1
+	case len(n.kids) - 2:
+		at = len(n.kids) - 1
+	}
+	r := &chunk[T]{owner: q.owner, kids: slices.Clone(n.kids[at:])}
+	clear(n.kids[at:])
+	n.kids = n.kids[:at]
+	return child[T]{r.count(), r}
+}
+
+func (q *Sequence[T]) insertItem(n *chunk[T], i int, v T) (right child[T]) {
+	if len(n.items) < maxLeaf {
+		n.items = slices.Insert(n.items, i, v)
+		return right
+	}
+	r := &chunk[T]{owner: q.owner}
+	switch i {
+	case len(n.items):
+		r.items = []T{v}
+	case 0:
+		r.items, n.items = n.items, []T{v}
+	default:
+		at := maxLeaf / 2
+		r.items = append(make([]T, 0, maxLeaf), n.items[at:]...)
+		clear(n.items[at:])
+		n.items = n.items[:at]
+		if i <= at {
+			n.items = slices.Insert(n.items, i, v)
+		} else {
+			r.items = slices.Insert(r.items, i-at, v)
+		}
+	}
+	return child[T]{len(r.items), r}
+}
+
+// count is the number of elements below n.
+func (n *chunk[T]) count() int {
+	size := len(n.items)
+	for _, k := range n.kids {
+		size += k.size
+	}
+	return size
+}
+
+// Delete removes the element at position i and gives it; 0 <= i < Len.
+func (q *Sequence[T]) Delete(i int) T {
+	q.root = q.own(q.root)
+	v := q.remove(q.root, i)
+	q.size--
+	q.shrink()
+	return v
+}
+
+// remove takes an element out of n, which q owns. A node that becomes empty goes, and a
+// small one joins a neighbour if that has room to spare.
+func (q *Sequence[T]) remove(n *chunk[T], i int) T {
+	if len(n.kids) == 0 {
+		v := n.items[i]
+		n.items = slices.Delete(n.items, i, i+1)
+		return v
+	}
+	j, at := n.child(i)
+	k := q.ownKid(n, j)
+	v := q.remove(k, at)
+	n.kids[j].size--
+	switch {
+	case n.kids[j].size == 0:
+		n.kids = slices.Delete(n.kids, j, j+1)
+	case k.width() < minLeaf:
+		q.join(n, j)
+	}
+	return v
+}
+
+// width is the number of items or children of n.
+func (n *chunk[T]) width() int { return len(n.items) + len(n.kids) }
+
+// join puts child j of n and a neighbour together if they fit.
+func (q *Sequence[T]) join(n *chunk[T], j int) {
+	fits := func(j int) bool {
+		return j >= 0 && j+1 < len(n.kids) && n.kids[j].node.width()+n.kids[j+1].node.width() <= joinLeaf
+	}
+	if !fits(j) {
+		if j--; !fits(j) {
+			return
+		}
+	}
+	l, r := q.ownKid(n, j), n.kids[j+1]
+	l.items, l.kids = append(l.items, r.node.items...), append(l.kids, r.node.kids...)
+	n.kids[j].size += r.size
+	n.kids = slices.Delete(n.kids, j+1, j+2)
+}
+
+// shrink takes away a root that has but one child or none.
+func (q *Sequence[T]) shrink() {
+	if q.size == 0 {
+		q.root = &chunk[T]{owner: q.owner}
+	}
+	for len(q.root.kids) == 1 {
+		q.root = q.root.kids[0].node
+	}
+}
+
+// Keep removes all elements but those at positions from up to, not including, to;
+// 0 <= from <= to <= Len. Its cost does not depend on how many go.
+func (q *Sequence[T]) Keep(from, to int) {
+	q.size = to - from
+	if q.size > 0 {
+		q.root = q.keep(q.root, from, to)
+	}
+	q.shrink()
+}
+
+func (q *Sequence[T]) keep(n *chunk[T], from, to int) *chunk[T] {
+	c := &chunk[T]{owner: q.owner}
+	if len(n.kids) == 0 {
+		c.items = slices.Clone(n.items[from:to])
+		return c
+	}
+	start := 0
+	for _, k := range n.kids {
+		lo, hi := max(from-start, 0), min(to-start, k.size)
+		start += k.size
+		switch {
+		case lo >= hi:
+		case hi-lo == k.size:
+			c.kids = append(c.kids, k)
+		default:
+			c.kids = append(c.kids, child[T]{hi - lo, q.keep(k.node, lo, hi)})
+		}
+	}
+	return c
+}
+
+// Ascend calls f for the elements from position i on until it returns false.
+func (q *Sequence[T]) Ascend(i int, f func(i int, v T) bool) {
+	if i < q.size {
+		q.root.ascend(0, max(i, 0), f)
+	}
+}
+
+// ascend visits the elements of n, the first of which is at position start.
+func (n *chunk[T]) ascend(start, from int, f func(int, T) bool) bool {
+	for i := max(from-start, 0); i < len(n.items); i++ {
+		if !f(start+i, n.items[i]) {
+			return false
+		}
+	}
+	for _, k := range n.kids {
+		if start+k.size > from && !k.node.ascend(start, from, f) {
+			return false
+		}
+		start += k.size
+	}
+	return true
+}
+
+// Descend calls f for the elements from position i down to 0 until it returns false.
+func (q *Sequence[T]) Descend(i int, f func(i int, v T) bool) {
+	if i >= 0 {
+		q.root.descend(q.size, min(i, q.size-1), f)
+	}
+}
+
+// descend visits the elements of n, the last of which is before position end.
+func (n *chunk[T]) descend(end, from int, f func(int, T) bool) bool {
+	start := end - len(n.items)
+	for i := min(from-start, len(n.items)-1); i >= 0; i-- {
+		if !f(start+i, n.items[i]) {
+			return false
+		}
+	}
+	for j := len(n.kids) - 1; j >= 0; j-- {
+		k := n.kids[j]
+		if end-k.size <= from && !k.node.descend(end, from, f) {
+			return false
+		}
+		end -= k.size
+	}
+	return true
+}

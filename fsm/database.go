@@ -1,0 +1,278 @@
+package fsm
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/env"
+	"trireme/fsm/keyspace"
+	"trireme/fsm/wire"
+)
+
+// DefaultDatabase is the database at the root of the HTTP API. It always exists.
+const DefaultDatabase = "default"
+
+// MaxDatabases bounds how many databases a cluster may have: each is looked at by every
+// entry.
+const MaxDatabases = 1000
+
+// The refusals of operations on databases.
+var (
+	ErrDatabaseName  = &Error{Code: "database-name", Text: "a database's name has 1 to 64 letters, digits, hyphens or underscores and begins with a letter or digit"}
+	ErrDatabaseTaken = &Error{Code: "database-exists", Text: "there is a database of that name"}
+	ErrNoDatabase    = &Error{Code: "no-database", Text: "there is no database of that name"}
+	ErrDatabases     = &Error{Code: "databases", Text: "the cluster has as many databases as it may have"}
+	ErrKeepDefault   = &Error{Code: "default-database", Text: "the database default can't be deleted"}
+	ErrTokens        = &Error{Code: "tokens", Text: "a database needs two different tokens"}
+)
+
+// database is one keyspace with everything that belongs to it.
+type database struct {
+	name    string
+	id      uint64 // never given twice
+	created int64  // cluster time in unix milliseconds
+	keys    *keyspace.DB
+	users   *acl.Store
+	config  command.Config
+}
+
+// newDatabase is an empty database that nobody can enter yet.
+func (s *State) newDatabase(name string, now int64) *database {
+	s.serial++
+	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New()}
+	d.users = acl.NewStore(s.table.Catalog(), s.serial, name == DefaultDatabase)
+	d.users.SetKey(s.secret, d.id)
+	return d
+}
+
+func (d *database) fork() *database {
+	f := *d
+	f.keys, f.users = d.keys.Fork(), d.users.Fork()
+	return &f
+}
+
+// used is the logical memory of the database in bytes.
+func (d *database) used() int64 { return d.keys.Used() + d.users.Size() }
+
+// place is where the database of a name stands, or would stand.
+func (s *State) place(name string) (int, bool) {
+	return slices.BinarySearchFunc(s.databases, name, func(d *database, name string) int { return strings.Compare(d.name, name) })
+}
+
+// database is the one of a name, nil if there is none. The empty name is the default.
+func (s *State) database(name string) *database {
+	if name == "" || name == DefaultDatabase {
+		return s.home
+	}
+	if i, found := s.place(name); found {
+		return s.databases[i]
+	}
+	return nil
+}
+
+// used is the logical memory of all databases in bytes.
+func (s *State) used() (bytes int64) {
+	for _, d := range s.databases {
+		bytes += d.used()
+	}
+	return bytes
+}
+
+// sweep removes up to limit keys past their deadline, of the databases in the order of
+// their names.
+func (s *State) sweep(e *env.Env, limit int) (swept int) {
+	for _, d := range s.databases {
+		if swept >= limit {
+			break
+		}
+		swept += d.keys.Sweep(e, limit-swept)
+	}
+	return swept
+}
+
+// nextDue is the earliest deadline of all databases and kept replies.
+func (s *State) nextDue() (unixms int64, ok bool) {
+	for _, d := range s.databases {
+		if at, some := d.keys.NextDue(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
+		unixms, ok = at, true
+	}
+	return unixms, ok
+}
+
+// DatabaseName names a database.
+type DatabaseName struct{ Name string }
+
+// Encode writes the fields.
+func (n *DatabaseName) Encode(w *wire.Writer) { w.String(n.Name) }
+
+// Decode reads the fields.
+func (n *DatabaseName) Decode(r *wire.Reader) { n.Name = r.String() }
+
+// DatabaseTokens are the digests of the two tokens of a database.
+type DatabaseTokens struct {
+	Name               string
+	Standard, ReadOnly acl.Digest
+}
+
+// Encode writes the fields.
+func (n *DatabaseTokens) Encode(w *wire.Writer) {
+	w.String(n.Name)
+	w.Fixed(n.Standard[:])
+	w.Fixed(n.ReadOnly[:])
+}
+
+// Decode reads the fields.
+func (n *DatabaseTokens) Decode(r *wire.Reader) {
+	n.Name = r.String()
+	copy(n.Standard[:], r.Fixed(len(n.Standard)))
+	copy(n.ReadOnly[:], r.Fixed(len(n.ReadOnly)))
+}
+
+// usable tells whether the tokens can be told apart.
+func (n *DatabaseTokens) usable() bool {
+	none := acl.Digest{}
+	return n.Standard != none && n.ReadOnly != none && n.Standard != n.ReadOnly
+}
+
+// DatabaseInfo describes a database.
+type DatabaseInfo struct {
+	Name string
+	// Created is cluster time in unix milliseconds; 0 for a database as old as the cluster.
+	Created int64
+	// Keys counts those past their deadline that are not swept yet, too.
+	Keys int
+	// Bytes is logical memory, as --max-memory counts it.
+	Bytes int64
+	// Users counts the built-in ones too.
+	Users int
+}
+
+// Encode writes the fields.
+func (n *DatabaseInfo) Encode(w *wire.Writer) {
+	w.String(n.Name)
+	w.Varint(n.Created)
+	w.Uvarint(uint64(n.Keys))
+	w.Varint(n.Bytes)
+	w.Uvarint(uint64(n.Users))
+}
+
+// Decode reads the fields.
+func (n *DatabaseInfo) Decode(r *wire.Reader) {
+	n.Name, n.Created, n.Keys, n.Bytes, n.Users = r.String(), r.Varint(), int(r.Uvarint()), r.Varint(), int(r.Uvarint())
+}
+
+func (d *database) info() DatabaseInfo {
+	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(), Users: len(d.users.Users())}
+}
+
+// maxDatabaseName is the longest name in bytes: it stands in URLs and in every entry.
+const maxDatabaseName = 64
+
+// ValidDatabaseName tells whether a database may have that name.
+func ValidDatabaseName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (i == 0 || (c != '-' && c != '_')) {
+			return false
+		}
+	}
+	return len(name) > 0 && len(name) <= maxDatabaseName
+}
+
+func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, error) {
+	i, found := s.place(n.Name)
+	switch {
+	case !ValidDatabaseName(n.Name):
+		return DatabaseInfo{}, ErrDatabaseName
+	case found:
+		return DatabaseInfo{}, ErrDatabaseTaken
+	case len(s.databases) >= MaxDatabases:
+		return DatabaseInfo{}, ErrDatabases
+	case !n.usable():
+		return DatabaseInfo{}, ErrTokens
+	}
+	d := s.newDatabase(n.Name, e.Now)
+	d.setTokens(n)
+	s.databases = slices.Insert(s.databases, i, d)
+	return d.info(), nil
+}
+
+// deleteDatabase removes a database with all its data. Numbers of its credentials are
+// not given again, so that a later database of the name knows none of its identities.
+func (s *State) deleteDatabase(_ *env.Env, n DatabaseName) (DatabaseInfo, error) {
+	i, found := s.place(n.Name)
+	switch {
+	case !found:
+		return DatabaseInfo{}, ErrNoDatabase
+	case n.Name == DefaultDatabase:
+		return DatabaseInfo{}, ErrKeepDefault
+	}
+	d := s.databases[i]
+	s.serial = max(s.serial, d.users.Serial())
+	s.databases = slices.Delete(s.databases, i, i+1)
+	return d.info(), nil
+}
+
+// resetTokens replaces both tokens of a database: whatever the old ones proved is
+// nobody's from this entry on.
+func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) {
+	i, found := s.place(n.Name)
+	switch {
+	case !found:
+		return DatabaseInfo{}, ErrNoDatabase
+	case !n.usable():
+		return DatabaseInfo{}, ErrTokens
+	}
+	s.databases[i].setTokens(n)
+	return s.databases[i].info(), nil
+}
+
+func (d *database) setTokens(n DatabaseTokens) {
+	d.users.SetToken(acl.DefaultName, n.Standard)
+	d.users.SetToken(acl.ReadOnlyName, n.ReadOnly)
+}
+
+// drawSecret draws what REST tokens are made with. It comes from the entry, so that
+// every node has it; it is as secret as the log and its snapshots are.
+func (s *State) drawSecret(e *env.Env) {
+	for i := range s.secret {
+		s.secret[i] = byte(e.Uint64())
+	}
+	for _, d := range s.databases {
+		d.users.SetKey(s.secret, d.id)
+	}
+}
+
+// setTokens takes over the tokens that a cluster is founded with.
+func (s *State) setTokens(t acl.Tokens) {
+	s.home.setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly]})
+	t[acl.Standard], t[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
+	if t[acl.Admin] != s.tokens[acl.Admin] {
+		s.adminSerial++
+	}
+	s.tokens = t
+}
+
+// encode writes a record of sectionDatabase: what a database has beside its users and keys.
+func (d *database) encode(w *wire.Writer) {
+	w.String(d.name)
+	w.Uvarint(d.id)
+	w.Varint(d.created)
+	w.Uvarint(d.users.Serial())
+	w.String(d.config.Notify)
+}
+
+func (s *State) decodeDatabase(r *wire.Reader) *database {
+	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
+	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDatabase)
+	d.config.Notify = r.String()
+	d.users.SetKey(s.secret, d.id)
+	return d
+}

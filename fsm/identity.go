@@ -1,0 +1,93 @@
+package fsm
+
+import "trireme/fsm/acl"
+
+// Bearer is whom a token stands for in a database (empty: default); an identity by
+// Nobody if there is no such database or the token opens nothing there. The admin token
+// opens every database.
+func (v *View) Bearer(db string, t *acl.Bearer) acl.Identity {
+	d := v.s.database(db)
+	if d == nil {
+		return acl.Identity{}
+	}
+	if v.s.tokens.Role(t.Digest) == acl.Admin {
+		return acl.Identity{DB: d.key(), By: acl.ByAdmin, User: acl.DefaultName, Credential: v.s.adminSerial}
+	}
+	return d.identity(d.users.Bearer(t))
+}
+
+// Authenticate is whom a user's name and password stand for in a database (empty:
+// default), by Nobody if they don't match.
+func (v *View) Authenticate(db, user string, password acl.Digest) acl.Identity {
+	d := v.s.database(db)
+	if d == nil {
+		return acl.Identity{}
+	}
+	return d.identity(user, d.users.Authenticate(user, password))
+}
+
+// Login is Authenticate where the credential chooses the database, as over RESP: the
+// database default is asked first, then the others in the order of their names.
+func (v *View) Login(user string, password acl.Digest) acl.Identity {
+	found := v.Authenticate(DefaultDatabase, user, password)
+	for i := 0; i < len(v.s.databases) && found.By == acl.Nobody; i++ {
+		found = v.Authenticate(v.s.databases[i].name, user, password)
+	}
+	return found
+}
+
+// Authorized tells whether an identity still stands for somebody: its database and its
+// user exist, and what proved it was not revoked.
+func (v *View) Authorized(as acl.Identity) bool {
+	_, user := v.s.resolve(&as)
+	return user != nil
+}
+
+// User is the user that an identity stands for, nil if it is nobody's any more.
+func (v *View) User(as acl.Identity) *acl.User {
+	_, user := v.s.resolve(&as)
+	return user
+}
+
+// key is how identities name the database: the most common one by nothing.
+func (d *database) key() string {
+	if d.name == DefaultDatabase {
+		return ""
+	}
+	return d.name
+}
+
+func (d *database) identity(user string, credential uint64) acl.Identity {
+	if credential == 0 {
+		return acl.Identity{}
+	}
+	return acl.Identity{DB: d.key(), By: acl.ByCredential, User: user, Credential: credential}
+}
+
+// Role is what a token opens in the cluster and in the database default.
+func (v *View) Role(token acl.Digest) acl.Role {
+	tokens := v.Tokens()
+	return tokens.Role(token)
+}
+
+// Tokens are the digests of the cluster's own tokens and of those of the database
+// default.
+func (v *View) Tokens() acl.Tokens {
+	t := v.s.tokens
+	t[acl.Standard] = v.s.home.users.Token(acl.DefaultName)
+	t[acl.ReadOnly] = v.s.home.users.Token(acl.ReadOnlyName)
+	return t
+}
+
+// Founded are the digests of the tokens that the cluster was founded with last; those in
+// force may have been reset since.
+func (v *View) Founded() acl.Tokens { return v.s.founded }
+
+// Databases describes every database, in the order of their names.
+func (v *View) Databases() []DatabaseInfo {
+	list := make([]DatabaseInfo, len(v.s.databases))
+	for i, d := range v.s.databases {
+		list[i] = d.info()
+	}
+	return list
+}

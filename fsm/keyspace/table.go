@@ -1,0 +1,199 @@
+package keyspace
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/cow"
+	"trireme/fsm/env"
+	"trireme/fsm/wire"
+)
+
+// smallMax is how many names a table keeps in a slice. A fork clones at most as many.
+const smallMax = 64
+
+// table maps the names of a hash's fields or a set's members to values. Up to smallMax
+// they stand in order of insertion, as clients know it from Redis; the name after that
+// turns the table for good into a tree ordered by hash, in which a scan's cursor is a
+// place. The order is part of the state.
+type table[V any] struct {
+	small []named[V]
+	large *cow.BTree[string, V] // nil while small
+}
+
+// The value stands first: a zero-size last field would cost a word of padding.
+type named[V any] struct {
+	val  V
+	name string
+}
+
+func (t *table[V]) len() int {
+	if t.large != nil {
+		return t.large.Len()
+	}
+	return len(t.small)
+}
+
+// index is where name stands in the small form, -1 if it doesn't.
+func (t *table[V]) index(name string) int {
+	for i := range t.small {
+		if t.small[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (t *table[V]) get(name string) (v V, ok bool) {
+	if t.large != nil {
+		return t.large.Get(name)
+	}
+	if i := t.index(name); i >= 0 {
+		return t.small[i].val, true
+	}
+	return v, false
+}
+
+// slot is the place of name's value until the next change, made if it is not there, when
+// name is copied. It tells the name as it is stored.
+func (t *table[V]) slot(name string) (v *V, stored string, had bool) {
+	if t.large == nil {
+		if i := t.index(name); i >= 0 {
+			return &t.small[i].val, t.small[i].name, true
+		}
+		if len(t.small) < smallMax {
+			t.small = append(t.small, named[V]{name: strings.Clone(name)})
+			last := &t.small[len(t.small)-1]
+			return &last.val, last.name, false
+		}
+		t.grow()
+	}
+	return t.large.Upsert(name, strings.Clone)
+}
+
+// grow turns the small form into the large one.
+func (t *table[V]) grow() {
+	t.large = cow.NewBTree[string, V](hashOf, strings.Compare)
+	for _, n := range t.small {
+		t.large.Set(n.name, n.val)
+	}
+	t.small = nil
+}
+
+func (t *table[V]) remove(name string) (v V, had bool) {
+	if t.large != nil {
+		return t.large.Remove(name)
+	}
+	i := t.index(name)
+	if i < 0 {
+		return v, false
+	}
+	v = t.small[i].val
+	t.small = slices.Delete(t.small, i, i+1)
+	return v, true
+}
+
+// at is the name and value with i names before it.
+func (t *table[V]) at(i int) (string, V) {
+	if t.large != nil {
+		return t.large.At(i)
+	}
+	return t.small[i].name, t.small[i].val
+}
+
+// all calls f for every name in order until it returns false.
+func (t *table[V]) all(f func(name string, v V) bool) {
+	if t.large != nil {
+		t.large.All(f)
+		return
+	}
+	for _, n := range t.small {
+		if !f(n.name, n.val) {
+			return
+		}
+	}
+}
+
+// scan calls f for names from cursor on until it has passed count of them, and gives the
+// cursor to go on at, 0 at the end. The small form is one page.
+func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (next uint64) {
+	if t.large == nil {
+		for _, n := range t.small {
+			f(n.name, n.val)
+		}
+		return 0
+	}
+	seen, last := 0, uint64(0)
+	t.large.AscendHead(cursor, func(name string, v V) bool {
+		hash := hashOf(name)
+		if seen >= count && hash != last {
+			next = hash
+			return false
+		}
+		seen, last = seen+1, hash
+		f(name, v)
+		return true
+	})
+	return next
+}
+
+func (t *table[V]) clone() table[V] {
+	if t.large != nil {
+		return table[V]{large: t.large.Snapshot()}
+	}
+	return table[V]{small: slices.Clone(t.small)}
+}
+
+// encode writes the form, the number of names, and each with its value.
+func (t *table[V]) encode(w *wire.Writer, value func(V)) {
+	w.Bool(t.large != nil)
+	w.Uvarint(uint64(t.len()))
+	t.all(func(name string, v V) bool {
+		w.String(name)
+		value(v)
+		return true
+	})
+}
+
+// decodeTable reads what encode wrote; value reads a value. It is not ok if names are
+// repeated or out of order, or if there is none.
+func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
+	large, n := r.Bool(), r.Count(1)
+	if n == 0 || !large && n > smallMax {
+		return t, false
+	}
+	if !large {
+		for range n {
+			left, name := r.Len(), Alias(r.Bytes())
+			slot, _, had := t.slot(name)
+			if *slot = value(); had || left == 0 {
+				return t, false
+			}
+		}
+		return t, r.Err() == nil
+	}
+	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
+	for range n {
+		left, name := r.Len(), r.String()
+		if !b.Add(name, value()) || left == 0 {
+			return t, false
+		}
+	}
+	t.large = b.Tree()
+	return t, r.Err() == nil
+}
+
+// Draw picks k different numbers below n, which is at least k, by e's generator.
+func Draw(e *env.Env, n, k int) []int {
+	picked := make([]int, 0, k)
+	taken := make(map[int]bool, k)
+	for top := n - k; top < n; top++ { // Floyd's way: every set of k is equally likely
+		i := e.IntN(top + 1)
+		if taken[i] {
+			i = top
+		}
+		taken[i] = true
+		picked = append(picked, i)
+	}
+	return picked
+}

@@ -1,0 +1,121 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+)
+
+// databaseRoutes are those of /admin/databases.
+func (s *Server) databaseRoutes(g *gin.RouterGroup) {
+	g.GET("/databases", s.listDatabases)
+	g.POST("/databases", s.createDatabase)
+	g.DELETE("/databases/:name", s.deleteDatabase)
+	g.POST("/databases/:name/reset-password", s.resetPassword)
+}
+
+// databaseView is a database as /admin/databases shows it. Path is where its commands
+// are served. The tokens are known in the answer that made them and never again.
+type databaseView struct {
+	Name          string `json:"name"`
+	Path          string `json:"path"`
+	CreatedAt     string `json:"createdAt,omitempty"`
+	Keys          int    `json:"keys"`
+	Bytes         int64  `json:"bytes"`
+	Users         int    `json:"users"`
+	Token         string `json:"token,omitempty"`
+	ReadOnlyToken string `json:"readonlyToken,omitempty"`
+}
+
+func viewDatabase(d fsm.DatabaseInfo) databaseView {
+	v := databaseView{Name: d.Name, Path: "/db/" + d.Name, Keys: d.Keys, Bytes: d.Bytes, Users: d.Users}
+	if d.Created > 0 {
+		v.CreatedAt = time.UnixMilli(d.Created).UTC().Format(time.RFC3339)
+	}
+	return v
+}
+
+func (s *Server) listDatabases(g *gin.Context) {
+	list := []databaseView{}
+	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
+		for _, d := range v.Databases() {
+			list = append(list, viewDatabase(d))
+		}
+	})
+	s.tell(g, gin.H{"databases": list}, err)
+}
+
+func (s *Server) createDatabase(g *gin.Context) {
+	var asked struct {
+		Name string `json:"name"`
+	}
+	if s.accept(g, &asked) {
+		s.makeTokens(g, fsm.CreateDatabase, asked.Name, http.StatusCreated)
+	}
+}
+
+func (s *Server) resetPassword(g *gin.Context) {
+	s.makeTokens(g, fsm.ResetTokens, g.Param("name"), http.StatusOK)
+}
+
+// makeTokens draws two tokens for a database, has the operation take their digests, and
+// shows them.
+func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string, status int) {
+	standard, readOnly := drawToken(), drawToken()
+	info, err := fsm.Do(g.Request.Context(), s.engine, op,
+		fsm.DatabaseTokens{Name: name, Standard: acl.DigestOf(standard), ReadOnly: acl.DigestOf(readOnly)})
+	if err != nil {
+		s.failDatabase(g, err)
+		return
+	}
+	v := viewDatabase(info)
+	v.Token, v.ReadOnlyToken = standard, readOnly
+	g.Header("Cache-Control", "no-store")
+	g.JSON(status, v)
+}
+
+func (s *Server) deleteDatabase(g *gin.Context) {
+	info, err := fsm.Do(g.Request.Context(), s.engine, fsm.DeleteDatabase, fsm.DatabaseName{Name: g.Param("name")})
+	if err != nil {
+		s.failDatabase(g, err)
+		return
+	}
+	g.JSON(http.StatusOK, viewDatabase(info))
+}
+
+// databaseStatus are the answers to the refusals of operations on databases.
+var databaseStatus = []struct {
+	err    error
+	status int
+}{
+	{fsm.ErrDatabaseName, http.StatusBadRequest},
+	{fsm.ErrNoDatabase, http.StatusNotFound},
+	{fsm.ErrDatabaseTaken, http.StatusConflict},
+	{fsm.ErrDatabases, http.StatusConflict},
+	{fsm.ErrKeepDefault, http.StatusConflict},
+}
+
+func (s *Server) failDatabase(g *gin.Context, err error) {
+	var refused *fsm.Error
+	for _, one := range databaseStatus {
+		if errors.Is(err, one.err) && errors.As(err, &refused) {
+			s.refuseFixed(g, one.status, "ERR "+refused.Text)
+			return
+		}
+	}
+	s.fail(g, err, true)
+}
+
+// drawToken is 256 random bits in letters that need no escaping anywhere.
+func drawToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}

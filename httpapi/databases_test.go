@@ -1,0 +1,162 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/httpapi/httpapitest"
+)
+
+// madeDatabase is the answer that shows a database's tokens.
+type madeDatabase struct {
+	Name, Path           string
+	Token, ReadonlyToken string
+	Keys                 int
+}
+
+func (g *gateway) database(t *testing.T, method, target, body string, status int) (d madeDatabase) {
+	t.Helper()
+	a := g.ask(t, method, target, body, asAdmin)
+	if err := json.Unmarshal([]byte(a.body), &d); err != nil || a.status != status {
+		t.Fatalf("%s %s: %+v, %v", method, target, a, err)
+	}
+	return d
+}
+
+func auth(token string) string { return "Authorization: Bearer " + token }
+
+func (g *gateway) expect(t *testing.T, method, target, body, token string, status int, want string) {
+	t.Helper()
+	if a := g.ask(t, method, target, body, auth(token)); a.status != status || !strings.HasPrefix(a.body, want) {
+		t.Errorf("%s %s %s: %d %s, want %d %s", method, target, body, a.status, a.body, status, want)
+	}
+}
+
+const wrongPass = `{"error":"WRONGPASS invalid or missing auth token"}`
+
+func TestDatabasesAreApart(t *testing.T) {
+	g := newGateway(t)
+	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
+	if shop.Path != "/db/shop" || len(shop.Token) < 40 || len(shop.ReadonlyToken) < 40 || shop.Token == shop.ReadonlyToken {
+		t.Fatalf("%+v", shop)
+	}
+	g.expect(t, "POST", "/", `["SET","k","root"]`, httpapitest.Token, 200, `{"result":"OK"}`)
+	g.expect(t, "POST", "/db/shop", `["SET","k","shop"]`, shop.Token, 200, `{"result":"OK"}`)
+	g.expect(t, "GET", "/get/k", "", httpapitest.Token, 200, `{"result":"root"}`)
+	g.expect(t, "GET", "/db/default/get/k", "", httpapitest.Token, 200, `{"result":"root"}`)
+	g.expect(t, "GET", "/db/shop/get/k", "", shop.Token, 200, `{"result":"shop"}`)
+	g.expect(t, "GET", "/db/shop/get/k?_token="+shop.ReadonlyToken, "", "nonsense", 200, `{"result":"shop"}`)
+	g.expect(t, "GET", "/db/shop/get/k", "", httpapitest.AdminToken, 200, `{"result":"shop"}`)
+	g.expect(t, "POST", "/db/shop/pipeline", `[["GET","k"],["DBSIZE"]]`, shop.Token, 200, `[{"result":"shop"},{"result":1}]`)
+	g.expect(t, "POST", "/db/shop/multi-exec/", `[["SET","a%2Fb","1"],["DBSIZE"]]`, shop.Token, 200, `[{"result":"OK"},{"result":2}]`)
+	g.expect(t, "GET", "/db/shop/set/k/x", "", shop.ReadonlyToken, 400, `{"error":"NOPERM this user has no permissions to run the 'set' command`)
+	for _, c := range []struct{ target, token string }{
+		{"/get/k", shop.Token}, {"/get/k", shop.ReadonlyToken}, {"/db/default/get/k", shop.Token},
+		{"/db/shop/get/k", httpapitest.Token}, {"/db/shop/get/k", httpapitest.ReadOnlyToken}, {"/db/shop/get/k", httpapitest.MessagesToken},
+		{"/db/none/get/k", shop.Token}, {"/db/none/get/k", httpapitest.AdminToken}, {"/db/none/get/k", ""},
+	} {
+		g.expect(t, "GET", c.target, "", c.token, 401, wrongPass)
+		g.expect(t, "POST", c.target, "", c.token, 401, wrongPass)
+	}
+	g.expect(t, "POST", "/", `["FLUSHALL"]`, httpapitest.Token, 200, `{"result":"OK"}`)
+	g.expect(t, "POST", "/db/shop/", `["DBSIZE"]`, shop.Token, 200, `{"result":2}`)
+}
+
+func TestDatabasesAreListedAndDeleted(t *testing.T) {
+	g := newGateway(t)
+	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
+	g.database(t, "POST", "/admin/databases", `{"name":"A-1_b"}`, 201)
+	g.expect(t, "GET", "/db/shop/set/k/v", "", shop.Token, 200, `{"result":"OK"}`)
+	list := g.ask(t, "GET", "/admin/databases", "", asAdmin)
+	var got struct{ Databases []madeDatabase }
+	if err := json.Unmarshal([]byte(list.body), &got); err != nil || len(got.Databases) != 3 {
+		t.Fatalf("%+v", list)
+	}
+	for i, name := range []string{"A-1_b", "default", "shop"} {
+		if d := got.Databases[i]; d.Name != name || d.Path != "/db/"+name || d.Token != "" {
+			t.Errorf("%d: %+v", i, d)
+		}
+	}
+	if got.Databases[2].Keys != 1 || strings.Contains(list.body, "oken") {
+		t.Errorf("%s", list.body)
+	}
+	if d := g.database(t, "DELETE", "/admin/databases/shop", "", 200); d.Keys != 1 {
+		t.Errorf("%+v", d)
+	}
+	g.expect(t, "GET", "/db/shop/get/k", "", shop.Token, 401, wrongPass)
+	again := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
+	g.expect(t, "GET", "/db/shop/get/k", "", shop.Token, 401, wrongPass)
+	g.expect(t, "GET", "/db/shop/get/k", "", again.Token, 200, `{"result":null}`)
+}
+
+func TestDatabaseRefusals(t *testing.T) {
+	g := newGateway(t)
+	for _, c := range []struct {
+		method, target, body, token string
+		status                      int
+	}{
+		{"POST", "/admin/databases", `{"name":"default"}`, httpapitest.AdminToken, 409},
+		{"POST", "/admin/databases", `{"name":""}`, httpapitest.AdminToken, 400},
+		{"POST", "/admin/databases", ``, httpapitest.AdminToken, 400},
+		{"POST", "/admin/databases", `{"name":"-a"}`, httpapitest.AdminToken, 400},
+		{"POST", "/admin/databases", `{"name":"a/b"}`, httpapitest.AdminToken, 400},
+		{"POST", "/admin/databases", `{"name":"` + strings.Repeat("a", 65) + `"}`, httpapitest.AdminToken, 400},
+		{"POST", "/admin/databases", `{"name":1}`, httpapitest.AdminToken, 400},
+		{"DELETE", "/admin/databases/default", "", httpapitest.AdminToken, 409},
+		{"DELETE", "/admin/databases/none", "", httpapitest.AdminToken, 404},
+		{"POST", "/admin/databases/none/reset-password", "", httpapitest.AdminToken, 404},
+		{"POST", "/admin/databases", `{"name":"a"}`, httpapitest.Token, 403},
+		{"POST", "/admin/databases/default/reset-password", "", httpapitest.ReadOnlyToken, 403},
+		{"DELETE", "/admin/databases/default", "", "nonsense", 401},
+		{"GET", "/admin/databases", "", httpapitest.Token, 403},
+	} {
+		g.expect(t, c.method, c.target, c.body, c.token, c.status, `{"error":"`)
+	}
+	for i := range fsm.MaxDatabases {
+		status := 201
+		if i == fsm.MaxDatabases-1 { // with default there are as many as may be
+			status = 409
+		}
+		if a := g.ask(t, "POST", "/admin/databases", fmt.Sprintf(`{"name":"d%d"}`, i), asAdmin); a.status != status {
+			t.Fatalf("database %d: %+v", i, a)
+		}
+	}
+}
+
+func TestResetRevokesBothTokens(t *testing.T) {
+	g := newGateway(t)
+	g.expect(t, "GET", "/set/k/v", "", httpapitest.Token, 200, `{"result":"OK"}`)
+	fresh := g.database(t, "POST", "/admin/databases/default/reset-password", "", 200)
+	for _, old := range []string{httpapitest.Token, httpapitest.ReadOnlyToken} {
+		g.expect(t, "GET", "/get/k", "", old, 401, wrongPass)
+		g.expect(t, "POST", "/pipeline", `[["SET","k","x"]]`, old, 401, wrongPass)
+	}
+	g.expect(t, "GET", "/get/k", "", fresh.ReadonlyToken, 200, `{"result":"v"}`)
+	g.expect(t, "GET", "/set/k/w", "", fresh.Token, 200, `{"result":"OK"}`)
+	g.expect(t, "GET", "/get/k", "", httpapitest.AdminToken, 200, `{"result":"w"}`)
+}
+
+// A write whose token is revoked between this node's look and the apply changes nothing:
+// the entry is judged by the state it meets.
+func TestRevokedTokenWritesNothing(t *testing.T) {
+	for _, request := range [][2]string{{"/", `["SET","k","x"]`}, {"/pipeline", `[["SET","k","x"]]`}, {"/multi-exec", `[["SET","k","x"]]`}} {
+		g := newGateway(t)
+		g.expect(t, "GET", "/set/k/v", "", httpapitest.Token, 200, `{"result":"OK"}`)
+		g.engine.BeforePropose(func() { g.database(t, "POST", "/admin/databases/default/reset-password", "", 200) })
+		g.expect(t, "POST", request[0], request[1], httpapitest.Token, 401, wrongPass)
+		g.expect(t, "GET", "/get/k", "", httpapitest.AdminToken, 200, `{"result":"v"}`)
+	}
+}
+
+// A token that was taken away and given again while its request was under way works.
+func TestTokenGivenAgainWrites(t *testing.T) {
+	g := newGateway(t)
+	g.engine.BeforePropose(func() {
+		g.database(t, "POST", "/admin/databases/default/reset-password", "", 200)
+		g.engine.Found(httpapitest.Tokens())
+	})
+	g.expect(t, "POST", "/", `["SET","k","x"]`, httpapitest.Token, 200, `{"result":"OK"}`)
+}
