@@ -73,8 +73,11 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 	}
 	if node != nil {
 		registry.MustRegister(node.Collectors()...)
+		var told sync.WaitGroup
+		told.Go(func() { n.tellHost(ctx, node) })
 		<-n.begin(ctx, node)
 		<-ctx.Done()
+		told.Wait()
 	}
 	n.shutdown(node)
 	return errors.Join(err, <-served)

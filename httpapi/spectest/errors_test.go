@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -45,7 +46,19 @@ var authentication = []claim{
 		w.ask(t, "POST", "/", `["SCAN",0]`, asReadOnly).fails(t, 400, "NOPERM ")
 		w.ask(t, "POST", "/", `["KEYS","*"]`, asReadOnly).fails(t, 400, "NOPERM ")
 	}},
-	{"KV-A.8", func(t *testing.T, w *world) { t.Error("the reset of a database has no test here yet") }},
+	{"KV-A.8", func(t *testing.T, w *world) {
+		admin := "Authorization: Bearer " + httpapitest.AdminToken
+		made := w.tokens(t, w.ask(t, "POST", "/admin/databases", `{"name":"reset"}`, admin))
+		again := w.tokens(t, w.ask(t, "POST", "/admin/databases/reset/reset-password", "", admin))
+		for range 6 { // every node
+			for _, token := range made {
+				w.ask(t, "GET", "/db/reset/get/k", "", "Authorization: Bearer "+token).fails(t, 401, "WRONGPASS ")
+			}
+			for _, token := range again {
+				w.ask(t, "GET", "/db/reset/get/k", "", "Authorization: Bearer "+token).result(t, "null")
+			}
+		}
+	}},
 	{"KV-A.9", func(t *testing.T, w *world) {
 		if w.restToken(t, "anine", "+@all", "~*") == "" {
 			t.Error("an empty token")
@@ -59,6 +72,16 @@ var authentication = []claim{
 	{"KV-A.11", func(t *testing.T, w *world) {
 		w.array(t, "ACL", "RESTTOKEN", "nobody", "x").is(t, 400, `{"error":"ERR Wrong password or user nobody does not exist"}`)
 	}},
+}
+
+// tokens are the two of a database that was made or reset.
+func (w *world) tokens(t *testing.T, a answer) []string {
+	t.Helper()
+	var shown struct{ Token, ReadOnlyToken string }
+	if err := json.Unmarshal([]byte(a.body), &shown); err != nil || shown.Token == "" || shown.ReadOnlyToken == "" {
+		t.Fatalf("%+v: %v", a, err)
+	}
+	return []string{shown.Token, shown.ReadOnlyToken}
 }
 
 var failures = []claim{
