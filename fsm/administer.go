@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"trireme/fsm/acl"
+	"trireme/fsm/command"
 	"trireme/fsm/env"
 	"trireme/fsm/wire"
 )
@@ -85,13 +86,23 @@ type Settings struct {
 	MaxMemory int64
 	// DailyLimit is the most commands per database and UTC day of cluster time.
 	DailyLimit int64
+	// Limits bound single keys and values.
+	command.Limits
 }
 
 // Encode writes the fields.
-func (n *Settings) Encode(w *wire.Writer) { w.Varint(n.MaxMemory); w.Varint(n.DailyLimit) }
+func (n *Settings) Encode(w *wire.Writer) {
+	w.Varint(n.MaxMemory)
+	w.Varint(n.DailyLimit)
+	w.Varint(n.MaxKey)
+	w.Varint(n.MaxRecord)
+}
 
 // Decode reads the fields.
-func (n *Settings) Decode(r *wire.Reader) { n.MaxMemory, n.DailyLimit = r.Varint(), r.Varint() }
+func (n *Settings) Decode(r *wire.Reader) {
+	n.MaxMemory, n.DailyLimit = r.Varint(), r.Varint()
+	n.MaxKey, n.MaxRecord = r.Varint(), r.Varint()
+}
 
 func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {
 	s.settings = n
@@ -111,17 +122,24 @@ type Founding struct {
 // Encode writes the fields.
 func (f *Founding) Encode(w *wire.Writer) {
 	w.String(f.ClusterID)
-	f.Settings.Encode(w)
+	// The first two settings stand here bare; all of them follow as a record, which can
+	// grow.
+	w.Varint(f.Settings.MaxMemory)
+	w.Varint(f.Settings.DailyLimit)
 	f.Tokens.Encode(w)
 	w.Bool(f.Again)
+	w.Record(f.Settings.Encode)
 }
 
 // Decode reads the fields.
 func (f *Founding) Decode(r *wire.Reader) {
 	f.ClusterID = r.String()
-	f.Settings.Decode(r)
+	f.Settings.MaxMemory, f.Settings.DailyLimit = r.Varint(), r.Varint()
 	f.Tokens.Decode(r)
 	f.Again = r.Bool()
+	if r.Len() > 0 {
+		f.Settings.Decode(r.Record())
+	}
 }
 
 // found writes the first settings; a cluster that has them keeps them.

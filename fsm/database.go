@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"trireme/fsm/acl"
+	"trireme/fsm/command"
 	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
 	"trireme/fsm/wire"
@@ -35,6 +36,7 @@ type database struct {
 	keys    *keyspace.DB
 	users   *acl.Store
 	quota   quota
+	config  command.Config
 }
 
 // newDatabase is an empty database that nobody can enter yet.
@@ -91,12 +93,15 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 	return swept
 }
 
-// nextDue is the earliest deadline of all databases.
+// nextDue is the earliest deadline of all databases and kept replies.
 func (s *State) nextDue() (unixms int64, ok bool) {
 	for _, d := range s.databases {
 		if at, some := d.keys.NextDue(); some && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
+	}
+	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
+		unixms, ok = at, true
 	}
 	return unixms, ok
 }
@@ -264,12 +269,14 @@ func (d *database) encode(w *wire.Writer) {
 	w.Uvarint(d.users.Serial())
 	w.Varint(d.quota.day)
 	w.Varint(d.quota.taken)
+	w.String(d.config.Notify)
 }
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
 	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDB)
 	d.quota = quota{r.Varint(), r.Varint()}
+	d.config.Notify = r.String()
 	d.users.SetKey(s.secret, d.id)
 	return d
 }

@@ -29,6 +29,8 @@ type Batch struct {
 	Door command.Door
 	Mode Mode
 	Rows [][][]byte
+	// Retry names the client's request; without an ID it may be applied again.
+	Retry Retry
 }
 
 // Results are what a Batch's rows answered. A discarded transaction has the one
@@ -39,6 +41,9 @@ type Results struct {
 	Place     int
 	Discarded bool
 	Values    []reply.Value
+	// Replayed says that an earlier request of the same id was applied, and that this
+	// is what it answered.
+	Replayed bool
 }
 
 func encodeBatch(w *wire.Writer, b Batch) {
@@ -62,6 +67,7 @@ func encodeBatch(w *wire.Writer, b Batch) {
 			w.Bytes(a)
 		}
 	}
+	b.Retry.encode(w)
 }
 
 // decodeBatch reads a batch; arguments alias the input.
@@ -79,6 +85,7 @@ func decodeBatch(r *wire.Reader) (Batch, error) {
 		}
 		b.Rows[i] = flat[start:len(flat):len(flat)]
 	}
+	b.Retry.decode(r)
 	if b.Mode > Transaction || len(b.Rows) == 0 {
 		return b, fmt.Errorf("%w: mode %d, %d rows", ErrEntry, b.Mode, len(b.Rows))
 	}
@@ -93,6 +100,7 @@ func encodeResults(w *wire.Writer, v Results) {
 	for i := range v.Values {
 		reply.Append(w, v.Values[i])
 	}
+	w.Bool(v.Replayed)
 }
 
 func decodeResults(r *wire.Reader) (Results, error) {
@@ -104,6 +112,7 @@ func decodeResults(r *wire.Reader) (Results, error) {
 			return v, err
 		}
 	}
+	v.Replayed = r.Bool()
 	return v, r.Done()
 }
 
@@ -111,17 +120,25 @@ func decodeResults(r *wire.Reader) (Results, error) {
 // nothing was changed.
 var ErrRevoked = &Error{Code: "revoked", Text: "the credential has been revoked"}
 
-// exec runs a batch.
+// exec runs a batch, once if it has an id of the client's.
 func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 	tx := s.tx(e, &b.As, b.Door)
 	if tx.User == nil {
 		return Results{}, ErrRevoked
 	}
-	out := Results{Index: e.Index, Place: e.Place()}
+	if b.Retry.ID != "" {
+		return s.once(tx, b)
+	}
+	return s.rows(tx, b), nil
+}
+
+// rows runs the rows of a batch.
+func (s *State) rows(tx *command.Tx, b Batch) Results {
+	out := Results{Index: tx.Index, Place: tx.Place()}
 	if b.Mode == Transaction {
 		if refusal := tx.Refuse(b.Rows); refusal != nil {
 			out.Discarded, out.Values = true, []reply.Value{*refusal}
-			return out, nil
+			return out
 		}
 	}
 	out.Values = make([]reply.Value, len(b.Rows))
@@ -134,7 +151,7 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 		}
 		out.Values[i] = tx.Exec(row)
 	}
-	return out, nil
+	return out
 }
 
 // resolve is the database of an identity and the user it still stands for, nil if what
@@ -149,12 +166,12 @@ func (s *State) resolve(as *acl.Identity) (*database, *acl.User) {
 
 // tx is what one command runs in. Its user is nil if the identity is nobody's.
 func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx {
-	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Door: door}
+	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door, Nodes: len(s.sessions)}
 	d, user := s.resolve(as)
 	if user == nil {
 		return tx
 	}
-	tx.DB, tx.Users, tx.User = d.keys, d.users, user
+	tx.DB, tx.Users, tx.User, tx.Config = d.keys, d.users, user, &d.config
 	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()
 	}

@@ -42,6 +42,8 @@ type Machine struct {
 	applied atomic.Uint64 // index, readable without a lock
 	clock   atomic.Int64  // the state's time, the same
 
+	host atomic.Pointer[command.Host]
+
 	notify sync.Mutex
 	next   chan struct{}
 }
@@ -186,8 +188,9 @@ func (m *Machine) Awaits(session, seq uint64) bool {
 // View is the state as one read sees it. It is valid during the call of View that
 // made it.
 type View struct {
-	s *State
-	e env.Env
+	s    *State
+	e    env.Env
+	host *command.Host
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -195,11 +198,14 @@ type View struct {
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	v := View{s: m.state}
+	v := View{s: m.state, host: m.host.Load()}
 	v.e.Reset(m.index, max(now, m.state.clock), m.state.level, seed, 0)
 	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
 	fn(&v)
 }
+
+// SetHost is what INFO and ROLE say from now on of the node that answers them.
+func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }
 
 // Index is the log index of the state.
 func (v *View) Index() uint64 { return v.e.Index }
@@ -209,7 +215,9 @@ func (v *View) Now() int64 { return v.e.Now }
 
 // Exec runs one command that only reads.
 func (v *View) Exec(as acl.Identity, door command.Door, argv [][]byte) reply.Value {
-	return v.s.tx(&v.e, &as, door).Exec(command.Seal(argv))
+	tx := v.s.tx(&v.e, &as, door)
+	tx.Host = v.host
+	return tx.Exec(command.Seal(argv))
 }
 
 // Check tells which command argv calls, or why it may not be called.

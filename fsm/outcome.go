@@ -111,7 +111,7 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	return o, nil
 }
 
-// sweepPerEntry is how many keys past their deadline every entry removes beside its
+// sweepPerEntry is how many keys past their deadline, and how many kept replies, every entry removes beside its
 // requests, so that a steady load needs no entries for it.
 const sweepPerEntry = 16
 
@@ -123,4 +123,5 @@ func (s *State) begin(e *env.Env, n *Entry) {
 		}
 	}
 	s.sweep(e, sweepPerEntry)
+	s.retries.Sweep(e.Now, sweepPerEntry)
 }

@@ -67,6 +67,9 @@ func (l *log) batch() fsm.Batch {
 	for range n {
 		b.Rows = append(b.Rows, commandtest.Random(l.r))
 	}
+	if l.r.IntN(8) == 0 {
+		b.Retry = b.Named(strconv.Itoa(l.r.IntN(500)))
+	}
 	return b
 }
 

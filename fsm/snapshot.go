@@ -34,7 +34,9 @@ const (
 	sectionDatabase byte = 3
 	sectionUsers    byte = 4
 	sectionKeys     byte = 5
-	sectionEnd      byte = 255
+	// The kept replies of all databases follow the last one.
+	sectionRetries byte = 16
+	sectionEnd     byte = 255
 )
 
 // ErrSnapshot says that a snapshot is damaged or of an unknown form. Nothing was
@@ -143,7 +145,7 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	return nil
+	return f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) })
 }
 
 // save writes the sections of a database.
@@ -327,6 +329,8 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.begin(r)
 	case sectionUsers, sectionKeys:
 		return l.content(section, record)
+	case sectionRetries:
+		return l.s.retries.Load(record)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err

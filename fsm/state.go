@@ -3,6 +3,7 @@ package fsm
 import (
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
+	"trireme/fsm/dedup"
 	"trireme/fsm/env"
 	"trireme/fsm/wire"
 )
@@ -23,6 +24,7 @@ type State struct {
 	sessions    sessions
 	databases   []*database // in the order of their names
 	home        *database   // the one named default, which is always there
+	retries     *dedup.Table
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -32,7 +34,7 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	s := &State{level: env.Base, table: table}
+	s := &State{level: env.Base, retries: dedup.New(), table: table}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -44,6 +46,7 @@ func (s *State) fork() *State {
 	f := *s
 	f.sessions = s.sessions.fork()
 	f.reports = append([]DigestReport(nil), s.reports...)
+	f.retries = s.retries.Fork()
 	f.databases = make([]*database, len(s.databases))
 	for i, d := range s.databases {
 		f.databases[i] = d.fork()
@@ -75,7 +78,9 @@ func (n *Advanced) Decode(r *wire.Reader) { n.Swept = int(r.Uvarint()) }
 // maxSweep is the most keys one Advance removes: what the lock is held for.
 const maxSweep = 200
 
-// advance removes keys whose time has come.
+// advance removes keys, and replies kept for repeated requests, whose time has come.
 func (s *State) advance(e *env.Env, limit AdvanceLimit) (Advanced, error) {
-	return Advanced{Swept: s.sweep(e, limit.Sweep)}, nil
+	swept := s.sweep(e, limit.Sweep)
+	swept += s.retries.Sweep(e.Now, limit.Sweep-swept)
+	return Advanced{Swept: swept}, nil
 }

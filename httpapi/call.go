@@ -26,6 +26,8 @@ type call struct {
 	sent     int    // bytes of the reply
 	proposed bool   // the engine was given a write
 	answered bool
+	flying   bool // counted among the requests in flight of flier
+	flier    acl.Identity
 
 	db      string // of the path, empty for the default
 	bearer  acl.Bearer
@@ -101,6 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) finish(begin time.Time) {
 	p := recover()
 	abort := p != nil && !c.panicked(p)
+	c.land()
 	took := time.Since(begin)
 	m := c.s.metrics
 	m.inFlight.Dec()

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"trireme/fsm"
+	"trireme/fsm/dedup"
 )
 
 // outcome says what a failed request may have done (reliability C4).
@@ -16,6 +18,8 @@ const (
 	notApplied outcome = "not-applied"
 	// unknown: it may have been applied, or may still be.
 	unknown outcome = "unknown"
+	// applied: an earlier request of the same id was applied; its reply is lost.
+	applied outcome = "applied"
 )
 
 // errPanic is what a handler that panicked has said.
@@ -40,6 +44,11 @@ var failures = []struct {
 	{fsm.ErrLowSpace, failure{http.StatusServiceUnavailable, notApplied, "ERR free disk space is below the floor, writes are refused"}},
 	{fsm.ErrStopping, failure{http.StatusServiceUnavailable, notApplied, "ERR this node is shutting down"}},
 	{fsm.ErrTooStale, failure{http.StatusServiceUnavailable, notApplied, "ERR this node has not caught up in time"}},
+	{fsm.ErrRetryMismatch, failure{http.StatusBadRequest, notApplied, "ERR request id was used for another request"}},
+	{fsm.ErrRetriesFull, failure{http.StatusServiceUnavailable, notApplied, "ERR table of request ids is full. Limit: " +
+		strconv.Itoa(dedup.Capacity) + " bytes for " + strconv.Itoa(dedup.Retention/60_000) + " minutes"}},
+	{fsm.ErrReplyNotKept, failure{http.StatusConflict, applied, "ERR request was applied before, its reply was longer than " +
+		strconv.Itoa(dedup.MaxReply) + " bytes and was not kept"}},
 	{fsm.ErrUnknown, failure{http.StatusServiceUnavailable, unknown, "ERR outcome not known: the write may have been applied or may still be"}},
 }
 

@@ -113,7 +113,7 @@ func (c *call) admit(v *fsm.View) {
 // mayChange tells whether a newer state could permit what this one refuses: another
 // user's rights, or a feature level that switched the command on.
 func (c *call) mayChange(v *fsm.View, argv [][]byte, refusal *reply.Value) bool {
-	if strings.HasPrefix(refusal.Text(), "NOPERM ") {
+	if strings.HasPrefix(refusal.Text(), "NOPERM ") || strings.HasPrefix(refusal.Text(), "ERR max single record ") {
 		return true
 	}
 	row := c.s.table.Find(argv)
@@ -223,6 +223,9 @@ func (c *call) write() {
 		c.fail(failureOf(err, true))
 		return
 	}
+	if results.Replayed {
+		set(c.w.Header(), c.s.names.replayed, "true")
+	}
 	c.scratch = appendToken(c.scratch[:0], c.cluster, results.Index, results.Place)
 	if results.Discarded {
 		c.answer(results.Values[0])
@@ -233,8 +236,12 @@ func (c *call) write() {
 }
 
 func (c *call) propose() (fsm.Results, error) {
+	batch := fsm.Batch{As: c.as, Door: command.HTTP, Mode: c.mode, Rows: c.rows}
+	if f := c.name(&batch); f != nil {
+		return fsm.Results{}, f
+	}
 	c.proposed = true
-	return fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, fsm.Batch{As: c.as, Door: command.HTTP, Mode: c.mode, Rows: c.rows})
+	return fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, batch)
 }
 
 // answerAll answers what the rows have replied.

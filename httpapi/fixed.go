@@ -13,6 +13,7 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/acl"
+	"trireme/fsm/command"
 )
 
 // isFixed tells whether a path is none of the keyspace's.
@@ -194,6 +195,16 @@ func (s *Server) accept(g *gin.Context, v any) bool {
 type limits struct {
 	MaxMemory         int64 `json:"maxMemory"`
 	DailyRequestLimit int64 `json:"dailyRequestLimit"`
+	MaxKeySize        int64 `json:"maxKeySize"`
+	MaxRecordSize     int64 `json:"maxRecordSize"`
+}
+
+func limitsOf(s fsm.Settings) limits {
+	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord}
+}
+
+func (l limits) settings() fsm.Settings {
+	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Limits: command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize}}
 }
 
 func (s *Server) settings(g *gin.Context) {
@@ -203,7 +214,7 @@ func (s *Server) settings(g *gin.Context) {
 
 func (s *Server) limits(g *gin.Context) (l limits, err error) {
 	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
-		l = limits{v.Settings().MaxMemory, v.Settings().DailyLimit}
+		l = limitsOf(v.Settings())
 	})
 	return l, err
 }
@@ -219,14 +230,14 @@ func (s *Server) configure(g *gin.Context) {
 	if !s.accept(g, &l) {
 		return
 	}
-	if l.MaxMemory < 0 || l.DailyRequestLimit < 0 {
+	if min(l.MaxMemory, l.DailyRequestLimit, l.MaxKeySize, l.MaxRecordSize) < 0 {
 		s.refuseFixed(g, http.StatusBadRequest, "ERR a limit can't be negative, 0 is none")
 		return
 	}
-	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.Configure, fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit})
+	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.Configure, l.settings())
 	if err != nil {
 		s.fail(g, err, true)
 		return
 	}
-	g.JSON(http.StatusOK, limits{now.MaxMemory, now.DailyLimit})
+	g.JSON(http.StatusOK, limitsOf(now))
 }

@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,11 @@ import (
 // gin; everything else is a command, split by ourselves, because a router would decode,
 // clean and redirect what are arguments here.
 func (c *call) serve() {
+	if len(c.r.TransferEncoding) > 0 {
+		// net/http has dropped a length that stood beside the chunks. A proxy that went
+		// by it would see another request behind this one: there must be none.
+		c.w.Header()["Connection"] = closeValue
+	}
 	path, query := redis.CutTarget(c.r.RequestURI)
 	path, inDatabase := c.cutDatabase(path)
 	switch {
@@ -66,6 +73,9 @@ func (c *call) command(path, query string) {
 // the arguments.
 func (c *call) prepare(path, query string) *failure {
 	if f := c.authenticate(query); f != nil {
+		return f
+	}
+	if f := c.takeOff(); f != nil {
 		return f
 	}
 	if err := c.words.Path(path); err != nil {
@@ -177,6 +187,9 @@ func (c *call) readBody() *failure {
 			return c.tooLarge(int64(len(c.body)))
 		case err == io.EOF:
 			return nil
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return badRequest("ERR max body time exceeded. Limit: " + c.s.bounds.BodyTime.String() + ", Actual: " +
+				strconv.Itoa(len(c.body)) + " bytes have arrived by then. Setting: body-timeout")
 		case err != nil:
 			return badRequest("ERR the body could not be read")
 		}
@@ -195,5 +208,5 @@ func (c *call) tooLarge(read int64) *failure {
 		actual = max(actual, read+rest)
 	}
 	return badRequest("ERR max request size exceeded. Limit: " + strconv.FormatInt(c.s.maxBody, 10) +
-		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes")
+		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes. Setting: max-request-size")
 }

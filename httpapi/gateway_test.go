@@ -25,8 +25,14 @@ func newGateway(t testing.TB, adjust ...func(*httpapi.Options)) *gateway {
 		f(&o)
 	}
 	addr := httpapitest.Serve(t, o)
-	g := &gateway{URL: "http://" + addr, addr: addr, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	g := gatewayAt(t, addr)
 	g.engine, _ = o.Engine.(*httpapitest.Engine)
+	return g
+}
+
+// gatewayAt is a server that runs already.
+func gatewayAt(t testing.TB, addr string) *gateway {
+	g := &gateway{URL: "http://" + addr, addr: addr, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	t.Cleanup(g.client.CloseIdleConnections)
 	return g
 }

@@ -10,7 +10,8 @@ import (
 // be looked up in a header map without work.
 type names struct {
 	encoding, format, consistency, token []string // of requests; token also of replies
-	outcome, index, clock, age           []string // of replies
+	retry                                []string // of requests
+	outcome, index, clock, age, replayed []string // of replies
 	exposed                              []string // the value of Access-Control-Expose-Headers
 }
 
@@ -27,9 +28,10 @@ func newNames(prefixes []string) names {
 		consistency: under("Consistency"), token: under("Sync-Token"),
 		outcome: under("Outcome"), index: under("Applied-Index"),
 		clock: under("Cluster-Time"), age: under("Age-Ms"),
+		retry: under("Request-Id"), replayed: under("Replayed"),
 	}
 	var all []string
-	for _, list := range [][]string{n.token, n.outcome, n.index, n.clock, n.age} {
+	for _, list := range [][]string{n.token, n.outcome, n.index, n.clock, n.age, n.replayed} {
 		all = append(all, list...)
 	}
 	n.exposed = []string{strings.Join(append(all, requestIDHeader), ", ")}
@@ -62,4 +64,5 @@ var (
 	trueValue  = []string{"true"}
 	varyOrigin = []string{"Origin"}
 	oneSecond  = []string{"1"}
+	closeValue = []string{"close"}
 )

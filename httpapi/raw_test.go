@@ -136,7 +136,7 @@ func TestRequestSizeIsLimited(t *testing.T) {
 	const limit = 4096
 	g := newGateway(t, func(o *httpapi.Options) { o.MaxRequestSize = limit })
 	text := func(actual int) string {
-		return fmt.Sprintf(`{"error":"ERR max request size exceeded. Limit: %d bytes, Actual: %d bytes"}`, limit, actual)
+		return fmt.Sprintf(`{"error":"ERR max request size exceeded. Limit: %d bytes, Actual: %d bytes. Setting: max-request-size"}`, limit, actual)
 	}
 	if a := g.ask(t, "POST", "/set/k", strings.Repeat("x", limit)); a.status != 200 {
 		t.Errorf("at the limit: %+v", a)

@@ -71,6 +71,8 @@ type Options struct {
 	MaxRequestSize int64
 	// MaxRows is the most rows of a batch; 0 is DefaultMaxRows.
 	MaxRows int
+	// Limits bound what clients may take of this node.
+	Limits Limits
 	// LoopbackOnly refuses requests whose Host is not loopback: dev mode's guard
 	// against pages of the user's browser (decisions 32).
 	LoopbackOnly bool
@@ -92,6 +94,9 @@ type Server struct {
 	http     *http.Server
 	lane     *lane.Server
 	calls    sync.Pool
+	bounds   Limits
+	gate     *gate
+	flight   *flight
 	maxBody  int64
 	maxRows  int
 	loopback bool
@@ -112,13 +117,14 @@ func New(o Options) (*Server, error) {
 		engine: o.Engine, admin: o.Admin, meter: o.Meter, log: o.Log, table: command.NewTable(),
 		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
 		loopback: o.LoopbackOnly, open: o.OpenMetrics,
+		bounds: o.Limits, gate: newGate(o.Limits), flight: newFlight(o.Limits.InFlight),
 	}
 	if s.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, err
 	}
 	s.calls.New = func() any { return newCall(s) }
 	s.fixed = s.fixedRoutes(o.Metrics)
-	s.http = newHTTPServer(s, o.Log)
+	s.http = s.newHTTPServer(o.Log)
 	s.lane = newLane(s)
 	return s, nil
 }
@@ -148,27 +154,22 @@ func (o Options) complete() (Options, error) {
 	if o.MaxRows <= 0 {
 		o.MaxRows = DefaultMaxRows
 	}
+	o.Limits.complete()
 	return o, nil
 }
 
-// The timeouts of a connection. Idle ones stay long, because clients rely on keep-alive
-// for speed; a stream sets its own write deadline.
-const (
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = time.Minute
-	replyTimeout  = 2 * time.Minute
-	idleTimeout   = 10 * time.Minute
-	maxHeader     = 64 << 10
-)
+// idleTimeout is how long a connection may be without a request: long, because clients
+// rely on keep-alive for speed.
+const idleTimeout = 10 * time.Minute
 
-func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+func (s *Server) newHTTPServer(log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: headerTimeout,
-		ReadTimeout:       bodyTimeout,
-		WriteTimeout:      replyTimeout,
+		Handler:           s,
+		ReadHeaderTimeout: s.bounds.HeaderTime,
+		ReadTimeout:       s.bounds.BodyTime,
+		WriteTimeout:      s.bounds.ReplyTime,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
+		MaxHeaderBytes:    s.bounds.HeaderBytes,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		// net/http would answer OPTIONS * by itself, before CORS is looked at.
 		DisableGeneralOptionsHandler: true,
@@ -181,8 +182,8 @@ const laneBody = 1 << 20
 // newLane puts the lane for commands before net/http.
 func newLane(s *Server) *lane.Server {
 	return &lane.Server{
-		Handler: s, HTTP: s.http, MaxHead: maxHeader, MaxBody: int(min(s.maxBody, laneBody)),
-		HeadTime: headerTimeout, BodyTime: bodyTimeout, WriteTime: replyTimeout, IdleTime: idleTimeout,
+		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, laneBody)),
+		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
 		Plain: func(target []byte) bool {
 			first := target[1:]
 			if end := bytes.IndexAny(first, "/?%"); end >= 0 {
@@ -195,6 +196,9 @@ func newLane(s *Server) *lane.Server {
 
 // Serve answers requests on l until Shutdown, then returns nil.
 func (s *Server) Serve(l net.Listener) error {
+	if s.gate != nil {
+		l = &gatedListener{l, s.gate, s.names.outcome}
+	}
 	if err := s.lane.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("httpapi: %w", err)
 	}

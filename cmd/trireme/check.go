@@ -28,6 +28,12 @@ func (s *settings) check() error {
 	if s.MaxRequestSize == 0 {
 		s.MaxRequestSize = maxRequestSize
 	}
+	if s.MaxRows < 1 {
+		return usagef("--max-rows is at least 1")
+	}
+	if err := s.Limits.Check(); err != nil {
+		return usagef("%w", err)
+	}
 	if s.Heartbeat < minHeartbeat {
 		return usagef("--heartbeat is at least %s", minHeartbeat)
 	}

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"trireme/httpapi"
 )
 
 // settings are what the flags of dev and serve say.
@@ -23,6 +25,10 @@ type settings struct {
 	MaxRequestSize byteSize
 	MaxMemory      byteSize
 	DailyLimit     uint
+	MaxKeySize     byteSize
+	MaxRecordSize  byteSize
+	MaxRows        int
+	Limits         httpapi.Limits
 	MetricsPublic  bool
 	StaleForever   bool
 
@@ -44,12 +50,19 @@ const (
 	maxRequestSize     = 48 << 20
 )
 
+// The defaults of what one key and its value may take: existing clients of the gateway's
+// protocol live with these.
+const (
+	defaultKeySize    = 32 << 10
+	defaultRecordSize = 100 << 20
+)
+
 // defaultSnapshotThreshold is how many entries after a snapshot the next one begins.
 const defaultSnapshotThreshold = 50_000
 
 // nodeFlags declares what dev and serve have in common.
 func nodeFlags(f *pflag.FlagSet, s *settings) {
-	s.MaxRequestSize = defaultRequestSize
+	s.MaxRequestSize, s.MaxKeySize, s.MaxRecordSize = defaultRequestSize, defaultKeySize, defaultRecordSize
 	f.StringVar(&s.Config, "config", "", "YAML `FILE` with these settings, one key a flag")
 	f.StringVar(&s.DataDir, "data-dir", "", "`DIR` of the log, the stable store and the snapshots")
 	f.StringVar(&s.HTTP, "http", "127.0.0.1:8080", "`ADDR` of the HTTP API")
@@ -57,6 +70,9 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.Var(&s.MaxRequestSize, "max-request-size", "largest request body, at most 48MiB; 0 is 48MiB")
 	f.Var(&s.MaxMemory, "max-memory", "logical memory at which writes that grow are refused; 0 is none; replicated, taken at the first start")
 	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
+	f.Var(&s.MaxKeySize, "max-key-size", "largest key that a write may name; 0 is none; replicated like --max-memory")
+	f.Var(&s.MaxRecordSize, "max-record-size", "largest value of one key; 0 is none; replicated like --max-memory")
+	edgeFlags(f, s)
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
 	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")
@@ -65,6 +81,19 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
 	laterFlags(f)
+}
+
+// edgeFlags declares the limits of this node's HTTP listener.
+func edgeFlags(f *pflag.FlagSet, s *settings) {
+	f.IntVar(&s.MaxRows, "max-rows", httpapi.DefaultMaxRows, "most commands of a pipeline or transaction")
+	l := &s.Limits
+	f.IntVar(&l.Connections, "max-connections", httpapi.DefaultConnections, "most HTTP connections; 0 is none")
+	f.IntVar(&l.ConnectionsPerIP, "max-connections-per-ip", 0, "most HTTP connections of one address; 0 is none")
+	f.IntVar(&l.InFlight, "max-in-flight", 0, "most requests of one token that are answered at a time; 0 is none")
+	f.IntVar(&l.HeaderBytes, "max-header-size", httpapi.DefaultHeaderBytes, "most bytes of a request's line and header")
+	f.DurationVar(&l.HeaderTime, "header-timeout", httpapi.DefaultHeaderTime, "how long a header may take to arrive")
+	f.DurationVar(&l.BodyTime, "body-timeout", httpapi.DefaultBodyTime, "how long a request may take to arrive")
+	f.DurationVar(&l.ReplyTime, "reply-timeout", httpapi.DefaultReplyTime, "how long a request may take to be answered and its reply to be read")
 }
 
 // clusterFlags declares what only a node of a cluster has.

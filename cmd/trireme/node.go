@@ -15,6 +15,7 @@ import (
 
 	"trireme/cluster"
 	"trireme/fsm"
+	"trireme/fsm/command"
 	"trireme/httpapi"
 	"trireme/observe"
 )
@@ -72,8 +73,11 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 	}
 	if node != nil {
 		registry.MustRegister(node.Collectors()...)
+		var told sync.WaitGroup
+		told.Go(func() { n.tellHost(ctx, node) })
 		<-n.begin(ctx, node)
 		<-ctx.Done()
+		told.Wait()
 	}
 	n.shutdown(node)
 	return errors.Join(err, <-served)
@@ -83,7 +87,8 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
 		Engine: n.engine, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
-		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize),
+		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
+		Limits:       n.Limits,
 		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),
 	})
 }
@@ -214,5 +219,8 @@ func (n *process) shutdown(node *cluster.Node) {
 
 // founding are the first settings of a cluster with these tokens.
 func (s *settings) founding(tokens *credentials) fsm.Founding {
-	return fsm.Founding{Settings: fsm.Settings{MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit)}, Tokens: tokens.digests()}
+	return fsm.Founding{Settings: fsm.Settings{
+		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit),
+		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize)},
+	}, Tokens: tokens.digests()}
 }

@@ -74,8 +74,9 @@ type Command struct {
 	TimeoutAt int
 	Run       Handler
 
-	number int // in the table and its catalog
-	words  int // of the name: arguments stand behind them
+	number    int  // in the table and its catalog
+	words     int  // of the name: arguments stand behind them
+	container bool // has subcommands too, like COMMAND
 }
 
 // Tx is what one command runs in: its environment, the database and the user.
@@ -88,6 +89,14 @@ type Tx struct {
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;
 	// OtherMemory is what is used beside DB.
 	MaxMemory, OtherMemory int64
+	// Config are the replicated parameters; Host is the node's word about itself, nil in
+	// an apply.
+	Config *Config
+	Host   *Host
+	// Nodes is how many nodes the cluster has.
+	Nodes int
+	// Limits bound single keys and values.
+	Limits Limits
 	// Door says where the command came from, for rows that are refused there.
 	Door Door
 

@@ -18,7 +18,7 @@ func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
 	}
 	name := string(argv[0])
 	container := t.containers[string(lower(nil, argv[0]))]
-	if container && len(argv) == 1 {
+	if container && len(argv) == 1 && t.byName[string(lower(nil, argv[0]))] == nil {
 		return ErrArity(strings.ToLower(name))
 	}
 	switch {

@@ -11,6 +11,10 @@ func generic() []Command {
 		flags = "[NX | XX | GT | LT]"
 	)
 	return []Command{
+		{Name: "wait", Arity: 3, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "3.0.0", Complexity: "O(1)",
+			Syntax: "WAIT numreplicas timeout", Summary: "Returns at once how many other nodes have every acknowledged write at least.", Run: wait},
+		{Name: "waitaof", Arity: 4, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "7.2.0", Complexity: "O(1)",
+			Syntax: "WAITAOF numlocal numreplicas timeout", Summary: "Returns at once on how many disks every acknowledged write is at least: here, and on other nodes.", Run: waitAOF},
 		{Name: "copy", Arity: -3, Flags: Write | DenyOOM, Keys: twoKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1) for strings and large values, O(n) for values of up to 64 elements",
 			Syntax: "COPY source destination [DB destination-db] [REPLACE]", Summary: "Copies the value and the deadline of a key to another key.", Run: copyKey},
 		{Name: "del", Arity: -2, Flags: Write, Keys: allKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",

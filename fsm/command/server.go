@@ -9,7 +9,34 @@ import (
 
 // server is the Server family.
 func server() []Command {
-	return []Command{
+	const about = ReadOnlyUser
+	return append([]Command{
+		{Name: "command", Arity: -1, Flags: about, Keys: noKeys, Since: env.Base, Version: "2.8.13", Complexity: "O(n), where n is the number of commands",
+			Syntax: "COMMAND", Summary: "Returns the entries of all commands.", Run: commandTable},
+		{Name: "command count", Arity: 2, Flags: about, Keys: noKeys, Since: env.Base, Version: "2.8.13", Complexity: "O(n), where n is the number of commands",
+			Syntax: "COMMAND COUNT", Summary: "Returns the number of commands.", Run: commandCount},
+		{Name: "command docs", Arity: -2, Flags: about, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(n), where n is the number of commands",
+			Syntax: "COMMAND DOCS [command-name ...]", Summary: "Returns what there is to read about commands.", Run: commandDocs},
+		{Name: "command getkeys", Arity: -3, Flags: about, Keys: noKeys, Since: env.Base, Version: "2.8.13", Complexity: "O(n), where n is the number of arguments",
+			Syntax: "COMMAND GETKEYS command [arg ...]", Summary: "Returns the keys that a command names.", Run: commandGetKeys},
+		{Name: "command info", Arity: -2, Flags: about, Keys: noKeys, Since: env.Base, Version: "2.8.13", Complexity: "O(n), where n is the number of commands",
+			Syntax: "COMMAND INFO [command-name ...]", Summary: "Returns the entries of commands.", Run: commandInfo},
+		{Name: "command list", Arity: -2, Flags: about, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(n), where n is the number of commands",
+			Syntax: "COMMAND LIST [FILTERBY MODULE name | ACLCAT category | PATTERN pattern]", Summary: "Returns the names of commands.", Run: commandList},
+		{Name: "config get", Arity: -3, Flags: Admin | NoScript, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(n), where n is the number of patterns",
+			Syntax: "CONFIG GET parameter [parameter ...]", Summary: "Returns the parameters that match; notify-keyspace-events is the only one.", Run: configGet},
+		{Name: "config set", Arity: -4, Flags: Write | Admin | NoScript, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(n), where n is the number of parameters",
+			Syntax: "CONFIG SET parameter value [parameter value ...]", Summary: "Sets a parameter on all nodes; notify-keyspace-events is the only one.", Run: configSet},
+		{Name: "info", Arity: -1, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys past their deadline",
+			Syntax: "INFO [section ...]", Summary: "Returns what the node that answers says of itself.", Run: info},
+		{Name: "lastsave", Arity: 1, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "LASTSAVE", Summary: "Returns when the node that answers wrote its last snapshot, as Unix seconds.", Run: lastSave},
+		{Name: "lolwut", Arity: -1, Flags: ReadOnly, Keys: noKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "LOLWUT [VERSION version]", Summary: "Draws a ship.", Run: showLolwut},
+		{Name: "role", Arity: 1, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "2.8.12", Complexity: "O(n), where n is the number of nodes",
+			Syntax: "ROLE", Summary: "Returns whether the node that answers leads, and who else there is.", Run: role},
+		{Name: "swapdb", Arity: 3, Flags: Write | Fast, Keys: noKeys, Since: env.Base, Version: "4.0.0", Complexity: "O(1)",
+			Syntax: "SWAPDB index1 index2", Summary: "Takes the one database there is, 0.", Run: swapDB},
 		{Name: "dbsize", Arity: 1, Flags: ReadOnly | Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "DBSIZE", Summary: "Returns the number of keys.", Run: dbSize},
 		{Name: "flushall", Arity: -1, Flags: Write, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
@@ -18,7 +45,7 @@ func server() []Command {
 			Syntax: "FLUSHDB [ASYNC | SYNC]", Summary: "Deletes all keys, like FLUSHALL.", Run: flush},
 		{Name: "time", Arity: 1, Flags: Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "TIME", Summary: "Returns cluster time as Unix seconds and the microseconds within the second.", Run: timeNow},
-	}
+	}, fixedRows()...)
 }
 
 // dbSize counts keys past their deadline as gone, swept or not.

@@ -26,6 +26,11 @@ func NewTable() *Table {
 			t.add(&f.rows[i])
 		}
 	}
+	for name := range t.containers { // unordered: each row by itself
+		if c := t.byName[name]; c != nil {
+			c.container = true
+		}
+	}
 	t.catalog = t.newCatalog()
 	return t
 }
@@ -78,7 +83,7 @@ func (t *Table) Find(argv [][]byte) *Command {
 	}
 	var buf [64]byte
 	name := lower(buf[:0], argv[0])
-	if c := t.byName[string(name)]; c != nil {
+	if c := t.byName[string(name)]; c != nil && (!c.container || len(argv) == 1) {
 		return c
 	}
 	if len(argv) > 1 && t.containers[string(name)] {
@@ -119,6 +124,9 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	}
 	if v, refused := refusedAt(tx.Door, c); refused {
 		return nil, ptr(v)
+	}
+	if refusal := tx.Limits.exceeds(tx, c, argv); refusal != nil {
+		return nil, refusal
 	}
 	return c, nil
 }

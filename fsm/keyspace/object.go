@@ -92,6 +92,15 @@ func Alias(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), 
 // Data is the container of an object that is no String.
 func (o *Object) Data() Container { return o.data }
 
+// Size is the logical size of the value in bytes, without what the key costs; 0 of no
+// object.
+func (o *Object) Size() int64 {
+	if o == nil {
+		return 0
+	}
+	return o.size()
+}
+
 // size is the logical size of the value.
 func (o *Object) size() int64 {
 	if o.data != nil {

@@ -55,6 +55,9 @@ func (db *DB) Live(e *env.Env) int {
 	return db.keys.Len() - passed
 }
 
+// Deadlines is the number of keys that have one.
+func (db *DB) Deadlines() int { return db.dues.Len() }
+
 // NextDue is the earliest deadline of any key or field.
 func (db *DB) NextDue() (unixms int64, ok bool) {
 	key, _, ok := db.dues.Min()

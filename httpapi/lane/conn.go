@@ -73,17 +73,44 @@ func (k *conn) one() error {
 	}
 	end, err := k.readHead()
 	if err != nil {
-		return err
+		return k.unfinished(err)
+	}
+	if end-k.start > k.s.MaxHead {
+		return errNotPlain
 	}
 	if !k.head.read(k.in[k.start:end], k.s.Plain) || k.head.length > k.s.MaxBody {
 		return errNotPlain
 	}
 	if err := k.readTo(end+k.head.length, k.s.BodyTime); err != nil {
-		return err
+		return k.unfinished(err)
 	}
 	body := k.in[end : end+k.head.length]
 	k.start = end + k.head.length
 	return k.answer(body)
+}
+
+// unfinished leaves a request that has begun and doesn't come to its end to net/http,
+// which has an answer for it.
+func (k *conn) unfinished(err error) error {
+	if len(k.in) > k.start && !k.s.closing() {
+		return errNotPlain
+	}
+	return err
+}
+
+// bareLine tells whether a line ends without a carriage return: no empty line of ours
+// may ever follow, and net/http takes such heads.
+func bareLine(b []byte) bool {
+	for {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			return false
+		}
+		if i == 0 || b[i-1] != '\r' {
+			return true
+		}
+		b = b[i+1:]
+	}
 }
 
 // readHead reads until the empty line and gives the place behind it.
@@ -97,7 +124,7 @@ func (k *conn) readHead() (int, error) {
 			return scanned + i + 4, nil
 		}
 		scanned = max(len(k.in)-3, k.start)
-		if len(k.in)-k.start > k.s.MaxHead {
+		if len(k.in)-k.start > k.s.MaxHead || bareLine(k.in[k.start:]) {
 			return 0, errNotPlain
 		}
 		if len(k.in) > k.start { // a head has begun

@@ -21,7 +21,7 @@ const (
 	ErrNull         = Refusal("ERR null args are not supported")
 	ErrObject       = Refusal(`ERR unsupported arg type: "{": json.Delim`)
 	ErrArray        = Refusal(`ERR unsupported arg type: "[": json.Delim`)
-	ErrTooManyWords = Refusal("ERR request has more than 1000000 arguments")
+	ErrTooManyWords = Refusal("ERR max arguments of a request exceeded. Limit: 1000000, Actual: more than 1000000. Setting: none, it is fixed")
 )
 
 // MaxWords is the most arguments of one request, all rows together.
@@ -47,7 +47,8 @@ func (w *Words) Batch(body []byte, maxRows int) error {
 	}
 	for more := !s.skip(']'); more; {
 		if len(w.ends) == maxRows {
-			return Refusal("ERR batch has more than " + strconv.Itoa(maxRows) + " commands")
+			limit := strconv.Itoa(maxRows)
+			return Refusal("ERR max commands of a batch exceeded. Limit: " + limit + ", Actual: more than " + limit + ". Setting: max-rows")
 		}
 		if err := s.array(w); err != nil {
 			return err

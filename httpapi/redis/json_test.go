@@ -91,7 +91,7 @@ func TestBatchBody(t *testing.T) {
 		`[["a"],[]]`:                    "ERR empty command",
 		`[["a",null]]`:                  "ERR null args are not supported",
 		`[["a",["b"]]]`:                 `ERR unsupported arg type: "[": json.Delim`,
-		`[["a"],["b"],["c"],["d"]]`:     "ERR batch has more than 3 commands",
+		`[["a"],["b"],["c"],["d"]]`:     "ERR max commands of a batch exceeded. Limit: 3, Actual: more than 3. Setting: max-rows",
 	} {
 		var w Words
 		got := ""

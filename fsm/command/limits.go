@@ -1,0 +1,90 @@
+package command
+
+import (
+	"strconv"
+
+	"trireme/fsm/reply"
+)
+
+// Limits bound what one write may make; they are replicated, so every node refuses
+// alike. 0 is none.
+type Limits struct {
+	// MaxKey is the most bytes of a key that a write names.
+	MaxKey int64
+	// MaxRecord is the most logical bytes of the value of one key.
+	MaxRecord int64
+}
+
+// replaces are commands whose keys' old values don't stay.
+var replaces = map[string]bool{
+	"set": true, "setex": true, "psetex": true, "mset": true, "msetnx": true, "setnx": true, "getset": true, "setrange": true, "setbit": true,
+}
+
+// exceeds is the refusal of a write that would pass a limit, nil for any other. It goes
+// by the sizes of the arguments and of the values before: a record never gets larger
+// than the limit but by what its logical overhead adds.
+func (l *Limits) exceeds(tx *Tx, c *Command, argv [][]byte) *reply.Value {
+	if c.Flags&Write == 0 || (l.MaxKey <= 0 && l.MaxRecord <= 0) {
+		return nil
+	}
+	size, longest := int64(0), 0
+	for _, word := range argv[1:] {
+		size, longest = size+int64(len(word)), max(longest, len(word))
+	}
+	if l.MaxKey > 0 && int64(longest) > l.MaxKey && c.makesKeys() {
+		for _, i := range c.Keys.Positions(argv) {
+			if n := int64(len(argv[i])); n > l.MaxKey {
+				return ptr(passed("max key size", "max-key-size", l.MaxKey, n))
+			}
+		}
+	}
+	if l.MaxRecord <= 0 || c.Flags&DenyOOM == 0 {
+		return nil
+	}
+	if size = max(size, c.reach(argv)); replaces[c.Name] {
+		return l.record(size)
+	}
+	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord {
+		return l.record(size)
+	}
+	before := int64(0)
+	for _, i := range c.Keys.Positions(argv) {
+		if i < len(argv) {
+			before = max(before, tx.DB.Find(tx.Env, argv[i]).Size())
+		}
+	}
+	return l.record(before + size)
+}
+
+func (l *Limits) record(size int64) *reply.Value {
+	if size <= l.MaxRecord {
+		return nil
+	}
+	return ptr(passed("max single record size", "max-record-size", l.MaxRecord, size))
+}
+
+// makesKeys tells whether a write may leave a key behind that was not there.
+func (c *Command) makesKeys() bool {
+	return c.Flags&DenyOOM != 0 || c.Name == "rename" || c.Name == "renamenx"
+}
+
+// reach is the length of a string that a write at an offset makes, 0 for other writes.
+func (c *Command) reach(argv [][]byte) int64 {
+	if len(argv) != 4 || (c.Name != "setrange" && c.Name != "setbit") {
+		return 0
+	}
+	offset, ok := ParseInt(argv[2])
+	switch {
+	case !ok || offset < 0 || offset > 8*maxString:
+		return 0 // the command refuses it
+	case c.Name == "setbit":
+		return offset/8 + 1
+	}
+	return offset + int64(len(argv[3]))
+}
+
+// passed is the error of a limit: what it is, how far it was passed, where it is set.
+func passed(what, setting string, limit, actual int64) reply.Value {
+	return reply.Error("ERR " + what + " exceeded. Limit: " + strconv.FormatInt(limit, 10) + " bytes, Actual: " +
+		strconv.FormatInt(actual, 10) + " bytes. Setting: " + setting)
+}

@@ -1,0 +1,82 @@
+package command
+
+import (
+	"trireme/fsm/env"
+	"trireme/fsm/reply"
+)
+
+// fixedRows are commands of the Server family with an answer that never changes here,
+// because what they are about does not exist.
+func fixedRows() []Command {
+	row := func(name string, arity int, version, syntax, summary string, answer reply.Value) Command {
+		return Command{Name: name, Arity: arity, Flags: Admin, Keys: noKeys, Since: env.Base, Version: version, Complexity: "O(1)",
+			Syntax: syntax, Summary: summary, Run: func(*Tx, *Args) reply.Value { return answer }}
+	}
+	return []Command{
+		row("bgrewriteaof", 1, "1.0.0", "BGREWRITEAOF", "Says that it has begun: the log is compacted by itself.", reply.Status("Background append only file rewriting started")),
+		row("bgsave", -1, "1.0.0", "BGSAVE [SCHEDULE]", "Says that it has begun: snapshots are written by themselves.", reply.Status("Background saving started")),
+		row("config resetstat", 2, "2.0.0", "CONFIG RESETSTAT", "Answers OK: a node keeps no such figures.", reply.OK()),
+		row("config rewrite", 2, "2.8.0", "CONFIG REWRITE", "Answers OK: parameters are replicated, there is no file.", reply.OK()),
+		row("latency latest", 2, "2.8.13", "LATENCY LATEST", "Answers nothing: latency is a matter of the metrics.", reply.Array()),
+		row("latency history", 3, "2.8.13", "LATENCY HISTORY event", "Answers nothing: latency is a matter of the metrics.", reply.Array()),
+		row("latency reset", -2, "2.8.13", "LATENCY RESET [event ...]", "Answers 0: there is nothing to reset.", reply.Int(0)),
+		row("memory purge", 2, "4.0.0", "MEMORY PURGE", "Answers OK: memory is given back by itself.", reply.OK()),
+		row("module list", 2, "4.0.0", "MODULE LIST", "Answers nothing: there are no modules.", reply.Array()),
+		row("save", 1, "1.0.0", "SAVE", "Answers OK: every acknowledged write is on disk.", reply.OK()),
+		row("slowlog get", -2, "2.2.12", "SLOWLOG GET [count]", "Answers nothing: slow commands are a matter of the metrics.", reply.Array()),
+		row("slowlog len", 2, "2.2.12", "SLOWLOG LEN", "Answers 0: no slow log is kept.", reply.Int(0)),
+		row("slowlog reset", 2, "2.2.12", "SLOWLOG RESET", "Answers OK: no slow log is kept.", reply.OK()),
+	}
+}
+
+// lolwut is what the command of that name shows.
+const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + redisVersion + "\n"
+
+func showLolwut(*Tx, *Args) reply.Value { return reply.Verbatim(lolwut) }
+
+// swapDB takes the one database there is.
+func swapDB(_ *Tx, a *Args) reply.Value {
+	first := a.IntOr(reply.Error("ERR invalid first DB index"))
+	second := a.IntOr(reply.Error("ERR invalid second DB index"))
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if first != 0 || second != 0 {
+		return ErrDBIndex
+	}
+	return reply.OK()
+}
+
+// copies is how many other nodes have at least stored every write that was acknowledged
+// before now: a majority is needed, and this node is one of it.
+func (tx *Tx) copies() int64 { return int64(tx.Nodes / 2) }
+
+// wait answers at once, also with fewer nodes than asked for: more may have the writes,
+// but nothing waits for them.
+func wait(tx *Tx, a *Args) reply.Value {
+	a.Int()
+	if a.IntOr(reply.Error("ERR timeout is not an integer or out of range")) < 0 {
+		a.Fail(errTimeoutNegative)
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return reply.Int(tx.copies())
+}
+
+// waitAOF is wait for disks: a write is acknowledged when it is on those of a majority.
+func waitAOF(tx *Tx, a *Args) reply.Value {
+	if local := a.Int(); local < 0 || local > 1 {
+		a.Fail(reply.Error("ERR value is out of range, must be between 0 and 1"))
+	}
+	if a.Int() < 0 {
+		a.Fail(reply.Error("ERR value is out of range, must be positive"))
+	}
+	if a.IntOr(reply.Error("ERR timeout is not an integer or out of range")) < 0 {
+		a.Fail(errTimeoutNegative)
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return reply.Array(reply.Int(1), reply.Int(tx.copies()))
+}

@@ -1,0 +1,123 @@
+package fsm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+
+	"trireme/fsm/command"
+	"trireme/fsm/dedup"
+	"trireme/fsm/wire"
+)
+
+// Retry is a client's own id of a request, under which it is applied at most once
+// within dedup.Retention (reliability C5).
+type Retry struct {
+	// ID has 1 to dedup.MaxID bytes; empty is none.
+	ID string
+	// Hash is that of what the request asks for. Another one under the same id is
+	// refused.
+	Hash dedup.Digest
+}
+
+// The outcomes of a batch whose id is known, or for which there is no room. Nothing was
+// changed by it.
+var (
+	// ErrRetryMismatch: the id belongs to a request that asked for something else.
+	ErrRetryMismatch = &Error{Code: "retry-mismatch", Text: "the request id was used for another request"}
+	// ErrRetriesFull: the table of ids is full; it refuses rather than forget early.
+	ErrRetriesFull = &Error{Code: "retries-full", Text: "the table of request ids is full"}
+	// ErrReplyNotKept: a request of that id was applied, and its reply was longer than
+	// dedup.MaxReply.
+	ErrReplyNotKept = &Error{Code: "reply-not-kept", Text: "the first request of this id was applied, its reply was too long to be kept"}
+)
+
+// Named is the Retry of the batch under a client's id: it hashes the mode and the rows,
+// so that the form in which they came in doesn't matter.
+func (b *Batch) Named(id string) Retry {
+	h := sha256.New()
+	var n [binary.MaxVarintLen64]byte
+	number := func(v int) { h.Write(n[:binary.PutUvarint(n[:], uint64(v))]) }
+	number(int(b.Mode))
+	number(len(b.Rows))
+	for _, row := range b.Rows {
+		number(len(row))
+		for _, word := range row {
+			number(len(word))
+			h.Write(word)
+		}
+	}
+	r := Retry{ID: id}
+	h.Sum(r.Hash[:0])
+	return r
+}
+
+// encode writes the fields; without an id there are none.
+func (r *Retry) encode(w *wire.Writer) {
+	if r.ID == "" {
+		return
+	}
+	w.String(r.ID)
+	w.Fixed(r.Hash[:])
+}
+
+func (r *Retry) decode(in *wire.Reader) {
+	if in.Len() == 0 {
+		return
+	}
+	r.ID = in.String()
+	copy(r.Hash[:], in.Fixed(len(r.Hash)))
+}
+
+// sweepForRoom is how many forgotten replies one request clears away for itself.
+const sweepForRoom = 64
+
+// once runs a batch that has an id, unless it was run before: then it gives the reply
+// of that time. The reply and the effects are one entry, so neither is there without
+// the other.
+func (s *State) once(tx *command.Tx, b Batch) (Results, error) {
+	d, _ := s.resolve(&b.As)
+	k := dedup.Key{Scope: strconv.FormatUint(d.id, 10) + " " + tx.User.Name, ID: b.Retry.ID}
+	if r := s.retries.Find(tx.Now, k); r != nil {
+		return replay(r, b.Retry.Hash)
+	}
+	s.retries.Sweep(tx.Now, sweepForRoom)
+	if !s.retries.Room(k) {
+		return Results{}, ErrRetriesFull
+	}
+	out := s.rows(tx, b)
+	if s.ran(tx, b, out) {
+		var w wire.Writer
+		encodeResults(&w, out)
+		s.retries.Put(tx.Now, k, b.Retry.Hash, w.B)
+	}
+	return out, nil
+}
+
+func replay(r *dedup.Record, hash dedup.Digest) (Results, error) {
+	if r.Hash != hash {
+		return Results{}, ErrRetryMismatch
+	}
+	if !r.Kept {
+		return Results{}, ErrReplyNotKept
+	}
+	out, err := decodeResults(wire.NewReader(r.Reply))
+	if err != nil {
+		return Results{}, ErrMalformed
+	}
+	out.Replayed = true
+	return out, nil
+}
+
+// ran tells whether any command of the batch was run. A refused one has no reply that
+// must be kept: the client may try again under the same id.
+func (s *State) ran(tx *command.Tx, b Batch, out Results) bool {
+	if out.Discarded {
+		return false
+	}
+	if b.Mode != Single || !out.Values[0].IsError() {
+		return true
+	}
+	_, refusal := s.table.Check(tx, b.Rows[0])
+	return refusal == nil && !out.Values[0].Equal(command.ErrOOM)
+}

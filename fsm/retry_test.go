@@ -1,0 +1,173 @@
+package fsm_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/dedup"
+)
+
+// retrying is a machine and a log to which requests with ids are written.
+type retrying struct {
+	*testing.T
+	m *fsm.Machine
+	l *log
+}
+
+func newRetrying(t *testing.T) *retrying {
+	r := &retrying{T: t, m: fsm.NewMachine(), l: newLog(21)}
+	r.l.open(func(data []byte) []fsm.Outcome { return r.apply(data) })
+	return r
+}
+
+func (r *retrying) apply(data []byte) []fsm.Outcome {
+	o, err := r.m.Apply(r.l.index, r.l.term, data)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return o
+}
+
+// do runs rows, each a line of words, under an id.
+func (r *retrying) do(user string, mode fsm.Mode, id string, rows ...string) (fsm.Results, error) {
+	b := fsm.Batch{As: acl.Trusted(user), Mode: mode}
+	for _, row := range rows {
+		var argv [][]byte
+		for _, word := range strings.Fields(row) {
+			argv = append(argv, []byte(word))
+		}
+		b.Rows = append(b.Rows, argv)
+	}
+	b.Retry = b.Named(id)
+	o := r.apply(r.l.entry(r.l.request(b)))[0]
+	if o.Err != nil {
+		return fsm.Results{}, o.Err
+	}
+	return o.Value.(fsm.Results), nil
+}
+
+func TestIdIsAppliedOnce(t *testing.T) {
+	r := newRetrying(t)
+	for _, mode := range []fsm.Mode{fsm.Single, fsm.Pipeline, fsm.Transaction} {
+		id := fmt.Sprint("id", mode)
+		rows := []string{"INCR n"}
+		if mode != fsm.Single {
+			rows = append(rows, "INCR n", "GET n")
+		}
+		first, err := r.do(acl.DefaultName, mode, id, rows...)
+		if err != nil || first.Replayed {
+			t.Fatalf("%v %v", first, err)
+		}
+		for range 5 {
+			again, err := r.do(acl.DefaultName, mode, id, rows...)
+			if err != nil || !again.Replayed {
+				t.Fatalf("%v %v", again, err)
+			}
+			again.Replayed = false
+			if fmt.Sprint(again) != fmt.Sprint(first) {
+				t.Fatalf("%v, first %v", again, first)
+			}
+			r.m = restored(t, r.m)
+		}
+	}
+	if got := text(r.m, "GET", "n"); got != "5" {
+		t.Fatalf("n is %s", got)
+	}
+}
+
+func TestIdOfAnotherRequestIsRefused(t *testing.T) {
+	r := newRetrying(t)
+	if _, err := r.do(acl.DefaultName, fsm.Single, "id", "SET k 1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []fsm.Mode{fsm.Single, fsm.Transaction} {
+		if _, err := r.do(acl.DefaultName, mode, "id", "SET k 2"); !errors.Is(err, fsm.ErrRetryMismatch) {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.do(acl.DefaultName, fsm.Single, "id", "SET", "k1"); !errors.Is(err, fsm.ErrRetryMismatch) {
+		t.Fatal(err)
+	}
+	if got := text(r.m, "GET", "k"); got != "1" {
+		t.Fatalf("k is %s", got)
+	}
+	if o, err := r.do(acl.ReadOnlyName, fsm.Single, "id", "GET k"); err != nil || o.Values[0].Text() != "1" {
+		t.Fatalf("the id of another user: %v %v", o, err)
+	}
+}
+
+// A request of which nothing was run may come again; one that has failed may not.
+func TestRefusedRequestsLeaveTheirIds(t *testing.T) {
+	r := newRetrying(t)
+	r.do(acl.DefaultName, fsm.Single, "a", "NOSUCH")
+	r.do(acl.DefaultName, fsm.Transaction, "b", "SET k v", "NOSUCH")
+	for _, id := range []string{"a", "b"} {
+		if o, err := r.do(acl.DefaultName, fsm.Single, id, "SET", "k", "v"); err != nil || o.Replayed {
+			t.Fatalf("%s: %v %v", id, o, err)
+		}
+	}
+	r.do(acl.DefaultName, fsm.Single, "c", "SET k v")
+	r.do(acl.DefaultName, fsm.Single, "d", "INCR k")
+	r.do(acl.DefaultName, fsm.Single, "e", "SET k 1")
+	if o, err := r.do(acl.DefaultName, fsm.Single, "d", "INCR k"); err != nil || !o.Replayed || !o.Values[0].IsError() {
+		t.Fatalf("%v %v", o, err)
+	}
+}
+
+func TestIdsAreForgottenByClusterTime(t *testing.T) {
+	r := newRetrying(t)
+	r.do(acl.DefaultName, fsm.Single, "id", "INCR n")
+	r.l.now += dedup.Retention - 60_000
+	if o, err := r.do(acl.DefaultName, fsm.Single, "id", "INCR n"); err != nil || !o.Replayed {
+		t.Fatalf("forgotten early: %v %v", o, err)
+	}
+	r.l.now += 120_000
+	if at, ok := r.m.NextDue(); !ok || at > r.l.now {
+		t.Fatalf("due at %d %v, it is %d", at, ok, r.l.now)
+	}
+	if o, err := r.do(acl.DefaultName, fsm.Single, "id", "INCR n"); err != nil || o.Replayed || o.Values[0].Int() != 2 {
+		t.Fatalf("not forgotten: %v %v", o, err)
+	}
+	r.l.now += 2 * dedup.Retention
+	r.apply(r.l.entry(fsm.Request{Code: fsm.Advance.Code, Body: fsm.Advance.Body(fsm.AdvanceLimit{Sweep: 10})}))
+	if _, ok := r.m.NextDue(); ok {
+		t.Fatal("an id is left behind")
+	}
+}
+
+// A full table refuses new ids, changes nothing, and knows its old ones.
+func TestFullTableOfIdsRefuses(t *testing.T) {
+	r := newRetrying(t)
+	r.do(acl.DefaultName, fsm.Single, "value", "SET big "+strings.Repeat("x", 700_000))
+	n, err := 0, error(nil)
+	for ; err == nil && n < 200; n++ {
+		_, err = r.do(acl.DefaultName, fsm.Pipeline, fmt.Sprint(n), "GET big", "INCR n")
+	}
+	if !errors.Is(err, fsm.ErrRetriesFull) || n < 80 {
+		t.Fatalf("%d ids, %v", n, err)
+	}
+	if got := text(r.m, "GET", "n"); got != fmt.Sprint(n-1) {
+		t.Fatalf("%s rows were applied of %d", got, n-1)
+	}
+	if o, err := r.do(acl.DefaultName, fsm.Pipeline, "0", "GET big", "INCR n"); err != nil || !o.Replayed {
+		t.Fatalf("the first id: %v", err)
+	}
+}
+
+func TestReplyThatIsTooLongIsNotKept(t *testing.T) {
+	r := newRetrying(t)
+	r.do(acl.DefaultName, fsm.Single, "value", "SET big "+strings.Repeat("x", 700_000))
+	if o, err := r.do(acl.DefaultName, fsm.Pipeline, "id", "GET big", "GET big", "INCR n"); err != nil || o.Values[2].Int() != 1 {
+		t.Fatal(err)
+	}
+	if _, err := r.do(acl.DefaultName, fsm.Pipeline, "id", "GET big", "GET big", "INCR n"); !errors.Is(err, fsm.ErrReplyNotKept) {
+		t.Fatal(err)
+	}
+	if got := text(r.m, "GET", "n"); got != "1" {
+		t.Fatalf("n is %s", got)
+	}
+}

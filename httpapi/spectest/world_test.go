@@ -1,0 +1,135 @@
+package spectest
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+)
+
+// world is a running gateway: one node, or several of which each request takes one.
+type world struct {
+	addrs  []string
+	client *http.Client
+	keys   int
+}
+
+func newWorld(t testing.TB, addrs ...string) *world {
+	w := &world{addrs: addrs, client: &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+		Timeout:       15 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	t.Cleanup(w.client.CloseIdleConnections)
+	return w
+}
+
+// The limits are low, so that a test may exceed them.
+const (
+	maxRequest = 64 << 10
+	maxRows    = 2000
+)
+
+func limits(o *httpapi.Options) { o.MaxRequestSize, o.MaxRows = maxRequest, maxRows }
+
+func oneNode(t *testing.T) *world {
+	o := httpapi.Options{Engine: httpapitest.New()}
+	limits(&o)
+	return newWorld(t, httpapitest.Serve(t, o))
+}
+
+func threeNodes(t *testing.T) *world {
+	return newWorld(t, httpapitest.ServeNodes(t, 3, limits).Addrs...)
+}
+
+// key is a key that no other claim has.
+func (w *world) key() string {
+	w.keys++
+	return fmt.Sprintf("key%d", w.keys)
+}
+
+// answer is a reply that was read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// Headers that claims send.
+const (
+	asReadOnly = "Authorization: Bearer " + httpapitest.ReadOnlyToken
+	noToken    = "Authorization:"
+	badToken   = "Authorization: Bearer nonsense"
+	base64On   = "Svc-Encoding: base64"
+	resp2On    = "Svc-Response-Format: resp2"
+)
+
+// ask sends a request with the Standard token to a random node. Header lines are
+// "Name: value" and may replace the token; "Authorization:" sends none.
+func (w *world) ask(t testing.TB, method, target, body string, header ...string) answer {
+	t.Helper()
+	r, err := http.NewRequest(method, "http://"+w.addrs[rand.IntN(len(w.addrs))]+target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+httpapitest.Token)
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ":")
+		r.Header.Set(name, strings.TrimSpace(value))
+	}
+	res, err := w.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(b)}
+}
+
+// array posts a command as a JSON array.
+func (w *world) array(t testing.TB, words ...any) answer {
+	t.Helper()
+	body, err := json.Marshal(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.ask(t, "POST", "/", string(body))
+}
+
+// is fails unless the reply has that status and exactly that body.
+func (a answer) is(t testing.TB, status int, body string) {
+	t.Helper()
+	if a.status != status || a.body != body {
+		t.Errorf("answer %d %s, want %d %s", a.status, a.body, status, body)
+	}
+}
+
+// result fails unless the reply is 200 with that result, given as JSON.
+func (a answer) result(t testing.TB, result string) {
+	t.Helper()
+	a.is(t, 200, `{"result":`+result+`}`)
+}
+
+// fails fails unless the reply has that status and one error that begins so.
+func (a answer) fails(t testing.TB, status int, prefix string) {
+	t.Helper()
+	var envelope map[string]string
+	if err := json.Unmarshal([]byte(a.body), &envelope); err != nil {
+		t.Errorf("answer %d %s: %v", a.status, a.body, err)
+		return
+	}
+	text, ok := envelope["error"]
+	if a.status != status || !ok || len(envelope) != 1 || !strings.HasPrefix(text, prefix) {
+		t.Errorf("answer %d %s, want %d and an error that begins with %q", a.status, a.body, status, prefix)
+	}
+}
