@@ -13,7 +13,7 @@ const generated = "<!-- Written by cmd/commanddocs from the command table. Do no
 // titles are the families' names for people; a family without one goes by its own.
 var titles = map[string]string{
 	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server", "acl": "Users (ACL)",
-	"hash": "Hashes", "list": "Lists", "set": "Sets",
+	"hash": "Hashes", "list": "Lists", "set": "Sets", "json": "JSON documents",
 }
 
 func title(group string) string {

@@ -47,6 +47,7 @@ func families() []family {
 		{"hash", hashRows()},
 		{"list", listRows()},
 		{"set", setRows()},
+		{"json", jsonRows()},
 	}
 }
 

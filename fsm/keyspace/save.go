@@ -112,6 +112,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeFields(r)
 	case Set:
 		return decodeSet(r)
+	case JSON:
+		return decodeDocument(r)
 	}
 	return nil, false
 }
