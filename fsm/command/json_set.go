@@ -30,7 +30,7 @@ func jsonSet(tx *Tx, a *Args) reply.Value {
 		tx.DB.PutContainer(tx.Env, key, keyspace.NewDocument(v), 0)
 		return reply.OK()
 	}
-	places, refusal := placesFor(&d.Tree, p, v, cond)
+	places, refusal := placesFor(&d.Tree, p, v, cond, jsondoc.NewWork())
 	switch {
 	case refusal != nil:
 		return *refusal
@@ -67,9 +67,8 @@ func (p *places) set(t *jsondoc.Tree, v jsondoc.Value) {
 // placesFor finds where the path wants v under the condition; none if the condition does
 // not hold, or if the parent of what is new is missing. A document that would become too deep
 // or too large is refused, and so is a path that finds nothing and could find many.
-func placesFor(t *jsondoc.Tree, p *jsondoc.Path, v jsondoc.Value, cond condition) (*places, *reply.Value) {
-	w := jsondoc.NewWork()
-	found, err := jsondoc.Find(t.Root(), p, w)
+func placesFor(t *jsondoc.Tree, p *jsondoc.Path, v jsondoc.Value, cond condition, w *jsondoc.Work) (*places, *reply.Value) {
+	found, err := jsondoc.FindToChange(t.Root(), p, w)
 	switch {
 	case err != nil:
 		return nil, ptr(jsonError(err))
@@ -126,7 +125,7 @@ func jsonDel(tx *Tx, a *Args) reply.Value {
 	case d == nil:
 		return reply.Int(0)
 	}
-	found, err := jsondoc.Find(d.Root(), p, jsondoc.NewWork())
+	found, err := jsondoc.FindToChange(d.Root(), p, jsondoc.NewWork())
 	if err != nil {
 		return jsonError(err)
 	}

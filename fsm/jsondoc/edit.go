@@ -181,6 +181,8 @@ func (t *Tree) Trim(m *Match, from, to int) {
 // each match means the container it found, wherever that goes.
 func (t *Tree) Own(found []*Match) {
 	for _, m := range found {
-		t.own(m)
+		if isContainer(m.Value) {
+			t.own(m)
+		}
 	}
 }

@@ -63,6 +63,16 @@ func Find(root Value, p *Path, w *Work) ([]*Match, error) {
 	return found, w.Err()
 }
 
+// FindToChange is Find for a command that will change what it finds, which costs as much
+// again as the way up from each match.
+func FindToChange(root Value, p *Path, w *Work) ([]*Match, error) {
+	found, _ := Find(root, p, w)
+	for _, m := range found {
+		w.Spend(m.depth)
+	}
+	return found, w.Err()
+}
+
 // First is the first value that the path leads to, nil if there is none.
 func First(root Value, p *Path, w *Work) (Value, error) {
 	s := newSearch(root, w)

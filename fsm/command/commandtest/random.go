@@ -32,6 +32,9 @@ func Random(r *rand.Rand) [][]byte {
 	if r.IntN(2) == 0 {
 		list = containers
 	}
+	if r.IntN(4) == 0 {
+		list = documents
+	}
 	if r.IntN(500) == 0 {
 		list = rare
 	}
@@ -69,5 +72,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return drawWord(r, word)
+	return drawWord(r, drawJSON(r, word))
 }
