@@ -56,6 +56,8 @@ func decode(r *wire.Reader, depth int) (Value, bool) {
 	var v Value
 	code := r.Fixed(1)[0]
 	switch {
+	case code != byte(KindNull) && r.Len() == 0: // what is cut off would read as zero
+		return nil, false
 	case code == byte(KindNull):
 		v = Null{}
 	case code == byte(KindBool):
