@@ -1,8 +1,8 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
