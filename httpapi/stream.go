@@ -93,7 +93,7 @@ func (c *call) judgeStream(v *fsm.View, argv [][]byte) *reply.Value {
 	if c.look(v); c.as.By == acl.Nobody {
 		return nil
 	}
-	_, refusal := v.Check(c.as, command.Inside, argv)
+	_, refusal := v.Check(c.as, command.Stream, argv)
 	return refusal
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"trireme/fsm/acl"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
 	"trireme/httpapi/hub"
@@ -223,7 +224,7 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 	l := g.listen(t, "POST", "/subscribe/c")
 	l.want("data: subscribe,c,1")
 	tokens := httpapitest.Tokens()
-	tokens[1] = tokens[4]
+	tokens[acl.Standard] = acl.DigestOf("another")
 	g.engine.Found(tokens)
 	rest, err := io.ReadAll(l.r)
 	if err != nil || !strings.Contains(string(rest), ": closed, WRONGPASS") || strings.Contains(string(rest), "data:") {

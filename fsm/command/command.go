@@ -116,4 +116,8 @@ const (
 	HTTP
 	RESP
 	Script
+	Stream // the HTTP gateway's paths for what is refused as its command
 )
+
+// rest tells whether the door is one of the HTTP gateway's.
+func (d Door) rest() bool { return d == HTTP || d == Stream }
