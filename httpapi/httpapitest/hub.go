@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/reply"
 	"trireme/httpapi/hub"
 )
 
@@ -59,4 +61,17 @@ func (e *Engine) NewHub(t testing.TB, adjust ...func(*hub.Options)) *hub.Hub {
 		h.Close(ctx)
 	})
 	return h
+}
+
+// Exec runs one command through the log, as the process itself.
+func (e *Engine) Exec(words ...string) (reply.Value, error) {
+	argv := make([][]byte, len(words))
+	for i, w := range words {
+		argv[i] = []byte(w)
+	}
+	r, err := fsm.Do(context.Background(), e, fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{argv}})
+	if err != nil {
+		return reply.Value{}, err
+	}
+	return r.Values[0], nil
 }
