@@ -3,6 +3,8 @@ package httpapitest
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"trireme/cluster/clustertest"
 	"trireme/fsm"
 	"trireme/httpapi"
+	"trireme/httpapi/hub"
 )
 
 // Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server
@@ -24,8 +27,15 @@ type Nodes struct {
 // with the test. adjust, if not nil, may change the options of every server but Engine.
 func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
+	var mu sync.Mutex
+	links := map[string]*nodeHub{}
 	c := clustertest.Start(t, n, func(o *cluster.Options) {
 		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: Tokens()}, false }
+		link := newNodeHub(t)
+		o.Notes, o.Restored, o.Monitor = link.hub.Notes, link.hub.Restored, link.hub.Answer
+		mu.Lock()
+		defer mu.Unlock()
+		links[o.NodeID] = link
 	})
 	nodes := &Nodes{Cluster: c}
 	for i := range c.Nodes {
@@ -34,6 +44,9 @@ func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 			adjust(&o)
 		}
 		o.Engine = NodeEngine(c.Nodes[i])
+		link := links[c.List[i].ID]
+		link.node.Store(c.Nodes[i])
+		o.Hub = link.hub
 		nodes.Addrs = append(nodes.Addrs, Serve(t, o))
 	}
 	return nodes
@@ -60,4 +73,46 @@ func (e nodeEngine) Ready() error {
 		return errNotReady
 	}
 	return nil
+}
+
+// nodeHub is a hub with its node, which it has to be made before.
+type nodeHub struct {
+	hub  *hub.Hub
+	node atomic.Pointer[cluster.Node]
+}
+
+// newNodeHub is a hub without a node, which ends with the test, after its node.
+func newNodeHub(t testing.TB) *nodeHub {
+	l := &nodeHub{}
+	l.hub = hub.New(hub.Options{Log: l, Peers: l})
+	t.Cleanup(func() {
+		gone, cancel := context.WithCancel(context.Background())
+		cancel()
+		l.hub.Close(gone)
+	})
+	return l
+}
+
+// Propose puts a request into the log, once there is a node.
+func (l *nodeHub) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	if n := l.node.Load(); n != nil {
+		return n.Propose(ctx, code, body)
+	}
+	return nil, fsm.ErrNoLeader
+}
+
+// Others are the ids of the other nodes.
+func (l *nodeHub) Others() []string {
+	if n := l.node.Load(); n != nil {
+		return n.Others()
+	}
+	return nil
+}
+
+// Ask puts a monitor's question to another node.
+func (l *nodeHub) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
+	if n := l.node.Load(); n != nil {
+		return n.Ask(ctx, node, question)
+	}
+	return nil, fsm.ErrNoLeader
 }
