@@ -27,7 +27,7 @@ type adapter struct {
 	observe    func(entries, bytes int, took time.Duration)
 	forked     func(took time.Duration)
 
-	bytes atomic.Int64 // applied since the last snapshot
+	bytes, entries, commands atomic.Int64 // applied since the last snapshot
 }
 
 // refusal stands in the answer of an entry that this node could not apply.
@@ -55,11 +55,30 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 		}
 		failpoint.Eval(failpoint.ApplyBeforeReply)
 		a.outcomes(outcomes)
+		a.commands.Add(commandsIn(outcomes))
 		results[i] = outcomes
 	}
 	a.bytes.Add(int64(size))
+	a.entries.Add(int64(len(logs)))
 	a.observe(len(logs), size, time.Since(begin))
 	return results
+}
+
+// commandsIn counts the commands that outcomes are of.
+func commandsIn(outcomes []fsm.Outcome) (n int64) {
+	for i := range outcomes {
+		if r, ok := outcomes[i].Value.(fsm.Results); ok {
+			n += int64(len(r.Values))
+		}
+	}
+	return n
+}
+
+// restart counts what is applied from now on.
+func (a *adapter) restart() {
+	a.bytes.Store(0)
+	a.entries.Store(0)
+	a.commands.Store(0)
 }
 
 func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
@@ -75,7 +94,7 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 // go on.
 func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
 	begin := time.Now()
-	a.bytes.Store(0)
+	a.restart()
 	f := a.m.Fork()
 	a.forked(time.Since(begin))
 	return frozen{f}, nil

@@ -219,19 +219,6 @@ func (n *Node) fatal(reason string) {
 	}
 }
 
-// watchSize takes a snapshot when many bytes were applied since the last one: raft
-// itself counts entries only.
-func (n *Node) watchSize(ctx context.Context) {
-	for pause(ctx, time.Second) {
-		if n.adapter.bytes.Load() > n.opts.SnapshotBytes {
-			n.adapter.bytes.Store(0)
-			if err := n.Snapshot(); err != nil {
-				n.log.Warn("snapshot failed", "error", err)
-			}
-		}
-	}
-}
-
 // Snapshot writes a snapshot now.
 func (n *Node) Snapshot() error {
 	err := n.raft.Snapshot().Error()

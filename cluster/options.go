@@ -34,6 +34,8 @@ type Options struct {
 	// entries, lie between snapshots; TrailingLogs is how many entries stay behind one.
 	SnapshotThreshold, TrailingLogs uint64
 	SnapshotBytes                   int64
+	// SnapshotCommands is how many commands lie between snapshots.
+	SnapshotCommands int64
 	// DigestEvery is how many entries lie between digests.
 	DigestEvery uint64
 	// LevelAfter is how long all servers must know a level before it is raised.
@@ -55,7 +57,8 @@ func (o *Options) defaults() {
 	set(&o.Heartbeat, 500*time.Millisecond)
 	set(&o.SnapshotThreshold, 50_000)
 	set(&o.TrailingLogs, 10_000)
-	set(&o.SnapshotBytes, 256<<20)
+	set(&o.SnapshotBytes, 64<<20)
+	set(&o.SnapshotCommands, 500_000)
 	set(&o.DigestEvery, digestEvery)
 	set(&o.LevelAfter, levelAfter)
 	if o.Dial == nil {

@@ -11,8 +11,8 @@ import (
 	"trireme/fsm/wire"
 )
 
-// DefaultDatabase is the database at the root of the HTTP API. It always exists.
-const DefaultDatabase = "default"
+// DefaultDB is the database at the root of the HTTP API. It always exists.
+const DefaultDB = "default"
 
 // MaxDatabases bounds how many databases a cluster may have: each is looked at by every
 // entry.
@@ -36,13 +36,14 @@ type database struct {
 	keys    *keyspace.DB
 	users   *acl.Store
 	config  command.Config
+	quota   quota
 }
 
 // newDatabase is an empty database that nobody can enter yet.
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
 	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New()}
-	d.users = acl.NewStore(s.table.Catalog(), s.serial, name == DefaultDatabase)
+	d.users = acl.NewStore(s.table.Catalog(), s.serial, name == DefaultDB)
 	d.users.SetKey(s.secret, d.id)
 	return d
 }
@@ -63,7 +64,7 @@ func (s *State) place(name string) (int, bool) {
 
 // database is the one of a name, nil if there is none. The empty name is the default.
 func (s *State) database(name string) *database {
-	if name == "" || name == DefaultDatabase {
+	if name == "" || name == DefaultDB {
 		return s.home
 	}
 	if i, found := s.place(name); found {
@@ -211,7 +212,7 @@ func (s *State) deleteDatabase(_ *env.Env, n DatabaseName) (DatabaseInfo, error)
 	switch {
 	case !found:
 		return DatabaseInfo{}, ErrNoDatabase
-	case n.Name == DefaultDatabase:
+	case n.Name == DefaultDB:
 		return DatabaseInfo{}, ErrKeepDefault
 	}
 	d := s.databases[i]
@@ -266,12 +267,15 @@ func (d *database) encode(w *wire.Writer) {
 	w.Uvarint(d.id)
 	w.Varint(d.created)
 	w.Uvarint(d.users.Serial())
+	w.Varint(d.quota.day)
+	w.Varint(d.quota.taken)
 	w.String(d.config.Notify)
 }
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
-	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDatabase)
+	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDB)
+	d.quota = quota{r.Varint(), r.Varint()}
 	d.config.Notify = r.String()
 	d.users.SetKey(s.secret, d.id)
 	return d

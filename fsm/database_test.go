@@ -66,31 +66,40 @@ func (d *databases) run(as acl.Identity, words ...string) (string, error) {
 }
 
 // TestIdentitiesDieWithTheirDatabase creates a database again under its old name, with
-// the tokens it had: identities of the first prove nothing to the second.
+// the tokens it had: identities of earlier ones prove nothing to later ones.
 func TestIdentitiesDieWithTheirDatabase(t *testing.T) {
 	d := newDatabases(t)
-	for range 3 {
+	var dead []acl.Identity
+	for round := range 6 {
 		if err := d.create("a"); err != nil {
 			t.Fatal(err)
 		}
-		as := d.as("a", "a-token")
-		if got, err := d.run(as, "SET", "k", "v"); got != "OK" || err != nil {
-			t.Fatal(got, err)
+		for range 1 + round%3 {
+			for _, old := range dead {
+				if _, err := d.run(old, "GET", "k"); !errors.Is(err, fsm.ErrRevoked) {
+					t.Fatalf("round %d: %+v: %v", round, old, err)
+				}
+			}
+			for _, token := range []string{"a-token", "a-ro", "other", "other-ro"} {
+				if as := d.as("a", token); as.By != acl.Nobody {
+					if _, err := d.run(as, "GET", "k"); err != nil {
+						t.Fatal(err)
+					}
+					dead = append(dead, as)
+				}
+			}
+			for _, n := range []fsm.DatabaseTokens{{Name: "a", Standard: acl.DigestOf("other"), ReadOnly: acl.DigestOf("other-ro")}, tokensOf("a")} {
+				if _, err := d.propose(fsm.ResetTokens.Code, fsm.ResetTokens.Body(n)); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
+		dead = append(dead, d.as("a", "a-token"))
 		if err := d.delete("a"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.run(as, "GET", "k"); !errors.Is(err, fsm.ErrRevoked) {
+		if _, err := d.run(dead[len(dead)-1], "GET", "k"); !errors.Is(err, fsm.ErrRevoked) {
 			t.Fatalf("in a deleted database: %v", err)
-		}
-		if err := d.create("a"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := d.run(as, "GET", "k"); !errors.Is(err, fsm.ErrRevoked) {
-			t.Fatalf("in another database of the name: %v", err)
-		}
-		if err := d.delete("a"); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -246,5 +255,39 @@ func TestMemoryLimitCountsEveryDatabase(t *testing.T) {
 	d.delete("a")
 	if got, _ := d.run(acl.Trusted(acl.DefaultName), "SET", "k", "v"); got != "OK" {
 		t.Fatalf("after it was deleted: %q", got)
+	}
+}
+
+// TestLoginFindsTheDatabase logs in by credentials alone, as over RESP.
+func TestLoginFindsTheDatabase(t *testing.T) {
+	d := newDatabases(t)
+	for _, name := range []string{"b", "a"} {
+		if err := d.create(name); err != nil {
+			t.Fatal(err)
+		}
+		d.run(d.as(name, name+"-token"), "ACL", "SETUSER", "bob", "on", ">bob-"+name, ">shared", "+ping")
+	}
+	d.run(d.as("b", "b-token"), "ACL", "SETUSER", "only", "on", "nopass")
+	login := func(user, password string) (found acl.Identity) {
+		d.m.View(0, [16]byte{}, func(v *fsm.View) { found = v.Login(user, acl.DigestOf(password)) })
+		return found
+	}
+	bearer := func(token string) (found acl.Identity) {
+		t := acl.ParseBearer([]byte(token))
+		d.m.View(0, [16]byte{}, func(v *fsm.View) { found = v.LoginBearer(&t) })
+		return found
+	}
+	for _, c := range []struct {
+		found    acl.Identity
+		db, user string
+	}{
+		{login("default", "b-token"), "b", "default"}, {login("default", "b-ro"), "", ""}, {login("default_ro", "b-ro"), "b", "default_ro"},
+		{login("bob", "bob-b"), "b", "bob"}, {login("bob", "bob-a"), "a", "bob"}, {login("bob", "shared"), "a", "bob"}, {login("bob", "bob-c"), "", ""},
+		{login("only", "anything"), "b", "only"}, {login("nobody", "shared"), "", ""},
+		{bearer("a-token"), "a", "default"}, {bearer("b-ro"), "b", "default_ro"}, {bearer("bob-a"), "", ""},
+	} {
+		if c.found.DB != c.db || c.found.User != c.user || c.found.Known() != (c.user != "") {
+			t.Errorf("%+v, want %s in %s", c.found, c.user, c.db)
+		}
 	}
 }

@@ -172,7 +172,7 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 		return tx
 	}
 	tx.DB, tx.Users, tx.User, tx.Config = d.keys, d.users, user, &d.config
-	if tx.MaxMemory > 0 {
+	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()
 	}
 	return tx

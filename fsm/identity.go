@@ -29,9 +29,18 @@ func (v *View) Authenticate(db, user string, password acl.Digest) acl.Identity {
 // Login is Authenticate where the credential chooses the database, as over RESP: the
 // database default is asked first, then the others in the order of their names.
 func (v *View) Login(user string, password acl.Digest) acl.Identity {
-	found := v.Authenticate(DefaultDatabase, user, password)
-	for i := 0; i < len(v.s.databases) && found.By == acl.Nobody; i++ {
+	found := v.Authenticate(DefaultDB, user, password)
+	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
 		found = v.Authenticate(v.s.databases[i].name, user, password)
+	}
+	return found
+}
+
+// LoginBearer is Bearer where the credential chooses the database, like Login.
+func (v *View) LoginBearer(t *acl.Bearer) acl.Identity {
+	found := v.Bearer(DefaultDB, t)
+	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
+		found = v.Bearer(v.s.databases[i].name, t)
 	}
 	return found
 }
@@ -51,7 +60,7 @@ func (v *View) User(as acl.Identity) *acl.User {
 
 // key is how identities name the database: the most common one by nothing.
 func (d *database) key() string {
-	if d.name == DefaultDatabase {
+	if d.name == DefaultDB {
 		return ""
 	}
 	return d.name

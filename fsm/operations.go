@@ -44,13 +44,16 @@ var (
 		encode: encodeRecord[DatabaseName], decode: decodeRecord[DatabaseName], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).deleteDatabase}
 	ResetTokens = &Operation[DatabaseTokens, DatabaseInfo]{Code: 14, Name: "reset tokens", Since: env.Base,
 		encode: encodeRecord[DatabaseTokens], decode: decodeRecord[DatabaseTokens], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).resetTokens}
+	// TakeQuota gives a node commands of a database's daily quota.
+	TakeQuota = &Operation[QuotaClaim, Quota]{Code: 15, Name: "take quota", Since: env.Base,
+		encode: encodeRecord[QuotaClaim], decode: decodeRecord[QuotaClaim], encodeR: encodeRecord[Quota], decodeR: decodeRecord[Quota], apply: (*State).takeQuota}
 )
 
 // byCode finds an operation by its code.
 var byCode = func() []operation {
-	table := make([]operation, 15)
+	table := make([]operation, 16)
 	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, RemoveNode,
-		CreateDatabase, DeleteDatabase, ResetTokens} {
+		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota} {
 		table[o.code()] = o
 	}
 	return table

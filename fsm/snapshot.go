@@ -250,7 +250,7 @@ func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, er
 		return nil, 0, 0, fmt.Errorf("%w: data behind the end (%v)", ErrSnapshot, err)
 	}
 	if l.s.home == nil {
-		return nil, 0, 0, fmt.Errorf("%w: no database %s", ErrSnapshot, DefaultDatabase)
+		return nil, 0, 0, fmt.Errorf("%w: no database %s", ErrSnapshot, DefaultDB)
 	}
 	return l.s, l.index, l.term, nil
 }
@@ -356,7 +356,7 @@ func (l *loading) begin(r *wire.Reader) error {
 	}
 	l.database, l.user, l.keys = d, "", keyspace.NewLoader()
 	l.s.databases = append(l.s.databases, d)
-	if d.name == DefaultDatabase {
+	if d.name == DefaultDB {
 		l.s.home = d
 	}
 	return r.Done()

@@ -35,7 +35,7 @@ type State struct {
 
 func newState(table *command.Table) *State {
 	s := &State{level: env.Base, retries: dedup.New(), table: table}
-	s.home = s.newDatabase(DefaultDatabase, 0)
+	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
 }
@@ -51,7 +51,7 @@ func (s *State) fork() *State {
 	for i, d := range s.databases {
 		f.databases[i] = d.fork()
 	}
-	i, _ := f.place(DefaultDatabase)
+	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
 	f.between = nil
 	return &f

@@ -49,7 +49,7 @@ func (c *call) authenticate(query string) *failure {
 	c.bearer = acl.ParseBearer(c.scratch)
 	c.s.engine.Local(c.looking)
 	switch {
-	case c.as.By != acl.Nobody:
+	case c.as.Known():
 		return nil
 	case len(c.scratch) == 0:
 		return errToken
@@ -63,7 +63,7 @@ func (c *call) confirm() *failure {
 	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.looking); err != nil {
 		return failureOf(err, false)
 	}
-	if c.as.By == acl.Nobody {
+	if !c.as.Known() {
 		return errToken
 	}
 	return nil
@@ -74,6 +74,7 @@ func (c *call) confirm() *failure {
 func (c *call) look(v *fsm.View) {
 	c.as = v.Bearer(c.db, &c.bearer)
 	c.cluster = markOf(v.ClusterID())
+	c.quota, _ = v.Quota(c.db)
 }
 
 // roleOf is the role of a request to a fixed path.

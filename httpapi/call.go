@@ -33,6 +33,7 @@ type call struct {
 	bearer  acl.Bearer
 	as      acl.Identity
 	cluster uint32
+	quota   fsm.Quota // of the database, as this node knows it
 
 	form    redis.Form
 	reading fsm.Reading
@@ -43,6 +44,7 @@ type call struct {
 	plain   bool // every row is a command that never writes
 	found   verdict
 	values  []reply.Value
+	beyond  []reply.Value // what rows beyond the daily limit hear
 	at      fsm.ReadAt
 	looking func(*fsm.View)
 	judging func(*fsm.View)

@@ -75,6 +75,7 @@ func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens
 		s.failDatabase(g, err)
 		return
 	}
+	s.log.Info(op.Name, "database", info.Name, "from", g.Request.RemoteAddr)
 	v := viewDatabase(info)
 	v.Token, v.ReadOnlyToken = standard, readOnly
 	g.Header("Cache-Control", "no-store")
@@ -87,6 +88,7 @@ func (s *Server) deleteDatabase(g *gin.Context) {
 		s.failDatabase(g, err)
 		return
 	}
+	s.log.Info(fsm.DeleteDatabase.Name, "database", info.Name, "keys", info.Keys, "from", g.Request.RemoteAddr)
 	g.JSON(http.StatusOK, viewDatabase(info))
 }
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"trireme/fsm"
-	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 	"trireme/httpapi/redis"
+	"trireme/quota"
 )
 
 // verdict is what a state says about the rows of a call.
@@ -30,11 +30,50 @@ func (c *call) execute() {
 			return
 		}
 	}
-	if !c.found.writes {
+	c.proceed()
+}
+
+// proceed runs the rows if the daily limit lets it.
+func (c *call) proceed() {
+	switch {
+	case !c.count():
+	case c.found.writes:
+		c.write()
+	default:
 		c.read()
-		return
 	}
-	c.write()
+}
+
+// count counts the rows against the daily limit and takes off those that are beyond it.
+// It answers itself, and gives false, if none may run.
+func (c *call) count() bool { return c.quota.Limit == 0 || c.countLimited() }
+
+func (c *call) countLimited() bool {
+	n := int64(len(c.rows))
+	granted, err := c.s.meter.Take(c.r.Context(), c.db, c.quota, n, c.mode == fsm.Transaction)
+	var exceeded *quota.Exceeded
+	switch {
+	case err == nil || errors.Is(err, fsm.ErrNoDatabase): // which the state will refuse
+		return true
+	case !errors.As(err, &exceeded):
+		c.fail(failureOf(err, false))
+		return false
+	}
+	for range n - granted {
+		c.beyond = append(c.beyond, reply.Error(exceeded.Error()))
+	}
+	c.rows = c.rows[:granted]
+	if granted > 0 {
+		return true
+	}
+	if c.mode == fsm.Pipeline {
+		c.values = c.values[:0]
+		c.scratch = appendToken(c.scratch[:0], c.cluster, 0, -1) // no state was seen
+		c.answerAll()
+		return false
+	}
+	c.answer(c.beyond[0])
+	return false
 }
 
 // plainReads tells whether every row is a command that never writes: then the state
@@ -68,7 +107,7 @@ func (c *call) judge(v *fsm.View) {
 // admit looks the token up again: a state that is read judges it too.
 func (c *call) admit(v *fsm.View) {
 	c.look(v)
-	c.found = verdict{revoked: c.as.By == acl.Nobody}
+	c.found = verdict{revoked: !c.as.Known()}
 }
 
 // mayChange tells whether a newer state could permit what this one refuses: another
@@ -93,11 +132,8 @@ func (c *call) refuse() {
 		case c.found.revoked:
 			c.fail(errToken)
 			return
-		case c.found.refusal == nil && c.found.writes:
-			c.write()
-			return
 		case c.found.refusal == nil:
-			c.read()
+			c.proceed()
 			return
 		}
 	}
@@ -214,6 +250,7 @@ func (c *call) answerAll() {
 		c.answer(c.values[0])
 		return
 	}
+	c.values = append(c.values, c.beyond...)
 	c.out = redis.AppendBatch(c.out[:0], c.values, c.form)
 	c.succeed()
 }

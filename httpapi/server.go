@@ -19,6 +19,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/command"
 	"trireme/httpapi/lane"
+	"trireme/quota"
 )
 
 // Engine is what the edge needs of the node: the log, reads, and the node's health.
@@ -54,6 +55,9 @@ type Options struct {
 	Engine Engine
 	// Admin serves what /admin asks of the process; without one those paths answer 404.
 	Admin Admin
+	// Meter counts commands against the daily limits; doors of one node share it. The
+	// default is one of the server's own.
+	Meter *quota.Meter
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger
 	// Metrics is the process's registry: the server adds its collectors to it and
@@ -81,6 +85,7 @@ type Options struct {
 type Server struct {
 	engine   Engine
 	admin    Admin
+	meter    *quota.Meter
 	log      *slog.Logger
 	table    *command.Table
 	names    names
@@ -109,7 +114,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: o.Engine, admin: o.Admin, log: o.Log, table: command.NewTable(),
+		engine: o.Engine, admin: o.Admin, meter: o.Meter, log: o.Log, table: command.NewTable(),
 		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
 		loopback: o.LoopbackOnly, open: o.OpenMetrics,
 		bounds: o.Limits, gate: newGate(o.Limits), flight: newFlight(o.Limits.InFlight),
@@ -125,6 +130,9 @@ func New(o Options) (*Server, error) {
 }
 
 func (o Options) complete() (Options, error) {
+	if o.Meter == nil {
+		o.Meter = quota.New(o.Engine)
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

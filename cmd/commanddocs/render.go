@@ -12,8 +12,9 @@ const generated = "<!-- Written by cmd/commanddocs from the command table. Do no
 
 // titles are the families' names for people; a family without one goes by its own.
 var titles = map[string]string{
-	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server",
+	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server", "acl": "Users (ACL)",
 	"hash": "Hashes", "list": "Lists", "set": "Sets",
+	"sorted-set": "Sorted sets", "geo": "Geo", "hyperloglog": "HyperLogLog", "bitmap": "Bitmaps",
 }
 
 func title(group string) string {

@@ -28,6 +28,7 @@ type settings struct {
 	MaxRecordSize  byteSize
 	MaxRows        int
 	Limits         httpapi.Limits
+	DailyLimit     uint
 	MetricsPublic  bool
 	StaleForever   bool
 
@@ -71,6 +72,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.Var(&s.MaxKeySize, "max-key-size", "largest key that a write may name; 0 is none; replicated like --max-memory")
 	f.Var(&s.MaxRecordSize, "max-record-size", "largest value of one key; 0 is none; replicated like --max-memory")
 	edgeFlags(f, s)
+	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
 	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")
@@ -121,7 +123,6 @@ func laterFlags(f *pflag.FlagSet) {
 	later(f, "egress-proxy", "deliveries", "proxy `URL` of deliveries")
 	later(f, "egress-ca", "deliveries", "`FILE` of further root certificates for deliveries")
 	later(f, "api", "deliveries", "`NAME=URL` of an API destination")
-	later(f, "daily-request-limit", "the daily request limit", "commands a day and database; 0 is none")
 	f.Bool("spec-literal", false, "answer in the specification's form where clients expect another (not built yet)")
 	markLater(f, "spec-literal", "messages and workflows")
 }

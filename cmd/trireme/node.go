@@ -220,7 +220,7 @@ func (n *process) shutdown(node *cluster.Node) {
 // founding are the first settings of a cluster with these tokens.
 func (s *settings) founding(tokens *credentials) fsm.Founding {
 	return fsm.Founding{Settings: fsm.Settings{
-		MaxMemory: int64(s.MaxMemory),
-		Limits:    command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize)},
+		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit),
+		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize)},
 	}, Tokens: tokens.digests()}
 }

@@ -30,6 +30,10 @@ type Identity struct {
 	Credential uint64
 }
 
+// Known tells whether anything proved the identity. Whether it still does is for a state
+// to say.
+func (i Identity) Known() bool { return i.By != Nobody }
+
 // The names of the built-in users: the Standard token is the first one's only
 // credential, the Read Only token the second one's.
 const (

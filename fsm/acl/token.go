@@ -25,7 +25,7 @@ const maxUserName = 255
 // maxToken is the longest token that names its user, in bytes before its encoding.
 const maxToken = 768
 
-var tokenEncoding = base64.URLEncoding
+var tokenEncoding = base64.URLEncoding.Strict()
 
 // SetKey makes the key of REST tokens from the cluster's secret and the database's
 // number: a token of one database proves nothing to another.

@@ -138,8 +138,9 @@ func readRESP3(in *bufio.Reader) (reply.Value, error) {
 	case '#':
 		return reply.Bool(body == "t"), nil
 	case ',':
+		// Doubles are compared by value: before 7.2 Redis printed 17 digits of each.
 		f, err := strconv.ParseFloat(body, 64)
-		return reply.Double(f, body), err
+		return reply.Number(f), err
 	}
 	n, err := strconv.ParseInt(body, 10, 64)
 	if err != nil {

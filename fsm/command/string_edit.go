@@ -1,9 +1,6 @@
 package command
 
-import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
-)
+import "trireme/fsm/reply"
 
 // maxString is the greatest length of a string: 512 MiB.
 const maxString = 512 << 20
@@ -22,7 +19,7 @@ func appendText(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	if o != nil && len(o.Text())+len(suffix) > maxString {
+	if o.Len()+len(suffix) > maxString {
 		return errStringSize
 	}
 	return reply.Int(int64(tx.DB.AppendText(tx.Env, key, o, suffix)))
@@ -40,20 +37,11 @@ func setRange(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	text, expire := "", int64(0)
-	if o != nil {
-		text, expire = o.Text(), o.Expire
-	}
 	if len(part) == 0 {
-		return reply.Int(int64(len(text)))
+		return reply.Int(int64(o.Len()))
 	}
 	if offset > int64(maxString-len(part)) {
 		return errStringSize
 	}
-	end := int(offset) + len(part)
-	bytes := make([]byte, max(len(text), end))
-	copy(bytes, text)
-	copy(bytes[offset:], part)
-	tx.setText(key, keyspace.Adopt(bytes), expire)
-	return reply.Int(int64(len(bytes)))
+	return reply.Int(int64(tx.DB.WriteAt(tx.Env, key, o, int(offset), part)))
 }

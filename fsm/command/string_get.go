@@ -97,7 +97,7 @@ func strLen(tx *Tx, a *Args) reply.Value {
 	case o == nil:
 		return reply.Int(0)
 	}
-	return reply.Int(int64(len(o.Text())))
+	return reply.Int(int64(o.Len()))
 }
 
 func getRange(tx *Tx, a *Args) reply.Value {
@@ -113,9 +113,8 @@ func getRange(tx *Tx, a *Args) reply.Value {
 	case o == nil:
 		return reply.Bulk("")
 	}
-	text := o.Text()
-	from, to := span(start, end, len(text))
-	return reply.Bulk(text[from:to])
+	from, to := span(start, end, o.Len())
+	return reply.Bulk(o.Part(from, to))
 }
 
 // span turns two inclusive positions, of which negative ones count from the end,

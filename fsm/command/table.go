@@ -52,6 +52,10 @@ func families() []family {
 		{"hash", hashRows()},
 		{"list", listRows()},
 		{"set", setRows()},
+		{"sorted-set", sortedSetRows()},
+		{"geo", geoRows()},
+		{"bitmap", bitmapRows()},
+		{"hyperloglog", hyperLogLogRows()},
 	}
 }
 

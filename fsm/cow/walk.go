@@ -37,6 +37,22 @@ func (t *BTree[K, V]) Rank(k K) (int, bool) {
 	}
 }
 
+// RankHead returns how many keys have a head less than h.
+func (t *BTree[K, V]) RankHead(h uint64) int {
+	rank := 0
+	for n := t.root; ; {
+		i := n.lower(h)
+		rank += i
+		if len(n.kids) == 0 {
+			return rank
+		}
+		for _, c := range n.kids[:i] {
+			rank += c.size
+		}
+		n = n.kids[i]
+	}
+}
+
 // At returns the key and value with i keys before it; 0 <= i < Len.
 func (t *BTree[K, V]) At(i int) (K, V) {
 	n := t.root

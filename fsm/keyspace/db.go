@@ -235,7 +235,7 @@ func (db *DB) drop(key string) *Object {
 // Copy stores what o holds under key too, deadline included.
 func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 	c := &Object{Expire: o.Expire}
-	if o.Type() == String {
+	if _, long := o.data.(*paged); o.Type() == String && !long {
 		c.text = o.Text()
 	} else {
 		c.data = o.data.Clone()

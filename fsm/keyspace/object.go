@@ -37,7 +37,7 @@ type Object struct {
 	Version uint64
 
 	text string    // of a String whose data is nil
-	data Container // of every other type, and of strings made by appending
+	data Container // of every other type, and of strings made by appending or in places
 }
 
 // Container is a value with elements. Its embedded Owned says which fork may
@@ -70,10 +70,14 @@ func (o *Object) Type() Type {
 	return o.data.Type()
 }
 
-// Text is the value of a String object. It is immutable and may be kept.
+// Text is the value of a String object. It is immutable and may be kept. Of a long
+// string that was written in places it is a copy; see Len, Part and Pieces.
 func (o *Object) Text() string {
-	if b, ok := o.data.(*appended); ok {
-		return Adopt(b.bytes)
+	switch s := o.data.(type) {
+	case *appended:
+		return Adopt(s.bytes)
+	case *paged:
+		return s.text()
 	}
 	return o.text
 }

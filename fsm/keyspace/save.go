@@ -70,7 +70,11 @@ func encode(w *wire.Writer, key string, o *Object) {
 	w.Varint(o.Expire)
 	w.Uvarint(o.Version)
 	if o.Type() == String {
-		w.String(o.Text())
+		w.Uvarint(uint64(o.Len()))
+		o.Pieces(0, o.Len(), func(s string) bool {
+			w.B = append(w.B, s...)
+			return true
+		})
 		return
 	}
 	o.data.Encode(w)
@@ -112,6 +116,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeFields(r)
 	case Set:
 		return decodeSet(r)
+	case SortedSet:
+		return decodeZSet(r)
 	}
 	return nil, false
 }

@@ -68,7 +68,8 @@ type runner struct {
 // step does one fault, holds it and undoes it. A fault held when the context
 // ends is undone at once.
 func (r *runner) step(ctx context.Context, step Step) {
-	node, led := r.target(ctx, step)
+	act := context.WithoutCancel(ctx) // what has begun is done, also at the run's end
+	node, led := r.target(act, step)
 	e := Event{Fault: step.Fault, Point: step.Point, Led: led, From: time.Since(r.start)}
 	var nodes []*lab.Node
 	if step.Fault == KillAll {
@@ -76,7 +77,7 @@ func (r *runner) step(ctx context.Context, step Step) {
 	} else {
 		nodes, e.Node = []*lab.Node{node}, node.ID
 	}
-	hurt := each(nodes, func(n *lab.Node) error { return r.hurt(ctx, step, n) })
+	hurt := each(nodes, func(n *lab.Node) error { return r.hurt(act, step, n) })
 	sleepUntil(ctx, time.Now().Add(step.Hold))
 	undone := each(nodes, func(n *lab.Node) error { return undo(step.Fault, n) })
 	e.Until = time.Since(r.start)

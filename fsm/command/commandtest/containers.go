@@ -59,5 +59,5 @@ func drawWord(r *rand.Rand, word string) string {
 	case "bt":
 		return [...]string{"0", "1.5", "-1", "x"}[min(r.IntN(8), 3)]
 	}
-	return word
+	return drawRanked(r, word)
 }

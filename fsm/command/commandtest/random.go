@@ -29,8 +29,11 @@ var rare = []string{"FLUSHALL", "FLUSHDB", "NOSUCH k", "SET k", "GET k k"}
 // Random is a command drawn by r.
 func Random(r *rand.Rand) [][]byte {
 	list := templates
-	if r.IntN(2) == 0 {
+	switch r.IntN(4) {
+	case 0:
 		list = containers
+	case 1, 2:
+		list = ranked
 	}
 	if r.IntN(500) == 0 {
 		list = rare

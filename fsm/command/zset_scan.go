@@ -1,0 +1,34 @@
+package command
+
+import (
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// zscan answers scores as strings, in RESP3 too. A missing key has nothing to scan,
+// whatever stands behind the cursor.
+func zscan(tx *Tx, a *Args) reply.Value {
+	key := a.Bytes()
+	cursor, ok := parseCursor(a.Bytes())
+	if !ok {
+		return ErrCursor
+	}
+	z, ok := tx.findZSet(key)
+	switch {
+	case !ok:
+		return ErrWrongType
+	case z == nil:
+		return emptyPage()
+	}
+	o := readPageOptions(a, false)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	var found []reply.Value
+	next := z.Scan(cursor, o.count, func(s keyspace.Scored) {
+		if o.shows(s.Member) {
+			found = append(found, reply.Bulk(s.Member), reply.Bulk(reply.FormatDouble(s.Score)))
+		}
+	})
+	return page(next, found)
+}

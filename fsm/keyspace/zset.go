@@ -1,0 +1,312 @@
+package keyspace
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"trireme/fsm/cow"
+)
+
+// Scored is a member of a sorted set with its score.
+type Scored struct {
+	Score  float64
+	Member string
+}
+
+// compareScored orders by score, then by the bytes of the member. Scores are never
+// NaN, and the two zeros are equal.
+func compareScored(a, b Scored) int {
+	switch {
+	case a.Score < b.Score:
+		return -1
+	case a.Score > b.Score:
+		return 1
+	}
+	return strings.Compare(a.Member, b.Member)
+}
+
+// headOfScore orders as the scores do.
+func headOfScore(s Scored) uint64 {
+	const sign = 1 << 63
+	bits := math.Float64bits(s.Score + 0) // one zero
+	if bits&sign != 0 {
+		return ^bits
+	}
+	return bits | sign
+}
+
+const (
+	smallZSet = 64 // members of the slice form
+	// scoredCost is the logical overhead of a member in bytes.
+	scoredCost = 80
+	// Beyond these Redis stops packing a sorted set, and never packs it again.
+	packedMembers = 128
+	packedMember  = 64
+)
+
+// ZSet is the container of a sorted set. Up to 64 members stand in a slice; more are
+// kept in two trees that fork in constant time: by member for look-ups and scans, by
+// score for ranks and ranges.
+type ZSet struct {
+	Owned
+	small   []Scored                    // in order; unused once there are trees
+	members *cow.BTree[string, float64] // in the order of hashOf, then of bytes
+	ranked  *cow.BTree[Scored, struct{}]
+	size    int64
+	loose   bool
+}
+
+// NewZSet is an empty sorted set that will at first hold that many members, of which
+// the longest has longest bytes.
+func NewZSet(members, longest int) *ZSet {
+	return &ZSet{loose: members > packedMembers || longest > packedMember}
+}
+
+// Type is SortedSet.
+func (z *ZSet) Type() Type { return SortedSet }
+
+// Size is the logical size in bytes.
+func (z *ZSet) Size() int64 { return z.size }
+
+// Loose tells whether Redis would have stopped packing the set: it once held more
+// than 128 members or one of more than 64 bytes. It is part of the state, because
+// clients can see it: in OBJECT ENCODING, in the pages of ZSCAN and in the sign of
+// zeros.
+func (z *ZSet) Loose() bool { return z.loose }
+
+// Clone is a copy in constant time, or in at most 64 elements.
+func (z *ZSet) Clone() Container {
+	c := &ZSet{size: z.size, loose: z.loose}
+	if z.ranked == nil {
+		c.small = slices.Clone(z.small)
+	} else {
+		c.members, c.ranked = z.members.Snapshot(), z.ranked.Snapshot()
+	}
+	return c
+}
+
+// Len is the number of members.
+func (z *ZSet) Len() int {
+	if z.ranked != nil {
+		return z.ranked.Len()
+	}
+	return len(z.small)
+}
+
+// Score is the score of a member.
+func (z *ZSet) Score(member []byte) (score float64, ok bool) {
+	if z.ranked != nil {
+		return z.members.Get(Alias(member))
+	}
+	if i := z.find(member); i >= 0 {
+		return z.small[i].Score, true
+	}
+	return 0, false
+}
+
+// find is the place of a member in the slice form, -1 if it is not there.
+func (z *ZSet) find(member []byte) int {
+	for i := range z.small {
+		if z.small[i].Member == string(member) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Put gives a member a score and tells whether the member is new. A score that is
+// equal to the old one changes nothing.
+func (z *ZSet) Put(member []byte, score float64) (added bool) {
+	old, had := z.Score(member)
+	if had && old == score {
+		return false
+	}
+	if !had {
+		z.loose = z.loose || z.Len()+1 > packedMembers || len(member) > packedMember
+		z.size += scoredCost + int64(len(member))
+	}
+	if score == 0 && !z.loose {
+		score = 0 // packed scores are integers where they can be, and have one zero
+	}
+	switch {
+	case z.ranked == nil && (had || len(z.small) < smallZSet):
+		z.putSmall(member, score, had)
+	case z.ranked == nil:
+		z.grow()
+		fallthrough
+	default:
+		z.putLarge(member, old, score, had)
+	}
+	return !had
+}
+
+func (z *ZSet) putSmall(member []byte, score float64, had bool) {
+	s := Scored{score, ""}
+	if had {
+		i := z.find(member)
+		s.Member = z.small[i].Member
+		z.small = slices.Delete(z.small, i, i+1)
+	} else {
+		s.Member = string(member)
+	}
+	at, _ := slices.BinarySearchFunc(z.small, s, compareScored)
+	z.small = slices.Insert(z.small, at, s)
+}
+
+func (z *ZSet) putLarge(member []byte, old, score float64, had bool) {
+	slot, stored, _ := z.members.Upsert(Alias(member), strings.Clone)
+	*slot = score
+	if had {
+		z.ranked.Delete(Scored{old, stored})
+	}
+	z.ranked.Set(Scored{score, stored}, struct{}{})
+}
+
+// grow moves the slice into trees.
+func (z *ZSet) grow() {
+	z.members = cow.NewBTree[string, float64](hashOf, strings.Compare)
+	z.ranked = cow.NewBTree[Scored, struct{}](headOfScore, compareScored)
+	for _, s := range z.small {
+		z.members.Set(s.Member, s.Score)
+		z.ranked.Set(s, struct{}{})
+	}
+	z.small = nil
+}
+
+// Remove takes a member out and tells whether it was there.
+func (z *ZSet) Remove(member []byte) bool {
+	if z.ranked == nil {
+		i := z.find(member)
+		if i < 0 {
+			return false
+		}
+		z.small = slices.Delete(z.small, i, i+1)
+	} else {
+		score, had := z.members.Remove(Alias(member))
+		if !had {
+			return false
+		}
+		z.ranked.Delete(Scored{score, Alias(member)})
+	}
+	z.size -= scoredCost + int64(len(member))
+	return true
+}
+
+// RemoveRange takes out the members of the ranks from to to, to excluded.
+func (z *ZSet) RemoveRange(from, to int) {
+	for _, s := range z.Range(from, to) {
+		z.Remove([]byte(s.Member))
+	}
+}
+
+// Rank is the number of members before a member in the set's order.
+func (z *ZSet) Rank(member []byte) (rank int, ok bool) {
+	if z.ranked == nil {
+		rank = z.find(member)
+		return rank, rank >= 0
+	}
+	score, ok := z.Score(member)
+	if !ok {
+		return 0, false
+	}
+	return z.ranked.Rank(Scored{score, Alias(member)})
+}
+
+// Below is the number of members with a score less than score, or at most score.
+func (z *ZSet) Below(score float64, orEqual bool) int {
+	h := headOfScore(Scored{Score: score})
+	if orEqual {
+		h++
+	}
+	if z.ranked != nil {
+		return z.ranked.RankHead(h)
+	}
+	for i, s := range z.small {
+		if headOfScore(s) >= h {
+			return i
+		}
+	}
+	return len(z.small)
+}
+
+// At is the member at a rank; 0 <= rank < Len.
+func (z *ZSet) At(rank int) Scored {
+	if z.ranked == nil {
+		return z.small[rank]
+	}
+	s, _ := z.ranked.At(rank)
+	return s
+}
+
+// Range are the members of the ranks from to to, to excluded, in a slice that the
+// caller may keep.
+func (z *ZSet) Range(from, to int) []Scored {
+	if from >= to {
+		return nil
+	}
+	if z.ranked == nil {
+		return slices.Clone(z.small[from:to])
+	}
+	out := make([]Scored, 0, to-from)
+	z.Each(from, func(s Scored) bool {
+		out = append(out, s)
+		return len(out) < to-from
+	})
+	return out
+}
+
+// Each calls f for the members from a rank on, in order, until it returns false.
+func (z *ZSet) Each(from int, f func(Scored) bool) {
+	if from >= z.Len() {
+		return
+	}
+	if z.ranked != nil {
+		z.ranked.Ascend(z.At(from), func(s Scored, _ struct{}) bool { return f(s) })
+		return
+	}
+	for _, s := range z.small[from:] {
+		if !f(s) {
+			return
+		}
+	}
+}
+
+// Scan calls f for members from cursor on until it has passed count of them, and
+// gives the cursor to go on at, 0 at the end. A packed set is one page. The cursor is
+// a place in the order of the members' hashes, as in DB.Scan.
+func (z *ZSet) Scan(cursor uint64, count int, f func(Scored)) (next uint64) {
+	if !z.loose {
+		z.Each(0, func(s Scored) bool {
+			f(s)
+			return true
+		})
+		return 0
+	}
+	seen, last := 0, uint64(0)
+	z.byHash(cursor, func(member string, score float64) bool {
+		hash := hashOf(member)
+		if seen >= count && hash != last {
+			next = hash
+			return false
+		}
+		seen, last = seen+1, hash
+		f(Scored{score, member})
+		return true
+	})
+	return next
+}
+
+// byHash calls f for the members from a hash on, in the order of their hashes, until
+// it returns false. Which form the set has in memory makes no difference.
+func (z *ZSet) byHash(from uint64, f func(member string, score float64) bool) {
+	if z.ranked != nil {
+		z.members.AscendHead(from, f)
+		return
+	}
+	for _, m := range byHash(z.small) {
+		if m.hash >= from && !f(m.Member, m.Score) {
+			return
+		}
+	}
+}

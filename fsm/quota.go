@@ -1,0 +1,88 @@
+package fsm
+
+import (
+	"trireme/fsm/env"
+	"trireme/fsm/wire"
+)
+
+// dayMillis is a UTC day of cluster time.
+const dayMillis = 86_400_000
+
+// quota is what a database has given away of the commands it may answer in a day
+// (decisions 22). Nodes take it in blocks before they run commands.
+type quota struct{ day, taken int64 }
+
+// on is the quota as it stands on a day.
+func (q quota) on(day int64) quota {
+	if q.day != day {
+		return quota{day: day}
+	}
+	return q
+}
+
+// QuotaClaim asks for commands of today's quota.
+type QuotaClaim struct {
+	// DB names the database, empty for the default.
+	DB   string
+	Want int64
+}
+
+// Encode writes the fields.
+func (n *QuotaClaim) Encode(w *wire.Writer) { w.String(n.DB); w.Varint(n.Want) }
+
+// Decode reads the fields.
+func (n *QuotaClaim) Decode(r *wire.Reader) { n.DB, n.Want = r.String(), r.Varint() }
+
+// Quota is the daily quota of a database and what a claim got of it.
+type Quota struct {
+	// Database is the number of the database: one that was made anew has another.
+	Database uint64
+	// Day counts UTC days of cluster time since 1970.
+	Day int64
+	// Limit is the commands a day, 0 for no limit; Taken is what the nodes have of it, and
+	// Granted what this claim got.
+	Limit, Taken, Granted int64
+}
+
+// Encode writes the fields.
+func (n *Quota) Encode(w *wire.Writer) {
+	w.Uvarint(n.Database)
+	w.Varint(n.Day)
+	w.Varint(n.Limit)
+	w.Varint(n.Taken)
+	w.Varint(n.Granted)
+}
+
+// Decode reads the fields.
+func (n *Quota) Decode(r *wire.Reader) {
+	n.Database, n.Day, n.Limit, n.Taken, n.Granted = r.Uvarint(), r.Varint(), r.Varint(), r.Varint(), r.Varint()
+}
+
+// takeQuota gives away as much of today's quota as is left, up to what is asked for.
+func (s *State) takeQuota(e *env.Env, n QuotaClaim) (Quota, error) {
+	d := s.database(n.DB)
+	if d == nil {
+		return Quota{}, ErrNoDatabase
+	}
+	d.quota = d.quota.on(e.Now / dayMillis)
+	granted := max(0, min(n.Want, s.settings.DailyLimit-d.quota.taken))
+	d.quota.taken += granted
+	q := s.quotaOf(d, e.Now)
+	q.Granted = granted
+	return q, nil
+}
+
+func (s *State) quotaOf(d *database, now int64) Quota {
+	today := d.quota.on(now / dayMillis)
+	return Quota{Database: d.id, Day: today.day, Limit: s.settings.DailyLimit, Taken: today.taken}
+}
+
+// Quota is a database's daily quota as this state knows it; false if there is no such
+// database. The empty name is the default.
+func (v *View) Quota(db string) (Quota, bool) {
+	d := v.s.database(db)
+	if d == nil {
+		return Quota{}, false
+	}
+	return v.s.quotaOf(d, v.e.Now), true
+}
