@@ -35,8 +35,8 @@ type database struct {
 	created int64  // cluster time in unix milliseconds
 	keys    *keyspace.DB
 	users   *acl.Store
-	config  command.Config
 	quota   quota
+	config  command.Config
 }
 
 // newDatabase is an empty database that nobody can enter yet.

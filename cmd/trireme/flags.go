@@ -24,11 +24,11 @@ type settings struct {
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
 	MaxMemory      byteSize
+	DailyLimit     uint
 	MaxKeySize     byteSize
 	MaxRecordSize  byteSize
 	MaxRows        int
 	Limits         httpapi.Limits
-	DailyLimit     uint
 	MetricsPublic  bool
 	StaleForever   bool
 
@@ -69,10 +69,10 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringSliceVar(&s.HeaderPrefix, "header-prefix", []string{"Svc", "Upstash"}, "service header `PREFIXES`, the first is ours")
 	f.Var(&s.MaxRequestSize, "max-request-size", "largest request body, at most 48MiB; 0 is 48MiB")
 	f.Var(&s.MaxMemory, "max-memory", "logical memory at which writes that grow are refused; 0 is none; replicated, taken at the first start")
+	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
 	f.Var(&s.MaxKeySize, "max-key-size", "largest key that a write may name; 0 is none; replicated like --max-memory")
 	f.Var(&s.MaxRecordSize, "max-record-size", "largest value of one key; 0 is none; replicated like --max-memory")
 	edgeFlags(f, s)
-	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
 	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")

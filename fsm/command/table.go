@@ -56,6 +56,7 @@ func families() []family {
 		{"geo", geoRows()},
 		{"bitmap", bitmapRows()},
 		{"hyperloglog", hyperLogLogRows()},
+		{"json", jsonRows()},
 	}
 }
 

@@ -118,6 +118,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeSet(r)
 	case SortedSet:
 		return decodeZSet(r)
+	case JSON:
+		return decodeDocument(r)
 	}
 	return nil, false
 }

@@ -35,6 +35,9 @@ func Random(r *rand.Rand) [][]byte {
 	case 1, 2:
 		list = ranked
 	}
+	if r.IntN(4) == 0 {
+		list = documents
+	}
 	if r.IntN(500) == 0 {
 		list = rare
 	}
@@ -72,5 +75,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return drawWord(r, word)
+	return drawWord(r, drawJSON(r, word))
 }

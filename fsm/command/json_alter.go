@@ -1,0 +1,110 @@
+package command
+
+import (
+	"trireme/fsm/jsondoc"
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// alteration is what a command does to the values of one type at a path.
+type alteration struct {
+	kinds    []jsondoc.Kind
+	expected string // names the type, for the error
+	// check looks at all values that will be altered, before any of them is; nil, or the
+	// error that stops the command.
+	check func(t *jsondoc.Tree, found []*jsondoc.Match) *reply.Value
+	// alter changes one value and gives the answer for it.
+	alter func(t *jsondoc.Tree, m *jsondoc.Match) reply.Value
+}
+
+// fits tells whether the alteration is for values like v.
+func (c *alteration) fits(v jsondoc.Value) bool {
+	for _, k := range c.kinds {
+		if v.Kind() == k {
+			return true
+		}
+	}
+	return false
+}
+
+// alter does c to the document under key: to all values at the path. A JSONPath is
+// answered by an array with null where the type doesn't fit, a legacy path by the last
+// answer.
+func (tx *Tx) alter(key []byte, p *jsondoc.Path, c alteration) reply.Value {
+	answers, refusal := tx.alterEach(key, p, c)
+	switch {
+	case refusal != nil:
+		return *refusal
+	case p.Legacy:
+		return answers[len(answers)-1]
+	}
+	return reply.Array(answers...)
+}
+
+// alterEach is alter with all answers: one for each match, or for each match that fits
+// if the path is a legacy one, of which there is at least one then.
+func (tx *Tx) alterEach(key []byte, p *jsondoc.Path, c alteration) ([]reply.Value, *reply.Value) {
+	o, found, refusal := tx.findValues(key, p)
+	if refusal != nil {
+		return nil, refusal
+	}
+	fitting := make([]*jsondoc.Match, 0, len(found))
+	for _, m := range found {
+		if c.fits(m.Value) {
+			fitting = append(fitting, m)
+		}
+	}
+	if len(fitting) == 0 && p.Legacy {
+		if len(found) == 0 {
+			return nil, ptr(errNoPath(p))
+		}
+		return nil, ptr(errKind(c.expected, found[0].Value))
+	}
+	if c.check != nil && len(fitting) > 0 {
+		if refusal := c.check(&o.Data().(*keyspace.Document).Tree, fitting); refusal != nil {
+			return nil, refusal
+		}
+	}
+	answers := tx.alterFitting(key, o, fitting, c.alter)
+	if p.Legacy || len(fitting) == len(found) {
+		return answers, nil
+	}
+	all := make([]reply.Value, len(found))
+	for i, m := range found {
+		if len(fitting) > 0 && m == fitting[0] {
+			all[i], fitting, answers = answers[0], fitting[1:], answers[1:]
+		}
+	}
+	return all, nil
+}
+
+// findValues is what the path finds in the document under key, which must be there.
+func (tx *Tx) findValues(key []byte, p *jsondoc.Path) (*keyspace.Object, []*jsondoc.Match, *reply.Value) {
+	o, d, bad := tx.findDocument(key)
+	switch {
+	case bad != nil:
+		return nil, nil, bad
+	case d == nil:
+		return nil, nil, &errMissingKey
+	}
+	found, err := jsondoc.FindToChange(d.Root(), p, jsondoc.NewWork())
+	if err != nil {
+		return nil, nil, ptr(jsonError(err))
+	}
+	return o, found, nil
+}
+
+// alterFitting alters the values at the matches in their order: inner ones first.
+func (tx *Tx) alterFitting(key []byte, o *keyspace.Object, found []*jsondoc.Match, alter func(*jsondoc.Tree, *jsondoc.Match) reply.Value) []reply.Value {
+	answers := make([]reply.Value, len(found))
+	if len(found) == 0 {
+		return answers
+	}
+	tx.changeDocument(key, o, func(t *jsondoc.Tree) {
+		t.Own(found)
+		for i, m := range found {
+			answers[i] = alter(t, m)
+		}
+	})
+	return answers
+}

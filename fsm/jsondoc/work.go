@@ -1,0 +1,33 @@
+package jsondoc
+
+import "errors"
+
+// ErrWork says that a path would look at more values than one command may.
+var ErrWork = errors.New("path looks at too many values")
+
+// maxWork is how many values one command may look at: about a hundred milliseconds.
+const maxWork = 2_000_000
+
+// Work is what is left of that number. The same command spends the same on every node.
+type Work struct{ left int }
+
+// NewWork is the work of one command.
+func NewWork() *Work { return &Work{maxWork} }
+
+// Spend takes n values off and tells whether the command may go on.
+func (w *Work) Spend(n int) bool {
+	if w.left < n {
+		w.left = -1
+		return false
+	}
+	w.left -= n
+	return true
+}
+
+// Err is ErrWork once there was too much.
+func (w *Work) Err() error {
+	if w.left < 0 {
+		return ErrWork
+	}
+	return nil
+}
