@@ -64,6 +64,8 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 			}
 			answer(json.Marshal(n.watcher.Answer(q)))
 		}()
+	case callMonitor:
+		n.answerMonitor(payload, answer)
 	default:
 		answer(nil, errUnknownCall)
 	}

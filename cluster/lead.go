@@ -97,6 +97,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	wg.Go(func() { n.raiseLevel(ctx, term) })
 	wg.Go(func() { n.keepLinks(ctx) })
 	wg.Go(func() { n.yieldWhenFull(ctx) })
+	wg.Go(func() { n.watchSubscribers(ctx, term) })
 	n.mu.Lock()
 	work := slices.Clone(n.leaderWork)
 	n.mu.Unlock()

@@ -85,6 +85,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.committer.run(run) })
 	n.wg.Go(func() { n.proposer.run(run) })
 	n.wg.Go(func() { n.watchSize(run) })
+	n.wg.Go(func() { n.leaveFormerSubscribers(run) })
 	return n, nil
 }
 
@@ -151,7 +152,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Random: random}
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Restored: n.opts.Restored, Random: random}
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"time"
@@ -48,7 +49,12 @@ type Options struct {
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
 	// Notes is given what applies have to tell this node's subscribers.
 	Notes func([]env.Note)
-	Log   *slog.Logger
+	// Restored is called when a snapshot has replaced the state: Notes in between are
+	// lost to this node.
+	Restored func()
+	// Monitor answers a monitor's question of another node; see Node.Ask.
+	Monitor func(ctx context.Context, question []byte) ([]byte, error)
+	Log     *slog.Logger
 	// RaftLog gets the lines of the raft library.
 	RaftLog hclog.Logger
 }

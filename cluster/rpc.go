@@ -35,6 +35,7 @@ const (
 	callAdopt     // take part in a new cluster
 	callCommitted // a commit index, told by the leader; not answered
 	callTransfer  // hand leadership to the named node, or to any
+	callMonitor   // what the asked node's doors execute
 )
 
 var errCallTooLarge = errors.New("cluster: call is too large")

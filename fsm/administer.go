@@ -60,7 +60,15 @@ func (n *Session) Decode(r *wire.Reader) { n.ID = r.Uvarint() }
 func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	// The place in the entry tells registrations of one entry apart.
 	id := e.Index<<8 | uint64(e.Place()&0xff)
-	return Session{s.sessions.register(id, g.Node, g.Disk, g.Boot)}, nil
+	var former uint64
+	if i, found := s.sessions.place(g.Node); found {
+		former = s.sessions[i].id
+	}
+	id = s.sessions.register(id, g.Node, g.Disk, g.Boot)
+	if id != 0 && former != 0 {
+		s.dropSubscribers(e, former)
+	}
+	return Session{id}, nil
 }
 
 // NodeRef names a node.
@@ -72,8 +80,9 @@ func (n *NodeRef) Encode(w *wire.Writer) { w.String(n.Node) }
 // Decode reads the fields.
 func (n *NodeRef) Decode(r *wire.Reader) { n.Node = r.String() }
 
-func (s *State) removeNode(_ *env.Env, n NodeRef) (Opened, error) {
+func (s *State) removeNode(e *env.Env, n NodeRef) (Opened, error) {
 	if i, found := s.sessions.place(n.Node); found {
+		s.dropSubscribers(e, s.sessions[i].id)
 		s.sessions = slices.Delete(s.sessions, i, i+1)
 	}
 	return Opened{}, nil

@@ -207,7 +207,7 @@ func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, erro
 
 // deleteDatabase removes a database with all its data. Numbers of its credentials are
 // not given again, so that a later database of the name knows none of its identities.
-func (s *State) deleteDatabase(_ *env.Env, n DatabaseName) (DatabaseInfo, error) {
+func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error) {
 	i, found := s.place(n.Name)
 	switch {
 	case !found:
@@ -218,6 +218,8 @@ func (s *State) deleteDatabase(_ *env.Env, n DatabaseName) (DatabaseInfo, error)
 	d := s.databases[i]
 	s.serial = max(s.serial, d.users.Serial())
 	s.databases = slices.Delete(s.databases, i, i+1)
+	s.channels.DropDatabase(d.name)
+	e.Notes = append(e.Notes, env.Note{Kind: env.Deleted, DB: d.name})
 	return d.info(), nil
 }
 

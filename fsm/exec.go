@@ -171,7 +171,7 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 	if user == nil {
 		return tx
 	}
-	tx.DB, tx.Users, tx.User, tx.Config = d.keys, d.users, user, &d.config
+	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()
 	}

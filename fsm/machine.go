@@ -25,6 +25,9 @@ type Hooks struct {
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
 	Random func([]byte)
+	// Restored is called when a snapshot has replaced the state: what entries in
+	// between had to tell subscribers is lost.
+	Restored func()
 }
 
 // Machine is the state machine of one node. Apply is called by one goroutine;

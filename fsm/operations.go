@@ -47,13 +47,19 @@ var (
 	// TakeQuota gives a node commands of a database's daily quota.
 	TakeQuota = &Operation[QuotaClaim, Quota]{Code: 15, Name: "take quota", Since: env.Base,
 		encode: encodeRecord[QuotaClaim], decode: decodeRecord[QuotaClaim], encodeR: encodeRecord[Quota], decodeR: decodeRecord[Quota], apply: (*State).takeQuota}
+	// Subscribe says how many subscribers a node has.
+	Subscribe = &Operation[Subscribers, Opened]{Code: 30, Name: "subscribe", Since: env.Base,
+		encode: encodeRecord[Subscribers], decode: decodeRecord[Subscribers], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).subscribe}
+	// ForgetSubscribers ends the subscriptions of a node that can't be reached.
+	ForgetSubscribers = &Operation[SessionRef, Opened]{Code: 31, Name: "forget subscribers", Since: env.Base,
+		encode: encodeRecord[SessionRef], decode: decodeRecord[SessionRef], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).forgetSubscribers}
 )
 
 // byCode finds an operation by its code.
 var byCode = func() []operation {
-	table := make([]operation, 16)
+	table := make([]operation, 32)
 	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, RemoveNode,
-		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota} {
+		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers} {
 		table[o.code()] = o
 	}
 	return table

@@ -87,6 +87,7 @@ func DecodeOutcomes(r *wire.Reader, session uint64) ([]Outcome, error) {
 // run applies one request that is due.
 func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	o = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code}
+	e.Session = q.Session
 	op, err := find(q.Code, s.level)
 	if err != nil {
 		return o, err

@@ -34,9 +34,10 @@ const (
 	sectionDatabase byte = 3
 	sectionUsers    byte = 4
 	sectionKeys     byte = 5
-	// The kept replies of all databases follow the last one.
-	sectionRetries byte = 16
-	sectionEnd     byte = 255
+	// The kept replies of all databases follow the last one, then the subscriber counts.
+	sectionRetries  byte = 16
+	sectionChannels byte = 17
+	sectionEnd      byte = 255
 )
 
 // ErrSnapshot says that a snapshot is damaged or of an unknown form. Nothing was
@@ -145,7 +146,10 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	return f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) })
+	if err := f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) }); err != nil {
+		return err
+	}
+	return f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) })
 }
 
 // save writes the sections of a database.
@@ -209,6 +213,9 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.clock.Store(s.clock)
 	m.mu.Unlock()
 	m.advance(index)
+	if m.Hooks.Restored != nil {
+		m.Hooks.Restored()
+	}
 	return nil
 }
 
@@ -331,6 +338,8 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.content(section, record)
 	case sectionRetries:
 		return l.s.retries.Load(record)
+	case sectionChannels:
+		return l.s.channels.Load(record)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err

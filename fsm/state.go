@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"trireme/fsm/acl"
+	"trireme/fsm/channel"
 	"trireme/fsm/command"
 	"trireme/fsm/dedup"
 	"trireme/fsm/env"
@@ -25,6 +26,7 @@ type State struct {
 	databases   []*database // in the order of their names
 	home        *database   // the one named default, which is always there
 	retries     *dedup.Table
+	channels    *channel.Book
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -34,7 +36,7 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	s := &State{level: env.Base, retries: dedup.New(), table: table}
+	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), table: table}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -53,6 +55,7 @@ func (s *State) fork() *State {
 	}
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
+	f.channels = s.channels.Fork()
 	f.between = nil
 	return &f
 }

@@ -169,6 +169,7 @@ func (c *call) read() {
 		c.answer(*c.found.refusal)
 		return
 	}
+	c.show(c.rows...)
 	c.answerAll()
 }
 
@@ -232,6 +233,9 @@ func (c *call) write() {
 		return
 	}
 	c.values = append(c.values[:0], results.Values...)
+	if !results.Replayed {
+		c.show(c.rows...)
+	}
 	c.answerAll()
 }
 

@@ -22,7 +22,7 @@ func isFixed(path string) bool {
 	switch first {
 	case "livez", "readyz", "healthz", "metrics":
 		return path == first
-	case "admin", "v2", "console", "db", "monitor", "subscribe", "psubscribe":
+	case "admin", "v2", "console", "db":
 		return true
 	}
 	return false

@@ -50,13 +50,24 @@ func (c *call) command(path, query string) {
 	if origin := c.r.Header["Origin"]; len(origin) > 0 {
 		c.allowOrigin(origin[:1])
 	}
+	stream := redis.IsStream(path)
 	switch c.r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut:
+	case http.MethodHead, http.MethodPut:
+		if stream {
+			c.refuseMethod(streamMethods)
+			return
+		}
+		fallthrough
+	case http.MethodGet, http.MethodPost:
 		if f := c.prepare(path, query); f != nil {
 			c.fail(f)
 			return
 		}
-		c.execute()
+		if c.kind == kindStream {
+			c.stream()
+		} else {
+			c.execute()
+		}
 	case http.MethodOptions:
 		if c.r.Header["Access-Control-Request-Method"] != nil {
 			c.preflight()
@@ -64,9 +75,13 @@ func (c *call) command(path, query string) {
 		}
 		fallthrough
 	default:
-		c.w.Header()["Allow"] = methods
-		c.fail(&failure{http.StatusMethodNotAllowed, notApplied, ""})
+		c.refuseMethod(methods)
 	}
+}
+
+func (c *call) refuseMethod(allowed []string) {
+	c.w.Header()["Allow"] = allowed
+	c.fail(&failure{http.StatusMethodNotAllowed, notApplied, ""})
 }
 
 // prepare does everything that comes before a command exists: the token, the headers,
@@ -86,6 +101,8 @@ func (c *call) prepare(path, query string) *failure {
 	switch {
 	case len(argv) == 0:
 		c.kind = kindBody
+	case redis.IsStream(path):
+		c.kind = kindStream
 	case len(argv) == 1 && string(argv[0]) == "pipeline":
 		c.kind, c.mode = kindPipeline, fsm.Pipeline
 	case len(argv) == 1 && string(argv[0]) == "multi-exec":
@@ -96,6 +113,9 @@ func (c *call) prepare(path, query string) *failure {
 	}
 	if f := c.readBody(); f != nil {
 		return f
+	}
+	if c.kind == kindStream {
+		return nil // body and query say nothing there
 	}
 	if err := c.arguments(query); err != nil {
 		return badRequest(err.Error())

@@ -17,12 +17,13 @@ const (
 	kindBody
 	kindPipeline
 	kindTransaction
+	kindStream
 	kindPreflight
 	kindFixed // health, metrics, administration
 	kinds
 )
 
-var kindNames = [kinds]string{"other", "path", "body", "pipeline", "multi-exec", "preflight", "fixed"}
+var kindNames = [kinds]string{"other", "path", "body", "pipeline", "multi-exec", "stream", "preflight", "fixed"}
 
 // statuses that get a counter of their own; any other is counted as such.
 var statuses = []int{200, 400, 401, 403, 404, 405, 500, 503}

@@ -18,7 +18,9 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/command"
+	"trireme/httpapi/hub"
 	"trireme/httpapi/lane"
+	"trireme/httpapi/redis"
 	"trireme/quota"
 )
 
@@ -58,6 +60,11 @@ type Options struct {
 	// Meter counts commands against the daily limits; doors of one node share it. The
 	// default is one of the server's own.
 	Meter *quota.Meter
+	// Hub brings messages and executed commands to streams; without one their paths
+	// answer 404. Its owner closes it, after Shutdown.
+	Hub *hub.Hub
+	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
+	Heartbeat time.Duration
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger
 	// Metrics is the process's registry: the server adds its collectors to it and
@@ -86,6 +93,7 @@ type Server struct {
 	engine   Engine
 	admin    Admin
 	meter    *quota.Meter
+	hub      *hub.Hub
 	log      *slog.Logger
 	table    *command.Table
 	names    names
@@ -101,6 +109,9 @@ type Server struct {
 	maxRows  int
 	loopback bool
 	open     bool
+
+	heartbeat time.Duration
+	stopping  chan struct{} // closed when streams must end
 }
 
 // New makes a server; Serve starts it. It fails if the options contradict themselves or
@@ -116,7 +127,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, admin: o.Admin, meter: o.Meter, log: o.Log, table: command.NewTable(),
 		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
-		loopback: o.LoopbackOnly, open: o.OpenMetrics,
+		loopback: o.LoopbackOnly, open: o.OpenMetrics, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
 		bounds: o.Limits, gate: newGate(o.Limits), flight: newFlight(o.Limits.InFlight),
 	}
 	if s.metrics, err = newMetrics(o.Metrics); err != nil {
@@ -126,6 +137,7 @@ func New(o Options) (*Server, error) {
 	s.fixed = s.fixedRoutes(o.Metrics)
 	s.http = s.newHTTPServer(o.Log)
 	s.lane = newLane(s)
+	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	return s, nil
 }
 
@@ -150,6 +162,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.MaxRequestSize > LargestRequestSize {
 		return o, fmt.Errorf("httpapi: the largest request size is %d bytes, not %d", int64(LargestRequestSize), o.MaxRequestSize)
+	}
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = DefaultHeartbeat
 	}
 	if o.MaxRows <= 0 {
 		o.MaxRows = DefaultMaxRows
@@ -189,7 +204,7 @@ func newLane(s *Server) *lane.Server {
 			if end := bytes.IndexAny(first, "/?%"); end >= 0 {
 				first = first[:end]
 			}
-			return !isFixed(string(first))
+			return !isFixed(string(first)) && !redis.IsStream(string(first))
 		},
 	}
 }

@@ -210,13 +210,14 @@ var vectors = []vector{
 
 	// Headers that clients send for other reasons.
 	{"GET", "/get/k", "", "Svc-Telemetry-Sdk: a, b|Cache-Control: no-cache|X-Anything: 1", 200, `{"result":"v"}`},
+	// Streams that do not begin.
+	{"POST", "/subscribe", "[]", base64Header, 400, `{"error":"ERR wrong number of arguments for 'subscribe' command"}`},
+	{"POST", "/monitor/x", "", "", 400, `{"error":"ERR wrong number of arguments for 'monitor' command"}`},
 	// Parts that are not there.
 	{"GET", "/v2/messages", "", "", 404, `{"error":"…`},
 	{"GET", "/console/", "", "", 404, `{"error":"…`},
 	{"POST", "/db/", "", "", 404, `{"error":"…`},
 	{"POST", "/db/no.name/get/k", "", "", 404, `{"error":"…`},
-	{"POST", "/subscribe/c", "[]", base64Header, 404, `{"error":"…`},
-	{"POST", "/monitor", "", "", 404, `{"error":"…`},
 }
 
 const readOnly = "Authorization: Bearer " + httpapitest.ReadOnlyToken

@@ -289,3 +289,69 @@ test("a sync token for every write", async () => {
   assert.equal(seen.size, 6);
   assert.equal(seen.has(null), false);
 });
+
+// until waits for something that comes by a stream, and fails at an error of the stream.
+const until = async (what, ready, errors = []) => {
+  for (let i = 0; i < 1000; i++) {
+    if (ready()) return;
+    assert.deepEqual(errors, []);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  assert.fail(`${what} did not come`);
+};
+
+test("subscriptions on every node", async (t) => {
+  const channel = key("channel");
+  const got = urls.map(() => []);
+  const subscribed = [];
+  const errors = [];
+  const subscriptions = urls.map((url, i) => {
+    const s = new Redis({ url, ...quiet }).subscribe([channel]);
+    s.on("subscribe", (count) => subscribed.push(count));
+    s.on("message", (e) => got[i].push(e));
+    s.on("error", (e) => errors.push(e));
+    t.after(() => s.unsubscribe());
+    return s;
+  });
+  await until("a subscription", () => subscribed.length === urls.length, errors);
+  assert.deepEqual(subscribed, urls.map(() => 1));
+  assert.equal(await redis.publish(channel, "text, with a comma"), urls.length);
+  assert.equal(await redis.publish(channel, { n: 1, list: ["é", null] }), urls.length);
+  await Promise.all([...Array(50).keys()].map((n) => redis.publish(channel, { n })));
+  await until("a message", () => got.every((list) => list.length === 52), errors);
+  for (const list of got) {
+    assert.deepEqual(list[0], { channel, message: "text, with a comma" });
+    assert.deepEqual(list[1], { channel, message: { n: 1, list: ["é", null] } });
+    assert.deepEqual(list, got[0]);
+  }
+  assert.deepEqual(await redis.exec(["PUBSUB", "NUMSUB", channel]), [channel, urls.length]);
+  for (const s of subscriptions) await s.unsubscribe();
+  let left = -1;
+  for (let i = 0; i < 500 && left !== 0; i++) {
+    left = await redis.publish(channel, "nobody");
+    await new Promise((done) => setTimeout(done, 10));
+  }
+  assert.equal(left, 0);
+});
+
+// The client takes messages of patterns for JSON and nothing else.
+test("pattern subscriptions", async (t) => {
+  const prefix = key("pattern");
+  const got = [];
+  let subscribed = false;
+  const s = new Redis({ url: node(), ...quiet }).psubscribe([`${prefix}:*`]);
+  t.after(() => s.unsubscribe());
+  const errors = [];
+  s.on("error", (e) => errors.push(e));
+  s.on("psubscribe", () => (subscribed = true));
+  s.on("pmessage", (e) => got.push(e));
+  await until("a subscription", () => subscribed, errors);
+  assert.equal(await redis.publish(`${prefix}:a`, [1, "a,b"]), 1);
+  assert.equal(await redis.publish(`${prefix}-b`, "not this"), 0);
+  assert.equal(await redis.publish(`${prefix}:c`, { third: 3 }), 1);
+  await until("a message", () => got.length === 2, errors);
+  assert.deepEqual(got, [
+    { pattern: `${prefix}:*`, channel: `${prefix}:a`, message: [1, "a,b"] },
+    { pattern: `${prefix}:*`, channel: `${prefix}:c`, message: { third: 3 } },
+  ]);
+});

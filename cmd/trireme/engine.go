@@ -63,6 +63,22 @@ func (e *engine) Local(fn func(*fsm.View)) {
 	m.View(0, [16]byte{}, fn)
 }
 
+// Others are the ids of the other nodes; see hub.Peers.
+func (e *engine) Others() []string {
+	if n := e.node.Load(); n != nil {
+		return n.Others()
+	}
+	return nil
+}
+
+// Ask puts a monitor's question to another node; see hub.Peers.
+func (e *engine) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
+	if n := e.node.Load(); n != nil {
+		return n.Ask(ctx, node, question)
+	}
+	return nil, errStarting
+}
+
 // readyWithin is how long a node may take to say that it is ready.
 const readyWithin = time.Second
 

@@ -17,6 +17,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/command"
 	"trireme/httpapi"
+	"trireme/httpapi/hub"
 	"trireme/observe"
 )
 
@@ -41,6 +42,7 @@ type process struct {
 	profile
 	log    *slog.Logger
 	engine *engine
+	hub    *hub.Hub
 	server *httpapi.Server
 
 	mu      sync.Mutex
@@ -51,6 +53,8 @@ type process struct {
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net.Listener, p profile) error {
 	limitMemory(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
+	n.hub = hub.New(hub.Options{Log: n.engine, Peers: n.engine, Logger: log})
+	defer n.closeHub()
 	registry, err := observe.NewRegistry(version, commit)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -86,7 +90,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 // edge is the HTTP server. On loopback nobody else sees metrics.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
-		Engine: n.engine, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
+		Engine: n.engine, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
 		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
 		Limits:       n.Limits,
 		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),
@@ -101,6 +105,7 @@ func (n *process) open(ctx context.Context) (*cluster.Node, error) {
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
+	o.Notes, o.Restored, o.Monitor = n.hub.Notes, n.hub.Restored, n.hub.Answer
 	o.Fatal = func(reason string) {
 		fmt.Fprintln(os.Stderr, "trireme: "+reason)
 		os.Exit(exitFailed)
@@ -202,6 +207,7 @@ func (n *process) shutdown(node *cluster.Node) {
 		node.HandOver(ctx)
 	}
 	drained.Wait()
+	n.closeHub()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.members != nil {
@@ -215,6 +221,17 @@ func (n *process) shutdown(node *cluster.Node) {
 		}
 		n.log.Info("stopped")
 	}
+}
+
+// farewellTime is how long the log may take to learn that this node's subscribers are
+// gone; the leader finds out by itself.
+const farewellTime = time.Second
+
+// closeHub ends what is left of subscriptions. Only the first call does anything.
+func (n *process) closeHub() {
+	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
+	defer cancel()
+	n.hub.Close(ctx)
 }
 
 // founding are the first settings of a cluster with these tokens.

@@ -5,6 +5,7 @@ package command
 
 import (
 	"trireme/fsm/acl"
+	"trireme/fsm/channel"
 	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
@@ -84,8 +85,10 @@ type Tx struct {
 	*env.Env
 	DB    *keyspace.DB
 	Users *acl.Store // of the database
-	User  *acl.User  // nil: nobody, who may do nothing
-	Table *Table
+	// Channels are the subscriber counts of the database.
+	Channels channel.Scope
+	User     *acl.User // nil: nobody, who may do nothing
+	Table    *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;
 	// OtherMemory is what is used beside DB.
 	MaxMemory, OtherMemory int64
@@ -113,4 +116,8 @@ const (
 	HTTP
 	RESP
 	Script
+	Stream // the HTTP gateway's paths for what is refused as its command
 )
+
+// rest tells whether the door is one of the HTTP gateway's.
+func (d Door) rest() bool { return d == HTTP || d == Stream }

@@ -53,7 +53,7 @@ func (c *Command) channels(argv [][]byte) (names []string, patterns bool) {
 
 // errNobody is what somebody hears whose credential proves nothing any more.
 func errNobody(d Door) reply.Value {
-	if d == HTTP {
+	if d.rest() {
 		return reply.Error("WRONGPASS invalid or missing auth token")
 	}
 	return reply.Error("NOAUTH Authentication required.")
@@ -62,7 +62,7 @@ func errNobody(d Door) reply.Value {
 // refusal is a denial in the words of the door.
 func refusal(tx *Tx, c *Command, denied acl.Denied, _ string) reply.Value {
 	name := outward(c.Name)
-	if tx.Door == HTTP {
+	if tx.Door.rest() {
 		return reply.Error("NOPERM this user has no permissions to " + map[acl.Denied]string{
 			acl.DeniedCommand: "run the '" + name + "' command or its subcommand",
 			acl.DeniedKey:     "access one of the keys used as arguments",

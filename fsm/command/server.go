@@ -43,6 +43,8 @@ func server() []Command {
 			Syntax: "FLUSHALL [ASYNC | SYNC]", Summary: "Deletes all keys.", Run: flush},
 		{Name: "flushdb", Arity: -1, Flags: Write, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "FLUSHDB [ASYNC | SYNC]", Summary: "Deletes all keys, like FLUSHALL.", Run: flush},
+		{Name: "monitor", Arity: 1, Flags: Admin | NoHTTP | NoScript | NoMulti, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "MONITOR", Summary: "Shows the connection what all nodes execute in its database.", Run: ofConnection},
 		{Name: "time", Arity: 1, Flags: Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "TIME", Summary: "Returns cluster time as Unix seconds and the microseconds within the second.", Run: timeNow},
 	}, fixedRows()...)

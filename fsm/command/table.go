@@ -57,6 +57,7 @@ func families() []family {
 		{"bitmap", bitmapRows()},
 		{"hyperloglog", hyperLogLogRows()},
 		{"json", jsonRows()},
+		{"pubsub", pubsub()},
 	}
 }
 

@@ -29,6 +29,8 @@ type Env struct {
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it gives must not reach the state.
 	Random func([]byte)
+	// Session is that of the node which asked for this request, 0 if none is named.
+	Session uint64
 	// Notes are what this apply has to tell subscribers; see Note.
 	Notes []Note
 
@@ -39,12 +41,33 @@ type Env struct {
 	left  int
 }
 
-// Note is a channel message or keyspace event that leaves an apply for the
-// subscribers of this node.
+// Note is what leaves an apply for the subscribers of this node: a message, or what
+// became of subscriptions at this place in the log.
 type Note struct {
+	Kind NoteKind
+	// DB, Channel and Message are those of a message.
 	DB, Channel string
 	Message     string
+	// Hub and Serial name the node's fan-out and its request.
+	Hub, Serial uint64
 }
+
+// NoteKind is what a Note tells.
+type NoteKind uint8
+
+// The kinds of notes.
+const (
+	// Message: to the subscribers of Channel and of the patterns that match it.
+	Message NoteKind = iota
+	// ShardMessage: to the subscribers of the shard channel.
+	ShardMessage
+	// Counted: the subscriptions of request Serial of Hub count from here on.
+	Counted
+	// Dropped: the subscriptions of Hub count no more.
+	Dropped
+	// Deleted: the database DB is gone.
+	Deleted
+)
 
 // New is the environment of request number place of an entry with that seed.
 func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {

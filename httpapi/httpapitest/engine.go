@@ -12,6 +12,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/acl"
 	"trireme/fsm/env"
+	"trireme/httpapi/hub"
 )
 
 // The tokens of a new Engine.
@@ -42,11 +43,18 @@ type Engine struct {
 	apply   bool // a failing proposal is applied all the same
 	hook    func()
 	before  func() // called by the next proposal
+	nodes   int
+	hubs    []*hub.Hub
 }
 
 // New is an engine whose cluster has been founded with the tokens above.
 func New() *Engine {
 	e := &Engine{Machine: fsm.NewMachine(), now: func() int64 { return time.Now().UnixMilli() }}
+	e.Machine.Hooks.Notes = func(notes []env.Note) {
+		for _, h := range e.hubs {
+			h.Notes(notes)
+		}
+	}
 	e.Found(Tokens())
 	return e
 }
@@ -140,10 +148,14 @@ func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, erro
 const term = 1
 
 func (e *Engine) commit(code uint16, body []byte) (any, error) {
+	return e.commitRequest(fsm.Request{Code: code, Body: body})
+}
+
+func (e *Engine) commitRequest(q fsm.Request) (any, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.index++
-	entry := fsm.Entry{Stamp: e.now(), Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
+	entry := fsm.Entry{Stamp: e.now(), Term: term, Requests: []fsm.Request{q}}
 	binary.LittleEndian.PutUint64(entry.Seed[:], e.index)
 	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
 	if err != nil {

@@ -13,8 +13,12 @@ import (
 const stopTimeout = 10 * time.Second
 
 // Serve runs a server on a loopback socket until the test ends, and gives its address.
+// Over an Engine it gets a hub of its own, as every node has one.
 func Serve(t testing.TB, o httpapi.Options) string {
 	t.Helper()
+	if e, own := o.Engine.(*Engine); own && o.Hub == nil {
+		o.Hub = e.NewHub(t)
+	}
 	s, err := httpapi.New(o)
 	if err != nil {
 		t.Fatal(err)

@@ -32,18 +32,19 @@ type line struct {
 }
 
 var lines = map[string]line{
-	"core.1":  {"a fresh clone runs, answers the first requests, and its tests pass", freshClone},
-	"core.2":  {"10,000 writes through any node, each read through another at once", readElsewhere},
-	"core.3":  {"the published client, unmodified, against three nodes", clients},
-	"core.4":  {"kill -9 and graceful stop of the leader under 64 clients", leaderLost},
-	"core.5":  {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
-	"core.6":  {"all nodes killed at once with 1,000,000 keys", allKilled},
-	"core.7":  {"flipped bits, truncated files, failing disks", damagedDisk},
-	"core.8":  {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
-	"core.9":  {"two replicas, 1,000,000 random commands, one restored midway", replicas},
-	"core.10": {"the benchmarks", bench("-install")},
-	"core.11": {"fuzzing, 5 minutes a target", fuzzing},
-	"core.12": {"no leadership change in a fault-free minute under full load", bench("steady")},
+	"core.1":    {"a fresh clone runs, answers the first requests, and its tests pass", freshClone},
+	"core.2":    {"10,000 writes through any node, each read through another at once", readElsewhere},
+	"core.3":    {"the published client, unmodified, against three nodes", clients},
+	"core.4":    {"kill -9 and graceful stop of the leader under 64 clients", leaderLost},
+	"core.5":    {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
+	"core.6":    {"all nodes killed at once with 1,000,000 keys", allKilled},
+	"core.7":    {"flipped bits, truncated files, failing disks", damagedDisk},
+	"core.8":    {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
+	"core.9":    {"two replicas, 1,000,000 random commands, one restored midway", replicas},
+	"core.10":   {"the benchmarks", bench("-install")},
+	"core.11":   {"fuzzing, 5 minutes a target", fuzzing},
+	"gateway.4": {"200 subscribers, 10,000 messages from all nodes, two leaders killed", channels},
+	"core.12":   {"no leadership change in a fault-free minute under full load", bench("steady")},
 }
 
 // session is what a line works with.

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"trireme/fsm"
+)
+
+const (
+	// unreachable is how long a node may not answer before its subscribers count no
+	// more (decisions 26).
+	unreachable = 5 * time.Second
+	// reachEvery is how often the leader asks nodes that have subscribers.
+	reachEvery = 500 * time.Millisecond
+)
+
+// watchSubscribers drops, while this node leads, the subscriber counts of nodes that
+// can't be reached: nobody there receives anything.
+func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
+	answered := map[string]time.Time{}
+	began := time.Now()
+	for pause(ctx, reachEvery) {
+		var nodes []fsm.SubscribedNode
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { nodes = v.SubscribedNodes() })
+		for _, id := range n.reachable(ctx, nodes) {
+			answered[id] = time.Now()
+		}
+		for _, s := range nodes {
+			last := began
+			if at, ok := answered[s.Node]; ok {
+				last = at
+			}
+			if time.Since(last) < unreachable {
+				continue
+			}
+			n.log.Info("a node that can't be reached has no subscribers any more", "subscriber_node", s.Node)
+			if _, err := n.command(term, fsm.ForgetSubscribers.Code, fsm.ForgetSubscribers.Body(fsm.SessionRef{Session: s.Session})); err != nil {
+				n.log.Debug("subscribers were not forgotten", "error", err)
+			}
+		}
+	}
+}
+
+// reachable are those of the nodes that answer within reachEvery.
+func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids []string) {
+	ctx, cancel := context.WithTimeout(ctx, reachEvery)
+	defer cancel()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, s := range nodes {
+		wg.Go(func() {
+			if s.Node != n.opts.NodeID {
+				to, ok := n.serverAddr(s.Node)
+				if !ok {
+					return
+				}
+				if h, err := n.peers.hello(ctx, to); err != nil || h.Node != s.Node {
+					return
+				}
+			}
+			mu.Lock()
+			ids = append(ids, s.Node)
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	return ids
+}
+
+// serverAddr is the address of a server of raft's configuration.
+func (n *Node) serverAddr(id string) (string, bool) {
+	for _, s := range n.servers() {
+		if string(s.ID) == id {
+			return string(s.Address), true
+		}
+	}
+	return "", false
+}
+
+// leaveFormerSubscribers has the subscribers of this node's former process dropped. Its
+// registration does that, but comes with the first request, which may take its time.
+func (n *Node) leaveFormerSubscribers(ctx context.Context) {
+	for pause(ctx, reachEvery) {
+		if n.proposer.registered() {
+			return
+		}
+		var nodes []fsm.SubscribedNode
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { nodes = v.SubscribedNodes() })
+		for _, s := range nodes {
+			if s.Node == n.opts.NodeID {
+				// What it asks for is done by the registration already.
+				_, _ = n.Propose(ctx, fsm.ForgetSubscribers.Code, fsm.ForgetSubscribers.Body(fsm.SessionRef{Session: s.Session}))
+			}
+		}
+	}
+}
+
+// registered tells whether this process has a session.
+func (p *proposer) registered() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.session != 0
+}

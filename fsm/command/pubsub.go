@@ -1,0 +1,128 @@
+package command
+
+import (
+	"trireme/fsm/channel"
+	"trireme/fsm/env"
+	"trireme/fsm/reply"
+)
+
+// pubsub is the Pub/Sub family. Messages travel in the log, so that all subscribers on
+// all nodes see one order, and counts are replicated, so that a publisher learns how
+// many receive. Subscribing belongs to a connection: the rows for it stand here to be
+// known and judged, and whoever holds the connection does the rest.
+func pubsub() []Command {
+	own := NoHTTP | NoScript | NoMulti // of a connection
+	return []Command{
+		{Name: "psubscribe", Arity: -2, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in patterns",
+			Syntax: "PSUBSCRIBE pattern [pattern ...]", Summary: "Subscribes the connection to all channels that match a pattern.", Run: ofConnection},
+		{Name: "publish", Arity: 3, Flags: Write | Fast, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(P) in patterns of the database, and O(N) in receivers on every node",
+			Syntax: "PUBLISH channel message", Summary: "Sends a message to the subscribers of a channel on all nodes. Returns how many there are at its place in the log.", Run: publish},
+		{Name: "pubsub channels", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(N) in channels",
+			Syntax: "PUBSUB CHANNELS [pattern]", Summary: "Lists the channels that have a subscriber by name on any node, in their order.", Run: pubsubChannels},
+		{Name: "pubsub help", Arity: 2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "PUBSUB HELP", Summary: "Lists the subcommands.", Run: pubsubHelp},
+		{Name: "pubsub numpat", Arity: 2, Flags: ReadOnly | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(N) in patterns",
+			Syntax: "PUBSUB NUMPAT", Summary: "Returns the number of different patterns that have a subscriber on any node.", Run: pubsubNumPat},
+		{Name: "pubsub numsub", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(N) in channels asked for",
+			Syntax: "PUBSUB NUMSUB [channel ...]", Summary: "Returns each channel with the number of its subscribers on all nodes, without those of patterns.", Run: pubsubNumSub},
+		{Name: "pubsub shardchannels", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels",
+			Syntax: "PUBSUB SHARDCHANNELS [pattern]", Summary: "Lists the shard channels that have a subscriber on any node, in their order.", Run: pubsubShardChannels},
+		{Name: "pubsub shardnumsub", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels asked for",
+			Syntax: "PUBSUB SHARDNUMSUB [shardchannel ...]", Summary: "Returns each shard channel with the number of its subscribers on all nodes.", Run: pubsubShardNumSub},
+		{Name: "punsubscribe", Arity: -1, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in patterns",
+			Syntax: "PUNSUBSCRIBE [pattern ...]", Summary: "Ends pattern subscriptions of the connection, all of them without arguments.", Run: ofConnection},
+		{Name: "spublish", Arity: 3, Flags: Write | Fast | NoHTTP, Keys: firstKey, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in receivers on every node",
+			Syntax: "SPUBLISH shardchannel message", Summary: "Sends a message to the subscribers of a shard channel on all nodes. There is one shard.", Run: shardPublish},
+		{Name: "ssubscribe", Arity: -2, Flags: own, Keys: allKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels",
+			Syntax: "SSUBSCRIBE shardchannel [shardchannel ...]", Summary: "Subscribes the connection to shard channels.", Run: ofConnection},
+		{Name: "subscribe", Arity: -2, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in channels",
+			Syntax: "SUBSCRIBE channel [channel ...]", Summary: "Subscribes the connection to channels.", Run: ofConnection},
+		{Name: "sunsubscribe", Arity: -1, Flags: own, Keys: KeySpec{Find: allWords}, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels",
+			Syntax: "SUNSUBSCRIBE [shardchannel ...]", Summary: "Ends subscriptions of the connection to shard channels, all of them without arguments.", Run: ofConnection},
+		{Name: "unsubscribe", Arity: -1, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in channels",
+			Syntax: "UNSUBSCRIBE [channel ...]", Summary: "Ends subscriptions of the connection, all of them without arguments.", Run: ofConnection},
+	}
+}
+
+// allWords are the places of all arguments, also of none.
+func allWords(argv [][]byte) (at []int) {
+	for i := 1; i < len(argv); i++ {
+		at = append(at, i)
+	}
+	return at
+}
+
+// ofConnection answers where there is no connection to act on.
+func ofConnection(_ *Tx, a *Args) reply.Value {
+	a.Rest()
+	return reply.Error("ERR this command belongs to a connection of its own")
+}
+
+func publish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Plain, env.Message) }
+
+func shardPublish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Shard, env.ShardMessage) }
+
+// send leaves a message for the subscribers and answers how many they are. Without any
+// there is nobody to tell.
+func (tx *Tx) send(a *Args, kind channel.Kind, note env.NoteKind) reply.Value {
+	name, message := a.String(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	n := tx.Channels.Receivers(kind, name)
+	if n > 0 {
+		tx.Notes = append(tx.Notes, env.Note{Kind: note, DB: tx.Channels.DB(), Channel: name, Message: string(message)})
+	}
+	return reply.Int(n)
+}
+
+func pubsubChannels(tx *Tx, a *Args) reply.Value { return tx.channelNames(a, channel.Plain) }
+
+func pubsubShardChannels(tx *Tx, a *Args) reply.Value { return tx.channelNames(a, channel.Shard) }
+
+func (tx *Tx) channelNames(a *Args, kind channel.Kind) reply.Value {
+	pattern := "*"
+	if a.Left() > 0 {
+		pattern = a.String()
+	}
+	if a.Left() > 0 {
+		return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + clean(string(a.argv[1])) + "'. Try PUBSUB HELP.")
+	}
+	return bulks(tx.Channels.Names(kind, pattern))
+}
+
+func pubsubNumSub(tx *Tx, a *Args) reply.Value { return tx.channelCounts(a, channel.Plain) }
+
+func pubsubShardNumSub(tx *Tx, a *Args) reply.Value { return tx.channelCounts(a, channel.Shard) }
+
+func (tx *Tx) channelCounts(a *Args, kind channel.Kind) reply.Value {
+	var values []reply.Value
+	for _, name := range a.Rest() {
+		values = append(values, reply.Bulk(string(name)), reply.Int(tx.Channels.Count(kind, string(name))))
+	}
+	return reply.Array(values...)
+}
+
+func pubsubNumPat(tx *Tx, a *Args) reply.Value {
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return reply.Int(tx.Channels.Patterns())
+}
+
+func pubsubHelp(*Tx, *Args) reply.Value {
+	lines := []string{
+		"PUBSUB subcommands. What they count is on all nodes:",
+		"CHANNELS [pattern]", "    The channels with subscribers by name.",
+		"NUMPAT", "    How many patterns have subscribers.",
+		"NUMSUB [channel ...]", "    How many subscribers these channels have by name.",
+		"SHARDCHANNELS [pattern]", "    The shard channels with subscribers.",
+		"SHARDNUMSUB [shardchannel ...]", "    How many subscribers these shard channels have.",
+		"HELP", "    These lines.",
+	}
+	values := make([]reply.Value, len(lines))
+	for i, l := range lines {
+		values[i] = reply.Status(l)
+	}
+	return reply.Array(values...)
+}

@@ -1,0 +1,79 @@
+package redis
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"trireme/fsm/channel"
+	"trireme/httpapi/hub"
+)
+
+// StreamNames are the first segments of the paths that answer with a stream of events.
+const (
+	Monitor    = "monitor"
+	Subscribe  = "subscribe"
+	PSubscribe = "psubscribe"
+)
+
+// IsStream tells whether the raw path names a stream.
+func IsStream(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first == Monitor || first == Subscribe || first == PSubscribe
+}
+
+// Heartbeat is a comment of an event stream, which clients drop.
+const Heartbeat = ": keep-alive\n\n"
+
+// MonitorOK is the first payload of a monitor: the quotes are part of it.
+const MonitorOK = `"OK"`
+
+// AppendData writes one server-sent event. A line break in the payload begins another
+// data line, in each of the forms that readers of such streams take for one: whatever a
+// message holds, it stays in its own event. Bytes that aren't UTF-8 become U+FFFD.
+func AppendData(dst []byte, payload string) []byte {
+	for more := true; more; {
+		end := strings.IndexAny(payload, "\r\n")
+		line := payload
+		if more = end >= 0; more {
+			line = payload[:end]
+			if payload[end] == '\r' && strings.HasPrefix(payload[end+1:], "\n") {
+				end++
+			}
+			payload = payload[end+1:]
+		}
+		dst = append(dst, "data: "...)
+		dst = appendText(dst, line)
+		dst = append(dst, '\n')
+	}
+	return append(dst, '\n')
+}
+
+// AppendEvent writes what a subscriber gets. count is the number of subscriptions of the
+// connection, for confirmations.
+func AppendEvent(dst []byte, e *hub.Event, count int) []byte {
+	var b strings.Builder
+	pattern := e.Kind == channel.Pattern
+	switch {
+	case e.Confirmed && pattern:
+		b.WriteString("psubscribe," + e.Name + "," + strconv.Itoa(count))
+	case e.Confirmed:
+		b.WriteString("subscribe," + e.Name + "," + strconv.Itoa(count))
+	case pattern:
+		b.WriteString("pmessage," + e.Name + "," + e.Channel + "," + e.Message)
+	default:
+		b.WriteString("message," + e.Channel + "," + e.Message)
+	}
+	return AppendData(dst, b.String())
+}
+
+// appendText writes s; each byte that isn't UTF-8 becomes U+FFFD.
+func appendText(dst []byte, s string) []byte {
+	if utf8.ValidString(s) {
+		return append(dst, s...)
+	}
+	for _, r := range s {
+		dst = utf8.AppendRune(dst, r)
+	}
+	return dst
+}

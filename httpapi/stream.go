@@ -1,0 +1,278 @@
+package httpapi
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/channel"
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+	"trireme/httpapi/hub"
+	"trireme/httpapi/redis"
+)
+
+const (
+	// DefaultHeartbeat is how often an idle stream shows that it lives.
+	DefaultHeartbeat = 15 * time.Second
+	// streamWrite is how long a client may take for one piece of a stream.
+	streamWrite = 10 * time.Second
+	// streamPiece is about how many bytes a piece has.
+	streamPiece = 64 << 10
+)
+
+// Values of a stream's headers.
+var (
+	streamType    = []string{"text/event-stream"}
+	streamMethods = []string{"GET, POST"}
+	noCache       = []string{"no-cache"}
+	noBuffering   = []string{"no"}
+)
+
+// errRevoked is why a stream ends whose token, or its user's right to the stream, is gone.
+var errRevoked = &failure{http.StatusUnauthorized, notApplied, "WRONGPASS the token, or its right to this stream, was revoked"}
+
+// errNoStreams is the answer of a server without a hub.
+var errNoStreams = &failure{http.StatusNotFound, notApplied, "ERR this server has no streams"}
+
+// stream answers with events until the client goes, its token is revoked, it is too
+// slow, or the server stops. Everything before the first event is told as an error.
+func (c *call) stream() {
+	argv := c.words.Argv()
+	c.body = trim(c.body)
+	if c.s.hub == nil {
+		c.fail(errNoStreams)
+		return
+	}
+	if refusal, f := c.mayStream(argv); f != nil {
+		c.fail(f)
+		return
+	} else if refusal != nil {
+		c.fail(badRequest(refusal.Text()))
+		return
+	}
+	c.show(argv)
+	switch string(argv[0]) {
+	case redis.Monitor:
+		c.monitor()
+	case redis.Subscribe:
+		c.subscribe(channel.Plain, argv[1:])
+	default:
+		c.subscribe(channel.Pattern, argv[1:])
+	}
+}
+
+// mayStream tells why the token's user may not have the stream. A refusal of this
+// node's state is confirmed by the newest one.
+func (c *call) mayStream(argv [][]byte) (refusal *reply.Value, f *failure) {
+	if refusal, known := c.streaming(argv); known && refusal == nil {
+		return nil, nil
+	}
+	judge := func(v *fsm.View) { refusal = c.judgeStream(v, argv) }
+	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, judge); err != nil {
+		return nil, failureOf(err, false)
+	}
+	if c.as.By == acl.Nobody {
+		return nil, errToken
+	}
+	return refusal, nil
+}
+
+// streaming tells whether this node knows the stream's token, and why its user may not
+// have the stream, nil if nothing is against it.
+func (c *call) streaming(argv [][]byte) (refusal *reply.Value, known bool) {
+	c.s.engine.Local(func(v *fsm.View) { refusal = c.judgeStream(v, argv) })
+	return refusal, c.as.By != acl.Nobody
+}
+
+func (c *call) judgeStream(v *fsm.View, argv [][]byte) *reply.Value {
+	if c.look(v); c.as.By == acl.Nobody {
+		return nil
+	}
+	_, refusal := v.Check(c.as, command.Stream, argv)
+	return refusal
+}
+
+// database names the keyspace of the request.
+func (c *call) database() string { return cmp.Or(c.db, fsm.DefaultDB) }
+
+// feed is where a stream's events come from.
+type feed interface {
+	Wake() <-chan struct{}
+	// append writes what has come; the error says that nothing comes after it.
+	append(dst []byte) ([]byte, error)
+}
+
+// subscription is a feed of messages.
+type subscription struct {
+	*hub.Subscription
+	events []hub.Event
+	count  int
+}
+
+func (s *subscription) append(dst []byte) ([]byte, error) {
+	var err error
+	s.events, err = s.Take(s.events)
+	for i := range s.events {
+		if s.events[i].Confirmed {
+			s.count++
+		}
+		dst = redis.AppendEvent(dst, &s.events[i], s.count)
+	}
+	return dst, err
+}
+
+func (c *call) subscribe(kind channel.Kind, words [][]byte) {
+	s := &subscription{Subscription: c.s.hub.Subscribe(c.database())}
+	defer s.Close()
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = string(w)
+	}
+	s.Add(kind, names...)
+	c.pump(s)
+}
+
+// monitored is a feed of executed commands.
+type monitored struct {
+	*hub.Monitor
+	lines []string
+}
+
+func (m *monitored) append(dst []byte) ([]byte, error) {
+	var err error
+	m.lines, err = m.Take(m.lines)
+	for _, line := range m.lines {
+		dst = redis.AppendData(dst, line)
+	}
+	return dst, err
+}
+
+func (c *call) monitor() {
+	m := &monitored{Monitor: c.s.hub.Monitor(c.r.Context(), c.database())}
+	defer m.Close()
+	c.out = redis.AppendData(c.out[:0], redis.MonitorOK)
+	if c.piece() != nil {
+		return
+	}
+	c.pump(m)
+}
+
+// pump sends what the feed has, and heartbeats when it has nothing for long.
+func (c *call) pump(f feed) {
+	beat := time.NewTicker(c.s.heartbeat)
+	defer beat.Stop()
+	for {
+		c.out = c.out[:0]
+		var ended error
+		select {
+		case <-f.Wake():
+			c.out, ended = f.append(c.out)
+		case <-beat.C:
+			if c.answered {
+				c.out = append(c.out, redis.Heartbeat...)
+			}
+		case <-c.r.Context().Done():
+			return
+		case <-c.s.stopping:
+			c.endStream(hub.ErrClosed)
+			return
+		}
+		if refusal, known := c.streaming(c.words.Argv()); !known || refusal != nil {
+			c.out, ended = c.out[:0], errRevoked
+		}
+		if c.piece() != nil {
+			return
+		}
+		if ended != nil {
+			c.endStream(ended)
+			return
+		}
+	}
+}
+
+// piece sends what stands in out, if anything, as a part of the stream.
+func (c *call) piece() error {
+	if len(c.out) == 0 {
+		return nil
+	}
+	control := http.NewResponseController(c.w)
+	if !c.answered {
+		c.beginStream(control)
+	}
+	for b := c.out; len(b) > 0; {
+		n := min(len(b), streamPiece)
+		if err := control.SetWriteDeadline(time.Now().Add(streamWrite)); err != nil {
+			return err
+		}
+		if _, err := c.w.Write(b[:n]); err != nil {
+			return err
+		}
+		if err := control.Flush(); err != nil {
+			return err
+		}
+		c.sent += n
+		b = b[n:]
+	}
+	c.out = trim(c.out)
+	return nil
+}
+
+// beginStream says that a stream comes.
+func (c *call) beginStream(control *http.ResponseController) {
+	c.answered, c.status = true, http.StatusOK
+	h := c.w.Header()
+	h["Content-Type"] = streamType
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = noBuffering
+	// The time for reading the request is over long before the stream is. An error
+	// here shows again when writing.
+	_ = control.SetReadDeadline(time.Time{})
+	c.w.WriteHeader(http.StatusOK)
+	c.land() // the limit is for requests that come to an end by themselves
+	c.flying = false
+}
+
+// endStream says why a stream ends: by an error if it has not begun, otherwise in a
+// comment, which clients drop and people read.
+func (c *call) endStream(why error) {
+	if !c.answered {
+		c.fail(streamFailure(why))
+		return
+	}
+	c.out = append(append(append(c.out[:0], ": closed, "...), why.Error()...), "\n\n"...)
+	_ = c.piece() // the stream is over either way
+}
+
+// streamFailure explains why a stream did not begin.
+func streamFailure(why error) *failure {
+	switch {
+	case errors.Is(why, hub.ErrClosed):
+		return failureOf(fsm.ErrStopping, false)
+	case errors.Is(why, hub.ErrGap), errors.Is(why, hub.ErrSlow):
+		return &failure{http.StatusServiceUnavailable, notApplied, "ERR this node was cut off from the cluster"}
+	case errors.Is(why, hub.ErrDeleted):
+		return errToken
+	}
+	return failureOf(why, false)
+}
+
+// show tells those who monitor of the rows that were executed.
+func (c *call) show(rows ...[][]byte) {
+	if c.s.hub == nil || !c.s.hub.Monitored() {
+		return
+	}
+	for i, argv := range rows {
+		if row := c.s.table.Find(argv); row == nil || !row.Takes(len(argv)) || (i < len(c.values) && refused(c.values[i])) {
+			continue
+		}
+		c.s.hub.Executed(c.database(), "", argv)
+	}
+}
+
+// refused tells whether a reply says that the command was not run for want of a right.
+func refused(v reply.Value) bool { return v.IsError() && strings.HasPrefix(v.Text(), "NOPERM ") }
