@@ -6,6 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
 )
 
 // rows is a batch of n commands of one word form.
@@ -121,7 +125,17 @@ var batches = []claim{
 		w.discards(t, `["ECHO","`+strings.Repeat("x", maxRequest)+`"]`)
 	}},
 	{"KV-5.10", func(t *testing.T, w *world) {
-		t.Error("the daily limit has no test here yet")
+		path, token := w.limited(t, "transactions", 4)
+		w.ask(t, "POST", path+"/multi-exec", `[["SET","k","1"],["GET","k"]]`, token).is(t, 200, `[{"result":"OK"},{"result":"1"}]`)
+		w.ask(t, "POST", path+"/multi-exec", `[["SET","k","2"],["GET","k"],["GET","k"]]`, token).fails(t, 400, "ERR max daily request limit exceeded")
+		as := acl.Identity{DB: "transactions", By: acl.ByProcess, User: acl.DefaultName}
+		if _, err := w.engine.Read(t.Context(), fsm.Reading{}, func(v *fsm.View) {
+			if got := v.Exec(as, command.Inside, [][]byte{[]byte("GET"), []byte("k")}).Text(); got != "1" {
+				t.Errorf("the discarded transaction wrote: %s", got)
+			}
+		}); err != nil {
+			t.Error(err)
+		}
 	}},
 	{"KV-5.11", func(t *testing.T, w *world) {
 		for _, format := range []string{"resp2", "json", "xml"} {

@@ -132,7 +132,13 @@ var limitations = []claim{
 		w.ask(t, "POST", "/set/"+k, strings.Repeat("x", maxRequest)).result(t, `"OK"`)
 		w.ask(t, "POST", "/set/"+k, strings.Repeat("x", maxRequest+1)).fails(t, 400, "ERR max request size exceeded.")
 	}},
-	{"KV-L.2", func(t *testing.T, w *world) { t.Error("the daily limit has no test here yet") }},
+	{"KV-L.2", func(t *testing.T, w *world) {
+		path, token := w.limited(t, "limited", 5)
+		for range 5 {
+			w.ask(t, "GET", path+"/get/k", "", token).result(t, "null")
+		}
+		w.ask(t, "GET", path+"/get/k", "", token).fails(t, 400, "ERR max daily request limit exceeded")
+	}},
 	{"KV-L.3", func(t *testing.T, w *world) {
 		for _, c := range []string{"BLPOP", "BRPOP", "BZPOPMIN", "BZPOPMAX"} {
 			w.array(t, c, "k", 0).fails(t, 400, "ERR ")

@@ -1,6 +1,7 @@
 package spectest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"trireme/fsm"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
 )
@@ -17,6 +19,7 @@ import (
 // world is a running gateway: one node, or several of which each request takes one.
 type world struct {
 	addrs  []string
+	engine httpapi.Engine // of one of the nodes
 	client *http.Client
 	keys   int
 }
@@ -42,11 +45,34 @@ func limits(o *httpapi.Options) { o.MaxRequestSize, o.MaxRows = maxRequest, maxR
 func oneNode(t *testing.T) *world {
 	o := httpapi.Options{Engine: httpapitest.New()}
 	limits(&o)
-	return newWorld(t, httpapitest.Serve(t, o))
+	w := newWorld(t, httpapitest.Serve(t, o))
+	w.engine = o.Engine
+	return w
 }
 
 func threeNodes(t *testing.T) *world {
-	return newWorld(t, httpapitest.ServeNodes(t, 3, limits).Addrs...)
+	nodes := httpapitest.ServeNodes(t, 3, limits)
+	w := newWorld(t, nodes.Addrs...)
+	w.engine = httpapitest.NodeEngine(nodes.Nodes[0])
+	return w
+}
+
+// limited makes a database that has a limit of so many commands a day until the claim
+// ends, and gives its path and the header of its token.
+func (w *world) limited(t *testing.T, name string, commands int64) (path, token string) {
+	t.Helper()
+	made := w.tokens(t, w.ask(t, "POST", "/admin/databases", `{"name":"`+name+`"}`, "Authorization: Bearer "+httpapitest.AdminToken))
+	configure := func(commands int64) {
+		if _, err := fsm.Do(context.Background(), w.engine, fsm.Configure, fsm.Settings{DailyLimit: commands}); err != nil {
+			t.Error(err)
+		}
+		for _, addr := range w.addrs { // a linearizable read catches the node up
+			w.askAt(t, addr, "GET", "/ping", "")
+		}
+	}
+	configure(commands)
+	t.Cleanup(func() { configure(0) })
+	return "/db/" + name, "Authorization: Bearer " + made[0]
 }
 
 // key is a key that no other claim has.
@@ -75,7 +101,13 @@ const (
 // "Name: value" and may replace the token; "Authorization:" sends none.
 func (w *world) ask(t testing.TB, method, target, body string, header ...string) answer {
 	t.Helper()
-	r, err := http.NewRequest(method, "http://"+w.addrs[rand.IntN(len(w.addrs))]+target, strings.NewReader(body))
+	return w.askAt(t, w.addrs[rand.IntN(len(w.addrs))], method, target, body, header...)
+}
+
+// askAt is ask to one node.
+func (w *world) askAt(t testing.TB, addr, method, target, body string, header ...string) answer {
+	t.Helper()
+	r, err := http.NewRequest(method, "http://"+addr+target, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
