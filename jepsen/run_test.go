@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,10 +49,17 @@ func TestLiesAreFound(t *testing.T) {
 		labtest.WrongOutcome: {"not linearizable", "too much"},
 	} {
 		t.Run(string(lie), func(t *testing.T) {
-			s, dir := rehearse(t, lie)
 			kinds := map[string]int{}
-			for _, a := range s.Anomalies {
-				kinds[a.Kind]++
+			var dir string
+			for range 3 { // on a busy machine one short run may not meet every kind
+				var s *Summary
+				s, dir = rehearse(t, lie)
+				for _, a := range s.Anomalies {
+					kinds[a.Kind]++
+				}
+				if !slices.ContainsFunc(wants, func(w string) bool { return kinds[w] == 0 }) {
+					break
+				}
 			}
 			for _, want := range wants {
 				if kinds[want] == 0 {
