@@ -75,8 +75,8 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-// TestSnapshotDamage flips every bit of a snapshot's bytes, one at a time, and cuts it
-// at every length: each is refused.
+// TestSnapshotDamage flips bits of a snapshot one at a time, each bit of its first bytes
+// and one of every byte behind them, and cuts it at many lengths: each is refused.
 func TestSnapshotDamage(t *testing.T) {
 	var snapshot []byte
 	m := fsm.NewMachine()
@@ -97,15 +97,22 @@ func TestSnapshotDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	snapshot = b.Bytes()
+	victim := fsm.NewMachine() // one for all: a command table takes longer than a restore
 	for i := range snapshot {
 		for bit := range 8 {
+			if i > 100 && bit != i%8 {
+				continue
+			}
 			bad := bytes.Clone(snapshot)
 			bad[i] ^= 1 << bit
-			if err := fsm.NewMachine().Restore(bytes.NewReader(bad)); err == nil {
+			if err := victim.Restore(bytes.NewReader(bad)); err == nil {
 				t.Fatalf("byte %d, bit %d: a damaged snapshot was taken", i, bit)
 			}
 		}
-		if err := fsm.NewMachine().Restore(bytes.NewReader(snapshot[:i])); err == nil {
+		if i%5 != 0 {
+			continue
+		}
+		if err := victim.Restore(bytes.NewReader(snapshot[:i])); err == nil {
 			t.Fatalf("a snapshot of %d of %d bytes was taken", i, len(snapshot))
 		}
 	}

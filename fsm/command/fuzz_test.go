@@ -18,6 +18,7 @@ func FuzzExec(f *testing.F) {
 		f.Add(strings.ReplaceAll(c.Syntax, " ", "\n"))
 		f.Add(c.Name + "\nk\n1\n2\n3")
 		f.Add(c.Name + "\n1\nk\nv\nEX\n10")
+		f.Add(c.Name + "\nj\n$..a\n1\n2")
 	}
 	tx := testTx(acl.Default, RESP)
 	f.Fuzz(func(t *testing.T, line string) {
@@ -27,6 +28,7 @@ func FuzzExec(f *testing.F) {
 		}
 		tx.do("FLUSHALL")
 		tx.do("SET k 10 EX 100")
+		tx.do(`JSON.SET j $ {"a":[1,{"a":"x"}],"b":{"a":true}}`)
 		v := tx.Exec(argv)
 		if v.IsError() && strings.ContainsAny(v.Text(), "\r\n") {
 			t.Fatalf("an error of several lines: %q", v.Text())

@@ -34,6 +34,9 @@ func NewObject() *Object { return &Object{size: placeCost + containerCost} }
 // the place of the first.
 func ObjectOf(members ...Member) *Object {
 	o := NewObject()
+	if len(members) <= maxFlat {
+		o.flat = make([]Member, 0, len(members))
+	}
 	for _, m := range members {
 		o.put(m.Key, m.Value)
 	}

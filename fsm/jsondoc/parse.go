@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -46,6 +47,10 @@ type parser struct {
 	text []byte
 	at   int
 	keys map[string]string // those seen, so that equal ones share their bytes
+	// What has been read of the containers that are open, innermost last, so that each
+	// is made once it is known how large it is.
+	values  []Value
+	members []Member
 }
 
 // fail is an error at the byte that is next, or at the end.
@@ -118,7 +123,7 @@ func (p *parser) array(depth int) (Value, error) {
 		return nil, ErrDepth
 	}
 	p.at++
-	var values []Value
+	start := len(p.values)
 	if p.next() == ']' {
 		p.at++
 		return NewArray(), nil
@@ -128,11 +133,13 @@ func (p *parser) array(depth int) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		values = append(values, v)
+		p.values = append(p.values, v)
 		switch c := p.next(); {
 		case c == ']':
 			p.at++
-			return NewArray(values...), nil
+			v := NewArray(slices.Clone(p.values[start:])...)
+			p.values = p.values[:start]
+			return v, nil
 		case p.at == len(p.text):
 			return nil, p.fail("EOF while parsing a list")
 		case c != ',':
@@ -152,10 +159,10 @@ func (p *parser) object(depth int) (Value, error) {
 		return nil, ErrDepth
 	}
 	p.at++
-	o := NewObject()
+	start := len(p.members)
 	if p.next() == '}' {
 		p.at++
-		return o, nil
+		return NewObject(), nil
 	}
 	for {
 		key, err := p.key()
@@ -166,11 +173,13 @@ func (p *parser) object(depth int) (Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.put(key, v)
+		p.members = append(p.members, Member{key, v})
 		switch c := p.next(); {
 		case c == '}':
 			p.at++
-			return o, nil
+			v := ObjectOf(p.members[start:]...)
+			p.members = p.members[:start]
+			return v, nil
 		case p.at == len(p.text):
 			return nil, p.fail("EOF while parsing an object")
 		case c != ',':

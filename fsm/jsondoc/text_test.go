@@ -21,7 +21,7 @@ func standard(v Value) any {
 	case String:
 		return string(v)
 	case Int, Uint, Double:
-		b := (&writer{}).bytes(v)
+		b := written(v)
 		return json.Number(b)
 	case *Array:
 		out := []any{}
@@ -35,7 +35,8 @@ func standard(v Value) any {
 	return nil
 }
 
-func (w *writer) bytes(v Value) []byte {
+func written(v Value) []byte {
+	w := writer{limit: MaxText}
 	w.value(v)
 	return w.b
 }
@@ -78,16 +79,16 @@ func FuzzParse(f *testing.F) {
 		if wantErr != nil {
 			t.Fatalf("%q is taken, not by encoding/json: %v", source, wantErr)
 		}
-		written := (&writer{}).bytes(v)
-		if got, err := decodeStandard(written); err != nil || !reflect.DeepEqual(got, standard(v)) {
-			t.Fatalf("%q is written as %q, %v", source, written, err)
+		out := written(v)
+		if got, err := decodeStandard(out); err != nil || !reflect.DeepEqual(got, standard(v)) {
+			t.Fatalf("%q is written as %q, %v", source, out, err)
 		}
 		if !sameValue(standard(v), want) {
-			t.Fatalf("%q is read as %q", source, written)
+			t.Fatalf("%q is read as %q", source, out)
 		}
-		again, err := Parse(written)
-		if err != nil || !bytes.Equal((&writer{}).bytes(again), written) || again.Size() != v.Size() || v.Size() != measure(v) {
-			t.Fatalf("%q is written as %q, which is read as another, %v", source, written, err)
+		again, err := Parse(out)
+		if err != nil || !bytes.Equal(written(again), out) || again.Size() != v.Size() || v.Size() != measure(v) {
+			t.Fatalf("%q is written as %q, which is read as another, %v", source, out, err)
 		}
 	})
 }
@@ -178,16 +179,30 @@ func TestPower(t *testing.T) {
 	})
 }
 
-// TestTooLong checks that a layout can't make a text without end.
+// TestTooLong checks that neither a large value nor a layout can make a text without end.
 func TestTooLong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes half a gigabyte")
-	}
-	v := Value(Int(1))
+	const limit = 10_000
+	deep, wide := Value(Int(1)), make([]Value, 20*limit)
 	for range 100 {
-		v = NewArray(v)
+		deep = NewArray(deep)
 	}
-	if _, err := (Format{Indent: strings.Repeat(" ", 10<<20)}).Text(v); !errors.Is(err, ErrTooLong) {
-		t.Fatal(err)
+	for i := range wide {
+		wide[i] = Int(1)
+	}
+	for _, c := range []struct {
+		v Value
+		f Format
+	}{
+		{deep, Format{Indent: strings.Repeat(" ", limit/2)}}, {deep, Format{Newline: strings.Repeat(" ", limit/2)}},
+		{NewArray(wide...), Format{}}, {ObjectOf(Member{"a", String("x")}), Format{Space: strings.Repeat(" ", limit)}},
+	} {
+		w := writer{format: c.f, limit: limit}
+		if _, err := w.text(c.v); !errors.Is(err, ErrTooLong) || len(w.b) > 3*limit {
+			t.Errorf("%d bytes of at most %d: %v", len(w.b), limit, err)
+		}
+	}
+	exact := writer{limit: 5}
+	if got, err := exact.text(NewArray(Int(1), Int(2))); got != "[1,2]" || err != nil {
+		t.Errorf("at the limit: %q, %v", got, err)
 	}
 }

@@ -7,8 +7,6 @@
 // library serde_json.
 package jsondoc
 
-import "math"
-
 // MaxDepth is how deep arrays and objects may stand in one another.
 const MaxDepth = 128
 
@@ -144,12 +142,4 @@ func float(v Value) (f float64, ok bool) {
 		return float64(v), true
 	}
 	return 0, false
-}
-
-// integer is n as the smallest form of an integer that holds it.
-func integer(n uint64) Value {
-	if n <= math.MaxInt64 {
-		return Int(n)
-	}
-	return Uint(n)
 }

@@ -5,8 +5,9 @@ import "errors"
 // ErrWork says that a path would look at more values than one command may.
 var ErrWork = errors.New("path looks at too many values")
 
-// maxWork is how many values one command may look at: about a hundred milliseconds.
-const maxWork = 2_000_000
+// maxWork is how many values one command may look at: some hundred milliseconds, as
+// setting a document of 10 MiB takes.
+const maxWork = 5_000_000
 
 // Work is what is left of that number. The same command spends the same on every node.
 type Work struct{ left int }

@@ -25,19 +25,24 @@ func Text(v Value) (string, error) { return Format{}.Text(v) }
 // Text is v as JSON text in this layout. ErrTooLong says that it has more than MaxText
 // bytes.
 func (f Format) Text(v Value) (string, error) {
-	w := writer{format: f}
-	w.value(v)
-	if len(w.b) > MaxText {
-		return "", ErrTooLong
-	}
-	return string(w.b), nil
+	w := writer{format: f, limit: MaxText}
+	return w.text(v)
 }
 
-// writer makes a text. It stops to write once there is too much.
+// writer makes a text. It stops to write once there is more than its limit.
 type writer struct {
 	b      []byte
 	format Format
+	limit  int
 	level  int
+}
+
+func (w *writer) text(v Value) (string, error) {
+	w.value(v)
+	if len(w.b) > w.limit {
+		return "", ErrTooLong
+	}
+	return string(w.b), nil
 }
 
 func (w *writer) value(v Value) {
@@ -67,7 +72,7 @@ func (w *writer) array(a *Array) {
 	a.All(func(i int, v Value) bool {
 		w.separate(i > 0)
 		w.value(v)
-		return len(w.b) <= MaxText
+		return len(w.b) <= w.limit
 	})
 	w.end(a.Len() > 0, ']')
 }
@@ -82,7 +87,7 @@ func (w *writer) object(o *Object) {
 		w.b = append(AppendString(w.b, key), ':')
 		w.b = append(w.b, w.format.Space...)
 		w.value(v)
-		return len(w.b) <= MaxText
+		return len(w.b) <= w.limit
 	})
 	w.end(more, '}')
 }
@@ -105,11 +110,11 @@ func (w *writer) end(any bool, with byte) {
 }
 
 func (w *writer) line() {
+	if len(w.b) > w.limit {
+		return
+	}
 	w.b = append(w.b, w.format.Newline...)
-	for range w.level {
-		if len(w.b) > MaxText {
-			return
-		}
+	for i := 0; i < w.level && len(w.b) <= w.limit; i++ {
 		w.b = append(w.b, w.format.Indent...)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"trireme/httpapi/hub"
 )
 
-// Nodes is a cluster of real nodes on real sockets and disks, each behind a hub and an
-// HTTP server of its own, in one process. Its tokens are those of this package.
+// Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server
+// of its own, in one process. Its tokens are those of this package.
 type Nodes struct {
 	*clustertest.Cluster
 	// Addrs are the HTTP addresses, in the order of the nodes.
@@ -24,64 +24,32 @@ type Nodes struct {
 }
 
 // ServeNodes starts n nodes and their servers and waits until all can serve; they end
-// with the test. adjust, if not nil, may change the options of every server but Engine
-// and Hub.
+// with the test. adjust, if not nil, may change the options of every server but Engine.
 func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
 	var mu sync.Mutex
-	hubs, peers := map[string]*hub.Hub{}, map[string]*hubPeers{}
+	links := map[string]*nodeHub{}
 	c := clustertest.Start(t, n, func(o *cluster.Options) {
-		p := &hubPeers{}
-		h := hub.New(hub.Options{Log: p, Peers: p})
-		t.Cleanup(func() {
-			gone, cancel := context.WithCancel(context.Background())
-			cancel() // its node has ended: there is nobody to say farewell to
-			h.Close(gone)
-		})
-		o.Notes, o.Restored, o.Monitor = h.Notes, h.Restored, h.Answer
 		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: Tokens()}, false }
+		link := newNodeHub(t)
+		o.Notes, o.Restored, o.Monitor = link.hub.Notes, link.hub.Restored, link.hub.Answer
 		mu.Lock()
 		defer mu.Unlock()
-		hubs[o.NodeID], peers[o.NodeID] = h, p
+		links[o.NodeID] = link
 	})
 	nodes := &Nodes{Cluster: c}
-	for i, node := range c.Nodes {
-		id := c.List[i].ID
-		peers[id].node.Store(node)
+	for i := range c.Nodes {
 		o := httpapi.Options{MaxRequestSize: httpapi.DefaultMaxRequestSize}
 		if adjust != nil {
 			adjust(&o)
 		}
-		o.Engine, o.Hub = NodeEngine(node), hubs[id]
+		o.Engine = NodeEngine(c.Nodes[i])
+		link := links[c.List[i].ID]
+		link.node.Store(c.Nodes[i])
+		o.Hub = link.hub
 		nodes.Addrs = append(nodes.Addrs, Serve(t, o))
 	}
 	return nodes
-}
-
-// hubPeers is the node of a hub, which is made before its node.
-type hubPeers struct{ node atomic.Pointer[cluster.Node] }
-
-func (p *hubPeers) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	if n := p.node.Load(); n != nil {
-		return n.Propose(ctx, code, body)
-	}
-	return nil, fsm.ErrNoLeader
-}
-
-// Others are the ids of the other nodes.
-func (p *hubPeers) Others() []string {
-	if n := p.node.Load(); n != nil {
-		return n.Others()
-	}
-	return nil
-}
-
-// Ask puts a monitor's question to another node.
-func (p *hubPeers) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
-	if n := p.node.Load(); n != nil {
-		return n.Ask(ctx, node, question)
-	}
-	return nil, fsm.ErrNoLeader
 }
 
 // NodeEngine is a node as the HTTP edge wants it.
@@ -105,4 +73,46 @@ func (e nodeEngine) Ready() error {
 		return errNotReady
 	}
 	return nil
+}
+
+// nodeHub is a hub with its node, which it has to be made before.
+type nodeHub struct {
+	hub  *hub.Hub
+	node atomic.Pointer[cluster.Node]
+}
+
+// newNodeHub is a hub without a node, which ends with the test, after its node.
+func newNodeHub(t testing.TB) *nodeHub {
+	l := &nodeHub{}
+	l.hub = hub.New(hub.Options{Log: l, Peers: l})
+	t.Cleanup(func() {
+		gone, cancel := context.WithCancel(context.Background())
+		cancel()
+		l.hub.Close(gone)
+	})
+	return l
+}
+
+// Propose puts a request into the log, once there is a node.
+func (l *nodeHub) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	if n := l.node.Load(); n != nil {
+		return n.Propose(ctx, code, body)
+	}
+	return nil, fsm.ErrNoLeader
+}
+
+// Others are the ids of the other nodes.
+func (l *nodeHub) Others() []string {
+	if n := l.node.Load(); n != nil {
+		return n.Others()
+	}
+	return nil
+}
+
+// Ask puts a monitor's question to another node.
+func (l *nodeHub) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
+	if n := l.node.Load(); n != nil {
+		return n.Ask(ctx, node, question)
+	}
+	return nil, fsm.ErrNoLeader
 }
