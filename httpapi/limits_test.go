@@ -226,7 +226,10 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := g.dial(t, "GET /get/large"+rawHead+"\r\n")
-	time.Sleep(10 * short.ReplyTime) // the slow client's own time: it reads nothing meanwhile
+	if _, err := io.ReadFull(reader, make([]byte, 1)); err != nil { // the reply has begun
+		t.Fatal(err)
+	}
+	time.Sleep(2 * short.ReplyTime) // the slow client's own time: it reads nothing meanwhile
 	if n, err := io.Copy(io.Discard, reader); n >= 20<<20 {
 		t.Errorf("the slow reader got all %d bytes (%v)", n, err)
 	}
