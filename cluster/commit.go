@@ -18,7 +18,7 @@ import (
 var errNotLeading = errors.New("cluster: this node does not lead")
 
 // committer is the leader's side of group commit: packs of all nodes that wait
-// together become one log entry, with packsUnderWay entries in raft at a time.
+// together become one log entry, with entriesUnderWay entries in raft at a time.
 type committer struct {
 	n *Node
 
@@ -32,7 +32,7 @@ type committer struct {
 }
 
 func newCommitter(n *Node) *committer {
-	return &committer{n: n, wake: make(chan struct{}, 1), slots: make(chan struct{}, packsUnderWay)}
+	return &committer{n: n, wake: make(chan struct{}, 1), slots: make(chan struct{}, entriesUnderWay)}
 }
 
 // submit hands a pack to the leader, here or there.

@@ -21,9 +21,13 @@ const (
 	leaderless = 5 * time.Second
 	// packBytes cuts packs and entries: raft's own suggestion for an entry.
 	packBytes = 512 << 10
-	// packsUnderWay is how many packs, and how many entries, travel at a time; what
-	// waits meanwhile fills the next.
+	// packsUnderWay is how many packs of a node travel at a time; what waits meanwhile
+	// fills the next.
 	packsUnderWay = 2
+	// entriesUnderWay is how many entries a leader has in raft at a time. A second one
+	// would only split what waits: on two cores SET over 64 connections makes 12 to 14 %
+	// less with two, and its requests cost a quarter more processor time on all nodes.
+	entriesUnderWay = 1
 	// maxRequestBytes is the largest request that can be an entry (decisions 18).
 	maxRequestBytes = 48<<20 + 64<<10
 	// maxPending bounds the requests that wait on one node.
