@@ -99,6 +99,16 @@ func (s *selector) allowsKey(key string, access Access) bool {
 	return false
 }
 
+// readsAllKeys tells whether reading is open for every key.
+func (s *selector) readsAllKeys() bool {
+	for _, k := range s.keys {
+		if k.pattern == "*" && k.access&ReadKey != 0 {
+			return true
+		}
+	}
+	return s.allKeys
+}
+
 // allowsChannel tells whether the channel is open. A pattern to subscribe to must be
 // one of the user's own patterns, letter for letter.
 func (s *selector) allowsChannel(name string, pattern bool) bool {

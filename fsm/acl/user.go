@@ -136,6 +136,25 @@ func (u *User) Permit(call *Call) (Denied, string) {
 	return worst, name
 }
 
+// ReadsAllKeys tells whether one selector of the user opens both the call and reading
+// every key: commands that find the names of keys while they run need that.
+func (u *User) ReadsAllKeys(call *Call) bool {
+	if u.free || u.root.readsAllKeys() && u.root.permits(call) {
+		return true
+	}
+	for i := range u.more {
+		if u.more[i].readsAllKeys() && u.more[i].permits(call) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *selector) permits(call *Call) bool {
+	denied, _ := s.permit(call)
+	return denied == Permitted
+}
+
 func (s *selector) permit(call *Call) (Denied, string) {
 	if !s.open.has(call.Command) {
 		return DeniedCommand, ""

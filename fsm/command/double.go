@@ -11,12 +11,14 @@ import (
 // parseDouble reads a double as Redis reads scores: decimal, with an exponent or
 // not, or an infinity in any case. NaN, blanks, hexadecimal and numbers out of range
 // are refused; so are those that are too small to be told from 0.
-func parseDouble(b []byte) (float64, bool) {
-	f, err := readDouble(string(b))
-	if err != nil || math.IsInf(f, 0) && b[len(b)-1]|0x20 < 'a' {
+func parseDouble(b []byte) (float64, bool) { return parseDoubleString(string(b)) }
+
+func parseDoubleString(s string) (float64, bool) {
+	f, err := readDouble(s)
+	if err != nil || math.IsInf(f, 0) && s[len(s)-1]|0x20 < 'a' {
 		return 0, false
 	}
-	return f, f != 0 || !strings.ContainsAny(mantissa(string(b)), "123456789")
+	return f, f != 0 || !strings.ContainsAny(mantissa(s), "123456789")
 }
 
 // mantissa is what stands before the exponent.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"trireme/fsm/acl"
@@ -44,10 +45,10 @@ type family struct {
 // families are all rows that there are.
 func families() []family {
 	return []family{
-		{"generic", generic()},
+		{"generic", slices.Concat(generic(), objectRows(), sortRows())},
 		{"string", stringRows()},
 		{"connection", connection()},
-		{"server", server()},
+		{"server", slices.Concat(server(), memoryRows())},
 		{"acl", aclRows()},
 		{"hash", hashRows()},
 		{"list", listRows()},

@@ -265,3 +265,24 @@ func TestArgsDepth(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestFamiliesAreComplete compares the rows of two families with the commands of Redis
+// that belong to them.
+func TestFamiliesAreComplete(t *testing.T) {
+	table := NewTable()
+	for family, list := range map[string]string{
+		"generic": `copy del exists expire expireat expiretime keys move object|encoding object|freq object|help object|idletime
+			object|refcount persist pexpire pexpireat pexpiretime pttl randomkey rename renamenx scan sort sort_ro touch ttl type
+			unlink wait waitaof`,
+		"string": `append decr decrby delex digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset msetex msetnx
+			psetex set setex setnx setrange strlen substr`,
+		"server": `memory|doctor memory|help memory|malloc-stats memory|purge memory|stats memory|usage`,
+	} {
+		for _, name := range strings.Fields(list) {
+			name = strings.ReplaceAll(name, "|", " ")
+			if c := table.byName[name]; c == nil || c.Group != family {
+				t.Errorf("%s: no row %q", family, name)
+			}
+		}
+	}
+}

@@ -76,6 +76,15 @@ const (
 	expireCost = 48
 )
 
+// Cost is the logical size in bytes of key with o under it.
+func (o *Object) Cost(key []byte) int64 { return cost(Alias(key), o) }
+
+// Overhead is how much of the logical memory keys cost by themselves, and deadlines of
+// keys.
+func (db *DB) Overhead() (keys, deadlines int64) {
+	return keyCost * int64(db.Len()), expireCost * int64(db.Deadlines())
+}
+
 func cost(key string, o *Object) int64 {
 	c := keyCost + int64(len(key)) + o.size()
 	if o.Expire != 0 {

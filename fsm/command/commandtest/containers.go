@@ -28,6 +28,9 @@ var containers = []string{
 	"SPOP sk", "SPOP sk ct", "SRANDMEMBER sk", "SRANDMEMBER sk ct", "SSCAN sk c", "SSCAN sk 0 COUNT s MATCH p",
 	"SDIFF sk sk", "SINTER sk sk", "SUNION sk sk", "SDIFFSTORE sk sk sk", "SINTERSTORE sk sk sk", "SUNIONSTORE sk sk sk", "SINTERCARD 2 sk sk", "SINTERCARD 2 sk sk LIMIT ct", "SINTERCARD ct sk sk",
 
+	"SORT lk", "SORT lk ALPHA", "SORT sk DESC LIMIT ix ct", "SORT sk ALPHA STORE lk", "SORT lk BY key:* GET # GET key:*", "SORT sk BY nosort STORE lk", "SORT lk BY nosort DESC LIMIT ct ct",
+	"SORT_RO lk BY key:*->f1 GET key:*->f2", "SORT_RO hk", "SORT lk GET lk STORE lk", "LCS k k", "LCS k k IDX WITHMATCHLEN", "LCS k k LEN", "LCS k lk IDX MINMATCHLEN ct", "OBJECT REFCOUNT k",
+
 	"EXPIRE hk s", "PERSIST lk", "TTL sk", "COPY hk hk REPLACE", "COPY lk lk", "RENAME sk sk", "DEL hk", "TYPE lk", "EXISTS hk lk sk",
 }
 

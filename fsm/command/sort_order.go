@@ -1,0 +1,164 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"trireme/fsm/keyspace"
+)
+
+// keyPattern names a key, or the field of a hash, for every element: the element stands
+// in for the first asterisk. A lone number sign is the element itself.
+type keyPattern struct {
+	self, valid   bool
+	before, after string
+	field         string // of a hash, empty for the value of a string
+}
+
+func newKeyPattern(pattern []byte) (p keyPattern) {
+	p.self = string(pattern) == "#"
+	at := bytes.IndexByte(pattern, '*')
+	if at < 0 {
+		return p
+	}
+	p.valid, p.before, p.after = true, string(pattern[:at]), string(pattern[at+1:])
+	if name, field, ok := strings.Cut(p.after, "->"); ok && field != "" {
+		p.after, p.field = name, field
+	}
+	return p
+}
+
+// look is what the pattern names for an element; without an asterisk, without the key
+// or with a value of another type there is nothing.
+func (p *keyPattern) look(tx *Tx, element string) (text string, ok bool) {
+	switch {
+	case p.self:
+		return element, true
+	case !p.valid:
+		return "", false
+	}
+	o := tx.DB.Find(tx.Env, []byte(p.before+element+p.after))
+	switch {
+	case o == nil:
+		return "", false
+	case p.field == "" && o.Type() == keyspace.String:
+		return o.Text(), true
+	case p.field == "":
+		return "", false
+	}
+	hash, ok := o.Data().(*keyspace.Fields)
+	if !ok {
+		return "", false
+	}
+	text, _, ok = hash.Get(tx.Now, p.field)
+	return text, ok
+}
+
+// sortItem is an element with what it is sorted by.
+type sortItem struct {
+	element string
+	number  float64
+	text    string
+	known   bool // there is a text
+}
+
+// sorted are the elements that the options ask for, in order; it is not ok if one has no
+// number to be sorted by.
+func (o *sortOptions) sorted(tx *Tx, source *keyspace.Object) (elements []string, ok bool) {
+	all := elementsOf(source)
+	if !o.unsorted {
+		if all, ok = o.order(tx, all); !ok {
+			return nil, false
+		}
+	} else if o.descending && source.Type() != keyspace.Set {
+		slices.Reverse(all) // these have an order of their own
+	}
+	n := int64(len(all))
+	from := min(max(o.start, 0), n)
+	to := n
+	if o.count >= 0 {
+		to = from + min(o.count, n-from)
+	}
+	return all[from:to], true
+}
+
+// elementsOf are the elements of a list, a set or a sorted set in its order.
+func elementsOf(o *keyspace.Object) (all []string) {
+	if o == nil {
+		return nil
+	}
+	switch c := o.Data().(type) {
+	case *keyspace.Elements:
+		c.Ascend(0, func(_ int, v string) bool {
+			all = append(all, v)
+			return true
+		})
+	case *keyspace.Members:
+		c.All(func(member string) bool {
+			all = append(all, member)
+			return true
+		})
+	case *keyspace.ZSet:
+		c.Each(0, func(s keyspace.Scored) bool {
+			all = append(all, s.Member)
+			return true
+		})
+	}
+	return all
+}
+
+// order sorts elements. Where Redis leaves it open, the order before decides.
+func (o *sortOptions) order(tx *Tx, all []string) ([]string, bool) {
+	items := make([]sortItem, len(all))
+	for i, element := range all {
+		item := sortItem{element: element, text: element, known: true}
+		if o.by != nil {
+			item.text, item.known = o.by.look(tx, element)
+		}
+		if !o.alpha && item.known {
+			var ok bool
+			if item.number, ok = sortNumber(item.text); !ok {
+				return nil, false
+			}
+		}
+		items[i] = item
+	}
+	slices.SortStableFunc(items, o.compare)
+	for i := range items {
+		all[i] = items[i].element
+	}
+	return all, true
+}
+
+// compare orders by number, or by text where what is missing comes first.
+func (o *sortOptions) compare(a, b sortItem) (order int) {
+	switch {
+	case !o.alpha:
+		if order = cmp.Compare(a.number, b.number); order == 0 {
+			order = strings.Compare(a.element, b.element)
+		}
+	case a.known && b.known:
+		order = strings.Compare(a.text, b.text)
+	case a.known:
+		order = 1
+	case b.known:
+		order = -1
+	}
+	if o.descending {
+		return -order
+	}
+	return order
+}
+
+// sortNumber reads a number to sort by, up to a zero byte, where Redis stops; nothing at
+// all counts as 0.
+func sortNumber(text string) (float64, bool) {
+	text, _, _ = strings.Cut(text, "\x00")
+	text = strings.TrimLeft(text, " \t\n\v\f\r")
+	if text == "" {
+		return 0, true
+	}
+	return parseDoubleString(text)
+}
