@@ -66,6 +66,8 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		}()
 	case callMonitor:
 		n.answerMonitor(payload, answer)
+	case callReached:
+		n.answerReached(payload, answer)
 	default:
 		answer(nil, errUnknownCall)
 	}

@@ -48,6 +48,8 @@ type Node struct {
 	learning atomic.Bool  // a commit index is being passed on
 	yielded  atomic.Int64 // when leadership was last given up for want of room, unix nanoseconds
 	voters   atomic.Pointer[voters]
+	changed  atomic.Int64 // when the servers changed last, nanoseconds since started
+	lease    lease
 
 	mu         sync.Mutex
 	identity   *identity
@@ -64,6 +66,7 @@ type Node struct {
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now}}
+	n.lease.epoch = n.started
 	n.metrics = newMetrics(n)
 	run, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
@@ -148,7 +151,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
 		MaxRPCsInFlight: 4,
 	})
-	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: func() { n.voters.Store(nil) }}
+	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore

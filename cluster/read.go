@@ -33,6 +33,8 @@ type readPoint struct {
 	// entryTerm is the term of the entry at index, term that of the leader who said so;
 	// 0 if not told. See learn.
 	entryTerm, term uint64
+	// began is when this node began to ask for it.
+	began time.Time
 }
 
 // round is a read-index round that reads share.
@@ -77,7 +79,9 @@ func (r *reader) start() {
 		r.open = nil
 		r.underWay++
 		r.mu.Unlock()
+		began := time.Now()
 		r.n.readIndex(func(p readPoint, err error) {
+			p.began = began
 			c.point, c.err = p, err
 			close(c.done)
 			if err == nil {
@@ -108,23 +112,48 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 
 // Read runs fn on a state as new as r asks; see fsm.Reader.
 func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	at := readPoint{index: r.AtLeast}
-	if r.Mode == fsm.Linearizable {
-		p, err := n.point(ctx)
-		if err != nil {
-			return fsm.ReadAt{}, err
-		}
-		at.index, at.now = max(p.index, r.AtLeast), p.now
+	if r.Mode == fsm.Stale {
+		return n.readStale(ctx, r.AtLeast, fn)
 	}
-	if err := n.await(ctx, at.index); err != nil { // usually there is nothing to wait for
+	if r.Mode == fsm.SessionRead {
+		if at, served, err := n.readSession(ctx, r.AtLeast, fn); served || err != nil {
+			return at, err
+		}
+	}
+	p, err := n.point(ctx)
+	if err != nil {
 		return fsm.ReadAt{}, err
 	}
-	got := fsm.ReadAt{AgeMillis: n.age(r.Mode)}
-	n.machine.View(at.now, seed(), func(v *fsm.View) {
+	if err := n.await(ctx, p.index); err != nil { // usually there is nothing to wait for
+		return fsm.ReadAt{}, err
+	}
+	n.lease.renew(p.began)
+	if err := n.await(ctx, r.AtLeast); err != nil {
+		return fsm.ReadAt{}, err
+	}
+	return n.view(p, fn), nil
+}
+
+// readStale reads what this node has. The age is taken after the read as well: the
+// process may have been stopped meanwhile.
+func (n *Node) readStale(ctx context.Context, index uint64, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	if err := n.await(ctx, index); err != nil {
+		return fsm.ReadAt{}, err
+	}
+	before := n.age()
+	began := time.Now()
+	got := n.view(readPoint{}, fn)
+	got.AgeMillis = before + time.Since(began).Milliseconds()
+	return got, nil
+}
+
+// view runs fn on this node's state at the time of p.
+func (n *Node) view(p readPoint, fn func(*fsm.View)) (got fsm.ReadAt) {
+	n.machine.View(p.now, seed(), func(v *fsm.View) {
 		got.Index, got.Now = v.Index(), v.Now()
 		fn(v)
 	})
-	return got, nil
+	return got
 }
 
 // random fills b for reads that draw passwords and tokens.
@@ -203,8 +232,8 @@ func (n *Node) await(ctx context.Context, index uint64) error {
 }
 
 // age bounds how old a state that was not confirmed by the leader may be.
-func (n *Node) age(mode fsm.Consistency) int64 {
-	if mode == fsm.Linearizable || n.raft.State() == raft.Leader {
+func (n *Node) age() int64 {
+	if n.raft.State() == raft.Leader {
 		return 0
 	}
 	last := n.raft.LastContact()
@@ -430,6 +459,6 @@ func (p readPoint) encode() []byte {
 
 func decodePoint(b []byte) (readPoint, error) {
 	r := wire.NewReader(b)
-	p := readPoint{r.Uvarint(), r.Varint(), r.Uvarint(), r.Uvarint()}
+	p := readPoint{index: r.Uvarint(), now: r.Varint(), entryTerm: r.Uvarint(), term: r.Uvarint()}
 	return p, r.Done()
 }

@@ -36,6 +36,7 @@ const (
 	callCommitted // a commit index, told by the leader; not answered
 	callTransfer  // hand leadership to the named node, or to any
 	callMonitor   // what the asked node's doors execute
+	callReached   // answered when the asked node's machine has applied an index
 )
 
 var errCallTooLarge = errors.New("cluster: call is too large")

@@ -70,6 +70,16 @@ func encodeBatch(w *wire.Writer, b Batch) {
 	b.Retry.encode(w)
 }
 
+// revokes tells whether a row may take rights away from a user.
+func (b Batch) revokes() bool {
+	for _, row := range b.Rows {
+		if len(row) > 1 && len(row[0]) == len("ACL") && command.EqualFold(row[0], "ACL") {
+			return true
+		}
+	}
+	return false
+}
+
 // decodeBatch reads a batch; arguments alias the input.
 func decodeBatch(r *wire.Reader) (Batch, error) {
 	var b Batch

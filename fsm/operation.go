@@ -42,6 +42,8 @@ type Operation[A, R any] struct {
 	encodeR func(*wire.Writer, R)
 	decodeR func(*wire.Reader) (R, error)
 	apply   func(*State, *env.Env, A) (R, error)
+	// revokes tells whether an argument may take rights away; nil if none does.
+	revokes func(A) bool
 }
 
 // Body is an argument in the form of a Request.

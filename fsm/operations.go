@@ -9,7 +9,7 @@ import (
 var (
 	// Exec runs commands: one, a pipeline, or a transaction.
 	Exec = &Operation[Batch, Results]{Code: 1, Name: "exec", Since: env.Base,
-		encode: encodeBatch, decode: decodeBatch, encodeR: encodeResults, decodeR: decodeResults, apply: (*State).exec}
+		encode: encodeBatch, decode: decodeBatch, encodeR: encodeResults, decodeR: decodeResults, apply: (*State).exec, revokes: Batch.revokes}
 	// Advance moves what is due; with nothing due it is the tick that moves time.
 	Advance = &Operation[AdvanceLimit, Advanced]{Code: 2, Name: "advance", Since: env.Base,
 		encode: encodeRecord[AdvanceLimit], decode: decodeRecord[AdvanceLimit], encodeR: encodeRecord[Advanced], decodeR: decodeRecord[Advanced], apply: (*State).advance}
@@ -41,9 +41,11 @@ var (
 	CreateDatabase = &Operation[DatabaseTokens, DatabaseInfo]{Code: 12, Name: "create database", Since: env.Base,
 		encode: encodeRecord[DatabaseTokens], decode: decodeRecord[DatabaseTokens], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).createDatabase}
 	DeleteDatabase = &Operation[DatabaseName, DatabaseInfo]{Code: 13, Name: "delete database", Since: env.Base,
-		encode: encodeRecord[DatabaseName], decode: decodeRecord[DatabaseName], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).deleteDatabase}
+		encode: encodeRecord[DatabaseName], decode: decodeRecord[DatabaseName], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).deleteDatabase,
+		revokes: func(DatabaseName) bool { return true }}
 	ResetTokens = &Operation[DatabaseTokens, DatabaseInfo]{Code: 14, Name: "reset tokens", Since: env.Base,
-		encode: encodeRecord[DatabaseTokens], decode: decodeRecord[DatabaseTokens], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).resetTokens}
+		encode: encodeRecord[DatabaseTokens], decode: decodeRecord[DatabaseTokens], encodeR: encodeRecord[DatabaseInfo], decodeR: decodeRecord[DatabaseInfo], apply: (*State).resetTokens,
+		revokes: func(DatabaseTokens) bool { return true }}
 	// TakeQuota gives a node commands of a database's daily quota.
 	TakeQuota = &Operation[QuotaClaim, Quota]{Code: 15, Name: "take quota", Since: env.Base,
 		encode: encodeRecord[QuotaClaim], decode: decodeRecord[QuotaClaim], encodeR: encodeRecord[Quota], decodeR: decodeRecord[Quota], apply: (*State).takeQuota}

@@ -29,16 +29,29 @@ type Proposer interface {
 	Propose(ctx context.Context, code uint16, body []byte) (any, error)
 }
 
-// Do proposes an operation and gives its typed result.
+// Settler is a Proposer whose nodes may go on for a while to judge session reads by a
+// state that lacks what was just applied. Settle returns when none does any more.
+type Settler interface {
+	Settle(ctx context.Context) error
+}
+
+// Do proposes an operation and gives its typed result. One that takes rights away is
+// only acknowledged when it has settled; if it can't be, that is ErrUnknown.
 func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (R, error) {
+	var zero R
 	v, err := p.Propose(ctx, op.Code, op.Body(arg))
 	if err != nil {
-		var zero R
 		return zero, err
 	}
 	r, ok := v.(R)
 	if !ok {
 		return r, fmt.Errorf("fsm: %s answered a %T", op.Name, v)
+	}
+	if op.revokes == nil || !op.revokes(arg) {
+		return r, nil
+	}
+	if s, settles := p.(Settler); settles && s.Settle(ctx) != nil {
+		return zero, ErrUnknown
 	}
 	return r, nil
 }
@@ -50,7 +63,8 @@ type Consistency uint8
 const (
 	// Linearizable reads see everything that was acknowledged before they began.
 	Linearizable Consistency = iota
-	// SessionRead reads see at least the index that the request names.
+	// SessionRead reads see at least the index that the request names, and every
+	// revocation that was acknowledged before they began.
 	SessionRead
 	// Stale reads see some past committed state, and say how old it may be.
 	Stale

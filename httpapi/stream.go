@@ -66,12 +66,10 @@ func (c *call) stream() {
 	}
 }
 
-// mayStream tells why the token's user may not have the stream. A refusal of this
-// node's state is confirmed by the newest one.
+// mayStream tells why the token's user may not have the stream, as of everything
+// acknowledged so far: a stream lives long, and begins before anything else could show
+// that its token is revoked.
 func (c *call) mayStream(argv [][]byte) (refusal *reply.Value, f *failure) {
-	if refusal, known := c.streaming(argv); known && refusal == nil {
-		return nil, nil
-	}
 	judge := func(v *fsm.View) { refusal = c.judgeStream(v, argv) }
 	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, judge); err != nil {
 		return nil, failureOf(err, false)
@@ -82,11 +80,23 @@ func (c *call) mayStream(argv [][]byte) (refusal *reply.Value, f *failure) {
 	return refusal, nil
 }
 
-// streaming tells whether this node knows the stream's token, and why its user may not
-// have the stream, nil if nothing is against it.
-func (c *call) streaming(argv [][]byte) (refusal *reply.Value, known bool) {
-	c.s.engine.Local(func(v *fsm.View) { refusal = c.judgeStream(v, argv) })
-	return refusal, c.as.By != acl.Nobody
+// mayGoOn tells why a stream may not be sent what it has, nil if nothing is against it.
+// Messages come by the log, so the state here holds every revocation before them. What a
+// monitor sees may be newer than this node's state.
+func (c *call) mayGoOn(f feed) error {
+	var refusal *reply.Value
+	judge := func(v *fsm.View) { refusal = c.judgeStream(v, c.words.Argv()) }
+	if _, monitors := f.(*monitored); monitors {
+		if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{Mode: fsm.SessionRead}, judge); err != nil {
+			return err
+		}
+	} else {
+		c.s.engine.Local(judge)
+	}
+	if c.as.By == acl.Nobody || refusal != nil {
+		return errRevoked
+	}
+	return nil
 }
 
 func (c *call) judgeStream(v *fsm.View, argv [][]byte) *reply.Value {
@@ -182,8 +192,8 @@ func (c *call) pump(f feed) {
 			c.endStream(hub.ErrClosed)
 			return
 		}
-		if refusal, known := c.streaming(c.words.Argv()); !known || refusal != nil {
-			c.out, ended = c.out[:0], errRevoked
+		if why := c.mayGoOn(f); why != nil {
+			c.out, ended = c.out[:0], why
 		}
 		if c.piece() != nil {
 			return

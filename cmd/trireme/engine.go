@@ -48,10 +48,18 @@ func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (f
 		return fsm.ReadAt{}, fsm.ErrNoLeader
 	}
 	at, err := n.Read(ctx, r, fn)
-	if err == nil && r.Mode != fsm.Linearizable && at.AgeMillis > e.oldest {
+	if err == nil && r.Mode == fsm.Stale && at.AgeMillis > e.oldest {
 		err = fsm.ErrTooStale
 	}
 	return at, err
+}
+
+// Settle waits until what was revoked works on no node; see fsm.Settler.
+func (e *engine) Settle(ctx context.Context) error {
+	if n := e.node.Load(); n != nil {
+		return n.Settle(ctx)
+	}
+	return fsm.ErrNoLeader
 }
 
 // Local runs fn on the state of this node as it is.

@@ -27,9 +27,17 @@ type Nodes struct {
 // with the test. adjust, if not nil, may change the options of every server but Engine.
 func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
+	return ServeNodesOver(t, clustertest.NewNetwork(), n, adjust)
+}
+
+// ServeNodesOver is ServeNodes over a network that can cut nodes off from each other;
+// clients reach them all the same.
+func ServeNodesOver(t testing.TB, network *clustertest.Network, n int, adjust func(*httpapi.Options)) *Nodes {
+	t.Helper()
 	var mu sync.Mutex
 	links := map[string]*nodeHub{}
 	c := clustertest.Start(t, n, func(o *cluster.Options) {
+		network.Adjust(o)
 		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: Tokens()}, false }
 		link := newNodeHub(t)
 		o.Notes, o.Restored, o.Monitor = link.hub.Notes, link.hub.Restored, link.hub.Answer

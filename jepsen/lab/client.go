@@ -93,8 +93,13 @@ func (c *Client) Get(ctx context.Context, path string) (status int, body []byte,
 
 // Post sends an empty JSON object to a path, for the admin endpoints.
 func (c *Client) Post(ctx context.Context, path string) (status int, body []byte, err error) {
-	status, _, body, err = c.post(ctx, path, struct{}{})
-	return status, body, err
+	return c.PostBody(ctx, path, struct{}{})
+}
+
+// PostBody sends what body is as JSON to a path, for the admin endpoints.
+func (c *Client) PostBody(ctx context.Context, path string, body any) (status int, reply []byte, err error) {
+	status, _, reply, err = c.post(ctx, path, body)
+	return status, reply, err
 }
 
 // post sends one JSON body. Without GetBody net/http can't send a request a

@@ -43,6 +43,7 @@ var lines = map[string]line{
 	"core.9":    {"two replicas, 1,000,000 random commands, one restored midway", replicas},
 	"core.10":   {"the benchmarks", bench("-install")},
 	"core.11":   {"fuzzing, 5 minutes a target", fuzzing},
+	"gateway.3": {"tokens revoked while a node is cut off, on all nodes in every mode", revokedTokens},
 	"gateway.4": {"200 subscribers, 10,000 messages from all nodes, two leaders killed", channels},
 	"core.12":   {"no leadership change in a fault-free minute under full load", bench("steady")},
 }
