@@ -88,9 +88,20 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 		if swept >= limit {
 			break
 		}
+		s.watch(e, d)
 		swept += d.keys.Sweep(e, limit-swept)
 	}
+	e.Watch = nil
 	return swept
+}
+
+// watch lets a sweep of d tell what expires, if anybody wants to know.
+func (s *State) watch(e *env.Env, d *database) {
+	e.Watch = nil
+	if d.config.Notify != 0 {
+		tx := &command.Tx{Env: e, Config: &d.config, Channels: s.channels.In(d.name)}
+		tx.Arm()
+	}
 }
 
 // nextDue is the earliest deadline of all databases and kept replies.
@@ -271,14 +282,14 @@ func (d *database) encode(w *wire.Writer) {
 	w.Uvarint(d.users.Serial())
 	w.Varint(d.quota.day)
 	w.Varint(d.quota.taken)
-	w.String(d.config.Notify)
+	w.String(d.config.Notify.String())
 }
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
 	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDB)
 	d.quota = quota{r.Varint(), r.Varint()}
-	d.config.Notify = r.String()
+	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.users.SetKey(s.secret, d.id)
 	return d
 }

@@ -185,5 +185,6 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()
 	}
+	tx.Arm()
 	return tx
 }

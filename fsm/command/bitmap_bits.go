@@ -58,6 +58,7 @@ func setBit(tx *Tx, a *Args) reply.Value {
 	changed := old&^(1<<shift) | byte(bit)<<shift
 	if place >= o.Len() || changed != old {
 		tx.DB.WriteAt(tx.Env, key, o, place, []byte{changed})
+		tx.Event(StringEvent, "setbit", key)
 	}
 	return reply.Int(int64(old >> shift & 1))
 }

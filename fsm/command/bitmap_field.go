@@ -122,13 +122,22 @@ func (tx *Tx) bitField(a *Args, readOnly bool) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	if length > o.Len() { // it grows even if every write fails
+	if o == nil && length == 0 && !readOnly {
+		tx.missed(key)
+	}
+	grown, changed := length > o.Len(), false
+	if grown { // it grows even if every write fails
 		tx.DB.WriteAt(tx.Env, key, o, length, nil)
 		o = tx.DB.Find(tx.Env, key)
 	}
 	values := make([]reply.Value, len(ops))
 	for i, op := range ops {
+		before := o
 		values[i], o = tx.runField(key, o, op)
+		changed = changed || op.kind != fieldGet && !values[i].IsNil() && (grown || o != before)
+	}
+	if changed {
+		tx.Event(StringEvent, "setbit", key)
 	}
 	return reply.Array(values...)
 }

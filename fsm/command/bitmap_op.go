@@ -50,12 +50,13 @@ func bitOp(tx *Tx, a *Args) reply.Value {
 		sources[i], length = o, max(length, o.Len())
 	}
 	if length == 0 {
-		tx.DB.Remove(tx.Env, destination)
+		tx.remove(destination)
 		return reply.Int(0)
 	}
 	out := make([]byte, length)
 	bitOps[op].fold(out, sources)
 	tx.DB.SetText(tx.Env, destination, keyspace.Adopt(out), 0)
+	tx.Event(StringEvent, "set", destination)
 	return reply.Int(int64(length))
 }
 

@@ -103,8 +103,9 @@ type Tx struct {
 	// Door says where the command came from, for rows that are refused there.
 	Door Door
 
-	args Args // of the outermost command, so that most need no allocation
-	deep bool // a command is running
+	row  *Command // the one that runs, known only if there is somebody to tell of misses
+	args Args     // of the outermost command, so that most need no allocation
+	deep bool     // a command is running
 }
 
 // Door is the way a command came in.

@@ -51,28 +51,41 @@ func (e *edit[C]) write() C {
 	return e.data
 }
 
-// end puts a change in place, where left is how many elements there are now: a container
-// without any disappears, and its key. Without a change it does nothing.
-func (e *edit[C]) end(left int) {
+// end puts a change in place, where left is how many elements there are now, and tells its
+// events: a container without any elements disappears, and its key. Without a change it
+// does nothing.
+func (e *edit[C]) end(left int, class Events, events ...string) {
 	switch {
 	case !e.open:
-	case e.object != nil:
+	case e.object == nil:
+		if left > 0 {
+			e.tx.DB.PutContainer(e.tx.Env, e.key, e.data, 0)
+			e.tell(class, events)
+		}
+	default:
 		e.tx.DB.Changed(e.tx.Env, e.key, e.before)
+		e.tell(class, events)
 		if left == 0 {
 			e.tx.DB.Remove(e.tx.Env, e.key)
+			e.tx.removed(e.key)
 		}
-	case left > 0:
-		e.tx.DB.PutContainer(e.tx.Env, e.key, e.data, 0)
 	}
 }
 
-// replaceWith stores c, which has so many elements, in place of whatever key held, or
-// removes the key if there is none; it gives that number as the reply.
-func (tx *Tx) replaceWith(key []byte, c keyspace.Container, elements int) reply.Value {
+func (e *edit[C]) tell(class Events, events []string) {
+	for _, event := range events {
+		e.tx.Event(class, event, e.key)
+	}
+}
+
+// replaceWith stores c, which has so many elements, in place of whatever key held, and
+// tells the event, or removes the key if there is none; it gives that number as the reply.
+func (tx *Tx) replaceWith(key []byte, c keyspace.Container, elements int, class Events, event string) reply.Value {
 	if elements == 0 {
-		tx.DB.Remove(tx.Env, key)
+		tx.remove(key)
 	} else {
 		tx.DB.PutContainer(tx.Env, key, c, 0)
+		tx.Event(class, event, key)
 	}
 	return reply.Int(int64(elements))
 }

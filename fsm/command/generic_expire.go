@@ -92,7 +92,7 @@ func persist(tx *Tx, a *Args) reply.Value {
 	if o == nil || o.Expire == 0 {
 		return reply.Int(0)
 	}
-	tx.DB.SetExpire(tx.Env, key, o, 0)
+	tx.stay(key, o)
 	return reply.Int(1)
 }
 

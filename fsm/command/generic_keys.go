@@ -5,13 +5,14 @@ import (
 	"math"
 	"strconv"
 
+	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
 )
 
 func del(tx *Tx, a *Args) reply.Value {
 	n := int64(0)
 	for _, key := range a.Rest() {
-		if tx.DB.Remove(tx.Env, key) {
+		if tx.remove(key) {
 			n++
 		}
 	}
@@ -58,9 +59,16 @@ func rename(tx *Tx, a *Args) reply.Value {
 		return ErrNoKey
 	}
 	if !bytes.Equal(from, to) {
-		tx.DB.Move(tx.Env, from, o, to)
+		tx.moveKey(from, o, to)
 	}
 	return reply.OK()
+}
+
+// moveKey gives o, which is under from, the name to.
+func (tx *Tx) moveKey(from []byte, o *keyspace.Object, to []byte) {
+	tx.DB.Move(tx.Env, from, o, to)
+	tx.Event(GenericEvent, "rename_from", from)
+	tx.Event(GenericEvent, "rename_to", to)
 }
 
 func renameNX(tx *Tx, a *Args) reply.Value {
@@ -75,7 +83,7 @@ func renameNX(tx *Tx, a *Args) reply.Value {
 	if tx.DB.Find(tx.Env, to) != nil {
 		return reply.Int(0)
 	}
-	tx.DB.Move(tx.Env, from, o, to)
+	tx.moveKey(from, o, to)
 	return reply.Int(1)
 }
 
@@ -116,10 +124,11 @@ func copyKey(tx *Tx, a *Args) reply.Value {
 		return errSameObject
 	}
 	o := tx.DB.Find(tx.Env, from)
-	if o == nil || (!replace && tx.DB.Find(tx.Env, to) != nil) {
+	if o == nil || (!replace && tx.DB.Peek(tx.Env, to) != nil) {
 		return reply.Int(0)
 	}
 	tx.DB.Copy(tx.Env, o, to)
+	tx.Event(GenericEvent, "copy_to", to)
 	return reply.Int(1)
 }
 

@@ -15,7 +15,7 @@ func keys(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	if glob.Literal(pattern) {
-		if tx.DB.Find(tx.Env, []byte(pattern)) == nil {
+		if tx.DB.Peek(tx.Env, []byte(pattern)) == nil {
 			return reply.Array()
 		}
 		return reply.Array(reply.Bulk(pattern))

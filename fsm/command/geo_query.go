@@ -100,7 +100,7 @@ func (tx *Tx) radius(a *Args, byMember, mayStore bool) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	o := geoOptions{unit: 1}
+	o := geoOptions{unit: 1, stored: "georadiusstore"}
 	switch {
 	case byMember && z == nil:
 		a.Take(3)
@@ -141,7 +141,7 @@ func (tx *Tx) geoSearch(a *Args, destination []byte) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	o := geoOptions{unit: 1, destination: destination}
+	o := geoOptions{unit: 1, destination: destination, stored: "geosearchstore"}
 	for a.Left() > 0 && !a.bad {
 		if !o.shared(a) && !o.area(a, z) {
 			if destination == nil || !a.Word("STOREDIST") {

@@ -19,6 +19,7 @@ type geoOptions struct {
 	count               int64 // 0 for all
 	order               int   // 0 for none, 1 nearest first, -1 farthest first
 	destination         []byte
+	stored              string // the event of storing there
 	storeDist           bool
 }
 
@@ -106,7 +107,7 @@ func (tx *Tx) storeHits(o *geoOptions, hits []geoHit) reply.Value {
 			members[i].Score = h.distance / o.unit
 		}
 	}
-	return tx.storeZSet(o.destination, members)
+	return tx.storeZSet(o.destination, members, o.stored)
 }
 
 // search answers a search in the set under a key that may be missing.

@@ -114,7 +114,7 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 			codes[i] = reply.Int(fieldDeleted)
 		}
 	}
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, fieldEvent(at, tx.Now))
 	return reply.Array(codes...)
 }
 
@@ -127,6 +127,14 @@ func setFieldDeadline(tx *Tx, e *edit[*keyspace.Fields], field, value string, at
 	}
 	e.write().Delete(tx.Now, field)
 	return false
+}
+
+// fieldEvent is the event of fields that were given the deadline at.
+func fieldEvent(at, now int64) string {
+	if at > now {
+		return "hexpire"
+	}
+	return "hdel"
 }
 
 func hPersist(tx *Tx, a *Args) reply.Value {
@@ -152,7 +160,7 @@ func hPersist(tx *Tx, a *Args) reply.Value {
 			codes[i] = reply.Int(deadlineSet)
 		}
 	}
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hpersist")
 	return reply.Array(codes...)
 }
 

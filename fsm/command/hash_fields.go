@@ -29,7 +29,7 @@ func setFields(tx *Tx, a *Args, name string) (created int64, refusal *reply.Valu
 			created++
 		}
 	}
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hset")
 	return created, nil
 }
 
@@ -61,7 +61,7 @@ func hSetNX(tx *Tx, a *Args) reply.Value {
 		return reply.Int(0)
 	}
 	e.write().Set(tx.Now, field, string(value), 0)
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hset")
 	return reply.Int(1)
 }
 
@@ -79,7 +79,7 @@ func hDel(tx *Tx, a *Args) reply.Value {
 			n++
 		}
 	}
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hdel")
 	return reply.Int(n)
 }
 

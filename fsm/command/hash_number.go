@@ -36,7 +36,7 @@ func hIncrBy(tx *Tx, a *Args) reply.Value {
 		return errOverflow
 	}
 	e.write().Set(tx.Now, field, strconv.FormatInt(sum, 10), at)
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hincrby")
 	return reply.Int(sum)
 }
 
@@ -69,6 +69,6 @@ func hIncrByFloat(tx *Tx, a *Args) reply.Value {
 	}
 	text := formatLongDouble(sum)
 	e.write().Set(tx.Now, field, text, at)
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hincrbyfloat")
 	return reply.Bulk(text)
 }

@@ -44,7 +44,7 @@ func hGetDel(tx *Tx, a *Args) reply.Value {
 			e.write().Delete(tx.Now, field)
 		}
 	}
-	e.end(e.data.Len(tx.Now))
+	e.end(e.data.Len(tx.Now), HashEvent, "hdel")
 	return reply.Array(values...)
 }
 
@@ -79,7 +79,11 @@ func hGetEx(tx *Tx, a *Args) reply.Value {
 			setFieldDeadline(tx, &e, field, value, at)
 		}
 	}
-	e.end(e.data.Len(tx.Now))
+	event := fieldEvent(at, tx.Now)
+	if persist {
+		event = "hpersist"
+	}
+	e.end(e.data.Len(tx.Now), HashEvent, event)
 	return reply.Array(values...)
 }
 
@@ -180,8 +184,18 @@ func hSetEx(tx *Tx, a *Args) reply.Value {
 	for i := 0; i < len(pairs); i += 2 {
 		o.set(tx, &e, keyspace.Alias(pairs[i]), string(pairs[i+1]))
 	}
-	e.end(e.data.Len(tx.Now))
+	o.end(tx, &e)
 	return reply.Int(1)
+}
+
+// end tells that fields were set, and then what became of their deadline.
+func (o *hsetexOptions) end(tx *Tx, e *edit[*keyspace.Fields]) {
+	n := e.data.Len(tx.Now)
+	if o.unit == noTime {
+		e.end(n, HashEvent, "hset")
+	} else {
+		e.end(n, HashEvent, "hset", fieldEvent(o.at, tx.Now))
+	}
 }
 
 // set gives a field its value and the deadline that the options say; one that has passed

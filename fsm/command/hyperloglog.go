@@ -76,6 +76,7 @@ func pfAdd(tx *Tx, a *Args) reply.Value {
 	}
 	tx.storeSketch(key, o, s)
 	if updated {
+		tx.Event(StringEvent, "pfadd", key)
 		return reply.Int(1)
 	}
 	return reply.Int(0)
@@ -130,16 +131,18 @@ func (tx *Tx) mergeSketches(keys [][]byte) (all *hll.Registers, dense bool, bad 
 // pfMerge counts the destination among the sources.
 func pfMerge(tx *Tx, a *Args) reply.Value {
 	keys := a.Rest()
-	all, dense, bad := tx.mergeSketches(keys)
+	s, o, bad := tx.findSketch(keys[0])
 	if bad != nil {
 		return *bad
 	}
-	s, o, bad := tx.findSketch(keys[0])
+	all, dense, bad := tx.mergeSketches(keys[1:])
 	if bad != nil {
 		return *bad
 	}
 	if s == nil {
 		s = hll.New()
+	} else if all.Merge(s) != nil {
+		return errCorrupt
 	}
 	if dense {
 		if _, err := s.ToDense(); err != nil {
@@ -150,6 +153,7 @@ func pfMerge(tx *Tx, a *Args) reply.Value {
 		return errCorrupt
 	}
 	tx.storeSketch(keys[0], o, s)
+	tx.Event(StringEvent, "pfadd", keys[0]) // by this name, as in Redis
 	return reply.OK()
 }
 

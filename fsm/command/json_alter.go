@@ -8,6 +8,7 @@ import (
 
 // alteration is what a command does to the values of one type at a path.
 type alteration struct {
+	event    string // of the change
 	kinds    []jsondoc.Kind
 	expected string // names the type, for the error
 	// check looks at all values that will be altered, before any of them is; nil, or the
@@ -65,7 +66,7 @@ func (tx *Tx) alterEach(key []byte, p *jsondoc.Path, c alteration) ([]reply.Valu
 			return nil, refusal
 		}
 	}
-	answers := tx.alterFitting(key, o, fitting, c.alter)
+	answers := tx.alterFitting(key, o, fitting, &c)
 	if p.Legacy || len(fitting) == len(found) {
 		return answers, nil
 	}
@@ -95,15 +96,15 @@ func (tx *Tx) findValues(key []byte, p *jsondoc.Path) (*keyspace.Object, []*json
 }
 
 // alterFitting alters the values at the matches in their order: inner ones first.
-func (tx *Tx) alterFitting(key []byte, o *keyspace.Object, found []*jsondoc.Match, alter func(*jsondoc.Tree, *jsondoc.Match) reply.Value) []reply.Value {
+func (tx *Tx) alterFitting(key []byte, o *keyspace.Object, found []*jsondoc.Match, c *alteration) []reply.Value {
 	answers := make([]reply.Value, len(found))
 	if len(found) == 0 {
 		return answers
 	}
-	tx.changeDocument(key, o, func(t *jsondoc.Tree) {
+	tx.changeDocument(key, o, c.event, func(t *jsondoc.Tree) {
 		t.Own(found)
 		for i, m := range found {
-			answers[i] = alter(t, m)
+			answers[i] = c.alter(t, m)
 		}
 	})
 	return answers

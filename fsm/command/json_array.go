@@ -6,9 +6,9 @@ import (
 )
 
 // arrays is an alteration of arrays.
-func arrays(check func(*jsondoc.Tree, []*jsondoc.Match) *reply.Value, alter func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value) alteration {
+func arrays(event string, check func(*jsondoc.Tree, []*jsondoc.Match) *reply.Value, alter func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value) alteration {
 	return alteration{
-		kinds: []jsondoc.Kind{jsondoc.KindArray}, expected: "array", check: check,
+		event: event, kinds: []jsondoc.Kind{jsondoc.KindArray}, expected: "array", check: check,
 		alter: func(t *jsondoc.Tree, m *jsondoc.Match) reply.Value {
 			return alter(t, m, m.Value.(*jsondoc.Array).Len())
 		},
@@ -43,7 +43,7 @@ func jsonArrAppend(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	room := func(t *jsondoc.Tree, found []*jsondoc.Match) *reply.Value { return roomFor(t, found, 1, values...) }
-	return tx.alter(key, p, arrays(room, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
+	return tx.alter(key, p, arrays("json.arrappend", room, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
 		t.Insert(m, n, values)
 		return reply.Int(int64(n + len(values)))
 	}))
@@ -69,7 +69,7 @@ func jsonArrInsert(tx *Tx, a *Args) reply.Value {
 		}
 		return roomFor(t, found, 1, values...)
 	}
-	return tx.alter(key, p, arrays(check, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
+	return tx.alter(key, p, arrays("json.arrinsert", check, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
 		at, _ := place(n)
 		t.Insert(m, int(at), values)
 		return reply.Int(int64(n + len(values)))
@@ -84,7 +84,7 @@ func jsonArrPop(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	return tx.alter(key, p, arrays(nil, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
+	return tx.alter(key, p, arrays("json.arrpop", nil, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
 		if n == 0 {
 			return reply.Nil()
 		}
@@ -106,7 +106,7 @@ func jsonArrTrim(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	return tx.alter(key, p, arrays(nil, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
+	return tx.alter(key, p, arrays("json.arrtrim", nil, func(t *jsondoc.Tree, m *jsondoc.Match, n int) reply.Value {
 		from, to := span(start, stop, n)
 		t.Trim(m, from, to)
 		return reply.Int(int64(to - from))

@@ -67,12 +67,19 @@ func (tx *Tx) findDocument(key []byte) (o *keyspace.Object, d *keyspace.Document
 	return o, d, nil
 }
 
-// changeDocument lets f change the document of o, which is under key.
-func (tx *Tx) changeDocument(key []byte, o *keyspace.Object, f func(t *jsondoc.Tree)) {
+// newDocument stores a document under key, where there was none, and tells the event.
+func (tx *Tx) newDocument(key []byte, v jsondoc.Value, event string) {
+	tx.DB.PutContainer(tx.Env, key, keyspace.NewDocument(v), 0)
+	tx.Event(ModuleEvent, event, key)
+}
+
+// changeDocument lets f change the document of o, which is under key, and tells the event.
+func (tx *Tx) changeDocument(key []byte, o *keyspace.Object, event string, f func(t *jsondoc.Tree)) {
 	d := tx.DB.Mutable(tx.Env, key, o).(*keyspace.Document)
 	before := d.Size()
 	f(&d.Tree)
 	tx.DB.Changed(tx.Env, key, before)
+	tx.Event(ModuleEvent, event, key)
 }
 
 // question is what a command asks of the values at a path.

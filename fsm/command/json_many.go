@@ -69,6 +69,7 @@ func jsonMSet(tx *Tx, a *Args) reply.Value {
 	}
 	for _, d := range drafts {
 		tx.DB.PutContainer(tx.Env, d.key, &keyspace.Document{Tree: *d.tree}, d.expire)
+		tx.Event(ModuleEvent, "json.mset", d.key)
 	}
 	return reply.OK()
 }

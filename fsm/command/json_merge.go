@@ -2,7 +2,6 @@ package command
 
 import (
 	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
 )
 
@@ -20,7 +19,7 @@ func jsonMerge(tx *Tx, a *Args) reply.Value {
 	case d == nil && patch.Kind() == jsondoc.KindNull:
 		return reply.OK()
 	case d == nil:
-		tx.DB.PutContainer(tx.Env, key, keyspace.NewDocument(jsondoc.WithoutNulls(patch)), 0)
+		tx.newDocument(key, jsondoc.WithoutNulls(patch), "json.merge")
 		return reply.OK()
 	}
 	places, refusal := placesFor(&d.Tree, p, patch, always, jsondoc.NewWork())
@@ -32,10 +31,10 @@ func jsonMerge(tx *Tx, a *Args) reply.Value {
 	case places.none():
 		return reply.Nil()
 	case patch.Kind() == jsondoc.KindNull:
-		tx.removeValues(key, o, jsondoc.Outermost(places.found))
+		tx.removeValues(key, o, jsondoc.Outermost(places.found), "json.merge")
 		return reply.OK()
 	}
-	tx.changeDocument(key, o, func(t *jsondoc.Tree) { places.merge(t, patch) })
+	tx.changeDocument(key, o, "json.merge", func(t *jsondoc.Tree) { places.merge(t, patch) })
 	return reply.OK()
 }
 
@@ -67,7 +66,7 @@ func jsonClear(tx *Tx, a *Args) reply.Value {
 		}
 	}
 	if full = jsondoc.Outermost(full); len(full) > 0 {
-		tx.changeDocument(key, o, func(t *jsondoc.Tree) {
+		tx.changeDocument(key, o, "json.clear", func(t *jsondoc.Tree) {
 			for _, m := range full {
 				t.Replace(m, cleared(m.Value))
 			}

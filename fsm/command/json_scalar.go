@@ -27,7 +27,7 @@ func jsonStrAppend(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	return tx.alter(key, p, alteration{
-		kinds: []jsondoc.Kind{jsondoc.KindString}, expected: "string",
+		event: "json.strappend", kinds: []jsondoc.Kind{jsondoc.KindString}, expected: "string",
 		check: func(t *jsondoc.Tree, found []*jsondoc.Match) *reply.Value { return roomFor(t, found, 0, suffix) },
 		alter: func(t *jsondoc.Tree, m *jsondoc.Match) reply.Value {
 			longer := m.Value.(jsondoc.String) + suffix
@@ -43,7 +43,7 @@ func jsonToggle(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	return tx.alter(key, p, alteration{
-		kinds: []jsondoc.Kind{jsondoc.KindBool}, expected: "boolean",
+		event: "json.toggle", kinds: []jsondoc.Kind{jsondoc.KindBool}, expected: "boolean",
 		alter: func(t *jsondoc.Tree, m *jsondoc.Match) reply.Value {
 			v := !m.Value.(jsondoc.Bool)
 			t.Replace(m, v)
@@ -55,15 +55,21 @@ func jsonToggle(tx *Tx, a *Args) reply.Value {
 	})
 }
 
-func jsonNumIncrBy(tx *Tx, a *Args) reply.Value { return numberBy(tx, a, jsondoc.Add) }
+func jsonNumIncrBy(tx *Tx, a *Args) reply.Value {
+	return numberBy(tx, a, jsondoc.Add, "json.numincrby")
+}
 
-func jsonNumMultBy(tx *Tx, a *Args) reply.Value { return numberBy(tx, a, jsondoc.Multiply) }
+func jsonNumMultBy(tx *Tx, a *Args) reply.Value {
+	return numberBy(tx, a, jsondoc.Multiply, "json.nummultby")
+}
 
-func jsonNumPowBy(tx *Tx, a *Args) reply.Value { return numberBy(tx, a, jsondoc.Power) }
+func jsonNumPowBy(tx *Tx, a *Args) reply.Value {
+	return numberBy(tx, a, jsondoc.Power, "json.numpowby")
+}
 
 // numberBy applies op to the numbers at a path and the one given. All results are known
 // before any is stored, so that one without a finite result changes nothing.
-func numberBy(tx *Tx, a *Args, op jsondoc.Operation) reply.Value {
+func numberBy(tx *Tx, a *Args, op jsondoc.Operation, event string) reply.Value {
 	key, p, by := a.Bytes(), a.path(), a.json()
 	if k := by.Kind(); k != jsondoc.KindInteger && k != jsondoc.KindNumber {
 		a.Fail(errKind("number", by))
@@ -73,7 +79,7 @@ func numberBy(tx *Tx, a *Args, op jsondoc.Operation) reply.Value {
 	}
 	var results []jsondoc.Value
 	answers, refusal := tx.alterEach(key, p, alteration{
-		kinds: []jsondoc.Kind{jsondoc.KindInteger, jsondoc.KindNumber}, expected: "number",
+		event: event, kinds: []jsondoc.Kind{jsondoc.KindInteger, jsondoc.KindNumber}, expected: "number",
 		check: func(_ *jsondoc.Tree, found []*jsondoc.Match) *reply.Value {
 			for _, m := range found {
 				v, ok := op(m.Value, by)

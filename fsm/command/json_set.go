@@ -27,7 +27,7 @@ func jsonSet(tx *Tx, a *Args) reply.Value {
 	case d == nil && !p.IsRoot():
 		return errNewAtRoot
 	case d == nil:
-		tx.DB.PutContainer(tx.Env, key, keyspace.NewDocument(v), 0)
+		tx.newDocument(key, v, "json.set")
 		return reply.OK()
 	}
 	places, refusal := placesFor(&d.Tree, p, v, cond, jsondoc.NewWork())
@@ -39,7 +39,7 @@ func jsonSet(tx *Tx, a *Args) reply.Value {
 	case places.none(): // the reference service reports it where RedisJSON keeps silent
 		return errNoPath(p)
 	}
-	tx.changeDocument(key, o, func(t *jsondoc.Tree) { places.set(t, v) })
+	tx.changeDocument(key, o, "json.set", func(t *jsondoc.Tree) { places.set(t, v) })
 	return reply.OK()
 }
 
@@ -130,18 +130,19 @@ func jsonDel(tx *Tx, a *Args) reply.Value {
 		return jsonError(err)
 	}
 	found = jsondoc.Outermost(found)
-	tx.removeValues(key, o, found)
+	tx.removeValues(key, o, found, "json.del")
 	return reply.Int(int64(len(found)))
 }
 
-// removeValues deletes what stands at the matches, none of which stands in another: the
-// root with its key.
-func (tx *Tx) removeValues(key []byte, o *keyspace.Object, found []*jsondoc.Match) {
+// removeValues deletes what stands at the matches, none of which stands in another, and
+// tells the event: the root with its key.
+func (tx *Tx) removeValues(key []byte, o *keyspace.Object, found []*jsondoc.Match, event string) {
 	switch {
 	case len(found) == 0:
 	case found[0].IsRoot():
 		tx.DB.Remove(tx.Env, key)
+		tx.Event(ModuleEvent, event, key)
 	default:
-		tx.changeDocument(key, o, func(t *jsondoc.Tree) { t.Remove(found) })
+		tx.changeDocument(key, o, event, func(t *jsondoc.Tree) { t.Remove(found) })
 	}
 }

@@ -82,7 +82,7 @@ func lSet(tx *Tx, a *Args) reply.Value {
 		return errIndex
 	}
 	e.write().Set(at, string(element))
-	e.end(e.data.Len())
+	e.end(e.data.Len(), ListEvent, "lset")
 	return reply.OK()
 }
 
@@ -121,12 +121,13 @@ func lTrim(tx *Tx, a *Args) reply.Value {
 		return reply.OK()
 	}
 	from, to := span(start, stop, e.data.Len())
+	tx.Event(ListEvent, "ltrim", key) // also if nothing goes, as in Redis
 	switch {
 	case from == to:
-		tx.DB.Remove(tx.Env, key)
+		tx.remove(key)
 	case to-from < e.data.Len():
 		e.write().Keep(from, to)
-		e.end(e.data.Len())
+		e.end(e.data.Len(), 0)
 	}
 	return reply.OK()
 }
@@ -176,7 +177,7 @@ func lRem(tx *Tx, a *Args) reply.Value {
 	for _, i := range found {
 		e.write().Delete(i)
 	}
-	e.end(e.data.Len())
+	e.end(e.data.Len(), ListEvent, "lrem")
 	return reply.Int(int64(len(found)))
 }
 
@@ -205,6 +206,6 @@ func lInsert(tx *Tx, a *Args) reply.Value {
 		at++
 	}
 	e.write().Insert(at, string(element))
-	e.end(e.data.Len())
+	e.end(e.data.Len(), ListEvent, "linsert")
 	return reply.Int(int64(e.data.Len()))
 }

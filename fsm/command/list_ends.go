@@ -15,6 +15,22 @@ const (
 	right side = true
 )
 
+// pushed is the event of elements that came in at the end.
+func (s side) pushed() string {
+	if s == left {
+		return "lpush"
+	}
+	return "rpush"
+}
+
+// popped is the event of elements that went out at the end.
+func (s side) popped() string {
+	if s == left {
+		return "lpop"
+	}
+	return "rpop"
+}
+
 // side reads an end.
 func (a *Args) side() side {
 	if a.Word("LEFT") {
@@ -63,7 +79,7 @@ func push(tx *Tx, a *Args, s side, must bool) reply.Value {
 		pushTo(e.write(), s, string(v))
 	}
 	n := e.data.Len()
-	e.end(n)
+	e.end(n, ListEvent, s.pushed())
 	return reply.Int(int64(n))
 }
 
@@ -81,7 +97,7 @@ func take(e edit[*keyspace.Elements], s side, count int64) []reply.Value {
 	for i := range taken {
 		taken[i] = reply.Bulk(popFrom(e.write(), s))
 	}
-	e.end(e.data.Len())
+	e.end(e.data.Len(), ListEvent, s.popped())
 	return taken
 }
 
@@ -178,12 +194,13 @@ func shift(tx *Tx, from, to []byte, out, in side) reply.Value {
 	}
 	v := popFrom(source.write(), out)
 	if bytes.Equal(from, to) {
-		target = source
-	} else {
-		source.end(source.data.Len())
+		pushTo(source.write(), in, v)
+		source.end(source.data.Len(), ListEvent, in.pushed(), out.popped())
+		return reply.Bulk(v)
 	}
 	pushTo(target.write(), in, v)
-	target.end(target.data.Len())
+	target.end(target.data.Len(), ListEvent, in.pushed())
+	source.end(source.data.Len(), ListEvent, out.popped())
 	return reply.Bulk(v)
 }
 

@@ -22,6 +22,7 @@ import (
 type realRedis struct {
 	t       *testing.T
 	version string
+	socket  string
 	clock   *os.File
 	conn    net.Conn
 	in      *bufio.Reader
@@ -61,8 +62,17 @@ func startRedis(t *testing.T) *realRedis {
 		}
 		_ = server.Wait() // it was killed
 	})
+	r.socket = socket
 	r.dial(socket)
 	return r
+}
+
+// another is one more connection to the same server.
+func (r *realRedis) another() *realRedis {
+	r.t.Helper()
+	c := *r
+	c.dial(r.socket)
+	return &c
 }
 
 func missing(t *testing.T, what string, err error) {

@@ -29,7 +29,7 @@ func sAdd(tx *Tx, a *Args) reply.Value {
 			n++
 		}
 	}
-	e.end(e.data.Len())
+	e.end(e.data.Len(), SetEvent, "sadd")
 	return reply.Int(n)
 }
 
@@ -46,7 +46,7 @@ func sRem(tx *Tx, a *Args) reply.Value {
 			n++
 		}
 	}
-	e.end(e.data.Len())
+	e.end(e.data.Len(), SetEvent, "srem")
 	return reply.Int(n)
 }
 
@@ -72,10 +72,10 @@ func sMove(tx *Tx, a *Args) reply.Value {
 		return reply.Int(1)
 	}
 	source.write().Delete(member)
-	source.end(source.data.Len())
+	source.end(source.data.Len(), SetEvent, "srem")
 	if !target.data.Has(member) {
 		target.write().Add(member)
-		target.end(target.data.Len())
+		target.end(target.data.Len(), SetEvent, "sadd")
 	}
 	return reply.Int(1)
 }

@@ -78,14 +78,14 @@ func combine(tx *Tx, a *Args, op operation) reply.Value {
 	return allMembers(combined(sets, op))
 }
 
-func combineAndStore(tx *Tx, a *Args, op operation) reply.Value {
+func combineAndStore(tx *Tx, a *Args, op operation, event string) reply.Value {
 	key := a.Bytes()
 	sets, ok := findSets(tx, a.Rest())
 	if !ok {
 		return ErrWrongType
 	}
 	result := combined(sets, op)
-	return tx.replaceWith(key, result, result.Len())
+	return tx.replaceWith(key, result, result.Len(), SetEvent, event)
 }
 
 func sUnion(tx *Tx, a *Args) reply.Value { return combine(tx, a, union) }
@@ -94,11 +94,13 @@ func sDiff(tx *Tx, a *Args) reply.Value { return combine(tx, a, difference) }
 
 func sInter(tx *Tx, a *Args) reply.Value { return combine(tx, a, intersection) }
 
-func sUnionStore(tx *Tx, a *Args) reply.Value { return combineAndStore(tx, a, union) }
+func sUnionStore(tx *Tx, a *Args) reply.Value { return combineAndStore(tx, a, union, "sunionstore") }
 
-func sDiffStore(tx *Tx, a *Args) reply.Value { return combineAndStore(tx, a, difference) }
+func sDiffStore(tx *Tx, a *Args) reply.Value { return combineAndStore(tx, a, difference, "sdiffstore") }
 
-func sInterStore(tx *Tx, a *Args) reply.Value { return combineAndStore(tx, a, intersection) }
+func sInterStore(tx *Tx, a *Args) reply.Value {
+	return combineAndStore(tx, a, intersection, "sinterstore")
+}
 
 var (
 	errKeyCount    = reply.Error("ERR numkeys should be greater than 0")

@@ -20,14 +20,15 @@ func sPop(tx *Tx, a *Args) reply.Value {
 		return reply.Set()
 	case count >= int64(e.data.Len()) && given:
 		all := allMembers(e.data)
-		tx.DB.Remove(tx.Env, key)
+		tx.Event(SetEvent, "spop", key)
+		tx.remove(key)
 		return all
 	}
 	popped := make([]reply.Value, count)
 	for i := range popped {
 		popped[i] = reply.Bulk(e.write().Pop(tx.Env))
 	}
-	e.end(e.data.Len())
+	e.end(e.data.Len(), SetEvent, "spop")
 	if !given {
 		return popped[0]
 	}

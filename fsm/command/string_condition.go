@@ -120,6 +120,6 @@ func delEx(tx *Tx, a *Args) reply.Value {
 	if o == nil || !cond.holds(o, match) {
 		return reply.Int(0)
 	}
-	tx.DB.Remove(tx.Env, key)
+	tx.remove(key)
 	return reply.Int(1)
 }

@@ -22,7 +22,9 @@ func appendText(tx *Tx, a *Args) reply.Value {
 	if o.Len()+len(suffix) > maxString {
 		return errStringSize
 	}
-	return reply.Int(int64(tx.DB.AppendText(tx.Env, key, o, suffix)))
+	n := tx.DB.AppendText(tx.Env, key, o, suffix)
+	tx.Event(StringEvent, "append", key)
+	return reply.Int(int64(n))
 }
 
 func setRange(tx *Tx, a *Args) reply.Value {
@@ -43,5 +45,7 @@ func setRange(tx *Tx, a *Args) reply.Value {
 	if offset > int64(maxString-len(part)) {
 		return errStringSize
 	}
-	return reply.Int(int64(tx.DB.WriteAt(tx.Env, key, o, int(offset), part)))
+	n := tx.DB.WriteAt(tx.Env, key, o, int(offset), part)
+	tx.Event(StringEvent, "setrange", key)
+	return reply.Int(int64(n))
 }

@@ -53,7 +53,7 @@ func getDel(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	if o != nil {
-		tx.DB.Remove(tx.Env, key)
+		tx.remove(key)
 	}
 	return textOrNil(o)
 }
@@ -78,7 +78,7 @@ func getEx(tx *Tx, a *Args) reply.Value {
 	}
 	switch {
 	case opts.persist && o.Expire != 0:
-		tx.DB.SetExpire(tx.Env, key, o, 0)
+		tx.stay(key, o)
 	case opts.when != nil:
 		tx.expireAt(key, o, at)
 	}

@@ -153,22 +153,42 @@ func errExpireTime(name string) reply.Value {
 	return reply.Error("ERR invalid expire time in '" + name + "' command")
 }
 
-// setText stores a string with a deadline, or 0 for none; one that has passed
-// leaves no key.
-func (tx *Tx) setText(key []byte, text string, at int64) {
+// setText stores a string with a deadline, or 0 for none, and tells the event; one that
+// has passed leaves no key.
+func (tx *Tx) setText(key []byte, text string, at int64, event string) {
 	if at != 0 && at <= tx.Now {
+		tx.DB.SetText(tx.Env, key, text, 0)
+		tx.Event(StringEvent, event, key)
+		tx.Event(GenericEvent, "expire", key)
 		tx.DB.Remove(tx.Env, key)
+		tx.Event(ExpiredEvent, "expired", key)
 		return
 	}
 	tx.DB.SetText(tx.Env, key, text, at)
+	tx.Event(StringEvent, event, key)
+}
+
+// setUntil is setText of a command that was given the deadline.
+func (tx *Tx) setUntil(key []byte, text string, at int64) {
+	tx.setText(key, text, at, "set")
+	if at > tx.Now {
+		tx.Event(GenericEvent, "expire", key)
+	}
 }
 
 // expireAt gives the object under key a deadline; one that has passed removes the
 // key.
 func (tx *Tx) expireAt(key []byte, o *keyspace.Object, at int64) {
 	if at <= tx.Now {
-		tx.DB.Remove(tx.Env, key)
+		tx.remove(key)
 		return
 	}
 	tx.DB.SetExpire(tx.Env, key, o, at)
+	tx.Event(GenericEvent, "expire", key)
+}
+
+// stay takes the deadline from o, which is under key.
+func (tx *Tx) stay(key []byte, o *keyspace.Object) {
+	tx.DB.SetExpire(tx.Env, key, o, 0)
+	tx.Event(GenericEvent, "persist", key)
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
 )
 
@@ -17,7 +18,7 @@ func set(tx *Tx, a *Args) reply.Value {
 		return *bad
 	}
 	if opts.cond == always && !opts.get && !opts.keep {
-		tx.setText(key, string(value), at)
+		tx.setUntil(key, string(value), at)
 		return reply.OK()
 	}
 	return tx.setIf(key, value, &opts, at)
@@ -33,13 +34,17 @@ func (tx *Tx) setIf(key, value []byte, opts *options, at int64) reply.Value {
 	if opts.get {
 		old = textOrNil(o)
 	}
+	if opts.get && o == nil {
+		tx.missed(key)
+	}
 	if !opts.cond.holds(o, opts.match) {
 		return old
 	}
-	if opts.keep && o != nil {
-		at = o.Expire
+	if opts.keep {
+		tx.setText(key, string(value), deadlineOf(o), "set")
+	} else {
+		tx.setUntil(key, string(value), at)
 	}
-	tx.setText(key, string(value), at)
 	if opts.get {
 		return old
 	}
@@ -59,7 +64,7 @@ func setFor(tx *Tx, a *Args, unit timeUnit, name string) reply.Value {
 	if bad != nil {
 		return *bad
 	}
-	tx.setText(key, string(value), at)
+	tx.setUntil(key, string(value), at)
 	return reply.OK()
 }
 
@@ -71,7 +76,7 @@ func setNX(tx *Tx, a *Args) reply.Value {
 	if tx.DB.Find(tx.Env, key) != nil {
 		return reply.Int(0)
 	}
-	tx.setText(key, string(value), 0)
+	tx.setText(key, string(value), 0, "set")
 	return reply.Int(1)
 }
 
@@ -85,7 +90,7 @@ func getSet(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	old := textOrNil(o)
-	tx.setText(key, string(value), 0)
+	tx.setText(key, string(value), 0, "set")
 	return old
 }
 
@@ -157,12 +162,19 @@ func (tx *Tx) allHold(pairs [][]byte, c condition) bool {
 
 func (tx *Tx) setPairs(pairs [][]byte, opts *options, at int64) {
 	for i := 0; i < len(pairs); i += 2 {
-		expire := at
+		key, value := pairs[i], string(pairs[i+1])
 		if opts.keep {
-			if o := tx.DB.Find(tx.Env, pairs[i]); o != nil {
-				expire = o.Expire
-			}
+			tx.setText(key, value, deadlineOf(tx.DB.Find(tx.Env, key)), "set")
+		} else {
+			tx.setUntil(key, value, at)
 		}
-		tx.setText(pairs[i], string(pairs[i+1]), expire)
 	}
+}
+
+// deadlineOf is the deadline of o, which may be nil, or 0 for none.
+func deadlineOf(o *keyspace.Object) int64 {
+	if o == nil {
+		return 0
+	}
+	return o.Expire
 }

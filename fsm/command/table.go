@@ -148,6 +148,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly {
 		return ErrOOM
 	}
+	if tx.Watch != nil {
+		tx.row = c
+	}
 	if tx.deep {
 		return c.Run(tx, &Args{argv: argv, at: c.words})
 	}

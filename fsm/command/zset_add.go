@@ -101,7 +101,11 @@ func (tx *Tx) addScores(key []byte, scores []newScore, o addOptions) reply.Value
 		}
 		e.create(len(scores), longest)
 	}
-	defer e.done()
+	event := "zadd"
+	if o.incr {
+		event = "zincr"
+	}
+	defer e.done(event)
 	added, updated, last := int64(0), int64(0), (*float64)(nil)
 	for i := range scores {
 		result, err := e.put(&scores[i], o)
@@ -184,6 +188,6 @@ func zrem(tx *Tx, a *Args) reply.Value {
 			removed++
 		}
 	}
-	e.done()
+	e.done("zrem")
 	return reply.Int(removed)
 }

@@ -145,7 +145,7 @@ func (tx *Tx) combine(a *Args, op zoperation) reply.Value {
 	case op.count:
 		return reply.Int(int64(len(members)))
 	case op.store:
-		return tx.storeZSet(destination, members)
+		return tx.storeZSet(destination, members, op.name)
 	}
 	slices.SortFunc(members, func(a, b keyspace.Scored) int {
 		switch {

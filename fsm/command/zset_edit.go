@@ -55,25 +55,28 @@ func (e *zsetEdit) change() *keyspace.ZSet {
 	return e.z
 }
 
-// done stores what was changed; a set without members is no more.
-func (e *zsetEdit) done() {
+// done stores what was changed and tells the event; a set without members is no more.
+func (e *zsetEdit) done(event string) {
 	switch {
 	case !e.mine:
 	case e.o == nil && e.z.Len() > 0:
 		e.tx.DB.PutContainer(e.tx.Env, e.key, e.z, 0)
+		e.tx.Event(SortedEvent, event, e.key)
 	case e.o != nil:
 		e.tx.DB.Changed(e.tx.Env, e.key, e.before)
+		e.tx.Event(SortedEvent, event, e.key)
 		if e.z.Len() == 0 {
 			e.tx.DB.Remove(e.tx.Env, e.key)
+			e.tx.removed(e.key)
 		}
 	}
 }
 
-// storeZSet puts members, each named once, in place of what key holds, and answers how
-// many there are; none leave no key.
-func (tx *Tx) storeZSet(key []byte, members []keyspace.Scored) reply.Value {
+// storeZSet puts members, each named once, in place of what key holds, tells the event,
+// and answers how many there are; none leave no key.
+func (tx *Tx) storeZSet(key []byte, members []keyspace.Scored, event string) reply.Value {
 	if len(members) == 0 {
-		tx.DB.Remove(tx.Env, key)
+		tx.remove(key)
 		return reply.Int(0)
 	}
 	longest := 0
@@ -85,6 +88,7 @@ func (tx *Tx) storeZSet(key []byte, members []keyspace.Scored) reply.Value {
 		z.Put([]byte(s.Member), s.Score)
 	}
 	tx.DB.PutContainer(tx.Env, key, z, 0)
+	tx.Event(SortedEvent, event, key)
 	return reply.Int(int64(len(members)))
 }
 

@@ -50,10 +50,12 @@ func (tx *Tx) popScores(key []byte, count int64, highest bool) ([]keyspace.Score
 	}
 	popped := e.z.Range(from, to)
 	e.change().RemoveRange(from, to)
-	e.done()
+	event := "zpopmin"
 	if highest {
 		slices.Reverse(popped)
+		event = "zpopmax"
 	}
+	e.done(event)
 	return popped, nil
 }
 

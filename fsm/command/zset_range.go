@@ -181,27 +181,27 @@ func zrangeStore(tx *Tx, a *Args) reply.Value {
 	case !ok:
 		return ErrWrongType
 	case z == nil:
-		return tx.storeZSet(to, nil)
+		return tx.storeZSet(to, nil, "")
 	}
-	return tx.storeZSet(to, o.pick(z, r))
+	return tx.storeZSet(to, o.pick(z, r), "zrangestore")
 }
 
 func zremRangeByRank(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	return tx.removeRange(key, a, readRankRange(a, false))
+	return tx.removeRange(key, a, readRankRange(a, false), "zremrangebyrank")
 }
 
 func zremRangeByScore(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	return tx.removeRange(key, a, readScoreRange(a, false))
+	return tx.removeRange(key, a, readScoreRange(a, false), "zremrangebyscore")
 }
 
 func zremRangeByLex(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	return tx.removeRange(key, a, readLexRange(a, false))
+	return tx.removeRange(key, a, readLexRange(a, false), "zremrangebylex")
 }
 
-func (tx *Tx) removeRange(key []byte, a *Args, r zrangeOf) reply.Value {
+func (tx *Tx) removeRange(key []byte, a *Args, r zrangeOf, event string) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
@@ -215,7 +215,7 @@ func (tx *Tx) removeRange(key []byte, a *Args, r zrangeOf) reply.Value {
 	from, to := r.ranks(e.z)
 	if from < to {
 		e.change().RemoveRange(from, to)
-		e.done()
+		e.done(event)
 	}
 	return reply.Int(int64(to - from))
 }

@@ -33,6 +33,9 @@ type Env struct {
 	Session uint64
 	// Notes are what this apply has to tell subscribers; see Note.
 	Notes []Note
+	// Watch, if set, is told what the keyspace does by itself, as it does it. It depends on
+	// nothing but the replicated state, and changes none.
+	Watch func(Sight, string)
 
 	seed  [16]byte
 	place uint32
@@ -40,6 +43,23 @@ type Env struct {
 	words [4]uint64
 	left  int
 }
+
+// Sight is what Watch is told of a key.
+type Sight uint8
+
+// The sights.
+const (
+	// Created: there is a key that was not there.
+	Created Sight = iota
+	// Expired: a key has gone because its deadline has passed.
+	Expired
+	// FieldsExpired: a hash has lost fields whose deadline has passed, and keeps others.
+	FieldsExpired
+	// FieldsGone: a hash has gone because all its fields have expired.
+	FieldsGone
+	// Missed: somebody has looked for a key that is not there.
+	Missed
+)
 
 // Note is what leaves an apply for the subscribers of this node: a message, or what
 // became of subscriptions at this place in the log.

@@ -105,6 +105,15 @@ func (o *Object) expired(now int64) bool {
 
 // Find is the object under key, nil if there is none or its deadline has passed.
 func (db *DB) Find(e *env.Env, key []byte) *Object {
+	o := db.Peek(e, key)
+	if o == nil && e.Watch != nil {
+		e.Watch(env.Missed, string(key))
+	}
+	return o
+}
+
+// Peek is Find without telling anybody of a miss.
+func (db *DB) Peek(e *env.Env, key []byte) *Object {
 	o, ok := db.keys.Get(probe(key))
 	if !ok || o.expired(e.Now) {
 		return nil
@@ -121,6 +130,9 @@ func (db *DB) put(e *env.Env, key []byte, o *Object) {
 	if had {
 		before = (*slot).schedule()
 		db.used -= cost(name, *slot)
+	}
+	if e.Watch != nil {
+		watchPut(e, name, *slot, had)
 	}
 	o.settle()
 	*slot = o
@@ -226,7 +238,11 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 func (db *DB) Remove(e *env.Env, key []byte) bool {
 	mustWrite(e)
 	o := db.drop(probe(key))
-	return o != nil && !o.expired(e.Now)
+	if o == nil || !o.expired(e.Now) {
+		return o != nil
+	}
+	farewell(e, string(key), o)
+	return false
 }
 
 // drop takes a key out of the tree, the index and the account, and gives what it
@@ -251,12 +267,14 @@ func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 		c.data.owned().epoch = db.epoch
 		o.data.owned().epoch = 0 // shared parts: the original clones before its next change too
 	}
+	db.vacate(e, key)
 	db.put(e, key, c)
 }
 
 // Move stores what o holds under key and removes it from where it was.
 func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 	db.Remove(e, from)
+	db.vacate(e, key)
 	c := *o
 	db.put(e, key, &c)
 }

@@ -155,6 +155,9 @@ func (db *DB) sweepFields(e *env.Env, limit int) (removed int) {
 		before := h.Size()
 		removed += h.sweep(e.Now, limit-removed)
 		db.Changed(e, key, before)
+		if e.Watch != nil {
+			e.Watch(env.FieldsExpired, d.key)
+		}
 	}
 	return removed
 }

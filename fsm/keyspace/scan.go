@@ -77,9 +77,11 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 		if !ok || d.at > e.Now {
 			break
 		}
-		if db.drop(d.key) == nil {
+		o := db.drop(d.key)
+		if o == nil {
 			panic("keyspace: expiry index names a missing key")
 		}
+		farewell(e, d.key, o)
 		removed++
 	}
 	return removed + db.sweepFields(e, limit-removed)

@@ -1,0 +1,171 @@
+package command_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/command"
+	"trireme/fsm/command/scripttest"
+)
+
+// eventEar is a second connection to a real server, which hears its keyspace events.
+type eventEar struct {
+	r   *realRedis // gives the commands
+	sub *realRedis
+}
+
+func startEar(t *testing.T) *eventEar {
+	t.Helper()
+	r := startRedis(t)
+	ear := &eventEar{r: r, sub: r.another()}
+	for _, pattern := range []string{"__keyevent@0__:*", "mark"} {
+		if v := ear.sub.do([]byte("PSUBSCRIBE"), []byte(pattern)); v.IsError() {
+			t.Fatal(v.Text())
+		}
+	}
+	return ear
+}
+
+// reset empties the server and turns events of the classes on.
+func (ear *eventEar) reset(classes string) {
+	ear.r.do([]byte("FLUSHALL"))
+	ear.r.do([]byte("CONFIG"), []byte("SET"), []byte("notify-keyspace-events"), []byte(classes))
+	ear.since()
+}
+
+// since is what the server has told since the last call: "name key" of each event.
+func (ear *eventEar) since() (events []string) {
+	ear.r.t.Helper()
+	ear.r.do([]byte("PUBLISH"), []byte("mark"), nil)
+	for {
+		v, err := readRESP3(ear.sub.in)
+		if err != nil {
+			ear.r.t.Fatal(err)
+		}
+		to := v.Elems()[2].Text()
+		if to == "mark" {
+			return events
+		}
+		events = append(events, strings.TrimPrefix(to, "__keyevent@0__:")+" "+v.Elems()[3].Text())
+	}
+}
+
+// timeless are the events without those of keys that time removes: when Redis looks for
+// them is its own affair. They are counted in gone.
+func timeless(events []string, gone map[string]int, by int) []string {
+	return slices.DeleteFunc(slices.Clone(events), func(e string) bool {
+		if strings.HasPrefix(e, "expired ") {
+			gone[e] += by
+			return true
+		}
+		return false
+	})
+}
+
+// pass moves both sides to another time, and lets them find what has expired until then:
+// Redis looks at it only when it is asked, or when it has the time.
+func (ear *eventEar) pass(now int64, ours *replica, events *[]string, gone map[string]int) {
+	ear.r.setClock(now)
+	for more := true; more; {
+		s := scripttest.Step{Door: command.RESP, As: trusted}
+		ours.apply(now, &s, fsm.Single, line("PING"))
+		for _, e := range *events {
+			if key, found := strings.CutPrefix(e, "expired "); found {
+				ear.r.do([]byte("TOUCH"), []byte(key))
+			}
+		}
+		more = len(*events) > 0
+		timeless(*events, gone, 1)
+		*events = nil
+	}
+	timeless(ear.since(), gone, -1)
+}
+
+// TestFidelityOfEvents runs every script, those of the events too, on a real server and
+// here, and compares the keyspace events of every command.
+func TestFidelityOfEvents(t *testing.T) {
+	ear, differences := startEar(t), readDifferences(t)
+	paths := eventFiles(t)
+	for _, path := range scriptFiles(t) {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	compared := 0
+	for _, path := range paths {
+		ours, now, gone := newReplica(t), int64(scripttest.Start), map[string]int{}
+		ear.r.setClock(now)
+		ear.reset("EAmn")
+		events := ours.listen("EAmn")
+		for _, s := range readScript(t, path) {
+			if now += s.After; s.After > 0 {
+				ear.pass(now, ours, events, gone)
+			}
+			if !comparable(ear.r.version, &s) || !known(ear.r.version, &s) {
+				continue
+			}
+			v := ours.apply(now, &s, fsm.Single, s.Argv)[0]
+			theirs := ear.r.do(s.Argv...)
+			we, they := timeless(*events, gone, 1), timeless(ear.since(), gone, -1)
+			*events = nil
+			if compared++; !slices.Equal(we, they) && !explained(differences, ear.r.version, &s) {
+				t.Errorf("%s:%d: %s: %s\nRedis %s: %s\n%s\nwe:\n%s", path, s.Line, s.Text, scripttest.Print(v), ear.r.version, scripttest.Print(theirs), strings.Join(they, "\n"), strings.Join(we, "\n"))
+			}
+		}
+	}
+	t.Logf("compared the events of %d commands", compared)
+}
+
+// known tells whether a real server of the version knows the step's command.
+func known(version string, s *scripttest.Step) bool {
+	c := rows.Find(s.Argv)
+	switch {
+	case c == nil || c.Group == "json" && older(version, "8.0"):
+		return false
+	case c.Name == "config set" || c.Flags&(command.NoMulti|command.Blocking) == command.NoMulti:
+		return false
+	}
+	return !older(version, c.Version)
+}
+
+// TestFidelityOfRandomEvents compares the events of random commands.
+func TestFidelityOfRandomEvents(t *testing.T) {
+	ear, ours, now := startEar(t), newReplica(t), int64(scripttest.Start)
+	differences, gone := readDifferences(t), map[string]int{}
+	ear.r.setClock(now)
+	ear.reset("EAmn")
+	events := ours.listen("EAmn")
+	random := rand.New(rand.NewPCG(17, 5))
+	for i := range randomCommands {
+		if random.IntN(20) == 0 {
+			now = passDeadlines(ours, now+random.Int64N(2000))
+			ear.pass(now, ours, events, gone)
+		}
+		s := randomStep(random)
+		if !sameEverywhere(ear.r.version, s) {
+			continue
+		}
+		v := ours.apply(now, s, fsm.Single, s.Argv)[0]
+		theirs := ear.r.do(s.Argv...)
+		we, they := timeless(*events, gone, 1), timeless(ear.since(), gone, -1)
+		*events = nil
+		if !slices.Equal(we, they) && !explained(differences, ear.r.version, s) {
+			t.Fatalf("command %d: %s: %s\nRedis %s: %s\n%s\nwe:\n%s", i, s.Text, scripttest.Print(v), ear.r.version, scripttest.Print(theirs), strings.Join(they, "\n"), strings.Join(we, "\n"))
+		}
+	}
+	for i := range 1000 { // what has expired is told at the latest when it is looked for
+		s := scripttest.Step{Argv: [][]byte{[]byte("EXISTS"), fmt.Append(nil, "key:", i)}, Door: command.RESP, As: trusted}
+		ours.apply(now, &s, fsm.Single, s.Argv)
+		ear.r.do(s.Argv...)
+	}
+	timeless(*events, gone, 1)
+	timeless(ear.since(), gone, -1)
+	for e, n := range gone {
+		if n != 0 {
+			t.Errorf("%s: told %d times more here", e, n)
+		}
+	}
+}

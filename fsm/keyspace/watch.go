@@ -1,0 +1,34 @@
+package keyspace
+
+import "trireme/fsm/env"
+
+// farewell tells a watcher that o, which was under key, is gone because its time has come.
+func farewell(e *env.Env, key string, o *Object) {
+	switch {
+	case e.Watch == nil:
+	case o.Expire != 0 && o.Expire <= e.Now:
+		e.Watch(env.Expired, key)
+	default:
+		e.Watch(env.FieldsGone, key)
+	}
+}
+
+// watchPut tells a watcher what storing a value under key in place of old means, where
+// had says that there was one, expired or not.
+func watchPut(e *env.Env, key string, old *Object, had bool) {
+	if had && !old.expired(e.Now) {
+		return
+	}
+	if had {
+		farewell(e, key, old)
+	}
+	e.Watch(env.Created, key)
+}
+
+// vacate removes what is under key before another key's value moves there, so that a
+// watcher sees the key come to be, as in Redis. Without a watcher there is no need.
+func (db *DB) vacate(e *env.Env, key []byte) {
+	if e.Watch != nil {
+		db.Remove(e, key)
+	}
+}
