@@ -166,5 +166,5 @@ func (o *sortOptions) store(tx *Tx, elements []string) reply.Value {
 			list.Insert(list.Len(), text)
 		}
 	}
-	return tx.replaceWith(o.destination, list, list.Len())
+	return tx.replaceWith(o.destination, list, list.Len(), ListEvent, "sortstore")
 }
