@@ -73,12 +73,12 @@ func (s *State) database(name string) *database {
 	return nil
 }
 
-// used is the logical memory of all databases in bytes.
+// used is the logical memory of all databases and of messages in bytes.
 func (s *State) used() (bytes int64) {
 	for _, d := range s.databases {
 		bytes += d.used()
 	}
-	return bytes
+	return bytes + s.messages.Used()
 }
 
 // sweep removes up to limit keys past their deadline, of the databases in the order of
@@ -104,7 +104,7 @@ func (s *State) watch(e *env.Env, d *database) {
 	}
 }
 
-// nextDue is the earliest deadline of all databases and kept replies.
+// nextDue is when something is to be swept next: of all databases, of kept replies, and of what messages leave behind.
 func (s *State) nextDue() (unixms int64, ok bool) {
 	for _, d := range s.databases {
 		if at, some := d.keys.NextDue(); some && (!ok || at < unixms) {
@@ -112,6 +112,9 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 		}
 	}
 	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
+		unixms, ok = at, true
+	}
+	if at, some := s.messages.NextSweep(); some && (!ok || at < unixms) {
 		unixms, ok = at, true
 	}
 	return unixms, ok

@@ -172,11 +172,19 @@ func (m *Machine) Reached(index uint64) bool { return m.applied.Load() >= index 
 func (m *Machine) Clock() int64 { return m.clock.Load() }
 
 // NextDue is the earliest moment, in unix milliseconds, at which something in the
-// state falls due.
+// state is to be swept. What messages wait for is NextMessage.
 func (m *Machine) NextDue() (unixms int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.state.nextDue()
+}
+
+// NextMessage is the earliest moment, in unix milliseconds, at which Advance has something to do for messages: a
+// delivery, a lease, a schedule. One that has passed means now.
+func (m *Machine) NextMessage() (unixms int64, ok bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.state.messages.NextDue()
 }
 
 // Awaits tells whether a request of a session may still be applied: false if it

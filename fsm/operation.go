@@ -24,10 +24,13 @@ type Error struct{ Code, Text string }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Text }
 
-// Is tells whether target is an Error of the same Code.
+// RefusalCode is the Code. Packages below have errors of their own with one.
+func (e *Error) RefusalCode() string { return e.Code }
+
+// Is tells whether target is an error of the same Code: an Error, or that of a package below.
 func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error)
-	return ok && t.Code == e.Code
+	t, ok := target.(interface{ RefusalCode() string })
+	return ok && t.RefusalCode() == e.Code
 }
 
 // Operation is a typed operation of the log: its code, and how its argument and its

@@ -1,7 +1,10 @@
 package fsm
 
 import (
+	"bytes"
+
 	"trireme/fsm/env"
+	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
 
@@ -12,7 +15,7 @@ var (
 		encode: encodeBatch, decode: decodeBatch, encodeR: encodeResults, decodeR: decodeResults, apply: (*State).exec, revokes: Batch.revokes}
 	// Advance moves what is due; with nothing due it is the tick that moves time.
 	Advance = &Operation[AdvanceLimit, Advanced]{Code: 2, Name: "advance", Since: env.Base,
-		encode: encodeRecord[AdvanceLimit], decode: decodeRecord[AdvanceLimit], encodeR: encodeRecord[Advanced], decodeR: decodeRecord[Advanced], apply: (*State).advance}
+		encode: encodeRecord[AdvanceLimit], decode: decodeRecord[AdvanceLimit], encodeR: encodeRecord[Advanced], decodeR: decodeOwned[Advanced], apply: (*State).advance}
 	// SetLevel raises the feature level.
 	SetLevel = &Operation[LevelChange, LevelChange]{Code: 4, Name: "set level", Since: env.Base,
 		encode: encodeRecord[LevelChange], decode: decodeRecord[LevelChange], encodeR: encodeRecord[LevelChange], decodeR: decodeRecord[LevelChange], apply: (*State).setLevel}
@@ -55,13 +58,56 @@ var (
 	// ForgetSubscribers ends the subscriptions of a node that can't be reached.
 	ForgetSubscribers = &Operation[SessionRef, Opened]{Code: 31, Name: "forget subscribers", Since: env.Base,
 		encode: encodeRecord[SessionRef], decode: decodeRecord[SessionRef], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).forgetSubscribers}
+	// Finish tells how attempts went.
+	Finish = &Operation[queue.Results, queue.Fates]{Code: 3, Name: "finish", Since: env.Base,
+		encode: encodeRecord[queue.Results], decode: decodeRecord[queue.Results], encodeR: encodeRecord[queue.Fates], decodeR: decodeRecord[queue.Fates], apply: (*State).finish}
+	// Publish makes messages: publish, enqueue and batch.
+	Publish = &Operation[queue.Publications, queue.Receipts]{Code: 16, Name: "publish", Since: env.Base,
+		encode: encodeRecord[queue.Publications], decode: decodeRecord[queue.Publications], encodeR: encodeRecord[queue.Receipts], decodeR: decodeRecord[queue.Receipts], apply: (*State).publish}
+	// CancelMessages cancels messages, one or many.
+	CancelMessages = &Operation[queue.Cancellation, queue.Cancelled]{Code: 17, Name: "cancel messages", Since: env.Base,
+		encode: encodeRecord[queue.Cancellation], decode: decodeRecord[queue.Cancellation], encodeR: encodeRecord[queue.Cancelled], decodeR: decodeRecord[queue.Cancelled], apply: (*State).cancelMessages}
+	// Renew prolongs the leases of attempts under way.
+	Renew = &Operation[queue.Renewal, queue.Renewed]{Code: 18, Name: "renew", Since: env.Base,
+		encode: encodeRecord[queue.Renewal], decode: decodeRecord[queue.Renewal], encodeR: encodeRecord[queue.Renewed], decodeR: decodeRecord[queue.Renewed], apply: (*State).renew}
+	// ChangeQueue makes, pauses, resumes or deletes a queue.
+	ChangeQueue = &Operation[queue.QueueChange, queue.Queue]{Code: 19, Name: "change queue", Since: env.Base,
+		encode: encodeRecord[queue.QueueChange], decode: decodeRecord[queue.QueueChange], encodeR: encodeRecord[queue.Queue], decodeR: decodeRecord[queue.Queue], apply: (*State).changeQueue}
+	// PutSchedule makes or overwrites a schedule.
+	PutSchedule = &Operation[queue.SchedulePut, queue.ScheduleRef]{Code: 20, Name: "put schedule", Since: env.Base,
+		encode: encodeRecord[queue.SchedulePut], decode: decodeRecord[queue.SchedulePut], encodeR: encodeRecord[queue.ScheduleRef], decodeR: decodeRecord[queue.ScheduleRef], apply: (*State).putSchedule}
+	// ChangeSchedule pauses, resumes or deletes a schedule.
+	ChangeSchedule = &Operation[queue.ScheduleChange, queue.ScheduleRef]{Code: 21, Name: "change schedule", Since: env.Base,
+		encode: encodeRecord[queue.ScheduleChange], decode: decodeRecord[queue.ScheduleChange], encodeR: encodeRecord[queue.ScheduleRef], decodeR: decodeRecord[queue.ScheduleRef], apply: (*State).changeSchedule}
+	// ChangeGroup makes, changes or deletes a URL group.
+	ChangeGroup = &Operation[queue.GroupChange, queue.Group]{Code: 22, Name: "change group", Since: env.Base,
+		encode: encodeRecord[queue.GroupChange], decode: decodeRecord[queue.GroupChange], encodeR: encodeRecord[queue.Group], decodeR: decodeOwned[queue.Group], apply: (*State).changeGroup}
+	// ChangeFlow pauses, resumes, pins, unpins or resets a flow-control key.
+	ChangeFlow = &Operation[queue.FlowChange, queue.FlowInfo]{Code: 23, Name: "change flow control", Since: env.Base,
+		encode: encodeRecord[queue.FlowChange], decode: decodeRecord[queue.FlowChange], encodeR: encodeRecord[queue.FlowInfo], decodeR: decodeRecord[queue.FlowInfo], apply: (*State).changeFlow}
+	// SetParallelism bounds the attempts under way at once.
+	SetParallelism = &Operation[queue.Parallelism, queue.Parallelism]{Code: 24, Name: "set parallelism", Since: env.Base,
+		encode: encodeRecord[queue.Parallelism], decode: decodeRecord[queue.Parallelism], encodeR: encodeRecord[queue.Parallelism], decodeR: decodeRecord[queue.Parallelism], apply: (*State).setParallelism}
+	// RotateKeys changes the signing keys, or sets them.
+	RotateKeys = &Operation[queue.Rotation, queue.Keys]{Code: 25, Name: "rotate keys", Since: env.Base,
+		encode: encodeRecord[queue.Rotation], decode: decodeRecord[queue.Rotation], encodeR: encodeRecord[queue.Keys], decodeR: decodeRecord[queue.Keys], apply: (*State).rotateKeys}
+	// DeleteDead deletes dead letters.
+	DeleteDead = &Operation[queue.DeadSelection, queue.DeadDeleted]{Code: 26, Name: "delete dead letters", Since: env.Base,
+		encode: encodeRecord[queue.DeadSelection], decode: decodeRecord[queue.DeadSelection], encodeR: encodeRecord[queue.DeadDeleted], decodeR: decodeRecord[queue.DeadDeleted], apply: (*State).deleteDead}
+	// RetryDead publishes dead letters anew.
+	RetryDead = &Operation[queue.DeadRetry, queue.DeadRetried]{Code: 27, Name: "retry dead letters", Since: env.Base,
+		encode: encodeRecord[queue.DeadRetry], decode: decodeRecord[queue.DeadRetry], encodeR: encodeRecord[queue.DeadRetried], decodeR: decodeRecord[queue.DeadRetried], apply: (*State).retryDead}
+	// ConfigureMessages replaces the settings of messages.
+	ConfigureMessages = &Operation[queue.Settings, queue.Settings]{Code: 28, Name: "configure messages", Since: env.Base,
+		encode: encodeRecord[queue.Settings], decode: decodeRecord[queue.Settings], encodeR: encodeRecord[queue.Settings], decodeR: decodeRecord[queue.Settings], apply: (*State).configureMessages}
 )
 
 // byCode finds an operation by its code.
 var byCode = func() []operation {
 	table := make([]operation, 32)
 	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, RemoveNode,
-		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers} {
+		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers,
+		Finish, Publish, CancelMessages, Renew, ChangeQueue, PutSchedule, ChangeSchedule, ChangeGroup, ChangeFlow, SetParallelism, RotateKeys, DeleteDead, RetryDead, ConfigureMessages} {
 		table[o.code()] = o
 	}
 	return table
@@ -80,4 +126,9 @@ func decodeRecord[T any, P record[T]](r *wire.Reader) (T, error) {
 	var v T
 	P(&v).Decode(r)
 	return v, r.Done()
+}
+
+// decodeOwned is decodeRecord for results that alias what they are read from.
+func decodeOwned[T any, P record[T]](r *wire.Reader) (T, error) {
+	return decodeRecord[T, P](wire.NewReader(bytes.Clone(r.Fixed(r.Len()))))
 }

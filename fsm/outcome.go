@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"trireme/fsm/env"
+	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
 
@@ -106,6 +107,10 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 		owner.add(q.Seq)
 	}
 	o.Value, o.Err = op.run(s, e, q.Body)
+	var refusal *queue.Error
+	if errors.As(o.Err, &refusal) { // the form that travels
+		o.Err = &Error{Code: refusal.Code, Text: refusal.Text}
+	}
 	if errors.Is(o.Err, ErrUnknownLevel) {
 		return o, o.Err
 	}
@@ -125,4 +130,5 @@ func (s *State) begin(e *env.Env, n *Entry) {
 	}
 	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)
+	s.messages.Sweep(e, sweepPerEntry)
 }

@@ -34,9 +34,10 @@ const (
 	sectionDatabase byte = 3
 	sectionUsers    byte = 4
 	sectionKeys     byte = 5
-	// The kept replies of all databases follow the last one, then the subscriber counts.
+	// The kept replies of all databases follow the last one, then the subscriber counts and the messages.
 	sectionRetries  byte = 16
 	sectionChannels byte = 17
+	sectionMessages byte = 18
 	sectionEnd      byte = 255
 )
 
@@ -149,7 +150,10 @@ func (f *Frozen) sections(out *frames) error {
 	if err := f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) }); err != nil {
 		return err
 	}
-	return f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) })
+	if err := f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) }); err != nil {
+		return err
+	}
+	return f.s.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) })
 }
 
 // save writes the sections of a database.
@@ -340,6 +344,8 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.s.retries.Load(record)
 	case sectionChannels:
 		return l.s.channels.Load(record)
+	case sectionMessages:
+		return l.s.messages.Load(record)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err

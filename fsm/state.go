@@ -6,7 +6,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/dedup"
 	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"trireme/fsm/queue"
 )
 
 // State is everything that is replicated.
@@ -27,6 +27,7 @@ type State struct {
 	home        *database   // the one named default, which is always there
 	retries     *dedup.Table
 	channels    *channel.Book
+	messages    *queue.Store
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -36,7 +37,7 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), table: table}
+	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), messages: queue.New(), table: table}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -55,35 +56,18 @@ func (s *State) fork() *State {
 	}
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
-	f.channels = s.channels.Fork()
+	f.channels, f.messages = s.channels.Fork(), s.messages.Fork()
 	f.between = nil
 	return &f
 }
 
-// AdvanceLimit bounds the work of one Advance.
-type AdvanceLimit struct{ Sweep int }
-
-// Encode writes the fields.
-func (n *AdvanceLimit) Encode(w *wire.Writer) { w.Uvarint(uint64(n.Sweep)) }
-
-// Decode reads the fields.
-func (n *AdvanceLimit) Decode(r *wire.Reader) { n.Sweep = int(min(r.Uvarint(), maxSweep)) }
-
-// Advanced says what an Advance did.
-type Advanced struct{ Swept int }
-
-// Encode writes the fields.
-func (n *Advanced) Encode(w *wire.Writer) { w.Uvarint(uint64(n.Swept)) }
-
-// Decode reads the fields.
-func (n *Advanced) Decode(r *wire.Reader) { n.Swept = int(r.Uvarint()) }
-
-// maxSweep is the most keys one Advance removes: what the lock is held for.
+// maxSweep is the most records one Advance sweeps: what the lock is held for.
 const maxSweep = 200
 
-// advance removes keys, and replies kept for repeated requests, whose time has come.
-func (s *State) advance(e *env.Env, limit AdvanceLimit) (Advanced, error) {
-	swept := s.sweep(e, limit.Sweep)
-	swept += s.retries.Sweep(e.Now, limit.Sweep-swept)
-	return Advanced{Swept: swept}, nil
+// sweepAll forgets what has no use any more, of every part, at most limit records: keys past their deadline, replies
+// kept for repeated requests, and what messages leave behind.
+func (s *State) sweepAll(e *env.Env, limit int) (swept int) {
+	swept = s.sweep(e, limit)
+	swept += s.retries.Sweep(e.Now, limit-swept)
+	return swept + s.messages.Sweep(e, limit-swept)
 }

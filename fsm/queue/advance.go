@@ -1,0 +1,133 @@
+package queue
+
+import "trireme/fsm/env"
+
+// Demand is what a courier asks of Advance.
+type Demand struct {
+	// Term and Epoch are those of the leader that asks.
+	Epoch, Term uint64
+	// Claims is the most attempts to claim: the number of free senders. At most MaxClaims.
+	Claims int
+	// HostShare is the most attempts under way to one host; 0 is no limit.
+	HostShare int
+	// Ticks are those of the schedules that are due.
+	Ticks []Tick
+}
+
+// maxWork is the most messages that one Advance moves, claimed or not: what the lock is held for.
+const maxWork = 4 * MaxClaims
+
+// Advance takes over claims of other terms, gives up claims whose leases have ended, fires schedules, and claims
+// attempts of what is due, as many as are asked for. Every one of them must be sent.
+func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
+	s.takeOver(e, Sender{Epoch: d.Epoch, Term: d.Term})
+	work := s.expire(e, maxWork)
+	for i := range d.Ticks {
+		s.tick(e, &d.Ticks[i])
+	}
+	a := advance{s: s, e: e, d: d, free: min(d.Claims, MaxClaims), work: maxWork - work}
+	if n := s.settings.GlobalParallelism; n > 0 {
+		a.free = min(a.free, n-s.leases.Len())
+	}
+	for a.free > 0 && a.work > 0 && a.step() {
+		a.work--
+	}
+	s.trim(e.Now)
+	return a.claimed
+}
+
+// advance is one Advance under way.
+type advance struct {
+	s          *Store
+	e          *env.Env
+	d          Demand
+	free, work int
+	claimed    []Attempt
+}
+
+// step moves the message, or the flow-control key, whose turn it is: those that have been due for longest come first.
+func (a *advance) step() bool {
+	s, now := a.s, a.e.Now
+	at, _, some := s.due.Min()
+	opening, no, open := s.openings.Min()
+	some, open = some && at.At <= now, open && opening.At <= now
+	switch {
+	case open && (!some || opening.At <= at.At):
+		seq, _ := first(s.waiting, no)
+		a.take(seq)
+	case some:
+		m, _ := s.messages.Get(at.Seq)
+		if m.flow == 0 {
+			a.take(at.Seq)
+			break
+		}
+		m = edit(m)
+		s.leave(m)
+		s.enter(m, placeWaiting, m.at, now)
+		s.store(m)
+		s.reopen(m.flow, now)
+	default:
+		return false
+	}
+	return true
+}
+
+// take claims a message, unless its host has its share.
+func (a *advance) take(seq uint64) {
+	s, now := a.s, a.e.Now
+	old, _ := s.messages.Get(seq)
+	m, c := edit(old), old.Content()
+	host := c.Host()
+	s.leave(m)
+	if s.saturated(host, a.d.HostShare) {
+		waited := m.place == placeWaiting
+		s.park(m, host, now)
+		s.store(m)
+		if waited {
+			s.reopen(m.flow, now)
+		}
+		return
+	}
+	a.claim(m, c, host)
+}
+
+// claim makes the next attempt of m, which stands in no place.
+func (a *advance) claim(m *Message, c *Content, host string) {
+	s, now := a.s, a.e.Now
+	m.attempts++
+	m.claim = &claim{
+		Sender: Sender{a.d.Epoch, a.d.Term, a.e.Session}, started: now, lease: now + Lease, exclusive: s.exclusive(m), host: host,
+	}
+	s.record(m, now, Event{State: Active, Attempt: m.attempts})
+	s.enter(m, placeActive, m.claim.lease, now)
+	s.occupy(host)
+	if m.flow != 0 {
+		s.spend(m.flow, now)
+	}
+	s.store(m)
+	a.free--
+	a.claimed = append(a.claimed, Attempt{
+		ID: m.ID, Number: m.attempts, Retried: int(m.retried), Claimed: now, Lease: m.claim.lease, Timeout: s.timeout(c), Content: c,
+	})
+}
+
+// timeout is the longest that an attempt of c may take, in milliseconds.
+func (s *Store) timeout(c *Content) int64 {
+	limit := s.settings.MaxTimeout
+	if c.Timeout > 0 && (limit <= 0 || c.Timeout < limit) {
+		return c.Timeout
+	}
+	if limit <= 0 {
+		return DefaultSettings().MaxTimeout
+	}
+	return limit
+}
+
+// exclusive tells whether m belongs to what is delivered one at a time.
+func (s *Store) exclusive(m *Message) bool {
+	if q, ok := s.queues.Get(m.queue); ok && q.Parallelism == 1 {
+		return true
+	}
+	f, ok := s.flows.Get(m.flow)
+	return ok && f.Parallelism == 1
+}

@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"trireme/fsm/cow"
+	"trireme/fsm/env"
+)
+
+// MaxScan is the most records that one entry, or one page of an answer, looks at for a filter.
+const MaxScan = 10_000
+
+// maxCancel is the most messages that one entry cancels: what the lock is held for.
+const maxCancel = 1_000
+
+// Cancel cancels messages. One that waits is done at once; of one that is being sent the attempt goes on, and no other
+// follows it.
+func (s *Store) Cancel(e *env.Env, n Cancellation) (Cancelled, error) {
+	var out Cancelled
+	if len(n.IDs) > 0 {
+		for _, id := range n.IDs {
+			m := s.find(id)
+			if m == nil || m.place == placeDone {
+				if n.Strict {
+					return Cancelled{}, notFound("message %s not found", id)
+				}
+				continue
+			}
+			if s.cancel(e, id.Seq) {
+				out.Count++
+			}
+		}
+		s.trim(e.Now)
+		return out, nil
+	}
+	out = s.cancelMatching(e, n)
+	s.trim(e.Now)
+	return out, nil
+}
+
+func (s *Store) cancelMatching(e *env.Env, n Cancellation) (out Cancelled) {
+	limit, looked := maxCancel, 0
+	if n.Limit > 0 {
+		limit = min(limit, n.Limit)
+	}
+	var chosen []uint64
+	s.messages.Ascend(n.After+1, func(seq uint64, m *Message) bool {
+		if looked == MaxScan || len(chosen) == limit {
+			out.More = n.Limit == 0 || len(chosen) < n.Limit
+			return false
+		}
+		looked++
+		out.Last = seq
+		if m.place != placeDone && !m.stopping {
+			if c := m.Content(); n.Filter.within(c.Created) && n.Filter.match(m.ID, c) {
+				chosen = append(chosen, seq)
+			}
+		}
+		return true
+	})
+	for _, seq := range chosen {
+		if s.cancel(e, seq) {
+			out.Count++
+		}
+	}
+	return out
+}
+
+// cancel cancels a message that is not done, and tells whether it was not asked for before.
+func (s *Store) cancel(e *env.Env, seq uint64) bool {
+	old, _ := s.messages.Get(seq)
+	if old == nil || old.place == placeDone || old.stopping {
+		return false
+	}
+	m := edit(old)
+	s.record(m, e.Now, Event{State: CancelRequested})
+	if m.place == placeActive {
+		m.stopping = true
+		s.store(m)
+		return true
+	}
+	s.abandon(m, e.Now)
+	s.finish(e, m, Canceled, nil)
+	return true
+}
+
+// members are the messages of a queue in an index, oldest first.
+func (s *Store) members(t *cow.BTree[member, struct{}], of uint64) (list []uint64) {
+	t.AscendHead(of, func(m member, _ struct{}) bool {
+		if m.of == of {
+			list = append(list, m.seq)
+		}
+		return m.of == of
+	})
+	return list
+}

@@ -1,0 +1,94 @@
+package queue
+
+import (
+	"strings"
+
+	"trireme/fsm/wire"
+)
+
+// Content is what a message is: everything that was settled when it was published. It never changes. Its texts and its
+// body alias the stored message and must not be written to.
+type Content struct {
+	// URL is where it is delivered, verbatim.
+	URL string
+	// API is the name of the API destination that URL stands for; the courier adds that API's credentials.
+	API  string
+	Body []byte
+	Options
+	// Group and Endpoint name the URL group (topic) it was published to, and the endpoint of it.
+	Group, Endpoint string
+	// Schedule is the id of the schedule that made it.
+	Schedule string
+	// CallerIP is the address of whoever published it.
+	CallerIP string
+	// Created is in unix milliseconds; FirstAt is the earliest first attempt, the same as Created without a delay.
+	Created, FirstAt int64
+	// Source is the message of which this one is a callback.
+	Source Source
+	// Run is what package flow has to say about a message of a workflow run; empty for others.
+	Run []byte
+}
+
+// Source says of a callback message what it tells.
+type Source struct {
+	// ID is the message whose outcome it tells; zero if this is no callback.
+	ID ID
+	// Failed: it is the failure callback, not the callback after an attempt.
+	Failed bool
+}
+
+// Host is the destination's host with its port, in lower case: what a host's share of attempts is counted by.
+func (c *Content) Host() string {
+	_, rest, _ := strings.Cut(c.URL, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.ToLower(rest[strings.LastIndexByte(rest, '@')+1:])
+}
+
+// Path is the path of the destination without query, / if it is empty.
+func (c *Content) Path() string {
+	_, rest, _ := strings.Cut(c.URL, "://")
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[i:]
+	}
+	return "/"
+}
+
+// Encode writes the fields.
+func (c *Content) Encode(w *wire.Writer) {
+	w.String(c.URL)
+	w.String(c.API)
+	w.Bytes(c.Body)
+	w.Record(c.Options.Encode)
+	w.String(c.Group)
+	w.String(c.Endpoint)
+	w.String(c.Schedule)
+	w.String(c.CallerIP)
+	w.Varint(c.Created)
+	w.Varint(c.FirstAt)
+	c.Source.ID.encode(w)
+	w.Bool(c.Source.Failed)
+	w.Bytes(c.Run)
+}
+
+// Decode reads the fields; texts and bytes alias the input.
+func (c *Content) Decode(r *wire.Reader) {
+	c.URL, c.API, c.Body = text(r), text(r), some(r.Bytes())
+	c.Options.Decode(r.Record())
+	c.Group, c.Endpoint, c.Schedule, c.CallerIP = text(r), text(r), text(r), text(r)
+	c.Created, c.FirstAt = r.Varint(), r.Varint()
+	c.Source = Source{decodeID(r), r.Bool()}
+	c.Run = some(r.Bytes())
+}
+
+// some is b, nil if it is empty.
+func some(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,91 @@
+package queue
+
+import (
+	"strings"
+
+	"trireme/fsm/env"
+)
+
+const signingPrefix = "sig"
+
+// ChangeFlow changes a flow-control key, and gives what it is afterwards.
+func (s *Store) ChangeFlow(e *env.Env, n FlowChange) (FlowInfo, error) {
+	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod {
+		return FlowInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")
+	}
+	f := s.flowNamed(n.Key, n.Act == ActPin || n.Act == ActPause, e.Now)
+	if f == nil {
+		return FlowInfo{}, notFound("flowControl %s not found", n.Key)
+	}
+	f.used = e.Now
+	switch n.Act {
+	case ActPause, ActResume:
+		f.Paused = n.Act == ActPause
+	case ActPin:
+		f.pin(n, e.Now)
+	case ActUnpin:
+		f.PinnedParallelism = f.PinnedParallelism && n.Parallelism == 0
+		f.PinnedRate = f.PinnedRate && n.Rate == 0
+	case ActResetRate, ActReset:
+		f.WindowStart, f.Count = e.Now, 0
+	default:
+		return FlowInfo{}, invalid("a flow-control key can't be changed in this way")
+	}
+	s.setFlow(f, e.Now)
+	return s.flowInfo(f, e.Now), nil
+}
+
+// pin fixes the parts that n names. Pinning a rate begins a new window.
+func (f *FlowKey) pin(n FlowChange, now int64) {
+	if n.Parallelism > 0 {
+		f.Parallelism, f.PinnedParallelism = n.Parallelism, true
+	}
+	if n.Rate > 0 {
+		f.Rate, f.PinnedRate = n.Rate, true
+		f.Period = n.Period
+		if f.Period == 0 {
+			f.Period = DefaultPeriod
+		}
+		f.WindowStart, f.Count = now, 0
+	}
+}
+
+// SetParallelism bounds the attempts under way at once.
+func (s *Store) SetParallelism(_ *env.Env, n Parallelism) (Parallelism, error) {
+	if n.Max < 0 {
+		return Parallelism{}, invalid("invalid parallelism: %d", n.Max)
+	}
+	s.settings.GlobalParallelism = n.Max
+	return n, nil
+}
+
+// Configure replaces the settings; what is more than they keep is removed by and by.
+func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
+	for _, v := range n.numbers() {
+		if *v < 0 {
+			return s.settings, invalid("a limit must not be negative")
+		}
+	}
+	for _, v := range n.counts() {
+		if *v < 0 {
+			return s.settings, invalid("a limit must not be negative")
+		}
+	}
+	s.settings = n
+	return n, nil
+}
+
+// Rotate changes the signing keys, and gives the new ones.
+func (s *Store) Rotate(e *env.Env, n Rotation) (Keys, error) {
+	given := n.Current != "" && n.Next != ""
+	switch {
+	case given && (n.Again || s.keys == Keys{}):
+		s.keys = Keys{strings.Clone(n.Current), strings.Clone(n.Next)}
+	case given:
+	case s.keys == Keys{}:
+		s.keys = Keys{e.NewID(signingPrefix), e.NewID(signingPrefix)}
+	default:
+		s.keys = Keys{s.keys.Next, e.NewID(signingPrefix)}
+	}
+	return s.keys, nil
+}

@@ -1,0 +1,110 @@
+package queue
+
+import (
+	"trireme/fsm/env"
+)
+
+// choose gives the dead letters of a selection, oldest first, and whether there are more that match behind the last.
+func (s *Store) choose(n *DeadSelection) (list []Stamp, more bool, err error) {
+	if len(n.IDs) > 0 {
+		seen := map[Stamp]bool{}
+		for _, t := range n.IDs {
+			if _, ok := s.dead.Get(t); ok && !seen[t] {
+				list = append(list, t)
+				seen[t] = true
+			} else if n.Strict && !ok {
+				return nil, false, notFound("dlq message %s not found", t)
+			}
+		}
+		return list, false, nil
+	}
+	limit := n.Limit
+	if limit <= 0 || limit > MaxDeadPage {
+		limit = MaxDeadPage
+	}
+	looked := 0
+	from := n.After
+	from.Seq++
+	s.dead.Ascend(from, func(t Stamp, d *Dead) bool {
+		if looked++; looked > MaxScan {
+			more = true
+			return false
+		}
+		if !s.matchDead(&n.Filter, d) {
+			return true
+		}
+		if len(list) == limit {
+			more = true
+			return false
+		}
+		list = append(list, t)
+		return true
+	})
+	return list, more, nil
+}
+
+// matchDead tells whether a filter chooses a dead letter.
+func (s *Store) matchDead(f *Filter, d *Dead) bool {
+	if !f.within(d.At) {
+		return false
+	}
+	if len(f.Statuses) > 0 {
+		found := false
+		for _, n := range f.Statuses {
+			found = found || n == d.Response.Status
+		}
+		if !found {
+			return false
+		}
+	}
+	if len(f.IDs) == 0 && !f.content() {
+		return true
+	}
+	m, _ := s.messages.Get(d.Seq)
+	return f.match(m.ID, m.Content())
+}
+
+// DeleteDead deletes dead letters.
+func (s *Store) DeleteDead(_ *env.Env, n DeadSelection) (DeadDeleted, error) {
+	list, more, err := s.choose(&n)
+	if err != nil {
+		return DeadDeleted{}, err
+	}
+	for _, t := range list {
+		d, _ := s.dead.Get(t)
+		s.exhume(t, d)
+	}
+	out := DeadDeleted{Count: len(list), More: more}
+	if more && len(list) > 0 {
+		out.Cursor = list[len(list)-1]
+	}
+	return out, nil
+}
+
+// RetryDead publishes dead letters anew and removes them, in one piece: each becomes at most one new message.
+func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
+	list, more, err := s.choose(&n.DeadSelection)
+	if err != nil {
+		return DeadRetried{}, err
+	}
+	out := DeadRetried{More: more}
+	for _, t := range list {
+		d, _ := s.dead.Get(t)
+		old, _ := s.messages.Get(t.Seq)
+		c := old.Content()
+		if n.Options.Given&(GivenDelay|GivenNotBefore) == 0 { // those of the original have passed
+			c.Options.Given &^= GivenDelay | GivenNotBefore
+			c.Options.Delay, c.Options.NotBefore = 0, 0
+		}
+		c.Options = n.Options.Over(c.Options)
+		c.Source = Source{}
+		m := s.create(e, c)
+		out.Messages = append(out.Messages, Published{ID: m.ID, URL: string([]byte(c.URL))})
+		s.exhume(t, d)
+	}
+	if more && len(list) > 0 {
+		out.Cursor = list[len(list)-1]
+	}
+	s.trim(e.Now)
+	return out, nil
+}

@@ -1,0 +1,61 @@
+package queue
+
+import (
+	"fmt"
+
+	"trireme/fsm/wire"
+)
+
+// Error is the refusal of an operation: nothing was changed. errors.Is compares the Code.
+type Error struct{ Code, Text string }
+
+// The codes of refusals, to be compared by errors.Is. The text of a refusal names what it is about.
+var (
+	// ErrInvalid: a field of the request can't be right: 400.
+	ErrInvalid = &Error{Code: "invalid", Text: "invalid request"}
+	// ErrNotFound: what the request names is not there: 404.
+	ErrNotFound = &Error{Code: "not-found", Text: "not found"}
+	// ErrQuota: a limit of Settings is reached: 412.
+	ErrQuota = &Error{Code: "quota", Text: "quota exceeded"}
+	// ErrMemory: the state is as large as it may be: 503.
+	ErrMemory = &Error{Code: "memory", Text: "memory limit reached, nothing was published"}
+)
+
+func (e *Error) Error() string { return e.Text }
+
+// RefusalCode is the Code, by which errors of different packages are compared.
+func (e *Error) RefusalCode() string { return e.Code }
+
+// Is tells whether target is a refusal of the same code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(interface{ RefusalCode() string })
+	return ok && t.RefusalCode() == e.Code
+}
+
+func invalid(format string, args ...any) *Error {
+	return &Error{Code: ErrInvalid.Code, Text: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) *Error {
+	return &Error{Code: ErrNotFound.Code, Text: fmt.Sprintf(format, args...)}
+}
+
+// quota is the refusal that names the limit as the reference service does.
+func quota(limit string) *Error {
+	return &Error{Code: ErrQuota.Code, Text: "quota " + limit + " exceeded"}
+}
+
+func (e *Error) encode(w *wire.Writer) {
+	w.Bool(e != nil)
+	if e != nil {
+		w.String(e.Code)
+		w.String(e.Text)
+	}
+}
+
+func decodeError(r *wire.Reader) *Error {
+	if !r.Bool() {
+		return nil
+	}
+	return &Error{r.String(), r.String()}
+}

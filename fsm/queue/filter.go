@@ -1,0 +1,110 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/wire"
+)
+
+// Filter chooses messages, dead letters and events. Values of one field are alternatives, fields must all match, and an
+// empty field matches everything.
+type Filter struct {
+	IDs       []ID
+	URLs      []string
+	Hosts     []string
+	Paths     []string
+	Groups    []string
+	Queues    []string
+	Schedules []string
+	Labels    []string
+	FlowKeys  []string
+	CallerIPs []string
+	// States count for events only.
+	States []State
+	// Statuses are those of the last answer; they count for dead letters only.
+	Statuses []int
+	// From and To bound the time in unix milliseconds, both inclusive; 0 is open. It is the creation of messages, the
+	// failure of dead letters, and the time of events.
+	From, To int64
+}
+
+// lists are the fields that hold texts, in the order of the codec.
+func (f *Filter) lists() []*[]string {
+	return []*[]string{&f.URLs, &f.Hosts, &f.Paths, &f.Groups, &f.Queues, &f.Schedules, &f.Labels, &f.FlowKeys, &f.CallerIPs}
+}
+
+// Encode writes the fields.
+func (f *Filter) Encode(w *wire.Writer) {
+	encodeIDs(w, f.IDs)
+	for _, l := range f.lists() {
+		encodeTexts(w, *l)
+	}
+	w.Uvarint(uint64(len(f.States)))
+	for _, s := range f.States {
+		w.Uvarint(uint64(s))
+	}
+	w.Uvarint(uint64(len(f.Statuses)))
+	for _, n := range f.Statuses {
+		w.Varint(int64(n))
+	}
+	w.Varint(f.From)
+	w.Varint(f.To)
+}
+
+// Decode reads the fields; texts alias the input.
+func (f *Filter) Decode(r *wire.Reader) {
+	f.IDs = decodeIDs(r)
+	for _, l := range f.lists() {
+		*l = decodeTexts(r)
+	}
+	if n := r.Count(1); n > 0 {
+		f.States = make([]State, n)
+		for i := range f.States {
+			f.States[i] = decodeState(r)
+		}
+	}
+	if n := r.Count(1); n > 0 {
+		f.Statuses = make([]int, n)
+		for i := range f.Statuses {
+			f.Statuses[i] = int(r.Varint())
+		}
+	}
+	f.From, f.To = r.Varint(), r.Varint()
+}
+
+// within tells whether a time is in the filter's bounds.
+func (f *Filter) within(at int64) bool { return at >= f.From && (f.To == 0 || at <= f.To) }
+
+// content tells whether the filter may match by what a message is; it spares decoding where no such field is set.
+func (f *Filter) content() bool {
+	return len(f.URLs)+len(f.Hosts)+len(f.Paths)+len(f.Groups)+len(f.Queues)+len(f.Schedules)+len(f.Labels)+len(f.FlowKeys)+len(f.CallerIPs) > 0
+}
+
+// match tells whether a message of that content is chosen, times and states apart.
+func (f *Filter) match(id ID, c *Content) bool {
+	one := func(list []string, v string) bool { return len(list) == 0 || slices.Contains(list, v) }
+	if len(f.IDs) > 0 && !slices.Contains(f.IDs, id) {
+		return false
+	}
+	if len(f.FlowKeys) > 0 && (c.Flow == nil || !slices.Contains(f.FlowKeys, c.Flow.Key)) {
+		return false
+	}
+	if len(f.Labels) > 0 && !slices.ContainsFunc(c.Labels, func(l string) bool { return slices.Contains(f.Labels, l) }) {
+		return false
+	}
+	if len(f.Hosts) > 0 && !slices.ContainsFunc(f.Hosts, func(h string) bool { return hostMatches(h, c.Host()) }) {
+		return false
+	}
+	return one(f.URLs, c.URL) && (len(f.Paths) == 0 || slices.Contains(f.Paths, c.Path())) && one(f.Groups, c.Group) &&
+		one(f.Queues, c.Queue) && one(f.Schedules, c.Schedule) && one(f.CallerIPs, c.CallerIP)
+}
+
+// hostMatches compares a host, given with or without port, in any case of letters.
+func hostMatches(want, host string) bool {
+	if strings.EqualFold(want, host) {
+		return true
+	}
+	name, _, _ := strings.Cut(host, ":")
+	return !strings.HasPrefix(host, "[") && strings.EqualFold(want, name)
+}

@@ -1,0 +1,167 @@
+package queue
+
+import "strings"
+
+const (
+	// DefaultPeriod is the period of a rate that names none, in milliseconds.
+	DefaultPeriod = 1000
+	// MaxPeriod is the longest period of a rate, in milliseconds.
+	MaxPeriod = 7 * day
+	// flowKept is how long a flow-control key that nobody uses is remembered, in milliseconds.
+	flowKept = 10 * minute
+	// rounding makes records fall due together, so that an idle cluster needs few entries to forget them.
+	rounding = 10_000
+)
+
+func roundUp(at int64) int64 { return (at + rounding - 1) / rounding * rounding }
+
+// flowOf is the flow-control key of a number as a copy that may be changed and must be stored by setFlow.
+func (s *Store) flowOf(no uint64) *FlowKey {
+	f, ok := s.flows.Get(no)
+	if !ok {
+		return nil
+	}
+	c := *f
+	return &c
+}
+
+// flowNamed is the flow-control key of a name as a copy that must be stored by setFlow; with make, a new one if there is
+// none.
+func (s *Store) flowNamed(key string, make bool, now int64) *FlowKey {
+	if no, ok := s.flowNames.Get(key); ok {
+		return s.flowOf(no)
+	}
+	if !make {
+		return nil
+	}
+	f := &FlowKey{Key: strings.Clone(key), no: s.next(), Period: DefaultPeriod, WindowStart: now, used: now}
+	s.flowNames.Set(f.Key, f.no)
+	s.fixed += flowCost(f)
+	return f
+}
+
+func flowCost(f *FlowKey) int64 { return 320 + 2*int64(len(f.Key)) }
+
+// setFlow stores a key, and its places in the orders of openings and of those to forget.
+func (s *Store) setFlow(f *FlowKey, now int64) {
+	at, open := s.opensAt(f, now)
+	if f.opening.Seq != 0 && (!open || f.opening.At != at) {
+		s.openings.Delete(f.opening)
+		f.opening = Stamp{}
+	}
+	if open && f.opening.Seq == 0 {
+		f.opening = Stamp{at, s.next()}
+		s.openings.Set(f.opening, f.no)
+	}
+	if at := f.forgetAt(); at != f.idle {
+		s.idle.Delete(Stamp{f.idle, f.no})
+		if f.idle = at; at != 0 {
+			s.idle.Set(Stamp{at, f.no}, struct{}{})
+		}
+	}
+	s.flows.Set(f.no, f)
+}
+
+// opensAt is when the next attempt of a key may be claimed as far as its own limits go; false if an end of an attempt,
+// a new message or a resume has to come first. A time that has come stays what it was.
+func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
+	if f.Paused || (f.Parallelism > 0 && count(s.running, f.no) >= f.Parallelism) {
+		return 0, false
+	}
+	if _, some := first(s.waiting, f.no); !some {
+		return 0, false
+	}
+	if end := f.WindowStart + f.Period; f.Rate > 0 && f.Count >= f.Rate && end > now {
+		return end, true
+	}
+	if f.opening.Seq != 0 && f.opening.At <= now {
+		return f.opening.At, true
+	}
+	return now, true
+}
+
+// reopen looks anew when a key can be claimed from.
+func (s *Store) reopen(no uint64, now int64) {
+	if f := s.flowOf(no); f != nil {
+		s.setFlow(f, now)
+	}
+}
+
+// spend counts one claim of a key. Its turn is over: the next one stands behind all other keys that are open.
+func (s *Store) spend(no uint64, now int64) {
+	f := s.flowOf(no)
+	if f == nil {
+		return
+	}
+	if f.opening.Seq != 0 {
+		s.openings.Delete(f.opening)
+		f.opening = Stamp{}
+	}
+	f.turnWindow(now)
+	f.Count++
+	f.used = now
+	s.setFlow(f, now)
+}
+
+// turnWindow begins a new window if the old one has passed. Windows follow one another without gaps, however late the
+// first claim in one is.
+func (f *FlowKey) turnWindow(now int64) {
+	if gone := now - f.WindowStart; f.Period > 0 && gone >= f.Period {
+		f.WindowStart += gone / f.Period * f.Period
+		f.Count = 0
+	}
+}
+
+// join counts m among the messages of its key, whose settings become those of m unless they are pinned.
+func (s *Store) join(m *Message, c *FlowControl, now int64) {
+	f := s.flowNamed(c.Key, true, now)
+	if !f.PinnedParallelism {
+		f.Parallelism = c.Parallelism
+	}
+	if !f.PinnedRate {
+		f.turnWindow(now)
+		f.Rate, f.Period = c.Rate, c.Period
+		if f.Period <= 0 {
+			f.Period = DefaultPeriod
+		}
+	}
+	f.live++
+	f.used = now
+	m.flow = f.no
+	s.setFlow(f, now)
+}
+
+// part takes m, which is done, from the messages of its key.
+func (s *Store) part(m *Message, now int64) {
+	f := s.flowOf(m.flow)
+	if f == nil {
+		return
+	}
+	f.live--
+	f.used = now
+	s.setFlow(f, now)
+}
+
+// forgetAt is when a key that nobody needs is forgotten, 0 for one that is needed.
+func (f *FlowKey) forgetAt() int64 {
+	if f.live > 0 || f.Paused || f.PinnedParallelism || f.PinnedRate {
+		return 0
+	}
+	return roundUp(max(f.used+flowKept, f.WindowStart+f.Period))
+}
+
+// forgetFlows forgets keys that have not been used for long.
+func (s *Store) forgetFlows(now int64, limit int) (done int) {
+	for ; done < limit; done++ {
+		at, _, ok := s.idle.Min()
+		if !ok || at.At > now {
+			break
+		}
+		s.idle.Delete(at)
+		f, _ := s.flows.Get(at.Seq)
+		s.flows.Delete(f.no)
+		s.flowNames.Delete(f.Key)
+		s.fixed -= flowCost(f)
+	}
+	return done
+}

@@ -1,0 +1,92 @@
+package queue
+
+import "trireme/fsm/env"
+
+// takeOver gives up the claims of other terms, at the first Advance of a new one. Those of what is delivered one at a
+// time stay until their leases' end and margin: their sender may still be running them (decisions 20).
+func (s *Store) takeOver(e *env.Env, now Sender) {
+	if now == s.sender {
+		return
+	}
+	s.sender = now
+	var lost []uint64
+	s.leases.All(func(t Stamp, _ struct{}) bool {
+		m, _ := s.messages.Get(t.Seq)
+		if c := m.claim; !c.exclusive && (c.Epoch != now.Epoch || c.Term != now.Term) {
+			lost = append(lost, t.Seq)
+		}
+		return true
+	})
+	for _, seq := range lost {
+		s.lose(e, seq, "the attempt's outcome was lost with its leader")
+	}
+}
+
+// expire gives up claims whose leases have ended.
+func (s *Store) expire(e *env.Env, limit int) (done int) {
+	for ; done < limit; done++ {
+		t, _, ok := s.leases.Min()
+		if !ok || t.At > e.Now {
+			break
+		}
+		s.lose(e, t.Seq, "the attempt's outcome was lost with its sender")
+	}
+	return done
+}
+
+// lose ends an attempt of which the outcome will not be known. It counts as a retry, except for the last one that is
+// allowed, which is run again: a message is never given up without an answer or a timeout.
+func (s *Store) lose(e *env.Env, seq uint64, why string) {
+	old, _ := s.messages.Get(seq)
+	m := edit(old)
+	s.release(m, e.Now)
+	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, Error: why})
+	if m.stopping {
+		s.finish(e, m, Canceled, nil)
+		return
+	}
+	if m.retried < m.retries {
+		m.retried++
+	}
+	s.retry(m, e.Now, e.Now)
+}
+
+// release ends the claim of m, which afterwards stands in no place.
+func (s *Store) release(m *Message, now int64) {
+	s.leave(m)
+	name := m.claim.host
+	m.claim, m.place = nil, placeDone
+	s.vacate(name, now)
+	if m.flow != 0 {
+		s.reopen(m.flow, now)
+	}
+}
+
+// Renew prolongs the leases of attempts that their sender still runs.
+func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
+	out := Renewed{Lease: e.Now + Lease}
+	for _, ref := range n.Running {
+		old := s.current(ref)
+		if old == nil || old.claim.Session != e.Session || old.claim.Epoch != s.sender.Epoch || old.claim.Term != s.sender.Term {
+			out.Lost = append(out.Lost, ref)
+			continue
+		}
+		m := edit(old)
+		s.leave(m)
+		c := *m.claim
+		c.lease = out.Lease
+		m.claim, m.at = &c, c.lease
+		s.index(m)
+		s.store(m)
+	}
+	return out, nil
+}
+
+// current is the message of an attempt that is under way, nil if that attempt is over.
+func (s *Store) current(ref AttemptRef) *Message {
+	m := s.find(ref.ID)
+	if m == nil || m.place != placeActive || m.attempts != ref.Number {
+		return nil
+	}
+	return m
+}

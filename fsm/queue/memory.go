@@ -1,0 +1,135 @@
+package queue
+
+import "trireme/fsm/env"
+
+// Used is the logical memory of everything about messages, in bytes.
+func (s *Store) Used() int64 { return s.live + s.past + s.buried + s.fixed }
+
+// trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
+// since the last call, so that an entry's work is bounded by what it adds.
+func (s *Store) trim(now int64) {
+	n := s.trimmable
+	s.trimmable = 0
+	s.sweep(now, n)
+}
+
+// Sweep forgets what need not be kept any longer, at most limit records, and tells how many.
+func (s *Store) Sweep(e *env.Env, limit int) (done int) {
+	done = s.emptyQueues(e, limit)
+	s.trimmable = 0
+	return done + s.sweep(e.Now, limit-done)
+}
+
+func (s *Store) sweep(now int64, limit int) (done int) {
+	for done < limit && s.dropEvent(now) {
+		done++
+	}
+	for done < limit && s.dropDead(now) {
+		done++
+	}
+	done += s.forgetDedups(now, limit-done)
+	return done + s.forgetFlows(now, limit-done)
+}
+
+// dropEvent removes the oldest event if its time is over or events take too much room, and with its last event a
+// message that is done.
+func (s *Store) dropEvent(now int64) bool {
+	no, v, ok := s.log.Min()
+	n := &s.settings
+	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.past > n.EventBytes) {
+		return false
+	}
+	s.log.Delete(no)
+	s.past -= v.size()
+	if m, ok := s.messages.Get(v.message); ok {
+		s.discard(m)
+	}
+	return true
+}
+
+func (s *Store) eventEnd(v *Event) int64 { return roundUp(addTime(v.At, s.settings.EventAge)) }
+
+// discard forgets a message that is done and of which nothing else speaks any more.
+func (s *Store) discard(m *Message) {
+	if m.place != placeDone {
+		return
+	}
+	if _, ok := s.log.Get(m.last); ok {
+		return
+	}
+	if _, ok := s.dead.Get(Stamp{m.at, m.Seq}); ok {
+		return
+	}
+	if _, ok := s.holding.Get(member{m.queue, m.Seq}); ok {
+		return
+	}
+	s.messages.Delete(m.Seq)
+	s.past -= m.size()
+}
+
+// dropDead removes the oldest dead letter if its time is over or dead letters take too much room.
+func (s *Store) dropDead(now int64) bool {
+	t, d, ok := s.dead.Min()
+	n := &s.settings
+	if !ok || !(n.DeadAge > 0 && s.deadEnd(d) <= now || n.DeadBytes > 0 && s.buried > n.DeadBytes) {
+		return false
+	}
+	s.exhume(t, d)
+	return true
+}
+
+func (s *Store) deadEnd(d *Dead) int64 { return roundUp(addTime(d.At, s.settings.DeadAge)) }
+
+// exhume removes a dead letter; its message stays as long as its events do.
+func (s *Store) exhume(t Stamp, d *Dead) {
+	s.dead.Delete(t)
+	s.buried -= d.size()
+	if m, ok := s.messages.Get(t.Seq); ok {
+		s.buried -= m.size()
+		s.past += m.size()
+		s.discard(m)
+	}
+}
+
+// NextSweep is when something is to be forgotten next, in unix milliseconds.
+func (s *Store) NextSweep() (unixms int64, ok bool) {
+	soonest := func(at int64, some bool) {
+		if some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	if _, v, some := s.log.Min(); some && s.settings.EventAge > 0 {
+		soonest(s.eventEnd(v), true)
+	}
+	if _, d, some := s.dead.Min(); some && s.settings.DeadAge > 0 {
+		soonest(s.deadEnd(d), true)
+	}
+	d, _, some := s.dedupEnds.Min()
+	soonest(d.at, some)
+	t, _, some := s.idle.Min()
+	soonest(t.At, some)
+	soonest(0, s.doomed.Len() > 0)
+	return unixms, ok
+}
+
+// NextDue is when Advance has something to do next, in unix milliseconds: a message, a flow-control key, a lease or a
+// schedule. While as many attempts are under way as there may be, messages and keys have to wait for the end of one.
+func (s *Store) NextDue() (unixms int64, ok bool) {
+	soonest := func(at int64, some bool) {
+		if some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	t, _, some := s.leases.Min()
+	soonest(t.At, some)
+	c, _, some := s.ticks.Min()
+	soonest(c.at, some)
+	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
+		return unixms, ok
+	}
+	t, _, some = s.due.Min()
+	soonest(t.At, some)
+	t, _, some = s.openings.Min()
+	soonest(t.At, some)
+	return unixms, ok
+}

@@ -1,0 +1,117 @@
+package queue
+
+// edit is a copy of a message that may be changed and must be stored afterwards.
+func edit(m *Message) *Message {
+	c := *m
+	return &c
+}
+
+// find is the message of an id, nil if it is not there, or not any more.
+func (s *Store) find(id ID) *Message {
+	m, _ := s.messages.Get(id.Seq)
+	if m == nil || m.Salt != id.Salt {
+		return nil
+	}
+	return m
+}
+
+// store puts a message in place of its older form.
+func (s *Store) store(m *Message) { s.messages.Set(m.Seq, m) }
+
+// enter puts m into a place. at is the time that the place is about.
+func (s *Store) enter(m *Message, p place, at, now int64) {
+	m.place, m.at, m.since = p, at, now
+	s.index(m)
+}
+
+// index adds m to the index of its place.
+func (s *Store) index(m *Message) {
+	switch m.place {
+	case placeBacklog:
+		s.backlog.Set(member{m.queue, m.Seq}, struct{}{})
+	case placeDue:
+		s.due.Set(Stamp{m.at, m.Seq}, struct{}{})
+	case placeWaiting:
+		s.waiting.Set(member{m.flow, m.Seq}, struct{}{})
+	case placeParked:
+		s.parked.Set(member{uint64(m.at), m.Seq}, struct{}{})
+	case placeActive:
+		s.leases.Set(Stamp{m.claim.release(), m.Seq}, struct{}{})
+		if m.flow != 0 {
+			s.running.Set(member{m.flow, m.Seq}, struct{}{})
+		}
+	}
+}
+
+// leave takes m out of the index of its place. The caller puts it into another one.
+func (s *Store) leave(m *Message) {
+	switch m.place {
+	case placeBacklog:
+		s.backlog.Delete(member{m.queue, m.Seq})
+	case placeDue:
+		s.due.Delete(Stamp{m.at, m.Seq})
+	case placeWaiting:
+		s.waiting.Delete(member{m.flow, m.Seq})
+	case placeParked:
+		s.parked.Delete(member{uint64(m.at), m.Seq})
+	case placeActive:
+		s.leases.Delete(Stamp{m.claim.release(), m.Seq})
+		if m.flow != 0 {
+			s.running.Delete(member{m.flow, m.Seq})
+		}
+	}
+}
+
+// start puts a new message where it begins: at the end of its queue, or where its time decides.
+func (s *Store) start(m *Message, firstAt, now int64) {
+	if m.queue != 0 {
+		s.enter(m, placeBacklog, firstAt, now)
+		return
+	}
+	s.enter(m, placeDue, max(firstAt, now), now)
+}
+
+// admit gives free slots of a queue to its oldest messages.
+func (s *Store) admit(no uint64, now int64) {
+	q, ok := s.queues.Get(no)
+	if !ok || q.Paused {
+		return
+	}
+	for free := q.Parallelism - count(s.slots, no) - count(s.holding, no); free > 0; free-- {
+		seq, ok := first(s.backlog, no)
+		if !ok {
+			return
+		}
+		old, _ := s.messages.Get(seq)
+		m := edit(old)
+		s.leave(m)
+		s.slots.Set(member{no, seq}, struct{}{})
+		s.enter(m, placeDue, max(m.at, now), now)
+		s.store(m)
+	}
+}
+
+// withdraw takes the slot of m, which is not active, back: its queue has been paused.
+func (s *Store) withdraw(m *Message, now int64) {
+	at := m.at
+	if m.place != placeDue { // its time had come
+		at = now
+	}
+	s.abandon(m, now)
+	s.slots.Delete(member{m.queue, m.Seq})
+	s.enter(m, placeBacklog, at, now)
+	s.store(m)
+}
+
+// abandon takes m, which is not active, out of its place without an attempt. Whoever waited behind it gets its turn.
+func (s *Store) abandon(m *Message, now int64) {
+	s.leave(m)
+	switch m.place {
+	case placeWaiting:
+		s.reopen(m.flow, now)
+	case placeDue, placeParked:
+		if s.parked.Len() > 0 {
+			s.unpark(m.Content().Host(), now)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package queue
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// object writes one flat JSON object. The state machine writes callbacks itself, byte for byte the same on every node.
+type object struct {
+	b    []byte
+	some bool
+}
+
+func (j *object) open()  { j.b = append(j.b, '{') }
+func (j *object) close() { j.b = append(j.b, '}') }
+
+func (j *object) key(name string) {
+	if j.some {
+		j.b = append(j.b, ',')
+	}
+	j.some = true
+	j.b = append(quote(j.b, name), ':')
+}
+
+func (j *object) number(name string, v int64) {
+	j.key(name)
+	j.b = strconv.AppendInt(j.b, v, 10)
+}
+
+func (j *object) text(name, v string) {
+	j.key(name)
+	j.b = quote(j.b, v)
+}
+
+// optional writes a text unless it is empty.
+func (j *object) optional(name, v string) {
+	if v != "" {
+		j.text(name, v)
+	}
+}
+
+// header writes an object of arrays: the values of each name, at the place where the name comes first.
+func (j *object) header(name string, header []Field) {
+	j.key(name)
+	j.b = append(j.b, '{')
+	done := map[string]bool{}
+	for i, f := range header {
+		canonical := CanonicalName(f.Name)
+		if done[canonical] {
+			continue
+		}
+		if len(done) > 0 {
+			j.b = append(j.b, ',')
+		}
+		done[canonical] = true
+		j.b = append(quote(j.b, canonical), ':', '[')
+		for k, g := range header[i:] {
+			if CanonicalName(g.Name) != canonical {
+				continue
+			}
+			if k > 0 {
+				j.b = append(j.b, ',')
+			}
+			j.b = quote(j.b, g.Value)
+		}
+		j.b = append(j.b, ']')
+	}
+	j.b = append(j.b, '}')
+}
+
+// CanonicalName is a header's name in the form in which clients look it up: the first letter and those behind a hyphen
+// are upper case, the others lower case.
+func CanonicalName(name string) string {
+	b, upper, same := []byte(name), true, true
+	for i, c := range b {
+		switch {
+		case upper && 'a' <= c && c <= 'z':
+			b[i] -= 'a' - 'A'
+			same = false
+		case !upper && 'A' <= c && c <= 'Z':
+			b[i] += 'a' - 'A'
+			same = false
+		}
+		upper = c == '-'
+	}
+	if same {
+		return name
+	}
+	return string(b)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// quote appends a JSON string. Bytes that are no UTF-8 become the replacement character.
+func quote(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c < ' ':
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		case c < utf8.RuneSelf:
+			b = append(b, c)
+		default:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			b = utf8.AppendRune(b, r)
+			i += n
+			continue
+		}
+		i++
+	}
+	return append(b, '"')
+}

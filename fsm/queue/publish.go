@@ -1,0 +1,152 @@
+package queue
+
+import (
+	"math"
+	"strings"
+
+	"trireme/fsm/env"
+	"trireme/fsm/wire"
+)
+
+// Publish creates the messages that each publication asks for. A refused one changes nothing; the others are not
+// affected.
+func (s *Store) Publish(e *env.Env, p Publications) (Receipts, error) {
+	out := Receipts{Items: make([]Receipt, len(p.Items))}
+	for i := range p.Items {
+		out.Items[i] = s.publish(e, &p.Items[i], "")
+	}
+	s.trim(e.Now)
+	return out, nil
+}
+
+// target is one destination of a publication.
+type target struct{ url, group, endpoint string }
+
+// publish makes the messages of one publication, of a schedule if that is named.
+func (s *Store) publish(e *env.Env, p *Publication, schedule string) Receipt {
+	options := p.Options
+	var targets []target
+	if p.Group == "" {
+		targets = []target{{url: p.URL}}
+	} else {
+		g := s.group(p.Group)
+		if g == nil {
+			return Receipt{Refused: notFound("topic %s not found", p.Group)}
+		}
+		options = p.Options.Over(g.Options)
+		for _, end := range g.Endpoints {
+			targets = append(targets, target{end.URL, g.Name, end.Name})
+		}
+	}
+	if err := s.check(p, &options, e.Now); err != nil {
+		return Receipt{Refused: err}
+	}
+	out := Receipt{Group: p.Group != "", Messages: make([]Published, 0, len(targets))}
+	for _, t := range targets {
+		key, once := dedupOf(p, &options, t)
+		if once = once && schedule == ""; once {
+			if d, found := s.known(key, e.Now); found {
+				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
+				continue
+			}
+		}
+		m := s.create(e, &Content{
+			URL: t.url, API: p.API, Body: p.Body, Options: options, Group: t.group, Endpoint: t.endpoint,
+			Schedule: schedule, CallerIP: p.CallerIP, Run: p.Run,
+		})
+		if once {
+			s.remember(key, dedup{id: m.ID}, e.Now)
+		}
+		out.Messages = append(out.Messages, Published{ID: m.ID, URL: strings.Clone(t.url)})
+	}
+	return out
+}
+
+// check judges a publication by the limits.
+func (s *Store) check(p *Publication, o *Options, now int64) *Error {
+	n := &s.settings
+	over := func(v int64, limit int64) bool { return limit > 0 && v > limit }
+	switch {
+	case p.URL == "" && p.Group == "":
+		return invalid("a non-empty destination must be provided")
+	case strings.Contains(p.DedupID, ":"):
+		return invalid("DeduplicationId cannot contain ':'")
+	case o.Queue != "" && !ValidName(o.Queue):
+		return invalid("invalid queue name %q: %s", o.Queue, nameRule)
+	case o.Retries < 0 || o.Retries > math.MaxInt32:
+		return invalid("invalid retries: %d", o.Retries)
+	case o.Timeout < 0 || o.Delay < 0 || o.NotBefore < 0:
+		return invalid("times must not be negative")
+	case o.Flow != nil && (o.Flow.Key == "" || o.Flow.Parallelism < 0 || o.Flow.Rate < 0 || o.Flow.Period < 0 || o.Flow.Period > MaxPeriod):
+		return invalid("invalid flow control: a key, a parallelism or rate of at least 1, and a period of at most 7 days")
+	case over(int64(len(p.Body)), n.MaxMessage):
+		return quota("maxMessageSize")
+	case over(int64(o.Retries), int64(n.MaxRetries)):
+		return quota("maxRetries")
+	case over(max(o.Delay, o.NotBefore-now), n.MaxDelay):
+		return quota("maxDelay")
+	case o.Flow != nil && over(int64(o.Flow.Parallelism), int64(n.MaxParallelism)):
+		return quota("maxParallelism")
+	}
+	if o.Queue != "" {
+		return s.roomForQueue(o.Queue)
+	}
+	return nil
+}
+
+// create makes a message of c, which lacks nothing but its times.
+func (s *Store) create(e *env.Env, c *Content) *Message {
+	c.Created, c.FirstAt = e.Now, e.Now
+	switch {
+	case c.Given&GivenNotBefore != 0:
+		c.FirstAt = max(c.NotBefore, e.Now)
+	case c.Given&GivenDelay != 0:
+		c.FirstAt = addTime(e.Now, c.Delay)
+	}
+	if c.Given&GivenRetries == 0 {
+		c.Retries = s.settings.DefaultRetries
+	}
+	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
+	m.note(c)
+	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(c.Body)+int(headerSize(c.Header)))}
+	c.Encode(&w)
+	m.data = append(make([]byte, 0, len(w.B)), w.B...)
+	if c.Queue != "" {
+		m.queue = s.queueFor(c.Queue, e.Now)
+	}
+	if c.Flow != nil {
+		s.join(m, c.Flow, e.Now)
+	}
+	s.live += m.size()
+	s.record(m, e.Now, Event{State: Created})
+	s.start(m, c.FirstAt, e.Now)
+	s.store(m)
+	if m.queue != 0 {
+		s.admit(m.queue, e.Now)
+	}
+	return m
+}
+
+// addTime adds without overflow.
+func addTime(at, delay int64) int64 {
+	if delay > math.MaxInt64-at {
+		return math.MaxInt64
+	}
+	return at + delay
+}
+
+const nameRule = "use letters, digits, hyphens, underscores and dots"
+
+// maxName is the longest name of a queue, group or schedule in bytes: names stand in URLs.
+const maxName = 256
+
+// ValidName tells whether a queue, a URL group or a schedule may be called so.
+func ValidName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= maxName
+}

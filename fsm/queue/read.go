@@ -1,0 +1,376 @@
+package queue
+
+import (
+	"strings"
+
+	"trireme/fsm/cow"
+	"trireme/fsm/wire"
+)
+
+// MessageInfo is a message as a read finds it.
+type MessageInfo struct {
+	ID      ID
+	Content *Content
+	State   State
+	// Retried counts the retries so far, Attempts the attempts.
+	Retried  int
+	Attempts uint64
+	// Next is when the next attempt is due, in unix milliseconds, 0 if that is not known or there is none.
+	Next int64
+}
+
+// Message is a message that waits, runs, or was done a short time ago (Settings.Grace); false if there is none.
+func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
+	m := s.find(id)
+	if m == nil || m.place == placeDone && m.at+s.settings.Grace <= now {
+		return MessageInfo{}, false
+	}
+	return m.info(), true
+}
+
+func (m *Message) info() MessageInfo {
+	n := MessageInfo{ID: m.ID, Content: m.Content(), State: m.state, Retried: int(m.retried), Attempts: m.attempts}
+	if m.place == placeDue || m.place == placeBacklog {
+		n.Next = m.at
+	}
+	return n
+}
+
+// EventInfo is an event with the message it belongs to. After the message's record is gone Content is nil.
+type EventInfo struct {
+	*Event
+	ID      ID
+	Content *Content
+	// Response of the last attempt: that of the event itself, or on Failed of the attempt before it.
+	Response *Response
+	Error    string
+}
+
+// Page says which part of a list to give.
+type Page struct {
+	// After is the cursor of the page before; zero to begin.
+	After Stamp
+	// Limit is the most elements, at least 1.
+	Limit int
+	// Newest asks for the newest first.
+	Newest bool
+}
+
+// Events lists events that a filter chooses. More says that there may be others behind the cursor; a page may be short,
+// because one answer looks at MaxScan events at most.
+func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more bool) {
+	if len(f.IDs) > 0 {
+		return s.eventsOf(f, p)
+	}
+	looked := 0
+	s.walkEvents(p, func(v *Event) bool {
+		if looked++; looked > MaxScan || len(list) == p.Limit {
+			more = true
+			return false
+		}
+		cursor = v.Stamp
+		if f.matchEvent(v) {
+			m, _ := s.messages.Get(v.message)
+			if n := s.eventInfo(v, m); f.match(n.ID, n.Content) {
+				list = append(list, n)
+			}
+		}
+		return true
+	})
+	return list, cursor, more
+}
+
+// matchEvent judges what an event is itself, before its message is looked at.
+func (f *Filter) matchEvent(v *Event) bool {
+	if !f.within(v.At) {
+		return false
+	}
+	if len(f.States) == 0 {
+		return true
+	}
+	for _, st := range f.States {
+		if st == v.State {
+			return true
+		}
+	}
+	return false
+}
+
+// walkEvents gives the events of the pages that follow, in the order that the page asks for.
+func (s *Store) walkEvents(p Page, f func(*Event) bool) {
+	if !p.Newest {
+		s.log.Ascend(p.After.Seq+1, func(_ uint64, v *Event) bool { return f(v) })
+		return
+	}
+	i := s.log.Len()
+	if p.After != (Stamp{}) {
+		i, _ = s.log.Rank(p.After.Seq)
+	}
+	for i--; i >= 0; i-- {
+		if _, v := s.log.At(i); !f(v) {
+			return
+		}
+	}
+}
+
+func (s *Store) eventInfo(v *Event, m *Message) EventInfo {
+	n := EventInfo{Event: v, ID: m.ID, Content: m.Content(), Response: v.Response, Error: v.Error}
+	if before, ok := s.log.Get(v.before); ok && v.State == Failed {
+		n.Response, n.Error = before.Response, before.Error
+	}
+	return n
+}
+
+// eventsOf lists the events of some messages; each message knows its own.
+func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, more bool) {
+	found := byNumber[EventInfo]()
+	for _, id := range f.IDs {
+		m := s.find(id)
+		if m == nil {
+			continue
+		}
+		for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
+			if f.matchEvent(v) {
+				if n := s.eventInfo(v, m); f.match(n.ID, n.Content) {
+					found.Set(v.Seq, n)
+				}
+			}
+		}
+	}
+	return cut(found, p)
+}
+
+// cut gives a page of a sorted list.
+func cut(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor Stamp, more bool) {
+	step, i := 1, 0
+	if p.After != (Stamp{}) {
+		at, there := found.Rank(p.After.Seq)
+		if i = at; there {
+			i++
+		}
+	}
+	if p.Newest {
+		step, i = -1, found.Len()-1
+		if p.After != (Stamp{}) {
+			at, _ := found.Rank(p.After.Seq)
+			i = at - 1
+		}
+	}
+	for ; i >= 0 && i < found.Len(); i += step {
+		if len(list) == p.Limit {
+			return list, cursor, true
+		}
+		_, v := found.At(i)
+		list, cursor = append(list, v), v.Stamp
+	}
+	return list, cursor, false
+}
+
+// DeadInfo is a dead letter with its message.
+type DeadInfo struct {
+	*Dead
+	Message MessageInfo
+}
+
+// DeadLetter is one dead letter; false if there is none of that id.
+func (s *Store) DeadLetter(t Stamp) (DeadInfo, bool) {
+	d, ok := s.dead.Get(t)
+	if !ok {
+		return DeadInfo{}, false
+	}
+	return s.deadInfo(d), true
+}
+
+func (s *Store) deadInfo(d *Dead) DeadInfo {
+	m, _ := s.messages.Get(d.Seq)
+	return DeadInfo{Dead: d, Message: m.info()}
+}
+
+// DeadLetters lists dead letters: those of ids, or those that a filter chooses. Pages are as those of Events.
+func (s *Store) DeadLetters(ids []Stamp, f *Filter, p Page) (list []DeadInfo, cursor Stamp, more bool) {
+	if len(ids) > 0 {
+		for _, t := range ids {
+			if n, ok := s.DeadLetter(t); ok {
+				list = append(list, n)
+			}
+		}
+		return list, cursor, false
+	}
+	looked := 0
+	visit := func(t Stamp, d *Dead) bool {
+		if looked++; looked > MaxScan || len(list) == p.Limit {
+			more = true
+			return false
+		}
+		cursor = t
+		if s.matchDead(f, d) {
+			list = append(list, s.deadInfo(d))
+		}
+		return true
+	}
+	if !p.Newest {
+		from := p.After
+		from.Seq++
+		s.dead.Ascend(from, visit)
+		return list, cursor, more
+	}
+	i := s.dead.Len()
+	if p.After != (Stamp{}) {
+		i, _ = s.dead.Rank(p.After)
+	}
+	for i--; i >= 0; i-- {
+		if t, d := s.dead.At(i); !visit(t, d) {
+			break
+		}
+	}
+	return list, cursor, more
+}
+
+// QueueInfo is a queue with what is counted from its messages.
+type QueueInfo struct {
+	Queue
+	// Lag is the number of messages that are not done, Active the number of attempts under way.
+	Lag, Active int
+}
+
+// Queue is a queue by its name; false if there is none.
+func (s *Store) Queue(name string) (QueueInfo, bool) {
+	q := s.queueNamed(name)
+	if q == nil {
+		return QueueInfo{}, false
+	}
+	return s.queueInfo(q), true
+}
+
+func (s *Store) queueInfo(q *Queue) QueueInfo {
+	n := QueueInfo{Queue: *q, Lag: count(s.backlog, q.no) + count(s.slots, q.no)}
+	for _, seq := range s.members(s.slots, q.no) {
+		if m, _ := s.messages.Get(seq); m.place == placeActive {
+			n.Active++
+		}
+	}
+	return n
+}
+
+// Queues lists all queues by name.
+func (s *Store) Queues() (list []QueueInfo) {
+	s.queueNames.All(func(_ string, no uint64) bool {
+		q, _ := s.queues.Get(no)
+		list = append(list, s.queueInfo(q))
+		return true
+	})
+	return list
+}
+
+// FlowInfo is a flow-control key with what is counted from its messages.
+type FlowInfo struct {
+	FlowKey
+	// Waiting is the length of the wait list, Active the number of attempts under way.
+	Waiting, Active int
+}
+
+// Encode writes the fields.
+func (n *FlowInfo) Encode(w *wire.Writer) {
+	n.FlowKey.Encode(w)
+	w.Varint(int64(n.Waiting))
+	w.Varint(int64(n.Active))
+}
+
+// Decode reads the fields.
+func (n *FlowInfo) Decode(r *wire.Reader) {
+	n.FlowKey.Decode(r)
+	n.Waiting, n.Active = int(r.Varint()), int(r.Varint())
+}
+
+func (s *Store) flowInfo(f *FlowKey, now int64) FlowInfo {
+	n := FlowInfo{FlowKey: *f, Waiting: count(s.waiting, f.no), Active: count(s.running, f.no)}
+	n.turnWindow(now)
+	return n
+}
+
+// Flow is a flow-control key at a time; false if there is none.
+func (s *Store) Flow(key string, now int64) (FlowInfo, bool) {
+	f := s.flowNamed(key, false, now)
+	if f == nil {
+		return FlowInfo{}, false
+	}
+	return s.flowInfo(f, now), true
+}
+
+// Flows lists the flow-control keys whose name contains search, by name.
+func (s *Store) Flows(search string, now int64) (list []FlowInfo) {
+	s.flowNames.All(func(key string, no uint64) bool {
+		if strings.Contains(key, search) {
+			list = append(list, s.flowInfo(s.flowOf(no), now))
+		}
+		return true
+	})
+	return list
+}
+
+// Group is a URL group by name or id; false if there is none.
+func (s *Store) Group(name string) (Group, bool) {
+	g := s.group(name)
+	if g == nil {
+		return Group{}, false
+	}
+	return *g, true
+}
+
+// Groups lists all URL groups by name.
+func (s *Store) Groups() (list []Group) {
+	s.groups.All(func(_ string, g *Group) bool {
+		list = append(list, *g)
+		return true
+	})
+	return list
+}
+
+// Schedule is a schedule by its id; false if there is none.
+func (s *Store) Schedule(id string) (Schedule, bool) {
+	c, ok := s.schedules.Get(id)
+	if !ok {
+		return Schedule{}, false
+	}
+	return *c, true
+}
+
+// Schedules lists all schedules by id.
+func (s *Store) Schedules() (list []Schedule) {
+	s.schedules.All(func(_ string, c *Schedule) bool {
+		list = append(list, *c)
+		return true
+	})
+	return list
+}
+
+// DueSchedules are the schedules whose next time has come or is not known yet, at most limit: for each of them the
+// leader computes a Tick.
+func (s *Store) DueSchedules(now int64, limit int) (list []Schedule) {
+	s.ticks.All(func(t tick, _ struct{}) bool {
+		if t.at > now || len(list) == limit {
+			return false
+		}
+		c, _ := s.schedules.Get(t.id)
+		list = append(list, *c)
+		return true
+	})
+	return list
+}
+
+// Parallel is the global parallelism: its limit, 0 for none, and the attempts under way.
+func (s *Store) Parallel() (limit, active int) { return s.settings.GlobalParallelism, s.leases.Len() }
+
+// Keys are the signing keys.
+func (s *Store) Keys() Keys { return s.keys }
+
+// Settings are the limits in force.
+func (s *Store) Settings() Settings { return s.settings }
+
+// Counts are the sizes of the store.
+type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules int }
+
+// Counts gives the sizes of the store; Messages are those that are kept, done or not.
+func (s *Store) Counts() Counts {
+	return Counts{s.messages.Len(), s.leases.Len(), s.dead.Len(), s.log.Len(), s.queueNames.Len(), s.schedules.Len()}
+}

@@ -1,0 +1,213 @@
+package queue
+
+import (
+	"errors"
+
+	"trireme/fsm/cow"
+	"trireme/fsm/wire"
+)
+
+// errRecord says that a saved record is damaged, or out of order.
+var errRecord = errors.New("queue: malformed record")
+
+// kind is the first byte of a saved record. Kinds are append-only, and records stand in the order of kinds.
+type kind byte
+
+const (
+	kindHead kind = iota
+	kindQueue
+	kindFlow
+	kindHost
+	kindGroup
+	kindSchedule
+	kindMessage
+	kindEvent
+	kindDead
+	kindDedup
+)
+
+// Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
+func (s *Store) Save(emit func(record []byte) error) error {
+	out := &saver{emit: emit}
+	out.put(kindHead, func(w *wire.Writer) {
+		w.Record(s.settings.Encode)
+		w.Record(s.keys.Encode)
+		w.Uvarint(s.serial)
+		w.Uvarint(s.events)
+		w.Uvarint(s.sender.Epoch)
+		w.Uvarint(s.sender.Term)
+	})
+	each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
+		_, doomed := s.doomed.Get(q.no)
+		q.Encode(w)
+		w.Bool(doomed)
+	})
+	each(out, kindFlow, s.flows, func(_ uint64, f *FlowKey, w *wire.Writer) { f.Encode(w) })
+	each(out, kindHost, s.hosts, func(name string, h *host, w *wire.Writer) {
+		w.String(name)
+		w.Uvarint(h.no)
+		w.Varint(int64(h.active))
+	})
+	each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { g.Encode(w) })
+	each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { c.Encode(w) })
+	each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
+		_, holds := s.holding.Get(member{m.queue, m.Seq})
+		m.encode(w)
+		w.Bool(holds)
+	})
+	each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { v.encode(w) })
+	each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { d.Encode(w) })
+	each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
+		w.Fixed(k[:])
+		d.id.encode(w)
+		w.String(d.schedule)
+		w.Varint(d.end)
+	})
+	return out.err
+}
+
+type saver struct {
+	emit func([]byte) error
+	err  error
+}
+
+func (o *saver) put(k kind, write func(*wire.Writer)) bool {
+	w := wire.Writer{B: []byte{byte(k)}}
+	write(&w)
+	o.err = o.emit(w.B)
+	return o.err == nil
+}
+
+func each[K, V any](o *saver, k kind, t *cow.BTree[K, V], write func(K, V, *wire.Writer)) {
+	if o.err != nil {
+		return
+	}
+	t.All(func(key K, v V) bool { return o.put(k, func(w *wire.Writer) { write(key, v, w) }) })
+}
+
+// Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
+func (s *Store) Load(record []byte) error {
+	if len(record) == 0 {
+		return errRecord
+	}
+	r := wire.NewReader(append([]byte(nil), record[1:]...))
+	switch kind(record[0]) {
+	case kindHead:
+		s.loadHead(r)
+	case kindQueue:
+		s.loadQueue(r)
+	case kindFlow:
+		s.loadFlow(r)
+	case kindHost:
+		name := r.String()
+		s.hosts.Set(name, &host{no: r.Uvarint(), active: int(r.Varint())})
+	case kindGroup:
+		g := &Group{}
+		g.Decode(r)
+		s.groups.Set(g.Name, g)
+		s.groupIDs.Set(g.ID, g.Name)
+		s.fixed += groupCost(g)
+	case kindSchedule:
+		c := &Schedule{}
+		c.Decode(r)
+		s.plan(c)
+	case kindMessage:
+		return s.loadMessage(r)
+	case kindEvent:
+		return s.loadEvent(r)
+	case kindDead:
+		return s.loadDead(r)
+	case kindDedup:
+		var k dedupKey
+		copy(k[:], r.Fixed(len(k)))
+		d := dedup{id: decodeID(r), schedule: r.String(), end: r.Varint()}
+		s.dedups.Set(k, d)
+		s.dedupEnds.Set(dedupEnd{roundUp(d.end), k}, struct{}{})
+		s.fixed += dedupCost
+	default:
+		return errRecord
+	}
+	return r.Done()
+}
+
+func (s *Store) loadHead(r *wire.Reader) {
+	s.settings.Decode(r.Record())
+	s.keys.Decode(r.Record())
+	s.serial, s.events = r.Uvarint(), r.Uvarint()
+	s.sender = Sender{Epoch: r.Uvarint(), Term: r.Uvarint()}
+}
+
+func (s *Store) loadQueue(r *wire.Reader) {
+	q := &Queue{}
+	q.Decode(r)
+	s.queues.Set(q.no, q)
+	if r.Bool() {
+		s.doomed.Set(q.no, struct{}{})
+	}
+	if !q.deleted {
+		s.queueNames.Set(q.Name, q.no)
+		s.fixed += queueCost(q)
+	}
+}
+
+func (s *Store) loadFlow(r *wire.Reader) {
+	f := &FlowKey{}
+	f.Decode(r)
+	s.flows.Set(f.no, f)
+	s.flowNames.Set(f.Key, f.no)
+	s.fixed += flowCost(f)
+	if f.opening.Seq != 0 {
+		s.openings.Set(f.opening, f.no)
+	}
+	if f.idle != 0 {
+		s.idle.Set(Stamp{f.idle, f.no}, struct{}{})
+	}
+}
+
+func (s *Store) loadMessage(r *wire.Reader) error {
+	m := decodeMessage(r)
+	holds := r.Bool()
+	if err := r.Done(); err != nil {
+		return err
+	}
+	if m.place >= places || m.place == placeActive && m.claim == nil {
+		return errRecord
+	}
+	s.messages.Set(m.Seq, m)
+	s.index(m)
+	if m.queue != 0 && m.place != placeBacklog && m.place != placeDone {
+		s.slots.Set(member{m.queue, m.Seq}, struct{}{})
+	}
+	if holds {
+		s.holding.Set(member{m.queue, m.Seq}, struct{}{})
+	}
+	if m.place == placeDone {
+		s.past += m.size() // unless its dead letter comes
+	} else {
+		s.live += m.size()
+	}
+	return nil
+}
+
+func (s *Store) loadEvent(r *wire.Reader) error {
+	v := decodeEvent(r)
+	if _, ok := s.messages.Get(v.message); !ok {
+		return errRecord
+	}
+	s.log.Set(v.Seq, v)
+	s.past += v.size()
+	return r.Done()
+}
+
+func (s *Store) loadDead(r *wire.Reader) error {
+	d := &Dead{}
+	d.Decode(r)
+	m, ok := s.messages.Get(d.Seq)
+	if !ok {
+		return errRecord
+	}
+	s.dead.Set(d.Stamp, d)
+	s.buried += d.size() + m.size()
+	s.past -= m.size()
+	return r.Done()
+}

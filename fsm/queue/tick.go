@@ -1,0 +1,170 @@
+package queue
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/env"
+)
+
+const schedulePrefix = "scd"
+
+// maxProduced is how many messages of its last tick a schedule remembers.
+const maxProduced = 100
+
+// PutSchedule makes a schedule, or overwrites one whole: what the new form does not say is gone.
+func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
+	if p.ID != "" && !ValidName(p.ID) {
+		return ScheduleRef{}, invalid("invalid schedule id %q: %s", p.ID, nameRule)
+	}
+	if p.Misfire >= misfires || p.Every < 0 {
+		return ScheduleRef{}, invalid("invalid schedule")
+	}
+	options := p.Publish.Options
+	if err := s.check(&p.Publish, &options, e.Now); err != nil {
+		return ScheduleRef{}, err
+	}
+	if p.Publish.Group != "" && s.group(p.Publish.Group) == nil {
+		return ScheduleRef{}, notFound("topic %s not found", p.Publish.Group)
+	}
+	old, had := s.schedules.Get(p.ID)
+	if n := s.settings.MaxSchedules; !had && n > 0 && s.schedules.Len() >= n {
+		return ScheduleRef{}, quota("maxSchedules")
+	}
+	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group})
+	if d, known := s.known(key, e.Now); once && known && !had {
+		return ScheduleRef{d.schedule}, nil
+	}
+	c := &Schedule{
+		ID: strings.Clone(p.ID), Version: s.next(), Cron: strings.Clone(p.Cron), Every: p.Every, Misfire: p.Misfire,
+		Created: e.Now, Updated: e.Now, Publish: p.Publish.detached(), Last: e.Now,
+	}
+	switch {
+	case p.Every > 0:
+		c.Next = addTime(e.Now, p.Every)
+	case p.Next > e.Now:
+		c.Next = p.Next
+	}
+	if had {
+		c.Created, c.Paused = old.Created, old.Paused
+		s.unplan(old)
+	} else if c.ID == "" {
+		c.ID = e.NewID(schedulePrefix)
+	}
+	if c.Every > 0 {
+		c.Created = e.Now // its times count from here
+	}
+	s.plan(c)
+	if once {
+		s.remember(key, dedup{schedule: c.ID}, e.Now)
+	}
+	return ScheduleRef{c.ID}, nil
+}
+
+// plan stores a schedule and its place in the order of ticks. One whose next time is not known is due at once, for the
+// leader to compute it.
+func (s *Store) plan(c *Schedule) {
+	s.schedules.Set(c.ID, c)
+	s.ticks.Set(tick{c.Next, c.ID}, struct{}{})
+	s.fixed += c.size()
+}
+
+func (s *Store) unplan(c *Schedule) {
+	s.schedules.Delete(c.ID)
+	s.ticks.Delete(tick{c.Next, c.ID})
+	s.fixed -= c.size()
+}
+
+// ChangeSchedule pauses, resumes or deletes a schedule.
+func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error) {
+	old, ok := s.schedules.Get(n.ID)
+	if !ok {
+		return ScheduleRef{}, notFound("schedule %s not found", n.ID)
+	}
+	switch n.Act {
+	case ActDelete:
+		s.unplan(old)
+	case ActPause, ActResume:
+		c := *old
+		c.Paused, c.Updated = n.Act == ActPause, e.Now
+		s.unplan(old)
+		s.plan(&c)
+	default:
+		return ScheduleRef{}, invalid("a schedule can't be changed in this way")
+	}
+	return ScheduleRef{old.ID}, nil
+}
+
+// tick fires a schedule at those of the times that its misfire policy chooses, and keeps its next time. It changes
+// nothing if the times were computed for another form of the schedule, or have been dealt with already: so a tick is
+// never doubled, whoever proposes it.
+func (s *Store) tick(e *env.Env, t *Tick) {
+	old, ok := s.schedules.Get(t.Schedule)
+	if !ok || old.Version != t.Version || old.Next > e.Now || t.Next <= old.Next {
+		return
+	}
+	times := t.Nominals
+	for i, at := range times {
+		if i >= MaxTicks || at > e.Now || at <= old.Last || at < old.Next || at >= t.Next || i > 0 && at <= times[i-1] {
+			return
+		}
+	}
+	c := *old
+	if !c.Paused {
+		for _, at := range c.Misfire.choose(times, e.Now) {
+			s.fire(e, &c, at)
+		}
+	}
+	if n := len(times); n > 0 {
+		c.Last = times[n-1]
+	}
+	c.Next = t.Next
+	s.unplan(old)
+	s.plan(&c)
+}
+
+// choose gives the times that fire: those within the misfire window, and of the older ones what the policy says.
+func (m Misfire) choose(times []int64, now int64) []int64 {
+	late := 0
+	for late < len(times) && now-times[late] >= MisfireWindow {
+		late++
+	}
+	switch m {
+	case FireAll:
+		return times
+	case FireNone:
+		return times[late:]
+	}
+	return times[max(late-1, 0):]
+}
+
+// fire publishes what a schedule publishes.
+func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) {
+	p := c.Publish
+	out := s.publish(e, &p, c.ID)
+	if out.Refused != nil {
+		c.Error = out.Refused.Text
+		return
+	}
+	c.Error, c.Fired = "", nominal
+	c.Messages = make([]Produced, 0, len(out.Messages))
+	for _, m := range out.Messages[:min(len(out.Messages), maxProduced)] {
+		c.Messages = append(c.Messages, Produced{ID: m.ID})
+	}
+}
+
+// produced keeps the end of a message with the schedule that made it.
+func (s *Store) produced(id string, m *Message) {
+	old, ok := s.schedules.Get(id)
+	if !ok {
+		return
+	}
+	i := slices.IndexFunc(old.Messages, func(p Produced) bool { return p.ID == m.ID })
+	if i < 0 {
+		return
+	}
+	c := *old
+	c.Messages = slices.Clone(old.Messages)
+	c.Messages[i].State = m.state
+	s.schedules.Set(id, &c)
+}

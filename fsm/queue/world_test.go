@@ -1,0 +1,139 @@
+package queue
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"testing"
+
+	"trireme/fsm/env"
+)
+
+// world is a store in a log of its own making: every operation is an entry.
+type world struct {
+	t     testing.TB
+	s     *Store
+	now   int64
+	index uint64
+	term  uint64
+}
+
+const start = 1_790_000_000_000
+
+func newWorld(t testing.TB) *world {
+	return &world{t: t, s: New(), now: start, term: 1}
+}
+
+// env is the environment of the next entry.
+func (w *world) env() *env.Env {
+	w.index++
+	e := env.New(w.index, w.now, env.Base, seed(w.index), 0)
+	e.Session = 7
+	return e
+}
+
+func seed(index uint64) (s [16]byte) {
+	binary.BigEndian.PutUint64(s[:], index)
+	return s
+}
+
+// publish makes one message, or those of a group, and fails if it is refused.
+func (w *world) publish(p Publication) []Published {
+	w.t.Helper()
+	out, err := w.s.Publish(w.env(), Publications{[]Publication{p}})
+	if err != nil || out.Items[0].Refused != nil {
+		w.t.Fatalf("publish: %v %v", err, out.Items[0].Refused)
+	}
+	return out.Items[0].Messages
+}
+
+// refused publishes and gives the refusal, which there has to be.
+func (w *world) refused(p Publication) *Error {
+	w.t.Helper()
+	out, _ := w.s.Publish(w.env(), Publications{[]Publication{p}})
+	if out.Items[0].Refused == nil {
+		w.t.Fatalf("publish was not refused: %+v", out.Items[0])
+	}
+	return out.Items[0].Refused
+}
+
+// advance claims at most n attempts.
+func (w *world) advance(n int, ticks ...Tick) []Attempt {
+	return w.s.Advance(w.env(), Demand{Term: w.term, Claims: n, Ticks: ticks})
+}
+
+// one claims exactly one attempt.
+func (w *world) one() Attempt {
+	w.t.Helper()
+	list := w.advance(10)
+	if len(list) != 1 {
+		w.t.Fatalf("%d attempts claimed, want 1", len(list))
+	}
+	return list[0]
+}
+
+// none fails if anything is claimed.
+func (w *world) none() {
+	w.t.Helper()
+	if list := w.advance(10); len(list) != 0 {
+		w.t.Fatalf("claimed %s %s", list[0].ID, list[0].Content.URL)
+	}
+}
+
+// finish answers an attempt with a status; the retry delay is a second.
+func (w *world) finish(a Attempt, status int) Fate {
+	w.t.Helper()
+	return w.result(Result{AttemptRef: a.Ref(), Response: Response{Status: status, Body: []byte("answer")}, RetryDelay: 1000})
+}
+
+func (w *world) result(n Result) Fate {
+	w.t.Helper()
+	out, err := w.s.Finish(w.env(), Results{[]Result{n}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out.Items[0]
+}
+
+// states are those of a message's events, oldest first.
+func (w *world) states(id ID) (list []string) {
+	events, _, _ := w.s.Events(&Filter{IDs: []ID{id}}, Page{Limit: 1000})
+	for _, v := range events {
+		list = append(list, v.State.String())
+	}
+	return list
+}
+
+// records is what the store saves.
+func records(t testing.TB, s *Store) (list [][]byte) {
+	t.Helper()
+	if err := s.Save(func(r []byte) error { list = append(list, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func digest(t testing.TB, s *Store) [32]byte {
+	t.Helper()
+	return sha256.Sum256(bytes.Join(records(t, s), []byte{0}))
+}
+
+// restored is a store made of what s saves.
+func restored(t testing.TB, s *Store) *Store {
+	t.Helper()
+	to := New()
+	for _, r := range records(t, s) {
+		if err := to.Load(r); err != nil {
+			t.Fatalf("record of kind %d: %v", r[0], err)
+		}
+	}
+	if digest(t, to) != digest(t, s) {
+		t.Fatal("saved again it differs")
+	}
+	if to.Used() != s.Used() {
+		t.Fatalf("restored uses %d bytes, want %d", to.Used(), s.Used())
+	}
+	return to
+}
+
+func url(path string) Publication { return Publication{URL: "http://example.com/" + path} }
