@@ -18,21 +18,22 @@ import (
 var errNotLeading = errors.New("cluster: this node does not lead")
 
 // committer is the leader's side of group commit: packs of all nodes that wait
-// together become one log entry, with entriesUnderWay entries in raft at a time.
+// together become one log entry. A second entry is begun beside one that is under
+// way only when it is large.
 type committer struct {
 	n *Node
 
-	mu    sync.Mutex
-	term  uint64 // of the packs that wait; 0 while this node does not lead
-	ready bool   // the term's first entry has been applied
-	queue []*pack
-	wake  chan struct{}
-	slots chan struct{}
-	wg    sync.WaitGroup
+	mu       sync.Mutex
+	term     uint64 // of the packs that wait; 0 while this node does not lead
+	ready    bool   // the term's first entry has been applied
+	queue    []*pack
+	underWay int // entries in raft
+	wake     chan struct{}
+	wg       sync.WaitGroup
 }
 
 func newCommitter(n *Node) *committer {
-	return &committer{n: n, wake: make(chan struct{}, 1), slots: make(chan struct{}, entriesUnderWay)}
+	return &committer{n: n, wake: make(chan struct{}, 1)}
 }
 
 // submit hands a pack to the leader, here or there.
@@ -101,15 +102,8 @@ func (m *committer) run(ctx context.Context) {
 			return
 		}
 		for {
-			select { // room first: packs gather meanwhile
-			case m.slots <- struct{}{}:
-			case <-ctx.Done():
-				m.follow()
-				return
-			}
 			packs, term := m.next()
 			if len(packs) == 0 {
-				<-m.slots
 				break
 			}
 			m.commit(term, packs)
@@ -117,11 +111,11 @@ func (m *committer) run(ctx context.Context) {
 	}
 }
 
-// next takes the packs of one entry.
+// next takes the packs of one entry, which is under way from then on.
 func (m *committer) next() ([]*pack, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.ready || len(m.queue) == 0 {
+	if !m.ready || len(m.queue) == 0 || m.underWay >= entriesUnderWay {
 		return nil, 0
 	}
 	size, count := 0, 0
@@ -131,9 +125,23 @@ func (m *committer) next() ([]*pack, uint64) {
 		}
 		count++
 	}
+	if m.underWay > 0 && size < overlapBytes {
+		return nil, 0
+	}
 	packs := m.queue[:count:count]
 	m.queue = m.queue[count:]
+	m.underWay++
 	return packs, m.term
+}
+
+// leave ends an entry and tells whether no other is under way.
+func (m *committer) leave() bool {
+	m.mu.Lock()
+	m.underWay--
+	last := m.underWay == 0
+	m.mu.Unlock()
+	m.nudge()
+	return last
 }
 
 // entry is an entry of this leader, stamped now.
@@ -164,9 +172,7 @@ func (m *committer) commit(term uint64, packs []*pack) {
 	m.wg.Go(func() {
 		outcomes, err := wait(f)
 		m.n.clock.done(e.Stamp)
-		<-m.slots
-		m.nudge()
-		if err == nil && len(m.slots) == 0 { // otherwise the next entry carries it
+		if last := m.leave(); err == nil && last { // otherwise the next entry carries it
 			m.n.tellCommitted(term)
 		}
 		for _, k := range packs {

@@ -64,7 +64,7 @@ func (o *Options) defaults() {
 	set(&o.SnapshotThreshold, 50_000)
 	set(&o.TrailingLogs, 10_000)
 	set(&o.SnapshotBytes, 64<<20)
-	set(&o.SnapshotCommands, 500_000)
+	set(&o.SnapshotCommands, 1_000_000)
 	set(&o.DigestEvery, digestEvery)
 	set(&o.LevelAfter, levelAfter)
 	if o.Dial == nil {

@@ -1,11 +1,13 @@
 package fsm
 
 import (
+	"bytes"
 	"fmt"
 
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/env"
+	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
 	"trireme/fsm/wire"
 )
@@ -153,15 +155,38 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 	}
 	out.Values = make([]reply.Value, len(b.Rows))
 	for i, row := range b.Rows {
+		if i%keyspace.WarmGroup == 0 && len(b.Rows)-i > 1 {
+			warm(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
+		}
 		if i > 0 && b.Mode == Pipeline && s.between != nil {
 			s.between()
 		}
-		if i > 0 {
-			_, tx.User = s.resolve(&b.As) // a row may have changed its user's rights
+		if i > 0 && changesUsers(b.Rows[i-1]) {
+			_, tx.User = s.resolve(&b.As)
 		}
 		out.Values[i] = tx.Exec(row)
 	}
 	return out
+}
+
+// changesUsers tells whether a row may have changed what users may do, that of the
+// batch among them. No script can: ACL is not for scripts.
+func changesUsers(row [][]byte) bool {
+	return len(row) > 0 && len(row[0]) == len("ACL") && bytes.EqualFold(row[0], []byte("ACL"))
+}
+
+// warm reads what rows will read of their first arguments, which are keys of most
+// commands. It is only about time.
+func warm(db *keyspace.DB, rows [][][]byte) {
+	var keys [keyspace.WarmGroup][]byte
+	n := 0
+	for _, row := range rows {
+		if len(row) > 1 {
+			keys[n] = row[1]
+			n++
+		}
+	}
+	db.Warm(keys[:n])
 }
 
 // resolve is the database of an identity and the user it still stands for, nil if what

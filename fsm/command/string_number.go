@@ -51,7 +51,7 @@ func (tx *Tx) add(a *Args, key []byte, n int64) reply.Value {
 	if (sum > old) != (n > 0) && n != 0 {
 		return errOverflow
 	}
-	tx.setText(key, strconv.FormatInt(sum, 10), expire, "incrby")
+	tx.setText(key, strconv.AppendInt(make([]byte, 0, 20), sum, 10), expire, "incrby")
 	return reply.Int(sum)
 }
 
@@ -81,6 +81,6 @@ func incrByFloat(tx *Tx, a *Args) reply.Value {
 		return errNaNInfinity
 	}
 	text := formatLongDouble(sum)
-	tx.setText(key, text, expire, "incrbyfloat")
+	tx.setText(key, []byte(text), expire, "incrbyfloat")
 	return reply.Bulk(text)
 }

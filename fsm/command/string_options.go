@@ -153,23 +153,23 @@ func errExpireTime(name string) reply.Value {
 	return reply.Error("ERR invalid expire time in '" + name + "' command")
 }
 
-// setText stores a string with a deadline, or 0 for none, and tells the event; one that
+// setText stores a copy of text with a deadline, or 0 for none, and tells the event; one that
 // has passed leaves no key.
-func (tx *Tx) setText(key []byte, text string, at int64, event string) {
+func (tx *Tx) setText(key, text []byte, at int64, event string) {
 	if at != 0 && at <= tx.Now {
-		tx.DB.SetText(tx.Env, key, text, 0)
+		tx.DB.SetBytes(tx.Env, key, text, 0)
 		tx.Event(StringEvent, event, key)
 		tx.Event(GenericEvent, "expire", key)
 		tx.DB.Remove(tx.Env, key)
 		tx.Event(ExpiredEvent, "expired", key)
 		return
 	}
-	tx.DB.SetText(tx.Env, key, text, at)
+	tx.DB.SetBytes(tx.Env, key, text, at)
 	tx.Event(StringEvent, event, key)
 }
 
 // setUntil is setText of a command that was given the deadline.
-func (tx *Tx) setUntil(key []byte, text string, at int64) {
+func (tx *Tx) setUntil(key, text []byte, at int64) {
 	tx.setText(key, text, at, "set")
 	if at > tx.Now {
 		tx.Event(GenericEvent, "expire", key)

@@ -18,7 +18,7 @@ func set(tx *Tx, a *Args) reply.Value {
 		return *bad
 	}
 	if opts.cond == always && !opts.get && !opts.keep {
-		tx.setUntil(key, string(value), at)
+		tx.setUntil(key, value, at)
 		return reply.OK()
 	}
 	return tx.setIf(key, value, &opts, at)
@@ -41,9 +41,9 @@ func (tx *Tx) setIf(key, value []byte, opts *options, at int64) reply.Value {
 		return old
 	}
 	if opts.keep {
-		tx.setText(key, string(value), deadlineOf(o), "set")
+		tx.setText(key, value, deadlineOf(o), "set")
 	} else {
-		tx.setUntil(key, string(value), at)
+		tx.setUntil(key, value, at)
 	}
 	if opts.get {
 		return old
@@ -64,7 +64,7 @@ func setFor(tx *Tx, a *Args, unit timeUnit, name string) reply.Value {
 	if bad != nil {
 		return *bad
 	}
-	tx.setUntil(key, string(value), at)
+	tx.setUntil(key, value, at)
 	return reply.OK()
 }
 
@@ -76,7 +76,7 @@ func setNX(tx *Tx, a *Args) reply.Value {
 	if tx.DB.Find(tx.Env, key) != nil {
 		return reply.Int(0)
 	}
-	tx.setText(key, string(value), 0, "set")
+	tx.setText(key, value, 0, "set")
 	return reply.Int(1)
 }
 
@@ -90,7 +90,7 @@ func getSet(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	old := textOrNil(o)
-	tx.setText(key, string(value), 0, "set")
+	tx.setText(key, value, 0, "set")
 	return old
 }
 
@@ -162,7 +162,7 @@ func (tx *Tx) allHold(pairs [][]byte, c condition) bool {
 
 func (tx *Tx) setPairs(pairs [][]byte, opts *options, at int64) {
 	for i := 0; i < len(pairs); i += 2 {
-		key, value := pairs[i], string(pairs[i+1])
+		key, value := pairs[i], pairs[i+1]
 		if opts.keep {
 			tx.setText(key, value, deadlineOf(tx.DB.Find(tx.Env, key)), "set")
 		} else {

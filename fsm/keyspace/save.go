@@ -85,11 +85,12 @@ func decode(record []byte) (string, *Object, error) {
 	r := wire.NewReader(record)
 	key := r.String()
 	kind := r.Uvarint()
-	o := &Object{Expire: r.Varint(), Version: r.Uvarint()}
+	expire, version := r.Varint(), r.Uvarint()
+	o := &Object{}
 	switch {
 	case r.Err() != nil:
 	case kind == uint64(String):
-		o.text = r.String()
+		o = newText(r.Bytes())
 	default:
 		var ok bool
 		if o.data, ok = decodeContainer(kind, r); !ok {
@@ -100,6 +101,7 @@ func decode(record []byte) (string, *Object, error) {
 	if err := r.Done(); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
+	o.Expire, o.Version = expire, version
 	if o.Expire < 0 {
 		return "", nil, fmt.Errorf("%w: deadline %d", ErrRecord, o.Expire)
 	}
