@@ -19,16 +19,26 @@ var ErrNotInstalled = errors.New("clients: packages are not installed, run clien
 // with token. It gives the program's output; the error is not nil unless every check of
 // the program passed.
 func Redis(ctx context.Context, urls []string, token string) (output []byte, err error) {
-	folder := filepath.Join(here(), "redis")
+	return run(ctx, "redis", "test.mjs", urls, "TRIREME_TOKEN="+token)
+}
+
+// ReadOnly runs the Redis client's program for Read Only tokens; token, a Standard one of
+// the same database, prepares what is read.
+func ReadOnly(ctx context.Context, urls []string, readOnly, token string) (output []byte, err error) {
+	return run(ctx, "redis", "readonly.mjs", urls, "TRIREME_READONLY_TOKEN="+readOnly, "TRIREME_TOKEN="+token)
+}
+
+// run runs a program of a folder.
+func run(ctx context.Context, folder, file string, urls []string, env ...string) (output []byte, err error) {
 	if !Installed() {
 		return nil, ErrNotInstalled
 	}
-	program := exec.CommandContext(ctx, "node", "test.mjs")
-	program.Dir = folder
-	program.Env = append(os.Environ(), "TRIREME_URLS="+strings.Join(urls, ","), "TRIREME_TOKEN="+token)
+	program := exec.CommandContext(ctx, "node", file)
+	program.Dir = filepath.Join(here(), folder)
+	program.Env = append(append(os.Environ(), "TRIREME_URLS="+strings.Join(urls, ",")), env...)
 	output, err = program.CombinedOutput()
 	if err != nil {
-		return output, fmt.Errorf("clients: node test.mjs: %w", err)
+		return output, fmt.Errorf("clients: node %s: %w", file, err)
 	}
 	return output, nil
 }

@@ -25,8 +25,8 @@ func install(t *testing.T) {
 	}
 }
 
-// The client runs against three edges of one state machine: what a cluster looks like
-// from outside, without its log.
+// The client runs against three edges of one state machine, with the token of each kind:
+// what a cluster looks like from outside, without its log.
 func TestRedisClient(t *testing.T) {
 	install(t)
 	engine := httpapitest.New()
@@ -34,11 +34,18 @@ func TestRedisClient(t *testing.T) {
 	for range 3 {
 		urls = append(urls, "http://"+httpapitest.Serve(t, httpapi.Options{Engine: engine}))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	output, err := clients.Redis(ctx, urls, httpapitest.Token)
+	kinds, err := clients.Kinds(ctx, urls[0], httpapitest.Token, httpapitest.ReadOnlyToken, httpapitest.AdminToken)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, output)
+		t.Fatal(err)
+	}
+	for _, k := range kinds {
+		t.Run(k.Name, func(t *testing.T) {
+			if output, err := k.Run(ctx, urls); err != nil {
+				t.Fatalf("%v\n%s", err, output)
+			}
+		})
 	}
 }
 

@@ -35,6 +35,9 @@ type call struct {
 	cluster uint32
 	quota   fsm.Quota // of the database, as this node knows it
 
+	charged   int64 // what the rows have counted against the daily limit
+	chargedTo fsm.Quota
+
 	form    redis.Form
 	reading fsm.Reading
 	mode    fsm.Mode
@@ -163,6 +166,9 @@ func (c *call) requestID() string {
 // fail answers with an error of the gateway's own: JSON in every form, so that clients
 // can show it.
 func (c *call) fail(f *failure) {
+	if f.outcome == notApplied {
+		c.uncharge()
+	}
 	h := c.w.Header()
 	set(h, c.s.names.outcome, string(f.outcome))
 	if f.status == http.StatusServiceUnavailable && f.outcome == notApplied {

@@ -53,7 +53,10 @@ func (c *call) countLimited() bool {
 	granted, err := c.s.meter.Take(c.r.Context(), c.db, c.quota, n, c.mode == fsm.Transaction)
 	var exceeded *quota.Exceeded
 	switch {
-	case err == nil || errors.Is(err, fsm.ErrNoDatabase): // which the state will refuse
+	case err == nil:
+		c.charged, c.chargedTo = n, c.quota
+		return true
+	case errors.Is(err, fsm.ErrNoDatabase): // which the state will refuse
 		return true
 	case !errors.As(err, &exceeded):
 		c.fail(failureOf(err, false))
@@ -63,6 +66,7 @@ func (c *call) countLimited() bool {
 		c.beyond = append(c.beyond, reply.Error(exceeded.Error()))
 	}
 	c.rows = c.rows[:granted]
+	c.charged, c.chargedTo = granted, c.quota
 	if granted > 0 {
 		return true
 	}
@@ -76,11 +80,20 @@ func (c *call) countLimited() bool {
 	return false
 }
 
-// plainReads tells whether every row is a command that never writes: then the state
-// that is read says the rest.
+// uncharge gives back what the rows have counted against the daily limit: none of them
+// ran.
+func (c *call) uncharge() {
+	if c.charged > 0 {
+		c.s.meter.Return(c.chargedTo, c.charged)
+		c.charged = 0
+	}
+}
+
+// plainReads tells whether every row is a command that never writes, of the right number
+// of words: then the state that is read says the rest.
 func (c *call) plainReads() bool {
 	for _, argv := range c.rows {
-		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 {
+		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Write != 0 || !row.Takes(len(argv)) {
 			return false
 		}
 	}
@@ -142,6 +155,7 @@ func (c *call) refuse() {
 
 // discard answers the error of a request of which nothing ran.
 func (c *call) discard(refusal reply.Value) {
+	c.uncharge()
 	c.values = append(c.values[:0], refusal)
 	c.answer(c.values[0])
 }
@@ -166,8 +180,11 @@ func (c *call) read() {
 		c.tellAge()
 	}
 	if c.found.refusal != nil {
-		c.answer(*c.found.refusal)
+		c.discard(*c.found.refusal)
 		return
+	}
+	if c.mode == fsm.Single && refused(c.values[0]) {
+		c.uncharge()
 	}
 	c.show(c.rows...)
 	c.answerAll()
@@ -229,6 +246,7 @@ func (c *call) write() {
 	}
 	c.scratch = appendToken(c.scratch[:0], c.cluster, results.Index, results.Place)
 	if results.Discarded {
+		c.uncharge()
 		c.answer(results.Values[0])
 		return
 	}

@@ -120,13 +120,7 @@ func (l *gatedListener) refuse(c net.Conn, f *failure) {
 			break // the end of the header, or there is none
 		}
 	}
-	body := redis.AppendError(nil, f.text)
-	reply := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\nRetry-After: 1\r\n",
-		f.status, http.StatusText(f.status), len(body))
-	for _, name := range l.outcome {
-		reply = fmt.Appendf(reply, "%s: %s\r\n", name, f.outcome)
-	}
-	if _, err := c.Write(append(append(reply, "\r\n"...), body...)); err != nil {
+	if _, err := c.Write(closing(l.outcome, f)); err != nil {
 		return
 	}
 	// What is still on its way would make the close a reset, which can take the answer
@@ -134,6 +128,20 @@ func (l *gatedListener) refuse(c net.Conn, f *failure) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_, _ = io.Copy(io.Discard, io.LimitReader(c, refusalBytes))
 	}
+}
+
+// closing is a whole reply for a connection that is closed behind it.
+func closing(outcomeNames []string, f *failure) []byte {
+	body := redis.AppendError(nil, f.text)
+	reply := fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n",
+		f.status, http.StatusText(f.status), len(body))
+	if f.status == http.StatusServiceUnavailable {
+		reply = append(reply, "Retry-After: 1\r\n"...)
+	}
+	for _, name := range outcomeNames {
+		reply = fmt.Appendf(reply, "%s: %s\r\n", name, f.outcome)
+	}
+	return append(append(reply, "\r\n"...), body...)
 }
 
 // gatedConn is a counted connection.

@@ -71,6 +71,13 @@ func exceeded(what, setting string, limit, actual int) *failure {
 		", Actual: " + strconv.Itoa(actual) + ". Setting: " + setting}
 }
 
+// headTooLarge is the refusal of a request line and header above the limit, of which no
+// more was read.
+func headTooLarge(limit int) *failure {
+	return &failure{http.StatusRequestHeaderFieldsTooLarge, notApplied, "ERR max header size exceeded. Limit: " + strconv.Itoa(limit) +
+		" bytes, Actual: more than that. Setting: max-header-size"}
+}
+
 // flight counts the requests of every token that are under way.
 type flight struct {
 	limit int

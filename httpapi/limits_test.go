@@ -253,3 +253,17 @@ func TestLimitsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A head above the limit is told which limit, also on a connection that net/http has
+// taken over.
+func TestLargeHeadsAreToldTheLimit(t *testing.T) {
+	g := newGateway(t)
+	large := "GET /ping HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("a", 200_000) + "\r\n\r\n"
+	for _, before := range []string{"", "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"} {
+		a := attack{bytes: before + large}
+		statuses, body, err := a.send(g.addr)
+		if err != nil || !strings.HasSuffix(statuses, "431") || body != `{"error":"ERR max header size exceeded. Limit: 65536 bytes, Actual: more than that. Setting: max-header-size"}` {
+			t.Errorf("%q %q %v", statuses, body, err)
+		}
+	}
+}

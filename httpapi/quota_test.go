@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"trireme/fsm"
+	"trireme/fsm/command"
 	"trireme/httpapi/httpapitest"
 )
 
-const exceeded = `{"error":"ERR max daily request limit exceeded. Limit: 4, Usage: 4. The setting is dailyRequestLimit"}`
+const exceeded = `{"error":"ERR max daily request limit exceeded. Limit: 4, Usage: 4. Setting: dailyRequestLimit"}`
 
 func newLimited(t *testing.T) *gateway {
 	g := newGateway(t)
@@ -31,7 +32,7 @@ func TestDailyLimit(t *testing.T) {
 	g.expect(t, "GET", "/get/k", "", "nonsense", 401, wrongPass) // not counted
 	g.expect(t, "GET", "/set/k", "", httpapitest.Token, 400, `{"error":"ERR wrong number`)
 	g.expect(t, "POST", "/multi-exec", `[["SET","k","x"],["GET","k"],["GET","k"]]`, httpapitest.Token, 400,
-		`{"error":"ERR max daily request limit exceeded. Limit: 4, Usage: 2. The setting is dailyRequestLimit"}`)
+		`{"error":"ERR max daily request limit exceeded. Limit: 4, Usage: 2. Setting: dailyRequestLimit"}`)
 	a := g.ask(t, "POST", "/pipeline", `[["GET","k"],["SET","k","y"],["GET","k"]]`)
 	if a.status != 200 || a.body != `[{"result":"v"},{"result":"OK"},`+exceeded+`]` {
 		t.Errorf("%+v", a)
@@ -50,4 +51,31 @@ func TestDailyLimit(t *testing.T) {
 	g.expect(t, "GET", "/db/a/get/k", "", d.Token, 200, `{"result":null}`)
 	g.limit(t, 0)
 	g.expect(t, "GET", "/get/k", "", httpapitest.Token, 200, `{"result":"y"}`)
+}
+
+// What was refused before anything ran does not count: not a transaction that this node's
+// state discards, nor one that the log discards, nor a command of too few words.
+func TestRefusedCommandsDoNotCount(t *testing.T) {
+	g := newLimited(t)
+	for range 10 {
+		g.expect(t, "POST", "/multi-exec", `[["SET","k","v"],["GET"]]`, httpapitest.Token, 400, `{"error":"ERR wrong number`)
+		g.expect(t, "GET", "/get", "", httpapitest.Token, 400, `{"error":"ERR wrong number`)
+		g.expect(t, "GET", "/keys/a", "", httpapitest.ReadOnlyToken, 400, `{"error":"NOPERM `)
+		g.expect(t, "POST", "/multi-exec", `[["GET","k"],["KEYS","a"]]`, httpapitest.ReadOnlyToken, 400, `{"error":"NOPERM `)
+		// The node judges by the old limit of keys, the log by the new one.
+		g.engine.BeforePropose(func() { g.keys(t, 4, 1) })
+		g.expect(t, "POST", "/multi-exec", `[["SET","long","v"],["GET","k"]]`, httpapitest.Token, 400, `{"error":"ERR max key size`)
+		g.keys(t, 4, 0)
+	}
+	g.expect(t, "POST", "/pipeline", `[["GET","k"],["GET","k"],["GET","k"],["GET","k"]]`, httpapitest.Token, 200,
+		`[{"result":null},{"result":null},{"result":null},{"result":null}]`)
+	g.expect(t, "GET", "/get/k", "", httpapitest.Token, 400, exceeded)
+}
+
+// keys sets the daily limit and the largest key.
+func (g *gateway) keys(t *testing.T, daily, longest int64) {
+	t.Helper()
+	if _, err := fsm.Do(context.Background(), g.engine, fsm.Configure, fsm.Settings{DailyLimit: daily, Limits: command.Limits{MaxKey: longest}}); err != nil {
+		t.Error(err)
+	}
 }

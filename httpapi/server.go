@@ -199,6 +199,7 @@ func newLane(s *Server) *lane.Server {
 	return &lane.Server{
 		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, laneBody)),
 		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
+		HeadTooLarge: closing(s.names.outcome, headTooLarge(s.bounds.HeaderBytes)),
 		Plain: func(target []byte) bool {
 			first := target[1:]
 			if end := bytes.IndexAny(first, "/?%"); end >= 0 {

@@ -49,7 +49,7 @@ type Exceeded struct{ Limit, Usage int64 }
 
 func (e *Exceeded) Error() string {
 	return "ERR max daily request limit exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) +
-		", Usage: " + strconv.FormatInt(e.Usage, 10) + ". The setting is dailyRequestLimit"
+		", Usage: " + strconv.FormatInt(e.Usage, 10) + ". Setting: dailyRequestLimit"
 }
 
 // Take takes the quota of n commands on a database (empty: default), whose quota this
@@ -83,6 +83,16 @@ func (m *Meter) Take(ctx context.Context, db string, now fsm.Quota, n int64, who
 		return granted, &Exceeded{Limit: limit, Usage: b.taken - b.left}
 	}
 	return n, nil
+}
+
+// Return gives back what Take granted to commands of which none ran. now is what Take was
+// given; of a day that is over nothing comes back.
+func (m *Meter) Return(now fsm.Quota, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if b := m.held[now.Database]; b != nil && b.day == now.Day && now.Limit != 0 {
+		b.left += n
+	}
 }
 
 func (m *Meter) block(database uint64) *block {

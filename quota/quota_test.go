@@ -106,7 +106,7 @@ func TestBatches(t *testing.T) {
 		t.Fatal(n, e)
 	}
 	n, e := c.take(t, m, 4, true)
-	if n != 0 || e.Error() != "ERR max daily request limit exceeded. Limit: 10, Usage: 7. The setting is dailyRequestLimit" {
+	if n != 0 || e.Error() != "ERR max daily request limit exceeded. Limit: 10, Usage: 7. Setting: dailyRequestLimit" {
 		t.Fatal(n, e)
 	}
 	if n, e := c.take(t, m, 4, false); n != 3 || e == nil {

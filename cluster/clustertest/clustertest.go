@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
+	"trireme/jepsen/lab"
 )
 
 // Cluster is a cluster of real nodes.
@@ -32,17 +32,21 @@ type Cluster struct {
 // Token opens the keyspace of every test cluster.
 const Token = "test-token"
 
-// Ports reserves n loopback ports.
+// Ports reserves n addresses of loopback until the test ends. They lie below the range
+// from which outgoing connections take theirs, so that a node that is down for a moment
+// finds its port free.
 func Ports(t testing.TB, n int) []string {
 	t.Helper()
-	addrs := make([]string, n)
-	for i := range addrs {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	addrs := make([]string, 0, n)
+	for len(addrs) < n {
+		b, err := lab.ReserveBlock()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		addrs[i] = l.Addr().String()
+		t.Cleanup(b.Release)
+		for i := 0; i < b.Size() && len(addrs) < n; i++ {
+			addrs = append(addrs, b.Addr(i))
+		}
 	}
 	return addrs
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"trireme/clients"
+	"trireme/jepsen/lab"
 )
 
 // patience is how long a condition may take on the busiest machine. Nothing waits for
@@ -86,39 +87,27 @@ func prepare(env *testscript.Env) error {
 	return nil
 }
 
+// reserve keeps a block of ports for a script. Scripts run side by side, and other tests
+// beside them: a port that was only seen to be free may be gone when it is needed.
+func reserve(ts *testscript.TestScript) *lab.Block {
+	b, err := lab.ReserveBlock()
+	ts.Check(err)
+	ts.Defer(b.Release)
+	return b
+}
+
 func port(ts *testscript.TestScript, _ bool, args []string) {
-	for _, name := range args {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		ts.Check(err)
-		_, number, err := net.SplitHostPort(l.Addr().String())
-		ts.Check(err)
-		defer l.Close() // after the loop: every name gets another port
-		ts.Setenv(name, number)
+	b := reserve(ts)
+	for i, name := range args {
+		ts.Setenv(name, strconv.Itoa(b.Port(i)))
 	}
 }
 
-// ports asks for three in a row. Tests of other packages draw ports too, so they are
-// taken from below the range of those that the system hands out.
 func ports(ts *testscript.TestScript, _ bool, args []string) {
-	base := 20000 + os.Getpid()%1000*10
-	for _, name := range args {
-		for !allFree(base, base+1, base+2) {
-			base += 3
-		}
-		ts.Setenv(name, strconv.Itoa(base))
-		base += 3
+	b := reserve(ts)
+	for i, name := range args {
+		ts.Setenv(name, strconv.Itoa(b.Port(3*i)))
 	}
-}
-
-func allFree(ports ...int) bool {
-	for _, p := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(p))
-		if err != nil {
-			return false
-		}
-		l.Close()
-	}
-	return true
 }
 
 // reaches waits for a 200 at a path.

@@ -58,7 +58,7 @@ func (k *conn) serve() {
 			continue
 		case errors.Is(err, errNotPlain):
 			k.c.SetDeadline(time.Time{})
-			k.s.slow.give(&replay{Conn: k.c, rest: k.in[k.start:]})
+			k.s.slow.give(&replay{Conn: k.c, rest: k.in[k.start:], tooLarge: k.s.HeadTooLarge})
 		default:
 			k.c.Close()
 		}

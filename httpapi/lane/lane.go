@@ -12,6 +12,7 @@
 package lane
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -36,6 +37,10 @@ type Server struct {
 	// HeadTime and BodyTime bound how long a request may take to come, WriteTime how long
 	// a reply may take to go, IdleTime how long a connection may wait between requests.
 	HeadTime, BodyTime, WriteTime, IdleTime time.Duration
+
+	// HeadTooLarge is sent in place of net/http's own reply to a head that is too large,
+	// which says nothing of the limit.
+	HeadTooLarge []byte
 
 	mu       sync.Mutex
 	lists    map[net.Listener]bool
@@ -173,7 +178,8 @@ func (h *handed) Addr() net.Addr { return h.addr }
 // replay is a connection of which some bytes were read already.
 type replay struct {
 	net.Conn
-	rest []byte
+	rest     []byte
+	tooLarge []byte
 }
 
 func (r *replay) Read(b []byte) (int, error) {
@@ -183,4 +189,25 @@ func (r *replay) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	return r.Conn.Read(b)
+}
+
+// Write passes on what net/http writes, but for its reply to a head that is too large,
+// which comes in one piece and from no handler.
+func (r *replay) Write(b []byte) (int, error) {
+	if len(r.tooLarge) == 0 || !bytes.HasPrefix(b, tooLargeLine) {
+		return r.Conn.Write(b)
+	}
+	_, err := r.Conn.Write(r.tooLarge)
+	return len(b), err
+}
+
+var tooLargeLine = []byte("HTTP/1.1 431 ")
+
+// CloseWrite ends the server's half, so that a client which still sends gets to read the
+// reply.
+func (r *replay) CloseWrite() error {
+	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
 }

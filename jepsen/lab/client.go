@@ -70,13 +70,22 @@ type Row struct {
 // Pipeline runs commands in order in one request. The rows are valid only if the
 // reply's outcome is OK.
 func (c *Client) Pipeline(ctx context.Context, commands [][]string) ([]Row, Reply) {
-	status, outcome, body, err := c.post(ctx, "/pipeline", commands)
+	return c.batch(ctx, "/pipeline", commands)
+}
+
+// Transaction runs commands as one. The rows are valid only if the reply's outcome is OK.
+func (c *Client) Transaction(ctx context.Context, commands [][]string) ([]Row, Reply) {
+	return c.batch(ctx, "/multi-exec", commands)
+}
+
+func (c *Client) batch(ctx context.Context, path string, commands [][]string) ([]Row, Reply) {
+	status, outcome, body, err := c.post(ctx, path, commands)
 	if err != nil || status != http.StatusOK {
 		return nil, decodeReply(status, outcome, body, err)
 	}
 	var rows []Row
 	if err := json.Unmarshal(body, &rows); err != nil || len(rows) != len(commands) {
-		return nil, Reply{Outcome: history.Unknown, Status: status, Error: fmt.Sprintf("pipeline reply of %d rows for %d: %v", len(rows), len(commands), err)}
+		return nil, Reply{Outcome: history.Unknown, Status: status, Error: fmt.Sprintf("%s reply of %d rows for %d: %v", path, len(rows), len(commands), err)}
 	}
 	return rows, Reply{Outcome: history.OK, Status: status}
 }

@@ -55,6 +55,12 @@ func ReserveBlock() (*Block, error) {
 // Addr is the loopback address of the i-th port of the block.
 func (b *Block) Addr(i int) string { return loopback(b.base + i) }
 
+// Size is the number of ports of the block.
+func (b *Block) Size() int { return blockSize }
+
+// Port is the number of the i-th port.
+func (b *Block) Port(i int) int { return b.base + i }
+
 // Release gives the block back.
 func (b *Block) Release() { b.lock.Close() }
 

@@ -38,8 +38,8 @@ func replicas(ctx context.Context, s *session) error {
 		"-run", "^(TestReplay|TestRules.*)$", "./fsm", "-args", "-replay", "3000000") // shared among three runs
 }
 
-// clients is core.3: the published client is driven by a test.
-func clients(ctx context.Context, s *session) error {
+// clientTests is core.3: the published client is driven by a test.
+func clientTests(ctx context.Context, s *session) error {
 	if err := s.command(ctx, "make", "setup"); err != nil {
 		return err
 	}

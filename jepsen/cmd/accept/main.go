@@ -34,7 +34,7 @@ type line struct {
 var lines = map[string]line{
 	"core.1":    {"a fresh clone runs, answers the first requests, and its tests pass", freshClone},
 	"core.2":    {"10,000 writes through any node, each read through another at once", readElsewhere},
-	"core.3":    {"the published client, unmodified, against three nodes", clients},
+	"core.3":    {"the published client, unmodified, against three nodes", clientTests},
 	"core.4":    {"kill -9 and graceful stop of the leader under 64 clients", leaderLost},
 	"core.5":    {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
 	"core.6":    {"all nodes killed at once with 1,000,000 keys", allKilled},
@@ -43,8 +43,13 @@ var lines = map[string]line{
 	"core.9":    {"two replicas, 1,000,000 random commands, one restored midway", replicas},
 	"core.10":   {"the benchmarks", bench("-install")},
 	"core.11":   {"fuzzing, 5 minutes a target", fuzzing},
+	"gateway.1": {"every sentence of the specification, on one node and on any of three", specification},
+	"gateway.2": {"the published client, unmodified, with the token of each kind, on three nodes", publishedClient},
 	"gateway.3": {"tokens revoked while a node is cut off, on all nodes in every mode", revokedTokens},
 	"gateway.4": {"200 subscribers, 10,000 messages from all nodes, two leaders killed", channels},
+	"gateway.5": {"64 clients, 200 mixed requests each, in all forms and formats", longTests("./httpapi", "TestCrowd", "-full")},
+	"gateway.6": {"malformed requests over raw sockets", longTests("./httpapi", "TestMalformedRequests.*", "-full")},
+	"gateway.7": {"amounts moved in transactions while leaders are killed", bank},
 	"core.12":   {"no leadership change in a fault-free minute under full load", bench("steady")},
 }
 

@@ -40,8 +40,8 @@ type revokedRound struct {
 func revokedTokens(ctx context.Context, s *session) error {
 	const inProcess = "cut off by the network"
 	_, err := repeat(s.progress, inProcess, 1, func(int) (struct{}, error) {
-		return struct{}{}, s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=20m", "-v",
-			"-run", "^(TestRevokedTokensFailEverywhere|TestSessionReadsOfACutOffNodeEndWithTheReset)$", "./httpapi", "./cluster", "-args", "-full")
+		return struct{}{}, errors.Join(s.tests(ctx, "./httpapi", "TestRevokedTokensFailEverywhere", "-full"),
+			s.tests(ctx, "./cluster", "TestSessionReadsOfACutOffNodeEndWithTheReset"))
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"trireme/clients"
+	"trireme/jepsen/lab"
+)
+
+// tests performs tests of a package; arguments follow -args.
+func (s *session) tests(ctx context.Context, pkg, names string, args ...string) error {
+	argv := []string{"go", "test", "-tags", lab.Tags, "-count=1", "-timeout=30m", "-v", "-run", "^(" + names + ")$", pkg}
+	if len(args) > 0 {
+		argv = append(append(argv, "-args"), args...)
+	}
+	return s.command(ctx, argv...)
+}
+
+// longTests is a line that consists of tests of the gateway in full length.
+func longTests(pkg, names string, args ...string) func(context.Context, *session) error {
+	return func(ctx context.Context, s *session) error { return s.tests(ctx, pkg, names, args...) }
+}
+
+// specificationRounds is how often gateway.1 runs the index: which node a request takes
+// differs each time.
+const specificationRounds = 5
+
+// specification is gateway.1: every sentence against one node and against a random node
+// of three for each request.
+func specification(ctx context.Context, s *session) error {
+	_, err := repeat(s.progress, "index", s.count(specificationRounds), func(int) (struct{}, error) {
+		return struct{}{}, s.tests(ctx, "./httpapi/spectest", "TestSpec|TestIndex")
+	})
+	return err
+}
+
+// publishedClient is gateway.2: the client's program with the token of each kind, against
+// three processes.
+func publishedClient(ctx context.Context, s *session) error {
+	if err := s.command(ctx, "make", "setup"); err != nil {
+		return err
+	}
+	c, err := s.nodes(ctx)
+	if err != nil {
+		return err
+	}
+	var urls []string
+	for _, n := range c.Nodes {
+		urls = append(urls, "http://"+n.HTTP)
+	}
+	kinds, err := clients.Kinds(ctx, urls[0], lab.Token, lab.ReadOnlyToken, lab.AdminToken)
+	if err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		output, err := k.Run(ctx, urls)
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", k.Name, err, output)
+		}
+		s.printf("%s: passed", k.Name)
+	}
+	s.printf("the client has no call for /monitor; line gateway.1 has it")
+	return nil
+}
