@@ -9,7 +9,6 @@ import (
 
 	"trireme/failpoint"
 	"trireme/fsm"
-	"trireme/fsm/wire"
 )
 
 const (
@@ -286,23 +285,6 @@ func (p *proposer) end() {
 	p.queue = nil
 }
 
-// pack is what one node sends in one call: requests of its session, and the mark
-// below which it awaits nothing.
-type pack struct {
-	mark     fsm.Mark
-	requests []fsm.Request
-	// answer is called once, with the outcomes or with why there are none. sure says
-	// that nothing of the pack was or will be applied by this try.
-	answer func(outcomes []fsm.Outcome, err error, sure bool)
-}
-
-func (k *pack) size() (n int) {
-	for i := range k.requests {
-		n += len(k.requests[i].Body) + frameCost
-	}
-	return n
-}
-
 // send takes what waits, up to packBytes, and sends it to the leader.
 func (p *proposer) send(leader peerAddr) {
 	p.mu.Lock()
@@ -394,61 +376,4 @@ func (p *proposer) drop() {
 		}
 	}
 	p.resend()
-}
-
-// register opens a session for this process.
-func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
-	id := p.n.identity
-	v, err := p.n.once(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot}))
-	if err != nil {
-		return false
-	}
-	s := v.(fsm.Session)
-	if s.ID == 0 {
-		p.n.fatal("a later process of this disk has registered: two processes use one data directory's copy")
-		return false
-	}
-	p.mu.Lock()
-	p.session = s.ID
-	p.mu.Unlock()
-	return true
-}
-
-// once sends one request without an identity, which may be applied more than once,
-// and waits for its outcome.
-func (n *Node) once(ctx context.Context, to peerAddr, code uint16, body []byte) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	done := make(chan result, 1)
-	n.submit(to, &pack{requests: []fsm.Request{{Code: code, Body: body}}, answer: func(o []fsm.Outcome, err error, _ bool) {
-		switch {
-		case err != nil:
-			done <- result{nil, err}
-		case len(o) != 1 || o[0].Status != fsm.Applied:
-			done <- result{nil, fsm.ErrUnknown}
-		default:
-			done <- result{o[0].Value, o[0].Err}
-		}
-	}})
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// encode writes a pack for the way to the leader.
-func (k *pack) encode() []byte {
-	w := wire.Writer{B: make([]byte, 0, k.size()+32)}
-	w.Uvarint(k.mark.Session)
-	w.Uvarint(k.mark.Below)
-	fsm.EncodeRequests(&w, k.requests)
-	return w.B
-}
-
-func decodePack(b []byte) (*pack, error) {
-	r := wire.NewReader(b)
-	k := &pack{mark: fsm.Mark{Session: r.Uvarint(), Below: r.Uvarint()}, requests: fsm.DecodeRequests(r)}
-	return k, r.Done()
 }

@@ -1,0 +1,216 @@
+package cluster
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+)
+
+// fence confirms, for all reads that wait, that this node led after they arrived: a
+// majority of voters, asked after that, say that their term is still this leader's. A
+// voter raises its term before it grants a vote, so none of that majority had voted
+// for a later leader, and no later leader can have committed anything. docs/design/reads.md
+// compares this with VerifyLeader, which also counts answers to older questions.
+type fence struct {
+	n *Node
+
+	mu       sync.Mutex
+	waiting  []func(readPoint, error)
+	underWay int
+	starting bool // a loop of start runs
+	ticking  atomic.Bool
+}
+
+// join adds a read to the next round.
+func (f *fence) join(answer func(readPoint, error)) {
+	f.mu.Lock()
+	f.waiting = append(f.waiting, answer)
+	f.start()
+	f.mu.Unlock()
+}
+
+// start begins a round for all who wait if there is room; the lock is held, but let go
+// meanwhile. As in reader.start, one loop follows up rounds that end at once.
+func (f *fence) start() {
+	if f.starting {
+		return
+	}
+	f.starting = true
+	for len(f.waiting) > 0 && f.underWay < roundsUnderWay {
+		who := f.waiting
+		f.waiting = nil
+		f.underWay++
+		f.mu.Unlock()
+		f.round(func(p readPoint, err error) {
+			for _, answer := range who {
+				answer(p, err)
+			}
+			f.mu.Lock()
+			f.underWay--
+			f.start()
+			f.mu.Unlock()
+		})
+		f.mu.Lock()
+	}
+	f.starting = false
+}
+
+// round takes a read point and has it confirmed.
+func (f *fence) round(end func(readPoint, error)) {
+	term := f.n.raft.CurrentTerm()
+	p, late, err := f.place(term)
+	switch {
+	case err != nil:
+		end(readPoint{}, err)
+	case late: // time must move in the log first, which takes a while
+		go func() {
+			f.tick(term)
+			p, late, err := f.place(term)
+			if late && err == nil {
+				err = errNotLeading
+			}
+			if err != nil {
+				end(readPoint{}, err)
+				return
+			}
+			f.confirm(term, p, end)
+		}()
+	default:
+		f.confirm(term, p, end)
+	}
+}
+
+// place takes the read time and then the index. late says that the time is beyond the
+// ceiling that the log allows.
+func (f *fence) place(term uint64) (p readPoint, late bool, err error) {
+	n := f.n
+	if n.openTerm.Load() != term || n.raft.State() != raft.Leader {
+		return p, false, errNotLeading
+	}
+	at, now := n.clock.readTime()
+	applied := n.machine.Clock()
+	if at > applied+readAhead {
+		return p, true, nil
+	}
+	if now > applied+readAhead/2 {
+		f.tickSoon(term)
+	}
+	p = n.commitPoint(term)
+	p.now = at
+	return p, false, nil
+}
+
+// tick appends an entry that moves cluster time.
+func (f *fence) tick(term uint64) {
+	f.n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
+}
+
+// tickSoon has time moved before reads need it, by one entry at a time.
+func (f *fence) tickSoon(term uint64) {
+	if !f.ticking.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer f.ticking.Store(false)
+		f.tick(term)
+	}()
+}
+
+var errUnconfirmed = errors.New("cluster: no majority confirmed the leader")
+
+// confirmation is a round whose voters have been asked.
+type confirmation struct {
+	n       *Node
+	term    uint64
+	point   readPoint
+	voters  []peerAddr
+	needed  int
+	end     func(readPoint, error)
+	mu      sync.Mutex
+	asked   int
+	yes, no int
+	over    bool
+	timer   *time.Timer
+}
+
+// confirm calls end with p once a majority of voters, asked from now on, has said that
+// it is in this term.
+func (f *fence) confirm(term uint64, p readPoint, end func(readPoint, error)) {
+	voters, needed := f.n.otherVoters()
+	if needed == 0 {
+		end(p, nil)
+		return
+	}
+	c := &confirmation{n: f.n, term: term, point: p, voters: voters, needed: needed, end: end}
+	c.timer = time.AfterFunc(hedge, c.late)
+	c.ask(needed)
+}
+
+// ask has count voters asked in all.
+func (c *confirmation) ask(count int) {
+	c.mu.Lock()
+	from := c.asked
+	c.asked = min(max(count, c.asked), len(c.voters))
+	to := c.asked
+	c.mu.Unlock()
+	for _, v := range c.voters[from:to] {
+		c.n.peers.confirm(v, c.term, c.answer)
+	}
+}
+
+// late asks the rest of the voters, and later gives up.
+func (c *confirmation) late() {
+	c.mu.Lock()
+	over, all := c.over, c.asked == len(c.voters)
+	slow := c.voters[:c.asked]
+	c.mu.Unlock()
+	switch {
+	case over:
+	case all:
+		c.finish(errUnconfirmed)
+	default:
+		c.n.peers.prefer(slow)
+		c.timer.Reset(roundTime)
+		c.ask(len(c.voters))
+	}
+}
+
+// answer counts what a voter said.
+func (c *confirmation) answer(ok bool) {
+	c.mu.Lock()
+	if ok {
+		c.yes++
+	} else {
+		c.no++
+	}
+	yes, no := c.yes, c.no
+	c.mu.Unlock()
+	switch {
+	case ok && yes == c.needed:
+		if c.n.raft.CurrentTerm() != c.term || c.n.raft.State() != raft.Leader {
+			c.finish(errNotLeading)
+			return
+		}
+		c.finish(nil)
+	case !ok && no > len(c.voters)-c.needed:
+		c.finish(errUnconfirmed)
+	case !ok:
+		c.ask(c.needed + no)
+	}
+}
+
+func (c *confirmation) finish(err error) {
+	c.mu.Lock()
+	over := c.over
+	c.over = true
+	c.mu.Unlock()
+	if !over {
+		c.timer.Stop()
+		c.end(c.point, err)
+	}
+}

@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"trireme/fsm"
+)
+
+// register opens a session for this process.
+func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
+	id := p.n.identity
+	v, err := p.n.once(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot}))
+	if err != nil {
+		return false
+	}
+	s := v.(fsm.Session)
+	if s.ID == 0 {
+		p.n.fatal("a later process of this disk has registered: two processes use one data directory's copy")
+		return false
+	}
+	p.mu.Lock()
+	p.session = s.ID
+	p.mu.Unlock()
+	return true
+}
+
+// once sends one request without an identity, which may be applied more than once,
+// and waits for its outcome.
+func (n *Node) once(ctx context.Context, to peerAddr, code uint16, body []byte) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	done := make(chan result, 1)
+	n.submit(to, &pack{requests: []fsm.Request{{Code: code, Body: body}}, answer: func(o []fsm.Outcome, err error, _ bool) {
+		switch {
+		case err != nil:
+			done <- result{nil, err}
+		case len(o) != 1 || o[0].Status != fsm.Applied:
+			done <- result{nil, fsm.ErrUnknown}
+		default:
+			done <- result{o[0].Value, o[0].Err}
+		}
+	}})
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
