@@ -1,0 +1,235 @@
+package scheduler
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"trireme/fsm/queue"
+)
+
+// Engine is what the scheduler needs of the node. Its operations go through the log;
+// their errors mean that the outcome is not known or that there is no leader.
+type Engine interface {
+	// Changed is closed when the next entry is applied.
+	Changed() <-chan struct{}
+	// Now is cluster time in unix milliseconds.
+	Now() int64
+	// Due is when Advance has something to do, in unix milliseconds of cluster time.
+	Due() (at int64, ok bool)
+	// DueSchedules are the schedules whose next tick has come or has to be computed.
+	DueSchedules(now int64) []queue.Schedule
+	// Advance, Renew and Finish are those of package queue. Advance is asked in the name
+	// of the term that this node leads.
+	Advance(context.Context, queue.Demand) ([]queue.Attempt, error)
+	Renew(context.Context, queue.Renewal) (queue.Renewed, error)
+	Finish(context.Context, queue.Results) error
+}
+
+// Courier sends attempts. ok is false if ctx ended before the outcome was known.
+type Courier interface {
+	Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool)
+}
+
+const (
+	// DefaultSenders is how many attempts run at a time.
+	DefaultSenders = 1024
+	// hostPart is the part of the senders that one host may have (reliability D7).
+	hostPart = 10
+	// rampTime is how long it takes after an election until all senders are used.
+	rampTime = 5 * time.Second
+	// rampFloor is how many are used at once.
+	rampFloor = 64
+)
+
+// Options say how a Scheduler works.
+type Options struct {
+	Engine  Engine
+	Courier Courier
+	// Senders is the most attempts that run at a time, HostShare the most to one host.
+	// Zero are the defaults.
+	Senders, HostShare int
+	Log                *slog.Logger
+}
+
+// Scheduler runs attempts while this node leads. Close it.
+type Scheduler struct {
+	Options
+	results  chan finished
+	draining chan struct{}   // closed: nothing more is claimed
+	ending   context.Context // ends attempts and the handing in of results
+	end      context.CancelFunc
+	wg       sync.WaitGroup
+
+	sent counters
+
+	mu      sync.Mutex
+	running sync.WaitGroup // terms and attempts
+}
+
+// New makes a scheduler and starts what hands in results.
+func New(o Options) *Scheduler {
+	if o.Senders <= 0 {
+		o.Senders = DefaultSenders
+	}
+	if o.HostShare <= 0 {
+		o.HostShare = max(o.Senders/hostPart, 1)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Scheduler{Options: o, results: make(chan finished), draining: make(chan struct{}), sent: newCounters()}
+	s.ending, s.end = context.WithCancel(context.Background())
+	for range finishers {
+		s.wg.Go(s.handIn)
+	}
+	return s
+}
+
+// Close claims nothing more, lets attempts that run end until ctx does, ends the others,
+// and hands in what is known. Call it while the node still serves.
+func (s *Scheduler) Close(ctx context.Context) {
+	s.mu.Lock()
+	close(s.draining)
+	s.mu.Unlock()
+	stop := context.AfterFunc(ctx, s.end)
+	s.running.Wait()
+	close(s.results)
+	s.wg.Wait()
+	stop()
+	s.end()
+}
+
+// Run claims and sends until ctx ends with this node's leadership, and returns at once
+// then: attempts that still run are ended, and results that are known are handed in
+// through the next leader.
+func (s *Scheduler) Run(ctx context.Context) {
+	s.mu.Lock()
+	select {
+	case <-s.draining:
+		s.mu.Unlock()
+		return
+	default:
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	defer s.running.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
+	t := &term{s: s, claims: newClaims(s.Senders), began: time.Now()}
+	s.running.Go(func() { t.keepLeases(ctx) })
+	t.claimAttempts(ctx)
+	t.drain(ctx)
+}
+
+// term is one leadership of this node.
+type term struct {
+	s        *Scheduler
+	claims   *claims
+	ticker   ticker
+	began    time.Time
+	attempts sync.WaitGroup
+}
+
+// drain waits for the attempts that run, for as long as they may.
+func (t *term) drain(ctx context.Context) {
+	over := make(chan struct{})
+	t.s.running.Go(func() { t.attempts.Wait(); close(over) })
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
+// free is how many more attempts may be claimed now.
+func (t *term) free() int {
+	return min(t.allowed(time.Since(t.began))-t.claims.count(), queue.MaxClaims)
+}
+
+// allowed grows from a fifth of the senders to all of them.
+func (t *term) allowed(since time.Duration) int {
+	all := t.s.Senders
+	part := all/5 + int(float64(all)*float64(since)/float64(rampTime))
+	return min(all, max(part, rampFloor))
+}
+
+// The paces of the loop.
+const (
+	// retryPace is between two Advances of which the first has failed.
+	retryPace = 50 * time.Millisecond
+	// idlePace is the least time between two Advances that claim nothing, so that what is
+	// due but held back by a limit doesn't fill the log.
+	idlePace = 20 * time.Millisecond
+	// fullPace is how often leases are looked at while all senders are busy.
+	fullPace = time.Second
+)
+
+// claimAttempts is the loop. It begins with an Advance whatever is due: it takes over
+// the claims of the terms before.
+func (t *term) claimAttempts(ctx context.Context) {
+	e, wait := t.s.Engine, time.Duration(0)
+	for first := true; ctx.Err() == nil && !t.s.drains(); first = false {
+		changed := e.Changed() // before looking, or a change in between is missed
+		now := e.Now()
+		due, some := e.Due()
+		free := t.free()
+		switch {
+		case !first && !some:
+			t.sleep(ctx, changed, time.Hour)
+		case !first && due > now:
+			t.sleep(ctx, changed, time.Duration(due-now)*time.Millisecond)
+		case !first && free <= 0 && wait < fullPace:
+			wait = fullPace
+			t.sleep(ctx, nil, fullPace)
+		default:
+			wait = 0
+			pace := t.advance(ctx, queue.Demand{Claims: max(free, 0), HostShare: t.s.HostShare}, now)
+			t.sleep(ctx, nil, pace)
+		}
+	}
+}
+
+// advance claims and starts attempts, and says how long to wait before the next time.
+func (t *term) advance(ctx context.Context, d queue.Demand, now int64) time.Duration {
+	d.Ticks = t.ticker.ticks(t.s.Engine.DueSchedules(now), now)
+	begin := time.Now()
+	attempts, err := t.s.Engine.Advance(ctx, d)
+	switch {
+	case err != nil:
+		t.s.Log.Debug("no attempts were claimed", "error", err)
+		return retryPace
+	case len(attempts) == 0 && len(d.Ticks) == 0:
+		return idlePace
+	}
+	for i := range attempts {
+		t.start(ctx, &attempts[i], begin)
+	}
+	return 0
+}
+
+// sleep waits for a change, a free sender, the time, or the end.
+func (t *term) sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-changed:
+	case <-t.claims.freed:
+	case <-timer.C:
+	case <-t.s.draining:
+	case <-ctx.Done():
+	}
+}
+
+func (s *Scheduler) drains() bool {
+	select {
+	case <-s.draining:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,184 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"trireme/egress"
+	"trireme/fsm/backoff"
+	"trireme/fsm/queue"
+)
+
+// The bounds of what is kept of an answer, in bytes.
+const (
+	// DefaultReply is how much of an answer's body a callback or a workflow gets.
+	DefaultReply = 1 << 20
+	// recordedReply is how much of a failure's body events and dead letters keep.
+	recordedReply = 256 << 10
+	// drained is how much beyond that is read and thrown away, so that the connection
+	// can be used again. What is longer costs the connection.
+	drained = 256 << 10
+	// maxError is the longest text of an error.
+	maxError = 400
+)
+
+// SenderOptions say how attempts are sent.
+type SenderOptions struct {
+	Transport http.RoundTripper
+	// Prefixes are those of the service's headers; each header is sent under all.
+	Prefixes []string
+	// Issuer is the iss claim of signatures.
+	Issuer string
+	// Keys are the signing keys as this node knows them now.
+	Keys func() queue.Keys
+	// Region, if set, is told to receivers.
+	Region string
+	// APITokens are the credentials of API destinations by name.
+	APITokens map[string]string
+	// DefaultDelay is the backoff of messages that name none.
+	DefaultDelay *backoff.Expr
+	// MaxReply is how much of an answer's body is kept for callbacks, in bytes.
+	MaxReply int64
+}
+
+// Sender sends attempts over HTTP. It is safe for use by many goroutines.
+type Sender struct{ options SenderOptions }
+
+// NewSender makes a sender.
+func NewSender(o SenderOptions) *Sender {
+	if o.DefaultDelay == nil {
+		o.DefaultDelay, _ = backoff.Parse(backoff.Default)
+	}
+	if o.MaxReply <= 0 {
+		o.MaxReply = DefaultReply
+	}
+	if o.Issuer == "" {
+		o.Issuer = "Upstash"
+	}
+	return &Sender{o}
+}
+
+// Send makes one attempt and says how it went. It takes no longer than the attempt's
+// timeout. If ctx ends first, the outcome is not known, and ok is false.
+func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
+	begin := time.Now()
+	timed, cancel := context.WithTimeout(ctx, time.Duration(a.Timeout)*time.Millisecond)
+	defer cancel()
+	n = queue.Result{AttemptRef: a.Ref()}
+	p, err := s.exchange(timed, a, begin)
+	if err != nil {
+		if ctx.Err() != nil {
+			return n, false
+		}
+		n.Error = explain(err, p, a, timed)
+		p = reply{}
+	}
+	n.Took = time.Since(begin).Milliseconds()
+	n.Response = s.record(p, a.Content)
+	if !p.ok() {
+		n.RetryDelay = s.retryDelay(p.header, a.Content.RetryDelay, a.Retried, time.Now())
+	}
+	return n, true
+}
+
+// reply is an answer as far as it was read.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
+
+// exchange sends the request and reads the answer. With an error, reply holds what was
+// read before it.
+func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, now time.Time) (p reply, err error) {
+	r, err := s.request(ctx, a, now)
+	if err != nil {
+		return p, err
+	}
+	answer, err := s.options.Transport.RoundTrip(r)
+	if err != nil {
+		return p, err
+	}
+	defer answer.Body.Close()
+	p.status, p.header = answer.StatusCode, answer.Header
+	if p.status == http.StatusSwitchingProtocols {
+		return p, nil // its body is the connection
+	}
+	p.body, err = io.ReadAll(io.LimitReader(answer.Body, s.kept(&p, a.Content)))
+	if err != nil {
+		return p, err
+	}
+	_, err = io.CopyN(io.Discard, answer.Body, drained)
+	if err == nil || errors.Is(err, io.EOF) {
+		return p, nil
+	}
+	return p, err
+}
+
+// kept is how much of an answer's body somebody asks for.
+func (s *Sender) kept(p *reply, c *queue.Content) int64 {
+	switch {
+	case c.Callback != nil || c.Failure != nil || len(c.Run) > 0 || !c.Source.ID.IsZero():
+		return s.options.MaxReply
+	case p.ok():
+		return 0
+	}
+	return min(recordedReply, s.options.MaxReply)
+}
+
+// record is the part of an answer that goes into the log.
+func (s *Sender) record(p reply, c *queue.Content) queue.Response {
+	n := queue.Response{Status: p.status}
+	if p.ok() && s.kept(&p, c) == 0 {
+		return n
+	}
+	n.Body = p.body
+	for name, values := range p.header {
+		for _, v := range values {
+			n.Header = append(n.Header, queue.Field{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(n.Header, func(a, b queue.Field) int { return strings.Compare(a.Name, b.Name) })
+	return n
+}
+
+// explain says why there is no answer, for the people who read events.
+func explain(err error, p reply, a *queue.Attempt, timed context.Context) string {
+	var resolve *net.DNSError
+	text := err.Error()
+	switch {
+	case errors.Is(timed.Err(), context.DeadlineExceeded):
+		text = fmt.Sprintf("timeout: no complete answer within %v", time.Duration(a.Timeout)*time.Millisecond)
+	case errors.Is(err, egress.ErrRefused):
+		text = refusal(err)
+	case errors.As(err, &resolve):
+		text = fmt.Sprintf("the host %q could not be resolved: %s", resolve.Name, resolve.Err)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		text = "the connection ended before the answer did"
+	}
+	if p.status != 0 {
+		text = fmt.Sprintf("answered %d, but the body broke off: %s", p.status, text)
+	}
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "")
+	}
+	return text
+}
+
+// refusal is the part of an error that names the rule, without the layers around it.
+func refusal(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, egress.ErrRefused.Error()); i > 0 {
+		return text[i:]
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package scheduler
+
+import (
+	"time"
+
+	"trireme/cron"
+	"trireme/fsm/queue"
+)
+
+const (
+	// neverAfter is when a schedule is looked at again that has no next time, or whose
+	// expression this binary can't read, in milliseconds.
+	neverAfter = 3_600_000
+	// maxParsed bounds the expressions that are remembered.
+	maxParsed = 10_000
+)
+
+// ticker computes the times of schedules, which the log must carry because time zones
+// differ between machines (decisions 9).
+type ticker struct{ parsed map[string]*cron.Schedule }
+
+// ticks are the times of schedules that are due at now, in unix milliseconds.
+func (k *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
+	if len(due) == 0 {
+		return nil
+	}
+	all := make([]queue.Tick, len(due))
+	for i := range due {
+		c := &due[i]
+		all[i] = queue.Tick{Schedule: c.ID, Version: c.Version}
+		all[i].Nominals, all[i].Next = k.times(c, now)
+	}
+	return all
+}
+
+func (k *ticker) parse(text string) (*cron.Schedule, error) {
+	if x := k.parsed[text]; x != nil {
+		return x, nil
+	}
+	x, err := cron.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if k.parsed == nil || len(k.parsed) >= maxParsed {
+		k.parsed = map[string]*cron.Schedule{}
+	}
+	k.parsed[text] = x
+	return x, nil
+}
+
+// times are the nominal times of a schedule that have come, and the one after them. Of
+// late ones only those are listed that the misfire policy may want: all with FireAll,
+// the newest otherwise.
+func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int64) {
+	x, err := k.parse(c.Cron)
+	if err != nil {
+		return nil, now + neverAfter
+	}
+	after := func(at int64) int64 {
+		t := x.Next(time.UnixMilli(at), time.UnixMilli(c.Created))
+		if t.IsZero() {
+			return max(now, at) + neverAfter
+		}
+		return t.UnixMilli()
+	}
+	next = c.Next
+	if next == 0 {
+		next = after(c.Last)
+	}
+	next = skip(c, next, now)
+	for ; next <= now && len(nominals) < queue.MaxTicks; next = after(next) {
+		if n := len(nominals); c.Misfire != queue.FireAll && n > 0 && next <= now-queue.MisfireWindow {
+			nominals[n-1] = next // the one before is late and not the newest
+			continue
+		}
+		nominals = append(nominals, next)
+	}
+	return nominals, next
+}
+
+// skip passes over the late times of an @every that the misfire policy drops; after a
+// long outage there may be very many.
+func skip(c *queue.Schedule, next, now int64) int64 {
+	late := now - queue.MisfireWindow - next
+	if c.Every <= 0 || late <= 0 || c.Misfire == queue.FireAll {
+		return next
+	}
+	return next + late/c.Every*c.Every
+}
