@@ -68,6 +68,9 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now}}
 	n.lease.epoch = n.started
 	n.metrics = newMetrics(n)
+	if opts.Leading != nil {
+		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
+	}
 	run, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
 	made := n // a failed Open returns no node, but has one to close

@@ -52,6 +52,9 @@ type Options struct {
 	// Restored is called when a snapshot has replaced the state: Notes in between are
 	// lost to this node.
 	Restored func()
+	// Leading, if set, runs on the leader from the moment its term is open until ctx ends
+	// with the leadership, and returns soon after that.
+	Leading func(ctx context.Context, n *Node)
 	// Monitor answers a monitor's question of another node; see Node.Ask.
 	Monitor func(ctx context.Context, question []byte) ([]byte, error)
 	Log     *slog.Logger

@@ -61,6 +61,18 @@ func (n *Node) Status(ctx context.Context) Status {
 // IsLeader tells whether this node leads and has opened its term.
 func (n *Node) IsLeader() bool { return n.openTerm.Load() != 0 }
 
+// LeadingTerm is the term that this node leads and has opened, 0 if it doesn't lead.
+func (n *Node) LeadingTerm() uint64 { return n.openTerm.Load() }
+
+// Now is cluster time in unix milliseconds as the leader's clock shows it, for timers.
+// On other nodes it is that of the last entry applied.
+func (n *Node) Now() int64 {
+	if n.openTerm.Load() == 0 {
+		return n.machine.Clock()
+	}
+	return n.clock.peek()
+}
+
 // LeaderHTTP is the HTTP address of the leader, empty if it isn't known.
 func (n *Node) LeaderHTTP(ctx context.Context) string {
 	leader, ok := n.leader()

@@ -12,7 +12,8 @@ type AdvanceLimit struct {
 	Sweep int
 	// Deliver: Claims, HostShare and Ticks count. An Advance without it touches no messages.
 	Deliver bool
-	// Epoch and Term are those of the leader that asks.
+	// Epoch and Term are those of the leader that asks. In an entry of another term, or after a restore, an Advance
+	// with Deliver moves no messages: it is that of a leader which is none any more, sent on to the next.
 	Epoch, Term uint64
 	// Claims is the number of free senders, HostShare the most attempts under way to one host, 0 for no limit.
 	Claims, HostShare int
@@ -83,7 +84,7 @@ func (n *Advanced) Decode(r *wire.Reader) {
 // advance sweeps, and moves what is due of messages.
 func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 	out := Advanced{Swept: s.sweepAll(e, n.Sweep)}
-	if n.Deliver {
+	if n.Deliver && n.Term == s.term && n.Epoch == s.epoch {
 		out.Attempts = s.messages.Advance(e, queue.Demand{
 			Epoch: n.Epoch, Term: n.Term, Claims: n.Claims, HostShare: n.HostShare, Ticks: n.Ticks,
 		})

@@ -123,6 +123,7 @@ const sweepPerEntry = 16
 
 // begin moves the state's time to the entry's and takes in its marks.
 func (s *State) begin(e *env.Env, n *Entry) {
+	s.term = n.Term
 	for _, m := range n.Marks {
 		if c := s.sessions.find(m.Session); c != nil {
 			c.raise(m.Below)

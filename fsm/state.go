@@ -32,6 +32,7 @@ type State struct {
 	digestIndex uint64
 	reports     []DigestReport
 
+	term    uint64         // of the entry that is being applied; every entry sets it
 	table   *command.Table // this binary's, not replicated
 	between func()         // called where an apply may let readers in
 }
