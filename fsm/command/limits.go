@@ -17,7 +17,7 @@ type Limits struct {
 
 // replaces are commands whose keys' old values don't stay.
 var replaces = map[string]bool{
-	"set": true, "setex": true, "psetex": true, "mset": true, "msetnx": true, "setnx": true, "getset": true, "setrange": true, "setbit": true,
+	"set": true, "setex": true, "psetex": true, "mset": true, "msetnx": true, "setnx": true, "getset": true, "setrange": true, "setbit": true, "restore": true,
 }
 
 // exceeds is the refusal of a write that would pass a limit, nil for any other. It goes

@@ -45,7 +45,7 @@ type family struct {
 // families are all rows that there are.
 func families() []family {
 	return []family{
-		{"generic", slices.Concat(generic(), objectRows(), sortRows())},
+		{"generic", slices.Concat(generic(), objectRows(), sortRows(), dumpRows())},
 		{"string", stringRows()},
 		{"connection", connection()},
 		{"server", slices.Concat(server(), memoryRows())},

@@ -271,8 +271,8 @@ func TestArgsDepth(t *testing.T) {
 func TestFamiliesAreComplete(t *testing.T) {
 	table := NewTable()
 	for family, list := range map[string]string{
-		"generic": `copy del exists expire expireat expiretime keys move object|encoding object|freq object|help object|idletime
-			object|refcount persist pexpire pexpireat pexpiretime pttl randomkey rename renamenx scan sort sort_ro touch ttl type
+		"generic": `copy del dump exists expire expireat expiretime keys move object|encoding object|freq object|help object|idletime
+			object|refcount persist pexpire pexpireat pexpiretime pttl randomkey rename renamenx restore scan sort sort_ro touch ttl type
 			unlink wait waitaof`,
 		"string": `append decr decrby delex digest get getdel getex getrange getset incr incrby incrbyfloat lcs mget mset msetex msetnx
 			psetex set setex setnx setrange strlen substr`,

@@ -135,6 +135,14 @@ func (h *Fields) All(now int64, f func(field, value string) bool) {
 	h.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value) })
 }
 
+// AllTimed is All with the deadline of each field in unix milliseconds, 0 for none.
+func (h *Fields) AllTimed(now int64, f func(field, value string, at int64) bool) {
+	h.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value, c.at) })
+}
+
+// Timed tells whether any field has a deadline.
+func (h *Fields) Timed() bool { return h.timed > 0 }
+
 // Scan calls f for fields from cursor on until it has passed count of them, and gives the
 // cursor to go on at, 0 at the end. Up to 64 fields are one page.
 func (h *Fields) Scan(now int64, cursor uint64, count int, f func(field, value string)) (next uint64) {

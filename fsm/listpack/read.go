@@ -12,6 +12,13 @@ type Entry struct {
 	isInt bool
 }
 
+// IntEntry is an entry that holds an integer, TextEntry one that holds bytes, which it
+// aliases: other formats are read as entries too.
+func IntEntry(n int64) Entry { return Entry{num: n, isInt: true} }
+
+// TextEntry is an entry of bytes; see IntEntry.
+func TextEntry(b []byte) Entry { return Entry{text: b} }
+
 // Int is the entry as an integer; ok is false if it is none.
 func (e Entry) Int() (n int64, ok bool) {
 	if e.isInt {

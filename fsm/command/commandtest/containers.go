@@ -31,6 +31,7 @@ var containers = []string{
 	"SORT lk", "SORT lk ALPHA", "SORT sk DESC LIMIT ix ct", "SORT sk ALPHA STORE lk", "SORT lk BY key:* GET # GET key:*", "SORT sk BY nosort STORE lk", "SORT lk BY nosort DESC LIMIT ct ct",
 	"SORT_RO lk BY key:*->f1 GET key:*->f2", "SORT_RO hk", "SORT lk GET lk STORE lk", "LCS k k", "LCS k k IDX WITHMATCHLEN", "LCS k k LEN", "LCS k lk IDX MINMATCHLEN ct", "OBJECT REFCOUNT k",
 
+	"DUMP k", "DUMP n", "RESTORE k 0 v", "RESTORE k m v REPLACE",
 	"EXPIRE hk s", "PERSIST lk", "TTL sk", "COPY hk hk REPLACE", "COPY lk lk", "RENAME sk sk", "DEL hk", "TYPE lk", "EXISTS hk lk sk",
 }
 

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"errors"
+	"math"
+	"strconv"
+
+	"trireme/fsm/env"
+	"trireme/fsm/keyspace"
+	"trireme/fsm/rdb"
+	"trireme/fsm/reply"
+)
+
+// dumpRows carry values to and from Redis.
+func dumpRows() []Command {
+	return []Command{
+		{Name: "dump", Arity: 2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
+			Syntax: "DUMP key", Summary: "Returns the value of a key in the format of Redis, which Redis 7.0 reads too unless fields of a hash have deadlines.", Run: dump},
+		{Name: "restore", Arity: -4, Flags: Write | DenyOOM, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
+			Syntax: "RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Summary: "Makes a key of what DUMP has given, here or in a Redis of up to version 8.", Run: restore},
+	}
+}
+
+var (
+	errBusyKey  = reply.Error("BUSYKEY Target key name already exists.")
+	errTTL      = reply.Error("ERR Invalid TTL value, must be >= 0")
+	errIdleTime = reply.Error("ERR Invalid IDLETIME value, must be >= 0")
+	errFreq     = reply.Error("ERR Invalid FREQ value, must be >= 0 and <= 255")
+	errPayload  = reply.Error("ERR DUMP payload version or checksum are wrong")
+	errFormat   = reply.Error("ERR Bad data format")
+)
+
+func dump(tx *Tx, a *Args) reply.Value {
+	return ofObject(tx, a, func(o *keyspace.Object) reply.Value {
+		payload, err := rdb.Dump(o, tx.Now)
+		if err != nil {
+			return reply.Error("ERR " + clean(err.Error()))
+		}
+		return reply.Bulk(keyspace.Adopt(payload))
+	})
+}
+
+// restoreOptions are the words behind the payload. Idle times and frequencies are
+// judged, and have no effect.
+type restoreOptions struct {
+	replace, absolute, idle, freq bool
+}
+
+func (a *Args) restoreOptions() (o restoreOptions) {
+	for a.Left() > 0 && !a.bad {
+		switch {
+		case a.Word("REPLACE"):
+			o.replace = true
+		case a.Word("ABSTTL"):
+			o.absolute = true
+		case a.Left() > 1 && !o.freq && a.Word("IDLETIME"):
+			if o.idle = true; a.Int() < 0 {
+				a.Fail(errIdleTime)
+			}
+		case a.Left() > 1 && !o.idle && a.Word("FREQ"):
+			o.freq = true
+			if n := a.Int(); n < 0 || n > math.MaxUint8 {
+				a.Fail(errFreq)
+			}
+		default:
+			a.Fail(ErrSyntax)
+		}
+	}
+	return o
+}
+
+// restore judges the time only when the name is free, as Redis does.
+func restore(tx *Tx, a *Args) reply.Value {
+	key, ttl, payload := a.Bytes(), a.Bytes(), a.Bytes()
+	o := a.restoreOptions()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if !o.replace && tx.DB.Find(tx.Env, key) != nil {
+		return errBusyKey
+	}
+	at, bad := tx.restoreDeadline(ttl, o.absolute)
+	if bad != nil {
+		return *bad
+	}
+	v, bad := tx.readPayload(payload)
+	if bad != nil {
+		return *bad
+	}
+	if at != 0 && at <= tx.Now {
+		tx.remove(key)
+		return reply.OK()
+	}
+	tx.DB.Remove(tx.Env, key)
+	tx.putValue(key, v, at)
+	tx.Event(GenericEvent, "restore", key)
+	return reply.OK()
+}
+
+// restoreDeadline is the deadline that a time to live means, in unix milliseconds, 0 for
+// none.
+func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.Value) {
+	at, ok := ParseInt(ttl)
+	switch {
+	case !ok:
+		return 0, ptr(ErrNotInteger)
+	case at < 0 || !absolute && at > math.MaxInt64-tx.Now:
+		return 0, ptr(errTTL)
+	case at > 0 && !absolute:
+		at += tx.Now
+	}
+	return at, nil
+}
+
+// maxRestored bounds what a payload may become where records have no limit, in bytes.
+const maxRestored = 1 << 30
+
+// readPayload reads a payload within the limit of records.
+func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
+	limit := tx.Limits.MaxRecord
+	if limit <= 0 {
+		limit = maxRestored
+	}
+	v, err := rdb.Restore(payload, tx.Now, limit)
+	switch {
+	case errors.Is(err, rdb.ErrPayload):
+		return v, ptr(errPayload)
+	case errors.Is(err, rdb.ErrRoom):
+		return v, ptr(reply.Error("ERR max single record size exceeded. Limit: " + strconv.FormatInt(limit, 10) + " bytes, Actual: more. Setting: max-record-size"))
+	case err != nil:
+		return v, ptr(errFormat)
+	}
+	size := int64(len(v.Text))
+	if v.Data != nil {
+		size = v.Data.Size()
+	}
+	if tx.Limits.MaxRecord > 0 {
+		bad = tx.Limits.record(size)
+	}
+	return v, bad
+}
+
+// putValue stores a value under a key that is free, unless it is a hash whose fields are
+// all past their deadlines.
+func (tx *Tx) putValue(key []byte, v rdb.Value, at int64) {
+	hash, isHash := v.Data.(*keyspace.Fields)
+	switch {
+	case v.Data == nil:
+		tx.DB.SetText(tx.Env, key, v.Text, at)
+	case isHash && hash.Len(tx.Now) == 0:
+	default:
+		tx.DB.PutContainer(tx.Env, key, v.Data, at)
+	}
+}

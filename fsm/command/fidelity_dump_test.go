@@ -1,0 +1,144 @@
+package command_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/command/scripttest"
+	"trireme/fsm/reply"
+)
+
+// reads are how the whole value of a type is read.
+var reads = map[string][]string{
+	"string": {"GET k"},
+	"list":   {"LRANGE k 0 -1"},
+	"set":    {"SMEMBERS k"},
+	"zset":   {"ZRANGE k 0 -1 WITHSCORES"},
+	"hash":   {"HGETALL k"},
+}
+
+// inWords splits a line at blanks.
+func inWords(line string) (argv [][]byte) {
+	for _, w := range strings.Fields(line) {
+		argv = append(argv, []byte(w))
+	}
+	return argv
+}
+
+// ask runs one command here.
+func (r *replica) ask(argv ...[]byte) reply.Value {
+	return r.run(scripttest.Start, &scripttest.Step{Argv: argv, Door: command.RESP, As: acl.Trusted(acl.DefaultName)})
+}
+
+// told are the replies to what reads a value, in an order of their own for what has none.
+func told(kind string, do func(argv ...[]byte) reply.Value) string {
+	var out strings.Builder
+	for _, line := range append(reads[kind], "TYPE k") {
+		v := do(inWords(line)...)
+		if kind == "set" || kind == "hash" {
+			v = scripttest.Sorted(v)
+		}
+		fmt.Fprintln(&out, strings.ReplaceAll(scripttest.Print(v), "(nil array)", "(nil)"))
+	}
+	return out.String()
+}
+
+// TestDumpsTravel makes values in a real redis-server, brings them here by their dumps,
+// and back.
+func TestDumpsTravel(t *testing.T) {
+	real, ours := startRedis(t), newReplica(t)
+	random := rand.New(rand.NewPCG(3, 5))
+	for name, v := range dumpedValues(random) {
+		t.Run(name, func(t *testing.T) {
+			real.do([]byte("DEL"), []byte("k"))
+			for _, argv := range v.make {
+				if got := real.do(argv...); got.IsError() {
+					t.Fatalf("%q: %s", argv[0], got.Text())
+				}
+			}
+			want := told(v.kind, real.do)
+			carry(t, real.do, ours.ask)
+			if got := told(v.kind, ours.ask); got != want {
+				t.Fatalf("here:\n%s\nRedis:\n%s", got, want)
+			}
+			real.do([]byte("SET"), []byte("k"), []byte("something else"))
+			carry(t, ours.ask, real.do)
+			if got := told(v.kind, real.do); got != want {
+				t.Fatalf("back in Redis:\n%s\nbefore:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// carry brings the value of k from one server to another.
+func carry(t *testing.T, from, to func(argv ...[]byte) reply.Value) {
+	t.Helper()
+	payload := from(inWords("DUMP k")...)
+	if got := to([]byte("RESTORE"), []byte("k"), []byte("0"), []byte(payload.Text()), []byte("REPLACE")); got.Text() != "OK" {
+		t.Fatalf("RESTORE of %x: %s", payload.Text()[:min(100, len(payload.Text()))], got.Text())
+	}
+}
+
+// dumped is a value with the commands that make it.
+type dumped struct {
+	kind string
+	make [][][]byte
+}
+
+// dumpedValues are values in every form that Redis has for them.
+func dumpedValues(r *rand.Rand) map[string]dumped {
+	noise := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return string(b)
+	}
+	all := map[string]dumped{}
+	for i, text := range []string{"", "0", "-1", "127", "128", "-129", "32768", "2147483647", "2147483648", "9223372036854775807", "007", "1.5", noise(15), noise(50_000),
+		strings.Repeat("ab", 40_000), strings.Repeat("x", 21), "aaaaaaaaaaaaaaaaaaaab" + noise(30)} {
+		all[fmt.Sprint("string ", i)] = dumped{"string", [][][]byte{{[]byte("SET"), []byte("k"), []byte(text)}}}
+	}
+	element := func() string {
+		return [...]string{"", "a", fmt.Sprint(r.IntN(300) - 150), fmt.Sprint(r.Int64()), noise(r.IntN(80)), strings.Repeat("y", r.IntN(6000)), fmt.Sprint(-r.IntN(100_000))}[r.IntN(7)]
+	}
+	for kind, verb := range map[string]string{"list": "RPUSH", "set": "SADD", "hash": "HSET", "zset": "ZADD"} {
+		for _, n := range []int{1, 3, 60, 127, 600, 3000} {
+			for _, form := range []string{"any", "short", "number"} {
+				d := dumped{kind: kind}
+				for i := range n {
+					e := element()
+					switch form {
+					case "short":
+						e = e[:min(len(e), 60)]
+					case "number":
+						e = fmt.Sprint(r.Int64() >> (r.IntN(4) * 16))
+					}
+					argv := [][]byte{[]byte(verb), []byte("k")}
+					switch kind {
+					case "zset":
+						score := [...]string{"inf", "-inf", fmt.Sprint(r.NormFloat64()), fmt.Sprint(i), "-0", "1e300", "1.5e-300"}[r.IntN(7)]
+						argv = append(argv, []byte(score))
+					case "hash":
+						argv = append(argv, fmt.Append(nil, "f", i))
+					}
+					d.make = append(d.make, append(argv, []byte(e)))
+				}
+				all[fmt.Sprint(kind, " ", form, " ", n)] = d
+			}
+		}
+	}
+	few, many := dumped{kind: "string"}, dumped{kind: "string"}
+	for i := range 3000 {
+		argv := [][]byte{[]byte("PFADD"), []byte("k"), fmt.Append(nil, "element ", i)}
+		if many.make = append(many.make, argv); i < 20 {
+			few.make = append(few.make, argv)
+		}
+	}
+	all["sketch sparse"], all["sketch dense"] = few, many
+	return all
+}

@@ -1,0 +1,140 @@
+// Package rdb reads and writes values in the format of Redis's RDB files, which is also
+// that of DUMP payloads: what a redis-server of version 7 writes is read, and what is
+// written a redis-server of version 7 reads.
+//
+// Input is hostile: every length is held against the bytes that are there before
+// anything is allocated, and what a payload may grow to is bounded by the caller.
+package rdb
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc64"
+
+	"trireme/fsm/keyspace"
+)
+
+// The errors of reading.
+var (
+	// ErrPayload says that a DUMP payload is of a newer version or was changed.
+	ErrPayload = errors.New("rdb: version or checksum of the payload are wrong")
+	// ErrFormat says that bytes are no value of the type they claim.
+	ErrFormat = errors.New("rdb: bad format")
+	// ErrRoom says that the value would grow beyond what the caller allows.
+	ErrRoom = errors.New("rdb: the value is larger than allowed")
+)
+
+// Type is the type of a value in a file or payload: what it is and how it is written.
+type Type byte
+
+// The types of Redis 7 and 8, and those before them that are still read. Types that
+// only release candidates wrote end in RC.
+const (
+	TypeString          Type = 0
+	TypeList            Type = 1
+	TypeSet             Type = 2
+	TypeZSet            Type = 3 // scores as text
+	TypeHash            Type = 4
+	TypeZSet2           Type = 5 // scores in binary
+	TypeModule2         Type = 7
+	TypeListZiplist     Type = 10
+	TypeSetIntset       Type = 11
+	TypeZSetZiplist     Type = 12
+	TypeHashZiplist     Type = 13
+	TypeListQuicklist   Type = 14
+	TypeStream          Type = 15
+	TypeHashListpack    Type = 16
+	TypeZSetListpack    Type = 17
+	TypeListQuicklist2  Type = 18
+	TypeStream2         Type = 19
+	TypeSetListpack     Type = 20
+	TypeStream3         Type = 21
+	TypeHashTimedRC     Type = 22
+	TypeListpackTimedRC Type = 23
+	TypeHashTimed       Type = 24 // fields with deadlines, since 7.4
+	TypeListpackTimed   Type = 25
+)
+
+const (
+	// Version is the newest version of the format that is read: that of Redis 8.
+	Version = 12
+	// plainVersion stands in payloads that Redis 7.0 reads, timedVersion in those with
+	// what came with 7.4.
+	plainVersion = 10
+	timedVersion = 12
+
+	footerSize = 2 + 8 // version and checksum
+)
+
+// Value is a value of any type.
+type Value struct {
+	// Text is the value of a string.
+	Text string
+	// Data is the container of any other type, nil for a string.
+	Data keyspace.Container
+}
+
+// table is that of the polynomial of Jones, which Redis's checksum uses.
+var table = crc64.MakeTable(0x95AC9329AC4BC9B5)
+
+// Checksum goes on with a checksum, 0 at first, over b.
+func Checksum(sum uint64, b []byte) uint64 { return ^crc64.Update(^sum, table, b) }
+
+// Frame makes a payload for RESTORE of a value that stands in b behind its type.
+func Frame(b []byte) []byte { return frame(b, Version) }
+
+func frame(b []byte, version uint16) []byte {
+	b = binary.LittleEndian.AppendUint16(b, version)
+	return binary.LittleEndian.AppendUint64(b, Checksum(0, b))
+}
+
+// Open checks the end of a payload and gives what stands before it.
+func Open(payload []byte) ([]byte, error) {
+	n := len(payload) - footerSize
+	if n < 0 {
+		return nil, ErrPayload
+	}
+	sum := binary.LittleEndian.Uint64(payload[n+2:])
+	if binary.LittleEndian.Uint16(payload[n:]) > Version || Checksum(0, payload[:n+2]) != sum {
+		return nil, ErrPayload
+	}
+	return payload[:n], nil
+}
+
+// Dump is the payload of an object, without its deadline. Fields of a hash that are past
+// theirs at now, in unix milliseconds, are left out. The error is that of a document
+// whose text would be too long.
+func Dump(o *keyspace.Object, now int64) ([]byte, error) {
+	w := writer{}
+	version, err := w.value(o, now)
+	if err != nil {
+		return nil, err
+	}
+	return frame(w.b, version), nil
+}
+
+// Restore reads a payload. Fields of a hash that are past their deadline at now are left
+// out, which may leave none; room is what the value may take in memory, in bytes.
+func Restore(payload []byte, now, room int64) (Value, error) {
+	body, err := Open(payload)
+	if err != nil {
+		return Value{}, err
+	}
+	return Decode(body, now, room)
+}
+
+// Decode reads a value that stands in b behind its type, and nothing else; see Restore.
+func Decode(b []byte, now, room int64) (Value, error) {
+	if len(b) == 0 {
+		return Value{}, ErrFormat
+	}
+	r := &reader{b: b[1:], now: now, room: room}
+	v, err := r.value(Type(b[0]))
+	if err != nil {
+		return Value{}, err
+	}
+	if len(r.b) > 0 {
+		return Value{}, ErrFormat
+	}
+	return v, nil
+}
