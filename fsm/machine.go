@@ -236,6 +236,19 @@ func (v *View) Check(as acl.Identity, door command.Door, argv [][]byte) (*comman
 	return v.s.table.Check(v.s.tx(&v.e, &as, door), argv)
 }
 
+// Checker asks Check about the rows of one request, one after the other.
+type Checker struct{ tx *command.Tx }
+
+// Checker is Check for many rows of one request.
+func (v *View) Checker(as acl.Identity, door command.Door) Checker {
+	return Checker{v.s.tx(&v.e, &as, door)}
+}
+
+// Check tells which command argv calls, or why it may not be called.
+func (c Checker) Check(argv [][]byte) (*command.Command, *reply.Value) {
+	return c.tx.Table.Check(c.tx, argv)
+}
+
 // Refuse is the reason to discard a transaction of these rows before any of them runs,
 // nil if all can run.
 func (v *View) Refuse(as acl.Identity, door command.Door, rows [][][]byte) *reply.Value {

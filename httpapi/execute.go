@@ -103,8 +103,9 @@ func (c *call) plainReads() bool {
 // judge asks a state about the rows, before any of them runs.
 func (c *call) judge(v *fsm.View) {
 	c.admit(v)
+	checker := v.Checker(c.as, command.HTTP)
 	for _, argv := range c.rows {
-		row, refusal := v.Check(c.as, command.HTTP, argv)
+		row, refusal := checker.Check(argv)
 		switch {
 		case refusal == nil:
 			c.found.writes = c.found.writes || !row.OnlyReads(argv)

@@ -104,8 +104,12 @@ type Tx struct {
 	Door Door
 
 	row  *Command // the one that runs, known only if there is somebody to tell of misses
-	args Args     // of the outermost command, so that most need no allocation
-	deep bool     // a command is running
+	last struct { // the row that was found last, and the word that called it
+		word []byte
+		row  *Command
+	}
+	args Args // of the outermost command, so that most need no allocation
+	deep bool // a command is running
 }
 
 // Door is the way a command came in.

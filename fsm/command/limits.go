@@ -41,10 +41,8 @@ func (l *Limits) exceeds(tx *Tx, c *Command, argv [][]byte) *reply.Value {
 	if l.MaxRecord <= 0 || c.Flags&DenyOOM == 0 {
 		return nil
 	}
-	if size = max(size, c.reach(argv)); replaces[c.Name] {
-		return l.record(size)
-	}
-	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord {
+	size = max(size, c.reach(argv))
+	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord || replaces[c.Name] {
 		return l.record(size)
 	}
 	before := int64(0)

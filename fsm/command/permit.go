@@ -14,7 +14,7 @@ var open = map[string]bool{"auth": true, "hello": true, "quit": true, "reset": t
 // arity check; nil if it may.
 func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 	switch {
-	case open[c.Name] || (tx.User != nil && tx.User.Free()):
+	case (tx.User != nil && tx.User.Free()) || open[c.Name]:
 		return nil
 	case tx.User == nil:
 		return ptr(errNobody(tx.Door))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -96,6 +97,19 @@ func (t *Table) Find(argv [][]byte) *Command {
 	return nil
 }
 
+// findAgain is Find for a batch, whose rows often call one command after another by the
+// same word.
+func (t *Table) findAgain(tx *Tx, argv [][]byte) *Command {
+	if c := tx.last.row; c != nil && len(argv) > 0 && bytes.Equal(argv[0], tx.last.word) {
+		return c
+	}
+	c := t.Find(argv)
+	if c != nil && !c.container && c.words == 1 {
+		tx.last.row, tx.last.word = c, argv[0]
+	}
+	return c
+}
+
 func lower(dst, b []byte) []byte {
 	for _, c := range b {
 		if 'A' <= c && c <= 'Z' {
@@ -115,7 +129,7 @@ func (c *Command) Takes(words int) bool {
 // that many words through this door. It is asked at the edge, to answer early, and
 // again in the apply, to be right.
 func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
-	c := t.Find(argv)
+	c := t.findAgain(tx, argv)
 	if c == nil || c.Since > tx.Level {
 		return nil, ptr(t.unknown(tx.Door, argv))
 	}
