@@ -73,7 +73,14 @@ type Command struct {
 	Reads func(argv [][]byte) bool
 	// TimeoutAt is the place of a Blocking command's timeout; negative counts from the end.
 	TimeoutAt int
-	Run       Handler
+	// Waits, if set, tells of a Blocking command whether these arguments ask to wait, and
+	// what Timeout answers then.
+	Waits func(argv [][]byte, now int64) (ms int64, ok bool)
+	// Pin, if set, gives the arguments that a Blocking command is called with again while
+	// it waits: what means the present in them is replaced by what it means now. Whoever
+	// waits asks for them once, when the call arrives.
+	Pin func(tx *Tx, argv [][]byte) [][]byte
+	Run Handler
 
 	number    int  // in the table and its catalog
 	words     int  // of the name: arguments stand behind them

@@ -53,9 +53,12 @@ func shown(word string) string {
 	return clean(word)
 }
 
-// refusedAt tells whether the row may not be called through the door.
-func refusedAt(d Door, c *Command) (reply.Value, bool) {
+// refusedAt tells whether the row may not be called through the door with these
+// arguments.
+func refusedAt(d Door, c *Command, argv [][]byte) (reply.Value, bool) {
 	switch {
+	case d == HTTP && c.Waits != nil && asksToWait(argv):
+		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" with BLOCK is not allowed in REST"), true
 	case d == HTTP && c.Flags&NoHTTP != 0:
 		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
 	case d == Script && c.Flags&NoScript != 0:

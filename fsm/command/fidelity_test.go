@@ -128,6 +128,8 @@ const randomCommands = 20_000
 func TestFidelityOfRandomCommands(t *testing.T) {
 	r, ours, now := startRedis(t), newReplica(t), int64(scripttest.Start)
 	differences := readDifferences(t)
+	// A node for each entry: then Redis's approximate trimming is exact too.
+	r.do([]byte("CONFIG"), []byte("SET"), []byte("stream-node-max-entries"), []byte("1"))
 	random := rand.New(rand.NewPCG(7, 11))
 	for i := range randomCommands {
 		if random.IntN(20) == 0 {
@@ -138,7 +140,10 @@ func TestFidelityOfRandomCommands(t *testing.T) {
 		if !sameEverywhere(r.version, s) {
 			continue
 		}
-		we, they := strings.ReplaceAll(s.Shown(ours.run(now, s)), "(nil array)", "(nil)"), s.Shown(r.do(s.Argv...))
+		reply := ours.run(now, s)
+		r.makeConsumer(s, reply)
+		we := strings.ReplaceAll(s.Shown(comparedInfo(r.version, s, reply)), "(nil array)", "(nil)")
+		they := s.Shown(comparedInfo(r.version, s, r.do(s.Argv...)))
 		if we != they && !explained(differences, r.version, s) {
 			t.Fatalf("command %d: %s\nRedis %s:\n%s\nwe:\n%s", i, s.Text, r.version, they, we)
 		}
@@ -147,7 +152,7 @@ func TestFidelityOfRandomCommands(t *testing.T) {
 
 func randomStep(random *rand.Rand) *scripttest.Step {
 	s := &scripttest.Step{Argv: commandtest.Random(random), Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
-	s.Unordered = !strings.ContainsRune("LZ", rune(s.Argv[0][0])) && !strings.HasPrefix(string(s.Argv[0]), "GEO") // the order of lists and sorted sets matters
+	s.Unordered = !strings.ContainsRune("LZX", rune(s.Argv[0][0])) && !strings.HasPrefix(string(s.Argv[0]), "GEO") // the order of lists and sorted sets matters
 	words := make([]string, len(s.Argv))
 	for i, w := range s.Argv {
 		if words[i] = string(w); words[i] == "" || scripttest.Quote(words[i]) != `"`+words[i]+`"` {
@@ -170,10 +175,10 @@ func sameEverywhere(version string, s *scripttest.Step) bool {
 	case "RANDOMKEY", "SCAN", "DBSIZE", "SSCAN", "HSCAN", "ZSCAN", "SPOP", "SRANDMEMBER", "HRANDFIELD", "ZRANDMEMBER":
 		return false
 	}
-	if !sameBits(version, s) {
+	if !sameBits(version, s) || !sameStreams(version, s) {
 		return false
 	}
-	if c := rows.Find(s.Argv); c != nil && (c.Flags&command.Blocking != 0 || older(version, c.Version)) {
+	if c := rows.Find(s.Argv); c != nil && (c.Flags&command.Blocking != 0 && c.Waits == nil || older(version, c.Version)) {
 		return false
 	}
 	return !older(version, "8.4") || !strings.Contains(s.Text, " IF")

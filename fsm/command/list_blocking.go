@@ -15,8 +15,11 @@ var (
 
 // Timeout is how many milliseconds the client of a Blocking command is willing to wait,
 // 0 for ever; now is the time in unix milliseconds. It is not ok if the command does not
-// block or the word is no timeout, which its handler then answers.
+// ask to wait or the word is no timeout, which its handler then answers.
 func (c *Command) Timeout(argv [][]byte, now int64) (ms int64, ok bool) {
+	if c.Waits != nil {
+		return c.Waits(argv, now)
+	}
 	at := c.TimeoutAt
 	if at < 0 {
 		at += len(argv)

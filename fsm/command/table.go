@@ -59,6 +59,7 @@ func families() []family {
 		{"bitmap", bitmapRows()},
 		{"hyperloglog", hyperLogLogRows()},
 		{"json", jsonRows()},
+		{"stream", streamRows()},
 		{"pubsub", pubsub()},
 	}
 }
@@ -139,7 +140,7 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	if refusal := tx.permit(c, argv); refusal != nil {
 		return nil, refusal
 	}
-	if v, refused := refusedAt(tx.Door, c); refused {
+	if v, refused := refusedAt(tx.Door, c, argv); refused {
 		return nil, ptr(v)
 	}
 	if refusal := tx.Limits.exceeds(tx, c, argv); refusal != nil {

@@ -1,6 +1,9 @@
 package cow
 
-import "slices"
+import (
+	"slices"
+	"sort"
+)
 
 const (
 	maxLeaf  = 64 // elements of a leaf, and children of an inner node
@@ -66,6 +69,28 @@ func (n *chunk[T]) child(i int) (j, at int) {
 		j++
 	}
 	return j, i
+}
+
+// Search is the position of the first element that before is false of, Len if there is
+// none: before must be true of all elements up to a position and of none from there on.
+func (q *Sequence[T]) Search(before func(T) bool) int {
+	n, start := q.root, 0
+	for len(n.kids) > 0 {
+		j := sort.Search(len(n.kids)-1, func(j int) bool { return !before(n.kids[j+1].node.first()) })
+		for _, k := range n.kids[:j] {
+			start += k.size
+		}
+		n = n.kids[j].node
+	}
+	return start + sort.Search(len(n.items), func(i int) bool { return !before(n.items[i]) })
+}
+
+// first is the first element below n, which has one.
+func (n *chunk[T]) first() T {
+	for len(n.kids) > 0 {
+		n = n.kids[0].node
+	}
+	return n.items[0]
 }
 
 // own returns n, or a copy of it that q may change.

@@ -120,6 +120,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeSet(r)
 	case SortedSet:
 		return decodeZSet(r)
+	case Stream:
+		return decodeStream(r)
 	case JSON:
 		return decodeDocument(r)
 	}

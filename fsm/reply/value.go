@@ -25,6 +25,7 @@ const (
 	KindBigNumber
 	KindPush
 	KindPairs
+	KindKeyed
 )
 
 // Value is one reply. The zero Value is Nil. Values are immutable: texts may be
@@ -70,6 +71,10 @@ func Set(v ...Value) Value { return Value{kind: KindSet, elems: v} }
 // RESP3, flat elsewhere.
 func Pairs(v ...Value) Value { return Value{kind: KindPairs, elems: v} }
 
+// Keyed is a list of alternating keys and values: a map in RESP3, an array of arrays of
+// two elsewhere, as XREAD answers.
+func Keyed(v ...Value) Value { return Value{kind: KindKeyed, elems: v} }
+
 // Push is an out-of-band message of RESP3, an array elsewhere.
 func Push(v ...Value) Value { return Value{kind: KindPush, elems: v} }
 
@@ -105,9 +110,22 @@ func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
 // Text is the string of a Status, Bulk, Error, Double, Verbatim or BigNumber value.
 func (v Value) Text() string { return v.text }
 
-// Elems are the elements of an Array, Map, Set, Push or Pairs value, those of a map and
-// of pairs alternating. They must not be changed.
+// Elems are the elements of an Array, Map, Set, Push, Pairs or Keyed value, those of a
+// map, of pairs and of a keyed list alternating. They must not be changed.
 func (v Value) Elems() []Value { return v.elems }
+
+// Nested is a Keyed value as it stands outside RESP3: an array of arrays of two. Any
+// other value is itself.
+func (v Value) Nested() Value {
+	if v.kind != KindKeyed {
+		return v
+	}
+	rows := make([]Value, len(v.elems)/2)
+	for i := range rows {
+		rows[i] = Array(v.elems[2*i : 2*i+2]...)
+	}
+	return Array(rows...)
+}
 
 // IsError tells whether v is an error.
 func (v Value) IsError() bool { return v.kind == KindError }

@@ -35,8 +35,11 @@ func Random(r *rand.Rand) [][]byte {
 	case 1, 2:
 		list = ranked
 	}
-	if r.IntN(4) == 0 {
+	switch r.IntN(8) {
+	case 0, 1:
 		list = documents
+	case 2, 3:
+		list = streams
 	}
 	if r.IntN(500) == 0 {
 		list = rare
@@ -75,5 +78,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return drawWord(r, drawJSON(r, word))
+	return drawWord(r, drawStream(r, drawJSON(r, word)))
 }

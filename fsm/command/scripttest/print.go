@@ -32,7 +32,7 @@ func Print(v reply.Value) string {
 		return "(verbatim) " + Quote(v.Text())
 	case reply.KindBulk:
 		return Quote(v.Text())
-	case reply.KindMap:
+	case reply.KindMap, reply.KindKeyed:
 		return pairs(v)
 	case reply.KindPairs:
 		return list(nested(v))
@@ -41,8 +41,8 @@ func Print(v reply.Value) string {
 }
 
 var (
-	marks = map[reply.Kind]string{reply.KindArray: ")", reply.KindSet: "~", reply.KindPush: ">", reply.KindMap: "#"}
-	names = map[reply.Kind]string{reply.KindArray: "array", reply.KindSet: "set", reply.KindPush: "push", reply.KindMap: "hash"}
+	marks = map[reply.Kind]string{reply.KindArray: ")", reply.KindSet: "~", reply.KindPush: ">", reply.KindMap: "#", reply.KindKeyed: "#"}
+	names = map[reply.Kind]string{reply.KindArray: "array", reply.KindSet: "set", reply.KindPush: "push", reply.KindMap: "hash", reply.KindKeyed: "hash"}
 )
 
 // list prints elements one a line, numbered, those of a nested one indented.

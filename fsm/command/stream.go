@@ -1,0 +1,67 @@
+package command
+
+import "trireme/fsm/env"
+
+// streamRows is the Stream family. The handlers stand in the files stream_*.go.
+func streamRows() []Command {
+	const (
+		read  = ReadOnly | ReadOnlyUser
+		write = Write | Fast
+		each  = "O(log n) for each ID, where n is the length of the stream"
+		pend  = "O(log n) for each ID, where n is the number of pending entries"
+		trim  = "<MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]"
+	)
+	second := KeySpec{First: 2, Last: 2, Step: 1}
+	return []Command{
+		{Name: "xack", Arity: -4, Flags: write, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: pend,
+			Syntax: "XACK key group id [id ...]", Summary: "Acknowledges entries that were delivered to a group, which are not pending any more, and returns how many were.", Run: xAck},
+		{Name: "xackdel", Arity: -6, Flags: write, Keys: firstKey, Since: env.Base, Version: "8.2.0", Complexity: pend,
+			Syntax: "XACKDEL key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Acknowledges entries and deletes them; returns for each 1 if it is deleted, 2 if another group needs it, -1 if it was not pending.", Run: xAckDel},
+		{Name: "xadd", Arity: -5, Flags: Write | DenyOOM | Fast, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(log n), where n is the length of the stream; O(m) where m entries are trimmed",
+			Syntax: "XADD key [NOMKSTREAM] [" + trim + "] <* | id> field value [field value ...]", Summary: "Appends an entry to a stream, which is made if it is missing, and returns the entry's ID.", Run: xAdd},
+		{Name: "xautoclaim", Arity: -6, Flags: write, Keys: firstKey, Since: env.Base, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
+			Syntax: "XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]", Summary: "Takes over pending entries that are idle and returns the ID to go on with, the entries, and the IDs of those that are deleted.", Run: xAutoClaim},
+		{Name: "xclaim", Arity: -6, Flags: write, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: pend,
+			Syntax: "XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Summary: "Takes over pending entries of other consumers and returns them.", Run: xClaim},
+		{Name: "xdel", Arity: -3, Flags: write, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: each,
+			Syntax: "XDEL key id [id ...]", Summary: "Deletes entries of a stream and returns how many there were.", Run: xDel},
+		{Name: "xdelex", Arity: -5, Flags: write, Keys: firstKey, Since: env.Base, Version: "8.2.0", Complexity: each,
+			Syntax: "XDELEX key [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Deletes entries with or without what is pending of them; returns for each 1 if it is deleted, 2 if a group needs it, -1 if it is not there.", Run: xDelEx},
+		{Name: "xgroup create", Arity: -5, Flags: Write | DenyOOM, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(log n), where n is the number of groups",
+			Syntax: "XGROUP CREATE key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]", Summary: "Makes a consumer group that reads a stream behind an ID.", Run: xGroupCreate},
+		{Name: "xgroup createconsumer", Arity: 5, Flags: Write | DenyOOM, Keys: second, Since: env.Base, Version: "6.2.0", Complexity: "O(log n), where n is the number of consumers",
+			Syntax: "XGROUP CREATECONSUMER key group consumer", Summary: "Makes a consumer of a group; returns 0 if there was one.", Run: xGroupCreateConsumer},
+		{Name: "xgroup delconsumer", Arity: 5, Flags: Write, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(n), where n is the number of entries pending with the consumer",
+			Syntax: "XGROUP DELCONSUMER key group consumer", Summary: "Removes a consumer with what is pending with it, and returns how much that was.", Run: xGroupDelConsumer},
+		{Name: "xgroup destroy", Arity: 4, Flags: Write, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(n), where n is the number of consumers",
+			Syntax: "XGROUP DESTROY key group", Summary: "Removes a consumer group; returns 0 if there was none.", Run: xGroupDestroy},
+		{Name: "xgroup help", Arity: 2, Flags: ReadOnlyUser, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "XGROUP HELP", Summary: "Returns the subcommands.", Run: xGroupHelp},
+		{Name: "xgroup setid", Arity: -5, Flags: Write, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(log n), where n is the number of groups",
+			Syntax: "XGROUP SETID key group <id | $> [ENTRIESREAD entries-read]", Summary: "Sets the ID of the last entry delivered to a group.", Run: xGroupSetID},
+		{Name: "xinfo consumers", Arity: 4, Flags: read, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(n), where n is the number of consumers",
+			Syntax: "XINFO CONSUMERS key group", Summary: "Returns the consumers of a group with their pending entries and idle times.", Run: xInfoConsumers},
+		{Name: "xinfo groups", Arity: 3, Flags: read, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(n), where n is the number of groups",
+			Syntax: "XINFO GROUPS key", Summary: "Returns the groups of a stream with what they read and what they have before them.", Run: xInfoGroups},
+		{Name: "xinfo help", Arity: 2, Flags: ReadOnlyUser, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "XINFO HELP", Summary: "Returns the subcommands.", Run: xInfoHelp},
+		{Name: "xinfo stream", Arity: -3, Flags: read, Keys: second, Since: env.Base, Version: "5.0.0", Complexity: "O(1); O(n) with FULL, where n is what it shows",
+			Syntax: "XINFO STREAM key [FULL [COUNT count]]", Summary: "Returns the counters and ends of a stream, with FULL its entries and groups too.", Run: xInfoStream},
+		{Name: "xlen", Arity: 2, Flags: read | Fast, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "XLEN key", Summary: "Returns the number of entries of a stream.", Run: xLen},
+		{Name: "xpending", Arity: -3, Flags: read, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(n), where n is the number of entries looked at; of consumers without a range",
+			Syntax: "XPENDING key group [[IDLE min-idle-time] start end count [consumer]]", Summary: "Returns what is pending in a group: a summary, or entries with consumer, idle time and number of deliveries.", Run: xPending},
+		{Name: "xrange", Arity: -4, Flags: read, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m), where n is the length of the stream and m of the result",
+			Syntax: "XRANGE key start end [COUNT count]", Summary: "Returns the entries between two IDs, both included unless behind (; - and + are the ends.", Run: xRange},
+		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Keys: streamKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
+			Syntax: "XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]", Summary: "Returns the entries of streams behind an ID each, waiting for one if asked to; $ is the last ID there was, + the last entry.", Run: xRead},
+		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking, Waits: blockTimeout, Keys: streamKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
+			Syntax: "XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", Summary: "Delivers entries to a consumer of a group: for > those that nobody of the group was given, otherwise its own pending ones behind an ID.", Run: xReadGroup},
+		{Name: "xrevrange", Arity: -4, Flags: read, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m), where n is the length of the stream and m of the result",
+			Syntax: "XREVRANGE key end start [COUNT count]", Summary: "XRANGE backwards.", Run: xRevRange},
+		{Name: "xsetid", Arity: -3, Flags: Write | DenyOOM | Fast, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]", Summary: "Sets the last ID of a stream and its counters.", Run: xSetID},
+		{Name: "xtrim", Arity: -4, Flags: Write, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(m), where m is the number of entries trimmed",
+			Syntax: "XTRIM key " + trim, Summary: "Removes the first entries of a stream until it has at most so many, or none below an ID, and returns how many went.", Run: xTrim},
+	}
+}

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"math"
+
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+var (
+	errClaimIdle     = reply.Error("ERR Invalid min-idle-time argument for XCLAIM")
+	errClaimIdleOpt  = reply.Error("ERR Invalid IDLE option argument for XCLAIM")
+	errClaimTime     = reply.Error("ERR Invalid TIME option argument for XCLAIM")
+	errClaimRetry    = reply.Error("ERR Invalid RETRYCOUNT option argument for XCLAIM")
+	errAutoClaimIdle = reply.Error("ERR Invalid min-idle-time argument for XAUTOCLAIM")
+	errAutoClaimMany = reply.Error("ERR COUNT must be > 0")
+)
+
+// claim is how XCLAIM and XAUTOCLAIM take over what is pending.
+type claim struct {
+	minIdle   int64 // milliseconds
+	delivered int64 // the new time of delivery
+	retries   int64 // the new count, -1 to count this delivery
+	justID    bool
+	force     bool
+	last      keyspace.StreamID
+}
+
+// take gives an entry to a consumer and shows it.
+func (p *claim) take(g *keyspace.StreamGroup, c *keyspace.StreamConsumer, e keyspace.StreamEntry, count, now int64) reply.Value {
+	switch {
+	case p.retries >= 0:
+		count = p.retries
+	case !p.justID:
+		count++
+	}
+	g.Assign(c, e.ID, p.delivered, count)
+	c.Active = now
+	if p.justID {
+		return shownID(e.ID)
+	}
+	return shownEntry(e)
+}
+
+// fresh tells whether an entry was delivered too lately to be taken.
+func (p *claim) fresh(q keyspace.StreamPending, now int64) bool {
+	return p.minIdle > 0 && now-q.Delivered < p.minIdle
+}
+
+// readIDs reads words as IDs up to the first that is none.
+func (a *Args) readIDs() (ids []keyspace.StreamID) {
+	for a.Left() > 0 && !a.bad {
+		id, _, ok := parseStreamID(a.argv[a.at], 0, false)
+		if !ok {
+			break
+		}
+		a.at++
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// options reads those of XCLAIM.
+func (p *claim) options(a *Args, now int64) {
+	for a.Left() > 0 && !a.bad {
+		switch more := a.Left() > 1; {
+		case a.Word("FORCE"):
+			p.force = true
+		case a.Word("JUSTID"):
+			p.justID = true
+		case more && a.Word("IDLE"):
+			p.delivered = now - a.IntOr(errClaimIdleOpt)
+		case more && a.Word("TIME"):
+			p.delivered = a.IntOr(errClaimTime)
+		case more && a.Word("RETRYCOUNT"):
+			p.retries = max(a.IntOr(errClaimRetry), -1)
+		case more && a.Word("LASTID"):
+			p.last = a.streamID()
+		default:
+			a.Fail(reply.Error("ERR Unrecognized XCLAIM option '" + shown(a.String()) + "'"))
+		}
+	}
+	if p.delivered < 0 || p.delivered > now { // clients compute it from clocks of their own
+		p.delivered = now
+	}
+}
+
+// forcedCount is how often an entry counts as delivered before FORCE takes it.
+const forcedCount = 1
+
+func xClaim(tx *Tx, a *Args) reply.Value {
+	key, group, consumer := a.Bytes(), a.Bytes(), a.Bytes()
+	e, ok := look(tx, key, keyspace.NewStreamLog)
+	if !ok {
+		return ErrWrongType
+	}
+	g := e.data.Group(keyspace.Alias(group))
+	if g == nil {
+		return errNoGroup(key, group, "")
+	}
+	p := claim{minIdle: a.IntOr(errClaimIdle), delivered: tx.Now, retries: -1}
+	ids := a.readIDs()
+	p.options(a, tx.Now)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	s := e.write()
+	g = s.Own(g.Name)
+	if p.last.Compare(g.Last) > 0 {
+		g.Last = p.last
+	}
+	c, made := g.OwnConsumer(keyspace.Alias(consumer), tx.Now)
+	c.Seen = tx.Now
+	taken := []reply.Value{}
+	for _, id := range ids {
+		q, pending := g.FindPending(id)
+		entry, there := s.Get(id)
+		switch {
+		case !there:
+			g.Acknowledge(id) // nobody can do anything with it any more
+		case pending && p.fresh(q, tx.Now), !pending && !p.force:
+		case !pending:
+			taken = append(taken, p.take(g, c, entry, forcedCount, tx.Now))
+		default:
+			taken = append(taken, p.take(g, c, entry, q.Count, tx.Now))
+		}
+	}
+	e.end(1, StreamEvent, onlyIf(made, consumerMade)...)
+	return reply.Array(taken...)
+}
+
+// What XAUTOCLAIM looks at: for each entry asked for at most so many.
+const (
+	autoClaimCount   = 100
+	autoClaimLooks   = 10
+	autoClaimMostAll = math.MaxInt64 / 16
+)
+
+func xAutoClaim(tx *Tx, a *Args) reply.Value {
+	key, group, consumer := a.Bytes(), a.Bytes(), a.Bytes()
+	p := claim{minIdle: a.IntOr(errAutoClaimIdle), delivered: tx.Now, retries: -1}
+	start, count := a.startID(a.Bytes()), int64(autoClaimCount)
+	for a.Left() > 0 && !a.bad {
+		switch {
+		case a.Left() > 1 && a.Word("COUNT"):
+			if count = a.IntOr(errAutoClaimMany); count < 1 || count > autoClaimMostAll {
+				a.Fail(errAutoClaimMany)
+			}
+		case a.Word("JUSTID"):
+			p.justID = true
+		default:
+			a.Fail(ErrSyntax)
+		}
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	e, ok := look(tx, key, keyspace.NewStreamLog)
+	if !ok {
+		return ErrWrongType
+	}
+	g := e.data.Group(keyspace.Alias(group))
+	if g == nil {
+		return errNoGroup(key, group, "")
+	}
+	s := e.write()
+	g = s.Own(g.Name)
+	c, made := g.OwnConsumer(keyspace.Alias(consumer), tx.Now)
+	c.Seen = tx.Now
+	v := p.sweep(tx, s, g, c, start, count)
+	e.end(1, StreamEvent, onlyIf(made, consumerMade)...)
+	return v
+}
+
+// sweep takes what is idle from an ID on. What is pending of entries that are gone is
+// dropped and told.
+func (p *claim) sweep(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, start keyspace.StreamID, count int64) reply.Value {
+	taken, gone := []reply.Value{}, []reply.Value{}
+	i := g.PendingFrom(start)
+	for looks := count * autoClaimLooks; looks > 0 && count > 0 && i < g.Pending(); looks-- {
+		q := g.PendingAt(i)
+		entry, there := s.Get(q.ID)
+		switch {
+		case !there:
+			g.Acknowledge(q.ID)
+			gone = append(gone, shownID(q.ID))
+			count--
+			continue
+		case !p.fresh(q, tx.Now):
+			taken = append(taken, p.take(g, c, entry, q.Count, tx.Now))
+			count--
+		}
+		i++
+	}
+	next := keyspace.StreamID{}
+	if i < g.Pending() {
+		next = g.PendingAt(i).ID
+	}
+	return reply.Array(shownID(next), reply.Array(taken...), reply.Array(gone...))
+}

@@ -1,0 +1,125 @@
+package command
+
+import (
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// errNoMeaning is the error for $ and +, which name no place in a group.
+func errNoMeaning(id string) reply.Value {
+	return reply.Error("ERR The " + id + " ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The " +
+		id + " ID would just return an empty result set.")
+}
+
+// newEntries is what > stands for.
+var newEntries = keyspace.MaxStreamID
+
+// xReadGroup is a write whatever it finds: the consumer is made, and its idle time starts
+// again.
+func xReadGroup(tx *Tx, a *Args) reply.Value {
+	p := readStreamRead(a, tx.Now, true)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	from := make([]keyspace.StreamID, len(p.keys))
+	for i, key := range p.keys {
+		_, s, ok := find[*keyspace.StreamLog](tx, key)
+		switch {
+		case !ok:
+			return ErrWrongType
+		case s.Group(keyspace.Alias(p.group)) == nil:
+			return errNoGroup(key, p.group, " in XREADGROUP with GROUP option")
+		}
+		var bad *reply.Value
+		if from[i], bad = groupReadAfter(p.ids[i]); bad != nil {
+			return *bad
+		}
+	}
+	var found []reply.Value
+	for i, key := range p.keys {
+		if entries, served := p.serve(tx, key, from[i]); served {
+			found = append(found, reply.Bulk(string(key)), reply.Array(entries...))
+		}
+	}
+	return keyed(found)
+}
+
+func groupReadAfter(word []byte) (id keyspace.StreamID, bad *reply.Value) {
+	switch w := string(word); w {
+	case ">":
+		return newEntries, nil
+	case "$", "+":
+		return id, ptr(errNoMeaning(w))
+	}
+	id, _, ok := parseStreamID(word, 0, false)
+	if !ok {
+		return id, &errStreamID
+	}
+	return id, nil
+}
+
+// serve reads one stream for the group: entries that were never delivered to it, or the
+// consumer's own that it did not acknowledge. The reference service makes no consumer
+// for a read without acknowledgements; its clients see that over HTTP.
+func (p *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries []reply.Value, served bool) {
+	e, _ := look(tx, key, keyspace.NewStreamLog)
+	before := e.data.Group(keyspace.Alias(p.group))
+	fresh := from == newEntries
+	some := !fresh || e.data.Top().Compare(before.Last) > 0
+	name := keyspace.Alias(p.consumer)
+	anonymous := p.noAck && tx.Door.rest() && before.Consumer(name) == nil
+	if anonymous && (!fresh || !some) {
+		return nil, some
+	}
+	s := e.write()
+	g := s.Own(before.Name)
+	var c *keyspace.StreamConsumer
+	made := false
+	if !anonymous {
+		c, made = g.OwnConsumer(name, tx.Now)
+		c.Seen = tx.Now
+	}
+	switch {
+	case fresh && some:
+		entries = p.deliver(tx, s, g, c)
+	case some:
+		entries = p.history(tx, s, g, c, from)
+	}
+	e.end(1, StreamEvent, onlyIf(made, consumerMade)...)
+	return entries, some
+}
+
+// deliver gives entries behind the group's last one to a consumer.
+func (p *streamRead) deliver(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer) (entries []reply.Value) {
+	start, _ := g.Last.Next()
+	s.Ascend(s.From(start), func(e keyspace.StreamEntry) bool {
+		entries = append(entries, shownEntry(e))
+		s.Deliver(g, e.ID)
+		if !p.noAck {
+			g.Assign(c, e.ID, tx.Now, 1)
+			c.Active = tx.Now
+		}
+		return int64(len(entries)) != p.count
+	})
+	return entries
+}
+
+// history gives what is pending with a consumer behind an ID again. An entry that is
+// gone has null in place of its fields.
+func (p *streamRead) history(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, from keyspace.StreamID) (entries []reply.Value) {
+	var again []keyspace.StreamPending
+	start, _ := from.Next()
+	g.EachPendingOf(c, start, func(q keyspace.StreamPending) bool {
+		if e, ok := s.Get(q.ID); ok {
+			again = append(again, q)
+			entries = append(entries, shownEntry(e))
+		} else {
+			entries = append(entries, reply.Array(shownID(q.ID), reply.NilArray()))
+		}
+		return int64(len(entries)) != p.count
+	})
+	for _, q := range again {
+		g.Assign(c, q.ID, tx.Now, q.Count+1)
+	}
+	return entries
+}

@@ -1,0 +1,180 @@
+package command
+
+import (
+	"trireme/fsm/keyspace"
+	"trireme/fsm/reply"
+)
+
+// references says what becomes of a deleted entry where it is pending in groups.
+type references uint8
+
+const (
+	keepReferences references = iota
+	dropReferences
+	onlyAcknowledged // entries that some group still needs are not deleted
+)
+
+// references reads one of the three words, if one of them is next.
+func (a *Args) references() (r references, ok bool) {
+	switch {
+	case a.Word("KEEPREF"):
+		return keepReferences, true
+	case a.Word("DELREF"):
+		return dropReferences, true
+	case a.Word("ACKED"):
+		return onlyAcknowledged, true
+	}
+	return 0, false
+}
+
+// trimming is how XADD and XTRIM cut a stream.
+type trimming struct {
+	given   bool
+	byID    bool // MINID, otherwise MAXLEN
+	maxLen  int64
+	minID   keyspace.StreamID
+	approx  bool
+	limit   int64 // most entries to cut, 0 for any number
+	limited bool  // LIMIT was given
+	refs    references
+	refSet  bool
+}
+
+// trimLimit is how many entries an approximate trim cuts without LIMIT: a hundred of
+// Redis's nodes of a hundred entries.
+const trimLimit = 10_000
+
+var (
+	errTwoTrims    = reply.Error("ERR syntax error, MAXLEN and MINID options at the same time are not compatible")
+	errTrimLength  = reply.Error("ERR The MAXLEN argument must be >= 0.")
+	errTrimLimit   = reply.Error("ERR The LIMIT argument must be >= 0.")
+	errLimitAlone  = reply.Error("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy")
+	errLimitExact  = reply.Error("ERR syntax error, LIMIT cannot be used without the special ~ option")
+	errNoTrimGiven = reply.Error("ERR syntax error, XTRIM must be called with a trimming strategy")
+)
+
+// option reads one option of trimming, if one is next.
+func (t *trimming) option(a *Args) bool {
+	switch more := a.Left() > 1; {
+	case more && a.Word("MAXLEN"):
+		if t.strategy(a) {
+			if t.maxLen = a.Int(); t.maxLen < 0 {
+				a.Fail(errTrimLength)
+			}
+		}
+	case more && a.Word("MINID"):
+		if t.strategy(a) {
+			t.byID, t.minID = true, a.streamID()
+		}
+	case more && a.Word("LIMIT"):
+		t.limited = true
+		if t.limit = a.Int(); t.limit < 0 {
+			a.Fail(errTrimLimit)
+		}
+	default:
+		refs, ok := a.references()
+		if ok && t.refSet {
+			a.Fail(ErrSyntax)
+		}
+		if ok {
+			t.refs, t.refSet = refs, true
+		}
+		return ok
+	}
+	return true
+}
+
+// strategy reads ~ or = behind MAXLEN or MINID.
+func (t *trimming) strategy(a *Args) bool {
+	if t.given {
+		a.Fail(errTwoTrims)
+		return false
+	}
+	t.given = true
+	if a.Left() > 1 {
+		t.approx = a.Word("~")
+		if !t.approx {
+			a.Word("=")
+		}
+	}
+	return true
+}
+
+// judge records what is wrong with the options together.
+func (t *trimming) judge(a *Args, must bool) {
+	switch {
+	case t.limit != 0 && !t.given:
+		a.Fail(errLimitAlone)
+	case must && !t.given:
+		a.Fail(errNoTrimGiven)
+	case t.limited && !t.approx:
+		a.Fail(errLimitExact)
+	case t.approx && !t.limited:
+		t.limit = trimLimit
+	}
+}
+
+// excess is how many entries at the head are to go. Approximate trimming differs from
+// exact trimming by its limit only: where Redis leaves whatever shares a node with an
+// entry to keep, every replica here cuts to the length or ID that was asked for, which
+// is what the word almost promises.
+func (t *trimming) excess(s *keyspace.StreamLog) int {
+	if !t.given {
+		return 0
+	}
+	n := max(int64(s.Len())-t.maxLen, 0)
+	if t.byID {
+		n = int64(s.From(t.minID))
+	}
+	if t.limit > 0 && t.refs != onlyAcknowledged {
+		n = min(n, t.limit)
+	}
+	return int(n)
+}
+
+// trim cuts a stream that may be changed and says how many entries went.
+func (t *trimming) trim(s *keyspace.StreamLog) int {
+	n := t.excess(s)
+	switch t.refs {
+	case onlyAcknowledged:
+		return t.trimAcknowledged(s, n)
+	case dropReferences:
+		for i := range n {
+			s.Forget(s.At(i).ID)
+		}
+	}
+	s.DropFirst(n)
+	return n
+}
+
+// trimAcknowledged cuts entries that no group needs any more: with MAXLEN as many as are
+// too many, wherever they stand, with MINID those among the first n.
+func (t *trimming) trimAcknowledged(s *keyspace.StreamLog, n int) int {
+	if n == 0 {
+		return 0
+	}
+	read := s.ReadByAll()
+	most := n
+	if t.limit > 0 {
+		most = int(min(int64(n), t.limit))
+	}
+	var free []keyspace.StreamID
+	head, i := 0, 0
+	s.Ascend(0, func(e keyspace.StreamEntry) bool {
+		if len(free) == most || t.byID && i == n || e.ID.Compare(read) > 0 {
+			return false
+		}
+		if !s.Referenced(e.ID) {
+			if free = append(free, e.ID); head == i {
+				head++
+			}
+		}
+		i++
+		return true
+	})
+	s.DropFirst(head)
+	for _, id := range free[head:] {
+		s.Delete(id)
+	}
+	return len(free)
+}

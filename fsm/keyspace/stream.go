@@ -1,0 +1,232 @@
+package keyspace
+
+import (
+	"encoding/binary"
+
+	"trireme/fsm/cow"
+)
+
+// The logical overheads of streams in bytes.
+const (
+	streamCost   = 160
+	entryCost    = 48
+	groupCost    = 256
+	consumerCost = 192
+	pendingCost  = 112
+)
+
+// StreamEntry is an entry of a stream: its ID and its fields and values, which stand
+// packed in one string, each behind its length, so that an entry is one allocation and a
+// reply shares it.
+type StreamEntry struct {
+	ID     StreamID
+	packed string
+}
+
+// NewStreamEntry makes an entry of fields and values, alternating, which it copies.
+func NewStreamEntry(id StreamID, words [][]byte) StreamEntry {
+	size := 0
+	for _, w := range words {
+		size += binary.MaxVarintLen32 + len(w)
+	}
+	packed := make([]byte, 0, size)
+	for _, w := range words {
+		packed = append(binary.AppendUvarint(packed, uint64(len(w))), w...)
+	}
+	return StreamEntry{id, string(packed)}
+}
+
+// Words calls f for every field and value, alternating. They may be kept.
+func (e StreamEntry) Words(f func(word string)) {
+	for rest := e.packed; rest != ""; {
+		var word string
+		word, rest, _ = cutWord(rest)
+		f(word)
+	}
+}
+
+// Count is the number of fields and values together.
+func (e StreamEntry) Count() (n int) {
+	e.Words(func(string) { n++ })
+	return n
+}
+
+// cutWord takes the first word off a packed entry; it is not ok if there is none whole.
+func cutWord(packed string) (word, rest string, ok bool) {
+	n, shift := uint64(0), 0
+	for i := 0; i < len(packed) && shift < 35; i, shift = i+1, shift+7 {
+		n |= uint64(packed[i]&0x7f) << shift
+		if packed[i] >= 0x80 {
+			continue
+		}
+		if packed = packed[i+1:]; n > uint64(len(packed)) {
+			return "", "", false
+		}
+		return packed[:n], packed[n:], true
+	}
+	return "", "", false
+}
+
+func (e StreamEntry) size() int64 { return entryCost + int64(len(e.packed)) }
+
+// StreamLog is the container of a stream: entries in the order of their IDs, and the
+// consumer groups that read them. It stays when its last entry goes. Nil is the empty
+// stream, for reading.
+type StreamLog struct {
+	Owned
+	entries *cow.Sequence[StreamEntry]
+	groups  *cow.Sequence[*StreamGroup] // by name
+	last    StreamID
+	deleted StreamID
+	added   int64
+	version *streamVersion
+}
+
+// streamVersion marks the groups and consumers that one version of a stream may change
+// in place, and counts that version's logical size.
+type streamVersion struct{ size int64 }
+
+// NewStreamLog is an empty stream.
+func NewStreamLog() *StreamLog {
+	return &StreamLog{entries: cow.NewSequence[StreamEntry](), groups: cow.NewSequence[*StreamGroup](), version: &streamVersion{size: streamCost}}
+}
+
+// Type is Stream.
+func (*StreamLog) Type() Type { return Stream }
+
+// Size is the logical size in bytes.
+func (s *StreamLog) Size() int64 { return s.version.size }
+
+// Clone copies the stream in constant time.
+func (s *StreamLog) Clone() Container {
+	c := *s
+	c.Owned = Owned{}
+	c.entries, c.groups, c.version = s.entries.Snapshot(), s.groups.Snapshot(), &streamVersion{size: s.version.size}
+	return &c
+}
+
+// Len is the number of entries.
+func (s *StreamLog) Len() int {
+	if s == nil {
+		return 0
+	}
+	return s.entries.Len()
+}
+
+// First is the ID of the first entry, 0-0 without any.
+func (s *StreamLog) First() StreamID {
+	if s.Len() == 0 {
+		return StreamID{}
+	}
+	return s.entries.At(0).ID
+}
+
+// Top is the ID of the last entry that is there, 0-0 without any.
+func (s *StreamLog) Top() StreamID {
+	if s.Len() == 0 {
+		return StreamID{}
+	}
+	return s.entries.At(s.Len() - 1).ID
+}
+
+// Last is the greatest ID that an entry ever had, or what XSETID made of it.
+func (s *StreamLog) Last() StreamID {
+	if s == nil {
+		return StreamID{}
+	}
+	return s.last
+}
+
+// MaxDeleted is the greatest ID of an entry that was deleted from between others, 0-0 if
+// none was: trimming the head leaves no gap.
+func (s *StreamLog) MaxDeleted() StreamID { return s.deleted }
+
+// Added is how many entries were ever added.
+func (s *StreamLog) Added() int64 { return s.added }
+
+// SetLast sets the greatest ID, and the greatest deleted one unless it is 0-0, and how
+// many entries were ever added unless that is negative. last must not be below an
+// entry's.
+func (s *StreamLog) SetLast(last, deleted StreamID, added int64) {
+	s.last = last
+	if !deleted.Zero() {
+		s.deleted = deleted
+	}
+	if added >= 0 {
+		s.added = added
+	}
+}
+
+// Append adds an entry, whose ID is above Last.
+func (s *StreamLog) Append(e StreamEntry) {
+	s.entries.Insert(s.entries.Len(), e)
+	s.last = e.ID
+	s.added++
+	s.version.size += e.size()
+}
+
+// From is the position of the first entry whose ID is not below id.
+func (s *StreamLog) From(id StreamID) int {
+	if s.Len() == 0 || id.Zero() {
+		return 0
+	}
+	return s.entries.Search(func(e StreamEntry) bool { return e.ID.Compare(id) < 0 })
+}
+
+// At is the entry at a position; 0 <= i < Len.
+func (s *StreamLog) At(i int) StreamEntry { return s.entries.At(i) }
+
+// Get is the entry of an ID.
+func (s *StreamLog) Get(id StreamID) (e StreamEntry, ok bool) {
+	i, ok := s.find(id)
+	if !ok {
+		return e, false
+	}
+	return s.entries.At(i), true
+}
+
+func (s *StreamLog) find(id StreamID) (i int, ok bool) {
+	i = s.From(id)
+	return i, i < s.Len() && s.entries.At(i).ID == id
+}
+
+// Ascend calls f for the entries from a position on, in order, until it returns false.
+func (s *StreamLog) Ascend(from int, f func(e StreamEntry) bool) {
+	if s != nil {
+		s.entries.Ascend(from, func(_ int, e StreamEntry) bool { return f(e) })
+	}
+}
+
+// Descend calls f for the entries from a position down to the first, until it returns
+// false.
+func (s *StreamLog) Descend(from int, f func(e StreamEntry) bool) {
+	if s != nil {
+		s.entries.Descend(from, func(_ int, e StreamEntry) bool { return f(e) })
+	}
+}
+
+// Delete removes the entry of an ID and tells whether there was one.
+func (s *StreamLog) Delete(id StreamID) bool {
+	i, ok := s.find(id)
+	if !ok {
+		return false
+	}
+	e := s.entries.Delete(i)
+	s.version.size -= e.size()
+	if id.Compare(s.deleted) > 0 {
+		s.deleted = id
+	}
+	return true
+}
+
+// DropFirst removes the first n entries; 0 <= n <= Len.
+func (s *StreamLog) DropFirst(n int) {
+	if n == 0 {
+		return
+	}
+	s.entries.Ascend(0, func(i int, e StreamEntry) bool {
+		s.version.size -= e.size()
+		return i+1 < n
+	})
+	s.entries.Keep(n, s.entries.Len())
+}
