@@ -14,7 +14,7 @@ const generated = "<!-- Written by cmd/commanddocs from the command table. Do no
 var titles = map[string]string{
 	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server", "acl": "Users (ACL)",
 	"hash": "Hashes", "list": "Lists", "set": "Sets",
-	"sorted-set": "Sorted sets", "geo": "Geo", "hyperloglog": "HyperLogLog", "bitmap": "Bitmaps",
+	"sorted-set": "Sorted sets", "stream": "Streams", "geo": "Geo", "hyperloglog": "HyperLogLog", "bitmap": "Bitmaps",
 	"json": "JSON documents", "pubsub": "Pub/Sub",
 }
 

@@ -150,7 +150,7 @@ func (tx *Tx) missed(key []byte) { tx.Event(MissEvent, "keymiss", key) }
 var readers = map[string]bool{
 	"bitop": true, "copy": true, "georadius": true, "georadiusbymember": true, "geosearchstore": true, "getdel": true,
 	"getex": true, "getset": true, "pfmerge": true, "sdiffstore": true, "sinterstore": true, "sort": true, "sunionstore": true,
-	"xreadgroup": true, "zdiffstore": true, "zinterstore": true, "zrangestore": true, "zunionstore": true,
+	"xack": true, "xackdel": true, "xautoclaim": true, "xclaim": true, "xreadgroup": true, "zdiffstore": true, "zinterstore": true, "zrangestore": true, "zunionstore": true,
 }
 
 // tellsMiss tells whether a key that the command doesn't find is a miss, as in Redis. Only

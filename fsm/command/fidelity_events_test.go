@@ -114,6 +114,7 @@ func TestFidelityOfEvents(t *testing.T) {
 				continue
 			}
 			v := ours.apply(now, &s, fsm.Single, s.Argv)[0]
+			ear.r.makeConsumer(&s, v)
 			theirs := ear.r.do(s.Argv...)
 			we, they := timeless(*events, gone, 1), timeless(ear.since(), gone, -1)
 			*events = nil
@@ -146,6 +147,7 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 	differences, gone := readDifferences(t), map[string]int{}
 	ear.r.setClock(now)
 	ear.reset("EAmn")
+	ear.r.trimExactly()
 	events := ours.listen("EAmn")
 	random := rand.New(rand.NewPCG(17, 5))
 	for i := range randomCommands {
@@ -158,6 +160,7 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 			continue
 		}
 		v := ours.apply(now, s, fsm.Single, s.Argv)[0]
+		ear.r.makeConsumer(s, v)
 		theirs := ear.r.do(s.Argv...)
 		we, they := timeless(*events, gone, 1), timeless(ear.since(), gone, -1)
 		*events = nil
