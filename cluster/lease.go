@@ -47,14 +47,14 @@ func (l *lease) holds() bool {
 // readSession is a read of this node's own state under its lease. The lease is looked
 // at before and after: a process that was stopped in between has read too old a state.
 // served is false if the read has to be a linearizable one.
-func (n *Node) readSession(ctx context.Context, index uint64, fn func(*fsm.View)) (got fsm.ReadAt, served bool, err error) {
+func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (got fsm.ReadAt, served bool, err error) {
 	if !n.lease.holds() {
 		return got, false, nil
 	}
-	if err := n.await(ctx, index); err != nil {
+	if err := n.await(ctx, r.AtLeast); err != nil {
 		return got, false, err
 	}
-	got = n.view(readPoint{}, fn)
+	got = n.view(r, readPoint{}, fn)
 	return got, n.lease.holds(), nil
 }
 

@@ -111,10 +111,10 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 // Read runs fn on a state as new as r asks; see fsm.Reader.
 func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
 	if r.Mode == fsm.Stale {
-		return n.readStale(ctx, r.AtLeast, fn)
+		return n.readStale(ctx, r, fn)
 	}
 	if r.Mode == fsm.SessionRead {
-		if at, served, err := n.readSession(ctx, r.AtLeast, fn); served || err != nil {
+		if at, served, err := n.readSession(ctx, r, fn); served || err != nil {
 			return at, err
 		}
 	}
@@ -129,28 +129,33 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	if err := n.await(ctx, r.AtLeast); err != nil {
 		return fsm.ReadAt{}, err
 	}
-	return n.view(p, fn), nil
+	return n.view(r, p, fn), nil
 }
 
 // readStale reads what this node has. The age is taken after the read as well: the
 // process may have been stopped meanwhile.
-func (n *Node) readStale(ctx context.Context, index uint64, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	if err := n.await(ctx, index); err != nil {
+func (n *Node) readStale(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	if err := n.await(ctx, r.AtLeast); err != nil {
 		return fsm.ReadAt{}, err
 	}
 	before := n.age()
 	began := time.Now()
-	got := n.view(readPoint{}, fn)
+	got := n.view(r, readPoint{}, fn)
 	got.AgeMillis = before + time.Since(began).Milliseconds()
 	return got, nil
 }
 
 // view runs fn on this node's state at the time of p.
-func (n *Node) view(p readPoint, fn func(*fsm.View)) (got fsm.ReadAt) {
-	n.machine.View(p.now, seed(), func(v *fsm.View) {
+func (n *Node) view(r fsm.Reading, p readPoint, fn func(*fsm.View)) (got fsm.ReadAt) {
+	see := func(v *fsm.View) {
 		got.Index, got.Now = v.Index(), v.Now()
 		fn(v)
-	})
+	}
+	if r.Long {
+		n.machine.ViewFork(p.now, seed(), see)
+	} else {
+		n.machine.View(p.now, seed(), see)
+	}
 	return got
 }
 

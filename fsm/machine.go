@@ -209,8 +209,20 @@ type View struct {
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	v := View{s: m.state, host: m.host.Load()}
-	v.e.Reset(m.index, max(now, m.state.clock), m.state.level, seed, 0)
+	m.show(m.state, m.index, now, seed, fn)
+}
+
+// ViewFork is View for a read that takes long: fn is given a fork of the state, and no
+// lock is held while it runs. The fork costs constant time, and some copying to the
+// writes behind it.
+func (m *Machine) ViewFork(now int64, seed [16]byte, fn func(*View)) {
+	f := m.Fork()
+	m.show(f.s, f.index, now, seed, fn)
+}
+
+func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, fn func(*View)) {
+	v := View{s: s, host: m.host.Load()}
+	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
 	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
 	fn(&v)
 }

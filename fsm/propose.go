@@ -75,6 +75,8 @@ type Reading struct {
 	Mode Consistency
 	// AtLeast is the lowest index to read at, in any mode.
 	AtLeast uint64
+	// Long says that the read may take long: writes then don't wait for it.
+	Long bool
 }
 
 // ReadAt says what state a read saw.
@@ -85,6 +87,9 @@ type ReadAt struct {
 	// AgeMillis bounds how long ago this node last knew itself up to date.
 	AgeMillis int64
 }
+
+// ShortRead is the most commands of a read that is not Long.
+const ShortRead = lockedCommands
 
 // Reader runs fn once on a state that is as new as r asks.
 type Reader interface {

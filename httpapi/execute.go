@@ -163,6 +163,7 @@ func (c *call) discard(refusal reply.Value) {
 
 // read runs the rows on one view.
 func (c *call) read() {
+	c.reading.Long = c.long()
 	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.running)
 	switch {
 	case err != nil:
@@ -189,6 +190,20 @@ func (c *call) read() {
 	}
 	c.show(c.rows...)
 	c.answerAll()
+}
+
+// long tells whether the rows may take so long that no write should wait for them: many
+// commands, or one that looks at every key.
+func (c *call) long() bool {
+	if len(c.rows) > fsm.ShortRead {
+		return true
+	}
+	for _, argv := range c.rows {
+		if len(argv) > 0 && len(argv[0]) == len("KEYS") && command.EqualFold(argv[0], "KEYS") {
+			return true
+		}
+	}
+	return false
 }
 
 // readAgain is for a read whose state knew its token no more. If that state could be

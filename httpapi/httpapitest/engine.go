@@ -184,12 +184,17 @@ func (e *Engine) Read(_ context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 		now = 0 // the state's own time
 	}
 	var at fsm.ReadAt
-	e.Machine.View(now, seed, func(v *fsm.View) {
+	see := func(v *fsm.View) {
 		at = fsm.ReadAt{Index: v.Index(), Now: v.Now()}
 		if r.AtLeast <= v.Index() {
 			fn(v)
 		}
-	})
+	}
+	if r.Long {
+		e.Machine.ViewFork(now, seed, see)
+	} else {
+		e.Machine.View(now, seed, see)
+	}
 	if r.AtLeast > at.Index {
 		return fsm.ReadAt{}, fsm.ErrTooStale
 	}
