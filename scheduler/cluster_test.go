@@ -1,0 +1,219 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"trireme/cluster"
+	"trireme/cluster/clustertest"
+	"trireme/egress"
+	"trireme/fsm"
+	"trireme/fsm/queue"
+	"trireme/scheduler"
+)
+
+// fleet is a cluster of three nodes, each with a courier.
+type fleet struct {
+	*clustertest.Cluster
+	transport *egress.Transport
+
+	net *clustertest.Network
+
+	mu       sync.Mutex
+	live     []*cluster.Node // those that are asked; nil for one that is stopped
+	couriers map[*cluster.Node]*scheduler.Scheduler
+}
+
+func startFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{net: clustertest.NewNetwork(), couriers: map[*cluster.Node]*scheduler.Scheduler{}}
+	f.transport = egress.NewTransport(egress.Options{IdlePerHost: 64, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	f.Cluster = clustertest.Start(t, 3, func(o *cluster.Options) {
+		f.net.Adjust(o)
+		o.Leading = func(ctx context.Context, n *cluster.Node) { f.courier(n).Run(ctx) }
+	})
+	f.live = slices.Clone(f.Nodes)
+	t.Cleanup(func() {
+		ended, end := context.WithCancel(context.Background())
+		end()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, s := range f.couriers {
+			s.Close(ended)
+		}
+		f.transport.Close()
+	})
+	if _, err := fsm.Do(t.Context(), f.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *fleet) courier(n *cluster.Node) *scheduler.Scheduler {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.couriers[n]
+	if s == nil {
+		sender := scheduler.NewSender(scheduler.SenderOptions{
+			Transport: f.transport, Prefixes: []string{"Svc", "Upstash"}, Keys: func() queue.Keys { return scheduler.Keys(n) },
+		})
+		s = scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: sender, Senders: 128, HostShare: 128})
+		f.couriers[n] = s
+	}
+	return s
+}
+
+// publish publishes through any node, until it is known to be stored. A message whose
+// publication is not known to have failed may be there twice, under another id.
+func (f *fleet) publish(ctx context.Context, p queue.Publication) (id queue.ID, err error) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+		f.mu.Lock()
+		n := f.live[rand.IntN(len(f.live))]
+		f.mu.Unlock()
+		if n == nil {
+			continue
+		}
+		out, err := fsm.Do(ctx, n, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
+		if err == nil && out.Items[0].Refused == nil {
+			return out.Items[0].Messages[0].ID, nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return queue.ID{}, fmt.Errorf("not published")
+}
+
+// restart stops the node that leads and starts it again.
+func (f *fleet) restart() {
+	i := f.Leader()
+	f.mu.Lock()
+	f.live[i] = nil
+	f.mu.Unlock()
+	f.Stop(i)
+	f.StartAll()
+	f.mu.Lock()
+	f.live[i] = f.Nodes[i]
+	f.mu.Unlock()
+}
+
+// cutOff parts the node that leads from the others until one of them leads.
+func (f *fleet) cutOff() {
+	old := f.Leader()
+	f.net.Cut(f.List[old].ID)
+	for f.Leader() == old || f.Nodes[old].IsLeader() {
+		time.Sleep(time.Millisecond)
+	}
+	f.net.Heal(f.List[old].ID)
+	f.WaitReady()
+}
+
+// tally counts what a sink has taken and refused, by message.
+type tally struct {
+	mu    sync.Mutex
+	taken map[string]int
+	tried map[string]int
+}
+
+// flaky refuses one attempt in five.
+func (c *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := r.Header.Get("Upstash-Message-Id")
+	c.tried[id]++
+	if rand.IntN(5) == 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	c.taken[id]++
+}
+
+// TestEveryMessageArrives: leaders are stopped and cut off while messages are published and
+// delivered to a sink that refuses one in five; each message is taken or in the dead
+// letters, and what is taken twice was under way when a leader was lost.
+func TestEveryMessageArrives(t *testing.T) {
+	messages, losses := 1500, 3
+	if testing.Short() {
+		messages = 300
+	}
+	f := startFleet(t)
+	c := &tally{taken: map[string]int{}, tried: map[string]int{}}
+	sink := httptest.NewServer(c)
+	t.Cleanup(sink.Close)
+
+	options := queue.Options{Given: queue.GivenRetries | queue.GivenRetryDelay, Retries: 3, RetryDelay: "20"}
+	ids := make(chan queue.ID, messages)
+	var publishers sync.WaitGroup
+	for range 8 {
+		publishers.Go(func() {
+			for range messages / 8 {
+				id, err := f.publish(t.Context(), queue.Publication{URL: sink.URL, Body: []byte("x"), Options: options})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids <- id
+			}
+		})
+	}
+	f.restart()
+	f.cutOff()
+	f.restart()
+	publishers.Wait()
+	close(ids)
+
+	dead := 0
+	for id := range ids {
+		state := f.final(t, id)
+		c.mu.Lock()
+		taken := c.taken[id.String()]
+		c.mu.Unlock()
+		switch {
+		case state == queue.Delivered && taken == 0:
+			t.Errorf("%s is told as delivered and never was", id)
+		case state == queue.Failed:
+			dead++
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	twice, extra := 0, 0
+	for id, n := range c.tried {
+		if c.taken[id] > 1 {
+			twice++
+		}
+		if n > 4 {
+			extra += n - 4
+		}
+	}
+	t.Logf("%d messages, %d dead letters, %d taken twice, %d attempts beyond one and three retries", len(c.tried), dead, twice, extra)
+	if twice > 128*losses {
+		t.Errorf("%d were taken twice; at most the claims under way at %d losses of a leader may be", twice, losses)
+	}
+}
+
+// final waits until a message is done.
+func (f *fleet) final(t *testing.T, id queue.ID) (state queue.State) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		f.Nodes[0].Machine().View(0, [16]byte{}, func(v *fsm.View) {
+			if m, ok := v.Messages().Message(id, 0); ok {
+				state = m.State
+			}
+		})
+		if state.Final() {
+			return state
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is still %v", id, state)
+		}
+	}
+}
