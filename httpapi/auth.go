@@ -79,7 +79,10 @@ func (c *call) look(v *fsm.View) {
 
 // roleOf is the role of a request to a fixed path.
 func (s *Server) roleOf(ctx context.Context, r *http.Request, query string) (acl.Role, error) {
-	token := appendCredential(nil, r, query)
+	return s.roleOfToken(ctx, appendCredential(nil, r, query))
+}
+
+func (s *Server) roleOfToken(ctx context.Context, token []byte) (acl.Role, error) {
 	if len(token) == 0 {
 		return acl.NoRole, nil
 	}

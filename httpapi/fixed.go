@@ -14,6 +14,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
+	"trireme/httpapi/redis"
 )
 
 // isFixed tells whether a path is none of the keyspace's.
@@ -33,7 +34,11 @@ func (c *call) serveFixed() {
 	c.kind = kindFixed
 	w := &recorder{ResponseWriter: c.w, status: http.StatusOK}
 	c.answered = true
-	c.s.fixed.ServeHTTP(w, c.r)
+	if path, _ := redis.CutTarget(c.r.RequestURI); c.s.messages != nil && isMessages(path) {
+		c.s.serveMessages(w, c.r)
+	} else {
+		c.s.fixed.ServeHTTP(w, c.r)
+	}
 	c.status, c.sent = w.status, w.sent
 }
 

@@ -20,6 +20,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/httpapi/hub"
 	"trireme/httpapi/lane"
+	"trireme/httpapi/messages"
 	"trireme/httpapi/redis"
 	"trireme/quota"
 )
@@ -63,6 +64,9 @@ type Options struct {
 	// Hub brings messages and executed commands to streams; without one their paths
 	// answer 404. Its owner closes it, after Shutdown.
 	Hub *hub.Hub
+	// Messages, if set, reads requests to the API of messages under /v2; without it those
+	// paths answer 404.
+	Messages *messages.Parser
 	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
 	// Log takes failures and, at debug level, every request. The default discards.
@@ -99,6 +103,7 @@ type Server struct {
 	names    names
 	metrics  *metrics
 	fixed    *gin.Engine
+	messages *messages.API
 	http     *http.Server
 	lane     *lane.Server
 	calls    sync.Pool
@@ -135,6 +140,9 @@ func New(o Options) (*Server, error) {
 	}
 	s.calls.New = func() any { return newCall(s) }
 	s.fixed = s.fixedRoutes(o.Metrics)
+	if o.Messages != nil {
+		s.messages = s.newMessages(o.Messages)
+	}
 	s.http = s.newHTTPServer(o.Log)
 	s.lane = newLane(s)
 	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))

@@ -20,7 +20,9 @@ const (
 	Token         = "standard-token"
 	ReadOnlyToken = "readonly-token"
 	MessagesToken = "messages-token"
-	AdminToken    = "admin-token"
+	// MessagesReadOnlyToken reads /v2.
+	MessagesReadOnlyToken = "messages-readonly-token"
+	AdminToken            = "admin-token"
 )
 
 // ClusterID is the id of a new Engine's cluster.
@@ -65,6 +67,7 @@ func Tokens() acl.Tokens {
 	t[acl.Standard] = acl.DigestOf(Token)
 	t[acl.ReadOnly] = acl.DigestOf(ReadOnlyToken)
 	t[acl.Messages] = acl.DigestOf(MessagesToken)
+	t[acl.MessagesReadOnly] = acl.DigestOf(MessagesReadOnlyToken)
 	t[acl.Admin] = acl.DigestOf(AdminToken)
 	return t
 }

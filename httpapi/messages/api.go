@@ -1,0 +1,212 @@
+package messages
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/queue"
+)
+
+// Engine is what the API needs of the node.
+type Engine interface {
+	fsm.Proposer
+	fsm.Reader
+}
+
+// Options are the parts of an API.
+type Options struct {
+	Engine Engine
+	// Role is the role of a token; an error is one of the engine.
+	Role func(ctx context.Context, token string) (acl.Role, error)
+	// Fail answers an error of the engine; wrote tells whether a write was proposed.
+	Fail   func(w http.ResponseWriter, r *http.Request, err error, wrote bool)
+	Parser Parser
+	// MaxBody is the largest body of a message, MaxBatch that of a batch, in bytes.
+	MaxBody, MaxBatch int64
+}
+
+// API serves the paths under /v2/.
+type API struct{ Options }
+
+// New makes an API.
+func New(o Options) *API { return &API{o} }
+
+// request is a request under way.
+type request struct {
+	*API
+	w http.ResponseWriter
+	r *http.Request
+	// path are the segments behind /v2/, still escaped; query is raw.
+	path, query string
+	byToken     bool
+}
+
+// ServeHTTP answers a request whose path begins with /v2.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{API: a, w: w, r: r}
+	q.path, q.query = rawTarget(r)
+	role, err := q.authenticate()
+	switch {
+	case err != nil:
+		q.Fail(w, r, err, false)
+	case role == acl.NoRole:
+		q.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
+	case role == acl.MessagesReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		q.refuse(&Error{http.StatusForbidden, "this token is read-only"})
+	default:
+		q.route()
+	}
+}
+
+// rawTarget is the target of a request as it was sent, without /v2/: a destination in
+// the path must not be cleaned or decoded.
+func rawTarget(r *http.Request) (path, query string) {
+	text := r.RequestURI
+	if text == "" || text[0] != '/' {
+		text = r.URL.RequestURI()
+	}
+	path, query, _ = strings.Cut(text, "?")
+	_, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return path, query
+}
+
+// authenticate finds the role of the request's token; one that opens nothing here is no
+// role.
+func (q *request) authenticate() (acl.Role, error) {
+	token := q.r.Header.Get("Authorization")
+	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
+		token = token[7:]
+	}
+	if values, _ := url.ParseQuery(q.query); values.Get(tokenParameter) != "" {
+		token, q.byToken = values.Get(tokenParameter), true
+	}
+	if token = strings.TrimSpace(token); token == "" {
+		return acl.NoRole, nil
+	}
+	role, err := q.Role(q.r.Context(), token)
+	switch role {
+	case acl.Messages, acl.MessagesReadOnly, acl.Admin:
+		return role, err
+	}
+	return acl.NoRole, err
+}
+
+// route finds the handler. The first segment is matched in any case of letters, for one
+// client writes it so; identifiers keep theirs.
+func (q *request) route() {
+	first, rest, _ := strings.Cut(q.path, "/")
+	var err error
+	switch strings.ToLower(first) {
+	case "publish":
+		err = q.on(http.MethodPost, func() error { return q.publish("", rest) })
+	case "enqueue":
+		name, destination, _ := strings.Cut(rest, "/")
+		err = q.on(http.MethodPost, func() error { return q.publish(unescapePath(name), destination) })
+	case "batch":
+		err = q.on(http.MethodPost, q.batch)
+	case "messages":
+		err = q.messages(unescapePath(strings.Trim(rest, "/")))
+	case "keys":
+		err = q.keys(strings.Trim(rest, "/"))
+	default:
+		err = &Error{http.StatusNotFound, "this version has nothing at this path"}
+	}
+	if err != nil {
+		q.fail(err)
+	}
+}
+
+func (q *request) on(method string, f func() error) error {
+	if q.r.Method != method {
+		return errMethod
+	}
+	return f()
+}
+
+var errMethod = &Error{http.StatusMethodNotAllowed, "method not allowed"}
+
+func unescapePath(text string) string {
+	if plain, err := url.PathUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// statuses are those of refusals by the state machine.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{queue.ErrInvalid, http.StatusBadRequest},
+	{queue.ErrNotFound, http.StatusNotFound},
+	{queue.ErrQuota, http.StatusPreconditionFailed},
+	{queue.ErrMemory, http.StatusServiceUnavailable},
+}
+
+// refusal is the answer to an error that is no failure of the engine, nil for others.
+func refusal(err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return &Error{http.StatusRequestEntityTooLarge, "the body is larger than this server accepts"}
+	}
+	for _, s := range statuses {
+		if !errors.Is(err, s.err) {
+			continue
+		}
+		text := err.Error()
+		var refused *fsm.Error
+		if errors.As(err, &refused) {
+			text = refused.Text
+		}
+		return &Error{s.status, text}
+	}
+	return nil
+}
+
+func (q *request) fail(err error) {
+	if n := refusal(err); n != nil {
+		q.refuse(n)
+		return
+	}
+	q.Fail(q.w, q.r, err, q.r.Method != http.MethodGet)
+}
+
+func (q *request) refuse(n *Error) { q.answer(n.Status, map[string]string{"error": n.Text}) }
+
+// answer writes a JSON value.
+func (q *request) answer(status int, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		q.Fail(q.w, q.r, err, false)
+		return
+	}
+	q.w.Header()["Content-Type"] = []string{"application/json"}
+	q.w.WriteHeader(status)
+	q.w.Write(text)
+}
+
+// body reads the request's body, at most limit bytes.
+func (q *request) body(limit int64) ([]byte, error) {
+	return io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, limit))
+}
+
+// callerIP is the address of whoever sent the request.
+func (q *request) callerIP() string {
+	host, _, err := net.SplitHostPort(q.r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return host
+}

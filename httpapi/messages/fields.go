@@ -1,0 +1,106 @@
+package messages
+
+import (
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// fields are the service headers of a request: their values by name, in lower case and
+// without the service's prefix.
+type fields map[string][]string
+
+// get is the first value of a field without blanks around it, empty if there is none.
+func (f fields) get(name string) string {
+	if v := f[name]; len(v) > 0 {
+		return strings.TrimSpace(v[0])
+	}
+	return ""
+}
+
+// under are the fields whose names begin with a prefix, without it.
+func (f fields) under(prefix string) fields {
+	out := fields{}
+	for name, values := range f {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			out[rest] = values
+		}
+	}
+	return out
+}
+
+// readFields takes the service headers out of a header. Where two prefixes name one
+// field, the last prefix wins: it is that of existing clients.
+func readFields(h http.Header, prefixes []string) fields {
+	f := fields{}
+	for _, prefix := range prefixes {
+		lower := strings.ToLower(prefix) + "-"
+		for name, values := range h {
+			if rest, ok := strings.CutPrefix(strings.ToLower(name), lower); ok && rest != "" && len(values) > 0 {
+				f[rest] = values
+			}
+		}
+	}
+	return f
+}
+
+// tokenParameter is the query parameter that carries a token where headers can't be set.
+const tokenParameter = "qstash_token"
+
+// splitQuery parts the service's parameters of a query string from the destination's,
+// which stay as they are: their order, encoding and blanks.
+func splitQuery(query string, prefixes []string) (f fields, rest string) {
+	f = fields{}
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		name = strings.ToLower(unescape(name))
+		if name == tokenParameter {
+			continue
+		}
+		field, own := "", false
+		for _, prefix := range prefixes {
+			if field, own = strings.CutPrefix(name, strings.ToLower(prefix)+"-"); own {
+				break
+			}
+		}
+		if own && field != "" {
+			f[field] = append(f[field], unescape(value))
+		} else {
+			kept = append(kept, part)
+		}
+	}
+	return f, strings.Join(kept, "&")
+}
+
+func unescape(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// over gives the fields of both; those of f win.
+func (f fields) over(base fields) fields {
+	for name, values := range base {
+		if _, own := f[name]; !own {
+			f[name] = values
+		}
+	}
+	return f
+}
+
+// names are the field names in order, so that equal requests read equally.
+func (f fields) names() []string {
+	all := make([]string, 0, len(f))
+	for name := range f {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// canonical is a header's name as it is stored and answered.
+func canonical(name string) string { return textproto.CanonicalMIMEHeaderKey(name) }

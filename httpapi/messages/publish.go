@@ -1,0 +1,136 @@
+package messages
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"trireme/fsm/queue"
+)
+
+// Parser reads requests into publications. It is not changed while in use.
+type Parser struct {
+	// Prefixes begin the service's headers and parameters; the last wins over others.
+	Prefixes []string
+	// APIs are the URLs of API destinations by name.
+	APIs map[string]string
+	// Allowed judges the host of a destination that is an address, early; nil allows
+	// all. Its text goes to the client.
+	Allowed func(host string) error
+}
+
+// needsCallback is the API destination of which the answer would be lost without one.
+const needsCallback = "llm"
+
+// call is a request to publish, whichever way it came.
+type call struct {
+	// destination is raw, query what follows it in a path.
+	destination, query string
+	header             http.Header
+	queue              string
+	body               []byte
+	callerIP           string
+	// byToken: the request was authorized by a parameter, so that its Authorization
+	// header belongs to whoever sent it.
+	byToken bool
+}
+
+// publication reads a call.
+func (p *Parser) publication(c *call) (out queue.Publication, err error) {
+	asked, rest := splitQuery(c.query, p.Prefixes)
+	f := readFields(c.header, p.Prefixes).over(asked)
+	to, err := p.readDestination(c.destination, rest)
+	if err != nil {
+		return out, err
+	}
+	if c.queue != "" {
+		f["queue-name"] = []string{c.queue}
+	}
+	forwarded, err := p.forwarded(c, f)
+	if err != nil {
+		return out, err
+	}
+	out = queue.Publication{URL: to.url, Group: to.group, API: to.api, Body: c.body, CallerIP: c.callerIP}
+	if out.Options, err = readOptions(f, forwarded); err != nil {
+		return out, err
+	}
+	if err := p.checkCallbacks(&out); err != nil {
+		return out, err
+	}
+	return out, readDedup(f, &out)
+}
+
+// checkCallbacks judges the hosts of callbacks like those of destinations.
+func (p *Parser) checkCallbacks(n *queue.Publication) error {
+	if n.API == needsCallback && n.Callback == nil {
+		return invalid("api/%s needs a callback: its answer would be lost", n.API)
+	}
+	for _, c := range []*queue.Callback{n.Callback, n.Failure} {
+		if c != nil {
+			if err := p.checkURL(c.URL); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readDedup(f fields, out *queue.Publication) error {
+	if out.DedupID = f.get("deduplication-id"); strings.Contains(out.DedupID, ":") {
+		return errDedupID
+	}
+	yes, err := readBool(f, "content-based-deduplication")
+	out.ContentDedup = yes
+	return err
+}
+
+// readBool reads true or false in any case of letters; a missing field is false.
+func readBool(f fields, name string) (bool, error) {
+	text := f.get(name)
+	if text == "" {
+		return false, nil
+	}
+	v, err := strconv.ParseBool(strings.ToLower(text))
+	if err != nil {
+		return false, invalid("invalid %s %q: true or false is wanted", name, text)
+	}
+	return v, nil
+}
+
+// ownToServer are headers of a request that are never a destination's: those of the
+// connection and of our own clients.
+var ownToServer = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"Expect", "Host", "Content-Length",
+}
+
+// forwarded is what of the request's own header goes to the destination: Content-Type,
+// or everything if the request asks for it by Header-Forward.
+func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) {
+	all, err := readBool(f, "header-forward")
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range c.header {
+		name = canonical(name)
+		switch {
+		case name == "Content-Type":
+		case !all || slices.Contains(ownToServer, name) || p.isService(name) || name == "Authorization" && !c.byToken:
+			continue
+		}
+		for _, v := range values {
+			header = append(header, queue.Field{Name: name, Value: v})
+		}
+	}
+	return header, nil
+}
+
+func (p *Parser) isService(name string) bool {
+	for _, prefix := range p.Prefixes {
+		if len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) && name[len(prefix)] == '-' {
+			return true
+		}
+	}
+	return false
+}
