@@ -61,22 +61,31 @@ func (p *Policy) Check(at netip.AddrPort) error {
 // CheckAddr judges an address without a port, as an edge does that refuses a message
 // early. It knows nothing of the cluster's own ports.
 func (p *Policy) CheckAddr(addr netip.Addr) error {
+	if kind, refused := p.Refuses(addr); refused {
+		return fmt.Errorf("%w: %s is a %s address", ErrRefused, plain(addr), kind)
+	}
+	return nil
+}
+
+// Refuses judges like CheckAddr, and says in words for people what kind of address a
+// refused one is.
+func (p *Policy) Refuses(addr netip.Addr) (kind string, refused bool) {
 	addr = plain(addr)
 	c := classOf(addr)
 	switch {
 	case c.rule == public:
-		return nil
+		return "", false
 	case c.rule == never:
+		return c.name, true
 	case p.Open:
-		return nil
+		return "", false
 	case !p.allows(addr, c):
-	default:
-		if inner, ok := embedded(addr); ok {
-			return p.CheckAddr(inner)
-		}
-		return nil
+		return c.name, true
 	}
-	return fmt.Errorf("%w: %s is a %s address", ErrRefused, addr, c.name)
+	if inner, ok := embedded(addr); ok {
+		return p.Refuses(inner)
+	}
+	return "", false
 }
 
 func (p *Policy) allows(addr netip.Addr, c class) bool {

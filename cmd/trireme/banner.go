@@ -1,11 +1,19 @@
 package main
 
-// environment is what existing clients read, ready to paste. Parts that are not
-// built have no lines.
-func environment(url string, tokens credentials) []string {
-	return []string{
+import "trireme/fsm/queue"
+
+// environment is what existing clients read, ready to paste. Keys that are not known yet
+// have no lines.
+func environment(url string, tokens credentials, keys queue.Keys) []string {
+	lines := []string{
 		"UPSTASH_REDIS_REST_URL=" + url,
 		"UPSTASH_REDIS_REST_TOKEN=" + tokens.Standard,
 		"UPSTASH_REDIS_REST_READONLY_TOKEN=" + tokens.ReadOnly,
+		"QSTASH_URL=" + url,
+		"QSTASH_TOKEN=" + tokens.Messages,
 	}
+	if keys != (queue.Keys{}) {
+		lines = append(lines, "QSTASH_CURRENT_SIGNING_KEY="+keys.Current, "QSTASH_NEXT_SIGNING_KEY="+keys.Next)
+	}
+	return lines
 }

@@ -43,6 +43,9 @@ func (s *settings) check() error {
 	if len(s.HeaderPrefix) == 0 {
 		return usagef("--header-prefix needs at least one prefix")
 	}
+	if _, err := s.Deliveries.parse(); err != nil {
+		return err
+	}
 	if s.Pprof != "" && !loopback(s.Pprof) {
 		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
 	}

@@ -29,18 +29,17 @@ type credential struct {
 	variable string
 	role     acl.Role
 	token    *string
-	// generated says that a cluster without it gets one. The tokens of parts that
-	// are not built are taken when given, but not made up.
-	generated bool
+	// draw makes one up for a cluster without it.
+	draw func() string
 }
 
 func (c *credentials) list() []credential {
 	return []credential{
-		{"TRIREME_TOKEN", acl.Standard, &c.Standard, true},
-		{"TRIREME_READONLY_TOKEN", acl.ReadOnly, &c.ReadOnly, true},
-		{"TRIREME_ADMIN_TOKEN", acl.Admin, &c.Admin, true},
-		{"TRIREME_MESSAGES_TOKEN", acl.Messages, &c.Messages, false},
-		{"TRIREME_MESSAGES_READONLY_TOKEN", acl.MessagesReadOnly, &c.MessagesReadOnly, false},
+		{"TRIREME_TOKEN", acl.Standard, &c.Standard, newToken},
+		{"TRIREME_READONLY_TOKEN", acl.ReadOnly, &c.ReadOnly, newToken},
+		{"TRIREME_ADMIN_TOKEN", acl.Admin, &c.Admin, newToken},
+		{"TRIREME_MESSAGES_TOKEN", acl.Messages, &c.Messages, newMessagesToken},
+		{"TRIREME_MESSAGES_READONLY_TOKEN", acl.MessagesReadOnly, &c.MessagesReadOnly, newMessagesToken},
 	}
 }
 
@@ -75,8 +74,8 @@ func (c *credentials) check() error {
 // complete draws what is missing and names the variables of what it drew.
 func (c *credentials) complete() (drawn []credential) {
 	for _, one := range c.list() {
-		if *one.token == "" && one.generated {
-			*one.token = newToken()
+		if *one.token == "" {
+			*one.token = one.draw()
 			drawn = append(drawn, one)
 		}
 	}
@@ -89,6 +88,19 @@ func newToken() string {
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
+
+// newMessagesToken is a token of /v2 in the form that existing clients of workflows take
+// apart: base64 of a JSON object with UserID and Password.
+func newMessagesToken() string {
+	return base64.StdEncoding.EncodeToString([]byte(`{"UserID":"` + messagesUser + `","Password":"` + newToken() + `"}`))
+}
+
+// messagesUser is the one user of /v2.
+const messagesUser = "trireme"
+
+// devMessagesToken is the public token by which clients in their development mode know a
+// server for development. It protects nothing.
+const devMessagesToken = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0="
 
 // environ is this process's environment with these tokens in place of every variable
 // of ours, for a child that is to have nothing but what its file says.
@@ -136,6 +148,9 @@ func devCredentials(dir string) (credentials, error) {
 	kept, err := readCredentials(filepath.Join(dir, devCredentialsFile))
 	if err != nil {
 		return kept, err
+	}
+	if kept.Messages == "" {
+		kept.Messages = devMessagesToken
 	}
 	if drawn := kept.complete(); len(drawn) > 0 {
 		if err := writeCredentials(filepath.Join(dir, devCredentialsFile), kept); err != nil {

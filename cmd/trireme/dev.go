@@ -14,6 +14,7 @@ import (
 	"trireme/cluster"
 	"trireme/cluster/logstore"
 	"trireme/fsm"
+	"trireme/fsm/queue"
 )
 
 // devHeartbeat makes a single node ready at once: its first election waits for one
@@ -93,9 +94,14 @@ func (s *settings) dev(cmd *cobra.Command) error {
 		listener.Close()
 		return err
 	}
+	keys, err := givenKeys()
+	if err != nil {
+		listener.Close()
+		return err
+	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, &devNode{settings: s, tokens: tokens, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()})
+	return s.serveNode(ctx, log, listener, &devNode{settings: s, tokens: tokens, keys: keys, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()})
 }
 
 func redefault(f *pflag.FlagSet, values map[string]string) {
@@ -112,6 +118,7 @@ func redefault(f *pflag.FlagSet, values map[string]string) {
 type devNode struct {
 	*settings
 	tokens credentials
+	keys   queue.Keys // of the environment
 	url    string
 	out    io.Writer
 }
@@ -137,12 +144,20 @@ func (d *devNode) options() (cluster.Options, error) {
 
 func (d *devNode) loopbackOnly() bool { return true }
 
+func (d *devNode) signingKeys() signingKeys {
+	k := signingKeys{Keys: devKeys, again: true, out: d.out}
+	if d.keys != (queue.Keys{}) {
+		k.Keys = d.keys
+	}
+	return k
+}
+
 // settled waits for the tokens: those of the last start are the cluster's until then.
 func (d *devNode) settled(v *fsm.View) bool { return v.Founded() == d.tokens.digests() }
 
 func (d *devNode) ready(n *cluster.Node) {
 	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
-	for _, line := range append(environment(d.url, d.tokens), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
+	for _, line := range append(environment(d.url, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
 		fmt.Fprintln(d.out, line)
 	}
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {

@@ -32,6 +32,8 @@ type settings struct {
 	MetricsPublic  bool
 	StaleForever   bool
 
+	Deliveries deliverySettings
+
 	Heartbeat         time.Duration
 	SnapshotThreshold uint64
 	LogLevel          string
@@ -80,6 +82,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
+	deliveryFlags(f, &s.Deliveries)
 	laterFlags(f)
 }
 
@@ -117,12 +120,6 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 // laterFlags declares the flags of parts that this version doesn't have.
 func laterFlags(f *pflag.FlagSet) {
 	later(f, "resp", "the RESP listener", "`ADDR` of the RESP listener, or off")
-	later(f, "signature-issuer", "deliveries", "iss claim of delivery signatures")
-	later(f, "default-retry-delay", "deliveries", "default backoff, an `EXPR` as in Svc-Retry-Delay")
-	later(f, "egress-allow", "deliveries", "`CIDRS` outside the public Internet that deliveries may reach")
-	later(f, "egress-proxy", "deliveries", "proxy `URL` of deliveries")
-	later(f, "egress-ca", "deliveries", "`FILE` of further root certificates for deliveries")
-	later(f, "api", "deliveries", "`NAME=URL` of an API destination")
 	f.Bool("spec-literal", false, "answer in the specification's form where clients expect another (not built yet)")
 	markLater(f, "spec-literal", "messages and workflows")
 }

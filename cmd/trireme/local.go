@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"trireme/fsm/queue"
 	"trireme/observe"
 )
 
@@ -146,6 +147,7 @@ func (l *local) settings(i int, id, dir string) string {
 	for _, line := range [][2]string{
 		{"node-id", id}, {"data-dir", dir}, {"http", address(l.http, i)}, {"cluster", address(l.cluster, i)},
 		{"gossip", address(l.gossip, i)}, {"initial-cluster", strings.Join(peers, ",")}, {"log-level", l.level},
+		{"egress-allow", "127.0.0.0/8,::1"}, // this machine's own programs are what one tries it with
 	} {
 		fmt.Fprintf(&b, "%s: %q\n", line[0], line[1])
 	}
@@ -210,7 +212,7 @@ func (l *local) banner(members []*member, tokens credentials) {
 		urls[i] = m.url
 	}
 	l.say(l.out, "Three nodes are running at %s\n", strings.Join(urls, ", "))
-	for _, line := range environment(urls[0], tokens) {
+	for _, line := range environment(urls[0], tokens, queue.Keys{}) {
 		l.say(l.out, "%s", line)
 	}
 	l.say(l.out, "TRIREME_ADMIN_TOKEN=%s\n", tokens.Admin)

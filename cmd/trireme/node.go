@@ -18,6 +18,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/httpapi"
 	"trireme/httpapi/hub"
+	"trireme/httpapi/messages"
 	"trireme/observe"
 )
 
@@ -32,18 +33,22 @@ type profile interface {
 	settled(v *fsm.View) bool
 	// ready is called once, when the node serves and is settled.
 	ready(n *cluster.Node)
-	// loopbackOnly says that browsers' requests for other hosts are refused.
+	// loopbackOnly says that browsers' requests for other hosts are refused, and that
+	// deliveries may go anywhere.
 	loopbackOnly() bool
+	// signingKeys are those of a new cluster.
+	signingKeys() signingKeys
 }
 
 // process is a running node: the cluster's part, the HTTP API, gossip.
 type process struct {
 	*settings
 	profile
-	log    *slog.Logger
-	engine *engine
-	hub    *hub.Hub
-	server *httpapi.Server
+	log        *slog.Logger
+	engine     *engine
+	deliveries *deliveries
+	hub        *hub.Hub
+	server     *httpapi.Server
 
 	mu      sync.Mutex
 	members *cluster.Members
@@ -57,6 +62,9 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 	defer n.closeHub()
 	registry, err := observe.NewRegistry(version, commit)
 	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if n.deliveries, err = s.newDeliveries(log, registry, p); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if n.server, err = n.edge(registry, listener.Addr().String()); err != nil {
@@ -91,6 +99,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
 		Engine: n.engine, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
+		Messages: &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed},
 		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
 		Limits:       n.Limits,
 		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),
@@ -106,6 +115,7 @@ func (n *process) open(ctx context.Context) (*cluster.Node, error) {
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
 	o.Notes, o.Restored, o.Monitor = n.hub.Notes, n.hub.Restored, n.hub.Answer
+	o.Leading = n.deliveries.lead
 	o.Fatal = func(reason string) {
 		fmt.Fprintln(os.Stderr, "trireme: "+reason)
 		os.Exit(exitFailed)
@@ -203,6 +213,7 @@ func (n *process) shutdown(node *cluster.Node) {
 			n.log.Warn("requests in flight were cut off", "error", err)
 		}
 	})
+	n.deliveries.close()
 	if node != nil {
 		node.HandOver(ctx)
 	}

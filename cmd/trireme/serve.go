@@ -10,6 +10,7 @@ import (
 
 	"trireme/cluster"
 	"trireme/fsm"
+	"trireme/fsm/queue"
 )
 
 func serveCommand() *cobra.Command {
@@ -45,19 +46,24 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	keys, err := givenKeys()
+	if err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", s.HTTP)
 	if err != nil {
 		return taken("http", err)
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, &clusterNode{settings: s, given: given, out: cmd.OutOrStdout()})
+	return s.serveNode(ctx, log, listener, &clusterNode{settings: s, given: given, keys: keys, out: cmd.OutOrStdout()})
 }
 
 // clusterNode is the profile of serve.
 type clusterNode struct {
 	*settings
 	given credentials
+	keys  queue.Keys // of the environment
 	out   io.Writer
 
 	mu    sync.Mutex
@@ -116,3 +122,5 @@ func (c *clusterNode) ready(n *cluster.Node) {
 }
 
 func (c *clusterNode) loopbackOnly() bool { return false }
+
+func (c *clusterNode) signingKeys() signingKeys { return signingKeys{Keys: c.keys, out: c.out} }

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+
+	"trireme/cluster"
+	"trireme/egress"
+	"trireme/fsm"
+	"trireme/fsm/backoff"
+	"trireme/fsm/queue"
+	"trireme/scheduler"
+)
+
+// deliverySettings are what the flags say of deliveries.
+type deliverySettings struct {
+	Issuer            string
+	Region            string
+	DefaultRetryDelay string
+	EgressAllow       []string
+	EgressProxy       string
+	EgressCA          string
+	APIs              []string
+	Senders           int
+	SendersPerHost    int
+}
+
+// deliveryFlags declares them.
+func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
+	f.StringVar(&d.Issuer, "signature-issuer", "Upstash", "iss claim of delivery signatures; existing receivers want the default")
+	f.StringVar(&d.Region, "region", "", "`NAME` that deliveries carry in the header Region (default: no header)")
+	f.StringVar(&d.DefaultRetryDelay, "default-retry-delay", backoff.Default, "backoff where a message names none, an `EXPR` as in Svc-Retry-Delay")
+	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks, `CIDRS`, outside the public Internet that deliveries may reach")
+	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names, and has to refuse what they must not reach")
+	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of further root certificates for deliveries")
+	f.StringArrayVar(&d.APIs, "api", nil, "`NAME=URL` of an API destination; its token is TRIREME_API_NAME_TOKEN")
+	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "most delivery `ATTEMPTS` under way")
+	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "most delivery `ATTEMPTS` under way to one host (default: a tenth of --senders)")
+}
+
+// destinations is what deliverySettings mean.
+type destinations struct {
+	delay  *backoff.Expr
+	allow  []netip.Prefix
+	proxy  *url.URL
+	roots  *x509.CertPool
+	apis   map[string]string // URLs by name
+	tokens map[string]string // by name
+}
+
+// parse reads the settings; every error is a wrong usage.
+func (d *deliverySettings) parse() (out destinations, err error) {
+	if out.delay, err = backoff.Parse(d.DefaultRetryDelay); err != nil {
+		return out, usagef("--default-retry-delay: %w", err)
+	}
+	if out.allow, err = egress.ParseAllow(d.EgressAllow); err != nil {
+		return out, usagef("--egress-allow: %w", err)
+	}
+	if d.EgressProxy != "" {
+		out.proxy, err = url.Parse(d.EgressProxy)
+		if err != nil || out.proxy.Host == "" || out.proxy.Scheme != "http" && out.proxy.Scheme != "https" {
+			return out, usagef("--egress-proxy %s is no http:// or https:// URL", d.EgressProxy)
+		}
+	}
+	if d.EgressCA != "" {
+		if out.roots, err = egress.ReadRoots(d.EgressCA); err != nil {
+			return out, usagef("--egress-ca: %w", err)
+		}
+	}
+	if d.Senders < 1 || d.SendersPerHost < 0 {
+		return out, usagef("--senders is at least 1, --senders-per-host at least 0")
+	}
+	out.apis, out.tokens, err = d.parseAPIs()
+	return out, err
+}
+
+func (d *deliverySettings) parseAPIs() (urls, tokens map[string]string, err error) {
+	urls, tokens = map[string]string{}, map[string]string{}
+	for _, text := range d.APIs {
+		name, target, _ := strings.Cut(text, "=")
+		u, err := url.Parse(target)
+		if err != nil || !queue.ValidName(name) || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, nil, usagef("--api %s is not NAME=URL", text)
+		}
+		urls[name] = target
+		if tokens[name], err = secretVariable(apiVariable(name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return urls, tokens, nil
+}
+
+// apiVariable names the variable of an API's token: that of my-llm is
+// TRIREME_API_MY_LLM_TOKEN.
+func apiVariable(name string) string {
+	return envPrefix + "API_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name)) + "_TOKEN"
+}
+
+// deliveries are the courier of this node.
+type deliveries struct {
+	*settings
+	destinations
+	log      *slog.Logger
+	registry *prometheus.Registry
+	keys     signingKeys
+
+	policy    *egress.Policy
+	transport *egress.Transport
+	own       *ownAddresses
+
+	mu        sync.Mutex
+	scheduler *scheduler.Scheduler
+	closed    bool
+}
+
+func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry, p profile) (*deliveries, error) {
+	parsed, err := s.Deliveries.parse()
+	if err != nil {
+		return nil, err
+	}
+	d := &deliveries{settings: s, destinations: parsed, log: log, registry: registry, keys: p.signingKeys(), own: &ownAddresses{}}
+	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, Own: d.own.has}
+	d.transport = egress.NewTransport(egress.Options{
+		Policy: d.policy, Proxy: parsed.proxy, Roots: parsed.roots,
+		IdlePerHost: max(s.Deliveries.Senders/10, 16),
+	})
+	if parsed.proxy != nil {
+		log.Warn("deliveries go through a proxy: it resolves names, so it has to refuse what they must not reach", "proxy", parsed.proxy.Host)
+	}
+	return d, nil
+}
+
+// lead delivers until ctx ends with this node's leadership.
+func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
+	d.own.learn(ctx, d.settings, node)
+	if err := d.keys.found(ctx, node); err != nil && ctx.Err() == nil {
+		d.log.Warn("the signing keys were not written", "error", err)
+	}
+	if s := d.on(node); s != nil {
+		s.Run(ctx)
+	}
+}
+
+// allowed judges the host of a destination that is an address, before the message is
+// stored. What a name leads to is judged when it is dialed.
+func (d *deliveries) allowed(host string) error {
+	addr, err := netip.ParseAddr(host)
+	if strings.EqualFold(host, "localhost") {
+		addr, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
+	}
+	if err != nil {
+		return nil // a name
+	}
+	if kind, refused := d.policy.Refuses(addr); refused {
+		return fmt.Errorf("endpoint resolves to a %s address: %s", kind, addr)
+	}
+	return nil
+}
+
+// on is the scheduler on a node, nil if deliveries are closed.
+func (d *deliveries) on(node *cluster.Node) *scheduler.Scheduler {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.scheduler == nil && !d.closed {
+		o := d.settings.Deliveries
+		d.scheduler = scheduler.New(scheduler.Options{
+			Engine: scheduler.OnNode(node), Senders: o.Senders, HostShare: o.SendersPerHost, Log: d.log,
+			Courier: scheduler.NewSender(scheduler.SenderOptions{
+				Transport: d.transport, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
+				Keys: func() queue.Keys { return scheduler.Keys(node) },
+			}),
+		})
+		d.registry.MustRegister(d.scheduler.Collectors()...)
+	}
+	return d.scheduler
+}
+
+// lastAttempts is how long attempts under way may take once the node is to stop.
+const lastAttempts = 4 * time.Second
+
+// close lets attempts under way end, while the node still leads.
+func (d *deliveries) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastAttempts)
+	defer cancel()
+	d.mu.Lock()
+	s := d.scheduler
+	d.closed = true
+	d.mu.Unlock()
+	if s != nil {
+		s.Close(ctx)
+	}
+	d.transport.Close()
+}
+
+// signingKeys are those with which a cluster begins.
+type signingKeys struct {
+	queue.Keys
+	// again has them replace the cluster's at every start.
+	again bool
+	out   io.Writer
+}
+
+// devKeys are the public constants by which clients in their development mode know a
+// server for development (messages protocol). They protect nothing.
+var devKeys = queue.Keys{Current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", Next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs"}
+
+// givenKeys are those of the environment; none if it has none.
+func givenKeys() (k queue.Keys, err error) {
+	if k.Current, err = secretVariable(envPrefix + "CURRENT_SIGNING_KEY"); err != nil {
+		return k, err
+	}
+	if k.Next, err = secretVariable(envPrefix + "NEXT_SIGNING_KEY"); err != nil {
+		return k, err
+	}
+	if (k.Current == "") != (k.Next == "") {
+		return k, usagef("TRIREME_CURRENT_SIGNING_KEY and TRIREME_NEXT_SIGNING_KEY go together: set both or none")
+	}
+	return k, nil
+}
+
+// found writes the first keys of a cluster that has none, and shows those that were
+// drawn.
+func (k *signingKeys) found(ctx context.Context, node *cluster.Node) error {
+	now := scheduler.Keys(node)
+	if now != (queue.Keys{}) && (!k.again || now == k.Keys) {
+		return nil
+	}
+	drawn, err := fsm.Do(ctx, node, fsm.RotateKeys, queue.Rotation{Keys: k.Keys, Again: k.again})
+	if err == nil && k.Keys == (queue.Keys{}) {
+		fmt.Fprintf(k.out, "The signing keys of this cluster were drawn; GET /v2/keys shows them:\n%sCURRENT_SIGNING_KEY=%s\n%sNEXT_SIGNING_KEY=%s\n",
+			envPrefix, drawn.Current, envPrefix, drawn.Next)
+	}
+	return err
+}

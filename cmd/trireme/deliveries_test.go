@@ -1,0 +1,91 @@
+package main
+
+import (
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"trireme/egress"
+	"trireme/fsm/backoff"
+)
+
+func deliveryDefaults() deliverySettings {
+	return deliverySettings{DefaultRetryDelay: backoff.Default, Senders: 10}
+}
+
+func TestDeliverySettings(t *testing.T) {
+	t.Setenv("TRIREME_API_MY_LLM_TOKEN", "secret")
+	d := deliveryDefaults()
+	d.APIs, d.EgressAllow, d.EgressProxy = []string{"my-llm=https://llm.example/v1?a=b", "mail=http://mail.example"}, []string{"10.0.0.0/8", "::1"}, "http://proxy.example:3128"
+	got, err := d.parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.apis["my-llm"] != "https://llm.example/v1?a=b" || got.tokens["my-llm"] != "secret" || got.tokens["mail"] != "" || len(got.allow) != 2 || got.proxy.Host != "proxy.example:3128" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestDeliverySettingsRefuse(t *testing.T) {
+	for want, change := range map[string]func(*deliverySettings){
+		"--default-retry-delay": func(d *deliverySettings) { d.DefaultRetryDelay = "soon" },
+		"--egress-allow":        func(d *deliverySettings) { d.EgressAllow = []string{"everywhere"} },
+		"--egress-proxy":        func(d *deliverySettings) { d.EgressProxy = "socks5://x" },
+		"--egress-ca":           func(d *deliverySettings) { d.EgressCA = filepath.Join(t.TempDir(), "none") },
+		"--senders":             func(d *deliverySettings) { d.Senders = 0 },
+		"--api":                 func(d *deliverySettings) { d.APIs = []string{"llm"} },
+	} {
+		d := deliveryDefaults()
+		change(&d)
+		if _, err := d.parse(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+func TestSigningKeysGoTogether(t *testing.T) {
+	t.Setenv("TRIREME_CURRENT_SIGNING_KEY", "sig_a")
+	if k, err := givenKeys(); err == nil {
+		t.Errorf("%+v", k)
+	}
+	t.Setenv("TRIREME_NEXT_SIGNING_KEY", "sig_b")
+	if k, err := givenKeys(); err != nil || k.Current != "sig_a" || k.Next != "sig_b" {
+		t.Errorf("%+v, %v", k, err)
+	}
+}
+
+// TestAddressesAreRefusedEarly holds the text that clients of the reference service know.
+func TestAddressesAreRefusedEarly(t *testing.T) {
+	d := &deliveries{policy: &egress.Policy{}}
+	for host, want := range map[string]string{
+		"127.0.0.1": "endpoint resolves to a loopback address: 127.0.0.1", "::1": "endpoint resolves to a loopback address: ::1",
+		"localhost": "endpoint resolves to a loopback address: 127.0.0.1", "10.0.0.1": "endpoint resolves to a private address: 10.0.0.1",
+		"1.1.1.1": "", "example.com": "",
+	} {
+		got := ""
+		if err := d.allowed(host); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q; want %q", host, got, want)
+		}
+	}
+}
+
+func TestOwnListenersAreResolved(t *testing.T) {
+	for text, want := range map[string]string{
+		"127.0.0.1:7000": "127.0.0.1:7000", "[::1]:7000": "[::1]:7000", ":7000": "127.0.0.1:7000", "0.0.0.0:7000": "127.0.0.1:7000", "localhost:7000": "127.0.0.1:7000",
+	} {
+		found := false
+		for _, at := range resolve(t.Context(), text) {
+			found = found || at == netip.MustParseAddrPort(want)
+		}
+		if !found {
+			t.Errorf("%s: %v", text, resolve(t.Context(), text))
+		}
+	}
+	if all := resolve(t.Context(), "off"); len(all) != 0 {
+		t.Error(all)
+	}
+}

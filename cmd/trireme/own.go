@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"trireme/cluster"
+)
+
+// ownAddresses are the listeners of the cluster's inside, which no delivery may reach.
+type ownAddresses struct {
+	known atomic.Pointer[map[netip.AddrPort]bool]
+}
+
+// has tells whether an address is one of them.
+func (o *ownAddresses) has(at netip.AddrPort) bool {
+	known := o.known.Load()
+	return known != nil && (*known)[at]
+}
+
+// resolveTime bounds how long the names of nodes are resolved.
+const resolveTime = 2 * time.Second
+
+// learn finds them out anew, as far as the names of nodes can be resolved now: the
+// cluster and gossip ports of every node, and every port but that of the HTTP API of
+// this one.
+func (o *ownAddresses) learn(ctx context.Context, s *settings, node *cluster.Node) {
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
+	texts := []string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof}
+	for _, one := range node.Status(ctx).Nodes {
+		texts = append(texts, one.Cluster, one.Gossip)
+	}
+	known := map[netip.AddrPort]bool{}
+	for _, text := range texts {
+		for _, at := range resolve(ctx, text) {
+			known[at] = true
+		}
+	}
+	o.known.Store(&known)
+}
+
+// resolve gives the addresses of a listener's text; one that listens everywhere is on
+// every address of this machine.
+func resolve(ctx context.Context, text string) (all []netip.AddrPort) {
+	host, portText, err := net.SplitHostPort(text)
+	port, err2 := strconv.ParseUint(portText, 10, 16)
+	if err != nil || err2 != nil || port == 0 {
+		return nil
+	}
+	add := func(a netip.Addr) {
+		all = append(all, netip.AddrPortFrom(a.Unmap().WithZone(""), uint16(port)))
+	}
+	if addr, err := netip.ParseAddr(host); err == nil && !addr.IsUnspecified() {
+		add(addr)
+		return all
+	} else if err != nil && host != "" {
+		addrs, _ := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		for _, a := range addrs {
+			add(a)
+		}
+		return all
+	}
+	add(netip.IPv4Unspecified())
+	add(netip.IPv6Unspecified())
+	interfaces, _ := net.InterfaceAddrs()
+	for _, one := range interfaces {
+		if n, ok := one.(*net.IPNet); ok {
+			if a, ok := netip.AddrFromSlice(n.IP); ok {
+				add(a)
+			}
+		}
+	}
+	return all
+}
