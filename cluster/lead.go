@@ -76,7 +76,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	wall, trusted := n.wallClock(ctx)
 	n.clock.open(n.machine.Clock(), wall, trusted)
 	for {
-		if _, err := n.command(term, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Opening{})); err == nil {
+		if _, err := n.command(term, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Term{Number: term, Leader: n.identity.NodeID})); err == nil {
 			break
 		} else if ctx.Err() != nil || n.raft.State() != raft.Leader {
 			return

@@ -22,6 +22,9 @@ type Options struct {
 	// HTTP and Gossip are what this node tells others of its other addresses; Version
 	// is that of the binary.
 	HTTP, Gossip, Version string
+	// RESP is where clients reach this node's RESP port, host:port, which the cluster
+	// commands tell on every node; empty if it has none.
+	RESP string
 	// InitialCluster is the static list; used on an empty data directory only.
 	InitialCluster []Peer
 	// Heartbeat is raft's heartbeat and election timeout; the leader's lease is half of

@@ -10,7 +10,7 @@ import (
 // register opens a session for this process.
 func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 	id := p.n.identity
-	v, err := p.n.once(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot}))
+	v, err := p.n.once(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot, RESP: p.n.opts.RESP}))
 	if err != nil {
 		return false
 	}

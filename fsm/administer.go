@@ -30,21 +30,50 @@ func (*Opened) Decode(*wire.Reader) {}
 
 // newTerm is the first entry of a leader: once it is applied, the leader knows its
 // commit index and may serve.
-func (s *State) newTerm(*env.Env, Opening) (Opened, error) { return Opened{}, nil }
+func (s *State) newTerm(_ *env.Env, t Term) (Opened, error) {
+	s.term = t
+	return Opened{}, nil
+}
+
+// Term is what a leader says of itself when its term begins.
+type Term struct {
+	Number uint64
+	Leader string // its node id
+}
+
+// Encode writes the fields.
+func (t *Term) Encode(w *wire.Writer) { w.Uvarint(t.Number); w.String(t.Leader) }
+
+// Decode reads the fields, which entries of old don't have.
+func (t *Term) Decode(r *wire.Reader) {
+	if r.Len() > 0 {
+		t.Number, t.Leader = r.Uvarint(), r.String()
+	}
+}
 
 // Registration names a node process: the node, its disk and how often that disk was
 // booted.
 type Registration struct {
 	Node, Disk string
 	Boot       uint64
+	// RESP is where clients reach the node's RESP port, host:port; empty if it has none.
+	RESP string
 }
 
 // Encode writes the fields.
-func (g *Registration) Encode(w *wire.Writer) { w.String(g.Node); w.String(g.Disk); w.Uvarint(g.Boot) }
+func (g *Registration) Encode(w *wire.Writer) {
+	w.String(g.Node)
+	w.String(g.Disk)
+	w.Uvarint(g.Boot)
+	w.String(g.RESP)
+}
 
 // Decode reads the fields.
 func (g *Registration) Decode(r *wire.Reader) {
 	g.Node, g.Disk, g.Boot = r.String(), r.String(), r.Uvarint()
+	if r.Len() > 0 { // entries of old have no more
+		g.RESP = r.String()
+	}
 }
 
 // Session is the session that a registration opened; 0 if a later process of the
@@ -64,7 +93,7 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	if i, found := s.sessions.place(g.Node); found {
 		former = s.sessions[i].id
 	}
-	id = s.sessions.register(id, g.Node, g.Disk, g.Boot)
+	id = s.sessions.register(id, g)
 	if id != 0 && former != 0 {
 		s.dropSubscribers(e, former)
 	}

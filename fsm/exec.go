@@ -201,7 +201,7 @@ func (s *State) resolve(as *acl.Identity) (*database, *acl.User) {
 
 // tx is what one command runs in. Its user is nil if the identity is nobody's.
 func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx {
-	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door, Nodes: len(s.sessions)}
+	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door, Nodes: len(s.sessions), Topology: topology{s}}
 	d, user := s.resolve(as)
 	if user == nil {
 		return tx

@@ -20,8 +20,8 @@ var (
 	SetLevel = &Operation[LevelChange, LevelChange]{Code: 4, Name: "set level", Since: env.Base,
 		encode: encodeRecord[LevelChange], decode: decodeRecord[LevelChange], encodeR: encodeRecord[LevelChange], decodeR: decodeRecord[LevelChange], apply: (*State).setLevel}
 	// NewTerm opens a leader's term.
-	NewTerm = &Operation[Opening, Opened]{Code: 5, Name: "new term", Since: env.Base,
-		encode: encodeRecord[Opening], decode: decodeRecord[Opening], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).newTerm}
+	NewTerm = &Operation[Term, Opened]{Code: 5, Name: "new term", Since: env.Base,
+		encode: encodeRecord[Term], decode: decodeRecord[Term], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).newTerm}
 	// Register opens a node's session.
 	Register = &Operation[Registration, Session]{Code: 6, Name: "register", Since: env.Base,
 		encode: encodeRecord[Registration], decode: decodeRecord[Registration], encodeR: encodeRecord[Session], decodeR: decodeRecord[Session], apply: (*State).register}

@@ -13,6 +13,7 @@ type session struct {
 	id         uint64 // index of the registration
 	node, disk string
 	boot       uint64
+	resp       string // where clients reach its RESP port
 	mark       uint64
 	base       uint64   // first sequence of bits, a multiple of 64
 	bits       []uint64 // sequences applied, from base on
@@ -71,12 +72,12 @@ func (s sessions) place(node string) (int, bool) {
 // register opens a session for a node process, in place of the node's older one. A
 // registration of an earlier boot of the same disk changes nothing: it is the late
 // word of a process that has died, and gets 0.
-func (s *sessions) register(id uint64, node, disk string, boot uint64) uint64 {
-	i, found := s.place(node)
-	if found && (*s)[i].disk == disk && boot < (*s)[i].boot {
+func (s *sessions) register(id uint64, g Registration) uint64 {
+	i, found := s.place(g.Node)
+	if found && (*s)[i].disk == g.Disk && g.Boot < (*s)[i].boot {
 		return 0
 	}
-	c := &session{id: id, node: node, disk: disk, boot: boot}
+	c := &session{id: id, node: g.Node, disk: g.Disk, boot: g.Boot, resp: g.RESP}
 	if found {
 		(*s)[i] = c
 	} else {
@@ -110,6 +111,7 @@ func (s *session) encode(w *wire.Writer) {
 	for _, b := range bits {
 		w.Uvarint(b)
 	}
+	w.String(s.resp)
 }
 
 func decodeSession(r *wire.Reader) *session {
@@ -118,6 +120,9 @@ func decodeSession(r *wire.Reader) *session {
 	s.bits = make([]uint64, r.Count(1))
 	for i := range s.bits {
 		s.bits[i] = r.Uvarint()
+	}
+	if r.Len() > 0 { // records of old have no more
+		s.resp = r.String()
 	}
 	return s
 }

@@ -29,7 +29,8 @@ var groupCategories = map[string]acl.Category{
 // stands for its subcommands.
 var moreCategories = map[string]acl.Category{
 	"dbsize": acl.Keyspace, "flushall": acl.Keyspace | acl.Dangerous, "flushdb": acl.Keyspace | acl.Dangerous,
-	"keys": acl.Dangerous, "restore": acl.Dangerous, "info": acl.Dangerous, "swapdb": acl.Dangerous | acl.Keyspace,
+	"keys": acl.Dangerous, "restore": acl.Dangerous, "info": acl.Dangerous, "lastsave": acl.AdminCategory | acl.Dangerous, "role": acl.AdminCategory | acl.Dangerous,
+	"asking": acl.Connection, "readonly": acl.Connection, "readwrite": acl.Connection, "swapdb": acl.Dangerous | acl.Keyspace,
 	"sort":    acl.Dangerous | acl.Set | acl.SortedSet | acl.List,
 	"sort_ro": acl.Dangerous | acl.Set | acl.SortedSet | acl.List,
 	"wait":    acl.Connection | acl.Blocking, "waitaof": acl.Connection | acl.Blocking, "command": acl.Connection,
@@ -37,9 +38,12 @@ var moreCategories = map[string]acl.Category{
 	"bzmpop": acl.Blocking, "bzpopmax": acl.Blocking, "bzpopmin": acl.Blocking, "xread": acl.Blocking, "xreadgroup": acl.Blocking,
 }
 
+// notOfGroup are the categories of a group that Redis does not give some of its commands.
+var notOfGroup = map[string]acl.Category{"sort": acl.Keyspace, "sort_ro": acl.Keyspace, "wait": acl.Keyspace, "waitaof": acl.Keyspace, "pubsub help": acl.PubSub}
+
 // categories are all categories of the row.
 func (c *Command) categories() acl.Category {
-	set := groupCategories[c.Group] | moreCategories[c.Name] | moreCategories[container(c.Name)]
+	set := groupCategories[c.Group]&^notOfGroup[c.Name] | moreCategories[c.Name] | moreCategories[container(c.Name)]
 	for _, f := range []struct {
 		flag     Flags
 		category acl.Category

@@ -85,6 +85,7 @@ type Command struct {
 	number    int  // in the table and its catalog
 	words     int  // of the name: arguments stand behind them
 	container bool // has subcommands too, like COMMAND
+	bare      bool // is no row, but stands for a container in descriptions
 }
 
 // Tx is what one command runs in: its environment, the database and the user.
@@ -103,8 +104,9 @@ type Tx struct {
 	// an apply.
 	Config *Config
 	Host   *Host
-	// Nodes is how many nodes the cluster has.
-	Nodes int
+	// Nodes is how many nodes the cluster has, Topology which.
+	Nodes    int
+	Topology Topology
 	// Limits bound single keys and values.
 	Limits Limits
 	// Door says where the command came from, for rows that are refused there.

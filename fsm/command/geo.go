@@ -45,7 +45,7 @@ func radiusStores(word []byte) bool { return EqualFold(word, "STORE") || EqualFo
 // radiusKeys are the source and the destination that counts, the last; options begin at
 // a position.
 func radiusKeys(options int) KeySpec {
-	return KeySpec{Find: func(argv [][]byte) []int {
+	return KeySpec{First: 1, Last: 1, Step: 1, Find: func(argv [][]byte) []int {
 		keys := []int{1}
 		for i := options; i+1 < len(argv); i++ {
 			if radiusStores(argv[i]) {

@@ -18,7 +18,7 @@ func hyperLogLogRows() []Command {
 			Syntax: "PFDEBUG GETREG | DECODE | ENCODING | TODENSE key", Summary: "Shows or changes how the registers are stored, for tests.", Run: pfDebug},
 		{Name: "pfmerge", Arity: -2, Flags: Write | DenyOOM, Keys: allKeys, Since: env.Base, Version: "2.8.9", Complexity: "O(n), where n is the number of keys",
 			Syntax: "PFMERGE destkey [sourcekey [sourcekey ...]]", Summary: "Makes a key count what all of the keys have counted.", Run: pfMerge},
-		{Name: "pfselftest", Arity: 1, Flags: ReadOnly | Admin, Keys: noKeys, Since: env.Base, Version: "2.8.9", Complexity: "O(1)",
+		{Name: "pfselftest", Arity: 1, Flags: Admin, Keys: noKeys, Since: env.Base, Version: "2.8.9", Complexity: "O(1)",
 			Syntax: "PFSELFTEST", Summary: "Returns OK; the registers are tested when the server is built.", Run: pfSelfTest},
 	}
 }

@@ -23,43 +23,85 @@ func (t *Table) heads() (names []string) {
 
 // describe is the entry of a name in COMMAND INFO; nil if there is none.
 func (t *Table) describe(name string) reply.Value {
-	c := t.byName[strings.ReplaceAll(name, "|", " ")]
-	if c == nil && !t.containers[name] {
+	c := t.named(name)
+	if c == nil {
 		return reply.NilArray()
 	}
-	if c == nil {
-		c = &Command{Name: name, Arity: -2, Group: "container"}
+	var subs, tips, uses []reply.Value
+	for _, row := range t.subcommands(c.Name) {
+		subs = append(subs, t.describe(row.Name))
 	}
-	var subs []reply.Value
+	for _, tip := range hints[c.Name] {
+		tips = append(tips, reply.Bulk(tip))
+	}
+	for _, u := range c.uses() {
+		uses = append(uses, u.describe(variable[c.Name] != nil))
+	}
+	return reply.Array(reply.Bulk(outward(c.Name)), reply.Int(int64(c.Arity)), reply.Set(c.flagNames()...),
+		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categoryNames()...),
+		reply.Set(tips...), reply.Set(uses...), reply.Set(subs...))
+}
+
+// named is the row of a name as clients write it, or what stands for a container without a
+// row of its own; nil if there is neither.
+func (t *Table) named(name string) *Command {
+	name = strings.Replace(name, "|", " ", 1)
+	if c := t.byName[name]; c != nil || !t.containers[name] {
+		return c
+	}
+	first := t.subcommands(name)[0]
+	return &Command{Name: name, Arity: -2, Group: first.Group, Version: first.Version, Complexity: "that of the subcommand",
+		Summary: "Holds the subcommands of " + strings.ToUpper(name) + ".", bare: true}
+}
+
+// subcommands are the rows of a container.
+func (t *Table) subcommands(name string) (rows []*Command) {
 	for _, row := range t.rows {
-		if head, _, sub := strings.Cut(row.Name, " "); sub && head == c.Name {
-			subs = append(subs, t.describe(row.Name))
+		if head, _, sub := strings.Cut(row.Name, " "); sub && head == name {
+			rows = append(rows, row)
 		}
 	}
-	return reply.Array(reply.Bulk(strings.ReplaceAll(c.Name, " ", "|")), reply.Int(int64(c.Arity)), reply.Set(c.flagNames()...),
-		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categoryNames()...),
-		reply.Array(), reply.Array(), reply.Array(subs...))
+	return rows
 }
 
 // flagNames are the flags in the words of COMMAND INFO.
 func (c *Command) flagNames() (names []reply.Value) {
+	if c.bare {
+		return nil
+	}
 	for _, f := range []struct {
 		flag Flags
 		name string
-	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {NoScript, "noscript"}, {Fast, "fast"}, {NoMulti, "no_multi"}} {
+	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {NoScript, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
 		if c.Flags&f.flag != 0 {
 			names = append(names, reply.Status(f.name))
 		}
 	}
-	if c.Keys.Find != nil {
+	for _, name := range c.moreFlags() {
+		names = append(names, reply.Status(name))
+	}
+	if c.movable() {
 		names = append(names, reply.Status("movablekeys"))
 	}
 	return names
 }
 
+// movable tells whether First, Last and Step don't tell all keys.
+func (c *Command) movable() bool {
+	for _, u := range c.uses() {
+		if u.counted || u.word != "" || u.unknown {
+			return true
+		}
+	}
+	return c.Keys.Find != nil && c.Keys.First == 0
+}
+
 // categoryNames are the names of the row's categories, in the order of ACL CAT.
 func (c *Command) categoryNames() (names []reply.Value) {
 	set := c.categories()
+	if c.bare {
+		set = acl.Slow
+	}
 	for _, name := range acl.CategoryNames() {
 		if set&acl.CategoryNamed(name) != 0 {
 			names = append(names, reply.Status("@"+name))
@@ -117,18 +159,30 @@ func commandDocs(tx *Tx, a *Args) reply.Value {
 		names = tx.Table.heads()
 	}
 	for _, name := range names {
-		if c := tx.Table.byName[strings.ReplaceAll(name, "|", " ")]; c != nil {
-			all = append(all, reply.Bulk(strings.ReplaceAll(c.Name, " ", "|")), reply.Map(
-				reply.Bulk("summary"), reply.Bulk(c.Summary), reply.Bulk("since"), reply.Bulk(c.Version),
-				reply.Bulk("group"), reply.Bulk(c.Group), reply.Bulk("complexity"), reply.Bulk(c.Complexity)))
+		if c := tx.Table.named(name); c != nil {
+			all = append(all, reply.Bulk(outward(c.Name)), tx.Table.docs(c))
 		}
 	}
 	return reply.Map(all...)
 }
 
-// commandList answers names, filtered if asked.
+// docs is what there is to read about a command and its subcommands.
+func (t *Table) docs(c *Command) reply.Value {
+	about := []reply.Value{reply.Bulk("summary"), reply.Bulk(c.Summary), reply.Bulk("since"), reply.Bulk(c.Version),
+		reply.Bulk("group"), reply.Bulk(c.Group), reply.Bulk("complexity"), reply.Bulk(c.Complexity)}
+	var subs []reply.Value
+	for _, row := range t.subcommands(c.Name) {
+		subs = append(subs, reply.Bulk(outward(row.Name)), t.docs(row))
+	}
+	if len(subs) > 0 {
+		about = append(about, reply.Bulk("subcommands"), reply.Map(subs...))
+	}
+	return reply.Map(about...)
+}
+
+// commandList answers names with those of subcommands, filtered if asked.
 func commandList(tx *Tx, a *Args) reply.Value {
-	keep := func(string) bool { return true }
+	keep := func(*Command) bool { return true }
 	if a.Left() > 0 {
 		if !a.Word("FILTERBY") {
 			a.Fail(ErrSyntax)
@@ -136,16 +190,13 @@ func commandList(tx *Tx, a *Args) reply.Value {
 		switch {
 		case a.Word("PATTERN"):
 			pattern := strings.ToLower(a.String())
-			keep = func(name string) bool { return glob.Match(pattern, name) }
+			keep = func(c *Command) bool { return glob.Match(pattern, outward(c.Name)) }
 		case a.Word("ACLCAT"):
 			category := acl.CategoryNamed(strings.ToLower(a.String()))
-			keep = func(name string) bool {
-				c := tx.Table.byName[name]
-				return c != nil && c.categories()&category != 0
-			}
+			keep = func(c *Command) bool { return !c.bare && c.categories()&category != 0 }
 		case a.Word("MODULE"):
 			a.Bytes()
-			keep = func(string) bool { return false } // there are no modules
+			keep = func(*Command) bool { return false } // there are no modules
 		default:
 			a.Fail(ErrSyntax)
 		}
@@ -154,30 +205,65 @@ func commandList(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	var names []reply.Value
+	list := func(c *Command) {
+		if keep(c) {
+			names = append(names, reply.Bulk(outward(c.Name)))
+		}
+	}
 	for _, name := range tx.Table.heads() {
-		if keep(name) {
-			names = append(names, reply.Bulk(name))
+		list(tx.Table.named(name))
+		for _, row := range tx.Table.subcommands(name) {
+			list(row)
 		}
 	}
 	return reply.Array(names...)
 }
 
-// commandGetKeys answers the keys of a command line.
-func commandGetKeys(tx *Tx, a *Args) reply.Value {
-	argv := a.Rest()
-	c := tx.Table.Find(argv)
+// keysOf are the keys that the command line left names, and the row it calls.
+func (tx *Tx) keysOf(a *Args) (c *Command, argv [][]byte, at []int, refusal *reply.Value) {
+	argv = a.Rest()
+	c = tx.Table.Find(argv)
 	switch {
 	case c == nil:
-		return reply.Error("ERR Invalid command specified")
-	case (c.Arity > 0 && len(argv) != c.Arity) || len(argv) < -c.Arity:
-		return reply.Error("ERR Invalid number of arguments specified for command")
+		return nil, nil, nil, ptr(reply.Error("ERR Invalid command specified"))
+	case len(c.uses()) == 0 && c.Keys.Find == nil:
+		return nil, nil, nil, ptr(reply.Error("ERR The command has no key arguments"))
+	case !c.Takes(len(argv)):
+		return nil, nil, nil, ptr(reply.Error("ERR Invalid number of arguments specified for command"))
 	}
-	var keys []reply.Value
-	for _, i := range c.Keys.Positions(argv) {
-		keys = append(keys, reply.Bulk(string(argv[i])))
+	if at = c.Keys.Positions(argv); len(at) == 0 && soleKeys[c.Name] {
+		return c, argv, nil, nil
+	} else if len(at) == 0 {
+		return nil, nil, nil, ptr(reply.Error("ERR Invalid arguments specified for command"))
 	}
-	if len(keys) == 0 {
-		return reply.Error("ERR The command has no key arguments")
+	return c, argv, at, nil
+}
+
+// soleKeys are the commands that may name no key at all.
+var soleKeys = map[string]bool{"eval": true, "eval_ro": true, "evalsha": true, "evalsha_ro": true, "fcall": true, "fcall_ro": true}
+
+// commandGetKeys answers the keys of a command line.
+func commandGetKeys(tx *Tx, a *Args) reply.Value {
+	_, argv, at, refusal := tx.keysOf(a)
+	if refusal != nil {
+		return *refusal
+	}
+	keys := make([]reply.Value, len(at))
+	for i, place := range at {
+		keys[i] = reply.Bulk(string(argv[place]))
+	}
+	return reply.Array(keys...)
+}
+
+// commandGetKeysAndFlags answers the keys of a command line and what it does with them.
+func commandGetKeysAndFlags(tx *Tx, a *Args) reply.Value {
+	c, argv, at, refusal := tx.keysOf(a)
+	if refusal != nil {
+		return *refusal
+	}
+	keys := make([]reply.Value, len(at))
+	for i, place := range at {
+		keys[i] = reply.Array(reply.Bulk(string(argv[place])), statusSet(c.doesWith(argv, i)))
 	}
 	return reply.Array(keys...)
 }

@@ -94,7 +94,7 @@ var (
 	// blockingKeys are those of commands that end in a timeout.
 	blockingKeys = KeySpec{First: 1, Last: -2, Step: 1}
 	// storedKeys are a destination, and behind it a number of keys and the keys.
-	storedKeys = KeySpec{Find: func(argv [][]byte) []int {
+	storedKeys = KeySpec{First: 1, Last: 1, Step: 1, Find: func(argv [][]byte) []int {
 		return append([]int{1}, countedKeys(2, 1).Find(argv)...)
 	}}
 )

@@ -1,0 +1,21 @@
+package fsm
+
+import "trireme/fsm/command"
+
+// topology is what the Cluster family tells, from the replicated state alone.
+type topology struct{ s *State }
+
+// ClusterID is the id that the cluster was founded with.
+func (t topology) ClusterID() string { return t.s.clusterID }
+
+// Term is the number of the leader's term.
+func (t topology) Term() uint64 { return t.s.term.Number }
+
+// Members are the nodes in the order of their ids.
+func (t topology) Members() []command.Member {
+	members := make([]command.Member, len(t.s.sessions))
+	for i, c := range t.s.sessions {
+		members[i] = command.Member{Node: c.node, Session: c.id, RESP: c.resp, Leads: c.node == t.s.term.Leader}
+	}
+	return members
+}
