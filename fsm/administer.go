@@ -31,7 +31,7 @@ func (*Opened) Decode(*wire.Reader) {}
 // newTerm is the first entry of a leader: once it is applied, the leader knows its
 // commit index and may serve.
 func (s *State) newTerm(_ *env.Env, t Term) (Opened, error) {
-	s.term = t
+	s.opened = t
 	return Opened{}, nil
 }
 

@@ -186,7 +186,7 @@ func (s *State) encodeMeta(w *wire.Writer) {
 	for i := range s.reports {
 		w.Record(s.reports[i].Encode)
 	}
-	s.term.Encode(w)
+	s.opened.Encode(w)
 }
 
 func (s *State) decodeMeta(r *wire.Reader) error {
@@ -203,7 +203,7 @@ func (s *State) decodeMeta(r *wire.Reader) error {
 	for i := range s.reports {
 		s.reports[i].Decode(r.Record())
 	}
-	s.term.Decode(r)
+	s.opened.Decode(r)
 	return errors.Join(settings.Done(), tokens.Done(), founded.Done(), r.Done())
 }
 

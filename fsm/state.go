@@ -23,7 +23,7 @@ type State struct {
 	secret      [32]byte   // of REST tokens; drawn when the cluster is founded
 	serial      uint64     // of databases and their credentials
 	sessions    sessions
-	term        Term        // that the leader has opened
+	opened      Term        // by its leader
 	databases   []*database // in the order of their names
 	home        *database   // the one named default, which is always there
 	retries     *dedup.Table

@@ -9,13 +9,13 @@ type topology struct{ s *State }
 func (t topology) ClusterID() string { return t.s.clusterID }
 
 // Term is the number of the leader's term.
-func (t topology) Term() uint64 { return t.s.term.Number }
+func (t topology) Term() uint64 { return t.s.opened.Number }
 
 // Members are the nodes in the order of their ids.
 func (t topology) Members() []command.Member {
 	members := make([]command.Member, len(t.s.sessions))
 	for i, c := range t.s.sessions {
-		members[i] = command.Member{Node: c.node, Session: c.id, RESP: c.resp, Leads: c.node == t.s.term.Leader}
+		members[i] = command.Member{Node: c.node, Session: c.id, RESP: c.resp, Leads: c.node == t.s.opened.Leader}
 	}
 	return members
 }

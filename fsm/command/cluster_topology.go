@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
 
@@ -34,6 +33,22 @@ type Member struct {
 	Leads bool
 }
 
+// alone is the topology of a machine by itself.
+type alone struct{}
+
+func (alone) ClusterID() string { return "" }
+
+func (alone) Term() uint64 { return 0 }
+
+func (alone) Members() []Member { return nil }
+
+func (tx *Tx) topology() Topology {
+	if tx.Topology == nil {
+		return alone{}
+	}
+	return tx.Topology
+}
+
 // clusterNode is a member as clients of Redis Cluster see it.
 type clusterNode struct {
 	Member
@@ -53,7 +68,7 @@ func id40(words ...string) string {
 // clusterNodes are the members, the master first: the leader, unless it has no RESP port
 // and another node has one.
 func (tx *Tx) clusterNodes() []clusterNode {
-	members := tx.Topology.Members()
+	members := tx.topology().Members()
 	if len(members) == 0 { // a machine by itself
 		members = []Member{{Leads: true}}
 	}
@@ -61,7 +76,7 @@ func (tx *Tx) clusterNodes() []clusterNode {
 	for i, m := range members {
 		host, port := cutPort(m.RESP)
 		n, _ := strconv.Atoi(port)
-		nodes[i] = clusterNode{Member: m, id: id40(tx.Topology.ClusterID(), "node", m.Node), host: reachable(host), port: int64(n), myself: tx.serves(&m) || len(members) == 1}
+		nodes[i] = clusterNode{Member: m, id: id40(tx.topology().ClusterID(), "node", m.Node), host: reachable(host), port: int64(n), myself: tx.serves(&m) || len(members) == 1}
 		if better := &nodes[master]; (m.RESP != "") == (better.RESP != "") && m.Leads || m.RESP != "" && better.RESP == "" {
 			master = i
 		}
@@ -74,8 +89,7 @@ func (tx *Tx) clusterNodes() []clusterNode {
 // reachable is a host that clients can use: what stands for all addresses of a node stands
 // for none here, and then clients take the one that they have used.
 func reachable(host string) string {
-	host = strings.Trim(host, "[]")
-	if addr, err := netip.ParseAddr(host); err == nil && addr.IsUnspecified() {
+	if host = strings.Trim(host, "[]"); host == "0.0.0.0" || host == "::" {
 		return ""
 	}
 	return host
@@ -100,14 +114,14 @@ func myself(nodes []clusterNode) *clusterNode {
 }
 
 // shardID is the id of the one shard.
-func (tx *Tx) shardID() string { return id40(tx.Topology.ClusterID(), "shard") }
+func (tx *Tx) shardID() string { return id40(tx.topology().ClusterID(), "shard") }
 
 func clusterMyID(tx *Tx, _ *Args) reply.Value { return reply.Bulk(myself(tx.clusterNodes()).id) }
 
 func clusterMyShardID(tx *Tx, _ *Args) reply.Value { return reply.Bulk(tx.shardID()) }
 
 func clusterInfo(tx *Tx, _ *Args) reply.Value {
-	epoch := tx.Topology.Term()
+	epoch := tx.topology().Term()
 	lines := []string{
 		"cluster_state:ok", fmt.Sprintf("cluster_slots_assigned:%d", slots), fmt.Sprintf("cluster_slots_ok:%d", slots),
 		"cluster_slots_pfail:0", "cluster_slots_fail:0", fmt.Sprintf("cluster_known_nodes:%d", len(tx.clusterNodes())), "cluster_size:1",
@@ -146,7 +160,7 @@ func clusterNodes(tx *Tx, _ *Args) reply.Value {
 	nodes := tx.clusterNodes()
 	var out strings.Builder
 	for i := range nodes {
-		out.WriteString(nodes[i].line(&nodes[0], tx.Topology.Term()))
+		out.WriteString(nodes[i].line(&nodes[0], tx.topology().Term()))
 	}
 	return reply.Verbatim(out.String())
 }
@@ -164,7 +178,7 @@ func clusterReplicas(tx *Tx, a *Args) reply.Value {
 		default:
 			var lines []reply.Value
 			for j := range nodes[1:] {
-				lines = append(lines, reply.Bulk(strings.TrimSuffix(nodes[1+j].line(&nodes[0], tx.Topology.Term()), "\n")))
+				lines = append(lines, reply.Bulk(strings.TrimSuffix(nodes[1+j].line(&nodes[0], tx.topology().Term()), "\n")))
 			}
 			return reply.Array(lines...)
 		}
