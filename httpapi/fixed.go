@@ -79,6 +79,7 @@ func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
 	private.Match(read, "/healthz", s.healthz)
 	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
 	admin := e.Group("/admin", s.adminOnly)
+	admin.GET("/openapi.json", describe)
 	s.databaseRoutes(admin)
 	if s.admin != nil {
 		s.adminRoutes(admin)

@@ -66,7 +66,9 @@ func (g *gateway) ask(t testing.TB, method, target, body string, header ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{res.StatusCode, res.Header, string(b)}
+	a := answer{res.StatusCode, res.Header, string(b)}
+	conforms(t, method, target, a)
+	return a
 }
 
 func TestFirstSlice(t *testing.T) {
