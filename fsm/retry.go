@@ -119,5 +119,5 @@ func (s *State) ran(tx *command.Tx, b Batch, out Results) bool {
 		return true
 	}
 	_, refusal := s.table.Check(tx, b.Rows[0])
-	return refusal == nil && !out.Values[0].Equal(command.ErrOOM)
+	return refusal == nil && !command.OverMemory(out.Values[0])
 }

@@ -50,15 +50,8 @@ func (c *call) command(path, query string) {
 	if origin := c.r.Header["Origin"]; len(origin) > 0 {
 		c.allowOrigin(origin[:1])
 	}
-	stream := redis.IsStream(path)
 	switch c.r.Method {
-	case http.MethodHead, http.MethodPut:
-		if stream {
-			c.refuseMethod(streamMethods)
-			return
-		}
-		fallthrough
-	case http.MethodGet, http.MethodPost:
+	case http.MethodHead, http.MethodGet, http.MethodPost, http.MethodPut:
 		if f := c.prepare(path, query); f != nil {
 			c.fail(f)
 			return

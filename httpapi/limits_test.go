@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -266,4 +267,17 @@ func TestLargeHeadsAreToldTheLimit(t *testing.T) {
 			t.Errorf("%q %q %v", statuses, body, err)
 		}
 	}
+}
+
+// Beyond the memory limit writes that grow are refused with the figures; reads and
+// deletions go on.
+func TestMemoryIsLimited(t *testing.T) {
+	g := newGateway(t)
+	g.expect(t, "GET", "/set/k/v", "", httpapitest.Token, 200, `{"result":"OK"}`)
+	if _, err := fsm.Do(context.Background(), g.engine, fsm.Configure, fsm.Settings{MaxMemory: 1}); err != nil {
+		t.Fatal(err)
+	}
+	g.expect(t, "GET", "/set/k/w", "", httpapitest.Token, 400, `{"error":"ERR DB capacity quota exceeded. Limit: 1 bytes, Actual: `)
+	g.expect(t, "GET", "/get/k", "", httpapitest.Token, 200, `{"result":"v"}`)
+	g.expect(t, "GET", "/del/k", "", httpapitest.Token, 200, `{"result":1}`)
 }

@@ -27,10 +27,9 @@ const (
 
 // Values of a stream's headers.
 var (
-	streamType    = []string{"text/event-stream"}
-	streamMethods = []string{"GET, POST"}
-	noCache       = []string{"no-cache"}
-	noBuffering   = []string{"no"}
+	streamType  = []string{"text/event-stream"}
+	noCache     = []string{"no-cache"}
+	noBuffering = []string{"no"}
 )
 
 // errRevoked is why a stream ends whose token, or its user's right to the stream, is gone.
@@ -53,6 +52,10 @@ func (c *call) stream() {
 		return
 	} else if refusal != nil {
 		c.fail(badRequest(refusal.Text()))
+		return
+	}
+	if c.r.Method == http.MethodHead {
+		c.beginStream(http.NewResponseController(c.w)) // which is all of the answer
 		return
 	}
 	c.show(argv)

@@ -169,7 +169,9 @@ func TestStreamRefusals(t *testing.T) {
 		{"POST", "/psubscribe/", "X-A: b", 400, `{"error":"ERR wrong number of arguments for 'psubscribe' command"}`},
 		{"POST", "/monitor/x", "X-A: b", 400, `{"error":"ERR wrong number of arguments for 'monitor' command"}`},
 		{"POST", "/subscribe/c", "Svc-Response-Format: xml", 400, `{"error":"ERR unknown response format, it is json or resp2"}`},
-		{"PUT", "/subscribe/c", "X-A: b", 405, ""},
+		{"HEAD", "/subscribe/c", "X-A: b", 200, ""},
+		{"HEAD", "/monitor", "Authorization: Bearer " + httpapitest.ReadOnlyToken, 400, ""},
+		{"PUT", "/monitor", "Authorization: Bearer x", 401, `{"error":"WRONGPASS invalid or missing auth token"}`},
 		{"DELETE", "/monitor", "X-A: b", 405, ""},
 		{"POST", "/", "X-A: b", 400, `{"error":"ERR Command \"SUBSCRIBE\" is not allowed in REST or it has a special context path"}`},
 	} {
@@ -178,8 +180,9 @@ func TestStreamRefusals(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s", c.method, c.target, c.header, a.status, a.body)
 		}
 	}
-	if a := g.ask(t, "PUT", "/subscribe/c", ""); a.header.Get("Allow") != "GET, POST" {
-		t.Errorf("Allow: %s", a.header.Get("Allow"))
+	g.listen(t, "PUT", "/subscribe/c").want("data: subscribe,c,1")
+	if a := g.ask(t, "HEAD", "/subscribe/c", ""); a.header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("HEAD: %v", a.header)
 	}
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"strconv"
+	"strings"
 
 	"trireme/fsm/reply"
 )
@@ -85,4 +86,21 @@ func (c *Command) reach(argv [][]byte) int64 {
 func passed(what, setting string, limit, actual int64) reply.Value {
 	return reply.Error("ERR " + what + " exceeded. Limit: " + strconv.FormatInt(limit, 10) + " bytes, Actual: " +
 		strconv.FormatInt(actual, 10) + " bytes. Setting: " + setting)
+}
+
+// overMemory is the refusal of a command that would grow a state which is over its
+// memory limit: Redis's words, over HTTP the gateway's with the figures.
+func (tx *Tx) overMemory() reply.Value {
+	if tx.Door != HTTP {
+		return ErrOOM
+	}
+	return reply.Error(capacity + ". Limit: " + strconv.FormatInt(tx.MaxMemory, 10) +
+		" bytes, Actual: " + strconv.FormatInt(tx.DB.Used()+tx.OtherMemory, 10) + " bytes. Setting: maxMemory")
+}
+
+const capacity = "ERR DB capacity quota exceeded"
+
+// OverMemory tells whether a reply says that the command was not run for want of memory.
+func OverMemory(v reply.Value) bool {
+	return v.Equal(ErrOOM) || v.IsError() && strings.HasPrefix(v.Text(), capacity)
 }

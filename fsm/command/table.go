@@ -162,7 +162,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		return reply.Error("ERR " + c.Name + " writes and was called in a read")
 	}
 	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly {
-		return ErrOOM
+		return tx.overMemory()
 	}
 	if tx.Watch != nil {
 		tx.row = c
