@@ -214,3 +214,68 @@ func TestPagesOfOtherSitesCannotPublish(t *testing.T) {
 	m.want(403, "", "POST", "/v2/publish/https://example.com", "", "Origin", "https://evil.example")
 	m.want(200, "", "POST", "/v2/publish/https://example.com", "", "Origin", "http://localhost:3000", "Svc-Delay", "1h")
 }
+
+// TestSchedules: a schedule is read back with its next times, paused, overwritten whole,
+// and deleted.
+func TestSchedules(t *testing.T) {
+	m := startMail(t)
+	m.want(200, `[]`, "GET", "/v2/schedules", "")
+	m.want(200, `{"scheduleId":"s.1"}`, "POST", "/v2/schedules/https://example.com/a?x=1", "tick", "Upstash-Cron", "CRON_TZ=Europe/Berlin 30 2 * * * ",
+		"Upstash-Schedule-Id", "s.1", "Content-Type", "text/plain", "Upstash-Delay", "30s", "Upstash-Misfire", "all", "Upstash-Retries", "1")
+	got := m.object(m.want(200, "", "GET", "/v2/Schedules/s.1", ""))
+	next, _ := got["nextScheduleTimes"].([]any)
+	if len(next) != 5 || next[0] != got["nextScheduleTime"] || next[4].(float64) <= next[3].(float64) {
+		t.Errorf("%v", got)
+	}
+	for _, name := range []string{"nextScheduleTimes", "nextScheduleTime", "createdAt"} {
+		delete(got, name)
+	}
+	want := map[string]any{
+		"scheduleId": "s.1", "cron": "CRON_TZ=Europe/Berlin 30 2 * * *", "destination": "https://example.com/a?x=1", "method": "POST", "retries": 1.0, "isPaused": false,
+		"body": "tick", "header": map[string]any{"Content-Type": []any{"text/plain"}}, "delay": 30.0, "callerIP": "127.0.0.1", "misfire": "all", "timeZone": "Europe/Berlin",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf(" got %v\nwant %v", got, want)
+	}
+	m.want(200, "", "PATCH", "/v2/schedules/s.1/pause", "")
+	if got := m.object(m.want(200, "", "GET", "/v2/schedules/s.1", "")); got["isPaused"] != true {
+		t.Error(got)
+	}
+	m.want(200, "", "POST", "/v2/schedules/s.1/resume", "")
+	m.want(200, `{"scheduleId":"s.1"}`, "POST", "/v2/publish/https://example.com/b", "", "Upstash-Cron", "@every 1h", "Upstash-Schedule-Id", "s.1")
+	if got := m.object(m.want(200, "", "GET", "/v2/schedules/s.1", "")); got["body"] != nil || got["isPaused"] != false || got["retries"] != 3.0 || got["destination"] != "https://example.com/b" {
+		t.Error(got)
+	}
+	m.want(200, "", "DELETE", "/v2/schedules/s.1", "")
+	const gone = `{"error":"schedule s.1 not found"}`
+	m.want(404, gone, "GET", "/v2/schedules/s.1", "")
+	m.want(404, gone, "DELETE", "/v2/schedules/s.1", "")
+	m.want(404, gone, "PATCH", "/v2/schedules/s.1/pause", "")
+	for _, header := range [][]string{{}, {"Svc-Cron", "* * * *"}, {"Svc-Cron", "0 0 31 2 *"}, {"Svc-Cron", "TZ=0"}, {"Svc-Cron", "* * * * *", "Svc-Misfire", "some"}, {"Svc-Cron", "* * * * *", "Svc-Schedule-Id", "a b"}} {
+		m.want(400, "", "POST", "/v2/schedules/https://example.com", "", header...)
+	}
+	m.want(404, `{"error":"topic nobody not found"}`, "POST", "/v2/schedules/nobody", "", "Svc-Cron", "* * * * *")
+}
+
+func TestQueues(t *testing.T) {
+	m := startMail(t)
+	m.want(200, `[]`, "GET", "/v2/queues/", "")
+	m.want(200, "", "POST", "/v2/queues", `{"queueName":"q","parallelism":2,"paused":true}`)
+	m.want(200, "", "POST", "/v2/enqueue/q/https://example.com", "x")
+	got := m.object(m.want(200, "", "GET", "/v2/queues/q", ""))
+	if got["name"] != "q" || got["parallelism"] != 2.0 || got["paused"] != true || got["lag"] != 1.0 || len(got) != 6 {
+		t.Error(got)
+	}
+	m.want(200, `{"cancelled":1}`, "DELETE", "/v2/messages?queueName=q", "")
+	m.want(200, "", "POST", "/v2/queues/q/resume", "")
+	if got := m.object(m.want(200, "", "GET", "/v2/queues/q", "")); got["paused"] != false || got["lag"] != 0.0 {
+		t.Error(got)
+	}
+	m.want(200, "", "POST", "/v2/queues/q/pause", "")
+	m.want(400, "", "POST", "/v2/queues", `{"queueName":"q","parallelism":0}`)
+	m.want(400, "", "POST", "/v2/queues", `{"queueName":"q q"}`)
+	m.want(200, "", "DELETE", "/v2/queues/q", "")
+	m.want(200, "", "DELETE", "/v2/queues/q", "")
+	m.want(404, `{"error":"queue q not found"}`, "GET", "/v2/queues/q", "")
+	m.want(404, `{"error":"queue q not found"}`, "POST", "/v2/queues/q/pause", "")
+}

@@ -106,18 +106,22 @@ func (q *request) route() {
 	var err error
 	switch strings.ToLower(first) {
 	case "publish":
-		err = q.on(http.MethodPost, func() error { return q.publish("", rest) })
+		err = q.on(http.MethodPost, func() error { return q.publish("", rest, false) })
 	case "enqueue":
 		name, destination, _ := strings.Cut(rest, "/")
-		err = q.on(http.MethodPost, func() error { return q.publish(unescapePath(name), destination) })
+		err = q.on(http.MethodPost, func() error { return q.publish(unescapePath(name), destination, false) })
 	case "batch":
 		err = q.on(http.MethodPost, q.batch)
 	case "messages":
 		err = q.messages(unescapePath(strings.Trim(rest, "/")))
+	case "schedules":
+		err = q.schedules(rest)
+	case "queues":
+		err = q.queues(rest)
 	case "keys":
 		err = q.keys(strings.Trim(rest, "/"))
 	default:
-		err = &Error{http.StatusNotFound, "this version has nothing at this path"}
+		err = errNoPath
 	}
 	if err != nil {
 		q.fail(err)
@@ -130,6 +134,8 @@ func (q *request) on(method string, f func() error) error {
 	}
 	return f()
 }
+
+var errNoPath = &Error{http.StatusNotFound, "this version has nothing at this path"}
 
 var errMethod = &Error{http.StatusMethodNotAllowed, "method not allowed"}
 

@@ -152,7 +152,7 @@ func (q *request) keys(rest string) (err error) {
 	case rest == "" || rest == "rotate":
 		return errMethod
 	default:
-		return &Error{http.StatusNotFound, "this version has nothing at this path"}
+		return errNoPath
 	}
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func headers(pairs ...string) http.Header {
 
 func parse(t *testing.T, destination, query string, pairs ...string) queue.Publication {
 	t.Helper()
-	p, err := parser.publication(&call{destination: destination, query: query, header: headers(pairs...)})
+	p, _, err := parser.publication(&call{destination: destination, query: query, header: headers(pairs...)})
 	if err != nil {
 		t.Fatalf("%s %v: %v", destination, pairs, err)
 	}
@@ -87,14 +87,14 @@ func TestOptionsRefuse(t *testing.T) {
 		{"Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "rate=1,period=8d"}, {"Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "rate"},
 		{"Svc-Redact-Fields", "everything"}, {"Svc-Redact-Fields", "header[]"}, {"Svc-Forward-X", long},
 	} {
-		_, err := parser.publication(&call{destination: "https://example.com", header: headers(pairs...)})
+		_, _, err := parser.publication(&call{destination: "https://example.com", header: headers(pairs...)})
 		var refused *Error
 		if !errors.As(err, &refused) || refused.Status != 400 {
 			t.Errorf("%.60v: %v", pairs, err)
 		}
 	}
 	evil := http.Header{"Svc-Forward-X": {"a\r\nX-Evil: 1"}}
-	if _, err := parser.publication(&call{destination: "https://example.com", header: evil}); err == nil {
+	if _, _, err := parser.publication(&call{destination: "https://example.com", header: evil}); err == nil {
 		t.Error("a line end was taken into a header")
 	}
 }
@@ -119,7 +119,7 @@ func TestDestinations(t *testing.T) {
 		if c.api == "llm" {
 			pairs = []string{"Svc-Callback", "https://cb.example"}
 		}
-		p, err := parser.publication(&call{destination: c.raw, query: c.query, header: headers(pairs...)})
+		p, _, err := parser.publication(&call{destination: c.raw, query: c.query, header: headers(pairs...)})
 		if c.err != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.err) {
 				t.Errorf("%q: %v; want %q", c.raw, err, c.err)
@@ -130,7 +130,7 @@ func TestDestinations(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.raw, p, err)
 		}
 	}
-	if _, err := parser.publication(&call{destination: "api/llm", header: headers()}); err == nil {
+	if _, _, err := parser.publication(&call{destination: "api/llm", header: headers()}); err == nil {
 		t.Error("api/llm was taken without a callback")
 	}
 }
@@ -149,7 +149,7 @@ func TestQueryConfiguresToo(t *testing.T) {
 // its sender.
 func TestWebhookKeepsItsAuthorization(t *testing.T) {
 	c := &call{destination: "https://example.com", header: headers("Authorization", "Bearer hook", "Svc-Header-Forward", "true"), byToken: true}
-	p, err := parser.publication(c)
+	p, _, err := parser.publication(c)
 	if err != nil || queue.Value(p.Header, "Authorization") != "Bearer hook" {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -170,7 +170,7 @@ func FuzzPublication(f *testing.F) {
 	f.Add("topic", "%zz", "Flow-Control-Value", "rate=1,period=1d")
 	f.Add("https:/a", "svc-delay=1d1d", "Redact-Fields", "header[X]")
 	f.Fuzz(func(t *testing.T, destination, query, name, value string) {
-		p, err := parser.publication(&call{destination: destination, query: query, header: http.Header{"Svc-" + name: {value}}})
+		p, _, err := parser.publication(&call{destination: destination, query: query, header: http.Header{"Svc-" + name: {value}}})
 		if err != nil {
 			var refused *Error
 			if !errors.As(err, &refused) || refused.Text == "" {

@@ -36,10 +36,15 @@ type call struct {
 	byToken bool
 }
 
-// publication reads a call.
-func (p *Parser) publication(c *call) (out queue.Publication, err error) {
+// publication reads a call, and gives its fields too.
+func (p *Parser) publication(c *call) (out queue.Publication, f fields, err error) {
 	asked, rest := splitQuery(c.query, p.Prefixes)
-	f := readFields(c.header, p.Prefixes).over(asked)
+	f = readFields(c.header, p.Prefixes).over(asked)
+	out, err = p.read(c, f, rest)
+	return out, f, err
+}
+
+func (p *Parser) read(c *call, f fields, rest string) (out queue.Publication, err error) {
 	to, err := p.readDestination(c.destination, rest)
 	if err != nil {
 		return out, err

@@ -16,17 +16,21 @@ type published struct {
 	Deduplicated bool   `json:"deduplicated,omitempty"`
 }
 
-// publish answers publish and enqueue.
-func (q *request) publish(queueName, destination string) error {
+// publish answers publish and enqueue, and makes a schedule if the call has a cron
+// expression.
+func (q *request) publish(queueName, destination string, scheduled bool) error {
 	body, err := q.body(q.MaxBody)
 	if err != nil {
 		return err
 	}
-	p, err := q.Parser.publication(&call{
+	p, f, err := q.Parser.publication(&call{
 		destination: destination, query: q.query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
 	})
 	if err != nil {
 		return err
+	}
+	if _, again := f["cron"]; again || scheduled {
+		return q.putSchedule(f, &p)
 	}
 	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
 	if err != nil {
@@ -146,5 +150,6 @@ func (q *request) publicationOf(m *item) (queue.Publication, error) {
 	if int64(len(c.body)) > q.MaxBody {
 		return queue.Publication{}, &Error{http.StatusRequestEntityTooLarge, "the body is larger than this server accepts"}
 	}
-	return q.Parser.publication(c)
+	p, _, err := q.Parser.publication(c)
+	return p, err
 }

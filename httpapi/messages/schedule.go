@@ -1,0 +1,199 @@
+package messages
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"trireme/cron"
+	"trireme/fsm"
+	"trireme/fsm/queue"
+)
+
+// previewed is how many of a schedule's next times its record shows.
+const previewed = 5
+
+// schedule is a schedule as clients read it.
+type schedule struct {
+	ScheduleID            string              `json:"scheduleId"`
+	Cron                  string              `json:"cron"`
+	Destination           string              `json:"destination"`
+	Method                string              `json:"method"`
+	CreatedAt             int64               `json:"createdAt"`
+	Retries               int                 `json:"retries"`
+	IsPaused              bool                `json:"isPaused"`
+	Header                map[string][]string `json:"header,omitempty"`
+	Body                  string              `json:"body,omitempty"`
+	BodyBase64            string              `json:"bodyBase64,omitempty"`
+	Delay                 int64               `json:"delay,omitempty"`
+	Timeout               int64               `json:"timeout,omitempty"`
+	Callback              string              `json:"callback,omitempty"`
+	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
+	FailureCallback       string              `json:"failureCallback,omitempty"`
+	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
+	QueueName             string              `json:"queueName,omitempty"`
+	CallerIP              string              `json:"callerIP,omitempty"`
+	RetryDelayExpression  string              `json:"retryDelayExpression,omitempty"`
+	Label                 string              `json:"label,omitempty"`
+	Labels                []string            `json:"labels,omitempty"`
+	FlowControlKey        string              `json:"flowControlKey,omitempty"`
+	Parallelism           int                 `json:"parallelism,omitempty"`
+	Rate                  int                 `json:"rate,omitempty"`
+	Period                int64               `json:"period,omitempty"`
+	LastScheduleTime      int64               `json:"lastScheduleTime,omitempty"`
+	NextScheduleTime      int64               `json:"nextScheduleTime,omitempty"`
+	LastScheduleStates    map[string]string   `json:"lastScheduleStates,omitempty"`
+	Error                 string              `json:"error,omitempty"`
+	// Ours: the next fire times, the policy for late ticks, and the zone of the times.
+	NextScheduleTimes []int64 `json:"nextScheduleTimes,omitempty"`
+	Misfire           string  `json:"misfire,omitempty"`
+	TimeZone          string  `json:"timeZone,omitempty"`
+}
+
+// renderSchedule gives a schedule at now, unix milliseconds, with what is redacted
+// hidden; full shows its next times.
+func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool) *schedule {
+	p := &c.Publish
+	m := render(queue.ID{}, &queue.Content{URL: p.URL, Body: p.Body, Options: p.Options, CallerIP: p.CallerIP})
+	n := &schedule{
+		ScheduleID: c.ID, Cron: c.Cron, Destination: p.URL, Method: m.Method, CreatedAt: c.Created, Retries: p.Retries, IsPaused: c.Paused,
+		Header: m.Header, Body: m.Body, BodyBase64: m.BodyBase64, Delay: p.Delay / 1000, Timeout: p.Timeout / 1000,
+		Callback: m.Callback, CallbackHeader: m.CallbackHeader, FailureCallback: m.FailureCallback, FailureCallbackHeader: m.FailureCallbackHeader,
+		QueueName: p.Queue, CallerIP: p.CallerIP, RetryDelayExpression: p.RetryDelay, Label: m.Label, Labels: m.Labels,
+		FlowControlKey: m.FlowControlKey, Parallelism: m.Parallelism, Rate: m.Rate, Period: m.Period,
+		LastScheduleTime: c.Fired, NextScheduleTime: c.Next, LastScheduleStates: lastStates(c), Error: c.Error,
+	}
+	if p.URL == "" {
+		n.Destination = p.Group
+	}
+	if p.Given&queue.GivenRetries == 0 {
+		n.Retries = defaultRetries
+	}
+	x, err := cron.Parse(c.Cron)
+	if err != nil {
+		return n
+	}
+	next := x.Preview(time.UnixMilli(max(now, c.Last)), time.UnixMilli(c.Created), previewed)
+	if n.NextScheduleTime == 0 && len(next) > 0 {
+		n.NextScheduleTime = next[0].UnixMilli() // the leader is about to write it
+	}
+	if full {
+		n.Misfire, n.TimeZone = c.Misfire.String(), x.Zone().String()
+		for _, at := range next {
+			n.NextScheduleTimes = append(n.NextScheduleTimes, at.UnixMilli())
+		}
+	}
+	return n
+}
+
+// lastStates are the messages of the last tick and how they fare.
+func lastStates(c *queue.Schedule) map[string]string {
+	if len(c.Messages) == 0 {
+		return nil
+	}
+	m := make(map[string]string, len(c.Messages))
+	for _, p := range c.Messages {
+		state := "IN_PROGRESS"
+		switch {
+		case p.State == queue.Delivered:
+			state = "SUCCESS"
+		case p.State.Final():
+			state = "FAIL"
+		}
+		m[p.ID.String()] = state
+	}
+	return m
+}
+
+// schedules answers /v2/schedules and what is below it. A destination stands in the
+// place of an id when one is made, so pause and resume are those of a single segment.
+func (q *request) schedules(rest string) error {
+	id, act, acts := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+	switch q.r.Method {
+	case http.MethodGet, http.MethodDelete:
+		if acts {
+			return errNoPath
+		}
+	}
+	switch q.r.Method {
+	case http.MethodPost, http.MethodPatch:
+		switch {
+		case acts && act == "pause" && queue.ValidName(unescapePath(id)):
+			return q.changeSchedule(unescapePath(id), queue.ActPause)
+		case acts && act == "resume" && queue.ValidName(unescapePath(id)):
+			return q.changeSchedule(unescapePath(id), queue.ActResume)
+		case q.r.Method == http.MethodPost:
+			return q.publish("", rest, true)
+		}
+	case http.MethodDelete:
+		return q.changeSchedule(unescapePath(id), queue.ActDelete)
+	case http.MethodGet:
+		if id == "" {
+			return q.listSchedules()
+		}
+		return q.getSchedule(unescapePath(id))
+	}
+	return errMethod
+}
+
+// putSchedule makes or overwrites the schedule that a call asks for.
+func (q *request) putSchedule(f fields, p *queue.Publication) error {
+	n := queue.SchedulePut{ID: f.get("schedule-id"), Publish: *p}
+	x, err := cron.Parse(f.get("cron"))
+	if err != nil {
+		return invalid("%s", err)
+	}
+	n.Cron, n.Every = x.String(), x.Every().Milliseconds()
+	if text := f.get("misfire"); text != "" {
+		var ok bool
+		if n.Misfire, ok = queue.ParseMisfire(strings.ToLower(text)); !ok {
+			return invalid("invalid misfire %q: once, all or none is wanted", text)
+		}
+	}
+	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.PutSchedule, n)
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, map[string]string{"scheduleId": out.ID})
+	return nil
+}
+
+func (q *request) changeSchedule(id string, act queue.Act) error {
+	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeSchedule, queue.ScheduleChange{ID: id, Act: act}); err != nil {
+		return err
+	}
+	q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (q *request) listSchedules() error {
+	all := []*schedule{}
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		list := v.Messages().Schedules()
+		for i := range list {
+			all = append(all, renderSchedule(&list[i], v.Messages().Settings().DefaultRetries, v.Now(), false))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, all)
+	return nil
+}
+
+func (q *request) getSchedule(id string) error {
+	var n *schedule
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		if c, ok := v.Messages().Schedule(id); ok {
+			n = renderSchedule(&c, v.Messages().Settings().DefaultRetries, v.Now(), true)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return &Error{http.StatusNotFound, "schedule " + id + " not found"}
+	}
+	q.answer(http.StatusOK, n)
+	return nil
+}
