@@ -50,9 +50,12 @@ func (c *claims) add(ref queue.AttemptRef, cancel context.CancelFunc, asked time
 	c.all[ref] = &claim{cancel, asked.Add(leaseTime)}
 }
 
-func (c *claims) remove(ref queue.AttemptRef) {
+// remove takes several at once, so that the loop claims as many anew by one Advance.
+func (c *claims) remove(refs ...queue.AttemptRef) {
 	c.mu.Lock()
-	delete(c.all, ref)
+	for _, ref := range refs {
+		delete(c.all, ref)
+	}
 	c.mu.Unlock()
 	select {
 	case c.freed <- struct{}{}:

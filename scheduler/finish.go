@@ -73,8 +73,18 @@ func (s *Scheduler) finish(pack []finished) {
 		}
 		time.Sleep(retryPace)
 	}
+	free(pack)
+}
+
+// free gives the senders of a pack back, those of one term together.
+func free(pack []finished) {
+	var refs []queue.AttemptRef
 	for i := range pack {
-		pack[i].claims.remove(pack[i].AttemptRef)
+		refs = append(refs, pack[i].AttemptRef)
+		if i+1 == len(pack) || pack[i+1].claims != pack[i].claims {
+			pack[i].claims.remove(refs...)
+			refs = refs[:0]
+		}
 	}
 }
 

@@ -169,44 +169,46 @@ const (
 // claimAttempts is the loop. It begins with an Advance whatever is due: it takes over
 // the claims of the terms before.
 func (t *term) claimAttempts(ctx context.Context) {
-	e, wait := t.s.Engine, time.Duration(0)
-	for first := true; ctx.Err() == nil && !t.s.drains(); first = false {
+	e, wait, opened := t.s.Engine, time.Duration(0), false
+	for ctx.Err() == nil && !t.s.drains() {
 		changed := e.Changed() // before looking, or a change in between is missed
 		now := e.Now()
 		due, some := e.Due()
 		free := t.free()
 		switch {
-		case !first && !some:
+		case opened && !some:
 			t.sleep(ctx, changed, time.Hour)
-		case !first && due > now:
+		case opened && due > now:
 			t.sleep(ctx, changed, time.Duration(due-now)*time.Millisecond)
-		case !first && free <= 0 && wait < fullPace:
+		case opened && free <= 0 && wait < fullPace:
 			wait = fullPace
 			t.sleep(ctx, nil, fullPace)
 		default:
 			wait = 0
-			pace := t.advance(ctx, queue.Demand{Claims: max(free, 0), HostShare: t.s.HostShare}, now)
+			pace, ok := t.advance(ctx, queue.Demand{Claims: max(free, 0), HostShare: t.s.HostShare}, now)
+			opened = opened || ok
 			t.sleep(ctx, nil, pace)
 		}
 	}
 }
 
-// advance claims and starts attempts, and says how long to wait before the next time.
-func (t *term) advance(ctx context.Context, d queue.Demand, now int64) time.Duration {
+// advance claims and starts attempts, and says how long to wait before the next time and
+// whether the log has taken it.
+func (t *term) advance(ctx context.Context, d queue.Demand, now int64) (pace time.Duration, ok bool) {
 	d.Ticks = t.ticker.ticks(t.s.Engine.DueSchedules(now), now)
 	begin := time.Now()
 	attempts, err := t.s.Engine.Advance(ctx, d)
 	switch {
 	case err != nil:
 		t.s.Log.Debug("no attempts were claimed", "error", err)
-		return retryPace
+		return retryPace, false
 	case len(attempts) == 0 && len(d.Ticks) == 0:
-		return idlePace
+		return idlePace, true
 	}
 	for i := range attempts {
 		t.start(ctx, &attempts[i], begin)
 	}
-	return 0
+	return 0, true
 }
 
 // sleep waits for a change, a free sender, the time, or the end.

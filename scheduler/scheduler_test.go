@@ -113,7 +113,7 @@ func TestManyAtOnce(t *testing.T) {
 	defer stop()
 	e := newEngine()
 	e.latency = 5 * time.Millisecond
-	const all = 3000
+	const all = 1000
 	for range all {
 		e.publish(t, queue.Publication{URL: server})
 	}
@@ -270,6 +270,23 @@ func TestLongAttemptKeepsItsLease(t *testing.T) {
 	until(t, "longer than a lease", func() bool { return time.Since(claimed) > 11*time.Second })
 	close(answer)
 	until(t, "delivered", func() bool { return slices.Equal(e.states(id), []string{"CREATED", "ACTIVE", "DELIVERED"}) })
+}
+
+// TestTakeOverIsTriedUntilItIsDone: claims of the term before are taken over though the
+// log would not take the new term's first Advance.
+func TestTakeOverIsTriedUntilItIsDone(t *testing.T) {
+	url, requests := sinkOf(t, nil)
+	e := newEngine()
+	id := e.publish(t, queue.Publication{URL: url})
+	if all, err := e.Advance(t.Context(), queue.Demand{Claims: 1}); err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	e.set(func() { e.term++; e.lost = true })
+	lead(t, scheduler(t, e))
+	time.Sleep(2 * retryPace) // the first tries fail
+	e.set(func() { e.lost = false })
+	<-requests
+	until(t, "delivered", func() bool { return slices.Contains(e.states(id), "DELIVERED") })
 }
 
 func TestPanicIsAFailedAttempt(t *testing.T) {

@@ -22,7 +22,7 @@ const testKey = "sig_test"
 
 func testSender(t *testing.T, change ...func(*SenderOptions)) *Sender {
 	t.Helper()
-	tr := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	tr := egress.NewTransport(egress.Options{IdlePerHost: 128, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	t.Cleanup(tr.Close)
 	o := SenderOptions{Transport: tr, Prefixes: []string{"Svc", "Upstash"}, Keys: func() queue.Keys { return queue.Keys{Current: testKey, Next: "sig_next"} }}
 	for _, f := range change {
