@@ -28,6 +28,12 @@ func ReadOnly(ctx context.Context, urls []string, readOnly, token string) (outpu
 	return run(ctx, "redis", "readonly.mjs", urls, "TRIREME_READONLY_TOKEN="+readOnly, "TRIREME_TOKEN="+token)
 }
 
+// Messages runs the program of the client of messages against the nodes at urls, whose
+// /v2 opens with token.
+func Messages(ctx context.Context, urls []string, token string) (output []byte, err error) {
+	return run(ctx, "qstash", "test.mjs", urls, "TRIREME_MESSAGES_TOKEN="+token)
+}
+
 // run runs a program of a folder.
 func run(ctx context.Context, folder, file string, urls []string, env ...string) (output []byte, err error) {
 	if !Installed() {
@@ -45,8 +51,12 @@ func run(ctx context.Context, folder, file string, urls []string, env ...string)
 
 // Installed tells whether the clients' packages are there.
 func Installed() bool {
-	_, err := os.Stat(filepath.Join(here(), "redis", "node_modules", "@upstash", "redis", "package.json"))
-	return err == nil
+	for _, name := range []string{"redis", "qstash"} {
+		if _, err := os.Stat(filepath.Join(here(), name, "node_modules", "@upstash", name, "package.json")); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // here is the folder of this file.

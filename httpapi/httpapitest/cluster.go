@@ -34,10 +34,22 @@ func ServeNodes(t testing.TB, n int, adjust func(*httpapi.Options)) *Nodes {
 // clients reach them all the same.
 func ServeNodesOver(t testing.TB, network *clustertest.Network, n int, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
+	return serveNodes(t, network, n, nil, adjust)
+}
+
+// ServeNodesLed is ServeNodes with work for the leader, see cluster.Options.
+func ServeNodesLed(t testing.TB, n int, leading func(context.Context, *cluster.Node), adjust func(*httpapi.Options)) *Nodes {
+	t.Helper()
+	return serveNodes(t, clustertest.NewNetwork(), n, leading, adjust)
+}
+
+func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(context.Context, *cluster.Node), adjust func(*httpapi.Options)) *Nodes {
+	t.Helper()
 	var mu sync.Mutex
 	links := map[string]*nodeHub{}
 	c := clustertest.Start(t, n, func(o *cluster.Options) {
 		network.Adjust(o)
+		o.Leading = leading
 		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: Tokens()}, false }
 		link := newNodeHub(t)
 		o.Notes, o.Restored, o.Monitor = link.hub.Notes, link.hub.Restored, link.hub.Answer
