@@ -451,10 +451,15 @@ func TestForksCloneNoWholeContainer(t *testing.T) {
 		do("HPEXPIRE", "h", "1000000", "FIELDS", "1", name)
 		do("RPUSH", "l", name)
 		do("SADD", "s", name)
+		do("XADD", "x", fmt.Sprint(i+1), "f", name)
 	}
+	do("XGROUP", "CREATE", "x", "g", "0")
+	do("XREADGROUP", "GROUP", "g", "c", "COUNT", "50000", "STREAMS", "x", ">")
 	for _, words := range [][]string{
 		{"HSET", "h", "name7", "w"}, {"HDEL", "h", "name9"}, {"HGETEX", "h", "PERSIST", "FIELDS", "1", "name11"}, {"SADD", "s", "new"}, {"SPOP", "s"},
 		{"LPUSH", "l", "x"}, {"RPOP", "l"}, {"LSET", "l", "5000", "x"}, {"LTRIM", "l", "10", "-10"}, {"COPY", "h", "c"}, {"LMOVE", "l", "l", "LEFT", "RIGHT"},
+		{"XADD", "x", "*", "f", "v"}, {"XADD", "x", "MAXLEN", "99000", "*", "f", "v"}, {"XDEL", "x", "5000"}, {"XREADGROUP", "GROUP", "g", "d", "COUNT", "1", "STREAMS", "x", ">"}, {"XACK", "x", "g", "7000-0"},
+		{"XCLAIM", "x", "g", "d", "0", "9000"}, {"COPY", "x", "y"},
 	} {
 		fork := tx.DB.Fork()
 		var before, after runtime.MemStats

@@ -30,7 +30,7 @@ func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
 	case d == Script:
 		return reply.Error("ERR Unknown Redis command called from script")
 	case container:
-		return reply.Error("ERR unknown subcommand '" + clean(string(argv[1])) + "'. Try " + strings.ToUpper(name) + " HELP.")
+		return reply.Error("ERR unknown subcommand '" + shown(string(argv[1])) + "'. Try " + strings.ToUpper(name) + " HELP.")
 	}
 	var args strings.Builder
 	for _, a := range argv[1:] {

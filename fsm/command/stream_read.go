@@ -154,6 +154,33 @@ func pinStreams(tx *Tx, argv [][]byte) [][]byte {
 	return pinned
 }
 
+// streamReady tells whether XREAD or XREADGROUP with these arguments, pinned, would answer
+// something now, an error too: whoever waits looks before calling again.
+func streamReady(tx *Tx, argv [][]byte) bool {
+	a := &Args{argv: argv, at: 1}
+	p := readStreamRead(a, tx.Now, EqualFold(argv[0], "XREADGROUP"))
+	if _, ok := a.Done(); !ok {
+		return true
+	}
+	for i, key := range p.keys {
+		if _, s, ok := find[*keyspace.StreamLog](tx, key); !ok || p.ready(s, p.ids[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// ready tells whether there is something, or a mistake, in one stream.
+func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) bool {
+	if !p.grouped {
+		from, bad := readAfter(s, word)
+		return bad != nil || s.Top().Compare(from) > 0
+	}
+	from, bad := groupReadAfter(word)
+	g := s.Group(keyspace.Alias(p.group))
+	return bad != nil || g == nil || from != newEntries || s.Top().Compare(g.Last) > 0
+}
+
 func xRead(tx *Tx, a *Args) reply.Value {
 	p := readStreamRead(a, tx.Now, false)
 	if err, ok := a.Done(); !ok {

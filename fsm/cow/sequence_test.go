@@ -127,6 +127,19 @@ func TestSequence(t *testing.T) {
 		if got := elements(t, q); !slices.Equal(got, model) {
 			t.Fatalf("got %v, want %v", got, model)
 		}
+		at := 0 // positions are found by any split, whatever the elements are
+		for want := range q.Len() + 1 {
+			first := map[int]bool{}
+			for _, v := range model[:want] {
+				first[v] = true
+			}
+			if at = q.Search(func(v int) bool { return first[v] }); at != want {
+				t.Fatalf("found position %d, want %d", at, want)
+			}
+			if want > 300 {
+				break
+			}
+		}
 		for _, s := range snapshots {
 			s.q.check(t)
 			if got := elements(t, s.q); !slices.Equal(got, s.want) {

@@ -21,7 +21,7 @@ func containers() (all []Container) {
 			l.Insert(i/2, name)
 			s.Add(name)
 		}
-		all = append(all, h, l, s)
+		all = append(all, h, l, s, someStream(n))
 	}
 	return all
 }

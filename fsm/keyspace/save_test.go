@@ -64,6 +64,9 @@ func checkWhole(t failer, db *DB) {
 		if h, ok := o.data.(*Fields); ok {
 			checkHash(t, h)
 		}
+		if s, ok := o.data.(*StreamLog); ok {
+			checkStream(t, s)
+		}
 		s := o.schedule()
 		if s.gone != 0 {
 			keys++

@@ -15,14 +15,14 @@ func (s *StreamLog) Deliver(g *StreamGroup, id StreamID) {
 	case g.Read != UnknownRead && g.Last.Compare(s.First()) >= 0 && !s.gap(g.Last):
 		g.Read++
 	case s.added != 0:
-		g.Read = s.readUpTo(id)
+		g.Read = s.ReadUpTo(id)
 	}
 	g.Last = id
 }
 
-// readUpTo is how many of all entries ever added stand up to id, UnknownRead where gaps
+// ReadUpTo is how many of all entries ever added stand up to id, UnknownRead where gaps
 // or an ID between entries leave that open.
-func (s *StreamLog) readUpTo(id StreamID) int64 {
+func (s *StreamLog) ReadUpTo(id StreamID) int64 {
 	first := s.First()
 	switch {
 	case s.added == 0:
@@ -57,6 +57,6 @@ func (s *StreamLog) Lag(g *StreamGroup) (n int64, ok bool) {
 	case g.Read != UnknownRead && !s.gap(g.Last):
 		return s.added - g.Read, true
 	}
-	read := s.readUpTo(g.Last)
+	read := s.ReadUpTo(g.Last)
 	return s.added - read, read != UnknownRead
 }

@@ -21,6 +21,8 @@ func (r *reader) value(t Type) (v Value, err error) {
 		v.Data, err = r.zset(t)
 	case TypeHash, TypeHashZiplist, TypeHashListpack, TypeHashTimed, TypeHashTimedRC, TypeListpackTimed, TypeListpackTimedRC:
 		v.Data, err = r.hash(t)
+	case TypeStream, TypeStream2, TypeStream3:
+		v.Data, err = r.stream(t)
 	case TypeModule2:
 		v.Data, err = r.module()
 	default:

@@ -27,6 +27,8 @@ func (w *writer) value(o *keyspace.Object, now int64) (version uint16, err error
 			return timedVersion, nil
 		}
 		w.hash(c, now, o.Encoding() == "hashtable")
+	case *keyspace.StreamLog:
+		w.stream(c)
 	case *keyspace.Document:
 		err = w.document(c)
 	default:

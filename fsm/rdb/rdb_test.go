@@ -123,6 +123,28 @@ var values = map[string]func(t *rapid.T) Value{
 		}
 		return Value{Data: h}
 	},
+	"stream": func(t *rapid.T) Value {
+		s := keyspace.NewStreamLog()
+		fields := rapid.SampledFrom([]string{"same", "other", ""})
+		for i := range rapid.SampledFrom([]int{0, 1, 5, 101, 250}).Draw(t, "n") {
+			words := [][]byte{[]byte(fields.Draw(t, "field")), []byte(drawText(t))}
+			if rapid.IntRange(0, 9).Draw(t, "more") == 0 {
+				words = append(words, []byte("more"), []byte("7"))
+			}
+			s.Append(keyspace.NewStreamEntry(keyspace.StreamID{Ms: now + uint64(i)/3, Seq: uint64(i % 3)}, words))
+		}
+		s.Delete(keyspace.StreamID{Ms: now, Seq: 1})
+		for _, name := range []string{"", "g", "h"}[:rapid.IntRange(0, 3).Draw(t, "groups")] {
+			s.AddGroup(name, keyspace.StreamID{Ms: now, Seq: 2}, rapid.Int64Range(-1, 9).Draw(t, "read"))
+			g := s.Own(name)
+			for i := range rapid.IntRange(0, 9).Draw(t, "pending") {
+				c, _ := g.OwnConsumer(fmt.Sprint("c", i%4), now-int64(i%4))
+				c.Active = c.Seen // the form has no room for it
+				g.Assign(c, keyspace.StreamID{Ms: now, Seq: uint64(i)}, now-int64(i), int64(i*i))
+			}
+		}
+		return Value{Data: s}
+	},
 	"json": func(t *rapid.T) Value {
 		text := rapid.SampledFrom([]string{"1", "1.0", `"x"`, `{"b":[1,{"a":null}],"a":"\u00e9"}`, "[]", "[1e308,-0.5,18446744073709551615]"}).Draw(t, "text")
 		v, err := jsondoc.Parse([]byte(text))

@@ -61,6 +61,10 @@ var families = []claim{
 	unsupported("KV-C.19", words{"SUBSCRIBE", "K"}, words{"UNSUBSCRIBE", "K"}, words{"PSUBSCRIBE", "K"}, words{"PUNSUBSCRIBE", "K"}),
 	works("KV-C.20", words{"PING"}, words{"PING", "x"}, words{"ECHO", "x"}),
 	unsupported("KV-C.21", words{"AUTH", "x"}, words{"SELECT", 0}, words{"HELLO", 3}, words{"QUIT"}, words{"RESET"}, words{"CLIENT", "LIST"}),
-	works("KV-C.22", words{"XADD", "K", "*", "f", "v"}, words{"XLEN", "K"}, words{"XRANGE", "K", "-", "+"}, words{"XREAD", "STREAMS", "K", 0}),
+	works("KV-C.22", words{"XADD", "K", "*", "f", "v"}, words{"XLEN", "K"}, words{"XRANGE", "K", "-", "+"}, words{"XREVRANGE", "K", "+", "-"}, words{"XREAD", "STREAMS", "K", 0},
+		words{"XGROUP", "CREATE", "K", "g", 0}, words{"XGROUP", "CREATECONSUMER", "K", "g", "c"}, words{"XREADGROUP", "GROUP", "g", "c", "STREAMS", "K", ">"}, words{"XPENDING", "K", "g"},
+		words{"XPENDING", "K", "g", "-", "+", 9}, words{"XCLAIM", "K", "g", "d", 0, "1-1"}, words{"XAUTOCLAIM", "K", "g", "d", 0, 0}, words{"XACK", "K", "g", "1-1"}, words{"XACKDEL", "K", "g", "IDS", 1, "1-1"},
+		words{"XINFO", "STREAM", "K"}, words{"XINFO", "STREAM", "K", "FULL"}, words{"XINFO", "GROUPS", "K"}, words{"XINFO", "CONSUMERS", "K", "g"}, words{"XTRIM", "K", "MAXLEN", "~", 5}, words{"XDEL", "K", "1-1"},
+		words{"XDELEX", "K", "IDS", 1, "1-1"}, words{"XSETID", "K", "9999999999999-0"}, words{"XGROUP", "SETID", "K", "g", "$"}, words{"XGROUP", "DELCONSUMER", "K", "g", "c"}, words{"XGROUP", "DESTROY", "K", "g"}),
 	unsupported("KV-C.23", words{"XREAD", "BLOCK", 10, "STREAMS", "K", 0}, words{"XREADGROUP", "GROUP", "g", "c", "BLOCK", 10, "STREAMS", "K", ">"}),
 }
