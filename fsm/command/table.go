@@ -61,6 +61,7 @@ func families() []family {
 		{"json", jsonRows()},
 		{"stream", streamRows()},
 		{"pubsub", pubsub()},
+		{"messages", messageRows()},
 	}
 }
 
