@@ -49,6 +49,10 @@ vet:
 lint: vet ## go vet, gofmt and staticcheck
 	@scripts/lint.sh
 
+.PHONY: coverage
+coverage: ## writes docs/coverage.md from a run of the scripts through the doors
+	TRIREME_COVERAGE=write $(GO) test -tags $(TAGS) -count 1 ./doors
+
 .PHONY: docs
 docs: ## write docs/commands/ from the command table
 	$(GO) run -tags $(TAGS) ./cmd/commanddocs

@@ -39,6 +39,7 @@ type Engine struct {
 	index   uint64
 	seed    uint64
 	now     func() int64
+	still   bool // no chance
 	propose error
 	read    error
 	ready   error
@@ -50,8 +51,14 @@ type Engine struct {
 }
 
 // New is an engine whose cluster has been founded with the tokens above.
-func New() *Engine {
-	e := &Engine{Machine: fsm.NewMachine(), now: func() int64 { return time.Now().UnixMilli() }}
+func New() *Engine { return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }}) }
+
+// NewStill is New with a clock of the test's, in unix milliseconds, and with the same seed
+// for every entry and every read, so that two engines answer the same.
+func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still: true}) }
+
+func founded(e *Engine) *Engine {
+	e.Machine = fsm.NewMachine()
 	e.Machine.Hooks.Notes = func(notes []env.Note) {
 		for _, h := range e.hubs {
 			h.Notes(notes)
@@ -159,7 +166,9 @@ func (e *Engine) commitRequest(q fsm.Request) (any, error) {
 	defer e.mu.Unlock()
 	e.index++
 	entry := fsm.Entry{Stamp: e.now(), Term: term, Requests: []fsm.Request{q}}
-	binary.LittleEndian.PutUint64(entry.Seed[:], e.index)
+	if !e.still {
+		binary.LittleEndian.PutUint64(entry.Seed[:], e.index)
+	}
 	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
 	if err != nil {
 		return nil, err
@@ -175,7 +184,9 @@ func (e *Engine) Read(_ context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	err, now, hook := e.read, e.now(), e.hook
 	e.seed++
 	var seed [16]byte
-	binary.LittleEndian.PutUint64(seed[:], e.seed)
+	if !e.still {
+		binary.LittleEndian.PutUint64(seed[:], e.seed)
+	}
 	e.mu.Unlock()
 	if hook != nil {
 		hook()

@@ -1,0 +1,154 @@
+package doors
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/command/scripttest"
+	"trireme/fsm/reply"
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+	"trireme/httpapi/hub"
+	"trireme/httpapi/redis"
+)
+
+// world is a served machine and a second one beside it that is fed the same without a
+// door, and says what the door has to answer.
+type world struct {
+	served, beside *httpapitest.Engine
+	url            string
+	client         *http.Client
+	now            int64
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{client: &http.Client{Transport: &http.Transport{}}, now: scripttest.Start}
+	t.Cleanup(w.client.CloseIdleConnections)
+	clock := func() int64 { return w.now }
+	w.served, w.beside = httpapitest.NewStill(clock), httpapitest.NewStill(clock)
+	subscribers := hub.New(hub.Options{Log: w.served}) // of a node that never registers: both machines know none
+	t.Cleanup(func() { subscribers.Close(context.Background()) })
+	w.url = "http://" + httpapitest.Serve(t, httpapi.Options{Engine: w.served, Hub: subscribers, MaxRequestSize: httpapi.DefaultMaxRequestSize})
+	return w
+}
+
+// direct runs rows without a door, as a node would.
+func direct(t *testing.T, e *httpapitest.Engine, as acl.Identity, door command.Door, mode fsm.Mode, rows ...[][]byte) []reply.Value {
+	t.Helper()
+	reads, values := mode == fsm.Single, make([]reply.Value, len(rows))
+	if reads {
+		_, err := e.Read(context.Background(), fsm.Reading{}, func(v *fsm.View) {
+			c, refusal := v.Check(as, door, rows[0])
+			if reads = refusal != nil || c.OnlyReads(rows[0]); reads {
+				values[0] = v.Exec(as, door, rows[0])
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reads {
+		return values
+	}
+	r, err := fsm.Do(context.Background(), e, fsm.Exec, fsm.Batch{As: as, Door: door, Mode: mode, Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Values
+}
+
+// token is the credential of a step's user, empty if it has none.
+func token(as acl.Identity) string {
+	switch as {
+	case acl.Trusted(acl.DefaultName):
+		return httpapitest.Token
+	case acl.Trusted(acl.ReadOnlyName):
+		return httpapitest.ReadOnlyToken
+	}
+	return ""
+}
+
+// body is a command as JSON; it is not ok if JSON can't hold its words.
+func body(argv [][]byte) (text string, ok bool) {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		if !utf8.Valid(word) {
+			return "", false
+		}
+		var b strings.Builder
+		b.WriteByte('"')
+		for _, r := range string(word) {
+			switch {
+			case r == '"' || r == '\\':
+				b.WriteString("\\" + string(r))
+			case r < ' ':
+				b.WriteString("\\u00" + string("0123456789abcdef"[r>>4]) + string("0123456789abcdef"[r&15]))
+			default:
+				b.WriteRune(r)
+			}
+		}
+		words[i] = b.String() + `"`
+	}
+	return "[" + strings.Join(words, ",") + "]", true
+}
+
+// post sends a request and gives the body of the answer.
+func (w *world) post(t *testing.T, path, text, token string) string {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, w.url+path, strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := w.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// single sends a step as one command, and gives what the machine beside says.
+func (w *world) single(t *testing.T, where string, s *scripttest.Step) (v reply.Value, went bool) {
+	t.Helper()
+	text, ok := body(s.Argv)
+	if !ok || token(s.As) == "" || s.Door == command.Script || s.Door == command.Inside {
+		direct(t, w.served, s.As, s.Door, fsm.Single, s.Argv)
+		direct(t, w.beside, s.As, s.Door, fsm.Single, s.Argv)
+		return v, false
+	}
+	v = direct(t, w.beside, s.As, command.HTTP, fsm.Single, s.Argv)[0]
+	if got, want := w.post(t, "/", text, token(s.As)), string(redis.AppendReply(nil, v, redis.JSON)); got != want {
+		t.Errorf("%s:%s: %s\nHTTP: %s\nwant: %s", where, strconv.Itoa(s.Line), s.Text, got, want)
+	}
+	return v, true
+}
+
+// transaction sends steps as one transaction, and gives what the machine beside says.
+func (w *world) transaction(t *testing.T, where string, steps []*scripttest.Step) []reply.Value {
+	t.Helper()
+	rows, texts := make([][][]byte, len(steps)), make([]string, len(steps))
+	for i, s := range steps {
+		rows[i] = s.Argv
+		texts[i], _ = body(s.Argv)
+	}
+	values := direct(t, w.beside, steps[0].As, command.HTTP, fsm.Transaction, rows...)
+	want := string(redis.AppendBatch(nil, values, redis.JSON))
+	if got := w.post(t, "/multi-exec", "["+strings.Join(texts, ",")+"]", token(steps[0].As)); got != want {
+		t.Errorf("%s:%d: a transaction of %d rows\nHTTP: %s\nwant: %s", where, steps[0].Line, len(steps), got, want)
+	}
+	return values
+}
