@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"trireme/importer"
+)
+
+// importOptions are the flags of import.
+type importOptions struct {
+	importer.Options
+	asJSON, quiet bool
+}
+
+func importCommand() *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Bring the keys of a Redis RDB file into a database",
+		Long: "Reads an RDB file of Redis 7 or 8 (- reads standard input) and sends its keys to the node at TRIREME_URL\n" +
+			"(default " + defaultURL + "), with the token of the database in TRIREME_TOKEN, or that in TRIREME_ADMIN_TOKEN.\n" +
+			"A key is there whole or not at all: a run that was stopped can be made again, or go on with --skip.\n" +
+			"Exit codes: 0 all taken, 1 failed or not all taken, 2 wrong usage.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return importFile(cmd, args[0], &o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Database, "database", "", "the database that the keys go to (default: the one named default)")
+	f.Uint64Var(&o.From, "from", 0, "number of the database in the file that they come from")
+	f.BoolVar(&o.Replace, "replace", false, "overwrite keys that exist; without it they are kept")
+	f.Int64Var(&o.Skip, "skip", 0, "keys to pass over at first, to go on after a run that was stopped")
+	f.IntVar(&o.Workers, "workers", 0, "requests under way at a time (default 4)")
+	f.IntVar(&o.MaxRequest, "max-request", 0, "bytes of a request at most; larger values are sent in parts (default 8388608)")
+	f.DurationVar(&o.Patience, "patience", time.Minute, "how long a request that isn't answered is sent again")
+	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
+	f.BoolVar(&o.quiet, "quiet", false, "show no progress")
+	return cmd
+}
+
+// importFile brings a file in and prints the report.
+func importFile(cmd *cobra.Command, path string, o *importOptions) error {
+	if o.Skip < 0 || o.Workers < 0 || o.MaxRequest < 0 || o.Patience <= 0 {
+		return usagef("--skip, --workers and --max-request can't be negative, and --patience is more than nothing")
+	}
+	if err := o.target(); err != nil {
+		return err
+	}
+	file, size, err := openImport(cmd.InOrStdin(), path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if !o.quiet {
+		o.Watch, o.Every = showProgress(cmd.ErrOrStderr(), size)
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := importer.Run(ctx, file, o.Options)
+	if !o.quiet {
+		fmt.Fprintln(cmd.ErrOrStderr())
+	}
+	if printed := o.print(cmd.OutOrStdout(), report); printed != nil && err == nil {
+		err = printed
+	}
+	switch failed := report.Failed(); {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("stopped: %s", goOn(report))
+	case err != nil:
+		return fmt.Errorf("%w: %s", err, goOn(report))
+	case failed > 0:
+		return fmt.Errorf("%d of the file's keys and libraries were not taken", failed)
+	}
+	return nil
+}
+
+// goOn says what there is after a run that did not come to its end, and how to go on.
+func goOn(r *importer.Report) string {
+	return fmt.Sprintf("the first %d keys of the file are dealt with, and each key of it is in the database whole or not at all; go on with --skip %d, or begin again without it", r.Done, r.Done)
+}
+
+// target takes the node and the token from the environment.
+func (o *importOptions) target() (err error) {
+	if o.URL = os.Getenv("TRIREME_URL"); o.URL == "" {
+		o.URL = defaultURL
+	}
+	if u, err := url.Parse(o.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return usagef("TRIREME_URL is %q: it has to be like %s", o.URL, defaultURL)
+	}
+	for _, name := range []string{"TRIREME_TOKEN", "TRIREME_ADMIN_TOKEN"} {
+		if o.Token, err = secretVariable(name); err != nil || o.Token != "" {
+			return err
+		}
+	}
+	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: one is needed to write to %s", o.URL)
+}
+
+// openImport opens the file and tells its size, 0 if that can't be known.
+func openImport(stdin io.Reader, path string) (io.ReadCloser, int64, error) {
+	if path == "-" {
+		return io.NopCloser(stdin), 0, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, usagef("can't open the file: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return file, 0, nil
+	}
+	return file, info.Size(), nil
+}
+
+// The pauses between two lines of progress: on a terminal the line is written over.
+const (
+	terminalPause = 200 * time.Millisecond
+	logPause      = 10 * time.Second
+)
+
+// showProgress writes lines of progress.
+func showProgress(w io.Writer, size int64) (show func(importer.Progress), every time.Duration) {
+	format, every := "%s\n", logPause
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			format, every = "\r%-78s", terminalPause
+		}
+	}
+	return func(p importer.Progress) { fmt.Fprintf(w, format, p.Line(size)) }, every
+}
+
+// print tells the report.
+func (o *importOptions) print(w io.Writer, r *importer.Report) error {
+	if !o.asJSON {
+		return r.Write(w)
+	}
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(r); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
