@@ -53,9 +53,8 @@ func (s *Store) unpark(name string, now int64) {
 		s.leave(m)
 		s.enter(m, placeDue, now, now)
 		s.store(m)
-		return
 	}
-	if h.active <= 0 {
+	if _, more := first(s.parked, h.no); !more && h.active <= 0 {
 		s.hosts.Delete(name)
 	}
 }

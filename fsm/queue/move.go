@@ -109,9 +109,11 @@ func (s *Store) abandon(m *Message, now int64) {
 	switch m.place {
 	case placeWaiting:
 		s.reopen(m.flow, now)
-	case placeDue, placeParked:
+	case placeDue:
 		if s.parked.Len() > 0 {
 			s.unpark(m.Content().Host(), now)
 		}
+	case placeParked:
+		s.unpark(m.Content().Host(), now)
 	}
 }

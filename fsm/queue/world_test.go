@@ -4,14 +4,20 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"testing"
 
 	"trireme/fsm/env"
 )
 
+// tb is a test, or one run of a property.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // world is a store in a log of its own making: every operation is an entry.
 type world struct {
-	t     testing.TB
+	t     tb
 	s     *Store
 	now   int64
 	index uint64
@@ -20,7 +26,7 @@ type world struct {
 
 const start = 1_790_000_000_000
 
-func newWorld(t testing.TB) *world {
+func newWorld(t tb) *world {
 	return &world{t: t, s: New(), now: start, term: 1}
 }
 
@@ -105,7 +111,7 @@ func (w *world) states(id ID) (list []string) {
 }
 
 // records is what the store saves.
-func records(t testing.TB, s *Store) (list [][]byte) {
+func records(t tb, s *Store) (list [][]byte) {
 	t.Helper()
 	if err := s.Save(func(r []byte) error { list = append(list, r); return nil }); err != nil {
 		t.Fatal(err)
@@ -113,13 +119,13 @@ func records(t testing.TB, s *Store) (list [][]byte) {
 	return list
 }
 
-func digest(t testing.TB, s *Store) [32]byte {
+func digest(t tb, s *Store) [32]byte {
 	t.Helper()
 	return sha256.Sum256(bytes.Join(records(t, s), []byte{0}))
 }
 
 // restored is a store made of what s saves.
-func restored(t testing.TB, s *Store) *Store {
+func restored(t tb, s *Store) *Store {
 	t.Helper()
 	to := New()
 	for _, r := range records(t, s) {

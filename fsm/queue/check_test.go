@@ -1,0 +1,93 @@
+package queue
+
+import (
+	"fmt"
+
+	"trireme/fsm/cow"
+)
+
+// dump is a tree as text.
+func dump[K, V any](t *cow.BTree[K, V]) string {
+	b := fmt.Sprintf("%d:", t.Len())
+	t.All(func(k K, v V) bool {
+		b += fmt.Sprintf(" %v=%v", k, v)
+		return true
+	})
+	return b
+}
+
+// indices are all orders that are kept beside the records, as text.
+func indices(s *Store) []string {
+	return []string{
+		"backlog " + dump(s.backlog), "slots " + dump(s.slots), "holding " + dump(s.holding), "due " + dump(s.due),
+		"waiting " + dump(s.waiting), "running " + dump(s.running), "parked " + dump(s.parked), "leases " + dump(s.leases),
+		"queues " + dump(s.queueNames), "doomed " + dump(s.doomed), "flows " + dump(s.flowNames), "openings " + dump(s.openings),
+		"idle " + dump(s.idle), "groups " + dump(s.groupIDs), "ticks " + dump(s.ticks), "dedups " + dump(s.dedupEnds),
+		fmt.Sprint("memory ", s.live, s.past, s.buried, s.fixed, s.trimmable),
+	}
+}
+
+// checkStore fails unless everything that is derived is what the records say.
+func checkStore(t tb, s *Store) {
+	t.Helper()
+	again := indices(restored(t, s))
+	for i, have := range indices(s) {
+		if have != again[i] {
+			t.Fatalf("an index differs from what the records say\nhave %s\nwant %s", have, again[i])
+		}
+	}
+	hosts := map[string]int{}
+	live := map[uint64]int{}
+	s.messages.All(func(_ uint64, m *Message) bool {
+		if m.place == placeActive {
+			hosts[m.claim.host]++
+		}
+		if m.flow != 0 && m.place != placeDone {
+			live[m.flow]++
+		}
+		if m.place == placeDone {
+			if !m.state.Final() {
+				t.Fatalf("%s is done in state %s", m.ID, m.state)
+			}
+			_, event := s.log.Get(m.last)
+			_, dead := s.dead.Get(Stamp{m.at, m.Seq})
+			_, holds := s.holding.Get(member{m.queue, m.Seq})
+			if !event && !dead && !holds {
+				t.Fatalf("%s is kept for nothing", m.ID)
+			}
+		}
+		return true
+	})
+	s.hosts.All(func(name string, h *host) bool {
+		_, parked := first(s.parked, h.no)
+		if hosts[name] != h.active || h.active == 0 && !parked {
+			t.Fatalf("host %s counts %d attempts, there are %d (parked %v)", name, h.active, hosts[name], parked)
+		}
+		delete(hosts, name)
+		return true
+	})
+	if len(hosts) > 0 {
+		t.Fatalf("hosts are not counted: %v", hosts)
+	}
+	s.flows.All(func(no uint64, f *FlowKey) bool {
+		if live[no] != f.live {
+			t.Fatalf("key %s counts %d messages, there are %d", f.Key, f.live, live[no])
+		}
+		return true
+	})
+	s.queues.All(func(no uint64, q *Queue) bool {
+		used := count(s.slots, no) + count(s.holding, no)
+		if _, waits := first(s.backlog, no); waits && !q.Paused && used < q.Parallelism {
+			t.Fatalf("queue %s uses %d of %d slots and has messages without one", q.Name, used, q.Parallelism)
+		}
+		return true
+	})
+	s.parked.All(func(m member, _ struct{}) bool {
+		found := false
+		s.hosts.All(func(_ string, h *host) bool { found = found || h.no == m.of; return !found })
+		if !found {
+			t.Fatalf("message %d is parked for a host that nobody knows", m.seq)
+		}
+		return true
+	})
+}

@@ -1,0 +1,342 @@
+package queue
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
+// Done gives the publication they make.
+type Config struct {
+	p           Publication
+	forward     bool // Svc-Header-Forward
+	key, value  string
+	callback    *Config
+	failure     *Config
+	cron, id    string
+	misfire     Misfire
+	destination string
+}
+
+// Set takes the option of a header, named without the service's prefix (messages.md 4.1): Retries, Delay, Forward-X,
+// Callback-Forward-X and so on, in any case of letters. Unknown names are ignored. The error is a refusal that names
+// the header.
+func (c *Config) Set(name, value string) error {
+	lower := strings.ToLower(name)
+	for _, family := range []struct {
+		prefix string
+		config **Config
+	}{{"failure-callback", &c.failure}, {"callback", &c.callback}} {
+		rest, found := strings.CutPrefix(lower, family.prefix)
+		if !found || rest != "" && rest[0] != '-' {
+			continue
+		}
+		if *family.config == nil {
+			*family.config = &Config{}
+		}
+		if rest == "" {
+			return (*family.config).target(name, value)
+		}
+		if err := (*family.config).Set(name[len(family.prefix)+1:], value); err != nil {
+			return invalid("%s: %s", name, err.Error())
+		}
+		return nil
+	}
+	if strings.HasPrefix(lower, "forward-") {
+		return c.forwarded(name[len("forward-"):], value)
+	}
+	if err := c.option(lower, strings.TrimSpace(value)); err != "" {
+		return invalid("invalid %s: %s", name, err)
+	}
+	return nil
+}
+
+// target is the URL of a callback.
+func (c *Config) target(name, value string) error {
+	if !isURL(value) {
+		return invalid("invalid %s: %s", name, "it must be an absolute URL that begins with http:// or https://")
+	}
+	c.destination = strings.TrimSpace(value)
+	return nil
+}
+
+func isURL(s string) bool {
+	lower := strings.ToLower(strings.TrimSpace(s))
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
+}
+
+// Limits of forwarded headers (reliability section 5).
+const (
+	maxForwarded      = 64
+	maxForwardedBytes = 16 << 10
+)
+
+// unforwardable headers are the connection's own affair, or would let one request pass for two.
+var unforwardable = map[string]bool{
+	"host": true, "content-length": true, "transfer-encoding": true, "expect": true, "connection": true, "keep-alive": true,
+	"proxy-connection": true, "te": true, "trailer": true, "upgrade": true,
+}
+
+// forwarded adds a header that the destination gets. Those that belong to the connection are dropped.
+func (c *Config) forwarded(name, value string) error {
+	if !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
+		return invalid("invalid forwarded header %q", name)
+	}
+	if unforwardable[strings.ToLower(name)] {
+		return nil
+	}
+	c.p.Header = append(c.p.Header, Field{name, value})
+	c.p.Given |= GivenHeader
+	if len(c.p.Header) > maxForwarded || headerSize(c.p.Header) > maxForwardedBytes+32*maxForwarded {
+		return invalid("too many forwarded headers: at most %d of %d bytes", maxForwarded, maxForwardedBytes)
+	}
+	return nil
+}
+
+// isToken tells whether s may be a header's name.
+func isToken(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Forward adds a header of the request itself: its Content-Type, or, with Svc-Header-Forward, any.
+func (c *Config) Forward(name, value string) error { return c.forwarded(name, value) }
+
+// option sets what is not a family of headers; the result says what is wrong with the value.
+func (c *Config) option(name, v string) (wrong string) {
+	p := &c.p
+	switch name {
+	case "method":
+		p.Method, p.Given = strings.ToUpper(v), p.Given|GivenMethod
+		switch p.Method {
+		case "GET", "POST", "PUT", "PATCH", "DELETE":
+		default:
+			return "use GET, POST, PUT, PATCH or DELETE"
+		}
+	case "timeout":
+		return c.duration(&p.Timeout, GivenTimeout, v)
+	case "delay":
+		return c.duration(&p.Delay, GivenDelay, v)
+	case "not-before":
+		return c.notBefore(v)
+	case "retries":
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 || n > 1<<30 {
+			return "use an integer of 0 or more"
+		}
+		p.Retries, p.Given = n, p.Given|GivenRetries
+	case "retry-delay":
+		p.RetryDelay, p.Given = v, p.Given|GivenRetryDelay
+	case "deduplication-id":
+		if strings.Contains(v, ":") {
+			return "DeduplicationId cannot contain ':'"
+		}
+		p.DedupID = v
+	case "content-based-deduplication":
+		return boolean(&p.ContentDedup, v)
+	case "header-forward":
+		return boolean(&c.forward, v)
+	case "flow-control-key":
+		c.key = v
+	case "flow-control-value":
+		c.value = v
+	case "label":
+		p.Labels, p.Given = split(v), p.Given|GivenLabels
+	case "redact-fields":
+		return c.redact(v)
+	case "queue-name":
+		if !ValidName(v) {
+			return nameRule
+		}
+		p.Queue, p.Given = v, p.Given|GivenQueue
+	case "cron":
+		c.cron = v
+	case "schedule-id":
+		if !ValidName(v) {
+			return nameRule
+		}
+		c.id = v
+	case "misfire":
+		m, ok := ParseMisfire(strings.ToLower(v))
+		if !ok {
+			return "use once, all or none"
+		}
+		c.misfire = m
+	}
+	return ""
+}
+
+func (c *Config) duration(to *int64, given Option, v string) string {
+	n, ok := ParseDuration(v)
+	if !ok {
+		return "use a number followed by s, m, h or d"
+	}
+	*to, c.p.Given = n, c.p.Given|given
+	return ""
+}
+
+func (c *Config) notBefore(v string) string {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 0 || n > 1<<42 {
+		return "use a Unix time in seconds"
+	}
+	c.p.NotBefore, c.p.Given = n*1000, c.p.Given|GivenNotBefore
+	return ""
+}
+
+func boolean(to *bool, v string) string {
+	switch strings.ToLower(v) {
+	case "true", "1":
+		*to = true
+	case "false", "0", "":
+		*to = false
+	default:
+		return "use true or false"
+	}
+	return ""
+}
+
+// split gives the parts of a comma-separated list, without empty ones.
+func split(v string) (list []string) {
+	for part := range strings.SplitSeq(v, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// redact reads body, header or headers, and header[Name] or headers[Name].
+func (c *Config) redact(v string) string {
+	d := &Redaction{}
+	for _, part := range split(v) {
+		lower := strings.ToLower(part)
+		switch open := strings.IndexByte(part, '['); {
+		case lower == "body":
+			d.Body = true
+		case lower == "header" || lower == "headers":
+			d.Header = true
+		case open > 0 && (lower[:open] == "header" || lower[:open] == "headers") && strings.HasSuffix(part, "]"):
+			d.Names = append(d.Names, strings.TrimSpace(part[open+1:len(part)-1]))
+		default:
+			return "use body, header or header[Name]"
+		}
+	}
+	c.p.Redact, c.p.Given = d, c.p.Given|GivenRedact
+	return ""
+}
+
+// ForwardAll tells whether Svc-Header-Forward asks for all headers of the request.
+func (c *Config) ForwardAll() bool { return c.forward }
+
+// Cron is the Svc-Cron header, trimmed, empty if there is none; with it come the id and the misfire policy.
+func (c *Config) Cron() (expression, id string, misfire Misfire) { return c.cron, c.id, c.misfire }
+
+// Done gives what the headers say. The destination and the body are the caller's to fill in.
+func (c *Config) Done() (Publication, error) {
+	p := c.p
+	if c.key != "" || c.value != "" {
+		f, err := parseFlow(c.key, c.value)
+		if err != nil {
+			return Publication{}, err
+		}
+		p.Flow, p.Given = f, p.Given|GivenFlow
+	}
+	var err error
+	if p.Callback, err = c.callback.done(); err != nil {
+		return Publication{}, err
+	}
+	if p.Failure, err = c.failure.done(); err != nil {
+		return Publication{}, err
+	}
+	if p.Callback != nil {
+		p.Given |= GivenCallback
+	}
+	if p.Failure != nil {
+		p.Given |= GivenFailure
+	}
+	return p, nil
+}
+
+// done gives a callback; settings without a URL are none.
+func (c *Config) done() (*Callback, error) {
+	if c == nil || c.destination == "" {
+		return nil, nil
+	}
+	p, err := c.Done()
+	if err != nil {
+		return nil, err
+	}
+	o := p.Options
+	o.Callback, o.Failure, o.Queue, o.Given = nil, nil, "", o.Given&^(GivenCallback|GivenFailure|GivenQueue)
+	return &Callback{URL: c.destination, Options: o}, nil
+}
+
+// parseFlow reads the value of a flow-control key: parallelism, rate and period, comma-separated, in any order.
+func parseFlow(key, value string) (*FlowControl, error) {
+	wrong := invalid("invalid flow control value %q: use parallelism=N, rate=N, period=D with a flow control key", value)
+	if key == "" || value == "" {
+		return nil, wrong
+	}
+	f := &FlowControl{Key: key, Period: DefaultPeriod}
+	for _, part := range split(value) {
+		name, v, _ := strings.Cut(part, "=")
+		v = strings.TrimSpace(v)
+		n, err := strconv.Atoi(v)
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "parallelism":
+			f.Parallelism = n
+		case "rate":
+			f.Rate = n
+		case "period":
+			d, ok := ParseDuration(v)
+			if !ok || d <= 0 || d > MaxPeriod {
+				return nil, wrong
+			}
+			f.Period, n, err = d, 1, nil
+		default:
+			return nil, wrong
+		}
+		if err != nil || n < 1 {
+			return nil, wrong
+		}
+	}
+	if f.Parallelism == 0 && f.Rate == 0 {
+		return nil, wrong
+	}
+	return f, nil
+}
+
+// ParseDuration reads a duration of the API, in milliseconds: groups of an integer and a unit s, m, h or d, as in
+// 1d10h30m; a bare integer is in seconds.
+func ParseDuration(s string) (millis int64, ok bool) {
+	if n, err := strconv.ParseUint(s, 10, 32); err == nil {
+		return int64(n) * 1000, true
+	}
+	for rest := s; rest != ""; {
+		i := 0
+		for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' {
+			i++
+		}
+		n, err := strconv.ParseUint(rest[:i], 10, 32)
+		if err != nil || i == len(rest) {
+			return 0, false
+		}
+		unit, known := map[byte]int64{'s': 1000, 'm': minute, 'h': 60 * minute, 'd': day}[rest[i]|0x20]
+		if !known {
+			return 0, false
+		}
+		millis, rest = millis+int64(n)*unit, rest[i+1:]
+		if millis > maxDuration {
+			return 0, false
+		}
+	}
+	return millis, s != ""
+}
+
+// maxDuration is the longest duration, in milliseconds: a thousand years.
+const maxDuration = 365_250 * day

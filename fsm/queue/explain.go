@@ -1,0 +1,220 @@
+package queue
+
+// Reason says what a message, a queue or a flow-control key waits for.
+type Reason uint8
+
+// The reasons.
+const (
+	// Done: nothing will happen any more.
+	Done Reason = iota
+	// Delay: the time of the first attempt has not come.
+	Delay
+	// Backoff: an attempt has failed, and the time of the next one has not come.
+	Backoff
+	// InFlight: an attempt is under way.
+	InFlight
+	// Orphaned: the attempt under way belongs to a sender that is gone; the claim is kept until its lease ends, because
+	// what it belongs to is delivered one at a time.
+	Orphaned
+	// BehindOthers: older messages of the queue have all its slots.
+	BehindOthers
+	// AwaitsCallbacks: a message of the queue that is done holds its slot until its callbacks are done.
+	AwaitsCallbacks
+	// QueuePaused: the queue has been paused.
+	QueuePaused
+	// FlowPaused: the flow-control key has been paused.
+	FlowPaused
+	// FlowParallelism: as many attempts of the key are under way as may be.
+	FlowParallelism
+	// FlowRate: the key has used up the rate of its window.
+	FlowRate
+	// FlowTurn: other messages of the key come first.
+	FlowTurn
+	// HostShare: one host may have only a part of all attempts under way.
+	HostShare
+	// GlobalLimit: as many attempts are under way as may be at all.
+	GlobalLimit
+	// SenderBusy: it is due, and waits for a free sender.
+	SenderBusy
+	reasons
+)
+
+var reasonWords = [reasons][2]string{
+	{"done", "nothing more will happen"},
+	{"delay", "the time of the first attempt has not come"},
+	{"backoff", "the last attempt failed and the time of the next one has not come"},
+	{"in-flight", "an attempt is under way"},
+	{"orphaned", "the attempt under way belongs to a sender that is gone; what is delivered one at a time waits for its lease to end"},
+	{"behind-others", "older messages of the queue have all its slots"},
+	{"awaits-callbacks", "a message before it in the queue is done, but its callbacks are not"},
+	{"queue-paused", "the queue is paused"},
+	{"flow-paused", "the flow-control key is paused"},
+	{"flow-parallelism", "as many attempts of the flow-control key are under way as it allows"},
+	{"flow-rate", "the flow-control key has used up its rate in this window"},
+	{"flow-turn", "other messages of the flow-control key come first"},
+	{"host-share", "the destination's host has as many attempts under way as one host may have"},
+	{"global-parallelism", "as many attempts are under way as the global parallelism allows"},
+	{"sender", "it is due, and waits for a free sender"},
+}
+
+// String is the reason as a word.
+func (r Reason) String() string { return reasonWords[min(r, SenderBusy)][0] }
+
+// Text is the reason as a sentence.
+func (r Reason) Text() string { return reasonWords[min(r, SenderBusy)][1] }
+
+// Explanation says why something is where it is.
+type Explanation struct {
+	Reason Reason
+	// Since is when the waiting began, in unix milliseconds; 0 if that is not kept.
+	Since int64
+	// Next is when it ends at the latest, or may end, in unix milliseconds; 0 if no time is set: it takes an event.
+	Next int64
+	// Behind is the message that has to come first, if there is one.
+	Behind ID
+	// Ahead counts the messages that come first.
+	Ahead int
+	// Last is the event of the last attempt that has ended, nil if there is none, or it is not kept any more.
+	Last *EventInfo
+}
+
+// Explain says what a message waits for; false if there is no such message.
+func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
+	m := s.find(id)
+	if m == nil {
+		return Explanation{}, false
+	}
+	x := s.why(m, now)
+	x.Last = s.lastAttempt(m)
+	return x, true
+}
+
+func (s *Store) why(m *Message, now int64) Explanation {
+	x := Explanation{Since: m.since}
+	switch m.place {
+	case placeBacklog:
+		s.whyQueued(m, &x)
+	case placeDue:
+		switch x.Next = m.at; {
+		case m.at > now && m.state == Retry:
+			x.Reason = Backoff
+		case m.at > now:
+			x.Reason = Delay
+		default:
+			x.Reason, x.Next = s.whyDue(), 0
+		}
+	case placeWaiting:
+		s.whyFlow(m, now, &x)
+	case placeParked:
+		x.Reason = HostShare
+	case placeActive:
+		x.Reason, x.Next = InFlight, m.claim.release()
+		if m.claim.Epoch != s.sender.Epoch || m.claim.Term != s.sender.Term {
+			x.Reason = Orphaned
+		}
+	}
+	return x
+}
+
+// whyDue tells what keeps messages that are due.
+func (s *Store) whyDue() Reason {
+	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
+		return GlobalLimit
+	}
+	return SenderBusy
+}
+
+func (s *Store) whyQueued(m *Message, x *Explanation) {
+	at, _ := s.backlog.Rank(member{m.queue, m.Seq})
+	x.Ahead = at - s.backlog.RankHead(m.queue) + count(s.slots, m.queue)
+	x.Reason = BehindOthers
+	if q, ok := s.queues.Get(m.queue); ok && q.Paused {
+		x.Reason = QueuePaused
+		return
+	}
+	if seq, ok := first(s.slots, m.queue); ok {
+		x.Behind = s.idOf(seq)
+	} else if seq, ok := first(s.holding, m.queue); ok {
+		x.Reason, x.Behind = AwaitsCallbacks, s.idOf(seq)
+	}
+}
+
+func (s *Store) whyFlow(m *Message, now int64, x *Explanation) {
+	at, _ := s.waiting.Rank(member{m.flow, m.Seq})
+	x.Ahead = at - s.waiting.RankHead(m.flow)
+	f, _ := s.flows.Get(m.flow)
+	x.Reason, x.Next = s.flowReason(f, now)
+	if x.Reason == SenderBusy && x.Ahead > 0 {
+		x.Reason = FlowTurn
+	}
+	if x.Ahead > 0 {
+		if seq, ok := first(s.waiting, m.flow); ok {
+			x.Behind = s.idOf(seq)
+		}
+	}
+}
+
+// flowReason tells what keeps a key's wait list, and until when.
+func (s *Store) flowReason(f *FlowKey, now int64) (Reason, int64) {
+	switch {
+	case f.Paused:
+		return FlowPaused, 0
+	case f.Parallelism > 0 && count(s.running, f.no) >= f.Parallelism:
+		return FlowParallelism, 0
+	case f.Rate > 0 && f.Count >= f.Rate && f.WindowStart+f.Period > now:
+		return FlowRate, f.WindowStart + f.Period
+	}
+	return s.whyDue(), 0
+}
+
+func (s *Store) idOf(seq uint64) ID {
+	m, _ := s.messages.Get(seq)
+	return m.ID
+}
+
+// lastAttempt is the newest event that tells the end of an attempt.
+func (s *Store) lastAttempt(m *Message) *EventInfo {
+	for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
+		if v.State == Failing || v.State == Delivered {
+			n := s.eventInfo(v, m)
+			return &n
+		}
+	}
+	return nil
+}
+
+// ExplainQueue says what a queue's oldest message waits for: Done if it has none. False if there is no such queue.
+func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
+	q := s.queueNamed(name)
+	if q == nil {
+		return Explanation{}, false
+	}
+	seq, some := first(s.slots, q.no)
+	if !some {
+		seq, some = first(s.backlog, q.no)
+	}
+	if !some {
+		return Explanation{Reason: Done}, true
+	}
+	m, _ := s.messages.Get(seq)
+	x := s.why(m, now)
+	x.Behind, x.Last = m.ID, s.lastAttempt(m)
+	return x, true
+}
+
+// ExplainFlow says what the wait list of a flow-control key waits for: Done if it is empty. False if there is no such
+// key.
+func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
+	f := s.flowNamed(key, false, now)
+	if f == nil {
+		return Explanation{}, false
+	}
+	seq, some := first(s.waiting, f.no)
+	if !some {
+		return Explanation{Reason: Done}, true
+	}
+	m, _ := s.messages.Get(seq)
+	x := Explanation{Since: m.since, Behind: m.ID}
+	x.Reason, x.Next = s.flowReason(f, now)
+	return x, true
+}
