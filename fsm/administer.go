@@ -7,6 +7,7 @@ import (
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/env"
+	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
 
@@ -155,6 +156,8 @@ type Founding struct {
 	// Again replaces the tokens of a founded cluster: dev mode takes them from its
 	// environment at every start.
 	Again bool
+	// Keys are the first signing keys; without them they are drawn.
+	Keys queue.Keys
 }
 
 // Encode writes the fields.
@@ -167,6 +170,7 @@ func (f *Founding) Encode(w *wire.Writer) {
 	f.Tokens.Encode(w)
 	w.Bool(f.Again)
 	w.Record(f.Settings.Encode)
+	f.Keys.Encode(w)
 }
 
 // Decode reads the fields.
@@ -178,6 +182,7 @@ func (f *Founding) Decode(r *wire.Reader) {
 	if r.Len() > 0 {
 		f.Settings.Decode(r.Record())
 	}
+	f.Keys.Decode(r)
 }
 
 // found writes the first settings; a cluster that has them keeps them.
@@ -185,8 +190,15 @@ func (s *State) found(e *env.Env, f Founding) (Opened, error) {
 	if s.clusterID == "" {
 		s.clusterID, s.settings = f.ClusterID, f.Settings
 		s.drawSecret(e)
+		if _, err := s.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
+			return Opened{}, err
+		}
 	} else if !f.Again || f.Tokens == s.founded {
 		return Opened{}, nil // a restart doesn't undo a reset
+	} else if f.Keys != (queue.Keys{}) {
+		if _, err := s.messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
+			return Opened{}, err
+		}
 	}
 	s.founded = f.Tokens
 	s.setTokens(f.Tokens)

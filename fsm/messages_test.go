@@ -1,0 +1,195 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/queue"
+	"trireme/fsm/wire"
+)
+
+// courier drives machines in step as a leader's scheduler would.
+type courier struct {
+	t    *testing.T
+	l    *log
+	a, b *fsm.Machine
+}
+
+func newCourier(t *testing.T, seed uint64) *courier {
+	c := &courier{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}
+	c.l.open(func(data []byte) []fsm.Outcome { return c.apply(data) })
+	return c
+}
+
+func (c *courier) apply(data []byte) []fsm.Outcome {
+	c.t.Helper()
+	x, err := c.a.Apply(c.l.index, c.l.term, data)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	y, err := c.b.Apply(c.l.index, c.l.term, data)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var p, q wire.Writer
+	fsm.EncodeOutcomes(&p, x)
+	fsm.EncodeOutcomes(&q, y)
+	if !bytes.Equal(p.B, q.B) {
+		c.t.Fatalf("entry %d: outcomes differ", c.l.index)
+	}
+	if _, err := fsm.DecodeOutcomes(wire.NewReader(p.B), c.l.session); err != nil {
+		c.t.Fatalf("entry %d: outcomes can't be read back: %v", c.l.index, err)
+	}
+	return x
+}
+
+func propose[A, R any](c *courier, op *fsm.Operation[A, R], arg A) (R, error) {
+	c.t.Helper()
+	c.l.seq++
+	o := c.apply(c.l.entry(fsm.Request{Session: c.l.session, Seq: c.l.seq, Code: op.Code, Body: op.Body(arg)}))[0]
+	r, _ := o.Value.(R)
+	return r, o.Err
+}
+
+func (c *courier) publish(p queue.Publication) queue.Receipt {
+	c.t.Helper()
+	out, err := propose(c, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return out.Items[0]
+}
+
+// TestMessagesThroughTheLog publishes, claims, renews and finishes by entries.
+func TestMessagesThroughTheLog(t *testing.T) {
+	c := newCourier(t, 1)
+	out := c.publish(queue.Publication{URL: "http://example.com", Body: []byte("x")})
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		if _, ok := v.Messages().Message(out.Messages[0].ID, v.Now()); !ok {
+			t.Error("a published message can't be read")
+		}
+	})
+	if at, ok := c.a.NextMessage(); !ok || at > c.a.Clock() {
+		t.Fatalf("due %d %v", at, ok)
+	}
+	got, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Sweep: 10, Deliver: true, Term: c.l.term, Claims: 5})
+	if err != nil || len(got.Attempts) != 1 || string(got.Attempts[0].Content.Body) != "x" {
+		t.Fatalf("%+v %v", got, err)
+	}
+	ref := got.Attempts[0].Ref()
+	if n, _ := propose(c, fsm.Renew, queue.Renewal{Running: []queue.AttemptRef{ref}}); len(n.Lost) != 0 {
+		t.Fatalf("%+v", n)
+	}
+	fates, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: ref, Response: queue.Response{Status: 200}}}})
+	if err != nil || fates.Items[0].State != queue.Delivered {
+		t.Fatalf("%+v %v", fates, err)
+	}
+	_, err = propose(c, fsm.ChangeQueue, queue.QueueChange{Name: "none", Act: queue.ActPause})
+	var said *fsm.Error
+	if !errors.Is(err, queue.ErrNotFound) || !errors.As(err, &said) || said.Text != "queue none not found" {
+		t.Fatalf("%v", err)
+	}
+	var w wire.Writer
+	fsm.EncodeOutcomes(&w, []fsm.Outcome{{Err: err}})
+	back, _ := fsm.DecodeOutcomes(wire.NewReader(w.B), 1)
+	if !errors.Is(back[0].Err, queue.ErrNotFound) {
+		t.Fatalf("another node reads %v", back[0].Err)
+	}
+}
+
+// TestFullMemoryRefusesMessages: what adds to the state is refused, deliveries go on.
+func TestFullMemoryRefusesMessages(t *testing.T) {
+	c := newCourier(t, 2)
+	c.publish(queue.Publication{URL: "http://example.com"})
+	if _, err := propose(c, fsm.Configure, fsm.Settings{MaxMemory: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := propose(c, fsm.Publish, queue.Publications{Items: []queue.Publication{{URL: "http://example.com"}}}); !errors.Is(err, queue.ErrMemory) {
+		t.Fatal(err)
+	}
+	if got, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Term: c.l.term, Claims: 1}); err != nil || len(got.Attempts) != 1 {
+		t.Fatal(err)
+	}
+}
+
+// TestSigningKeys: founded with the keys that are given, or drawn ones; rotated as clients expect.
+func TestSigningKeys(t *testing.T) {
+	c := newCourier(t, 3)
+	keys := func() (k queue.Keys) {
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { k = v.Messages().Keys() })
+		return k
+	}
+	given := queue.Keys{Current: "sig_a", Next: "sig_b"}
+	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Keys: given}); err != nil || keys() != given {
+		t.Fatalf("%v %v", keys(), err)
+	}
+	k, err := propose(c, fsm.RotateKeys, queue.Rotation{})
+	if err != nil || k.Current != "sig_b" || k.Next == "" || k != keys() {
+		t.Fatalf("%v %v", k, err)
+	}
+	other := newCourier(t, 4)
+	if _, err := propose(other, fsm.Found, fsm.Founding{ClusterID: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	other.a.View(0, [16]byte{}, func(v *fsm.View) {
+		if k := v.Messages().Keys(); k.Current == "" || k.Next == "" || k.Current == k.Next {
+			t.Errorf("drawn %v", k)
+		}
+	})
+}
+
+// TestMessagesReplay draws operations on messages; one of the machines is restored from the other's snapshot again and
+// again. Outcomes and digests agree.
+func TestMessagesReplay(t *testing.T) {
+	c := newCourier(t, 5)
+	r := c.l.r
+	var running []queue.Attempt
+	for i := range 3000 {
+		switch r.IntN(8) {
+		case 0, 1, 2:
+			p := queue.Publication{URL: fmt.Sprintf("http://h%d.example/", r.IntN(3))}
+			p.Given = queue.GivenRetries | queue.GivenQueue | queue.GivenDelay | queue.GivenFailure
+			p.Retries, p.Delay = r.IntN(2), r.Int64N(400)
+			p.Queue = []string{"", "q"}[r.IntN(2)]
+			if r.IntN(3) == 0 {
+				p.Flow = &queue.FlowControl{Key: "k", Rate: 2, Period: 100}
+			}
+			if r.IntN(4) == 0 {
+				p.Failure = &queue.Callback{URL: "http://f.example"}
+			}
+			c.publish(p)
+		case 3, 4:
+			got, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Sweep: 20, Deliver: true, Term: c.l.term, Claims: 4, HostShare: r.IntN(3)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			running = append(running, got.Attempts...)
+		case 5, 6:
+			var results queue.Results
+			for _, a := range running {
+				results.Items = append(results.Items, queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 200 + r.IntN(2)*300}, RetryDelay: 50})
+			}
+			running = nil
+			if _, err := propose(c, fsm.Finish, results); err != nil {
+				t.Fatal(err)
+			}
+		case 7:
+			if r.IntN(10) == 0 {
+				c.l.term++
+			}
+			if r.IntN(20) == 0 {
+				running = nil // a sender has died
+			}
+		}
+		if i%500 == 499 {
+			c.b = restored(t, c.a)
+		}
+	}
+	if x, y := c.a.Fork().Digest(), c.b.Fork().Digest(); x != y {
+		t.Fatalf("digests differ: %s %s", x, y)
+	}
+	c.a.View(0, [16]byte{}, func(v *fsm.View) { t.Logf("%+v", v.Messages().Counts()) })
+}
