@@ -206,6 +206,7 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 	if user == nil {
 		return tx
 	}
+	tx.Messages = s.messages
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()

@@ -15,7 +15,7 @@ var titles = map[string]string{
 	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server", "acl": "Users (ACL)",
 	"hash": "Hashes", "list": "Lists", "set": "Sets",
 	"sorted-set": "Sorted sets", "stream": "Streams", "geo": "Geo", "hyperloglog": "HyperLogLog", "bitmap": "Bitmaps",
-	"json": "JSON documents", "pubsub": "Pub/Sub",
+	"json": "JSON documents", "pubsub": "Pub/Sub", "messages": "Messages",
 }
 
 func title(group string) string {

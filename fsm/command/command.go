@@ -8,6 +8,7 @@ import (
 	"trireme/fsm/channel"
 	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
+	"trireme/fsm/queue"
 	"trireme/fsm/reply"
 )
 
@@ -95,6 +96,8 @@ type Tx struct {
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
+	// Messages are those of the cluster, which all databases share; nil where there are none.
+	Messages *queue.Store
 	User     *acl.User // nil: nobody, who may do nothing
 	Table    *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;

@@ -62,6 +62,7 @@ func families() []family {
 		{"stream", streamRows()},
 		{"pubsub", pubsub()},
 		{"cluster", clusterRows()},
+		{"messages", messageRows()},
 	}
 }
 

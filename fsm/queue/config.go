@@ -8,6 +8,9 @@ import (
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
 // Done gives the publication they make.
 type Config struct {
+	// Strict refuses unknown names, instead of ignoring them.
+	Strict bool
+
 	p           Publication
 	forward     bool // Svc-Header-Forward
 	key, value  string
@@ -20,7 +23,7 @@ type Config struct {
 
 // Set takes the option of a header, named without the service's prefix (messages.md 4.1): Retries, Delay, Forward-X,
 // Callback-Forward-X and so on, in any case of letters. Unknown names are ignored. The error is a refusal that names
-// the header.
+// the header, or, if Strict, that there is none of that name.
 func (c *Config) Set(name, value string) error {
 	lower := strings.ToLower(name)
 	for _, family := range []struct {
@@ -32,7 +35,7 @@ func (c *Config) Set(name, value string) error {
 			continue
 		}
 		if *family.config == nil {
-			*family.config = &Config{}
+			*family.config = &Config{Strict: c.Strict}
 		}
 		if rest == "" {
 			return (*family.config).target(name, value)
@@ -166,6 +169,14 @@ func (c *Config) option(name, v string) (wrong string) {
 			return "use once, all or none"
 		}
 		c.misfire = m
+	case "content-type":
+		if err := c.forwarded("Content-Type", v); err != nil {
+			return err.Error()
+		}
+	default:
+		if c.Strict {
+			return "there is no such option"
+		}
 	}
 	return ""
 }
