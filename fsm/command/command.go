@@ -80,7 +80,9 @@ type Command struct {
 	// it waits: what means the present in them is replaced by what it means now. Whoever
 	// waits asks for them once, when the call arrives.
 	Pin func(tx *Tx, argv [][]byte) [][]byte
-	Run Handler
+	// Wait says what a Blocking command waits for; one without never waits.
+	Wait *Wait
+	Run  Handler
 
 	number    int  // in the table and its catalog
 	words     int  // of the name: arguments stand behind them

@@ -30,7 +30,7 @@ func fixedRows() []Command {
 }
 
 // lolwut is what the command of that name shows.
-const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + redisVersion + "\n"
+const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + RedisVersion + "\n"
 
 func showLolwut(*Tx, *Args) reply.Value { return reply.Verbatim(lolwut) }
 
