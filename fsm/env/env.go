@@ -146,9 +146,12 @@ func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
+// Tracks tells whether this node wants to be told of keys that change.
+func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
+
 // Touch notes that something was stored under key, or removed, if this node wants to know.
 func (e *Env) Touch(key string) {
-	if e.Tracking != nil && e.Tracking() {
+	if e.Tracks() {
 		e.Notes = append(e.Notes, Note{Kind: Touched, DB: e.Database, Channel: key})
 	}
 }

@@ -241,7 +241,7 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 func (db *DB) Remove(e *env.Env, key []byte) bool {
 	mustWrite(e)
 	o := db.drop(probe(key))
-	if o != nil {
+	if o != nil && e.Tracks() {
 		e.Touch(string(key))
 	}
 	if o == nil || !o.expired(e.Now) {
