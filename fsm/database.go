@@ -286,6 +286,7 @@ func (d *database) encode(w *wire.Writer) {
 	w.Varint(d.quota.day)
 	w.Varint(d.quota.taken)
 	w.String(d.config.Notify.String())
+	w.Record(d.keys.EncodeHistory)
 }
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
@@ -293,6 +294,8 @@ func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDB)
 	d.quota = quota{r.Varint(), r.Varint()}
 	d.config.Notify, _ = command.ParseEvents(r.String())
+	d.keys = keyspace.New()
+	d.keys.DecodeHistory(r.Record())
 	d.users.SetKey(s.secret, d.id)
 	return d
 }

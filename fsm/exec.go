@@ -33,10 +33,12 @@ type Batch struct {
 	Rows [][][]byte
 	// Retry names the client's request; without an ID it may be applied again.
 	Retry Retry
+	// Watch are the keys on which a transaction depends.
+	Watch Watch
 }
 
-// Results are what a Batch's rows answered. A discarded transaction has the one
-// error that refused it.
+// Results are what a Batch's rows answered. A discarded transaction has one value: the
+// error that refused it, or the null array if a watched key has changed.
 type Results struct {
 	// Index and Place say where in the log the batch took effect.
 	Index     uint64
@@ -69,7 +71,8 @@ func encodeBatch(w *wire.Writer, b Batch) {
 			w.Bytes(a)
 		}
 	}
-	b.Retry.encode(w)
+	b.Retry.encode(w, len(b.Watch.Keys) > 0)
+	b.Watch.encode(w)
 }
 
 // revokes tells whether a row may take rights away from a user.
@@ -98,6 +101,7 @@ func decodeBatch(r *wire.Reader) (Batch, error) {
 		b.Rows[i] = flat[start:len(flat):len(flat)]
 	}
 	b.Retry.decode(r)
+	b.Watch.decode(r)
 	if b.Mode > Transaction || len(b.Rows) == 0 {
 		return b, fmt.Errorf("%w: mode %d, %d rows", ErrEntry, b.Mode, len(b.Rows))
 	}
@@ -148,6 +152,10 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 func (s *State) rows(tx *command.Tx, b Batch) Results {
 	out := Results{Index: tx.Index, Place: tx.Place()}
 	if b.Mode == Transaction {
+		if !s.unchanged(tx.Env, &b.As, &b.Watch) {
+			out.Discarded, out.Values = true, []reply.Value{reply.NilArray()}
+			return out
+		}
 		if refusal := tx.Refuse(b.Rows); refusal != nil {
 			out.Discarded, out.Values = true, []reply.Value{*refusal}
 			return out
@@ -207,6 +215,7 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 		return tx
 	}
 	tx.Messages = s.messages
+	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()

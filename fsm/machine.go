@@ -45,7 +45,8 @@ type Machine struct {
 	applied atomic.Uint64 // index, readable without a lock
 	clock   atomic.Int64  // the state's time, the same
 
-	host atomic.Pointer[command.Host]
+	host     atomic.Pointer[command.Host]
+	trackers atomic.Int32 // who want notes of keys that change
 
 	notify sync.Mutex
 	next   chan struct{}
@@ -81,7 +82,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
-	var e env.Env
+	e := env.Env{Tracking: m.tracking}
 	m.mu.Lock()
 	s := m.state
 	m.held = 0
@@ -226,6 +227,18 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, fn func
 	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
 	fn(&v)
 }
+
+// Track asks for Touched notes of every key that changes, or takes that back: what a View
+// made from now on does not see is noted. Calls are counted.
+func (m *Machine) Track(on bool) {
+	if on {
+		m.trackers.Add(1)
+	} else {
+		m.trackers.Add(-1)
+	}
+}
+
+func (m *Machine) tracking() bool { return m.trackers.Load() > 0 }
 
 // SetHost is what INFO and ROLE say from now on of the node that answers them.
 func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }

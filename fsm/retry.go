@@ -52,9 +52,9 @@ func (b *Batch) Named(id string) Retry {
 	return r
 }
 
-// encode writes the fields; without an id there are none.
-func (r *Retry) encode(w *wire.Writer) {
-	if r.ID == "" {
+// encode writes the fields; without an id, and without any behind them, there are none.
+func (r *Retry) encode(w *wire.Writer, more bool) {
+	if r.ID == "" && !more {
 		return
 	}
 	w.String(r.ID)

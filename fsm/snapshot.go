@@ -392,7 +392,10 @@ func (l *loading) content(section byte, record []byte) (err error) {
 
 func (l *loading) finish() (err error) {
 	if l.database != nil {
-		l.database.keys, err = l.keys.Finish()
+		remembered := l.database.keys
+		if l.database.keys, err = l.keys.Finish(); err == nil {
+			l.database.keys.Inherit(remembered)
+		}
 	}
 	l.database = nil
 	return err

@@ -2,9 +2,9 @@ package main
 
 import "trireme/fsm/queue"
 
-// environment is what existing clients read, ready to paste. Keys that are not known yet
-// have no lines.
-func environment(url string, tokens credentials, keys queue.Keys) []string {
+// environment is what existing clients read, ready to paste. Keys that are not known yet,
+// and a RESP port that is not open, have no lines.
+func environment(url, resp string, tokens credentials, keys queue.Keys) []string {
 	lines := []string{
 		"UPSTASH_REDIS_REST_URL=" + url,
 		"UPSTASH_REDIS_REST_TOKEN=" + tokens.Standard,
@@ -14,6 +14,9 @@ func environment(url string, tokens credentials, keys queue.Keys) []string {
 	}
 	if keys != (queue.Keys{}) {
 		lines = append(lines, "QSTASH_CURRENT_SIGNING_KEY="+keys.Current, "QSTASH_NEXT_SIGNING_KEY="+keys.Next)
+	}
+	if resp != "" {
+		lines = append(lines, "REDIS_URL=redis://default:"+tokens.Standard+"@"+resp)
 	}
 	return lines
 }

@@ -49,6 +49,12 @@ func (s *settings) check() error {
 	if s.Pprof != "" && !loopback(s.Pprof) {
 		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
 	}
+	if (s.TLSCert == "") != (s.TLSKey == "") {
+		return usagef("--tls-cert and --tls-key belong together: give both")
+	}
+	if err := s.checkRESP(); err != nil {
+		return err
+	}
 	return checkAddress("http", s.HTTP)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +21,9 @@ import (
 // devHeartbeat makes a single node ready at once: its first election waits for one
 // heartbeat timeout.
 const devHeartbeat = 50 * time.Millisecond
+
+// devRESP is where dev opens its RESP listener, unless the port is taken.
+const devRESP = "127.0.0.1:6379"
 
 func devCommand() *cobra.Command {
 	s := &settings{}
@@ -41,7 +45,7 @@ func devCommand() *cobra.Command {
 	nodeFlags(f, s)
 	f.IntVar(&s.Port, "port", 0, "`PORT` of the HTTP API on 127.0.0.1, instead of --http")
 	f.BoolVar(&s.Memory, "memory", false, "keep nothing: a temporary folder, removed at exit")
-	redefault(f, map[string]string{"data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
+	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
 	return cmd
 }
 
@@ -61,6 +65,9 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 	}
 	if !loopback(s.HTTP) {
 		return usagef("--http %s is not on loopback: dev serves this machine only, serve serves others", s.HTTP)
+	}
+	if s.RESP != off && !loopback(s.RESP) {
+		return usagef("--resp %s is not on loopback: dev serves this machine only, serve serves others", s.RESP)
 	}
 	if s.Memory && set("data-dir") {
 		return usagef("--memory keeps nothing and --data-dir says where to keep it: give one of them")
@@ -89,19 +96,28 @@ func (s *settings) dev(cmd *cobra.Command) error {
 	if err != nil {
 		return taken("http", err)
 	}
+	respListener, busy, err := s.listenRESP(cmd.Flags().Changed("resp"))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	if busy {
+		log.Warn("no RESP listener: its port is taken; --resp names another", "resp", s.RESP)
+	}
 	tokens, err := devCredentials(s.DataDir)
 	if err != nil {
-		listener.Close()
-		return err
+		return errors.Join(err, closeAll(listener, respListener))
 	}
 	keys, err := givenKeys()
 	if err != nil {
-		listener.Close()
-		return err
+		return errors.Join(err, closeAll(listener, respListener))
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, &devNode{settings: s, tokens: tokens, keys: keys, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()})
+	d := &devNode{settings: s, tokens: tokens, keys: keys, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()}
+	if respListener != nil {
+		d.resp = respListener.Addr().String()
+	}
+	return s.serveNode(ctx, log, listener, respListener, d)
 }
 
 func redefault(f *pflag.FlagSet, values map[string]string) {
@@ -120,6 +136,7 @@ type devNode struct {
 	tokens credentials
 	keys   queue.Keys // of the environment
 	url    string
+	resp   string // the address of the RESP listener, empty without
 	out    io.Writer
 }
 
@@ -157,7 +174,7 @@ func (d *devNode) settled(v *fsm.View) bool { return v.Founded() == d.tokens.dig
 
 func (d *devNode) ready(n *cluster.Node) {
 	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
-	for _, line := range append(environment(d.url, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
+	for _, line := range append(environment(d.url, d.resp, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
 		fmt.Fprintln(d.out, line)
 	}
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {

@@ -71,6 +71,14 @@ func (e *engine) Local(fn func(*fsm.View)) {
 	m.View(0, [16]byte{}, fn)
 }
 
+// Track asks for notes of keys that change, or takes that back; see resp.Engine. Nobody
+// can wait for keys before the node is open: its state is empty, and nobody a user of it.
+func (e *engine) Track(on bool) {
+	if n := e.node.Load(); n != nil {
+		n.Machine().Track(on)
+	}
+}
+
 // Others are the ids of the other nodes; see hub.Peers.
 func (e *engine) Others() []string {
 	if n := e.node.Load(); n != nil {

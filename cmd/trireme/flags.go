@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"trireme/httpapi"
+	"trireme/resp"
 )
 
 // settings are what the flags of dev and serve say.
@@ -15,6 +16,9 @@ type settings struct {
 	DataDir          string
 	HTTP             string
 	HTTPAdvertise    string
+	RESP             string
+	TLSCert          string
+	TLSKey           string
 	Cluster          string
 	ClusterAdvertise string
 	Gossip           string
@@ -29,6 +33,7 @@ type settings struct {
 	MaxRecordSize  byteSize
 	MaxRows        int
 	Limits         httpapi.Limits
+	RESPLimits     resp.Limits
 	MetricsPublic  bool
 	StaleForever   bool
 
@@ -75,6 +80,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.Var(&s.MaxKeySize, "max-key-size", "largest key that a write may name; 0 is none; replicated like --max-memory")
 	f.Var(&s.MaxRecordSize, "max-record-size", "largest value of one key; 0 is none; replicated like --max-memory")
 	edgeFlags(f, s)
+	respFlags(f, s)
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
 	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")
@@ -110,8 +116,8 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.InitialCluster, "initial-cluster", "", "first configuration, `n1=ADDR,n2=ADDR,n3=ADDR` by cluster address; used on an empty data directory only")
 	later(f, "join", "joining a running cluster", "gossip `ADDRS` of a running cluster to join")
 	later(f, "replace", "replacing a node", "with --join: take the place of node `ID`")
-	later(f, "tls-cert", "TLS", "certificate `FILE` of the HTTP API")
-	later(f, "tls-key", "TLS", "key `FILE` of the HTTP API")
+	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate `FILE` of the HTTP API and the RESP listener")
+	f.StringVar(&s.TLSKey, "tls-key", "", "key `FILE` of the HTTP API and the RESP listener")
 	later(f, "cluster-ca", "TLS between nodes", "certificate authority `FILE` of the cluster port")
 	later(f, "cluster-cert", "TLS between nodes", "certificate `FILE` of the cluster port")
 	later(f, "cluster-key", "TLS between nodes", "key `FILE` of the cluster port")
@@ -119,7 +125,6 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 
 // laterFlags declares the flags of parts that this version doesn't have.
 func laterFlags(f *pflag.FlagSet) {
-	later(f, "resp", "the RESP listener", "`ADDR` of the RESP listener, or off")
 	f.Bool("spec-literal", false, "answer in the specification's form where clients expect another (not built yet)")
 	markLater(f, "spec-literal", "messages and workflows")
 }
@@ -139,7 +144,7 @@ func markLater(f *pflag.FlagSet, name, part string) {
 // part of each.
 func laterSet(f *pflag.FlagSet) (names, parts []string) {
 	f.Visit(func(f *pflag.Flag) {
-		if part := f.Annotations[laterAnnotation]; part != nil && f.Value.String() != "" && !(f.Name == "resp" && f.Value.String() == "off") {
+		if part := f.Annotations[laterAnnotation]; part != nil && f.Value.String() != "" {
 			names, parts = append(names, f.Name), append(parts, part[0])
 		}
 	})

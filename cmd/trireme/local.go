@@ -30,6 +30,7 @@ type local struct {
 	http     int
 	cluster  int
 	gossip   int
+	resp     int // 0 is none
 	level    string
 	out, err io.Writer
 	mu       sync.Mutex // one line at a time
@@ -58,8 +59,25 @@ func localCommand() *cobra.Command {
 	f.IntVar(&l.http, "http-port", 8080, "HTTP `PORT` of n1; n2 and n3 have the next ones")
 	f.IntVar(&l.cluster, "cluster-port", 7080, "cluster `PORT` of n1; n2 and n3 have the next ones")
 	f.IntVar(&l.gossip, "gossip-port", 7090, "gossip `PORT` of n1; n2 and n3 have the next ones")
+	f.IntVar(&l.resp, "resp-port", 6379, "RESP `PORT` of n1; n2 and n3 have the next ones; 0 is none")
 	f.StringVar(&l.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
+}
+
+// freeRESP gives up the RESP ports if one of them is taken.
+func (l *local) freeRESP() {
+	for i := range localNodes {
+		if l.resp == 0 {
+			return
+		}
+		port, err := net.Listen("tcp", address(l.resp, i))
+		if err != nil {
+			l.say(l.err, "no RESP listeners: %s is taken; --resp-port names other ports", address(l.resp, i))
+			l.resp = 0
+			return
+		}
+		port.Close()
+	}
 }
 
 // member is one of the three processes.
@@ -84,6 +102,7 @@ func (l *local) run(parent context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.freeRESP()
 	// A child that is bound to its parent's life (see child) is bound to the thread
 	// that started it.
 	runtime.LockOSThread()
@@ -151,6 +170,9 @@ func (l *local) settings(i int, id, dir string) string {
 	} {
 		fmt.Fprintf(&b, "%s: %q\n", line[0], line[1])
 	}
+	if l.resp > 0 {
+		fmt.Fprintf(&b, "resp: %q\n", address(l.resp, i))
+	}
 	return b.String()
 }
 
@@ -212,7 +234,11 @@ func (l *local) banner(members []*member, tokens credentials) {
 		urls[i] = m.url
 	}
 	l.say(l.out, "Three nodes are running at %s\n", strings.Join(urls, ", "))
-	for _, line := range environment(urls[0], tokens, queue.Keys{}) {
+	resp := ""
+	if l.resp > 0 {
+		resp = address(l.resp, 0)
+	}
+	for _, line := range environment(urls[0], resp, tokens, queue.Keys{}) {
 		l.say(l.out, "%s", line)
 	}
 	l.say(l.out, "TRIREME_ADMIN_TOKEN=%s\n", tokens.Admin)

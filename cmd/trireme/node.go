@@ -20,6 +20,8 @@ import (
 	"trireme/httpapi/hub"
 	"trireme/httpapi/messages"
 	"trireme/observe"
+	"trireme/quota"
+	"trireme/resp"
 )
 
 // drainTime is how long requests in flight may take once the node is to stop.
@@ -48,43 +50,43 @@ type process struct {
 	engine     *engine
 	deliveries *deliveries
 	hub        *hub.Hub
+	meter      *quota.Meter
 	server     *httpapi.Server
+	resp       *resp.Server // nil without a listener
+
+	registry *prometheus.Registry
 
 	mu      sync.Mutex
 	members *cluster.Members
 }
 
-// serveNode runs a node until ctx ends or the node can't go on. It closes listener.
-func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net.Listener, p profile) error {
+// serveNode runs a node until ctx ends or the node can't go on. It closes the listeners;
+// that of RESP may be nil.
+func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
 	limitMemory(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
+	n.meter = quota.New(n.engine)
 	n.hub = hub.New(hub.Options{Log: n.engine, Peers: n.engine, Logger: log})
 	defer n.closeHub()
-	registry, err := observe.NewRegistry(version, commit)
+	stopProfiles, err := n.prepare(listener, respListener)
 	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	if n.deliveries, err = s.newDeliveries(log, registry, p); err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	if n.server, err = n.edge(registry, listener.Addr().String()); err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	stopProfiles, err := s.profiles(log)
-	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, closeAll(listener, respListener))
 	}
 	defer stopProfiles()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	served := make(chan error, 1)
-	go func() { served <- n.server.Serve(listener); cancel() }()
+	var edges sync.WaitGroup
+	failed := make([]error, 2)
+	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
+	if n.resp != nil {
+		edges.Go(func() { failed[1] = n.resp.Serve(respListener); cancel() })
+	}
 	node, err := n.open(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = nil // told to stop while it waited for the others
 	}
 	if node != nil {
-		registry.MustRegister(node.Collectors()...)
+		n.registry.MustRegister(node.Collectors()...)
 		var told sync.WaitGroup
 		told.Go(func() { n.tellHost(ctx, node) })
 		<-n.begin(ctx, node)
@@ -92,13 +94,43 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener net
 		told.Wait()
 	}
 	n.shutdown(node)
-	return errors.Join(err, <-served)
+	edges.Wait()
+	return errors.Join(append(failed, err)...)
+}
+
+// prepare makes the edges and what they need; stop ends what it has started.
+func (n *process) prepare(listener, respListener net.Listener) (stop func(), err error) {
+	if n.registry, err = observe.NewRegistry(version, commit); err != nil {
+		return nil, err
+	}
+	if n.deliveries, err = n.newDeliveries(n.log, n.registry, n.profile); err != nil {
+		return nil, err
+	}
+	if n.server, err = n.edge(n.registry, listener.Addr().String()); err != nil {
+		return nil, err
+	}
+	if respListener != nil {
+		if n.resp, err = n.openRESP(n.registry); err != nil {
+			return nil, err
+		}
+	}
+	return n.profiles(n.log)
+}
+
+// closeAll closes the listeners that there are.
+func closeAll(listeners ...net.Listener) (failed error) {
+	for _, l := range listeners {
+		if l != nil {
+			failed = errors.Join(failed, l.Close())
+		}
+	}
+	return failed
 }
 
 // edge is the HTTP server. On loopback nobody else sees metrics.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
-		Engine: n.engine, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
+		Engine: n.engine, Meter: n.meter, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
 		Messages: &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed},
 		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
 		Limits:       n.Limits,
@@ -114,7 +146,7 @@ func (n *process) open(ctx context.Context) (*cluster.Node, error) {
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
-	o.Notes, o.Restored, o.Monitor = n.hub.Notes, n.hub.Restored, n.hub.Answer
+	o.Notes, o.Restored, o.Monitor = n.notes, n.restored, n.hub.Answer
 	o.Leading = n.deliveries.lead
 	o.Fatal = func(reason string) {
 		fmt.Fprintln(os.Stderr, "trireme: "+reason)
@@ -208,6 +240,7 @@ func (n *process) shutdown(node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	var drained sync.WaitGroup
+	drained.Go(func() { n.shutdownRESP(ctx) })
 	drained.Go(func() {
 		if err := n.server.Shutdown(ctx); err != nil {
 			n.log.Warn("requests in flight were cut off", "error", err)

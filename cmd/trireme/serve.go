@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -50,13 +52,31 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", s.HTTP)
+	listener, respListener, err := s.listen()
 	if err != nil {
-		return taken("http", err)
+		return err
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, &clusterNode{settings: s, given: given, keys: keys, out: cmd.OutOrStdout()})
+	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, given: given, keys: keys, out: cmd.OutOrStdout()})
+}
+
+// listen opens the addresses of clients, that of RESP if it isn't off.
+func (s *settings) listen() (http, resp net.Listener, err error) {
+	config, err := s.certificate()
+	if err != nil {
+		return nil, nil, err
+	}
+	if http, err = net.Listen("tcp", s.HTTP); err != nil {
+		return nil, nil, taken("http", err)
+	}
+	if resp, _, err = s.listenRESP(true); err != nil {
+		return nil, nil, errors.Join(err, http.Close())
+	}
+	if config != nil {
+		http = tls.NewListener(http, config)
+	}
+	return http, resp, nil
 }
 
 // clusterNode is the profile of serve.

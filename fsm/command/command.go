@@ -81,10 +81,9 @@ type Command struct {
 	// it waits: what means the present in them is replaced by what it means now. Whoever
 	// waits asks for them once, when the call arrives.
 	Pin func(tx *Tx, argv [][]byte) [][]byte
-	// Ready, if set, tells whether a Blocking command with pinned arguments would answer
-	// something now, an error too; for others that is whether one of their keys is there.
-	Ready func(tx *Tx, argv [][]byte) bool
-	Run   Handler
+	// Wait says what a Blocking command waits for; one without never waits.
+	Wait *Wait
+	Run  Handler
 
 	number    int  // in the table and its catalog
 	words     int  // of the name: arguments stand behind them

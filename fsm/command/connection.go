@@ -5,13 +5,75 @@ import (
 	"trireme/fsm/reply"
 )
 
+// Of a connection: what only its holder can do. The rows stand here to be known, judged
+// and described; the port that holds the connection does the rest.
+const ownConnection = NoHTTP | NoScript
+
 // connection is the Connection family.
 func connection() []Command {
+	const open = ownConnection | Fast | ReadOnlyUser
+	const operator = ownConnection | Admin
 	return []Command{
+		{Name: "auth", Arity: -2, Flags: open, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(N) in passwords of the user",
+			Syntax: "AUTH [username] password", Summary: "Says who the connection is, by a password or token, which also chooses the database.", Run: ofConnection},
+		{Name: "client getname", Arity: 2, Flags: open, Keys: noKeys, Since: env.Base, Version: "2.6.9", Complexity: "O(1)",
+			Syntax: "CLIENT GETNAME", Summary: "Returns the name of the connection.", Run: ofConnection},
+		{Name: "client help", Arity: 2, Flags: ownConnection | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT HELP", Summary: "Lists the subcommands.", Run: ofConnection},
+		{Name: "client id", Arity: 2, Flags: open, Keys: noKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT ID", Summary: "Returns the number of the connection, which its node gives once.", Run: ofConnection},
+		{Name: "client info", Arity: 2, Flags: ownConnection | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT INFO", Summary: "Describes the connection.", Run: ofConnection},
+		{Name: "client kill", Arity: -3, Flags: operator, Keys: noKeys, Since: env.Base, Version: "2.4.0", Complexity: "O(N) in connections of the node",
+			Syntax: "CLIENT KILL ip:port | [ID id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME YES | NO] [MAXAGE seconds] ...", Summary: "Closes connections of the node that answers.", Run: ofConnection},
+		{Name: "client list", Arity: -2, Flags: operator, Keys: noKeys, Since: env.Base, Version: "2.4.0", Complexity: "O(N) in connections of the node",
+			Syntax: "CLIENT LIST [TYPE type] [ID id [id ...]]", Summary: "Describes the connections of the node that answers.", Run: ofConnection},
+		{Name: "client no-evict", Arity: 3, Flags: operator, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT NO-EVICT ON | OFF", Summary: "Takes the setting; connections are never closed for want of memory.", Run: ofConnection},
+		{Name: "client no-touch", Arity: 3, Flags: open, Keys: noKeys, Since: env.Base, Version: "7.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT NO-TOUCH ON | OFF", Summary: "Takes the setting; times of access are not kept.", Run: ofConnection},
+		{Name: "client pause", Arity: -3, Flags: operator, Keys: noKeys, Since: env.Base, Version: "3.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT PAUSE timeout [WRITE | ALL]", Summary: "Lets commands of the node's connections, or those that write, wait for so many milliseconds.", Run: ofConnection},
+		{Name: "client reply", Arity: 3, Flags: ownConnection | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "3.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT REPLY ON | OFF | SKIP", Summary: "Says whether commands are answered.", Run: ofConnection},
+		{Name: "client setname", Arity: 3, Flags: open, Keys: noKeys, Since: env.Base, Version: "2.6.9", Complexity: "O(1)",
+			Syntax: "CLIENT SETNAME connection-name", Summary: "Names the connection.", Run: ofConnection},
+		{Name: "client unblock", Arity: -3, Flags: operator, Keys: noKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT UNBLOCK client-id [TIMEOUT | ERROR]", Summary: "Ends the wait of a blocked connection of the node that answers.", Run: ofConnection},
+		{Name: "client unpause", Arity: 2, Flags: operator, Keys: noKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT UNPAUSE", Summary: "Ends CLIENT PAUSE.", Run: ofConnection},
+		// Clients of the HTTP gateway send it too, where no connection keeps what it says.
+		{Name: "client setinfo", Arity: 4, Flags: NoScript | Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "7.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT SETINFO LIB-NAME name | LIB-VER version", Summary: "Says which library the client uses.", Run: clientSetInfo},
 		{Name: "echo", Arity: 2, Flags: Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "ECHO message", Summary: "Returns the message.", Run: echo},
+		{Name: "hello", Arity: -1, Flags: open, Keys: noKeys, Since: env.Base, Version: "6.0.0", Complexity: "O(1)",
+			Syntax: "HELLO [protover [AUTH username password] [SETNAME clientname]]", Summary: "Chooses the protocol, 2 or 3, and says who the connection is.", Run: ofConnection},
 		{Name: "ping", Arity: -1, Flags: Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "PING [message]", Summary: "Returns PONG, or the message.", Run: ping},
+		{Name: "quit", Arity: -1, Flags: open, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "QUIT", Summary: "Closes the connection.", Run: ofConnection},
+		{Name: "reset", Arity: 1, Flags: open, Keys: noKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(N) in subscriptions",
+			Syntax: "RESET", Summary: "Makes the connection as it was when it was opened.", Run: ofConnection},
+		{Name: "select", Arity: 2, Flags: open, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "SELECT index", Summary: "Takes 0: the credential chooses the database.", Run: ofConnection},
+	}
+}
+
+// transactions is the Transactions family.
+func transactions() []Command {
+	const own = ownConnection | ReadOnlyUser
+	return []Command{
+		{Name: "discard", Arity: 1, Flags: own | Fast, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in queued commands",
+			Syntax: "DISCARD", Summary: "Forgets the transaction that is being queued, and the watched keys.", Run: ofConnection},
+		{Name: "exec", Arity: 1, Flags: own, Keys: noKeys, Since: env.Base, Version: "1.2.0", Complexity: "that of the queued commands",
+			Syntax: "EXEC", Summary: "Runs the queued commands in one piece, unless a watched key has changed.", Run: ofConnection},
+		{Name: "multi", Arity: 1, Flags: own | Fast, Keys: noKeys, Since: env.Base, Version: "1.2.0", Complexity: "O(1)",
+			Syntax: "MULTI", Summary: "Begins to queue a transaction.", Run: ofConnection},
+		{Name: "unwatch", Arity: 1, Flags: own | Fast, Keys: noKeys, Since: env.Base, Version: "2.2.0", Complexity: "O(1)",
+			Syntax: "UNWATCH", Summary: "Forgets the watched keys.", Run: ofConnection},
+		{Name: "watch", Arity: -2, Flags: own | Fast | NoMulti, Keys: allKeys, Since: env.Base, Version: "2.2.0", Complexity: "O(1) a key",
+			Syntax: "WATCH key [key ...]", Summary: "Makes the next EXEC depend on these keys staying as they are.", Run: ofConnection},
 	}
 }
 
@@ -31,4 +93,26 @@ func ping(tx *Tx, a *Args) reply.Value {
 		return reply.Bulk(a.String())
 	}
 	return ErrArity("ping")
+}
+
+// clientSetInfo judges the words; the port that holds the connection keeps them.
+func clientSetInfo(_ *Tx, a *Args) reply.Value {
+	option, value := a.String(), a.Bytes()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return JudgeClientInfo(option, value)
+}
+
+// JudgeClientInfo is the answer to CLIENT SETINFO with these words.
+func JudgeClientInfo(option string, value []byte) reply.Value {
+	if !EqualFold([]byte(option), "LIB-NAME") && !EqualFold([]byte(option), "LIB-VER") {
+		return reply.Error("ERR Unrecognized option '" + clean(option) + "'")
+	}
+	for _, c := range value {
+		if c < '!' || c > '~' {
+			return reply.Error("ERR " + clean(option) + " cannot contain spaces, newlines or special characters.")
+		}
+	}
+	return reply.OK()
 }

@@ -13,15 +13,15 @@ func listRows() []Command {
 		moved = "<LEFT | RIGHT> <LEFT | RIGHT>"
 	)
 	return []Command{
-		{Name: "blmove", Arity: 6, Flags: block | DenyOOM, TimeoutAt: 5, Keys: twoKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
+		{Name: "blmove", Arity: 6, Flags: block | DenyOOM, TimeoutAt: 5, Wait: waitForSource, Keys: twoKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "BLMOVE source destination " + moved + " timeout", Summary: "LMOVE that waits for an element to move.", Run: bLMove},
-		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Keys: countedKeys(2, 1), Since: env.Base, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
+		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Wait: waitForLists, Keys: countedKeys(2, 1), Since: env.Base, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
 			Syntax: "BLMPOP timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Summary: "LMPOP that waits for an element to pop.", Run: bLMPop},
-		{Name: "blpop", Arity: -3, Flags: block, TimeoutAt: -1, Keys: KeySpec{First: 1, Last: -2, Step: 1}, Since: env.Base, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "blpop", Arity: -3, Flags: block, TimeoutAt: -1, Wait: waitForList, Keys: KeySpec{First: 1, Last: -2, Step: 1}, Since: env.Base, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "BLPOP key [key ...] timeout", Summary: "Removes the first element of the first list that has one, waiting for one, and returns the key and the element.", Run: bLPop},
-		{Name: "brpop", Arity: -3, Flags: block, TimeoutAt: -1, Keys: KeySpec{First: 1, Last: -2, Step: 1}, Since: env.Base, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "brpop", Arity: -3, Flags: block, TimeoutAt: -1, Wait: waitForList, Keys: KeySpec{First: 1, Last: -2, Step: 1}, Since: env.Base, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "BRPOP key [key ...] timeout", Summary: "Removes the last element of the first list that has one, waiting for one, and returns the key and the element.", Run: bRPop},
-		{Name: "brpoplpush", Arity: 4, Flags: block | DenyOOM, TimeoutAt: 3, Keys: twoKeys, Since: env.Base, Version: "2.2.0", Complexity: "O(1)",
+		{Name: "brpoplpush", Arity: 4, Flags: block | DenyOOM, TimeoutAt: 3, Wait: waitForSource, Keys: twoKeys, Since: env.Base, Version: "2.2.0", Complexity: "O(1)",
 			Syntax: "BRPOPLPUSH source destination timeout", Summary: "RPOPLPUSH that waits for an element to move.", Run: bRPopLPush},
 		{Name: "lindex", Arity: 3, Flags: read, Keys: firstKey, Since: env.Base, Version: "1.0.0", Complexity: ends,
 			Syntax: "LINDEX key index", Summary: "Returns the element of a list at an index; a negative one counts from the end.", Run: lIndex},

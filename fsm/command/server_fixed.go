@@ -62,7 +62,7 @@ func latencyGraph(_ *Tx, a *Args) reply.Value {
 }
 
 // lolwut is what the command of that name shows.
-const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + redisVersion + "\n"
+const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + RedisVersion + "\n"
 
 func showLolwut(*Tx, *Args) reply.Value { return reply.Verbatim(lolwut) }
 

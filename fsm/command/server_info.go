@@ -24,8 +24,8 @@ type Host struct {
 	Others []string
 }
 
-// redisVersion is the version of Redis whose commands are spoken.
-const redisVersion = "8.2.0"
+// RedisVersion is the version of Redis whose commands are spoken.
+const RedisVersion = "8.2.0"
 
 // infoSection is a section of INFO.
 type infoSection struct {
@@ -83,7 +83,7 @@ func (s infoSection) write(out *strings.Builder, tx *Tx) {
 }
 
 func infoServer(tx *Tx) []string {
-	lines := []string{"redis_version:" + redisVersion, "redis_mode:cluster", fmt.Sprintf("server_time_usec:%d", tx.Now*1000)}
+	lines := []string{"redis_version:" + RedisVersion, "redis_mode:cluster", fmt.Sprintf("server_time_usec:%d", tx.Now*1000)}
 	if h := tx.Host; h != nil {
 		lines = append(lines, "trireme_version:"+h.Version, "run_id:"+h.NodeID, fmt.Sprintf("tcp_port:%d", h.Port),
 			fmt.Sprintf("uptime_in_seconds:%d", max(0, tx.Now-h.StartedMs)/1000))

@@ -1,6 +1,9 @@
 package command
 
-import "trireme/fsm/env"
+import (
+	"trireme/fsm/env"
+	"trireme/fsm/keyspace"
+)
 
 // streamRows is the Stream family. The handlers stand in the files stream_*.go.
 func streamRows() []Command {
@@ -53,9 +56,9 @@ func streamRows() []Command {
 			Syntax: "XPENDING key group [[IDLE min-idle-time] start end count [consumer]]", Summary: "Returns what is pending in a group: a summary, or entries with consumer, idle time and number of deliveries.", Run: xPending},
 		{Name: "xrange", Arity: -4, Flags: read, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m), where n is the length of the stream and m of the result",
 			Syntax: "XRANGE key start end [COUNT count]", Summary: "Returns the entries between two IDs, both included unless behind (; - and + are the ends.", Run: xRange},
-		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Ready: streamReady, Keys: streamKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
+		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Wait: &Wait{For: keyspace.Stream, Ready: streamReady}, Keys: streamKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]", Summary: "Returns the entries of streams behind an ID each, waiting for one if asked to; $ is the last ID there was, + the last entry.", Run: xRead},
-		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking, Waits: blockTimeout, Ready: streamReady, Keys: streamKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
+		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking, Waits: blockTimeout, Wait: &Wait{For: keyspace.Stream, Ready: groupReady}, Keys: streamKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", Summary: "Delivers entries to a consumer of a group: for > those that nobody of the group was given, otherwise its own pending ones behind an ID.", Run: xReadGroup},
 		{Name: "xrevrange", Arity: -4, Flags: read, Keys: firstKey, Since: env.Base, Version: "5.0.0", Complexity: "O(log n + m), where n is the length of the stream and m of the result",
 			Syntax: "XREVRANGE key end start [COUNT count]", Summary: "XRANGE backwards.", Run: xRevRange},

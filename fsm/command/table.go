@@ -49,6 +49,7 @@ func families() []family {
 		{"generic", slices.Concat(generic(), objectRows(), sortRows(), dumpRows())},
 		{"string", stringRows()},
 		{"connection", connection()},
+		{"transactions", transactions()},
 		{"server", slices.Concat(server(), memoryRows())},
 		{"acl", aclRows()},
 		{"hash", hashRows()},
@@ -81,6 +82,10 @@ func (t *Table) add(c *Command) {
 
 // Rows are all commands in the order of the families.
 func (t *Table) Rows() []*Command { return t.rows }
+
+// Row is the row of a name as it stands in the table, such as "xgroup create"; nil if
+// there is none.
+func (t *Table) Row(name string) *Command { return t.byName[name] }
 
 // Find is the row that argv calls, nil if there is none. A container is looked up
 // with its subcommand.

@@ -17,11 +17,11 @@ func sortedSetRows() []Command {
 		weighed = inputs + " [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]"
 	)
 	return []Command{
-		{Name: "bzmpop", Arity: -5, Flags: Write | Blocking | NoHTTP, TimeoutAt: 1, Keys: countedKeys(2, 1), Since: env.Base, Version: "7.0.0", Complexity: removed,
+		{Name: "bzmpop", Arity: -5, Flags: Write | Blocking | NoHTTP, TimeoutAt: 1, Wait: waitForSorts, Keys: countedKeys(2, 1), Since: env.Base, Version: "7.0.0", Complexity: removed,
 			Syntax: "BZMPOP timeout " + inputs + " MIN | MAX [COUNT count]", Summary: "Pops members like ZMPOP and waits for one if there is none; in a transaction or script it does not wait.", Run: bzmpop},
-		{Name: "bzpopmax", Arity: -3, Flags: write | Blocking | NoHTTP, TimeoutAt: -1, Keys: blockingKeys, Since: env.Base, Version: "5.0.0", Complexity: logN,
+		{Name: "bzpopmax", Arity: -3, Flags: write | Blocking | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys, Since: env.Base, Version: "5.0.0", Complexity: logN,
 			Syntax: "BZPOPMAX key [key ...] timeout", Summary: "Pops the member with the highest score of the first set that has one and waits if none has; in a transaction or script it does not wait.", Run: bzpopMax},
-		{Name: "bzpopmin", Arity: -3, Flags: write | Blocking | NoHTTP, TimeoutAt: -1, Keys: blockingKeys, Since: env.Base, Version: "5.0.0", Complexity: logN,
+		{Name: "bzpopmin", Arity: -3, Flags: write | Blocking | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys, Since: env.Base, Version: "5.0.0", Complexity: logN,
 			Syntax: "BZPOPMIN key [key ...] timeout", Summary: "Pops the member with the lowest score of the first set that has one and waits if none has; in a transaction or script it does not wait.", Run: bzpopMin},
 		{Name: "zadd", Arity: -4, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "1.2.0", Complexity: logN + " for each member",
 			Syntax: "ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]", Summary: "Adds members to a sorted set or changes their scores, and returns how many are new.", Run: zadd},

@@ -36,6 +36,11 @@ type Env struct {
 	// Watch, if set, is told what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
 	Watch func(Sight, string)
+	// Database names the database that the request works on.
+	Database string
+	// Tracking, if set, tells whether this node wants to be told of keys that change. What
+	// it says never reaches the state.
+	Tracking func() bool
 
 	seed  [16]byte
 	place uint32
@@ -87,6 +92,9 @@ const (
 	Dropped
 	// Deleted: the database DB is gone.
 	Deleted
+	// Touched: something was stored under the key that Channel names, for those who wait for
+	// it. Only a node where somebody does has such notes.
+	Touched
 )
 
 // New is the environment of request number place of an entry with that seed.
@@ -99,7 +107,7 @@ func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 // Reset makes e the environment of another request, so that an apply can use one
 // Env for all of an entry; the notes gathered so far stay.
 func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notes: e.Notes}
+	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notes: e.Notes, Tracking: e.Tracking}
 }
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode
@@ -137,6 +145,16 @@ func (e *Env) IntN(n int) int {
 func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
+
+// Tracks tells whether this node wants to be told of keys that change.
+func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
+
+// Touch notes that something was stored under key, or removed, if this node wants to know.
+func (e *Env) Touch(key string) {
+	if e.Tracks() {
+		e.Notes = append(e.Notes, Note{Kind: Touched, DB: e.Database, Channel: key})
+	}
+}
 
 // NewID draws an identifier: the prefix, an underscore if there is a prefix, and
 // 22 characters of 54. It is the only source of ids in the state machine.

@@ -106,7 +106,7 @@ func TestSweepOfFields(t *testing.T) {
 	}
 	checkWhole(t, db)
 	o := db.Find(e, []byte("h"))
-	if o.Version != 2 || o.Data().(*Fields).Len(e.Now) != 7 {
+	if o.Version != 3 || o.Data().(*Fields).Len(e.Now) != 7 {
 		t.Fatalf("version %d, %d fields", o.Version, o.Data().(*Fields).Len(e.Now))
 	}
 	if n := db.Sweep(e, 100); n != 2 {

@@ -36,6 +36,7 @@ type DB struct {
 	fields *cow.BTree[due, struct{}]   // keys by the moment their hash loses a field
 	used   int64
 	epoch  uint64 // changes with every fork; this node's own affair
+	history
 }
 
 // New is an empty keyspace.
@@ -50,7 +51,7 @@ func New() *DB {
 
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
-	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1}
+	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, history: db.history}
 	db.epoch += 2
 	return f
 }
@@ -124,7 +125,7 @@ func (db *DB) Peek(e *env.Env, key []byte) *Object {
 // put stores o under key and keeps the index and the account.
 func (db *DB) put(e *env.Env, key []byte, o *Object) {
 	mustWrite(e)
-	o.Version = e.Index
+	o.Version = db.next()
 	slot, name, had := db.keys.Upsert(probe(key), strings.Clone)
 	var before schedule
 	if had {
@@ -138,6 +139,7 @@ func (db *DB) put(e *env.Env, key []byte, o *Object) {
 	*slot = o
 	db.used += cost(name, o)
 	db.reschedule(name, before, o.schedule())
+	e.Touch(name)
 }
 
 // reschedule moves key in the indexes of deadlines.
@@ -226,18 +228,22 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 		panic("keyspace: the changed object is not under its key")
 	}
 	n := **slot
-	n.Version = e.Index
+	n.Version = db.next()
 	was := n.schedule()
 	n.settle()
 	*slot = &n
 	db.used += n.size() - before
 	db.reschedule(name, was, n.schedule())
+	e.Touch(name)
 }
 
 // Remove deletes key. It tells whether the key was there and had not expired.
 func (db *DB) Remove(e *env.Env, key []byte) bool {
 	mustWrite(e)
 	o := db.drop(probe(key))
+	if o != nil && e.Tracks() {
+		e.Touch(string(key))
+	}
 	if o == nil || !o.expired(e.Now) {
 		return o != nil
 	}
@@ -254,6 +260,7 @@ func (db *DB) drop(key string) *Object {
 	}
 	db.used -= cost(key, o)
 	db.reschedule(key, o.schedule(), schedule{})
+	db.bury(key, o)
 	return o
 }
 
@@ -283,7 +290,8 @@ func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 func (db *DB) Flush(e *env.Env) {
 	mustWrite(e)
 	fresh := New()
-	fresh.epoch = db.epoch
+	fresh.epoch, fresh.history = db.epoch, db.history
+	fresh.flushed = db.changes
 	*db = *fresh
 }
 

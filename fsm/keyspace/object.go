@@ -33,7 +33,7 @@ type Object struct {
 	// Expire is the deadline in unix milliseconds, 0 for none. At the deadline the
 	// key is gone.
 	Expire int64
-	// Version is the log index of the last change, for WATCH.
+	// Version is the database's count of changes at the last one; see Mark.
 	Version uint64
 
 	text string    // of a String whose data is nil

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+
+	"trireme/fsm/env"
+	"trireme/resp"
+)
+
+// off is the value of --resp that opens no listener.
+const off = "off"
+
+// respFlags declares the RESP listener and its limits.
+func respFlags(f *pflag.FlagSet, s *settings) {
+	f.StringVar(&s.RESP, "resp", off, "`ADDR` of the RESP listener, or off")
+	l := &s.RESPLimits
+	f.IntVar(&l.Connections, "resp-max-connections", resp.DefaultConnections, "most RESP connections; 0 is none")
+	f.IntVar(&l.ConnectionsPerIP, "resp-max-connections-per-ip", 0, "most RESP connections of one address; 0 is none")
+	f.DurationVar(&l.CommandTime, "resp-command-timeout", resp.DefaultCommandTime, "how long a command over RESP may take to arrive")
+	f.DurationVar(&l.LoginTime, "resp-login-timeout", resp.DefaultLoginTime, "how long a RESP connection may be without a user")
+	f.DurationVar(&l.ReplyTime, "resp-reply-timeout", resp.DefaultReplyTime, "how long a RESP client may take nothing of its replies")
+}
+
+// checkRESP looks at what --resp says. Passwords travel on every connection, so beyond
+// this machine it has to be encrypted.
+func (s *settings) checkRESP() error {
+	if s.RESP == "" || s.RESP == off {
+		s.RESP = off
+		return nil
+	}
+	if err := s.RESPLimits.Check(); err != nil {
+		return usagef("%w", err)
+	}
+	if !loopback(s.RESP) && s.TLSCert == "" {
+		return usagef("--resp %s is not on loopback and needs --tls-cert and --tls-key: passwords travel on it", s.RESP)
+	}
+	return checkAddress("resp", s.RESP)
+}
+
+// listenRESP opens the address of --resp, nil if it is off. One that nobody has asked for
+// by name may be taken: then there is none.
+func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error) {
+	if s.RESP == off {
+		return nil, false, nil
+	}
+	l, err = net.Listen("tcp", s.RESP)
+	switch {
+	case err == nil:
+		return l, false, nil
+	case !named && errors.Is(err, syscall.EADDRINUSE):
+		return nil, true, nil
+	}
+	return nil, false, taken("resp", err)
+}
+
+// certificate is that of --tls-cert and --tls-key, nil without.
+func (s *settings) certificate() (*tls.Config, error) {
+	if s.TLSCert == "" && s.TLSKey == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// openRESP makes the RESP edge.
+func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
+	config, err := n.certificate()
+	if err != nil {
+		return nil, err
+	}
+	limits := n.RESPLimits
+	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
+	return resp.New(resp.Options{
+		Engine: n.engine, Meter: n.meter, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
+	})
+}
+
+// notes gives what applies have to tell to those who want to know.
+func (n *process) notes(notes []env.Note) {
+	n.hub.Notes(notes)
+	if n.resp != nil {
+		n.resp.Notes(notes)
+	}
+}
+
+// restored tells that a snapshot has replaced the state.
+func (n *process) restored() {
+	n.hub.Restored()
+	if n.resp != nil {
+		n.resp.Restored()
+	}
+}
+
+// shutdownRESP ends the RESP edge, if there is one.
+func (n *process) shutdownRESP(ctx context.Context) {
+	if n.resp == nil {
+		return
+	}
+	if err := n.resp.Shutdown(ctx); err != nil {
+		n.log.Warn("RESP connections were cut off", "error", err)
+	}
+}

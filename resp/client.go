@@ -1,0 +1,201 @@
+package resp
+
+import (
+	"strconv"
+	"time"
+
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+)
+
+var errName = reply.Error("ERR Client names cannot contain spaces, newlines or special characters.")
+
+// validName tells whether a connection may be named so: it must stay one word of one
+// line in CLIENT LIST.
+func validName(name []byte) bool {
+	for _, c := range name {
+		if c < '!' || c > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *conn) clientID([][]byte) { c.emit(reply.Int(int64(c.info.id))) }
+
+func (c *conn) clientGetName([][]byte) {
+	if name := c.info.get().name; name != "" {
+		c.emit(reply.Bulk(name))
+		return
+	}
+	c.emit(reply.Nil())
+}
+
+func (c *conn) clientSetName(argv [][]byte) {
+	if !validName(argv[2]) {
+		c.emit(errName)
+		return
+	}
+	c.info.set(func(t *told) { t.name = string(argv[2]) })
+	c.emit(reply.OK())
+}
+
+func (c *conn) clientSetInfo(argv [][]byte) {
+	v := command.JudgeClientInfo(string(argv[2]), argv[3])
+	if !v.IsError() {
+		c.info.set(func(t *told) {
+			if command.EqualFold(argv[2], "LIB-NAME") {
+				t.library = string(argv[3])
+			} else {
+				t.version = string(argv[3])
+			}
+		})
+	}
+	c.emit(v)
+}
+
+// onOff reads a switch.
+func onOff(word []byte) (on, ok bool) {
+	return command.EqualFold(word, "ON"), command.EqualFold(word, "ON") || command.EqualFold(word, "OFF")
+}
+
+func (c *conn) clientNoEvict(argv [][]byte) {
+	c.keepSwitch(argv[2], func(t *told, on bool) { t.noEvict = on })
+}
+
+func (c *conn) clientNoTouch(argv [][]byte) {
+	c.keepSwitch(argv[2], func(t *told, on bool) { t.noTouch = on })
+}
+
+func (c *conn) keepSwitch(word []byte, keep func(*told, bool)) {
+	on, ok := onOff(word)
+	if !ok {
+		c.emit(errSyntax)
+		return
+	}
+	c.info.set(func(t *told) { keep(t, on) })
+	c.emit(reply.OK())
+}
+
+// clientReply says whether commands are answered. Only ON is answered itself.
+func (c *conn) clientReply(argv [][]byte) {
+	switch {
+	case command.EqualFold(argv[2], "ON"):
+		c.silent, c.mute = false, false
+		c.emit(reply.OK())
+	case command.EqualFold(argv[2], "OFF"):
+		c.silent = true
+	case command.EqualFold(argv[2], "SKIP"):
+		c.skip = !c.silent
+	default:
+		c.emit(errSyntax)
+	}
+}
+
+func (c *conn) clientPause(argv [][]byte) {
+	ms, ok := command.ParseInt(argv[2])
+	writes := false
+	switch {
+	case !ok || ms > maxPause:
+		c.emit(reply.Error("ERR timeout is not an integer or out of range"))
+		return
+	case ms < 0:
+		c.emit(reply.Error("ERR timeout is negative"))
+		return
+	case len(argv) == 4 && command.EqualFold(argv[3], "WRITE"):
+		writes = true
+	case len(argv) > 4 || (len(argv) == 4 && !command.EqualFold(argv[3], "ALL")):
+		c.emit(errSyntax)
+		return
+	}
+	c.s.pause.begin(time.Now().Add(time.Duration(ms)*time.Millisecond), writes)
+	c.emit(reply.OK())
+}
+
+// maxPause is the longest pause in milliseconds: whatever fits a duration.
+const maxPause = int64(1<<63-1) / int64(time.Millisecond)
+
+func (c *conn) clientUnpause([][]byte) {
+	c.s.pause.end()
+	c.emit(reply.OK())
+}
+
+func (c *conn) clientHelp([][]byte) {
+	lines := []string{
+		"CLIENT subcommands. Connections are those of the node that answers:",
+		"GETNAME", "    The name of this connection.",
+		"ID", "    The number of this connection.",
+		"INFO", "    What is known of this connection.",
+		"KILL <ip:port>", "    Close the connection from an address.",
+		"KILL <option> <value> [<option> <value> ...]", "    Close connections by ID, TYPE, USER, ADDR, LADDR, MAXAGE, SKIPME.",
+		"LIST [TYPE type | ID id ...]", "    What is known of connections.",
+		"NO-EVICT (ON|OFF), NO-TOUCH (ON|OFF)", "    Taken without an effect.",
+		"PAUSE <milliseconds> [WRITE|ALL]", "    Let commands wait.",
+		"REPLY (ON|OFF|SKIP)", "    Whether commands are answered.",
+		"SETINFO (LIB-NAME|LIB-VER) <value>", "    The library that the client uses.",
+		"SETNAME <name>", "    Name this connection.",
+		"UNBLOCK <id> [TIMEOUT|ERROR]", "    End the wait of a connection.",
+		"UNPAUSE", "    End PAUSE.",
+		"HELP", "    These lines.",
+	}
+	values := make([]reply.Value, len(lines))
+	for i, l := range lines {
+		values[i] = reply.Status(l)
+	}
+	c.emit(reply.Array(values...))
+}
+
+func (c *conn) clientInfo([][]byte) {
+	c.emit(reply.Verbatim(string(c.describe(nil, time.Now())) + "\n"))
+}
+
+// describe is the connection's line in CLIENT LIST. Memory that isn't measured is 0.
+func (c *conn) describe(b []byte, now time.Time) []byte {
+	t := c.info.get()
+	number := func(name string, n int64) { b = strconv.AppendInt(append(append(append(b, ' '), name...), '='), n, 10) }
+	word := func(name, text string) { b = append(append(append(append(b, ' '), name...), '='), text...) }
+	b = strconv.AppendUint(append(b, "id="...), c.info.id, 10)
+	word("addr", c.info.addr)
+	word("laddr", c.info.local)
+	number("fd", int64(c.info.id))
+	word("name", t.name)
+	number("age", int64(now.Sub(c.info.opened)/time.Second))
+	number("idle", max(0, now.UnixMilli()-c.info.active.Load())/1000)
+	word("flags", c.flags(&t))
+	number("db", 0)
+	number("sub", int64(t.subs))
+	number("psub", int64(t.psubs))
+	number("ssub", int64(t.ssubs))
+	number("multi", int64(t.queued))
+	number("watch", int64(t.watches))
+	for _, name := range []string{"qbuf", "qbuf-free", "argv-mem", "multi-mem", "rbs", "rbp", "obl", "oll"} {
+		number(name, 0)
+	}
+	waiting := int64(c.out.waiting())
+	number("omem", waiting)
+	number("tot-mem", waiting)
+	word("events", "r")
+	word("cmd", c.info.command())
+	word("user", t.user)
+	number("redir", -1)
+	number("resp", int64(t.proto))
+	word("lib-name", t.library)
+	word("lib-ver", t.version)
+	return b
+}
+
+// flags are letters for what the connection is about; N for nothing.
+func (c *conn) flags(t *told) (letters string) {
+	for _, f := range []struct {
+		set    bool
+		letter string
+	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil, "b"}, {c.info.killed.Load(), "c"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
+		if f.set {
+			letters += f.letter
+		}
+	}
+	if letters == "" {
+		return "N"
+	}
+	return letters
+}

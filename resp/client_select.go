@@ -1,0 +1,171 @@
+package resp
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+)
+
+// selection is which connections CLIENT LIST shows and CLIENT KILL closes.
+type selection struct {
+	ids         []uint64
+	kind, user  string
+	addr, local string
+	olderThan   time.Duration
+}
+
+// kinds are the types of connections. There are none of masters and replicas here.
+var kinds = map[string]bool{"normal": true, "pubsub": true, "master": true, "replica": true, "slave": true}
+
+func (c *conn) kind() string {
+	if t := c.info.get(); t.subs+t.psubs+t.ssubs > 0 {
+		return "pubsub"
+	}
+	return "normal"
+}
+
+// has tells whether the selection takes a connection in.
+func (n *selection) has(c *conn, now time.Time) bool {
+	if len(n.ids) > 0 {
+		found := false
+		for _, id := range n.ids {
+			found = found || id == c.info.id
+		}
+		if !found {
+			return false
+		}
+	}
+	return (n.kind == "" || n.kind == c.kind()) && (n.user == "" || n.user == c.info.get().user) &&
+		(n.addr == "" || n.addr == c.info.addr) && (n.local == "" || n.local == c.info.local) &&
+		(n.olderThan == 0 || now.Sub(c.info.opened) >= n.olderThan)
+}
+
+// command is the name of the command that ran last, as clients see it.
+func (i *info) command() string {
+	row := i.last.Load()
+	if row == nil {
+		return "NULL"
+	}
+	return strings.ReplaceAll(row.Name, " ", "|")
+}
+
+func (c *conn) clientList(argv [][]byte) {
+	var n selection
+	switch words := argv[2:]; {
+	case len(words) == 0:
+	case command.EqualFold(words[0], "TYPE") && len(words) == 2:
+		if n.kind = strings.ToLower(string(words[1])); !kinds[n.kind] {
+			c.emit(reply.Error("ERR Unknown client type '" + oneLine(words[1]) + "'"))
+			return
+		}
+	case command.EqualFold(words[0], "ID") && len(words) >= 2:
+		for _, word := range words[1:] {
+			id, ok := command.ParseInt(word)
+			if !ok || id < 1 {
+				c.emit(reply.Error("ERR Invalid client ID"))
+				return
+			}
+			n.ids = append(n.ids, uint64(id))
+		}
+	default:
+		c.emit(errSyntax)
+		return
+	}
+	var b []byte
+	now := time.Now()
+	c.s.clients.each(func(other *conn) {
+		if c.sees(other) && n.has(other, now) {
+			b = append(other.describe(b, now), '\n')
+		}
+	})
+	c.emit(reply.Verbatim(string(b)))
+}
+
+// sees tells whether a connection is of the same database: others are nobody's business.
+func (c *conn) sees(other *conn) bool { return other == c || other.info.database() == c.database() }
+
+// clientKill closes connections: one by its address in the old form, those that fit all
+// conditions in the new one.
+func (c *conn) clientKill(argv [][]byte) {
+	if len(argv) == 3 {
+		n := selection{addr: string(argv[2])}
+		if c.killAll(&n, true) == 0 {
+			c.emit(reply.Error("ERR No such client"))
+			return
+		}
+		c.emit(reply.OK())
+		return
+	}
+	n, self, bad := readSelection(argv[2:])
+	if bad != nil {
+		c.emit(*bad)
+		return
+	}
+	c.emit(reply.Int(c.killAll(&n, self)))
+}
+
+// killAll closes the connections of a selection and counts them. The one that asks is
+// answered first.
+func (c *conn) killAll(n *selection, self bool) (count int64) {
+	now := time.Now()
+	c.s.clients.each(func(other *conn) {
+		switch {
+		case !c.sees(other) || !n.has(other, now) || (other == c && !self):
+			return
+		case other == c:
+			c.ending = true
+		default:
+			other.kill()
+		}
+		count++
+	})
+	return count
+}
+
+// readSelection reads the conditions of CLIENT KILL.
+func readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
+	refuse := func(text string) (selection, bool, *reply.Value) { v := reply.Error(text); return n, self, &v }
+	if len(words)%2 != 0 {
+		return refuse("ERR syntax error")
+	}
+	for i := 0; i < len(words); i += 2 {
+		value := words[i+1]
+		switch option := strings.ToUpper(string(words[i])); option {
+		case "ID":
+			id, ok := command.ParseInt(value)
+			if !ok || id < 1 {
+				return refuse("ERR client-id should be greater than 0")
+			}
+			n.ids = append(n.ids, uint64(id))
+		case "TYPE":
+			if n.kind = strings.ToLower(string(value)); !kinds[n.kind] {
+				return refuse("ERR Unknown client type '" + oneLine(value) + "'")
+			}
+		case "USER":
+			n.user = string(value)
+		case "ADDR":
+			n.addr = string(value)
+		case "LADDR":
+			n.local = string(value)
+		case "MAXAGE":
+			seconds, err := strconv.ParseInt(string(value), 10, 32)
+			if err != nil || seconds < 1 {
+				return refuse("ERR maxage is not an integer or out of range")
+			}
+			n.olderThan = time.Duration(seconds) * time.Second
+		case "SKIPME":
+			switch {
+			case command.EqualFold(value, "NO"):
+				self = true
+			case !command.EqualFold(value, "YES"):
+				return refuse("ERR syntax error")
+			}
+		default:
+			return refuse("ERR syntax error")
+		}
+	}
+	return n, self, nil
+}

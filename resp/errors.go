@@ -1,0 +1,58 @@
+package resp
+
+import (
+	"context"
+	"errors"
+
+	"trireme/fsm"
+	"trireme/fsm/reply"
+)
+
+// The port's own errors, in Redis's words where Redis has them.
+const (
+	textMaxClients = "ERR max number of clients reached"
+	textNoAuth     = "NOAUTH Authentication required."
+	textWrongPass  = "WRONGPASS invalid username-password pair or user is disabled."
+	textNoLeader   = "TRYAGAIN no leader"
+	textUnknown    = "UNKNOWN outcome not known"
+)
+
+var (
+	errNoAuth    = reply.Error(textNoAuth)
+	errWrongPass = reply.Error(textWrongPass)
+	errSyntax    = reply.Error("ERR syntax error")
+)
+
+// failures is the one table from what the engine says to what the client reads. The first
+// word tells what became of the command: TRYAGAIN did nothing and may be repeated, UNKNOWN
+// may have been applied or may still be.
+var failures = []struct {
+	err  error
+	text string
+}{
+	{fsm.ErrNoLeader, textNoLeader},
+	{fsm.ErrTooLarge, "ERR request is larger than a log entry may be"},
+	{fsm.ErrLowSpace, "TRYAGAIN free disk space is below the floor, writes are refused"},
+	{fsm.ErrStopping, "TRYAGAIN this node is shutting down"},
+	{fsm.ErrTooStale, "TRYAGAIN this node has not caught up in time"},
+	{fsm.ErrUnknown, textUnknown},
+	{fsm.ErrRevoked, textNoAuth},
+}
+
+// failureOf explains an error of the engine; wrote tells whether it was given a write.
+func failureOf(err error, wrote bool) reply.Value {
+	for i := range failures {
+		if errors.Is(err, failures[i].err) {
+			return reply.Error(failures[i].text)
+		}
+	}
+	var refused *fsm.Error
+	switch {
+	case errors.As(err, &refused): // the operation itself says that it has changed nothing
+	case wrote:
+		return reply.Error(textUnknown)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return reply.Error("TRYAGAIN request ended before it was answered")
+	}
+	return reply.Error("ERR internal error")
+}

@@ -1,0 +1,223 @@
+package resp
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/channel"
+	"trireme/fsm/reply"
+	"trireme/httpapi/hub"
+)
+
+// feed is what a connection subscribes to. A goroutine sends its messages beside the
+// replies; the connection's own goroutine adds and removes names.
+type feed struct {
+	c      *conn
+	sub    *hub.Subscription
+	proto3 atomic.Bool
+	total  atomic.Int64 // names that are subscribed to
+	stop   chan struct{}
+	done   chan struct{} // closed when the goroutine has ended
+	stood  chan struct{} // receives when what was asked for stands
+
+	mu      sync.Mutex
+	as      acl.Identity
+	names   [3]ordered          // by kind
+	awaited map[channel.Ref]int // confirmations that are due, by kind and name
+	due     int                 // of them all
+	events  []hub.Event
+	out     []byte
+}
+
+// ordered is names in the order in which they came.
+type ordered struct {
+	at   map[string]int
+	list []string // with holes
+}
+
+func (o *ordered) add(name string) {
+	if o.at == nil {
+		o.at = map[string]int{}
+	}
+	if _, there := o.at[name]; !there {
+		o.at[name] = len(o.list)
+		o.list = append(o.list, name)
+	}
+}
+
+func (o *ordered) remove(name string) {
+	i, there := o.at[name]
+	if !there {
+		return
+	}
+	delete(o.at, name)
+	o.list[i] = ""
+	if len(o.at) == 0 {
+		o.list = nil
+	}
+}
+
+// all are the names that are left.
+func (o *ordered) all() (names []string) {
+	for i, name := range o.list {
+		if at, there := o.at[name]; there && at == i {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// openFeed is the connection's feed, made if there is none.
+func (c *conn) openFeed() *feed {
+	if c.feed != nil {
+		return c.feed
+	}
+	f := &feed{
+		c: c, sub: c.s.hub.Subscribe(c.database()), as: c.as, awaited: map[channel.Ref]int{},
+		stop: make(chan struct{}), done: make(chan struct{}), stood: make(chan struct{}, 1),
+	}
+	f.proto3.Store(c.proto3)
+	c.feed = f
+	go f.pump() // ends with stop, or with the subscription or the connection
+	return f
+}
+
+// leaveFeed ends the connection's subscriptions and its monitor.
+func (c *conn) leaveFeed() {
+	c.leaveMonitor()
+	if c.feed == nil {
+		return
+	}
+	close(c.feed.stop)
+	c.feed.sub.Close()
+	<-c.feed.done
+	c.feed = nil
+	c.info.set(func(t *told) { t.subs, t.psubs, t.ssubs = 0, 0, 0 })
+}
+
+// leaveFeedOf ends the subscriptions of a connection that works on another database now;
+// otherwise they go on as the new user's.
+func (c *conn) leaveFeedOf(before acl.Identity) {
+	switch {
+	case before.Known() && before.DB != c.as.DB:
+		c.leaveFeed()
+	case c.feed != nil:
+		c.feed.mu.Lock()
+		c.feed.as = c.as
+		c.feed.mu.Unlock()
+	}
+}
+
+// pump sends what comes until it is stopped. A subscription that ends otherwise ends the
+// connection: messages are missing, or nobody may have them any more.
+func (f *feed) pump() {
+	defer close(f.done)
+	for {
+		select {
+		case <-f.sub.Wake():
+		case <-f.stop:
+			return
+		}
+		f.mu.Lock()
+		err := f.deliver()
+		f.mu.Unlock()
+		if err == nil {
+			err = f.c.out.room(f.c.s.limits.OutputBytes)
+		}
+		if err != nil {
+			f.c.kill()
+			return
+		}
+	}
+}
+
+// deliver sends what has come; the lock is held. The error says that nothing comes after it.
+func (f *feed) deliver() error {
+	if !f.permitted() {
+		return hub.ErrClosed
+	}
+	var ended error
+	f.events, ended = f.sub.Take(f.events)
+	f.out = f.out[:0]
+	for i := range f.events {
+		f.event(&f.events[i])
+	}
+	if len(f.out) > 0 {
+		if err := f.c.out.send(f.out); err != nil {
+			return err
+		}
+	}
+	if cap(f.out) > kept {
+		f.out = nil
+	}
+	return ended
+}
+
+// permitted tells whether the user may still have all messages; the lock is held.
+func (f *feed) permitted() (ok bool) {
+	f.c.s.engine.Local(func(v *fsm.View) {
+		user := v.User(f.as)
+		if ok = user != nil; !ok || user.Free() {
+			return
+		}
+		for kind := range f.names {
+			for name := range f.names[kind].at { // unordered: all have to be permitted
+				ok = ok && user.Subscribes(name, channel.Kind(kind) == channel.Pattern)
+			}
+		}
+	})
+	return ok
+}
+
+// The first words of messages and confirmations, by kind.
+var (
+	messageWords     = [...]string{channel.Plain: "message", channel.Pattern: "pmessage", channel.Shard: "smessage"}
+	subscribeWords   = [...]string{channel.Plain: "subscribe", channel.Pattern: "psubscribe", channel.Shard: "ssubscribe"}
+	unsubscribeWords = [...]string{channel.Plain: "unsubscribe", channel.Pattern: "punsubscribe", channel.Shard: "sunsubscribe"}
+)
+
+// event encodes a message, or the confirmations that were asked for; the lock is held.
+func (f *feed) event(e *hub.Event) {
+	switch {
+	case e.Confirmed:
+		f.names[e.Kind].add(e.Name)
+		ref := channel.Ref{Kind: e.Kind, Name: e.Name}
+		for range f.awaited[ref] {
+			f.push(reply.Push(reply.Bulk(subscribeWords[e.Kind]), reply.Bulk(e.Name), reply.Int(f.count(e.Kind))))
+		}
+		f.due -= f.awaited[ref]
+		delete(f.awaited, ref)
+		if f.due == 0 {
+			select {
+			case f.stood <- struct{}{}:
+			default:
+			}
+		}
+	case e.Kind == channel.Pattern:
+		f.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Name), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
+	default:
+		f.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
+	}
+}
+
+func (f *feed) push(v reply.Value) {
+	if f.proto3.Load() {
+		f.out = reply.AppendRESP3(f.out, v)
+	} else {
+		f.out = reply.AppendRESP2(f.out, v)
+	}
+}
+
+// count is the number in a confirmation: channels and patterns together, shard channels
+// by themselves. The lock is held.
+func (f *feed) count(kind channel.Kind) int64 {
+	channels, patterns, shards := len(f.names[channel.Plain].at), len(f.names[channel.Pattern].at), len(f.names[channel.Shard].at)
+	f.total.Store(int64(channels + patterns + shards))
+	f.c.info.set(func(t *told) { t.subs, t.psubs, t.ssubs = channels, patterns, shards })
+	if kind == channel.Shard {
+		return int64(shards)
+	}
+	return int64(channels + patterns)
+}

@@ -1,0 +1,91 @@
+package resp
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"trireme/fsm"
+	"trireme/fsm/command"
+)
+
+// info is what other connections may see of a connection, and do to it.
+type info struct {
+	id      uint64
+	addr    string
+	local   string
+	opened  time.Time
+	last    atomic.Pointer[command.Command] // the command that ran last
+	active  atomic.Int64                    // when it came, unix milliseconds
+	killed  atomic.Bool
+	blocked atomic.Pointer[waiter]
+
+	mu       sync.Mutex
+	stopping bool // no deadline but the past is set any more
+	told
+}
+
+// told is what a connection says of itself and what it is about, under info's lock.
+type told struct {
+	user, db         string
+	name             string
+	library, version string
+	proto            int
+	subs, psubs      int
+	ssubs            int
+	queued           int // commands of a transaction; -1 without
+	monitors         bool
+	watches          int
+	noEvict, noTouch bool
+}
+
+func (i *info) begin(id uint64, nc net.Conn) {
+	i.id, i.addr, i.local, i.opened = id, nc.RemoteAddr().String(), nc.LocalAddr().String(), time.Now()
+	i.active.Store(i.opened.UnixMilli())
+	i.told = told{proto: 2, queued: -1}
+}
+
+// set changes what the connection says of itself.
+func (i *info) set(change func(*told)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	change(&i.told)
+}
+
+// get is what the connection says of itself.
+func (i *info) get() told {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.told
+}
+
+// database names the keyspace that the connection works on.
+func (i *info) database() string {
+	if db := i.get().db; db != "" {
+		return db
+	}
+	return fsm.DefaultDB
+}
+
+// ran notes the command that runs.
+func (i *info) ran(row *command.Command) { i.last.Store(row) }
+
+// deadline sets a deadline for reading, unless the connection has been told to stop.
+func (i *info) deadline(nc net.Conn, at time.Time) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.stopping {
+		return nil
+	}
+	return nc.SetReadDeadline(at)
+}
+
+// interrupt makes all reading from now on end at once.
+func (i *info) interrupt(nc net.Conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopping = true
+	// An error means that the connection is closed, which ends reading too.
+	_ = nc.SetReadDeadline(past)
+}

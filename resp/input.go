@@ -1,0 +1,72 @@
+package resp
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+// The sizes of a connection's read buffer: what an idle one holds, and what a busy one
+// holds for pipelines. Only a long command makes it longer.
+const (
+	idleBuffer = 4 << 10
+	busyBuffer = 64 << 10
+)
+
+// input is what a connection has received and not understood yet: buf[at:].
+type input struct {
+	buf []byte
+	at  int
+}
+
+func (in *input) rest() []byte { return in.buf[in.at:] }
+
+// make room for more: at least need bytes from the beginning of the command. A command's
+// head alone doesn't make the buffer grow by more than what has come of it.
+func (in *input) reserve(need int) {
+	have := len(in.buf) - in.at
+	switch {
+	case have == 0:
+		in.buf, in.at = in.buf[:0], 0
+		if cap(in.buf) > busyBuffer {
+			in.buf = nil
+		}
+	case in.at > 0 && (cap(in.buf)-len(in.buf) < idleBuffer || need > cap(in.buf)-in.at):
+		copy(in.buf, in.buf[in.at:])
+		in.buf, in.at = in.buf[:have], 0
+	}
+	if cap(in.buf)-len(in.buf) > 0 && len(in.buf) < cap(in.buf)*3/4 {
+		return
+	}
+	size := max(idleBuffer, 2*cap(in.buf))
+	if need > size {
+		size = max(size, min(need, 4*have))
+	}
+	in.buf = append(make([]byte, 0, size), in.buf...)
+}
+
+// fill reads once. It returns io.EOF at the end, and os.ErrDeadlineExceeded if it was
+// interrupted or took too long.
+func (in *input) fill(nc net.Conn, need int) error {
+	in.reserve(need)
+	n, err := nc.Read(in.buf[len(in.buf):cap(in.buf)])
+	full := n == cap(in.buf)-len(in.buf)
+	in.buf = in.buf[:len(in.buf)+n]
+	if n > 0 {
+		if full && cap(in.buf) < busyBuffer { // more is waiting: read it at once next time
+			in.buf = append(make([]byte, 0, min(4*cap(in.buf), busyBuffer)), in.buf...)
+		}
+		return nil
+	}
+	if err == nil {
+		return io.ErrNoProgress
+	}
+	return err
+}
+
+// past is a deadline that interrupts whoever reads.
+var past = time.Unix(1, 0)
+
+func interrupted(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -1,0 +1,246 @@
+package resp
+
+import (
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+	"trireme/resp/protocol"
+)
+
+// credential is how a connection has said who it is: digests only.
+type credential struct {
+	user     string // empty: the token says it
+	password acl.Digest
+	token    acl.Bearer
+}
+
+// newCredential is that of AUTH with these words: a password or token alone, or a user's
+// name before it.
+func newCredential(words [][]byte) credential {
+	secret := words[len(words)-1]
+	k := credential{password: acl.DigestOf(string(secret)), token: acl.ParseBearer(secret)}
+	if len(words) > 1 {
+		k.user = string(words[0])
+	}
+	return k
+}
+
+// prove is whom the credential stands for. A user's tokens are as good as the passwords.
+func (k *credential) prove(v *fsm.View) acl.Identity {
+	if k.user == "" {
+		return v.LoginBearer(&k.token)
+	}
+	if as := v.Login(k.user, k.password); as.Known() {
+		return as
+	}
+	if as := v.LoginBearer(&k.token); as.User == k.user {
+		return as
+	}
+	return acl.Identity{}
+}
+
+// login makes the connection the one that the credential stands for in this state, if
+// it does.
+func (c *conn) login(v *fsm.View, k *credential) {
+	as := k.prove(v)
+	c.as = as
+	if c.look(v); c.as.Known() {
+		c.limits = c.s.limits.protocol()
+	} else {
+		c.limits = protocol.Unauthenticated
+	}
+}
+
+// authenticate tries a credential: on this node's state, and if that refuses it on the
+// newest. Without success the connection stays who it was.
+func (c *conn) authenticate(k credential) *reply.Value {
+	before := c.as
+	enter := func(v *fsm.View) { c.login(v, &k) }
+	c.s.engine.Local(enter)
+	if !c.as.Known() {
+		if _, err := c.s.engine.Read(c.s.life, fsm.Reading{}, enter); err != nil {
+			c.restore(before)
+			failed := failureOf(err, false)
+			return &failed
+		}
+	}
+	if !c.as.Known() {
+		c.restore(before)
+		c.s.metrics.failedLogin.Inc()
+		failed := errWrongPass
+		return &failed
+	}
+	c.key = k
+	c.leaveFeedOf(before)
+	c.info.set(func(t *told) { t.user, t.db = c.as.User, c.as.DB })
+	return nil
+}
+
+func (c *conn) restore(as acl.Identity) {
+	c.as = as
+	if as.Known() {
+		c.s.engine.Local(c.looking)
+		c.limits = c.s.limits.protocol()
+	}
+}
+
+func (c *conn) auth(argv [][]byte) {
+	if len(argv) > 3 {
+		c.emit(errSyntax)
+		return
+	}
+	if refusal := c.authenticate(newCredential(argv[1:])); refusal != nil {
+		c.emit(*refusal)
+		return
+	}
+	c.emit(reply.OK())
+}
+
+// greeting is what HELLO asks for.
+type greeting struct {
+	proto  int64 // 0 is as before
+	key    *credential
+	name   []byte
+	naming bool
+}
+
+func readGreeting(argv [][]byte) (g greeting, bad *reply.Value) {
+	refuse := func(text string) (greeting, *reply.Value) { v := reply.Error(text); return g, &v }
+	if len(argv) > 1 {
+		n, ok := command.ParseInt(argv[1])
+		switch {
+		case !ok:
+			return refuse("ERR Protocol version is not an integer or out of range")
+		case n < 2 || n > 3:
+			return refuse("NOPROTO unsupported protocol version")
+		}
+		g.proto = n
+	}
+	for at := 2; at < len(argv); {
+		switch left := len(argv) - at - 1; {
+		case command.EqualFold(argv[at], "AUTH") && left >= 2:
+			k := newCredential(argv[at+1 : at+3])
+			g.key = &k
+			at += 3
+		case command.EqualFold(argv[at], "SETNAME") && left >= 1:
+			g.name, g.naming = argv[at+1], true
+			at += 2
+		default:
+			return refuse("ERR Syntax error in HELLO option '" + oneLine(argv[at]) + "'")
+		}
+	}
+	return g, nil
+}
+
+func (c *conn) hello(argv [][]byte) {
+	g, bad := readGreeting(argv)
+	if bad == nil && g.naming && !validName(g.name) {
+		bad = &errName
+	}
+	if bad == nil && g.key != nil {
+		bad = c.authenticate(*g.key)
+	}
+	if bad != nil {
+		c.emit(*bad)
+		return
+	}
+	if !c.as.Known() {
+		c.emit(reply.Error("NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> " +
+			"option can be used to authenticate the client and select the RESP protocol version at the same time"))
+		return
+	}
+	if g.naming {
+		c.info.set(func(t *told) { t.name = string(g.name) })
+	}
+	if g.proto != 0 {
+		c.setProto(g.proto == 3)
+	}
+	c.emit(c.welcome())
+}
+
+func (c *conn) setProto(three bool) {
+	c.proto3 = three
+	c.info.set(func(t *told) { t.proto = c.proto() })
+	if c.feed != nil {
+		c.feed.proto3.Store(three)
+	}
+}
+
+func (c *conn) proto() int {
+	if c.proto3 {
+		return 3
+	}
+	return 2
+}
+
+// welcome is the answer to HELLO.
+func (c *conn) welcome() reply.Value {
+	role := "master"
+	c.s.engine.Local(func(v *fsm.View) {
+		if h := v.Host(); h != nil && !h.Leads {
+			role = "replica"
+		}
+	})
+	return reply.Map(
+		reply.Bulk("server"), reply.Bulk("redis"), reply.Bulk("version"), reply.Bulk(command.RedisVersion),
+		reply.Bulk("proto"), reply.Int(int64(c.proto())), reply.Bulk("id"), reply.Int(int64(c.info.id)),
+		reply.Bulk("mode"), reply.Bulk("cluster"), reply.Bulk("role"), reply.Bulk(role),
+		reply.Bulk("modules"), reply.Array())
+}
+
+func (c *conn) quit([][]byte) {
+	c.emit(reply.OK())
+	c.ending = true
+}
+
+// reset makes the connection as it was when it was opened.
+func (c *conn) reset([][]byte) {
+	c.leaveFeed()
+	c.forget()
+	c.as, c.key, c.free, c.silent, c.skip, c.mute = acl.Identity{}, credential{}, false, false, false, false
+	c.limits = protocol.Unauthenticated
+	c.proto3 = false
+	c.info.set(func(t *told) { *t = told{proto: 2, queued: -1, library: t.library, version: t.version} })
+	c.emit(reply.Status("RESET"))
+}
+
+// selectDB takes the one number there is: the credential chooses the database.
+func (c *conn) selectDB(argv [][]byte) {
+	n, ok := command.ParseInt(argv[1])
+	switch {
+	case !ok:
+		c.emit(reply.Error("ERR value is not an integer or out of range"))
+	case n != 0:
+		c.emit(reply.Error("ERR DB index is out of range"))
+	default:
+		c.emit(reply.OK())
+	}
+}
+
+// ping asks nobody: it says that this node's port lives.
+func (c *conn) ping(argv [][]byte) {
+	text := ""
+	if len(argv) > 1 {
+		text = string(argv[1])
+	}
+	switch {
+	case len(argv) > 2:
+		c.emit(command.ErrArity("ping"))
+	case c.subscribed() && !c.proto3:
+		c.emit(reply.Array(reply.Bulk("pong"), reply.Bulk(text)))
+	case len(argv) > 1:
+		c.emit(reply.Bulk(text))
+	default:
+		c.emit(reply.Status("PONG"))
+	}
+}
+
+func (c *conn) echo(argv [][]byte) { c.emit(reply.Bulk(string(argv[1]))) }
+
+var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
+
+// oneLine keeps an error on one line, whatever the client sent.
+func oneLine(word []byte) string { return lineBreaks.Replace(string(word)) }

@@ -1,0 +1,219 @@
+package resptest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"trireme/fsm/command/scripttest"
+	"trireme/fsm/reply"
+)
+
+// Client is one connection that shows replies as they are on the wire.
+type Client struct {
+	t    testing.TB
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+// patience is how long a reply may take.
+const patience = 20 * time.Second
+
+// Dial connects to a server; the connection ends with the test.
+func Dial(t testing.TB, addr string) *Client {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", addr, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return On(t, conn)
+}
+
+// On speaks over a connection that is open.
+func On(t testing.TB, conn net.Conn) *Client {
+	t.Cleanup(func() { conn.Close() })
+	return &Client{t: t, conn: conn, in: bufio.NewReader(conn)}
+}
+
+// Login connects as the user default.
+func Login(t testing.TB, addr string) *Client {
+	t.Helper()
+	c := Dial(t, addr)
+	c.Want("OK", "AUTH", Token)
+	return c
+}
+
+// Close ends the connection.
+func (c *Client) Close() { c.conn.Close() }
+
+// Addr is the client's own address.
+func (c *Client) Addr() string { return c.conn.LocalAddr().String() }
+
+// Send sends bytes as they are.
+func (c *Client) Send(text string) {
+	c.t.Helper()
+	if err := c.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := io.WriteString(c.conn, text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Encode is a command as an array of bulk strings.
+func Encode(words ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "*%d\r\n", len(words))
+	for _, w := range words {
+		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(w), w)
+	}
+	return b.String()
+}
+
+// Start sends a command without awaiting its reply.
+func (c *Client) Start(words ...string) {
+	c.t.Helper()
+	c.Send(Encode(words...))
+}
+
+// Do sends a command and gives its reply.
+func (c *Client) Do(words ...string) reply.Value {
+	c.t.Helper()
+	c.Start(words...)
+	return c.Next()
+}
+
+// Next is the next reply or message.
+func (c *Client) Next() reply.Value {
+	c.t.Helper()
+	v, err := c.read(patience)
+	if err != nil {
+		c.t.Fatalf("no reply: %v", err)
+	}
+	return v
+}
+
+// Silent tells that nothing has come for a while.
+func (c *Client) Silent(d time.Duration) bool {
+	v, err := c.read(d)
+	var late net.Error
+	if err == nil {
+		c.t.Logf("got %s", scripttest.Print(v))
+	}
+	return errors.As(err, &late) && late.Timeout()
+}
+
+// Gone tells whether the server has closed the connection.
+func (c *Client) Gone() bool {
+	c.t.Helper()
+	for {
+		v, err := c.read(patience)
+		if err != nil {
+			var late net.Error
+			return !(errors.As(err, &late) && late.Timeout())
+		}
+		c.t.Logf("before the end: %s", scripttest.Print(v))
+	}
+}
+
+// Want sends a command and checks what its reply looks like.
+func (c *Client) Want(want string, words ...string) {
+	c.t.Helper()
+	if got := scripttest.Print(c.Do(words...)); got != want {
+		c.t.Errorf("%s:\n%s\nwant:\n%s", strings.Join(words, " "), got, want)
+	}
+}
+
+// WantNext checks what comes next.
+func (c *Client) WantNext(want string) {
+	c.t.Helper()
+	if got := scripttest.Print(c.Next()); got != want {
+		c.t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func (c *Client) read(within time.Duration) (reply.Value, error) {
+	if err := c.conn.SetReadDeadline(time.Now().Add(within)); err != nil {
+		return reply.Value{}, err
+	}
+	return Read(c.in)
+}
+
+// Read reads one value of RESP2 or RESP3.
+func Read(in *bufio.Reader) (reply.Value, error) {
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return reply.Value{}, err
+	}
+	text, whole := strings.CutSuffix(line, "\r\n")
+	if !whole || text == "" {
+		return reply.Value{}, fmt.Errorf("line %q", line)
+	}
+	switch mark, rest := text[0], text[1:]; mark {
+	case '+':
+		return reply.Status(rest), nil
+	case '-':
+		return reply.Error(rest), nil
+	case '_':
+		return reply.Nil(), nil
+	case '#':
+		return reply.Bool(rest == "t"), nil
+	case ',':
+		f, err := strconv.ParseFloat(rest, 64)
+		return reply.Double(f, rest), err
+	case '(':
+		return reply.BigNumber(rest), nil
+	case ':', '$', '=', '*', '%', '~', '>':
+		n, err := strconv.ParseInt(rest, 10, 64)
+		if err != nil {
+			return reply.Value{}, err
+		}
+		return readSized(in, mark, n)
+	}
+	return reply.Value{}, fmt.Errorf("line %q", line)
+}
+
+func readSized(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
+	switch mark {
+	case ':':
+		return reply.Int(n), nil
+	case '$', '=':
+		return readText(in, mark, n)
+	}
+	if n < 0 {
+		return reply.NilArray(), nil
+	}
+	if mark == '%' {
+		n *= 2
+	}
+	elems := make([]reply.Value, n)
+	for i := range elems {
+		var err error
+		if elems[i], err = Read(in); err != nil {
+			return reply.Value{}, err
+		}
+	}
+	make := map[byte]func(...reply.Value) reply.Value{'*': reply.Array, '%': reply.Map, '~': reply.Set, '>': reply.Push}[mark]
+	return make(elems...), nil
+}
+
+func readText(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
+	if n < 0 {
+		return reply.Nil(), nil
+	}
+	b := make([]byte, n+2)
+	if _, err := io.ReadFull(in, b); err != nil {
+		return reply.Value{}, err
+	}
+	text := string(b[:n])
+	if mark == '=' {
+		return reply.Verbatim(strings.TrimPrefix(text, "txt:")), nil
+	}
+	return reply.Bulk(text), nil
+}

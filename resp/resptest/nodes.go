@@ -1,0 +1,157 @@
+// Package resptest runs real nodes with RESP servers in one process, and speaks to them as
+// a client that shows everything it gets.
+package resptest
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"trireme/cluster"
+	"trireme/cluster/clustertest"
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/env"
+	"trireme/httpapi/hub"
+	"trireme/resp"
+)
+
+// The tokens of the nodes.
+const (
+	Token         = "standard-token"
+	ReadOnlyToken = "readonly-token"
+	AdminToken    = "admin-token"
+)
+
+// Nodes is a cluster of real nodes on real sockets and disks, each with a RESP server.
+type Nodes struct {
+	*clustertest.Cluster
+	// Servers and their addresses, in the order of the nodes.
+	Servers []*resp.Server
+	Addrs   []string
+}
+
+// Serve starts n nodes and their servers; they end with the test. adjust, if not nil, may
+// change the options of every server but Engine and Hub.
+func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
+	t.Helper()
+	var mu sync.Mutex
+	links := map[string]*link{}
+	c := clustertest.Start(t, n, func(o *cluster.Options) {
+		var tokens acl.Tokens
+		tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
+		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: tokens}, false }
+		l := newLink(t)
+		o.Notes, o.Restored, o.Monitor = l.notes, l.restored, l.hub.Answer
+		mu.Lock()
+		defer mu.Unlock()
+		links[o.NodeID] = l
+	})
+	nodes := &Nodes{Cluster: c}
+	for i, node := range c.Nodes {
+		l := links[c.List[i].ID]
+		l.node.Store(node)
+		var o resp.Options
+		if adjust != nil {
+			adjust(&o)
+		}
+		o.Engine, o.Hub = engine{node}, l.hub
+		s, err := resp.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.server.Store(s)
+		nodes.Servers = append(nodes.Servers, s)
+		nodes.Addrs = append(nodes.Addrs, listen(t, s))
+	}
+	return nodes
+}
+
+// stopTimeout is how long the connections of a test may take to end.
+const stopTimeout = 10 * time.Second
+
+func listen(t testing.TB, s *resp.Server) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// engine is a node as the port wants it.
+type engine struct{ *cluster.Node }
+
+func (e engine) Local(fn func(*fsm.View)) { e.Machine().View(0, [16]byte{}, fn) }
+
+func (e engine) Track(on bool) { e.Machine().Track(on) }
+
+// link is what a node needs before it is there: its hub, and who hears its notes.
+type link struct {
+	hub    *hub.Hub
+	node   atomic.Pointer[cluster.Node]
+	server atomic.Pointer[resp.Server]
+}
+
+func newLink(t testing.TB) *link {
+	l := &link{}
+	l.hub = hub.New(hub.Options{Log: l, Peers: l})
+	t.Cleanup(func() {
+		gone, cancel := context.WithCancel(context.Background())
+		cancel()
+		l.hub.Close(gone)
+	})
+	return l
+}
+
+func (l *link) notes(notes []env.Note) {
+	l.hub.Notes(notes)
+	if s := l.server.Load(); s != nil {
+		s.Notes(notes)
+	}
+}
+
+func (l *link) restored() {
+	l.hub.Restored()
+	if s := l.server.Load(); s != nil {
+		s.Restored()
+	}
+}
+
+// Propose puts a request into the log, once there is a node.
+func (l *link) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	if n := l.node.Load(); n != nil {
+		return n.Propose(ctx, code, body)
+	}
+	return nil, fsm.ErrNoLeader
+}
+
+// Others are the ids of the other nodes.
+func (l *link) Others() []string {
+	if n := l.node.Load(); n != nil {
+		return n.Others()
+	}
+	return nil
+}
+
+// Ask puts a monitor's question to another node.
+func (l *link) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
+	if n := l.node.Load(); n != nil {
+		return n.Ask(ctx, node, question)
+	}
+	return nil, fsm.ErrNoLeader
+}

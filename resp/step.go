@@ -1,0 +1,114 @@
+package resp
+
+import (
+	"strings"
+	"time"
+
+	"trireme/fsm"
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+)
+
+// ownCommand runs a command of the connection itself.
+type ownCommand func(c *conn, argv [][]byte)
+
+// ownCommands are the rows of the table that the port runs itself, because they are about
+// the connection.
+func ownCommands(t *command.Table) map[*command.Command]ownCommand {
+	all := map[*command.Command]ownCommand{}
+	for name, run := range map[string]ownCommand{
+		"auth": (*conn).auth, "hello": (*conn).hello, "quit": (*conn).quit, "reset": (*conn).reset, "select": (*conn).selectDB,
+		"ping": (*conn).ping, "echo": (*conn).echo,
+		"multi": (*conn).multi, "exec": (*conn).exec, "discard": (*conn).discard, "watch": (*conn).watch, "unwatch": (*conn).unwatch,
+		"subscribe": (*conn).subscribe, "psubscribe": (*conn).psubscribe, "ssubscribe": (*conn).ssubscribe,
+		"unsubscribe": (*conn).unsubscribe, "punsubscribe": (*conn).punsubscribe, "sunsubscribe": (*conn).sunsubscribe,
+		"monitor":   (*conn).monitor,
+		"client id": (*conn).clientID, "client getname": (*conn).clientGetName, "client setname": (*conn).clientSetName,
+		"client setinfo": (*conn).clientSetInfo, "client info": (*conn).clientInfo, "client list": (*conn).clientList,
+		"client kill": (*conn).clientKill, "client no-evict": (*conn).clientNoEvict, "client no-touch": (*conn).clientNoTouch,
+		"client reply": (*conn).clientReply, "client pause": (*conn).clientPause, "client unpause": (*conn).clientUnpause,
+		"client unblock": (*conn).clientUnblock, "client help": (*conn).clientHelp,
+	} {
+		if row := t.Row(name); row != nil {
+			all[row] = run
+		} else {
+			panic("resp: no row named " + name)
+		}
+	}
+	return all
+}
+
+// unjudged are the commands that anybody may send at any time.
+var unjudged = map[string]bool{"auth": true, "hello": true, "quit": true, "reset": true}
+
+// step runs one command, or puts it with those that run together.
+func (c *conn) step(argv [][]byte) {
+	c.mute = c.silent || c.skip
+	c.skip = false
+	row := c.s.table.Find(argv)
+	switch {
+	case row == nil || !row.Takes(len(argv)):
+		c.finish()
+		c.refuse(argv)
+	case c.subscribed() && !c.proto3 && !whileSubscribed[row.Name]:
+		c.finish()
+		c.emit(reply.Error("ERR Can't execute '" + strings.ReplaceAll(row.Name, " ", "|") +
+			"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"))
+	case c.tx.open && !whileQueueing[row.Name]:
+		c.queue(row, argv)
+	default:
+		c.run(row, argv)
+	}
+}
+
+// run runs a command outside a transaction.
+func (c *conn) run(row *command.Command, argv [][]byte) {
+	own := c.s.own[row]
+	if c.s.pause.on.Load() && (own == nil || row.Name == "exec") {
+		c.finish()
+		c.s.pause.wait(c.s.stopping, own != nil || !row.OnlyReads(argv))
+	}
+	switch {
+	case own != nil:
+		c.finish()
+		c.note(row)
+		if !unjudged[row.Name] {
+			if _, refusal := c.check(argv); refusal != nil {
+				c.emit(*refusal)
+				return
+			}
+		}
+		own(c, argv)
+		c.show(row, argv)
+	case row.Flags&command.Blocking != 0 && c.block(row, argv):
+	default:
+		c.add(row, argv)
+	}
+}
+
+// note keeps what CLIENT LIST shows.
+func (c *conn) note(row *command.Command) {
+	c.info.ran(row)
+	c.info.active.Store(time.Now().UnixMilli())
+}
+
+// refuse answers a command that can't be called whatever happens before it, and makes a
+// transaction fail.
+func (c *conn) refuse(argv [][]byte) {
+	var refusal *reply.Value
+	c.s.engine.Local(func(v *fsm.View) { _, refusal = v.Check(c.as, command.RESP, argv) })
+	if refusal == nil {
+		unlikely := reply.Error("ERR internal error")
+		refusal = &unlikely
+	}
+	c.tx.failed = c.tx.failed || c.tx.open
+	c.emit(*refusal)
+}
+
+// show tells those who monitor of a command of the connection's own.
+func (c *conn) show(row *command.Command, argv [][]byte) {
+	if c.s.hub == nil || !c.s.hub.Monitored() || row.Name == "monitor" || row.Name == "exec" || !c.as.Known() {
+		return
+	}
+	c.s.hub.Executed(c.database(), c.info.addr, argv)
+}

@@ -1,0 +1,240 @@
+package resp
+
+import (
+	"strconv"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+)
+
+// transaction is what a connection queues between MULTI and EXEC, and the keys that it
+// watches.
+type transaction struct {
+	open   bool
+	failed bool // a command could not be queued
+	rows   []queued
+	bytes  int
+	watch  fsm.Watch
+}
+
+// queued is a command of a transaction; its words are its own.
+type queued struct {
+	row  *command.Command
+	argv [][]byte
+}
+
+// whileQueueing are the commands that run at once although a transaction is being queued.
+var whileQueueing = map[string]bool{"exec": true, "discard": true, "multi": true, "watch": true, "quit": true, "reset": true}
+
+func (c *conn) multi([][]byte) {
+	if c.tx.open {
+		c.emit(reply.Error("ERR MULTI calls can not be nested"))
+		return
+	}
+	c.tx.open = true
+	c.info.set(func(t *told) { t.queued = 0 })
+	c.emit(reply.OK())
+}
+
+// queue keeps a command for EXEC. One that can't run makes the transaction fail.
+func (c *conn) queue(row *command.Command, argv [][]byte) {
+	c.finish()
+	c.note(row)
+	refusal := c.queueable(row, argv)
+	if refusal != nil {
+		c.tx.failed = true
+		c.emit(*refusal)
+		return
+	}
+	c.tx.rows = append(c.tx.rows, queued{row, copyWords(argv)})
+	c.info.set(func(t *told) { t.queued = len(c.tx.rows) })
+	c.emit(reply.Status("QUEUED"))
+}
+
+func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
+	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
+	if _, refusal := c.check(argv); refusal != nil {
+		return refusal
+	}
+	if row.Flags&command.NoMulti != 0 {
+		return refuse("ERR Command not allowed inside a transaction")
+	}
+	c.tx.bytes += len(argv) * wordCost
+	for _, word := range argv {
+		c.tx.bytes += len(word)
+	}
+	switch {
+	case len(c.tx.rows) >= c.s.limits.Rows:
+		return refuse("ERR transaction has more than " + strconv.Itoa(c.s.limits.Rows) + " commands. Setting: max-rows")
+	case c.tx.bytes > c.s.limits.RequestBytes:
+		return refuse("ERR transaction is longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size")
+	}
+	return nil
+}
+
+// wordCost is what a word takes in a log entry beside its bytes.
+const wordCost = 4
+
+// copyWords is argv in memory of its own.
+func copyWords(argv [][]byte) [][]byte {
+	size := 0
+	for _, word := range argv {
+		size += len(word)
+	}
+	text := make([]byte, 0, size)
+	words := make([][]byte, len(argv))
+	for i, word := range argv {
+		at := len(text)
+		text = append(text, word...)
+		words[i] = text[at:len(text):len(text)]
+	}
+	return words
+}
+
+// forget ends the transaction and lets go of what it watches.
+func (c *conn) forget() {
+	c.tx = transaction{}
+	c.info.set(func(t *told) { t.queued, t.watches = -1, 0 })
+}
+
+func (c *conn) discard([][]byte) {
+	if !c.tx.open {
+		c.emit(reply.Error("ERR DISCARD without MULTI"))
+		return
+	}
+	c.forget()
+	c.emit(reply.OK())
+}
+
+// watch remembers keys as the newest state has them.
+func (c *conn) watch(argv [][]byte) {
+	if c.tx.open {
+		c.emit(reply.Error("ERR WATCH inside MULTI is not allowed"))
+		return
+	}
+	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { v.Watch(c.as, &c.tx.watch, argv[1:]) })
+	if err != nil {
+		c.emit(failureOf(err, false))
+		return
+	}
+	c.info.set(func(t *told) { t.watches = len(c.tx.watch.Keys) })
+	c.emit(reply.OK())
+}
+
+func (c *conn) unwatch([][]byte) {
+	c.tx.watch = fsm.Watch{}
+	c.info.set(func(t *told) { t.watches = 0 })
+	c.emit(reply.OK())
+}
+
+// exec runs what was queued.
+func (c *conn) exec([][]byte) {
+	tx := c.tx
+	switch {
+	case !tx.open:
+		c.emit(reply.Error("ERR EXEC without MULTI"))
+		return
+	case tx.failed:
+		c.forget()
+		c.emit(reply.Error("EXECABORT Transaction discarded because of previous errors."))
+		return
+	}
+	c.forget()
+	var rows [][][]byte // those that the engine runs
+	for _, q := range tx.rows {
+		if c.s.own[q.row] == nil {
+			rows = append(rows, q.argv)
+		}
+	}
+	granted, beyond := c.take(len(rows), true)
+	if granted < len(rows) {
+		c.emit(discarded(beyond))
+		return
+	}
+	values, refusal := c.runTransaction(&tx, rows)
+	if refusal != nil {
+		c.emit(*refusal)
+		return
+	}
+	c.answerTransaction(&tx, values)
+	c.showRows(rows, values)
+}
+
+// discarded is the answer to EXEC when something stands against the whole transaction.
+func discarded(why reply.Value) reply.Value {
+	text := why.Text()
+	if strings.HasPrefix(text, "TRYAGAIN ") || strings.HasPrefix(text, "UNKNOWN ") || text == textNoAuth {
+		return why
+	}
+	return reply.Error("EXECABORT Transaction discarded because of: " + text)
+}
+
+// runTransaction runs the rows in one piece. The refusal is the answer to EXEC: nothing
+// has run.
+func (c *conn) runTransaction(tx *transaction, rows [][][]byte) ([]reply.Value, *reply.Value) {
+	var results fsm.Results
+	var err error
+	writes := false
+	for _, argv := range rows {
+		row := c.s.table.Find(argv)
+		writes = writes || !row.OnlyReads(argv)
+	}
+	switch {
+	case writes:
+		results, err = c.propose(fsm.Batch{Door: command.RESP, Mode: fsm.Transaction, Rows: rows, Watch: tx.watch})
+	case len(rows) > 0 || len(tx.watch.Keys) > 0:
+		results, err = c.viewTransaction(tx, rows)
+	}
+	var refusal reply.Value
+	switch {
+	case err != nil:
+		refusal = discarded(failureOf(err, writes))
+	case results.Discarded && results.Values[0].IsNil():
+		refusal = reply.NilArray()
+	case results.Discarded:
+		refusal = discarded(results.Values[0])
+	default:
+		return results.Values, nil
+	}
+	return nil, &refusal
+}
+
+// viewTransaction runs rows that only read on one view.
+func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Results, err error) {
+	_, err = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
+		if !v.Authorized(c.as) {
+			c.login(v, &c.key)
+		}
+		refusal := v.Refuse(c.as, command.RESP, rows)
+		switch {
+		case !v.Unchanged(c.as, &tx.watch):
+			out = fsm.Results{Discarded: true, Values: []reply.Value{reply.NilArray()}}
+			return
+		case refusal != nil:
+			out = fsm.Results{Discarded: true, Values: []reply.Value{*refusal}}
+			return
+		}
+		for _, argv := range rows {
+			out.Values = append(out.Values, v.Exec(c.as, command.RESP, argv))
+		}
+	})
+	return out, err
+}
+
+// answerTransaction answers EXEC with the values of what the engine has run, and with what
+// the connection's own commands say, which run now.
+func (c *conn) answerTransaction(tx *transaction, values []reply.Value) {
+	if !c.mute {
+		c.replies = append(strconv.AppendInt(append(c.replies, '*'), int64(len(tx.rows)), 10), '\r', '\n')
+	}
+	for _, q := range tx.rows {
+		if own := c.s.own[q.row]; own != nil {
+			own(c, q.argv)
+			continue
+		}
+		c.emit(values[0])
+		values = values[1:]
+	}
+}
