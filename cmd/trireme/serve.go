@@ -120,7 +120,9 @@ func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
 			fmt.Fprintf(c.out, "%s=%s\n", one.variable, *one.token)
 		}
 	}
-	return c.founding(c.drawn), false
+	f := c.founding(c.drawn)
+	f.Keys = c.keys
+	return f, false
 }
 
 // settled is always true: a founded cluster keeps its settings.

@@ -12,7 +12,7 @@ import (
 func TestStreamReadsThatWait(t *testing.T) {
 	tx := testTx(acl.Default, RESP)
 	tx.Now = 1_700_000_000_000
-	for _, line := range []string{"XADD s 1-1 a 1", "XADD s 1-2 a 1", "XDEL s 1-2", "XADD t 5-5 a 1", "XGROUP CREATE t g $", "XGROUP CREATE s g 1-1", "SET str v"} {
+	for _, line := range []string{"XADD s 1-1 a 1", "XADD s 1-2 a 1", "XDEL s 1-2", "XADD t 5-5 a 1", "XGROUP CREATE t g $", "XGROUP CREATE s g 1-1", "XGROUP CREATECONSUMER t g c", "XGROUP CREATECONSUMER s g c", "SET str v"} {
 		if v := tx.do(line); v.IsError() {
 			t.Fatalf("%s: %s", line, v.Text())
 		}
@@ -38,6 +38,7 @@ func TestStreamReadsThatWait(t *testing.T) {
 		{"XREAD FOO BLOCK 1 STREAMS s 0", 0, false, "", "", true},
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS s t > >", 7, true, "s t", "", false},
 		{"XREADGROUP GROUP BLOCK NOACK BLOCK 7 NOACK STREAMS s >", 7, true, "s", "", true}, // no such group
+		{"XREADGROUP GROUP g new BLOCK 7 STREAMS s t > >", 7, true, "s t", "", true}, // makes its consumer
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS s 0", 7, true, "s", "", true},
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS none >", 7, true, "none", "", true},
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS s $", 7, true, "s", "", true},
