@@ -93,7 +93,7 @@ var keyUses = func() map[string][]keyUse {
 		{"xreadgroup", []keyUse{{does: read, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}}},
 		{"xgroup create,xgroup createconsumer", []keyUse{one(insert, 2)}},
 		{"xgroup delconsumer,xgroup destroy", []keyUse{one(drop, 2)}},
-		{"xgroup setid", []keyUse{one(update, 2)}},
+		{"xgroup setid,", []keyUse{one(update, 2)}},
 		{"eval evalsha fcall", []keyUse{counted(both, 2)}},
 		{"eval_ro evalsha_ro fcall_ro", []keyUse{counted(read, 2)}},
 		{"sintercard zdiff zinter zintercard zunion", []keyUse{counted(read, 1)}},
@@ -102,7 +102,7 @@ var keyUses = func() map[string][]keyUse {
 	} {
 		split := strings.Fields
 		if strings.Contains(row.names, ",") {
-			split = func(s string) []string { return strings.Split(s, ",") }
+			split = func(s string) []string { return strings.FieldsFunc(s, func(r rune) bool { return r == ',' }) }
 		}
 		for _, name := range split(row.names) {
 			m[name] = row.uses

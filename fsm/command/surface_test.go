@@ -85,7 +85,9 @@ func TestSurface(t *testing.T) {
 				c.Flags&command.NoHTTP == 0, c.Flags&command.ReadOnlyUser != 0, reason)
 		}
 	}
-	for name := range table {
-		t.Errorf("%s is in the table, but not in surface.txt", name)
+	for name, c := range table {
+		if c.Group != "messages" { // these are ours alone
+			t.Errorf("%s is in the table, but not in surface.txt", name)
+		}
 	}
 }

@@ -21,10 +21,10 @@ type model struct {
 	attempt map[ID]int // claimed so far
 	lost    map[ID]int // attempts given up
 	dedups  map[string]Published
-	known   map[string]int64 // when a deduplication id was first published
-	sched   []string
+	known   map[string]int64         // when a deduplication id was first published
+	ran     map[AttemptRef]int64     // until when senders may run attempts of the queue fifo, of which there is no result
+	newest  uint64                   // the number given last before the Advance that is judged
 	windows map[string]map[int64]int // claims by flow key and window
-	renewed int64
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 
 func newModel(r *rapid.T) *model {
 	m := &model{world: newWorld(r), r: r, twin: newWorld(r), made: map[ID]Publication{}, attempt: map[ID]int{},
-		lost: map[ID]int{}, dedups: map[string]Published{}, known: map[string]int64{}, windows: map[string]map[int64]int{}}
+		lost: map[ID]int{}, dedups: map[string]Published{}, known: map[string]int64{}, windows: map[string]map[int64]int{}, ran: map[AttemptRef]int64{}}
 	n := DefaultSettings()
 	n.DedupWindow = 5_000
 	if rapid.Bool().Draw(r, "small") {
@@ -117,9 +117,12 @@ func (m *model) publishOne(r *rapid.T) {
 }
 
 func (m *model) claim(n, share int) {
+	ticks := m.plan()
+	m.newest = m.s.serial
 	list := do(m, func(w *world) []Attempt {
-		return w.s.Advance(w.env(), Demand{Term: w.term, Claims: n, HostShare: share})
+		return w.s.Advance(w.env(), Demand{Term: w.term, Claims: n, HostShare: share, Ticks: append(ticks, ticks...)})
 	})
+	m.judgeTicks(ticks)
 	if len(list) > n {
 		m.r.Fatalf("%d attempts, asked for %d", len(list), n)
 	}
@@ -142,11 +145,50 @@ func (m *model) claim(n, share int) {
 	}
 }
 
+// plan computes the ticks of the schedules that are due, as a leader does; all of them are of @every.
+func (m *model) plan() (ticks []Tick) {
+	for _, c := range m.s.DueSchedules(m.now, 10) {
+		t := Tick{Schedule: c.ID, Version: c.Version, Next: c.Next}
+		for t.Next <= m.now && len(t.Nominals) < 20 {
+			t.Nominals = append(t.Nominals, t.Next)
+			t.Next += c.Every
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// judgeTicks fails if a schedule has fired twice at one time, or keeps a time that has passed.
+func (m *model) judgeTicks(ticks []Tick) {
+	for _, t := range ticks {
+		c, _ := m.s.Schedule(t.Schedule)
+		if c.Next != t.Next || c.Last != t.Nominals[len(t.Nominals)-1] {
+			m.r.Fatalf("%s: next %d, last %d after %+v", c.ID, c.Next, c.Last, t)
+		}
+		fresh := 0
+		m.s.messages.Ascend(m.newest+1, func(_ uint64, msg *Message) bool {
+			if msg.Content().Schedule == c.ID {
+				fresh++
+			}
+			return true
+		})
+		if want := len(FireOnce.choose(t.Nominals, m.now)); !c.Paused && fresh != want || c.Paused && fresh != 0 {
+			m.r.Fatalf("%s made %d messages, want %d (paused %v)", c.ID, fresh, want, c.Paused)
+		}
+	}
+}
+
 // judgeOrder fails if an older message of the queue of parallelism 1 is not done, or its callbacks are not.
 func (m *model) judgeOrder(a Attempt) {
 	if m.made[a.ID].Queue != fifo {
 		return
 	}
+	for ref, until := range m.ran { // unordered: any of them is a fault
+		if m.now < until {
+			m.r.Fatalf("%s is attempted while a sender may still run attempt %d of %s", a.ID, ref.Number, ref.ID)
+		}
+	}
+	m.ran[a.Ref()] = a.Lease - LeaseMargin
 	for _, id := range m.order {
 		if id == a.ID {
 			return
@@ -192,6 +234,7 @@ func (m *model) finishOne(r *rapid.T, status int) {
 }
 
 func (m *model) answer(a Attempt, status int, backoff int64) {
+	delete(m.ran, a.Ref())
 	old := m.s.current(a.Ref())
 	f := do(m, func(w *world) Fate {
 		return w.result(Result{AttemptRef: a.Ref(), Response: Response{Status: status, Body: []byte("x")}, RetryDelay: backoff})
@@ -216,6 +259,12 @@ func (m *model) drain() {
 		do(m, func(w *world) string {
 			_, err := w.s.ChangeFlow(w.env(), FlowChange{Key: k, Act: ActResume})
 			return fmt.Sprint(err)
+		})
+	}
+	for _, c := range m.s.Schedules() {
+		do(m, func(w *world) ScheduleRef {
+			out, _ := w.s.ChangeSchedule(w.env(), ScheduleChange{ID: c.ID, Act: ActDelete})
+			return out
 		})
 	}
 	for range 20_000 {
@@ -260,7 +309,12 @@ func TestModel(t *testing.T) {
 				for _, a := range m.running {
 					refs = append(refs, a.Ref())
 				}
-				do(m, func(w *world) Renewed { out, _ := w.s.Renew(w.env(), Renewal{refs}); return out })
+				out := do(m, func(w *world) Renewed { out, _ := w.s.Renew(w.env(), Renewal{refs}); return out })
+				for _, ref := range refs {
+					if _, ok := m.ran[ref]; ok && !slices.Contains(out.Lost, ref) {
+						m.ran[ref] = out.Lease - LeaseMargin
+					}
+				}
 			},
 			"term": func(r *rapid.T) {
 				m.term++
@@ -308,6 +362,15 @@ func TestModel(t *testing.T) {
 					return
 				}
 				do(m, func(w *world) DeadDeleted { out, _ := w.s.DeleteDead(w.env(), n); return out })
+			},
+			"schedule": func(r *rapid.T) {
+				n := SchedulePut{ID: rapid.SampledFrom([]string{"s", "t"}).Draw(r, "schedule"), Every: rapid.Int64Range(300, 2000).Draw(r, "every"), Publish: Publication{URL: "http://s.example/"}}
+				n.Publish.Given = GivenRetries
+				do(m, func(w *world) ScheduleRef { out, _ := w.s.PutSchedule(w.env(), n); return out })
+			},
+			"pause schedule": func(r *rapid.T) {
+				n := ScheduleChange{ID: "s", Act: rapid.SampledFrom([]Act{ActPause, ActResume, ActDelete}).Draw(r, "act")}
+				do(m, func(w *world) ScheduleRef { out, _ := w.s.ChangeSchedule(w.env(), n); return out })
 			},
 			"sweep":   func(r *rapid.T) { do(m, func(w *world) int { return w.s.Sweep(w.env(), 5) }) },
 			"restore": func(r *rapid.T) { m.twin.s = restored(r, m.twin.s) },
