@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"trireme/fsm/command/scripttest"
 	"trireme/fsm/reply"
@@ -44,7 +45,8 @@ func scripts(t *testing.T) (names []string) {
 }
 
 // converse runs a script: "> " sends a line as an inline command, what follows is its
-// reply; "next" awaits one more message; "client NAME" goes on as another connection.
+// reply; "start " sends one whose reply comes later; "next" awaits one more message; "client
+// NAME" goes on as another connection; "blocked N" waits until N connections are blocked.
 func converse(t *testing.T, addr, path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -69,6 +71,9 @@ func converse(t *testing.T, addr, path string) {
 		case strings.HasPrefix(line, "client "):
 			use(line[len("client "):])
 			continue
+		case strings.HasPrefix(line, "blocked "):
+			awaitBlocked(t, current, line[len("blocked "):])
+			continue
 		case strings.HasPrefix(line, "start "):
 			current.Send(expand(line[len("start "):]) + "\r\n")
 			continue
@@ -88,9 +93,23 @@ func converse(t *testing.T, addr, path string) {
 	}
 }
 
+// awaitBlocked waits until n connections wait in a blocking command.
+func awaitBlocked(t *testing.T, c *resptest.Client, n string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		list := c.Do("CLIENT", "LIST").Text()
+		if fmt.Sprint(strings.Count(list, " flags=b ")) == n {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not %s connections are blocked:\n%s", n, list)
+		}
+	}
+}
+
 // starts tells whether a line of a script begins something new.
 func starts(line string) bool {
-	for _, word := range []string{"> ", "client ", "start ", "#"} {
+	for _, word := range []string{"> ", "client ", "start ", "blocked ", "#"} {
 		if strings.HasPrefix(line, word) {
 			return true
 		}

@@ -127,9 +127,18 @@ func (f *feed) pump() {
 			err = f.c.out.room(f.c.s.limits.OutputBytes)
 		}
 		if err != nil {
-			f.c.kill()
+			f.end()
 			return
 		}
+	}
+}
+
+// end closes the connection, unless it has ended the subscription by itself.
+func (f *feed) end() {
+	select {
+	case <-f.stop:
+	default:
+		f.c.kill()
 	}
 }
 

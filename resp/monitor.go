@@ -62,7 +62,7 @@ func (m *spy) pump() {
 			return
 		}
 		if !m.permitted() {
-			m.c.kill()
+			m.end()
 			return
 		}
 		var ended error
@@ -76,9 +76,18 @@ func (m *spy) pump() {
 			err = m.c.out.room(m.c.s.limits.OutputBytes)
 		}
 		if ended != nil || err != nil {
-			m.c.kill()
+			m.end()
 			return
 		}
+	}
+}
+
+// end closes the connection, unless it has ended the monitor by itself.
+func (m *spy) end() {
+	select {
+	case <-m.stop:
+	default:
+		m.c.kill()
 	}
 }
 

@@ -17,6 +17,7 @@ type settings struct {
 	HTTP             string
 	HTTPAdvertise    string
 	RESP             string
+	RESPAdvertise    string
 	TLSCert          string
 	TLSKey           string
 	Cluster          string

@@ -53,8 +53,7 @@ type process struct {
 	meter      *quota.Meter
 	server     *httpapi.Server
 	resp       *resp.Server // nil without a listener
-
-	registry *prometheus.Registry
+	registry   *prometheus.Registry
 
 	mu      sync.Mutex
 	members *cluster.Members
@@ -81,7 +80,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	if n.resp != nil {
 		edges.Go(func() { failed[1] = n.resp.Serve(respListener); cancel() })
 	}
-	node, err := n.open(ctx)
+	node, err := n.open(ctx, n.respAddress(respListener))
 	if err != nil && ctx.Err() != nil {
 		err = nil // told to stop while it waited for the others
 	}
@@ -139,12 +138,13 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 }
 
 // open opens the cluster's part.
-func (n *process) open(ctx context.Context) (*cluster.Node, error) {
+func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, error) {
 	o, err := n.options()
 	if err != nil {
 		return nil, err
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
+	o.RESP = respAddress
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
 	o.Notes, o.Restored, o.Monitor = n.notes, n.restored, n.hub.Answer
 	o.Leading = n.deliveries.lead

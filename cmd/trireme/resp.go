@@ -21,6 +21,7 @@ const off = "off"
 // respFlags declares the RESP listener and its limits.
 func respFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.RESP, "resp", off, "`ADDR` of the RESP listener, or off")
+	f.StringVar(&s.RESPAdvertise, "resp-advertise", "", "`ADDR` at which clients reach the RESP listener, where it differs")
 	l := &s.RESPLimits
 	f.IntVar(&l.Connections, "resp-max-connections", resp.DefaultConnections, "most RESP connections; 0 is none")
 	f.IntVar(&l.ConnectionsPerIP, "resp-max-connections-per-ip", 0, "most RESP connections of one address; 0 is none")
@@ -71,6 +72,17 @@ func (s *settings) certificate() (*tls.Config, error) {
 		return nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// respAddress is where clients reach the RESP listener; CLUSTER tells them of it.
+func (n *process) respAddress(l net.Listener) string {
+	switch {
+	case l == nil:
+		return ""
+	case n.RESPAdvertise != "":
+		return n.RESPAdvertise
+	}
+	return l.Addr().String()
 }
 
 // openRESP makes the RESP edge.

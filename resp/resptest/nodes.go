@@ -45,6 +45,7 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
 		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: tokens}, false }
 		l := newLink(t)
+		o.RESP = l.listen(t)
 		o.Notes, o.Restored, o.Monitor = l.notes, l.restored, l.hub.Answer
 		mu.Lock()
 		defer mu.Unlock()
@@ -65,7 +66,8 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		}
 		l.server.Store(s)
 		nodes.Servers = append(nodes.Servers, s)
-		nodes.Addrs = append(nodes.Addrs, listen(t, s))
+		l.serve(t, s)
+		nodes.Addrs = append(nodes.Addrs, l.listener.Addr().String())
 	}
 	return nodes
 }
@@ -73,13 +75,19 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 // stopTimeout is how long the connections of a test may take to end.
 const stopTimeout = 10 * time.Second
 
-func listen(t testing.TB, s *resp.Server) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+// listen opens the node's RESP port.
+func (l *link) listen(t testing.TB) string {
+	var err error
+	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
+	return l.listener.Addr().String()
+}
+
+// serve answers on the port until the test ends.
+func (l *link) serve(t testing.TB, s *resp.Server) {
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
+	go func() { served <- s.Serve(l.listener) }()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 		defer cancel()
@@ -90,7 +98,6 @@ func listen(t testing.TB, s *resp.Server) string {
 			t.Errorf("serve: %v", err)
 		}
 	})
-	return l.Addr().String()
 }
 
 // engine is a node as the port wants it.
@@ -102,9 +109,10 @@ func (e engine) Track(on bool) { e.Machine().Track(on) }
 
 // link is what a node needs before it is there: its hub, and who hears its notes.
 type link struct {
-	hub    *hub.Hub
-	node   atomic.Pointer[cluster.Node]
-	server atomic.Pointer[resp.Server]
+	hub      *hub.Hub
+	listener net.Listener
+	node     atomic.Pointer[cluster.Node]
+	server   atomic.Pointer[resp.Server]
 }
 
 func newLink(t testing.TB) *link {
