@@ -1,0 +1,283 @@
+package script
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"trireme/fsm/script/lua"
+)
+
+// jsonConfig is what a script may set of cjson. It lasts as long as the script.
+type jsonConfig struct {
+	sparseConvert           bool
+	sparseRatio, sparseSafe int
+	encodeDepth             int
+	decodeDepth             int
+	precision               int
+	keepBuffer              bool
+	encodeInvalid           string // off, on or null
+	decodeInvalid           bool
+}
+
+// deepest bounds nesting whatever a script sets.
+const deepest = 10_000
+
+func newJSONConfig() jsonConfig {
+	return jsonConfig{sparseRatio: 2, sparseSafe: 10, encodeDepth: 1000, decodeDepth: 1000, precision: 14, keepBuffer: true, encodeInvalid: "off", decodeInvalid: true}
+}
+
+// jsonLibrary makes a cjson module with the settings at c.
+func jsonLibrary(vm *lua.State, c *jsonConfig) *lua.Table {
+	t := vm.NewTable(0, 0)
+	vm.Register(t, []lua.Named{
+		{Name: "encode", Run: func(vm *lua.State, args []lua.Value) {
+			one(vm, args)
+			e := encoder{vm: vm, config: c}
+			e.value(args[0], 0)
+			vm.Return(vm.String(string(e.out)))
+		}},
+		{Name: "decode", Run: func(vm *lua.State, args []lua.Value) {
+			one(vm, args)
+			vm.Return(decodeJSON(vm, c, vm.CheckText(args, 1)))
+		}},
+		{Name: "encode_sparse_array", Run: c.sparse},
+		{Name: "encode_max_depth", Run: integerOption(&c.encodeDepth, 1, math.MaxInt32)},
+		{Name: "decode_max_depth", Run: integerOption(&c.decodeDepth, 1, math.MaxInt32)},
+		{Name: "encode_number_precision", Run: integerOption(&c.precision, 1, 14)},
+		{Name: "encode_keep_buffer", Run: booleanOption(&c.keepBuffer)},
+		{Name: "encode_invalid_numbers", Run: c.invalid},
+		{Name: "decode_invalid_numbers", Run: booleanOption(&c.decodeInvalid)},
+		{Name: "new", Run: func(vm *lua.State, _ []lua.Value) {
+			config := newJSONConfig()
+			vm.Return(lua.TableValue(jsonLibrary(vm, &config)))
+		}},
+	})
+	t.SetField("null", lua.Null)
+	t.SetField("_NAME", lua.String("cjson"))
+	t.SetField("_VERSION", lua.String("2.1.0"))
+	return t
+}
+
+func one(vm *lua.State, args []lua.Value) {
+	if len(args) != 1 {
+		vm.ArgError(1, "expected 1 argument")
+	}
+}
+
+func atMost(vm *lua.State, args []lua.Value, n int) {
+	if len(args) > n {
+		vm.ArgError(n+1, "found too many arguments")
+	}
+}
+
+// given tells whether argument n, counted from 1, is there and not nil.
+func given(args []lua.Value, n int) bool { return n <= len(args) && !args[n-1].IsNil() }
+
+func setInteger(vm *lua.State, args []lua.Value, n int, setting *int, low, high int) lua.Value {
+	if given(args, n) {
+		v := vm.CheckInt(args, n)
+		if v < low || v > high {
+			vm.ArgError(n, "expected integer between "+strconv.Itoa(low)+" and "+strconv.Itoa(high))
+		}
+		*setting = v
+	}
+	return lua.Int(*setting)
+}
+
+func setBoolean(vm *lua.State, args []lua.Value, n int, setting *bool) lua.Value {
+	if given(args, n) {
+		v, ok := args[n-1].Bool()
+		if !ok {
+			v = option(vm, args, n, "off", "on") == "on"
+		}
+		*setting = v
+	}
+	return lua.Bool(*setting)
+}
+
+func option(vm *lua.State, args []lua.Value, n int, words ...string) string {
+	text := vm.CheckText(args, n)
+	for _, w := range words {
+		if w == text {
+			return w
+		}
+	}
+	vm.ArgError(n, "invalid option '"+text+"'")
+	return ""
+}
+
+func integerOption(setting *int, low, high int) lua.GoFunc {
+	return func(vm *lua.State, args []lua.Value) {
+		atMost(vm, args, 1)
+		vm.Return(setInteger(vm, args, 1, setting, low, high))
+	}
+}
+
+func booleanOption(setting *bool) lua.GoFunc {
+	return func(vm *lua.State, args []lua.Value) {
+		atMost(vm, args, 1)
+		vm.Return(setBoolean(vm, args, 1, setting))
+	}
+}
+
+func (c *jsonConfig) sparse(vm *lua.State, args []lua.Value) {
+	atMost(vm, args, 3)
+	vm.Return(setBoolean(vm, args, 1, &c.sparseConvert), setInteger(vm, args, 2, &c.sparseRatio, 0, math.MaxInt32), setInteger(vm, args, 3, &c.sparseSafe, 0, math.MaxInt32))
+}
+
+func (c *jsonConfig) invalid(vm *lua.State, args []lua.Value) {
+	atMost(vm, args, 1)
+	if given(args, 1) {
+		if v, ok := args[0].Bool(); ok {
+			c.encodeInvalid = map[bool]string{false: "off", true: "on"}[v]
+		} else {
+			c.encodeInvalid = option(vm, args, 1, "off", "on", "null")
+		}
+	}
+	switch c.encodeInvalid {
+	case "null":
+		vm.Return(lua.String("null"))
+	default:
+		vm.Return(lua.Bool(c.encodeInvalid == "on"))
+	}
+}
+
+// encoder writes one value as JSON.
+type encoder struct {
+	vm     *lua.State
+	config *jsonConfig
+	out    []byte
+}
+
+func (e *encoder) write(s string) {
+	e.vm.Alloc(len(s))
+	e.out = append(e.out, s...)
+}
+
+func (e *encoder) refuse(v lua.Value, reason string) {
+	e.vm.Errorf("Cannot serialise " + v.Type() + ": " + reason)
+}
+
+func (e *encoder) value(v lua.Value, depth int) {
+	e.vm.Step(2)
+	if n, ok := v.Number(); ok {
+		e.number(v, n)
+		return
+	}
+	if s, ok := v.Text(); ok {
+		e.text(s)
+		return
+	}
+	if b, ok := v.Bool(); ok {
+		e.write(map[bool]string{false: "false", true: "true"}[b])
+		return
+	}
+	switch t := v.Table(); {
+	case t != nil:
+		e.table(v, t, depth+1)
+	case v.IsNil(), v == lua.Null:
+		e.write("null")
+	default:
+		e.refuse(v, "type not supported")
+	}
+}
+
+func (e *encoder) number(v lua.Value, n float64) {
+	if n != n || math.IsInf(n, 0) {
+		switch {
+		case e.config.encodeInvalid == "off":
+			e.refuse(v, "must not be NaN or Inf")
+		case e.config.encodeInvalid == "null":
+			e.write("null")
+			return
+		case n != n:
+			e.write("nan")
+			return
+		}
+	}
+	e.vm.Alloc(16)
+	e.out = lua.AppendNumber(e.out, n, e.config.precision)
+}
+
+func (e *encoder) table(v lua.Value, t *lua.Table, depth int) {
+	if depth > e.config.encodeDepth || depth > deepest {
+		e.vm.Errorf("Cannot serialise, excessive depth (" + strconv.Itoa(depth) + ")")
+	}
+	n := e.arrayLength(v, t)
+	if n <= 0 {
+		e.object(t, depth)
+		return
+	}
+	e.write("[")
+	for i := 1; i <= n; i++ {
+		if i > 1 {
+			e.write(",")
+		}
+		e.value(t.Index(i), depth)
+	}
+	e.write("]")
+}
+
+// arrayLength is the largest index of a table that has no other keys; -1 for others.
+func (e *encoder) arrayLength(v lua.Value, t *lua.Table) int {
+	most, items := 0.0, 0
+	for k, _, _ := t.Next(lua.Nil); !k.IsNil(); k, _, _ = t.Next(k) {
+		e.vm.Step(1)
+		n, ok := k.Number()
+		if !ok || n < 1 || math.Floor(n) != n {
+			return -1
+		}
+		most = max(most, n)
+		items++
+	}
+	if c := e.config; c.sparseRatio > 0 && most > float64(items*c.sparseRatio) && most > float64(c.sparseSafe) {
+		if !c.sparseConvert {
+			e.refuse(v, "excessively sparse array")
+		}
+		return -1
+	}
+	return int(min(most, math.MaxInt32))
+}
+
+func (e *encoder) object(t *lua.Table, depth int) {
+	e.write("{")
+	first := true
+	for k, v, _ := t.Next(lua.Nil); !k.IsNil(); k, v, _ = t.Next(k) {
+		if !first {
+			e.write(",")
+		}
+		first = false
+		if n, ok := k.Number(); ok {
+			e.write(`"`)
+			e.number(k, n)
+			e.write(`":`)
+		} else if s, ok := k.Text(); ok {
+			e.text(s)
+			e.write(":")
+		} else {
+			e.refuse(lua.TableValue(t), "table key must be a number or string")
+		}
+		e.value(v, depth)
+	}
+	e.write("}")
+}
+
+func (e *encoder) text(s string) {
+	e.vm.Alloc(len(s) + 2)
+	e.out = append(e.out, '"')
+	for i := range len(s) {
+		c := s[i]
+		switch at := strings.IndexByte("\"\\/\b\f\n\r\t", c); {
+		case at >= 0:
+			e.out = append(e.out, '\\', `"\/bfnrt`[at])
+		case c < ' ' || c == 127:
+			e.vm.Alloc(5)
+			e.out = append(e.out, `\u00`...)
+			e.out = append(e.out, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		default:
+			e.out = append(e.out, c)
+		}
+	}
+	e.out = append(e.out, '"')
+}

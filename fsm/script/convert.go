@@ -1,0 +1,190 @@
+package script
+
+import (
+	"math"
+	"strings"
+
+	"trireme/fsm/reply"
+	"trireme/fsm/script/lua"
+)
+
+// toLua is a reply as scripts see it: in the types of the protocol version that the
+// script has set.
+func (in *interpreter) toLua(v reply.Value) lua.Value {
+	vm := in.vm
+	vm.Step(2)
+	switch v.Kind() {
+	case reply.KindNil, reply.KindNilArray:
+		if in.resp3 {
+			return lua.Nil
+		}
+		return lua.Bool(false)
+	case reply.KindStatus:
+		return in.tagged("ok", vm.String(v.Text()))
+	case reply.KindError:
+		return in.errorTable(v.Text(), false)
+	case reply.KindInt:
+		return lua.Number(float64(v.Int()))
+	case reply.KindBulk:
+		return vm.String(v.Text())
+	case reply.KindArray, reply.KindPush:
+		return in.listToLua(v.Elems())
+	}
+	if in.resp3 {
+		return in.typed(v)
+	}
+	switch v.Kind() {
+	case reply.KindBool:
+		return lua.Number(float64(v.Int()))
+	case reply.KindDouble, reply.KindVerbatim, reply.KindBigNumber:
+		return vm.String(v.Text())
+	}
+	return in.listToLua(v.Elems())
+}
+
+func (in *interpreter) listToLua(elems []reply.Value) lua.Value {
+	t := in.vm.NewTable(len(elems), 0)
+	for i, e := range elems {
+		t.SetIndex(i+1, in.toLua(e))
+	}
+	return lua.TableValue(t)
+}
+
+// tagged is a table with one field.
+func (in *interpreter) tagged(field string, v lua.Value) lua.Value {
+	t := in.vm.NewTable(0, 1)
+	t.SetField(field, v)
+	return lua.TableValue(t)
+}
+
+// typed is a reply of a type that only the newer protocol has.
+func (in *interpreter) typed(v reply.Value) lua.Value {
+	vm := in.vm
+	switch v.Kind() {
+	case reply.KindBool:
+		return lua.Bool(v.Int() != 0)
+	case reply.KindDouble:
+		return in.tagged("double", lua.Number(v.Float()))
+	case reply.KindBigNumber:
+		return in.tagged("big_number", vm.String(v.Text()))
+	case reply.KindVerbatim:
+		t := vm.NewTable(0, 2)
+		t.SetField("string", vm.String(v.Text()))
+		t.SetField("format", vm.String("txt"))
+		return in.tagged("verbatim_string", lua.TableValue(t))
+	case reply.KindPairs:
+		elems := v.Elems()
+		t := vm.NewTable(len(elems)/2, 0)
+		for i := 0; i+1 < len(elems); i += 2 {
+			t.SetIndex(i/2+1, in.listToLua(elems[i:i+2]))
+		}
+		return lua.TableValue(t)
+	}
+	t, elems := vm.NewTable(0, 0), v.Elems()
+	if v.Kind() == reply.KindSet {
+		for _, e := range elems {
+			in.put(t, in.toLua(e), lua.Bool(true))
+		}
+		return in.tagged("set", lua.TableValue(t))
+	}
+	for i := 0; i+1 < len(elems); i += 2 {
+		in.put(t, in.toLua(elems[i]), in.toLua(elems[i+1]))
+	}
+	return in.tagged("map", lua.TableValue(t))
+}
+
+func (in *interpreter) put(t *lua.Table, k, v lua.Value) {
+	if n, ok := k.Number(); k.IsNil() || ok && n != n {
+		return // no command replies with such keys
+	}
+	t.Set(k, v)
+}
+
+// maxReplyDepth is how deep a reply may be nested: Decode takes no deeper ones.
+const maxReplyDepth = 200
+
+// toReply is what a script returned as a reply.
+func (in *interpreter) toReply(v lua.Value, depth int) reply.Value {
+	in.vm.Step(2)
+	if n, ok := v.Number(); ok {
+		return reply.Int(lua.ToInt64(n))
+	}
+	if s, ok := v.Text(); ok {
+		return reply.Bulk(s)
+	}
+	if b, ok := v.Bool(); ok {
+		switch {
+		case in.resp3:
+			return reply.Bool(b)
+		case b:
+			return reply.Int(1)
+		}
+		return reply.Nil()
+	}
+	t := v.Table()
+	switch {
+	case t == nil:
+		return reply.Nil()
+	case depth >= maxReplyDepth:
+		return reply.Error("ERR reached lua stack limit")
+	}
+	return in.tableToReply(v, t, depth)
+}
+
+// tableToReply looks for the fields that say a type; without one the table is a list up
+// to its first nil.
+func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.Value {
+	if s, ok := lua.Text(t.Field("err")); ok {
+		return reply.Error(clean(s))
+	}
+	if s, ok := lua.Text(t.Field("ok")); ok {
+		return reply.Status(oneLine.Replace(s))
+	}
+	if n, ok := t.Field("double").Number(); ok {
+		return double(n)
+	}
+	if m := t.Field("map").Table(); m != nil {
+		return reply.Map(in.entries(m, depth, true)...)
+	}
+	if s := t.Field("set").Table(); s != nil {
+		return reply.Set(in.entries(s, depth, false)...)
+	}
+	if s, ok := lua.Text(t.Field("big_number")); ok {
+		return reply.BigNumber(oneLine.Replace(s))
+	}
+	if s := t.Field("verbatim_string").Table(); s != nil {
+		if text, ok := lua.Text(s.Field("string")); ok {
+			return reply.Verbatim(text)
+		}
+	}
+	var elems []reply.Value
+	for i := 1; ; i++ {
+		e := in.vm.Index(t, i)
+		if e.IsNil() {
+			break
+		}
+		in.vm.Alloc(64)
+		elems = append(elems, in.toReply(e, depth+1))
+	}
+	return reply.Array(elems...)
+}
+
+// entries are the keys of a table, with their values if they are wanted.
+func (in *interpreter) entries(t *lua.Table, depth int, values bool) (elems []reply.Value) {
+	for k, v, _ := t.Next(lua.Nil); !k.IsNil(); k, v, _ = t.Next(k) {
+		in.vm.Alloc(128)
+		elems = append(elems, in.toReply(k, depth+1))
+		if values {
+			elems = append(elems, in.toReply(v, depth+1))
+		}
+	}
+	return elems
+}
+
+// double is a number as a reply.
+func double(n float64) reply.Value {
+	if n != n || math.IsInf(n, 0) {
+		return reply.Double(n, strings.TrimPrefix(lua.FormatNumber(n), "+"))
+	}
+	return reply.Number(n)
+}

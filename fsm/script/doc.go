@@ -1,0 +1,5 @@
+// Package script runs the scripts and functions of clients: Lua with Redis's libraries,
+// under a budget, with no way to learn anything but its arguments and what commands
+// answer. What a script is, and the library that functions come from, is replicated;
+// the interpreters here are each node's own.
+package script

@@ -1,0 +1,59 @@
+package lua
+
+// Budget is what a script may still use. It is spent by counting, never by a clock, so
+// every node stops a script at the same place.
+type Budget struct {
+	// Steps are nodes of the program evaluated, with what library functions do counted
+	// in.
+	Steps int64
+	// Bytes are bytes allocated, whether or not they are still in use.
+	Bytes int64
+}
+
+// Stopped is what ends a script whose budget is spent. Scripts can't catch it.
+type Stopped struct{ What string }
+
+// Error says what was spent.
+func (s *Stopped) Error() string { return "script used up its budget of " + s.What }
+
+var (
+	stoppedSteps = &Stopped{"instructions"}
+	stoppedBytes = &Stopped{"memory"}
+)
+
+// bytesPerStep is how many bytes may be made or copied for one step.
+const bytesPerStep = 16
+
+// Step spends n steps.
+func (b *Budget) Step(n int) {
+	b.Steps -= int64(n)
+	if b.Steps < 0 {
+		panic(stoppedSteps)
+	}
+}
+
+// Alloc spends n bytes and the steps that making them takes.
+func (b *Budget) Alloc(n int) {
+	b.Bytes -= int64(n)
+	b.Steps -= int64(n / bytesPerStep)
+	if b.Bytes < 0 || b.Steps < 0 {
+		b.stop()
+	}
+}
+
+func (b *Budget) stop() {
+	if b.Bytes < 0 {
+		panic(stoppedBytes)
+	}
+	panic(stoppedSteps)
+}
+
+// Logical sizes of objects in bytes.
+const (
+	sizeString  = 48
+	sizeTable   = 128
+	sizeNode    = 64
+	sizeValue   = 24
+	sizeClosure = 80
+	sizeCell    = 24
+)

@@ -1,0 +1,206 @@
+package lua
+
+import "iter"
+
+// Coroutine is a thread of a script: a stack, and frames on it.
+type Coroutine struct {
+	stack    stack
+	frames   []*frame
+	top      int
+	handlers []Value // of xpcall, Nil where an inner pcall covers them
+	serial   uint32
+
+	fn      Value
+	status  string // suspended, running, normal, dead
+	resumer *Coroutine
+	values  []Value // on the way in or out
+	failed  *Error
+	next    func() (struct{}, bool)
+	stop    func()
+	yield   func(struct{}) bool
+	base    int // nested calls when it was resumed: it can't yield out of more
+}
+
+// push opens a frame.
+func (co *Coroutine) push(vm *State) *frame {
+	if co.top == len(co.frames) {
+		co.frames = append(co.frames, &frame{vm: vm})
+	}
+	f := co.frames[co.top]
+	co.top++
+	f.vm, f.cl, f.regs, f.varargs, f.site = vm, nil, nil, nil, nil
+	return f
+}
+
+// ended unwinds a coroutine that nobody will resume.
+type ended struct{}
+
+// maxCoroutines bounds how many may be under way: each has a stack of its own.
+const maxCoroutines = 1000
+
+// sizeCoroutine is its logical size in bytes.
+const sizeCoroutine = 8 << 10
+
+func (vm *State) newCoroutine(fn Value) *Coroutine {
+	vm.Alloc(sizeCoroutine)
+	vm.serial++
+	return &Coroutine{serial: vm.serial, fn: fn, status: "suspended"}
+}
+
+// start makes the coroutine ready to run its function.
+func (vm *State) start(co *Coroutine) {
+	if len(vm.live) >= maxCoroutines {
+		vm.fail("too many coroutines")
+	}
+	vm.live = append(vm.live, co)
+	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
+		defer func() {
+			switch r := recover().(type) {
+			case nil, ended:
+			case *Error:
+				co.failed = r
+			default:
+				panic(r)
+			}
+		}()
+		co.yield = yield
+		vm.call(co.fn, co.values)
+		co.values = append([]Value(nil), vm.res...)
+	})
+}
+
+// resume runs a coroutine until it yields or ends. Its values are the results.
+func (vm *State) resume(co *Coroutine, args []Value) (err *Error) {
+	if co.status != "suspended" {
+		return &Error{Value: vm.String("cannot resume " + co.status + " coroutine")}
+	}
+	co.values = append([]Value(nil), args...)
+	if co.next == nil {
+		vm.start(co)
+	}
+	if vm.nested++; vm.nested >= maxNested {
+		vm.fail("C stack overflow")
+	}
+	caller, depth, nested := vm.co, vm.depth, vm.nested
+	caller.status, co.status, co.resumer, co.base = "normal", "running", caller, nested
+	vm.co = co
+	_, yielded := co.next()
+	vm.co, vm.depth, vm.nested = caller, depth, nested-1
+	caller.status, co.resumer = "running", nil
+	if yielded {
+		co.status = "suspended"
+	} else {
+		co.status = "dead"
+		vm.forget(co)
+	}
+	vm.Return(co.values...)
+	co.values = nil
+	return co.failed
+}
+
+func (vm *State) forget(co *Coroutine) {
+	for i, c := range vm.live {
+		if c == co {
+			last := len(vm.live) - 1
+			vm.live[i] = vm.live[last]
+			vm.live = vm.live[:last]
+			return
+		}
+	}
+}
+
+// suspend yields values from the running coroutine; the results are what it is resumed
+// with.
+func (vm *State) suspend(args []Value) {
+	co := vm.co
+	if co == &vm.main || vm.nested > co.base {
+		vm.fail("attempt to yield across metamethod/C-call boundary")
+	}
+	co.values = append([]Value(nil), args...)
+	depth := vm.depth
+	if !co.yield(struct{}{}) {
+		panic(ended{})
+	}
+	vm.depth, vm.nested = depth, co.base
+	vm.Return(co.values...)
+}
+
+// endCoroutines unwinds those that are still under way.
+func (vm *State) endCoroutines() {
+	for _, co := range vm.live {
+		co.stop()
+	}
+	clear(vm.live)
+	vm.live = vm.live[:0]
+}
+
+func (vm *State) openCoroutine() {
+	t := vm.NewTable(0, 0)
+	vm.Register(t, []Named{
+		{"create", coCreate}, {"resume", coResume}, {"running", coRunning}, {"status", coStatus}, {"wrap", coWrap}, {"yield", coYield},
+	})
+	vm.main.status = "running"
+	vm.Globals.SetField("coroutine", TableValue(t))
+}
+
+func coCreate(vm *State, args []Value) {
+	vm.Return(Value{ref: vm.newCoroutine(vm.luaFunction(args))})
+}
+
+func (vm *State) luaFunction(args []Value) Value {
+	if len(args) == 0 || !args[0].IsFunction() {
+		vm.argType(args, 1, "function")
+	}
+	if _, ok := args[0].ref.(*Closure); !ok {
+		vm.ArgError(1, "Lua function expected")
+	}
+	return args[0]
+}
+
+func (vm *State) coroutine(args []Value) *Coroutine {
+	if len(args) > 0 {
+		if co, ok := args[0].ref.(*Coroutine); ok {
+			return co
+		}
+	}
+	vm.ArgError(1, "coroutine expected")
+	return nil
+}
+
+func coResume(vm *State, args []Value) {
+	co := vm.coroutine(args)
+	if err := vm.resume(co, args[1:]); err != nil {
+		vm.Return(Bool(false), err.Value)
+		return
+	}
+	vm.res = append(vm.res, Nil)
+	copy(vm.res[1:], vm.res)
+	vm.res[0] = Bool(true)
+}
+
+func coRunning(vm *State, _ []Value) {
+	if vm.co == &vm.main {
+		vm.Return(Nil)
+		return
+	}
+	vm.Return(Value{ref: vm.co})
+}
+
+func coStatus(vm *State, args []Value) { vm.Return(vm.String(vm.coroutine(args).status)) }
+
+func coWrap(vm *State, args []Value) {
+	co := vm.newCoroutine(vm.luaFunction(args))
+	vm.Return(vm.Func("wrap", func(vm *State, args []Value) {
+		err := vm.resume(co, args)
+		if err == nil {
+			return
+		}
+		v := err.Value
+		if s, ok := toText(v); ok {
+			v = vm.String(vm.where(1) + s)
+		}
+		vm.Throw(v)
+	}))
+}
+
+func coYield(vm *State, args []Value) { vm.suspend(args) }

@@ -1,0 +1,274 @@
+package lua
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// directive is one % of a format.
+type directive struct {
+	minus, plus, space, alt, zero bool
+	width                         int
+	precision                     int // -1 if there is none
+	verb                          byte
+}
+
+func stringFormat(vm *State, args []Value) {
+	format, n := vm.CheckText(args, 1), 1
+	var out []byte
+	for i := 0; i < len(format); {
+		if format[i] != '%' {
+			end := strings.IndexByte(format[i:], '%')
+			if end < 0 {
+				end = len(format) - i
+			}
+			vm.Alloc(end)
+			out = append(out, format[i:i+end]...)
+			i += end
+			continue
+		}
+		if i++; i < len(format) && format[i] == '%' {
+			out = append(out, '%')
+			i++
+			continue
+		}
+		var d directive
+		d, i = vm.directive(format, i)
+		n++
+		before := len(out)
+		out = vm.formatOne(out, &d, args, n)
+		vm.Alloc(len(out) - before + 8)
+	}
+	vm.Return(vm.String(string(out)))
+}
+
+// directive reads one from behind its %, and gives where it ends.
+func (vm *State) directive(format string, i int) (directive, int) {
+	start, d := i, directive{precision: -1}
+	for ; i < len(format) && strings.IndexByte("-+ #0", format[i]) >= 0; i++ {
+		switch format[i] {
+		case '-':
+			d.minus = true
+		case '+':
+			d.plus = true
+		case ' ':
+			d.space = true
+		case '#':
+			d.alt = true
+		case '0':
+			d.zero = true
+		}
+	}
+	if i-start > len("-+ #0") {
+		vm.Errorf("invalid format (repeated flags)")
+	}
+	twoDigits := func() (n int) {
+		for k := 0; k < 2 && i < len(format) && isDigit(format[i]); k++ {
+			n = 10*n + int(format[i]-'0')
+			i++
+		}
+		return n
+	}
+	d.width = twoDigits()
+	if i < len(format) && format[i] == '.' {
+		i++
+		d.precision = twoDigits()
+	}
+	if i < len(format) && isDigit(format[i]) {
+		vm.Errorf("invalid format (width or precision too long)")
+	}
+	if i < len(format) {
+		d.verb = format[i]
+		i++
+	}
+	return d, i
+}
+
+func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte {
+	switch d.verb {
+	case 'c':
+		return d.pad(out, string([]byte{byte(ToInt64(vm.CheckNumber(args, n)))}), "")
+	case 'd', 'i':
+		return d.integer(out, ToInt64(vm.CheckNumber(args, n)))
+	case 'o', 'u', 'x', 'X':
+		return d.unsigned(out, toUnsigned(vm.CheckNumber(args, n)))
+	case 'e', 'E', 'f', 'g', 'G':
+		return d.float(out, vm.CheckNumber(args, n))
+	case 'q':
+		return quote(out, vm.CheckText(args, n))
+	case 's':
+		return vm.formatText(out, d, vm.CheckText(args, n))
+	}
+	verb := ""
+	if d.verb != 0 {
+		verb = string([]byte{d.verb})
+	}
+	vm.Errorf("invalid option '%" + verb + "' to 'format'")
+	return out
+}
+
+// toUnsigned converts as C does for %x: through a signed integer where one holds it.
+func toUnsigned(n float64) uint64 {
+	if n >= 0x1p63 && n < 0x1p64 {
+		return uint64(n)
+	}
+	if n >= 0x1p64 {
+		return 0
+	}
+	return uint64(ToInt64(n))
+}
+
+// formatText is %s. A text without a precision that is long stands as it is; another
+// one ends at its first zero byte, as C strings do.
+func (vm *State) formatText(out []byte, d *directive, s string) []byte {
+	if d.precision < 0 && len(s) >= 100 {
+		return append(out, s...)
+	}
+	s, _, _ = strings.Cut(s, "\x00")
+	if d.precision >= 0 && len(s) > d.precision {
+		s = s[:d.precision]
+	}
+	return d.pad(out, s, "")
+}
+
+// pad appends a text behind its sign in the width of the directive.
+func (d *directive) pad(out []byte, s, sign string) []byte {
+	fill := d.width - len(s) - len(sign)
+	switch {
+	case fill <= 0:
+		return append(append(out, sign...), s...)
+	case d.minus:
+		return append(append(append(out, sign...), s...), strings.Repeat(" ", fill)...)
+	case d.zero && d.verb != 's' && d.verb != 'c':
+		return append(append(append(out, sign...), strings.Repeat("0", fill)...), s...)
+	}
+	return append(append(append(out, strings.Repeat(" ", fill)...), sign...), s...)
+}
+
+func (d *directive) sign(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case d.plus:
+		return "+"
+	case d.space:
+		return " "
+	}
+	return ""
+}
+
+// digits gives an integer its precision, which switches filling with zeros off.
+func (d *directive) digits(s string) string {
+	if d.precision < 0 {
+		return s
+	}
+	d.zero = false
+	if d.precision == 0 && s == "0" {
+		return ""
+	}
+	return strings.Repeat("0", max(0, d.precision-len(s))) + s
+}
+
+func (d *directive) integer(out []byte, n int64) []byte {
+	magnitude := uint64(n)
+	if n < 0 {
+		magnitude = -magnitude
+	}
+	return d.pad(out, d.digits(strconv.FormatUint(magnitude, 10)), d.sign(n < 0))
+}
+
+func (d *directive) unsigned(out []byte, n uint64) []byte {
+	base := map[byte]int{'o': 8, 'u': 10, 'x': 16, 'X': 16}[d.verb]
+	s, prefix := d.digits(strconv.FormatUint(n, base)), ""
+	if d.alt && n != 0 {
+		prefix = map[byte]string{'x': "0x", 'X': "0x"}[d.verb]
+	}
+	if d.alt && d.verb == 'o' && !strings.HasPrefix(s, "0") {
+		s = "0" + s
+	}
+	s = prefix + s
+	if d.zero && !d.minus && prefix != "" {
+		s = prefix + strings.Repeat("0", max(0, d.width-len(s))) + s[len(prefix):]
+	}
+	if d.verb == 'X' {
+		s = strings.ToUpper(s)
+	}
+	return d.pad(out, s, "")
+}
+
+func (d *directive) float(out []byte, n float64) []byte {
+	negative := math.Signbit(n)
+	if math.IsInf(n, 0) || n != n {
+		s := "inf"
+		if n != n {
+			s = "nan"
+		}
+		d.zero = false
+		if d.verb < 'a' {
+			s = strings.ToUpper(s)
+		}
+		return d.pad(out, s, d.sign(negative))
+	}
+	precision := d.precision
+	if precision < 0 {
+		precision = 6
+	}
+	n = math.Abs(n)
+	var s string
+	switch d.verb | 0x20 {
+	case 'f':
+		s = strconv.FormatFloat(n, 'f', precision, 64)
+	case 'e':
+		s = strconv.FormatFloat(n, 'e', precision, 64)
+	default:
+		s = d.general(n, max(precision, 1))
+	}
+	if d.alt && d.verb|0x20 != 'g' && precision == 0 {
+		at := strings.IndexByte(s, 'e')
+		if at < 0 {
+			at = len(s)
+		}
+		s = s[:at] + "." + s[at:]
+	}
+	if d.verb < 'a' {
+		s = strings.ToUpper(s)
+	}
+	return d.pad(out, s, d.sign(negative))
+}
+
+// general is %g of a positive number.
+func (d *directive) general(n float64, digits int) string {
+	if !d.alt {
+		return string(appendG(nil, n, digits))
+	}
+	text := strconv.FormatFloat(n, 'e', digits-1, 64)
+	at := strings.IndexByte(text, 'e')
+	exponent, _ := strconv.Atoi(text[at+1:]) // it is one: we have just printed it
+	s, end := text[:at], text[at:]
+	if exponent >= -4 && exponent < digits {
+		s, end = strconv.FormatFloat(n, 'f', digits-1-exponent, 64), ""
+	}
+	if !strings.Contains(s, ".") {
+		s += "."
+	}
+	return s + end
+}
+
+// quote appends a string as a program could read it back.
+func quote(out []byte, s string) []byte {
+	out = append(out, '"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\', '\n':
+			out = append(out, '\\', c)
+		case '\r':
+			out = append(out, `\r`...)
+		case 0:
+			out = append(out, `\000`...)
+		default:
+			out = append(out, c)
+		}
+	}
+	return append(out, '"')
+}

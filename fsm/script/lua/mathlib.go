@@ -1,0 +1,134 @@
+package lua
+
+import "math"
+
+func (vm *State) openMath() {
+	t := vm.NewTable(0, 0)
+	one := func(name string, f func(float64) float64) Named {
+		return Named{name, func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
+	}
+	two := func(name string, f func(x, y float64) float64) Named {
+		return Named{name, func(vm *State, args []Value) {
+			vm.Return(Number(f(vm.CheckNumber(args, 1), vm.CheckNumber(args, 2))))
+		}}
+	}
+	vm.Register(t, []Named{
+		one("abs", math.Abs), one("ceil", math.Ceil), one("floor", math.Floor), one("sqrt", squareRoot),
+		one("sin", math.Sin), one("cos", math.Cos), one("tan", math.Tan), one("asin", math.Asin), one("acos", math.Acos), one("atan", math.Atan),
+		one("exp", exponential), one("log", logarithm), one("log10", logarithm10),
+		one("sinh", sinh), one("cosh", cosh), one("tanh", tanh), one("deg", degrees), one("rad", radians),
+		two("atan2", math.Atan2), two("pow", power), two("fmod", remainder), two("mod", remainder),
+		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"modf", mathModf}, {"max", mathMax}, {"min", mathMin},
+		{"random", mathRandom}, {"randomseed", mathRandomSeed},
+	})
+	t.SetField("pi", Number(math.Pi))
+	t.SetField("huge", Number(math.Inf(1)))
+	vm.Globals.SetField("math", TableValue(t))
+}
+
+func squareRoot(x float64) float64 {
+	if x < 0 {
+		return negativeNaN
+	}
+	return math.Sqrt(x)
+}
+
+func degrees(x float64) float64 { return x / (math.Pi / 180) }
+
+func radians(x float64) float64 { return x * (math.Pi / 180) }
+
+// remainder has the sign of the dividend.
+func remainder(x, y float64) float64 {
+	if y == 0 || math.IsInf(x, 0) {
+		return negativeNaN
+	}
+	return math.Mod(x, y)
+}
+
+func mathFrexp(vm *State, args []Value) {
+	m, e := math.Frexp(vm.CheckNumber(args, 1))
+	vm.Return(Number(m), Int(e))
+}
+
+func mathLdexp(vm *State, args []Value) {
+	x := vm.CheckNumber(args, 1)
+	vm.Return(Number(math.Ldexp(x, clampInt(vm.CheckInt(args, 2)))))
+}
+
+func mathModf(vm *State, args []Value) {
+	x := vm.CheckNumber(args, 1)
+	whole, part := math.Trunc(x), 0.0
+	if !math.IsInf(x, 0) {
+		part = math.Copysign(x-whole, x)
+	}
+	vm.Return(Number(whole), Number(part))
+}
+
+func mathMax(vm *State, args []Value) {
+	best := vm.CheckNumber(args, 1)
+	for i := 2; i <= len(args); i++ {
+		if n := vm.CheckNumber(args, i); n > best {
+			best = n
+		}
+	}
+	vm.Return(Number(best))
+}
+
+func mathMin(vm *State, args []Value) {
+	best := vm.CheckNumber(args, 1)
+	for i := 2; i <= len(args); i++ {
+		if n := vm.CheckNumber(args, i); n < best {
+			best = n
+		}
+	}
+	vm.Return(Number(best))
+}
+
+// randomSource draws from the state's own source until a script seeds it; from then on
+// its numbers follow from the seed.
+type randomSource struct {
+	seeded bool
+	state  uint64 // 48 bits
+}
+
+// draw is a number in [0, 2^31): the generator that Redis has in scripts, or 31 bits of
+// the state's source.
+func (vm *State) draw() uint32 {
+	if !vm.random.seeded {
+		if vm.Random == nil {
+			return 0
+		}
+		return uint32(vm.Random() >> 33)
+	}
+	vm.random.state = (vm.random.state*0x5DEECE66D + 0xB) & (1<<48 - 1)
+	return uint32(vm.random.state >> 17)
+}
+
+func mathRandomSeed(vm *State, args []Value) {
+	seed := uint32(int32(ToInt64(vm.CheckNumber(args, 1))))
+	vm.random = randomSource{true, uint64(seed)<<16 | 0x330E}
+	vm.Return()
+}
+
+func mathRandom(vm *State, args []Value) {
+	const limit = 1<<31 - 1
+	r := float64(vm.draw()%limit) / limit
+	switch len(args) {
+	case 0:
+		vm.Return(Number(r))
+	case 1:
+		u := vm.CheckInt(args, 1)
+		if u < 1 {
+			vm.ArgError(1, "interval is empty")
+		}
+		vm.Return(Number(math.Floor(float64(r*float64(u))) + 1))
+	case 2:
+		l, u := vm.CheckInt(args, 1), vm.CheckInt(args, 2)
+		if l > u {
+			vm.ArgError(2, "interval is empty")
+		}
+		vm.Return(Number(math.Floor(float64(r*(float64(u)-float64(l)+1))) + float64(l)))
+	default:
+		vm.Errorf("wrong number of arguments")
+	}
+}

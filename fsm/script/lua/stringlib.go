@@ -1,0 +1,269 @@
+package lua
+
+import "strings"
+
+func (vm *State) openString() {
+	t := vm.NewTable(0, 0)
+	vm.Register(t, []Named{
+		{"byte", stringByte}, {"char", stringChar}, {"dump", stringDump}, {"find", stringFind}, {"format", stringFormat},
+		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", stringGsub}, {"len", stringLen}, {"lower", stringLower},
+		{"match", stringMatch}, {"rep", stringRep}, {"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper},
+	})
+	vm.Globals.SetField("string", TableValue(t))
+	vm.strings = vm.NewTable(0, 0)
+	vm.strings.SetField("__index", TableValue(t))
+}
+
+// position is a position in a string of n bytes: negative ones count from its end.
+func position(i, n int) int {
+	if i < 0 {
+		i += n + 1
+	}
+	return max(i, 0)
+}
+
+func stringByte(vm *State, args []Value) {
+	s := vm.CheckText(args, 1)
+	from := position(vm.OptInt(args, 2, 1), len(s))
+	to := min(position(vm.OptInt(args, 3, from), len(s)), len(s))
+	from = max(from, 1)
+	if from > to {
+		vm.Return()
+		return
+	}
+	if to-from+1 > maxUnpack {
+		vm.Errorf("stack overflow (string slice too long)")
+	}
+	vm.Step((to - from) / 4)
+	vm.res = vm.res[:0]
+	for i := from; i <= to; i++ {
+		vm.res = append(vm.res, Int(int(s[i-1])))
+	}
+}
+
+func stringChar(vm *State, args []Value) {
+	b := make([]byte, len(args))
+	for i := range args {
+		c := vm.CheckInt(args, i+1)
+		if c < 0 || c > 255 {
+			vm.ArgError(i+1, "invalid value")
+		}
+		b[i] = byte(c)
+	}
+	vm.Return(vm.String(string(b)))
+}
+
+func stringDump(vm *State, args []Value) {
+	vm.checkFunction(args, 1)
+	vm.Errorf("unable to dump given function")
+}
+
+func stringLen(vm *State, args []Value) { vm.Return(Int(len(vm.CheckText(args, 1)))) }
+
+func stringLower(vm *State, args []Value) {
+	vm.mapBytes(vm.CheckText(args, 1), 'A', 'Z', 'a'-'A')
+}
+
+func stringUpper(vm *State, args []Value) {
+	vm.mapBytes(vm.CheckText(args, 1), 'a', 'z', 256-('a'-'A'))
+}
+
+// mapBytes returns a string whose bytes between lo and hi are shifted.
+func (vm *State) mapBytes(s string, lo, hi byte, by int) {
+	vm.Alloc(sizeString + len(s))
+	b := []byte(s)
+	for i, c := range b {
+		if lo <= c && c <= hi {
+			b[i] = c + byte(by)
+		}
+	}
+	vm.Return(Value{ref: &Str{s: string(b)}})
+}
+
+// maxRep is the longest string that rep makes.
+const maxRep = 512 << 20
+
+func stringRep(vm *State, args []Value) {
+	s, n := vm.CheckText(args, 1), clampInt(vm.CheckInt(args, 2))
+	if n <= 0 || s == "" {
+		vm.Return(vm.String(""))
+		return
+	}
+	if n > maxRep/len(s) {
+		panic(stoppedBytes)
+	}
+	vm.Alloc(sizeString + n*len(s))
+	vm.Return(Value{ref: &Str{s: strings.Repeat(s, n)}})
+}
+
+func stringReverse(vm *State, args []Value) {
+	s := vm.CheckText(args, 1)
+	vm.Alloc(sizeString + len(s))
+	b := make([]byte, len(s))
+	for i := range b {
+		b[i] = s[len(s)-1-i]
+	}
+	vm.Return(Value{ref: &Str{s: string(b)}})
+}
+
+func stringSub(vm *State, args []Value) {
+	s := vm.CheckText(args, 1)
+	from, to := max(position(vm.CheckInt(args, 2), len(s)), 1), min(position(vm.OptInt(args, 3, -1), len(s)), len(s))
+	if from > to {
+		vm.Return(vm.String(""))
+		return
+	}
+	vm.Return(vm.String(strings.Clone(s[from-1 : to])))
+}
+
+// specials are the characters that make a pattern more than a text.
+const patternSpecials = "^$*+?.([%-"
+
+func stringFind(vm *State, args []Value) { vm.search(args, true) }
+
+func stringMatch(vm *State, args []Value) { vm.search(args, false) }
+
+func (vm *State) search(args []Value, find bool) {
+	s, p := vm.CheckText(args, 1), vm.CheckText(args, 2)
+	init := min(max(position(vm.OptInt(args, 3, 1), len(s))-1, 0), len(s))
+	if find && (arg(args, 4).Truth() || !strings.ContainsAny(p, patternSpecials)) {
+		vm.Step((len(s) - init) / 8)
+		if i := strings.Index(s[init:], p); i >= 0 {
+			vm.Return(Int(init+i+1), Int(init+i+len(p)))
+			return
+		}
+		vm.Return(Nil)
+		return
+	}
+	anchored := p != "" && p[0] == '^'
+	if anchored {
+		p = p[1:]
+	}
+	m := &matcher{vm: vm, text: s, pattern: p}
+	for i := init; ; i++ {
+		m.captures = m.captures[:0]
+		if e := m.match(i, 0); e != failed {
+			if find {
+				vm.Return(append([]Value{Int(i + 1), Int(e)}, m.all(i, e, false)...)...)
+			} else {
+				vm.Return(m.all(i, e, true)...)
+			}
+			return
+		}
+		if i >= len(s) || anchored {
+			break
+		}
+	}
+	vm.Return(Nil)
+}
+
+func stringGmatch(vm *State, args []Value) {
+	s, p := vm.CheckText(args, 1), vm.CheckText(args, 2)
+	at := 0
+	vm.Return(vm.Func("gmatch step", func(vm *State, _ []Value) {
+		m := &matcher{vm: vm, text: s, pattern: p}
+		for i := at; i <= len(s); i++ {
+			m.captures = m.captures[:0]
+			if e := m.match(i, 0); e != failed {
+				if at = e; e == i {
+					at++
+				}
+				vm.Return(m.all(i, e, true)...)
+				return
+			}
+		}
+		vm.Return(Nil)
+	}))
+}
+
+func stringGsub(vm *State, args []Value) {
+	s, p := vm.CheckText(args, 1), vm.CheckText(args, 2)
+	replacement := arg(args, 3)
+	switch {
+	case replacement.Table() != nil, replacement.IsFunction():
+	default:
+		if _, ok := toText(replacement); !ok {
+			vm.ArgError(3, "string/function/table expected")
+		}
+	}
+	most := clampInt(vm.OptInt(args, 4, len(s)+1))
+	anchored := p != "" && p[0] == '^'
+	if anchored {
+		p = p[1:]
+	}
+	m := &matcher{vm: vm, text: s, pattern: p}
+	var out []byte
+	at, n := 0, 0
+	for n < most {
+		m.captures = m.captures[:0]
+		e := m.match(at, 0)
+		if e != failed {
+			n++
+			out = vm.replace(out, m, at, e, replacement)
+		}
+		if e != failed && e > at {
+			at = e
+		} else if at < len(s) {
+			out = append(out, s[at])
+			at++
+		} else {
+			break
+		}
+		if anchored {
+			break
+		}
+	}
+	vm.Alloc(len(s) - min(at, len(s)))
+	out = append(out, s[min(at, len(s)):]...)
+	vm.Return(vm.String(string(out)), Int(n))
+}
+
+// replace appends what stands for the match from s to e.
+func (vm *State) replace(out []byte, m *matcher, s, e int, replacement Value) []byte {
+	var v Value
+	switch {
+	case replacement.Table() != nil:
+		v = (&frame{vm: vm}).index(replacement, m.capture(0, s, e), nil)
+	case replacement.IsFunction():
+		vm.Call(replacement, m.all(s, e, true)...)
+		v = vm.result()
+	default:
+		return vm.expand(out, m, s, e, replacement)
+	}
+	if !v.Truth() {
+		vm.Alloc(e - s)
+		return append(out, m.text[s:e]...)
+	}
+	text, ok := toText(v)
+	if !ok {
+		vm.Errorf("invalid replacement value (a " + v.Type() + ")")
+	}
+	vm.Alloc(len(text))
+	return append(out, text...)
+}
+
+// expand appends a replacement text with captures in place of %0 to %9.
+func (vm *State) expand(out []byte, m *matcher, s, e int, replacement Value) []byte {
+	text, _ := toText(replacement)
+	vm.Alloc(len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '%' {
+			out = append(out, text[i])
+			continue
+		}
+		i++
+		switch {
+		case i >= len(text):
+			out = append(out, 0)
+		case !isDigit(text[i]):
+			out = append(out, text[i])
+		case text[i] == '0':
+			vm.Alloc(e - s)
+			out = append(out, m.text[s:e]...)
+		default:
+			v, _ := toText(m.capture(int(text[i]-'1'), s, e))
+			out = append(out, v...)
+		}
+	}
+	return out
+}
