@@ -8,6 +8,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
+	"trireme/fsm/script"
 	"trireme/fsm/wire"
 )
 
@@ -37,12 +38,13 @@ type database struct {
 	users   *acl.Store
 	quota   quota
 	config  command.Config
+	scripts *script.Store
 }
 
 // newDatabase is an empty database that nobody can enter yet.
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
-	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New()}
+	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore()}
 	d.users = acl.NewStore(s.table.Catalog(), s.serial, name == DefaultDB)
 	d.users.SetKey(s.secret, d.id)
 	return d
@@ -50,12 +52,12 @@ func (s *State) newDatabase(name string, now int64) *database {
 
 func (d *database) fork() *database {
 	f := *d
-	f.keys, f.users = d.keys.Fork(), d.users.Fork()
+	f.keys, f.users, f.scripts = d.keys.Fork(), d.users.Fork(), d.scripts.Fork()
 	return &f
 }
 
 // used is the logical memory of the database in bytes.
-func (d *database) used() int64 { return d.keys.Used() + d.users.Size() }
+func (d *database) used() int64 { return d.keys.Used() + d.users.Size() + d.scripts.Size() }
 
 // place is where the database of a name stands, or would stand.
 func (s *State) place(name string) (int, bool) {
@@ -292,7 +294,7 @@ func (d *database) encode(w *wire.Writer) {
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
 	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDB)
-	d.quota = quota{r.Varint(), r.Varint()}
+	d.quota, d.scripts = quota{r.Varint(), r.Varint()}, script.NewStore()
 	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.keys = keyspace.New()
 	d.keys.DecodeHistory(r.Record())

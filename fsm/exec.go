@@ -169,13 +169,23 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i > 0 && b.Mode == Pipeline && s.between != nil {
 			s.between()
 		}
+		if b.Mode == Pipeline {
+			tx.NewBudget()
+		}
 		if i > 0 && changesUsers(b.Rows[i-1]) {
 			_, tx.User = s.resolve(&b.As)
 		}
 		out.Values[i] = tx.Exec(row)
+		if n := tx.Spent(); n > 0 && s.weigh != nil {
+			s.weigh(int(n / stepsPerCommand))
+		}
 	}
 	return out
 }
+
+// stepsPerCommand is how many steps of scripts the lock is held for as long as for one
+// command.
+const stepsPerCommand = 200
 
 // changesUsers tells whether a row may have changed what users may do, that of the
 // batch among them. No script can: ACL is not for scripts.
@@ -220,6 +230,7 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 	if tx.MaxMemory > 0 && !e.ReadOnly {
 		tx.OtherMemory = s.used() - d.keys.Used()
 	}
+	tx.Scripts, tx.Engine, tx.Undo = d.scripts, s.engine, s
 	tx.Arm()
 	return tx
 }

@@ -8,6 +8,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/env"
 	"trireme/fsm/reply"
+	"trireme/fsm/script"
 )
 
 // lockedCommands is about how many commands run under one hold of the lock.
@@ -47,6 +48,7 @@ type Machine struct {
 
 	host     atomic.Pointer[command.Host]
 	trackers atomic.Int32 // who want notes of keys that change
+	engines  sync.Pool    // of *script.Engine, for reads
 
 	notify sync.Mutex
 	next   chan struct{}
@@ -56,9 +58,12 @@ type Machine struct {
 func NewMachine() *Machine {
 	m := &Machine{table: command.NewTable(), next: make(chan struct{})}
 	m.state = newState(m.table)
-	m.state.between = m.between
+	m.state.between, m.state.weigh = m.between, m.weigh
 	return m
 }
+
+// weigh counts work that the lock is held for longer than for a command.
+func (m *Machine) weigh(n int) { m.held += n }
 
 // between lets readers in when the lock was held for long enough.
 func (m *Machine) between() {
@@ -203,6 +208,7 @@ type View struct {
 	s    *State
 	e    env.Env
 	host *command.Host
+	m    *Machine
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -222,7 +228,7 @@ func (m *Machine) ViewFork(now int64, seed [16]byte, fn func(*View)) {
 }
 
 func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, fn func(*View)) {
-	v := View{s: s, host: m.host.Load()}
+	v := View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
 	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
 	fn(&v)
@@ -252,8 +258,17 @@ func (v *View) Now() int64 { return v.e.Now }
 // Exec runs one command that only reads.
 func (v *View) Exec(as acl.Identity, door command.Door, argv [][]byte) reply.Value {
 	tx := v.s.tx(&v.e, &as, door)
-	tx.Host = v.host
+	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.borrow
 	return tx.Exec(command.Seal(argv))
+}
+
+// borrow gives a read an interpreter of scripts. One that isn't given back is gone.
+func (m *Machine) borrow() (*script.Engine, func()) {
+	e, ok := m.engines.Get().(*script.Engine)
+	if !ok {
+		e = script.NewEngine()
+	}
+	return e, func() { m.engines.Put(e) }
 }
 
 // Check tells which command argv calls, or why it may not be called.

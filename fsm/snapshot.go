@@ -34,6 +34,7 @@ const (
 	sectionDatabase byte = 3
 	sectionUsers    byte = 4
 	sectionKeys     byte = 5
+	sectionScripts  byte = 6
 	// The kept replies of all databases follow the last one, then the subscriber counts and the messages.
 	sectionRetries  byte = 16
 	sectionChannels byte = 17
@@ -167,7 +168,10 @@ func (d *database) save(out *frames) error {
 	if err := d.users.Save(func(record []byte) error { return out.record(sectionUsers, record) }); err != nil {
 		return err
 	}
-	return d.keys.Save(func(record []byte) error { return out.record(sectionKeys, record) })
+	if err := d.keys.Save(func(record []byte) error { return out.record(sectionKeys, record) }); err != nil {
+		return err
+	}
+	return d.scripts.Save(func(record []byte) error { return out.record(sectionScripts, record) })
 }
 
 func (s *State) encodeMeta(w *wire.Writer) {
@@ -214,7 +218,7 @@ func (m *Machine) Restore(r io.Reader) error {
 		return err
 	}
 	m.mu.Lock()
-	s.between = m.between
+	s.between, s.weigh = m.between, m.weigh
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.mu.Unlock()
@@ -340,7 +344,7 @@ func (l *loading) record(section byte, record []byte) error {
 		l.s.sessions = append(l.s.sessions, decodeSession(r))
 	case sectionDatabase:
 		return l.begin(r)
-	case sectionUsers, sectionKeys:
+	case sectionUsers, sectionKeys, sectionScripts:
 		return l.content(section, record)
 	case sectionRetries:
 		return l.s.retries.Load(record)
@@ -386,6 +390,8 @@ func (l *loading) content(section byte, record []byte) (err error) {
 	case section == sectionUsers:
 		l.user, err = l.database.users.Load(record, l.user)
 		return err
+	case section == sectionScripts:
+		return l.database.scripts.Load(record)
 	}
 	return l.keys.Add(record)
 }

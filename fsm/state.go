@@ -7,6 +7,7 @@ import (
 	"trireme/fsm/dedup"
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
+	"trireme/fsm/script"
 )
 
 // State is everything that is replicated.
@@ -35,11 +36,13 @@ type State struct {
 
 	term    uint64         // of the entry that is being applied; every entry sets it
 	table   *command.Table // this binary's, not replicated
+	engine  *script.Engine // runs the scripts of applies, not replicated
 	between func()         // called where an apply may let readers in
+	weigh   func(n int)    // called with how many commands some work is worth
 }
 
 func newState(table *command.Table) *State {
-	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), messages: queue.New(), table: table}
+	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), messages: queue.New(), table: table, engine: script.NewEngine()}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -59,7 +62,7 @@ func (s *State) fork() *State {
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
 	f.channels, f.messages = s.channels.Fork(), s.messages.Fork()
-	f.between = nil
+	f.between, f.weigh, f.engine = nil, nil, nil
 	return &f
 }
 

@@ -55,7 +55,7 @@ func (c *Command) categories() acl.Category {
 	if c.Flags&Fast == 0 {
 		set |= acl.Slow
 	}
-	if c.Flags&Admin != 0 || c.Group == "pubsub" { // these are about the data
+	if c.Flags&Admin != 0 || c.Group == "pubsub" || c.Group == "scripting" { // these are about the data
 		set &^= acl.Read | acl.Write
 	}
 	return set

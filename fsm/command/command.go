@@ -116,6 +116,7 @@ type Tx struct {
 	Limits Limits
 	// Door says where the command came from, for rows that are refused there.
 	Door Door
+	Scripting
 
 	row  *Command // the one that runs, known only if there is somebody to tell of misses
 	last struct { // the row that was found last, and the word that called it

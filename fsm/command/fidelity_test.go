@@ -90,7 +90,7 @@ func TestFidelity(t *testing.T) {
 	for _, path := range scriptFiles(t) {
 		now := int64(scripttest.Start)
 		r.setClock(now)
-		r.do([]byte("FLUSHALL"))
+		r.empty()
 		for _, s := range readScript(t, path) {
 			now += s.After
 			if !comparable(r.version, &s) {
@@ -229,7 +229,7 @@ func (d *difference) check(t *testing.T, r *realRedis) {
 	}
 	ours, now := newReplica(t), int64(scripttest.Start)
 	r.setClock(now)
-	r.do([]byte("FLUSHALL"))
+	r.empty()
 	for i := range d.example {
 		s := &d.example[i]
 		now += s.After

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -107,6 +108,16 @@ func (r *realRedis) setClock(ms int64) {
 	r.t.Helper()
 	if _, err := r.clock.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(ms*1000)), 0); err != nil {
 		r.t.Fatal(err)
+	}
+}
+
+// empty removes keys, scripts and libraries.
+func (r *realRedis) empty() {
+	r.t.Helper()
+	for _, line := range []string{"FLUSHALL", "SCRIPT FLUSH", "FUNCTION FLUSH"} {
+		if v := r.do(bytes.Fields([]byte(line))...); v.IsError() {
+			r.t.Fatalf("%s: %s", line, v.Text())
+		}
 	}
 }
 

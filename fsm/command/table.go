@@ -64,6 +64,7 @@ func families() []family {
 		{"pubsub", pubsub()},
 		{"cluster", clusterRows()},
 		{"messages", messageRows()},
+		{"scripting", scripting()},
 	}
 }
 
@@ -142,6 +143,9 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 		return nil, ptr(t.unknown(tx.Door, argv))
 	}
 	if !c.Takes(len(argv)) {
+		if tx.Door == Script {
+			return nil, ptr(reply.Error("ERR Wrong number of args calling Redis command from script"))
+		}
 		return nil, ptr(ErrArity(c.Name))
 	}
 	if refusal := tx.permit(c, argv); refusal != nil {
@@ -164,10 +168,14 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if refusal != nil {
 		return *refusal
 	}
-	if tx.ReadOnly && c.Flags&Write != 0 && !c.OnlyReads(argv) {
+	if tx.ReadOnly && tx.run == nil && c.Flags&Write != 0 && !c.OnlyReads(argv) {
 		return reply.Error("ERR " + c.Name + " writes and was called in a read")
 	}
-	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly {
+	if tx.run != nil {
+		if refusal := tx.run.admit(c, argv); refusal != nil {
+			return *refusal
+		}
+	} else if c.Flags&DenyOOM != 0 && tx.full() {
 		return tx.overMemory()
 	}
 	if tx.Watch != nil {

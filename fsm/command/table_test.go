@@ -10,6 +10,7 @@ import (
 	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
+	"trireme/fsm/script"
 	"trireme/fsm/wire"
 )
 
@@ -17,7 +18,7 @@ import (
 func testTx(user *acl.User, door Door) *Tx {
 	e := env.New(1, 1000, env.Base, [16]byte{}, 0)
 	table := NewTable()
-	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Door: door}
+	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Door: door, Scripting: Scripting{Scripts: script.NewStore()}}
 }
 
 func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0, true).User(acl.ReadOnlyName) }

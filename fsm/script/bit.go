@@ -1,6 +1,7 @@
 package script
 
 import (
+	"math"
 	"math/bits"
 	"strings"
 
@@ -45,11 +46,8 @@ func bitLibrary(vm *lua.State) *lua.Table {
 // large constant and looking at the bits gives it.
 func bitArg(vm *lua.State, args []lua.Value, n int) uint32 {
 	x := vm.CheckNumber(args, n)
-	const shifted = 6755399441055744.0
-	if x >= -0x1p51 && x <= 0x1p51 {
-		return uint32(int64(float64(x+shifted) - shifted))
-	}
-	return lowBits(x)
+	const shifted = 0x1p52 + 0x1p51
+	return uint32(math.Float64bits(float64(x + shifted)))
 }
 
 func returnBits(vm *lua.State, n uint32) { vm.Return(lua.Number(float64(int32(n)))) }
@@ -72,12 +70,4 @@ func toHex(vm *lua.State, args []lua.Value) {
 		b >>= 4
 	}
 	vm.Return(vm.String(string(text)))
-}
-
-// lowBits is bitArg of a number beyond 51 bits.
-func lowBits(x float64) uint32 {
-	if !(x > -0x1p63 && x < 0x1p63) {
-		return 0
-	}
-	return uint32(int64(x))
 }

@@ -202,7 +202,7 @@ func (e *encoder) number(v lua.Value, n float64) {
 
 func (e *encoder) table(v lua.Value, t *lua.Table, depth int) {
 	if depth > e.config.encodeDepth || depth > deepest {
-		e.vm.Errorf("Cannot serialise, excessive depth (" + strconv.Itoa(depth) + ")")
+		e.vm.Errorf("Cannot serialise, excessive nesting (" + strconv.Itoa(depth) + ")")
 	}
 	n := e.arrayLength(v, t)
 	if n <= 0 {
@@ -256,7 +256,7 @@ func (e *encoder) object(t *lua.Table, depth int) {
 			e.text(s)
 			e.write(":")
 		} else {
-			e.refuse(lua.TableValue(t), "table key must be a number or string")
+			e.refuse(k, "table key must be a number or string")
 		}
 		e.value(v, depth)
 	}

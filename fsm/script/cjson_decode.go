@@ -92,7 +92,7 @@ func (d *decoder) next() {
 		}
 		d.number(rest)
 	case d.word("true", jsonBoolean, lua.Bool(true)), d.word("false", jsonBoolean, lua.Bool(false)), d.word("null", jsonNull, lua.Null):
-	case strings.IndexByte("fiInNt", c) >= 0 && d.config.decodeInvalid && invalidNumber(rest):
+	case strings.IndexByte("+fiInNt", c) >= 0 && d.config.decodeInvalid && invalidNumber(rest):
 		d.number(rest)
 	default:
 		d.token = "invalid token"
@@ -110,6 +110,9 @@ func (d *decoder) word(word string, t jsonToken, v lua.Value) bool {
 
 // invalidNumber tells whether a number is one that JSON doesn't know, though C does.
 func invalidNumber(s string) bool {
+	if strings.HasPrefix(s, "+") {
+		return true
+	}
 	s = strings.TrimPrefix(s, "-")
 	if s == "" {
 		return false
@@ -138,7 +141,7 @@ func (d *decoder) number(rest string) {
 // numberLength is how many bytes C's strtod would read.
 func numberLength(s string) int {
 	i := 0
-	if i < len(s) && s[i] == '-' {
+	if i < len(s) && (s[i] == '-' || s[i] == '+') {
 		i++
 	}
 	for _, word := range []string{"infinity", "inf", "nan"} {
@@ -179,6 +182,7 @@ func numberLength(s string) int {
 }
 
 func (d *decoder) string() {
+	begin := d.at
 	d.at++
 	var b []byte
 	for {
@@ -187,6 +191,7 @@ func (d *decoder) string() {
 		switch {
 		case c == '"':
 			d.at++
+			d.start = begin
 			d.token, d.value = jsonString, d.vm.String(string(b))
 			return
 		case c == 0:
@@ -259,7 +264,7 @@ func (d *decoder) parse() lua.Value {
 
 func (d *decoder) descend() {
 	if d.depth++; d.depth > d.config.decodeDepth || d.depth > deepest {
-		d.vm.Errorf("Found too many nested data structures (" + strconv.Itoa(d.depth) + ")")
+		d.vm.Errorf("Found too many nested data structures (" + strconv.Itoa(d.depth) + ") at character " + strconv.Itoa(d.at))
 	}
 }
 

@@ -229,8 +229,6 @@ func (u *unpacker) typed(c byte, depth int) lua.Value {
 		return lua.Nil
 	case 0xc2, 0xc3:
 		return lua.Bool(c == 0xc3)
-	case 0xc4, 0xc5, 0xc6:
-		return u.text(int(u.unsigned(1 << (c - 0xc4))))
 	case 0xca:
 		return lua.Number(float64(math.Float32frombits(uint32(u.unsigned(4)))))
 	case 0xcb:
@@ -277,8 +275,11 @@ func (u *unpacker) table(n, depth int) lua.Value {
 	for range n {
 		key := u.value(depth + 1)
 		v := u.value(depth + 1)
-		if x, ok := key.Number(); key.IsNil() || ok && x != x {
-			u.vm.Errorf("Bad data format in input.")
+		if key.IsNil() {
+			u.vm.Throw(u.vm.String("table index is nil"))
+		}
+		if x, ok := key.Number(); ok && x != x {
+			u.vm.Throw(u.vm.String("table index is NaN"))
 		}
 		t.Set(key, v)
 	}

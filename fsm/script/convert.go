@@ -1,9 +1,6 @@
 package script
 
 import (
-	"math"
-	"strings"
-
 	"trireme/fsm/reply"
 	"trireme/fsm/script/lua"
 )
@@ -134,14 +131,14 @@ func (in *interpreter) toReply(v lua.Value, depth int) reply.Value {
 // tableToReply looks for the fields that say a type; without one the table is a list up
 // to its first nil.
 func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.Value {
-	if s, ok := lua.Text(t.Field("err")); ok {
+	if s, ok := t.Field("err").Text(); ok {
 		return reply.Error(clean(s))
 	}
-	if s, ok := lua.Text(t.Field("ok")); ok {
+	if s, ok := t.Field("ok").Text(); ok {
 		return reply.Status(oneLine.Replace(s))
 	}
 	if n, ok := t.Field("double").Number(); ok {
-		return double(n)
+		return reply.Number(n)
 	}
 	if m := t.Field("map").Table(); m != nil {
 		return reply.Map(in.entries(m, depth, true)...)
@@ -149,7 +146,7 @@ func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.
 	if s := t.Field("set").Table(); s != nil {
 		return reply.Set(in.entries(s, depth, false)...)
 	}
-	if s, ok := lua.Text(t.Field("big_number")); ok {
+	if s, ok := t.Field("big_number").Text(); ok {
 		return reply.BigNumber(oneLine.Replace(s))
 	}
 	if s := t.Field("verbatim_string").Table(); s != nil {
@@ -159,7 +156,7 @@ func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.
 	}
 	var elems []reply.Value
 	for i := 1; ; i++ {
-		e := in.vm.Index(t, i)
+		e := t.Index(i)
 		if e.IsNil() {
 			break
 		}
@@ -179,12 +176,4 @@ func (in *interpreter) entries(t *lua.Table, depth int, values bool) (elems []re
 		}
 	}
 	return elems
-}
-
-// double is a number as a reply.
-func double(n float64) reply.Value {
-	if n != n || math.IsInf(n, 0) {
-		return reply.Double(n, strings.TrimPrefix(lua.FormatNumber(n), "+"))
-	}
-	return reply.Number(n)
 }

@@ -11,8 +11,9 @@ import (
 
 // Host is what a script may ask of the world outside.
 type Host interface {
-	// Call runs a command with the rights of the user and the refusals of scripts.
-	Call(argv [][]byte) reply.Value
+	// Call runs a command with the rights of the user and the refusals of scripts. What
+	// it costs beside its words and reply is spent of b.
+	Call(argv [][]byte, b *lua.Budget) reply.Value
 	// Permitted tells whether the user may run a command; known is false if there is
 	// none of that name and number of words.
 	Permitted(argv [][]byte) (ok, known bool)

@@ -38,30 +38,28 @@ type loading struct {
 	callbacks map[string]lua.Value
 }
 
-// loadSteps bounds what loading a library may take.
-const loadSteps = 1_000_000
-
 // noHost is the world of a library that is being loaded: there is nothing to call.
 type noHost struct{}
 
-func (noHost) Call([][]byte) reply.Value           { return reply.Error("ERR not while a library is loaded") }
+func (noHost) Call([][]byte, *lua.Budget) reply.Value {
+	return reply.Error("ERR not while a library is loaded")
+}
 func (noHost) Permitted([][]byte) (ok, known bool) { return false, false }
 func (noHost) Uint64() uint64                      { return 0 }
 
 // Load runs the text of a library and tells which functions it registers. The error is
-// in Redis's words without its class.
-func (e *Engine) Load(source string) (*Library, error) {
+// in Redis's words without its class, or says that the budget b was spent.
+func (e *Engine) Load(source string, b *lua.Budget) (*Library, error) {
 	name, err := libraryName(source)
 	if err != nil {
 		return nil, err
 	}
-	b := lua.Budget{Steps: loadSteps, Bytes: DefaultBudget().Bytes}
-	in, proto, err := e.prepareLibrary(source, &b)
+	in, proto, err := e.prepareLibrary(source, b)
 	if err != nil {
 		return nil, err
 	}
 	l := &loading{callbacks: map[string]lua.Value{}}
-	v, stop := in.run(&Program{Name: name}, noHost{}, &b, func() { in.register(l, proto) }, e.drop)
+	v, stop := in.run(&Program{Name: name}, noHost{}, b, func() { in.register(l, proto) }, e.drop)
 	in.loading = nil
 	switch {
 	case stop != nil:

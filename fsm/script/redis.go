@@ -82,7 +82,7 @@ func (in *interpreter) call(vm *lua.State, args []lua.Value, raise bool) {
 	v := reply.Error(problem)
 	if problem == "" {
 		vm.Step(callSteps)
-		v = in.host.Call(argv)
+		v = in.host.Call(argv, &vm.Budget)
 	}
 	if v.IsError() && raise {
 		in.raise(v.Text())
@@ -141,10 +141,8 @@ func single(vm *lua.State, args []lua.Value, field string, edit func(string) str
 
 func errorReply(vm *lua.State, args []lua.Value) {
 	single(vm, args, "err", func(s string) string {
-		switch {
-		case strings.HasPrefix(s, "-"):
-			return s[1:]
-		case strings.Contains(strings.TrimRight(s, " "), " "):
+		s = strings.TrimPrefix(s, "-")
+		if strings.Contains(s, " ") {
 			return s
 		}
 		return "ERR " + s
@@ -195,7 +193,7 @@ func (in *interpreter) setResp(vm *lua.State, args []lua.Value) {
 	if len(args) != 1 {
 		in.raise("ERR redis.setresp() requires one argument.")
 	}
-	n, _ := args[0].Number()
+	n, _ := lua.ToNumber(args[0])
 	if n != 2 && n != 3 {
 		in.raise("ERR RESP version must be 2 or 3.")
 	}
@@ -206,22 +204,19 @@ func (in *interpreter) setResp(vm *lua.State, args []lua.Value) {
 // setRepl takes what Redis takes: here the log carries the script itself.
 func (in *interpreter) setRepl(vm *lua.State, args []lua.Value) {
 	if len(args) != 1 {
-		in.raise("ERR redis.set_repl() requires one argument.")
+		in.raise("ERR redis.set_repl() requires two arguments.")
 	}
 	n, _ := args[0].Number()
 	if flags := int(n); flags&^3 != 0 || n < 0 {
-		in.raise("ERR Invalid replication flags. Please use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
+		in.raise("ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.")
 	}
 	vm.Return()
 }
 
 func (in *interpreter) aclCheck(vm *lua.State, args []lua.Value) {
 	argv, problem := in.words(args)
-	if len(args) == 0 {
-		problem = "ERR Please specify at least one argument for this redis.acl_check_cmd() call"
-	}
 	if problem != "" {
-		in.raise(strings.Replace(problem, "redis lib call", "redis.acl_check_cmd() call", 1))
+		in.raise(problem)
 	}
 	ok, known := in.host.Permitted(argv)
 	if !known {

@@ -3,6 +3,7 @@ package script
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,7 +103,7 @@ func (l *layout) control(option byte) {
 	case '!':
 		l.align = l.number(maxAlign)
 		if l.align == 0 || l.align&(l.align-1) != 0 {
-			l.vm.Errorf("alignment is not a power of 2")
+			l.vm.Errorf("alignment " + strconv.Itoa(l.align) + " is not a power of 2")
 		}
 	default:
 		l.vm.ArgError(1, "invalid format option '"+string([]byte{option})+"'")
@@ -111,6 +112,7 @@ func (l *layout) control(option byte) {
 
 func structPack(vm *lua.State, args []lua.Value) {
 	l, n := newLayout(vm, vm.CheckText(args, 1)), 1
+	args = append(slices.Clone(args), make([]lua.Value, len(l.format))...) // what is missing reads as nil
 	var out []byte
 	for l.at < len(l.format) {
 		option, size, padding := l.next(len(out))
@@ -144,7 +146,7 @@ func (l *layout) appendText(out []byte, s string, option byte, size, n int) []by
 		size = len(s)
 	}
 	if len(s) < size {
-		l.vm.ArgError(n, "string too short")
+		l.vm.ArgError(n+1, "string too short")
 	}
 	l.vm.Alloc(size)
 	out = append(out, s[:size]...)
@@ -227,7 +229,7 @@ func (l *layout) counted(out []lua.Value, data string, pos int) ([]lua.Value, in
 	if len(out) == 0 {
 		l.vm.Errorf("format 'c0' needs a previous size")
 	}
-	n, ok := out[len(out)-1].Number()
+	n, ok := lua.ToNumber(out[len(out)-1])
 	if !ok {
 		l.vm.Errorf("format 'c0' needs a previous size")
 	}
@@ -270,7 +272,7 @@ func structSize(vm *lua.State, args []lua.Value) {
 			vm.ArgError(1, "option 's' has no fixed size")
 		case option == 'c' && size == 0:
 			vm.ArgError(1, "option 'c0' has no fixed size")
-		case strings.IndexByte("bBhHlLTiIxfdc", option) < 0:
+		case strings.IndexByte(" <>!", option) >= 0:
 			l.control(option)
 		}
 		pos += size

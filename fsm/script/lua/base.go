@@ -116,8 +116,8 @@ func baseNext(vm *State, args []Value) {
 
 // basePCall is Redis's: of an error that is a table it gives the text under err.
 func basePCall(vm *State, args []Value) {
-	fn := vm.CheckAny(args, 1)
-	if e := vm.PCall(fn, args[1:]...); e != nil {
+	fn := arg(args, 1)
+	if e := vm.PCall(fn, args[min(1, len(args)):]...); e != nil {
 		v := e.Value
 		if t := v.Table(); t != nil {
 			if text := t.Field("err"); !text.IsNil() {

@@ -135,7 +135,7 @@ func (vm *State) endCoroutines() {
 }
 
 func (vm *State) openCoroutine() {
-	t := vm.NewTable(0, 0)
+	t := vm.NewTable(0, 6)
 	vm.Register(t, []Named{
 		{"create", coCreate}, {"resume", coResume}, {"running", coRunning}, {"status", coStatus}, {"wrap", coWrap}, {"yield", coYield},
 	})
@@ -148,13 +148,11 @@ func coCreate(vm *State, args []Value) {
 }
 
 func (vm *State) luaFunction(args []Value) Value {
-	if len(args) == 0 || !args[0].IsFunction() {
-		vm.argType(args, 1, "function")
-	}
-	if _, ok := args[0].ref.(*Closure); !ok {
+	v := arg(args, 1)
+	if _, ok := v.ref.(*Closure); !ok {
 		vm.ArgError(1, "Lua function expected")
 	}
-	return args[0]
+	return v
 }
 
 func (vm *State) coroutine(args []Value) *Coroutine {

@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -86,9 +87,14 @@ func (vm *State) directive(format string, i int) (directive, int) {
 }
 
 func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte {
+	if n > len(args) {
+		vm.ArgError(n, "no value")
+	}
 	switch d.verb {
 	case 'c':
-		return d.pad(out, string([]byte{byte(ToInt64(vm.CheckNumber(args, n)))}), "")
+		text := d.pad(nil, string([]byte{byte(ToInt64(vm.CheckNumber(args, n)))}), "")
+		text, _, _ = bytes.Cut(text, []byte{0})
+		return append(out, text...)
 	case 'd', 'i':
 		return d.integer(out, ToInt64(vm.CheckNumber(args, n)))
 	case 'o', 'u', 'x', 'X':

@@ -3,7 +3,7 @@ package lua
 import "math"
 
 func (vm *State) openMath() {
-	t := vm.NewTable(0, 0)
+	t := vm.NewTable(0, 28)
 	one := func(name string, f func(float64) float64) Named {
 		return Named{name, func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
@@ -13,16 +13,16 @@ func (vm *State) openMath() {
 		}}
 	}
 	vm.Register(t, []Named{
-		one("abs", math.Abs), one("ceil", math.Ceil), one("floor", math.Floor), one("sqrt", squareRoot),
-		one("sin", math.Sin), one("cos", math.Cos), one("tan", math.Tan), one("asin", math.Asin), one("acos", math.Acos), one("atan", math.Atan),
-		one("exp", exponential), one("log", logarithm), one("log10", logarithm10),
-		one("sinh", sinh), one("cosh", cosh), one("tanh", tanh), one("deg", degrees), one("rad", radians),
-		two("atan2", math.Atan2), two("pow", power), two("fmod", remainder), two("mod", remainder),
-		{"frexp", mathFrexp}, {"ldexp", mathLdexp}, {"modf", mathModf}, {"max", mathMax}, {"min", mathMin},
-		{"random", mathRandom}, {"randomseed", mathRandomSeed},
+		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
+		one("ceil", math.Ceil), one("cosh", cosh), one("cos", math.Cos), one("deg", degrees), one("exp", exponential),
+		one("floor", math.Floor), two("fmod", remainder), {"frexp", mathFrexp}, {"ldexp", mathLdexp}, one("log10", logarithm10),
+		one("log", logarithm), {"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, two("pow", power), one("rad", radians),
+		{"random", mathRandom}, {"randomseed", mathRandomSeed}, one("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
+		one("tanh", tanh), one("tan", math.Tan),
 	})
 	t.SetField("pi", Number(math.Pi))
 	t.SetField("huge", Number(math.Inf(1)))
+	t.SetField("mod", t.Field("fmod"))
 	vm.Globals.SetField("math", TableValue(t))
 }
 
@@ -57,7 +57,7 @@ func mathLdexp(vm *State, args []Value) {
 
 func mathModf(vm *State, args []Value) {
 	x := vm.CheckNumber(args, 1)
-	whole, part := math.Trunc(x), 0.0
+	whole, part := math.Trunc(x), math.Copysign(0, x)
 	if !math.IsInf(x, 0) {
 		part = math.Copysign(x-whole, x)
 	}

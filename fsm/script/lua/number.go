@@ -51,6 +51,7 @@ func trimZeros(s string) string {
 // ParseNumber reads a number as Lua converts strings: decimal or hexadecimal, blanks
 // around it, and what C's strtod knows beside.
 func ParseNumber(s string) (float64, bool) {
+	s, _, _ = strings.Cut(s, "\x00") // where C stops reading
 	s = strings.Trim(s, " \t\n\v\f\r")
 	if s == "" || strings.IndexByte(s, '_') >= 0 {
 		return 0, false
@@ -101,6 +102,9 @@ func toNumber(v Value) (float64, bool) {
 	}
 	return 0, false
 }
+
+// ToNumber is a number, or a string that reads as one, as a number.
+func ToNumber(v Value) (float64, bool) { return toNumber(v) }
 
 // toText converts as concatenation does.
 func toText(v Value) (string, bool) {

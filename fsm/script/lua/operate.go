@@ -53,7 +53,7 @@ func (f *frame) index(o, k Value, s *site) Value {
 		if handler.IsFunction() {
 			return f.vm.callMeta(handler, o, k)
 		}
-		o = handler
+		o, s = handler, nil
 	}
 	f.fail("loop in gettable")
 	return Nil
@@ -82,7 +82,7 @@ func (f *frame) setIndex(o, k, v Value, s *site) {
 			f.vm.callMeta(handler, o, k, v)
 			return
 		}
-		o = handler
+		o, s = handler, nil
 	}
 	f.fail("loop in settable")
 }

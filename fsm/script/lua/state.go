@@ -191,11 +191,3 @@ func (vm *State) GuardGlobals(missing GoFunc) {
 	m.SetField("__index", vm.Func("missing global", missing))
 	vm.Globals.meta = m
 }
-
-// Index is t[i] with metamethods.
-func (vm *State) Index(t *Table, i int) Value {
-	if v := t.Index(i); !v.IsNil() || t.meta == nil {
-		return v
-	}
-	return (&frame{vm: vm}).index(TableValue(t), Int(i), nil)
-}

@@ -3,7 +3,7 @@ package lua
 import "strings"
 
 func (vm *State) openString() {
-	t := vm.NewTable(0, 0)
+	t := vm.NewTable(0, 15)
 	vm.Register(t, []Named{
 		{"byte", stringByte}, {"char", stringChar}, {"dump", stringDump}, {"find", stringFind}, {"format", stringFormat},
 		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", stringGsub}, {"len", stringLen}, {"lower", stringLower},

@@ -3,10 +3,10 @@ package lua
 import "strings"
 
 func (vm *State) openTable() {
-	t := vm.NewTable(0, 0)
+	t := vm.NewTable(0, 9)
 	vm.Register(t, []Named{
-		{"concat", tableConcat}, {"foreach", tableForeach}, {"foreachi", tableForeachI}, {"getn", tableGetN}, {"insert", tableInsert},
-		{"maxn", tableMaxN}, {"remove", tableRemove}, {"setn", tableSetN}, {"sort", tableSort},
+		{"concat", tableConcat}, {"foreach", tableForeach}, {"foreachi", tableForeachI}, {"getn", tableGetN}, {"maxn", tableMaxN},
+		{"insert", tableInsert}, {"remove", tableRemove}, {"setn", tableSetN}, {"sort", tableSort},
 	})
 	vm.Globals.SetField("table", TableValue(t))
 }

@@ -1,0 +1,240 @@
+package command
+
+import (
+	"errors"
+	"strings"
+
+	"trireme/fsm/env"
+	"trireme/fsm/glob"
+	"trireme/fsm/rdb"
+	"trireme/fsm/reply"
+	"trireme/fsm/script"
+	"trireme/fsm/script/lua"
+)
+
+// functions are the rows of functions, which libraries hold.
+func functions() []Command {
+	keys := countedKeys(2, 1)
+	write, look := Write|NoScript, ReadOnly|ReadOnlyUser|NoScript
+	return []Command{
+		{Name: "fcall", Arity: -3, Flags: write, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the function",
+			Syntax: "FCALL function numkeys [key ...] [arg ...]", Summary: "Calls a function of a library.", Run: functionCall},
+		{Name: "fcall_ro", Arity: -3, Flags: look, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the function",
+			Syntax: "FCALL_RO function numkeys [key ...] [arg ...]", Summary: "Calls a function that only reads, without the log.", Run: functionCallReadOnly},
+		{Name: "function delete", Arity: 3, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the library's functions",
+			Syntax: "FUNCTION DELETE library-name", Summary: "Deletes a library and its functions.", Run: functionDelete},
+		{Name: "function dump", Arity: 2, Flags: look, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
+			Syntax: "FUNCTION DUMP", Summary: "Returns all libraries in Redis's format.", Run: functionDump},
+		{Name: "function flush", Arity: -2, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in libraries",
+			Syntax: "FUNCTION FLUSH [ASYNC|SYNC]", Summary: "Deletes all libraries.", Run: functionFlush},
+		{Name: "function help", Arity: 2, Flags: ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "FUNCTION HELP", Summary: "Lists the subcommands.", Run: functionHelp},
+		{Name: "function kill", Arity: 2, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "FUNCTION KILL", Summary: "Finds no function to kill: each ends by itself when its budget is spent.", Run: notBusy},
+		{Name: "function list", Arity: -2, Flags: look, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in functions",
+			Syntax: "FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE]", Summary: "Describes the libraries in the order of their names.", Run: functionList},
+		{Name: "function load", Arity: -3, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the library's length",
+			Syntax: "FUNCTION LOAD [REPLACE] function-code", Summary: "Creates a library on all nodes. Returns its name.", Run: functionLoad},
+		{Name: "function restore", Arity: -3, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
+			Syntax: "FUNCTION RESTORE serialized-value [FLUSH|APPEND|REPLACE]", Summary: "Creates the libraries of a payload of FUNCTION DUMP, all or none.", Run: functionRestore},
+		{Name: "function stats", Arity: 2, Flags: look, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "FUNCTION STATS", Summary: "Counts libraries and functions. No function is ever seen running.", Run: functionStats},
+	}
+}
+
+var (
+	errBadKeys    = reply.Error("ERR Bad number of keys provided")
+	errNoFunction = reply.Error("ERR Function not found")
+)
+
+func functionCall(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, false) }
+
+func functionCallReadOnly(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, true) }
+
+// callFunction runs a function of a library. One that doesn't say that it only reads may
+// be called as one that does, and fails when it writes.
+func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
+	library, f := tx.Scripts.Function(a.String())
+	if f == nil {
+		return errNoFunction
+	}
+	keys, args := a.keysAndArgs(errBadKeys)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	p := &script.Program{Name: f.Name, Keys: keys, Args: args}
+	return tx.program(readOnly || f.ReadOnly(), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
+		return e.Invoke(library, p, h, b)
+	})
+}
+
+// loadLibrary runs the text of a library to learn its functions.
+func (tx *Tx) loadLibrary(source string) (*script.Library, error) {
+	engine, release := tx.engine()
+	l, err := engine.Load(source, tx.scriptBudget())
+	var stopped *lua.Stopped
+	if !errors.As(err, &stopped) {
+		release()
+	}
+	return l, err
+}
+
+func libraryError(err error) reply.Value { return reply.Error("ERR " + clean(err.Error())) }
+
+func functionLoad(tx *Tx, a *Args) reply.Value {
+	replace := false
+	for a.Left() > 1 {
+		if !a.Word("REPLACE") {
+			return reply.Error("ERR Unknown option given: " + shown(a.String()))
+		}
+		replace = true
+	}
+	source := a.String()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	l, err := tx.loadLibrary(source)
+	if err == nil {
+		err = tx.Scripts.Add(l, replace)
+	}
+	if err != nil {
+		return libraryError(err)
+	}
+	return reply.Bulk(l.Name)
+}
+
+func functionDelete(tx *Tx, a *Args) reply.Value {
+	name := a.String()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if err := tx.Scripts.Delete(name); err != nil {
+		return libraryError(err)
+	}
+	return reply.OK()
+}
+
+func functionFlush(tx *Tx, a *Args) reply.Value {
+	if a.Left() > 1 || a.Left() == 1 && !a.Word("ASYNC") && !a.Word("SYNC") {
+		return reply.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
+	}
+	tx.Scripts.FlushLibraries()
+	return reply.OK()
+}
+
+func functionDump(tx *Tx, a *Args) reply.Value {
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	var texts []string
+	tx.Scripts.Libraries(func(l *script.Library) { texts = append(texts, l.Code) })
+	return reply.Bulk(string(rdb.DumpFunctions(texts)))
+}
+
+// functionRestore adds the libraries of a payload to a copy of the store, and takes that
+// if all of them can be added.
+func functionRestore(tx *Tx, a *Args) reply.Value {
+	payload, replace, flush := a.Bytes(), false, false
+	switch {
+	case a.Left() == 0, a.Word("APPEND"):
+	case a.Word("REPLACE"):
+		replace = true
+	case a.Word("FLUSH"):
+		flush = true
+	default:
+		return reply.Error("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.")
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	texts, err := rdb.Functions(payload)
+	if errors.Is(err, rdb.ErrPayload) {
+		return reply.Error("ERR DUMP payload version or checksum are wrong")
+	}
+	if err != nil {
+		return reply.Error("ERR failed loading functions from payload")
+	}
+	store := tx.Scripts.Fork()
+	if flush {
+		store.FlushLibraries()
+	}
+	for _, t := range texts {
+		l, err := tx.loadLibrary(t)
+		if err == nil {
+			err = store.Add(l, replace)
+		}
+		if err != nil {
+			return libraryError(err)
+		}
+	}
+	*tx.Scripts = *store
+	return reply.OK()
+}
+
+func functionList(tx *Tx, a *Args) reply.Value {
+	pattern, named, code := "*", false, false
+	for a.Left() > 0 {
+		switch {
+		case !code && a.Word("WITHCODE"):
+			code = true
+		case !named && a.Word("LIBRARYNAME"):
+			if a.Left() == 0 {
+				return reply.Error("ERR library name argument was not given")
+			}
+			pattern, named = a.String(), true
+		default:
+			return reply.Error("ERR Unknown argument " + shown(a.String()))
+		}
+	}
+	list := []reply.Value{}
+	tx.Scripts.Libraries(func(l *script.Library) {
+		if glob.Match(strings.ToLower(pattern), strings.ToLower(l.Name)) {
+			list = append(list, describeLibrary(l, code))
+		}
+	})
+	return reply.Array(list...)
+}
+
+func describeLibrary(l *script.Library, code bool) reply.Value {
+	list := make([]reply.Value, len(l.Functions))
+	for i := range l.Functions {
+		f := &l.Functions[i]
+		description, flags := reply.Nil(), []reply.Value{}
+		if f.Described {
+			description = reply.Bulk(f.Description)
+		}
+		for _, flag := range f.Flags {
+			flags = append(flags, reply.Status(flag))
+		}
+		list[i] = reply.Map(reply.Bulk("name"), reply.Bulk(f.Name), reply.Bulk("description"), description, reply.Bulk("flags"), reply.Set(flags...))
+	}
+	fields := []reply.Value{reply.Bulk("library_name"), reply.Bulk(l.Name), reply.Bulk("engine"), reply.Bulk("LUA"), reply.Bulk("functions"), reply.Array(list...)}
+	if code {
+		fields = append(fields, reply.Bulk("library_code"), reply.Bulk(l.Code))
+	}
+	return reply.Map(fields...)
+}
+
+func functionStats(tx *Tx, a *Args) reply.Value {
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	libraries, functions := tx.Scripts.Counts()
+	engine := reply.Map(reply.Bulk("libraries_count"), reply.Int(int64(libraries)), reply.Bulk("functions_count"), reply.Int(int64(functions)))
+	return reply.Map(reply.Bulk("running_script"), reply.Nil(), reply.Bulk("engines"), reply.Map(reply.Bulk("LUA"), engine))
+}
+
+func functionHelp(*Tx, *Args) reply.Value {
+	return helpLines(
+		"FUNCTION subcommands. Libraries belong to the database, on all nodes:",
+		"DELETE library-name", "    Deletes a library.",
+		"DUMP", "    All libraries as a payload for RESTORE.",
+		"FLUSH [ASYNC|SYNC]", "    Deletes all libraries.",
+		"KILL", "    Finds no function to kill.",
+		"LIST [LIBRARYNAME pattern] [WITHCODE]", "    Describes the libraries.",
+		"LOAD [REPLACE] function-code", "    Creates a library.",
+		"RESTORE payload [FLUSH|APPEND|REPLACE]", "    Creates the libraries of a payload.",
+		"STATS", "    Counts libraries and functions.",
+		"HELP", "    These lines.",
+	)
+}

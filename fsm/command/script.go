@@ -1,0 +1,337 @@
+package command
+
+import (
+	"trireme/fsm/acl"
+	"trireme/fsm/env"
+	"trireme/fsm/reply"
+	"trireme/fsm/script"
+	"trireme/fsm/script/lua"
+)
+
+// scripting is the Scripting family: scripts, and functions in libraries. The log
+// carries the script, which every node runs; see docs/scripting.md.
+func scripting() []Command {
+	run, look := Write|NoScript, ReadOnly|ReadOnlyUser|NoScript
+	keys := countedKeys(2, 1)
+	return append([]Command{
+		{Name: "eval", Arity: -3, Flags: run, Keys: keys, Since: env.Base, Version: "2.6.0", Complexity: "that of the script",
+			Syntax: "EVAL script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script, and keeps it for EVALSHA.", Run: eval},
+		{Name: "eval_ro", Arity: -3, Flags: look, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the script",
+			Syntax: "EVAL_RO script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script that only reads. It doesn't go through the log and isn't kept.", Run: evalReadOnly},
+		{Name: "evalsha", Arity: -3, Flags: run, Keys: keys, Since: env.Base, Version: "2.6.0", Complexity: "that of the script",
+			Syntax: "EVALSHA sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script by its digest, on any node.", Run: evalSHA},
+		{Name: "evalsha_ro", Arity: -3, Flags: look, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the script",
+			Syntax: "EVALSHA_RO sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script that only reads by its digest, on any node.", Run: evalSHAReadOnly},
+		{Name: "script debug", Arity: 3, Flags: NoScript | NoHTTP, Keys: noKeys, Since: env.Base, Version: "3.2.0", Complexity: "O(1)",
+			Syntax: "SCRIPT DEBUG YES|SYNC|NO", Summary: "Takes NO; there is no debugger.", Run: scriptDebug},
+		{Name: "script exists", Arity: -3, Flags: ReadOnly | ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(N) in digests",
+			Syntax: "SCRIPT EXISTS sha1 [sha1 ...]", Summary: "Tells of each digest whether there is a script of it.", Run: scriptExists},
+		{Name: "script flush", Arity: -2, Flags: Write | NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(N) in scripts",
+			Syntax: "SCRIPT FLUSH [ASYNC|SYNC]", Summary: "Forgets all scripts of the database, on all nodes.", Run: scriptFlush},
+		{Name: "script help", Arity: 2, Flags: ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "SCRIPT HELP", Summary: "Lists the subcommands.", Run: scriptHelp},
+		{Name: "script kill", Arity: 2, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "SCRIPT KILL", Summary: "Finds no script to kill: each ends by itself when its budget is spent.", Run: notBusy},
+		{Name: "script load", Arity: 3, Flags: Write | NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(N) in the script's length",
+			Syntax: "SCRIPT LOAD script", Summary: "Keeps a script for EVALSHA on all nodes until a flush. Returns its digest.", Run: scriptLoad},
+		{Name: "script show", Arity: 3, Flags: ReadOnly | ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "8.0.0", Complexity: "O(1)",
+			Syntax: "SCRIPT SHOW sha1", Summary: "Returns the text of a script.", Run: scriptShow},
+	}, functions()...)
+}
+
+var (
+	errNoScript     = reply.Error("NOSCRIPT No matching script. Please use EVAL.")
+	errManyKeys     = reply.Error("ERR Number of keys can't be greater than number of args")
+	errNegativeKeys = reply.Error("ERR Number of keys can't be negative")
+	errWriteFlag    = reply.Error("ERR Can not execute a script with write flag using *_ro command.")
+	errNotBusy      = reply.Error("NOTBUSY No scripts in execution right now.")
+	errReadOnlyRun  = reply.Error("ERR Write commands are not allowed from read-only scripts.")
+)
+
+// Scripting is what a Tx needs to run scripts.
+type Scripting struct {
+	// Scripts are the scripts and libraries of the database.
+	Scripts *script.Store
+	// Engine runs them; nil in a read, which borrows one.
+	Engine *script.Engine
+	// Borrow gives a read an engine, and what takes it back.
+	Borrow func() (*script.Engine, func())
+	// Undo prepares to take back what is written from now on; nil where nothing can be.
+	Undo Undoer
+
+	budget lua.Budget // left for this transaction
+	spent  bool       // it has been drawn
+	run    *running
+}
+
+// Undoer keeps the keys, or the messages, as they are, and gives what puts them back into
+// the state and tx.
+type Undoer interface {
+	Mark(tx *Tx, messages bool) (undo func())
+}
+
+// running is a script under way: the world that it sees.
+type running struct {
+	tx       *Tx
+	readOnly bool
+	full     bool      // memory was over its limit when it began
+	undo     [2]func() // of keys and messages, once they have been marked
+	notes    int
+	live     *lua.Budget // of the script, while it calls a command
+}
+
+// NewBudget gives the scripts to come a budget of their own.
+func (tx *Tx) NewBudget() { tx.spent = false }
+
+// scriptBudget gives the scripts of this transaction their budget.
+func (tx *Tx) scriptBudget() *lua.Budget {
+	if !tx.spent {
+		tx.budget, tx.spent = script.DefaultBudget(), true
+	}
+	return &tx.budget
+}
+
+// Spent is how many steps scripts have used of the budget.
+func (tx *Tx) Spent() int64 {
+	if !tx.spent {
+		return 0
+	}
+	return script.DefaultBudget().Steps - max(0, tx.budget.Steps)
+}
+
+// engine is the one to run a script on, and what to call when it is no longer used.
+func (tx *Tx) engine() (*script.Engine, func()) {
+	switch {
+	case tx.Engine != nil:
+		return tx.Engine, func() {}
+	case tx.Borrow != nil:
+		return tx.Borrow()
+	}
+	return script.NewEngine(), func() {}
+}
+
+// program runs what start runs as a script: with the budget, and undone if that is
+// spent.
+func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
+	tx.scriptBudget()
+	r := &running{tx: tx, readOnly: readOnly || tx.ReadOnly, full: tx.full(), notes: len(tx.Notes)}
+	door := tx.Door
+	tx.run = r
+	engine, release := tx.engine()
+	v, stop := start(engine, r, &tx.budget)
+	tx.run, tx.Door = nil, door
+	if stop == nil {
+		release()
+		return v
+	}
+	for _, undo := range r.undo {
+		if undo != nil {
+			undo()
+		}
+	}
+	tx.Notes = tx.Notes[:r.notes]
+	return v
+}
+
+// full tells whether memory is over its limit.
+func (tx *Tx) full() bool {
+	return tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly
+}
+
+// Call runs a command for the script.
+func (r *running) Call(argv [][]byte, b *lua.Budget) reply.Value {
+	tx := r.tx
+	r.live = b
+	door := tx.Door
+	tx.Door = Script
+	v := tx.Exec(argv)
+	tx.Door = door
+	return v
+}
+
+// admit lets a command of the script run, or says why it may not. Before the first that
+// writes the database is marked, so that the script can be undone.
+func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
+	tx := r.tx
+	r.charge(r.live, c, argv)
+	if c.Flags&Write == 0 || c.OnlyReads(argv) {
+		return nil
+	}
+	if r.readOnly {
+		return &errReadOnlyRun
+	}
+	if c.Flags&DenyOOM != 0 && r.full {
+		return &ErrOOM
+	}
+	part := 0
+	if c.Group == "messages" {
+		part = 1
+	}
+	if r.undo[part] == nil && tx.Undo != nil {
+		r.undo[part] = tx.Undo.Mark(tx, part == 1)
+	}
+	return nil
+}
+
+// Permitted tells whether the user may run a command.
+func (r *running) Permitted(argv [][]byte) (ok, known bool) {
+	c := r.tx.Table.Find(argv)
+	switch {
+	case c == nil:
+		return false, false
+	case c.Takes(len(argv)):
+		return r.tx.permit(c, argv) == nil, true
+	}
+	denied, _ := r.tx.User.Permit(&acl.Call{Command: c.number})
+	return denied == acl.Permitted, true
+}
+
+// Uint64 draws a number from the apply's generator.
+func (r *running) Uint64() uint64 { return r.tx.Uint64() }
+
+// keysAndArgs reads what a script is given: a number of keys, keys, other words.
+func (a *Args) keysAndArgs(bad reply.Value) (keys, args [][]byte) {
+	n := a.IntOr(bad)
+	rest := a.Rest()
+	switch {
+	case n > int64(len(rest)):
+		a.Fail(errManyKeys)
+	case n < 0:
+		a.Fail(errNegativeKeys)
+	}
+	if a.bad {
+		return nil, nil
+	}
+	return rest[:n], rest[n:]
+}
+
+func eval(tx *Tx, a *Args) reply.Value { return evalBody(tx, a, false) }
+
+func evalReadOnly(tx *Tx, a *Args) reply.Value { return evalBody(tx, a, true) }
+
+func evalBody(tx *Tx, a *Args, readOnly bool) reply.Value {
+	body := a.String()
+	return tx.evaluate(a, script.Digest(body), body, readOnly)
+}
+
+func evalSHA(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, false) }
+
+func evalSHAReadOnly(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, true) }
+
+func evalKnown(tx *Tx, a *Args, readOnly bool) reply.Value {
+	digest := string(lower(nil, a.Bytes()))
+	body, ok := tx.Scripts.Script(digest)
+	if !ok {
+		return errNoScript
+	}
+	return tx.evaluate(a, digest, body, readOnly)
+}
+
+// evaluate runs a script with the keys and arguments that a has left, and keeps it where
+// that is a write.
+func (tx *Tx) evaluate(a *Args, digest, body string, readOnly bool) reply.Value {
+	keys, args := a.keysAndArgs(ErrNotInteger)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	head, err := script.ParseShebang(body)
+	if err != nil {
+		return reply.Error("ERR " + clean(err.Error()))
+	}
+	if readOnly && head.Given && !head.ReadOnly() {
+		return errWriteFlag
+	}
+	p := &script.Program{Name: digest, Body: body, Keys: keys, Args: args}
+	return tx.program(readOnly || head.ReadOnly(), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
+		if err := e.Compile(body); err != nil {
+			return errCompile(err), nil
+		}
+		if !tx.ReadOnly {
+			tx.Scripts.Use(digest, body)
+		}
+		return e.Eval(p, h, b)
+	})
+}
+
+func errCompile(err error) reply.Value {
+	return reply.Error("ERR Error compiling script (new function): " + clean(err.Error()))
+}
+
+func scriptLoad(tx *Tx, a *Args) reply.Value {
+	body := a.String()
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if _, err := script.ParseShebang(body); err != nil {
+		return reply.Error("ERR " + clean(err.Error()))
+	}
+	engine, release := tx.engine()
+	err := engine.Compile(body)
+	release()
+	if err != nil {
+		return errCompile(err)
+	}
+	return reply.Bulk(tx.Scripts.Keep(body))
+}
+
+func scriptExists(tx *Tx, a *Args) reply.Value {
+	var found []reply.Value
+	for _, digest := range a.Rest() {
+		n := int64(0)
+		if _, ok := tx.Scripts.Script(string(lower(nil, digest))); ok {
+			n = 1
+		}
+		found = append(found, reply.Int(n))
+	}
+	return reply.Array(found...)
+}
+
+func scriptShow(tx *Tx, a *Args) reply.Value {
+	digest := string(lower(nil, a.Bytes()))
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	body, ok := tx.Scripts.Script(digest)
+	if !ok {
+		return errNoScript
+	}
+	return reply.Bulk(body)
+}
+
+func scriptFlush(tx *Tx, a *Args) reply.Value {
+	if a.Left() > 1 || a.Left() == 1 && !a.Word("ASYNC") && !a.Word("SYNC") {
+		return reply.Error("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
+	}
+	tx.Scripts.Flush()
+	return reply.OK()
+}
+
+func notBusy(_ *Tx, a *Args) reply.Value {
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return errNotBusy
+}
+
+func scriptDebug(_ *Tx, a *Args) reply.Value {
+	switch {
+	case a.Word("NO"):
+		return reply.OK()
+	case a.Word("YES"), a.Word("SYNC"):
+		return reply.Error("ERR there is no debugger: scripts run on every node")
+	}
+	return reply.Error("ERR Use SCRIPT DEBUG YES/SYNC/NO")
+}
+
+func scriptHelp(*Tx, *Args) reply.Value {
+	return helpLines(
+		"SCRIPT subcommands. Scripts belong to the database, on all nodes:",
+		"DEBUG NO", "    Takes NO only: there is no debugger.",
+		"EXISTS sha1 [sha1 ...]", "    Tells of each digest whether there is a script of it.",
+		"FLUSH [ASYNC|SYNC]", "    Forgets all scripts.",
+		"KILL", "    Finds no script to kill.",
+		"LOAD script", "    Keeps a script until a flush and returns its digest.",
+		"SHOW sha1", "    The text of a script.",
+		"HELP", "    These lines.",
+	)
+}
