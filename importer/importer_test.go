@@ -91,6 +91,13 @@ func fillAll(t *testing.T, s *redisproc.Server) {
 			must(t, s, "PFADD", fmt.Sprint("sketch:", n), element)
 		}
 	}
+	for i := range 400 {
+		must(t, s, "XADD", "stream", fmt.Sprint(i+1, "-1"), "f", fmt.Sprint(i), "g", noise(i%50))
+	}
+	must(t, s, "XGROUP", "CREATE", "stream", "readers", "0")
+	must(t, s, "XREADGROUP", "GROUP", "readers", "one", "COUNT", "100", "STREAMS", "stream", ">")
+	must(t, s, "XACK", "stream", "readers", "7-1", "9-1")
+	must(t, s, "XDEL", "stream", "7-1", "300-1", "400-1")
 	must(t, s, "ZADD", "zset:odd", "inf", "a", "-inf", "b", "0", "c")
 	must(t, s, "SETBIT", "bits", "100000", "1")
 	must(t, s, "GEOADD", "geo", "13.361389", "38.115556", "Palermo")
@@ -99,6 +106,7 @@ func fillAll(t *testing.T, s *redisproc.Server) {
 // reads are how the whole value of a type is read.
 var reads = map[string][]string{
 	"string": {"GET", "k"}, "list": {"LRANGE", "k", "0", "-1"}, "set": {"SMEMBERS", "k"}, "zset": {"ZRANGE", "k", "0", "-1", "WITHSCORES"}, "hash": {"HGETALL", "k"},
+	"stream": {"XRANGE", "k", "-", "+"},
 }
 
 // content is what a server holds, by key.
@@ -119,6 +127,9 @@ func content(t *testing.T, do func(words ...string) (reply.Value, error)) map[st
 		v := ask(words...)
 		if kind == "set" || kind == "hash" {
 			v = scripttest.Sorted(v)
+		}
+		if kind == "stream" {
+			kind += scripttest.Print(ask("XPENDING", k.Text(), "readers")) + scripttest.Print(ask("XINFO", "GROUPS", k.Text()))
 		}
 		all[k.Text()] = kind + " " + scripttest.Print(v) + " until " + scripttest.Print(ask("PEXPIRETIME", k.Text()))
 	}
@@ -343,6 +354,44 @@ func TestNotTaken(t *testing.T) {
 	report, err = importer.Run(context.Background(), bytes.NewReader(large), o)
 	if err != nil || report.Keys != 1 || report.Failed() != 1 {
 		t.Errorf("a value too large: %v, %+v", err, report)
+	}
+}
+
+// TestNewerForms brings in what Redis 7.0 doesn't have, from a file made of dumps.
+func TestNewerForms(t *testing.T) {
+	from, _ := node(t)
+	for _, line := range []string{
+		"HSET k:hash a 1 b 2 c 3", "HPEXPIREAT k:hash 4102444800000 FIELDS 2 a b", `JSON.SET k:json $ {"a":[1,2.5,"x"]}`,
+		"XADD k:stream 5-1 f v", "XADD k:stream 6-1 f v g w", "XGROUP CREATE k:stream g 5-1 ENTRIESREAD 1", "SET k:string text",
+	} {
+		if v, err := from.Exec(strings.Fields(line)...); err != nil || v.IsError() {
+			t.Fatalf("%s: %s, %v", line, v.Text(), err)
+		}
+	}
+	names, file := []string{"k:hash", "k:json", "k:stream", "k:string"}, []byte("REDIS0012")
+	dumps := map[string]string{}
+	for _, name := range names {
+		v, err := from.Exec("DUMP", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dumps[name] = v.Text()
+		body := v.Text()[:len(v.Text())-10]
+		file = append(append(append(append(file, body[0]), byte(len(name))), name...), body[1:]...)
+	}
+	file = append(append(file, 255), make([]byte, 8)...)
+	for _, largest := range []int{0, 130} { // whole, and in parts but for documents
+		e, o := node(t)
+		o.MaxRequest = largest
+		report, err := importer.Run(context.Background(), bytes.NewReader(file), o)
+		if err != nil || report.Failed() > 1 || largest == 0 && report.Failed() > 0 {
+			t.Fatalf("%v: %+v", err, report)
+		}
+		for _, name := range names {
+			if v, err := e.Exec("DUMP", name); err != nil || v.Text() != dumps[name] && (largest == 0 || name != "k:json") {
+				t.Errorf("requests of %d bytes: %s is %q, want %q", largest, name, v.Text(), dumps[name])
+			}
+		}
 	}
 }
 

@@ -152,6 +152,8 @@ func (w *partWriter) value(l *large, v rdb.Value) (kept bool, err error) {
 		})
 	case *keyspace.Fields:
 		w.fields(data)
+	case *keyspace.StreamLog:
+		w.stream(data)
 	default:
 		return false, fmt.Errorf("%w: a value of this type can't be sent in parts", errPart)
 	}

@@ -112,6 +112,9 @@ func TestDamagedFiles(t *testing.T) {
 		if _, err := readFile(b[:i], 1000); !errors.Is(err, ErrFormat) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
+		if i >= len(magic) && i < magicSize {
+			continue // an old version, without a checksum
+		}
 		bad := bytes.Clone(b)
 		bad[i] ^= 1 << rand.IntN(8)
 		if _, err := readFile(bad, 1000); !errors.Is(err, ErrFormat) && !errors.Is(err, ErrRoom) {

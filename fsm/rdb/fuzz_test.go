@@ -47,6 +47,9 @@ func FuzzDecode(f *testing.F) {
 		if o == nil {
 			return // every field was past its deadline
 		}
+		if reloaded(v) != content(v) {
+			t.Fatalf("%x is a value that no snapshot holds", b)
+		}
 		if o.Size() > 8*space {
 			t.Fatalf("%d bytes grew to %d", len(b), o.Size())
 		}

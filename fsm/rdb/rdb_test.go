@@ -43,6 +43,24 @@ func content(v Value) string {
 	return v.Data.Type().String() + " " + string(w.B)
 }
 
+// reloaded is a value as a snapshot gives it back, empty if it can't.
+func reloaded(v Value) string {
+	if v.Data == nil {
+		return content(v)
+	}
+	db, e := keyspace.New(), env.New(1, now, env.Base, [16]byte{}, 0)
+	db.PutContainer(e, []byte("k"), v.Data, 0)
+	l := keyspace.NewLoader()
+	if err := db.Save(l.Add); err != nil {
+		return ""
+	}
+	back, err := l.Finish()
+	if err != nil {
+		return ""
+	}
+	return content(Value{Data: back.Find(e, []byte("k")).Data()})
+}
+
 func TestChecksum(t *testing.T) {
 	if got := Checksum(0, []byte("123456789")); got != 0xe9c6d914c4b8d9ca {
 		t.Errorf("%x", got)
