@@ -139,17 +139,26 @@ func (r *Redis) saved() error {
 // Stop ends the server and removes its data.
 func (r *Redis) Stop() error { return errors.Join(r.child.Kill(), os.RemoveAll(r.dir)) }
 
-// Benchmark runs redis-benchmark's SET test: n requests of ValueSize bytes to
-// random keys below keys, over conns connections, pipeline commands at a time.
-// It returns commands a second.
+// Benchmark runs redis-benchmark against the server; see RunBenchmark.
 func (r *Redis) Benchmark(ctx context.Context, n, conns, pipeline, keys int) (float64, error) {
+	return RunBenchmark(ctx, r.Addr, "", n, conns, pipeline, keys)
+}
+
+// RunBenchmark runs redis-benchmark's SET test against addr, with a password if it isn't
+// empty: n requests of ValueSize bytes to random keys below keys, over conns connections,
+// pipeline commands at a time. It returns commands a second.
+func RunBenchmark(ctx context.Context, addr, password string, n, conns, pipeline, keys int) (float64, error) {
 	bin, err := program("redis-benchmark")
 	if err != nil {
 		return 0, err
 	}
-	host, port, _ := net.SplitHostPort(r.Addr)
-	out, err := exec.CommandContext(ctx, bin, "-h", host, "-p", port, "-t", "set", "-n", strconv.Itoa(n), "-c", strconv.Itoa(conns),
-		"-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(keys), "-d", strconv.Itoa(ValueSize), "--csv").Output()
+	host, port, _ := net.SplitHostPort(addr)
+	args := []string{"-h", host, "-p", port, "-t", "set", "-n", strconv.Itoa(n), "-c", strconv.Itoa(conns),
+		"-P", strconv.Itoa(pipeline), "-r", strconv.Itoa(keys), "-d", strconv.Itoa(ValueSize), "--csv"}
+	if password != "" {
+		args = append(args, "-a", password)
+	}
+	out, err := exec.CommandContext(ctx, bin, args...).Output()
 	if err != nil {
 		return 0, fmt.Errorf("redis-benchmark: %w", err)
 	}

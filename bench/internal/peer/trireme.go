@@ -31,6 +31,7 @@ var credentials = []string{
 type Node struct {
 	ID    string
 	URL   string // HTTP API
+	RESP  string // address of the RESP listener, empty without
 	Pprof string // address of the profiler, empty when off
 	argv  []string
 	dir   string
@@ -131,21 +132,27 @@ func (l *Lab) StartCluster(ctx context.Context) (*Trireme, error) {
 	return t, t.await(ctx)
 }
 
-// StartDev starts one node in `dev` mode with its data on the disk.
+// StartDev starts one node in `dev` mode with its data on the disk, and a RESP listener.
 func (l *Lab) StartDev(ctx context.Context) (*Trireme, error) {
 	bin, err := l.product()
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := l.Ports.Addrs(2)
+	addrs, err := l.Ports.Addrs(3)
 	if err != nil {
 		return nil, err
 	}
 	t := &Trireme{Dialect: triremeDialect(token)}
-	if err := l.add(t, "dev", addrs[0], addrs[1], []string{bin, "dev", "--http", addrs[0], "--resp", "off"}); err != nil {
+	if err := l.add(t, "dev", addrs[0], addrs[1], []string{bin, "dev", "--http", addrs[0], "--resp", addrs[2]}); err != nil {
 		return nil, errors.Join(err, t.Stop())
 	}
+	t.Nodes[0].RESP = addrs[2]
 	return t, t.await(ctx)
+}
+
+// Benchmark runs redis-benchmark against the node's RESP listener; see RunBenchmark.
+func (n *Node) Benchmark(ctx context.Context, requests, conns, pipeline, keys int) (float64, error) {
+	return RunBenchmark(ctx, n.RESP, token, requests, conns, pipeline, keys)
 }
 
 // add completes a node's command line and starts it.

@@ -111,24 +111,32 @@ func (b *Bench) ourPipeline(ctx context.Context) side {
 	return side{set: b.loading("ours pipeline", spec), leader: leader, stop: b.stopping(t)}
 }
 
-// redisBenchmark is a durable redis-server under redis-benchmark. A first run
-// that is not counted finds how many requests fill the measured time.
+// redisBenchmark is a durable redis-server under redis-benchmark.
 func (b *Bench) redisBenchmark(ctx context.Context) (*subject, func()) {
-	const trial = 300_000
-	s := &subject{name: "redis-benchmark"}
 	r, err := b.Lab.StartRedis(ctx, "redis-pipeline", true)
 	if err != nil {
-		s.err = err
-		return s, func() {}
+		return &subject{name: "redis-benchmark", err: err}, func() {}
 	}
 	b.noteRedis(r)
-	perSecond, err := r.Benchmark(ctx, trial, pipelineConns, pipelineRows, b.Keys)
+	return b.benchmarking(ctx, "redis-benchmark", r.Benchmark, pipelineConns, pipelineRows), b.stopping(r)
+}
+
+// benchmark is one run of redis-benchmark: n requests over connections, pipeline commands
+// at a time, to keys below a number. It gives commands a second.
+type benchmark func(ctx context.Context, n, conns, pipeline, keys int) (float64, error)
+
+// benchmarking is a subject under redis-benchmark. A first run that is not counted finds
+// how many requests fill the measured time.
+func (b *Bench) benchmarking(ctx context.Context, name string, run benchmark, conns, pipeline int) *subject {
+	trial := 3_000 * pipeline
+	s := &subject{name: name}
+	perSecond, err := run(ctx, trial, conns, pipeline, b.Keys)
 	s.err = err
 	n := max(trial, int(perSecond*b.Duration.Seconds()))
 	s.measure = func(ctx context.Context) (load.Result, error) {
 		begin := time.Now()
-		per, err := r.Benchmark(ctx, n, pipelineConns, pipelineRows, b.Keys)
-		return load.Result{Name: s.name, Conns: pipelineConns, Rows: pipelineRows, Commands: per, Seconds: time.Since(begin).Seconds()}, err
+		per, err := run(ctx, n, conns, pipeline, b.Keys)
+		return load.Result{Name: s.name, Conns: conns, Rows: pipeline, Commands: per, Seconds: time.Since(begin).Seconds()}, err
 	}
-	return s, b.stopping(r)
+	return s
 }

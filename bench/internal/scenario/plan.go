@@ -31,6 +31,10 @@ var plan = []Scenario{
 	{Name: "pipeline", run: runPipeline, Rows: []report.Row{
 		{ID: "6", Work: "pipelines of 100 SET, 16 connections, three nodes", Against: "redis-benchmark -P 100, fsync always", Unit: "cmd/s", Ratio: true, Line: .4, AimAt: 1},
 	}},
+	{Name: "resp", run: runRESP, Rows: []report.Row{
+		{ID: "7", Part: "P100", Work: "SET over RESP, pipelines of 100, 16 connections, one node", Against: "redis, fsync always, redis-benchmark both", Unit: "cmd/s", Ratio: true, Line: .5, AimAt: 1},
+		{ID: "7", Part: "P1", Work: "SET over RESP, 64 connections, one node", Against: "redis, fsync always, redis-benchmark both", Unit: "cmd/s", Ratio: true, Line: .7, AimAt: 1},
+	}},
 	{Name: "failover", run: runFailover, Rows: []report.Row{
 		{ID: "8", Work: "kill -9 of the leader to the first write", Against: "no hint: 1070 ms", Unit: "ms", AtMost: true, Line: 300, AimAt: 100},
 	}},
