@@ -1,0 +1,105 @@
+package resptest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/env"
+	"trireme/resp"
+)
+
+// Engine is a resp.Engine without a cluster: a state machine whose log applies at once and
+// whose clock the test sets.
+type Engine struct {
+	Machine *fsm.Machine
+
+	mu    sync.Mutex
+	index uint64
+	now   int64
+}
+
+// NewEngine is an engine founded with the tokens of this package, at a time in unix
+// milliseconds.
+func NewEngine(t testing.TB, now int64) *Engine {
+	t.Helper()
+	e := &Engine{Machine: fsm.NewMachine(), now: now}
+	var tokens acl.Tokens
+	tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
+	if _, err := e.Propose(t.Context(), fsm.Found.Code, fsm.Found.Body(fsm.Founding{Tokens: tokens})); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Serve runs a server over the engine until the test ends, and gives its address.
+func (e *Engine) Serve(t testing.TB, o resp.Options) string {
+	t.Helper()
+	o.Engine = e
+	s, err := resp.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Machine.Hooks.Notes = func(notes []env.Note) { s.Notes(notes) }
+	l := &link{}
+	addr := l.listen(t)
+	l.serve(t, s)
+	return addr
+}
+
+// Pass moves the clock on.
+func (e *Engine) Pass(ms int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now += ms
+}
+
+const term = 1
+
+// Propose applies one request at once.
+func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.index++
+	entry := fsm.Entry{Stamp: e.now, Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
+	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
+	if err != nil {
+		return nil, err
+	}
+	return outcomes[0].Value, outcomes[0].Err
+}
+
+// Read runs fn on the machine's state at the clock's time.
+func (e *Engine) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at fsm.ReadAt, err error) {
+	e.mu.Lock()
+	now := e.now
+	e.mu.Unlock()
+	e.Machine.View(now, [16]byte{1}, func(v *fsm.View) {
+		at.Index, at.Now = v.Index(), v.Now()
+		fn(v)
+	})
+	return at, nil
+}
+
+// Local is Read.
+func (e *Engine) Local(fn func(*fsm.View)) {
+	e.mu.Lock()
+	now := e.now
+	e.mu.Unlock()
+	e.Machine.View(now, [16]byte{1}, fn)
+}
+
+// Track asks the machine for notes of keys that change.
+func (e *Engine) Track(on bool) { e.Machine.Track(on) }
+
+// Run runs one command without the port, as somebody else and through another door. Somebody
+// who is nobody may not.
+func (e *Engine) Run(t testing.TB, batch fsm.Batch) {
+	t.Helper()
+	if _, err := fsm.Do(t.Context(), e, fsm.Exec, batch); err != nil && !errors.Is(err, fsm.ErrRevoked) {
+		t.Fatal(err)
+	}
+}
