@@ -4,8 +4,9 @@ import (
 	"trireme/fsm/env"
 )
 
-// choose gives the dead letters of a selection, oldest first, and whether there are more that match behind the last.
-func (s *Store) choose(n *DeadSelection) (list []Stamp, more bool, err error) {
+// choose gives the dead letters of a selection, oldest first, and whether there may be more that match behind the
+// cursor.
+func (s *Store) choose(n *DeadSelection) (list []Stamp, cursor Stamp, more bool, err error) {
 	if len(n.IDs) > 0 {
 		seen := map[Stamp]bool{}
 		for _, t := range n.IDs {
@@ -13,10 +14,10 @@ func (s *Store) choose(n *DeadSelection) (list []Stamp, more bool, err error) {
 				list = append(list, t)
 				seen[t] = true
 			} else if n.Strict && !ok {
-				return nil, false, notFound("dlq message %s not found", t)
+				return nil, cursor, false, notFound("dlq message %s not found", t)
 			}
 		}
-		return list, false, nil
+		return list, cursor, false, nil
 	}
 	limit := n.Limit
 	if limit <= 0 || limit > MaxDeadPage {
@@ -30,17 +31,17 @@ func (s *Store) choose(n *DeadSelection) (list []Stamp, more bool, err error) {
 			more = true
 			return false
 		}
-		if !s.matchDead(&n.Filter, d) {
-			return true
+		if s.matchDead(&n.Filter, d) {
+			if len(list) == limit {
+				more = true
+				return false
+			}
+			list = append(list, t)
 		}
-		if len(list) == limit {
-			more = true
-			return false
-		}
-		list = append(list, t)
+		cursor = t
 		return true
 	})
-	return list, more, nil
+	return list, cursor, more, nil
 }
 
 // matchDead tells whether a filter chooses a dead letter.
@@ -66,7 +67,7 @@ func (s *Store) matchDead(f *Filter, d *Dead) bool {
 
 // DeleteDead deletes dead letters.
 func (s *Store) DeleteDead(_ *env.Env, n DeadSelection) (DeadDeleted, error) {
-	list, more, err := s.choose(&n)
+	list, cursor, more, err := s.choose(&n)
 	if err != nil {
 		return DeadDeleted{}, err
 	}
@@ -75,15 +76,18 @@ func (s *Store) DeleteDead(_ *env.Env, n DeadSelection) (DeadDeleted, error) {
 		s.exhume(t, d)
 	}
 	out := DeadDeleted{Count: len(list), More: more}
-	if more && len(list) > 0 {
-		out.Cursor = list[len(list)-1]
+	if more {
+		out.Cursor = cursor
 	}
 	return out, nil
 }
 
 // RetryDead publishes dead letters anew and removes them, in one piece: each becomes at most one new message.
 func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
-	list, more, err := s.choose(&n.DeadSelection)
+	if err := s.check(&Publication{URL: "-"}, &n.Options, e.Now); err != nil {
+		return DeadRetried{}, err
+	}
+	list, cursor, more, err := s.choose(&n.DeadSelection)
 	if err != nil {
 		return DeadRetried{}, err
 	}
@@ -102,8 +106,8 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 		out.Messages = append(out.Messages, Published{ID: m.ID, URL: string([]byte(c.URL))})
 		s.exhume(t, d)
 	}
-	if more && len(list) > 0 {
-		out.Cursor = list[len(list)-1]
+	if more {
+		out.Cursor = cursor
 	}
 	s.trim(e.Now)
 	return out, nil

@@ -1,6 +1,10 @@
 package queue
 
-import "trireme/fsm/wire"
+import (
+	"slices"
+
+	"trireme/fsm/wire"
+)
 
 // Option is a set of options: those that a request has named itself, which a group's defaults must not replace, and
 // which replace those of a dead letter that is retried.
@@ -73,7 +77,8 @@ type Redaction struct {
 	Names []string
 }
 
-// Over gives base with all that o names itself in place of base's. Headers replace as a whole only if o has any.
+// Over gives base with all that o names itself in place of base's. Of headers, those of base stay that o
+// doesn't name.
 func (o Options) Over(base Options) Options {
 	out := base
 	out.Given |= o.Given
@@ -82,7 +87,7 @@ func (o Options) Over(base Options) Options {
 		out.Method = o.Method
 	}
 	if has(GivenHeader) {
-		out.Header = o.Header
+		out.Header = headerOver(o.Header, base.Header)
 	}
 	if has(GivenTimeout) {
 		out.Timeout = o.Timeout
@@ -116,6 +121,18 @@ func (o Options) Over(base Options) Options {
 		out.Queue = o.Queue
 	}
 	return out
+}
+
+// headerOver is a header with the fields of base that own doesn't name.
+func headerOver(own, base []Field) []Field {
+	out := make([]Field, 0, len(own)+len(base))
+	for _, b := range base {
+		named := func(f Field) bool { return CanonicalName(f.Name) == CanonicalName(b.Name) }
+		if !slices.ContainsFunc(own, named) {
+			out = append(out, b)
+		}
+	}
+	return append(out, own...)
 }
 
 // Encode writes the fields.

@@ -56,25 +56,29 @@ type Page struct {
 	Newest bool
 }
 
-// Events lists events that a filter chooses. More says that there may be others behind the cursor; a page may be short,
-// because one answer looks at MaxScan events at most.
+// Events lists events that a filter chooses. More says that there are others behind the cursor, or that there may be: one
+// answer looks at MaxScan events at most, so that a page may be short, and the reader has to go on.
 func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more bool) {
 	if len(f.IDs) > 0 {
 		return s.eventsOf(f, p)
 	}
 	looked := 0
 	s.walkEvents(p, func(v *Event) bool {
-		if looked++; looked > MaxScan || len(list) == p.Limit {
+		if looked++; looked > MaxScan {
 			more = true
 			return false
 		}
-		cursor = v.Stamp
 		if f.matchEvent(v) {
 			m, _ := s.messages.Get(v.message)
 			if n := s.eventInfo(v, m); f.match(n.ID, n.Content) {
+				if len(list) == p.Limit {
+					more = true
+					return false
+				}
 				list = append(list, n)
 			}
 		}
+		cursor = v.Stamp
 		return true
 	})
 	return list, cursor, more
@@ -198,14 +202,18 @@ func (s *Store) DeadLetters(ids []Stamp, f *Filter, p Page) (list []DeadInfo, cu
 	}
 	looked := 0
 	visit := func(t Stamp, d *Dead) bool {
-		if looked++; looked > MaxScan || len(list) == p.Limit {
+		if looked++; looked > MaxScan {
 			more = true
 			return false
 		}
-		cursor = t
 		if s.matchDead(f, d) {
+			if len(list) == p.Limit {
+				more = true
+				return false
+			}
 			list = append(list, s.deadInfo(d))
 		}
+		cursor = t
 		return true
 	}
 	if !p.Newest {

@@ -47,6 +47,8 @@ type request struct {
 	// path are the segments behind /v2/, still escaped; query is raw.
 	path, query string
 	byToken     bool
+	// groups are the defaults of URL groups that the request has read so far.
+	groups map[string]fields
 }
 
 // ServeHTTP answers a request whose path begins with /v2.
@@ -118,6 +120,10 @@ func (q *request) route() {
 		err = q.schedules(rest)
 	case "queues":
 		err = q.queues(rest)
+	case "topics":
+		err = q.topics(rest)
+	case "dlq":
+		err = q.dlq(rest)
 	case "keys":
 		err = q.keys(strings.Trim(rest, "/"))
 	default:

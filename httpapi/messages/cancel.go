@@ -92,9 +92,9 @@ func readSelection(query string, body []byte) (s selection, err error) {
 				}
 			}
 		case "count":
-			n, err := strconv.Atoi(list[0])
+			n, err := strconv.Atoi(one(list))
 			if err != nil || n < 1 || n > maxCancel {
-				return s, invalid("invalid count %q: 1 to %d is wanted", list[0], maxCancel)
+				return s, invalid("invalid count %q: 1 to %d is wanted", one(list), maxCancel)
 			}
 			s.count = n
 		default:
@@ -121,6 +121,7 @@ func readBody(body []byte, values url.Values) error {
 		if !ok {
 			list = []any{v}
 		}
+		values[name] = append([]string{}, values[name]...) // an empty list is a list
 		for _, one := range list {
 			switch one := one.(type) {
 			case string:
@@ -147,9 +148,9 @@ func readFilter(f *queue.Filter, name string, list []string) (err error) {
 	case name == "url": // may hold commas
 		f.URLs = append(f.URLs, list...)
 	case name == "fromDate":
-		f.From, err = readMillis(name, list[0])
+		f.From, err = readMillis(name, one(list))
 	case name == "toDate":
-		f.To, err = readMillis(name, list[0])
+		f.To, err = readMillis(name, one(list))
 	default:
 		return invalid("unknown filter %q", name)
 	}

@@ -31,6 +31,9 @@ type call struct {
 	queue              string
 	body               []byte
 	callerIP           string
+	// defaults reads those of a URL group that are about the call, see ofCall; nil for
+	// none.
+	defaults func(group string) (fields, error)
 	// byToken: the request was authorized by a parameter, so that its Authorization
 	// header belongs to whoever sent it.
 	byToken bool
@@ -48,6 +51,13 @@ func (p *Parser) read(c *call, f fields, rest string) (out queue.Publication, er
 	to, err := p.readDestination(c.destination, rest)
 	if err != nil {
 		return out, err
+	}
+	if to.group != "" && c.defaults != nil {
+		base, err := c.defaults(to.group)
+		if err != nil {
+			return out, err
+		}
+		f.over(base)
 	}
 	if c.queue != "" {
 		f["queue-name"] = []string{c.queue}

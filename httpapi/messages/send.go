@@ -25,6 +25,7 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	}
 	p, f, err := q.Parser.publication(&call{
 		destination: destination, query: q.query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
+		defaults: q.callDefaults,
 	})
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func partOf(all []queue.Publication) (n int) {
 }
 
 func (q *request) publicationOf(m *item) (queue.Publication, error) {
-	c := &call{destination: m.Destination, header: http.Header{}, callerIP: q.callerIP()}
+	c := &call{destination: m.Destination, header: http.Header{}, callerIP: q.callerIP(), defaults: q.callDefaults}
 	for name, values := range m.Headers {
 		c.header[canonical(name)] = append(c.header[canonical(name)], values...)
 	}

@@ -1,0 +1,127 @@
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"trireme/cluster"
+	"trireme/egress"
+	"trireme/fsm"
+	"trireme/fsm/queue"
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+	"trireme/httpapi/messages"
+	"trireme/scheduler"
+)
+
+// office is a client of /v2 at nodes that deliver, and the destination they deliver to.
+type office struct {
+	*mail
+	// url of the destination: a path that begins with /ok is answered with 200, others
+	// with 500.
+	url string
+	mu  sync.Mutex
+	got []string // method, path and body of the requests
+}
+
+func startOffice(t *testing.T, adjust ...func(*messages.Parser)) *office {
+	t.Helper()
+	prefixes := []string{"Svc", "Upstash"}
+	parser := &messages.Parser{Prefixes: prefixes}
+	for _, f := range adjust {
+		f(parser)
+	}
+	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	var mu sync.Mutex
+	var couriers []*scheduler.Scheduler
+	deliver := func(ctx context.Context, n *cluster.Node) {
+		s := scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: scheduler.NewSender(scheduler.SenderOptions{
+			Transport: transport, Prefixes: prefixes, Keys: func() queue.Keys { return scheduler.Keys(n) },
+		})})
+		mu.Lock()
+		couriers = append(couriers, s)
+		mu.Unlock()
+		s.Run(ctx)
+	}
+	nodes := httpapitest.ServeNodesLed(t, 3, deliver, func(o *httpapi.Options) { o.Messages = parser })
+	p := &office{mail: &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken}}
+	destination := httptest.NewServer(p)
+	p.url = destination.URL
+	t.Cleanup(func() {
+		ended, end := context.WithCancel(context.Background())
+		end()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, s := range couriers {
+			s.Close(ended)
+		}
+		transport.Close()
+		destination.Close()
+	})
+	if _, err := fsm.Do(t.Context(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// ServeHTTP is the destination.
+func (p *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // a request cut short has the body that came
+	p.mu.Lock()
+	p.got = append(p.got, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Mine")+" "+string(body))
+	p.mu.Unlock()
+	w.Header().Set("X-Answer", "yes")
+	if !strings.HasPrefix(r.URL.Path, "/ok") {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+	io.WriteString(w, "answer")
+}
+
+func (p *office) requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.got...)
+}
+
+// publish publishes a message to the destination and gives its id.
+func (p *office) publish(path, body string, header ...string) string {
+	p.Helper()
+	id, _ := p.object(p.want(200, "", "POST", "/v2/publish/"+p.url+path, body, header...))["messageId"].(string)
+	return id
+}
+
+// until asks until the answer is as wanted, and gives it.
+func (p *office) until(path string, good func(map[string]any) bool) map[string]any {
+	p.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		got := p.object(p.want(200, "", "GET", path, ""))
+		if good(got) {
+			return got
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("%s stays %v", path, got)
+		}
+	}
+}
+
+// listOf are the elements of a list in an answer.
+func listOf(answer map[string]any, name string) (list []map[string]any) {
+	all, _ := answer[name].([]any)
+	for _, v := range all {
+		n, _ := v.(map[string]any)
+		list = append(list, n)
+	}
+	return list
+}
+
+// long tells whether a list in an answer has n elements.
+func long(name string, n int) func(map[string]any) bool {
+	return func(answer map[string]any) bool { return len(listOf(answer, name)) == n }
+}

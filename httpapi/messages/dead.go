@@ -1,0 +1,228 @@
+package messages
+
+import (
+	"net/http"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/queue"
+)
+
+// deadLetter is a dead letter as clients read it: the message, and how its last attempt
+// went.
+type deadLetter struct {
+	*message
+	DlqID              string              `json:"dlqId"`
+	ResponseStatus     int                 `json:"responseStatus"`
+	ResponseHeader     map[string][]string `json:"responseHeader,omitempty"`
+	ResponseBody       string              `json:"responseBody,omitempty"`
+	ResponseBodyBase64 string              `json:"responseBodyBase64,omitempty"`
+	// Error says why there was no answer. It is ours.
+	Error               string        `json:"error,omitempty"`
+	FailureCallbackInfo *callbackInfo `json:"failureCallbackInfo,omitempty"`
+}
+
+// callbackInfo is how a failure callback went.
+type callbackInfo struct {
+	State           string              `json:"state"`
+	ResponseStatus  int                 `json:"responseStatus,omitempty"`
+	ResponseBody    string              `json:"responseBody,omitempty"`
+	ResponseHeaders map[string][]string `json:"responseHeaders,omitempty"`
+}
+
+func renderDead(d *queue.DeadInfo) *deadLetter {
+	n := &deadLetter{
+		message: render(d.Message.ID, d.Message.Content), DlqID: d.Stamp.String(), Error: d.Error,
+		ResponseStatus: d.Response.Status, ResponseHeader: headerMap(d.Response.Header, nil),
+	}
+	n.ResponseBody, n.ResponseBodyBase64 = bodyText(d.Response.Body, nil)
+	if d.Callback.State != queue.CallbackNone {
+		n.FailureCallbackInfo = &callbackInfo{State: d.Callback.State.String()}
+	}
+	if p := d.Callback.Response; p != nil {
+		n.FailureCallbackInfo.ResponseStatus, n.FailureCallbackInfo.ResponseHeaders = p.Status, headerMap(p.Header, nil)
+		n.FailureCallbackInfo.ResponseBody = strings.ToValidUTF8(string(p.Body), "\uFFFD")
+	}
+	return n
+}
+
+// dlq answers /v2/dlq and what is below it.
+func (q *request) dlq(rest string) error {
+	id, below, deep := strings.Cut(strings.Trim(rest, "/"), "/")
+	retry := strings.EqualFold(id, "retry")
+	switch method := q.r.Method; {
+	case retry && (method != http.MethodPost || strings.Contains(below, "/")):
+		return errMethod
+	case retry && deep:
+		return q.retryOne(unescapePath(below))
+	case retry:
+		return q.retryMany()
+	case deep:
+		return errNoPath
+	case id == "" && method == http.MethodGet:
+		return q.listDead()
+	case id == "" && method == http.MethodDelete:
+		return q.deleteMany()
+	case id != "" && method == http.MethodGet:
+		return q.getDead(unescapePath(id))
+	case id != "" && method == http.MethodDelete:
+		return q.deleteOne(unescapePath(id))
+	}
+	return errMethod
+}
+
+func noDeadLetter(id string) *Error {
+	return &Error{http.StatusNotFound, "dlq message " + id + " not found"}
+}
+
+func (q *request) getDead(text string) error {
+	t, ok := queue.ParseStamp(text)
+	if !ok {
+		return noDeadLetter(text)
+	}
+	var n *deadLetter
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		if d, ok := v.Messages().DeadLetter(t); ok {
+			n = renderDead(&d)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return noDeadLetter(text)
+	}
+	q.answer(http.StatusOK, n)
+	return nil
+}
+
+// listDead answers a page of dead letters. One read looks at a bounded number of them, so
+// that a page may take several.
+func (q *request) listDead() error {
+	chosen, err := q.readDead(q.query, true)
+	if err != nil {
+		return err
+	}
+	all, page, more := []*deadLetter{}, chosen.page, !chosen.none
+	for more && len(all) < chosen.page.Limit {
+		page.Limit = chosen.page.Limit - len(all)
+		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+			var list []queue.DeadInfo
+			list, page.After, more = v.Messages().DeadLetters(chosen.dead, &chosen.filter, page)
+			for i := range list {
+				all = append(all, renderDead(&list[i]))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	q.answer(http.StatusOK, struct {
+		Cursor   string        `json:"cursor,omitempty"`
+		Messages []*deadLetter `json:"messages"`
+	}{cursorText(page.After, more), all})
+	return nil
+}
+
+// cursorText is the cursor of the page that follows, empty on the last one.
+func cursorText(t queue.Stamp, more bool) string {
+	if !more {
+		return ""
+	}
+	return t.String()
+}
+
+func (q *request) deleteOne(text string) error {
+	t, ok := queue.ParseStamp(text)
+	if !ok {
+		return noDeadLetter(text)
+	}
+	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.DeleteDead, queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}); err != nil {
+		return err
+	}
+	q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// deleteMany deletes one page of the dead letters that the request chooses.
+func (q *request) deleteMany() error {
+	chosen, err := q.readDead(q.query, false)
+	if err != nil {
+		return err
+	}
+	n, total, more := chosen.selection(), 0, !chosen.none
+	for more && total < chosen.page.Limit {
+		n.Limit = chosen.page.Limit - total
+		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.DeleteDead, n)
+		if err != nil {
+			return err
+		}
+		total += out.Count
+		n.After, more = out.Cursor, out.More
+	}
+	q.answer(http.StatusOK, struct {
+		Deleted int    `json:"deleted"`
+		Cursor  string `json:"cursor,omitempty"`
+	}{total, cursorText(n.After, more)})
+	return nil
+}
+
+// overrides are the options that the headers of a retry put in place of the original's,
+// and the query string without those that stand there.
+func (q *request) overrides() (o queue.Options, query string, err error) {
+	asked, query := splitQuery(q.query, q.Parser.Prefixes)
+	o, err = readOptions(readFields(q.r.Header, q.Parser.Prefixes).over(asked), nil)
+	if err != nil {
+		return o, query, err
+	}
+	return o, query, q.Parser.checkCallbacks(&queue.Publication{Options: o})
+}
+
+func (q *request) retryOne(text string) error {
+	t, ok := queue.ParseStamp(text)
+	if !ok {
+		return noDeadLetter(text)
+	}
+	o, _, err := q.overrides()
+	if err != nil {
+		return err
+	}
+	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RetryDead, queue.DeadRetry{
+		DeadSelection: queue.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}, Options: o,
+	})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusCreated, published{MessageID: out.Messages[0].ID.String()})
+	return nil
+}
+
+// retryMany publishes one page of the dead letters that the request chooses anew.
+func (q *request) retryMany() error {
+	o, query, err := q.overrides()
+	if err != nil {
+		return err
+	}
+	chosen, err := q.readDead(query, false)
+	if err != nil {
+		return err
+	}
+	all, more := []published{}, !chosen.none
+	n := queue.DeadRetry{DeadSelection: chosen.selection(), Options: o}
+	for more && len(all) < chosen.page.Limit {
+		n.Limit = chosen.page.Limit - len(all)
+		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RetryDead, n)
+		if err != nil {
+			return err
+		}
+		for _, m := range out.Messages {
+			all = append(all, published{MessageID: m.ID.String()})
+		}
+		n.After, more = out.Cursor, out.More
+	}
+	q.answer(http.StatusCreated, struct {
+		Cursor    string      `json:"cursor,omitempty"`
+		Responses []published `json:"responses"`
+	}{cursorText(n.After, more), all})
+	return nil
+}

@@ -1,0 +1,203 @@
+package messages
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/queue"
+)
+
+// topic is a URL group as clients read it.
+type topic struct {
+	// ID is ours: it is taken wherever the name is.
+	ID        string              `json:"id"`
+	Name      string              `json:"name"`
+	CreatedAt int64               `json:"createdAt"`
+	UpdatedAt int64               `json:"updatedAt"`
+	Endpoints []endpoint          `json:"endpoints"`
+	Headers   map[string][]string `json:"headers,omitempty"`
+}
+
+// endpoint is one destination of a URL group, in requests and answers.
+type endpoint struct {
+	Name string `json:"name,omitempty"`
+	URL  string `json:"url,omitempty"`
+}
+
+func renderTopic(g *queue.Group) topic {
+	n := topic{ID: g.ID, Name: g.Name, CreatedAt: g.Created, UpdatedAt: g.Updated, Endpoints: []endpoint{}, Headers: headerMap(g.Header, nil)}
+	for _, e := range g.Endpoints {
+		n.Endpoints = append(n.Endpoints, endpoint{e.Name, e.URL})
+	}
+	return n
+}
+
+// topics answers /v2/topics and what is below it.
+func (q *request) topics(rest string) error {
+	name, below, deep := strings.Cut(strings.Trim(rest, "/"), "/")
+	name = unescapePath(name)
+	switch method := q.r.Method; {
+	case deep && !strings.EqualFold(below, "endpoints"):
+		return errNoPath
+	case deep && method == http.MethodPost:
+		return q.changeEndpoints(name, queue.ActAddEndpoints)
+	case deep && method == http.MethodDelete:
+		return q.changeEndpoints(name, queue.ActRemoveEndpoints)
+	case deep:
+	case name == "" && method == http.MethodGet:
+		return q.listTopics()
+	case name == "":
+	case method == http.MethodGet:
+		return q.getTopic(name)
+	case method == http.MethodPatch:
+		return q.setTopicHeaders(name)
+	case method == http.MethodDelete:
+		return q.changeTopic(queue.GroupChange{Name: name, Act: queue.ActDelete})
+	}
+	return errMethod
+}
+
+func (q *request) changeTopic(n queue.GroupChange) error {
+	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeGroup, n); err != nil {
+		return err
+	}
+	q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// changeEndpoints adds or removes the endpoints that the body lists.
+func (q *request) changeEndpoints(name string, act queue.Act) error {
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	var asked struct {
+		Endpoints *[]endpoint `json:"endpoints"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil || asked.Endpoints == nil {
+		return invalid("invalid endpoints: an object with a list of endpoints is wanted")
+	}
+	n := queue.GroupChange{Name: name, Act: act}
+	for _, e := range *asked.Endpoints {
+		if act == queue.ActAddEndpoints {
+			if e.URL, err = q.Parser.endpointURL(e.URL); err != nil {
+				return err
+			}
+		}
+		n.Endpoints = append(n.Endpoints, queue.Endpoint{Name: e.Name, URL: e.URL})
+	}
+	return q.changeTopic(n)
+}
+
+// endpointURL judges the URL of an endpoint like that of a destination.
+func (p *Parser) endpointURL(text string) (string, error) {
+	if text == "" {
+		return "", errNoDestination
+	}
+	repaired, ok := repairURL(text)
+	if !ok {
+		return "", errScheme
+	}
+	return repaired, p.checkURL(repaired)
+}
+
+// setTopicHeaders sets the defaults of what is published to a group.
+func (q *request) setTopicHeaders(name string) error {
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	var asked struct {
+		Headers *map[string]oneOrMore `json:"headers"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil || asked.Headers == nil {
+		return invalid("invalid topic: an object with headers is wanted")
+	}
+	n := queue.GroupChange{Name: name, Act: queue.ActSetHeaders}
+	header := http.Header{}
+	for name, values := range *asked.Headers {
+		header[canonical(name)] = append(header[canonical(name)], values...)
+	}
+	var kept []queue.Field
+	for _, v := range header["Content-Type"] {
+		kept = append(kept, queue.Field{Name: "Content-Type", Value: v})
+	}
+	if n.Options, err = readOptions(readFields(header, q.Parser.Prefixes), kept); err != nil {
+		return err
+	}
+	if err := q.Parser.checkCallbacks(&queue.Publication{Options: n.Options}); err != nil {
+		return err
+	}
+	for _, name := range fields(header).names() {
+		for _, v := range header[name] {
+			n.Header = append(n.Header, queue.Field{Name: name, Value: v})
+		}
+	}
+	return q.changeTopic(n)
+}
+
+func (q *request) listTopics() error {
+	all := []topic{}
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		list := v.Messages().Groups()
+		for i := range list {
+			all = append(all, renderTopic(&list[i]))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, all)
+	return nil
+}
+
+func (q *request) getTopic(name string) error {
+	n, found, err := q.topic(name)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return &Error{http.StatusNotFound, "topic " + name + " not found"}
+	}
+	q.answer(http.StatusOK, renderTopic(&n))
+	return nil
+}
+
+func (q *request) topic(name string) (n queue.Group, found bool, err error) {
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { n, found = v.Messages().Group(name) })
+	return n, found, err
+}
+
+// ofCall are the defaults of a group that are about the call itself, not about the
+// message that it makes: they count while the call is read.
+var ofCall = []string{"header-forward", "content-based-deduplication"}
+
+// callDefaults are the fields of ofCall that a group names; a group is read once in a
+// request.
+func (q *request) callDefaults(name string) (fields, error) {
+	if f, known := q.groups[name]; known {
+		return f, nil
+	}
+	n, _, err := q.topic(name)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{}
+	for _, h := range n.Header {
+		header.Add(h.Name, h.Value)
+	}
+	f := readFields(header, q.Parser.Prefixes)
+	for name := range f {
+		if !slices.Contains(ofCall, name) {
+			delete(f, name)
+		}
+	}
+	if q.groups == nil {
+		q.groups = map[string]fields{}
+	}
+	q.groups[name] = f
+	return f, nil
+}
