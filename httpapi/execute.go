@@ -193,17 +193,29 @@ func (c *call) read() {
 }
 
 // long tells whether the rows may take so long that no write should wait for them: many
-// commands, or one that looks at every key.
+// commands, or a laborious one.
 func (c *call) long() bool {
 	if len(c.rows) > fsm.ShortRead {
 		return true
 	}
 	for _, argv := range c.rows {
-		if len(argv) > 0 && len(argv[0]) == len("KEYS") && command.EqualFold(argv[0], "KEYS") {
+		if len(argv) > 0 && laborious(argv[0]) {
 			return true
 		}
 	}
 	return false
+}
+
+// laborious tells whether the command of that name may look at every key, or at a lot
+// for what it answers.
+func laborious(name []byte) bool {
+	switch len(name) {
+	case len("LCS"):
+		return command.EqualFold(name, "LCS")
+	case len("KEYS"):
+		return command.EqualFold(name, "KEYS") || command.EqualFold(name, "SORT")
+	}
+	return command.EqualFold(name, "SORT_RO")
 }
 
 // readAgain is for a read whose state knew its token no more. If that state could be

@@ -29,8 +29,10 @@ type answer struct {
 	Error  string          `json:"error"`
 }
 
-// busy tells whether an error says that the key exists.
-func busy(text string) bool { return strings.HasPrefix(text, "BUSYKEY") }
+// busy tells whether an error says that the key or library exists.
+func busy(text string) bool {
+	return strings.HasPrefix(text, "BUSYKEY") || strings.HasPrefix(text, "ERR Library '") && strings.HasSuffix(text, "' already exists")
+}
 
 // fatal is the error of a reply that says that everything after it would fail too.
 func fatal(text string) error {

@@ -156,6 +156,10 @@ func (p *pool) key(item *rdb.Item) {
 // functions puts a library into the batch that is filling.
 func (p *pool) functions(code []byte) {
 	p.batch.open(entry{name: "a library of functions", functions: true})
-	p.batch.words("FUNCTION", "LOAD", "REPLACE", string(code))
+	if p.o.Replace {
+		p.batch.words("FUNCTION", "LOAD", "REPLACE", string(code))
+	} else {
+		p.batch.words("FUNCTION", "LOAD", string(code))
+	}
 	p.flushIfFull()
 }

@@ -77,6 +77,7 @@ func fillAll(t *testing.T, s *redisproc.Server) {
 	must(t, s, "SET", "odd \xff\"\\\x01 key", "v")
 	must(t, s, "SET", "with:ttl", "v", "PXAT", "4102444800000")
 	must(t, s, "SET", "gone", "v", "PX", "1")
+	must(t, s, "FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function{function_name='answer', callback=function() return 42 end, flags={'no-writes'}}")
 	for _, n := range []int{1, 50, 700} {
 		for i := range n {
 			element := fmt.Sprint(i)
@@ -177,11 +178,14 @@ func TestImport(t *testing.T) {
 				t.Fatalf("%v: %+v", err, report)
 			}
 			compare(t, content(t, e.Exec), want)
+			if v, err := e.Exec("FCALL", "answer", "0"); err != nil || v.Int() != 42 || report.Libraries != 1 {
+				t.Errorf("a function of the file answers %d %s, %v", v.Int(), v.Text(), err)
+			}
 			if report.Keys != int64(len(want)) || report.Done != report.Keys+report.Expired || report.OtherDatabases[3] != 1 {
 				t.Errorf("%+v", report)
 			}
 			again, err := importer.Run(context.Background(), bytes.NewReader(file), o)
-			if err != nil || again.Keys != 0 || again.Kept != report.Keys {
+			if err != nil || again.Keys != 0 || again.Kept != report.Keys+report.Libraries {
 				t.Errorf("a second run: %v, %+v", err, again)
 			}
 			if _, err := e.Exec("SET", "string:0", "changed"); err != nil {

@@ -30,7 +30,7 @@ type Report struct {
 	Keys      int64            `json:"keys"`
 	Types     map[string]int64 `json:"types"`
 	Libraries int64            `json:"libraries"`
-	// Kept are keys that existed and were left as they were, Expired those past their
+	// Kept are keys and libraries that existed and were left as they were, Expired those past their
 	// deadline, Skipped those passed over as it was asked for.
 	Kept    int64 `json:"kept"`
 	Expired int64 `json:"expired"`
@@ -105,7 +105,7 @@ func (r *Report) Write(w io.Writer) error {
 		out.print("  %10d  %s", r.Types[kind], kind)
 	}
 	out.some(r.Libraries, "libraries of functions taken")
-	out.some(r.Kept, "keys kept as they were, because they exist (--replace overwrites them)")
+	out.some(r.Kept, "keys and libraries kept as they were, because they exist (--replace overwrites them)")
 	out.some(r.Expired, "keys left out, because their time was over")
 	out.some(r.Skipped, "keys skipped, as asked for")
 	for _, db := range slices.Sorted(maps.Keys(r.OtherDatabases)) {

@@ -8,7 +8,7 @@ import (
 
 // maxLCSCells bounds the product of two lengths: what a command may take of a node's
 // time is about a tenth of a second.
-const maxLCSCells = 1 << 25
+const maxLCSCells = 1 << 24
 
 var (
 	errLCSType = reply.Error("ERR The specified keys must contain string values")

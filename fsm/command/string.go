@@ -37,7 +37,7 @@ func stringRows() []Command {
 			Syntax: "INCRBY key increment", Summary: "Increments the integer value of a key by a number; a missing key counts as 0.", Run: incrBy},
 		{Name: "incrbyfloat", Arity: 3, Flags: grow | Fast, Keys: firstKey, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "INCRBYFLOAT key increment", Summary: "Increments the floating-point value of a key by a number; a missing key counts as 0.", Run: incrByFloat},
-		{Name: "lcs", Arity: -3, Flags: ReadOnly | ReadOnlyUser, Keys: twoKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(n*m), where n and m are the lengths of the strings; their product is at most 33,554,432",
+		{Name: "lcs", Arity: -3, Flags: ReadOnly | ReadOnlyUser, Keys: twoKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(n*m), where n and m are the lengths of the strings; their product is at most 16,777,216",
 			Syntax: "LCS key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", Summary: "Returns the longest common subsequence of two strings, its length, or where it stands in them.", Run: lcs},
 		{Name: "mget", Arity: -2, Flags: read, Keys: allKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "MGET key [key ...]", Summary: "Returns the string values of several keys, null for each that is missing or holds another type.", Run: mget},
