@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"runtime"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -134,14 +135,19 @@ func (m *committer) next() ([]*pack, uint64) {
 	return packs, m.term
 }
 
-// leave ends an entry and tells whether no other is under way.
-func (m *committer) leave() bool {
+// idle tells whether one entry is under way and nothing waits for the next.
+func (m *committer) idle() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.underWay == 1 && len(m.queue) == 0
+}
+
+// leave ends an entry.
+func (m *committer) leave() {
 	m.mu.Lock()
 	m.underWay--
-	last := m.underWay == 0
 	m.mu.Unlock()
 	m.nudge()
-	return last
 }
 
 // entry is an entry of this leader, stamped now.
@@ -172,7 +178,7 @@ func (m *committer) commit(term uint64, packs []*pack) {
 	m.wg.Go(func() {
 		outcomes, err := wait(f)
 		m.n.clock.done(e.Stamp)
-		if last := m.leave(); err == nil && last { // otherwise the next entry carries it
+		if err == nil && m.idle() { // otherwise the next entry carries it
 			m.n.tellCommitted(term)
 		}
 		for _, k := range packs {
@@ -182,6 +188,8 @@ func (m *committer) commit(term uint64, packs []*pack) {
 			}
 			k.answer(mine, err, certain(err))
 		}
+		runtime.Gosched() // those answered go first: their next requests may join the next entry
+		m.leave()
 	})
 }
 
