@@ -146,6 +146,9 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 // lead delivers until ctx ends with this node's leadership.
 func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	d.own.learn(ctx, d.settings, node)
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() { d.own.follow(ctx, d.settings, node) })
 	if err := d.keys.found(ctx, node); err != nil && ctx.Err() == nil {
 		d.log.Warn("the signing keys were not written", "error", err)
 	}
