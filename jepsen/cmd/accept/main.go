@@ -50,6 +50,9 @@ var lines = map[string]line{
 	"gateway.5":  {"64 clients, 200 mixed requests each, in all forms and formats", longTests("./httpapi", "TestCrowd", "-full")},
 	"gateway.6":  {"malformed requests over raw sockets", longTests("./httpapi", "TestMalformedRequests.*", "-full")},
 	"gateway.7":  {"amounts moved in transactions while leaders are killed", bank},
+	"families.4": {"ordinary clients of the Redis protocol, unmodified, against three nodes", respClients},
+	"families.5": {"every method of the published client over HTTP, with its values", clientMethods},
+	"families.6": {"100 clients wait on three nodes for 10,000 elements: each once, in turn on a node", blockingPops},
 	"families.9": {"a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
 	"families.2": {"1,000,000 random commands through each door, compared with redis-server", fidelity},
 	"families.3": {"two replicas and a restored third, 1,000,000 random commands", replicas},
@@ -101,7 +104,7 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: dir})
+	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: dir, RESP: strings.HasPrefix(s.line, "families.")})
 	if err != nil {
 		return nil, err
 	}
