@@ -28,20 +28,36 @@ func ReadOnly(ctx context.Context, urls []string, readOnly, token string) (outpu
 	return run(ctx, "redis", "readonly.mjs", urls, "TRIREME_READONLY_TOKEN="+readOnly, "TRIREME_TOKEN="+token)
 }
 
+// Methods runs every method that the Redis client has against the nodes at urls, whose
+// default database opens with token. It empties that database.
+func Methods(ctx context.Context, urls []string, token string) (output []byte, err error) {
+	return run(ctx, "redis", "methods.mjs", urls, "TRIREME_TOKEN="+token)
+}
+
+// Limits runs the published rate limiter and lock, which are built on the Redis client,
+// against the nodes at urls, whose default database opens with token.
+func Limits(ctx context.Context, urls []string, token string) (output []byte, err error) {
+	return run(ctx, "redis", "limits.mjs", urls, "TRIREME_TOKEN="+token)
+}
+
 // Messages runs the program of the client of messages against the nodes at urls, whose
 // /v2 opens with token.
 func Messages(ctx context.Context, urls []string, token string) (output []byte, err error) {
 	return run(ctx, "qstash", "test.mjs", urls, "TRIREME_MESSAGES_TOKEN="+token)
 }
 
-// run runs a program of a folder.
-func run(ctx context.Context, folder, file string, urls []string, env ...string) (output []byte, err error) {
+// run runs a program of a folder; nodes are their URLs.
+func run(ctx context.Context, folder, file string, nodes []string, env ...string) (output []byte, err error) {
+	return runIn(ctx, folder, file, append(env, "TRIREME_URLS="+strings.Join(nodes, ","))...)
+}
+
+func runIn(ctx context.Context, folder, file string, env ...string) (output []byte, err error) {
 	if !Installed() {
 		return nil, ErrNotInstalled
 	}
 	program := exec.CommandContext(ctx, "node", file)
 	program.Dir = filepath.Join(here(), folder)
-	program.Env = append(append(os.Environ(), "TRIREME_URLS="+strings.Join(urls, ",")), env...)
+	program.Env = append(os.Environ(), env...)
 	output, err = program.CombinedOutput()
 	if err != nil {
 		return output, fmt.Errorf("clients: node %s: %w", file, err)
@@ -51,8 +67,8 @@ func run(ctx context.Context, folder, file string, urls []string, env ...string)
 
 // Installed tells whether the clients' packages are there.
 func Installed() bool {
-	for _, name := range []string{"redis", "qstash"} {
-		if _, err := os.Stat(filepath.Join(here(), name, "node_modules", "@upstash", name, "package.json")); err != nil {
+	for _, path := range []string{"redis/node_modules/@upstash/ratelimit", "qstash/node_modules/@upstash/qstash", "resp/node_modules/ioredis"} {
+		if _, err := os.Stat(filepath.Join(here(), filepath.FromSlash(path), "package.json")); err != nil {
 			return false
 		}
 	}

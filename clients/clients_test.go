@@ -60,3 +60,20 @@ func TestRedisClientNoticesFailures(t *testing.T) {
 		t.Fatalf("%v\n%s", err, output)
 	}
 }
+
+// Every method of the client, and what is published on top of it, against three real nodes.
+func TestRedisMethods(t *testing.T) {
+	install(t)
+	nodes := httpapitest.ServeNodes(t, 3, nil)
+	urls := make([]string, len(nodes.Addrs))
+	for i, addr := range nodes.Addrs {
+		urls[i] = "http://" + addr
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	for _, program := range []func(context.Context, []string, string) ([]byte, error){clients.Methods, clients.Limits} {
+		if output, err := program(ctx, urls, httpapitest.Token); err != nil {
+			t.Errorf("%v\n%s", err, output)
+		}
+	}
+}

@@ -186,6 +186,7 @@ func (p *proposer) run(ctx context.Context) {
 		case <-p.wake:
 		case <-tick.C:
 			p.expire()
+			p.announce(ctx)
 		case <-ctx.Done():
 			p.end()
 			return

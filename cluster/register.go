@@ -25,6 +25,20 @@ func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 	return true
 }
 
+// announce registers a node that has something to tell, its RESP port, although it has no
+// request to send: clients of a cluster want to know all ports.
+func (p *proposer) announce(ctx context.Context) {
+	p.mu.Lock()
+	known := p.session != 0 || p.n.opts.RESP == ""
+	p.mu.Unlock()
+	if known {
+		return
+	}
+	if leader, ok := p.n.leader(); ok {
+		p.register(ctx, leader)
+	}
+}
+
 // once sends one request without an identity, which may be applied more than once,
 // and waits for its outcome.
 func (n *Node) once(ctx context.Context, to peerAddr, code uint16, body []byte) (any, error) {

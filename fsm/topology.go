@@ -19,3 +19,14 @@ func (t topology) Members() []command.Member {
 	}
 	return members
 }
+
+// RESPPorts are where clients reach the RESP ports of the nodes, as far as they have one,
+// in the order of the nodes' ids.
+func (v *View) RESPPorts() (all []string) {
+	for _, c := range v.s.sessions {
+		if c.resp != "" {
+			all = append(all, c.resp)
+		}
+	}
+	return all
+}

@@ -158,3 +158,118 @@ test("errors keep their status and text", async () => {
   await assert.rejects(client().publish({ url: "nowhere.example/x" }), { status: 400, message: /endpoint has invalid scheme/ });
   await assert.rejects(client().publish({ urlGroup: "nobody" }), { status: 404, message: /topic nobody not found/ });
 });
+
+// until asks again until an answer is as wanted.
+const until = async (ask, good) => {
+  for (const end = Date.now() + 20_000; ; await new Promise((done) => setTimeout(done, 10))) {
+    const answer = await ask();
+    if (good(answer)) return answer;
+    if (Date.now() > end) throw new Error(`it stays ${JSON.stringify(answer)}`);
+  }
+};
+
+test("URL groups", async () => {
+  const groups = client().urlGroups;
+  await groups.addEndpoints({ name: "group", endpoints: [{ url: `${base}/g1`, name: "the first" }, { url: `${base}/g2` }] });
+  const sent = await client().publishJSON({ urlGroup: "group", body: { n: 1 } });
+  assert.deepEqual(sent.map((m) => m.url), [`${base}/g1`, `${base}/g2`]);
+  await arrived("/g1");
+  const [request] = await arrived("/g2");
+  assert.equal(request.headers["upstash-topic-name"], "group");
+  assert.equal((await client().messages.get(sent[0].messageId)).urlGroup, "group");
+  await groups.removeEndpoints({ name: "group", endpoints: [{ name: "the first" }] });
+  assert.deepEqual((await groups.get("group")).endpoints, [{ url: `${base}/g2` }]);
+  assert.ok((await groups.list()).some((g) => g.name === "group"));
+  await groups.delete("group");
+  await groups.delete("group");
+  await assert.rejects(groups.get("group"), { status: 404 });
+});
+
+test("dead letters are listed, retried and deleted", async () => {
+  refusals.set("/dead", 1000);
+  for (const label of ["d1", "d2", "d3", "d4"]) await client().publish({ url: `${base}/dead`, body: label, retries: 0, label: ["dead", label] });
+  const filter = { label: "dead" };
+  const { messages } = await until(() => client().dlq.listMessages({ filter }), (page) => page.messages.length === 4);
+  assert.deepEqual([messages[0].responseStatus, messages[0].responseBody, messages[0].labels.length], [503, "answer", 2]);
+  const id = (label) => messages.find((m) => m.body === label).dlqId;
+  const first = await client().dlq.listMessages({ filter, count: 3 });
+  const rest = await client().dlq.listMessages({ filter, cursor: first.cursor });
+  assert.deepEqual([first.messages.length, rest.messages.length, rest.cursor], [3, 1, undefined]);
+  assert.equal((await client().dlq.listMessages({ dlqIds: [id("d1"), id("d2")] })).messages.length, 2);
+  refusals.set("/dead", 0);
+  const { responses } = await client().dlq.retry(id("d1"));
+  assert.equal(responses.length, 1);
+  const again = await client().dlq.retry({ filter: { label: "d2", responseStatus: 503, url: `${base}/dead` } });
+  assert.deepEqual([again.responses.length, again.cursor], [1, undefined]);
+  const seen = await arrived("/dead", 6);
+  assert.deepEqual(seen.slice(4).map((r) => r.body).sort(), ["d1", "d2"]);
+  assert.deepEqual(await client().dlq.delete(id("d3")), { deleted: 1 });
+  await assert.rejects(client().dlq.delete(id("d3")), { status: 404 });
+  assert.deepEqual(await client().dlq.deleteMany({ dlqIds: [id("d3"), id("d4")] }), { deleted: 1 });
+  assert.deepEqual(await client().dlq.retry({ filter }), { responses: [], cursor: undefined });
+  await assert.rejects(client().dlq.delete({ filter: { lable: "dead" } }), { status: 400 });
+  await client().dlq.delete({ all: true });
+  assert.deepEqual((await client().dlq.listMessages()).messages, []);
+});
+
+test("logs tell the life of a message", async () => {
+  const { messageId } = await client().publish({ url: `${base}/logged`, retryDelay: "1000", flowControl: { key: "logged", parallelism: 1 }, body: "x" });
+  const { logs } = await until(() => client().logs({ messageIds: [messageId] }), (page) => page.logs.length === 3);
+  assert.deepEqual(logs.map((l) => l.state), ["DELIVERED", "ACTIVE", "CREATED"]);
+  for (const log of logs) assert.deepEqual([log.url, log.retryDelayExpr, log.flowControlKey, log.maxRetries, atob(log.body)], [`${base}/logged`, "1000", "logged", 3, "x"]);
+  const page = await client().logs({ count: 2, filter: { url: `${base}/logged` } });
+  const next = await client().logs({ cursor: page.cursor, filter: { url: `${base}/logged` } });
+  assert.deepEqual([page.logs.length, next.logs.length, next.cursor], [2, 1, undefined]);
+  const { events } = await client().events({ filter: { state: "DELIVERED", host: new URL(base).host, path: "/logged" } });
+  assert.equal(events.length, 1);
+});
+
+test("flow control", async () => {
+  const flow = client().flowControl;
+  await flow.pause("flow");
+  await client().publish({ url: `${base}/flow`, flowControl: { key: "flow", rate: 7, period: 60 } });
+  const held = await until(() => flow.get("flow"), (f) => f.waitListSize === 1);
+  assert.deepEqual([held.isPaused, held.rateMax, held.ratePeriod, held.parallelismMax], [true, 7, 60, 0]);
+  await flow.pin("flow", { parallelism: 3, rate: 5, period: 30 });
+  await flow.resume("flow");
+  await arrived("/flow");
+  const pinned = await until(() => flow.get("flow"), (f) => f.rateCount === 1);
+  assert.deepEqual([pinned.parallelismMax, pinned.rateMax, pinned.isPinnedParallelism, pinned.isPinnedRate], [3, 5, true, true]);
+  await flow.resetRate("flow");
+  assert.equal((await flow.get("flow")).rateCount, 0);
+  await flow.unpin("flow", { parallelism: true });
+  const unpinned = await flow.get("flow");
+  assert.deepEqual([unpinned.isPinnedParallelism, unpinned.isPinnedRate], [false, true]);
+  const { parallelismMax, parallelismCount } = await flow.getGlobalParallelism();
+  assert.deepEqual([typeof parallelismMax, typeof parallelismCount], ["number", "number"]);
+  await assert.rejects(flow.get("nothing"), { status: 404 });
+});
+
+test("messages are cancelled by ids, by filters, and all", async () => {
+  await until(() => client().messages.cancel({ all: true }), ({ cancelled }) => cancelled === 0); // what the tests before have left
+  const later = async (label) => (await client().publish({ url: `${base}/c`, delay: 1000, label })).messageId;
+  const [a, b, c, d, e] = [await later("a"), await later("b"), await later("c"), await later("d"), await later("e")];
+  const f = await later("f");
+  assert.deepEqual(await client().messages.cancel(a), { cancelled: 1 });
+  assert.deepEqual(await client().messages.cancel([a, b]), { cancelled: 1 });
+  assert.deepEqual(await client().messages.cancel({ filter: { label: ["c", "x"], host: new URL(base).host } }), { cancelled: 1 });
+  assert.equal(await client().messages.deleteMany([c, d]), 1);
+  assert.deepEqual(await client().messages.cancel({ all: true }), { cancelled: 2 });
+  assert.equal(await client().messages.deleteAll(), 0);
+  for (const id of [e, f]) await until(() => client().logs({ messageIds: [id] }), ({ logs }) => logs[0].state === "CANCELED");
+});
+
+test("queues are listed and paused, batches are raw", async () => {
+  const queue = client().queue({ queueName: "paused" });
+  await queue.upsert({ parallelism: 2, paused: true });
+  await queue.enqueue({ url: `${base}/queued`, body: "x" });
+  assert.deepEqual([(await queue.get()).lag, (await queue.get()).paused], [1, true]);
+  await queue.resume();
+  await arrived("/queued");
+  await queue.pause();
+  assert.ok((await queue.list()).some((q) => q.name === "paused" && q.paused));
+  await queue.delete();
+  const [sent] = await client().batch([{ url: `${base}/raw`, body: "raw", method: "PUT", headers: { "X-Mine": "1" } }]);
+  const [request] = await arrived("/raw");
+  assert.deepEqual([request.method, request.body, request.headers["x-mine"], request.headers["upstash-message-id"]], ["PUT", "raw", "1", sent.messageId]);
+});

@@ -34,6 +34,7 @@ type deliverySettings struct {
 	APIs              []string
 	Senders           int
 	SendersPerHost    int
+	SpecLiteral       bool
 }
 
 // deliveryFlags declares them.
@@ -45,6 +46,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names, and has to refuse what they must not reach")
 	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of further root certificates for deliveries")
 	f.StringArrayVar(&d.APIs, "api", nil, "`NAME=URL` of an API destination; its token is TRIREME_API_NAME_TOKEN")
+	f.BoolVar(&d.SpecLiteral, "spec-literal", false, "events in the specification's form: time as a text, and CANCELLED; existing clients want the default")
 	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "most delivery `ATTEMPTS` under way")
 	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "most delivery `ATTEMPTS` under way to one host (default: a tenth of --senders)")
 }
@@ -144,6 +146,9 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 // lead delivers until ctx ends with this node's leadership.
 func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	d.own.learn(ctx, d.settings, node)
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() { d.own.follow(ctx, d.settings, node) })
 	if err := d.keys.found(ctx, node); err != nil && ctx.Err() == nil {
 		d.log.Warn("the signing keys were not written", "error", err)
 	}

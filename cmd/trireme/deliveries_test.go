@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"net/netip"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"trireme/cluster"
+	"trireme/cluster/clustertest"
 	"trireme/egress"
 	"trireme/fsm/backoff"
 )
@@ -87,5 +92,40 @@ func TestOwnListenersAreResolved(t *testing.T) {
 	}
 	if all := resolve(t.Context(), "off"); len(all) != 0 {
 		t.Error(all)
+	}
+}
+
+// TestOwnRESPPortsAreFollowed starts nodes that register RESP ports, and one of them again
+// with another.
+func TestOwnRESPPortsAreFollowed(t *testing.T) {
+	ports := map[string]string{"n1": "127.0.0.1:6001", "n2": "127.0.0.1:6002", "n3": "127.0.0.1:6003"}
+	c := clustertest.Start(t, 3, func(o *cluster.Options) { o.RESP = ports[o.NodeID] })
+	own := &ownAddresses{}
+	ctx, cancel := context.WithCancel(t.Context())
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer cancel()
+	s := &settings{RESP: "127.0.0.1:6004"}
+	own.learn(ctx, s, c.Nodes[0])
+	if !own.has(netip.MustParseAddrPort(s.RESP)) {
+		t.Error("the node's own port is not known")
+	}
+	following.Go(func() { own.follow(ctx, s, c.Nodes[0]) })
+	for _, want := range []string{"127.0.0.1:6001", "127.0.0.1:6002", "127.0.0.1:6003"} {
+		known(t, own, want)
+	}
+	c.Stop(2)
+	ports["n3"] = "127.0.0.1:6005"
+	c.StartAll()
+	known(t, own, "127.0.0.1:6005")
+}
+
+// known waits until an address is one of the own.
+func known(t *testing.T, own *ownAddresses, want string) {
+	t.Helper()
+	for end := time.Now().Add(patience); !own.has(netip.MustParseAddrPort(want)); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s is not known", want)
+		}
 	}
 }

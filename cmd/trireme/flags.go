@@ -90,7 +90,6 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
 	deliveryFlags(f, &s.Deliveries)
-	laterFlags(f)
 }
 
 // edgeFlags declares the limits of this node's HTTP listener.
@@ -124,20 +123,11 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 	later(f, "cluster-key", "TLS between nodes", "key `FILE` of the cluster port")
 }
 
-// laterFlags declares the flags of parts that this version doesn't have.
-func laterFlags(f *pflag.FlagSet) {
-	f.Bool("spec-literal", false, "answer in the specification's form where clients expect another (not built yet)")
-	markLater(f, "spec-literal", "messages and workflows")
-}
-
 const laterAnnotation = "later"
 
+// later declares a flag of a part that this version doesn't have.
 func later(f *pflag.FlagSet, name, part, usage string) {
 	f.String(name, "", usage+" (not built yet)")
-	markLater(f, name, part)
-}
-
-func markLater(f *pflag.FlagSet, name, part string) {
 	f.Lookup(name).Annotations = map[string][]string{laterAnnotation: {part}}
 }
 

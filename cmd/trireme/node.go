@@ -130,7 +130,7 @@ func closeAll(listeners ...net.Listener) (failed error) {
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
 		Engine: n.engine, Meter: n.meter, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
-		Messages: &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed},
+		Messages: &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
 		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
 		Limits:       n.Limits,
 		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),

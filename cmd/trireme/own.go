@@ -4,11 +4,13 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"trireme/cluster"
+	"trireme/fsm"
 )
 
 // ownAddresses are the listeners of the cluster's inside, which no delivery may reach.
@@ -26,12 +28,12 @@ func (o *ownAddresses) has(at netip.AddrPort) bool {
 const resolveTime = 2 * time.Second
 
 // learn finds them out anew, as far as the names of nodes can be resolved now: the
-// cluster and gossip ports of every node, and every port but that of the HTTP API of
-// this one.
+// cluster, gossip and RESP ports of every node, and every port but that of the HTTP API
+// of this one.
 func (o *ownAddresses) learn(ctx context.Context, s *settings, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
-	texts := []string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof}
+	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respPorts(node)...)
 	for _, one := range node.Status(ctx).Nodes {
 		texts = append(texts, one.Cluster, one.Gossip)
 	}
@@ -42,6 +44,32 @@ func (o *ownAddresses) learn(ctx context.Context, s *settings, node *cluster.Nod
 		}
 	}
 	o.known.Store(&known)
+}
+
+// followEvery is how often the leader looks whether a node has come with a new RESP port.
+const followEvery = time.Second
+
+// follow learns anew whenever a node registers another RESP port, until ctx ends.
+func (o *ownAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for last := respPorts(node); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if now := respPorts(node); !slices.Equal(now, last) {
+			o.learn(ctx, s, node)
+			last = now
+		}
+	}
+}
+
+// respPorts are where clients reach the RESP ports of all nodes that have one.
+func respPorts(node *cluster.Node) (all []string) {
+	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { all = v.RESPPorts() })
+	return all
 }
 
 // resolve gives the addresses of a listener's text; one that listens everywhere is on

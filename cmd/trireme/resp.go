@@ -43,6 +43,11 @@ func (s *settings) checkRESP() error {
 	if !loopback(s.RESP) && s.TLSCert == "" {
 		return usagef("--resp %s is not on loopback and needs --tls-cert and --tls-key: passwords travel on it", s.RESP)
 	}
+	if s.RESPAdvertise != "" {
+		if err := checkAddress("resp-advertise", s.RESPAdvertise); err != nil {
+			return err
+		}
+	}
 	return checkAddress("resp", s.RESP)
 }
 

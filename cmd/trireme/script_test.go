@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 //	answers HOST:PORT                 waits until a node there answers
 //	stale URL TOKEN                   reads stale until that is refused, which it is not at first
 //	client URLS TOKEN                 runs the published JavaScript client
+//	lists COUNT URL TOKEN             waits until CLUSTER NODES names that many RESP ports
 //	moves ID                          hands leadership to that node, until status says so
 //	nodes FILE                        sets N1, N1PID and so on from what local-cluster prints
 //	gone PID…                         waits until the processes have ended
@@ -69,7 +70,7 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused,
-			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "stale": stale, "moves": moves,
+			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "stale": stale, "moves": moves, "lists": lists,
 		},
 	})
 }
@@ -188,6 +189,25 @@ func stale(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("stale reads still work in time")
+}
+
+func lists(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		req, err := http.NewRequest("GET", args[1]+"/cluster/nodes", nil)
+		ts.Check(err)
+		req.Header.Set("Authorization", "Bearer "+args[2])
+		resp, err := http.DefaultClient.Do(req)
+		ts.Check(err)
+		text, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		ts.Check(err)
+		if strings.Count(string(text), " 127.0.0.1:") == want {
+			return
+		}
+	}
+	ts.Fatalf("CLUSTER NODES does not name %d ports in time", want)
 }
 
 func client(ts *testscript.TestScript, _ bool, args []string) {

@@ -152,7 +152,7 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 5))
 	for i := range randomCommands {
 		if random.IntN(20) == 0 {
-			now = passDeadlines(ours, now+random.Int64N(2000))
+			now = passDeadlines(ours.m, now+random.Int64N(2000))
 			ear.pass(now, ours, events, gone)
 		}
 		s := randomStep(random)

@@ -173,6 +173,9 @@ func readRESP3(in *bufio.Reader) (reply.Value, error) {
 	case '$', '=':
 		return readText(in, line[0], n)
 	case '*', '~', '>':
+		if n < 0 {
+			return reply.Nil(), nil
+		}
 		elems, err := readElems(in, n)
 		return map[byte]func(...reply.Value) reply.Value{'*': reply.Array, '~': reply.Set, '>': reply.Push}[line[0]](elems...), err
 	case '%':

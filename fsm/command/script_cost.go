@@ -3,14 +3,22 @@ package command
 import (
 	"math"
 
+	"trireme/fsm/keyspace"
 	"trireme/fsm/script/lua"
 )
 
 // What a command costs a script beyond its words and its reply, which the script engine
 // counts: the elements that it looks at without showing them.
 
-// bytesPerStep is how many logical bytes of a value are looked at for one step.
-const bytesPerStep = 64
+// How many logical bytes of a value are looked at for one step: of a text, and of what
+// has elements.
+const (
+	textPerStep     = 64
+	elementsPerStep = 6
+)
+
+// pagesCost is what a write at an offset costs, which makes pages.
+const pagesCost = 400
 
 // wholeValues are commands that look at all of the values of their keys.
 var wholeValues = map[string]bool{
@@ -36,8 +44,16 @@ func (r *running) charge(b *lua.Budget, c *Command, argv [][]byte) {
 		steps = int64(tx.DB.Len())
 	case wholeValues[c.Name] || c.Group == "json":
 		for _, i := range c.Keys.Positions(argv) {
-			steps += tx.DB.Find(tx.Env, argv[i]).Size() / bytesPerStep
+			o := tx.DB.Find(tx.Env, argv[i])
+			if o.Type() == keyspace.String {
+				steps += o.Size() / textPerStep
+			} else {
+				steps += o.Size() / elementsPerStep
+			}
 		}
+	}
+	if c.reach(argv) > 0 {
+		steps += pagesCost
 	}
 	b.Step(int(min(steps, math.MaxInt32)))
 }

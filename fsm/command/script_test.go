@@ -101,6 +101,7 @@ var ways = []struct {
 	{"transactions", inTransactions},
 	{"snapshots", throughSnapshots},
 	{"replicas", onReplicas},
+	{"lua", fromLua},
 }
 
 func plainly(t *testing.T, steps []scripttest.Step) {

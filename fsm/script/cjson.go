@@ -33,9 +33,9 @@ func jsonLibrary(vm *lua.State, c *jsonConfig) *lua.Table {
 	vm.Register(t, []lua.Named{
 		{Name: "encode", Run: func(vm *lua.State, args []lua.Value) {
 			one(vm, args)
-			e := encoder{vm: vm, config: c}
+			e := encoder{vm: vm, config: c, out: vm.NewBuffer()}
 			e.value(args[0], 0)
-			vm.Return(vm.String(string(e.out)))
+			vm.Return(e.out.String())
 		}},
 		{Name: "decode", Run: func(vm *lua.State, args []lua.Value) {
 			one(vm, args)
@@ -147,13 +147,10 @@ func (c *jsonConfig) invalid(vm *lua.State, args []lua.Value) {
 type encoder struct {
 	vm     *lua.State
 	config *jsonConfig
-	out    []byte
+	out    *lua.Buffer
 }
 
-func (e *encoder) write(s string) {
-	e.vm.Alloc(len(s))
-	e.out = append(e.out, s...)
-}
+func (e *encoder) write(s string) { e.out.Write(s) }
 
 func (e *encoder) refuse(v lua.Value, reason string) {
 	e.vm.Errorf("Cannot serialise " + v.Type() + ": " + reason)
@@ -196,8 +193,7 @@ func (e *encoder) number(v lua.Value, n float64) {
 			return
 		}
 	}
-	e.vm.Alloc(16)
-	e.out = lua.AppendNumber(e.out, n, e.config.precision)
+	e.write(string(lua.AppendNumber(make([]byte, 0, 32), n, e.config.precision)))
 }
 
 func (e *encoder) table(v lua.Value, t *lua.Table, depth int) {
@@ -264,20 +260,25 @@ func (e *encoder) object(t *lua.Table, depth int) {
 }
 
 func (e *encoder) text(s string) {
-	e.vm.Alloc(len(s) + 2)
-	e.out = append(e.out, '"')
+	e.out.Byte('"')
+	plain := 0 // what stands before it is written
 	for i := range len(s) {
 		c := s[i]
-		switch at := strings.IndexByte("\"\\/\b\f\n\r\t", c); {
-		case at >= 0:
-			e.out = append(e.out, '\\', `"\/bfnrt`[at])
-		case c < ' ' || c == 127:
-			e.vm.Alloc(5)
-			e.out = append(e.out, `\u00`...)
-			e.out = append(e.out, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		default:
-			e.out = append(e.out, c)
+		at := strings.IndexByte("\"\\/\b\f\n\r\t", c)
+		if at < 0 && c >= ' ' && c != 127 {
+			continue
 		}
+		e.write(s[plain:i])
+		plain = i + 1
+		if at >= 0 {
+			e.out.Byte('\\')
+			e.out.Byte(`"\/bfnrt`[at])
+			continue
+		}
+		e.write(`\u00`)
+		e.out.Byte("0123456789abcdef"[c>>4])
+		e.out.Byte("0123456789abcdef"[c&15])
 	}
-	e.out = append(e.out, '"')
+	e.write(s[plain:])
+	e.out.Byte('"')
 }

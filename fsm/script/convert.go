@@ -31,6 +31,8 @@ func (in *interpreter) toLua(v reply.Value) lua.Value {
 		return in.typed(v)
 	}
 	switch v.Kind() {
+	case reply.KindKeyed:
+		return in.toLua(v.Nested())
 	case reply.KindBool:
 		return lua.Number(float64(v.Int()))
 	case reply.KindDouble, reply.KindVerbatim, reply.KindBigNumber:

@@ -25,7 +25,7 @@ type Host interface {
 const MaxBody = 512 << 10
 
 // DefaultBudget is what one script may use, or all of one transaction: about 50 ms.
-func DefaultBudget() lua.Budget { return lua.Budget{Steps: 3_000_000, Bytes: 48 << 20} }
+func DefaultBudget() lua.Budget { return lua.Budget{Steps: 2_000_000, Bytes: 32 << 20} }
 
 // compileCost is how many bytes of a script are compiled for one step.
 const compileCost = 8

@@ -57,8 +57,11 @@ func versionNumber() (n int) {
 	return n
 }
 
-// callSteps is what a command costs a script beside its words and its reply.
-const callSteps = 100
+// What a command costs a script beside its reply: itself, and each of its words.
+const (
+	callSteps = 100
+	wordSteps = 10
+)
 
 // raise raises an error as redis.call does: a table with its text.
 func (in *interpreter) raise(text string) { in.vm.Throw(in.errorTable(text, true)) }
@@ -81,7 +84,7 @@ func (in *interpreter) call(vm *lua.State, args []lua.Value, raise bool) {
 	}
 	v := reply.Error(problem)
 	if problem == "" {
-		vm.Step(callSteps)
+		vm.Step(callSteps + wordSteps*len(argv))
 		v = in.host.Call(argv, &vm.Budget)
 	}
 	if v.IsError() && raise {

@@ -124,6 +124,14 @@ func (q *request) route() {
 		err = q.topics(rest)
 	case "dlq":
 		err = q.dlq(rest)
+	case "events":
+		err = q.events(rest, false)
+	case "logs":
+		err = q.events(rest, true)
+	case "flowcontrol":
+		err = q.flows(rest)
+	case "globalparallelism":
+		err = q.parallelism(rest)
 	case "keys":
 		err = q.keys(strings.Trim(rest, "/"))
 	default:

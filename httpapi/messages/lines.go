@@ -9,7 +9,8 @@ import (
 	"trireme/fsm/queue"
 )
 
-// line is a queue as clients read it; all members are always there.
+// line is a queue as clients read it; all members are always there but for the
+// explanation, which is ours.
 type line struct {
 	Name        string `json:"name"`
 	Parallelism int    `json:"parallelism"`
@@ -17,10 +18,12 @@ type line struct {
 	UpdatedAt   int64  `json:"updatedAt"`
 	Lag         int    `json:"lag"`
 	Paused      bool   `json:"paused"`
+
+	Explain *explanation `json:"explain,omitempty"`
 }
 
-func renderQueue(n *queue.QueueInfo) line {
-	return line{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused}
+func renderQueue(n *queue.QueueInfo) *line {
+	return &line{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused, nil}
 }
 
 // queues answers /v2/queues and what is below it.
@@ -77,7 +80,7 @@ func (q *request) changeQueue(n queue.QueueChange) error {
 }
 
 func (q *request) listQueues() error {
-	all := []line{}
+	all := []*line{}
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		list := v.Messages().Queues()
 		for i := range list {
@@ -92,15 +95,27 @@ func (q *request) listQueues() error {
 }
 
 func (q *request) getQueue(name string) error {
-	var n queue.QueueInfo
-	var found bool
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { n, found = v.Messages().Queue(name) })
+	explain, err := q.wantsExplanation()
+	if err != nil {
+		return err
+	}
+	var n *line
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		info, ok := v.Messages().Queue(name)
+		if !ok {
+			return
+		}
+		n = renderQueue(&info)
+		if x, ok := v.Messages().ExplainQueue(name, v.Now()); ok && explain {
+			n.Explain = q.renderExplanation(&x)
+		}
+	})
 	switch {
 	case err != nil:
 		return err
-	case !found:
+	case n == nil:
 		return &Error{http.StatusNotFound, "queue " + name + " not found"}
 	}
-	q.answer(http.StatusOK, renderQueue(&n))
+	q.answer(http.StatusOK, n)
 	return nil
 }

@@ -41,6 +41,9 @@ type message struct {
 	Parallelism           int                 `json:"parallelism,omitempty"`
 	Rate                  int                 `json:"rate,omitempty"`
 	Period                int64               `json:"period,omitempty"`
+
+	// Explain is ours: why the message is where it is, if that was asked for.
+	Explain *explanation `json:"explain,omitempty"`
 }
 
 // render gives a message's content, with what is redacted hidden.
@@ -125,10 +128,19 @@ func (q *request) getMessage(text string) error {
 	if !ok {
 		return noMessage(text)
 	}
+	explain, err := q.wantsExplanation()
+	if err != nil {
+		return err
+	}
 	var m *message
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
-		if n, ok := v.Messages().Message(id, v.Now()); ok {
-			m = render(id, n.Content)
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		n, ok := v.Messages().Message(id, v.Now())
+		if !ok {
+			return
+		}
+		m = render(id, n.Content)
+		if x, ok := v.Messages().Explain(id, v.Now()); ok && explain {
+			m.Explain = q.renderExplanation(&x)
 		}
 	})
 	switch {

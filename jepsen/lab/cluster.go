@@ -36,6 +36,7 @@ type Options struct {
 	Heartbeat time.Duration // 0 means the default of 500 ms
 	Args      []string      // further flags for every node
 	Env       []string      // further environment for every node, NAME=value
+	RESP      bool          // every node has a RESP port
 }
 
 // Cluster is a set of nodes on loopback, with one first configuration.
@@ -43,6 +44,7 @@ type Cluster struct {
 	Nodes []*Node
 
 	ports   *Block
+	resp    *Block // nil without RESP ports
 	mu      sync.Mutex
 	crashes []Crash
 }
@@ -66,6 +68,12 @@ func NewCluster(o Options) (*Cluster, error) {
 		return nil, err
 	}
 	c := &Cluster{ports: ports}
+	if o.RESP {
+		if c.resp, err = ReserveBlock(); err != nil {
+			ports.Release()
+			return nil, err
+		}
+	}
 	for i := range o.Size {
 		c.Nodes = append(c.Nodes, c.newNode(o, i))
 	}
@@ -93,6 +101,10 @@ func (c *Cluster) newNode(o Options, i int) *Node {
 		"--initial-cluster", c.initialCluster(o.Size),
 		"--heartbeat", o.Heartbeat.String(), "--log-level", "info",
 	}, o.Args...)
+	if c.resp != nil {
+		n.RESP = c.resp.Addr(i)
+		n.argv = append(n.argv, "--resp", n.RESP)
+	}
 	n.client = NewClient(n.HTTP, Token)
 	n.admin = NewClient(n.HTTP, AdminToken)
 	return n
@@ -288,4 +300,7 @@ func (c *Cluster) Close() {
 		n.admin.Close()
 	}
 	c.ports.Release()
+	if c.resp != nil {
+		c.resp.Release()
+	}
 }

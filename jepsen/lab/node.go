@@ -28,6 +28,7 @@ type Node struct {
 	HTTP    string // address of the HTTP API
 	Cluster string // address of the cluster port
 	Gossip  string // address of the gossip port
+	RESP    string // address of the RESP port, empty without
 	DataDir string
 	LogPath string // both output streams, of all its processes
 

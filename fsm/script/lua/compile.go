@@ -50,7 +50,8 @@ type compiler struct {
 	chunk, source string
 	cost          int64 // nodes of the statement that is being compiled
 
-	level, deepest int // of nested nodes: they take Go stack when they run
+	zero           *Value // the first constant that is 0 or -0
+	level, deepest int    // of nested nodes: they take Go stack when they run
 }
 
 // maxDepth bounds nested nodes, which chains of operators make without nesting in the

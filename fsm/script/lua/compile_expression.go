@@ -7,7 +7,7 @@ func (c *compiler) expression(e expression) value {
 	defer c.leave()
 	switch e := e.(type) {
 	case *constant:
-		v := e.v
+		v := c.constant(e.v)
 		return func(*frame) Value { return v }
 	case *localExpr:
 		return local(e.v)
@@ -41,6 +41,18 @@ func (c *compiler) expression(e expression) value {
 		return c.unary(e)
 	}
 	return c.binary(e.(*binaryExpr))
+}
+
+// constant is a constant as the function's table of constants has it: 0 and -0 are equal,
+// so the first of them stands for both, as in the original compiler.
+func (c *compiler) constant(v Value) Value {
+	if !v.isNumber() || v.n != 0 {
+		return v
+	}
+	if c.zero == nil {
+		c.zero = &v
+	}
+	return *c.zero
 }
 
 func local(v *variable) value {
@@ -296,6 +308,9 @@ func (c *compiler) arithmetic(e *binaryExpr) value {
 			}
 			return f.arithmetic('*', a, b, s)
 		}
+	}
+	if op == '^' {
+		c.cost += powerCost
 	}
 	return func(f *frame) Value {
 		a, b := l(f), r(f)

@@ -19,8 +19,12 @@ func (e *Error) Error() string {
 	return "(error object is a " + e.Value.Type() + " value)"
 }
 
+// throwCost is what raising an error, and catching it, costs in steps.
+const throwCost = 80
+
 // Throw raises a value as an error.
 func (vm *State) Throw(v Value) {
+	vm.Step(throwCost)
 	e := &Error{Value: v}
 	e.Source, e.Line = vm.place()
 	if h := vm.co.handlers; len(h) > 0 && !h[len(h)-1].IsNil() {

@@ -92,7 +92,7 @@ func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte
 	}
 	switch d.verb {
 	case 'c':
-		text := d.pad(nil, string([]byte{byte(ToInt64(vm.CheckNumber(args, n)))}), "")
+		text := d.pad(nil, string([]byte{toChar(vm.CheckNumber(args, n))}), "")
 		text, _, _ = bytes.Cut(text, []byte{0})
 		return append(out, text...)
 	case 'd', 'i':
@@ -112,6 +112,14 @@ func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte
 	}
 	vm.Errorf("invalid option '%" + verb + "' to 'format'")
 	return out
+}
+
+// toChar converts as C does for %c: through an integer of 32 bits.
+func toChar(n float64) byte {
+	if n > math.MinInt32-1 && n < math.MaxInt32+1 {
+		return byte(int32(n))
+	}
+	return 0
 }
 
 // toUnsigned converts as C does for %x: through a signed integer where one holds it.

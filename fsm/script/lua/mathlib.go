@@ -4,21 +4,28 @@ import "math"
 
 func (vm *State) openMath() {
 	t := vm.NewTable(0, 28)
+	slow := func(name string, f func(float64) float64) Named {
+		return Named{name, func(vm *State, args []Value) {
+			vm.Step(powerCost)
+			vm.Return(Number(f(vm.CheckNumber(args, 1))))
+		}}
+	}
 	one := func(name string, f func(float64) float64) Named {
 		return Named{name, func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
 	two := func(name string, f func(x, y float64) float64) Named {
 		return Named{name, func(vm *State, args []Value) {
+			vm.Step(powerCost)
 			vm.Return(Number(f(vm.CheckNumber(args, 1), vm.CheckNumber(args, 2))))
 		}}
 	}
 	vm.Register(t, []Named{
 		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
-		one("ceil", math.Ceil), one("cosh", cosh), one("cos", math.Cos), one("deg", degrees), one("exp", exponential),
-		one("floor", math.Floor), two("fmod", remainder), {"frexp", mathFrexp}, {"ldexp", mathLdexp}, one("log10", logarithm10),
-		one("log", logarithm), {"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, two("pow", power), one("rad", radians),
-		{"random", mathRandom}, {"randomseed", mathRandomSeed}, one("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
-		one("tanh", tanh), one("tan", math.Tan),
+		one("ceil", math.Ceil), slow("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
+		one("floor", math.Floor), two("fmod", remainder), {"frexp", mathFrexp}, {"ldexp", mathLdexp}, slow("log10", logarithm10),
+		slow("log", logarithm), {"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, two("pow", power), one("rad", radians),
+		{"random", mathRandom}, {"randomseed", mathRandomSeed}, slow("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
+		slow("tanh", tanh), one("tan", math.Tan),
 	})
 	t.SetField("pi", Number(math.Pi))
 	t.SetField("huge", Number(math.Inf(1)))

@@ -9,6 +9,9 @@ import (
 // are not the same on every processor. The results are nearly always the number nearest
 // to the true one, as those of the C library are.
 
+// powerCost is what a power or a logarithm costs in steps.
+const powerCost = 60
+
 // pair is the sum of a number and a much smaller one.
 type pair struct{ hi, lo float64 }
 
@@ -215,14 +218,14 @@ func powerAtEnds(x, y float64) float64 {
 
 // magnitude is x^y for a finite positive x and a finite y.
 func magnitude(x, y float64) float64 {
-	l := logPair(x).times(pair{y, 0})
-	switch {
-	case l.hi > 710:
+	l := logPair(x)
+	switch power := float64(l.hi * y); {
+	case power > 710:
 		return math.Inf(1)
-	case l.hi < -746:
+	case power < -746:
 		return 0
 	}
-	p, k := expPair(l)
+	p, k := expPair(l.times(pair{y, 0}))
 	return scale(p, k)
 }
 

@@ -161,9 +161,15 @@ func (vm *State) Reset(m Mark, b Budget) {
 	clear(vm.res[:cap(vm.res)])
 }
 
+// What compiling a program costs a script in steps: itself, and each byte.
+const (
+	loadCost     = 200
+	loadByteCost = 4
+)
+
 // Load compiles a program into a function.
 func (vm *State) Load(source, src string) (fn Value, err error) {
-	vm.Step(len(src))
+	vm.Step(loadCost + loadByteCost*len(src))
 	p, err := Compile(source, src)
 	if err != nil {
 		return Nil, err

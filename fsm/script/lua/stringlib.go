@@ -192,19 +192,20 @@ func stringGsub(vm *State, args []Value) {
 		p = p[1:]
 	}
 	m := &matcher{vm: vm, text: s, pattern: p}
-	var out []byte
+	var out Buffer
+	out.vm = vm
 	at, n := 0, 0
 	for n < most {
 		m.captures = m.captures[:0]
 		e := m.match(at, 0)
 		if e != failed {
 			n++
-			out = vm.replace(out, m, at, e, replacement)
+			out.replace(m, at, e, replacement)
 		}
 		if e != failed && e > at {
 			at = e
 		} else if at < len(s) {
-			out = append(out, s[at])
+			out.Byte(s[at])
 			at++
 		} else {
 			break
@@ -213,13 +214,13 @@ func stringGsub(vm *State, args []Value) {
 			break
 		}
 	}
-	vm.Alloc(len(s) - min(at, len(s)))
-	out = append(out, s[min(at, len(s)):]...)
-	vm.Return(vm.String(string(out)), Int(n))
+	out.Write(s[min(at, len(s)):])
+	vm.Return(out.String(), Int(n))
 }
 
 // replace appends what stands for the match from s to e.
-func (vm *State) replace(out []byte, m *matcher, s, e int, replacement Value) []byte {
+func (b *Buffer) replace(m *matcher, s, e int, replacement Value) {
+	vm := b.vm
 	var v Value
 	switch {
 	case replacement.Table() != nil:
@@ -228,42 +229,41 @@ func (vm *State) replace(out []byte, m *matcher, s, e int, replacement Value) []
 		vm.Call(replacement, m.all(s, e, true)...)
 		v = vm.result()
 	default:
-		return vm.expand(out, m, s, e, replacement)
+		b.expand(m, s, e, replacement)
+		return
 	}
 	if !v.Truth() {
-		vm.Alloc(e - s)
-		return append(out, m.text[s:e]...)
+		b.Write(m.text[s:e])
+		return
 	}
 	text, ok := toText(v)
 	if !ok {
 		vm.Errorf("invalid replacement value (a " + v.Type() + ")")
 	}
-	vm.Alloc(len(text))
-	return append(out, text...)
+	b.Write(text)
 }
 
 // expand appends a replacement text with captures in place of %0 to %9.
-func (vm *State) expand(out []byte, m *matcher, s, e int, replacement Value) []byte {
+func (b *Buffer) expand(m *matcher, s, e int, replacement Value) {
 	text, _ := toText(replacement)
-	vm.Alloc(len(text))
 	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			out = append(out, text[i])
-			continue
+		at := strings.IndexByte(text[i:], '%')
+		if at < 0 {
+			b.Write(text[i:])
+			return
 		}
-		i++
+		b.Write(text[i : i+at])
+		i += at + 1
 		switch {
 		case i >= len(text):
-			out = append(out, 0)
+			b.Byte(0)
 		case !isDigit(text[i]):
-			out = append(out, text[i])
+			b.Byte(text[i])
 		case text[i] == '0':
-			vm.Alloc(e - s)
-			out = append(out, m.text[s:e]...)
+			b.Write(m.text[s:e])
 		default:
 			v, _ := toText(m.capture(int(text[i]-'1'), s, e))
-			out = append(out, v...)
+			b.Write(v)
 		}
 	}
-	return out
 }

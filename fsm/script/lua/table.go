@@ -270,6 +270,7 @@ func arraySize(counts *[maxArrayBits + 1]int, total int) (size, used int) {
 // resize gives the table an array part of size values and room for hash other keys.
 func (t *Table) resize(size, hash int) {
 	old, array := t.nodes, t.array
+	t.budget.Step(2 * (len(old) + len(array)))
 	if size > len(array) {
 		t.budget.Alloc((size - len(array)) * sizeValue)
 		grown := make([]Value, size)

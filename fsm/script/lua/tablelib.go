@@ -1,7 +1,5 @@
 package lua
 
-import "strings"
-
 func (vm *State) openTable() {
 	t := vm.NewTable(0, 9)
 	vm.Register(t, []Named{
@@ -20,7 +18,7 @@ func tableConcat(vm *State, args []Value) {
 	} else {
 		to = clampInt(vm.CheckInt(args, 4))
 	}
-	var b strings.Builder
+	b := vm.NewBuffer()
 	for i := from; i <= to; i++ {
 		v := t.Index(i)
 		s, ok := toText(v)
@@ -28,13 +26,12 @@ func tableConcat(vm *State, args []Value) {
 			vm.Errorf("invalid value (" + v.Type() + ") at index " + FormatNumber(float64(i)) + " in table for 'concat'")
 		}
 		vm.Step(1)
-		vm.Alloc(len(s) + len(sep))
-		b.WriteString(s)
+		b.Write(s)
 		if i < to {
-			b.WriteString(sep)
+			b.Write(sep)
 		}
 	}
-	vm.Return(vm.String(b.String()))
+	vm.Return(b.String())
 }
 
 func tableForeach(vm *State, args []Value) {

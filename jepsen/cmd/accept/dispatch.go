@@ -32,7 +32,7 @@ func bench(args ...string) func(context.Context, *session) error {
 	}
 }
 
-// replicas is core.9: tests of the state machine, the first in its long form.
+// replicas is core.9 and families.3: tests of the state machine, the first in its long form.
 func replicas(ctx context.Context, s *session) error {
 	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=60m", "-v",
 		"-run", "^(TestReplay|TestRules.*)$", "./fsm", "-args", "-replay", "3000000") // shared among three runs

@@ -40,7 +40,7 @@ var lines = map[string]line{
 	"core.6":     {"all nodes killed at once with 1,000,000 keys", allKilled},
 	"core.7":     {"flipped bits, truncated files, failing disks", damagedDisk},
 	"core.8":     {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
-	"core.9":     {"two replicas, 1,000,000 random commands, one restored midway", replicas},
+	"core.9":     {"two replicas and a third restored midway, 1,000,000 random commands", replicas},
 	"core.10":    {"the benchmarks", bench("-install")},
 	"core.11":    {"fuzzing, 5 minutes a target", fuzzing},
 	"gateway.1":  {"every sentence of the specification, on one node and on any of three", specification},
@@ -50,7 +50,12 @@ var lines = map[string]line{
 	"gateway.5":  {"64 clients, 200 mixed requests each, in all forms and formats", longTests("./httpapi", "TestCrowd", "-full")},
 	"gateway.6":  {"malformed requests over raw sockets", longTests("./httpapi", "TestMalformedRequests.*", "-full")},
 	"gateway.7":  {"amounts moved in transactions while leaders are killed", bank},
+	"families.4": {"ordinary clients of the Redis protocol, unmodified, against three nodes", respClients},
+	"families.5": {"every method of the published client over HTTP, with its values", clientMethods},
+	"families.6": {"100 clients wait on three nodes for 10,000 elements: each once, in turn on a node", blockingPops},
 	"families.9": {"a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
+	"families.2": {"1,000,000 random commands through each door, compared with redis-server", fidelity},
+	"families.3": {"two replicas and a restored third, 1,000,000 random commands", replicas},
 	"core.12":    {"no leadership change in a fault-free minute under full load", bench("steady")},
 }
 
@@ -99,7 +104,7 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: dir})
+	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: dir, RESP: strings.HasPrefix(s.line, "families.")})
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +152,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("accept", flag.ContinueOnError)
 	flags.StringVar(&s.line, "line", "", "the line to perform: "+strings.Join(slices.Sorted(maps.Keys(lines)), ", "))
 	flags.IntVar(&s.rounds, "rounds", 0, "rounds of repeated experiments, instead of the line's own number")
-	flags.DurationVar(&s.fuzzTime, "fuzztime", 5*time.Minute, "time for each fuzz target of core.11")
+	flags.DurationVar(&s.fuzzTime, "fuzztime", 5*time.Minute, "time for each fuzz target")
 	flags.BoolVar(&s.race, "race", false, "build the product with the race detector (its figures then mean little)")
 	fresh := flags.Bool("fresh", false, "forget what was finished before")
 	if err := flags.Parse(args); err != nil {

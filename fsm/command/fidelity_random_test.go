@@ -1,0 +1,176 @@
+package command_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/command"
+	"trireme/fsm/command/commandtest"
+	"trireme/fsm/command/scripttest"
+	"trireme/fsm/reply"
+)
+
+// randomCommands is how many random commands are compared.
+const randomCommands = 20_000
+
+// The long form of TestFidelityOfRandomCommands runs blocks of it, one door and seed at
+// a time.
+var (
+	fidelityCommands = flag.Int("fidelity.commands", 0, "how many random commands are compared; 0 means a short run")
+	fidelitySeed     = flag.Uint64("fidelity.seed", 7, "the seed of the random commands")
+	fidelityDoor     = flag.String("fidelity.door", "", "the one door they go through: none, resp or http")
+)
+
+// tooMany is how many differences one run tells at most.
+const tooMany = 25
+
+// side is us: a machine that is asked without a door or through one.
+type side interface {
+	machine() *fsm.Machine
+	run(now int64, s *scripttest.Step) reply.Value
+}
+
+func (r *replica) machine() *fsm.Machine { return r.m }
+
+// doors are the ways to a machine, how many commands a short run sends through each, and
+// the protocol in which Redis answers the same.
+var doors = []struct {
+	name     string
+	commands int
+	protocol string
+	open     func(*testing.T) side
+}{
+	{"none", randomCommands, "3", func(t *testing.T) side { return newReplica(t) }},
+	{"resp", randomCommands / 4, "3", openRESP},
+	{"http", randomCommands / 4, "2", openHTTP},
+}
+
+// TestFidelityOfRandomCommands feeds the same random commands to both sides, through
+// each door.
+func TestFidelityOfRandomCommands(t *testing.T) {
+	for _, d := range doors {
+		if *fidelityDoor != "" && *fidelityDoor != d.name {
+			continue
+		}
+		t.Run(d.name, func(t *testing.T) {
+			n := d.commands
+			if *fidelityCommands > 0 {
+				n = *fidelityCommands
+			}
+			r := startRedis(t)
+			r.do([]byte("HELLO"), []byte(d.protocol))
+			r.trimExactly()
+			c := &comparison{t: t, r: r, us: d.open(t), http: d.name == "http", differences: readDifferences(t), judge: newReplica(t)}
+			c.run(rand.New(rand.NewPCG(*fidelitySeed, 11)), n)
+			t.Logf("seed %d: compared %d random commands with Redis %s", *fidelitySeed, c.compared, r.version)
+		})
+	}
+}
+
+// comparison is a run of commands on both sides.
+type comparison struct {
+	t           *testing.T
+	r           *realRedis
+	us          side
+	http        bool
+	differences []*difference
+	judge       *replica // where the payloads of DUMP are unpacked
+	compared    int
+	told        int
+}
+
+// run compares n commands; those that have no one right answer aren't counted.
+func (c *comparison) run(random *rand.Rand, n int) {
+	now := int64(scripttest.Start)
+	for i := 0; c.compared < n && c.told < tooMany; i++ {
+		if random.IntN(20) == 0 {
+			now = passDeadlines(c.us.machine(), now+random.Int64N(2000))
+		}
+		s := randomStep(random)
+		if c.fits(s) && sameEverywhere(c.r.version, s) {
+			c.step(i, now, s)
+		}
+	}
+}
+
+// fits tells whether the step can go through the door, and makes its words fit: JSON
+// holds text only.
+func (c *comparison) fits(s *scripttest.Step) bool {
+	if !c.http {
+		return true
+	}
+	for i, w := range s.Argv {
+		if !utf8.Valid(w) {
+			s.Argv[i] = []byte(strings.ToValidUTF8(string(w), "?"))
+		}
+	}
+	s.Door, s.Text = command.HTTP, textOf(s.Argv)
+	if string(s.Argv[0]) == "XREADGROUP" && strings.Contains(s.Text, " NOACK ") {
+		return false // makes no consumer over HTTP, which all that follows would tell
+	}
+	row := rows.Find(s.Argv)
+	return row == nil || row.Flags&command.NoHTTP == 0
+}
+
+// step sends one command to both sides. After a difference both begin anew, because
+// what follows may differ for the same reason.
+func (c *comparison) step(i int, now int64, s *scripttest.Step) {
+	c.compared++
+	c.r.setClock(now)
+	v := c.us.run(now, s)
+	c.r.makeConsumer(s, v)
+	they := c.shown(s, c.r.do(s.Argv...))
+	we := c.shown(s, v)
+	if we == they || explained(c.differences, c.r.version, s) {
+		return
+	}
+	c.told++
+	c.t.Errorf("seed %d, command %d: %s\nRedis %s:\n%s\nwe:\n%s", *fidelitySeed, i, s.Text, c.r.version, they, we)
+	flush := scripttest.Step{Argv: [][]byte{[]byte("FLUSHALL")}, Door: s.Door, As: s.As}
+	c.us.run(now, &flush)
+	c.r.do(flush.Argv...)
+}
+
+// shown is a reply in the form that is compared.
+func (c *comparison) shown(s *scripttest.Step, v reply.Value) string {
+	if string(s.Argv[0]) == "DUMP" && v.Kind() == reply.KindBulk {
+		return c.judge.unpacked(v.Text())
+	}
+	v = comparedInfo(c.r.version, s, v)
+	if c.http {
+		v = plain(v, s.Argv[0][0] == 'Z' || strings.HasPrefix(string(s.Argv[0]), "GEO"))
+	}
+	return strings.ReplaceAll(s.Shown(v), "(nil array)", "(nil)")
+}
+
+// unpacked is the value in a payload of DUMP, read back command by command: how a text was
+// packed, and in which parts a container was written, is free.
+func (r *replica) unpacked(payload string) string {
+	if v := r.ask([]byte("RESTORE"), []byte("k"), []byte("0"), []byte(payload), []byte("REPLACE")); v.IsError() {
+		return v.Text()
+	}
+	return told(r.ask(inWords("TYPE k")...).Text(), r.ask)
+}
+
+func randomStep(random *rand.Rand) *scripttest.Step {
+	s := &scripttest.Step{Argv: commandtest.Random(random), Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
+	s.Unordered = !strings.ContainsRune("LZX", rune(s.Argv[0][0])) && !strings.HasPrefix(string(s.Argv[0]), "GEO") // the order of lists and sorted sets matters
+	s.Text = textOf(s.Argv)
+	return s
+}
+
+// textOf is a command as a script has it.
+func textOf(argv [][]byte) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		if words[i] = string(w); words[i] == "" || scripttest.Quote(words[i]) != `"`+words[i]+`"` {
+			words[i] = scripttest.Quote(words[i])
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,169 @@
+package httpapi_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"trireme/httpapi/messages"
+)
+
+// states are those of a list of events.
+func states(list []map[string]any) string {
+	var all []string
+	for _, v := range list {
+		state, _ := v["state"].(string)
+		all = append(all, state)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestEvents: section 10.2, the configuration stands on every event, the answer on those
+// that tell of one.
+func TestEvents(t *testing.T) {
+	p := startOffice(t)
+	id := p.publish("/bad", "hello", "Svc-Retries", "1", "Svc-Retry-Delay", "retried * 10 + 1", "Svc-Label", "l,m", "Svc-Forward-X-Mine", "m", "Svc-Timeout", "30s",
+		"Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "parallelism=3", "Svc-Callback", p.url+"/ok/told", "Svc-Callback-Forward-A", "b")
+	query := "/v2/events?messageId=" + id
+	got := p.until(query+"&order=earliestFirst", func(a map[string]any) bool { return strings.HasSuffix(states(listOf(a, "events")), "FAILED") })
+	list := listOf(got, "events")
+	if want := "CREATED ACTIVE ERROR RETRY ACTIVE ERROR FAILED"; states(list) != want || got["cursor"] != nil {
+		t.Fatalf("%s, want %s", states(list), want)
+	}
+	for _, v := range list {
+		_, told := v["responseStatus"]
+		if want := v["state"] == "ERROR" || v["state"] == "FAILED"; told != want {
+			t.Errorf("%v", v)
+		}
+		if told {
+			header, _ := v["responseHeader"].(map[string]any)
+			if v["responseStatus"] != 500.0 || v["responseBody"] != "YW5zd2Vy" || !reflect.DeepEqual(header["X-Answer"], []any{"yes"}) || !reflect.DeepEqual(v["responseHeaders"], v["responseHeader"]) {
+				t.Errorf("%v", v)
+			}
+		}
+		if _, next := v["nextDeliveryTime"].(float64); next != (v["state"] == "RETRY") {
+			t.Errorf("%v", v)
+		}
+		if _, number := v["time"].(float64); !number {
+			t.Errorf("%v", v)
+		}
+		for _, name := range []string{"time", "state", "nextDeliveryTime", "responseStatus", "responseBody", "responseHeader", "responseHeaders"} {
+			delete(v, name)
+		}
+		want := map[string]any{
+			"messageId": id, "url": p.url + "/bad", "method": "POST", "header": map[string]any{"X-Mine": []any{"m"}}, "body": "aGVsbG8=", "timeout": 30_000.0,
+			"callback": p.url + "/ok/told", "callbackHeaders": map[string]any{"A": []any{"b"}}, "maxRetries": 1.0, "callerIP": "127.0.0.1",
+			"retryDelayExpression": "retried * 10 + 1", "retryDelayExpr": "retried * 10 + 1", "label": "l", "labels": []any{"l", "m"},
+			"flowControlKey": "k", "parallelism": 3.0, "period": 1.0,
+		}
+		if !reflect.DeepEqual(v, want) {
+			t.Errorf(" got %v\nwant %v", v, want)
+		}
+	}
+	latest := p.object(p.want(200, "", "GET", "/v2/logs?messageIds="+id, ""))
+	if states(listOf(latest, "logs")) != "FAILED ERROR ACTIVE RETRY ERROR ACTIVE CREATED" || !reflect.DeepEqual(latest["logs"], latest["events"]) {
+		t.Errorf("%v", latest)
+	}
+}
+
+// TestEventFilters: section 10.1, each filter chooses what it names, and pages end
+// without a cursor.
+func TestEventFilters(t *testing.T) {
+	p := startOffice(t)
+	first := p.publish("/ok/1", "", "Svc-Label", "a", "Svc-Queue-Name", "q")
+	p.until("/v2/events?messageId="+first, long("events", 3))
+	second := p.publish("/later", "", "Svc-Label", "b", "Svc-Delay", "1h", "Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "rate=1")
+	p.want(200, `{"cancelled":1}`, "DELETE", "/v2/messages/"+second, "")
+	host := strings.TrimPrefix(p.url, "http://")
+	for query, want := range map[string]string{
+		"":                                   "CANCELED CANCEL_REQUESTED CREATED DELIVERED ACTIVE CREATED",
+		"messageIds=" + first:                "DELIVERED ACTIVE CREATED",
+		"messageId=x":                        "",
+		"state=canceled":                     "CANCELED",
+		"state=CANCELLED":                    "CANCELED",
+		"state=IN_PROGRESS":                  "ACTIVE",
+		"state=DELIVERED&state=CREATED":      "CREATED DELIVERED CREATED",
+		"label=a":                            "DELIVERED ACTIVE CREATED",
+		"label=a,b&state=CREATED":            "CREATED CREATED",
+		"url=" + p.url + "/ok/1":             "DELIVERED ACTIVE CREATED",
+		"host=" + host + "&state=ACTIVE":     "ACTIVE",
+		"host=other.example":                 "",
+		"path=/later":                        "CANCELED CANCEL_REQUESTED CREATED",
+		"queueName=q":                        "DELIVERED ACTIVE CREATED",
+		"topicName=t":                        "",
+		"scheduleId=s":                       "",
+		"flowControlKey=k&state=CREATED":     "CREATED",
+		"callerIp=127.0.0.1&state=DELIVERED": "DELIVERED",
+		"toDate=1":                           "",
+		"fromDate=1&api=llm&state=DELIVERED": "DELIVERED",
+		"label=a&count=3":                    "DELIVERED ACTIVE CREATED",
+		"messageIds=" + first + "&count=3":   "DELIVERED ACTIVE CREATED",
+		"order=earliestFirst&label=b":        "CREATED CANCEL_REQUESTED CANCELED",
+	} {
+		got := p.object(p.want(200, "", "GET", "/v2/events?"+query, ""))
+		list := listOf(got, "events")
+		if states(list) != want || got["cursor"] != nil || got["events"] == nil {
+			t.Errorf("%s: %s, cursor %v", query, states(list), got["cursor"])
+		}
+	}
+	for _, query := range []string{"", "&order=earliestFirst", "&messageIds=" + first + "," + second} {
+		var seen []string
+		for cursor := ""; ; {
+			got := p.object(p.want(200, "", "GET", "/v2/events?count=4"+query+cursor, ""))
+			for _, v := range listOf(got, "events") {
+				seen = append(seen, v["messageId"].(string)+v["state"].(string))
+			}
+			next, more := got["cursor"].(string)
+			if !more {
+				break
+			}
+			cursor = "&cursor=" + next
+		}
+		slices.Sort(seen)
+		if len(seen) != 6 || len(slices.Compact(seen)) != 6 {
+			t.Errorf("%s: %v", query, seen)
+		}
+	}
+	for _, query := range []string{"stat=x", "state=x", "count=0", "order=up", "cursor=x", "groupBy=messageId"} {
+		p.want(400, "", "GET", "/v2/events?"+query, "")
+	}
+	p.want(405, "", "POST", "/v2/events", "")
+	p.want(404, "", "GET", "/v2/events/x", "")
+}
+
+// TestEventsInTheSpecificationsForm: section 20, the setting --spec-literal.
+func TestEventsInTheSpecificationsForm(t *testing.T) {
+	p := startOffice(t, func(n *messages.Parser) { n.SpecLiteral = true })
+	id := p.publish("/later", "", "Svc-Delay", "1h")
+	p.want(200, "", "DELETE", "/v2/messages/"+id, "")
+	list := listOf(p.object(p.want(200, "", "GET", "/v2/events", "")), "events")
+	if states(list) != "CANCELLED CANCEL_REQUESTED CREATED" {
+		t.Error(states(list))
+	}
+	for _, v := range list {
+		if text, ok := v["time"].(string); !ok || len(text) != 13 {
+			t.Error(v)
+		}
+	}
+}
+
+// TestRedactedEvents: section 17, what is redacted is hidden here too, and retried with
+// its real value.
+func TestRedactedEvents(t *testing.T) {
+	p := startOffice(t)
+	p.publish("/bad", "secret", "Svc-Retries", "0", "Svc-Redact-Fields", "body,header[X-Mine]", "Svc-Forward-X-Mine", "mine")
+	dead := listOf(p.until("/v2/dlq", long("messages", 1)), "messages")[0]
+	events := p.want(200, "", "GET", "/v2/events", "")
+	entry := p.want(200, "", "GET", "/v2/dlq/"+dead["dlqId"].(string), "")
+	for _, text := range []string{events, entry} {
+		if strings.Contains(text, "secret") || strings.Contains(text, `"mine"`) || strings.Contains(text, "c2VjcmV0") || !strings.Contains(text, "REDACTED:") {
+			t.Error(text)
+		}
+	}
+	p.want(201, "", "POST", "/v2/dlq/retry/"+dead["dlqId"].(string), "")
+	p.until("/v2/dlq", long("messages", 1))
+	if got := p.requests(); len(got) != 2 || got[1] != "POST /bad mine secret" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,190 @@
+package messages
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/queue"
+)
+
+// maxEvents is the most events that one answer lists, and how many it lists without a
+// count.
+const maxEvents = 1000
+
+// event is an event as clients read it: what happened, and the whole configuration of
+// its message, which clients look for on every event.
+type event struct {
+	Time                   eventTime           `json:"time"`
+	MessageID              string              `json:"messageId"`
+	State                  string              `json:"state"`
+	URL                    string              `json:"url"`
+	Method                 string              `json:"method"`
+	Header                 map[string][]string `json:"header,omitempty"`
+	Body                   string              `json:"body,omitempty"` // always in base64
+	TopicName              string              `json:"topicName,omitempty"`
+	EndpointName           string              `json:"endpointName,omitempty"`
+	QueueName              string              `json:"queueName,omitempty"`
+	ScheduleID             string              `json:"scheduleId,omitempty"`
+	API                    string              `json:"api,omitempty"`
+	NextDeliveryTime       int64               `json:"nextDeliveryTime,omitempty"`
+	Error                  string              `json:"error,omitempty"`
+	ResponseStatus         int                 `json:"responseStatus,omitempty"`
+	ResponseBody           string              `json:"responseBody,omitempty"` // always in base64
+	ResponseHeader         map[string][]string `json:"responseHeader,omitempty"`
+	ResponseHeaders        map[string][]string `json:"responseHeaders,omitempty"`
+	Timeout                int64               `json:"timeout,omitempty"`
+	Callback               string              `json:"callback,omitempty"`
+	CallbackHeaders        map[string][]string `json:"callbackHeaders,omitempty"`
+	FailureCallback        string              `json:"failureCallback,omitempty"`
+	FailureCallbackHeaders map[string][]string `json:"failureCallbackHeaders,omitempty"`
+	MaxRetries             int                 `json:"maxRetries"`
+	RetryDelayExpression   string              `json:"retryDelayExpression,omitempty"`
+	RetryDelayExpr         string              `json:"retryDelayExpr,omitempty"`
+	Label                  string              `json:"label,omitempty"`
+	Labels                 []string            `json:"labels,omitempty"`
+	FlowControlKey         string              `json:"flowControlKey,omitempty"`
+	Parallelism            int                 `json:"parallelism,omitempty"`
+	Rate                   int                 `json:"rate,omitempty"`
+	Period                 int64               `json:"period,omitempty"`
+	CallerIP               string              `json:"callerIP,omitempty"`
+}
+
+// eventTime is a time in unix milliseconds: a number, as existing clients decode it, or
+// a text, as the specification has it.
+type eventTime struct {
+	at   int64
+	text bool
+}
+
+// MarshalJSON writes either form.
+func (t eventTime) MarshalJSON() ([]byte, error) {
+	if t.text {
+		return json.Marshal(strconv.FormatInt(t.at, 10))
+	}
+	return json.Marshal(t.at)
+}
+
+// cancelledWord is the specification's spelling of the state that clients know as
+// CANCELED.
+const cancelledWord = "CANCELLED"
+
+// renderEvent gives an event; literal is the specification's form of time and state.
+func renderEvent(v *queue.EventInfo, literal bool) *event {
+	c := v.Content
+	m := render(v.ID, c)
+	n := &event{
+		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, Method: m.Method, Header: m.Header,
+		TopicName: m.TopicName, EndpointName: m.EndpointName, QueueName: m.QueueName, ScheduleID: m.ScheduleID, API: m.API,
+		NextDeliveryTime: v.Next, Error: v.Error, Timeout: c.Timeout,
+		Callback: m.Callback, CallbackHeaders: m.CallbackHeader, FailureCallback: m.FailureCallback, FailureCallbackHeaders: m.FailureCallbackHeader,
+		MaxRetries: m.MaxRetries, RetryDelayExpression: m.RetryDelayExpression, RetryDelayExpr: m.RetryDelayExpression,
+		Label: m.Label, Labels: m.Labels, FlowControlKey: m.FlowControlKey, Parallelism: m.Parallelism, Rate: m.Rate, Period: m.Period, CallerIP: m.CallerIP,
+	}
+	if n.Body = m.BodyBase64; m.Body != "" {
+		n.Body = base64.StdEncoding.EncodeToString([]byte(m.Body))
+	}
+	if literal && v.State == queue.Canceled {
+		n.State = cancelledWord
+	}
+	if p := v.Response; p != nil {
+		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(p.Body)
+		n.ResponseHeader = headerMap(p.Header, nil)
+		n.ResponseHeaders = n.ResponseHeader
+	}
+	return n
+}
+
+// parseStates reads the name of a state in any case of letters and in both spellings;
+// IN_PROGRESS stands for three.
+func parseStates(text string) ([]queue.State, error) {
+	switch text = strings.ToUpper(text); text {
+	case "IN_PROGRESS":
+		return []queue.State{queue.Active, queue.Retry, queue.Failing}, nil
+	case cancelledWord:
+		return []queue.State{queue.Canceled}, nil
+	}
+	for st := queue.Created; st <= queue.Canceled; st++ {
+		if st.String() == text {
+			return []queue.State{st}, nil
+		}
+	}
+	return nil, invalid("invalid state %q", text)
+}
+
+// readEvents reads a selection of events.
+func (q *request) readEvents() (c choice, err error) {
+	values, err := q.parameters(q.query)
+	if err != nil {
+		return c, err
+	}
+	c.page = queue.Page{Limit: maxEvents, Newest: true}
+	for name, list := range values {
+		switch name {
+		case "messageId", "messageIds":
+			c.readIDs(list)
+		case "state":
+			err = c.readStates(list)
+		case "api":
+		case "order", "count", "cursor":
+			err = c.readPage(name, list, maxEvents)
+		default:
+			err = readFilter(&c.filter, name, list)
+		}
+		if err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+func (c *choice) readStates(list []string) error {
+	for _, text := range split(list) {
+		states, err := parseStates(text)
+		if err != nil {
+			return err
+		}
+		c.filter.States = append(c.filter.States, states...)
+	}
+	return nil
+}
+
+// events answers /v2/events, and /v2/logs, whose list has two names.
+func (q *request) events(rest string, logs bool) error {
+	switch {
+	case strings.Trim(rest, "/") != "":
+		return errNoPath
+	case q.r.Method != http.MethodGet:
+		return errMethod
+	}
+	chosen, err := q.readEvents()
+	if err != nil {
+		return err
+	}
+	all, page, more := []*event{}, chosen.page, !chosen.none
+	for more && len(all) < chosen.page.Limit {
+		page.Limit = chosen.page.Limit - len(all)
+		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+			var list []queue.EventInfo
+			list, page.After, more = v.Messages().Events(&chosen.filter, page)
+			for i := range list {
+				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral))
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	answer := map[string]any{"events": all}
+	if logs {
+		answer["logs"] = all
+	}
+	if more {
+		answer["cursor"] = page.After.String()
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
