@@ -167,3 +167,22 @@ func TestRedactedEvents(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLargePagesEndEarly: a page holds a bounded amount of bodies, and the cursor leads
+// to the rest.
+func TestLargePagesEndEarly(t *testing.T) {
+	p := startOffice(t)
+	large := strings.Repeat("x", 5<<20)
+	for _, label := range []string{"1", "2", "3"} {
+		p.publish("/bad", large, "Svc-Retries", "0", "Svc-Label", label)
+		p.until("/v2/dlq?label="+label, long("messages", 1))
+	}
+	for path, name := range map[string]string{"/v2/dlq?count=100": "messages", "/v2/events?state=FAILED": "events"} {
+		first := p.object(p.want(200, "", "GET", path, ""))
+		cursor, _ := first["cursor"].(string)
+		rest := p.object(p.want(200, "", "GET", path+"&cursor="+cursor, ""))
+		if len(listOf(first, name)) != 2 || len(listOf(rest, name)) != 1 || rest["cursor"] != nil {
+			t.Errorf("%s: %d, then %d, cursor %v", path, len(listOf(first, name)), len(listOf(rest, name)), rest["cursor"])
+		}
+	}
+}

@@ -147,6 +147,14 @@ func (p *Response) clone() *Response {
 	return c
 }
 
+// BodySize is the length of the body in bytes; that of no response is 0.
+func (p *Response) BodySize() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.Body)
+}
+
 // Encode writes the fields.
 func (p *Response) Encode(w *wire.Writer) {
 	w.Varint(int64(p.Status))

@@ -18,6 +18,10 @@ type choice struct {
 	none bool
 }
 
+// maxPageBytes bounds the bodies that one page shows, in bytes: a page that would be
+// larger ends early, with a cursor. One element is always shown.
+const maxPageBytes = 8 << 20
+
 // selection is the choice as an operation takes it.
 func (c *choice) selection() queue.DeadSelection {
 	return queue.DeadSelection{IDs: c.dead, Filter: c.filter, After: c.page.After}

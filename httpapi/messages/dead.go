@@ -103,13 +103,18 @@ func (q *request) listDead() error {
 	if err != nil {
 		return err
 	}
-	all, page, more := []*deadLetter{}, chosen.page, !chosen.none
-	for more && len(all) < chosen.page.Limit {
+	all, page, more, size := []*deadLetter{}, chosen.page, !chosen.none, 0
+	for more && len(all) < chosen.page.Limit && size < maxPageBytes {
 		page.Limit = chosen.page.Limit - len(all)
 		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 			var list []queue.DeadInfo
 			list, page.After, more = v.Messages().DeadLetters(chosen.dead, &chosen.filter, page)
 			for i := range list {
+				if size >= maxPageBytes && len(chosen.dead) == 0 { // what is named has no pages
+					page.After, more = list[i-1].Stamp, true
+					break
+				}
+				size += len(list[i].Message.Content.Body) + list[i].Response.BodySize()
 				all = append(all, renderDead(&list[i]))
 			}
 		})

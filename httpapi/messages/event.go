@@ -164,13 +164,18 @@ func (q *request) events(rest string, logs bool) error {
 	if err != nil {
 		return err
 	}
-	all, page, more := []*event{}, chosen.page, !chosen.none
-	for more && len(all) < chosen.page.Limit {
+	all, page, more, size := []*event{}, chosen.page, !chosen.none, 0
+	for more && len(all) < chosen.page.Limit && size < maxPageBytes {
 		page.Limit = chosen.page.Limit - len(all)
 		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 			var list []queue.EventInfo
 			list, page.After, more = v.Messages().Events(&chosen.filter, page)
 			for i := range list {
+				if size >= maxPageBytes {
+					page.After, more = list[i-1].Stamp, true
+					break
+				}
+				size += len(list[i].Content.Body) + list[i].Response.BodySize()
 				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral))
 			}
 		})
