@@ -207,7 +207,7 @@ func (c *call) long() bool {
 }
 
 // laborious tells whether the command of that name may look at every key, or at a lot
-// for what it answers.
+// for what it answers, or runs a script.
 func laborious(name []byte) bool {
 	switch len(name) {
 	case len("LCS"):
@@ -215,7 +215,7 @@ func laborious(name []byte) bool {
 	case len("KEYS"):
 		return command.EqualFold(name, "KEYS") || command.EqualFold(name, "SORT")
 	}
-	return command.EqualFold(name, "SORT_RO")
+	return command.EqualFold(name, "SORT_RO") || command.EqualFold(name, "EVAL_RO") || command.EqualFold(name, "EVALSHA_RO") || command.EqualFold(name, "FCALL_RO")
 }
 
 // readAgain is for a read whose state knew its token no more. If that state could be

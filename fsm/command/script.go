@@ -59,8 +59,10 @@ type Scripting struct {
 	// Undo prepares to take back what is written from now on; nil where nothing can be.
 	Undo Undoer
 
-	budget lua.Budget // left for this transaction
+	budget lua.Budget // left for this transaction or row
 	spent  bool       // it has been drawn
+	drawn  int64      // its steps when it was drawn
+	before int64      // steps that earlier rows of the request have used
 	run    *running
 }
 
@@ -80,13 +82,23 @@ type running struct {
 	live     *lua.Budget // of the script, while it calls a command
 }
 
-// NewBudget gives the scripts to come a budget of their own.
-func (tx *Tx) NewBudget() { tx.spent = false }
+// requestSteps is what all scripts of one pipeline may use: a pipeline holds the log as
+// long as it runs.
+const requestSteps = 4_000_000
+
+// NewBudget gives the scripts to come a budget of their own, of what the request has
+// left.
+func (tx *Tx) NewBudget() {
+	tx.before += tx.Spent()
+	tx.spent = false
+}
 
 // scriptBudget gives the scripts of this transaction their budget.
 func (tx *Tx) scriptBudget() *lua.Budget {
 	if !tx.spent {
 		tx.budget, tx.spent = script.DefaultBudget(), true
+		tx.drawn = min(tx.budget.Steps, max(0, requestSteps-tx.before))
+		tx.budget.Steps = tx.drawn
 	}
 	return &tx.budget
 }
@@ -96,7 +108,7 @@ func (tx *Tx) Spent() int64 {
 	if !tx.spent {
 		return 0
 	}
-	return script.DefaultBudget().Steps - max(0, tx.budget.Steps)
+	return tx.drawn - max(0, tx.budget.Steps)
 }
 
 // engine is the one to run a script on, and what to call when it is no longer used.
