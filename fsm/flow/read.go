@@ -1,0 +1,260 @@
+package flow
+
+import (
+	"slices"
+
+	"trireme/fsm/queue"
+)
+
+// MaxScan is the most runs that one entry, or one page of an answer, looks at for a filter.
+const MaxScan = 10_000
+
+// What reads give must not be changed, and is valid as long as the view.
+
+// Run is a run by its number.
+func (s *Store) Run(no uint64) (*Run, bool) { return s.runs.Get(no) }
+
+// Find is the newest run of an id, or, if created is not 0, the one that was created then; nil if there is none.
+func (s *Store) Find(id string, created int64) (found *Run) {
+	for _, r := range s.Named(id) {
+		if created == 0 || r.Created == created {
+			found = r
+		}
+	}
+	return found
+}
+
+// Named are the runs of an id, oldest first.
+func (s *Store) Named(id string) (list []*Run) {
+	s.names.Ascend(name{text: id}, func(n name, _ struct{}) bool {
+		if n.text == id {
+			r, _ := s.runs.Get(n.no)
+			list = append(list, r)
+		}
+		return n.text == id
+	})
+	return list
+}
+
+// Page says which part of a list to give. Lists of runs give the newest first.
+type Page struct {
+	// After is the cursor of the page before; zero to begin.
+	After uint64
+	// Limit is the most elements, at least 1.
+	Limit int
+}
+
+// Runs lists the runs that a filter chooses, the newest first. More says that there are others behind the cursor, or that
+// there may be: one answer looks at MaxScan runs at most, so that a page may be short, and the reader has to go on.
+func (s *Store) Runs(f *Filter, p Page) (list []*Run, cursor uint64, more bool) {
+	looked := 0
+	s.candidates(f, p.After, func(r *Run) bool {
+		if looked++; looked > MaxScan {
+			more = true
+			return false
+		}
+		if f.match(s, r, r.Created) {
+			if len(list) == p.Limit {
+				more = true
+				return false
+			}
+			list = append(list, r)
+		}
+		cursor = r.No
+		return true
+	})
+	return list, cursor, more
+}
+
+// candidates gives the runs that a filter may choose, the newest first, beginning below a number that is not 0. Those that
+// the filter names are found by their names.
+func (s *Store) candidates(f *Filter, below uint64, visit func(*Run) bool) {
+	if named, ok := s.named(f); ok {
+		for i := len(named) - 1; i >= 0; i-- {
+			r := named[i]
+			if (below == 0 || r.No < below) && !visit(r) {
+				return
+			}
+		}
+		return
+	}
+	i := s.runs.Len()
+	if below != 0 {
+		i, _ = s.runs.Rank(below)
+	}
+	for i--; i >= 0; i-- {
+		if _, r := s.runs.At(i); !visit(r) {
+			return
+		}
+	}
+}
+
+// named are the runs that a filter names, in the order of their numbers and each once; false if it names none.
+func (s *Store) named(f *Filter) (list []*Run, ok bool) {
+	switch {
+	case len(f.Exact) > 0:
+		for _, n := range f.Exact {
+			if r := s.Find(n.ID, n.Created); r != nil {
+				list = append(list, r)
+			}
+		}
+	case len(f.RunIDs) > 0 && !f.IDPrefix:
+		for _, id := range f.RunIDs {
+			list = append(list, s.Named(id)...)
+		}
+	case len(f.Messages) > 0:
+		for _, id := range f.Messages {
+			if p, found := s.ids.Get(id.Seq); found {
+				r, _ := s.runs.Get(p.run)
+				list = append(list, r)
+			}
+		}
+	default:
+		return nil, false
+	}
+	slices.SortFunc(list, func(a, b *Run) int { return int(int64(a.No) - int64(b.No)) })
+	return slices.Compact(list), true
+}
+
+// holds tells whether a run has one of some messages as an entry.
+func (s *Store) holds(r *Run, messages []queue.ID) bool {
+	return slices.ContainsFunc(messages, func(id queue.ID) bool {
+		p, ok := s.ids.Get(id.Seq)
+		if !ok || p.run != r.No {
+			return false
+		}
+		e, _ := s.entries.Get(p)
+		return e.ID == id
+	})
+}
+
+// Log gives the entries of a run in their order, until visit says false.
+func (s *Store) Log(run uint64, visit func(pos uint32, e *Entry) bool) {
+	s.entries.Ascend(place{run: run}, func(p place, e *Entry) bool { return p.run == run && visit(p.pos, e) })
+}
+
+// Entry is an entry of a run's log.
+func (s *Store) Entry(run uint64, pos uint32) (*Entry, bool) { return s.entries.Get(place{run, pos}) }
+
+// EntryOf is the entry that a message is, and its run; false if there is none.
+func (s *Store) EntryOf(id queue.ID) (r *Run, pos uint32, ok bool) {
+	p, ok := s.ids.Get(id.Seq)
+	if !ok {
+		return nil, 0, false
+	}
+	e, _ := s.entries.Get(p)
+	r, _ = s.runs.Get(p.run)
+	return r, p.pos, e.ID == id
+}
+
+// Child is the run that a step has invoked, nil if it has invoked none, or that is forgotten.
+func (s *Store) Child(run uint64, step uint32) *Run {
+	no, ok := s.marks.Get(mark{run, markInvoke, step})
+	if !ok {
+		return nil
+	}
+	r, _ := s.runs.Get(no)
+	return r
+}
+
+// AnswerTo is the entry with the answer to the call of a step; false if it has none yet.
+func (s *Store) AnswerTo(run uint64, step uint32) (*Entry, bool) {
+	pos, ok := s.marks.Get(mark{run, markAnswer, step})
+	if !ok {
+		return nil, false
+	}
+	return s.Entry(run, uint32(pos))
+}
+
+// Waiters are those of an event, in the order in which they began to wait.
+func (s *Store) Waiters(event string) (list []*Waiter) {
+	s.events.Ascend(name{text: event}, func(n name, _ struct{}) bool {
+		if n.text == event {
+			w, _ := s.waiters.Get(n.no)
+			list = append(list, w)
+		}
+		return n.text == event
+	})
+	return list
+}
+
+// WaitersOf are those of a run, in the order in which they began to wait.
+func (s *Store) WaitersOf(run uint64) (list []*Waiter) {
+	s.waiting.Ascend(place2{run: run}, func(p place2, _ struct{}) bool {
+		if p.run == run {
+			w, _ := s.waiters.Get(p.no)
+			list = append(list, w)
+		}
+		return p.run == run
+	})
+	return list
+}
+
+// SavedFor are the notifications that are kept for a run, in the order in which they came.
+func (s *Store) SavedFor(run uint64) (list []*Saved) {
+	s.saved.Ascend(place2{run: run}, func(p place2, n *Saved) bool {
+		if p.run == run {
+			list = append(list, n)
+		}
+		return p.run == run
+	})
+	return list
+}
+
+// DeadRun is the run of a dead letter; false if there is no such dead letter, or not any more.
+func (s *Store) DeadRun(t queue.Stamp) (*Run, bool) {
+	no, ok := s.dead.Get(t)
+	if !ok {
+		return nil, false
+	}
+	return s.runs.Get(no)
+}
+
+// DeadRuns lists the runs of dead letters, oldest failure first: those of ids, or those that a filter chooses. Pages are
+// as those of Runs, but that the cursor is a dead letter.
+func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, limit int) (list []*Run, cursor queue.Stamp, more bool) {
+	if len(ids) > 0 {
+		for _, t := range ids {
+			if r, ok := s.DeadRun(t); ok && !slices.Contains(list, r) {
+				list = append(list, r)
+			}
+		}
+		return list, cursor, false
+	}
+	looked := 0
+	from := after
+	from.Seq++
+	s.dead.Ascend(from, func(t queue.Stamp, no uint64) bool {
+		if looked++; looked > MaxScan {
+			more = true
+			return false
+		}
+		if r, _ := s.runs.Get(no); f.matchDead(s, r) {
+			if len(list) == limit {
+				more = true
+				return false
+			}
+			list = append(list, r)
+		}
+		cursor = t
+		return true
+	})
+	return list, cursor, more
+}
+
+// matchDead tells whether the filter chooses the dead letter of r. From and To are about when it failed.
+func (f *DeadFilter) matchDead(s *Store, r *Run) bool {
+	if len(f.Statuses) > 0 && (r.Fault == nil || !slices.Contains(f.Statuses, r.Fault.Response.Status)) {
+		return false
+	}
+	if len(f.Callbacks) > 0 && (r.Callback == nil || !slices.Contains(f.Callbacks, r.Callback.State)) {
+		return false
+	}
+	return f.Filter.match(s, r, r.Completed)
+}
+
+// Settings are the limits in force.
+func (s *Store) Settings() Settings { return s.settings }
+
+// Used is the logical memory of everything about workflows, in bytes.
+func (s *Store) Used() int64 { return s.live + s.past }
