@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"trireme/fsm/command/scripttest"
 	"trireme/resp/resptest"
 )
 
@@ -27,7 +28,7 @@ func TestTakenOnce(t *testing.T) {
 			for {
 				v := c.Do("BLPOP", "other", "l", "0")
 				if len(v.Elems()) != 2 {
-					t.Errorf("got %s", print(v))
+					t.Errorf("got %s", scripttest.Print(v))
 					return
 				}
 				element := v.Elems()[1].Text()
@@ -68,7 +69,7 @@ func TestTakenOnce(t *testing.T) {
 	}
 	takers.Wait()
 	if v := end.Do("EXISTS", "l"); v.Int() != 0 {
-		t.Errorf("something is left: %s", print(end.Do("LRANGE", "l", "0", "-1")))
+		t.Errorf("something is left: %s", scripttest.Print(end.Do("LRANGE", "l", "0", "-1")))
 	}
 }
 
@@ -82,7 +83,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 	for i := range clients {
 		clients[i] = resptest.Login(t, nodes.Addrs[0])
 		clients[i].Start("BLPOP", "l", "0")
-		awaitBlocked(t, push, fmt.Sprint(i+1))
+		push.AwaitBlocked(fmt.Sprint(i + 1))
 	}
 	push.Want("(integer) 1", "RPUSH", "l", "0")
 	push.Want("(integer) 5", "RPUSH", "l", "1", "2", "3", "4", "5")
@@ -101,11 +102,11 @@ func TestWaitEnds(t *testing.T) {
 	id := fmt.Sprint(c.Do("CLIENT", "ID").Int())
 	admin.Want("(integer) 0", "CLIENT", "UNBLOCK", id)
 	c.Start("BLPOP", "l", "0")
-	awaitBlocked(t, admin, "1")
+	admin.AwaitBlocked("1")
 	admin.Want("(integer) 1", "CLIENT", "UNBLOCK", id)
 	c.WantNext("(nil array)")
 	c.Start("BLPOP", "l", "0")
-	awaitBlocked(t, admin, "1")
+	admin.AwaitBlocked("1")
 	admin.Want("(integer) 1", "CLIENT", "UNBLOCK", id, "ERROR")
 	c.WantNext("(error) UNBLOCKED client unblocked via CLIENT UNBLOCK")
 	admin.Want("(integer) 0", "CLIENT", "UNBLOCK", id)
@@ -113,25 +114,25 @@ func TestWaitEnds(t *testing.T) {
 	c.Want("PONG", "PING")
 
 	c.Start("BLPOP", "l", "0")
-	awaitBlocked(t, admin, "1")
+	admin.AwaitBlocked("1")
 	c.Close()
-	awaitBlocked(t, admin, "0")
+	admin.AwaitBlocked("0")
 	admin.Want("(integer) 1", "RPUSH", "l", "kept")
 	admin.Want(`"kept"`, "LPOP", "l")
 
 	k := resptest.Login(t, nodes.Addrs[0])
 	id = fmt.Sprint(k.Do("CLIENT", "ID").Int())
 	k.Start("BLPOP", "l", "0")
-	awaitBlocked(t, admin, "1")
+	admin.AwaitBlocked("1")
 	admin.Want("(integer) 1", "CLIENT", "KILL", "ID", id)
 	if !k.Gone() {
 		t.Error("a killed connection is open")
 	}
-	awaitBlocked(t, admin, "0")
+	admin.AwaitBlocked("0")
 
 	w := resptest.Login(t, nodes.Addrs[0])
 	w.Start("BLPOP", "l", "0")
-	awaitBlocked(t, admin, "1")
+	admin.AwaitBlocked("1")
 	if err := nodes.Servers[0].Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}

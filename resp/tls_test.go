@@ -65,7 +65,7 @@ func TestTLS(t *testing.T) {
 	}
 	for range 3 {
 		a.Start("BLPOP", "l", "0")
-		awaitBlocked(t, b, "1")
+		b.AwaitBlocked("1")
 		b.Want("(integer) 1", "RPUSH", "l", "v")
 		a.WantNext("1) \"l\"\n2) \"v\"")
 		a.Want("PONG", "PING")

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"strconv"
 	"testing"
 
 	"trireme/fsm"
@@ -23,7 +22,7 @@ func fromLua(t *testing.T, steps []scripttest.Step) {
 			expect(t, s, r.run(now, s))
 			continue
 		}
-		got, want := r.fromLua(now, s), throughLua(want)
+		got, want := r.fromLua(now, s), scripttest.ThroughLua(want)
 		if s.Shown(got) != s.Shown(want) {
 			t.Errorf("line %d: %s\ngot:\n%s\nwant:\n%s", s.Line, s.Text, s.Shown(got), s.Shown(want))
 		}
@@ -50,31 +49,4 @@ func (r *replica) fromLua(now int64, s *scripttest.Step) reply.Value {
 	call.Argv = [][]byte{[]byte("EVAL"), []byte("return redis.pcall(unpack(ARGV))"), []byte("0")}
 	call.Argv = append(call.Argv, s.Argv...)
 	return r.apply(now, &call, fsm.Single, call.Argv)[0]
-}
-
-// throughLua is a reply after its conversion to Lua and back, in the older protocol.
-func throughLua(v reply.Value) reply.Value {
-	switch v.Kind() {
-	case reply.KindNilArray:
-		return reply.Nil()
-	case reply.KindInt:
-		n, _ := strconv.ParseFloat(strconv.FormatInt(v.Int(), 10), 64) // a 64-bit integer always parses
-		if n >= 1<<63 {
-			return reply.Int(-1 << 63)
-		}
-		return reply.Int(int64(n))
-	case reply.KindBool:
-		return reply.Int(v.Int())
-	case reply.KindDouble, reply.KindVerbatim, reply.KindBigNumber:
-		return reply.Bulk(v.Text())
-	case reply.KindKeyed:
-		return throughLua(v.Nested())
-	case reply.KindArray, reply.KindMap, reply.KindSet, reply.KindPush, reply.KindPairs:
-		elems := make([]reply.Value, len(v.Elems()))
-		for i, e := range v.Elems() {
-			elems[i] = throughLua(e)
-		}
-		return reply.Array(elems...)
-	}
-	return v
 }

@@ -138,6 +138,21 @@ func (c *Client) WantNext(want string) {
 	}
 }
 
+// AwaitBlocked waits until n connections of the client's database wait in a blocking
+// command.
+func (c *Client) AwaitBlocked(n string) {
+	c.t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		list := c.Do("CLIENT", "LIST").Text()
+		if fmt.Sprint(strings.Count(list, " flags=b ")) == n {
+			return
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("not %s connections are blocked:\n%s", n, list)
+		}
+	}
+}
+
 func (c *Client) read(within time.Duration) (reply.Value, error) {
 	if err := c.conn.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return reply.Value{}, err
