@@ -12,8 +12,8 @@ const (
 	readAhead = 200
 	// slewPerMille is how fast cluster time may be drawn towards the wall clock.
 	slewPerMille = 1
-	// saneOffset is how far, in milliseconds, the wall clock may be from the median of
-	// the nodes' clocks before it is not used.
+	// saneOffset is how far apart, in milliseconds, wall clocks may be that agree, and by
+	// how much one may be set within a term before it is not used any more.
 	saneOffset = 500
 )
 
@@ -22,9 +22,12 @@ const (
 // remembers the stamps of entries under way, which reads must not overtake.
 type clock struct {
 	mu       sync.Mutex
-	now      func() time.Time // wall and monotonic
-	base     int64            // cluster time at mark, unix ms
+	now      func() time.Time      // monotonic
+	wall     func(time.Time) int64 // what the wall clock shows then, unix ms
+	base     int64                 // cluster time at mark, unix ms
 	mark     time.Time
+	opened   int64 // the wall clock at mark, unix ms
+	trusted  bool  // a majority of the clocks agreed with it
 	slewed   time.Time
 	offset   int64 // ms added by slewing
 	last     int64 // greatest stamp or read time given
@@ -44,7 +47,7 @@ func (c *clock) open(machine int64, wall int64, trusted bool) {
 		base = max(base, wall)
 	}
 	c.base, c.mark, c.offset, c.last, c.underway = base, c.now(), 0, base, nil
-	c.slewed = c.mark
+	c.slewed, c.opened, c.trusted = c.mark, wall, trusted
 }
 
 // read is cluster time now; the lock is held.
@@ -54,15 +57,26 @@ func (c *clock) read() int64 {
 	v := c.base + elapsed + c.offset
 	if since := t.Sub(c.slewed).Milliseconds(); since >= 1000 {
 		c.slewed = t
-		switch diff := t.UnixMilli() - v; {
-		case diff > 1 && diff < saneOffset:
-			c.offset += min(diff, since*slewPerMille/1000+1)
-		case diff < -1:
-			c.offset -= min(-diff, since*slewPerMille/1000+1)
-		}
+		c.slew(c.wall(t), v, elapsed, since)
 	}
 	c.last = max(c.last, v)
 	return c.last
+}
+
+// slew draws cluster time v towards the wall clock, which stands elapsed after mark, by
+// what since allows. A wall clock that was not trusted when the term opened, or has been
+// set since, is left alone.
+func (c *clock) slew(wall, v, elapsed, since int64) {
+	if set := wall - c.opened - elapsed; !c.trusted || set >= saneOffset || set <= -saneOffset {
+		return
+	}
+	most := since*slewPerMille/1000 + 1
+	switch diff := wall - v; {
+	case diff > 1:
+		c.offset += min(diff, most)
+	case diff < -1:
+		c.offset -= min(-diff, most)
+	}
 }
 
 // stamp is the time for an entry that is about to be proposed. done must be called

@@ -93,7 +93,7 @@ func (n *Node) self() hello {
 	n.mu.Unlock()
 	h.List = listText(n.opts.InitialCluster)
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
-	h.Wall = time.Now().UnixMilli()
+	h.Wall = wallTime(time.Now())
 	if n.running.Load() {
 		h.Applied, _ = n.machine.Applied()
 		h.Term = n.raft.CurrentTerm()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"trireme/failpoint"
 	"trireme/fsm"
 	"trireme/fsm/env"
 )
@@ -140,31 +141,39 @@ func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 	return outcomes[0].Value, outcomes[0].Err
 }
 
-// wallClock is this node's wall clock, and whether it is near the median of all
-// nodes' clocks that answer.
+// clocksTime bounds how long a new leader listens for the clocks of the others.
+const clocksTime = 300 * time.Millisecond
+
+// wallClock is this node's wall clock, and whether a majority of the cluster's clocks,
+// this one included, agrees with it. Of two clocks that differ nobody can tell which is
+// right: then neither is used, and cluster time goes on from where the log has it.
 func (n *Node) wallClock(ctx context.Context) (unixms int64, trusted bool) {
-	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, clocksTime)
 	defer cancel()
 	voters, _ := n.otherVoters()
-	offsets := make(chan int64, len(voters))
-	var wg sync.WaitGroup
+	agreed := make(chan bool, len(voters))
 	for _, v := range voters {
-		wg.Go(func() {
+		go func() { // ends with ctx
 			begin := time.Now()
-			if h, err := n.peers.hello(ctx, v.addr); err == nil {
-				offsets <- h.Wall - begin.Add(time.Since(begin)/2).UnixMilli()
-			}
-		})
+			h, err := n.peers.hello(ctx, v.addr)
+			offset := h.Wall - wallTime(begin.Add(time.Since(begin)/2))
+			agreed <- err == nil && offset > -saneOffset && offset < saneOffset
+		}()
 	}
-	wg.Wait()
-	all := []int64{0}
-	for len(offsets) > 0 {
-		all = append(all, <-offsets)
+	near, quorum := 1, (len(voters)+1)/2+1
+	for range voters {
+		if near >= quorum {
+			break
+		}
+		if <-agreed {
+			near++
+		}
 	}
-	slices.Sort(all)
-	median := all[len(all)/2]
-	return time.Now().UnixMilli(), median > -saneOffset && median < saneOffset
+	return wallTime(time.Now()), near >= quorum
 }
+
+// wallTime is what this node believes the wall clock to show at t, in unix milliseconds.
+func wallTime(t time.Time) int64 { return t.Add(failpoint.WallOffset()).UnixMilli() }
 
 // foundState writes the first settings of a cluster that has none.
 func (n *Node) foundState(term uint64) error {

@@ -65,7 +65,7 @@ type Node struct {
 // raft last. It returns when raft runs; see Ready for when the node can serve.
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
-	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now}}
+	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now, wall: wallTime}}
 	n.lease.epoch = n.started
 	n.metrics = newMetrics(n)
 	if opts.Leading != nil {

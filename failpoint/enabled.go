@@ -47,6 +47,13 @@ func (r *registry) eval(name string) {
 	}
 }
 
+// WallOffset is how far from the machine's wall clock this process is to believe itself,
+// as armed under WallClock.
+func WallOffset() time.Duration {
+	a, _ := points.take(WallClock)
+	return a.offset
+}
+
 // take returns the armed action and spends one of its budget. The action runs
 // outside the lock, so that a pause at one point does not delay the others.
 func (r *registry) take(name string) (action, bool) {

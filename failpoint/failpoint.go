@@ -8,6 +8,8 @@
 //
 // where an action is off, panic, exit or sleep(DURATION), optionally with a
 // budget in front: 2*sleep(100ms) fires for the first two evaluations only.
+// wall-clock=offset(DURATION) has the process believe that it is so much later, or
+// earlier, than the machine's wall clock says; monotonic time goes on as it does.
 // The variable TRIREME_FAILPOINTS holds the specification at start;
 // TRIREME_FAILPOINTS_FILE names a file that holds one and is read again
 // whenever it changes, so that a harness can arm a point in a running node.
@@ -31,6 +33,9 @@ const (
 	// AfterClaim stands after a delivery was claimed, before it is attempted.
 	AfterClaim = "after-claim"
 )
+
+// WallClock is the name under which a specification sets WallOffset. It is no point.
+const WallClock = "wall-clock"
 
 // Names lists every point, for harnesses that draw one at random.
 func Names() []string {

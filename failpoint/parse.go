@@ -15,12 +15,14 @@ const (
 	doPanic
 	doExit
 	doSleep
+	doOffset
 )
 
 // action is one armed point: what to do and how often still (-1: always).
 type action struct {
 	kind   kind
 	pause  time.Duration
+	offset time.Duration
 	budget int
 }
 
@@ -47,7 +49,7 @@ func parse(spec string) (map[string]*action, error) {
 	return armed, nil
 }
 
-// parseAction reads [N*](off|panic|exit|sleep(DURATION)).
+// parseAction reads [N*](off|panic|exit|sleep(DURATION)|offset(DURATION)).
 func parseAction(text string) (*action, error) {
 	a := &action{budget: -1}
 	if count, rest, found := strings.Cut(text, "*"); found {
@@ -64,6 +66,12 @@ func parseAction(text string) (*action, error) {
 		a.kind = doPanic
 	case text == "exit":
 		a.kind = doExit
+	case strings.HasPrefix(text, "offset(") && strings.HasSuffix(text, ")"):
+		d, err := time.ParseDuration(text[len("offset(") : len(text)-1])
+		if err != nil {
+			return nil, fmt.Errorf("%q holds no duration", text)
+		}
+		a.kind, a.offset = doOffset, d
 	case strings.HasPrefix(text, "sleep(") && strings.HasSuffix(text, ")"):
 		d, err := time.ParseDuration(text[len("sleep(") : len(text)-1])
 		if err != nil || d < 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	armed, err := parse("a=panic; b=2*exit;\nc=sleep(100ms);d=off;a=3*sleep(1s);")
+	armed, err := parse("a=panic; b=2*exit;\nc=sleep(100ms);d=off;a=3*sleep(1s);e=offset(-1h)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 		"b": {kind: doExit, budget: 2},
 		"c": {kind: doSleep, pause: 100 * time.Millisecond, budget: -1},
 		"d": {kind: doNothing, budget: -1},
+		"e": {kind: doOffset, offset: -time.Hour, budget: -1},
 	}
 	if len(armed) != len(want) {
 		t.Fatalf("%d points armed, want %d", len(armed), len(want))
@@ -27,7 +28,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, spec := range []string{"a", "=panic", "a=", "a=halt", "a=sleep", "a=sleep()", "a=sleep(-1s)", "a=x*panic", "a=-1*panic"} {
+	for _, spec := range []string{"a", "=panic", "a=", "a=halt", "a=sleep", "a=sleep()", "a=sleep(-1s)", "a=offset(x)", "a=x*panic", "a=-1*panic"} {
 		if armed, err := parse(spec); err == nil {
 			t.Errorf("%q: armed %v, want an error", spec, armed)
 		}

@@ -111,6 +111,20 @@ func (c *Client) PostBody(ctx context.Context, path string, body any) (status in
 	return status, reply, err
 }
 
+// Call sends one request with the given headers and body as they are, and never a second
+// time. outcome is what an error reply says of itself.
+func (c *Client) Call(ctx context.Context, method, path string, header map[string]string, body []byte) (status int, outcome string, reply []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", nil, err
+	}
+	req.GetBody = nil
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	return c.send(req)
+}
+
 // post sends one JSON body. Without GetBody net/http can't send a request a
 // second time on its own.
 func (c *Client) post(ctx context.Context, path string, body any) (int, string, []byte, error) {

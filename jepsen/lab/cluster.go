@@ -107,6 +107,7 @@ func (c *Cluster) newNode(o Options, i int) *Node {
 	}
 	n.client = NewClient(n.HTTP, Token)
 	n.admin = NewClient(n.HTTP, AdminToken)
+	n.mail = NewClient(n.HTTP, MessagesToken)
 	return n
 }
 
@@ -298,6 +299,7 @@ func (c *Cluster) Close() {
 		}
 		n.client.Close()
 		n.admin.Close()
+		n.mail.Close()
 	}
 	c.ports.Release()
 	if c.resp != nil {

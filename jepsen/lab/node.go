@@ -36,6 +36,7 @@ type Node struct {
 	env    []string
 	client *Client
 	admin  *Client
+	mail   *Client
 	onEnd  func(Crash)
 
 	mu      sync.Mutex
@@ -51,6 +52,9 @@ func (n *Node) Client() *Client { return n.client }
 
 // Admin talks to this node's administrative paths.
 func (n *Node) Admin() *Client { return n.admin }
+
+// Messages talks to this node's /v2 with the messages token.
+func (n *Node) Messages() *Client { return n.mail }
 
 // Start runs the node's process and does not wait for it to be ready.
 func (n *Node) Start() error {

@@ -56,6 +56,12 @@ var lines = map[string]line{
 	"families.9": {"a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
 	"families.2": {"1,000,000 random commands through each door, compared with redis-server", fidelity},
 	"families.3": {"two replicas and a restored third, 1,000,000 random commands", replicas},
+	"messages.3": {"100,000 messages from 64 clients, a fifth of the attempts fails, the leader killed every 10 s", deliveredOnce},
+	"messages.4": {"a queue of 5,000 messages in order, with failures and three leaders killed", inOrder},
+	"messages.5": {"50 schedules through 10 leaders killed and clocks an hour wrong", onTime},
+	"messages.6": {"flow control: rates and parallelism, in peace and with leaders killed", flowControlled},
+	"messages.7": {"64 publications of one id at once, also while a leader is killed", onceOnly},
+	"messages.8": {"10,000 transactions that count and publish, with leaders killed", outbox},
 	"core.12":    {"no leadership change in a fault-free minute under full load", bench("steady")},
 }
 
@@ -104,7 +110,11 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: dir, RESP: strings.HasPrefix(s.line, "families.")})
+	o := lab.Options{Binary: binary, Dir: dir, RESP: strings.HasPrefix(s.line, "families.")}
+	if s.delivers() {
+		o.Args = deliveryFlags
+	}
+	c, err := lab.NewCluster(o)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +125,13 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	return c, waitReady(ctx, c, 30*time.Second)
 }
 
-// product builds the binary.
+// delivers tells whether the line is about messages.
+func (s *session) delivers() bool { return strings.HasPrefix(s.line, "messages.") }
+
+// product builds the binary. Lines about messages set the clocks of nodes wrong, which
+// takes failpoints.
 func (s *session) product() (string, error) {
-	return lab.Build(filepath.Join(s.dir, "bin"), lab.BuildOptions{Race: s.race})
+	return lab.Build(filepath.Join(s.dir, "bin"), lab.BuildOptions{Race: s.race, Failpoints: s.delivers()})
 }
 
 // close ends the cluster and reports nodes that ended by themselves.

@@ -1,0 +1,106 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+)
+
+// Outbox is a run of transactions that move a counter and publish a message, each sent
+// once, while leaders are killed.
+type Outbox struct {
+	Cluster               *lab.Cluster
+	Label                 string
+	Transactions, Clients int
+	KillEvery, Down       time.Duration
+	Patience              time.Duration
+}
+
+// Posted is what came of an Outbox.
+type Posted struct {
+	Transactions, Counter, Messages, Arrived, Kills int
+	Unknown, Refused                                int64
+	Took                                            time.Duration
+}
+
+// String is a line for people.
+func (p Posted) String() string {
+	return fmt.Sprintf("%d transactions in %v: %d of unknown outcome, %d not applied; the counter is %d, %d messages, %d of them at the sink, %d leaders killed",
+		p.Transactions, p.Took.Round(100*time.Millisecond), p.Unknown, p.Refused, p.Counter, p.Messages, p.Arrived, p.Kills)
+}
+
+// Run performs the transactions and compares the counter with the messages.
+func (o Outbox) Run(ctx context.Context) (out Posted, err error) {
+	sink, err := NewSink(func(string, int, int) Answer { return Answer{Status: 200} })
+	if err != nil {
+		return out, err
+	}
+	defer sink.Close()
+	post := &Post{Cluster: o.Cluster}
+	killer := &Killer{Cluster: o.Cluster, Down: o.Down}
+	var unknown, refused atomic.Int64
+	began := time.Now()
+	err = whileKilling(ctx, killer, o.KillEvery, func(ctx context.Context) error {
+		return crowd(ctx, o.Clients, o.Transactions, func(ctx context.Context, client, number int) error {
+			rows, r := o.Cluster.Nodes[client%o.Cluster.Size()].Client().Transaction(ctx, [][]string{
+				{"INCR", o.Label}, {"MSG.PUBLISH", sink.URL(o.Label, number), strconv.Itoa(number), "LABEL", o.Label},
+			})
+			switch r.Outcome {
+			case history.Unknown:
+				unknown.Add(1)
+			case history.NotApplied:
+				refused.Add(1)
+				Sleep(ctx, 20*time.Millisecond) // the node is away
+			default:
+				return errors.Join(rowError(rows[0]), rowError(rows[1]))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return out, err
+	}
+	out = Posted{Transactions: o.Transactions, Kills: len(killer.Kills()), Unknown: unknown.Load(), Refused: refused.Load(), Took: time.Since(began)}
+	return out, o.judge(ctx, &out, post, sink)
+}
+
+func rowError(row lab.Row) error {
+	if row.Error != "" {
+		return errors.New(row.Error)
+	}
+	return nil
+}
+
+// judge: what is counted was published, and what was published is delivered.
+func (o Outbox) judge(ctx context.Context, out *Posted, post *Post, sink *Sink) error {
+	r := o.Cluster.Do(ctx, 0, "GET", o.Label)
+	var counter string
+	if err := json.Unmarshal(r.Result, &counter); r.Outcome != history.OK || err != nil {
+		return fmt.Errorf("read the counter: %s: %w", r.Error, err)
+	}
+	out.Counter, _ = strconv.Atoi(counter)
+	all, err := post.settled(ctx, o.Label, out.Counter, o.Patience)
+	if err != nil {
+		return err
+	}
+	made, arrived := lives(all), map[int]bool{}
+	for _, a := range sink.Arrivals(o.Label) {
+		arrived[a.Number] = true
+	}
+	out.Messages, out.Arrived = len(made), len(arrived)
+	acknowledged := o.Transactions - int(out.Unknown+out.Refused)
+	switch {
+	case out.Counter != out.Messages || out.Counter != out.Arrived:
+		return fmt.Errorf("the counter is %d, there are %d messages, and %d arrived", out.Counter, out.Messages, out.Arrived)
+	case out.Counter < acknowledged || out.Counter > acknowledged+int(out.Unknown):
+		return fmt.Errorf("the counter is %d with %d acknowledged and %d unknown transactions", out.Counter, acknowledged, out.Unknown)
+	}
+	return nil
+}

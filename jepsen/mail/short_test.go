@@ -1,0 +1,85 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"trireme/jepsen/lab"
+)
+
+// short is the time that a killed node stays away in short runs.
+const short = 300 * time.Millisecond
+
+// TestShort is the short form of the acceptance lines about deliveries, on one cluster of
+// processes built with the race detector.
+func TestShort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts three processes for half a minute")
+	}
+	dir := t.TempDir()
+	binary, err := lab.Build(dir, lab.BuildOptions{Race: true, Failpoints: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Args: []string{"--egress-allow", "127.0.0.0/8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		c.Close()
+		for _, crash := range c.Crashes() {
+			t.Errorf("%s ended with exit code %d:\n%s", crash.Node, crash.ExitCode, crash.Log)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	patience := time.Minute
+	for _, run := range []struct {
+		name string
+		run  func() (fmt.Stringer, error)
+	}{
+		{"delivery", func() (fmt.Stringer, error) {
+			return Delivery{Cluster: c, Label: "delivery", Messages: 600, Clients: 16, Retries: 3, Failing: 20, KillEvery: 2 * time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
+		{"queue", func() (fmt.Stringer, error) {
+			return Queue{Cluster: c, Label: "queue", Messages: 80, Retries: 1, Failing: 10, Poison: 25, Work: 2 * time.Millisecond, Kills: 1, Down: short, Patience: patience}.Run(ctx)
+		}},
+		{"timetables", func() (fmt.Stringer, error) {
+			return Timetables{Cluster: c, Label: "timetables", Schedules: 7, Kills: 2, KillEvery: 2 * time.Second, Down: short, Jump: time.Hour}.Run(ctx)
+		}},
+		{"flow", func() (fmt.Stringer, error) {
+			out, err := Flow{Cluster: c, Label: "flow", Clients: 8, KillAfter: []time.Duration{time.Second}, Down: short, Patience: patience, Limits: []FlowLimit{
+				{Key: "rate", Rate: 20, Period: time.Second, Messages: 80},
+				{Key: "parallel", Parallelism: 3, Messages: 60, Work: 10 * time.Millisecond},
+			}}.Run(ctx)
+			return lines(out), err
+		}},
+		{"once", func() (fmt.Stringer, error) {
+			return Once{Cluster: c, Label: "once", Rounds: 2, Clients: 32, Down: short, Patience: patience}.Run(ctx)
+		}},
+		{"outbox", func() (fmt.Stringer, error) {
+			return Outbox{Cluster: c, Label: "outbox", Transactions: 300, Clients: 8, KillEvery: 2 * time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
+	} {
+		t.Run(run.name, func(t *testing.T) {
+			out, err := run.run()
+			t.Log(out)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+type lines []Flowed
+
+func (l lines) String() string { return fmt.Sprint([]Flowed(l)) }
