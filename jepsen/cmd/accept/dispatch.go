@@ -55,17 +55,25 @@ func fuzzing(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if err := s.fuzz(ctx, targets); err != nil {
+		return err
+	}
+	s.printf("%d targets, %v each, no crash", len(targets), s.fuzzTime)
+	return nil
+}
+
+// fuzz gives each target its time; those that had it are not run again.
+func (s *session) fuzz(ctx context.Context, targets []target, flags ...string) error {
 	for _, t := range targets {
 		name := t.name + " in " + t.pkg + " for " + s.fuzzTime.String()
 		_, err := repeat(s.progress, name, 1, func(int) (fuzzed, error) {
-			return fuzzed{t.name}, s.command(ctx, "go", "test", "-tags", lab.Tags, "-run=^$", "-fuzz=^"+t.name+"$",
-				"-fuzztime="+s.fuzzTime.String(), t.pkg)
+			argv := append([]string{"go", "test", "-tags", lab.Tags, "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + s.fuzzTime.String()}, flags...)
+			return fuzzed{t.name}, s.command(ctx, append(argv, t.pkg)...)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	s.printf("%d targets, %v each, no crash", len(targets), s.fuzzTime)
 	return nil
 }
 

@@ -63,6 +63,8 @@ var lines = map[string]line{
 	"messages.7": {"64 publications of one id at once, also while a leader is killed", onceOnly},
 	"messages.8": {"10,000 transactions that count and publish, with leaders killed", outbox},
 	"core.12":    {"no leadership change in a fault-free minute under full load", bench("steady")},
+
+	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
 }
 
 // session is what a line works with.

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"trireme/jepsen/growth"
+)
+
+// parserTargets are the fuzz targets of what reads the bytes of strangers.
+var parserTargets = []target{
+	{"trireme/resp/protocol", "FuzzParser"},
+	{"trireme/fsm/rdb", "FuzzFile"},
+	{"trireme/fsm/rdb", "FuzzDecode"},
+	{"trireme/fsm/script", "FuzzJSON"},
+	{"trireme/fsm/script", "FuzzMessagePack"},
+	{"trireme/fsm/jsondoc", "FuzzPath"},
+	{"trireme/fsm/glob", "FuzzMatch"},
+	{"trireme/fsm/script", "FuzzPattern"},
+}
+
+// parsers is families.10: how the time of every parser grows with hostile input, then
+// the fuzz targets, one worker each.
+func parsers(ctx context.Context, s *session) error {
+	var failed []error
+	for _, f := range growth.Families() {
+		points := f.Measure(ctx)
+		verdict := growth.Judge(points)
+		s.printf("%-60s %s", f.Name, growth.Shown(points))
+		if verdict != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", f.Name, verdict))
+		}
+	}
+	if err := errors.Join(append(failed, ctx.Err())...); err != nil {
+		return err
+	}
+	if err := s.fuzz(ctx, parserTargets, "-parallel=1"); err != nil {
+		return err
+	}
+	s.printf("%d targets, %v each, no crash", len(parserTargets), s.fuzzTime)
+	return nil
+}
