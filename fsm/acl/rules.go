@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"trireme/fsm/glob"
 )
 
 // RuleError says which rule of ACL SETUSER can't be applied, and why.
@@ -18,6 +20,7 @@ const (
 	badHash       = "The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters"
 	noPassword    = "The password you are trying to remove from the user does not exist"
 	afterAllKeys  = "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns"
+	longPattern   = "The pattern has a part of too many elements, with classes or question marks, between two stars"
 	afterChannels = "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels"
 )
 
@@ -181,6 +184,8 @@ func (s *selector) addKeys(rule string) string {
 		return afterAllKeys
 	case strings.ContainsAny(k.pattern, blank):
 		return badSyntax
+	case glob.Costly(k.pattern):
+		return longPattern
 	}
 	for i := range s.keys {
 		if s.keys[i].pattern == k.pattern {
@@ -198,6 +203,8 @@ func (s *selector) addChannels(pattern string) string {
 		return afterChannels
 	case strings.ContainsAny(pattern, blank):
 		return badSyntax
+	case glob.Costly(pattern):
+		return longPattern
 	case !slices.Contains(s.channels, pattern):
 		s.channels = append(s.channels, pattern)
 	}

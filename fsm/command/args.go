@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"trireme/fsm/glob"
 	"trireme/fsm/reply"
 )
 
@@ -42,6 +43,19 @@ func (a *Args) Bytes() []byte {
 
 // String is a copy of the next word.
 func (a *Args) String() string { return string(a.Bytes()) }
+
+// errPattern refuses a pattern that would take more than linear time.
+var errPattern = reply.Error("ERR pattern has a part of more than " + strconv.Itoa(glob.MaxSearched) + " elements, with classes or question marks, between two stars")
+
+// Pattern is a copy of the next word, which names or keys will be matched with. One that
+// would take long is refused.
+func (a *Args) Pattern() string {
+	pattern := a.String()
+	if glob.Costly(pattern) {
+		a.Fail(errPattern)
+	}
+	return pattern
+}
 
 // Int is the next word as a strict 64-bit integer.
 func (a *Args) Int() int64 { return a.IntOr(ErrNotInteger) }

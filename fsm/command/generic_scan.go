@@ -10,7 +10,7 @@ import (
 )
 
 func keys(tx *Tx, a *Args) reply.Value {
-	pattern := a.String()
+	pattern := a.Pattern()
 	if err, ok := a.Done(); !ok {
 		return err
 	}
@@ -22,7 +22,7 @@ func keys(tx *Tx, a *Args) reply.Value {
 	}
 	var found []reply.Value
 	tx.DB.All(tx.Env, func(key string, _ *keyspace.Object) bool {
-		if pattern == "*" || glob.Match(pattern, key) {
+		if pattern == "*" || tx.matches(pattern, key) {
 			found = append(found, reply.Bulk(key))
 		}
 		return true
@@ -47,7 +47,7 @@ func readScanOptions(a *Args) scanOptions {
 	for a.Left() > 0 && !a.bad {
 		switch {
 		case a.Word("MATCH"):
-			o.match, o.matches = a.String(), true
+			o.match, o.matches = a.Pattern(), true
 		case a.Word("COUNT"):
 			if o.count = a.Int(); o.count < 1 {
 				a.Fail(ErrSyntax)
@@ -96,7 +96,8 @@ func scan(tx *Tx, a *Args) reply.Value {
 	}
 	var found []reply.Value
 	next := tx.DB.Scan(tx.Env, cursor, int(o.count), func(key string, v *keyspace.Object) {
-		if o.only != keyspace.None && v.Type() != o.only || o.matches && !glob.Match(o.match, key) {
+		tx.looked(1)
+		if o.only != keyspace.None && v.Type() != o.only || o.matches && !tx.matches(o.match, key) {
 			return
 		}
 		found = append(found, reply.Bulk(key))

@@ -56,7 +56,7 @@ func hScan(tx *Tx, a *Args) reply.Value {
 	}
 	var found []reply.Value
 	next := h.Scan(tx.Now, cursor, opts.count, func(field, value string) {
-		if !opts.shows(field) {
+		if !opts.shows(tx, field) {
 			return
 		}
 		found = append(found, reply.Bulk(field))

@@ -23,7 +23,7 @@ func readPageOptions(a *Args, mayHide bool) pageOptions {
 	for a.Left() > 0 && !a.bad {
 		switch {
 		case a.Word("MATCH"):
-			o.match, o.matches = a.String(), true
+			o.match, o.matches = a.Pattern(), true
 		case a.Word("COUNT"):
 			n := a.Int()
 			if n < 1 {
@@ -42,7 +42,30 @@ func readPageOptions(a *Args, mayHide bool) pageOptions {
 	return o
 }
 
-func (o *pageOptions) shows(name string) bool { return !o.matches || glob.Match(o.match, name) }
+// shows tells whether a scan shows a name that it looks at.
+func (o *pageOptions) shows(tx *Tx, name string) bool {
+	if !o.matches {
+		return true // what is shown is paid for as a reply
+	}
+	return tx.matches(o.match, name)
+}
+
+// looksPerStep is how many bytes are matched with a pattern for one step of a script.
+const looksPerStep = 16
+
+// matches is glob.Match, paid for by the script that asked for it.
+func (tx *Tx) matches(pattern, name string) bool {
+	tx.looked(1 + len(name)*glob.Cost(pattern)/looksPerStep)
+	return glob.Match(pattern, name)
+}
+
+// looked spends steps of the script that runs the command, if one does. It ends the
+// script when the budget is spent: only for commands that have changed nothing so far.
+func (tx *Tx) looked(steps int) {
+	if tx.run != nil && tx.run.live != nil {
+		tx.run.live.Step(steps)
+	}
+}
 
 // page is the reply of a scan.
 func page(next uint64, found []reply.Value) reply.Value {

@@ -83,10 +83,13 @@ func pubsubShardChannels(tx *Tx, a *Args) reply.Value { return tx.channelNames(a
 func (tx *Tx) channelNames(a *Args, kind channel.Kind) reply.Value {
 	pattern := "*"
 	if a.Left() > 0 {
-		pattern = a.String()
+		pattern = a.Pattern()
 	}
 	if a.Left() > 0 {
 		return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + clean(string(a.argv[1])) + "'. Try PUBSUB HELP.")
+	}
+	if err, ok := a.Done(); !ok {
+		return err
 	}
 	return bulks(tx.Channels.Names(kind, pattern))
 }

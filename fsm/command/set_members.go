@@ -166,7 +166,7 @@ func sScan(tx *Tx, a *Args) reply.Value {
 	}
 	var found []reply.Value
 	next := set.Scan(cursor, opts.count, func(member string) {
-		if opts.shows(member) {
+		if opts.shows(tx, member) {
 			found = append(found, reply.Bulk(member))
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"trireme/fsm/acl"
+	"trireme/fsm/glob"
 	"trireme/fsm/reply"
 )
 
@@ -153,6 +154,9 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	}
 	if v, refused := refusedAt(tx.Door, c, argv); refused {
 		return nil, ptr(v)
+	}
+	if c.Name == "psubscribe" && slices.ContainsFunc(argv[1:], func(word []byte) bool { return glob.Costly(string(word)) }) {
+		return nil, &errPattern
 	}
 	if refusal := tx.Limits.exceeds(tx, c, argv); refusal != nil {
 		return nil, refusal

@@ -26,7 +26,7 @@ func zscan(tx *Tx, a *Args) reply.Value {
 	}
 	var found []reply.Value
 	next := z.Scan(cursor, o.count, func(s keyspace.Scored) {
-		if o.shows(s.Member) {
+		if o.shows(tx, s.Member) {
 			found = append(found, reply.Bulk(s.Member), reply.Bulk(reply.FormatDouble(s.Score)))
 		}
 	})

@@ -1,5 +1,5 @@
-// Package glob matches the patterns of KEYS, SCAN and their kin: by bytes, in time
-// at most the product of both lengths.
+// Package glob matches the patterns of KEYS, SCAN and their kin: by bytes, in time that
+// is linear in both lengths, see Costly for the one exception.
 package glob
 
 // Match tells whether all of text matches pattern. In a pattern * stands for any
@@ -7,6 +7,18 @@ package glob
 // backslash takes the next byte literally. A class that is not closed reaches to
 // the end of the pattern.
 func Match(pattern string, text string) bool {
+	if len(pattern)*len(text) > smallProduct {
+		return matchParts(pattern, text)
+	}
+	return matchSmall(pattern, text)
+}
+
+// smallProduct is up to which product of both lengths trying again and again is the
+// fastest way.
+const smallProduct = 512
+
+// matchSmall is Match in time up to the product of both lengths.
+func matchSmall(pattern string, text string) bool {
 	p, s := 0, 0
 	star, resume := -1, 0 // behind the last star, and where its text ends so far
 	for s < len(text) {
@@ -78,6 +90,10 @@ func class(pattern string, c byte) (n int, ok bool) {
 	}
 	return i, in != not
 }
+
+// Cost is about how many bytes a match of the pattern looks at for each byte of a long
+// text.
+func Cost(pattern string) int { return 1 + min(len(pattern), MaxSearched)/64 }
 
 // Literal tells whether pattern matches itself alone, so that a look-up can stand
 // for a search.

@@ -3,7 +3,8 @@ package glob
 import (
 	"strings"
 	"testing"
-	"time"
+
+	"pgregory.net/rapid"
 )
 
 func TestMatch(t *testing.T) {
@@ -26,17 +27,41 @@ func TestMatch(t *testing.T) {
 		if got := Match(c.pattern, c.text); got != c.want {
 			t.Errorf("Match(%q, %q) = %v", c.pattern, c.text, got)
 		}
+		if got := matchParts(c.pattern, c.text); got != c.want {
+			t.Errorf("matchParts(%q, %q) = %v", c.pattern, c.text, got)
+		}
 	}
 }
 
-// TestMatchIsNotExponential runs a pattern that would take a naive matcher years.
-func TestMatchIsNotExponential(t *testing.T) {
-	start := time.Now()
-	if Match(strings.Repeat("*a", 1000)+"*b", strings.Repeat("a", 20000)) {
-		t.Fatal("matched")
+// TestParts lets both ways match what is drawn from few bytes, so that they often match.
+func TestParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pattern := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*", "?", "[ab]", "[^a]", "\\a", "[a-b", "\\", "aab", "*a?b*"}), 0, 40).Draw(t, "pattern"), "")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "aab", "-"}), 0, 40).Draw(t, "text"), "")
+		if got, want := matchParts(pattern, text), matchSmall(pattern, text); got != want {
+			t.Fatalf("matchParts(%q, %q) = %v", pattern, text, got)
+		}
+	})
+}
+
+// TestLongParts has parts of more elements than a word has bits.
+func TestLongParts(t *testing.T) {
+	for _, n := range []int{17, 63, 64, 65, 129, 2000} {
+		long := strings.Repeat("[ab]?", n)
+		text := strings.Repeat("c", 500) + strings.Repeat("ax", n) + "d"
+		for pattern, want := range map[string]bool{
+			"*" + long + "*": true, "*" + long + "d*": true, "*" + long + "?e*": false, "*" + long + "[ab]*": false, "*x" + long + "*": false, "*c" + long + "d": true, "ccc*" + long + "d": true, "*" + long: false, "*" + long + "?": true,
+		} {
+			if matchParts(pattern, text) != want || Match(pattern, text) != want {
+				t.Errorf("%d elements: Match(%.20q…, …) is not %v", 2*n, pattern, want)
+			}
+			if inside := pattern[len(pattern)-1] == '*' && 2*n > MaxSearched; Costly(pattern) != inside {
+				t.Errorf("%d elements: Costly(%.20q…) is not %v", 2*n, pattern, inside)
+			}
+		}
 	}
-	if took := time.Since(start); took > 30*time.Second {
-		t.Fatalf("took %v", took)
+	if Costly(strings.Repeat("a", 5000) + "*" + strings.Repeat("b", 5000) + "*?" + strings.Repeat("?", 5000)) {
+		t.Error("long texts and a long end are costly")
 	}
 }
 
@@ -62,6 +87,9 @@ func FuzzMatch(f *testing.F) {
 		got := Match(pattern, text)
 		if len(pattern) < 12 && len(text) < 12 && got != slow(pattern, text) {
 			t.Fatalf("Match(%q, %q) = %v", pattern, text, got)
+		}
+		if parts := matchParts(pattern, text); parts != got {
+			t.Fatalf("matchParts(%q, %q) = %v", pattern, text, parts)
 		}
 		if Literal(pattern) && got != (pattern == text) {
 			t.Fatalf("Match(%q, %q) = %v of a literal", pattern, text, got)

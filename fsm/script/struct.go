@@ -20,6 +20,10 @@ func structLibrary(vm *lua.State) *lua.Table {
 const (
 	maxIntSize = 32 // of I and i in bytes
 	maxAlign   = 8  // of the type that needs most
+
+	// formatPerStep is how many bytes of a format are read for one step, beside the one
+	// for each option.
+	formatPerStep = 8
 )
 
 // layout reads a format.
@@ -32,6 +36,7 @@ type layout struct {
 }
 
 func newLayout(vm *lua.State, format string) *layout {
+	vm.Step(len(format) / formatPerStep)
 	return &layout{vm: vm, format: format, align: 1}
 }
 
@@ -112,7 +117,7 @@ func (l *layout) control(option byte) {
 
 func structPack(vm *lua.State, args []lua.Value) {
 	l, n := newLayout(vm, vm.CheckText(args, 1)), 1
-	args = append(slices.Clone(args), make([]lua.Value, len(l.format))...) // what is missing reads as nil
+	args = append(slices.Clone(args), lua.Nil) // the first that is missing reads as nil, and ends the packing
 	var out []byte
 	for l.at < len(l.format) {
 		option, size, padding := l.next(len(out))
@@ -266,6 +271,7 @@ func structSize(vm *lua.State, args []lua.Value) {
 	l, pos := newLayout(vm, vm.CheckText(args, 1)), 0
 	for l.at < len(l.format) {
 		option, size, padding := l.next(pos)
+		vm.Step(1)
 		pos += padding
 		switch {
 		case option == 's':

@@ -4,13 +4,16 @@ import "bytes"
 
 // inline reads a command of one line, with words parted by blanks.
 func (p *Parser) inline(buf []byte, l *Limits) (argv [][]byte, size int, err error) {
-	end := bytes.IndexByte(buf, '\n')
+	end := bytes.IndexByte(buf[p.seen:], '\n')
 	switch {
-	case end < 0 && len(buf) > l.Inline, end > l.Inline:
+	case end < 0 && len(buf) > l.Inline, end+p.seen > l.Inline:
 		return nil, 0, breach("too big inline request")
 	case end < 0:
+		p.seen = len(buf)
 		return nil, 0, ErrIncomplete
 	}
+	end += p.seen
+	p.seen = 0
 	line := buf[:end]
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]

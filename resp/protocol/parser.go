@@ -44,6 +44,7 @@ type Parser struct {
 	bulk  int // length of the word whose head was read; -1: the head comes next
 	spans []span
 	flat  [][]byte
+	seen  int // bytes of an inline command in which there is no end of a line
 }
 
 type span struct{ from, to int }

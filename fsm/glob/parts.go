@@ -1,0 +1,238 @@
+package glob
+
+import "strings"
+
+// part is what stands between two stars: elements that stand for one byte each.
+type part struct {
+	literal bool   // text says it all
+	text    string // the bytes, if all elements are one byte each
+	sets    []set  // what each element stands for, if one is not a single byte
+}
+
+func (p *part) size() int {
+	if p.literal {
+		return len(p.text)
+	}
+	return len(p.sets)
+}
+
+// set is the bytes that an element stands for.
+type set [4]uint64
+
+func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
+
+// MaxSearched is how many elements may stand between two stars, if one of them is a class
+// or a question mark, for a pattern not to be Costly.
+const MaxSearched = 1024
+
+// Costly tells whether a match may take more than linear time: a long part between two
+// stars that has classes or question marks is looked for in time that grows with the
+// product of its length and that of the text. Commands refuse such patterns.
+func Costly(pattern string) bool {
+	if len(pattern) <= MaxSearched {
+		return false
+	}
+	parts := split(pattern)
+	for i := 1; i < len(parts)-1; i++ {
+		if !parts[i].literal && parts[i].size() > MaxSearched {
+			return true
+		}
+	}
+	return false
+}
+
+// split cuts a pattern at its stars.
+func split(pattern string) []part {
+	var parts []part
+	for {
+		p, rest, more := firstPart(pattern)
+		parts = append(parts, p)
+		if !more {
+			return parts
+		}
+		pattern = rest
+	}
+}
+
+// firstPart is what stands before the first star, and what behind it.
+func firstPart(pattern string) (p part, rest string, more bool) {
+	end, literal, plain := 0, true, true
+	for end < len(pattern) && pattern[end] != '*' {
+		switch n := elementSize(pattern[end:]); {
+		case pattern[end] == '?' || pattern[end] == '[':
+			literal = false
+			end += n
+		default:
+			plain = plain && n == 1
+			end += n
+		}
+	}
+	source := pattern[:end]
+	if end < len(pattern) {
+		rest, more = pattern[end+1:], true
+	}
+	switch {
+	case literal && plain:
+		return part{literal: true, text: source}, rest, more
+	case literal:
+		return part{literal: true, text: unescaped(source)}, rest, more
+	}
+	return part{sets: setsOf(source)}, rest, more
+}
+
+// elementSize is the length of the first element, which is no star.
+func elementSize(pattern string) int {
+	n, _ := one(pattern, 0)
+	return n
+}
+
+// unescaped is a part that has neither classes nor question marks.
+func unescaped(source string) string {
+	var b strings.Builder
+	for i := 0; i < len(source); i++ {
+		if source[i] == '\\' && i+1 < len(source) {
+			i++
+		}
+		b.WriteByte(source[i])
+	}
+	return b.String()
+}
+
+// setsOf are the sets of the elements.
+func setsOf(source string) (sets []set) {
+	for len(source) > 0 {
+		n := elementSize(source)
+		sets = append(sets, setOf(source[:n]))
+		source = source[n:]
+	}
+	return sets
+}
+
+// setOf is the set of one element.
+func setOf(element string) (s set) {
+	switch {
+	case element[0] == '?':
+		return set{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+	case element[0] == '[':
+		return classSet(element)
+	}
+	c := element[len(element)-1] // behind the backslash, if there is one
+	s[c>>6] |= 1 << (c & 63)
+	return s
+}
+
+// classSet is the set of a class, read as class reads it.
+func classSet(element string) (s set) {
+	i := 1
+	not := i < len(element) && element[i] == '^'
+	if not {
+		i++
+	}
+	for i < len(element) && element[i] != ']' {
+		var lo, hi byte
+		lo, hi, i = member(element, i)
+		for c := int(lo); c <= int(hi); c++ {
+			s[c>>6] |= 1 << (c & 63)
+		}
+	}
+	if not {
+		for i := range s {
+			s[i] = ^s[i]
+		}
+	}
+	return s
+}
+
+// member is the range of bytes at i within a class, and where the next one stands.
+func member(element string, i int) (lo, hi byte, next int) {
+	switch {
+	case element[i] == '\\' && i+1 < len(element):
+		return element[i+1], element[i+1], i + 2
+	case i+2 < len(element) && element[i+1] == '-':
+		return min(element[i], element[i+2]), max(element[i], element[i+2]), i + 3
+	}
+	return element[i], element[i], i + 1
+}
+
+// matchParts is Match by parts: each is looked for where the one before ended. Every
+// element stands for exactly one byte, so the leftmost place is as good as any.
+func matchParts(pattern, text string) bool {
+	first, pattern, more := firstPart(pattern)
+	if len(text) < first.size() || !first.at(text) || !more && len(text) != first.size() {
+		return false
+	}
+	text = text[first.size():]
+	for more {
+		var p part
+		if p, pattern, more = firstPart(pattern); !more {
+			return len(text) >= p.size() && p.at(text[len(text)-p.size():])
+		}
+		at := p.find(text)
+		if at < 0 {
+			return false
+		}
+		text = text[at+p.size():]
+	}
+	return true
+}
+
+// at tells whether the text, which is long enough, begins with the part.
+func (p *part) at(text string) bool {
+	if p.literal {
+		return text[:len(p.text)] == p.text
+	}
+	for i := range p.sets {
+		if !p.sets[i].has(text[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// tried is up to how many elements a part is tried at every place.
+const tried = 4
+
+// find is where the part stands first in the text, negative if nowhere.
+func (p *part) find(text string) int {
+	switch {
+	case p.literal:
+		return strings.Index(text, p.text)
+	case len(p.sets) > len(text):
+		return -1
+	case len(p.sets) > tried:
+		return p.shiftAnd(text)
+	}
+	for i := 0; i+len(p.sets) <= len(text); i++ {
+		if p.at(text[i:]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// shiftAnd finds the part by keeping, in one bit for each of its elements, whether what
+// was read ends with the elements up to there.
+func (p *part) shiftAnd(text string) int {
+	words := (len(p.sets) + 63) / 64
+	masks := make([]uint64, 256*words) // of each byte: which elements it fits
+	for i := range p.sets {
+		for c := range 256 {
+			if p.sets[i].has(byte(c)) {
+				masks[c*words+i/64] |= 1 << (i & 63)
+			}
+		}
+	}
+	state, last := make([]uint64, words), len(p.sets)-1
+	for i := range len(text) {
+		carry, mask := uint64(1), masks[int(text[i])*words:][:words]
+		for w := range state {
+			next := state[w] >> 63
+			state[w] = (state[w]<<1 | carry) & mask[w]
+			carry = next
+		}
+		if state[last/64]>>(last&63)&1 != 0 {
+			return i - last
+		}
+	}
+	return -1
+}
