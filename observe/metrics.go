@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	gometrics "github.com/hashicorp/go-metrics"
-	sink "github.com/hashicorp/go-metrics/prometheus"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
@@ -34,9 +33,8 @@ var bridged sync.Once
 // that vanishes while nothing happens can't be alerted on.
 func bridgeOnce(r prometheus.Registerer) (err error) {
 	bridged.Do(func() {
-		var s *sink.PrometheusSink
-		s, err = sink.NewPrometheusSinkFrom(sink.PrometheusOpts{Registerer: r, Name: "trireme_libraries"})
-		if err != nil {
+		s := newLibrarySink()
+		if err = r.Register(s); err != nil {
 			err = fmt.Errorf("register the metrics of raft and memberlist: %w", err)
 			return
 		}

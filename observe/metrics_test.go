@@ -14,6 +14,10 @@ func TestRegistryHasBuildRuntimeAndLibraries(t *testing.T) {
 	}
 	gometrics.SetGauge([]string{"raft", "trial"}, 7)
 	gometrics.IncrCounterWithLabels([]string{"memberlist", "trial"}, 1, []gometrics.Label{{Name: "peer", Value: "n2"}})
+	for _, took := range []float32{2, 3} {
+		gometrics.AddSample([]string{"raft", "commit-time"}, took)
+	}
+	gometrics.SetGauge([]string{"raft", "commit-time"}, 1) // a name has one kind
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -26,6 +30,9 @@ func TestRegistryHasBuildRuntimeAndLibraries(t *testing.T) {
 		if found[name] == "" {
 			t.Errorf("%s is not in the registry", name)
 		}
+	}
+	if got := found["raft_commit_time"]; !strings.Contains(got, "sample_count:2") || !strings.Contains(got, "sample_sum:5") {
+		t.Errorf("two samples are shown as %s", got)
 	}
 	if !strings.Contains(found["trireme_build_info"], "v1.2.3") {
 		t.Errorf("build info is %s", found["trireme_build_info"])
