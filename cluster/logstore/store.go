@@ -29,8 +29,10 @@ type Store struct {
 	opts  Options
 	path  string
 	inner backend
-	lock  *os.File
-	cache *cache
+	// journal is inner as well, nil where there is none.
+	journal *journal
+	lock    *os.File
+	cache   *cache
 
 	mu    sync.Mutex // one write at a time; guards batch and mark
 	batch batch
@@ -72,9 +74,19 @@ func (s *Store) Close() error {
 	defer s.mu.Unlock()
 	var err error
 	if s.failed.Load() == nil && s.suspect.Load() == 0 {
-		err = s.noteClean()
+		err = s.endClean()
 	}
 	return first(err, s.inner.Close(), s.mark.close(), s.lock.Close())
+}
+
+// endClean leaves the journal empty and notes the orderly end.
+func (s *Store) endClean() error {
+	if s.journal != nil {
+		if err := s.journal.drain(); err != nil {
+			return fmt.Errorf("log store: move the journal into the database: %w", err)
+		}
+	}
+	return s.noteClean()
 }
 
 func (s *Store) noteClean() error {

@@ -45,6 +45,7 @@ func runChild(verb string, args []string) bool {
 func options(dir string, fatal func(error)) logstore.Options {
 	return logstore.Options{
 		Dir: dir, Fatal: fatal, ProbeEvery: -1, ScrubEvery: -1,
+		Journal:   128 << 10,       // full again and again
 		Heartbeat: 5 * time.Second, // a busy machine is not a stalled disk: that has a test of its own
 		Space:     logstore.Space{Reserve: -1, FloorBytes: 1, AlarmBytes: 1},
 	}
@@ -142,6 +143,7 @@ func writeChild(args []string) {
 	head, tail, batch := fs.Bool("head", false, ""), fs.Bool("tail", false, ""), fs.Int("batch", 32, "")
 	compact := fs.Bool("compact", false, "compact at open whenever it gains anything")
 	reserve := fs.Int64("reserve", -1, "size of the reserve file in bytes")
+	abandon := fs.Bool("abandon", false, "end as if killed, without closing the store")
 	wait := fs.Bool("wait", false, "after an error wait for a line")
 	fs.Parse(args)
 	runtime.LockOSThread() // strace counts the calls of one thread
@@ -165,6 +167,10 @@ func writeChild(args []string) {
 	w.newTerm()
 	for range *ops {
 		w.step()
+	}
+	if *abandon {
+		say("Z")
+		os.Exit(0)
 	}
 	if err := w.st.Close(); err != nil {
 		say("X close: %v", err)

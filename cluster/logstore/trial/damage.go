@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 const (
 	dbFile   = "raft.db"
 	markFile = "raft.mark"
+	journal  = "raft.journal"
 	markLen  = 28
 	metaLen  = 80 // page header and meta record
 )
@@ -59,6 +61,20 @@ func anywhere(dir string) []place {
 	return []place{{dbFile, 0, int(st.Size())}}
 }
 
+// journalBlocks are the blocks of the journal that were ever written.
+func journalBlocks(dir string) (out []place) {
+	b, err := os.ReadFile(filepath.Join(dir, journal))
+	must(err)
+	for at := 0; at < len(b); at += journalBlock {
+		if !bytes.Equal(b[at:at+journalBlock], make([]byte, journalBlock)) {
+			out = append(out, place{journal, at, at + journalBlock})
+		}
+	}
+	return out
+}
+
+const journalBlock = 4096
+
 func metaRecords(string) []place {
 	ps := os.Getpagesize()
 	return []place{{dbFile, 0, metaLen}, {dbFile, ps, ps + metaLen}}
@@ -68,8 +84,8 @@ func markRecord(string) []place { return []place{{markFile, 0, markLen}} }
 
 // goodNode makes the node that is broken again and again, and makes sure that a
 // copy of it opens unbroken.
-func (r *rig) goodNode(good, work string) *model {
-	m := r.build(good, r.ops, "-batch", "16", "-head", "-tail")
+func (r *rig) goodNode(good, work string, more ...string) *model {
+	m := r.build(good, r.ops, append(more, "-batch", "16", "-head", "-tail")...)
 	copyNode(good, work)
 	if v, detail, _ := r.judge(m, work, "small"); v != unharmed {
 		must(fmt.Errorf("the node is broken before it was broken: %s %s", v, detail))
@@ -78,9 +94,9 @@ func (r *rig) goodNode(good, work string) *model {
 }
 
 // flips: one flipped bit in a stopped node.
-func (r *rig) flips(where func(dir string) []place) *tally {
+func (r *rig) flips(where func(dir string) []place, more ...string) *tally {
 	good, work := r.path("good"), r.path("work")
-	m := r.goodNode(good, work)
+	m := r.goodNode(good, work, more...)
 	places := where(good)
 	t := newTally(refused)
 	for range r.n {
@@ -91,6 +107,34 @@ func (r *rig) flips(where func(dir string) []place) *tally {
 		must(err)
 		b[p.from+r.rng.Intn(p.to-p.from)] ^= 1 << r.rng.Intn(8)
 		must(os.WriteFile(path, b, 0o600))
+		v, detail, _ := r.judge(m, work, "small")
+		t.add(v, detail)
+	}
+	return t
+}
+
+// tornJournal: blocks of a killed node's journal are zeroed, or hold another one's
+// content, or the file is cut.
+func (r *rig) tornJournal() *tally {
+	good, work := r.path("good"), r.path("work")
+	m := r.goodNode(good, work, "-abandon")
+	places := journalBlocks(good)
+	whole, err := os.ReadFile(filepath.Join(good, journal))
+	must(err)
+	t := newTally(refused)
+	for k := range r.n {
+		copyNode(good, work)
+		b := slices.Clone(whole)
+		from, to := places[r.rng.Intn(len(places))], places[r.rng.Intn(len(places))]
+		switch k % 3 {
+		case 0:
+			clear(b[from.from:from.to])
+		case 1:
+			copy(b[to.from:to.to], whole[from.from:from.to])
+		default:
+			b = b[:r.rng.Intn(len(b))]
+		}
+		must(os.WriteFile(filepath.Join(work, journal), b, 0o600))
 		v, detail, _ := r.judge(m, work, "small")
 		t.add(v, detail)
 	}

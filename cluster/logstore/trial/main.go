@@ -43,6 +43,8 @@ func experiments() []experiment {
 		{"flip-any", 1000, nil, func(r *rig) *tally { return r.flips(anywhere) }},
 		{"flip-meta", 800, nil, func(r *rig) *tally { return r.flips(metaRecords) }},
 		{"flip-mark", 200, nil, func(r *rig) *tally { return r.flips(markRecord) }},
+		{"flip-journal", 1000, nil, func(r *rig) *tally { return r.flips(journalBlocks, "-abandon") }},
+		{"torn-journal", 300, nil, (*rig).tornJournal},
 		{"cut-anywhere", 200, nil, func(r *rig) *tally { return r.torn(cutAnywhere) }},
 		{"cut-end", 200, nil, func(r *rig) *tally { return r.torn(cutEnd) }},
 		{"zero-end", 200, nil, func(r *rig) *tally { return r.torn(zeroEnd) }},

@@ -1,0 +1,121 @@
+package logstore
+
+import (
+	"encoding/binary"
+	"runtime/debug"
+
+	"github.com/hashicorp/raft"
+	"go.etcd.io/bbolt"
+)
+
+// One transaction of the database takes moveChunk bytes of entries, or moveEntries of them.
+const (
+	moveChunk   = 1 << 20
+	moveEntries = 1024
+)
+
+// move puts the sealed halves into the database, the older first, and makes them ready
+// for new records. An error leaves what was not done to the next call.
+func (j *journal) move() error {
+	j.moving.Lock()
+	defer j.moving.Unlock()
+	for {
+		h := j.oldest()
+		if h == nil {
+			return nil
+		}
+		if !h.empty {
+			if err := j.moveAll(h); err != nil {
+				return err
+			}
+			err := j.timed(func() error { return j.under.Set([]byte(journalKey), sealEpoch(h.epoch)) })
+			if err != nil {
+				return err
+			}
+			h.empty = true // only the mover looks at it
+		}
+		if err := j.timed(func() error { return j.renew(h) }); err != nil {
+			return err
+		}
+	}
+}
+
+// timed shows the watchdog that a write is under way. An append that waits for many of
+// them is not stuck while they come back.
+func (j *journal) timed(write func() error) (err error) {
+	for _, g := range []*gauge{&j.moves, j.writes} {
+		g.enter()
+		defer g.leave()
+	}
+	defer catch(&err, j.path, debug.SetPanicOnFault(true))
+	return write()
+}
+
+// oldest is the sealed half that was sealed first.
+func (j *journal) oldest() *half {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	var found *half
+	for i := range j.halves {
+		if h := &j.halves[i]; h.sealed && (found == nil || h.epoch < found.epoch) {
+			found = h
+		}
+	}
+	return found
+}
+
+// moveAll stores a sealed half's entries in the database. Nobody writes to the half
+// meanwhile, so it is read without the lock.
+func (j *journal) moveAll(h *half) error {
+	for from := 0; from < len(h.spans); {
+		var logs []*raft.Log
+		for size := 0; from < len(h.spans) && size < moveChunk && len(logs) < moveEntries; from++ {
+			l := &raft.Log{}
+			if err := j.read(h.spans[from], l); err != nil {
+				return err
+			}
+			size += int(h.spans[from].n)
+			logs = append(logs, l)
+		}
+		if err := j.timed(func() error { return j.under.StoreLogs(logs) }); err != nil {
+			return err
+		}
+		j.moved.Add(uint64(len(logs)))
+	}
+	return nil
+}
+
+// renew gives a moved half a new epoch, durably, so that its old records are void.
+func (j *journal) renew(h *half) error {
+	next := half{base: h.base, epoch: j.highest() + 1, salt: newSalt()}
+	if err := writeHeader(j.f, &next); err != nil {
+		return err
+	}
+	if err := datasync(j.f); err != nil {
+		return err
+	}
+	next.spans = h.spans[:0]
+	j.mu.Lock()
+	*h = next
+	j.mu.Unlock()
+	return nil
+}
+
+func (j *journal) highest() uint64 {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return max(j.halves[0].epoch, j.halves[1].epoch)
+}
+
+// Stats are the database's.
+func (j *journal) Stats() bbolt.Stats { return j.under.Stats() }
+
+// Close lets go of both files. What the journal holds is found at the next open.
+func (j *journal) Close() error {
+	j.stop()
+	return first(j.f.Close(), j.under.Close())
+}
+
+func sealEpoch(epoch uint64) []byte {
+	return sealValue([]byte(journalKey), binary.BigEndian.AppendUint64(nil, epoch))
+}
