@@ -46,6 +46,12 @@ func Messages(ctx context.Context, urls []string, token string) (output []byte, 
 	return run(ctx, "qstash", "test.mjs", urls, "TRIREME_MESSAGES_TOKEN="+token)
 }
 
+// MessagesDev runs the client of messages in its development mode: it has to find the
+// server for development that listens on that port of 127.0.0.1 by itself.
+func MessagesDev(ctx context.Context, port string) (output []byte, err error) {
+	return runIn(ctx, "qstash", "dev.mjs", "QSTASH_DEV=true", "QSTASH_DEV_PORT="+port)
+}
+
 // run runs a program of a folder; nodes are their URLs.
 func run(ctx context.Context, folder, file string, nodes []string, env ...string) (output []byte, err error) {
 	return runIn(ctx, folder, file, append(env, "TRIREME_URLS="+strings.Join(nodes, ","))...)

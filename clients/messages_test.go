@@ -2,53 +2,54 @@ package clients_test
 
 import (
 	"context"
-	"net/netip"
-	"sync"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
 	"trireme/clients"
-	"trireme/cluster"
-	"trireme/egress"
-	"trireme/fsm"
-	"trireme/fsm/queue"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
-	"trireme/httpapi/messages"
-	"trireme/scheduler"
 )
 
+// languageModel is the provider of api/llm that the program expects.
+func languageModel(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body) // a request cut short is no JSON
+	var asked struct{ Stream bool }
+	if err := json.Unmarshal(body, &asked); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if asked.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: {\"n\":1}\n\ndata: {\"n\":2}\n\ndata: [DONE]\n\n")
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, `{"choices":[],"asked":`+string(body)+`}`)
+}
+
 // The client of messages runs against three real nodes, of which the leader delivers.
+// Every reply that it gets is held against the description.
 func TestMessagesClient(t *testing.T) {
 	install(t)
-	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
-	prefixes := []string{"Svc", "Upstash"}
-	var mu sync.Mutex
-	var couriers []*scheduler.Scheduler
-	deliver := func(ctx context.Context, n *cluster.Node) {
-		s := scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: scheduler.NewSender(scheduler.SenderOptions{
-			Transport: transport, Prefixes: prefixes, Keys: func() queue.Keys { return scheduler.Keys(n) },
-		})})
-		mu.Lock()
-		couriers = append(couriers, s)
-		mu.Unlock()
-		s.Run(ctx)
+	model := httptest.NewServer(http.HandlerFunc(languageModel))
+	t.Cleanup(model.Close)
+	nodes := httpapitest.ServeDelivering(t, 3, "", func(o *httpapi.Options) { o.Messages.APIs = map[string]string{"llm": model.URL} })
+	text, err := os.ReadFile("../httpapi/messages/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
-	nodes := httpapitest.ServeNodesLed(t, 3, deliver, func(o *httpapi.Options) { o.Messages = &messages.Parser{Prefixes: prefixes} })
-	t.Cleanup(func() {
-		ended, end := context.WithCancel(context.Background())
-		end()
-		for _, s := range couriers {
-			s.Close(ended)
-		}
-		transport.Close()
-	})
-	if _, err := fsm.Do(t.Context(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
+	description, err := httpapitest.ParseDescription(text)
+	if err != nil {
 		t.Fatal(err)
 	}
 	urls := make([]string, len(nodes.Addrs))
 	for i, addr := range nodes.Addrs {
-		urls[i] = "http://" + addr
+		urls[i] = httpapitest.Watch(t, description, addr)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

@@ -158,6 +158,8 @@ type Founding struct {
 	Again bool
 	// Keys are the first signing keys; without them they are drawn.
 	Keys queue.Keys
+	// Messages are the first settings of messages; nil are the default ones.
+	Messages *queue.Settings
 }
 
 // Encode writes the fields.
@@ -171,6 +173,11 @@ func (f *Founding) Encode(w *wire.Writer) {
 	w.Bool(f.Again)
 	w.Record(f.Settings.Encode)
 	f.Keys.Encode(w)
+	w.Record(func(w *wire.Writer) {
+		if f.Messages != nil {
+			f.Messages.Encode(w)
+		}
+	})
 }
 
 // Decode reads the fields.
@@ -183,6 +190,13 @@ func (f *Founding) Decode(r *wire.Reader) {
 		f.Settings.Decode(r.Record())
 	}
 	f.Keys.Decode(r)
+	if r.Len() == 0 {
+		return
+	}
+	if in := r.Record(); in.Len() > 0 {
+		f.Messages = &queue.Settings{}
+		f.Messages.Decode(in)
+	}
 }
 
 // found writes the first settings; a cluster that has them keeps them.
@@ -192,6 +206,11 @@ func (s *State) found(e *env.Env, f Founding) (Opened, error) {
 		s.drawSecret(e)
 		if _, err := s.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
 			return Opened{}, err
+		}
+		if f.Messages != nil {
+			if _, err := s.messages.Configure(e, *f.Messages); err != nil {
+				return Opened{}, err
+			}
 		}
 	} else if !f.Again || f.Tokens == s.founded {
 		return Opened{}, nil // a restart doesn't undo a reset

@@ -20,6 +20,11 @@ func TestDeadLetterEntry(t *testing.T) {
 	dlqID, _ := listOf(list, "messages")[0]["dlqId"].(string)
 	got := p.object(p.want(200, "", "GET", "/v2/dlq/"+dlqID, ""))
 	header, _ := got["responseHeader"].(map[string]any)
+	info, _ := got["failureCallbackInfo"].(map[string]any)
+	told, _ := info["responseHeaders"].(map[string]any)
+	if !reflect.DeepEqual(told["X-Answer"], []any{"yes"}) {
+		t.Error(got)
+	}
 	if !reflect.DeepEqual(header["X-Answer"], []any{"yes"}) {
 		t.Error(got)
 	}
@@ -32,7 +37,7 @@ func TestDeadLetterEntry(t *testing.T) {
 	want := map[string]any{
 		"messageId": id, "dlqId": dlqID, "url": p.url + "/bad", "method": "POST", "maxRetries": 0.0, "body": "hello", "callerIP": "127.0.0.1",
 		"header": map[string]any{"Content-Type": []any{"text/plain"}, "X-Mine": []any{"m"}}, "label": "a", "labels": []any{"a", "b"},
-		"failureCallback": p.url + "/ok/failed", "failureCallbackInfo": map[string]any{"state": "CALLBACK_SUCCESS"},
+		"failureCallback": p.url + "/ok/failed", "failureCallbackInfo": map[string]any{"state": "CALLBACK_SUCCESS", "responseStatus": 200.0, "responseBody": "answer", "responseHeaders": told},
 		"responseStatus": 500.0, "responseBody": "answer",
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -1,24 +1,17 @@
 package httpapi_test
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/egress"
-	"trireme/fsm"
-	"trireme/fsm/queue"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
 	"trireme/httpapi/messages"
-	"trireme/scheduler"
 )
 
 // office is a client of /v2 at nodes that deliver, and the destination they deliver to.
@@ -33,41 +26,15 @@ type office struct {
 
 func startOffice(t *testing.T, adjust ...func(*messages.Parser)) *office {
 	t.Helper()
-	prefixes := []string{"Svc", "Upstash"}
-	parser := &messages.Parser{Prefixes: prefixes}
+	parser := &messages.Parser{Prefixes: httpapitest.Prefixes()}
 	for _, f := range adjust {
 		f(parser)
 	}
-	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
-	var mu sync.Mutex
-	var couriers []*scheduler.Scheduler
-	deliver := func(ctx context.Context, n *cluster.Node) {
-		s := scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: scheduler.NewSender(scheduler.SenderOptions{
-			Transport: transport, Prefixes: prefixes, Keys: func() queue.Keys { return scheduler.Keys(n) },
-		})})
-		mu.Lock()
-		couriers = append(couriers, s)
-		mu.Unlock()
-		s.Run(ctx)
-	}
-	nodes := httpapitest.ServeNodesLed(t, 3, deliver, func(o *httpapi.Options) { o.Messages = parser })
-	p := &office{mail: &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken}}
+	p := &office{}
 	destination := httptest.NewServer(p)
-	p.url = destination.URL
-	t.Cleanup(func() {
-		ended, end := context.WithCancel(context.Background())
-		end()
-		mu.Lock()
-		defer mu.Unlock()
-		for _, s := range couriers {
-			s.Close(ended)
-		}
-		transport.Close()
-		destination.Close()
-	})
-	if _, err := fsm.Do(t.Context(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(destination.Close)
+	nodes := httpapitest.ServeDelivering(t, 3, "", func(o *httpapi.Options) { o.Messages = parser })
+	p.mail, p.url = &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken}, destination.URL
 	return p
 }
 

@@ -125,7 +125,7 @@ func TestEventFilters(t *testing.T) {
 			t.Errorf("%s: %v", query, seen)
 		}
 	}
-	for _, query := range []string{"stat=x", "state=x", "count=0", "order=up", "cursor=x", "groupBy=messageId"} {
+	for _, query := range []string{"stat=x", "state=x", "count=0", "order=up", "cursor=x"} {
 		p.want(400, "", "GET", "/v2/events?"+query, "")
 	}
 	p.want(405, "", "POST", "/v2/events", "")
@@ -185,4 +185,44 @@ func TestLargePagesEndEarly(t *testing.T) {
 			t.Errorf("%s: %d, then %d, cursor %v", path, len(listOf(first, name)), len(listOf(rest, name)), rest["cursor"])
 		}
 	}
+}
+
+// TestGroupedEvents: groupBy=messageId lists messages by their last event, each with all
+// of its events.
+func TestGroupedEvents(t *testing.T) {
+	p := startOffice(t)
+	var ids []string
+	for range 12 {
+		ids = append(ids, p.publish("/ok", "x"))
+	}
+	waits := p.publish("/ok", "x", "Svc-Delay", "1h")
+	p.until("/v2/events?state=delivered", long("events", len(ids)))
+	first := p.object(p.want(200, "", "GET", "/v2/events?groupBy=messageId", ""))
+	groups := listOf(first, "groups")
+	rest := p.object(p.want(200, "", "GET", "/v2/events?groupBy=messageId&cursor="+first["cursor"].(string), ""))
+	if groups = append(groups, listOf(rest, "groups")...); len(groups) != len(ids)+1 || len(listOf(rest, "groups")) != 3 || rest["cursor"] != nil {
+		t.Fatal(len(groups), rest)
+	}
+	seen := map[string]bool{}
+	for _, g := range groups {
+		id, events := g["messageId"].(string), listOf(g, "events")
+		want := 3
+		if id == waits {
+			want = 1
+		}
+		if seen[id] || len(events) != want || events[len(events)-1]["state"] != "CREATED" {
+			t.Error(g)
+		}
+		seen[id] = true
+	}
+	// A state is that of the last event: what nobody has looked at since.
+	created := listOf(p.object(p.want(200, "", "GET", "/v2/logs?groupBy=messageId&state=CREATED", "")), "groups")
+	if len(created) != 1 || created[0]["messageId"] != waits {
+		t.Error(created)
+	}
+	one := listOf(p.object(p.want(200, "", "GET", "/v2/events?groupBy=messageId&messageIds="+ids[0]+"&count=1", "")), "groups")
+	if len(one) != 1 || len(listOf(one[0], "events")) != 3 {
+		t.Error(one)
+	}
+	p.want(400, `{"error":"invalid groupBy \"url\": messageId is wanted"}`, "GET", "/v2/events?groupBy=url", "")
 }

@@ -23,7 +23,7 @@ func isFixed(path string) bool {
 	switch first {
 	case "livez", "readyz", "healthz", "metrics":
 		return path == first
-	case "admin", "v2", "console", "db":
+	case "admin", "v2", "llm", "console", "db":
 		return true
 	}
 	return false
@@ -81,6 +81,7 @@ func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
 	admin := e.Group("/admin", s.adminOnly)
 	admin.GET("/openapi.json", describe)
 	s.databaseRoutes(admin)
+	s.messageSettingsRoutes(admin)
 	if s.admin != nil {
 		s.adminRoutes(admin)
 	}

@@ -12,6 +12,11 @@ import (
 	"trireme/httpapi/httpapitest"
 )
 
+// messageSettings are the default settings of messages.
+const messageSettings = `{"eventRetentionMs":1209600000,"eventBytes":268435456,"dlqRetentionMs":604800000,"dlqBytes":1073741824,"graceMs":600000,` +
+	`"dedupWindowMs":600000,"defaultRetries":3,"maxTimeoutMs":7200000,"maxDelayMs":0,"maxMessageSize":0,"maxRetries":0,"maxParallelism":0,"maxQueues":0,` +
+	`"maxSchedules":0,"maxTopics":0,"maxEndpointsPerTopic":0,"globalParallelism":0}`
+
 const asAdmin = "Authorization: Bearer " + httpapitest.AdminToken
 
 func TestHealth(t *testing.T) {
@@ -150,6 +155,11 @@ func TestAdministration(t *testing.T) {
 		{"POST", "/admin/settings", `{"dailyRequestLimit":5}`, 200, `{"maxMemory":1000,"dailyRequestLimit":5,"maxKeySize":0,"maxRecordSize":0}`},
 		{"POST", "/admin/settings", `{"maxMemory":-1}`, 400, ""},
 		{"GET", "/admin/settings", "", 200, `{"maxMemory":1000,"dailyRequestLimit":5,"maxKeySize":0,"maxRecordSize":0}`},
+		{"GET", "/admin/settings/messages", "", 200, messageSettings},
+		{"POST", "/admin/settings/messages", `{"dlqRetentionMs":5000}`, 200, strings.Replace(messageSettings, "604800000", "5000", 1)},
+		{"POST", "/admin/settings/messages", `{"maxRetries":-1}`, 400, `{"error":"ERR a setting can't be negative, 0 is none"}`},
+		{"POST", "/admin/settings/messages", `{"maxTries":1}`, 400, ""},
+		{"POST", "/admin/settings/messages", `{"dlqRetentionMs":604800000}`, 200, messageSettings},
 		{"DELETE", "/admin/cluster", "", 405, ""},
 		{"GET", "/admin/nothing", "", 404, ""},
 		{"GET", "/admin/cluster/", "", 404, ""},

@@ -19,12 +19,15 @@ import (
 const maxBatch = 100 << 20
 
 // isMessages tells whether a path is one of the API of messages.
-func isMessages(path string) bool { return path == "v2" || strings.HasPrefix(path, "v2/") }
+func isMessages(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first == "v2" || first == "llm"
+}
 
 // newMessages makes the API of messages over this server's engine.
-func (s *Server) newMessages(p *messages.Parser) *messages.API {
+func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *messages.API {
 	return messages.New(messages.Options{
-		Engine: s.engine, Parser: *p, Role: s.messagesRole, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
+		Engine: s.engine, Parser: *p, Ask: ask, Role: s.messagesRole, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
 	})
 }
 

@@ -23,10 +23,13 @@ type mail struct {
 	next  int
 }
 
-func startMail(t *testing.T) *mail {
+func startMail(t *testing.T, adjust ...func(*httpapi.Options)) *mail {
 	t.Helper()
 	nodes := httpapitest.ServeNodes(t, 3, func(o *httpapi.Options) {
 		o.Messages = &messages.Parser{Prefixes: []string{"Svc", "Upstash"}}
+		for _, f := range adjust {
+			f(o)
+		}
 	})
 	if _, err := fsm.Do(t.Context(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
 		t.Fatal(err)
@@ -56,6 +59,7 @@ func (m *mail) do(method, path, body string, header ...string) (int, string) {
 	if err != nil {
 		m.Fatal(err)
 	}
+	asDescribed(m, method, path, httpapitest.Reply{Status: resp.StatusCode, Header: resp.Header, Body: string(text)})
 	return resp.StatusCode, string(text)
 }
 

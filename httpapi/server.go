@@ -67,6 +67,8 @@ type Options struct {
 	// Messages, if set, reads requests to the API of messages under /v2; without it those
 	// paths answer 404.
 	Messages *messages.Parser
+	// Providers asks API destinations at once, for /llm; nil if there are none.
+	Providers messages.Provider
 	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
 	// Log takes failures and, at debug level, every request. The default discards.
@@ -141,7 +143,7 @@ func New(o Options) (*Server, error) {
 	s.calls.New = func() any { return newCall(s) }
 	s.fixed = s.fixedRoutes(o.Metrics)
 	if o.Messages != nil {
-		s.messages = s.newMessages(o.Messages)
+		s.messages = s.newMessages(o.Messages, o.Providers)
 	}
 	s.http = s.newHTTPServer(o.Log)
 	s.lane = newLane(s)

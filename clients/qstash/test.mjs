@@ -3,10 +3,14 @@
 //
 //   TRIREME_URLS            URLs of the nodes, separated by commas
 //   TRIREME_MESSAGES_TOKEN  the token of /v2
+//
+// The provider of api/llm of these nodes answers {"choices":[],"asked":…}, or, if a
+// stream is asked for, two events.
 import assert from "node:assert/strict";
 import http from "node:http";
 import { after, before, test } from "node:test";
-import { Client, Receiver } from "@upstash/qstash";
+import { Client, Receiver, upstash } from "@upstash/qstash";
+import { Calls } from "./methods.mjs";
 
 const urls = (process.env.TRIREME_URLS ?? "").split(",").filter(Boolean);
 const token = process.env.TRIREME_MESSAGES_TOKEN ?? "";
@@ -15,7 +19,8 @@ if (urls.length === 0 || token === "") {
   process.exit(2);
 }
 const clients = urls.map((baseUrl) => new Client({ baseUrl, token, retry: false, enableTelemetry: false }));
-const client = () => clients[Math.floor(Math.random() * clients.length)];
+const calls = new Calls();
+const client = () => calls.watch("client", clients[Math.floor(Math.random() * clients.length)]);
 
 // What the destination got, by path, and how often it is to refuse each.
 const got = new Map();
@@ -61,6 +66,7 @@ const receiver = async () => {
   const { current, next } = await keys();
   return new Receiver({ currentSigningKey: current, nextSigningKey: next });
 };
+const rotate = () => fetch(`${urls[0]}/v2/keys/rotate`, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
 
 test("a message arrives, signed", async () => {
   const { messageId } = await client().publishJSON({ url: `${base}/a?x=1`, body: { hello: "world" }, headers: { "X-Mine": "1" }, label: "l" });
@@ -83,10 +89,16 @@ test("a message arrives, signed", async () => {
 
 test("a receiver goes on over one rotation", async () => {
   const old = await receiver();
-  await fetch(`${urls[0]}/v2/keys/rotate`, { method: "POST", headers: { Authorization: `Bearer ${token}` } });
+  await rotate();
   await client().publishJSON({ url: `${base}/rotated`, body: {} });
   const [request] = await arrived("/rotated");
   assert.equal(await old.verify({ signature: request.headers["upstash-signature"], body: request.body }), true);
+  await rotate();
+  await client().publishJSON({ url: `${base}/rotated`, body: {} });
+  const [, second] = await arrived("/rotated", 2);
+  const signed = { signature: second.headers["upstash-signature"], body: second.body };
+  await assert.rejects(old.verify(signed));
+  assert.equal(await (await receiver()).verify(signed), true);
 });
 
 test("a refused message is sent again, and told", async () => {
@@ -272,4 +284,45 @@ test("queues are listed and paused, batches are raw", async () => {
   const [sent] = await client().batch([{ url: `${base}/raw`, body: "raw", method: "PUT", headers: { "X-Mine": "1" } }]);
   const [request] = await arrived("/raw");
   assert.deepEqual([request.method, request.body, request.headers["x-mine"], request.headers["upstash-message-id"]], ["PUT", "raw", "1", sent.messageId]);
+});
+
+test("topics are URL groups under their old name", async () => {
+  const { topics } = client();
+  await topics.addEndpoints({ name: "old", endpoints: [{ url: `${base}/t1` }, { url: `${base}/t2` }] });
+  await topics.removeEndpoints({ name: "old", endpoints: [{ url: `${base}/t1` }] });
+  assert.equal((await topics.get("old")).endpoints.length, 1);
+  assert.ok((await topics.list()).some((t) => t.name === "old"));
+  await client().publishJSON({ topic: "old", body: 1 });
+  await arrived("/t2");
+  await topics.delete("old");
+});
+
+test("flow control is paused and counted from the beginning", async () => {
+  const flow = client().flowControl;
+  await flow.pause("again");
+  assert.equal((await flow.get("again")).isPaused, true);
+  await flow.resume("again");
+  assert.equal((await flow.get("again")).isPaused, false);
+});
+
+test("a language model is asked at once, in pieces, and by a message", async () => {
+  const ask = { provider: upstash(), model: "m", messages: [{ role: "user", content: "hello" }] };
+  const answer = await client().chat().create({ ...ask });
+  assert.equal(answer.asked.messages[0].content, "hello");
+  const prompted = await client().chat().prompt({ provider: upstash(), model: "m", system: "s", user: "u" });
+  assert.deepEqual(prompted.asked.messages.map((m) => m.role), ["system", "user"]);
+  const pieces = [];
+  for await (const piece of await client().chat().create({ ...ask, stream: true })) pieces.push(piece.n);
+  assert.deepEqual(pieces, [1, 2]);
+  await client().publishJSON({ api: { name: "llm", provider: upstash() }, body: { model: "m", messages: [] }, callback: `${base}/model` });
+  const [request] = await arrived("/model");
+  const told = JSON.parse(request.body);
+  assert.equal(told.status, 200);
+  assert.deepEqual(JSON.parse(Buffer.from(told.body, "base64").toString()).asked.messages, []);
+});
+
+test("every method was called", () => {
+  // What chat's calls are made of, and says nothing to a server.
+  const internal = ["chat.getAuthorizationToken"];
+  assert.deepEqual(calls.missing().filter((name) => !internal.includes(name)), []);
 });

@@ -46,6 +46,9 @@ func (s *settings) check() error {
 	if _, err := s.Deliveries.parse(); err != nil {
 		return err
 	}
+	if err := s.checkMessages(); err != nil {
+		return err
+	}
 	if s.Pprof != "" && !loopback(s.Pprof) {
 		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -171,6 +172,15 @@ func (d *deliveries) allowed(host string) error {
 		return fmt.Errorf("endpoint resolves to a %s address: %s", kind, addr)
 	}
 	return nil
+}
+
+// ask sends a request to an API destination at once. Redirects are given back like other
+// answers.
+func (d *deliveries) ask(api string, r *http.Request) (*http.Response, error) {
+	if token := d.tokens[api]; token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return d.transport.RoundTrip(r)
 }
 
 // on is the scheduler on a node, nil if deliveries are closed.

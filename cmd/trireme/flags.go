@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"trireme/fsm/queue"
 	"trireme/httpapi"
 	"trireme/resp"
 )
@@ -39,6 +40,7 @@ type settings struct {
 	StaleForever   bool
 
 	Deliveries deliverySettings
+	Messages   queue.Settings
 
 	Heartbeat         time.Duration
 	SnapshotThreshold uint64
@@ -90,6 +92,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
 	deliveryFlags(f, &s.Deliveries)
+	messageFlags(f, &s.Messages)
 }
 
 // edgeFlags declares the limits of this node's HTTP listener.

@@ -130,8 +130,9 @@ func closeAll(listeners ...net.Listener) (failed error) {
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
 		Engine: n.engine, Meter: n.meter, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
-		Messages: &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
-		Prefixes: n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
+		Messages:  &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
+		Providers: n.deliveries.ask,
+		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
 		Limits:       n.Limits,
 		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),
 	})
@@ -283,5 +284,5 @@ func (s *settings) founding(tokens *credentials) fsm.Founding {
 	return fsm.Founding{Settings: fsm.Settings{
 		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit),
 		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize)},
-	}, Tokens: tokens.digests()}
+	}, Tokens: tokens.digests(), Messages: &s.Messages}
 }

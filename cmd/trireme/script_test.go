@@ -43,6 +43,7 @@ func TestMain(m *testing.M) {
 //	answers HOST:PORT                 waits until a node there answers
 //	stale URL TOKEN                   reads stale until that is refused, which it is not at first
 //	client URLS TOKEN                 runs the published JavaScript client
+//	devclient PORT                    runs the published client of messages in its development mode
 //	lists COUNT URL TOKEN             waits until CLUSTER NODES names that many RESP ports
 //	moves ID                          hands leadership to that node, until status says so
 //	nodes FILE                        sets N1, N1PID and so on from what local-cluster prints
@@ -70,7 +71,7 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused,
-			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "stale": stale, "moves": moves, "lists": lists,
+			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
 		},
 	})
 }
@@ -214,6 +215,14 @@ func client(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	output, err := clients.Redis(ctx, strings.Split(args[0], ","), args[1])
+	fmt.Fprintf(ts.Stdout(), "%s", output)
+	ts.Check(err)
+}
+
+func devClient(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	output, err := clients.MessagesDev(ctx, args[0])
 	fmt.Fprintf(ts.Stdout(), "%s", output)
 	ts.Check(err)
 }

@@ -53,6 +53,27 @@ func (s *Store) called(callback *Message, from Source, now int64) {
 	s.discard(m)
 }
 
+// heard writes into a dead letter what its failure callback, which was delivered, has got: no event keeps that.
+func (s *Store) heard(callback *Message, p *Response) {
+	if !callback.isCallback {
+		return
+	}
+	from := callback.Content().Source
+	m := s.find(from.ID)
+	if !from.Failed || m == nil {
+		return
+	}
+	t := Stamp{m.at, m.Seq}
+	old, ok := s.dead.Get(t)
+	if !ok || old.Callback.Message != callback.ID {
+		return
+	}
+	d := *old
+	d.Callback.Response = p.clone()
+	s.buried += d.size() - old.size()
+	s.dead.Set(t, &d)
+}
+
 // answered writes into a dead letter how its failure callback went.
 func (s *Store) answered(t Stamp, callback *Message) {
 	old, ok := s.dead.Get(t)

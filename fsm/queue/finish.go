@@ -23,6 +23,7 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 	s.release(m, e.Now)
 	if n.Response.ok() {
 		s.call(e, m, n, nil)
+		s.heard(m, &n.Response)
 		s.finish(e, m, Delivered, nil)
 		return Fate{State: Delivered}
 	}

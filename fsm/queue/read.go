@@ -46,6 +46,9 @@ type EventInfo struct {
 	Error    string
 }
 
+// Size is how many bytes the event's bodies have in an answer, before they are coded.
+func (n *EventInfo) Size() int { return len(n.Content.Body) + n.Response.BodySize() }
+
 // Page says which part of a list to give.
 type Page struct {
 	// After is the cursor of the page before; zero to begin.
@@ -54,6 +57,8 @@ type Page struct {
 	Limit int
 	// Newest asks for the newest first.
 	Newest bool
+	// Last asks for the last event of each message alone. It counts for events only.
+	Last bool
 }
 
 // Events lists events that a filter chooses. More says that there are others behind the cursor, or that there may be: one
@@ -70,7 +75,7 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 		}
 		if f.matchEvent(v) {
 			m, _ := s.messages.Get(v.message)
-			if n := s.eventInfo(v, m); f.match(n.ID, n.Content) {
+			if n := s.eventInfo(v, m); (!p.Last || v.Seq == m.last) && f.match(n.ID, n.Content) {
 				if len(list) == p.Limit {
 					more = true
 					return false
@@ -134,7 +139,7 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 			continue
 		}
 		for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
-			if f.matchEvent(v) {
+			if f.matchEvent(v) && (!p.Last || v.Seq == m.last) {
 				if n := s.eventInfo(v, m); f.match(n.ID, n.Content) {
 					found.Set(v.Seq, n)
 				}

@@ -29,11 +29,13 @@ type Options struct {
 	// Fail answers an error of the engine; wrote tells whether a write was proposed.
 	Fail   func(w http.ResponseWriter, r *http.Request, err error, wrote bool)
 	Parser Parser
+	// Ask asks providers at once; nil if there are none.
+	Ask Provider
 	// MaxBody is the largest body of a message, MaxBatch that of a batch, in bytes.
 	MaxBody, MaxBatch int64
 }
 
-// API serves the paths under /v2/.
+// API serves the paths under /v2/, and the one under /llm/.
 type API struct{ Options }
 
 // New makes an API.
@@ -44,17 +46,22 @@ type request struct {
 	*API
 	w http.ResponseWriter
 	r *http.Request
-	// path are the segments behind /v2/, still escaped; query is raw.
-	path, query string
-	byToken     bool
+	// root is the first segment, v2 or llm; path are those behind it, still escaped; query
+	// is raw.
+	root, path, query string
+	byToken           bool
 	// groups are the defaults of URL groups that the request has read so far.
 	groups map[string]fields
 }
 
-// ServeHTTP answers a request whose path begins with /v2.
+// ServeHTTP answers a request whose path begins with /v2 or /llm.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{API: a, w: w, r: r}
-	q.path, q.query = rawTarget(r)
+	q.root, q.path, q.query = rawTarget(r)
+	if q.root == "v2" && q.path == describePath && r.Method == http.MethodGet {
+		q.describe()
+		return
+	}
 	role, err := q.authenticate()
 	switch {
 	case err != nil:
@@ -68,16 +75,16 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rawTarget is the target of a request as it was sent, without /v2/: a destination in
-// the path must not be cleaned or decoded.
-func rawTarget(r *http.Request) (path, query string) {
+// rawTarget is the target of a request as it was sent, its first segment apart: a
+// destination in the path must not be cleaned or decoded.
+func rawTarget(r *http.Request) (root, path, query string) {
 	text := r.RequestURI
 	if text == "" || text[0] != '/' {
 		text = r.URL.RequestURI()
 	}
 	path, query, _ = strings.Cut(text, "?")
-	_, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return path, query
+	root, path, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return root, path, query
 }
 
 // authenticate finds the role of the request's token; one that opens nothing here is no
@@ -104,6 +111,12 @@ func (q *request) authenticate() (acl.Role, error) {
 // route finds the handler. The first segment is matched in any case of letters, for one
 // client writes it so; identifiers keep theirs.
 func (q *request) route() {
+	if q.root == "llm" {
+		if err := q.chat(); err != nil {
+			q.fail(err)
+		}
+		return
+	}
 	first, rest, _ := strings.Cut(q.path, "/")
 	var err error
 	switch strings.ToLower(first) {

@@ -14,6 +14,8 @@ type choice struct {
 	page   queue.Page
 	// dead are the dead letters that it names.
 	dead []queue.Stamp
+	// grouped: the events of each message are wanted together.
+	grouped bool
 	// none: it selects nothing, whatever there is.
 	none bool
 }

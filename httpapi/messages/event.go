@@ -12,8 +12,11 @@ import (
 )
 
 // maxEvents is the most events that one answer lists, and how many it lists without a
-// count.
-const maxEvents = 1000
+// count; grouped it lists so many messages as defaultGroups.
+const (
+	maxEvents     = 1000
+	defaultGroups = 10
+)
 
 // event is an event as clients read it: what happened, and the whole configuration of
 // its message, which clients look for on every event.
@@ -122,6 +125,9 @@ func (q *request) readEvents() (c choice, err error) {
 		return c, err
 	}
 	c.page = queue.Page{Limit: maxEvents, Newest: true}
+	if c.grouped = one(values["groupBy"]) != ""; c.grouped {
+		c.page.Limit, c.page.Last = defaultGroups, true
+	}
 	for name, list := range values {
 		switch name {
 		case "messageId", "messageIds":
@@ -129,6 +135,10 @@ func (q *request) readEvents() (c choice, err error) {
 		case "state":
 			err = c.readStates(list)
 		case "api":
+		case "groupBy":
+			if text := one(list); text != "" && text != "messageId" {
+				err = invalid("invalid groupBy %q: messageId is wanted", text)
+			}
 		case "order", "count", "cursor":
 			err = c.readPage(name, list, maxEvents)
 		default:
@@ -152,6 +162,12 @@ func (c *choice) readStates(list []string) error {
 	return nil
 }
 
+// eventGroup is a message with its events, the newest first.
+type eventGroup struct {
+	MessageID string   `json:"messageId"`
+	Events    []*event `json:"events"`
+}
+
 // events answers /v2/events, and /v2/logs, whose list has two names.
 func (q *request) events(rest string, logs bool) error {
 	switch {
@@ -164,10 +180,32 @@ func (q *request) events(rest string, logs bool) error {
 	if err != nil {
 		return err
 	}
-	all, page, more, size := []*event{}, chosen.page, !chosen.none, 0
+	all, groups, cursor, err := q.pageOfEvents(&chosen)
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{"events": all}
+	switch {
+	case chosen.grouped:
+		answer = map[string]any{"groups": groups}
+	case logs:
+		answer["logs"] = all
+	}
+	if cursor != "" {
+		answer["cursor"] = cursor
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
+
+// pageOfEvents reads a page, as events or in groups. One read looks at a bounded number
+// of events, so that a page may take several.
+func (q *request) pageOfEvents(chosen *choice) (all []*event, groups []eventGroup, cursor string, err error) {
+	all, groups = []*event{}, []eventGroup{}
+	page, more, size := chosen.page, !chosen.none, 0
 	for more && len(all) < chosen.page.Limit && size < maxPageBytes {
 		page.Limit = chosen.page.Limit - len(all)
-		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 			var list []queue.EventInfo
 			list, page.After, more = v.Messages().Events(&chosen.filter, page)
 			for i := range list {
@@ -175,21 +213,28 @@ func (q *request) events(rest string, logs bool) error {
 					page.After, more = list[i-1].Stamp, true
 					break
 				}
-				size += len(list[i].Content.Body) + list[i].Response.BodySize()
+				size += list[i].Size()
 				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral))
+				if chosen.grouped {
+					group, n := q.eventsOf(v, list[i].ID)
+					groups, size = append(groups, group), size+n
+				}
 			}
 		})
 		if err != nil {
-			return err
+			return nil, nil, "", err
 		}
 	}
-	answer := map[string]any{"events": all}
-	if logs {
-		answer["logs"] = all
+	return all, groups, cursorText(page.After, more), nil
+}
+
+// eventsOf gives the events of one message, and their size in bytes.
+func (q *request) eventsOf(v *fsm.View, id queue.ID) (group eventGroup, size int) {
+	group.MessageID = id.String()
+	list, _, _ := v.Messages().Events(&queue.Filter{IDs: []queue.ID{id}}, queue.Page{Limit: maxEvents, Newest: true})
+	for i := range list {
+		size += list[i].Size()
+		group.Events = append(group.Events, renderEvent(&list[i], q.Parser.SpecLiteral))
 	}
-	if more {
-		answer["cursor"] = page.After.String()
-	}
-	q.answer(http.StatusOK, answer)
-	return nil
+	return group, size
 }

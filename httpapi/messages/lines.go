@@ -29,7 +29,7 @@ func renderQueue(n *queue.QueueInfo) *line {
 // queues answers /v2/queues and what is below it.
 func (q *request) queues(rest string) error {
 	name, act, acts := strings.Cut(strings.Trim(rest, "/"), "/")
-	name = unescapePath(name)
+	name, act = unescapePath(name), strings.ToLower(act)
 	switch {
 	case name == "" && q.r.Method == http.MethodGet:
 		return q.listQueues()

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"trireme/fsm"
@@ -156,7 +157,7 @@ func (q *request) getMessage(text string) error {
 // keys answers /v2/keys and /v2/keys/rotate.
 func (q *request) keys(rest string) (err error) {
 	var k queue.Keys
-	switch {
+	switch rest = strings.ToLower(rest); {
 	case rest == "" && q.r.Method == http.MethodGet:
 		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { k = v.Messages().Keys() })
 	case rest == "rotate" && q.r.Method == http.MethodPost:

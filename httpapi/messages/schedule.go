@@ -109,6 +109,7 @@ func lastStates(c *queue.Schedule) map[string]string {
 // place of an id when one is made, so pause and resume are those of a single segment.
 func (q *request) schedules(rest string) error {
 	id, act, acts := strings.Cut(strings.TrimSuffix(rest, "/"), "/")
+	act = strings.ToLower(act)
 	switch q.r.Method {
 	case http.MethodGet, http.MethodDelete:
 		if acts {
@@ -126,6 +127,9 @@ func (q *request) schedules(rest string) error {
 			return q.publish("", rest, true)
 		}
 	case http.MethodDelete:
+		if id == "" {
+			return errMethod
+		}
 		return q.changeSchedule(unescapePath(id), queue.ActDelete)
 	case http.MethodGet:
 		if id == "" {

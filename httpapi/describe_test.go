@@ -1,0 +1,174 @@
+package httpapi_test
+
+import (
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"trireme/httpapi"
+	"trireme/httpapi/httpapitest"
+)
+
+var messagesDescribed = sync.OnceValues(func() (*httpapitest.Description, error) {
+	text, err := os.ReadFile("messages/openapi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	return httpapitest.ParseDescription(text)
+})
+
+// asDescribed holds a reply of /v2 against its description.
+func asDescribed(t testing.TB, method, target string, r httpapitest.Reply) {
+	t.Helper()
+	d, err := messagesDescribed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Check(method, target, r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMessagesDescriptionIsServed: everybody reads the description, and what is not as it
+// says is found.
+func TestMessagesDescriptionIsServed(t *testing.T) {
+	m := startMail(t)
+	want, err := os.ReadFile("messages/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.token = "none"
+	m.want(200, string(want), "GET", "/v2/openapi.yaml", "")
+	m.want(401, "", "POST", "/v2/openapi.yaml", "")
+	d, err := messagesDescribed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	json := http.Header{"Content-Type": {"application/json"}}
+	const path = "/v2/publish/https://example.com/a//b?x=1"
+	if err := d.Check("POST", path, httpapitest.Reply{Status: 200, Header: json, Body: `{"messageId":"msg_2"}`}); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []httpapitest.Reply{
+		{Status: 200, Header: json, Body: `{"messageId":"msg_2","other":1}`},
+		{Status: 200, Header: json, Body: `{"messageId":2}`},
+		{Status: 200, Header: json, Body: `{}`},
+		{Status: 200, Header: json, Body: `[{"messageId":"msg_2"}]`},
+		{Status: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: `{"messageId":"msg_2"}`},
+		{Status: 200, Header: json},
+		{Status: 201, Header: json, Body: `{"messageId":"msg_2"}`},
+		{Status: 400, Header: json, Body: `{"error":""}`},
+		{Status: 412, Header: json, Body: `{"error":"quota exceeded"}`},
+	} {
+		if d.Check("POST", path, bad) == nil {
+			t.Errorf("%d %s passes", bad.Status, bad.Body)
+		}
+	}
+	if d.Check("GET", "/v2/other", httpapitest.Reply{Status: 200, Header: json, Body: "{}"}) == nil {
+		t.Error("a path that is not described passes")
+	}
+}
+
+// endpoints are those of section 2 of the protocol of messages.
+const endpoints = `
+POST /v2/publish/{destination}
+POST /v2/enqueue/{queue}/{destination}
+POST /v2/batch
+GET /v2/messages/{messageId}
+DELETE /v2/messages/{messageId}
+DELETE /v2/messages
+GET /v2/events
+GET /v2/logs
+GET /v2/dlq
+DELETE /v2/dlq
+GET /v2/dlq/{dlqId}
+DELETE /v2/dlq/{dlqId}
+POST /v2/dlq/retry/{dlqId}
+POST /v2/dlq/retry
+GET /v2/queues
+POST /v2/queues
+GET /v2/queues/{queue}
+DELETE /v2/queues/{queue}
+POST /v2/queues/{queue}/pause
+POST /v2/queues/{queue}/resume
+GET /v2/topics
+GET /v2/topics/{topic}
+PATCH /v2/topics/{topic}
+DELETE /v2/topics/{topic}
+POST /v2/topics/{topic}/endpoints
+DELETE /v2/topics/{topic}/endpoints
+POST /v2/schedules/{destination}
+GET /v2/schedules
+GET /v2/schedules/{scheduleId}
+DELETE /v2/schedules/{scheduleId}
+PATCH /v2/schedules/{scheduleId}/pause
+POST /v2/schedules/{scheduleId}/pause
+PATCH /v2/schedules/{scheduleId}/resume
+POST /v2/schedules/{scheduleId}/resume
+GET /v2/keys
+POST /v2/keys/rotate
+GET /v2/flowControl
+GET /v2/flowControl/{key}
+POST /v2/flowControl/{key}/pause
+POST /v2/flowControl/{key}/resume
+POST /v2/flowControl/{key}/pin
+POST /v2/flowControl/{key}/unpin
+POST /v2/flowControl/{key}/resetRate
+POST /v2/flowControl/{key}/reset
+GET /v2/globalParallelism
+POST /llm/v1/chat/completions`
+
+// TestDescriptionAndRouterAgree: every endpoint of the protocol is described, every one
+// that is described is served, and where a path is served by a method it is described
+// for that.
+func TestDescriptionAndRouterAgree(t *testing.T) {
+	d, err := messagesDescribed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := map[httpapitest.Operation]bool{}
+	paths := map[string]bool{}
+	for _, op := range d.Operations() {
+		described[op], paths[op.Path] = true, true
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(endpoints), "\n") {
+		method, path, _ := strings.Cut(line, " ")
+		if !described[httpapitest.Operation{Method: method, Path: path}] {
+			t.Errorf("%s is not described", line)
+		}
+	}
+	m := startMail(t, func(o *httpapi.Options) {
+		o.Messages.APIs = map[string]string{"llm": "http://127.0.0.1:1"}
+		o.Providers = func(string, *http.Request) (*http.Response, error) {
+			return nil, errors.New("no provider in this test")
+		}
+	})
+	fill := strings.NewReplacer("{destination}", "nowhere:x", "{messageId}", "msg_x", "{dlqId}", "1-1", "{queue}", "q", "{topic}", "t", "{scheduleId}", "s", "{key}", "k")
+	for path := range paths { // unordered: each is asked alone
+		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+			if exempt(method, path) {
+				continue
+			}
+			status, text := m.do(method, fill.Replace(path), "")
+			served := status != 405 && !strings.Contains(text, "has nothing at this path")
+			if op := (httpapitest.Operation{Method: method, Path: path}); served != described[op] {
+				t.Errorf("%s %s: %d %s, described: %v", method, path, status, text, described[op])
+			}
+		}
+	}
+}
+
+// exempt are requests that mean something else than their path seems to say: a schedule's
+// place is also that of a destination, and a flow-control key may end in a word.
+func exempt(method, path string) bool {
+	switch path {
+	case "/v2/schedules/{destination}":
+		return method != "POST"
+	case "/v2/schedules", "/v2/schedules/{scheduleId}":
+		return method == "POST"
+	}
+	return strings.HasPrefix(path, "/v2/flowControl/{key}/") && method == "GET"
+}

@@ -1,0 +1,76 @@
+package httpapitest
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+
+	"trireme/cluster"
+	"trireme/egress"
+	"trireme/fsm"
+	"trireme/fsm/queue"
+	"trireme/httpapi"
+	"trireme/httpapi/messages"
+	"trireme/scheduler"
+)
+
+// Prefixes are those of service headers at nodes that deliver.
+func Prefixes() []string { return []string{"Svc", "Upstash"} }
+
+// ServeDelivering starts n nodes that serve /v2, have signing keys, and deliver to
+// loopback. Their requests to providers of API destinations carry apiToken. They end with
+// the test.
+func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.Options)) *Nodes {
+	t.Helper()
+	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	crew := &crew{}
+	deliver := func(ctx context.Context, n *cluster.Node) {
+		crew.join(scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: scheduler.NewSender(scheduler.SenderOptions{
+			Transport: transport, Prefixes: Prefixes(), APITokens: map[string]string{"llm": apiToken}, Keys: func() queue.Keys { return scheduler.Keys(n) },
+		})})).Run(ctx)
+	}
+	nodes := ServeNodesLed(t, n, deliver, func(o *httpapi.Options) {
+		o.Messages = &messages.Parser{Prefixes: Prefixes()}
+		o.Providers = func(_ string, r *http.Request) (*http.Response, error) {
+			r.Header.Set("Authorization", "Bearer "+apiToken)
+			return transport.RoundTrip(r)
+		}
+		if adjust != nil {
+			adjust(o)
+		}
+	})
+	t.Cleanup(func() {
+		crew.dismiss()
+		transport.Close()
+	})
+	if _, err := fsm.Do(context.Background(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
+		t.Fatal(err)
+	}
+	return nodes
+}
+
+// crew are the schedulers of the nodes that have led.
+type crew struct {
+	mu  sync.Mutex
+	all []*scheduler.Scheduler
+}
+
+func (c *crew) join(s *scheduler.Scheduler) *scheduler.Scheduler {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, s)
+	return s
+}
+
+// dismiss ends what they still send.
+func (c *crew) dismiss() {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.all {
+		s.Close(ended)
+	}
+}

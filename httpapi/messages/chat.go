@@ -1,0 +1,99 @@
+package messages
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// chatPath is where old clients ask a language model and wait for its answer, under
+// /llm. Newer ones publish to api/llm.
+const chatPath = "v1/chat/completions"
+
+// chatAPI is the API destination that answers there.
+const chatAPI = "llm"
+
+// The bounds of a conversation with a provider.
+const (
+	chatTime  = 10 * time.Minute
+	chatReply = 48 << 20
+)
+
+// Provider sends one request to the API destination of a name, with its token, through
+// the guard of deliveries.
+type Provider func(api string, r *http.Request) (*http.Response, error)
+
+// chat asks the provider of api/llm and gives its answer as it is, in pieces as they
+// come. Nothing is stored, and nothing is tried again.
+func (q *request) chat() error {
+	target := q.Parser.APIs[chatAPI]
+	switch {
+	case q.path != chatPath || target == "" || q.Ask == nil:
+		return errNoPath
+	case q.r.Method != http.MethodPost:
+		return errMethod
+	}
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(q.r.Context(), chatTime)
+	defer cancel()
+	asked, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("api/%s: %w", chatAPI, err)
+	}
+	for _, name := range []string{"Content-Type", "Accept"} {
+		if v := q.r.Header[name]; len(v) > 0 {
+			asked.Header[name] = v
+		}
+	}
+	answer, err := q.Ask(chatAPI, asked)
+	if err != nil {
+		return &Error{http.StatusBadGateway, "the provider of api/" + chatAPI + " can't be asked"}
+	}
+	defer answer.Body.Close()
+	return q.pass(answer)
+}
+
+// passed are the headers of a provider's answer that its client reads; those that begin
+// with limitPrefix too.
+var passed = []string{"Content-Type", "Retry-After"}
+
+const limitPrefix = "X-Ratelimit-"
+
+// pass gives an answer on. What the client has of it when the provider breaks off, it
+// keeps: the connection ends then.
+func (q *request) pass(answer *http.Response) error {
+	for name, values := range answer.Header {
+		if strings.HasPrefix(name, limitPrefix) {
+			q.w.Header()[name] = values
+		}
+	}
+	for _, name := range passed {
+		if values := answer.Header[name]; len(values) > 0 {
+			q.w.Header()[name] = values
+		}
+	}
+	q.w.WriteHeader(answer.StatusCode)
+	piece, out := make([]byte, 16<<10), http.NewResponseController(q.w)
+	for sent := 0; sent < chatReply; {
+		n, err := answer.Body.Read(piece)
+		if _, gone := q.w.Write(piece[:n]); gone != nil {
+			return nil
+		}
+		_ = out.Flush() // a server without it sends at the end
+		switch sent += n; {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			panic(http.ErrAbortHandler)
+		}
+	}
+	panic(http.ErrAbortHandler)
+}
