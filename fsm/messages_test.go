@@ -141,6 +141,32 @@ func TestSigningKeys(t *testing.T) {
 	})
 }
 
+// TestFirstSettingsOfMessages: those that a cluster is founded with, later changed alone.
+func TestFirstSettingsOfMessages(t *testing.T) {
+	c := newCourier(t, 6)
+	settings := func() (n queue.Settings) {
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Messages().Settings() })
+		return n
+	}
+	want := queue.DefaultSettings()
+	want.DeadAge, want.MaxRetries, want.GlobalParallelism = 5000, 7, 9
+	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Messages: &want}); err != nil || settings() != want {
+		t.Fatalf("%+v %v", settings(), err)
+	}
+	other := want
+	other.MaxRetries = 1
+	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Messages: &other, Again: true}); err != nil || settings() != want {
+		t.Fatalf("a restart: %+v %v", settings(), err)
+	}
+	if _, err := propose(c, fsm.ConfigureMessages, other); err != nil || settings() != other {
+		t.Fatalf("%+v %v", settings(), err)
+	}
+	other.MaxQueues = -1
+	if _, err := propose(c, fsm.ConfigureMessages, other); !errors.Is(err, queue.ErrInvalid) {
+		t.Fatal(err)
+	}
+}
+
 // TestMessagesReplay draws operations on messages; one of the machines is restored from the other's snapshot again and
 // again. Outcomes and digests agree.
 func TestMessagesReplay(t *testing.T) {
