@@ -90,6 +90,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	}
 	n.wg.Go(func() { n.committer.run(run) })
 	n.wg.Go(func() { n.proposer.run(run) })
+	n.wg.Go(func() { n.proposer.watchDeadlines(run) })
 	n.wg.Go(func() { n.watchSize(run) })
 	n.wg.Go(func() { n.leaveFormerSubscribers(run) })
 	return n, nil

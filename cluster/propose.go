@@ -99,12 +99,9 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	timer := time.NewTimer(time.Until(c.deadline))
-	defer timer.Stop()
 	select {
-	case r := <-c.done:
+	case r := <-c.done: // also when its deadline has passed: see overdue
 		return r.value, r.err
-	case <-timer.C:
 	case <-ctx.Done():
 	}
 	return p.abandon(c)
@@ -129,7 +126,7 @@ func (p *proposer) add(code uint16, body []byte) (*call, error) {
 	return c, nil
 }
 
-// abandon ends the wait for a call: it was never sent, or its outcome is unknown.
+// abandon ends the wait for a call.
 func (p *proposer) abandon(c *call) (any, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,11 +135,35 @@ func (p *proposer) abandon(c *call) (any, error) {
 		return r.value, r.err
 	default:
 	}
+	r := p.giveUp(c)
+	return r.value, r.err
+}
+
+// giveUp is the outcome of a call that nobody waits for any longer: it was never sent, or
+// its outcome is unknown. The lock is held.
+func (p *proposer) giveUp(c *call) result {
 	delete(p.pending, c.seq)
 	if c.flights > 0 {
-		return nil, fsm.ErrUnknown
+		return result{nil, fsm.ErrUnknown}
 	}
-	return nil, fsm.ErrNoLeader // it is still in the queue, where send steps over it
+	return result{nil, fsm.ErrNoLeader} // it is still in the queue, where send steps over it
+}
+
+// overdue gives up the calls whose deadline has passed. Deadlines rise with the sequence,
+// so one look every tick costs less than a timer for each call.
+func (p *proposer) overdue(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for seq := p.lowest(); seq < p.seq; seq++ {
+		c := p.pending[seq]
+		if c == nil {
+			continue
+		}
+		if now.Before(c.deadline) {
+			return
+		}
+		c.done <- p.giveUp(c)
+	}
 }
 
 // resolve wakes those who wait for outcomes of this node's session.
@@ -173,6 +194,21 @@ func (p *proposer) afterRestore() {
 		if c.flights > 0 && !p.n.machine.Awaits(p.session, seq) {
 			delete(p.pending, seq)
 			c.done <- result{nil, fsm.ErrUnknown}
+		}
+	}
+}
+
+// watchDeadlines gives up overdue calls until ctx ends. It is apart from run, which may be
+// waiting for a leader's answer.
+func (p *proposer) watchDeadlines(ctx context.Context) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			p.overdue(now)
+		case <-ctx.Done():
+			return
 		}
 	}
 }

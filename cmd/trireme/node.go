@@ -63,6 +63,7 @@ type process struct {
 // that of RESP may be nil.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
 	limitMemory(log)
+	spareProcessor(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
 	n.meter = quota.New(n.engine)
 	n.hub = hub.New(hub.Options{Log: n.engine, Peers: n.engine, Logger: log})
