@@ -91,12 +91,16 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	// The place in the entry tells registrations of one entry apart.
 	id := e.Index<<8 | uint64(e.Place()&0xff)
 	var former uint64
+	ended := false // the process that had the former session: this one has its disk
 	if i, found := s.sessions.place(g.Node); found {
-		former = s.sessions[i].id
+		former, ended = s.sessions[i].id, s.sessions[i].disk == g.Disk && s.sessions[i].boot < g.Boot
 	}
 	id = s.sessions.register(id, g)
 	if id != 0 && former != 0 {
 		s.dropSubscribers(e, former)
+		if ended {
+			s.messages.Orphan(e, former)
+		}
 	}
 	return Session{id}, nil
 }

@@ -19,6 +19,9 @@ type AdvanceLimit struct {
 	Claims, HostShare int
 	// Ticks are the times of the schedules that are due, see queue.Tick.
 	Ticks []queue.Tick
+	// Spare keeps senders free for hosts that have none, and Hosts are limits of single hosts: see queue.Demand.
+	Spare bool
+	Hosts []queue.HostLimit
 }
 
 // Encode writes the fields.
@@ -36,6 +39,11 @@ func (n *AdvanceLimit) Encode(w *wire.Writer) {
 	for i := range n.Ticks {
 		w.Record(n.Ticks[i].Encode)
 	}
+	w.Bool(n.Spare)
+	w.Uvarint(uint64(len(n.Hosts)))
+	for i := range n.Hosts {
+		n.Hosts[i].Encode(w)
+	}
 }
 
 // Decode reads the fields.
@@ -47,6 +55,16 @@ func (n *AdvanceLimit) Decode(r *wire.Reader) {
 		n.Ticks = make([]queue.Tick, k)
 		for i := range n.Ticks {
 			n.Ticks[i].Decode(r.Record())
+		}
+	}
+	if r.Len() == 0 { // entries of old have no more
+		return
+	}
+	n.Spare = r.Bool()
+	if k := r.Count(2); k > 0 {
+		n.Hosts = make([]queue.HostLimit, k)
+		for i := range n.Hosts {
+			n.Hosts[i].Decode(r)
 		}
 	}
 }
@@ -86,7 +104,7 @@ func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 	out := Advanced{Swept: s.sweepAll(e, n.Sweep)}
 	if n.Deliver && n.Term == s.term && n.Epoch == s.epoch {
 		out.Attempts = s.messages.Advance(e, queue.Demand{
-			Epoch: n.Epoch, Term: n.Term, Claims: n.Claims, HostShare: n.HostShare, Ticks: n.Ticks,
+			Epoch: n.Epoch, Term: n.Term, Claims: n.Claims, HostShare: n.HostShare, Ticks: n.Ticks, Spare: n.Spare, Hosts: n.Hosts,
 		})
 	}
 	return out, nil

@@ -188,7 +188,8 @@ func TestMessagesReplay(t *testing.T) {
 			}
 			c.publish(p)
 		case 3, 4:
-			got, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Sweep: 20, Deliver: true, Term: c.l.term, Claims: 4, HostShare: r.IntN(3)})
+			got, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Sweep: 20, Deliver: true, Term: c.l.term, Claims: 4, HostShare: r.IntN(3), Spare: r.IntN(2) == 0,
+				Hosts: []queue.HostLimit{{Host: "a.example", Most: 2}}})
 			if err != nil {
 				t.Fatal(err)
 			}

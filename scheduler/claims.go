@@ -150,11 +150,13 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 		defer cancel()
 		n, ok := t.send(ctx, a)
 		if !ok {
+			// It has ended, so that nobody needs to wait for its lease's end.
+			n = queue.Result{AttemptRef: a.Ref(), Lost: true}
 			t.s.sent.lost.Inc()
-			t.claims.remove(a.Ref())
-			return
+		} else {
+			t.s.count(&n)
+			t.s.paces.outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
-		t.s.count(&n)
 		t.s.results <- finished{n, t.claims, time.Now()}
 	})
 }

@@ -44,7 +44,7 @@ func (l logged) DueSchedules(now int64) (list []queue.Schedule) {
 // refuses it in an entry of another one, so a request that is passed on to the next
 // leader claims nothing.
 func (l logged) Advance(ctx context.Context, d queue.Demand) ([]queue.Attempt, error) {
-	n := fsm.AdvanceLimit{Deliver: true, Term: l.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks}
+	n := fsm.AdvanceLimit{Deliver: true, Term: l.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
 	if n.Term == 0 {
 		return nil, fsm.ErrNoLeader
 	}

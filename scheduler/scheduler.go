@@ -62,7 +62,8 @@ type Scheduler struct {
 	end      context.CancelFunc
 	wg       sync.WaitGroup
 
-	sent counters
+	sent  counters
+	paces *paces
 
 	mu      sync.Mutex
 	running sync.WaitGroup // terms and attempts
@@ -79,7 +80,7 @@ func New(o Options) *Scheduler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Scheduler{Options: o, results: make(chan finished), draining: make(chan struct{}), sent: newCounters()}
+	s := &Scheduler{Options: o, results: make(chan finished), draining: make(chan struct{}), sent: newCounters(), paces: newPaces(o.HostShare)}
 	s.ending, s.end = context.WithCancel(context.Background())
 	for range finishers {
 		s.wg.Go(s.handIn)
@@ -195,14 +196,16 @@ func (t *term) claimAttempts(ctx context.Context) {
 // advance claims and starts attempts, and says how long to wait before the next time and
 // whether the log has taken it.
 func (t *term) advance(ctx context.Context, d queue.Demand, now int64) (pace time.Duration, ok bool) {
-	d.Ticks = t.ticker.ticks(t.s.Engine.DueSchedules(now), now)
 	begin := time.Now()
+	d.Ticks = t.ticker.ticks(t.s.Engine.DueSchedules(now), now)
+	d.Hosts, d.Spare = t.s.paces.limits(begin), t.s.HostShare < t.s.Senders
 	attempts, err := t.s.Engine.Advance(ctx, d)
-	switch {
-	case err != nil:
+	if err != nil {
 		t.s.Log.Debug("no attempts were claimed", "error", err)
 		return retryPace, false
-	case len(attempts) == 0 && len(d.Ticks) == 0:
+	}
+	t.s.paces.told(d.Hosts)
+	if len(attempts) == 0 && len(d.Ticks) == 0 {
 		return idlePace, true
 	}
 	for i := range attempts {

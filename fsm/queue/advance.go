@@ -10,6 +10,11 @@ type Demand struct {
 	Claims int
 	// HostShare is the most attempts under way to one host; 0 is no limit.
 	HostShare int
+	// Spare keeps senders free for hosts that have none: one host may have no more attempts under way than there are
+	// free senders. One busy host still gets its share, and many slow ones can't take everything.
+	Spare bool
+	// Hosts are limits below HostShare, of hosts that are to be spared.
+	Hosts []HostLimit
 	// Ticks are those of the schedules that are due.
 	Ticks []Tick
 }
@@ -26,6 +31,7 @@ func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
 		s.tick(e, &d.Ticks[i])
 	}
 	a := advance{s: s, e: e, d: d, free: min(d.Claims, MaxClaims), work: maxWork - work}
+	a.spare(d.Hosts)
 	if n := s.settings.GlobalParallelism; n > 0 {
 		a.free = min(a.free, n-s.leases.Len())
 	}
@@ -43,6 +49,37 @@ type advance struct {
 	d          Demand
 	free, work int
 	claimed    []Attempt
+	// limits are those of hosts, by name.
+	limits map[string]int
+}
+
+// spare notes limits of hosts, and lets as many of their parked messages try as a limit has risen by.
+func (a *advance) spare(hosts []HostLimit) {
+	if len(hosts) == 0 {
+		return
+	}
+	a.limits = make(map[string]int, len(hosts))
+	for _, l := range hosts {
+		a.limits[l.Host] = max(l.Most, 1)
+		h, _ := a.s.hosts.Get(l.Host)
+		for n := 0; h != nil && n < l.Most-h.active && a.s.unpark(l.Host, a.e.Now); n++ {
+		}
+	}
+}
+
+// full tells whether a host has as many attempts under way as it may have now.
+func (a *advance) full(name string) bool {
+	h, _ := a.s.hosts.Get(name)
+	if h == nil || h.active == 0 {
+		return false
+	}
+	if a.d.Spare && h.active >= a.d.Claims-len(a.claimed) {
+		return true
+	}
+	if most, spared := a.limits[name]; spared && h.active >= most {
+		return true
+	}
+	return a.d.HostShare > 0 && h.active >= a.d.HostShare
 }
 
 // step moves the message, or the flow-control key, whose turn it is: those that have been due for longest come first.
@@ -79,7 +116,7 @@ func (a *advance) take(seq uint64) {
 	m, c := edit(old), old.Content()
 	host := c.Host()
 	s.leave(m)
-	if s.saturated(host, a.d.HostShare) {
+	if a.full(host) {
 		waited := m.place == placeWaiting
 		s.park(m, host, now)
 		s.store(m)

@@ -179,6 +179,9 @@ type Result struct {
 	RetryDelay int64
 	// Took is how long the attempt ran, in milliseconds.
 	Took int64
+	// Lost: the sender has ended the attempt before its outcome was known, because it leads no more or could not renew
+	// the lease. It will not run on, so nobody has to wait for the lease's end. The rest then means nothing.
+	Lost bool
 }
 
 // Encode writes the fields.
@@ -188,6 +191,9 @@ func (n *Result) Encode(w *wire.Writer) {
 	w.String(n.Error)
 	w.Varint(n.RetryDelay)
 	w.Varint(n.Took)
+	if n.Lost {
+		w.Bool(n.Lost)
+	}
 }
 
 // Decode reads the fields; texts and bytes alias the input.
@@ -195,6 +201,9 @@ func (n *Result) Decode(r *wire.Reader) {
 	n.AttemptRef = AttemptRef{decodeID(r), r.Uvarint()}
 	n.Response.Decode(r.Record())
 	n.Error, n.RetryDelay, n.Took = text(r), r.Varint(), r.Varint()
+	if r.Len() > 0 { // most results have no more
+		n.Lost = r.Bool()
+	}
 }
 
 // Results is the argument of the operation Finish.

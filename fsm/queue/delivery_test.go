@@ -229,6 +229,58 @@ func TestHostShare(t *testing.T) {
 	checkStore(t, w.s)
 }
 
+// TestSpareSenders: many slow hosts at once leave senders for another, and what was held back goes on as attempts end.
+func TestSpareSenders(t *testing.T) {
+	const senders = 64
+	w := newWorld(t)
+	for range 40 {
+		for host := range 20 {
+			w.publish(Publication{URL: fmt.Sprintf("http://slow%d.example/", host)})
+		}
+	}
+	var running []Attempt
+	claim := func() (n int) {
+		list := w.s.Advance(w.env(), Demand{Term: 1, Claims: senders - len(running), HostShare: 6, Spare: true})
+		running = append(running, list...)
+		return len(list)
+	}
+	for claim() > 0 {
+	}
+	if len(running) >= senders || len(running) < senders*3/4 {
+		t.Fatalf("%d of %d senders are taken", len(running), senders)
+	}
+	w.publish(Publication{URL: "http://new.example/"})
+	if n := claim(); n != 1 || running[len(running)-1].Content.Host() != "new.example" {
+		t.Fatalf("%d attempts to a host that had none", n)
+	}
+	checkStore(t, w.s)
+	done := 0
+	for ; len(running) > 0; done++ {
+		w.finish(running[0], 200)
+		running = running[1:]
+		claim()
+	}
+	if done != 40*20+1 {
+		t.Fatalf("%d of %d delivered", done, 40*20+1)
+	}
+}
+
+// TestHostLimits: a host that is spared has as few attempts as it is said to, and more as the limit rises.
+func TestHostLimits(t *testing.T) {
+	w := newWorld(t)
+	for range 30 {
+		w.publish(Publication{URL: "http://weak.example/"})
+	}
+	claimed := 0
+	for _, c := range []struct{ most, want int }{{2, 2}, {2, 0}, {5, 3}, {1, 0}, {8, 3}} {
+		list := w.s.Advance(w.env(), Demand{Term: 1, Claims: 100, HostShare: 20, Hosts: []HostLimit{{"weak.example", c.most}}})
+		if claimed += len(list); len(list) != c.want {
+			t.Fatalf("%d attempts with a limit of %d, want %d", len(list), c.most, c.want)
+		}
+	}
+	checkStore(t, w.s)
+}
+
 // TestGlobalParallelism: never more attempts under way, and nothing is due until one ends.
 func TestGlobalParallelism(t *testing.T) {
 	w := newWorld(t)

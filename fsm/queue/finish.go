@@ -19,6 +19,11 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 	if old == nil {
 		return Fate{Stale: true}
 	}
+	if n.Lost {
+		s.lose(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
+		now := s.find(n.ID)
+		return Fate{State: now.state, Next: now.at}
+	}
 	m := edit(old)
 	s.release(m, e.Now)
 	if n.Response.ok() {

@@ -1,6 +1,11 @@
 package queue
 
-import "strings"
+import (
+	"math"
+	"strings"
+
+	"trireme/fsm/wire"
+)
 
 // host counts the attempts under way to one host, so that a slow one can't take all senders (reliability D7). It is
 // forgotten when there are none and nobody is parked.
@@ -9,10 +14,19 @@ type host struct {
 	active int
 }
 
-// saturated tells whether a host has as many attempts under way as share allows; 0 is no limit.
-func (s *Store) saturated(name string, share int) bool {
-	h, _ := s.hosts.Get(name)
-	return share > 0 && h != nil && h.active >= share
+// HostLimit is the most attempts that may be under way to a host, at least 1.
+type HostLimit struct {
+	// Host is that of Content.Host.
+	Host string
+	Most int
+}
+
+// Encode writes the fields.
+func (l *HostLimit) Encode(w *wire.Writer) { w.String(l.Host); w.Uvarint(uint64(l.Most)) }
+
+// Decode reads the fields; the text aliases the input.
+func (l *HostLimit) Decode(r *wire.Reader) {
+	l.Host, l.Most = text(r), int(min(r.Uvarint(), math.MaxInt32))
 }
 
 // occupy counts one more attempt to a host.
@@ -25,7 +39,8 @@ func (s *Store) occupy(name string) {
 	s.hosts.Set(name, &host{no: h.no, active: h.active + 1})
 }
 
-// vacate counts one attempt less, and lets a parked message try again.
+// vacate counts one attempt less, and lets a parked message of the host try again, and one of another host: that may
+// have been parked for want of free senders.
 func (s *Store) vacate(name string, now int64) {
 	h, ok := s.hosts.Get(name)
 	if !ok {
@@ -33,6 +48,27 @@ func (s *Store) vacate(name string, now int64) {
 	}
 	s.hosts.Set(name, &host{no: h.no, active: h.active - 1})
 	s.unpark(name, now)
+	if other, some := s.nextParked(h.no); some {
+		s.unpark(other, now)
+	}
+}
+
+// nextParked is the host, after the one of a number and not that one, of which messages are parked; the hosts take
+// turns.
+func (s *Store) nextParked(no uint64) (name string, some bool) {
+	var seq uint64
+	look := func(m member, _ struct{}) bool {
+		seq, some = m.seq, m.of != no
+		return false
+	}
+	if s.parked.AscendHead(no+1, look); !some {
+		s.parked.All(look)
+	}
+	if !some {
+		return "", false
+	}
+	m, _ := s.messages.Get(seq)
+	return m.Content().Host(), true
 }
 
 // park keeps m until an attempt to its host, which is saturated, has ended.
@@ -41,13 +77,15 @@ func (s *Store) park(m *Message, name string, now int64) {
 	s.enter(m, placeParked, int64(h.no), now)
 }
 
-// unpark lets the oldest message parked for a host try again, and forgets a host of which there is nothing to know.
-func (s *Store) unpark(name string, now int64) {
+// unpark lets the oldest message parked for a host try again, if there is one, and forgets a host of which there is
+// nothing to know.
+func (s *Store) unpark(name string, now int64) (some bool) {
 	h, ok := s.hosts.Get(name)
 	if !ok {
-		return
+		return false
 	}
-	if seq, some := first(s.parked, h.no); some {
+	seq, some := first(s.parked, h.no)
+	if some {
 		old, _ := s.messages.Get(seq)
 		m := edit(old)
 		s.leave(m)
@@ -57,4 +95,5 @@ func (s *Store) unpark(name string, now int64) {
 	if _, more := first(s.parked, h.no); !more && h.active <= 0 {
 		s.hosts.Delete(name)
 	}
+	return some
 }

@@ -3,22 +3,36 @@ package queue
 import "trireme/fsm/env"
 
 // takeOver gives up the claims of other terms, at the first Advance of a new one. Those of what is delivered one at a
-// time stay until their leases' end and margin: their sender may still be running them (decisions 20).
+// time stay until their leases' end and margin, because their sender may still be running them (decisions 20), or until
+// somebody knows that it isn't: the sender, see Result.Lost, or its successor, see Orphan.
 func (s *Store) takeOver(e *env.Env, now Sender) {
 	if now == s.sender {
 		return
 	}
 	s.sender = now
+	s.giveUp(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
+		return !c.exclusive && (c.Epoch != now.Epoch || c.Term != now.Term)
+	})
+}
+
+// Orphan gives up the claims of a session whose process is known to have ended: another process has its disk now. What
+// it was sending was broken off by its end.
+func (s *Store) Orphan(e *env.Env, session uint64) {
+	s.giveUp(e, "the attempt's outcome was lost with its process", func(c *claim) bool { return c.Session == session })
+	s.trim(e.Now)
+}
+
+// giveUp ends the claims of a kind without an outcome.
+func (s *Store) giveUp(e *env.Env, why string, of func(*claim) bool) {
 	var lost []uint64
 	s.leases.All(func(t Stamp, _ struct{}) bool {
-		m, _ := s.messages.Get(t.Seq)
-		if c := m.claim; !c.exclusive && (c.Epoch != now.Epoch || c.Term != now.Term) {
+		if m, _ := s.messages.Get(t.Seq); of(m.claim) {
 			lost = append(lost, t.Seq)
 		}
 		return true
 	})
 	for _, seq := range lost {
-		s.lose(e, seq, "the attempt's outcome was lost with its leader")
+		s.lose(e, seq, why)
 	}
 }
 

@@ -119,9 +119,11 @@ func (m *model) publishOne(r *rapid.T) {
 func (m *model) claim(n, share int) {
 	ticks := m.plan()
 	m.newest = m.s.serial
-	list := do(m, func(w *world) []Attempt {
-		return w.s.Advance(w.env(), Demand{Term: w.term, Claims: n, HostShare: share, Ticks: append(ticks, ticks...)})
-	})
+	d := Demand{Term: m.term, Claims: n, HostShare: share, Ticks: append(ticks, ticks...), Spare: n%2 == 0}
+	if n == 4 {
+		d.Hosts = []HostLimit{{"a.example", 1 + share}, {"nobody.example", 3}}
+	}
+	list := do(m, func(w *world) []Attempt { return w.s.Advance(w.env(), d) })
 	m.judgeTicks(ticks)
 	if len(list) > n {
 		m.r.Fatalf("%d attempts, asked for %d", len(list), n)
@@ -315,6 +317,19 @@ func TestModel(t *testing.T) {
 						m.ran[ref] = out.Lease - LeaseMargin
 					}
 				}
+			},
+			"end": func(r *rapid.T) { // the sender gives an attempt up and says so
+				if len(m.running) == 0 {
+					return
+				}
+				a := m.running[0]
+				m.running = m.running[1:]
+				delete(m.ran, a.Ref())
+				do(m, func(w *world) Fate { return w.result(Result{AttemptRef: a.Ref(), Lost: true}) })
+			},
+			"restart": func(r *rapid.T) { // the sender has died, and its successor says so
+				m.running, m.ran = nil, map[AttemptRef]int64{}
+				do(m, func(w *world) string { w.s.Orphan(w.env(), 7); return "" })
 			},
 			"term": func(r *rapid.T) {
 				m.term++

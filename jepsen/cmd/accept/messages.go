@@ -129,7 +129,7 @@ func onceOnly(ctx context.Context, s *session) error {
 func outbox(ctx context.Context, s *session) error {
 	_, err := mailed(ctx, s, "transactions", 1, func(i int) (mail.Posted, error) {
 		return mail.Outbox{
-			Cluster: s.cluster, Label: s.label(i), Transactions: 10_000, Clients: 32, KillEvery: 5 * time.Second, Down: mailDown, Patience: mailPatience,
+			Cluster: s.cluster, Label: s.label(i), Transactions: 10_000, Clients: 8, KillEvery: 2 * time.Second, Down: mailDown / 2, Patience: mailPatience,
 		}.Run(ctx)
 	})
 	return err
