@@ -25,11 +25,12 @@ func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 	return true
 }
 
-// announce registers a node that has something to tell, its RESP port, although it has no
-// request to send: clients of a cluster want to know all ports.
+// announce registers a node although it has no request to send: clients of a cluster want
+// to know all RESP ports, and claims of the process that had this disk before wait for the
+// word that it has ended.
 func (p *proposer) announce(ctx context.Context) {
 	p.mu.Lock()
-	known := p.session != 0 || p.n.opts.RESP == ""
+	known := p.session != 0
 	p.mu.Unlock()
 	if known {
 		return

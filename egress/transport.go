@@ -37,6 +37,13 @@ type Options struct {
 	IdlePerHost int
 }
 
+// DNS is a resolver that asks one server, host:port, and nobody else.
+func DNS(server string) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server)
+	}}
+}
+
 // Transport sends single requests. It follows no redirects, keeps no cookies, unpacks
 // nothing, and reads no proxy from the environment.
 type Transport struct {

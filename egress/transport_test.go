@@ -92,7 +92,7 @@ func TestRebinding(t *testing.T) {
 	if ips, err := resolver.Net().LookupHost(t.Context(), "rebind.test"); err != nil || ips[0] != "8.8.8.8" {
 		t.Fatal(ips, err)
 	}
-	tr := transport(t, egress.Options{Resolver: resolver.Net()})
+	tr := transport(t, egress.Options{Resolver: egress.DNS(resolver.Addr())})
 	if _, err := get(t, tr, "http://rebind.test:"+port+"/"); !errors.Is(err, egress.ErrRefused) {
 		t.Errorf("%v", err)
 	}

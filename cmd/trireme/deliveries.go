@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -32,6 +33,7 @@ type deliverySettings struct {
 	EgressAllow       []string
 	EgressProxy       string
 	EgressCA          string
+	EgressDNS         string
 	APIs              []string
 	Senders           int
 	SendersPerHost    int
@@ -46,6 +48,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks, `CIDRS`, outside the public Internet that deliveries may reach")
 	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names, and has to refuse what they must not reach")
 	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of further root certificates for deliveries")
+	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server, `HOST:PORT`, that resolves the destinations of deliveries (default: the system's)")
 	f.StringArrayVar(&d.APIs, "api", nil, "`NAME=URL` of an API destination; its token is TRIREME_API_NAME_TOKEN")
 	f.BoolVar(&d.SpecLiteral, "spec-literal", false, "events in the specification's form: time as a text, and CANCELLED; existing clients want the default")
 	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "most delivery `ATTEMPTS` under way")
@@ -58,6 +61,7 @@ type destinations struct {
 	allow  []netip.Prefix
 	proxy  *url.URL
 	roots  *x509.CertPool
+	dns    *net.Resolver     // nil is the system's
 	apis   map[string]string // URLs by name
 	tokens map[string]string // by name
 }
@@ -80,6 +84,12 @@ func (d *deliverySettings) parse() (out destinations, err error) {
 		if out.roots, err = egress.ReadRoots(d.EgressCA); err != nil {
 			return out, usagef("--egress-ca: %w", err)
 		}
+	}
+	if d.EgressDNS != "" {
+		if host, _, err := net.SplitHostPort(d.EgressDNS); err != nil || host == "" {
+			return out, usagef("--egress-dns %s is not HOST:PORT", d.EgressDNS)
+		}
+		out.dns = egress.DNS(d.EgressDNS)
 	}
 	if d.Senders < 1 || d.SendersPerHost < 0 {
 		return out, usagef("--senders is at least 1, --senders-per-host at least 0")
@@ -135,7 +145,7 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 	d := &deliveries{settings: s, destinations: parsed, log: log, registry: registry, keys: p.signingKeys(), own: &ownAddresses{}}
 	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, Own: d.own.has}
 	d.transport = egress.NewTransport(egress.Options{
-		Policy: d.policy, Proxy: parsed.proxy, Roots: parsed.roots,
+		Policy: d.policy, Proxy: parsed.proxy, Roots: parsed.roots, Resolver: parsed.dns,
 		IdlePerHost: max(s.Deliveries.Senders/10, 16),
 	})
 	if parsed.proxy != nil {

@@ -37,6 +37,7 @@ func TestDeliverySettingsRefuse(t *testing.T) {
 		"--default-retry-delay": func(d *deliverySettings) { d.DefaultRetryDelay = "soon" },
 		"--egress-allow":        func(d *deliverySettings) { d.EgressAllow = []string{"everywhere"} },
 		"--egress-proxy":        func(d *deliverySettings) { d.EgressProxy = "socks5://x" },
+		"--egress-dns":          func(d *deliverySettings) { d.EgressDNS = "9.9.9.9" },
 		"--egress-ca":           func(d *deliverySettings) { d.EgressCA = filepath.Join(t.TempDir(), "none") },
 		"--senders":             func(d *deliverySettings) { d.Senders = 0 },
 		"--api":                 func(d *deliverySettings) { d.APIs = []string{"llm"} },

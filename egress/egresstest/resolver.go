@@ -17,6 +17,7 @@ import (
 // addresses; the last one stays.
 type Resolver struct {
 	conn net.PacketConn
+	done sync.WaitGroup
 
 	mu    sync.Mutex
 	names map[string][]netip.Addr
@@ -26,16 +27,33 @@ type Resolver struct {
 // NewResolver starts a resolver that ends with the test.
 func NewResolver(t testing.TB) *Resolver {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	r, err := Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Resolver{conn: conn, names: map[string][]netip.Addr{}, asked: map[string]int{}}
-	var wg sync.WaitGroup
-	wg.Go(r.serve)
-	t.Cleanup(func() { conn.Close(); wg.Wait() })
+	t.Cleanup(r.Close)
 	return r
 }
+
+// Start starts a resolver for whoever is no test. Close it.
+func Start() (*Resolver, error) {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &Resolver{conn: conn, names: map[string][]netip.Addr{}, asked: map[string]int{}}
+	r.done.Go(r.serve)
+	return r, nil
+}
+
+// Close ends the resolver.
+func (r *Resolver) Close() {
+	r.conn.Close()
+	r.done.Wait()
+}
+
+// Addr is where it answers, host:port.
+func (r *Resolver) Addr() string { return r.conn.LocalAddr().String() }
 
 // Set says what a name resolves to, one answer after the other.
 func (r *Resolver) Set(name string, addrs ...string) {

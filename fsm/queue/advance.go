@@ -102,7 +102,9 @@ func (a *advance) step() bool {
 		s.leave(m)
 		s.enter(m, placeWaiting, m.at, now)
 		s.store(m)
-		s.reopen(m.flow, now)
+		if !s.reopen(m.flow, now) && s.parked.Len() > 0 {
+			s.unpark(m.Content().Host(), now) // m has come for a sender that it can't use now
+		}
 	default:
 		return false
 	}

@@ -265,6 +265,47 @@ func TestSpareSenders(t *testing.T) {
 	}
 }
 
+// TestRateOnABusyHost: while its host is full, the messages of a key are parked; its rate is used nevertheless, though
+// messages of another key that can't go stand before them.
+func TestRateOnABusyHost(t *testing.T) {
+	w := newWorld(t)
+	for range 5 {
+		w.publish(Publication{URL: "http://busy.example/plain"})
+	}
+	full := w.s.Advance(w.env(), Demand{Term: 1, Claims: 100, HostShare: 5})
+	for _, f := range []FlowControl{{Key: "slow", Rate: 1, Period: day}, {Key: "fast", Rate: 20, Period: 1000}} {
+		for range 200 {
+			p := Publication{URL: "http://busy.example/rated"}
+			p.Flow = &f
+			w.publish(p)
+		}
+	}
+	w.s.Advance(w.env(), Demand{Term: 1, Claims: 100, HostShare: 5}) // parks everything
+	for _, a := range full {
+		w.finish(a, 200)
+	}
+	for window := range 8 {
+		claimed := 0
+		for range 6 { // in each round the host's whole share ends
+			list := w.s.Advance(w.env(), Demand{Term: 1, Claims: 100, HostShare: 5})
+			if len(list) > 5 {
+				t.Fatalf("%d attempts to one host", len(list))
+			}
+			for _, a := range list {
+				if w.finish(a, 200); a.Content.Flow.Key == "fast" {
+					claimed++
+				}
+			}
+			w.now += 10
+		}
+		if claimed != 20 {
+			t.Fatalf("%d claims in window %d, want 20", claimed, window)
+		}
+		w.now += 940
+		checkStore(t, w.s)
+	}
+}
+
 // TestHostLimits: a host that is spared has as few attempts as it is said to, and more as the limit rises.
 func TestHostLimits(t *testing.T) {
 	w := newWorld(t)

@@ -80,11 +80,14 @@ func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
 	return now, true
 }
 
-// reopen looks anew when a key can be claimed from.
-func (s *Store) reopen(no uint64, now int64) {
-	if f := s.flowOf(no); f != nil {
-		s.setFlow(f, now)
+// reopen looks anew when a key can be claimed from, and tells whether it can be now.
+func (s *Store) reopen(no uint64, now int64) bool {
+	f := s.flowOf(no)
+	if f == nil {
+		return false
 	}
+	s.setFlow(f, now)
+	return f.opening.Seq != 0 && f.opening.At <= now
 }
 
 // spend counts one claim of a key. Its turn is over: the next one stands behind all other keys that are open.

@@ -13,6 +13,7 @@ type Event struct {
 	MessageID  string `json:"messageId"`
 	State      string `json:"state"`
 	Error      string `json:"error"`
+	Status     int    `json:"responseStatus"`
 	URL        string `json:"url"`
 	ScheduleID string `json:"scheduleId"`
 }

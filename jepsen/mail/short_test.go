@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"trireme/egress/egresstest"
 	"trireme/jepsen/lab"
 )
 
@@ -24,7 +25,8 @@ func TestShort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Args: []string{"--egress-allow", "127.0.0.0/8"}})
+	resolver := egresstest.NewResolver(t)
+	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Args: HostileFlags(resolver)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +70,9 @@ func TestShort(t *testing.T) {
 		}},
 		{"outbox", func() (fmt.Stringer, error) {
 			return Outbox{Cluster: c, Label: "outbox", Transactions: 300, Clients: 8, KillEvery: 2 * time.Second, Down: short, Patience: patience}.Run(ctx)
+		}},
+		{"hostile", func() (fmt.Stringer, error) {
+			return Hostile{Cluster: c, Resolver: resolver, Label: "hostile", Messages: 5, Good: 40, Patience: patience, MostGrown: 1 << 30}.Run(ctx)
 		}},
 	} {
 		t.Run(run.name, func(t *testing.T) {

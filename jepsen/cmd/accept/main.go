@@ -65,6 +65,7 @@ var lines = map[string]line{
 	"core.12":    {"no leadership change in a fault-free minute under full load", bench("steady")},
 
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
+	"messages.10": {"destinations that do the worst they can, and one that doesn't", hostile},
 }
 
 // session is what a line works with.
@@ -78,6 +79,7 @@ type session struct {
 	fuzzTime time.Duration // a target
 	race     bool          // build the product with the race detector
 	cluster  *lab.Cluster  // see nodes
+	flags    []string      // of the nodes, instead of the line's usual ones
 }
 
 func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
@@ -115,6 +117,9 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	o := lab.Options{Binary: binary, Dir: dir, RESP: strings.HasPrefix(s.line, "families.")}
 	if s.delivers() {
 		o.Args = deliveryFlags
+	}
+	if s.flags != nil {
+		o.Args = s.flags
 	}
 	c, err := lab.NewCluster(o)
 	if err != nil {

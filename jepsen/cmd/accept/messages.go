@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"trireme/egress/egresstest"
 	"trireme/jepsen/mail"
 )
 
@@ -131,6 +132,20 @@ func outbox(ctx context.Context, s *session) error {
 		return mail.Outbox{
 			Cluster: s.cluster, Label: s.label(i), Transactions: 10_000, Clients: 8, KillEvery: 2 * time.Second, Down: mailDown / 2, Patience: mailPatience,
 		}.Run(ctx)
+	})
+	return err
+}
+
+// hostile is messages.10.
+func hostile(ctx context.Context, s *session) error {
+	resolver, err := egresstest.Start()
+	if err != nil {
+		return err
+	}
+	defer resolver.Close()
+	s.flags = mail.HostileFlags(resolver)
+	_, err = mailed(ctx, s, "destinations", 1, func(i int) (mail.Survived, error) {
+		return mail.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 100, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
 	})
 	return err
 }
