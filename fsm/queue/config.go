@@ -3,6 +3,8 @@ package queue
 import (
 	"strconv"
 	"strings"
+
+	"trireme/fsm/backoff"
 )
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
@@ -88,7 +90,7 @@ func (c *Config) forwarded(name, value string) error {
 	if unforwardable[strings.ToLower(name)] {
 		return nil
 	}
-	c.p.Header = append(c.p.Header, Field{name, value})
+	c.p.Header = append(c.p.Header, Field{CanonicalName(name), value})
 	c.p.Given |= GivenHeader
 	if len(c.p.Header) > maxForwarded || headerSize(c.p.Header) > maxForwardedBytes+32*maxForwarded {
 		return invalid("too many forwarded headers: at most %d of %d bytes", maxForwarded, maxForwardedBytes)
@@ -121,7 +123,10 @@ func (c *Config) option(name, v string) (wrong string) {
 			return "use GET, POST, PUT, PATCH or DELETE"
 		}
 	case "timeout":
-		return c.duration(&p.Timeout, GivenTimeout, v)
+		if wrong := c.duration(&p.Timeout, GivenTimeout, v); wrong != "" || p.Timeout > 0 {
+			return wrong
+		}
+		return "use more than 0"
 	case "delay":
 		return c.duration(&p.Delay, GivenDelay, v)
 	case "not-before":
@@ -133,6 +138,9 @@ func (c *Config) option(name, v string) (wrong string) {
 		}
 		p.Retries, p.Given = n, p.Given|GivenRetries
 	case "retry-delay":
+		if _, err := backoff.Parse(v); err != nil {
+			return err.Error()
+		}
 		p.RetryDelay, p.Given = v, p.Given|GivenRetryDelay
 	case "deduplication-id":
 		if strings.Contains(v, ":") {
@@ -148,7 +156,9 @@ func (c *Config) option(name, v string) (wrong string) {
 	case "flow-control-value":
 		c.value = v
 	case "label":
-		p.Labels, p.Given = split(v), p.Given|GivenLabels
+		if p.Labels = split(v); len(p.Labels) > 0 {
+			p.Given |= GivenLabels
+		}
 	case "redact-fields":
 		return c.redact(v)
 	case "queue-name":
@@ -232,7 +242,7 @@ func (c *Config) redact(v string) string {
 		case lower == "header" || lower == "headers":
 			d.Header = true
 		case open > 0 && (lower[:open] == "header" || lower[:open] == "headers") && strings.HasSuffix(part, "]"):
-			d.Names = append(d.Names, strings.TrimSpace(part[open+1:len(part)-1]))
+			d.Names = append(d.Names, CanonicalName(strings.TrimSpace(part[open+1:len(part)-1])))
 		default:
 			return "use body, header or header[Name]"
 		}

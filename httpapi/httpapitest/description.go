@@ -42,6 +42,12 @@ func (d *Description) sound() error {
 		if ref, is := m["$ref"].(string); is && d.follow(m) == nil {
 			faults = append(faults, fmt.Errorf("%s leads nowhere", ref))
 		}
+		if _, is := m["in"].(string); is && m["name"] != nil { // a parameter, or the security of one
+			faults = append(faults, unknownWords(m, parameterWords))
+		}
+		if s := object(m["schema"]); s != nil {
+			faults = append(faults, unknownWords(s, schemaWords))
+		}
 	})
 	for _, o := range d.Operations() {
 		for status, response := range object(object(object(object(d.root["paths"])[o.Path])[strings.ToLower(o.Method)])["responses"]) { // unordered: all are looked at
@@ -53,6 +59,19 @@ func (d *Description) sound() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+// parameterWords are those that parameters may have; a comma in a line of YAML makes
+// others.
+var parameterWords = []string{"name", "in", "required", "schema", "description", "examples", "type"}
+
+func unknownWords(m map[string]any, words []string) error {
+	for word := range m { // unordered: any of them will do
+		if !slices.Contains(words, word) {
+			return fmt.Errorf("%v: the word %q is not known", m["name"], word)
+		}
+	}
+	return nil
 }
 
 // walk visits every object below v.

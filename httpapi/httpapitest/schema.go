@@ -12,7 +12,7 @@ import (
 // schemaWords are those of JSON Schema that valid understands; a description may use no
 // others. The last ones say nothing about validity.
 var schemaWords = []string{"$ref", "allOf", "oneOf", "type", "required", "properties", "additionalProperties", "unevaluatedProperties", "items", "enum", "const",
-	"pattern", "minLength", "minItems", "maxItems", "minimum", "maximum", "description", "default", "examples"}
+	"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "description", "default", "examples"}
 
 func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
 
@@ -129,6 +129,9 @@ func validText(s map[string]any, v string) error {
 	}
 	if n, is := s["minLength"].(float64); is && len(v) < int(n) {
 		return fmt.Errorf("%q is too short", v)
+	}
+	if n, is := s["maxLength"].(float64); is && len(v) > int(n) {
+		return fmt.Errorf("%.80q is too long", v)
 	}
 	return nil
 }

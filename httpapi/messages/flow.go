@@ -167,7 +167,7 @@ func (q *request) readPin(n *queue.FlowChange) error {
 		}
 	}
 	if text := values.Get("period"); text != "" {
-		ms, ok := parseDuration(text)
+		ms, ok := queue.ParseDuration(text)
 		if !ok || ms == 0 || ms > queue.MaxPeriod {
 			return invalid("invalid period %q: seconds are wanted, at most 7 days", text)
 		}

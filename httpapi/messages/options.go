@@ -81,7 +81,7 @@ func readDelivery(f fields, o *queue.Options) error {
 // readTimes reads when a message is delivered, and how long an attempt may take.
 func readTimes(f fields, o *queue.Options) error {
 	if text := f.get("timeout"); text != "" {
-		ms, ok := parseDuration(text)
+		ms, ok := queue.ParseDuration(text)
 		if !ok || ms == 0 {
 			return invalid("invalid timeout %q: a duration such as 30s is wanted", text)
 		}
@@ -89,7 +89,7 @@ func readTimes(f fields, o *queue.Options) error {
 		o.Given |= queue.GivenTimeout
 	}
 	if text := f.get("delay"); text != "" {
-		ms, ok := parseDuration(text)
+		ms, ok := queue.ParseDuration(text)
 		if !ok {
 			return invalid("invalid delay %q: a duration such as 1d10h30m is wanted", text)
 		}
@@ -169,7 +169,9 @@ func readFlow(f fields, o *queue.Options) error {
 	c := &queue.FlowControl{Key: key}
 	for part := range strings.SplitSeq(value, ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(part), "=")
-		text = strings.TrimSpace(text)
+		if text = strings.TrimSpace(text); strings.TrimSpace(part) == "" {
+			continue
+		}
 		n, err := strconv.ParseUint(text, 10, 31)
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "parallelism":
@@ -177,7 +179,7 @@ func readFlow(f fields, o *queue.Options) error {
 		case "rate":
 			c.Rate = int(n)
 		case "period":
-			if ms, ok := parseDuration(text); ok {
+			if ms, ok := queue.ParseDuration(text); ok {
 				c.Period, n, err = ms, uint64(ms), nil
 			}
 			if c.Period > queue.MaxPeriod {
