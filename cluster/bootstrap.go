@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -94,6 +95,8 @@ func (n *Node) handshake(ctx context.Context) (done bool, err error) {
 			return false, err
 		case err != nil:
 			return false, nil // not up yet
+		case h.Arch != "" && h.Arch != runtime.GOARCH:
+			return false, fmt.Errorf("%w: %s runs on %s, this node on %s", ErrArchitecture, p.ID, h.Arch, runtime.GOARCH)
 		case h.Node != p.ID:
 			return false, fmt.Errorf("%w: %s is node %s, not %s", ErrList, p.Addr, h.Node, p.ID)
 		case h.List != listText(n.opts.InitialCluster) && h.Phase != phaseStarted:
@@ -177,38 +180,6 @@ func (n *Node) adopt(a adoption) error {
 	n.identity.ClusterID, n.identity.Disks = a.Cluster, a.Disks
 	if n.phase == phaseEmpty {
 		n.phase = phaseAdopted
-	}
-	return nil
-}
-
-func (n *Node) clusterID() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.identity.ClusterID
-}
-
-// greet is this node's greeting.
-func (n *Node) greet() greeting {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return greeting{n.identity.ClusterID, n.identity.NodeID, n.identity.DiskID}
-}
-
-// admit judges another node's greeting: nodes of another cluster, and known nodes
-// with another disk than the cluster knows, are refused.
-func (n *Node) admit(g greeting, what purpose) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	mine := n.identity
-	if known := mine.Disks[g.node]; known != "" && known != g.disk {
-		return fmt.Errorf("%w: %w: %s was founded with disk %s and calls with %s; give the node a new id, or put the old disk back",
-			ErrRefused, ErrWipedDisk, g.node, known, g.disk)
-	}
-	if g.cluster != "" && mine.ClusterID != "" && g.cluster != mine.ClusterID {
-		return fmt.Errorf("%w: %w: it has cluster id %s, this node %s", ErrRefused, ErrOtherCluster, g.cluster, mine.ClusterID)
-	}
-	if what == forRaft && (g.cluster == "" || g.cluster != mine.ClusterID) {
-		return fmt.Errorf("%w: %s has no cluster id yet", ErrRefused, g.node)
 	}
 	return nil
 }

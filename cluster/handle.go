@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"errors"
+	"runtime"
 	"time"
 
 	"trireme/cluster/hint"
@@ -36,6 +37,10 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		answer(nil, errNotRunning)
 		return
 	}
+	if kind == callJoin { // it comes from a node that belongs to no cluster yet
+		n.answerJoin(payload, answer)
+		return
+	}
 	if from.cluster != n.clusterID() {
 		answer(nil, ErrOtherCluster)
 		return
@@ -66,6 +71,13 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		}()
 	case callMonitor:
 		n.answerMonitor(payload, answer)
+	case callMoved:
+		n.answerMoved(payload, answer)
+	case callRemove, callReplace:
+		n.answerChange(kind, payload, answer)
+	case callGone:
+		n.gone(errGone)
+		answer(nil, nil)
 	case callReached:
 		n.answerReached(payload, answer)
 	default:
@@ -93,10 +105,10 @@ func (n *Node) self() hello {
 	n.mu.Unlock()
 	h.List = listText(n.opts.InitialCluster)
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
-	h.Wall = wallTime(time.Now())
+	h.Wall, h.Arch, h.Drained = wallTime(time.Now()), runtime.GOARCH, n.drained.Load()
 	if n.running.Load() {
 		h.Applied, _ = n.machine.Applied()
-		h.Term = n.raft.CurrentTerm()
+		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
 		h.State = stateName(n.raft.State())
 		if last := n.raft.LastContact(); !last.IsZero() {
 			h.ContactMs = time.Since(last).Milliseconds()

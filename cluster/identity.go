@@ -34,6 +34,8 @@ type identity struct {
 	Boot uint64 `json:"boot"`
 	// Disks are the disk ids of the nodes that founded the cluster.
 	Disks map[string]string `json:"disks,omitempty"`
+	// Joining says that the cluster id was taken over from a running cluster, not founded.
+	Joining bool `json:"joining,omitempty"`
 	// Sum is the checksum of all the rest. A flipped bit in an id would otherwise make
 	// this disk a stranger to its own cluster, without a word.
 	Sum string `json:"sum"`

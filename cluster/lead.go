@@ -93,7 +93,9 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 	if err := n.foundState(term); err != nil {
 		n.log.Warn("the cluster's first settings were not written", "error", err)
 	}
+	n.recordFounders(term)
 	var wg sync.WaitGroup
+	wg.Go(func() { n.keepMembers(ctx, term) })
 	wg.Go(func() { n.keepTime(ctx, term) })
 	wg.Go(func() { n.raiseLevel(ctx, term) })
 	wg.Go(func() { n.keepLinks(ctx) })

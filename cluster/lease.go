@@ -87,8 +87,7 @@ func (n *Node) everywhere(ctx context.Context) bool {
 	if err != nil || n.await(ctx, p.index) != nil || n.servedLately() {
 		return false
 	}
-	var w wire.Writer
-	w.Uvarint(p.index)
+	index := p.reached()
 	var behind atomic.Bool
 	var wg sync.WaitGroup
 	for _, s := range n.servers() {
@@ -96,13 +95,20 @@ func (n *Node) everywhere(ctx context.Context) bool {
 			continue
 		}
 		wg.Go(func() {
-			if _, err := n.peers.ask(ctx, string(s.Address), callReached, w.B); err != nil {
+			if _, err := n.peers.ask(ctx, string(s.Address), callReached, index); err != nil {
 				behind.Store(true)
 			}
 		})
 	}
 	wg.Wait()
 	return !behind.Load() && ctx.Err() == nil
+}
+
+// reached is the question whether a node's machine has applied the point's index.
+func (p readPoint) reached() []byte {
+	var w wire.Writer
+	w.Uvarint(p.index)
+	return w.B
 }
 
 // answerReached answers when this node's machine has applied an index.

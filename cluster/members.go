@@ -44,6 +44,8 @@ type MembersOptions struct {
 	Level         uint32
 	// Seeds are the gossip addresses known by other ways. It is asked again and again.
 	Seeds func(context.Context) []string
+	// Servers are those of the cluster, for nodes that want to join and ask on this port.
+	Servers func() []Peer
 	// Logger takes memberlist's lines.
 	Logger *log.Logger
 }
@@ -86,9 +88,13 @@ func OpenMembers(o MembersOptions) (*Members, error) {
 	}
 	around := newRoster()
 	config.Events = around
-	list, err := memberlist.Create(config)
+	port, err := listenGossip(config, o)
 	if err != nil {
 		return nil, fmt.Errorf("gossip: %w", err)
+	}
+	list, err := memberlist.Create(config)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("gossip: %w", err), port.Shutdown())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &Members{list: list, roster: around, seeds: o.Seeds, self: list.LocalNode().Address(), cancel: cancel}
@@ -113,10 +119,45 @@ func gossipConfig(o MembersOptions, meta []byte) (*memberlist.Config, error) {
 			return nil, fmt.Errorf("gossip: %w", err)
 		}
 	}
-	config.SecretKey, config.Logger = o.Key, o.Logger
+	config.SecretKey = o.Key
+	config.Logger = log.New(&keyLog{inner: o.Logger.Writer(), told: map[string]time.Time{}}, "", 0)
 	d := &delegate{meta: meta, cluster: o.ClusterID}
 	config.Delegate, config.Merge, config.Alive = d, d, d
 	return config, nil
+}
+
+// listenGossip opens the gossip port for config. One that leaves the port to the system
+// may need several tries: it has to be free for TCP and for UDP.
+func listenGossip(config *memberlist.Config, o MembersOptions) (port *gossipPort, err error) {
+	tries := 1
+	if config.BindPort == 0 {
+		tries = 10
+	}
+	for range tries {
+		if port, err = openGossipPort(config, func(c net.Conn) error { return o.answer(c) }); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if config.BindPort == 0 {
+		config.BindPort = port.GetAutoBindPort()
+		if o.Advertise == "" {
+			config.AdvertisePort = config.BindPort
+		}
+	}
+	config.Transport = port
+	return port, nil
+}
+
+// answer tells a node that wants to join which cluster this is.
+func (o *MembersOptions) answer(c net.Conn) error {
+	d := discovery{Cluster: o.ClusterID}
+	if o.Servers != nil {
+		d.Servers = o.Servers()
+	}
+	return answerDiscovery(c, o.Key, d)
 }
 
 func hostPort(addr string) (string, int, error) {

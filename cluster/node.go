@@ -46,10 +46,14 @@ type Node struct {
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
 	failed   atomic.Bool
 	learning atomic.Bool  // a commit index is being passed on
+	drained  atomic.Bool  // see Drained
+	out      atomic.Bool  // the cluster has removed this node
 	yielded  atomic.Int64 // when leadership was last given up for want of room, unix nanoseconds
 	voters   atomic.Pointer[voters]
 	changed  atomic.Int64 // when the servers changed last, nanoseconds since started
 	lease    lease
+
+	changing sync.Mutex // servers are being changed; the leader's
 
 	mu         sync.Mutex
 	identity   *identity
@@ -93,6 +97,8 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.proposer.watchDeadlines(run) })
 	n.wg.Go(func() { n.watchSize(run) })
 	n.wg.Go(func() { n.leaveFormerSubscribers(run) })
+	n.wg.Go(func() { n.keepAddress(run) })
+	n.wg.Go(func() { n.leaveWhenTold(run) })
 	return n, nil
 }
 
@@ -131,6 +137,11 @@ func (n *Node) openPort() (err error) {
 	}
 	n.peers = newPeers(n.port)
 	n.port.self, n.port.admit, n.port.connect = n.greet, n.admit, n.opts.Dial
+	n.port.expect, n.port.removed = n.expected, func(why error) {
+		if n.running.Load() { // otherwise whoever asked is told
+			n.gone(why)
+		}
+	}
 	n.port.serve = func(c connection, g greeting) { serveLink(c, g, n.handle) }
 	n.port.start()
 	return nil
@@ -142,14 +153,19 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !has {
-		if len(n.opts.InitialCluster) == 0 {
-			return errors.New("the data directory is empty and there is no --initial-cluster")
-		}
-		if err := n.found(ctx); err != nil {
-			return err
-		}
-		n.peers.links.reset() // they were opened before this node had a cluster id
+	founds, joins := !has && len(n.opts.Join) == 0, !has && len(n.opts.Join) > 0
+	switch {
+	case joins:
+		err = n.join(ctx)
+	case founds && n.identity.Joining:
+		err = errors.New("this node began to join a cluster and wasn't taken in yet: start it with --join again")
+	case founds && len(n.opts.InitialCluster) == 0:
+		err = errors.New("the data directory is empty and there is no --initial-cluster and no --join")
+	case founds:
+		err = n.found(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
@@ -163,7 +179,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}
-	if !has {
+	if founds {
 		if err := raft.BootstrapCluster(config, n.store.LogStore(), n.store, n.snapshots, transport, n.configuration()); err != nil {
 			return fmt.Errorf("cluster: bootstrap: %w", err)
 		}
@@ -181,10 +197,14 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.phase = phaseStarted
 	n.mu.Unlock()
 	n.running.Store(true)
+	n.peers.links.reset() // they were opened before this node had a cluster id, or knew who is where
 	lead, cancel := context.WithCancel(context.Background())
 	stop := n.stop
 	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
 	n.leadWG.Go(func() { n.followLeadership(lead, notify) })
+	if joins {
+		return n.enter(ctx)
+	}
 	return nil
 }
 

@@ -27,6 +27,18 @@ type Options struct {
 	RESP string
 	// InitialCluster is the static list; used on an empty data directory only.
 	InitialCluster []Peer
+	// Join are the gossip addresses of a running cluster to join; used on an empty data
+	// directory only. Replace is the server whose place this node is to take then.
+	Join    []string
+	Replace string
+	// GossipKey is that of MembersOptions.Key: the cluster is asked with it.
+	GossipKey []byte
+	// Leaving is called once when the cluster has this node leave: it finishes what it
+	// does for clients, and then calls Drained.
+	Leaving func()
+	// Removed is called once when the cluster has removed this node, with a line for
+	// people. The node serves nobody any more.
+	Removed func(reason string)
 	// Heartbeat is raft's heartbeat and election timeout; the leader's lease is half of
 	// it.
 	Heartbeat time.Duration

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"sync"
 	"time"
 
@@ -116,6 +117,25 @@ func (s *peers) hello(ctx context.Context, addr string) (h hello, err error) {
 	return h, json.Unmarshal(b, &h)
 }
 
+// meet asks whoever has an address who it is, over a connection of its own: raft's
+// configuration may say that the address is another's.
+func (s *peers) meet(ctx context.Context, addr string) (h hello, err error) {
+	c, err := s.links.p.dialNode("", addr, forPeer, dialTime)
+	if err != nil {
+		return h, err
+	}
+	l := newLink(c)
+	var reading sync.WaitGroup
+	reading.Go(l.readAnswers)
+	defer reading.Wait()
+	defer l.close(net.ErrClosed)
+	b, err := l.ask(ctx, callHello, nil)
+	if err != nil {
+		return h, err
+	}
+	return h, json.Unmarshal(b, &h)
+}
+
 // ask dials if need be and waits for the answer. A link that has died since it was
 // used last is dialed anew once: these calls may be repeated.
 func (s *peers) ask(ctx context.Context, addr string, kind callKind, payload []byte) (b []byte, err error) {
@@ -155,6 +175,13 @@ type hello struct {
 	// HTTP and Gossip are addresses, Version and Level those of the binary.
 	HTTP, Gossip, Version string
 	Level                 uint32
+	// Arch is the processor architecture.
+	Arch string
+	// Servers are those of raft's configuration, as this node has it.
+	Servers []Peer
+	// Drained says that the node leaves the cluster, and has finished what it did for
+	// clients.
+	Drained bool
 	// Applied, Term, State and ContactMs are raft's, as this node sees them; Wall is its
 	// clock in unix milliseconds.
 	Applied, Term uint64

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -11,44 +10,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-
-	"trireme/fsm/wire"
 )
 
-// The cluster port carries everything between nodes. A connection opens with a
-// greeting that says who calls, of which cluster and disk, and for what; the other
-// side answers one byte, 0 if it takes the connection, or says why not.
-const (
-	portMagic   = "TRIR\x01"
-	greetTime   = 2 * time.Second
-	maxGreeting = 4 << 10
-	dialTime    = time.Second
-)
-
-// purpose is what a connection is for.
-type purpose byte
-
-const (
-	forRaft  purpose = 'R' // raft's own transport
-	forPeer  purpose = 'P' // our calls
-	forWatch purpose = 'W' // silent: the hint watches for its end
-)
-
-// ErrRefused says that another node refused a connection: its text says why.
-var ErrRefused = errors.New("cluster: connection refused by the other node")
-
-// greeting says who calls.
-type greeting struct {
-	cluster, node, disk string
-}
-
-func (g greeting) encode(p purpose) []byte {
-	var w wire.Writer
-	w.Fixed([]byte(portMagic))
-	w.Fixed([]byte{byte(p)})
-	w.Record(func(w *wire.Writer) { w.String(g.cluster); w.String(g.node); w.String(g.disk) })
-	return w.B
-}
+// dialTime bounds how long a connection to another node takes to open.
+const dialTime = time.Second
 
 // port listens on the cluster address and sorts connections by purpose. It is
 // raft's StreamLayer.
@@ -56,9 +21,13 @@ type port struct {
 	net.Listener
 	advertise string
 	self      func() greeting
-	connect   func(network, addr string, timeout time.Duration) (net.Conn, error)
-	admit     func(greeting, purpose) error
-	serve     func(connection, greeting)
+	// expect is the id of the node that is to have an address, empty if it isn't known.
+	expect func(addr string) string
+	// removed is told that another node says that this one was removed.
+	removed func(why error)
+	connect func(network, addr string, timeout time.Duration) (net.Conn, error)
+	admit   func(greeting, purpose) error
+	serve   func(connection, greeting)
 
 	raft   chan net.Conn
 	ctx    context.Context
@@ -120,14 +89,15 @@ func (p *port) track(c net.Conn, add bool) bool {
 
 // sort reads the greeting and hands the connection to whom it is for.
 func (p *port) sort(c net.Conn) {
+	c.SetReadDeadline(time.Now().Add(greetTime))
 	g, what, err := readGreeting(c)
+	c.SetReadDeadline(time.Time{})
 	if err == nil {
 		err = p.admit(g, what)
 	}
 	if err != nil {
-		if errors.Is(err, ErrRefused) {
-			c.SetWriteDeadline(time.Now().Add(greetTime))
-			c.Write(append([]byte{1, byte(min(len(err.Error()), 255))}, err.Error()[:min(len(err.Error()), 255)]...))
+		if errors.Is(err, ErrRefused) && what != forWatch {
+			writeRefusal(c, err)
 		}
 		p.drop(c)
 		return
@@ -137,11 +107,11 @@ func (p *port) sort(c net.Conn) {
 		io.Copy(io.Discard, c)
 		p.drop(c)
 	case forPeer:
-		c.Write([]byte{0})
+		c.Write([]byte{taken})
 		p.serve(c, g)
 		p.drop(c)
 	case forRaft:
-		c.Write([]byte{0})
+		c.Write([]byte{taken})
 		select {
 		case p.raft <- &trackedConn{Conn: c, p: p}:
 		case <-p.ctx.Done():
@@ -167,83 +137,42 @@ func (t *trackedConn) Close() error {
 	return err
 }
 
-func readGreeting(c net.Conn) (g greeting, what purpose, err error) {
-	c.SetReadDeadline(time.Now().Add(greetTime))
-	defer c.SetReadDeadline(time.Time{})
-	head := make([]byte, len(portMagic)+1)
-	if _, err := io.ReadFull(c, head); err != nil {
-		return g, 0, err
-	}
-	if string(head[:len(portMagic)]) != portMagic {
-		return g, 0, errors.New("cluster: not a node of ours")
-	}
-	what = purpose(head[len(portMagic)])
-	if what != forRaft && what != forPeer && what != forWatch {
-		return g, 0, fmt.Errorf("cluster: unknown purpose %q", what)
-	}
-	n, err := readUvarint(c)
-	if err != nil || n > maxGreeting {
-		return g, 0, fmt.Errorf("cluster: greeting of %d bytes: %w", n, err)
-	}
-	body := make([]byte, n)
-	if _, err := io.ReadFull(c, body); err != nil {
-		return g, 0, err
-	}
-	r := wire.NewReader(body)
-	g = greeting{r.String(), r.String(), r.String()}
-	return g, what, r.Done()
-}
-
-// readUvarint reads byte by byte, so that nothing behind the number is taken.
-func readUvarint(r io.Reader) (v uint64, err error) {
-	var b [1]byte
-	for shift := 0; shift < 64; shift += 7 {
-		if _, err := io.ReadFull(r, b[:]); err != nil {
-			return 0, err
-		}
-		v |= uint64(b[0]&0x7f) << shift
-		if b[0] < 0x80 {
-			return v, nil
-		}
-	}
-	return 0, errors.New("cluster: number too long")
-}
-
-// dial opens a connection to another node and waits for its consent, but for a
-// watching one, which the other side never answers.
+// dial opens a connection to the node that is to have an address.
 func (p *port) dial(addr string, what purpose, timeout time.Duration) (net.Conn, error) {
+	return p.dialNode(p.expect(addr), addr, what, timeout)
+}
+
+// dialNode opens a connection to the node called to, or, if that is empty, to whoever
+// has the address.
+func (p *port) dialNode(to, addr string, what purpose, timeout time.Duration) (net.Conn, error) {
 	c, err := p.connect("tcp", addr, timeout)
 	if err != nil {
 		return nil, err
 	}
-	c.SetDeadline(time.Now().Add(max(timeout, 100*time.Millisecond)))
-	if _, err := c.Write(p.self().encode(what)); err != nil {
+	if err := p.greet(c, to, what, timeout); err != nil {
 		c.Close()
+		if errors.Is(err, ErrRemoved) {
+			p.removed(err)
+		}
 		return nil, err
 	}
-	if what != forWatch {
-		if err := readConsent(c); err != nil {
-			c.Close()
-			return nil, err
-		}
-	}
-	c.SetDeadline(time.Time{})
 	return c, nil
 }
 
-func readConsent(c net.Conn) error {
-	var b [2]byte
-	if _, err := io.ReadFull(c, b[:1]); err != nil {
-		return fmt.Errorf("cluster: greeting not answered: %w", err)
+// greet says who calls and waits for consent, but for a watching connection, which the
+// other side never answers.
+func (p *port) greet(c net.Conn, to string, what purpose, timeout time.Duration) error {
+	c.SetDeadline(time.Now().Add(max(timeout, 100*time.Millisecond)))
+	defer c.SetDeadline(time.Time{})
+	g := p.self()
+	g.to = to
+	if _, err := c.Write(g.encode(what)); err != nil {
+		return err
 	}
-	if b[0] == 0 {
+	if what == forWatch {
 		return nil
 	}
-	if _, err := io.ReadFull(c, b[1:]); err != nil {
-		return ErrRefused
-	}
-	why, _ := io.ReadAll(io.LimitReader(bufio.NewReader(c), int64(b[1])))
-	return fmt.Errorf("%w: %s", ErrRefused, why)
+	return readConsent(c)
 }
 
 // Accept gives raft its next connection.
@@ -258,6 +187,9 @@ func (p *port) Accept() (net.Conn, error) {
 
 // Dial connects raft's transport to another node.
 func (p *port) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	if p.expect(string(addr)) == "" { // raft may begin before its configuration can be read here
+		return nil, errNotRunning
+	}
 	return p.dial(string(addr), forRaft, timeout)
 }
 

@@ -15,6 +15,10 @@ func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 		return false
 	}
 	s := v.(fsm.Session)
+	if s.ID == 0 && p.n.standing() == fsm.Removed {
+		p.n.gone(errGone)
+		return false
+	}
 	if s.ID == 0 {
 		p.n.fatal("a later process of this disk has registered: two processes use one data directory's copy")
 		return false

@@ -37,6 +37,11 @@ const (
 	callTransfer  // hand leadership to the named node, or to any
 	callMonitor   // what the asked node's doors execute
 	callReached   // answered when the asked node's machine has applied an index
+	callJoin      // take the asking node in, of the leader
+	callMoved     // the asking node has another address, for the leader
+	callRemove    // take a node out, of the leader
+	callReplace   // have one server take another's place, of the leader
+	callGone      // the asked node is no longer a server, told by the leader
 )
 
 var errCallTooLarge = errors.New("cluster: call is too large")

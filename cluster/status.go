@@ -27,7 +27,12 @@ type NodeStatus struct {
 	AppliedIndex                                        uint64
 	// LastContactMs is how long ago the node last heard from its leader.
 	LastContactMs int64
+	// Leaving is true of a node that is being taken out.
+	Leaving bool
 }
+
+// ID is this node's id.
+func (n *Node) ID() string { return n.opts.NodeID }
 
 func stateName(s raft.RaftState) string { return strings.ToLower(s.String()) }
 
@@ -41,6 +46,8 @@ func (n *Node) Status(ctx context.Context) Status {
 	var wg sync.WaitGroup
 	for i, server := range servers {
 		s.Nodes[i] = NodeStatus{ID: string(server.ID), Cluster: string(server.Address), Suffrage: strings.ToLower(server.Suffrage.String()), State: "unreachable"}
+		record, _ := n.record(string(server.ID))
+		s.Nodes[i].Leaving = record.Standing != fsm.Belongs
 		wg.Go(func() {
 			h, err := n.self(), error(nil)
 			if h.Node != string(server.ID) {

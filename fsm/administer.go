@@ -78,7 +78,7 @@ func (g *Registration) Decode(r *wire.Reader) {
 }
 
 // Session is the session that a registration opened; 0 if a later process of the
-// same disk has registered already.
+// same disk has registered already, or the node was removed, or has another disk.
 type Session struct{ ID uint64 }
 
 // Encode writes the fields.
@@ -90,6 +90,9 @@ func (n *Session) Decode(r *wire.Reader) { n.ID = r.Uvarint() }
 func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	// The place in the entry tells registrations of one entry apart.
 	id := e.Index<<8 | uint64(e.Place()&0xff)
+	if known, found := s.nodes.get(g.Node); found && (known.Standing == Removed || known.Disk != g.Disk) {
+		return Session{}, nil
+	}
 	var former uint64
 	ended := false // the process that had the former session: this one has its disk
 	if i, found := s.sessions.place(g.Node); found {
@@ -103,23 +106,6 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		}
 	}
 	return Session{id}, nil
-}
-
-// NodeRef names a node.
-type NodeRef struct{ Node string }
-
-// Encode writes the fields.
-func (n *NodeRef) Encode(w *wire.Writer) { w.String(n.Node) }
-
-// Decode reads the fields.
-func (n *NodeRef) Decode(r *wire.Reader) { n.Node = r.String() }
-
-func (s *State) removeNode(e *env.Env, n NodeRef) (Opened, error) {
-	if i, found := s.sessions.place(n.Node); found {
-		s.dropSubscribers(e, s.sessions[i].id)
-		s.sessions = slices.Delete(s.sessions, i, i+1)
-	}
-	return Opened{}, nil
 }
 
 // Settings are the limits that the cluster keeps, equal on every node; 0 is none.

@@ -37,7 +37,10 @@ var (
 	// Configure changes the replicated settings.
 	Configure = &Operation[Settings, Settings]{Code: 10, Name: "configure", Since: env.Base,
 		encode: encodeRecord[Settings], decode: decodeRecord[Settings], encodeR: encodeRecord[Settings], decodeR: decodeRecord[Settings], apply: (*State).configure}
-	// RemoveNode deletes a removed node's session.
+	// AdmitNode remembers a node and its disk; the result is what is remembered then.
+	AdmitNode = &Operation[NodeRecord, NodeRecord]{Code: 29, Name: "admit node", Since: env.Base,
+		encode: encodeRecord[NodeRecord], decode: decodeRecord[NodeRecord], encodeR: encodeRecord[NodeRecord], decodeR: decodeRecord[NodeRecord], apply: (*State).admitNode}
+	// RemoveNode notes that a node leaves the cluster, or has left it.
 	RemoveNode = &Operation[NodeRef, Opened]{Code: 11, Name: "remove node", Since: env.Base,
 		encode: encodeRecord[NodeRef], decode: decodeRecord[NodeRef], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).removeNode}
 	// CreateDatabase, DeleteDatabase and ResetTokens are those of /admin/databases.
@@ -105,7 +108,7 @@ var (
 // byCode finds an operation by its code.
 var byCode = func() []operation {
 	table := make([]operation, 32)
-	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, RemoveNode,
+	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, AdmitNode, RemoveNode,
 		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers,
 		Finish, Publish, CancelMessages, Renew, ChangeQueue, PutSchedule, ChangeSchedule, ChangeGroup, ChangeFlow, SetParallelism, RotateKeys, DeleteDead, RetryDead, ConfigureMessages} {
 		table[o.code()] = o

@@ -35,6 +35,8 @@ const (
 	sectionUsers    byte = 4
 	sectionKeys     byte = 5
 	sectionScripts  byte = 6
+	// What the cluster remembers of its nodes follows the databases.
+	sectionNodes byte = 7
 	// The kept replies of all databases follow the last one, then the subscriber counts and the messages.
 	sectionRetries  byte = 16
 	sectionChannels byte = 17
@@ -145,6 +147,11 @@ func (f *Frozen) sections(out *frames) error {
 	}
 	for _, d := range f.s.databases {
 		if err := d.save(out); err != nil {
+			return err
+		}
+	}
+	for i := range f.s.nodes {
+		if err := out.fields(sectionNodes, f.s.nodes[i].Encode); err != nil {
 			return err
 		}
 	}
@@ -346,6 +353,8 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.begin(r)
 	case sectionUsers, sectionKeys, sectionScripts:
 		return l.content(section, record)
+	case sectionNodes:
+		return l.node(r)
 	case sectionRetries:
 		return l.s.retries.Load(record)
 	case sectionChannels:
@@ -363,6 +372,17 @@ func (l *loading) record(section byte, record []byte) error {
 	default:
 		return fmt.Errorf("%w: section %d", errSection, section)
 	}
+	return r.Done()
+}
+
+// node takes in what is remembered of a node.
+func (l *loading) node(r *wire.Reader) error {
+	var n NodeRecord
+	n.Decode(r)
+	if last := len(l.s.nodes); last > 0 && l.s.nodes[last-1].Node >= n.Node {
+		return fmt.Errorf("%w: node %.70q", errOrder, n.Node)
+	}
+	l.s.nodes = append(l.s.nodes, n)
 	return r.Done()
 }
 

@@ -24,6 +24,7 @@ type State struct {
 	secret      [32]byte   // of REST tokens; drawn when the cluster is founded
 	serial      uint64     // of databases and their credentials
 	sessions    sessions
+	nodes       nodeRecords
 	opened      Term        // by its leader
 	databases   []*database // in the order of their names
 	home        *database   // the one named default, which is always there

@@ -10,6 +10,11 @@ type Admin interface {
 	// TransferLeader moves leadership to the node of that id, or to whichever is
 	// furthest if it is empty, and returns when it has moved.
 	TransferLeader(ctx context.Context, to string) error
+	// RemoveNode takes a node out of the cluster, below three voters only by force. gone
+	// is false if it is this node, which goes as soon as it has answered.
+	RemoveNode(ctx context.Context, id string, force bool) (gone bool, err error)
+	// ReplaceNode has the node with, a non-voter, take the place of the other.
+	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
 }
@@ -34,6 +39,8 @@ type NodeStatus struct {
 	// never.
 	LastContactMs int64  `json:"lastContactMs"`
 	Version       string `json:"version"`
+	// Leaving is true of a node that is being taken out.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // SnapshotStatus names the snapshot that Snapshot wrote.

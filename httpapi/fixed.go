@@ -91,6 +91,8 @@ func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
 func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.GET("/cluster", s.cluster)
 	g.POST("/cluster/transfer-leader", s.transferLeader)
+	g.DELETE("/cluster/nodes/:id", s.removeNode)
+	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
 	g.POST("/snapshot", s.snapshot)
 	g.GET("/settings", s.settings)
 	g.POST("/settings", s.configure)
@@ -173,6 +175,41 @@ func (s *Server) transferLeader(g *gin.Context) {
 	}
 	err := s.admin.TransferLeader(g.Request.Context(), asked.To)
 	s.tell(g, gin.H{"result": "OK"}, err)
+}
+
+// removeNode takes a node out of the cluster; ?force=true does it below three voters.
+func (s *Server) removeNode(g *gin.Context) {
+	force := g.Query("force")
+	if force != "" && force != "true" && force != "false" {
+		s.refuseFixed(g, http.StatusBadRequest, "ERR force is true or false")
+		return
+	}
+	gone, err := s.admin.RemoveNode(g.Request.Context(), g.Param("id"), force == "true")
+	s.tell(g, gin.H{"result": departure(gone)}, err)
+}
+
+// replaceNode has one node take another's place.
+func (s *Server) replaceNode(g *gin.Context) {
+	var asked struct {
+		With string `json:"with"`
+	}
+	if !s.accept(g, &asked) {
+		return
+	}
+	if asked.With == "" {
+		s.refuseFixed(g, http.StatusBadRequest, `ERR "with" names the node that takes the other's place`)
+		return
+	}
+	gone, err := s.admin.ReplaceNode(g.Request.Context(), g.Param("id"), asked.With)
+	s.tell(g, gin.H{"result": departure(gone)}, err)
+}
+
+// departure says whether a node is gone, or about to go.
+func departure(gone bool) string {
+	if gone {
+		return "OK"
+	}
+	return "leaving"
 }
 
 // tell answers v, or the error if there is one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -118,8 +119,8 @@ func TestRegistryOfAnotherServer(t *testing.T) {
 
 // admin is a cluster of one node.
 type admin struct {
-	to  string
-	err error
+	to, removed string
+	err         error
 }
 
 func (a *admin) Cluster(context.Context) (httpapi.ClusterStatus, error) {
@@ -130,6 +131,16 @@ func (a *admin) Cluster(context.Context) (httpapi.ClusterStatus, error) {
 func (a *admin) TransferLeader(_ context.Context, to string) error {
 	a.to = to
 	return a.err
+}
+
+func (a *admin) RemoveNode(_ context.Context, id string, force bool) (bool, error) {
+	a.removed = id + " " + strconv.FormatBool(force)
+	return id != "n1", a.err
+}
+
+func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
+	a.removed = id + " by " + with
+	return id != "n1", a.err
 }
 
 func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
@@ -149,6 +160,13 @@ func TestAdministration(t *testing.T) {
 		{"POST", "/admin/cluster/transfer-leader", "", 200, `{"result":"OK"}`},
 		{"POST", "/admin/cluster/transfer-leader", `{"for":"n2"}`, 400, ""},
 		{"POST", "/admin/cluster/transfer-leader", `n2`, 400, ""},
+		{"DELETE", "/admin/cluster/nodes/n1", "", 200, `{"result":"leaving"}`},
+		{"DELETE", "/admin/cluster/nodes/n2?force=true", "", 200, `{"result":"OK"}`},
+		{"DELETE", "/admin/cluster/nodes/n2?force=1", "", 400, ""},
+		{"DELETE", "/admin/cluster/nodes/", "", 404, ""},
+		{"POST", "/admin/cluster/nodes/n2/replace", `{}`, 400, ""},
+		{"POST", "/admin/cluster/nodes/n2/replace", `{"by":"n4"}`, 400, ""},
+		{"POST", "/admin/cluster/nodes/n2/replace", `{"with":"n4"}`, 200, `{"result":"OK"}`},
 		{"POST", "/admin/snapshot", "", 200, `{"id":"3-7","index":7,"bytes":100}`},
 		{"GET", "/admin/settings", "", 200, `{"maxMemory":0,"dailyRequestLimit":0,"maxKeySize":0,"maxRecordSize":0}`},
 		{"POST", "/admin/settings", `{"maxMemory":1000}`, 200, `{"maxMemory":1000,"dailyRequestLimit":0,"maxKeySize":0,"maxRecordSize":0}`},
@@ -172,6 +190,9 @@ func TestAdministration(t *testing.T) {
 		if got.status != 200 && got.header.Get("Svc-Outcome") != "not-applied" {
 			t.Errorf("%s %s: %v", c.method, c.target, got.header)
 		}
+	}
+	if a.removed != "n2 by n4" {
+		t.Errorf("the last change was %q", a.removed)
 	}
 	if a.to != "" {
 		t.Errorf("the last transfer went to %q", a.to)

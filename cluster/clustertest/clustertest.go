@@ -27,6 +27,8 @@ type Cluster struct {
 	Dirs  []string
 	// Adjust may change a node's options before it is opened.
 	Adjust func(*cluster.Options)
+
+	joins []joining
 }
 
 // Token opens the keyspace of every test cluster.
@@ -94,6 +96,12 @@ func (c *Cluster) options(i int) cluster.Options {
 			return f, false
 		},
 	}
+	for _, j := range c.joins {
+		if j.place == i {
+			o.InitialCluster, o.Replace = nil, j.replaces
+			o.Join = []string{c.List[0].Addr, c.List[1].Addr, c.List[2].Addr}
+		}
+	}
 	if os.Getenv("TRIREME_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("node", o.NodeID)
 	}
@@ -101,6 +109,35 @@ func (c *Cluster) options(i int) cluster.Options {
 		c.Adjust(&o)
 	}
 	return o
+}
+
+// Join starts a further node that joins by way of node 0's cluster port, in the place of
+// the server replaces if that isn't empty, at addr or, if that is empty, at one of its
+// own. It returns the node's place, once it can serve.
+func (c *Cluster) Join(id, replaces, addr string) (int, error) {
+	c.T.Helper()
+	if addr == "" {
+		addr = Ports(c.T, 1)[0]
+	}
+	i := len(c.Nodes)
+	c.Nodes, c.List = append(c.Nodes, nil), append(c.List, cluster.Peer{ID: id, Addr: addr})
+	c.Dirs = append(c.Dirs, filepath.Join(c.T.TempDir(), id))
+	c.joins = append(c.joins, joining{i, replaces})
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	n, err := cluster.Open(ctx, c.options(i))
+	if err != nil {
+		return i, err
+	}
+	c.Nodes[i] = n
+	c.WaitReady()
+	return i, nil
+}
+
+// joining is a node that joined.
+type joining struct {
+	place    int
+	replaces string
 }
 
 // WaitReady waits until every running node can serve.

@@ -47,7 +47,7 @@ func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 		}
 		out.Nodes[i] = httpapi.NodeStatus{
 			ID: one.ID, HTTP: one.HTTP, Cluster: one.Cluster, Suffrage: one.Suffrage, State: one.State,
-			AppliedIndex: one.AppliedIndex, LastContactMs: one.LastContactMs, Version: one.Version,
+			AppliedIndex: one.AppliedIndex, LastContactMs: one.LastContactMs, Version: one.Version, Leaving: one.Leaving,
 		}
 	}
 	return out, nil
@@ -68,6 +68,34 @@ func (a *admin) TransferLeader(ctx context.Context, to string) error {
 		return &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: err.Error()}
 	}
 	return nil
+}
+
+// RemoveNode takes a node out of the cluster.
+func (a *admin) RemoveNode(ctx context.Context, id string, force bool) (bool, error) {
+	return a.change(id, func(n *cluster.Node) error { return n.RemoveNode(ctx, id, force) })
+}
+
+// ReplaceNode has one node take another's place.
+func (a *admin) ReplaceNode(ctx context.Context, id, with string) (bool, error) {
+	return a.change(id, func(n *cluster.Node) error { return n.ReplaceNode(ctx, id, with) })
+}
+
+// change runs a change of the cluster's nodes. A node that goes itself can't wait for it:
+// it finishes its requests first, this one among them.
+func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err error) {
+	n, err := a.node()
+	if err != nil {
+		return false, err
+	}
+	switch err := run(n); {
+	case errors.Is(err, cluster.ErrNoServer):
+		return false, &httpapi.AdminError{Status: http.StatusNotFound, Text: "ERR " + err.Error()}
+	case errors.Is(err, cluster.ErrUnsafe):
+		return false, &httpapi.AdminError{Status: http.StatusConflict, Text: "ERR " + err.Error()}
+	case err != nil:
+		return false, &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: "ERR " + err.Error()}
+	}
+	return id != n.ID(), nil
 }
 
 // Snapshot makes this node write a snapshot.

@@ -76,6 +76,9 @@ func (s *settings) checkServe() error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkJoin(); err != nil {
+		return err
+	}
 	if err := s.clusterAddress(peers); err != nil {
 		return err
 	}
@@ -83,6 +86,24 @@ func (s *settings) checkServe() error {
 		s.HTTPAdvertise = s.HTTP
 	}
 	return s.checkGossip()
+}
+
+// checkJoin looks at how a node comes to its cluster: by founding it, or by joining it.
+func (s *settings) checkJoin() error {
+	switch {
+	case len(s.Join) > 0 && s.InitialCluster != "":
+		return usagef("--initial-cluster founds a cluster and --join joins one: give one of them")
+	case s.Replace != "" && len(s.Join) == 0:
+		return usagef("--replace says whose place a node takes that joins: it needs --join")
+	case s.Replace != "" && s.Replace == s.NodeID:
+		return usagef("--replace %s names this node itself: a node that takes another's place needs an id of its own", s.Replace)
+	}
+	for _, addr := range s.Join {
+		if err := checkAddress("join", addr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clusterAddress takes the cluster address from the initial configuration where no
@@ -113,19 +134,29 @@ func (s *settings) clusterAddress(peers []cluster.Peer) error {
 // checkGossip refuses gossip that anyone on the network could join.
 func (s *settings) checkGossip() error {
 	if s.Gossip == "" {
-		return nil
+		_, err := s.gossipKey()
+		return err
 	}
 	if err := checkAddress("gossip", s.Gossip); err != nil {
 		return err
 	}
-	key, err := base64.StdEncoding.DecodeString(s.GossipKey)
-	if n := len(key); err != nil || (n != 0 && n != 16 && n != 24 && n != 32) {
-		return usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
+	key, err := s.gossipKey()
+	if err != nil {
+		return err
 	}
 	if len(key) == 0 && !loopback(s.Gossip) {
 		return usagef("--gossip %s is not on loopback and needs --gossip-key, the same on all nodes: `head -c 32 /dev/urandom | base64` makes one", s.Gossip)
 	}
 	return nil
+}
+
+// gossipKey is the key of --gossip-key, empty without.
+func (s *settings) gossipKey() ([]byte, error) {
+	key, err := base64.StdEncoding.DecodeString(s.GossipKey)
+	if n := len(key); err != nil || (n != 0 && n != 16 && n != 24 && n != 32) {
+		return nil, usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
+	}
+	return key, nil
 }
 
 // parsePeers reads the list of --initial-cluster.

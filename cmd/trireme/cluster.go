@@ -27,6 +27,7 @@ type nodeView struct {
 	AppliedIndex  uint64 `json:"appliedIndex"`
 	LastContactMs int64  `json:"lastContactMs"`
 	Version       string `json:"version"`
+	Leaving       bool   `json:"leaving"`
 }
 
 func clusterCommand() *cobra.Command {
@@ -41,7 +42,7 @@ func clusterCommand() *cobra.Command {
 			return usagef("a subcommand of cluster is needed, such as status")
 		},
 	}
-	cmd.AddCommand(statusCommand(), transferCommand())
+	cmd.AddCommand(statusCommand(), transferCommand(), removeCommand(), replaceCommand())
 	return cmd
 }
 
@@ -84,7 +85,11 @@ func (v *clusterView) table(out io.Writer) error {
 		if n.LastContactMs >= 0 {
 			contact = fmt.Sprintf("%d ms", n.LastContactMs)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, n.State, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
+		state := n.State
+		if n.Leaving {
+			state += ", leaving"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, state, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -26,6 +26,8 @@ type settings struct {
 	Gossip           string
 	GossipKey        string
 	InitialCluster   string
+	Join             []string
+	Replace          string
 
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
@@ -117,8 +119,8 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.Gossip, "gossip", "", "`ADDR` of gossip (default: none)")
 	f.StringVar(&s.GossipKey, "gossip-key", "", "`KEY` that encrypts gossip: 16, 24 or 32 bytes in base64")
 	f.StringVar(&s.InitialCluster, "initial-cluster", "", "first configuration, `n1=ADDR,n2=ADDR,n3=ADDR` by cluster address; used on an empty data directory only")
-	later(f, "join", "joining a running cluster", "gossip `ADDRS` of a running cluster to join")
-	later(f, "replace", "replacing a node", "with --join: take the place of node `ID`")
+	f.StringSliceVar(&s.Join, "join", nil, "gossip `ADDRS` of a running cluster to join; used on an empty data directory only")
+	f.StringVar(&s.Replace, "replace", "", "with --join: take the place of node `ID`")
 	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate `FILE` of the HTTP API and the RESP listener")
 	f.StringVar(&s.TLSKey, "tls-key", "", "key `FILE` of the HTTP API and the RESP listener")
 	later(f, "cluster-ca", "TLS between nodes", "certificate authority `FILE` of the cluster port")

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -55,6 +55,9 @@ type process struct {
 	resp       *resp.Server // nil without a listener
 	registry   *prometheus.Registry
 
+	stop    context.CancelFunc     // of this process, once it serves
+	removed atomic.Pointer[string] // why the cluster has removed this node, if it has
+
 	mu      sync.Mutex
 	members *cluster.Members
 }
@@ -73,8 +76,10 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 		return errors.Join(err, closeAll(listener, respListener))
 	}
 	defer stopProfiles()
+	told := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	n.stop = cancel
 	var edges sync.WaitGroup
 	failed := make([]error, 2)
 	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
@@ -87,14 +92,17 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	}
 	if node != nil {
 		n.registry.MustRegister(node.Collectors()...)
-		var told sync.WaitGroup
-		told.Go(func() { n.tellHost(ctx, node) })
+		var telling sync.WaitGroup
+		telling.Go(func() { n.tellHost(ctx, node) })
 		<-n.begin(ctx, node)
 		<-ctx.Done()
-		told.Wait()
+		telling.Wait()
 	}
-	n.shutdown(node)
+	left := n.shutdown(told, node)
 	edges.Wait()
+	if reason := n.removed.Load(); reason != nil && !left {
+		failed = append(failed, errors.New(*reason))
+	}
 	return errors.Join(append(failed, err)...)
 }
 
@@ -150,6 +158,11 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
 	o.Notes, o.Restored, o.Monitor = n.notes, n.restored, n.hub.Answer
 	o.Leading = n.deliveries.lead
+	o.Leaving = n.stop
+	o.Removed = func(reason string) {
+		n.removed.Store(&reason)
+		n.stop()
+	}
 	o.Fatal = func(reason string) {
 		fmt.Fprintln(os.Stderr, "trireme: "+reason)
 		os.Exit(exitFailed)
@@ -202,7 +215,7 @@ func (n *process) await(ctx context.Context, node *cluster.Node) bool {
 }
 
 func (n *process) startGossip(node *cluster.Node) error {
-	key, err := base64.StdEncoding.DecodeString(n.GossipKey)
+	key, err := n.gossipKey()
 	if err != nil {
 		return err
 	}
@@ -210,7 +223,9 @@ func (n *process) startGossip(node *cluster.Node) error {
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
 	members, err := cluster.OpenMembers(cluster.MembersOptions{
 		NodeID: n.NodeID, ClusterID: id, Bind: n.Gossip, Key: key, HTTP: n.HTTPAdvertise, Version: version, Level: uint32(fsm.MaxLevel),
+		Servers: node.Servers,
 		Seeds: func(ctx context.Context) (addrs []string) {
+			addrs = append(addrs, n.Join...)
 			for _, one := range node.Status(ctx).Nodes {
 				if one.Gossip != "" {
 					addrs = append(addrs, one.Gossip)
@@ -237,8 +252,9 @@ func (n *process) gossip() []cluster.Member {
 }
 
 // shutdown takes no more requests, hands leadership over meanwhile, finishes what is
-// in flight and closes everything, last opened first.
-func (n *process) shutdown(node *cluster.Node) {
+// in flight and closes everything, last opened first. A node that leaves the cluster
+// waits before that until it was taken out, or told ends: left says that it did.
+func (n *process) shutdown(told context.Context, node *cluster.Node) (left bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	var drained sync.WaitGroup
@@ -254,6 +270,10 @@ func (n *process) shutdown(node *cluster.Node) {
 	}
 	drained.Wait()
 	n.closeHub()
+	if node != nil && n.removed.Load() == nil && node.Leaving() {
+		node.Drained(told)
+		left = true
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.members != nil {
@@ -267,6 +287,7 @@ func (n *process) shutdown(node *cluster.Node) {
 		}
 		n.log.Info("stopped")
 	}
+	return left
 }
 
 // farewellTime is how long the log may take to learn that this node's subscribers are

@@ -46,7 +46,8 @@ func TestMain(m *testing.M) {
 //	devclient PORT                    runs the published client of messages in its development mode
 //	lists COUNT URL TOKEN             waits until CLUSTER NODES names that many RESP ports
 //	moves ID                          hands leadership to that node, until status says so
-//	nodes FILE                        sets N1, N1PID and so on from what local-cluster prints
+//	shows [-none] REGEXP              waits until cluster status prints a line like that, or none
+//	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
 //	gone PID…                         waits until the processes have ended
 //	ports NAME…                       free ports whose next two are free too
 //	port NAME…                        free ports of loopback, in these variables
@@ -72,6 +73,7 @@ func TestScripts(t *testing.T) {
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
+			"shows": shows,
 		},
 	})
 }
@@ -134,6 +136,21 @@ func nodes(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Setenv("N"+m[1], "http://"+address(base, i))
 		ts.Setenv("N"+m[1]+"PID", m[2])
 	}
+	if base, err = strconv.Atoi(ts.Getenv("CLUSTER")); err == nil {
+		for i := range localNodes {
+			ts.Setenv(fmt.Sprintf("N%dCLUSTER", i+1), address(base, i))
+		}
+	}
+}
+
+func shows(ts *testscript.TestScript, _ bool, args []string) {
+	line, wanted := regexp.MustCompile("(?m)"+args[len(args)-1]), args[0] != "-none"
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if ts.Exec("trireme", "cluster", "status") == nil && line.MatchString(ts.ReadFile("stdout")) == wanted {
+			return
+		}
+	}
+	ts.Fatalf("cluster status doesn't show that in time: %v", args)
 }
 
 func gone(ts *testscript.TestScript, _ bool, args []string) {

@@ -95,7 +95,12 @@ func (c *clusterNode) options() (cluster.Options, error) {
 	if err != nil {
 		return cluster.Options{}, err
 	}
+	key, err := c.gossipKey()
+	if err != nil {
+		return cluster.Options{}, err
+	}
 	return cluster.Options{
+		Join: c.Join, Replace: c.Replace, GossipKey: key,
 		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
 		InitialCluster: peers, Founding: c.found,
 	}, nil

@@ -1,0 +1,208 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+	"trireme/fsm/env"
+)
+
+// joinWork bounds the leader's work on one question about servers.
+const joinWork = 8 * time.Second
+
+// leadingNow is the term that this node leads, and has opened; the lock that keeps
+// servers from being changed by two at a time is held until release is called.
+func (n *Node) leadingNow() (term uint64, release func(), err error) {
+	n.changing.Lock()
+	if term = n.openTerm.Load(); term == 0 {
+		n.changing.Unlock()
+		return 0, nil, errNotLeading
+	}
+	return term, n.changing.Unlock, nil
+}
+
+// answerJoin takes a node in, if this node leads.
+func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
+	go func() {
+		var q joinRequest
+		if err := json.Unmarshal(payload, &q); err != nil {
+			answer(nil, err)
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), joinWork)
+		defer cancel()
+		var a joinAnswer
+		switch err := n.takeIn(ctx, q); {
+		case errors.Is(err, ErrNotJoined):
+			a.Refused = errors.Unwrap(err).Error()
+		case err != nil:
+			a.Later = err.Error()
+		}
+		answer(json.Marshal(a))
+	}()
+}
+
+// noJoin is a refusal for good.
+func noJoin(format string, args ...any) error {
+	return notJoined{fmt.Errorf(format, args...)}
+}
+
+// notJoined is an ErrNotJoined with its reason.
+type notJoined struct{ reason error }
+
+func (e notJoined) Error() string        { return ErrNotJoined.Error() + ": " + e.reason.Error() }
+func (e notJoined) Is(target error) bool { return target == ErrNotJoined }
+func (e notJoined) Unwrap() error        { return e.reason }
+
+// takeIn makes a node a non-voter of the cluster, or says why not.
+func (n *Node) takeIn(ctx context.Context, q joinRequest) error {
+	term, release, err := n.leadingNow()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := n.mayJoin(ctx, q); err != nil || q.Check {
+		return err
+	}
+	r, err := n.admitted(term, fsm.NodeRecord{Node: q.Node, Disk: q.Disk, Replaces: q.Replaces})
+	if err != nil {
+		return err
+	}
+	if r.Disk != q.Disk || r.Standing != fsm.Belongs {
+		return noJoin("the id %s is taken or was removed: choose a new one", q.Node)
+	}
+	return n.addServer(ctx, q)
+}
+
+// addServer adds a node that the log knows to raft's configuration.
+func (n *Node) addServer(ctx context.Context, q joinRequest) error {
+	if s, is := n.server(q.Node); is {
+		return n.readdress(ctx, s, q.Addr)
+	}
+	if other, is := n.serverAt(q.Addr); is { // the one it replaces, whose disk and process are gone
+		if err := n.readdress(ctx, other, goneAddress(string(other.ID))); err != nil {
+			return err
+		}
+	}
+	if err := n.settled(ctx, n.raft.AddNonvoter(raft.ServerID(q.Node), raft.ServerAddress(q.Addr), 0, changeTime)); err != nil {
+		return err
+	}
+	n.log.Info("a node was taken in", "server", q.Node, "address", q.Addr, "replaces", q.Replaces)
+	return nil
+}
+
+// goneAddress stands for that of a server whose own address another has now. Nobody
+// can listen there: names of this domain have no address (RFC 2606).
+func goneAddress(id string) string { return id + ".invalid:1" }
+
+func (n *Node) serverAt(addr string) (raft.Server, bool) {
+	for _, s := range n.servers() {
+		if string(s.Address) == addr {
+			return s, true
+		}
+	}
+	return raft.Server{}, false
+}
+
+// mayJoin judges a node that wants to join.
+func (n *Node) mayJoin(ctx context.Context, q joinRequest) error {
+	known, found := n.record(q.Node)
+	switch level := n.level(); {
+	case q.Cluster != n.clusterID():
+		return noJoin("it has cluster id %s, this is %s", q.Cluster, n.clusterID())
+	case q.Arch != runtime.GOARCH:
+		return noJoin("%v: it runs on %s, the cluster on %s", ErrArchitecture, q.Arch, runtime.GOARCH)
+	case env.Level(q.Level) < level:
+		return noJoin("%v: the cluster is at feature level %d, it knows %d", ErrLevel, level, q.Level)
+	case found && known.Standing != fsm.Belongs:
+		return noJoin("%s was removed, and its id is not given again: choose a new one", q.Node)
+	case found && known.Disk != q.Disk:
+		return noJoin("%v: %s; give the node a new id and --replace %s, or put the old disk back", ErrWipedDisk, q.Node, q.Node)
+	}
+	if err := n.mayReplace(q, found); err != nil {
+		return err
+	}
+	h, err := n.peers.meet(ctx, q.Addr)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s can't be reached at %s, which it says is its cluster address (--cluster-advertise): %w", q.Node, q.Addr, err)
+	case h.Node != q.Node || h.Disk != q.Disk:
+		return noJoin("at %s, which it says is its cluster address (--cluster-advertise), there is %s", q.Addr, h.Node)
+	}
+	return nil
+}
+
+// mayReplace judges whose place and whose address a node wants.
+func (n *Node) mayReplace(q joinRequest, admitted bool) error {
+	if q.Replaces != "" && !admitted {
+		if q.Replaces == q.Node {
+			return noJoin("--replace names the node itself: a node that takes another's place has an id of its own")
+		}
+		if !n.stays(q.Replaces) {
+			return noJoin("--replace %s: %v", q.Replaces, ErrNoServer)
+		}
+	}
+	if other, is := n.serverAt(q.Addr); is && string(other.ID) != q.Node && string(other.ID) != q.Replaces {
+		return noJoin("its address %s is that of %s: --replace %s takes that one's place", q.Addr, other.ID, other.ID)
+	}
+	return nil
+}
+
+// readdress changes the address at which a server is called.
+func (n *Node) readdress(ctx context.Context, s raft.Server, addr string) error {
+	if string(s.Address) == addr {
+		return nil
+	}
+	to := raft.ServerAddress(addr)
+	f := n.raft.AddVoter
+	if s.Suffrage != raft.Voter {
+		f = n.raft.AddNonvoter
+	}
+	if err := n.settled(ctx, f(s.ID, to, 0, changeTime)); err != nil {
+		return err
+	}
+	n.log.Info("a server has another address", "server", s.ID, "address", addr, "former", s.Address)
+	return nil
+}
+
+// answerMoved takes note of a server's new address, if this node leads and finds it
+// there.
+func (n *Node) answerMoved(payload []byte, answer func([]byte, error)) {
+	go func() {
+		var q joinRequest
+		if err := json.Unmarshal(payload, &q); err != nil {
+			answer(nil, err)
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), joinWork)
+		defer cancel()
+		answer(nil, n.moved(ctx, q))
+	}()
+}
+
+func (n *Node) moved(ctx context.Context, q joinRequest) error {
+	_, release, err := n.leadingNow()
+	if err != nil {
+		return err
+	}
+	defer release()
+	s, is := n.server(q.Node)
+	known, _ := n.record(q.Node)
+	if !is || known.Disk != q.Disk || known.Standing != fsm.Belongs {
+		return fmt.Errorf("%w: %s", ErrNoServer, q.Node)
+	}
+	if other, taken := n.serverAt(q.Addr); taken && other.ID != s.ID {
+		return fmt.Errorf("%w: %s is the address of %s", ErrUnsafe, q.Addr, other.ID)
+	}
+	if h, err := n.peers.meet(ctx, q.Addr); err != nil || h.Node != q.Node || h.Disk != q.Disk {
+		return fmt.Errorf("%s was not found at %s: %w", q.Node, q.Addr, err)
+	}
+	return n.readdress(ctx, s, q.Addr)
+}

@@ -1,0 +1,301 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+)
+
+const (
+	// membersEvery is how often the leader looks what is to be done about servers.
+	membersEvery = 100 * time.Millisecond
+	// askTime bounds the questions with which the leader finds out who is there.
+	askTime = 500 * time.Millisecond
+	// drainTime is how long a node that leaves may take to finish what it does for
+	// clients. A process drains for ten seconds at most.
+	drainTime = 15 * time.Second
+	// wantedVoters is how many voters a cluster has: a node that joins becomes one only
+	// while there are fewer (decisions 15).
+	wantedVoters = 3
+	// changeTime bounds one change of raft's configuration.
+	changeTime = 10 * time.Second
+)
+
+// What keeps the servers from being changed.
+var (
+	// ErrNoServer says that the cluster has no server of that id.
+	ErrNoServer = errors.New("the cluster has no such node")
+	// ErrUnsafe says that a change would leave the cluster with too few voters, or
+	// without a majority; the text says which and what to do.
+	ErrUnsafe = errors.New("refused")
+)
+
+// Servers are the nodes of raft's configuration and their cluster addresses.
+func (n *Node) Servers() (all []Peer) {
+	for _, s := range n.servers() {
+		all = append(all, Peer{string(s.ID), string(s.Address)})
+	}
+	return all
+}
+
+// server is a server of raft's configuration.
+func (n *Node) server(id string) (raft.Server, bool) {
+	for _, s := range n.servers() {
+		if string(s.ID) == id {
+			return s, true
+		}
+	}
+	return raft.Server{}, false
+}
+
+// recordFounders has the log remember the disks of the nodes that founded the cluster,
+// as far as it doesn't.
+func (n *Node) recordFounders(term uint64) {
+	n.mu.Lock()
+	disks := n.identity.Disks
+	n.mu.Unlock()
+	for _, s := range n.servers() {
+		id := string(s.ID)
+		known := false
+		n.machine.View(0, [16]byte{}, func(v *fsm.View) { _, known = v.Node(id) })
+		if disk := disks[id]; !known && disk != "" {
+			if _, err := n.admitted(term, fsm.NodeRecord{Node: id, Disk: disk}); err != nil {
+				n.log.Warn("a founder was not recorded", "founder", id, "error", err)
+			}
+		}
+	}
+}
+
+// admitted has the log remember a node and gives what it remembers then.
+func (n *Node) admitted(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error) {
+	v, err := n.command(term, fsm.AdmitNode.Code, fsm.AdmitNode.Body(r))
+	if err != nil {
+		return r, err
+	}
+	return v.(fsm.NodeRecord), nil
+}
+
+// alive are the servers that answer now, by id; this node is one of them.
+func (n *Node) alive(ctx context.Context) map[string]hello {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	there := map[string]hello{n.opts.NodeID: n.self()}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, s := range n.servers() {
+		if string(s.ID) == n.opts.NodeID {
+			continue
+		}
+		wg.Go(func() {
+			h, err := n.peers.hello(ctx, string(s.Address))
+			if err != nil || h.Node != string(s.ID) || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
+				return
+			}
+			mu.Lock()
+			there[h.Node] = h
+			mu.Unlock()
+		})
+	}
+	wg.Wait()
+	return there
+}
+
+// caughtUp tells whether a server has everything that is committed now, or has it
+// within askTime.
+func (n *Node) caughtUp(ctx context.Context, s raft.Server) bool {
+	p := n.commitPoint(n.raft.CurrentTerm())
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, err := n.peers.ask(ctx, string(s.Address), callReached, p.reached())
+	return err == nil
+}
+
+// count are the voters, how many of them answer, and who doesn't. without is not
+// counted among those that answer.
+func (n *Node) count(ctx context.Context, without string) (voters, there int, missing []string) {
+	alive := n.alive(ctx)
+	for _, s := range n.servers() {
+		if s.Suffrage != raft.Voter {
+			continue
+		}
+		voters++
+		id := string(s.ID)
+		if _, answers := alive[id]; answers && id != without {
+			there++
+		} else if !answers && id != without {
+			missing = append(missing, id)
+		}
+	}
+	return voters, there, missing
+}
+
+func majority(voters int) int { return voters/2 + 1 }
+
+// settled waits for a change of raft's configuration, and until this node's own machine
+// is past it: the next change, and the next look at the voters, begin after that.
+func (n *Node) settled(ctx context.Context, f raft.IndexFuture) error {
+	if err := f.Error(); err != nil {
+		return err
+	}
+	n.reconfigured()
+	return n.await(ctx, f.Index())
+}
+
+// promote makes a server a voter, if a majority is there with it and without it.
+func (n *Node) promote(ctx context.Context, s raft.Server) error {
+	voters, there, missing := n.count(ctx, "")
+	if there+1 < majority(voters+1) {
+		return fmt.Errorf("%w: of %d voters %s doesn't answer; a further voter would leave no majority", ErrUnsafe, voters, strings.Join(missing, ", "))
+	}
+	if err := n.settled(ctx, n.raft.AddVoter(s.ID, s.Address, 0, changeTime)); err != nil {
+		return fmt.Errorf("make %s a voter: %w", s.ID, err)
+	}
+	n.log.Info("a server is a voter now", "server", s.ID)
+	return nil
+}
+
+// keepMembers does what is to be done about servers, while this node leads.
+func (n *Node) keepMembers(ctx context.Context, term uint64) {
+	k := &keeper{n: n, term: term, since: map[string]time.Time{}}
+	for pause(ctx, membersEvery) {
+		n.changing.Lock()
+		k.round(ctx)
+		n.changing.Unlock()
+	}
+}
+
+// keeper is the leader's hand on the servers. What it does follows from raft's
+// configuration and from what the log remembers of the nodes, so that a new leader
+// goes on where the last one stopped.
+type keeper struct {
+	n     *Node
+	term  uint64
+	since map[string]time.Time // when a server was first seen to leave
+	told  time.Time            // when a hindrance was told last
+}
+
+func (k *keeper) round(ctx context.Context) {
+	for _, s := range k.n.servers() {
+		record, found := k.n.record(string(s.ID))
+		if ctx.Err() != nil || !found {
+			continue
+		}
+		var err error
+		switch {
+		case record.Standing != fsm.Belongs:
+			err = k.takeOut(ctx, s)
+		case record.Replaces != "" && k.n.stays(record.Replaces):
+			err = k.replace(ctx, s, record.Replaces)
+		case s.Suffrage != raft.Voter:
+			err = k.consider(ctx, s)
+		default:
+			continue
+		}
+		if err != nil && time.Since(k.told) > 10*time.Second {
+			k.told = time.Now()
+			k.n.log.Warn("the servers are not as they are to be yet", "server", s.ID, "reason", err)
+		}
+	}
+}
+
+// stays tells whether a node is a server that isn't leaving.
+func (n *Node) stays(id string) bool {
+	record, _ := n.record(id)
+	_, server := n.server(id)
+	return server && record.Standing == fsm.Belongs
+}
+
+// consider makes a non-voter a voter when there are too few, and it has caught up.
+func (k *keeper) consider(ctx context.Context, s raft.Server) error {
+	if k.n.voterCount() >= wantedVoters || !k.n.caughtUp(ctx, s) {
+		return nil
+	}
+	return k.n.promote(ctx, s)
+}
+
+func (n *Node) voterCount() (voters int) {
+	for _, s := range n.servers() {
+		if s.Suffrage == raft.Voter {
+			voters++
+		}
+	}
+	return voters
+}
+
+// replace has a server take another's place: it becomes a voter, if the other is one,
+// and then the other leaves.
+func (k *keeper) replace(ctx context.Context, s raft.Server, old string) error {
+	former, _ := k.n.server(old)
+	if former.Suffrage == raft.Voter && s.Suffrage != raft.Voter {
+		if !k.n.caughtUp(ctx, s) {
+			return nil
+		}
+		if err := k.n.promote(ctx, s); err != nil {
+			return err
+		}
+	}
+	return k.n.leaves(k.term, old)
+}
+
+// leaves has the log remember that a node leaves.
+func (n *Node) leaves(term uint64, id string) error {
+	_, err := n.command(term, fsm.RemoveNode.Code, fsm.RemoveNode.Body(fsm.NodeRef{Node: id, Leaving: true}))
+	return err
+}
+
+// takeOut removes a server that leaves, once it has finished what it does for clients
+// or doesn't answer. The leader itself hands over first: its successor takes it out.
+func (k *keeper) takeOut(ctx context.Context, s raft.Server) error {
+	n, id := k.n, string(s.ID)
+	if id == n.opts.NodeID {
+		return n.TransferLeadership("")
+	}
+	began, seen := k.since[id]
+	if !seen {
+		began = time.Now()
+		k.since[id] = began
+	}
+	h, answers := n.alive(ctx)[id]
+	if answers && !h.Drained && time.Since(began) < drainTime {
+		return nil
+	}
+	if s.Suffrage == raft.Voter {
+		if err := n.safeWithout(ctx, id); err != nil {
+			return err
+		}
+	}
+	if err := n.settled(ctx, n.raft.RemoveServer(s.ID, 0, changeTime)); err != nil {
+		return err
+	}
+	n.log.Info("a server was taken out", "server", id)
+	if _, err := n.command(k.term, fsm.RemoveNode.Code, fsm.RemoveNode.Body(fsm.NodeRef{Node: id})); err != nil {
+		return err
+	}
+	if answers {
+		tell, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		_, _ = n.peers.ask(tell, string(s.Address), callGone, nil) // it finds out by itself as well
+	}
+	return nil
+}
+
+// safeWithout refuses to take a voter out if the others that answer are no majority of
+// the voters before or after.
+func (n *Node) safeWithout(ctx context.Context, id string) error {
+	voters, there, missing := n.count(ctx, id)
+	switch {
+	case voters == 1:
+		return fmt.Errorf("%w: %s is the last voter", ErrUnsafe, id)
+	case there < majority(voters):
+		return fmt.Errorf("%w: without %s only %d of %d voters answer (%s doesn't), and %d are needed; bring that one back or replace it first",
+			ErrUnsafe, id, there, voters, strings.Join(missing, ", "), majority(voters))
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"trireme/fsm"
+)
+
+// removeTime bounds how long a caller waits until a node is gone.
+const removeTime = 30 * time.Second
+
+// changeRequest asks for a server to go, or for another to take its place.
+type changeRequest struct {
+	Node string
+	// With is the server that takes its place, of a replacement.
+	With  string
+	Force bool
+}
+
+// RemoveNode has a server leave: it finishes what it does for clients, and then the
+// leader takes it out and it stops. It returns when this node knows that it is gone,
+// or, if it is this node itself, when it begins to leave. A voter is only taken out
+// where enough voters stay: ErrUnsafe says what is missing. Where a caught-up non-voter
+// stands by, that one becomes a voter first. force takes it out below three voters,
+// never below a majority that answers.
+func (n *Node) RemoveNode(ctx context.Context, id string, force bool) error {
+	return n.changeServers(ctx, callRemove, changeRequest{Node: id, Force: force})
+}
+
+// ReplaceNode has the server with, a non-voter, take the place of another; see
+// RemoveNode.
+func (n *Node) ReplaceNode(ctx context.Context, id, with string) error {
+	return n.changeServers(ctx, callReplace, changeRequest{Node: id, With: with})
+}
+
+func (n *Node) changeServers(ctx context.Context, kind callKind, q changeRequest) error {
+	ctx, cancel := context.WithTimeout(ctx, removeTime)
+	defer cancel()
+	err := n.askLeader(ctx, kind, q)
+	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < leaderless && pause(ctx, retryPause); {
+		err = n.askLeader(ctx, kind, q) // it had not begun to lead, or did not any more
+	}
+	if err != nil || q.Node == n.opts.NodeID {
+		return err
+	}
+	for {
+		if _, still := n.server(q.Node); !still {
+			return nil
+		}
+		if !pause(ctx, 10*time.Millisecond) {
+			return fmt.Errorf("%s leaves, but is not gone yet: cluster status shows when it is", q.Node)
+		}
+	}
+}
+
+// askLeader has the leader, here or there, change the servers.
+func (n *Node) askLeader(ctx context.Context, kind callKind, q changeRequest) error {
+	leader, ok := n.leader()
+	if !ok {
+		return fsm.ErrNoLeader
+	}
+	if leader.id == n.opts.NodeID {
+		return n.change(ctx, kind, q)
+	}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	b, err := n.peers.ask(ctx, leader.addr, kind, body)
+	if err != nil {
+		return err
+	}
+	var a changeAnswer
+	if err := json.Unmarshal(b, &a); err != nil {
+		return err
+	}
+	return a.error()
+}
+
+// changeAnswer carries the errors that callers tell apart.
+type changeAnswer struct {
+	Unsafe, NoServer, Failed string
+	NoLeader                 bool
+}
+
+func answerOf(err error) (a changeAnswer) {
+	switch {
+	case err == nil:
+	case errors.Is(err, fsm.ErrNoLeader):
+		a.NoLeader = true
+	case errors.Is(err, ErrUnsafe):
+		a.Unsafe = strings.TrimPrefix(err.Error(), ErrUnsafe.Error()+": ")
+	case errors.Is(err, ErrNoServer):
+		a.NoServer = strings.TrimPrefix(err.Error(), ErrNoServer.Error()+": ")
+	default:
+		a.Failed = err.Error()
+	}
+	return a
+}
+
+func (a changeAnswer) error() error {
+	switch {
+	case a.Unsafe != "":
+		return fmt.Errorf("%w: %s", ErrUnsafe, a.Unsafe)
+	case a.NoServer != "":
+		return fmt.Errorf("%w: %s", ErrNoServer, a.NoServer)
+	case a.NoLeader:
+		return fsm.ErrNoLeader
+	case a.Failed != "":
+		return errors.New(a.Failed)
+	}
+	return nil
+}
+
+// answerChange answers another node that asks for a change.
+func (n *Node) answerChange(kind callKind, payload []byte, answer func([]byte, error)) {
+	go func() {
+		var q changeRequest
+		if err := json.Unmarshal(payload, &q); err != nil {
+			answer(nil, err)
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), joinWork)
+		defer cancel()
+		answer(json.Marshal(answerOf(n.change(ctx, kind, q))))
+	}()
+}
+
+// change begins a change of servers; the keeper goes on with it.
+func (n *Node) change(ctx context.Context, kind callKind, q changeRequest) error {
+	term, release, err := n.leadingNow()
+	if err != nil {
+		return fsm.ErrNoLeader
+	}
+	defer release()
+	s, is := n.server(q.Node)
+	if !is {
+		return fmt.Errorf("%w: %s", ErrNoServer, q.Node)
+	}
+	if kind == callReplace {
+		return n.beginReplacement(term, q)
+	}
+	if other := n.leaver(); other == q.Node {
+		return nil // it is asked for once more
+	} else if other != "" {
+		return fmt.Errorf("%w: %s is leaving still; one node after the other", ErrUnsafe, other)
+	}
+	if s.Suffrage == raft.Voter {
+		if err := n.readyWithout(ctx, q); err != nil {
+			return err
+		}
+	}
+	return n.leaves(term, q.Node)
+}
+
+// readyWithout makes sure that enough voters stay when one goes, by making a caught-up
+// non-voter one if need be.
+func (n *Node) readyWithout(ctx context.Context, q changeRequest) error {
+	if err := n.safeWithout(ctx, q.Node); err != nil {
+		return err
+	}
+	if n.voterCount() > wantedVoters {
+		return nil
+	}
+	for _, s := range n.servers() {
+		if s.Suffrage != raft.Voter && n.spare(s) && n.caughtUp(ctx, s) {
+			return n.promote(ctx, s)
+		}
+	}
+	if !q.Force {
+		return fmt.Errorf("%w: removing %s leaves %d voters, too few to lose one, and no caught-up non-voter stands by; let a node join first, or start one with --join and --replace %s (--force removes it nevertheless)",
+			ErrUnsafe, q.Node, n.voterCount()-1, q.Node)
+	}
+	return nil
+}
+
+// spare tells whether a server takes nobody's place yet and isn't leaving.
+func (n *Node) spare(s raft.Server) bool {
+	record, found := n.record(string(s.ID))
+	return found && record.Standing == fsm.Belongs && (record.Replaces == "" || !n.stays(record.Replaces))
+}
+
+// leaver is a server that leaves, empty if none does.
+func (n *Node) leaver() string {
+	for _, s := range n.servers() {
+		if record, _ := n.record(string(s.ID)); record.Standing != fsm.Belongs {
+			return record.Node
+		}
+	}
+	return ""
+}
+
+// beginReplacement has the log remember whose place a non-voter is to take.
+func (n *Node) beginReplacement(term uint64, q changeRequest) error {
+	s, is := n.server(q.With)
+	record, found := n.record(q.With)
+	switch {
+	case !is || !found || record.Standing != fsm.Belongs:
+		return fmt.Errorf("%w: %s", ErrNoServer, q.With)
+	case s.Suffrage == raft.Voter:
+		return fmt.Errorf("%w: %s is a voter already; remove %s instead", ErrUnsafe, q.With, q.Node)
+	}
+	record.Replaces = q.Node
+	_, err := n.admitted(term, record)
+	return err
+}
