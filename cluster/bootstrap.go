@@ -91,7 +91,7 @@ func (n *Node) handshake(ctx context.Context) (done bool, err error) {
 		h, err := n.peers.hello(ask, p.Addr)
 		cancel()
 		switch {
-		case errors.Is(err, ErrRefused):
+		case errors.Is(err, ErrRefused), errors.Is(err, ErrCertificate):
 			return false, err
 		case err != nil:
 			return false, nil // not up yet

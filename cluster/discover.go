@@ -53,7 +53,7 @@ func (n *Node) discover(ctx context.Context) (d discovery, err error) {
 			d.from = addr
 			return d, nil
 		}
-		if failed = fmt.Errorf("%s: %w", addr, err); errors.Is(err, ErrGossipKey) {
+		if failed = fmt.Errorf("%s: %w", addr, err); errors.Is(err, ErrGossipKey) || errors.Is(err, ErrRefused) || errors.Is(err, ErrCertificate) {
 			return d, failed
 		}
 	}
@@ -76,7 +76,7 @@ func (n *Node) discoverAt(ctx context.Context, addr string) (d discovery, err er
 	defer cancel()
 	h, helloErr := n.peers.hello(ask, addr)
 	switch {
-	case errors.Is(helloErr, ErrRefused):
+	case errors.Is(helloErr, ErrRefused), errors.Is(helloErr, ErrCertificate):
 		return d, helloErr
 	case helloErr != nil:
 		return d, fmt.Errorf("it doesn't answer as a gossip or cluster port does: %w", err)

@@ -99,6 +99,9 @@ func readHead(c net.Conn) (purpose, error) {
 	if _, err := io.ReadFull(c, head); err != nil {
 		return 0, err
 	}
+	if head[0] == recordHandshake {
+		return 0, errSpeaksUs
+	}
 	if string(head[:len(portMagic)]) != portMagic {
 		return 0, errors.New("cluster: not a node of ours")
 	}

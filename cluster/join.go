@@ -77,7 +77,7 @@ func (n *Node) untilTaken(ctx context.Context, check bool, done func(discovery) 
 		switch {
 		case err == nil:
 			return done(found)
-		case errors.Is(err, ErrNotJoined), errors.Is(err, ErrRefused), errors.Is(err, ErrGossipKey):
+		case errors.Is(err, ErrNotJoined), errors.Is(err, ErrRefused), errors.Is(err, ErrGossipKey), errors.Is(err, ErrCertificate):
 			return err
 		}
 		if time.Since(warned) > 5*time.Second {
@@ -104,7 +104,7 @@ func (n *Node) askToJoin(ctx context.Context, found discovery, check bool) error
 	for _, s := range found.Servers {
 		a, err := n.askOneToJoin(ctx, s.Addr, body)
 		switch {
-		case errors.Is(err, ErrRefused):
+		case errors.Is(err, ErrRefused), errors.Is(err, ErrCertificate):
 			return err
 		case err != nil:
 			reasons = append(reasons, fmt.Sprintf("%s: %v", s.ID, err))

@@ -137,6 +137,7 @@ func (n *Node) openPort() (err error) {
 	}
 	n.peers = newPeers(n.port)
 	n.port.self, n.port.admit, n.port.connect = n.greet, n.admit, n.opts.Dial
+	n.port.secure, n.port.refuse = n.opts.Security, (&refusals{log: n.log, told: map[string]time.Time{}}).tell
 	n.port.expect, n.port.removed = n.expected, func(why error) {
 		if n.running.Load() { // otherwise whoever asked is told
 			n.gone(why)

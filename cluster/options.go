@@ -33,6 +33,8 @@ type Options struct {
 	Replace string
 	// GossipKey is that of MembersOptions.Key: the cluster is asked with it.
 	GossipKey []byte
+	// Security is TLS between nodes; nil is none.
+	Security *Security
 	// Leaving is called once when the cluster has this node leave: it finishes what it
 	// does for clients, and then calls Drained.
 	Leaving func()

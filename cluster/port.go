@@ -28,6 +28,9 @@ type port struct {
 	connect func(network, addr string, timeout time.Duration) (net.Conn, error)
 	admit   func(greeting, purpose) error
 	serve   func(connection, greeting)
+	secure  *Security // nil: connections between nodes are plain
+	// refuse is told why a connection is not taken.
+	refuse func(from net.Addr, why error)
 
 	raft   chan net.Conn
 	ctx    context.Context
@@ -88,36 +91,51 @@ func (p *port) track(c net.Conn, add bool) bool {
 }
 
 // sort reads the greeting and hands the connection to whom it is for.
-func (p *port) sort(c net.Conn) {
-	c.SetReadDeadline(time.Now().Add(greetTime))
-	g, what, err := readGreeting(c)
-	c.SetReadDeadline(time.Time{})
-	if err == nil {
-		err = p.admit(g, what)
-	}
+func (p *port) sort(raw net.Conn) {
+	c, g, what, err := p.meet(raw)
 	if err != nil {
-		if errors.Is(err, ErrRefused) && what != forWatch {
+		if !errors.Is(err, io.EOF) {
+			p.refuse(raw.RemoteAddr(), err)
+		}
+		if c != nil && errors.Is(err, ErrRefused) && what != forWatch {
 			writeRefusal(c, err)
 		}
-		p.drop(c)
+		p.drop(raw)
 		return
 	}
 	switch what {
 	case forWatch:
 		io.Copy(io.Discard, c)
-		p.drop(c)
+		p.drop(raw)
 	case forPeer:
 		c.Write([]byte{taken})
 		p.serve(c, g)
-		p.drop(c)
+		p.drop(raw)
 	case forRaft:
 		c.Write([]byte{taken})
 		select {
-		case p.raft <- &trackedConn{Conn: c, p: p}:
+		case p.raft <- &trackedConn{Conn: c, raw: raw, p: p}:
 		case <-p.ctx.Done():
-			p.drop(c)
+			p.drop(raw)
 		}
 	}
+}
+
+// meet finds out who calls, and judges it.
+func (p *port) meet(raw net.Conn) (c net.Conn, g greeting, what purpose, err error) {
+	raw.SetReadDeadline(time.Now().Add(greetTime))
+	defer raw.SetReadDeadline(time.Time{})
+	c, shown, err := p.secure.take(raw)
+	if err != nil {
+		return nil, g, 0, err
+	}
+	if g, what, err = readGreeting(c); err != nil {
+		return c, g, what, err
+	}
+	if err := p.secure.check(what, shown, g); err != nil {
+		return c, g, what, err
+	}
+	return c, g, what, p.admit(g, what)
 }
 
 func (p *port) drop(c net.Conn) {
@@ -128,12 +146,13 @@ func (p *port) drop(c net.Conn) {
 // trackedConn is forgotten by the port when raft closes it.
 type trackedConn struct {
 	net.Conn
-	p *port
+	raw net.Conn // what the port accepted, without TLS
+	p   *port
 }
 
 func (t *trackedConn) Close() error {
 	err := t.Conn.Close()
-	t.p.track(t.Conn, false)
+	t.p.track(t.raw, false)
 	return err
 }
 
@@ -145,9 +164,16 @@ func (p *port) dial(addr string, what purpose, timeout time.Duration) (net.Conn,
 // dialNode opens a connection to the node called to, or, if that is empty, to whoever
 // has the address.
 func (p *port) dialNode(to, addr string, what purpose, timeout time.Duration) (net.Conn, error) {
-	c, err := p.connect("tcp", addr, timeout)
+	raw, err := p.connect("tcp", addr, timeout)
 	if err != nil {
 		return nil, err
+	}
+	c := raw
+	if what != forWatch {
+		if c, err = p.secure.call(raw, to, max(timeout, 100*time.Millisecond)); err != nil {
+			raw.Close()
+			return nil, err
+		}
 	}
 	if err := p.greet(c, to, what, timeout); err != nil {
 		c.Close()

@@ -8,10 +8,9 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"trireme/cluster"
 	"trireme/observe"
@@ -85,7 +84,40 @@ func (s *settings) checkServe() error {
 	if s.HTTPAdvertise == "" {
 		s.HTTPAdvertise = s.HTTP
 	}
+	if err := s.checkPlaintext(); err != nil {
+		return err
+	}
 	return s.checkGossip()
+}
+
+// The parts of --plaintext.
+const (
+	plainHTTP    = "http"
+	plainCluster = "cluster"
+)
+
+// checkPlaintext refuses what would go over a network unencrypted, unless it was said so.
+func (s *settings) checkPlaintext() error {
+	for _, part := range s.Plaintext {
+		if part != plainHTTP && part != plainCluster {
+			return usagef("--plaintext %s: its parts are %s and %s", part, plainHTTP, plainCluster)
+		}
+	}
+	given := 0
+	for _, file := range []string{s.ClusterCA, s.ClusterCert, s.ClusterKey} {
+		if file != "" {
+			given++
+		}
+	}
+	switch {
+	case given != 0 && given != 3:
+		return usagef("--cluster-ca, --cluster-cert and --cluster-key belong together: give all three")
+	case given == 0 && !loopback(s.Cluster) && !slices.Contains(s.Plaintext, plainCluster):
+		return usagef("--cluster %s is not on loopback and needs --cluster-ca, --cluster-cert and --cluster-key; where the nodes have a network of their own, say so by --plaintext cluster", s.Cluster)
+	case s.TLSCert == "" && !loopback(s.HTTP) && !slices.Contains(s.Plaintext, plainHTTP):
+		return usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; where something before it does TLS, say so by --plaintext http", s.HTTP)
+	}
+	return nil
 }
 
 // checkJoin looks at how a node comes to its cluster: by founding it, or by joining it.
@@ -202,15 +234,11 @@ func taken(flag string, err error) error {
 	return fmt.Errorf("open the address of --%s: %w", flag, err)
 }
 
-// logger makes the log and warns of flags whose part is not built.
-func (s *settings) logger(w io.Writer, flags *pflag.FlagSet) (*slog.Logger, error) {
+// logger makes the log.
+func (s *settings) logger(w io.Writer) (*slog.Logger, error) {
 	log, err := observe.NewLogger(w, s.LogLevel, s.LogFormat)
 	if err != nil {
 		return nil, usageError{err}
-	}
-	names, parts := laterSet(flags)
-	for i, name := range names {
-		log.Warn("this flag has no effect: its part is not built yet", "flag", "--"+name, "part", parts[i])
 	}
 	return log, nil
 }

@@ -26,6 +26,10 @@ type settings struct {
 	Gossip           string
 	GossipKey        string
 	InitialCluster   string
+	ClusterCA        string
+	ClusterCert      string
+	ClusterKey       string
+	Plaintext        []string
 	Join             []string
 	Replace          string
 
@@ -123,26 +127,8 @@ func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.Replace, "replace", "", "with --join: take the place of node `ID`")
 	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate `FILE` of the HTTP API and the RESP listener")
 	f.StringVar(&s.TLSKey, "tls-key", "", "key `FILE` of the HTTP API and the RESP listener")
-	later(f, "cluster-ca", "TLS between nodes", "certificate authority `FILE` of the cluster port")
-	later(f, "cluster-cert", "TLS between nodes", "certificate `FILE` of the cluster port")
-	later(f, "cluster-key", "TLS between nodes", "key `FILE` of the cluster port")
-}
-
-const laterAnnotation = "later"
-
-// later declares a flag of a part that this version doesn't have.
-func later(f *pflag.FlagSet, name, part, usage string) {
-	f.String(name, "", usage+" (not built yet)")
-	f.Lookup(name).Annotations = map[string][]string{laterAnnotation: {part}}
-}
-
-// laterSet lists the flags that were set although their part is not built, and the
-// part of each.
-func laterSet(f *pflag.FlagSet) (names, parts []string) {
-	f.Visit(func(f *pflag.Flag) {
-		if part := f.Annotations[laterAnnotation]; part != nil && f.Value.String() != "" {
-			names, parts = append(names, f.Name), append(parts, part[0])
-		}
-	})
-	return names, parts
+	f.StringVar(&s.ClusterCA, "cluster-ca", "", "certificate authority `FILE` of the cluster port: nodes show each other certificates that it signed")
+	f.StringVar(&s.ClusterCert, "cluster-cert", "", "certificate `FILE` of this node on the cluster port; it names the node's id")
+	f.StringVar(&s.ClusterKey, "cluster-key", "", "key `FILE` of this node on the cluster port")
+	f.StringSliceVar(&s.Plaintext, "plaintext", nil, "`PARTS` that may go unencrypted beyond loopback: http, cluster")
 }

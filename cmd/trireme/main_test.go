@@ -44,17 +44,3 @@ func TestOperationsNamesEveryFlag(t *testing.T) {
 		})
 	}
 }
-
-// TestFlagsOfLaterParts: only a flag that was given is told to have no effect.
-func TestFlagsOfLaterParts(t *testing.T) {
-	f := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	later(f, "early", "one part", "usage")
-	later(f, "late", "another part", "usage")
-	f.Bool("built", false, "usage")
-	if err := f.Parse([]string{"--built", "--late=x"}); err != nil {
-		t.Fatal(err)
-	}
-	if names, parts := laterSet(f); strings.Join(names, " ") != "late" || strings.Join(parts, " ") != "another part" {
-		t.Error(names, parts)
-	}
-}

@@ -5,12 +5,15 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
+	"trireme/certs"
+	"trireme/cluster"
 	"trireme/fsm/env"
 	"trireme/resp"
 )
@@ -67,16 +70,40 @@ func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error)
 	return nil, false, taken("resp", err)
 }
 
-// certificate is that of --tls-cert and --tls-key, nil without.
-func (s *settings) certificate() (*tls.Config, error) {
+// certificate is the TLS of --tls-cert and --tls-key, nil without. Both listeners of
+// clients have the same, and both follow renewed files.
+func (s *settings) certificate(log *slog.Logger) (*tls.Config, error) {
 	if s.TLSCert == "" && s.TLSKey == "" {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
+	pair, err := certs.LoadPair(s.TLSCert, s.TLSKey, log)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	return pair.Server(), nil
+}
+
+// security is the TLS between nodes, nil without.
+func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
+	if s.ClusterCA == "" {
+		return nil, nil
+	}
+	pair, err := certs.LoadPair(s.ClusterCert, s.ClusterKey, log)
+	if err != nil {
+		return nil, fmt.Errorf("--cluster-cert and --cluster-key: %w", err)
+	}
+	authority, err := certs.LoadAuthority(s.ClusterCA, log)
+	if err != nil {
+		return nil, fmt.Errorf("--cluster-ca: %w", err)
+	}
+	chain, err := pair.Chain()
+	if err == nil {
+		err = authority.Check(chain, s.NodeID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--cluster-cert %s: %w; the other nodes would refuse it", s.ClusterCert, err)
+	}
+	return &cluster.Security{Authority: authority, Pair: pair}, nil
 }
 
 // respAddress is where clients reach the RESP listener; CLUSTER tells them of it.
@@ -92,7 +119,7 @@ func (n *process) respAddress(l net.Listener) string {
 
 // openRESP makes the RESP edge.
 func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
-	config, err := n.certificate()
+	config, err := n.certificate(n.log)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -47,6 +50,10 @@ func TestMain(m *testing.M) {
 //	lists COUNT URL TOKEN             waits until CLUSTER NODES names that many RESP ports
 //	moves ID                          hands leadership to that node, until status says so
 //	shows [-none] REGEXP              waits until cluster status prints a line like that, or none
+//	certificate NAME AUTHORITY        writes NAME.pem and NAME.key
+//	shown HOST:PORT FILE              waits until a TLS server there shows the certificate of FILE
+//	printed FILE NAME                 sets a variable that a node has printed, if the cluster has it
+//	logged FILE REGEXP                waits until a file has a line like that
 //	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
 //	gone PID…                         waits until the processes have ended
 //	ports NAME…                       free ports whose next two are free too
@@ -73,7 +80,7 @@ func TestScripts(t *testing.T) {
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
-			"shows": shows,
+			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged,
 		},
 	})
 }
@@ -141,6 +148,47 @@ func nodes(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Setenv(fmt.Sprintf("N%dCLUSTER", i+1), address(base, i))
 		}
 	}
+}
+
+func logged(ts *testscript.TestScript, _ bool, args []string) {
+	line := regexp.MustCompile("(?m)" + args[1])
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if line.MatchString(ts.ReadFile(args[0])) {
+			return
+		}
+	}
+	ts.Fatalf("%s has no such line in time: %s", args[0], args[1])
+}
+
+// printed asks the node at TRIREME_URL with the token: of two nodes that printed some,
+// the cluster has those of the one that founded it.
+func printed(ts *testscript.TestScript, _ bool, args []string) {
+	for _, m := range variableLine.FindAllStringSubmatch(ts.ReadFile(args[0]), -1) {
+		if m[1] != args[1] {
+			continue
+		}
+		before := ts.Getenv(m[1])
+		ts.Setenv(m[1], m[2])
+		if ts.Exec("trireme", "cluster", "status") != nil {
+			ts.Setenv(m[1], before)
+		}
+	}
+}
+
+func shown(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		block, _ := pem.Decode([]byte(ts.ReadFile(args[1])))
+		c, err := tls.Dial("tcp", args[0], &tls.Config{InsecureSkipVerify: true})
+		if err != nil {
+			continue
+		}
+		same := bytes.Equal(c.ConnectionState().PeerCertificates[0].Raw, block.Bytes)
+		c.Close()
+		if same {
+			return
+		}
+	}
+	ts.Fatalf("%s doesn't show the certificate of %s in time", args[0], args[1])
 }
 
 func shows(ts *testscript.TestScript, _ bool, args []string) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 
@@ -39,7 +40,7 @@ func serveCommand() *cobra.Command {
 }
 
 func (s *settings) serve(cmd *cobra.Command) error {
-	log, err := s.logger(cmd.ErrOrStderr(), cmd.Flags())
+	log, err := s.logger(cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -52,18 +53,22 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	listener, respListener, err := s.listen()
+	security, err := s.security(log)
+	if err != nil {
+		return err
+	}
+	listener, respListener, err := s.listen(log)
 	if err != nil {
 		return err
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, given: given, keys: keys, out: cmd.OutOrStdout()})
+	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
 }
 
 // listen opens the addresses of clients, that of RESP if it isn't off.
-func (s *settings) listen() (http, resp net.Listener, err error) {
-	config, err := s.certificate()
+func (s *settings) listen(log *slog.Logger) (http, resp net.Listener, err error) {
+	config, err := s.certificate(log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,9 +87,10 @@ func (s *settings) listen() (http, resp net.Listener, err error) {
 // clusterNode is the profile of serve.
 type clusterNode struct {
 	*settings
-	given credentials
-	keys  queue.Keys // of the environment
-	out   io.Writer
+	security *cluster.Security
+	given    credentials
+	keys     queue.Keys // of the environment
+	out      io.Writer
 
 	mu    sync.Mutex
 	drawn *credentials // complete ones, once this node was asked to found
@@ -100,7 +106,7 @@ func (c *clusterNode) options() (cluster.Options, error) {
 		return cluster.Options{}, err
 	}
 	return cluster.Options{
-		Join: c.Join, Replace: c.Replace, GossipKey: key,
+		Join: c.Join, Replace: c.Replace, GossipKey: key, Security: c.security,
 		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
 		InitialCluster: peers, Founding: c.found,
 	}, nil
