@@ -3,6 +3,7 @@ package fsm_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
+	"trireme/fsm/reply"
 )
 
 // applied is a machine that entries are applied to by hand.
@@ -63,6 +65,67 @@ func TestLongReadsSeeOneStateWhileWritesGoOn(t *testing.T) {
 			t.Errorf("the state says %q", got)
 		}
 	})
+}
+
+// words cuts a command line at blanks.
+func words(line string) (argv [][]byte) {
+	for _, w := range strings.Fields(line) {
+		argv = append(argv, []byte(w))
+	}
+	return argv
+}
+
+// TestReadsThatTurnOutLong runs commands on large and on small values, and of large ones
+// small parts: those that look at a lot are run on a fork, where writes don't wait for
+// them, and answer there; the others on the state itself.
+func TestReadsThatTurnOutLong(t *testing.T) {
+	m := &applied{Machine: fsm.NewMachine()}
+	for i := range 50 {
+		var list, set, hash, zset, geo, stream [][][]byte
+		for j := range 200 {
+			n := fmt.Sprint(i*200 + j)
+			list = append(list, words("RPUSH l "+n))
+			set = append(set, words("SADD s m"+n))
+			hash = append(hash, words("HSET h f"+n+" v"))
+			zset = append(zset, words("ZADD z "+n+" m"+n))
+			geo = append(geo, words("GEOADD g 13."+n+" 38."+n+" m"+n))
+			stream = append(stream, words("XADD x "+n+"-1 a b"))
+		}
+		m.write(t, slices.Concat(list, set, hash, zset, geo, stream)...)
+	}
+	m.write(t, words("SET bits "+strings.Repeat("x", 2_000_000)), words("SET a "+strings.Repeat("ab", 600)), words("SET b "+strings.Repeat("ba", 600)),
+		words(`JSON.SET j $ ["`+strings.Repeat("x", 200_000)+`"]`), words("XGROUP CREATE x grp 0"), words("XREADGROUP GROUP grp c STREAMS x >"))
+	long := func(line string) (forked bool, answer reply.Value) {
+		calls := 0
+		m.View(0, [16]byte{}, func(v *fsm.View) {
+			if calls++; calls == 2 {
+				m.write(t, words("SET meanwhile "+line[:1])) // would wait for ever for a View
+			}
+			answer = v.Exec(acl.Trusted(acl.DefaultName), command.Inside, words(line))
+			if v.Exec(acl.Trusted(acl.DefaultName), command.Inside, words("EXISTS l")).Int() != 1 && calls == 2 {
+				t.Errorf("%s: what follows on the fork is not answered", line)
+			}
+		})
+		return calls == 2, answer
+	}
+	for _, line := range []string{
+		"LRANGE l 0 -1", "SMEMBERS s", "HGETALL h", "HKEYS h", "ZRANGE z 0 -1", "ZRANGEBYSCORE z -inf +inf", "ZUNION 2 z z", "SINTER s s", "SORT_RO l",
+		"GEOSEARCH g FROMLONLAT 13.5 38.5 BYRADIUS 200 km", "XRANGE x - +", "XREAD STREAMS x 0", "XPENDING x grp - + 100000", "XINFO STREAM x FULL COUNT 0",
+		"BITCOUNT bits", "DUMP l", "LCS a b", "JSON.GET j", "SRANDMEMBER s -100000", "HSCAN h 0 COUNT 100000", "LPOS l none MAXLEN 0", "EVAL_RO return{1} 0",
+	} {
+		if forked, answer := long(line); !forked || answer.IsError() || answer.IsNil() && !strings.HasPrefix(line, "LPOS") {
+			t.Errorf("%s: on a fork: %v, answers %v", line, forked, answer.Kind())
+		}
+	}
+	for _, line := range []string{
+		"LRANGE l 0 9", "LINDEX l 5000", "SISMEMBER s m1", "HGET h f1", "HLEN h", "ZRANGE z 0 9", "ZRANGEBYSCORE z -inf +inf LIMIT 5000 10", "ZCOUNT z -inf +inf",
+		"GEOSEARCH g FROMLONLAT 13.5 38.5 BYRADIUS 10 m", "XRANGE x - + COUNT 5", "XLEN x", "XPENDING x grp", "STRLEN bits", "GET bits", "SRANDMEMBER s 5",
+		"HSCAN h 0", "SCAN 0", "LPOS l 7", "DBSIZE",
+	} {
+		if forked, answer := long(line); forked || answer.IsError() {
+			t.Errorf("%s: on a fork: %v, answers %v", line, forked, answer.Kind())
+		}
+	}
 }
 
 // BenchmarkWritesBesideKeys times single writes while KEYS runs over and over on a

@@ -47,8 +47,10 @@ type Machine struct {
 	clock   atomic.Int64  // the state's time, the same
 
 	host     atomic.Pointer[command.Host]
-	trackers atomic.Int32 // who want notes of keys that change
-	engines  sync.Pool    // of *script.Engine, for reads
+	trackers atomic.Int32                    // who want notes of keys that change
+	engines  sync.Pool                       // of *script.Engine, for reads
+	lend     func() (*script.Engine, func()) // borrow, made once
+	asked    func() bool                     // tracking, the same
 
 	notify sync.Mutex
 	next   chan struct{}
@@ -59,6 +61,7 @@ func NewMachine() *Machine {
 	m := &Machine{table: command.NewTable(), next: make(chan struct{})}
 	m.state = newState(m.table)
 	m.state.between, m.state.weigh = m.between, m.weigh
+	m.lend, m.asked = m.borrow, m.tracking
 	return m
 }
 
@@ -87,7 +90,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
-	e := env.Env{Tracking: m.tracking}
+	e := env.Env{Tracking: m.asked}
 	m.mu.Lock()
 	s := m.state
 	m.held = 0
@@ -212,11 +215,20 @@ type View struct {
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
-// under a shared lock. The seed feeds random reads such as RANDOMKEY.
+// under a shared lock. The seed feeds random reads such as RANDOMKEY. If the commands that
+// fn runs turn out to look at more than writes should wait for, their replies are worth
+// nothing, and fn is called once more as by ViewFork.
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
+	if m.brief(now, seed, fn) {
+		m.ViewFork(now, seed, fn)
+	}
+}
+
+// brief runs fn under the shared lock and tells whether that would have taken too long.
+func (m *Machine) brief(now int64, seed [16]byte, fn func(*View)) (tooLong bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	m.show(m.state, m.index, now, seed, fn)
+	return m.show(m.state, m.index, now, seed, true, fn)
 }
 
 // ViewFork is View for a read that takes long: fn is given a fork of the state, and no
@@ -224,14 +236,15 @@ func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 // writes behind it.
 func (m *Machine) ViewFork(now int64, seed [16]byte, fn func(*View)) {
 	f := m.Fork()
-	m.show(f.s, f.index, now, seed, fn)
+	m.show(f.s, f.index, now, seed, false, fn)
 }
 
-func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, fn func(*View)) {
+func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief bool, fn func(*View)) (tooLong bool) {
 	v := View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
-	v.e.ReadOnly, v.e.Random = true, m.Hooks.Random
+	v.e.ReadOnly, v.e.Brief, v.e.Random = true, brief, m.Hooks.Random
 	fn(&v)
+	return v.e.TooLong
 }
 
 // Track asks for Touched notes of every key that changes, or takes that back: what a View
@@ -255,10 +268,11 @@ func (v *View) Index() uint64 { return v.e.Index }
 // Now is the time of the view in unix milliseconds.
 func (v *View) Now() int64 { return v.e.Now }
 
-// Exec runs one command that only reads.
+// Exec runs one command that only reads. Behind one that has looked at too much for a View
+// none does anything any more: see Machine.View.
 func (v *View) Exec(as acl.Identity, door command.Door, argv [][]byte) reply.Value {
 	tx := v.s.tx(&v.e, &as, door)
-	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.borrow
+	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
 	return tx.Exec(command.Seal(argv))
 }
 

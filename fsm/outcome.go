@@ -107,14 +107,23 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 		owner.add(q.Seq)
 	}
 	o.Value, o.Err = op.run(s, e, q.Body)
-	var refusal *queue.Error
-	if errors.As(o.Err, &refusal) { // the form that travels
-		o.Err = &Error{Code: refusal.Code, Text: refusal.Text}
+	if o.Err == nil {
+		return o, nil
 	}
+	o.Err = travelling(o.Err)
 	if errors.Is(o.Err, ErrUnknownLevel) {
 		return o, o.Err
 	}
 	return o, nil
+}
+
+// travelling is an error in the form that outcomes carry to other nodes.
+func travelling(err error) error {
+	var refusal *queue.Error
+	if errors.As(err, &refusal) {
+		return &Error{Code: refusal.Code, Text: refusal.Text}
+	}
+	return err
 }
 
 // sweepPerEntry is how many keys past their deadline, and how many kept replies, every entry removes beside its

@@ -75,7 +75,7 @@ type Reading struct {
 	Mode Consistency
 	// AtLeast is the lowest index to read at, in any mode.
 	AtLeast uint64
-	// Long says that the read may take long: writes then don't wait for it.
+	// Long says that the read is known to take long: writes then don't wait for it.
 	Long bool
 }
 
@@ -91,7 +91,9 @@ type ReadAt struct {
 // ShortRead is the most commands of a read that is not Long.
 const ShortRead = lockedCommands
 
-// Reader runs fn once on a state that is as new as r asks.
+// Reader runs fn on a state that is as new as r asks. If what fn runs looks at more than
+// writes should wait for, it is run once more on a fork, and only that counts; see
+// Machine.View.
 type Reader interface {
 	Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error)
 }

@@ -163,7 +163,7 @@ func (c *call) discard(refusal reply.Value) {
 
 // read runs the rows on one view.
 func (c *call) read() {
-	c.reading.Long = c.long()
+	c.reading.Long = len(c.rows) > fsm.ShortRead
 	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.running)
 	switch {
 	case err != nil:
@@ -190,32 +190,6 @@ func (c *call) read() {
 	}
 	c.show(c.rows...)
 	c.answerAll()
-}
-
-// long tells whether the rows may take so long that no write should wait for them: many
-// commands, or a laborious one.
-func (c *call) long() bool {
-	if len(c.rows) > fsm.ShortRead {
-		return true
-	}
-	for _, argv := range c.rows {
-		if len(argv) > 0 && laborious(argv[0]) {
-			return true
-		}
-	}
-	return false
-}
-
-// laborious tells whether the command of that name may look at every key, or at a lot
-// for what it answers, or runs a script.
-func laborious(name []byte) bool {
-	switch len(name) {
-	case len("LCS"):
-		return command.EqualFold(name, "LCS")
-	case len("KEYS"):
-		return command.EqualFold(name, "KEYS") || command.EqualFold(name, "SORT")
-	}
-	return command.EqualFold(name, "SORT_RO") || command.EqualFold(name, "EVAL_RO") || command.EqualFold(name, "EVALSHA_RO") || command.EqualFold(name, "FCALL_RO")
 }
 
 // readAgain is for a read whose state knew its token no more. If that state could be

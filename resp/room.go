@@ -204,6 +204,7 @@ func (r *room) call(w *waiter, rows [][][]byte) ([]reply.Value, error) {
 	if w.row.Flags&command.Write == 0 {
 		var values []reply.Value
 		_, err := s.engine.Read(s.life, fsm.Reading{}, func(v *fsm.View) {
+			values = values[:0]
 			for _, row := range rows {
 				values = append(values, v.Exec(w.as, command.RESP, row))
 			}

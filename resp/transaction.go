@@ -207,6 +207,7 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 		if !v.Authorized(c.as) {
 			c.login(v, &c.key)
 		}
+		out = fsm.Results{} // a read may be run again
 		refusal := v.Refuse(c.as, command.RESP, rows)
 		switch {
 		case !v.Unchanged(c.as, &tx.watch):

@@ -88,6 +88,7 @@ type Command struct {
 	number    int  // in the table and its catalog
 	words     int  // of the name: arguments stand behind them
 	container bool // has subcommands too, like COMMAND
+	toil      toil // how much of the state it looks at
 	bare      bool // is no row, but stands for a container in descriptions
 }
 

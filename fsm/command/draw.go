@@ -32,11 +32,19 @@ func (a *Args) drawCount() int64 {
 	return n
 }
 
+// drawSize is how many elements a draw of count from n gives.
+func drawSize(n int, count int64) int64 {
+	if count < 0 {
+		return -count // not below -maxRepeats
+	}
+	return min(count, int64(n))
+}
+
 // draw calls f with the places of count of n elements: different ones, or for a negative
 // count any, until f returns false.
 func (tx *Tx) draw(n int, count int64, f func(i int) bool) {
 	switch {
-	case n == 0:
+	case n == 0 || tx.Toil(stepsPerElement*drawSize(n, count)):
 	case count < 0:
 		for ; count < 0 && f(tx.IntN(n)); count++ {
 		}

@@ -94,6 +94,9 @@ func scan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	if tx.Toil(stepsPerElement * min(o.count, int64(tx.DB.Len()))) {
+		return reply.Nil()
+	}
 	var found []reply.Value
 	next := tx.DB.Scan(tx.Env, cursor, int(o.count), func(key string, v *keyspace.Object) {
 		tx.looked(1)

@@ -32,14 +32,14 @@ type geoHit struct {
 
 // find looks through the cells that the shape touches. With ANY it stops at count
 // members.
-func (o *geoOptions) find(z *keyspace.ZSet) (hits []geoHit) {
+func (o *geoOptions) find(tx *Tx, z *keyspace.ZSet) (hits []geoHit) {
 	full := func() bool { return o.any && int64(len(hits)) >= o.count }
 	for _, s := range o.shape.Spans() {
 		if full() {
 			break
 		}
 		z.Each(z.Below(s.From, false), func(m keyspace.Scored) bool {
-			if m.Score >= s.To {
+			if m.Score >= s.To || tx.Toil(stepsPerElement) {
 				return false
 			}
 			p := geo.Decode(m.Score)
@@ -114,7 +114,7 @@ func (tx *Tx) storeHits(o *geoOptions, hits []geoHit) reply.Value {
 func (tx *Tx) search(z *keyspace.ZSet, o *geoOptions) reply.Value {
 	var hits []geoHit
 	if z != nil {
-		hits = o.find(z)
+		hits = o.find(tx, z)
 	}
 	if o.destination != nil {
 		return tx.storeHits(o, hits)

@@ -54,6 +54,9 @@ func hScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	if tx.Toil(stepsPerElement * int64(min(opts.count, h.Len(tx.Now)))) {
+		return reply.Nil()
+	}
 	var found []reply.Value
 	next := h.Scan(tx.Now, cursor, opts.count, func(field, value string) {
 		if !opts.shows(tx, field) {

@@ -43,6 +43,9 @@ func (a *Args) lcsOptions() (o lcsOptions) {
 	return o
 }
 
+// cellsPerStep is how many pairs of bytes are compared for one step of toil.
+const cellsPerStep = 8
+
 // lcs finds the longest common subsequence of two strings.
 func lcs(tx *Tx, a *Args) reply.Value {
 	first, ok := tx.findText(a.Bytes())
@@ -63,6 +66,9 @@ func lcs(tx *Tx, a *Args) reply.Value {
 	}
 	if len(x) > 0 && len(y) > maxLCSCells/len(x) {
 		return errLCSSize
+	}
+	if tx.Toil(int64(len(x)) * int64(len(y)) / cellsPerStep) {
+		return reply.Nil()
 	}
 	t := newLCSTable(x, y, !o.length)
 	switch {

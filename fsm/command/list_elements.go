@@ -97,6 +97,9 @@ func lRange(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	from, to := span(start, stop, list.Len())
+	if tx.Toil(stepsPerElement * int64(to-from)) {
+		return reply.Nil()
+	}
 	values := make([]reply.Value, 0, to-from)
 	if from < to {
 		list.Ascend(from, func(_ int, v string) bool {

@@ -41,10 +41,12 @@ func readSearch(a *Args) search {
 }
 
 // run gives the positions found, counted from the head.
-func (s *search) run(list *keyspace.Elements) (found []reply.Value) {
+func (s *search) run(tx *Tx, list *keyspace.Elements) (found []reply.Value) {
 	skip, looked := max(s.rank, -s.rank)-1, int64(0)
 	look := func(i int, v string) bool {
-		looked++
+		if looked++; tx.Toil(stepsPerMatch) {
+			return false
+		}
 		if v == s.element {
 			if skip--; skip < 0 {
 				found = append(found, reply.Int(int64(i)))
@@ -70,7 +72,7 @@ func lPos(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	found := s.run(list)
+	found := s.run(tx, list)
 	switch {
 	case s.many:
 		return reply.Array(found...)

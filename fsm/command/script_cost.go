@@ -3,7 +3,6 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
 	"trireme/fsm/script/lua"
 )
 
@@ -43,14 +42,7 @@ func (r *running) charge(b *lua.Budget, c *Command, argv [][]byte) {
 	case wholeKeyspace[c.Name]:
 		steps = int64(tx.DB.Len())
 	case wholeValues[c.Name] || c.Group == "json":
-		for _, i := range c.Keys.Positions(argv) {
-			o := tx.DB.Find(tx.Env, argv[i])
-			if o.Type() == keyspace.String {
-				steps += o.Size() / textPerStep
-			} else {
-				steps += o.Size() / elementsPerStep
-			}
-		}
+		steps = tx.sizes(c, argv)
 	}
 	if c.reach(argv) > 0 {
 		steps += pagesCost

@@ -164,6 +164,9 @@ func sScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	if tx.Toil(stepsPerElement * int64(min(opts.count, set.Len()))) {
+		return reply.Nil()
+	}
 	var found []reply.Value
 	next := set.Scan(cursor, opts.count, func(member string) {
 		if opts.shows(tx, member) {

@@ -41,7 +41,7 @@ func xInfoStream(tx *Tx, a *Args) reply.Value {
 		count = infoCount
 	}
 	if full {
-		return reply.Map(append(streamHead(s), streamFull(s, count)...)...)
+		return reply.Map(append(streamHead(s), streamFull(tx, s, count)...)...)
 	}
 	return reply.Map(append(streamHead(s), streamBrief(s)...)...)
 }
@@ -72,13 +72,13 @@ func streamBrief(s *keyspace.StreamLog) []reply.Value {
 	return []reply.Value{reply.Bulk("groups"), reply.Int(int64(s.Groups())), reply.Bulk("first-entry"), first, reply.Bulk("last-entry"), last}
 }
 
-func streamFull(s *keyspace.StreamLog, count int64) []reply.Value {
+func streamFull(tx *Tx, s *keyspace.StreamLog, count int64) []reply.Value {
 	var groups []reply.Value
 	s.EachGroup(func(g *keyspace.StreamGroup) bool {
-		groups = append(groups, groupFull(s, g, count))
+		groups = append(groups, groupFull(tx, s, g, count))
 		return true
 	})
-	entries := between(s, keyspace.StreamID{}, keyspace.MaxStreamID, count, false)
+	entries := between(tx, s, keyspace.StreamID{}, keyspace.MaxStreamID, count, false)
 	return []reply.Value{reply.Bulk("entries"), reply.Array(entries...), reply.Bulk("groups"), reply.Array(groups...)}
 }
 
@@ -94,14 +94,14 @@ func progress(s *keyspace.StreamLog, g *keyspace.StreamGroup) []reply.Value {
 	return []reply.Value{reply.Bulk("last-delivered-id"), shownID(g.Last), reply.Bulk("entries-read"), read, reply.Bulk("lag"), lag}
 }
 
-func groupFull(s *keyspace.StreamLog, g *keyspace.StreamGroup, count int64) reply.Value {
+func groupFull(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, count int64) reply.Value {
 	var pending, consumers []reply.Value
 	g.EachPending(keyspace.StreamID{}, func(p keyspace.StreamPending) bool {
 		pending = append(pending, reply.Array(shownID(p.ID), reply.Bulk(p.Consumer), reply.Int(p.Delivered), reply.Int(p.Count)))
-		return int64(len(pending)) != count
+		return int64(len(pending)) != count && !tx.Toil(stepsPerElement)
 	})
 	g.EachConsumer(func(c *keyspace.StreamConsumer) bool {
-		consumers = append(consumers, consumerFull(g, c, count))
+		consumers = append(consumers, consumerFull(tx, g, c, count))
 		return true
 	})
 	values := append([]reply.Value{reply.Bulk("name"), reply.Bulk(g.Name)}, progress(s, g)...)
@@ -110,11 +110,11 @@ func groupFull(s *keyspace.StreamLog, g *keyspace.StreamGroup, count int64) repl
 		reply.Bulk("consumers"), reply.Array(consumers...))...)
 }
 
-func consumerFull(g *keyspace.StreamGroup, c *keyspace.StreamConsumer, count int64) reply.Value {
+func consumerFull(tx *Tx, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, count int64) reply.Value {
 	var pending []reply.Value
 	g.EachPendingOf(c, keyspace.StreamID{}, func(p keyspace.StreamPending) bool {
 		pending = append(pending, reply.Array(shownID(p.ID), reply.Int(p.Delivered), reply.Int(p.Count)))
-		return int64(len(pending)) != count
+		return int64(len(pending)) != count && !tx.Toil(stepsPerElement)
 	})
 	return reply.Map(
 		reply.Bulk("name"), reply.Bulk(c.Name), reply.Bulk("seen-time"), reply.Int(c.Seen), reply.Bulk("active-time"), reply.Int(c.Active),

@@ -62,7 +62,7 @@ func xPending(tx *Tx, a *Args) reply.Value {
 	case short:
 		return pendingSummary(g)
 	}
-	return p.find(g, tx.Now)
+	return p.find(tx, g)
 }
 
 // pendingSummary is the number of entries that are pending, the first and the last ID,
@@ -82,10 +82,11 @@ func pendingSummary(g *keyspace.StreamGroup) reply.Value {
 	return reply.Array(reply.Int(int64(n)), shownID(g.PendingAt(0).ID), shownID(g.PendingAt(n-1).ID), reply.Array(consumers...))
 }
 
-func (p *pendingQuery) find(g *keyspace.StreamGroup, now int64) reply.Value {
+func (p *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
 	var found []reply.Value
+	now := tx.Now
 	take := func(q keyspace.StreamPending) bool {
-		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 {
+		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 || tx.Toil(stepsPerElement) {
 			return false
 		}
 		if p.minIdle == 0 || now-q.Delivered >= p.minIdle {

@@ -48,17 +48,21 @@ func streamRange(tx *Tx, a *Args, backwards bool) reply.Value {
 	case counted && count == 0:
 		return reply.NilArray()
 	}
-	return reply.Array(between(s, start, end, count, backwards)...)
+	return reply.Array(between(tx, s, start, end, count, backwards)...)
 }
 
 // between are the entries from start to end, both included, at most count unless that is
 // 0.
-func between(s *keyspace.StreamLog, start, end keyspace.StreamID, count int64, backwards bool) (entries []reply.Value) {
+func between(tx *Tx, s *keyspace.StreamLog, start, end keyspace.StreamID, count int64, backwards bool) (entries []reply.Value) {
 	take := func(e keyspace.StreamEntry) bool {
 		if e.ID.Compare(start) < 0 || e.ID.Compare(end) > 0 {
 			return false
 		}
-		entries = append(entries, shownEntry(e))
+		shown := shownEntry(e)
+		entries = append(entries, shown)
+		if tx.Toil(stepsPerElement * int64(1+len(shown.Elems()[1].Elems()))) {
+			return false
+		}
 		return int64(len(entries)) != count
 	}
 	if !backwards {

@@ -201,7 +201,7 @@ func xRead(tx *Tx, a *Args) reply.Value {
 	for i, key := range p.keys {
 		if _, s, _ := find[*keyspace.StreamLog](tx, key); s.Top().Compare(from[i]) > 0 {
 			start, _ := from[i].Next()
-			found = append(found, reply.Bulk(string(key)), reply.Array(between(s, start, keyspace.MaxStreamID, p.count, false)...))
+			found = append(found, reply.Bulk(string(key)), reply.Array(between(tx, s, start, keyspace.MaxStreamID, p.count, false)...))
 		}
 	}
 	return keyed(found)

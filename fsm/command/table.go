@@ -75,6 +75,7 @@ func (t *Table) add(c *Command) {
 	}
 	c.number = len(t.rows)
 	c.words = 1 + strings.Count(c.Name, " ")
+	c.toil = toilOf(c)
 	t.rows = append(t.rows, c)
 	t.byName[c.Name] = c
 	if head, _, sub := strings.Cut(c.Name, " "); sub {
@@ -181,6 +182,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		}
 	} else if c.Flags&DenyOOM != 0 && tx.full() {
 		return tx.overMemory()
+	}
+	if tx.Brief && tx.toil(c, argv) {
+		return reply.Nil()
 	}
 	if tx.Watch != nil {
 		tx.row = c

@@ -100,6 +100,13 @@ func (o *rangeOptions) pick(z *keyspace.ZSet, r zrangeOf) []keyspace.Scored {
 	return members
 }
 
+// size is how many members pick gives.
+func (o *rangeOptions) size(z *keyspace.ZSet, r zrangeOf) int {
+	from, to := r.ranks(z)
+	_, count := o.limit(to - from)
+	return count
+}
+
 // limit is how many of n members to leave out and how many to take. A LIMIT that is
 // allowed with ranks, because it is for all members, has no effect.
 func (o *rangeOptions) limit(n int) (skip, count int) {
@@ -166,6 +173,9 @@ func (tx *Tx) zrange(a *Args, o rangeOptions) reply.Value {
 		return ErrWrongType
 	case z == nil:
 		return reply.Array()
+	}
+	if tx.Toil(stepsPerElement * int64(o.size(z, r))) {
+		return reply.Nil()
 	}
 	return membersReply(o.pick(z, r), o.scores)
 }

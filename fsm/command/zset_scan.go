@@ -24,6 +24,9 @@ func zscan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	if tx.Toil(stepsPerElement * int64(min(o.count, z.Len()))) {
+		return reply.Nil()
+	}
 	var found []reply.Value
 	next := z.Scan(cursor, o.count, func(s keyspace.Scored) {
 		if o.shows(tx, s.Member) {

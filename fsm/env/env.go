@@ -26,6 +26,10 @@ type Env struct {
 	Level Level
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
 	ReadOnly bool
+	// Brief marks a read that keeps writes waiting: what it looks at is counted by Toil, and
+	// when that is more than MostToil, TooLong is set and its replies are worth nothing,
+	// because it is run once more where it is in nobody's way.
+	Brief, TooLong bool
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it gives must not reach the state.
 	Random func([]byte)
@@ -47,6 +51,23 @@ type Env struct {
 	block uint32
 	words [4]uint64
 	left  int
+	toil  int64
+}
+
+// MostToil is how much a brief read may look at, in the steps of Toil: some tenths of a
+// millisecond.
+const MostToil = 20_000
+
+// Toil counts steps of a read, each about the work for a few bytes of an element, and tells
+// whether a brief one has become too long: whoever has asked may stop there, and answer
+// anything.
+func (e *Env) Toil(steps int64) (over bool) {
+	if !e.Brief {
+		return false
+	}
+	e.toil += min(steps, 2*MostToil)
+	e.TooLong = e.TooLong || e.toil > MostToil
+	return e.TooLong
 }
 
 // Sight is what Watch is told of a key.
