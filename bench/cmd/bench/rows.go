@@ -63,11 +63,14 @@ func accept(ctx context.Context, name string, args []string) int {
 	}
 	out := filepath.Join(s.dir, name+".json")
 	return measure(ctx, s, out, args, func(b *scenario.Bench, put func([]*report.Row)) error {
-		line := b.Stall
-		if name == "steady" {
-			line = b.Steady
+		switch name {
+		case "messages":
+			put(b.Messages(ctx))
+		case "steady":
+			put([]*report.Row{b.Steady(ctx)})
+		default:
+			put([]*report.Row{b.Stall(ctx)})
 		}
-		put([]*report.Row{line(ctx)})
 		return ctx.Err()
 	})
 }

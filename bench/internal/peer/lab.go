@@ -29,6 +29,8 @@ const startLimit = 60 * time.Second
 type Lab struct {
 	Trireme   string        // path of the product's binary
 	Etcd      string        // path of the etcd member built from bench/etcd
+	Asynq     string        // path of the program built from bench/asynq
+	NATS      string        // path of the program built from bench/nats
 	Data      string        // data directories are made below it and removed when their server stops
 	Logs      string        // one log file for each process
 	Heartbeat time.Duration // --heartbeat of the three nodes

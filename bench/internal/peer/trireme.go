@@ -24,7 +24,7 @@ const (
 // credentials is the environment that sets them.
 var credentials = []string{
 	"TRIREME_TOKEN=" + token, "TRIREME_READONLY_TOKEN=bench-readonly-token",
-	"TRIREME_MESSAGES_TOKEN=bench-messages-token", "TRIREME_ADMIN_TOKEN=" + adminToken,
+	"TRIREME_MESSAGES_TOKEN=" + messagesToken, "TRIREME_ADMIN_TOKEN=" + adminToken,
 }
 
 // Node is one process of ours.
@@ -133,7 +133,12 @@ func (l *Lab) StartCluster(ctx context.Context) (*Trireme, error) {
 }
 
 // StartDev starts one node in `dev` mode with its data on the disk, and a RESP listener.
-func (l *Lab) StartDev(ctx context.Context) (*Trireme, error) {
+func (l *Lab) StartDev(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "dev") }
+
+// StartOther starts a second node of its own beside that of StartDev.
+func (l *Lab) StartOther(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "other") }
+
+func (l *Lab) startDev(ctx context.Context, name string) (*Trireme, error) {
 	bin, err := l.product()
 	if err != nil {
 		return nil, err
@@ -143,7 +148,7 @@ func (l *Lab) StartDev(ctx context.Context) (*Trireme, error) {
 		return nil, err
 	}
 	t := &Trireme{Dialect: triremeDialect(token)}
-	if err := l.add(t, "dev", addrs[0], addrs[1], []string{bin, "dev", "--http", addrs[0], "--resp", addrs[2]}); err != nil {
+	if err := l.add(t, name, addrs[0], addrs[1], []string{bin, "dev", "--http", addrs[0], "--resp", addrs[2]}); err != nil {
 		return nil, errors.Join(err, t.Stop())
 	}
 	t.Nodes[0].RESP = addrs[2]

@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"trireme/bench/internal/report"
 )
@@ -41,6 +43,14 @@ var plan = []Scenario{
 	{Name: "fork", run: runFork, Rows: []report.Row{
 		{ID: "9", Work: "worst apply stall in a snapshot, 1 M keys", Against: "redis fork", Unit: "ms", Ratio: true, AtMost: true, Line: .25, AimAt: 1, AimOurs: true},
 	}},
+	{Name: "publish", run: runPublish, Rows: []report.Row{
+		{ID: "12", Part: "SET", Work: "publish, 64 connections, three nodes", Against: "SET of the same cluster", Unit: "req/s", Ratio: true, Line: .8, AimAt: 1},
+		{ID: "12", Part: "NATS", Work: "publish, 64 connections, three nodes", Against: "NATS JetStream, three replicas, synced, 64 clients", Unit: "msg/s", Ratio: true, Line: .6, AimAt: 1.5},
+	}},
+	{Name: "deliveries", run: runDeliveries, Rows: []report.Row{
+		{ID: "13", Part: "durable", Work: "deliveries end to end, 64 parallel, three nodes", Against: "asynq + redis, fsync always, one node", Unit: "msg/s", Ratio: true, Line: 2.5, AimAt: 6},
+		{ID: "13", Part: "memory", Work: "deliveries end to end, 64 parallel, three nodes", Against: "asynq + redis, no persistence, one node", Unit: "msg/s", Ratio: true, Line: .6, AimAt: 1.5},
+	}},
 	{Name: "follower", run: runFollower, Rows: []report.Row{
 		{ID: "16", Work: "SET through a follower, 1 connection, p50", Against: "through the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 1.5, AimAt: 1.2},
 		{ID: "17", Work: "read on a follower right after a write, p50", Against: "on the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 3, AimAt: 1.5},
@@ -60,7 +70,7 @@ func Numbers() []string {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int { return len(a)*1000 - len(b)*1000 + int(a[0]) - int(b[0]) })
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
 	return all
 }
 

@@ -15,6 +15,7 @@ const httpConns = 64
 type side struct {
 	set, get *subject
 	leader   *peer.Node // ours only
+	urls     []string   // of all nodes, ours only
 	stop     func()
 }
 
@@ -86,7 +87,7 @@ func (b *Bench) ourCluster(ctx context.Context) side {
 	return side{
 		set:    b.loading("ours SET", b.over(t.Set, b.writeURLs(leader.URL, t.URLs())...)),
 		get:    b.loading("ours GET", b.over(t.Get, t.URLs()...)),
-		leader: leader, stop: b.stopping(t),
+		leader: leader, urls: t.URLs(), stop: b.stopping(t),
 	}
 }
 

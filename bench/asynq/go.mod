@@ -1,0 +1,3 @@
+module trireme/bench/asynq
+
+go 1.26.0

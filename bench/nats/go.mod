@@ -1,0 +1,3 @@
+module trireme/bench/nats
+
+go 1.26.0
