@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// paceFloor is the part of a host's share that it keeps while it doesn't answer.
-	paceFloor = 8
+	// paceFloor is the part of a host's share that it keeps while it doesn't answer, and
+	// paceLeast how many attempts it keeps at least.
+	paceFloor, paceLeast = 4, 4
 	// maxPaces bounds the hosts that are held back at a time: each Advance names them.
 	maxPaces = 64
 	// paceTime is how long a host is held back of which nothing is heard.
@@ -56,7 +57,7 @@ func (p *paces) outcome(host string, answered bool, now time.Time) {
 		one.most = min(one.most+1, p.share)
 		return
 	}
-	one.most = max(one.most/2, p.share/paceFloor, 1)
+	one.most = max(one.most/2, p.share/paceFloor, min(paceLeast, p.share))
 }
 
 // makeRoom forgets the host of which nothing has been heard for longest, if there are as

@@ -24,16 +24,16 @@ func TestPace(t *testing.T) {
 	if n := len(p.limits(now)); n != 0 {
 		t.Fatalf("%d hosts are held back that answer", n)
 	}
-	for i, want := range []int{40, 20, 10, 10} {
+	for i, want := range []int{40, 20, 20, 20} {
 		if p.outcome("weak", false, now); p.limit("weak", now) != want {
 			t.Fatalf("after %d attempts without answer: %d, want %d", i+1, p.limit("weak", now), want)
 		}
 	}
-	for range 69 {
+	for range 59 {
 		p.outcome("weak", true, now)
 	}
 	if got := p.limit("weak", now); got != 79 {
-		t.Fatalf("after 69 answers: %d", got)
+		t.Fatalf("after 59 answers: %d", got)
 	}
 	p.told(p.limits(now))
 	p.outcome("weak", true, now)
