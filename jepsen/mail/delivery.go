@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"time"
@@ -52,9 +53,10 @@ func (d Delivered) String() string {
 
 // fails decides by chance, the same in each run, which attempts fail.
 func fails(label string, number, nth, percent int) bool {
-	h := fnv.New32a()
-	fmt.Fprint(h, label, "/", number, "/", nth)
-	return int(h.Sum32()>>8%100) < percent
+	h := fnv.New64a()
+	h.Write([]byte(label))
+	chance := rand.New(rand.NewPCG(h.Sum64(), uint64(number)<<16|uint64(nth)))
+	return chance.IntN(100) < percent
 }
 
 // Run publishes, waits, and judges.

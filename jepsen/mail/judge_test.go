@@ -192,3 +192,22 @@ func TestJudgeOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestFailuresAreIndependent: that one attempt fails says nothing of the next.
+func TestFailuresAreIndependent(t *testing.T) {
+	const messages = 100_000
+	var all [4]int
+	for number := range messages {
+		for nth := range all {
+			if !fails("label", number, nth, 20) {
+				break
+			}
+			all[nth]++
+		}
+	}
+	for nth, want := range []int{20_000, 4000, 800, 160} {
+		if got := all[nth]; got < want*3/4 || got > want*5/4 {
+			t.Errorf("%d messages failed %d times running, want about %d", got, nth+1, want)
+		}
+	}
+}
