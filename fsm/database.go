@@ -80,7 +80,7 @@ func (s *State) used() (bytes int64) {
 	for _, d := range s.databases {
 		bytes += d.used()
 	}
-	return bytes + s.messages.Used()
+	return bytes + s.messages.Used() + s.flows.Used()
 }
 
 // sweep removes up to limit keys past their deadline, of the databases in the order of
@@ -114,6 +114,9 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 		}
 	}
 	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
+		unixms, ok = at, true
+	}
+	if at, some := s.flows.NextSweep(); some && (!ok || at < unixms) {
 		unixms, ok = at, true
 	}
 	if at, some := s.messages.NextSweep(); some && (!ok || at < unixms) {

@@ -103,9 +103,11 @@ func (n *Advanced) Decode(r *wire.Reader) {
 func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 	out := Advanced{Swept: s.sweepAll(e, n.Sweep)}
 	if n.Deliver && n.Term == s.term && n.Epoch == s.epoch {
+		s.flows.Advance(e, s.messages)
 		out.Attempts = s.messages.Advance(e, queue.Demand{
 			Epoch: n.Epoch, Term: n.Term, Claims: n.Claims, HostShare: n.HostShare, Ticks: n.Ticks, Spare: n.Spare, Hosts: n.Hosts,
 		})
+		s.told(e)
 	}
 	return out, nil
 }
@@ -113,6 +115,7 @@ func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 // The operations on messages. Those that add to the state are refused when memory is full.
 
 func (s *State) finish(e *env.Env, n queue.Results) (queue.Fates, error) {
+	defer s.told(e)
 	return s.messages.Finish(e, n)
 }
 

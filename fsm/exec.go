@@ -224,7 +224,7 @@ func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx 
 	if user == nil {
 		return tx
 	}
-	tx.Messages = s.messages
+	tx.Messages, tx.Flows = s.messages, s.flows
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	if tx.MaxMemory > 0 && !e.ReadOnly {

@@ -193,7 +193,11 @@ func (m *Machine) NextDue() (unixms int64, ok bool) {
 func (m *Machine) NextMessage() (unixms int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.state.messages.NextDue()
+	unixms, ok = m.state.messages.NextDue()
+	if at, some := m.state.flows.NextDue(); some && (!ok || at < unixms) {
+		return at, true
+	}
+	return unixms, ok
 }
 
 // Awaits tells whether a request of a session may still be applied: false if it

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"trireme/fsm/env"
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
@@ -103,14 +104,42 @@ var (
 	// ConfigureMessages replaces the settings of messages.
 	ConfigureMessages = &Operation[queue.Settings, queue.Settings]{Code: 28, Name: "configure messages", Since: env.Base,
 		encode: encodeRecord[queue.Settings], decode: decodeRecord[queue.Settings], encodeR: encodeRecord[queue.Settings], decodeR: decodeRecord[queue.Settings], apply: (*State).configureMessages}
+	// Submit starts runs, and appends steps and calls to runs.
+	Submit = &Operation[flow.Submissions, flow.Receipts]{Code: 48, Name: "submit steps", Since: env.Base,
+		encode: encodeRecord[flow.Submissions], decode: decodeRecord[flow.Submissions], encodeR: encodeRecord[flow.Receipts], decodeR: decodeRecord[flow.Receipts], apply: (*State).submitSteps}
+	// Await has a step wait for an event.
+	Await = &Operation[flow.Await, flow.Receipt]{Code: 49, Name: "await", Since: env.Base,
+		encode: encodeRecord[flow.Await], decode: decodeRecord[flow.Await], encodeR: encodeRecord[flow.Receipt], decodeR: decodeRecord[flow.Receipt], apply: (*State).await}
+	// NotifyEvent wakes the waiters of an event.
+	NotifyEvent = &Operation[flow.Notification, flow.Notified]{Code: 50, Name: "notify event", Since: env.Base,
+		encode: encodeRecord[flow.Notification], decode: decodeRecord[flow.Notification], encodeR: encodeRecord[flow.Notified], decodeR: decodeOwned[flow.Notified], apply: (*State).notifyEvent}
+	// EndRun ends a run with success.
+	EndRun = &Operation[flow.Ending, flow.RunRef]{Code: 51, Name: "end run", Since: env.Base,
+		encode: encodeRecord[flow.Ending], decode: decodeRecord[flow.Ending], encodeR: encodeRecord[flow.RunRef], decodeR: decodeRecord[flow.RunRef], apply: (*State).endRun}
+	// CancelRuns cancels runs, one or many.
+	CancelRuns = &Operation[flow.Cancellation, flow.Cancelled]{Code: 52, Name: "cancel runs", Since: env.Base,
+		encode: encodeRecord[flow.Cancellation], decode: decodeRecord[flow.Cancellation], encodeR: encodeRecord[flow.Cancelled], decodeR: decodeRecord[flow.Cancelled], apply: (*State).cancelRuns}
+	// Revive resumes or restarts dead runs.
+	Revive = &Operation[flow.Revival, flow.Revived]{Code: 53, Name: "revive", Since: env.Base,
+		encode: encodeRecord[flow.Revival], decode: decodeRecord[flow.Revival], encodeR: encodeRecord[flow.Revived], decodeR: decodeRecord[flow.Revived], apply: (*State).revive}
+	// DeleteDeadRuns deletes dead letters of runs.
+	DeleteDeadRuns = &Operation[flow.DeadSelection, flow.DeadDeleted]{Code: 54, Name: "delete dead runs", Since: env.Base,
+		encode: encodeRecord[flow.DeadSelection], decode: decodeRecord[flow.DeadSelection], encodeR: encodeRecord[flow.DeadDeleted], decodeR: decodeRecord[flow.DeadDeleted], apply: (*State).deleteDeadRuns}
+	// ChangeCallback calls a failure callback once more, or cancels it.
+	ChangeCallback = &Operation[flow.CallbackChange, flow.RunRef]{Code: 55, Name: "change callback", Since: env.Base,
+		encode: encodeRecord[flow.CallbackChange], decode: decodeRecord[flow.CallbackChange], encodeR: encodeRecord[flow.RunRef], decodeR: decodeRecord[flow.RunRef], apply: (*State).changeCallback}
+	// ConfigureFlows replaces the settings of workflows.
+	ConfigureFlows = &Operation[flow.Settings, flow.Settings]{Code: 56, Name: "configure flows", Since: env.Base,
+		encode: encodeRecord[flow.Settings], decode: decodeRecord[flow.Settings], encodeR: encodeRecord[flow.Settings], decodeR: decodeRecord[flow.Settings], apply: (*State).configureFlows}
 )
 
 // byCode finds an operation by its code.
 var byCode = func() []operation {
-	table := make([]operation, 32)
+	table := make([]operation, 64)
 	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, AdmitNode, RemoveNode,
 		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers,
-		Finish, Publish, CancelMessages, Renew, ChangeQueue, PutSchedule, ChangeSchedule, ChangeGroup, ChangeFlow, SetParallelism, RotateKeys, DeleteDead, RetryDead, ConfigureMessages} {
+		Finish, Publish, CancelMessages, Renew, ChangeQueue, PutSchedule, ChangeSchedule, ChangeGroup, ChangeFlow, SetParallelism, RotateKeys, DeleteDead, RetryDead, ConfigureMessages,
+		Submit, Await, NotifyEvent, EndRun, CancelRuns, Revive, DeleteDeadRuns, ChangeCallback, ConfigureFlows} {
 		table[o.code()] = o
 	}
 	return table

@@ -141,4 +141,5 @@ func (s *State) begin(e *env.Env, n *Entry) {
 	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)
 	s.messages.Sweep(e, sweepPerEntry)
+	s.flows.Sweep(e, sweepPerEntry)
 }

@@ -37,10 +37,12 @@ const (
 	sectionScripts  byte = 6
 	// What the cluster remembers of its nodes follows the databases.
 	sectionNodes byte = 7
-	// The kept replies of all databases follow the last one, then the subscriber counts and the messages.
+	// The kept replies of all databases follow that, then the subscriber counts, the messages and the
+	// workflow runs.
 	sectionRetries  byte = 16
 	sectionChannels byte = 17
 	sectionMessages byte = 18
+	sectionFlows    byte = 19
 	sectionEnd      byte = 255
 )
 
@@ -161,7 +163,10 @@ func (f *Frozen) sections(out *frames) error {
 	if err := f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) }); err != nil {
 		return err
 	}
-	return f.s.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) })
+	if err := f.s.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
+		return err
+	}
+	return f.s.flows.Save(func(record []byte) error { return out.record(sectionFlows, record) })
 }
 
 // save writes the sections of a database.
@@ -361,6 +366,8 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.s.channels.Load(record)
 	case sectionMessages:
 		return l.s.messages.Load(record)
+	case sectionFlows:
+		return l.s.flows.Load(record)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err

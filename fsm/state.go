@@ -6,6 +6,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/dedup"
 	"trireme/fsm/env"
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 	"trireme/fsm/script"
 )
@@ -31,6 +32,7 @@ type State struct {
 	retries     *dedup.Table
 	channels    *channel.Book
 	messages    *queue.Store
+	flows       *flow.Store
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -43,7 +45,7 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), messages: queue.New(), table: table, engine: script.NewEngine()}
+	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), messages: queue.New(), flows: flow.New(), table: table, engine: script.NewEngine()}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -62,7 +64,7 @@ func (s *State) fork() *State {
 	}
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
-	f.channels, f.messages = s.channels.Fork(), s.messages.Fork()
+	f.channels, f.messages, f.flows = s.channels.Fork(), s.messages.Fork(), s.flows.Fork()
 	f.between, f.weigh, f.engine = nil, nil, nil
 	return &f
 }
@@ -71,9 +73,10 @@ func (s *State) fork() *State {
 const maxSweep = 200
 
 // sweepAll forgets what has no use any more, of every part, at most limit records: keys past their deadline, replies
-// kept for repeated requests, and what messages leave behind.
+// kept for repeated requests, and what messages and runs leave behind.
 func (s *State) sweepAll(e *env.Env, limit int) (swept int) {
 	swept = s.sweep(e, limit)
 	swept += s.retries.Sweep(e.Now, limit-swept)
-	return swept + s.messages.Sweep(e, limit-swept)
+	swept += s.messages.Sweep(e, limit-swept)
+	return swept + s.flows.Sweep(e, limit-swept)
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 )
 
@@ -25,7 +26,7 @@ var dropped = map[string]bool{
 
 // request is the HTTP request of an attempt. The URL and the body are
 // those of the message, byte by byte.
-func (s *Sender) request(ctx context.Context, a *queue.Attempt, now time.Time) (*http.Request, error) {
+func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (*http.Request, error) {
 	c := a.Content
 	method := c.Method
 	if method == "" {
@@ -49,6 +50,11 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, now time.Time) (
 		r.Header.Set("User-Agent", userAgent)
 	}
 	s.describe(r.Header, a)
+	if d != nil {
+		for _, f := range d.Service {
+			s.set(r.Header, f.Name, f.Value)
+		}
+	}
 	key := s.options.Keys()
 	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, c.URL, c.Body, now))
 	return r, nil

@@ -13,6 +13,7 @@ import (
 
 	"trireme/egress"
 	"trireme/fsm/backoff"
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 )
 
@@ -42,6 +43,8 @@ type SenderOptions struct {
 	Region string
 	// APITokens are the credentials of API destinations by name.
 	APITokens map[string]string
+	// Deliveries gives what attempts of workflow runs send, see Deliveries; without it there are none.
+	Deliveries func(*queue.Attempt) (*flow.Delivery, bool)
 	// DefaultDelay is the backoff of messages that name none.
 	DefaultDelay *backoff.Expr
 	// MaxReply is how much of an answer's body is kept for callbacks, in bytes.
@@ -68,11 +71,16 @@ func NewSender(o SenderOptions) *Sender {
 // Send makes one attempt and says how it went. It takes no longer than the attempt's
 // timeout. If ctx ends first, the outcome is not known, and ok is false.
 func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
+	ref := a.Ref()
 	begin := time.Now()
+	a, d, ok := s.filled(a)
+	if !ok {
+		return queue.Result{AttemptRef: ref, Error: overText}, true
+	}
 	timed, cancel := context.WithTimeout(ctx, time.Duration(a.Timeout)*time.Millisecond)
 	defer cancel()
-	n = queue.Result{AttemptRef: a.Ref()}
-	p, err := s.exchange(timed, a, begin)
+	n = queue.Result{AttemptRef: ref}
+	p, err := s.exchange(timed, a, d, begin)
 	if err != nil {
 		if ctx.Err() != nil {
 			return n, false
@@ -81,7 +89,9 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 		p = reply{}
 	}
 	n.Took = time.Since(begin).Milliseconds()
-	n.Response = s.record(p, a.Content)
+	if n.Response = s.record(p, a.Content); d != nil && d.ToEndpoint && p.ok() {
+		n.Response = recordEndpoint(p, d)
+	}
 	if !p.ok() {
 		n.RetryDelay = s.retryDelay(p.header, a.Content.RetryDelay, a.Retried, time.Now())
 	}
@@ -99,8 +109,8 @@ func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
 
 // exchange sends the request and reads the answer. With an error, reply holds what was
 // read before it.
-func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, now time.Time) (p reply, err error) {
-	r, err := s.request(ctx, a, now)
+func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (p reply, err error) {
+	r, err := s.request(ctx, a, d, now)
 	if err != nil {
 		return p, err
 	}

@@ -203,7 +203,7 @@ func (d *deliveries) on(node *cluster.Node) *scheduler.Scheduler {
 			Engine: scheduler.OnNode(node), Senders: o.Senders, HostShare: o.SendersPerHost, Log: d.log,
 			Courier: scheduler.NewSender(scheduler.SenderOptions{
 				Transport: d.transport, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
-				Keys: func() queue.Keys { return scheduler.Keys(node) },
+				Keys: func() queue.Keys { return scheduler.Keys(node) }, Deliveries: scheduler.Deliveries(node),
 			}),
 		})
 		d.registry.MustRegister(d.scheduler.Collectors()...)

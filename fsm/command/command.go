@@ -7,6 +7,7 @@ import (
 	"trireme/fsm/acl"
 	"trireme/fsm/channel"
 	"trireme/fsm/env"
+	"trireme/fsm/flow"
 	"trireme/fsm/keyspace"
 	"trireme/fsm/queue"
 	"trireme/fsm/reply"
@@ -101,6 +102,8 @@ type Tx struct {
 	Channels channel.Scope
 	// Messages are those of the cluster, which all databases share; nil where there are none.
 	Messages *queue.Store
+	// Flows are the workflow runs, where there are Messages.
+	Flows *flow.Store
 	User     *acl.User // nil: nobody, who may do nothing
 	Table    *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;

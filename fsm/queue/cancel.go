@@ -18,7 +18,7 @@ func (s *Store) Cancel(e *env.Env, n Cancellation) (Cancelled, error) {
 	if len(n.IDs) > 0 {
 		for _, id := range n.IDs {
 			m := s.find(id)
-			if m == nil || m.place == placeDone {
+			if m == nil || m.place == placeDone || m.run {
 				if n.Strict {
 					return Cancelled{}, notFound("message %s not found", id)
 				}
@@ -49,7 +49,7 @@ func (s *Store) cancelMatching(e *env.Env, n Cancellation) (out Cancelled) {
 		}
 		looked++
 		out.Last = seq
-		if m.place != placeDone && !m.stopping {
+		if m.place != placeDone && !m.stopping && !m.run {
 			if c := m.Content(); n.Filter.within(c.Created) && n.Filter.match(m.ID, c) {
 				chosen = append(chosen, seq)
 			}

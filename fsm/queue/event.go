@@ -72,8 +72,12 @@ func decodeResponse(r *wire.Reader) *Response {
 	return p
 }
 
-// record appends an event to m, which the caller stores afterwards.
+// record appends an event to m, which the caller stores afterwards. A message of a run has none.
 func (s *Store) record(m *Message, now int64, v Event) {
+	if m.run {
+		m.state = v.State
+		return
+	}
 	s.events++
 	v.Stamp, v.message, v.before = Stamp{now, s.events}, m.Seq, m.last
 	m.state, m.last = v.State, v.Seq

@@ -30,6 +30,9 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 		s.call(e, m, n, nil)
 		s.heard(m, &n.Response)
 		s.finish(e, m, Delivered, nil)
+		if !old.stopping {
+			s.tellRun(m, Delivered, &n.Response, "")
+		}
 		return Fate{State: Delivered}
 	}
 	v := Event{State: Failing, Attempt: m.attempts, Response: n.Response.clone(), Error: string([]byte(n.Error))}
@@ -43,6 +46,7 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 	default:
 		m.retried++
 		s.retry(m, addTime(e.Now, min(max(n.RetryDelay, 0), MaxRetryDelay)), e.Now)
+		s.tellRun(m, Retry, &n.Response, n.Error)
 		return Fate{State: Retry, Next: m.at}
 	}
 	return Fate{State: m.state}
@@ -63,6 +67,11 @@ func (s *Store) retry(m *Message, at, now int64) {
 
 // fail makes a dead letter of m.
 func (s *Store) fail(e *env.Env, m *Message, n *Result, last *Event) {
+	if m.run {
+		s.finish(e, m, Failed, nil)
+		s.tellRun(m, Failed, &n.Response, n.Error)
+		return
+	}
 	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.Response, Error: last.Error}
 	if m.hasFailure {
 		d.Callback = CallbackInfo{State: CallbackInProgress, Message: s.call(e, m, n, d)}
@@ -77,12 +86,16 @@ func (s *Store) finish(e *env.Env, m *Message, state State, d *Dead) {
 	s.record(m, e.Now, Event{State: state})
 	m.place, m.at, m.since = placeDone, e.Now, e.Now
 	s.live -= m.size()
-	if d != nil {
+	switch {
+	case m.run:
+		s.messages.Delete(m.Seq)
+	case d != nil:
 		s.buried += m.size()
-	} else {
+		s.store(m)
+	default:
 		s.past += m.size()
+		s.store(m)
 	}
-	s.store(m)
 	if m.flow != 0 {
 		s.part(m, e.Now)
 	}

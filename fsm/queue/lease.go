@@ -63,6 +63,7 @@ func (s *Store) lose(e *env.Env, seq uint64, why string) {
 		m.retried++
 	}
 	s.retry(m, e.Now, e.Now)
+	s.tellRun(m, Retry, nil, why)
 }
 
 // release ends the claim of m, which afterwards stands in no place.

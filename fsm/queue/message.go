@@ -59,6 +59,8 @@ type Message struct {
 	stopping bool
 	// What Content is decoded for at the end, if at all.
 	hasCallback, hasFailure, isCallback, scheduled bool
+	// run: it belongs to a workflow run, see run.go.
+	run bool
 
 	retries  uint32 // allowed
 	retried  uint32 // so far
@@ -154,5 +156,5 @@ func decodeMessage(r *wire.Reader) *Message {
 // note keeps what the state machine asks of a content most often.
 func (m *Message) note(c *Content) {
 	m.hasCallback, m.hasFailure = c.Callback != nil, c.Failure != nil
-	m.isCallback, m.scheduled = !c.Source.ID.IsZero(), c.Schedule != ""
+	m.isCallback, m.scheduled, m.run = !c.Source.ID.IsZero(), c.Schedule != "", len(c.Run) > 0
 }

@@ -39,9 +39,14 @@ func (j *object) optional(name, v string) {
 	}
 }
 
-// header writes an object of arrays: the values of each name, at the place where the name comes first.
+// header writes an object of arrays.
 func (j *object) header(name string, header []Field) {
 	j.key(name)
+	j.fields(header)
+}
+
+// fields writes the values of each name, at the place where the name comes first.
+func (j *object) fields(header []Field) {
 	j.b = append(j.b, '{')
 	done := map[string]bool{}
 	for i, f := range header {
@@ -89,6 +94,9 @@ func CanonicalName(name string) string {
 	return string(b)
 }
 
+// shortEscapes are the control characters that have an escape of one letter: receivers sign what JSON.stringify makes.
+var shortEscapes = [' ']byte{'\b': 'b', '\t': 't', '\n': 'n', '\f': 'f', '\r': 'r'}
+
 const hexDigits = "0123456789abcdef"
 
 // quote appends a JSON string. Bytes that are no UTF-8 become the replacement character.
@@ -99,8 +107,8 @@ func quote(b []byte, s string) []byte {
 		switch {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
+		case c < ' ' && shortEscapes[c] != 0:
+			b = append(b, '\\', shortEscapes[c])
 		case c < ' ':
 			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		case c < utf8.RuneSelf:

@@ -46,6 +46,8 @@ type Store struct {
 
 	live, past, buried, fixed int64 // logical memory; see memory.go
 	trimmable                 int   // how many records the next trim may remove
+
+	told []Told // what happened to messages of runs in this apply; see run.go
 }
 
 // member is a message (or its place) under a queue, a flow key or a host.

@@ -1,0 +1,179 @@
+package flow
+
+import (
+	"errors"
+
+	"trireme/fsm/cow"
+	"trireme/fsm/queue"
+	"trireme/fsm/wire"
+)
+
+// errRecord says that a saved record is damaged, or out of order.
+var errRecord = errors.New("flow: malformed record")
+
+// kind is the first byte of a saved record. Kinds are append-only, and records stand in the order of kinds.
+type kind byte
+
+const (
+	kindHead kind = iota
+	kindRun
+	kindEntry
+	kindMark
+	kindWaiter
+	kindSaved
+	kindDoomed
+)
+
+// Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
+func (s *Store) Save(emit func(record []byte) error) error {
+	out := &saver{emit: emit}
+	out.put(kindHead, func(w *wire.Writer) {
+		w.Record(s.settings.Encode)
+		w.Uvarint(s.serial)
+	})
+	each(out, kindRun, s.runs, func(_ uint64, r *Run, w *wire.Writer) { r.encode(w) })
+	each(out, kindEntry, s.entries, func(p place, e *Entry, w *wire.Writer) {
+		w.Uvarint(p.run)
+		w.Uvarint(uint64(p.pos))
+		e.encode(w)
+	})
+	each(out, kindMark, s.marks, func(m mark, v uint64, w *wire.Writer) {
+		w.Uvarint(m.run)
+		w.Uvarint(uint64(m.class))
+		w.Uvarint(uint64(m.step))
+		w.Uvarint(v)
+	})
+	each(out, kindWaiter, s.waiters, func(_ uint64, n *Waiter, w *wire.Writer) { n.encode(w) })
+	each(out, kindSaved, s.saved, func(p place2, n *Saved, w *wire.Writer) {
+		w.Uvarint(p.no)
+		n.encode(w)
+	})
+	each(out, kindDoomed, s.doomed, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
+	return out.err
+}
+
+type saver struct {
+	emit func([]byte) error
+	err  error
+}
+
+func (o *saver) put(k kind, write func(*wire.Writer)) bool {
+	w := wire.Writer{B: []byte{byte(k)}}
+	write(&w)
+	o.err = o.emit(w.B)
+	return o.err == nil
+}
+
+func each[K, V any](o *saver, k kind, t *cow.BTree[K, V], write func(K, V, *wire.Writer)) {
+	if o.err != nil {
+		return
+	}
+	t.All(func(key K, v V) bool { return o.put(k, func(w *wire.Writer) { write(key, v, w) }) })
+}
+
+// Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
+func (s *Store) Load(record []byte) error {
+	if len(record) == 0 {
+		return errRecord
+	}
+	r := wire.NewReader(append([]byte(nil), record[1:]...))
+	switch kind(record[0]) {
+	case kindHead:
+		s.settings.Decode(r.Record())
+		s.serial = r.Uvarint()
+	case kindRun:
+		return s.loadRun(r)
+	case kindEntry:
+		return s.loadEntry(r)
+	case kindMark:
+		m := mark{r.Uvarint(), class(min(r.Uvarint(), uint64(classes))), uint32(r.Uvarint())}
+		s.marks.Set(m, r.Uvarint())
+	case kindWaiter:
+		return s.loadWaiter(r)
+	case kindSaved:
+		return s.loadSaved(r)
+	case kindDoomed:
+		s.doomed.Set(r.Uvarint(), struct{}{})
+	default:
+		return errRecord
+	}
+	return r.Done()
+}
+
+func (s *Store) loadRun(in *wire.Reader) error {
+	r := decodeRun(in)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if r.State >= runStates {
+		return errRecord
+	}
+	s.runs.Set(r.No, r)
+	s.names.Set(name{r.ID, r.No}, struct{}{})
+	switch {
+	case r.Active():
+	case r.Dead != queue.Stamp{}:
+		s.dead.Set(r.Dead, r.No)
+	default:
+		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
+	}
+	s.loaded(r.No, r.size())
+	return nil
+}
+
+// loaded counts the logical memory of what was loaded. The run is not shared yet, so it may be changed.
+func (s *Store) loaded(run uint64, bytes int64) (r *Run) {
+	r, ok := s.runs.Get(run)
+	if !ok {
+		return nil // forgotten: it counts no more
+	}
+	(&work{s: s, r: r}).count(bytes)
+	return r
+}
+
+func (s *Store) loadEntry(in *wire.Reader) error {
+	at := place{in.Uvarint(), uint32(in.Uvarint())}
+	e := decodeEntry(in)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if e.State >= entryStates || e.Kind >= kinds {
+		return errRecord
+	}
+	s.entries.Set(at, e)
+	s.ids.Set(e.ID.Seq, at)
+	if e.State.Open() {
+		s.open.Set(at, struct{}{})
+	}
+	s.loaded(at.run, e.size())
+	return nil
+}
+
+func (s *Store) loadWaiter(in *wire.Reader) error {
+	w := decodeWaiter(in)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	r, ok := s.runs.Get(w.Run)
+	if !ok {
+		return errRecord
+	}
+	(&work{s: s, r: r}).register(w)
+	return nil
+}
+
+func (s *Store) loadSaved(in *wire.Reader) error {
+	no := in.Uvarint()
+	n := decodeSaved(in)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	s.saved.Set(place2{n.Run, no}, n)
+	r := s.loaded(n.Run, n.size())
+	if r == nil {
+		return errRecord
+	}
+	r.saved++
+	r.kept += n.size()
+	return nil
+}

@@ -1,0 +1,78 @@
+package queue
+
+import "trireme/fsm/env"
+
+// Messages of workflow runs are delivered like any other, but what is to be known of them is kept by package flow: they
+// have no events, no callbacks and no dead letters here, are forgotten when they are done, and can only be cancelled by
+// flow. What happens to them is handed over by Told, in the same apply.
+
+// Told is what package flow has to know of a message of a run: an attempt has failed and another follows (Retry), or the
+// message is Delivered or has Failed for good.
+type Told struct {
+	ID ID
+	// Run is that of the message's Content.
+	Run   []byte
+	State State
+	// Retried counts the retries so far, the one to come included; Retries is how many are allowed.
+	Retried, Retries int
+	// Next is when the next attempt is due, in unix milliseconds, on Retry.
+	Next int64
+	// Response is the answer to the attempt; Status 0 if there was none, for the reason that Error gives. They alias the
+	// entry.
+	Response Response
+	Error    string
+}
+
+// TakeTold gives what has happened to messages of runs since it was asked last. It has to be asked by every apply that
+// ends attempts.
+func (s *Store) TakeTold() []Told {
+	list := s.told
+	s.told = nil
+	return list
+}
+
+// tellRun notes what has happened to m, if it is of a run.
+func (s *Store) tellRun(m *Message, state State, p *Response, why string) {
+	if !m.run {
+		return
+	}
+	t := Told{ID: m.ID, Run: m.Content().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why}
+	if state == Retry {
+		t.Next = m.at
+	}
+	if p != nil {
+		t.Response = *p
+	}
+	s.told = append(s.told, t)
+}
+
+// Dispatch makes a message of a run: c.Run says what it delivers.
+func (s *Store) Dispatch(e *env.Env, c *Content) ID { return s.create(e, c).ID }
+
+// NewID draws the id of what is like a message but is never delivered.
+func (s *Store) NewID(e *env.Env) ID { return ID{s.next(), e.Uint64()} }
+
+// Drop has a message of a run not delivered any more, and tells whether an attempt of it is under way: that goes on, and
+// nothing of it is told.
+func (s *Store) Drop(e *env.Env, id ID) (active bool) {
+	m := s.find(id)
+	if m == nil || !m.run {
+		return false
+	}
+	active = m.place == placeActive
+	s.cancel(e, id.Seq)
+	return active
+}
+
+// Judge refuses what the limits don't allow to be published.
+func (s *Store) Judge(p *Publication, now int64) *Error { return s.check(p, &p.Options, now) }
+
+// Quote appends a JSON string, as JSON.stringify writes it.
+func Quote(b []byte, text string) []byte { return quote(b, text) }
+
+// HeaderJSON appends a header as a JSON object of arrays, by canonical names.
+func HeaderJSON(b []byte, header []Field) []byte {
+	j := object{b: b}
+	j.fields(header)
+	return j.b
+}
