@@ -12,6 +12,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/acl"
 	"trireme/httpapi/messages"
+	"trireme/httpapi/workflows"
 )
 
 // maxBatch is the most bytes of a batch of messages, each of which is looked at by itself
@@ -26,9 +27,11 @@ func isMessages(path string) bool {
 
 // newMessages makes the API of messages over this server's engine.
 func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *messages.API {
-	return messages.New(messages.Options{
+	m := messages.New(messages.Options{
 		Engine: s.engine, Parser: *p, Ask: ask, Role: s.messagesRole, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
 	})
+	workflows.Mount(m)
+	return m
 }
 
 // serveMessages answers a request under /v2. In development no page of another site may

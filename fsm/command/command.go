@@ -104,8 +104,8 @@ type Tx struct {
 	Messages *queue.Store
 	// Flows are the workflow runs, where there are Messages.
 	Flows *flow.Store
-	User     *acl.User // nil: nobody, who may do nothing
-	Table    *Table
+	User  *acl.User // nil: nobody, who may do nothing
+	Table *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;
 	// OtherMemory is what is used beside DB.
 	MaxMemory, OtherMemory int64

@@ -12,6 +12,7 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/acl"
+	runs "trireme/fsm/flow"
 	"trireme/fsm/queue"
 )
 
@@ -36,10 +37,13 @@ type Options struct {
 }
 
 // API serves the paths under /v2/, and the one under /llm/.
-type API struct{ Options }
+type API struct {
+	Options
+	runs Runs
+}
 
 // New makes an API.
-func New(o Options) *API { return &API{o} }
+func New(o Options) *API { return &API{Options: o} }
 
 // request is a request under way.
 type request struct {
@@ -58,6 +62,12 @@ type request struct {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{API: a, w: w, r: r}
 	q.root, q.path, q.query = rawTarget(r)
+	if rest, ok := strings.CutPrefix(q.path, "workflows/hooks/"); ok && a.runs != nil {
+		if err := a.runs.Hook(w, r, rest, q.query); err != nil {
+			q.fail(err)
+		}
+		return
+	}
 	if q.root == "v2" && q.path == describePath && r.Method == http.MethodGet {
 		q.describe()
 		return
@@ -126,7 +136,11 @@ func (q *request) route() {
 		name, destination, _ := strings.Cut(rest, "/")
 		err = q.on(http.MethodPost, func() error { return q.publish(unescapePath(name), destination, false) })
 	case "batch":
-		err = q.on(http.MethodPost, q.batch)
+		if err = errMethod; rest != "" {
+			err = q.others("batch")
+		} else if q.r.Method == http.MethodPost {
+			err = q.batch()
+		}
 	case "messages":
 		err = q.messages(unescapePath(strings.Trim(rest, "/")))
 	case "schedules":
@@ -148,11 +162,21 @@ func (q *request) route() {
 	case "keys":
 		err = q.keys(strings.Trim(rest, "/"))
 	default:
-		err = errNoPath
+		err = q.others(strings.ToLower(first))
 	}
 	if err != nil {
 		q.fail(err)
 	}
+}
+
+// others answers the paths of workflows.
+func (q *request) others(first string) error {
+	if q.runs != nil {
+		if served, err := q.runs.Serve(q.w, q.r, first, q.path, q.query); served || err != nil {
+			return err
+		}
+	}
+	return errNoPath
 }
 
 func (q *request) on(method string, f func() error) error {
@@ -182,6 +206,10 @@ var statuses = []struct {
 	{queue.ErrNotFound, http.StatusNotFound},
 	{queue.ErrQuota, http.StatusPreconditionFailed},
 	{queue.ErrMemory, http.StatusServiceUnavailable},
+	{runs.ErrOver, http.StatusBadRequest},
+	{runs.ErrRefused, http.StatusPreconditionFailed},
+	{runs.ErrConflict, http.StatusBadRequest},
+	{runs.ErrFull, http.StatusTooManyRequests},
 }
 
 // refusal is the answer to an error that is no failure of the engine, nil for others.

@@ -23,10 +23,17 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	if err != nil {
 		return err
 	}
-	p, f, err := q.Parser.publication(&call{
+	c := &call{
 		destination: destination, query: q.query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
 		defaults: q.callDefaults,
-	})
+	}
+	if n, ok, err := q.runItem(c); ok && !scheduled {
+		if err != nil {
+			return err
+		}
+		return q.submit(n)
+	}
+	p, f, err := q.Parser.publication(c)
 	if err != nil {
 		return err
 	}
@@ -70,8 +77,20 @@ func receipt(n *queue.Receipt) any {
 type item struct {
 	Destination string               `json:"destination"`
 	Headers     map[string]oneOrMore `json:"headers"`
-	Body        *string              `json:"body"`
+	Body        *looseText           `json:"body"`
 	Queue       *string              `json:"queue"`
+}
+
+// looseText is a text, or any other JSON value as it is written: a client sends the body of a call as an object.
+type looseText string
+
+// UnmarshalJSON reads either form.
+func (t *looseText) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, (*string)(t))
+	}
+	*t = looseText(b)
+	return nil
 }
 
 // oneOrMore is a text or a list of texts.
@@ -107,37 +126,61 @@ func (q *request) batch() error {
 	if len(items) > maxItems {
 		return invalid("invalid batch: at most %d messages", maxItems)
 	}
-	all := make([]queue.Publication, len(items))
+	all := make([]parsed, len(items))
 	for i := range items {
-		if all[i], err = q.publicationOf(&items[i]); err != nil {
+		if all[i], err = q.parse(&items[i]); err != nil {
 			return fmt.Errorf("message %d: %w", i, err)
 		}
 	}
 	answers := make([]any, 0, len(all))
 	for len(all) > 0 {
 		n := partOf(all)
-		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.Publish, queue.Publications{Items: all[:n]})
+		part, err := q.send(all[:n])
 		if err != nil {
 			return err
 		}
-		for i := range out.Items {
-			answers = append(answers, receipt(&out.Items[i]))
-		}
+		answers = append(answers, part...)
 		all = all[n:]
 	}
 	q.answer(http.StatusOK, answers)
 	return nil
 }
 
-// partOf is how many publications go into the next request.
-func partOf(all []queue.Publication) (n int) {
-	for size := 0; n < len(all) && (n == 0 || size < batchPart); n++ {
+// parsed is an item of a batch: a message, or, of a workflow run, run.
+type parsed struct {
+	queue.Publication
+	run *RunItem
+}
+
+// partOf is how many items go into the next request: such of one sort.
+func partOf(all []parsed) (n int) {
+	for size := 0; n < len(all) && (n == 0 || size < batchPart) && (all[n].run == nil) == (all[0].run == nil); n++ {
 		size += 512 + len(all[n].Body)
 	}
 	return n
 }
 
-func (q *request) publicationOf(m *item) (queue.Publication, error) {
+// send proposes items of one sort and gives their answers.
+func (q *request) send(all []parsed) (answers []any, err error) {
+	if all[0].run != nil {
+		items := make([]RunItem, len(all))
+		for i := range all {
+			items[i] = *all[i].run
+		}
+		return q.runs.Submit(q.r, items)
+	}
+	items := make([]queue.Publication, len(all))
+	for i := range all {
+		items[i] = all[i].Publication
+	}
+	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.Publish, queue.Publications{Items: items})
+	for i := range out.Items {
+		answers = append(answers, receipt(&out.Items[i]))
+	}
+	return answers, err
+}
+
+func (q *request) parse(m *item) (parsed, error) {
 	c := &call{destination: m.Destination, header: http.Header{}, callerIP: q.callerIP(), defaults: q.callDefaults}
 	for name, values := range m.Headers {
 		c.header[canonical(name)] = append(c.header[canonical(name)], values...)
@@ -149,8 +192,11 @@ func (q *request) publicationOf(m *item) (queue.Publication, error) {
 		c.queue = *m.Queue
 	}
 	if int64(len(c.body)) > q.MaxBody {
-		return queue.Publication{}, &Error{http.StatusRequestEntityTooLarge, "the body is larger than this server accepts"}
+		return parsed{}, &Error{http.StatusRequestEntityTooLarge, "the body is larger than this server accepts"}
+	}
+	if n, ok, err := q.runItem(c); ok {
+		return parsed{Publication: queue.Publication{Body: n.Body}, run: &n}, err
 	}
 	p, _, err := q.Parser.publication(c)
-	return p, err
+	return parsed{Publication: p}, err
 }

@@ -1,0 +1,50 @@
+package workflows
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/textproto"
+	"slices"
+
+	"trireme/fsm/queue"
+)
+
+// optionsOf reads a map of publish-style headers, as they stand in bodies. Names may occur twice in different case; the
+// last form of a name in the order of names counts.
+func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
+	h := http.Header{}
+	for _, name := range sortedNames(m) {
+		h[textproto.CanonicalMIMEHeaderKey(name)] = m[name]
+	}
+	o, err := a.Parser.ReadOptions(h)
+	if err != nil {
+		return o, refused("%s", err)
+	}
+	o.Given &^= queue.GivenDelay | queue.GivenNotBefore
+	o.Delay, o.NotBefore = 0, 0
+	a.clean(&o)
+	return o, nil
+}
+
+// openObject is a JSON object in compact form without its closing brace, for the state machine to add members to.
+func openObject(text []byte) ([]byte, error) {
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		return nil, refused("invalid workflow step: %s", err)
+	}
+	out := b.Bytes()
+	if len(out) < 3 || out[0] != '{' {
+		return nil, refused("invalid workflow step: an object is wanted")
+	}
+	return out[:len(out)-1], nil
+}
+
+func sortedNames(m map[string][]string) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

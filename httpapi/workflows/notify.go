@@ -1,0 +1,77 @@
+package workflows
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/textproto"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/httpapi/messages"
+)
+
+// waiter is a waiter as clients read it; deadline is in seconds.
+type waiter struct {
+	URL            string              `json:"url"`
+	Deadline       int64               `json:"deadline"`
+	Headers        map[string][]string `json:"headers"`
+	TimeoutURL     string              `json:"timeoutUrl"`
+	TimeoutBody    string              `json:"timeoutBody,omitempty"`
+	TimeoutHeaders map[string][]string `json:"timeoutHeaders"`
+}
+
+func (a *API) renderWaiter(n *flow.Waiter) waiter {
+	url := n.URL
+	headers := fieldMap(n.Options.Header)
+	headers[textproto.CanonicalMIMEHeaderKey(a.prefix()+"-Workflow-Runid")] = []string{n.RunID}
+	headers[textproto.CanonicalMIMEHeaderKey(a.prefix()+"-Workflow-Url")] = []string{url}
+	return waiter{
+		URL: url, Deadline: n.Deadline / 1000, Headers: headers, TimeoutURL: n.TimeoutURL,
+		TimeoutBody: base64.StdEncoding.EncodeToString(n.TimeoutBody), TimeoutHeaders: fieldMap(n.TimeoutOptions.Header),
+	}
+}
+
+// fieldMap is a header by names.
+func fieldMap(header []queue.Field) map[string][]string {
+	m := make(map[string][]string, len(header))
+	for _, f := range header {
+		name := textproto.CanonicalMIMEHeaderKey(f.Name)
+		m[name] = append(m[name], f.Value)
+	}
+	return m
+}
+
+// woken is one element of the answer to a notify.
+type woken struct {
+	Waiter       waiter `json:"waiter"`
+	MessageID    string `json:"messageId"`
+	RunID        string `json:"workflowRunId"`
+	Created      int64  `json:"workflowCreatedAt"`
+	Deduplicated bool   `json:"deduplicated"`
+}
+
+// notify answers /v2/notify/{eventId} and, for one run, /v2/notify/{runId}/{eventId}.
+func (q *request) notify() error {
+	n := flow.Notification{EventID: q.plain(1)}
+	if len(q.segments) > 3 {
+		return messages.Invalid("an event id must not contain a slash")
+	}
+	if len(q.segments) == 3 {
+		n.RunID, n.EventID = q.plain(1), q.plain(2)
+	}
+	var err error
+	if n.Body, err = q.body(); err != nil {
+		return err
+	}
+	out, err := propose(q, fsm.NotifyEvent, n)
+	if err != nil {
+		return err
+	}
+	all := make([]woken, len(out.Woken))
+	for i, one := range out.Woken {
+		all[i] = woken{Waiter: q.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created}
+	}
+	q.answer(http.StatusOK, all)
+	return nil
+}

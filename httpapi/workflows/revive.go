@@ -1,0 +1,192 @@
+package workflows
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/httpapi/messages"
+)
+
+// run names a run in answers.
+type run struct {
+	RunID   string `json:"workflowRunId"`
+	Created int64  `json:"workflowCreatedAt"`
+}
+
+// deadWrites answers what changes dead letters of runs, below /v2/workflows/dlq; false for the rest.
+func (q *request) deadWrites() (served bool, err error) {
+	act, id := q.segment(2), q.plain(3)
+	switch {
+	case len(q.segments) > 4:
+		return false, nil
+	case (act == "resume" || act == "restart") && q.r.Method == http.MethodPost:
+		return true, q.revive(act == "restart", id)
+	case act == "callback" && id != "":
+		return true, q.callback(id)
+	case q.r.Method == http.MethodDelete && len(q.segments) <= 3:
+		return true, q.deleteDead(q.plain(2))
+	}
+	return false, nil
+}
+
+func noDead(id string) error {
+	return &messages.Error{Status: http.StatusNotFound, Text: "dlq message " + id + " not found"}
+}
+
+// chosen reads which dead letters are meant: the one of the path, or a selection.
+func (q *request) chosen(id string) (n flow.DeadSelection, err error) {
+	if id != "" {
+		t, ok := queue.ParseStamp(id)
+		if !ok {
+			return n, noDead(id)
+		}
+		return flow.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}, nil
+	}
+	v, err := q.selection()
+	if err != nil {
+		return n, err
+	}
+	known := append([]string{"dlqIds", "count", "cursor", "failureFunctionState", "responseStatus", "source"}, filterNames...)
+	for name := range v {
+		if !slices.Contains(known, name) {
+			return n, messages.Invalid("unknown filter %q", name)
+		}
+	}
+	return v.dead()
+}
+
+// dead reads a selection of dead letters.
+func (v values) dead() (n flow.DeadSelection, err error) {
+	for _, text := range v.list("dlqIds") {
+		t, ok := queue.ParseStamp(text)
+		if !ok {
+			return n, noDead(text)
+		}
+		n.IDs = append(n.IDs, t)
+	}
+	// A client uses the form for many for one as well.
+	n.Strict = len(n.IDs) == 1
+	if n.Filter, err = v.deadFilter(); err != nil {
+		return n, err
+	}
+	count, err := v.number("count")
+	if err != nil {
+		return n, err
+	}
+	n.Limit = int(min(count, flow.MaxRevived))
+	if text := v.get("cursor"); text != "" {
+		var ok bool
+		if n.After, ok = queue.ParseStamp(text); !ok {
+			return n, messages.Invalid("invalid cursor %q", text)
+		}
+	}
+	return n, nil
+}
+
+// deadFilter reads a filter of dead letters. Run ids may be the beginnings of ids (the specification's 5).
+func (v values) deadFilter() (f flow.DeadFilter, err error) {
+	if f.Filter, err = v.filter(); err != nil {
+		return f, err
+	}
+	f.IDPrefix = true
+	for _, text := range v.list("failureFunctionState") {
+		s, ok := flow.ParseCallbackState(strings.ToUpper(text))
+		if !ok {
+			return f, messages.Invalid("invalid failureFunctionState %q", text)
+		}
+		f.Callbacks = append(f.Callbacks, s)
+	}
+	for _, text := range v["responseStatus"] {
+		n, err := (values{"responseStatus": {text}}).number("responseStatus")
+		if err != nil {
+			return f, err
+		}
+		f.Statuses = append(f.Statuses, int(n))
+	}
+	return f, nil
+}
+
+// revive answers resume and restart, of one dead letter or of many.
+func (q *request) revive(restart bool, id string) error {
+	n := flow.Revival{Restart: restart}
+	var err error
+	if n.DeadSelection, err = q.chosen(id); err != nil {
+		return err
+	}
+	h := q.r.Header.Clone()
+	h.Del("Content-Type")
+	if n.Options, err = q.Parser.ReadOptions(h); err != nil {
+		return err
+	}
+	n.Options.Given &^= queue.GivenHeader
+	q.clean(&n.Options)
+	if id != "" && restart {
+		n.RunID = q.Parser.Field(q.r.Header, "workflow-runid")
+	}
+	out, err := propose(q, fsm.Revive, n)
+	if err != nil {
+		return err
+	}
+	all := make([]run, len(out.Runs))
+	for i, r := range out.Runs {
+		all[i] = run{r.ID, r.Created}
+	}
+	if id != "" {
+		q.answer(http.StatusOK, all[0])
+		return nil
+	}
+	answer := map[string]any{"workflowRuns": all}
+	if out.More {
+		answer["cursor"] = out.Cursor.String()
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
+
+// deleteDead answers DELETE of one dead letter or of many.
+func (q *request) deleteDead(id string) error {
+	n, err := q.chosen(id)
+	if err != nil {
+		return err
+	}
+	out, err := propose(q, fsm.DeleteDeadRuns, n)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		q.w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	answer := map[string]any{"deleted": out.Count}
+	if out.More {
+		answer["cursor"] = out.Cursor.String()
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
+
+// callback calls a failure callback once more (POST), or cancels it (DELETE), of which the documented success is 302.
+func (q *request) callback(id string) error {
+	n := flow.CallbackChange{Cancel: q.r.Method == http.MethodDelete}
+	if !n.Cancel && q.r.Method != http.MethodPost {
+		return errMethod
+	}
+	var ok bool
+	if n.Dead, ok = queue.ParseStamp(id); !ok {
+		return noDead(id)
+	}
+	out, err := propose(q, fsm.ChangeCallback, n)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if n.Cancel {
+		status = http.StatusFound
+	}
+	q.answer(status, run{out.ID, out.Created})
+	return nil
+}

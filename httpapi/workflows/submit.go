@@ -1,0 +1,249 @@
+package workflows
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/httpapi/messages"
+)
+
+// submitted is the answer to one message of a run.
+type submitted struct {
+	MessageID    string `json:"messageId"`
+	Deduplicated bool   `json:"deduplicated,omitempty"`
+	RunID        string `json:"workflowRunId,omitempty"`
+	Created      int64  `json:"workflowCreatedAt,omitempty"`
+}
+
+// Submit takes in messages with workflow headers. Steps are taken all or answered by what refuses the first: an SDK sends
+// those of one call together. Of several starts each has its own answer.
+func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, err error) {
+	n := flow.Submissions{Items: make([]flow.Submission, len(items))}
+	for i := range items {
+		if n.Items[i], err = a.submission(&items[i]); err != nil {
+			return nil, err
+		}
+	}
+	out, err := fsm.Do(r.Context(), a.Engine, fsm.Submit, n)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out.Items {
+		p := &out.Items[i]
+		if p.Refused != nil {
+			if len(items) == 1 || n.Items[i].Kind != flow.InitSubmission {
+				return nil, p.Refused
+			}
+			answers = append(answers, map[string]string{"error": p.Refused.Text})
+			continue
+		}
+		answers = append(answers, submitted{p.ID.String(), p.Deduplicated, p.RunID, p.Created})
+	}
+	return answers, nil
+}
+
+// submission reads what a message of a run says.
+func (a *API) submission(m *messages.RunItem) (n flow.Submission, err error) {
+	p := &a.Parser
+	n = flow.Submission{
+		URL: m.URL, RunID: p.Field(m.Header, "workflow-runid"), Body: m.Body, Options: m.Options, CallerIP: m.CallerIP,
+		Features: features(p.FieldValues(m.Header, "feature-set")),
+	}
+	a.clean(&n.Options)
+	switch {
+	case strings.EqualFold(p.Field(m.Header, "workflow-init"), "true"):
+		return n, a.readStart(&n, m.Header)
+	case strings.EqualFold(p.Field(m.Header, "workflow-calltype"), "toCallback"):
+		return n, a.readCall(&n, m.Header)
+	}
+	n.Kind = flow.StepSubmission
+	step, err := readStep(m.Body)
+	if err != nil {
+		return n, err
+	}
+	n.Step = step.Step
+	if step.until > 0 && n.Options.Given&queue.GivenNotBefore != 0 { // the header is rounded to whole seconds
+		n.Options.NotBefore = max(n.Options.NotBefore, step.until)
+	}
+	return n, nil
+}
+
+var featureNames = map[string]flow.Features{
+	"lazyfetch": flow.LazyFetch, "initialbody": flow.InitialBody, "wf_nodelete": flow.NoDelete,
+	"wf_detecttrigger": flow.DetectTrigger, "wf_triggeronconfig": flow.TriggerOnConfig,
+}
+
+// features reads lists of features; those that are not known are ignored.
+func features(values []string) (f flow.Features) {
+	for _, v := range values {
+		for one := range strings.SplitSeq(v, ",") {
+			f |= featureNames[strings.ToLower(strings.TrimSpace(one))]
+		}
+	}
+	return f
+}
+
+// readStart reads what starts a run.
+func (a *API) readStart(n *flow.Submission, h http.Header) error {
+	p := &a.Parser
+	n.Kind = flow.InitSubmission
+	n.Again = strings.EqualFold(p.Field(h, "workflow-trigger-by-sdk"), "true")
+	depth, err := strconv.Atoi(p.Field(h, "forward-"+strings.ToLower(a.prefix())+"-workflow-invoke-count"))
+	if err == nil {
+		n.Depth = depth
+	}
+	if strings.EqualFold(p.Field(h, "workflow-invoke"), "true") {
+		return a.readInvoke(n)
+	}
+	return nil
+}
+
+// refused is an answer upon which an SDK fails the step, visibly; by a 400 it would take the run for one that is over.
+func refused(format string, args ...any) error {
+	e := messages.Invalid(format, args...)
+	e.Status = http.StatusPreconditionFailed
+	return e
+}
+
+// readInvoke takes the payload of an invoked run and the step that waits for it out of what was sent.
+func (a *API) readInvoke(n *flow.Submission) error {
+	var in struct {
+		Body    *string             `json:"body"`
+		Headers map[string][]string `json:"headers"`
+		RunID   string              `json:"workflowRunId"`
+		Created int64               `json:"workflowRunCreatedAt"`
+		URL     string              `json:"workflowUrl"`
+		Step    json.RawMessage     `json:"step"`
+	}
+	if err := json.Unmarshal(n.Body, &in); err != nil {
+		return refused("invalid body of an invoked workflow: %s", err)
+	}
+	step, err := readStep(in.Step)
+	if err != nil {
+		return err
+	}
+	n.Invoker = &flow.Invoker{RunID: in.RunID, Created: in.Created, URL: in.URL, Step: step.Step}
+	if n.Invoker.Open, err = openObject(in.Step); err != nil {
+		return err
+	}
+	if n.Invoker.Options, err = a.optionsOf(in.Headers); err != nil {
+		return err
+	}
+	n.Body = nil
+	if in.Body != nil {
+		n.Body = []byte(*in.Body)
+	}
+	return nil
+}
+
+// readCall reads which step asks for a call: the headers of its callback say so.
+func (a *API) readCall(n *flow.Submission, h http.Header) error {
+	n.Kind = flow.CallSubmission
+	if n.Options.Callback == nil {
+		return refused("a call needs a callback")
+	}
+	word := func(name string) string {
+		return queue.Value(n.Options.Callback.Options.Header, a.prefix()+"-Workflow-"+name)
+	}
+	n.Step = flow.Step{ID: number(word("StepId")), Concurrent: number(word("Concurrent")), Type: flow.ParseStepType(word("StepType")), Name: word("StepName")}
+	if n.RunID == "" {
+		n.RunID = a.Parser.Field(h, "callback-workflow-runid")
+	}
+	return nil
+}
+
+func number(text string) uint32 {
+	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(n)
+}
+
+// step is what is read of a step's JSON.
+type step struct {
+	flow.Step
+	// until is sleepUntil in unix milliseconds.
+	until int64
+}
+
+// readStep reads a step. Python writes null for what is not there.
+func readStep(text []byte) (s step, err error) {
+	var in struct {
+		ID         *float64        `json:"stepId"`
+		Name       *string         `json:"stepName"`
+		Type       *string         `json:"stepType"`
+		Concurrent *float64        `json:"concurrent"`
+		Target     *float64        `json:"targetStep"`
+		Until      json.RawMessage `json:"sleepUntil"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return s, refused("invalid workflow step: %s", err)
+	}
+	whole := func(v *float64) uint32 {
+		if v == nil || !(*v >= 0 && *v <= math.MaxUint32) {
+			return 0
+		}
+		return uint32(*v)
+	}
+	s.Step = flow.Step{ID: whole(in.ID), Target: whole(in.Target), Concurrent: whole(in.Concurrent)}
+	if in.Name != nil {
+		s.Name = *in.Name
+	}
+	if in.Type != nil {
+		s.Type = flow.ParseStepType(*in.Type)
+	}
+	if seconds, err := strconv.ParseFloat(strings.Trim(string(in.Until), `"`), 64); err == nil && seconds > 0 && seconds < 1<<40 {
+		s.until = int64(math.Ceil(seconds * 1000))
+	}
+	return s, nil
+}
+
+// prefix is the one of service headers that endpoints read.
+func (a *API) prefix() string { return a.Parser.Prefixes[len(a.Parser.Prefixes)-1] }
+
+// perDelivery are service headers that each delivery has of its own: forwarding those of another one would deceive the
+// endpoint. connection are headers of the connection (workflows.md 2.3).
+var (
+	perDelivery = []string{"Signature", "Message-Id", "Retried", "Region", "Caller-Ip"}
+	connection  = []string{
+		"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer", "Upgrade", "Expect", "Accept-Encoding", "Proxy-Connection",
+	}
+)
+
+// clean brings forwarded headers into the form in which endpoints get them: service headers have the prefix that SDKs
+// read, whichever they were sent with, and what belongs to another request is dropped.
+func (a *API) clean(o *queue.Options) {
+	o.Header = a.cleanHeader(o.Header)
+	if o.Callback != nil {
+		o.Callback.Options.Header = a.cleanHeader(o.Callback.Options.Header)
+	}
+	if o.Failure != nil {
+		o.Failure.Options.Header = a.cleanHeader(o.Failure.Options.Header)
+	}
+}
+
+func (a *API) cleanHeader(header []queue.Field) []queue.Field {
+	out := header[:0:0]
+	for _, f := range header {
+		for _, p := range a.Parser.Prefixes {
+			if len(f.Name) > len(p) && strings.EqualFold(f.Name[:len(p)+1], p+"-") {
+				f.Name = a.prefix() + f.Name[len(p):]
+				break
+			}
+		}
+		own, service := strings.CutPrefix(f.Name, a.prefix()+"-")
+		if service && slices.Contains(perDelivery, own) || slices.Contains(connection, f.Name) {
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}

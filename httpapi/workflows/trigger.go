@@ -1,0 +1,114 @@
+package workflows
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/textproto"
+	"strings"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/httpapi/messages"
+)
+
+// triggered names a run that was started.
+type triggered struct {
+	RunID        string `json:"workflowRunId"`
+	Created      int64  `json:"workflowCreatedAt"`
+	Deduplicated bool   `json:"deduplicated,omitempty"`
+}
+
+// trigger answers /v2/trigger/{url}.
+func (q *request) trigger(destination string) error {
+	body, err := q.body()
+	if err != nil {
+		return err
+	}
+	url, err := q.Parser.ReadURL(destination, q.query)
+	if err != nil {
+		return err
+	}
+	n, err := q.plainStart(url, q.r.Header, body)
+	if err != nil {
+		return err
+	}
+	out, err := propose(q, fsm.Submit, flow.Submissions{Items: []flow.Submission{n}})
+	if err != nil {
+		return err
+	}
+	p := &out.Items[0]
+	if p.Refused != nil {
+		return p.Refused
+	}
+	q.answer(http.StatusOK, triggered{p.RunID, p.Created, p.Deduplicated})
+	return nil
+}
+
+// triggerBatch answers /v2/batch/trigger.
+func (q *request) triggerBatch() error {
+	body, err := q.body()
+	if err != nil {
+		return err
+	}
+	var items []struct {
+		Destination string            `json:"destination"`
+		Body        *string           `json:"body"`
+		Headers     map[string]string `json:"headers"`
+	}
+	if err := json.Unmarshal(body, &items); err != nil {
+		return messages.Invalid("invalid batch: a JSON array of triggers is wanted: %s", err)
+	}
+	n := flow.Submissions{Items: make([]flow.Submission, len(items))}
+	for i, m := range items {
+		h := http.Header{}
+		for name, v := range m.Headers {
+			h[textproto.CanonicalMIMEHeaderKey(name)] = []string{v}
+		}
+		url, err := q.Parser.ReadURL(m.Destination, "")
+		if err != nil {
+			return err
+		}
+		var payload []byte
+		if m.Body != nil {
+			payload = []byte(*m.Body)
+		}
+		if n.Items[i], err = q.plainStart(url, h, payload); err != nil {
+			return err
+		}
+	}
+	out, err := propose(q, fsm.Submit, n)
+	if err != nil {
+		return err
+	}
+	answers := make([]any, len(out.Items))
+	for i := range out.Items {
+		p := &out.Items[i]
+		if answers[i] = any(triggered{p.RunID, p.Created, p.Deduplicated}); p.Refused != nil {
+			answers[i] = map[string]string{"error": p.Refused.Text}
+		}
+	}
+	q.answer(http.StatusCreated, answers)
+	return nil
+}
+
+// plainStart is a start without an SDK: as if the caller had sent what an SDK sends.
+func (q *request) plainStart(url string, h http.Header, body []byte) (n flow.Submission, err error) {
+	o, err := q.Parser.ReadOptions(h)
+	if err != nil {
+		return n, err
+	}
+	q.clean(&o)
+	n = flow.Submission{
+		Kind: flow.InitSubmission, URL: url, RunID: q.Parser.Field(h, "workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
+		Origin: flow.FromREST,
+	}
+	if strings.EqualFold(q.Parser.Field(h, "workflow-unknown-sdk"), "true") {
+		n.Origin = flow.FromUnknown
+	}
+	flow.CompleteStart(&n)
+	if len(o.Labels) > 0 {
+		n.Options.Header = append(n.Options.Header, queue.Field{Name: q.prefix() + "-Label", Value: strings.Join(o.Labels, ",")})
+	}
+	return n, nil
+}

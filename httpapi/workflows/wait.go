@@ -1,0 +1,77 @@
+package workflows
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/httpapi/messages"
+)
+
+// wait answers /v2/wait/{eventId}: a step waits.
+func (q *request) wait(event string) error {
+	body, err := q.body()
+	if err != nil {
+		return err
+	}
+	var in struct {
+		URL            string              `json:"url"`
+		Timeout        string              `json:"timeout"`
+		TimeoutURL     string              `json:"timeoutUrl"`
+		TimeoutHeaders map[string][]string `json:"timeoutHeaders"`
+		TimeoutBody    []byte              `json:"timeoutBody"`
+		Step           json.RawMessage     `json:"step"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return refused("invalid wait: %s", err)
+	}
+	step, err := readStep(in.Step)
+	if err != nil {
+		return err
+	}
+	n := flow.Await{
+		RunID: q.Parser.Field(q.r.Header, "workflow-runid"), EventID: event, Step: step.Step, TimeoutText: in.Timeout,
+		URL: in.URL, TimeoutURL: in.TimeoutURL, TimeoutBody: in.TimeoutBody,
+	}
+	if n.TimeoutText == "" {
+		n.TimeoutText = defaultWait
+	}
+	var ok bool
+	if n.Timeout, ok = messages.ParseDelay(n.TimeoutText); !ok {
+		return refused("invalid timeout %q: a duration such as 30s is wanted", in.Timeout)
+	}
+	for _, u := range []string{n.URL, n.TimeoutURL} {
+		if u == "" {
+			continue
+		}
+		if err := q.Parser.CheckURL(u); err != nil {
+			return refused("%s", err)
+		}
+	}
+	if n.Open, err = openObject(in.Step); err != nil {
+		return err
+	}
+	if n.Options, err = q.optionsOf(q.r.Header); err != nil {
+		return err
+	}
+	if n.TimeoutOptions, err = q.optionsOf(in.TimeoutHeaders); err != nil {
+		return err
+	}
+	out, err := propose(q, fsm.Await, n)
+	if err != nil {
+		return err
+	}
+	answer := map[string]any{"workflowRunId": out.RunID}
+	if out.Deduplicated {
+		answer["deduplicated"] = true
+	}
+	if !out.ID.IsZero() {
+		answer["messageId"] = out.ID.String()
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
+
+// defaultWait is the timeout of a wait that names none.
+const defaultWait = "7d"
