@@ -110,6 +110,8 @@ type Entry struct {
 	Step
 	// Created is in unix milliseconds, FirstAt the earliest delivery.
 	Created, FirstAt int64
+	// Since is when the step began to wait, and Deadline when that was to time out, if it is the result of a wait.
+	Since, Deadline int64
 	// Body is verbatim what was submitted. It must not be changed.
 	Body []byte
 	// Own is what the message said for itself beyond what the run says; nil if nothing.
@@ -178,6 +180,8 @@ func (e *Entry) encode(w *wire.Writer) {
 	w.Uvarint(uint64(e.Retries))
 	w.Varint(e.Next)
 	encodeAttempts(w, e.Errors)
+	w.Varint(e.Since)
+	w.Varint(e.Deadline)
 }
 
 // decodeEntry reads an entry; it aliases the input.
@@ -194,6 +198,7 @@ func decodeEntry(r *wire.Reader) *Entry {
 	}
 	e.State = EntryState(min(r.Uvarint(), uint64(entryStates)))
 	e.Retried, e.Retries, e.Next, e.Errors = uint32(r.Uvarint()), uint32(r.Uvarint()), r.Varint(), decodeAttempts(r)
+	e.Since, e.Deadline = r.Varint(), r.Varint()
 	return e
 }
 

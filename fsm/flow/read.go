@@ -105,8 +105,9 @@ func (s *Store) named(f *Filter) (list []*Run, ok bool) {
 	case len(f.Messages) > 0:
 		for _, id := range f.Messages {
 			if p, found := s.ids.Get(id.Seq); found {
-				r, _ := s.runs.Get(p.run)
-				list = append(list, r)
+				if r, there := s.runs.Get(p.run); there {
+					list = append(list, r)
+				}
 			}
 		}
 	default:
@@ -143,8 +144,8 @@ func (s *Store) EntryOf(id queue.ID) (r *Run, pos uint32, ok bool) {
 		return nil, 0, false
 	}
 	e, _ := s.entries.Get(p)
-	r, _ = s.runs.Get(p.run)
-	return r, p.pos, e.ID == id
+	r, there := s.runs.Get(p.run) // one that is forgotten leaves its log for a while
+	return r, p.pos, there && e.ID == id
 }
 
 // Child is the run that a step has invoked, nil if it has invoked none, or that is forgotten.

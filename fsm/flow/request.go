@@ -145,6 +145,8 @@ type DeadSelection struct {
 	After queue.Stamp
 	// Strict: every one of IDs has to be there, or the answer is ErrNotFound.
 	Strict bool
+	// None: nothing is chosen. It keeps a list of ids that is empty from meaning everything.
+	None bool
 }
 
 // DeadFilter chooses dead letters by their runs and by when and how they failed.

@@ -211,6 +211,7 @@ func (n *DeadSelection) Encode(w *wire.Writer) {
 	w.Varint(int64(n.Limit))
 	encodeStamp(w, n.After)
 	w.Bool(n.Strict)
+	w.Bool(n.None)
 }
 
 // Decode reads the fields; texts alias the input.
@@ -222,7 +223,7 @@ func (n *DeadSelection) Decode(r *wire.Reader) {
 		}
 	}
 	n.Filter.decode(r.Record())
-	n.Limit, n.After, n.Strict = int(r.Varint()), decodeStamp(r), r.Bool()
+	n.Limit, n.After, n.Strict, n.None = int(r.Varint()), decodeStamp(r), r.Bool(), r.Bool()
 }
 
 func (f *DeadFilter) encode(w *wire.Writer) {

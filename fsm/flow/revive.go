@@ -1,6 +1,9 @@
 package flow
 
 import (
+	"cmp"
+	"slices"
+
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
 )
@@ -18,11 +21,34 @@ func (s *Store) choose(n *DeadSelection) (list []*Run, cursor queue.Stamp, more 
 	if limit <= 0 || limit > MaxRevived {
 		limit = MaxRevived
 	}
-	list, cursor, more = s.DeadRuns(n.IDs, &n.Filter, n.After, limit)
-	if len(list) > limit { // named ones: those taken are gone, so the rest can be asked for again
-		return list[:limit], list[limit-1].Dead, true, nil
+	switch {
+	case n.None:
+	case len(n.IDs) == 0:
+		list, cursor, more = s.DeadRuns(nil, &n.Filter, n.After, limit)
+	default:
+		list, cursor, more = s.chooseNamed(n, limit)
 	}
 	return list, cursor, more, nil
+}
+
+// chooseNamed gives those of the named dead letters that are there, oldest first, from behind the cursor on.
+func (s *Store) chooseNamed(n *DeadSelection, limit int) (list []*Run, cursor queue.Stamp, more bool) {
+	ids := slices.SortedFunc(slices.Values(n.IDs), compareStamps)
+	for _, t := range slices.Compact(ids) {
+		r, there := s.DeadRun(t)
+		if !there || compareStamps(t, n.After) <= 0 {
+			continue
+		}
+		if len(list) == limit {
+			return list, cursor, true
+		}
+		list, cursor = append(list, r), t
+	}
+	return list, cursor, false
+}
+
+func compareStamps(a, b queue.Stamp) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
 }
 
 // Revive makes new runs of dead letters and removes these, in one piece: each becomes at most one run.

@@ -72,6 +72,7 @@ func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
 		url, o = w.TimeoutURL, &w.TimeoutOptions
 	}
 	n.Own = k.own(o, TriggerOnConfig)
+	n.Since, n.Deadline = w.Created, w.Deadline
 	if url != "" && url != k.r.URL {
 		n.URL = url
 	}

@@ -89,10 +89,22 @@ func (k *work) append(n *Entry) *Entry {
 	}
 	if m, ok := markOf(k.r.No, n); ok {
 		s.marks.Set(m, uint64(at.pos))
+		k.stopWaiting(m)
 	}
 	k.count(n.size())
 	s.trimmable += 2
 	return n
+}
+
+// stopWaiting takes out the waiter of a step that has a result: nothing else may bring another one.
+func (k *work) stopWaiting(m mark) {
+	if m.class != markResult {
+		return
+	}
+	no, waited := k.s.marks.Get(mark{m.run, markWait, m.step})
+	if w, there := k.s.waiters.Get(no); waited && there {
+		k.forgetWaiter(w)
+	}
 }
 
 // markOf is the mark that an entry sets; false if it sets none.

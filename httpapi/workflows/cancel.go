@@ -33,6 +33,9 @@ func (q *request) selection() (values, error) {
 		if json.Unmarshal(raw, &list) != nil {
 			list = []json.RawMessage{raw}
 		}
+		if _, given := v[name]; !given {
+			v[name] = nil // named, if by an empty list
+		}
 		for _, one := range list {
 			var text string
 			if json.Unmarshal(one, &text) != nil {
@@ -78,6 +81,16 @@ func (v values) number(name string) (int64, error) {
 		return 0, messages.Invalid("invalid %s %q: a number of 0 or more is wanted", name, text)
 	}
 	return n, nil
+}
+
+// nothing tells whether one of some names is given but names nothing: that must not mean everything.
+func (v values) nothing(names ...string) bool {
+	for _, name := range names {
+		if _, given := v[name]; given && len(v.list(name)) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // names of parameters that a filter of runs knows, beside those of the lists that they are used in.
@@ -138,6 +151,10 @@ func (q *request) cancel() error {
 		if name != "count" && name != "cursor" && !slices.Contains(filterNames, name) {
 			return messages.Invalid("unknown filter %q", name)
 		}
+	}
+	if v.nothing(filterNames...) {
+		q.answer(http.StatusOK, map[string]int{"cancelled": 0})
+		return nil
 	}
 	n := flow.Cancellation{}
 	if n.Filter, err = v.filter(); err != nil {

@@ -61,15 +61,20 @@ func (q *request) chosen(id string) (n flow.DeadSelection, err error) {
 
 // dead reads a selection of dead letters.
 func (v values) dead() (n flow.DeadSelection, err error) {
-	for _, text := range v.list("dlqIds") {
+	named := v.list("dlqIds")
+	for _, text := range named {
 		t, ok := queue.ParseStamp(text)
-		if !ok {
+		if !ok && len(named) == 1 { // a client uses the form for many for one as well
 			return n, noDead(text)
 		}
-		n.IDs = append(n.IDs, t)
+		if ok {
+			n.IDs = append(n.IDs, t)
+		}
 	}
-	// A client uses the form for many for one as well.
-	n.Strict = len(n.IDs) == 1
+	n.Strict = len(named) == 1
+	if n.None = len(n.IDs) == 0 && (len(named) > 0 || v.nothing("dlqIds")) || v.nothing(filterNames...); n.None {
+		return n, nil
+	}
 	if n.Filter, err = v.deadFilter(); err != nil {
 		return n, err
 	}
