@@ -64,7 +64,7 @@ func families() []family {
 		{"stream", streamRows()},
 		{"pubsub", pubsub()},
 		{"cluster", clusterRows()},
-		{"messages", messageRows()},
+		{"messages", append(messageRows(), workflowRows()...)},
 		{"scripting", scripting()},
 	}
 }

@@ -1,0 +1,118 @@
+package command
+
+import (
+	"strings"
+
+	"trireme/fsm/env"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/fsm/reply"
+)
+
+// workflowRows are workflows as commands, so that a transaction or a script can change keys and start, wake or cancel a
+// run in one piece.
+func workflowRows() []Command {
+	return []Command{
+		{Name: "wf.cancel", Arity: -2, Flags: Write, Keys: noKeys, Since: env.Base, Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
+			Syntax: "WF.CANCEL workflowRunId [workflowRunId ...]", Summary: "Cancels workflow runs. Nothing of them is delivered any more, and no result is accepted. Returns how many were not over before.", Run: wfCancel},
+		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Keys: noKeys, Since: env.Base, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
+			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does.", Run: wfNotify},
+		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Keys: noKeys, Since: env.Base, Version: "0.1.0", Complexity: "O(log N) in messages and runs",
+			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names is there already. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on.", Run: wfTrigger},
+	}
+}
+
+func wfTrigger(tx *Tx, a *Args) reply.Value {
+	destination, body := a.String(), a.Bytes()
+	run, p, refusal := runOptions(a)
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if refusal == nil {
+		refusal = p.To(destination)
+	}
+	if refusal == nil && p.URL == "" {
+		refusal = &queue.Error{Code: queue.ErrInvalid.Code, Text: "a workflow needs a URL as its destination"}
+	}
+	if refusal != nil {
+		return refused(refusal)
+	}
+	if tx.Flows == nil {
+		return errNoMessages
+	}
+	n := flow.Submission{Kind: flow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: flow.FromREST}
+	flow.CompleteStart(&n)
+	out, err := tx.Flows.Submit(tx.Env, tx.Messages, flow.Submissions{Items: []flow.Submission{n}})
+	if err != nil {
+		return refused(err)
+	}
+	switch r := &out.Items[0]; {
+	case r.Refused != nil:
+		return refused(r.Refused)
+	case r.Deduplicated:
+		return reply.Nil()
+	default:
+		return reply.Bulk(r.RunID)
+	}
+}
+
+// runOptions are the words behind a payload: pairs of an option and its value, of which RUN names the run.
+func runOptions(a *Args) (run string, p queue.Publication, refusal error) {
+	c := queue.Config{Strict: true}
+	for a.Left() > 0 {
+		pair := a.Take(2)
+		if pair == nil {
+			return run, p, nil
+		}
+		if EqualFold(pair[0], "RUN") {
+			run = string(pair[1])
+		} else if err := c.Set(string(pair[0]), string(pair[1])); err != nil {
+			return run, p, err
+		}
+	}
+	if expression, _, _ := c.Cron(); expression != "" {
+		return run, p, &queue.Error{Code: queue.ErrInvalid.Code, Text: "schedules are made through the HTTP API"}
+	}
+	p, refusal = c.Done()
+	return run, p, refusal
+}
+
+func wfNotify(tx *Tx, a *Args) reply.Value {
+	n := flow.Notification{EventID: a.String(), Body: a.Bytes()}
+	if a.Word("RUN") {
+		n.RunID = a.String()
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if tx.Flows == nil {
+		return errNoMessages
+	}
+	out, err := tx.Flows.Notify(tx.Env, tx.Messages, n)
+	if err != nil {
+		return refused(err)
+	}
+	ids := make([]reply.Value, len(out.Woken))
+	for i, w := range out.Woken {
+		ids[i] = reply.Bulk(strings.Clone(w.RunID))
+	}
+	return reply.Array(ids...)
+}
+
+func wfCancel(tx *Tx, a *Args) reply.Value {
+	var n flow.Cancellation
+	for a.Left() > 0 {
+		n.RunIDs = append(n.RunIDs, a.String())
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	if tx.Flows == nil {
+		return errNoMessages
+	}
+	out, err := tx.Flows.Cancel(tx.Env, tx.Messages, n)
+	if err != nil {
+		return refused(err)
+	}
+	return reply.Int(int64(out.Count))
+}
