@@ -68,14 +68,12 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	if pos == 0 && r.Origin == FromUnknown {
 		d.Service = append(d.Service, queue.Field{Name: "Workflow-Unknown-Sdk", Value: "true"})
 	}
-	lazy := r.Features&LazyFetch != 0
-	if n.Kind == AnswerEntry {
+	lazy, limit := r.Features&LazyFetch != 0, s.settings.Inline
+	switch {
+	case n.Kind == AnswerEntry: // an SDK parses its body before it would fetch it, however long that is
 		d.Body = s.AnswerBody(r.No, n)
-	} else if !lazy || s.settings.Inline <= 0 || s.prefixSize(r.No, pos, s.settings.Inline) <= s.settings.Inline {
+	case !lazy || limit <= 0 || s.prefixSize(r.No, pos, limit) <= limit:
 		d.Body = s.prefix(r.No, pos)
-	}
-	if lazy && s.settings.Inline > 0 && int64(len(d.Body)) > s.settings.Inline {
-		d.Body = nil
 	}
 	return d
 }

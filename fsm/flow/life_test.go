@@ -3,6 +3,7 @@ package flow_test
 import (
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,6 +199,42 @@ func TestResume(t *testing.T) {
 	if r := w.submit(step(out.Runs[0].ID, 1, "b"))[0]; !r.Deduplicated {
 		t.Error("a finished step was taken again")
 	}
+}
+
+// Acceptance line 5 of workflows: of fifty finished steps none is run again, and the log is the same to the byte.
+func TestResumeOfALongRun(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	const steps = 500
+	for i := range uint32(steps) {
+		w.submit(step("r", i+1, "done"))
+		if i+1 < steps {
+			w.deliver(fine)
+		}
+	}
+	before := w.bodies("r")
+	for range 2 {
+		w.deliver(queue.Response{Status: 500})
+		w.now += 60_000
+	}
+	old := w.run("r")
+	if old.State != flow.Failed {
+		t.Fatalf("the run is %s", old.State)
+	}
+	w.deliver(fine)
+	out, err := apply(w, func(e *env.Env, p pair) (flow.Revived, error) { return p.s.Revive(e, p.q, flow.Revival{}) })
+	if err != nil || len(out.Runs) != 1 {
+		t.Fatal(out, err)
+	}
+	if after := w.bodies(out.Runs[0].ID); !slices.Equal(before, after) {
+		t.Fatalf("a log of %d entries became one of %d", len(before), len(after))
+	}
+	if d := w.deliver(fine); len(d) != 1 {
+		t.Fatalf("%d deliveries", len(d))
+	}
+	w.restore(1)
+	w.same()
 }
 
 // workflows.md 17: what comes for a run that is over is refused in the way that makes an SDK stop.

@@ -126,25 +126,33 @@ func later(own *queue.Options, asked *queue.Options) *queue.Options {
 // is under way that could bring their result.
 func (k *work) resume(old *Run, n *Revival) {
 	s, no := k.s, k.r.No
-	s.Log(old.No, func(pos uint32, from *Entry) bool {
+	for pos, from := range s.log(old.No) {
 		c := *from
 		c.ID, c.Errors = k.q.NewID(k.e), nil
 		c.Own = rest(from, k.e.Now)
 		if c.State != Delivered {
 			c.State = Dropped
 		}
-		at := place{no, pos}
+		at := place{no, uint32(pos)}
 		s.entries.Set(at, &c)
 		s.ids.Set(c.ID.Seq, at)
 		if m, ok := markOf(no, &c); ok {
 			s.marks.Set(m, uint64(pos))
 		}
 		k.count(c.size())
-		return true
-	})
+	}
 	k.r.Entries = old.Entries
 	k.adopt(old)
 	k.redeliver(n)
+}
+
+// log is a run's log as a list, for those who change the tree that Log walks.
+func (s *Store) log(run uint64) (list []*Entry) {
+	s.Log(run, func(_ uint32, e *Entry) bool {
+		list = append(list, e)
+		return true
+	})
+	return list
 }
 
 // rest is what an entry says for itself, but that a time of its first delivery that has passed is none any more.

@@ -61,6 +61,16 @@ func (v values) list(name string) (list []string) {
 	return list
 }
 
+// whole are the values of a name that may hold commas.
+func (v values) whole(name string) (list []string) {
+	for _, one := range v[name] {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
 func (v values) get(name string) string {
 	if len(v[name]) == 0 {
 		return ""
@@ -108,7 +118,7 @@ func (v values) filter() (f flow.Filter, err error) {
 		return list
 	}
 	f = flow.Filter{
-		RunIDs: both("workflowRunIds", "workflowRunId"), URLs: both("workflowUrl", "url"), Labels: both("label", "labels"),
+		RunIDs: both("workflowRunIds", "workflowRunId"), URLs: slices.Concat(v.whole("workflowUrl"), v.whole("url")), Labels: both("label", "labels"),
 		CallerIPs: both("callerIp", "callerIP"), FlowKeys: v.list("flowControlKey"), Hosts: v.list("host"), Paths: v.list("path"),
 	}
 	for _, part := range []struct {
