@@ -52,6 +52,16 @@ func MessagesDev(ctx context.Context, port string) (output []byte, err error) {
 	return runIn(ctx, "qstash", "dev.mjs", "QSTASH_DEV=true", "QSTASH_DEV_PORT="+port)
 }
 
+// Workflows runs the program of the client of workflows against the nodes at urls, whose
+// /v2 opens with token: with the newest release, or with the last one of 0.2 if old.
+func Workflows(ctx context.Context, urls []string, token string, old bool) (output []byte, err error) {
+	release := "./sdk.mjs"
+	if old {
+		release = "../workflow02/sdk.mjs"
+	}
+	return run(ctx, "workflow", "test.mjs", urls, "TRIREME_MESSAGES_TOKEN="+token, "TRIREME_SDK="+release)
+}
+
 // run runs a program of a folder; nodes are their URLs.
 func run(ctx context.Context, folder, file string, nodes []string, env ...string) (output []byte, err error) {
 	return runIn(ctx, folder, file, append(env, "TRIREME_URLS="+strings.Join(nodes, ","))...)
@@ -73,7 +83,8 @@ func runIn(ctx context.Context, folder, file string, env ...string) (output []by
 
 // Installed tells whether the clients' packages are there.
 func Installed() bool {
-	for _, path := range []string{"redis/node_modules/@upstash/ratelimit", "qstash/node_modules/@upstash/qstash", "resp/node_modules/ioredis"} {
+	for _, path := range []string{"redis/node_modules/@upstash/ratelimit", "qstash/node_modules/@upstash/qstash",
+		"workflow/node_modules/@upstash/workflow", "workflow02/node_modules/@upstash/workflow", "resp/node_modules/ioredis"} {
 		if _, err := os.Stat(filepath.Join(here(), filepath.FromSlash(path), "package.json")); err != nil {
 			return false
 		}

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs the published clients that the tests in this folder run, each from its own
-# lock file. It does nothing where they are installed already.
+# Installs the published clients that the tests in this folder and the examples run, each
+# from its own lock file. It does nothing where they are installed already.
 set -eu
 cd "$(dirname "$0")"
 command -v npm >/dev/null || { echo "clients/setup.sh: npm is needed for the client tests" >&2; exit 1; }
-for lock in */package-lock.json; do
+for lock in */package-lock.json ../docs/examples/*/package-lock.json; do
   folder=${lock%/*}
   installed=$folder/node_modules/.installed-lock.json # scripts/setup.sh keeps it too
   if ! cmp -s "$lock" "$installed"; then

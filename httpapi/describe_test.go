@@ -119,6 +119,29 @@ POST /v2/flowControl/{key}/unpin
 POST /v2/flowControl/{key}/resetRate
 POST /v2/flowControl/{key}/reset
 GET /v2/globalParallelism
+POST /v2/trigger/{destination}
+POST /v2/batch/trigger
+POST /v2/wait/{eventId}
+POST /v2/notify/{eventId}
+POST /v2/notify/{workflowRunId}/{eventId}
+GET /v2/waiters/{eventId}
+POST /v2/workflows/hooks/{userId}/{workflowRunId}/{eventId}
+DELETE /v2/workflows/runs
+GET /v2/workflows/runs/{workflowRunId}
+DELETE /v2/workflows/runs/{workflowRunId}
+GET /v2/workflows/runs/{workflowRunId}/explain
+GET /v2/workflows/logs
+GET /v2/workflows/events
+GET /v2/workflows/dlq
+DELETE /v2/workflows/dlq
+GET /v2/workflows/dlq/{dlqId}
+DELETE /v2/workflows/dlq/{dlqId}
+POST /v2/workflows/dlq/resume
+POST /v2/workflows/dlq/restart
+POST /v2/workflows/dlq/resume/{dlqId}
+POST /v2/workflows/dlq/restart/{dlqId}
+POST /v2/workflows/dlq/callback/{dlqId}
+DELETE /v2/workflows/dlq/callback/{dlqId}
 POST /llm/v1/chat/completions`
 
 // TestDescriptionAndRouterAgree: every endpoint of the protocol is described, every one
@@ -146,7 +169,7 @@ func TestDescriptionAndRouterAgree(t *testing.T) {
 			return nil, errors.New("no provider in this test")
 		}
 	})
-	fill := strings.NewReplacer("{destination}", "nowhere:x", "{messageId}", "msg_x", "{dlqId}", "1-1", "{queue}", "q", "{topic}", "t", "{scheduleId}", "s", "{key}", "k")
+	fill := strings.NewReplacer("{destination}", "nowhere:x", "{messageId}", "msg_x", "{dlqId}", "1-1", "{queue}", "q", "{topic}", "t", "{scheduleId}", "s", "{key}", "k", "{workflowRunId}", "wfr_x", "{eventId}", "e", "{userId}", "u")
 	for path := range paths { // unordered: each is asked alone
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			if exempt(method, path) {

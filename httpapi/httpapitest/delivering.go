@@ -29,6 +29,7 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 	deliver := func(ctx context.Context, n *cluster.Node) {
 		crew.join(scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: scheduler.NewSender(scheduler.SenderOptions{
 			Transport: transport, Prefixes: Prefixes(), APITokens: map[string]string{"llm": apiToken}, Keys: func() queue.Keys { return scheduler.Keys(n) },
+			Deliveries: scheduler.Deliveries(n),
 		})})).Run(ctx)
 	}
 	nodes := ServeNodesLed(t, n, deliver, func(o *httpapi.Options) {

@@ -19,7 +19,10 @@ import (
 const (
 	Token         = "standard-token"
 	ReadOnlyToken = "readonly-token"
-	MessagesToken = "messages-token"
+	// MessagesToken opens /v2. It has the form that clients of workflows decode for the
+	// addresses of webhooks; its user is MessagesUser.
+	MessagesToken = "eyJVc2VySUQiOiJ0ZXN0ZXIiLCJQYXNzd29yZCI6Im1lc3NhZ2VzIn0="
+	MessagesUser  = "tester"
 	// MessagesReadOnlyToken reads /v2.
 	MessagesReadOnlyToken = "messages-readonly-token"
 	AdminToken            = "admin-token"

@@ -150,7 +150,11 @@ func (q *request) route() {
 	case "topics":
 		err = q.topics(rest)
 	case "dlq":
-		err = q.dlq(rest)
+		if q.r.Method == http.MethodGet && strings.Trim(rest, "/") == "" && q.ofRuns() {
+			err = q.others("dlq")
+		} else {
+			err = q.dlq(rest)
+		}
 	case "events":
 		err = q.events(rest, false)
 	case "logs":

@@ -49,6 +49,9 @@ func readFields(h http.Header, prefixes []string) fields {
 // tokenParameter is the query parameter that carries a token where headers can't be set.
 const tokenParameter = "qstash_token"
 
+// TokenParameter is the query parameter that carries a token where headers can't be set.
+const TokenParameter = tokenParameter
+
 // splitQuery parts the service's parameters of a query string from the destination's,
 // which stay as they are: their order, encoding and blanks.
 func splitQuery(query string, prefixes []string) (f fields, rest string) {

@@ -3,6 +3,7 @@ package messages
 import (
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -157,3 +158,9 @@ func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
 
 // UnescapePath is a path segment in its plain form.
 func UnescapePath(text string) string { return unescapePath(text) }
+
+// ofRuns tells whether a list of dead letters is to be that of runs.
+func (q *request) ofRuns() bool {
+	values, _ := url.ParseQuery(q.query) // what can't be read is not there
+	return q.runs != nil && values.Get("source") == "workflow"
+}

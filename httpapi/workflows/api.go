@@ -46,6 +46,10 @@ func (a *API) Serve(w http.ResponseWriter, r *http.Request, first, path, query s
 		return true, q.on(http.MethodPost, func() error { return q.wait(q.plain(1)) })
 	case "notify":
 		return true, q.on(http.MethodPost, q.notify)
+	case "waiters":
+		return true, q.readWaiters()
+	case "dlq":
+		return true, get(q, q.listDead)
 	case "workflows":
 		return q.workflows()
 	}
@@ -54,6 +58,9 @@ func (a *API) Serve(w http.ResponseWriter, r *http.Request, first, path, query s
 
 // workflows answers what is below /v2/workflows.
 func (q *request) workflows() (served bool, err error) {
+	if served, err := q.reads(); served {
+		return true, err
+	}
 	switch q.segment(1) {
 	case "runs":
 		return true, q.runs()

@@ -49,7 +49,7 @@ func (a *API) Hook(w http.ResponseWriter, r *http.Request, rest, query string) e
 	if !made {
 		return errNoHook
 	}
-	call := hookCall{Method: r.Method, Header: r.Header, Body: body, Proto: "http", Host: r.Host, URL: r.RequestURI}
+	call := hookCall{Method: r.Method, Header: r.Header, Body: body, Proto: "http", Host: r.Host, URL: hookTarget(r)}
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		call.Proto = "https"
 	}
@@ -77,4 +77,12 @@ func madeHook(s *flow.Store, user, run, event string) (made bool) {
 		return !made
 	})
 	return made
+}
+
+// hookTarget is the path and the query that were called, also of a target in absolute form.
+func hookTarget(r *http.Request) string {
+	if strings.HasPrefix(r.RequestURI, "/") {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI()
 }

@@ -20,7 +20,7 @@ import (
 const (
 	Token                 = "lab-standard-token"
 	ReadOnlyToken         = "lab-read-only-token"
-	MessagesToken         = "lab-messages-token"
+	MessagesToken         = "eyJVc2VySUQiOiJsYWIiLCJQYXNzd29yZCI6Im1lc3NhZ2VzIn0=" // {"UserID":"lab",...}, for webhooks
 	MessagesReadOnlyToken = "lab-messages-read-only-token"
 	AdminToken            = "lab-admin-token"
 )

@@ -32,37 +32,42 @@ type line struct {
 }
 
 var lines = map[string]line{
-	"core.1":     {"a fresh clone runs, answers the first requests, and its tests pass", freshClone},
-	"core.2":     {"10,000 writes through any node, each read through another at once", readElsewhere},
-	"core.3":     {"the published client, unmodified, against three nodes", clientTests},
-	"core.4":     {"kill -9 and graceful stop of the leader under 64 clients", leaderLost},
-	"core.5":     {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
-	"core.6":     {"all nodes killed at once with 1,000,000 keys", allKilled},
-	"core.7":     {"flipped bits, truncated files, failing disks", damagedDisk},
-	"core.8":     {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
-	"core.9":     {"two replicas and a third restored midway, 1,000,000 random commands", replicas},
-	"core.10":    {"the benchmarks", bench("-install")},
-	"core.11":    {"fuzzing, 5 minutes a target", fuzzing},
-	"gateway.1":  {"every sentence of the specification, on one node and on any of three", specification},
-	"gateway.2":  {"the published client, unmodified, with the token of each kind, on three nodes", publishedClient},
-	"gateway.3":  {"tokens revoked while a node is cut off, on all nodes in every mode", revokedTokens},
-	"gateway.4":  {"200 subscribers, 10,000 messages from all nodes, two leaders killed", channels},
-	"gateway.5":  {"64 clients, 200 mixed requests each, in all forms and formats", longTests("./httpapi", "TestCrowd", "-full")},
-	"gateway.6":  {"malformed requests over raw sockets", longTests("./httpapi", "TestMalformedRequests.*", "-full")},
-	"gateway.7":  {"amounts moved in transactions while leaders are killed", bank},
-	"families.4": {"ordinary clients of the Redis protocol, unmodified, against three nodes", respClients},
-	"families.5": {"every method of the published client over HTTP, with its values", clientMethods},
-	"families.6": {"100 clients wait on three nodes for 10,000 elements: each once, in turn on a node", blockingPops},
-	"families.9": {"a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
-	"families.2": {"1,000,000 random commands through each door, compared with redis-server", fidelity},
-	"families.3": {"two replicas and a restored third, 1,000,000 random commands", replicas},
-	"messages.3": {"100,000 messages from 64 clients, a fifth of the attempts fails, the leader killed every 10 s", deliveredOnce},
-	"messages.4": {"a queue of 5,000 messages in order, with failures and three leaders killed", inOrder},
-	"messages.5": {"50 schedules through 10 leaders killed and clocks an hour wrong", onTime},
-	"messages.6": {"flow control: rates and parallelism, in peace and with leaders killed", flowControlled},
-	"messages.7": {"64 publications of one id at once, also while a leader is killed", onceOnly},
-	"messages.8": {"10,000 transactions that count and publish, with leaders killed", outbox},
-	"core.12":    {"no leadership change in a fault-free minute under full load", bench("steady")},
+	"core.1":      {"a fresh clone runs, answers the first requests, and its tests pass", freshClone},
+	"core.2":      {"10,000 writes through any node, each read through another at once", readElsewhere},
+	"core.3":      {"the published client, unmodified, against three nodes", clientTests},
+	"core.4":      {"kill -9 and graceful stop of the leader under 64 clients", leaderLost},
+	"core.5":      {"SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
+	"core.6":      {"all nodes killed at once with 1,000,000 keys", allKilled},
+	"core.7":      {"flipped bits, truncated files, failing disks", damagedDisk},
+	"core.8":      {"1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
+	"core.9":      {"two replicas and a third restored midway, 1,000,000 random commands", replicas},
+	"core.10":     {"the benchmarks", bench("-install")},
+	"core.11":     {"fuzzing, 5 minutes a target", fuzzing},
+	"gateway.1":   {"every sentence of the specification, on one node and on any of three", specification},
+	"gateway.2":   {"the published client, unmodified, with the token of each kind, on three nodes", publishedClient},
+	"gateway.3":   {"tokens revoked while a node is cut off, on all nodes in every mode", revokedTokens},
+	"gateway.4":   {"200 subscribers, 10,000 messages from all nodes, two leaders killed", channels},
+	"gateway.5":   {"64 clients, 200 mixed requests each, in all forms and formats", longTests("./httpapi", "TestCrowd", "-full")},
+	"gateway.6":   {"malformed requests over raw sockets", longTests("./httpapi", "TestMalformedRequests.*", "-full")},
+	"gateway.7":   {"amounts moved in transactions while leaders are killed", bank},
+	"families.4":  {"ordinary clients of the Redis protocol, unmodified, against three nodes", respClients},
+	"families.5":  {"every method of the published client over HTTP, with its values", clientMethods},
+	"families.6":  {"100 clients wait on three nodes for 10,000 elements: each once, in turn on a node", blockingPops},
+	"families.9":  {"a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
+	"families.2":  {"1,000,000 random commands through each door, compared with redis-server", fidelity},
+	"families.3":  {"two replicas and a restored third, 1,000,000 random commands", replicas},
+	"messages.3":  {"100,000 messages from 64 clients, a fifth of the attempts fails, the leader killed every 10 s", deliveredOnce},
+	"messages.4":  {"a queue of 5,000 messages in order, with failures and three leaders killed", inOrder},
+	"messages.5":  {"50 schedules through 10 leaders killed and clocks an hour wrong", onTime},
+	"messages.6":  {"flow control: rates and parallelism, in peace and with leaders killed", flowControlled},
+	"messages.7":  {"64 publications of one id at once, also while a leader is killed", onceOnly},
+	"messages.8":  {"10,000 transactions that count and publish, with leaders killed", outbox},
+	"workflows.1": {"the published client of workflows, the newest and an old release, unmodified, on three nodes", workflowClients},
+	"workflows.3": {"200 runs of 10 steps of mixed types, a tenth of the calls fails, the leader killed every 5 s", mixedRuns},
+	"workflows.4": {"1,000 waiters: notify, timeout and cancel at the same moment", waitRace},
+	"workflows.5": {"resume: finished steps, two at once, 120 in bulk", revivedRuns},
+	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
+	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
 
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
 	"messages.9":  {"how soon a message arrives, and what a million that wait cost", bench("messages")},
@@ -133,8 +138,10 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	return c, waitReady(ctx, c, 30*time.Second)
 }
 
-// delivers tells whether the line is about messages.
-func (s *session) delivers() bool { return strings.HasPrefix(s.line, "messages.") }
+// delivers tells whether the line is about messages or workflows.
+func (s *session) delivers() bool {
+	return strings.HasPrefix(s.line, "messages.") || strings.HasPrefix(s.line, "workflows.")
+}
 
 // product builds the binary. Lines about messages set the clocks of nodes wrong, which
 // takes failpoints.

@@ -1,0 +1,281 @@
+package workflows
+
+import (
+	"fmt"
+	"time"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+)
+
+// explanation says where a run stands and what it waits for.
+type explanation struct {
+	WorkflowRunID     string `json:"workflowRunId"`
+	WorkflowCreatedAt int64  `json:"workflowCreatedAt"`
+	WorkflowURL       string `json:"workflowUrl"`
+	WorkflowState     string `json:"workflowState"`
+	// Reason is a word for programs, Text a sentence for people.
+	Reason string `json:"reason"`
+	Text   string `json:"text"`
+	// Step is the step that the run stands at, and the entry that leads to it.
+	Step *stepLog `json:"step,omitempty"`
+	// Since is when the waiting began, Next when something happens at the latest; both in
+	// unix milliseconds. Without Next it takes an event.
+	Since int64 `json:"since,omitempty"`
+	Next  int64 `json:"next,omitempty"`
+	// LastAttempt is the last call of the endpoint that failed; Attempts counts those of
+	// the entry that is being delivered, and Allowed how many there may be.
+	LastAttempt *stepError `json:"lastAttempt,omitempty"`
+	Attempts    int        `json:"attempts,omitempty"`
+	Allowed     int        `json:"allowed,omitempty"`
+	// Delivery says what keeps the message that is due, if one is.
+	Delivery *delivery `json:"delivery,omitempty"`
+	Awaits   []await   `json:"awaits,omitempty"`
+	// Mismatches name what the endpoint and this server don't agree on.
+	Mismatches []mismatch `json:"mismatches,omitempty"`
+	// Curl repeats the call of the endpoint by hand.
+	Curl string `json:"curl,omitempty"`
+}
+
+// delivery says where a message is.
+type delivery struct {
+	MessageID string `json:"messageId"`
+	Reason    string `json:"reason"`
+	Text      string `json:"text"`
+	Since     int64  `json:"since,omitempty"`
+	Next      int64  `json:"next,omitempty"`
+	Ahead     int    `json:"ahead,omitempty"`
+}
+
+// await is something outside of the run that has to happen.
+type await struct {
+	// Type is event, webhook, call, invoke or sleep.
+	Type     string `json:"type"`
+	StepID   uint32 `json:"stepId,omitempty"`
+	StepName string `json:"stepName,omitempty"`
+	Text     string `json:"text"`
+	Deadline int64  `json:"deadline,omitempty"`
+	EventID  string `json:"eventId,omitempty"`
+	URL      string `json:"url,omitempty"`
+	// WorkflowRunID and WorkflowState are of the invoked run.
+	WorkflowRunID string `json:"workflowRunId,omitempty"`
+	WorkflowState string `json:"workflowState,omitempty"`
+	// Curl makes it happen by hand, where that is possible.
+	Curl string `json:"curl,omitempty"`
+}
+
+// explain answers why a run is where it is. Created tells apart runs of one id; 0 means
+// the newest.
+func (q *request) explain(id string, created int64) (n *explanation, err error) {
+	err = q.view(func(v *fsm.View) {
+		if r := v.Flows().Find(id, created); r != nil {
+			e := explainer{v.Flows(), v.Messages(), r, v.Now(), q.origin(), nil}
+			n = e.explain()
+		}
+	})
+	if err == nil && n == nil {
+		err = noRun(id)
+	}
+	return n, err
+}
+
+// explainer explains one run. origin is how this server was asked, for curl lines.
+type explainer struct {
+	store  *flow.Store
+	mail   *queue.Store
+	run    *flow.Run
+	now    int64
+	origin string
+	out    *explanation
+}
+
+func (e *explainer) explain() *explanation {
+	e.out = &explanation{
+		WorkflowRunID: e.run.ID, WorkflowCreatedAt: e.run.Created, WorkflowURL: e.run.URL, WorkflowState: e.run.State.String(),
+	}
+	at, pos := e.standing()
+	if at != nil {
+		e.describe(at, pos)
+	}
+	if e.run.Active() {
+		e.awaits()
+	}
+	e.reason(at)
+	e.out.Mismatches = e.mismatches(at)
+	return e.out
+}
+
+// standing is the entry whose delivery tells most: the one that failed, else the newest
+// that is still to be delivered (one that is being retried first), else the last one.
+func (e *explainer) standing() (at *flow.Entry, pos uint32) {
+	rank := func(n *flow.Entry) int {
+		switch n.State {
+		case flow.Undeliverable:
+			return 3
+		case flow.Retrying:
+			return 2
+		case flow.Pending:
+			return 1
+		}
+		return 0
+	}
+	best := -1
+	e.store.Log(e.run.No, func(p uint32, n *flow.Entry) bool {
+		if r := rank(n); r >= best {
+			at, pos, best = n, p, r
+		}
+		return true
+	})
+	return at, pos
+}
+
+// describe tells of an entry and its delivery.
+func (e *explainer) describe(at *flow.Entry, pos uint32) {
+	b := &runBuilder{shown: shown{e.run.Redact, maxExplained}, store: e.store, run: e.run, now: e.now, slots: map[uint32]slot{}, calls: map[uint32]*flow.Entry{}}
+	step := b.entryStep(at)
+	step.State, step.Errors = b.stateOf(at), nil
+	if at.State == flow.Delivered {
+		step.State = stepSuccess
+	}
+	if pos == 0 {
+		step.StepName, step.StepType = "init", flow.Initial.String()
+	}
+	e.out.Step, e.out.Since = step, at.Created
+	if k := len(at.Errors); k > 0 {
+		last := b.failure(&at.Errors[k-1])
+		e.out.LastAttempt, e.out.Since = &last, last.Time
+	}
+	if at.State.Open() || at.State == flow.Undeliverable {
+		e.out.Attempts, e.out.Allowed = int(at.Retried)+1, int(at.Retries)+1
+	}
+	if at.State.Open() && e.run.Active() {
+		e.out.Next = max(at.Next, 0)
+		e.deliveryOf(at.ID)
+	}
+	if at.State != flow.Delivered || e.run.Active() {
+		e.out.Curl = e.curl(at)
+	}
+}
+
+// maxExplained is the most of a text that an explanation shows, in bytes.
+const maxExplained = 4 << 10
+
+func (e *explainer) deliveryOf(id queue.ID) {
+	x, ok := e.mail.Explain(id, e.now)
+	if !ok {
+		return
+	}
+	e.out.Delivery = &delivery{MessageID: id.String(), Reason: x.Reason.String(), Text: x.Reason.Text(), Since: x.Since, Next: x.Next, Ahead: x.Ahead}
+}
+
+// awaits tells what the run waits for from outside.
+func (e *explainer) awaits() {
+	for _, w := range e.store.WaitersOf(e.run.No) {
+		e.awaitEvent(w)
+	}
+	done, called := e.scan()
+	for _, call := range called {
+		if !done[stepNumber(&call.Step)] {
+			e.awaitCall(call)
+		}
+	}
+	for step := range e.steps() {
+		if child := e.store.Child(e.run.No, step); child != nil && !done[step] {
+			e.out.Awaits = append(e.out.Awaits, await{
+				Type: "invoke", StepID: step, StepName: invokedName(child), URL: child.URL, WorkflowRunID: child.ID, WorkflowState: child.State.String(),
+				Text: fmt.Sprintf("the run %s, which this step has invoked, is %s", child.ID, child.State),
+				Curl: e.ask("GET", "/v2/workflows/runs/"+child.ID+"/explain", ""),
+			})
+		}
+	}
+	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+		if asleep(n, e.now) {
+			e.out.Awaits = append(e.out.Awaits, await{
+				Type: "sleep", StepID: stepNumber(&n.Step), StepName: n.Name, Deadline: n.FirstAt,
+				Text: "it sleeps until " + clock(n.FirstAt),
+			})
+		}
+		return true
+	})
+}
+
+func invokedName(child *flow.Run) string {
+	if child.Invoker == nil {
+		return ""
+	}
+	return child.Invoker.Step.Name
+}
+
+func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func (e *explainer) awaitEvent(w *flow.Waiter) {
+	n := await{
+		Type: "event", StepID: stepNumber(&w.Step), StepName: w.Step.Name, EventID: w.EventID, Deadline: w.Deadline,
+		Text: fmt.Sprintf("nobody has notified the event %q; the wait times out at %s", w.EventID, clock(w.Deadline)),
+		Curl: e.ask("POST", "/v2/notify/"+pathEscape(w.EventID), "{}"),
+	}
+	if w.Step.Type == flow.WaitForWebhook {
+		n.Type = "webhook"
+		n.Text = fmt.Sprintf("nobody has called the webhook %s; the wait times out at %s", w.EventID, clock(w.Deadline))
+		n.Curl = ""
+	}
+	e.out.Awaits = append(e.out.Awaits, n)
+}
+
+func (e *explainer) awaitCall(call *flow.Entry) {
+	n := await{Type: "call", StepID: stepNumber(&call.Step), StepName: call.Name, URL: call.URL}
+	answer, ok := e.store.AnswerTo(e.run.No, stepNumber(&call.Step))
+	switch {
+	case ok:
+		n.Text = fmt.Sprintf("the third party has answered %d; the endpoint has not taken the answer yet", answer.Answer.Status)
+	case len(call.Errors) > 0:
+		last := call.Errors[len(call.Errors)-1]
+		n.Text = fmt.Sprintf("the third party has failed %d times, last %s; the next try comes at %s", len(call.Errors), outcome(&last), clock(call.Next))
+		n.Deadline = call.Next
+	default:
+		n.Text = "the third party has not answered yet"
+	}
+	e.out.Awaits = append(e.out.Awaits, n)
+}
+
+// outcome is an attempt in few words.
+func outcome(a *flow.Attempt) string {
+	if a.Status == 0 {
+		return "without an answer: " + a.Error
+	}
+	return fmt.Sprintf("with status %d", a.Status)
+}
+
+// scan finds the steps with a result, and the calls.
+func (e *explainer) scan() (done map[uint32]bool, called []*flow.Entry) {
+	done = map[uint32]bool{}
+	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+		switch {
+		case n.Kind == flow.CallEntry:
+			called = append(called, n)
+		case n.Kind == flow.StepEntry && n.Target == 0:
+			done[n.Step.ID] = true
+		}
+		return true
+	})
+	return done, called
+}
+
+// steps are the numbers of steps that may be under way: those that are planned, and the
+// one behind the last.
+func (e *explainer) steps() func(func(uint32) bool) {
+	return func(yield func(uint32) bool) {
+		highest, going := uint32(0), true
+		e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+			highest = max(highest, stepNumber(&n.Step))
+			if n.Target > 0 {
+				going = yield(n.Target)
+			}
+			return going
+		})
+		if going {
+			yield(highest + 1)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package workflows
+
+import (
+	"slices"
+	"strconv"
+
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/httpapi/messages"
+)
+
+const (
+	// maxRuns is the most runs of a page of logs, and how many it has without a count.
+	maxRuns = 10
+	// maxLetters is the most dead letters of a page.
+	maxLetters = 100
+	// maxPageBytes bounds what one page shows, in bytes: a page that would be larger ends
+	// early, with a cursor. One element is always shown.
+	maxPageBytes = 8 << 20
+)
+
+// choice is what a list shows.
+type choice struct {
+	filter flow.DeadFilter
+	limit  int
+	cursor string
+	// dead are the dead letters that are named; none: something is named that can't be.
+	dead []queue.Stamp
+	none bool
+	// trim is the most bytes of a text, negative for all.
+	trim int
+}
+
+// Names of parameters that lists know beside those of filters.
+var (
+	listNames = append([]string{"count", "cursor"}, filterNames...)
+	runNames  = append([]string{"groupBy", "trimBody"}, listNames...)
+	deadNames = append([]string{"dlqIds", "failureFunctionState", "responseStatus", "source"}, listNames...)
+)
+
+// choose reads what a list is to show, at most so many a page. An unknown name is refused.
+func (q *request) choose(known []string, most int) (*choice, values, error) {
+	v, err := q.selection()
+	if err != nil {
+		return nil, nil, err
+	}
+	delete(v, messages.TokenParameter)
+	for name := range v {
+		if !slices.Contains(known, name) {
+			return nil, nil, messages.Invalid("unknown filter %q", name)
+		}
+	}
+	c := &choice{limit: most, cursor: v.get("cursor"), trim: -1}
+	if c.filter.Filter, err = v.filter(); err != nil {
+		return nil, nil, err
+	}
+	if err := c.size(v, most); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range []string{"workflowRunId", "workflowRunIds", "messageId", "workflowRuns"} { // what names nothing must not mean everything
+		if _, given := v[name]; given && len(v.list(name)) == 0 {
+			c.none = true
+		}
+	}
+	return c, v, nil
+}
+
+// size reads how much a page shows; a count above the most is the most.
+func (c *choice) size(v values, most int) error {
+	count, err := v.number("count")
+	if err != nil {
+		return err
+	}
+	if count > 0 {
+		c.limit = int(min(count, int64(most)))
+	}
+	if text := v.get("trimBody"); text != "" {
+		if c.trim, err = strconv.Atoi(text); err != nil || c.trim < -1 {
+			return messages.Invalid("invalid trimBody %q: a number of bytes, or -1, is wanted", text)
+		}
+	}
+	return nil
+}
+
+// chooseDead reads what a list of dead letters is to show.
+func (q *request) chooseDead() (*choice, error) {
+	c, v, err := q.choose(deadNames, maxLetters)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"host", "path"} {
+		if _, given := v[name]; given {
+			return nil, messages.Invalid("unknown filter %q", name)
+		}
+	}
+	if c.filter, err = v.deadFilter(); err != nil {
+		return nil, err
+	}
+	for _, text := range v.list("dlqIds") { // what is no id chooses nothing
+		if t, ok := queue.ParseStamp(text); ok {
+			c.dead = append(c.dead, t)
+		}
+	}
+	if _, given := v["dlqIds"]; given {
+		c.none = c.none || len(c.dead) == 0
+		c.cursor, c.limit = "", max(len(c.dead), 1) // what is named has no pages
+	}
+	return c, nil
+}
+
+// stamp is the cursor of a list of dead letters.
+func (c *choice) stamp() (queue.Stamp, error) {
+	t, ok := queue.ParseStamp(c.cursor)
+	if c.cursor != "" && !ok {
+		return t, messages.Invalid("invalid cursor %q", c.cursor)
+	}
+	return t, nil
+}

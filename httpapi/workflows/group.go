@@ -1,0 +1,252 @@
+package workflows
+
+import "trireme/fsm/flow"
+
+// The types of groups.
+const (
+	sequentialGroup = "sequential"
+	parallelGroup   = "parallel"
+	nextGroup       = "next"
+)
+
+// stepGroup is a part of a run's log: one finished step, the branches of a parallel
+// block, or what the run is doing now.
+type stepGroup struct {
+	Type  string     `json:"type"`
+	Steps []*stepLog `json:"steps"`
+}
+
+// runBuilder builds the groups of one run.
+type runBuilder struct {
+	shown
+	store *flow.Store
+	run   *flow.Run
+	now   int64
+
+	groups []*stepGroup
+	slots  map[uint32]slot // of the branches of blocks, by their step
+	calls  map[uint32]*flow.Entry
+	// last is the entry whose delivery the run goes on with, and highest the greatest
+	// number of a step that is done.
+	last    *flow.Entry
+	highest uint32
+	// block is the parallel group that is being planned; lastPlan its newest plan.
+	block    *stepGroup
+	lastPlan uint32
+}
+
+// slot is a branch of a parallel group.
+type slot struct {
+	group *stepGroup
+	at    int
+	// plan is the entry that announced it.
+	plan *flow.Entry
+	done bool
+}
+
+func buildGroups(store *flow.Store, run *flow.Run, now int64, show shown) []*stepGroup {
+	b := &runBuilder{shown: show, store: store, run: run, now: now, slots: map[uint32]slot{}, calls: map[uint32]*flow.Entry{}}
+	store.Log(run.No, func(pos uint32, e *flow.Entry) bool {
+		b.add(pos, e)
+		return true
+	})
+	b.branches()
+	b.ending()
+	return b.groups
+}
+
+func (b *runBuilder) add(pos uint32, e *flow.Entry) {
+	switch {
+	case e.Kind == flow.CallEntry:
+		b.calls[stepNumber(&e.Step)] = e
+	case e.Kind == flow.AnswerEntry: // shown with its call
+	case e.Target > 0:
+		b.plan(e)
+	default:
+		b.result(pos, e)
+	}
+}
+
+// stepNumber is the step that an entry is about.
+func stepNumber(s *flow.Step) uint32 {
+	if s.Target > 0 {
+		return s.Target
+	}
+	return s.ID
+}
+
+// plan adds a branch. The plans of a block are entries in a row, with steps in a row.
+func (b *runBuilder) plan(e *flow.Entry) {
+	if b.block == nil || e.Target != b.lastPlan+1 || len(b.block.Steps) >= int(e.Concurrent) {
+		b.block = &stepGroup{Type: parallelGroup}
+		b.groups = append(b.groups, b.block)
+	}
+	b.lastPlan = e.Target
+	b.slots[e.Target] = slot{group: b.block, at: len(b.block.Steps), plan: e}
+	b.block.Steps = append(b.block.Steps, b.entryStep(e))
+}
+
+func (b *runBuilder) result(pos uint32, e *flow.Entry) {
+	b.block = nil
+	n := b.entryStep(e)
+	if pos == 0 {
+		n.StepName, n.StepType = "init", flow.Initial.String()
+		if n.Out == nil {
+			out := b.text(e.Body)
+			n.Out = &out
+		}
+	}
+	b.details(n, e.Step.ID)
+	b.highest, b.last = max(b.highest, e.Step.ID), e
+	if at, planned := b.slots[e.Step.ID]; planned && pos > 0 {
+		at.group.Steps[at.at], at.done = n, true
+		b.slots[e.Step.ID] = at
+		return
+	}
+	if asleep(e, b.now) && b.run.Active() {
+		n.State = stepProgress
+	}
+	b.groups = append(b.groups, &stepGroup{sequentialGroup, []*stepLog{n}})
+}
+
+// asleep tells whether an entry is a sleep that is not over.
+func asleep(e *flow.Entry, now int64) bool {
+	return (e.Type == flow.SleepFor || e.Type == flow.SleepUntil) && e.State == flow.Pending && e.FirstAt > now
+}
+
+// details adds what the store knows of a step beside its entry.
+func (b *runBuilder) details(n *stepLog, step uint32) {
+	if call := b.calls[step]; call != nil && step > 0 {
+		answer, _ := b.store.AnswerTo(b.run.No, step)
+		b.call(n, call, answer)
+	}
+	if child := b.store.Child(b.run.No, step); child != nil && step > 0 {
+		b.invoked(n, child)
+	}
+}
+
+// branches says of the branches that have no result how far they are.
+func (b *runBuilder) branches() {
+	waiting := b.waiters()
+	for step, at := range b.slots { // unordered: each fills a slot of its own
+		if at.done {
+			continue
+		}
+		n := at.group.Steps[at.at]
+		b.details(n, step)
+		b.status(n, at.plan)
+		if w := waiting[step]; w != nil {
+			n.wait(w)
+		}
+		if call := b.calls[step]; call != nil {
+			b.callStatus(n, call)
+		}
+	}
+}
+
+func (b *runBuilder) waiters() map[uint32]*flow.Waiter {
+	m := map[uint32]*flow.Waiter{}
+	for _, w := range b.store.WaitersOf(b.run.No) {
+		m[stepNumber(&w.Step)] = w
+	}
+	return m
+}
+
+// status says how the delivery of an entry goes, as the state of what it was to do.
+func (b *runBuilder) status(n *stepLog, e *flow.Entry) {
+	n.State, n.Errors = b.stateOf(e), b.errors(e.Errors)
+	if n.State == stepRetry {
+		n.NextDeliveryTime = e.Next
+	}
+}
+
+func (b *runBuilder) stateOf(e *flow.Entry) string {
+	switch {
+	case e.State == flow.Undeliverable:
+		return stepFailed
+	case e.State == flow.Dropped:
+		return stepCanceled
+	case e.State == flow.Retrying:
+		return stepRetry
+	case !b.run.Active() && e.State != flow.Pending && b.run.State != flow.Failed:
+		return stepCanceled
+	}
+	return stepProgress
+}
+
+// callStatus says how far a call is: on the way to the third party, or back.
+func (b *runBuilder) callStatus(n *stepLog, call *flow.Entry) {
+	at := call
+	if answer, ok := b.store.AnswerTo(b.run.No, stepNumber(&call.Step)); ok {
+		at = answer
+	}
+	n.CallType, n.MessageID, n.Retries = at.Kind.String(), at.ID.String(), int(at.Retries)
+	b.status(n, at)
+}
+
+// ending adds what the run is doing now, unless a parallel block says it.
+func (b *runBuilder) ending() {
+	step := b.highest + 1
+	_, planned := b.slots[step]
+	switch {
+	case b.run.State == flow.Succeeded, planned, b.last == nil:
+		return
+	case b.pending(step):
+		return
+	case b.unfinished(), asleep(b.last, b.now) && b.run.Active():
+		return
+	}
+	b.next(b.last)
+}
+
+// pending adds a sequential step that somebody else has to finish.
+func (b *runBuilder) pending(step uint32) bool {
+	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: flow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil)}
+	if b.run.State == flow.Canceled {
+		n.State = stepCanceled
+	}
+	w, call, child := b.waiters()[step], b.calls[step], b.store.Child(b.run.No, step)
+	switch {
+	case w != nil:
+		n.StepName, n.StepType, n.CreatedAt = w.Step.Name, w.Step.Type.String(), w.Created
+		n.wait(w)
+	case call != nil:
+		n = b.entryStep(call)
+		n.StepID, n.StepType, n.Headers = step, flow.CallStep.String(), b.headers(nil)
+		b.details(n, step)
+		b.callStatus(n, call)
+	case child != nil && child.Invoker != nil:
+		n.StepName, n.StepType, n.CreatedAt = child.Invoker.Step.Name, flow.Invoke.String(), child.Created
+		b.details(n, step)
+	default:
+		return false
+	}
+	b.groups = append(b.groups, &stepGroup{sequentialGroup, []*stepLog{n}})
+	return true
+}
+
+// unfinished tells whether a branch of a block has no result.
+func (b *runBuilder) unfinished() bool {
+	for _, at := range b.slots { // unordered: any will do
+		if !at.done {
+			return true
+		}
+	}
+	return false
+}
+
+// next adds what the delivery of an entry is doing.
+func (b *runBuilder) next(e *flow.Entry) {
+	if e.State == flow.Delivered && !b.run.Active() {
+		return
+	}
+	n := &stepLog{MessageID: e.ID.String(), Retries: int(e.Retries), RetryDelay: b.run.RetryDelay}
+	if e.Own != nil && e.Own.RetryDelay != "" {
+		n.RetryDelay = e.Own.RetryDelay
+	}
+	b.status(n, e)
+	if len(e.Errors) > 0 {
+		n.StepName = errorStep(&e.Errors[len(e.Errors)-1])
+	}
+	b.groups = append(b.groups, &stepGroup{nextGroup, []*stepLog{n}})
+}

@@ -1,0 +1,108 @@
+package workflows
+
+import (
+	"strconv"
+
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/httpapi/messages"
+)
+
+// runPage is a page of runs.
+type runPage struct {
+	Cursor string    `json:"cursor,omitempty"`
+	Runs   []*runLog `json:"runs"`
+}
+
+// logs answers a page of runs with their steps, the newest first.
+func (q *request) logs() (*runPage, error) {
+	s, _, err := q.choose(runNames, maxRuns)
+	if err != nil {
+		return nil, err
+	}
+	page := &runPage{Runs: []*runLog{}}
+	size := 0
+	cursor, err := q.eachRun(s, func(v *fsm.View, r *flow.Run) bool {
+		if size >= maxPageBytes && len(page.Runs) > 0 {
+			return false
+		}
+		size += runSize(v.Flows(), r, s.trim)
+		page.Runs = append(page.Runs, renderRun(v.Flows(), r, v.Now(), s.trim))
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	page.Cursor = cursor
+	return page, nil
+}
+
+// runSize is about how much a run adds to a page, in bytes.
+func runSize(store *flow.Store, r *flow.Run, trim int) (n int) {
+	size := func(body int) int {
+		if trim >= 0 {
+			return min(body, trim)
+		}
+		return body
+	}
+	store.Log(r.No, func(_ uint32, e *flow.Entry) bool {
+		n += 512 + size(len(e.Body))
+		if e.Answer != nil {
+			n += size(e.Answer.BodySize())
+		}
+		for i := range e.Errors {
+			n += size(e.Errors[i].BodySize())
+		}
+		return true
+	})
+	return n + size(len(r.Result))
+}
+
+// eachRun visits a page of the runs that s chooses and gives the cursor of the next page,
+// empty after the last. visit says false for a run that has no place any more. One read
+// looks at a bounded number of runs, so that a page may take several.
+func (q *request) eachRun(s *choice, visit func(*fsm.View, *flow.Run) bool) (string, error) {
+	after, err := readCursor(s.cursor)
+	if err != nil || s.none {
+		return "", err
+	}
+	seen, more := 0, true
+	for more && seen < s.limit {
+		full := false
+		err := q.view(func(v *fsm.View) {
+			var list []*flow.Run
+			before := after
+			list, after, more = v.Flows().Runs(&s.filter.Filter, flow.Page{After: after, Limit: s.limit - seen})
+			for _, r := range list {
+				if full = !visit(v, r); full {
+					after = before
+					return
+				}
+				before = r.No
+				seen++
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+		if full {
+			more = true
+			break
+		}
+	}
+	if !more {
+		return "", nil
+	}
+	return strconv.FormatUint(after, 36), nil
+}
+
+func readCursor(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 36, 64)
+	if err != nil {
+		return 0, messages.Invalid("invalid cursor %q", text)
+	}
+	return n, nil
+}

@@ -1,0 +1,114 @@
+package workflows
+
+import (
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+)
+
+// runLog is a run as logs show it.
+type runLog struct {
+	WorkflowRunID          string       `json:"workflowRunId"`
+	WorkflowURL            string       `json:"workflowUrl"`
+	WorkflowState          string       `json:"workflowState"`
+	WorkflowRunCreatedAt   int64        `json:"workflowRunCreatedAt"`
+	WorkflowRunCompletedAt int64        `json:"workflowRunCompletedAt,omitempty"`
+	WorkflowRunCallerIP    string       `json:"workflowRunCallerIp,omitempty"`
+	WorkflowRunResponse    *string      `json:"workflowRunResponse,omitempty"`
+	Invoker                *invokerLog  `json:"invoker,omitempty"`
+	FailureFunction        *failureLog  `json:"failureFunction,omitempty"`
+	DlqID                  string       `json:"dlqId,omitempty"`
+	Label                  string       `json:"label,omitempty"`
+	Labels                 []string     `json:"labels,omitempty"`
+	FlowControlKey         string       `json:"flowControlKey,omitempty"`
+	Steps                  []*stepGroup `json:"steps"`
+}
+
+// invokerLog is the run that waits for this one.
+type invokerLog struct {
+	WorkflowRunID        string `json:"workflowRunId"`
+	WorkflowURL          string `json:"workflowUrl"`
+	WorkflowRunCreatedAt int64  `json:"workflowRunCreatedAt"`
+}
+
+// failureLog is the call of the failure function or failure URL, and what it was about.
+type failureLog struct {
+	MessageID        string              `json:"messageId"`
+	URL              string              `json:"url"`
+	State            string              `json:"state"`
+	FailHeaders      map[string][]string `json:"failHeaders,omitempty"`
+	FailStatus       int                 `json:"failStatus"`
+	FailResponse     string              `json:"failResponse"`
+	DlqID            string              `json:"dlqId,omitempty"`
+	ResponseBody     *string             `json:"responseBody,omitempty"`
+	ResponseHeaders  map[string][]string `json:"responseHeaders,omitempty"`
+	ResponseStatus   int                 `json:"responseStatus,omitempty"`
+	Errors           []stepError         `json:"errors,omitempty"`
+	MaxRetries       int                 `json:"maxRetries"`
+	NextDeliveryTime int64               `json:"nextDeliveryTime,omitempty"`
+}
+
+// renderRun gives a run with its log as it is at now.
+func renderRun(store *flow.Store, run *flow.Run, now int64, trim int) *runLog {
+	show := shown{run.Redact, trim}
+	n := &runLog{
+		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
+		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
+		Label: firstOf(run.Labels), Labels: run.Labels, Steps: buildGroups(store, run, now, show),
+		FailureFunction: renderFailure(store, run, show),
+	}
+	if run.HasResult {
+		text := show.text(run.Result)
+		n.WorkflowRunResponse = &text
+	}
+	if run.Flow != nil {
+		n.FlowControlKey = run.Flow.Key
+	}
+	if v := run.Invoker; v != nil {
+		n.Invoker = &invokerLog{v.RunID, v.URL, v.Created}
+	}
+	return n
+}
+
+// deadID is the id of the run's dead letter, empty if it has none.
+func deadID(run *flow.Run) string {
+	if run.Dead == (queue.Stamp{}) {
+		return ""
+	}
+	return run.Dead.String()
+}
+
+// renderFailure is nil if nothing was called, or if there was nothing to call
+// (workflows.md 11.3).
+func renderFailure(store *flow.Store, run *flow.Run, show shown) *failureLog {
+	c, to := run.Callback, failureCallback(store, run)
+	if c == nil || c.NotFound || to == nil {
+		return nil
+	}
+	n := &failureLog{
+		MessageID: c.Message.String(), URL: to.URL, State: c.State.String(), DlqID: deadID(run),
+		Errors: show.errors(c.Errors), MaxRetries: c.Retries,
+	}
+	if c.State == flow.CallbackInProgress {
+		n.NextDeliveryTime = c.Next
+	}
+	if f := run.Fault; f != nil {
+		n.FailStatus, n.FailHeaders, n.FailResponse = f.Response.Status, answerHeader(f.Response.Header), show.answer(f.Response.Body)
+	}
+	if p := c.Response; p != nil {
+		body := show.answer(p.Body)
+		n.ResponseStatus, n.ResponseHeaders, n.ResponseBody = p.Status, answerHeader(p.Header), &body
+	}
+	return n
+}
+
+// failureCallback is where the failure of a run is told: what the run says, or, of SDKs
+// that say it with every message, the message that failed; nil for nowhere.
+func failureCallback(store *flow.Store, run *flow.Run) *queue.Callback {
+	if run.Failure != nil || run.Fault == nil {
+		return run.Failure
+	}
+	if e, ok := store.Entry(run.No, run.Fault.Entry); ok && e.Own != nil {
+		return e.Own.Failure
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package spectest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// logs are the claims about the list of runs: the specification's section 8.
+var logs = []claim{
+	{"WS-8.1", func(t *testing.T, w *world) { // runs with cursors, ten a page, no cursor at the end
+		label := "pages-" + w.id()
+		for range 12 {
+			w.start("m/ok", "", map[string]string{"upstash-label": label})
+		}
+		list := func(query string) value {
+			return w.ask(200, "GET", "/v2/workflows/logs?label="+label+query, nil, "")
+		}
+		for _, count := range []string{"", "&count=10", "&count=500"} {
+			w.true(list(count).at("runs").len() == 10, "%q: %d runs", count, list(count).at("runs").len())
+		}
+		seen := map[string]bool{}
+		cursor, pages := "", 0
+		for {
+			page := list("&count=5" + cursor)
+			pages++
+			for i := range page.at("runs").len() {
+				seen[page.at("runs", i, "workflowRunId").String()] = true
+			}
+			if page.at("cursor").v == nil {
+				break
+			}
+			cursor = "&cursor=" + url.QueryEscape(page.at("cursor").String())
+		}
+		w.true(len(seen) == 12 && pages == 3, "%d runs in %d pages", len(seen), pages)
+		w.ask(400, "GET", "/v2/workflows/logs?cursor=!", nil, "")
+		w.ask(400, "GET", "/v2/workflows/logs?count=x", nil, "")
+	}},
+	{"WS-8.2", func(t *testing.T, w *world) { // every filter
+		label := "filter-" + w.id()
+		id := w.start("m/ok?q=1", "", map[string]string{"upstash-label": "other," + label, "upstash-flow-control-key": label, "upstash-flow-control-value": "parallelism=1"})
+		first := w.delivery(id, 1)
+		other := w.start("m/ok", "", map[string]string{"upstash-label": label})
+		w.end(other, "1")
+		l := w.log(id)
+		created := l.at("workflowRunCreatedAt").String()
+		host := strings.TrimPrefix(w.app.URL, "http://")
+		both := map[string]bool{"label=" + label: true, "label=" + label + ",none": true, "label=" + label + "&host=" + host: true, "label=" + label + "&path=/m/ok": true,
+			"label=" + label + "&callerIp=127.0.0.1": true, "label=" + label + "&fromDate=" + created: true, "workflowRunId=" + id + "," + other: true,
+			"workflowRuns=" + id + "@" + created + "," + other + "@" + w.log(other).at("workflowRunCreatedAt").String(): true}
+		for _, query := range []string{
+			"workflowRunId=" + id, "workflowRunId=" + id + "&workflowCreatedAt=" + created, "workflowUrl=" + url.QueryEscape(w.url("m/ok?q=1")) + "&label=" + label,
+			"label=" + label + "&state=RUN_STARTED", "label=" + label + "&toDate=" + created, "flowControlKey=" + label, "messageId=" + first.header.Get("Upstash-Message-Id"),
+			"workflowRuns=" + id + "@" + created, "label=" + label + "&state=run_started",
+		} {
+			got := w.ask(200, "GET", "/v2/workflows/logs?"+query, nil, "").at("runs")
+			w.true(got.len() == 1 && got.at(0, "workflowRunId").String() == id || query[:9] == "label="+label[:3] && got.len() == 2, "%s: %d runs", query, got.len())
+		}
+		for query := range both { // unordered: each is asked alone
+			w.true(w.ask(200, "GET", "/v2/workflows/logs?"+query, nil, "").at("runs").len() == 2, "%s", query)
+		}
+		for _, query := range []string{
+			"workflowRunId=none", "workflowRunId=" + id[:20], "label=none", "label=" + label + "&state=RUN_FAILED", "label=" + label + "&fromDate=9000000000000", "label=" + label + "&toDate=1",
+			"messageId=none", "workflowRuns=" + id + "@1", "label=" + label + "&host=none", "label=" + label + "&path=/", "label=" + label + "&callerIp=1.1.1.1", "workflowRunId=",
+			"workflowRunId=" + id + "&workflowCreatedAt=1",
+		} {
+			w.is(query, w.ask(200, "GET", "/v2/workflows/logs?"+query, nil, "").at("runs"), "[]")
+		}
+		for _, query := range []string{"lable=x", "state=x", "fromDate=x", "workflowRuns=x", "trimBody=x"} {
+			w.ask(400, "GET", "/v2/workflows/logs?"+query, nil, "")
+		}
+	}},
+	{"WS-8.3", func(t *testing.T, w *world) { // runs that share an id are told apart by their creation
+		id, l := w.fail("bad", "", nil)
+		w.ask(200, "POST", "/v2/workflows/dlq/restart/"+l.at("dlqId").String(), map[string]string{"Upstash-Workflow-RunId": id + "x"}, "")
+		w.is("one run", w.ask(200, "GET", "/v2/workflows/logs?workflowRunId="+id, nil, "").at("runs").count(), "1")
+	}},
+	{"WP-14.1", func(t *testing.T, w *world) { // the same list by the client's path, and single events
+		id := w.start("flows/three", "x", nil)
+		w.state(id, "RUN_SUCCESS")
+		_, one := w.try("GET", "/v2/workflows/events?groupBy=workflowRunId&workflowRunId="+id, nil, "")
+		_, two := w.try("GET", "/v2/workflows/logs?workflowRunId="+id, nil, "")
+		w.true(one == two, "%s\n%s", one, two)
+		events := w.ask(200, "GET", "/v2/workflows/events?workflowRunId="+id, nil, "").at("events")
+		var states []string
+		for i := range events.len() {
+			states = append(states, events.at(i, "state").String())
+			w.is("run", events.at(i, "workflowRunId"), id)
+		}
+		w.true(strings.Join(states, " ") == "RUN_SUCCESS STEP_SUCCESS STEP_SUCCESS STEP_SUCCESS STEP_SUCCESS RUN_STARTED", "%v", states)
+		w.is("stepInfo", events.at(1, "stepInfo", "stepName"), "three")
+		only := w.ask(200, "GET", "/v2/workflows/events?state=STEP_SUCCESS&count=3&workflowRunId="+id, nil, "")
+		rest := w.ask(200, "GET", "/v2/workflows/events?state=STEP_SUCCESS&count=3&workflowRunId="+id+"&cursor="+only.at("cursor").String(), nil, "")
+		w.true(only.at("events").len() == 3 && rest.at("events").len() == 1 && rest.at("cursor").v == nil, "%v %v", only, rest)
+		w.ask(400, "GET", "/v2/workflows/events?state=x", nil, "")
+		w.ask(400, "GET", "/v2/workflows/events?cursor=x", nil, "")
+		w.ask(405, "POST", "/v2/workflows/events", nil, "")
+	}},
+	{"WP-14.2", func(t *testing.T, w *world) { // the fields of a run
+		id := w.start("flows/parent", "{}", map[string]string{"upstash-label": "a,b"})
+		l := w.state(id, "RUN_SUCCESS")
+		w.is("workflowUrl", l.at("workflowUrl"), w.url("flows/parent"))
+		w.is("label", l.at("label"), "a")
+		w.is("labels", l.at("labels"), `["a","b"]`)
+		w.is("workflowRunCallerIp", l.at("workflowRunCallerIp"), "127.0.0.1")
+		w.true(l.at("workflowRunCompletedAt").int() >= l.at("workflowRunCreatedAt").int(), "%v", l)
+		invoke := l.at("steps", 1, "steps", 0)
+		child := w.log(invoke.at("invokedWorkflowRunId").String())
+		w.is("the child's result", child.at("workflowRunResponse"), `"1"`)
+		w.is("invoker", child.at("invoker", "workflowRunId"), id)
+		w.is("invoker", child.at("invoker", "workflowUrl"), w.url("flows/parent"))
+		w.is("invoker", child.at("invoker", "workflowRunCreatedAt"), l.at("workflowRunCreatedAt").String())
+		w.is("invokedWorkflowUrl", invoke.at("invokedWorkflowUrl"), w.url("flows/child"))
+		w.is("invokedWorkflowCreatedAt", invoke.at("invokedWorkflowCreatedAt"), child.at("workflowRunCreatedAt").String())
+		w.is("invokedWorkflowRunBody", invoke.at("invokedWorkflowRunBody"), `{"n":1}`)
+		w.true(invoke.at("invokedWorkflowRunHeaders").v != nil, "%v", invoke)
+	}},
+	{"WP-14.3", func(t *testing.T, w *world) { // the type of the last group while somebody else has to finish
+		id := w.start("m/ok", "", nil)
+		w.delivery(id, 1)
+		w.submit(id, "m/ok", run(1))
+		w.delivery(id, 2)
+		w.waits(id, "m/ok", "last-"+id, "1h", 2)
+		groups := w.log(id).at("steps")
+		w.is("groups", groups.count(), "3")
+		last := groups.at(-1)
+		w.is("steps", last.at("steps").count(), "1")
+		for name, want := range map[string]string{"stepType": "Wait", "state": "STEP_PROGRESS", "stepId": "2", "waitEventId": "last-" + id, "waitTimeoutDuration": "1h", "waitTimeout": "false"} {
+			w.is(name, last.at("steps", 0, name), want)
+		}
+		w.true(time.Until(time.UnixMilli(last.at("steps", 0, "waitTimeoutDeadline").int())) > 59*time.Minute, "%v", last)
+	}},
+	{"WP-X.1", func(t *testing.T, w *world) { // a run explains itself, whatever it waits for
+		explain := func(id string) value { return w.ask(200, "GET", "/v2/workflows/runs/"+id+"/explain", nil, "") }
+		id := w.start("m/bad", "", map[string]string{"upstash-retry-delay": "60000"})
+		var x value
+		w.until("the first failure", func() bool { x = explain(id); return x.at("reason").String() == "retrying" })
+		w.is("lastAttempt", x.at("lastAttempt", "status"), "500")
+		w.is("step", x.at("step", "state"), "STEP_RETRY")
+		w.is("attempts", x.at("attempts"), "2")
+		w.is("allowed", x.at("allowed"), "4")
+		w.true(time.Until(time.UnixMilli(x.at("next").int())) > 30*time.Second, "next: %v", x)
+		w.true(strings.HasPrefix(x.at("text").String(), "attempt 1 of 4 failed with status 500; the next try comes at "), "%v", x.at("text"))
+		w.true(strings.Contains(x.at("curl").String(), "'"+w.url("m/bad")+"'") && strings.Contains(x.at("curl").String(), "'Upstash-Workflow-Runid: "+id+"'"), "%v", x.at("curl"))
+		w.is("delivery", x.at("delivery", "reason"), "backoff")
+
+		id = w.start("m/ok", "", nil)
+		w.delivery(id, 1)
+		w.until("it is abandoned", func() bool { x = explain(id); return x.at("reason").String() == "abandoned" })
+		w.is("mismatch", x.at("mismatches", 0, "code"), "no-submission")
+		w.waits(id, "m/ok", "x-"+id, "1h", 1)
+		x = explain(id)
+		w.is("reason", x.at("reason"), "event")
+		w.is("eventId", x.at("awaits", 0, "eventId"), "x-"+id)
+		w.true(strings.Contains(x.at("awaits", 0, "curl").String(), "/v2/notify/x-"+id), "%v", x.at("awaits"))
+
+		id, _ = w.fail("plain", "", nil)
+		x = explain(id)
+		w.is("reason", x.at("reason"), "failed")
+		w.is("mismatch", x.at("mismatches", 0, "code"), "not-a-workflow")
+		w.ask(404, "GET", "/v2/workflows/runs/none/explain", nil, "")
+		w.ask(405, "POST", "/v2/workflows/runs/"+id+"/explain", nil, "")
+	}},
+}
+
+// stepFields are the claims about what steps of a log tell, by type.
+var stepFields = []claim{
+	{"WS-ST.1", func(t *testing.T, w *world) { // every step
+		id := w.start("m/ok", "the payload", map[string]string{"upstash-forward-x-mine": "yes", "upstash-retries": "2"})
+		w.delivery(id, 1)
+		made := w.submit(id, "m/ok", run(1))
+		l := w.log(id)
+		first, second := l.at("steps", 0, "steps", 0), l.at("steps", 1, "steps", 0)
+		for name, want := range map[string]string{"stepType": "Initial", "stepName": "init", "stepId": "", "out": "the payload", "state": "STEP_SUCCESS", "callType": "step", "concurrent": "1", "retries": "2", "retryDelay": "20"} {
+			w.is(name, first.at(name), want)
+		}
+		w.is("headers", first.at("headers", "X-Mine", 0), "yes")
+		for name, want := range map[string]string{"stepType": "Run", "stepName": "s1", "stepId": "1", "out": `"out 1"`, "state": "STEP_SUCCESS", "callType": "step", "concurrent": "1", "messageId": made.at("messageId").String()} {
+			w.is(name, second.at(name), want)
+		}
+		w.true(second.at("createdAt").int() >= first.at("createdAt").int() && first.at("createdAt").int() > 1e12, "%v", l)
+	}},
+	{"WS-ST.2", func(t *testing.T, w *world) { // SleepFor in milliseconds
+		id := w.start("m/ok", "", nil)
+		w.delivery(id, 1)
+		for text, want := range map[string]string{`2`: "2000", `"1d10h30m"`: "124200000", `"2s"`: "2000"} {
+			one := w.start("m/ok", "", nil)
+			w.delivery(one, 1)
+			h := w.stepHeaders(one, "m/ok")
+			h["upstash-delay"] = "1h"
+			w.batch(200, w.url("m/ok"), h, `{"stepId":1,"stepName":"nap","stepType":"SleepFor","sleepFor":`+text+`,"concurrent":1}`)
+			w.is(text, w.log(one).at("steps", 1, "steps", 0, "sleepFor"), want)
+			w.is("state", w.log(one).at("steps", 1, "steps", 0, "state"), "STEP_PROGRESS")
+		}
+	}},
+	{"WS-ST.3", func(t *testing.T, w *world) { // SleepUntil in milliseconds
+		id := w.start("m/ok", "", nil)
+		w.delivery(id, 1)
+		at := time.Now().Add(time.Hour).Unix()
+		h := w.stepHeaders(id, "m/ok")
+		h["upstash-not-before"] = fmt.Sprint(at)
+		w.batch(200, w.url("m/ok"), h, fmt.Sprintf(`{"stepId":1,"stepName":"nap","stepType":"SleepUntil","sleepUntil":%d.25,"concurrent":1}`, at))
+		w.is("sleepUntil", w.log(id).at("steps", 1, "steps", 0, "sleepUntil"), fmt.Sprint(at*1000+250))
+	}},
+	{"WS-ST.4", func(t *testing.T, w *world) { // Wait: event, timeout, deadline, and whether it timed out
+		id := w.start("m/ok", "", nil)
+		w.delivery(id, 1)
+		w.waits(id, "m/ok", "st-"+id, "120s", 1)
+		w.ask(200, "POST", "/v2/notify/st-"+id, nil, "x")
+		step := w.log(id).at("steps", 1, "steps", 0)
+		for name, want := range map[string]string{"waitEventId": "st-" + id, "waitTimeoutDuration": "120s", "waitTimeout": "false", "state": "STEP_SUCCESS", "stepType": "Wait"} {
+			w.is(name, step.at(name), want)
+		}
+	}},
+	{"WS-ST.5", func(t *testing.T, w *world) { // Call: what was asked, and what was answered
+		id := w.start("flows/call", "echo", nil)
+		step := w.state(id, "RUN_SUCCESS").at("steps", 1, "steps", 0)
+		for name, want := range map[string]string{"stepType": "Call", "callUrl": w.url("out/echo"), "callMethod": "PUT", "callBody": "a body", "callResponseStatus": "200", "callResponseBody": "third party", "state": "STEP_SUCCESS"} {
+			w.is(name, step.at(name), want)
+		}
+		w.is("callResponseHeaders", step.at("callResponseHeaders", "X-Third", 0), "yes")
+	}},
+	{"WS-ST.6", func(t *testing.T, w *world) { // the time of the next try, only while it retries
+		id := w.start("m/bad", "", map[string]string{"upstash-retry-delay": "60000"})
+		var next value
+		w.until("a retry", func() bool {
+			next = w.log(id).at("steps", -1, "steps", 0)
+			return next.at("state").String() == "STEP_RETRY"
+		})
+		w.true(time.Until(time.UnixMilli(next.at("nextDeliveryTime").int())) > 30*time.Second, "%v", next)
+		w.is("stepName", next.at("stepName"), "the bad step")
+		w.is("errors", next.at("errors", 0, "status"), "500")
+		w.true(next.at("errors", 0, "time").int() > 1e12 && strings.Contains(next.at("errors", 0, "body").String(), "it is bad"), "%v", next)
+		done, l := w.fail("bad", "", nil)
+		w.true(l.at("steps", -1, "steps", 0, "nextDeliveryTime").v == nil, "%s: %v", done, l)
+	}},
+	{"WS-ST.7", func(t *testing.T, w *world) { // trimBody
+		id := w.start("m/ok", "the payload", nil)
+		w.is("trimmed", w.ask(200, "GET", "/v2/workflows/logs?trimBody=3&workflowRunId="+id, nil, "").at("runs", 0, "steps", 0, "steps", 0, "out"), "the")
+		w.is("whole", w.ask(200, "GET", "/v2/workflows/logs?trimBody=-1&workflowRunId="+id, nil, "").at("runs", 0, "steps", 0, "steps", 0, "out"), "the payload")
+	}},
+}
+
+// states are the claims about states and groups.
+var states = []claim{
+	{"WS-R.1", func(t *testing.T, w *world) { // RUN_STARTED, RUN_SUCCESS, RUN_CANCELED
+		id := w.start("m/ok", "", nil)
+		w.is("state", w.log(id).at("workflowState"), "RUN_STARTED")
+		w.true(w.log(id).at("workflowRunCompletedAt").v == nil, "completed")
+		w.end(id, `{"a":1}`)
+		w.is("state", w.log(id).at("workflowState"), "RUN_SUCCESS")
+		w.is("result", w.log(id).at("workflowRunResponse"), `{"a":1}`)
+		other := w.start("m/ok", "", nil)
+		w.is("cancelled", w.ask(200, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "1")
+		w.is("state", w.log(other).at("workflowState"), "RUN_CANCELED")
+		w.is("again", w.ask(200, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "0")
+		w.end(other, "1")
+		w.is("final", w.log(other).at("workflowState"), "RUN_CANCELED")
+	}},
+	{"WS-R.2", func(t *testing.T, w *world) { // RUN_FAILED after all retries, and in the DLQ
+		id, l := w.fail("bad", "", map[string]string{"upstash-retries": "2"})
+		w.true(l.at("dlqId").v != nil, "%v", l)
+		w.true(len(w.deliveries(id)) >= 3, "%d deliveries", len(w.deliveries(id)))
+		for n, d := range w.deliveries(id)[:3] {
+			w.true(d.header.Get("Upstash-Retried") == fmt.Sprint(n), "attempt %d: Retried %s", n, d.header.Get("Upstash-Retried"))
+		}
+	}},
+	{"WS-G.1", func(t *testing.T, w *world) { // sequential, parallel and next
+		id := w.start("m/slow", "", nil)
+		l := w.log(id)
+		w.is("init", l.at("steps", 0, "type"), "sequential")
+		w.is("next", l.at("steps", -1, "type"), "next")
+		w.is("next", l.at("steps", -1, "steps", 0, "state"), "STEP_PROGRESS")
+		plan := func(n int) string {
+			return fmt.Sprintf(`{"stepId":0,"stepName":"p%d","stepType":"Run","concurrent":2,"targetStep":%d}`, n, n)
+		}
+		for n := 1; n <= 2; n++ {
+			w.submit(id, "m/slow", plan(n))
+		}
+		w.submit(id, "m/slow", `{"stepId":2,"stepName":"p2","stepType":"Run","out":"2","concurrent":2}`)
+		block := w.log(id).at("steps", 1)
+		w.is("type", block.at("type"), "parallel")
+		w.is("branches", block.at("steps").count(), "2")
+		w.is("planned", block.at("steps", 0, "state"), "STEP_PROGRESS")
+		w.true(block.at("steps", 0, "out").v == nil, "%v", block)
+		w.is("done", block.at("steps", 1, "state"), "STEP_SUCCESS")
+		w.is("out", block.at("steps", 1, "out"), "2")
+		w.ask(200, "DELETE", "/v2/workflows/runs/"+id, nil, "")
+		w.is("cancelled", w.log(id).at("steps", 1, "steps", 0, "state"), "STEP_CANCELED")
+	}},
+	{"WS-G.2", func(t *testing.T, w *world) { // parallel steps of three types, each once
+		id := w.start("flows/parallel", "{}", nil)
+		l := w.state(id, "RUN_SUCCESS")
+		block := l.at("steps", 1)
+		var all []string
+		for i := range block.at("steps").len() {
+			s := block.at("steps", i)
+			all = append(all, fmt.Sprintf("%v%v%v%v", s.at("stepType"), s.at("stepId"), s.at("state"), s.at("concurrent")))
+		}
+		w.true(strings.Join(all, " ") == "Run1STEP_SUCCESS3 Call2STEP_SUCCESS3 SleepFor3STEP_SUCCESS3", "%v", all)
+		w.is("the call's answer after a retry", block.at("steps", 1, "callResponseStatus"), "200")
+		w.true(w.times(id+"/left") == 1, "left ran %d times", w.times(id+"/left"))
+	}},
+	{"WS-G.3", func(t *testing.T, w *world) { // STEP_FAILED, and its errors
+		_, l := w.fail("final", "", nil)
+		next := l.at("steps", -1)
+		w.is("type", next.at("type"), "next")
+		w.is("state", next.at("steps", 0, "state"), "STEP_FAILED")
+		w.is("status", next.at("steps", 0, "errors", 0, "status"), "489")
+	}},
+	{"WS-G.4", func(t *testing.T, w *world) { // a failure of a third party is a result
+		id := w.start("flows/call", "never/"+w.id(), nil)
+		step := w.state(id, "RUN_SUCCESS").at("steps", 1, "steps", 0)
+		w.is("status", step.at("callResponseStatus"), fmt.Sprint(http.StatusServiceUnavailable))
+	}},
+}

@@ -1,0 +1,208 @@
+package workflows
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+)
+
+// The states of steps in logs.
+const (
+	stepProgress = "STEP_PROGRESS"
+	stepSuccess  = "STEP_SUCCESS"
+	stepRetry    = "STEP_RETRY"
+	stepFailed   = "STEP_FAILED"
+	stepCanceled = "STEP_CANCELED"
+)
+
+// stepLog is a step of a run's log. Members that a type of step doesn't have are left
+// out. Of the names that the specification doesn't show, those are taken that existing
+// clients read.
+type stepLog struct {
+	StepID           uint32              `json:"stepId,omitempty"`
+	StepName         string              `json:"stepName,omitempty"`
+	StepType         string              `json:"stepType,omitempty"`
+	CallType         string              `json:"callType,omitempty"`
+	MessageID        string              `json:"messageId,omitempty"`
+	Out              *string             `json:"out,omitempty"`
+	Concurrent       uint32              `json:"concurrent,omitempty"`
+	TargetStep       uint32              `json:"targetStep,omitempty"`
+	State            string              `json:"state"`
+	CreatedAt        int64               `json:"createdAt,omitempty"`
+	Headers          map[string][]string `json:"headers,omitempty"`
+	Retries          int                 `json:"retries"`
+	RetryDelay       string              `json:"retryDelay,omitempty"`
+	NextDeliveryTime int64               `json:"nextDeliveryTime,omitempty"`
+
+	SleepFor   int64 `json:"sleepFor,omitempty"`
+	SleepUntil int64 `json:"sleepUntil,omitempty"`
+
+	WaitEventID         string `json:"waitEventId,omitempty"`
+	WaitTimeoutDuration string `json:"waitTimeoutDuration,omitempty"`
+	WaitTimeoutDeadline int64  `json:"waitTimeoutDeadline,omitempty"`
+	WaitTimeout         *bool  `json:"waitTimeout,omitempty"`
+
+	CallURL             string              `json:"callUrl,omitempty"`
+	CallMethod          string              `json:"callMethod,omitempty"`
+	CallHeaders         map[string][]string `json:"callHeaders,omitempty"`
+	CallBody            *string             `json:"callBody,omitempty"`
+	CallResponseStatus  int                 `json:"callResponseStatus,omitempty"`
+	CallResponseHeaders map[string][]string `json:"callResponseHeaders,omitempty"`
+	CallResponseBody    *string             `json:"callResponseBody,omitempty"`
+
+	InvokedWorkflowRunID      string              `json:"invokedWorkflowRunId,omitempty"`
+	InvokedWorkflowURL        string              `json:"invokedWorkflowUrl,omitempty"`
+	InvokedWorkflowCreatedAt  int64               `json:"invokedWorkflowCreatedAt,omitempty"`
+	InvokedWorkflowRunBody    *string             `json:"invokedWorkflowRunBody,omitempty"`
+	InvokedWorkflowRunHeaders map[string][]string `json:"invokedWorkflowRunHeaders,omitempty"`
+
+	Errors []stepError `json:"errors,omitempty"`
+}
+
+// stepBody is what the JSON of a step says beside what the state machine knows of it.
+type stepBody struct {
+	Out         json.RawMessage `json:"out"`
+	SleepFor    json.RawMessage `json:"sleepFor"`
+	SleepUntil  float64         `json:"sleepUntil"`
+	WaitEventID string          `json:"waitEventId"`
+	Timeout     json.RawMessage `json:"timeout"`
+	WaitTimeout bool            `json:"waitTimeout"`
+}
+
+// entryStep renders an entry of the log as a step.
+func (b *runBuilder) entryStep(e *flow.Entry) *stepLog {
+	n := &stepLog{
+		StepID: e.Step.ID, StepName: e.Name, StepType: e.Type.String(), CallType: e.Kind.String(), MessageID: e.ID.String(),
+		Concurrent: e.Concurrent, TargetStep: e.Target, State: stepSuccess, CreatedAt: e.Created,
+		Retries: int(e.Retries), RetryDelay: b.run.RetryDelay, Headers: b.headers(e.Own),
+	}
+	if e.Own != nil && e.Own.RetryDelay != "" {
+		n.RetryDelay = e.Own.RetryDelay
+	}
+	if e.Kind == flow.StepEntry {
+		b.readBody(n, e)
+	}
+	return n
+}
+
+// headers are those that the endpoint gets: the run's, and over them those of a message.
+func (b *runBuilder) headers(own *queue.Options) map[string][]string {
+	m := b.header(b.run.Header)
+	if own == nil || len(own.Header) == 0 {
+		return m
+	}
+	if m == nil {
+		m = map[string][]string{}
+	}
+	for name, values := range b.header(own.Header) {
+		m[name] = values
+	}
+	return m
+}
+
+// readBody takes what a step's JSON says. What can't be read is left out: the SDK wrote
+// it, and it is stored as it came.
+func (b *runBuilder) readBody(n *stepLog, e *flow.Entry) {
+	if e.Type == flow.Initial {
+		out := b.text(e.Body)
+		n.Out = &out
+		return
+	}
+	var in stepBody
+	if json.Unmarshal(e.Body, &in) != nil {
+		return
+	}
+	n.Out = b.out(in.Out)
+	switch e.Type {
+	case flow.SleepFor:
+		n.SleepFor = durationText(in.SleepFor)
+	case flow.SleepUntil:
+		n.SleepUntil = int64(math.Round(in.SleepUntil * 1000))
+	case flow.Wait, flow.WaitForWebhook:
+		n.WaitEventID, n.WaitTimeoutDuration, n.WaitTimeout = in.WaitEventID, rawText(in.Timeout), &in.WaitTimeout
+		n.WaitTimeoutDeadline = e.Deadline
+	}
+}
+
+// out is the output of a step: the text that the SDK sent, or the JSON that stood there
+// instead; nil if there was none.
+func (b *runBuilder) out(raw json.RawMessage) *string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	out := b.text([]byte(rawText(raw)))
+	return &out
+}
+
+// rawText is the text of a JSON string, or the JSON of another value.
+func rawText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+var unitMillis = map[byte]float64{'s': 1000, 'm': 60_000, 'h': 3_600_000, 'd': 86_400_000}
+
+// durationText is a sleep in milliseconds: a number of seconds, or groups of a number and
+// a unit; 0 for what is neither.
+func durationText(raw json.RawMessage) int64 {
+	text := strings.TrimSpace(rawText(raw))
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		return int64(math.Round(seconds * 1000))
+	}
+	var ms float64
+	for text != "" {
+		end := strings.IndexAny(text, "smhd")
+		if end < 0 {
+			return 0
+		}
+		n, err := strconv.ParseFloat(text[:end], 64)
+		if err != nil {
+			return 0
+		}
+		ms += n * unitMillis[text[end]]
+		text = text[end+1:]
+	}
+	return int64(math.Round(ms))
+}
+
+// wait adds what is known of a waiter that still waits.
+func (n *stepLog) wait(w *flow.Waiter) {
+	late := false
+	n.WaitEventID, n.WaitTimeoutDuration, n.WaitTimeoutDeadline, n.WaitTimeout = w.EventID, w.TimeoutText, w.Deadline, &late
+}
+
+// call adds a call and, once it is there, its answer.
+func (b *runBuilder) call(n *stepLog, call, answer *flow.Entry) {
+	body := b.text(call.Body)
+	n.CallURL, n.CallMethod, n.CallBody = call.URL, "POST", &body
+	if call.Own != nil {
+		n.CallHeaders = b.header(call.Own.Header)
+		if call.Own.Method != "" {
+			n.CallMethod = call.Own.Method
+		}
+	}
+	if answer == nil || answer.Answer == nil {
+		return
+	}
+	a := answer.Answer
+	text := b.text(a.Body)
+	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, answerHeader(a.Header), &text
+}
+
+// invoked adds the run that a step has invoked.
+func (b *runBuilder) invoked(n *stepLog, child *flow.Run) {
+	s := shown{child.Redact, b.trim}
+	n.InvokedWorkflowRunID, n.InvokedWorkflowURL, n.InvokedWorkflowCreatedAt = child.ID, child.URL, child.Created
+	n.InvokedWorkflowRunHeaders = s.header(child.Header)
+	if e, ok := b.store.Entry(child.No, 0); ok {
+		body := s.text(e.Body)
+		n.InvokedWorkflowRunBody = &body
+	}
+}
