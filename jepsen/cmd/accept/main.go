@@ -63,9 +63,11 @@ var lines = map[string]line{
 	"messages.7":  {"64 publications of one id at once, also while a leader is killed", onceOnly},
 	"messages.8":  {"10,000 transactions that count and publish, with leaders killed", outbox},
 	"workflows.1": {"the published client of workflows, the newest and an old release, unmodified, on three nodes", workflowClients},
+	"workflows.2": {"every rule of the specification about workflows, on any of three nodes", longTests("./httpapi/workflows/spectest", "Test.*")},
 	"workflows.3": {"200 runs of 10 steps of mixed types, a tenth of the calls fails, the leader killed every 5 s", mixedRuns},
 	"workflows.4": {"1,000 waiters: notify, timeout and cancel at the same moment", waitRace},
 	"workflows.5": {"resume: finished steps, two at once, 120 in bulk", revivedRuns},
+	"workflows.7": {"workflows of three empty steps: 64 at once, one at a time", workflowSpeed},
 	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
 

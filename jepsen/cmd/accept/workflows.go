@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"trireme/jepsen/runs"
@@ -52,6 +53,20 @@ func outages(ctx context.Context, s *session) error {
 	}
 	back := durations(rounds, func(r runs.OutageResult) time.Duration { return r.Back })
 	s.printf("%d outages, %d runs: all ended right; ready again p50 %v, max %v", len(rounds), 5*len(rounds), middle(back), last(back))
+	return nil
+}
+
+// workflowSpeed is our side of workflows.7, of which the rows 14 and 15 of the benchmarks are to
+// be the other: 64 at once, and one at a time.
+func workflowSpeed(ctx context.Context, s *session) error {
+	for _, atOnce := range []int{64, 1} {
+		_, err := mailed(ctx, s, fmt.Sprintf("%d at once", atOnce), 7, func(i int) (runs.SpeedResult, error) {
+			return runs.Speed{Cluster: s.cluster, Label: fmt.Sprintf("%s-%d", s.label(i), atOnce), Runs: max(10*atOnce, 100), AtOnce: atOnce}.Run(ctx)
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
