@@ -133,7 +133,7 @@ func (p *Parser) CheckURL(text string) error { return p.checkURL(text) }
 
 // ParseDelay reads 30s, 1d10h30m, or seconds, which may have a fraction; the value is in milliseconds.
 func ParseDelay(text string) (ms int64, ok bool) {
-	if ms, ok = parseDuration(text); ok {
+	if ms, ok = queue.ParseDuration(text); ok {
 		return ms, true
 	}
 	ms = takeFraction(fields{"delay": {text}}, "delay", "s")
