@@ -73,7 +73,7 @@ func (s Speed) Run(ctx context.Context) (out SpeedResult, err error) {
 	}
 	defer a.Close()
 	over := &ends{by: map[string]chan struct{}{}}
-	a.Ended = over.ended
+	a.Options.Ended = over.ended
 	took := make([]time.Duration, s.Runs)
 	began := time.Now()
 	err = all(ctx, s.AtOnce, func(ctx context.Context, client int) error {
