@@ -105,7 +105,7 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	if err := in.Done(); err != nil {
 		return err
 	}
-	if r.State >= runStates {
+	if r.State >= runStates || r.Fault == nil && (r.State == Failed || r.Callback != nil) {
 		return errRecord
 	}
 	s.runs.Set(r.No, r)
@@ -137,7 +137,7 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 	if err := in.Done(); err != nil {
 		return err
 	}
-	if e.State >= entryStates || e.Kind >= kinds {
+	if e.State >= entryStates || e.Kind >= kinds || e.Kind == CallEntry && e.Own == nil || e.Kind == AnswerEntry && e.Answer == nil {
 		return errRecord
 	}
 	s.entries.Set(at, e)
