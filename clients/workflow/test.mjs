@@ -406,7 +406,7 @@ describe("workflows", { concurrency: 4 }, () => {
 
   test("large outputs are fetched", async () => {
     const id = await trigger("large", { body: { text: "x".repeat(500_000) } });
-    assert.deepEqual(await result(id), { total: 500_000 + 5 * 300_000, called: 400_000 });
+    assert.deepEqual(await result(id), { total: 500_000 + 5 * 300_000, called: sdk.modern ? 400_000 : 400_002 }); // old releases send a text as JSON
     assert.ok(world.callsOf(id).some((c) => c.headers["content-length"] === "0"), "every delivery was inline");
     for (let i = 0; i < 5; i++) once(id, `large ${i}`);
   });
