@@ -91,6 +91,7 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 			break
 		}
 		s.watch(e, d)
+		e.Database = d.name
 		swept += d.keys.Sweep(e, limit-swept)
 	}
 	e.Watch = nil

@@ -47,6 +47,7 @@ type call struct {
 	plain   bool // every row is a command that never writes
 	found   verdict
 	values  []reply.Value
+	began   time.Time     // running the rows
 	beyond  []reply.Value // what rows beyond the daily limit hear
 	at      fsm.ReadAt
 	looking func(*fsm.View)

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"trireme/fsm"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 	"trireme/httpapi/redis"
+	"trireme/observe/figures"
 	"trireme/quota"
 )
 
@@ -23,6 +25,7 @@ type verdict struct {
 // execute runs the rows and answers. Reads go to a view, everything else through the
 // log; a batch is one call either way.
 func (c *call) execute() {
+	c.began = time.Now()
 	if c.plain = c.plainReads(); !c.plain {
 		c.s.engine.Local(c.judging)
 		if c.found.refusal != nil && c.mode != fsm.Pipeline {
@@ -158,6 +161,7 @@ func (c *call) refuse() {
 func (c *call) discard(refusal reply.Value) {
 	c.uncharge()
 	c.values = append(c.values[:0], refusal)
+	c.report()
 	c.answer(c.values[0])
 }
 
@@ -268,8 +272,14 @@ func (c *call) propose() (fsm.Results, error) {
 	return fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, batch)
 }
 
+// report counts what the rows have replied.
+func (c *call) report() {
+	c.s.figures.In(c.database()).Batch(c.s.table, c.rows, c.values, time.Since(c.began), figures.Caller{})
+}
+
 // answerAll answers what the rows have replied.
 func (c *call) answerAll() {
+	c.report()
 	if c.mode == fsm.Single {
 		c.answer(c.values[0])
 		return

@@ -22,6 +22,7 @@ import (
 	"trireme/httpapi/lane"
 	"trireme/httpapi/messages"
 	"trireme/httpapi/redis"
+	"trireme/observe/figures"
 	"trireme/quota"
 )
 
@@ -73,6 +74,9 @@ type Options struct {
 	Heartbeat time.Duration
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger
+	// Figures counts calls; doors of one node share it. The default is one of the server's
+	// own.
+	Figures *figures.Node
 	// Metrics is the process's registry: the server adds its collectors to it and
 	// serves it at /metrics. The default is a registry of its own.
 	Metrics *prometheus.Registry
@@ -104,6 +108,7 @@ type Server struct {
 	table    *command.Table
 	names    names
 	metrics  *metrics
+	figures  *figures.Node
 	fixed    *gin.Engine
 	messages *messages.API
 	http     *http.Server
@@ -136,6 +141,9 @@ func New(o Options) (*Server, error) {
 		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
 		loopback: o.LoopbackOnly, open: o.OpenMetrics, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
 		bounds: o.Limits, gate: newGate(o.Limits), flight: newFlight(o.Limits.InFlight),
+	}
+	if s.figures = o.Figures; s.figures == nil {
+		s.figures = figures.New(s.table)
 	}
 	if s.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, err

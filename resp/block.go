@@ -20,6 +20,7 @@ func (c *conn) block(row *command.Command, argv [][]byte) bool {
 		return false // it is told in the common way
 	}
 	c.note(row)
+	c.reads(row, argv)
 	if granted, beyond := c.take(1, false); granted == 0 {
 		c.emit(beyond)
 		return true
@@ -29,6 +30,7 @@ func (c *conn) block(row *command.Command, argv [][]byte) bool {
 	c.arrive(w)
 	v := c.await(w, ms)
 	c.emit(v)
+	c.report([][][]byte{w.argv}, []reply.Value{v}, 0) // waiting is not work
 	c.showRows([][][]byte{w.argv}, []reply.Value{v})
 	return true
 }

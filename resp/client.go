@@ -104,8 +104,11 @@ func (c *conn) clientPause(argv [][]byte) {
 		return
 	case len(argv) == 4 && command.EqualFold(argv[3], "WRITE"):
 		writes = true
-	case len(argv) > 4 || (len(argv) == 4 && !command.EqualFold(argv[3], "ALL")):
+	case len(argv) > 4:
 		c.emit(errSyntax)
+		return
+	case len(argv) == 4 && !command.EqualFold(argv[3], "ALL"):
+		c.emit(reply.Error("ERR CLIENT PAUSE mode must be WRITE or ALL"))
 		return
 	}
 	c.s.pause.begin(time.Now().Add(time.Duration(ms)*time.Millisecond), writes)
@@ -123,7 +126,9 @@ func (c *conn) clientUnpause([][]byte) {
 func (c *conn) clientHelp([][]byte) {
 	lines := []string{
 		"CLIENT subcommands. Connections are those of the node that answers:",
+		"CACHING (YES|NO)", "    Whether the reads of the next command are tracked, with OPTIN or OPTOUT.",
 		"GETNAME", "    The name of this connection.",
+		"GETREDIR", "    Which connection is told of changes instead of this one.",
 		"ID", "    The number of this connection.",
 		"INFO", "    What is known of this connection.",
 		"KILL <ip:port>", "    Close the connection from an address.",
@@ -134,6 +139,8 @@ func (c *conn) clientHelp([][]byte) {
 		"REPLY (ON|OFF|SKIP)", "    Whether commands are answered.",
 		"SETINFO (LIB-NAME|LIB-VER) <value>", "    The library that the client uses.",
 		"SETNAME <name>", "    Name this connection.",
+		"TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]", "    Tell of changes of what was read.",
+		"TRACKINGINFO", "    How reads of this connection are tracked.",
 		"UNBLOCK <id> [TIMEOUT|ERROR]", "    End the wait of a connection.",
 		"UNPAUSE", "    End PAUSE.",
 		"HELP", "    These lines.",
@@ -177,7 +184,7 @@ func (c *conn) describe(b []byte, now time.Time) []byte {
 	word("events", "r")
 	word("cmd", c.info.command())
 	word("user", t.user)
-	number("redir", -1)
+	number("redir", t.redirect)
 	number("resp", int64(t.proto))
 	word("lib-name", t.library)
 	word("lib-ver", t.version)
@@ -189,7 +196,7 @@ func (c *conn) flags(t *told) (letters string) {
 	for _, f := range []struct {
 		set    bool
 		letter string
-	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil, "b"}, {c.info.killed.Load(), "c"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
+	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil, "b"}, {c.info.killed.Load(), "c"}, {t.tracks, "t"}, {t.broken, "R"}, {t.broad, "B"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
 		if f.set {
 			letters += f.letter
 		}

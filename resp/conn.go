@@ -41,8 +41,10 @@ type conn struct {
 
 	segment segment
 	tx      transaction
-	feed    *feed // of messages; nil without
-	spy     *spy  // of executed commands; nil without
+	feed    *feed    // of messages; nil without
+	tracked *tracked // by CLIENT TRACKING; nil without
+	caching caching  // of the next command
+	spy     *spy     // of executed commands; nil without
 
 	closing sync.Once
 }
@@ -96,6 +98,7 @@ func (c *conn) round() error {
 		if errors.Is(err, protocol.ErrIncomplete) {
 			return nil
 		}
+		c.s.traffic.in.Add(int64(size))
 		if c.in.at += size; err != nil {
 			return err
 		}
@@ -143,13 +146,23 @@ func (c *conn) emit(v reply.Value) {
 // kept bounds the buffer of replies that an idle connection holds on to.
 const kept = 64 << 10
 
-// flush sends what was answered, and waits while the client takes too little.
+// flush sends what was answered, and what has changed since of what was read, and waits
+// while the client takes too little.
 func (c *conn) flush() error {
+	err := c.flushReplies()
+	if c.tracked != nil && err == nil {
+		c.s.tracker.settle(c.tracked)
+	}
+	return err
+}
+
+func (c *conn) flushReplies() error {
 	if len(c.replies) == 0 {
 		return nil
 	}
 	err := c.out.send(c.replies)
 	c.s.metrics.sent.Add(float64(len(c.replies)))
+	c.s.traffic.out.Add(int64(len(c.replies)))
 	if c.replies = c.replies[:0]; cap(c.replies) > kept {
 		c.replies = nil
 	}
@@ -178,6 +191,7 @@ func (c *conn) cut() {
 // close ends the connection: what is written is sent, if the client takes it.
 func (c *conn) close() {
 	c.leaveFeed()
+	c.untrack()
 	c.s.clients.remove(c)
 	c.s.metrics.connections.Dec()
 	if !c.info.killed.Load() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"trireme/fsm"
+	"trireme/fsm/acl"
 	"trireme/fsm/command"
 )
 
@@ -29,6 +30,10 @@ type info struct {
 // told is what a connection says of itself and what it is about, under info's lock.
 type told struct {
 	user, db         string
+	as               acl.Identity
+	tracks, broad    bool // reads are tracked
+	broken           bool // by a connection that is gone
+	redirect         int64
 	name             string
 	library, version string
 	proto            int
@@ -43,7 +48,7 @@ type told struct {
 func (i *info) begin(id uint64, nc net.Conn) {
 	i.id, i.addr, i.local, i.opened = id, nc.RemoteAddr().String(), nc.LocalAddr().String(), time.Now()
 	i.active.Store(i.opened.UnixMilli())
-	i.told = told{proto: 2, queued: -1}
+	i.told = told{proto: 2, queued: -1, redirect: -1}
 }
 
 // set changes what the connection says of itself.

@@ -20,6 +20,9 @@ type Limits struct {
 	// OutputBytes is how much may wait for a client that reads slowly; beyond it, its
 	// commands wait.
 	OutputBytes int
+	// TrackedKeys is how many keys of what clients have read are remembered for
+	// CLIENT TRACKING; beyond it some count as changed.
+	TrackedKeys int
 	// CommandTime is how long a command may take to arrive once it has begun, LoginTime how
 	// long a connection may be without a user, ReplyTime how long a client may take
 	// nothing of what is sent to it.
@@ -33,16 +36,18 @@ const (
 	DefaultRequestBytes = 10 << 20
 	DefaultRows         = 10_000
 	DefaultOutputBytes  = 32 << 20
-	DefaultCommandTime  = time.Minute
-	DefaultLoginTime    = time.Minute
-	DefaultReplyTime    = time.Minute
+	// DefaultTrackedKeys is for --resp-tracked-keys.
+	DefaultTrackedKeys = 1_000_000
+	DefaultCommandTime = time.Minute
+	DefaultLoginTime   = time.Minute
+	DefaultReplyTime   = time.Minute
 )
 
 func (l *Limits) complete() {
 	defaults := []struct {
 		field *int
 		value int
-	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}}
+	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TrackedKeys, DefaultTrackedKeys}}
 	for _, d := range defaults {
 		if *d.field <= 0 {
 			*d.field = d.value

@@ -47,6 +47,7 @@ func (k *credential) prove(v *fsm.View) acl.Identity {
 func (c *conn) login(v *fsm.View, k *credential) {
 	as := k.prove(v)
 	c.as = as
+	c.info.set(func(t *told) { t.as = as })
 	if c.look(v); c.as.Known() {
 		c.limits = c.s.limits.protocol()
 	} else {
@@ -75,12 +76,16 @@ func (c *conn) authenticate(k credential) *reply.Value {
 	}
 	c.key = k
 	c.leaveFeedOf(before)
+	if before.Known() && before.DB != c.as.DB {
+		c.untrack()
+	}
 	c.info.set(func(t *told) { t.user, t.db = c.as.User, c.as.DB })
 	return nil
 }
 
 func (c *conn) restore(as acl.Identity) {
 	c.as = as
+	c.info.set(func(t *told) { t.as = as })
 	if as.Known() {
 		c.s.engine.Local(c.looking)
 		c.limits = c.s.limits.protocol()
@@ -199,11 +204,12 @@ func (c *conn) quit([][]byte) {
 // reset makes the connection as it was when it was opened.
 func (c *conn) reset([][]byte) {
 	c.leaveFeed()
+	c.untrack()
 	c.forget()
 	c.as, c.key, c.free, c.silent, c.skip, c.mute = acl.Identity{}, credential{}, false, false, false, false
 	c.limits = protocol.Unauthenticated
 	c.proto3 = false
-	c.info.set(func(t *told) { *t = told{proto: 2, queued: -1, library: t.library, version: t.version} })
+	c.info.set(func(t *told) { *t = told{proto: 2, queued: -1, redirect: -1, library: t.library, version: t.version} })
 	c.emit(reply.Status("RESET"))
 }
 

@@ -41,7 +41,7 @@ func (r *room) notes(notes []env.Note) {
 			if q := r.queues[place{n.DB, n.Channel}]; q != nil {
 				r.mark(q)
 			}
-		case env.Deleted:
+		case env.Deleted, env.Flushed:
 			r.markAll(func(q *queue) bool { return q.db == n.DB })
 		}
 	}

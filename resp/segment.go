@@ -3,6 +3,7 @@ package resp
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"trireme/fsm"
 	"trireme/fsm/command"
@@ -58,6 +59,7 @@ func (c *conn) add(row *command.Command, argv [][]byte) {
 		g.writes = false
 	}
 	c.note(row)
+	c.reads(row, argv)
 	g.mute = c.mute
 	g.rows = append(g.rows, argv)
 	for _, word := range argv {
@@ -143,6 +145,7 @@ func (c *conn) take(n int, whole bool) (int, reply.Value) {
 // execute runs rows and answers them.
 func (c *conn) execute(rows [][][]byte, writes bool) {
 	g := &c.segment
+	began := time.Now()
 	var err error
 	if writes {
 		g.values, err = c.write(rows)
@@ -159,6 +162,7 @@ func (c *conn) execute(rows [][][]byte, writes bool) {
 	for i := range g.values {
 		c.emit(g.values[i])
 	}
+	c.report(rows, g.values, time.Since(began))
 	c.showRows(rows, g.values)
 }
 
@@ -192,14 +196,17 @@ func (c *conn) write(rows [][][]byte) ([]reply.Value, error) {
 func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	batch.As = c.as
 	results, err := fsm.Do(c.s.life, c.s.engine, fsm.Exec, batch)
-	if !errors.Is(err, fsm.ErrRevoked) {
-		return results, err
+	if errors.Is(err, fsm.ErrRevoked) {
+		if c.again(); !c.as.Known() {
+			return results, err
+		}
+		batch.As = c.as
+		results, err = fsm.Do(c.s.life, c.s.engine, fsm.Exec, batch)
 	}
-	if c.again(); !c.as.Known() {
-		return results, err
+	if t := c.tracked; t != nil && t.options.noLoop && err == nil {
+		c.s.tracker.wrote(t, origin{results.Index, results.Place})
 	}
-	batch.As = c.as
-	return fsm.Do(c.s.life, c.s.engine, fsm.Exec, batch)
+	return results, err
 }
 
 // showRows tells those who monitor of the rows that were executed.

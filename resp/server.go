@@ -21,6 +21,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/env"
 	"trireme/httpapi/hub"
+	"trireme/observe/figures"
 	"trireme/quota"
 )
 
@@ -50,6 +51,9 @@ type Options struct {
 	TLS *tls.Config
 	// Log takes failures. The default discards.
 	Log *slog.Logger
+	// Figures counts calls; doors of one node share it. The default is one of the server's
+	// own.
+	Figures *figures.Node
 	// Metrics is the process's registry. The default is a registry of its own.
 	Metrics prometheus.Registerer
 	// Limits bound what clients may take of this node.
@@ -67,10 +71,13 @@ type Server struct {
 	own     map[*command.Command]ownCommand
 	limits  Limits
 	metrics *metrics
+	figures *figures.Node
+	traffic traffic
 	gate    *gate
 	clients *clients
 	pause   pause
 	room    *room
+	tracker *tracker
 	lastID  atomic.Uint64
 
 	life     context.Context // of calls to the engine: ends when the server is closed for good
@@ -94,22 +101,33 @@ func New(o Options) (*Server, error) {
 		engine: o.Engine, meter: o.Meter, hub: o.Hub, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
 		gate: newGate(o.Limits), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
 	}
+	if s.figures = o.Figures; s.figures == nil {
+		s.figures = figures.New(s.table)
+	}
+	s.figures.SetClients(s.count)
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.own = ownCommands(s.table)
-	s.room = newRoom(s)
+	s.room, s.tracker = newRoom(s), newTracker(s)
 	var err error
 	if s.metrics, err = newMetrics(o.Metrics, s); err != nil {
 		return nil, err
 	}
-	go s.room.run(s.life) // ends with Shutdown
+	go s.room.run(s.life)    // ends with Shutdown
+	go s.tracker.run(s.life) // the same
 	return s, nil
 }
 
 // Notes takes what applies on this node have to tell, in log order.
-func (s *Server) Notes(notes []env.Note) { s.room.notes(notes) }
+func (s *Server) Notes(notes []env.Note) {
+	s.room.notes(notes)
+	s.tracker.notes(notes)
+}
 
 // Restored is told when a snapshot has replaced the node's state.
-func (s *Server) Restored() { s.room.all() }
+func (s *Server) Restored() {
+	s.room.all()
+	s.tracker.all()
+}
 
 func (o *Options) complete() {
 	if o.Meter == nil {
@@ -189,6 +207,7 @@ func (s *Server) accept(nc net.Conn) {
 	ip := addressOf(nc)
 	if !s.gate.enter(ip) {
 		s.metrics.refused.Inc()
+		s.traffic.refused.Add(1)
 		s.refuse(nc)
 		return
 	}
@@ -236,5 +255,6 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}
 	s.stop()
 	<-s.room.done
+	<-s.tracker.done
 	return failed
 }

@@ -28,6 +28,8 @@ func ownCommands(t *command.Table) map[*command.Command]ownCommand {
 		"client kill": (*conn).clientKill, "client no-evict": (*conn).clientNoEvict, "client no-touch": (*conn).clientNoTouch,
 		"client reply": (*conn).clientReply, "client pause": (*conn).clientPause, "client unpause": (*conn).clientUnpause,
 		"client unblock": (*conn).clientUnblock, "client help": (*conn).clientHelp,
+		"client tracking": (*conn).clientTracking, "client caching": (*conn).clientCaching,
+		"client getredir": (*conn).clientGetRedir, "client trackinginfo": (*conn).clientTrackingInfo,
 	} {
 		if row := t.Row(name); row != nil {
 			all[row] = run
@@ -78,7 +80,12 @@ func (c *conn) run(row *command.Command, argv [][]byte) {
 				return
 			}
 		}
+		if row.Name != "multi" && row.Name != "exec" && !strings.HasPrefix(row.Name, "client ") {
+			c.caching = asUsual
+		}
+		began := time.Now()
 		own(c, argv)
+		c.reportOwn(row, argv, began)
 		c.show(row, argv)
 	case row.Flags&command.Blocking != 0 && c.block(row, argv):
 	default:

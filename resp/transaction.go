@@ -3,6 +3,7 @@ package resp
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"trireme/fsm"
 	"trireme/fsm/command"
@@ -153,11 +154,19 @@ func (c *conn) exec([][]byte) {
 		c.emit(discarded(beyond))
 		return
 	}
+	said := c.caching
+	for _, q := range tx.rows {
+		c.caching = said
+		c.reads(q.row, q.argv)
+	}
+	c.caching = asUsual
+	began := time.Now()
 	values, refusal := c.runTransaction(&tx, rows)
 	if refusal != nil {
 		c.emit(*refusal)
 		return
 	}
+	c.report(rows, values, time.Since(began))
 	c.answerTransaction(&tx, values)
 	c.showRows(rows, values)
 }

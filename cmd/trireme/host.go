@@ -31,7 +31,8 @@ func (n *process) tellHost(ctx context.Context, node *cluster.Node) {
 
 func (n *process) host(ctx context.Context, node *cluster.Node, started int64) *command.Host {
 	status := node.Status(ctx)
-	h := &command.Host{NodeID: n.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader()}
+	h := &command.Host{NodeID: n.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader(),
+		Process: aboutProcess(), Figures: n.figures.Figures}
 	if _, port, err := net.SplitHostPort(n.HTTP); err == nil {
 		h.Port, _ = strconv.Atoi(port) // a name stays 0
 	}

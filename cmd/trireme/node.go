@@ -20,6 +20,7 @@ import (
 	"trireme/httpapi/hub"
 	"trireme/httpapi/messages"
 	"trireme/observe"
+	"trireme/observe/figures"
 	"trireme/quota"
 	"trireme/resp"
 )
@@ -51,6 +52,7 @@ type process struct {
 	deliveries *deliveries
 	hub        *hub.Hub
 	meter      *quota.Meter
+	figures    *figures.Node
 	server     *httpapi.Server
 	resp       *resp.Server // nil without a listener
 	registry   *prometheus.Registry
@@ -68,7 +70,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	limitMemory(log)
 	spareProcessor(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
-	n.meter = quota.New(n.engine)
+	n.meter, n.figures = quota.New(n.engine), figures.New(command.NewTable())
 	n.hub = hub.New(hub.Options{Log: n.engine, Peers: n.engine, Logger: log})
 	defer n.closeHub()
 	stopProfiles, err := n.prepare(listener, respListener)
@@ -138,7 +140,7 @@ func closeAll(listeners ...net.Listener) (failed error) {
 // edge is the HTTP server. On loopback nobody else sees metrics.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
-		Engine: n.engine, Meter: n.meter, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
+		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
 		Messages:  &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,

@@ -28,6 +28,7 @@ func respFlags(f *pflag.FlagSet, s *settings) {
 	l := &s.RESPLimits
 	f.IntVar(&l.Connections, "resp-max-connections", resp.DefaultConnections, "most RESP connections; 0 is none")
 	f.IntVar(&l.ConnectionsPerIP, "resp-max-connections-per-ip", 0, "most RESP connections of one address; 0 is none")
+	f.IntVar(&l.TrackedKeys, "resp-tracked-keys", resp.DefaultTrackedKeys, "how many keys that RESP clients keep copies of are remembered")
 	f.DurationVar(&l.CommandTime, "resp-command-timeout", resp.DefaultCommandTime, "how long a command over RESP may take to arrive")
 	f.DurationVar(&l.LoginTime, "resp-login-timeout", resp.DefaultLoginTime, "how long a RESP connection may be without a user")
 	f.DurationVar(&l.ReplyTime, "resp-reply-timeout", resp.DefaultReplyTime, "how long a RESP client may take nothing of its replies")
@@ -126,7 +127,7 @@ func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) 
 	limits := n.RESPLimits
 	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
 	return resp.New(resp.Options{
-		Engine: n.engine, Meter: n.meter, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
+		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
 	})
 }
 

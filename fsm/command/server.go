@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strconv"
 
 	"trireme/fsm/env"
@@ -53,7 +54,7 @@ func server() []Command {
 			Syntax: "MONITOR", Summary: "Shows the connection what all nodes execute in its database.", Run: ofConnection},
 		{Name: "time", Arity: 1, Flags: Fast | ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "TIME", Summary: "Returns cluster time as Unix seconds and the microseconds within the second.", Run: timeNow},
-	}, fixedRows()...)
+	}, slices.Concat(fixedRows(), figureRows())...)
 }
 
 // dbSize counts keys past their deadline as gone, swept or not.

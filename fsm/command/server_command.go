@@ -170,6 +170,10 @@ func commandDocs(tx *Tx, a *Args) reply.Value {
 func (t *Table) docs(c *Command) reply.Value {
 	about := []reply.Value{reply.Bulk("summary"), reply.Bulk(c.Summary), reply.Bulk("since"), reply.Bulk(c.Version),
 		reply.Bulk("group"), reply.Bulk(c.Group), reply.Bulk("complexity"), reply.Bulk(c.Complexity)}
+	if arguments := c.arguments(); len(arguments) > 0 {
+		keys := 0
+		about = append(about, reply.Bulk("arguments"), docsOf(arguments, len(c.uses()), &keys))
+	}
 	var subs []reply.Value
 	for _, row := range t.subcommands(c.Name) {
 		subs = append(subs, reply.Bulk(outward(row.Name)), t.docs(row))

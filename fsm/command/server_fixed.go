@@ -33,38 +33,39 @@ func fixedRows() []Command {
 		asked("slowlog help", "6.2.0", "SLOWLOG HELP"),
 		refused("debug", -2, "1.0.0", "DEBUG subcommand [arg ...]", "Is refused: it exists for tests of a server that is not this one.", "ERR DEBUG command not allowed."),
 		refused("shutdown", -1, "1.0.0", "SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", "Is refused: a node is stopped by a signal to its process.", "ERR a node is stopped by a signal to its process, not by a command"),
-		{Name: "latency graph", Arity: 3, Flags: Admin | NoScript, Keys: noKeys, Since: env.Base, Version: "2.8.13", Complexity: "O(1)",
-			Syntax: "LATENCY GRAPH event", Summary: "Finds no samples: latency is a matter of the metrics.", Run: latencyGraph},
 		row("bgrewriteaof", 1, "1.0.0", "BGREWRITEAOF", "Says that it has begun: the log is compacted by itself.", reply.Status("Background append only file rewriting started")),
-		row("bgsave", -1, "1.0.0", "BGSAVE [SCHEDULE]", "Says that it has begun: snapshots are written by themselves.", reply.Status("Background saving started")),
-		row("config resetstat", 2, "2.0.0", "CONFIG RESETSTAT", "Answers OK: a node keeps no such figures.", reply.OK()),
+		{Name: "bgsave", Arity: -1, Flags: Admin | NoScript, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "BGSAVE [SCHEDULE]", Summary: "Says that it has begun: snapshots are written by themselves.", Run: bgSave},
 		row("config rewrite", 2, "2.8.0", "CONFIG REWRITE", "Answers OK: parameters are replicated, there is no file.", reply.OK()),
-		row("latency doctor", 2, "2.8.13", "LATENCY DOCTOR", "Says where latency is reported.", reply.Verbatim("Latency is measured all the time: the metrics of every node have the figures.\n")),
-		row("latency histogram", -2, "7.0.0", "LATENCY HISTOGRAM [command ...]", "Answers nothing: latency is a matter of the metrics.", reply.Map()),
-		row("latency latest", 2, "2.8.13", "LATENCY LATEST", "Answers nothing: latency is a matter of the metrics.", reply.Array()),
-		row("latency history", 3, "2.8.13", "LATENCY HISTORY event", "Answers nothing: latency is a matter of the metrics.", reply.Array()),
-		row("latency reset", -2, "2.8.13", "LATENCY RESET [event ...]", "Answers 0: there is nothing to reset.", reply.Int(0)),
 		anywhere(row("memory purge", 2, "4.0.0", "MEMORY PURGE", "Answers OK: memory is given back by itself.", reply.OK()), 0),
 		row("module list", 2, "4.0.0", "MODULE LIST", "Answers nothing: there are no modules.", reply.Array()),
 		row("save", 1, "1.0.0", "SAVE", "Answers OK: every acknowledged write is on disk.", reply.OK()),
-		anywhere(row("slowlog get", -2, "2.2.12", "SLOWLOG GET [count]", "Answers nothing: slow commands are a matter of the metrics.", reply.Array()), Admin),
-		anywhere(row("slowlog len", 2, "2.2.12", "SLOWLOG LEN", "Answers 0: no slow log is kept.", reply.Int(0)), Admin),
-		anywhere(row("slowlog reset", 2, "2.2.12", "SLOWLOG RESET", "Answers OK: no slow log is kept.", reply.OK()), Admin),
 	}
-}
-
-func latencyGraph(_ *Tx, a *Args) reply.Value {
-	event := a.String()
-	if err, ok := a.Done(); !ok {
-		return err
-	}
-	return reply.Error("ERR No samples available for event '" + clean(event) + "'")
 }
 
 // lolwut is what the command of that name shows.
 const lolwut = "      |    |    |\n     )_)  )_)  )_)\n    )___))___))___)\n___|____|____|____|___\n\\  / / / / / / / / / /\n~~~~~~~~~~~~~~~~~~~~~~\nTrireme, three nodes and one log. Redis ver. " + RedisVersion + "\n"
 
-func showLolwut(*Tx, *Args) reply.Value { return reply.Verbatim(lolwut) }
+// showLolwut draws the same ship in every version.
+func showLolwut(_ *Tx, a *Args) reply.Value {
+	if a.Left() > 1 && a.Word("VERSION") {
+		if a.Int(); a.bad {
+			return a.err
+		}
+	}
+	return reply.Verbatim(lolwut)
+}
+
+// bgSave has nothing to begin: snapshots are written by themselves.
+func bgSave(_ *Tx, a *Args) reply.Value {
+	if a.Left() > 0 && !a.Word("SCHEDULE") {
+		return ErrSyntax
+	}
+	if err, ok := a.Done(); !ok {
+		return err
+	}
+	return reply.Status("Background saving started")
+}
 
 // swapDB takes the one database there is.
 func swapDB(_ *Tx, a *Args) reply.Value {

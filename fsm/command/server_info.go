@@ -7,8 +7,8 @@ import (
 	"trireme/fsm/reply"
 )
 
-// Host is what a node knows of itself and is not replicated. INFO and ROLE tell it; an
-// apply never sees it, because its replies may become state.
+// Host is what a node knows of itself and is not replicated. INFO, ROLE, SLOWLOG and LATENCY
+// tell it; an apply never sees it, because its replies may become state.
 type Host struct {
 	// NodeID and Version name the node and its binary.
 	NodeID, Version string
@@ -22,6 +22,20 @@ type Host struct {
 	Leads  bool
 	Leader string
 	Others []string
+	// Process is what the operating system says of the process.
+	Process Process
+	// Figures, if set, are the node's figures of a database.
+	Figures func(db string) Figures
+}
+
+// Process is what the operating system says of a node's process.
+type Process struct {
+	ID       int
+	OS, Arch string
+	// Resident and Peak are its memory in bytes, Total is that of the machine.
+	Resident, Peak, Total int64
+	// UserMicros and SystemMicros are the time of processors that it has used.
+	UserMicros, SystemMicros int64
 }
 
 // RedisVersion is the version of Redis whose commands are spoken.
@@ -33,12 +47,19 @@ type infoSection struct {
 	lines func(*Tx) []string
 }
 
+// infoSections are in the order of Redis.
 var infoSections = []infoSection{
 	{"Server", infoServer},
-	{"Clients", func(*Tx) []string { return []string{"blocked_clients:0"} }},
+	{"Clients", infoClients},
 	{"Memory", infoMemory},
-	{"Stats", func(*Tx) []string { return []string{"evicted_keys:0"} }},
+	{"Persistence", infoPersistence},
+	{"Stats", infoStats},
 	{"Replication", infoReplication},
+	{"CPU", infoCPU},
+	{"Modules", func(*Tx) []string { return nil }},
+	{"Commandstats", infoCommands},
+	{"Errorstats", infoErrors},
+	{"Latencystats", infoLatency},
 	{"Cluster", func(*Tx) []string { return []string{"cluster_enabled:1"} }},
 	{"Keyspace", infoKeyspace},
 }
@@ -80,38 +101,6 @@ func (s infoSection) write(out *strings.Builder, tx *Tx) {
 	for _, line := range s.lines(tx) {
 		out.WriteString(line + "\r\n")
 	}
-}
-
-func infoServer(tx *Tx) []string {
-	lines := []string{"redis_version:" + RedisVersion, "redis_mode:cluster", fmt.Sprintf("server_time_usec:%d", tx.Now*1000)}
-	if h := tx.Host; h != nil {
-		lines = append(lines, "trireme_version:"+h.Version, "run_id:"+h.NodeID, fmt.Sprintf("tcp_port:%d", h.Port),
-			fmt.Sprintf("uptime_in_seconds:%d", max(0, tx.Now-h.StartedMs)/1000))
-	}
-	return lines
-}
-
-func infoMemory(tx *Tx) []string {
-	used := tx.DB.Used()
-	return []string{fmt.Sprintf("used_memory:%d", used), fmt.Sprintf("used_memory_human:%.2fM", float64(used)/(1<<20)),
-		fmt.Sprintf("maxmemory:%d", tx.MaxMemory), "maxmemory_policy:noeviction"}
-}
-
-func infoReplication(tx *Tx) []string {
-	if h := tx.Host; h != nil && !h.Leads {
-		host, port := cutPort(h.Leader)
-		return []string{"role:slave", "master_host:" + host, "master_port:" + port}
-	} else if h != nil {
-		return []string{"role:master", fmt.Sprintf("connected_slaves:%d", len(h.Others))}
-	}
-	return []string{"role:master"}
-}
-
-func infoKeyspace(tx *Tx) []string {
-	if keys := tx.DB.Live(tx.Env); keys > 0 {
-		return []string{fmt.Sprintf("db0:keys=%d,expires=%d,avg_ttl=0", keys, tx.DB.Deadlines())}
-	}
-	return nil
 }
 
 // cutPort splits an address at its last colon.

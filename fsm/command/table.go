@@ -90,6 +90,9 @@ func (t *Table) Rows() []*Command { return t.rows }
 // there is none.
 func (t *Table) Row(name string) *Command { return t.byName[name] }
 
+// Number is the row's place in the table.
+func (c *Command) Number() int { return c.number }
+
 // Find is the row that argv calls, nil if there is none. A container is looked up
 // with its subcommand.
 func (t *Table) Find(argv [][]byte) *Command {

@@ -96,6 +96,9 @@ type Note struct {
 	Message     string
 	// Hub and Serial name the node's fan-out and its request.
 	Hub, Serial uint64
+	// Index and Place name the request that touched a key, as its outcome does.
+	Index uint64
+	Place int
 }
 
 // NoteKind is what a Note tells.
@@ -113,9 +116,12 @@ const (
 	Dropped
 	// Deleted: the database DB is gone.
 	Deleted
-	// Touched: something was stored under the key that Channel names, for those who wait for
-	// it. Only a node where somebody does has such notes.
+	// Touched: something was stored under the key that Channel names, or removed from there,
+	// for those who wait for it or keep a copy. Only a node where somebody does has such
+	// notes.
 	Touched
+	// Flushed: all keys of DB are gone. Only a node that has Touched notes has these.
+	Flushed
 )
 
 // New is the environment of request number place of an entry with that seed.
@@ -173,7 +179,14 @@ func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
 // Touch notes that something was stored under key, or removed, if this node wants to know.
 func (e *Env) Touch(key string) {
 	if e.Tracks() {
-		e.Notes = append(e.Notes, Note{Kind: Touched, DB: e.Database, Channel: key})
+		e.Notes = append(e.Notes, Note{Kind: Touched, DB: e.Database, Channel: key, Index: e.Index, Place: e.Place()})
+	}
+}
+
+// TouchAll notes that all keys of the database are gone, if this node wants to know.
+func (e *Env) TouchAll() {
+	if e.Tracks() {
+		e.Notes = append(e.Notes, Note{Kind: Flushed, DB: e.Database, Index: e.Index, Place: e.Place()})
 	}
 }
 

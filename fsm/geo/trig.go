@@ -3,6 +3,8 @@ package geo
 import (
 	"math"
 	"math/big"
+
+	"trireme/fsm/exact"
 )
 
 // Sines by double-double arithmetic. The math package will not do: some processors
@@ -14,28 +16,15 @@ import (
 type dd struct{ hi, lo float64 }
 
 // twoSum is a + b without error.
-func twoSum(a, b float64) dd {
-	s := a + b
-	t := s - a
-	return dd{s, (a - (s - t)) + (b - t)}
-}
+func twoSum(a, b float64) dd { return pair(exact.Sum(a, b)) }
 
-// twoProduct is a * b without error, for factors far from the ends of the range. The
-// conversions keep processors from fusing a product with a sum.
-func twoProduct(a, b float64) dd {
-	p := float64(a * b)
-	ah, al := split(a)
-	bh, bl := split(b)
-	err := float64(al*bl) - (((p - float64(ah*bh)) - float64(al*bh)) - float64(ah*bl))
-	return dd{p, err}
-}
+// twoProduct is a * b without error.
+func twoProduct(a, b float64) dd { return pair(exact.Product(a, b)) }
 
-// split cuts a number into two halves of 26 bits.
-func split(a float64) (hi, lo float64) {
-	c := float64(a * (1<<27 + 1))
-	hi = c - (c - a)
-	return hi, a - hi
-}
+// quickSum is twoSum for numbers of which the second is the smaller.
+func quickSum(a, b float64) dd { return pair(exact.QuickSum(a, b)) }
+
+func pair(hi, lo float64) dd { return dd{hi, lo} }
 
 func (a dd) add(b dd) dd {
 	s := twoSum(a.hi, b.hi)
@@ -47,12 +36,6 @@ func (a dd) neg() dd { return dd{-a.hi, -a.lo} }
 func (a dd) mul(b dd) dd {
 	p := twoProduct(a.hi, b.hi)
 	return quickSum(p.hi, p.lo+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
-}
-
-// quickSum is twoSum for numbers of which the second is the smaller.
-func quickSum(a, b float64) dd {
-	s := a + b
-	return dd{s, b - (s - a)}
 }
 
 func (a dd) value() float64 { return a.hi + a.lo }

@@ -293,6 +293,7 @@ func (db *DB) Flush(e *env.Env) {
 	fresh.epoch, fresh.history = db.epoch, db.history
 	fresh.flushed = db.changes
 	*db = *fresh
+	e.TouchAll()
 }
 
 func mustWrite(e *env.Env) {

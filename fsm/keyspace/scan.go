@@ -82,6 +82,7 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 			panic("keyspace: expiry index names a missing key")
 		}
 		farewell(e, d.key, o)
+		e.Touch(d.key)
 		removed++
 	}
 	return removed + db.sweepFields(e, limit-removed)

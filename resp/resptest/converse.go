@@ -103,7 +103,10 @@ func (c *conversation) answer(line string, argv [][]byte) {
 		c.at++
 	}
 	want := expand(strings.Join(c.lines[start:c.at], "\n"))
-	v := c.now.Next()
+	v, err := c.now.read(patience)
+	if err != nil {
+		c.t.Fatalf("%s:%d: %s: no reply: %v", c.path, start, line, err)
+	}
 	got := masked(scripttest.Print(v))
 	if want == "*" && !v.IsError() {
 		want = got

@@ -3,6 +3,8 @@ package lua
 import (
 	"math"
 	"math/big"
+
+	"trireme/fsm/exact"
 )
 
 // Powers, exponentials and logarithms by double-double arithmetic: those of package math
@@ -15,32 +17,15 @@ const powerCost = 60
 // pair is the sum of a number and a much smaller one.
 type pair struct{ hi, lo float64 }
 
-func sum(a, b float64) pair {
-	s := a + b
-	t := s - a
-	return pair{s, (a - (s - t)) + (b - t)}
-}
+func pairOf(hi, lo float64) pair { return pair{hi, lo} }
+
+func sum(a, b float64) pair { return pairOf(exact.Sum(a, b)) }
 
 // settle is the sum of numbers of which the second is the smaller.
-func settle(a, b float64) pair {
-	s := a + b
-	return pair{s, b - (s - a)}
-}
+func settle(a, b float64) pair { return pairOf(exact.QuickSum(a, b)) }
 
-// product is a * b without error. The conversions keep processors from fusing it with a
-// sum.
-func product(a, b float64) pair {
-	p := float64(a * b)
-	ah, al := halves(a)
-	bh, bl := halves(b)
-	return pair{p, float64(al*bl) - (((p - float64(ah*bh)) - float64(al*bh)) - float64(ah*bl))}
-}
-
-func halves(a float64) (hi, lo float64) {
-	c := float64(a * (1<<27 + 1))
-	hi = c - (c - a)
-	return hi, a - hi
-}
+// product is a * b without error.
+func product(a, b float64) pair { return pairOf(exact.Product(a, b)) }
 
 func (a pair) plus(b pair) pair {
 	s := sum(a.hi, b.hi)

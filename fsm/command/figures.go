@@ -1,0 +1,110 @@
+package command
+
+// Figures are what a node has counted of the commands that came in through its doors for
+// one database, since it started or was told to begin anew. They are the node's own: no
+// apply sees them. Implementations are safe for concurrent use.
+type Figures interface {
+	// Totals are the sums and what the node knows of connections.
+	Totals() Totals
+	// Calls are the figures of every row that was called, in the order of the table.
+	Calls() []CallFigures
+	// Errors counts the errors that were answered, by their first word, in its order.
+	Errors() []ErrorCount
+	// Slow are the newest n calls that took long, newest first; all of them for n < 0.
+	Slow(n int) []SlowCall
+	// Spikes are the events of LATENCY, by name.
+	Spikes() []Spike
+	// Reset forgets the sums, the figures of rows and the errors.
+	Reset()
+	// ResetSlow forgets the slow calls.
+	ResetSlow()
+	// ResetSpikes forgets events, all of them without a name, and counts those that were
+	// there.
+	ResetSpikes(names []string) int
+}
+
+// Totals are sums over all doors, of connections those of the RESP port.
+type Totals struct {
+	// Processed counts commands, Hits and Misses reads of one key that found it or not.
+	Processed, Hits, Misses int64
+	// PerSecond is how many commands came in the last whole second.
+	PerSecond int64
+	// Received counts connections that were opened, Rejected those that were refused.
+	Received, Rejected int64
+	// In and Out are the bytes that came and went.
+	In, Out int64
+	// Connected are the connections that there are, of them Blocked wait in a command,
+	// Tracking have their reads tracked, Subscribed are subscribed to channels, Watching
+	// watch keys; WatchedKeys and TrackedKeys count keys.
+	Connected, Blocked, Tracking, Subscribed, Watching int64
+	WatchedKeys, TrackedKeys, TrackedPrefixes          int64
+	// MostConnections is the limit, 0 for none.
+	MostConnections int64
+}
+
+// Buckets is how many spans of time a histogram has.
+const Buckets = 40
+
+// CallFigures are those of one row. Times are those that the node took to answer, the
+// share of a call in a batch included.
+type CallFigures struct {
+	// Name is the row's as clients see it, such as "config|get".
+	Name string
+	// Calls ran, Failed of them answered an error, Rejected did not run.
+	Calls, Failed, Rejected int64
+	// Nanos is how long all calls took together, in nanoseconds.
+	Nanos int64
+	// Histogram counts calls of up to 2^i nanoseconds in place i.
+	Histogram [Buckets]int64
+}
+
+// Percentile bounds the nanoseconds that so many of a hundred calls took.
+func (f *CallFigures) Percentile(p float64) int64 {
+	want, seen := int64(float64(f.Calls)*p/100), int64(0)
+	for i, n := range f.Histogram {
+		if seen += n; n > 0 && seen >= want {
+			return 1 << i
+		}
+	}
+	return 0
+}
+
+// ErrorCount is how often an error of a class was answered.
+type ErrorCount struct {
+	Class string
+	Count int64
+}
+
+// SlowCall is a call that took long.
+type SlowCall struct {
+	ID int64
+	// At is when it was answered, in unix seconds, Micros how long it took.
+	At, Micros int64
+	// Argv is shortened, without secrets.
+	Argv []string
+	// Addr and Name are those of the client's connection; empty over HTTP.
+	Addr, Name string
+}
+
+// Spike is an event of LATENCY: calls of a kind that took very long.
+type Spike struct {
+	Event string
+	// Most is the longest there ever was, in milliseconds.
+	Most int64
+	// Samples are in the order of time, one a second at most.
+	Samples []SpikeSample
+}
+
+// SpikeSample is the longest call of a second.
+type SpikeSample struct {
+	// At is in unix seconds.
+	At, Millis int64
+}
+
+// figures are those of the database, nil where no node answers by itself.
+func (tx *Tx) figures() Figures {
+	if tx.Host == nil || tx.Host.Figures == nil {
+		return nil
+	}
+	return tx.Host.Figures(tx.Channels.DB())
+}

@@ -1,0 +1,298 @@
+package resp
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/command"
+	"trireme/fsm/reply"
+)
+
+// trackingOptions are what CLIENT TRACKING asks for.
+type trackingOptions struct {
+	broad, optIn, optOut, noLoop bool
+	redirect                     uint64 // 0 for the connection itself
+}
+
+// caching is what CLIENT CACHING has said of the next command.
+type caching uint8
+
+const (
+	asUsual caching = iota
+	cachingYes
+	cachingNo
+)
+
+// invalidateChannel is where connections of the older protocol hear of changes.
+const invalidateChannel = "__redis__:invalidate"
+
+// deliver sends what has changed, unless the connection has to answer first. The
+// tracker's lock is held.
+func (r *tracker) deliver(t *tracked) {
+	if t.busy || len(t.pending) == 0 {
+		return
+	}
+	changes, ok := t.permitted(t.pending)
+	t.pending = t.pending[:0]
+	switch {
+	case !ok: // nothing may be told, and old copies must not live on
+		t.c.kill()
+		return
+	case len(changes) == 0:
+		return
+	}
+	to := t.c
+	if id := t.options.redirect; id != 0 {
+		if to = r.s.clients.find(id); to == nil {
+			t.breakOff()
+			return
+		}
+	}
+	var keys []reply.Value
+	for _, p := range changes {
+		if p.all {
+			to.tellChanged(reply.Nil())
+			continue
+		}
+		keys = append(keys, reply.Bulk(p.key))
+	}
+	if len(keys) > 0 {
+		to.tellChanged(reply.Array(keys...))
+	}
+}
+
+// breakOff tells once that there is nobody to redirect to any more.
+func (t *tracked) breakOff() {
+	if !t.broken && t.c.info.get().proto == 3 {
+		t.c.push(reply.Push(reply.Bulk("tracking-redir-broken"), reply.Int(int64(t.options.redirect))))
+	}
+	t.broken = true
+	t.c.info.set(func(told *told) { told.broken = true })
+}
+
+// tellChanged tells of keys, null for all, in the connection's protocol. Without RESP3 only
+// one that is subscribed can hear it.
+func (c *conn) tellChanged(keys reply.Value) {
+	switch t := c.info.get(); {
+	case t.proto == 3:
+		c.push(reply.Push(reply.Bulk("invalidate"), keys))
+	case t.subs+t.psubs+t.ssubs > 0:
+		if keys.IsNil() {
+			keys = reply.NilArray()
+		}
+		c.push(reply.Push(reply.Bulk("message"), reply.Bulk(invalidateChannel), keys))
+	}
+}
+
+// push sends a message beside the replies. A client that takes too little of them is
+// disconnected rather than left with old copies.
+func (c *conn) push(v reply.Value) {
+	var b []byte
+	if c.info.get().proto == 3 {
+		b = reply.AppendRESP3(nil, v)
+	} else {
+		b = reply.AppendRESP2(nil, v)
+	}
+	if c.out.send(b) != nil || c.out.waiting() > c.s.limits.OutputBytes {
+		c.kill()
+	}
+}
+
+// reads is told of a command that is about to run: what it reads is tracked, if the
+// connection's reads are, and the command is one that CLIENT CACHING lets.
+func (c *conn) reads(row *command.Command, argv [][]byte) {
+	t := c.tracked
+	if t == nil {
+		return
+	}
+	said := c.caching
+	if !c.tx.open {
+		c.caching = asUsual
+	}
+	passed := t.options.broad || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
+	if passed || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
+		c.s.tracker.hold(t) // what it changes itself is told behind its answer
+		return
+	}
+	var keys []string
+	for _, i := range row.Keys.Positions(argv) {
+		keys = append(keys, string(argv[i]))
+	}
+	c.s.tracker.remember(t, keys)
+}
+
+// untrack ends tracking.
+func (c *conn) untrack() {
+	if c.tracked == nil {
+		return
+	}
+	c.s.tracker.end(c.tracked)
+	c.tracked, c.caching = nil, asUsual
+	c.info.set(func(t *told) { t.tracks, t.broad, t.broken, t.redirect = false, false, false, -1 })
+}
+
+// trackingRequest is CLIENT TRACKING as it was sent.
+type trackingRequest struct {
+	trackingOptions
+	on       bool
+	prefixes []string
+}
+
+var errSwitchOpt = reply.Error("ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.")
+
+func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value) {
+	refuse := func(text string) (trackingRequest, *reply.Value) { v := reply.Error(text); return q, &v }
+	for at := 3; at < len(argv); at++ {
+		switch more := at+1 < len(argv); {
+		case command.EqualFold(argv[at], "REDIRECT") && more:
+			at++
+			id, ok := command.ParseInt(argv[at])
+			switch {
+			case q.redirect != 0:
+				return refuse("ERR A client can only redirect to a single other client")
+			case !ok:
+				return refuse("ERR value is not an integer or out of range")
+			}
+			if other := c.s.clients.find(uint64(id)); id < 1 || other == nil || !c.sees(other) {
+				return refuse("ERR The client ID you want redirect to does not exist")
+			}
+			q.redirect = uint64(id)
+		case command.EqualFold(argv[at], "BCAST"):
+			q.broad = true
+		case command.EqualFold(argv[at], "OPTIN"):
+			q.optIn = true
+		case command.EqualFold(argv[at], "OPTOUT"):
+			q.optOut = true
+		case command.EqualFold(argv[at], "NOLOOP"):
+			q.noLoop = true
+		case command.EqualFold(argv[at], "PREFIX") && more:
+			at++
+			q.prefixes = append(q.prefixes, string(argv[at]))
+		default:
+			return refuse("ERR syntax error")
+		}
+	}
+	on, ok := onOff(argv[2])
+	if q.on = on; !ok {
+		return refuse("ERR syntax error")
+	}
+	return q, c.judgeTracking(&q)
+}
+
+// judgeTracking tells what doesn't go together.
+func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
+	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
+	if !q.on {
+		return nil
+	}
+	was := c.tracked
+	switch {
+	case !q.broad && len(q.prefixes) > 0:
+		return refuse("ERR PREFIX option requires BCAST mode to be enabled")
+	case was != nil && was.options.broad != q.broad:
+		return refuse("ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode.")
+	case q.broad && (q.optIn || q.optOut):
+		return refuse("ERR OPTIN and OPTOUT are not compatible with BCAST")
+	case q.optIn && q.optOut:
+		return refuse("ERR You can't specify both OPTIN mode and OPTOUT mode")
+	case was != nil && (q.optIn && was.options.optOut || q.optOut && was.options.optIn):
+		return &errSwitchOpt
+	}
+	var before []string
+	if was != nil {
+		before = was.prefixes
+	}
+	for i, p := range q.prefixes {
+		if other, meets := overlap(p, before); meets {
+			return refuse("ERR Prefix '" + oneLine([]byte(p)) + "' overlaps with an existing prefix '" + oneLine([]byte(other)) + "'. Prefixes for a single client must not overlap.")
+		}
+		if other, meets := overlap(p, q.prefixes[i+1:]); meets {
+			return refuse("ERR Prefix '" + oneLine([]byte(p)) + "' overlaps with another provided prefix '" + oneLine([]byte(other)) + "'. Prefixes for a single client must not overlap.")
+		}
+	}
+	return nil
+}
+
+// overlap is a prefix that begins with p, or that p begins with.
+func overlap(p string, others []string) (other string, meets bool) {
+	for _, o := range others {
+		if strings.HasPrefix(o, p) || strings.HasPrefix(p, o) {
+			return o, true
+		}
+	}
+	return "", false
+}
+
+func (c *conn) clientTracking(argv [][]byte) {
+	q, bad := c.readTracking(argv)
+	if bad != nil {
+		c.emit(*bad)
+		return
+	}
+	if !q.on {
+		c.untrack()
+		c.emit(reply.OK())
+		return
+	}
+	if c.tracked != nil {
+		c.s.tracker.change(c.tracked, q.trackingOptions, q.prefixes)
+	} else {
+		c.tracked = &tracked{c: c, db: c.database(), options: q.trackingOptions, prefixes: q.prefixes}
+		c.s.tracker.begin(c.tracked)
+	}
+	c.info.set(func(told *told) {
+		told.tracks, told.broad, told.broken, told.redirect = true, q.broad, false, int64(q.redirect)
+	})
+	c.emit(reply.OK())
+}
+
+func (c *conn) clientCaching(argv [][]byte) {
+	yes, no := command.EqualFold(argv[2], "YES"), command.EqualFold(argv[2], "NO")
+	t := c.tracked
+	switch {
+	case t == nil || !t.options.optIn && !t.options.optOut:
+		c.emit(reply.Error("ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"))
+	case yes && !t.options.optIn:
+		c.emit(reply.Error("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode."))
+	case no && !t.options.optOut:
+		c.emit(reply.Error("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode."))
+	case yes:
+		c.caching = cachingYes
+		c.emit(reply.OK())
+	case no:
+		c.caching = cachingNo
+		c.emit(reply.OK())
+	default:
+		c.emit(errSyntax)
+	}
+}
+
+// redirection is whom the connection's changes are told: -1 without tracking, 0 itself.
+func (c *conn) redirection() reply.Value { return reply.Int(c.info.get().redirect) }
+
+func (c *conn) clientGetRedir([][]byte) { c.emit(c.redirection()) }
+
+func (c *conn) clientTrackingInfo([][]byte) {
+	t := c.tracked
+	var flags, prefixes []reply.Value
+	flag := func(is bool, name string) {
+		if is {
+			flags = append(flags, reply.Bulk(name))
+		}
+	}
+	flag(t == nil, "off")
+	flag(t != nil, "on")
+	if t != nil {
+		flag(t.options.broad, "bcast")
+		flag(t.options.optIn, "optin")
+		flag(c.caching == cachingYes, "caching-yes")
+		flag(t.options.optOut, "optout")
+		flag(c.caching == cachingNo, "caching-no")
+		flag(t.options.noLoop, "noloop")
+		flag(c.info.get().broken, "broken_redirect")
+		for _, p := range slices.Sorted(slices.Values(t.prefixes)) {
+			prefixes = append(prefixes, reply.Bulk(p))
+		}
+	}
+	c.emit(reply.Map(reply.Bulk("flags"), reply.Set(flags...), reply.Bulk("redirect"), c.redirection(), reply.Bulk("prefixes"), reply.Array(prefixes...)))
+}
