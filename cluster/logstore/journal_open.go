@@ -177,12 +177,8 @@ func (s *Store) layJournal() error {
 	half := max(blocks(s.opts.Journal), 2*headerRoom)
 	if fileSize(path) != 2*half {
 		err := makeJournal(filepath.Join(s.opts.Dir, newJournal), path, 2*half)
-		switch {
-		case err != nil && isNoSpace(err):
-			s.opts.Logger.Warn("there is no room for a journal; appends go to the database itself", "dir", s.opts.Dir)
-			return nil
-		case err != nil:
-			return err
+		if err != nil {
+			return s.without(err)
 		}
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -190,12 +186,21 @@ func (s *Store) layJournal() error {
 		return fmt.Errorf("log store: %w", err)
 	}
 	j := &journal{under: s.inner, f: f, path: path, size: half, failed: s.moveFailed, writes: &s.writes}
-	if err := s.prepareJournal(j); err != nil {
+	if err := s.retryWithReserve(func() error { return s.prepareJournal(j) }); err != nil {
 		f.Close()
-		return fmt.Errorf("log store: prepare the journal: %w", err)
+		return s.without(fmt.Errorf("log store: prepare the journal: %w", err))
 	}
 	j.start()
 	s.journal, s.inner = j, j
+	return nil
+}
+
+// without says whether the store can work without a journal: where its disk is full.
+func (s *Store) without(err error) error {
+	if !isNoSpace(err) {
+		return err
+	}
+	s.opts.Logger.Warn("there is no room for a journal; appends go to the database itself", "dir", s.opts.Dir, "error", err)
 	return nil
 }
 
@@ -217,7 +222,7 @@ func (s *Store) prepareJournal(j *journal) error {
 	if err := datasync(j.f); err != nil {
 		return err
 	}
-	return s.retryWithReserve(func() error { return s.inner.Set([]byte(journalKey), sealEpoch(moved+1)) })
+	return s.inner.Set([]byte(journalKey), sealEpoch(moved+1))
 }
 
 // makeJournal makes the file with all its blocks, so that an append never needs room
