@@ -68,7 +68,6 @@ type process struct {
 // that of RESP may be nil.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
 	limitMemory(log)
-	spareProcessor(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
 	n.meter, n.figures = quota.New(n.engine), figures.New(command.NewTable())
 	n.hub = hub.New(hub.Options{Log: n.engine, Peers: n.engine, Logger: log})
