@@ -4,16 +4,9 @@ import "strings"
 
 // part is what stands between two stars: elements that stand for one byte each.
 type part struct {
-	literal bool   // text says it all
-	text    string // the bytes, if all elements are one byte each
-	sets    []set  // what each element stands for, if one is not a single byte
-}
-
-func (p *part) size() int {
-	if p.literal {
-		return len(p.text)
-	}
-	return len(p.sets)
+	literal  bool   // all elements are one byte each
+	text     string // those bytes, or else the part of the pattern
+	elements int
 }
 
 // set is the bytes that an element stands for.
@@ -34,7 +27,7 @@ func Costly(pattern string) bool {
 	}
 	parts := split(pattern)
 	for i := 1; i < len(parts)-1; i++ {
-		if !parts[i].literal && parts[i].size() > MaxSearched {
+		if !parts[i].literal && parts[i].elements > MaxSearched {
 			return true
 		}
 	}
@@ -56,28 +49,20 @@ func split(pattern string) []part {
 
 // firstPart is what stands before the first star, and what behind it.
 func firstPart(pattern string) (p part, rest string, more bool) {
-	end, literal, plain := 0, true, true
-	for end < len(pattern) && pattern[end] != '*' {
-		switch n := elementSize(pattern[end:]); {
-		case pattern[end] == '?' || pattern[end] == '[':
-			literal = false
-			end += n
-		default:
-			plain = plain && n == 1
-			end += n
-		}
+	end := 0
+	p.literal = true
+	for ; end < len(pattern) && pattern[end] != '*'; p.elements++ {
+		p.literal = p.literal && pattern[end] != '?' && pattern[end] != '['
+		end += elementSize(pattern[end:])
 	}
-	source := pattern[:end]
+	p.text = pattern[:end]
+	if p.literal && p.elements < end {
+		p.text = unescaped(p.text)
+	}
 	if end < len(pattern) {
 		rest, more = pattern[end+1:], true
 	}
-	switch {
-	case literal && plain:
-		return part{literal: true, text: source}, rest, more
-	case literal:
-		return part{literal: true, text: unescaped(source)}, rest, more
-	}
-	return part{sets: setsOf(source)}, rest, more
+	return p, rest, more
 }
 
 // elementSize is the length of the first element, which is no star.
@@ -98,8 +83,9 @@ func unescaped(source string) string {
 	return b.String()
 }
 
-// setsOf are the sets of the elements.
-func setsOf(source string) (sets []set) {
+// sets are what each element stands for.
+func (p *part) sets() []set {
+	sets, source := make([]set, 0, p.elements), p.text
 	for len(source) > 0 {
 		n := elementSize(source)
 		sets = append(sets, setOf(source[:n]))
@@ -158,33 +144,36 @@ func member(element string, i int) (lo, hi byte, next int) {
 // element stands for exactly one byte, so the leftmost place is as good as any.
 func matchParts(pattern, text string) bool {
 	first, pattern, more := firstPart(pattern)
-	if len(text) < first.size() || !first.at(text) || !more && len(text) != first.size() {
+	if len(text) < first.elements || !first.begins(text) || !more && len(text) != first.elements {
 		return false
 	}
-	text = text[first.size():]
+	text = text[first.elements:]
 	for more {
 		var p part
 		if p, pattern, more = firstPart(pattern); !more {
-			return len(text) >= p.size() && p.at(text[len(text)-p.size():])
+			return len(text) >= p.elements && p.begins(text[len(text)-p.elements:])
 		}
 		at := p.find(text)
 		if at < 0 {
 			return false
 		}
-		text = text[at+p.size():]
+		text = text[at+p.elements:]
 	}
 	return true
 }
 
-// at tells whether the text, which is long enough, begins with the part.
-func (p *part) at(text string) bool {
+// begins tells whether the text, which is long enough, begins with the part.
+func (p *part) begins(text string) bool {
 	if p.literal {
 		return text[:len(p.text)] == p.text
 	}
-	for i := range p.sets {
-		if !p.sets[i].has(text[i]) {
+	source := p.text
+	for i := range p.elements {
+		n, ok := one(source, text[i])
+		if !ok {
 			return false
 		}
+		source = source[n:]
 	}
 	return true
 }
@@ -197,32 +186,41 @@ func (p *part) find(text string) int {
 	switch {
 	case p.literal:
 		return strings.Index(text, p.text)
-	case len(p.sets) > len(text):
+	case p.elements > len(text):
 		return -1
-	case len(p.sets) > tried:
-		return p.shiftAnd(text)
+	case p.elements > tried:
+		return shiftAnd(p.sets(), text)
 	}
-	for i := 0; i+len(p.sets) <= len(text); i++ {
-		if p.at(text[i:]) {
-			return i
+	return tryAll(p.sets(), text)
+}
+
+// tryAll finds a few sets by trying them at every place.
+func tryAll(sets []set, text string) int {
+next:
+	for i := 0; i+len(sets) <= len(text); i++ {
+		for j := range sets {
+			if !sets[j].has(text[i+j]) {
+				continue next
+			}
 		}
+		return i
 	}
 	return -1
 }
 
-// shiftAnd finds the part by keeping, in one bit for each of its elements, whether what
-// was read ends with the elements up to there.
-func (p *part) shiftAnd(text string) int {
-	words := (len(p.sets) + 63) / 64
-	masks := make([]uint64, 256*words) // of each byte: which elements it fits
-	for i := range p.sets {
+// shiftAnd finds sets by keeping, in one bit for each of them, whether what was read ends
+// with the sets up to there.
+func shiftAnd(sets []set, text string) int {
+	words := (len(sets) + 63) / 64
+	masks := make([]uint64, 256*words) // of each byte: which sets have it
+	for i := range sets {
 		for c := range 256 {
-			if p.sets[i].has(byte(c)) {
+			if sets[i].has(byte(c)) {
 				masks[c*words+i/64] |= 1 << (i & 63)
 			}
 		}
 	}
-	state, last := make([]uint64, words), len(p.sets)-1
+	state, last := make([]uint64, words), len(sets)-1
 	for i := range len(text) {
 		carry, mask := uint64(1), masks[int(text[i])*words:][:words]
 		for w := range state {
