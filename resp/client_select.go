@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func (c *conn) clientList(argv [][]byte) {
 	case len(words) == 0:
 	case command.EqualFold(words[0], "TYPE") && len(words) == 2:
 		if n.kind = strings.ToLower(string(words[1])); !kinds[n.kind] {
-			c.emit(reply.Error("ERR Unknown client type '" + oneLine(words[1]) + "'"))
+			c.emit(reply.Error("ERR Unknown client type '" + upToZero(words[1]) + "'"))
 			return
 		}
 	case command.EqualFold(words[0], "ID") && len(words) >= 2:
@@ -142,7 +143,7 @@ func readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
 			n.ids = append(n.ids, uint64(id))
 		case "TYPE":
 			if n.kind = strings.ToLower(string(value)); !kinds[n.kind] {
-				return refuse("ERR Unknown client type '" + oneLine(value) + "'")
+				return refuse("ERR Unknown client type '" + upToZero(value) + "'")
 			}
 		case "USER":
 			n.user = string(value)
@@ -168,4 +169,10 @@ func readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
 		}
 	}
 	return n, self, nil
+}
+
+// upToZero is a word as Redis shows it in an error: as a text of C, on one line.
+func upToZero(word []byte) string {
+	word, _, _ = bytes.Cut(word, []byte{0})
+	return oneLine(word)
 }

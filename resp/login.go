@@ -219,6 +219,8 @@ func (c *conn) selectDB(argv [][]byte) {
 	switch {
 	case !ok:
 		c.emit(reply.Error("ERR value is not an integer or out of range"))
+	case n != int64(int32(n)):
+		c.emit(reply.Error("ERR value is out of range, value must between -2147483648 and 2147483647"))
 	case n != 0:
 		c.emit(reply.Error("ERR DB index is out of range"))
 	default:

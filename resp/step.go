@@ -108,6 +108,11 @@ func (c *conn) refuse(argv [][]byte) {
 		unlikely := reply.Error("ERR internal error")
 		refusal = &unlikely
 	}
+	if c.tx.open && len(argv) > 0 && command.EqualFold(argv[0], "EXEC") { // with words behind it
+		c.forget()
+		c.emit(reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(refusal.Text(), "ERR ")))
+		return
+	}
 	c.tx.failed = c.tx.failed || c.tx.open
 	c.emit(*refusal)
 }

@@ -162,6 +162,9 @@ const blank = " \t\r\n\v\f\x00"
 // addKeys adds a key pattern: "~a*", or "%R~a*" for one access.
 func (s *selector) addKeys(rule string) string {
 	k := keyPattern{access: ReadKey | WriteKey, pattern: rule[1:]}
+	if s.allKeys {
+		return afterAllKeys
+	}
 	if rule[0] == '%' {
 		letters, pattern, found := strings.Cut(rule[1:], "~")
 		if !found || letters == "" {
@@ -180,8 +183,6 @@ func (s *selector) addKeys(rule string) string {
 		}
 	}
 	switch {
-	case s.allKeys:
-		return afterAllKeys
 	case strings.ContainsAny(k.pattern, blank):
 		return badSyntax
 	case glob.Costly(k.pattern):

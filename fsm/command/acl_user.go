@@ -158,7 +158,7 @@ func aclLog(_ *Tx, a *Args) reply.Value {
 
 // errWords is for subcommands that check the number of their words themselves.
 func (a *Args) errWords() reply.Value {
-	return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + clean(string(a.argv[1])) + "'. Try ACL HELP.")
+	return a.badSubcommand()
 }
 
 func aclCat(tx *Tx, a *Args) reply.Value {
@@ -169,7 +169,7 @@ func aclCat(tx *Tx, a *Args) reply.Value {
 		name := a.String()
 		category := acl.CategoryNamed(name)
 		if category == 0 {
-			return reply.Error("ERR Unknown category '" + clean(name) + "'")
+			return reply.Error("ERR Unknown category '" + shown(name) + "'")
 		}
 		return bulks(tx.Table.Catalog().In(category))
 	}

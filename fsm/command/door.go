@@ -30,7 +30,7 @@ func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
 	case d == Script:
 		return reply.Error("ERR Unknown Redis command called from script")
 	case container:
-		return reply.Error("ERR unknown subcommand '" + shown(string(argv[1])) + "'. Try " + strings.ToUpper(name) + " HELP.")
+		return reply.Error("ERR unknown subcommand '" + shownStart(argv[1]) + "'. Try " + strings.ToUpper(name) + " HELP.")
 	}
 	var args strings.Builder
 	for _, a := range argv[1:] {
@@ -52,6 +52,9 @@ func shown(word string) string {
 	word, _, _ = strings.Cut(word, "\x00")
 	return clean(word)
 }
+
+// shownStart is the start of a client's word, as much as Redis shows of a subcommand.
+func shownStart(word []byte) string { return shown(string(word[:min(len(word), shownBytes)])) }
 
 // refusedAt tells whether the row may not be called through the door with these
 // arguments.

@@ -87,6 +87,9 @@ func restore(tx *Tx, a *Args) reply.Value {
 	if bad != nil {
 		return *bad
 	}
+	if at == math.MaxInt64 {
+		return errTTL
+	}
 	if at != 0 && at <= tx.Now {
 		tx.remove(key)
 		return reply.OK()
@@ -98,14 +101,17 @@ func restore(tx *Tx, a *Args) reply.Value {
 }
 
 // restoreDeadline is the deadline that a time to live means, in unix milliseconds, 0 for
-// none.
+// none; the last there is for one that lies beyond it, which is refused once the payload
+// has been judged.
 func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.Value) {
 	at, ok := ParseInt(ttl)
 	switch {
 	case !ok:
 		return 0, ptr(ErrNotInteger)
-	case at < 0 || !absolute && at > math.MaxInt64-tx.Now:
+	case at < 0:
 		return 0, ptr(errTTL)
+	case !absolute && at > math.MaxInt64-tx.Now:
+		return math.MaxInt64, nil
 	case at > 0 && !absolute:
 		at += tx.Now
 	}

@@ -192,7 +192,9 @@ func plain(v reply.Value, scores bool) reply.Value {
 	case reply.KindArray:
 		elems := make([]reply.Value, len(v.Elems()))
 		for i, e := range v.Elems() {
-			elems[i] = plain(e, scores)
+			if elems[i] = plain(e, scores); e.IsError() {
+				elems[i] = reply.Bulk(e.Text()) // within a list JSON has no errors
+			}
 		}
 		return reply.Array(elems...)
 	}

@@ -93,6 +93,9 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	if err := tx.Scripts.Vacant(source, replace); err != nil {
+		return libraryError(err)
+	}
 	l, err := tx.loadLibrary(source)
 	if err == nil {
 		err = tx.Scripts.Add(l, replace)
@@ -115,7 +118,10 @@ func functionDelete(tx *Tx, a *Args) reply.Value {
 }
 
 func functionFlush(tx *Tx, a *Args) reply.Value {
-	if a.Left() > 1 || a.Left() == 1 && !a.Word("ASYNC") && !a.Word("SYNC") {
+	if a.Left() > 1 {
+		return a.badSubcommand()
+	}
+	if a.Left() == 1 && !a.Word("ASYNC") && !a.Word("SYNC") {
 		return reply.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
 	}
 	tx.Scripts.FlushLibraries()
@@ -134,6 +140,9 @@ func functionDump(tx *Tx, a *Args) reply.Value {
 // functionRestore adds the libraries of a payload to a copy of the store, and takes that
 // if all of them can be added.
 func functionRestore(tx *Tx, a *Args) reply.Value {
+	if a.Left() > 2 {
+		return a.badSubcommand()
+	}
 	payload, replace, flush := a.Bytes(), false, false
 	switch {
 	case a.Left() == 0, a.Word("APPEND"):
@@ -143,9 +152,6 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 		flush = true
 	default:
 		return reply.Error("ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.")
-	}
-	if err, ok := a.Done(); !ok {
-		return err
 	}
 	texts, err := rdb.Functions(payload)
 	if errors.Is(err, rdb.ErrPayload) {

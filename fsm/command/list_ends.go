@@ -145,8 +145,8 @@ func readPopArgs(a *Args) (p popArgs) {
 		return p
 	}
 	p.side = a.side()
-	if a.Left() > 0 && !a.bad {
-		if !a.Word("COUNT") || a.Left() != 1 {
+	for counted := false; a.Left() > 0 && !a.bad; counted = true {
+		if counted || a.Left() < 2 || !a.Word("COUNT") {
 			a.Fail(ErrSyntax)
 		} else if p.count = a.IntOr(errCount); p.count <= 0 {
 			a.Fail(errCount)

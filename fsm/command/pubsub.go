@@ -86,7 +86,7 @@ func (tx *Tx) channelNames(a *Args, kind channel.Kind) reply.Value {
 		pattern = a.Pattern()
 	}
 	if a.Left() > 0 {
-		return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + clean(string(a.argv[1])) + "'. Try PUBSUB HELP.")
+		return a.badSubcommand()
 	}
 	if err, ok := a.Done(); !ok {
 		return err

@@ -166,11 +166,14 @@ func (r *running) Call(argv [][]byte, b *lua.Budget) reply.Value {
 func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	tx := r.tx
 	r.charge(r.live, c, argv)
-	if c.Flags&Write == 0 || c.OnlyReads(argv) {
+	if c.Flags&Write == 0 {
 		return nil
 	}
-	if r.readOnly {
+	if r.readOnly { // whatever the arguments
 		return &errReadOnlyRun
+	}
+	if c.OnlyReads(argv) {
+		return nil
 	}
 	if c.Flags&DenyOOM != 0 && r.full {
 		return &ErrOOM
@@ -230,10 +233,19 @@ func evalSHA(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, false) }
 
 func evalSHAReadOnly(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, true) }
 
+// nameSize is how long the name of a script is in bytes.
+const nameSize = 40
+
 func evalKnown(tx *Tx, a *Args, readOnly bool) reply.Value {
 	digest := string(lower(nil, a.Bytes()))
 	body, ok := tx.Scripts.Script(digest)
 	if !ok {
+		if len(digest) == nameSize { // one of another length is judged before the rest
+			a.keysAndArgs(ErrNotInteger)
+			if err, ok := a.Done(); !ok {
+				return err
+			}
+		}
 		return errNoScript
 	}
 	return tx.evaluate(a, digest, body, readOnly)

@@ -30,7 +30,7 @@ func configGet(tx *Tx, a *Args) reply.Value {
 func configSet(tx *Tx, a *Args) reply.Value {
 	words, notify, seen := a.Rest(), Events(0), false
 	if len(words)%2 != 0 {
-		return ErrArity("config set")
+		return ErrSyntax
 	}
 	for i := 0; i < len(words); i += 2 {
 		name := strings.ToLower(string(words[i]))

@@ -68,9 +68,18 @@ func bgSave(_ *Tx, a *Args) reply.Value {
 }
 
 // swapDB takes the one database there is.
+// index is the next word as the number of a database, which has 32 bits.
+func (a *Args) index(e reply.Value) int64 {
+	n := a.IntOr(e)
+	if n != int64(int32(n)) {
+		a.Fail(e)
+	}
+	return n
+}
+
 func swapDB(_ *Tx, a *Args) reply.Value {
-	first := a.IntOr(reply.Error("ERR invalid first DB index"))
-	second := a.IntOr(reply.Error("ERR invalid second DB index"))
+	first := a.index(reply.Error("ERR invalid first DB index"))
+	second := a.index(reply.Error("ERR invalid second DB index"))
 	if err, ok := a.Done(); !ok {
 		return err
 	}

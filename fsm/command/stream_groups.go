@@ -36,7 +36,7 @@ func onlyIf(happened bool, event string) []string {
 
 // badSubcommand is the error for the words of a subcommand that exists.
 func (a *Args) badSubcommand() reply.Value {
-	return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + shown(string(a.argv[1])) + "'. Try " +
+	return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + shownStart(a.argv[1]) + "'. Try " +
 		strings.ToUpper(shown(string(a.argv[0]))) + " HELP.")
 }
 

@@ -66,7 +66,7 @@ func (tx *Tx) toil(c *Command, argv [][]byte) (over bool) {
 // steps.
 func (tx *Tx) sizes(c *Command, argv [][]byte) (steps int64) {
 	for _, i := range c.Keys.Positions(argv) {
-		o := tx.DB.Find(tx.Env, argv[i])
+		o := tx.DB.Peek(tx.Env, argv[i]) // which tells of no miss
 		if o.Type() == keyspace.String {
 			steps += o.Size() / textPerStep
 		} else {

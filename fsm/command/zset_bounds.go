@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 	"sort"
+	"strings"
 
 	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
@@ -61,7 +62,7 @@ func (a *Args) scoreBound() (b scoreBound) {
 	if word != "" && word[0] == '(' {
 		b.exclusive, word = true, word[1:]
 	}
-	if word == "" {
+	if word = numberOfC(word); word == "" {
 		return b
 	}
 	var err error
@@ -69,6 +70,12 @@ func (a *Args) scoreBound() (b scoreBound) {
 		a.Fail(errScoreRange)
 	}
 	return b
+}
+
+// numberOfC is what strtod of C looks at: behind blanks, and up to a zero byte.
+func numberOfC(word string) string {
+	word, _, _ = strings.Cut(word, "\x00")
+	return strings.TrimLeft(word, " \t\n\v\f\r")
 }
 
 func (r scoreRange) ranks(z *keyspace.ZSet) (from, to int) {

@@ -134,10 +134,10 @@ func (in *interpreter) toReply(v lua.Value, depth int) reply.Value {
 // to its first nil.
 func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.Value {
 	if s, ok := t.Field("err").Text(); ok {
-		return reply.Error(clean(s))
+		return reply.Error(clean(upToZero(s)))
 	}
 	if s, ok := t.Field("ok").Text(); ok {
-		return reply.Status(oneLine.Replace(s))
+		return reply.Status(oneLine.Replace(upToZero(s)))
 	}
 	if n, ok := t.Field("double").Number(); ok {
 		return reply.Number(n)

@@ -80,7 +80,7 @@ func (in *interpreter) call(vm *lua.State, args []lua.Value, raise bool) {
 	argv, problem := in.words(args)
 	if problem == "" && in.loading != nil {
 		name := map[bool]string{true: "call", false: "pcall"}[raise]
-		vm.Errorf("attempt to call field '" + name + "' (a nil value)")
+		vm.Errorf("Script attempted to access nonexistent global variable '" + name + "'")
 	}
 	v := reply.Error(problem)
 	if problem == "" {
@@ -144,12 +144,18 @@ func single(vm *lua.State, args []lua.Value, field string, edit func(string) str
 
 func errorReply(vm *lua.State, args []lua.Value) {
 	single(vm, args, "err", func(s string) string {
-		s = strings.TrimPrefix(s, "-")
+		s = strings.TrimPrefix(upToZero(s), "-")
 		if strings.Contains(s, " ") {
 			return s
 		}
 		return "ERR " + s
 	})
+}
+
+// upToZero is what Redis sees of a text as one of C.
+func upToZero(s string) string {
+	s, _, _ = strings.Cut(s, "\x00")
+	return s
 }
 
 func statusReply(vm *lua.State, args []lua.Value) {

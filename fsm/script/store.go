@@ -159,11 +159,23 @@ func (s *Store) Libraries(f func(*Library)) {
 // Counts are how many libraries and functions there are.
 func (s *Store) Counts() (libraries, functions int) { return s.libraries.Len(), s.count }
 
+// Vacant tells why a library of this text can't be added, before its text is run: its
+// first line is wrong, or the name is taken and may not be replaced.
+func (s *Store) Vacant(source string, replace bool) error {
+	name, err := libraryName(source)
+	if err == nil && !replace && s.Library(name) != nil {
+		err = errTaken(name)
+	}
+	return err
+}
+
+func errTaken(name string) error { return errors.New("Library '" + name + "' already exists") }
+
 // Add stores a library, in place of the one of its name if replace is set.
 func (s *Store) Add(l *Library, replace bool) error {
 	old := s.Library(l.Name)
 	if old != nil && !replace {
-		return errors.New("Library '" + l.Name + "' already exists")
+		return errTaken(l.Name)
 	}
 	for i := range l.Functions {
 		name := l.Functions[i].Name

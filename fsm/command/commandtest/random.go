@@ -26,8 +26,31 @@ var templates = []string{
 // rare are those that would leave nothing to compare if they came as often.
 var rare = []string{"FLUSHALL", "FLUSHDB", "NOSUCH k", "SET k", "GET k k"}
 
+// Source draws commands.
+type Source struct {
+	*rand.Rand
+	// Fits tells which commands may stand within others: in scripts and in the words of
+	// what looks at commands. nil admits all, and scripts that use up their budget too.
+	Fits func(argv [][]byte) bool
+}
+
 // Random is a command drawn by r.
-func Random(r *rand.Rand) [][]byte {
+func Random(r *rand.Rand) [][]byte { return Source{Rand: r}.Next() }
+
+// Next is the next command.
+func (s Source) Next() [][]byte {
+	switch s.IntN(10) {
+	case 0:
+		return s.spoiled(s.script(), 30)
+	case 1:
+		return s.spoiled(s.around(), 12)
+	}
+	return s.ofData()
+}
+
+// ofData is a command on data.
+func (s Source) ofData() [][]byte {
+	r := s.Rand
 	list := templates
 	switch r.IntN(4) {
 	case 0:
@@ -44,12 +67,27 @@ func Random(r *rand.Rand) [][]byte {
 	if r.IntN(500) == 0 {
 		list = rare
 	}
-	var argv [][]byte
-	for _, word := range strings.Fields(list[r.IntN(len(list))]) {
-		argv = append(argv, []byte(draw(r, word)))
-	}
+	argv := fill(r, list[r.IntN(len(list))])
 	if r.IntN(50) == 0 && len(argv) > 1 { // spoil a word
 		argv[1+r.IntN(len(argv)-1)] = []byte(draw(r, string("kvnsmfpct"[r.IntN(9)])))
+	}
+	return s.spoiled(argv, 25)
+}
+
+// within is a command on data that may stand within another.
+func (s Source) within() [][]byte {
+	for range 100 {
+		if argv := s.ofData(); s.Fits == nil || s.Fits(argv) {
+			return argv
+		}
+	}
+	return [][]byte{[]byte("PING")}
+}
+
+// fill draws the words of a template.
+func fill(r *rand.Rand, template string) (argv [][]byte) {
+	for _, word := range strings.Fields(template) {
+		argv = append(argv, []byte(draw(r, word)))
 	}
 	return argv
 }
@@ -78,5 +116,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return drawWord(r, drawStream(r, drawJSON(r, word)))
+	return drawWord(r, drawStream(r, drawJSON(r, drawAround(r, word))))
 }

@@ -1,0 +1,96 @@
+package command_test
+
+import (
+	"slices"
+	"strings"
+
+	"trireme/fsm/command"
+	"trireme/fsm/command/scripttest"
+	"trireme/fsm/reply"
+)
+
+// ofNodes are commands whose replies are about the node, its clients or its version, or
+// about an order that a real server has by chance, as patterns of their words.
+var ofNodes = []string{
+	"INFO", "LASTSAVE", "ROLE", "LOLWUT", "WAIT", "MEMORY", "CLUSTER", "SLOWLOG", "LATENCY", "DEBUG",
+	"COMMAND COUNT", "COMMAND HELP", "ACL GENPASS", "ACL LIST", "ACL USERS", "ACL HELP", "CLIENT HELP", "FUNCTION LIST", "FUNCTION STATS", "FUNCTION DUMP", "CONFIG HELP",
+}
+
+// sameAround tells whether a real server can be asked what is not about keys through the
+// door.
+func sameAround(door string, s *scripttest.Step) bool {
+	text := strings.ToUpper(s.Text) + " "
+	for _, head := range ofNodes {
+		if strings.HasPrefix(text, head+" ") && !strings.Contains(text, "LIBRARYNAME") {
+			return false
+		}
+	}
+	if strings.HasPrefix(text, "COMMAND GETKEYS") && len(s.Argv) < 4 {
+		return false // a word too few before 7.2, and many errors since
+	}
+	row := rows.Find(s.Argv)
+	connection := row != nil && (row.Group == "connection" || row.Group == "transactions") || strings.HasPrefix(text, "CLIENT ")
+	return !connection || door == "resp" || string(s.Argv[0]) == "ECHO" || string(s.Argv[0]) == "PING"
+}
+
+// comparedAround is a reply without what only rows of differences.txt compare: functions
+// have no order in a real server, and before 7.2 it tells rules in words of its own.
+func comparedAround(s *scripttest.Step, v reply.Value) reply.Value {
+	text := strings.ToUpper(s.Text)
+	switch {
+	case strings.HasPrefix(text, "FUNCTION LIST"):
+		return inOrder(v)
+	case strings.HasPrefix(text, "ACL GETUSER"):
+		return without(lacking(v, "sanitize-payload", "skip-sanitize-payload"), []string{"commands"}) // ACL DRYRUN tells what they do
+	}
+	return v
+}
+
+// inOrder is v with the elements of every array in the order of what they print as.
+func inOrder(v reply.Value) reply.Value {
+	elems := slices.Clone(v.Elems())
+	for i := range elems {
+		elems[i] = inOrder(elems[i])
+	}
+	switch v.Kind() {
+	case reply.KindArray:
+		slices.SortFunc(elems, func(a, b reply.Value) int { return strings.Compare(scripttest.Print(a), scripttest.Print(b)) })
+		return reply.Array(elems...)
+	case reply.KindMap:
+		return reply.Map(elems...)
+	}
+	return v
+}
+
+// lacking is v without these texts, wherever they stand.
+func lacking(v reply.Value, texts ...string) reply.Value {
+	var kept []reply.Value
+	for _, e := range v.Elems() {
+		if e.Kind() != reply.KindBulk && e.Kind() != reply.KindStatus || !slices.Contains(texts, e.Text()) {
+			kept = append(kept, lacking(e, texts...))
+		}
+	}
+	switch v.Kind() {
+	case reply.KindArray:
+		return reply.Array(kept...)
+	case reply.KindSet:
+		return reply.Set(kept...)
+	case reply.KindMap:
+		return reply.Map(kept...)
+	}
+	return v
+}
+
+// sameWithin is sameEverywhere of a command within another one. A script's reply hides
+// what is left out of the replies of some, and an old server makes no consumers there.
+func sameWithin(version string, s *scripttest.Step) bool {
+	row := rows.Find(s.Argv)
+	if row == nil || !sameEverywhere(version, s) || row.Flags&command.Blocking != 0 {
+		return false
+	}
+	switch strings.ToUpper(string(s.Argv[0])) {
+	case "XINFO", "DUMP", "XCLAIM", "XAUTOCLAIM", "XREADGROUP", "TIME", "PFDEBUG":
+		return false
+	}
+	return true
+}
