@@ -27,10 +27,10 @@ const (
 const stateOfAll = `local names = redis.call('KEYS', 'k*') for _, n in ipairs({'l', 'biglist', 'bigset', 'dst'}) do names[#names + 1] = n end
 table.sort(names) local sum = '' for _, n in ipairs(names) do sum = redis.sha1hex(sum .. n .. tostring(redis.call('DUMP', n))) end return sum .. ' ' .. #names`
 
-// hostile is families.8: programs that try to run for ever, to take all memory or to leave
+// hostileScripts is families.8: programs that try to run for ever, to take all memory or to leave
 // the sandbox, first on two replicas and one that is restored, then each through a node of
 // a cluster that others write to. All nodes hold the same afterwards, and live.
-func hostile(ctx context.Context, s *session) error {
+func hostileScripts(ctx context.Context, s *session) error {
 	if err := s.tests(ctx, "./fsm/command", "TestHostileScripts"); err != nil {
 		return err
 	}

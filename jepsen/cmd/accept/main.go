@@ -71,10 +71,10 @@ var lines = map[string]line{
 	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
 
-	"families.8":  {"hostile scripts: bounded, the same on all nodes, which live", hostile},
+	"families.8":  {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
 	"messages.9":  {"how soon a message arrives, and what a million that wait cost", bench("messages")},
-	"messages.10": {"destinations that do the worst they can, and one that doesn't", hostile},
+	"messages.10": {"destinations that do the worst they can, and one that doesn't", hostileScripts},
 }
 
 // session is what a line works with.
