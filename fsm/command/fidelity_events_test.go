@@ -156,7 +156,7 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 			now = passDeadlines(ours.m, now+random.Int64N(2000))
 			ear.pass(now, ours, events, gone)
 		}
-		s := stepOf(commandtest.Source{Rand: random, Fits: func(argv [][]byte) bool { return sameWithin(ear.r.version, stepOf(argv)) }}.Next())
+		s := stepOf(commandtest.Source{Rand: random, Fits: func(argv [][]byte) bool { return sameWithin(ear.r.version, stepOf(argv)) }}.Data())
 		if !sameEverywhere(ear.r.version, s) || !sameAround("none", s) {
 			continue
 		}

@@ -64,7 +64,7 @@ func TestHostIsTold(t *testing.T) {
 	if v := view(m, command.RESP, "ROLE"); v.Elems()[0].Text() != "slave" || v.Elems()[1].Text() != "h2" || v.Elems()[2].Int() != 2 || v.Elems()[3].Text() != "connected" {
 		t.Errorf("%v", v)
 	}
-	if v := view(m, command.RESP, "INFO", "replication"); v.Text() != "# Replication\r\nrole:slave\r\nmaster_host:h2\r\nmaster_port:2\r\n" {
+	if v := view(m, command.RESP, "INFO", "replication"); v.Text() != "# Replication\r\nrole:slave\r\nmaster_host:h2\r\nmaster_port:2\r\nmaster_link_status:up\r\nmaster_sync_in_progress:0\r\nslave_repl_offset:0\r\nslave_read_only:0\r\nconnected_slaves:0\r\nmaster_repl_offset:0\r\n" {
 		t.Errorf("%v", v)
 	}
 }
