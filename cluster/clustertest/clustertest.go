@@ -29,6 +29,22 @@ type Cluster struct {
 	Adjust func(*cluster.Options)
 
 	joins []joining
+	mu    sync.RWMutex // of Nodes, for Write and Read beside Join
+}
+
+func (c *Cluster) node(i int) *cluster.Node {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.Nodes[i]
+}
+
+func (c *Cluster) put(i int, n *cluster.Node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i == len(c.Nodes) {
+		c.Nodes = append(c.Nodes, nil)
+	}
+	c.Nodes[i] = n
 }
 
 // Token opens the keyspace of every test cluster.
@@ -120,7 +136,8 @@ func (c *Cluster) Join(id, replaces, addr string) (int, error) {
 		addr = Ports(c.T, 1)[0]
 	}
 	i := len(c.Nodes)
-	c.Nodes, c.List = append(c.Nodes, nil), append(c.List, cluster.Peer{ID: id, Addr: addr})
+	c.put(i, nil)
+	c.List = append(c.List, cluster.Peer{ID: id, Addr: addr})
 	c.Dirs = append(c.Dirs, filepath.Join(c.T.TempDir(), id))
 	c.joins = append(c.joins, joining{i, replaces})
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -129,7 +146,7 @@ func (c *Cluster) Join(id, replaces, addr string) (int, error) {
 	if err != nil {
 		return i, err
 	}
-	c.Nodes[i] = n
+	c.put(i, n)
 	c.WaitReady()
 	return i, nil
 }
@@ -197,7 +214,7 @@ func Words(words ...string) [][]byte {
 
 // Write runs one command through the log on node i.
 func (c *Cluster) Write(i int, words ...string) (reply.Value, error) {
-	r, err := fsm.Do(context.Background(), c.Nodes[i], fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{Words(words...)}})
+	r, err := fsm.Do(context.Background(), c.node(i), fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{Words(words...)}})
 	if err != nil {
 		return reply.Value{}, err
 	}
@@ -206,7 +223,7 @@ func (c *Cluster) Write(i int, words ...string) (reply.Value, error) {
 
 // Read runs one command as a linearizable read on node i.
 func (c *Cluster) Read(i int, words ...string) (v reply.Value, err error) {
-	_, err = c.Nodes[i].Read(context.Background(), fsm.Reading{}, func(view *fsm.View) {
+	_, err = c.node(i).Read(context.Background(), fsm.Reading{}, func(view *fsm.View) {
 		v = view.Exec(acl.Trusted(acl.DefaultName), command.Inside, Words(words...))
 	})
 	return v, err
