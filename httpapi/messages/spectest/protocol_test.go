@@ -57,6 +57,9 @@ var routing = []claim{
 	{"MP-1.2.2", func(t *testing.T, w *world) {
 		readOnly := "Authorization: Bearer " + httpapitest.MessagesReadOnlyToken
 		for _, op := range w.described.Operations() {
+			if strings.Contains(op.Path, "/workflows/hooks/") { // its path is its credential
+				continue
+			}
 			target := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
 			a := w.ask(t, op.Method, target, "", readOnly)
 			if refused := a.status == 403; refused != (op.Method != "GET") {

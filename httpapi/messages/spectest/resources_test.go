@@ -59,7 +59,8 @@ var intro = []claim{
 	{"MS-A.1", func(t *testing.T, w *world) {
 		for _, token := range []string{"", "nonsense", httpapitest.Token} {
 			for _, op := range w.described.Operations() {
-				if strings.HasSuffix(op.Path, "/openapi.yaml") {
+				// A webhook's path is its credential.
+				if strings.HasSuffix(op.Path, "/openapi.yaml") || strings.Contains(op.Path, "/workflows/hooks/") {
 					continue
 				}
 				target := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
