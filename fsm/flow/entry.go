@@ -154,7 +154,7 @@ func (s *Step) encode(w *wire.Writer) {
 }
 
 func decodeStep(r *wire.Reader) Step {
-	return Step{uint32(r.Uvarint()), uint32(r.Uvarint()), uint32(r.Uvarint()), StepType(min(r.Uvarint(), uint64(stepTypes))), text(r)}
+	return Step{uint32(r.Uvarint()), uint32(r.Uvarint()), uint32(r.Uvarint()), StepType(min(r.Uvarint(), uint64(stepTypes))), r.Alias()}
 }
 
 func (e *Entry) encode(w *wire.Writer) {
@@ -192,7 +192,7 @@ func decodeEntry(r *wire.Reader) *Entry {
 		e.Own = &queue.Options{}
 		e.Own.Decode(in)
 	}
-	e.URL = text(r)
+	e.URL = r.Alias()
 	if in := r.Record(); in.Len() > 0 {
 		e.Answer = decodeAnswer(in)
 	}
@@ -213,6 +213,6 @@ func (a *Answer) encode(w *wire.Writer) {
 func decodeAnswer(r *wire.Reader) *Answer {
 	a := &Answer{Call: uint32(r.Uvarint())}
 	a.Response.Decode(r.Record())
-	a.Error, a.Retried, a.Retries = text(r), uint32(r.Uvarint()), uint32(r.Uvarint())
+	a.Error, a.Retried, a.Retries = r.Alias(), uint32(r.Uvarint()), uint32(r.Uvarint())
 	return a
 }

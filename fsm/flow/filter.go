@@ -67,13 +67,13 @@ func matchHost(list []string, url string) bool {
 }
 
 func (f *Filter) encode(w *wire.Writer) {
-	encodeTexts(w, f.RunIDs)
+	w.Texts(f.RunIDs)
 	w.Bool(f.IDPrefix)
 	w.Uvarint(uint64(len(f.Exact)))
 	for i := range f.Exact {
 		f.Exact[i].Encode(w)
 	}
-	encodeTexts(w, f.URLs)
+	w.Texts(f.URLs)
 	w.Bool(f.URLPrefix)
 	w.Uvarint(uint64(len(f.States)))
 	for _, s := range f.States {
@@ -83,7 +83,7 @@ func (f *Filter) encode(w *wire.Writer) {
 	w.Varint(f.From)
 	w.Varint(f.To)
 	for _, list := range [][]string{f.Labels, f.CallerIPs, f.FlowKeys, f.Hosts, f.Paths} {
-		encodeTexts(w, list)
+		w.Texts(list)
 	}
 	w.Uvarint(uint64(len(f.Messages)))
 	for _, id := range f.Messages {
@@ -92,20 +92,20 @@ func (f *Filter) encode(w *wire.Writer) {
 }
 
 func (f *Filter) decode(r *wire.Reader) {
-	f.RunIDs, f.IDPrefix = decodeTexts(r), r.Bool()
+	f.RunIDs, f.IDPrefix = r.Texts(), r.Bool()
 	if n := r.Count(3); n > 0 {
 		f.Exact = make([]RunRef, n)
 		for i := range f.Exact {
 			f.Exact[i].Decode(r)
 		}
 	}
-	f.URLs, f.URLPrefix = decodeTexts(r), r.Bool()
+	f.URLs, f.URLPrefix = r.Texts(), r.Bool()
 	for range r.Count(1) {
 		f.States = append(f.States, RunState(min(r.Uvarint(), uint64(runStates))))
 	}
 	f.Created, f.From, f.To = r.Varint(), r.Varint(), r.Varint()
 	for _, list := range []*[]string{&f.Labels, &f.CallerIPs, &f.FlowKeys, &f.Hosts, &f.Paths} {
-		*list = decodeTexts(r)
+		*list = r.Texts()
 	}
 	for range r.Count(2) {
 		f.Messages = append(f.Messages, decodeID(r))

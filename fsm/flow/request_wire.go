@@ -41,9 +41,9 @@ func (n *Submission) encode(w *wire.Writer) {
 }
 
 func (n *Submission) decode(r *wire.Reader) {
-	n.Kind, n.URL, n.RunID, n.Body = SubmissionKind(r.Uvarint()), text(r), text(r), some(r.Bytes())
+	n.Kind, n.URL, n.RunID, n.Body = SubmissionKind(r.Uvarint()), r.Alias(), r.Alias(), some(r.Bytes())
 	n.Options.Decode(r.Record())
-	n.Features, n.CallerIP, n.Step = Features(r.Uvarint()), text(r), decodeStep(r)
+	n.Features, n.CallerIP, n.Step = Features(r.Uvarint()), r.Alias(), decodeStep(r)
 	n.Origin, n.Again = Origin(r.Uvarint()), r.Bool()
 	if in := r.Record(); in.Len() > 0 {
 		n.Invoker = decodeInvoker(in)
@@ -98,10 +98,10 @@ func (n *Await) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (n *Await) Decode(r *wire.Reader) {
-	n.RunID, n.EventID, n.Step, n.Open = text(r), text(r), decodeStep(r), some(r.Bytes())
-	n.Timeout, n.TimeoutText, n.URL = r.Varint(), text(r), text(r)
+	n.RunID, n.EventID, n.Step, n.Open = r.Alias(), r.Alias(), decodeStep(r), some(r.Bytes())
+	n.Timeout, n.TimeoutText, n.URL = r.Varint(), r.Alias(), r.Alias()
 	n.Options.Decode(r.Record())
-	n.TimeoutURL = text(r)
+	n.TimeoutURL = r.Alias()
 	n.TimeoutOptions.Decode(r.Record())
 	n.TimeoutBody = some(r.Bytes())
 }
@@ -116,7 +116,7 @@ func (n *Notification) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (n *Notification) Decode(r *wire.Reader) {
-	n.EventID, n.RunID, n.Hook, n.Body = text(r), text(r), r.Bool(), some(r.Bytes())
+	n.EventID, n.RunID, n.Hook, n.Body = r.Alias(), r.Alias(), r.Bool(), some(r.Bytes())
 }
 
 // Encode writes the fields.
@@ -148,7 +148,7 @@ func (n *Woken) encode(w *wire.Writer) {
 
 func (n *Woken) decode(r *wire.Reader) {
 	n.Waiter = decodeWaiter(r.Record())
-	n.Message, n.RunID, n.Created = decodeID(r), text(r), r.Varint()
+	n.Message, n.RunID, n.Created = decodeID(r), r.Alias(), r.Varint()
 }
 
 // Encode writes the fields.
@@ -160,7 +160,7 @@ func (n *Ending) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (n *Ending) Decode(r *wire.Reader) {
-	n.RunID, n.Result, n.HasResult = text(r), some(r.Bytes()), r.Bool()
+	n.RunID, n.Result, n.HasResult = r.Alias(), some(r.Bytes()), r.Bool()
 }
 
 // Encode writes the fields.
@@ -259,7 +259,7 @@ func (n *Revival) Encode(w *wire.Writer) {
 // Decode reads the fields; texts alias the input.
 func (n *Revival) Decode(r *wire.Reader) {
 	n.DeadSelection.Decode(r.Record())
-	n.Restart, n.RunID = r.Bool(), text(r)
+	n.Restart, n.RunID = r.Bool(), r.Alias()
 	n.Options.Decode(r.Record())
 }
 

@@ -206,9 +206,9 @@ func (c *Config) encode(w *wire.Writer) {
 
 // decodeConfig reads a Config; it aliases the input.
 func decodeConfig(r *wire.Reader) *Config {
-	c := &Config{URL: text(r)}
+	c := &Config{URL: r.Alias()}
 	c.Options.Decode(r.Record())
-	c.Features, c.Origin, c.CallerIP = Features(r.Uvarint()), Origin(r.Uvarint()), text(r)
+	c.Features, c.Origin, c.CallerIP = Features(r.Uvarint()), Origin(r.Uvarint()), r.Alias()
 	if in := r.Record(); in.Len() > 0 {
 		c.Invoker = decodeInvoker(in)
 	}
@@ -226,7 +226,7 @@ func (v *Invoker) encode(w *wire.Writer) {
 }
 
 func decodeInvoker(r *wire.Reader) *Invoker {
-	v := &Invoker{Run: r.Uvarint(), RunID: text(r), Created: r.Varint(), URL: text(r), Step: decodeStep(r), Open: some(r.Bytes())}
+	v := &Invoker{Run: r.Uvarint(), RunID: r.Alias(), Created: r.Varint(), URL: r.Alias(), Step: decodeStep(r), Open: some(r.Bytes())}
 	v.Options.Decode(r.Record())
 	return v
 }
@@ -257,7 +257,7 @@ func (r *Run) encode(w *wire.Writer) {
 
 // decodeRun reads a run; it aliases the input.
 func decodeRun(in *wire.Reader) *Run {
-	r := &Run{No: in.Uvarint(), ID: text(in), Created: in.Varint(), Config: decodeConfig(in.Record())}
+	r := &Run{No: in.Uvarint(), ID: in.Alias(), Created: in.Varint(), Config: decodeConfig(in.Record())}
 	r.State, r.Entries, r.Completed = RunState(min(in.Uvarint(), uint64(runStates))), uint32(in.Uvarint()), in.Varint()
 	r.HasResult, r.Result = in.Bool(), some(in.Bytes())
 	if f := in.Record(); f.Len() > 0 {
@@ -282,7 +282,7 @@ func (f *Fault) encode(w *wire.Writer) {
 func decodeFault(r *wire.Reader) *Fault {
 	f := &Fault{Entry: uint32(r.Uvarint()), Message: decodeID(r)}
 	f.Response.Decode(r.Record())
-	f.Error, f.Retried, f.Retries = text(r), int(r.Varint()), int(r.Varint())
+	f.Error, f.Retried, f.Retries = r.Alias(), int(r.Varint()), int(r.Varint())
 	return f
 }
 

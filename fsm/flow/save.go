@@ -3,8 +3,8 @@ package flow
 import (
 	"errors"
 
-	"trireme/fsm/cow"
 	"trireme/fsm/queue"
+	"trireme/fsm/saving"
 	"trireme/fsm/wire"
 )
 
@@ -26,49 +26,30 @@ const (
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
 func (s *Store) Save(emit func(record []byte) error) error {
-	out := &saver{emit: emit}
-	out.put(kindHead, func(w *wire.Writer) {
+	out := &saving.Saver{Emit: emit}
+	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.Record(s.settings.Encode)
 		w.Uvarint(s.serial)
 	})
-	each(out, kindRun, s.runs, func(_ uint64, r *Run, w *wire.Writer) { r.encode(w) })
-	each(out, kindEntry, s.entries, func(p place, e *Entry, w *wire.Writer) {
+	saving.Each(out, kindRun, s.runs, func(_ uint64, r *Run, w *wire.Writer) { r.encode(w) })
+	saving.Each(out, kindEntry, s.entries, func(p place, e *Entry, w *wire.Writer) {
 		w.Uvarint(p.run)
 		w.Uvarint(uint64(p.pos))
 		e.encode(w)
 	})
-	each(out, kindMark, s.marks, func(m mark, v uint64, w *wire.Writer) {
+	saving.Each(out, kindMark, s.marks, func(m mark, v uint64, w *wire.Writer) {
 		w.Uvarint(m.run)
 		w.Uvarint(uint64(m.class))
 		w.Uvarint(uint64(m.step))
 		w.Uvarint(v)
 	})
-	each(out, kindWaiter, s.waiters, func(_ uint64, n *Waiter, w *wire.Writer) { n.encode(w) })
-	each(out, kindSaved, s.saved, func(p place2, n *Saved, w *wire.Writer) {
+	saving.Each(out, kindWaiter, s.waiters, func(_ uint64, n *Waiter, w *wire.Writer) { n.encode(w) })
+	saving.Each(out, kindSaved, s.saved, func(p place2, n *Saved, w *wire.Writer) {
 		w.Uvarint(p.no)
 		n.encode(w)
 	})
-	each(out, kindDoomed, s.doomed, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
-	return out.err
-}
-
-type saver struct {
-	emit func([]byte) error
-	err  error
-}
-
-func (o *saver) put(k kind, write func(*wire.Writer)) bool {
-	w := wire.Writer{B: []byte{byte(k)}}
-	write(&w)
-	o.err = o.emit(w.B)
-	return o.err == nil
-}
-
-func each[K, V any](o *saver, k kind, t *cow.BTree[K, V], write func(K, V, *wire.Writer)) {
-	if o.err != nil {
-		return
-	}
-	t.All(func(key K, v V) bool { return o.put(k, func(w *wire.Writer) { write(key, v, w) }) })
+	saving.Each(out, kindDoomed, s.doomed, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
+	return out.Err
 }
 
 // Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.

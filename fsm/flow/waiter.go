@@ -45,10 +45,10 @@ func (n *Waiter) encode(w *wire.Writer) {
 
 // decodeWaiter reads a waiter; it aliases the input.
 func decodeWaiter(r *wire.Reader) *Waiter {
-	n := &Waiter{No: r.Uvarint(), Run: r.Uvarint(), RunID: text(r), EventID: text(r), Step: decodeStep(r), Open: some(r.Bytes())}
-	n.Deadline, n.Created, n.TimeoutText, n.URL = r.Varint(), r.Varint(), text(r), text(r)
+	n := &Waiter{No: r.Uvarint(), Run: r.Uvarint(), RunID: r.Alias(), EventID: r.Alias(), Step: decodeStep(r), Open: some(r.Bytes())}
+	n.Deadline, n.Created, n.TimeoutText, n.URL = r.Varint(), r.Varint(), r.Alias(), r.Alias()
 	n.Options.Decode(r.Record())
-	n.TimeoutURL = text(r)
+	n.TimeoutURL = r.Alias()
 	n.TimeoutOptions.Decode(r.Record())
 	n.TimeoutBody = some(r.Bytes())
 	return n
@@ -79,7 +79,7 @@ func (n *Saved) encode(w *wire.Writer) {
 }
 
 func decodeSaved(r *wire.Reader) *Saved {
-	return &Saved{r.Uvarint(), text(r), some(r.Bytes()), r.Varint(), r.Bool()}
+	return &Saved{r.Uvarint(), r.Alias(), some(r.Bytes()), r.Varint(), r.Bool()}
 }
 
 func (n *Saved) size() int64 { return 200 + int64(len(n.EventID)+len(n.Body)) }

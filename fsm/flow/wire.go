@@ -1,17 +1,9 @@
 package flow
 
 import (
-	"unsafe"
-
 	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
-
-// text reads a string that aliases the reader's input. What is kept is decoded from bytes of its own; see detach.go.
-func text(r *wire.Reader) string {
-	b := r.Bytes()
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
 
 // some is b, nil if it is empty.
 func some(b []byte) []byte {
@@ -46,26 +38,7 @@ func decodeAttempts(r *wire.Reader) []Attempt {
 	list := make([]Attempt, n)
 	for i := range list {
 		list[i].Response.Decode(r.Record())
-		list[i].Error, list[i].At = text(r), r.Varint()
-	}
-	return list
-}
-
-func encodeTexts(w *wire.Writer, list []string) {
-	w.Uvarint(uint64(len(list)))
-	for _, s := range list {
-		w.String(s)
-	}
-}
-
-func decodeTexts(r *wire.Reader) []string {
-	n := r.Count(1)
-	if n == 0 {
-		return nil
-	}
-	list := make([]string, n)
-	for i := range list {
-		list[i] = text(r)
+		list[i].Error, list[i].At = r.Alias(), r.Varint()
 	}
 	return list
 }

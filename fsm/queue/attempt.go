@@ -200,7 +200,7 @@ func (n *Result) Encode(w *wire.Writer) {
 func (n *Result) Decode(r *wire.Reader) {
 	n.AttemptRef = AttemptRef{decodeID(r), r.Uvarint()}
 	n.Response.Decode(r.Record())
-	n.Error, n.RetryDelay, n.Took = text(r), r.Varint(), r.Varint()
+	n.Error, n.RetryDelay, n.Took = r.Alias(), r.Varint(), r.Varint()
 	if r.Len() > 0 { // most results have no more
 		n.Lost = r.Bool()
 	}

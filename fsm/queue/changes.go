@@ -22,7 +22,7 @@ func (n *QueueChange) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts alias the input.
 func (n *QueueChange) Decode(r *wire.Reader) {
-	n.Name, n.Act, n.Parallelism, n.Paused = text(r), decodeAct(r), int(r.Varint()), r.Bool()
+	n.Name, n.Act, n.Parallelism, n.Paused = r.Alias(), decodeAct(r), int(r.Varint()), r.Bool()
 }
 
 // GroupChange makes or changes a URL group: ActAddEndpoints, ActRemoveEndpoints, ActSetHeaders, ActDelete. Deleting a
@@ -47,7 +47,7 @@ func (n *GroupChange) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts alias the input.
 func (n *GroupChange) Decode(r *wire.Reader) {
-	n.Name, n.Act, n.Endpoints, n.Header = text(r), decodeAct(r), decodeEndpoints(r), decodeHeader(r)
+	n.Name, n.Act, n.Endpoints, n.Header = r.Alias(), decodeAct(r), decodeEndpoints(r), decodeHeader(r)
 	n.Options.Decode(r.Record())
 }
 
@@ -73,7 +73,7 @@ func (n *FlowChange) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts alias the input.
 func (n *FlowChange) Decode(r *wire.Reader) {
-	n.Key, n.Act, n.Parallelism, n.Rate, n.Period = text(r), decodeAct(r), int(r.Varint()), int(r.Varint()), r.Varint()
+	n.Key, n.Act, n.Parallelism, n.Rate, n.Period = r.Alias(), decodeAct(r), int(r.Varint()), int(r.Varint()), r.Varint()
 }
 
 // Parallelism is the argument of the operation SetParallelism: the most attempts under way at once, 0 for no limit.

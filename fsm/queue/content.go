@@ -77,9 +77,9 @@ func (c *Content) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (c *Content) Decode(r *wire.Reader) {
-	c.URL, c.API, c.Body = text(r), text(r), some(r.Bytes())
+	c.URL, c.API, c.Body = r.Alias(), r.Alias(), some(r.Bytes())
 	c.Options.Decode(r.Record())
-	c.Group, c.Endpoint, c.Schedule, c.CallerIP = text(r), text(r), text(r), text(r)
+	c.Group, c.Endpoint, c.Schedule, c.CallerIP = r.Alias(), r.Alias(), r.Alias(), r.Alias()
 	c.Created, c.FirstAt = r.Varint(), r.Varint()
 	c.Source = Source{decodeID(r), r.Bool()}
 	c.Run = some(r.Bytes())

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"strings"
-	"unsafe"
 
 	"trireme/fsm/wire"
 )
@@ -35,7 +34,7 @@ func decodeHeader(r *wire.Reader) []Field {
 	}
 	header := make([]Field, n)
 	for i := range header {
-		header[i] = Field{text(r), text(r)}
+		header[i] = Field{r.Alias(), r.Alias()}
 	}
 	return header
 }
@@ -45,30 +44,4 @@ func headerSize(header []Field) (n int64) {
 		n += int64(len(f.Name) + len(f.Value) + 32)
 	}
 	return n
-}
-
-// text reads a string that aliases the reader's input. Records of this package are decoded from bytes that are never
-// written again: entries of the log, and the data of messages.
-func text(r *wire.Reader) string {
-	b := r.Bytes()
-	return unsafe.String(unsafe.SliceData(b), len(b))
-}
-
-func encodeTexts(w *wire.Writer, list []string) {
-	w.Uvarint(uint64(len(list)))
-	for _, s := range list {
-		w.String(s)
-	}
-}
-
-func decodeTexts(r *wire.Reader) []string {
-	n := r.Count(1)
-	if n == 0 {
-		return nil
-	}
-	list := make([]string, n)
-	for i := range list {
-		list[i] = text(r)
-	}
-	return list
 }

@@ -38,7 +38,7 @@ func (f *Filter) lists() []*[]string {
 func (f *Filter) Encode(w *wire.Writer) {
 	encodeIDs(w, f.IDs)
 	for _, l := range f.lists() {
-		encodeTexts(w, *l)
+		w.Texts(*l)
 	}
 	w.Uvarint(uint64(len(f.States)))
 	for _, s := range f.States {
@@ -56,7 +56,7 @@ func (f *Filter) Encode(w *wire.Writer) {
 func (f *Filter) Decode(r *wire.Reader) {
 	f.IDs = decodeIDs(r)
 	for _, l := range f.lists() {
-		*l = decodeTexts(r)
+		*l = r.Texts()
 	}
 	if n := r.Count(1); n > 0 {
 		f.States = make([]State, n)

@@ -26,7 +26,7 @@ func (l *HostLimit) Encode(w *wire.Writer) { w.String(l.Host); w.Uvarint(uint64(
 
 // Decode reads the fields; the text aliases the input.
 func (l *HostLimit) Decode(r *wire.Reader) {
-	l.Host, l.Most = text(r), int(min(r.Uvarint(), math.MaxInt32))
+	l.Host, l.Most = r.Alias(), int(min(r.Uvarint(), math.MaxInt32))
 }
 
 // occupy counts one more attempt to a host.

@@ -148,7 +148,7 @@ func (o *Options) Encode(w *wire.Writer) {
 	o.Callback.encode(w)
 	o.Failure.encode(w)
 	o.Flow.encode(w)
-	encodeTexts(w, o.Labels)
+	w.Texts(o.Labels)
 	o.Redact.encode(w)
 	w.String(o.Queue)
 }
@@ -158,12 +158,12 @@ func (o *Options) Decode(r *wire.Reader) { o.decode(r, 0) }
 
 // decode knows how deep callbacks stand in callbacks: one level has a meaning.
 func (o *Options) decode(r *wire.Reader, depth int) {
-	o.Given, o.Method, o.Header = Option(r.Uvarint()), text(r), decodeHeader(r)
-	o.Timeout, o.Retries, o.RetryDelay = r.Varint(), int(r.Varint()), text(r)
+	o.Given, o.Method, o.Header = Option(r.Uvarint()), r.Alias(), decodeHeader(r)
+	o.Timeout, o.Retries, o.RetryDelay = r.Varint(), int(r.Varint()), r.Alias()
 	o.Delay, o.NotBefore = r.Varint(), r.Varint()
 	o.Callback, o.Failure = decodeCallback(r, depth), decodeCallback(r, depth)
-	o.Flow, o.Labels, o.Redact = decodeFlow(r), decodeTexts(r), decodeRedaction(r)
-	o.Queue = text(r)
+	o.Flow, o.Labels, o.Redact = decodeFlow(r), r.Texts(), decodeRedaction(r)
+	o.Queue = r.Alias()
 }
 
 // encode writes the callback behind its length, which is 0 if there is none.
@@ -183,7 +183,7 @@ func decodeCallback(r *wire.Reader, depth int) *Callback {
 	if in.Len() == 0 || depth > 0 {
 		return nil
 	}
-	c := &Callback{URL: text(in)}
+	c := &Callback{URL: in.Alias()}
 	c.Options.decode(in.Record(), depth+1)
 	return c
 }
@@ -204,7 +204,7 @@ func decodeFlow(r *wire.Reader) *FlowControl {
 	if in.Len() == 0 {
 		return nil
 	}
-	return &FlowControl{Key: text(in), Parallelism: int(in.Varint()), Rate: int(in.Varint()), Period: in.Varint()}
+	return &FlowControl{Key: in.Alias(), Parallelism: int(in.Varint()), Rate: int(in.Varint()), Period: in.Varint()}
 }
 
 func (d *Redaction) encode(w *wire.Writer) {
@@ -212,7 +212,7 @@ func (d *Redaction) encode(w *wire.Writer) {
 		if d != nil {
 			w.Bool(d.Body)
 			w.Bool(d.Header)
-			encodeTexts(w, d.Names)
+			w.Texts(d.Names)
 		}
 	})
 }
@@ -222,5 +222,5 @@ func decodeRedaction(r *wire.Reader) *Redaction {
 	if in.Len() == 0 {
 		return nil
 	}
-	return &Redaction{Body: in.Bool(), Header: in.Bool(), Names: decodeTexts(in)}
+	return &Redaction{Body: in.Bool(), Header: in.Bool(), Names: in.Texts()}
 }

@@ -33,9 +33,9 @@ func (p *Publication) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (p *Publication) Decode(r *wire.Reader) {
-	p.URL, p.Group, p.API = text(r), text(r), text(r)
+	p.URL, p.Group, p.API = r.Alias(), r.Alias(), r.Alias()
 	p.Options.Decode(r.Record())
-	p.DedupID, p.ContentDedup, p.Body, p.CallerIP = text(r), r.Bool(), some(r.Bytes()), text(r)
+	p.DedupID, p.ContentDedup, p.Body, p.CallerIP = r.Alias(), r.Bool(), some(r.Bytes()), r.Alias()
 	p.Run = some(r.Bytes())
 }
 

@@ -65,7 +65,7 @@ func (g *Group) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts alias the input.
 func (g *Group) Decode(r *wire.Reader) {
-	g.ID, g.Name, g.Created, g.Updated = text(r), text(r), r.Varint(), r.Varint()
+	g.ID, g.Name, g.Created, g.Updated = r.Alias(), r.Alias(), r.Varint(), r.Varint()
 	g.Endpoints, g.Header = decodeEndpoints(r), decodeHeader(r)
 	g.Options.Decode(r.Record())
 }
@@ -85,7 +85,7 @@ func decodeEndpoints(r *wire.Reader) []Endpoint {
 	}
 	list := make([]Endpoint, n)
 	for i := range list {
-		list[i] = Endpoint{text(r), text(r)}
+		list[i] = Endpoint{r.Alias(), r.Alias()}
 	}
 	return list
 }
@@ -211,7 +211,7 @@ func (d *Dead) Encode(w *wire.Writer) {
 func (d *Dead) Decode(r *wire.Reader) {
 	d.Stamp = Stamp{r.Varint(), r.Uvarint()}
 	d.Response.Decode(r.Record())
-	d.Error = text(r)
+	d.Error = r.Alias()
 	d.Callback.State, d.Callback.Message = CallbackState(min(r.Uvarint(), uint64(CallbackFail))), decodeID(r)
 	d.Callback.Response = decodeResponse(r)
 }

@@ -3,7 +3,7 @@ package queue
 import (
 	"errors"
 
-	"trireme/fsm/cow"
+	"trireme/fsm/saving"
 	"trireme/fsm/wire"
 )
 
@@ -28,8 +28,8 @@ const (
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
 func (s *Store) Save(emit func(record []byte) error) error {
-	out := &saver{emit: emit}
-	out.put(kindHead, func(w *wire.Writer) {
+	out := &saving.Saver{Emit: emit}
+	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.Record(s.settings.Encode)
 		w.Record(s.keys.Encode)
 		w.Uvarint(s.serial)
@@ -37,52 +37,33 @@ func (s *Store) Save(emit func(record []byte) error) error {
 		w.Uvarint(s.sender.Epoch)
 		w.Uvarint(s.sender.Term)
 	})
-	each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
+	saving.Each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
 		_, doomed := s.doomed.Get(q.no)
 		q.Encode(w)
 		w.Bool(doomed)
 	})
-	each(out, kindFlow, s.flows, func(_ uint64, f *FlowKey, w *wire.Writer) { f.Encode(w) })
-	each(out, kindHost, s.hosts, func(name string, h *host, w *wire.Writer) {
+	saving.Each(out, kindFlow, s.flows, func(_ uint64, f *FlowKey, w *wire.Writer) { f.Encode(w) })
+	saving.Each(out, kindHost, s.hosts, func(name string, h *host, w *wire.Writer) {
 		w.String(name)
 		w.Uvarint(h.no)
 		w.Varint(int64(h.active))
 	})
-	each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { g.Encode(w) })
-	each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { c.Encode(w) })
-	each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
+	saving.Each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { g.Encode(w) })
+	saving.Each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { c.Encode(w) })
+	saving.Each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
 		_, holds := s.holding.Get(member{m.queue, m.Seq})
 		m.encode(w)
 		w.Bool(holds)
 	})
-	each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { v.encode(w) })
-	each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { d.Encode(w) })
-	each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
+	saving.Each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { v.encode(w) })
+	saving.Each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { d.Encode(w) })
+	saving.Each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
 		w.Fixed(k[:])
 		d.id.encode(w)
 		w.String(d.schedule)
 		w.Varint(d.end)
 	})
-	return out.err
-}
-
-type saver struct {
-	emit func([]byte) error
-	err  error
-}
-
-func (o *saver) put(k kind, write func(*wire.Writer)) bool {
-	w := wire.Writer{B: []byte{byte(k)}}
-	write(&w)
-	o.err = o.emit(w.B)
-	return o.err == nil
-}
-
-func each[K, V any](o *saver, k kind, t *cow.BTree[K, V], write func(K, V, *wire.Writer)) {
-	if o.err != nil {
-		return
-	}
-	t.All(func(key K, v V) bool { return o.put(k, func(w *wire.Writer) { write(key, v, w) }) })
+	return out.Err
 }
 
 // Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.

@@ -90,7 +90,7 @@ func (c *Schedule) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (c *Schedule) Decode(r *wire.Reader) {
-	c.ID, c.Version, c.Cron, c.Every = text(r), r.Uvarint(), text(r), r.Varint()
+	c.ID, c.Version, c.Cron, c.Every = r.Alias(), r.Uvarint(), r.Alias(), r.Varint()
 	c.Misfire, c.Paused = Misfire(min(r.Uvarint(), uint64(misfires))), r.Bool()
 	c.Created, c.Updated = r.Varint(), r.Varint()
 	c.Publish.Decode(r.Record())
@@ -101,7 +101,7 @@ func (c *Schedule) Decode(r *wire.Reader) {
 			c.Messages[i] = Produced{decodeID(r), decodeState(r)}
 		}
 	}
-	c.Error = text(r)
+	c.Error = r.Alias()
 }
 
 // size is the logical memory of the schedule in bytes.
@@ -134,7 +134,7 @@ func (t *Tick) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts alias the input.
 func (t *Tick) Decode(r *wire.Reader) {
-	t.Schedule, t.Version = text(r), r.Uvarint()
+	t.Schedule, t.Version = r.Alias(), r.Uvarint()
 	if n := r.Count(1); n > 0 {
 		t.Nominals = make([]int64, n)
 		for i := range t.Nominals {
@@ -171,7 +171,7 @@ func (p *SchedulePut) Encode(w *wire.Writer) {
 
 // Decode reads the fields; texts and bytes alias the input.
 func (p *SchedulePut) Decode(r *wire.Reader) {
-	p.ID, p.Cron, p.Every = text(r), text(r), r.Varint()
+	p.ID, p.Cron, p.Every = r.Alias(), r.Alias(), r.Varint()
 	p.Misfire = Misfire(min(r.Uvarint(), uint64(misfires)))
 	p.Publish.Decode(r.Record())
 	p.Next = r.Varint()
@@ -208,7 +208,7 @@ type ScheduleChange struct {
 func (n *ScheduleChange) Encode(w *wire.Writer) { w.String(n.ID); w.Uvarint(uint64(n.Act)) }
 
 // Decode reads the fields; texts alias the input.
-func (n *ScheduleChange) Decode(r *wire.Reader) { n.ID, n.Act = text(r), decodeAct(r) }
+func (n *ScheduleChange) Decode(r *wire.Reader) { n.ID, n.Act = r.Alias(), decodeAct(r) }
 
 // ScheduleRef is the result of operations on schedules.
 type ScheduleRef struct{ ID string }

@@ -1,0 +1,35 @@
+// Package saving writes trees of the state as the records of a snapshot: one byte that
+// says of what kind it is, then its fields.
+package saving
+
+import (
+	"trireme/fsm/cow"
+	"trireme/fsm/wire"
+)
+
+// Saver hands records to Emit until that fails.
+type Saver struct {
+	// Emit takes a record, which is not written to again.
+	Emit func(record []byte) error
+	// Err is Emit's first error.
+	Err error
+}
+
+// Put emits one record; it is false after a failure.
+func Put[Kind ~byte](o *Saver, k Kind, write func(*wire.Writer)) bool {
+	if o.Err != nil {
+		return false
+	}
+	w := wire.Writer{B: []byte{byte(k)}}
+	write(&w)
+	o.Err = o.Emit(w.B)
+	return o.Err == nil
+}
+
+// Each emits a record for every entry of a tree, in its order.
+func Each[Kind ~byte, K, V any](o *Saver, k Kind, t *cow.BTree[K, V], write func(K, V, *wire.Writer)) {
+	if o.Err != nil {
+		return
+	}
+	t.All(func(key K, v V) bool { return Put(o, k, func(w *wire.Writer) { write(key, v, w) }) })
+}
