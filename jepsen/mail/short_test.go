@@ -1,14 +1,13 @@
 package mail
 
 import (
-	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"trireme/egress/egresstest"
 	"trireme/jepsen/lab"
+	"trireme/jepsen/lab/labtest"
 )
 
 // short is the time that a killed node stays away in short runs.
@@ -17,33 +16,8 @@ const short = 300 * time.Millisecond
 // TestShort is the short form of the acceptance lines about deliveries, on one cluster of
 // processes built with the race detector.
 func TestShort(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts three processes for half a minute")
-	}
-	dir := t.TempDir()
-	binary, err := lab.Build(dir, lab.BuildOptions{Race: true, Failpoints: true})
-	if err != nil {
-		t.Fatal(err)
-	}
 	resolver := egresstest.NewResolver(t)
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Args: HostileFlags(resolver)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		c.Close()
-		for _, crash := range c.Crashes() {
-			t.Errorf("%s ended with exit code %d:\n%s", crash.Node, crash.ExitCode, crash.Log)
-		}
-	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	defer cancel()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.WaitReady(ctx); err != nil {
-		t.Fatal(err)
-	}
+	c, ctx := labtest.Start(t, lab.BuildOptions{Race: true, Failpoints: true}, lab.Options{Args: HostileFlags(resolver)})
 	patience := time.Minute
 	for _, run := range []struct {
 		name string
