@@ -71,6 +71,8 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
 	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now, wall: wallTime}}
 	n.lease.epoch = n.started
+	// Before the port opens: whom to admit is looked up in the machine.
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Restored: n.opts.Restored, Random: random}
 	n.metrics = newMetrics(n)
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
@@ -176,7 +178,6 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
 	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Restored: n.opts.Restored, Random: random}
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}

@@ -57,7 +57,18 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *flow.Delivery
 	}
 	key := s.options.Keys()
 	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, c.URL, c.Body, now))
+	allowRepeat(r)
 	return r, nil
+}
+
+// allowRepeat has net/http send the request on another connection if the destination has
+// closed the kept one under it, without an answer: the closing says nothing of the
+// message, and receivers expect it more than once. The field is not sent: net/http
+// documents an empty list under this name as the mark.
+func allowRepeat(r *http.Request) {
+	if _, own := r.Header["X-Idempotency-Key"]; !own {
+		r.Header["X-Idempotency-Key"] = nil
+	}
 }
 
 // describe adds what the service says of an attempt.

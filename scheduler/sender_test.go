@@ -355,3 +355,23 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		t.Error(a, b, c)
 	}
 }
+
+// A destination may close a kept connection at the moment the next request goes out. That
+// costs no attempt.
+func TestClosedConnectionCostsNoAttempt(t *testing.T) {
+	taken := make(chan net.Conn, 10)
+	url := raw(t, func(c net.Conn) {
+		taken <- c
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		http.ReadRequest(bufio.NewReader(c)) // and closes without an answer
+	})
+	s := testSender(t)
+	for i := range 3 {
+		if n := send(t, s, attempt(queue.Content{URL: url, Body: []byte("x")})); n.Response.Status != 200 || n.Error != "" {
+			t.Fatalf("request %d: %+v", i, n)
+		}
+	}
+	if len(taken) != 3 {
+		t.Errorf("%d connections", len(taken))
+	}
+}
