@@ -7,6 +7,7 @@ import (
 	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/env"
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
@@ -148,8 +149,9 @@ type Founding struct {
 	Again bool
 	// Keys are the first signing keys; without them they are drawn.
 	Keys queue.Keys
-	// Messages are the first settings of messages; nil are the default ones.
-	Messages *queue.Settings
+	// Messages are the first settings of messages, Workflows those of workflows; nil are the default ones.
+	Messages  *queue.Settings
+	Workflows *flow.Settings
 }
 
 // Encode writes the fields.
@@ -166,6 +168,11 @@ func (f *Founding) Encode(w *wire.Writer) {
 	w.Record(func(w *wire.Writer) {
 		if f.Messages != nil {
 			f.Messages.Encode(w)
+		}
+	})
+	w.Record(func(w *wire.Writer) {
+		if f.Workflows != nil {
+			f.Workflows.Encode(w)
 		}
 	})
 }
@@ -187,6 +194,13 @@ func (f *Founding) Decode(r *wire.Reader) {
 		f.Messages = &queue.Settings{}
 		f.Messages.Decode(in)
 	}
+	if r.Len() == 0 {
+		return
+	}
+	if in := r.Record(); in.Len() > 0 {
+		f.Workflows = &flow.Settings{}
+		f.Workflows.Decode(in)
+	}
 }
 
 // found writes the first settings; a cluster that has them keeps them.
@@ -199,6 +213,11 @@ func (s *State) found(e *env.Env, f Founding) (Opened, error) {
 		}
 		if f.Messages != nil {
 			if _, err := s.messages.Configure(e, *f.Messages); err != nil {
+				return Opened{}, err
+			}
+		}
+		if f.Workflows != nil {
+			if _, err := s.flows.Configure(e, *f.Workflows); err != nil {
 				return Opened{}, err
 			}
 		}

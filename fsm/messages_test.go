@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"trireme/fsm"
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 	"trireme/fsm/wire"
 )
@@ -163,6 +164,32 @@ func TestFirstSettingsOfMessages(t *testing.T) {
 	}
 	other.MaxQueues = -1
 	if _, err := propose(c, fsm.ConfigureMessages, other); !errors.Is(err, queue.ErrInvalid) {
+		t.Fatal(err)
+	}
+}
+
+// TestFirstSettingsOfWorkflows: those that a cluster is founded with, later changed alone.
+func TestFirstSettingsOfWorkflows(t *testing.T) {
+	c := newCourier(t, 7)
+	settings := func() (n flow.Settings) {
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Flows().Settings() })
+		return n
+	}
+	want := flow.DefaultSettings()
+	want.DeadAge, want.MaxSaved, want.MaxDepth = 5000, 7, 9
+	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Workflows: &want}); err != nil || settings() != want {
+		t.Fatalf("%+v %v", settings(), err)
+	}
+	other := want
+	other.Inline = 1
+	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Workflows: &other, Again: true}); err != nil || settings() != want {
+		t.Fatalf("a restart: %+v %v", settings(), err)
+	}
+	if _, err := propose(c, fsm.ConfigureFlows, other); err != nil || settings() != other {
+		t.Fatalf("%+v %v", settings(), err)
+	}
+	other.EndedAge = -1
+	if _, err := propose(c, fsm.ConfigureFlows, other); !errors.Is(err, queue.ErrInvalid) {
 		t.Fatal(err)
 	}
 }

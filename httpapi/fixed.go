@@ -81,7 +81,7 @@ func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
 	admin := e.Group("/admin", s.adminOnly)
 	admin.GET("/openapi.json", describe)
 	s.databaseRoutes(admin)
-	s.messageSettingsRoutes(admin)
+	s.settingsRoutes(admin)
 	if s.admin != nil {
 		s.adminRoutes(admin)
 	}
@@ -94,8 +94,6 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.DELETE("/cluster/nodes/:id", s.removeNode)
 	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
 	g.POST("/snapshot", s.snapshot)
-	g.GET("/settings", s.settings)
-	g.POST("/settings", s.configure)
 }
 
 // refuseFixed answers an error in the form of the gateway's.

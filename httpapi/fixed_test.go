@@ -13,6 +13,10 @@ import (
 	"trireme/httpapi/httpapitest"
 )
 
+// workflowSettings are the default settings of workflows.
+const workflowSettings = `{"runRetentionMs":604800000,"runBytes":1073741824,"dlqRetentionMs":604800000,"maxInlineLog":1048576,` +
+	`"storedNotificationBytes":1048576,"maxStoredNotifications":100,"maxInvokeDepth":100}`
+
 // messageSettings are the default settings of messages.
 const messageSettings = `{"eventRetentionMs":1209600000,"eventBytes":268435456,"dlqRetentionMs":604800000,"dlqBytes":1073741824,"graceMs":600000,` +
 	`"dedupWindowMs":600000,"defaultRetries":3,"maxTimeoutMs":7200000,"maxDelayMs":0,"maxMessageSize":0,"maxRetries":0,"maxParallelism":0,"maxQueues":0,` +
@@ -178,6 +182,11 @@ func TestAdministration(t *testing.T) {
 		{"POST", "/admin/settings/messages", `{"maxRetries":-1}`, 400, `{"error":"ERR a setting can't be negative, 0 is none"}`},
 		{"POST", "/admin/settings/messages", `{"maxTries":1}`, 400, ""},
 		{"POST", "/admin/settings/messages", `{"dlqRetentionMs":604800000}`, 200, messageSettings},
+		{"GET", "/admin/settings/workflows", "", 200, workflowSettings},
+		{"POST", "/admin/settings/workflows", `{"runRetentionMs":5000}`, 200, strings.Replace(workflowSettings, "604800000", "5000", 1)},
+		{"POST", "/admin/settings/workflows", `{"maxInvokeDepth":-1}`, 400, `{"error":"ERR a setting can't be negative, 0 is none"}`},
+		{"POST", "/admin/settings/workflows", `{"maxDepth":1}`, 400, ""},
+		{"POST", "/admin/settings/workflows", `{"runRetentionMs":604800000}`, 200, workflowSettings},
 		{"DELETE", "/admin/cluster", "", 405, ""},
 		{"GET", "/admin/nothing", "", 404, ""},
 		{"GET", "/admin/cluster/", "", 404, ""},

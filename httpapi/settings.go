@@ -6,6 +6,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"trireme/fsm"
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 )
 
@@ -48,46 +49,95 @@ func (l messageLimits) settings() queue.Settings {
 	}
 }
 
-// messageSettingsRoutes are those of /admin/settings/messages.
-func (s *Server) messageSettingsRoutes(g *gin.RouterGroup) {
-	g.GET("/settings/messages", func(g *gin.Context) {
-		now, err := s.messageLimits(g)
-		s.tell(g, now, err)
-	})
-	g.POST("/settings/messages", s.configureMessages)
+func (l messageLimits) smallest() int64 {
+	return min(l.EventRetentionMs, l.EventBytes, l.DLQRetentionMs, l.DLQBytes, l.GraceMs, l.DedupWindowMs, l.MaxTimeoutMs, l.MaxDelayMs, l.MaxMessageSize,
+		int64(min(l.DefaultRetries, l.MaxRetries, l.MaxParallelism, l.MaxQueues, l.MaxSchedules, l.MaxTopics, l.MaxEndpointsPerTopic, l.GlobalParallelism)))
 }
 
-func (s *Server) messageLimits(g *gin.Context) (l messageLimits, err error) {
-	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
-		l = messageLimitsOf(v.Messages().Settings())
+// workflowLimits are flow.Settings as /admin/settings/workflows shows them, in the units of
+// messageLimits.
+type workflowLimits struct {
+	RunRetentionMs          int64 `json:"runRetentionMs"`
+	RunBytes                int64 `json:"runBytes"`
+	DLQRetentionMs          int64 `json:"dlqRetentionMs"`
+	MaxInlineLog            int64 `json:"maxInlineLog"`
+	StoredNotificationBytes int64 `json:"storedNotificationBytes"`
+	MaxStoredNotifications  int   `json:"maxStoredNotifications"`
+	MaxInvokeDepth          int   `json:"maxInvokeDepth"`
+}
+
+func workflowLimitsOf(s flow.Settings) workflowLimits {
+	return workflowLimits{s.EndedAge, s.EndedBytes, s.DeadAge, s.Inline, s.SavedBytes, s.MaxSaved, s.MaxDepth}
+}
+
+func (l workflowLimits) settings() flow.Settings {
+	return flow.Settings{
+		EndedAge: l.RunRetentionMs, EndedBytes: l.RunBytes, DeadAge: l.DLQRetentionMs, Inline: l.MaxInlineLog,
+		SavedBytes: l.StoredNotificationBytes, MaxSaved: l.MaxStoredNotifications, MaxDepth: l.MaxInvokeDepth,
+	}
+}
+
+func (l workflowLimits) smallest() int64 {
+	return min(l.RunRetentionMs, l.RunBytes, l.DLQRetentionMs, l.MaxInlineLog, l.StoredNotificationBytes, int64(l.MaxStoredNotifications), int64(l.MaxInvokeDepth))
+}
+
+// settingsRoutes are those of /admin/settings.
+func (s *Server) settingsRoutes(g *gin.RouterGroup) {
+	if s.admin != nil {
+		g.GET("/settings", s.settings)
+		g.POST("/settings", s.configure)
+	}
+	replicated[queue.Settings, messageLimits]{s, func(v *fsm.View) queue.Settings { return v.Messages().Settings() }, messageLimitsOf, fsm.ConfigureMessages}.routes(g, "/settings/messages")
+	replicated[flow.Settings, workflowLimits]{s, func(v *fsm.View) flow.Settings { return v.Flows().Settings() }, workflowLimitsOf, fsm.ConfigureFlows}.routes(g, "/settings/workflows")
+}
+
+// shownSettings are settings in the form of the admin API.
+type shownSettings[S any] interface {
+	settings() S
+	// smallest is the least of all: none may be negative.
+	smallest() int64
+}
+
+// replicated are settings in the log, which the admin token reads and changes.
+type replicated[S any, L shownSettings[S]] struct {
+	server *Server
+	now    func(*fsm.View) S
+	show   func(S) L
+	change *fsm.Operation[S, S]
+}
+
+func (p replicated[S, L]) routes(g *gin.RouterGroup, path string) {
+	g.GET(path, func(g *gin.Context) {
+		now, err := p.read(g)
+		p.server.tell(g, now, err)
 	})
+	g.POST(path, p.configure)
+}
+
+func (p replicated[S, L]) read(g *gin.Context) (l L, err error) {
+	_, err = p.server.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = p.show(p.now(v)) })
 	return l, err
 }
 
-// configureMessages changes the settings named in the body and leaves the others. Of two
-// changes at the same moment the later one may undo the earlier: an operator's call.
-func (s *Server) configureMessages(g *gin.Context) {
-	l, err := s.messageLimits(g)
+// configure changes the settings named in the body and leaves the others. Of two changes
+// at the same moment the later one may undo the earlier: an operator's call.
+func (p replicated[S, L]) configure(g *gin.Context) {
+	l, err := p.read(g)
 	if err != nil {
-		s.fail(g, err, false)
+		p.server.fail(g, err, false)
 		return
 	}
-	if !s.accept(g, &l) {
+	if !p.server.accept(g, &l) {
 		return
 	}
-	if l.negative() {
-		s.refuseFixed(g, http.StatusBadRequest, "ERR a setting can't be negative, 0 is none")
+	if l.smallest() < 0 {
+		p.server.refuseFixed(g, http.StatusBadRequest, "ERR a setting can't be negative, 0 is none")
 		return
 	}
-	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.ConfigureMessages, l.settings())
+	now, err := fsm.Do(g.Request.Context(), p.server.engine, p.change, l.settings())
 	if err != nil {
-		s.fail(g, err, true)
+		p.server.fail(g, err, true)
 		return
 	}
-	g.JSON(http.StatusOK, messageLimitsOf(now))
-}
-
-func (l *messageLimits) negative() bool {
-	return min(l.EventRetentionMs, l.EventBytes, l.DLQRetentionMs, l.DLQBytes, l.GraceMs, l.DedupWindowMs, l.MaxTimeoutMs, l.MaxDelayMs, l.MaxMessageSize) < 0 ||
-		min(l.DefaultRetries, l.MaxRetries, l.MaxParallelism, l.MaxQueues, l.MaxSchedules, l.MaxTopics, l.MaxEndpointsPerTopic, l.GlobalParallelism) < 0
+	g.JSON(http.StatusOK, p.show(now))
 }

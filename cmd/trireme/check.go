@@ -45,7 +45,7 @@ func (s *settings) check() error {
 	if _, err := s.Deliveries.parse(); err != nil {
 		return err
 	}
-	if err := s.checkMessages(); err != nil {
+	if err := errors.Join(s.checkMessages(), s.checkWorkflows()); err != nil {
 		return err
 	}
 	if s.Pprof != "" && !loopback(s.Pprof) {

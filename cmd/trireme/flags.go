@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 	"trireme/httpapi"
 	"trireme/resp"
@@ -47,6 +48,7 @@ type settings struct {
 
 	Deliveries deliverySettings
 	Messages   queue.Settings
+	Workflows  flow.Settings
 
 	Heartbeat         time.Duration
 	SnapshotThreshold uint64
@@ -99,6 +101,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
 	deliveryFlags(f, &s.Deliveries)
 	messageFlags(f, &s.Messages)
+	workflowFlags(f, &s.Workflows)
 }
 
 // edgeFlags declares the limits of this node's HTTP listener.

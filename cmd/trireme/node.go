@@ -307,5 +307,5 @@ func (s *settings) founding(tokens *credentials) fsm.Founding {
 	return fsm.Founding{Settings: fsm.Settings{
 		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit),
 		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize)},
-	}, Tokens: tokens.digests(), Messages: &s.Messages}
+	}, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
 }

@@ -1,0 +1,224 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"trireme/fsm/command"
+	"trireme/fsm/keyspace"
+	"trireme/fsm/wire"
+)
+
+// Restore replaces the state by a snapshot's. On an error the state is as before.
+func (m *Machine) Restore(r io.Reader) error {
+	s, index, term, err := readSnapshot(r, m.table)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	s.between, s.weigh = m.between, m.weigh
+	m.state, m.index, m.term = s, index, term
+	m.clock.Store(s.clock)
+	m.mu.Unlock()
+	m.advance(index)
+	if m.Hooks.Restored != nil {
+		m.Hooks.Restored()
+	}
+	return nil
+}
+
+// VerifySnapshot reads a snapshot without using it and gives its index and term.
+func VerifySnapshot(r io.Reader) (index, term uint64, err error) {
+	_, index, term, err = readSnapshot(r, command.NewTable())
+	return index, term, err
+}
+
+// loading is a snapshot that is being read.
+type loading struct {
+	s           *State
+	index, term uint64
+	database    *database // whose sections are being read
+	user        string    // the last one read
+	keys        *keyspace.Loader
+	section     byte
+	count       uint64
+	ended       bool
+}
+
+func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, error) {
+	magic := make([]byte, len(snapshotMagic))
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != snapshotMagic {
+		return nil, 0, 0, fmt.Errorf("%w: no magic number", ErrSnapshot)
+	}
+	l := &loading{s: newState(table)}
+	var frame []byte
+	for !l.ended {
+		section, data, err := readFrame(r, &frame)
+		if err == nil {
+			err = l.frame(section, data)
+		}
+		if err != nil {
+			return nil, 0, 0, fmt.Errorf("%w: frame %d: %w", ErrSnapshot, l.count, err)
+		}
+	}
+	if n, err := io.ReadFull(r, magic[:1]); n != 0 || !errors.Is(err, io.EOF) {
+		return nil, 0, 0, fmt.Errorf("%w: data behind the end (%v)", ErrSnapshot, err)
+	}
+	if l.s.home == nil {
+		return nil, 0, 0, fmt.Errorf("%w: no database %s", ErrSnapshot, DefaultDB)
+	}
+	return l.s, l.index, l.term, nil
+}
+
+var (
+	errSum     = errors.New("checksum mismatch")
+	errOrder   = errors.New("sections out of order")
+	errSection = errors.New("unknown section or format")
+	errCount   = errors.New("frames are missing")
+)
+
+// readFrame reads a frame; its data are valid until the next call. The buffer grows
+// with what was read, never by what a damaged length claims.
+func readFrame(r io.Reader, buf *[]byte) (section byte, data []byte, err error) {
+	var head [frameHead]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, fmt.Errorf("cut short: %w", err)
+	}
+	n := int(binary.LittleEndian.Uint32(head[1:]))
+	if n > maxFrame {
+		return 0, nil, fmt.Errorf("%w: %d bytes", errSum, n)
+	}
+	b := (*buf)[:0]
+	for len(b) < n {
+		step := min(n-len(b), max(frameSize, len(b)))
+		have := len(b)
+		if cap(b) < have+step {
+			b = append(make([]byte, 0, have+step), b...)
+		}
+		b = b[:have+step]
+		if _, err := io.ReadFull(r, b[have:]); err != nil {
+			return 0, nil, fmt.Errorf("cut short: %w", err)
+		}
+	}
+	*buf = b
+	if crc32.Update(crc32.Checksum(head[:5], castagnoli), castagnoli, b) != binary.LittleEndian.Uint32(head[5:]) {
+		return 0, nil, errSum
+	}
+	return head[0], b, nil
+}
+
+// frame takes in the records of one frame.
+func (l *loading) frame(section byte, data []byte) error {
+	next := section >= l.section || (section == sectionDatabase && l.section > section && l.section < sectionEnd)
+	if !next || (l.count == 0) != (section == sectionHeader) {
+		return errOrder
+	}
+	l.section = section
+	r := wire.NewReader(data)
+	for r.Len() > 0 {
+		record := r.Bytes()
+		if r.Err() != nil {
+			return r.Err()
+		}
+		if err := l.record(section, record); err != nil {
+			return err
+		}
+	}
+	l.count++
+	return nil
+}
+
+func (l *loading) record(section byte, record []byte) error {
+	r := wire.NewReader(record)
+	switch section {
+	case sectionHeader:
+		format, level := r.Uvarint(), r.Uvarint()
+		if l.index, l.term = r.Uvarint(), r.Uvarint(); format != snapshotFormat || level > uint64(MaxLevel) {
+			return fmt.Errorf("%w: format %d, feature level %d", errSection, format, level)
+		}
+	case sectionMeta:
+		return l.s.decodeMeta(r)
+	case sectionSessions:
+		l.s.sessions = append(l.s.sessions, decodeSession(r))
+	case sectionDatabase:
+		return l.begin(r)
+	case sectionUsers, sectionKeys, sectionScripts:
+		return l.content(section, record)
+	case sectionNodes:
+		return l.node(r)
+	case sectionRetries:
+		return l.s.retries.Load(record)
+	case sectionChannels:
+		return l.s.channels.Load(record)
+	case sectionMessages:
+		return l.s.messages.Load(record)
+	case sectionFlows:
+		return l.s.flows.Load(record)
+	case sectionEnd:
+		if err := l.finish(); err != nil {
+			return err
+		}
+		if n := r.Uvarint(); n != l.count {
+			return fmt.Errorf("%w: %d of %d", errCount, l.count, n)
+		}
+		l.ended = true
+	default:
+		return fmt.Errorf("%w: section %d", errSection, section)
+	}
+	return r.Done()
+}
+
+// node takes in what is remembered of a node.
+func (l *loading) node(r *wire.Reader) error {
+	var n NodeRecord
+	n.Decode(r)
+	if last := len(l.s.nodes); last > 0 && l.s.nodes[last-1].Node >= n.Node {
+		return fmt.Errorf("%w: node %.70q", errOrder, n.Node)
+	}
+	l.s.nodes = append(l.s.nodes, n)
+	return r.Done()
+}
+
+// begin takes in the head of the next database, after finishing the one before.
+func (l *loading) begin(r *wire.Reader) error {
+	if err := l.finish(); err != nil {
+		return err
+	}
+	d := l.s.decodeDatabase(r)
+	if n := len(l.s.databases); !ValidDatabaseName(d.name) || (n > 0 && l.s.databases[n-1].name >= d.name) {
+		return fmt.Errorf("%w: database %.70q", errOrder, d.name)
+	}
+	l.database, l.user, l.keys = d, "", keyspace.NewLoader()
+	l.s.databases = append(l.s.databases, d)
+	if d.name == DefaultDB {
+		l.s.home = d
+	}
+	return r.Done()
+}
+
+func (l *loading) content(section byte, record []byte) (err error) {
+	switch {
+	case l.database == nil:
+		return errOrder
+	case section == sectionUsers:
+		l.user, err = l.database.users.Load(record, l.user)
+		return err
+	case section == sectionScripts:
+		return l.database.scripts.Load(record)
+	}
+	return l.keys.Add(record)
+}
+
+func (l *loading) finish() (err error) {
+	if l.database != nil {
+		remembered := l.database.keys
+		if l.database.keys, err = l.keys.Finish(); err == nil {
+			l.database.keys.Inherit(remembered)
+		}
+	}
+	l.database = nil
+	return err
+}
