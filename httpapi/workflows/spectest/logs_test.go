@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -263,10 +264,18 @@ var states = []claim{
 	{"WS-R.2", func(t *testing.T, w *world) { // RUN_FAILED after all retries, and in the DLQ
 		id, l := w.fail("bad", "", map[string]string{"upstash-retries": "2"})
 		w.true(l.at("dlqId").v != nil, "%v", l)
-		w.true(len(w.deliveries(id)) >= 3, "%d deliveries", len(w.deliveries(id)))
-		for n, d := range w.deliveries(id)[:3] {
-			w.true(d.header.Get("Upstash-Retried") == fmt.Sprint(n), "attempt %d: Retried %s", n, d.header.Get("Upstash-Retried"))
+		// One of them may have been lost on its way if the leader changed; it counts all the same.
+		last := -1
+		for _, d := range w.deliveries(id) {
+			n, err := strconv.Atoi(d.header.Get("Upstash-Retried"))
+			w.true(err == nil, "Retried %q", d.header.Get("Upstash-Retried"))
+			if n <= last {
+				break // what follows is about the failure
+			}
+			w.true(last >= 0 || n == 0, "the first is Retried %d", n)
+			last = n
 		}
+		w.true(last == 2, "the last is Retried %d", last)
 	}},
 	{"WS-G.1", func(t *testing.T, w *world) { // sequential, parallel and next
 		id := w.start("m/slow", "", nil)
