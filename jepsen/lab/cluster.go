@@ -37,11 +37,17 @@ type Options struct {
 	Args      []string      // further flags for every node
 	Env       []string      // further environment for every node, NAME=value
 	RESP      bool          // every node has a RESP port
+	Secure    bool          // the nodes show each other certificates
 }
 
 // Cluster is a set of nodes on loopback, with one first configuration.
 type Cluster struct {
 	Nodes []*Node
+
+	options   Options
+	authority *Authority // of secure nodes
+	joined    *Block     // of nodes that joined
+	guests    []*Node    // nodes that joined
 
 	ports   *Block
 	resp    *Block // nil without RESP ports
@@ -67,7 +73,11 @@ func NewCluster(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{ports: ports}
+	c := &Cluster{ports: ports, options: o}
+	if err := c.secure(); err != nil {
+		ports.Release()
+		return nil, err
+	}
 	if o.RESP {
 		if c.resp, err = ReserveBlock(); err != nil {
 			ports.Release()
@@ -80,14 +90,40 @@ func NewCluster(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// newNode lays out the i-th node. Its three ports are next to each other.
+// secure makes the authority of a cluster that is to have one.
+func (c *Cluster) secure() (err error) {
+	if !c.options.Secure {
+		return nil
+	}
+	if c.authority, err = NewAuthority(); err != nil {
+		return err
+	}
+	dir := filepath.Join(c.options.Dir, "certificates")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("new cluster: %w", err)
+	}
+	return WriteTrusted(dir, c.authority)
+}
+
+// newNode lays out the i-th node of the first configuration.
 func (c *Cluster) newNode(o Options, i int) *Node {
-	id := fmt.Sprintf("n%d", i+1)
+	n := c.lay(fmt.Sprintf("n%d", i+1), c.ports, 3*i, []string{"--initial-cluster", c.initialCluster(o.Size)})
+	if c.resp != nil {
+		n.RESP = c.resp.Addr(i)
+		n.argv = append(n.argv, "--resp", n.RESP)
+	}
+	return n
+}
+
+// lay lays out a node. Its three ports are next to each other, from the place first of
+// a block on.
+func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
+	o := c.options
 	n := &Node{
 		ID:      id,
-		HTTP:    c.ports.Addr(3 * i),
-		Cluster: c.ports.Addr(3*i + 1),
-		Gossip:  c.ports.Addr(3*i + 2),
+		HTTP:    ports.Addr(first),
+		Cluster: ports.Addr(first + 1),
+		Gossip:  ports.Addr(first + 2),
 		DataDir: filepath.Join(o.Dir, id),
 		LogPath: filepath.Join(o.Dir, id+".log"),
 		points:  filepath.Join(o.Dir, id+".failpoints"),
@@ -98,16 +134,16 @@ func (c *Cluster) newNode(o Options, i int) *Node {
 	n.argv = append([]string{
 		o.Binary, "serve", "--node-id", id, "--data-dir", n.DataDir,
 		"--http", n.HTTP, "--cluster", n.Cluster, "--gossip", n.Gossip,
-		"--initial-cluster", c.initialCluster(o.Size),
 		"--heartbeat", o.Heartbeat.String(), "--log-level", "info",
-	}, o.Args...)
-	if c.resp != nil {
-		n.RESP = c.resp.Addr(i)
-		n.argv = append(n.argv, "--resp", n.RESP)
+	}, append(args, o.Args...)...)
+	if c.authority != nil {
+		dir := filepath.Join(o.Dir, "certificates")
+		n.unready = c.authority.Issue(dir, id)
+		n.argv = append(n.argv, "--cluster-ca", filepath.Join(dir, "ca.pem"),
+			"--cluster-cert", filepath.Join(dir, id+".pem"), "--cluster-key", filepath.Join(dir, id+".key"))
 	}
 	n.client = NewClient(n.HTTP, Token)
 	n.admin = NewClient(n.HTTP, AdminToken)
-	n.mail = NewClient(n.HTTP, MessagesToken)
 	return n
 }
 
@@ -293,7 +329,7 @@ func (c *Cluster) Forgive(n *Node) {
 
 // Close kills what runs and gives the ports back. Directories stay.
 func (c *Cluster) Close() {
-	for _, n := range c.Nodes {
+	for _, n := range c.all() {
 		if err := n.Kill(); err != nil && !errors.Is(err, ErrDown) {
 			c.recordCrash(Crash{Node: n.ID, Log: err.Error()})
 		}
@@ -302,6 +338,9 @@ func (c *Cluster) Close() {
 		n.mail.Close()
 	}
 	c.ports.Release()
+	if c.joined != nil {
+		c.joined.Release()
+	}
 	if c.resp != nil {
 		c.resp.Release()
 	}

@@ -39,6 +39,8 @@ type Node struct {
 	mail   *Client
 	onEnd  func(Crash)
 
+	unready error // why it can't be started
+
 	mu      sync.Mutex
 	proc    *Process
 	paused  bool
@@ -62,6 +64,9 @@ func (n *Node) Start() error {
 	defer n.mu.Unlock()
 	if n.proc != nil {
 		return fmt.Errorf("start %s: %w", n.ID, ErrRunning)
+	}
+	if n.unready != nil {
+		return fmt.Errorf("start %s: %w", n.ID, n.unready)
 	}
 	log, err := os.OpenFile(n.LogPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

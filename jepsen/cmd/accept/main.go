@@ -70,6 +70,7 @@ var lines = map[string]line{
 	"workflows.7": {"workflows of three empty steps: 64 at once, one at a time", workflowSpeed},
 	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
+	"operate.1":   {"nodes join, leave and are replaced, and certificates are renewed, under load", operate},
 
 	"families.8":  {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
