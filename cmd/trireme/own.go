@@ -46,24 +46,34 @@ func (o *ownAddresses) learn(ctx context.Context, s *settings, node *cluster.Nod
 	o.known.Store(&known)
 }
 
-// followEvery is how often the leader looks whether a node has come with a new RESP port.
+// followEvery is how often the leader looks whether a node has come, has gone, or has
+// another address or RESP port.
 const followEvery = time.Second
 
-// follow learns anew whenever a node registers another RESP port, until ctx ends.
+// follow learns anew whenever the nodes or their ports are others, until ctx ends.
 func (o *ownAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	for last := respPorts(node); ; {
+	for last := innerPorts(node); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if now := respPorts(node); !slices.Equal(now, last) {
+		if now := innerPorts(node); !slices.Equal(now, last) {
 			o.learn(ctx, s, node)
 			last = now
 		}
 	}
+}
+
+// innerPorts are what shows that the nodes are others.
+func innerPorts(node *cluster.Node) []string {
+	all := respPorts(node)
+	for _, p := range node.Servers() {
+		all = append(all, p.ID+"="+p.Addr)
+	}
+	return all
 }
 
 // respPorts are where clients reach the RESP ports of all nodes that have one.
