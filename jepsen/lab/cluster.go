@@ -144,6 +144,7 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 	}
 	n.client = NewClient(n.HTTP, Token)
 	n.admin = NewClient(n.HTTP, AdminToken)
+	n.mail = NewClient(n.HTTP, MessagesToken)
 	return n
 }
 
