@@ -12,6 +12,7 @@ import (
 	"trireme/fsm"
 	"trireme/fsm/acl"
 	"trireme/httpapi/messages"
+	"trireme/httpapi/redis"
 	"trireme/httpapi/workflows"
 )
 
@@ -71,7 +72,8 @@ func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, err error,
 	if f.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		id := requestID(r)
 		w.Header()[requestIDHeader] = []string{id}
-		s.log.Warn("request failed", "id", id, "path", r.URL.Path, "err", err)
+		path, _ := redis.CutTarget(r.RequestURI)
+		s.log.Warn("request failed", "id", id, "path", path, "err", err)
 	}
 	set(w.Header(), s.names.outcome, string(f.outcome))
 	s.answerError(w, f.status, strings.TrimPrefix(f.text, "ERR "))

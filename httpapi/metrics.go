@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"trireme/httpapi/lane"
 )
 
 // kind is what a request asked for, as metrics count it.
@@ -64,6 +66,17 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		m.duration[k] = duration.WithLabelValues(kindNames[k])
 	}
 	return m, nil
+}
+
+// watchLane shows how many connections are in the lane: the others are net/http's.
+func watchLane(r prometheus.Registerer, l *lane.Server) error {
+	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "trireme_http_lane_connections", Help: "HTTP connections whose requests were all plain, so that they are answered with less work."},
+		func() float64 { return float64(l.Open()) })
+	if err := r.Register(open); err != nil {
+		return fmt.Errorf("httpapi: %w", err)
+	}
+	return nil
 }
 
 // slot is the index of a status in requests.

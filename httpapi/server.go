@@ -155,6 +155,9 @@ func New(o Options) (*Server, error) {
 	}
 	s.http = s.newHTTPServer(o.Log)
 	s.lane = newLane(s)
+	if err := watchLane(o.Metrics, s.lane); err != nil {
+		return nil, err
+	}
 	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	return s, nil
 }
@@ -218,14 +221,30 @@ func newLane(s *Server) *lane.Server {
 		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, laneBody)),
 		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
 		HeadTooLarge: closing(s.names.outcome, headTooLarge(s.bounds.HeaderBytes)),
-		Plain: func(target []byte) bool {
-			first := target[1:]
-			if end := bytes.IndexAny(first, "/?%"); end >= 0 {
-				first = first[:end]
-			}
-			return !isFixed(string(first)) && !redis.IsStream(string(first))
-		},
+		Plain: s.inLane,
 	}
+}
+
+// inLane tells whether the lane can answer a target: a command that isn't a stream, and of
+// the API of messages what a client asks for again and again. What is answered from the
+// whole head of a request (a webhook keeps it) or piece by piece is left to net/http.
+func (s *Server) inLane(target []byte) bool {
+	first, rest := cutSegment(target[1:])
+	if s.messages != nil && string(first) == "v2" {
+		second, _ := cutSegment(rest)
+		return !bytes.EqualFold(second, []byte("workflows"))
+	}
+	return !isFixed(string(first)) && !redis.IsStream(string(first))
+}
+
+// cutSegment parts a path at the end of its first segment. An escape ends one too: what
+// is escaped is nobody's name.
+func cutSegment(path []byte) (first, rest []byte) {
+	end := bytes.IndexAny(path, "/?%")
+	if end < 0 {
+		return path, nil
+	}
+	return path[:end], path[end+1:]
 }
 
 // Serve answers requests on l until Shutdown, then returns nil.

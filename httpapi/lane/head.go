@@ -24,7 +24,10 @@ type line struct {
 	length bool   // Content-Length: its value may change from request to request
 }
 
-var methodNames = map[string]string{"GET": http.MethodGet, "HEAD": http.MethodHead, "POST": http.MethodPost, "PUT": http.MethodPut}
+var methodNames = map[string]string{
+	"GET": http.MethodGet, "HEAD": http.MethodHead, "POST": http.MethodPost, "PUT": http.MethodPut,
+	"PATCH": http.MethodPatch, "DELETE": http.MethodDelete,
+}
 
 // read takes apart a head that ends with an empty line. It is false for everything that
 // is not plain.
@@ -160,7 +163,8 @@ func (h *head) renew(b []byte) bool {
 			if !bytes.EqualFold(value, []byte("keep-alive")) {
 				return false
 			}
-		case "Transfer-Encoding", "Expect", "Upgrade", "Trailer", "Te", "Content-Encoding", "Proxy-Connection", "Http2-Settings":
+		case "Transfer-Encoding", "Expect", "Upgrade", "Trailer", "Te", "Content-Encoding", "Proxy-Connection", "Http2-Settings",
+			"Pragma": // of which net/http makes a Cache-Control
 			return false
 		}
 		if name != "Host" && !l.length { // those two stand in fields of their own

@@ -3,8 +3,8 @@
 //
 // net/http does more for a request than a command costs: a header map and its strings
 // anew each time, a goroutine that watches the connection, deadlines, chunking. A client
-// of a keyspace sends the same head over and over on one connection. The lane takes a
-// request only if all of it is beyond doubt: GET, HEAD, POST or PUT, HTTP/1.1, well-formed
+// sends the same head over and over on one connection. The lane takes a request only if
+// all of it is beyond doubt: GET, HEAD, POST, PUT, PATCH or DELETE, HTTP/1.1, well-formed
 // lines, one Host, at most one Content-Length, no coding, no upgrade, no expectation, a
 // path that is the handler's. Anything else, with all its bytes, goes to net/http, which
 // keeps the connection from then on. So there is one judge of odd requests, and it is
@@ -135,6 +135,14 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = errors.Join(err, ctx.Err())
 	}
 	return err
+}
+
+// Open is how many connections are in the lane now; those that were handed to net/http
+// are not.
+func (s *Server) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
 }
 
 func (s *Server) closing() bool { return s.stopping.Load() }

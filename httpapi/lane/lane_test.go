@@ -107,7 +107,7 @@ func TestOddRequestsLeave(t *testing.T) {
 	addr, _ := start(t)
 	plain := "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nok"
 	for name, odd := range map[string]string{
-		"method":      "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n",
+		"method":      "OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n",
 		"version":     "GET / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n",
 		"chunked":     "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
 		"large body":  "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("z", 5000),
@@ -118,6 +118,7 @@ func TestOddRequestsLeave(t *testing.T) {
 		"bad escape":  "GET /%zz HTTP/1.1\r\nHost: h\r\n\r\n",
 		"two lengths": "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
 		"no host":     "GET / HTTP/1.1\r\n\r\n",
+		"pragma":      "GET / HTTP/1.1\r\nHost: h\r\nPragma: no-cache\r\n\r\n",
 		"folded":      "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n",
 	} {
 		got := talk(t, addr, 2, plain, odd)
@@ -179,6 +180,7 @@ func FuzzHead(f *testing.F) {
 	f.Add("GET / HTTP/1.1\r\nHost: h\r\n\r\n", "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n")
 	f.Add("POST / HTTP/1.1\r\nHost: h\r\nX: 1\r\nContent-Length: 10\r\n\r\n", "POST / HTTP/1.1\r\nHost: h\r\nX: 1\r\nContent-Length: 7\r\n\r\n")
 	f.Add("PUT /%20 HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n", "PUT /%20 HTTP/1.1\r\nHost: h\r\nA: c\r\n\r\n")
+	f.Add("DELETE / HTTP/1.1\r\nHost: h\r\nPragma: no-cache\r\n\r\n", "PATCH / HTTP/1.1\r\nHost: h\r\nCache-Control: x\r\n\r\n")
 	f.Fuzz(func(t *testing.T, first, second string) {
 		var h head
 		for _, raw := range []string{first, second} {

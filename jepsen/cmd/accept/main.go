@@ -75,7 +75,7 @@ var lines = map[string]line{
 	"families.8":  {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
 	"messages.9":  {"how soon a message arrives, and what a million that wait cost", bench("messages")},
-	"messages.10": {"destinations that do the worst they can, and one that doesn't", hostileScripts},
+	"messages.10": {"destinations that do the worst they can, and one that doesn't", hostile},
 }
 
 // session is what a line works with.
@@ -90,6 +90,7 @@ type session struct {
 	race     bool          // build the product with the race detector
 	cluster  *lab.Cluster  // see nodes
 	flags    []string      // of the nodes, instead of the line's usual ones
+	env      []string      // of the nodes, NAME=value
 }
 
 func (s *session) printf(format string, args ...any) { fmt.Fprintf(s.out, format+"\n", args...) }
@@ -124,7 +125,7 @@ func (s *session) nodes(ctx context.Context) (*lab.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := lab.Options{Binary: binary, Dir: dir, RESP: strings.HasPrefix(s.line, "families.")}
+	o := lab.Options{Binary: binary, Dir: dir, Env: s.env, RESP: strings.HasPrefix(s.line, "families.")}
 	if s.delivers() {
 		o.Args = deliveryFlags
 	}

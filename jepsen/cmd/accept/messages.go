@@ -144,6 +144,7 @@ func hostile(ctx context.Context, s *session) error {
 	}
 	defer resolver.Close()
 	s.flags = mail.HostileFlags(resolver)
+	s.env = []string{"GOGC=100"} // so that the memory taken tells what is kept; with room, nodes let five times that lie
 	_, err = mailed(ctx, s, "destinations", 1, func(i int) (mail.Survived, error) {
 		return mail.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 50, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
 	})
