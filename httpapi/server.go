@@ -221,7 +221,7 @@ func newLane(s *Server) *lane.Server {
 		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, laneBody)),
 		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
 		HeadTooLarge: closing(s.names.outcome, headTooLarge(s.bounds.HeaderBytes)),
-		Plain: s.inLane,
+		Plain:        s.inLane,
 	}
 }
 
