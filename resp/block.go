@@ -140,14 +140,14 @@ func (c *conn) clientUnblock(argv [][]byte) {
 	id, ok := command.ParseInt(argv[2])
 	v := reply.NilArray()
 	switch {
+	case len(argv) > 4 || (len(argv) == 4 && !command.EqualFold(argv[3], "TIMEOUT") && !command.EqualFold(argv[3], "ERROR")):
+		c.emit(reply.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
+		return
 	case !ok:
 		c.emit(reply.Error("ERR value is not an integer or out of range"))
 		return
 	case len(argv) == 4 && command.EqualFold(argv[3], "ERROR"):
 		v = errUnblocked
-	case len(argv) > 4 || (len(argv) == 4 && !command.EqualFold(argv[3], "TIMEOUT")):
-		c.emit(reply.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
-		return
 	}
 	unblocked := false
 	if other := c.s.clients.find(uint64(id)); other != nil && c.sees(other) {

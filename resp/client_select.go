@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"trireme/fsm"
+	"trireme/fsm/acl"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 )
@@ -100,7 +102,7 @@ func (c *conn) clientKill(argv [][]byte) {
 		c.emit(reply.OK())
 		return
 	}
-	n, self, bad := readSelection(argv[2:])
+	n, self, bad := c.readSelection(argv[2:])
 	if bad != nil {
 		c.emit(*bad)
 		return
@@ -127,12 +129,12 @@ func (c *conn) killAll(n *selection, self bool) (count int64) {
 }
 
 // readSelection reads the conditions of CLIENT KILL.
-func readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
+func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
 	refuse := func(text string) (selection, bool, *reply.Value) { v := reply.Error(text); return n, self, &v }
-	if len(words)%2 != 0 {
-		return refuse("ERR syntax error")
-	}
-	for i := 0; i < len(words); i += 2 {
+	for i := 0; i < len(words); i += 2 { // what is wrong first is told first
+		if i+1 == len(words) {
+			return refuse("ERR syntax error")
+		}
 		value := words[i+1]
 		switch option := strings.ToUpper(string(words[i])); option {
 		case "ID":
@@ -146,7 +148,9 @@ func readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
 				return refuse("ERR Unknown client type '" + upToZero(value) + "'")
 			}
 		case "USER":
-			n.user = string(value)
+			if n.user = string(value); !c.knows(n.user) {
+				return refuse("ERR No such user '" + upToZero(value) + "'")
+			}
 		case "ADDR":
 			n.addr = string(value)
 		case "LADDR":
@@ -169,6 +173,14 @@ func readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
 		}
 	}
 	return n, self, nil
+}
+
+// knows tells whether the database has a user of that name.
+func (c *conn) knows(user string) (found bool) {
+	as := acl.Trusted(user)
+	as.DB = c.as.DB
+	c.s.engine.Local(func(v *fsm.View) { found = v.User(as) != nil })
+	return found
 }
 
 // upToZero is a word as Redis shows it in an error: as a text of C, on one line.

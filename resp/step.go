@@ -28,6 +28,7 @@ func ownCommands(t *command.Table) map[*command.Command]ownCommand {
 		"client kill": (*conn).clientKill, "client no-evict": (*conn).clientNoEvict, "client no-touch": (*conn).clientNoTouch,
 		"client reply": (*conn).clientReply, "client pause": (*conn).clientPause, "client unpause": (*conn).clientUnpause,
 		"client unblock": (*conn).clientUnblock, "client help": (*conn).clientHelp,
+		"script debug":    (*conn).scriptDebug,
 		"client tracking": (*conn).clientTracking, "client caching": (*conn).clientCaching,
 		"client getredir": (*conn).clientGetRedir, "client trackinginfo": (*conn).clientTrackingInfo,
 	} {
@@ -108,7 +109,7 @@ func (c *conn) refuse(argv [][]byte) {
 		unlikely := reply.Error("ERR internal error")
 		refusal = &unlikely
 	}
-	if c.tx.open && len(argv) > 0 && command.EqualFold(argv[0], "EXEC") { // with words behind it
+	if len(argv) > 0 && command.EqualFold(argv[0], "EXEC") { // with words behind it, also outside a transaction
 		c.forget()
 		c.emit(reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(refusal.Text(), "ERR ")))
 		return

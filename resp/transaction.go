@@ -124,6 +124,16 @@ func (c *conn) watch(argv [][]byte) {
 	c.emit(reply.OK())
 }
 
+// scriptDebug answers as its row does, but where replies wait to be sent: among those of a
+// transaction or of a pipeline Redis refuses to start or end a session of the debugger.
+func (c *conn) scriptDebug(argv [][]byte) {
+	if len(c.replies) > 0 {
+		c.emit(reply.Error("ERR SCRIPT DEBUG must be called outside a pipeline"))
+		return
+	}
+	c.s.engine.Local(func(v *fsm.View) { c.emit(v.Exec(c.as, command.RESP, argv)) })
+}
+
 func (c *conn) unwatch([][]byte) {
 	c.tx.watch = fsm.Watch{}
 	c.info.set(func(t *told) { t.watches = 0 })

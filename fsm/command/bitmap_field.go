@@ -88,11 +88,16 @@ func readFieldType(a *Args) (f fieldType) {
 	return f
 }
 
-// onlyGets tells of the words of BITFIELD whether they write nothing. No other place
-// but an operation's name can hold these words in a valid command.
+// onlyGets tells of the words of BITFIELD whether they are operations that write nothing. As
+// in Redis, words that mean nothing count as a write.
 func onlyGets(argv [][]byte) bool {
-	for _, word := range argv[min(2, len(argv)):] {
-		if EqualFold(word, "SET") || EqualFold(word, "INCRBY") {
+	for i := 2; i < len(argv); i++ {
+		switch left := len(argv) - i - 1; {
+		case EqualFold(argv[i], "GET") && left >= 2:
+			i += 2
+		case EqualFold(argv[i], "OVERFLOW") && left >= 1:
+			i++
+		default: // a write, or a mistake, which counts as one
 			return false
 		}
 	}

@@ -53,6 +53,12 @@ func shown(word string) string {
 	return clean(word)
 }
 
+// shownLast is shown of a word at the end of an error: line breaks there are dropped.
+func shownLast(word string) string {
+	word, _, _ = strings.Cut(word, "\x00")
+	return clean(strings.TrimRight(word, "\r\n"))
+}
+
 // shownStart is the start of a client's word, as much as Redis shows of a subcommand.
 func shownStart(word []byte) string { return shown(string(word[:min(len(word), shownBytes)])) }
 

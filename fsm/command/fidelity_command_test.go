@@ -98,3 +98,47 @@ func TestFidelityOfCommand(t *testing.T) {
 	}
 	t.Logf("compared %d facts of %d commands", compared, len(ours))
 }
+
+// changedIn are the versions that changed each command, as COMMAND DOCS tells them.
+func changedIn(of string, docs reply.Value, into map[string][]string) {
+	about := docs.Elems()
+	for i := 0; i < len(about); i += 2 {
+		switch about[i].Text() {
+		case "history":
+			for _, change := range about[i+1].Elems() {
+				into[of] = append(into[of], change.Elems()[0].Text())
+			}
+		case "subcommands":
+			rows := about[i+1].Elems()
+			for j := 0; j < len(rows); j += 2 {
+				changedIn(rows[j].Text(), rows[j+1], into)
+			}
+		}
+	}
+}
+
+// TestFidelityOfHistory compares in which versions commands changed: all that a real server
+// tells of, and of later ones nothing older.
+func TestFidelityOfHistory(t *testing.T) {
+	r, m := startRedis(t), fsm.NewMachine()
+	ours, theirs := map[string][]string{}, map[string][]string{}
+	changedIn("", reply.Map(reply.Bulk("subcommands"), view(m, command.RESP, "COMMAND", "DOCS")), ours)
+	changedIn("", reply.Map(reply.Bulk("subcommands"), r.do([]byte("COMMAND"), []byte("DOCS"))), theirs)
+	compared := 0
+	for of, versions := range theirs {
+		if rows.Row(strings.ReplaceAll(of, "|", " ")) == nil {
+			continue
+		}
+		compared++
+		we := slices.DeleteFunc(slices.Clone(ours[of]), func(v string) bool { return older(r.version, v) })
+		if !slices.Equal(we, versions) {
+			t.Errorf("%s: changed in %v, we tell %v", of, versions, ours[of])
+		}
+	}
+	for of := range ours {
+		if rows.Row(strings.ReplaceAll(of, "|", " ")) == nil {
+			t.Errorf("%s: there is no such command", of)
+		}
+	}
+	t.Logf("compared the history of %d commands", compared)
+}

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,8 +8,8 @@ import (
 
 	"trireme/fsm"
 	"trireme/fsm/command"
-	"trireme/fsm/command/commandtest"
 	"trireme/fsm/command/scripttest"
+	"trireme/resp/protocol"
 )
 
 // eventEar is a second connection to a real server, which hears its keyspace events.
@@ -43,7 +42,7 @@ func (ear *eventEar) since() (events []string) {
 	ear.r.t.Helper()
 	ear.r.do([]byte("PUBLISH"), []byte("mark"), nil)
 	for {
-		v, err := readRESP3(ear.sub.in)
+		v, err := protocol.ReadReply(ear.sub.in)
 		if err != nil {
 			ear.r.t.Fatal(err)
 		}
@@ -142,24 +141,31 @@ func known(version string, s *scripttest.Step) bool {
 	return !older(version, c.Version)
 }
 
-// TestFidelityOfRandomEvents compares the events of random commands.
+// TestFidelityOfRandomEvents compares the events of random commands, of scripts and of what is
+// around commands too.
 func TestFidelityOfRandomEvents(t *testing.T) {
 	ear, ours, now := startEar(t), newReplica(t), int64(scripttest.Start)
-	differences, gone := readDifferences(t), map[string]int{}
+	c := &comparison{t: t, r: ear.r, door: "none", differences: readDifferences(t)}
+	gone := map[string]int{}
 	ear.r.setClock(now)
 	ear.reset("EAmn")
 	ear.r.trimExactly()
 	events := ours.listen("EAmn")
-	random := rand.New(rand.NewPCG(17, 5))
-	for i := range randomCommands {
+	random := rand.New(rand.NewPCG(*fidelitySeed, 5))
+	n := randomCommands
+	if *fidelityCommands > 0 {
+		n = *fidelityCommands
+	}
+	for i := 0; c.compared < n && c.told < tooMany; i++ {
 		if random.IntN(20) == 0 {
 			now = passDeadlines(ours.m, now+random.Int64N(2000))
 			ear.pass(now, ours, events, gone)
 		}
-		s := stepOf(commandtest.Source{Rand: random, Fits: func(argv [][]byte) bool { return sameWithin(ear.r.version, stepOf(argv)) }}.Data())
-		if !sameEverywhere(ear.r.version, s) || !sameAround("none", s) {
+		s := c.draw(random)
+		if s == nil || command.EqualFold(s.Argv[0], "CONFIG") { // which turns events off
 			continue
 		}
+		c.compared++
 		v := ours.apply(now, s, fsm.Single, s.Argv)[0]
 		ear.r.makeConsumer(s, v)
 		theirs := ear.r.do(s.Argv...)
@@ -168,20 +174,15 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 		if v.IsError() {
 			we, they = changes(we), changes(they)
 		}
-		if !slices.Equal(we, they) && !explained(differences, ear.r.version, s) {
-			t.Fatalf("command %d: %s: %s\nRedis %s: %s\n%s\nwe:\n%s", i, s.Text, scripttest.Print(v), ear.r.version, scripttest.Print(theirs), strings.Join(they, "\n"), strings.Join(we, "\n"))
+		if !slices.Equal(we, they) && !explained(c.differences, ear.r.version, s) {
+			c.tell(i, s.Text, scripttest.Print(theirs)+"\n"+strings.Join(they, "\n"), scripttest.Print(v)+"\n"+strings.Join(we, "\n"))
 		}
 	}
-	for i := range 1000 { // what has expired is told at the latest when it is looked for
-		s := scripttest.Step{Argv: [][]byte{[]byte("EXISTS"), fmt.Append(nil, "key:", i)}, Door: command.RESP, As: trusted}
-		ours.apply(now, &s, fsm.Single, s.Argv)
-		ear.r.do(s.Argv...)
-	}
-	timeless(*events, gone, 1)
-	timeless(ear.since(), gone, -1)
+	ear.pass(passDeadlines(ours.m, now+1), ours, events, gone) // also what was too late when it was stored
 	for e, n := range gone {
 		if n != 0 {
 			t.Errorf("%s: told %d times more here", e, n)
 		}
 	}
+	t.Logf("seed %d: compared the events of %d random commands", *fidelitySeed, c.compared)
 }

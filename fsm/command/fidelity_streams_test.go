@@ -17,7 +17,8 @@ func sameStreams(version string, s *scripttest.Step) bool {
 	case strings.HasPrefix(name, "XREAD") && strings.HasSuffix(s.Text, " +"):
 		return !older(version, "7.4")
 	}
-	return !older(version, "8.2") || s.Argv[0][0] != 'X' || !strings.Contains(s.Text, " DELREF") && !strings.Contains(s.Text, " ACKED")
+	text := strings.ToUpper(s.Text)
+	return !older(version, "8.2") || text[0] != 'X' || !strings.Contains(text, " DELREF") && !strings.Contains(text, " ACKED")
 }
 
 // trimExactly gives every entry a node of its own: then approximate trimming is exact

@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"fmt"
 	"os"
 	"regexp"
 	"strconv"
@@ -63,10 +62,13 @@ func readDifferences(t *testing.T) (all []*difference) {
 func (d *difference) overHTTP() bool { return d.example[len(d.example)-1].Door == command.HTTP }
 
 // covers tells whether the row explains a difference of the step. {1} in its pattern is
-// the first word behind the command.
+// the first word behind the command; subcommands are compared in upper case.
 func (d *difference) covers(version string, s *scripttest.Step) bool {
 	name, args, _ := strings.Cut(s.Text, " ")
 	first, _, _ := strings.Cut(args, " ")
+	if row := rows.Find(s.Argv); row != nil && strings.Contains(row.Name, " ") {
+		args = strings.ToUpper(first) + args[len(first):]
+	}
 	return strings.EqualFold(name, d.command) && d.version == version && (!d.overHTTP() || s.Door == command.HTTP) && glob.Match(strings.ReplaceAll(d.args, "{1}", first), args)
 }
 
@@ -157,6 +159,9 @@ func sameEverywhere(version string, s *scripttest.Step) bool {
 	if strings.HasPrefix(string(s.Argv[0]), "JSON.") { // a module of its own before 8.0
 		return !older(version, "8.0")
 	}
+	if command.EqualFold(s.Argv[0], "OBJECT") && len(s.Argv) > 2 && command.EqualFold(s.Argv[1], "REFCOUNT") && !strings.HasPrefix(string(s.Argv[2]), "whole:") {
+		return false // a copy of a small number is not shared in a real server's memory
+	}
 	switch string(s.Argv[0]) {
 	case "RANDOMKEY", "SCAN", "DBSIZE", "SSCAN", "HSCAN", "ZSCAN", "SPOP", "SRANDMEMBER", "HRANDFIELD", "ZRANDMEMBER":
 		return false
@@ -197,18 +202,17 @@ func sameBits(version string, s *scripttest.Step) bool {
 // passDeadlines moves time on while it stands exactly on a deadline, where old
 // versions of Redis still show the key.
 func passDeadlines(m *fsm.Machine, now int64) int64 {
-	for {
-		due := false
-		m.View(now-1, [16]byte{}, func(v *fsm.View) {
-			for i := range 1000 {
-				due = due || v.Exec(acl.Trusted(acl.DefaultName), command.RESP, [][]byte{[]byte("PTTL"), fmt.Append(nil, "key:", i)}).Int() == 1
-			}
-		})
-		if !due {
-			return now
+	deadlines := map[int64]bool{}
+	m.View(now-1, [16]byte{}, func(v *fsm.View) {
+		as := acl.Trusted(acl.DefaultName)
+		for _, key := range v.Exec(as, command.RESP, inWords("KEYS *")).Elems() {
+			deadlines[v.Exec(as, command.RESP, [][]byte{[]byte("PEXPIRETIME"), []byte(key.Text())}).Int()] = true
 		}
+	})
+	for deadlines[now] {
 		now++
 	}
+	return now
 }
 
 // check runs the row's example on both sides: its last reply, and no other, must

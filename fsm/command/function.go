@@ -85,7 +85,7 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	replace := false
 	for a.Left() > 1 {
 		if !a.Word("REPLACE") {
-			return reply.Error("ERR Unknown option given: " + shown(a.String()))
+			return reply.Error("ERR Unknown option given: " + shownLast(a.String()))
 		}
 		replace = true
 	}
@@ -189,7 +189,7 @@ func functionList(tx *Tx, a *Args) reply.Value {
 			}
 			pattern, named = a.String(), true
 		default:
-			return reply.Error("ERR Unknown argument " + shown(a.String()))
+			return reply.Error("ERR Unknown argument " + shownLast(a.String()))
 		}
 	}
 	list := []reply.Value{}

@@ -24,7 +24,7 @@ func readExpireFlags(a *Args) (f expireFlags) {
 		case a.Word("LT"):
 			f.lt = true
 		default:
-			a.Fail(reply.Error("ERR Unsupported option " + shown(a.String())))
+			a.Fail(reply.Error("ERR Unsupported option " + shownLast(a.String())))
 		}
 	}
 	if f.nx && (f.xx || f.gt || f.lt) {

@@ -109,7 +109,7 @@ func readHSetEx(a *Args, now int64) (o hsetexOptions, pairs [][]byte) {
 		case a.Word("FXX"):
 			o.condition(a, ifExists)
 		default:
-			a.Fail(reply.Error("ERR unknown argument: " + shown(a.String())))
+			a.Fail(reply.Error("ERR unknown argument: " + shownLast(a.String())))
 		}
 	}
 	return o, readPairs(a)

@@ -1,5 +1,10 @@
 package command
 
+import (
+	"bytes"
+	"math"
+)
+
 // The usual places of keys.
 var (
 	noKeys   = KeySpec{}
@@ -17,6 +22,9 @@ func countedKeys(at, step int) KeySpec {
 			return nil
 		}
 		n, ok := ParseInt(argv[at])
+		if !ok {
+			n, ok = leadingInt(argv[at])
+		}
 		if !ok || n < 0 || n > int64(len(argv)) {
 			return nil
 		}
@@ -26,6 +34,28 @@ func countedKeys(at, step int) KeySpec {
 		}
 		return keys
 	}}
+}
+
+// leadingInt is the number that a word begins with, as atoi of C reads it: so Redis finds the
+// keys behind a count that the command itself will refuse.
+func leadingInt(word []byte) (n int64, ok bool) {
+	digits := bytes.TrimLeft(word, " \t\n\v\f\r")
+	sign := int64(1)
+	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
+		if digits[0] == '-' {
+			sign = -1
+		}
+		digits = digits[1:]
+	}
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			break
+		}
+		if n = 10*n + int64(d-'0'); n > math.MaxInt32 {
+			return 0, false
+		}
+	}
+	return sign * n, true
 }
 
 // Positions are the places of the keys in argv, which has passed the arity check.

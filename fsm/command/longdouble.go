@@ -16,8 +16,8 @@ const (
 	longDoubleDigits = 17 // behind the point when printed
 )
 
-// parseLongDouble reads a decimal number or an infinity; NaN, blanks, hexadecimal
-// and numbers out of range are refused.
+// parseLongDouble reads a number, decimal or behind 0x hexadecimal, or an infinity; NaN,
+// blanks and numbers out of range are refused.
 func parseLongDouble(s string) (*big.Float, bool) {
 	if len(s) > maxLongDouble {
 		return nil, false
@@ -29,21 +29,48 @@ func parseLongDouble(s string) (*big.Float, bool) {
 	if strings.EqualFold(body, "inf") || strings.EqualFold(body, "infinity") {
 		return new(big.Float).SetPrec(longDoubleBits).SetInf(negative), true
 	}
-	digits, exp, ok := splitDecimal(body)
-	if !ok {
-		return nil, false
+	var f *big.Float
+	hex, ok := hexadecimal(body)
+	if ok {
+		f, ok = hexLongDouble(hex)
+	} else if digits, exp, fits := splitDecimal(body); fits {
+		f, ok = scale(digits, exp)
 	}
-	f, ok := scale(digits, exp)
 	if ok && negative {
 		f.Neg(f)
 	}
 	return f, ok
 }
 
+// hexLongDouble reads what stands behind 0x.
+func hexLongDouble(s string) (*big.Float, bool) {
+	mantissa, power, raised := strings.Cut(s, "p")
+	exp := 0
+	if raised {
+		var ok bool
+		if exp, ok = parsePower(power); !ok {
+			return nil, false
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := whole + fraction
+	if digits == "" || strings.Trim(digits, "0123456789abcdef") != "" {
+		return nil, false
+	}
+	n, _ := new(big.Int).SetString(digits, 16)
+	f := new(big.Float).SetPrec(longDoubleBits).SetInt(n)
+	if n.Sign() == 0 {
+		return f, true
+	}
+	f.SetMantExp(f, exp-4*len(fraction))
+	e := f.MantExp(nil)
+	return f, e <= maxLongDoubleExp && e >= minLongDoubleExp
+}
+
 // maxDecimalExp is beyond what any long double reaches, whatever its digits.
 const maxDecimalExp = 100_000
 
-// splitDecimal cuts a number without sign into digits and the power of ten of the
+// splitDecimal cuts a decimal number without sign into digits and the power of ten of the
 // last one.
 func splitDecimal(s string) (digits string, exp int, ok bool) {
 	mantissa, power, scientific := strings.Cut(strings.ToLower(s), "e")

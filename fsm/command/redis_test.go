@@ -5,18 +5,16 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"trireme/fsm/reply"
+	"trireme/resp/protocol"
 )
 
 // realRedis is a redis-server whose clock the test sets, and a connection to it.
@@ -111,9 +109,10 @@ func (r *realRedis) setClock(ms int64) {
 	}
 }
 
-// empty removes keys, scripts and libraries.
+// empty removes keys, scripts and libraries, and tells no events any more.
 func (r *realRedis) empty() {
 	r.t.Helper()
+	r.do([]byte("CONFIG"), []byte("SET"), []byte("notify-keyspace-events"), nil)
 	for _, line := range []string{"FLUSHALL", "SCRIPT FLUSH", "FUNCTION FLUSH"} {
 		if v := r.do(bytes.Fields([]byte(line))...); v.IsError() {
 			r.t.Fatalf("%s: %s", line, v.Text())
@@ -121,91 +120,24 @@ func (r *realRedis) empty() {
 	}
 }
 
+// replyLimit is how long a reply may take on a machine that has much else to do.
+const replyLimit = 2 * time.Minute
+
 func (r *realRedis) do(argv ...[]byte) reply.Value {
 	r.t.Helper()
 	out := fmt.Appendf(nil, "*%d\r\n", len(argv))
 	for _, a := range argv {
 		out = append(append(fmt.Appendf(out, "$%d\r\n", len(a)), a...), '\r', '\n')
 	}
-	if err := r.conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := r.conn.SetDeadline(time.Now().Add(replyLimit)); err != nil {
 		r.t.Fatal(err)
 	}
 	if _, err := r.conn.Write(out); err != nil {
 		r.t.Fatalf("%q: %v", argv, err)
 	}
-	v, err := readRESP3(r.in)
+	v, err := protocol.ReadReply(r.in)
 	if err != nil {
 		r.t.Fatalf("%q: %v", argv, err)
 	}
-	return v
-}
-
-// readRESP3 reads one reply.
-func readRESP3(in *bufio.Reader) (reply.Value, error) {
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return reply.Value{}, err
-	}
-	body := strings.TrimSuffix(line[1:], "\r\n")
-	switch line[0] {
-	case '+':
-		return reply.Status(body), nil
-	case '-':
-		return reply.Error(body), nil
-	case '_':
-		return reply.Nil(), nil
-	case '(':
-		return reply.BigNumber(body), nil
-	case '#':
-		return reply.Bool(body == "t"), nil
-	case ',':
-		// Doubles are compared by value: before 7.2 Redis printed 17 digits of each.
-		f, err := strconv.ParseFloat(body, 64)
-		return reply.Number(f), err
-	}
-	n, err := strconv.ParseInt(body, 10, 64)
-	if err != nil {
-		return reply.Value{}, err
-	}
-	switch line[0] {
-	case ':':
-		return reply.Int(n), nil
-	case '$', '=':
-		return readText(in, line[0], n)
-	case '*', '~', '>':
-		if n < 0 {
-			return reply.Nil(), nil
-		}
-		elems, err := readElems(in, n)
-		return map[byte]func(...reply.Value) reply.Value{'*': reply.Array, '~': reply.Set, '>': reply.Push}[line[0]](elems...), err
-	case '%':
-		elems, err := readElems(in, 2*n)
-		return reply.Map(elems...), err
-	}
-	return reply.Value{}, fmt.Errorf("unknown reply %q", line)
-}
-
-func readText(in *bufio.Reader, kind byte, n int64) (reply.Value, error) {
-	if n < 0 {
-		return reply.Nil(), nil
-	}
-	b := make([]byte, n+2)
-	if _, err := io.ReadFull(in, b); err != nil {
-		return reply.Value{}, err
-	}
-	if kind == '=' {
-		return reply.Verbatim(string(b[4:n])), nil
-	}
-	return reply.Bulk(string(b[:n])), nil
-}
-
-func readElems(in *bufio.Reader, n int64) (elems []reply.Value, err error) {
-	for range n {
-		e, err := readRESP3(in)
-		if err != nil {
-			return nil, err
-		}
-		elems = append(elems, e)
-	}
-	return elems, nil
+	return protocol.ByValue(v)
 }

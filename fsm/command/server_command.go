@@ -170,6 +170,9 @@ func commandDocs(tx *Tx, a *Args) reply.Value {
 func (t *Table) docs(c *Command) reply.Value {
 	about := []reply.Value{reply.Bulk("summary"), reply.Bulk(c.Summary), reply.Bulk("since"), reply.Bulk(c.Version),
 		reply.Bulk("group"), reply.Bulk(c.Group), reply.Bulk("complexity"), reply.Bulk(c.Complexity)}
+	if history := c.history(); len(history) > 0 {
+		about = append(about, reply.Bulk("history"), reply.Set(history...))
+	}
 	if arguments := c.arguments(); len(arguments) > 0 {
 		keys := 0
 		about = append(about, reply.Bulk("arguments"), docsOf(arguments, len(c.uses()), &keys))

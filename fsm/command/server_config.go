@@ -36,7 +36,7 @@ func configSet(tx *Tx, a *Args) reply.Value {
 		name := strings.ToLower(string(words[i]))
 		failed := "ERR CONFIG SET failed (possibly related to argument '" + clean(string(words[i])) + "') - "
 		if name != notifyName {
-			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + clean(string(words[i])) + "'")
+			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + shown(string(words[i])) + "'")
 		}
 		events, ok := ParseEvents(string(words[i+1]))
 		switch {

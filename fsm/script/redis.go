@@ -24,12 +24,13 @@ func (in *interpreter) redisLibrary(functions bool) *lua.Table {
 		{Name: "log", Run: logLine}, {Name: "setresp", Run: in.setResp},
 		{Name: "error_reply", Run: errorReply}, {Name: "status_reply", Run: statusReply},
 		{Name: "sha1hex", Run: in.sha1Hex}, {Name: "set_repl", Run: in.setRepl},
-		{Name: "acl_check_cmd", Run: in.aclCheck}, {Name: "replicate_commands", Run: func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(true)) }},
+		{Name: "acl_check_cmd", Run: in.aclCheck},
 	})
 	if functions {
 		vm.Register(t, []lua.Named{{Name: "register_function", Run: in.registerFunction}})
 	} else {
-		vm.Register(t, []lua.Named{
+		vm.Register(t, []lua.Named{ // which functions never had
+			{Name: "replicate_commands", Run: func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(true)) }},
 			{Name: "breakpoint", Run: func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(false)) }},
 			{Name: "debug", Run: func(vm *lua.State, _ []lua.Value) { vm.Return() }},
 		})

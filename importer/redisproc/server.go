@@ -6,15 +6,13 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"trireme/fsm/reply"
+	"trireme/resp/protocol"
 )
 
 // ErrMissing says that there is no redis-server to run.
@@ -91,8 +89,12 @@ func (s *Server) Flush() error {
 	return s.out.Flush()
 }
 
-// Receive reads one reply. A reply that is an error is no error of Receive.
-func (s *Server) Receive() (reply.Value, error) { return readReply(s.in) }
+// Receive reads one reply; doubles are printed alike, whatever the version prints. A reply
+// that is an error is no error of Receive.
+func (s *Server) Receive() (reply.Value, error) {
+	v, err := protocol.ReadReply(s.in)
+	return protocol.ByValue(v), err
+}
 
 // Do sends one command and reads its reply.
 func (s *Server) Do(words ...string) (reply.Value, error) {
@@ -100,70 +102,4 @@ func (s *Server) Do(words ...string) (reply.Value, error) {
 		return reply.Value{}, err
 	}
 	return s.Receive()
-}
-
-// readReply reads one reply of RESP3.
-func readReply(in *bufio.Reader) (reply.Value, error) {
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return reply.Value{}, err
-	}
-	body := strings.TrimSuffix(line[1:], "\r\n")
-	switch line[0] {
-	case '+':
-		return reply.Status(body), nil
-	case '-':
-		return reply.Error(body), nil
-	case '_':
-		return reply.Nil(), nil
-	case '#':
-		return reply.Bool(body == "t"), nil
-	case '(':
-		return reply.BigNumber(body), nil
-	case ',':
-		f, err := strconv.ParseFloat(body, 64)
-		return reply.Number(f), err // printed alike, whatever the version prints
-	}
-	n, err := strconv.ParseInt(body, 10, 64)
-	if err != nil {
-		return reply.Value{}, err
-	}
-	switch line[0] {
-	case ':':
-		return reply.Int(n), nil
-	case '$', '=':
-		return readText(in, n)
-	case '%':
-		elems, err := readElems(in, 2*n)
-		return reply.Map(elems...), err
-	case '~':
-		elems, err := readElems(in, n)
-		return reply.Set(elems...), err
-	case '*', '>':
-		elems, err := readElems(in, n)
-		return reply.Array(elems...), err
-	}
-	return reply.Value{}, fmt.Errorf("redisproc: unknown reply %q", line)
-}
-
-func readText(in *bufio.Reader, n int64) (reply.Value, error) {
-	if n < 0 {
-		return reply.Nil(), nil
-	}
-	b := make([]byte, n+2)
-	if _, err := io.ReadFull(in, b); err != nil {
-		return reply.Value{}, err
-	}
-	return reply.Bulk(string(b[:n])), nil
-}
-
-func readElems(in *bufio.Reader, n int64) (elems []reply.Value, err error) {
-	for range n {
-		e, err := readReply(in)
-		if err != nil {
-			return nil, err
-		}
-		elems = append(elems, e)
-	}
-	return elems, nil
 }

@@ -140,8 +140,14 @@ func (n *Node) Stop(grace time.Duration) error {
 	return nil
 }
 
-// Pause stops the process with SIGSTOP; its sockets stay open and fill up.
-func (n *Node) Pause() error { return n.signal(syscall.SIGSTOP, true) }
+// Pause stops the process with SIGSTOP and returns when it stands still; its sockets stay open
+// and fill up.
+func (n *Node) Pause() error {
+	if err := n.signal(syscall.SIGSTOP, true); err != nil {
+		return err
+	}
+	return awaitStopped(n.Pid())
+}
 
 // Resume lets a paused process go on.
 func (n *Node) Resume() error { return n.signal(syscall.SIGCONT, false) }

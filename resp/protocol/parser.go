@@ -1,5 +1,6 @@
 // Package protocol reads requests of the Redis protocol: arrays of bulk strings, which
 // programs send, and inline commands, which people type. It is pure: bytes in, words out.
+// Beside that it reads replies, for what is a client of a server.
 package protocol
 
 import (

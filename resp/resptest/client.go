@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"trireme/fsm/command/scripttest"
 	"trireme/fsm/reply"
+	"trireme/resp/protocol"
 )
 
 // Client is one connection that shows replies as they are on the wire.
@@ -23,7 +23,7 @@ type Client struct {
 }
 
 // patience is how long a reply may take.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // Dial connects to a server; the connection ends with the test.
 func Dial(t testing.TB, addr string) *Client {
@@ -157,78 +157,5 @@ func (c *Client) read(within time.Duration) (reply.Value, error) {
 	if err := c.conn.SetReadDeadline(time.Now().Add(within)); err != nil {
 		return reply.Value{}, err
 	}
-	return Read(c.in)
-}
-
-// Read reads one value of RESP2 or RESP3.
-func Read(in *bufio.Reader) (reply.Value, error) {
-	line, err := in.ReadString('\n')
-	if err != nil {
-		return reply.Value{}, err
-	}
-	text, whole := strings.CutSuffix(line, "\r\n")
-	if !whole || text == "" {
-		return reply.Value{}, fmt.Errorf("line %q", line)
-	}
-	switch mark, rest := text[0], text[1:]; mark {
-	case '+':
-		return reply.Status(rest), nil
-	case '-':
-		return reply.Error(rest), nil
-	case '_':
-		return reply.Nil(), nil
-	case '#':
-		return reply.Bool(rest == "t"), nil
-	case ',':
-		f, err := strconv.ParseFloat(rest, 64)
-		return reply.Double(f, rest), err
-	case '(':
-		return reply.BigNumber(rest), nil
-	case ':', '$', '=', '*', '%', '~', '>':
-		n, err := strconv.ParseInt(rest, 10, 64)
-		if err != nil {
-			return reply.Value{}, err
-		}
-		return readSized(in, mark, n)
-	}
-	return reply.Value{}, fmt.Errorf("line %q", line)
-}
-
-func readSized(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
-	switch mark {
-	case ':':
-		return reply.Int(n), nil
-	case '$', '=':
-		return readText(in, mark, n)
-	}
-	if n < 0 {
-		return reply.NilArray(), nil
-	}
-	if mark == '%' {
-		n *= 2
-	}
-	elems := make([]reply.Value, n)
-	for i := range elems {
-		var err error
-		if elems[i], err = Read(in); err != nil {
-			return reply.Value{}, err
-		}
-	}
-	make := map[byte]func(...reply.Value) reply.Value{'*': reply.Array, '%': reply.Map, '~': reply.Set, '>': reply.Push}[mark]
-	return make(elems...), nil
-}
-
-func readText(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
-	if n < 0 {
-		return reply.Nil(), nil
-	}
-	b := make([]byte, n+2)
-	if _, err := io.ReadFull(in, b); err != nil {
-		return reply.Value{}, err
-	}
-	text := string(b[:n])
-	if mark == '=' {
-		return reply.Verbatim(strings.TrimPrefix(text, "txt:")), nil
-	}
-	return reply.Bulk(text), nil
+	return protocol.ReadReply(c.in)
 }

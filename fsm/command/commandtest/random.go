@@ -48,10 +48,6 @@ func (s Source) Next() [][]byte {
 	return s.ofData()
 }
 
-// Data draws a command on data alone: no script, and nothing around commands. What such
-// ones do to the count of expired keys that are told has not been explained yet.
-func (s Source) Data() [][]byte { return s.ofData() }
-
 // ofData is a command on data.
 func (s Source) ofData() [][]byte {
 	r := s.Rand

@@ -13,9 +13,14 @@ import (
 
 // command runs a program in the repository, its output going to ours.
 func (s *session) command(ctx context.Context, argv ...string) error {
+	return s.commandIn(ctx, "", argv...)
+}
+
+// commandIn is command in a folder of the repository.
+func (s *session) commandIn(ctx context.Context, dir string, argv ...string) error {
 	s.printf("$ %s", strings.Join(argv, " "))
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.root, s.out, s.out
+	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(s.root, dir), s.out, s.out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(argv, " "), err)
 	}
