@@ -38,11 +38,11 @@ func aclSetUser(tx *Tx, a *Args) reply.Value {
 	case name == acl.DefaultName || name == acl.ReadOnlyName:
 		return errBuiltin(name, "modified")
 	case open != "":
-		return reply.Error("ERR Unmatched parenthesis in acl selector starting at '" + clean(open) + "'.")
+		return reply.Error("ERR Unmatched parenthesis in acl selector starting at '" + shown(open) + "'.")
 	}
 	var refused *acl.RuleError
 	if err := tx.Users.SetUser(name, rules); errors.As(err, &refused) {
-		return reply.Error("ERR Error in ACL SETUSER modifier '" + clean(refused.Rule) + "': " + refused.Reason)
+		return reply.Error("ERR Error in ACL SETUSER modifier '" + shown(refused.Rule) + "': " + refused.Reason)
 	}
 	return reply.OK()
 }
@@ -182,11 +182,11 @@ func aclDryRun(tx *Tx, a *Args) reply.Value {
 	argv := a.Rest()
 	u := tx.Users.User(name)
 	if u == nil {
-		return reply.Error("ERR User '" + clean(name) + "' not found")
+		return reply.Error("ERR User '" + shown(name) + "' not found")
 	}
 	c := tx.Table.Find(argv)
 	if c == nil || c.Since > tx.Level {
-		return reply.Error("ERR Command '" + clean(string(argv[0])) + "' not found")
+		return reply.Error("ERR Command '" + shown(string(argv[0])) + "' not found")
 	}
 	if !c.Takes(len(argv)) {
 		return ErrArity(c.Name)

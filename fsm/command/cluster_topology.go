@@ -183,7 +183,7 @@ func clusterReplicas(tx *Tx, a *Args) reply.Value {
 			return reply.Array(lines...)
 		}
 	}
-	return reply.Error("ERR Unknown node " + clean(id))
+	return reply.Error("ERR Unknown node " + shownLast(id))
 }
 
 // clusterSlots tells of the nodes that clients can reach; of the first one, if there are

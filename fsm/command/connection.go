@@ -115,11 +115,11 @@ func clientSetInfo(_ *Tx, a *Args) reply.Value {
 // JudgeClientInfo is the answer to CLIENT SETINFO with these words.
 func JudgeClientInfo(option string, value []byte) reply.Value {
 	if !EqualFold([]byte(option), "LIB-NAME") && !EqualFold([]byte(option), "LIB-VER") {
-		return reply.Error("ERR Unrecognized option '" + clean(option) + "'")
+		return reply.Error("ERR Unrecognized option '" + shown(option) + "'")
 	}
 	for _, c := range value {
 		if c < '!' || c > '~' {
-			return reply.Error("ERR " + clean(option) + " cannot contain spaces, newlines or special characters.")
+			return reply.Error("ERR " + shown(option) + " cannot contain spaces, newlines or special characters.")
 		}
 	}
 	return reply.OK()

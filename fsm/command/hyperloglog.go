@@ -188,7 +188,7 @@ func pfDebug(tx *Tx, a *Args) reply.Value {
 		}
 		return reply.Int(0)
 	}
-	return reply.Error("ERR Unknown PFDEBUG subcommand '" + clean(string(word)) + "'")
+	return reply.Error("ERR Unknown PFDEBUG subcommand '" + shown(string(word)) + "'")
 }
 
 // showRegisters turns a sketch dense, as Redis does to show its registers.

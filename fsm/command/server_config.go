@@ -34,7 +34,7 @@ func configSet(tx *Tx, a *Args) reply.Value {
 	}
 	for i := 0; i < len(words); i += 2 {
 		name := strings.ToLower(string(words[i]))
-		failed := "ERR CONFIG SET failed (possibly related to argument '" + clean(string(words[i])) + "') - "
+		failed := "ERR CONFIG SET failed (possibly related to argument '" + shown(string(words[i])) + "') - "
 		if name != notifyName {
 			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + shown(string(words[i])) + "'")
 		}

@@ -186,7 +186,7 @@ func latencyGraph(tx *Tx, a *Args) reply.Value {
 	}
 	s := tx.spike(event)
 	if s == nil {
-		return reply.Error("ERR No samples available for event '" + clean(event) + "'")
+		return reply.Error("ERR No samples available for event '" + shown(event) + "'")
 	}
 	low, high := s.Samples[0].Millis, int64(1)
 	for _, one := range s.Samples {

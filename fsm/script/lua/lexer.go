@@ -89,7 +89,7 @@ type lexer struct {
 
 // fail reports an error near the current token.
 func (x *lexer) fail(text string, near string) {
-	if near != "" {
+	if near, _, _ = strings.Cut(near, "\x00"); near != "" { // as C prints it
 		text += " near '" + near + "'"
 	}
 	panic(&SyntaxError{x.chunk + ":" + strconv.Itoa(x.line) + ": " + text})
@@ -98,6 +98,8 @@ func (x *lexer) fail(text string, near string) {
 // near is the current token as an error shows it.
 func (x *lexer) near() string {
 	switch x.tok {
+	case 0: // a zero byte, which Lua takes for no token in an error
+		return ""
 	case tokName, tokNumber:
 		return x.src[x.start:x.at]
 	case tokString:
@@ -106,8 +108,7 @@ func (x *lexer) near() string {
 			open = x.src[x.start : x.start+2+strings.IndexByte(x.src[x.start+1:], '[')]
 			end = strings.ReplaceAll(open, "[", "]")
 		}
-		near, _, _ := strings.Cut(open+x.text+end, "\x00")
-		return near
+		return open + x.text + end
 	}
 	return x.tok.String()
 }
