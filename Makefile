@@ -61,14 +61,15 @@ docs: ## write docs/commands/ from the command table
 bench: build bench-tools ## the benchmarks, beside their peers, which it installs (flags: ARGS="-rows 1,2")
 	bin/bench -install $(ARGS)
 
-# The etcd member, NATS and asynq are modules of their own. Where one can't be built, its rows
-# say that the peer is missing.
+# The etcd member, NATS, asynq and Restate's service are modules of their own; Restate's server is
+# an npm package. Where one can't be had, its rows say that the peer is missing.
 .PHONY: bench-tools
 bench-tools:
 	$(GO) build -tags $(TAGS) -buildvcs=false -o bin/bench ./bench/cmd/bench
 	-cd bench/etcd && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/etcd-member .
 	-cd bench/nats && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/nats .
 	-cd bench/asynq && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/asynq .
+	-cd bench/restate && npm install --no-package-lock --no-audit --no-fund --ignore-scripts && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/restate .
 
 .PHONY: accept
 accept: ## one acceptance line in full length, such as LINE=core.4; it can be resumed

@@ -29,6 +29,7 @@ type committer struct {
 	ready    bool   // the term's first entry has been applied
 	queue    []*pack
 	underWay int // entries in raft
+	ride     *Ride
 	wake     chan struct{}
 	wg       sync.WaitGroup
 }
@@ -159,6 +160,9 @@ func (n *Node) entry(term uint64) *fsm.Entry {
 
 // commit puts packs into one entry and answers them when it is applied.
 func (m *committer) commit(term uint64, packs []*pack) {
+	if k := m.board(packs); k != nil {
+		packs = append(packs, k)
+	}
 	e := m.n.entry(term)
 	total := 0
 	for _, k := range packs {

@@ -116,14 +116,20 @@ func (p *proposer) add(code uint16, body []byte) (*call, error) {
 	case len(p.pending) >= maxPending, !p.since.IsZero() && time.Since(p.since) > leaderless:
 		return nil, fsm.ErrNoLeader
 	}
-	c := &call{seq: p.seq, code: code, body: body, deadline: time.Now().Add(requestDeadline), done: make(chan result, 1)}
-	p.seq++
-	p.pending[c.seq] = c
+	c := p.enter(code, body)
 	p.queue = append(p.queue, c)
 	if p.underWay < packsUnderWay {
 		p.nudge()
 	}
 	return c, nil
+}
+
+// enter gives a request the next sequence; the lock is held.
+func (p *proposer) enter(code uint16, body []byte) *call {
+	c := &call{seq: p.seq, code: code, body: body, deadline: time.Now().Add(requestDeadline), done: make(chan result, 1)}
+	p.seq++
+	p.pending[c.seq] = c
+	return c
 }
 
 // resolve wakes those who wait for outcomes of this node's session.

@@ -136,6 +136,36 @@ func (c *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.taken[id]++
 }
 
+// TestClaimsRideAlong: what is published is claimed in the entry of its publication, so that
+// a message costs two entries, that one and that of its result.
+func TestClaimsRideAlong(t *testing.T) {
+	f := startFleet(t)
+	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(sink.Close)
+	n := f.Nodes[f.Leader()]
+	deliver := func() {
+		out, err := fsm.Do(t.Context(), n, fsm.Publish, queue.Publications{Items: []queue.Publication{{URL: sink.URL}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state := f.final(t, out.Items[0].Messages[0].ID); state != queue.Delivered {
+			t.Fatal(state)
+		}
+	}
+	deliver() // the term's first Advance is one of its own
+	const messages = 40
+	before, _ := n.Machine().Applied()
+	began := time.Now()
+	for range messages {
+		deliver()
+	}
+	after, _ := n.Machine().Applied()
+	ticks := uint64(time.Since(began)/(100*time.Millisecond)) + 2
+	if got := after - before; got > 2*messages+messages/4+ticks {
+		t.Errorf("%d messages took %d entries", messages, got)
+	}
+}
+
 // TestEveryMessageArrives: leaders are stopped and cut off while messages are published and
 // delivered to a sink that refuses one in five; each message is taken or in the dead
 // letters, and what is taken twice was under way when a leader was lost.

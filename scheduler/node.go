@@ -2,7 +2,10 @@ package scheduler
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"trireme/cluster"
 	"trireme/fsm"
 	"trireme/fsm/queue"
 )
@@ -17,8 +20,19 @@ type Node interface {
 	Now() int64
 }
 
-// OnNode is the Engine that a node is.
-func OnNode(n Node) Engine { return logged{n} }
+// conveyance is a node that has requests go along with entries made for others.
+type conveyance interface {
+	Ride(code uint16, body []byte, with func(code uint16) bool) *cluster.Ride
+}
+
+// OnNode is the Engine that a node is. It is a Rider if the node can have requests go along
+// with others.
+func OnNode(n Node) Engine {
+	if c, ok := n.(conveyance); ok {
+		return riding{logged{n}, c}
+	}
+	return logged{n}
+}
 
 type logged struct{ n Node }
 
@@ -44,13 +58,21 @@ func (l logged) DueSchedules(now int64) (list []queue.Schedule) {
 // refuses it in an entry of another one, so a request that is passed on to the next
 // leader claims nothing.
 func (l logged) Advance(ctx context.Context, d queue.Demand) ([]queue.Attempt, error) {
-	n := fsm.AdvanceLimit{Deliver: true, Term: l.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
-	if n.Term == 0 {
-		return nil, fsm.ErrNoLeader
+	n, err := l.limit(d)
+	if err != nil {
+		return nil, err
 	}
-	l.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { n.Epoch = v.Epoch() })
 	out, err := fsm.Do(ctx, l.n, fsm.Advance, n)
 	return out.Attempts, err
+}
+
+func (l logged) limit(d queue.Demand) (fsm.AdvanceLimit, error) {
+	n := fsm.AdvanceLimit{Deliver: true, Term: l.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
+	if n.Term == 0 {
+		return n, fsm.ErrNoLeader
+	}
+	l.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { n.Epoch = v.Epoch() })
+	return n, nil
 }
 
 func (l logged) Renew(ctx context.Context, n queue.Renewal) (queue.Renewed, error) {
@@ -69,4 +91,48 @@ func Keys(n Node) queue.Keys {
 	var k queue.Keys
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) { k = v.Messages().Keys() })
 	return k
+}
+
+// riding is a node whose Advances go along with entries.
+type riding struct {
+	logged
+	c conveyance
+}
+
+// makesDue tells whether an operation may make a delivery due at once. What others make due,
+// such as commands of a transaction, has an Advance of its own.
+func makesDue(code uint16) bool {
+	switch code {
+	case fsm.Publish.Code, fsm.Finish.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code:
+		return true
+	}
+	return false
+}
+
+// Ride is nil while this node doesn't lead.
+func (r riding) Ride(d queue.Demand) Ride {
+	n, err := r.limit(d)
+	if err != nil {
+		return nil
+	}
+	return ride{r.c.Ride(fsm.Advance.Code, fsm.Advance.Body(n), makesDue)}
+}
+
+type ride struct{ r *cluster.Ride }
+
+func (r ride) Boarded() <-chan struct{} { return r.r.Boarded() }
+func (r ride) Cancel() bool             { return r.r.Cancel() }
+
+var errAnswer = errors.New("scheduler: an Advance was answered with something else")
+
+func (r ride) Attempts(ctx context.Context) ([]queue.Attempt, time.Time, error) {
+	v, err := r.r.Wait(ctx)
+	if err != nil {
+		return nil, r.r.At(), err
+	}
+	out, ok := v.(fsm.Advanced)
+	if !ok {
+		return nil, r.r.At(), errAnswer
+	}
+	return out.Attempts, r.r.At(), nil
 }

@@ -129,6 +129,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 type term struct {
 	s        *Scheduler
 	claims   *claims
+	passage  passage
 	ticker   ticker
 	began    time.Time
 	attempts sync.WaitGroup
@@ -171,6 +172,7 @@ const (
 // the claims of the terms before.
 func (t *term) claimAttempts(ctx context.Context) {
 	e, wait, opened := t.s.Engine, time.Duration(0), false
+	defer t.alight(ctx)
 	for ctx.Err() == nil && !t.s.drains() {
 		changed := e.Changed() // before looking, or a change in between is missed
 		now := e.Now()
@@ -178,9 +180,10 @@ func (t *term) claimAttempts(ctx context.Context) {
 		free := t.free()
 		switch {
 		case opened && !some:
-			t.sleep(ctx, changed, time.Hour)
+			t.rest(ctx, changed, time.Hour, free)
 		case opened && due > now:
-			t.sleep(ctx, changed, time.Duration(due-now)*time.Millisecond)
+			t.rest(ctx, changed, time.Duration(due-now)*time.Millisecond, free)
+		case t.alight(ctx): // what is due may be under way by now
 		case opened && free <= 0 && wait < fullPace:
 			wait = fullPace
 			t.sleep(ctx, nil, fullPace)
@@ -214,6 +217,17 @@ func (t *term) advance(ctx context.Context, d queue.Demand, now int64) (pace tim
 	return 0, true
 }
 
+// rest waits while nothing is due: an Advance goes along with what changes that.
+func (t *term) rest(ctx context.Context, changed <-chan struct{}, d time.Duration, free int) {
+	t.board(free)
+	t.sleep(ctx, changed, d)
+	select {
+	case <-t.boarded():
+		t.alight(ctx)
+	default:
+	}
+}
+
 // sleep waits for a change, a free sender, the time, or the end.
 func (t *term) sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	if d <= 0 {
@@ -224,6 +238,7 @@ func (t *term) sleep(ctx context.Context, changed <-chan struct{}, d time.Durati
 	select {
 	case <-changed:
 	case <-t.claims.freed:
+	case <-t.boarded():
 	case <-timer.C:
 	case <-t.s.draining:
 	case <-ctx.Done():

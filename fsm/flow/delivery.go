@@ -39,8 +39,11 @@ func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 	if !there || n.ID != id || !n.State.Open() {
 		return nil, false
 	}
-	if n.Kind == CallEntry {
+	switch {
+	case n.Kind == CallEntry:
 		return callDelivery(n), true
+	case n.Kind == AnswerEntry && n.Answer.Told:
+		return nil, false
 	}
 	return s.entryDelivery(r, ref.Pos, n), true
 }
@@ -130,7 +133,8 @@ func (s *Store) prefix(run uint64, pos uint32) []byte {
 	return append(b, ']')
 }
 
-// Elements is the whole log in the form in which it is delivered: what an endpoint fetches.
+// Elements is the whole log in the form in which it is delivered: what an endpoint fetches. Of a call whose result is
+// there only the places are left, since nobody reads their bodies.
 func (s *Store) Elements(run uint64) []byte {
 	b := append(make([]byte, 0, 4096), '[')
 	s.Log(run, func(_ uint32, e *Entry) bool {
@@ -147,14 +151,24 @@ func (s *Store) appendElement(b []byte, run uint64, e *Entry) []byte {
 	j := object{b: b}
 	j.open()
 	j.text("messageId", e.ID.String())
-	body := e.Body
-	if e.Kind == AnswerEntry {
-		body = s.AnswerBody(run, e)
-	}
-	j.base64("body", body)
+	j.base64("body", s.elementBody(run, e))
 	j.text("callType", e.Kind.String())
 	j.close()
 	return j.b
+}
+
+func (s *Store) elementBody(run uint64, e *Entry) []byte {
+	if e.Kind == StepEntry {
+		return e.Body
+	}
+	_, done := s.marks.Get(mark{run, markResult, e.number()})
+	switch {
+	case done:
+		return nil
+	case e.Kind == AnswerEntry:
+		return s.AnswerBody(run, e)
+	}
+	return e.Body
 }
 
 // AnswerBody is the body by which the endpoint is told what a third party has answered (workflows.md 8.3).

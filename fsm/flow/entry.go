@@ -102,7 +102,7 @@ const (
 func (s EntryState) Open() bool { return s <= Retrying }
 
 // Entry is an element of a run's log. A stored one is never modified: a change replaces it. Kind, Step, Body, Created and
-// Own never change.
+// Own never change, and of an Answer only what becomes Told.
 type Entry struct {
 	// ID names the entry on the wire: it is the message by which it is delivered.
 	ID   queue.ID
@@ -137,6 +137,8 @@ type Answer struct {
 	queue.Response
 	Error            string
 	Retried, Retries uint32
+	// Told: the result of the step is in the log, and holds the body, which is not kept here a second time.
+	Told bool
 }
 
 // maxErrors is how many failed attempts an entry remembers, maxErrorBody how much of the body of each, in bytes.
@@ -208,11 +210,15 @@ func (a *Answer) encode(w *wire.Writer) {
 	w.String(a.Error)
 	w.Uvarint(uint64(a.Retried))
 	w.Uvarint(uint64(a.Retries))
+	w.Bool(a.Told)
 }
 
 func decodeAnswer(r *wire.Reader) *Answer {
 	a := &Answer{Call: uint32(r.Uvarint())}
 	a.Response.Decode(r.Record())
 	a.Error, a.Retried, a.Retries = r.Alias(), uint32(r.Uvarint()), uint32(r.Uvarint())
+	if r.Len() > 0 { // records of old have no more
+		a.Told = r.Bool()
+	}
 	return a
 }

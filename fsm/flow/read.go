@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 
+	"trireme/fsm/cow"
 	"trireme/fsm/queue"
 )
 
@@ -25,15 +26,11 @@ func (s *Store) Find(id string, created int64) (found *Run) {
 }
 
 // Named are the runs of an id, oldest first.
-func (s *Store) Named(id string) (list []*Run) {
-	s.names.Ascend(name{text: id}, func(n name, _ struct{}) bool {
-		if n.text == id {
-			r, _ := s.runs.Get(n.no)
-			list = append(list, r)
-		}
-		return n.text == id
+func (s *Store) Named(id string) []*Run {
+	return those(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
+		r, _ := s.runs.Get(n.no)
+		return r
 	})
-	return list
 }
 
 // Page says which part of a list to give. Lists of runs give the newest first.
@@ -160,7 +157,16 @@ func (s *Store) Child(run uint64, step uint32) *Run {
 
 // AnswerTo is the entry with the answer to the call of a step; false if it has none yet.
 func (s *Store) AnswerTo(run uint64, step uint32) (*Entry, bool) {
-	pos, ok := s.marks.Get(mark{run, markAnswer, step})
+	return s.marked(run, markAnswer, step)
+}
+
+// ResultOf is the entry with the result of a step; false if it has none yet.
+func (s *Store) ResultOf(run uint64, step uint32) (*Entry, bool) {
+	return s.marked(run, markResult, step)
+}
+
+func (s *Store) marked(run uint64, c class, step uint32) (*Entry, bool) {
+	pos, ok := s.marks.Get(mark{run, c, step})
 	if !ok {
 		return nil, false
 	}
@@ -168,36 +174,35 @@ func (s *Store) AnswerTo(run uint64, step uint32) (*Entry, bool) {
 }
 
 // Waiters are those of an event, in the order in which they began to wait.
-func (s *Store) Waiters(event string) (list []*Waiter) {
-	s.events.Ascend(name{text: event}, func(n name, _ struct{}) bool {
-		if n.text == event {
-			w, _ := s.waiters.Get(n.no)
-			list = append(list, w)
-		}
-		return n.text == event
-	})
-	return list
+func (s *Store) Waiters(event string) []*Waiter {
+	return those(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
 }
 
 // WaitersOf are those of a run, in the order in which they began to wait.
-func (s *Store) WaitersOf(run uint64) (list []*Waiter) {
-	s.waiting.Ascend(place2{run: run}, func(p place2, _ struct{}) bool {
-		if p.run == run {
-			w, _ := s.waiters.Get(p.no)
-			list = append(list, w)
-		}
-		return p.run == run
-	})
-	return list
+func (s *Store) WaitersOf(run uint64) []*Waiter {
+	return those(s.waiting, place2{run: run}, ofRun(run), func(p place2, _ struct{}) *Waiter { return s.waiter(p.no) })
 }
 
 // SavedFor are the notifications that are kept for a run, in the order in which they came.
-func (s *Store) SavedFor(run uint64) (list []*Saved) {
-	s.saved.Ascend(place2{run: run}, func(p place2, n *Saved) bool {
-		if p.run == run {
-			list = append(list, n)
+func (s *Store) SavedFor(run uint64) []*Saved {
+	return those(s.saved, place2{run: run}, ofRun(run), func(_ place2, n *Saved) *Saved { return n })
+}
+
+func ofRun(run uint64) func(place2) bool { return func(p place2) bool { return p.run == run } }
+
+func (s *Store) waiter(no uint64) *Waiter {
+	w, _ := s.waiters.Get(no)
+	return w
+}
+
+// those are the elements of a tree from a key on, as far as their keys belong together.
+func those[K, V, E any](tree *cow.BTree[K, V], from K, belongs func(K) bool, element func(K, V) E) (list []E) {
+	tree.Ascend(from, func(k K, v V) bool {
+		if !belongs(k) {
+			return false
 		}
-		return p.run == run
+		list = append(list, element(k, v))
+		return true
 	})
 	return list
 }

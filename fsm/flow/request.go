@@ -39,6 +39,9 @@ type Submission struct {
 	Invoker *Invoker
 	// Depth is how many runs stand above this one.
 	Depth int
+	// DedupID and ContentDedup ask for at most one run in the window in which messages are published once.
+	DedupID      string
+	ContentDedup bool
 }
 
 // Submissions is the argument of the operation Submit: each is judged on its own, in order.

@@ -38,6 +38,8 @@ func (n *Submission) encode(w *wire.Writer) {
 		}
 	})
 	w.Varint(int64(n.Depth))
+	w.String(n.DedupID)
+	w.Bool(n.ContentDedup)
 }
 
 func (n *Submission) decode(r *wire.Reader) {
@@ -49,6 +51,9 @@ func (n *Submission) decode(r *wire.Reader) {
 		n.Invoker = decodeInvoker(in)
 	}
 	n.Depth = int(r.Varint())
+	if r.Len() > 0 { // entries of old have no more
+		n.DedupID, n.ContentDedup = r.Alias(), r.Bool()
+	}
 }
 
 // Encode writes the fields.

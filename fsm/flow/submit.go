@@ -115,7 +115,8 @@ func (k *work) same(o *queue.Options) (same queue.Option) {
 
 // start starts a run.
 func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
-	if err := q.Judge(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
+	p := queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options, DedupID: n.DedupID, ContentDedup: n.ContentDedup}
+	if err := q.Judge(&p, e.Now); err != nil {
 		return Receipt{Refused: err}
 	}
 	var parent *Run
@@ -130,6 +131,11 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" {
 		return s.again(e, q, n, old)
 	}
+	if id, started := q.Started(p, e.Now); started {
+		if r, _, kept := s.EntryOf(id); kept {
+			return Receipt{ID: id, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
+		}
+	}
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: n.config(parent).detached()}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
@@ -139,6 +145,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	k.count(r.size())
 	first := k.append(k.first(n))
 	k.done()
+	q.Remember(p, first.ID, e.Now)
 	if parent != nil {
 		s.marks.Set(mark{parent.No, markInvoke, n.Invoker.Step.number()}, r.No)
 	}

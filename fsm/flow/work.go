@@ -89,7 +89,10 @@ func (k *work) append(n *Entry) *Entry {
 	}
 	if m, ok := markOf(k.r.No, n); ok {
 		s.marks.Set(m, uint64(at.pos))
-		k.stopWaiting(m)
+		if m.class == markResult {
+			k.stopWaiting(m.step)
+			k.told(m.step)
+		}
 	}
 	k.count(n.size())
 	s.trimmable += 2
@@ -97,14 +100,25 @@ func (k *work) append(n *Entry) *Entry {
 }
 
 // stopWaiting takes out the waiter of a step that has a result: nothing else may bring another one.
-func (k *work) stopWaiting(m mark) {
-	if m.class != markResult {
-		return
-	}
-	no, waited := k.s.marks.Get(mark{m.run, markWait, m.step})
+func (k *work) stopWaiting(step uint32) {
+	no, waited := k.s.marks.Get(mark{k.r.No, markWait, step})
 	if w, there := k.s.waiters.Get(no); waited && there {
 		k.forgetWaiter(w)
 	}
+}
+
+// told drops the body of the answer to a step's call: the step's result, which is in the log now, was made of it.
+func (k *work) told(step uint32) {
+	pos, called := k.s.marks.Get(mark{k.r.No, markAnswer, step})
+	if !called {
+		return
+	}
+	at := place{k.r.No, uint32(pos)}
+	old, _ := k.s.entries.Get(at)
+	n, a := *old, *old.Answer
+	a.Body, a.Told = nil, true
+	n.Answer = &a
+	k.set(at, old, &n)
 }
 
 // markOf is the mark that an entry sets; false if it sets none.

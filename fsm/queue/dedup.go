@@ -40,6 +40,9 @@ func dedupOf(p *Publication, o *Options, t target) (key dedupKey, wanted bool) {
 		return key, false
 	}
 	h := sha256.New()
+	if len(p.Run) > 0 { // runs are apart from messages
+		put(h, "run")
+	}
 	if p.DedupID != "" {
 		put(h, "id", p.DedupID, t.group)
 		if t.group != "" {

@@ -67,6 +67,27 @@ func (s *Store) Drop(e *env.Env, id ID) (active bool) {
 // Judge refuses what the limits don't allow to be published.
 func (s *Store) Judge(p *Publication, now int64) *Error { return s.check(p, &p.Options, now) }
 
+// ofRuns makes the publication that starts a run one that messages are not taken for.
+func ofRuns(p Publication) *Publication {
+	p.Run = []byte{0}
+	return &p
+}
+
+// Started is the message of the run that was started under the deduplication id or content of a publication within the
+// window; false if there is none.
+func (s *Store) Started(p Publication, now int64) (ID, bool) {
+	key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL})
+	d, found := s.known(key, now)
+	return d.id, once && found
+}
+
+// Remember keeps the message of a run that was started for as long as its deduplication id or content counts.
+func (s *Store) Remember(p Publication, id ID, now int64) {
+	if key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}); once {
+		s.remember(key, dedup{id: id}, now)
+	}
+}
+
 // Quote appends a JSON string, as JSON.stringify writes it.
 func Quote(b []byte, text string) []byte { return quote(b, text) }
 

@@ -3,7 +3,9 @@ package messages
 import (
 	"math"
 	"net/http"
+	"net/textproto"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,11 +77,26 @@ func (q *request) submit(n RunItem) error {
 
 // Field is the first value of a service header of any prefix without blanks around it, empty if there is none. The name
 // is in lower case and without prefix.
-func (p *Parser) Field(h http.Header, name string) string { return readFields(h, p.Prefixes).get(name) }
+func (p *Parser) Field(h http.Header, name string) string {
+	return fields{name: p.FieldValues(h, name)}.get(name)
+}
 
-// FieldValues are all values of a service header.
+// FieldValues are all values of a service header, whose names have to be in canonical form.
 func (p *Parser) FieldValues(h http.Header, name string) []string {
-	return readFields(h, p.Prefixes)[name]
+	for _, prefix := range slices.Backward(p.Prefixes) {
+		if v := h[textproto.CanonicalMIMEHeaderKey(prefix+"-"+name)]; len(v) > 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+// Once reads the deduplication id of a message, and whether its content is to count as one.
+func (p *Parser) Once(h http.Header) (id string, content bool, err error) {
+	var out queue.Publication
+	f := fields{"deduplication-id": p.FieldValues(h, "deduplication-id"), "content-based-deduplication": p.FieldValues(h, "content-based-deduplication")}
+	err = readDedup(f, &out)
+	return out.DedupID, out.ContentDedup, err
 }
 
 // ReadOptions reads what service headers say of a message: how it is delivered, and what is forwarded with it.

@@ -50,6 +50,9 @@ func runSize(store *flow.Store, r *flow.Run, trim int) (n int) {
 		if e.Answer != nil {
 			n += size(e.Answer.BodySize())
 		}
+		if e.Type == flow.CallStep && e.Kind == flow.StepEntry { // shown as the answer, too
+			n += size(len(e.Body))
+		}
 		for i := range e.Errors {
 			n += size(e.Errors[i].BodySize())
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"trireme/fsm/flow"
 	"trireme/fsm/queue"
@@ -192,8 +193,44 @@ func (b *runBuilder) call(n *stepLog, call, answer *flow.Entry) {
 		return
 	}
 	a := answer.Answer
-	text := b.text(a.Body)
+	answered := a.Body
+	if a.Told {
+		answered = b.toldBody(answer)
+	}
+	text := b.text(answered)
 	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, answerHeader(a.Header), &text
+}
+
+// toldBody is the body of an answer that is kept in the result of its step alone.
+func (b *runBuilder) toldBody(answer *flow.Entry) []byte {
+	result, ok := b.store.ResultOf(b.run.No, stepNumber(&answer.Step))
+	if !ok {
+		return nil
+	}
+	var in stepBody
+	var out struct {
+		Body json.RawMessage `json:"body"`
+	}
+	if json.Unmarshal(result.Body, &in) != nil || json.Unmarshal([]byte(rawText(in.Out)), &out) != nil {
+		return nil
+	}
+	return plainBytes(rawText(out.Body))
+}
+
+// plainBytes undoes that SDKs read the bytes of an answer as characters, one for each; a
+// text that can't have come about that way is what it is.
+func plainBytes(text string) []byte {
+	plain := make([]byte, 0, len(text))
+	for _, r := range text {
+		if r > 0xff {
+			return []byte(text)
+		}
+		plain = append(plain, byte(r))
+	}
+	if !utf8.Valid(plain) {
+		return []byte(text)
+	}
+	return plain
 }
 
 // invoked adds the run that a step has invoked.

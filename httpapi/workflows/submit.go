@@ -102,7 +102,8 @@ func (a *API) readStart(n *flow.Submission, h http.Header) error {
 	if strings.EqualFold(p.Field(h, "workflow-invoke"), "true") {
 		return a.readInvoke(n)
 	}
-	return nil
+	n.DedupID, n.ContentDedup, err = p.Once(h)
+	return err
 }
 
 // refused is an answer upon which an SDK fails the step, visibly; by a 400 it would take the run for one that is over.

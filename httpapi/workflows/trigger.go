@@ -103,6 +103,9 @@ func (q *request) plainStart(url string, h http.Header, body []byte) (n flow.Sub
 		Kind: flow.InitSubmission, URL: url, RunID: q.Parser.Field(h, "workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
 		Origin: flow.FromREST,
 	}
+	if n.DedupID, n.ContentDedup, err = q.Parser.Once(h); err != nil {
+		return n, err
+	}
 	if strings.EqualFold(q.Parser.Field(h, "workflow-unknown-sdk"), "true") {
 		n.Origin = flow.FromUnknown
 	}

@@ -69,5 +69,6 @@ func outage(ctx context.Context, c *lab.Cluster) (back time.Duration, err error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	return time.Since(began), c.WaitReady(ctx)
+	err = c.WaitReady(ctx)
+	return time.Since(began), err
 }

@@ -21,7 +21,6 @@ func TestShort(t *testing.T) {
 		name string
 		run  func() (fmt.Stringer, error)
 	}{
-		{"speed", func() (fmt.Stringer, error) { return Speed{Cluster: c, Label: "speed", Runs: 64, AtOnce: 16}.Run(ctx) }},
 		{"mixed", func() (fmt.Stringer, error) {
 			return Mixed{Cluster: c, Label: "mixed", Runs: 10, Failing: 10, KillEvery: 3 * time.Second, Down: short, Patience: patience}.Run(ctx)
 		}},

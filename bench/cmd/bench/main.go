@@ -4,6 +4,7 @@
 //	bench [flags]            rows of the plan; -rows 1,2,3 picks some
 //	bench stall [flags]      acceptance line core.8
 //	bench messages [flags]   acceptance line messages.9 but for its rows 12 and 13
+//	bench workflows [flags]  acceptance lines workflows.7 but for its rows 14 and 15, and workflows.8
 //	bench steady [flags]     acceptance line core.12
 //	bench -markdown          print the last results as a table to paste
 //	bench load [flags] URL…  the load generator alone, one JSON object
@@ -46,7 +47,7 @@ func run(ctx context.Context, args []string) int {
 		return loadOnly(ctx, args[1:])
 	case "idle", "busy":
 		return loop(name, args[1:])
-	case "stall", "steady", "messages":
+	case "stall", "steady", "messages", "workflows":
 		return accept(ctx, name, args[1:])
 	}
 	return rows(ctx, args)

@@ -66,6 +66,8 @@ func accept(ctx context.Context, name string, args []string) int {
 		switch name {
 		case "messages":
 			put(b.Messages(ctx))
+		case "workflows":
+			put(b.Workflows(ctx))
 		case "steady":
 			put([]*report.Row{b.Steady(ctx)})
 		default:

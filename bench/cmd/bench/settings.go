@@ -16,10 +16,10 @@ import (
 
 // settings are the flags that every measuring subcommand knows.
 type settings struct {
-	rows, bin, etcd, asynq, nats, dir, out, args, writes, profile string
-	heartbeat, seconds, quiet                                     time.Duration
-	pairs, keys, bigKeys, kills, clients, busy                    int
-	install, markdown, merge, resume                              bool
+	rows, bin, etcd, asynq, nats, restate, restateServer, dir, out, args, writes, profile string
+	heartbeat, seconds, quiet                                                             time.Duration
+	pairs, keys, bigKeys, kills, clients, busy                                            int
+	install, markdown, merge, resume                                                      bool
 }
 
 // define declares the flags with their defaults.
@@ -37,6 +37,8 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.StringVar(&s.etcd, "etcd", "bin/etcd-member", "the etcd member built from bench/etcd")
 	fs.StringVar(&s.asynq, "asynq", "bin/asynq", "the program built from bench/asynq")
 	fs.StringVar(&s.nats, "nats", "bin/nats", "the program built from bench/nats")
+	fs.StringVar(&s.restate, "restate", "bin/restate", "the program built from bench/restate")
+	fs.StringVar(&s.restateServer, "restate-server", "bench/restate", "folder where npm has installed Restate's server")
 	fs.StringVar(&s.dir, "dir", ".bench", "folder for data (removed) and logs (kept)")
 	fs.StringVar(&s.out, "out", "", "JSON results (default DIR/results.json)")
 	fs.BoolVar(&s.merge, "merge", false, "keep the rows already in -out that are not measured now")
@@ -94,7 +96,7 @@ func (s *settings) bench() (*scenario.Bench, error) {
 		return nil, err
 	}
 	lab := &peer.Lab{
-		Trireme: s.bin, Etcd: s.etcd, Asynq: s.asynq, NATS: s.nats, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
+		Trireme: s.bin, Etcd: s.etcd, Asynq: s.asynq, NATS: s.nats, Restate: s.restate, RestateServer: s.restateServer, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
 		Heartbeat: s.heartbeat, Args: strings.Fields(s.args), Pprof: s.profile != "", Ports: ports,
 	}
 	return &scenario.Bench{

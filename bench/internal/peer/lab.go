@@ -27,16 +27,19 @@ const startLimit = 60 * time.Second
 
 // Lab is where servers run: binaries, folders, ports.
 type Lab struct {
-	Trireme   string        // path of the product's binary
-	Etcd      string        // path of the etcd member built from bench/etcd
-	Asynq     string        // path of the program built from bench/asynq
-	NATS      string        // path of the program built from bench/nats
-	Data      string        // data directories are made below it and removed when their server stops
-	Logs      string        // one log file for each process
-	Heartbeat time.Duration // --heartbeat of the three nodes
-	Args      []string      // further flags for every node of ours
-	Pprof     bool          // give every node of ours a --pprof address
-	Ports     *proc.Ports
+	Trireme string // path of the product's binary
+	Etcd    string // path of the etcd member built from bench/etcd
+	Asynq   string // path of the program built from bench/asynq
+	NATS    string // path of the program built from bench/nats
+	Restate string // path of the program built from bench/restate
+	// RestateServer is the folder below which npm has installed the server.
+	RestateServer string
+	Data          string        // data directories are made below it and removed when their server stops
+	Logs          string        // one log file for each process
+	Heartbeat     time.Duration // --heartbeat of the three nodes
+	Args          []string      // further flags for every node of ours
+	Pprof         bool          // give every node of ours a --pprof address
+	Ports         *proc.Ports
 }
 
 // dir makes an empty data directory.

@@ -24,7 +24,7 @@ const (
 // credentials is the environment that sets them.
 var credentials = []string{
 	"TRIREME_TOKEN=" + token, "TRIREME_READONLY_TOKEN=bench-readonly-token",
-	"TRIREME_MESSAGES_TOKEN=" + messagesToken, "TRIREME_ADMIN_TOKEN=" + adminToken,
+	"TRIREME_MESSAGES_TOKEN=" + MessagesToken, "TRIREME_ADMIN_TOKEN=" + adminToken,
 }
 
 // Node is one process of ours.

@@ -51,6 +51,10 @@ var plan = []Scenario{
 		{ID: "13", Part: "durable", Work: "deliveries end to end, 64 parallel, three nodes", Against: "asynq + redis, fsync always, one node", Unit: "msg/s", Ratio: true, Line: 2.5, AimAt: 6},
 		{ID: "13", Part: "memory", Work: "deliveries end to end, 64 parallel, three nodes", Against: "asynq + redis, no persistence, one node", Unit: "msg/s", Ratio: true, Line: .6, AimAt: 1.5},
 	}},
+	{Name: "workflows", run: runWorkflows, Rows: []report.Row{
+		{ID: "14", Work: "workflows of three empty steps, 64 at once, three nodes", Against: "Restate, one node", Unit: "runs/s", Ratio: true, Line: 1, AimAt: 3},
+		{ID: "15", Work: "workflows of three empty steps, one at a time, p50", Against: "Restate, one node", Unit: "ms", Ratio: true, AtMost: true, Line: 2, AimAt: .8},
+	}},
 	{Name: "follower", run: runFollower, Rows: []report.Row{
 		{ID: "16", Work: "SET through a follower, 1 connection, p50", Against: "through the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 1.5, AimAt: 1.2},
 		{ID: "17", Work: "read on a follower right after a write, p50", Against: "on the leader", Unit: "ms", Ratio: true, AtMost: true, Line: 3, AimAt: 1.5},

@@ -1,9 +1,12 @@
 package scenario
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -208,7 +211,7 @@ func TestRoundsTurnTheOrder(t *testing.T) {
 }
 
 func TestNumbersAreThePlansRows(t *testing.T) {
-	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,12,13,16,17,18" {
+	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,12,13,14,15,16,17,18" {
 		t.Fatal(got)
 	}
 }
@@ -217,5 +220,36 @@ func TestVerdictOf(t *testing.T) {
 	missing := fmt.Errorf("%w: webdis", peer.ErrMissing)
 	if verdictOf(nil, missing) != report.NoPeer || verdictOf(errors.New("x"), missing) != report.Failed || verdictOf(nil, errors.New("x")) != report.Failed {
 		t.Fatal("verdicts mixed up")
+	}
+}
+
+// What is fetched is counted as it comes over the wire, and handed on unpacked.
+func TestFetchedBytesAreCountedPacked(t *testing.T) {
+	text := strings.Repeat("a log of steps that are much alike ", 1000)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/plain" {
+			io.WriteString(w, text)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, text)
+		z.Close()
+	}))
+	defer server.Close()
+	c := &counting{RoundTripper: &http.Transport{DisableCompression: true}}
+	for path, most := range map[string]int64{"/packed": 2000, "/plain": int64(len(text))} {
+		c.fetched.Store(0)
+		answer, err := (&http.Client{Transport: c}).Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(answer.Body)
+		if answer.Body.Close(); err != nil || string(got) != text {
+			t.Errorf("%s: %d bytes, %v", path, len(got), err)
+		}
+		if n := c.fetched.Load(); n == 0 || n > most {
+			t.Errorf("%s: %d bytes were counted", path, n)
+		}
 	}
 }

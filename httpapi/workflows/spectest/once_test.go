@@ -40,6 +40,26 @@ var once = []claim{
 		w.is("one run", w.ask(200, "GET", "/v2/workflows/logs?workflowRunId="+id, nil, "").at("runs").count(), "1")
 		w.is("the first one's", w.log(id).at("steps", 0, "steps", 0, "out"), "first")
 	}},
+	{"WP-16.19", func(t *testing.T, w *world) { // a deduplication id, or the content, starts one run too, in every form
+		key := w.id()
+		trigger := func(payload string, headers map[string]string) value {
+			return w.ask(200, "POST", "/v2/trigger/"+w.url("m/ok"), headers, payload)
+		}
+		one := trigger("p", map[string]string{"Svc-Deduplication-Id": key})
+		two := trigger("other", map[string]string{"Upstash-Deduplication-Id": key})
+		w.true(one.at("deduplicated").v == nil, "%v", one)
+		w.is("deduplicated", two.at("deduplicated"), "true")
+		w.is("the same run", two.at("workflowRunId"), one.at("workflowRunId").String())
+		three := w.startAs("wfr_"+key, "m/ok", "p", map[string]string{"upstash-deduplication-id": key})
+		w.is("as an SDK sends it", three.at("workflowRunId"), one.at("workflowRunId").String())
+		message := w.ask(200, "POST", "/v2/publish/"+w.url("out/x"), map[string]string{"Svc-Deduplication-Id": key}, "m")
+		w.true(message.at("deduplicated").v == nil, "a message is no run: %v", message)
+		same := map[string]string{"Svc-Content-Based-Deduplication": "true"}
+		first, second := trigger(key, same), trigger(key, same)
+		w.is("the same content", second.at("workflowRunId"), first.at("workflowRunId").String())
+		w.true(trigger(key+"2", same).at("deduplicated").v == nil, "another content")
+		w.ask(400, "POST", "/v2/trigger/"+w.url("m/ok"), map[string]string{"Svc-Deduplication-Id": "a:b"}, "p")
+	}},
 	{"WP-16.2", func(t *testing.T, w *world) { // a result submitted twice: the first wins
 		id := w.start("m/ok", "", nil)
 		first := w.submit(id, "m/ok", run(1))

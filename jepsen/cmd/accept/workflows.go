@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"trireme/jepsen/runs"
@@ -56,18 +55,9 @@ func outages(ctx context.Context, s *session) error {
 	return nil
 }
 
-// workflowSpeed is our side of workflows.7, of which the rows 14 and 15 of the benchmarks are to
-// be the other: 64 at once, and one at a time.
-func workflowSpeed(ctx context.Context, s *session) error {
-	for _, atOnce := range []int{64, 1} {
-		_, err := mailed(ctx, s, fmt.Sprintf("%d at once", atOnce), 7, func(i int) (runs.SpeedResult, error) {
-			return runs.Speed{Cluster: s.cluster, Label: fmt.Sprintf("%s-%d", s.label(i), atOnce), Runs: max(10*atOnce, 100), AtOnce: atOnce}.Run(ctx)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// workflowCost is workflows.7: the rows beside the peer, and what a step costs.
+func workflowCost(ctx context.Context, s *session) error {
+	return errors.Join(bench("-rows", "14,15")(ctx, s), bench("workflows")(ctx, s))
 }
 
 // workflowClients is workflows.1: the newest release, and the last of 0.2.
