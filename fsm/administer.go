@@ -126,12 +126,18 @@ func (n *Settings) Encode(w *wire.Writer) {
 	w.Varint(n.DailyLimit)
 	w.Varint(n.MaxKey)
 	w.Varint(n.MaxRecord)
+	if n.MaxPending != 0 { // which came later, and is none
+		w.Varint(n.MaxPending)
+	}
 }
 
 // Decode reads the fields.
 func (n *Settings) Decode(r *wire.Reader) {
 	n.MaxMemory, n.DailyLimit = r.Varint(), r.Varint()
 	n.MaxKey, n.MaxRecord = r.Varint(), r.Varint()
+	if n.MaxPending = 0; r.Len() > 0 {
+		n.MaxPending = r.Varint()
+	}
 }
 
 func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {

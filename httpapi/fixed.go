@@ -239,14 +239,15 @@ type limits struct {
 	DailyRequestLimit int64 `json:"dailyRequestLimit"`
 	MaxKeySize        int64 `json:"maxKeySize"`
 	MaxRecordSize     int64 `json:"maxRecordSize"`
+	MaxPending        int64 `json:"maxPending"`
 }
 
 func limitsOf(s fsm.Settings) limits {
-	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord}
+	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending}
 }
 
 func (l limits) settings() fsm.Settings {
-	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Limits: command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize}}
+	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Limits: command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize, MaxPending: l.MaxPending}}
 }
 
 func (s *Server) settings(g *gin.Context) {
@@ -272,7 +273,7 @@ func (s *Server) configure(g *gin.Context) {
 	if !s.accept(g, &l) {
 		return
 	}
-	if min(l.MaxMemory, l.DailyRequestLimit, l.MaxKeySize, l.MaxRecordSize) < 0 {
+	if min(l.MaxMemory, l.DailyRequestLimit, l.MaxKeySize, l.MaxRecordSize, l.MaxPending) < 0 {
 		s.refuseFixed(g, http.StatusBadRequest, "ERR a limit can't be negative, 0 is none")
 		return
 	}

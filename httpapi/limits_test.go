@@ -61,6 +61,32 @@ func TestKeySizeIsLimited(t *testing.T) {
 	}
 }
 
+func TestPendingEntriesAreLimited(t *testing.T) {
+	g := newGateway(t)
+	g.configure(t, fsm.Settings{Limits: command.Limits{MaxPending: 3}})
+	for i := range 5 {
+		g.expect(t, "GET", fmt.Sprintf("/xadd/s/1-%d/f/v", i+1), "", httpapitest.Token, 200, fmt.Sprintf(`{"result":"1-%d"}`, i+1))
+	}
+	for _, c := range []struct {
+		words, want string
+		status      int
+	}{
+		{`"XGROUP","CREATE","s","g","0"`, `{"result":"OK"}`, 200},
+		{`"XREADGROUP","GROUP","g","c","STREAMS","s",">"`, `{"error":"ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: 3, Current PEL size: 0, Requested Read: 5, Key: s, Group: g, Consumer: c. Setting: max-pending"}`, 400},
+		{`"XREADGROUP","GROUP","g","c","COUNT",2,"STREAMS","s",">"`, `{"result":[["s",[["1-1",["f","v"]],["1-2",["f","v"]]]]]}`, 200},
+		{`"XREADGROUP","GROUP","g","c","COUNT",2,"STREAMS","s",">"`, `{"error":"ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: 3, Current PEL size: 2, Requested Read: 2, Key: s, Group: g, Consumer: c. Setting: max-pending"}`, 400},
+		{`"XREADGROUP","GROUP","g","c","COUNT",9,"STREAMS","s","0"`, `{"result":[["s",[["1-1",["f","v"]],["1-2",["f","v"]]]]]}`, 200}, // its own again
+		{`"XACK","s","g","1-1"`, `{"result":1}`, 200},
+		{`"XREADGROUP","GROUP","g","c","COUNT",2,"STREAMS","s",">"`, `{"result":[["s",[["1-3",["f","v"]],["1-4",["f","v"]]]]]}`, 200},
+		{`"XREADGROUP","GROUP","g","other","STREAMS","s",">"`, `{"result":[["s",[["1-5",["f","v"]]]]]}`, 200}, // each consumer by itself
+		{`"XREADGROUP","GROUP","g","c","STREAMS","s",">"`, `{"result":null}`, 200},                            // nothing is read
+		{`"XGROUP","SETID","s","g","0"`, `{"result":"OK"}`, 200},
+		{`"XREADGROUP","GROUP","g","c","NOACK","COUNT",1,"STREAMS","s",">"`, `{"result":[["s",[["1-1",["f","v"]]]]]}`, 200}, // nothing becomes pending
+	} {
+		g.expect(t, "POST", "/", "["+c.words+"]", httpapitest.Token, c.status, c.want)
+	}
+}
+
 func TestRecordSizeIsLimited(t *testing.T) {
 	g := newGateway(t)
 	g.configure(t, fsm.Settings{Limits: command.Limits{MaxRecord: 1000}})

@@ -40,6 +40,7 @@ type settings struct {
 	DailyLimit     uint
 	MaxKeySize     byteSize
 	MaxRecordSize  byteSize
+	MaxPending     uint
 	MaxRows        int
 	Limits         httpapi.Limits
 	RESPLimits     resp.Limits
@@ -90,6 +91,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
 	f.Var(&s.MaxKeySize, "max-key-size", "largest key that a write may name; 0 is none; replicated like --max-memory")
 	f.Var(&s.MaxRecordSize, "max-record-size", "largest value of one key; 0 is none; replicated like --max-memory")
+	f.UintVar(&s.MaxPending, "max-pending", 0, "most `ENTRIES` of a stream that XREADGROUP lets a consumer have unacknowledged; 0 is none; replicated like --max-memory")
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")

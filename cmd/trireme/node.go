@@ -306,6 +306,6 @@ func (n *process) closeHub() {
 func (s *settings) founding(tokens *credentials) fsm.Founding {
 	return fsm.Founding{Settings: fsm.Settings{
 		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit),
-		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize)},
+		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)},
 	}, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
 }

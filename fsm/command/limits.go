@@ -14,6 +14,9 @@ type Limits struct {
 	MaxKey int64
 	// MaxRecord is the most logical bytes of the value of one key.
 	MaxRecord int64
+	// MaxPending is the most entries that XREADGROUP lets one consumer of a stream's group
+	// have without an acknowledgement.
+	MaxPending int64
 }
 
 // replaces are commands whose keys' old values don't stay.

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strconv"
+
 	"trireme/fsm/keyspace"
 	"trireme/fsm/reply"
 )
@@ -34,6 +36,9 @@ func xReadGroup(tx *Tx, a *Args) reply.Value {
 		if from[i], bad = groupReadAfter(p.ids[i]); bad != nil {
 			return *bad
 		}
+		if refusal := p.overfull(tx, s, i, from[i]); refusal != nil {
+			return *refusal
+		}
 	}
 	var found []reply.Value
 	for i, key := range p.keys {
@@ -42,6 +47,31 @@ func xReadGroup(tx *Tx, a *Args) reply.Value {
 		}
 	}
 	return keyed(found)
+}
+
+// overfull is the refusal of a read that would give the consumer more than it may have
+// pending, in the reference service's words; nil for others.
+func (p *streamRead) overfull(tx *Tx, s *keyspace.StreamLog, i int, from keyspace.StreamID) *reply.Value {
+	limit := tx.Limits.MaxPending
+	if limit <= 0 || p.noAck || from != newEntries {
+		return nil
+	}
+	g, has := s.Group(keyspace.Alias(p.group)), int64(0)
+	if c := g.Consumer(keyspace.Alias(p.consumer)); c != nil {
+		has = int64(c.Pending())
+	}
+	start, _ := g.Last.Next()
+	there := int64(s.Len() - s.From(start))
+	asked := there
+	if p.count > 0 {
+		asked, there = p.count, min(there, p.count)
+	}
+	if there == 0 || has+there <= limit {
+		return nil
+	}
+	return ptr(reply.Error("ERR XReadGroup is cancelled. Pending Entries List limit per consumer is about to be reached. Limit: " + strconv.FormatInt(limit, 10) +
+		", Current PEL size: " + strconv.FormatInt(has, 10) + ", Requested Read: " + strconv.FormatInt(asked, 10) +
+		", Key: " + shown(string(p.keys[i])) + ", Group: " + shown(string(p.group)) + ", Consumer: " + shown(string(p.consumer)) + ". Setting: max-pending"))
 }
 
 func groupReadAfter(word []byte) (id keyspace.StreamID, bad *reply.Value) {

@@ -42,9 +42,16 @@ func (in *interpreter) toLua(v reply.Value) lua.Value {
 }
 
 func (in *interpreter) listToLua(elems []reply.Value) lua.Value {
-	t := in.vm.NewTable(len(elems), 0)
+	room := len(elems)
+	values := make([]lua.Value, len(elems))
 	for i, e := range elems {
-		t.SetIndex(i+1, in.toLua(e))
+		if values[i] = in.toLua(e); values[i].IsNil() {
+			room = 0 // as in Redis, whose tables grow: which of several borders # finds follows from it
+		}
+	}
+	t := in.vm.NewTable(room, 0)
+	for i, v := range values {
+		t.SetIndex(i+1, v)
 	}
 	return lua.TableValue(t)
 }
