@@ -168,6 +168,9 @@ func (c *comparison) step(i int, now int64, s *scripttest.Step) {
 	v := c.us.run(now, s)
 	c.r.makeConsumer(s, v)
 	theirs := c.r.do(s.Argv...)
+	if strings.HasPrefix(string(s.Argv[0]), "SORT") && theirs.Text() == notNumbers {
+		theirs = c.r.do(s.Argv...)
+	}
 	they, we := c.shown(s, theirs), c.shown(s, v)
 	if we == they || c.explains(s, v, theirs) {
 		return
@@ -175,6 +178,11 @@ func (c *comparison) step(i int, now int64, s *scripttest.Step) {
 	c.tell(i, s.Text, they, we)
 	c.anew(now, s)
 }
+
+// notNumbers is what SORT of a real server says of elements that aren't numbers, and now and
+// then of some that are: it looks at errno, where something before may have left ERANGE. The
+// second time it says so only if it is true.
+const notNumbers = "ERR One or more scores can't be converted into double"
 
 // explains tells whether a row of differences.txt covers what differs.
 func (c *comparison) explains(s *scripttest.Step, ours, theirs reply.Value) bool {
