@@ -80,8 +80,10 @@ fidelity: ## compare the commands with a real redis-server
 	@scripts/fidelity.sh
 
 .PHONY: jepsen
-jepsen: ## the fault-injection run (flags: ARGS="-duration 10m -faults all")
-	$(GO) run -tags $(TAGS) ./jepsen/cmd/jepsen $(ARGS)
+jepsen: ## the fault-injection run (DURATION=5m; with ARGS="-out DIR -seed N" it can be resumed)
+	@mkdir -p bin
+	$(GO) build -tags $(TAGS) -o bin/jepsen ./jepsen/cmd/jepsen
+	bin/jepsen -duration $(or $(DURATION),5m) $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## fuzz every target (FUZZTIME=5m each)

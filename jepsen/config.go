@@ -5,10 +5,14 @@ package jepsen
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"trireme/jepsen/lab"
 	"trireme/jepsen/nemesis"
 	"trireme/jepsen/workload"
 )
@@ -28,35 +32,78 @@ type Config struct {
 	Pause     time.Duration     // mean time between two operations of a client
 	Heartbeat time.Duration     // of the cluster; 0 means its default
 	Env       []string          // further environment of the nodes
+	Network   lab.Kind          // what stands between the nodes
+	Disks     bool              // every node has a file system of its own
+	Snapshots int               // log entries between snapshots; 0 means the product's default
+}
+
+// Have lists what faults may need of the cluster that the settings make.
+func (c Config) Have() (needs []nemesis.Need) {
+	if c.Network != lab.Loopback {
+		needs = append(needs, nemesis.Links)
+	}
+	if c.Network == lab.Switched {
+		needs = append(needs, nemesis.Frames)
+	}
+	if c.Disks {
+		needs = append(needs, nemesis.Disks)
+	}
+	return needs
+}
+
+// options are those of the cluster.
+func (c Config) options() lab.Options {
+	o := lab.Options{Binary: c.Binary, Dir: c.Dir, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks}
+	if c.Network == lab.Loopback && slices.ContainsFunc(c.Workloads, func(name string) bool { return plays[name] != nil }) {
+		o.Args = append(o.Args, "--egress-allow", "127.0.0.0/8") // where the sinks are
+	}
+	if c.Snapshots > 0 {
+		o.Args = append(o.Args, "--snapshot-threshold", strconv.Itoa(c.Snapshots))
+	}
+	return o
 }
 
 // ErrUnknownWorkload is returned for a name that is not a workload's.
 var ErrUnknownWorkload = errors.New("unknown workload")
 
-// Workloads lists the names of all workloads.
-func Workloads() []string { return []string{"register", "counter"} }
+// Workloads lists the names of the workloads of the keyspace.
+func Workloads() []string { return []string{"register", "counter", "append", "set", "bank", "ttl"} }
+
+// Everything lists the names of all workloads.
+func Everything() []string { return append(Workloads(), slices.Sorted(maps.Keys(plays))...) }
 
 // newWorkload makes the workload of that name.
-func newWorkload(name string, s workload.Settings) (workload.Workload, error) {
+func newWorkload(name string, s workload.Settings, c *lab.Cluster) (workload.Workload, error) {
+	if p := plays[name]; p != nil {
+		return newRounds(name, s, c, p), nil
+	}
 	switch name {
 	case "register":
 		return workload.NewRegister(s), nil
 	case "counter":
 		return workload.NewCounter(s), nil
+	case "append":
+		return workload.NewAppend(s), nil
+	case "set":
+		return workload.NewSet(s), nil
+	case "bank":
+		return workload.NewBank(s), nil
+	case "ttl":
+		return workload.NewTTL(s), nil
 	default:
-		return nil, fmt.Errorf("%w %q, known are %s", ErrUnknownWorkload, name, strings.Join(Workloads(), ", "))
+		return nil, fmt.Errorf("%w %q, known are %s", ErrUnknownWorkload, name, strings.Join(Everything(), ", "))
 	}
 }
 
 // workloads makes every workload of a run that begins now.
-func (c Config) workloads(began time.Time) ([]workload.Workload, error) {
+func (c Config) workloads(began time.Time, cluster *lab.Cluster) ([]workload.Workload, error) {
 	clients := c.Clients
 	if clients == 0 {
 		clients = 10
 	}
 	var all []workload.Workload
 	for i, name := range c.Workloads {
-		w, err := newWorkload(name, workload.Settings{Seed: c.Seed + uint64(i)<<32, Began: began, Clients: clients, Pause: c.Pause})
+		w, err := newWorkload(name, workload.Settings{Seed: c.Seed + uint64(i)<<32, Began: began, Clients: clients, Pause: c.Pause}, cluster)
 		if err != nil {
 			return nil, err
 		}

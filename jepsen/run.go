@@ -27,7 +27,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
-	cluster, err := lab.NewCluster(lab.Options{Binary: c.Binary, Dir: c.Dir, Heartbeat: c.Heartbeat, Env: c.Env})
+	cluster, err := lab.NewCluster(c.options())
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 		return nil, err
 	}
 	r := &run{Config: c, cluster: cluster, began: time.Now()}
-	if r.workloads, err = c.workloads(r.began); err != nil {
+	if r.workloads, err = c.workloads(r.began, cluster); err != nil {
 		return nil, err
 	}
 	r.play(ctx, schedule)
@@ -102,18 +102,25 @@ func (r *run) finish(ctx context.Context) {
 // summarize judges the histories and keeps those that fail.
 func (r *run) summarize() (*Summary, error) {
 	s := newSummary(r)
+	var all []history.Op
 	for _, w := range r.workloads {
 		ops := w.History()
+		all = append(all, ops...)
 		s.count(w.Name(), ops)
 		began := time.Now()
 		report := w.Check()
 		s.judge(w.Name(), report, time.Since(began))
+		if rounds, ok := w.(*rounds); ok {
+			s.Messages[w.Name()] = rounds.Done()
+			s.Rounds = append(s.Rounds, rounds.lines...)
+		}
 		if len(report.Anomalies) > 0 || r.final != nil {
 			if err := history.Save(filepath.Join(r.Dir, w.Name()+".jsonl"), ops); err != nil {
 				return nil, err
 			}
 		}
 	}
+	s.replay(all)
 	s.measure()
-	return s, s.Save(filepath.Join(r.Dir, "summary.json"))
+	return s, errors.Join(s.Save(filepath.Join(r.Dir, "summary.json")), s.SavePage(filepath.Join(r.Dir, "report.html")))
 }

@@ -43,10 +43,10 @@ func TestHonestNodesPass(t *testing.T) {
 // TestLiesAreFound runs the harness against nodes that break a promise each.
 func TestLiesAreFound(t *testing.T) {
 	for lie, wants := range map[labtest.Lie][]string{
-		labtest.StaleReads:   {"not linearizable", "went back"},
-		labtest.LostWrites:   {"not linearizable", "counted once for two"},
-		labtest.DoubleAdds:   {"too much"},
-		labtest.WrongOutcome: {"not linearizable", "too much"},
+		labtest.StaleReads:   {"not linearizable", "went back", "replay differs"},
+		labtest.LostWrites:   {"not linearizable", "counted once for two", "replay differs"},
+		labtest.DoubleAdds:   {"too much", "replay differs"},
+		labtest.WrongOutcome: {"not linearizable", "too much", "replay differs"},
 	} {
 		t.Run(string(lie), func(t *testing.T) {
 			kinds := map[string]int{}
@@ -66,7 +66,7 @@ func TestLiesAreFound(t *testing.T) {
 					t.Errorf("%q was not found among %v", want, kinds)
 				}
 			}
-			for _, file := range []string{"counter.jsonl", "summary.json", "schedule.json"} {
+			for _, file := range []string{"counter.jsonl", "summary.json", "schedule.json", "report.html"} {
 				if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 					t.Error(err)
 				}

@@ -14,34 +14,58 @@ import (
 // seedVariable names the environment variable that repeats a failed run.
 const seedVariable = "JEPSEN_SEED"
 
-// TestShort is the short form of the fault run: the product's binary, built with
-// the race detector, three processes, registers and counters under kill -9,
-// SIGSTOP, restart and ends at failpoints.
-func TestShort(t *testing.T) {
+// TestRelayed runs the workloads of the keyspace on nodes that a relay joins, which needs
+// no root, under the faults of processes and of links.
+func TestRelayed(t *testing.T) {
+	s := play(t, Config{
+		Duration: 20 * time.Second, Workloads: Workloads(), Network: lab.Relayed, Clients: 4,
+		Faults: []nemesis.Fault{nemesis.Kill, nemesis.Pause, nemesis.Isolate, nemesis.OneWay, nemesis.CutClients, nemesis.Delay},
+	})
+	if len(s.Events) < 3 || s.OK < 300 { // on a crowded machine the race detector leaves no more
+		t.Errorf("%d faults and %d answered operations prove nothing", len(s.Events), s.OK)
+	}
+}
+
+// TestComposed runs all workloads on one cluster at the same time, under all faults that
+// can be made here: as root each node has a network and a disk of its own.
+func TestComposed(t *testing.T) {
+	c := Config{
+		Duration: 60 * time.Second, Workloads: Everything(), Network: lab.BestNetwork(), Disks: lab.Privileged(),
+		Clients: 3, Snapshots: 1000,
+	}
+	c.Faults = nemesis.Faults(c.Have()...)
+	s := play(t, c)
+	done := 0
+	for _, n := range s.Messages {
+		done += n
+	}
+	if len(s.Events) < 6 || s.OK < 500 || done < 100 {
+		t.Errorf("%d faults, %d answered operations and %d messages prove nothing", len(s.Events), s.OK, done)
+	}
+}
+
+// play is one run with the product's binary, built with the race detector.
+func play(t *testing.T, c Config) *Summary {
+	t.Helper()
 	if testing.Short() {
-		t.Skip("starts three processes for 25 seconds")
+		t.Skip("starts three processes for a minute")
 	}
 	binary, err := lab.Build(t.TempDir(), lab.BuildOptions{Race: true, Failpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{
-		Binary: binary, Dir: keptOnFailure(t), Seed: shortSeed(t), Duration: 22 * time.Second,
-		Workloads: Workloads(), Faults: []nemesis.Fault{nemesis.Kill, nemesis.Pause, nemesis.Restart, nemesis.Failpoint},
-		Gap: 1500 * time.Millisecond, Clients: 10, Pause: 20 * time.Millisecond,
-	}
+	c.Binary, c.Dir, c.Seed = binary, keptOnFailure(t), shortSeed(t)
+	c.Gap, c.Pause = 1500*time.Millisecond, 20*time.Millisecond
 	s, err := Run(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("seed %d (repeat with %s): %d operations, %d ok, %d unknown, longest pause %v, %d faults, %d leader changes",
-		s.Seed, seedVariable, s.Ops, s.OK, s.Unknown, time.Duration(s.LongestPause), len(s.Events), s.LeaderChanges)
+	t.Logf("seed %d (repeat with %s) on a %s: %d operations, %d ok, %d unknown, %d faults of %d kinds, %d leader changes, longest pause %v, with a healthy majority %v, done %v",
+		s.Seed, seedVariable, s.Network, s.Ops, s.OK, s.Unknown, len(s.Events), len(s.Faults), s.LeaderChanges, time.Duration(s.LongestPause), time.Duration(s.HealthyPause), s.Messages)
 	if s.Failed() {
 		t.Error(s)
 	}
-	if len(s.Events) < 3 || s.OK < 300 { // on a crowded machine the race detector leaves no more
-		t.Errorf("%d faults and %d answered operations prove nothing", len(s.Events), s.OK)
-	}
+	return s
 }
 
 // keptOnFailure is a folder that a failed test leaves behind for inspection.

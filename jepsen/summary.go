@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ type Counts struct {
 
 // FaultFigures is what one kind of fault did.
 type FaultFigures struct {
+	Kind     string `json:"-"`
 	Count    int    `json:"count"`
 	OnLeader int    `json:"onLeader"`
 	Recover  Millis `json:"firstWriteP50Ms"` // from the fault to the first write sent and acknowledged after it
@@ -44,23 +46,35 @@ type FaultFigures struct {
 
 // Summary is what a run reports.
 type Summary struct {
-	Seed          uint64                   `json:"seed"`
-	Seconds       float64                  `json:"seconds"`
-	Ops           int                      `json:"ops"`
-	OK            int                      `json:"ok"`
-	NotApplied    int                      `json:"notApplied"`
-	Unknown       int                      `json:"unknown"`
-	Workloads     map[string]Counts        `json:"workloads"`
-	Faults        map[string]*FaultFigures `json:"faults"`
-	LongestPause  Millis                   `json:"longestPauseMs"` // without an acknowledged write
-	LeaderChanges int                      `json:"leaderChanges"`
-	Terms         uint64                   `json:"terms"` // terms begun during the run
-	Crashes       []lab.Crash              `json:"crashes"`
-	Problems      []string                 `json:"problems"` // faults that failed, final reads that failed
-	Anomalies     []check.Anomaly          `json:"anomalies"`
-	Events        []nemesis.Event          `json:"events"`
+	Seed         uint64                   `json:"seed"`
+	Seconds      float64                  `json:"seconds"`
+	Ops          int                      `json:"ops"`
+	OK           int                      `json:"ok"`
+	NotApplied   int                      `json:"notApplied"`
+	Unknown      int                      `json:"unknown"`
+	Workloads    map[string]Counts        `json:"workloads"`
+	Faults       map[string]*FaultFigures `json:"faults"`
+	LongestPause Millis                   `json:"longestPauseMs"` // without an acknowledged write
+	// HealthyPause and StalledPause are the longest of those that lie outside the faults
+	// that leave no majority: away from stalled disks, and around them.
+	HealthyPause  Millis          `json:"healthyPauseMs"`
+	StalledPause  Millis          `json:"stalledPauseMs"`
+	Unavailable   Millis          `json:"unavailableMs"`      // all pauses of a second and more
+	Messages      map[string]int  `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
+	Network       string          `json:"network"`
+	Commit        string          `json:"commit"`
+	Timeline      []Second        `json:"timeline"`
+	Rounds        []string        `json:"rounds,omitempty"`
+	LeaderChanges int             `json:"leaderChanges"`
+	Terms         uint64          `json:"terms"` // terms begun during the run
+	Crashes       []lab.Crash     `json:"crashes"`
+	Problems      []string        `json:"problems"` // faults that failed, final reads that failed
+	Anomalies     []check.Anomaly `json:"anomalies"`
+	Events        []nemesis.Event `json:"events"`
 
 	acknowledged []span // of writes
+	answered     []span // operations of all kinds
+	failed       []int64
 }
 
 // span is one acknowledged write, in nanoseconds since the run began.
@@ -70,6 +84,7 @@ func newSummary(r *run) *Summary {
 	s := &Summary{
 		Seed: r.Seed, Seconds: r.took.Seconds(),
 		Workloads: map[string]Counts{}, Faults: map[string]*FaultFigures{},
+		Messages: map[string]int{}, Network: networks[r.Network], Commit: commit(),
 		LeaderChanges: r.watch.changes, Terms: r.watch.lastTerm - r.watch.firstTerm,
 		Crashes: r.cluster.Crashes(), Events: r.events,
 		Problems: []string{}, Anomalies: []check.Anomaly{},
@@ -93,14 +108,17 @@ func (s *Summary) count(name string, ops []history.Op) {
 		switch op.Outcome {
 		case history.OK:
 			counts.OK++
+			s.answered = append(s.answered, span{op.Call, op.Return})
 			took = append(took, time.Duration(op.Return-op.Call))
-			if op.Writes() {
+			if op.Writes() && op.Kind != history.Publish {
 				s.acknowledged = append(s.acknowledged, span{op.Call, op.Return})
 			}
 		case history.NotApplied:
 			counts.NotApplied++
+			s.failed = append(s.failed, op.Return)
 		default:
 			counts.Unknown++
+			s.failed = append(s.failed, op.Return)
 		}
 	}
 	slices.Sort(took)
@@ -120,6 +138,14 @@ func (s *Summary) judge(name string, r check.Report, took time.Duration) {
 	s.Anomalies = append(s.Anomalies, r.Anomalies...)
 }
 
+// replay has the second checker judge everything together.
+func (s *Summary) replay(all []history.Op) {
+	began := time.Now()
+	report := check.Replay(all)
+	s.Workloads["replay"] = Counts{Ops: report.Ops, Check: Millis(time.Since(began))}
+	s.Anomalies = append(s.Anomalies, report.Anomalies...)
+}
+
 // quantile picks from a sorted list; 0 from an empty one.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
@@ -131,16 +157,13 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 // measure derives the figures about pauses, once everything is counted.
 func (s *Summary) measure() {
 	slices.SortFunc(s.acknowledged, func(a, b span) int { return int(a.end - b.end) })
-	last := int64(0)
-	for _, w := range append(s.acknowledged, span{end: int64(s.Seconds * 1e9)}) {
-		s.LongestPause = max(s.LongestPause, Millis(w.end-last))
-		last = max(last, w.end)
-	}
+	s.pauses()
+	s.timeline()
 	recovery := map[string][]time.Duration{}
 	for _, e := range s.Events {
 		kind := string(e.Fault)
 		if s.Faults[kind] == nil {
-			s.Faults[kind] = &FaultFigures{}
+			s.Faults[kind] = &FaultFigures{Kind: kind}
 		}
 		s.Faults[kind].Count++
 		if e.Led {
@@ -152,6 +175,77 @@ func (s *Summary) measure() {
 		slices.Sort(took)
 		s.Faults[kind].Recover, s.Faults[kind].Worst = Millis(quantile(took, 0.5)), Millis(quantile(took, 1))
 	}
+}
+
+// pauses finds the times without an acknowledged write.
+func (s *Summary) pauses() {
+	last := int64(0)
+	for _, w := range append(s.acknowledged, span{end: int64(s.Seconds * 1e9)}) {
+		pause := Millis(w.end - last)
+		s.LongestPause = max(s.LongestPause, pause)
+		if time.Duration(pause) >= time.Second {
+			s.Unavailable += pause
+		}
+		switch lost, stalled := s.around(last, w.end); {
+		case lost:
+		case stalled:
+			s.StalledPause = max(s.StalledPause, pause)
+		default:
+			s.HealthyPause = max(s.HealthyPause, pause)
+		}
+		last = max(last, w.end)
+	}
+}
+
+// around says whether a time touches a fault that left no majority, or a stalled disk.
+func (s *Summary) around(from, to int64) (lost, stalled bool) {
+	for _, e := range s.Events {
+		if int64(e.From) < to && int64(e.Ready) > from {
+			lost = lost || e.Fault.NoMajority()
+			stalled = stalled || e.Fault.Stalls()
+		}
+	}
+	return lost, stalled
+}
+
+// Second is one second of a run.
+type Second struct {
+	OK     int    `json:"ok"`     // operations answered
+	Failed int    `json:"failed"` // refused, or of unknown outcome
+	P50    Millis `json:"p50Ms"`
+	P99    Millis `json:"p99Ms"`
+}
+
+// timeline sorts what was answered into seconds.
+func (s *Summary) timeline() {
+	took := make([][]time.Duration, int(s.Seconds)+1)
+	s.Timeline = make([]Second, len(took))
+	for _, a := range s.answered {
+		if i := int(a.end / 1e9); i < len(took) {
+			took[i] = append(took[i], time.Duration(a.end-a.call))
+		}
+	}
+	for _, end := range s.failed {
+		if i := int(end / 1e9); i < len(took) {
+			s.Timeline[i].Failed++
+		}
+	}
+	for i, all := range took {
+		slices.Sort(all)
+		s.Timeline[i].OK, s.Timeline[i].P50, s.Timeline[i].P99 = len(all), Millis(quantile(all, 0.5)), Millis(quantile(all, 0.99))
+	}
+}
+
+// networks names what stands between the nodes.
+var networks = map[lab.Kind]string{lab.Loopback: "loopback", lab.Relayed: "relay", lab.Switched: "switch"}
+
+// commit is the product's, as far as the harness knows.
+func commit() string {
+	out, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // firstWriteAfter is how long after the moment the first write was acknowledged
@@ -170,11 +264,14 @@ func (s *Summary) Failed() bool {
 	return len(s.Anomalies)+len(s.Crashes)+len(s.Problems) > 0
 }
 
+// shown is how many anomalies are rendered for people; the summary holds all.
+const shown = 10
+
 // String renders what went wrong for people.
 func (s *Summary) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: %d operations, %d anomalies, %d crashes, %d problems", s.Seed, s.Ops, len(s.Anomalies), len(s.Crashes), len(s.Problems))
-	for _, a := range s.Anomalies {
+	for _, a := range s.Anomalies[:min(len(s.Anomalies), shown)] {
 		fmt.Fprintf(&b, "\n%v", a)
 	}
 	for _, c := range s.Crashes {

@@ -46,7 +46,51 @@ const (
 	CompareAndSet Kind = "cas"
 	// Add increases the key by Delta and returns the sum.
 	Add Kind = "add"
+	// Append puts Value at the end of a list; only a part of a Transaction is one.
+	Append Kind = "append"
+	// Insert puts Value into a set.
+	Insert Kind = "insert"
+	// Members returns all members of a set, in List.
+	Members Kind = "members"
+	// Transaction performs its Parts as one, all or nothing.
+	Transaction Kind = "transaction"
+	// Move takes Delta from Key and gives it to the key that Value names, if there is
+	// enough; Found says whether there was.
+	Move Kind = "move"
+	// Balances reads all accounts of the bank Key, into List.
+	Balances Kind = "balances"
+	// Expiring sets the key to Value for Delta milliseconds; Sum is the moment of its end
+	// in cluster time, unix milliseconds.
+	Expiring Kind = "expiring"
+	// Timed reads a key together with cluster time, which Sum is.
+	Timed Kind = "timed"
+	// Publish hands in a message or starts a workflow run.
+	Publish Kind = "publish"
 )
+
+// Part is one command of a Transaction.
+type Part struct {
+	Kind  Kind     `json:"kind"` // Append, or Read of a list or of a number
+	Key   string   `json:"key"`
+	Value string   `json:"value,omitempty"` // what an Append appends
+	Delta int64    `json:"delta,omitempty"` // what an Add adds
+	List  []string `json:"list,omitempty"`  // what a Read of a list returned
+	Sum   int64    `json:"sum,omitempty"`   // what an Add or a Read of a number returned
+}
+
+// String renders the part and its result.
+func (p Part) String() string {
+	switch {
+	case p.Kind == Append:
+		return p.Key + " append " + p.Value
+	case p.Kind == Add:
+		return fmt.Sprintf("%s add %d -> %d", p.Key, p.Delta, p.Sum)
+	case p.List == nil:
+		return fmt.Sprintf("%s read -> %d", p.Key, p.Sum)
+	default:
+		return fmt.Sprintf("%s read -> %v", p.Key, p.List)
+	}
+}
 
 // Never is the return time of an operation whose end is not known.
 const Never = math.MaxInt64
@@ -68,10 +112,39 @@ type Op struct {
 	Call    int64   `json:"call"`
 	Return  int64   `json:"return"`
 	Error   string  `json:"error,omitempty"`
+
+	List    []string `json:"list,omitempty"`    // Members, Balances: what was read
+	Parts   []Part   `json:"parts,omitempty"`   // of a Transaction
+	Stale   bool     `json:"stale,omitempty"`   // asked for in the mode that may answer from the past
+	Request string   `json:"request,omitempty"` // the request id under which it was sent, perhaps several times
+	Place   Place    `json:"place"`             // where in the log it took effect, if the reply told
+}
+
+// Place is a position in the log: the index of an entry, and which request of that entry.
+// A read stands behind all of its entry.
+type Place struct {
+	Index uint64 `json:"index,omitempty"` // 0 is unknown
+	Nth   int    `json:"nth,omitempty"`   // AfterEntry for a read
+}
+
+// AfterEntry is the Nth of what saw an entry as a whole.
+const AfterEntry = math.MaxInt32
+
+// Known says whether the place is known.
+func (p Place) Known() bool { return p.Index > 0 }
+
+// Before says whether p is an earlier place than q.
+func (p Place) Before(q Place) bool {
+	return p.Index < q.Index || p.Index == q.Index && p.Nth < q.Nth
 }
 
 // Writes says whether the operation may change its key.
-func (o Op) Writes() bool { return o.Kind != Read }
+func (o Op) Writes() bool {
+	if o.Kind != Transaction {
+		return !slices.Contains([]Kind{Read, Members, Balances, Timed}, o.Kind)
+	}
+	return slices.ContainsFunc(o.Parts, func(p Part) bool { return p.Kind != Read })
+}
 
 // Known says whether the reply named a result.
 func (o Op) Known() bool { return o.Outcome == OK }
@@ -95,6 +168,16 @@ func (o Op) Describe() string {
 		return fmt.Sprintf("%s cas %s->%s -> %s", o.Key, o.Expect, o.Value, o.result("stored"))
 	case Add:
 		return fmt.Sprintf("%s add %d -> %s", o.Key, o.Delta, o.sum())
+	case Members, Balances:
+		return fmt.Sprintf("%s %s -> %s", o.Key, o.Kind, o.members())
+	case Move:
+		return fmt.Sprintf("move %d from %s to %s -> %s", o.Delta, o.Key, o.Value, o.result("done"))
+	case Expiring:
+		return fmt.Sprintf("%s set for %d ms -> until %s", o.Key, o.Delta, o.sum())
+	case Timed:
+		return fmt.Sprintf("%s read at %s -> %s", o.Key, o.sum(), o.result(o.Read))
+	case Transaction:
+		return fmt.Sprintf("%v -> %s", o.Parts, o.Outcome)
 	default:
 		return fmt.Sprintf("%s %s %s -> %s", o.Key, o.Kind, o.Value, o.result("stored"))
 	}
@@ -118,6 +201,18 @@ func (o Op) sum() string {
 		return string(o.Outcome)
 	}
 	return fmt.Sprint(o.Sum)
+}
+
+// members shows few members; a large set as its size.
+func (o Op) members() string {
+	switch {
+	case o.Outcome != OK:
+		return string(o.Outcome)
+	case len(o.List) > 20:
+		return fmt.Sprintf("%d members", len(o.List))
+	default:
+		return fmt.Sprint(o.List)
+	}
 }
 
 // Recorder collects the operations of many clients.

@@ -2,7 +2,7 @@ package history
 
 import (
 	"path/filepath"
-	"slices"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -25,7 +25,7 @@ func TestSaveAndLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got, want) {
+	if !reflect.DeepEqual(got, want) {
 		t.Fatalf("got  %v\nwant %v", got, want)
 	}
 	if keys := ByKey(got); len(keys["k"]) != 2 || len(keys["n"]) != 1 {

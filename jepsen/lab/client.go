@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"trireme/jepsen/history"
@@ -19,6 +21,9 @@ const RequestTimeout = 15 * time.Second
 
 // outcomeHeader says on an error reply whether the request may have happened.
 const outcomeHeader = "Svc-Outcome"
+
+// tokenHeader says on a reply where in the log the request took effect.
+const tokenHeader = "Svc-Sync-Token"
 
 // Client sends commands to one node and never repeats one by itself.
 type Client struct {
@@ -54,11 +59,16 @@ type Reply struct {
 	Status  int             // HTTP status, 0 if there was no reply
 	Result  json.RawMessage // the result, valid if Outcome is OK
 	Error   string          // the error reply, or why there was none
+	Place   history.Place   // where in the log the request took effect, if the reply told
 }
 
 // Do runs one command.
-func (c *Client) Do(ctx context.Context, args ...string) Reply {
-	return decodeReply(c.post(ctx, "/", args))
+func (c *Client) Do(ctx context.Context, args ...string) Reply { return c.DoWith(ctx, nil, args...) }
+
+// DoWith runs one command with further headers.
+func (c *Client) DoWith(ctx context.Context, header map[string]string, args ...string) Reply {
+	r, err := c.ask(ctx, "/", header, args)
+	return decodeReply(r, err)
 }
 
 // Row is one row of a pipeline's reply.
@@ -79,15 +89,15 @@ func (c *Client) Transaction(ctx context.Context, commands [][]string) ([]Row, R
 }
 
 func (c *Client) batch(ctx context.Context, path string, commands [][]string) ([]Row, Reply) {
-	status, outcome, body, err := c.post(ctx, path, commands)
-	if err != nil || status != http.StatusOK {
-		return nil, decodeReply(status, outcome, body, err)
+	r, err := c.ask(ctx, path, nil, commands)
+	if err != nil || r.status != http.StatusOK {
+		return nil, decodeReply(r, err)
 	}
 	var rows []Row
-	if err := json.Unmarshal(body, &rows); err != nil || len(rows) != len(commands) {
-		return nil, Reply{Outcome: history.Unknown, Status: status, Error: fmt.Sprintf("%s reply of %d rows for %d: %v", path, len(rows), len(commands), err)}
+	if err := json.Unmarshal(r.body, &rows); err != nil || len(rows) != len(commands) {
+		return nil, Reply{Outcome: history.Unknown, Status: r.status, Error: fmt.Sprintf("%s reply of %d rows for %d: %v", path, len(rows), len(commands), err)}
 	}
-	return rows, Reply{Outcome: history.OK, Status: status}
+	return rows, Reply{Outcome: history.OK, Status: r.status, Place: parsePlace(r.token)}
 }
 
 // Get fetches a path, for the health and admin endpoints.
@@ -125,41 +135,85 @@ func (c *Client) Call(ctx context.Context, method, path string, header map[strin
 	return c.send(req)
 }
 
-// post sends one JSON body. Without GetBody net/http can't send a request a
-// second time on its own.
+// post sends one JSON body.
 func (c *Client) post(ctx context.Context, path string, body any) (int, string, []byte, error) {
+	r, err := c.ask(ctx, path, nil, body)
+	return r.status, r.outcome, r.body, err
+}
+
+// raw is a reply as it came.
+type raw struct {
+	status         int
+	outcome, token string // headers
+	body           []byte
+}
+
+// ask sends one JSON body. Without GetBody net/http can't send a request a second
+// time on its own.
+func (c *Client) ask(ctx context.Context, path string, header map[string]string, body any) (raw, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
-		return 0, "", nil, err
+		return raw{}, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(text))
 	if err != nil {
-		return 0, "", nil, err
+		return raw{}, err
 	}
 	req.GetBody = nil
 	req.Header.Set("Content-Type", "application/json")
-	return c.send(req)
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	return c.exchange(req)
 }
 
-// send returns status, outcome header and body. An error after the headers
-// arrived is an error too: a reply cut short says nothing.
+// send returns status, outcome header and body.
 func (c *Client) send(req *http.Request) (int, string, []byte, error) {
+	r, err := c.exchange(req)
+	return r.status, r.outcome, r.body, err
+}
+
+// exchange sends a request. An error after the headers arrived is an error too: a
+// reply cut short says nothing.
+func (c *Client) exchange(req *http.Request) (raw, error) {
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return 0, "", nil, err
+		return raw{}, err
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		return 0, "", nil, fmt.Errorf("status %d, then %w", res.StatusCode, err)
+		return raw{}, fmt.Errorf("status %d, then %w", res.StatusCode, err)
 	}
-	return res.StatusCode, res.Header.Get(outcomeHeader), body, nil
+	return raw{res.StatusCode, res.Header.Get(outcomeHeader), res.Header.Get(tokenHeader), body}, nil
+}
+
+// parsePlace reads a sync token: the mark of the cluster, the index and, of a write,
+// which request of the entry, all in base 36. To other clients it is opaque.
+func parsePlace(token string) history.Place {
+	parts := strings.Split(token, ".")
+	if len(parts) < 2 {
+		return history.Place{}
+	}
+	index, err := strconv.ParseUint(parts[1], 36, 64)
+	if err != nil {
+		return history.Place{}
+	}
+	p := history.Place{Index: index, Nth: history.AfterEntry}
+	if len(parts) == 3 {
+		nth, err := strconv.ParseInt(parts[2], 36, 32)
+		if err != nil {
+			return history.Place{}
+		}
+		p.Nth = int(nth)
+	}
+	return p
 }
 
 // decodeReply classifies what came back. Only two things are as good as a
 // not-applied header: a connection that was never made, and nothing else.
-func decodeReply(status int, outcome string, body []byte, err error) Reply {
+func decodeReply(r raw, err error) Reply {
 	if err != nil {
 		return Reply{Outcome: silence(err), Error: err.Error()}
 	}
@@ -167,18 +221,18 @@ func decodeReply(status int, outcome string, body []byte, err error) Reply {
 		Result json.RawMessage `json:"result"`
 		Error  string          `json:"error"`
 	}
-	problem := json.Unmarshal(body, &reply)
-	if status == http.StatusOK && problem == nil && reply.Error == "" && reply.Result != nil {
-		return Reply{Outcome: history.OK, Status: status, Result: reply.Result}
+	problem := json.Unmarshal(r.body, &reply)
+	if r.status == http.StatusOK && problem == nil && reply.Error == "" && reply.Result != nil {
+		return Reply{Outcome: history.OK, Status: r.status, Result: reply.Result, Place: parsePlace(r.token)}
 	}
-	r := Reply{Outcome: history.Unknown, Status: status, Error: reply.Error}
-	if outcome == string(history.NotApplied) {
-		r.Outcome = history.NotApplied
+	out := Reply{Outcome: history.Unknown, Status: r.status, Error: reply.Error}
+	if r.outcome == string(history.NotApplied) {
+		out.Outcome = history.NotApplied
 	}
-	if r.Error == "" {
-		r.Error = fmt.Sprintf("status %d, body %.200q", status, body)
+	if out.Error == "" {
+		out.Error = fmt.Sprintf("status %d, body %.200q", r.status, r.body)
 	}
-	return r
+	return out
 }
 
 // silence classifies a request without a reply: not applied if no connection was

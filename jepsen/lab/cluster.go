@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"trireme/failpoint"
+	"trireme/jepsen/lab/network"
 )
 
 // Tokens of every cluster under test. They guard nothing but loopback.
@@ -38,11 +39,17 @@ type Options struct {
 	Env       []string      // further environment for every node, NAME=value
 	RESP      bool          // every node has a RESP port
 	Secure    bool          // the nodes show each other certificates
+	Network   Kind          // what stands between the nodes
+	Disks     bool          // every node has a file system of its own; only for root
 }
 
 // Cluster is a set of nodes on loopback, with one first configuration.
 type Cluster struct {
 	Nodes []*Node
+	// Net is what stands between the nodes, nil on plain loopback.
+	Net network.Network
+	// Host is the address at which the nodes reach the harness.
+	Host string
 
 	options   Options
 	authority *Authority // of secure nodes
@@ -51,6 +58,7 @@ type Cluster struct {
 
 	ports   *Block
 	resp    *Block // nil without RESP ports
+	relayed *Block // the ports of a relay, nil without
 	mu      sync.Mutex
 	crashes []Crash
 }
@@ -73,8 +81,8 @@ func NewCluster(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{ports: ports, options: o}
-	if err := c.secure(); err != nil {
+	c := &Cluster{ports: ports, options: o, Host: loopbackHost}
+	if err := errors.Join(c.secure(), c.connect(o)); err != nil {
 		ports.Release()
 		return nil, err
 	}
@@ -86,6 +94,10 @@ func NewCluster(o Options) (*Cluster, error) {
 	}
 	for i := range o.Size {
 		c.Nodes = append(c.Nodes, c.newNode(o, i))
+	}
+	if err := c.equip(o); err != nil {
+		c.Close()
+		return nil, err
 	}
 	return c, nil
 }
@@ -142,6 +154,9 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 		n.argv = append(n.argv, "--cluster-ca", filepath.Join(dir, "ca.pem"),
 			"--cluster-cert", filepath.Join(dir, id+".pem"), "--cluster-key", filepath.Join(dir, id+".key"))
 	}
+	if ports == c.ports {
+		c.place(n, first/3)
+	}
 	n.client = NewClient(n.HTTP, Token)
 	n.admin = NewClient(n.HTTP, AdminToken)
 	n.mail = NewClient(n.HTTP, MessagesToken)
@@ -151,7 +166,7 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 func (c *Cluster) initialCluster(size int) string {
 	var members []string
 	for i := range size {
-		members = append(members, fmt.Sprintf("n%d=%s", i+1, c.ports.Addr(3*i+1)))
+		members = append(members, fmt.Sprintf("n%d=%s", i+1, c.clusterAddr(i)))
 	}
 	return strings.Join(members, ",")
 }
@@ -345,4 +360,5 @@ func (c *Cluster) Close() {
 	if c.resp != nil {
 		c.resp.Release()
 	}
+	c.dismantle()
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"trireme/failpoint"
+	"trireme/jepsen/lab/disk"
 )
 
 // ErrRunning and ErrDown are returned for an act that needs a node in the other state.
@@ -30,7 +31,8 @@ type Node struct {
 	Gossip  string // address of the gossip port
 	RESP    string // address of the RESP port, empty without
 	DataDir string
-	LogPath string // both output streams, of all its processes
+	LogPath string     // both output streams, of all its processes
+	Disk    *disk.Disk // its own file system, nil without
 
 	argv   []string
 	env    []string
@@ -46,6 +48,7 @@ type Node struct {
 	paused  bool
 	ordered map[*Process]bool // processes whose end the harness ordered
 	points  string            // the file that arms failpoints
+	behind  string            // address of the HTTP API behind a relay
 	armed   bool              // a failpoint may end the process
 }
 
@@ -181,6 +184,46 @@ func (n *Node) setArmed() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.armed = true
+}
+
+// Excuse says whether the process that runs may end by itself: what is done to its disk
+// may leave it no choice.
+func (n *Node) Excuse(may bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.proc == nil:
+	case may:
+		n.ordered[n.proc] = true
+	default:
+		delete(n.ordered, n.proc)
+	}
+}
+
+// Settle waits so long for a process that may be ending.
+func (n *Node) Settle(limit time.Duration) {
+	n.mu.Lock()
+	proc := n.proc
+	n.mu.Unlock()
+	if proc == nil {
+		return
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-proc.Done():
+		n.forget(proc)
+	case <-timer.C:
+	}
+}
+
+// forget makes sure that an ended process is not taken for a running one.
+func (n *Node) forget(proc *Process) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.proc == proc {
+		n.proc = nil
+	}
 }
 
 // Up says whether the node has a process that is not paused.

@@ -20,6 +20,8 @@ const (
 	blockSize = 10
 )
 
+const loopbackHost = "127.0.0.1"
+
 // ErrNoPorts is returned when every block is taken.
 var ErrNoPorts = errors.New("no free block of ports")
 
@@ -103,4 +105,4 @@ func blockFree(base int) bool {
 	return true
 }
 
-func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+func loopback(port int) string { return net.JoinHostPort(loopbackHost, strconv.Itoa(port)) }

@@ -61,7 +61,7 @@ func fails(label string, number, nth, percent int) bool {
 
 // Run publishes, waits, and judges.
 func (d Delivery) Run(ctx context.Context) (out Delivered, err error) {
-	sink, err := NewSink(func(label string, number, nth int) Answer {
+	sink, err := NewSinkAt(d.Cluster.Host, func(label string, number, nth int) Answer {
 		if fails(label, number, nth, d.Failing) {
 			return Answer{Status: 500}
 		}

@@ -43,7 +43,7 @@ func (q Queued) String() string {
 
 // Run enqueues, kills, waits and judges.
 func (q Queue) Run(ctx context.Context) (out Queued, err error) {
-	sink, err := NewSink(func(label string, number, nth int) Answer {
+	sink, err := NewSinkAt(q.Cluster.Host, func(label string, number, nth int) Answer {
 		if q.Poison > 0 && number%q.Poison == q.Poison-1 || fails(label, number, nth, q.Failing) {
 			return Answer{q.Work, 500}
 		}

@@ -31,7 +31,7 @@ func (d Deduplicated) String() string {
 
 // Run publishes, kills and judges.
 func (o Once) Run(ctx context.Context) (out Deduplicated, err error) {
-	sink, err := NewSink(func(string, int, int) Answer { return Answer{Status: 200} })
+	sink, err := NewSinkAt(o.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
 	}

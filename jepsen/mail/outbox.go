@@ -38,7 +38,7 @@ func (p Posted) String() string {
 
 // Run performs the transactions and compares the counter with the messages.
 func (o Outbox) Run(ctx context.Context) (out Posted, err error) {
-	sink, err := NewSink(func(string, int, int) Answer { return Answer{Status: 200} })
+	sink, err := NewSinkAt(o.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
 	}
@@ -78,12 +78,26 @@ func rowError(row lab.Row) error {
 	return nil
 }
 
+// counted reads the counter, through one node after the other until one answers.
+func (o Outbox) counted(ctx context.Context) (counter string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.Patience)
+	defer cancel()
+	node := 0
+	err = lab.Poll(ctx, 50*time.Millisecond, func() error {
+		r := o.Cluster.Do(ctx, node%o.Cluster.Size(), "GET", o.Label)
+		if node++; r.Outcome != history.OK {
+			return errors.New(r.Error)
+		}
+		return json.Unmarshal(r.Result, &counter)
+	})
+	return counter, err
+}
+
 // judge: what is counted was published, and what was published is delivered.
 func (o Outbox) judge(ctx context.Context, out *Posted, post *Post, sink *Sink) error {
-	r := o.Cluster.Do(ctx, 0, "GET", o.Label)
-	var counter string
-	if err := json.Unmarshal(r.Result, &counter); r.Outcome != history.OK || err != nil {
-		return fmt.Errorf("read the counter: %s: %w", r.Error, err)
+	counter, err := o.counted(ctx)
+	if err != nil {
+		return fmt.Errorf("read the counter: %w", err)
 	}
 	out.Counter, _ = strconv.Atoi(counter)
 	all, err := post.settled(ctx, o.Label, out.Counter, o.Patience)

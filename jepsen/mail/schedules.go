@@ -57,7 +57,7 @@ type timetable struct {
 
 // Run makes the schedules, kills and sets clocks, pauses the schedules, and judges.
 func (n Timetables) Run(ctx context.Context) (out Ticked, err error) {
-	sink, err := NewSink(func(string, int, int) Answer { return Answer{Status: 200} })
+	sink, err := NewSinkAt(n.Cluster.Host, func(string, int, int) Answer { return Answer{Status: 200} })
 	if err != nil {
 		return out, err
 	}

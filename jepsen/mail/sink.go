@@ -32,7 +32,7 @@ type Answer struct {
 	Status int
 }
 
-// Sink is a destination on loopback that remembers every request.
+// Sink is a destination on this machine that remembers every request.
 type Sink struct {
 	addr   string
 	server *http.Server
@@ -53,7 +53,13 @@ type address struct {
 // NewSink starts a sink. answer is asked for each request; nth counts the requests to the
 // same address from 0. Close it.
 func NewSink(answer func(label string, number, nth int) Answer) (*Sink, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return NewSinkAt("127.0.0.1", answer)
+}
+
+// NewSinkAt starts a sink at another address of this machine, for nodes that are hosts of
+// their own.
+func NewSinkAt(host string, answer func(label string, number, nth int) Answer) (*Sink, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("open a sink: %w", err)
 	}

@@ -16,29 +16,32 @@ const stopGrace = 12 * time.Second
 
 // readyGrace is how long the cluster has to be ready again after a fault. The
 // next fault waits for that, so that a majority always lives.
-const readyGrace = 15 * time.Second
+const readyGrace = 30 * time.Second
 
 // Event is one fault as it happened. Times are counted from the run's start.
 type Event struct {
-	Fault Fault         `json:"fault"`
-	Point string        `json:"point,omitempty"`
-	Node  string        `json:"node"` // the node that was hurt
-	Led   bool          `json:"led"`  // whether it led
-	From  time.Duration `json:"from"`
-	Until time.Duration `json:"until"` // when it was undone
-	Ready time.Duration `json:"ready"` // when all nodes were ready again
-	Error string        `json:"error,omitempty"`
+	Fault  Fault         `json:"fault"`
+	Point  string        `json:"point,omitempty"`
+	Amount int           `json:"amount,omitempty"`
+	Node   string        `json:"node"` // the node that was hurt
+	Led    bool          `json:"led"`  // whether it led
+	From   time.Duration `json:"from"`
+	Until  time.Duration `json:"until"` // when it was undone
+	Ready  time.Duration `json:"ready"` // when all nodes were ready again
+	Error  string        `json:"error,omitempty"`
 }
 
 // Run plays a schedule against a cluster. It returns when the last fault was
 // undone or the context ended; in both cases nothing is left broken.
 func Run(ctx context.Context, c *lab.Cluster, s Schedule, start time.Time) []Event {
 	r := &runner{cluster: c, start: start}
-	for _, step := range s.Steps {
-		if !sleepUntil(ctx, start.Add(step.At)) {
-			break
+	for len(s.Steps) > 0 && ctx.Err() == nil {
+		n := 1
+		for n < len(s.Steps) && s.Steps[n].Episode == s.Steps[0].Episode {
+			n++
 		}
-		r.step(ctx, step)
+		r.episode(ctx, s.Steps[:n])
+		s.Steps = s.Steps[n:]
 	}
 	if err := Heal(c); err != nil {
 		r.events = append(r.events, Event{Fault: "heal", From: time.Since(start), Error: err.Error()})
@@ -46,9 +49,12 @@ func Run(ctx context.Context, c *lab.Cluster, s Schedule, start time.Time) []Eve
 	return r.events
 }
 
-// Heal lets every node run.
+// Heal mends the network, empties disks and lets every node run.
 func Heal(c *lab.Cluster) error {
 	var problems []error
+	if c.Net != nil {
+		c.Net.Heal()
+	}
 	for _, n := range c.Nodes {
 		err := n.Resume()
 		if errors.Is(err, lab.ErrDown) {
@@ -63,80 +69,72 @@ type runner struct {
 	cluster *lab.Cluster
 	start   time.Time
 	events  []Event
+	links   links
 }
 
-// step does one fault, holds it and undoes it. A fault held when the context
-// ends is undone at once.
-func (r *runner) step(ctx context.Context, step Step) {
-	act := context.WithoutCancel(ctx) // what has begun is done, also at the run's end
-	node, led := r.target(act, step)
-	e := Event{Fault: step.Fault, Point: step.Point, Led: led, From: time.Since(r.start)}
-	var nodes []*lab.Node
-	if step.Fault == KillAll {
-		nodes, e.Node = r.cluster.Nodes, "all"
-	} else {
-		nodes, e.Node = []*lab.Node{node}, node.ID
+// episode does faults that overlap, undoes each at its time and waits until the cluster
+// is well again. Faults held when the context ends are undone at once.
+func (r *runner) episode(ctx context.Context, steps []Step) {
+	if !sleepUntil(ctx, r.start.Add(steps[0].At)) {
+		return
 	}
-	hurt := each(nodes, func(n *lab.Node) error { return r.hurt(act, step, n) })
-	sleepUntil(ctx, time.Now().Add(step.Hold))
-	undone := each(nodes, func(n *lab.Node) error { return undo(step.Fault, n) })
-	e.Until = time.Since(r.start)
-	err := errors.Join(hurt, undone, WaitReady(r.cluster))
-	e.Ready = time.Since(r.start)
-	if err != nil {
+	act := context.WithoutCancel(ctx) // what has begun is done, also at the run's end
+	leader, err := r.cluster.Leader(act)
+	leads := max(0, leader.Node)
+	began := time.Now().Add(-steps[0].At) // episodes before may have taken longer
+	events := make([]Event, len(steps))
+	var all sync.WaitGroup
+	for i, step := range steps {
+		node := step.Node
+		if node == Leader {
+			node = leads
+		}
+		node %= r.cluster.Size()
+		events[i] = Event{Fault: step.Fault, Point: step.Point, Amount: step.Amount, Node: r.cluster.Nodes[node].ID, Led: err == nil && leader.Node == node}
+		if step.Fault.NoMajority() {
+			events[i].Node = "all"
+		}
+		all.Go(func() {
+			if i > 0 && !sleepUntil(ctx, began.Add(step.At)) {
+				return
+			}
+			r.step(ctx, act, step, node, &events[i])
+		})
+	}
+	all.Wait()
+	err = WaitReady(r.cluster)
+	for _, e := range events {
+		if e.Until == 0 {
+			continue // the run ended before
+		}
+		e.Ready = time.Since(r.start)
+		if err != nil {
+			e.Error += err.Error()
+		}
+		r.events = append(r.events, e)
+	}
+}
+
+// step does one fault, holds it and undoes it.
+func (r *runner) step(ctx, act context.Context, step Step, node int, e *Event) {
+	e.From = time.Since(r.start)
+	hold, cancel := context.WithTimeout(ctx, step.Hold)
+	defer cancel()
+	err := r.hurt(act, hold, step, node)
+	<-hold.Done()
+	if err := errors.Join(err, r.undo(step, node)); err != nil {
 		e.Error = err.Error()
 	}
-	r.events = append(r.events, e)
+	e.Until = time.Since(r.start)
 }
 
-// WaitReady waits, within limits, for every node to be ready.
+// WaitReady waits, within limits, for every node to be ready. A node whose process ended
+// by itself, as it may when its disk is hurt, is started again.
 func WaitReady(c *lab.Cluster) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
 	defer cancel()
-	return c.WaitReady(ctx)
-}
-
-// target resolves the step's node. Without a leader the first node is taken.
-func (r *runner) target(ctx context.Context, step Step) (node *lab.Node, led bool) {
-	leader, err := r.cluster.Leader(ctx)
-	i := step.Node
-	if i == Leader {
-		i = max(0, leader.Node)
-	}
-	return r.cluster.Nodes[i%len(r.cluster.Nodes)], err == nil && leader.Node == i
-}
-
-func (r *runner) hurt(ctx context.Context, step Step, n *lab.Node) error {
-	switch step.Fault {
-	case Kill, Restart, KillAll:
-		return n.Kill()
-	case Pause:
-		return n.Pause()
-	case Stop:
-		return n.Stop(stopGrace)
-	case Failpoint:
-		return n.Arm(step.Point + "=1*exit")
-	case Transfer:
-		return r.cluster.TransferLeadership(ctx)
-	default:
-		return fmt.Errorf("%w %q", ErrUnknownFault, step.Fault)
-	}
-}
-
-// undo ends a fault. A node that runs already is as it should be.
-func undo(f Fault, n *lab.Node) error {
-	switch f {
-	case Pause:
-		return n.Resume()
-	case Transfer:
-		return nil
-	case Failpoint:
-		if err := n.Arm(""); err != nil {
-			return err
-		}
-	}
-	if err := n.Start(); err != nil && !errors.Is(err, lab.ErrRunning) {
-		return err
+	if err := c.WaitReady(ctx); err != nil {
+		return fmt.Errorf("not ready %v after the fault: %w", readyGrace, err)
 	}
 	return nil
 }

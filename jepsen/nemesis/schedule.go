@@ -4,7 +4,6 @@ package nemesis
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,64 +14,24 @@ import (
 	"trireme/failpoint"
 )
 
-// Fault names one way to hurt a node.
-type Fault string
-
-const (
-	// Kill is kill -9, and a restart at the end of the step.
-	Kill Fault = "kill"
-	// Restart is kill -9 and a start at once.
-	Restart Fault = "restart"
-	// Pause is SIGSTOP, and SIGCONT at the end of the step.
-	Pause Fault = "pause"
-	// Stop is SIGTERM, and a start at the end of the step.
-	Stop Fault = "stop"
-	// Transfer makes the leader hand over leadership.
-	Transfer Fault = "transfer"
-	// Failpoint makes a node end at a named place in its code, if it passes there
-	// before the end of the step, and starts it again.
-	Failpoint Fault = "failpoint"
-	// KillAll is kill -9 of all nodes at once, and their restart at the end.
-	KillAll Fault = "kill-all"
-)
-
-// Faults lists every fault.
-func Faults() []Fault { return []Fault{Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll} }
-
-// ErrUnknownFault is returned for a name that is not a fault's.
-var ErrUnknownFault = errors.New("unknown fault")
-
-// ParseFaults reads a comma-separated list of faults; "all" names every one.
-func ParseFaults(list string) ([]Fault, error) {
-	if list == "all" {
-		return Faults(), nil
-	}
-	var faults []Fault
-	for _, name := range strings.Split(list, ",") {
-		if name == "" {
-			continue
-		}
-		if !slices.Contains(Faults(), Fault(name)) {
-			return nil, fmt.Errorf("%w %q, known are %v", ErrUnknownFault, name, Faults())
-		}
-		faults = append(faults, Fault(name))
-	}
-	return faults, nil
+// crashPoints are the failpoints that a fault may make a node end at.
+var crashPoints = []string{
+	failpoint.BeforePropose, failpoint.AfterPropose, failpoint.AfterFsync, failpoint.ApplyBeforeReply,
+	failpoint.AfterClaim, failpoint.MidSnapshot,
 }
 
-// writePath is the failpoints that every write passes.
-var writePath = []string{failpoint.BeforePropose, failpoint.AfterPropose, failpoint.AfterFsync, failpoint.ApplyBeforeReply}
-
-// Leader as a step's Node means whoever leads when the step begins.
+// Leader as a step's Node means whoever leads when the step's episode begins.
 const Leader = -1
 
 // Step is one fault. Times are counted from the start of the run.
 type Step struct {
-	At    time.Duration `json:"at"`
-	Hold  time.Duration `json:"hold"` // how long until the fault is undone
-	Fault Fault         `json:"fault"`
-	Node  int           `json:"node"`            // an index, or Leader
-	Point string        `json:"point,omitempty"` // of a Failpoint
+	At      time.Duration `json:"at"`
+	Hold    time.Duration `json:"hold"` // how long until the fault is undone
+	Fault   Fault         `json:"fault"`
+	Node    int           `json:"node"`             // an index, or Leader
+	Point   string        `json:"point,omitempty"`  // of a Failpoint
+	Amount  int           `json:"amount,omitempty"` // what it means, the fault says
+	Episode int           `json:"episode"`          // steps of one episode may overlap
 }
 
 // String renders the step for logs.
@@ -84,8 +43,10 @@ func (s Step) String() string {
 	return fmt.Sprintf("%v %s %s%s for %v", s.At, s.Fault, node, strings.TrimSuffix(" at "+s.Point, " at "), s.Hold)
 }
 
-// Schedule is the faults of one run, in order of time. At most one node is hurt
-// at a time, but for KillAll, so that a majority always lives.
+// Schedule is the faults of one run, in order of time: episodes of one to three faults
+// at the same time, after each of which all nodes get well again. Within an episode at
+// most one node is taken away, but for the faults that leave no majority, which stand
+// alone.
 type Schedule struct {
 	Seed     uint64        `json:"seed"`
 	Duration time.Duration `json:"duration"`
@@ -98,13 +59,13 @@ type Plan struct {
 	Duration time.Duration
 	Nodes    int
 	Faults   []Fault
-	// Gap is the mean time between the end of one fault and the next; 0 means 2 s.
+	// Gap is the mean time between the end of one episode and the next; 0 means 2 s.
 	Gap time.Duration
 }
 
 // Generate draws a schedule. The same plan gives the same schedule. Half of the
-// faults hit the leader. The first len(Faults) steps use each fault once, so that
-// a short run sees them all; nothing is still broken at the end.
+// faults hit the leader. The first len(Faults) episodes use each fault once, so that
+// a short run sees many; nothing is still broken at the end.
 func Generate(p Plan) Schedule {
 	if p.Gap == 0 {
 		p.Gap = 2 * time.Second
@@ -117,34 +78,90 @@ func Generate(p Plan) Schedule {
 	order := rng.Perm(len(p.Faults))
 	at := p.Gap/2 + between(rng, 0, p.Gap)
 	for i := 0; ; i++ {
-		step := Step{At: at, Fault: p.Faults[rng.IntN(len(p.Faults))], Node: Leader}
+		main := p.Faults[rng.IntN(len(p.Faults))]
 		if i < len(order) {
-			step.Fault = p.Faults[order[i]]
+			main = p.Faults[order[i]]
 		}
-		if rng.IntN(2) == 0 {
-			step.Node = rng.IntN(p.Nodes)
+		steps := episode(rng, p, main, at)
+		for j := range steps {
+			steps[j].Episode = i
+			at = max(at, steps[j].At+steps[j].Hold)
 		}
-		if step.Fault == Failpoint {
-			step.Point = writePath[rng.IntN(len(writePath))]
-		}
-		step.Hold = hold(rng, step.Fault)
-		if at += step.Hold; at > p.Duration {
+		if at > p.Duration {
 			return s
 		}
-		s.Steps = append(s.Steps, step)
+		s.Steps = append(s.Steps, steps...)
 		at += p.Gap/2 + between(rng, 0, p.Gap)
 	}
+}
+
+// episode draws a fault and what goes with it.
+func episode(rng *rand.Rand, p Plan, main Fault, at time.Duration) []Step {
+	victim := Leader
+	if rng.IntN(2) == 0 {
+		victim = rng.IntN(p.Nodes)
+	}
+	steps := []Step{draw(rng, main, victim, at)}
+	if kinds[main].class == alone {
+		return steps
+	}
+	for range 2 {
+		with := p.Faults[rng.IntN(len(p.Faults))]
+		switch {
+		case rng.IntN(3) > 0 || with == main: // most faults come alone
+		case kinds[with].class == mild && !slices.ContainsFunc(steps, func(s Step) bool { return s.Fault == with }):
+			on := victim // so that the others stay healthy
+			if with == Clock || with == SlowDisk {
+				on = rng.IntN(p.Nodes)
+			}
+			steps = append(steps, draw(rng, with, on, at))
+		case kinds[with].class == severe && len(steps) == 1:
+			steps = append(steps, draw(rng, with, victim, at+between(rng, 0, time.Second)))
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return int(a.At - b.At) })
+	return steps
+}
+
+// draw draws how long and how hard a fault is.
+func draw(rng *rand.Rand, f Fault, node int, at time.Duration) Step {
+	s := Step{At: at, Fault: f, Node: node, Hold: hold(rng, f)}
+	switch f {
+	case Failpoint:
+		s.Point = crashPoints[rng.IntN(len(crashPoints))]
+	case Slow:
+		s.Amount = 20 + rng.IntN(60)
+	case Clock:
+		s.Amount = []int{-3600, -60, -1, 1, 60, 3600}[rng.IntN(6)]
+	case OneWay:
+		s.Amount = rng.IntN(2)
+	case Delay:
+		s.Amount = []int{1, 5, 20, 50, 100}[rng.IntN(5)]
+	case Loss:
+		s.Amount = 1 + rng.IntN(20)
+	case Duplicate, Corrupt:
+		s.Amount = 1 + rng.IntN(30)
+	case Rate:
+		s.Amount = []int{256, 1024, 10240}[rng.IntN(3)]
+	case SlowDisk:
+		s.Amount = []int{5, 20, 100}[rng.IntN(3)]
+	case Full:
+		s.Amount = rng.IntN(2) * 1024
+	}
+	return s
 }
 
 // hold draws how long a fault lasts.
 func hold(rng *rand.Rand, f Fault) time.Duration {
 	switch f {
-	case Kill, Stop, KillAll, Failpoint:
+	case Kill, Stop, KillAll, ColdStart, Failpoint, PowerCut, PowerCutAll:
 		return between(rng, 200*time.Millisecond, 2*time.Second)
-	case Pause:
-		return between(rng, 100*time.Millisecond, 5*time.Second)
-	default:
+	case Restart, Transfer:
 		return 0
+	case Freeze:
+		return between(rng, 500*time.Millisecond, 6*time.Second)
+	default:
+		return between(rng, 100*time.Millisecond, 5*time.Second)
 	}
 }
 

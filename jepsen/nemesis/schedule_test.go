@@ -4,11 +4,14 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 )
+
+func everything() []Fault { return Faults(Links, Frames, Disks) }
 
 func TestGenerate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -16,37 +19,57 @@ func TestGenerate(t *testing.T) {
 			Seed:     rapid.Uint64().Draw(t, "seed"),
 			Duration: time.Duration(rapid.IntRange(0, 600).Draw(t, "seconds")) * time.Second,
 			Nodes:    3,
-			Faults:   rapid.SliceOfDistinct(rapid.SampledFrom(Faults()), rapid.ID[Fault]).Draw(t, "faults"),
+			Faults:   rapid.SliceOfDistinct(rapid.SampledFrom(everything()), rapid.ID[Fault]).Draw(t, "faults"),
 		}
 		s := Generate(p)
 		if again := Generate(p); !reflect.DeepEqual(s, again) {
 			t.Fatal("the same plan gave two schedules")
 		}
-		end := time.Duration(0)
-		for _, step := range s.Steps {
-			if step.At < end {
-				t.Fatalf("%v overlaps the fault before it, which ends at %v", step, end)
-			}
-			if step.Node < Leader || step.Node >= p.Nodes {
-				t.Fatalf("%v names no node", step)
-			}
-			end = step.At + step.Hold
-		}
-		if end > p.Duration {
-			t.Fatalf("the last fault ends at %v of %v", end, p.Duration)
-		}
+		judgeEpisodes(t, s)
 	})
 }
 
-func TestShortScheduleUsesEveryFault(t *testing.T) {
+// judgeEpisodes holds a schedule to its rules: episodes don't overlap, each takes at most
+// one node away, and nothing lasts beyond the end.
+func judgeEpisodes(t *rapid.T, s Schedule) {
+	end, before := time.Duration(0), time.Duration(0) // of this episode, and of those before
+	for i, step := range s.Steps {
+		if i > 0 && step.Episode != s.Steps[i-1].Episode {
+			before = end
+		}
+		if step.At < before {
+			t.Fatalf("%v overlaps the episode before it, which ends at %v", step, before)
+		}
+		end = max(end, step.At+step.Hold)
+		if step.Node < Leader || step.Node >= 3 {
+			t.Fatalf("%v names no node", step)
+		}
+		for _, other := range s.Steps[:i] {
+			if other.Episode != step.Episode {
+				continue
+			}
+			if kinds[step.Fault].class == alone || kinds[other.Fault].class == alone {
+				t.Fatalf("%v and %v are in one episode", step, other)
+			}
+			if kinds[step.Fault].class == severe && kinds[other.Fault].class == severe && step.Node != other.Node {
+				t.Fatalf("%v and %v take two nodes away", step, other)
+			}
+		}
+	}
+	if end > s.Duration {
+		t.Fatalf("the last fault ends at %v of %v", end, s.Duration)
+	}
+}
+
+func TestScheduleUsesEveryFault(t *testing.T) {
 	for seed := range uint64(50) {
-		s := Generate(Plan{Seed: seed, Duration: time.Minute, Nodes: 3, Faults: Faults()})
+		s := Generate(Plan{Seed: seed, Duration: 5 * time.Minute, Nodes: 3, Faults: everything()})
 		seen := map[Fault]bool{}
 		for _, step := range s.Steps {
 			seen[step.Fault] = true
 		}
-		if len(seen) != len(Faults()) {
-			t.Fatalf("seed %d: only %v in a minute", seed, seen)
+		if len(seen) != len(everything()) {
+			t.Fatalf("seed %d: only %v in five minutes", seed, seen)
 		}
 	}
 }
@@ -71,5 +94,19 @@ func TestParseFaults(t *testing.T) {
 	}
 	if _, err := ParseFaults("kill,flood"); !errors.Is(err, ErrUnknownFault) {
 		t.Fatalf("flood was taken: %v", err)
+	}
+}
+
+func TestFaultsNeedWhatIsThere(t *testing.T) {
+	if _, err := ParseFaults("freeze", Links); !errors.Is(err, ErrNeeds) {
+		t.Fatalf("freeze was taken without disks: %v", err)
+	}
+	if got, err := ParseFaults("isolate", Links); err != nil || len(got) != 1 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	for f := range kinds {
+		if !slices.Contains(everything(), f) {
+			t.Errorf("%s is not listed", f)
+		}
 	}
 }

@@ -51,7 +51,7 @@ func NewApp(c *lab.Cluster, workflows func(*App) map[string]endpoint.Workflow) (
 		Client: &http.Client{Timeout: lab.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256}},
 	})
 	a.Workflows = workflows(a)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(c.Host, "0"))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package workload
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"trireme/jepsen/check"
 	"trireme/jepsen/history"
@@ -14,7 +16,8 @@ const countersPerRun = 4
 // Counter adds to a few counters and reads them.
 type Counter struct {
 	Settings
-	rec *history.Recorder
+	rec             *history.Recorder
+	requests, again atomic.Int64
 }
 
 // NewCounter makes the workload; nothing runs yet.
@@ -34,6 +37,10 @@ func (w *Counter) Check() check.Report { return check.Counters(w.rec.Ops()) }
 // Run implements Workload.
 func (w *Counter) Run(ctx context.Context, t Target) {
 	runClients(ctx, t, w.rec, w.Settings, func(c *client) {
+		if c.rng.IntN(5) == 0 {
+			w.once(ctx, c)
+			return
+		}
 		op := history.Op{Key: counterKey(c.rng.IntN(countersPerRun)), Kind: history.Read}
 		if c.rng.IntN(4) > 0 {
 			op.Kind, op.Delta = history.Add, c.rng.Int64N(5)+1
@@ -42,6 +49,39 @@ func (w *Counter) Run(ctx context.Context, t Target) {
 	})
 }
 
+// exactKey is a counter whose additions are sent again under their request ids until
+// they are answered, so that its value is exact.
+const exactKey = "counter:exact"
+
+// once adds exactly once, however often it has to be sent. Only an addition that is still
+// unanswered when the run has been over for long is of unknown outcome.
+func (w *Counter) once(ctx context.Context, c *client) {
+	op := history.Op{Client: c.id, Key: exactKey, Kind: history.Add, Delta: c.rng.Int64N(5) + 1, Request: fmt.Sprintf("%d-%d", w.Seed, w.requests.Add(1))}
+	began, again := w.rec.Now(), false
+	for end := time.Now().Add(persistence); ; w.again.Add(1) {
+		op.Node = c.rng.IntN(c.target.Size())
+		op = attempt(c.target, w.rec, op)
+		if op.Known() || time.Now().After(end) {
+			break
+		}
+		again = true
+		time.Sleep(afterFailure)
+	}
+	op.Call = began
+	if again {
+		op.Place = history.Place{} // the answer may be that of an earlier attempt
+	}
+	if !op.Known() {
+		op.Outcome = history.Unknown // an earlier attempt may have been applied
+	}
+	w.rec.Add(op)
+	c.rest(op)
+}
+
+// persistence is how long an addition is sent again: longer than any schedule leaves the
+// cluster without a majority, shorter than request ids are remembered.
+const persistence = time.Minute
+
 // Final reads every counter through every node.
 func (w *Counter) Final(ctx context.Context, t Target) error {
 	for i := range countersPerRun {
@@ -49,7 +89,7 @@ func (w *Counter) Final(ctx context.Context, t Target) error {
 			return err
 		}
 	}
-	return nil
+	return finalReads(ctx, t, w.rec, exactKey, everyNode(t))
 }
 
 func counterKey(i int) string { return fmt.Sprintf("counter:%d", i) }

@@ -19,6 +19,10 @@ type Target interface {
 	Size() int
 	// Do runs one command through a node and never repeats it.
 	Do(ctx context.Context, node int, args ...string) lab.Reply
+	// DoWith does it with further headers.
+	DoWith(ctx context.Context, node int, header map[string]string, args ...string) lab.Reply
+	// Transaction runs commands through a node as one.
+	Transaction(ctx context.Context, node int, commands [][]string) ([]lab.Row, lab.Reply)
 }
 
 // Workload is one client program with its checker.
@@ -86,25 +90,57 @@ func (c *client) run(op history.Op) history.Op {
 	op.Client = c.id
 	op.Node = c.node()
 	op = perform(c.target, c.rec, op)
+	c.rest(op)
+	return op
+}
+
+// rest waits until the next operation.
+func (c *client) rest(op history.Op) {
 	rest := time.Duration(c.rng.Int64N(int64(2*c.pause) + 1))
 	if !op.Known() {
 		rest = max(rest, afterFailure)
 	}
 	time.Sleep(rest)
-	return op
 }
 
 // perform runs one operation and records it. The request has its own time limit
 // and is never cancelled from here: a cancelled one would only be one more
 // unknown.
 func perform(t Target, rec *history.Recorder, op history.Op) history.Op {
-	op.Call = rec.Now()
-	reply := t.Do(context.Background(), op.Node, command(op)...)
-	op.Return = rec.Now()
-	op.Outcome, op.Error = reply.Outcome, reply.Error
-	if reply.Outcome == history.OK {
-		interpret(&op, reply.Result)
-	}
+	op = attempt(t, rec, op)
 	rec.Add(op)
+	return op
+}
+
+// stale asks for an answer from the past.
+var stale = map[string]string{"Svc-Consistency": "stale"}
+
+// attempt runs one operation.
+func attempt(t Target, rec *history.Recorder, op history.Op) history.Op {
+	var header map[string]string
+	switch {
+	case op.Stale:
+		header = stale
+	case op.Request != "":
+		header = map[string]string{"Svc-Request-Id": op.Request}
+	}
+	op.Call = rec.Now()
+	var reply lab.Reply
+	var rows []lab.Row
+	several := commands(op)
+	if several == nil {
+		reply = t.DoWith(context.Background(), op.Node, header, command(op)...)
+	} else {
+		rows, reply = t.Transaction(context.Background(), op.Node, several)
+	}
+	op.Return = rec.Now()
+	op.Outcome, op.Error, op.Place = reply.Outcome, reply.Error, reply.Place
+	switch {
+	case reply.Outcome != history.OK:
+	case several == nil:
+		interpret(&op, reply.Result)
+	default:
+		interpretRows(&op, rows)
+	}
 	return op
 }

@@ -36,7 +36,7 @@ func main() {
 
 // perform parses the flags, runs, and prints.
 func perform(ctx context.Context, args []string) (failed bool, err error) {
-	c, err := configure(args)
+	c, each, err := configure(args)
 	if err != nil {
 		return false, err
 	}
@@ -46,45 +46,70 @@ func perform(ctx context.Context, args []string) (failed bool, err error) {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "seed %d, everything is kept in %s\n", c.Seed, c.Dir)
-	s, err := jepsen.Run(ctx, c)
+	total, err := jepsen.Soak(ctx, c, each, func(s *jepsen.Summary) { fmt.Fprintln(os.Stderr, s) })
 	if err != nil {
 		return false, err
 	}
-	if s.Failed() {
-		fmt.Fprintln(os.Stderr, s)
-	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetIndent("", "  ")
-	return s.Failed(), out.Encode(s)
+	return len(total.Failed) > 0, out.Encode(total)
 }
 
 // configure turns flags into a configuration.
-func configure(args []string) (jepsen.Config, error) {
-	var c jepsen.Config
-	var workloads, faults, schedule string
+func configure(args []string) (c jepsen.Config, each time.Duration, err error) {
+	var workloads, faults, schedule, kind string
 	flags := flag.NewFlagSet("jepsen", flag.ContinueOnError)
 	flags.StringVar(&c.Binary, "binary", "", "the product's binary; built, with failpoints, if empty")
 	flags.StringVar(&c.Dir, "out", "", "folder for data, logs, schedule and histories; a new temporary one if empty")
 	flags.Uint64Var(&c.Seed, "seed", 0, "seed of schedule and operations; 0 draws one")
-	flags.DurationVar(&c.Duration, "duration", time.Minute, "how long load and faults last")
-	flags.StringVar(&workloads, "workloads", strings.Join(jepsen.Workloads(), ","), "workloads, separated by commas")
-	flags.StringVar(&faults, "faults", "kill,restart,pause,stop,transfer,failpoint", "faults, separated by commas, all, or empty")
-	flags.StringVar(&schedule, "schedule", "", "a stored schedule to play instead of drawing one")
+	flags.DurationVar(&c.Duration, "duration", 5*time.Minute, "how long load and faults last")
+	flags.DurationVar(&each, "each", 5*time.Minute, "longest single run: a longer duration is cut into several, with seeds that follow one another")
+	flags.StringVar(&workloads, "workloads", strings.Join(jepsen.Everything(), ","), "workloads, separated by commas")
+	flags.StringVar(&faults, "faults", "all", "faults, separated by commas, all that work here, or empty")
+	flags.StringVar(&schedule, "replay", "", "a stored schedule to play instead of drawing one")
+	flags.StringVar(&kind, "network", "best", "what stands between the nodes: loopback, relay, switch (root), or the best of these that works here")
+	flags.BoolVar(&c.Disks, "disks", lab.Privileged(), "give every node a file system of its own (root)")
+	flags.IntVar(&c.Snapshots, "snapshots", 2000, "log entries between snapshots")
 	flags.DurationVar(&c.Gap, "gap", 2*time.Second, "mean time between faults")
-	flags.IntVar(&c.Clients, "clients", 10, "clients of each workload")
+	flags.IntVar(&c.Clients, "clients", 5, "clients of each workload")
 	flags.DurationVar(&c.Pause, "pause", 10*time.Millisecond, "mean time between two operations of a client")
 	flags.DurationVar(&c.Heartbeat, "heartbeat", 500*time.Millisecond, "heartbeat of the cluster")
 	if err := flags.Parse(args); err != nil {
-		return c, err
+		return c, 0, err
 	}
 	c.Workloads = strings.Split(workloads, ",")
-	err := complete(&c, faults, schedule)
-	return c, err
+	if err := connect(&c, kind); err != nil {
+		return c, 0, err
+	}
+	if err := complete(&c, faults, schedule); err != nil {
+		return c, 0, err
+	}
+	if c.Schedule != nil {
+		each = c.Duration // it is one run
+	}
+	return c, each, nil
+}
+
+// connect reads the kind of network.
+func connect(c *jepsen.Config, kind string) error {
+	switch kind {
+	case "best":
+		c.Network = lab.BestNetwork()
+	case "loopback":
+		c.Network = lab.Loopback
+	case "relay":
+		c.Network = lab.Relayed
+	case "switch":
+		c.Network = lab.Switched
+	default:
+		return fmt.Errorf("unknown network %q", kind)
+	}
+	return nil
 }
 
 // complete fills in what the flags left to chance or to files.
 func complete(c *jepsen.Config, faults, schedule string) (err error) {
-	if c.Faults, err = nemesis.ParseFaults(faults); err != nil {
+	if c.Faults, err = nemesis.ParseFaults(faults, c.Have()...); err != nil {
 		return err
 	}
 	if c.Seed == 0 {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,10 +109,11 @@ func (n *node) routes() http.Handler {
 	return mux
 }
 
-// command answers one command.
+// command answers one command, or a transaction.
 func (n *node) command(w http.ResponseWriter, r *http.Request) {
-	var argv []string
-	if err := json.NewDecoder(r.Body).Decode(&argv); err != nil || len(argv) < 2 {
+	several := r.URL.Path == "/multi-exec"
+	commands, err := decode(r, several)
+	if err != nil {
 		refuse(w, "not-applied", fmt.Sprint("bad body ", err))
 		return
 	}
@@ -125,16 +127,47 @@ func (n *node) command(w http.ResponseWriter, r *http.Request) {
 	if spec, err := os.ReadFile(os.Getenv(failpoint.EnvFile)); err == nil && strings.HasSuffix(string(spec), "exit") {
 		os.Exit(failpoint.ExitCode)
 	}
-	result, err := n.execute(argv)
+	results, token, err := n.execute(commands)
 	if err != nil {
 		refuse(w, "unknown", err.Error())
 		return
 	}
-	if n.lie == WrongOutcome && argv[0] != "GET" && n.unlucky() {
+	if n.lie == WrongOutcome && writes(commands) && n.unlucky() {
 		refuse(w, "not-applied", "a lie")
 		return
 	}
-	json.NewEncoder(w).Encode(map[string]any{"result": result})
+	w.Header().Set("Svc-Sync-Token", token)
+	if !several {
+		json.NewEncoder(w).Encode(map[string]any{"result": results[0]})
+		return
+	}
+	var rows []map[string]any
+	for _, result := range results {
+		rows = append(rows, map[string]any{"result": result})
+	}
+	json.NewEncoder(w).Encode(rows)
+}
+
+// decode reads the commands of a request.
+func decode(r *http.Request, several bool) (commands [][]string, err error) {
+	if several {
+		return commands, json.NewDecoder(r.Body).Decode(&commands)
+	}
+	commands = make([][]string, 1)
+	if err := json.NewDecoder(r.Body).Decode(&commands[0]); err != nil {
+		return nil, err
+	}
+	if len(commands[0]) < 2 {
+		return nil, errors.New("no key")
+	}
+	return commands, nil
+}
+
+// readers are the commands that change nothing.
+var readers = []string{"GET", "LRANGE", "SMEMBERS", "MGET", "PEXPIRETIME", "TIME"}
+
+func writes(commands [][]string) bool {
+	return slices.ContainsFunc(commands, func(argv []string) bool { return !slices.Contains(readers, argv[0]) })
 }
 
 func (n *node) unlucky() bool { return n.requests%50 == 0 }
@@ -145,56 +178,55 @@ func refuse(w http.ResponseWriter, outcome, text string) {
 	json.NewEncoder(w).Encode(map[string]string{"error": text})
 }
 
-// execute runs a command on the shared state, under its lock.
-func (n *node) execute(argv []string) (any, error) {
-	key := argv[1]
-	if old, known := n.seen[key]; n.lie == StaleReads && argv[0] == "GET" && known && !n.unlucky() {
-		return old, nil
-	}
+// execute runs commands on the shared state, under its lock, and tells their place.
+func (n *node) execute(commands [][]string) (results []any, token string, err error) {
 	lock, err := os.OpenFile(n.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer lock.Close()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	state, err := load(n.path)
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	changes := writes(commands)
+	index, _ := strconv.ParseInt(state[lastIndex], 10, 64)
+	token = "fake." + strconv.FormatInt(index, 36)
+	if changes {
+		state[lastIndex] = strconv.FormatInt(index+1, 10)
+		token = "fake." + strconv.FormatInt(index+1, 36) + ".0"
+	}
+	for _, argv := range commands {
+		results = append(results, n.perform(state, argv))
+	}
+	if !changes || n.lie == LostWrites && n.unlucky() {
+		return results, token, nil
+	}
+	return results, token, store(n.path, state)
+}
+
+// lastIndex is the key of the number of changes so far.
+const lastIndex = "\x00index"
+
+// perform runs one command as honestly as the node is.
+func (n *node) perform(state map[string]string, argv []string) any {
+	reads := slices.Contains(readers, argv[0]) && len(argv) > 1
+	if reads && n.lie == StaleReads && !n.unlucky() {
+		if old, known := n.seen[argv[1]]; known {
+			return apply(map[string]string{argv[1]: old}, argv)
+		}
 	}
 	result := apply(state, argv)
 	if n.lie == DoubleAdds && strings.HasPrefix(argv[0], "INCR") && n.unlucky() {
 		apply(state, argv)
 	}
-	n.seen[key] = state[key]
-	if argv[0] == "GET" || n.lie == LostWrites && n.unlucky() {
-		return result, nil
+	if len(argv) > 1 {
+		n.seen[argv[1]] = state[argv[1]]
 	}
-	return result, store(n.path, state)
-}
-
-// apply runs one command on a map.
-func apply(state map[string]string, argv []string) any {
-	old, found := state[argv[1]]
-	switch argv[0] {
-	case "GET":
-		if !found {
-			return nil
-		}
-		return old
-	case "INCR", "INCRBY":
-		n, _ := strconv.ParseInt(old, 10, 64)
-		by, _ := strconv.ParseInt(append(argv, "1")[2], 10, 64)
-		state[argv[1]] = strconv.FormatInt(n+by, 10)
-		return n + by
-	default: // SET key value [NX | IFEQ value]
-		if len(argv) == 4 && found || len(argv) == 5 && old != argv[4] {
-			return nil
-		}
-		state[argv[1]] = argv[2]
-		return "OK"
-	}
+	return result
 }
 
 func load(path string) (map[string]string, error) {

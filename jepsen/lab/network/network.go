@@ -1,0 +1,43 @@
+// Package network stands between the nodes of a cluster under test, and between them and
+// their clients, and does to the traffic of each direction what a test asks for.
+//
+// With root it is a switch: each node is a host of its own (a network namespace), and
+// every frame passes through this process, so that frames can be lost, delayed, doubled,
+// spoiled or thinned out below TCP. Without root it is a relay of TCP connections, which
+// can cut, delay and slow down; what only frames have it can't do.
+package network
+
+import "time"
+
+// Rule says what happens to the traffic of one direction of one pair. The zero Rule is a
+// perfect link.
+type Rule struct {
+	Drop      bool          // cut: silent, as a pulled cable
+	Loss      float64       // the part of frames that is lost; a relay holds data up instead, as TCP would
+	Delay     time.Duration // of every frame
+	Jitter    time.Duration // and up to so much more
+	Reorder   float64       // the part of frames that skip the queue; frames only
+	Duplicate float64       // the part of frames that are sent twice; frames only
+	Corrupt   float64       // the part of frames of which one bit is flipped; frames only
+	Rate      int64         // bytes a second; 0 is no limit
+}
+
+// Network connects the nodes 0 to n-1 and the clients, which are number n.
+type Network interface {
+	// Clients is the number of the clients' end.
+	Clients() int
+	// Frames says whether what only frames have can be done.
+	Frames() bool
+	// Set changes one direction.
+	Set(from, to int, r Rule)
+	// Heal makes every link perfect again.
+	Heal()
+	// Close ends it.
+	Close()
+}
+
+// Between sets both directions of a pair.
+func Between(n Network, a, b int, r Rule) {
+	n.Set(a, b, r)
+	n.Set(b, a, r)
+}

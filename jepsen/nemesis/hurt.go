@@ -1,0 +1,182 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"trireme/failpoint"
+	"trireme/jepsen/lab"
+)
+
+// hurt begins a fault. What goes on for a while ends with the context hold.
+func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
+	n := r.cluster.Nodes[node]
+	switch step.Fault {
+	case Kill, Restart:
+		return unlessDown(n.Kill())
+	case KillAll, ColdStart:
+		return each(r.cluster.Nodes, (*lab.Node).Kill)
+	case Pause:
+		return unlessDown(n.Pause())
+	case Stop:
+		return unlessDown(n.Stop(stopGrace))
+	case Failpoint:
+		return n.Arm(step.Point + "=1*exit")
+	case Clock:
+		return n.Arm(fmt.Sprintf("%s=offset(%ds)", failpoint.WallClock, step.Amount))
+	case SlowDisk:
+		return n.Arm(fmt.Sprintf("%s=sleep(%dms)", failpoint.AfterFsync, step.Amount))
+	case Slow:
+		return slow(hold, n, step.Amount)
+	case Transfer:
+		return r.cluster.TransferLeadership(ctx)
+	case Storm:
+		return r.storm(ctx, hold)
+	case Freeze, Full, PowerCut:
+		n.Excuse(true)
+		return hurtDisk(step, n)
+	case PowerCutAll:
+		return each(r.cluster.Nodes, func(n *lab.Node) error {
+			n.Excuse(true)
+			return hurtDisk(step, n)
+		})
+	default:
+		return r.links.hurt(r.cluster, step, node)
+	}
+}
+
+// hurtDisk begins a fault of a disk.
+func hurtDisk(step Step, n *lab.Node) error {
+	switch step.Fault {
+	case Freeze:
+		return n.Disk.Freeze()
+	case Full:
+		return n.Disk.Fill(int64(step.Amount) << 10)
+	default:
+		return errors.Join(n.Disk.PowerCut(), unlessDown(n.Kill()))
+	}
+}
+
+// undo ends a fault. A node that runs already is as it should be.
+func (r *runner) undo(step Step, node int) error {
+	n := r.cluster.Nodes[node]
+	switch step.Fault {
+	case Transfer, Storm:
+		return nil
+	case Pause, Slow:
+		return unlessDown(n.Resume())
+	case Failpoint, Clock, SlowDisk:
+		return errors.Join(n.Arm(""), start(n))
+	case KillAll:
+		return each(r.cluster.Nodes, start)
+	case ColdStart:
+		return r.coldStart(node)
+	case Freeze, Full, PowerCut:
+		return mendDisk(step, n)
+	case PowerCutAll:
+		return each(r.cluster.Nodes, func(n *lab.Node) error { return mendDisk(step, n) })
+	case Kill, Restart, Stop:
+		return start(n)
+	default:
+		r.links.mend(r.cluster, step)
+		return nil
+	}
+}
+
+// mendDisk ends a fault of a disk and starts the node if it has ended.
+func mendDisk(step Step, n *lab.Node) error {
+	var err error
+	switch step.Fault {
+	case Freeze:
+		err = n.Disk.Thaw()
+		n.Settle(time.Second) // it may have decided to end while nothing could be written
+	case Full:
+		err = n.Disk.Empty()
+	default:
+		err = n.Disk.Recover()
+	}
+	err = errors.Join(err, start(n))
+	n.Excuse(false)
+	return err
+}
+
+// late is how much later than the others the last node of a cold start comes.
+const late = 2 * time.Second
+
+// coldStart starts all nodes but one, which has to be enough, and that one later.
+func (r *runner) coldStart(last int) error {
+	for i, n := range r.cluster.Nodes {
+		if i != last {
+			if err := start(n); err != nil {
+				return err
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
+	defer cancel()
+	var err error
+	for i, n := range r.cluster.Nodes {
+		if i != last {
+			err = errors.Join(err, r.cluster.WaitNodeReady(ctx, n))
+		}
+	}
+	time.Sleep(late)
+	return errors.Join(err, start(r.cluster.Nodes[last]))
+}
+
+// stormEvery is the time between two transfers of a storm.
+const stormEvery = time.Second
+
+// storm hands leadership over until hold ends. A transfer that fails, since an election
+// is under way, is none.
+func (r *runner) storm(ctx, hold context.Context) error {
+	for done := 0; ; {
+		err := r.cluster.TransferLeadership(ctx)
+		if err == nil {
+			done++
+		}
+		if !sleepUntil(hold, time.Now().Add(stormEvery)) {
+			if done == 0 {
+				return err
+			}
+			return nil
+		}
+	}
+}
+
+// turn is the length of a stop and the run after it of a slow node.
+const turn = 40 * time.Millisecond
+
+// slow stops a process for so many percent of the time.
+func slow(hold context.Context, n *lab.Node, percent int) error {
+	stopped := turn * time.Duration(percent) / 100
+	for hold.Err() == nil {
+		if err := n.Pause(); err != nil {
+			return unlessDown(err)
+		}
+		time.Sleep(stopped)
+		if err := n.Resume(); err != nil {
+			return unlessDown(err)
+		}
+		sleepUntil(hold, time.Now().Add(turn-stopped))
+	}
+	return nil
+}
+
+// start starts a node that is down.
+func start(n *lab.Node) error {
+	if err := n.Start(); err != nil && !errors.Is(err, lab.ErrRunning) {
+		return err
+	}
+	return nil
+}
+
+// unlessDown takes it that a node is down for another fault of the episode.
+func unlessDown(err error) error {
+	if errors.Is(err, lab.ErrDown) || errors.Is(err, lab.ErrEnded) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package jepsen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"trireme/jepsen/check"
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+	"trireme/jepsen/mail"
+	"trireme/jepsen/runs"
+	"trireme/jepsen/workload"
+)
+
+// settleTime is how long a round may take beyond the faults: everything has to be done
+// so soon after the last of them.
+const settleTime = 3 * time.Minute
+
+// round is one of many: it publishes, waits until everything is done, and judges. It tells
+// how many messages, ticks or runs came to their end.
+type round func(ctx context.Context, c *lab.Cluster, label string) (out fmt.Stringer, done int, err error)
+
+// plays are the workloads that come in rounds. The faults are those of the run.
+var plays = map[string]round{
+	"delivery": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := mail.Delivery{Cluster: c, Label: label, Messages: 200, Clients: 4, Retries: 3, Failing: 20, Patience: settleTime}.Run(ctx)
+		return out, out.Delivered, err
+	},
+	"queue": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := mail.Queue{Cluster: c, Label: label, Messages: 40, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+		return out, out.Delivered, err
+	},
+	"once": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := mail.Once{Cluster: c, Label: label, Rounds: 1, Clients: 8, Patience: settleTime}.Run(ctx)
+		return out, out.Messages, err
+	},
+	"outbox": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := mail.Outbox{Cluster: c, Label: label, Transactions: 60, Clients: 2, Patience: settleTime}.Run(ctx)
+		return out, out.Arrived, err
+	},
+	"schedules": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := mail.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
+		return out, out.Ticks, err
+	},
+	"workflow": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := runs.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
+		return out, out.Runs, err
+	},
+}
+
+// rounds is a workload that plays rounds until the run ends.
+type rounds struct {
+	workload.Settings
+	name    string
+	cluster *lab.Cluster
+	play    round
+	rec     *history.Recorder
+
+	mu     sync.Mutex
+	count  int
+	done   int // messages, ticks or runs
+	lines  []string
+	failed []error
+}
+
+func newRounds(name string, s workload.Settings, c *lab.Cluster, p round) *rounds {
+	return &rounds{Settings: s, name: name, cluster: c, play: p, rec: history.NewRecorder(s.Began)}
+}
+
+// Name implements Workload.
+func (r *rounds) Name() string { return r.name }
+
+// History implements Workload: a round is one operation.
+func (r *rounds) History() []history.Op { return r.rec.Ops() }
+
+// Done is how many messages, ticks or runs came to their end.
+func (r *rounds) Done() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.done
+}
+
+// Run plays one round after the other. The last one is played to its end, beyond that of
+// the context: only then can it be judged.
+func (r *rounds) Run(ctx context.Context, _ workload.Target) {
+	for ctx.Err() == nil {
+		r.count++
+		label := fmt.Sprintf("%s-%d", r.name, r.count)
+		op := history.Op{Key: label, Kind: history.Publish, Outcome: history.OK, Call: r.rec.Now()}
+		out, done, err := r.play(context.WithoutCancel(ctx), r.cluster, label)
+		op.Return = r.rec.Now()
+		r.mu.Lock()
+		r.done += done
+		r.lines = append(r.lines, fmt.Sprintf("%s: %v", label, out))
+		if err != nil {
+			op.Error = err.Error()
+			r.failed = append(r.failed, fmt.Errorf("%s: %w", label, err))
+		}
+		r.mu.Unlock()
+		r.rec.Add(op)
+	}
+}
+
+// Final implements Workload; a round waits itself.
+func (r *rounds) Final(context.Context, workload.Target) error { return nil }
+
+// Check gives what the judges of the rounds found.
+func (r *rounds) Check() check.Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	report := check.Report{Ops: r.done, Keys: r.count}
+	for _, err := range r.failed {
+		kind := "broken promise"
+		if errors.Is(err, mail.ErrUnsettled) {
+			kind = "not done in time"
+		}
+		report.Anomalies = append(report.Anomalies, check.Anomaly{Kind: kind, Key: r.name, Detail: err.Error()})
+	}
+	return report
+}
