@@ -30,6 +30,7 @@ type Config struct {
 	Gap       time.Duration     // mean time between faults; 0 means 2 s
 	Clients   int               // of each workload; 0 means 10
 	Pause     time.Duration     // mean time between two operations of a client
+	Persist   time.Duration     // how long a request with an id is sent again; 0 means a minute
 	Heartbeat time.Duration     // of the cluster; 0 means its default
 	Env       []string          // further environment of the nodes
 	Network   lab.Kind          // what stands between the nodes
@@ -101,9 +102,13 @@ func (c Config) workloads(began time.Time, cluster *lab.Cluster) ([]workload.Wor
 	if clients == 0 {
 		clients = 10
 	}
+	persist := c.Persist
+	if persist == 0 {
+		persist = time.Minute
+	}
 	var all []workload.Workload
 	for i, name := range c.Workloads {
-		w, err := newWorkload(name, workload.Settings{Seed: c.Seed + uint64(i)<<32, Began: began, Clients: clients, Pause: c.Pause}, cluster)
+		w, err := newWorkload(name, workload.Settings{Seed: c.Seed + uint64(i)<<32, Began: began, Clients: clients, Pause: c.Pause, Persist: persist}, cluster)
 		if err != nil {
 			return nil, err
 		}

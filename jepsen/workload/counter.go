@@ -54,11 +54,11 @@ func (w *Counter) Run(ctx context.Context, t Target) {
 const exactKey = "counter:exact"
 
 // once adds exactly once, however often it has to be sent. Only an addition that is still
-// unanswered when the run has been over for long is of unknown outcome.
+// unanswered after that is of unknown outcome.
 func (w *Counter) once(ctx context.Context, c *client) {
 	op := history.Op{Client: c.id, Key: exactKey, Kind: history.Add, Delta: c.rng.Int64N(5) + 1, Request: fmt.Sprintf("%d-%d", w.Seed, w.requests.Add(1))}
 	began, again := w.rec.Now(), false
-	for end := time.Now().Add(persistence); ; w.again.Add(1) {
+	for end := time.Now().Add(w.Persist); ; w.again.Add(1) {
 		op.Node = c.rng.IntN(c.target.Size())
 		op = attempt(c.target, w.rec, op)
 		if op.Known() || time.Now().After(end) {
@@ -77,10 +77,6 @@ func (w *Counter) once(ctx context.Context, c *client) {
 	w.rec.Add(op)
 	c.rest(op)
 }
-
-// persistence is how long an addition is sent again: longer than any schedule leaves the
-// cluster without a majority, shorter than request ids are remembered.
-const persistence = time.Minute
 
 // Final reads every counter through every node.
 func (w *Counter) Final(ctx context.Context, t Target) error {

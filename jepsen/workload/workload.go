@@ -46,6 +46,9 @@ type Settings struct {
 	Began   time.Time // all times are counted from here
 	Clients int
 	Pause   time.Duration // between two operations of one client, on average
+	// Persist is how long a request with a request id is sent again: longer than any
+	// schedule leaves the cluster without a majority, shorter than ids are remembered.
+	Persist time.Duration
 }
 
 // afterFailure is how long a client rests after a request that failed, so that

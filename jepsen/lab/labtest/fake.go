@@ -127,7 +127,7 @@ func (n *node) command(w http.ResponseWriter, r *http.Request) {
 	if spec, err := os.ReadFile(os.Getenv(failpoint.EnvFile)); err == nil && strings.HasSuffix(string(spec), "exit") {
 		os.Exit(failpoint.ExitCode)
 	}
-	results, token, err := n.execute(commands)
+	results, token, err := n.execute(commands, r.Header.Get("Svc-Request-Id"))
 	if err != nil {
 		refuse(w, "unknown", err.Error())
 		return
@@ -178,8 +178,9 @@ func refuse(w http.ResponseWriter, outcome, text string) {
 	json.NewEncoder(w).Encode(map[string]string{"error": text})
 }
 
-// execute runs commands on the shared state, under its lock, and tells their place.
-func (n *node) execute(commands [][]string) (results []any, token string, err error) {
+// execute runs commands on the shared state, under its lock, and tells their place. What
+// was sent under a request id that was seen before is answered as then.
+func (n *node) execute(commands [][]string, request string) (results []any, token string, err error) {
 	lock, err := os.OpenFile(n.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, "", err
@@ -192,6 +193,9 @@ func (n *node) execute(commands [][]string) (results []any, token string, err er
 	if err != nil {
 		return nil, "", err
 	}
+	if old, again := state[answered+request]; again && request != "" {
+		return []any{json.RawMessage(old)}, "", nil
+	}
 	changes := writes(commands)
 	index, _ := strconv.ParseInt(state[lastIndex], 10, 64)
 	token = "fake." + strconv.FormatInt(index, 36)
@@ -202,6 +206,9 @@ func (n *node) execute(commands [][]string) (results []any, token string, err er
 	for _, argv := range commands {
 		results = append(results, n.perform(state, argv))
 	}
+	if text, err := json.Marshal(results[0]); err == nil && request != "" {
+		state[answered+request] = string(text)
+	}
 	if !changes || n.lie == LostWrites && n.unlucky() {
 		return results, token, nil
 	}
@@ -210,6 +217,9 @@ func (n *node) execute(commands [][]string) (results []any, token string, err er
 
 // lastIndex is the key of the number of changes so far.
 const lastIndex = "\x00index"
+
+// answered begins the keys of replies to request ids.
+const answered = "\x00answer "
 
 // perform runs one command as honestly as the node is.
 func (n *node) perform(state map[string]string, argv []string) any {
