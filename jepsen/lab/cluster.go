@@ -133,6 +133,7 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 	o := c.options
 	n := &Node{
 		ID:      id,
+		name:    id,
 		HTTP:    ports.Addr(first),
 		Cluster: ports.Addr(first + 1),
 		Gossip:  ports.Addr(first + 2),
@@ -272,7 +273,7 @@ func (c *Cluster) ask(ctx context.Context, n *Node) (Leadership, error) {
 		return Leadership{}, fmt.Errorf("%s: /admin/cluster: status %d: %w", n.ID, status, err)
 	}
 	for i, member := range c.Nodes {
-		if member.ID == view.Leader {
+		if member.Name() == view.Leader {
 			return Leadership{Node: i, Term: view.Term}, nil
 		}
 	}
@@ -303,7 +304,7 @@ func (c *Cluster) TransferLeadership(ctx context.Context) error {
 
 // TransferLeadershipTo asks the leader to hand over to a node.
 func (c *Cluster) TransferLeadershipTo(ctx context.Context, n *Node) error {
-	return c.transfer(ctx, map[string]string{"to": n.ID})
+	return c.transfer(ctx, map[string]string{"to": n.Name()})
 }
 
 func (c *Cluster) transfer(ctx context.Context, order any) error {

@@ -25,7 +25,7 @@ var (
 // Node is one member of a cluster under test, running or not. Its addresses and
 // its data directory stay the same over restarts.
 type Node struct {
-	ID      string
+	ID      string // its id at first, and its name in reports
 	HTTP    string // address of the HTTP API
 	Cluster string // address of the cluster port
 	Gossip  string // address of the gossip port
@@ -44,6 +44,8 @@ type Node struct {
 	unready error // why it can't be started
 
 	mu      sync.Mutex
+	name    string // its id now
+	lives   int    // how often it was replaced
 	proc    *Process
 	paused  bool
 	ordered map[*Process]bool // processes whose end the harness ordered

@@ -73,6 +73,9 @@ const (
 	// PowerCut loses what was not synced and fails everything afterwards; the node is
 	// killed and starts again on what is left.
 	PowerCut Fault = "power-cut"
+	// LostDisk loses the disk of a node for good; another one, under a new id, takes its
+	// place.
+	LostDisk Fault = "lost-disk"
 )
 
 // Faults that leave no majority.
@@ -128,6 +131,7 @@ var kinds = map[Fault]kind{
 	Duplicate: {class: mild, needs: []Need{Links, Frames}}, Corrupt: {class: mild, needs: []Need{Links, Frames}},
 	Freeze: {needs: []Need{Disks}}, Full: {needs: []Need{Disks}}, PowerCut: {needs: []Need{Disks}},
 	KillAll: {class: alone, noMajority: true}, ColdStart: {class: alone, noMajority: true},
+	LostDisk:    {class: alone},
 	SplitAll:    {class: alone, needs: []Need{Links}, noMajority: true},
 	PowerCutAll: {class: alone, needs: []Need{Disks}, noMajority: true},
 }
@@ -136,7 +140,7 @@ var kinds = map[Fault]kind{
 var order = []Fault{
 	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock,
 	Isolate, OneWay, Bridge, CutClients, SplitAll, Delay, Loss, Duplicate, Corrupt, Rate,
-	Freeze, SlowDisk, Full, PowerCut, PowerCutAll,
+	Freeze, SlowDisk, Full, PowerCut, PowerCutAll, LostDisk,
 }
 
 // Faults lists every fault that needs no more than is there.

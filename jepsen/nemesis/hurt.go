@@ -34,6 +34,8 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 		return r.cluster.TransferLeadership(ctx)
 	case Storm:
 		return r.storm(ctx, hold)
+	case LostDisk:
+		return r.cluster.LoseDisk(n)
 	case Freeze, Full, PowerCut:
 		n.Excuse(true)
 		return hurtDisk(step, n)
@@ -73,6 +75,10 @@ func (r *runner) undo(step Step, node int) error {
 		return each(r.cluster.Nodes, start)
 	case ColdStart:
 		return r.coldStart(node)
+	case LostDisk:
+		ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
+		defer cancel()
+		return r.cluster.Replace(ctx, n)
 	case Freeze, Full, PowerCut:
 		return mendDisk(step, n)
 	case PowerCutAll:
