@@ -139,6 +139,7 @@ Longest time without an acknowledged write: {{ms .LongestPause}}; with a healthy
 <table><tr><th>workload</th><th>operations</th><th>answered</th><th>not applied</th><th>unknown</th><th>p50</th><th>p99</th><th>longest</th><th>judged in</th></tr>
 {{range $name, $c := .Workloads}}<tr><td>{{$name}}</td><td>{{$c.Ops}}</td><td>{{$c.OK}}</td><td>{{$c.NotApplied}}</td><td>{{$c.Unknown}}</td><td>{{ms $c.P50}}</td><td>{{ms $c.P99}}</td><td>{{ms $c.Max}}</td><td>{{ms $c.Check}}</td></tr>{{end}}</table>
 {{if .Messages}}<h2>Messages, ticks and workflow runs</h2><table>{{range $name, $n := .Messages}}<tr><td>{{$name}}</td><td>{{$n}}</td></tr>{{end}}</table>
+<p>{{.Duplicates}} deliveries succeeded again, after a leader was lost with their claims open.</p>
 <ul>{{range .Rounds}}<li>{{.}}</li>{{end}}</ul>{{end}}
 {{if .Failed}}<h2>What went wrong</h2>
 {{range .Anomalies}}<pre>{{.}}</pre>{{end}}

@@ -62,6 +62,7 @@ type rounds struct {
 	mu     sync.Mutex
 	count  int
 	done   int // messages, ticks or runs
+	twice  int // deliveries that succeeded again, as they may once for each claim that was lost
 	lines  []string
 	failed []error
 }
@@ -94,6 +95,9 @@ func (r *rounds) Run(ctx context.Context, _ workload.Target) {
 		op.Return = r.rec.Now()
 		r.mu.Lock()
 		r.done += done
+		if d, ok := out.(mail.Delivered); ok {
+			r.twice += d.Repeats
+		}
 		r.lines = append(r.lines, fmt.Sprintf("%s: %v", label, out))
 		if err != nil {
 			op.Error = err.Error()

@@ -84,7 +84,7 @@ func (r *run) play(ctx context.Context, s nemesis.Schedule) {
 	all.Go(func() { r.watch.run(ctx, r.cluster) })
 	r.events = nemesis.Run(ctx, r.cluster, s, r.began)
 	all.Wait()
-	r.took = time.Since(r.began)
+	r.took = min(r.Duration, time.Since(r.began)) // rounds under way are played to their end beyond it
 }
 
 // finish waits for the healed cluster and reads what the checkers need.
@@ -112,6 +112,7 @@ func (r *run) summarize() (*Summary, error) {
 		s.judge(w.Name(), report, time.Since(began))
 		if rounds, ok := w.(*rounds); ok {
 			s.Messages[w.Name()] = rounds.Done()
+			s.Duplicates += rounds.twice
 			s.Rounds = append(s.Rounds, rounds.lines...)
 		}
 		if len(report.Anomalies) > 0 || r.final != nil {

@@ -22,6 +22,7 @@ type Total struct {
 	FaultCount    int            `json:"faultCount"`
 	LeaderChanges int            `json:"leaderChanges"`
 	Messages      map[string]int `json:"messages"`
+	Duplicates    int            `json:"duplicates"`
 	LongestPause  float64        `json:"longestPauseMs"`
 	HealthyPause  float64        `json:"healthyPauseMs"`
 	StalledPause  float64        `json:"stalledPauseMs"`
@@ -66,7 +67,7 @@ func Soak(ctx context.Context, c Config, each time.Duration, tell func(*Summary)
 type stored struct {
 	Seconds                                        float64
 	Ops, OK, NotApplied, Unknown                   int
-	LeaderChanges                                  int
+	LeaderChanges, Duplicates                      int
 	LongestPauseMs, HealthyPauseMs, StalledPauseMs float64
 	Faults                                         map[string]struct{ Count int }
 	Messages                                       map[string]int
@@ -86,7 +87,7 @@ func (t *Total) add(dir, path string) error {
 	t.Runs++
 	t.Seconds += s.Seconds
 	t.Ops, t.OK, t.NotApplied, t.Unknown = t.Ops+s.Ops, t.OK+s.OK, t.NotApplied+s.NotApplied, t.Unknown+s.Unknown
-	t.LeaderChanges += s.LeaderChanges
+	t.LeaderChanges, t.Duplicates = t.LeaderChanges+s.LeaderChanges, t.Duplicates+s.Duplicates
 	t.LongestPause, t.HealthyPause, t.StalledPause = max(t.LongestPause, s.LongestPauseMs), max(t.HealthyPause, s.HealthyPauseMs), max(t.StalledPause, s.StalledPauseMs)
 	t.Anomalies, t.Crashes, t.Problems = t.Anomalies+len(s.Anomalies), t.Crashes+len(s.Crashes), t.Problems+len(s.Problems)
 	for kind, f := range s.Faults {

@@ -61,6 +61,7 @@ type Summary struct {
 	StalledPause  Millis          `json:"stalledPauseMs"`
 	Unavailable   Millis          `json:"unavailableMs"`      // all pauses of a second and more
 	Messages      map[string]int  `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
+	Duplicates    int             `json:"duplicates"`         // deliveries that succeeded again after a claim was lost
 	Network       string          `json:"network"`
 	Commit        string          `json:"commit"`
 	Timeline      []Second        `json:"timeline"`

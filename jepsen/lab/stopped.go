@@ -27,6 +27,7 @@ func awaitStopped(pid int) error {
 }
 
 // runningThread is the state of a thread that isn't stopped or ended, empty if there is none.
+// One that waits for a disk stops before it runs again.
 func runningThread(pid int) (state string, err error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
@@ -38,7 +39,7 @@ func runningThread(pid int) (state string, err error) {
 			continue // the thread has ended
 		}
 		end := bytes.LastIndexByte(text, ')') // of the name, which may hold anything
-		if f := bytes.Fields(text[end+1:]); len(f) > 0 && bytes.IndexAny(f[0], "TtZX") < 0 {
+		if f := bytes.Fields(text[end+1:]); len(f) > 0 && bytes.IndexAny(f[0], "TtZXD") < 0 {
 			return string(f[0]), nil
 		}
 	}

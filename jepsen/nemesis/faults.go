@@ -73,6 +73,10 @@ const (
 	// PowerCut loses what was not synced and fails everything afterwards; the node is
 	// killed and starts again on what is left.
 	PowerCut Fault = "power-cut"
+	// Damage flips a bit in a file of a node that was killed, or cuts the end of one off, as
+	// Amount chooses. The node, started again, refuses to run or goes on as if nothing had
+	// happened; at the end of the step another one, under a new id, takes its place.
+	Damage Fault = "damage"
 	// LostDisk loses the disk of a node for good; another one, under a new id, takes its
 	// place.
 	LostDisk Fault = "lost-disk"
@@ -131,7 +135,7 @@ var kinds = map[Fault]kind{
 	Duplicate: {class: mild, needs: []Need{Links, Frames}}, Corrupt: {class: mild, needs: []Need{Links, Frames}},
 	Freeze: {needs: []Need{Disks}}, Full: {needs: []Need{Disks}}, PowerCut: {needs: []Need{Disks}},
 	KillAll: {class: alone, noMajority: true}, ColdStart: {class: alone, noMajority: true},
-	LostDisk:    {class: alone},
+	LostDisk: {class: alone}, Damage: {class: alone},
 	SplitAll:    {class: alone, needs: []Need{Links}, noMajority: true},
 	PowerCutAll: {class: alone, needs: []Need{Disks}, noMajority: true},
 }
@@ -140,7 +144,7 @@ var kinds = map[Fault]kind{
 var order = []Fault{
 	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock,
 	Isolate, OneWay, Bridge, CutClients, SplitAll, Delay, Loss, Duplicate, Corrupt, Rate,
-	Freeze, SlowDisk, Full, PowerCut, PowerCutAll, LostDisk,
+	Freeze, SlowDisk, Full, PowerCut, PowerCutAll, LostDisk, Damage,
 }
 
 // Faults lists every fault that needs no more than is there.

@@ -31,11 +31,13 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 	case Slow:
 		return slow(hold, n, step.Amount)
 	case Transfer:
-		return r.cluster.TransferLeadership(ctx)
+		return unlessLeaderless(r.cluster.TransferLeadership(ctx))
 	case Storm:
 		return r.storm(ctx, hold)
 	case LostDisk:
 		return r.cluster.LoseDisk(n)
+	case Damage:
+		return r.damage(step, n)
 	case Freeze, Full, PowerCut:
 		n.Excuse(true)
 		return hurtDisk(step, n)
@@ -75,6 +77,11 @@ func (r *runner) undo(step Step, node int) error {
 		return each(r.cluster.Nodes, start)
 	case ColdStart:
 		return r.coldStart(node)
+	case Damage:
+		if err := r.cluster.LoseDisk(n); err != nil {
+			return err
+		}
+		fallthrough
 	case LostDisk:
 		ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
 		defer cancel()
@@ -105,6 +112,25 @@ func mendDisk(step Step, n *lab.Node) error {
 	}
 	err = errors.Join(err, start(n))
 	n.Excuse(false)
+	return err
+}
+
+// damage damages a file of a node and starts it. The others choose a leader before: what
+// only that disk and a dead leader had would be lost otherwise, which is two disks.
+func (r *runner) damage(step Step, n *lab.Node) error {
+	if err := unlessDown(n.Kill()); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
+	defer cancel()
+	if err := r.cluster.Without(ctx, n); err != nil {
+		return err
+	}
+	if _, err := n.Damage(uint64(step.Amount)); err != nil {
+		return err
+	}
+	err := n.Start()
+	n.Excuse(true)
 	return err
 }
 
@@ -177,6 +203,14 @@ func start(n *lab.Node) error {
 		return err
 	}
 	return nil
+}
+
+// unlessLeaderless takes it that another fault of the episode took the leader away.
+func unlessLeaderless(err error) error {
+	if errors.Is(err, lab.ErrNoLeader) {
+		return nil
+	}
+	return err
 }
 
 // unlessDown takes it that a node is down for another fault of the episode.

@@ -147,6 +147,8 @@ func draw(rng *rand.Rand, f Fault, node int, at time.Duration) Step {
 		s.Amount = []int{5, 20, 100}[rng.IntN(3)]
 	case Full:
 		s.Amount = rng.IntN(2) * 1024
+	case Damage:
+		s.Amount = rng.IntN(1 << 30)
 	}
 	return s
 }
@@ -158,6 +160,8 @@ func hold(rng *rand.Rand, f Fault) time.Duration {
 		return between(rng, 200*time.Millisecond, 2*time.Second)
 	case Restart, Transfer:
 		return 0
+	case Damage:
+		return between(rng, 2*time.Second, 6*time.Second)
 	case Freeze:
 		return between(rng, 500*time.Millisecond, 6*time.Second)
 	default:
