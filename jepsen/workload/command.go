@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"trireme/jepsen/history"
@@ -94,11 +95,15 @@ func clusterTime(result json.RawMessage) (int64, error) {
 	return seconds*1000 + micros/1000, err
 }
 
-// balances reads the reply of MGET of numbers.
-func balances(result json.RawMessage) (list []string, err error) {
+// balances reads the reply of MGET of numbers. A read from the past may come before the
+// accounts were opened, all at once.
+func balances(result json.RawMessage, stale bool) (list []string, err error) {
 	var words []*string
 	if err := json.Unmarshal(result, &words); err != nil {
 		return nil, err
+	}
+	if stale && !slices.ContainsFunc(words, func(w *string) bool { return w != nil }) {
+		return nil, nil
 	}
 	for _, w := range words {
 		if w == nil {
@@ -125,7 +130,7 @@ func interpret(op *history.Op, result json.RawMessage) {
 	case history.Members:
 		err = json.Unmarshal(result, &op.List)
 	case history.Balances:
-		op.List, err = balances(result)
+		op.List, err = balances(result, op.Stale)
 	default:
 		op.Found, err = stored(result)
 	}

@@ -15,6 +15,7 @@ import (
 const (
 	opsPerKey     = 200
 	clientsPerKey = 10
+	opensPerKey   = 4 // writes of unknown outcome, each of which may take effect at any later time
 )
 
 // Register reads, sets, creates and compares-and-sets registers, every written
@@ -30,6 +31,8 @@ type group struct {
 	id   int
 	mu   sync.Mutex
 	used int      // operations handed out
+	left int      // of them for the current key
+	open int      // writes of unknown outcome to the current key
 	seen string   // a value some client saw lately, for compare-and-set
 	keys []string // all keys ever used
 }
@@ -66,11 +69,12 @@ func (r *Register) Run(ctx context.Context, t Target) {
 func (g *group) next(c *client) history.Op {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.used%opsPerKey == 0 {
+	if g.left == 0 || g.open >= opensPerKey {
 		g.keys = append(g.keys, fmt.Sprintf("register:%d:%d", g.id, len(g.keys)))
-		g.seen = ""
+		g.seen, g.left, g.open = "", opsPerKey, 0
 	}
 	g.used++
+	g.left--
 	op := history.Op{Key: g.keys[len(g.keys)-1], Kind: history.Read}
 	switch draw := c.rng.IntN(100); {
 	case draw < 45:
@@ -91,6 +95,9 @@ func (g *group) next(c *client) history.Op {
 func (g *group) learn(op history.Op) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if op.Outcome == history.Unknown && op.Writes() && op.Key == g.keys[len(g.keys)-1] {
+		g.open++
+	}
 	if !op.Known() || !op.Found && op.Kind != history.Write || op.Key != g.keys[len(g.keys)-1] {
 		return
 	}
