@@ -45,6 +45,10 @@ var plays = map[string]round{
 		out, err := mail.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
 		return out, out.Ticks, err
 	},
+	"waiters": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := runs.Race{Cluster: c, Label: label, Runs: 12, Group: 4, Timeout: 6 * time.Second, Patience: settleTime, Faults: true}.Run(ctx)
+		return out, out.Notified + out.Late + out.Canceled, err
+	},
 	"workflow": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
 		out, err := runs.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
 		return out, out.Runs, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,6 +47,7 @@ type Node struct {
 	mu      sync.Mutex
 	name    string // its id now
 	lives   int    // how often it was replaced
+	tight   string // a further variable of its environment, or empty
 	proc    *Process
 	paused  bool
 	ordered map[*Process]bool // processes whose end the harness ordered
@@ -78,7 +80,7 @@ func (n *Node) Start() error {
 		return fmt.Errorf("start %s: %w", n.ID, err)
 	}
 	defer log.Close() // the child holds its own copy
-	proc, err := StartProcess(log, n.env, n.argv...)
+	proc, err := StartProcess(log, append(slices.Clone(n.env), n.tight), n.argv...)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,11 @@ const (
 	Failpoint Fault = "failpoint"
 	// Slow stops a node's process for Amount percent of the time, in short turns.
 	Slow Fault = "slow"
+	// LowMemory starts a node anew with Amount MiB for its heap.
+	LowMemory Fault = "low-memory"
+	// FewFiles lets a node's process open nothing more while it has Amount files and
+	// connections.
+	FewFiles Fault = "few-files"
 	// Clock has a node believe in a wall clock that is wrong by Amount seconds. It takes a
 	// binary with failpoints.
 	Clock Fault = "clock"
@@ -128,6 +133,7 @@ const (
 
 var kinds = map[Fault]kind{
 	Kill: {}, Restart: {}, Pause: {}, Stop: {}, Failpoint: {},
+	LowMemory: {}, FewFiles: {class: mild},
 	Slow: {class: mild}, Clock: {class: mild}, Transfer: {class: mild}, SlowDisk: {class: mild}, Storm: {class: alone},
 	Isolate: {needs: []Need{Links}}, OneWay: {needs: []Need{Links}},
 	CutClients: {needs: []Need{Links}}, Bridge: {class: alone, needs: []Need{Links}},
@@ -142,7 +148,7 @@ var kinds = map[Fault]kind{
 
 // order is that in which faults are listed.
 var order = []Fault{
-	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock,
+	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock, LowMemory, FewFiles,
 	Isolate, OneWay, Bridge, CutClients, SplitAll, Delay, Loss, Duplicate, Corrupt, Rate,
 	Freeze, SlowDisk, Full, PowerCut, PowerCutAll, LostDisk, Damage,
 }

@@ -30,6 +30,11 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 		return n.Arm(fmt.Sprintf("%s=sleep(%dms)", failpoint.AfterFsync, step.Amount))
 	case Slow:
 		return slow(hold, n, step.Amount)
+	case LowMemory:
+		n.Tighten(step.Amount)
+		return errors.Join(unlessDown(n.Kill()), start(n))
+	case FewFiles:
+		return unlessDown(n.FewFiles(uint64(step.Amount)))
 	case Transfer:
 		return unlessLeaderless(r.cluster.TransferLeadership(ctx))
 	case Storm:
@@ -71,6 +76,11 @@ func (r *runner) undo(step Step, node int) error {
 		return nil
 	case Pause, Slow:
 		return unlessDown(n.Resume())
+	case LowMemory:
+		n.Tighten(0)
+		return errors.Join(unlessDown(n.Kill()), start(n))
+	case FewFiles:
+		return unlessDown(n.FewFiles(0))
 	case Failpoint, Clock, SlowDisk:
 		return errors.Join(n.Arm(""), start(n))
 	case KillAll:

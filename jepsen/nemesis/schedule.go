@@ -131,6 +131,10 @@ func draw(rng *rand.Rand, f Fault, node int, at time.Duration) Step {
 		s.Point = crashPoints[rng.IntN(len(crashPoints))]
 	case Slow:
 		s.Amount = 20 + rng.IntN(60)
+	case LowMemory:
+		s.Amount = []int{16, 32, 64}[rng.IntN(3)]
+	case FewFiles:
+		s.Amount = 16 + rng.IntN(32)
 	case Clock:
 		s.Amount = []int{-3600, -60, -1, 1, 60, 3600}[rng.IntN(6)]
 	case OneWay:

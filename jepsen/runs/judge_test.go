@@ -96,6 +96,10 @@ func TestJudgeRace(t *testing.T) {
 		"no outcome":            {false, log("RUN_SUCCESS", nil, text("false")), 0, false},
 	} {
 		var r RaceResult
+		if err := r.judge(&racer{id: "r", unsure: true, unheard: true}, c.l, 0); (err == nil) != (name != "told otherwise" && name != "no outcome") {
+			t.Errorf("%s, without answers: %v", name, err)
+		}
+		r = RaceResult{}
 		err := r.judge(&racer{id: "r", canceled: c.canceled}, c.l, c.woken)
 		if (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
