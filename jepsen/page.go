@@ -129,7 +129,7 @@ pre { white-space: pre-wrap; background: #fee; padding: 8px } .good { color: #28
 <p class="{{if .Failed}}bad{{else}}good{{end}}">{{len .Anomalies}} anomalies, {{len .Crashes}} crashes, {{len .Problems}} problems</p>
 <p>Commit {{.Commit}}, {{printf "%.0f" .Seconds}} s of load, nodes on a {{.Network}}. {{.Ops}} operations: {{.OK}} answered, {{.NotApplied}} not applied, {{.Unknown}} of unknown outcome.
 {{len .Events}} faults of {{len .Faults}} kinds, {{.LeaderChanges}} leader changes, {{.Terms}} terms.
-Longest time without an acknowledged write: {{ms .LongestPause}}; with a healthy majority {{ms .HealthyPause}}, around stalled disks {{ms .StalledPause}}. Pauses of a second and more: {{ms .Unavailable}} in all.</p>
+Longest time without an acknowledged write: {{ms .LongestPause}}; with a healthy majority {{ms .HealthyPause}}, around stalled disks {{ms .StalledPause}}. Pauses of a second and more: {{ms .Unavailable}} in all.{{if .Standstill}} The machine stood still for {{ms .Standstill}}.{{end}}</p>
 <h2>Operations</h2>{{throughput .}}
 <h2>Latency (50th and 99th percentile of each second)</h2>{{latency .}}
 <h2>Faults</h2>{{faults .}}

@@ -82,6 +82,7 @@ func (r *run) play(ctx context.Context, s nemesis.Schedule) {
 		all.Go(func() { w.Run(ctx, r.cluster) })
 	}
 	all.Go(func() { r.watch.run(ctx, r.cluster) })
+	all.Go(func() { r.watch.stalls = stalls(ctx, r.began) })
 	r.events = nemesis.Run(ctx, r.cluster, s, r.began)
 	all.Wait()
 	r.took = min(r.Duration, time.Since(r.began)) // rounds under way are played to their end beyond it

@@ -61,6 +61,7 @@ type Summary struct {
 	StalledPause  Millis          `json:"stalledPauseMs"`
 	Unavailable   Millis          `json:"unavailableMs"`      // all pauses of a second and more
 	Messages      map[string]int  `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
+	Standstill    Millis          `json:"standstillMs"`       // in which the harness did not run either
 	Duplicates    int             `json:"duplicates"`         // deliveries that succeeded again after a claim was lost
 	Network       string          `json:"network"`
 	Commit        string          `json:"commit"`
@@ -73,6 +74,7 @@ type Summary struct {
 	Anomalies     []check.Anomaly `json:"anomalies"`
 	Events        []nemesis.Event `json:"events"`
 
+	stalls       []stall
 	acknowledged []span // of writes
 	answered     []span // operations of all kinds
 	failed       []int64
@@ -86,7 +88,7 @@ func newSummary(r *run) *Summary {
 		Seed: r.Seed, Seconds: r.took.Seconds(),
 		Workloads: map[string]Counts{}, Faults: map[string]*FaultFigures{},
 		Messages: map[string]int{}, Network: networks[r.Network], Commit: commit(),
-		LeaderChanges: r.watch.changes, Terms: r.watch.lastTerm - r.watch.firstTerm,
+		stalls: r.watch.stalls, LeaderChanges: r.watch.changes, Terms: r.watch.lastTerm - r.watch.firstTerm,
 		Crashes: r.cluster.Crashes(), Events: r.events,
 		Problems: []string{}, Anomalies: []check.Anomaly{},
 	}
@@ -180,6 +182,9 @@ func (s *Summary) measure() {
 
 // pauses finds the times without an acknowledged write.
 func (s *Summary) pauses() {
+	for _, stall := range s.stalls {
+		s.Standstill += Millis(stall.Until - stall.From)
+	}
 	last := int64(0)
 	for _, w := range append(s.acknowledged, span{end: int64(s.Seconds * 1e9)}) {
 		pause := Millis(w.end - last)
@@ -198,8 +203,12 @@ func (s *Summary) pauses() {
 	}
 }
 
-// around says whether a time touches a fault that left no majority, or a stalled disk.
+// around says whether a time touches a fault that left no majority, or a standstill of the
+// machine, or a stalled disk.
 func (s *Summary) around(from, to int64) (lost, stalled bool) {
+	for _, stall := range s.stalls {
+		lost = lost || int64(stall.From) < to && int64(stall.Until) > from
+	}
 	for _, e := range s.Events {
 		if int64(e.From) < to && int64(e.Ready) > from {
 			lost = lost || e.Fault.NoMajority()

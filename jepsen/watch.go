@@ -10,8 +10,30 @@ import (
 // watchEvery is how often the watch looks who leads.
 const watchEvery = 100 * time.Millisecond
 
+// standstill is a time in which even the watch itself did not run: the machine was busy
+// with something else, or stopped. What happens then is nobody's fault.
+const standstill = time.Second
+
+// stall is a standstill, in time since the run began.
+type stall struct{ From, Until time.Duration }
+
+// stalls notes standstills until the context ends.
+func stalls(ctx context.Context, began time.Time) (all []stall) {
+	last := time.Now()
+	for ctx.Err() == nil {
+		time.Sleep(watchEvery)
+		now := time.Now()
+		if now.Sub(last) > standstill {
+			all = append(all, stall{last.Sub(began), now.Sub(began)})
+		}
+		last = now
+	}
+	return all
+}
+
 // watch counts leader changes from outside, as an operator would.
 type watch struct {
+	stalls    []stall
 	changes   int
 	firstTerm uint64
 	lastTerm  uint64
