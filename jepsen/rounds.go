@@ -23,6 +23,12 @@ const settleTime = 3 * time.Minute
 // how many messages, ticks or runs came to their end.
 type round func(ctx context.Context, c *lab.Cluster, label string) (out fmt.Stringer, done int, err error)
 
+// The kinds of anomalies that rounds find.
+const (
+	brokenPromise = "broken promise"
+	notDone       = "not done in time"
+)
+
 // plays are the workloads that come in rounds. The faults are those of the run.
 var plays = map[string]round{
 	"delivery": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
@@ -121,9 +127,9 @@ func (r *rounds) Check() check.Report {
 	defer r.mu.Unlock()
 	report := check.Report{Ops: r.done, Keys: r.count}
 	for _, err := range r.failed {
-		kind := "broken promise"
+		kind := brokenPromise
 		if errors.Is(err, mail.ErrUnsettled) {
-			kind = "not done in time"
+			kind = notDone
 		}
 		report.Anomalies = append(report.Anomalies, check.Anomaly{Kind: kind, Key: r.name, Detail: err.Error()})
 	}

@@ -3,10 +3,12 @@ package jepsen
 import (
 	"context"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"trireme/jepsen/check"
 	"trireme/jepsen/lab"
 	"trireme/jepsen/nemesis"
 )
@@ -65,7 +67,8 @@ func play(t *testing.T, c Config) *Summary {
 	}
 	t.Logf("seed %d (repeat with %s) on a %s: %d operations, %d ok, %d unknown, %d faults of %d kinds, %d leader changes, longest pause %v, with a healthy majority %v, done %v",
 		s.Seed, seedVariable, s.Network, s.Ops, s.OK, s.Unknown, len(s.Events), len(s.Faults), s.LeaderChanges, time.Duration(s.LongestPause), time.Duration(s.HealthyPause), s.Messages)
-	if still := time.Duration(s.Standstill); still > mostStill {
+	timely := func(a check.Anomaly) bool { return a.Kind == brokenPromise || a.Kind == notDone }
+	if still := time.Duration(s.Standstill); still > mostStill && !slices.ContainsFunc(s.Anomalies, func(a check.Anomaly) bool { return !timely(a) }) {
 		t.Skipf("the machine stood still for %v: times say nothing", still)
 	}
 	if s.Failed() {
