@@ -1,6 +1,9 @@
 package queue
 
-import "trireme/fsm/env"
+import (
+	"trireme/fsm/env"
+	"trireme/mutant"
+)
 
 // Finish tells how attempts went. A result is judged by the number of its attempt alone, whoever sends it: one that is
 // not the current attempt changes nothing.
@@ -20,9 +23,11 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 		return Fate{Stale: true}
 	}
 	if n.Lost {
-		s.lose(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
-		now := s.find(n.ID)
-		return Fate{State: now.state, Next: now.at}
+		f := s.lose(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
+		if mutant.Is(mutant.LostOfOver) {
+			f.State = s.find(n.ID).state
+		}
+		return f
 	}
 	m := edit(old)
 	s.release(m, e.Now)
@@ -75,6 +80,10 @@ func (s *Store) fail(e *env.Env, m *Message, n *Result, last *Event) {
 	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.Response, Error: last.Error}
 	if m.hasFailure {
 		d.Callback = CallbackInfo{State: CallbackInProgress, Message: s.call(e, m, n, d)}
+	}
+	if mutant.Is(mutant.FailedVanishes) {
+		s.finish(e, m, Failed, nil)
+		return
 	}
 	s.dead.Set(d.Stamp, d)
 	s.buried += d.size()

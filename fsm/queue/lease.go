@@ -1,6 +1,9 @@
 package queue
 
-import "trireme/fsm/env"
+import (
+	"trireme/fsm/env"
+	"trireme/mutant"
+)
 
 // takeOver gives up the claims of other terms, at the first Advance of a new one. Those of what is delivered one at a
 // time stay until their leases' end and margin, because their sender may still be running them (decisions 20), or until
@@ -11,7 +14,7 @@ func (s *Store) takeOver(e *env.Env, now Sender) {
 	}
 	s.sender = now
 	s.giveUp(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
-		return !c.exclusive && (c.Epoch != now.Epoch || c.Term != now.Term)
+		return (!c.exclusive || mutant.Is(mutant.ClaimsOfOthers)) && (c.Epoch != now.Epoch || c.Term != now.Term)
 	})
 }
 
@@ -49,21 +52,27 @@ func (s *Store) expire(e *env.Env, limit int) (done int) {
 }
 
 // lose ends an attempt of which the outcome will not be known. It counts as a retry, except for the last one that is
-// allowed, which is run again: a message is never given up without an answer or a timeout.
-func (s *Store) lose(e *env.Env, seq uint64, why string) {
+// allowed, which is run again: a message is never given up without an answer or a timeout. A message that was asked to
+// stop is over then, and that of a run is forgotten.
+func (s *Store) lose(e *env.Env, seq uint64, why string) Fate {
 	old, _ := s.messages.Get(seq)
 	m := edit(old)
 	s.release(m, e.Now)
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, Error: why})
 	if m.stopping {
 		s.finish(e, m, Canceled, nil)
-		return
+		return Fate{State: Canceled}
+	}
+	if m.retried >= m.retries && mutant.Is(mutant.LostIsLast) {
+		s.fail(e, m, &Result{}, &Event{Response: &Response{}})
+		return Fate{State: Failed}
 	}
 	if m.retried < m.retries {
 		m.retried++
 	}
 	s.retry(m, e.Now, e.Now)
 	s.tellRun(m, Retry, nil, why)
+	return Fate{State: m.state, Next: m.at}
 }
 
 // release ends the claim of m, which afterwards stands in no place.
@@ -100,7 +109,7 @@ func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
 // current is the message of an attempt that is under way, nil if that attempt is over.
 func (s *Store) current(ref AttemptRef) *Message {
 	m := s.find(ref.ID)
-	if m == nil || m.place != placeActive || m.attempts != ref.Number {
+	if m == nil || m.place != placeActive || m.attempts != ref.Number && !mutant.Is(mutant.AnyAttempt) {
 		return nil
 	}
 	return m
