@@ -33,17 +33,10 @@ func (n *Node) TransferLeadership(to string) error {
 // ends, and stops the node.
 func (n *Node) Close(ctx context.Context) error {
 	n.HandOver(ctx)
-	for n.proposer.busy() && pause(ctx, 5*time.Millisecond) {
+	for n.proposer.Pending() > 0 && pause(ctx, 5*time.Millisecond) {
 	}
 	n.release()
 	return nil
-}
-
-// busy tells whether requests wait for an outcome.
-func (p *proposer) busy() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.pending) > 0
 }
 
 // release stops whatever was started, last first.

@@ -153,7 +153,7 @@ func (m *committer) leave() {
 
 // entry is an entry of this leader, stamped now.
 func (n *Node) entry(term uint64) *fsm.Entry {
-	e := &fsm.Entry{Term: term, Stamp: n.clock.stamp()}
+	e := &fsm.Entry{Term: term, Stamp: n.clock.Stamp()}
 	rand.Read(e.Seed[:])
 	return e
 }
@@ -181,7 +181,7 @@ func (m *committer) commit(term uint64, packs []*pack) {
 	failpoint.Eval(failpoint.AfterPropose)
 	m.wg.Go(func() {
 		outcomes, err := wait(f)
-		m.n.clock.done(e.Stamp)
+		m.n.clock.Done(e.Stamp)
 		if err == nil && m.idle() { // otherwise the next entry carries it
 			m.n.tellCommitted(term)
 		}

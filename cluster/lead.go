@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"trireme/cluster/clock"
 	"trireme/failpoint"
 	"trireme/fsm"
 	"trireme/fsm/env"
@@ -75,7 +76,7 @@ func (n *Node) leaveFormerLeader() {
 func (n *Node) lead(ctx context.Context, term uint64) {
 	n.committer.lead(term)
 	wall, trusted := n.wallClock(ctx)
-	n.clock.open(n.machine.Clock(), wall, trusted)
+	n.clock.Open(n.machine.Clock(), wall, trusted)
 	for {
 		if _, err := n.command(term, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Term{Number: term, Leader: n.identity.NodeID})); err == nil {
 			break
@@ -132,7 +133,7 @@ func (n *Node) WhileLeading(fn func(ctx context.Context)) {
 func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 	e := n.entry(term)
 	e.Requests = []fsm.Request{{Code: code, Body: body}}
-	defer n.clock.done(e.Stamp)
+	defer n.clock.Done(e.Stamp)
 	outcomes, err := wait(n.raft.Apply(e.Encode(), 0))
 	if err != nil {
 		return nil, err
@@ -159,7 +160,7 @@ func (n *Node) wallClock(ctx context.Context) (unixms int64, trusted bool) {
 			begin := time.Now()
 			h, err := n.peers.hello(ctx, v.addr)
 			offset := h.Wall - wallTime(begin.Add(time.Since(begin)/2))
-			agreed <- err == nil && offset > -saneOffset && offset < saneOffset
+			agreed <- err == nil && offset > -clock.SaneOffset && offset < clock.SaneOffset
 		}()
 	}
 	near, quorum := 1, (len(voters)+1)/2+1
@@ -199,7 +200,7 @@ func (n *Node) keepTime(ctx context.Context, term uint64) {
 	for pause(ctx, tickEvery) {
 		for {
 			due, ok := n.machine.NextDue()
-			if !ok || due > n.clock.peek() || ctx.Err() != nil {
+			if !ok || due > n.clock.Peek() || ctx.Err() != nil {
 				break
 			}
 			v, err := n.command(term, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{Sweep: 200}))

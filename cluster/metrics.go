@@ -53,9 +53,7 @@ func newMetrics(n *Node) *metrics {
 		if !n.running.Load() {
 			return 0
 		}
-		n.proposer.mu.Lock()
-		defer n.proposer.mu.Unlock()
-		return float64(len(n.proposer.pending))
+		return float64(n.proposer.Pending())
 	})
 	m.gauge("trireme_keys", "Keys in the keyspace.", func() float64 { k, _ := m.usage(); return float64(k) })
 	m.gauge("trireme_logical_memory_bytes", "Logical memory of the keyspace, equal on every node.", func() float64 { _, b := m.usage(); return float64(b) })

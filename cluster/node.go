@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"trireme/cluster/clock"
 	"trireme/cluster/hint"
 	"trireme/cluster/logstore"
 	"trireme/fsm"
@@ -35,7 +36,7 @@ type Node struct {
 	watcher   *hint.Watcher
 	machine   *fsm.Machine
 	adapter   *adapter
-	clock     *clock
+	clock     *clock.Clock
 	proposer  *proposer
 	committer *committer
 	reader    *reader
@@ -69,7 +70,7 @@ type Node struct {
 // raft last. It returns when raft runs; see Ready for when the node can serve.
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
-	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: &clock{now: time.Now, wall: wallTime}}
+	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: clock.New(time.Now, wallTime)}
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit is looked up in the machine.
 	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Restored: n.opts.Restored, Random: random}
@@ -177,7 +178,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
-	n.adapter.outcomes, n.adapter.restored = n.proposer.resolve, n.proposer.afterRestore
+	n.adapter.outcomes, n.adapter.restored = n.proposer.Resolve, n.proposer.afterRestore
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}

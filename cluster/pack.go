@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"trireme/cluster/requests"
 	"trireme/fsm"
 	"trireme/fsm/wire"
 )
@@ -17,7 +18,7 @@ type pack struct {
 
 func (k *pack) size() (n int) {
 	for i := range k.requests {
-		n += len(k.requests[i].Body) + frameCost
+		n += len(k.requests[i].Body) + requests.FrameCost
 	}
 	return n
 }

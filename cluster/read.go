@@ -9,8 +9,10 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"trireme/cluster/requests"
 	"trireme/fsm"
 	"trireme/fsm/wire"
+	"trireme/mutant"
 )
 
 const (
@@ -122,6 +124,9 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	if err != nil {
 		return fsm.ReadAt{}, err
 	}
+	if mutant.Is(mutant.LocalRead) {
+		p.index = 0
+	}
 	if err := n.await(ctx, p.index); err != nil { // usually there is nothing to wait for
 		return fsm.ReadAt{}, err
 	}
@@ -195,7 +200,7 @@ func (n *Node) point(ctx context.Context) (readPoint, error) {
 // the request's time is over.
 func (n *Node) pointAgain(ctx context.Context) (readPoint, error) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
+	ctx, cancel := context.WithTimeout(ctx, requests.Deadline)
 	defer cancel()
 	for pause(ctx, retryPause) {
 		c := n.reader.join()
@@ -207,7 +212,7 @@ func (n *Node) pointAgain(ctx context.Context) (readPoint, error) {
 		if c.err == nil {
 			return c.point, nil
 		}
-		if _, known := n.leader(); !known && time.Since(began) > leaderless {
+		if _, known := n.leader(); !known && time.Since(began) > requests.Leaderless {
 			break
 		}
 	}
@@ -219,7 +224,7 @@ func (n *Node) await(ctx context.Context, index uint64) error {
 	if n.machine.Reached(index) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestDeadline)
+	ctx, cancel := context.WithTimeout(ctx, requests.Deadline)
 	defer cancel()
 	for {
 		applied, next := n.machine.Applied()

@@ -23,9 +23,7 @@ func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 		p.n.fatal("a later process of this disk has registered: two processes use one data directory's copy")
 		return false
 	}
-	p.mu.Lock()
-	p.session = s.ID
-	p.mu.Unlock()
+	p.Register(s.ID)
 	return true
 }
 
@@ -33,10 +31,7 @@ func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 // to know all RESP ports, and claims of the process that had this disk before wait for the
 // word that it has ended.
 func (p *proposer) announce(ctx context.Context) {
-	p.mu.Lock()
-	known := p.session != 0
-	p.mu.Unlock()
-	if known {
+	if p.Session() != 0 {
 		return
 	}
 	if leader, ok := p.n.leader(); ok {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"trireme/cluster/requests"
 	"trireme/fsm"
 )
 
@@ -44,7 +45,7 @@ func (n *Node) changeServers(ctx context.Context, kind callKind, q changeRequest
 	ctx, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
 	err := n.askLeader(ctx, kind, q)
-	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < leaderless && pause(ctx, retryPause); {
+	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < requests.Leaderless && pause(ctx, retryPause); {
 		err = n.askLeader(ctx, kind, q) // it had not begun to lead, or did not any more
 	}
 	if err != nil || q.Node == n.opts.NodeID {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"trireme/cluster/requests"
 	"trireme/fsm"
 )
 
@@ -20,7 +21,7 @@ type Ride struct {
 	// boarded is closed when it is part of an entry; at and call are set by then.
 	boarded chan struct{}
 	at      time.Time
-	call    *call
+	call    *requests.Call
 }
 
 // Ride has a request wait for the next entry that this node makes as the leader and that
@@ -60,11 +61,12 @@ func (r *Ride) Cancel() bool {
 // Wait gives the outcome of a request that has boarded, as Propose does.
 func (r *Ride) Wait(ctx context.Context) (any, error) {
 	select {
-	case out := <-r.call.done:
-		return out.value, out.err
+	case out := <-r.call.Done():
+		return out.Value, out.Err
 	case <-ctx.Done():
 	}
-	return r.n.proposer.abandon(r.call)
+	out := r.n.proposer.Abandon(r.call)
+	return out.Value, out.Err
 }
 
 // board is the pack of the request that rides along with packs, nil if none does.
@@ -90,40 +92,10 @@ func (r *Ride) waitsFor(k *pack) bool {
 
 // board gives a ride an identity of this node's session, nil while there is none.
 func (p *proposer) board(r *Ride) *pack {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.session == 0 || p.stopping {
+	c, k := p.Board(r.code, r.body)
+	if k == nil {
 		return nil
 	}
-	r.call = p.enter(r.code, r.body)
-	r.call.flights = 1
-	k := &pack{requests: []fsm.Request{{Session: p.session, Seq: r.call.seq, Code: r.code, Body: r.body}}}
-	k.answer = func(outcomes []fsm.Outcome, err error, sure bool) { p.arrive(k, outcomes, err, sure) }
-	return k
-}
-
-// arrive takes in the answer to a ride. Without an outcome it is proposed like any other
-// request.
-func (p *proposer) arrive(k *pack, outcomes []fsm.Outcome, err error, sure bool) {
-	p.resolve(outcomes)
-	q := &k.requests[0]
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	c := p.pending[q.Seq]
-	if c == nil || q.Session != p.session {
-		return
-	}
-	status := fsm.Refused
-	if err == nil {
-		status = outcomes[0].Status
-	}
-	if status == fsm.Refused && (err == nil || sure) {
-		c.flights--
-	}
-	if status == fsm.Gone {
-		p.drop()
-	} else {
-		p.resend()
-	}
-	p.nudge()
+	r.call = c
+	return &pack{requests: k.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) { p.Arrive(k, outcomes, err, sure) }}
 }

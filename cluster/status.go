@@ -77,7 +77,7 @@ func (n *Node) Now() int64 {
 	if n.openTerm.Load() == 0 {
 		return n.machine.Clock()
 	}
-	return n.clock.peek()
+	return n.clock.Peek()
 }
 
 // LeaderHTTP is the HTTP address of the leader, empty if it isn't known.

@@ -83,7 +83,7 @@ func (n *Node) serverAddr(id string) (string, bool) {
 // registration does that, but comes with the first request, which may take its time.
 func (n *Node) leaveFormerSubscribers(ctx context.Context) {
 	for pause(ctx, reachEvery) {
-		if n.proposer.registered() {
+		if n.proposer.Session() != 0 {
 			return
 		}
 		var nodes []fsm.SubscribedNode
@@ -95,11 +95,4 @@ func (n *Node) leaveFormerSubscribers(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// registered tells whether this process has a session.
-func (p *proposer) registered() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.session != 0
 }

@@ -32,6 +32,8 @@ const (
 	MidRestore = "mid-restore"
 	// AfterClaim stands after a delivery was claimed, before it is attempted.
 	AfterClaim = "after-claim"
+	// AfterAnswer stands after a destination answered, before the result is put into the log.
+	AfterAnswer = "after-answer-before-result"
 )
 
 // WallClock is the name under which a specification sets WallOffset. It is no point.
@@ -39,7 +41,7 @@ const WallClock = "wall-clock"
 
 // Names lists every point, for harnesses that draw one at random.
 func Names() []string {
-	return []string{BeforePropose, AfterPropose, AfterFsync, ApplyBeforeReply, MidSnapshot, MidRestore, AfterClaim}
+	return []string{BeforePropose, AfterPropose, AfterFsync, ApplyBeforeReply, MidSnapshot, MidRestore, AfterClaim, AfterAnswer}
 }
 
 // Environment variables that arm points; read only under the build tag.

@@ -56,6 +56,15 @@ func (o *Operation[A, R]) Body(arg A) []byte {
 	return w.B
 }
 
+// Argument reads what Body wrote, ErrMalformed if it can't be read.
+func (o *Operation[A, R]) Argument(body []byte) (A, error) {
+	arg, err := o.decode(wire.NewReader(body))
+	if err != nil {
+		return arg, ErrMalformed
+	}
+	return arg, nil
+}
+
 // operation is an Operation without its types.
 type operation interface {
 	code() uint16
@@ -71,9 +80,9 @@ func (o *Operation[A, R]) name() string     { return o.Name }
 func (o *Operation[A, R]) since() env.Level { return o.Since }
 
 func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
-	arg, err := o.decode(wire.NewReader(body))
+	arg, err := o.Argument(body)
 	if err != nil {
-		return nil, ErrMalformed
+		return nil, err
 	}
 	return o.apply(s, e, arg)
 }

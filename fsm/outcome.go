@@ -7,6 +7,7 @@ import (
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
 	"trireme/fsm/wire"
+	"trireme/mutant"
 )
 
 // Status says what became of a request in an entry.
@@ -100,7 +101,7 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 		case owner == nil || q.Seq < owner.mark || q.Seq-owner.base > maxWindow:
 			o.Status = Gone
 			return o, nil
-		case owner.has(q.Seq):
+		case owner.has(q.Seq) && !mutant.Is(mutant.AppliedTwice):
 			o.Status = Repeated
 			return o, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"trireme/fsm/wire"
+	"trireme/mutant"
 )
 
 // session remembers which requests of one node process were applied: all below the
@@ -91,7 +92,9 @@ func (s sessions) fork() sessions {
 	f := make(sessions, len(s))
 	for i, c := range s {
 		d := *c
-		d.bits = slices.Clone(c.bits)
+		if !mutant.Is(mutant.TornFork) {
+			d.bits = slices.Clone(c.bits)
+		}
 		f[i] = &d
 	}
 	return f
@@ -106,6 +109,9 @@ func (s *session) encode(w *wire.Writer) {
 	bits := s.bits
 	for len(bits) > 0 && bits[len(bits)-1] == 0 {
 		bits = bits[:len(bits)-1]
+	}
+	if mutant.Is(mutant.SessionsForgotten) {
+		bits = nil
 	}
 	w.Uvarint(uint64(len(bits)))
 	for _, b := range bits {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"trireme/failpoint"
 	"trireme/fsm/queue"
 )
 
@@ -113,7 +114,7 @@ func (t *term) keepLeases(ctx context.Context) {
 			return
 		case <-watch.C:
 		}
-		t.claims.endOverdue(time.Now())
+		t.EndOverdue(time.Now())
 		if time.Since(last) < renewEvery {
 			continue
 		}
@@ -127,7 +128,7 @@ func (t *term) keepLeases(ctx context.Context) {
 }
 
 func (t *term) renew(ctx context.Context) {
-	refs := t.claims.refs()
+	refs := t.Running()
 	if len(refs) == 0 {
 		return
 	}
@@ -137,25 +138,27 @@ func (t *term) renew(ctx context.Context) {
 		t.s.Log.Debug("leases were not renewed", "error", err)
 		return
 	}
-	t.claims.renewed(refs, n.Lost, asked)
+	t.Renewed(refs, n.Lost, asked)
 }
 
 // start runs an attempt in the background. asked is when its claim was asked for.
 func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
-	t.claims.add(a.Ref(), cancel, asked)
+	t.Claimed(a.Ref(), cancel, asked)
 	t.attempts.Add(1)
 	t.s.running.Go(func() {
 		defer t.attempts.Done()
 		defer cancel()
+		failpoint.Eval(failpoint.AfterClaim)
 		n, ok := t.send(ctx, a)
+		failpoint.Eval(failpoint.AfterAnswer)
 		if !ok {
 			// It has ended, so that nobody needs to wait for its lease's end.
 			n = queue.Result{AttemptRef: a.Ref(), Lost: true}
 			t.s.sent.lost.Inc()
 		} else {
 			t.s.count(&n)
-			t.s.paces.outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
+			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
 		t.s.results <- finished{n, t.claims, time.Now()}
 	})

@@ -39,7 +39,8 @@ func (t *term) board(free int) {
 	if !can || free <= 0 {
 		return
 	}
-	d := queue.Demand{Claims: free, HostShare: t.s.HostShare, Hosts: t.s.paces.limits(time.Now()), Spare: t.s.HostShare < t.s.Senders}
+	d := t.Demand(time.Now(), 0, nil)
+	d.Claims = free
 	p := &t.passage
 	if p.ride != nil && p.demand.Claims == d.Claims && slices.Equal(p.demand.Hosts, d.Hosts) {
 		return
@@ -71,7 +72,7 @@ func (t *term) alight(ctx context.Context) bool {
 		t.s.Log.Debug("no attempts were claimed", "error", err)
 		return true
 	}
-	t.s.paces.told(p.demand.Hosts)
+	t.Told(p.demand)
 	for i := range attempts {
 		t.start(ctx, &attempts[i], asked)
 	}

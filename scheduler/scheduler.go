@@ -119,7 +119,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)()
-	t := &term{s: s, claims: newClaims(s.Senders), began: time.Now()}
+	t := &term{s: s, Policy: newPolicy(s.Senders, s.HostShare, s.paces, time.Now())}
 	s.running.Go(func() { t.keepLeases(ctx) })
 	t.claimAttempts(ctx)
 	t.drain(ctx)
@@ -127,11 +127,9 @@ func (s *Scheduler) Run(ctx context.Context) {
 
 // term is one leadership of this node.
 type term struct {
+	*Policy
 	s        *Scheduler
-	claims   *claims
 	passage  passage
-	ticker   ticker
-	began    time.Time
 	attempts sync.WaitGroup
 }
 
@@ -143,18 +141,6 @@ func (t *term) drain(ctx context.Context) {
 	case <-over:
 	case <-ctx.Done():
 	}
-}
-
-// free is how many more attempts may be claimed now.
-func (t *term) free() int {
-	return min(t.allowed(time.Since(t.began))-t.claims.count(), queue.MaxClaims)
-}
-
-// allowed grows from a fifth of the senders to all of them.
-func (t *term) allowed(since time.Duration) int {
-	all := t.s.Senders
-	part := all/5 + int(float64(all)*float64(since)/float64(rampTime))
-	return min(all, max(part, rampFloor))
 }
 
 // The paces of the loop.
@@ -177,7 +163,7 @@ func (t *term) claimAttempts(ctx context.Context) {
 		changed := e.Changed() // before looking, or a change in between is missed
 		now := e.Now()
 		due, some := e.Due()
-		free := t.free()
+		free := t.Free(time.Now())
 		switch {
 		case opened && !some:
 			t.rest(ctx, changed, time.Hour, free)
@@ -189,7 +175,7 @@ func (t *term) claimAttempts(ctx context.Context) {
 			t.sleep(ctx, nil, fullPace)
 		default:
 			wait = 0
-			pace, ok := t.advance(ctx, queue.Demand{Claims: max(free, 0), HostShare: t.s.HostShare}, now)
+			pace, ok := t.advance(ctx, now)
 			opened = opened || ok
 			t.sleep(ctx, nil, pace)
 		}
@@ -198,16 +184,15 @@ func (t *term) claimAttempts(ctx context.Context) {
 
 // advance claims and starts attempts, and says how long to wait before the next time and
 // whether the log has taken it.
-func (t *term) advance(ctx context.Context, d queue.Demand, now int64) (pace time.Duration, ok bool) {
+func (t *term) advance(ctx context.Context, now int64) (pace time.Duration, ok bool) {
 	begin := time.Now()
-	d.Ticks = t.ticker.ticks(t.s.Engine.DueSchedules(now), now)
-	d.Hosts, d.Spare = t.s.paces.limits(begin), t.s.HostShare < t.s.Senders
+	d := t.Demand(begin, now, t.s.Engine.DueSchedules(now))
 	attempts, err := t.s.Engine.Advance(ctx, d)
 	if err != nil {
 		t.s.Log.Debug("no attempts were claimed", "error", err)
 		return retryPace, false
 	}
-	t.s.paces.told(d.Hosts)
+	t.Told(d)
 	if len(attempts) == 0 && len(d.Ticks) == 0 {
 		return idlePace, true
 	}

@@ -318,13 +318,13 @@ func TestIdleLoopLeavesTheLogAlone(t *testing.T) {
 
 func TestRampAfterAnElection(t *testing.T) {
 	s := scheduler(t, newEngine(), func(o *Options) { o.Senders = 1000 })
-	m := &term{s: s, claims: newClaims(1)}
+	m := newPolicy(s.Senders, s.HostShare, s.paces, time.Now())
 	for since, want := range map[time.Duration]int{0: 200, time.Second: 400, 3 * time.Second: 800, 4 * time.Second: 1000, time.Hour: 1000} {
 		if got := m.allowed(since); got != want {
 			t.Errorf("after %v: %d; want %d", since, got, want)
 		}
 	}
-	s.Senders = 50
+	m.senders = 50
 	if got := m.allowed(0); got != 50 {
 		t.Errorf("few senders: %d", got)
 	}

@@ -3,6 +3,7 @@ package flow
 import (
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
+	"trireme/mutant"
 )
 
 // Notify wakes the waiters of an event: all of them, or with a RunID those of that run, for which the notification is
@@ -12,6 +13,9 @@ func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, er
 		return Notified{}, invalid("an event id is needed")
 	}
 	if n.RunID == "" && !n.Hook {
+		if mutant.Is(mutant.NotifyRemembered) && len(s.Waiters(n.EventID)) == 0 {
+			return Notified{}, s.remember(e, q, &n)
+		}
 		return s.wakeAll(e, q, s.Waiters(n.EventID), n.Body), nil
 	}
 	r := s.Find(n.RunID, 0)
@@ -37,13 +41,28 @@ func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte)
 	for _, w := range list {
 		r, _ := s.runs.Get(w.Run)
 		k := s.on(e, q, r)
-		k.forgetWaiter(w)
+		if !mutant.Is(mutant.WaiterKept) {
+			k.forgetWaiter(w)
+		}
 		id := k.wake(w, body, false)
 		k.done()
 		out.Woken = append(out.Woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
 	}
 	s.trim(e.Now)
 	return out
+}
+
+// remember keeps a notification for every run: it is what the mutant of that name does.
+func (s *Store) remember(e *env.Env, q *queue.Store, n *Notification) error {
+	list, _, _ := s.Runs(&Filter{}, Page{Limit: 1000})
+	for _, r := range list {
+		if r.Active() {
+			if err := s.save(e, q, r, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // save keeps a notification for a run.

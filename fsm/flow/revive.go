@@ -6,6 +6,7 @@ import (
 
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
+	"trireme/mutant"
 )
 
 // choose gives the dead letters of a selection, oldest first.
@@ -66,7 +67,9 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	out := Revived{More: more}
 	for _, old := range list {
 		r := s.revive(e, q, old, &n)
-		s.bury(old)
+		if !mutant.Is(mutant.ReviveTwice) {
+			s.bury(old)
+		}
 		out.Runs = append(out.Runs, RunRef{ownedText(r.ID), r.Created, r.State})
 	}
 	if more {

@@ -5,6 +5,7 @@ import (
 
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
+	"trireme/mutant"
 )
 
 const runPrefix = "wfr"
@@ -53,6 +54,9 @@ func (s *Store) winner(r *Run, n *Submission) (won queue.ID, ok bool) {
 		classes = []class{markPlan}
 	}
 	for _, c := range classes {
+		if mutant.Is(mutant.StepTwice) && c == markResult {
+			continue
+		}
 		if pos, found := s.marks.Get(mark{r.No, c, n.Step.number()}); found {
 			e, _ := s.entries.Get(place{r.No, uint32(pos)})
 			return e.ID, true

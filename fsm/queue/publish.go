@@ -6,6 +6,7 @@ import (
 
 	"trireme/fsm/env"
 	"trireme/fsm/wire"
+	"trireme/mutant"
 )
 
 // Publish creates the messages that each publication asks for. A refused one changes nothing; the others are not
@@ -45,7 +46,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string) Receipt {
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t)
 		if once = once && schedule == ""; once {
-			if d, found := s.known(key, e.Now); found {
+			if d, found := s.known(key, e.Now); found && !mutant.Is(mutant.DedupApart) {
 				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
 				continue
 			}

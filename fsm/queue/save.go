@@ -5,6 +5,7 @@ import (
 
 	"trireme/fsm/saving"
 	"trireme/fsm/wire"
+	"trireme/mutant"
 )
 
 // errRecord says that a saved record is damaged, or out of order.
@@ -57,6 +58,9 @@ func (s *Store) Save(emit func(record []byte) error) error {
 	})
 	saving.Each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { v.encode(w) })
 	saving.Each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { d.Encode(w) })
+	if mutant.Is(mutant.DedupForgotten) {
+		return out.Err
+	}
 	saving.Each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
 		w.Fixed(k[:])
 		d.id.encode(w)

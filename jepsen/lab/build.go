@@ -28,12 +28,16 @@ func Root() (string, error) {
 type BuildOptions struct {
 	Race       bool // the race detector, which ends a node at the first race
 	Failpoints bool // the points at which Node.Arm can end a node
+	Mutants    bool // the seeded faults that the environment of a node can choose
 }
 
 func (o BuildOptions) flags() []string {
 	tags := Tags
 	if o.Failpoints {
 		tags += ",failpoints"
+	}
+	if o.Mutants {
+		tags += ",mutants"
 	}
 	flags := []string{"-tags", tags}
 	if o.Race {

@@ -73,7 +73,10 @@ var lines = map[string]line{
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
 	"operate.1":   {"nodes join, leave and are replaced, and certificates are renewed, under load", operate},
 
-	"families.8":  {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
+	"families.8":    {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
+	"reliability.3": {"every seeded fault of the product is found within 90 seconds", seededFaults},
+	"reliability.4": {"500,000 simulated histories of a cluster, none of which breaks a rule", simulation},
+
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
 	"messages.9":  {"how soon a message arrives, and what a million that wait cost", bench("messages")},
 	"messages.10": {"destinations that do the worst they can, and one that doesn't", hostile},

@@ -1,4 +1,4 @@
-package cluster
+package clock
 
 import (
 	"testing"
@@ -12,19 +12,19 @@ type wallAndMono struct {
 	set   time.Duration // by how much somebody has set the wall clock
 }
 
-func (m *wallAndMono) clock() *clock {
-	return &clock{
+func (m *wallAndMono) clock() *Clock {
+	return &Clock{
 		now:  func() time.Time { return m.start.Add(m.mono) },
 		wall: func(t time.Time) int64 { return t.Add(m.set).UnixMilli() },
 	}
 }
 
 // run lets cluster time be read every second for d.
-func (m *wallAndMono) run(c *clock, d time.Duration) int64 {
+func (m *wallAndMono) run(c *Clock, d time.Duration) int64 {
 	for end := m.mono + d; m.mono < end; m.mono += time.Second {
-		c.peek()
+		c.Peek()
 	}
-	return c.peek()
+	return c.Peek()
 }
 
 // TestClockSetWithinATerm: cluster time goes on by the monotonic clock when somebody sets
@@ -34,7 +34,7 @@ func TestClockSetWithinATerm(t *testing.T) {
 		m := &wallAndMono{start: time.UnixMilli(1_700_000_000_000)}
 		c := m.clock()
 		begin := m.start.UnixMilli()
-		c.open(begin-1000, begin, true)
+		c.Open(begin-1000, begin, true)
 		m.set = set
 		if got := m.run(c, time.Minute) - begin; got < 59_990 || got > 60_010 {
 			t.Errorf("set by %v: %d ms of cluster time in a minute", set, got)
@@ -53,7 +53,7 @@ func TestClockIsDrawnToTheWall(t *testing.T) {
 		m := &wallAndMono{start: time.UnixMilli(1_700_000_000_000)}
 		k := m.clock()
 		begin := m.start.UnixMilli()
-		k.open(begin+c.ahead-readAhead, begin, c.trusted)
+		k.Open(begin+c.ahead-ReadAhead, begin, c.trusted)
 		if got := m.run(k, time.Minute) - begin - 60_000; got < c.want-10 || got > c.want+10 {
 			t.Errorf("%+v: %d ms ahead after a minute", c, got)
 		}

@@ -1,26 +1,29 @@
-package cluster
+// Package clock is the time that a leader writes into the log.
+package clock
 
 import (
 	"sync"
 	"time"
+
+	"trireme/mutant"
 )
 
 const (
-	// readAhead is how far beyond the stamp of the last applied entry a read may be
+	// ReadAhead is how far beyond the stamp of the last applied entry a read may be
 	// placed, in milliseconds. The bound is in the log, so no later leader goes below
 	// what an earlier one has handed out.
-	readAhead = 200
+	ReadAhead = 200
 	// slewPerMille is how fast cluster time may be drawn towards the wall clock.
 	slewPerMille = 1
-	// saneOffset is how far apart, in milliseconds, wall clocks may be that agree, and by
+	// SaneOffset is how far apart, in milliseconds, wall clocks may be that agree, and by
 	// how much one may be set within a term before it is not used any more.
-	saneOffset = 500
+	SaneOffset = 500
 )
 
-// clock is cluster time while this node leads: a base chosen once a term, then
+// Clock is cluster time while this node leads: a base chosen once a term, then
 // monotonic time, drawn slowly towards the wall clock and never stepped. It also
 // remembers the stamps of entries under way, which reads must not overtake.
-type clock struct {
+type Clock struct {
 	mu       sync.Mutex
 	now      func() time.Time      // monotonic
 	wall     func(time.Time) int64 // what the wall clock shows then, unix ms
@@ -34,12 +37,21 @@ type clock struct {
 	underway []int64
 }
 
-// open starts the clock for a term: at the machine's ceiling, or at the wall clock if
+// New is a clock that has not been opened. now is monotonic time, wall what the wall
+// clock shows at a moment of it, in unix milliseconds.
+func New(now func() time.Time, wall func(time.Time) int64) *Clock {
+	return &Clock{now: now, wall: wall}
+}
+
+// Open starts the clock for a term: at the machine's ceiling, or at the wall clock if
 // that is later and can be trusted.
-func (c *clock) open(machine int64, wall int64, trusted bool) {
+func (c *Clock) Open(machine int64, wall int64, trusted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	base := machine + readAhead
+	base := machine + ReadAhead
+	if mutant.Is(mutant.ClockBelowCeiling) {
+		base = machine
+	}
 	if machine == 0 {
 		base = wall
 	}
@@ -51,7 +63,7 @@ func (c *clock) open(machine int64, wall int64, trusted bool) {
 }
 
 // read is cluster time now; the lock is held.
-func (c *clock) read() int64 {
+func (c *Clock) read() int64 {
 	t := c.now()
 	elapsed := t.Sub(c.mark).Milliseconds() // monotonic
 	v := c.base + elapsed + c.offset
@@ -66,8 +78,8 @@ func (c *clock) read() int64 {
 // slew draws cluster time v towards the wall clock, which stands elapsed after mark, by
 // what since allows. A wall clock that was not trusted when the term opened, or has been
 // set since, is left alone.
-func (c *clock) slew(wall, v, elapsed, since int64) {
-	if set := wall - c.opened - elapsed; !c.trusted || set >= saneOffset || set <= -saneOffset {
+func (c *Clock) slew(wall, v, elapsed, since int64) {
+	if set := wall - c.opened - elapsed; !c.trusted || set >= SaneOffset || set <= -SaneOffset {
 		return
 	}
 	most := since*slewPerMille/1000 + 1
@@ -79,9 +91,9 @@ func (c *clock) slew(wall, v, elapsed, since int64) {
 	}
 }
 
-// stamp is the time for an entry that is about to be proposed. done must be called
+// Stamp is the time for an entry that is about to be proposed. Done must be called
 // when the entry has been applied, or will not be.
-func (c *clock) stamp() int64 {
+func (c *Clock) Stamp() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.read()
@@ -89,8 +101,8 @@ func (c *clock) stamp() int64 {
 	return s
 }
 
-// done says that the oldest entry with that stamp is no longer under way.
-func (c *clock) done(stamp int64) {
+// Done says that the oldest entry with that stamp is no longer under way.
+func (c *Clock) Done(stamp int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, s := range c.underway {
@@ -101,21 +113,24 @@ func (c *clock) done(stamp int64) {
 	}
 }
 
-// readTime is the time for a read whose index is taken afterwards: never beyond an
+// ReadTime is the time for a read whose index is taken afterwards: never beyond an
 // entry that may still be applied with an earlier stamp, or what was seen expired
 // could come back. now is what the clock shows.
-func (c *clock) readTime() (at, now int64) {
+func (c *Clock) ReadTime() (at, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now = c.read()
-	if len(c.underway) > 0 {
+	if mutant.Is(mutant.LocalClock) {
+		return c.wall(c.now()), now
+	}
+	if len(c.underway) > 0 && !mutant.Is(mutant.ReadAheadOfEntries) {
 		return c.underway[0], now
 	}
 	return now, now
 }
 
-// peek is cluster time now, for timers.
-func (c *clock) peek() int64 {
+// Peek is cluster time now, for timers.
+func (c *Clock) Peek() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.read()

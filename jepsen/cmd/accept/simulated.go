@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"trireme/jepsen/lab"
+	"trireme/jepsen/sim"
+)
+
+const (
+	// simulatedRound is how many histories are one round, so that an interrupted run goes on where it was.
+	simulatedRound = 10_000
+	// simulatedRounds are those of the line.
+	simulatedRounds = 50
+	// histories a minute that the simulation has to reach.
+	simulatedPace = 10_000
+)
+
+// simulatedPart is one finished round.
+type simulatedPart struct {
+	From    uint64
+	Minutes float64
+}
+
+// simulation is reliability.4: histories of a whole cluster in virtual time, none of which may break a rule.
+func simulation(ctx context.Context, s *session) error {
+	parts, err := repeat(s.progress, "histories", s.count(simulatedRounds), func(i int) (simulatedPart, error) {
+		p := simulatedPart{From: 1 + uint64(i)*simulatedRound}
+		begin := time.Now()
+		_, err := sim.Search(ctx, p.From, simulatedRound)
+		p.Minutes = time.Since(begin).Minutes()
+		if err == nil {
+			err = ctx.Err() // an interrupted round is no round
+		}
+		s.printf("seeds from %d on: %.0f histories a minute", p.From, simulatedRound/p.Minutes)
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	minutes := 0.0
+	for _, p := range parts {
+		minutes += p.Minutes
+	}
+	pace := float64(len(parts)*simulatedRound) / minutes
+	s.printf("%d histories, none breaks a rule; %.0f a minute", len(parts)*simulatedRound, pace)
+	if pace < simulatedPace {
+		s.printf("that is less than %d a minute: the machine was busy with other things, or the simulation has become slow", simulatedPace)
+	}
+	return nil
+}
+
+// seededFaults is reliability.3: every mutant of the product is noticed within 90 seconds.
+func seededFaults(ctx context.Context, s *session) error {
+	return s.command(ctx, "go", "run", "-tags", lab.Tags+",mutants", "./jepsen/cmd/mutants", "-table", filepath.Join("docs", "mutants.md"))
+}

@@ -1,0 +1,312 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"trireme/cluster/clock"
+	"trireme/cluster/requests"
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/reply"
+)
+
+// clients are those of a history and what they were told.
+type clients struct {
+	all  []*operation
+	open []*operation // without an outcome
+	seen []*view
+	// gone are keys that a read has found expired, and when that read ended.
+	gone map[string]int
+}
+
+// State is what a client knows of its request.
+type state uint8
+
+const (
+	waits   state = iota
+	done          // there is an answer
+	refused       // it was certainly not applied
+	unknown       // it may have been applied, or may be
+)
+
+// operation is one request of a client.
+type operation struct {
+	id   int
+	kind Kind
+	key  string
+	// mark is what the request writes: its own id, or that of the request it repeats.
+	mark  string
+	until int64 // of SetUntil, unix milliseconds
+	code  uint16
+	body  []byte
+	life  *life
+	call  *requests.Call
+	after func(*operation) // told of the end
+
+	state      state
+	begun, end int
+	value      any
+	err        error
+}
+
+// submit puts an operation's request into the ledger of a node.
+func (w *world) submit(n *node, o *operation) *operation {
+	o.id, o.begun = len(w.all), w.moment
+	if o.mark == "" {
+		o.mark = strconv.Itoa(o.id)
+	}
+	w.all = append(w.all, o)
+	if n.life == nil {
+		o.state, o.end = refused, w.moment
+		return o
+	}
+	c, err := n.life.ledger.Add(o.code, o.body)
+	if err != nil {
+		o.state, o.err, o.end = refused, err, w.moment
+		return o
+	}
+	o.life, o.call = n.life, c
+	w.open = append(w.open, o)
+	return o
+}
+
+// collect takes in what requests have come to.
+func (w *world) collect() {
+	for len(w.open) > 0 {
+		before := len(w.open)
+		open := w.open
+		w.open = nil
+		for _, o := range open {
+			select {
+			case r := <-o.call.Done():
+				w.ended(o, r)
+			default:
+				w.open = append(w.open, o)
+			}
+		}
+		if len(w.open) == before {
+			break
+		}
+	}
+	for _, n := range w.nodes {
+		if n.life != nil {
+			n.life.collect()
+		}
+	}
+}
+
+// ended notes an outcome.
+func (w *world) ended(o *operation, r requests.Result) {
+	o.end, o.value, o.err = w.moment, r.Value, r.Err
+	var said *fsm.Error
+	switch {
+	case r.Err == nil, errors.As(r.Err, &said):
+		o.state = done
+	case errors.Is(r.Err, fsm.ErrUnknown):
+		o.state = unknown
+	default:
+		o.state = refused
+	}
+	if o.after != nil {
+		o.after(o)
+	}
+}
+
+// lost ends the requests of a process that has died: nobody will answer them.
+func (w *world) lost(l *life) {
+	w.open = slices.DeleteFunc(w.open, func(o *operation) bool {
+		if o.life == l {
+			w.ended(o, requests.Result{Err: fsm.ErrUnknown})
+		}
+		return o.life == l
+	})
+}
+
+// batch is a request of one command.
+func batch(words ...string) fsm.Batch {
+	row := make([][]byte, len(words))
+	for i, word := range words {
+		row[i] = []byte(word)
+	}
+	return fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{row}}
+}
+
+func exec(o *operation, b fsm.Batch) *operation {
+	o.code, o.body = fsm.Exec.Code, fsm.Exec.Body(b)
+	return o
+}
+
+// ask has a client begin a request at a node.
+func (w *world) ask(n *node, kind Kind, b, c int) {
+	id := strconv.Itoa(len(w.all))
+	list := "list" + strconv.Itoa(b%2)
+	switch kind {
+	case Push:
+		w.submit(n, exec(&operation{kind: kind, key: list}, batch("RPUSH", list, id)))
+	case PushOnce:
+		q := batch("RPUSH", list, id)
+		q.Retry = q.Named("push " + id)
+		w.submit(n, exec(&operation{kind: kind, key: list}, q))
+	case Count:
+		w.submit(n, exec(&operation{kind: kind, key: "count"}, batch("INCR", "count")))
+	case SetUntil:
+		until := w.clock() + int64(1+b%400)
+		if c%4 == 0 {
+			until += int64(b % 6000)
+		}
+		key := "until " + id
+		w.submit(n, exec(&operation{kind: kind, key: key, until: until}, batch("SET", key, "v", "PXAT", strconv.FormatInt(until, 10))))
+	case Again:
+		w.again(n, b)
+	case Publish, PublishOnce, Enqueue, CancelMessage, Schedule:
+		w.askPost(n, kind, id, b, c)
+	default:
+		w.askRuns(n, kind, id, b, c)
+	}
+}
+
+// again repeats a request of which the outcome is not known, if it has an id.
+func (w *world) again(n *node, which int) {
+	var list []*operation
+	for _, o := range w.all {
+		if o.state == unknown && (o.kind == PushOnce || o.kind == PublishOnce) {
+			list = append(list, o)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	o := list[which%len(list)]
+	w.submit(n, &operation{kind: o.kind, key: o.key, mark: o.mark, code: o.code, body: o.body})
+}
+
+// clock is cluster time as whoever leads shows it.
+func (w *world) clock() int64 {
+	if n := w.known(); n != nil {
+		return n.life.clock.Peek()
+	}
+	return w.nodes[0].wall(w.now())
+}
+
+// reading is a read that waits for its node to have applied an index.
+type reading struct {
+	key   string
+	until int64
+	index uint64
+	at    int64
+	begun int
+}
+
+// view is what a read has seen.
+type view struct {
+	key        string
+	begun, end int
+	list       []string
+}
+
+// point asks the leader for a read point; false if there is none now. A deposed leader
+// gives none, because no majority confirms it.
+func (w *world) point() (index uint64, at int64, ok bool) {
+	n := w.known()
+	if n == nil || !n.life.opened || n.life.leads != w.term {
+		return 0, 0, false
+	}
+	at, _ = n.life.clock.ReadTime()
+	if at > n.machine.Clock()+clock.ReadAhead {
+		n.sweep()
+		return 0, 0, false
+	}
+	return w.committed, at, true
+}
+
+// read begins a linearizable read of a list.
+func (w *world) read(n *node, key string) {
+	if key == "" {
+		key = "list" + strconv.Itoa(w.moment%2)
+	}
+	w.begin(n, &reading{key: key})
+}
+
+// readUntil begins one of a key that was set for a while.
+func (w *world) readUntil(n *node, which int) {
+	var set []*operation
+	for _, o := range w.all {
+		if o.kind == SetUntil && o.state == done {
+			set = append(set, o)
+		}
+	}
+	if len(set) > 0 {
+		o := set[len(set)-1-which%min(len(set), 3)]
+		w.begin(n, &reading{key: o.key, until: o.until})
+	}
+}
+
+func (w *world) begin(n *node, r *reading) {
+	var ok bool
+	if n.life == nil {
+		return
+	}
+	if r.index, r.at, ok = w.point(); !ok {
+		return
+	}
+	r.begun = w.moment
+	n.life.reads = append(n.life.reads, r)
+	n.served()
+}
+
+// served answers the reads whose index the node has reached.
+func (n *node) served() {
+	if n.life == nil {
+		return
+	}
+	n.life.reads = slices.DeleteFunc(n.life.reads, func(r *reading) bool {
+		if n.applied >= r.index {
+			n.machine.View(r.at, [16]byte{}, func(v *fsm.View) { n.w.saw(r, v) })
+		}
+		return n.applied >= r.index
+	})
+}
+
+// saw judges or keeps what a read gives.
+func (w *world) saw(r *reading, v *fsm.View) {
+	if r.until == 0 {
+		w.seen = append(w.seen, &view{r.key, r.begun, w.moment, elements(v, r.key)})
+		return
+	}
+	q := batch("GET", r.key)
+	there := !v.Exec(q.As, q.Door, q.Rows[0]).IsNil()
+	switch gone, before := w.gone[r.key]; {
+	case there && v.Now() > r.until:
+		w.fail("expiry", "%q was seen %d ms after its time", r.key, v.Now()-r.until)
+	case !there && v.Now() < r.until:
+		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Now())
+	case there && before && gone < r.begun:
+		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
+	case !there && !before:
+		if w.gone == nil {
+			w.gone = map[string]int{}
+		}
+		w.gone[r.key] = w.moment
+	}
+}
+
+// elements is a list's content.
+func elements(v *fsm.View, key string) (list []string) {
+	q := batch("LRANGE", key, "0", "-1")
+	r := v.Exec(q.As, q.Door, q.Rows[0])
+	for _, e := range r.Elems() {
+		list = append(list, e.Text())
+	}
+	return list
+}
+
+// number is the integer that a command has answered.
+func number(o *operation) (int64, bool) {
+	r, ok := o.value.(fsm.Results)
+	if !ok || len(r.Values) != 1 || r.Values[0].Kind() != reply.KindInt {
+		return 0, false
+	}
+	return r.Values[0].Int(), true
+}

@@ -1,0 +1,223 @@
+package sim
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"trireme/cluster/requests"
+	"trireme/fsm"
+	"trireme/fsm/queue"
+	"trireme/scheduler"
+)
+
+// scheduled is what decides.
+type scheduled = scheduler.Policy
+
+const (
+	// senders and share are few, so that limits are met.
+	senders, share = 6, 4
+	// handTime is how long one try to hand in results may take, and giveUp how long they are worth it.
+	handTime = 5 * time.Second
+	giveUp   = (queue.Lease + queue.LeaseMargin) * time.Millisecond
+	// dueSchedules is the most schedules that one Advance fires.
+	dueSchedules = 200
+)
+
+func newCourier(l *life) *courier {
+	return &courier{l: l, policy: scheduler.NewPolicy(senders, share, l.n.w.now())}
+}
+
+// asking is an Advance under way.
+type asking struct {
+	call   *requests.Call
+	demand queue.Demand
+	begun  time.Time
+}
+
+// renewal is a Renew under way.
+type renewal struct {
+	call  *requests.Call
+	refs  []queue.AttemptRef
+	begun time.Time
+}
+
+// handing is a Finish under way.
+type handing struct {
+	call  *requests.Call
+	list  []*attempt
+	begun time.Time
+}
+
+// claim has the leader's scheduler ask for what is due.
+func (n *node) claim() {
+	l := n.life
+	if l == nil || l.courier == nil || l.courier.over || l.courier.asking != nil || !l.opened {
+		return
+	}
+	k := l.courier
+	now := l.clock.Peek()
+	at, some := n.machine.NextMessage()
+	if k.opened && (!some || at > now || k.policy.Free(n.w.now()) <= 0) {
+		return
+	}
+	limit := fsm.AdvanceLimit{Deliver: true, Term: l.leads}
+	var due []queue.Schedule
+	n.machine.View(now, [16]byte{}, func(v *fsm.View) {
+		due, limit.Epoch = v.Messages().DueSchedules(now, dueSchedules), v.Epoch()
+	})
+	d := k.policy.Demand(n.w.now(), now, due)
+	limit.Claims, limit.HostShare, limit.Ticks, limit.Spare, limit.Hosts = d.Claims, d.HostShare, d.Ticks, d.Spare, d.Hosts
+	if c, err := l.ledger.Add(fsm.Advance.Code, fsm.Advance.Body(limit)); err == nil {
+		k.asking = &asking{c, d, n.w.now()}
+	}
+}
+
+// collect takes in what the process's own requests have come to.
+func (l *life) collect() {
+	if k := l.courier; k != nil && k.asking != nil {
+		if r, ok := outcome(k.asking.call); ok {
+			k.start(k.asking, r)
+		}
+	}
+	if k := l.courier; k != nil && k.renews != nil {
+		if r, ok := outcome(k.renews.call); ok {
+			k.renewed(k.renews, r)
+		}
+	}
+	if l.handing == nil {
+		return
+	}
+	if r, ok := outcome(l.handing.call); ok {
+		l.handed(r.Err)
+	}
+}
+
+func outcome(c *requests.Call) (requests.Result, bool) {
+	select {
+	case r := <-c.Done():
+		return r, true
+	default:
+		return requests.Result{}, false
+	}
+}
+
+// start sends what was claimed.
+func (k *courier) start(n *asking, r requests.Result) {
+	k.asking = nil
+	out, ok := r.Value.(fsm.Advanced)
+	if r.Err != nil || !ok || k.over {
+		return
+	}
+	k.opened = true
+	k.policy.Told(n.demand)
+	w := k.l.n.w
+	for i := range out.Attempts {
+		a := &attempt{Attempt: out.Attempts[i], courier: k, begun: w.elapsed}
+		k.policy.Claimed(a.Ref(), func() { w.abandon(a) }, n.begun)
+		if !w.wanted(k.l.n, a) {
+			a.over = true
+			a.result, a.finished = queue.Result{AttemptRef: a.Ref(), Error: "nobody wants it"}, w.now()
+			k.l.results = append(k.l.results, a)
+			continue
+		}
+		w.arrive(a)
+	}
+}
+
+// abandon ends an attempt whose lease is lost, or whose sender leads no more.
+func (w *world) abandon(a *attempt) {
+	if a.over {
+		return
+	}
+	w.finish(a, queue.Result{AttemptRef: a.Ref(), Lost: true})
+}
+
+// end ends a leadership: the attempts that run are ended, and what is known is handed in by the next leader.
+func (k *courier) end() {
+	if k.over {
+		return
+	}
+	k.over, k.asking, k.renews = true, nil, nil
+	for _, a := range slices.Clone(k.l.n.w.running) {
+		if a.courier == k {
+			k.l.n.w.abandon(a)
+		}
+	}
+}
+
+// renew asks for longer leases.
+func (n *node) renew() {
+	if n.life == nil || n.life.courier == nil || n.life.courier.over || n.life.courier.renews != nil {
+		return
+	}
+	k := n.life.courier
+	refs := k.policy.Running()
+	slices.SortFunc(refs, func(a, b queue.AttemptRef) int { return cmp.Compare(a.ID.Seq, b.ID.Seq) })
+	if len(refs) == 0 {
+		return
+	}
+	if c, err := n.life.ledger.Add(fsm.Renew.Code, fsm.Renew.Body(queue.Renewal{Running: refs})); err == nil {
+		k.renews = &renewal{c, refs, n.w.now()}
+	}
+}
+
+func (k *courier) renewed(n *renewal, r requests.Result) {
+	k.renews = nil
+	if out, ok := r.Value.(queue.Renewed); ok && r.Err == nil && !k.over {
+		k.policy.Renewed(n.refs, out.Lost, n.begun)
+	}
+}
+
+// handIn puts results into the log.
+func (n *node) handIn() {
+	l := n.life
+	if l == nil || l.handing != nil || len(l.results) == 0 {
+		return
+	}
+	// Attempts that were ended together have ended in no order.
+	slices.SortStableFunc(l.results, func(a, b *attempt) int { return cmp.Compare(a.ID.Seq, b.ID.Seq) })
+	h := &handing{list: l.results, begun: n.w.now()}
+	l.results = nil
+	l.try(h)
+}
+
+func (l *life) try(h *handing) {
+	n := queue.Results{}
+	for _, a := range h.list {
+		n.Items = append(n.Items, a.result)
+	}
+	l.handing = h
+	c, err := l.ledger.Add(fsm.Finish.Code, fsm.Finish.Body(n))
+	if err != nil {
+		l.handed(err)
+		return
+	}
+	h.call = c
+}
+
+// handed takes in whether results are in the log. If that is not known they are put in again, for as long as it has a
+// meaning.
+func (l *life) handed(err error) {
+	h := l.handing
+	l.handing = nil
+	var said *fsm.Error
+	if err != nil && !errors.As(err, &said) && l.n.w.now().Sub(h.list[0].finished) <= giveUp {
+		l.results = append(h.list, l.results...)
+		return
+	}
+	for _, a := range h.list {
+		a.courier.policy.HandedIn(a.Ref())
+	}
+}
+
+// watch is what a process does about its attempts by the clock.
+func (l *life) watch() {
+	if l.courier != nil {
+		l.courier.policy.EndOverdue(l.n.w.now())
+	}
+	if h := l.handing; h != nil && l.n.w.now().Sub(h.begun) >= handTime {
+		l.handed(l.ledger.Abandon(h.call).Err)
+	}
+}

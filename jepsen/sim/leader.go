@@ -1,0 +1,145 @@
+package sim
+
+import (
+	"errors"
+
+	"trireme/fsm"
+)
+
+// flight is an entry on its way through raft.
+type flight struct {
+	life  *life
+	entry *fsm.Entry
+	packs []*letter
+	opens bool // the first of a term
+}
+
+var errLost = errors.New("leadership lost")
+
+// lead begins a term. trusted says that the clocks of a majority agree.
+func (l *life) lead(term uint64, trusted bool) {
+	l.leads, l.opened = term, false
+	l.clock.Open(l.n.machine.Clock(), l.n.wall(l.n.w.now()), trusted)
+	body := fsm.NewTerm.Body(fsm.Term{Number: term, Leader: l.n.name()})
+	l.put(&flight{life: l, entry: l.entry(fsm.Request{Code: fsm.NewTerm.Code, Body: body}), opens: true})
+}
+
+// entry is an entry of this leader, stamped now.
+func (l *life) entry(q ...fsm.Request) *fsm.Entry {
+	return &fsm.Entry{Term: l.leads, Stamp: l.clock.Stamp(), Seed: l.n.w.seed(), Requests: q}
+}
+
+// form makes an entry of the packs that wait.
+func (n *node) form() {
+	l := n.life
+	if l == nil || !l.opened || l.formed != nil || len(l.packs) == 0 {
+		return
+	}
+	f := &flight{life: l, entry: l.entry(), packs: l.packs}
+	l.packs = nil
+	for _, k := range f.packs {
+		if k.mark.Session != 0 {
+			f.entry.Marks = append(f.entry.Marks, k.mark)
+		}
+		f.entry.Requests = append(f.entry.Requests, k.requests...)
+	}
+	l.formed = f
+}
+
+// propose gives the formed entry to raft.
+func (n *node) propose() {
+	if n.life == nil || n.life.formed == nil {
+		return
+	}
+	f := n.life.formed
+	n.life.formed = nil
+	if n.life.leads == 0 { // raft.ErrNotLeader: it is in no log
+		n.life.refuse(f, true)
+		return
+	}
+	n.life.put(f)
+}
+
+// put appends an entry to the log, which takes the term that raft has by then. A leader
+// that has been deposed appends to a log that nobody else has.
+func (l *life) put(f *flight) {
+	w := l.n.w
+	l.flights = append(l.flights, f)
+	if w.leader == l.n.id {
+		w.log = append(w.log, entry{w.term, f.entry.Encode(), f})
+	}
+}
+
+// done answers the packs of an entry that this leader has applied.
+func (l *life) done(f *flight, outcomes []fsm.Outcome) {
+	if !l.forget(f) {
+		return
+	}
+	l.clock.Done(f.entry.Stamp)
+	if f.opens && outcomes[0].Status == fsm.Applied {
+		l.open()
+	}
+	for _, k := range f.packs {
+		mine := outcomes[:len(k.requests)]
+		outcomes = outcomes[len(k.requests):]
+		k.reply(mine, nil, false)
+	}
+}
+
+// open lets packs into the log, and the scheduler begin.
+func (l *life) open() {
+	l.opened = true
+	l.courier = newCourier(l)
+}
+
+// forget takes a flight out; false if it was given up before.
+func (l *life) forget(f *flight) bool {
+	for i, o := range l.flights {
+		if o == f {
+			l.flights = append(l.flights[:i:i], l.flights[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// refuse answers the packs of an entry without outcomes.
+func (l *life) refuse(f *flight, sure bool) {
+	l.clock.Done(f.entry.Stamp)
+	for _, k := range f.packs {
+		k.reply(nil, errLost, sure)
+	}
+}
+
+// learn tells a process that it doesn't lead any more.
+func (n *node) learn() {
+	if n.life == nil || n.life.leads == 0 || (n.w.leader == n.id && n.life.leads == n.w.term) {
+		return
+	}
+	n.life.follow()
+}
+
+// follow ends a leadership: what waits was never in a log, what is under way may be.
+func (l *life) follow() {
+	l.leads, l.opened = 0, false
+	flights, packs := l.flights, l.packs
+	l.flights, l.packs = nil, nil
+	for _, f := range flights {
+		l.refuse(f, false)
+	}
+	for _, k := range packs {
+		k.reply(nil, errLost, true)
+	}
+	if l.courier != nil {
+		l.courier.end()
+	}
+}
+
+// sweep has the leader forget what is over.
+func (n *node) sweep() {
+	if n.life == nil || !n.life.opened {
+		return
+	}
+	l := n.life
+	l.put(&flight{life: l, entry: l.entry(fsm.Request{Code: fsm.Advance.Code, Body: fsm.Advance.Body(fsm.AdvanceLimit{Sweep: 200})})})
+}

@@ -1,0 +1,176 @@
+package sim
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"trireme/cluster/clock"
+	"trireme/cluster/requests"
+	"trireme/fsm"
+	"trireme/fsm/command"
+)
+
+// node is one node: what is on its disk, and its process if that runs.
+type node struct {
+	w    *world
+	id   int
+	boot uint64
+	life *life
+	// saved is its newest snapshot, of the state at index.
+	saved []byte
+	index uint64
+
+	machine *fsm.Machine
+	applied uint64
+}
+
+// life is one process of a node.
+type life struct {
+	n           *node
+	ledger      *requests.Ledger
+	clock       *clock.Clock
+	registering bool
+	leading
+	courier *courier // of the newest leadership
+	results []*attempt
+	handing *handing
+	reads   []*reading
+	frozen  *fsm.Frozen // a snapshot that is not written yet
+}
+
+// leading is what a process has as a leader, or as one who believes to lead.
+type leading struct {
+	leads   uint64 // its term, 0 if it does not lead
+	opened  bool
+	packs   []*letter
+	formed  *flight
+	flights []*flight
+}
+
+func (n *node) name() string { return fmt.Sprintf("n%d", n.id+1) }
+
+// commands is the table of commands, which all machines share.
+var commands = command.NewTable()
+
+// start begins a process from what is on the disk.
+func (n *node) start() {
+	if n.life != nil {
+		return
+	}
+	n.boot++
+	n.machine, n.applied = fsm.NewMachineWith(commands), 0
+	if n.saved != nil {
+		if err := n.machine.Restore(bytes.NewReader(n.saved)); err != nil {
+			n.w.fail("snapshot", "%s can't read its snapshot: %v", n.name(), err)
+		}
+		n.applied = n.index
+	}
+	n.life = &life{n: n, ledger: requests.New(n.w.now, func() {}), clock: clock.New(n.w.now, n.wall)}
+}
+
+// wall is what the node's wall clock shows at a moment, in unix milliseconds: they agree
+// as well as clocks have to that a leader trusts.
+func (n *node) wall(t time.Time) int64 { return t.UnixMilli() + int64(n.id-1)*200 }
+
+// crash ends the process: whoever waits for it hears nothing any more.
+func (n *node) crash() {
+	if n.life == nil {
+		return
+	}
+	l := n.life
+	n.life = nil
+	n.w.breakOff(l)
+	n.w.lost(l)
+	for _, f := range append(l.flights, l.formed) {
+		if f != nil {
+			l.packs = append(l.packs, f.packs...)
+		}
+	}
+	for _, k := range l.packs {
+		k.finish(nil, errBroken, false)
+	}
+	if n.w.leader == n.id {
+		n.w.leader = -1
+	}
+}
+
+// snapshot forks the state, or saves the fork that was made before: entries are applied in between.
+func (n *node) snapshot() {
+	l := n.life
+	if l == nil {
+		return
+	}
+	if l.frozen == nil {
+		l.frozen = n.machine.Fork()
+		return
+	}
+	var b bytes.Buffer
+	if err := l.frozen.Write(&b); err != nil {
+		n.w.fail("snapshot", "%s can't write a snapshot: %v", n.name(), err)
+	}
+	n.saved, n.index = b.Bytes(), l.frozen.Index()
+	l.frozen = nil
+	n.w.compare()
+}
+
+// install has a node that lags take over another's snapshot.
+func (n *node) install(from *node) {
+	if n.life == nil || from.saved == nil || from.index <= n.applied || n.life.leads != 0 {
+		return
+	}
+	if err := n.machine.Restore(bytes.NewReader(from.saved)); err != nil {
+		n.w.fail("snapshot", "%s can't install a snapshot: %v", n.name(), err)
+	}
+	n.saved, n.index, n.applied = from.saved, from.index, from.index
+	n.life.frozen = nil
+	n.life.ledger.Restored(n.machine.Awaits)
+}
+
+// apply applies committed entries.
+func (n *node) apply(count int) {
+	for ; n.life != nil && count > 0 && n.applied < n.w.committed; count-- {
+		e := &n.w.log[n.applied]
+		if e.term > n.life.leads {
+			n.learn() // whoever has entries of a later term knows of it
+		}
+		outcomes, err := n.machine.Apply(n.applied+1, e.term, e.data)
+		if err != nil {
+			n.w.fail("apply", "%s can't apply entry %d: %v", n.name(), n.applied+1, err)
+			return
+		}
+		n.applied++
+		n.w.told(n, outcomes)
+		n.life.ledger.Resolve(outcomes)
+		if f := e.of; f != nil && f.life == n.life {
+			n.life.done(f, outcomes)
+		}
+	}
+	n.served()
+}
+
+// tick is what a process does by the clock.
+func (n *node) tick() {
+	if n.life == nil {
+		return
+	}
+	n.life.ledger.Lead(n.w.known() != nil)
+	n.life.ledger.Expire()
+	n.life.ledger.Overdue(n.w.now())
+	n.life.watch()
+}
+
+// compare compares the states of the nodes that have applied the same entries.
+func (w *world) compare() {
+	digests := map[uint64]string{}
+	for _, n := range w.nodes {
+		if n.life == nil {
+			continue
+		}
+		d := n.machine.Fork().Digest()
+		if other, some := digests[n.applied]; some && other != d {
+			w.fail("replicas", "the nodes differ at index %d", n.applied)
+		}
+		digests[n.applied] = d
+	}
+}

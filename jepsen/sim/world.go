@@ -1,0 +1,249 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+)
+
+// nodes is the size of the cluster.
+const nodes = 3
+
+// began is when histories begin. Any time does.
+var began = time.UnixMilli(1_790_000_000_000)
+
+// world is one history under way.
+type world struct {
+	chance  *rand.Rand // seeds of entries: the only draws that no step makes
+	elapsed time.Duration
+	moment  int // counts steps, so that an operation knows what was before it
+
+	log       []entry // entry i has index i+1
+	committed uint64
+	term      uint64
+	leader    int // who leads by raft's own account, -1 if nobody
+	nodes     [nodes]*node
+	letters   []*letter
+
+	clients
+	post
+	runs
+	broken *Violation
+}
+
+// Violation is what a history has shown that must not be.
+type Violation struct {
+	Rule string
+	Text string
+}
+
+func (v *Violation) Error() string { return v.Rule + ": " + v.Text }
+
+// fail notes the first violation.
+func (w *world) fail(rule, format string, args ...any) {
+	if w.broken == nil {
+		w.broken = &Violation{rule, fmt.Sprintf(format, args...)}
+	}
+}
+
+func (w *world) now() time.Time { return began.Add(w.elapsed) }
+
+func newWorld(seed uint64) *world {
+	w := &world{chance: rand.New(rand.NewPCG(seed, 1)), leader: -1}
+	w.post.init()
+	w.runs.init()
+	for i := range w.nodes {
+		w.nodes[i] = &node{w: w, id: i}
+		w.nodes[i].start()
+	}
+	return w
+}
+
+// Run simulates a history and gives what it has shown that must not be, nil if nothing.
+func Run(h History) (v *Violation) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = &Violation{"panic", fmt.Sprintf("%v\n%s", p, debug.Stack())}
+		}
+	}()
+	w := newWorld(h.Seed)
+	w.elect(0, 0, true)
+	w.flow()
+	for _, s := range h.Steps {
+		w.moment++
+		w.step(s)
+		w.collect()
+		if w.broken != nil {
+			return w.broken
+		}
+	}
+	w.settle()
+	if w.broken == nil {
+		w.judge()
+	}
+	return w.broken
+}
+
+// step performs one step.
+func (w *world) step(s Step) {
+	n := w.nodes[int(s.A)%nodes]
+	b, c := int(s.B), int(s.C)
+	switch s.Kind {
+	case Push, PushOnce, Count, SetUntil, Publish, PublishOnce, Enqueue, CancelMessage, Schedule, StartRun, Await, Notify, CancelRun, Revive, Again:
+		w.ask(n, s.Kind, b, c)
+	case Read:
+		w.read(n, "")
+	case ReadUntil:
+		w.readUntil(n, b)
+	case Send:
+		n.send()
+	case Receive:
+		w.receive(int(s.A), b)
+	case Form:
+		n.form()
+	case Propose:
+		n.propose()
+	case Commit:
+		w.commit(1 + b%4)
+	case Apply:
+		n.apply(1 + b%8)
+	case Elect:
+		w.elect(int(s.A), b, c%3 == 0)
+	case Learn:
+		n.learn()
+	case Crash:
+		n.crash()
+	case Restart:
+		n.start()
+	case Snapshot:
+		n.snapshot()
+	case Install:
+		n.install(w.nodes[b%nodes])
+	case Pass:
+		w.pass(passes[b%len(passes)])
+	case Claim:
+		n.claim()
+	case Renew:
+		n.renew()
+	case Answer:
+		w.answer(int(s.A), b)
+	case HandIn:
+		n.handIn()
+	case Sweep:
+		n.sweep()
+	case Reboot:
+		n.snapshot()
+		n.snapshot()
+		n.crash()
+		n.start()
+	case Register:
+		n.registerLate()
+	case Flow:
+		w.flow()
+	}
+}
+
+// passes are how much time may pass at once.
+var passes = []time.Duration{
+	time.Millisecond, 7 * time.Millisecond, 60 * time.Millisecond, 250 * time.Millisecond, 900 * time.Millisecond, 900 * time.Millisecond,
+	2500 * time.Millisecond, 4 * time.Second, 11 * time.Second, 40 * time.Second,
+}
+
+// watch is how often a process looks at its deadlines and leases.
+const watch = 250 * time.Millisecond
+
+// pass lets time pass; what processes do by the clock is done on the way.
+func (w *world) pass(d time.Duration) {
+	for d > 0 {
+		some := min(d, watch)
+		d -= some
+		w.elapsed += some
+		for _, n := range w.nodes {
+			n.tick()
+		}
+	}
+}
+
+// flow lets everything that is on its way arrive.
+func (w *world) flow() {
+	for range 6 {
+		for _, n := range w.nodes {
+			n.send()
+			n.handIn()
+		}
+		for len(w.letters) > 0 {
+			w.receive(0, 1)
+		}
+		for _, n := range w.nodes {
+			n.form()
+			n.propose()
+		}
+		w.commit(len(w.log))
+		for _, n := range w.nodes {
+			n.apply(len(w.log))
+		}
+		w.collect()
+	}
+}
+
+// seed draws the seed of an entry.
+func (w *world) seed() (s [16]byte) {
+	a, b := w.chance.Uint64(), w.chance.Uint64()
+	for i := range 8 {
+		s[i], s[8+i] = byte(a>>(8*i)), byte(b>>(8*i))
+	}
+	return s
+}
+
+// entry is one entry of the log.
+type entry struct {
+	term uint64
+	data []byte
+	of   *flight // as long as its leader waits for it
+}
+
+// commit has a majority hold the next entries.
+func (w *world) commit(count int) {
+	if w.leader < 0 {
+		return
+	}
+	w.committed = min(w.committed+uint64(count), uint64(len(w.log)))
+}
+
+// elect has a node lead the next term. Of what is not committed it keeps a beginning. The
+// leader before it learns of it at once, or goes on for a while.
+func (w *world) elect(who, keeps int, told bool) {
+	n := w.nodes[who%nodes]
+	up := 0
+	for _, o := range w.nodes {
+		if o.life != nil {
+			up++
+		}
+	}
+	if n.life == nil || up < 2 {
+		return
+	}
+	open := len(w.log) - int(w.committed)
+	if w.leader != n.id {
+		w.log = w.log[:int(w.committed)+keeps%(open+1)]
+	}
+	w.term++
+	was := w.leader
+	w.leader = n.id
+	if was >= 0 && (told || was == n.id) {
+		w.nodes[was].learn()
+	}
+	if n.life.leads != 0 {
+		n.life.follow() // it led an earlier term and has not heard of its end
+	}
+	n.life.lead(w.term, keeps%3 != 0)
+}
+
+// known is who leads as far as a node knows: it finds out with the first pack it sends.
+func (w *world) known() *node {
+	if w.leader < 0 || w.nodes[w.leader].life == nil {
+		return nil
+	}
+	return w.nodes[w.leader]
+}
