@@ -3,8 +3,6 @@ package queue
 import (
 	"strconv"
 	"strings"
-
-	"trireme/fsm/backoff"
 )
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
@@ -84,7 +82,7 @@ var unforwardable = map[string]bool{
 
 // forwarded adds a header that the destination gets. Those that belong to the connection are dropped.
 func (c *Config) forwarded(name, value string) error {
-	if !isToken(name) || strings.ContainsAny(value, "\r\n\x00") {
+	if !isToken(name) || strings.ContainsFunc(value, isControl) {
 		return invalid("invalid forwarded header %q", name)
 	}
 	if unforwardable[strings.ToLower(name)] {
@@ -92,11 +90,14 @@ func (c *Config) forwarded(name, value string) error {
 	}
 	c.p.Header = append(c.p.Header, Field{CanonicalName(name), value})
 	c.p.Given |= GivenHeader
-	if len(c.p.Header) > maxForwarded || headerSize(c.p.Header) > maxForwardedBytes+32*maxForwarded {
+	if n := int64(len(c.p.Header)); n > maxForwarded || headerSize(c.p.Header)-32*n > maxForwardedBytes {
 		return invalid("too many forwarded headers: at most %d of %d bytes", maxForwarded, maxForwardedBytes)
 	}
 	return nil
 }
+
+// isControl tells whether no header's value may have a character.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // isToken tells whether s may be a header's name.
 func isToken(s string) bool {
@@ -113,112 +114,33 @@ func (c *Config) Forward(name, value string) error { return c.forwarded(name, va
 
 // option sets what is not a family of headers; the result says what is wrong with the value.
 func (c *Config) option(name, v string) (wrong string) {
-	p := &c.p
-	switch name {
-	case "method":
-		p.Method, p.Given = strings.ToUpper(v), p.Given|GivenMethod
-		switch p.Method {
-		case "GET", "POST", "PUT", "PATCH", "DELETE":
-		default:
-			return "use GET, POST, PUT, PATCH or DELETE"
-		}
-	case "timeout":
-		if wrong := c.duration(&p.Timeout, GivenTimeout, v); wrong != "" || p.Timeout > 0 {
-			return wrong
-		}
-		return "use more than 0"
-	case "delay":
-		return c.duration(&p.Delay, GivenDelay, v)
-	case "not-before":
-		return c.notBefore(v)
-	case "retries":
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 0 || n > 1<<30 {
-			return "use an integer of 0 or more"
-		}
-		p.Retries, p.Given = n, p.Given|GivenRetries
-	case "retry-delay":
-		if _, err := backoff.Parse(v); err != nil {
-			return err.Error()
-		}
-		p.RetryDelay, p.Given = v, p.Given|GivenRetryDelay
-	case "deduplication-id":
-		if strings.Contains(v, ":") {
-			return "DeduplicationId cannot contain ':'"
-		}
-		p.DedupID = v
-	case "content-based-deduplication":
-		return boolean(&p.ContentDedup, v)
-	case "header-forward":
-		return boolean(&c.forward, v)
-	case "flow-control-key":
-		c.key = v
-	case "flow-control-value":
-		c.value = v
-	case "label":
-		if p.Labels = split(v); len(p.Labels) > 0 {
-			p.Given |= GivenLabels
-		}
-	case "redact-fields":
-		return c.redact(v)
-	case "queue-name":
-		if !ValidName(v) {
-			return nameRule
-		}
-		p.Queue, p.Given = v, p.Given|GivenQueue
-	case "cron":
-		c.cron = v
-	case "schedule-id":
-		if !ValidName(v) {
-			return nameRule
-		}
-		c.id = v
-	case "misfire":
-		m, ok := ParseMisfire(strings.ToLower(v))
-		if !ok {
-			return "use once, all or none"
-		}
-		c.misfire = m
-	case "content-type":
-		if err := c.forwarded("Content-Type", v); err != nil {
-			return err.Error()
-		}
-	default:
-		if c.Strict {
-			return "there is no such option"
-		}
+	if d := DirectiveNamed(name); d != nil {
+		return d.set(c, v)
 	}
-	return ""
-}
-
-func (c *Config) duration(to *int64, given Option, v string) string {
-	n, ok := ParseDuration(v)
-	if !ok {
-		return "use a number followed by s, m, h or d"
+	if c.Strict {
+		return "there is no such option"
 	}
-	*to, c.p.Given = n, c.p.Given|given
-	return ""
-}
-
-func (c *Config) notBefore(v string) string {
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < 0 || n > 1<<42 {
-		return "use a Unix time in seconds"
-	}
-	c.p.NotBefore, c.p.Given = n*1000, c.p.Given|GivenNotBefore
 	return ""
 }
 
 func boolean(to *bool, v string) string {
-	switch strings.ToLower(v) {
-	case "true", "1":
-		*to = true
-	case "false", "0", "":
-		*to = false
-	default:
+	yes, ok := ParseBool(v)
+	if !ok {
 		return "use true or false"
 	}
+	*to = yes
 	return ""
+}
+
+// ParseBool reads true or false in any case of letters, or 1 or 0; nothing is false.
+func ParseBool(v string) (yes, ok bool) {
+	switch strings.ToLower(v) {
+	case "true", "1":
+		return true, true
+	case "false", "0", "":
+		return false, true
+	}
+	return false, false
 }
 
 // split gives the parts of a comma-separated list, without empty ones.
@@ -229,26 +151,6 @@ func split(v string) (list []string) {
 		}
 	}
 	return list
-}
-
-// redact reads body, header or headers, and header[Name] or headers[Name].
-func (c *Config) redact(v string) string {
-	d := &Redaction{}
-	for _, part := range split(v) {
-		lower := strings.ToLower(part)
-		switch open := strings.IndexByte(part, '['); {
-		case lower == "body":
-			d.Body = true
-		case lower == "header" || lower == "headers":
-			d.Header = true
-		case open > 0 && (lower[:open] == "header" || lower[:open] == "headers") && strings.HasSuffix(part, "]"):
-			d.Names = append(d.Names, CanonicalName(strings.TrimSpace(part[open+1:len(part)-1])))
-		default:
-			return "use body, header or header[Name]"
-		}
-	}
-	c.p.Redact, c.p.Given = d, c.p.Given|GivenRedact
-	return ""
 }
 
 // ForwardAll tells whether Svc-Header-Forward asks for all headers of the request.

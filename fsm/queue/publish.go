@@ -71,7 +71,7 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 	case p.URL == "" && p.Group == "":
 		return invalid("a non-empty destination must be provided")
 	case strings.Contains(p.DedupID, ":"):
-		return invalid("DeduplicationId cannot contain ':'")
+		return invalid(DedupRule)
 	case o.Queue != "" && !ValidName(o.Queue):
 		return invalid("invalid queue name %q: %s", o.Queue, nameRule)
 	case o.Retries < 0 || o.Retries > math.MaxInt32:

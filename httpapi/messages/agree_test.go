@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,12 +15,14 @@ import (
 
 // settings are values of each option, good ones and bad ones.
 var settings = map[string][]string{
-	"method": {"get", "PUT", "TRACE"}, "timeout": {"1h30m3s", "90", "0", "soon"}, "retries": {"0", "7", "-1", "x"},
-	"retry-delay": {"1000*(1+retried)", "7", "retries", "1+"}, "delay": {"1d10h30m", "0", "5w"}, "not-before": {"1763730000", "x", "-1"},
-	"label": {"a, b,,c", "", ","}, "redact-fields": {"body, header[x-key]", "headers", "url"}, "queue-name": {"q.1"},
+	"method": {"get", "PUT", "TRACE"}, "timeout": {"1h30m3s", "90", "0", "soon"}, "retries": {"0", "7", "-1", "x", "1073741824", "1073741825", "+1"},
+	"retry-delay": {"1000*(1+retried)", "7", "retries", "1+"}, "delay": {"1d10h30m", "0", "5w", "365250d", "365251d"},
+	"not-before": {"1763730000", "x", "-1", "4398046511104", "4398046511105"},
+	"label":      {"a, b,,c", "", ","}, "redact-fields": {"body, header[x-key]", "headers", "url", "header[]", "Headers[a],BODY"}, "queue-name": {"q.1", "a b"},
 	"flow-control-key": {"k", ""}, "flow-control-value": {"rate=10, parallelism = 2 ,period=1m", "parallelism=3,", "period=5", "rate=0", "speed=1", ""},
-	"deduplication-id": {"d", "a:b"}, "content-based-deduplication": {"True", "false", "x"},
-	"forward-x-one": {"1"}, "forward-upstash-workflow-runid": {"r"},
+	"deduplication-id": {"d", "a:b"}, "content-based-deduplication": {"True", "false", "x", "1", "0", "t"}, "header-forward": {"true", "FALSE", "2"},
+	"cron": {"* * * * *"}, "schedule-id": {"s"}, "misfire": {"ALL", "some"}, "content-type": {"text/plain"},
+	"forward-x-one": {"1", "\x01"}, "forward-host": {"h"}, "forward-upstash-workflow-runid": {"r"},
 	"callback": {"https://cb.example/x", "nowhere"}, "failure-callback": {"http://cb.example"}, "unknown": {"x"},
 }
 
@@ -35,6 +39,9 @@ func TestBothReadersAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := fields{}
 		draw := func(as, name string) {
+			if d := queue.DirectiveNamed(name); d != nil && d.Scope > queue.OfPublication {
+				return // elsewhere
+			}
 			if rapid.Bool().Draw(t, as+"?") {
 				f[as] = []string{rapid.SampledFrom(settings[name]).Draw(t, as)}
 			}
@@ -60,8 +67,50 @@ func TestBothReadersAgree(t *testing.T) {
 	})
 }
 
+// TestEveryDirectiveAtBothDoors: each is known to both, means the same, and is refused
+// for the same reason.
+func TestEveryDirectiveAtBothDoors(t *testing.T) {
+	text, err := os.ReadFile("../../docs/messages.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range queue.Directives {
+		row := "| `Svc-" + canonical(d.Name) + "` | `" + strings.ToUpper(d.Name) + "` | " + d.Value + " |"
+		if !strings.Contains(string(text), row+"\n") {
+			t.Errorf("docs/messages.md lacks the row\n%s", row)
+		}
+		if len(settings[d.Name]) == 0 {
+			t.Errorf("%s: no values to try", d.Name)
+		}
+		for _, value := range settings[d.Name] {
+			strict := queue.Config{Strict: true}
+			known := strict.Set(d.Name, value)
+			if known != nil && strings.Contains(known.Error(), "no such option") {
+				t.Errorf("%s is unknown to commands", d.Name)
+			}
+			if d.Scope == queue.OfSchedule || d.Scope == queue.OfCommand || value == "" || strings.HasPrefix(d.Name, "flow") {
+				continue
+			}
+			f := fields{d.Name: {value}}
+			_, over := byHeaders(f)
+			if d.Scope == queue.OfPublication {
+				if (over == nil) != (known == nil) {
+					t.Errorf("%s: %q: headers %v, options %v", d.Name, value, over, known)
+				}
+				continue
+			}
+			if fmt.Sprint(over) != fmt.Sprint(known) {
+				t.Errorf("%s: %q: headers %v, options %v", d.Name, value, over, known)
+			}
+		}
+	}
+}
+
 func byHeaders(f fields) (p queue.Publication, err error) {
 	if p.Options, err = readOptions(f, nil); err != nil {
+		return p, err
+	}
+	if _, err := readBool(f, "header-forward"); err != nil {
 		return p, err
 	}
 	return p, readDedup(f, &p)

@@ -104,8 +104,8 @@ func (q *request) authenticate() (acl.Role, error) {
 	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
 		token = token[7:]
 	}
-	if values, _ := url.ParseQuery(q.query); values.Get(tokenParameter) != "" {
-		token, q.byToken = values.Get(tokenParameter), true
+	if given := tokenOf(q.query); given != "" {
+		token, q.byToken = given, true
 	}
 	if token = strings.TrimSpace(token); token == "" {
 		return acl.NoRole, nil
@@ -116,6 +116,16 @@ func (q *request) authenticate() (acl.Role, error) {
 		return role, err
 	}
 	return acl.NoRole, err
+}
+
+// tokenOf is the token of a query string, empty if there is none. Most have none, and no
+// escape in which a name could hide.
+func tokenOf(query string) string {
+	if !strings.Contains(query, tokenParameter) && !strings.Contains(query, "%") {
+		return ""
+	}
+	values, _ := url.ParseQuery(query)
+	return values.Get(tokenParameter)
 }
 
 // route finds the handler. The first segment is matched in any case of letters, for one

@@ -3,6 +3,8 @@ package messages
 import (
 	"fmt"
 	"net/http"
+
+	"trireme/fsm/queue"
 )
 
 // Error is a refusal with its HTTP status. The text is what the client reads.
@@ -22,5 +24,5 @@ func invalid(format string, args ...any) *Error {
 var (
 	errNoDestination = invalid("a non-empty destination must be provided")
 	errScheme        = invalid("invalid destination url: endpoint has invalid scheme, add http:// or https://")
-	errDedupID       = invalid("DeduplicationId cannot contain ':'")
+	errDedupID       = invalid(queue.DedupRule)
 )

@@ -20,11 +20,14 @@ func (f fields) get(name string) string {
 	return ""
 }
 
-// under are the fields whose names begin with a prefix, without it.
+// under are the fields whose names begin with a prefix, without it; nil if there are none.
 func (f fields) under(prefix string) fields {
-	out := fields{}
+	var out fields
 	for name, values := range f {
 		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			if out == nil {
+				out = fields{}
+			}
 			out[rest] = values
 		}
 	}
@@ -36,14 +39,21 @@ func (f fields) under(prefix string) fields {
 func readFields(h http.Header, prefixes []string) fields {
 	f := fields{}
 	for _, prefix := range prefixes {
-		lower := strings.ToLower(prefix) + "-"
 		for name, values := range h {
-			if rest, ok := strings.CutPrefix(strings.ToLower(name), lower); ok && rest != "" && len(values) > 0 {
-				f[rest] = values
+			if rest, ok := cutService(name, prefix); ok && len(values) > 0 {
+				f[strings.ToLower(rest)] = values
 			}
 		}
 	}
 	return f
+}
+
+// cutService takes the service's prefix off a header's name, in any case of letters.
+func cutService(name, prefix string) (rest string, own bool) {
+	if len(name) <= len(prefix)+1 || name[len(prefix)] != '-' || !strings.EqualFold(name[:len(prefix)], prefix) {
+		return "", false
+	}
+	return name[len(prefix)+1:], true
 }
 
 // tokenParameter is the query parameter that carries a token where headers can't be set.
@@ -56,6 +66,9 @@ const TokenParameter = tokenParameter
 // which stay as they are: their order, encoding and blanks.
 func splitQuery(query string, prefixes []string) (f fields, rest string) {
 	f = fields{}
+	if query == "" {
+		return f, ""
+	}
 	var kept []string
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")

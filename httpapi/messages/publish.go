@@ -3,7 +3,6 @@ package messages
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"trireme/fsm/queue"
@@ -40,13 +39,25 @@ type call struct {
 	// byToken: the request was authorized by a parameter, so that its Authorization
 	// header belongs to whoever sent it.
 	byToken bool
+	// fields are those of the call, once they have been read, and rest is what is left of
+	// its query.
+	fields fields
+	rest   string
+}
+
+// fieldsOf reads the fields of a call, from its header and its query.
+func (p *Parser) fieldsOf(c *call) fields {
+	if c.fields == nil {
+		asked, rest := splitQuery(c.query, p.Prefixes)
+		c.fields, c.rest = readFields(c.header, p.Prefixes).over(asked), rest
+	}
+	return c.fields
 }
 
 // publication reads a call, and gives its fields too.
 func (p *Parser) publication(c *call) (out queue.Publication, f fields, err error) {
-	asked, rest := splitQuery(c.query, p.Prefixes)
-	f = readFields(c.header, p.Prefixes).over(asked)
-	out, err = p.read(c, f, rest)
+	f = p.fieldsOf(c)
+	out, err = p.read(c, f, c.rest)
 	return out, f, err
 }
 
@@ -103,17 +114,14 @@ func readDedup(f fields, out *queue.Publication) error {
 	return err
 }
 
-// readBool reads true or false in any case of letters; a missing field is false.
-func readBool(f fields, name string) (bool, error) {
+// readBool reads true or false; a missing field is false.
+func readBool(f fields, name string) (yes bool, err error) {
 	text := f.get(name)
-	if text == "" {
-		return false, nil
-	}
-	v, err := strconv.ParseBool(strings.ToLower(text))
-	if err != nil {
+	yes, ok := queue.ParseBool(text)
+	if !ok {
 		return false, invalid("invalid %s %q: true or false is wanted", name, text)
 	}
-	return v, nil
+	return yes, nil
 }
 
 // ownToServer are headers of a request that are never a destination's: those of the
@@ -146,7 +154,7 @@ func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) 
 
 func (p *Parser) isService(name string) bool {
 	for _, prefix := range p.Prefixes {
-		if len(name) > len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) && name[len(prefix)] == '-' {
+		if _, own := cutService(name, prefix); own {
 			return true
 		}
 	}

@@ -44,13 +44,12 @@ func concernsRun(f fields) bool {
 
 // runItem is a message with workflow headers; false if it is one without.
 func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
-	asked, rest := splitQuery(c.query, q.Parser.Prefixes)
-	f := readFields(c.header, q.Parser.Prefixes).over(asked)
+	f := q.Parser.fieldsOf(c)
 	if q.runs == nil || !concernsRun(f) {
 		return n, false, nil
 	}
 	n = RunItem{Header: c.header, Body: c.body, CallerIP: c.callerIP}
-	to, err := q.Parser.readDestination(c.destination, rest)
+	to, err := q.Parser.readDestination(c.destination, c.rest)
 	if err != nil {
 		return n, true, err
 	}

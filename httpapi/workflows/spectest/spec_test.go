@@ -1,11 +1,9 @@
 package spectest
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
+
+	"trireme/httpapi/httpapitest"
 )
 
 // claim is one rule as a test.
@@ -35,70 +33,18 @@ func TestSpec(t *testing.T) {
 	})
 }
 
-const root = "../../.."
+// ids are those of the claims.
+func ids() (all []string) {
+	for _, c := range claims() {
+		all = append(all, c.id)
+	}
+	return all
+}
 
-const indexFile = root + "/docs/workflows-index.md"
-
-var rowForm = regexp.MustCompile(`(?m)^\| (W[SP]-[A-Z0-9]+(?:\.\d+)+) \| [^|]+ \| ([^|]+) \|$`)
+func readIndex(t *testing.T) *httpapitest.Index {
+	return httpapitest.ReadIndex(t, "../../..", "docs/workflows-index.md", 60, "WS", "WP")
+}
 
 // TestIndex keeps the index and the claims together, and finds the tests that it names in
 // other packages.
-func TestIndex(t *testing.T) {
-	text, err := os.ReadFile(indexFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, tested := map[string]string{}, map[string]bool{}
-	for _, m := range rowForm.FindAllStringSubmatch(string(text), -1) {
-		if _, twice := rows[m[1]]; twice {
-			t.Errorf("%s: %s stands there twice", indexFile, m[1])
-		}
-		rows[m[1]] = m[2]
-	}
-	if lines := strings.Count(string(text), "\n| W"); lines != len(rows) || lines < 60 {
-		t.Errorf("%s: %d rows, of which %d can be read", indexFile, lines, len(rows))
-	}
-	for _, c := range claims() {
-		if rows[c.id] != "TestSpec" {
-			t.Errorf("%s has a test, and in the index %q", c.id, rows[c.id])
-		}
-		if tested[c.id] {
-			t.Errorf("%s has two tests", c.id)
-		}
-		tested[c.id] = true
-	}
-	for id, state := range rows {
-		switch {
-		case state == "-":
-		case state == "TestSpec":
-			if !tested[id] {
-				t.Errorf("%s has no test", id)
-			}
-		case !exists(t, state):
-			t.Errorf("%s: there is no %s", id, state)
-		}
-	}
-}
-
-// exists tells whether a folder has a test of that name: "folder: TestName" of Go, or
-// "folder: a name" of a JavaScript program.
-func exists(t *testing.T, place string) bool {
-	t.Helper()
-	folder, name, _ := strings.Cut(place, ": ")
-	for _, pattern := range []string{"*_test.go", "*.mjs"} {
-		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)") || strings.Contains(string(text), `test("`+name+`"`) {
-				return true
-			}
-		}
-	}
-	return false
-}
+func TestIndex(t *testing.T) { readIndex(t).Check(t, ids()) }

@@ -1,0 +1,192 @@
+package queue
+
+import (
+	"strconv"
+	"strings"
+
+	"trireme/fsm/backoff"
+)
+
+// Directive is one thing that a request can say of a message: over HTTP by the header Svc-NAME or the parameter
+// svc-NAME, in MSG commands by the option NAME. What it may be, and the text that refuses it, stand here alone.
+type Directive struct {
+	// Name is in lower case, without the prefix of headers.
+	Name string
+	// Value says for people what it may be.
+	Value string
+	Scope Scope
+	// set is empty if the value was taken, or says what is wrong with it.
+	set func(c *Config, value string) (wrong string)
+}
+
+// Scope is what a Directive is about.
+type Scope uint8
+
+// The scopes.
+const (
+	// OfDelivery: how the message is delivered. Callbacks take those too, behind Callback- and Failure-Callback-, but for
+	// a queue.
+	OfDelivery Scope = iota
+	// OfPublication: how the request is read.
+	OfPublication
+	// OfSchedule: when a schedule publishes. MSG commands refuse Cron.
+	OfSchedule
+	// OfCommand: what over HTTP is a header of the request itself.
+	OfCommand
+)
+
+// Directives are all but the families Forward-, Callback and Failure-Callback, in the order of the documentation. The
+// list is not changed.
+var Directives = []Directive{
+	{"method", "GET, POST, PUT, PATCH or DELETE; POST if it is missing", OfDelivery, (*Config).method},
+	{"timeout", "how long an attempt may take: a duration above 0", OfDelivery, (*Config).timeout},
+	{"retries", "attempts after the first, 0 or more", OfDelivery, (*Config).retries},
+	{"retry-delay", "an expression over retried, in milliseconds", OfDelivery, (*Config).retryDelay},
+	{"delay", "a duration before the first attempt, such as 1d10h30m; a bare number is in seconds", OfDelivery, (*Config).delay},
+	{"not-before", "the earliest first attempt, in seconds since 1970; wins over delay", OfDelivery, (*Config).notBefore},
+	{"flow-control-key", "the key whose limits the message shares", OfDelivery, func(c *Config, v string) string { c.key = v; return "" }},
+	{"flow-control-value", "rate=N, period=D and parallelism=N, one of rate and parallelism at least; a period of at most 7d", OfDelivery, func(c *Config, v string) string { c.value = v; return "" }},
+	{"label", "labels, separated by commas", OfDelivery, (*Config).label},
+	{"redact-fields", "body, header and header[Name], separated by commas: what answers of the API hide", OfDelivery, (*Config).redact},
+	{"queue-name", "the queue, of letters, digits, hyphens, underscores and dots", OfDelivery, (*Config).queueName},
+	{"header-forward", "true or false: whether all headers of the request go to the destination", OfPublication, func(c *Config, v string) string { return boolean(&c.forward, v) }},
+	{"deduplication-id", "one message of that id in the window; no colon", OfPublication, (*Config).dedupID},
+	{"content-based-deduplication", "true or false: one message of that destination, body and header in the window", OfPublication, func(c *Config, v string) string { return boolean(&c.p.ContentDedup, v) }},
+	{"cron", "when a schedule publishes, with CRON_TZ=Zone in front if it is not UTC", OfSchedule, func(c *Config, v string) string { c.cron = v; return "" }},
+	{"schedule-id", "the schedule's id, which overwrites the one of that id", OfSchedule, (*Config).scheduleID},
+	{"misfire", "once, all or none: what becomes of ticks that were missed", OfSchedule, (*Config).setMisfire},
+	{"content-type", "the body's type; over HTTP that of the request", OfCommand, (*Config).contentType},
+}
+
+// DirectiveNamed finds a directive by its name in lower case, nil if there is none.
+func DirectiveNamed(name string) *Directive {
+	for i := range Directives {
+		if Directives[i].Name == name {
+			return &Directives[i]
+		}
+	}
+	return nil
+}
+
+func (c *Config) method(v string) string {
+	c.p.Method, c.p.Given = strings.ToUpper(v), c.p.Given|GivenMethod
+	switch c.p.Method {
+	case "GET", "POST", "PUT", "PATCH", "DELETE":
+		return ""
+	}
+	return "use GET, POST, PUT, PATCH or DELETE"
+}
+
+func (c *Config) timeout(v string) string {
+	if wrong := c.duration(&c.p.Timeout, GivenTimeout, v); wrong != "" || c.p.Timeout > 0 {
+		return wrong
+	}
+	return "use more than 0"
+}
+
+func (c *Config) delay(v string) string { return c.duration(&c.p.Delay, GivenDelay, v) }
+
+func (c *Config) duration(to *int64, given Option, v string) string {
+	n, ok := ParseDuration(v)
+	if !ok {
+		return "use a number followed by s, m, h or d"
+	}
+	*to, c.p.Given = n, c.p.Given|given
+	return ""
+}
+
+func (c *Config) retries(v string) string {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 || n > 1<<30 {
+		return "use an integer of 0 or more"
+	}
+	c.p.Retries, c.p.Given = n, c.p.Given|GivenRetries
+	return ""
+}
+
+func (c *Config) retryDelay(v string) string {
+	if _, err := backoff.Parse(v); err != nil {
+		return err.Error()
+	}
+	c.p.RetryDelay, c.p.Given = v, c.p.Given|GivenRetryDelay
+	return ""
+}
+
+func (c *Config) notBefore(v string) string {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < 0 || n > 1<<42 {
+		return "use a Unix time in seconds"
+	}
+	c.p.NotBefore, c.p.Given = n*1000, c.p.Given|GivenNotBefore
+	return ""
+}
+
+func (c *Config) label(v string) string {
+	if c.p.Labels = split(v); len(c.p.Labels) > 0 {
+		c.p.Given |= GivenLabels
+	}
+	return ""
+}
+
+// redact reads body, header or headers, and header[Name] or headers[Name].
+func (c *Config) redact(v string) string {
+	d := &Redaction{}
+	for _, part := range split(v) {
+		lower := strings.ToLower(part)
+		switch open := strings.IndexByte(part, '['); {
+		case lower == "body":
+			d.Body = true
+		case lower == "header" || lower == "headers":
+			d.Header = true
+		case open > 0 && (lower[:open] == "header" || lower[:open] == "headers") && strings.HasSuffix(part, "]") && open+2 < len(part):
+			d.Names = append(d.Names, CanonicalName(strings.TrimSpace(part[open+1:len(part)-1])))
+		default:
+			return "use body, header or header[Name]"
+		}
+	}
+	c.p.Redact, c.p.Given = d, c.p.Given|GivenRedact
+	return ""
+}
+
+func (c *Config) queueName(v string) string {
+	if !ValidName(v) {
+		return nameRule
+	}
+	c.p.Queue, c.p.Given = v, c.p.Given|GivenQueue
+	return ""
+}
+
+// DedupRule is the refusal of a deduplication id, by which clients know it.
+const DedupRule = "DeduplicationId cannot contain ':'"
+
+func (c *Config) dedupID(v string) string {
+	if strings.Contains(v, ":") {
+		return DedupRule
+	}
+	c.p.DedupID = v
+	return ""
+}
+
+func (c *Config) scheduleID(v string) string {
+	if !ValidName(v) {
+		return nameRule
+	}
+	c.id = v
+	return ""
+}
+
+func (c *Config) setMisfire(v string) string {
+	m, ok := ParseMisfire(strings.ToLower(v))
+	if !ok {
+		return "use once, all or none"
+	}
+	c.misfire = m
+	return ""
+}
+
+func (c *Config) contentType(v string) string {
+	if err := c.forwarded("Content-Type", v); err != nil {
+		return err.Error()
+	}
+	return ""
+}
