@@ -104,6 +104,7 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		s.dropSubscribers(e, former)
 		if ended {
 			s.messages.Orphan(e, former)
+			s.told(e)
 		}
 	}
 	return Session{id}, nil
