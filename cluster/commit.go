@@ -104,6 +104,9 @@ func (m *committer) run(ctx context.Context) {
 			return
 		}
 		for {
+			if m.free() {
+				m.gather()
+			}
 			packs, term := m.next()
 			if len(packs) == 0 {
 				break
@@ -111,6 +114,28 @@ func (m *committer) run(ctx context.Context) {
 			m.commit(term, packs)
 		}
 	}
+}
+
+// gather lets those go first who are about to ask for something, as long as that brings
+// requests: an entry of one costs as much as one of all, and all would wait for it. Nobody
+// sleeps; with nothing else to run it is over at once.
+func (m *committer) gather() {
+	for had := -1; ; {
+		has := m.n.proposer.Waiting()
+		if has <= had {
+			break
+		}
+		had = has
+		runtime.Gosched()
+	}
+	m.n.proposer.join()
+}
+
+// free tells whether an entry can be made that takes in whatever waits.
+func (m *committer) free() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ready && m.underWay == 0 && len(m.queue) > 0
 }
 
 // next takes the packs of one entry, which is under way from then on.

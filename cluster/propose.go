@@ -134,12 +134,23 @@ func (p *proposer) sleep(ctx context.Context, d time.Duration) {
 
 // send takes what waits, as much as one pack holds, and sends it to the leader.
 func (p *proposer) send(leader peerAddr) {
-	k := p.Take()
-	if k == nil {
-		return
+	if k := p.Take(); k != nil {
+		failpoint.Eval(failpoint.BeforePropose)
+		p.n.submit(leader, p.packOf(k))
 	}
-	failpoint.Eval(failpoint.BeforePropose)
-	p.n.submit(leader, &pack{mark: k.Mark, requests: k.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) {
+}
+
+// join gives the committer of this node, which leads and is about to make an entry, what
+// has come since the last pack.
+func (p *proposer) join() {
+	if k := p.TakeMore(); k != nil {
+		failpoint.Eval(failpoint.BeforePropose)
+		p.n.committer.take(p.packOf(k))
+	}
+}
+
+func (p *proposer) packOf(k *requests.Pack) *pack {
+	return &pack{mark: k.Mark, requests: k.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) {
 		p.Finish(k, outcomes, err, sure)
-	}})
+	}}
 }

@@ -252,12 +252,19 @@ func (m *Machine) ViewFork(now int64, seed [16]byte, fn func(*View)) {
 }
 
 func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief bool, fn func(*View)) (tooLong bool) {
-	v := View{s: s, host: m.host.Load(), m: m}
+	v := views.Get().(*View)
+	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
 	v.e.ReadOnly, v.e.Brief, v.e.Random = true, brief, m.Hooks.Random
-	fn(&v)
-	return v.e.TooLong
+	fn(v)
+	tooLong = v.e.TooLong
+	*v = View{}
+	views.Put(v)
+	return tooLong
 }
+
+// views are for use again: nobody keeps one beyond fn.
+var views = sync.Pool{New: func() any { return new(View) }}
 
 // Track asks for Touched notes of every key that changes, or takes that back: what a View
 // made from now on does not see is noted. Calls are counted.

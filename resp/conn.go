@@ -73,11 +73,10 @@ func (c *conn) serve() {
 			return
 		}
 		c.parser.Release()
-		var breach *protocol.Error
 		switch {
-		case errors.As(err, &breach):
+		case err != nil:
 			c.mute = false
-			c.emit(reply.Error(breach.Error()))
+			c.emit(reply.Error(err.Error()))
 			_ = c.flush() // it ends either way
 			return
 		case c.ending || c.s.isStopping():
@@ -89,7 +88,7 @@ func (c *conn) serve() {
 	}
 }
 
-// round runs all commands that have arrived whole.
+// round runs all commands that have arrived whole. The error is a breach of the protocol.
 func (c *conn) round() error {
 	c.begin()
 	defer c.finish()

@@ -39,8 +39,31 @@ func (p *Ledger) Paused() bool {
 func (p *Ledger) Take() *Pack {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.take()
+}
+
+// TakeMore is Take, also beyond the packs that may be under way, for a pack that goes
+// along with one of them: nil while there is none, or while a try has failed.
+func (p *Ledger) TakeMore() *Pack {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session == 0 || p.pause || p.stopping || p.underWay == 0 {
+		return nil
+	}
+	return p.take()
+}
+
+// Waiting is how many requests are in no pack.
+func (p *Ledger) Waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.queue)
+}
+
+// take is Take; the lock is held.
+func (p *Ledger) take() *Pack {
 	size, count := 0, 0
-	k := &Pack{Mark: fsm.Mark{Session: p.session, Below: p.lowest()}, round: p.round}
+	k := &Pack{Mark: fsm.Mark{Session: p.session, Below: p.lowest()}, round: p.round, Requests: make([]fsm.Request, 0, len(p.queue))}
 	for _, c := range p.queue {
 		if p.pending[c.seq] != c { // given up by its client
 			count++
@@ -56,13 +79,18 @@ func (p *Ledger) Take() *Pack {
 			p.settle(c, Result{Value: fsm.Results{Values: []reply.Value{reply.OK()}}})
 		}
 	}
-	p.queue = p.queue[count:]
+	if p.queue = slices.Delete(p.queue, 0, count); len(p.queue) == 0 && cap(p.queue) > keptQueue {
+		p.queue = nil
+	}
 	if len(k.Requests) == 0 {
 		return nil
 	}
 	p.underWay++
 	return k
 }
+
+// keptQueue is how many places an empty queue holds on to.
+const keptQueue = 1 << 12
 
 // lowest is the least sequence that is still awaited; the lock is held.
 func (p *Ledger) lowest() uint64 {
