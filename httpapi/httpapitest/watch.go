@@ -42,7 +42,8 @@ func pass(r *http.Request, addr string) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	out.URL.Opaque, out.Header = "//"+addr+r.RequestURI, r.Header
+	out.URL.Opaque, out.Header = "//"+addr+r.RequestURI, r.Header.Clone()
+	out.Header.Del("Accept-Encoding") // the transport unpacks what it has asked for itself
 	response, err := http.DefaultTransport.RoundTrip(out)
 	if err != nil {
 		return Reply{}, err

@@ -101,6 +101,16 @@ var deadLetters = []claim{
 		w.is("failStatus", f.at("failStatus"), "500")
 		w.true(f.at("errors").len() > 0 && f.at("errors", 0, "status").int() == 500, "errors: %v", f)
 	}},
+	{"WP-11.7", func(t *testing.T, w *world) { // a failure callback that is still tried can be called off
+		id, l := w.fail("badfail", "", map[string]string{"upstash-failure-callback-retries": "3", "upstash-failure-callback-retry-delay": "3600000"})
+		dlq := l.at("dlqId").String()
+		w.delivery(id, 2)
+		w.until("it waits", func() bool { return w.log(id).at("failureFunction", "errors").len() == 1 })
+		w.ask(400, "POST", "/v2/workflows/dlq/callback/"+dlq, nil, "")
+		status, _ := w.try("DELETE", "/v2/workflows/dlq/callback/"+dlq, nil, "")
+		w.true(status == 302, "status %d", status)
+		w.is("state", w.letter(id).at("failureCallbackInfo", "state"), "CALLBACK_CANCELED")
+	}},
 	{"WS-ER.3", func(t *testing.T, w *world) { // what a failure URL answers is in the log, refusals too
 		id, _ := w.fail("badfail", "", map[string]string{"upstash-failure-callback-retries": "0"})
 		var f value

@@ -86,29 +86,13 @@ var once = []claim{
 	}},
 	{"WP-16.4", func(t *testing.T, w *world) { // a call submitted twice is made once
 		id := w.start("m/ok", "", nil)
-		h := w.stepHeaders(id, "m/ok")
-		delete(h, "upstash-forward-upstash-workflow-sdk-version")
-		for name, v := range map[string]string{
-			"method": "POST", "retries": "0", "feature-set": "WF_NoDelete,InitialBody", "workflow-calltype": "toCallback", "callback": w.url("m/ok"),
-			"callback-workflow-runid": id, "callback-workflow-calltype": "fromCallback", "callback-workflow-init": "false", "callback-workflow-url": w.url("m/ok"),
-			"callback-forward-upstash-workflow-callback": "true", "callback-forward-upstash-workflow-stepid": "1", "callback-forward-upstash-workflow-stepname": "c",
-			"callback-forward-upstash-workflow-steptype": "Call", "callback-forward-upstash-workflow-concurrent": "1", "callback-forward-upstash-workflow-contenttype": "application/json",
-		} {
-			h["upstash-"+name] = v
-		}
+		h := w.callHeaders(id)
 		path := "/out/once/" + id
 		one := w.batch(200, w.app.URL+path, h, "x").at(0)
 		two := w.batch(200, w.app.URL+path, h, "x").at(0)
 		w.true(two.at("messageId").String() == one.at("messageId").String() && two.at("deduplicated").v == true, "%v %v", one, two)
-		var back *delivery
-		w.until("the callback", func() bool {
-			for _, d := range w.deliveries(id) {
-				if d.header.Get("Upstash-Workflow-Callback") == "true" {
-					back = d
-				}
-			}
-			return back != nil
-		})
+		w.until("the callback", func() bool { return w.callback(id) != nil })
+		back := w.callback(id)
 		w.mu.Lock()
 		calls := len(w.calls[path])
 		third := w.calls[path][0].header
@@ -122,6 +106,37 @@ var once = []claim{
 		w.is("body", told.at("body"), "dGhpcmQgcGFydHk=")
 		w.is("maxRetries", told.at("maxRetries"), "0")
 		w.true(back.header.Get("Upstash-Workflow-Sdk-Version") == "" && back.header.Get("Upstash-Workflow-StepId") == "1", "%v", back.header)
+	}},
+	{"WP-16.7", func(t *testing.T, w *world) { // a callback delivered twice: one result, and logs still tell the answer
+		id := w.start("m/ok", "", nil)
+		w.batch(200, w.url("out/twice/"+id), w.callHeaders(id), "x")
+		w.until("the callback", func() bool { return w.callback(id) != nil })
+		result := `{"stepId":1,"stepName":"c","stepType":"Call","out":"{\"status\":200,\"body\":\"third party\",\"header\":{}}","concurrent":1}`
+		one := w.ask(200, "POST", "/v2/publish/"+w.url("m/ok"), w.stepHeaders(id, "m/ok"), result)
+		two := w.ask(200, "POST", "/v2/publish/"+w.url("m/ok"), w.stepHeaders(id, "m/ok"), strings.ReplaceAll(result, "third", "other"))
+		w.true(two.at("deduplicated").v == true && two.at("messageId").String() == one.at("messageId").String(), "%v %v", one, two)
+		step := w.log(id).at("steps", 1, "steps", 0)
+		w.is("answer", step.at("callResponseBody"), "third party")
+		w.is("status", step.at("callResponseStatus"), "200")
+		w.is("request", step.at("callBody"), "x")
+		for n := range 3 { // of what is settled only the places are left
+			list := w.ask(200, "GET", "/v2/workflows/runs/"+id, nil, "")
+			w.true((list.at(n+1, "body").String() == "") == (n < 2) && list.len() == 4, "element %d: %v", n+1, list.at(n+1))
+		}
+	}},
+	{"WP-16.8", func(t *testing.T, w *world) { // a delivery that failed although its step is in the log is not repeated
+		id := w.id()
+		w.startAs(id, "m/lost", "", map[string]string{"upstash-retry-delay": "3600000"})
+		first := w.delivery(id, 1)
+		w.submit(id, "m/lost", run(1))
+		second := w.delivery(id, 2)
+		retries := func() value {
+			return w.ask(200, "GET", "/v2/workflows/events?state=STEP_RETRY&workflowRunId="+id, nil, "").at("events")
+		}
+		w.until("the second one's failure", func() bool { return retries().len() > 0 }) // which came after the first one's
+		w.is("retries", retries().count(), "1")
+		w.is("of", retries().at(0, "stepInfo", "messageId"), second.header.Get("Upstash-Message-Id"))
+		w.true(first.header.Get("Upstash-Retried") == "0", "%v", first.header)
 	}},
 	{"WP-16.5", func(t *testing.T, w *world) { // a wait submitted twice: the first waiter stays
 		id := w.start("m/ok", "", nil)
@@ -197,4 +212,29 @@ var once = []claim{
 		}
 		w.ask(400, "DELETE", "/v2/workflows/runs?lable=x", nil, "")
 	}},
+}
+
+// callHeaders are those of the call of a run's first step.
+func (w *world) callHeaders(id string) map[string]string {
+	h := w.stepHeaders(id, "m/ok")
+	delete(h, "upstash-forward-upstash-workflow-sdk-version")
+	for name, v := range map[string]string{
+		"method": "POST", "retries": "0", "feature-set": "WF_NoDelete,InitialBody", "workflow-calltype": "toCallback", "callback": w.url("m/ok"),
+		"callback-workflow-runid": id, "callback-workflow-calltype": "fromCallback", "callback-workflow-init": "false", "callback-workflow-url": w.url("m/ok"),
+		"callback-forward-upstash-workflow-callback": "true", "callback-forward-upstash-workflow-stepid": "1", "callback-forward-upstash-workflow-stepname": "c",
+		"callback-forward-upstash-workflow-steptype": "Call", "callback-forward-upstash-workflow-concurrent": "1", "callback-forward-upstash-workflow-contenttype": "application/json",
+	} {
+		h["upstash-"+name] = v
+	}
+	return h
+}
+
+// callback is the delivery by which a run is told of a call, nil if none has come.
+func (w *world) callback(id string) *delivery {
+	for _, d := range w.deliveries(id) {
+		if d.header.Get("Upstash-Workflow-Callback") == "true" {
+			return d
+		}
+	}
+	return nil
 }

@@ -14,7 +14,7 @@ type claim struct {
 
 // claims are all of them.
 func claims() (all []claim) {
-	for _, part := range [][]claim{waits, deadLetters, revivals, logs, stepFields, states, settings, once} {
+	for _, part := range [][]claim{starts, waits, deadLetters, revivals, logs, stepFields, states, settings, once} {
 		all = append(all, part...)
 	}
 	return all

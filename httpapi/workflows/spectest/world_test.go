@@ -113,6 +113,9 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.flows.ServeHTTP(w, r)
 	case kind == "out":
 		thirdParty(w, rest, nth)
+	case rest == "handshake" && r.Header.Get("Upstash-Workflow-Unknown-Sdk") != "":
+		time.Sleep(2 * time.Second) // while the test starts the run as an SDK does
+		answer(w, rest)
 	case r.Header.Get("Upstash-Workflow-Failure-Callback") != "":
 		o.answerFailure(w, rest)
 	default:
@@ -136,6 +139,9 @@ func answer(w http.ResponseWriter, mode string) {
 	case "later":
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, `{"error":"Error","message":"later"}`, http.StatusTooManyRequests)
+	case "lost":
+		time.Sleep(time.Second) // while the step is being submitted
+		http.Error(w, `{"error":"Error","message":"the answer is lost"}`, http.StatusInternalServerError)
 	case "slow":
 		time.Sleep(100 * time.Millisecond) // the work of a step
 	}
