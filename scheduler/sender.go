@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"trireme/egress"
@@ -108,8 +109,37 @@ type reply struct {
 func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
 
 // exchange sends the request and reads the answer. With an error, reply holds what was
-// read before it.
+// read before it. While this node can open no connection nothing was sent, and that is not
+// held against the message: it waits, as long as the attempt may take.
 func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (p reply, err error) {
+	for {
+		p, err = s.try(ctx, a, d, now)
+		if !exhausted(err) {
+			return p, err
+		}
+		select {
+		case <-time.After(exhaustedPause):
+		case <-ctx.Done():
+			return p, err
+		}
+	}
+}
+
+// exhaustedPause is how long an attempt waits for files or ports of this node to come free.
+const exhaustedPause = 50 * time.Millisecond
+
+// exhausted says whether this node, not the destination, kept a connection from being made.
+func exhausted(err error) bool {
+	for _, own := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
+		if errors.Is(err, own) {
+			return true
+		}
+	}
+	return false
+}
+
+// try does it once.
+func (s *Sender) try(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (p reply, err error) {
 	r, err := s.request(ctx, a, d, now)
 	if err != nil {
 		return p, err
@@ -166,6 +196,8 @@ func explain(err error, p reply, a *queue.Attempt, timed context.Context) string
 	var resolve *net.DNSError
 	text := err.Error()
 	switch {
+	case exhausted(err):
+		text = "the node that delivers could open no connection: " + text
 	case errors.Is(timed.Err(), context.DeadlineExceeded):
 		text = fmt.Sprintf("timeout: no complete answer within %v", time.Duration(a.Timeout)*time.Millisecond)
 	case errors.Is(err, egress.ErrRefused):

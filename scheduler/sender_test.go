@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -373,5 +375,42 @@ func TestClosedConnectionCostsNoAttempt(t *testing.T) {
 	}
 	if len(taken) != 3 {
 		t.Errorf("%d connections", len(taken))
+	}
+}
+
+// starved is a transport of a node that can open no connection so many times.
+type starved struct {
+	times int
+	then  http.RoundTripper
+}
+
+func (s *starved) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.times == 0 {
+		return s.then.RoundTrip(r)
+	}
+	s.times--
+	return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+}
+
+// A node without a free file is no failure of the destination: the attempt waits. If that
+// takes as long as the attempt may, its error says whose fault it is.
+func TestSendWaitsForFilesOfItsOwn(t *testing.T) {
+	url, requests := sinkOf(t, nil)
+	for _, c := range []struct {
+		times    int
+		timeout  int64
+		arrivals int
+		want     string
+	}{{3, 10_000, 1, ""}, {1 << 30, 120, 0, "the node that delivers could open no connection"}} {
+		s := testSender(t, func(o *SenderOptions) { o.Transport = &starved{c.times, o.Transport} })
+		a := attempt(queue.Content{URL: url, Body: []byte("x")})
+		a.Timeout = c.timeout
+		n := send(t, s, a)
+		if !strings.HasPrefix(n.Error, c.want) || (n.Error == "") != (c.want == "") || len(requests) != c.arrivals {
+			t.Errorf("%d times: %q, %d requests, want %d", c.times, n.Error, len(requests), c.arrivals)
+		}
+		for len(requests) > 0 {
+			<-requests
+		}
 	}
 }
