@@ -125,12 +125,13 @@ func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *flow.Deliver
 	}
 }
 
-// exhaustedPause is how long an attempt waits for files or ports of this node to come free.
+// exhaustedPause is how long an attempt waits for files of this node to come free.
 const exhaustedPause = 50 * time.Millisecond
 
-// exhausted says whether this node, not the destination, kept a connection from being made.
+// exhausted says whether this node, not the destination, kept a connection from being
+// made. A lack of ports is not told apart from an address that this host does not have.
 func exhausted(err error) bool {
-	for _, own := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
+	for _, own := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, own) {
 			return true
 		}
