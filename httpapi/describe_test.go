@@ -61,7 +61,7 @@ func TestMessagesDescriptionIsServed(t *testing.T) {
 		{Status: 200, Header: json},
 		{Status: 201, Header: json, Body: `{"messageId":"msg_2"}`},
 		{Status: 400, Header: json, Body: `{"error":""}`},
-		{Status: 412, Header: json, Body: `{"error":"quota exceeded"}`},
+		{Status: 418, Header: json, Body: `{"error":"quota exceeded"}`},
 	} {
 		if d.Check("POST", path, bad) == nil {
 			t.Errorf("%d %s passes", bad.Status, bad.Body)

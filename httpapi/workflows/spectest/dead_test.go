@@ -145,8 +145,10 @@ var revivals = []claim{
 		for id := range ids {
 			w.state(id, "RUN_FAILED")
 		}
-		first := w.ask(200, "POST", "/v2/workflows/dlq/resume?count=100&label="+label, nil, "")
-		second := w.ask(200, "POST", "/v2/workflows/dlq/resume", map[string]string{"Content-Type": "application/json"}, fmt.Sprintf(`{"label":%q,"cursor":%q}`, label, first.at("cursor")))
+		// What is resumed waits, all but one: it would fail again and be found by the second.
+		held := map[string]string{"upstash-flow-control-key": label, "upstash-flow-control-value": "rate=1, period=1d", "Content-Type": "application/json"}
+		first := w.ask(200, "POST", "/v2/workflows/dlq/resume?count=100&label="+label, held, "")
+		second := w.ask(200, "POST", "/v2/workflows/dlq/resume", held, fmt.Sprintf(`{"label":%q,"cursor":%q}`, label, first.at("cursor")))
 		w.true(first.at("workflowRuns").len() == 50 && first.at("cursor").v != nil, "first: %d, %v", first.at("workflowRuns").len(), first.at("cursor"))
 		w.true(second.at("workflowRuns").len() >= 3 && second.at("cursor").v == nil, "second: %d, %v", second.at("workflowRuns").len(), second.at("cursor"))
 	}},
