@@ -83,9 +83,9 @@ func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
 	if err != nil {
 		return &flows{err: err}, b.stopping(t)
 	}
-	f, stop = newFlows(b.writeURLs(leader.URL, t.URLs()), &http.Transport{MaxIdleConnsPerHost: 4 * httpConns}, empty(3, ""))
+	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), &http.Transport{MaxIdleConnsPerHost: 4 * httpConns}, empty(3, ""))
 	f.leader = leader
-	return f, func() { stop(); b.stopping(t)() }
+	return f, func() { closed(); b.stopping(t)() }
 }
 
 // empty is a workflow of steps that do nothing and have this result.
