@@ -56,7 +56,7 @@ var lines = map[string]line{
 	"families.9":  {"a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
 	"families.2":  {"1,000,000 random commands through each door, compared with redis-server", fidelity},
 	"families.3":  {"two replicas and a restored third, 1,000,000 random commands", replicas},
-	"messages.3":  {"100,000 messages from 64 clients, a fifth of the attempts fails, the leader killed every 10 s", deliveredOnce},
+	"messages.3":  {"100,000 messages from 64 clients, a fifth of the attempts fails, the leader killed every 2 s", deliveredOnce},
 	"messages.4":  {"a queue of 5,000 messages in order, with failures and three leaders killed", inOrder},
 	"messages.5":  {"50 schedules through 10 leaders killed and clocks an hour wrong", onTime},
 	"messages.6":  {"flow control: rates and parallelism, in peace and with leaders killed", flowControlled},

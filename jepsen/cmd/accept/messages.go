@@ -38,6 +38,9 @@ func mailed[T fmt.Stringer](ctx context.Context, s *session, name string, rounds
 const (
 	crowdBlocks   = 4
 	crowdMessages = 25_000 // in a block: 100,000 in all
+	// crowdKills is the time between two kills. A block is over within some seconds: with
+	// 10 s between them a leader was killed when hardly anything was under way any more.
+	crowdKills = 2 * time.Second
 )
 
 // deliveredOnce is messages.3.
@@ -46,7 +49,7 @@ func deliveredOnce(ctx context.Context, s *session) error {
 	blocks, err := mailed(ctx, s, name, crowdBlocks, func(i int) (mail.Delivered, error) {
 		return mail.Delivery{
 			Cluster: s.cluster, Label: s.label(i), Messages: crowdMessages, Clients: 64, Retries: 3, Failing: 20,
-			KillEvery: 10 * time.Second, Down: mailDown, Patience: mailPatience,
+			KillEvery: crowdKills, Down: mailDown, Patience: mailPatience,
 		}.Run(ctx)
 	})
 	if err != nil {
