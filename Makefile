@@ -35,7 +35,7 @@ setup: ## install what the tests need beside Go: packages of JavaScript clients
 
 .PHONY: test
 test: setup vet ## every test, race detector on
-	$(GO) test -tags $(TAGS) -race -p $(P) -timeout 12m $(PKG)
+	@GO='$(GO)' P='$(P)' PKG='$(PKG)' scripts/test.sh
 
 .PHONY: race
 race: ## the tests of PKG with the race detector, again and again (COUNT=10)

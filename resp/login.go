@@ -203,7 +203,11 @@ func (c *conn) quit([][]byte) {
 
 // reset makes the connection as it was when it was opened.
 func (c *conn) reset([][]byte) {
-	c.leaveFeed()
+	if c.feed != nil {
+		c.leaveFeed()
+		c.settle()
+	}
+	c.leaveMonitor()
 	c.untrack()
 	c.forget()
 	c.as, c.key, c.free, c.silent, c.skip, c.mute = acl.Identity{}, credential{}, false, false, false, false

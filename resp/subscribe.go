@@ -1,6 +1,9 @@
 package resp
 
 import (
+	"context"
+	"time"
+
 	"trireme/fsm/channel"
 	"trireme/fsm/reply"
 )
@@ -53,8 +56,26 @@ func (c *conn) join(kind channel.Kind, words [][]byte) {
 	}
 }
 
-// part ends subscriptions, all of a kind without names.
+// settleFor bounds how long the end of a subscription waits for the log; a node without a
+// leader still lets its subscribers go.
+const settleFor = time.Second
+
+// settle waits until no PUBLISH counts what this connection has left.
+func (c *conn) settle() {
+	ctx, cancel := context.WithTimeout(c.s.life, settleFor)
+	defer cancel()
+	c.s.hub.Settle(ctx)
+}
+
+// part ends subscriptions, all of a kind without names, and answers when the log knows.
 func (c *conn) part(kind channel.Kind, words [][]byte) {
+	c.leave(kind, words)
+	if c.feed != nil && !c.ending {
+		c.settle()
+	}
+}
+
+func (c *conn) leave(kind channel.Kind, words [][]byte) {
 	names := make([]string, len(words))
 	for i, word := range words {
 		names[i] = string(word)

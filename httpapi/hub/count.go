@@ -83,8 +83,10 @@ func (h *Hub) collect() (*fsm.Subscribers, []*topic) {
 	}
 	if len(topics) == 0 {
 		h.isIdle()
+		h.nothingToTell()
 		return nil, nil
 	}
+	h.ride()
 	h.serial++
 	request.Serial = h.serial
 	h.counted[h.serial] = fresh
@@ -96,6 +98,7 @@ func (h *Hub) collect() (*fsm.Subscribers, []*topic) {
 func (h *Hub) told(serial uint64, topics []*topic, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer h.arrive(err)
 	if err == nil {
 		for _, t := range topics {
 			h.forget(t)

@@ -71,7 +71,10 @@ type Hub struct {
 	closed   bool
 	done     chan struct{} // closes with the hub
 	wake     chan struct{}
-	idle     chan struct{} // closes when the queue is empty; nil if nobody waits
+	idle     chan struct{}   // closes when the queue is empty; nil if nobody waits
+	telling  bool            // a request is under way
+	settling []chan struct{} // close when what is queued has been told
+	riding   []chan struct{} // close when the request under way has been applied
 
 	monitors monitors
 	stop     context.CancelFunc

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs the tests of PKG (default: all) with the race detector. Most of them start real
+# servers and share the machine with each other, so one that fails is run once more,
+# when the rest is through: what fails again has failed. Both runs are printed, and the
+# tests that needed the second one are listed at the end, to be mended. A data race and
+# a verdict about histories (./jepsen) count at once: those may be as rare as they like.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go=${GO:-go}
+flags=(-tags nomsgpack,hashicorpmetrics -race -p "${P:-2}" -timeout 12m)
+read -ra asked <<<"${PKG:-./...}"
+
+all=$("$go" list -tags nomsgpack,hashicorpmetrics "${asked[@]}")
+mapfile -t verdicts < <(grep -E '^trireme/jepsen(/|$)' <<<"$all" || true)
+mapfile -t rest < <(grep -vE '^trireme/jepsen(/|$)' <<<"$all" || true)
+
+failed=0
+if [ ${#rest[@]} -gt 0 ]; then
+  again=$(mktemp)
+  trap 'rm -f "$again"' EXIT
+  # A tool of its own version and dependencies, outside go.mod.
+  "$go" run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --hide-summary skipped \
+    --rerun-fails=1 --rerun-fails-max-failures=4 --rerun-fails-abort-on-data-race \
+    --rerun-fails-report "$again" --packages "${rest[*]}" -- "${flags[@]}" || failed=1
+  if [ -s "$again" ]; then
+    echo "tests that were run again (runs, failures):"
+    cat "$again"
+  fi
+fi
+if [ ${#verdicts[@]} -gt 0 ]; then
+  "$go" test "${flags[@]}" "${verdicts[@]}" || failed=1
+fi
+exit $failed
