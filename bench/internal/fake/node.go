@@ -22,6 +22,9 @@ const StoreEnv = "BENCH_FAKE_STORE"
 // "elections" (every look at the cluster finds a new term).
 const FaultEnv = "BENCH_FAKE_FAULT"
 
+// HeapStep is by how much the heap of a fake node grows between two scrapes, in bytes.
+const HeapStep = 1_000_000
+
 // Store is what the fake nodes of one cluster share: the data, and who leads.
 type Store struct {
 	Gateway
@@ -73,6 +76,13 @@ func Node(args []string) error {
 			return err
 		}
 		defer alive.Close()
+	}
+	if addr := n.flags["pprof"]; addr != "" {
+		profiler, err := net.Listen("tcp", addr)
+		if err != nil {
+			return err
+		}
+		go http.Serve(profiler, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	}
 	return http.ListenAndServe(n.flags["http"], n)
 }
@@ -132,11 +142,12 @@ func (n *node) cluster(w http.ResponseWriter) {
 	fmt.Fprintf(w, `{"leader":%q,"term":%s,"nodes":[{"id":%q,"version":"fake"}]}`, leader, term, leader)
 }
 
-// metrics shows a growing number of applies of at most 1 ms, and each snapshot
-// as a fork of at most 2 ms.
+// metrics shows a growing number of applies of at most 1 ms, each snapshot as a fork of
+// at most 2 ms, and a heap that grows by HeapStep from one scrape to the next.
 func (n *node) metrics(w http.ResponseWriter) {
 	applies, forks := n.applies.Add(10), n.forks.Load()
 	fmt.Fprintf(w, "trireme_apply_seconds_bucket{le=\"0.001\"} %d\ntrireme_apply_seconds_bucket{le=\"+Inf\"} %d\n", applies, applies)
 	fmt.Fprintf(w, "trireme_snapshot_fork_seconds_bucket{le=\"0.001\"} 0\ntrireme_snapshot_fork_seconds_bucket{le=\"0.002\"} %d\n", forks)
 	fmt.Fprintf(w, "trireme_snapshot_fork_seconds_bucket{le=\"+Inf\"} %d\n", forks)
+	fmt.Fprintf(w, "go_memstats_heap_alloc_bytes %d\n", applies/10*HeapStep)
 }

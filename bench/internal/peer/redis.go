@@ -21,6 +21,7 @@ type Redis struct {
 	Addr  string
 	child *proc.Child
 	dir   string
+	start func() (*proc.Child, error)
 }
 
 // StartRedis starts redis-server. With durable it syncs its append-only file
@@ -44,17 +45,37 @@ func (l *Lab) StartRedis(ctx context.Context, name string, durable bool) (*Redis
 	if durable {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
 	}
-	child, err := proc.Start(l.Logs, name, nil, args...)
-	if err != nil {
+	r := &Redis{Addr: addr, dir: dir, start: func() (*proc.Child, error) { return proc.Start(l.Logs, name, nil, args...) }}
+	if r.child, err = r.start(); err != nil {
 		return nil, err
 	}
-	r := &Redis{Addr: addr, child: child, dir: dir}
-	limit, cancel := within(ctx)
-	defer cancel()
-	if err := child.Await(limit, func() error { _, err := r.Do("PING"); return err }); err != nil {
+	if err := r.await(ctx); err != nil {
 		return nil, errors.Join(err, r.Stop())
 	}
 	return r, nil
+}
+
+// await waits until the server answers a read, so until it has loaded its data.
+func (r *Redis) await(ctx context.Context) error {
+	limit, cancel := within(ctx)
+	defer cancel()
+	return r.child.Await(limit, func() error { _, err := r.Do("GET", "k000000000000"); return err })
+}
+
+// Restart kills the server and starts it again with the data that it has saved. It
+// returns how long that took from its start to its first answer about a key.
+func (r *Redis) Restart(ctx context.Context) (time.Duration, error) {
+	if err := r.child.Kill(); err != nil {
+		return 0, err
+	}
+	begin := time.Now()
+	child, err := r.start()
+	if err != nil {
+		return 0, err
+	}
+	r.child = child
+	err = r.await(ctx)
+	return time.Since(begin), err
 }
 
 // Do runs one command over a connection of its own.

@@ -43,6 +43,10 @@ var plan = []Scenario{
 	{Name: "fork", run: runFork, Rows: []report.Row{
 		{ID: "9", Work: "worst apply stall in a snapshot, 1 M keys", Against: "redis fork", Unit: "ms", Ratio: true, AtMost: true, Line: .25, AimAt: 1, AimOurs: true},
 	}},
+	{Name: "memory", run: runMemory, Rows: []report.Row{
+		{ID: "10", Work: "live heap a key, 1 M keys of 64 B values", Against: "redis used_memory", Unit: "B", Ratio: true, AtMost: true, Line: 1.3, AimAt: 1},
+		{ID: "11", Work: "kill -9 and back with 1 M keys, one node", Against: "redis loading its dump", Unit: "ms", Ratio: true, AtMost: true, Line: 2, AimAt: 1},
+	}},
 	{Name: "publish", run: runPublish, Rows: []report.Row{
 		{ID: "12", Part: "SET", Work: "publish, 64 connections, three nodes", Against: "SET of the same cluster", Unit: "req/s", Ratio: true, Line: .8, AimAt: 1},
 		{ID: "12", Part: "NATS", Work: "publish, 64 connections, three nodes", Against: "NATS JetStream, three replicas, synced, 64 clients", Unit: "msg/s", Ratio: true, Line: .6, AimAt: 1.5},

@@ -173,6 +173,27 @@ func TestForkRowReadsTheWorstBucket(t *testing.T) {
 	}
 }
 
+func TestMemoryRowsSetHeapAndRestartBesideRedis(t *testing.T) {
+	b := bench(t, "")
+	rows := measure(t, b, "10", "11")
+	heap, back := rows["10"], rows["11"]
+	if !installed("redis-server") {
+		if heap.Verdict != report.NoPeer || back.Verdict != report.NoPeer {
+			t.Fatalf("without redis: %s %s", heap.Verdict, back.Verdict)
+		}
+		return
+	}
+	if len(heap.Pairs) != 2 || heap.OursMid != fake.HeapStep/float64(b.BigKeys) || heap.PeerMid < peer.ValueSize {
+		t.Errorf("%s %s %+v", heap.Verdict, heap.Reason, heap.Pairs)
+	}
+	if len(back.Pairs) != 2 || back.OursMid <= 0 || back.PeerMid <= 0 {
+		t.Errorf("%s %s %+v", back.Verdict, back.Reason, back.Pairs)
+	}
+	if b.Lab.Pprof {
+		t.Error("the profiler stays on for rows that follow")
+	}
+}
+
 func TestStallReportsTheIdleLoopBeside(t *testing.T) {
 	r := bench(t, "").Stall(t.Context())
 	if r.Verdict == report.Failed || r.Median <= 0 {

@@ -1,0 +1,127 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"trireme/bench/internal/peer"
+	"trireme/bench/internal/report"
+)
+
+// runMemory measures rows 10 and 11 on one node and one redis-server that hold the same
+// many keys: what a key takes in memory, and how long each needs until it serves them
+// again after it was killed beside a fresh snapshot.
+func runMemory(ctx context.Context, b *Bench, rows []*report.Row) {
+	if err := b.memory(ctx, rows); err != nil {
+		for _, row := range rows {
+			row.Fail(verdictOf(nil, err), err)
+		}
+		return
+	}
+	for _, row := range rows {
+		row.Judge()
+	}
+}
+
+func (b *Bench) memory(ctx context.Context, rows []*report.Row) error {
+	defer func(was bool) { b.Lab.Pprof = was }(b.Lab.Pprof)
+	b.Lab.Pprof = true // the heap is read there
+	for i := range b.Pairs {
+		ours, err := b.ourFootprint(ctx)
+		if err != nil {
+			return err
+		}
+		theirs, err := b.redisFootprint(ctx)
+		if err != nil {
+			return err
+		}
+		b.Log("  %d/%d ours %.0f B a key, back in %v; redis %.0f B, %v", i+1, b.Pairs, ours.perKey, ours.back, theirs.perKey, theirs.back)
+		for _, row := range rows {
+			switch row.ID {
+			case "10":
+				row.Add(ours.perKey, theirs.perKey)
+			case "11":
+				row.Add(ours.back.Seconds()*1e3, theirs.back.Seconds()*1e3)
+			}
+		}
+	}
+	for _, row := range rows {
+		if row.ID == "10" {
+			row.Note("live heap after a collection, and redis's used_memory, each less what it was without keys")
+		} else {
+			row.Note("kill -9 right after a snapshot, and right after SAVE; until a key is read")
+		}
+	}
+	return nil
+}
+
+// footprint is what a server needs for many keys.
+type footprint struct {
+	perKey float64 // bytes
+	back   time.Duration
+}
+
+func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
+	t, err := b.Lab.StartDev(ctx)
+	if err != nil {
+		return f, err
+	}
+	defer b.stopping(t)()
+	node := t.Nodes[0]
+	before, err := node.LiveHeap(ctx)
+	if err != nil {
+		return f, err
+	}
+	if err := t.Preload(ctx, b.BigKeys); err != nil {
+		return f, err
+	}
+	b.noteVersion(ctx, t)
+	after, err := node.LiveHeap(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.perKey = (after - before) / float64(b.BigKeys)
+	if err := errors.Join(node.Snapshot(ctx), node.Kill()); err != nil {
+		return f, err
+	}
+	begin := time.Now()
+	err = t.Restart(ctx, node)
+	f.back = time.Since(begin)
+	return f, err
+}
+
+func (b *Bench) redisFootprint(ctx context.Context) (f footprint, err error) {
+	r, err := b.Lab.StartRedis(ctx, "redis-memory", false)
+	if err != nil {
+		return f, err
+	}
+	defer b.stopping(r)()
+	b.noteRedis(r)
+	before, err := usedMemory(r)
+	if err != nil {
+		return f, err
+	}
+	if err := r.Fill(b.BigKeys); err != nil {
+		return f, err
+	}
+	after, err := usedMemory(r)
+	if err != nil {
+		return f, err
+	}
+	f.perKey = (after - before) / float64(b.BigKeys)
+	if _, err := r.Do("SAVE"); err != nil {
+		return f, err
+	}
+	f.back, err = r.Restart(ctx)
+	return f, err
+}
+
+func usedMemory(r *peer.Redis) (float64, error) {
+	text, err := r.Info("used_memory")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseFloat(text, 64)
+}
