@@ -17,7 +17,7 @@ func TestFlags(t *testing.T) {
 	if strings.Join(s.wanted(), " ") != "1 16" || s.pairs != 9 || s.seconds != 500*time.Millisecond || s.out != filepath.Join("d", "results.json") {
 		t.Fatalf("%+v", s)
 	}
-	for _, bad := range []string{"-rows 10", "-pairs 0", "-seconds x", "-writes none", "extra", "-quiet 0s"} {
+	for _, bad := range []string{"-rows 19", "-pairs 0", "-seconds x", "-writes none", "extra", "-quiet 0s"} {
 		if _, err := parse("bench", strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
@@ -44,7 +44,7 @@ func TestMergedAndUnfinishedRows(t *testing.T) {
 }
 
 func TestUsageErrorsExitWithTwo(t *testing.T) {
-	for _, args := range [][]string{{"-rows", "99"}, {"stall", "-quiet", "-1s"}, {"idle", "-for", "x"}, {"load", "-c", "many"}} {
+	for _, args := range [][]string{{"-rows", "99"}, {"stall", "-quiet", "-1s"}, {"idle", "-for", "x"}, {"growth", "-most-keys", "0"}, {"load", "-c", "many"}} {
 		if code := run(t.Context(), args); code != exitUsage {
 			t.Errorf("%v: exit %d", args, code)
 		}

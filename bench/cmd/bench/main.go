@@ -6,6 +6,7 @@
 //	bench messages [flags]   acceptance line messages.9 but for its rows 12 and 13
 //	bench workflows [flags]  acceptance lines workflows.7 but for its rows 14 and 15, and workflows.8
 //	bench steady [flags]     acceptance line core.12
+//	bench growth [flags]     the cost of a request as keys, connections and values grow, as charts
 //	bench -markdown          print the last results as a table to paste
 //	bench load [flags] URL…  the load generator alone, one JSON object
 //	bench idle|busy -for D   loops that other measurements start as children
@@ -47,6 +48,8 @@ func run(ctx context.Context, args []string) int {
 		return loadOnly(ctx, args[1:])
 	case "idle", "busy":
 		return loop(name, args[1:])
+	case "growth":
+		return growth(ctx, args[1:])
 	case "stall", "steady", "messages", "workflows":
 		return accept(ctx, name, args[1:])
 	}

@@ -59,6 +59,9 @@ func (n *Node) ready(ctx context.Context) error {
 // Kill ends the node with SIGKILL and returns when the process is gone.
 func (n *Node) Kill() error { return n.child.Kill() }
 
+// ProcessorTime is what the node's process has used so far.
+func (n *Node) ProcessorTime() (time.Duration, error) { return n.child.ProcessorTime() }
+
 // Snapshot makes the node take a snapshot and returns when it is written.
 func (n *Node) Snapshot(ctx context.Context) error {
 	_, err := call(ctx, "POST", n.URL+"/admin/snapshot", adminToken, nil)

@@ -117,3 +117,23 @@ func TestTakeSkipsTakenPorts(t *testing.T) {
 		t.Fatalf("got %s again, %v", again, err)
 	}
 }
+
+func TestProcessorTimeGrowsWithWork(t *testing.T) {
+	c, err := Start(t.TempDir(), "busy", nil, "sh", "-c", "while :; do :; done")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Kill()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		used, err := c.ProcessorTime()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if used >= 2*tick {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a busy loop has used %v in 30 s", used)
+		}
+	}
+}

@@ -194,6 +194,22 @@ func TestMemoryRowsSetHeapAndRestartBesideRedis(t *testing.T) {
 	}
 }
 
+func TestGrowthDrawsEveryAxis(t *testing.T) {
+	b := bench(t, "")
+	b.Pairs, b.Duration = 1, 20*time.Millisecond
+	points := map[string]int{}
+	if err := b.Growth(t.Context(), 10_000, func(name string, c report.Chart) error {
+		points[name] = len(c.Lines[0].Points) + len(c.Lines[1].Points)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// Of the keys' axis only the first size is left, of the connections' none.
+	if points["keys"] != 2 || points["connections"] != 0 || points["values"] != 10 {
+		t.Error(points)
+	}
+}
+
 func TestStallReportsTheIdleLoopBeside(t *testing.T) {
 	r := bench(t, "").Stall(t.Context())
 	if r.Verdict == report.Failed || r.Median <= 0 {
@@ -232,7 +248,7 @@ func TestRoundsTurnTheOrder(t *testing.T) {
 }
 
 func TestNumbersAreThePlansRows(t *testing.T) {
-	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,12,13,14,15,16,17,18" {
+	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18" {
 		t.Fatal(got)
 	}
 }
