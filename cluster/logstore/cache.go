@@ -8,7 +8,7 @@ import (
 
 const (
 	cacheEntries = 1024
-	cacheBytes   = 64 << 20
+	cacheBytes   = 16 << 20
 )
 
 // cache keeps the newest entries in memory for replication and apply. Raft's own
@@ -16,19 +16,21 @@ const (
 // whenever the log is shortened, and puts errors into text, where errors.Is no
 // longer finds them.
 //
-// It shares the entries with its callers; nobody may write to them.
+// It shares the entries' bytes with its callers, who may not write to them. It does not
+// share the entries themselves: raft has them inside its futures, which would keep every
+// reply of the last thousand entries in memory too.
 type cache struct {
 	store raft.LogStore
 	limit int // bytes of data, but the newest entry stays whatever its size
 
 	mu        sync.RWMutex
-	ring      []*raft.Log // by index modulo length
-	low, high uint64      // the cached indexes; none if high < low
+	ring      []raft.Log // by index modulo length
+	low, high uint64     // the cached indexes; none if high < low
 	bytes     int
 }
 
 func newCache(store raft.LogStore, entries, bytes int) *cache {
-	return &cache{store: store, limit: bytes, ring: make([]*raft.Log, entries), low: 1}
+	return &cache{store: store, limit: bytes, ring: make([]raft.Log, entries), low: 1}
 }
 
 // IsMonotonic: see Store.IsMonotonic.
@@ -41,7 +43,7 @@ func (c *cache) LastIndex() (uint64, error) { return c.store.LastIndex() }
 func (c *cache) GetLog(index uint64, out *raft.Log) error {
 	c.mu.RLock()
 	if c.low <= index && index <= c.high {
-		*out = *c.ring[index%uint64(len(c.ring))]
+		*out = c.ring[index%uint64(len(c.ring))]
 		c.mu.RUnlock()
 		return nil
 	}
@@ -80,7 +82,7 @@ func (c *cache) add(l *raft.Log) {
 		c.low++
 	}
 	c.high = l.Index
-	c.ring[l.Index%uint64(len(c.ring))] = l
+	c.ring[l.Index%uint64(len(c.ring))] = *l
 	for c.bytes += sizeOf(l); c.bytes > c.limit && c.low < c.high; c.low++ {
 		c.drop(c.low)
 	}
@@ -114,8 +116,8 @@ func (c *cache) clear(next uint64) {
 
 func (c *cache) drop(index uint64) {
 	at := &c.ring[index%uint64(len(c.ring))]
-	c.bytes -= sizeOf(*at)
-	*at = nil
+	c.bytes -= sizeOf(at)
+	*at = raft.Log{}
 }
 
 func sizeOf(l *raft.Log) int { return len(l.Data) + len(l.Extensions) }

@@ -2,8 +2,10 @@ package logstore
 
 import (
 	"errors"
+	"runtime"
 	"syscall"
 	"testing"
+	"weak"
 
 	"github.com/hashicorp/raft"
 	"pgregory.net/rapid"
@@ -46,8 +48,8 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 			"jump": func(t *rapid.T) { next += rapid.Uint64Range(1, 40).Draw(t, "far") },
 			"": func(t *rapid.T) {
 				size, n := 0, 0
-				for _, l := range c.ring {
-					if l != nil {
+				for i := range c.ring {
+					if l := &c.ring[i]; l.Index != 0 {
 						size, n = size+sizeOf(l), n+1
 					}
 				}
@@ -79,5 +81,31 @@ func TestCacheKeepsNothingOfAFailedAppend(t *testing.T) {
 	var l raft.Log
 	if err := c.GetLog(6, &l); err != raft.ErrLogNotFound {
 		t.Fatal(err)
+	}
+}
+
+// Raft's entries are parts of its futures, which hold the replies too.
+func TestCacheKeepsBytesNotEntries(t *testing.T) {
+	c := newCache(raft.NewInmemStore(), 8, 1<<20)
+	future := &struct {
+		log     raft.Log
+		replies [1 << 10]byte
+	}{log: *entries(1, 1, 1)[0]}
+	held := weak.Make(future)
+	stored := future.log // raft's own store in memory keeps what it is given
+	if err := c.StoreLogs([]*raft.Log{&stored}); err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	c.clear(1)
+	c.add(&future.log)
+	c.mu.Unlock()
+	var got raft.Log
+	if err := c.GetLog(1, &got); err != nil || !sameEntry(&got, &future.log) {
+		t.Fatal(got, err)
+	}
+	future = nil
+	if runtime.GC(); held.Value() != nil {
+		t.Error("the future of a cached entry stays in memory")
 	}
 }
