@@ -68,12 +68,13 @@ type Ledger struct {
 	pause    bool   // a pack failed: wait before the next try
 	since    time.Time
 	stopping bool
+	most     int // requests that may wait: maxPending
 }
 
 // New is a ledger without a session. now is monotonic time; wake is called, with the
 // ledger locked, when there may be something to send.
 func New(now func() time.Time, wake func()) *Ledger {
-	return &Ledger{now: now, wake: wake, pending: map[uint64]*Call{}, seq: 1, low: 1, since: now()}
+	return &Ledger{now: now, wake: wake, pending: map[uint64]*Call{}, seq: 1, low: 1, since: now(), most: maxPending}
 }
 
 // Add queues a request. The error is fsm.ErrStopping or fsm.ErrNoLeader: it was not
@@ -85,7 +86,7 @@ func (p *Ledger) Add(code uint16, body []byte) (*Call, error) {
 	switch {
 	case p.stopping:
 		return nil, fsm.ErrStopping
-	case len(p.pending) >= maxPending, !p.since.IsZero() && now.Sub(p.since) > Leaderless:
+	case len(p.pending) >= p.most, !p.since.IsZero() && now.Sub(p.since) > Leaderless:
 		return nil, fsm.ErrNoLeader
 	}
 	c := p.enter(code, body, now)
