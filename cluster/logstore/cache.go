@@ -8,7 +8,7 @@ import (
 
 const (
 	cacheEntries = 1024
-	cacheBytes   = 16 << 20
+	cacheBytes   = 8 << 20
 )
 
 // cache keeps the newest entries in memory for replication and apply. Raft's own

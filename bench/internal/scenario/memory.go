@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -78,12 +77,15 @@ func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
 		return f, err
 	}
 	b.noteVersion(ctx, t)
+	if err := node.Snapshot(ctx); err != nil { // none is under way, which would hold older versions of the state
+		return f, err
+	}
 	after, err := node.LiveHeap(ctx)
 	if err != nil {
 		return f, err
 	}
 	f.perKey = (after - before) / float64(b.BigKeys)
-	if err := errors.Join(node.Snapshot(ctx), node.Kill()); err != nil {
+	if err := node.Kill(); err != nil {
 		return f, err
 	}
 	begin := time.Now()
