@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -195,10 +196,11 @@ func ChildID(c *Context, name string) string {
 }
 
 // Invoke is a step that starts another workflow of this endpoint and waits for its end.
-// id names the run.
-func Invoke(name, url, id, payload string) Lazy {
+// id names the run, settings are headers of its own: it has none of the run that invokes it.
+func Invoke(name, url, id, payload string, settings map[string]string) Lazy {
 	return Lazy{step: step{Name: name, Type: "Invoke"}, submit: func(c *Context, s step) error {
 		h := TriggerHeaders(url, id)
+		maps.Copy(h, settings)
 		h["upstash-workflow-invoke"] = "true"
 		parent := map[string][]string{}
 		for name, value := range c.headers(c.RunID, c.URL) {
@@ -216,8 +218,7 @@ func Invoke(name, url, id, payload string) Lazy {
 	}}
 }
 
-// TriggerHeaders are those of a message that starts a run, with settings that let failed
-// calls be repeated soon.
+// TriggerHeaders are those of a message that starts a run.
 func TriggerHeaders(url, id string) map[string]string {
 	h := map[string]string{
 		"content-type": "application/json", "upstash-method": http.MethodPost, "upstash-workflow-init": "true", "upstash-workflow-runid": id,
@@ -239,9 +240,7 @@ func (c *Context) result(s step, headers map[string]string) error {
 		return err
 	}
 	h := c.headers(c.RunID, c.URL)
-	for name, value := range headers {
-		h[name] = value
-	}
+	maps.Copy(h, headers)
 	return c.batch(c.Request.Context(), item{c.URL, h, string(body)})
 }
 
@@ -326,9 +325,7 @@ func (c *Context) plan(all []Lazy) error {
 // Trigger starts a run of the workflow at url. An empty payload is none.
 func (e *Endpoint) Trigger(ctx context.Context, url, id, payload string, headers map[string]string) error {
 	h := TriggerHeaders(url, id)
-	for name, value := range headers {
-		h[name] = value
-	}
+	maps.Copy(h, headers)
 	err := e.batch(ctx, item{url, h, payload})
 	if errors.Is(err, errOver) {
 		return fmt.Errorf("trigger: %w", err)

@@ -30,6 +30,7 @@ func (k *work) finish(state RunState) {
 	s.live -= r.bytes
 	s.past += r.bytes
 	r.State, r.Completed = state, k.e.Now
+	r.touch(k.e.Now)
 	k.close(state)
 	for _, w := range s.WaitersOf(r.No) {
 		k.forgetWaiter(w)

@@ -30,7 +30,7 @@ type model struct {
 	w       *world
 	t       *rapid.T
 	ids     []string
-	results map[string]string // the first accepted result of (run, created, step)
+	results map[string]string // the first accepted result of (number of the run, step)
 }
 
 func (m *model) id() string {
@@ -108,11 +108,12 @@ func (m *model) step(number uint32) {
 	id := m.id()
 	body := rapid.StringMatching(`[a-z]{0,8}`).Draw(m.t, "out")
 	n := step(id, number, body)
+	before := m.w.run(id)
 	r := m.w.submit(n)[0]
 	if r.Refused != nil {
 		return
 	}
-	key := fmt.Sprint(r.RunID, r.Created, number)
+	key := fmt.Sprint(before.No, number) // an id may be used again as soon as its run is forgotten, in the same millisecond too
 	if _, there := m.results[key]; !r.Deduplicated && there {
 		m.t.Fatalf("two results of %s were accepted", key)
 	}
@@ -176,6 +177,7 @@ func (m *model) check() {
 				}
 				return true
 			})
+			m.latest(p.s, r)
 			if n != r.Entries {
 				m.t.Fatalf("%s has %d entries and says %d", r.ID, n, r.Entries)
 			}
@@ -183,5 +185,26 @@ func (m *model) check() {
 				m.t.Fatalf("%s is over, but waits", r.ID)
 			}
 		}
+	}
+}
+
+// latest holds a run to what it says of when something last happened to it.
+func (m *model) latest(s *flow.Store, r *flow.Run) {
+	at := max(r.Created, r.Completed)
+	s.Log(r.No, func(_ uint32, e *flow.Entry) bool {
+		at = max(at, e.Created)
+		for i := range e.Errors {
+			at = max(at, e.Errors[i].At)
+		}
+		if child := s.Child(r.No, e.Step.ID+1); child != nil {
+			at = max(at, child.Created)
+		}
+		return true
+	})
+	for _, w := range s.WaitersOf(r.No) {
+		at = max(at, w.Created)
+	}
+	if at > r.Latest() {
+		m.t.Fatalf("%s says that nothing happened after %d, but its log goes to %d", r.ID, r.Latest(), at)
 	}
 }

@@ -131,6 +131,35 @@ func (s *Store) Log(run uint64, visit func(pos uint32, e *Entry) bool) {
 	s.entries.Ascend(place{run: run}, func(p place, e *Entry) bool { return p.run == run && visit(p.pos, e) })
 }
 
+// LatestUntil is when something last happened until a time that the run's log tells, 0 if nothing did. It may be somewhat
+// later than that, but not later than the time.
+func (s *Store) LatestUntil(r *Run, until int64) (at int64) {
+	take := func(times ...int64) {
+		for _, t := range times {
+			if t <= until {
+				at = max(at, t)
+			}
+		}
+	}
+	take(r.Created, r.Completed)
+	last := uint32(0)
+	s.Log(r.No, func(_ uint32, e *Entry) bool {
+		take(e.Created)
+		for i := range e.Errors {
+			take(e.Errors[i].At)
+		}
+		last = max(last, e.number())
+		return true
+	})
+	if child := s.Child(r.No, last+1); child != nil {
+		take(child.Created)
+	}
+	for _, w := range s.WaitersOf(r.No) {
+		take(w.Created)
+	}
+	return at
+}
+
 // Entry is an entry of a run's log.
 func (s *Store) Entry(run uint64, pos uint32) (*Entry, bool) { return s.entries.Get(place{run, pos}) }
 

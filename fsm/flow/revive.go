@@ -87,7 +87,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	c := *old.Config
 	c.Options = only(&n.Options, revivable).Over(c.Options)
 	c.Invoker = nil // it has been told
-	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: c.detached(), RanAs: old.No}
+	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: c.detached(), RanAs: old.No, latest: e.Now}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}

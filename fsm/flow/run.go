@@ -121,13 +121,20 @@ type Run struct {
 	// RanAs is the run that it is a resume or restart of, 0 if of none.
 	RanAs uint64
 
-	bytes int64 // of it and its log
-	saved int   // notifications kept for it, and their bytes
-	kept  int64
+	latest int64 // see Latest
+	bytes  int64 // of it and its log
+	saved  int   // notifications kept for it, and their bytes
+	kept   int64
 }
 
 // Active tells whether the run has not come to its end.
 func (r *Run) Active() bool { return r.State == Started }
+
+// Latest is when something last happened that the run's log tells, in unix milliseconds: nothing in it is later. It is not
+// saved, but found again when the log is loaded.
+func (r *Run) Latest() int64 { return r.latest }
+
+func (r *Run) touch(at int64) { r.latest = max(r.latest, at) }
 
 // Fault says why a run has failed.
 type Fault struct {

@@ -89,6 +89,12 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	if r.State >= runStates || r.Fault == nil && (r.State == Failed || r.Callback != nil) {
 		return errRecord
 	}
+	r.touch(max(r.Created, r.Completed))
+	if r.Invoker != nil {
+		if parent, ok := s.runs.Get(r.Invoker.Run); ok { // one with a higher number was created later
+			parent.touch(r.Created)
+		}
+	}
 	s.runs.Set(r.No, r)
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	switch {
@@ -126,7 +132,12 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 	if e.State.Open() {
 		s.open.Set(at, struct{}{})
 	}
-	s.loaded(at.run, e.size())
+	if r := s.loaded(at.run, e.size()); r != nil {
+		r.touch(e.Created)
+		for i := range e.Errors {
+			r.touch(e.Errors[i].At)
+		}
+	}
 	return nil
 }
 

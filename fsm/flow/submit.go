@@ -152,6 +152,9 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	q.Remember(p, first.ID, e.Now)
 	if parent != nil {
 		s.marks.Set(mark{parent.No, markInvoke, n.Invoker.Step.number()}, r.No)
+		up := s.on(e, q, parent)
+		up.r.touch(e.Now)
+		up.done()
 	}
 	return Receipt{ID: first.ID, RunID: ownedText(r.ID), Created: r.Created}
 }

@@ -50,6 +50,9 @@ func (s *Store) toldEntry(e *env.Env, q *queue.Store, r *Run, at place, t *queue
 		n.State, n.Next = Undeliverable, 0
 		n.Errors = remember(n.Errors, t, e.Now)
 	}
+	if len(n.Errors) > 0 {
+		k.r.touch(n.Errors[len(n.Errors)-1].At)
+	}
 	k.set(at, old, &n)
 	switch {
 	case n.State == Undeliverable:

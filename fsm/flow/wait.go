@@ -51,6 +51,7 @@ func (k *work) register(w *Waiter) {
 	s.events.Set(name{w.EventID, w.No}, struct{}{})
 	s.waiting.Set(place2{w.Run, w.No}, struct{}{})
 	s.ends.Set(queue.Stamp{At: w.Deadline, Seq: w.No}, w.No)
+	k.r.touch(w.Created)
 	k.count(w.size())
 }
 

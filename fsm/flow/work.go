@@ -80,6 +80,7 @@ func (k *work) append(n *Entry) *Entry {
 	s, at := k.s, place{k.r.No, k.r.Entries}
 	k.r.Entries++
 	n.Created = k.e.Now
+	k.r.touch(k.e.Now)
 	if k.r.Active() {
 		k.dispatch(at, n)
 	} else {

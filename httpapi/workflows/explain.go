@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"trireme/fsm"
@@ -24,18 +25,22 @@ type explanation struct {
 	// unix milliseconds. Without Next it takes an event.
 	Since int64 `json:"since,omitempty"`
 	Next  int64 `json:"next,omitempty"`
-	// LastAttempt is the last call of the endpoint that failed; Attempts counts those of
-	// the entry that is being delivered, and Allowed how many there may be.
-	LastAttempt *stepError `json:"lastAttempt,omitempty"`
-	Attempts    int        `json:"attempts,omitempty"`
-	Allowed     int        `json:"allowed,omitempty"`
+	// LastAttempt is the last call that failed, and ErrorStepName the step that threw, if
+	// the SDK has named it; Attempts counts those of the entry that is being delivered,
+	// one that is under way too, and Allowed how many there may be.
+	LastAttempt   *stepError `json:"lastAttempt,omitempty"`
+	ErrorStepName string     `json:"errorStepName,omitempty"`
+	Attempts      int        `json:"attempts,omitempty"`
+	Allowed       int        `json:"allowed,omitempty"`
 	// Delivery says what keeps the message that is due, if one is.
 	Delivery *delivery `json:"delivery,omitempty"`
 	Awaits   []await   `json:"awaits,omitempty"`
 	// Mismatches name what the endpoint and this server don't agree on.
 	Mismatches []mismatch `json:"mismatches,omitempty"`
-	// Curl repeats the call of the endpoint by hand.
-	Curl string `json:"curl,omitempty"`
+	// Curl repeats by hand the call of the endpoint, or of the third party, that is told of;
+	// Resume has a failed run go on.
+	Curl   string `json:"curl,omitempty"`
+	Resume string `json:"resume,omitempty"`
 }
 
 // delivery says where a message is.
@@ -46,6 +51,9 @@ type delivery struct {
 	Since     int64  `json:"since,omitempty"`
 	Next      int64  `json:"next,omitempty"`
 	Ahead     int    `json:"ahead,omitempty"`
+	// FlowControlKey is the key that the message waits for, if it does.
+	FlowControlKey string `json:"flowControlKey,omitempty"`
+	running        bool
 }
 
 // await is something outside of the run that has to happen.
@@ -144,29 +152,55 @@ func (e *explainer) describe(at *flow.Entry, pos uint32) {
 	e.out.Step, e.out.Since = step, at.Created
 	if k := len(at.Errors); k > 0 {
 		last := b.failure(&at.Errors[k-1])
-		e.out.LastAttempt, e.out.Since = &last, last.Time
-	}
-	if at.State.Open() || at.State == flow.Undeliverable {
-		e.out.Attempts, e.out.Allowed = int(at.Retried)+1, int(at.Retries)+1
+		e.out.LastAttempt, e.out.Since, e.out.ErrorStepName = &last, last.Time, errorStep(&at.Errors[k-1])
 	}
 	if at.State.Open() && e.run.Active() {
-		e.out.Next = max(at.Next, 0)
-		e.deliveryOf(at.ID)
+		e.out.Delivery = e.deliveryOf(at)
 	}
+	e.attempts(at)
 	if at.State != flow.Delivered || e.run.Active() {
 		e.out.Curl = e.curl(at)
+	}
+}
+
+// attempts counts those of an entry, and says when the next one comes.
+func (e *explainer) attempts(at *flow.Entry) {
+	n := e.out
+	if !at.State.Open() && at.State != flow.Undeliverable {
+		return
+	}
+	n.Attempts, n.Allowed = int(at.Retried), int(at.Retries)+1
+	d := n.Delivery
+	if at.State == flow.Undeliverable || d != nil && d.running {
+		n.Attempts++
+	}
+	switch {
+	case !e.run.Active() || !at.State.Open():
+	case at.Next > e.now || d == nil:
+		n.Next = max(at.Next, 0)
+	default:
+		n.Next = d.Next
 	}
 }
 
 // maxExplained is the most of a text that an explanation shows, in bytes.
 const maxExplained = 4 << 10
 
-func (e *explainer) deliveryOf(id queue.ID) {
-	x, ok := e.mail.Explain(id, e.now)
+// deliveryOf says where the message is by which an entry is delivered, nil if there is none.
+func (e *explainer) deliveryOf(at *flow.Entry) *delivery {
+	x, ok := e.mail.Explain(at.ID, e.now)
 	if !ok {
-		return
+		return nil
 	}
-	e.out.Delivery = &delivery{MessageID: id.String(), Reason: x.Reason.String(), Text: x.Reason.Text(), Since: x.Since, Next: x.Next, Ahead: x.Ahead}
+	d := &delivery{
+		MessageID: at.ID.String(), Reason: x.Reason.String(), Text: x.Reason.Text(), Since: x.Since, Next: x.Next, Ahead: x.Ahead,
+		running: x.Reason == queue.InFlight,
+	}
+	if m, ok := e.mail.Message(at.ID, e.now); ok && m.Content.Flow != nil && strings.HasPrefix(d.Reason, "flow-") {
+		d.FlowControlKey = m.Content.Flow.Key
+		d.Text += fmt.Sprintf(" (%s)", d.FlowControlKey)
+	}
+	return d
 }
 
 // awaits tells what the run waits for from outside.
@@ -218,7 +252,10 @@ func (e *explainer) awaitEvent(w *flow.Waiter) {
 	if w.Step.Type == flow.WaitForWebhook {
 		n.Type = "webhook"
 		n.Text = fmt.Sprintf("nobody has called the webhook %s; the wait times out at %s", w.EventID, clock(w.Deadline))
-		n.Curl = ""
+		n.URL, n.Curl = hookURL(e.store, e.run, w.EventID), ""
+		if n.URL != "" {
+			n.Curl = curlLine("POST", n.URL, nil, "{}")
+		}
 	}
 	e.out.Awaits = append(e.out.Awaits, n)
 }
@@ -229,22 +266,16 @@ func (e *explainer) awaitCall(call *flow.Entry) {
 	switch {
 	case ok:
 		n.Text = fmt.Sprintf("the third party has answered %d; the endpoint has not taken the answer yet", answer.Answer.Status)
-	case len(call.Errors) > 0:
-		last := call.Errors[len(call.Errors)-1]
-		n.Text = fmt.Sprintf("the third party has failed %d times, last %s; the next try comes at %s", len(call.Errors), outcome(&last), clock(call.Next))
-		n.Deadline = call.Next
+	case call.State == flow.Retrying:
+		n.Text = e.retrying(call)
+		if call.Next > e.now {
+			n.Deadline = call.Next
+		}
 	default:
 		n.Text = "the third party has not answered yet"
 	}
+	n.Curl = e.curlCall(call)
 	e.out.Awaits = append(e.out.Awaits, n)
-}
-
-// outcome is an attempt in few words.
-func outcome(a *flow.Attempt) string {
-	if a.Status == 0 {
-		return "without an answer: " + a.Error
-	}
-	return fmt.Sprintf("with status %d", a.Status)
 }
 
 // scan finds the steps with a result, and the calls.

@@ -79,6 +79,25 @@ func madeHook(s *flow.Store, user, run, event string) (made bool) {
 	return made
 }
 
+// hookURL is the address of a webhook that a run has made, empty if it has made none of that event.
+func hookURL(s *flow.Store, r *flow.Run, event string) (found string) {
+	s.Log(r.No, func(_ uint32, e *flow.Entry) bool {
+		if e.Type != flow.CreateWebhook || e.Kind != flow.StepEntry {
+			return true
+		}
+		var in stepBody
+		var made struct {
+			URL   string `json:"webhookUrl"`
+			Event string `json:"eventId"`
+		}
+		if json.Unmarshal(e.Body, &in) == nil && json.Unmarshal([]byte(rawText(in.Out)), &made) == nil && made.Event == event {
+			found = made.URL
+		}
+		return found == ""
+	})
+	return found
+}
+
 // hookTarget is the path and the query that were called, also of a target in absolute form.
 func hookTarget(r *http.Request) string {
 	if strings.HasPrefix(r.RequestURI, "/") {

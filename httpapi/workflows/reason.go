@@ -38,21 +38,58 @@ func (e *explainer) reason(at *flow.Entry) {
 	}
 }
 
+// failure says how a run has failed, and adds what has it go on.
 func (e *explainer) failure(at *flow.Entry) string {
 	text := "the run has failed for good"
 	if f := e.run.Fault; f != nil {
-		text += fmt.Sprintf(" after %d retries of %d: its endpoint answered %s", f.Retried, f.Retries, outcome(&flow.Attempt{Response: f.Response, Error: f.Error}))
+		text += fmt.Sprintf(" after %d of %s: the last call of its endpoint failed %s", f.Retried, several(f.Retries, "retry", "retries"), outcome(&flow.Attempt{Response: f.Response, Error: f.Error}))
+	}
+	if step := e.out.ErrorStepName; step != "" {
+		text += fmt.Sprintf(", in the step %q", step)
 	}
 	if at != nil && len(at.Errors) > 0 && at.Errors[len(at.Errors)-1].Status == 489 {
 		text += " (not retryable)"
 	}
 	if dead := deadID(e.run); dead != "" {
 		text += "; resume it with its dlqId " + dead
+		e.out.Resume = e.ask("POST", "/v2/workflows/dlq/resume/"+dead, "")
 	}
 	return text
 }
 
+// retrying says how often a call has failed, of the endpoint or of a third party, and what comes next.
 func (e *explainer) retrying(at *flow.Entry) string {
-	last := at.Errors[len(at.Errors)-1]
-	return fmt.Sprintf("attempt %d of %d failed %s; the next try comes at %s", at.Retried, at.Retries+1, outcome(&last), clock(at.Next))
+	text := fmt.Sprintf("attempt %d of %d failed", at.Retried, at.Retries+1)
+	if at.Kind == flow.CallEntry {
+		text = "the third party: " + text
+	}
+	if k := len(at.Errors); k > 0 {
+		text += " " + outcome(&at.Errors[k-1])
+	}
+	if at.Next > e.now {
+		return text + "; the next try comes at " + clock(at.Next)
+	}
+	if d := e.deliveryOf(at); d != nil {
+		return text + "; of the next: " + d.Text
+	}
+	return text
+}
+
+// outcome is an attempt that failed in few words.
+func outcome(a *flow.Attempt) string {
+	switch {
+	case a.Status == 0:
+		return "without an answer: " + a.Error
+	case a.Error != "":
+		return fmt.Sprintf("with status %d (%s)", a.Status, a.Error)
+	}
+	return fmt.Sprintf("with status %d", a.Status)
+}
+
+// several is a number of something.
+func several(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -189,12 +190,8 @@ const patience = 60 * time.Second
 
 // Start starts a run, through another node if one doesn't answer: the id makes it one run.
 func (a *App) Start(ctx context.Context, name, id, payload string, own map[string]string) error {
-	headers := map[string]string{}
-	for _, list := range []map[string]string{settings, own} {
-		for k, v := range list {
-			headers[k] = v
-		}
-	}
+	headers := maps.Clone(settings)
+	maps.Copy(headers, own)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return lab.Poll(ctx, 20*time.Millisecond, func() error { return a.Trigger(ctx, a.URL(name), id, payload, headers) })

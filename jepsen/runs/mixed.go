@@ -30,7 +30,7 @@ func mixed(a *App) map[string]endpoint.Workflow {
 		take(c.Parallel(a.Effect(c, "left"), endpoint.Call("call", http.MethodPost, a.Base+"/out/"+c.RunID, "x", 20), a.Effect(c, "right"), endpoint.Sleep("rest", time.Second))...)
 		take(c.Do(a.Effect(c, "middle")))
 		take(c.Do(endpoint.Wait("wait", "go", time.Hour)))
-		take(c.Do(endpoint.Invoke("invoke", a.URL("child"), endpoint.ChildID(c, "invoke"), "{}")))
+		take(c.Do(endpoint.Invoke("invoke", a.URL("child"), endpoint.ChildID(c, "invoke"), "{}", settings)))
 		take(c.Do(a.Effect(c, "last")))
 		return all
 	}

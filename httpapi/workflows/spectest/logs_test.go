@@ -99,6 +99,7 @@ var logs = []claim{
 		w.ask(400, "GET", "/v2/workflows/events?state=x", nil, "")
 		w.ask(400, "GET", "/v2/workflows/events?cursor=x", nil, "")
 		w.ask(405, "POST", "/v2/workflows/events", nil, "")
+		w.events()
 	}},
 	{"WP-14.2", func(t *testing.T, w *world) { // the fields of a run
 		id := w.start("flows/parent", "{}", map[string]string{"upstash-label": "a,b"})
@@ -141,7 +142,8 @@ var logs = []claim{
 		w.until("the first failure", func() bool { x = explain(id); return x.at("reason").String() == "retrying" })
 		w.is("lastAttempt", x.at("lastAttempt", "status"), "500")
 		w.is("step", x.at("step", "state"), "STEP_RETRY")
-		w.is("attempts", x.at("attempts"), "2")
+		w.is("attempts", x.at("attempts"), "1")
+		w.is("errorStepName", x.at("errorStepName"), "the bad step")
 		w.is("allowed", x.at("allowed"), "4")
 		w.true(time.Until(time.UnixMilli(x.at("next").int())) > 30*time.Second, "next: %v", x)
 		w.true(strings.HasPrefix(x.at("text").String(), "attempt 1 of 4 failed with status 500; the next try comes at "), "%v", x.at("text"))
@@ -158,10 +160,14 @@ var logs = []claim{
 		w.is("eventId", x.at("awaits", 0, "eventId"), "x-"+id)
 		w.true(strings.Contains(x.at("awaits", 0, "curl").String(), "/v2/notify/x-"+id), "%v", x.at("awaits"))
 
-		id, _ = w.fail("plain", "", nil)
+		id, l := w.fail("plain", "", nil)
 		x = explain(id)
 		w.is("reason", x.at("reason"), "failed")
 		w.is("mismatch", x.at("mismatches", 0, "code"), "not-a-workflow")
+		w.true(strings.Contains(x.at("text").String(), "with status 200 (detected a non-workflow destination"), "%v", x.at("text"))
+		w.true(strings.Contains(x.at("resume").String(), "/v2/workflows/dlq/resume/"+l.at("dlqId").String()), "%v", x)
+		w.explainCall(explain)
+		w.explainFlow(explain)
 		w.ask(404, "GET", "/v2/workflows/runs/none/explain", nil, "")
 		w.ask(405, "POST", "/v2/workflows/runs/"+id+"/explain", nil, "")
 	}},
@@ -325,4 +331,76 @@ var states = []claim{
 		step := w.state(id, "RUN_SUCCESS").at("steps", 1, "steps", 0)
 		w.is("status", step.at("callResponseStatus"), fmt.Sprint(http.StatusServiceUnavailable))
 	}},
+}
+
+// events holds single events of several runs to the order of time, in one page and in many, and dates to events.
+func (w *world) events() {
+	w.Helper()
+	label := "events-" + w.id()
+	old := w.start("m/ok", "", map[string]string{"upstash-label": label})
+	w.delivery(old, 1)
+	young := w.start("flows/three", "x", map[string]string{"upstash-label": label})
+	w.state(young, "RUN_SUCCESS")
+	w.submit(old, "m/ok", `{"stepId":1,"stepName":"one","stepType":"Run","out":"1","concurrent":1}`)
+	w.end(old, "1")
+	list := func(query string) value {
+		return w.ask(200, "GET", "/v2/workflows/events?label="+label+query, nil, "")
+	}
+	all := list("").at("events")
+	w.true(all.len() == 10 && all.at(9, "workflowRunId").String() == old, "%v", all)
+	w.is("the newest", all.at(0, "time"), w.log(old).at("workflowRunCompletedAt").String())
+	for i := 1; i < all.len(); i++ {
+		w.true(all.at(i, "time").int() <= all.at(i-1, "time").int(), "event %d comes before a newer one: %v", i, all)
+	}
+	for _, count := range []int{1, 3, 4} {
+		var pages []string
+		for cursor, more := "", true; more; {
+			page := list(fmt.Sprintf("&count=%d%s", count, cursor))
+			for i := range page.at("events").len() {
+				pages = append(pages, page.at("events", i).String())
+			}
+			more = page.at("cursor").v != nil
+			cursor = "&cursor=" + url.QueryEscape(page.at("cursor").String())
+		}
+		for i, one := range pages {
+			w.true(one == all.at(i).String(), "%d a page: event %d is %s, not %v", count, i, one, all.at(i))
+		}
+		w.true(len(pages) == all.len(), "%d a page: %d events", count, len(pages))
+	}
+	end := all.at(0, "time").String()
+	w.true(list("&fromDate="+end).at("events").len() >= 1, "none from %s on", end)
+	w.is("from behind the end", list("&fromDate="+strconv.FormatInt(all.at(0, "time").int()+1, 10)).at("events"), "[]")
+	first := all.at(9, "time").int()
+	w.is("until before the beginning", list("&toDate="+strconv.FormatInt(first-1, 10)).at("events"), "[]")
+	w.true(list("&toDate="+strconv.FormatInt(first, 10)).at("events").len() >= 1, "none until %d", first)
+	w.is("ends", list("&state=RUN_SUCCESS").at("events").count(), "2")
+	w.is("ends and beginnings", list("&state=RUN_SUCCESS,RUN_STARTED").at("events").count(), "4")
+}
+
+// explainCall has a run explain a third party that fails, and that this says nothing about the app.
+func (w *world) explainCall(explain func(string) value) {
+	w.Helper()
+	id := w.start("m/ok", "", nil)
+	w.delivery(id, 1)
+	headers := w.callHeaders(id)
+	headers["upstash-retries"], headers["upstash-retry-delay"] = "3", "60000"
+	w.batch(200, w.url("out/never/"+id), headers, "x")
+	var x value
+	w.until("the call has failed", func() bool { x = explain(id); return x.at("reason").String() == "retrying" })
+	w.true(strings.HasPrefix(x.at("text").String(), "the third party: attempt 1 of 4 failed with status 503; the next try comes at "), "%v", x.at("text"))
+	w.true(x.at("mismatches").v == nil, "%v", x.at("mismatches"))
+	w.is("awaits", x.at("awaits", 0, "type"), "call")
+	w.true(strings.Contains(x.at("awaits", 0, "curl").String(), "/out/never/"+id), "%v", x.at("awaits"))
+}
+
+// explainFlow has a run explain that it waits for its flow-control key.
+func (w *world) explainFlow(explain func(string) value) {
+	w.Helper()
+	key := "explain-" + w.id()
+	flow := map[string]string{"upstash-flow-control-key": key, "upstash-flow-control-value": "rate=1,period=1h"}
+	w.delivery(w.start("m/ok", "", flow), 1)
+	x := explain(w.start("m/ok", "", flow))
+	w.is("reason", x.at("reason"), "flow-rate")
+	w.is("key", x.at("delivery", "flowControlKey"), key)
+	w.true(strings.Contains(x.at("text").String(), "("+key+")") && x.at("attempts").v == nil, "%v", x)
 }

@@ -458,7 +458,7 @@ func (o *office) workflows() map[string]endpoint.Workflow {
 			return "joined"
 		},
 		"parent": func(c *endpoint.Context) any {
-			return c.Do(endpoint.Invoke("invoke", o.app.URL+"/flows/child", endpoint.ChildID(c, "x"), `{"n":1}`))
+			return c.Do(endpoint.Invoke("invoke", o.app.URL+"/flows/child", endpoint.ChildID(c, "x"), `{"n":1}`, nil))
 		},
 		"child": func(c *endpoint.Context) any { return c.Do(run(c, "child")) },
 		"call": func(c *endpoint.Context) any {
