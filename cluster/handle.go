@@ -33,6 +33,10 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		}()
 		return
 	}
+	if kind == callProbe { // also before this node runs
+		n.answerProbe(payload, answer)
+		return
+	}
 	if !n.running.Load() {
 		answer(nil, errNotRunning)
 		return

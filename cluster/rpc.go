@@ -42,6 +42,7 @@ const (
 	callRemove    // take a node out, of the leader
 	callReplace   // have one server take another's place, of the leader
 	callGone      // the asked node is no longer a server, told by the leader
+	callProbe     // open a connection to the asking node
 )
 
 var errCallTooLarge = errors.New("cluster: call is too large")

@@ -1,6 +1,10 @@
 package httpapi
 
-import "context"
+import (
+	"context"
+
+	"trireme/doctor"
+)
 
 // Admin is what the process answers about its cluster. The server checks the admin
 // token before it calls.
@@ -15,6 +19,8 @@ type Admin interface {
 	RemoveNode(ctx context.Context, id string, force bool) (gone bool, err error)
 	// ReplaceNode has the node with, a non-voter, take the place of the other.
 	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
+	// Examine has this node look at its machine and at the nodes around it.
+	Examine(ctx context.Context) doctor.Report
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
 }

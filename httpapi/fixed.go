@@ -94,6 +94,7 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.DELETE("/cluster/nodes/:id", s.removeNode)
 	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
 	g.POST("/snapshot", s.snapshot)
+	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
 }
 
 // refuseFixed answers an error in the form of the gateway's.

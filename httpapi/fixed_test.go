@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"trireme/fsm"
+	"trireme/doctor"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
 )
@@ -147,6 +148,10 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 	return id != "n1", a.err
 }
 
+func (a *admin) Examine(context.Context) doctor.Report {
+	return doctor.NewReport("n1", []doctor.Finding{{Check: "disk", Found: "fine"}})
+}
+
 func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	return httpapi.SnapshotStatus{ID: "3-7", Index: 7, Bytes: 100}, a.err
 }
@@ -172,6 +177,7 @@ func TestAdministration(t *testing.T) {
 		{"POST", "/admin/cluster/nodes/n2/replace", `{"by":"n4"}`, 400, ""},
 		{"POST", "/admin/cluster/nodes/n2/replace", `{"with":"n4"}`, 200, `{"result":"OK"}`},
 		{"POST", "/admin/snapshot", "", 200, `{"id":"3-7","index":7,"bytes":100}`},
+		{"GET", "/admin/doctor", "", 200, `{"node":"n1","worst":"ok","findings":[{"check":"disk","level":"ok","found":"fine"}]}`},
 		{"GET", "/admin/settings", "", 200, `{"maxMemory":0,"dailyRequestLimit":0,"maxKeySize":0,"maxRecordSize":0,"maxPending":0}`},
 		{"POST", "/admin/settings", `{"maxMemory":1000}`, 200, `{"maxMemory":1000,"dailyRequestLimit":0,"maxKeySize":0,"maxRecordSize":0,"maxPending":0}`},
 		{"POST", "/admin/settings", `{"dailyRequestLimit":5}`, 200, `{"maxMemory":1000,"dailyRequestLimit":5,"maxKeySize":0,"maxRecordSize":0,"maxPending":0}`},

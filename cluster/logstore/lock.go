@@ -3,6 +3,7 @@ package logstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -46,4 +47,28 @@ func syncDir(dir string) error {
 		return fmt.Errorf("log store: sync directory %s: %w", dir, err)
 	}
 	return nil
+}
+
+// InUse tells whether a process has the directory open as its log store.
+func InUse(dir string) (bool, error) {
+	f, err := os.Open(filepath.Join(dir, lockFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("log store: lock file: %w", err)
+	}
+	defer f.Close() // lets go of the lock, which a process that starts now waits for
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return false, nil
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EWOULDBLOCK):
+			return true, nil
+		default:
+			return false, fmt.Errorf("log store: lock %s: %w", dir, err)
+		}
+	}
 }

@@ -6,13 +6,15 @@ import (
 	"net/http"
 
 	"trireme/cluster"
+	"trireme/doctor"
 	"trireme/httpapi"
 )
 
 // admin is what /admin asks of the node.
 type admin struct {
-	engine *engine
-	gossip func() []cluster.Member
+	engine  *engine
+	gossip  func() []cluster.Member
+	examine func(context.Context) doctor.Report
 }
 
 func (a *admin) node() (*cluster.Node, error) {
@@ -97,6 +99,9 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 	}
 	return id != n.ID(), nil
 }
+
+// Examine is the doctor's report on this node.
+func (a *admin) Examine(ctx context.Context) doctor.Report { return a.examine(ctx) }
 
 // Snapshot makes this node write a snapshot.
 func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {

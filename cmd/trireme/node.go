@@ -139,7 +139,7 @@ func closeAll(listeners ...net.Listener) (failed error) {
 // edge is the HTTP server. On loopback nobody else sees metrics.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
-		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Admin: &admin{n.engine, n.gossip}, Log: n.log, Metrics: registry,
+		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Admin: &admin{n.engine, n.gossip, n.examine}, Log: n.log, Metrics: registry,
 		Messages:  &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,

@@ -1,0 +1,177 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"trireme/doctor"
+)
+
+const (
+	// examineTime bounds the examination of one other node, in both directions.
+	examineTime = 5 * time.Second
+	// clockLooks is how often another clock is looked at: the quickest answer counts.
+	clockLooks = 4
+)
+
+// probe asks the other side to open a connection to the asking node.
+type probe struct{ Node, Addr string }
+
+// probeAnswer says what became of it.
+type probeAnswer struct {
+	Took   time.Duration
+	Failed string
+}
+
+// Examine asks every other server, over new connections, how it is reached from here and
+// whether it reaches this node, and looks at its clock, version and gossip key.
+func (n *Node) Examine(ctx context.Context) []doctor.Peer {
+	var others []doctor.Peer
+	for _, s := range n.servers() {
+		if string(s.ID) != n.opts.NodeID {
+			others = append(others, doctor.Peer{ID: string(s.ID), Addr: string(s.Address), Suffrage: strings.ToLower(s.Suffrage.String())})
+		}
+	}
+	return n.examine(ctx, others)
+}
+
+// Address is where other nodes reach this one's cluster port.
+func (n *Node) Address() string { return n.port.advertise }
+
+// FeatureLevel is the feature level in force, as far as this node knows.
+func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
+
+// examine examines all side by side.
+func (n *Node) examine(ctx context.Context, all []doctor.Peer) []doctor.Peer {
+	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() { n.examineOne(ctx, &all[i]) })
+	}
+	wg.Wait()
+	return all
+}
+
+func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
+	begin := time.Now()
+	c, err := n.port.dialNode(p.ID, p.Addr, forPeer, dialTime)
+	if err != nil {
+		p.There.Err = err
+		return
+	}
+	l := newLink(c)
+	var reading sync.WaitGroup
+	reading.Go(l.readAnswers)
+	defer reading.Wait()
+	defer l.close(net.ErrClosed)
+	h, err := greetAgain(ctx, l)
+	p.There = doctor.Reach{Took: time.Since(begin), Err: err}
+	if err != nil {
+		return
+	}
+	if secure, is := c.(*tls.Conn); is {
+		p.Until = secure.ConnectionState().PeerCertificates[0].NotAfter
+	}
+	p.Version, p.Level, p.State, p.Gossip = h.Version, h.Level, h.State, h.Gossip
+	p.Offset, p.Blur = clockOf(ctx, l)
+	p.Back = n.askBack(ctx, l)
+	if p.Gossip != "" {
+		p.Key = n.compareKeys(p.Gossip)
+	}
+}
+
+func greetAgain(ctx context.Context, l *link) (h hello, err error) {
+	b, err := l.ask(ctx, callHello, nil)
+	if err != nil {
+		return h, err
+	}
+	return h, json.Unmarshal(b, &h)
+}
+
+// clockOf is what the other side's wall clock is ahead of this one's, known within blur:
+// half of the quickest answer's time, and the millisecond in which clocks are told.
+func clockOf(ctx context.Context, l *link) (offset, blur time.Duration) {
+	blur = time.Hour
+	for range clockLooks {
+		begin := time.Now()
+		h, err := greetAgain(ctx, l)
+		half := time.Since(begin) / 2
+		if err != nil || half+time.Millisecond > blur {
+			continue
+		}
+		blur = half + time.Millisecond
+		offset = time.Duration(h.Wall-wallTime(begin.Add(half))) * time.Millisecond
+	}
+	return offset, blur
+}
+
+// askBack has the other side open a connection to this node.
+func (n *Node) askBack(ctx context.Context, l *link) (r doctor.Reach) {
+	body, err := json.Marshal(probe{n.opts.NodeID, n.port.advertise})
+	if err == nil {
+		body, err = l.ask(ctx, callProbe, body)
+	}
+	var a probeAnswer
+	switch {
+	case err != nil && err.Error() == errUnknownCall.Error(): // it came as text
+		r.Unasked = true
+		return r
+	case err == nil:
+		err = json.Unmarshal(body, &a)
+	}
+	if r.Took, r.Err = a.Took, err; err == nil && a.Failed != "" {
+		r.Err = errors.New(a.Failed)
+	}
+	return r
+}
+
+// answerProbe opens a connection to the asking node. That the greeting is answered is
+// proof enough: the other side has judged this node and taken the call.
+func (n *Node) answerProbe(payload []byte, answer func([]byte, error)) {
+	go func() { // ends with the dial
+		var q probe
+		if err := json.Unmarshal(payload, &q); err != nil {
+			answer(nil, err)
+			return
+		}
+		var a probeAnswer
+		begin := time.Now()
+		c, err := n.port.dialNode(q.Node, q.Addr, forPeer, dialTime)
+		a.Took = time.Since(begin)
+		if err != nil {
+			a.Failed = err.Error()
+		} else {
+			c.Close()
+		}
+		answer(json.Marshal(a))
+	}()
+}
+
+// compareKeys asks a gossip port which cluster this is, as a node does that wants to
+// join: the answer can only be read with the same key.
+func (n *Node) compareKeys(addr string) error {
+	c, err := n.opts.Dial("tcp", addr, dialTime)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(greetTime)); err != nil {
+		return err
+	}
+	d, err := askDiscovery(c, n.opts.GossipKey)
+	if err != nil {
+		return err
+	}
+	if mine := n.clusterID(); mine != "" && d.Cluster != mine {
+		return fmt.Errorf("%w: it has cluster id %s, this node %s", ErrOtherCluster, d.Cluster, mine)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"trireme/cluster/logstore"
+	"trireme/doctor"
+)
+
+// doctorAnswer is what the doctor's command prints and how it ends.
+type doctorAnswer struct{ asJSON, strict bool }
+
+func doctorCommand() *cobra.Command {
+	s, a := &settings{}, &doctorAnswer{}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Examine a node and its machine, and say what to do",
+		Long: "With the settings of serve (flags, variables or --config), examines this machine before its node runs: disk,\n" +
+			"space, limits, certificates, clock, and whether the other nodes are reached and reach back.\n" +
+			"Without a --data-dir, or while a process has it open, asks the running node at TRIREME_URL (default " + defaultURL + ")\n" +
+			"with the token in TRIREME_ADMIN_TOKEN to examine itself and the nodes around it.\n" +
+			"Exit codes: 0 nothing worse than a warning, 1 a failure (with --strict: or a warning), 2 wrong usage.",
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := load(cmd.Flags()); err != nil {
+				return err
+			}
+			report, err := s.examination(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.print(cmd, report)
+		},
+	}
+	nodeFlags(cmd.Flags(), s)
+	clusterFlags(cmd.Flags(), s)
+	cmd.Flags().BoolVar(&a.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&a.strict, "strict", false, "end with 1 also where the worst is a warning")
+	return cmd
+}
+
+// examination is done by the node if it runs, and by this process otherwise.
+func (s *settings) examination(ctx context.Context) (doctor.Report, error) {
+	if s.DataDir == "" {
+		return askDoctor(ctx)
+	}
+	runs, err := logstore.InUse(s.DataDir)
+	if err != nil {
+		return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Start(err))), nil
+	}
+	if !runs {
+		return s.examineBefore(ctx)
+	}
+	if token, _ := secretVariable("TRIREME_ADMIN_TOKEN"); token != "" {
+		return askDoctor(ctx)
+	}
+	return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Unasked())), nil
+}
+
+// examineBefore examines a node that doesn't run. Settings that are refused are a finding;
+// what needs none of them is looked at nevertheless.
+func (s *settings) examineBefore(ctx context.Context) (doctor.Report, error) {
+	if err := s.checkServe(); err != nil {
+		return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Settings(err))), nil
+	}
+	security, err := s.security(slog.New(slog.DiscardHandler))
+	if err != nil { // the certificates' findings say it too
+		return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Settings(err))), nil
+	}
+	o, err := (&clusterNode{settings: s, security: security}).options()
+	if err != nil {
+		return doctor.Report{}, err
+	}
+	o.DataDir = s.DataDir
+	if o.Advertise == "" {
+		o.Advertise = o.Bind
+	}
+	return s.survey(ctx, o), nil
+}
+
+// askDoctor has the node at TRIREME_URL examine itself.
+func askDoctor(ctx context.Context) (report doctor.Report, err error) {
+	r, err := newRemote()
+	if err != nil {
+		return report, err
+	}
+	err = r.call(ctx, "GET", "/admin/doctor", nil, &report)
+	return report, err
+}
+
+func (a *doctorAnswer) print(cmd *cobra.Command, report doctor.Report) error {
+	out := cmd.OutOrStdout()
+	err := error(nil)
+	if a.asJSON {
+		err = json.NewEncoder(out).Encode(report)
+	} else {
+		err = report.Write(out)
+	}
+	if err == nil && (report.Worst == doctor.Failure || a.strict && report.Worst == doctor.Warning) {
+		err = fmt.Errorf("the doctor found a %s", report.Worst)
+	}
+	return err
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"trireme/cluster"
+	"trireme/doctor"
+	"trireme/fsm"
+)
+
+// examine is the report of a node that runs, on itself and on the nodes around it.
+func (n *process) examine(ctx context.Context) doctor.Report {
+	s := *n.settings
+	node := n.engine.node.Load()
+	if node == nil {
+		return doctor.NewReport(n.NodeID, append(s.examineMachine(ctx), doctor.State(errStarting, "")))
+	}
+	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
+	all := append(s.examineMachine(ctx), doctor.State(n.engine.Ready(), node.Status(ctx).Leader))
+	peers := node.Examine(ctx)
+	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
+	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
+	return doctor.NewReport(node.ID(), all)
+}
+
+// survey is the report of a node that doesn't run yet.
+func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report {
+	all := s.examineMachine(ctx)
+	all = append(all, doctor.Address("http", s.HTTP)...)
+	all = append(all, doctor.Address("resp", s.RESP)...)
+	all = append(all, doctor.Address("gossip", s.Gossip)...)
+	peers, err := cluster.Survey(ctx, o)
+	if err != nil {
+		all = append(all, doctor.Start(err))
+	}
+	all = append(all, doctor.Peers(o.Advertise, peers, time.Now())...)
+	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), 0, peers)...)
+	return doctor.NewReport(s.NodeID, all)
+}
+
+// examineMachine looks at what is the same before a node runs and while it does.
+func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
+	now := time.Now()
+	all := doctor.Disk(ctx, s.DataDir)
+	all = append(all, doctor.Space(s.DataDir), doctor.OpenFiles(s.mostConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
+	all = append(all, doctor.Pair(s.TLSCert, s.TLSKey, now)...)
+	all = append(all, doctor.Pair(s.ClusterCert, s.ClusterKey, now)...)
+	return append(all, doctor.Authority(s.ClusterCA, s.ClusterCert, s.NodeID, now)...)
+}
+
+// mostConnections is how many connections the settings let clients and deliveries open.
+func (s *settings) mostConnections() int {
+	most := s.Limits.Connections + s.Deliveries.Senders
+	if s.RESP != off && s.RESP != "" {
+		most += s.RESPLimits.Connections
+	}
+	return most
+}
+
+// memory is what this process may have in bytes, by its container or its machine; 0 if
+// that can't be read.
+func memory() int64 {
+	limit, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+	if err != nil || limit > 1<<62 {
+		return 0
+	}
+	return int64(limit)
+}
