@@ -83,6 +83,9 @@ func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
 	p.Version, p.Level, p.State, p.Gossip = h.Version, h.Level, h.State, h.Gossip
 	p.Offset, p.Blur = clockOf(ctx, l)
 	p.Back = n.askBack(ctx, l)
+	if h.Phase != phaseStarted {
+		p.Gossip = "" // it opens when the node serves
+	}
 	if p.Gossip != "" {
 		p.Key = n.compareKeys(p.Gossip)
 	}
