@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
 	"trireme/doctor"
+	"trireme/fsm"
 	"trireme/httpapi"
 	"trireme/httpapi/httpapitest"
 )
