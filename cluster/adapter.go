@@ -21,6 +21,8 @@ type adapter struct {
 	m        *fsm.Machine
 	outcomes func([]fsm.Outcome) // this node's share is woken here
 	restored func()
+	// replaced is called when an entry has replaced the state by a backup's, after its outcomes were told.
+	replaced func()
 	// configured is called when the servers of the cluster have changed.
 	configured func()
 	fatal      func(reason string)
@@ -55,6 +57,9 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 		}
 		failpoint.Eval(failpoint.ApplyBeforeReply)
 		a.outcomes(outcomes)
+		if fsm.Replaced(outcomes) {
+			a.replaced()
+		}
 		a.commands.Add(commandsIn(outcomes))
 		results[i] = outcomes
 	}

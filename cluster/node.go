@@ -125,6 +125,7 @@ func (n *Node) openDisk() (err error) {
 	if n.identity, err = readIdentity(dir, n.opts.NodeID); err != nil {
 		return err
 	}
+	removeIncoming(dir)
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newCommitter(n)
 	n.reader, n.fence = &reader{n: n}, &fence{n: n}
-	n.adapter.outcomes, n.adapter.restored = n.proposer.Resolve, n.proposer.afterRestore
+	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
 	transport := hint.Transport{NetworkTransport: n.transport}

@@ -72,8 +72,19 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	return r.Value, r.Err
 }
 
-// afterRestore gives up on what a snapshot has jumped over.
-func (p *proposer) afterRestore() { p.Restored(p.n.machine.Awaits) }
+// afterRestore gives up on what a snapshot has jumped over, and on the session if that was among it: a backup may have
+// been restored there.
+func (p *proposer) afterRestore() {
+	p.Restored(p.n.machine.Awaits)
+	p.leave()
+}
+
+// leave ends this process's session if the state has it no more.
+func (p *proposer) leave() {
+	if s := p.Session(); s != 0 && !p.n.machine.Knows(s) {
+		p.Lose()
+	}
+}
 
 // run sends packs until ctx ends.
 func (p *proposer) run(ctx context.Context) {

@@ -28,7 +28,7 @@ type Hooks struct {
 	// they come from the seed of the read.
 	Random func([]byte)
 	// Restored is called when a snapshot has replaced the state: what entries in
-	// between had to tell subscribers is lost.
+	// between had to tell subscribers is lost. A backup that was restored replaces it too.
 	Restored func()
 }
 
@@ -123,6 +123,9 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.clock.Store(s.clock)
 	m.mu.Unlock()
 	m.advance(index)
+	if Replaced(outcomes) && m.Hooks.Restored != nil {
+		m.Hooks.Restored()
+	}
 	m.tell(frozen, outcomes, e.Notes)
 	return outcomes, nil
 }

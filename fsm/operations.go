@@ -62,6 +62,13 @@ var (
 	// ForgetSubscribers ends the subscriptions of a node that can't be reached.
 	ForgetSubscribers = &Operation[SessionRef, Opened]{Code: 31, Name: "forget subscribers", Since: env.Base,
 		encode: encodeRecord[SessionRef], decode: decodeRecord[SessionRef], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).forgetSubscribers}
+	// StageBackup brings a part of a backup that is to be restored, or calls it off.
+	StageBackup = &Operation[BackupPart, Opened]{Code: 40, Name: "stage backup", Since: env.Base,
+		encode: encodeRecord[BackupPart], decode: decodeRecord[BackupPart], encodeR: encodeRecord[Opened], decodeR: decodeRecord[Opened], apply: (*State).stageBackup}
+	// RestoreBackup replaces the state by that of the backup that was brought in.
+	RestoreBackup = &Operation[BackupRef, Restoration]{Code: 41, Name: "restore backup", Since: env.Base,
+		encode: encodeRecord[BackupRef], decode: decodeRecord[BackupRef], encodeR: encodeRecord[Restoration], decodeR: decodeRecord[Restoration], apply: (*State).restoreBackup,
+		revokes: func(BackupRef) bool { return true }}
 	// Finish tells how attempts went.
 	Finish = &Operation[queue.Results, queue.Fates]{Code: 3, Name: "finish", Since: env.Base,
 		encode: encodeRecord[queue.Results], decode: decodeRecord[queue.Results], encodeR: encodeRecord[queue.Fates], decodeR: decodeRecord[queue.Fates], apply: (*State).finish}
@@ -137,7 +144,7 @@ var (
 var byCode = func() []operation {
 	table := make([]operation, 64)
 	for _, o := range []operation{Exec, Advance, SetLevel, NewTerm, Register, Found, TakeDigest, ReportDigest, Configure, AdmitNode, RemoveNode,
-		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers,
+		CreateDatabase, DeleteDatabase, ResetTokens, TakeQuota, Subscribe, ForgetSubscribers, StageBackup, RestoreBackup,
 		Finish, Publish, CancelMessages, Renew, ChangeQueue, PutSchedule, ChangeSchedule, ChangeGroup, ChangeFlow, SetParallelism, RotateKeys, DeleteDead, RetryDead, ConfigureMessages,
 		Submit, Await, NotifyEvent, EndRun, CancelRuns, Revive, DeleteDeadRuns, ChangeCallback, ConfigureFlows} {
 		table[o.code()] = o

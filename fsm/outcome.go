@@ -139,6 +139,7 @@ func (s *State) begin(e *env.Env, n *Entry) {
 			c.raise(m.Below)
 		}
 	}
+	s.expireStage(e)
 	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)
 	s.messages.Sweep(e, sweepPerEntry)

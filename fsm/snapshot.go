@@ -41,7 +41,9 @@ const (
 	sectionChannels byte = 17
 	sectionMessages byte = 18
 	sectionFlows    byte = 19
-	sectionEnd      byte = 255
+	// A backup that is coming in, see restore.go.
+	sectionStage byte = 20
+	sectionEnd   byte = 255
 )
 
 // ErrSnapshot says that a snapshot is damaged or of an unknown form. Nothing was
@@ -169,7 +171,13 @@ func (f *Frozen) sections(out *frames) error {
 	if err := f.s.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
 		return err
 	}
-	return f.s.flows.Save(func(record []byte) error { return out.record(sectionFlows, record) })
+	if err := f.s.flows.Save(func(record []byte) error { return out.record(sectionFlows, record) }); err != nil {
+		return err
+	}
+	if f.s.staged == nil {
+		return nil
+	}
+	return f.s.staged.save(func(record []byte) error { return out.record(sectionStage, record) })
 }
 
 // save writes the sections of a database.
@@ -206,6 +214,9 @@ func (s *State) encodeMeta(w *wire.Writer) {
 		w.Record(s.reports[i].Encode)
 	}
 	s.opened.Encode(w)
+	if s.restored != "" { // which came later
+		w.String(s.restored)
+	}
 }
 
 func (s *State) decodeMeta(r *wire.Reader) error {
@@ -223,5 +234,8 @@ func (s *State) decodeMeta(r *wire.Reader) error {
 		s.reports[i].Decode(r.Record())
 	}
 	s.opened.Decode(r)
+	if r.Len() > 0 {
+		s.restored = r.String()
+	}
 	return errors.Join(settings.Done(), tokens.Done(), founded.Done(), r.Done())
 }

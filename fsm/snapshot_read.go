@@ -46,6 +46,7 @@ type loading struct {
 	section     byte
 	count       uint64
 	ended       bool
+	headless    bool // there are sections only, see backup.go
 }
 
 func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, error) {
@@ -54,6 +55,14 @@ func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, er
 		return nil, 0, 0, fmt.Errorf("%w: no magic number", ErrSnapshot)
 	}
 	l := &loading{s: newState(table)}
+	if err := l.all(r); err != nil {
+		return nil, 0, 0, fmt.Errorf("%w: %w", ErrSnapshot, err)
+	}
+	return l.s, l.index, l.term, nil
+}
+
+// all reads frames up to the last one, behind which nothing may follow.
+func (l *loading) all(r io.Reader) error {
 	var frame []byte
 	for !l.ended {
 		section, data, err := readFrame(r, &frame)
@@ -61,16 +70,16 @@ func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, er
 			err = l.frame(section, data)
 		}
 		if err != nil {
-			return nil, 0, 0, fmt.Errorf("%w: frame %d: %w", ErrSnapshot, l.count, err)
+			return fmt.Errorf("frame %d: %w", l.count, err)
 		}
 	}
-	if n, err := io.ReadFull(r, magic[:1]); n != 0 || !errors.Is(err, io.EOF) {
-		return nil, 0, 0, fmt.Errorf("%w: data behind the end (%v)", ErrSnapshot, err)
+	if n, err := io.ReadFull(r, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		return fmt.Errorf("data behind the end (%v)", err)
 	}
 	if l.s.home == nil {
-		return nil, 0, 0, fmt.Errorf("%w: no database %s", ErrSnapshot, DefaultDB)
+		return errors.New("no database " + DefaultDB)
 	}
-	return l.s, l.index, l.term, nil
+	return nil
 }
 
 var (
@@ -113,7 +122,7 @@ func readFrame(r io.Reader, buf *[]byte) (section byte, data []byte, err error) 
 // frame takes in the records of one frame.
 func (l *loading) frame(section byte, data []byte) error {
 	next := section >= l.section || (section == sectionDatabase && l.section > section && l.section < sectionEnd)
-	if !next || (l.count == 0) != (section == sectionHeader) {
+	if !next || (l.count == 0 && !l.headless) != (section == sectionHeader) {
 		return errOrder
 	}
 	l.section = section
@@ -157,6 +166,8 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.s.messages.Load(record)
 	case sectionFlows:
 		return l.s.flows.Load(record)
+	case sectionStage:
+		return l.stage(record)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err

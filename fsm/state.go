@@ -36,6 +36,8 @@ type State struct {
 
 	digestIndex uint64
 	reports     []DigestReport
+	staged      *staged // a backup that is coming in, nil if there is none
+	restored    string  // what the last restored backup was staged as
 
 	term    uint64         // of the entry that is being applied; every entry sets it
 	table   *command.Table // this binary's, not replicated

@@ -129,6 +129,16 @@ func (c *Clock) ReadTime() (at, now int64) {
 	return now, now
 }
 
+// AtLeast sets the clock forward behind the time of a state that has come from elsewhere, as Open does; it never goes
+// back. The clock is open.
+func (c *Clock) AtLeast(machine int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ahead := machine + ReadAhead - c.read(); ahead > ReadAhead {
+		c.base += ahead
+	}
+}
+
 // Peek is cluster time now, for timers.
 func (c *Clock) Peek() int64 {
 	c.mu.Lock()

@@ -182,6 +182,14 @@ func (p *Ledger) resend() {
 	slices.SortFunc(p.queue, func(a, b *Call) int { return cmp.Compare(a.seq, b.seq) })
 }
 
+// Lose ends the session, because the state has none of its kind any more: a backup was restored.
+func (p *Ledger) Lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drop()
+	p.wake()
+}
+
 // drop ends the session: what was ever sent under it is unknown, the rest moves to the
 // next one.
 func (p *Ledger) drop() {

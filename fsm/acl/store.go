@@ -40,6 +40,24 @@ func (s *Store) Fork() *Store {
 	return &f
 }
 
+// Renumber adds to the numbers of all credentials, so that none is one that was given elsewhere: what was proved there
+// proves nothing here.
+func (s *Store) Renumber(by uint64) {
+	s.serial += by
+	users := make([]*User, len(s.users))
+	for i, u := range s.users {
+		users[i] = u.clone()
+		users[i].compile(s.catalog)
+		if u.noPass != 0 {
+			users[i].noPass += by
+		}
+		for j := range users[i].credentials {
+			users[i].credentials[j].number += by
+		}
+	}
+	s.users = users
+}
+
 // Serial is the number of the newest credential.
 func (s *Store) Serial() uint64 { return s.serial }
 

@@ -5,6 +5,7 @@ import (
 
 	"trireme/fsm/cow"
 	"trireme/fsm/queue"
+	"trireme/fsm/wire"
 )
 
 // MaxScan is the most runs that one entry, or one page of an answer, looks at for a filter.
@@ -293,3 +294,25 @@ func (s *Store) Settings() Settings { return s.settings }
 
 // Used is the logical memory of everything about workflows, in bytes.
 func (s *Store) Used() int64 { return s.live + s.past }
+
+// Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.
+type Counts struct{ Runs, Active, Dead, Waiters int }
+
+// Counts gives the sizes of the store.
+func (s *Store) Counts() Counts {
+	return Counts{Runs: s.runs.Len(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
+}
+
+// Encode writes the fields.
+func (n *Counts) Encode(w *wire.Writer) {
+	for _, c := range [...]int{n.Runs, n.Active, n.Dead, n.Waiters} {
+		w.Uvarint(uint64(c))
+	}
+}
+
+// Decode reads the fields.
+func (n *Counts) Decode(r *wire.Reader) {
+	for _, c := range [...]*int{&n.Runs, &n.Active, &n.Dead, &n.Waiters} {
+		*c = int(r.Uvarint())
+	}
+}

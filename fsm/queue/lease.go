@@ -25,6 +25,14 @@ func (s *Store) Orphan(e *env.Env, session uint64) {
 	s.trim(e.Now)
 }
 
+// Abandon gives up all claims, those of what is delivered one at a time too: the store is that of a backup, and nobody
+// who runs its attempts belongs to this cluster.
+func (s *Store) Abandon(e *env.Env) {
+	s.sender = Sender{}
+	s.giveUp(e, "the attempt's outcome is not in the backup that was restored", func(*claim) bool { return true })
+	s.trim(e.Now)
+}
+
 // giveUp ends the claims of a kind without an outcome.
 func (s *Store) giveUp(e *env.Env, why string, of func(*claim) bool) {
 	var lost []uint64

@@ -381,9 +381,26 @@ func (s *Store) Keys() Keys { return s.keys }
 func (s *Store) Settings() Settings { return s.settings }
 
 // Counts are the sizes of the store.
-type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules int }
+type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int }
+
+// Encode writes the fields.
+func (n *Counts) Encode(w *wire.Writer) {
+	for _, c := range [...]int{n.Messages, n.Active, n.Dead, n.Events, n.Queues, n.Schedules, n.Groups, n.FlowKeys} {
+		w.Uvarint(uint64(c))
+	}
+}
+
+// Decode reads the fields.
+func (n *Counts) Decode(r *wire.Reader) {
+	for _, c := range [...]*int{&n.Messages, &n.Active, &n.Dead, &n.Events, &n.Queues, &n.Schedules, &n.Groups, &n.FlowKeys} {
+		*c = int(r.Uvarint())
+	}
+}
 
 // Counts gives the sizes of the store; Messages are those that are kept, done or not.
 func (s *Store) Counts() Counts {
-	return Counts{s.messages.Len(), s.leases.Len(), s.dead.Len(), s.log.Len(), s.queueNames.Len(), s.schedules.Len()}
+	return Counts{
+		Messages: s.messages.Len(), Active: s.leases.Len(), Dead: s.dead.Len(), Events: s.log.Len(), Queues: s.queueNames.Len(),
+		Schedules: s.schedules.Len(), Groups: s.groups.Len(), FlowKeys: s.flows.Len(),
+	}
 }

@@ -1,0 +1,176 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"trireme/fsm"
+)
+
+// Freeze is the state of this node, in constant time, at a point that holds everything acknowledged before the call.
+// The errors are those of a linearizable read.
+func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
+	p, err := n.point(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.await(ctx, p.index); err != nil {
+		return nil, err
+	}
+	return n.machine.Fork(), nil
+}
+
+// ErrLevel says that not every node of the cluster answers that it knows the feature level of a backup.
+var ErrLevel = errors.New("cluster: not every node is of a version that knows the backup's feature level, or not every node answers")
+
+// incoming is how backups that are being restored are named in the data directory.
+const incoming = "restore-*.tmp"
+
+// RestoreBackup replaces the state of this cluster, which has to be empty, by that of a backup; see
+// docs/design/backup.md. The backup is written beside the data and looked at whole before anything enters the log.
+// The errors are those of fsm.VerifyBackup and of reading r, ErrLevel, the refusals of fsm.StageBackup and
+// fsm.RestoreBackup, and those of a fsm.Proposer: after fsm.ErrUnknown the restore may have been done.
+func (n *Node) RestoreBackup(ctx context.Context, r io.Reader) (out fsm.Restoration, err error) {
+	if err := n.refuseRestore(ctx); err != nil {
+		return out, err
+	}
+	file, err := n.spool(r)
+	if err != nil {
+		return out, err
+	}
+	defer func() { file.Close(); os.Remove(file.Name()) }()
+	b, err := verifyFile(file)
+	if err != nil {
+		return out, err
+	}
+	if err := n.knowLevel(ctx, b); err != nil {
+		return out, err
+	}
+	n.log.Info("restoring a backup", "cluster", b.ClusterID, "index", b.Index, "bytes", b.Bytes, "sum", b.Sum)
+	out, err = n.bring(ctx, file, b.Bytes)
+	if err == nil {
+		n.log.Info("restored a backup", "index", out.Index, "epoch", out.Epoch, "keys", out.Contents.Keys())
+	}
+	return out, err
+}
+
+// refuseRestore says early what the log would say in the end: that the cluster is not empty.
+func (n *Node) refuseRestore(ctx context.Context) error {
+	var has string
+	_, err := n.Read(ctx, fsm.Reading{}, func(v *fsm.View) {
+		c := v.Contents()
+		has = c.Remarkable()
+	})
+	if err == nil && has != "" {
+		err = &fsm.Error{Code: fsm.ErrNotEmpty.Code, Text: fsm.ErrNotEmpty.Text + "; this one has " + has}
+	}
+	return err
+}
+
+// spool writes what comes into a file of the data directory.
+func (n *Node) spool(r io.Reader) (*os.File, error) {
+	file, err := os.CreateTemp(n.opts.DataDir, incoming)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: keep the backup: %w", err)
+	}
+	if _, err := io.Copy(file, r); err != nil {
+		file.Close()
+		os.Remove(file.Name())
+		return nil, fmt.Errorf("cluster: receive the backup: %w", err)
+	}
+	return file, nil
+}
+
+// removeIncoming removes what a process that died was receiving.
+func removeIncoming(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, incoming)) // the pattern is right
+	for _, name := range left {
+		os.Remove(name)
+	}
+}
+
+// verifyFile looks at everything in a backup. What the log's readers would stop at ends this request alone.
+func verifyFile(file *os.File) (b fsm.Backup, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", fsm.ErrBackup, p)
+		}
+	}()
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return b, err
+	}
+	b, _, err = fsm.VerifyBackup(file)
+	return b, err
+}
+
+// knowLevel asks all nodes, if the backup would raise the cluster's feature level (decisions 13).
+func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
+	known := false
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) { known = b.Level <= v.Level() })
+	if known || n.commonLevel(ctx) >= b.Level {
+		return nil
+	}
+	return fmt.Errorf("%w: %d", ErrLevel, b.Level)
+}
+
+// bring has all nodes keep the file in parts, and then take it over.
+func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64) (out fsm.Restoration, err error) {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	ref := fsm.BackupRef{ID: hex.EncodeToString(random[:]), Size: uint64(size)}
+	buf := make([]byte, fsm.PartBytes)
+	for at := int64(0); at < size && err == nil; {
+		part := buf[:min(int64(len(buf)), size-at)]
+		if _, err = file.ReadAt(part, at); err != nil {
+			err = fmt.Errorf("cluster: read the backup again: %w", err)
+			break
+		}
+		_, err = insist(ctx, n, fsm.StageBackup, fsm.BackupPart{ID: ref.ID, Offset: uint64(at), Data: part})
+		at += int64(len(part))
+	}
+	if err == nil {
+		return insist(context.WithoutCancel(ctx), n, fsm.RestoreBackup, ref)
+	}
+	n.callOff(ref.ID)
+	return out, err
+}
+
+// callOff forgets the parts that have come. If that fails, they expire.
+func (n *Node) callOff(id string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if _, err := fsm.Do(ctx, n, fsm.StageBackup, fsm.BackupPart{ID: id}); err != nil {
+		n.log.Warn("the parts of a backup that isn't restored are kept for a while", "error", err)
+	}
+}
+
+// patience is how long a restore goes on asking while nobody answers, beside the deadline of each request.
+const patience = time.Minute
+
+// insist proposes what may be proposed again without harm until it has an outcome. A restore of much takes longer than
+// the deadline of a request.
+func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg A) (out R, err error) {
+	for began := time.Now(); ; {
+		out, err = fsm.Do(ctx, n, op, arg)
+		if !errors.Is(err, fsm.ErrUnknown) && !errors.Is(err, fsm.ErrNoLeader) || time.Since(began) > patience || !pause(ctx, 100*time.Millisecond) {
+			return out, err
+		}
+	}
+}
+
+// replaced begins anew what a restored backup has ended: this process's session, and on the leader a clock that may lie
+// behind the backup's.
+func (n *Node) replaced() {
+	n.proposer.leave()
+	if n.openTerm.Load() != 0 {
+		n.clock.AtLeast(n.machine.Clock())
+	}
+	n.log.Info("the state is that of a backup now")
+}

@@ -1,0 +1,113 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxBackupWindow bounds what the head of a compressed backup may make the decoder allocate, in bytes.
+const maxBackupWindow = 64 << 20
+
+// newPacker compresses what is written to it into w. With one worker it starts no goroutines.
+func newPacker(w io.Writer) (*zstd.Encoder, error) {
+	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+}
+
+// newUnpacker gives what a packer was given. The bytes follow from the format alone, so that nodes of different
+// versions read the same; with one worker it starts no goroutines. It has to be closed.
+func newUnpacker(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxBackupWindow))
+}
+
+// pieceWriter cuts a stream into pieces.
+type pieceWriter struct {
+	w   io.Writer
+	buf []byte // the length and the bytes of the piece that is filling
+}
+
+func newPieceWriter(w io.Writer) *pieceWriter {
+	return &pieceWriter{w: w, buf: make([]byte, 4, 4+backupPiece)}
+}
+
+// Write adds to the stream.
+func (p *pieceWriter) Write(b []byte) (n int, err error) {
+	for len(b) > 0 {
+		k := min(len(b), 4+backupPiece-len(p.buf))
+		p.buf = append(p.buf, b[:k]...)
+		b = b[k:]
+		if len(p.buf) == cap(p.buf) {
+			if err := p.flush(); err != nil {
+				return n, err
+			}
+		}
+		n += k
+	}
+	return n, nil
+}
+
+func (p *pieceWriter) flush() error {
+	binary.LittleEndian.PutUint32(p.buf, uint32(len(p.buf)-4))
+	_, err := p.w.Write(p.buf)
+	p.buf = p.buf[:4]
+	return err
+}
+
+// end writes what is left, and the piece that says that none follows.
+func (p *pieceWriter) end() error {
+	if len(p.buf) > 4 {
+		if err := p.flush(); err != nil {
+			return err
+		}
+	}
+	return p.flush()
+}
+
+// errPiece says that no piece is as long.
+var errPiece = errors.New("impossible length of a piece")
+
+// pieceReader gives the stream that a pieceWriter has cut, and then io.EOF.
+type pieceReader struct {
+	r     io.Reader
+	left  int // of the piece
+	ended bool
+}
+
+// Read gives the next bytes of the stream.
+func (p *pieceReader) Read(b []byte) (int, error) {
+	if p.left == 0 && !p.ended {
+		if err := p.next(); err != nil {
+			return 0, err
+		}
+	}
+	if p.ended {
+		return 0, io.EOF
+	}
+	n, err := p.r.Read(b[:min(len(b), p.left)])
+	p.left -= n
+	return n, cut(err)
+}
+
+func (p *pieceReader) next() error {
+	var head [4]byte
+	if _, err := io.ReadFull(p.r, head[:]); err != nil {
+		return cut(err)
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n > backupPiece {
+		return fmt.Errorf("%w: %d bytes", errPiece, n)
+	}
+	p.left, p.ended = int(n), n == 0
+	return nil
+}
+
+// cut is the error of a file that ends where something has to follow: no decoder may take that for the end.
+func cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package fsm
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"trireme/fsm/command"
+	"trireme/fsm/wire"
+)
+
+// VerifyBackup reads a backup as a restore does and looks at everything: the frames, the sections, the sums, and whether
+// the state that they give has the digest that it was written with. It takes the memory of the state. The errors are
+// ErrBackup, ErrBackupNewer and those of r.
+func VerifyBackup(r io.Reader) (Backup, Contents, error) {
+	b, s, err := readBackup(r, command.NewTable())
+	if err != nil {
+		return b, Contents{}, err
+	}
+	if digest := (&Frozen{s: s}).Digest(); digest != b.Digest {
+		return b, Contents{}, fmt.Errorf("%w: the state that was read has the digest %s, not %s", ErrBackup, digest, b.Digest)
+	}
+	return b, s.contents(), nil
+}
+
+// CheckBackup reads a backup and looks at its form and its sum, not at what is in it: that takes no memory. The errors
+// are those of VerifyBackup.
+func CheckBackup(r io.Reader) (Backup, error) {
+	f, err := openBackup(r)
+	if err != nil {
+		return f.Backup, err
+	}
+	if _, err := io.Copy(io.Discard, f.pieces); err != nil {
+		return f.Backup, f.damaged(err)
+	}
+	return f.Backup, f.close()
+}
+
+// readBackup reads a backup into a state of its own.
+func readBackup(r io.Reader, table *command.Table) (Backup, *State, error) {
+	f, err := openBackup(r)
+	if err != nil {
+		return f.Backup, nil, err
+	}
+	s, digest, err := f.load(table)
+	if err == nil {
+		err = f.close()
+	}
+	switch {
+	case err != nil:
+		return f.Backup, nil, f.damaged(err)
+	case digest != f.Digest:
+		return f.Backup, nil, fmt.Errorf("%w: the sections have the digest %s, not %s", ErrBackup, digest, f.Digest)
+	case s.level != f.Level || s.clusterID != f.ClusterID || s.clock != f.Clock:
+		return f.Backup, nil, fmt.Errorf("%w: the header is of another state", ErrBackup)
+	}
+	return f.Backup, s, nil
+}
+
+// backupFile is a backup that is being read.
+type backupFile struct {
+	Backup
+	in     *summed
+	pieces *pieceReader
+}
+
+// openBackup reads up to the sections.
+func openBackup(r io.Reader) (*backupFile, error) {
+	f := &backupFile{in: &summed{r: bufio.NewReaderSize(r, backupPiece), sum: sha256.New()}}
+	magic := make([]byte, len(backupMagic))
+	if _, err := io.ReadFull(f.in, magic); err != nil || string(magic) != backupMagic {
+		return f, fmt.Errorf("%w: it doesn't begin as one", ErrBackup)
+	}
+	record, err := f.record(sectionHeader)
+	if err != nil {
+		return f, f.damaged(err)
+	}
+	f.pieces = &pieceReader{r: f.in}
+	return f, f.decode(wire.NewReader(record))
+}
+
+// damaged is an error of reading as one of backups.
+func (f *backupFile) damaged(err error) error {
+	if errors.Is(err, ErrBackup) || errors.Is(err, ErrBackupNewer) {
+		return err
+	}
+	return fmt.Errorf("%w: at byte %d: %w", ErrBackup, f.in.n, err)
+}
+
+// record reads a frame of one record.
+func (f *backupFile) record(want byte) ([]byte, error) {
+	var buf []byte
+	section, data, err := readFrame(f.in, &buf)
+	if err != nil {
+		return nil, err
+	}
+	r := wire.NewReader(data)
+	record := r.Bytes()
+	if section != want || r.Done() != nil {
+		return nil, fmt.Errorf("%w: section %d", errSection, section)
+	}
+	return record, nil
+}
+
+// load reads the sections, and gives the state and their digest.
+func (f *backupFile) load(table *command.Table) (*State, string, error) {
+	unpacked, err := newUnpacker(f.pieces)
+	if err != nil {
+		return nil, "", err
+	}
+	defer unpacked.Close()
+	h := sha256.New()
+	l := &loading{s: newState(table), headless: true}
+	if err := l.all(io.TeeReader(unpacked, h)); err != nil {
+		return nil, "", err
+	}
+	return l.s, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// close reads what follows the sections.
+func (f *backupFile) close() error {
+	if n, err := f.pieces.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: data behind the sections (%w)", ErrBackup, cut(err))
+	}
+	digest, err := f.record(sectionEnd)
+	if err != nil {
+		return f.damaged(err)
+	}
+	want := f.in.sum.Sum(nil)
+	sum := make([]byte, len(want))
+	if _, err := io.ReadFull(f.in, sum); err != nil {
+		return f.damaged(cut(err))
+	}
+	if !bytes.Equal(sum, want) || len(digest) != sha256.Size {
+		return fmt.Errorf("%w: %w of the whole file", ErrBackup, errSum)
+	}
+	if n, err := io.ReadFull(f.in, sum[:1]); n != 0 || !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: data behind the end", ErrBackup)
+	}
+	f.Digest, f.Sum, f.Bytes = hex.EncodeToString(digest), hex.EncodeToString(want), f.in.n
+	return nil
+}
+
+// summed counts and sums what is read through it.
+type summed struct {
+	r   io.Reader
+	sum hash.Hash
+	n   int64
+}
+
+// Read reads on.
+func (s *summed) Read(b []byte) (int, error) {
+	n, err := s.r.Read(b)
+	s.sum.Write(b[:n])
+	s.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,80 @@
+package fsm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+
+	"trireme/fsm/wire"
+)
+
+// Backup writes the state as a backup; version is that of this binary. A backup that is being restored at this moment is
+// no part of it. An error is the writer's.
+func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
+	s := *f.s
+	s.staged = nil
+	f = &Frozen{s: &s, index: f.index, term: f.term}
+	b := Backup{BackupHeader: BackupHeader{
+		Version: version, ClusterID: f.s.clusterID, Index: f.index, Term: f.term, Clock: f.s.clock, Level: f.s.level,
+	}}
+	whole, counted := sha256.New(), &counter{w: w}
+	out := io.MultiWriter(counted, whole)
+	if _, err := io.WriteString(out, backupMagic); err != nil {
+		return b, err
+	}
+	if err := writeFrame(out, sectionHeader, b.Encode); err != nil {
+		return b, err
+	}
+	digest, err := f.writePacked(out)
+	if err != nil {
+		return b, err
+	}
+	if err := writeFrame(out, sectionEnd, func(w *wire.Writer) { w.Fixed(digest) }); err != nil {
+		return b, err
+	}
+	sum := whole.Sum(nil)
+	if _, err := counted.Write(sum); err != nil {
+		return b, err
+	}
+	b.Digest, b.Sum, b.Bytes = hex.EncodeToString(digest), hex.EncodeToString(sum), counted.n
+	return b, nil
+}
+
+// writePacked writes the sections compressed, in pieces, and gives their digest.
+func (f *Frozen) writePacked(w io.Writer) (digest []byte, err error) {
+	pieces := newPieceWriter(w)
+	packer, err := newPacker(pieces)
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	if err := f.writeSections(io.MultiWriter(packer, h)); err != nil {
+		return nil, err
+	}
+	if err := packer.Close(); err != nil {
+		return nil, err
+	}
+	return h.Sum(nil), pieces.end()
+}
+
+// writeFrame writes one frame of one record.
+func writeFrame(w io.Writer, section byte, write func(*wire.Writer)) error {
+	f := newFrames(w)
+	if err := f.fields(section, write); err != nil {
+		return err
+	}
+	return f.flush()
+}
+
+// counter counts what is written through it.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+// Write writes on.
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,88 @@
+package fsm
+
+import (
+	"fmt"
+	"strings"
+
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+	"trireme/fsm/wire"
+)
+
+// Contents says how much there is in a state.
+type Contents struct {
+	// Databases are all, in the order of their names.
+	Databases []DatabaseInfo
+	// Libraries counts those of functions in all databases.
+	Libraries int
+	Messages  queue.Counts
+	Workflows flow.Counts
+}
+
+// Keys counts those of all databases.
+func (c *Contents) Keys() (n int) {
+	for i := range c.Databases {
+		n += c.Databases[i].Keys
+	}
+	return n
+}
+
+func (s *State) contents() Contents {
+	c := Contents{Messages: s.messages.Counts(), Workflows: s.flows.Counts()}
+	for _, d := range s.databases {
+		libraries, _ := d.scripts.Counts()
+		c.Databases, c.Libraries = append(c.Databases, d.info()), c.Libraries+libraries
+	}
+	return c
+}
+
+// Contents says how much there is in the state.
+func (v *View) Contents() Contents { return v.s.contents() }
+
+// builtinUsers is how many users every database has from the beginning.
+const builtinUsers = 2
+
+// Remarkable names what a cluster that was never used doesn't have, in words; empty if there is nothing. Events count,
+// cached scripts don't.
+func (c *Contents) Remarkable() string {
+	users := 0
+	for i := range c.Databases {
+		users += c.Databases[i].Users - builtinUsers
+	}
+	var all []string
+	for _, one := range []struct {
+		n    int
+		what string
+	}{
+		{len(c.Databases) - 1, "databases beside " + DefaultDB}, {c.Keys(), "keys"}, {users, "users"}, {c.Libraries, "function libraries"},
+		{c.Messages.Messages, "messages"}, {c.Messages.Queues, "queues"}, {c.Messages.Schedules, "schedules"},
+		{c.Messages.Groups, "URL groups"}, {c.Messages.FlowKeys, "flow-control keys"}, {c.Workflows.Runs, "workflow runs"},
+	} {
+		if one.n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", one.n, one.what))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Encode writes the fields.
+func (c *Contents) Encode(w *wire.Writer) {
+	w.Uvarint(uint64(len(c.Databases)))
+	for i := range c.Databases {
+		w.Record(c.Databases[i].Encode)
+	}
+	w.Uvarint(uint64(c.Libraries))
+	w.Record(c.Messages.Encode)
+	w.Record(c.Workflows.Encode)
+}
+
+// Decode reads the fields.
+func (c *Contents) Decode(r *wire.Reader) {
+	c.Databases = make([]DatabaseInfo, r.Count(1))
+	for i := range c.Databases {
+		c.Databases[i].Decode(r.Record())
+	}
+	c.Libraries = int(r.Uvarint())
+	c.Messages.Decode(r.Record())
+	c.Workflows.Decode(r.Record())
+}

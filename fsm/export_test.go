@@ -1,0 +1,50 @@
+package fsm
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+
+	"trireme/fsm/command"
+	"trireme/fsm/wire"
+)
+
+// VerifyBackupWith is VerifyBackup with a table of commands, of which a test needs one only.
+func VerifyBackupWith(r io.Reader, table *command.Table) (Backup, error) {
+	b, s, err := readBackup(r, table)
+	if err == nil && (&Frozen{s: s}).Digest() != b.Digest {
+		err = ErrBackup
+	}
+	return b, err
+}
+
+// WithSum is a file whose last bytes are the sum of those before them.
+func WithSum(file []byte) []byte {
+	body := file[:max(len(file)-sha256.Size, 0)]
+	sum := sha256.Sum256(body)
+	return append(bytes.Clone(body), sum[:]...)
+}
+
+// WithLevel is a backup whose header says another feature level.
+func WithLevel(file []byte, level uint64) []byte {
+	in := bytes.NewReader(file[len(backupMagic):])
+	var buf []byte
+	_, data, err := readFrame(in, &buf)
+	if err != nil {
+		panic(err)
+	}
+	r := wire.NewReader(wire.NewReader(data).Bytes())
+	format, sections := r.Uvarint(), r.Uvarint()
+	r.Uvarint()
+	rest := r.Fixed(r.Len())
+	out := bytes.NewBufferString(backupMagic)
+	if err := writeFrame(out, sectionHeader, func(w *wire.Writer) {
+		w.Uvarint(format)
+		w.Uvarint(sections)
+		w.Uvarint(level)
+		w.Fixed(rest)
+	}); err != nil {
+		panic(err)
+	}
+	return WithSum(append(out.Bytes(), file[len(file)-in.Len():]...))
+}

@@ -1,0 +1,243 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"trireme/fsm/channel"
+	"trireme/fsm/env"
+	"trireme/fsm/wire"
+)
+
+// A backup is restored through the log: its bytes come in parts, which every node keeps aside, and then one entry has
+// every node read them and take the state over. So all nodes do it at one place in the log, whoever leads, and none does
+// it unless a majority has all of the backup. docs/design/backup.md compares that with other ways.
+
+const (
+	// PartBytes is the most bytes of one part.
+	PartBytes = 1 << 20
+	// stageKept is how long, in milliseconds, parts are kept that nothing follows.
+	stageKept = 10 * 60_000
+	// stageTaken is how long, in milliseconds, no other backup may come in behind the last part of one.
+	stageTaken = 30_000
+)
+
+// The refusals of parts and restores. Nothing has changed then.
+var (
+	// ErrNotEmpty: a backup is restored into an empty cluster only.
+	ErrNotEmpty = &Error{Code: "not-empty", Text: "a backup is restored into an empty cluster only"}
+	// ErrRestoring: another backup is being restored.
+	ErrRestoring = &Error{Code: "restoring", Text: "another backup is coming in at this moment: try again in a minute"}
+	// ErrNotStaged: the parts that came before are not there, or not those that were told.
+	ErrNotStaged = &Error{Code: "not-staged", Text: "the parts of the backup are not all there: restore it again"}
+	// ErrBadBackup: what has come in can't be read as a backup.
+	ErrBadBackup = &Error{Code: "backup", Text: "the backup is damaged"}
+)
+
+// staged is a backup that is coming in. It is replaced with every part, and never changed: forks share it.
+type staged struct {
+	id      string
+	size    uint64
+	touched int64 // when the last part came, cluster time
+	parts   [][]byte
+}
+
+// BackupPart is the next part of a backup that is to be restored.
+type BackupPart struct {
+	// ID is drawn by whoever restores, for this time.
+	ID string
+	// Offset is where in the file the part begins. Behind the first one it follows the part before.
+	Offset uint64
+	// Data is empty to call it off.
+	Data []byte
+}
+
+// Encode writes the fields.
+func (n *BackupPart) Encode(w *wire.Writer) { w.String(n.ID); w.Uvarint(n.Offset); w.Bytes(n.Data) }
+
+// Decode reads the fields. Data aliases the input.
+func (n *BackupPart) Decode(r *wire.Reader) {
+	n.ID, n.Offset, n.Data = r.String(), r.Uvarint(), r.Bytes()
+}
+
+// stageBackup keeps a part. One that has come before is taken for done, so that it may be sent again.
+func (s *State) stageBackup(e *env.Env, n BackupPart) (Opened, error) {
+	now := s.staged
+	mine := now != nil && now.id == n.ID
+	switch {
+	case len(n.Data) == 0:
+		if mine {
+			s.staged = nil
+		}
+		return Opened{}, nil
+	case len(n.Data) > PartBytes || n.ID == "":
+		return Opened{}, ErrMalformed
+	case mine && n.Offset+uint64(len(n.Data)) <= now.size:
+		return Opened{}, nil
+	case mine && n.Offset == now.size:
+	case n.Offset != 0:
+		return Opened{}, ErrNotStaged
+	case now != nil && e.Now-now.touched < stageTaken:
+		return Opened{}, ErrRestoring
+	default:
+		if err := s.refuseUsed(); err != nil {
+			return Opened{}, err
+		}
+		now = &staged{id: n.ID}
+	}
+	next := &staged{id: now.id, size: now.size + uint64(len(n.Data)), touched: e.Now}
+	next.parts = append(now.parts, bytes.Clone(n.Data)) // behind what forks see
+	s.staged = next
+	return Opened{}, nil
+}
+
+// refuseUsed is an error that says what there is in a cluster that is not empty.
+func (s *State) refuseUsed() error {
+	c := s.contents()
+	if has := c.Remarkable(); has != "" {
+		return &Error{Code: ErrNotEmpty.Code, Text: ErrNotEmpty.Text + "; this one has " + has}
+	}
+	return nil
+}
+
+// expireStage forgets parts that nothing has followed.
+func (s *State) expireStage(e *env.Env) {
+	if s.staged != nil && e.Now-s.staged.touched >= stageKept {
+		s.staged = nil
+	}
+}
+
+// BackupRef names a backup whose parts have all come in.
+type BackupRef struct {
+	ID   string
+	Size uint64
+}
+
+// Encode writes the fields.
+func (n *BackupRef) Encode(w *wire.Writer) { w.String(n.ID); w.Uvarint(n.Size) }
+
+// Decode reads the fields.
+func (n *BackupRef) Decode(r *wire.Reader) { n.ID, n.Size = r.String(), r.Uvarint() }
+
+// Restoration is what a restore has made.
+type Restoration struct {
+	// Index is the log index of the restore, Epoch the state's epoch since.
+	Index, Epoch uint64
+	// Contents are those of the backup.
+	Contents Contents
+}
+
+// Encode writes the fields.
+func (n *Restoration) Encode(w *wire.Writer) {
+	w.Uvarint(n.Index)
+	w.Uvarint(n.Epoch)
+	w.Record(n.Contents.Encode)
+}
+
+// Decode reads the fields.
+func (n *Restoration) Decode(r *wire.Reader) {
+	n.Index, n.Epoch = r.Uvarint(), r.Uvarint()
+	n.Contents.Decode(r.Record())
+}
+
+// restoreBackup replaces the state by that of a backup that has come in. It may be asked again.
+func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
+	if n.ID != "" && n.ID == s.restored {
+		return Restoration{Index: e.Index, Epoch: s.epoch, Contents: s.contents()}, nil
+	}
+	in := s.staged
+	if in == nil || in.id != n.ID || in.size != n.Size {
+		return Restoration{}, ErrNotStaged
+	}
+	s.staged = nil
+	if err := s.refuseUsed(); err != nil {
+		return Restoration{}, err
+	}
+	readers := make([]io.Reader, len(in.parts))
+	for i, part := range in.parts {
+		readers[i] = bytes.NewReader(part)
+	}
+	_, from, err := readBackup(io.MultiReader(readers...), s.table)
+	switch {
+	case errors.Is(err, ErrBackupNewer):
+		return Restoration{}, fmt.Errorf("%w: %w", ErrUnknownLevel, err)
+	case err != nil:
+		return Restoration{}, &Error{Code: ErrBadBackup.Code, Text: err.Error()}
+	}
+	out := Restoration{Index: e.Index, Contents: from.contents()}
+	s.become(e, from)
+	s.restored, out.Epoch = n.ID, s.epoch
+	return out, nil
+}
+
+// become takes over what from has and keeps what is the cluster's own: its id, its nodes, who leads, its time. What was
+// under way when the backup was made is nobody's any more: sessions, claims, subscribers. Whatever a credential of this
+// cluster has proved before proves nothing now, although numbers of credentials of the backup may be the same: they
+// are moved.
+func (s *State) become(e *env.Env, from *State) {
+	shift := max(s.serial, s.home.users.Serial())
+	from.serial += shift
+	for _, d := range from.databases {
+		d.users.Renumber(shift)
+	}
+	from.clusterID, from.nodes, from.opened = s.clusterID, s.nodes, s.opened
+	from.clock, from.level = max(s.clock, from.clock), max(s.level, from.level)
+	from.epoch = max(s.epoch, from.epoch) + 1
+	from.adminSerial = max(s.adminSerial, from.adminSerial) + 1
+	from.sessions, from.channels = nil, channel.New()
+	from.digestIndex, from.reports = 0, nil
+	from.term, from.table, from.engine, from.between, from.weigh = s.term, s.table, s.engine, s.between, s.weigh
+	*s = *from
+	e.Now, e.Level = s.clock, s.level
+	s.messages.Abandon(e)
+	s.told(e)
+}
+
+// save writes the records of sectionStage: a head, then the parts.
+func (s *staged) save(emit func(record []byte) error) error {
+	var w wire.Writer
+	w.String(s.id)
+	w.Varint(s.touched)
+	if err := emit(w.B); err != nil {
+		return err
+	}
+	for _, part := range s.parts {
+		if err := emit(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stage takes in a record of sectionStage.
+func (l *loading) stage(record []byte) error {
+	if l.s.staged == nil {
+		r := wire.NewReader(record)
+		l.s.staged = &staged{id: r.String(), touched: r.Varint()}
+		return r.Done()
+	}
+	l.s.staged.parts = append(l.s.staged.parts, bytes.Clone(record))
+	l.s.staged.size += uint64(len(record))
+	return nil
+}
+
+// Replaced tells whether one of an entry's outcomes is that the state was replaced by a backup's: then sessions and what
+// was told to subscribers before mean nothing any more.
+func Replaced(outcomes []Outcome) bool {
+	for i := range outcomes {
+		if o := &outcomes[i]; o.Code == RestoreBackup.Code && o.Status == Applied && o.Err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Knows tells whether a session is registered, or may still be: its registration lies before what the machine has
+// applied.
+func (m *Machine) Knows(session uint64) bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return session>>8 > m.index || m.state.sessions.find(session) != nil
+}

@@ -1,0 +1,293 @@
+package fsm_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"trireme/fsm"
+	"trireme/fsm/acl"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+)
+
+// empty is a founded cluster of two machines in step.
+func empty(t *testing.T, seed uint64) *courier {
+	c := newCourier(t, seed)
+	if _, err := propose(c, fsm.Found, founding("target", 2)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// bring stages a backup in parts of a size.
+func (c *courier) bring(id string, file []byte, size int) {
+	c.t.Helper()
+	for at := 0; at < len(file); at += size {
+		part := fsm.BackupPart{ID: id, Offset: uint64(at), Data: file[at:min(at+size, len(file))]}
+		if _, err := propose(c, fsm.StageBackup, part); err != nil {
+			c.t.Fatalf("part at %d: %v", at, err)
+		}
+	}
+}
+
+func (c *courier) restore(id string, file []byte) (fsm.Restoration, error) {
+	c.t.Helper()
+	return propose(c, fsm.RestoreBackup, fsm.BackupRef{ID: id, Size: uint64(len(file))})
+}
+
+func (c *courier) same() string {
+	c.t.Helper()
+	a, b := c.a.Fork().Digest(), c.b.Fork().Digest()
+	if a != b {
+		c.t.Fatalf("digests differ: %s and %s", a, b)
+	}
+	return a
+}
+
+// source is a cluster with keys, a run, a schedule and three messages, of which two are being delivered, one of them
+// out of a queue of parallelism 1. Many of its entries have gone by.
+func source(t *testing.T) *courier {
+	c := newCourier(t, 31)
+	if _, err := propose(c, fsm.Found, founding("source", 1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		c.apply(c.l.entry(c.l.request(c.l.batch())))
+	}
+	c.apply(c.l.entry(c.l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{set("greeting", "hello")}})))
+	if _, err := propose(c, fsm.ChangeQueue, queue.QueueChange{Name: "q", Act: queue.ActPut, Parallelism: 1}); err != nil {
+		t.Fatal(err)
+	}
+	c.publish(queue.Publication{URL: "http://example.com/1"})
+	c.publish(queue.Publication{URL: "http://example.com/2", Options: queue.Options{Queue: "q"}})
+	if out, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Term: c.l.term, Claims: 2}); err != nil || len(out.Attempts) != 2 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	c.publish(queue.Publication{URL: "http://example.com/3"})
+	return c
+}
+
+// TestRestoreThroughTheLog restores a backup on two machines and on one that has come by a snapshot while the parts came
+// in: one state, that of the backup, but for what is the cluster's own.
+func TestRestoreThroughTheLog(t *testing.T) {
+	from := source(t)
+	file, made := backup(t, from.a)
+	c := empty(t, 32)
+	old := bearer(c.a, 2, acl.Standard)
+	if old.By == acl.Nobody {
+		t.Fatal("the token of the target opens nothing")
+	}
+	half := len(file) / 2
+	c.bring("r1", file[:half], 1000)
+	c.b = restored(t, c.b)
+	c.bring("r1", file[:half], 700) // again: what has come stays
+	for at := half; at < len(file); at += 1000 {
+		if _, err := propose(c, fsm.StageBackup, fsm.BackupPart{ID: "r1", Offset: uint64(at), Data: file[at:min(at+1000, len(file))]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := c.restore("r1", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want, got fsm.Contents
+	from.a.View(0, [16]byte{}, func(v *fsm.View) { want = v.Contents() })
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		got = v.Contents()
+		if v.ClusterID() != "target" || v.Epoch() != out.Epoch || v.Epoch() == 0 || v.Now() < made.Clock || v.Level() != made.Level {
+			t.Errorf("cluster %s, epoch %d, time %d", v.ClusterID(), v.Epoch(), v.Now())
+		}
+		if v.Authorized(old) {
+			t.Error("what a token of the target has proved is worth something after the restore")
+		}
+		if v.RESPPorts() != nil || len(v.SubscribedNodes()) != 0 {
+			t.Error("sessions or subscribers are left")
+		}
+	})
+	if out.Contents.Messages.Active != 2 || got.Messages.Active != 0 || got.Keys() != want.Keys() || got.Messages.Messages != want.Messages.Messages {
+		t.Errorf("%+v and %+v, want %+v", out.Contents, got, want)
+	}
+	if text(c.a, "GET", "greeting") != "hello" || bearer(c.a, 1, acl.Standard).By == acl.Nobody || bearer(c.a, 2, acl.Standard).By != acl.Nobody {
+		t.Error("keys or tokens are not those of the backup")
+	}
+	c.same()
+	c.goesOn()
+}
+
+// bearer is whom a token of founding stands for.
+func bearer(m *fsm.Machine, token byte, role acl.Role) (as acl.Identity) {
+	b := acl.Bearer{Digest: founding("", token).Tokens[role]}
+	m.View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer("", &b) })
+	return as
+}
+
+// goesOn registers anew after a restore, and has all three messages of source delivered.
+func (c *courier) goesOn() {
+	c.t.Helper()
+	c.l.seq++
+	body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{set("k", "v")}})
+	if o := c.apply(c.l.entry(fsm.Request{Session: c.l.session, Seq: c.l.seq, Code: fsm.Exec.Code, Body: body}))[0]; o.Status != fsm.Gone {
+		c.t.Fatalf("a request of a session before the restore: %v", o)
+	}
+	c.l.session, c.l.seq = 0, 0
+	c.l.open(func(data []byte) []fsm.Outcome { return c.apply(data) })
+	var epoch uint64
+	c.a.View(0, [16]byte{}, func(v *fsm.View) { epoch = v.Epoch() })
+	for delivered := 0; delivered < 3; {
+		c.l.now += 60_000
+		out, err := propose(c, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Epoch: epoch, Term: c.l.term, Claims: 5})
+		if err != nil || len(out.Attempts) == 0 {
+			c.t.Fatalf("%d of 3 delivered, then %+v, %v", delivered, out, err)
+		}
+		for _, a := range out.Attempts {
+			fates, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: a.Ref(), Response: queue.Response{Status: 200}}}})
+			if err != nil || fates.Items[0].State != queue.Delivered {
+				c.t.Fatalf("%+v %v", fates, err)
+			}
+			delivered++
+		}
+	}
+	c.same()
+}
+
+// TestRestoreIsAskedAgain: the outcome of a restore may be lost on its way. A second one is of the same.
+func TestRestoreIsAskedAgain(t *testing.T) {
+	file, _ := backup(t, randomState(t, 40, 10))
+	c := empty(t, 41)
+	c.bring("r1", file, fsm.PartBytes)
+	first, err := c.restore("r1", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.l.session, c.l.seq = 0, 0
+	c.l.open(func(data []byte) []fsm.Outcome { return c.apply(data) })
+	before := c.same()
+	again, err := c.restore("r1", file)
+	if err != nil || again.Epoch != first.Epoch {
+		t.Fatalf("%+v %v, first %+v", again, err, first)
+	}
+	if _, err := c.restore("r2", file); !errors.Is(err, fsm.ErrNotStaged) {
+		t.Errorf("another one: %v", err)
+	}
+	if _, err := propose(c, fsm.StageBackup, fsm.BackupPart{ID: "r2", Data: file}); !errors.Is(err, fsm.ErrNotEmpty) {
+		t.Errorf("into what was restored: %v", err)
+	}
+	_ = before
+}
+
+// TestRestoreRefusesWhatIsNotEmpty: at the first part, and again in the end.
+func TestRestoreRefusesWhatIsNotEmpty(t *testing.T) {
+	file, _ := backup(t, randomState(t, 42, 3))
+	exec := func(rows ...[][]byte) func(*courier) {
+		return func(c *courier) {
+			c.apply(c.l.entry(c.l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: rows})))
+		}
+	}
+	for want, fill := range map[string]func(*courier){
+		"1 keys":  exec(set("k", "v")),
+		"1 users": exec([][]byte{[]byte("ACL"), []byte("SETUSER"), []byte("someone"), []byte("on"), []byte(">secret")}),
+		"1 databases beside default": func(c *courier) {
+			d := fsm.DatabaseTokens{Name: "other"}
+			d.Standard[0], d.ReadOnly[0] = 1, 2
+			propose(c, fsm.CreateDatabase, d)
+		},
+		"1 messages": func(c *courier) { c.publish(queue.Publication{URL: "http://example.com"}) },
+		"1 queues": func(c *courier) {
+			propose(c, fsm.ChangeQueue, queue.QueueChange{Name: "q", Act: queue.ActPut, Parallelism: 1})
+		},
+		"1 workflow runs": func(c *courier) { propose(c, fsm.Submit, oneRun()) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			c := empty(t, 43)
+			c.bring("r1", file, fsm.PartBytes)
+			fill(c)
+			filled := c.same()
+			if _, err := c.restore("r1", file); !errors.Is(err, fsm.ErrNotEmpty) || !strings.Contains(err.Error(), want) {
+				t.Errorf("in the end: %v", err)
+			}
+			if c.same() == filled {
+				t.Error("the parts are still kept")
+			}
+			if _, err := propose(c, fsm.StageBackup, fsm.BackupPart{ID: "r2", Data: file}); !errors.Is(err, fsm.ErrNotEmpty) || !strings.Contains(err.Error(), want) {
+				t.Errorf("at the first part: %v", err)
+			}
+		})
+	}
+}
+
+func oneRun() flow.Submissions { return flow.Submissions{Items: []flow.Submission{{URL: "http://app:1/w", RunID: "wfr_one"}}} }
+
+// TestRestoreRefusesDamage: at many places, through the log, nothing has changed then.
+func TestRestoreRefusesDamage(t *testing.T) {
+	file, _ := backup(t, randomState(t, 44, 2))
+	c := empty(t, 45)
+	contents := func() (s string) {
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { s = v.Contents().Databases[0].Name + v.ClusterID() })
+		return s
+	}
+	before := contents()
+	for i := 0; i < len(file); i += 97 {
+		bad := bytes.Clone(file)
+		bad[i] ^= 1 << (i % 8)
+		c.bring("r", bad, fsm.PartBytes)
+		if _, err := c.restore("r", bad); !errors.Is(err, fsm.ErrBadBackup) && !errors.Is(err, fsm.ErrNotStaged) {
+			t.Fatalf("byte %d: %v", i, err)
+		}
+		c.bring("r", file[:i+1], fsm.PartBytes)
+		if _, err := c.restore("r", file[:i+1]); i+1 < len(file) && !errors.Is(err, fsm.ErrBadBackup) {
+			t.Fatalf("cut behind byte %d: %v", i, err)
+		}
+	}
+	if contents() != before || c.same() == "" {
+		t.Errorf("%s, before %s", contents(), before)
+	}
+	c.bring("r", file, fsm.PartBytes)
+	if _, err := c.restore("r", file); err != nil {
+		t.Fatalf("the file itself: %v", err)
+	}
+}
+
+// TestPartsOfABackup: gaps, another restore, calling off, and parts that nothing follows.
+func TestPartsOfABackup(t *testing.T) {
+	file, _ := backup(t, randomState(t, 46, 10))
+	c := empty(t, 47)
+	bare := c.same()
+	part := func(id string, from, to int) error {
+		_, err := propose(c, fsm.StageBackup, fsm.BackupPart{ID: id, Offset: uint64(from), Data: file[from:to]})
+		return err
+	}
+	for _, step := range []struct {
+		id       string
+		from, to int
+		pass     int64 // milliseconds before it
+		want     error
+	}{
+		{"a", 10, 20, 0, fsm.ErrNotStaged}, {"", 0, 10, 0, fsm.ErrMalformed}, {"a", 0, 10, 0, nil}, {"a", 0, 10, 0, nil},
+		{"a", 11, 20, 0, fsm.ErrNotStaged}, {"a", 5, 15, 0, fsm.ErrNotStaged}, {"b", 0, 10, 0, fsm.ErrRestoring},
+		{"b", 10, 20, 0, fsm.ErrNotStaged}, {"b", 0, 10, 31_000, nil}, {"a", 10, 20, 0, fsm.ErrNotStaged}, {"b", 10, 20, 0, nil},
+		{"b", 20, 30, 600_000, fsm.ErrNotStaged},
+	} {
+		c.l.now += step.pass
+		if err := part(step.id, step.from, step.to); !errors.Is(err, step.want) {
+			t.Errorf("%+v: %v", step, err)
+		}
+	}
+	if _, err := c.restore("b", file[:20]); !errors.Is(err, fsm.ErrNotStaged) {
+		t.Errorf("parts that have expired: %v", err)
+	}
+	if err := part("c", 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	staged := c.same()
+	if err := part("d", 0, 0); err != nil || c.same() == bare {
+		t.Errorf("calling off another one: %v", err)
+	}
+	if err := part("c", 0, 0); err != nil || c.same() == staged {
+		t.Errorf("calling off: %v", err)
+	}
+	if _, err := c.restore("c", file[:10]); !errors.Is(err, fsm.ErrNotStaged) {
+		t.Errorf("called off: %v", err)
+	}
+}
