@@ -27,15 +27,15 @@ func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 	return n.machine.Fork(), nil
 }
 
-// ErrLevel says that not every node of the cluster answers that it knows the feature level of a backup.
-var ErrLevel = errors.New("cluster: not every node is of a version that knows the backup's feature level, or not every node answers")
+// ErrBackupLevel says that not every node of the cluster answers that it knows the feature level of a backup.
+var ErrBackupLevel = errors.New("cluster: not every node is of a version that knows the backup's feature level, or not every node answers")
 
 // incoming is how backups that are being restored are named in the data directory.
 const incoming = "restore-*.tmp"
 
 // RestoreBackup replaces the state of this cluster, which has to be empty, by that of a backup; see
 // docs/design/backup.md. The backup is written beside the data and looked at whole before anything enters the log.
-// The errors are those of fsm.VerifyBackup and of reading r, ErrLevel, the refusals of fsm.StageBackup and
+// The errors are those of fsm.VerifyBackup and of reading r, ErrBackupLevel, the refusals of fsm.StageBackup and
 // fsm.RestoreBackup, and those of a fsm.Proposer: after fsm.ErrUnknown the restore may have been done.
 func (n *Node) RestoreBackup(ctx context.Context, r io.Reader) (out fsm.Restoration, err error) {
 	if err := n.refuseRestore(ctx); err != nil {
@@ -117,7 +117,7 @@ func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
 	if known || n.commonLevel(ctx) >= b.Level {
 		return nil
 	}
-	return fmt.Errorf("%w: %d", ErrLevel, b.Level)
+	return fmt.Errorf("%w: %d", ErrBackupLevel, b.Level)
 }
 
 // bring has all nodes keep the file in parts, and then take it over.

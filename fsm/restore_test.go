@@ -217,7 +217,9 @@ func TestRestoreRefusesWhatIsNotEmpty(t *testing.T) {
 	}
 }
 
-func oneRun() flow.Submissions { return flow.Submissions{Items: []flow.Submission{{URL: "http://app:1/w", RunID: "wfr_one"}}} }
+func oneRun() flow.Submissions {
+	return flow.Submissions{Items: []flow.Submission{{URL: "http://app:1/w", RunID: "wfr_one"}}}
+}
 
 // TestRestoreRefusesDamage: at many places, through the log, nothing has changed then.
 func TestRestoreRefusesDamage(t *testing.T) {

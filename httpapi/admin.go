@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"context"
+	"io"
 
 	"trireme/doctor"
+	"trireme/fsm"
 )
 
 // Admin is what the process answers about its cluster. The server checks the admin
@@ -23,6 +25,10 @@ type Admin interface {
 	Examine(ctx context.Context) doctor.Report
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
+	// Backup takes the state as it is now, and gives what writes it out as a backup.
+	Backup(ctx context.Context) (write func(io.Writer) error, err error)
+	// Restore takes a backup over into this cluster, which is empty; see fsm.RestoreBackup.
+	Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error)
 }
 
 // ClusterStatus is the cluster as one node sees it.

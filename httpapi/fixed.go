@@ -95,6 +95,8 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
 	g.POST("/snapshot", s.snapshot)
 	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
+	g.GET("/backup", s.backup)
+	g.POST("/restore", s.restore)
 }
 
 // refuseFixed answers an error in the form of the gateway's.

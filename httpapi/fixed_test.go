@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,8 +125,8 @@ func TestRegistryOfAnotherServer(t *testing.T) {
 
 // admin is a cluster of one node.
 type admin struct {
-	to, removed string
-	err         error
+	to, removed, restored string
+	err, cut              error
 }
 
 func (a *admin) Cluster(context.Context) (httpapi.ClusterStatus, error) {
@@ -154,6 +155,24 @@ func (a *admin) Examine(context.Context) doctor.Report {
 
 func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	return httpapi.SnapshotStatus{ID: "3-7", Index: 7, Bytes: 100}, a.err
+}
+
+func (a *admin) Backup(context.Context) (func(io.Writer) error, error) {
+	return func(w io.Writer) error {
+		if _, err := io.WriteString(w, "a backup"); err != nil || a.cut == nil {
+			return err
+		}
+		return a.cut
+	}, a.err
+}
+
+func (a *admin) Restore(_ context.Context, r io.Reader) (fsm.Restoration, error) {
+	if a.err != nil {
+		return fsm.Restoration{}, a.err
+	}
+	b, err := io.ReadAll(r)
+	a.restored = string(b)
+	return fsm.Restoration{Index: 7, Epoch: 1, Contents: fsm.Contents{Databases: []fsm.DatabaseInfo{{Keys: 3}}}}, err
 }
 
 func TestAdministration(t *testing.T) {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 
 	"trireme/cluster"
 	"trireme/doctor"
+	"trireme/fsm"
 	"trireme/httpapi"
 )
 
@@ -117,4 +119,33 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 		return httpapi.SnapshotStatus{}, err
 	}
 	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Size}, nil
+}
+
+// Backup takes the state as it is now.
+func (a *admin) Backup(ctx context.Context) (func(io.Writer) error, error) {
+	n, err := a.node()
+	if err != nil {
+		return nil, err
+	}
+	frozen, err := n.Freeze(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(w io.Writer) error {
+		_, err := frozen.Backup(w, version)
+		return err
+	}, nil
+}
+
+// Restore takes a backup over.
+func (a *admin) Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error) {
+	n, err := a.node()
+	if err != nil {
+		return fsm.Restoration{}, err
+	}
+	out, err := n.RestoreBackup(ctx, backup)
+	if errors.Is(err, cluster.ErrBackupLevel) {
+		err = &httpapi.AdminError{Status: http.StatusConflict, Text: "ERR " + err.Error()}
+	}
+	return out, err
 }

@@ -57,7 +57,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), databaseCommand(), importCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), databaseCommand(), backupCommand(), restoreCommand(), importCommand(), doctorCommand(), versionCommand())
 	return root
 }
 

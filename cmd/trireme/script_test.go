@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 //	shown HOST:PORT FILE              waits until a TLS server there shows the certificate of FILE
 //	printed FILE NAME                 sets a variable that a node has printed, if the cluster has it
 //	logged FILE REGEXP                waits until a file has a line like that
-//	walkthrough                       runs what docs/operations.md says step by step
+//	walkthrough [restore]             runs what docs/operations.md says step by step
 //	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
 //	gone PID…                         waits until the processes have ended
 //	ports NAME…                       free ports whose next two are free too

@@ -72,6 +72,7 @@ var lines = map[string]line{
 	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
 	"operate.1":   {"nodes join, leave and are replaced, and certificates are renewed, under load", operate},
+	"operate.3":   {"backups under load, restored on three nodes; harmed files; leaders killed during a restore", backups},
 
 	"families.8":    {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	"reliability.3": {"every seeded fault of the product is found within 90 seconds", seededFaults},

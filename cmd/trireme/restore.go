@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"trireme/fsm"
+)
+
+func restoreCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Take a backup over into an empty cluster",
+		Long: "Looks at a backup (- reads standard input) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
+			"token in TRIREME_ADMIN_TOKEN. All nodes take it over at one moment. The cluster has to be empty, and keeps its own\n" +
+			"nodes and id; settings, users and tokens are those of the backup from then on, the admin token too.\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := newRemote()
+			if err != nil {
+				return err
+			}
+			file, err := openBackup(cmd.InOrStdin(), args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return r.restore(cmd, file, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	return cmd
+}
+
+// restore sends a backup, if it is whole as far as can be seen without a node: of a file that can be read twice that is
+// known before anything is sent.
+func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if file, ok := in.(io.ReadSeeker); ok {
+		if _, err := fsm.CheckBackup(file); err != nil {
+			return err
+		}
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return fmt.Errorf("read the backup again: %w", err)
+		}
+	}
+	resp, err := r.stream(ctx, "POST", "/admin/restore", io.NopCloser(in))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", r.url, err)
+	}
+	var v struct {
+		Index, Epoch                               uint64
+		Databases, Keys, Messages, Schedules, Runs int
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node?", r.url)
+	}
+	if asJSON {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %d databases with %d keys, %d messages, %d schedules and %d runs; the tokens are those of the backup now\n",
+		v.Databases, v.Keys, v.Messages, v.Schedules, v.Runs)
+	return err
+}

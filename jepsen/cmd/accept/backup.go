@@ -1,0 +1,410 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"trireme/jepsen/history"
+	"trireme/jepsen/lab"
+)
+
+// backupPlan says how much of operate.3 is performed.
+type backupPlan struct {
+	clients, keys int           // under load, and beside what the load counts
+	backups       int           // taken under load, each restored into a cluster of its own
+	warm          time.Duration // of load before the first, and between them
+	verifies      int           // places at which the file is harmed and verified, by a flip and by a cut
+	restores      int           // the same, and sent to a node
+	kills         int           // restores during which the leader is killed
+}
+
+var fullBackupPlan = backupPlan{clients: 16, keys: 200_000, backups: 5, warm: 3 * time.Second, verifies: 200, restores: 200, kills: 10}
+
+// backupRound is what one performance of a plan has found.
+type backupRound struct {
+	Writes, Reads, Failed    int64
+	Backups, Restored        int
+	Verified, Refused, Kills int
+	Bytes                    int64
+	Longest                  time.Duration
+	Problems                 []string
+}
+
+// backups is operate.3: backups under load through every node, restored into empty clusters of three, whose digests are
+// equal; harmed files are found by verify and by restore, before anything changes; and the leader is killed while a
+// backup is being restored.
+func backups(ctx context.Context, s *session) error {
+	rounds, err := repeat(s.progress, "backup", s.count(1), func(i int) (backupRound, error) { return backupOnce(ctx, s, fullBackupPlan) })
+	if err != nil {
+		return err
+	}
+	var problems int
+	for _, r := range rounds {
+		problems += len(r.Problems)
+		s.printf("%d writes and %d reads, %d failed, the longest took %v; %d backups, the last of %d bytes, restored %d times",
+			r.Writes, r.Reads, r.Failed, r.Longest.Round(time.Millisecond), r.Backups, r.Bytes, r.Restored)
+		s.printf("harmed files: %d found by verify, %d by restore; leaders killed during a restore: %d", r.Verified, r.Refused, r.Kills)
+	}
+	if problems > 0 {
+		return fmt.Errorf("%d problems, want none", problems)
+	}
+	return nil
+}
+
+// keeper is one performance.
+type keeper struct {
+	s      *session
+	plan   backupPlan
+	binary string
+	dir    string
+	mu     sync.Mutex
+	r      backupRound
+}
+
+func (k *keeper) fail(format string, args ...any) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.r.Problems = append(k.r.Problems, fmt.Sprintf(format, args...))
+	k.s.printf("  "+format, args...)
+}
+
+func backupOnce(ctx context.Context, s *session, plan backupPlan) (r backupRound, err error) {
+	k := &keeper{s: s, plan: plan}
+	if k.binary, err = s.product(); err != nil {
+		return r, err
+	}
+	if k.dir, err = s.scratch(); err != nil {
+		return r, err
+	}
+	files, err := k.take(ctx)
+	if err != nil {
+		return k.r, err
+	}
+	last := files[len(files)-1]
+	k.r.Bytes = int64(len(last.content))
+	for _, step := range []func(context.Context) error{
+		func(ctx context.Context) error { return k.restoreAll(ctx, files) },
+		func(ctx context.Context) error { return k.harm(ctx, last) },
+		func(ctx context.Context) error { return k.killLeaders(ctx, last) },
+	} {
+		if err := step(ctx); err != nil {
+			return k.r, err
+		}
+	}
+	return k.r, ctx.Err()
+}
+
+// cluster starts an empty one.
+func (k *keeper) cluster(ctx context.Context, name string) (*lab.Cluster, error) {
+	c, err := lab.NewCluster(lab.Options{Binary: k.binary, Dir: filepath.Join(k.dir, name), Secure: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(c.Start(), waitReady(ctx, c, time.Minute)); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// end closes a cluster and tells of nodes that ended by themselves.
+func (k *keeper) end(c *lab.Cluster) {
+	c.Close()
+	for _, crash := range c.Crashes() {
+		k.fail("%s ended by itself with exit code %d: %s", crash.Node, crash.ExitCode, crash.Log)
+	}
+}
+
+// tool runs a subcommand of the product against a node.
+func (k *keeper) tool(ctx context.Context, n *lab.Node, args ...string) (stdout string, err error) {
+	cmd := exec.CommandContext(ctx, k.binary, args...)
+	cmd.Env = append(os.Environ(), "TRIREME_ADMIN_TOKEN="+lab.AdminToken, "GORACE=halt_on_error=1")
+	if n != nil {
+		cmd.Env = append(cmd.Env, "TRIREME_URL=http://"+n.HTTP)
+	}
+	var out, told bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &told
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(told.String()))
+	}
+	return out.String(), nil
+}
+
+// taken is a backup that was taken under load: what every counter was before it was asked for, and after it had come.
+type taken struct {
+	path          string
+	content       []byte
+	before, after map[string]int64
+}
+
+const fillKey = "fill:"
+
+// take has load on a cluster of three, and takes backups of it through one node after the other.
+func (k *keeper) take(ctx context.Context) (files []taken, err error) {
+	c, err := k.cluster(ctx, "source")
+	if err != nil {
+		return nil, err
+	}
+	defer k.end(c)
+	if err := k.fill(ctx, c); err != nil {
+		return nil, err
+	}
+	l := startLoad(c, []int{0, 1, 2}, k.plan.clients, "backup")
+	for i := range k.plan.backups {
+		sleep(ctx, k.plan.warm)
+		f := taken{path: filepath.Join(k.dir, fmt.Sprintf("%d.backup", i+1)), before: k.counters(ctx, c, l)}
+		if _, err = k.tool(ctx, c.Nodes[i%3], "backup", "--out", f.path); err != nil {
+			break
+		}
+		f.after = k.counters(ctx, c, l)
+		if f.content, err = os.ReadFile(f.path); err != nil {
+			break
+		}
+		files = append(files, f)
+	}
+	l.end()
+	if err != nil {
+		return nil, err
+	}
+	l.verify(ctx, 3)
+	k.r.Writes, k.r.Reads, k.r.Failed, k.r.Longest, k.r.Backups = int64(len(l.samples)), l.reads.Load(), l.failed.Load(), l.longest, len(files)
+	for _, p := range l.problems {
+		k.fail("%s", p)
+	}
+	if left, _ := filepath.Glob(filepath.Join(k.dir, "*.partial-*")); len(left) > 0 {
+		k.fail("%v are left beside the backups", left)
+	}
+	return files, ctx.Err()
+}
+
+// fill writes keys, so that a backup takes a while and a restore some parts.
+func (k *keeper) fill(ctx context.Context, c *lab.Cluster) error {
+	const rows = 1000
+	r := rand.New(rand.NewPCG(1, 3))
+	for from := 0; from < k.plan.keys; from += rows {
+		var commands [][]string
+		for i := from; i < min(from+rows, k.plan.keys); i++ {
+			commands = append(commands, []string{"SET", fillKey + strconv.Itoa(i), fmt.Sprintf("%016x%016x%016x%016x", r.Uint64(), r.Uint64(), r.Uint64(), r.Uint64())})
+		}
+		if _, reply := c.Nodes[0].Client().Pipeline(ctx, commands); reply.Outcome != history.OK {
+			return fmt.Errorf("fill: %s %s", reply.Outcome, reply.Error)
+		}
+	}
+	later := map[string]string{"Svc-Delay": "1h"}
+	status, _, body, err := c.Nodes[0].Messages().Call(ctx, http.MethodPost, "/v2/publish/http://127.0.0.1:1/later", later, nil)
+	if err != nil || status/100 != 2 {
+		return fmt.Errorf("fill: %d %.200s: %w", status, body, err)
+	}
+	return nil
+}
+
+// counters are what the load counts, as reads see it now.
+func (k *keeper) counters(ctx context.Context, c *lab.Cluster, l *load) map[string]int64 {
+	now := map[string]int64{}
+	for id := range l.own {
+		now[l.ownKey(id)] = 0
+	}
+	now[l.sharedKey()] = 0
+	for key := range now {
+		n, err := count(c.Nodes[0].Client().Do(ctx, "GET", key))
+		if err != nil {
+			k.fail("read %s: %v", key, err)
+		}
+		now[key] = n
+	}
+	return now
+}
+
+// restoreAll restores every file into a cluster of its own, through one node after the other.
+func (k *keeper) restoreAll(ctx context.Context, files []taken) error {
+	for i, f := range files {
+		if err := k.restore(ctx, i, f); err != nil {
+			return err
+		}
+		k.r.Restored++
+	}
+	return nil
+}
+
+func (k *keeper) restore(ctx context.Context, i int, f taken) error {
+	if out, err := k.tool(ctx, nil, "backup", "verify", f.path); err != nil || !strings.Contains(out, " 1, 0 dead letters") {
+		k.fail("verify: %v %s", err, out)
+	}
+	c, err := k.cluster(ctx, fmt.Sprintf("target%d", i+1))
+	if err != nil {
+		return err
+	}
+	defer k.end(c)
+	if _, err := k.tool(ctx, c.Nodes[i%3], "restore", f.path); err != nil {
+		return err
+	}
+	k.compare(ctx, c, f)
+	if _, err := k.tool(ctx, c.Nodes[0], "restore", f.path); err == nil || !strings.Contains(err.Error(), "empty cluster only") {
+		k.fail("restored twice: %v", err)
+	}
+	return nil
+}
+
+// compare holds what three nodes have against what was counted when the backup was taken, and their digests against one
+// another.
+func (k *keeper) compare(ctx context.Context, c *lab.Cluster, f taken) {
+	for _, n := range c.Nodes {
+		for key, least := range f.before {
+			got, err := count(n.Client().Do(ctx, "GET", key))
+			if err != nil || got < least || got > f.after[key] {
+				k.fail("%s through %s is %d (%v), it was %d before the backup and %d after it", key, n.ID, got, err, least, f.after[key])
+			}
+		}
+		last := fillKey + strconv.Itoa(k.plan.keys-1)
+		if r := n.Client().Do(ctx, "GET", last); r.Outcome != history.OK || len(r.Result) != 66 {
+			k.fail("%s through %s: %s %.100s", last, n.ID, r.Outcome, r.Result)
+		}
+	}
+	if err := k.equal(ctx, c); err != nil {
+		k.fail("%v", err)
+	}
+}
+
+// equal takes a backup through every node, until all are of one index, and compares their digests.
+func (k *keeper) equal(ctx context.Context, c *lab.Cluster) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return lab.Poll(ctx, 100*time.Millisecond, func() error {
+		var all []string
+		for _, n := range c.Nodes {
+			out, err := k.tool(ctx, n, "backup", "--json", "--out", filepath.Join(k.dir, "compare.backup"))
+			if err != nil {
+				return err
+			}
+			var b struct {
+				Index  uint64
+				Digest string
+			}
+			if err := json.Unmarshal([]byte(out), &b); err != nil || b.Digest == "" {
+				return lab.Permanent(fmt.Errorf("backup --json printed %q: %w", out, err))
+			}
+			all = append(all, fmt.Sprintf("%d %s", b.Index, b.Digest))
+		}
+		if len(slices.Compact(all)) == 1 {
+			return nil
+		}
+		first, _, _ := strings.Cut(all[0], " ")
+		for _, other := range all {
+			if index, _, _ := strings.Cut(other, " "); index != first {
+				return fmt.Errorf("the nodes are at different indexes: %v", all)
+			}
+		}
+		return lab.Permanent(fmt.Errorf("digests differ: %v", all))
+	})
+}
+
+// harm flips bits of the file, and cuts it, and has each found by verify and by a node that it is sent to. Then the node
+// takes the file itself.
+func (k *keeper) harm(ctx context.Context, f taken) error {
+	for i := range k.plan.verifies {
+		for _, bad := range harmed(f.content, i, k.plan.verifies) {
+			if err := os.WriteFile(filepath.Join(k.dir, "bad.backup"), bad, 0o600); err != nil {
+				return err
+			}
+			if _, err := k.tool(ctx, nil, "backup", "verify", filepath.Join(k.dir, "bad.backup")); err == nil || strings.Contains(err.Error(), "panic") {
+				k.fail("verify of a file harmed at place %d of %d: %v", i, k.plan.verifies, err)
+			}
+			k.r.Verified++
+		}
+	}
+	c, err := k.cluster(ctx, "harmed")
+	if err != nil {
+		return err
+	}
+	defer k.end(c)
+	for i := range k.plan.restores {
+		for _, bad := range harmed(f.content, i, k.plan.restores) {
+			status, outcome, body, err := c.Nodes[i%3].Admin().Call(ctx, http.MethodPost, "/admin/restore", nil, bad)
+			if err != nil || status != http.StatusBadRequest || outcome != "not-applied" {
+				k.fail("restore of a file harmed at place %d of %d: %d %s %.200s %v", i, k.plan.restores, status, outcome, body, err)
+			}
+			k.r.Refused++
+		}
+	}
+	if r := c.Nodes[1].Client().Do(ctx, "DBSIZE"); r.Outcome != history.OK || string(r.Result) != "0" {
+		k.fail("after refused restores there are keys: %s %s", r.Outcome, r.Result)
+	}
+	if _, err := k.tool(ctx, c.Nodes[0], "restore", f.path); err != nil {
+		return err
+	}
+	k.compare(ctx, c, f)
+	return nil
+}
+
+// harmed is the file with a flipped bit, and cut, at place i of n.
+func harmed(file []byte, i, n int) [][]byte {
+	at := i * (len(file) - 1) / max(n-1, 1)
+	flipped := bytes.Clone(file)
+	flipped[at] ^= 1 << (i % 8)
+	return [][]byte{flipped, file[:at]}
+}
+
+// killLeaders restores while the leader is killed: what was told to be restored is, what was refused has changed nothing,
+// and either way all nodes agree.
+func (k *keeper) killLeaders(ctx context.Context, f taken) error {
+	r := rand.New(rand.NewPCG(5, 7))
+	for i := range k.plan.kills {
+		if err := k.killLeader(ctx, i, time.Duration(r.IntN(600))*time.Millisecond, f); err != nil {
+			return err
+		}
+		k.r.Kills++
+	}
+	return nil
+}
+
+func (k *keeper) killLeader(ctx context.Context, i int, after time.Duration, f taken) error {
+	c, err := k.cluster(ctx, fmt.Sprintf("killed%d", i+1))
+	if err != nil {
+		return err
+	}
+	defer k.end(c)
+	leader, err := c.WaitLeader(ctx)
+	if err != nil {
+		return err
+	}
+	asked := c.Nodes[(leader.Node+1)%3]
+	done := make(chan error, 1)
+	go func() {
+		_, err := k.tool(ctx, asked, "restore", f.path)
+		done <- err
+	}()
+	sleep(ctx, after)
+	if err := c.Nodes[leader.Node].Kill(); err != nil {
+		return err
+	}
+	told := <-done
+	if err := errors.Join(c.Nodes[leader.Node].Start(), waitReady(ctx, c, time.Minute)); err != nil {
+		return err
+	}
+	r := c.Nodes[leader.Node].Client().Do(ctx, "DBSIZE")
+	switch {
+	case told == nil:
+	case string(r.Result) == "0":
+		k.s.printf("  the leader was killed after %v: %v; once more", after, told)
+		if _, err := k.tool(ctx, asked, "restore", f.path); err != nil {
+			return err
+		}
+	default:
+		k.fail("told %v, and there are %s keys", told, r.Result)
+	}
+	k.compare(ctx, c, f)
+	return nil
+}
