@@ -116,7 +116,7 @@ func (c *conn) readAhead() *ahead {
 	go func() { // ends with stopReading, or with the connection
 		defer close(a.ended)
 		for len(c.in.rest()) < mostReadAhead {
-			if err := c.in.fill(c.nc, c.parser.Need()); interrupted(err) {
+			if err := c.in.fill(c.parser.Need()); interrupted(err) {
 				return
 			} else if err != nil {
 				close(a.left)

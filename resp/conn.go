@@ -57,7 +57,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	if s.tls != nil {
 		nc = tls.Server(nc, s.tls)
 	}
-	c := &conn{s: s, nc: nc, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
+	c := &conn{s: s, nc: nc, in: input{read: reader(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
 	c.looking = c.look
 	c.info.begin(s.lastID.Add(1), nc)
 	s.clients.add(c)
@@ -117,14 +117,14 @@ func (c *conn) read() error {
 	case !c.as.Known():
 		return c.readWithin(c.s.limits.LoginTime)
 	}
-	return c.in.fill(c.nc, c.parser.Need())
+	return c.in.fill(c.parser.Need())
 }
 
 func (c *conn) readWithin(d time.Duration) error {
 	if err := c.info.deadline(c.nc, time.Now().Add(d)); err != nil {
 		return err
 	}
-	err := c.in.fill(c.nc, c.parser.Need())
+	err := c.in.fill(c.parser.Need())
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package resp
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"time"
 )
@@ -17,8 +16,9 @@ const (
 
 // input is what a connection has received and not understood yet: buf[at:].
 type input struct {
-	buf []byte
-	at  int
+	read func([]byte) (int, error)
+	buf  []byte
+	at   int
 }
 
 func (in *input) rest() []byte { return in.buf[in.at:] }
@@ -49,9 +49,9 @@ func (in *input) reserve(need int) {
 
 // fill reads once. It returns io.EOF at the end, and os.ErrDeadlineExceeded if it was
 // interrupted or took too long.
-func (in *input) fill(nc net.Conn, need int) error {
+func (in *input) fill(need int) error {
 	in.reserve(need)
-	n, err := nc.Read(in.buf[len(in.buf):cap(in.buf)])
+	n, err := in.read(in.buf[len(in.buf):cap(in.buf)])
 	full := n == cap(in.buf)-len(in.buf)
 	in.buf = in.buf[:len(in.buf)+n]
 	if n > 0 {

@@ -8,3 +8,5 @@ import "net"
 func tryWriter(net.Conn) func([]byte) (int, error) {
 	return func([]byte) (int, error) { return 0, nil }
 }
+
+func reader(nc net.Conn) func([]byte) (int, error) { return nc.Read }
