@@ -12,6 +12,7 @@ import (
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 	"trireme/resp/protocol"
+	"trireme/socket"
 )
 
 // conn is one connection. Its goroutine reads, runs and answers; what others may touch is
@@ -57,7 +58,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	if s.tls != nil {
 		nc = tls.Server(nc, s.tls)
 	}
-	c := &conn{s: s, nc: nc, in: input{read: reader(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
+	c := &conn{s: s, nc: nc, in: input{read: socket.Reader(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
 	c.looking = c.look
 	c.info.begin(s.lastID.Add(1), nc)
 	s.clients.add(c)

@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"trireme/socket"
 )
 
 // output is what a connection sends. Whatever the socket doesn't take at once is kept,
@@ -24,7 +26,7 @@ type output struct {
 }
 
 func newOutput(nc net.Conn, patient time.Duration) *output {
-	o := &output{nc: nc, try: tryWriter(nc), patient: patient}
+	o := &output{nc: nc, try: socket.Trier(nc), patient: patient}
 	o.moved.L = &o.mu
 	return o
 }

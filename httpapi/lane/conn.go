@@ -10,12 +10,16 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"trireme/socket"
 )
 
 // conn is one connection in the lane.
 type conn struct {
-	s *Server
-	c net.Conn
+	s     *Server
+	c     net.Conn
+	read  func([]byte) (int, error)
+	write func([]byte) (int, error)
 
 	in       []byte // read and not yet answered
 	start    int    // of the next request in in
@@ -34,7 +38,7 @@ type conn struct {
 const firstRead = 4 << 10
 
 func newConn(s *Server, c net.Conn) *conn {
-	k := &conn{s: s, c: c, in: make([]byte, 0, firstRead), from: c.RemoteAddr().String()}
+	k := &conn{s: s, c: c, read: socket.Reader(c), write: socket.Writer(c), in: make([]byte, 0, firstRead), from: c.RemoteAddr().String()}
 	k.reply.header = http.Header{}
 	return k
 }
@@ -171,7 +175,7 @@ func (k *conn) fill(limit time.Duration) error {
 			return io.EOF
 		}
 	}
-	n, err := k.c.Read(k.in[len(k.in):cap(k.in)])
+	n, err := k.read(k.in[len(k.in):cap(k.in)])
 	k.in = k.in[:len(k.in)+n]
 	if n > 0 {
 		return nil
@@ -199,7 +203,7 @@ func (k *conn) answer(b []byte) (err error) {
 		k.sendBy = now.Add(k.s.WriteTime)
 		k.c.SetWriteDeadline(k.sendBy)
 	}
-	if _, err := k.c.Write(out); err != nil {
+	if _, err := k.write(out); err != nil {
 		return err
 	}
 	k.trim()

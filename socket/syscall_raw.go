@@ -1,15 +1,11 @@
 //go:build linux && !race
 
-package resp
+package socket
 
 import (
 	"syscall"
 	"unsafe"
 )
-
-// A call on a socket that doesn't block returns within microseconds, so the scheduler
-// needn't hear of it: telling it costs as much as a short call, and has its monitor look
-// for work for the processor.
 
 func sysWrite(fd int, b []byte) (int, error) { return raw(syscall.SYS_WRITE, fd, b) }
 

@@ -1,6 +1,6 @@
 //go:build unix && (!linux || race)
 
-package resp
+package socket
 
 import "syscall"
 

@@ -1,0 +1,123 @@
+//go:build unix
+
+package socket
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// Reader is nc's Read: the same bytes, errors and deadlines.
+func Reader(nc net.Conn) func([]byte) (int, error) {
+	raw := rawOf(nc)
+	if raw == nil {
+		return nc.Read
+	}
+	t := &transfer{call: sysRead}
+	t.once = func(fd uintptr) bool {
+		t.perform(fd)
+		return !errors.Is(t.err, syscall.EAGAIN) // otherwise it is called again when something has come
+	}
+	return func(b []byte) (int, error) {
+		t.b = b
+		err := raw.Read(t.once)
+		t.b = nil
+		switch {
+		case err != nil:
+			return 0, err
+		case t.err != nil:
+			return 0, t.err
+		case t.n == 0 && len(b) > 0:
+			return 0, io.EOF
+		}
+		return t.n, nil
+	}
+}
+
+// Writer is nc's Write: it returns when all is written, or why not.
+func Writer(nc net.Conn) func([]byte) (int, error) {
+	raw := rawOf(nc)
+	if raw == nil {
+		return nc.Write
+	}
+	t, written := &transfer{call: sysWrite}, 0
+	t.once = func(fd uintptr) bool {
+		for len(t.b) > 0 {
+			t.perform(fd)
+			if t.err != nil {
+				return !errors.Is(t.err, syscall.EAGAIN)
+			}
+			t.b, written = t.b[t.n:], written+t.n
+		}
+		return true
+	}
+	return func(b []byte) (int, error) {
+		t.b, t.err, written = b, nil, 0
+		err := raw.Write(t.once)
+		t.b = nil
+		if err == nil {
+			err = t.err
+		}
+		return written, err
+	}
+}
+
+// Trier writes what the socket takes at once and returns how much that was. Where nc is
+// more than a socket nothing is tried: part of a TLS record can't be taken back.
+func Trier(nc net.Conn) func([]byte) (int, error) {
+	raw := rawOf(nc)
+	if raw == nil {
+		return func([]byte) (int, error) { return 0, nil }
+	}
+	t := &transfer{call: sysWrite}
+	t.once = func(fd uintptr) bool {
+		t.perform(fd)
+		return true
+	}
+	return func(b []byte) (int, error) {
+		t.b = b
+		err := raw.Write(t.once)
+		t.b = nil
+		switch {
+		case err != nil:
+			return 0, err
+		case errors.Is(t.err, syscall.EAGAIN):
+			return 0, nil
+		}
+		return t.n, t.err
+	}
+}
+
+// rawOf is the socket below nc, nil if something stands between.
+func rawOf(nc net.Conn) syscall.RawConn {
+	plain, ok := nc.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	raw, err := plain.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// transfer is a system call on a socket. It is made once for a connection and direction,
+// so that a call costs no allocation.
+type transfer struct {
+	call func(fd int, b []byte) (int, error)
+	once func(fd uintptr) bool
+	b    []byte
+	n    int
+	err  error
+}
+
+func (t *transfer) perform(fd uintptr) {
+	for {
+		t.n, t.err = t.call(int(fd), t.b)
+		if t.n = max(t.n, 0); !errors.Is(t.err, syscall.EINTR) {
+			return
+		}
+	}
+}
