@@ -129,6 +129,9 @@ func (n *Node) openDisk() (err error) {
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
 		return err
 	}
+	if err := n.checkLevel(); err != nil {
+		return err
+	}
 	return n.identity.boot()
 }
 

@@ -249,9 +249,6 @@ func (n *LevelChange) Encode(w *wire.Writer) { w.Uvarint(uint64(n.Level)) }
 // Decode reads the fields.
 func (n *LevelChange) Decode(r *wire.Reader) { n.Level = env.Level(r.Uvarint()) }
 
-// MaxLevel is the highest feature level this binary knows.
-const MaxLevel = env.Base
-
 func (s *State) setLevel(_ *env.Env, n LevelChange) (LevelChange, error) {
 	if n.Level > MaxLevel {
 		return LevelChange{}, ErrUnknownLevel

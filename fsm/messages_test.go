@@ -17,6 +17,8 @@ type courier struct {
 	t    *testing.T
 	l    *log
 	a, b *fsm.Machine
+	// record, if set, is given every entry.
+	record func(data []byte)
 }
 
 func newCourier(t *testing.T, seed uint64) *courier {
@@ -27,6 +29,9 @@ func newCourier(t *testing.T, seed uint64) *courier {
 
 func (c *courier) apply(data []byte) []fsm.Outcome {
 	c.t.Helper()
+	if c.record != nil {
+		c.record(data)
+	}
 	x, err := c.a.Apply(c.l.index, c.l.term, data)
 	if err != nil {
 		c.t.Fatal(err)

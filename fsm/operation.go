@@ -10,8 +10,8 @@ import (
 
 // Errors that stop a node: the log holds what this binary doesn't know.
 var (
-	ErrUnknownOperation = errors.New("fsm: the log holds an operation this binary doesn't know")
-	ErrUnknownLevel     = errors.New("fsm: the log raises the feature level beyond this binary")
+	ErrUnknownOperation = errors.New("fsm: the log holds an operation this binary doesn't know; start the node with the version that wrote it, or a newer one")
+	ErrUnknownLevel     = errors.New("fsm: the log raises the feature level beyond this binary; start the node with the version that it ran last, or a newer one")
 )
 
 // ErrMalformed is the outcome of a request whose body can't be decoded: nothing was

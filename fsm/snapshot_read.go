@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"trireme/fsm/command"
+	"trireme/fsm/env"
 	"trireme/fsm/keyspace"
 	"trireme/fsm/wire"
 )
@@ -232,4 +233,24 @@ func (l *loading) finish() (err error) {
 	}
 	l.database = nil
 	return err
+}
+
+// SnapshotLevel reads the beginning of a snapshot and gives the feature level that it was
+// written at.
+func SnapshotLevel(r io.Reader) (env.Level, error) {
+	magic := make([]byte, len(snapshotMagic))
+	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != snapshotMagic {
+		return 0, fmt.Errorf("%w: no magic number", ErrSnapshot)
+	}
+	var frame []byte
+	section, data, err := readFrame(r, &frame)
+	if err != nil || section != sectionHeader {
+		return 0, fmt.Errorf("%w: no header: %w", ErrSnapshot, errors.Join(err, errOrder))
+	}
+	header := wire.NewReader(wire.NewReader(data).Bytes())
+	_, level := header.Uvarint(), header.Uvarint()
+	if err := header.Err(); err != nil || level > 1<<32-1 {
+		return 0, fmt.Errorf("%w: header: %w", ErrSnapshot, errors.Join(err, errSection))
+	}
+	return env.Level(level), nil
 }

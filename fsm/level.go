@@ -1,0 +1,8 @@
+//go:build !nextlevel
+
+package fsm
+
+import "trireme/fsm/env"
+
+// MaxLevel is the highest feature level this binary knows (docs/upgrading.md).
+const MaxLevel = env.Base
