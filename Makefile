@@ -85,6 +85,10 @@ jepsen: ## the fault-injection run (DURATION=5m; with ARGS="-out DIR -seed N" it
 	$(GO) build -tags $(TAGS) -o bin/jepsen ./jepsen/cmd/jepsen
 	bin/jepsen -duration $(or $(DURATION),5m) $(ARGS)
 
+.PHONY: deb
+deb: build ## the Debian package, in bin/ (deploy/README.md has the other packages)
+	@deploy/debian/build.sh
+
 .PHONY: fuzz
 fuzz: ## fuzz every target (FUZZTIME=5m each)
 	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -line core.11 -fuzztime $(or $(FUZZTIME),30s)

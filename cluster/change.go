@@ -95,6 +95,11 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 		return err
 	}
 	n.log.Info("a node was taken in", "server", q.Node, "address", q.Addr, "replaces", q.Replaces)
+	detail := q.Addr
+	if q.Replaces != "" {
+		detail += ", replaces " + q.Replaces
+	}
+	n.opts.Audit("take in", q.Node, detail)
 	return nil
 }
 
@@ -169,6 +174,7 @@ func (n *Node) readdress(ctx context.Context, s raft.Server, addr string) error 
 		return err
 	}
 	n.log.Info("a server has another address", "server", s.ID, "address", addr, "former", s.Address)
+	n.opts.Audit("change address", string(s.ID), fmt.Sprintf("%s, formerly %s", addr, s.Address))
 	return nil
 }
 

@@ -158,6 +158,7 @@ func (n *Node) promote(ctx context.Context, s raft.Server) error {
 		return fmt.Errorf("make %s a voter: %w", s.ID, err)
 	}
 	n.log.Info("a server is a voter now", "server", s.ID)
+	n.opts.Audit("make a voter", string(s.ID), string(s.Address))
 	return nil
 }
 
@@ -275,6 +276,7 @@ func (k *keeper) takeOut(ctx context.Context, s raft.Server) error {
 		return err
 	}
 	n.log.Info("a server was taken out", "server", id)
+	n.opts.Audit("take out", id, string(s.Address))
 	if _, err := n.command(k.term, fsm.RemoveNode.Code, fsm.RemoveNode.Body(fsm.NodeRef{Node: id})); err != nil {
 		return err
 	}

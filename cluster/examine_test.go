@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -46,12 +47,12 @@ func TestExamineLooksBothWays(t *testing.T) {
 		}
 	})
 	for i, n := range c.Nodes {
-		all := n.Examine(t.Context())
-		if len(all) != 2 {
-			t.Fatalf("n%d examines %+v", i+1, all)
-		}
-		for _, p := range all {
-			if p.There.Err != nil || p.Back.Err != nil || p.Back.Unasked || p.There.Took <= 0 || p.Back.Took <= 0 || p.Version != "v-"+p.ID || p.Suffrage != "voter" || p.Level != 1 {
+		eventually(t, fmt.Sprintf("n%d and the others reach one another", i+1), func() bool {
+			all := n.Examine(t.Context())
+			return len(all) == 2 && well(all[0]) && well(all[1])
+		})
+		for _, p := range n.Examine(t.Context()) {
+			if p.Version != "v-"+p.ID && p.There.Err == nil || p.Suffrage != "voter" {
 				t.Errorf("n%d finds %+v", i+1, p)
 			}
 			if p.Offset.Abs() > p.Blur+5*time.Millisecond { // it is the same clock
@@ -60,9 +61,10 @@ func TestExamineLooksBothWays(t *testing.T) {
 		}
 	}
 	cut.Store(true)
-	if p := peer(t, c.Nodes[0].Examine(t.Context()), "n3"); p.There.Err != nil || p.Back.Err == nil || !strings.Contains(p.Back.Err.Error(), errOneWay.Error()) {
-		t.Errorf("n1 finds %+v", p)
-	}
+	eventually(t, "n1 finds that n3 doesn't reach it", func() bool {
+		p := peer(t, c.Nodes[0].Examine(t.Context()), "n3")
+		return p.There.Err == nil && p.Back.Err != nil && strings.Contains(p.Back.Err.Error(), errOneWay.Error())
+	})
 	if p := peer(t, c.Nodes[2].Examine(t.Context()), "n1"); !errors.Is(p.There.Err, errOneWay) {
 		t.Errorf("n3 finds %+v", p)
 	}
@@ -72,34 +74,36 @@ func TestExamineLooksBothWays(t *testing.T) {
 	}
 }
 
+// well tells whether a node is reached and reaches back.
+func well(p doctor.Peer) bool {
+	return p.There.Err == nil && p.Back.Err == nil && !p.Back.Unasked && p.There.Took > 0 && p.Back.Took > 0
+}
+
 // TestSurveyBeforeStart: a node that is down looks around with its own identity, is
 // reached back, changes nothing, and starts as ever.
 func TestSurveyBeforeStart(t *testing.T) {
 	c := clustertest.Start(t, 3, nil)
 	c.Stop(2)
 	o := cluster.Options{NodeID: "n3", DataDir: c.Dirs[2], Bind: c.List[2].Addr, InitialCluster: c.List}
-	all, err := cluster.Survey(t.Context(), o)
-	if err != nil || len(all) != 2 {
-		t.Fatalf("%+v, %v", all, err)
-	}
-	for _, p := range all {
-		if p.There.Err != nil || p.Back.Err != nil || p.Back.Took <= 0 {
-			t.Errorf("n3 finds %+v", p)
-		}
-	}
+	eventually(t, "n3, which is down, and the others reach one another", func() bool {
+		all, err := cluster.Survey(t.Context(), o)
+		return err == nil && len(all) == 2 && well(all[0]) && well(all[1])
+	})
 	if _, err := cluster.Survey(t.Context(), cluster.Options{NodeID: "n9", DataDir: c.Dirs[2], Bind: c.List[2].Addr}); !errors.Is(err, cluster.ErrForeignDirectory) {
 		t.Errorf("another node's directory: %v", err)
 	}
 	o.DataDir = t.TempDir() // as if the disk was wiped
-	all, err = cluster.Survey(t.Context(), o)
-	if p := peer(t, all, "n1"); err != nil || p.There.Err == nil || !strings.Contains(p.There.Err.Error(), cluster.ErrWipedDisk.Error()) {
-		t.Errorf("with another disk n3 finds %+v, %v", p, err)
-	}
+	eventually(t, "n1 refuses n3 with another disk", func() bool {
+		all, err := cluster.Survey(t.Context(), o)
+		p := peer(t, all, "n1")
+		return err == nil && p.There.Err != nil && strings.Contains(p.There.Err.Error(), cluster.ErrWipedDisk.Error())
+	})
 	o.DataDir, o.Bind = c.Dirs[2], c.List[0].Addr
-	all, err = cluster.Survey(t.Context(), o)
-	if p := peer(t, all, "n1"); err == nil || p.There.Err != nil || p.Back.Err == nil {
-		t.Errorf("with a port that is taken n3 finds %+v, %v", p, err)
-	}
+	eventually(t, "n3 with a port that is taken reaches n1 and isn't reached", func() bool {
+		all, err := cluster.Survey(t.Context(), o)
+		p := peer(t, all, "n1")
+		return err != nil && p.There.Err == nil && p.Back.Err != nil
+	})
 	c.StartAll()
 }
 
@@ -123,6 +127,6 @@ func TestSurveyOfANewCluster(t *testing.T) {
 	o := cluster.Options{NodeID: "n2", DataDir: t.TempDir(), Bind: addrs[1], InitialCluster: list}
 	eventually(t, "n1 and n2 reach one another", func() bool {
 		all, err := cluster.Survey(t.Context(), o)
-		return err == nil && len(all) == 1 && all[0].There.Err == nil && all[0].Back.Err == nil && !all[0].Back.Unasked
+		return err == nil && len(all) == 1 && well(all[0])
 	})
 }

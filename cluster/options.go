@@ -60,6 +60,9 @@ type Options struct {
 	LevelAfter time.Duration
 	// Space says how much free disk the node wants.
 	Space logstore.Space
+	// Audit, if set, is told what the leader has changed of the servers by itself: the
+	// act, the server, and more about it.
+	Audit func(act, server, detail string)
 	// Fatal ends the process; reason is one line for people.
 	Fatal func(reason string)
 	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
@@ -89,6 +92,9 @@ func (o *Options) defaults() {
 	set(&o.LevelAfter, levelAfter)
 	if o.Dial == nil {
 		o.Dial = net.DialTimeout
+	}
+	if o.Audit == nil {
+		o.Audit = func(string, string, string) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -244,7 +244,9 @@ func (c *call) write() {
 		c.fail(errToken)
 		return
 	case err != nil:
-		c.fail(failureOf(err, true))
+		f := failureOf(err, true)
+		c.unanswered(f)
+		c.fail(f)
 		return
 	}
 	if results.Replayed {
@@ -275,6 +277,9 @@ func (c *call) propose() (fsm.Results, error) {
 // report counts what the rows have replied.
 func (c *call) report() {
 	c.s.figures.In(c.database()).Batch(c.s.table, c.rows, c.values, time.Since(c.began), figures.Caller{})
+	if c.s.audit.Wants(c.rows) {
+		c.s.audit.Commands(c.caller(), c.rows, c.values)
+	}
 }
 
 // answerAll answers what the rows have replied.

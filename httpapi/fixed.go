@@ -78,7 +78,7 @@ func (s *Server) fixedRoutes(registry *prometheus.Registry) *gin.Engine {
 	private := e.Group("/", s.unlessOpen)
 	private.Match(read, "/healthz", s.healthz)
 	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
-	admin := e.Group("/admin", s.adminOnly)
+	admin := e.Group("/admin", s.audited, s.adminOnly)
 	admin.GET("/openapi.json", describe)
 	s.databaseRoutes(admin)
 	s.settingsRoutes(admin)
@@ -101,6 +101,7 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 
 // refuseFixed answers an error in the form of the gateway's.
 func (s *Server) refuseFixed(g *gin.Context, status int, text string) {
+	g.Set(reasonKey, text)
 	set(g.Writer.Header(), s.names.outcome, string(notApplied))
 	g.AbortWithStatusJSON(status, gin.H{"error": text})
 }
@@ -118,6 +119,7 @@ func (s *Server) fail(g *gin.Context, err error, wrote bool) {
 		s.log.Warn("request failed", "id", id, "path", g.Request.URL.Path, "err", err)
 	}
 	set(g.Writer.Header(), s.names.outcome, string(f.outcome))
+	g.Set(reasonKey, f.text)
 	g.AbortWithStatusJSON(f.status, gin.H{"error": f.text})
 }
 

@@ -42,6 +42,10 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		s.answerError(w, http.StatusForbidden, "this development server answers pages of loopback hosts only")
 		return
 	}
+	if path, _ := redis.CutTarget(r.RequestURI); s.audit != nil && r.Method == http.MethodPost && strings.EqualFold(path, "v2/keys/rotate") {
+		s.auditRotation(w, r)
+		return
+	}
 	s.messages.ServeHTTP(w, r)
 }
 

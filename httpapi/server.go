@@ -16,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"trireme/audit"
 	"trireme/fsm"
 	"trireme/fsm/command"
 	"trireme/httpapi/hub"
@@ -77,6 +78,8 @@ type Options struct {
 	// Figures counts calls; doors of one node share it. The default is one of the server's
 	// own.
 	Figures *figures.Node
+	// Audit records what is done by those who administer; nil records nothing.
+	Audit *audit.Log
 	// Metrics is the process's registry: the server adds its collectors to it and
 	// serves it at /metrics. The default is a registry of its own.
 	Metrics *prometheus.Registry
@@ -109,6 +112,7 @@ type Server struct {
 	names    names
 	metrics  *metrics
 	figures  *figures.Node
+	audit    *audit.Log
 	fixed    *gin.Engine
 	messages *messages.API
 	http     *http.Server
@@ -137,7 +141,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		engine: o.Engine, admin: o.Admin, meter: o.Meter, log: o.Log, table: command.NewTable(),
+		engine: o.Engine, admin: o.Admin, audit: o.Audit, meter: o.Meter, log: o.Log, table: command.NewTable(),
 		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
 		loopback: o.LoopbackOnly, open: o.OpenMetrics, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
 		bounds: o.Limits, gate: newGate(o.Limits), flight: newFlight(o.Limits.InFlight),

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"trireme/audit"
 	"trireme/fsm/command"
 	"trireme/fsm/reply"
 	"trireme/observe/figures"
@@ -46,6 +47,16 @@ func (c *conn) report(rows [][][]byte, values []reply.Value, took time.Duration)
 		by.Name = c.info.get().name
 	}
 	c.s.figures.In(c.database()).Batch(c.s.table, rows, values, took, by)
+	c.s.audit.Commands(c.caller(), rows, values)
+}
+
+// caller is who gives commands here.
+func (c *conn) caller() audit.Caller { return audit.Caller{As: c.as, From: c.info.addr} }
+
+// unanswered records administrative commands that failed as a whole, or were refused before
+// anything ran.
+func (c *conn) unanswered(rows [][][]byte, why reply.Value) {
+	c.s.audit.Unanswered(c.caller(), rows, why)
 }
 
 // reportOwn counts a call of a command of the connection's own.

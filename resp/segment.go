@@ -96,6 +96,7 @@ func (c *conn) may(row *command.Command, argv [][]byte, writes bool) bool {
 	c.finish() // what comes before may change what is permitted
 	if _, refusal := c.check(argv); refusal != nil {
 		c.note(row)
+		c.unanswered([][][]byte{argv}, *refusal)
 		c.emit(*refusal)
 		return false
 	}
@@ -154,6 +155,7 @@ func (c *conn) execute(rows [][][]byte, writes bool) {
 	}
 	if err != nil {
 		failed := failureOf(err, writes)
+		c.unanswered(rows, failed)
 		for range rows {
 			c.emit(failed)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"trireme/audit"
 	"trireme/fsm"
 	"trireme/fsm/command"
 	"trireme/fsm/env"
@@ -54,6 +55,8 @@ type Options struct {
 	// Figures counts calls; doors of one node share it. The default is one of the server's
 	// own.
 	Figures *figures.Node
+	// Audit records what is done by those who administer; nil records nothing.
+	Audit *audit.Log
 	// Metrics is the process's registry. The default is a registry of its own.
 	Metrics prometheus.Registerer
 	// Limits bound what clients may take of this node.
@@ -72,6 +75,7 @@ type Server struct {
 	limits  Limits
 	metrics *metrics
 	figures *figures.Node
+	audit   *audit.Log
 	traffic traffic
 	gate    *gate
 	clients *clients
@@ -98,7 +102,7 @@ func New(o Options) (*Server, error) {
 	}
 	o.complete()
 	s := &Server{
-		engine: o.Engine, meter: o.Meter, hub: o.Hub, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
+		engine: o.Engine, meter: o.Meter, hub: o.Hub, audit: o.Audit, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
 		gate: newGate(o.Limits), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
 	}
 	if s.figures = o.Figures; s.figures == nil {

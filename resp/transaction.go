@@ -173,6 +173,7 @@ func (c *conn) exec([][]byte) {
 	began := time.Now()
 	values, refusal := c.runTransaction(&tx, rows)
 	if refusal != nil {
+		c.unanswered(rows, *refusal)
 		c.emit(*refusal)
 		return
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -106,7 +108,7 @@ func dash(s string) string {
 }
 
 func transferCommand() *cobra.Command {
-	var to string
+	var to, from string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "transfer-leader",
@@ -115,6 +117,9 @@ func transferCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := newRemote()
 			if err != nil {
+				return err
+			}
+			if leads, err := r.leads(cmd.Context(), from); err != nil || !leads {
 				return err
 			}
 			body := map[string]string{}
@@ -133,7 +138,24 @@ func transferCommand() *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&from, "from", "", "do it only if the node of this `ID` leads; self is that of TRIREME_NODE_ID")
 	cmd.Flags().StringVar(&to, "to", "", "`ID` of the node that is to lead (default: the one furthest ahead)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// leads tells whether a node leads: the one of an id, that of this process's environment for
+// "self", or, if the id is empty, whoever does.
+func (r *remote) leads(ctx context.Context, id string) (bool, error) {
+	if id == "self" {
+		if id = os.Getenv(variableOf("node-id")); id == "" {
+			return false, usagef("--from self is the node of TRIREME_NODE_ID, which is not set")
+		}
+	}
+	if id == "" {
+		return true, nil
+	}
+	var view clusterView
+	err := r.call(ctx, "GET", "/admin/cluster", nil, &view)
+	return view.Leader == id, err
 }

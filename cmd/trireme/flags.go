@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"trireme/audit"
 	"trireme/fsm/flow"
 	"trireme/fsm/queue"
 	"trireme/httpapi"
@@ -56,6 +57,7 @@ type settings struct {
 	LogLevel          string
 	LogFormat         string
 	Pprof             string
+	AuditLog          string
 
 	// Of dev only.
 	Port   int
@@ -100,6 +102,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.BoolVar(&s.StaleForever, "stale-forever", false, "answer stale reads however long no leader was heard")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
+	f.StringVar(&s.AuditLog, "audit-log", audit.ToLog, "`FILE` of the record of administrative acts; log: lines of the node's log; off: none")
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
 	deliveryFlags(f, &s.Deliveries)
 	messageFlags(f, &s.Messages)

@@ -17,10 +17,14 @@ const hostEvery = 2 * time.Second
 // tellHost keeps what INFO and ROLE say of this node up to date until ctx ends.
 func (n *process) tellHost(ctx context.Context, node *cluster.Node) {
 	started := time.Now().UnixMilli()
+	stands := &standing{n: n, node: node}
+	if err := n.registry.Register(stands); err != nil {
+		n.log.Error("the metrics of how this node stands are missing", "error", err)
+	}
 	tick := time.NewTicker(hostEvery)
 	defer tick.Stop()
 	for {
-		node.Machine().SetHost(n.host(ctx, node, started))
+		node.Machine().SetHost(n.host(stands.look(ctx), node, started))
 		select {
 		case <-ctx.Done():
 			return
@@ -29,8 +33,7 @@ func (n *process) tellHost(ctx context.Context, node *cluster.Node) {
 	}
 }
 
-func (n *process) host(ctx context.Context, node *cluster.Node, started int64) *command.Host {
-	status := node.Status(ctx)
+func (n *process) host(status cluster.Status, node *cluster.Node, started int64) *command.Host {
 	h := &command.Host{NodeID: n.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader(),
 		Process: aboutProcess(), Figures: n.figures.Figures}
 	if _, port, err := net.SplitHostPort(n.HTTP); err == nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"trireme/audit"
 	"trireme/cluster"
 	"trireme/fsm"
 	"trireme/fsm/command"
@@ -56,6 +57,9 @@ type process struct {
 	server     *httpapi.Server
 	resp       *resp.Server // nil without a listener
 	registry   *prometheus.Registry
+	audit      *audit.Log // nil without
+
+	supervisor *supervisor // nil without
 
 	stop    context.CancelFunc     // of this process, once it serves
 	removed atomic.Pointer[string] // why the cluster has removed this node, if it has
@@ -77,6 +81,9 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 		return errors.Join(err, closeAll(listener, respListener))
 	}
 	defer stopProfiles()
+	n.started()
+	defer n.ended()
+	defer n.supervise(log)()
 	told := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -112,6 +119,9 @@ func (n *process) prepare(listener, respListener net.Listener) (stop func(), err
 	if n.registry, err = observe.NewRegistry(version, commit); err != nil {
 		return nil, err
 	}
+	if n.audit, err = audit.Open(n.AuditLog, n.NodeID, n.log, n.registry); err != nil {
+		return nil, err
+	}
 	if n.deliveries, err = n.newDeliveries(n.log, n.registry, n.profile); err != nil {
 		return nil, err
 	}
@@ -139,7 +149,7 @@ func closeAll(listeners ...net.Listener) (failed error) {
 // edge is the HTTP server. On loopback nobody else sees metrics.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	return httpapi.New(httpapi.Options{
-		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Admin: &admin{n.engine, n.gossip, n.examine}, Log: n.log, Metrics: registry,
+		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: &admin{n.engine, n.gossip, n.examine}, Log: n.log, Metrics: registry,
 		Messages:  &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
@@ -159,6 +169,9 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
 	o.Notes, o.Restored, o.Monitor = n.notes, n.restored, n.hub.Answer
 	o.Leading = n.deliveries.lead
+	o.Audit = func(act, server, detail string) {
+		n.audit.Write(audit.Record{Act: act, Target: server, Detail: detail, Who: audit.Cluster, Outcome: audit.Done})
+	}
 	o.Leaving = n.stop
 	o.Removed = func(reason string) {
 		n.removed.Store(&reason)
@@ -186,6 +199,7 @@ func (n *process) begin(ctx context.Context, node *cluster.Node) <-chan struct{}
 			return
 		}
 		n.log.Info("ready", "http", n.HTTP, "version", version)
+		n.supervisor.tell("READY=1", "STATUS=ready")
 		n.ready(node)
 		if n.Gossip == "" {
 			return
@@ -256,6 +270,7 @@ func (n *process) gossip() []cluster.Member {
 // in flight and closes everything, last opened first. A node that leaves the cluster
 // waits before that until it was taken out, or told ends: left says that it did.
 func (n *process) shutdown(told context.Context, node *cluster.Node) (left bool) {
+	n.supervisor.tell("STOPPING=1", "STATUS=finishing what is in flight")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	var drained sync.WaitGroup

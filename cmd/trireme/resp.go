@@ -127,7 +127,7 @@ func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) 
 	limits := n.RESPLimits
 	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
 	return resp.New(resp.Options{
-		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
+		Engine: n.engine, Meter: n.meter, Figures: n.figures, Audit: n.audit, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
 	})
 }
 

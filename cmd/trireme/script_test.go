@@ -54,6 +54,10 @@ func TestMain(m *testing.M) {
 //	shown HOST:PORT FILE              waits until a TLS server there shows the certificate of FILE
 //	printed FILE NAME                 sets a variable that a node has printed, if the cluster has it
 //	logged FILE REGEXP                waits until a file has a line like that
+//	manages                           listens as a service manager, for the commands that follow
+//	heard TEXT                        waits until the service manager has heard that
+//	documented URL…                   compares what nodes show at /metrics with docs/metrics.md and deploy/
+//	finds REGEXP ARGUMENTS…           waits until the doctor prints a line like that
 //	walkthrough [restore]             runs what docs/operations.md says step by step
 //	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
 //	gone PID…                         waits until the processes have ended
@@ -82,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"hold": hold, "release": release, "refused": refused,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
 			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough,
+			"manages": manages, "heard": heard, "documented": metricsDocumented, "finds": finds,
 		},
 	})
 }
@@ -96,6 +101,7 @@ func prepare(env *testscript.Env) error {
 	}
 	env.Vars = kept
 	env.Values[heldKey{}] = &held{}
+	env.Values[managerKey{}] = new(*manager)
 	return nil
 }
 
@@ -200,6 +206,19 @@ func shows(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("cluster status doesn't show that in time: %v", args)
+}
+
+// finds runs the doctor again and again: what it finds on a busy machine, and its exit code,
+// may be worse than what the line is about.
+func finds(ts *testscript.TestScript, _ bool, args []string) {
+	line := regexp.MustCompile("(?m)" + args[0])
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		_ = ts.Exec("trireme", append([]string{"doctor"}, args[1:]...)...)
+		if line.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+	}
+	ts.Fatalf("the doctor doesn't find that in time: %v", args)
 }
 
 func gone(ts *testscript.TestScript, _ bool, args []string) {

@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+
+	"trireme/audit"
+)
+
+// started records the start of this node's process.
+func (n *process) started() {
+	n.audit.Write(audit.Record{Act: "start", Target: n.NodeID, Detail: fmt.Sprintf("version %s, commit %s", version, commit), Who: audit.Process, Outcome: audit.Done})
+}
+
+// ended records its end in order, and closes the record.
+func (n *process) ended() {
+	n.audit.Write(audit.Record{Act: "stop", Target: n.NodeID, Who: audit.Process, Outcome: audit.Done})
+	if err := n.audit.Close(); err != nil {
+		n.log.Warn("the audit log did not close cleanly", "error", err)
+	}
+}

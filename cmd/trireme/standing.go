@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"trireme/cluster"
+	"trireme/fsm"
+	"trireme/fsm/flow"
+	"trireme/fsm/queue"
+)
+
+// standing are the metrics of how the node stands, which are looked up when they are asked
+// for, or every hostEvery where that asks other nodes.
+type standing struct {
+	n    *process
+	node *cluster.Node
+	last atomic.Pointer[cluster.Status]
+}
+
+func gaugeDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("trireme_"+name, help, labels, nil)
+}
+
+// The metrics of standing.
+var (
+	readyDesc       = gaugeDesc("ready", "1 if this node has a leader and has caught up with it, as /readyz says.")
+	levelDesc       = gaugeDesc("feature_level", "Feature level in force.")
+	knownLevelDesc  = gaugeDesc("feature_level_known", "Highest feature level that this binary knows.")
+	serversDesc     = gaugeDesc("servers", "Nodes of the cluster as this node knows it, by suffrage.", "suffrage")
+	reachableDesc   = gaugeDesc("peer_reachable", "1 if another node answered this one's last question, asked every two seconds.", "peer")
+	contactDesc     = gaugeDesc("last_contact_seconds", "How long ago this node heard of its leader; 0 on the leader.")
+	snapshotDesc    = gaugeDesc("snapshot_timestamp_seconds", "When this node's newest snapshot was written, in unix time; 0 without one.")
+	certificateDesc = gaugeDesc("certificate_expiry_timestamp_seconds", "When a certificate of this node ends, in unix time.", "certificate")
+	messagesDesc    = gaugeDesc("messages", "Messages that are kept, but for dead letters; equal on every node.")
+	runningDesc     = gaugeDesc("messages_running", "Delivery attempts under way in the cluster.")
+	dueDesc         = gaugeDesc("messages_due_seconds", "How long the most overdue message has waited for the leader; 0 if none is due.")
+	deadDesc        = gaugeDesc("dead_letters", "Dead letters of messages and of workflow runs.", "of")
+	queuesDesc      = gaugeDesc("queues", "Queues.")
+	schedulesDesc   = gaugeDesc("schedules", "Schedules.")
+	runsDesc        = gaugeDesc("workflow_runs", "Workflow runs that are kept, by whether they go on.", "state")
+	waitersDesc     = gaugeDesc("workflow_waiters", "What workflow runs wait for: events, webhooks, invocations.")
+	databasesDesc   = gaugeDesc("databases", "Databases.")
+)
+
+// Describe names the metrics.
+func (s *standing) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{readyDesc, levelDesc, knownLevelDesc, serversDesc, reachableDesc, contactDesc, snapshotDesc, certificateDesc,
+		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, waitersDesc, databasesDesc} {
+		out <- d
+	}
+}
+
+// Collect looks them up.
+func (s *standing) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	ready := 0.0
+	if s.n.engine.Ready() == nil {
+		ready = 1
+	}
+	gauge(readyDesc, ready)
+	gauge(knownLevelDesc, float64(fsm.MaxLevel))
+	gauge(snapshotDesc, float64(lastSnapshot(s.node.SnapshotDir()))/1000)
+	s.state(gauge)
+	s.servers(gauge)
+	for name, path := range map[string]string{"api": s.n.TLSCert, "cluster": s.n.ClusterCert} { // unordered: the registry sorts
+		if until, ok := expiry(path); ok {
+			gauge(certificateDesc, float64(until.Unix()), name)
+		}
+	}
+}
+
+// state are the metrics of the replicated state.
+func (s *standing) state(gauge func(*prometheus.Desc, float64, ...string)) {
+	var level uint32
+	var messages queue.Counts
+	var flows flow.Counts
+	databases, due, waits := 0, int64(0), false
+	s.node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
+		level, messages, flows, databases = uint32(v.Level()), v.Messages().Counts(), v.Flows().Counts(), len(v.Databases())
+		due, waits = v.Messages().Overdue()
+	})
+	late := 0.0
+	if waits {
+		late = max(0, float64(s.node.Now()-due)/1000)
+	}
+	gauge(levelDesc, float64(level))
+	gauge(messagesDesc, float64(messages.Messages))
+	gauge(runningDesc, float64(messages.Active))
+	gauge(dueDesc, late)
+	gauge(deadDesc, float64(messages.Dead), "messages")
+	gauge(deadDesc, float64(flows.Dead), "workflows")
+	gauge(queuesDesc, float64(messages.Queues))
+	gauge(schedulesDesc, float64(messages.Schedules))
+	gauge(runsDesc, float64(flows.Active), "active")
+	gauge(runsDesc, float64(flows.Runs-flows.Active), "ended")
+	gauge(waitersDesc, float64(flows.Waiters))
+	gauge(databasesDesc, float64(databases))
+}
+
+// servers are the metrics of the nodes, as they answered last.
+func (s *standing) servers(gauge func(*prometheus.Desc, float64, ...string)) {
+	status := s.last.Load()
+	if status == nil {
+		return
+	}
+	count := map[string]float64{"voter": 0, "nonvoter": 0}
+	for _, one := range status.Nodes {
+		count[one.Suffrage]++
+		switch {
+		case one.ID == s.node.ID():
+			gauge(contactDesc, float64(one.LastContactMs)/1000)
+		case one.State == unreachable:
+			gauge(reachableDesc, 0, one.ID)
+		default:
+			gauge(reachableDesc, 1, one.ID)
+		}
+	}
+	for suffrage, n := range count { // unordered: the registry sorts
+		gauge(serversDesc, n, suffrage)
+	}
+}
+
+// look asks the other nodes, for servers.
+func (s *standing) look(ctx context.Context) cluster.Status {
+	status := s.node.Status(ctx)
+	s.last.Store(&status)
+	return status
+}
+
+// expiry is when the first certificate of a file ends; false where there is none that can
+// be read.
+func expiry(path string) (until time.Time, ok bool) {
+	if path == "" {
+		return until, false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return until, false
+	}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return until, false
+		}
+		return c.NotAfter, true
+	}
+	return until, false
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Makes the Debian package of a built binary. dpkg-deb is all it needs.
+#
+#   make build && deploy/debian/build.sh            # trireme_VERSION_ARCH.deb in bin/
+#
+# BIN is the binary (bin/trireme), OUT the folder of the package (bin), VERSION what the
+# binary says unless it is given.
+set -eu
+cd "$(dirname "$0")/../.."
+BIN=${BIN:-bin/trireme}
+OUT=${OUT:-bin}
+[ -x "$BIN" ] || { echo "there is no $BIN: run make build first" >&2; exit 1; }
+VERSION=${VERSION:-$("$BIN" version --json | sed -n 's/.*"version":"v\{0,1\}\([^"]*\)".*/\1/p')}
+# A Debian version begins with a digit, and knows no underscore.
+VERSION=$(printf %s "$VERSION" | tr _ -)
+case $VERSION in [0-9]*) ;; *) VERSION=0~$VERSION ;; esac
+ARCH=${ARCH:-$(dpkg --print-architecture)}
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 0755 "$root"
+
+install -D -m 0755 "$BIN" "$root/usr/bin/trireme"
+install -D -m 0644 deploy/systemd/trireme.service "$root/lib/systemd/system/trireme.service"
+install -D -m 0640 deploy/systemd/trireme.yaml "$root/etc/trireme/trireme.yaml"
+install -D -m 0644 deploy/systemd/trireme.logrotate "$root/etc/logrotate.d/trireme"
+for doc in operations upgrading guarantees metrics; do
+  install -D -m 0644 "docs/$doc.md" "$root/usr/share/doc/trireme/$doc.md"
+done
+install -D -m 0644 deploy/prometheus/alerts.yml "$root/usr/share/doc/trireme/examples/alerts.yml"
+install -D -m 0644 deploy/grafana/trireme.json "$root/usr/share/doc/trireme/examples/grafana.json"
+gzip -9cn CHANGELOG.md >"$root/usr/share/doc/trireme/changelog.gz"
+chmod 0644 "$root/usr/share/doc/trireme/changelog.gz"
+
+mkdir "$root/DEBIAN"
+chmod 0755 "$root/DEBIAN"
+size=$(du -sk "$root" | cut -f1)
+sed -e "s/@VERSION@/$VERSION/" -e "s/@ARCH@/$ARCH/" -e "s/@SIZE@/$size/" deploy/debian/control >"$root/DEBIAN/control"
+printf '/etc/trireme/trireme.yaml\n/etc/logrotate.d/trireme\n' >"$root/DEBIAN/conffiles"
+for script in postinst prerm postrm; do
+  install -m 0755 "deploy/debian/$script" "$root/DEBIAN/$script"
+done
+mkdir -p "$OUT"
+dpkg-deb --root-owner-group --build "$root" "$OUT/trireme_${VERSION}_$ARCH.deb"

@@ -1,0 +1,120 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"trireme/audit"
+	"trireme/fsm/reply"
+)
+
+// adminActs are the changes under /admin by method and route. What is asked there without
+// a change is not recorded.
+var adminActs = map[string]string{
+	"POST /admin/cluster/transfer-leader":        "transfer leader",
+	"DELETE /admin/cluster/nodes/:id":            "remove node",
+	"POST /admin/cluster/nodes/:id/replace":      "replace node",
+	"POST /admin/snapshot":                       "snapshot",
+	"POST /admin/databases":                      "create database",
+	"DELETE /admin/databases/:name":              "delete database",
+	"POST /admin/databases/:name/reset-password": "reset tokens",
+	"POST /admin/settings":                       "change settings",
+	"POST /admin/settings/messages":              "change settings of messages",
+	"POST /admin/settings/workflows":             "change settings of workflows",
+	"GET /admin/backup":                          "backup",
+	"POST /admin/restore":                        "restore",
+}
+
+// maxDetail is the most bytes of a body that stand in a record.
+const maxDetail = 1000
+
+// reasonKey is the name under which a handler leaves the text of its refusal.
+const reasonKey = "audit.reason"
+
+// audited records a change under /admin with what became of it. It goes before the check
+// of the token: who was denied is recorded too.
+func (s *Server) audited(g *gin.Context) {
+	act, changes := adminActs[g.Request.Method+" "+g.FullPath()]
+	if !changes || s.audit == nil {
+		return
+	}
+	detail := shortBody(g.Request)
+	g.Next()
+	r := audit.Record{
+		Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: detail, Who: "admin token",
+		From: g.Request.RemoteAddr, Forwarded: forwarded(g.Request), Request: givenID(g.Request), Reason: audit.Text(g.GetString(reasonKey)),
+	}
+	if query := g.Request.URL.RawQuery; query == "force=true" {
+		r.Detail = query
+	}
+	s.settle(&r, g.Writer.Status(), g.Writer.Header())
+	s.audit.Write(r)
+}
+
+// settle says what became of an act, by the reply.
+func (s *Server) settle(r *audit.Record, status int, header http.Header) {
+	switch {
+	case status < http.StatusBadRequest:
+		r.Outcome = audit.Done
+	case status == http.StatusUnauthorized:
+		r.Outcome, r.Who, r.Detail = audit.Refused, audit.Nobody, ""
+	case status == http.StatusForbidden:
+		r.Outcome, r.Who, r.Detail = audit.Refused, "another token", ""
+	case status < http.StatusInternalServerError:
+		r.Outcome = audit.Refused
+	case header.Get(s.names.outcome[0]) == string(unknown):
+		r.Outcome = audit.Unknown
+	default:
+		r.Outcome = audit.Failed
+	}
+}
+
+// auditRotation rotates the signing keys and records it.
+func (s *Server) auditRotation(w http.ResponseWriter, r *http.Request) {
+	seen := &recorder{ResponseWriter: w, status: http.StatusOK}
+	s.messages.ServeHTTP(seen, r)
+	one := audit.Record{Act: "rotate signing keys", Who: "messages or admin token", From: r.RemoteAddr, Forwarded: forwarded(r), Request: givenID(r)}
+	s.settle(&one, seen.status, w.Header())
+	s.audit.Write(one)
+}
+
+// shortBody is a request's body if it is short JSON; the handler reads it again.
+func shortBody(r *http.Request) string {
+	if r.Body == nil || r.ContentLength < 1 || r.ContentLength > maxDetail {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(r.Body, maxDetail))
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
+	var short bytes.Buffer
+	if err != nil || json.Compact(&short, text) != nil {
+		return ""
+	}
+	return short.String()
+}
+
+// forwarded is what a proxy says of whom it calls for.
+func forwarded(r *http.Request) string { return audit.Text(r.Header.Get("X-Forwarded-For")) }
+
+// caller is who gave the commands of a request.
+func (c *call) caller() audit.Caller {
+	return audit.Caller{As: c.as, From: c.r.RemoteAddr, Forwarded: forwarded(c.r), Request: givenID(c.r)}
+}
+
+// unanswered records administrative commands of a request that failed as a whole.
+func (c *call) unanswered(f *failure) {
+	if !c.s.audit.Wants(c.rows) {
+		return
+	}
+	text := f.text
+	if f.outcome == unknown {
+		text = "UNKNOWN " + text
+	}
+	c.s.audit.Unanswered(c.caller(), c.rows, reply.Error(text))
+}
