@@ -132,6 +132,10 @@ func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64) (out fsm
 			err = fmt.Errorf("cluster: read the backup again: %w", err)
 			break
 		}
+		if n.store.Accepting() != nil {
+			err = fsm.ErrLowSpace
+			break
+		}
 		_, err = insist(ctx, n, fsm.StageBackup, fsm.BackupPart{ID: ref.ID, Offset: uint64(at), Data: part})
 		at += int64(len(part))
 	}
