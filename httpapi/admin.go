@@ -25,8 +25,9 @@ type Admin interface {
 	Examine(ctx context.Context) doctor.Report
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
-	// Backup takes the state as it is now, and gives what writes it out as a backup.
-	Backup(ctx context.Context) (write func(io.Writer) error, err error)
+	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others, and
+	// gives what writes it out as a backup.
+	Backup(ctx context.Context, stale bool) (write func(io.Writer) error, err error)
 	// Restore takes a backup over into this cluster, which is empty; see fsm.RestoreBackup.
 	Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error)
 }

@@ -22,7 +22,12 @@ const (
 // backup answers with a backup of the state as it is now. A client knows by the file's own end that it has all of it;
 // when writing fails, the connection ends without the end of the answer too.
 func (s *Server) backup(g *gin.Context) {
-	write, err := s.admin.Backup(g.Request.Context())
+	stale := g.Query("stale")
+	if stale != "" && stale != "true" && stale != "false" {
+		s.refuseFixed(g, http.StatusBadRequest, "ERR stale is true or false")
+		return
+	}
+	write, err := s.admin.Backup(g.Request.Context(), stale == "true")
 	if err != nil {
 		s.fail(g, err, false)
 		return

@@ -19,6 +19,11 @@ func TestBackupAndRestoreOverHTTP(t *testing.T) {
 	if got.status != 200 || got.body != "a backup" || got.header.Get("Content-Type") != "application/octet-stream" || got.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%+v", got)
 	}
+	for query, want := range map[string]answer{"?stale=true": {200, nil, "a stale backup"}, "?stale=false": {200, nil, "a backup"}, "?stale=1": {400, nil, ""}} {
+		if got := g.ask(t, "GET", "/admin/backup"+query, "", asAdmin); got.status != want.status || want.body != "" && got.body != want.body {
+			t.Errorf("%s: %+v", query, got)
+		}
+	}
 	large := strings.Repeat("x", 20<<20) // beyond what a request may have elsewhere
 	got = g.ask(t, "POST", "/admin/restore", large, asAdmin)
 	if want := `{"index":7,"epoch":1,"databases":1,"keys":3,"messages":0,"schedules":0,"runs":0}`; got.status != 200 || got.body != want || a.restored != large {

@@ -157,9 +157,9 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	return httpapi.SnapshotStatus{ID: "3-7", Index: 7, Bytes: 100}, a.err
 }
 
-func (a *admin) Backup(context.Context) (func(io.Writer) error, error) {
+func (a *admin) Backup(_ context.Context, stale bool) (func(io.Writer) error, error) {
 	return func(w io.Writer) error {
-		if _, err := io.WriteString(w, "a backup"); err != nil || a.cut == nil {
+		if _, err := io.WriteString(w, map[bool]string{true: "a stale", false: "a"}[stale]+" backup"); err != nil || a.cut == nil {
 			return err
 		}
 		return a.cut

@@ -121,15 +121,17 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Size}, nil
 }
 
-// Backup takes the state as it is now.
-func (a *admin) Backup(ctx context.Context) (func(io.Writer) error, error) {
+// Backup takes the state as it is now, or as this node has it.
+func (a *admin) Backup(ctx context.Context, stale bool) (func(io.Writer) error, error) {
 	n, err := a.node()
 	if err != nil {
 		return nil, err
 	}
-	frozen, err := n.Freeze(ctx)
-	if err != nil {
-		return nil, err
+	frozen := n.Machine().Fork()
+	if !stale {
+		if frozen, err = n.Freeze(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return func(w io.Writer) error {
 		_, err := frozen.Backup(w, version)

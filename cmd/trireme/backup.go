@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -25,7 +26,7 @@ const toStandard = "-"
 
 func backupCommand() *cobra.Command {
 	var out string
-	var asJSON bool
+	var asJSON, stale bool
 	cmd := &cobra.Command{
 		Use:   "backup",
 		Short: "Write a backup of a running cluster",
@@ -45,13 +46,13 @@ func backupCommand() *cobra.Command {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if out == toStandard {
-				b, err := r.backup(ctx, cmd.OutOrStdout())
+				b, err := r.backup(ctx, cmd.OutOrStdout(), stale)
 				if err != nil {
 					return err
 				}
 				return tellBackup(cmd.ErrOrStderr(), b, nil, asJSON)
 			}
-			b, err := r.backupFile(ctx, out)
+			b, err := r.backupFile(ctx, out, stale)
 			if err != nil {
 				return err
 			}
@@ -60,13 +61,14 @@ func backupCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, or - for standard output")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
+	cmd.Flags().BoolVar(&stale, "stale", false, "take what this node has, without asking the others: for when their majority is lost")
 	cmd.AddCommand(verifyCommand())
 	return cmd
 }
 
 // backup writes a backup to w and looks at it on the way. The error says so if it is not whole.
-func (r *remote) backup(ctx context.Context, w io.Writer) (b fsm.Backup, err error) {
-	resp, err := r.stream(ctx, "GET", "/admin/backup", nil)
+func (r *remote) backup(ctx context.Context, w io.Writer, stale bool) (b fsm.Backup, err error) {
+	resp, err := r.stream(ctx, "GET", "/admin/backup?stale="+strconv.FormatBool(stale), nil)
 	if err != nil {
 		return b, err
 	}
@@ -103,7 +105,7 @@ func (r *remote) stream(ctx context.Context, method, path string, body io.Reader
 }
 
 // backupFile writes a backup beside its name and gives it the name when it is on the disk.
-func (r *remote) backupFile(ctx context.Context, path string) (b fsm.Backup, err error) {
+func (r *remote) backupFile(ctx context.Context, path string, stale bool) (b fsm.Backup, err error) {
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone: it holds secrets
 	if err != nil {
@@ -116,7 +118,7 @@ func (r *remote) backupFile(ctx context.Context, path string) (b fsm.Backup, err
 		}
 	}()
 	out := bufio.NewWriterSize(file, 1<<20)
-	if b, err = r.backup(ctx, out); err != nil {
+	if b, err = r.backup(ctx, out, stale); err != nil {
 		return b, err
 	}
 	if err := errors.Join(out.Flush(), file.Sync(), file.Close()); err != nil {

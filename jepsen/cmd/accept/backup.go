@@ -278,14 +278,15 @@ func (k *keeper) compare(ctx context.Context, c *lab.Cluster, f taken) {
 	}
 }
 
-// equal takes a backup through every node, until all are of one index, and compares their digests.
+// equal takes a backup of what every node has, until all are of one index, and compares their digests. A backup that is
+// not stale asks for a read point, which moves the index on.
 func (k *keeper) equal(ctx context.Context, c *lab.Cluster) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return lab.Poll(ctx, 100*time.Millisecond, func() error {
 		var all []string
 		for _, n := range c.Nodes {
-			out, err := k.tool(ctx, n, "backup", "--json", "--out", filepath.Join(k.dir, "compare.backup"))
+			out, err := k.tool(ctx, n, "backup", "--stale", "--json", "--out", filepath.Join(k.dir, "compare.backup"))
 			if err != nil {
 				return err
 			}
