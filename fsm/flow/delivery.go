@@ -161,7 +161,7 @@ func (s *Store) elementBody(run uint64, e *Entry) []byte {
 	if e.Kind == StepEntry {
 		return e.Body
 	}
-	_, done := s.marks.Get(mark{run, markResult, e.number()})
+	_, done := s.marks.Get(mark{run, markResult, e.Number()})
 	switch {
 	case done:
 		return nil
@@ -200,7 +200,7 @@ func (s *Store) AnswerBody(run uint64, n *Entry) []byte {
 
 // failureDelivery is the call of the failure callback.
 func (s *Store) failureDelivery(r *Run, id queue.ID) (*Delivery, bool) {
-	to := (&work{s: s, r: r}).failureOptions()
+	to := s.FailureCallback(r)
 	if to == nil || r.Callback == nil || r.Callback.Message != id || r.Callback.State != CallbackInProgress {
 		return nil, false
 	}

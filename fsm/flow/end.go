@@ -74,16 +74,13 @@ func (k *work) fail(f *Fault) {
 	k.tellInvoker()
 }
 
-// failureOptions is where the failure callback goes: what the run says, or, of SDKs that say it with each message, the
-// message that failed.
-func (k *work) failureOptions() *queue.Callback {
-	if k.r.Failure != nil {
-		return k.r.Failure
+// FailureCallback is where the failure of a run is told: what the run says, or, of SDKs that say it with each message, the
+// message that failed; nil for nowhere.
+func (s *Store) FailureCallback(r *Run) *queue.Callback {
+	if r.Failure != nil || r.Fault == nil {
+		return r.Failure
 	}
-	if k.r.Fault == nil {
-		return nil
-	}
-	if n, ok := k.s.entries.Get(place{k.r.No, k.r.Fault.Entry}); ok && n.Own != nil {
+	if n, ok := s.entries.Get(place{r.No, r.Fault.Entry}); ok && n.Own != nil {
 		return n.Own.Failure
 	}
 	return nil
@@ -91,7 +88,7 @@ func (k *work) failureOptions() *queue.Callback {
 
 // callFailure has the failure callback called, if there is one.
 func (k *work) callFailure() {
-	to := k.failureOptions()
+	to := k.s.FailureCallback(k.r)
 	if to == nil {
 		return
 	}
@@ -138,7 +135,7 @@ func (k *work) tellInvoker() {
 	if !ok || parent.State != Started && parent.State != Failed {
 		return
 	}
-	if _, done := k.s.marks.Get(mark{parent.No, markResult, v.Step.number()}); done {
+	if _, done := k.s.marks.Get(mark{parent.No, markResult, v.Step.Number()}); done {
 		return
 	}
 	p := k.s.on(k.e, k.q, parent)
@@ -153,7 +150,7 @@ func (k *work) tellInvoker() {
 
 // result is the step of which s was the plan or the beginning.
 func result(s Step) Step {
-	s.ID, s.Target = s.number(), 0
+	s.ID, s.Target = s.Number(), 0
 	return s
 }
 

@@ -70,8 +70,8 @@ type Step struct {
 // plan tells whether the step is announced, not done.
 func (s *Step) plan() bool { return s.Target > 0 }
 
-// number is the step that is meant: its own, or the one that it plans.
-func (s *Step) number() uint32 {
+// Number is the step that is meant: its own, or the one that it plans.
+func (s *Step) Number() uint32 {
 	if s.plan() {
 		return s.Target
 	}

@@ -149,7 +149,7 @@ func (s *Store) LatestUntil(r *Run, until int64) (at int64) {
 		for i := range e.Errors {
 			take(e.Errors[i].At)
 		}
-		last = max(last, e.number())
+		last = max(last, e.Number())
 		return true
 	})
 	if child := s.Child(r.No, last+1); child != nil {

@@ -231,7 +231,7 @@ func (s *Store) settled(r *Run, n *Entry) bool {
 		return s.moot(r, n)
 	}
 	for _, c := range []class{markAnswer, markResult} {
-		if _, done := s.marks.Get(mark{r.No, c, n.number()}); done {
+		if _, done := s.marks.Get(mark{r.No, c, n.Number()}); done {
 			return true
 		}
 	}

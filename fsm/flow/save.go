@@ -127,6 +127,7 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 	if e.State >= entryStates || e.Kind >= kinds || e.Kind == CallEntry && e.Own == nil || e.Kind == AnswerEntry && e.Answer == nil {
 		return errRecord
 	}
+	e.compact()
 	s.entries.Set(at, e)
 	s.ids.Set(e.ID.Seq, at)
 	if e.State.Open() {
@@ -139,6 +140,14 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 		}
 	}
 	return nil
+}
+
+// compact lets go of the record that an entry was decoded from, if nothing of it is used but its body and its name: that
+// is most entries, and the rest of the record would stay in memory with them.
+func (e *Entry) compact() {
+	if e.Own == nil && e.Answer == nil && e.URL == "" && len(e.Errors) == 0 {
+		e.Body, e.Name = owned(e.Body), ownedText(e.Name)
+	}
 }
 
 func (s *Store) loadWaiter(in *wire.Reader) error {

@@ -29,7 +29,7 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if r == nil || r.State != Started && r.State != Failed {
 		return Receipt{Refused: over(n.RunID)}
 	}
-	if n.Step.number() == 0 {
+	if n.Step.Number() == 0 {
 		return Receipt{Refused: refusal(ErrRefused, "the step has no stepId")}
 	}
 	if won, ok := s.winner(r, n); ok {
@@ -57,7 +57,7 @@ func (s *Store) winner(r *Run, n *Submission) (won queue.ID, ok bool) {
 		if mutant.Is(mutant.StepTwice) && c == markResult {
 			continue
 		}
-		if pos, found := s.marks.Get(mark{r.No, c, n.Step.number()}); found {
+		if pos, found := s.marks.Get(mark{r.No, c, n.Step.Number()}); found {
 			e, _ := s.entries.Get(place{r.No, uint32(pos)})
 			return e.ID, true
 		}
@@ -151,7 +151,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	k.done()
 	q.Remember(p, first.ID, e.Now)
 	if parent != nil {
-		s.marks.Set(mark{parent.No, markInvoke, n.Invoker.Step.number()}, r.No)
+		s.marks.Set(mark{parent.No, markInvoke, n.Invoker.Step.Number()}, r.No)
 		up := s.on(e, q, parent)
 		up.r.touch(e.Now)
 		up.done()
@@ -217,14 +217,14 @@ func (s *Store) invoking(n *Submission) (parent *Run, won Receipt, err *queue.Er
 	if limit := s.settings.MaxDepth; limit > 0 && n.Depth > limit {
 		return nil, won, refusal(ErrRefused, "workflow runs invoke one another more than %d deep", limit)
 	}
-	if v.Step.number() == 0 {
+	if v.Step.Number() == 0 {
 		return nil, won, refusal(ErrRefused, "the step that invokes has no stepId")
 	}
-	if child := s.Child(parent.No, v.Step.number()); child != nil {
+	if child := s.Child(parent.No, v.Step.Number()); child != nil {
 		entry, _ := s.entries.Get(place{child.No, 0})
 		return parent, Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(child.ID), Created: child.Created}, nil
 	}
-	if won, done := s.winner(parent, &Submission{Kind: StepSubmission, Step: Step{ID: v.Step.number()}}); done {
+	if won, done := s.winner(parent, &Submission{Kind: StepSubmission, Step: Step{ID: v.Step.Number()}}); done {
 		return parent, Receipt{ID: won, Deduplicated: true}, nil
 	}
 	return parent, won, nil

@@ -78,7 +78,7 @@ func (s *Store) moot(r *Run, n *Entry) bool {
 	step := n.Target
 	switch {
 	case n.Kind == AnswerEntry:
-		_, done := s.marks.Get(mark{r.No, markResult, n.number()})
+		_, done := s.marks.Get(mark{r.No, markResult, n.Number()})
 		return done
 	case n.plan():
 	case n.Concurrent > 1: // only the last result of a block is followed by something, and that is judged by itself

@@ -12,15 +12,15 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	if r == nil || !r.Active() {
 		return Receipt{}, over(n.RunID)
 	}
-	if n.Step.number() == 0 || n.EventID == "" || n.Timeout < 0 {
+	if n.Step.Number() == 0 || n.EventID == "" || n.Timeout < 0 {
 		return Receipt{}, refusal(ErrRefused, "a wait needs a step, an event id and a timeout")
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
-	if won, done := s.winner(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.number()}}); done {
+	if won, done := s.winner(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
 		out.ID = won
 		return out, nil
 	}
-	if _, waits := s.marks.Get(mark{r.No, markWait, n.Step.number()}); waits {
+	if _, waits := s.marks.Get(mark{r.No, markWait, n.Step.Number()}); waits {
 		return out, nil
 	}
 	w := (&Waiter{
@@ -29,7 +29,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	}).detached()
 	out.Deduplicated = false
 	k := s.on(e, q, r)
-	s.marks.Set(mark{r.No, markWait, n.Step.number()}, w.No)
+	s.marks.Set(mark{r.No, markWait, n.Step.Number()}, w.No)
 	if at, saved := s.savedFor(w); saved != nil {
 		k.takeSaved(at, saved)
 		out.ID = k.wake(w, saved.Body, false)

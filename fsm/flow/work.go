@@ -126,9 +126,9 @@ func (k *work) told(step uint32) {
 func markOf(run uint64, n *Entry) (mark, bool) {
 	switch {
 	case n.Kind == CallEntry:
-		return mark{run, markCall, n.number()}, true
+		return mark{run, markCall, n.Number()}, true
 	case n.Kind == AnswerEntry:
-		return mark{run, markAnswer, n.number()}, true
+		return mark{run, markAnswer, n.Number()}, true
 	case n.plan():
 		return mark{run, markPlan, n.Target}, true
 	}

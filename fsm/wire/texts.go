@@ -6,6 +6,9 @@ import "unsafe"
 // never be written again: an entry of the log, or bytes that were copied for it.
 func (r *Reader) Alias() string {
 	b := r.Bytes()
+	if len(b) == 0 {
+		return "" // which keeps nothing of what was read in memory
+	}
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 

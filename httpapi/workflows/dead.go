@@ -66,7 +66,7 @@ func renderDead(store *flow.Store, r *flow.Run) *deadLetter {
 		n.Body, n.BodyBase64 = bodyTexts(e.Body, show)
 		n.NotBefore = e.FirstAt
 	}
-	if c := failureCallback(store, r); c != nil {
+	if c := store.FailureCallback(r); c != nil {
 		n.FailureCallback, n.FailureCallbackHeader = c.URL, show.header(c.Options.Header)
 	}
 	if f := r.Flow; f != nil {

@@ -3,7 +3,6 @@ package workflows
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"trireme/fsm"
 	"trireme/fsm/flow"
@@ -54,23 +53,6 @@ type delivery struct {
 	// FlowControlKey is the key that the message waits for, if it does.
 	FlowControlKey string `json:"flowControlKey,omitempty"`
 	running        bool
-}
-
-// await is something outside of the run that has to happen.
-type await struct {
-	// Type is event, webhook, call, invoke or sleep.
-	Type     string `json:"type"`
-	StepID   uint32 `json:"stepId,omitempty"`
-	StepName string `json:"stepName,omitempty"`
-	Text     string `json:"text"`
-	Deadline int64  `json:"deadline,omitempty"`
-	EventID  string `json:"eventId,omitempty"`
-	URL      string `json:"url,omitempty"`
-	// WorkflowRunID and WorkflowState are of the invoked run.
-	WorkflowRunID string `json:"workflowRunId,omitempty"`
-	WorkflowState string `json:"workflowState,omitempty"`
-	// Curl makes it happen by hand, where that is possible.
-	Curl string `json:"curl,omitempty"`
 }
 
 // explain answers why a run is where it is. Created tells apart runs of one id; 0 means
@@ -140,7 +122,7 @@ func (e *explainer) standing() (at *flow.Entry, pos uint32) {
 
 // describe tells of an entry and its delivery.
 func (e *explainer) describe(at *flow.Entry, pos uint32) {
-	b := &runBuilder{shown: shown{e.run.Redact, maxExplained}, store: e.store, run: e.run, now: e.now, slots: map[uint32]slot{}, calls: map[uint32]*flow.Entry{}}
+	b := newBuilder(e.store, e.run, e.now, shown{e.run.Redact, maxExplained})
 	step := b.entryStep(at)
 	step.State, step.Errors = b.stateOf(at), nil
 	if at.State == flow.Delivered {
@@ -201,112 +183,4 @@ func (e *explainer) deliveryOf(at *flow.Entry) *delivery {
 		d.Text += fmt.Sprintf(" (%s)", d.FlowControlKey)
 	}
 	return d
-}
-
-// awaits tells what the run waits for from outside.
-func (e *explainer) awaits() {
-	for _, w := range e.store.WaitersOf(e.run.No) {
-		e.awaitEvent(w)
-	}
-	done, called := e.scan()
-	for _, call := range called {
-		if !done[stepNumber(&call.Step)] {
-			e.awaitCall(call)
-		}
-	}
-	for step := range e.steps() {
-		if child := e.store.Child(e.run.No, step); child != nil && !done[step] {
-			e.out.Awaits = append(e.out.Awaits, await{
-				Type: "invoke", StepID: step, StepName: invokedName(child), URL: child.URL, WorkflowRunID: child.ID, WorkflowState: child.State.String(),
-				Text: fmt.Sprintf("the run %s, which this step has invoked, is %s", child.ID, child.State),
-				Curl: e.ask("GET", "/v2/workflows/runs/"+child.ID+"/explain", ""),
-			})
-		}
-	}
-	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
-		if asleep(n, e.now) {
-			e.out.Awaits = append(e.out.Awaits, await{
-				Type: "sleep", StepID: stepNumber(&n.Step), StepName: n.Name, Deadline: n.FirstAt,
-				Text: "it sleeps until " + clock(n.FirstAt),
-			})
-		}
-		return true
-	})
-}
-
-func invokedName(child *flow.Run) string {
-	if child.Invoker == nil {
-		return ""
-	}
-	return child.Invoker.Step.Name
-}
-
-func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
-
-func (e *explainer) awaitEvent(w *flow.Waiter) {
-	n := await{
-		Type: "event", StepID: stepNumber(&w.Step), StepName: w.Step.Name, EventID: w.EventID, Deadline: w.Deadline,
-		Text: fmt.Sprintf("nobody has notified the event %q; the wait times out at %s", w.EventID, clock(w.Deadline)),
-		Curl: e.ask("POST", "/v2/notify/"+pathEscape(w.EventID), "{}"),
-	}
-	if w.Step.Type == flow.WaitForWebhook {
-		n.Type = "webhook"
-		n.Text = fmt.Sprintf("nobody has called the webhook %s; the wait times out at %s", w.EventID, clock(w.Deadline))
-		n.URL, n.Curl = hookURL(e.store, e.run, w.EventID), ""
-		if n.URL != "" {
-			n.Curl = curlLine("POST", n.URL, nil, "{}")
-		}
-	}
-	e.out.Awaits = append(e.out.Awaits, n)
-}
-
-func (e *explainer) awaitCall(call *flow.Entry) {
-	n := await{Type: "call", StepID: stepNumber(&call.Step), StepName: call.Name, URL: call.URL}
-	answer, ok := e.store.AnswerTo(e.run.No, stepNumber(&call.Step))
-	switch {
-	case ok:
-		n.Text = fmt.Sprintf("the third party has answered %d; the endpoint has not taken the answer yet", answer.Answer.Status)
-	case call.State == flow.Retrying:
-		n.Text = e.retrying(call)
-		if call.Next > e.now {
-			n.Deadline = call.Next
-		}
-	default:
-		n.Text = "the third party has not answered yet"
-	}
-	n.Curl = e.curlCall(call)
-	e.out.Awaits = append(e.out.Awaits, n)
-}
-
-// scan finds the steps with a result, and the calls.
-func (e *explainer) scan() (done map[uint32]bool, called []*flow.Entry) {
-	done = map[uint32]bool{}
-	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
-		switch {
-		case n.Kind == flow.CallEntry:
-			called = append(called, n)
-		case n.Kind == flow.StepEntry && n.Target == 0:
-			done[n.Step.ID] = true
-		}
-		return true
-	})
-	return done, called
-}
-
-// steps are the numbers of steps that may be under way: those that are planned, and the
-// one behind the last.
-func (e *explainer) steps() func(func(uint32) bool) {
-	return func(yield func(uint32) bool) {
-		highest, going := uint32(0), true
-		e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
-			highest = max(highest, stepNumber(&n.Step))
-			if n.Target > 0 {
-				going = yield(n.Target)
-			}
-			return going
-		})
-		if going {
-			yield(highest + 1)
-		}
-	}
 }

@@ -44,8 +44,12 @@ type slot struct {
 	done bool
 }
 
+func newBuilder(store *flow.Store, run *flow.Run, now int64, show shown) *runBuilder {
+	return &runBuilder{shown: show, store: store, run: run, now: now, slots: map[uint32]slot{}, calls: map[uint32]*flow.Entry{}}
+}
+
 func buildGroups(store *flow.Store, run *flow.Run, now int64, show shown) []*stepGroup {
-	b := &runBuilder{shown: show, store: store, run: run, now: now, slots: map[uint32]slot{}, calls: map[uint32]*flow.Entry{}}
+	b := newBuilder(store, run, now, show)
 	store.Log(run.No, func(pos uint32, e *flow.Entry) bool {
 		b.add(pos, e)
 		return true
@@ -58,21 +62,13 @@ func buildGroups(store *flow.Store, run *flow.Run, now int64, show shown) []*ste
 func (b *runBuilder) add(pos uint32, e *flow.Entry) {
 	switch {
 	case e.Kind == flow.CallEntry:
-		b.calls[stepNumber(&e.Step)] = e
+		b.calls[e.Step.Number()] = e
 	case e.Kind == flow.AnswerEntry: // shown with its call
 	case e.Target > 0:
 		b.plan(e)
 	default:
 		b.result(pos, e)
 	}
-}
-
-// stepNumber is the step that an entry is about.
-func stepNumber(s *flow.Step) uint32 {
-	if s.Target > 0 {
-		return s.Target
-	}
-	return s.ID
 }
 
 // plan adds a branch. The plans of a block are entries in a row, with steps in a row.
@@ -147,7 +143,7 @@ func (b *runBuilder) branches() {
 func (b *runBuilder) waiters() map[uint32]*flow.Waiter {
 	m := map[uint32]*flow.Waiter{}
 	for _, w := range b.store.WaitersOf(b.run.No) {
-		m[stepNumber(&w.Step)] = w
+		m[w.Step.Number()] = w
 	}
 	return m
 }
@@ -177,7 +173,7 @@ func (b *runBuilder) stateOf(e *flow.Entry) string {
 // callStatus says how far a call is: on the way to the third party, or back.
 func (b *runBuilder) callStatus(n *stepLog, call *flow.Entry) {
 	at := call
-	if answer, ok := b.store.AnswerTo(b.run.No, stepNumber(&call.Step)); ok {
+	if answer, ok := b.store.AnswerTo(b.run.No, call.Step.Number()); ok {
 		at = answer
 	}
 	n.CallType, n.MessageID, n.Retries = at.Kind.String(), at.ID.String(), int(at.Retries)

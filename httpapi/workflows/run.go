@@ -80,7 +80,7 @@ func deadID(run *flow.Run) string {
 // renderFailure is nil if nothing was called, or if there was nothing to call
 // (workflows.md 11.3).
 func renderFailure(store *flow.Store, run *flow.Run, show shown) *failureLog {
-	c, to := run.Callback, failureCallback(store, run)
+	c, to := run.Callback, store.FailureCallback(run)
 	if c == nil || c.NotFound || to == nil {
 		return nil
 	}
@@ -99,16 +99,4 @@ func renderFailure(store *flow.Store, run *flow.Run, show shown) *failureLog {
 		n.ResponseStatus, n.ResponseHeaders, n.ResponseBody = p.Status, answerHeader(p.Header), &body
 	}
 	return n
-}
-
-// failureCallback is where the failure of a run is told: what the run says, or, of SDKs
-// that say it with every message, the message that failed; nil for nowhere.
-func failureCallback(store *flow.Store, run *flow.Run) *queue.Callback {
-	if run.Failure != nil || run.Fault == nil {
-		return run.Failure
-	}
-	if e, ok := store.Entry(run.No, run.Fault.Entry); ok && e.Own != nil {
-		return e.Own.Failure
-	}
-	return nil
 }

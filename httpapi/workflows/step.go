@@ -203,7 +203,7 @@ func (b *runBuilder) call(n *stepLog, call, answer *flow.Entry) {
 
 // toldBody is the body of an answer that is kept in the result of its step alone.
 func (b *runBuilder) toldBody(answer *flow.Entry) []byte {
-	result, ok := b.store.ResultOf(b.run.No, stepNumber(&answer.Step))
+	result, ok := b.store.ResultOf(b.run.No, answer.Step.Number())
 	if !ok {
 		return nil
 	}
