@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
 	"sync"
@@ -75,10 +76,9 @@ func (n *Node) leaveFormerLeader() {
 // lead opens a term and does the leader's work until ctx ends.
 func (n *Node) lead(ctx context.Context, term uint64) {
 	n.committer.lead(term)
-	wall, trusted := n.wallClock(ctx)
-	n.clock.Open(n.machine.Clock(), wall, trusted)
+	trusted := n.clocksAgree(ctx)
 	for {
-		if _, err := n.command(term, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Term{Number: term, Leader: n.identity.NodeID})); err == nil {
+		if err := n.declare(term); err == nil {
 			break
 		} else if ctx.Err() != nil || n.raft.State() != raft.Leader {
 			return
@@ -87,6 +87,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 			return
 		}
 	}
+	n.clock.Open(n.machine.Clock(), wallTime(time.Now()), trusted)
 	n.openTerm.Store(term)
 	n.committer.serve(term)
 	n.proposer.nudge()
@@ -129,11 +130,26 @@ func (n *Node) WhileLeading(fn func(ctx context.Context)) {
 	n.leaderWork = append(n.leaderWork, fn)
 }
 
+// declare puts the first entry of a term into the log. It has no stamp: what time the log has come to is known when
+// everything before it is applied here, which is when its outcome comes. A clock that was opened earlier, by a machine
+// that lags, could go below what the leader before has handed out to reads.
+func (n *Node) declare(term uint64) error {
+	e := &fsm.Entry{Term: term}
+	rand.Read(e.Seed[:])
+	_, err := n.alone(e, fsm.NewTerm.Code, fsm.NewTerm.Body(fsm.Term{Number: term, Leader: n.identity.NodeID}))
+	return err
+}
+
 // command puts one request of the leader itself into an entry of its own.
 func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 	e := n.entry(term)
-	e.Requests = []fsm.Request{{Code: code, Body: body}}
 	defer n.clock.Done(e.Stamp)
+	return n.alone(e, code, body)
+}
+
+// alone puts one request into an entry and waits for its outcome.
+func (n *Node) alone(e *fsm.Entry, code uint16, body []byte) (any, error) {
+	e.Requests = []fsm.Request{{Code: code, Body: body}}
 	outcomes, err := wait(n.raft.Apply(e.Encode(), 0))
 	if err != nil {
 		return nil, err
@@ -147,10 +163,9 @@ func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 // clocksTime bounds how long a new leader listens for the clocks of the others.
 const clocksTime = 300 * time.Millisecond
 
-// wallClock is this node's wall clock, and whether a majority of the cluster's clocks,
-// this one included, agrees with it. Of two clocks that differ nobody can tell which is
+// clocksAgree tells whether a majority of the cluster's wall clocks, this node's included, agrees with this node's. Of two clocks that differ nobody can tell which is
 // right: then neither is used, and cluster time goes on from where the log has it.
-func (n *Node) wallClock(ctx context.Context) (unixms int64, trusted bool) {
+func (n *Node) clocksAgree(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, clocksTime)
 	defer cancel()
 	voters, _ := n.otherVoters()
@@ -172,7 +187,7 @@ func (n *Node) wallClock(ctx context.Context) (unixms int64, trusted bool) {
 			near++
 		}
 	}
-	return wallTime(time.Now()), near >= quorum
+	return near >= quorum
 }
 
 // wallTime is what this node believes the wall clock to show at t, in unix milliseconds.

@@ -99,9 +99,9 @@ type riding struct {
 	c conveyance
 }
 
-// makesDue tells whether an operation may make a delivery due at once. What others make due,
+// MakesDue tells whether an operation may make a delivery due at once. What others make due,
 // such as commands of a transaction, has an Advance of its own.
-func makesDue(code uint16) bool {
+func MakesDue(code uint16) bool {
 	switch code {
 	case fsm.Publish.Code, fsm.Finish.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code:
 		return true
@@ -115,7 +115,7 @@ func (r riding) Ride(d queue.Demand) Ride {
 	if err != nil {
 		return nil
 	}
-	return ride{r.c.Ride(fsm.Advance.Code, fsm.Advance.Body(n), makesDue)}
+	return ride{r.c.Ride(fsm.Advance.Code, fsm.Advance.Body(n), MakesDue)}
 }
 
 type ride struct{ r *cluster.Ride }

@@ -19,6 +19,8 @@ type clients struct {
 	seen []*view
 	// gone are keys that a read has found expired, and when that read ended.
 	gone map[string]int
+	// kept are keys that are to stay, by the operations that have asked for it.
+	kept map[string]*operation
 }
 
 // State is what a client knows of its request.
@@ -158,6 +160,8 @@ func (w *world) ask(n *node, kind Kind, b, c int) {
 		}
 		key := "until " + id
 		w.submit(n, exec(&operation{kind: kind, key: key, until: until}, batch("SET", key, "v", "PXAT", strconv.FormatInt(until, 10))))
+	case Keep:
+		w.keep(n, b)
 	case Again:
 		w.again(n, b)
 	case Publish, PublishOnce, Enqueue, CancelMessage, Schedule:
@@ -184,7 +188,7 @@ func (w *world) again(n *node, which int) {
 
 // clock is cluster time as whoever leads shows it.
 func (w *world) clock() int64 {
-	if n := w.known(); n != nil {
+	if n := w.known(); n != nil && n.life.opened {
 		return n.life.clock.Peek()
 	}
 	return w.nodes[0].wall(w.now())
@@ -210,7 +214,7 @@ type view struct {
 // gives none, because no majority confirms it.
 func (w *world) point() (index uint64, at int64, ok bool) {
 	n := w.known()
-	if n == nil || !n.life.opened || n.life.leads != w.term {
+	if n == nil || n.cut || !n.life.opened || n.life.leads != w.term {
 		return 0, 0, false
 	}
 	at, _ = n.life.clock.ReadTime()
@@ -231,21 +235,70 @@ func (w *world) read(n *node, key string) {
 
 // readUntil begins one of a key that was set for a while.
 func (w *world) readUntil(n *node, which int) {
+	if o := w.chosen(which); o != nil {
+		w.begin(n, &reading{key: o.key, until: o.until})
+	}
+}
+
+// chosen is one of the newest keys that were set for a while, nil if there is none.
+func (w *world) chosen(which int) *operation {
 	var set []*operation
 	for _, o := range w.all {
 		if o.kind == SetUntil && o.state == done {
 			set = append(set, o)
 		}
 	}
-	if len(set) > 0 {
-		o := set[len(set)-1-which%min(len(set), 3)]
-		w.begin(n, &reading{key: o.key, until: o.until})
+	if len(set) == 0 {
+		return nil
 	}
+	return set[len(set)-1-which%min(len(set), 3)]
+}
+
+// keep has a client ask, once, that a key stays that was set for a while. The answer says whether it was still there: it
+// is never found gone then, by no read, and never there again otherwise.
+func (w *world) keep(n *node, which int) {
+	set := w.chosen(which)
+	if set == nil || w.kept[set.key] != nil {
+		return
+	}
+	o := exec(&operation{kind: Keep, key: set.key}, batch("PERSIST", set.key))
+	o.after = func(o *operation) {
+		got, ok := number(o)
+		_, before := w.gone[o.key]
+		switch {
+		case ok && got == 1 && before:
+			w.fail("expiry", "%q was kept, and a read has found it gone", o.key)
+		case ok && got == 0 && !before:
+			w.leave(o.key)
+		}
+	}
+	if w.kept == nil {
+		w.kept = map[string]*operation{}
+	}
+	w.kept[set.key] = w.submit(n, o)
+}
+
+// stays tells whether a key may have been kept, and whether it certainly was.
+func (w *world) stays(key string) (perhaps, surely bool) {
+	o := w.kept[key]
+	if o == nil || o.state == refused {
+		return false, false
+	}
+	got, ok := number(o)
+	return !ok || got == 1, ok && got == 1
+}
+
+// leave notes that a key was found gone.
+func (w *world) leave(key string) {
+	if w.gone == nil {
+		w.gone = map[string]int{}
+	}
+	w.gone[key] = w.moment
 }
 
 func (w *world) begin(n *node, r *reading) {
 	var ok bool
-	if n.life == nil {
+	if n.life == nil || n.cut && w.leader != n.id {
 		return
 	}
 	if r.index, r.at, ok = w.point(); !ok {
@@ -277,18 +330,18 @@ func (w *world) saw(r *reading, v *fsm.View) {
 	}
 	q := batch("GET", r.key)
 	there := !v.Exec(q.As, q.Door, q.Rows[0]).IsNil()
+	perhaps, surely := w.stays(r.key)
 	switch gone, before := w.gone[r.key]; {
-	case there && v.Now() > r.until:
+	case !there && surely:
+		w.fail("expiry", "%q was found gone after it was kept", r.key)
+	case there && v.Now() > r.until && !perhaps:
 		w.fail("expiry", "%q was seen %d ms after its time", r.key, v.Now()-r.until)
 	case !there && v.Now() < r.until:
 		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Now())
 	case there && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
 	case !there && !before:
-		if w.gone == nil {
-			w.gone = map[string]int{}
-		}
-		w.gone[r.key] = w.moment
+		w.leave(r.key)
 	}
 }
 

@@ -59,19 +59,51 @@ func (n *node) claim() {
 	k := l.courier
 	now := l.clock.Peek()
 	at, some := n.machine.NextMessage()
-	if k.opened && (!some || at > now || k.policy.Free(n.w.now()) <= 0) {
+	if k.opened && k.policy.Free(n.w.now()) <= 0 {
 		return
 	}
-	limit := fsm.AdvanceLimit{Deliver: true, Term: l.leads}
+	if k.opened && (!some || at > now) {
+		d := k.policy.Demand(n.w.now(), 0, nil)
+		l.ride = &riding{d, fsm.Advance.Body(n.limit(d))}
+		return
+	}
+	l.ride = nil
 	var due []queue.Schedule
-	n.machine.View(now, [16]byte{}, func(v *fsm.View) {
-		due, limit.Epoch = v.Messages().DueSchedules(now, dueSchedules), v.Epoch()
-	})
+	n.machine.View(now, [16]byte{}, func(v *fsm.View) { due = v.Messages().DueSchedules(now, dueSchedules) })
 	d := k.policy.Demand(n.w.now(), now, due)
-	limit.Claims, limit.HostShare, limit.Ticks, limit.Spare, limit.Hosts = d.Claims, d.HostShare, d.Ticks, d.Spare, d.Hosts
-	if c, err := l.ledger.Add(fsm.Advance.Code, fsm.Advance.Body(limit)); err == nil {
+	if c, err := l.ledger.Add(fsm.Advance.Code, fsm.Advance.Body(n.limit(d))); err == nil {
 		k.asking = &asking{c, d, n.w.now()}
 	}
+}
+
+// limit is what an Advance asks for in the name of the term that this node leads.
+func (n *node) limit(d queue.Demand) fsm.AdvanceLimit {
+	limit := fsm.AdvanceLimit{Deliver: true, Term: n.life.leads, Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) { limit.Epoch = v.Epoch() })
+	return limit
+}
+
+// riding is an Advance that goes along with the next entry that makes something due.
+type riding struct {
+	demand queue.Demand
+	body   []byte
+}
+
+// board is the pack of the Advance that rides along with packs, nil if none does.
+func (l *life) board(packs []*letter) *letter {
+	makesDue := func(k *letter) bool {
+		return slices.ContainsFunc(k.requests, func(q fsm.Request) bool { return scheduler.MakesDue(q.Code) })
+	}
+	if l.ride == nil || l.courier.over || l.courier.asking != nil || !slices.ContainsFunc(packs, makesDue) {
+		return nil
+	}
+	c, k := l.ledger.Board(fsm.Advance.Code, l.ride.body)
+	if k == nil {
+		return nil
+	}
+	l.courier.asking = &asking{c, l.ride.demand, l.n.w.now()}
+	l.ride = nil
+	return &letter{from: l, to: l.n, requests: k.Requests, end: func(o []fsm.Outcome, err error, sure bool) { l.ledger.Arrive(k, o, err, sure) }}
 }
 
 // collect takes in what the process's own requests have come to.

@@ -16,12 +16,13 @@ type flight struct {
 
 var errLost = errors.New("leadership lost")
 
-// lead begins a term. trusted says that the clocks of a majority agree.
+// lead begins a term. trusted says that the clocks of a majority agree. The first entry has no stamp: what time the log
+// has come to is known when it is applied.
 func (l *life) lead(term uint64, trusted bool) {
-	l.leads, l.opened = term, false
-	l.clock.Open(l.n.machine.Clock(), l.n.wall(l.n.w.now()), trusted)
+	l.leads, l.opened, l.trusted = term, false, trusted
 	body := fsm.NewTerm.Body(fsm.Term{Number: term, Leader: l.n.name()})
-	l.put(&flight{life: l, entry: l.entry(fsm.Request{Code: fsm.NewTerm.Code, Body: body}), opens: true})
+	e := &fsm.Entry{Term: term, Seed: l.n.w.seed(), Requests: []fsm.Request{{Code: fsm.NewTerm.Code, Body: body}}}
+	l.put(&flight{life: l, entry: e, opens: true})
 }
 
 // entry is an entry of this leader, stamped now.
@@ -37,6 +38,9 @@ func (n *node) form() {
 	}
 	f := &flight{life: l, entry: l.entry(), packs: l.packs}
 	l.packs = nil
+	if k := l.board(f.packs); k != nil {
+		f.packs = append(f.packs, k)
+	}
 	for _, k := range f.packs {
 		if k.mark.Session != 0 {
 			f.entry.Marks = append(f.entry.Marks, k.mark)
@@ -88,6 +92,7 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 
 // open lets packs into the log, and the scheduler begin.
 func (l *life) open() {
+	l.clock.Open(l.n.machine.Clock(), l.n.wall(l.n.w.now()), l.trusted)
 	l.opened = true
 	l.courier = newCourier(l)
 }
@@ -113,7 +118,7 @@ func (l *life) refuse(f *flight, sure bool) {
 
 // learn tells a process that it doesn't lead any more.
 func (n *node) learn() {
-	if n.life == nil || n.life.leads == 0 || (n.w.leader == n.id && n.life.leads == n.w.term) {
+	if n.life == nil || n.cut || n.life.leads == 0 || (n.w.leader == n.id && n.life.leads == n.w.term) {
 		return
 	}
 	n.life.follow()
@@ -121,7 +126,7 @@ func (n *node) learn() {
 
 // follow ends a leadership: what waits was never in a log, what is under way may be.
 func (l *life) follow() {
-	l.leads, l.opened = 0, false
+	l.leads, l.opened, l.ride = 0, false, nil
 	flights, packs := l.flights, l.packs
 	l.flights, l.packs = nil, nil
 	for _, f := range flights {

@@ -88,15 +88,15 @@ func (w *world) receive(which, how int) {
 	}
 	i := which % len(w.letters)
 	k := w.letters[i]
-	if how%8 == 7 && !k.over && k.of == nil {
+	if how%8 == 7 && !k.over && k.of == nil && !k.cut() {
 		k.finish(nil, errBroken, false) // given up, and it arrives nevertheless
 		return
 	}
 	w.letters = append(w.letters[:i:i], w.letters[i+1:]...)
 	switch {
-	case how%8 == 6 && k.of != nil:
+	case k.cut() && k.of != nil, how%8 == 6 && k.of != nil:
 		k.of.finish(nil, errBroken, false)
-	case how%8 == 6:
+	case k.cut(), how%8 == 6:
 		k.finish(nil, errBroken, false)
 	case k.of != nil:
 		k.of.finish(k.outcomes, k.err, k.sure)
@@ -107,6 +107,14 @@ func (w *world) receive(which, how int) {
 	default:
 		k.to.life.packs = append(k.to.life.packs, k)
 	}
+}
+
+// cut tells whether a letter can't arrive.
+func (k *letter) cut() bool {
+	if k.of != nil {
+		return k.of.cut()
+	}
+	return k.from.n != k.to && (k.from.n.cut || k.to.cut)
 }
 
 // reply sends the answer of a pack on its way back.

@@ -23,6 +23,8 @@ type node struct {
 
 	machine *fsm.Machine
 	applied uint64
+	cut     bool  // nothing reaches it
+	set     int64 // by how much somebody has set its wall clock, in milliseconds
 }
 
 // life is one process of a node.
@@ -37,12 +39,14 @@ type life struct {
 	handing *handing
 	reads   []*reading
 	frozen  *fsm.Frozen // a snapshot that is not written yet
+	ride    *riding
 }
 
 // leading is what a process has as a leader, or as one who believes to lead.
 type leading struct {
 	leads   uint64 // its term, 0 if it does not lead
 	opened  bool
+	trusted bool // the clocks of a majority agree with its own
 	packs   []*letter
 	formed  *flight
 	flights []*flight
@@ -69,9 +73,9 @@ func (n *node) start() {
 	n.life = &life{n: n, ledger: requests.New(n.w.now, func() {}), clock: clock.New(n.w.now, n.wall)}
 }
 
-// wall is what the node's wall clock shows at a moment, in unix milliseconds: they agree
-// as well as clocks have to that a leader trusts.
-func (n *node) wall(t time.Time) int64 { return t.UnixMilli() + int64(n.id-1)*200 }
+// wall is what the node's wall clock shows at a moment, in unix milliseconds. Unless somebody sets them they agree as
+// well as clocks have to that a leader trusts.
+func (n *node) wall(t time.Time) int64 { return t.UnixMilli() + int64(n.id-1)*200 + n.set }
 
 // crash ends the process: whoever waits for it hears nothing any more.
 func (n *node) crash() {
@@ -116,7 +120,7 @@ func (n *node) snapshot() {
 
 // install has a node that lags take over another's snapshot.
 func (n *node) install(from *node) {
-	if n.life == nil || from.saved == nil || from.index <= n.applied || n.life.leads != 0 {
+	if n.life == nil || n.cut || from.cut || from.saved == nil || from.index <= n.applied || n.life.leads != 0 {
 		return
 	}
 	if err := n.machine.Restore(bytes.NewReader(from.saved)); err != nil {
@@ -129,7 +133,7 @@ func (n *node) install(from *node) {
 
 // apply applies committed entries.
 func (n *node) apply(count int) {
-	for ; n.life != nil && count > 0 && n.applied < n.w.committed; count-- {
+	for ; n.life != nil && !n.cut && count > 0 && n.applied < n.w.committed; count-- {
 		e := &n.w.log[n.applied]
 		if e.term > n.life.leads {
 			n.learn() // whoever has entries of a later term knows of it
@@ -154,7 +158,7 @@ func (n *node) tick() {
 	if n.life == nil {
 		return
 	}
-	n.life.ledger.Lead(n.w.known() != nil)
+	n.life.ledger.Lead(n.w.known() != nil && (!n.cut || n.life.leads != 0))
 	n.life.ledger.Expire()
 	n.life.ledger.Overdue(n.w.now())
 	n.life.watch()

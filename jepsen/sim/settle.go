@@ -15,6 +15,7 @@ const settleRounds = 600
 // settle heals everything, stops the schedules, and lets the cluster do what is left. A cluster that never comes to
 // rest has lost something.
 func (w *world) settle() {
+	w.mend()
 	for _, n := range w.nodes {
 		n.start()
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"time"
+
+	"trireme/cluster/clock"
 )
 
 // nodes is the size of the cluster.
@@ -90,7 +92,7 @@ func (w *world) step(s Step) {
 	n := w.nodes[int(s.A)%nodes]
 	b, c := int(s.B), int(s.C)
 	switch s.Kind {
-	case Push, PushOnce, Count, SetUntil, Publish, PublishOnce, Enqueue, CancelMessage, Schedule, StartRun, Await, Notify, CancelRun, Revive, Again:
+	case Push, PushOnce, Count, SetUntil, Keep, Publish, PublishOnce, Enqueue, CancelMessage, Schedule, StartRun, Await, Notify, CancelRun, Revive, Again:
 		w.ask(n, s.Kind, b, c)
 	case Read:
 		w.read(n, "")
@@ -141,6 +143,14 @@ func (w *world) step(s Step) {
 		n.registerLate()
 	case Flow:
 		w.flow()
+	case Work:
+		w.work()
+	case Cut:
+		w.cutOff(n)
+	case Mend:
+		w.mend()
+	case SetWall:
+		w.setWall(n, b)
 	}
 }
 
@@ -205,7 +215,7 @@ type entry struct {
 
 // commit has a majority hold the next entries.
 func (w *world) commit(count int) {
-	if w.leader < 0 {
+	if w.leader < 0 || w.nodes[w.leader].cut {
 		return
 	}
 	w.committed = min(w.committed+uint64(count), uint64(len(w.log)))
@@ -217,11 +227,11 @@ func (w *world) elect(who, keeps int, told bool) {
 	n := w.nodes[who%nodes]
 	up := 0
 	for _, o := range w.nodes {
-		if o.life != nil {
+		if o.life != nil && !o.cut {
 			up++
 		}
 	}
-	if n.life == nil || up < 2 {
+	if n.life == nil || n.cut || up < 2 {
 		return
 	}
 	open := len(w.log) - int(w.committed)
@@ -231,13 +241,71 @@ func (w *world) elect(who, keeps int, told bool) {
 	w.term++
 	was := w.leader
 	w.leader = n.id
-	if was >= 0 && (told || was == n.id) {
+	if was >= 0 && (told && !w.nodes[was].cut || was == n.id) {
 		w.nodes[was].learn()
 	}
 	if n.life.leads != 0 {
 		n.life.follow() // it led an earlier term and has not heard of its end
 	}
-	n.life.lead(w.term, keeps%3 != 0)
+	n.life.lead(w.term, keeps%3 != 0 && w.clocksAgree(n))
+}
+
+// work has everything that is due done, as far as it goes.
+func (w *world) work() {
+	w.flow()
+	for _, n := range w.nodes {
+		n.claim()
+		n.renew()
+	}
+	w.flow()
+	for i := len(w.running) - 1; i >= 0; i-- {
+		if i < len(w.running) {
+			w.answer(i, 0)
+		}
+	}
+	w.flow()
+}
+
+// cutOff has nothing reach or leave a node; the others are a majority. It goes on with what it has, and may believe that it
+// leads.
+func (w *world) cutOff(n *node) {
+	for _, o := range w.nodes {
+		if o.cut {
+			return
+		}
+	}
+	n.cut = true
+}
+
+// mend lets everybody reach everybody.
+func (w *world) mend() {
+	for _, n := range w.nodes {
+		n.cut = false
+	}
+}
+
+// settings are by how much somebody sets a wall clock, in milliseconds.
+var settings = []int64{0, 0, 150, -150, 450, -450, 90_000, -90_000}
+
+// setWall sets a node's wall clock. At most one is far off: of two the cluster would believe a wrong time.
+func (w *world) setWall(n *node, which int) {
+	n.set = settings[which%len(settings)]
+	for _, o := range w.nodes {
+		if o != n && (o.set >= clock.SaneOffset || o.set <= -clock.SaneOffset) {
+			o.set = 0
+		}
+	}
+}
+
+// clocksAgree tells whether the clocks of a majority agree with a node's.
+func (w *world) clocksAgree(n *node) bool {
+	agree := 0
+	for _, o := range w.nodes {
+		if d := o.wall(w.now()) - n.wall(w.now()); o.life != nil && !o.cut && d > -clock.SaneOffset && d < clock.SaneOffset {
+			agree++
+		}
+	}
+	return agree > nodes/2
 }
 
 // known is who leads as far as a node knows: it finds out with the first pack it sends.

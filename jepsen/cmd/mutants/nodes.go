@@ -1,0 +1,89 @@
+//go:build mutants
+
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"trireme/jepsen"
+	"trireme/jepsen/lab"
+	"trireme/jepsen/nemesis"
+	"trireme/mutant"
+)
+
+// workload is what shows a fault that the simulation can't see, because it is in what the simulation stands for.
+type workload struct {
+	name   string
+	faults []nemesis.Fault
+}
+
+// workloads are those of the faults that need real nodes.
+var workloads = map[mutant.Name]workload{
+	mutant.UnfencedRead: {"register", []nemesis.Fault{nemesis.Pause}},
+	mutant.LocalRead:    {"register", []nemesis.Fault{nemesis.Pause}},
+}
+
+// runTime is how long load and faults of one run last. Seeds are tried one after the other while there is time.
+const runTime = 12 * time.Second
+
+// nodes is the product, built with all faults in it.
+type nodes struct{ dir, binary string }
+
+func (n *nodes) close() {
+	if n.dir != "" {
+		os.RemoveAll(n.dir)
+	}
+}
+
+func (n *nodes) build() (err error) {
+	if n.binary != "" {
+		return nil
+	}
+	if n.dir, err = os.MkdirTemp("", "trireme-mutants-"); err != nil {
+		return err
+	}
+	n.binary, err = lab.Build(n.dir, lab.BuildOptions{Mutants: true})
+	return err
+}
+
+// look has a workload look for a fault of three nodes, each seed first without it. Only the runs with it count as time.
+func (n *nodes) look(ctx context.Context, w workload, v *verdict) error {
+	if err := n.build(); err != nil {
+		return err
+	}
+	v.workload = w.name + ", " + string(w.faults[0])
+	for v.seed = 1; v.took < limit; v.seed++ {
+		control, err := n.run(ctx, w, v.seed, "")
+		if err != nil {
+			return err
+		}
+		if control.Failed() {
+			v.invalid = control.String()
+			return nil
+		}
+		began := time.Now()
+		s, err := n.run(ctx, w, v.seed, v.fault.Name)
+		v.took += time.Since(began)
+		if err != nil {
+			return err
+		}
+		if len(s.Anomalies) > 0 && v.took <= limit {
+			v.rule = s.Anomalies[0].Kind
+			return nil
+		}
+	}
+	return nil
+}
+
+func (n *nodes) run(ctx context.Context, w workload, seed uint64, name mutant.Name) (*jepsen.Summary, error) {
+	dir, err := os.MkdirTemp(n.dir, "run-")
+	if err != nil {
+		return nil, err
+	}
+	return jepsen.Run(ctx, jepsen.Config{
+		Binary: n.binary, Dir: dir, Seed: seed, Duration: runTime, Workloads: []string{w.name}, Faults: w.faults, Gap: time.Second,
+		Pause: 2 * time.Millisecond, Heartbeat: 500 * time.Millisecond, Env: []string{mutant.EnvName + "=" + string(name)},
+	})
+}

@@ -1,0 +1,32 @@
+//go:build mutants
+
+package main
+
+import (
+	"context"
+	"time"
+
+	"trireme/jepsen/sim"
+	"trireme/mutant"
+)
+
+// simulated has the simulation look for a fault of this process. A history runs the same way each time, so the one that
+// shows the fault can be run without it afterwards.
+func simulated(ctx context.Context, v *verdict) {
+	v.workload = "simulation"
+	mutant.Choose(v.fault.Name)
+	defer mutant.Choose("")
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	began := time.Now()
+	seed, violation := sim.First(ctx, 1)
+	v.took = time.Since(began)
+	if violation == nil {
+		return
+	}
+	v.seed, v.rule = seed, violation.Rule
+	mutant.Choose("")
+	if without := sim.Run(sim.Draw(seed)); without != nil {
+		v.invalid = without.Error()
+	}
+}
