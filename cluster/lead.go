@@ -22,9 +22,6 @@ const (
 	// tickEvery is the pace of the leader's timers, at most ten entries a second when
 	// nothing but time moves.
 	tickEvery = 100 * time.Millisecond
-	// levelAfter is how long every server must have answered a feature level before
-	// the leader raises it (decisions 13).
-	levelAfter = 10 * time.Minute
 )
 
 // followLeadership opens and closes terms as raft's state changes. It looks at the
@@ -281,7 +278,9 @@ func (n *Node) raiseLevel(ctx context.Context, term uint64) {
 			continue
 		}
 		if time.Since(since) >= n.opts.LevelAfter {
-			n.command(term, fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: common}))
+			if _, err := n.command(term, fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: common})); err == nil {
+				n.log.Info("the feature level was raised: older versions can't follow any more", "level", common)
+			}
 			since = time.Now()
 		}
 	}

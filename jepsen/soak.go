@@ -30,6 +30,7 @@ type Total struct {
 	Crashes       int            `json:"crashes"`
 	Problems      int            `json:"problems"`
 	Failed        []string       `json:"failed,omitempty"` // the folders of the runs that found something
+	Each          []Figures      `json:"each"`             // what the goals are set for, by run
 }
 
 // Soak performs runs of so long each, one after the other, until together they have
@@ -85,6 +86,7 @@ func (t *Total) add(dir, path string) error {
 		return fmt.Errorf("soak: %s: %w", path, err)
 	}
 	t.Runs++
+	t.Each = append(t.Each, s.figures(filepath.Base(dir)))
 	t.Seconds += s.Seconds
 	t.Ops, t.OK, t.NotApplied, t.Unknown = t.Ops+s.Ops, t.OK+s.OK, t.NotApplied+s.NotApplied, t.Unknown+s.Unknown
 	t.LeaderChanges, t.Duplicates = t.LeaderChanges+s.LeaderChanges, t.Duplicates+s.Duplicates

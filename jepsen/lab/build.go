@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,6 +30,7 @@ type BuildOptions struct {
 	Race       bool // the race detector, which ends a node at the first race
 	Failpoints bool // the points at which Node.Arm can end a node
 	Mutants    bool // the seeded faults that the environment of a node can choose
+	Next       bool // a feature level above that of the code: it stands for the next version
 }
 
 func (o BuildOptions) flags() []string {
@@ -40,6 +42,9 @@ func (o BuildOptions) flags() []string {
 		tags += ",mutants"
 	}
 	flags := []string{"-tags", tags}
+	if o.Next {
+		tags += ",nextlevel"
+	}
 	if o.Race {
 		flags = append(flags, "-race")
 	}
@@ -59,11 +64,41 @@ func Build(dir string, o BuildOptions) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("build: %w", err)
 	}
-	argv := append([]string{"build", "-o", binary}, o.flags()...)
+	return binary, compile(root, binary, o)
+}
+
+// BuildOf compiles the product's binary of a commit, which may be named by a tag, into dir and returns its path.
+func BuildOf(commit, dir string) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	source, err := filepath.Abs(filepath.Join(dir, "source"))
+	if err != nil {
+		return "", fmt.Errorf("build %s: %w", commit, err)
+	}
+	if err := errors.Join(os.RemoveAll(source), os.MkdirAll(source, 0o755)); err != nil {
+		return "", fmt.Errorf("build %s: %w", commit, err)
+	}
+	archive := exec.Command("git", "archive", "--format", "tar", "-o", source+".tar", commit)
+	archive.Dir = root
+	unpack := exec.Command("tar", "-x", "-f", source+".tar", "-C", source)
+	for _, cmd := range []*exec.Cmd{archive, unpack} {
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("unpack %s: %w\n%s", commit, err, out)
+		}
+	}
+	binary := filepath.Join(filepath.Dir(source), "trireme")
+	return binary, compile(source, binary, BuildOptions{})
+}
+
+// compile builds the product from the source in root.
+func compile(root, binary string, o BuildOptions) error {
+	argv := append([]string{"build", "-buildvcs=false", "-o", binary}, o.flags()...)
 	cmd := exec.Command("go", append(argv, "./cmd/trireme")...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the product: %w\n%s", err, out)
+		return fmt.Errorf("build the product: %w\n%s", err, out)
 	}
-	return binary, nil
+	return nil
 }

@@ -65,6 +65,13 @@ func (n *Node) Admin() *Client { return n.admin }
 // Messages talks to this node's /v2 with the messages token.
 func (n *Node) Messages() *Client { return n.mail }
 
+// Use has the node's next process run another binary.
+func (n *Node) Use(binary string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.argv[0] = binary
+}
+
 // Start runs the node's process and does not wait for it to be ready.
 func (n *Node) Start() error {
 	n.mu.Lock()

@@ -154,7 +154,7 @@ func (w *world) ask(n *node, kind Kind, b, c int) {
 	case Count:
 		w.submit(n, exec(&operation{kind: kind, key: "count"}, batch("INCR", "count")))
 	case SetUntil:
-		until := w.clock() + int64(1+b%400)
+		until := w.clock() + int64(1+b%250)
 		if c%4 == 0 {
 			until += int64(b % 6000)
 		}

@@ -145,6 +145,8 @@ func (w *world) step(s Step) {
 		w.flow()
 	case Work:
 		w.work()
+	case Gather:
+		w.gather()
 	case Cut:
 		w.cutOff(n)
 	case Mend:
@@ -156,7 +158,7 @@ func (w *world) step(s Step) {
 
 // passes are how much time may pass at once.
 var passes = []time.Duration{
-	time.Millisecond, 7 * time.Millisecond, 60 * time.Millisecond, 250 * time.Millisecond, 900 * time.Millisecond, 900 * time.Millisecond,
+	time.Millisecond, 7 * time.Millisecond, 60 * time.Millisecond, 130 * time.Millisecond, 250 * time.Millisecond, 900 * time.Millisecond,
 	2500 * time.Millisecond, 4 * time.Second, 11 * time.Second, 40 * time.Second,
 }
 
@@ -248,6 +250,19 @@ func (w *world) elect(who, keeps int, told bool) {
 		n.life.follow() // it led an earlier term and has not heard of its end
 	}
 	n.life.lead(w.term, keeps%3 != 0 && w.clocksAgree(n))
+}
+
+// gather has all packs that wait reach whoever leads.
+func (w *world) gather() {
+	for _, n := range w.nodes {
+		n.send()
+	}
+	for len(w.letters) > 0 {
+		w.receive(0, 1)
+	}
+	for _, n := range w.nodes {
+		n.form()
+	}
 }
 
 // work has everything that is due done, as far as it goes.

@@ -76,6 +76,7 @@ var lines = map[string]line{
 
 	"families.8":    {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	"reliability.3": {"every seeded fault of the product is found within 90 seconds", seededFaults},
+	"reliability.7": {"upgraded and downgraded node by node under load; no way back after the level has risen", rolling},
 	"reliability.4": {"500,000 simulated histories of a cluster, none of which breaks a rule", simulation},
 
 	"families.10": {"the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
@@ -94,6 +95,8 @@ type session struct {
 	fuzzTime time.Duration // a target
 	race     bool          // build the product with the race detector
 	cluster  *lab.Cluster  // see nodes
+	previous string        // the version to upgrade from: a tag, a commit or a binary
+	next     string        // the binary to upgrade to; empty for the working tree
 	flags    []string      // of the nodes, instead of the line's usual ones
 	env      []string      // of the nodes, NAME=value
 }
@@ -193,6 +196,8 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	flags.IntVar(&s.rounds, "rounds", 0, "rounds of repeated experiments, instead of the line's own number")
 	flags.DurationVar(&s.fuzzTime, "fuzztime", 5*time.Minute, "time for each fuzz target")
 	flags.BoolVar(&s.race, "race", false, "build the product with the race detector (its figures then mean little)")
+	flags.StringVar(&s.previous, "previous", "", "reliability.7: the version to upgrade from, a binary or a commit; v0.1.0 if empty, or HEAD if there is no such tag")
+	flags.StringVar(&s.next, "next", "", "reliability.7: the binary to upgrade to; the working tree, with a raised feature level, if empty")
 	fresh := flags.Bool("fresh", false, "forget what was finished before")
 	if err := flags.Parse(args); err != nil {
 		return 2

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"trireme/jepsen/lab"
+)
+
+const (
+	// firstRelease is the tag of the first version: later ones are upgraded from it.
+	firstRelease = "v0.1.0"
+	// rollingLimit is how long one node may take to be ready, and the level to rise.
+	rollingLimit = time.Minute
+	// rollingStop is how long a node may take to end after SIGTERM.
+	rollingStop = 15 * time.Second
+	// levelRaised is what the leader logs when it has raised the feature level.
+	levelRaised = "the feature level was raised"
+)
+
+// rolling is F22: a cluster of the previous version is upgraded node by node while clients write, goes back while one
+// node still has the previous version, is upgraded again, and raises its feature level. From then on the previous
+// version refuses to run on its data. Nothing that was acknowledged is missing in the end.
+func rolling(ctx context.Context, s *session) error {
+	old, next, err := s.versions()
+	if err != nil {
+		return err
+	}
+	dir, err := s.scratch()
+	if err != nil {
+		return err
+	}
+	c, err := lab.NewCluster(lab.Options{Binary: old, Dir: filepath.Join(dir, "nodes")})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := errors.Join(c.Start(), waitReady(ctx, c, rollingLimit)); err != nil {
+		return err
+	}
+	w := startWriters(c, "rolling")
+	r := &roll{s: s, c: c, old: old, next: next}
+	err = r.perform(ctx)
+	w.end()
+	if err != nil {
+		return err
+	}
+	w.verify(ctx)
+	for _, p := range w.problems {
+		s.printf("  %s", p)
+	}
+	var writes, open int64
+	for _, one := range w.clients {
+		writes, open = writes+acknowledged(one), open+unknown(one)
+	}
+	s.printf("%d writes were acknowledged, of %d the outcome is unknown", writes, open)
+	for _, crash := range c.Crashes() {
+		err = errors.Join(err, fmt.Errorf("%s ended by itself with exit code %d: %s", crash.Node, crash.ExitCode, crash.Log))
+	}
+	if w.wrong > 0 {
+		err = errors.Join(err, fmt.Errorf("%d writes that were acknowledged are missing or wrong", w.wrong))
+	}
+	return err
+}
+
+// versions are the binaries of the previous version and of the next.
+func (s *session) versions() (old, next string, err error) {
+	dir := filepath.Join(s.dir, "bin")
+	if next = s.next; next == "" {
+		if next, err = lab.Build(filepath.Join(dir, "next"), lab.BuildOptions{Next: true}); err != nil {
+			return "", "", err
+		}
+	}
+	if info, err := os.Stat(s.previous); err == nil && info.Mode().IsRegular() {
+		s.printf("from the binary %s", s.previous)
+		return s.previous, next, nil
+	}
+	commit := s.previous
+	if commit == "" {
+		commit = firstRelease
+		find := exec.Command("git", "rev-parse", "--verify", "--quiet", firstRelease+"^{commit}")
+		find.Dir = s.root
+		if find.Run() != nil {
+			commit = "HEAD"
+		}
+	}
+	s.printf("from %s", commit)
+	old, err = lab.BuildOf(commit, filepath.Join(dir, "previous"))
+	return old, next, err
+}
+
+// roll is one cluster on its way between versions.
+type roll struct {
+	s         *session
+	c         *lab.Cluster
+	old, next string
+}
+
+func (r *roll) perform(ctx context.Context) error {
+	nodes := r.c.Nodes
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"two nodes are upgraded", func() error { return r.change(ctx, r.next, nodes[:2]) }},
+		{"they go back", func() error { return r.change(ctx, r.old, nodes[:2]) }},
+		{"all are upgraded", func() error { return r.change(ctx, r.next, nodes) }},
+		{"the level rises", func() error { return r.awaitLevel(ctx) }},
+		{"the previous version is refused", func() error { return r.refused(ctx, nodes[0]) }},
+		{"the next one goes on", func() error { return r.start(ctx, r.next, nodes[0]) }},
+	} {
+		begin := time.Now()
+		if err := step.do(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+		r.s.printf("%-35s %5.1f s", step.name, time.Since(begin).Seconds())
+	}
+	return ctx.Err()
+}
+
+// change has nodes run another version, one after the other.
+func (r *roll) change(ctx context.Context, binary string, nodes []*lab.Node) error {
+	for _, n := range nodes {
+		if raised := r.raised(); raised > 0 {
+			return fmt.Errorf("the level has risen while a node still has the previous version")
+		}
+		if err := n.Stop(rollingStop); err != nil {
+			return err
+		}
+		if err := r.start(ctx, binary, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start runs a node's next process and waits until it serves.
+func (r *roll) start(ctx context.Context, binary string, n *lab.Node) error {
+	n.Use(binary)
+	if err := n.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rollingLimit)
+	defer cancel()
+	return r.c.WaitNodeReady(ctx, n)
+}
+
+// raised counts how often the level was raised.
+func (r *roll) raised() (count int) {
+	for _, n := range r.c.Nodes {
+		count += n.Logged(levelRaised)
+	}
+	return count
+}
+
+func (r *roll) awaitLevel(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, rollingLimit)
+	defer cancel()
+	return lab.Poll(ctx, 100*time.Millisecond, func() error {
+		if r.raised() == 0 {
+			return errors.New("no leader has raised it")
+		}
+		return nil
+	})
+}
+
+// refused has a node run the previous version again: it has to end by itself, or at least never to serve.
+func (r *roll) refused(ctx context.Context, n *lab.Node) error {
+	if err := n.Stop(rollingStop); err != nil {
+		return err
+	}
+	n.Use(r.old)
+	if err := n.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, rollingLimit)
+	defer cancel()
+	err := lab.Poll(ctx, 50*time.Millisecond, func() error {
+		switch {
+		case n.Ready(ctx):
+			return lab.Permanent(fmt.Errorf("%s serves with the previous version", n.ID))
+		case n.Pid() != 0:
+			return fmt.Errorf("%s neither ends nor serves; its log ends:\n%s", n.ID, n.Tail(5))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.s.printf("it says: %s", n.Tail(1))
+	r.c.Forgive(n)
+	return nil
+}
