@@ -19,6 +19,8 @@ const (
 	rollingLimit = time.Minute
 	// rollingStop is how long a node may take to end after SIGTERM.
 	rollingStop = 15 * time.Second
+	// refusedTime is how long a node that must not serve is watched, unless it ends before.
+	refusedTime = 20 * time.Second
 	// levelRaised is what the leader logs when it has raised the feature level.
 	levelRaised = "the feature level was raised"
 )
@@ -169,7 +171,7 @@ func (r *roll) awaitLevel(ctx context.Context) error {
 	})
 }
 
-// refused has a node run the previous version again: it has to end by itself, or at least never to serve.
+// refused has a node run the previous version again: it ends by itself, or at least never serves.
 func (r *roll) refused(ctx context.Context, n *lab.Node) error {
 	if err := n.Stop(rollingStop); err != nil {
 		return err
@@ -178,21 +180,15 @@ func (r *roll) refused(ctx context.Context, n *lab.Node) error {
 	if err := n.Start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, rollingLimit)
-	defer cancel()
-	err := lab.Poll(ctx, 50*time.Millisecond, func() error {
-		switch {
-		case n.Ready(ctx):
-			return lab.Permanent(fmt.Errorf("%s serves with the previous version", n.ID))
-		case n.Pid() != 0:
-			return fmt.Errorf("%s neither ends nor serves; its log ends:\n%s", n.ID, n.Tail(5))
+	n.Excuse(true) // it is to end by itself
+	for end := time.Now().Add(refusedTime); time.Now().Before(end) && n.Pid() != 0; sleep(ctx, 50*time.Millisecond) {
+		if n.Ready(ctx) {
+			return fmt.Errorf("%s serves with the previous version", n.ID)
 		}
-		return nil
-	})
-	if err != nil {
+	}
+	r.s.printf("the node says: %s", n.Tail(1))
+	if err := n.Kill(); err != nil && !errors.Is(err, lab.ErrDown) {
 		return err
 	}
-	r.s.printf("it says: %s", n.Tail(1))
-	r.c.Forgive(n)
-	return nil
+	return ctx.Err()
 }
