@@ -58,6 +58,7 @@ type process struct {
 	resp       *resp.Server // nil without a listener
 	registry   *prometheus.Registry
 	audit      *audit.Log // nil without
+	recorded   bool       // its start is in there
 
 	supervisor *supervisor // nil without
 
@@ -81,7 +82,6 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 		return errors.Join(err, closeAll(listener, respListener))
 	}
 	defer stopProfiles()
-	n.started()
 	defer n.ended()
 	defer n.supervise(log)()
 	told := ctx
@@ -99,6 +99,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 		err = nil // told to stop while it waited for the others
 	}
 	if node != nil {
+		n.started()
 		n.registry.MustRegister(node.Collectors()...)
 		var telling sync.WaitGroup
 		telling.Go(func() { n.tellHost(ctx, node) })
