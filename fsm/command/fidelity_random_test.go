@@ -169,6 +169,7 @@ func (c *comparison) step(i int, now int64, s *scripttest.Step) {
 	c.r.makeConsumer(s, v)
 	theirs := c.r.do(s.Argv...)
 	if strings.HasPrefix(string(s.Argv[0]), "SORT") && theirs.Text() == notNumbers {
+		c.r.do([]byte("INCRBYFLOAT"), []byte("a key that is not there"), []byte("x")) // sets errno to 0 and fails
 		theirs = c.r.do(s.Argv...)
 	}
 	they, we := c.shown(s, theirs), c.shown(s, v)
