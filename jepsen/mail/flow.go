@@ -18,6 +18,8 @@ type FlowLimit struct {
 	Period      time.Duration // whole seconds
 	Parallelism int           // claims at a time, 0 for no limit
 	Messages    int
+	// LeastUsed is the part of the rate that has to be used while messages wait; 0 is 0.95.
+	LeastUsed float64
 	Work        time.Duration // what the sink takes for one
 }
 
@@ -123,6 +125,13 @@ func (f Flow) publish(ctx context.Context, post *Post, sink *Sink, l FlowLimit) 
 // leastUsed is the part of the allowed rate that has to be used while messages wait.
 const leastUsed = 0.95
 
+func (l *FlowLimit) leastUsed() float64 {
+	if l.LeastUsed > 0 {
+		return l.LeastUsed
+	}
+	return leastUsed
+}
+
 // judgeFlow holds claims and requests against the limits.
 func judgeFlow(out *Flowed, l FlowLimit, all []Event, arrivals []Arrival) error {
 	var wrong problems
@@ -171,7 +180,7 @@ func judgeRate(out *Flowed, wrong *problems, l FlowLimit, all []Event) {
 		wrong.add("no whole window: too few messages")
 		return
 	}
-	if out.Used = float64(used) / float64(out.Windows*l.Rate); out.Used < leastUsed && l.Parallelism == 0 {
+	if out.Used = float64(used) / float64(out.Windows*l.Rate); out.Used < l.leastUsed() && l.Parallelism == 0 {
 		wrong.add("%.1f %% of the rate was used", 100*out.Used)
 	}
 }

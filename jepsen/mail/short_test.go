@@ -34,7 +34,7 @@ func TestShort(t *testing.T) {
 		}},
 		{"flow", func() (fmt.Stringer, error) {
 			out, err := Flow{Cluster: c, Label: "flow", Clients: 8, KillAfter: []time.Duration{time.Second}, Down: short, Patience: patience, Limits: []FlowLimit{
-				{Key: "rate", Rate: 20, Period: time.Second, Messages: 80},
+				{Key: "rate", Rate: 20, Period: time.Second, Messages: 80, LeastUsed: 0.3}, // three windows, one with a kill, on a shared machine
 				{Key: "parallel", Parallelism: 3, Messages: 60, Work: 10 * time.Millisecond},
 			}}.Run(ctx)
 			return lines(out), err

@@ -239,8 +239,9 @@ var stepFields = []claim{
 		})
 		w.true(time.Until(time.UnixMilli(next.at("nextDeliveryTime").int())) > 30*time.Second, "%v", next)
 		w.is("stepName", next.at("stepName"), "the bad step")
-		w.is("errors", next.at("errors", 0, "status"), "500")
-		w.true(next.at("errors", 0, "time").int() > 1e12 && strings.Contains(next.at("errors", 0, "body").String(), "it is bad"), "%v", next)
+		// Before the last there may be one that was lost with its leader.
+		w.is("errors", next.at("errors", -1, "status"), "500")
+		w.true(next.at("errors", -1, "time").int() > 1e12 && strings.Contains(next.at("errors", -1, "body").String(), "it is bad"), "%v", next)
 		done, l := w.fail("bad", "", nil)
 		w.true(l.at("steps", -1, "steps", 0, "nextDeliveryTime").v == nil, "%s: %v", done, l)
 	}},
@@ -288,7 +289,9 @@ var states = []claim{
 		l := w.log(id)
 		w.is("init", l.at("steps", 0, "type"), "sequential")
 		w.is("next", l.at("steps", -1, "type"), "next")
-		w.is("next", l.at("steps", -1, "steps", 0, "state"), "STEP_PROGRESS")
+		// Its attempt may have been lost on its way if the leader changed.
+		state := fmt.Sprint(l.at("steps", -1, "steps", 0, "state").v)
+		w.true(state == "STEP_PROGRESS" || state == "STEP_RETRY", "next is in state %s", state)
 		plan := func(n int) string {
 			return fmt.Sprintf(`{"stepId":0,"stepName":"p%d","stepType":"Run","concurrent":2,"targetStep":%d}`, n, n)
 		}
