@@ -4,6 +4,7 @@
 # when the rest is through: what fails again has failed. Both runs are printed, and the
 # tests that needed the second one are listed at the end, to be mended. A data race and
 # a verdict about histories (./jepsen) count at once: those may be as rare as they like.
+# So do many failures at a time; a subtest counts as well as those that it is part of.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
@@ -21,7 +22,7 @@ if [ ${#rest[@]} -gt 0 ]; then
     again=$(mktemp)
     trap 'rm -f "$again"' EXIT
     bin/gotestsum --format standard-quiet --hide-summary skipped \
-      --rerun-fails=1 --rerun-fails-max-failures=4 --rerun-fails-abort-on-data-race \
+      --rerun-fails=1 --rerun-fails-max-failures=12 --rerun-fails-abort-on-data-race \
       --rerun-fails-report "$again" --packages "${rest[*]}" -- "${flags[@]}" || failed=1
     if [ -s "$again" ]; then
       echo "tests that were run again (runs, failures):"
