@@ -20,7 +20,7 @@ type FlowLimit struct {
 	Messages    int
 	// LeastUsed is the part of the rate that has to be used while messages wait; 0 is 0.95.
 	LeastUsed float64
-	Work        time.Duration // what the sink takes for one
+	Work      time.Duration // what the sink takes for one
 }
 
 func (l FlowLimit) value() string {
