@@ -36,16 +36,7 @@ func (w *world) settle() {
 		if !stopped {
 			stopped = w.stopPlans()
 		}
-		for _, n := range w.nodes {
-			n.claim()
-			n.renew()
-		}
-		w.flow()
-		for i := len(w.running) - 1; i >= 0; i-- {
-			if i < len(w.running) {
-				w.answer(i, 0)
-			}
-		}
+		w.attempt()
 		if w.rests() {
 			if stopped {
 				return

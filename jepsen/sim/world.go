@@ -268,6 +268,12 @@ func (w *world) gather() {
 // work has everything that is due done, as far as it goes.
 func (w *world) work() {
 	w.flow()
+	w.attempt()
+	w.flow()
+}
+
+// attempt has the leader claim what is due, and every attempt that runs answered.
+func (w *world) attempt() {
 	for _, n := range w.nodes {
 		n.claim()
 		n.renew()
@@ -278,7 +284,6 @@ func (w *world) work() {
 			w.answer(i, 0)
 		}
 	}
-	w.flow()
 }
 
 // cutOff has nothing reach or leave a node; the others are a majority. It goes on with what it has, and may believe that it
