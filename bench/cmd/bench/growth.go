@@ -2,43 +2,89 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"trireme/bench/internal/report"
+	"trireme/bench/internal/scenario"
 )
 
-// growth draws how the cost of a request grows, into a folder.
+// growth measures how the cost of a request grows, and draws charts into a folder.
 func growth(ctx context.Context, args []string) int {
 	s := &settings{}
-	fs := flag.NewFlagSet("bench growth", flag.ContinueOnError)
-	s.define(fs)
-	charts := fs.String("charts", "", "folder for the charts (default DIR/charts)")
-	most := fs.Int("most-keys", 10_000_000, "leave out points with more keys")
-	if err := fs.Parse(args); err != nil {
+	flags := flag.NewFlagSet("bench growth", flag.ContinueOnError)
+	s.define(flags)
+	charts := flags.String("charts", "", "folder for the charts (default DIR/charts)")
+	most := flags.Int("most-keys", 10_000_000, "leave out points with more keys")
+	if err := flags.Parse(args); err != nil {
 		return exitUsage
 	}
-	if err := s.check(); err != nil || fs.NArg() > 0 || *most < 1 {
-		fmt.Fprintln(os.Stderr, "bench:", err, fs.Args())
+	if s.out == "" {
+		s.out = filepath.Join(s.dir, "growth.json")
+	}
+	if err := s.check(); err != nil || flags.NArg() > 0 || *most < 1 {
+		fmt.Fprintln(os.Stderr, "bench:", err, flags.Args())
 		return exitUsage
 	}
 	if *charts == "" {
 		*charts = filepath.Join(s.dir, "charts")
 	}
+	study, err := s.study()
+	if err != nil {
+		return fail(err)
+	}
 	b, err := s.bench()
 	if err != nil {
 		return fail(err)
 	}
-	if err := os.MkdirAll(*charts, 0o755); err != nil {
+	err = b.Growth(ctx, *most, study, func() error { return study.Save(s.out) })
+	if err := errors.Join(err, drawAll(*charts, study)); err != nil {
 		return fail(err)
 	}
-	if err := b.Growth(ctx, *most, func(name string, c report.Chart) error { return draw(filepath.Join(*charts, name+".svg"), c) }); err != nil {
-		return fail(err)
-	}
-	fmt.Println("charts:", *charts)
 	return 0
+}
+
+// study is a new one, or with -resume the one that an interrupted run left.
+func (s *settings) study() (*report.Study, error) {
+	now := &report.Study{Started: time.Now(), Machine: report.ThisMachine(), Pairs: s.pairs, Seconds: s.seconds.Seconds()}
+	if !s.resume {
+		return now, nil
+	}
+	old, err := report.LoadStudy(s.out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return now, nil
+	case err != nil:
+		return nil, err
+	case old.Pairs != now.Pairs || old.Seconds != now.Seconds:
+		return nil, fmt.Errorf("%s has %d turns of %g s: resume with the same, or start over", s.out, old.Pairs, old.Seconds)
+	}
+	return old, nil
+}
+
+// drawAll writes the study's charts into dir.
+func drawAll(dir string, study *report.Study) error {
+	charts := scenario.GrowthCharts(study)
+	if len(charts) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(charts)) {
+		if err := draw(filepath.Join(dir, name+".svg"), charts[name]); err != nil {
+			return err
+		}
+	}
+	fmt.Println("charts:", dir)
+	return nil
 }
 
 // draw writes a chart and prints its figures.
@@ -52,7 +98,7 @@ func draw(path string, c report.Chart) error {
 	for _, l := range c.Lines {
 		fmt.Printf("  %s:", l.Name)
 		for _, p := range l.Points {
-			fmt.Printf("  %s %s", report.Figure(p.Size, ""), report.Figure(p.Figure, "us"))
+			fmt.Printf("  %s: %s", c.Size(p.Size), report.Figure(p.Figure, "us"))
 		}
 		fmt.Println()
 	}

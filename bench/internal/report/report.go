@@ -73,8 +73,10 @@ func (r *Report) Exit() int {
 }
 
 // Save writes the report as JSON, whole or not at all.
-func (r *Report) Save(path string) error {
-	b, err := json.MarshalIndent(r, "", "  ")
+func (r *Report) Save(path string) error { return save(path, r) }
+
+func save(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}

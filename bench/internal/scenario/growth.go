@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"trireme/bench/internal/load"
@@ -12,9 +13,10 @@ import (
 
 // axis is one size that grows while the others stay.
 type axis struct {
-	title, along string
-	sizes        []int
-	powers       bool // figures grow by factors as well
+	name, title, along string
+	sizes              []int
+	powers             bool // figures grow by factors as well
+	bytes              bool // the sizes are bytes
 	// at sets the size; keys are those that the node holds before.
 	at func(g *growing, size int) (keys int)
 }
@@ -30,54 +32,74 @@ const (
 
 // axes are what the cost of a request is drawn over.
 var axes = []axis{
-	{title: "Cost of a request as keys grow", along: "keys of 64 B values, 64 connections", sizes: []int{10_000, 100_000, 1_000_000, 10_000_000},
+	{name: "keys", title: "Cost of a request as keys grow", along: "keys of 64 B values; 64 connections", sizes: []int{10_000, 100_000, 1_000_000, 10_000_000},
 		at: func(g *growing, size int) int { return size }},
-	{title: "Cost of a request as connections grow", along: "connections, 100,000 keys of 64 B values", sizes: []int{1, 4, 16, 64, 256, 1024},
+	{name: "connections", title: "Cost of a request as connections grow", along: "connections; 100,000 keys of 64 B values", sizes: []int{1, 4, 16, 64, 256, 1024},
 		at: func(g *growing, size int) int { g.conns = size; return growthKeys }},
-	{title: "Cost of a request as values grow", along: "bytes of a value, 16 connections, 64 keys", sizes: []int{16, 256, 4 << 10, 64 << 10, 1 << 20}, powers: true,
+	{name: "values", title: "Cost of a request as values grow", along: "size of a value; 16 connections, 64 keys", sizes: []int{16, 256, 4 << 10, 64 << 10, 1 << 20}, powers: true, bytes: true,
 		at: func(g *growing, size int) int { g.conns, g.value = 16, size; return 64 }},
 }
 
-// Growth draws the processor time that one node needs for a SET and for a GET over HTTP,
-// as keys, connections and values grow. most leaves out points with more keys. Each chart
-// is handed to done when it is complete.
-func (b *Bench) Growth(ctx context.Context, most int, done func(name string, c report.Chart) error) error {
-	for i, name := range []string{"keys", "connections", "values"} {
+// Growth measures the processor time that one node needs for a SET and for a GET over HTTP, as keys, connections and
+// values grow. Sizes that the study has already are not measured again, and points with more keys than most are left
+// out. save is called after each point.
+func (b *Bench) Growth(ctx context.Context, most int, study *report.Study, save func() error) error {
+	for i := range axes {
 		a := &axes[i]
-		c := report.Chart{Title: a.title, Along: a.along, Unit: "microseconds of the server's processor time", Powers: a.powers,
-			Lines: []report.Line{{Name: "SET"}, {Name: "GET"}}}
 		for _, size := range a.sizes {
 			g := growing{conns: growthConns, value: peer.ValueSize}
 			keys := a.at(&g, size)
 			if keys > most {
-				b.Log("  %s: %d left out", name, size)
+				b.Log("  %s %d: left out", a.name, size)
 				continue
 			}
-			set, get, err := b.point(ctx, g, keys)
+			if _, known := study.Find(a.name, size); known {
+				b.Log("  %s %d: measured before", a.name, size)
+				continue
+			}
+			set, get, err := b.point(ctx, g, keys, study)
 			if err != nil {
+				return fmt.Errorf("%s %d: %w", a.name, size, err)
+			}
+			b.Log("  %s %d: SET %.1f us, GET %.1f us", a.name, size, set, get)
+			study.Costs = append(study.Costs, report.Cost{Axis: a.name, Size: size, Set: set, Get: get})
+			if err := save(); err != nil {
 				return err
 			}
-			b.Log("  %s %d: SET %.1f us, GET %.1f us", name, size, set, get)
-			c.Lines[0].Points = append(c.Lines[0].Points, report.Point{Size: float64(size), Figure: set})
-			c.Lines[1].Points = append(c.Lines[1].Points, report.Point{Size: float64(size), Figure: get})
-		}
-		if len(c.Lines[0].Points) == 0 {
-			continue
-		}
-		if err := done(name, c); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
+// GrowthCharts draws a study, by what grows. An axis of which nothing was measured has no chart.
+func GrowthCharts(study *report.Study) map[string]report.Chart {
+	charts := map[string]report.Chart{}
+	for _, a := range axes {
+		set, get := report.Line{Name: "SET"}, report.Line{Name: "GET"}
+		for _, size := range a.sizes {
+			if c, known := study.Find(a.name, size); known {
+				set.Points = append(set.Points, report.Point{Size: float64(size), Figure: c.Set})
+				get.Points = append(get.Points, report.Point{Size: float64(size), Figure: c.Get})
+			}
+		}
+		if len(set.Points) > 0 {
+			charts[a.name] = report.Chart{Title: a.title, Along: a.along, Unit: "microseconds of the server's processor time a request", Bytes: a.bytes, Powers: a.powers,
+				Note: study.Note(), Lines: []report.Line{set, get}}
+		}
+	}
+	return charts
+}
+
 // point measures on a node of its own: medians of b.Pairs measurements of each.
-func (b *Bench) point(ctx context.Context, g growing, keys int) (set, get float64, err error) {
+func (b *Bench) point(ctx context.Context, g growing, keys int, study *report.Study) (set, get float64, err error) {
 	t, err := b.Lab.StartDev(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer b.stopping(t)()
+	if err := sameVersion(ctx, t, study); err != nil {
+		return 0, 0, err
+	}
 	fill := peer.At(t.Fill, t.URLs()...)
 	if fill.Value = g.value; g.value > 64<<10 {
 		fill.Rows = 4 // of 100 a request would be refused
@@ -99,6 +121,23 @@ func (b *Bench) point(ctx context.Context, g growing, keys int) (set, get float6
 		}
 	}
 	return report.Quantile(sets, .5), report.Quantile(gets, .5), nil
+}
+
+// sameVersion notes the product's version in the study, or refuses to measure another one for the same charts.
+func sameVersion(ctx context.Context, t *peer.Trireme, study *report.Study) error {
+	status, err := t.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range status.Nodes {
+		if study.Version == "" {
+			study.Version = n.Version
+		}
+		if study.Version != n.Version {
+			return fmt.Errorf("what was measured before is of version %s, the node is %s: start over without -resume", study.Version, n.Version)
+		}
+	}
+	return nil
 }
 
 func fillNode(ctx context.Context, fill load.Spec, keys int) error {

@@ -197,16 +197,29 @@ func TestMemoryRowsSetHeapAndRestartBesideRedis(t *testing.T) {
 func TestGrowthDrawsEveryAxis(t *testing.T) {
 	b := bench(t, "")
 	b.Pairs, b.Duration = 1, 20*time.Millisecond
+	study, saved := &report.Study{}, 0
+	grow := func() {
+		if err := b.Growth(t.Context(), 10_000, study, func() error { saved++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow()
 	points := map[string]int{}
-	if err := b.Growth(t.Context(), 10_000, func(name string, c report.Chart) error {
+	for name, c := range GrowthCharts(study) {
 		points[name] = len(c.Lines[0].Points) + len(c.Lines[1].Points)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
 	// Of the keys' axis only the first size is left, of the connections' none.
-	if points["keys"] != 2 || points["connections"] != 0 || points["values"] != 10 {
-		t.Error(points)
+	if points["keys"] != 2 || points["connections"] != 0 || points["values"] != 10 || saved != 6 {
+		t.Error(points, saved)
+	}
+	study.Costs = study.Costs[1:] // as if one was not reached
+	grow()
+	if len(study.Costs) != 6 || saved != 7 {
+		t.Errorf("resumed: %d costs, saved %d times", len(study.Costs), saved)
+	}
+	study.Costs, study.Version = study.Costs[:5], "another" // the point measured last is missing
+	if err := b.Growth(t.Context(), 10_000, study, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "start over") {
+		t.Errorf("points of two versions in one study: %v", err)
 	}
 }
 
