@@ -41,10 +41,10 @@ func (o BuildOptions) flags() []string {
 	if o.Mutants {
 		tags += ",mutants"
 	}
-	flags := []string{"-tags", tags}
 	if o.Next {
 		tags += ",nextlevel"
 	}
+	flags := []string{"-tags", tags}
 	if o.Race {
 		flags = append(flags, "-race")
 	}

@@ -32,7 +32,11 @@ func NewAuthority() (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lab authority: %w", err)
 	}
-	return &Authority{der: der, cert: c, key: key}, nil
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("lab authority: %w", err)
+	}
+	return &Authority{der: der, cert: cert, key: key}, nil
 }
 
 func newCertificate(name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {

@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,15 +35,23 @@ type Client struct {
 
 // NewClient makes a client of the HTTP gateway at addr with keep-alive
 // connections, as many as are in use at once.
-func NewClient(addr, token string) *Client {
+func NewClient(addr, token string) *Client { return newClient(addr, token, nil) }
+
+// newClient makes a client that speaks TLS if a configuration for it is given.
+func newClient(addr, token string, secure *tls.Config) *Client {
 	dialer := &net.Dialer{Timeout: 2 * time.Second}
+	scheme := "http://"
+	if secure != nil {
+		scheme = "https://"
+	}
 	return &Client{
-		base:  "http://" + addr,
+		base:  scheme + addr,
 		token: token,
 		http: &http.Client{
 			Timeout: RequestTimeout,
 			Transport: &http.Transport{
 				DialContext:         dialer.DialContext,
+				TLSClientConfig:     secure,
 				MaxIdleConnsPerHost: 1024,
 				DisableCompression:  true,
 			},

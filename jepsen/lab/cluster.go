@@ -39,6 +39,7 @@ type Options struct {
 	Env       []string      // further environment for every node, NAME=value
 	RESP      bool          // every node has a RESP port
 	Secure    bool          // the nodes show each other certificates
+	SecureAPI bool          // of a secure cluster: they show them to clients too, HTTP and RESP
 	Network   Kind          // what stands between the nodes
 	Disks     bool          // every node has a file system of its own; only for root
 }
@@ -53,6 +54,7 @@ type Cluster struct {
 
 	options   Options
 	authority *Authority // of secure nodes
+	trusted   trust      // whom clients of secure nodes believe
 	joined    *Block     // of nodes that joined
 	guests    []*Node    // nodes that joined
 
@@ -114,17 +116,23 @@ func (c *Cluster) secure() (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("new cluster: %w", err)
 	}
+	c.trusted.put(c.authority)
 	return WriteTrusted(dir, c.authority)
 }
 
 // newNode lays out the i-th node of the first configuration.
 func (c *Cluster) newNode(o Options, i int) *Node {
 	n := c.lay(fmt.Sprintf("n%d", i+1), c.ports, 3*i, []string{"--initial-cluster", c.initialCluster(o.Size)})
+	c.speakRESP(n, i)
+	return n
+}
+
+// speakRESP gives a node the i-th of the RESP ports, if nodes have any.
+func (c *Cluster) speakRESP(n *Node, i int) {
 	if c.resp != nil {
 		n.RESP = c.resp.Addr(i)
 		n.argv = append(n.argv, "--resp", n.RESP)
 	}
-	return n
 }
 
 // lay lays out a node. Its three ports are next to each other, from the place first of
@@ -158,9 +166,13 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 	if ports == c.ports {
 		c.place(n, first/3)
 	}
-	n.client = NewClient(n.HTTP, Token)
-	n.admin = NewClient(n.HTTP, AdminToken)
-	n.mail = NewClient(n.HTTP, MessagesToken)
+	if o.SecureAPI {
+		n.argv = append(n.argv, c.apiCertificate(id)...)
+		n.tls = c.trusted.config(id)
+	}
+	n.client = newClient(n.HTTP, Token, n.tls)
+	n.admin = newClient(n.HTTP, AdminToken, n.tls)
+	n.mail = newClient(n.HTTP, MessagesToken, n.tls)
 	return n
 }
 

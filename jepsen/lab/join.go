@@ -35,6 +35,7 @@ func (c *Cluster) Join(id, replaces string) (*Node, error) {
 		args = append(args, "--replace", replaces)
 	}
 	n := c.lay(id, c.joined, at, args)
+	c.speakRESP(n, c.Size()+len(c.guests))
 	c.guests = append(c.guests, n)
 	return n, n.Start()
 }
@@ -91,6 +92,7 @@ func (c *Cluster) RenewCertificates(settle func() error) error {
 		return err
 	}
 	dir := filepath.Join(c.options.Dir, "certificates")
+	c.trusted.put(c.authority, next)
 	if err := WriteTrusted(dir, c.authority, next); err != nil {
 		return err
 	}
@@ -106,6 +108,7 @@ func (c *Cluster) RenewCertificates(settle func() error) error {
 		return err
 	}
 	c.authority = next
+	c.trusted.put(next)
 	return WriteTrusted(dir, next)
 }
 

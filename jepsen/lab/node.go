@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
@@ -40,6 +41,7 @@ type Node struct {
 	client *Client
 	admin  *Client
 	mail   *Client
+	tls    *tls.Config // of clients, nil where the node's API is plain
 	onEnd  func(Crash)
 
 	unready error // why it can't be started
@@ -64,6 +66,9 @@ func (n *Node) Admin() *Client { return n.admin }
 
 // Messages talks to this node's /v2 with the messages token.
 func (n *Node) Messages() *Client { return n.mail }
+
+// TLS is how clients of this node's HTTP and RESP ports encrypt, nil where they don't.
+func (n *Node) TLS() *tls.Config { return n.tls.Clone() }
 
 // Use has the node's next process run another binary.
 func (n *Node) Use(binary string) {

@@ -71,7 +71,7 @@ var lines = map[string]line{
 	"workflows.8": {"what a run costs as it grows to 1,000 steps", bench("workflows")},
 	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
-	"operate.1":   {"nodes join, leave and are replaced, and certificates are renewed, under load", operate},
+	"operate.1":   {"nodes join, leave and are replaced, certificates are renewed, every node is upgraded, under load", operate},
 	"operate.3":   {"backups under load, restored on three nodes; harmed files; leaders killed during a restore", backups},
 
 	"families.8":    {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},

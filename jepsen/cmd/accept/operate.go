@@ -2,48 +2,46 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/history"
 	"trireme/jepsen/lab"
 )
 
 const (
-	operateClients = 16
-	operateRounds  = 3
-	operateWarm    = time.Second
-	operatePause   = 500 * time.Millisecond
-	operateLimit   = 2 * time.Minute // of one round
+	operateRounds = 3
+	operateWarm   = time.Second
+	operatePause  = 500 * time.Millisecond
+	operateLimit  = 4 * time.Minute // of one round
 )
 
 // operateRound is one cluster whose nodes come and go under load.
 type operateRound struct {
-	Steps                 []operateStep
-	Writes, Reads, Failed int64
-	Longest               time.Duration
-	Problems              []string
+	Steps                           []operateStep
+	Writes, Reads, Messages, Failed int64
+	Problems                        []string
 }
 
-// operateStep is one act of the operator, and the longest time without an acknowledged
-// write while it was under way.
+// operateStep is one act of the operator, and the longest time in which the clients of one node had no write
+// acknowledged while it was under way.
 type operateStep struct {
 	Name        string
 	Took, Pause time.Duration
 }
 
-// operate is operate.1 as far as it is built: under load a fourth node joins, the first
-// is removed, the disk of the second is lost and a fifth node takes its place, and all
-// certificates are renewed. No version announces a higher feature level yet, so nothing
-// is upgraded.
+// operate is operate.1: under load a fourth node joins, the first is removed, the disk of the second is lost and a fifth
+// node takes its place, all certificates are renewed, and every node is upgraded to a version that announces a higher
+// feature level, which rises.
 func operate(ctx context.Context, s *session) error {
-	rounds, err := repeat(s.progress, "operate", s.count(operateRounds), func(i int) (operateRound, error) { return operateOnce(ctx, s) })
+	next, err := lab.Build(filepath.Join(s.dir, "bin", "next"), lab.BuildOptions{Next: true, Race: s.race})
+	if err != nil {
+		return err
+	}
+	rounds, err := repeat(s.progress, "operate", s.count(operateRounds), func(i int) (operateRound, error) { return operateOnce(ctx, s, next) })
 	if err != nil {
 		return err
 	}
@@ -56,17 +54,17 @@ func operate(ctx context.Context, s *session) error {
 		}
 	}
 	failed := total(rounds, func(r operateRound) int64 { return r.Failed })
-	s.printf("%d times: %d writes and %d reads on nodes that stay, %d failed or wrong; longest pause %v (%s, aim %v)", len(rounds),
+	s.printf("%d times: over HTTP and RESP %d writes and %d reads on nodes that stay, %d messages delivered, %d failed or wrong; longest pause %v (%s, aim %v)", len(rounds),
 		total(rounds, func(r operateRound) int64 { return r.Writes }), total(rounds, func(r operateRound) int64 { return r.Reads }),
-		failed, worst.Pause.Round(time.Millisecond), worst.Name, operatePause)
-	s.printf("not performed: the upgrade to a build that announces a higher level, for there is none yet")
+		total(rounds, func(r operateRound) int64 { return r.Messages }), failed, worst.Pause.Round(time.Millisecond), worst.Name, operatePause)
 	if failed > 0 {
 		return fmt.Errorf("%d requests failed or were wrong on nodes that stay, want 0", failed)
 	}
 	return atMost("longest pause", worst.Pause, operatePause)
 }
 
-func operateOnce(ctx context.Context, s *session) (r operateRound, err error) {
+// operateOnce is one round. Without a binary of the next version the nodes are restarted with the one they have.
+func operateOnce(ctx context.Context, s *session, next string) (r operateRound, err error) {
 	ctx, cancel := context.WithTimeout(ctx, operateLimit)
 	defer cancel()
 	binary, err := s.product()
@@ -77,7 +75,7 @@ func operateOnce(ctx context.Context, s *session) (r operateRound, err error) {
 	if err != nil {
 		return r, err
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Secure: true})
+	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Secure: true, SecureAPI: true, RESP: true, Args: deliveryFlags})
 	if err != nil {
 		return r, err
 	}
@@ -85,22 +83,29 @@ func operateOnce(ctx context.Context, s *session) (r operateRound, err error) {
 	if err := errors.Join(c.Start(), waitReady(ctx, c, 30*time.Second)); err != nil {
 		return r, err
 	}
-	o := &operator{c: c, stays: c.Nodes[2], load: startLoad(c, []int{2}, operateClients, "operate"), guest: &guest{}}
-	sleep(ctx, operateWarm)
-	err = o.perform(ctx)
-	sleep(ctx, operateWarm)
-	o.load.end()
-	o.guest.end()
+	t, err := newTraffic()
 	if err != nil {
 		return r, err
 	}
-	o.verify(ctx)
+	defer t.close()
+	o := &operator{c: c, stays: c.Nodes[2], traffic: t, next: next}
+	t.start(o.stays)
+	sleep(ctx, operateWarm)
+	err = o.perform(ctx)
+	sleep(ctx, operateWarm)
+	t.end()
+	if err != nil {
+		for _, p := range t.problems {
+			s.printf("  %s", p)
+		}
+		return r, err
+	}
+	t.verify(ctx, o.members())
 	for _, crash := range c.Crashes() {
-		o.load.fail("%s ended by itself with exit code %d: %s", crash.Node, crash.ExitCode, crash.Log)
+		t.fail("%s ended by itself with exit code %d: %s", crash.Node, crash.ExitCode, crash.Log)
 	}
 	r = operateRound{
-		Steps: o.steps(), Writes: int64(len(o.load.samples)) + o.guest.done.Load(), Reads: o.load.reads.Load(),
-		Failed: o.load.failed.Load(), Longest: o.load.longest, Problems: o.load.problems,
+		Steps: o.steps(), Writes: t.writes.Load(), Reads: t.reads.Load(), Messages: t.messages.Load(), Failed: t.failed.Load(), Problems: t.problems,
 	}
 	for _, step := range r.Steps {
 		s.printf("%-45s took %5d ms, longest pause %4d ms", step.Name, step.Took.Milliseconds(), step.Pause.Milliseconds())
@@ -113,13 +118,13 @@ func operateOnce(ctx context.Context, s *session) (r operateRound, err error) {
 
 // operator does what an operator does.
 type operator struct {
-	c      *lab.Cluster
-	stays  *lab.Node // n3, which takes load from the beginning to the end
-	load   *load
-	guest  *guest // load on the fourth node, from when it is ready
-	fourth *lab.Node
-	fifth  *lab.Node
-	acts   []act
+	c       *lab.Cluster
+	stays   *lab.Node // n3, which takes load from the beginning to the end
+	traffic *traffic
+	next    string // the binary to upgrade to, or empty
+	fourth  *lab.Node
+	fifth   *lab.Node
+	acts    []act
 }
 
 // act is when a step was under way.
@@ -127,6 +132,9 @@ type act struct {
 	name       string
 	begin, end time.Time
 }
+
+// members are the nodes of the cluster in the end.
+func (o *operator) members() []*lab.Node { return []*lab.Node{o.stays, o.fourth, o.fifth} }
 
 func (o *operator) perform(ctx context.Context) error {
 	for _, step := range []struct {
@@ -137,6 +145,10 @@ func (o *operator) perform(ctx context.Context) error {
 		{"the first is removed, as the leader", o.remove},
 		{"the second's disk is lost, a fifth replaces it", o.replace},
 		{"all certificates are renewed", o.renew},
+		{"the fifth is upgraded", func(ctx context.Context) error { return o.upgrade(ctx, o.fifth, o.fourth) }},
+		{"the fourth is upgraded", func(ctx context.Context) error { return o.upgrade(ctx, o.fourth, o.stays) }},
+		{"the third is upgraded, as the leader", o.upgradeLast},
+		{"the feature level rises", o.rise},
 	} {
 		a := act{name: step.name, begin: time.Now()}
 		if err := step.do(ctx); err != nil {
@@ -156,7 +168,7 @@ func (o *operator) join(ctx context.Context) (err error) {
 	if err := o.c.WaitNodeReady(ctx, o.fourth); err != nil {
 		return err
 	}
-	o.guest.begin(o.fourth, o.load)
+	o.traffic.start(o.fourth)
 	return nil
 }
 
@@ -186,6 +198,11 @@ func (o *operator) replace(ctx context.Context) (err error) {
 	if o.fifth, err = o.c.Join("n5", "n2"); err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			o.traffic.start(o.fifth)
+		}
+	}()
 	return lab.Poll(ctx, 20*time.Millisecond, func() error {
 		got, err := o.c.Suffrages(ctx, o.stays)
 		if want := "n3 voter, n4 voter, n5 voter"; err == nil && got != want {
@@ -198,10 +215,9 @@ func (o *operator) replace(ctx context.Context) (err error) {
 // renew has every node take its new certificate, and then makes the nodes call each other
 // anew: with the former ones that fails once the former authority is out.
 func (o *operator) renew(ctx context.Context) error {
-	nodes := []*lab.Node{o.stays, o.fourth, o.fifth}
 	err := o.c.RenewCertificates(func() error {
 		sleep(ctx, 1500*time.Millisecond) // files are looked at once a second, when somebody calls
-		for _, n := range nodes {
+		for _, n := range o.members() {
 			if err := o.lead(ctx, n); err != nil {
 				return err
 			}
@@ -212,83 +228,86 @@ func (o *operator) renew(ctx context.Context) error {
 		return err
 	}
 	// The former authority is out. A node that restarts calls everybody, and everybody it.
-	if err := o.fifth.Stop(15 * time.Second); err != nil {
+	if err := o.restart(ctx, o.fifth, o.fourth); err != nil {
 		return err
 	}
-	if err := o.fifth.Start(); err != nil {
-		return err
-	}
-	if err := o.c.WaitNodeReady(ctx, o.fifth); err != nil {
-		return err
-	}
-	for _, n := range nodes[:2] {
+	for _, n := range []*lab.Node{o.stays, o.fourth} {
 		if n.Logged("a renewed certificate is in use") == 0 {
 			return fmt.Errorf("%s never took its new certificate", n.ID)
+		}
+	}
+	return o.handshakes(ctx)
+}
+
+// handshakes has a client that trusts the new authority only make a new connection to each port of each node.
+func (o *operator) handshakes(ctx context.Context) error {
+	for _, n := range o.members() {
+		for _, addr := range []string{n.HTTP, n.RESP} {
+			conn, err := (&tls.Dialer{Config: n.TLS()}).DialContext(ctx, "tcp", addr)
+			if err != nil {
+				return fmt.Errorf("%s at %s shows clients its former certificate: %w", n.ID, addr, err)
+			}
+			conn.Close()
 		}
 	}
 	return nil
 }
 
-func (o *operator) verify(ctx context.Context) {
-	for _, n := range []*lab.Node{o.stays, o.fourth, o.fifth} {
-		for id, want := range o.load.own {
-			o.equal(ctx, n, o.load.ownKey(id), want)
-		}
-		o.equal(ctx, n, o.load.sharedKey(), o.load.shared.Load())
-		o.equal(ctx, n, guestKey, o.guest.done.Load())
+// restart ends a node, whose clients go to another meanwhile, and starts it with the binary that it is to have.
+func (o *operator) restart(ctx context.Context, n, refuge *lab.Node) error {
+	defer o.traffic.evacuate(n, refuge)()
+	if err := n.Stop(rollingStop); err != nil {
+		return err
 	}
-}
-
-func (o *operator) equal(ctx context.Context, n *lab.Node, key string, want int64) {
-	if got, err := count(n.Client().Do(ctx, "GET", key)); err != nil || got != want {
-		o.load.fail("%s through %s is %d (%v), acknowledged were %d", key, n.ID, got, err, want)
+	if err := n.Start(); err != nil {
+		return err
 	}
+	return o.c.WaitNodeReady(ctx, n)
 }
 
-// steps are the acts with the longest pause of each. Only after the load's end.
-func (o *operator) steps() (all []operateStep) {
-	for _, a := range o.acts {
-		step := operateStep{Name: a.name, Took: a.end.Sub(a.begin) - operateWarm}
-		for i := 1; i < len(o.load.samples); i++ {
-			from, to := o.load.samples[i-1].replied, o.load.samples[i].replied
-			if to.After(a.begin) && from.Before(a.end) {
-				step.Pause = max(step.Pause, to.Sub(from))
-			}
-		}
-		all = append(all, step)
+// upgrade restarts a node with the next version.
+func (o *operator) upgrade(ctx context.Context, n, refuge *lab.Node) error {
+	if o.raised() > 0 {
+		return errors.New("the level has risen while a node still has the former version")
 	}
-	return all
+	if o.next != "" {
+		n.Use(o.next)
+	}
+	return o.restart(ctx, n, refuge)
 }
 
-// guest is load on a node that joined.
-type guest struct {
-	stop context.CancelFunc
-	all  sync.WaitGroup
-	done atomic.Int64
+func (o *operator) upgradeLast(ctx context.Context) error {
+	if err := o.lead(ctx, o.stays); err != nil {
+		return err
+	}
+	return o.upgrade(ctx, o.stays, o.fifth)
 }
 
-const guestKey = "operate:guest"
-
-// begin starts one client; what fails is told to the load of the others.
-func (g *guest) begin(n *lab.Node, l *load) {
-	ctx, stop := context.WithCancel(context.Background())
-	g.stop = stop
-	g.all.Go(func() {
-		for ctx.Err() == nil {
-			r := n.Client().Do(context.Background(), "INCR", guestKey)
-			got, err := strconv.ParseInt(string(r.Result), 10, 64)
-			if r.Outcome != history.OK || err != nil || got != g.done.Load()+1 {
-				l.fail("%s: INCR %s: %s %s %s after %d additions", n.ID, guestKey, r.Outcome, r.Result, r.Error, g.done.Load())
-				return
-			}
-			g.done.Add(1)
+// rise waits until the leader has raised the level, which all nodes know now.
+func (o *operator) rise(ctx context.Context) error {
+	if o.next == "" {
+		return nil
+	}
+	return lab.Poll(ctx, 50*time.Millisecond, func() error {
+		if o.raised() == 0 {
+			return errors.New("no leader has raised it")
 		}
+		return nil
 	})
 }
 
-func (g *guest) end() {
-	if g.stop != nil {
-		g.stop()
+// raised counts how often the level was raised.
+func (o *operator) raised() (count int) {
+	for _, n := range o.members() {
+		count += n.Logged(levelRaised)
 	}
-	g.all.Wait()
+	return count
+}
+
+// steps are the acts with the longest pause of each. Only after the traffic's end.
+func (o *operator) steps() (all []operateStep) {
+	for _, a := range o.acts {
+		all = append(all, operateStep{Name: a.name, Took: a.end.Sub(a.begin) - operateWarm, Pause: o.traffic.pause(a.begin, a.end)})
+	}
+	return all
 }

@@ -7,21 +7,22 @@ import (
 )
 
 // TestOperate is the short form of operate.1: one round, the product built with the race
-// detector, whatever pauses a busy machine makes of it.
+// detector, whatever pauses a busy machine makes of it. The upgrades are restarts with the same
+// version.
 func TestOperate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the product and starts five processes")
 	}
 	out := &bytes.Buffer{}
 	s := &session{dir: t.TempDir(), line: "operate.1", out: out, race: true}
-	r, err := operateOnce(context.Background(), s)
+	r, err := operateOnce(context.Background(), s, "")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if r.Failed > 0 {
 		t.Errorf("%d requests failed or were wrong on nodes that stay:\n%s", r.Failed, out)
 	}
-	if len(r.Steps) != 4 || r.Writes < 50 || r.Reads < 10 {
-		t.Errorf("%d steps, %d writes and %d reads prove nothing:\n%s", len(r.Steps), r.Writes, r.Reads, out)
+	if len(r.Steps) != 8 || r.Writes < 50 || r.Reads < 10 || r.Messages < 5 {
+		t.Errorf("%d steps, %d writes, %d reads and %d messages prove nothing:\n%s", len(r.Steps), r.Writes, r.Reads, r.Messages, out)
 	}
 }
