@@ -19,7 +19,8 @@ func (n *Node) clusterID() string {
 func (n *Node) greet() greeting {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return greeting{cluster: n.identity.ClusterID, node: n.identity.NodeID, disk: n.identity.DiskID, arch: runtime.GOARCH, level: fsm.MaxLevel}
+	return greeting{cluster: n.identity.ClusterID, node: n.identity.NodeID, disk: n.identity.DiskID, arch: runtime.GOARCH, level: fsm.MaxLevel,
+		processes: n.introduction().processes}
 }
 
 // record is what this node's state remembers of a node. Before the state has caught up,
@@ -63,6 +64,12 @@ func (n *Node) admit(g greeting, what purpose) error {
 	}
 	if level := n.level(); g.level != 0 && g.level < level {
 		return fmt.Errorf("%w: %w: the cluster is at feature level %d, %s knows %d; start it with a newer version", ErrRefused, ErrLevel, level, g.node, g.level)
+	}
+	if mine == "" || g.cluster != mine { // it belongs to no cluster yet
+		return nil
+	}
+	if err := n.met(g.node, introduction{g.disk, g.processes}); err != nil {
+		return fmt.Errorf("%w: %w; put the newest state of its data directory back, or let a node with a new id replace it", ErrRefused, err)
 	}
 	return nil
 }

@@ -35,9 +35,10 @@ const (
 
 // The answers to a greeting.
 const (
-	taken   byte = iota // the connection is taken
-	refused             // it isn't, and the text says why
-	removed             // it isn't, because the caller was removed from the cluster
+	taken      byte = iota // the connection is taken
+	refused                // it isn't, and the text says why
+	removed                // it isn't, because the caller was removed from the cluster
+	rolledBack             // it isn't, because the caller runs on an older copy of its data
 )
 
 // Why another node refuses this one, or this one another.
@@ -65,6 +66,8 @@ type greeting struct {
 	// the caller's binary; callers of old don't say.
 	arch  string
 	level env.Level
+	// processes are those that the caller's disk has had, up to the one that calls; none if it takes no part.
+	processes []started
 }
 
 func (g greeting) encode(p purpose) []byte {
@@ -78,6 +81,11 @@ func (g greeting) encode(p purpose) []byte {
 		w.String(g.to)
 		w.String(g.arch)
 		w.Uvarint(uint64(g.level))
+		w.Uvarint(uint64(len(g.processes)))
+		for _, p := range g.processes {
+			w.Uvarint(p.Boot)
+			w.String(p.Process)
+		}
 	})
 	return w.B
 }
@@ -89,6 +97,12 @@ func decodeGreeting(body []byte) (greeting, error) {
 	g := greeting{cluster: r.String(), node: r.String(), disk: r.String()}
 	if r.Len() > 0 {
 		g.to, g.arch, g.level = r.String(), r.String(), env.Level(r.Uvarint())
+	}
+	if r.Len() > 0 {
+		g.processes = make([]started, r.Count(2))
+		for i := range g.processes {
+			g.processes[i] = started{r.Uvarint(), r.String()}
+		}
 	}
 	return g, r.Err()
 }
@@ -145,8 +159,11 @@ func readUvarint(r io.Reader) (v uint64, err error) {
 // writeRefusal tells the caller why its connection is not taken.
 func writeRefusal(c net.Conn, why error) {
 	answer := refused
-	if errors.Is(why, ErrRemoved) {
+	switch {
+	case errors.Is(why, ErrRemoved):
 		answer = removed
+	case errors.Is(why, ErrRolledBack):
+		answer = rolledBack
 	}
 	text := strings.TrimPrefix(why.Error(), ErrRefused.Error()+": ") // the caller says that itself
 	var w wire.Writer
@@ -169,8 +186,11 @@ func readConsent(c net.Conn) error {
 		return ErrRefused
 	}
 	why, _ := io.ReadAll(io.LimitReader(bufio.NewReader(c), int64(min(n, maxRefusal)))) // what came of it
-	if b[0] == removed {
+	switch b[0] {
+	case removed:
 		return fmt.Errorf("%w: %w: %s", ErrRefused, ErrRemoved, why)
+	case rolledBack:
+		return fmt.Errorf("%w: %w: %s", ErrRefused, ErrRolledBack, why)
 	}
 	return fmt.Errorf("%w: %s", ErrRefused, why)
 }

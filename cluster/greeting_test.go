@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"net"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,7 +16,10 @@ import (
 func TestGreetingsArrive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 100, 400)
-		sent := greeting{text.Draw(t, "cluster"), text.Draw(t, "node"), text.Draw(t, "disk"), text.Draw(t, "to"), text.Draw(t, "arch"), env.Level(rapid.Uint32().Draw(t, "level"))}
+		sent := greeting{text.Draw(t, "cluster"), text.Draw(t, "node"), text.Draw(t, "disk"), text.Draw(t, "to"), text.Draw(t, "arch"), env.Level(rapid.Uint32().Draw(t, "level")), []started{}}
+		for range rapid.IntRange(0, keptProcesses).Draw(t, "processes") {
+			sent.processes = append(sent.processes, started{rapid.Uint64().Draw(t, "boot"), rapid.StringN(0, 16, 16).Draw(t, "process")})
+		}
 		here, there := net.Pipe()
 		defer there.Close()
 		go func() {
@@ -23,7 +27,7 @@ func TestGreetingsArrive(t *testing.T) {
 			_, _ = here.Write(sent.encode(forPeer)) // a short write shows on the other side
 		}()
 		got, what, err := readGreeting(there)
-		if err != nil || what != forPeer || got != sent {
+		if err != nil || what != forPeer || !reflect.DeepEqual(got, sent) {
 			t.Fatalf("%+v arrived as %+v, %q, %v", sent, got, what, err)
 		}
 	})
@@ -32,16 +36,16 @@ func TestGreetingsArrive(t *testing.T) {
 // TestRefusalsArrive: the caller hears the reason, and can tell a removal apart.
 func TestRefusalsArrive(t *testing.T) {
 	for _, c := range []struct {
-		why     error
-		removed bool
-	}{{ErrOtherCluster, false}, {ErrRemoved, true}, {errors.Join(ErrRefused, ErrRemoved), true}} {
+		why                 error
+		removed, rolledBack bool
+	}{{ErrOtherCluster, false, false}, {ErrRemoved, true, false}, {errors.Join(ErrRefused, ErrRemoved), true, false}, {errors.Join(ErrRefused, ErrRolledBack), false, true}} {
 		here, there := net.Pipe()
 		go func() {
 			defer here.Close()
 			writeRefusal(here, c.why)
 		}()
 		err := readConsent(there)
-		if !errors.Is(err, ErrRefused) || errors.Is(err, ErrRemoved) != c.removed {
+		if !errors.Is(err, ErrRefused) || errors.Is(err, ErrRemoved) != c.removed || errors.Is(err, ErrRolledBack) != c.rolledBack {
 			t.Errorf("%v arrived as %v", c.why, err)
 		}
 		there.Close()

@@ -106,6 +106,7 @@ func (n *Node) takePack(payload []byte, answer func([]byte, error)) {
 func (n *Node) self() hello {
 	n.mu.Lock()
 	h := hello{Node: n.identity.NodeID, Disk: n.identity.DiskID, Cluster: n.identity.ClusterID, Disks: n.identity.Disks, Phase: n.phase}
+	h.Processes = n.introduction().processes
 	n.mu.Unlock()
 	h.List = listText(n.opts.InitialCluster)
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)

@@ -35,13 +35,15 @@ type Node struct {
 	raft      *raft.Raft
 	watcher   *hint.Watcher
 	machine   *fsm.Machine
-	adapter   *adapter
-	clock     *clock.Clock
-	proposer  *proposer
-	committer *committer
-	reader    *reader
-	fence     *fence
-	metrics   *metrics
+	// acquaintances are the processes of other nodes; nil if this one takes no part.
+	acquaintances *acquaintances
+	adapter       *adapter
+	clock         *clock.Clock
+	proposer      *proposer
+	committer     *committer
+	reader        *reader
+	fence         *fence
+	metrics       *metrics
 
 	running  atomic.Bool   // raft and all of the above are there
 	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
@@ -101,6 +103,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.watchSize(run) })
 	n.wg.Go(func() { n.leaveFormerSubscribers(run) })
 	n.wg.Go(func() { n.keepAddress(run) })
+	n.wg.Go(func() { n.introduce(run) })
 	n.wg.Go(func() { n.leaveWhenTold(run) })
 	return n, nil
 }
@@ -125,6 +128,9 @@ func (n *Node) openDisk() (err error) {
 	if n.identity, err = readIdentity(dir, n.opts.NodeID); err != nil {
 		return err
 	}
+	if err := checkMark(dir); err != nil {
+		return err
+	}
 	removeIncoming(dir)
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
 		return err
@@ -132,7 +138,11 @@ func (n *Node) openDisk() (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
-	return n.identity.boot()
+	if err := n.identity.boot(); err != nil {
+		return err
+	}
+	n.acquaintances, err = openAcquaintances(dir, n.identity.Boot, newID()[:16], n.log.Warn)
+	return err
 }
 
 func (n *Node) openPort() (err error) {
@@ -150,6 +160,7 @@ func (n *Node) openPort() (err error) {
 			n.gone(why)
 		}
 	}
+	n.port.acquaint, n.port.rolledBack = n.acquaint, n.rolledBack
 	n.port.serve = func(c connection, g greeting) { serveLink(c, g, n.handle) }
 	n.port.start()
 	return nil

@@ -166,6 +166,8 @@ func (l *link) ended() bool {
 // hello is what a node says of itself.
 type hello struct {
 	Node, Disk, Cluster string
+	// Processes are those that the node's disk has had, the last one the one that answers.
+	Processes []started
 	// Phase is how far the node is on its way into a cluster.
 	Phase phase
 	// List is the static list the node was started with, as one text.

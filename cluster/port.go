@@ -25,10 +25,14 @@ type port struct {
 	expect func(addr string) string
 	// removed is told that another node says that this one was removed.
 	removed func(why error)
-	connect func(network, addr string, timeout time.Duration) (net.Conn, error)
-	admit   func(greeting, purpose) error
-	serve   func(connection, greeting)
-	secure  *Security // nil: connections between nodes are plain
+	// rolledBack is told that another node says that this one runs on an older copy of its data.
+	rolledBack func(why error)
+	// acquaint judges who has an address before raft speaks with it.
+	acquaint func(addr string, timeout time.Duration) error
+	connect  func(network, addr string, timeout time.Duration) (net.Conn, error)
+	admit    func(greeting, purpose) error
+	serve    func(connection, greeting)
+	secure   *Security // nil: connections between nodes are plain
 	// refuse is told why a connection is not taken.
 	refuse func(from net.Addr, why error)
 
@@ -177,8 +181,11 @@ func (p *port) dialNode(to, addr string, what purpose, timeout time.Duration) (n
 	}
 	if err := p.greet(c, to, what, timeout); err != nil {
 		c.Close()
-		if errors.Is(err, ErrRemoved) {
+		switch {
+		case errors.Is(err, ErrRemoved):
 			p.removed(err)
+		case errors.Is(err, ErrRolledBack):
+			p.rolledBack(err)
 		}
 		return nil, err
 	}
@@ -215,6 +222,12 @@ func (p *port) Accept() (net.Conn, error) {
 func (p *port) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	if p.expect(string(addr)) == "" { // raft may begin before its configuration can be read here
 		return nil, errNotRunning
+	}
+	if err := p.acquaint(string(addr), timeout); err != nil {
+		if errors.Is(err, ErrRolledBack) {
+			p.refuse(advertised(addr), err)
+		}
+		return nil, err
 	}
 	return p.dial(string(addr), forRaft, timeout)
 }

@@ -55,7 +55,7 @@ func (n *Node) openSurvey() error {
 	}
 	n.port, n.peers = p, newPeers(p)
 	p.self, p.connect, p.secure = n.greet, n.opts.Dial, n.opts.Security
-	p.expect, p.removed = func(string) string { return "" }, func(error) {}
+	p.expect, p.removed, p.rolledBack = func(string) string { return "" }, func(error) {}, func(error) {}
 	p.refuse = func(net.Addr, error) {}
 	p.admit = func(g greeting, what purpose) error {
 		if what != forPeer {

@@ -101,6 +101,15 @@ func (c *Cluster) StartAll() {
 	c.WaitReady()
 }
 
+// Open starts one node that is not running, without waiting for it.
+func (c *Cluster) Open(i int) error {
+	n, err := cluster.Open(context.Background(), c.options(i))
+	if err == nil {
+		c.put(i, n)
+	}
+	return err
+}
+
 func (c *Cluster) options(i int) cluster.Options {
 	o := cluster.Options{
 		NodeID: c.List[i].ID, DataDir: c.Dirs[i], Bind: c.List[i].Addr, InitialCluster: c.List,

@@ -33,7 +33,7 @@ func TestNewTermTakesOver(t *testing.T) {
 			t.Fatal("a result of an attempt that was given up counted")
 		}
 	}
-	if x, _ := w.s.Explain(ids[1], w.now); x.Reason != Orphaned || x.Next != start+Lease+LeaseMargin {
+	if x, _ := w.s.Explain(ids[1], w.now); x.Reason != Orphaned || x.Next != w.now+Lease+LeaseMargin {
 		t.Fatalf("%+v", x)
 	}
 	w.term++
@@ -44,7 +44,7 @@ func TestNewTermTakesOver(t *testing.T) {
 	if w.finish(last, 500).State != Failed {
 		t.Fatal("more than 1 + retries attempts with an answer")
 	}
-	w.now = start + Lease + LeaseMargin - 1
+	w.now += Lease + LeaseMargin - 1 // the leases began anew with the term
 	w.none()
 	w.now++
 	if list := w.advance(10); len(list) != 2 {

@@ -7,7 +7,9 @@ import (
 
 // takeOver gives up the claims of other terms, at the first Advance of a new one. Those of what is delivered one at a
 // time stay until their leases' end and margin, because their sender may still be running them (decisions 20), or until
-// somebody knows that it isn't: the sender, see Result.Lost, or its successor, see Orphan.
+// somebody knows that it isn't: the sender, see Result.Lost, or its successor, see Orphan. Their leases begin anew: a
+// sender counts them by its own clock, and cluster time may have jumped forward between the terms, when the clock of the
+// leader before was not trusted.
 func (s *Store) takeOver(e *env.Env, now Sender) {
 	if now == s.sender {
 		return
@@ -16,6 +18,9 @@ func (s *Store) takeOver(e *env.Env, now Sender) {
 	s.giveUp(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
 		return (!c.exclusive || mutant.Is(mutant.ClaimsOfOthers)) && (c.Epoch != now.Epoch || c.Term != now.Term)
 	})
+	for _, seq := range s.claimed(func(*claim) bool { return true }) {
+		s.prolong(seq, e.Now+Lease)
+	}
 }
 
 // Orphan gives up the claims of a session whose process is known to have ended: another process has its disk now. What
@@ -35,16 +40,35 @@ func (s *Store) Abandon(e *env.Env) {
 
 // giveUp ends the claims of a kind without an outcome.
 func (s *Store) giveUp(e *env.Env, why string, of func(*claim) bool) {
-	var lost []uint64
+	for _, seq := range s.claimed(of) {
+		s.lose(e, seq, why)
+	}
+}
+
+// claimed are the messages with claims of a kind, in the order in which these end.
+func (s *Store) claimed(of func(*claim) bool) (list []uint64) {
 	s.leases.All(func(t Stamp, _ struct{}) bool {
 		if m, _ := s.messages.Get(t.Seq); of(m.claim) {
-			lost = append(lost, t.Seq)
+			list = append(list, t.Seq)
 		}
 		return true
 	})
-	for _, seq := range lost {
-		s.lose(e, seq, why)
+	return list
+}
+
+// prolong has the claim of a message last until lease, if it would end before.
+func (s *Store) prolong(seq uint64, lease int64) {
+	old, _ := s.messages.Get(seq)
+	if old.claim.lease >= lease {
+		return
 	}
+	m := edit(old)
+	s.leave(m)
+	c := *m.claim
+	c.lease = lease
+	m.claim, m.at = &c, c.lease
+	s.index(m)
+	s.store(m)
 }
 
 // expire gives up claims whose leases have ended.
@@ -103,13 +127,7 @@ func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
 			out.Lost = append(out.Lost, ref)
 			continue
 		}
-		m := edit(old)
-		s.leave(m)
-		c := *m.claim
-		c.lease = out.Lease
-		m.claim, m.at = &c, c.lease
-		s.index(m)
-		s.store(m)
+		s.prolong(old.Seq, out.Lease)
 	}
 	return out, nil
 }

@@ -147,6 +147,10 @@ func (w *world) step(s Step) {
 		w.work()
 	case Gather:
 		w.gather()
+	case Linger:
+		w.pass(time.Duration(1+b%150) * time.Millisecond)
+	case Lag:
+		w.lag(n, b%2 == 0)
 	case Cut:
 		w.cutOff(n)
 	case Mend:
@@ -180,22 +184,45 @@ func (w *world) pass(d time.Duration) {
 // flow lets everything that is on its way arrive.
 func (w *world) flow() {
 	for range 6 {
-		for _, n := range w.nodes {
-			n.send()
-			n.handIn()
-		}
-		for len(w.letters) > 0 {
-			w.receive(0, 1)
-		}
-		for _, n := range w.nodes {
-			n.form()
-			n.propose()
-		}
-		w.commit(len(w.log))
-		for _, n := range w.nodes {
+		w.round(nil)
+		w.collect()
+	}
+}
+
+// round has everything go one stage further. One node, if any, applies nothing.
+func (w *world) round(lags *node) {
+	for _, n := range w.nodes {
+		n.send()
+		n.handIn()
+	}
+	for len(w.letters) > 0 {
+		w.receive(0, 1)
+	}
+	for _, n := range w.nodes {
+		n.form()
+		n.propose()
+	}
+	w.commit(len(w.log))
+	for _, n := range w.nodes {
+		if n != lags {
 			n.apply(len(w.log))
 		}
-		w.collect()
+	}
+}
+
+// lag has everything that is under way get into the log, and the others apply it. deaf says that the answers for the node
+// that lags get lost.
+func (w *world) lag(n *node, deaf bool) {
+	w.round(n)
+	for i := 0; i < len(w.letters); {
+		if k := w.letters[i]; k.of != nil && k.of.from.n == n && deaf {
+			w.receive(i, 6)
+			continue
+		}
+		i++
+	}
+	for len(w.letters) > 0 {
+		w.receive(0, 1)
 	}
 }
 

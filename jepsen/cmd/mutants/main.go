@@ -31,16 +31,17 @@ func main() {
 	defer stop()
 	table := flag.String("table", "", "file for the table, beside printing it")
 	only := flag.String("only", "", "the faults to look for, separated by commas; all if empty")
+	first := flag.Uint64("seed", 1, "the first seed")
 	flag.Parse()
-	if err := run(ctx, *table, *only); err != nil {
+	if err := run(ctx, *table, *only, *first); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
 // run looks for the faults and writes the table. The error says that it could not, or how many were not found.
-func run(ctx context.Context, table, only string) error {
-	found, err := perform(ctx, only)
+func run(ctx context.Context, table, only string, first uint64) error {
+	found, err := perform(ctx, only, first)
 	if err != nil {
 		return err
 	}
@@ -57,9 +58,9 @@ func run(ctx context.Context, table, only string) error {
 	return nil
 }
 
-// perform looks for the faults in turn.
-func perform(ctx context.Context, only string) (all []verdict, err error) {
-	n := &nodes{}
+// perform looks for the faults in turn, each from the first seed on.
+func perform(ctx context.Context, only string, first uint64) (all []verdict, err error) {
+	n := &nodes{first: first}
 	defer n.close()
 	wanted := strings.Split(only, ",")
 	for _, f := range mutant.All() {
@@ -70,7 +71,7 @@ func perform(ctx context.Context, only string) (all []verdict, err error) {
 		if w, real := workloads[f.Name]; real {
 			err = n.look(ctx, w, &v)
 		} else {
-			simulated(ctx, &v)
+			simulated(ctx, first, &v)
 		}
 		if err == nil {
 			err = ctx.Err()

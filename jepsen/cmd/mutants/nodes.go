@@ -29,7 +29,10 @@ var workloads = map[mutant.Name]workload{
 const runTime = 12 * time.Second
 
 // nodes is the product, built with all faults in it.
-type nodes struct{ dir, binary string }
+type nodes struct {
+	dir, binary string
+	first       uint64 // seed
+}
 
 func (n *nodes) close() {
 	if n.dir != "" {
@@ -54,7 +57,7 @@ func (n *nodes) look(ctx context.Context, w workload, v *verdict) error {
 		return err
 	}
 	v.workload = w.name + ", " + string(w.faults[0])
-	for v.seed = 1; v.took < limit; v.seed++ {
+	for v.seed = n.first; v.took < limit; v.seed++ {
 		control, err := n.run(ctx, w, v.seed, "")
 		if err != nil {
 			return err

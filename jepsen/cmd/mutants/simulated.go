@@ -12,14 +12,14 @@ import (
 
 // simulated has the simulation look for a fault of this process. A history runs the same way each time, so the one that
 // shows the fault can be run without it afterwards.
-func simulated(ctx context.Context, v *verdict) {
+func simulated(ctx context.Context, first uint64, v *verdict) {
 	v.workload = "simulation"
 	mutant.Choose(v.fault.Name)
 	defer mutant.Choose("")
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	began := time.Now()
-	seed, violation := sim.First(ctx, 1)
+	seed, violation := sim.First(ctx, first)
 	v.took = time.Since(began)
 	if violation == nil {
 		return
