@@ -27,7 +27,7 @@ type Figures struct {
 }
 
 // delivering are the workloads that count messages; the others count runs and waiters.
-var delivering = []string{"delivery", "outbox", "queue", "once", "schedules"}
+var delivering = []string{"delivery", "outbox", "queue", "wide-queue", "once", "schedules"}
 
 // figures picks what goals are set for.
 func (s *stored) figures(name string) Figures {

@@ -39,6 +39,10 @@ var plays = map[string]round{
 		out, err := mail.Queue{Cluster: c, Label: label, Messages: 40, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
+	"wide-queue": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := mail.Queue{Cluster: c, Label: label, Parallelism: 3, Messages: 60, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+		return out, out.Delivered, err
+	},
 	"once": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
 		out, err := mail.Once{Cluster: c, Label: label, Rounds: 1, Clients: 8, Patience: settleTime}.Run(ctx)
 		return out, out.Messages, err

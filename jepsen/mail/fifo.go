@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,11 +11,13 @@ import (
 	"trireme/jepsen/lab"
 )
 
-// Queue is a run of one queue of parallelism 1: messages in order, attempts that fail,
-// leaders that are killed.
+// Queue is a run of one queue: messages in order, attempts that fail, leaders that are
+// killed.
 type Queue struct {
 	Cluster *lab.Cluster
 	Label   string
+	// Parallelism is how many messages of the queue are under way at a time; 0 means 1.
+	Parallelism int
 	// Messages are enqueued one after the other; Retries is what each has.
 	Messages, Retries int
 	// Failing is the part of attempts that fail, in percent; one message in Poison fails
@@ -31,14 +34,16 @@ type Queue struct {
 // Queued is what came of a Queue.
 type Queued struct {
 	Messages, Kills, Delivered, Dead, Arrivals, Broken, Lost int
+	// AtOnce is the most messages at the sink at a time.
+	AtOnce int
 	// Standstill is the longest time between two requests.
 	Standstill, Took time.Duration
 }
 
 // String is a line for people.
 func (q Queued) String() string {
-	return fmt.Sprintf("%d messages in %v: %d delivered, %d dead letters, %d requests of which %d broke off, %d leaders killed, %d claims lost, longest standstill %v",
-		q.Messages, q.Took.Round(100*time.Millisecond), q.Delivered, q.Dead, q.Arrivals, q.Broken, q.Kills, q.Lost, q.Standstill.Round(time.Millisecond))
+	return fmt.Sprintf("%d messages in %v: %d delivered, %d dead letters, %d requests of which %d broke off, at most %d at once, %d leaders killed, %d claims lost, longest standstill %v",
+		q.Messages, q.Took.Round(100*time.Millisecond), q.Delivered, q.Dead, q.Arrivals, q.Broken, q.AtOnce, q.Kills, q.Lost, q.Standstill.Round(time.Millisecond))
 }
 
 // Run enqueues, kills, waits and judges.
@@ -54,6 +59,11 @@ func (q Queue) Run(ctx context.Context) (out Queued, err error) {
 	}
 	defer sink.Close()
 	post := &Post{Cluster: q.Cluster}
+	if q.Parallelism > 1 {
+		if err := post.Queue(ctx, q.Label, q.Parallelism); err != nil {
+			return out, err
+		}
+	}
 	killer := &Killer{Cluster: q.Cluster, Down: q.Down}
 	began := time.Now()
 	ids := make([]string, q.Messages)
@@ -79,7 +89,7 @@ func (q Queue) Run(ctx context.Context) (out Queued, err error) {
 		return out, err
 	}
 	out = Queued{Messages: q.Messages, Kills: len(killer.Kills()), Took: time.Since(began)}
-	return out, judgeQueue(&out, ids, all, sink.Arrivals(q.Label))
+	return out, judgeQueue(&out, max(q.Parallelism, 1), ids, all, sink.Arrivals(q.Label))
 }
 
 // kill kills leaders when the sink has seen so many requests.
@@ -104,8 +114,8 @@ func (q Queue) header(number int) map[string]string {
 	}
 }
 
-// judgeQueue holds the requests and the claims against the order of publication.
-func judgeQueue(out *Queued, ids []string, all []Event, arrivals []Arrival) error {
+// judgeQueue holds the requests and the claims against the order of publication and the parallelism.
+func judgeQueue(out *Queued, parallelism int, ids []string, all []Event, arrivals []Arrival) error {
 	var wrong problems
 	told := lives(all)
 	number := map[string]int{}
@@ -123,15 +133,18 @@ func judgeQueue(out *Queued, ids []string, all []Event, arrivals []Arrival) erro
 			out.Dead++
 		}
 	}
-	judgeClaims(&wrong, number, all)
-	judgeOrder(out, &wrong, ids, arrivals)
+	judgeClaims(&wrong, parallelism, number, all)
+	judgeOrder(out, &wrong, parallelism, ids, arrivals)
+	judgeWidth(out, &wrong, parallelism, all, arrivals)
 	return wrong.err()
 }
 
-// judgeClaims: claims follow one another, in order, none before the end of the message
-// before.
-func judgeClaims(wrong *problems, number map[string]int, all []Event) {
-	open, done := -1, -1 // the message that is claimed, and the newest that has ended
+// judgeClaims: messages are claimed for the first time in the order of publication, no more
+// than the parallelism are begun and not ended, and none is claimed while it is.
+func judgeClaims(wrong *problems, parallelism int, number map[string]int, all []Event) {
+	newest := -1              // the newest message that was claimed
+	begun := map[int]bool{}   // those that were claimed and have not ended
+	running := map[int]bool{} // those of them that are claimed
 	for _, v := range all {
 		n, known := number[v.MessageID]
 		if !known {
@@ -140,21 +153,73 @@ func judgeClaims(wrong *problems, number map[string]int, all []Event) {
 		}
 		switch v.State {
 		case "ACTIVE":
-			if open >= 0 || n != done+1 {
-				wrong.add("message %d was claimed while %d was, and %d was the last to end", n, open, done)
+			if !begun[n] && n != newest+1 || running[n] {
+				wrong.add("message %d was claimed, and %d was the newest that had been", n, newest)
 			}
-			open = n
+			newest, begun[n], running[n] = max(newest, n), true, true
+			if len(begun) > parallelism {
+				wrong.add("message %d was claimed as number %d of those under way", n, len(begun))
+			}
 		case "ERROR":
-			open = -1
+			delete(running, n)
 		case "DELIVERED", "FAILED", "CANCELED":
-			open, done = -1, n
+			delete(begun, n)
+			delete(running, n)
 		}
 	}
 }
 
-// judgeOrder: at the sink, no two requests at once, and none of a message after one of a
-// later message has begun. Requests whose connection had broken don't count as running.
-func judgeOrder(out *Queued, wrong *problems, ids []string, arrivals []Arrival) {
+// judgeWidth: at the sink no more messages at once than the parallelism. Requests whose
+// connection had broken don't count, nor do attempts that were given up with their leader.
+func judgeWidth(out *Queued, wrong *problems, parallelism int, all []Event, arrivals []Arrival) {
+	lost := lostAttempts(all)
+	type edge struct {
+		at    time.Time
+		by    int
+		which string
+	}
+	var edges []edge
+	for _, a := range arrivals {
+		if !a.Broken && !lost[attemptOf{a.Message, a.Retried}] {
+			edges = append(edges, edge{a.Begin, 1, a.Message}, edge{a.End, -1, a.Message})
+		}
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Or(a.at.Compare(b.at), a.by-b.by) })
+	open := map[string]int{}
+	for _, e := range edges {
+		if open[e.which] += e.by; open[e.which] == 0 {
+			delete(open, e.which)
+		}
+		if out.AtOnce = max(out.AtOnce, len(open)); len(open) > parallelism {
+			wrong.add("%d messages at once at the sink", len(open))
+		}
+	}
+}
+
+// attemptOf is an attempt of a message, by how many retries there were before.
+type attemptOf struct {
+	message string
+	retried int
+}
+
+// lostAttempts are those whose claims were given up.
+func lostAttempts(all []Event) map[attemptOf]bool {
+	lost, retried := map[attemptOf]bool{}, map[string]int{}
+	for i := range all {
+		if v := &all[i]; v.State == "ERROR" {
+			if v.Lost() {
+				lost[attemptOf{v.MessageID, retried[v.MessageID]}] = true
+			}
+			retried[v.MessageID]++
+		}
+	}
+	return lost
+}
+
+// judgeOrder: at the sink, with a parallelism of 1, no two requests at once, and none of a
+// message after one of a later message has begun. Requests whose connection had broken
+// don't count as running.
+func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, arrivals []Arrival) {
 	slices.SortFunc(arrivals, func(a, b Arrival) int { return a.Begin.Compare(b.Begin) })
 	for i := range arrivals {
 		a := &arrivals[i]
@@ -170,6 +235,9 @@ func judgeOrder(out *Queued, wrong *problems, ids []string, arrivals []Arrival) 
 		}
 		before := &arrivals[i-1]
 		out.Standstill = max(out.Standstill, a.Begin.Sub(before.Begin))
+		if parallelism > 1 {
+			continue
+		}
 		if a.Number < before.Number || a.Number > before.Number+1 {
 			wrong.add("message %d came after %d: out of order", a.Number, before.Number)
 		}

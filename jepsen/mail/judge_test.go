@@ -82,7 +82,35 @@ func TestJudgeQueue(t *testing.T) {
 		{"not done", false, good[:5], nil},
 		{"invented", false, append([]string{"x ACTIVE", "x DELIVERED"}, good...), nil},
 	} {
-		if err := judgeQueue(&Queued{}, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
+		if err := judgeQueue(&Queued{}, 1, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestJudgeWideQueue(t *testing.T) {
+	ids := []string{"a", "b", "c"}
+	good := []string{"a ACTIVE", "b ACTIVE", "b ERROR", "a DELIVERED", "c ACTIVE", "b ACTIVE", "b DELIVERED", "c DELIVERED"}
+	lost := append([]string{"a ACTIVE", "b ACTIVE", "a LOST", "a ACTIVE"}, good[2:]...)
+	again := span(0, "a", 8, 9, false)
+	again.Retried = 1
+	for _, c := range []struct {
+		name     string
+		ok       bool
+		events   []string
+		arrivals []Arrival
+	}{
+		{"good", true, good, []Arrival{span(0, "a", 1, 5, false), span(1, "b", 2, 6, false), span(2, "c", 5, 7, false)}},
+		{"three at once", false, good, []Arrival{span(0, "a", 1, 5, false), span(1, "b", 2, 6, false), span(2, "c", 4, 7, false)}},
+		{"three, one broken", true, good, []Arrival{span(0, "a", 1, 5, true), span(1, "b", 2, 6, false), span(2, "c", 4, 7, false)}},
+		{"three, one given up", true, lost, []Arrival{span(0, "a", 1, 5, false), span(1, "b", 2, 6, false), span(2, "c", 4, 7, false), again}},
+		{"three claimed", false, []string{"a ACTIVE", "b ACTIVE", "c ACTIVE", "a DELIVERED", "b DELIVERED", "c DELIVERED"}, nil},
+		{"a third between attempts", false, []string{"a ACTIVE", "b ACTIVE", "b ERROR", "c ACTIVE", "b ACTIVE", "a DELIVERED", "b DELIVERED", "c DELIVERED"}, nil},
+		{"claimed in the wrong order", false, []string{"b ACTIVE", "a ACTIVE", "a DELIVERED", "b DELIVERED", "c ACTIVE", "c DELIVERED"}, nil},
+		{"claimed twice at once", false, append([]string{"a ACTIVE"}, good...), nil},
+		{"invented", false, good, []Arrival{span(0, "x", 1, 5, false)}},
+	} {
+		if err := judgeQueue(&Queued{}, 2, ids, told(c.events...), c.arrivals); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

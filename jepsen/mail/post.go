@@ -49,6 +49,22 @@ func (p *Post) Publish(ctx context.Context, node int, path string, header map[st
 	return r, err
 }
 
+// Queue makes a queue of a parallelism, or changes one, trying for as long as publications.
+func (p *Post) Queue(ctx context.Context, name string, parallelism int) error {
+	ctx, cancel := context.WithTimeout(ctx, publishTime)
+	defer cancel()
+	node := 0
+	return lab.Poll(ctx, 10*time.Millisecond, func() error {
+		body := fmt.Appendf(nil, `{"queueName":%q,"parallelism":%d}`, name, parallelism)
+		status, _, reply, err := p.Cluster.Nodes[node%p.Cluster.Size()].Messages().Call(ctx, http.MethodPost, "/v2/queues", nil, body)
+		if err == nil && status/100 == 2 {
+			return nil
+		}
+		node++
+		return fmt.Errorf("make the queue %s: status %d: %.200s: %w", name, status, reply, err)
+	})
+}
+
 // Read gets a path of /v2 from any node into v, trying for as long as publications.
 func (p *Post) Read(ctx context.Context, path string, v any) error {
 	ctx, cancel := context.WithTimeout(ctx, publishTime)

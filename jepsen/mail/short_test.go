@@ -29,6 +29,9 @@ func TestShort(t *testing.T) {
 		{"queue", func() (fmt.Stringer, error) {
 			return Queue{Cluster: c, Label: "queue", Messages: 80, Retries: 1, Failing: 10, Poison: 25, Work: 2 * time.Millisecond, Kills: 1, Down: short, Patience: patience}.Run(ctx)
 		}},
+		{"wide queue", func() (fmt.Stringer, error) {
+			return Queue{Cluster: c, Label: "wide-queue", Parallelism: 4, Messages: 120, Retries: 1, Failing: 10, Poison: 25, Work: 5 * time.Millisecond, Kills: 1, Down: short, Patience: patience}.Run(ctx)
+		}},
 		{"timetables", func() (fmt.Stringer, error) {
 			return Timetables{Cluster: c, Label: "timetables", Schedules: 7, Kills: 2, KillEvery: 2 * time.Second, Down: short, Jump: time.Hour}.Run(ctx)
 		}},

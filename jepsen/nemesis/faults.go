@@ -82,6 +82,9 @@ const (
 	// Amount chooses. The node, started again, refuses to run or goes on as if nothing had
 	// happened; at the end of the step another one, under a new id, takes its place.
 	Damage Fault = "damage"
+	// OldCopy has a node find an older state of its data directory: a copy that was made while it was down, since when it
+	// has run for a while. It has to end by itself; at the end of the step another one, under a new id, takes its place.
+	OldCopy Fault = "old-copy"
 	// LostDisk loses the disk of a node for good; another one, under a new id, takes its
 	// place.
 	LostDisk Fault = "lost-disk"
@@ -141,7 +144,7 @@ var kinds = map[Fault]kind{
 	Duplicate: {class: mild, needs: []Need{Links, Frames}}, Corrupt: {class: mild, needs: []Need{Links, Frames}},
 	Freeze: {needs: []Need{Disks}}, Full: {needs: []Need{Disks}}, PowerCut: {needs: []Need{Disks}},
 	KillAll: {class: alone, noMajority: true}, ColdStart: {class: alone, noMajority: true},
-	LostDisk: {class: alone}, Damage: {class: alone},
+	LostDisk: {class: alone}, Damage: {class: alone}, OldCopy: {class: alone},
 	SplitAll:    {class: alone, needs: []Need{Links}, noMajority: true},
 	PowerCutAll: {class: alone, needs: []Need{Disks}, noMajority: true},
 }
@@ -150,7 +153,7 @@ var kinds = map[Fault]kind{
 var order = []Fault{
 	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock, LowMemory, FewFiles,
 	Isolate, OneWay, Bridge, CutClients, SplitAll, Delay, Loss, Duplicate, Corrupt, Rate,
-	Freeze, SlowDisk, Full, PowerCut, PowerCutAll, LostDisk, Damage,
+	Freeze, SlowDisk, Full, PowerCut, PowerCutAll, LostDisk, Damage, OldCopy,
 }
 
 // Faults lists every fault that needs no more than is there.

@@ -43,6 +43,8 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 		return r.cluster.LoseDisk(n)
 	case Damage:
 		return r.damage(step, n)
+	case OldCopy:
+		return r.oldCopy(n)
 	case Freeze, Full, PowerCut:
 		n.Excuse(true)
 		return hurtDisk(step, n)
@@ -87,8 +89,8 @@ func (r *runner) undo(step Step, node int) error {
 		return each(r.cluster.Nodes, start)
 	case ColdStart:
 		return r.coldStart(node)
-	case Damage:
-		if err := r.cluster.LoseDisk(n); err != nil {
+	case Damage, OldCopy:
+		if err := errors.Join(refused(step, n), r.cluster.LoseDisk(n)); err != nil {
 			return err
 		}
 		fallthrough

@@ -160,7 +160,7 @@ func draw(rng *rand.Rand, f Fault, node int, at time.Duration) Step {
 // hold draws how long a fault lasts.
 func hold(rng *rand.Rand, f Fault) time.Duration {
 	switch f {
-	case Kill, Stop, KillAll, ColdStart, Failpoint, PowerCut, PowerCutAll, LostDisk:
+	case Kill, Stop, KillAll, ColdStart, Failpoint, PowerCut, PowerCutAll, LostDisk, OldCopy:
 		return between(rng, 200*time.Millisecond, 2*time.Second)
 	case Restart, Transfer:
 		return 0

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -15,14 +16,27 @@ import (
 
 // workload is what shows a fault that the simulation can't see, because it is in what the simulation stands for.
 type workload struct {
-	name   string
-	faults []nemesis.Fault
+	name, faults string
+	schedule     func(seed uint64) *nemesis.Schedule
 }
 
 // workloads are those of the faults that need real nodes.
 var workloads = map[mutant.Name]workload{
-	mutant.UnfencedRead: {"register", []nemesis.Fault{nemesis.Pause}},
-	mutant.LocalRead:    {"register", []nemesis.Fault{nemesis.Pause}},
+	mutant.UnfencedRead: {"register", "leaders stopped", stoppedLeaders},
+	mutant.LocalRead:    {"register", "leaders stopped", stoppedLeaders},
+}
+
+// stoppedLeaders stops whoever leads, again and again, for long enough that another one is elected: for a moment after
+// that two believe to lead.
+func stoppedLeaders(seed uint64) *nemesis.Schedule {
+	s := &nemesis.Schedule{Seed: seed, Duration: runTime}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for at := 500 * time.Millisecond; at < runTime-time.Second; {
+		hold := 700*time.Millisecond + time.Duration(rng.IntN(400))*time.Millisecond
+		s.Steps = append(s.Steps, nemesis.Step{At: at, Hold: hold, Fault: nemesis.Pause, Node: nemesis.Leader, Episode: len(s.Steps)})
+		at += hold + 200*time.Millisecond + time.Duration(rng.IntN(200))*time.Millisecond
+	}
+	return s
 }
 
 // runTime is how long load and faults of one run last. Seeds are tried one after the other while there is time.
@@ -56,7 +70,7 @@ func (n *nodes) look(ctx context.Context, w workload, v *verdict) error {
 	if err := n.build(); err != nil {
 		return err
 	}
-	v.workload = w.name + ", " + string(w.faults[0])
+	v.workload = w.name + ", " + w.faults
 	for v.seed = n.first; v.took < limit; v.seed++ {
 		control, err := n.run(ctx, w, v.seed, "")
 		if err != nil {
@@ -86,7 +100,7 @@ func (n *nodes) run(ctx context.Context, w workload, seed uint64, name mutant.Na
 		return nil, err
 	}
 	return jepsen.Run(ctx, jepsen.Config{
-		Binary: n.binary, Dir: dir, Seed: seed, Duration: runTime, Workloads: []string{w.name}, Faults: w.faults, Gap: time.Second,
-		Pause: 2 * time.Millisecond, Heartbeat: 500 * time.Millisecond, Env: []string{mutant.EnvName + "=" + string(name)},
+		Binary: n.binary, Dir: dir, Seed: seed, Duration: runTime, Workloads: []string{w.name}, Schedule: w.schedule(seed),
+		Pause: time.Millisecond, Heartbeat: 250 * time.Millisecond, Env: []string{mutant.EnvName + "=" + string(name)},
 	})
 }

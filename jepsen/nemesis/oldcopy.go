@@ -1,0 +1,60 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"trireme/jepsen/lab"
+)
+
+const (
+	// forgotten is how long a node serves before its data go back to what they were.
+	forgotten = time.Second
+	// refusal is how long a node on an older copy of its data may take to find out, and to end.
+	refusal = 15 * time.Second
+)
+
+// oldCopy has a node serve for a while, and forget it: it starts on a copy of its data that was made before. As with
+// damage, the others choose a leader first.
+func (r *runner) oldCopy(n *lab.Node) error {
+	if err := unlessDown(n.Kill()); err != nil {
+		return err
+	}
+	if err := n.KeepCopy(); err != nil {
+		return err
+	}
+	if err := n.Start(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
+	defer cancel()
+	if err := r.cluster.WaitNodeReady(ctx, n); err != nil {
+		return err
+	}
+	sleepUntil(ctx, time.Now().Add(forgotten))
+	if err := n.Kill(); err != nil {
+		return err
+	}
+	if err := r.cluster.Without(ctx, n); err != nil {
+		return err
+	}
+	if err := n.PutBack(); err != nil {
+		return err
+	}
+	err := n.Start()
+	n.Excuse(true)
+	return err
+}
+
+// refused tells that a node runs on an older copy of its data.
+func refused(step Step, n *lab.Node) error {
+	if step.Fault != OldCopy {
+		return nil
+	}
+	n.Settle(refusal)
+	if n.Pid() != 0 {
+		return fmt.Errorf("%s runs on an older copy of its data; its log ends:\n%s", n.ID, n.Tail(20))
+	}
+	return nil
+}
