@@ -23,6 +23,7 @@ type conn struct {
 	in   input
 	out  *output
 	info info
+	ip   string // of the other end, as the gate counts it
 
 	parser protocol.Parser
 	limits protocol.Limits
@@ -47,10 +48,13 @@ type conn struct {
 	caching caching  // of the next command
 	spy     *spy     // of executed commands; nil without
 
+	calm       int // rounds of ordinary commands, one after the other
+	membership membership
+
 	closing sync.Once
 }
 
-func newConn(s *Server, nc net.Conn) *conn {
+func newConn(s *Server, nc net.Conn, ip string) *conn {
 	if plain, ok := nc.(*net.TCPConn); ok {
 		// Replies are small and written whole. Without an effect nothing is lost.
 		_ = plain.SetNoDelay(true)
@@ -58,7 +62,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 	if s.tls != nil {
 		nc = tls.Server(nc, s.tls)
 	}
-	c := &conn{s: s, nc: nc, in: input{read: socket.Reader(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
+	c := &conn{s: s, nc: nc, ip: ip, in: input{read: socket.Reader(nc), take: socket.Taker(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
 	c.looking = c.look
 	c.info.begin(s.lastID.Add(1), nc)
 	s.clients.add(c)
@@ -66,12 +70,22 @@ func newConn(s *Server, nc net.Conn) *conn {
 	return c
 }
 
-// serve answers until the client leaves, breaks the protocol, or is told to leave.
-func (c *conn) serve() {
+// live serves the connection until it joins the crowd, or to its end.
+func (c *conn) live() {
+	if !c.serve() {
+		c.close()
+		c.s.gate.leave(c.ip)
+		c.s.conns.Done()
+	}
+}
+
+// serve answers until the client leaves, breaks the protocol, or is told to leave. It is
+// true if the connection has joined the crowd instead, and is not to be touched any more.
+func (c *conn) serve() (joined bool) {
 	for !c.ending {
 		err := c.round()
 		if e := c.flush(); e != nil {
-			return
+			return false
 		}
 		c.parser.Release()
 		switch {
@@ -79,21 +93,28 @@ func (c *conn) serve() {
 			c.mute = false
 			c.emit(reply.Error(err.Error()))
 			_ = c.flush() // it ends either way
-			return
+			return false
 		case c.ending || c.s.isStopping():
-			return
+			return false
+		case c.s.crowd.join(c):
+			return true
 		}
 		if c.read() != nil {
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // round runs all commands that have arrived whole. The error is a breach of the protocol.
 func (c *conn) round() error {
 	c.begin()
 	defer c.finish()
-	for !c.ending {
+	c.calm++
+	for began := c.in.at; !c.ending; {
+		if c.in.at-began > calmBytes {
+			c.calm = 0
+		}
 		argv, size, err := c.parser.Next(c.in.rest(), &c.limits)
 		if errors.Is(err, protocol.ErrIncomplete) {
 			return nil
@@ -157,6 +178,14 @@ func (c *conn) flush() error {
 }
 
 func (c *conn) flushReplies() error {
+	if err := c.send(); err != nil {
+		return err
+	}
+	return c.out.room(c.s.limits.OutputBytes)
+}
+
+// send is flushReplies without waiting.
+func (c *conn) send() error {
 	if len(c.replies) == 0 {
 		return nil
 	}
@@ -166,10 +195,7 @@ func (c *conn) flushReplies() error {
 	if c.replies = c.replies[:0]; cap(c.replies) > kept {
 		c.replies = nil
 	}
-	if err != nil {
-		return err
-	}
-	return c.out.room(c.s.limits.OutputBytes)
+	return err
 }
 
 // wakeToStop interrupts a read, so that the connection sees that the server stops.
@@ -181,6 +207,7 @@ func (c *conn) wakeToStop() {
 func (c *conn) kill() {
 	c.info.killed.Store(true)
 	c.cut()
+	c.s.crowd.lost(c)
 }
 
 // cut closes the socket under whoever reads or writes.

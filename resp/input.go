@@ -16,7 +16,8 @@ const (
 
 // input is what a connection has received and not understood yet: buf[at:].
 type input struct {
-	read func([]byte) (int, error)
+	read func([]byte) (int, error) // waits
+	take func([]byte) (int, error) // doesn't
 	buf  []byte
 	at   int
 }
@@ -50,20 +51,26 @@ func (in *input) reserve(need int) {
 // fill reads once. It returns io.EOF at the end, and os.ErrDeadlineExceeded if it was
 // interrupted or took too long.
 func (in *input) fill(need int) error {
-	in.reserve(need)
-	n, err := in.read(in.buf[len(in.buf):cap(in.buf)])
-	full := n == cap(in.buf)-len(in.buf)
-	in.buf = in.buf[:len(in.buf)+n]
-	if n > 0 {
-		if full && cap(in.buf) < busyBuffer { // more is waiting: read it at once next time
-			in.buf = append(make([]byte, 0, min(4*cap(in.buf), busyBuffer)), in.buf...)
-		}
+	n, _, err := in.receive(in.read, need)
+	switch {
+	case n > 0:
 		return nil
-	}
-	if err == nil {
+	case err == nil:
 		return io.ErrNoProgress
 	}
 	return err
+}
+
+// receive takes in what read gives at once. If the buffer is full then, more may have come.
+func (in *input) receive(read func([]byte) (int, error), need int) (n int, full bool, err error) {
+	in.reserve(need)
+	n, err = read(in.buf[len(in.buf):cap(in.buf)])
+	full = n == cap(in.buf)-len(in.buf)
+	in.buf = in.buf[:len(in.buf)+n]
+	if full && cap(in.buf) < busyBuffer { // read it at once next time
+		in.buf = append(make([]byte, 0, min(4*cap(in.buf), busyBuffer)), in.buf...)
+	}
+	return n, full, err
 }
 
 // past is a deadline that interrupts whoever reads.

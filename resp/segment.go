@@ -61,13 +61,23 @@ func (c *conn) add(row *command.Command, argv [][]byte) {
 	c.note(row)
 	c.reads(row, argv)
 	g.mute = c.mute
+	g.append(argv)
+	if alone || g.full() {
+		c.finish()
+	}
+}
+
+func (g *segment) append(argv [][]byte) {
 	g.rows = append(g.rows, argv)
 	for _, word := range argv {
 		g.bytes += len(word)
 	}
-	if alone || g.full() {
-		c.finish()
-	}
+}
+
+func (g *segment) clear() {
+	clear(g.rows)
+	clear(g.values)
+	g.rows, g.values, g.bytes = g.rows[:0], g.values[:0], 0
 }
 
 func (g *segment) full() bool {
@@ -121,9 +131,7 @@ func (c *conn) finish() {
 		c.emit(beyond)
 	}
 	c.mute = mute
-	clear(g.rows)
-	clear(g.values)
-	g.rows, g.values, g.bytes = g.rows[:0], g.values[:0], 0
+	g.clear()
 }
 
 // take counts n commands against the daily limit and tells how many may run, and what the
@@ -154,33 +162,46 @@ func (c *conn) execute(rows [][][]byte, writes bool) {
 		g.values, err = c.view(rows, g.values)
 	}
 	if err != nil {
-		failed := failureOf(err, writes)
-		c.unanswered(rows, failed)
-		for range rows {
-			c.emit(failed)
-		}
+		c.fail(rows, err, writes)
 		return
 	}
-	for i := range g.values {
-		c.emit(g.values[i])
+	c.conclude(rows, g.values, time.Since(began))
+}
+
+// conclude answers rows that were run.
+func (c *conn) conclude(rows [][][]byte, values []reply.Value, took time.Duration) {
+	for i := range values {
+		c.emit(values[i])
 	}
-	c.report(rows, g.values, time.Since(began))
-	c.showRows(rows, g.values)
+	c.report(rows, values, took)
+	c.showRows(rows, values)
+}
+
+// fail answers rows of which the engine says only why it has no answer.
+func (c *conn) fail(rows [][][]byte, err error, writes bool) {
+	failed := failureOf(err, writes)
+	c.unanswered(rows, failed)
+	for range rows {
+		c.emit(failed)
+	}
 }
 
 // view runs rows that only read on one view, which is as new as everything that was
 // acknowledged before.
 func (c *conn) view(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
-	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
-		if !v.Authorized(c.as) {
-			c.login(v, &c.key)
-		}
-		values = values[:0]
-		for _, argv := range rows {
-			values = append(values, v.Exec(c.as, command.RESP, argv))
-		}
-	})
+	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { values = c.see(v, rows, values[:0]) })
 	return values, err
+}
+
+// see puts what rows read of a view behind values.
+func (c *conn) see(v *fsm.View, rows [][][]byte, values []reply.Value) []reply.Value {
+	if !v.Authorized(c.as) {
+		c.login(v, &c.key)
+	}
+	for _, argv := range rows {
+		values = append(values, v.Exec(c.as, command.RESP, argv))
+	}
+	return values
 }
 
 // write puts rows into the log.

@@ -81,6 +81,7 @@ type Server struct {
 	clients *clients
 	pause   pause
 	room    *room
+	crowd   *crowd
 	tracker *tracker
 	lastID  atomic.Uint64
 
@@ -111,13 +112,16 @@ func New(o Options) (*Server, error) {
 	s.figures.SetClients(s.count)
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.own = ownCommands(s.table)
-	s.room, s.tracker = newRoom(s), newTracker(s)
+	s.room, s.tracker, s.crowd = newRoom(s), newTracker(s), newCrowd(s)
 	var err error
 	if s.metrics, err = newMetrics(o.Metrics, s); err != nil {
 		return nil, err
 	}
 	go s.room.run(s.life)    // ends with Shutdown
 	go s.tracker.run(s.life) // the same
+	if s.crowd.watch != nil {
+		go s.crowd.run() // the same
+	}
 	return s, nil
 }
 
@@ -224,13 +228,7 @@ func (s *Server) accept(nc net.Conn) {
 	}
 	s.conns.Add(1)
 	s.mu.Unlock()
-	go func() { // ends with the connection, which Shutdown ends
-		defer s.conns.Done()
-		defer s.gate.leave(ip)
-		c := newConn(s, nc)
-		defer c.close()
-		c.serve()
-	}()
+	go func() { newConn(s, nc, ip).live() }() // ends with the connection, which Shutdown ends
 }
 
 // Shutdown stops listening at once, lets connections finish what they have begun, and
@@ -246,6 +244,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 		s.mu.Unlock()
 		s.clients.each(func(c *conn) { c.wakeToStop() })
+		s.crowd.stop()
 	})
 	ended := make(chan struct{})
 	go func() { s.conns.Wait(); close(ended) }()

@@ -67,6 +67,9 @@ func (c *conn) step(argv [][]byte) {
 // run runs a command outside a transaction.
 func (c *conn) run(row *command.Command, argv [][]byte) {
 	own := c.s.own[row]
+	if !c.s.ordinary(row) {
+		c.calm = 0
+	}
 	if c.s.pause.on.Load() && (own == nil || row.Name == "exec") {
 		c.finish()
 		c.s.pause.wait(c.s.stopping, own != nil || !row.OnlyReads(argv))

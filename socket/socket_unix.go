@@ -64,6 +64,34 @@ func Writer(nc net.Conn) func([]byte) (int, error) {
 	}
 }
 
+// Taker reads what has come already, without waiting: 0 bytes and no error if nothing has.
+// The end is io.EOF. Where nc is more than a socket nothing is taken.
+func Taker(nc net.Conn) func([]byte) (int, error) {
+	raw := rawOf(nc)
+	if raw == nil {
+		return func([]byte) (int, error) { return 0, nil }
+	}
+	t := &transfer{call: sysRead}
+	t.once = func(fd uintptr) bool {
+		t.perform(fd)
+		return true
+	}
+	return func(b []byte) (int, error) {
+		t.b = b
+		err := raw.Read(t.once)
+		t.b = nil
+		switch {
+		case err != nil:
+			return 0, err
+		case errors.Is(t.err, syscall.EAGAIN):
+			return 0, nil
+		case t.err == nil && t.n == 0 && len(b) > 0:
+			return 0, io.EOF
+		}
+		return t.n, t.err
+	}
+}
+
 // Trier writes what the socket takes at once and returns how much that was. Where nc is
 // more than a socket nothing is tried: part of a TLS record can't be taken back.
 func Trier(nc net.Conn) func([]byte) (int, error) {
