@@ -101,8 +101,13 @@ func (t *turn) execute() (values []reply.Value, err error) {
 		batch.Mode = fsm.Single
 	}
 	results, err := fsm.Do(s.life, s.engine, fsm.Exec, batch)
+	if err == nil && len(results.Values) != len(t.rows) { // whose they are can't be told
+		err = errMiscounted
+	}
 	return results.Values, err
 }
+
+var errMiscounted = errors.New("resp: the engine has answered another number of commands")
 
 // gathered is what has come to a member.
 type gathered uint8

@@ -68,7 +68,7 @@ func (w *Watch) control(nc net.Conn, op int, e *unix.EpollEvent) error {
 }
 
 // Wait puts the numbers of sockets that have something behind numbers[:0]. It returns at
-// least one, or the error that the Watch is closed.
+// least one, or os.ErrClosed after Close.
 func (w *Watch) Wait(numbers []uint64) ([]uint64, error) {
 	var n int
 	var failed error
@@ -79,8 +79,11 @@ func (w *Watch) Wait(numbers []uint64) ([]uint64, error) {
 			}
 		}
 	})
-	if err = errors.Join(err, failed); err != nil {
-		return nil, err
+	switch {
+	case err != nil: // nothing else ends waiting
+		return nil, fmt.Errorf("epoll: %w: %w", os.ErrClosed, err)
+	case failed != nil:
+		return nil, fmt.Errorf("epoll: %w", failed)
 	}
 	numbers = numbers[:0]
 	for _, e := range w.events[:n] {
