@@ -230,12 +230,19 @@ func TestBlocksDoNotOverlap(t *testing.T) {
 }
 
 func TestStopReportsAnUnwillingNode(t *testing.T) {
-	p, err := lab.StartProcess(os.Stderr, nil, "/bin/sh", "-c", "trap '' TERM; while :; do sleep 0.05; done")
+	said, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// the trap takes a moment to be set; until then SIGTERM would just work
-	time.Sleep(200 * time.Millisecond)
+	defer said.Close()
+	p, err := lab.StartProcess(out, nil, "/bin/sh", "-c", "trap '' TERM; echo; while :; do sleep 0.05; done")
+	out.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := said.Read(make([]byte, 1)); err != nil { // until the trap is set SIGTERM would just work
+		t.Fatal(err)
+	}
 	if code, inTime := p.Stop(300 * time.Millisecond); inTime || code != -1 {
 		t.Fatalf("exit code %d, in time %v", code, inTime)
 	}

@@ -56,6 +56,7 @@ type Node struct {
 	points  string            // the file that arms failpoints
 	behind  string            // address of the HTTP API behind a relay
 	armed   bool              // a failpoint may end the process
+	excused bool              // what is done to its disk may leave its processes no choice but to end
 }
 
 // Client sends commands to this node with the Standard token.
@@ -106,7 +107,7 @@ func (n *Node) Start() error {
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()
-	ordered := n.ordered[proc] || n.armed && proc.ExitCode() == failpoint.ExitCode
+	ordered := n.ordered[proc] || n.excused || n.armed && proc.ExitCode() == failpoint.ExitCode
 	delete(n.ordered, proc)
 	if n.proc == proc {
 		n.proc = nil
@@ -126,7 +127,7 @@ func (n *Node) take() (*Process, error) {
 	}
 	proc := n.proc
 	n.proc, n.paused = nil, false
-	if !proc.ended() {
+	if !proc.ended() || n.excused {
 		n.ordered[proc] = true
 	}
 	return proc, nil
@@ -143,13 +144,16 @@ func (n *Node) Kill() error {
 }
 
 // Stop sends SIGTERM and waits up to grace. An exit code other than 0, or a
-// process that had to be killed, is an error.
+// process that had to be killed, is an error, unless the node is excused.
 func (n *Node) Stop(grace time.Duration) error {
 	proc, err := n.take()
 	if err != nil {
 		return err
 	}
 	code, inTime := proc.Stop(grace)
+	if n.mayEnd() {
+		return nil
+	}
 	if !inTime {
 		return fmt.Errorf("%s did not end within %v of SIGTERM", n.ID, grace)
 	}
@@ -202,18 +206,18 @@ func (n *Node) setArmed() {
 	n.armed = true
 }
 
-// Excuse says whether the process that runs may end by itself: what is done to its disk
-// may leave it no choice.
+// Excuse says whether the node's processes may end by themselves, the one that runs and any that
+// another fault starts meanwhile: what is done to its disk may leave them no choice.
 func (n *Node) Excuse(may bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	switch {
-	case n.proc == nil:
-	case may:
-		n.ordered[n.proc] = true
-	default:
-		delete(n.ordered, n.proc)
-	}
+	n.excused = may
+}
+
+func (n *Node) mayEnd() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.excused
 }
 
 // Settle waits so long for a process that may be ending.
@@ -239,6 +243,7 @@ func (n *Node) forget(proc *Process) {
 	defer n.mu.Unlock()
 	if n.proc == proc {
 		n.proc = nil
+		n.ordered[proc] = n.excused
 	}
 }
 

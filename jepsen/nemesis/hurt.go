@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"syscall"
 	"time"
 
 	"trireme/failpoint"
@@ -93,6 +95,7 @@ func (r *runner) undo(step Step, node int) error {
 		if err := errors.Join(refused(step, n), r.cluster.LoseDisk(n)); err != nil {
 			return err
 		}
+		n.Excuse(false)
 		fallthrough
 	case LostDisk:
 		ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
@@ -119,8 +122,8 @@ func mendDisk(step Step, n *lab.Node) error {
 		n.Settle(time.Second) // it may have decided to end while nothing could be written
 	case Full:
 		err = n.Disk.Empty()
-	default:
-		err = n.Disk.Recover()
+	default: // what another fault has started on the dead disk is as good as gone
+		err = errors.Join(unlessDown(n.Kill()), n.Disk.Recover())
 	}
 	err = errors.Join(err, start(n))
 	n.Excuse(false)
@@ -141,9 +144,8 @@ func (r *runner) damage(step Step, n *lab.Node) error {
 	if _, err := n.Damage(uint64(step.Amount)); err != nil {
 		return err
 	}
-	err := n.Start()
 	n.Excuse(true)
-	return err
+	return n.Start()
 }
 
 // late is how much later than the others the last node of a cold start comes.
@@ -217,10 +219,13 @@ func start(n *lab.Node) error {
 	return nil
 }
 
-// unlessLeaderless takes it that another fault of the episode took the leader away.
+// unlessLeaderless takes it that another fault of the episode took the leader away, before
+// it was asked or while it was.
 func unlessLeaderless(err error) error {
-	if errors.Is(err, lab.ErrNoLeader) {
-		return nil
+	for _, gone := range []error{lab.ErrNoLeader, syscall.ECONNREFUSED, syscall.ECONNRESET, io.EOF} {
+		if errors.Is(err, gone) {
+			return nil
+		}
 	}
 	return err
 }

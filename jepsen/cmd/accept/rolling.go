@@ -177,10 +177,11 @@ func (r *roll) refused(ctx context.Context, n *lab.Node) error {
 		return err
 	}
 	n.Use(r.old)
+	n.Excuse(true) // it is to end by itself
+	defer n.Excuse(false)
 	if err := n.Start(); err != nil {
 		return err
 	}
-	n.Excuse(true) // it is to end by itself
 	for end := time.Now().Add(refusedTime); time.Now().Before(end) && n.Pid() != 0; sleep(ctx, 50*time.Millisecond) {
 		if n.Ready(ctx) {
 			return fmt.Errorf("%s serves with the previous version", n.ID)
