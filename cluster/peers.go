@@ -70,7 +70,7 @@ func (s *peers) confirm(to peerAddr, term uint64, answer func(bool)) {
 			answer(err == nil && r.Uvarint() == term)
 		})
 	}
-	if l := s.links.peek(to.addr); l != nil {
+	if l := s.links.peek(to.addr); l != nil && !l.ended() {
 		ask()
 	} else {
 		go ask() // a dial may take its time, and another voter may do

@@ -9,7 +9,8 @@ import (
 	"io"
 	"net"
 	"sync"
-	"time"
+
+	"trireme/socket"
 )
 
 // A call between nodes is a frame: length, id, kind, payload. Many calls share one
@@ -52,10 +53,7 @@ type link struct {
 	c   net.Conn
 	end chan struct{}
 
-	outMu   sync.Mutex
-	out     []byte // frames to write
-	spare   []byte
-	writing bool
+	out outbox
 
 	mu      sync.Mutex
 	next    uint64
@@ -70,43 +68,13 @@ type waiter struct {
 }
 
 func newLink(c net.Conn) *link {
-	return &link{c: c, end: make(chan struct{}), waiting: map[uint64]waiter{}}
+	l := &link{c: c, end: make(chan struct{}), waiting: map[uint64]waiter{}}
+	l.out = outbox{c: c, try: socket.Trier(c), failed: l.close, patience: writeTime}
+	return l
 }
 
-// writeTime ends a link whose other side takes nothing for that long.
-const writeTime = 5 * time.Second
-
-// send writes a frame. Whoever comes while another writes leaves its frame to that
-// one: no goroutine of its own, one system call for all that wait.
-func (l *link) send(id uint64, kind callKind, payload []byte) {
-	l.outMu.Lock()
-	l.out = binary.LittleEndian.AppendUint32(l.out, uint32(len(payload)))
-	l.out = binary.LittleEndian.AppendUint64(l.out, id)
-	l.out = append(append(l.out, byte(kind)), payload...)
-	if l.writing {
-		l.outMu.Unlock()
-		return
-	}
-	l.writing = true
-	for len(l.out) > 0 {
-		b := l.out
-		l.out, l.spare = l.spare[:0], nil
-		l.outMu.Unlock()
-		l.c.SetWriteDeadline(time.Now().Add(writeTime))
-		_, err := l.c.Write(b)
-		l.outMu.Lock()
-		if err != nil {
-			l.outMu.Unlock()
-			l.close(err) // writing stays set: nobody writes to a dead link
-			return
-		}
-		if cap(b) <= packBytes {
-			l.spare = b[:0]
-		}
-	}
-	l.writing = false
-	l.outMu.Unlock()
-}
+// send hands a frame to the other side and does not wait for it.
+func (l *link) send(id uint64, kind callKind, payload []byte) { l.out.put(id, kind, payload) }
 
 func readFrame(r *bufio.Reader) (id uint64, kind callKind, payload []byte, err error) {
 	var head [frameHead]byte
@@ -180,9 +148,10 @@ func (l *link) call(kind callKind, payload []byte, answer func([]byte, error)) (
 	return true
 }
 
-// tell sends what needs no answer.
+// tell sends what needs no answer, and is worth nothing when something newer follows: to a
+// side that takes nothing it is not sent at all.
 func (l *link) tell(kind callKind, payload []byte) {
-	if !l.ended() {
+	if !l.ended() && !l.out.stuck() {
 		l.send(0, kind, payload)
 	}
 }
@@ -205,6 +174,7 @@ func (l *link) ask(ctx context.Context, kind callKind, payload []byte) ([]byte, 
 
 // readAnswers runs on the asking side.
 func (l *link) readAnswers() {
+	defer l.out.writers.Wait()
 	r := bufio.NewReaderSize(l.c, 64<<10)
 	for {
 		id, kind, payload, err := readFrame(r)
@@ -235,6 +205,7 @@ type handler func(from greeting, kind callKind, payload []byte, answer func([]by
 // serveLink runs on the answering side until the connection ends.
 func serveLink(c net.Conn, from greeting, handle handler) {
 	l := newLink(c)
+	defer l.out.writers.Wait()
 	r := bufio.NewReaderSize(c, 64<<10)
 	for {
 		id, kind, payload, err := readFrame(r)
