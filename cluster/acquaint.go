@@ -66,12 +66,19 @@ func (n *Node) met(node string, i introduction) error {
 	return n.acquaintances.meet(node, i)
 }
 
-// acquaint asks whoever has an address which process it is, before raft speaks with it there. The answer comes from the
-// process that the link leads to.
+// acquaint asks the node that has an address which process it is, before raft speaks with it there. If the link doesn't
+// answer at once it asks over a connection of its own: one from before a cut may hold an answer up for seconds after the
+// cut was healed.
 func (n *Node) acquaint(addr string, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), max(timeout, 100*time.Millisecond))
+	quick, cancel := context.WithTimeout(n.port.ctx, linkPatience)
 	defer cancel()
-	h, err := n.peers.hello(ctx, addr)
+	h, err := n.peers.hello(quick, addr)
+	if errors.Is(err, context.DeadlineExceeded) {
+		timeout = max(timeout, linkPatience)
+		long, cancel := context.WithTimeout(n.port.ctx, timeout)
+		defer cancel()
+		h, err = n.peers.visit(long, n.expected(addr), addr, timeout)
+	}
 	if err != nil {
 		return err
 	}
@@ -101,13 +108,16 @@ func (n *Node) introduce(ctx context.Context) {
 	}
 }
 
+// linkPatience is how long an answer over a link is waited for, before another connection is tried.
+const linkPatience = 100 * time.Millisecond
+
 // introduceEvery is how often a node tries to speak with those that it has not spoken with.
 const introduceEvery = time.Second
 
 // rolledBack stops this node for good: another one knows a later state of its disk.
 func (n *Node) rolledBack(why error) {
-	reason := fmt.Sprintf("%s runs on an older copy of its data directory (%v): it has forgotten what it acknowledged and whom it voted for; "+
-		"put the newest state of the whole directory back, or replace the node by one with a new id", n.opts.NodeID, why)
+	reason := fmt.Sprintf("%s runs on an older copy of its data directory: it has forgotten what it acknowledged and whom it voted for; "+
+		"put the newest state of the whole directory back, or replace the node by one with a new id (%v)", n.opts.NodeID, why)
 	if err := writeSynced(filepath.Join(n.opts.DataDir, olderCopyFile), []byte(reason+"\n"), os.Rename); err != nil {
 		n.log.Error("the directory can't be marked as an older copy", "error", err)
 	}

@@ -69,7 +69,7 @@ func (n *Node) admit(g greeting, what purpose) error {
 		return nil
 	}
 	if err := n.met(g.node, introduction{g.disk, g.processes}); err != nil {
-		return fmt.Errorf("%w: %w; put the newest state of its data directory back, or let a node with a new id replace it", ErrRefused, err)
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return nil
 }

@@ -165,7 +165,8 @@ func writeRefusal(c net.Conn, why error) {
 	case errors.Is(why, ErrRolledBack):
 		answer = rolledBack
 	}
-	text := strings.TrimPrefix(why.Error(), ErrRefused.Error()+": ") // the caller says that itself
+	text := strings.TrimPrefix(why.Error(), ErrRefused.Error()+": ") // the caller says that itself, and this too:
+	text = strings.TrimPrefix(text, ErrRolledBack.Error()+": ")
 	var w wire.Writer
 	w.Fixed([]byte{answer})
 	w.String(text[:min(len(text), maxRefusal)])

@@ -120,7 +120,12 @@ func (s *peers) hello(ctx context.Context, addr string) (h hello, err error) {
 // meet asks whoever has an address who it is, over a connection of its own: raft's
 // configuration may say that the address is another's.
 func (s *peers) meet(ctx context.Context, addr string) (h hello, err error) {
-	c, err := s.links.p.dialNode("", addr, forPeer, dialTime)
+	return s.visit(ctx, "", addr, dialTime)
+}
+
+// visit is meet for the node called to, or, if that is empty, for whoever has the address.
+func (s *peers) visit(ctx context.Context, to, addr string, timeout time.Duration) (h hello, err error) {
+	c, err := s.links.p.dialNode(to, addr, forPeer, timeout)
 	if err != nil {
 		return h, err
 	}

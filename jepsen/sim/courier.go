@@ -146,7 +146,7 @@ func (k *courier) start(n *asking, r requests.Result) {
 	k.policy.Told(n.demand)
 	w := k.l.n.w
 	for i := range out.Attempts {
-		a := &attempt{Attempt: out.Attempts[i], courier: k, begun: w.elapsed}
+		a := &attempt{Attempt: out.Attempts[i], courier: k, begun: n.begun.Sub(began)}
 		k.policy.Claimed(a.Ref(), func() { w.abandon(a) }, n.begun)
 		if !w.wanted(k.l.n, a) {
 			a.over = true

@@ -9,6 +9,11 @@ var found = map[string]History{
 	"orphans of a run are told in their entry": {804, []Step{
 		{Elect, 2, 0, 0}, {Await, 0, 0, 0}, {Flow, 0, 0, 0}, {Claim, 2, 0, 0}, {Flow, 0, 0, 0}, {Reboot, 2, 0, 0}, {Elect, 0, 0, 0}, {Flow, 0, 0, 0}, {Reboot, 0, 0, 0},
 	}},
+	// The entry that claims an attempt lies 4 s before it gets into the log: the lease is counted from its stamp, and the judge
+	// counted from its outcome.
+	"a lease begins with the stamp": {21735, []Step{
+		{Work, 0, 0, 0}, {Claim, 0, 0, 0}, {StartRun, 0, 0, 0}, {Gather, 0, 0, 0}, {Pass, 0, 7, 0}, {Lag, 1, 0, 0}, {Pass, 0, 7, 0}, {Pass, 0, 6, 0}, {Claim, 0, 0, 0},
+	}},
 	// Nobody trusts the first leader's clock, which lags by 11 s. The next one's is trusted: cluster time jumps, and the lease
 	// of the first one's attempt was over before its own clock said so.
 	"a queue keeps its order when cluster time jumps between leaders": {2340, []Step{

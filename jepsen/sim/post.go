@@ -58,7 +58,7 @@ type plan struct {
 type attempt struct {
 	queue.Attempt
 	courier  *courier
-	begun    time.Duration
+	begun    time.Duration // when the Advance was asked for that has claimed it: its lease is counted from there
 	ended    time.Duration
 	over     bool
 	handed   bool // its result is in the log
