@@ -46,8 +46,9 @@ vet:
 	$(GO) vet -tags $(TAGS) ./...
 
 .PHONY: lint
-lint: vet ## go vet, gofmt and staticcheck
+lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as their programs are here
 	@scripts/lint.sh
+	@deploy/lint.sh
 
 .PHONY: coverage
 coverage: ## writes docs/coverage.md from a run of the scripts through the doors

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"trireme/fsm/wire"
@@ -44,20 +45,30 @@ const (
 	discoverSealed
 )
 
-// discover asks every address of Options.Join until one says which cluster it is of.
+// discover asks all addresses of Options.Join which cluster they are of, and believes the first that says so. Addresses
+// of two clusters are refused: which one the node would belong to would be a matter of which answers.
 func (n *Node) discover(ctx context.Context) (d discovery, err error) {
-	var failed error
-	for _, addr := range n.opts.Join {
-		d, err := n.discoverAt(ctx, addr)
-		if err == nil {
+	found, failed := make([]discovery, len(n.opts.Join)), make([]error, len(n.opts.Join))
+	var asked sync.WaitGroup
+	for i, addr := range n.opts.Join {
+		asked.Go(func() { found[i], failed[i] = n.discoverAt(ctx, addr) })
+	}
+	asked.Wait()
+	for i, addr := range n.opts.Join {
+		switch known := d.from != ""; {
+		case failed[i] == nil && !known:
+			d, err = found[i], nil
 			d.from = addr
-			return d, nil
-		}
-		if failed = fmt.Errorf("%s: %w", addr, err); errors.Is(err, ErrGossipKey) || errors.Is(err, ErrRefused) || errors.Is(err, ErrCertificate) {
-			return d, failed
+		case failed[i] == nil && found[i].Cluster != d.Cluster:
+			return d, fmt.Errorf("%w: --join names two clusters, %s of cluster id %s and %s of %s: give addresses of one", ErrOtherCluster, d.from, d.Cluster, addr, found[i].Cluster)
+		case failed[i] != nil && !known:
+			err = fmt.Errorf("%s: %w", addr, failed[i])
+			if errors.Is(err, ErrGossipKey) || errors.Is(err, ErrRefused) || errors.Is(err, ErrCertificate) {
+				return d, err
+			}
 		}
 	}
-	return d, failed
+	return d, err
 }
 
 // discoverAt asks one gossip port. It may be a cluster port as well, which doesn't

@@ -115,9 +115,7 @@ func (n *Node) self() hello {
 		h.Applied, _ = n.machine.Applied()
 		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
 		h.State = stateName(n.raft.State())
-		if last := n.raft.LastContact(); !last.IsZero() {
-			h.ContactMs = time.Since(last).Milliseconds()
-		}
+		h.ContactMs = n.age()
 	}
 	return h
 }

@@ -77,7 +77,7 @@ func (n *Node) untilTaken(ctx context.Context, check bool, done func(discovery) 
 		switch {
 		case err == nil:
 			return done(found)
-		case errors.Is(err, ErrNotJoined), errors.Is(err, ErrRefused), errors.Is(err, ErrGossipKey), errors.Is(err, ErrCertificate):
+		case errors.Is(err, ErrNotJoined), errors.Is(err, ErrRefused), errors.Is(err, ErrGossipKey), errors.Is(err, ErrCertificate), errors.Is(err, ErrOtherCluster):
 			return err
 		}
 		if time.Since(warned) > 5*time.Second {

@@ -25,7 +25,7 @@ type Status struct {
 type NodeStatus struct {
 	ID, HTTP, Gossip, Cluster, Suffrage, State, Version string
 	AppliedIndex                                        uint64
-	// LastContactMs is how long ago the node last heard from its leader.
+	// LastContactMs is how long ago the node last heard from its leader; 0 for the leader.
 	LastContactMs int64
 	// Leaving is true of a node that is being taken out.
 	Leaving bool

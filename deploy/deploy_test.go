@@ -184,7 +184,7 @@ func TestDebianPackage(t *testing.T) {
 	list := run(nil, "dpkg-deb", "-c", deb)
 	for _, want := range []string{
 		"-rwxr-xr-x root/root", "./usr/bin/trireme\n", "./lib/systemd/system/trireme.service\n", "./etc/trireme/trireme.yaml\n", "./etc/logrotate.d/trireme\n",
-		"./usr/share/doc/trireme/upgrading.md\n", "./usr/share/doc/trireme/examples/grafana.json\n", "./usr/share/doc/trireme/changelog.gz\n",
+		"./usr/share/doc/trireme/upgrading.md\n", "./usr/share/doc/trireme/examples/grafana.json\n", "./usr/share/doc/trireme/changelog.gz\n", "./usr/share/doc/trireme/CHANGELOG.md.gz\n",
 	} {
 		if !strings.Contains(list, want) {
 			t.Errorf("no %q in the package:\n%s", want, list)

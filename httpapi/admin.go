@@ -48,8 +48,8 @@ type NodeStatus struct {
 	// State is leader, follower, candidate, or unreachable.
 	State        string `json:"state"`
 	AppliedIndex uint64 `json:"appliedIndex"`
-	// LastContactMs is how long ago the node was last heard of, in milliseconds; -1 for
-	// never.
+	// LastContactMs is how long ago the node last heard from its leader, in milliseconds; 0 for
+	// the leader, -1 for a node that doesn't answer.
 	LastContactMs int64  `json:"lastContactMs"`
 	Version       string `json:"version"`
 	// Leaving is true of a node that is being taken out.

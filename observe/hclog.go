@@ -31,7 +31,8 @@ var raftLevels = map[string]slog.Level{
 	"Election timeout reached, restarting election": slog.LevelInfo,
 	"new leader elected, stepping down":             slog.LevelInfo,
 	"peer has newer term, stopping replication":     slog.LevelInfo,
-	"failed to decode incoming command":             slog.LevelInfo, // the other end closed
+	"failed to decode incoming command":             slog.LevelInfo,  // the other end closed
+	"failed to get previous log":                    slog.LevelDebug, // early news of the commit index (cluster/learn.go); a leader that sends too new an entry says so itself
 	"failed to heartbeat to":                        slog.LevelWarn,
 	"failed to appendEntries to":                    slog.LevelWarn,
 	"failed to pipeline appendEntries":              slog.LevelWarn,

@@ -28,8 +28,13 @@ for doc in operations upgrading guarantees metrics; do
 done
 install -D -m 0644 deploy/prometheus/alerts.yml "$root/usr/share/doc/trireme/examples/alerts.yml"
 install -D -m 0644 deploy/grafana/trireme.json "$root/usr/share/doc/trireme/examples/grafana.json"
-gzip -9cn CHANGELOG.md >"$root/usr/share/doc/trireme/changelog.gz"
-chmod 0644 "$root/usr/share/doc/trireme/changelog.gz"
+gzip -9cn CHANGELOG.md >"$root/usr/share/doc/trireme/CHANGELOG.md.gz"
+# Debian's own form, of the commit's day, so that the same source makes the same package.
+day=$(date -uR -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}")
+printf 'trireme (%s) stable; urgency=medium\n\n  * What is new is in CHANGELOG.md.gz.\n\n -- %s  %s\n' \
+  "$VERSION" "$(sed -n 's/^Maintainer: //p' deploy/debian/control)" "$day" | gzip -9cn >"$root/usr/share/doc/trireme/changelog.gz"
+chmod 0644 "$root/usr/share/doc/trireme/"*.gz
+install -D -m 0644 deploy/debian/lintian-overrides "$root/usr/share/lintian/overrides/trireme"
 
 mkdir "$root/DEBIAN"
 chmod 0755 "$root/DEBIAN"

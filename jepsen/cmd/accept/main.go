@@ -72,7 +72,9 @@ var lines = map[string]line{
 	"workflows.6": {"all three nodes killed at 100 moments of the lives of runs", outages},
 	"core.12":     {"no leadership change in a fault-free minute under full load", bench("steady")},
 	"operate.1":   {"nodes join, leave and are replaced, certificates are renewed, every node is upgraded, under load", operate},
+	"operate.2":   {"two clusters never merge; a wrong key, certificate or cluster id is refused with its reason", refusedStrangers},
 	"operate.3":   {"backups under load, restored on three nodes; harmed files; leaders killed during a restore", backups},
+	"operate.6":   {"what docs/operations.md says step by step: three nodes with TLS, one lost and replaced, a backup restored", scripts("walkthrough|restore")},
 
 	"families.8":    {"hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	"reliability.3": {"every seeded fault of the product is found within 90 seconds", seededFaults},

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Has the programs that read these files check them, as far as they are installed: promtool (Debian: prometheus),
+# systemd-analyze, dpkg-deb and lintian, helm, docker compose, hadolint, shellcheck. It needs no network, changes nothing
+# and starts nothing. What isn't installed is said. Exit code 1: something was found.
+set -u
+cd "$(dirname "$0")/.."
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+# check NAME COMMAND… runs a command and shows what it says only if it fails.
+check() {
+  name=$1
+  shift
+  if "$@" >"$dir/said" 2>&1; then
+    echo "ok       $name"
+  else
+    echo "FAILED   $name"
+    sed 's/^/         /' "$dir/said"
+    failed=1
+  fi
+}
+
+# have PROGRAM: says so where it is not installed.
+have() {
+  command -v "$1" >/dev/null 2>&1 || { echo "skipped  $1 is not installed"; return 1; }
+}
+
+# unit has systemd read the unit. The binary isn't where the unit wants it, and the manual pages may be missing.
+unit() {
+  ! systemd-analyze verify deploy/systemd/trireme.service 2>&1 | grep 'trireme.service' | grep -v '/usr/bin/trireme is not executable' | grep .
+}
+
+# chart renders the chart with Helm, with its defaults and with everything that can be switched on.
+chart() {
+  helm lint --strict deploy/helm/trireme && helm template t deploy/helm/trireme --kube-version 1.30 >"$dir/plain.yaml" &&
+    helm template t deploy/helm/trireme --kube-version 1.30 --set replicas=5,serviceMonitor=true,tls.clusterSecretName=c,tls.apiSecretName=a,storage.className=fast \
+      --set extraEnv[0].name=TRIREME_REGION,extraEnv[0].value=eu >"$dir/tls.yaml"
+}
+
+# package builds the package of a program that stands for the binary, and has lintian look at it.
+package() {
+  printf '#!/bin/sh\n' >"$dir/trireme" && chmod 0755 "$dir/trireme" &&
+    BIN=$dir/trireme OUT=$dir VERSION=0.0.1 ARCH=all deploy/debian/build.sh && dpkg-deb -I "$dir/trireme_0.0.1_all.deb" &&
+    dpkg-deb -c "$dir/trireme_0.0.1_all.deb"
+}
+
+check "scripts (sh -n)" sh -c 'for f in deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm; do sh -n "$f" || exit 1; done'
+have shellcheck && check "scripts (shellcheck)" shellcheck deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm
+if have promtool; then
+  check "alert rules (promtool)" promtool check rules deploy/prometheus/alerts.yml
+  check "alert rules, tried (promtool)" promtool test rules deploy/prometheus/alerts_test.yml
+  # The token's file is the operator's.
+  check "scrape configuration (promtool)" promtool check config --syntax-only deploy/prometheus/prometheus.yml
+fi
+have systemd-analyze && check "unit (systemd-analyze)" unit
+if have dpkg-deb; then
+  check "Debian package (dpkg-deb)" package
+  # Without a licence in the repository there is no copyright file, and there is no manual page.
+  have lintian && check "Debian package (lintian)" lintian --fail-on error,warning --suppress-tags no-copyright-file,no-manual-page "$dir/trireme_0.0.1_all.deb"
+fi
+have helm && check "chart (helm)" chart
+have hadolint && check "Dockerfile (hadolint)" hadolint deploy/docker/Dockerfile
+if have docker && docker compose version >/dev/null 2>&1; then
+  for f in compose compose-dev; do check "$f.yml (docker compose)" docker compose -f "deploy/docker/$f.yml" config -q; done
+fi
+exit $failed
