@@ -92,7 +92,7 @@ func (s *settings) dev(cmd *cobra.Command) error {
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	listener, err := net.Listen("tcp", s.HTTP)
+	listener, err := bind(s.HTTP)
 	if err != nil {
 		return taken("http", err)
 	}

@@ -61,7 +61,11 @@ func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error)
 	if s.RESP == off {
 		return nil, false, nil
 	}
-	l, err = net.Listen("tcp", s.RESP)
+	listen := bind
+	if !named { // nobody waits for what nobody has asked for
+		listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
+	}
+	l, err = listen(s.RESP)
 	switch {
 	case err == nil:
 		return l, false, nil

@@ -72,7 +72,7 @@ func (s *settings) listen(log *slog.Logger) (http, resp net.Listener, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if http, err = net.Listen("tcp", s.HTTP); err != nil {
+	if http, err = bind(s.HTTP); err != nil {
 		return nil, nil, taken("http", err)
 	}
 	if resp, _, err = s.listenRESP(true); err != nil {

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// bindTime is how long a node waits for an address that is still in use. The process before
+// it, killed while its disk stood still, has its sockets until the kernel is done with it.
+const bindTime = time.Second
+
+// bindPause lies between two tries.
+const bindPause = 20 * time.Millisecond
+
+// bind listens on an address of clients.
+func bind(addr string) (net.Listener, error) { return bindWithin(addr, bindTime) }
+
+func bindWithin(addr string, patience time.Duration) (net.Listener, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(bindPause) {
+		l, err := net.Listen("tcp", addr)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return l, err
+		}
+	}
+}
