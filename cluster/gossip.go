@@ -129,8 +129,11 @@ var strangers = []struct{ line, reason string }{
 	{"Decrypt packet failed", "its --gossip-key is not this node's"},
 }
 
-// Write takes one line.
+// Write takes one line. That our own port is closed, which memberlist notices when the node stops, is no news.
 func (k *keyLog) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), net.ErrClosed.Error()) {
+		return len(b), nil
+	}
 	for _, s := range strangers {
 		if strings.Contains(string(b), s.line) && k.first(s.reason) {
 			fmt.Fprintf(k.inner, "[WARN] gossip of a node is refused: %s (%s)", s.reason, strings.TrimSpace(string(b)))

@@ -98,6 +98,7 @@ func TestPeersAreJudged(t *testing.T) {
 		return NewReport("n1", append(Peers("me:1", []Peer{p}, now), Versions("v1", 1, 1, []Peer{p})...)).Findings[0]
 	}
 	expect(t, worst(func(*Peer) {}), OK, "")
+	expect(t, good().clock(), OK, "its clock agrees within 1ms")
 	expect(t, worst(func(p *Peer) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
 	expect(t, worst(func(p *Peer) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
 	expect(t, worst(func(p *Peer) { p.Back = Reach{Unasked: true} }), Warning, "can't be known")

@@ -106,6 +106,9 @@ func (p Peer) clock() Finding {
 	case off >= nearClock:
 		level = Warning
 	}
+	if level == OK && p.Offset.Abs() <= p.Blur {
+		return found("clock", p.ID, level, do, "its clock agrees within %s", round(p.Offset.Abs()+p.Blur))
+	}
 	return found("clock", p.ID, level, do, "its clock is %s %s, known within %s", round(p.Offset.Abs()), aheadOf(p.Offset), round(p.Blur))
 }
 
