@@ -21,6 +21,7 @@ import (
 // the same client programs; the interleaving stays the machine's.
 type Config struct {
 	Binary    string        // the product
+	Nodes     int           // of the cluster; 0 means 3
 	Dir       string        // everything the run leaves: schedule, logs, data, histories
 	Seed      uint64        // draws schedule and operations
 	Duration  time.Duration // of load and faults
@@ -54,7 +55,7 @@ func (c Config) Have() (needs []nemesis.Need) {
 
 // options are those of the cluster.
 func (c Config) options() lab.Options {
-	o := lab.Options{Binary: c.Binary, Dir: c.Dir, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks}
+	o := lab.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks}
 	if c.Network == lab.Loopback && slices.ContainsFunc(c.Workloads, func(name string) bool { return plays[name] != nil }) {
 		o.Args = append(o.Args, "--egress-allow", "127.0.0.0/8") // where the sinks are
 	}

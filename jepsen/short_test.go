@@ -48,6 +48,20 @@ func TestComposed(t *testing.T) {
 	}
 }
 
+// TestAlone is W13: one node that is killed, stopped and, as root, loses power loses nothing that it has acknowledged.
+func TestAlone(t *testing.T) {
+	c := Config{Nodes: 1, Duration: 15 * time.Second, Workloads: append(Workloads(), "once"), Disks: lab.Privileged(), Clients: 4, Snapshots: 500}
+	for _, f := range nemesis.Faults(c.Have()...) {
+		if slices.Contains([]nemesis.Fault{nemesis.Kill, nemesis.Restart, nemesis.Stop, nemesis.Failpoint, nemesis.PowerCut}, f) {
+			c.Faults = append(c.Faults, f)
+		}
+	}
+	s := play(t, c)
+	if len(s.Events) < 2 || s.OK < 200 {
+		t.Errorf("%d faults and %d answered operations prove nothing", len(s.Events), s.OK)
+	}
+}
+
 // mostStill is how long the machine may stand still in a run that is judged.
 const mostStill = 10 * time.Second
 

@@ -61,7 +61,8 @@ const (
 	StepTwice Name = "second-result-of-a-step"
 	// NotifyRemembered: a notification that meets no waiter is kept for the next.
 	NotifyRemembered Name = "plain-notify-remembered"
-	// WaiterKept: a waiter that was notified stays, and is notified again.
+	// WaiterKept: a waiter that was notified stays, and is notified again. It is taken out in two places, when it is woken and
+	// when its step has a result, and only without both does it stay.
 	WaiterKept Name = "waiter-woken-twice"
 	// ReviveTwice: a dead run is not consumed by its revival.
 	ReviveTwice Name = "dead-run-revived-twice"

@@ -6,6 +6,7 @@ import (
 
 	"trireme/fsm/env"
 	"trireme/fsm/queue"
+	"trireme/mutant"
 )
 
 // work changes one run. It holds a copy, which done stores.
@@ -102,6 +103,9 @@ func (k *work) append(n *Entry) *Entry {
 
 // stopWaiting takes out the waiter of a step that has a result: nothing else may bring another one.
 func (k *work) stopWaiting(step uint32) {
+	if mutant.Is(mutant.WaiterKept) {
+		return
+	}
 	no, waited := k.s.marks.Get(mark{k.r.No, markWait, step})
 	if w, there := k.s.waiters.Get(no); waited && there {
 		k.forgetWaiter(w)

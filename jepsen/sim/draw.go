@@ -10,7 +10,7 @@ var weights = [kinds]int{
 	Push: 6, PushOnce: 6, Count: 4, SetUntil: 8, Read: 6, ReadUntil: 12, Publish: 6, PublishOnce: 5, Enqueue: 6, CancelMessage: 1, Schedule: 2,
 	StartRun: 3, Await: 3, Notify: 3, CancelRun: 1, Revive: 2, Again: 8, Send: 10, Receive: 14, Form: 8, Propose: 8, Commit: 10, Apply: 14,
 	Elect: 5, Learn: 4, Crash: 2, Restart: 4, Snapshot: 3, Install: 3, Pass: 14, Claim: 10, Renew: 4, Answer: 12, HandIn: 7, Sweep: 3, Reboot: 4, Register: 2, Flow: 14,
-	Work: 4, Cut: 3, Mend: 4, SetWall: 2, Keep: 5, Gather: 4, Linger: 4, Lag: 3,
+	Work: 4, Cut: 3, Mend: 4, SetWall: 2, Keep: 5, Gather: 4, Linger: 4, Outlast: 1, Lag: 3,
 }
 
 // theme is what makes something that hardly comes about among all the others: kinds that belong together, and scenes,
@@ -45,6 +45,7 @@ var themes = []theme{
 			{Publish, Flow, Claim, Lag, Elect, Flow, Claim, Flow, Answer, HandIn, Flow},             // a leader falls between claim and delivery
 			{Schedule, Flow, Pass, Elect, Flow, Claim, Flow, Pass, Claim, Flow},                     // a time comes while nobody leads
 			{PublishOnce, Lag, Reboot, Flow, Again, Flow},                                           // an answer is lost, and with it the process
+			{Schedule, Flow, Outlast, Claim, Gather, Outlast, Claim, Flow, Claim, Flow},             // an entry comes after it was given up
 		},
 	},
 	{ // workflows

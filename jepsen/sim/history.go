@@ -40,7 +40,7 @@ const (
 	Snapshot
 	Install
 	Pass
-	Claim
+	Claim // mostly by whoever leads
 	Renew
 	Answer
 	HandIn
@@ -55,6 +55,7 @@ const (
 	Keep    // a key that was set for a while is to stay
 	Gather  // all packs reach the leader, which makes an entry of them and gives it to raft later
 	Linger  // a little time passes, less than reads may be ahead of the log
+	Outlast // more time passes than a request waits and a lease lasts
 	Lag     // the same as Flow, but a node applies nothing, and may not hear what it is answered
 	kinds
 )
@@ -63,7 +64,7 @@ var kindNames = [kinds]string{
 	"push", "push once", "count", "set until", "read", "read until", "publish", "publish once", "enqueue", "cancel message", "schedule",
 	"start run", "await", "notify", "cancel run", "revive", "again", "send", "receive", "form", "propose", "commit", "apply",
 	"elect", "learn", "crash", "restart", "snapshot", "install", "pass", "claim", "renew", "answer", "hand in", "sweep", "reboot", "register", "flow",
-	"work", "cut", "mend", "set wall", "keep", "gather", "linger", "lag",
+	"work", "cut", "mend", "set wall", "keep", "gather", "linger", "outlast", "lag",
 }
 
 func (k Kind) String() string { return kindNames[k] }

@@ -125,6 +125,9 @@ func (w *world) step(s Step) {
 	case Pass:
 		w.pass(passes[b%len(passes)])
 	case Claim:
+		if l := w.known(); l != nil && c%4 != 0 {
+			n = l
+		}
 		n.claim()
 	case Renew:
 		n.renew()
@@ -149,6 +152,8 @@ func (w *world) step(s Step) {
 		w.gather()
 	case Linger:
 		w.pass(time.Duration(1+b%150) * time.Millisecond)
+	case Outlast:
+		w.pass(time.Duration(11_000+b%4_000) * time.Millisecond)
 	case Lag:
 		w.lag(n, b%2 == 0)
 	case Cut:

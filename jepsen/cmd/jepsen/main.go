@@ -84,6 +84,7 @@ func configure(args []string) (c jepsen.Config, each time.Duration, err error) {
 	flags.Uint64Var(&c.Seed, "seed", 0, "seed of schedule and operations; 0 draws one")
 	flags.DurationVar(&c.Duration, "duration", 5*time.Minute, "how long load and faults last")
 	flags.DurationVar(&each, "each", 5*time.Minute, "longest single run: a longer duration is cut into several, with seeds that follow one another")
+	flags.IntVar(&c.Nodes, "nodes", 3, "nodes of the cluster; with 1 name faults that leave it a chance, such as kill,stop,power-cut")
 	flags.StringVar(&workloads, "workloads", strings.Join(jepsen.Everything(), ","), "workloads, separated by commas")
 	flags.StringVar(&faults, "faults", "all", "faults, separated by commas, all that work here, or empty")
 	flags.StringVar(&schedule, "replay", "", "a stored schedule to play instead of drawing one")
