@@ -60,7 +60,7 @@ func NewTransport(o Options) *Transport {
 		dialer.ControlContext = t.control
 	}
 	t.http = &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            abrupt(dialer.DialContext),
 		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    handshakeTime,
 		ForceAttemptHTTP2:      true,
@@ -75,6 +75,19 @@ func NewTransport(o Options) *Transport {
 		t.http.Proxy = http.ProxyURL(o.Proxy)
 	}
 	return t
+}
+
+// abrupt has connections end with a reset, so that nothing of a request whose attempt was given
+// up goes on its way afterwards: the kernel would send what it still holds, for minutes if the
+// network stands still. What was answered has no such rest.
+func abrupt(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if plain, ok := c.(*net.TCPConn); ok {
+			_ = plain.SetLinger(0) // fails for a socket that has ended already
+		}
+		return c, err
+	}
 }
 
 // control judges an address when the socket is about to connect to it.

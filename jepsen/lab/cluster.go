@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -330,7 +331,10 @@ func (c *Cluster) transfer(ctx context.Context, order any) error {
 	if err != nil {
 		return fmt.Errorf("transfer leadership: %w", err)
 	}
-	if status/100 != 2 {
+	switch {
+	case status == http.StatusServiceUnavailable && bytes.Contains(body, []byte(ErrNoLeader.Error())):
+		return fmt.Errorf("transfer leadership: %w", ErrNoLeader)
+	case status/100 != 2:
 		return fmt.Errorf("transfer leadership: status %d: %.200s", status, body)
 	}
 	return nil

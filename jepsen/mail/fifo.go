@@ -134,7 +134,7 @@ func judgeQueue(out *Queued, parallelism int, ids []string, all []Event, arrival
 		}
 	}
 	judgeClaims(&wrong, parallelism, number, all)
-	judgeOrder(out, &wrong, parallelism, ids, arrivals)
+	judgeOrder(out, &wrong, parallelism, ids, all, arrivals)
 	judgeWidth(out, &wrong, parallelism, all, arrivals)
 	return wrong.err()
 }
@@ -217,32 +217,48 @@ func lostAttempts(all []Event) map[attemptOf]bool {
 }
 
 // judgeOrder: at the sink, with a parallelism of 1, no two requests at once, and none of a
-// message after one of a later message has begun. Requests whose connection had broken
-// don't count as running.
-func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, arrivals []Arrival) {
+// message after one of a later message has begun. Requests whose connection had broken don't
+// count as running. One whose attempt was given up with its leader may have been on its way
+// through the network for any time, and come when later messages have.
+func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, all []Event, arrivals []Arrival) {
+	lost, came := lostAttempts(all), map[string]bool{}
 	slices.SortFunc(arrivals, func(a, b Arrival) int { return a.Begin.Compare(b.Begin) })
+	var before *Arrival // the newest that was not given up
 	for i := range arrivals {
 		a := &arrivals[i]
 		out.Arrivals++
+		came[a.Message] = true
 		if a.Broken {
 			out.Broken++
 		}
 		if a.Number < 0 || a.Number >= len(ids) || ids[a.Number] != a.Message {
 			wrong.add("message %s came to address %d: invented", a.Message, a.Number)
 		}
-		if i == 0 {
+		if i > 0 {
+			out.Standstill = max(out.Standstill, a.Begin.Sub(arrivals[i-1].Begin))
+		}
+		if parallelism > 1 || lost[attemptOf{a.Message, a.Retried}] {
 			continue
 		}
-		before := &arrivals[i-1]
-		out.Standstill = max(out.Standstill, a.Begin.Sub(before.Begin))
-		if parallelism > 1 {
-			continue
+		if before != nil {
+			judgeNext(wrong, before, a)
 		}
-		if a.Number < before.Number || a.Number > before.Number+1 {
-			wrong.add("message %d came after %d: out of order", a.Number, before.Number)
+		before = a
+	}
+	told := lives(all)
+	for n, id := range ids {
+		if l := told[id]; l != nil && slices.Contains(l.ends, "DELIVERED") && !came[id] {
+			wrong.add("message %d was delivered to nobody", n)
 		}
-		if a.Begin.Before(before.End) && !before.Broken {
-			wrong.add("message %d came while %d was under way", a.Number, before.Number)
-		}
+	}
+}
+
+// judgeNext holds a request against the one before it.
+func judgeNext(wrong *problems, before, a *Arrival) {
+	if a.Number < before.Number {
+		wrong.add("message %d came after %d: out of order", a.Number, before.Number)
+	}
+	if a.Begin.Before(before.End) && !before.Broken {
+		wrong.add("message %d came while %d was under way", a.Number, before.Number)
 	}
 }

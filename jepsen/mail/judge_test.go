@@ -65,12 +65,17 @@ func span(number int, id string, begin, end int, broken bool) Arrival {
 func TestJudgeQueue(t *testing.T) {
 	ids := []string{"a", "b"}
 	good := []string{"a ACTIVE", "a ERROR", "a ACTIVE", "a DELIVERED", "b ACTIVE", "b DELIVERED"}
+	lost := []string{"a ACTIVE", "a LOST", "a ACTIVE", "a DELIVERED", "b ACTIVE", "b DELIVERED"}
+	again := span(0, "a", 1, 2, false)
+	again.Retried = 1
 	for _, c := range []struct {
 		name     string
 		ok       bool
 		events   []string
 		arrivals []Arrival
 	}{
+		{"given up and late", true, lost, []Arrival{again, span(1, "b", 3, 4, false), span(0, "a", 5, 6, false)}},
+		{"delivered to nobody", false, good, []Arrival{span(1, "b", 3, 4, false)}},
 		{"good", true, good, []Arrival{span(0, "a", 1, 2, false), span(0, "a", 3, 4, false), span(1, "b", 5, 6, false)}},
 		{"overlap with a broken one", true, good, []Arrival{span(0, "a", 1, 9, true), span(0, "a", 3, 4, false), span(1, "b", 5, 6, false)}},
 		{"two at once", false, good, []Arrival{span(0, "a", 1, 9, false), span(0, "a", 3, 4, false), span(1, "b", 5, 6, false)}},

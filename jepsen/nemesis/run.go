@@ -129,15 +129,29 @@ func (r *runner) step(ctx, act context.Context, step Step, node int, e *Event) {
 }
 
 // WaitReady waits, within limits, for every node to be ready. A node whose process ended
-// by itself, as it may when its disk is hurt, is started again.
+// by itself is started again, as whoever watches over it would: that it ended is on record.
 func WaitReady(c *lab.Cluster) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
 	defer cancel()
-	if err := c.WaitReady(ctx); err != nil {
-		return fmt.Errorf("not ready %v after the fault: %w", readyGrace, err)
+	for tries := 1; ; tries++ {
+		failed := each(c.Nodes, start)
+		if failed == nil {
+			failed = c.WaitReady(ctx)
+		}
+		switch {
+		case failed == nil:
+			return nil
+		case ctx.Err() != nil || tries == mostStarts:
+			return fmt.Errorf("not ready %v after the fault: %w", readyGrace, failed)
+		}
+		sleepUntil(ctx, time.Now().Add(startAgain))
 	}
-	return nil
 }
+
+const (
+	mostStarts = 3                      // of a node that ends again and again
+	startAgain = 200 * time.Millisecond // the time between two of them
+)
 
 // each acts on all nodes at the same time.
 func each(nodes []*lab.Node, act func(*lab.Node) error) error {
