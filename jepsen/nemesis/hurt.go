@@ -64,9 +64,9 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 func hurtDisk(step Step, n *lab.Node) error {
 	switch step.Fault {
 	case Freeze:
-		return n.Disk.Freeze()
+		return unlessDead(n.Disk.Freeze())
 	case Full:
-		return n.Disk.Fill(int64(step.Amount) << 10)
+		return unlessDead(n.Disk.Fill(int64(step.Amount) << 10))
 	default:
 		return errors.Join(n.Disk.PowerCut(), unlessDown(n.Kill()))
 	}
@@ -121,7 +121,7 @@ func mendDisk(step Step, n *lab.Node) error {
 		err = n.Disk.Thaw()
 		n.Settle(time.Second) // it may have decided to end while nothing could be written
 	case Full:
-		err = n.Disk.Empty()
+		err = unlessDead(n.Disk.Empty())
 	default: // what another fault has started on the dead disk is as good as gone
 		err = errors.Join(unlessDown(n.Kill()), n.Disk.Recover())
 	}
@@ -226,6 +226,14 @@ func unlessLeaderless(err error) error {
 		if errors.Is(err, gone) {
 			return nil
 		}
+	}
+	return err
+}
+
+// unlessDead takes it that another fault of the episode cut the disk's power.
+func unlessDead(err error) error {
+	if errors.Is(err, syscall.EIO) {
+		return nil
 	}
 	return err
 }
