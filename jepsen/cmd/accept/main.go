@@ -198,7 +198,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 	flags.IntVar(&s.rounds, "rounds", 0, "rounds of repeated experiments, instead of the line's own number")
 	flags.DurationVar(&s.fuzzTime, "fuzztime", 5*time.Minute, "time for each fuzz target")
 	flags.BoolVar(&s.race, "race", false, "build the product with the race detector (its figures then mean little)")
-	flags.StringVar(&s.previous, "previous", "", "reliability.7: the version to upgrade from, a binary or a commit; v0.1.0 if empty, or HEAD if there is no such tag")
+	flags.StringVar(&s.previous, "previous", "", "reliability.7: the version to upgrade from, a binary or a commit; if empty, what testdata/compat/PREVIOUS names")
 	flags.StringVar(&s.next, "next", "", "reliability.7: the binary to upgrade to; the working tree, with a raised feature level, if empty")
 	fresh := flags.Bool("fresh", false, "forget what was finished before")
 	if err := flags.Parse(args); err != nil {

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"trireme/jepsen/lab"
 )
 
 const (
-	// firstRelease is the tag of the first version: later ones are upgraded from it.
-	firstRelease = "v0.1.0"
+	// previousRelease names, in the repository, the commit of the version before and its tag.
+	previousRelease = "testdata/compat/PREVIOUS"
 	// rollingLimit is how long one node may take to be ready, and the level to rise.
 	rollingLimit = time.Minute
 	// rollingStop is how long a node may take to end after SIGTERM.
@@ -84,16 +84,23 @@ func (s *session) versions() (old, next string, err error) {
 	}
 	commit := s.previous
 	if commit == "" {
-		commit = firstRelease
-		find := exec.Command("git", "rev-parse", "--verify", "--quiet", firstRelease+"^{commit}")
-		find.Dir = s.root
-		if find.Run() != nil {
-			commit = "HEAD"
+		if commit, err = s.released(); err != nil {
+			return "", "", err
 		}
 	}
 	s.printf("from %s", commit)
 	old, err = lab.BuildOf(commit, filepath.Join(dir, "previous"))
 	return old, next, err
+}
+
+// released is the commit of the version before.
+func (s *session) released() (string, error) {
+	text, err := os.ReadFile(filepath.Join(s.root, previousRelease))
+	if err != nil {
+		return "", fmt.Errorf("which version is the previous one: %w", err)
+	}
+	commit, _, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	return commit, nil
 }
 
 // roll is one cluster on its way between versions.
