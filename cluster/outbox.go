@@ -21,12 +21,13 @@ type outbox struct {
 	failed   func(error)               // is told, once, why nothing more will be written
 	patience time.Duration
 
-	mu      sync.Mutex
-	frames  []byte // to be written
-	spare   []byte
-	writing bool // somebody writes; stays set when the connection is dead
-	waits   bool // a goroutine waits for the socket
-	writers sync.WaitGroup
+	mu       sync.Mutex
+	frames   []byte // to be written
+	spare    []byte
+	writing  bool          // somebody writes; stays set when the connection is dead
+	waits    bool          // a goroutine waits for the socket
+	draining chan struct{} // closed when the last such goroutine has ended; nil before the first
+	ended    bool          // nothing is written any more
 }
 
 // put adds a frame and sees to it that it is written, in the order of calls.
@@ -35,7 +36,7 @@ func (o *outbox) put(id uint64, kind callKind, payload []byte) {
 	o.frames = binary.LittleEndian.AppendUint32(o.frames, uint32(len(payload)))
 	o.frames = binary.LittleEndian.AppendUint64(o.frames, id)
 	o.frames = append(append(o.frames, byte(kind)), payload...)
-	if o.writing {
+	if o.writing || o.ended {
 		o.mu.Unlock()
 		return
 	}
@@ -49,14 +50,37 @@ func (o *outbox) put(id uint64, kind callKind, payload []byte) {
 		}
 		o.mu.Lock()
 		if n < len(b) {
-			o.waits = true
-			o.writers.Go(func() { o.drain(b, n) })
+			o.leave(b, n)
 			o.mu.Unlock()
 			return
 		}
 	}
 	o.writing = false
 	o.mu.Unlock()
+}
+
+// leave starts the goroutine that writes the rest of b, unless it is too late; the lock is held.
+func (o *outbox) leave(b []byte, written int) {
+	if o.ended {
+		return
+	}
+	done := make(chan struct{})
+	o.waits, o.draining = true, done
+	go func() { // ends when all is written or the connection ends; finish waits for it
+		defer close(done)
+		o.drain(b, written)
+	}()
+}
+
+// finish is called when the connection has ended: it waits for whoever still writes.
+func (o *outbox) finish() {
+	o.mu.Lock()
+	o.ended = true
+	draining := o.draining
+	o.mu.Unlock()
+	if draining != nil {
+		<-draining
+	}
 }
 
 // drain waits for the socket to take the rest of b, and what has come meanwhile.

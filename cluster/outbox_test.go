@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"net"
+	"sync"
 	"testing"
 	"time"
 )
@@ -37,7 +38,7 @@ func TestNobodyWaitsForAStuckLink(t *testing.T) {
 	here, there := pair(t)
 	l := newLink(here)
 	l.out.patience = time.Minute
-	defer l.out.writers.Wait()
+	defer l.out.finish()
 	defer l.close(net.ErrClosed)
 	payload := make([]byte, 64<<10)
 	const calls = stuffing / (64 << 10)
@@ -81,7 +82,7 @@ func TestStuckLinkEnds(t *testing.T) {
 	here, _ := pair(t)
 	l := newLink(here)
 	l.out.patience = 50 * time.Millisecond
-	defer l.out.writers.Wait()
+	defer l.out.finish()
 	failed := make(chan error, 1)
 	l.call(callConfirm, make([]byte, stuffing), func(_ []byte, err error) { failed <- err })
 	select {
@@ -91,5 +92,27 @@ func TestStuckLinkEnds(t *testing.T) {
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("the link does not end")
+	}
+}
+
+// TestLinkEndsUnderSenders ends links while others send: the race detector watches.
+func TestLinkEndsUnderSenders(t *testing.T) {
+	for range 30 {
+		here, there := pair(t)
+		l := newLink(here)
+		var all sync.WaitGroup
+		all.Go(l.readAnswers)
+		for range 4 {
+			all.Go(func() {
+				for !l.ended() {
+					l.call(callConfirm, make([]byte, 64<<10), func([]byte, error) {})
+				}
+			})
+		}
+		if _, err := there.Read(make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		there.Close()
+		all.Wait()
 	}
 }

@@ -174,7 +174,7 @@ func (l *link) ask(ctx context.Context, kind callKind, payload []byte) ([]byte, 
 
 // readAnswers runs on the asking side.
 func (l *link) readAnswers() {
-	defer l.out.writers.Wait()
+	defer l.out.finish()
 	r := bufio.NewReaderSize(l.c, 64<<10)
 	for {
 		id, kind, payload, err := readFrame(r)
@@ -205,7 +205,7 @@ type handler func(from greeting, kind callKind, payload []byte, answer func([]by
 // serveLink runs on the answering side until the connection ends.
 func serveLink(c net.Conn, from greeting, handle handler) {
 	l := newLink(c)
-	defer l.out.writers.Wait()
+	defer l.out.finish()
 	r := bufio.NewReaderSize(c, 64<<10)
 	for {
 		id, kind, payload, err := readFrame(r)
