@@ -67,54 +67,49 @@ func Writer(nc net.Conn) func([]byte) (int, error) {
 // Taker reads what has come already, without waiting: 0 bytes and no error if nothing has.
 // The end is io.EOF. Where nc is more than a socket nothing is taken.
 func Taker(nc net.Conn) func([]byte) (int, error) {
-	raw := rawOf(nc)
-	if raw == nil {
-		return func([]byte) (int, error) { return 0, nil }
-	}
-	t := &transfer{call: sysRead}
-	t.once = func(fd uintptr) bool {
-		t.perform(fd)
-		return true
-	}
+	take := atOnce(nc, sysRead, syscall.RawConn.Read)
 	return func(b []byte) (int, error) {
-		t.b = b
-		err := raw.Read(t.once)
-		t.b = nil
-		switch {
-		case err != nil:
-			return 0, err
-		case errors.Is(t.err, syscall.EAGAIN):
-			return 0, nil
-		case t.err == nil && t.n == 0 && len(b) > 0:
-			return 0, io.EOF
+		n, some, err := take(b)
+		if some && err == nil && n == 0 && len(b) > 0 {
+			err = io.EOF
 		}
-		return t.n, t.err
+		return n, err
 	}
 }
 
 // Trier writes what the socket takes at once and returns how much that was. Where nc is
 // more than a socket nothing is tried: part of a TLS record can't be taken back.
 func Trier(nc net.Conn) func([]byte) (int, error) {
+	try := atOnce(nc, sysWrite, syscall.RawConn.Write)
+	return func(b []byte) (int, error) {
+		n, _, err := try(b)
+		return n, err
+	}
+}
+
+// atOnce makes a call that never waits; some says that the socket was ready for it. Where nc
+// is more than a socket it never is.
+func atOnce(nc net.Conn, call func(fd int, b []byte) (int, error), in func(syscall.RawConn, func(uintptr) bool) error) func([]byte) (n int, some bool, err error) {
 	raw := rawOf(nc)
 	if raw == nil {
-		return func([]byte) (int, error) { return 0, nil }
+		return func([]byte) (int, bool, error) { return 0, false, nil }
 	}
-	t := &transfer{call: sysWrite}
+	t := &transfer{call: call}
 	t.once = func(fd uintptr) bool {
 		t.perform(fd)
 		return true
 	}
-	return func(b []byte) (int, error) {
+	return func(b []byte) (int, bool, error) {
 		t.b = b
-		err := raw.Write(t.once)
+		err := in(raw, t.once)
 		t.b = nil
 		switch {
 		case err != nil:
-			return 0, err
+			return 0, false, err
 		case errors.Is(t.err, syscall.EAGAIN):
-			return 0, nil
+			return 0, false, nil
 		}
-		return t.n, t.err
+		return t.n, true, t.err
 	}
 }
 
