@@ -153,6 +153,41 @@ func TestArmedEndIsNoCrash(t *testing.T) {
 	}
 }
 
+// TestOverlappingExcuses shows that a node two faults excuse stays excused when the first of them is over: what still
+// goes on may end a process too.
+func TestOverlappingExcuses(t *testing.T) {
+	c := start(t, labtest.Quits)
+	ctx := limit(t)
+	n := c.Nodes[1]
+	quit := func() {
+		t.Helper()
+		for range 102 {
+			c.Do(ctx, 1, "GET", "k")
+		}
+		if n.Settle(20 * time.Second); n.Pid() != 0 {
+			t.Fatal("it runs on")
+		}
+	}
+	n.Excuse()
+	n.Excuse()
+	n.Blame()
+	quit()
+	if err := errors.Join(n.Start(), c.WaitReady(ctx)); err != nil || len(c.Crashes()) > 0 {
+		t.Fatalf("while one fault goes on: %v, crashes %v", err, c.Crashes())
+	}
+	n.Blame()
+	quit()
+	err := lab.Poll(ctx, time.Millisecond, func() error {
+		if len(c.Crashes()) == 0 {
+			return errors.New("no crash reported")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestOutcomes pins how replies and silences are classified.
 func TestOutcomes(t *testing.T) {
 	answers := map[string]func(http.ResponseWriter){

@@ -56,7 +56,7 @@ type Node struct {
 	points  string            // the file that arms failpoints
 	behind  string            // address of the HTTP API behind a relay
 	armed   bool              // a failpoint may end the process
-	excused bool              // what is done to its disk may leave its processes no choice but to end
+	excused int               // how many things done to its disk may leave its processes no choice but to end
 }
 
 // Client sends commands to this node with the Standard token.
@@ -107,7 +107,7 @@ func (n *Node) Start() error {
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()
-	ordered := n.ordered[proc] || n.excused || n.armed && proc.ExitCode() == failpoint.ExitCode
+	ordered := n.ordered[proc] || n.excused > 0 || n.armed && proc.ExitCode() == failpoint.ExitCode
 	delete(n.ordered, proc)
 	if n.proc == proc {
 		n.proc = nil
@@ -127,7 +127,7 @@ func (n *Node) take() (*Process, error) {
 	}
 	proc := n.proc
 	n.proc, n.paused = nil, false
-	if !proc.ended() || n.excused {
+	if !proc.ended() || n.excused > 0 {
 		n.ordered[proc] = true
 	}
 	return proc, nil
@@ -206,18 +206,26 @@ func (n *Node) setArmed() {
 	n.armed = true
 }
 
-// Excuse says whether the node's processes may end by themselves, the one that runs and any that
-// another fault starts meanwhile: what is done to its disk may leave them no choice.
-func (n *Node) Excuse(may bool) {
+// Excuse lets the node's processes end by themselves until Blame, the one that runs and any that
+// another fault starts meanwhile: what is done to its disk may leave them no choice. Each of
+// several faults that overlap excuses the node, and the last of them to end blames it again.
+func (n *Node) Excuse() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.excused = may
+	n.excused++
+}
+
+// Blame takes one Excuse back.
+func (n *Node) Blame() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.excused--
 }
 
 func (n *Node) mayEnd() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.excused
+	return n.excused > 0
 }
 
 // Settle waits so long for a process that may be ending.
@@ -243,7 +251,7 @@ func (n *Node) forget(proc *Process) {
 	defer n.mu.Unlock()
 	if n.proc == proc {
 		n.proc = nil
-		n.ordered[proc] = n.excused
+		n.ordered[proc] = n.excused > 0
 	}
 }
 

@@ -43,16 +43,19 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 		return r.storm(ctx, hold)
 	case LostDisk:
 		return r.cluster.LoseDisk(n)
-	case Damage:
-		return r.damage(step, n)
-	case OldCopy:
-		return r.oldCopy(n)
+	case Damage, OldCopy:
+		err := r.spoil(step, n)
+		n.Excuse()
+		if err != nil {
+			return err
+		}
+		return n.Start()
 	case Freeze, Full, PowerCut:
-		n.Excuse(true)
+		n.Excuse()
 		return hurtDisk(step, n)
 	case PowerCutAll:
 		return each(r.cluster.Nodes, func(n *lab.Node) error {
-			n.Excuse(true)
+			n.Excuse()
 			return hurtDisk(step, n)
 		})
 	default:
@@ -92,10 +95,11 @@ func (r *runner) undo(step Step, node int) error {
 	case ColdStart:
 		return r.coldStart(node)
 	case Damage, OldCopy:
-		if err := errors.Join(refused(step, n), r.cluster.LoseDisk(n)); err != nil {
+		err := errors.Join(refused(step, n), r.cluster.LoseDisk(n))
+		n.Blame()
+		if err != nil {
 			return err
 		}
-		n.Excuse(false)
 		fallthrough
 	case LostDisk:
 		ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
@@ -126,11 +130,19 @@ func mendDisk(step Step, n *lab.Node) error {
 		err = errors.Join(unlessDown(n.Kill()), n.Disk.Recover())
 	}
 	err = errors.Join(err, start(n))
-	n.Excuse(false)
+	n.Blame()
 	return err
 }
 
-// damage damages a file of a node and starts it. The others choose a leader before: what
+// spoil leaves a node down, on data that it must not go on with.
+func (r *runner) spoil(step Step, n *lab.Node) error {
+	if step.Fault == OldCopy {
+		return r.oldCopy(n)
+	}
+	return r.damage(step, n)
+}
+
+// damage kills a node and damages a file of it. The others choose a leader before: what
 // only that disk and a dead leader had would be lost otherwise, which is two disks.
 func (r *runner) damage(step Step, n *lab.Node) error {
 	if err := unlessDown(n.Kill()); err != nil {
@@ -141,11 +153,8 @@ func (r *runner) damage(step Step, n *lab.Node) error {
 	if err := r.cluster.Without(ctx, n); err != nil {
 		return err
 	}
-	if _, err := n.Damage(uint64(step.Amount)); err != nil {
-		return err
-	}
-	n.Excuse(true)
-	return n.Start()
+	_, err := n.Damage(uint64(step.Amount))
+	return err
 }
 
 // late is how much later than the others the last node of a cold start comes.

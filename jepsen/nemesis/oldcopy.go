@@ -15,8 +15,8 @@ const (
 	refusal = 15 * time.Second
 )
 
-// oldCopy has a node serve for a while, and forget it: it starts on a copy of its data that was made before. As with
-// damage, the others choose a leader first.
+// oldCopy has a node serve for a while, and forget it: it is left down on a copy of its data that was made before. As
+// with damage, the others choose a leader first.
 func (r *runner) oldCopy(n *lab.Node) error {
 	if err := unlessDown(n.Kill()); err != nil {
 		return err
@@ -39,12 +39,7 @@ func (r *runner) oldCopy(n *lab.Node) error {
 	if err := r.cluster.Without(ctx, n); err != nil {
 		return err
 	}
-	if err := n.PutBack(); err != nil {
-		return err
-	}
-	err := n.Start()
-	n.Excuse(true)
-	return err
+	return n.PutBack()
 }
 
 // refused tells that a node runs on an older copy of its data.

@@ -184,8 +184,8 @@ func (r *roll) refused(ctx context.Context, n *lab.Node) error {
 		return err
 	}
 	n.Use(r.old)
-	n.Excuse(true) // it is to end by itself
-	defer n.Excuse(false)
+	n.Excuse() // it is to end by itself
+	defer n.Blame()
 	if err := n.Start(); err != nil {
 		return err
 	}
