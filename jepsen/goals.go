@@ -21,6 +21,8 @@ var ShortRun = Goals{Ops: 75_000, Faults: 60, Kinds: 12, LeaderChanges: 15, Mess
 // Figures are what one run has come to.
 type Figures struct {
 	Name                                        string // of its folder
+	Seed                                        uint64
+	Commit                                      string
 	Ops, Faults, Kinds, LeaderChanges, Messages int
 	HealthyPauseMs, StalledPauseMs, Unknown     float64
 	Anomalies, Crashes, Problems                int
@@ -32,7 +34,7 @@ var delivering = []string{"delivery", "outbox", "queue", "wide-queue", "once", "
 // figures picks what goals are set for.
 func (s *stored) figures(name string) Figures {
 	f := Figures{
-		Name: name, Ops: s.Ops, Kinds: len(s.Faults), LeaderChanges: s.LeaderChanges, HealthyPauseMs: s.HealthyPauseMs, StalledPauseMs: s.StalledPauseMs,
+		Name: name, Seed: s.Seed, Commit: s.Commit, Ops: s.Ops, Kinds: len(s.Faults), LeaderChanges: s.LeaderChanges, HealthyPauseMs: s.HealthyPauseMs, StalledPauseMs: s.StalledPauseMs,
 		Anomalies: len(s.Anomalies), Crashes: len(s.Crashes), Problems: len(s.Problems),
 	}
 	if s.Ops > 0 {

@@ -45,13 +45,16 @@ func (s *Summary) x(at time.Duration) float64 {
 	return at.Seconds() / max(s.Seconds, 1) * drawnWidth
 }
 
-// bars draws a figure of each second as bars.
+// bars draws a figure of each second as bars, which are one path: a page of an hour stays small.
 func (s *Summary) bars(b *strings.Builder, color string, figure func(Second) float64) {
 	width := s.x(time.Second)
+	fmt.Fprintf(b, `<path fill="%s" d="`, color)
 	for i, second := range s.Timeline {
-		high := figure(second) * drawnHeight
-		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, float64(i)*width, drawnHeight-high, max(width-0.3, 0.3), high, color)
+		if high := figure(second) * drawnHeight; high > 0 {
+			fmt.Fprintf(b, "M%.1f %dv%.1fh%.1fV%d", float64(i)*width, drawnHeight, -high, max(width-0.3, 0.3), drawnHeight)
+		}
 	}
+	b.WriteString(`"/>`)
 }
 
 // drawThroughput draws the operations of each second, those that failed in red.
@@ -116,15 +119,18 @@ func open(b *strings.Builder, height int) {
 	fmt.Fprintf(b, `<svg viewBox="0 0 %d %d" width="100%%" xmlns="http://www.w3.org/2000/svg">`, drawnWidth, height)
 }
 
-const pageText = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Fault run, seed {{.Seed}}</title>
-<style>
+// pageStyle is how pages of runs and of soaks look.
+const pageStyle = `
 body { font: 14px/1.4 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } td, th { padding: 2px 10px; text-align: right; border-bottom: 1px solid #ddd }
 td:first-child, th:first-child { text-align: left }
 svg { display: block; background: #fafafa; margin-bottom: 4px } text { font: 10px sans-serif; fill: #333 } text.kind { font-size: 8px }
 pre { white-space: pre-wrap; background: #fee; padding: 8px } .good { color: #283 } .bad { color: #b20 }
-</style></head><body>
+`
+
+const pageText = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Fault run, seed {{.Seed}}</title>
+<style>` + pageStyle + `</style></head><body>
 <h1>Fault run, seed {{.Seed}}</h1>
 <p class="{{if .Failed}}bad{{else}}good{{end}}">{{len .Anomalies}} anomalies, {{len .Crashes}} crashes, {{len .Problems}} problems</p>
 <p>Commit {{.Commit}}, {{printf "%.0f" .Seconds}} s of load, nodes on a {{.Network}}. {{.Ops}} operations: {{.OK}} answered, {{.NotApplied}} not applied, {{.Unknown}} of unknown outcome.

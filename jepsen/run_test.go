@@ -2,6 +2,8 @@ package jepsen
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,5 +84,39 @@ func TestCrashFailsTheRun(t *testing.T) {
 	s, _ := rehearse(t, 7, labtest.Quits)
 	if len(s.Crashes) == 0 || !s.Failed() || !strings.Contains(s.String(), "quitting, as told") {
 		t.Fatalf("a node that ended by itself was not reported: %v", s)
+	}
+}
+
+// TestSoakGoesOn stops a soak after its first run and has it go on: what was done is not done again, and the whole is left for
+// programs and for people.
+func TestSoakGoesOn(t *testing.T) {
+	c := Config{
+		Binary: os.Args[0], Dir: t.TempDir(), Seed: 5, Duration: 2 * time.Second, Env: labtest.Env(labtest.Honest),
+		Workloads: Workloads(), Faults: []nemesis.Fault{nemesis.Restart}, Gap: 100 * time.Millisecond, Clients: 2, Pause: time.Millisecond, Persist: time.Second,
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var told []uint64
+	if _, err := Soak(ctx, c, time.Second, func(s *Summary) { told = append(told, s.Seed); stop() }); !errors.Is(err, context.Canceled) {
+		t.Fatalf("stopped after its first run, it says %v", err)
+	}
+	total, err := Soak(context.Background(), c, time.Second, func(s *Summary) { told = append(told, s.Seed) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(told, []uint64{5, 6}) {
+		t.Errorf("ran the seeds %v", told)
+	}
+	if total.Runs != 2 || total.Ops == 0 || len(total.Failed) > 0 || total.Each[1].Seed != 6 {
+		t.Errorf("comes to %+v", total)
+	}
+	var kept Total
+	text, err := os.ReadFile(filepath.Join(c.Dir, "total.json"))
+	if err := errors.Join(err, json.Unmarshal(text, &kept)); err != nil || kept.Ops != total.Ops {
+		t.Errorf("kept as %s, %v", text, err)
+	}
+	page, err := os.ReadFile(filepath.Join(c.Dir, "index.html"))
+	if err != nil || !strings.Contains(string(page), `href="run-002/report.html"`) {
+		t.Errorf("the page is %s, %v", page, err)
 	}
 }

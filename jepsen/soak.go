@@ -61,11 +61,13 @@ func Soak(ctx context.Context, c Config, each time.Duration, tell func(*Summary)
 			return all, err
 		}
 	}
-	return all, nil
+	return all, all.save(c.Dir)
 }
 
 // stored is what Total takes of a summary.
 type stored struct {
+	Seed                                           uint64
+	Commit                                         string
 	Seconds                                        float64
 	Ops, OK, NotApplied, Unknown                   int
 	LeaderChanges, Duplicates                      int
@@ -100,7 +102,7 @@ func (t *Total) add(dir, path string) error {
 		t.Messages[name] += n
 	}
 	if len(s.Anomalies)+len(s.Crashes)+len(s.Problems) > 0 {
-		t.Failed = append(t.Failed, dir)
+		t.Failed = append(t.Failed, filepath.Base(dir))
 	}
 	return nil
 }
