@@ -30,6 +30,9 @@ const (
 // ErrNoLeader is returned when no running node names a leader.
 var ErrNoLeader = errors.New("no leader")
 
+// ErrStayed is returned when the leader was asked to hand over and says that it could not.
+var ErrStayed = errors.New("the leader stayed")
+
 // Options describes a cluster under test.
 type Options struct {
 	Binary    string        // the product's binary
@@ -334,6 +337,8 @@ func (c *Cluster) transfer(ctx context.Context, order any) error {
 	switch {
 	case status == http.StatusServiceUnavailable && bytes.Contains(body, []byte(ErrNoLeader.Error())):
 		return fmt.Errorf("transfer leadership: %w", ErrNoLeader)
+	case status == http.StatusServiceUnavailable:
+		return fmt.Errorf("transfer leadership: %w: %.200s", ErrStayed, body)
 	case status/100 != 2:
 		return fmt.Errorf("transfer leadership: status %d: %.200s", status, body)
 	}

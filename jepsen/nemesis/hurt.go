@@ -38,7 +38,11 @@ func (r *runner) hurt(ctx, hold context.Context, step Step, node int) error {
 	case FewFiles:
 		return unlessDown(n.FewFiles(uint64(step.Amount)))
 	case Transfer:
-		return unlessLeaderless(r.cluster.TransferLeadership(ctx))
+		err := unlessLeaderless(r.cluster.TransferLeadership(ctx))
+		if r.several && errors.Is(err, lab.ErrStayed) {
+			return nil // whoever is to take over may not be reached in time
+		}
+		return err
 	case Storm:
 		return r.storm(ctx, hold)
 	case LostDisk:
@@ -122,7 +126,7 @@ func mendDisk(step Step, n *lab.Node) error {
 	var err error
 	switch step.Fault {
 	case Freeze:
-		err = n.Disk.Thaw()
+		err = unlessThawed(n.Disk.Thaw())
 		n.Settle(time.Second) // it may have decided to end while nothing could be written
 	case Full:
 		err = unlessDead(n.Disk.Empty())
@@ -242,6 +246,14 @@ func unlessLeaderless(err error) error {
 // unlessDead takes it that another fault of the episode cut the disk's power.
 func unlessDead(err error) error {
 	if errors.Is(err, syscall.EIO) {
+		return nil
+	}
+	return err
+}
+
+// unlessThawed takes it that another fault of the episode cut the disk's power, and that it came back unfrozen.
+func unlessThawed(err error) error {
+	if errors.Is(err, syscall.EINVAL) {
 		return nil
 	}
 	return err

@@ -70,6 +70,7 @@ type runner struct {
 	start   time.Time
 	events  []Event
 	links   links
+	several bool // the episode under way has more than one fault
 }
 
 // episode does faults that overlap, undoes each at its time and waits until the cluster
@@ -83,6 +84,7 @@ func (r *runner) episode(ctx context.Context, steps []Step) {
 	leads := max(0, leader.Node)
 	began := time.Now().Add(-steps[0].At) // episodes before may have taken longer
 	events := make([]Event, len(steps))
+	r.several = len(steps) > 1
 	var all sync.WaitGroup
 	for i, step := range steps {
 		node := step.Node
