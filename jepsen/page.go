@@ -19,7 +19,8 @@ const (
 )
 
 // SavePage writes the summary as one HTML page that needs nothing else: figures, the
-// course of the run with its faults drawn in, and every anomaly with its witness.
+// course of the run with its faults drawn in, and every anomaly with its witness. What the
+// rounds of messages came to, one by one, is in the JSON only: it would be most of the page.
 func (s *Summary) SavePage(path string) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -145,8 +146,7 @@ Longest time without an acknowledged write: {{ms .LongestPause}}; with a healthy
 <table><tr><th>workload</th><th>operations</th><th>answered</th><th>not applied</th><th>unknown</th><th>p50</th><th>p99</th><th>longest</th><th>judged in</th></tr>
 {{range $name, $c := .Workloads}}<tr><td>{{$name}}</td><td>{{$c.Ops}}</td><td>{{$c.OK}}</td><td>{{$c.NotApplied}}</td><td>{{$c.Unknown}}</td><td>{{ms $c.P50}}</td><td>{{ms $c.P99}}</td><td>{{ms $c.Max}}</td><td>{{ms $c.Check}}</td></tr>{{end}}</table>
 {{if .Messages}}<h2>Messages, ticks and workflow runs</h2><table>{{range $name, $n := .Messages}}<tr><td>{{$name}}</td><td>{{$n}}</td></tr>{{end}}</table>
-<p>{{.Duplicates}} deliveries succeeded again, after a leader was lost with their claims open.</p>
-<ul>{{range .Rounds}}<li>{{.}}</li>{{end}}</ul>{{end}}
+<p>{{.Duplicates}} deliveries succeeded again, after a leader was lost with their claims open.</p>{{end}}
 {{if .Failed}}<h2>What went wrong</h2>
 {{range .Anomalies}}<pre>{{.}}</pre>{{end}}
 {{range .Crashes}}<pre>{{.Node}} (pid {{.Pid}}) ended by itself with exit code {{.ExitCode}}:
