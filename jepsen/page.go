@@ -1,6 +1,7 @@
 package jepsen
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"maps"
@@ -21,13 +22,15 @@ const (
 // SavePage writes the summary as one HTML page that needs nothing else: figures, the
 // course of the run with its faults drawn in, and every anomaly with its witness. What the
 // rounds of messages came to, one by one, is in the JSON only: it would be most of the page.
-func (s *Summary) SavePage(path string) error {
+func (s *Summary) SavePage(path string) error { return savePage(path, page, s) }
+
+// savePage writes what a template makes of data.
+func savePage(path string, t *template.Template, data any) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("save the page: %w", err)
 	}
-	defer file.Close()
-	if err := page.Execute(file, s); err != nil {
+	if err := errors.Join(t.Execute(file, data), file.Close()); err != nil {
 		return fmt.Errorf("save the page: %w", err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package jepsen
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"os"
@@ -24,14 +23,7 @@ func (t *Total) save(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, totalName), append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("soak: %w", err)
 	}
-	file, err := os.Create(filepath.Join(dir, indexName))
-	if err != nil {
-		return fmt.Errorf("soak: %w", err)
-	}
-	if err := errors.Join(soakPage.Execute(file, t), file.Close()); err != nil {
-		return fmt.Errorf("soak: %w", err)
-	}
-	return nil
+	return savePage(filepath.Join(dir, indexName), soakPage, t)
 }
 
 var soakPage = template.Must(template.New("soak").Funcs(template.FuncMap{
