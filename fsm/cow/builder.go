@@ -29,7 +29,7 @@ func (b *Builder[K, V]) node(inner bool) *bnode[K, V] {
 	return n
 }
 
-// Add appends k with v. It tells whether k is greater than every key before it;
+// Add appends k with v. It reports whether k is greater than every key before it;
 // otherwise nothing is added.
 func (b *Builder[K, V]) Add(k K, v V) bool {
 	h := b.tree.head(k)

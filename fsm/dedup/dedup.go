@@ -1,8 +1,3 @@
-// Package dedup remembers the replies of writes that carried an id of the client's, so
-// that a repeated one gets the reply of the first instead of being applied again.
-//
-// Records live for Retention of cluster time. The table has a fixed size and refuses
-// new ids when it is full: forgetting early would break the promise silently.
 package dedup
 
 import (
@@ -12,7 +7,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 const (
@@ -64,6 +59,7 @@ type Table struct {
 	records *cow.BTree[Key, *Record]
 	dues    *cow.BTree[due, struct{}]
 	used    int64
+	shares  *cow.BTree[string, int64] // bytes by owner; see Room
 }
 
 // New is an empty table.
@@ -71,6 +67,7 @@ func New() *Table {
 	return &Table{
 		records: cow.NewBTree[Key, *Record](headOfKey, compareKeys),
 		dues:    cow.NewBTree[due, struct{}](headOfDue, compareDues),
+		shares:  cow.NewBTree[string, int64](nil, strings.Compare),
 	}
 }
 
@@ -94,7 +91,7 @@ func compareDues(a, b due) int {
 
 // Fork is the table as it is now, in constant time; both sides may go on.
 func (t *Table) Fork() *Table {
-	return &Table{records: t.records.Snapshot(), dues: t.dues.Snapshot(), used: t.used}
+	return &Table{records: t.records.Snapshot(), dues: t.dues.Snapshot(), used: t.used, shares: t.shares.Snapshot()}
 }
 
 // Len is the number of records, those not swept yet included.
@@ -112,9 +109,38 @@ func (t *Table) Find(now int64, k Key) *Record {
 	return r
 }
 
-// Room tells whether a record of that key fits whatever its reply will be. Put may only
-// be called if it did.
-func (t *Table) Room(k Key) bool { return t.used+cost(k, nil)+MaxReply <= Capacity }
+// owner is whose a record is: the first word of its scope, which names a database.
+func (k Key) owner() string {
+	owner, _, _ := strings.Cut(k.Scope, " ")
+	return owner
+}
+
+// Room reports whether a record of that key fits whatever its reply will be. Put may only
+// be called if it did. Of several owners each has an equal part of half of the table to
+// itself; the other half goes to who comes first, so one that asks for much takes no more
+// than that half from the others.
+func (t *Table) Room(k Key, owners int) bool {
+	need := cost(k, nil) + MaxReply
+	if t.used+need > Capacity {
+		return false
+	}
+	if owners <= 1 || t.used+need <= Capacity/2 {
+		return true
+	}
+	own, _ := t.shares.Get(k.owner())
+	return own+cost(k, nil) <= Capacity/2/int64(owners)
+}
+
+// count adds bytes to what an owner has.
+func (t *Table) count(k Key, bytes int64) {
+	t.used += bytes
+	own, _ := t.shares.Get(k.owner())
+	if own += bytes; own == 0 {
+		t.shares.Delete(k.owner())
+		return
+	}
+	t.shares.Set(k.owner(), own)
+}
 
 // Put remembers a reply. It keeps reply itself, which must not be changed afterwards.
 func (t *Table) Put(now int64, k Key, hash Digest, reply []byte) {
@@ -130,7 +156,7 @@ func (t *Table) add(k Key, r *Record) {
 	t.drop(k) // one past its time that was not swept yet
 	t.records.Set(k, r)
 	t.dues.Set(due{r.Expire, k}, struct{}{})
-	t.used += cost(k, r.Reply)
+	t.count(k, cost(k, r.Reply))
 }
 
 func (t *Table) drop(k Key) {
@@ -139,7 +165,7 @@ func (t *Table) drop(k Key) {
 		return
 	}
 	t.dues.Delete(due{r.Expire, k})
-	t.used -= cost(k, r.Reply)
+	t.count(k, -cost(k, r.Reply))
 }
 
 func cost(k Key, reply []byte) int64 {

@@ -99,7 +99,7 @@ func TestTableRefusesWhenFull(t *testing.T) {
 	table := New()
 	reply := make([]byte, MaxReply)
 	n := 0
-	for ; table.Room(Key{"s", fmt.Sprint(n)}); n++ {
+	for ; table.Room(Key{"s", fmt.Sprint(n)}, 1); n++ {
 		table.Put(start, Key{"s", fmt.Sprint(n)}, Digest{}, reply)
 	}
 	if n < 60 || table.Used() > Capacity {
@@ -109,7 +109,7 @@ func TestTableRefusesWhenFull(t *testing.T) {
 		t.Fatal("the first record was forgotten")
 	}
 	table.Sweep(start+Retention+rounding, 1)
-	if !table.Room(Key{"s", "new"}) {
+	if !table.Room(Key{"s", "new"}, 1) {
 		t.Fatal("no room after a sweep")
 	}
 }
@@ -132,4 +132,33 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal("a refused record was added")
 		}
 	})
+}
+
+// TestOwnersHaveShares: one that fills what it can get leaves the others their part.
+func TestOwnersHaveShares(t *testing.T) {
+	table := New()
+	reply := make([]byte, MaxReply)
+	fill := func(owner string) (n int) {
+		for ; n < 100; n++ {
+			k := Key{owner + " user", fmt.Sprint(n)}
+			if !table.Room(k, 4) {
+				break
+			}
+			table.Put(0, k, Digest{}, reply)
+		}
+		return n
+	}
+	greedy := fill("1")
+	if greedy < 31 || greedy > 32 {
+		t.Errorf("the first owner has kept %d replies of 1 MiB", greedy)
+	}
+	for _, owner := range []string{"2", "3", "4"} {
+		if n := fill(owner); n < 8 || n > 9 {
+			t.Errorf("owner %s has kept %d", owner, n)
+		}
+	}
+	table.Sweep(2*Retention, 1000)
+	if _, _, some := table.shares.Min(); some || table.Used() != 0 {
+		t.Errorf("%d bytes are left, %d shares", table.Used(), table.shares.Len())
+	}
 }

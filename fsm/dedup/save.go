@@ -3,7 +3,7 @@ package dedup
 import (
 	"errors"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // ErrRecord says that a saved record is damaged.

@@ -1,6 +1,3 @@
-// Package env says what one apply may know of the world: its place in the log,
-// the cluster's time, the feature level, and a generator seeded by the entry.
-// Nothing under fsm may learn anything else.
 package env
 
 import (
@@ -12,8 +9,14 @@ import (
 // operations, commands and results are switched on. It never falls.
 type Level uint32
 
-// Base is the level of the first release.
-const Base Level = 1
+const (
+	// Base is the level of the first release, v0.1.0.
+	Base Level = 1
+	// Level2 is that of the release after it.
+	Level2 Level = 2
+	// Latest is the highest level that this source knows.
+	Latest = Level2
+)
 
 // Env is the world as one request sees it. A read sees the same, with ReadOnly
 // set and the time that the leader handed out.
@@ -27,22 +30,22 @@ type Env struct {
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
 	ReadOnly bool
 	// Brief marks a read that keeps writes waiting: what it looks at is counted by Toil, and
-	// when that is more than MostToil, TooLong is set and its replies are worth nothing,
+	// when that is more than MaxInlineCost, TooLong is set and its replies are worth nothing,
 	// because it is run once more where it is in nobody's way.
-	Brief, TooLong bool
+	Bounded, OverBudget bool
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it gives must not reach the state.
 	Random func([]byte)
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
 	// Notes are what this apply has to tell subscribers; see Note.
-	Notes []Note
+	Notifications []Notification
 	// Watch, if set, is told what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
-	Watch func(Sight, string)
+	Watch func(KeyEvent, string)
 	// Database names the database that the request works on.
 	Database string
-	// Tracking, if set, tells whether this node wants to be told of keys that change. What
+	// Tracking, if set, reports whether this node wants to be told of keys that change. What
 	// it says never reaches the state.
 	Tracking func() bool
 
@@ -51,32 +54,32 @@ type Env struct {
 	block uint32
 	words [4]uint64
 	left  int
-	toil  int64
+	cost  int64
 }
 
-// MostToil is how much a brief read may look at, in the steps of Toil: some tenths of a
+// MaxInlineCost is how much a bounded read may look at, in the steps of Charge: some tenths of a
 // millisecond.
-const MostToil = 20_000
+const MaxInlineCost = 20_000
 
 // Toil counts steps of a read, each about the work for a few bytes of an element, and tells
 // whether a brief one has become too long: whoever has asked may stop there, and answer
 // anything.
-func (e *Env) Toil(steps int64) (over bool) {
-	if !e.Brief {
+func (e *Env) Charge(steps int64) (over bool) {
+	if !e.Bounded {
 		return false
 	}
-	e.toil += min(steps, 2*MostToil)
-	e.TooLong = e.TooLong || e.toil > MostToil
-	return e.TooLong
+	e.cost += min(steps, 2*MaxInlineCost)
+	e.OverBudget = e.OverBudget || e.cost > MaxInlineCost
+	return e.OverBudget
 }
 
 // Sight is what Watch is told of a key.
-type Sight uint8
+type KeyEvent uint8
 
 // The sights.
 const (
 	// Created: there is a key that was not there.
-	Created Sight = iota
+	Created KeyEvent = iota
 	// Expired: a key has gone because its deadline has passed.
 	Expired
 	// FieldsExpired: a hash has lost fields whose deadline has passed, and keeps others.
@@ -89,8 +92,8 @@ const (
 
 // Note is what leaves an apply for the subscribers of this node: a message, or what
 // became of subscriptions at this place in the log.
-type Note struct {
-	Kind NoteKind
+type Notification struct {
+	Kind NotificationKind
 	// DB, Channel and Message are those of a message.
 	DB, Channel string
 	Message     string
@@ -102,12 +105,12 @@ type Note struct {
 }
 
 // NoteKind is what a Note tells.
-type NoteKind uint8
+type NotificationKind uint8
 
 // The kinds of notes.
 const (
 	// Message: to the subscribers of Channel and of the patterns that match it.
-	Message NoteKind = iota
+	Message NotificationKind = iota
 	// ShardMessage: to the subscribers of the shard channel.
 	ShardMessage
 	// Counted: the subscriptions of request Serial of Hub count from here on.
@@ -119,7 +122,7 @@ const (
 	// Touched: something was stored under the key that Channel names, or removed from there,
 	// for those who wait for it or keep a copy. Only a node where somebody does has such
 	// notes.
-	Touched
+	KeyTouched
 	// Flushed: all keys of DB are gone. Only a node that has Touched notes has these.
 	Flushed
 )
@@ -134,7 +137,7 @@ func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 // Reset makes e the environment of another request, so that an apply can use one
 // Env for all of an entry; the notes gathered so far stay.
 func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notes: e.Notes, Tracking: e.Tracking}
+	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Tracking: e.Tracking}
 }
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode
@@ -173,20 +176,20 @@ func (e *Env) Place() int { return int(e.place) }
 
 const idAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
-// Tracks tells whether this node wants to be told of keys that change.
+// Tracks reports whether this node wants to be told of keys that change.
 func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
 
 // Touch notes that something was stored under key, or removed, if this node wants to know.
 func (e *Env) Touch(key string) {
 	if e.Tracks() {
-		e.Notes = append(e.Notes, Note{Kind: Touched, DB: e.Database, Channel: key, Index: e.Index, Place: e.Place()})
+		e.Notifications = append(e.Notifications, Notification{Kind: KeyTouched, DB: e.Database, Channel: key, Index: e.Index, Place: e.Place()})
 	}
 }
 
 // TouchAll notes that all keys of the database are gone, if this node wants to know.
 func (e *Env) TouchAll() {
 	if e.Tracks() {
-		e.Notes = append(e.Notes, Note{Kind: Flushed, DB: e.Database, Index: e.Index, Place: e.Place()})
+		e.Notifications = append(e.Notifications, Notification{Kind: Flushed, DB: e.Database, Index: e.Index, Place: e.Place()})
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/exact"
+	"github.com/trireme-dev/trireme/fsm/exact"
 )
 
 // TestNothingIsLost compares sums and products with exact arithmetic.

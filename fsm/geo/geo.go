@@ -1,5 +1,3 @@
-// Package geo keeps places on earth as numbers of 52 bits, and finds those near another,
-// bit for bit as Redis does.
 package geo
 
 import "math"
@@ -22,7 +20,7 @@ const (
 	even        = 0x5555555555555555     // and of latitude
 )
 
-// Valid tells whether p can be stored.
+// Valid reports whether p can be stored.
 func (p Point) Valid() bool {
 	return p.Longitude >= -maxLongitude && p.Longitude <= maxLongitude && p.Latitude >= -maxLatitude && p.Latitude <= maxLatitude
 }

@@ -57,13 +57,13 @@ func (s *Shape) Spans() []Span {
 // ways are the steps to a cell's neighbours, itself first.
 var ways = []struct{ east, north int }{{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}
 
-// covered tells whether a cell and its neighbours reach all sides of the box.
+// covered reports whether a cell and its neighbours reach all sides of the box.
 func covered(c cell, box area) bool {
 	return c.move(0, 1).area().north >= box.north && c.move(0, -1).area().south <= box.south &&
 		c.move(1, 0).area().east >= box.east && c.move(-1, 0).area().west <= box.west
 }
 
-// useless tells whether the box does not reach into the neighbour that lies there.
+// useless reports whether the box does not reach into the neighbour that lies there.
 func useless(center, box area, way struct{ east, north int }) bool {
 	return way.north < 0 && center.south < box.south || way.north > 0 && center.north > box.north ||
 		way.east < 0 && center.west < box.west || way.east > 0 && center.east > box.east

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"trireme/fsm/exact"
+	"github.com/trireme-dev/trireme/fsm/exact"
 )
 
 // Sines by double-double arithmetic. The math package will not do: some processors

@@ -1,8 +1,6 @@
-// Package glob matches the patterns of KEYS, SCAN and their kin: by bytes, in time that
-// is linear in both lengths, see Costly for the one exception.
 package glob
 
-// Match tells whether all of text matches pattern. In a pattern * stands for any
+// Match reports whether all of text matches pattern. In a pattern * stands for any
 // bytes, ? for one, [a-c] for one of a class and [^a-c] for one outside it, and a
 // backslash takes the next byte literally. A class that is not closed reaches to
 // the end of the pattern.
@@ -95,7 +93,7 @@ func class(pattern string, c byte) (n int, ok bool) {
 // text.
 func Cost(pattern string) int { return 1 + min(len(pattern), MaxSearched)/64 }
 
-// Literal tells whether pattern matches itself alone, so that a look-up can stand
+// Literal reports whether pattern matches itself alone, so that a look-up can stand
 // for a search.
 func Literal(pattern string) bool {
 	for i := range len(pattern) {

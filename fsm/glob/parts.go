@@ -18,7 +18,7 @@ func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 // or a question mark, for a pattern not to be Costly.
 const MaxSearched = 1024
 
-// Costly tells whether a match may take more than linear time: a long part between two
+// Costly reports whether a match may take more than linear time: a long part between two
 // stars that has classes or question marks is looked for in time that grows with the
 // product of its length and that of the text. Commands refuse such patterns.
 func Costly(pattern string) bool {
@@ -162,7 +162,7 @@ func matchParts(pattern, text string) bool {
 	return true
 }
 
-// begins tells whether the text, which is long enough, begins with the part.
+// begins reports whether the text, which is long enough, begins with the part.
 func (p *part) begins(text string) bool {
 	if p.literal {
 		return text[:len(p.text)] == p.text

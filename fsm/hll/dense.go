@@ -34,7 +34,7 @@ func setDense(b []byte, i int, rank byte) {
 	}
 }
 
-// ToDense packs the registers of a sparse sketch and tells whether it was one. The
+// ToDense packs the registers of a sparse sketch and reports whether it was one. The
 // header stays, but for the encoding.
 func (s *Sketch) ToDense() (was bool, err error) {
 	if s.Dense() {

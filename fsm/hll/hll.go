@@ -1,6 +1,3 @@
-// Package hll counts distinct elements as Redis does, in the same bytes: 16,384
-// registers of six bits, packed or run-length coded, behind a header of 16 bytes. An
-// estimate depends on hash, registers and estimator alone, and all three are Redis's.
 package hll
 
 import (
@@ -52,7 +49,7 @@ func Open(text string) (s *Sketch, ok bool) {
 // Bytes are the changed value, nil if nothing has changed. They must not be written to.
 func (s *Sketch) Bytes() []byte { return s.bytes }
 
-// Dense tells whether the registers are packed rather than run-length coded.
+// Dense reports whether the registers are packed rather than run-length coded.
 func (s *Sketch) Dense() bool { return s.at(encodingAt) == dense }
 
 func (s *Sketch) len() int {
@@ -95,7 +92,7 @@ func (s *Sketch) cached() (n uint64, ok bool) {
 	return binary.LittleEndian.Uint64(card[:]), true
 }
 
-// Add counts an element and tells whether a register changed.
+// Add counts an element and reports whether a register changed.
 func (s *Sketch) Add(element []byte) (changed bool, err error) {
 	index, rank := pattern(element)
 	changed, err = s.raise(index, rank)

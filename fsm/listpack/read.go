@@ -63,7 +63,7 @@ func NewReader(b []byte) (*Reader, error) {
 	return r, nil
 }
 
-// More tells whether there are entries left.
+// More reports whether there are entries left.
 func (r *Reader) More() bool { return r.at < len(r.b)-1 }
 
 // Next is the next entry. Behind the last it is ErrCorrupt, as for an entry that is cut
@@ -97,7 +97,7 @@ func (r *Reader) Done() error {
 	return nil
 }
 
-// backMatches tells whether back is the length n as it stands behind an entry.
+// backMatches reports whether back is the length n as it stands behind an entry.
 func backMatches(back []byte, n int) bool {
 	got := 0
 	for i, c := range back {

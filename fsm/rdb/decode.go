@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // value reads a value of a type.

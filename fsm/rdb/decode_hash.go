@@ -3,7 +3,7 @@ package rdb
 import (
 	"strconv"
 
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // fields fills a hash; names don't repeat.

@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/listpack"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/listpack"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // value writes an object behind its type and says which version of the format that
@@ -31,6 +32,8 @@ func (w *writer) value(o *keyspace.Object, now int64) (version uint16, err error
 		w.stream(c)
 	case *keyspace.Document:
 		err = w.document(c)
+	case *keyspace.Vectors:
+		w.vectors(c)
 	default:
 		w.kind(TypeString)
 		w.text(o.Text())
@@ -195,6 +198,17 @@ func (w *writer) timedHash(c *keyspace.Fields, now, first int64) {
 		w.text(value)
 		return true
 	})
+}
+
+// vectors writes a vector index, which no other server reads.
+func (w *writer) vectors(c *keyspace.Vectors) {
+	var record wire.Writer
+	c.Encode(&record)
+	w.kind(TypeModule2)
+	w.length(moduleID(vectorModule, vectorVersion))
+	w.length(moduleString)
+	w.text(string(record.B))
+	w.length(moduleEnd)
 }
 
 // document writes a document as the JSON module of Redis does.

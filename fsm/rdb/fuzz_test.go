@@ -6,8 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/listpack"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/listpack"
 )
 
 func packedOf(entries []string) []byte {

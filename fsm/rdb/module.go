@@ -3,8 +3,8 @@ package rdb
 import (
 	"strings"
 
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // What stands before the parts of a module's value.
@@ -27,6 +27,12 @@ const (
 	jsonVersion = 3
 )
 
+// vectorModule is our type of vector indexes, whose text is the record of a snapshot.
+const (
+	vectorModule  = "trireme-V"
+	vectorVersion = 1
+)
+
 // moduleID is the number of a module's type and version of its form.
 func moduleID(name string, version uint64) (id uint64) {
 	for i := range len(name) {
@@ -44,13 +50,14 @@ func moduleName(id uint64) string {
 	return string(name[:])
 }
 
-// module reads a JSON document, the one type of a module that is known here.
+// module reads a JSON document or a vector index, the types of modules that are known here.
 func (r *reader) module() (keyspace.Container, error) {
 	id, err := r.length()
 	if err != nil {
 		return nil, err
 	}
-	if id != moduleID(jsonModule, jsonVersion) {
+	vectors := id == moduleID(vectorModule, vectorVersion)
+	if id != moduleID(jsonModule, jsonVersion) && !vectors {
 		return nil, ErrFormat
 	}
 	if part, err := r.length(); err != nil || part != moduleString {
@@ -62,6 +69,13 @@ func (r *reader) module() (keyspace.Container, error) {
 	}
 	if end, err := r.length(); err != nil || end != moduleEnd {
 		return nil, ErrFormat
+	}
+	if vectors {
+		c, ok := keyspace.DecodeVectors(text)
+		if !ok {
+			return nil, ErrFormat
+		}
+		return c, nil
 	}
 	root, err := jsondoc.Parse(text)
 	if err != nil {

@@ -3,7 +3,7 @@ package rdb
 import (
 	"encoding/binary"
 
-	"trireme/fsm/listpack"
+	"github.com/trireme-dev/trireme/fsm/listpack"
 )
 
 // entries are what a packed list holds, in order.
@@ -73,7 +73,7 @@ func newZiplist(b []byte) (*ziplist, error) {
 	return z, nil
 }
 
-// More tells whether there are entries left.
+// More reports whether there are entries left.
 func (z *ziplist) More() bool { return len(z.b) > 0 }
 
 // Done is ErrFormat if the header promised another number of entries.

@@ -1,9 +1,3 @@
-// Package rdb reads and writes values in the format of Redis's RDB files, which is also
-// that of DUMP payloads: what a redis-server of version 7 writes is read, and what is
-// written a redis-server of version 7 reads.
-//
-// Input is hostile: every length is held against the bytes that are there before
-// anything is allocated, and what a payload may grow to is bounded by the caller.
 package rdb
 
 import (
@@ -11,7 +5,7 @@ import (
 	"errors"
 	"hash/crc64"
 
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // The errors of reading.

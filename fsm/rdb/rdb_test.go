@@ -11,10 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/env"
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // stored is the object that a keyspace makes of a value.
 func stored(v Value) *keyspace.Object {
-	db, e := keyspace.New(), env.New(1, now, env.Base, [16]byte{}, 0)
+	db, e := keyspace.New(), env.New(1, now, env.Latest, [16]byte{}, 0)
 	if key := []byte("k"); v.Data == nil {
 		db.SetText(e, key, v.Text, 0)
 	} else {
@@ -48,7 +48,7 @@ func reloaded(v Value) string {
 	if v.Data == nil {
 		return content(v)
 	}
-	db, e := keyspace.New(), env.New(1, now, env.Base, [16]byte{}, 0)
+	db, e := keyspace.New(), env.New(1, now, env.Latest, [16]byte{}, 0)
 	db.PutContainer(e, []byte("k"), v.Data, 0)
 	l := keyspace.NewLoader()
 	if err := db.Save(l.Add); err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/listpack"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/listpack"
 )
 
 // The bounds of a node of a stream, those of Redis by default.

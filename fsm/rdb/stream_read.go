@@ -3,7 +3,7 @@ package rdb
 import (
 	"encoding/binary"
 
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // streamIDSize is the length of an ID that stands in bytes.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/listpack"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/listpack"
 )
 
 // TestStreamForms reads the forms of other versions: what they don't tell is made up as
@@ -50,7 +50,7 @@ func TestStreamForms(t *testing.T) {
 	}
 }
 
-// TestHostileStreams spoils a good stream in every byte: it is refused, or is a stream
+// TestHostileStreams corrupts a good stream in every byte: it is refused, or is a stream
 // that is whole. It also names some that contradict themselves.
 func TestHostileStreams(t *testing.T) {
 	good := writer{}
@@ -58,9 +58,9 @@ func TestHostileStreams(t *testing.T) {
 	for i, field := range []string{"f", "f", "g", "f"} {
 		s.Append(keyspace.NewStreamEntry(keyspace.StreamID{Ms: now + uint64(i), Seq: 3}, [][]byte{[]byte(field), []byte(fmt.Sprint(i))}))
 	}
-	s.AddGroup("spoiled", keyspace.StreamID{}, 0)
-	c, _ := s.Own("spoiled").OwnConsumer("c", now)
-	s.Own("spoiled").Assign(c, keyspace.StreamID{Ms: 1}, now, 1)
+	s.AddGroup("corrupted", keyspace.StreamID{}, 0)
+	c, _ := s.Own("corrupted").OwnConsumer("c", now)
+	s.Own("corrupted").Assign(c, keyspace.StreamID{Ms: 1}, now, 1)
 	good.stream(s)
 	for i := 1; i < len(good.b); i++ {
 		for _, bit := range []byte{1, 0x40, 0x80} {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"trireme/fsm/listpack"
+	"github.com/trireme-dev/trireme/fsm/listpack"
 )
 
 // writer appends values to b.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // maxDepth bounds nesting in Decode: no command nests deeper, JSON.RESP included.

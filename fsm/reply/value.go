@@ -1,5 +1,3 @@
-// Package reply holds what a command answers: one value in RESP3's terms, which
-// every door writes in its own form (JSON, base64, RESP2, RESP3).
 package reply
 
 import "math"
@@ -127,13 +125,13 @@ func (v Value) Nested() Value {
 	return Array(rows...)
 }
 
-// IsError tells whether v is an error.
+// IsError reports whether v is an error.
 func (v Value) IsError() bool { return v.kind == KindError }
 
-// IsNil tells whether v is one of the two nulls.
+// IsNil reports whether v is one of the two nulls.
 func (v Value) IsNil() bool { return v.kind == KindNil || v.kind == KindNilArray }
 
-// Equal tells whether v and o are the same reply, type included.
+// Equal reports whether v and o are the same reply, type included.
 func (v Value) Equal(o Value) bool {
 	if v.kind != o.kind || v.num != o.num || v.text != o.text || len(v.elems) != len(o.elems) {
 		return false

@@ -1,10 +1,8 @@
-// Package saving writes trees of the state as the records of a snapshot: one byte that
-// says of what kind it is, then its fields.
 package saving
 
 import (
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Saver hands records to Emit until that fails.

@@ -1,7 +1,3 @@
-// Package wire is the field codec of the log and of snapshots. Fields are written
-// in a fixed order and only ever appended; a record is length-prefixed, fields
-// missing at its end read as zero, and fields left over are an error, so that an
-// old binary stops at what it doesn't know rather than differ.
 package wire
 
 import (
@@ -53,6 +49,11 @@ func (w *Writer) Fixed(v []byte) { w.B = append(w.B, v...) }
 func (w *Writer) Record(f func(*Writer)) {
 	start := len(w.B)
 	f(w)
+	w.prefix(start)
+}
+
+// prefix puts the length of what was written since start before it.
+func (w *Writer) prefix(start int) {
 	n := len(w.B) - start
 	var head [binary.MaxVarintLen64]byte
 	h := binary.PutUvarint(head[:], uint64(n))
@@ -76,6 +77,13 @@ func (r *Reader) Err() error { return r.err }
 
 // Len is the number of bytes not read yet.
 func (r *Reader) Len() int { return len(r.b) }
+
+// Rest is what is not read yet, and is read by this.
+func (r *Reader) Rest() []byte {
+	b := r.b
+	r.b = nil
+	return b
+}
 
 // Done is Err, or ErrLeftover if anything is unread.
 func (r *Reader) Done() error {

@@ -1,0 +1,35 @@
+package rdb
+
+import (
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/vector"
+)
+
+// TestDumpOfVectors writes a vector index as DUMP does and reads it again.
+func TestDumpOfVectors(t *testing.T) {
+	x := keyspace.NewVectors(2, vector.Cosine)
+	for _, id := range []string{"a", "b"} {
+		v, err := vector.New([]float32{1, float32(len(id))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Put(id, v)
+	}
+	db, e := keyspace.New(), env.New(1, 1, env.Latest, [16]byte{}, 0)
+	db.PutContainer(e, []byte("v"), x, 0)
+	payload, err := Dump(db.Find(e, []byte("v")), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Restore(payload, 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, ok := v.Data.(*keyspace.Vectors)
+	if !ok || y.Len() != 2 || y.Dim() != 2 || y.Metric() != vector.Cosine || y.Size() != x.Size() {
+		t.Errorf("%+v", v)
+	}
+}
