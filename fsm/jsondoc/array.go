@@ -3,7 +3,7 @@ package jsondoc
 import (
 	"slices"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // maxFlat is the number of elements up to which a container is a plain list, which a

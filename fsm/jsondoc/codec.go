@@ -5,7 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // codeUint marks a Uint in a snapshot, where the other values have their kind.

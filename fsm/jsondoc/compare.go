@@ -2,7 +2,7 @@ package jsondoc
 
 import "cmp"
 
-// Equal tells whether a and b are the same value: numbers by what they are worth, objects
+// Equal reports whether a and b are the same value: numbers by what they are worth, objects
 // whatever the order of their members. Without work left it is false.
 func Equal(a, b Value, w *Work) bool {
 	if !w.Spend(1) {

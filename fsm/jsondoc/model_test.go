@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // node is a value of the model: a scalar, or a list of children with or without keys.

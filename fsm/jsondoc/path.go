@@ -68,10 +68,10 @@ const (
 	maxProgram = 20_000 // size of all its regular expressions together
 )
 
-// IsRoot tells whether the path is the root alone.
+// IsRoot reports whether the path is the root alone.
 func (p *Path) IsRoot() bool { return len(p.steps) == 0 }
 
-// Single tells whether the path can lead to one place at most, whatever the document.
+// Single reports whether the path can lead to one place at most, whatever the document.
 func (p *Path) Single() bool {
 	for _, s := range p.steps {
 		if s.deep || len(s.selectors) > 1 {
@@ -160,7 +160,7 @@ func (p *pathParser) fail(problem string) {
 	}
 }
 
-// is tells whether s is next, and skips it.
+// is reports whether s is next, and skips it.
 func (p *pathParser) is(s string) bool {
 	if len(p.text)-p.at < len(s) || p.text[p.at:p.at+len(s)] != s {
 		return false
@@ -223,7 +223,7 @@ func (p *pathParser) name() selector {
 	return named(p.text[start:p.at])
 }
 
-// ends tells whether c can't stand in a key without quotes.
+// ends reports whether c can't stand in a key without quotes.
 func ends(c byte) bool {
 	switch c {
 	case '.', '[', ']', '(', ')', '*', ',', '\'', '"', '=', '<', '>', '!', '&', '|', '?', ' ', '\t', '\n', '\r':

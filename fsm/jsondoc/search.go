@@ -28,7 +28,7 @@ const noIndex = -1
 // Depth is the number of containers that the place stands in.
 func (m *Match) Depth() int { return m.depth }
 
-// IsRoot tells whether the match is the whole document.
+// IsRoot reports whether the match is the whole document.
 func (m *Match) IsRoot() bool { return m.parent == nil }
 
 // search is one evaluation of a path.

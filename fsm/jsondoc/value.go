@@ -1,10 +1,3 @@
-// Package jsondoc is a JSON document: a tree of values whose objects keep the order of
-// their members and whose numbers keep their form, a parser and a writer of its text,
-// and JSONPath on it. A change copies only what leads to it, so that a large document
-// costs no more to change than a small one, and forks in constant time.
-//
-// Texts and limits follow RedisJSON 2, whose numbers and errors are those of the Rust
-// library serde_json.
 package jsondoc
 
 // MaxDepth is how deep arrays and objects may stand in one another.
@@ -128,7 +121,7 @@ func Depth(v Value) (depth int) {
 	return 0
 }
 
-// isContainer tells whether v is an array or an object.
+// isContainer reports whether v is an array or an object.
 func isContainer(v Value) bool { return v.Kind() >= KindArray }
 
 // float is a number as a double; ok is false for all that is no number.

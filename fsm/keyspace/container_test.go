@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // words is a container for tests.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // containers are one of each type, small and large.

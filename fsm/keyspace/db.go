@@ -1,6 +1,3 @@
-// Package keyspace is one database: keys to values, with deadlines, in trees that
-// fork in constant time. Keys are ordered by a hash, so that a SCAN cursor is a
-// place in that order and needs no memory on any node.
 package keyspace
 
 import (
@@ -9,8 +6,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // due is an entry of the expiry index.
@@ -94,7 +91,7 @@ func cost(key string, o *Object) int64 {
 	return c
 }
 
-// expired tells whether o is gone at now: past its deadline, or a hash whose fields all
+// expired reports whether o is gone at now: past its deadline, or a hash whose fields all
 // are.
 func (o *Object) expired(now int64) bool {
 	if o.data == nil {
@@ -151,7 +148,7 @@ func (db *DB) reschedule(key string, from, to schedule) {
 	move(db.fields, key, from.field, to.field)
 }
 
-// move takes key from one deadline of an index to another, where 0 is none.
+// move takes key from one deadline of an index to another, where 0 means no deadline.
 func move(index *cow.BTree[due, struct{}], key string, from, to int64) {
 	if from == to {
 		return
@@ -237,7 +234,7 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	e.Touch(name)
 }
 
-// Remove deletes key. It tells whether the key was there and had not expired.
+// Remove deletes key. It reports whether the key was there and had not expired.
 func (db *DB) Remove(e *env.Env, key []byte) bool {
 	mustWrite(e)
 	o := db.drop(probe(key))

@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Document is the container of a JSON document.

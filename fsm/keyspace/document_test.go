@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
 )
 
 // largeDocument is a document with containers in trees and in lists.

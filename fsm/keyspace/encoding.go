@@ -1,6 +1,6 @@
 package keyspace
 
-import "trireme/fsm/listpack"
+import "github.com/trireme-dev/trireme/fsm/listpack"
 
 // Beyond these Redis stops packing a value, by its default settings. It never packs a
 // value again; we say what it would do with the elements that are there now, because
@@ -28,6 +28,8 @@ func (o *Object) Encoding() string {
 			return "skiplist"
 		}
 		return "listpack"
+	case *Vectors:
+		return "flat"
 	}
 	switch {
 	case o.Type() == Stream:

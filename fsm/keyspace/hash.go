@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // fieldCost is the logical overhead of a field in bytes; a deadline costs expireCost.
@@ -116,7 +116,7 @@ func (h *Fields) Set(now int64, field string, value string, at int64) bool {
 	return !had || old.expired(now)
 }
 
-// Delete removes a field and tells whether it was there at now.
+// Delete removes a field and reports whether it was there at now.
 func (h *Fields) Delete(now int64, field string) bool {
 	old, had := h.cells.remove(field)
 	if !had {
@@ -140,7 +140,7 @@ func (h *Fields) AllTimed(now int64, f func(field, value string, at int64) bool)
 	h.cells.all(func(field string, c cell) bool { return c.expired(now) || f(field, c.value, c.at) })
 }
 
-// Timed tells whether any field has a deadline.
+// Timed reports whether any field has a deadline.
 func (h *Fields) Timed() bool { return h.timed > 0 }
 
 // Scan calls f for fields from cursor on until it has passed count of them, and gives the

@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/cow"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // schedule is when a key goes, and when its hash loses the first field, in unix
@@ -83,7 +83,7 @@ func (h *Fields) expired(now int64) (n int) {
 	return n
 }
 
-// reschedule notes that field has another deadline, where 0 is none.
+// reschedule notes that field has another deadline, where 0 means no deadline.
 func (h *Fields) reschedule(field string, from, to int64) {
 	if from == to {
 		return

@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // elementCost is the logical overhead of a list's element in bytes.

@@ -3,7 +3,7 @@ package keyspace
 import (
 	"unsafe"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Type is the data type of a key.
@@ -19,11 +19,12 @@ const (
 	SortedSet
 	Stream
 	JSON
+	VectorIndex
 )
 
 // String is the name that TYPE answers.
 func (t Type) String() string {
-	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL"}[t]
+	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL", "vectorindex"}[t]
 }
 
 // Object is what a key holds. Objects are immutable: a change puts a new one in

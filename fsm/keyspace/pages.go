@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unsafe"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // pageSize is the unit that a long string is copied in.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // ErrRecord says that a snapshot's record is not one that Save wrote, or stands in
@@ -111,7 +111,7 @@ func decode(record []byte) (string, *Object, error) {
 // decodeContainer reads a container of the type; it is not ok if there is no such type
 // or the elements can't be one's.
 func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
-	switch Type(min(kind, uint64(JSON)+1)) {
+	switch Type(min(kind, uint64(VectorIndex)+1)) {
 	case List:
 		return decodeList(r)
 	case Hash:
@@ -124,6 +124,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeStream(r)
 	case JSON:
 		return decodeDocument(r)
+	case VectorIndex:
+		return decodeVectors(r)
 	}
 	return nil, false
 }

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // failer is the part of a test that the helpers need; rapid's T has it too.
@@ -41,7 +41,7 @@ func load(records [][]byte) (*DB, error) {
 }
 
 func entry(index uint64, now int64) *env.Env {
-	return env.New(index, now, env.Base, [16]byte{}, 0)
+	return env.New(index, now, env.Latest, [16]byte{}, 0)
 }
 
 // account is the memory of db counted from nothing.

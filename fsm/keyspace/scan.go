@@ -1,6 +1,6 @@
 package keyspace
 
-import "trireme/fsm/env"
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // Scan calls f for live keys from cursor on until it has passed count keys, and
 // gives the cursor to go on at, 0 at the end. Keys that stay are met at least once

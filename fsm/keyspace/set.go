@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // memberCost is the logical overhead of a member in bytes.
@@ -50,7 +50,7 @@ func (s *Members) Len() int {
 	return s.members.len()
 }
 
-// Has tells whether member is in the set.
+// Has reports whether member is in the set.
 func (s *Members) Has(member string) bool {
 	if s == nil {
 		return false
@@ -59,7 +59,7 @@ func (s *Members) Has(member string) bool {
 	return ok
 }
 
-// Add puts a copy of member in and tells whether it is new.
+// Add puts a copy of member in and reports whether it is new.
 func (s *Members) Add(member string) bool {
 	if _, _, had := s.members.slot(member); had {
 		return false
@@ -68,7 +68,7 @@ func (s *Members) Add(member string) bool {
 	return true
 }
 
-// Delete takes member out and tells whether it was in.
+// Delete takes member out and reports whether it was in.
 func (s *Members) Delete(member string) bool {
 	if _, had := s.members.remove(member); !had {
 		return false

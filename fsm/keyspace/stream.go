@@ -3,7 +3,7 @@ package keyspace
 import (
 	"encoding/binary"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // The logical overheads of streams in bytes.
@@ -205,7 +205,7 @@ func (s *StreamLog) Descend(from int, f func(e StreamEntry) bool) {
 	}
 }
 
-// Delete removes the entry of an ID and tells whether there was one.
+// Delete removes the entry of an ID and reports whether there was one.
 func (s *StreamLog) Delete(id StreamID) bool {
 	i, ok := s.find(id)
 	if !ok {

@@ -3,7 +3,7 @@ package keyspace
 import (
 	"strings"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // StreamGroup is a consumer group of a stream. One that StreamLog.Own gave may be
@@ -100,7 +100,7 @@ func (s *StreamLog) AddGroup(name string, last StreamID, read int64) {
 	s.version.size += groupCost + int64(len(name))
 }
 
-// DropGroup removes a group with all it knows, and tells whether there was one.
+// DropGroup removes a group with all it knows, and reports whether there was one.
 func (s *StreamLog) DropGroup(name string) bool {
 	i, ok := s.findGroup(name)
 	if !ok {

@@ -21,7 +21,7 @@ func (a StreamID) Compare(b StreamID) int {
 	return cmp.Compare(a.Seq, b.Seq)
 }
 
-// Zero tells whether a is 0-0, which no entry has.
+// Zero reports whether a is 0-0, which no entry has.
 func (a StreamID) Zero() bool { return a == StreamID{} }
 
 // Next is the ID behind a; it is not ok, and 0-0, behind the greatest.

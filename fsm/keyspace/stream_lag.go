@@ -1,6 +1,6 @@
 package keyspace
 
-// gap tells whether an entry was deleted from between others at or behind id.
+// gap reports whether an entry was deleted from between others at or behind id.
 func (s *StreamLog) gap(id StreamID) bool {
 	return s.Len() > 0 && !s.deleted.Zero() && id.Compare(s.deleted) <= 0
 }

@@ -1,6 +1,6 @@
 package keyspace
 
-import "trireme/fsm/cow"
+import "github.com/trireme-dev/trireme/fsm/cow"
 
 // Pending is the number of entries that were delivered and not acknowledged.
 func (g *StreamGroup) Pending() int { return g.pending.Len() }
@@ -82,7 +82,7 @@ func (g *StreamGroup) forget(consumer string, id StreamID) {
 	c.pending.Delete(j)
 }
 
-// Acknowledge removes what is pending of an ID and tells whether something was.
+// Acknowledge removes what is pending of an ID and reports whether something was.
 func (g *StreamGroup) Acknowledge(id StreamID) bool {
 	i, ok := g.findPending(id)
 	if !ok {
@@ -102,7 +102,7 @@ func (s *StreamLog) Forget(id StreamID) {
 	}
 }
 
-// Referenced tells whether some group still has to do with an ID: it was not delivered
+// Referenced reports whether some group still has to do with an ID: it was not delivered
 // to the group yet, or not acknowledged.
 func (s *StreamLog) Referenced(id StreamID) (yes bool) {
 	s.EachGroup(func(g *StreamGroup) bool {

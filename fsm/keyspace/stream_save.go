@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Encode writes the counters, the entries and the groups, all in order.
@@ -98,7 +98,7 @@ func (s *StreamLog) readEntries(r *wire.Reader) bool {
 	return before.Compare(s.last) <= 0
 }
 
-// whole tells whether the words of an entry fill it, in pairs.
+// whole reports whether the words of an entry fill it, in pairs.
 func (e StreamEntry) whole() bool {
 	words, ok := 0, true
 	for rest := e.packed; rest != "" && ok; words++ {

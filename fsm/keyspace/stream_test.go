@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // checkStream fails if the parts of s contradict one another.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // smallMax is how many names a table keeps in a slice. A fork clones at most as many.

@@ -3,7 +3,7 @@ package keyspace
 import (
 	"unsafe"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // A short text stands behind its Object in one allocation: most values are short, and

@@ -1,6 +1,6 @@
 package keyspace
 
-import "trireme/fsm/cow"
+import "github.com/trireme-dev/trireme/fsm/cow"
 
 // WarmGroup is how many keys Warm takes at a time.
 const WarmGroup = cow.WarmGroup

@@ -1,6 +1,6 @@
 package keyspace
 
-import "trireme/fsm/env"
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // farewell tells a watcher that o, which was under key, is gone because its time has come.
 func farewell(e *env.Env, key string, o *Object) {

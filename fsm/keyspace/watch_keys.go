@@ -1,8 +1,8 @@
 package keyspace
 
 import (
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // history is what a database remembers of its changes, so that a transaction can be told
@@ -65,7 +65,7 @@ func (db *DB) Mark(e *env.Env, key []byte) Mark {
 	return m
 }
 
-// Same tells whether nothing has happened to the key since the mark was taken. Passing a
+// Same reports whether nothing has happened to the key since the mark was taken. Passing a
 // deadline, of the key or of a field of its hash, is something. It never tells true
 // of a key that has changed, and false of one that has not only where a missing
 // key shares its group with another that came and went.
@@ -80,7 +80,7 @@ func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {
 	return o.Version == m.Version
 }
 
-// neverThere tells whether no object that came after a count of changes was removed from
+// neverThere reports whether no object that came after a count of changes was removed from
 // under key.
 func (db *DB) neverThere(key []byte, seen uint64) bool {
 	return db.flushed <= seen && (db.gone == nil || db.gone[slotOf(probe(key))] <= seen)

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // TestSame changes keys at random and asks of marks taken at random whether their key is the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // Scored is a member of a sorted set with its score.
@@ -69,7 +69,7 @@ func (z *ZSet) Type() Type { return SortedSet }
 // Size is the logical size in bytes.
 func (z *ZSet) Size() int64 { return z.size }
 
-// Loose tells whether Redis would have stopped packing the set: it once held more
+// Loose reports whether Redis would have stopped packing the set: it once held more
 // than 128 members or one of more than 64 bytes. It is part of the state, because
 // clients can see it: in OBJECT ENCODING, in the pages of ZSCAN and in the sign of
 // zeros.
@@ -115,7 +115,7 @@ func (z *ZSet) find(member []byte) int {
 	return -1
 }
 
-// Put gives a member a score and tells whether the member is new. A score that is
+// Put gives a member a score and reports whether the member is new. A score that is
 // equal to the old one changes nothing.
 func (z *ZSet) Put(member []byte, score float64) (added bool) {
 	old, had := z.Score(member)
@@ -174,7 +174,7 @@ func (z *ZSet) grow() {
 	z.small = nil
 }
 
-// Remove takes a member out and tells whether it was there.
+// Remove takes a member out and reports whether it was there.
 func (z *ZSet) Remove(member []byte) bool {
 	if z.ranked == nil {
 		i := z.find(member)

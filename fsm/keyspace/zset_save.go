@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Encode writes the members in order, each behind the bits of its score.
@@ -44,7 +44,7 @@ func decodeZSet(r *wire.Reader) (Container, bool) {
 	return z, z.index()
 }
 
-// index builds the form for so many members, and tells whether each stands there
+// index builds the form for so many members, and reports whether each stands there
 // once.
 func (z *ZSet) index() bool {
 	members := cow.NewBuilder[string, float64](hashOf, strings.Compare)
