@@ -1,12 +1,10 @@
-// Package acl says who may do what: users with their credentials, kept as digests,
-// and the commands, keys and channels that are open to them.
 package acl
 
 import (
 	"crypto/sha256"
 	"crypto/subtle"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Digest is the SHA-256 of a token or password. The secrets themselves never enter the
@@ -52,16 +50,12 @@ func (t *Tokens) Role(token Digest) Role {
 	return found
 }
 
-// Encode writes the digests.
-func (t *Tokens) Encode(w *wire.Writer) {
+// Fields are those of the format.
+func (t *Tokens) Fields(c *wire.Codec) {
 	for r := Standard; r < roles; r++ {
-		w.Bytes(t[r][:])
-	}
-}
-
-// Decode reads the digests.
-func (t *Tokens) Decode(r *wire.Reader) {
-	for i := Standard; i < roles; i++ {
-		copy(t[i][:], r.Bytes())
+		digest := t[r][:]
+		if c.Bytes(&digest); c.Reading() {
+			copy(t[r][:], digest)
+		}
 	}
 }

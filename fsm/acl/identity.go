@@ -1,6 +1,10 @@
 package acl
 
-import "trireme/fsm/wire"
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
 
 // By says what proved an identity.
 type By uint8
@@ -30,7 +34,7 @@ type Identity struct {
 	Credential uint64
 }
 
-// Known tells whether anything proved the identity. Whether it still does is for a state
+// Known reports whether anything proved the identity. Whether it still does is for a state
 // to say.
 func (i Identity) Known() bool { return i.By != Nobody }
 
@@ -45,24 +49,21 @@ const (
 // internal requests run as.
 func Trusted(user string) Identity { return Identity{By: ByProcess, User: user} }
 
-// Encode writes the fields.
-func (i *Identity) Encode(w *wire.Writer) {
-	w.String(i.DB)
-	w.Fixed([]byte{byte(i.By)})
-	w.String(i.User)
-	w.Uvarint(i.Credential)
-}
-
-// Decode reads the fields.
-func (i *Identity) Decode(r *wire.Reader) {
-	i.DB, i.By = r.String(), By(r.Fixed(1)[0])
-	i.User, i.Credential = known(r.Bytes()), r.Uvarint()
+// Fields are those of the format.
+func (i *Identity) Fields(c *wire.Codec) {
+	c.String(&i.DB)
+	c.Byte((*byte)(&i.By))
+	name := i.User
+	if c.Text(&name); c.Reading() {
+		i.User = known(name)
+	}
+	c.Uvarint(&i.Credential)
 }
 
 // known is name as a string; that of nearly every request costs no allocation.
-func known(name []byte) string {
-	if string(name) == DefaultName {
+func known(name string) string {
+	if name == DefaultName {
 		return DefaultName
 	}
-	return string(name)
+	return strings.Clone(name)
 }

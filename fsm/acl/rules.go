@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
 // RuleError says which rule of ACL SETUSER can't be applied, and why.
@@ -225,7 +225,7 @@ func (c *Catalog) addCommands(s *selector, rule string) string {
 	return ""
 }
 
-// ValidUserName tells whether a user may have that name: it must fit into tokens.
+// ValidUserName reports whether a user may have that name: it must fit into tokens.
 func ValidUserName(name string) bool {
 	return len(name) <= maxUserName && !strings.ContainsAny(name, blank)
 }

@@ -3,7 +3,7 @@ package acl
 import (
 	"strings"
 
-	"trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
 // Access is what a command does with a key.
@@ -86,7 +86,7 @@ func (s *selector) addRule(rule string) {
 	s.rules = append(kept, rule)
 }
 
-// allowsKey tells whether every access to the key is open.
+// allowsKey reports whether every access to the key is open.
 func (s *selector) allowsKey(key string, access Access) bool {
 	if s.allKeys {
 		return true
@@ -99,7 +99,7 @@ func (s *selector) allowsKey(key string, access Access) bool {
 	return false
 }
 
-// readsAllKeys tells whether reading is open for every key.
+// readsAllKeys reports whether reading is open for every key.
 func (s *selector) readsAllKeys() bool {
 	for _, k := range s.keys {
 		if k.pattern == "*" && k.access&ReadKey != 0 {
@@ -109,7 +109,7 @@ func (s *selector) readsAllKeys() bool {
 	return s.allKeys
 }
 
-// allowsChannel tells whether the channel is open. A pattern to subscribe to must be
+// allowsChannel reports whether the channel is open. A pattern to subscribe to must be
 // one of the user's own patterns, letter for letter.
 func (s *selector) allowsChannel(name string, pattern bool) bool {
 	if s.allChannels {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Store is the users of one database, in the order of their names.
@@ -20,7 +20,7 @@ type Store struct {
 
 // NewStore has the built-in users, without credentials: nobody can come in yet.
 // Credentials are numbered from after on. The user default may use @messages only where
-// messages says so (decisions 28).
+// messages says so.
 func NewStore(c *Catalog, after uint64, messages bool) *Store {
 	s := &Store{catalog: c, serial: after}
 	main := &User{Name: DefaultName, enabled: true, root: everything()}
@@ -32,6 +32,13 @@ func NewStore(c *Catalog, after uint64, messages bool) *Store {
 		s.put(u)
 	}
 	return s
+}
+
+// AllowMessages opens @messages to the user default, which NewStore may have closed.
+func (s *Store) AllowMessages() {
+	u := s.User(DefaultName).clone()
+	u.root = everything()
+	s.put(u)
 }
 
 // Fork is the store as it is now; both sides may go on.
@@ -92,7 +99,7 @@ func (s *Store) put(u *User) {
 	s.users = users
 }
 
-// Delete removes a user and tells whether there was one to remove.
+// Delete removes a user and reports whether there was one to remove.
 func (s *Store) Delete(name string) bool {
 	i, found := s.place(name)
 	if !found || builtin(name) {
@@ -157,7 +164,7 @@ var ErrUser = errors.New("acl: malformed user")
 func (s *Store) Save(emit func(record []byte) error) error {
 	for _, u := range s.users {
 		var w wire.Writer
-		u.encode(&w)
+		w.Put(u)
 		if err := emit(w.B); err != nil {
 			return fmt.Errorf("saving a user: %w", err)
 		}

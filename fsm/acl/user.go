@@ -25,7 +25,7 @@ var Default = &User{Name: DefaultName, enabled: true, free: true, root: everythi
 
 func everything() selector { return selector{all: true, allKeys: true, allChannels: true} }
 
-// Builtin tells whether the user is one of those that every database has and nobody
+// Builtin reports whether the user is one of those that every database has and nobody
 // can change but by resetting the database's tokens.
 func (u *User) Builtin() bool { return builtin(u.Name) }
 
@@ -62,7 +62,7 @@ func (u *User) compile(c *Catalog) {
 	}
 }
 
-// holds tells whether the user has the credential of that number and is enabled.
+// holds reports whether the user has the credential of that number and is enabled.
 func (u *User) holds(number uint64) bool {
 	if !u.enabled || number == 0 {
 		return false
@@ -118,10 +118,10 @@ const (
 	DeniedChannel
 )
 
-// Free tells whether the user may do everything, so that nothing need be looked up.
+// Free reports whether the user may do everything, so that nothing need be looked up.
 func (u *User) Free() bool { return u.free }
 
-// Permit tells whether the user may make the call, or what stands against it and the
+// Permit reports whether the user may make the call, or what stands against it and the
 // key or channel in question.
 func (u *User) Permit(call *Call) (Denied, string) {
 	if u.free {
@@ -136,7 +136,7 @@ func (u *User) Permit(call *Call) (Denied, string) {
 	return worst, name
 }
 
-// ReadsAllKeys tells whether one selector of the user opens both the call and reading
+// ReadsAllKeys reports whether one selector of the user opens both the call and reading
 // every key: commands that find the names of keys while they run need that.
 func (u *User) ReadsAllKeys(call *Call) bool {
 	if u.free || u.root.readsAllKeys() && u.root.permits(call) {
@@ -172,7 +172,7 @@ func (s *selector) permit(call *Call) (Denied, string) {
 	return Permitted, ""
 }
 
-// Subscribes tells whether the user may subscribe to a channel, or to a pattern of
+// Subscribes reports whether the user may subscribe to a channel, or to a pattern of
 // channels.
 func (u *User) Subscribes(name string, pattern bool) bool {
 	if u.free || u.root.allowsChannel(name, pattern) {

@@ -1,6 +1,3 @@
-// Package channel counts the subscribers of channels. Who subscribes is known to the
-// node that holds the connection alone; how many there are is replicated, so that
-// PUBLISH and PUBSUB answer from the log what holds for all nodes at that place in it.
 package channel
 
 import (
@@ -8,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
 // Kind tells namespaces of subscriptions apart. The codes stand in the log.
@@ -24,7 +21,7 @@ const (
 	kinds
 )
 
-// Valid tells whether k is one of the kinds.
+// Valid reports whether k is one of the kinds.
 func (k Kind) Valid() bool { return k < kinds }
 
 // Ref names a channel or a pattern of one database.
@@ -131,7 +128,7 @@ func (b *Book) of(session uint64) (refs []Ref) {
 	return refs
 }
 
-// Has tells whether a session has any subscriber.
+// Has reports whether a session has any subscriber.
 func (b *Book) Has(session uint64) bool {
 	found := false
 	b.shares.Ascend(share{session: session}, func(s share, _ int64) bool {

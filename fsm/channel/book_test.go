@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
 var (

@@ -3,7 +3,7 @@ package channel
 import (
 	"errors"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // errRecord says that a saved record names no kind, or is out of order.
@@ -19,7 +19,7 @@ func (b *Book) Save(record func([]byte) error) error {
 		w.Uvarint(uint64(len(refs)))
 		for _, r := range refs {
 			n, _ := b.shares.Get(share{h.session, r})
-			r.Encode(&w)
+			w.Put(&r)
 			w.Uvarint(uint64(n))
 		}
 		if err := record(w.B); err != nil {
@@ -39,7 +39,7 @@ func (b *Book) Load(record []byte) error {
 	b.hubs = append(b.hubs, h)
 	for range r.Count(4) {
 		var ref Ref
-		ref.Decode(r)
+		r.Get(&ref)
 		n := int64(r.Uvarint())
 		if r.Err() != nil {
 			return r.Err()
@@ -52,12 +52,9 @@ func (b *Book) Load(record []byte) error {
 	return r.Done()
 }
 
-// Encode writes the fields.
-func (r *Ref) Encode(w *wire.Writer) { w.String(r.DB); w.Uvarint(uint64(r.Kind)); w.String(r.Name) }
-
-// Decode reads the fields. A kind that does not exist decodes to one that is not valid.
-func (r *Ref) Decode(d *wire.Reader) {
-	r.DB = d.String()
-	r.Kind = Kind(min(d.Uvarint(), uint64(kinds)))
-	r.Name = d.String()
+// Fields are those of the format.
+func (r *Ref) Fields(c *wire.Codec) {
+	c.String(&r.DB)
+	wire.Enum(c, &r.Kind, kinds)
+	c.String(&r.Name)
 }
