@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // bitLibrary is the operations on 32 bits.

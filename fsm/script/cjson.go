@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // jsonConfig is what a script may set of cjson. It lasts as long as the script.
@@ -71,7 +71,7 @@ func atMost(vm *lua.State, args []lua.Value, n int) {
 	}
 }
 
-// given tells whether argument n, counted from 1, is there and not nil.
+// given reports whether argument n, counted from 1, is there and not nil.
 func given(args []lua.Value, n int) bool { return n <= len(args) && !args[n-1].IsNil() }
 
 func setInteger(vm *lua.State, args []lua.Value, n int, setting *int, low, high int) lua.Value {

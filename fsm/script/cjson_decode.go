@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // jsonToken is a kind of token, by the name that errors give it.
@@ -108,7 +108,7 @@ func (d *decoder) word(word string, t jsonToken, v lua.Value) bool {
 	return true
 }
 
-// invalidNumber tells whether a number is one that JSON doesn't know, though C does.
+// invalidNumber reports whether a number is one that JSON doesn't know, though C does.
 func invalidNumber(s string) bool {
 	if strings.HasPrefix(s, "+") {
 		return true

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // packDepth is how deep tables are packed; nil stands for what is nested deeper.

@@ -1,8 +1,8 @@
 package script
 
 import (
-	"trireme/fsm/reply"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // toLua is a reply as scripts see it: in the types of the protocol version that the

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/reply"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // Host is what a script may ask of the world outside.
@@ -14,7 +14,7 @@ type Host interface {
 	// Call runs a command with the rights of the user and the refusals of scripts. What
 	// it costs beside its words and reply is spent of b.
 	Call(argv [][]byte, b *lua.Budget) reply.Value
-	// Permitted tells whether the user may run a command; known is false if there is
+	// Permitted reports whether the user may run a command; known is false if there is
 	// none of that name and number of words.
 	Permitted(argv [][]byte) (ok, known bool)
 	// Uint64 draws a number.
@@ -24,8 +24,22 @@ type Host interface {
 // MaxBody is the longest script or library in bytes: compiling takes time too.
 const MaxBody = 512 << 10
 
-// DefaultBudget is what one script may use, or all of one transaction: about 50 ms.
-func DefaultBudget() lua.Budget { return lua.Budget{Steps: 2_000_000, Bytes: 32 << 20} }
+// FirstSteps is what one script may use at feature level 1, or all of one transaction: about
+// 50 ms.
+const FirstSteps = 2_000_000
+
+// What a script may allocate: so many bytes for each step, in use or not, but no more than
+// maxBytes, which a node has to have free.
+const (
+	allocatedPerStep = 16
+	leastBytes       = 32 << 20
+	maxBytes         = 256 << 20
+)
+
+// BudgetOf is the budget of so many steps.
+func BudgetOf(steps int64) lua.Budget {
+	return lua.Budget{Steps: steps, Bytes: max(leastBytes, min(steps, maxBytes/allocatedPerStep)*allocatedPerStep), Limit: steps}
+}
 
 // compileCost is how many bytes of a script are compiled for one step.
 const compileCost = 8
@@ -174,7 +188,7 @@ func (in *interpreter) ended(p *Program, r any, broken func()) (v reply.Value, s
 	case *lua.Error:
 		return in.errorReply(p, e), nil
 	case *lua.Stopped:
-		return reply.Error("ERR " + e.Error() + "; nothing that it did was kept"), e
+		return reply.Error("ERR " + in.vm.Budget.Explain(e) + "; nothing that it did was kept"), e
 	}
 	broken()
 	err := fmt.Errorf("script engine: %v", r)

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/reply"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // world is a host that knows no commands.
@@ -18,7 +18,7 @@ func (world) Uint64() uint64                         { return 7 }
 // run evaluates a program with one argument.
 func run(t *testing.T, e *Engine, program, arg string) (reply.Value, error) {
 	t.Helper()
-	b := DefaultBudget()
+	b := BudgetOf(FirstSteps)
 	return e.Eval(&Program{Name: "fuzz", Body: program, Args: [][]byte{[]byte(arg)}}, world{}, &b)
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/reply"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // Library is a set of functions and the text that makes them.
@@ -26,7 +26,7 @@ type Function struct {
 	Flags []string
 }
 
-// ReadOnly tells whether the function says of itself that it doesn't write.
+// ReadOnly reports whether the function says of itself that it doesn't write.
 func (f *Function) ReadOnly() bool { return slices.Contains(f.Flags, "no-writes") }
 
 // functionFlags are those that a function may have.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/reply"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // Version is the version of Redis that scripts are told.

@@ -8,12 +8,12 @@ import (
 
 // Shebang is the first line of a script, if it begins with #!.
 type Shebang struct {
-	// Given tells whether there is one.
+	// Given reports whether there is one.
 	Given bool
 	Flags []string
 }
 
-// ReadOnly tells whether the script says of itself that it doesn't write.
+// ReadOnly reports whether the script says of itself that it doesn't write.
 func (s *Shebang) ReadOnly() bool { return slices.Contains(s.Flags, "no-writes") }
 
 // ParseShebang reads the first line of a script. Flags that nobody knows are taken: the

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Store is the scripts and libraries of a database: replicated, so that a script loaded

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // structLibrary packs values as C structures lie in memory.

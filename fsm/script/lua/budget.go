@@ -1,5 +1,7 @@
 package lua
 
+import "strconv"
+
 // Budget is what a script may still use. It is spent by counting, never by a clock, so
 // every node stops a script at the same place.
 type Budget struct {
@@ -8,6 +10,18 @@ type Budget struct {
 	Steps int64
 	// Bytes are bytes allocated, whether or not they are still in use.
 	Bytes int64
+	// Limit is how many steps there were at first, Setting what sets them; a script that is
+	// stopped names both. They are not named where Setting is empty.
+	Limit   int64
+	Setting string
+}
+
+// Explain is the text of the error of a script that was stopped.
+func (b *Budget) Explain(s *Stopped) string {
+	if b.Setting == "" {
+		return s.Error()
+	}
+	return s.Error() + ". Limit: " + strconv.FormatInt(b.Limit, 10) + " steps. Setting: " + b.Setting
 }
 
 // Stopped is what ends a script whose budget is spent. Scripts can't catch it.

@@ -142,7 +142,7 @@ func (c *compiler) values(list []expression) []value {
 	return out
 }
 
-// multi tells whether an expression has any number of values.
+// multi reports whether an expression has any number of values.
 func multi(e expression) bool {
 	switch e.(type) {
 	case *callExpr, *varargExpr:

@@ -133,7 +133,7 @@ func (p *parser) blockEnds() bool {
 	return false
 }
 
-// statement reads one statement and tells whether it must be the last of its block.
+// statement reads one statement and reports whether it must be the last of its block.
 func (p *parser) statement() (s statement, last bool) {
 	line := p.line
 	switch p.tok {

@@ -101,7 +101,7 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// inSet tells whether c is in the set between p, at its bracket, and end, at the closing
+// inSet reports whether c is in the set between p, at its bracket, and end, at the closing
 // one.
 func (m *matcher) inSet(c byte, p, end int) bool {
 	in := true
@@ -130,7 +130,7 @@ func (m *matcher) inSet(c byte, p, end int) bool {
 	return !in
 }
 
-// single tells whether the character at s matches the class between p and end.
+// single reports whether the character at s matches the class between p and end.
 func (m *matcher) single(s, p, end int) bool {
 	if s >= len(m.text) {
 		return false

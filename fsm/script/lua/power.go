@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"trireme/fsm/exact"
+	"github.com/trireme-dev/trireme/fsm/exact"
 )
 
 // Powers, exponentials and logarithms by double-double arithmetic: those of package math

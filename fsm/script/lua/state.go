@@ -53,7 +53,7 @@ type site struct {
 // NewState is a state with the standard library. The caller opens its own libraries,
 // then calls Seal.
 func NewState() *State {
-	vm := &State{Budget: Budget{1 << 40, 1 << 40}}
+	vm := &State{Budget: Budget{Steps: 1 << 40, Bytes: 1 << 40}}
 	vm.co = &vm.main
 	vm.Globals = vm.NewTable(0, 64)
 	vm.openBase()

@@ -76,7 +76,7 @@ func String(s string) Value { return Value{ref: &Str{s: s}} }
 // TableValue is the value of a table.
 func TableValue(t *Table) Value { return Value{ref: t} }
 
-// IsNil tells whether v is nil.
+// IsNil reports whether v is nil.
 func (v Value) IsNil() bool { return v.ref == nil }
 
 func (v Value) isNumber() bool {
@@ -121,7 +121,7 @@ func (v Value) Truth() bool {
 	return true
 }
 
-// IsFunction tells whether v can be called without a metamethod.
+// IsFunction reports whether v can be called without a metamethod.
 func (v Value) IsFunction() bool {
 	switch v.ref.(type) {
 	case *Closure, *Function:
