@@ -3,8 +3,8 @@ package command
 import (
 	"encoding/hex"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // draw gives n secret random bytes, which must never stand in the log: in an apply there

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // The refusals of the ACL family.
@@ -95,7 +95,7 @@ func aclGetUser(tx *Tx, a *Args) reply.Value {
 	}, selectorFields(d.Root)...)
 	// The reference service has five fields; the sixth comes over HTTP only where it says
 	// something.
-	if tx.Door == HTTP && len(d.Selectors) == 0 {
+	if tx.Origin == OriginHTTP && len(d.Selectors) == 0 {
 		return reply.Map(fields...)
 	}
 	var selectors []reply.Value

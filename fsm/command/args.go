@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"unsafe"
 
-	"trireme/fsm/glob"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Args reads the arguments behind a command's name, in order. Its error is sticky:
@@ -127,7 +127,7 @@ func parseIntString(s string) (int64, bool) {
 // maxIntText is the length of the smallest 64-bit integer.
 const maxIntText = 20
 
-// EqualFold tells whether b is word, which is in upper case ASCII, in any case.
+// EqualFold reports whether b is word, which is in upper case ASCII, in any case.
 func EqualFold(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false

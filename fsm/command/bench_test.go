@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // benchKeys is the size of the keyspace that commands are measured on.
@@ -22,7 +22,7 @@ type bench struct {
 
 func newBench(b *testing.B, value string) *bench {
 	b.Helper()
-	tx := &Tx{Env: env.New(1, 1000, env.Base, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: NewTable()}
+	tx := &Tx{Env: env.New(1, 1000, env.Latest, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: NewTable()}
 	keys := make([][]byte, benchKeys)
 	for i, n := range rand.New(rand.NewPCG(1, 2)).Perm(benchKeys) {
 		keys[i] = fmt.Appendf(nil, "key:%012d", n)

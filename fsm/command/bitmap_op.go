@@ -1,8 +1,11 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var errNotOneKey = reply.Error("ERR BITOP NOT must be called with a single source key.")
@@ -60,60 +63,81 @@ func bitOp(tx *Tx, a *Args) reply.Value {
 	return reply.Int(int64(length))
 }
 
-// eachByte calls f for every byte of o with its place.
-func eachByte(o *keyspace.Object, f func(i int, c byte)) {
+// eachPiece calls f for the bytes of o piece by piece, with the place of the first. f must not
+// change them.
+func eachPiece(o *keyspace.Object, f func(at int, piece []byte)) {
 	at := 0
 	o.Pieces(0, o.Len(), func(s string) bool {
-		for i := range len(s) {
-			f(at+i, s[i])
-		}
+		f(at, unsafe.Slice(unsafe.StringData(s), len(s)))
 		at += len(s)
 		return true
 	})
 }
 
+// wordBytes is how many bytes a fold takes at once.
+const wordBytes = 8
+
+// fold combines o into out, eight bytes at a time.
+func fold(out []byte, o *keyspace.Object, by func(into, from uint64) uint64) {
+	eachPiece(o, func(at int, piece []byte) {
+		into := out[at : at+len(piece)]
+		for len(piece) >= wordBytes {
+			binary.LittleEndian.PutUint64(into, by(binary.LittleEndian.Uint64(into), binary.LittleEndian.Uint64(piece)))
+			into, piece = into[wordBytes:], piece[wordBytes:]
+		}
+		for i, c := range piece {
+			into[i] = byte(by(uint64(into[i]), uint64(c)))
+		}
+	})
+}
+
+func andBits(into, from uint64) uint64    { return into & from }
+func orBits(into, from uint64) uint64     { return into | from }
+func xorBits(into, from uint64) uint64    { return into ^ from }
+func andNotBits(into, from uint64) uint64 { return into &^ from }
+
 func foldAnd(out []byte, sources []*keyspace.Object) {
-	eachByte(sources[0], func(i int, c byte) { out[i] = c })
+	fold(out, sources[0], orBits)
 	for _, o := range sources[1:] {
-		eachByte(o, func(i int, c byte) { out[i] &= c })
+		fold(out, o, andBits)
 		clear(out[o.Len():])
 	}
 }
 
 func foldOr(out []byte, sources []*keyspace.Object) {
 	for _, o := range sources {
-		eachByte(o, func(i int, c byte) { out[i] |= c })
+		fold(out, o, orBits)
 	}
 }
 
 func foldXor(out []byte, sources []*keyspace.Object) {
 	for _, o := range sources {
-		eachByte(o, func(i int, c byte) { out[i] ^= c })
+		fold(out, o, xorBits)
 	}
 }
 
 func foldNot(out []byte, sources []*keyspace.Object) {
-	eachByte(sources[0], func(i int, c byte) { out[i] = ^c })
+	fold(out, sources[0], func(_, from uint64) uint64 { return ^from })
 }
 
 // foldDiff keeps what is set in the first and in no other.
 func foldDiff(out []byte, sources []*keyspace.Object) {
-	eachByte(sources[0], func(i int, c byte) { out[i] = c })
+	fold(out, sources[0], orBits)
 	for _, o := range sources[1:] {
-		eachByte(o, func(i int, c byte) { out[i] &^= c })
+		fold(out, o, andNotBits)
 	}
 }
 
 // foldDiff1 keeps what is set in another and not in the first.
 func foldDiff1(out []byte, sources []*keyspace.Object) {
 	foldOr(out, sources[1:])
-	eachByte(sources[0], func(i int, c byte) { out[i] &^= c })
+	fold(out, sources[0], andNotBits)
 }
 
 // foldAndOr keeps what is set in the first and in another.
 func foldAndOr(out []byte, sources []*keyspace.Object) {
 	foldOr(out, sources[1:])
-	eachByte(sources[0], func(i int, c byte) { out[i] &= c })
+	fold(out, sources[0], andBits)
 	clear(out[sources[0].Len():])
 }
 
@@ -121,9 +145,11 @@ func foldAndOr(out []byte, sources []*keyspace.Object) {
 func foldOne(out []byte, sources []*keyspace.Object) {
 	twice := make([]byte, len(out))
 	for _, o := range sources {
-		eachByte(o, func(i int, c byte) {
-			twice[i] |= out[i] & c
-			out[i] |= c
+		eachPiece(o, func(at int, piece []byte) {
+			for i, c := range piece {
+				twice[at+i] |= out[at+i] & c
+				out[at+i] |= c
+			}
 		})
 	}
 	for i := range out {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var errBitArgument = reply.Error("ERR The bit argument must be 1 or 0.")

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Topology is what the replicated state knows of the cluster: the same on every node that
@@ -95,7 +95,7 @@ func reachable(host string) string {
 	return host
 }
 
-// serves tells whether it is this node's client that asks.
+// serves reports whether it is this node's client that asks.
 func (tx *Tx) serves(m *Member) bool {
 	if tx.Host != nil {
 		return tx.Host.NodeID == m.Node

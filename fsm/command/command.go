@@ -1,20 +1,17 @@
-// Package command holds the Redis commands: one table, one dispatcher, and the
-// handlers by family. A handler reads its arguments, looks at the keyspace and
-// returns a reply; it never knows which door it was called through.
 package command
 
 import (
-	"trireme/fsm/acl"
-	"trireme/fsm/channel"
-	"trireme/fsm/env"
-	"trireme/fsm/flow"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/queue"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // Flags say how a command may be used.
-type Flags uint16
+type Flags uint32
 
 // The flags of a row.
 const (
@@ -42,43 +39,70 @@ const (
 	// never waits: it answers null instead, which is also what a transaction or a script
 	// gets. See Command.Timeout.
 	Blocking
+	// NoAuth commands are open to clients that have not said who they are.
+	NoAuth
+	// KeysOptional commands may name no key at all.
+	KeysOptional
+	// Overwrites commands don't keep the old values of their keys, so that these don't count
+	// against the limit of a record.
+	Overwrites
+	// MakesKeys commands may leave a key that was not there; DenyOOM commands always may.
+	MakesKeys
+	// ReportsMiss writes look at keys as reads do: a missing key is a keymiss event.
+	ReportsMiss
+	// HidesMiss reads cause no keymiss event.
+	HidesMiss
 )
-
-// KeySpec says which arguments are keys: positions First to Last in steps, where
-// the command's name is 0 and a negative Last counts from the end. First 0 means
-// none. Find, if set, gives the positions for commands that need a look.
-type KeySpec struct {
-	First, Last, Step int
-	Find              func(argv [][]byte) []int
-}
 
 // Handler runs a command. It reads all arguments first, returns a.Done()'s error,
 // and only then touches the keyspace.
 type Handler func(tx *Tx, a *Args) reply.Value
 
-// Command is a row of the table.
+// Command is a row of the table: all that is known about a command. Name, Arity, Flags, Keys,
+// Cost, Version, Complexity, Syntax, Summary and Run are in every row (Flags may be 0 and Keys
+// absent); TestRowsAreComplete says what a row lacks. The other fields have zero values that
+// are safe: no tips, no extra categories, nothing varies.
 type Command struct {
 	// Name in lower case; a subcommand is a row of its own, "xgroup create".
 	Name string
 	// Arity is the number of words, name included; negative: at least that many.
 	Arity int
 	Flags Flags
-	Keys  KeySpec
-	// Group is the family's name, such as "string".
-	Group string
-	// Since is the feature level that switched the command on.
+	// Keys says which words are keys and what the command does with them, for users' rights
+	// and for COMMAND INFO.
+	Keys KeySpec
+	// Channels says which words are channels.
+	Channels channelUse
+	// Cost says how much of the state a call looks at.
+	Cost Cost
+	// Work, if set, returns the steps of a call where its words say more than Cost; see work.go.
+	Work func(tx *Tx, argv [][]byte) int64
+	// Since is the feature level that switched the command on; 0 = the first.
 	Since env.Level
-	// Syntax, Summary, Complexity and Version, the first Redis version that had the
-	// command, stand in the reference and in COMMAND DOCS.
-	Syntax, Summary, Complexity, Version string
-	// Reads tells of a MayRead command whether these arguments only read.
+	// Version is the first Redis version that had the command, or "extension". Syntax, Summary,
+	// Complexity and Version are in the reference and in COMMAND DOCS.
+	Version, Complexity, Syntax, Summary string
+	// Changes are what later versions of Redis changed, the oldest first.
+	Changes []Change
+	// Info are flags of COMMAND INFO that mean something to clients only, besides those that
+	// follow from Flags: "loading stale". Tips are its command tips. Both are words with spaces
+	// between them.
+	Info, Tips string
+	// Categories are ACL categories besides those of the family and of Flags; NotCategories
+	// are those of the family that Redis does not give the command.
+	Categories, NotCategories acl.Category
+	// Varies, if set, says what a call does with its keys, where that depends on its words.
+	Varies func(argv [][]byte) keyFlags
+	// Reach, if set, returns the length of the string that a write at an offset makes.
+	Reach func(argv [][]byte) int64
+	// Reads, if set, reports of a MayRead command whether these arguments only read.
 	Reads func(argv [][]byte) bool
-	// TimeoutAt is the place of a Blocking command's timeout; negative counts from the end.
+	// TimeoutAt is the position of a Blocking command's timeout; negative counts from the end.
 	TimeoutAt int
-	// Waits, if set, tells of a Blocking command whether these arguments ask to wait, and
-	// what Timeout answers then.
+	// Waits, if set, reports of a Blocking command whether these arguments ask to wait, and
+	// what Timeout returns then.
 	Waits func(argv [][]byte, now int64) (ms int64, ok bool)
-	// Pin, if set, gives the arguments that a Blocking command is called with again while
+	// Pin, if set, returns the arguments that a Blocking command is called with again while
 	// it waits: what means the present in them is replaced by what it means now. Whoever
 	// waits asks for them once, when the call arrives.
 	Pin func(tx *Tx, argv [][]byte) [][]byte
@@ -86,11 +110,27 @@ type Command struct {
 	Wait *Wait
 	Run  Handler
 
+	// Group and Title name the family, for programs and for people: "string", "Strings".
+	Group, Title string
+
+	family    *family
 	number    int  // in the table and its catalog
-	words     int  // of the name: arguments stand behind them
+	words     int  // of the name: the arguments follow
 	container bool // has subcommands too, like COMMAND
-	toil      toil // how much of the state it looks at
-	bare      bool // is no row, but stands for a container in descriptions
+	bare      bool // is no row, but represents a container in descriptions
+}
+
+// The words of Info and Tips that many rows share.
+const (
+	whileLoading    = "loading stale" // Info: for clients of a server that loads or has lost its leader
+	vagueOutput     = "nondeterministic_output"
+	unorderedOutput = "nondeterministic_output_order"
+)
+
+// described is the row with Info, Tips and Changes, for rows that a function makes.
+func (c Command) described(info, tips string, changes ...Change) Command {
+	c.Info, c.Tips, c.Changes = info, tips, changes
+	return c
 }
 
 // Tx is what one command runs in: its environment, the database and the user.
@@ -103,11 +143,11 @@ type Tx struct {
 	// Messages are those of the cluster, which all databases share; nil where there are none.
 	Messages *queue.Store
 	// Flows are the workflow runs, where there are Messages.
-	Flows *flow.Store
-	User  *acl.User // nil: nobody, who may do nothing
-	Table *Table
-	// MaxMemory is the replicated limit of all databases together in bytes, 0 for none;
-	// OtherMemory is what is used beside DB.
+	Workflows *workflow.Store
+	User      *acl.User // nil: nobody, who may do nothing
+	Table     *Table
+	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
+	// OtherMemory is what is used besides DB.
 	MaxMemory, OtherMemory int64
 	// Config are the replicated parameters; Host is the node's word about itself, nil in
 	// an apply.
@@ -118,8 +158,8 @@ type Tx struct {
 	Topology Topology
 	// Limits bound single keys and values.
 	Limits Limits
-	// Door says where the command came from, for rows that are refused there.
-	Door Door
+	// Origin says where the command came from, for rows that are refused there.
+	Origin Origin
 	Scripting
 
 	row  *Command // the one that runs, known only if there is somebody to tell of misses
@@ -127,21 +167,22 @@ type Tx struct {
 		word []byte
 		row  *Command
 	}
+	work work // of the request
 	args Args // of the outermost command, so that most need no allocation
 	deep bool // a command is running
 }
 
-// Door is the way a command came in.
-type Door uint8
+// Origin is the way a command came in.
+type Origin uint8
 
-// The doors.
+// The origins.
 const (
-	Inside Door = iota // tests and the state machine itself
-	HTTP
+	OriginInternal Origin = iota // tests and the state machine itself
+	OriginHTTP
 	RESP
 	Script
 	Stream // the HTTP gateway's paths for what is refused as its command
 )
 
-// rest tells whether the door is one of the HTTP gateway's.
-func (d Door) rest() bool { return d == HTTP || d == Stream }
+// rest reports whether the command came through the HTTP gateway.
+func (d Origin) rest() bool { return d == OriginHTTP || d == Stream }

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // find is the container of a type under key, nil if the key is missing; ok is false if

@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // BenchmarkLargeContainers runs commands on containers of a million elements, with a fork
 // of the keyspace taken every hundredth command and the last ones alive, as snapshots and
 // readers keep them. A clone of a whole container would cost milliseconds.
 func BenchmarkLargeContainers(b *testing.B) {
-	tx := &Tx{Env: env.New(1, 1000, env.Base, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: NewTable()}
+	tx := &Tx{Env: env.New(1, 1000, env.Latest, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: NewTable()}
 	for i := range benchKeys {
 		name := fmt.Sprintf("name:%012d", i)
 		for _, argv := range [][]string{{"HSET", "h", name, value64}, {"RPUSH", "l", name}, {"SADD", "s", name}} {

@@ -10,12 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // simple is the model of a container: one of the three is in use.
@@ -393,7 +393,7 @@ func TestContainersAgainstModel(t *testing.T) {
 		moves = append(slices.Clone(moves), wholeMoves...)
 		for i := range rapid.IntRange(1, 60).Draw(t, "commands") {
 			k.now += rapid.SampledFrom([]int64{0, 0, 0, 1, 7, 30}).Draw(t, "pause")
-			tx.Env = env.New(uint64(i+1), k.now, env.Base, [16]byte{byte(i)}, 0)
+			tx.Env = env.New(uint64(i+1), k.now, env.Latest, [16]byte{byte(i)}, 0)
 			switch rapid.IntRange(0, 15).Draw(t, "turn") {
 			case 0:
 				tx.DB.Sweep(tx.Env, 3)
@@ -435,7 +435,7 @@ func restored(t *rapid.T, db *keyspace.DB) *keyspace.DB {
 // allocates must not grow with their size.
 func TestForksCloneNoWholeContainer(t *testing.T) {
 	const size = 100_000
-	tx := &command.Tx{Env: env.New(1, 1000, env.Base, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: command.NewTable()}
+	tx := &command.Tx{Env: env.New(1, 1000, env.Latest, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: command.NewTable()}
 	do := func(words ...string) {
 		argv := make([][]byte, len(words))
 		for i, w := range words {

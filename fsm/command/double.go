@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // parseDouble reads a double as Redis reads scores, which is strtod of C: decimal or, behind
@@ -21,7 +21,7 @@ func parseDoubleString(s string) (float64, bool) {
 	return f, f != 0 || isZero(s)
 }
 
-// isZero tells whether all digits of a number are 0, its exponent aside.
+// isZero reports whether all digits of a number are 0, its exponent aside.
 func isZero(s string) bool {
 	if hex, found := hexadecimal(strings.TrimLeft(s, "+-")); found {
 		mantissa, _, _ := strings.Cut(hex, "p")

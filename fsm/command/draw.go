@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Bounds of a reply that repeats elements as often as it was told: how many, and how
@@ -44,7 +44,7 @@ func drawSize(n int, count int64) int64 {
 // count any, until f returns false.
 func (tx *Tx) draw(n int, count int64, f func(i int) bool) {
 	switch {
-	case n == 0 || tx.Toil(stepsPerElement*drawSize(n, count)):
+	case n == 0 || tx.Charge(stepsPerElement*drawSize(n, count)):
 	case count < 0:
 		for ; count < 0 && f(tx.IntN(n)); count++ {
 		}
@@ -66,7 +66,7 @@ type drawn struct {
 	bytes  int
 }
 
-// add takes in texts and tells whether there is room for more.
+// add takes in texts and reports whether there is room for more.
 func (d *drawn) add(texts ...string) bool {
 	for _, s := range texts {
 		d.values = append(d.values, reply.Bulk(s))

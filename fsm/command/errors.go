@@ -3,7 +3,7 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // The errors that many commands answer, in Redis's words.

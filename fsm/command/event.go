@@ -3,8 +3,8 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/channel"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Events is a set of classes of keyspace events, and of the channels they go to: what
@@ -109,7 +109,7 @@ func (tx *Tx) tell(name, key string) {
 
 func (tx *Tx) post(to, message string) {
 	if tx.Channels.Receivers(channel.Plain, to) > 0 {
-		tx.Notes = append(tx.Notes, env.Note{Kind: env.Message, DB: tx.Channels.DB(), Channel: to, Message: message})
+		tx.Notifications = append(tx.Notifications, env.Notification{Kind: env.Message, DB: tx.Channels.DB(), Channel: to, Message: message})
 	}
 }
 
@@ -124,7 +124,7 @@ func (tx *Tx) Arm() {
 }
 
 // saw turns what the keyspace tells into events.
-func (tx *Tx) saw(sight env.Sight, key string) {
+func (tx *Tx) saw(sight env.KeyEvent, key string) {
 	switch sight {
 	case env.Created:
 		tx.Event(NewEvent, "new", []byte(key))
@@ -145,16 +145,8 @@ func (tx *Tx) saw(sight env.Sight, key string) {
 // missed is the event of a key that the command looked for as a read does.
 func (tx *Tx) missed(key []byte) { tx.Event(MissEvent, "keymiss", key) }
 
-// readers are the commands that write and look at keys as reads do, of which a miss is
-// told.
-var readers = map[string]bool{
-	"bitop": true, "copy": true, "georadius": true, "georadiusbymember": true, "geosearchstore": true, "getdel": true,
-	"getex": true, "getset": true, "pfmerge": true, "sdiffstore": true, "sinterstore": true, "sort": true, "sunionstore": true,
-	"xack": true, "xackdel": true, "xautoclaim": true, "xclaim": true, "xreadgroup": true, "zdiffstore": true, "zinterstore": true, "zrangestore": true, "zunionstore": true,
-}
-
-// tellsMiss tells whether a key that the command doesn't find is a miss, as in Redis. Only
+// tellsMiss reports whether a key that the command doesn't find is a miss, as in Redis. Only
 // what runs in an entry is told: a read that the log never sees, no other node sees either.
 func (c *Command) tellsMiss() bool {
-	return c.Flags&ReadOnly != 0 && c.Name != "memory usage" && container(c.Name) != "object" || readers[c.Name]
+	return c.Flags&(ReadOnly|HidesMiss) == ReadOnly || c.Flags&ReportsMiss != 0
 }

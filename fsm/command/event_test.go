@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/channel"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 var trusted = acl.Trusted(acl.DefaultName)
@@ -27,7 +27,7 @@ func (r *replica) listen(classes string) *[]string {
 	if _, err := r.m.Apply(r.index, 1, entry.Encode()); err != nil {
 		r.t.Fatal(err)
 	}
-	s := scripttest.Step{Door: command.RESP, As: trusted}
+	s := scripttest.Step{Origin: command.RESP, As: trusted}
 	r.apply(scripttest.Start, &s, fsm.Single, line("CONFIG SET notify-keyspace-events "+classes))
 	*events = nil
 	return events
@@ -35,7 +35,7 @@ func (r *replica) listen(classes string) *[]string {
 
 // hear makes r's machine add the events of every entry to the list.
 func (r *replica) hear(events *[]string) {
-	r.m.Hooks.Notes = func(notes []env.Note) {
+	r.m.Hooks.Notifications = func(notes []env.Notification) {
 		for _, n := range notes {
 			if event, found := strings.CutPrefix(n.Channel, "__keyevent@0__:"); found {
 				*events = append(*events, event+" "+n.Message)
@@ -124,7 +124,7 @@ func TestNoEventsUnasked(t *testing.T) {
 	for _, classes := range []string{`""`, "A", "E", "Kl", "El"} {
 		r := newReplica(t)
 		events := r.listen(classes)
-		s := scripttest.Step{Door: command.RESP, As: trusted}
+		s := scripttest.Step{Origin: command.RESP, As: trusted}
 		r.apply(scripttest.Start, &s, fsm.Pipeline, line("SET k v PX 5"), line("HSET h f v"), line("DEL h"), line("GET nothing"))
 		r.apply(scripttest.Start+10, &s, fsm.Single, line("PING"))
 		if len(*events) > 0 {
@@ -136,7 +136,7 @@ func TestNoEventsUnasked(t *testing.T) {
 // TestEventsNeedSubscribers: an entry that nobody hears leaves no notes.
 func TestEventsNeedSubscribers(t *testing.T) {
 	r := newReplica(t)
-	s := scripttest.Step{Door: command.RESP, As: trusted}
-	r.m.Hooks.Notes = func(notes []env.Note) { t.Errorf("%v", notes) }
+	s := scripttest.Step{Origin: command.RESP, As: trusted}
+	r.m.Hooks.Notifications = func(notes []env.Notification) { t.Errorf("%v", notes) }
 	r.apply(scripttest.Start, &s, fsm.Pipeline, line("CONFIG SET notify-keyspace-events KEAmn"), line("SET k v"), line("DEL k"))
 }

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // ofNodes are commands whose replies are about the node, its clients or its version, or
@@ -16,9 +16,9 @@ var ofNodes = []string{
 	"COMMAND COUNT", "COMMAND HELP", "ACL GENPASS", "ACL LIST", "ACL USERS", "ACL HELP", "CLIENT HELP", "FUNCTION LIST", "FUNCTION STATS", "FUNCTION DUMP", "CONFIG HELP",
 }
 
-// sameAround tells whether a real server can be asked what is not about keys through the
-// door.
-func sameAround(door string, s *scripttest.Step) bool {
+// sameAround reports whether a real server can be asked what is not about keys through the
+// origin.
+func sameAround(origin string, s *scripttest.Step) bool {
 	text := strings.ToUpper(s.Text) + " "
 	for _, head := range ofNodes {
 		if strings.HasPrefix(text, head+" ") && !strings.Contains(text, "LIBRARYNAME") {
@@ -33,7 +33,7 @@ func sameAround(door string, s *scripttest.Step) bool {
 	}
 	row := rows.Find(s.Argv)
 	connection := row != nil && (row.Group == "connection" || row.Group == "transactions") || strings.HasPrefix(text, "CLIENT ")
-	return !connection || door == "resp" || string(s.Argv[0]) == "ECHO" || string(s.Argv[0]) == "PING"
+	return !connection || origin == "resp" || string(s.Argv[0]) == "ECHO" || string(s.Argv[0]) == "PING"
 }
 
 // comparedAround is a reply without what only rows of differences.txt compare: functions
@@ -46,7 +46,7 @@ func comparedAround(s *scripttest.Step, v reply.Value) reply.Value {
 		return inOrder(v)
 	case strings.HasPrefix(text, "ACL GETUSER"):
 		left := []string{"commands"} // ACL DRYRUN tells what they do
-		if s.Door == command.HTTP && unselective(v) {
+		if s.Origin == command.OriginHTTP && unselective(v) {
 			left = append(left, "selectors")
 		}
 		return without(lacking(v, "sanitize-payload", "skip-sanitize-payload"), left)
@@ -54,7 +54,7 @@ func comparedAround(s *scripttest.Step, v reply.Value) reply.Value {
 	return v
 }
 
-// unselective tells whether a user, as ACL GETUSER tells of it, has no selectors.
+// unselective reports whether a user, as ACL GETUSER tells of it, has no selectors.
 func unselective(user reply.Value) bool {
 	about := user.Elems()
 	for i := 0; i+1 < len(about); i += 2 {

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // facts are what COMMAND INFO tells of a command, by the name of the fact.
@@ -77,7 +76,7 @@ func explainedFacts(t *testing.T) map[string]string {
 // knows too. A fact that differs has a reason in testdata/facts.txt, and a reason without
 // a difference fails the test.
 func TestFidelityOfCommand(t *testing.T) {
-	r, m := startRedis(t), fsm.NewMachine()
+	r, m := startRedis(t), newMachine(t)
 	ours, theirs := map[string]facts{}, map[string]facts{}
 	entries(view(m, command.RESP, "COMMAND"), ours)
 	entries(r.do([]byte("COMMAND")), theirs)
@@ -120,7 +119,7 @@ func changedIn(of string, docs reply.Value, into map[string][]string) {
 // TestFidelityOfHistory compares in which versions commands changed: all that a real server
 // tells of, and of later ones nothing older.
 func TestFidelityOfHistory(t *testing.T) {
-	r, m := startRedis(t), fsm.NewMachine()
+	r, m := startRedis(t), newMachine(t)
 	ours, theirs := map[string][]string{}, map[string][]string{}
 	changedIn("", reply.Map(reply.Bulk("subcommands"), view(m, command.RESP, "COMMAND", "DOCS")), ours)
 	changedIn("", reply.Map(reply.Bulk("subcommands"), r.do([]byte("COMMAND"), []byte("DOCS"))), theirs)

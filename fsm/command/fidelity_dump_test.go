@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // reads are how the whole value of a type is read.
@@ -32,7 +32,7 @@ func inWords(line string) (argv [][]byte) {
 
 // ask runs one command here.
 func (r *replica) ask(argv ...[]byte) reply.Value {
-	return r.run(scripttest.Start, &scripttest.Step{Argv: argv, Door: command.RESP, As: acl.Trusted(acl.DefaultName)})
+	return r.run(scripttest.Start, &scripttest.Step{Argv: argv, Origin: command.RESP, As: acl.Trusted(acl.DefaultName)})
 }
 
 // told are the replies to what reads a value, in an order of their own for what has none.

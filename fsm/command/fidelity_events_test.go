@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/resp/protocol"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
 // eventEar is a second connection to a real server, which hears its keyspace events.
@@ -77,7 +77,7 @@ func changes(events []string) []string {
 func (ear *eventEar) pass(now int64, ours *replica, events *[]string, gone map[string]int) {
 	ear.r.setClock(now)
 	for more := true; more; {
-		s := scripttest.Step{Door: command.RESP, As: trusted}
+		s := scripttest.Step{Origin: command.RESP, As: trusted}
 		ours.apply(now, &s, fsm.Single, line("PING"))
 		for _, e := range *events {
 			if key, found := strings.CutPrefix(e, "expired "); found {
@@ -129,7 +129,7 @@ func TestFidelityOfEvents(t *testing.T) {
 	t.Logf("compared the events of %d commands", compared)
 }
 
-// known tells whether a real server of the version knows the step's command.
+// known reports whether a real server of the version knows the step's command.
 func known(version string, s *scripttest.Step) bool {
 	c := rows.Find(s.Argv)
 	switch {
@@ -145,7 +145,7 @@ func known(version string, s *scripttest.Step) bool {
 // around commands too.
 func TestFidelityOfRandomEvents(t *testing.T) {
 	ear, ours, now := startEar(t), newReplica(t), int64(scripttest.Start)
-	c := &comparison{t: t, r: ear.r, door: "none", differences: readDifferences(t)}
+	c := &comparison{t: t, r: ear.r, origin: "none", differences: readDifferences(t)}
 	gone := map[string]int{}
 	ear.r.setClock(now)
 	ear.reset("EAmn")

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 )
 
 // TestFidelityOfHyperLogLogs counts the same elements on both sides, up to many more
@@ -21,7 +21,7 @@ func TestFidelityOfHyperLogLogs(t *testing.T) {
 		for i, w := range words {
 			argv[i] = []byte(w)
 		}
-		s := &scripttest.Step{Argv: argv, Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
+		s := &scripttest.Step{Argv: argv, Origin: command.RESP, As: acl.Trusted(acl.DefaultName)}
 		if we, they := s.Shown(ours.run(scripttest.Start, s)), s.Shown(r.do(argv...)); we != they {
 			t.Fatalf("%.60q: we %.400s, Redis %.400s", words, we, they)
 		}

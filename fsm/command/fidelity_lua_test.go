@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"trireme/fsm/command/commandtest"
-	"trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/command/commandtest"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 )
 
 // luaDifferences are programs of testdata/lua.txt that we answer unlike Redis 7.0 on

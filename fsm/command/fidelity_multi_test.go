@@ -5,15 +5,15 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // transaction sends a few commands as one transaction to both sides, over RESP now and
 // then with watched keys, one of which may be changed meanwhile.
 func (c *comparison) transaction(i int, now int64, random *rand.Rand) {
-	if c.door != "resp" {
+	if c.origin != "resp" {
 		return
 	}
 	said := &dialogue{comparison: c, now: now}
@@ -80,7 +80,7 @@ func (d *dialogue) compare(s *scripttest.Step, they, we reply.Value) {
 // end compares the reply of EXEC by the steps that it answers.
 func (d *dialogue) end(word string, steps []*scripttest.Step) {
 	s := stepOf(inWords(word))
-	s.Door = command.RESP
+	s.Origin = command.RESP
 	d.r.setClock(d.now)
 	we, they := d.us.run(d.now, s), d.r.do(s.Argv...)
 	d.texts = append(d.texts, word)

@@ -10,29 +10,29 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/commandtest"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/commandtest"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // randomCommands is how many random commands are compared.
 const randomCommands = 20_000
 
-// The long form of TestFidelityOfRandomCommands runs blocks of it, one door and seed at
+// The long form of TestFidelityOfRandomCommands runs blocks of it, one origin and seed at
 // a time.
 var (
 	fidelityCommands = flag.Int("fidelity.commands", 0, "how many random commands are compared; 0 means a short run")
 	fidelitySeed     = flag.Uint64("fidelity.seed", 7, "the seed of the random commands")
-	fidelityDoor     = flag.String("fidelity.door", "", "the one door they go through: none, resp or http")
+	fidelityOrigin   = flag.String("fidelity.origin", "", "the one origin they go through: none, resp or http")
 )
 
 // tooMany is how many differences one run tells at most.
 const tooMany = 25
 
-// side is us: a machine that is asked without a door or through one.
+// side is us: a machine that is asked without an origin or through one.
 type side interface {
 	machine() *fsm.Machine
 	run(now int64, s *scripttest.Step) reply.Value
@@ -40,9 +40,9 @@ type side interface {
 
 func (r *replica) machine() *fsm.Machine { return r.m }
 
-// doors are the ways to a machine, how many commands a short run sends through each, and
+// origins are the ways to a machine, how many commands a short run sends through each, and
 // the protocol in which Redis answers the same.
-var doors = []struct {
+var origins = []struct {
 	name     string
 	commands int
 	protocol string
@@ -54,10 +54,10 @@ var doors = []struct {
 }
 
 // TestFidelityOfRandomCommands feeds the same random commands to both sides, through
-// each door.
+// each origin.
 func TestFidelityOfRandomCommands(t *testing.T) {
-	for _, d := range doors {
-		if *fidelityDoor != "" && *fidelityDoor != d.name {
+	for _, d := range origins {
+		if *fidelityOrigin != "" && *fidelityOrigin != d.name {
 			continue
 		}
 		t.Run(d.name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestFidelityOfRandomCommands(t *testing.T) {
 				n = *fidelityCommands
 			}
 			r := startRedis(t)
-			c := &comparison{t: t, r: r, us: d.open(t), door: d.name, differences: readDifferences(t), judge: newReplica(t)}
+			c := &comparison{t: t, r: r, us: d.open(t), origin: d.name, differences: readDifferences(t), judge: newReplica(t)}
 			prove(t, r, c.differences)
 			r.empty()
 			r.do([]byte("HELLO"), []byte(d.protocol))
@@ -82,7 +82,7 @@ type comparison struct {
 	t           *testing.T
 	r           *realRedis
 	us          side
-	door        string
+	origin      string
 	differences []*difference
 	judge       *replica // where the payloads of DUMP are unpacked
 	compared    int
@@ -112,14 +112,14 @@ func (c *comparison) draw(random *rand.Rand) *scripttest.Step {
 		return sameWithin(c.r.version, stepOf(argv)) && !explained(c.differences, c.r.version, stepOf(argv))
 	}}
 	s := stepOf(source.Next())
-	if !c.fits(s) || !sameEverywhere(c.r.version, s) || !sameAround(c.door, s) || !c.sameCalled(s) {
+	if !c.fits(s) || !sameEverywhere(c.r.version, s) || !sameAround(c.origin, s) || !c.sameCalled(s) {
 		return nil
 	}
 	return s
 }
 
-// sameCalled tells whether what the step has a script call can be compared, also after a word
-// of it was spoiled.
+// sameCalled reports whether what the step has a script call can be compared, also after a word
+// of it was corrupted.
 func (c *comparison) sameCalled(s *scripttest.Step) bool {
 	argv := called(s.Argv)
 	if argv == nil || rows.Find(argv) == nil {
@@ -141,10 +141,10 @@ func called(argv [][]byte) [][]byte {
 	return slices.Clone(argv[3:])
 }
 
-// fits tells whether the step can go through the door, and makes its words fit: JSON
+// fits reports whether the step can go through the origin, and makes its words fit: JSON
 // holds text only.
 func (c *comparison) fits(s *scripttest.Step) bool {
-	if c.door != "http" {
+	if c.origin != "http" {
 		return true
 	}
 	for i, w := range s.Argv {
@@ -152,7 +152,7 @@ func (c *comparison) fits(s *scripttest.Step) bool {
 			s.Argv[i] = []byte(strings.ToValidUTF8(string(w), "?"))
 		}
 	}
-	s.Door, s.Text = command.HTTP, textOf(s.Argv)
+	s.Origin, s.Text = command.OriginHTTP, textOf(s.Argv)
 	if string(s.Argv[0]) == "XREADGROUP" && strings.Contains(s.Text, " NOACK ") {
 		return false // makes no consumer over HTTP, which all that follows would tell
 	}
@@ -185,7 +185,7 @@ func (c *comparison) step(i int, now int64, s *scripttest.Step) {
 // second time it says so only if it is true.
 const notNumbers = "ERR One or more scores can't be converted into double"
 
-// explains tells whether a row of differences.txt covers what differs.
+// explains reports whether a row of differences.txt covers what differs.
 func (c *comparison) explains(s *scripttest.Step, ours, theirs reply.Value) bool {
 	return slices.ContainsFunc(c.differences, func(d *difference) bool { return d.coversReplies(c.r.version, s, ours, theirs) })
 }
@@ -198,7 +198,7 @@ func (c *comparison) tell(i int, what, they, we string) {
 // anew removes all that commands can make, on both sides.
 func (c *comparison) anew(now int64, s *scripttest.Step) {
 	for _, line := range []string{"FLUSHALL", "SCRIPT FLUSH", "FUNCTION FLUSH", "ACL DELUSER ann bob cy"} {
-		flush := scripttest.Step{Argv: inWords(line), Door: s.Door, As: s.As}
+		flush := scripttest.Step{Argv: inWords(line), Origin: s.Origin, As: s.As}
 		c.us.run(now, &flush)
 		c.r.do(flush.Argv...)
 	}
@@ -210,7 +210,7 @@ func (c *comparison) shown(s *scripttest.Step, v reply.Value) string {
 		return c.judge.unpacked(v.Text())
 	}
 	v = comparedAround(s, comparedInfo(c.r.version, s, v))
-	if scores := hasScores(s); c.door == "http" || scores && v.Kind() != reply.KindError {
+	if scores := hasScores(s); c.origin == "http" || scores && v.Kind() != reply.KindError {
 		v = plain(v, scores)
 	}
 	if s.Unordered && called(s.Argv) != nil {
@@ -242,14 +242,14 @@ func inDecimals(v reply.Value) reply.Value {
 	return reply.Array(elems...)
 }
 
-// hasScores tells whether numbers in a reply are compared by value: those of sorted sets,
+// hasScores reports whether numbers in a reply are compared by value: those of sorted sets,
 // also out of scripts.
 func hasScores(s *scripttest.Step) bool {
 	name := string(s.Argv[0])
 	if strings.HasPrefix(name, "EVAL") || strings.HasPrefix(name, "FCALL") {
 		return strings.Contains(s.Text, " Z") || strings.Contains(s.Text, " GEO") || strings.Contains(s.Text, "'Z")
 	}
-	return s.Door == command.HTTP && (name[0] == 'Z' || strings.HasPrefix(name, "GEO"))
+	return s.Origin == command.OriginHTTP && (name[0] == 'Z' || strings.HasPrefix(name, "GEO"))
 }
 
 // unpacked is the value in a payload of DUMP, read back command by command: how a text was
@@ -263,13 +263,13 @@ func (r *replica) unpacked(payload string) string {
 
 // stepOf is a command as a step.
 func stepOf(argv [][]byte) *scripttest.Step {
-	s := &scripttest.Step{Argv: argv, Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
+	s := &scripttest.Step{Argv: argv, Origin: command.RESP, As: acl.Trusted(acl.DefaultName)}
 	s.Unordered = !ordered(argv)
 	s.Text = textOf(argv)
 	return s
 }
 
-// ordered tells whether the order of a reply matters: that of lists and sorted sets does.
+// ordered reports whether the order of a reply matters: that of lists and sorted sets does.
 func ordered(argv [][]byte) bool {
 	if inner := called(argv); inner != nil {
 		argv = inner

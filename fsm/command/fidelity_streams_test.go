@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // sameStreams is sameEverywhere of streams: old versions don't know what becomes of

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/glob"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // difference is a place where we differ from one version of Redis on purpose.
@@ -45,7 +45,7 @@ func readDifferences(t *testing.T) (all []*difference) {
 		}
 		lines := strings.Split(f[4], "; ")
 		for j, l := range lines {
-			if !strings.HasPrefix(l, "advance ") && !strings.HasPrefix(l, "door ") {
+			if !strings.HasPrefix(l, "advance ") && !strings.HasPrefix(l, "origin ") {
 				lines[j] = "> " + l
 			}
 		}
@@ -58,10 +58,10 @@ func readDifferences(t *testing.T) (all []*difference) {
 	return all
 }
 
-// overHTTP tells whether the row's difference shows over HTTP only.
-func (d *difference) overHTTP() bool { return d.example[len(d.example)-1].Door == command.HTTP }
+// overHTTP reports whether the row's difference shows over HTTP only.
+func (d *difference) overHTTP() bool { return d.example[len(d.example)-1].Origin == command.OriginHTTP }
 
-// covers tells whether the row explains a difference of the step. {1} in its pattern is
+// covers reports whether the row explains a difference of the step. {1} in its pattern is
 // the first word behind the command; subcommands are compared in upper case.
 func (d *difference) covers(version string, s *scripttest.Step) bool {
 	name, args, _ := strings.Cut(s.Text, " ")
@@ -69,7 +69,7 @@ func (d *difference) covers(version string, s *scripttest.Step) bool {
 	if row := rows.Find(s.Argv); row != nil && strings.Contains(row.Name, " ") {
 		args = strings.ToUpper(first) + args[len(first):]
 	}
-	return strings.EqualFold(name, d.command) && d.version == version && (!d.overHTTP() || s.Door == command.HTTP) && glob.Match(strings.ReplaceAll(d.args, "{1}", first), args)
+	return strings.EqualFold(name, d.command) && d.version == version && (!d.overHTTP() || s.Origin == command.OriginHTTP) && glob.Match(strings.ReplaceAll(d.args, "{1}", first), args)
 }
 
 // coversReplies is covers of a step that was answered: an error, on either side, must be
@@ -98,7 +98,7 @@ func prove(t *testing.T, r *realRedis, all []*difference) {
 	}
 }
 
-// older tells whether version a is older than b.
+// older reports whether version a is older than b.
 func older(a, b string) bool {
 	number := func(v string) (n int) {
 		major, minor, _ := strings.Cut(v, ".")
@@ -110,9 +110,9 @@ func older(a, b string) bool {
 	return number(a) < number(b)
 }
 
-// comparable tells whether a real server of the version can be asked the step.
+// comparable reports whether a real server of the version can be asked the step.
 func comparable(version string, s *scripttest.Step) bool {
-	return s.As == acl.Trusted(acl.DefaultName) && s.Door == command.RESP && !older(version, s.Redis)
+	return s.As == acl.Trusted(acl.DefaultName) && s.Origin == command.RESP && !older(version, s.Redis)
 }
 
 // TestFidelity runs every script against a real redis-server with a clock of ours,
@@ -153,7 +153,7 @@ func explained(differences []*difference, version string, s *scripttest.Step) bo
 
 var rows = command.NewTable()
 
-// sameEverywhere tells whether a command has one right answer, which that version
+// sameEverywhere reports whether a command has one right answer, which that version
 // of Redis can give.
 func sameEverywhere(version string, s *scripttest.Step) bool {
 	if strings.HasPrefix(string(s.Argv[0]), "JSON.") { // a module of its own before 8.0

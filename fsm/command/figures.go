@@ -1,6 +1,6 @@
 package command
 
-// Figures are what a node has counted of the commands that came in through its doors for
+// Figures are what a node has counted of the commands that came in through its origins for
 // one database, since it started or was told to begin anew. They are the node's own: no
 // apply sees them. Implementations are safe for concurrent use.
 type Figures interface {
@@ -23,7 +23,7 @@ type Figures interface {
 	ResetSpikes(names []string) int
 }
 
-// Totals are sums over all doors, of connections those of the RESP port.
+// Totals are sums over all origins, of connections those of the RESP port.
 type Totals struct {
 	// Processed counts commands, Hits and Misses reads of one key that found it or not.
 	Processed, Hits, Misses int64

@@ -4,41 +4,50 @@ import (
 	"errors"
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/glob"
-	"trireme/fsm/rdb"
-	"trireme/fsm/reply"
-	"trireme/fsm/script"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/rdb"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // functions are the rows of functions, which libraries hold.
 func functions() []Command {
 	keys := countedKeys(2, 1)
-	write, look := Write|NoScript, ReadOnly|ReadOnlyUser|NoScript
+	write, look := Write|NoScript, ReadOnly|NoScript // nothing of functions is for the Read Only token
 	return []Command{
-		{Name: "fcall", Arity: -3, Flags: write, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the function",
-			Syntax: "FCALL function numkeys [key ...] [arg ...]", Summary: "Calls a function of a library.", Run: functionCall},
-		{Name: "fcall_ro", Arity: -3, Flags: look, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the function",
-			Syntax: "FCALL_RO function numkeys [key ...] [arg ...]", Summary: "Calls a function that only reads, without the log.", Run: functionCallReadOnly},
-		{Name: "function delete", Arity: 3, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the library's functions",
-			Syntax: "FUNCTION DELETE library-name", Summary: "Deletes a library and its functions.", Run: functionDelete},
-		{Name: "function dump", Arity: 2, Flags: look, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
+		{Name: "fcall", Arity: -3, Flags: write | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Version: "7.0.0", Complexity: "that of the function",
+			Syntax: "FCALL function numkeys [key ...] [arg ...]", Summary: "Calls a function of a library.",
+			Info: "stale skip_monitor no_mandatory_keys", Run: functionCall},
+		{Name: "fcall_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Version: "7.0.0", Complexity: "that of the function",
+			Syntax: "FCALL_RO function numkeys [key ...] [arg ...]", Summary: "Calls a function that only reads, without the log.",
+			Info: "stale skip_monitor no_mandatory_keys", Run: functionCallReadOnly},
+		{Name: "function delete", Arity: 3, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's functions",
+			Syntax: "FUNCTION DELETE library-name", Summary: "Deletes a library and its functions.",
+			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionDelete},
+		{Name: "function dump", Arity: 2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
 			Syntax: "FUNCTION DUMP", Summary: "Returns all libraries in Redis's format.", Run: functionDump},
-		{Name: "function flush", Arity: -2, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in libraries",
-			Syntax: "FUNCTION FLUSH [ASYNC|SYNC]", Summary: "Deletes all libraries.", Run: functionFlush},
-		{Name: "function help", Arity: 2, Flags: ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
-			Syntax: "FUNCTION HELP", Summary: "Lists the subcommands.", Run: functionHelp},
-		{Name: "function kill", Arity: 2, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
-			Syntax: "FUNCTION KILL", Summary: "Finds no function to kill: each ends by itself when its budget is spent.", Run: notBusy},
-		{Name: "function list", Arity: -2, Flags: look, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in functions",
-			Syntax: "FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE]", Summary: "Describes the libraries in the order of their names.", Run: functionList},
-		{Name: "function load", Arity: -3, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the library's length",
-			Syntax: "FUNCTION LOAD [REPLACE] function-code", Summary: "Creates a library on all nodes. Returns its name.", Run: functionLoad},
-		{Name: "function restore", Arity: -3, Flags: write, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
-			Syntax: "FUNCTION RESTORE serialized-value [FLUSH|APPEND|REPLACE]", Summary: "Creates the libraries of a payload of FUNCTION DUMP, all or none.", Run: functionRestore},
-		{Name: "function stats", Arity: 2, Flags: look, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(1)",
-			Syntax: "FUNCTION STATS", Summary: "Counts libraries and functions. No function is ever seen running.", Run: functionStats},
+		{Name: "function flush", Arity: -2, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in libraries",
+			Syntax: "FUNCTION FLUSH [ASYNC|SYNC]", Summary: "Deletes all libraries.",
+			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionFlush},
+		{Name: "function help", Arity: 2, Flags: ReadOnlyUser | NoScript, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "FUNCTION HELP", Summary: "Lists the subcommands.",
+			Info: whileLoading, Run: functionHelp},
+		{Name: "function kill", Arity: 2, Flags: NoScript, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "FUNCTION KILL", Summary: "Finds no function to kill: each ends by itself when its budget is spent.",
+			Info: "allow_busy", Tips: "request_policy:all_shards response_policy:one_succeeded", Run: notBusy},
+		{Name: "function list", Arity: -2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in functions",
+			Syntax: "FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE]", Summary: "Describes the libraries in the order of their names.",
+			Tips: unorderedOutput, Run: functionList},
+		{Name: "function load", Arity: -3, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's length",
+			Syntax: "FUNCTION LOAD [REPLACE] function-code", Summary: "Creates a library on all nodes. Returns its name.",
+			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionLoad},
+		{Name: "function restore", Arity: -3, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
+			Syntax: "FUNCTION RESTORE serialized-value [FLUSH|APPEND|REPLACE]", Summary: "Creates the libraries of a payload of FUNCTION DUMP, all or none.",
+			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionRestore},
+		{Name: "function stats", Arity: 2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
+			Syntax: "FUNCTION STATS", Summary: "Counts libraries and functions. No function is ever seen running.",
+			Info: "allow_busy", Tips: "nondeterministic_output request_policy:all_shards response_policy:special", Run: functionStats},
 	}
 }
 

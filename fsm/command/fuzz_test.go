@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // FuzzExec runs any words as a command, after another that gives it a key to work

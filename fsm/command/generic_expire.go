@@ -1,7 +1,7 @@
 package command
 
 import (
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // expireFlags say when EXPIRE and its kin act.
@@ -36,7 +36,7 @@ func readExpireFlags(a *Args) (f expireFlags) {
 	return f
 }
 
-// allow tells whether the deadline old, 0 for none, which counts as infinite, may
+// allow reports whether the deadline old, 0 for none, which counts as infinite, may
 // be replaced by at.
 func (f expireFlags) allow(old, at int64) bool {
 	switch {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func del(tx *Tx, a *Args) reply.Value {
@@ -118,7 +118,7 @@ func copyKey(tx *Tx, a *Args) reply.Value {
 		return a.err
 	}
 	if bytes.Equal(from, to) {
-		if tx.Door == HTTP {
+		if tx.Origin == OriginHTTP {
 			return reply.Int(0)
 		}
 		return errSameObject

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/glob"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func keys(tx *Tx, a *Args) reply.Value {
@@ -94,7 +94,7 @@ func scan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Toil(stepsPerElement * min(o.count, int64(tx.DB.Len()))) {
+	if tx.Charge(stepsPerElement * min(o.count, int64(tx.DB.Len()))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

@@ -1,7 +1,5 @@
 package command
 
-import "trireme/fsm/env"
-
 // geoRows is the Geo family: sorted sets whose scores are places. The handlers stand in
 // the files geo_*.go.
 func geoRows() []Command {
@@ -16,36 +14,42 @@ func geoRows() []Command {
 		area    = "FROMMEMBER member | FROMLONLAT longitude latitude BYRADIUS radius " + unit + " | BYBOX width height " + unit
 	)
 	return []Command{
-		{Name: "geoadd", Arity: -5, Flags: grow, Keys: firstKey, Since: env.Base, Version: "3.2.0", Complexity: "O(log n) for each member",
-			Syntax: "GEOADD key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]", Summary: "Adds places to a sorted set or moves them, and returns how many are new.", Run: geoAdd},
-		{Name: "geodist", Arity: -4, Flags: read, Keys: firstKey, Since: env.Base, Version: "3.2.0", Complexity: "O(log n)",
+		{Name: "geoadd", Arity: -5, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n) for each member",
+			Syntax: "GEOADD key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]", Summary: "Adds places to a sorted set or moves them, and returns how many are new.",
+			Changes: []Change{{"6.2.0", "Takes CH, NX and XX."}}, Run: geoAdd},
+		{Name: "geodist", Arity: -4, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n)",
 			Syntax: "GEODIST key member1 member2 [" + unit + "]", Summary: "Returns the distance between two members.", Run: geoDist},
-		{Name: "geohash", Arity: -2, Flags: read, Keys: firstKey, Since: env.Base, Version: "3.2.0", Complexity: "O(log n) for each member",
+		{Name: "geohash", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n) for each member",
 			Syntax: "GEOHASH key [member [member ...]]", Summary: "Returns the standard geohashes of members, null for each that is missing.", Run: geoHash},
-		{Name: "geopos", Arity: -2, Flags: read, Keys: firstKey, Since: env.Base, Version: "3.2.0", Complexity: "O(log n) for each member",
+		{Name: "geopos", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.0", Complexity: "O(log n) for each member",
 			Syntax: "GEOPOS key [member [member ...]]", Summary: "Returns longitudes and latitudes of members, null for each that is missing.", Run: geoPos},
-		{Name: "georadius", Arity: -6, Flags: grow | MayRead, Keys: radiusKeys(6), Since: env.Base, Version: "3.2.0", Complexity: near,
-			Syntax: "GEORADIUS key longitude latitude radius " + unit + with + options + store, Summary: "Returns the members within a distance of a place, or stores them.", Reads: storesNothing(6), Run: geoRadius},
-		{Name: "georadius_ro", Arity: -6, Flags: read, Keys: firstKey, Since: env.Base, Version: "3.2.10", Complexity: near,
-			Syntax: "GEORADIUS_RO key longitude latitude radius " + unit + with + options, Summary: "Returns the members within a distance of a place.", Run: geoRadiusRO},
-		{Name: "georadiusbymember", Arity: -5, Flags: grow | MayRead, Keys: radiusKeys(5), Since: env.Base, Version: "3.2.0", Complexity: near,
-			Syntax: "GEORADIUSBYMEMBER key member radius " + unit + with + options + store, Summary: "Returns the members within a distance of a member, or stores them.", Reads: storesNothing(5), Run: geoRadiusByMember},
-		{Name: "georadiusbymember_ro", Arity: -5, Flags: read, Keys: firstKey, Since: env.Base, Version: "3.2.10", Complexity: near,
+		{Name: "georadius", Arity: -6, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(6).uses(one(roAccess, 1), after(owUpdate, "STORE", 6), after(owUpdate, "STOREDIST", 6)), Cost: costCounted, Version: "3.2.0", Complexity: near,
+			Syntax: "GEORADIUS key longitude latitude radius " + unit + with + options + store, Summary: "Returns the members within a distance of a place, or stores them.", Reads: storesNothing(6),
+			Changes: []Change{{"6.2.0", "COUNT takes ANY."}, takesAnyCase}, Run: geoRadius},
+		{Name: "georadius_ro", Arity: -6, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.10", Complexity: near,
+			Syntax: "GEORADIUS_RO key longitude latitude radius " + unit + with + options, Summary: "Returns the members within a distance of a place.",
+			Changes: []Change{{"6.2.0", "COUNT takes ANY."}}, Run: geoRadiusRO},
+		{Name: "georadiusbymember", Arity: -5, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(5).uses(one(roAccess, 1), after(owUpdate, "STORE", 5), after(owUpdate, "STOREDIST", 5)), Cost: costCounted, Version: "3.2.0", Complexity: near,
+			Syntax: "GEORADIUSBYMEMBER key member radius " + unit + with + options + store, Summary: "Returns the members within a distance of a member, or stores them.", Reads: storesNothing(5),
+			Changes: []Change{takesAnyCase}, Run: geoRadiusByMember},
+		{Name: "georadiusbymember_ro", Arity: -5, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.10", Complexity: near,
 			Syntax: "GEORADIUSBYMEMBER_RO key member radius " + unit + with + options, Summary: "Returns the members within a distance of a member.", Run: geoRadiusByMemberRO},
-		{Name: "geosearch", Arity: -7, Flags: read, Keys: firstKey, Since: env.Base, Version: "6.2.0", Complexity: near,
-			Syntax: "GEOSEARCH key " + area + " [ASC | DESC] [COUNT count [ANY]]" + with, Summary: "Returns the members within a circle or a box.", Run: geoSearch},
-		{Name: "geosearchstore", Arity: -8, Flags: grow, Keys: twoKeys, Since: env.Base, Version: "6.2.0", Complexity: near,
-			Syntax: "GEOSEARCHSTORE destination source " + area + " [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", Summary: "Stores the members within a circle or a box, or their distances.", Run: geoSearchStore},
+		{Name: "geosearch", Arity: -7, Flags: read, Keys: firstKey.with(roAccess), Cost: costCounted, Version: "6.2.0", Complexity: near,
+			Syntax: "GEOSEARCH key " + area + " [ASC | DESC] [COUNT count [ANY]]" + with, Summary: "Returns the members within a circle or a box.",
+			Changes: []Change{takesAnyCase}, Run: geoSearch},
+		{Name: "geosearchstore", Arity: -8, Flags: grow | ReportsMiss, Keys: twoKeys.uses(one(owUpdate, 1), one(roAccess, 2)), Cost: costValues, Work: unionWork, Version: "6.2.0", Complexity: near,
+			Syntax: "GEOSEARCHSTORE destination source " + area + " [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", Summary: "Stores the members within a circle or a box, or their distances.",
+			Changes: []Change{takesAnyCase}, Run: geoSearchStore},
 	}
 }
 
-// radiusStores tells whether a word of GEORADIUS names a destination behind it.
+// radiusStores reports whether a word of GEORADIUS names a destination behind it.
 func radiusStores(word []byte) bool { return EqualFold(word, "STORE") || EqualFold(word, "STOREDIST") }
 
 // radiusKeys are the source and the destination that counts, the last; options begin at
 // a position.
-func radiusKeys(options int) KeySpec {
-	return KeySpec{First: 1, Last: 1, Step: 1, Find: func(argv [][]byte) []int {
+func radiusKeys(options int) keyPlaces {
+	return keyPlaces{First: 1, Last: 1, Step: 1, Find: func(argv [][]byte) []int {
 		keys := []int{1}
 		for i := options; i+1 < len(argv); i++ {
 			if radiusStores(argv[i]) {

@@ -4,9 +4,9 @@ import (
 	"math"
 	"strconv"
 
-	"trireme/fsm/geo"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/geo"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var errUnit = reply.Error("ERR unsupported unit provided. please use M, KM, FT, MI")

@@ -3,9 +3,9 @@ package command
 import (
 	"slices"
 
-	"trireme/fsm/geo"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/geo"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // geoOptions are the words of a search.
@@ -39,7 +39,7 @@ func (o *geoOptions) find(tx *Tx, z *keyspace.ZSet) (hits []geoHit) {
 			break
 		}
 		z.Each(z.Below(s.From, false), func(m keyspace.Scored) bool {
-			if m.Score >= s.To || tx.Toil(stepsPerElement) {
+			if m.Score >= s.To || tx.Charge(stepsPerElement) {
 				return false
 			}
 			p := geo.Decode(m.Score)

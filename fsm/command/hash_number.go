@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"strconv"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (

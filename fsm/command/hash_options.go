@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -157,7 +157,7 @@ func readPairs(a *Args) [][]byte {
 	return a.Rest()
 }
 
-// allows tells whether the condition holds for all of the fields.
+// allows reports whether the condition holds for all of the fields.
 func (o *hsetexOptions) allows(h *keyspace.Fields, now int64, pairs [][]byte) bool {
 	for i := 0; i < len(pairs); i += 2 {
 		_, _, had := h.Get(now, keyspace.Alias(pairs[i]))

@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // listFields reads a key and gathers fields, values or both of its hash in the form of
@@ -54,7 +54,7 @@ func hScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Toil(stepsPerElement * int64(min(opts.count, h.Len(tx.Now)))) {
+	if tx.Charge(stepsPerElement * int64(min(opts.count, h.Len(tx.Now)))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

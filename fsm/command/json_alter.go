@@ -1,9 +1,9 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // alteration is what a command does to the values of one type at a path.
@@ -18,7 +18,7 @@ type alteration struct {
 	alter func(t *jsondoc.Tree, m *jsondoc.Match) reply.Value
 }
 
-// fits tells whether the alteration is for values like v.
+// fits reports whether the alteration is for values like v.
 func (c *alteration) fits(v jsondoc.Value) bool {
 	for _, k := range c.kinds {
 		if v.Kind() == k {
@@ -88,7 +88,7 @@ func (tx *Tx) findValues(key []byte, p *jsondoc.Path) (*keyspace.Object, []*json
 	case d == nil:
 		return nil, nil, &errMissingKey
 	}
-	found, err := jsondoc.FindToChange(d.Root(), p, jsondoc.NewWork())
+	found, err := jsondoc.FindToChange(d.Root(), p, tx.jsonWork())
 	if err != nil {
 		return nil, nil, ptr(jsonError(err))
 	}

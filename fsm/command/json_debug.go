@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // debugKey is the place of the key of JSON.DEBUG MEMORY.

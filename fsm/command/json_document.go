@@ -1,9 +1,9 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // The errors of the JSON family, in RedisJSON's words.
@@ -103,7 +103,7 @@ func (tx *Tx) ask(key []byte, p *jsondoc.Path, q question) reply.Value {
 	case d == nil:
 		return reply.Nil()
 	}
-	w := jsondoc.NewWork()
+	w := tx.jsonWork()
 	if p.Legacy {
 		return askFirst(d.Root(), p, q, w)
 	}

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // jsonType asks for the name of the type.
@@ -44,7 +44,7 @@ func jsonGet(tx *Tx, a *Args) reply.Value {
 	case d == nil:
 		return reply.Nil()
 	}
-	v, refusal := showPaths(d.Root(), paths, jsondoc.NewWork())
+	v, refusal := showPaths(d.Root(), paths, tx.jsonWork())
 	if refusal != nil {
 		return *refusal
 	}

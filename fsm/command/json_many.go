@@ -1,9 +1,9 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func jsonMGet(tx *Tx, a *Args) reply.Value {
@@ -12,7 +12,7 @@ func jsonMGet(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	w, size := jsondoc.NewWork(), 0
+	w, size := tx.jsonWork(), 0
 	texts := make([]reply.Value, len(keys))
 	for i, key := range keys {
 		_, d, _ := tx.findDocument(key)
@@ -48,7 +48,7 @@ func jsonMSet(tx *Tx, a *Args) reply.Value {
 		return ErrArity("json.mset")
 	}
 	var drafts []*draft
-	known, w := map[string]*draft{}, jsondoc.NewWork()
+	known, w := map[string]*draft{}, tx.jsonWork()
 	for a.Left() > 0 {
 		key, p, v := a.Bytes(), a.path(), a.json()
 		if a.bad {

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func jsonMerge(tx *Tx, a *Args) reply.Value {
@@ -22,11 +22,11 @@ func jsonMerge(tx *Tx, a *Args) reply.Value {
 		tx.newDocument(key, jsondoc.WithoutNulls(patch), "json.merge")
 		return reply.OK()
 	}
-	places, refusal := placesFor(&d.Tree, p, patch, always, jsondoc.NewWork())
+	places, refusal := placesFor(&d.Tree, p, patch, always, tx.jsonWork())
 	switch {
 	case refusal != nil:
 		return *refusal
-	case places.none() && tx.Door == HTTP: // as in JSON.SET
+	case places.none() && tx.Origin == OriginHTTP: // as in JSON.SET
 		return errNoPath(p)
 	case places.none():
 		return reply.Nil()

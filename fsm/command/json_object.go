@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // jsonObjLen asks for the number of members.

@@ -3,8 +3,8 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // jsonStrLen asks for the length in bytes.

@@ -1,9 +1,9 @@
 package command
 
 import (
-	"trireme/fsm/jsondoc"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func jsonSet(tx *Tx, a *Args) reply.Value {
@@ -30,11 +30,11 @@ func jsonSet(tx *Tx, a *Args) reply.Value {
 		tx.newDocument(key, v, "json.set")
 		return reply.OK()
 	}
-	places, refusal := placesFor(&d.Tree, p, v, cond, jsondoc.NewWork())
+	places, refusal := placesFor(&d.Tree, p, v, cond, tx.jsonWork())
 	switch {
 	case refusal != nil:
 		return *refusal
-	case places.prevented || places.none() && tx.Door != HTTP:
+	case places.prevented || places.none() && tx.Origin != OriginHTTP:
 		return reply.Nil()
 	case places.none(): // the reference service reports it where RedisJSON keeps silent
 		return errNoPath(p)
@@ -94,7 +94,7 @@ func placesFor(t *jsondoc.Tree, p *jsondoc.Path, v jsondoc.Value, cond condition
 	return &places{object: above[0], key: key}, roomFor(t, above, 1, v)
 }
 
-// roomFor tells whether values may stand at the matches, or in so many containers more:
+// roomFor reports whether values may stand at the matches, or in so many containers more:
 // nil, or the error.
 func roomFor(t *jsondoc.Tree, found []*jsondoc.Match, inner int, values ...jsondoc.Value) *reply.Value {
 	size, depth := int64(0), 0
@@ -125,7 +125,7 @@ func jsonDel(tx *Tx, a *Args) reply.Value {
 	case d == nil:
 		return reply.Int(0)
 	}
-	found, err := jsondoc.FindToChange(d.Root(), p, jsondoc.NewWork())
+	found, err := jsondoc.FindToChange(d.Root(), p, tx.jsonWork())
 	if err != nil {
 		return jsonError(err)
 	}

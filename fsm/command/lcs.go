@@ -3,7 +3,7 @@ package command
 import (
 	"slices"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // maxLCSCells bounds the product of two lengths: what a command may take of a node's
@@ -43,7 +43,7 @@ func (a *Args) lcsOptions() (o lcsOptions) {
 	return o
 }
 
-// cellsPerStep is how many pairs of bytes are compared for one step of toil.
+// cellsPerStep is how many pairs of bytes are compared for one step of cost.
 const cellsPerStep = 8
 
 // lcs finds the longest common subsequence of two strings.
@@ -67,7 +67,7 @@ func lcs(tx *Tx, a *Args) reply.Value {
 	if len(x) > 0 && len(y) > maxLCSCells/len(x) {
 		return errLCSSize
 	}
-	if tx.Toil(int64(len(x)) * int64(len(y)) / cellsPerStep) {
+	if tx.Charge(int64(len(x)) * int64(len(y)) / cellsPerStep) {
 		return reply.Nil()
 	}
 	t := newLCSTable(x, y, !o.length)

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // lengths is the whole table of the lengths of longest common subsequences.
@@ -55,7 +55,7 @@ func part(s string, span reply.Value) string {
 	return s[span.Elems()[0].Int() : span.Elems()[1].Int()+1]
 }
 
-// within tells whether s is a subsequence of t.
+// within reports whether s is a subsequence of t.
 func within(s, t string) bool {
 	for i := range len(t) {
 		if s != "" && s[0] == t[i] {

@@ -4,11 +4,11 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Limits bound what one write may make; they are replicated, so every node refuses
-// alike. 0 is none.
+// alike. 0 = unlimited.
 type Limits struct {
 	// MaxKey is the most bytes of a key that a write names.
 	MaxKey int64
@@ -17,11 +17,11 @@ type Limits struct {
 	// MaxPending is the most entries that XREADGROUP lets one consumer of a stream's group
 	// have without an acknowledgement.
 	MaxPending int64
-}
-
-// replaces are commands whose keys' old values don't stay.
-var replaces = map[string]bool{
-	"set": true, "setex": true, "psetex": true, "mset": true, "msetnx": true, "setnx": true, "getset": true, "setrange": true, "setbit": true, "restore": true,
+	// MaxWork is the most steps of work of one request; 0 is DefaultMaxWork, Unlimited none.
+	MaxWork int64
+	// MaxScript is the most steps of the scripts of a transaction or a row; 0 is
+	// DefaultMaxScript, Unlimited none.
+	MaxScript int64
 }
 
 // exceeds is the refusal of a write that would pass a limit, nil for any other. It goes
@@ -46,7 +46,7 @@ func (l *Limits) exceeds(tx *Tx, c *Command, argv [][]byte) *reply.Value {
 		return nil
 	}
 	size = max(size, c.reach(argv))
-	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord || replaces[c.Name] {
+	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord || c.Flags&Overwrites != 0 {
 		return l.record(size)
 	}
 	before := int64(0)
@@ -65,24 +65,40 @@ func (l *Limits) record(size int64) *reply.Value {
 	return ptr(passed("max single record size", "max-record-size", l.MaxRecord, size))
 }
 
-// makesKeys tells whether a write may leave a key behind that was not there.
+// makesKeys reports whether a write may leave a key behind that was not there.
 func (c *Command) makesKeys() bool {
-	return c.Flags&DenyOOM != 0 || c.Name == "rename" || c.Name == "renamenx"
+	return c.Flags&(DenyOOM|MakesKeys) != 0
 }
 
-// reach is the length of a string that a write at an offset makes, 0 for other writes.
+// reach is the length of a string that a write at an offset makes, 0 for other writes and for
+// offsets that the command refuses.
 func (c *Command) reach(argv [][]byte) int64 {
-	if len(argv) != 4 || (c.Name != "setrange" && c.Name != "setbit") {
+	if c.Reach == nil || !c.Takes(len(argv)) {
 		return 0
 	}
-	offset, ok := ParseInt(argv[2])
-	switch {
-	case !ok || offset < 0 || offset > 8*maxString:
-		return 0 // the command refuses it
-	case c.Name == "setbit":
+	return c.Reach(argv)
+}
+
+// offsetOf is the offset of a write into a string in the words of SETRANGE and SETBIT.
+func offsetOf(argv [][]byte) (offset int64, ok bool) {
+	offset, ok = ParseInt(argv[2])
+	return offset, ok && 0 <= offset && offset <= 8*maxString
+}
+
+// setRangeReach is the length of what SETRANGE makes.
+func setRangeReach(argv [][]byte) int64 {
+	if offset, ok := offsetOf(argv); ok {
+		return offset + int64(len(argv[3]))
+	}
+	return 0
+}
+
+// setBitReach is the length of what SETBIT makes.
+func setBitReach(argv [][]byte) int64 {
+	if offset, ok := offsetOf(argv); ok {
 		return offset/8 + 1
 	}
-	return offset + int64(len(argv[3]))
+	return 0
 }
 
 // passed is the error of a limit: what it is, how far it was passed, where it is set.
@@ -94,7 +110,7 @@ func passed(what, setting string, limit, actual int64) reply.Value {
 // overMemory is the refusal of a command that would grow a state which is over its
 // memory limit: Redis's words, over HTTP the gateway's with the figures.
 func (tx *Tx) overMemory() reply.Value {
-	if tx.Door != HTTP {
+	if tx.Origin != OriginHTTP {
 		return ErrOOM
 	}
 	return reply.Error(capacity + ". Limit: " + strconv.FormatInt(tx.MaxMemory, 10) +
@@ -103,7 +119,7 @@ func (tx *Tx) overMemory() reply.Value {
 
 const capacity = "ERR DB capacity quota exceeded"
 
-// OverMemory tells whether a reply says that the command was not run for want of memory.
+// OverMemory reports whether a reply says that the command was not run for want of memory.
 func OverMemory(v reply.Value) bool {
 	return v.Equal(ErrOOM) || v.IsError() && strings.HasPrefix(v.Text(), capacity)
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/big"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (

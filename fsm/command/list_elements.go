@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -97,7 +97,7 @@ func lRange(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	from, to := span(start, stop, list.Len())
-	if tx.Toil(stepsPerElement * int64(to-from)) {
+	if tx.Charge(stepsPerElement * int64(to-from)) {
 		return reply.Nil()
 	}
 	values := make([]reply.Value, 0, to-from)

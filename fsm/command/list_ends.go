@@ -3,8 +3,8 @@ package command
 import (
 	"bytes"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // side is an end of a list.

@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // search is what LPOS looks for.
@@ -44,7 +44,7 @@ func readSearch(a *Args) search {
 func (s *search) run(tx *Tx, list *keyspace.Elements) (found []reply.Value) {
 	skip, looked := max(s.rank, -s.rank)-1, int64(0)
 	look := func(i int, v string) bool {
-		if looked++; tx.Toil(stepsPerMatch) {
+		if looked++; tx.Charge(stepsPerMatch) {
 			return false
 		}
 		if v == s.element {

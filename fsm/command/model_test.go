@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // model is a keyspace as simple as can be.
@@ -303,7 +303,7 @@ func TestAgainstModel(t *testing.T) {
 		tx := &Tx{DB: keyspace.New(), User: acl.Default, Table: table}
 		for i := range rapid.IntRange(1, 120).Draw(t, "commands") {
 			m.now += rapid.SampledFrom([]int64{0, 0, 0, 1, 7, 30}).Draw(t, "pause")
-			tx.Env = env.New(uint64(i+1), m.now, env.Base, [16]byte{}, 0)
+			tx.Env = env.New(uint64(i+1), m.now, env.Latest, [16]byte{}, 0)
 			switch rapid.IntRange(0, 15).Draw(t, "turn") {
 			case 0:
 				tx.DB.Sweep(tx.Env, 3)
@@ -370,7 +370,7 @@ func reloaded(t *rapid.T, db *keyspace.DB) *keyspace.DB {
 // TestScanMeetsEveryKeyThatStays adds and removes keys between the pages of a scan.
 func TestScanMeetsEveryKeyThatStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tx := &Tx{Env: env.New(1, 1000, env.Base, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: NewTable()}
+		tx := &Tx{Env: env.New(1, 1000, env.Latest, [16]byte{}, 0), DB: keyspace.New(), User: acl.Default, Table: NewTable()}
 		stay := rapid.IntRange(0, 60).Draw(t, "stay")
 		for i := range stay {
 			tx.Exec(argvOf([]string{"SET", fmt.Sprint("stay", i), "v"}))

@@ -4,26 +4,30 @@ import (
 	"math"
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // objectRows are the subcommands of OBJECT.
 func objectRows() []Command {
 	const read = ReadOnly | ReadOnlyUser
-	second := KeySpec{First: 2, Last: 2, Step: 1}
+	second := keyPlaces{First: 2, Last: 2, Step: 1}
 	return []Command{
-		{Name: "object encoding", Arity: 3, Flags: read, Keys: second, Since: env.Base, Version: "2.2.3", Complexity: "O(1) for strings and large values, O(n) for values that Redis packs",
-			Syntax: "OBJECT ENCODING key", Summary: "Returns the form in which Redis would keep the value as it is now.", Run: objectEncoding},
-		{Name: "object freq", Arity: 3, Flags: read, Keys: second, Since: env.Base, Version: "4.0.0", Complexity: "O(1)",
-			Syntax: "OBJECT FREQ key", Summary: "Refuses: nothing is evicted, so no frequencies are kept.", Run: objectFreq},
-		{Name: "object help", Arity: 2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
-			Syntax: "OBJECT HELP", Summary: "Describes the subcommands.", Run: helpOf("OBJECT")},
-		{Name: "object idletime", Arity: 3, Flags: read, Keys: second, Since: env.Base, Version: "2.2.3", Complexity: "O(1)",
-			Syntax: "OBJECT IDLETIME key", Summary: "Answers 0: nothing is evicted, so no access times are kept.", Run: objectIdleTime},
-		{Name: "object refcount", Arity: 3, Flags: read, Keys: second, Since: env.Base, Version: "2.2.3", Complexity: "O(1)",
-			Syntax: "OBJECT REFCOUNT key", Summary: "Answers 1, or for the small integers that Redis shares the largest number.", Run: objectRefCount},
+		{Name: "object encoding", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1) for strings and large values, O(n) for values that Redis packs",
+			Syntax: "OBJECT ENCODING key", Summary: "Returns the form in which Redis would keep the value as it is now.",
+			Tips: vagueOutput, Run: objectEncoding},
+		{Name: "object freq", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+			Syntax: "OBJECT FREQ key", Summary: "Refuses: nothing is evicted, so no frequencies are kept.",
+			Tips: vagueOutput, Run: objectFreq},
+		{Name: "object help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "OBJECT HELP", Summary: "Describes the subcommands.",
+			Info: whileLoading, Run: helpOf("OBJECT")},
+		{Name: "object idletime", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
+			Syntax: "OBJECT IDLETIME key", Summary: "Answers 0: nothing is evicted, so no access times are kept.",
+			Tips: vagueOutput, Run: objectIdleTime},
+		{Name: "object refcount", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
+			Syntax: "OBJECT REFCOUNT key", Summary: "Answers 1, or for the small integers that Redis shares the largest number.",
+			Tips: vagueOutput, Run: objectRefCount},
 	}
 }
 

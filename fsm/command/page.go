@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"trireme/fsm/glob"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // pageOptions are those of the scans within a key.
@@ -42,7 +42,7 @@ func readPageOptions(a *Args, mayHide bool) pageOptions {
 	return o
 }
 
-// shows tells whether a scan shows a name that it looks at.
+// shows reports whether a scan shows a name that it looks at.
 func (o *pageOptions) shows(tx *Tx, name string) bool {
 	if !o.matches {
 		return true // what is shown is paid for as a reply

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
 // TestCostlyPatterns gives every command that matches names a pattern that would take

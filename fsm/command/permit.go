@@ -3,21 +3,18 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// open are the commands by which somebody says who they are, or leaves.
-var open = map[string]bool{"auth": true, "hello": true, "quit": true, "reset": true}
-
-// permit tells why tx's user may not call c with these words, which have passed the
+// permit says why tx's user may not call c with these words, which have passed the
 // arity check; nil if it may.
 func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 	switch {
-	case (tx.User != nil && tx.User.Free()) || open[c.Name]:
+	case (tx.User != nil && tx.User.Free()) || c.Flags&NoAuth != 0:
 		return nil
 	case tx.User == nil:
-		return ptr(errNobody(tx.Door))
+		return ptr(errNobody(tx.Origin))
 	}
 	denied, name := tx.User.Permit(c.call(argv))
 	if denied == acl.Permitted {
@@ -37,32 +34,44 @@ func (c *Command) call(argv [][]byte) *acl.Call {
 	return call
 }
 
-// channels are the channels that a command names.
+// channelUse says which words of a command are channels.
+type channelUse uint8
+
+// The words that may be channels.
+const (
+	noChannels   channelUse = iota
+	firstChannel            // the first word after the name
+	allChannels             // every word
+	patternsOnly            // every word, and each is a pattern
+)
+
+// channels are the channels that a call names, and whether they are patterns.
 func (c *Command) channels(argv [][]byte) (names []string, patterns bool) {
-	switch c.Name {
-	case "publish", "spublish":
-		return []string{string(argv[1])}, false
-	case "subscribe", "ssubscribe", "psubscribe":
-		for _, a := range argv[1:] {
-			names = append(names, string(a))
-		}
-		return names, c.Name == "psubscribe"
+	words := argv[1:]
+	switch c.Channels {
+	case noChannels:
+		return nil, false
+	case firstChannel:
+		words = words[:1]
 	}
-	return nil, false
+	for _, a := range words {
+		names = append(names, string(a))
+	}
+	return names, c.Channels == patternsOnly
 }
 
 // errNobody is what somebody hears whose credential proves nothing any more.
-func errNobody(d Door) reply.Value {
+func errNobody(d Origin) reply.Value {
 	if d.rest() {
 		return reply.Error("WRONGPASS invalid or missing auth token")
 	}
 	return reply.Error("NOAUTH Authentication required.")
 }
 
-// refusal is a denial in the words of the door.
+// refusal is a denial in the words of the origin.
 func refusal(tx *Tx, c *Command, denied acl.Denied, _ string) reply.Value {
 	name := outward(c.Name)
-	if tx.Door.rest() {
+	if tx.Origin.rest() {
 		return reply.Error("NOPERM this user has no permissions to " + map[acl.Denied]string{
 			acl.DeniedCommand: "run the '" + name + "' command or its subcommand",
 			acl.DeniedKey:     "access one of the keys used as arguments",
@@ -74,7 +83,7 @@ func refusal(tx *Tx, c *Command, denied acl.Denied, _ string) reply.Value {
 		acl.DeniedKey:     "No permissions to access a key",
 		acl.DeniedChannel: "No permissions to access a channel",
 	}[denied]
-	if tx.Door == Script {
+	if tx.Origin == Script {
 		text = "ACL failure in script: " + text
 	}
 	return reply.Error("NOPERM " + text)

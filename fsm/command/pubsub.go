@@ -1,9 +1,10 @@
 package command
 
 import (
-	"trireme/fsm/channel"
-	"trireme/fsm/env"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // pubsub is the Pub/Sub family. Messages travel in the log, so that all subscribers on
@@ -13,34 +14,48 @@ import (
 func pubsub() []Command {
 	own := NoHTTP | NoScript | NoMulti // of a connection
 	return []Command{
-		{Name: "psubscribe", Arity: -2, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in patterns",
-			Syntax: "PSUBSCRIBE pattern [pattern ...]", Summary: "Subscribes the connection to all channels that match a pattern.", Run: ofConnection},
-		{Name: "publish", Arity: 3, Flags: Write | Fast, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(P) in patterns of the database, and O(N) in receivers on every node",
-			Syntax: "PUBLISH channel message", Summary: "Sends a message to the subscribers of a channel on all nodes. Returns how many there are at its place in the log.", Run: publish},
-		{Name: "pubsub channels", Arity: -2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(N) in channels",
-			Syntax: "PUBSUB CHANNELS [pattern]", Summary: "Lists the channels that have a subscriber by name on any node, in their order.", Run: pubsubChannels},
-		{Name: "pubsub help", Arity: 2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "6.2.0", Complexity: "O(1)",
-			Syntax: "PUBSUB HELP", Summary: "Lists the subcommands.", Run: pubsubHelp},
-		{Name: "pubsub numpat", Arity: 2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(N) in patterns",
-			Syntax: "PUBSUB NUMPAT", Summary: "Returns the number of different patterns that have a subscriber on any node.", Run: pubsubNumPat},
-		{Name: "pubsub numsub", Arity: -2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "2.8.0", Complexity: "O(N) in channels asked for",
-			Syntax: "PUBSUB NUMSUB [channel ...]", Summary: "Returns each channel with the number of its subscribers on all nodes, without those of patterns.", Run: pubsubNumSub},
-		{Name: "pubsub shardchannels", Arity: -2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels",
-			Syntax: "PUBSUB SHARDCHANNELS [pattern]", Summary: "Lists the shard channels that have a subscriber on any node, in their order.", Run: pubsubShardChannels},
-		{Name: "pubsub shardnumsub", Arity: -2, Flags: ReadOnlyUser, Keys: noKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels asked for",
-			Syntax: "PUBSUB SHARDNUMSUB [shardchannel ...]", Summary: "Returns each shard channel with the number of its subscribers on all nodes.", Run: pubsubShardNumSub},
-		{Name: "punsubscribe", Arity: -1, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in patterns",
-			Syntax: "PUNSUBSCRIBE [pattern ...]", Summary: "Ends pattern subscriptions of the connection, all of them without arguments.", Run: ofConnection},
-		{Name: "spublish", Arity: 3, Flags: Write | Fast | NoHTTP, Keys: firstKey, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in receivers on every node",
-			Syntax: "SPUBLISH shardchannel message", Summary: "Sends a message to the subscribers of a shard channel on all nodes. There is one shard.", Run: shardPublish},
-		{Name: "ssubscribe", Arity: -2, Flags: own, Keys: allKeys, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels",
-			Syntax: "SSUBSCRIBE shardchannel [shardchannel ...]", Summary: "Subscribes the connection to shard channels.", Run: ofConnection},
-		{Name: "subscribe", Arity: -2, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in channels",
-			Syntax: "SUBSCRIBE channel [channel ...]", Summary: "Subscribes the connection to channels.", Run: ofConnection},
-		{Name: "sunsubscribe", Arity: -1, Flags: own, Keys: KeySpec{First: 1, Last: -1, Step: 1, Find: allWords}, Since: env.Base, Version: "7.0.0", Complexity: "O(N) in shard channels",
-			Syntax: "SUNSUBSCRIBE [shardchannel ...]", Summary: "Ends subscriptions of the connection to shard channels, all of them without arguments.", Run: ofConnection},
-		{Name: "unsubscribe", Arity: -1, Flags: own, Keys: noKeys, Since: env.Base, Version: "2.0.0", Complexity: "O(N) in channels",
-			Syntax: "UNSUBSCRIBE [channel ...]", Summary: "Ends subscriptions of the connection, all of them without arguments.", Run: ofConnection},
+		{Name: "psubscribe", Arity: -2, Flags: own, Channels: patternsOnly, Cost: costConstant, Version: "2.0.0", Complexity: "O(N) in patterns",
+			Syntax: "PSUBSCRIBE pattern [pattern ...]", Summary: "Subscribes the connection to all channels that match a pattern.",
+			Info: "loading stale pubsub", Run: ofConnection},
+		{Name: "publish", Arity: 3, Flags: Write | Fast, Channels: firstChannel, Cost: costConstant, Version: "2.0.0", Complexity: "O(P) in patterns of the database, and O(N) in receivers on every node",
+			Syntax: "PUBLISH channel message", Summary: "Sends a message to the subscribers of a channel on all nodes. Returns how many there are at its place in the log.",
+			Info: "loading stale pubsub", Run: publish},
+		{Name: "pubsub channels", Arity: -2, Flags: ReadOnlyUser, Cost: costConstant, Version: "2.8.0", Complexity: "O(N) in channels",
+			Syntax: "PUBSUB CHANNELS [pattern]", Summary: "Lists the channels that have a subscriber by name on any node, in their order.",
+			Info: "loading stale pubsub", Run: pubsubChannels},
+		{Name: "pubsub help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "PUBSUB HELP", Summary: "Lists the subcommands.",
+			Info: whileLoading, NotCategories: acl.PubSub, Run: pubsubHelp},
+		{Name: "pubsub numpat", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "2.8.0", Complexity: "O(N) in patterns",
+			Syntax: "PUBSUB NUMPAT", Summary: "Returns the number of different patterns that have a subscriber on any node.",
+			Info: "loading stale pubsub", Run: pubsubNumPat},
+		{Name: "pubsub numsub", Arity: -2, Flags: ReadOnlyUser, Cost: costConstant, Version: "2.8.0", Complexity: "O(N) in channels asked for",
+			Syntax: "PUBSUB NUMSUB [channel ...]", Summary: "Returns each channel with the number of its subscribers on all nodes, without those of patterns.",
+			Info: "loading stale pubsub", Run: pubsubNumSub},
+		{Name: "pubsub shardchannels", Arity: -2, Flags: ReadOnlyUser, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in shard channels",
+			Syntax: "PUBSUB SHARDCHANNELS [pattern]", Summary: "Lists the shard channels that have a subscriber on any node, in their order.",
+			Info: "loading stale pubsub", Run: pubsubShardChannels},
+		{Name: "pubsub shardnumsub", Arity: -2, Flags: ReadOnlyUser, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in shard channels asked for",
+			Syntax: "PUBSUB SHARDNUMSUB [shardchannel ...]", Summary: "Returns each shard channel with the number of its subscribers on all nodes.",
+			Info: "loading stale pubsub", Run: pubsubShardNumSub},
+		{Name: "punsubscribe", Arity: -1, Flags: own, Cost: costConstant, Version: "2.0.0", Complexity: "O(N) in patterns",
+			Syntax: "PUNSUBSCRIBE [pattern ...]", Summary: "Ends pattern subscriptions of the connection, all of them without arguments.",
+			Info: "loading stale pubsub", Run: ofConnection},
+		{Name: "spublish", Arity: 3, Flags: Write | Fast | NoHTTP, Channels: firstChannel, Keys: firstKey.with(notKey).but(keyRW), Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in receivers on every node",
+			Syntax: "SPUBLISH shardchannel message", Summary: "Sends a message to the subscribers of a shard channel on all nodes. There is one shard.",
+			Info: "loading stale pubsub", Run: shardPublish},
+		{Name: "ssubscribe", Arity: -2, Flags: own, Channels: allChannels, Keys: allKeys.with(notKey), Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in shard channels",
+			Syntax: "SSUBSCRIBE shardchannel [shardchannel ...]", Summary: "Subscribes the connection to shard channels.",
+			Info: "loading stale pubsub", Run: ofConnection},
+		{Name: "subscribe", Arity: -2, Flags: own, Channels: allChannels, Cost: costConstant, Version: "2.0.0", Complexity: "O(N) in channels",
+			Syntax: "SUBSCRIBE channel [channel ...]", Summary: "Subscribes the connection to channels.",
+			Info: "loading stale pubsub", Run: ofConnection},
+		{Name: "sunsubscribe", Arity: -1, Flags: own, Keys: keyPlaces{First: 1, Last: -1, Step: 1, Find: allWords}.with(notKey), Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in shard channels",
+			Syntax: "SUNSUBSCRIBE [shardchannel ...]", Summary: "Ends subscriptions of the connection to shard channels, all of them without arguments.",
+			Info: "loading stale pubsub", Run: ofConnection},
+		{Name: "unsubscribe", Arity: -1, Flags: own, Cost: costConstant, Version: "2.0.0", Complexity: "O(N) in channels",
+			Syntax: "UNSUBSCRIBE [channel ...]", Summary: "Ends subscriptions of the connection, all of them without arguments.",
+			Info: "loading stale pubsub", Run: ofConnection},
 	}
 }
 
@@ -64,14 +79,14 @@ func shardPublish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Shard
 
 // send leaves a message for the subscribers and answers how many they are. Without any
 // there is nobody to tell.
-func (tx *Tx) send(a *Args, kind channel.Kind, note env.NoteKind) reply.Value {
+func (tx *Tx) send(a *Args, kind channel.Kind, note env.NotificationKind) reply.Value {
 	name, message := a.String(), a.Bytes()
 	if err, ok := a.Done(); !ok {
 		return err
 	}
 	n := tx.Channels.Receivers(kind, name)
 	if n > 0 {
-		tx.Notes = append(tx.Notes, env.Note{Kind: note, DB: tx.Channels.DB(), Channel: name, Message: string(message)})
+		tx.Notifications = append(tx.Notifications, env.Notification{Kind: note, DB: tx.Channels.DB(), Channel: name, Message: string(message)})
 	}
 	return reply.Int(n)
 }

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/reply"
-	"trireme/resp/protocol"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
 // realRedis is a redis-server whose clock the test sets, and a connection to it.

@@ -1,40 +1,49 @@
 package command
 
 import (
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/fsm/reply"
-	"trireme/fsm/script"
-	"trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
 // scripting is the Scripting family: scripts, and functions in libraries. The log
 // carries the script, which every node runs; see docs/scripting.md.
 func scripting() []Command {
-	run, look := Write|NoScript, ReadOnly|ReadOnlyUser|NoScript
+	run, look := Write|NoScript, ReadOnly|NoScript // nothing of scripts is for the Read Only token
 	keys := countedKeys(2, 1)
 	return append([]Command{
-		{Name: "eval", Arity: -3, Flags: run, Keys: keys, Since: env.Base, Version: "2.6.0", Complexity: "that of the script",
-			Syntax: "EVAL script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script, and keeps it for EVALSHA.", Run: eval},
-		{Name: "eval_ro", Arity: -3, Flags: look, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the script",
-			Syntax: "EVAL_RO script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script that only reads. It doesn't go through the log and isn't kept.", Run: evalReadOnly},
-		{Name: "evalsha", Arity: -3, Flags: run, Keys: keys, Since: env.Base, Version: "2.6.0", Complexity: "that of the script",
-			Syntax: "EVALSHA sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script by its digest, on any node.", Run: evalSHA},
-		{Name: "evalsha_ro", Arity: -3, Flags: look, Keys: keys, Since: env.Base, Version: "7.0.0", Complexity: "that of the script",
-			Syntax: "EVALSHA_RO sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script that only reads by its digest, on any node.", Run: evalSHAReadOnly},
-		{Name: "script debug", Arity: 3, Flags: NoScript | NoHTTP, Keys: noKeys, Since: env.Base, Version: "3.2.0", Complexity: "O(1)",
+		{Name: "eval", Arity: -3, Flags: run | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Version: "2.6.0", Complexity: "that of the script",
+			Syntax: "EVAL script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script, and keeps it for EVALSHA.",
+			Info: "stale skip_monitor no_mandatory_keys", Run: eval},
+		{Name: "eval_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Version: "7.0.0", Complexity: "that of the script",
+			Syntax: "EVAL_RO script numkeys [key ...] [arg ...]", Summary: "Runs a Lua script that only reads. It doesn't go through the log and isn't kept.",
+			Info: "stale skip_monitor no_mandatory_keys", Run: evalReadOnly},
+		{Name: "evalsha", Arity: -3, Flags: run | KeysOptional, Keys: keys.uses(counted(rwAccessUpdate, 2)), Cost: costConstant, Version: "2.6.0", Complexity: "that of the script",
+			Syntax: "EVALSHA sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script by its digest, on any node.",
+			Info: "stale skip_monitor no_mandatory_keys", Run: evalSHA},
+		{Name: "evalsha_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Version: "7.0.0", Complexity: "that of the script",
+			Syntax: "EVALSHA_RO sha1 numkeys [key ...] [arg ...]", Summary: "Runs a script that only reads by its digest, on any node.",
+			Info: "stale skip_monitor no_mandatory_keys", Run: evalSHAReadOnly},
+		{Name: "script debug", Arity: 3, Flags: NoScript | NoHTTP, Cost: costConstant, Version: "3.2.0", Complexity: "O(1)",
 			Syntax: "SCRIPT DEBUG YES|SYNC|NO", Summary: "Takes NO; there is no debugger.", Run: scriptDebug},
-		{Name: "script exists", Arity: -3, Flags: ReadOnly | ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(N) in digests",
-			Syntax: "SCRIPT EXISTS sha1 [sha1 ...]", Summary: "Tells of each digest whether there is a script of it.", Run: scriptExists},
-		{Name: "script flush", Arity: -2, Flags: Write | NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(N) in scripts",
-			Syntax: "SCRIPT FLUSH [ASYNC|SYNC]", Summary: "Forgets all scripts of the database, on all nodes.", Run: scriptFlush},
-		{Name: "script help", Arity: 2, Flags: ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "5.0.0", Complexity: "O(1)",
-			Syntax: "SCRIPT HELP", Summary: "Lists the subcommands.", Run: scriptHelp},
-		{Name: "script kill", Arity: 2, Flags: NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(1)",
-			Syntax: "SCRIPT KILL", Summary: "Finds no script to kill: each ends by itself when its budget is spent.", Run: notBusy},
-		{Name: "script load", Arity: 3, Flags: Write | NoScript, Keys: noKeys, Since: env.Base, Version: "2.6.0", Complexity: "O(N) in the script's length",
-			Syntax: "SCRIPT LOAD script", Summary: "Keeps a script for EVALSHA on all nodes until a flush. Returns its digest.", Run: scriptLoad},
-		{Name: "script show", Arity: 3, Flags: ReadOnly | ReadOnlyUser | NoScript, Keys: noKeys, Since: env.Base, Version: "8.0.0", Complexity: "O(1)",
+		{Name: "script exists", Arity: -3, Flags: ReadOnly | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in digests",
+			Syntax: "SCRIPT EXISTS sha1 [sha1 ...]", Summary: "Tells of each digest whether there is a script of it.",
+			Tips: "request_policy:all_shards response_policy:agg_logical_and", Run: scriptExists},
+		{Name: "script flush", Arity: -2, Flags: Write | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in scripts",
+			Syntax: "SCRIPT FLUSH [ASYNC|SYNC]", Summary: "Forgets all scripts of the database, on all nodes.",
+			Tips: "request_policy:all_nodes response_policy:all_succeeded", Changes: []Change{{"6.2.0", "Takes ASYNC and SYNC."}}, Run: scriptFlush},
+		{Name: "script help", Arity: 2, Flags: ReadOnlyUser | NoScript, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "SCRIPT HELP", Summary: "Lists the subcommands.",
+			Info: whileLoading, Run: scriptHelp},
+		{Name: "script kill", Arity: 2, Flags: NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
+			Syntax: "SCRIPT KILL", Summary: "Finds no script to kill: each ends by itself when its budget is spent.",
+			Info: "allow_busy", Tips: "request_policy:all_shards response_policy:one_succeeded", Run: notBusy},
+		{Name: "script load", Arity: 3, Flags: Write | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in the script's length",
+			Syntax: "SCRIPT LOAD script", Summary: "Keeps a script for EVALSHA on all nodes until a flush. Returns its digest.",
+			Info: "stale", Tips: "request_policy:all_nodes response_policy:all_succeeded", Run: scriptLoad},
+		{Name: "script show", Arity: 3, Flags: ReadOnly | NoScript, Cost: costConstant, Version: "8.0.0", Complexity: "O(1)",
 			Syntax: "SCRIPT SHOW sha1", Summary: "Returns the text of a script.", Run: scriptShow},
 	}, functions()...)
 }
@@ -82,8 +91,8 @@ type running struct {
 	live     *lua.Budget // of the script, while it calls a command
 }
 
-// requestSteps is what all scripts of one pipeline may use: a pipeline holds the log as
-// long as it runs.
+// requestSteps is what all scripts of one pipeline may use at level 1: a pipeline holds the log
+// as long as it runs.
 const requestSteps = 4_000_000
 
 // NewBudget gives the scripts to come a budget of their own, of what the request has
@@ -96,8 +105,16 @@ func (tx *Tx) NewBudget() {
 // scriptBudget gives the scripts of this transaction their budget.
 func (tx *Tx) scriptBudget() *lua.Budget {
 	if !tx.spent {
-		tx.budget, tx.spent = script.DefaultBudget(), true
-		tx.drawn = min(tx.budget.Steps, max(0, requestSteps-tx.before))
+		steps, most := int64(script.FirstSteps), int64(requestSteps)
+		if tx.Level >= env.Level2 {
+			steps = tx.Limits.Script()
+			most = max(steps, steps*pipelineAllowance) // which overflows for no limit
+		}
+		tx.budget, tx.spent = script.BudgetOf(steps), true
+		if tx.Level >= env.Level2 {
+			tx.budget.Setting = "max-script-steps"
+		}
+		tx.drawn = min(tx.budget.Steps, max(0, most-tx.before))
 		tx.budget.Steps = tx.drawn
 	}
 	return &tx.budget
@@ -126,12 +143,12 @@ func (tx *Tx) engine() (*script.Engine, func()) {
 // spent.
 func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
 	tx.scriptBudget()
-	r := &running{tx: tx, readOnly: readOnly || tx.ReadOnly, full: tx.full(), notes: len(tx.Notes)}
-	door := tx.Door
+	r := &running{tx: tx, readOnly: readOnly || tx.ReadOnly, full: tx.full(), notes: len(tx.Notifications)}
+	origin := tx.Origin
 	tx.run = r
 	engine, release := tx.engine()
 	v, stop := start(engine, r, &tx.budget)
-	tx.run, tx.Door = nil, door
+	tx.run, tx.Origin = nil, origin
 	if stop == nil {
 		release()
 		return v
@@ -141,11 +158,11 @@ func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lu
 			undo()
 		}
 	}
-	tx.Notes = tx.Notes[:r.notes]
+	tx.Notifications = tx.Notifications[:r.notes]
 	return v
 }
 
-// full tells whether memory is over its limit.
+// full reports whether memory is over its limit.
 func (tx *Tx) full() bool {
 	return tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly
 }
@@ -154,10 +171,10 @@ func (tx *Tx) full() bool {
 func (r *running) Call(argv [][]byte, b *lua.Budget) reply.Value {
 	tx := r.tx
 	r.live = b
-	door := tx.Door
-	tx.Door = Script
+	origin := tx.Origin
+	tx.Origin = Script
 	v := tx.Exec(argv)
-	tx.Door = door
+	tx.Origin = origin
 	return v
 }
 
@@ -188,7 +205,7 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	return nil
 }
 
-// Permitted tells whether the user may run a command.
+// Permitted reports whether the user may run a command.
 func (r *running) Permitted(argv [][]byte) (ok, known bool) {
 	c := r.tx.Table.Find(argv)
 	switch {

@@ -3,7 +3,7 @@ package command_test
 import (
 	"testing"
 
-	"trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 )
 
 // BenchmarkScripts tells what scripts of common kinds cost an apply.

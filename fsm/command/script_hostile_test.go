@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/script"
 )
 
 // programs are the programs of a file, which stand between lines of three hyphens.
@@ -25,12 +25,12 @@ func programs(t testing.TB, path string) []string {
 // evalStep is an EVAL of a program with one key and two arguments.
 func evalStep(program string) *scripttest.Step {
 	argv := [][]byte{[]byte("EVAL"), []byte(program), []byte("1"), []byte("k1"), []byte("a1"), []byte("42")}
-	return &scripttest.Step{Argv: argv, Door: command.RESP, As: acl.Trusted(acl.DefaultName), Text: program}
+	return &scripttest.Step{Argv: argv, Origin: command.RESP, As: acl.Trusted(acl.DefaultName), Text: program}
 }
 
 func (r *replica) words(now int64, words ...string) {
 	r.t.Helper()
-	s := &scripttest.Step{Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
+	s := &scripttest.Step{Origin: command.RESP, As: acl.Trusted(acl.DefaultName)}
 	for _, w := range words {
 		s.Argv = append(s.Argv, []byte(w))
 	}
@@ -57,6 +57,7 @@ func (r *replica) growPrey(now int64) {
 func TestHostileScripts(t *testing.T) {
 	a, b, now := newReplica(t), newReplica(t), int64(scripttest.Start)
 	for _, r := range []*replica{a, b} {
+		(&workbench{replica: r}).limit(0, script.FirstSteps) // the default lets each run for a second
 		r.growPrey(now)
 	}
 	slowest, worst := time.Duration(0), ""

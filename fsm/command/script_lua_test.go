@@ -3,11 +3,11 @@ package command_test
 import (
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // fromLua runs every step that scripts may run by redis.call, and expects what the plain
@@ -29,12 +29,12 @@ func fromLua(t *testing.T, steps []scripttest.Step) {
 	}
 }
 
-// callable tells whether a script may run the step.
+// callable reports whether a script may run the step.
 func (r *replica) callable(now int64, s *scripttest.Step) bool {
 	inScript := *s
-	inScript.Door = command.Script
+	inScript.Origin = command.Script
 	c, refusal := r.check(now, s)
-	if refusal != nil || c.Flags&command.NoScript != 0 || s.Door == command.HTTP || s.As != acl.Trusted(acl.DefaultName) {
+	if refusal != nil || c.Flags&command.NoScript != 0 || s.Origin == command.OriginHTTP || s.As != acl.Trusted(acl.DefaultName) {
 		return false
 	}
 	_, refusal = r.check(now, &inScript)
@@ -45,7 +45,7 @@ func (r *replica) callable(now int64, s *scripttest.Step) bool {
 func (r *replica) fromLua(now int64, s *scripttest.Step) reply.Value {
 	r.t.Helper()
 	call := *s
-	call.Door = command.RESP
+	call.Origin = command.RESP
 	call.Argv = [][]byte{[]byte("EVAL"), []byte("return redis.pcall(unpack(ARGV))"), []byte("0")}
 	call.Argv = append(call.Argv, s.Argv...)
 	return r.apply(now, &call, fsm.Single, call.Argv)[0]

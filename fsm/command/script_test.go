@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected replies of the scripts")
@@ -24,13 +24,24 @@ type replica struct {
 	index uint64
 }
 
-func newReplica(t testing.TB) *replica { return &replica{t: t, m: fsm.NewMachine()} }
+func newReplica(t testing.TB) *replica { return &replica{t: t, m: newMachine(t), index: 1} }
+
+// newMachine is an empty machine at the latest feature level, which entry 1 has set.
+func newMachine(t testing.TB) *fsm.Machine {
+	t.Helper()
+	m := fsm.NewMachine()
+	entry := fsm.Entry{Term: 1, Requests: []fsm.Request{{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})}}}
+	if _, err := m.Apply(1, 1, entry.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
 
 // apply runs rows as one entry at a time.
 func (r *replica) apply(now int64, s *scripttest.Step, mode fsm.Mode, rows ...[][]byte) []reply.Value {
 	r.t.Helper()
 	r.index++
-	body := fsm.Exec.Body(fsm.Batch{As: s.As, Door: s.Door, Mode: mode, Rows: rows})
+	body := fsm.Exec.Body(fsm.Batch{As: s.As, Origin: s.Origin, Mode: mode, Rows: rows})
 	entry := fsm.Entry{Stamp: now, Term: 1, Requests: []fsm.Request{{Code: fsm.Exec.Code, Body: body}}}
 	outcomes, err := r.m.Apply(r.index, 1, entry.Encode())
 	if err != nil || outcomes[0].Err != nil || outcomes[0].Status != fsm.Applied {
@@ -50,13 +61,13 @@ func (r *replica) run(now int64, s *scripttest.Step) reply.Value {
 }
 
 func (r *replica) view(now int64, s *scripttest.Step) (v reply.Value) {
-	r.m.View(now, [16]byte{1}, func(view *fsm.View) { v = view.Exec(s.As, s.Door, s.Argv) })
+	r.m.View(now, [16]byte{1}, func(view *fsm.View) { v = view.Exec(s.As, s.Origin, s.Argv) })
 	return v
 }
 
 // check is the refusal of a step before it runs, nil if it can run.
 func (r *replica) check(now int64, s *scripttest.Step) (c *command.Command, refusal *reply.Value) {
-	r.m.View(now, [16]byte{}, func(view *fsm.View) { c, refusal = view.Check(s.As, s.Door, s.Argv) })
+	r.m.View(now, [16]byte{}, func(view *fsm.View) { c, refusal = view.Check(s.As, s.Origin, s.Argv) })
 	return c, refusal
 }
 
@@ -137,7 +148,7 @@ func inTransactions(t *testing.T, steps []scripttest.Step) {
 	}
 	for i := range steps {
 		s := &steps[i]
-		if s.After > 0 || len(open) > 0 && (open[0].Door != s.Door || open[0].As != s.As) {
+		if s.After > 0 || len(open) > 0 && (open[0].Origin != s.Origin || open[0].As != s.As) {
 			flush()
 			now += s.After
 		}
@@ -228,7 +239,7 @@ func TestScripts(t *testing.T) {
 }
 
 // TestEveryRowHasAScript keeps the table and the scripts together: a script calls
-// its row, through every door that is open to it.
+// its row, through every origin that is open to it.
 func TestEveryRowHasAScript(t *testing.T) {
 	files, table := scriptFiles(t), command.NewTable()
 	for _, c := range table.Rows() {
@@ -276,7 +287,7 @@ func rewrite(t *testing.T, path string) {
 	for i, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n") {
 		shown, isCommand := replies[i+1]
 		directive, _, _ := strings.Cut(line, " ")
-		if line == "" || directive == "advance" || directive == "door" || directive == "redis" || directive == "role" || line[0] == '#' {
+		if line == "" || directive == "advance" || directive == "origin" || directive == "redis" || directive == "role" || line[0] == '#' {
 			inReply = false
 		}
 		if !inReply || isCommand {

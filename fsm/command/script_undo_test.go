@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/script"
 )
 
 func step(words ...string) *scripttest.Step {
-	s := &scripttest.Step{Door: command.RESP, As: acl.Trusted(acl.DefaultName)}
+	s := &scripttest.Step{Origin: command.RESP, As: acl.Trusted(acl.DefaultName)}
 	for _, w := range words {
 		s.Argv = append(s.Argv, []byte(w))
 	}

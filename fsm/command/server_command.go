@@ -3,9 +3,9 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/glob"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // heads are the names of all commands without their subcommands, in the table's order.
@@ -31,11 +31,11 @@ func (t *Table) describe(name string) reply.Value {
 	for _, row := range t.subcommands(c.Name) {
 		subs = append(subs, t.describe(row.Name))
 	}
-	for _, tip := range hints[c.Name] {
+	for _, tip := range strings.Fields(c.Tips) {
 		tips = append(tips, reply.Bulk(tip))
 	}
-	for _, u := range c.uses() {
-		uses = append(uses, u.describe(variable[c.Name] != nil))
+	for _, u := range c.Keys.uses {
+		uses = append(uses, u.describe(c.Varies != nil))
 	}
 	return reply.Array(reply.Bulk(outward(c.Name)), reply.Int(int64(c.Arity)), reply.Set(c.flagNames()...),
 		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categoryNames()...),
@@ -50,7 +50,7 @@ func (t *Table) named(name string) *Command {
 		return c
 	}
 	first := t.subcommands(name)[0]
-	return &Command{Name: name, Arity: -2, Group: first.Group, Version: first.Version, Complexity: "that of the subcommand",
+	return &Command{Name: name, Arity: -2, Group: first.Group, Title: first.Title, family: first.family, Version: first.Version, Complexity: "that of the subcommand",
 		Summary: "Holds the subcommands of " + strings.ToUpper(name) + ".", bare: true}
 }
 
@@ -77,7 +77,7 @@ func (c *Command) flagNames() (names []reply.Value) {
 			names = append(names, reply.Status(f.name))
 		}
 	}
-	for _, name := range c.moreFlags() {
+	for _, name := range strings.Fields(c.Info) {
 		names = append(names, reply.Status(name))
 	}
 	if c.movable() {
@@ -86,9 +86,9 @@ func (c *Command) flagNames() (names []reply.Value) {
 	return names
 }
 
-// movable tells whether First, Last and Step don't tell all keys.
+// movable reports whether First, Last and Step don't tell all keys.
 func (c *Command) movable() bool {
-	for _, u := range c.uses() {
+	for _, u := range c.Keys.uses {
 		if u.counted || u.word != "" || u.unknown {
 			return true
 		}
@@ -116,7 +116,7 @@ func commandTable(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Door == HTTP {
+	if tx.Origin == OriginHTTP {
 		return reply.Array()
 	}
 	return tx.Table.infos(nil)
@@ -175,7 +175,7 @@ func (t *Table) docs(c *Command) reply.Value {
 	}
 	if arguments := c.arguments(); len(arguments) > 0 {
 		keys := 0
-		about = append(about, reply.Bulk("arguments"), docsOf(arguments, len(c.uses()), &keys))
+		about = append(about, reply.Bulk("arguments"), docsOf(arguments, len(c.Keys.uses), &keys))
 	}
 	var subs []reply.Value
 	for _, row := range t.subcommands(c.Name) {
@@ -233,21 +233,18 @@ func (tx *Tx) keysOf(a *Args) (c *Command, argv [][]byte, at []int, refusal *rep
 	switch {
 	case c == nil:
 		return nil, nil, nil, ptr(reply.Error("ERR Invalid command specified"))
-	case len(c.uses()) == 0 && c.Keys.Find == nil:
+	case len(c.Keys.uses) == 0 && c.Keys.Find == nil:
 		return nil, nil, nil, ptr(reply.Error("ERR The command has no key arguments"))
 	case !c.Takes(len(argv)):
 		return nil, nil, nil, ptr(reply.Error("ERR Invalid number of arguments specified for command"))
 	}
-	if at = c.Keys.Positions(argv); len(at) == 0 && soleKeys[c.Name] {
+	if at = c.Keys.Positions(argv); len(at) == 0 && c.Flags&KeysOptional != 0 {
 		return c, argv, nil, nil
 	} else if len(at) == 0 {
 		return nil, nil, nil, ptr(reply.Error("ERR Invalid arguments specified for command"))
 	}
 	return c, argv, at, nil
 }
-
-// soleKeys are the commands that may name no key at all.
-var soleKeys = map[string]bool{"eval": true, "eval_ro": true, "evalsha": true, "evalsha_ro": true, "fcall": true, "fcall_ro": true}
 
 // commandGetKeys answers the keys of a command line.
 func commandGetKeys(tx *Tx, a *Args) reply.Value {
@@ -270,7 +267,7 @@ func commandGetKeysAndFlags(tx *Tx, a *Args) reply.Value {
 	}
 	keys := make([]reply.Value, len(at))
 	for i, place := range at {
-		keys[i] = reply.Array(reply.Bulk(string(argv[place])), statusSet(c.doesWith(argv, i)))
+		keys[i] = reply.Array(reply.Bulk(string(argv[place])), statusSet(string(c.doesWith(argv, i))))
 	}
 	return reply.Array(keys...)
 }

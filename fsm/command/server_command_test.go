@@ -4,25 +4,25 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-func view(m *fsm.Machine, door command.Door, words ...string) (v reply.Value) {
+func view(m *fsm.Machine, origin command.Origin, words ...string) (v reply.Value) {
 	var argv [][]byte
 	for _, w := range words {
 		argv = append(argv, []byte(w))
 	}
-	m.View(0, [16]byte{}, func(view *fsm.View) { v = view.Exec(acl.Trusted(acl.DefaultName), door, argv) })
+	m.View(0, [16]byte{}, func(view *fsm.View) { v = view.Exec(acl.Trusted(acl.DefaultName), origin, argv) })
 	return v
 }
 
 // TestCommandTellsTheTable compares COMMAND with its subcommands, whose replies grow
 // with every family.
 func TestCommandTellsTheTable(t *testing.T) {
-	m := fsm.NewMachine()
+	m := newMachine(t)
 	whole, names := view(m, command.RESP, "COMMAND"), []string{}
 	for _, name := range view(m, command.RESP, "COMMAND", "LIST").Elems() {
 		if !strings.Contains(name.Text(), "|") { // those of subcommands stand behind
@@ -45,7 +45,7 @@ func TestCommandTellsTheTable(t *testing.T) {
 	if docs := view(m, command.RESP, "COMMAND", "DOCS"); len(docs.Elems()) == 0 {
 		t.Error("no docs")
 	}
-	if v := view(m, command.HTTP, "COMMAND"); len(v.Elems()) != 0 || v.Kind() != reply.KindArray {
+	if v := view(m, command.OriginHTTP, "COMMAND"); len(v.Elems()) != 0 || v.Kind() != reply.KindArray {
 		t.Errorf("over HTTP: %v", v)
 	}
 }

@@ -3,8 +3,8 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/glob"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Config are the replicated parameters of CONFIG.

@@ -3,15 +3,14 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // fixedRows are commands of the Server family with an answer that never changes here,
 // because what they are about does not exist.
 func fixedRows() []Command {
 	row := func(name string, arity int, version, syntax, summary string, answer reply.Value) Command {
-		return Command{Name: name, Arity: arity, Flags: Admin | NoScript, Keys: noKeys, Since: env.Base, Version: version, Complexity: "O(1)",
+		return Command{Name: name, Arity: arity, Flags: Admin | NoScript, Cost: costConstant, Version: version, Complexity: "O(1)",
 			Syntax: syntax, Summary: summary, Run: func(*Tx, *Args) reply.Value { return answer }}
 	}
 	asked := func(name string, version, syntax string) Command {
@@ -29,17 +28,18 @@ func fixedRows() []Command {
 		return c
 	}
 	return []Command{
-		asked("latency help", "2.8.13", "LATENCY HELP"),
-		asked("slowlog help", "6.2.0", "SLOWLOG HELP"),
-		refused("debug", -2, "1.0.0", "DEBUG subcommand [arg ...]", "Is refused: it exists for tests of a server that is not this one.", "ERR DEBUG command not allowed."),
-		refused("shutdown", -1, "1.0.0", "SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", "Is refused: a node is stopped by a signal to its process.", "ERR a node is stopped by a signal to its process, not by a command"),
-		row("bgrewriteaof", 1, "1.0.0", "BGREWRITEAOF", "Says that it has begun: the log is compacted by itself.", reply.Status("Background append only file rewriting started")),
-		{Name: "bgsave", Arity: -1, Flags: Admin | NoScript, Keys: noKeys, Since: env.Base, Version: "1.0.0", Complexity: "O(1)",
-			Syntax: "BGSAVE [SCHEDULE]", Summary: "Says that it has begun: snapshots are written by themselves.", Run: bgSave},
-		row("config rewrite", 2, "2.8.0", "CONFIG REWRITE", "Answers OK: parameters are replicated, there is no file.", reply.OK()),
-		anywhere(row("memory purge", 2, "4.0.0", "MEMORY PURGE", "Answers OK: memory is given back by itself.", reply.OK()), 0),
-		row("module list", 2, "4.0.0", "MODULE LIST", "Answers nothing: there are no modules.", reply.Array()),
-		row("save", 1, "1.0.0", "SAVE", "Answers OK: every acknowledged write is on disk.", reply.OK()),
+		asked("latency help", "2.8.13", "LATENCY HELP").described(whileLoading, ""),
+		asked("slowlog help", "6.2.0", "SLOWLOG HELP").described(whileLoading, ""),
+		refused("debug", -2, "1.0.0", "DEBUG subcommand [arg ...]", "Is refused: it exists for tests of a server that is not this one.", "ERR DEBUG command not allowed.").described(whileLoading, ""),
+		refused("shutdown", -1, "1.0.0", "SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", "Is refused: a node is stopped by a signal to its process.", "ERR a node is stopped by a signal to its process, not by a command").described("allow_busy loading no_multi stale", "", Change{"7.0.0", "Takes NOW, FORCE and ABORT."}),
+		row("bgrewriteaof", 1, "1.0.0", "BGREWRITEAOF", "Says that it has begun: the log is compacted by itself.", reply.Status("Background append only file rewriting started")).described("no_async_loading", ""),
+		{Name: "bgsave", Arity: -1, Flags: Admin | NoScript, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "BGSAVE [SCHEDULE]", Summary: "Says that it has begun: snapshots are written by themselves.",
+			Info: "no_async_loading", Changes: []Change{{"3.2.2", "Takes SCHEDULE."}}, Run: bgSave},
+		row("config rewrite", 2, "2.8.0", "CONFIG REWRITE", "Answers OK: parameters are replicated, there is no file.", reply.OK()).described(whileLoading, ""),
+		anywhere(row("memory purge", 2, "4.0.0", "MEMORY PURGE", "Answers OK: memory is given back by itself.", reply.OK()), 0).described("", "request_policy:all_shards response_policy:all_succeeded"),
+		row("module list", 2, "4.0.0", "MODULE LIST", "Answers nothing: there are no modules.", reply.Array()).described("", unorderedOutput),
+		row("save", 1, "1.0.0", "SAVE", "Answers OK: every acknowledged write is on disk.", reply.OK()).described("no_async_loading no_multi", ""),
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Host is what a node knows of itself and is not replicated. INFO, ROLE, SLOWLOG and LATENCY
@@ -17,7 +17,7 @@ type Host struct {
 	// StartedMs is when the process started, SavedMs when its last snapshot was written,
 	// in unix milliseconds; 0 is not known.
 	StartedMs, SavedMs int64
-	// Leads tells whether the node leads. Leader is the cluster address of the leader,
+	// Leads reports whether the node leads. Leader is the cluster address of the leader,
 	// empty without one, and Others are those of the other nodes.
 	Leads  bool
 	Leader string

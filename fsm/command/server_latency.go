@@ -5,29 +5,28 @@ import (
 	"math"
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // figureRows are the commands that tell or reset what the node that answers has counted.
 // In an apply, where no node answers by itself, they have nothing to tell.
 func figureRows() []Command {
 	row := func(name string, arity int, flags Flags, version, complexity, syntax, summary string, run Handler) Command {
-		return Command{Name: name, Arity: arity, Flags: flags, Keys: noKeys, Since: env.Base, Version: version, Complexity: complexity,
+		return Command{Name: name, Arity: arity, Flags: flags, Cost: costConstant, Info: whileLoading, Version: version, Complexity: complexity,
 			Syntax: syntax, Summary: summary, Run: run}
 	}
 	const own = Admin | NoScript
 	return []Command{
 		row("config resetstat", 2, own, "2.0.0", "O(n), where n is the number of commands", "CONFIG RESETSTAT", "Forgets what the node that answers has counted.", resetStat),
-		row("latency doctor", 2, own, "2.8.13", "O(n), where n is the number of events", "LATENCY DOCTOR", "Says of the node that answers which commands took very long.", latencyDoctor),
-		row("latency graph", 3, own, "2.8.13", "O(1)", "LATENCY GRAPH event", "Draws how long an event took on the node that answers.", latencyGraph),
-		row("latency histogram", -2, own, "7.0.0", "O(n), where n is the number of commands", "LATENCY HISTOGRAM [command ...]", "Returns how many calls the node that answers took up to how long for.", latencyHistogram),
-		row("latency history", 3, own, "2.8.13", "O(n), where n is the number of samples", "LATENCY HISTORY event", "Returns when an event took how long on the node that answers.", latencyHistory),
-		row("latency latest", 2, own, "2.8.13", "O(n), where n is the number of events", "LATENCY LATEST", "Returns the newest sample of every event of the node that answers.", latencyLatest),
-		row("latency reset", -2, own, "2.8.13", "O(n), where n is the number of events", "LATENCY RESET [event ...]", "Forgets events of the node that answers, and returns how many.", latencyReset),
-		row("slowlog get", -2, Admin, "2.2.12", "O(n), where n is the number of entries", "SLOWLOG GET [count]", "Returns the newest calls that took the node that answers longer than 10 ms.", slowlogGet),
-		row("slowlog len", 2, Admin, "2.2.12", "O(n), where n is the number of entries", "SLOWLOG LEN", "Returns how many slow calls the node that answers has kept.", slowlogLen),
-		row("slowlog reset", 2, Admin, "2.2.12", "O(n), where n is the number of entries", "SLOWLOG RESET", "Forgets the slow calls of the node that answers.", slowlogReset),
+		row("latency doctor", 2, own, "2.8.13", "O(n), where n is the number of events", "LATENCY DOCTOR", "Says of the node that answers which commands took very long.", latencyDoctor).described(whileLoading, "nondeterministic_output request_policy:all_nodes response_policy:special"),
+		row("latency graph", 3, own, "2.8.13", "O(1)", "LATENCY GRAPH event", "Draws how long an event took on the node that answers.", latencyGraph).described(whileLoading, "nondeterministic_output request_policy:all_nodes response_policy:special"),
+		row("latency histogram", -2, own, "7.0.0", "O(n), where n is the number of commands", "LATENCY HISTOGRAM [command ...]", "Returns how many calls the node that answers took up to how long for.", latencyHistogram).described(whileLoading, "nondeterministic_output request_policy:all_nodes response_policy:special"),
+		row("latency history", 3, own, "2.8.13", "O(n), where n is the number of samples", "LATENCY HISTORY event", "Returns when an event took how long on the node that answers.", latencyHistory).described(whileLoading, "nondeterministic_output request_policy:all_nodes response_policy:special"),
+		row("latency latest", 2, own, "2.8.13", "O(n), where n is the number of events", "LATENCY LATEST", "Returns the newest sample of every event of the node that answers.", latencyLatest).described(whileLoading, "nondeterministic_output request_policy:all_nodes response_policy:special"),
+		row("latency reset", -2, own, "2.8.13", "O(n), where n is the number of events", "LATENCY RESET [event ...]", "Forgets events of the node that answers, and returns how many.", latencyReset).described(whileLoading, "request_policy:all_nodes response_policy:all_succeeded"),
+		row("slowlog get", -2, Admin, "2.2.12", "O(n), where n is the number of entries", "SLOWLOG GET [count]", "Returns the newest calls that took the node that answers longer than 10 ms.", slowlogGet).described(whileLoading, "request_policy:all_nodes nondeterministic_output", Change{"4.0.0", "Tells the address and the name of the client."}),
+		row("slowlog len", 2, Admin, "2.2.12", "O(n), where n is the number of entries", "SLOWLOG LEN", "Returns how many slow calls the node that answers has kept.", slowlogLen).described(whileLoading, "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"),
+		row("slowlog reset", 2, Admin, "2.2.12", "O(n), where n is the number of entries", "SLOWLOG RESET", "Forgets the slow calls of the node that answers.", slowlogReset).described(whileLoading, "request_policy:all_nodes response_policy:all_succeeded"),
 	}
 }
 

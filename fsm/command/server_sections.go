@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/channel"
 )
 
 // field is a line of INFO.

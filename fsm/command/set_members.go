@@ -3,8 +3,8 @@ package command
 import (
 	"bytes"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // findSet is the set under key, nil if the key is missing.
@@ -164,7 +164,7 @@ func sScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Toil(stepsPerElement * int64(min(opts.count, set.Len()))) {
+	if tx.Charge(stepsPerElement * int64(min(opts.count, set.Len()))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

@@ -3,8 +3,8 @@ package command
 import (
 	"slices"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // operation calls f for the members of a combination of sets, of which nil ones are

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func sPop(tx *Tx, a *Args) reply.Value {

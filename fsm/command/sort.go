@@ -2,10 +2,10 @@ package command
 
 import (
 	"bytes"
+	"github.com/trireme-dev/trireme/fsm/acl"
 
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // sortRows are SORT in its two forms.
@@ -15,12 +15,14 @@ func sortRows() []Command {
 		complexity = "O(n + m log m), where n is the number of elements and m that of those sorted"
 	)
 	return []Command{
-		{Name: "sort", Arity: -2, Flags: Write | DenyOOM | MayRead, Keys: KeySpec{First: 1, Last: 1, Step: 1, Find: sortKeys}, Since: env.Base, Version: "1.0.0", Complexity: complexity,
-			Syntax:  options + " [STORE destination]",
-			Summary: "Sorts the elements of a list, a set or a sorted set, by themselves or by what keys of their names hold, and returns or stores them.",
-			Reads:   func(argv [][]byte) bool { return len(sortKeys(argv)) == 1 }, Run: sortKey},
-		{Name: "sort_ro", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey, Since: env.Base, Version: "7.0.0", Complexity: complexity,
-			Syntax: "SORT_RO" + options[len("SORT"):], Summary: "Sorts as SORT does, and stores nothing.", Run: sortKeyRO},
+		{Name: "sort", Arity: -2, Flags: Write | DenyOOM | MayRead | ReportsMiss, Keys: keyPlaces{First: 1, Last: 1, Step: 1, Find: sortKeys}.uses(one(roAccess, 1), unknownKeys(roAccess), unknownKeys(owUpdate)), Cost: costSort, Version: "1.0.0", Complexity: complexity,
+			Syntax:     options + " [STORE destination]",
+			Summary:    "Sorts the elements of a list, a set or a sorted set, by themselves or by what keys of their names hold, and returns or stores them.",
+			Reads:      func(argv [][]byte) bool { return len(sortKeys(argv)) == 1 },
+			Categories: acl.Set | acl.SortedSet | acl.List | acl.Dangerous, NotCategories: acl.Keyspace, Run: sortKey},
+		{Name: "sort_ro", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.uses(one(roAccess, 1), unknownKeys(roAccess)), Cost: costSort, Version: "7.0.0", Complexity: complexity,
+			Syntax: "SORT_RO" + options[len("SORT"):], Summary: "Sorts as SORT does, and stores nothing.",
+			Categories: acl.Set | acl.SortedSet | acl.List | acl.Dangerous, NotCategories: acl.Keyspace, Run: sortKeyRO},
 	}
 }
 
@@ -100,7 +102,7 @@ func (o *sortOptions) setBy(tx *Tx, a *Args) {
 	}
 }
 
-// readsAllKeys tells whether the user may read every key by the command whose arguments
+// readsAllKeys reports whether the user may read every key by the command whose arguments
 // a holds.
 func (tx *Tx) readsAllKeys(a *Args) bool {
 	return tx.User.Free() || tx.User.ReadsAllKeys(tx.Table.Find(a.argv).call(a.argv))
@@ -122,7 +124,7 @@ func (tx *Tx) sort(a *Args, mayStore bool) reply.Value {
 	default:
 		return ErrWrongType
 	}
-	if o.unsorted && source.Type() == keyspace.Set && (o.stores || tx.Door == Script) {
+	if o.unsorted && source.Type() == keyspace.Set && (o.stores || tx.Origin == Script) {
 		o.unsorted, o.alpha, o.by = false, true, nil // a result that goes on needs an order
 	}
 	elements, ok := o.sorted(tx, source)
@@ -139,6 +141,9 @@ func (tx *Tx) sort(a *Args, mayStore bool) reply.Value {
 func (o *sortOptions) reply(tx *Tx, elements []string) reply.Value {
 	out := make([]reply.Value, 0, len(elements)*max(1, len(o.get)))
 	for _, element := range elements {
+		if refusal := tx.overspent(tx.Table.Row("sort")); refusal != nil {
+			return *refusal
+		}
 		if o.get == nil {
 			out = append(out, reply.Bulk(element))
 		}
@@ -158,6 +163,9 @@ func (o *sortOptions) reply(tx *Tx, elements []string) reply.Value {
 func (o *sortOptions) store(tx *Tx, elements []string) reply.Value {
 	list := keyspace.NewElements()
 	for _, element := range elements {
+		if refusal := tx.overspent(tx.Table.Row("sort")); refusal != nil {
+			return *refusal
+		}
 		if o.get == nil {
 			list.Insert(list.Len(), element)
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // keyPattern names a key, or the field of a hash, for every element: the element stands
@@ -44,6 +44,7 @@ func (p *keyPattern) look(tx *Tx, element string) (text string, ok bool) {
 	case o == nil:
 		return "", false
 	case p.field == "" && o.Type() == keyspace.String:
+		tx.work.used += int64(o.Len() / bytesPerWork)
 		return o.Text(), true
 	case p.field == "":
 		return "", false
@@ -53,6 +54,7 @@ func (p *keyPattern) look(tx *Tx, element string) (text string, ok bool) {
 		return "", false
 	}
 	text, _, ok = hash.Get(tx.Now, p.field)
+	tx.work.used += int64(len(text) / bytesPerWork)
 	return text, ok
 }
 

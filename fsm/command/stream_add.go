@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -84,7 +84,7 @@ func xAdd(tx *Tx, a *Args) reply.Value {
 	return shownID(id)
 }
 
-// storable tells whether an entry of these words is within Redis's bound.
+// storable reports whether an entry of these words is within Redis's bound.
 func storable(words [][]byte) bool {
 	size := 0
 	for _, w := range words {

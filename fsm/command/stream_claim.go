@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -42,7 +42,7 @@ func (p *claim) take(g *keyspace.StreamGroup, c *keyspace.StreamConsumer, e keys
 	return shownEntry(e)
 }
 
-// fresh tells whether an entry was delivered too lately to be taken.
+// fresh reports whether an entry was delivered too lately to be taken.
 func (p *claim) fresh(q keyspace.StreamPending, now int64) bool {
 	return p.minIdle > 0 && now-q.Delivered < p.minIdle
 }

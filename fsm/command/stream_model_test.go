@@ -9,12 +9,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // modelPending is an entry that is pending in the model.
@@ -47,7 +47,7 @@ func (m *modelStream) entry(n int) reply.Value {
 	return reply.Array(idOf(n), reply.Array(reply.Bulk("f"), reply.Bulk(m.entries[n])))
 }
 
-// needed tells whether some group was not given an entry, or did not acknowledge it.
+// needed reports whether some group was not given an entry, or did not acknowledge it.
 func (m *modelStream) needed(n int) bool {
 	for _, g := range m.groups {
 		if _, pending := g.pending[n]; pending || n > g.last {
@@ -407,7 +407,7 @@ func TestStreamsAgainstModel(t *testing.T) {
 		tx := &command.Tx{DB: keyspace.New(), User: acl.Default, Table: table}
 		for i := range rapid.IntRange(1, 120).Draw(t, "commands") {
 			m.now += rapid.SampledFrom([]int64{0, 0, 1, 7}).Draw(t, "pause")
-			tx.Env = env.New(uint64(i+1), m.now, env.Base, [16]byte{byte(i)}, 0)
+			tx.Env = env.New(uint64(i+1), m.now, env.Latest, [16]byte{byte(i)}, 0)
 			switch rapid.IntRange(0, 15).Draw(t, "turn") {
 			case 1:
 				tx.DB = tx.DB.Fork()

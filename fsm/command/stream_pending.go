@@ -3,8 +3,8 @@ package command
 import (
 	"strconv"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // pendingQuery is the words of XPENDING's long form.
@@ -86,7 +86,7 @@ func (p *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
 	var found []reply.Value
 	now := tx.Now
 	take := func(q keyspace.StreamPending) bool {
-		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 || tx.Toil(stepsPerElement) {
+		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 || tx.Charge(stepsPerElement) {
 			return false
 		}
 		if p.minIdle == 0 || now-q.Delivered >= p.minIdle {

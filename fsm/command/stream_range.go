@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func xLen(tx *Tx, a *Args) reply.Value {
@@ -60,7 +60,7 @@ func between(tx *Tx, s *keyspace.StreamLog, start, end keyspace.StreamID, count 
 		}
 		shown := shownEntry(e)
 		entries = append(entries, shown)
-		if tx.Toil(stepsPerElement * int64(1+len(shown.Elems()[1].Elems()))) {
+		if tx.Charge(stepsPerElement * int64(1+len(shown.Elems()[1].Elems()))) {
 			return false
 		}
 		return int64(len(entries)) != count

@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -127,7 +127,7 @@ func blockTimeout(argv [][]byte, now int64) (ms int64, ok bool) {
 }
 
 // streamKeys are the first half of the words behind STREAMS.
-var streamKeys = KeySpec{Find: func(argv [][]byte) (keys []int) {
+var streamKeys = keyPlaces{Find: func(argv [][]byte) (keys []int) {
 	_, first := streamOptions(argv)
 	if first == 0 {
 		return nil
@@ -154,7 +154,7 @@ func pinStreams(tx *Tx, argv [][]byte) [][]byte {
 	return pinned
 }
 
-// streamReady tells whether XREAD or XREADGROUP with these arguments, pinned, would answer
+// streamReady reports whether XREAD or XREADGROUP with these arguments, pinned, would answer
 // something now, an error too: whoever waits looks before calling again.
 func streamReady(tx *Tx, argv [][]byte) bool {
 	a := &Args{argv: argv, at: 1}
@@ -170,7 +170,7 @@ func streamReady(tx *Tx, argv [][]byte) bool {
 	return false
 }
 
-// ready tells whether there is something, or a mistake, in one stream.
+// ready reports whether there is something, or a mistake, in one stream.
 func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) bool {
 	if !p.grouped {
 		from, bad := readAfter(s, word)

@@ -3,8 +3,8 @@ package command
 import (
 	"strconv"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // errNoMeaning is the error for $ and +, which name no place in a group.
@@ -97,7 +97,7 @@ func (p *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries 
 	fresh := from == newEntries
 	some := !fresh || e.data.Top().Compare(before.Last) > 0
 	name := keyspace.Alias(p.consumer)
-	anonymous := p.noAck && tx.Door.rest() && before.Consumer(name) == nil
+	anonymous := p.noAck && tx.Origin.rest() && before.Consumer(name) == nil
 	if anonymous && (!fresh || !some) {
 		return nil, some
 	}

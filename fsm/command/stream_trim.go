@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // references says what becomes of a deleted entry where it is pending in groups.

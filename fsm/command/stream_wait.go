@@ -1,6 +1,6 @@
 package command
 
-import "trireme/fsm/keyspace"
+import "github.com/trireme-dev/trireme/fsm/keyspace"
 
 // groupReady is streamReady of XREADGROUP, which also has something to do when its
 // consumer is not there yet: a call that waits makes it first.

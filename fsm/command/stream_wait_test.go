@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
 // TestStreamReadsThatWait checks what whoever waits is told of a call: whether and how

@@ -6,8 +6,8 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // condition is what must hold for a write to happen.
@@ -53,10 +53,10 @@ func checkDigest(a *Args, c condition, match []byte) {
 	}
 }
 
-// compares tells whether the condition looks at the value, and so needs a string.
+// compares reports whether the condition looks at the value, and so needs a string.
 func (c condition) compares() bool { return c >= ifEqual }
 
-// holds tells whether the condition holds for o, which is nil if the key is
+// holds reports whether the condition holds for o, which is nil if the key is
 // missing: then nothing is equal to it.
 func (c condition) holds(o *keyspace.Object, match []byte) bool {
 	switch c {

@@ -1,6 +1,6 @@
 package command
 
-import "trireme/fsm/reply"
+import "github.com/trireme-dev/trireme/fsm/reply"
 
 // maxString is the greatest length of a string: 512 MiB.
 const maxString = 512 << 20

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strconv"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (

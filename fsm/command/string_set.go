@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func set(tx *Tx, a *Args) reply.Value {
@@ -146,7 +146,7 @@ func msetEx(tx *Tx, a *Args) reply.Value {
 	return reply.Int(1)
 }
 
-// allHold tells whether the condition, which looks at no value, holds for the keys
+// allHold reports whether the condition, which looks at no value, holds for the keys
 // of all pairs.
 func (tx *Tx) allHold(pairs [][]byte, c condition) bool {
 	if c == always {

@@ -3,8 +3,8 @@ package command_test
 import (
 	"testing"
 
-	"trireme/fsm/command"
-	"trireme/fsm/command/commandtest"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/commandtest"
 )
 
 // TestSurface keeps the table and the list of commands that there have to be together:

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // argument is a part of a command's syntax as COMMAND DOCS tells it, by which clients help

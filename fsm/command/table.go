@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/glob"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/glob"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Table is all commands by name. It is a value made by NewTable, not a package
@@ -25,7 +26,7 @@ func NewTable() *Table {
 	t := &Table{byName: map[string]*Command{}, containers: map[string]bool{}}
 	for _, f := range families() {
 		for i := range f.rows {
-			f.rows[i].Group = f.group
+			f.rows[i].Group, f.rows[i].Title, f.rows[i].family = f.group, f.title, &f
 			t.add(&f.rows[i])
 		}
 	}
@@ -40,32 +41,35 @@ func NewTable() *Table {
 
 // family is the rows of one group.
 type family struct {
-	group string
-	rows  []Command
+	group    string
+	title    string       // for people
+	category acl.Category // of its rows, 0 for none
+	rows     []Command
 }
 
 // families are all rows that there are.
 func families() []family {
 	return []family{
-		{"generic", slices.Concat(generic(), objectRows(), sortRows(), dumpRows())},
-		{"string", stringRows()},
-		{"connection", connection()},
-		{"transactions", transactions()},
-		{"server", slices.Concat(server(), memoryRows())},
-		{"acl", aclRows()},
-		{"hash", hashRows()},
-		{"list", listRows()},
-		{"set", setRows()},
-		{"sorted-set", sortedSetRows()},
-		{"geo", geoRows()},
-		{"bitmap", bitmapRows()},
-		{"hyperloglog", hyperLogLogRows()},
-		{"json", jsonRows()},
-		{"stream", streamRows()},
-		{"pubsub", pubsub()},
-		{"cluster", clusterRows()},
-		{"messages", append(messageRows(), workflowRows()...)},
-		{"scripting", scripting()},
+		{"generic", "Keys of any type", acl.Keyspace, slices.Concat(generic(), objectRows(), sortRows(), dumpRows())},
+		{"string", "Strings", acl.String, stringRows()},
+		{"connection", "Connection", acl.Connection, connection()},
+		{"transactions", "Transactions", acl.Transaction, transactions()},
+		{"server", "Server", 0, slices.Concat(server(), memoryRows())},
+		{"acl", "Users (ACL)", 0, aclRows()},
+		{"hash", "Hashes", acl.Hash, hashRows()},
+		{"list", "Lists", acl.List, listRows()},
+		{"set", "Sets", acl.Set, setRows()},
+		{"sorted-set", "Sorted sets", acl.SortedSet, sortedSetRows()},
+		{"geo", "Geo", acl.Geo, geoRows()},
+		{"bitmap", "Bitmaps", acl.Bitmap, bitmapRows()},
+		{"hyperloglog", "HyperLogLog", acl.HyperLogLog, hyperLogLogRows()},
+		{"json", "JSON documents", acl.JSON, jsonRows()},
+		{"vector", "Vector indexes", 0, vectorRows()},
+		{"stream", "Streams", acl.Stream, streamRows()},
+		{"pubsub", "Pub/Sub", acl.PubSub, pubsub()},
+		{"cluster", "Cluster", 0, clusterRows()},
+		{"messages", "Messages", acl.MessagesCategory, append(messageRows(), workflowRows()...)},
+		{"scripting", "Scripting", acl.Scripting, scripting()},
 	}
 }
 
@@ -75,7 +79,10 @@ func (t *Table) add(c *Command) {
 	}
 	c.number = len(t.rows)
 	c.words = 1 + strings.Count(c.Name, " ")
-	c.toil = toilOf(c)
+	if c.family == nil {
+		c.family = &family{}
+	}
+	c.Since = max(c.Since, env.Base)
 	t.rows = append(t.rows, c)
 	t.byName[c.Name] = c
 	if head, _, sub := strings.Cut(c.Name, " "); sub {
@@ -86,7 +93,7 @@ func (t *Table) add(c *Command) {
 // Rows are all commands in the order of the families.
 func (t *Table) Rows() []*Command { return t.rows }
 
-// Row is the row of a name as it stands in the table, such as "xgroup create"; nil if
+// Row is the row of a name in the table, such as "xgroup create"; nil if
 // there is none.
 func (t *Table) Row(name string) *Command { return t.byName[name] }
 
@@ -134,21 +141,21 @@ func lower(dst, b []byte) []byte {
 	return dst
 }
 
-// Takes tells whether a call may have that many words, the name included.
+// Takes reports whether a call may have that many words, the name included.
 func (c *Command) Takes(words int) bool {
 	return (c.Arity < 0 || words == c.Arity) && words >= -c.Arity
 }
 
-// Check finds the row that argv calls and tells whether this user may call it with
-// that many words through this door. It is asked at the edge, to answer early, and
+// Check finds the row that argv calls and reports whether this user may call it with
+// that many words from this origin. It is asked at the edge, to answer early, and
 // again in the apply, to be right.
 func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	c := t.findAgain(tx, argv)
 	if c == nil || c.Since > tx.Level {
-		return nil, ptr(t.unknown(tx.Door, argv))
+		return nil, ptr(t.unknown(tx.Origin, argv))
 	}
 	if !c.Takes(len(argv)) {
-		if tx.Door == Script {
+		if tx.Origin == Script {
 			return nil, ptr(reply.Error("ERR Wrong number of args calling Redis command from script"))
 		}
 		return nil, ptr(ErrArity(c.Name))
@@ -156,10 +163,10 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	if refusal := tx.permit(c, argv); refusal != nil {
 		return nil, refusal
 	}
-	if v, refused := refusedAt(tx.Door, c, argv); refused {
+	if v, refused := refusedAt(tx.Origin, c, argv); refused {
 		return nil, ptr(v)
 	}
-	if c.Name == "psubscribe" && slices.ContainsFunc(argv[1:], func(word []byte) bool { return glob.Costly(string(word)) }) {
+	if c.Channels == patternsOnly && slices.ContainsFunc(argv[1:], func(word []byte) bool { return glob.Costly(string(word)) }) {
 		return nil, &errPattern
 	}
 	if refusal := tx.Limits.exceeds(tx, c, argv); refusal != nil {
@@ -170,7 +177,7 @@ func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 
 func ptr(v reply.Value) *reply.Value { return &v }
 
-// Exec runs one command: the one dispatcher behind every door.
+// Exec runs one command: the one dispatcher for every origin.
 func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	c, refusal := tx.Table.Check(tx, argv)
 	if refusal != nil {
@@ -186,22 +193,30 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	} else if c.Flags&DenyOOM != 0 && tx.full() {
 		return tx.overMemory()
 	}
-	if tx.Brief && tx.toil(c, argv) {
+	if tx.Level >= env.Level2 {
+		if refusal := tx.spend(c, argv); refusal != nil {
+			return *refusal
+		}
+	}
+	if tx.Bounded && tx.chargeRead(c, argv) {
 		return reply.Nil()
 	}
 	if tx.Watch != nil {
 		tx.row = c
 	}
 	if tx.deep {
-		return c.Run(tx, &Args{argv: argv, at: c.words})
+		v := c.Run(tx, &Args{argv: argv, at: c.words})
+		tx.spendDocument()
+		return v
 	}
 	tx.deep, tx.args = true, Args{argv: argv, at: c.words}
 	v := c.Run(tx, &tx.args)
 	tx.deep = false
+	tx.spendDocument()
 	return v
 }
 
-// OnlyReads tells whether the command with these arguments changes nothing, so
+// OnlyReads reports whether the command with these arguments changes nothing, so
 // that it can be answered without the log.
 func (c *Command) OnlyReads(argv [][]byte) bool {
 	return c.Flags&Write == 0 || (c.Flags&MayRead != 0 && c.Reads(argv))
@@ -219,5 +234,5 @@ func (tx *Tx) Refuse(rows [][][]byte) *reply.Value {
 			return ptr(reply.Error("ERR Command not allowed inside a transaction"))
 		}
 	}
-	return nil
+	return tx.refuseWork(rows)
 }

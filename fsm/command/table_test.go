@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
-	"trireme/fsm/script"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // testTx is what a test's commands run in, at a time of 1000 ms.
-func testTx(user *acl.User, door Door) *Tx {
-	e := env.New(1, 1000, env.Base, [16]byte{}, 0)
+func testTx(user *acl.User, origin Origin) *Tx {
+	e := env.New(1, 1000, env.Latest, [16]byte{}, 0)
 	table := NewTable()
-	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Door: door, Scripting: Scripting{Scripts: script.NewStore()}}
+	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Origin: origin, Scripting: Scripting{Scripts: script.NewStore()}}
 }
 
 func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0, true).User(acl.ReadOnlyName) }
@@ -33,14 +33,51 @@ func words(line string) [][]byte {
 
 func (tx *Tx) do(line string) reply.Value { return tx.Exec(words(line)) }
 
+// lacks are the fields that a row must have and does not, with what to write there.
+func (c *Command) lacks() (missing []string) {
+	for _, f := range []struct {
+		there bool
+		field string
+	}{
+		{c.Cost != noCost, "Cost: costConstant for look-ups, costValues if it reads all of its keys' values, or another one of cost.go"},
+		{c.Keys.First == 0 && c.Keys.Find == nil || len(c.Keys.uses) > 0, "Keys: what it does with its keys, such as firstKey.with(roAccess)"},
+		{!strings.Contains(c.Syntax, " key") || len(c.Keys.uses) > 0 || c.Name == "cluster keyslot", "Keys: its syntax names a key, such as Keys: firstKey.with(roAccess)"},
+		{!strings.Contains(c.Syntax, "channel") || c.Channels != noChannels || c.Flags&Write == 0, "Channels: its syntax names a channel, such as firstChannel"},
+		{c.Run != nil, "Run: its handler"},
+		{c.Version != "" && c.Complexity != "" && c.Syntax != "" && c.Summary != "", "Version, Complexity, Syntax and Summary"},
+	} {
+		if !f.there {
+			missing = append(missing, f.field)
+		}
+	}
+	return missing
+}
+
+// TestLackingRowsAreFound checks the check: a row without its cost or its keys is told what to
+// add.
+func TestLackingRowsAreFound(t *testing.T) {
+	whole := Command{Name: "x", Cost: costConstant, Keys: firstKey.with(ro), Version: "1", Complexity: "O(1)", Syntax: "X key", Summary: "Does.", Run: get}
+	for want, corrupt := range map[string]func(c *Command){
+		"":         func(*Command) {},
+		"Cost:":    func(c *Command) { c.Cost = noCost },
+		"Keys:":    func(c *Command) { c.Keys = KeySpec{} },
+		"Run:":     func(c *Command) { c.Run = nil },
+		"Version,": func(c *Command) { c.Summary = "" },
+	} {
+		c := whole
+		corrupt(&c)
+		if got := strings.Join(c.lacks(), "; "); !strings.HasPrefix(got, want) || (want == "") != (got == "") {
+			t.Errorf("corrupted %q: %q", want, got)
+		}
+	}
+}
+
 // TestRowsAreConsistent checks what a row says about itself.
 func TestRowsAreConsistent(t *testing.T) {
 	for _, c := range NewTable().Rows() {
 		switch {
 		case c.Name != strings.ToLower(c.Name) || c.Run == nil || c.Group == "" || c.Arity == 0:
 			t.Errorf("%q: name, handler, group or arity", c.Name)
-		case c.Since < env.Base:
-			t.Errorf("%s: no feature level", c.Name)
 		case c.Flags&Write != 0 && c.Flags&(ReadOnly|ReadOnlyUser) != 0:
 			t.Errorf("%s: writes and is open to readers", c.Name)
 		case (c.Flags&MayRead != 0) != (c.Reads != nil):
@@ -53,6 +90,9 @@ func TestRowsAreConsistent(t *testing.T) {
 		least := c.Arity
 		if least < 0 {
 			least = -least
+		}
+		for _, lack := range c.lacks() {
+			t.Errorf("%s: add %s", c.Name, lack)
 		}
 		if k := c.Keys; k.Find == nil && (k.First >= least && k.First > 0 || (k.First > 0) != (k.Step > 0)) {
 			t.Errorf("%s: keys %+v", c.Name, k)
@@ -76,23 +116,23 @@ func TestKeyPositions(t *testing.T) {
 // TestRefusals checks the texts of commands that don't run, and their order.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
-		user *acl.User
-		door Door
-		line string
-		want string
+		user   *acl.User
+		origin Origin
+		line   string
+		want   string
 	}{
 		{acl.Default, RESP, "FOO bar baz", "ERR unknown command 'FOO', with args beginning with: 'bar' 'baz' "},
 		{acl.Default, RESP, "foo", "ERR unknown command 'foo', with args beginning with: "},
-		{acl.Default, HTTP, "foo bar", "ERR Command is not available: 'FOO'"},
+		{acl.Default, OriginHTTP, "foo bar", "ERR Command is not available: 'FOO'"},
 		{acl.Default, Script, "foo", "ERR Unknown Redis command called from script"},
 		{readOnly(), RESP, "SET", "ERR wrong number of arguments for 'set' command"},
 		{readOnly(), RESP, "SET k v", "NOPERM User default_ro has no permissions to run the 'set' command"},
 		{readOnly(), Script, "SET k v", "NOPERM ACL failure in script: User default_ro has no permissions to run the 'set' command"},
-		{readOnly(), HTTP, "KEYS *", "NOPERM this user has no permissions to run the 'keys' command or its subcommand"},
+		{readOnly(), OriginHTTP, "KEYS *", "NOPERM this user has no permissions to run the 'keys' command or its subcommand"},
 		{nil, RESP, "GET k", "NOAUTH Authentication required."},
-		{nil, HTTP, "GET k", "WRONGPASS invalid or missing auth token"},
+		{nil, OriginHTTP, "GET k", "WRONGPASS invalid or missing auth token"},
 	} {
-		if got := testTx(c.user, c.door).do(c.line); got.Text() != c.want || !got.IsError() {
+		if got := testTx(c.user, c.origin).do(c.line); got.Text() != c.want || !got.IsError() {
 			t.Errorf("%s: %q, want %q", c.line, got.Text(), c.want)
 		}
 	}
@@ -127,7 +167,7 @@ func TestLevelHidesCommands(t *testing.T) {
 func TestContainers(t *testing.T) {
 	tx := testTx(acl.Default, RESP)
 	run := func(*Tx, *Args) reply.Value { return reply.OK() }
-	tx.Table.add(&Command{Name: "box open", Arity: 3, Since: env.Base, Run: run, Flags: NoHTTP | NoScript | NoMulti})
+	tx.Table.add(&Command{Name: "box open", Arity: 3, Run: run, Flags: NoHTTP | NoScript | NoMulti})
 	for line, want := range map[string]string{
 		"BOX open k": "OK",
 		"box OPEN":   "ERR wrong number of arguments for 'box|open' command",
@@ -141,14 +181,14 @@ func TestContainers(t *testing.T) {
 	if v := tx.Refuse([][][]byte{words("PING"), words("BOX open k")}); v == nil || !v.IsError() {
 		t.Errorf("a transaction took a row that may not stand in one: %v", v)
 	}
-	tx.Door = HTTP
+	tx.Origin = OriginHTTP
 	if got := tx.do("BOX shut k"); got.Text() != "ERR Command is not available: 'BOX SHUT'" {
 		t.Errorf("%q", got.Text())
 	}
 	if got := tx.do("BOX open k"); got.Text() != "ERR Command \"BOX OPEN\" is not allowed in REST or it has a special context path" {
 		t.Errorf("%q", got.Text())
 	}
-	tx.Door = Script
+	tx.Origin = Script
 	if got := tx.do("BOX open k"); got.Text() != "ERR This Redis command is not allowed from script" {
 		t.Errorf("%q", got.Text())
 	}
@@ -256,7 +296,7 @@ func TestWrongType(t *testing.T) {
 // TestArgsDepth checks that a command that runs others keeps its own arguments.
 func TestArgsDepth(t *testing.T) {
 	tx := testTx(acl.Default, RESP)
-	tx.Table.add(&Command{Name: "outer", Arity: -2, Since: env.Base, Run: func(tx *Tx, a *Args) reply.Value {
+	tx.Table.add(&Command{Name: "outer", Arity: -2, Run: func(tx *Tx, a *Args) reply.Value {
 		first := a.String()
 		inner := tx.do("ECHO inner")
 		return reply.Array(reply.Bulk(first), inner, reply.Bulk(a.String()))

@@ -1,8 +1,8 @@
 package command
 
-import "trireme/fsm/keyspace"
+import "github.com/trireme-dev/trireme/fsm/keyspace"
 
-// Wait says how a Blocking command waits at the edge. A door that lets its clients wait
+// Wait says how a Blocking command waits at the edge. A origin that lets its clients wait
 // runs the command when there is something for it, and lets it wait otherwise; the
 // handler never waits.
 type Wait struct {
@@ -12,7 +12,7 @@ type Wait struct {
 	Sources int
 	// Alone is the same call on one of its keys only; nil if it has but one source.
 	Alone func(argv [][]byte, key []byte) [][]byte
-	// Ready tells whether the call would answer something, an error too, where that is not
+	// Ready reports whether the call would answer something, an error too, where that is not
 	// whether one of its keys has elements.
 	Ready func(tx *Tx, argv [][]byte) bool
 }

@@ -3,21 +3,20 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // workflowRows are workflows as commands, so that a transaction or a script can change keys and start, wake or cancel a
 // run in one piece.
 func workflowRows() []Command {
 	return []Command{
-		{Name: "wf.cancel", Arity: -2, Flags: Write, Keys: noKeys, Since: env.Base, Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
+		{Name: "wf.cancel", Arity: -2, Flags: Write, Cost: costConstant, Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
 			Syntax: "WF.CANCEL workflowRunId [workflowRunId ...]", Summary: "Cancels workflow runs. Nothing of them is delivered any more, and no result is accepted. Returns how many were not over before.", Run: wfCancel},
-		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Keys: noKeys, Since: env.Base, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
+		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
 			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does.", Run: wfNotify},
-		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Keys: noKeys, Since: env.Base, Version: "0.1.0", Complexity: "O(log N) in messages and runs",
+		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages and runs",
 			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names, or of the same DEDUPLICATION-ID, is there already. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on.", Run: wfTrigger},
 	}
 }
@@ -37,12 +36,12 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 	if refusal != nil {
 		return refused(refusal)
 	}
-	if tx.Flows == nil {
+	if tx.Workflows == nil {
 		return errNoMessages
 	}
-	n := flow.Submission{Kind: flow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: flow.FromREST, DedupID: p.DedupID, ContentDedup: p.ContentDedup}
-	flow.CompleteStart(&n)
-	out, err := tx.Flows.Submit(tx.Env, tx.Messages, flow.Submissions{Items: []flow.Submission{n}})
+	n := workflow.Submission{Kind: workflow.InitSubmission, URL: p.URL, RunID: run, Body: body, Options: p.Options, Origin: workflow.FromREST, DedupID: p.DedupID, ContentDedup: p.ContentDedup}
+	workflow.CompleteStart(&n)
+	out, err := tx.Workflows.Submit(tx.Env, tx.Messages, workflow.Submissions{Items: []workflow.Submission{n}})
 	if err != nil {
 		return refused(err)
 	}
@@ -78,17 +77,17 @@ func runOptions(a *Args) (run string, p queue.Publication, refusal error) {
 }
 
 func wfNotify(tx *Tx, a *Args) reply.Value {
-	n := flow.Notification{EventID: a.String(), Body: a.Bytes()}
+	n := workflow.Notification{EventID: a.String(), Body: a.Bytes()}
 	if a.Word("RUN") {
 		n.RunID = a.String()
 	}
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Flows == nil {
+	if tx.Workflows == nil {
 		return errNoMessages
 	}
-	out, err := tx.Flows.Notify(tx.Env, tx.Messages, n)
+	out, err := tx.Workflows.Notify(tx.Env, tx.Messages, n)
 	if err != nil {
 		return refused(err)
 	}
@@ -100,17 +99,17 @@ func wfNotify(tx *Tx, a *Args) reply.Value {
 }
 
 func wfCancel(tx *Tx, a *Args) reply.Value {
-	var n flow.Cancellation
+	var n workflow.Cancellation
 	for a.Left() > 0 {
 		n.RunIDs = append(n.RunIDs, a.String())
 	}
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Flows == nil {
+	if tx.Workflows == nil {
 		return errNoMessages
 	}
-	out, err := tx.Flows.Cancel(tx.Env, tx.Messages, n)
+	out, err := tx.Workflows.Cancel(tx.Env, tx.Messages, n)
 	if err != nil {
 		return refused(err)
 	}

@@ -3,7 +3,7 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // BenchmarkSortedSet measures commands on one set of a million members, alone and with

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -134,19 +134,19 @@ func (b lexBound) compare(member string) int {
 	return 0
 }
 
-// admitsFrom tells whether a member is not below the lower bound b.
+// admitsFrom reports whether a member is not below the lower bound b.
 func (b lexBound) admitsFrom(member string) bool {
 	c := b.compare(member)
 	return c < 0 || c == 0 && !b.exclusive
 }
 
-// admitsTo tells whether a member is not above the upper bound b.
+// admitsTo reports whether a member is not above the upper bound b.
 func (b lexBound) admitsTo(member string) bool {
 	c := b.compare(member)
 	return c > 0 || c == 0 && !b.exclusive
 }
 
-// empty tells whether no member can lie in the range.
+// empty reports whether no member can lie in the range.
 func (r lexRange) empty() bool {
 	switch {
 	case r.min.infinite != 0 || r.max.infinite != 0:

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var errWeight = reply.Error("ERR weight value is not a float")

@@ -3,8 +3,8 @@ package command
 import (
 	"slices"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var errCountBelow = reply.Error("ERR count should be greater than 0")

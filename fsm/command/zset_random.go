@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // zrandMember lists a whole set from the highest score on, as Redis does.

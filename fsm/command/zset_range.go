@@ -3,8 +3,8 @@ package command
 import (
 	"slices"
 
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var (
@@ -174,7 +174,7 @@ func (tx *Tx) zrange(a *Args, o rangeOptions) reply.Value {
 	case z == nil:
 		return reply.Array()
 	}
-	if tx.Toil(stepsPerElement * int64(o.size(z, r))) {
+	if tx.Charge(stepsPerElement * int64(o.size(z, r))) {
 		return reply.Nil()
 	}
 	return membersReply(o.pick(z, r), o.scores)

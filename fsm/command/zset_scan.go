@@ -1,8 +1,8 @@
 package command
 
 import (
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // zscan answers scores as strings, in RESP3 too. A missing key has nothing to scan,
@@ -24,7 +24,7 @@ func zscan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Toil(stepsPerElement * int64(min(o.count, z.Len()))) {
+	if tx.Charge(stepsPerElement * int64(min(o.count, z.Len()))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

@@ -1,5 +1,3 @@
-// Package commandtest draws random commands, valid and invalid, for tests that feed
-// them to several machines or to a real server.
 package commandtest
 
 import (
@@ -41,9 +39,9 @@ func Random(r *rand.Rand) [][]byte { return Source{Rand: r}.Next() }
 func (s Source) Next() [][]byte {
 	switch s.IntN(10) {
 	case 0:
-		return s.spoiled(s.script(), 30)
+		return s.corrupted(s.script(), 30)
 	case 1:
-		return s.spoiled(s.around(), 12)
+		return s.corrupted(s.around(), 12)
 	}
 	return s.ofData()
 }
@@ -68,10 +66,10 @@ func (s Source) ofData() [][]byte {
 		list = rare
 	}
 	argv := fill(r, list[r.IntN(len(list))])
-	if r.IntN(50) == 0 && len(argv) > 1 { // spoil a word
+	if r.IntN(50) == 0 && len(argv) > 1 { // corrupt a word
 		argv[1+r.IntN(len(argv)-1)] = []byte(draw(r, string("kvnsmfpct"[r.IntN(9)])))
 	}
-	return s.spoiled(argv, 25)
+	return s.corrupted(argv, 25)
 }
 
 // within is a command on data that may stand within another.

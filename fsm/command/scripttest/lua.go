@@ -3,7 +3,7 @@ package scripttest
 import (
 	"strconv"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // ThroughLua is a reply after its conversion to Lua and back, in the older protocol.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Print writes a reply as redis-cli shows it to a person, with the types of RESP3.

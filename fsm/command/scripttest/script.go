@@ -1,23 +1,3 @@
-// Package scripttest reads the scripts that command tests are written in, and
-// prints replies as they do.
-//
-// A script is a list of commands with the replies expected, in the form of
-// redis-cli:
-//
-//	# SET with a time to live
-//	> SET k v EX 10
-//	OK
-//	advance 11s
-//	> GET k
-//	(nil)
-//
-// Words are quoted as redis-cli reads them: "a\x00b" with escapes, 'a b' without.
-// A command behind >~ answers in no order: the elements of its arrays of strings
-// are sorted before they are compared. The other lines set the scene for what
-// follows: "advance 11s" (ms, s, m, h, d) moves time, "door http" (inside, http,
-// resp, script) and "role readonly" (standard, readonly, or the name of a user) say
-// where commands come from, and "redis 8.4" that the rest of the script needs at least that version of
-// Redis, which matters only to the comparison with a real one.
 package scripttest
 
 import (
@@ -26,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // Start is the cluster time at which every script begins, in unix milliseconds.
@@ -43,8 +23,8 @@ type Step struct {
 	// Text is the command as written.
 	Text string
 	// After is how many milliseconds pass before the command.
-	After int64
-	Door  command.Door
+	After  int64
+	Origin command.Origin
 	// As is the user of the database default that gives the command.
 	As acl.Identity
 	// Redis is the version of Redis that knows the command and its options, such as
@@ -59,7 +39,7 @@ type Step struct {
 
 // Parse reads a script.
 func Parse(text string) ([]Step, error) {
-	p := parser{door: command.RESP, as: acl.Trusted(acl.DefaultName)}
+	p := parser{origin: command.RESP, as: acl.Trusted(acl.DefaultName)}
 	for i, line := range strings.Split(text, "\n") {
 		if err := p.line(i+1, line); err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", ErrScript, i+1, err)
@@ -69,12 +49,12 @@ func Parse(text string) ([]Step, error) {
 }
 
 type parser struct {
-	steps []Step
-	after int64
-	door  command.Door
-	as    acl.Identity
-	redis string
-	open  bool // reply lines belong to the last step
+	steps  []Step
+	after  int64
+	origin command.Origin
+	as     acl.Identity
+	redis  string
+	open   bool // reply lines belong to the last step
 }
 
 func (p *parser) line(n int, line string) error {
@@ -87,10 +67,10 @@ func (p *parser) line(n int, line string) error {
 		ms, err := parseMillis(rest)
 		p.after += ms
 		return err
-	case "door":
+	case "origin":
 		p.open = false
-		return choose(&p.door, rest, map[string]command.Door{
-			"inside": command.Inside, "http": command.HTTP, "resp": command.RESP, "script": command.Script})
+		return choose(&p.origin, rest, map[string]command.Origin{
+			"inside": command.OriginInternal, "http": command.OriginHTTP, "resp": command.RESP, "script": command.Script})
 	case "redis":
 		p.open, p.redis = false, rest
 		return nil
@@ -122,7 +102,7 @@ func (p *parser) command(n int, text string, unordered bool) error {
 	if err != nil {
 		return err
 	}
-	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Door: p.door, As: p.as, Redis: p.redis, Argv: argv, Unordered: unordered})
+	p.steps = append(p.steps, Step{Line: n, Text: text, After: p.after, Origin: p.origin, As: p.as, Redis: p.redis, Argv: argv, Unordered: unordered})
 	p.after, p.open = 0, true
 	return nil
 }

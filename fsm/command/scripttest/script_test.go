@@ -5,25 +5,25 @@ import (
 	"reflect"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func TestParse(t *testing.T) {
-	steps, err := Parse("# a comment\n> SET k \"a b\"\nOK\n\nadvance 11s\nadvance 5ms\ndoor http\nrole readonly\nredis 8.4\n>~ KEYS *\n1) \"a\"\n2) \"b\"\n> PING\nPONG\n")
+	steps, err := Parse("# a comment\n> SET k \"a b\"\nOK\n\nadvance 11s\nadvance 5ms\norigin http\nrole readonly\nredis 8.4\n>~ KEYS *\n1) \"a\"\n2) \"b\"\n> PING\nPONG\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []Step{
-		{Line: 2, Text: `SET k "a b"`, Door: command.RESP, As: acl.Trusted(acl.DefaultName), Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
-		{Line: 10, Text: "KEYS *", After: 11005, Door: command.HTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
-		{Line: 13, Text: "PING", Door: command.HTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
+		{Line: 2, Text: `SET k "a b"`, Origin: command.RESP, As: acl.Trusted(acl.DefaultName), Argv: [][]byte{[]byte("SET"), []byte("k"), []byte("a b")}, Want: "OK"},
+		{Line: 10, Text: "KEYS *", After: 11005, Origin: command.OriginHTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("KEYS"), []byte("*")}, Unordered: true, Want: "1) \"a\"\n2) \"b\""},
+		{Line: 13, Text: "PING", Origin: command.OriginHTTP, As: acl.Trusted(acl.ReadOnlyName), Redis: "8.4", Argv: [][]byte{[]byte("PING")}, Want: "PONG"},
 	}
 	if !reflect.DeepEqual(steps, want) {
 		t.Fatalf("got %+v", steps)
 	}
-	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "door window", "> PING\nPONG\n\nPONG"} {
+	for _, bad := range []string{"OK", "> ", "> SET \"k", "> SET 'k'v", "advance 5", "advance s", "advance -1s", "origin window", "> PING\nPONG\n\nPONG"} {
 		if _, err := Parse(bad); !errors.Is(err, ErrScript) {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -3,7 +3,7 @@ package command
 import (
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // shownBytes bounds what the stock text repeats of an unknown command, and of its
@@ -11,8 +11,8 @@ import (
 const shownBytes = 128
 
 // unknown is the error for a command that isn't in the table, in the words of the
-// door it came through.
-func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
+// origin it came through.
+func (t *Table) unknown(d Origin, argv [][]byte) reply.Value {
 	if len(argv) == 0 {
 		return reply.Error("ERR empty command")
 	}
@@ -22,10 +22,10 @@ func (t *Table) unknown(d Door, argv [][]byte) reply.Value {
 		return ErrArity(strings.ToLower(name))
 	}
 	switch {
-	case d == HTTP && container:
+	case d == OriginHTTP && container:
 		name += " " + string(argv[1])
 		fallthrough
-	case d == HTTP:
+	case d == OriginHTTP:
 		return reply.Error("ERR Command is not available: '" + strings.ToUpper(clean(name)) + "'")
 	case d == Script:
 		return reply.Error("ERR Unknown Redis command called from script")
@@ -62,13 +62,13 @@ func shownLast(word string) string {
 // shownStart is the start of a client's word, as much as Redis shows of a subcommand.
 func shownStart(word []byte) string { return shown(string(word[:min(len(word), shownBytes)])) }
 
-// refusedAt tells whether the row may not be called through the door with these
+// refusedAt reports whether the row may not be called through the origin with these
 // arguments.
-func refusedAt(d Door, c *Command, argv [][]byte) (reply.Value, bool) {
+func refusedAt(d Origin, c *Command, argv [][]byte) (reply.Value, bool) {
 	switch {
-	case d == HTTP && c.Waits != nil && asksToWait(argv):
+	case d == OriginHTTP && c.Waits != nil && asksToWait(argv):
 		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" with BLOCK is not allowed in REST"), true
-	case d == HTTP && c.Flags&NoHTTP != 0:
+	case d == OriginHTTP && c.Flags&NoHTTP != 0:
 		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
 	case d == Script && c.Flags&NoScript != 0:
 		return reply.Error("ERR This Redis command is not allowed from script"), true

@@ -1,12 +1,12 @@
 package command
 
 import (
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// Seal is argv with every secret replaced by its digest, so that none enters the log
-// (decisions 30); argv itself if it holds none. What comes out has as many words.
-func Seal(argv [][]byte) [][]byte {
+// Seal is argv with every secret replaced by its digest, so that none enters the log;
+// argv itself if it holds none. What comes out has as many words.
+func HashSecrets(argv [][]byte) [][]byte {
 	return replaceSecrets(argv, sealed)
 }
 

@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
-	"trireme/resp"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/resp"
 )
 
-// served is a machine behind a door.
+// served is a machine behind an origin.
 type served struct {
 	t      *testing.T
 	engine *httpapitest.Engine

@@ -20,9 +20,9 @@ var options = []string{
 	"JUSTID", "FORCE", "RANK", "LEFT", "BEFORE", "MIN", "MAX", "ANY", "WITHDIST", "WITHCOORD", "FROMMEMBER", "BYRADIUS", "OVERFLOW", "SAT", "BIT", "BYTE", "IDX", "LEN", "FIELDS", "GROUP", "NOACK", "DB", "*", "$", ">", "+", "-", "#",
 }
 
-// spoiled breaks one in so many commands: words too few or too many, in the wrong place,
+// corrupted breaks one in so many commands: words too few or too many, in the wrong place,
 // of the wrong type or at the end of a range.
-func (s Source) spoiled(argv [][]byte, oneIn int) [][]byte {
+func (s Source) corrupted(argv [][]byte, oneIn int) [][]byte {
 	if s.IntN(oneIn) > 0 || len(argv) == 0 {
 		return argv
 	}
