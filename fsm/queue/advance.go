@@ -1,14 +1,14 @@
 package queue
 
-import "trireme/fsm/env"
+import "github.com/trireme-dev/trireme/fsm/env"
 
-// Demand is what a courier asks of Advance.
+// Demand is what a deliverer asks of Advance.
 type Demand struct {
 	// Term and Epoch are those of the leader that asks.
 	Epoch, Term uint64
 	// Claims is the most attempts to claim: the number of free senders. At most MaxClaims.
 	Claims int
-	// HostShare is the most attempts under way to one host; 0 is no limit.
+	// HostShare is the most attempts under way to one host (0 = unlimited).
 	HostShare int
 	// Spare keeps senders free for hosts that have none: one host may have no more attempts under way than there are
 	// free senders. One busy host still gets its share, and many slow ones can't take everything.
@@ -67,7 +67,7 @@ func (a *advance) spare(hosts []HostLimit) {
 	}
 }
 
-// full tells whether a host has as many attempts under way as it may have now.
+// full reports whether a host has as many attempts under way as it may have now.
 func (a *advance) full(name string) bool {
 	h, _ := a.s.hosts.Get(name)
 	if h == nil || h.active == 0 {
@@ -162,7 +162,7 @@ func (s *Store) timeout(c *Content) int64 {
 	return limit
 }
 
-// exclusive tells whether m belongs to what is delivered one at a time.
+// exclusive reports whether m belongs to what is delivered one at a time.
 func (s *Store) exclusive(m *Message) bool {
 	if q, ok := s.queues.Get(m.queue); ok && q.Parallelism == 1 {
 		return true

@@ -3,11 +3,11 @@ package queue
 import (
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 const (
-	// Lease is how long a claim lasts, in milliseconds, unless it is renewed (decisions 20).
+	// Lease is how long a claim lasts, in milliseconds, unless it is renewed.
 	Lease = 10_000
 	// LeaseMargin is how long before its lease's end a sender must have ended an attempt it could not renew, and how
 	// much longer the claims of what is delivered one at a time are kept. In milliseconds.
@@ -35,28 +35,28 @@ type Attempt struct {
 	// Timeout is the longest the whole attempt may take, in milliseconds.
 	Timeout int64
 	Content *Content
+	// DB names the database that the message belongs to, empty for default.
+	DB string
 }
 
 // Ref names the attempt.
 func (a Attempt) Ref() AttemptRef { return AttemptRef{a.ID, a.Number} }
 
-// Encode writes the fields.
-func (a *Attempt) Encode(w *wire.Writer) {
-	a.ID.encode(w)
-	w.Uvarint(a.Number)
-	w.Varint(int64(a.Retried))
-	w.Varint(a.Claimed)
-	w.Varint(a.Lease)
-	w.Varint(a.Timeout)
-	w.Record(a.Content.Encode)
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (a *Attempt) Decode(r *wire.Reader) {
-	a.ID, a.Number, a.Retried = decodeID(r), r.Uvarint(), int(r.Varint())
-	a.Claimed, a.Lease, a.Timeout = r.Varint(), r.Varint(), r.Varint()
-	a.Content = &Content{}
-	a.Content.Decode(r.Record())
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (a *Attempt) Fields(c *wire.Codec) {
+	a.ID.Fields(c)
+	c.Uvarint(&a.Number)
+	c.Int(&a.Retried)
+	c.Varint(&a.Claimed)
+	c.Varint(&a.Lease)
+	c.Varint(&a.Timeout)
+	if c.Reading() {
+		a.Content = &Content{}
+	}
+	c.Record(a.Content.Fields)
+	if c.More(a.DB != "") {
+		c.Text(&a.DB)
+	}
 }
 
 // AttemptRef names an attempt.
@@ -65,35 +65,34 @@ type AttemptRef struct {
 	Number uint64
 }
 
-func (a AttemptRef) encode(w *wire.Writer) { a.ID.encode(w); w.Uvarint(a.Number) }
-
-func decodeRefs(r *wire.Reader) []AttemptRef {
-	n := r.Count(3)
-	if n == 0 {
-		return nil
-	}
-	list := make([]AttemptRef, n)
-	for i := range list {
-		list[i] = AttemptRef{decodeID(r), r.Uvarint()}
-	}
-	return list
-}
-
-func encodeRefs(w *wire.Writer, list []AttemptRef) {
-	w.Uvarint(uint64(len(list)))
-	for _, a := range list {
-		a.encode(w)
-	}
+// Fields are those of the format.
+func (a *AttemptRef) Fields(c *wire.Codec) {
+	a.ID.Fields(c)
+	c.Uvarint(&a.Number)
 }
 
 // Renewal prolongs the leases of attempts that a sender still runs.
-type Renewal struct{ Running []AttemptRef }
+type Renewal struct {
+	Running []AttemptRef
+	// DBs are the databases of the attempts, in their order; missing ones are default.
+	DBs []string
+}
 
-// Encode writes the fields.
-func (n *Renewal) Encode(w *wire.Writer) { encodeRefs(w, n.Running) }
+// Database is that of an attempt.
+func (n *Renewal) Database(i int) string {
+	if i >= len(n.DBs) {
+		return ""
+	}
+	return n.DBs[i]
+}
 
-// Decode reads the fields.
-func (n *Renewal) Decode(r *wire.Reader) { n.Running = decodeRefs(r) }
+// Fields are those of the format.
+func (n *Renewal) Fields(c *wire.Codec) {
+	wire.List(c, &n.Running, 3)
+	if c.More(len(n.DBs) > 0) {
+		c.Texts(&n.DBs)
+	}
+}
 
 // Renewed says until when the attempts may run, in unix milliseconds, and which of them are no longer the sender's: it
 // should end those.
@@ -102,11 +101,11 @@ type Renewed struct {
 	Lost  []AttemptRef
 }
 
-// Encode writes the fields.
-func (n *Renewed) Encode(w *wire.Writer) { w.Varint(n.Lease); encodeRefs(w, n.Lost) }
-
-// Decode reads the fields.
-func (n *Renewed) Decode(r *wire.Reader) { n.Lease, n.Lost = r.Varint(), decodeRefs(r) }
+// Fields are those of the format.
+func (n *Renewed) Fields(c *wire.Codec) {
+	c.Varint(&n.Lease)
+	wire.List(c, &n.Lost, 3)
+}
 
 // Response is what a destination answered.
 type Response struct {
@@ -117,10 +116,10 @@ type Response struct {
 	Body []byte
 }
 
-// ok tells whether the destination has taken the message.
+// ok reports whether the destination has taken the message.
 func (p *Response) ok() bool { return p.Status >= 200 && p.Status <= 299 }
 
-// final tells whether the destination asks for no more retries (messages.md 7.2).
+// final reports whether the destination asks for no more retries.
 func (p *Response) final() bool {
 	if p.Status != 489 {
 		return false
@@ -137,7 +136,7 @@ func (p *Response) size() int64 { return 80 + headerSize(p.Header) + int64(len(p
 
 // clone is a copy that shares nothing with the bytes it was decoded from.
 func (p *Response) clone() *Response {
-	c := &Response{Status: p.Status, Body: some(append([]byte(nil), p.Body...))}
+	c := &Response{Status: p.Status, Body: append([]byte(nil), p.Body...)}
 	if len(p.Header) > 0 {
 		c.Header = make([]Field, len(p.Header))
 		for i, f := range p.Header {
@@ -155,16 +154,11 @@ func (p *Response) BodySize() int {
 	return len(p.Body)
 }
 
-// Encode writes the fields.
-func (p *Response) Encode(w *wire.Writer) {
-	w.Varint(int64(p.Status))
-	encodeHeader(w, p.Header)
-	w.Bytes(p.Body)
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (p *Response) Decode(r *wire.Reader) {
-	p.Status, p.Header, p.Body = int(r.Varint()), decodeHeader(r), some(r.Bytes())
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (p *Response) Fields(c *wire.Codec) {
+	c.Int(&p.Status)
+	wire.List(c, &p.Header, 2)
+	c.Bytes(&p.Body)
 }
 
 // Result is how an attempt went.
@@ -174,7 +168,7 @@ type Result struct {
 	// Error says why there is no answer; empty if there is one.
 	Error string
 	// RetryDelay is the time until the next attempt in milliseconds, should there be one. The leader computes it, from
-	// the answer's headers, the message's expression or the default, for Attempt.Retried retries so far (decisions 9).
+	// the answer's headers, the message's expression or the default, for Attempt.Retried retries so far.
 	// It is cut to [0, MaxRetryDelay].
 	RetryDelay int64
 	// Took is how long the attempt ran, in milliseconds.
@@ -182,51 +176,33 @@ type Result struct {
 	// Lost: the sender has ended the attempt before its outcome was known, because it leads no more or could not renew
 	// the lease. It will not run on, so nobody has to wait for the lease's end. The rest then means nothing.
 	Lost bool
+	// DB is that of the attempt.
+	DB string
 }
 
-// Encode writes the fields.
-func (n *Result) Encode(w *wire.Writer) {
-	n.AttemptRef.encode(w)
-	w.Record(n.Response.Encode)
-	w.String(n.Error)
-	w.Varint(n.RetryDelay)
-	w.Varint(n.Took)
-	if n.Lost {
-		w.Bool(n.Lost)
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (n *Result) Fields(c *wire.Codec) {
+	n.AttemptRef.Fields(c)
+	c.Record(n.Response.Fields)
+	c.Text(&n.Error)
+	c.Varint(&n.RetryDelay)
+	c.Varint(&n.Took)
+	if c.More(n.Lost || n.DB != "") {
+		c.Bool(&n.Lost)
 	}
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (n *Result) Decode(r *wire.Reader) {
-	n.AttemptRef = AttemptRef{decodeID(r), r.Uvarint()}
-	n.Response.Decode(r.Record())
-	n.Error, n.RetryDelay, n.Took = r.Alias(), r.Varint(), r.Varint()
-	if r.Len() > 0 { // most results have no more
-		n.Lost = r.Bool()
+	if c.More(n.DB != "") {
+		c.Text(&n.DB)
 	}
 }
 
 // Results is the argument of the operation Finish.
 type Results struct{ Items []Result }
 
-// Encode writes the fields.
-func (n *Results) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(len(n.Items)))
-	for i := range n.Items {
-		w.Record(n.Items[i].Encode)
-	}
-}
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (n *Results) Fields(c *wire.Codec) { wire.Records(c, &n.Items) }
 
-// Decode reads the fields; texts and bytes alias the input.
-func (n *Results) Decode(r *wire.Reader) {
-	n.Items = make([]Result, r.Count(1))
-	for i := range n.Items {
-		n.Items[i].Decode(r.Record())
-	}
-}
-
-// Fate is what a result made of its message.
-type Fate struct {
+// Disposition is what a result made of its message.
+type Disposition struct {
 	// Stale: the attempt is not the current one, and nothing was changed.
 	Stale bool
 	State State
@@ -234,23 +210,15 @@ type Fate struct {
 	Next int64
 }
 
-// Fates is the result of the operation Finish, one for each Result.
-type Fates struct{ Items []Fate }
-
-// Encode writes the fields.
-func (n *Fates) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(len(n.Items)))
-	for _, f := range n.Items {
-		w.Bool(f.Stale)
-		w.Uvarint(uint64(f.State))
-		w.Varint(f.Next)
-	}
+// Fields are those of the format.
+func (d *Disposition) Fields(c *wire.Codec) {
+	c.Bool(&d.Stale)
+	d.State.field(c)
+	c.Varint(&d.Next)
 }
 
-// Decode reads the fields.
-func (n *Fates) Decode(r *wire.Reader) {
-	n.Items = make([]Fate, r.Count(3))
-	for i := range n.Items {
-		n.Items[i] = Fate{r.Bool(), decodeState(r), r.Varint()}
-	}
-}
+// Dispositions is the result of the operation Finish, one for each Result.
+type Dispositions struct{ Items []Disposition }
+
+// Fields are those of the format.
+func (n *Dispositions) Fields(c *wire.Codec) { wire.List(c, &n.Items, 3) }

@@ -3,7 +3,7 @@ package queue
 import (
 	"encoding/base64"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // call publishes the callback of m after an attempt, or, with d, its failure callback, and gives the callback message.
@@ -92,7 +92,7 @@ func (s *Store) answered(t Stamp, callback *Message) {
 	s.dead.Set(t, &d)
 }
 
-// payload is the body of a callback (messages.md 16.2).
+// payload is the body of a callback.
 func payload(m *Message, c *Content, n *Result, d *Dead) []byte {
 	encode := base64.StdEncoding.EncodeToString
 	j := object{b: make([]byte, 0, 512+4*(len(n.Response.Body)+len(c.Body))/3)}

@@ -1,8 +1,8 @@
 package queue
 
 import (
-	"trireme/fsm/cow"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // MaxScan is the most records that one entry, or one page of an answer, looks at for a filter.
@@ -64,7 +64,7 @@ func (s *Store) cancelMatching(e *env.Env, n Cancellation) (out Cancelled) {
 	return out
 }
 
-// cancel cancels a message that is not done, and tells whether it was not asked for before.
+// cancel cancels a message that is not done, and reports whether it was not asked for before.
 func (s *Store) cancel(e *env.Env, seq uint64) bool {
 	old, _ := s.messages.Get(seq)
 	if old == nil || old.place == placeDone || old.stopping {

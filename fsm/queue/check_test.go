@@ -3,7 +3,7 @@ package queue
 import (
 	"fmt"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // dump is a tree as text.

@@ -4,14 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
-
-// coded is what stands in the log, in snapshots or in answers between nodes.
-type coded interface {
-	Encode(*wire.Writer)
-	Decode(*wire.Reader)
-}
 
 // fill sets every field of v, exported or not, to something that is not its zero value.
 func fill(v reflect.Value, n *int, depth int) {
@@ -61,27 +55,27 @@ func fill(v reflect.Value, n *int, depth int) {
 // TestRoundTrips fills every field of everything that is coded, and expects all of it back. A field that was added
 // without a codec fails here.
 func TestRoundTrips(t *testing.T) {
-	for _, v := range []coded{
-		&Publication{}, &Publications{}, &Receipts{}, &Content{}, &Options{}, &Attempt{Content: &Content{}}, &Results{}, &Fates{},
+	for _, v := range []wire.Record{
+		&Publication{}, &Publications{}, &Receipts{}, &Content{}, &Options{}, &Attempt{Content: &Content{}}, &Results{}, &Dispositions{},
 		&Renewal{}, &Renewed{}, &Cancellation{}, &Cancelled{}, &DeadSelection{}, &DeadDeleted{}, &DeadRetry{}, &DeadRetried{},
-		&QueueChange{}, &Queue{}, &GroupChange{}, &Group{}, &FlowChange{}, &FlowInfo{}, &FlowKey{}, &SchedulePut{}, &Schedule{},
+		&QueueChange{}, &Queue{}, &GroupChange{}, &Group{}, &FlowControlChange{}, &FlowControlInfo{}, &FlowKey{}, &SchedulePut{}, &Schedule{},
 		&ScheduleChange{}, &ScheduleRef{}, &Tick{}, &Parallelism{}, &Rotation{}, &Keys{}, &Settings{}, &Filter{}, &Dead{},
 	} {
 		n := 0
 		fill(reflect.ValueOf(v).Elem(), &n, 0)
 		var w wire.Writer
-		v.Encode(&w)
-		again := reflect.New(reflect.TypeOf(v).Elem()).Interface().(coded)
+		w.Put(v)
+		again := reflect.New(reflect.TypeOf(v).Elem()).Interface().(wire.Record)
 		r := wire.NewReader(w.B)
-		if again.Decode(r); r.Done() != nil {
+		if r.Get(again); r.Done() != nil {
 			t.Errorf("%T: %v", v, r.Done())
 		}
 		if !reflect.DeepEqual(v, again) {
 			t.Errorf("%T\nhave %+v\nwant %+v", v, again, v)
 		}
-		short := reflect.New(reflect.TypeOf(v).Elem()).Interface().(coded)
+		short := reflect.New(reflect.TypeOf(v).Elem()).Interface().(wire.Record)
 		r = wire.NewReader(nil) // an empty record reads as zero
-		if short.Decode(r); r.Done() != nil {
+		if r.Get(short); r.Done() != nil {
 			t.Errorf("%T, empty: %v", v, r.Done())
 		}
 	}
@@ -95,21 +89,26 @@ func TestRecordsRoundTrip(t *testing.T) {
 	c := &Content{}
 	fill(reflect.ValueOf(c).Elem(), &n, 0)
 	var w wire.Writer
-	c.Encode(&w)
+	w.Put(c)
 	m.data, m.place = w.B, placeActive
 	m.note(c)
 	var out wire.Writer
-	m.encode(&out)
+	out.Put(&m)
 	r := wire.NewReader(out.B)
-	if again := decodeMessage(r); r.Done() != nil || !reflect.DeepEqual(&m, again) {
+	again := &Message{}
+	r.Get(again)
+	again.note(again.Content())
+	if r.Done() != nil || !reflect.DeepEqual(&m, again) {
 		t.Errorf("%v\nhave %+v\nwant %+v", r.Done(), again, &m)
 	}
 	var v Event
 	fill(reflect.ValueOf(&v).Elem(), &n, 0)
 	out.B = nil
-	v.encode(&out)
+	out.Put(&v)
 	r = wire.NewReader(out.B)
-	if again := decodeEvent(r); r.Done() != nil || !reflect.DeepEqual(&v, again) {
+	event := &Event{}
+	r.Get(event)
+	if r.Done() != nil || !reflect.DeepEqual(&v, event) {
 		t.Errorf("%v\nhave %+v\nwant %+v", r.Done(), again, &v)
 	}
 }
@@ -126,8 +125,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add(r)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, v := range []coded{&Publications{}, &Results{}, &Cancellation{}, &DeadRetry{}, &GroupChange{}, &SchedulePut{}, &Tick{}, &Renewal{}} {
-			v.Decode(wire.NewReader(data))
+		for _, v := range []wire.Record{&Publications{}, &Results{}, &Cancellation{}, &DeadRetry{}, &GroupChange{}, &SchedulePut{}, &Tick{}, &Renewal{}} {
+			wire.NewReader(data).Get(v)
 		}
 		_ = New().Load(data)
 	})

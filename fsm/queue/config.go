@@ -21,7 +21,7 @@ type Config struct {
 	destination string
 }
 
-// Set takes the option of a header, named without the service's prefix (messages.md 4.1): Retries, Delay, Forward-X,
+// Set takes the option of a header, named without the service's prefix: Retries, Delay, Forward-X,
 // Callback-Forward-X and so on, in any case of letters. Unknown names are ignored. The error is a refusal that names
 // the header, or, if Strict, that there is none of that name.
 func (c *Config) Set(name, value string) error {
@@ -96,10 +96,10 @@ func (c *Config) forwarded(name, value string) error {
 	return nil
 }
 
-// isControl tells whether no header's value may have a character.
+// isControl reports whether no header's value may have a character.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
-// isToken tells whether s may be a header's name.
+// isToken reports whether s may be a header's name.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
@@ -153,7 +153,7 @@ func split(v string) (list []string) {
 	return list
 }
 
-// ForwardAll tells whether Svc-Header-Forward asks for all headers of the request.
+// ForwardAll reports whether Svc-Header-Forward asks for all headers of the request.
 func (c *Config) ForwardAll() bool { return c.forward }
 
 // Cron is the Svc-Cron header, trimmed, empty if there is none; with it come the id and the misfire policy.

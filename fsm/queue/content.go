@@ -3,7 +3,7 @@ package queue
 import (
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Content is what a message is: everything that was settled when it was published. It never changes. Its texts and its
@@ -11,7 +11,7 @@ import (
 type Content struct {
 	// URL is where it is delivered, verbatim.
 	URL string
-	// API is the name of the API destination that URL stands for; the courier adds that API's credentials.
+	// API is the name of the API destination that URL stands for; the deliverer adds that API's credentials.
 	API  string
 	Body []byte
 	Options
@@ -58,37 +58,19 @@ func (c *Content) Path() string {
 	return "/"
 }
 
-// Encode writes the fields.
-func (c *Content) Encode(w *wire.Writer) {
-	w.String(c.URL)
-	w.String(c.API)
-	w.Bytes(c.Body)
-	w.Record(c.Options.Encode)
-	w.String(c.Group)
-	w.String(c.Endpoint)
-	w.String(c.Schedule)
-	w.String(c.CallerIP)
-	w.Varint(c.Created)
-	w.Varint(c.FirstAt)
-	c.Source.ID.encode(w)
-	w.Bool(c.Source.Failed)
-	w.Bytes(c.Run)
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (c *Content) Decode(r *wire.Reader) {
-	c.URL, c.API, c.Body = r.Alias(), r.Alias(), some(r.Bytes())
-	c.Options.Decode(r.Record())
-	c.Group, c.Endpoint, c.Schedule, c.CallerIP = r.Alias(), r.Alias(), r.Alias(), r.Alias()
-	c.Created, c.FirstAt = r.Varint(), r.Varint()
-	c.Source = Source{decodeID(r), r.Bool()}
-	c.Run = some(r.Bytes())
-}
-
-// some is b, nil if it is empty.
-func some(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return b
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (m *Content) Fields(c *wire.Codec) {
+	c.Text(&m.URL)
+	c.Text(&m.API)
+	c.Bytes(&m.Body)
+	c.Record(m.Options.Fields)
+	c.Text(&m.Group)
+	c.Text(&m.Endpoint)
+	c.Text(&m.Schedule)
+	c.Text(&m.CallerIP)
+	c.Varint(&m.Created)
+	c.Varint(&m.FirstAt)
+	m.Source.ID.Fields(c)
+	c.Bool(&m.Source.Failed)
+	c.Bytes(&m.Run)
 }

@@ -3,19 +3,19 @@ package queue
 import (
 	"strings"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 const signingPrefix = "sig"
 
 // ChangeFlow changes a flow-control key, and gives what it is afterwards.
-func (s *Store) ChangeFlow(e *env.Env, n FlowChange) (FlowInfo, error) {
+func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlInfo, error) {
 	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod {
-		return FlowInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")
+		return FlowControlInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")
 	}
 	f := s.flowNamed(n.Key, n.Act == ActPin || n.Act == ActPause, e.Now)
 	if f == nil {
-		return FlowInfo{}, notFound("flowControl %s not found", n.Key)
+		return FlowControlInfo{}, notFound("flowControl %s not found", n.Key)
 	}
 	f.used = e.Now
 	switch n.Act {
@@ -29,14 +29,14 @@ func (s *Store) ChangeFlow(e *env.Env, n FlowChange) (FlowInfo, error) {
 	case ActResetRate, ActReset:
 		f.WindowStart, f.Count = e.Now, 0
 	default:
-		return FlowInfo{}, invalid("a flow-control key can't be changed in this way")
+		return FlowControlInfo{}, invalid("a flow-control key can't be changed in this way")
 	}
 	s.setFlow(f, e.Now)
-	return s.flowInfo(f, e.Now), nil
+	return s.flowControlInfo(f, e.Now), nil
 }
 
 // pin fixes the parts that n names. Pinning a rate begins a new window.
-func (f *FlowKey) pin(n FlowChange, now int64) {
+func (f *FlowKey) pin(n FlowControlChange, now int64) {
 	if n.Parallelism > 0 {
 		f.Parallelism, f.PinnedParallelism = n.Parallelism, true
 	}

@@ -1,7 +1,7 @@
 package queue
 
 import (
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // choose gives the dead letters of a selection, oldest first, and whether there may be more that match behind the
@@ -44,7 +44,7 @@ func (s *Store) choose(n *DeadSelection) (list []Stamp, cursor Stamp, more bool,
 	return list, cursor, more, nil
 }
 
-// matchDead tells whether a filter chooses a dead letter.
+// matchDead reports whether a filter chooses a dead letter.
 func (s *Store) matchDead(f *Filter, d *Dead) bool {
 	if !f.within(d.At) {
 		return false

@@ -73,13 +73,13 @@ func TestRenew(t *testing.T) {
 	w.publish(url("b"))
 	list := w.advance(10)
 	w.now += 9_000
-	out, err := w.s.Renew(w.env(), Renewal{[]AttemptRef{list[0].Ref(), {list[1].ID, 9}}})
+	out, err := w.s.Renew(w.env(), Renewal{Running: []AttemptRef{list[0].Ref(), {list[1].ID, 9}}})
 	if err != nil || out.Lease != w.now+Lease || len(out.Lost) != 1 || out.Lost[0].ID != list[1].ID {
 		t.Fatalf("%+v %v", out, err)
 	}
 	e := w.env()
 	e.Session = 8
-	if out, _ := w.s.Renew(e, Renewal{[]AttemptRef{list[0].Ref()}}); len(out.Lost) != 1 {
+	if out, _ := w.s.Renew(e, Renewal{Running: []AttemptRef{list[0].Ref()}}); len(out.Lost) != 1 {
 		t.Fatal("another session's claim was renewed")
 	}
 	w.now += 1_000
@@ -103,7 +103,7 @@ func TestFlowControl(t *testing.T) {
 	if len(list) != 2 {
 		t.Fatalf("%d attempts of parallelism 2", len(list))
 	}
-	if n, _ := w.s.Flow("k", w.now); n.Waiting != 8 || n.Active != 2 || n.Count != 2 || n.WindowStart != start {
+	if n, _ := w.s.FlowControlKey("k", w.now); n.Waiting != 8 || n.Active != 2 || n.Count != 2 || n.WindowStart != start {
 		t.Fatalf("%+v", n)
 	}
 	w.finish(list[0], 200)
@@ -120,7 +120,7 @@ func TestFlowControl(t *testing.T) {
 	}
 	w.now = start + 1700 // the next window began at 1000
 	w.finish(w.advance(1)[0], 200)
-	if n, _ := w.s.Flow("k", w.now); n.WindowStart != start+1000 || n.Count != 1 {
+	if n, _ := w.s.FlowControlKey("k", w.now); n.WindowStart != start+1000 || n.Count != 1 {
 		t.Fatalf("%+v", n)
 	}
 	w.now = start + 2000
@@ -139,19 +139,19 @@ func TestFlowControl(t *testing.T) {
 // TestFlowControlActs: pause, pin, unpin, reset; the newest message's settings count unless pinned.
 func TestFlowControlActs(t *testing.T) {
 	w := newWorld(t)
-	act := func(n FlowChange) FlowInfo {
+	act := func(n FlowControlChange) FlowControlInfo {
 		t.Helper()
 		n.Key = "k"
-		out, err := w.s.ChangeFlow(w.env(), n)
+		out, err := w.s.ChangeFlowControl(w.env(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	if _, err := w.s.ChangeFlow(w.env(), FlowChange{Key: "k", Act: ActResume}); err == nil {
+	if _, err := w.s.ChangeFlowControl(w.env(), FlowControlChange{Key: "k", Act: ActResume}); err == nil {
 		t.Fatal("an unknown key was resumed")
 	}
-	act(FlowChange{Act: ActPause})
+	act(FlowControlChange{Act: ActPause})
 	p := url("a")
 	p.Given, p.Flow = GivenFlow, &FlowControl{Key: "k", Rate: 1, Period: 1000}
 	id := w.publish(p)[0].ID
@@ -160,22 +160,22 @@ func TestFlowControlActs(t *testing.T) {
 	if x, _ := w.s.Explain(id, w.now); x.Reason != FlowPaused {
 		t.Fatalf("%+v", x)
 	}
-	act(FlowChange{Act: ActResume})
+	act(FlowControlChange{Act: ActResume})
 	w.finish(w.one(), 200)
 	w.none()
-	if n := act(FlowChange{Act: ActResetRate}); n.Count != 0 || n.WindowStart != w.now {
+	if n := act(FlowControlChange{Act: ActResetRate}); n.Count != 0 || n.WindowStart != w.now {
 		t.Fatalf("%+v", n)
 	}
 	w.finish(w.one(), 200)
-	if n := act(FlowChange{Act: ActPin, Rate: 5, Period: 3000}); !n.PinnedRate || n.PinnedParallelism || n.Rate != 5 || n.Count != 0 {
+	if n := act(FlowControlChange{Act: ActPin, Rate: 5, Period: 3000}); !n.PinnedRate || n.PinnedParallelism || n.Rate != 5 || n.Count != 0 {
 		t.Fatalf("%+v", n)
 	}
 	p.Flow = &FlowControl{Key: "k", Rate: 9, Period: 1, Parallelism: 4}
 	w.publish(p)
-	if n, _ := w.s.Flow("k", w.now); n.Rate != 5 || n.Period != 3000 || n.Parallelism != 4 {
+	if n, _ := w.s.FlowControlKey("k", w.now); n.Rate != 5 || n.Period != 3000 || n.Parallelism != 4 {
 		t.Fatalf("%+v", n)
 	}
-	if n := act(FlowChange{Act: ActUnpin, Rate: 1}); n.PinnedRate || n.Rate != 5 {
+	if n := act(FlowControlChange{Act: ActUnpin, Rate: 1}); n.PinnedRate || n.Rate != 5 {
 		t.Fatalf("%+v", n)
 	}
 	w.finish(w.one(), 200)
@@ -362,7 +362,7 @@ func TestSchedules(t *testing.T) {
 	if due := w.s.DueSchedules(w.now, 10); len(due) != 1 || due[0].ID != c.ID {
 		t.Fatalf("%+v", due)
 	}
-	tick := Tick{c.ID, c.Version, []int64{start + 1000}, start + 2000}
+	tick := Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{start + 1000}, Next: start + 2000}
 	list := w.advance(10, tick, tick)
 	if len(list) != 1 || list[0].Content.Schedule != c.ID {
 		t.Fatalf("%d attempts", len(list))
@@ -381,7 +381,7 @@ func TestSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.now += 1000
-	if list := w.advance(10, Tick{c.ID, c.Version, []int64{start + 2000}, start + 3000}); len(list) != 0 {
+	if list := w.advance(10, Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{start + 2000}, Next: start + 3000}); len(list) != 0 {
 		t.Fatal("a paused schedule fired")
 	}
 	if c, _ = w.s.Schedule(c.ID); c.Next != start+3000 || !c.Paused {
@@ -392,11 +392,11 @@ func TestSchedules(t *testing.T) {
 		t.Fatalf("%+v", over)
 	}
 	w.now += 60_000
-	if list := w.advance(10, Tick{c.ID, c.Version, []int64{over.Next}, over.Next + 60_000}); len(list) != 0 {
+	if list := w.advance(10, Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{over.Next}, Next: over.Next + 60_000}); len(list) != 0 {
 		t.Fatal("a tick of an older form fired")
 	}
 	unplanned := put(SchedulePut{ID: "u", Cron: "x", Publish: url("u")})
-	w.advance(1, Tick{"u", unplanned.Version, nil, w.now + 5})
+	w.advance(1, Tick{Schedule: "u", Version: unplanned.Version, Nominals: nil, Next: w.now + 5})
 	if c, _ := w.s.Schedule("u"); c.Next != w.now+5 {
 		t.Fatalf("%+v", c)
 	}
@@ -435,7 +435,7 @@ func TestScheduleToAMissingGroup(t *testing.T) {
 	w.s.ChangeGroup(w.env(), GroupChange{Name: "g", Act: ActDelete})
 	w.now += 1000
 	c, _ := w.s.Schedule(ref.ID)
-	w.advance(10, Tick{c.ID, c.Version, []int64{c.Next}, c.Next + 1000})
+	w.advance(10, Tick{Schedule: c.ID, Version: c.Version, Nominals: []int64{c.Next}, Next: c.Next + 1000})
 	if c, _ = w.s.Schedule(ref.ID); c.Error != "topic g not found" || c.Next != start+2000 {
 		t.Fatalf("%+v", c)
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/backoff"
 )
 
 // Directive is one thing that a request can say of a message: over HTTP by the header Svc-NAME or the parameter

@@ -1,5 +1,5 @@
 // Package queue is the state machine of messages: publish, queues, flow control, delivery attempts, retries, callbacks,
-// dead letters, schedules, URL groups and events. It holds all policy of deliveries; whoever sends is only a courier:
+// dead letters, schedules, URL groups and events. It holds all policy of deliveries; whoever sends is only a deliverer:
 // it asks Advance what to send, sends it, and tells Finish how it went.
 //
 // # The life of a message

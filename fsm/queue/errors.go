@@ -3,7 +3,7 @@ package queue
 import (
 	"fmt"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Error is the refusal of an operation: nothing was changed. errors.Is compares the Code.
@@ -26,7 +26,7 @@ func (e *Error) Error() string { return e.Text }
 // RefusalCode is the Code, by which errors of different packages are compared.
 func (e *Error) RefusalCode() string { return e.Code }
 
-// Is tells whether target is a refusal of the same code.
+// Is reports whether target is a refusal of the same code.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(interface{ RefusalCode() string })
 	return ok && t.RefusalCode() == e.Code
@@ -45,17 +45,23 @@ func quota(limit string) *Error {
 	return &Error{Code: ErrQuota.Code, Text: "quota " + limit + " exceeded"}
 }
 
-func (e *Error) encode(w *wire.Writer) {
-	w.Bool(e != nil)
-	if e != nil {
-		w.String(e.Code)
-		w.String(e.Text)
-	}
+// Fields are those of the format.
+func (e *Error) Fields(c *wire.Codec) {
+	c.String(&e.Code)
+	c.String(&e.Text)
 }
 
-func decodeError(r *wire.Reader) *Error {
-	if !r.Bool() {
-		return nil
+// OptionalError is a refusal that may be missing.
+func OptionalError(c *wire.Codec, e **Error) {
+	refused := *e != nil
+	c.Bool(&refused)
+	switch {
+	case !refused:
+		*e = nil
+	case c.Reading():
+		*e = &Error{}
+		fallthrough
+	default:
+		(*e).Fields(c)
 	}
-	return &Error{r.String(), r.String()}
 }

@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/fsm/wire"
+import "github.com/trireme-dev/trireme/fsm/wire"
 
 // Event is one thing that happened to a message. The configuration that clients read with every event is that of the
 // message's Content.
@@ -30,46 +30,16 @@ func (v *Event) size() int64 {
 	return n
 }
 
-func (v *Event) encode(w *wire.Writer) {
-	w.Varint(v.At)
-	w.Uvarint(v.Seq)
-	w.Uvarint(v.message)
-	w.Uvarint(v.before)
-	w.Uvarint(uint64(v.State))
-	w.Varint(v.Next)
-	w.Uvarint(v.Attempt)
-	encodeResponse(w, v.Response)
-	w.String(v.Error)
-}
-
-// decodeEvent reads an event; it copies what it keeps.
-func decodeEvent(r *wire.Reader) *Event {
-	v := &Event{Stamp: Stamp{r.Varint(), r.Uvarint()}, message: r.Uvarint(), before: r.Uvarint(), State: decodeState(r)}
-	v.Next, v.Attempt = r.Varint(), r.Uvarint()
-	if p := decodeResponse(r); p != nil {
-		v.Response = p.clone()
-	}
-	v.Error = r.String()
-	return v
-}
-
-func encodeResponse(w *wire.Writer, p *Response) {
-	w.Record(func(w *wire.Writer) {
-		if p != nil {
-			p.Encode(w)
-		}
-	})
-}
-
-// decodeResponse reads a response that may be missing; it aliases the input.
-func decodeResponse(r *wire.Reader) *Response {
-	in := r.Record()
-	if in.Len() == 0 {
-		return nil
-	}
-	p := &Response{}
-	p.Decode(in)
-	return p
+// Fields are those of the format.
+func (v *Event) Fields(c *wire.Codec) {
+	v.Stamp.Fields(c)
+	c.Uvarint(&v.message)
+	c.Uvarint(&v.before)
+	v.State.field(c)
+	c.Varint(&v.Next)
+	c.Uvarint(&v.Attempt)
+	wire.Optional(c, &v.Response)
+	c.String(&v.Error)
 }
 
 // record appends an event to m, which the caller stores afterwards. A message of a run has none.

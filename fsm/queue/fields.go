@@ -3,11 +3,17 @@ package queue
 import (
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Field is one line of a header. Repeated names keep all their values, in order.
 type Field struct{ Name, Value string }
+
+// Fields are those of the format; texts alias what they are read from.
+func (f *Field) Fields(c *wire.Codec) {
+	c.Text(&f.Name)
+	c.Text(&f.Value)
+}
 
 // Value is the first value of a name in a header, in any case of letters.
 func Value(header []Field, name string) string {
@@ -17,26 +23,6 @@ func Value(header []Field, name string) string {
 		}
 	}
 	return ""
-}
-
-func encodeHeader(w *wire.Writer, header []Field) {
-	w.Uvarint(uint64(len(header)))
-	for _, f := range header {
-		w.String(f.Name)
-		w.String(f.Value)
-	}
-}
-
-func decodeHeader(r *wire.Reader) []Field {
-	n := r.Count(2)
-	if n == 0 {
-		return nil
-	}
-	header := make([]Field, n)
-	for i := range header {
-		header[i] = Field{r.Alias(), r.Alias()}
-	}
-	return header
 }
 
 func headerSize(header []Field) (n int64) {

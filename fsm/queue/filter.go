@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Filter chooses messages, dead letters and events. Values of one field are alternatives, fields must all match, and an
@@ -34,54 +34,27 @@ func (f *Filter) lists() []*[]string {
 	return []*[]string{&f.URLs, &f.Hosts, &f.Paths, &f.Groups, &f.Queues, &f.Schedules, &f.Labels, &f.FlowKeys, &f.CallerIPs}
 }
 
-// Encode writes the fields.
-func (f *Filter) Encode(w *wire.Writer) {
-	encodeIDs(w, f.IDs)
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (f *Filter) Fields(c *wire.Codec) {
+	wire.List(c, &f.IDs, 2)
 	for _, l := range f.lists() {
-		w.Texts(*l)
+		c.Texts(l)
 	}
-	w.Uvarint(uint64(len(f.States)))
-	for _, s := range f.States {
-		w.Uvarint(uint64(s))
-	}
-	w.Uvarint(uint64(len(f.Statuses)))
-	for _, n := range f.Statuses {
-		w.Varint(int64(n))
-	}
-	w.Varint(f.From)
-	w.Varint(f.To)
+	wire.Each(c, &f.States, func(c *wire.Codec, s *State) { s.field(c) })
+	wire.Each(c, &f.Statuses, (*wire.Codec).Int)
+	c.Varint(&f.From)
+	c.Varint(&f.To)
 }
 
-// Decode reads the fields; texts alias the input.
-func (f *Filter) Decode(r *wire.Reader) {
-	f.IDs = decodeIDs(r)
-	for _, l := range f.lists() {
-		*l = r.Texts()
-	}
-	if n := r.Count(1); n > 0 {
-		f.States = make([]State, n)
-		for i := range f.States {
-			f.States[i] = decodeState(r)
-		}
-	}
-	if n := r.Count(1); n > 0 {
-		f.Statuses = make([]int, n)
-		for i := range f.Statuses {
-			f.Statuses[i] = int(r.Varint())
-		}
-	}
-	f.From, f.To = r.Varint(), r.Varint()
-}
-
-// within tells whether a time is in the filter's bounds.
+// within reports whether a time is in the filter's bounds.
 func (f *Filter) within(at int64) bool { return at >= f.From && (f.To == 0 || at <= f.To) }
 
-// content tells whether the filter may match by what a message is; it spares decoding where no such field is set.
+// content reports whether the filter may match by what a message is; it spares decoding where no such field is set.
 func (f *Filter) content() bool {
 	return len(f.URLs)+len(f.Hosts)+len(f.Paths)+len(f.Groups)+len(f.Queues)+len(f.Schedules)+len(f.Labels)+len(f.FlowKeys)+len(f.CallerIPs) > 0
 }
 
-// match tells whether a message of that content is chosen, times and states apart.
+// match reports whether a message of that content is chosen, times and states apart.
 func (f *Filter) match(id ID, c *Content) bool {
 	one := func(list []string, v string) bool { return len(list) == 0 || slices.Contains(list, v) }
 	if len(f.IDs) > 0 && !slices.Contains(f.IDs, id) {

@@ -1,14 +1,14 @@
 package queue
 
 import (
-	"trireme/fsm/env"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Finish tells how attempts went. A result is judged by the number of its attempt alone, whoever sends it: one that is
 // not the current attempt changes nothing.
-func (s *Store) Finish(e *env.Env, n Results) (Fates, error) {
-	out := Fates{Items: make([]Fate, len(n.Items))}
+func (s *Store) Finish(e *env.Env, n Results) (Dispositions, error) {
+	out := Dispositions{Items: make([]Disposition, len(n.Items))}
 	for i := range n.Items {
 		out.Items[i] = s.settle(e, &n.Items[i])
 	}
@@ -17,10 +17,10 @@ func (s *Store) Finish(e *env.Env, n Results) (Fates, error) {
 }
 
 // settle ends one attempt and decides what its message does next.
-func (s *Store) settle(e *env.Env, n *Result) Fate {
+func (s *Store) settle(e *env.Env, n *Result) Disposition {
 	old := s.current(n.AttemptRef)
 	if old == nil {
-		return Fate{Stale: true}
+		return Disposition{Stale: true}
 	}
 	if n.Lost {
 		f := s.lose(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
@@ -38,7 +38,7 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 		if !old.stopping {
 			s.tellRun(m, Delivered, &n.Response, "")
 		}
-		return Fate{State: Delivered}
+		return Disposition{State: Delivered}
 	}
 	v := Event{State: Failing, Attempt: m.attempts, Response: n.Response.clone(), Error: string([]byte(n.Error))}
 	s.record(m, e.Now, v)
@@ -52,9 +52,9 @@ func (s *Store) settle(e *env.Env, n *Result) Fate {
 		m.retried++
 		s.retry(m, addTime(e.Now, min(max(n.RetryDelay, 0), MaxRetryDelay)), e.Now)
 		s.tellRun(m, Retry, &n.Response, n.Error)
-		return Fate{State: Retry, Next: m.at}
+		return Disposition{State: Retry, Next: m.at}
 	}
-	return Fate{State: m.state}
+	return Disposition{State: m.state}
 }
 
 // retry has m, which stands in no place, attempted again. In a queue it keeps its place, and the others wait; while the

@@ -80,7 +80,7 @@ func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
 	return now, true
 }
 
-// reopen looks anew when a key can be claimed from, and tells whether it can be now.
+// reopen looks anew when a key can be claimed from, and reports whether it can be now.
 func (s *Store) reopen(no uint64, now int64) bool {
 	f := s.flowOf(no)
 	if f == nil {
@@ -154,7 +154,7 @@ func (f *FlowKey) forgetAt() int64 {
 }
 
 // forgetFlows forgets keys that have not been used for long.
-func (s *Store) forgetFlows(now int64, limit int) (done int) {
+func (s *Store) forgetFlowControl(now int64, limit int) (done int) {
 	for ; done < limit; done++ {
 		at, _, ok := s.idle.Min()
 		if !ok || at.At > now {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 const groupPrefix = "grp"

@@ -4,10 +4,10 @@ import (
 	"math"
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// host counts the attempts under way to one host, so that a slow one can't take all senders (reliability D7). It is
+// host counts the attempts under way to one host, so that a slow one can't take all senders. It is
 // forgotten when there are none and nobody is parked.
 type host struct {
 	no     uint64
@@ -21,12 +21,13 @@ type HostLimit struct {
 	Most int
 }
 
-// Encode writes the fields.
-func (l *HostLimit) Encode(w *wire.Writer) { w.String(l.Host); w.Uvarint(uint64(l.Most)) }
-
-// Decode reads the fields; the text aliases the input.
-func (l *HostLimit) Decode(r *wire.Reader) {
-	l.Host, l.Most = r.Alias(), int(min(r.Uvarint(), math.MaxInt32))
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (l *HostLimit) Fields(c *wire.Codec) {
+	c.Text(&l.Host)
+	wire.Uint(c, &l.Most)
+	if c.Reading() && (l.Most < 0 || l.Most > math.MaxInt32) {
+		l.Most = math.MaxInt32
+	}
 }
 
 // occupy counts one more attempt to a host.

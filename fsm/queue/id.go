@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // ID is the identity of a message: Seq is its place in the order of all messages ever made, Salt is random, so that an
@@ -27,7 +27,7 @@ func (id ID) String() string {
 	return string(b)
 }
 
-// IsZero tells whether id names no message.
+// IsZero reports whether id names no message.
 func (id ID) IsZero() bool { return id == ID{} }
 
 // ParseID reads what String wrote; false for every other text.
@@ -61,9 +61,11 @@ func get58(s string) (v uint64, ok bool) {
 	return v, true
 }
 
-func (id ID) encode(w *wire.Writer) { w.Uvarint(id.Seq); w.Uvarint(id.Salt) }
-
-func decodeID(r *wire.Reader) ID { return ID{r.Uvarint(), r.Uvarint()} }
+// Fields are those of the format.
+func (id *ID) Fields(c *wire.Codec) {
+	c.Uvarint(&id.Seq)
+	c.Uvarint(&id.Salt)
+}
 
 // Stamp is a place in an order by time: dead letters and events are named by it. As text it is <unix-ms>-<n>.
 type Stamp struct {
@@ -71,6 +73,12 @@ type Stamp struct {
 	At int64
 	// Seq tells apart what has the same time.
 	Seq uint64
+}
+
+// Fields are those of the format.
+func (t *Stamp) Fields(c *wire.Codec) {
+	c.Varint(&t.At)
+	c.Uvarint(&t.Seq)
 }
 
 // String is the stamp as clients see it, in dead-letter ids and cursors.

@@ -1,12 +1,12 @@
 package queue
 
 import (
-	"trireme/fsm/env"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // takeOver gives up the claims of other terms, at the first Advance of a new one. Those of what is delivered one at a
-// time stay until their leases' end and margin, because their sender may still be running them (decisions 20), or until
+// time stay until their leases' end and margin, because their sender may still be running them, or until
 // somebody knows that it isn't: the sender, see Result.Lost, or its successor, see Orphan. Their leases begin anew: a
 // sender counts them by its own clock, and cluster time may have jumped forward between the terms, when the clock of the
 // leader before was not trusted.
@@ -21,6 +21,11 @@ func (s *Store) takeOver(e *env.Env, now Sender) {
 	for _, seq := range s.claimed(func(*claim) bool { return true }) {
 		s.prolong(seq, e.Now+Lease)
 	}
+}
+
+// Foreign reports whether claims of another term are to be taken over, which the next Advance does.
+func (s *Store) Foreign(epoch, term uint64) bool {
+	return s.leases.Len() > 0 && s.sender != Sender{Epoch: epoch, Term: term}
 }
 
 // Orphan gives up the claims of a session whose process is known to have ended: another process has its disk now. What
@@ -86,25 +91,25 @@ func (s *Store) expire(e *env.Env, limit int) (done int) {
 // lose ends an attempt of which the outcome will not be known. It counts as a retry, except for the last one that is
 // allowed, which is run again: a message is never given up without an answer or a timeout. A message that was asked to
 // stop is over then, and that of a run is forgotten.
-func (s *Store) lose(e *env.Env, seq uint64, why string) Fate {
+func (s *Store) lose(e *env.Env, seq uint64, why string) Disposition {
 	old, _ := s.messages.Get(seq)
 	m := edit(old)
 	s.release(m, e.Now)
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, Error: why})
 	if m.stopping {
 		s.finish(e, m, Canceled, nil)
-		return Fate{State: Canceled}
+		return Disposition{State: Canceled}
 	}
 	if m.retried >= m.retries && mutant.Is(mutant.LostIsLast) {
 		s.fail(e, m, &Result{}, &Event{Response: &Response{}})
-		return Fate{State: Failed}
+		return Disposition{State: Failed}
 	}
 	if m.retried < m.retries {
 		m.retried++
 	}
 	s.retry(m, e.Now, e.Now)
 	s.tellRun(m, Retry, nil, why)
-	return Fate{State: m.state, Next: m.at}
+	return Disposition{State: m.state, Next: m.at}
 }
 
 // release ends the claim of m, which afterwards stands in no place.

@@ -3,7 +3,7 @@ package queue
 import (
 	"strings"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // queueNamed is the queue of a name, nil if there is none.

@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/fsm/env"
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // Used is the logical memory of everything about messages, in bytes.
 func (s *Store) Used() int64 { return s.live + s.past + s.buried + s.fixed }
@@ -28,7 +28,7 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 		done++
 	}
 	done += s.forgetDedups(now, limit-done)
-	return done + s.forgetFlows(now, limit-done)
+	return done + s.forgetFlowControl(now, limit-done)
 }
 
 // dropEvent removes the oldest event if its time is over or events take too much room, and with its last event a

@@ -1,13 +1,13 @@
 package queue
 
 import (
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // State is a delivery state, as events tell it.
 type State uint8
 
-// The states (messages.md 10.3). Canceled is spelled as the clients spell it; see decisions 23.
+// The states. Canceled is spelled as the clients spell it, with one L: two existing clients fail on the other spelling.
 const (
 	Created State = iota
 	Active
@@ -30,10 +30,10 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Final tells whether a message in this state is done.
+// Final reports whether a message in this state is done.
 func (s State) Final() bool { return s == Delivered || s == Failed || s == Canceled }
 
-func decodeState(r *wire.Reader) State { return State(min(r.Uvarint(), uint64(states))) }
+func (s *State) field(c *wire.Codec) { wire.Enum(c, s, states) }
 
 // place is where a message stands; see the package's doc. Numbers are in snapshots.
 type place uint8
@@ -89,6 +89,17 @@ type claim struct {
 	host      string
 }
 
+// Fields are those of the format.
+func (l *claim) Fields(c *wire.Codec) {
+	c.Uvarint(&l.Epoch)
+	c.Uvarint(&l.Term)
+	c.Uvarint(&l.Session)
+	c.Varint(&l.started)
+	c.Varint(&l.lease)
+	c.Bool(&l.exclusive)
+	c.String(&l.host)
+}
+
 // release is when the claim is given up, in unix milliseconds.
 func (c *claim) release() int64 {
 	if c.exclusive {
@@ -100,7 +111,7 @@ func (c *claim) release() int64 {
 // Content is what the message is.
 func (m *Message) Content() *Content {
 	c := &Content{}
-	c.Decode(wire.NewReader(m.data))
+	wire.NewReader(m.data).Get(c)
 	return c
 }
 
@@ -109,48 +120,23 @@ const messageCost = 320
 
 func (m *Message) size() int64 { return messageCost + int64(len(m.data)) }
 
-func (m *Message) encode(w *wire.Writer) {
-	m.ID.encode(w)
-	w.Uvarint(uint64(m.state))
-	w.Uvarint(uint64(m.place))
-	w.Bool(m.stopping)
-	w.Uvarint(uint64(m.retries))
-	w.Uvarint(uint64(m.retried))
-	w.Uvarint(uint64(m.open))
-	w.Uvarint(m.attempts)
-	w.Uvarint(m.queue)
-	w.Uvarint(m.flow)
-	w.Varint(m.at)
-	w.Varint(m.since)
-	w.Uvarint(m.last)
-	w.Record(func(w *wire.Writer) {
-		if c := m.claim; c != nil {
-			w.Uvarint(c.Epoch)
-			w.Uvarint(c.Term)
-			w.Uvarint(c.Session)
-			w.Varint(c.started)
-			w.Varint(c.lease)
-			w.Bool(c.exclusive)
-			w.String(c.host)
-		}
-	})
-	w.Bytes(m.data)
-}
-
-// decodeMessage reads a message; it copies what it keeps.
-func decodeMessage(r *wire.Reader) *Message {
-	m := &Message{ID: decodeID(r), state: decodeState(r), place: place(min(r.Uvarint(), uint64(places)))}
-	m.stopping = r.Bool()
-	m.retries, m.retried, m.open = uint32(r.Uvarint()), uint32(r.Uvarint()), uint32(r.Uvarint())
-	m.attempts, m.queue, m.flow = r.Uvarint(), r.Uvarint(), r.Uvarint()
-	m.at, m.since, m.last = r.Varint(), r.Varint(), r.Uvarint()
-	if in := r.Record(); in.Len() > 0 {
-		m.claim = &claim{Sender: Sender{in.Uvarint(), in.Uvarint(), in.Uvarint()},
-			started: in.Varint(), lease: in.Varint(), exclusive: in.Bool(), host: in.String()}
-	}
-	m.data = append([]byte(nil), r.Bytes()...)
-	m.note(m.Content())
-	return m
+// Fields are those of the format.
+func (m *Message) Fields(c *wire.Codec) {
+	m.ID.Fields(c)
+	m.state.field(c)
+	wire.Enum(c, &m.place, places)
+	c.Bool(&m.stopping)
+	wire.Uint(c, &m.retries)
+	wire.Uint(c, &m.retried)
+	wire.Uint(c, &m.open)
+	c.Uvarint(&m.attempts)
+	c.Uvarint(&m.queue)
+	c.Uvarint(&m.flow)
+	c.Varint(&m.at)
+	c.Varint(&m.since)
+	c.Uvarint(&m.last)
+	wire.Optional(c, &m.claim)
+	c.Bytes(&m.data)
 }
 
 // note keeps what the state machine asks of a content most often.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // model drives a store, and a second one in step, and remembers what was promised.
@@ -59,7 +59,7 @@ func show(v any) string {
 	if list, ok := v.([]Attempt); ok {
 		var w wire.Writer
 		for _, a := range list {
-			a.Encode(&w)
+			w.Put(&a)
 		}
 		return fmt.Sprintf("%q", w.B)
 	}
@@ -210,7 +210,7 @@ func (m *model) judgeFlow(a Attempt) {
 	if f == nil || f.Key != rated {
 		return
 	}
-	info, _ := m.s.Flow(rated, m.now)
+	info, _ := m.s.FlowControlKey(rated, m.now)
 	if info.Active > 2 {
 		m.r.Fatalf("%d attempts under way of a key of parallelism 2", info.Active)
 	}
@@ -238,7 +238,7 @@ func (m *model) finishOne(r *rapid.T, status int) {
 func (m *model) answer(a Attempt, status int, backoff int64) {
 	delete(m.ran, a.Ref())
 	old := m.s.current(a.Ref())
-	f := do(m, func(w *world) Fate {
+	f := do(m, func(w *world) Disposition {
 		return w.result(Result{AttemptRef: a.Ref(), Response: Response{Status: status, Body: []byte("x")}, RetryDelay: backoff})
 	})
 	if f.Stale != (old == nil) {
@@ -259,7 +259,7 @@ func (m *model) drain() {
 	}
 	for _, k := range []string{rated, "loose"} {
 		do(m, func(w *world) string {
-			_, err := w.s.ChangeFlow(w.env(), FlowChange{Key: k, Act: ActResume})
+			_, err := w.s.ChangeFlowControl(w.env(), FlowControlChange{Key: k, Act: ActResume})
 			return fmt.Sprint(err)
 		})
 	}
@@ -311,7 +311,7 @@ func TestModel(t *testing.T) {
 				for _, a := range m.running {
 					refs = append(refs, a.Ref())
 				}
-				out := do(m, func(w *world) Renewed { out, _ := w.s.Renew(w.env(), Renewal{refs}); return out })
+				out := do(m, func(w *world) Renewed { out, _ := w.s.Renew(w.env(), Renewal{Running: refs}); return out })
 				for _, ref := range refs {
 					if _, ok := m.ran[ref]; ok && !slices.Contains(out.Lost, ref) {
 						m.ran[ref] = out.Lease - LeaseMargin
@@ -325,7 +325,7 @@ func TestModel(t *testing.T) {
 				a := m.running[0]
 				m.running = m.running[1:]
 				delete(m.ran, a.Ref())
-				do(m, func(w *world) Fate { return w.result(Result{AttemptRef: a.Ref(), Lost: true}) })
+				do(m, func(w *world) Disposition { return w.result(Result{AttemptRef: a.Ref(), Lost: true}) })
 			},
 			"restart": func(r *rapid.T) { // the sender has died, and its successor says so
 				m.running, m.ran = nil, map[AttemptRef]int64{}
@@ -364,8 +364,8 @@ func TestModel(t *testing.T) {
 				})
 			},
 			"flow": func(r *rapid.T) {
-				n := FlowChange{Key: "loose", Act: rapid.SampledFrom([]Act{ActPause, ActResume, ActPin, ActUnpin, ActResetRate}).Draw(r, "act"), Parallelism: 1, Rate: 1, Period: 300}
-				do(m, func(w *world) FlowInfo { out, _ := w.s.ChangeFlow(w.env(), n); return out })
+				n := FlowControlChange{Key: "loose", Act: rapid.SampledFrom([]Act{ActPause, ActResume, ActPin, ActUnpin, ActResetRate}).Draw(r, "act"), Parallelism: 1, Rate: 1, Period: 300}
+				do(m, func(w *world) FlowControlInfo { out, _ := w.s.ChangeFlowControl(w.env(), n); return out })
 			},
 			"dead": func(r *rapid.T) {
 				n := DeadSelection{Limit: 1}

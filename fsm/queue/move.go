@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/mutant"
+import "github.com/trireme-dev/trireme/internal/mutant"
 
 // edit is a copy of a message that may be changed and must be stored afterwards.
 func edit(m *Message) *Message {

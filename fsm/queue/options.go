@@ -3,7 +3,7 @@ package queue
 import (
 	"slices"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Option is a set of options: those that a request has named itself, which a group's defaults must not replace, and
@@ -64,7 +64,7 @@ type Callback struct {
 // FlowControl names a flow-control key and the limits that the key has from this message on.
 type FlowControl struct {
 	Key string
-	// Parallelism is the most attempts under way, Rate the most attempts in Period; 0 is no limit.
+	// Parallelism is the most attempts under way, Rate the most attempts in Period (0 = unlimited).
 	Parallelism, Rate int
 	// Period is in milliseconds.
 	Period int64
@@ -135,92 +135,56 @@ func headerOver(own, base []Field) []Field {
 	return append(out, own...)
 }
 
-// Encode writes the fields.
-func (o *Options) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(o.Given))
-	w.String(o.Method)
-	encodeHeader(w, o.Header)
-	w.Varint(o.Timeout)
-	w.Varint(int64(o.Retries))
-	w.String(o.RetryDelay)
-	w.Varint(o.Delay)
-	w.Varint(o.NotBefore)
-	o.Callback.encode(w)
-	o.Failure.encode(w)
-	o.Flow.encode(w)
-	w.Texts(o.Labels)
-	o.Redact.encode(w)
-	w.String(o.Queue)
-}
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (o *Options) Fields(c *wire.Codec) { o.fields(c, true) }
 
-// Decode reads the fields; texts alias the input.
-func (o *Options) Decode(r *wire.Reader) { o.decode(r, 0) }
+// callbackFields are those of the options of a callback, which has no callbacks of its own.
+func (o *Options) callbackFields(c *wire.Codec) { o.fields(c, false) }
 
-// decode knows how deep callbacks stand in callbacks: one level has a meaning.
-func (o *Options) decode(r *wire.Reader, depth int) {
-	o.Given, o.Method, o.Header = Option(r.Uvarint()), r.Alias(), decodeHeader(r)
-	o.Timeout, o.Retries, o.RetryDelay = r.Varint(), int(r.Varint()), r.Alias()
-	o.Delay, o.NotBefore = r.Varint(), r.Varint()
-	o.Callback, o.Failure = decodeCallback(r, depth), decodeCallback(r, depth)
-	o.Flow, o.Labels, o.Redact = decodeFlow(r), r.Texts(), decodeRedaction(r)
-	o.Queue = r.Alias()
-}
-
-// encode writes the callback behind its length, which is 0 if there is none.
-func (c *Callback) encode(w *wire.Writer) {
-	w.Record(func(w *wire.Writer) {
-		if c != nil {
-			o := c.Options
-			o.Callback, o.Failure, o.Queue = nil, nil, ""
-			w.String(c.URL)
-			w.Record(o.Encode)
-		}
-	})
-}
-
-func decodeCallback(r *wire.Reader, depth int) *Callback {
-	in := r.Record()
-	if in.Len() == 0 || depth > 0 {
-		return nil
+func (o *Options) fields(c *wire.Codec, callbacks bool) {
+	wire.Uint(c, &o.Given)
+	c.Text(&o.Method)
+	wire.List(c, &o.Header, 2)
+	c.Varint(&o.Timeout)
+	c.Int(&o.Retries)
+	c.Text(&o.RetryDelay)
+	c.Varint(&o.Delay)
+	c.Varint(&o.NotBefore)
+	if callbacks {
+		wire.Optional(c, &o.Callback)
+		wire.Optional(c, &o.Failure)
+	} else {
+		c.Skip()
+		c.Skip()
 	}
-	c := &Callback{URL: in.Alias()}
-	c.Options.decode(in.Record(), depth+1)
-	return c
+	wire.Optional(c, &o.Flow)
+	c.Texts(&o.Labels)
+	wire.Optional(c, &o.Redact)
+	c.Text(&o.Queue)
 }
 
-func (f *FlowControl) encode(w *wire.Writer) {
-	w.Record(func(w *wire.Writer) {
-		if f != nil {
-			w.String(f.Key)
-			w.Varint(int64(f.Parallelism))
-			w.Varint(int64(f.Rate))
-			w.Varint(f.Period)
-		}
-	})
-}
-
-func decodeFlow(r *wire.Reader) *FlowControl {
-	in := r.Record()
-	if in.Len() == 0 {
-		return nil
+// Fields are those of the format.
+func (b *Callback) Fields(c *wire.Codec) {
+	c.Text(&b.URL)
+	inner := b.Options
+	inner.Callback, inner.Failure, inner.Queue = nil, nil, ""
+	c.Record(inner.callbackFields)
+	if c.Reading() {
+		b.Options = inner
 	}
-	return &FlowControl{Key: in.Alias(), Parallelism: int(in.Varint()), Rate: int(in.Varint()), Period: in.Varint()}
 }
 
-func (d *Redaction) encode(w *wire.Writer) {
-	w.Record(func(w *wire.Writer) {
-		if d != nil {
-			w.Bool(d.Body)
-			w.Bool(d.Header)
-			w.Texts(d.Names)
-		}
-	})
+// Fields are those of the format.
+func (f *FlowControl) Fields(c *wire.Codec) {
+	c.Text(&f.Key)
+	c.Int(&f.Parallelism)
+	c.Int(&f.Rate)
+	c.Varint(&f.Period)
 }
 
-func decodeRedaction(r *wire.Reader) *Redaction {
-	in := r.Record()
-	if in.Len() == 0 {
-		return nil
-	}
-	return &Redaction{Body: in.Bool(), Header: in.Bool(), Names: in.Texts()}
+// Fields are those of the format.
+func (d *Redaction) Fields(c *wire.Codec) {
+	c.Bool(&d.Body)
+	c.Bool(&d.Header)
+	c.Texts(&d.Names)
 }

@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/fsm/wire"
+import "github.com/trireme-dev/trireme/fsm/wire"
 
 // Publication asks for one message, or for one message to each endpoint of a URL group.
 type Publication struct {
@@ -18,45 +18,24 @@ type Publication struct {
 	Run []byte
 }
 
-// Encode writes the fields.
-func (p *Publication) Encode(w *wire.Writer) {
-	w.String(p.URL)
-	w.String(p.Group)
-	w.String(p.API)
-	w.Record(p.Options.Encode)
-	w.String(p.DedupID)
-	w.Bool(p.ContentDedup)
-	w.Bytes(p.Body)
-	w.String(p.CallerIP)
-	w.Bytes(p.Run)
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (p *Publication) Decode(r *wire.Reader) {
-	p.URL, p.Group, p.API = r.Alias(), r.Alias(), r.Alias()
-	p.Options.Decode(r.Record())
-	p.DedupID, p.ContentDedup, p.Body, p.CallerIP = r.Alias(), r.Bool(), some(r.Bytes()), r.Alias()
-	p.Run = some(r.Bytes())
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (p *Publication) Fields(c *wire.Codec) {
+	c.Text(&p.URL)
+	c.Text(&p.Group)
+	c.Text(&p.API)
+	c.Record(p.Options.Fields)
+	c.Text(&p.DedupID)
+	c.Bool(&p.ContentDedup)
+	c.Bytes(&p.Body)
+	c.Text(&p.CallerIP)
+	c.Bytes(&p.Run)
 }
 
 // Publications is the argument of the operation Publish: each is judged on its own.
 type Publications struct{ Items []Publication }
 
-// Encode writes the fields.
-func (p *Publications) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(len(p.Items)))
-	for i := range p.Items {
-		w.Record(p.Items[i].Encode)
-	}
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (p *Publications) Decode(r *wire.Reader) {
-	p.Items = make([]Publication, r.Count(1))
-	for i := range p.Items {
-		p.Items[i].Decode(r.Record())
-	}
-}
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (p *Publications) Fields(c *wire.Codec) { wire.Records(c, &p.Items) }
 
 // Published is one message that a publication made, or found to be there already.
 type Published struct {
@@ -64,6 +43,13 @@ type Published struct {
 	URL string
 	// Deduplicated: nothing was made; ID is the message of that deduplication id.
 	Deduplicated bool
+}
+
+// Fields are those of the format.
+func (p *Published) Fields(c *wire.Codec) {
+	p.ID.Fields(c)
+	c.String(&p.URL)
+	c.Bool(&p.Deduplicated)
 }
 
 // Receipt is what became of one publication: Refused, or its messages, in the order of the group's endpoints.
@@ -78,51 +64,12 @@ type Receipt struct {
 // Receipts is the result of the operation Publish, one for each publication.
 type Receipts struct{ Items []Receipt }
 
-// Encode writes the fields.
-func (p *Receipts) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(len(p.Items)))
-	for i := range p.Items {
-		w.Record(p.Items[i].Encode)
-	}
-}
+// Fields are those of the format.
+func (p *Receipts) Fields(c *wire.Codec) { wire.Records(c, &p.Items) }
 
-// Decode reads the fields.
-func (p *Receipts) Decode(r *wire.Reader) {
-	p.Items = make([]Receipt, r.Count(1))
-	for i := range p.Items {
-		p.Items[i].Decode(r.Record())
-	}
-}
-
-// Encode writes the fields.
-func (p *Receipt) Encode(w *wire.Writer) {
-	encodePublished(w, p.Messages)
-	w.Bool(p.Group)
-	p.Refused.encode(w)
-}
-
-// Decode reads the fields.
-func (p *Receipt) Decode(r *wire.Reader) {
-	p.Messages, p.Group, p.Refused = decodePublished(r), r.Bool(), decodeError(r)
-}
-
-func encodePublished(w *wire.Writer, list []Published) {
-	w.Uvarint(uint64(len(list)))
-	for i := range list {
-		list[i].ID.encode(w)
-		w.String(list[i].URL)
-		w.Bool(list[i].Deduplicated)
-	}
-}
-
-func decodePublished(r *wire.Reader) []Published {
-	n := r.Count(4)
-	if n == 0 {
-		return nil
-	}
-	list := make([]Published, n)
-	for i := range list {
-		list[i] = Published{decodeID(r), r.String(), r.Bool()}
-	}
-	return list
+// Fields are those of the format.
+func (p *Receipt) Fields(c *wire.Codec) {
+	wire.List(c, &p.Messages, 4)
+	c.Bool(&p.Group)
+	OptionalError(c, &p.Refused)
 }

@@ -4,9 +4,9 @@ import (
 	"math"
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Publish creates the messages that each publication asks for. A refused one changes nothing; the others are not
@@ -110,7 +110,7 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
 	m.note(c)
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(c.Body)+int(headerSize(c.Header)))}
-	c.Encode(&w)
+	w.Put(c)
 	m.data = append(make([]byte, 0, len(w.B)), w.B...)
 	if c.Queue != "" {
 		m.queue = s.queueFor(c.Queue, e.Now)
@@ -141,7 +141,7 @@ const nameRule = "use letters, digits, hyphens, underscores and dots"
 // maxName is the longest name of a queue, group or schedule in bytes: names stand in URLs.
 const maxName = 256
 
-// ValidName tells whether a queue, a URL group or a schedule may be called so.
+// ValidName reports whether a queue, a URL group or a schedule may be called so.
 func ValidName(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -3,8 +3,8 @@ package queue
 import (
 	"strings"
 
-	"trireme/fsm/cow"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // MessageInfo is a message as a read finds it.
@@ -276,45 +276,39 @@ func (s *Store) Queues() (list []QueueInfo) {
 }
 
 // FlowInfo is a flow-control key with what is counted from its messages.
-type FlowInfo struct {
+type FlowControlInfo struct {
 	FlowKey
 	// Waiting is the length of the wait list, Active the number of attempts under way.
 	Waiting, Active int
 }
 
-// Encode writes the fields.
-func (n *FlowInfo) Encode(w *wire.Writer) {
-	n.FlowKey.Encode(w)
-	w.Varint(int64(n.Waiting))
-	w.Varint(int64(n.Active))
+// Fields are those of the format.
+func (n *FlowControlInfo) Fields(c *wire.Codec) {
+	n.FlowKey.Fields(c)
+	c.Int(&n.Waiting)
+	c.Int(&n.Active)
 }
 
-// Decode reads the fields.
-func (n *FlowInfo) Decode(r *wire.Reader) {
-	n.FlowKey.Decode(r)
-	n.Waiting, n.Active = int(r.Varint()), int(r.Varint())
-}
-
-func (s *Store) flowInfo(f *FlowKey, now int64) FlowInfo {
-	n := FlowInfo{FlowKey: *f, Waiting: count(s.waiting, f.no), Active: count(s.running, f.no)}
+func (s *Store) flowControlInfo(f *FlowKey, now int64) FlowControlInfo {
+	n := FlowControlInfo{FlowKey: *f, Waiting: count(s.waiting, f.no), Active: count(s.running, f.no)}
 	n.turnWindow(now)
 	return n
 }
 
 // Flow is a flow-control key at a time; false if there is none.
-func (s *Store) Flow(key string, now int64) (FlowInfo, bool) {
+func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
 	f := s.flowNamed(key, false, now)
 	if f == nil {
-		return FlowInfo{}, false
+		return FlowControlInfo{}, false
 	}
-	return s.flowInfo(f, now), true
+	return s.flowControlInfo(f, now), true
 }
 
 // Flows lists the flow-control keys whose name contains search, by name.
-func (s *Store) Flows(search string, now int64) (list []FlowInfo) {
+func (s *Store) FlowControlKeys(search string, now int64) (list []FlowControlInfo) {
 	s.flowNames.All(func(key string, no uint64) bool {
 		if strings.Contains(key, search) {
-			list = append(list, s.flowInfo(s.flowOf(no), now))
+			list = append(list, s.flowControlInfo(s.flowOf(no), now))
 		}
 		return true
 	})
@@ -383,18 +377,17 @@ func (s *Store) Settings() Settings { return s.settings }
 // Counts are the sizes of the store.
 type Counts struct{ Messages, Active, Dead, Events, Queues, Schedules, Groups, FlowKeys int }
 
-// Encode writes the fields.
-func (n *Counts) Encode(w *wire.Writer) {
-	for _, c := range [...]int{n.Messages, n.Active, n.Dead, n.Events, n.Queues, n.Schedules, n.Groups, n.FlowKeys} {
-		w.Uvarint(uint64(c))
+// Fields are those of the format.
+func (n *Counts) Fields(c *wire.Codec) {
+	for _, v := range [...]*int{&n.Messages, &n.Active, &n.Dead, &n.Events, &n.Queues, &n.Schedules, &n.Groups, &n.FlowKeys} {
+		wire.Uint(c, v)
 	}
 }
 
-// Decode reads the fields.
-func (n *Counts) Decode(r *wire.Reader) {
-	for _, c := range [...]*int{&n.Messages, &n.Active, &n.Dead, &n.Events, &n.Queues, &n.Schedules, &n.Groups, &n.FlowKeys} {
-		*c = int(r.Uvarint())
-	}
+// Add adds the counts of another store.
+func (n *Counts) Add(m Counts) {
+	n.Messages, n.Active, n.Dead, n.Events = n.Messages+m.Messages, n.Active+m.Active, n.Dead+m.Dead, n.Events+m.Events
+	n.Queues, n.Schedules, n.Groups, n.FlowKeys = n.Queues+m.Queues, n.Schedules+m.Schedules, n.Groups+m.Groups, n.FlowKeys+m.FlowKeys
 }
 
 // Counts gives the sizes of the store; Messages are those that are kept, done or not.

@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/fsm/wire"
+import "github.com/trireme-dev/trireme/fsm/wire"
 
 // Queue is a named queue: its messages are delivered in the order in which they came, Parallelism of the oldest at a
 // time.
@@ -16,21 +16,15 @@ type Queue struct {
 	deleted bool
 }
 
-// Encode writes the fields.
-func (q *Queue) Encode(w *wire.Writer) {
-	w.String(q.Name)
-	w.Uvarint(q.no)
-	w.Varint(int64(q.Parallelism))
-	w.Bool(q.Paused)
-	w.Varint(q.Created)
-	w.Varint(q.Updated)
-	w.Bool(q.deleted)
-}
-
-// Decode reads the fields.
-func (q *Queue) Decode(r *wire.Reader) {
-	q.Name, q.no, q.Parallelism, q.Paused = r.String(), r.Uvarint(), int(r.Varint()), r.Bool()
-	q.Created, q.Updated, q.deleted = r.Varint(), r.Varint(), r.Bool()
+// Fields are those of the format.
+func (q *Queue) Fields(c *wire.Codec) {
+	c.String(&q.Name)
+	c.Uvarint(&q.no)
+	c.Int(&q.Parallelism)
+	c.Bool(&q.Paused)
+	c.Varint(&q.Created)
+	c.Varint(&q.Updated)
+	c.Bool(&q.deleted)
 }
 
 // Group is a URL group, also called topic: what is published to it goes to each of its endpoints.
@@ -52,49 +46,28 @@ type Endpoint struct {
 	Name, URL string
 }
 
-// Encode writes the fields.
-func (g *Group) Encode(w *wire.Writer) {
-	w.String(g.ID)
-	w.String(g.Name)
-	w.Varint(g.Created)
-	w.Varint(g.Updated)
-	encodeEndpoints(w, g.Endpoints)
-	encodeHeader(w, g.Header)
-	w.Record(g.Options.Encode)
+// Fields are those of the format.
+func (e *Endpoint) Fields(c *wire.Codec) {
+	c.Text(&e.Name)
+	c.Text(&e.URL)
 }
 
-// Decode reads the fields; texts alias the input.
-func (g *Group) Decode(r *wire.Reader) {
-	g.ID, g.Name, g.Created, g.Updated = r.Alias(), r.Alias(), r.Varint(), r.Varint()
-	g.Endpoints, g.Header = decodeEndpoints(r), decodeHeader(r)
-	g.Options.Decode(r.Record())
-}
-
-func encodeEndpoints(w *wire.Writer, list []Endpoint) {
-	w.Uvarint(uint64(len(list)))
-	for _, e := range list {
-		w.String(e.Name)
-		w.String(e.URL)
-	}
-}
-
-func decodeEndpoints(r *wire.Reader) []Endpoint {
-	n := r.Count(2)
-	if n == 0 {
-		return nil
-	}
-	list := make([]Endpoint, n)
-	for i := range list {
-		list[i] = Endpoint{r.Alias(), r.Alias()}
-	}
-	return list
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (g *Group) Fields(c *wire.Codec) {
+	c.Text(&g.ID)
+	c.Text(&g.Name)
+	c.Varint(&g.Created)
+	c.Varint(&g.Updated)
+	wire.List(c, &g.Endpoints, 2)
+	wire.List(c, &g.Header, 2)
+	c.Record(g.Options.Fields)
 }
 
 // FlowKey is a flow-control key: the limits that all messages of the key share.
 type FlowKey struct {
 	Key string
 	no  uint64
-	// Parallelism is the most attempts under way, Rate the most in Period milliseconds; 0 is no limit.
+	// Parallelism is the most attempts under way, Rate the most in Period milliseconds (0 = unlimited).
 	Parallelism, Rate int
 	Period            int64
 	// A pinned part is not changed by messages.
@@ -114,41 +87,32 @@ type FlowKey struct {
 	idle int64
 }
 
-// Encode writes the fields.
-func (f *FlowKey) Encode(w *wire.Writer) {
-	w.String(f.Key)
-	w.Uvarint(f.no)
-	w.Varint(int64(f.Parallelism))
-	w.Varint(int64(f.Rate))
-	w.Varint(f.Period)
-	w.Bool(f.PinnedParallelism)
-	w.Bool(f.PinnedRate)
-	w.Bool(f.Paused)
-	w.Varint(f.WindowStart)
-	w.Varint(int64(f.Count))
-	w.Varint(int64(f.live))
-	w.Varint(f.opening.At)
-	w.Uvarint(f.opening.Seq)
-	w.Varint(f.used)
-	w.Varint(f.idle)
-}
-
-// Decode reads the fields.
-func (f *FlowKey) Decode(r *wire.Reader) {
-	f.Key, f.no, f.Parallelism, f.Rate, f.Period = r.String(), r.Uvarint(), int(r.Varint()), int(r.Varint()), r.Varint()
-	f.PinnedParallelism, f.PinnedRate, f.Paused = r.Bool(), r.Bool(), r.Bool()
-	f.WindowStart, f.Count, f.live = r.Varint(), int(r.Varint()), int(r.Varint())
-	f.opening, f.used, f.idle = Stamp{r.Varint(), r.Uvarint()}, r.Varint(), r.Varint()
+// Fields are those of the format.
+func (f *FlowKey) Fields(c *wire.Codec) {
+	c.String(&f.Key)
+	c.Uvarint(&f.no)
+	c.Int(&f.Parallelism)
+	c.Int(&f.Rate)
+	c.Varint(&f.Period)
+	c.Bool(&f.PinnedParallelism)
+	c.Bool(&f.PinnedRate)
+	c.Bool(&f.Paused)
+	c.Varint(&f.WindowStart)
+	c.Int(&f.Count)
+	c.Int(&f.live)
+	f.opening.Fields(c)
+	c.Varint(&f.used)
+	c.Varint(&f.idle)
 }
 
 // Keys are the signing keys. Deliveries are signed with Current.
 type Keys struct{ Current, Next string }
 
-// Encode writes the fields.
-func (k *Keys) Encode(w *wire.Writer) { w.String(k.Current); w.String(k.Next) }
-
-// Decode reads the fields.
-func (k *Keys) Decode(r *wire.Reader) { k.Current, k.Next = r.String(), r.String() }
+// Fields are those of the format.
+func (k *Keys) Fields(c *wire.Codec) {
+	c.String(&k.Current)
+	c.String(&k.Next)
+}
 
 // Dead is a dead letter: a message that has failed. Its id is the time at which it failed and the message's number.
 type Dead struct {
@@ -196,22 +160,12 @@ func (d *Dead) size() int64 {
 	return n
 }
 
-// Encode writes the fields.
-func (d *Dead) Encode(w *wire.Writer) {
-	w.Varint(d.At)
-	w.Uvarint(d.Seq)
-	w.Record(d.Response.Encode)
-	w.String(d.Error)
-	w.Uvarint(uint64(d.Callback.State))
-	d.Callback.Message.encode(w)
-	encodeResponse(w, d.Callback.Response)
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (d *Dead) Decode(r *wire.Reader) {
-	d.Stamp = Stamp{r.Varint(), r.Uvarint()}
-	d.Response.Decode(r.Record())
-	d.Error = r.Alias()
-	d.Callback.State, d.Callback.Message = CallbackState(min(r.Uvarint(), uint64(CallbackFail))), decodeID(r)
-	d.Callback.Response = decodeResponse(r)
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (d *Dead) Fields(c *wire.Codec) {
+	d.Stamp.Fields(c)
+	c.Record(d.Response.Fields)
+	c.Text(&d.Error)
+	wire.Enum(c, &d.Callback.State, CallbackFail)
+	d.Callback.Message.Fields(c)
+	wire.Optional(c, &d.Callback.Response)
 }

@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/fsm/env"
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // Messages of workflow runs are delivered like any other, but what is to be known of them is kept by package flow: they
 // have no events, no callbacks and no dead letters here, are forgotten when they are done, and can only be cancelled by
@@ -52,7 +52,7 @@ func (s *Store) Dispatch(e *env.Env, c *Content) ID { return s.create(e, c).ID }
 // NewID draws the id of what is like a message but is never delivered.
 func (s *Store) NewID(e *env.Env) ID { return ID{s.next(), e.Uint64()} }
 
-// Drop has a message of a run not delivered any more, and tells whether an attempt of it is under way: that goes on, and
+// Drop has a message of a run not delivered any more, and reports whether an attempt of it is under way: that goes on, and
 // nothing of it is told.
 func (s *Store) Drop(e *env.Env, id ID) (active bool) {
 	m := s.find(id)

@@ -1,11 +1,12 @@
 package queue
 
 import (
+	"bytes"
 	"errors"
 
-	"trireme/fsm/saving"
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/saving"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // errRecord says that a saved record is damaged, or out of order.
@@ -31,8 +32,8 @@ const (
 func (s *Store) Save(emit func(record []byte) error) error {
 	out := &saving.Saver{Emit: emit}
 	saving.Put(out, kindHead, func(w *wire.Writer) {
-		w.Record(s.settings.Encode)
-		w.Record(s.keys.Encode)
+		w.PutRecord(&s.settings)
+		w.PutRecord(&s.keys)
 		w.Uvarint(s.serial)
 		w.Uvarint(s.events)
 		w.Uvarint(s.sender.Epoch)
@@ -40,30 +41,30 @@ func (s *Store) Save(emit func(record []byte) error) error {
 	})
 	saving.Each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
 		_, doomed := s.doomed.Get(q.no)
-		q.Encode(w)
+		w.Put(q)
 		w.Bool(doomed)
 	})
-	saving.Each(out, kindFlow, s.flows, func(_ uint64, f *FlowKey, w *wire.Writer) { f.Encode(w) })
+	saving.Each(out, kindFlow, s.flows, func(_ uint64, f *FlowKey, w *wire.Writer) { w.Put(f) })
 	saving.Each(out, kindHost, s.hosts, func(name string, h *host, w *wire.Writer) {
 		w.String(name)
 		w.Uvarint(h.no)
 		w.Varint(int64(h.active))
 	})
-	saving.Each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { g.Encode(w) })
-	saving.Each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { c.Encode(w) })
+	saving.Each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
+	saving.Each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
 	saving.Each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
 		_, holds := s.holding.Get(member{m.queue, m.Seq})
-		m.encode(w)
+		w.Put(m)
 		w.Bool(holds)
 	})
-	saving.Each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { v.encode(w) })
-	saving.Each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { d.Encode(w) })
+	saving.Each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { w.Put(v) })
+	saving.Each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { w.Put(d) })
 	if mutant.Is(mutant.DedupForgotten) {
 		return out.Err
 	}
 	saving.Each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
 		w.Fixed(k[:])
-		d.id.encode(w)
+		w.Put(&d.id)
 		w.String(d.schedule)
 		w.Varint(d.end)
 	})
@@ -88,13 +89,13 @@ func (s *Store) Load(record []byte) error {
 		s.hosts.Set(name, &host{no: r.Uvarint(), active: int(r.Varint())})
 	case kindGroup:
 		g := &Group{}
-		g.Decode(r)
+		r.Get(g)
 		s.groups.Set(g.Name, g)
 		s.groupIDs.Set(g.ID, g.Name)
 		s.fixed += groupCost(g)
 	case kindSchedule:
 		c := &Schedule{}
-		c.Decode(r)
+		r.Get(c)
 		s.plan(c)
 	case kindMessage:
 		return s.loadMessage(r)
@@ -105,7 +106,9 @@ func (s *Store) Load(record []byte) error {
 	case kindDedup:
 		var k dedupKey
 		copy(k[:], r.Fixed(len(k)))
-		d := dedup{id: decodeID(r), schedule: r.String(), end: r.Varint()}
+		var d dedup
+		r.Get(&d.id)
+		d.schedule, d.end = r.String(), r.Varint()
 		s.dedups.Set(k, d)
 		s.dedupEnds.Set(dedupEnd{roundUp(d.end), k}, struct{}{})
 		s.fixed += dedupCost
@@ -116,15 +119,15 @@ func (s *Store) Load(record []byte) error {
 }
 
 func (s *Store) loadHead(r *wire.Reader) {
-	s.settings.Decode(r.Record())
-	s.keys.Decode(r.Record())
+	r.GetRecord(&s.settings)
+	r.GetRecord(&s.keys)
 	s.serial, s.events = r.Uvarint(), r.Uvarint()
 	s.sender = Sender{Epoch: r.Uvarint(), Term: r.Uvarint()}
 }
 
 func (s *Store) loadQueue(r *wire.Reader) {
 	q := &Queue{}
-	q.Decode(r)
+	r.Get(q)
 	s.queues.Set(q.no, q)
 	if r.Bool() {
 		s.doomed.Set(q.no, struct{}{})
@@ -137,7 +140,7 @@ func (s *Store) loadQueue(r *wire.Reader) {
 
 func (s *Store) loadFlow(r *wire.Reader) {
 	f := &FlowKey{}
-	f.Decode(r)
+	r.Get(f)
 	s.flows.Set(f.no, f)
 	s.flowNames.Set(f.Key, f.no)
 	s.fixed += flowCost(f)
@@ -150,11 +153,14 @@ func (s *Store) loadFlow(r *wire.Reader) {
 }
 
 func (s *Store) loadMessage(r *wire.Reader) error {
-	m := decodeMessage(r)
+	m := &Message{}
+	r.Get(m)
 	holds := r.Bool()
 	if err := r.Done(); err != nil {
 		return err
 	}
+	m.data = bytes.Clone(m.data) // which doesn't keep the rest of the record in memory
+	m.note(m.Content())
 	if m.place >= places || m.place == placeActive && m.claim == nil {
 		return errRecord
 	}
@@ -175,7 +181,11 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 }
 
 func (s *Store) loadEvent(r *wire.Reader) error {
-	v := decodeEvent(r)
+	v := &Event{}
+	r.Get(v)
+	if v.Response != nil {
+		v.Response = v.Response.clone()
+	}
 	if _, ok := s.messages.Get(v.message); !ok {
 		return errRecord
 	}
@@ -186,7 +196,7 @@ func (s *Store) loadEvent(r *wire.Reader) error {
 
 func (s *Store) loadDead(r *wire.Reader) error {
 	d := &Dead{}
-	d.Decode(r)
+	r.Get(d)
 	m, ok := s.messages.Get(d.Seq)
 	if !ok {
 		return errRecord

@@ -1,8 +1,8 @@
 package queue
 
-import "trireme/fsm/wire"
+import "github.com/trireme-dev/trireme/fsm/wire"
 
-// Misfire says what happens to ticks that are found later than MisfireWindow (decisions 21).
+// Misfire says what happens to ticks that are found later than MisfireWindow.
 type Misfire uint8
 
 // The misfire policies.
@@ -58,6 +58,8 @@ type Schedule struct {
 	Messages []Produced
 	// Error says why the last tick made no message; empty if it did.
 	Error string
+	// DB names the database where schedules of several are listed; a stored one does without.
+	DB string
 }
 
 // Produced is a message that a schedule has made.
@@ -66,42 +68,31 @@ type Produced struct {
 	State State
 }
 
-// Encode writes the fields.
-func (c *Schedule) Encode(w *wire.Writer) {
-	w.String(c.ID)
-	w.Uvarint(c.Version)
-	w.String(c.Cron)
-	w.Varint(c.Every)
-	w.Uvarint(uint64(c.Misfire))
-	w.Bool(c.Paused)
-	w.Varint(c.Created)
-	w.Varint(c.Updated)
-	w.Record(c.Publish.Encode)
-	w.Varint(c.Next)
-	w.Varint(c.Last)
-	w.Varint(c.Fired)
-	w.Uvarint(uint64(len(c.Messages)))
-	for _, p := range c.Messages {
-		p.ID.encode(w)
-		w.Uvarint(uint64(p.State))
-	}
-	w.String(c.Error)
+// Fields are those of the format.
+func (p *Produced) Fields(c *wire.Codec) {
+	p.ID.Fields(c)
+	p.State.field(c)
 }
 
-// Decode reads the fields; texts and bytes alias the input.
-func (c *Schedule) Decode(r *wire.Reader) {
-	c.ID, c.Version, c.Cron, c.Every = r.Alias(), r.Uvarint(), r.Alias(), r.Varint()
-	c.Misfire, c.Paused = Misfire(min(r.Uvarint(), uint64(misfires))), r.Bool()
-	c.Created, c.Updated = r.Varint(), r.Varint()
-	c.Publish.Decode(r.Record())
-	c.Next, c.Last, c.Fired = r.Varint(), r.Varint(), r.Varint()
-	if n := r.Count(3); n > 0 {
-		c.Messages = make([]Produced, n)
-		for i := range c.Messages {
-			c.Messages[i] = Produced{decodeID(r), decodeState(r)}
-		}
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (s *Schedule) Fields(c *wire.Codec) {
+	c.Text(&s.ID)
+	c.Uvarint(&s.Version)
+	c.Text(&s.Cron)
+	c.Varint(&s.Every)
+	wire.Enum(c, &s.Misfire, misfires)
+	c.Bool(&s.Paused)
+	c.Varint(&s.Created)
+	c.Varint(&s.Updated)
+	c.Record(s.Publish.Fields)
+	c.Varint(&s.Next)
+	c.Varint(&s.Last)
+	c.Varint(&s.Fired)
+	wire.List(c, &s.Messages, 3)
+	c.Text(&s.Error)
+	if c.More(s.DB != "") {
+		c.Text(&s.DB)
 	}
-	c.Error = r.Alias()
 }
 
 // size is the logical memory of the schedule in bytes.
@@ -109,7 +100,7 @@ func (c *Schedule) size() int64 {
 	return 600 + int64(len(c.Publish.Body)+len(c.Publish.URL)+len(c.Cron)+len(c.ID)) + headerSize(c.Publish.Header)
 }
 
-// Tick tells Advance the times of a schedule, which only a leader can compute (decisions 9).
+// Tick tells Advance the times of a schedule, which only a leader can compute.
 type Tick struct {
 	Schedule string
 	// Version is that of the schedule the times were computed for.
@@ -119,29 +110,19 @@ type Tick struct {
 	Nominals []int64
 	// Next is the nominal time after the last of them.
 	Next int64
+	// DB names the database of the schedule, empty for default.
+	DB string
 }
 
-// Encode writes the fields.
-func (t *Tick) Encode(w *wire.Writer) {
-	w.String(t.Schedule)
-	w.Uvarint(t.Version)
-	w.Uvarint(uint64(len(t.Nominals)))
-	for _, at := range t.Nominals {
-		w.Varint(at)
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (t *Tick) Fields(c *wire.Codec) {
+	c.Text(&t.Schedule)
+	c.Uvarint(&t.Version)
+	wire.Each(c, &t.Nominals, (*wire.Codec).Varint)
+	c.Varint(&t.Next)
+	if c.More(t.DB != "") {
+		c.Text(&t.DB)
 	}
-	w.Varint(t.Next)
-}
-
-// Decode reads the fields; texts alias the input.
-func (t *Tick) Decode(r *wire.Reader) {
-	t.Schedule, t.Version = r.Alias(), r.Uvarint()
-	if n := r.Count(1); n > 0 {
-		t.Nominals = make([]int64, n)
-		for i := range t.Nominals {
-			t.Nominals[i] = r.Varint()
-		}
-	}
-	t.Next = r.Varint()
 }
 
 // SchedulePut makes a schedule or overwrites one whole.
@@ -159,22 +140,14 @@ type SchedulePut struct {
 	Next int64
 }
 
-// Encode writes the fields.
-func (p *SchedulePut) Encode(w *wire.Writer) {
-	w.String(p.ID)
-	w.String(p.Cron)
-	w.Varint(p.Every)
-	w.Uvarint(uint64(p.Misfire))
-	w.Record(p.Publish.Encode)
-	w.Varint(p.Next)
-}
-
-// Decode reads the fields; texts and bytes alias the input.
-func (p *SchedulePut) Decode(r *wire.Reader) {
-	p.ID, p.Cron, p.Every = r.Alias(), r.Alias(), r.Varint()
-	p.Misfire = Misfire(min(r.Uvarint(), uint64(misfires)))
-	p.Publish.Decode(r.Record())
-	p.Next = r.Varint()
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (p *SchedulePut) Fields(c *wire.Codec) {
+	c.Text(&p.ID)
+	c.Text(&p.Cron)
+	c.Varint(&p.Every)
+	wire.Enum(c, &p.Misfire, misfires)
+	c.Record(p.Publish.Fields)
+	c.Varint(&p.Next)
 }
 
 // Act is what is done to a schedule, a queue, a group or a flow-control key.
@@ -196,7 +169,7 @@ const (
 	acts
 )
 
-func decodeAct(r *wire.Reader) Act { return Act(min(r.Uvarint(), uint64(acts))) }
+func (a *Act) field(c *wire.Codec) { wire.Enum(c, a, acts) }
 
 // ScheduleChange pauses, resumes or deletes a schedule: ActPause, ActResume, ActDelete.
 type ScheduleChange struct {
@@ -204,17 +177,14 @@ type ScheduleChange struct {
 	Act Act
 }
 
-// Encode writes the fields.
-func (n *ScheduleChange) Encode(w *wire.Writer) { w.String(n.ID); w.Uvarint(uint64(n.Act)) }
-
-// Decode reads the fields; texts alias the input.
-func (n *ScheduleChange) Decode(r *wire.Reader) { n.ID, n.Act = r.Alias(), decodeAct(r) }
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (n *ScheduleChange) Fields(c *wire.Codec) {
+	c.Text(&n.ID)
+	n.Act.field(c)
+}
 
 // ScheduleRef is the result of operations on schedules.
 type ScheduleRef struct{ ID string }
 
-// Encode writes the fields.
-func (n *ScheduleRef) Encode(w *wire.Writer) { w.String(n.ID) }
-
-// Decode reads the fields.
-func (n *ScheduleRef) Decode(r *wire.Reader) { n.ID = r.String() }
+// Fields are those of the format.
+func (n *ScheduleRef) Fields(c *wire.Codec) { c.String(&n.ID) }

@@ -1,6 +1,6 @@
 package queue
 
-import "trireme/fsm/wire"
+import "github.com/trireme-dev/trireme/fsm/wire"
 
 // Settings are the replicated limits of messages. Times are in milliseconds, sizes in bytes. A zero limit is none.
 type Settings struct {
@@ -30,7 +30,7 @@ const (
 	day    = 24 * 60 * minute
 )
 
-// DefaultSettings are those of the reference service's paid plans where it has some (messages.md 19), and none where
+// DefaultSettings are those of the reference service's paid plans where it has some, and none where
 // none are needed.
 func DefaultSettings() Settings {
 	return Settings{
@@ -39,23 +39,13 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Encode writes the fields.
-func (n *Settings) Encode(w *wire.Writer) {
+// Fields are those of the format.
+func (n *Settings) Fields(c *wire.Codec) {
 	for _, v := range n.numbers() {
-		w.Varint(*v)
+		c.Varint(v)
 	}
 	for _, v := range n.counts() {
-		w.Varint(int64(*v))
-	}
-}
-
-// Decode reads the fields.
-func (n *Settings) Decode(r *wire.Reader) {
-	for _, v := range n.numbers() {
-		*v = r.Varint()
-	}
-	for _, v := range n.counts() {
-		*v = int(r.Varint())
+		c.Int(v)
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // Store holds everything about messages. Make one with New. Its operations are the methods that take an Env.

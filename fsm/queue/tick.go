@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 const schedulePrefix = "scd"

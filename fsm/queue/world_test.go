@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // tb is a test, or one run of a property.
@@ -33,7 +33,7 @@ func newWorld(t tb) *world {
 // env is the environment of the next entry.
 func (w *world) env() *env.Env {
 	w.index++
-	e := env.New(w.index, w.now, env.Base, seed(w.index), 0)
+	e := env.New(w.index, w.now, env.Latest, seed(w.index), 0)
 	e.Session = 7
 	return e
 }
@@ -87,12 +87,12 @@ func (w *world) none() {
 }
 
 // finish answers an attempt with a status; the retry delay is a second.
-func (w *world) finish(a Attempt, status int) Fate {
+func (w *world) finish(a Attempt, status int) Disposition {
 	w.t.Helper()
 	return w.result(Result{AttemptRef: a.Ref(), Response: Response{Status: status, Body: []byte("answer")}, RetryDelay: 1000})
 }
 
-func (w *world) result(n Result) Fate {
+func (w *world) result(n Result) Disposition {
 	w.t.Helper()
 	out, err := w.s.Finish(w.env(), Results{[]Result{n}})
 	if err != nil {
