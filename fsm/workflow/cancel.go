@@ -1,0 +1,55 @@
+package workflow
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// maxCancel is the most runs that one entry cancels: what the lock is held for.
+const maxCancel = 500
+
+// Cancel cancels active runs: those that a filter chooses, or all. From this entry on nothing of them is delivered and no
+// result is accepted.
+func (s *Store) Cancel(e *env.Env, q *queue.Store, n Cancellation) (Cancelled, error) {
+	if n.Strict {
+		for _, id := range n.RunIDs {
+			if s.Find(id, 0) == nil {
+				return Cancelled{}, notFound("workflow run %s not found", id)
+			}
+		}
+	}
+	limit := maxCancel
+	if n.Limit > 0 {
+		limit = min(limit, n.Limit)
+	}
+	var out Cancelled
+	var chosen []*Run
+	looked := 0
+	s.candidates(&n.Filter, n.After, func(r *Run) bool {
+		if looked == MaxScan || len(chosen) == limit {
+			out.More = true
+			return false
+		}
+		looked++
+		out.Cursor = r.No
+		if r.Active() && n.Filter.match(s, r, r.Created) {
+			chosen = append(chosen, r)
+		}
+		return true
+	})
+	for _, r := range chosen {
+		if now, _ := s.runs.Get(r.No); now.Active() { // the same run may have been named twice
+			s.cancel(e, q, now)
+			out.Count++
+		}
+	}
+	s.trim(e.Now)
+	return out, nil
+}
+
+func (s *Store) cancel(e *env.Env, q *queue.Store, r *Run) {
+	k := s.on(e, q, r)
+	k.finish(Canceled)
+	k.done()
+	k.tellInvoker()
+}

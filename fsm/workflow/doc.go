@@ -1,0 +1,24 @@
+// Package flow is the state machine of workflows: runs, the log of each run, waiters, what a run has invoked, dead
+// letters of runs, and what is to be delivered to a workflow's endpoint.
+//
+// # The model
+//
+// A run owns an append-only log of entries. Entry 0 is the payload that the run was started with. Every other one is
+// what an SDK has submitted (a step's result, or the plan of a parallel one), what the state machine writes itself
+// (the result of a wait or of an invoked run), or what it keeps of a call to a third party.
+//
+// Each entry that is appended is delivered once to the run's endpoint, as a message of package queue: that is the only
+// thing which moves a run. A delivery carries the log up to its entry and nothing behind it. Its body is not stored; it
+// is made of the log when an attempt is sent (Store.Delivery), so a run of a thousand steps costs a thousand entries.
+//
+// # What happens once
+//
+// The first committed result of a step wins: a mark names the entry of each (run, step), and every later submission is
+// answered with that entry. Waiters, calls and invoked runs have marks too. A waiter is taken out by whatever comes first
+// in the log: notify, timeout, or the end of its run. A dead letter is consumed by the entry that makes its new run.
+//
+// # Determinism
+//
+// As everywhere below fsm: records are replaced, never modified, indices are copy-on-write trees, and time, chance and
+// numbers that only a leader can compute come with the entry.
+package workflow

@@ -1,0 +1,257 @@
+package workflow_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+// A delivery carries the log up to its entry, whatever has come since, also when it is repeated.
+func TestDeliveryCarriesItsPrefix(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.advance()
+	first := w.running[0]
+	w.submit(plan("r", 1, 2), plan("r", 2, 2))
+	w.finish(0, fine, "")
+	d := w.deliver(queue.Response{Status: 500})
+	if len(d) != 2 {
+		t.Fatalf("%d deliveries of two plans", len(d))
+	}
+	if got := string(d[0].Body); strings.Count(got, "messageId") != 2 || strings.Contains(got, b64(`"targetStep":2`)) {
+		t.Errorf("the first plan is delivered with %s", got)
+	}
+	if got := string(d[1].Body); strings.Count(got, "messageId") != 3 {
+		t.Errorf("the second plan is delivered with %s", got)
+	}
+	w.now += 1000
+	again := w.deliver(fine)
+	if string(again[0].Body) != string(d[0].Body) {
+		t.Errorf("repeated with %s, before with %s", again[0].Body, d[0].Body)
+	}
+	if !strings.HasPrefix(string(d[0].Body), `[{"messageId":"`+first.ID.String()+`","body":"`+b64(`{"order":7}`)+`","callType":"step"}`) {
+		t.Errorf("the log begins as %.200s", d[0].Body)
+	}
+}
+
+// The first result of a step wins, and a second one is answered with it.
+func TestFirstResultWins(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	one := w.submit(step("r", 1, "first"))[0]
+	two := w.submit(step("r", 1, "second"))[0]
+	if !two.Deduplicated || two.ID != one.ID || one.Deduplicated {
+		t.Fatalf("answers %+v and %+v", one, two)
+	}
+	if list := w.bodies("r"); len(list) != 2 || !strings.Contains(list[1], "first") {
+		t.Fatalf("the log is %q", list)
+	}
+}
+
+// A retry of a delivery whose step is in the log is dropped, also when it was the last one allowed.
+func TestLostAnswerIsNoFailure(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.advance()
+	w.submit(step("r", 1, "done"))
+	w.finish(0, queue.Response{}, "timeout")
+	w.now += 60_000
+	d := w.deliver(fine)
+	if len(d) != 1 || !w.run("r").Active() {
+		t.Fatalf("%d deliveries, the run is %s", len(d), w.run("r").State)
+	}
+}
+
+// An answer that is none of a workflow fails the run at once.
+func TestDetectsWhatIsNoWorkflow(t *testing.T) {
+	w := newWorld(t)
+	n := start("r")
+	w.submit(n)
+	w.deliver(queue.Response{Status: 200, Body: []byte("hello")})
+	r := w.run("r")
+	if r.State != workflow.Failed || !strings.HasPrefix(r.Fault.Error, "detected a non-workflow") || string(r.Fault.Response.Body) != "hello" {
+		t.Fatalf("the run is %s, %+v", r.State, r.Fault)
+	}
+}
+
+// A call that fails is a result like another.
+func TestCallThatFails(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	w.submit(call("r", 1))
+	if again := w.submit(call("r", 1))[0]; !again.Deduplicated {
+		t.Fatal("a call was taken twice")
+	}
+	d := w.deliver(queue.Response{Status: 503, Body: []byte("closed")})
+	if len(d) != 1 || d[0].URL != "http://pay:9000/charge" || len(d[0].Service) != 0 {
+		t.Fatalf("the call is %+v", d)
+	}
+	d = w.deliver(fine)
+	if len(d) != 1 || d[0].URL != url || !strings.Contains(string(d[0].Body), `"status":503`) || !strings.Contains(string(d[0].Body), b64("closed")) {
+		t.Fatalf("the endpoint is told %+v", d)
+	}
+	for _, f := range d[0].Header {
+		if f.Name == workflow.SDKVersionHeader {
+			t.Error("a callback must not carry the version of the protocol")
+		}
+	}
+	if !w.run("r").Active() {
+		t.Error("the run has ended")
+	}
+}
+
+// The waiter is taken out once, by whoever comes first.
+func TestWaitersWakeOnce(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	wait := await("r", 1, "approve", 1000)
+	for range 2 {
+		apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) { return p.s.Await(e, p.q, wait) })
+	}
+	if n := len(w.pairs[0].s.Waiters("approve")); n != 1 {
+		t.Fatalf("%d waiters", n)
+	}
+	notify := func() int {
+		out, err := apply(w, func(e *env.Env, p pair) (int, error) {
+			n, err := p.s.Notify(e, p.q, workflow.Notification{EventID: "approve", Body: []byte("yes")})
+			return len(n.Woken), err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if n := notify(); n != 1 {
+		t.Fatalf("%d were woken", n)
+	}
+	if n := notify(); n != 0 {
+		t.Fatalf("%d were woken again", n)
+	}
+	w.now += 5000
+	w.advance()
+	want := `{"stepId":1,"stepType":"Wait","stepName":"w","concurrent":1,"waitEventId":"approve","timeout":"60s","out":"` + b64("yes") + `"}`
+	if list := w.bodies("r"); len(list) != 2 || list[1] != want {
+		t.Fatalf("the log is %q", list)
+	}
+}
+
+// The invoker learns of the end of its child, once.
+func TestInvokerIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("parent"))
+	child := start("child")
+	child.Invoker = &workflow.Invoker{RunID: "parent", URL: url, Step: workflow.Step{ID: 1, Type: workflow.Invoke, Concurrent: 1}, Open: []byte(`{"stepId":1`)}
+	w.submit(child)
+	other := child
+	other.RunID = "another"
+	if r := w.submit(other)[0]; !r.Deduplicated || r.RunID != "child" {
+		t.Fatalf("invoked again: %+v", r)
+	}
+	for range 2 {
+		apply(w, func(e *env.Env, p pair) (workflow.RunRef, error) {
+			return p.s.End(e, p.q, workflow.Ending{RunID: "child", Result: []byte(`{"x":1}`), HasResult: true})
+		})
+	}
+	if list := w.bodies("parent"); len(list) != 2 || list[1] != `{"stepId":1,"out":"{\"body\":\"{\\\"x\\\":1}\",\"isFailed\":false,\"isCanceled\":false}"}` {
+		t.Fatalf("the log is %q", list)
+	}
+}
+
+// A resume keeps finished steps and delivers what failed; a second one finds no dead letter.
+func TestResume(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	w.submit(step("r", 1, "a"))
+	w.deliver(queue.Response{Status: 500, Body: []byte(`{"message":"boom"}`)})
+	w.now += 60_000
+	w.deliver(queue.Response{Status: 500, Body: []byte(`{"message":"boom"}`)})
+	old := w.run("r")
+	if old.State != workflow.Failed || old.Callback == nil {
+		t.Fatalf("the run is %s", old.State)
+	}
+	w.deliver(fine) // the failure callback
+	resume := func() (workflow.Revived, error) {
+		return apply(w, func(e *env.Env, p pair) (workflow.Revived, error) {
+			return p.s.Revive(e, p.q, workflow.Revival{DeadSelection: workflow.DeadSelection{IDs: []queue.Stamp{old.Dead}, Strict: true}})
+		})
+	}
+	out, err := resume()
+	if err != nil || len(out.Runs) != 1 {
+		t.Fatal(out, err)
+	}
+	if _, err := resume(); !errors.Is(err, queue.ErrNotFound) {
+		t.Fatalf("resumed twice: %v", err)
+	}
+	d := w.deliver(fine)
+	if len(d) != 1 || strings.Count(string(d[0].Body), "messageId") != 2 {
+		t.Fatalf("resumed with %d deliveries", len(d))
+	}
+	if r := w.submit(step(out.Runs[0].ID, 1, "b"))[0]; !r.Deduplicated {
+		t.Error("a finished step was taken again")
+	}
+}
+
+// Acceptance line 5 of workflows: of fifty finished steps none is run again, and the log is the same to the byte.
+func TestResumeOfALongRun(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	const steps = 500
+	for i := range uint32(steps) {
+		w.submit(step("r", i+1, "done"))
+		if i+1 < steps {
+			w.deliver(fine)
+		}
+	}
+	before := w.bodies("r")
+	for range 2 {
+		w.deliver(queue.Response{Status: 500})
+		w.now += 60_000
+	}
+	old := w.run("r")
+	if old.State != workflow.Failed {
+		t.Fatalf("the run is %s", old.State)
+	}
+	w.deliver(fine)
+	out, err := apply(w, func(e *env.Env, p pair) (workflow.Revived, error) { return p.s.Revive(e, p.q, workflow.Revival{}) })
+	if err != nil || len(out.Runs) != 1 {
+		t.Fatal(out, err)
+	}
+	if after := w.bodies(out.Runs[0].ID); !slices.Equal(before, after) {
+		t.Fatalf("a log of %d entries became one of %d", len(before), len(after))
+	}
+	if d := w.deliver(fine); len(d) != 1 {
+		t.Fatalf("%d deliveries", len(d))
+	}
+	w.restore(1)
+	w.same()
+}
+
+// What comes for a run that is over is refused in the way that makes an SDK stop.
+func TestOver(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	n, _ := apply(w, func(e *env.Env, p pair) (workflow.Cancelled, error) {
+		return p.s.Cancel(e, p.q, workflow.Cancellation{})
+	})
+	if n.Count != 1 {
+		t.Fatalf("%d cancelled", n.Count)
+	}
+	if r := w.submit(step("r", 1, "a"))[0]; !errors.Is(r.Refused, workflow.ErrOver) {
+		t.Errorf("a step of a cancelled run: %+v", r)
+	}
+	if d := w.deliver(fine); len(d) != 0 {
+		t.Errorf("%d deliveries of a cancelled run", len(d))
+	}
+	w.same()
+}

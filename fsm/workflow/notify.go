@@ -1,0 +1,117 @@
+package workflow
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/mutant"
+)
+
+// Notify wakes the waiters of an event: all of them, or with a RunID those of that run, for which the notification is
+// kept if there are none.
+func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, error) {
+	if n.EventID == "" {
+		return Notified{}, invalid("an event id is needed")
+	}
+	if n.RunID == "" && !n.Hook {
+		if mutant.Is(mutant.NotifyRemembered) && len(s.Waiters(n.EventID)) == 0 {
+			return Notified{}, s.remember(e, q, &n)
+		}
+		return s.wakeAll(e, q, s.Waiters(n.EventID), n.Body), nil
+	}
+	r := s.Find(n.RunID, 0)
+	if r == nil || !r.Active() {
+		return Notified{}, notFound("workflow run %s is over or not known", n.RunID)
+	}
+	var list []*Waiter
+	for _, w := range s.Waiters(n.EventID) {
+		if w.Run == r.No && (!n.Hook || w.Step.Type == WaitForWebhook) {
+			list = append(list, w)
+		}
+	}
+	if n.Hook && len(list) > 1 { // each call of a webhook is for one wait
+		list = list[:1]
+	}
+	if len(list) > 0 {
+		return s.wakeAll(e, q, list, n.Body), nil
+	}
+	return Notified{Stored: true}, s.save(e, q, r, &n)
+}
+
+func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte) (out Notified) {
+	for _, w := range list {
+		r, _ := s.runs.Get(w.Run)
+		k := s.on(e, q, r)
+		if !mutant.Is(mutant.WaiterKept) {
+			k.forgetWaiter(w)
+		}
+		id := k.wake(w, body, false)
+		k.done()
+		out.Woken = append(out.Woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
+	}
+	s.trim(e.Now)
+	return out
+}
+
+// remember keeps a notification for every run: it is what the mutant of that name does.
+func (s *Store) remember(e *env.Env, q *queue.Store, n *Notification) error {
+	list, _, _ := s.Runs(&Filter{}, Page{Limit: 1000})
+	for _, r := range list {
+		if r.Active() {
+			if err := s.save(e, q, r, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// save keeps a notification for a run.
+func (s *Store) save(e *env.Env, q *queue.Store, r *Run, n *Notification) error {
+	v := &Saved{Run: r.No, EventID: ownedText(n.EventID), Body: owned(n.Body), At: e.Now, Hook: n.Hook}
+	limit := &s.settings
+	if limit.MaxSaved > 0 && r.saved >= limit.MaxSaved || limit.SavedBytes > 0 && r.kept+v.size() > limit.SavedBytes {
+		return refusal(ErrFull, "workflow run %s has as many stored notifications as it may have: %d of %d bytes", r.ID, limit.MaxSaved, limit.SavedBytes)
+	}
+	k := s.on(e, q, r)
+	s.saved.Set(place2{r.No, s.next()}, v)
+	k.r.saved++
+	k.r.kept += v.size()
+	k.count(v.size())
+	k.done()
+	return nil
+}
+
+// savedFor is the oldest notification that is kept for a waiter, nil if there is none.
+func (s *Store) savedFor(w *Waiter) (at place2, found *Saved) {
+	s.saved.AscendHead(w.Run, func(p place2, n *Saved) bool {
+		if p.run != w.Run {
+			return false
+		}
+		if n.EventID == w.EventID && (!n.Hook || w.Step.Type == WaitForWebhook) {
+			at, found = p, n
+		}
+		return found == nil
+	})
+	return at, found
+}
+
+// takeSaved takes a notification out.
+func (k *work) takeSaved(at place2, n *Saved) {
+	k.s.saved.Delete(at)
+	k.r.saved--
+	k.r.kept -= n.size()
+	k.count(-n.size())
+}
+
+// dropSaved takes out all that is kept for the run.
+func (k *work) dropSaved() {
+	for k.r.saved > 0 {
+		var at place2
+		var n *Saved
+		k.s.saved.AscendHead(k.r.No, func(p place2, v *Saved) bool {
+			at, n = p, v
+			return false
+		})
+		k.takeSaved(at, n)
+	}
+}

@@ -1,0 +1,316 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// MaxScan is the most runs that one entry, or one page of an answer, looks at for a filter.
+const MaxScan = 10_000
+
+// What reads give must not be changed, and is valid as long as the view.
+
+// Run is a run by its number.
+func (s *Store) Run(no uint64) (*Run, bool) { return s.runs.Get(no) }
+
+// Find is the newest run of an id, or, if created is not 0, the one that was created then; nil if there is none.
+func (s *Store) Find(id string, created int64) (found *Run) {
+	for _, r := range s.Named(id) {
+		if created == 0 || r.Created == created {
+			found = r
+		}
+	}
+	return found
+}
+
+// Named are the runs of an id, oldest first.
+func (s *Store) Named(id string) []*Run {
+	return those(s.names, name{text: id}, func(n name) bool { return n.text == id }, func(n name, _ struct{}) *Run {
+		r, _ := s.runs.Get(n.no)
+		return r
+	})
+}
+
+// Page says which part of a list to give. Lists of runs give the newest first.
+type Page struct {
+	// After is the cursor of the page before; zero to begin.
+	After uint64
+	// Limit is the most elements, at least 1.
+	Limit int
+}
+
+// Runs lists the runs that a filter chooses, the newest first. More says that there are others behind the cursor, or that
+// there may be: one answer looks at MaxScan runs at most, so that a page may be short, and the reader has to go on.
+func (s *Store) Runs(f *Filter, p Page) (list []*Run, cursor uint64, more bool) {
+	looked := 0
+	s.candidates(f, p.After, func(r *Run) bool {
+		if looked++; looked > MaxScan {
+			more = true
+			return false
+		}
+		if f.match(s, r, r.Created) {
+			if len(list) == p.Limit {
+				more = true
+				return false
+			}
+			list = append(list, r)
+		}
+		cursor = r.No
+		return true
+	})
+	return list, cursor, more
+}
+
+// candidates gives the runs that a filter may choose, the newest first, beginning below a number that is not 0. Those that
+// the filter names are found by their names.
+func (s *Store) candidates(f *Filter, below uint64, visit func(*Run) bool) {
+	if named, ok := s.named(f); ok {
+		for i := len(named) - 1; i >= 0; i-- {
+			r := named[i]
+			if (below == 0 || r.No < below) && !visit(r) {
+				return
+			}
+		}
+		return
+	}
+	i := s.runs.Len()
+	if below != 0 {
+		i, _ = s.runs.Rank(below)
+	}
+	for i--; i >= 0; i-- {
+		if _, r := s.runs.At(i); !visit(r) {
+			return
+		}
+	}
+}
+
+// named are the runs that a filter names, in the order of their numbers and each once; false if it names none.
+func (s *Store) named(f *Filter) (list []*Run, ok bool) {
+	switch {
+	case len(f.Exact) > 0:
+		for _, n := range f.Exact {
+			if r := s.Find(n.ID, n.Created); r != nil {
+				list = append(list, r)
+			}
+		}
+	case len(f.RunIDs) > 0 && !f.IDPrefix:
+		for _, id := range f.RunIDs {
+			list = append(list, s.Named(id)...)
+		}
+	case len(f.Messages) > 0:
+		for _, id := range f.Messages {
+			if p, found := s.ids.Get(id.Seq); found {
+				if r, there := s.runs.Get(p.run); there {
+					list = append(list, r)
+				}
+			}
+		}
+	default:
+		return nil, false
+	}
+	slices.SortFunc(list, func(a, b *Run) int { return int(int64(a.No) - int64(b.No)) })
+	return slices.Compact(list), true
+}
+
+// holds reports whether a run has one of some messages as an entry.
+func (s *Store) holds(r *Run, messages []queue.ID) bool {
+	return slices.ContainsFunc(messages, func(id queue.ID) bool {
+		p, ok := s.ids.Get(id.Seq)
+		if !ok || p.run != r.No {
+			return false
+		}
+		e, _ := s.entries.Get(p)
+		return e.ID == id
+	})
+}
+
+// Log gives the entries of a run in their order, until visit says false.
+func (s *Store) Log(run uint64, visit func(pos uint32, e *Entry) bool) {
+	s.entries.Ascend(place{run: run}, func(p place, e *Entry) bool { return p.run == run && visit(p.pos, e) })
+}
+
+// LatestUntil is when something last happened until a time that the run's log tells, 0 if nothing did. It may be somewhat
+// later than that, but not later than the time.
+func (s *Store) LatestUntil(r *Run, until int64) (at int64) {
+	take := func(times ...int64) {
+		for _, t := range times {
+			if t <= until {
+				at = max(at, t)
+			}
+		}
+	}
+	take(r.Created, r.Completed)
+	last := uint32(0)
+	s.Log(r.No, func(_ uint32, e *Entry) bool {
+		take(e.Created)
+		for i := range e.Errors {
+			take(e.Errors[i].At)
+		}
+		last = max(last, e.Number())
+		return true
+	})
+	if child := s.Child(r.No, last+1); child != nil {
+		take(child.Created)
+	}
+	for _, w := range s.WaitersOf(r.No) {
+		take(w.Created)
+	}
+	return at
+}
+
+// Entry is an entry of a run's log.
+func (s *Store) Entry(run uint64, pos uint32) (*Entry, bool) { return s.entries.Get(place{run, pos}) }
+
+// EntryOf is the entry that a message is, and its run; false if there is none.
+func (s *Store) EntryOf(id queue.ID) (r *Run, pos uint32, ok bool) {
+	p, ok := s.ids.Get(id.Seq)
+	if !ok {
+		return nil, 0, false
+	}
+	e, _ := s.entries.Get(p)
+	r, there := s.runs.Get(p.run) // one that is forgotten leaves its log for a while
+	return r, p.pos, there && e.ID == id
+}
+
+// Child is the run that a step has invoked, nil if it has invoked none, or that is forgotten.
+func (s *Store) Child(run uint64, step uint32) *Run {
+	no, ok := s.marks.Get(mark{run, markInvoke, step})
+	if !ok {
+		return nil
+	}
+	r, _ := s.runs.Get(no)
+	return r
+}
+
+// AnswerTo is the entry with the answer to the call of a step; false if it has none yet.
+func (s *Store) AnswerTo(run uint64, step uint32) (*Entry, bool) {
+	return s.marked(run, markAnswer, step)
+}
+
+// ResultOf is the entry with the result of a step; false if it has none yet.
+func (s *Store) ResultOf(run uint64, step uint32) (*Entry, bool) {
+	return s.marked(run, markResult, step)
+}
+
+func (s *Store) marked(run uint64, c class, step uint32) (*Entry, bool) {
+	pos, ok := s.marks.Get(mark{run, c, step})
+	if !ok {
+		return nil, false
+	}
+	return s.Entry(run, uint32(pos))
+}
+
+// Waiters are those of an event, in the order in which they began to wait.
+func (s *Store) Waiters(event string) []*Waiter {
+	return those(s.events, name{text: event}, func(n name) bool { return n.text == event }, func(n name, _ struct{}) *Waiter { return s.waiter(n.no) })
+}
+
+// WaitersOf are those of a run, in the order in which they began to wait.
+func (s *Store) WaitersOf(run uint64) []*Waiter {
+	return those(s.waiting, place2{run: run}, ofRun(run), func(p place2, _ struct{}) *Waiter { return s.waiter(p.no) })
+}
+
+// SavedFor are the notifications that are kept for a run, in the order in which they came.
+func (s *Store) SavedFor(run uint64) []*Saved {
+	return those(s.saved, place2{run: run}, ofRun(run), func(_ place2, n *Saved) *Saved { return n })
+}
+
+func ofRun(run uint64) func(place2) bool { return func(p place2) bool { return p.run == run } }
+
+func (s *Store) waiter(no uint64) *Waiter {
+	w, _ := s.waiters.Get(no)
+	return w
+}
+
+// those are the elements of a tree from a key on, as far as their keys belong together.
+func those[K, V, E any](tree *cow.BTree[K, V], from K, belongs func(K) bool, element func(K, V) E) (list []E) {
+	tree.Ascend(from, func(k K, v V) bool {
+		if !belongs(k) {
+			return false
+		}
+		list = append(list, element(k, v))
+		return true
+	})
+	return list
+}
+
+// DeadRun is the run of a dead letter; false if there is no such dead letter, or not any more.
+func (s *Store) DeadRun(t queue.Stamp) (*Run, bool) {
+	no, ok := s.dead.Get(t)
+	if !ok {
+		return nil, false
+	}
+	return s.runs.Get(no)
+}
+
+// DeadRuns lists the runs of dead letters, oldest failure first: those of ids, or those that a filter chooses. Pages are
+// as those of Runs, but that the cursor is a dead letter.
+func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, limit int) (list []*Run, cursor queue.Stamp, more bool) {
+	if len(ids) > 0 {
+		for _, t := range ids {
+			if r, ok := s.DeadRun(t); ok && !slices.Contains(list, r) {
+				list = append(list, r)
+			}
+		}
+		return list, cursor, false
+	}
+	looked := 0
+	from := after
+	from.Seq++
+	s.dead.Ascend(from, func(t queue.Stamp, no uint64) bool {
+		if looked++; looked > MaxScan {
+			more = true
+			return false
+		}
+		if r, _ := s.runs.Get(no); f.matchDead(s, r) {
+			if len(list) == limit {
+				more = true
+				return false
+			}
+			list = append(list, r)
+		}
+		cursor = t
+		return true
+	})
+	return list, cursor, more
+}
+
+// matchDead reports whether the filter chooses the dead letter of r. From and To are about when it failed.
+func (f *DeadFilter) matchDead(s *Store, r *Run) bool {
+	if len(f.Statuses) > 0 && (r.Fault == nil || !slices.Contains(f.Statuses, r.Fault.Response.Status)) {
+		return false
+	}
+	if len(f.Callbacks) > 0 && (r.Callback == nil || !slices.Contains(f.Callbacks, r.Callback.State)) {
+		return false
+	}
+	return f.Filter.match(s, r, r.Completed)
+}
+
+// Settings are the limits in force.
+func (s *Store) Settings() Settings { return s.settings }
+
+// Used is the logical memory of everything about workflows, in bytes.
+func (s *Store) Used() int64 { return s.live + s.past }
+
+// Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.
+type Counts struct{ Runs, Active, Dead, Waiters int }
+
+// Add adds the counts of another store.
+func (n *Counts) Add(m Counts) {
+	n.Runs, n.Active, n.Dead, n.Waiters = n.Runs+m.Runs, n.Active+m.Active, n.Dead+m.Dead, n.Waiters+m.Waiters
+}
+
+// Counts gives the sizes of the store.
+func (s *Store) Counts() Counts {
+	return Counts{Runs: s.runs.Len(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
+}
+
+// Fields are those of the format.
+func (n *Counts) Fields(c *wire.Codec) {
+	for _, v := range [...]*int{&n.Runs, &n.Active, &n.Dead, &n.Waiters} {
+		wire.Uint(c, v)
+	}
+}

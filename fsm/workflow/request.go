@@ -1,0 +1,197 @@
+package workflow
+
+import "github.com/trireme-dev/trireme/fsm/queue"
+
+// SubmissionKind says what is submitted.
+type SubmissionKind uint8
+
+// The kinds of submissions.
+const (
+	// InitSubmission starts a run.
+	InitSubmission SubmissionKind = iota
+	// StepSubmission appends a result or a plan to a run.
+	StepSubmission
+	// CallSubmission asks for a call to a third party.
+	CallSubmission
+)
+
+// Submission is a message with workflow headers, as a publish or an item of a batch.
+type Submission struct {
+	Kind SubmissionKind
+	// URL is the destination: the endpoint, or for a call the third party.
+	URL string
+	// RunID names the run. An InitSubmission without one gets one.
+	RunID string
+	// Body is the payload, a step's JSON, or the body of a call.
+	Body []byte
+	queue.Options
+	Features Features
+	CallerIP string
+	// Step is what Body says, or for a call what its callback's headers say.
+	Step Step
+
+	// The rest is of an InitSubmission.
+
+	Origin Origin
+	// Again: it is the second half of the handshake, and replaces what the run was started with.
+	Again bool
+	// Invoker is set if a step of another run waits for this one. Its Run is found by RunID and Created.
+	Invoker *Invoker
+	// Depth is how many runs stand above this one.
+	Depth int
+	// DedupID and ContentDedup ask for at most one run in the window in which messages are published once.
+	DedupID      string
+	ContentDedup bool
+}
+
+// Submissions is the argument of the operation Submit: each is judged on its own, in order.
+type Submissions struct{ Items []Submission }
+
+// Receipt is what became of a submission, or of a wait.
+type Receipt struct {
+	// ID is the message: the entry, or with Deduplicated the entry that won.
+	ID           queue.ID
+	Deduplicated bool
+	// RunID and Created name the run.
+	RunID   string
+	Created int64
+	// Refused is nil if the submission was accepted: ErrOver, ErrRefused, or one of package queue.
+	Refused *queue.Error
+}
+
+// Receipts is the result of the operation Submit, one for each submission.
+type Receipts struct{ Items []Receipt }
+
+// Await is the argument of the operation Await: a step waits for an event.
+type Await struct {
+	RunID, EventID string
+	Step           Step
+	// Open is the step's JSON as it was sent, without its closing brace.
+	Open []byte
+	// Timeout is in milliseconds, TimeoutText how it was written.
+	Timeout     int64
+	TimeoutText string
+	// URL is where the run goes on, with Options; TimeoutURL and TimeoutOptions if it times out.
+	URL            string
+	Options        queue.Options
+	TimeoutURL     string
+	TimeoutOptions queue.Options
+	TimeoutBody    []byte
+}
+
+// Notification is the argument of the operation Notify.
+type Notification struct {
+	EventID string
+	// RunID makes it the look-back form: only for that run, and stored if it does not wait.
+	RunID string
+	// Hook: a webhook was called. Only waiters that asked for one are meant, and every miss is the same ErrNotFound.
+	Hook bool
+	Body []byte
+}
+
+// Notified is the result of the operation Notify.
+type Notified struct {
+	// Woken are the waiters that it has taken out, in the order in which they began to wait.
+	Woken []Woken
+	// Stored: the run did not wait, and will find the notification when it does.
+	Stored bool
+}
+
+// Woken is a waiter that was notified.
+type Woken struct {
+	Waiter *Waiter
+	// Message is the entry of its result.
+	Message queue.ID
+	RunID   string
+	Created int64
+}
+
+// Ending is the argument of the operation End: the endpoint ends its run, with a result or without.
+type Ending struct {
+	RunID     string
+	Result    []byte
+	HasResult bool
+}
+
+// RunRef names a run.
+type RunRef struct {
+	ID      string
+	Created int64
+	State   RunState
+}
+
+// Cancellation is the argument of the operation CancelRuns.
+type Cancellation struct {
+	Filter
+	// Limit is the most runs to cancel, 0 for as many as one entry may.
+	Limit int
+	// Strict: the one run that RunIDs names has to be there, or the answer is ErrNotFound.
+	Strict bool
+	// After is the cursor of the entry before.
+	After uint64
+}
+
+// Cancelled is the result of the operation CancelRuns.
+type Cancelled struct {
+	Count int
+	// More: there may be more behind Cursor.
+	More   bool
+	Cursor uint64
+}
+
+// DeadSelection names dead letters: IDs, or those that Filter chooses.
+type DeadSelection struct {
+	IDs    []queue.Stamp
+	Filter DeadFilter
+	// Limit is the most to take, at most MaxRevived; 0 is MaxRevived.
+	Limit int
+	After queue.Stamp
+	// Strict: every one of IDs has to be there, or the answer is ErrNotFound.
+	Strict bool
+	// None: nothing is chosen. It keeps a list of ids that is empty from meaning everything.
+	None bool
+}
+
+// DeadFilter chooses dead letters by their runs and by when and how they failed.
+type DeadFilter struct {
+	Filter
+	// Callbacks are the states of the failure callback.
+	Callbacks []CallbackState
+	// Statuses are those of the last answer.
+	Statuses []int
+}
+
+// Revival is the argument of the operation Revive: resume or restart.
+type Revival struct {
+	DeadSelection
+	// Restart begins anew with the payload; otherwise the finished steps are kept.
+	Restart bool
+	// RunID is the id of the new run; only for one dead letter.
+	RunID string
+	// Options replace those of the run that they name.
+	Options queue.Options
+}
+
+// Revived is the result of the operation Revive.
+type Revived struct {
+	Runs   []RunRef
+	More   bool
+	Cursor queue.Stamp
+}
+
+// DeadDeleted is the result of the operation DeleteDeadRuns.
+type DeadDeleted struct {
+	Count  int
+	More   bool
+	Cursor queue.Stamp
+}
+
+// CallbackChange is the argument of the operation ChangeCallback: the failure callback of a dead letter is called once
+// more, or cancelled.
+type CallbackChange struct {
+	Dead   queue.Stamp
+	Cancel bool
+}
+
+// MaxRevived is the most dead letters that one entry resumes, restarts or deletes (the specification's 50).
+const MaxRevived = 50

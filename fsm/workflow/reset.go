@@ -1,0 +1,8 @@
+package workflow
+
+// Reset forgets everything but the settings and the numbers that were given.
+func (s *Store) Reset() {
+	fresh := New()
+	fresh.settings, fresh.serial = s.settings, s.serial
+	*s = *fresh
+}

@@ -1,0 +1,310 @@
+package workflow
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/mutant"
+)
+
+// choose gives the dead letters of a selection, oldest first.
+func (s *Store) choose(n *DeadSelection) (list []*Run, cursor queue.Stamp, more bool, err error) {
+	if n.Strict {
+		for _, t := range n.IDs {
+			if _, ok := s.dead.Get(t); !ok {
+				return nil, cursor, false, notFound("dlq message %s not found", t)
+			}
+		}
+	}
+	limit := n.Limit
+	if limit <= 0 || limit > MaxRevived {
+		limit = MaxRevived
+	}
+	switch {
+	case n.None:
+	case len(n.IDs) == 0:
+		list, cursor, more = s.DeadRuns(nil, &n.Filter, n.After, limit)
+	default:
+		list, cursor, more = s.chooseNamed(n, limit)
+	}
+	return list, cursor, more, nil
+}
+
+// chooseNamed gives those of the named dead letters that are there, oldest first, from behind the cursor on.
+func (s *Store) chooseNamed(n *DeadSelection, limit int) (list []*Run, cursor queue.Stamp, more bool) {
+	ids := slices.SortedFunc(slices.Values(n.IDs), compareStamps)
+	for _, t := range slices.Compact(ids) {
+		r, there := s.DeadRun(t)
+		if !there || compareStamps(t, n.After) <= 0 {
+			continue
+		}
+		if len(list) == limit {
+			return list, cursor, true
+		}
+		list, cursor = append(list, r), t
+	}
+	return list, cursor, false
+}
+
+func compareStamps(a, b queue.Stamp) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq))
+}
+
+// Revive makes new runs of dead letters and removes these, in one piece: each becomes at most one run.
+func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
+	if err := q.Judge(&queue.Publication{URL: "-", Options: n.Options}, e.Now); err != nil {
+		return Revived{}, err
+	}
+	list, cursor, more, err := s.choose(&n.DeadSelection)
+	if err != nil {
+		return Revived{}, err
+	}
+	if n.RunID != "" && (len(list) != 1 || s.Find(n.RunID, 0) != nil) {
+		return Revived{}, refusal(ErrConflict, "workflow run id %s is already in use, or meant for more than one run", n.RunID)
+	}
+	out := Revived{More: more}
+	for _, old := range list {
+		r := s.revive(e, q, old, &n)
+		if !mutant.Is(mutant.ReviveTwice) {
+			s.bury(old)
+		}
+		out.Runs = append(out.Runs, RunRef{ownedText(r.ID), r.Created, r.State})
+	}
+	if more {
+		out.Cursor = cursor
+	}
+	s.trim(e.Now)
+	return out, nil
+}
+
+// revivable are the options that a revival may replace.
+const revivable = messageOptions | queue.GivenLabels | queue.GivenFailure
+
+// revive starts a run like one that has failed.
+func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
+	c := *old.Config
+	c.Options = only(&n.Options, revivable).Over(c.Options)
+	c.Invoker = nil // it has been told
+	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, latest: e.Now}
+	if r.ID == "" {
+		r.ID = e.NewID(runPrefix)
+	}
+	k := &work{s, e, q, r}
+	s.names.Set(name{r.ID, r.No}, struct{}{})
+	k.count(r.size())
+	if n.Restart {
+		k.restart(old, n)
+	} else {
+		k.resume(old, n)
+	}
+	k.done()
+	return r
+}
+
+// restart takes the payload alone.
+func (k *work) restart(old *Run, n *Revival) {
+	first, _ := k.s.entries.Get(place{old.No, 0})
+	k.append(&Entry{Step: first.Step, Body: first.Body, Own: later(nil, &n.Options)})
+}
+
+// later are an entry's own options with the time of the first delivery that a revival asks for, if it asks for one.
+func later(own *queue.Options, asked *queue.Options) *queue.Options {
+	const times = queue.GivenDelay | queue.GivenNotBefore
+	var o queue.Options
+	if own != nil {
+		o = only(own, own.Given)
+	}
+	if asked.Given&times != 0 {
+		o = only(asked, times).Over(o)
+	}
+	if o.Given == 0 {
+		return nil
+	}
+	return detached(&o)
+}
+
+// resume takes the whole log. What was delivered stays so; the rest is delivered again, and so are plans of which nothing
+// is under way that could bring their result.
+func (k *work) resume(old *Run, n *Revival) {
+	s, no := k.s, k.r.No
+	for pos, from := range s.log(old.No) {
+		c := *from
+		c.ID, c.Errors = k.q.NewID(k.e), nil
+		c.Own = rest(from, k.e.Now)
+		if c.State != Delivered {
+			c.State = Dropped
+		}
+		at := place{no, uint32(pos)}
+		s.entries.Set(at, &c)
+		s.ids.Set(c.ID.Seq, at)
+		if m, ok := markOf(no, &c); ok {
+			s.marks.Set(m, uint64(pos))
+		}
+		k.count(c.size())
+	}
+	k.r.Entries = old.Entries
+	k.adopt(old)
+	k.redeliver(n)
+}
+
+// log is a run's log as a list, for those who change the tree that Log walks.
+func (s *Store) log(run uint64) (list []*Entry) {
+	s.Log(run, func(_ uint32, e *Entry) bool {
+		list = append(list, e)
+		return true
+	})
+	return list
+}
+
+// rest is what an entry says for itself, but that a time of its first delivery that has passed is none any more.
+func rest(n *Entry, now int64) *queue.Options {
+	const times = queue.GivenDelay | queue.GivenNotBefore
+	if n.Own == nil || n.Own.Given&times == 0 {
+		return n.Own
+	}
+	o := only(n.Own, n.Own.Given&^times)
+	if n.FirstAt > now {
+		o.NotBefore, o.Given = n.FirstAt, o.Given|queue.GivenNotBefore
+	}
+	if o.Given == 0 {
+		return nil
+	}
+	return &o
+}
+
+// adopt hands the runs that the old run has invoked, and that have not ended, over to the new one.
+func (k *work) adopt(old *Run) {
+	s := k.s
+	var list []mark
+	s.marks.AscendHead(old.No, func(m mark, _ uint64) bool {
+		if m.run == old.No && m.class == markInvoke {
+			list = append(list, m)
+		}
+		return m.run == old.No
+	})
+	for _, m := range list {
+		child := s.Child(old.No, m.step)
+		if child == nil || !child.Active() || child.Invoker == nil {
+			continue
+		}
+		c := *child
+		config, v := *child.Config, *child.Invoker
+		v.Run, v.RunID, v.Created = k.r.No, k.r.ID, k.r.Created
+		config.Invoker = &v
+		c.Config = &config
+		s.runs.Set(c.No, &c)
+		s.marks.Set(mark{k.r.No, markInvoke, m.step}, c.No)
+	}
+}
+
+// redeliver has delivered what a resume finds undelivered.
+func (k *work) redeliver(n *Revival) {
+	s := k.s
+	var again []uint32
+	s.Log(k.r.No, func(pos uint32, c *Entry) bool {
+		if c.State != Delivered && !s.settled(k.r, c) || c.State == Delivered && c.plan() && !s.superseded(k.r, c) {
+			again = append(again, pos)
+		}
+		return true
+	})
+	for pos := range k.r.Entries {
+		at := place{k.r.No, pos}
+		before, _ := s.entries.Get(at)
+		c := *before
+		if len(again) > 0 && again[0] == pos {
+			again = again[1:]
+			c.Own = later(c.Own, &n.Options)
+			k.dispatch(at, &c)
+			k.count(c.size() - before.size())
+		} else if c.State != Delivered {
+			c.State = Delivered
+			k.set(at, before, &c)
+		}
+	}
+}
+
+// settled reports whether there is nothing to gain from delivering an entry once more.
+func (s *Store) settled(r *Run, n *Entry) bool {
+	if n.Kind != CallEntry {
+		return s.superseded(r, n)
+	}
+	for _, c := range []class{markAnswer, markResult} {
+		if _, done := s.marks.Get(mark{r.No, c, n.Number()}); done {
+			return true
+		}
+	}
+	return false
+}
+
+// bury removes the dead letter of a run, which is kept as long as other runs that are over.
+func (s *Store) bury(r *Run) {
+	s.dead.Delete(r.Dead)
+	c := *r
+	c.Dead = queue.Stamp{}
+	s.runs.Set(c.No, &c)
+	s.ended.Set(queue.Stamp{At: c.Completed, Seq: c.No}, c.No)
+}
+
+// DeleteDead deletes dead letters.
+func (s *Store) DeleteDead(e *env.Env, n DeadSelection) (DeadDeleted, error) {
+	list, cursor, more, err := s.choose(&n)
+	if err != nil {
+		return DeadDeleted{}, err
+	}
+	for _, r := range list {
+		s.bury(r)
+	}
+	out := DeadDeleted{Count: len(list), More: more}
+	if more {
+		out.Cursor = cursor
+	}
+	s.trim(e.Now)
+	return out, nil
+}
+
+// ChangeCallback calls a failure callback that has failed once more, or cancels one that is being called.
+func (s *Store) ChangeCallback(e *env.Env, q *queue.Store, n CallbackChange) (RunRef, error) {
+	r, ok := s.DeadRun(n.Dead)
+	if !ok {
+		return RunRef{}, notFound("dlq message %s not found", n.Dead)
+	}
+	out := RunRef{ownedText(r.ID), r.Created, r.State}
+	want := CallbackFail
+	if n.Cancel {
+		want = CallbackInProgress
+	}
+	if r.Callback == nil || r.Callback.State != want {
+		return RunRef{}, refusal(ErrConflict, "the failure callback of %s is not in the state %s", n.Dead, want)
+	}
+	k := s.on(e, q, r)
+	before := k.r.size()
+	if n.Cancel {
+		c := *r.Callback
+		q.Drop(e, c.Message)
+		c.State, c.Next = CallbackCanceled, 0
+		k.r.Callback = &c
+	} else {
+		k.callFailure()
+	}
+	k.count(k.r.size() - before)
+	k.done()
+	return out, nil
+}
+
+// Configure replaces the limits; what is more than they keep is removed by and by.
+func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
+	for _, v := range n.numbers() {
+		if *v < 0 {
+			return s.settings, invalid("a limit must not be negative")
+		}
+	}
+	for _, v := range n.counts() {
+		if *v < 0 {
+			return s.settings, invalid("a limit must not be negative")
+		}
+	}
+	s.settings = n
+	return n, nil
+}

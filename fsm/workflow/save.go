@@ -1,0 +1,184 @@
+package workflow
+
+import (
+	"errors"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/saving"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// errRecord says that a saved record is damaged, or out of order.
+var errRecord = errors.New("workflow: malformed record")
+
+// kind is the first byte of a saved record. Kinds are append-only, and records stand in the order of kinds.
+type kind byte
+
+const (
+	kindHead kind = iota
+	kindRun
+	kindEntry
+	kindMark
+	kindWaiter
+	kindSaved
+	kindDoomed
+)
+
+// Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
+func (s *Store) Save(emit func(record []byte) error) error {
+	out := &saving.Saver{Emit: emit}
+	saving.Put(out, kindHead, func(w *wire.Writer) {
+		w.PutRecord(&s.settings)
+		w.Uvarint(s.serial)
+	})
+	saving.Each(out, kindRun, s.runs, func(_ uint64, r *Run, w *wire.Writer) { w.Put(r) })
+	saving.Each(out, kindEntry, s.entries, func(p place, e *Entry, w *wire.Writer) {
+		w.Uvarint(p.run)
+		w.Uvarint(uint64(p.pos))
+		w.Put(e)
+	})
+	saving.Each(out, kindMark, s.marks, func(m mark, v uint64, w *wire.Writer) {
+		w.Uvarint(m.run)
+		w.Uvarint(uint64(m.class))
+		w.Uvarint(uint64(m.step))
+		w.Uvarint(v)
+	})
+	saving.Each(out, kindWaiter, s.waiters, func(_ uint64, n *Waiter, w *wire.Writer) { w.Put(n) })
+	saving.Each(out, kindSaved, s.saved, func(p place2, n *Saved, w *wire.Writer) {
+		w.Uvarint(p.no)
+		w.Put(n)
+	})
+	saving.Each(out, kindDoomed, s.doomed, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
+	return out.Err
+}
+
+// Load takes in a record of Save, in a store that is new but for the records before it. It copies what it keeps.
+func (s *Store) Load(record []byte) error {
+	if len(record) == 0 {
+		return errRecord
+	}
+	r := wire.NewReader(append([]byte(nil), record[1:]...))
+	switch kind(record[0]) {
+	case kindHead:
+		r.GetRecord(&s.settings)
+		s.serial = r.Uvarint()
+	case kindRun:
+		return s.loadRun(r)
+	case kindEntry:
+		return s.loadEntry(r)
+	case kindMark:
+		m := mark{r.Uvarint(), class(min(r.Uvarint(), uint64(classes))), uint32(r.Uvarint())}
+		s.marks.Set(m, r.Uvarint())
+	case kindWaiter:
+		return s.loadWaiter(r)
+	case kindSaved:
+		return s.loadSaved(r)
+	case kindDoomed:
+		s.doomed.Set(r.Uvarint(), struct{}{})
+	default:
+		return errRecord
+	}
+	return r.Done()
+}
+
+func (s *Store) loadRun(in *wire.Reader) error {
+	r := &Run{}
+	in.Get(r)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if r.State >= runStates || r.Fault == nil && (r.State == Failed || r.Callback != nil) {
+		return errRecord
+	}
+	r.touch(max(r.Created, r.Completed))
+	if r.Invoker != nil {
+		if parent, ok := s.runs.Get(r.Invoker.Run); ok { // one with a higher number was created later
+			parent.touch(r.Created)
+		}
+	}
+	s.runs.Set(r.No, r)
+	s.names.Set(name{r.ID, r.No}, struct{}{})
+	switch {
+	case r.Active():
+	case r.Dead != queue.Stamp{}:
+		s.dead.Set(r.Dead, r.No)
+	default:
+		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
+	}
+	s.loaded(r.No, r.size())
+	return nil
+}
+
+// loaded counts the logical memory of what was loaded. The run is not shared yet, so it may be changed.
+func (s *Store) loaded(run uint64, bytes int64) (r *Run) {
+	r, ok := s.runs.Get(run)
+	if !ok {
+		return nil // forgotten: it counts no more
+	}
+	(&work{s: s, r: r}).count(bytes)
+	return r
+}
+
+func (s *Store) loadEntry(in *wire.Reader) error {
+	at := place{in.Uvarint(), uint32(in.Uvarint())}
+	e := &Entry{}
+	in.Get(e)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	if e.State >= entryStates || e.Kind >= kinds || e.Kind == CallEntry && e.Own == nil || e.Kind == AnswerEntry && e.Answer == nil {
+		return errRecord
+	}
+	e.compact()
+	s.entries.Set(at, e)
+	s.ids.Set(e.ID.Seq, at)
+	if e.State.Open() {
+		s.open.Set(at, struct{}{})
+	}
+	if r := s.loaded(at.run, e.size()); r != nil {
+		r.touch(e.Created)
+		for i := range e.Errors {
+			r.touch(e.Errors[i].At)
+		}
+	}
+	return nil
+}
+
+// compact lets go of the record that an entry was decoded from, if nothing of it is used but its body and its name: that
+// is most entries, and the rest of the record would stay in memory with them.
+func (e *Entry) compact() {
+	if e.Own == nil && e.Answer == nil && e.URL == "" && len(e.Errors) == 0 {
+		e.Body, e.Name = owned(e.Body), ownedText(e.Name)
+	}
+}
+
+func (s *Store) loadWaiter(in *wire.Reader) error {
+	w := &Waiter{}
+	in.Get(w)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	r, ok := s.runs.Get(w.Run)
+	if !ok {
+		return errRecord
+	}
+	(&work{s: s, r: r}).register(w)
+	return nil
+}
+
+func (s *Store) loadSaved(in *wire.Reader) error {
+	no := in.Uvarint()
+	n := &Saved{}
+	in.Get(n)
+	if err := in.Done(); err != nil {
+		return err
+	}
+	s.saved.Set(place2{n.Run, no}, n)
+	r := s.loaded(n.Run, n.size())
+	if r == nil {
+		return errRecord
+	}
+	r.saved++
+	r.kept += n.size()
+	return nil
+}

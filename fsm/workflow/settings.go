@@ -1,0 +1,45 @@
+package workflow
+
+import "github.com/trireme-dev/trireme/fsm/wire"
+
+const day = 86_400_000
+
+// Settings are the replicated limits of workflows. Times are in milliseconds, sizes in bytes. A zero limit is none.
+type Settings struct {
+	// EndedAge and EndedBytes bound the runs that are over and have no dead letter. A run's id is taken as long as the
+	// run is kept, so EndedAge is also how long an id can't be used again.
+	EndedAge, EndedBytes int64
+	// DeadAge bounds the dead letters of runs.
+	DeadAge int64
+	// Inline is the largest body of a delivery to an endpoint that can fetch the log.
+	Inline int64
+	// SavedBytes bounds the stored notifications of one run, and MaxSaved their number.
+	SavedBytes int64
+	MaxSaved   int
+	// MaxDepth is how deep runs may invoke one another.
+	MaxDepth int
+}
+
+// DefaultSettings are those of the reference service where it names some.
+func DefaultSettings() Settings {
+	return Settings{
+		EndedAge: 7 * day, EndedBytes: 1 << 30, DeadAge: 7 * day, Inline: 1 << 20, SavedBytes: 1 << 20, MaxSaved: 100, MaxDepth: 100,
+	}
+}
+
+// Fields are those of the format.
+func (n *Settings) Fields(c *wire.Codec) {
+	for _, v := range n.numbers() {
+		c.Varint(v)
+	}
+	for _, v := range n.counts() {
+		c.Int(v)
+	}
+}
+
+func (n *Settings) numbers() []*int64 {
+	return []*int64{&n.EndedAge, &n.EndedBytes, &n.DeadAge, &n.Inline, &n.SavedBytes}
+}
+
+// counts stand behind the numbers; new ones go to the end.
+func (n *Settings) counts() []*int { return []*int{&n.MaxSaved, &n.MaxDepth} }

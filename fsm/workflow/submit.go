@@ -1,0 +1,231 @@
+package workflow
+
+import (
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/mutant"
+)
+
+const runPrefix = "wfr"
+
+// Submit takes in what SDKs and clients send with workflow headers. A refused item changes nothing; the others are not
+// affected.
+func (s *Store) Submit(e *env.Env, q *queue.Store, n Submissions) (Receipts, error) {
+	out := Receipts{Items: make([]Receipt, len(n.Items))}
+	for i := range n.Items {
+		out.Items[i] = s.submit(e, q, &n.Items[i])
+	}
+	s.trim(e.Now)
+	return out, nil
+}
+
+func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
+	if n.Kind == InitSubmission {
+		return s.start(e, q, n)
+	}
+	r := s.Find(n.RunID, 0)
+	if r == nil || r.State != Started && r.State != Failed {
+		return Receipt{Refused: over(n.RunID)}
+	}
+	if n.Step.Number() == 0 {
+		return Receipt{Refused: refusal(ErrRefused, "the step has no stepId")}
+	}
+	if won, ok := s.winner(r, n); ok {
+		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
+	}
+	if err := q.Judge(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
+		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
+	}
+	k := s.on(e, q, r)
+	added := k.append(k.entry(n))
+	k.done()
+	return Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created}
+}
+
+// winner is the entry that has been there before, if the step is not new.
+func (s *Store) winner(r *Run, n *Submission) (won queue.ID, ok bool) {
+	classes := []class{markResult}
+	switch {
+	case n.Kind == CallSubmission:
+		classes = []class{markCall, markResult}
+	case n.Step.plan():
+		classes = []class{markPlan}
+	}
+	for _, c := range classes {
+		if mutant.Is(mutant.StepTwice) && c == markResult {
+			continue
+		}
+		if pos, found := s.marks.Get(mark{r.No, c, n.Step.Number()}); found {
+			e, _ := s.entries.Get(place{r.No, uint32(pos)})
+			return e.ID, true
+		}
+	}
+	return queue.ID{}, false
+}
+
+// entry is what a submission adds to the log.
+func (k *work) entry(n *Submission) *Entry {
+	out := &Entry{Kind: StepEntry, Step: n.Step, Body: owned(n.Body)}
+	out.Name = ownedText(n.Step.Name)
+	if n.Kind == CallSubmission {
+		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
+		return out
+	}
+	out.Own = k.own(&n.Options, n.Features)
+	if n.URL != k.r.URL {
+		out.URL = ownedText(n.URL)
+	}
+	return out
+}
+
+// own is what a message to the endpoint says beyond what the run says, nil if nothing. The configuration of a message
+// counts if its SDK does not leave that to the run.
+func (k *work) own(o *queue.Options, f Features) *queue.Options {
+	given := queue.GivenDelay | queue.GivenNotBefore
+	if f&TriggerOnConfig == 0 {
+		given |= messageOptions | queue.GivenFailure
+	}
+	out := only(o, given)
+	for _, h := range o.Header {
+		if !slices.Contains(k.r.Header, h) {
+			out.Header, out.Given = append(out.Header, h), out.Given|queue.GivenHeader
+		}
+	}
+	out.Given &^= k.same(&out)
+	out = only(&out, out.Given)
+	if out.Given == 0 {
+		return nil
+	}
+	return detached(&out)
+}
+
+// same are the options of o that are those of the run.
+func (k *work) same(o *queue.Options) (same queue.Option) {
+	run := &k.r.Options
+	add := func(g queue.Option, equal bool) {
+		if equal && run.Given&g != 0 {
+			same |= g
+		}
+	}
+	add(queue.GivenRetries, o.Retries == run.Retries)
+	add(queue.GivenRetryDelay, o.RetryDelay == run.RetryDelay)
+	add(queue.GivenTimeout, o.Timeout == run.Timeout)
+	add(queue.GivenFlow, o.Flow != nil && run.Flow != nil && *o.Flow == *run.Flow)
+	add(queue.GivenFailure, o.Failure != nil && run.Failure != nil && o.Failure.URL == run.Failure.URL)
+	return same
+}
+
+// start starts a run.
+func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
+	p := queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options, DedupID: n.DedupID, ContentDedup: n.ContentDedup}
+	if err := q.Judge(&p, e.Now); err != nil {
+		return Receipt{Refused: err}
+	}
+	var parent *Run
+	if n.Invoker != nil {
+		won, err := Receipt{}, (*queue.Error)(nil)
+		if parent, won, err = s.invoking(n); err != nil {
+			return Receipt{Refused: err}
+		} else if won.Deduplicated {
+			return won
+		}
+	}
+	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" {
+		return s.again(e, q, n, old)
+	}
+	if id, started := q.Started(p, e.Now); started {
+		if r, _, kept := s.EntryOf(id); kept {
+			return Receipt{ID: id, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
+		}
+	}
+	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(parent))}
+	if r.ID == "" {
+		r.ID = e.NewID(runPrefix)
+	}
+	k := &work{s, e, q, r}
+	s.names.Set(name{r.ID, r.No}, struct{}{})
+	k.count(r.size())
+	first := k.append(k.first(n))
+	k.done()
+	q.Remember(p, first.ID, e.Now)
+	if parent != nil {
+		s.marks.Set(mark{parent.No, markInvoke, n.Invoker.Step.Number()}, r.No)
+		up := s.on(e, q, parent)
+		up.r.touch(e.Now)
+		up.done()
+	}
+	return Receipt{ID: first.ID, RunID: ownedText(r.ID), Created: r.Created}
+}
+
+// first is the entry that a run begins with.
+func (k *work) first(n *Submission) *Entry {
+	o := only(&n.Options, queue.GivenDelay|queue.GivenNotBefore)
+	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: owned(n.Body)}
+	if o.Given != 0 {
+		out.Own = detached(&o)
+	}
+	return out
+}
+
+// config is what a submission says of the run that it starts.
+func (n *Submission) config(parent *Run) *Config {
+	c := &Config{URL: n.URL, Options: n.Options, Features: n.Features, Origin: n.Origin, CallerIP: n.CallerIP}
+	c.Given &^= queue.GivenDelay | queue.GivenNotBefore | queue.GivenCallback | queue.GivenQueue
+	c.Options = only(&c.Options, c.Given)
+	if parent != nil {
+		v := *n.Invoker
+		v.Run = parent.No
+		c.Invoker = &v
+	}
+	return c
+}
+
+// again answers an id that is taken: the second half of the handshake replaces what the run was started with, as long as
+// nothing has happened in it; anything else is a duplicate. A step that invokes would wait for a run that knows nothing
+// of it, so that is refused.
+func (s *Store) again(e *env.Env, q *queue.Store, n *Submission, old *Run) Receipt {
+	entry, _ := s.entries.Get(place{old.No, 0})
+	if n.Invoker != nil {
+		return Receipt{Refused: refusal(ErrRefused, "workflow run id %s is already in use", n.RunID)}
+	}
+	if !n.Again || !old.Active() || old.Entries > 1 {
+		return Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(old.ID), Created: old.Created}
+	}
+	k := s.on(e, q, old)
+	k.count(-old.size() - entry.size())
+	q.Drop(e, entry.ID)
+	k.r.Config = detached(n.config(nil))
+	k.r.Config.Invoker = old.Invoker
+	first := k.first(n)
+	first.ID, first.Created = entry.ID, entry.Created
+	k.dispatch(place{old.No, 0}, first)
+	k.count(k.r.size() + first.size())
+	k.done()
+	return Receipt{ID: first.ID, RunID: ownedText(old.ID), Created: old.Created}
+}
+
+// invoking finds the run whose step invokes another one. The same step again is answered with the run that it has
+// invoked before, whatever id it asks for now.
+func (s *Store) invoking(n *Submission) (parent *Run, won Receipt, err *queue.Error) {
+	v := n.Invoker
+	parent = s.Find(v.RunID, v.Created)
+	if parent == nil || !parent.Active() {
+		return nil, won, over(v.RunID)
+	}
+	if limit := s.settings.MaxDepth; limit > 0 && n.Depth > limit {
+		return nil, won, refusal(ErrRefused, "workflow runs invoke one another more than %d deep", limit)
+	}
+	if v.Step.Number() == 0 {
+		return nil, won, refusal(ErrRefused, "the step that invokes has no stepId")
+	}
+	if child := s.Child(parent.No, v.Step.Number()); child != nil {
+		entry, _ := s.entries.Get(place{child.No, 0})
+		return parent, Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(child.ID), Created: child.Created}, nil
+	}
+	if won, done := s.winner(parent, &Submission{Kind: StepSubmission, Step: Step{ID: v.Step.Number()}}); done {
+		return parent, Receipt{ID: won, Deduplicated: true}, nil
+	}
+	return parent, won, nil
+}

@@ -1,0 +1,118 @@
+package workflow
+
+import "github.com/trireme-dev/trireme/fsm/env"
+
+// rounding makes records fall due together, so that an idle cluster needs few entries to forget them, in milliseconds.
+const rounding = 10_000
+
+func roundUp(at int64) int64 { return (at + rounding - 1) / rounding * rounding }
+
+// trim forgets what is older, or more, than the settings keep: two records for each entry appended since the last call,
+// so that an entry's work is bounded by what it adds.
+func (s *Store) trim(now int64) {
+	n := s.trimmable
+	s.trimmable = 0
+	s.sweep(now, n)
+}
+
+// Sweep forgets what need not be kept any longer, at most limit records, and tells how many.
+func (s *Store) Sweep(e *env.Env, limit int) int {
+	s.trimmable = 0
+	return s.sweep(e.Now, limit)
+}
+
+func (s *Store) sweep(now int64, limit int) (done int) {
+	for done < limit {
+		switch {
+		case s.doomed.Len() > 0:
+			done += s.clear(limit - done)
+		case s.dropEnded(now), s.dropDead(now):
+			done++
+		default:
+			return done
+		}
+	}
+	return done
+}
+
+// dropEnded forgets the oldest run that is over, if its time has come or there are too many.
+func (s *Store) dropEnded(now int64) bool {
+	t, no, ok := s.ended.Min()
+	n := &s.settings
+	if !ok || !(n.EndedAge > 0 && roundUp(t.At+n.EndedAge) <= now || n.EndedBytes > 0 && s.past > n.EndedBytes) {
+		return false
+	}
+	r, _ := s.runs.Get(no)
+	s.ended.Delete(t)
+	s.runs.Delete(no)
+	s.names.Delete(name{r.ID, no})
+	s.past -= r.bytes
+	s.doomed.Set(no, struct{}{})
+	return true
+}
+
+// dropDead removes the oldest dead letter if its time has come, or if runs that are over take too much room and there is
+// nothing else to forget.
+func (s *Store) dropDead(now int64) bool {
+	t, no, ok := s.dead.Min()
+	n := &s.settings
+	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.past > n.EndedBytes) {
+		return false
+	}
+	r, _ := s.runs.Get(no)
+	s.bury(r)
+	return true
+}
+
+// clear removes the log and the marks of a forgotten run, at most limit records.
+func (s *Store) clear(limit int) (done int) {
+	no, _, _ := s.doomed.Min()
+	for done < limit {
+		p, e, ok := firstOf(s, no)
+		if !ok {
+			break
+		}
+		s.entries.Delete(p)
+		s.ids.Delete(e.ID.Seq)
+		done++
+	}
+	for done < limit {
+		var m mark
+		found := false
+		s.marks.AscendHead(no, func(k mark, _ uint64) bool {
+			m, found = k, k.run == no
+			return false
+		})
+		if !found {
+			s.doomed.Delete(no)
+			return done + 1
+		}
+		s.marks.Delete(m)
+		done++
+	}
+	return done
+}
+
+// firstOf is the first entry of a run's log that is there.
+func firstOf(s *Store, no uint64) (p place, e *Entry, ok bool) {
+	s.entries.AscendHead(no, func(at place, n *Entry) bool {
+		p, e, ok = at, n, at.run == no
+		return false
+	})
+	return p, e, ok
+}
+
+// NextSweep is when something is to be forgotten next, in unix milliseconds.
+func (s *Store) NextSweep() (unixms int64, ok bool) {
+	soonest := func(at int64, some bool) {
+		if some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	soonest(0, s.doomed.Len() > 0)
+	t, _, some := s.ended.Min()
+	soonest(roundUp(t.At+s.settings.EndedAge), some && s.settings.EndedAge > 0)
+	t, _, some = s.dead.Min()
+	soonest(roundUp(t.At+s.settings.DeadAge), some && s.settings.DeadAge > 0)
+	return unixms, ok
+}

@@ -1,0 +1,167 @@
+package workflow
+
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// Told takes in what has happened to messages of runs.
+func (s *Store) Told(e *env.Env, q *queue.Store, list []queue.Told) {
+	for i := range list {
+		t := &list[i]
+		ref, ok := ParseRef(t.Run)
+		r, there := s.runs.Get(ref.Run)
+		switch {
+		case !ok || !there:
+		case ref.Kind == DeliverFailure:
+			s.toldFailure(e, q, r, t)
+		default:
+			s.toldEntry(e, q, r, place{ref.Run, ref.Pos}, t)
+		}
+	}
+	s.trim(e.Now)
+}
+
+// toldEntry takes in how the delivery of an entry went. What is told of a message that an entry was delivered by before
+// changes nothing.
+func (s *Store) toldEntry(e *env.Env, q *queue.Store, r *Run, at place, t *queue.Told) {
+	old, ok := s.entries.Get(at)
+	if !ok || old.ID != t.ID || !old.State.Open() {
+		return
+	}
+	k := s.on(e, q, r)
+	n := *old
+	n.Retried = uint32(t.Retried)
+	switch {
+	case t.State == queue.Delivered:
+		n.State, n.Next = Delivered, 0
+	case n.Kind != CallEntry && s.superseded(r, old):
+		q.Drop(e, t.ID)
+		n.State, n.Next = Delivered, 0
+	case t.State == queue.Retry:
+		n.State, n.Next = Retrying, t.Next
+		n.Errors = remember(n.Errors, t, e.Now)
+	case n.Kind == CallEntry: // a call that fails is a result too
+		n.State, n.Next = Delivered, 0
+		n.Errors = remember(n.Errors, t, e.Now)
+	default:
+		n.State, n.Next = Undeliverable, 0
+		n.Errors = remember(n.Errors, t, e.Now)
+	}
+	if len(n.Errors) > 0 {
+		k.r.touch(n.Errors[len(n.Errors)-1].At)
+	}
+	k.set(at, old, &n)
+	switch {
+	case n.State == Undeliverable:
+		k.fail(&Fault{Entry: at.pos, Message: n.ID, Response: t.Response, Error: t.Error, Retried: t.Retried, Retries: t.Retries})
+	case n.State == Delivered && n.Kind == CallEntry:
+		k.answer(at.pos, &n, t)
+	case n.State == Delivered && at.pos == 0 && t.State == queue.Delivered:
+		k.firstAnswer(&n, t)
+	}
+	k.done()
+}
+
+// remember adds a failed attempt to a list, of which the oldest goes when there are too many.
+func remember(list []Attempt, t *queue.Told, now int64) []Attempt {
+	kept := list[max(len(list)-maxErrors+1, 0):]
+	out := make([]Attempt, 0, len(kept)+1)
+	return append(append(out, kept...), detachedAttempt(&t.Response, t.Error, now))
+}
+
+// superseded reports whether what the delivery of an entry was to bring about is in the log, or on its way: the endpoint has done
+// its work, and only its answer was lost.
+func (s *Store) superseded(r *Run, n *Entry) bool {
+	step := n.Target
+	switch {
+	case n.Kind == AnswerEntry:
+		_, done := s.marks.Get(mark{r.No, markResult, n.Number()})
+		return done
+	case n.plan():
+	case n.Concurrent > 1: // only the last result of a block is followed by something, and that is judged by itself
+		return false
+	default:
+		step = n.Step.ID + 1
+		if _, planned := s.marks.Get(mark{r.No, markPlan, step}); planned {
+			return true
+		}
+	}
+	for _, c := range []class{markResult, markCall, markWait, markInvoke} {
+		if _, done := s.marks.Get(mark{r.No, c, step}); done {
+			return true
+		}
+	}
+	return false
+}
+
+// answer appends what a third party has said, and has the endpoint told. A call that failed says that it was retried as
+// often as it may be, or the SDK would wait for more.
+func (k *work) answer(pos uint32, call *Entry, t *queue.Told) {
+	if !k.r.Active() {
+		return
+	}
+	a := &Answer{Call: pos, Response: t.Response, Error: t.Error, Retried: uint32(t.Retried), Retries: uint32(t.Retries)}
+	if t.State != queue.Delivered {
+		a.Retried = a.Retries
+	}
+	if a.Status == 0 {
+		a.Status, a.Body = unreachable, []byte(t.Error)
+	}
+	n := &Entry{Kind: AnswerEntry, Step: call.Step, Answer: detached(a)}
+	if back := call.Own.Callback; back != nil {
+		n.URL = back.URL
+		o := only(&back.Options, messageOptions|queue.GivenHeader)
+		n.Own = &o
+	}
+	k.append(n)
+}
+
+// unreachable is the status of a call that had no answer.
+const unreachable = 502
+
+// The headers by which an SDK shows itself in its answers.
+var (
+	versionHeaders = []string{"Upstash-Workflow-Sdk-Version", "Svc-Workflow-Sdk-Version"}
+	releaseHeaders = []string{"Upstash-Workflow-Sdk", "Svc-Workflow-Sdk"}
+)
+
+// The texts are known to clients.
+const (
+	noWorkflow     = "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint"
+	unsupportedSDK = "trigger rest api is only usable with sdk versions after v1.0.0 major version"
+	noStart        = "the endpoint has answered the handshake, but has not started the run"
+)
+
+// firstAnswer judges the first 2xx answer to a run: it has to be that of a workflow.
+func (k *work) firstAnswer(n *Entry, t *queue.Told) {
+	has := func(names []string) bool {
+		for _, name := range names {
+			if strings.TrimSpace(queue.Value(t.Response.Header, name)) != "" {
+				return true
+			}
+		}
+		return false
+	}
+	why := ""
+	switch {
+	case !k.r.Active():
+		return
+	case k.r.Origin != FromSDK && !has(releaseHeaders):
+		why = unsupportedSDK
+	case k.r.Features&DetectTrigger != 0 && !has(versionHeaders):
+		why = noWorkflow
+	case k.r.Origin == FromUnknown:
+		why = noStart
+	default:
+		return
+	}
+	at := place{k.r.No, 0}
+	bad := *n
+	bad.State = Undeliverable
+	bad.Errors = remember(n.Errors, &queue.Told{Response: t.Response, Error: why}, k.e.Now)
+	k.set(at, n, &bad)
+	k.fail(&Fault{Message: n.ID, Response: t.Response, Error: why, Retried: t.Retried, Retries: t.Retries})
+}

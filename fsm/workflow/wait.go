@@ -1,0 +1,121 @@
+package workflow
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// Await registers a waiter, unless a notification is kept for it, or the step has waited before. The message of the
+// answer is zero while the step waits.
+func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
+	r := s.Find(n.RunID, 0)
+	if r == nil || !r.Active() {
+		return Receipt{}, over(n.RunID)
+	}
+	if n.Step.Number() == 0 || n.EventID == "" || n.Timeout < 0 {
+		return Receipt{}, refusal(ErrRefused, "a wait needs a step, an event id and a timeout")
+	}
+	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
+	if won, done := s.winner(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
+		out.ID = won
+		return out, nil
+	}
+	if _, waits := s.marks.Get(mark{r.No, markWait, n.Step.Number()}); waits {
+		return out, nil
+	}
+	w := detached(&Waiter{
+		No: s.next(), Run: r.No, RunID: r.ID, EventID: n.EventID, Step: n.Step, Open: n.Open, Deadline: deadline(e.Now, n.Timeout), Created: e.Now,
+		TimeoutText: n.TimeoutText, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions, TimeoutBody: n.TimeoutBody,
+	})
+	out.Deduplicated = false
+	k := s.on(e, q, r)
+	s.marks.Set(mark{r.No, markWait, n.Step.Number()}, w.No)
+	if at, saved := s.savedFor(w); saved != nil {
+		k.takeSaved(at, saved)
+		out.ID = k.wake(w, saved.Body, false)
+	} else {
+		k.register(w)
+	}
+	k.done()
+	return out, nil
+}
+
+// maxDeadline keeps times in the range that clients can read.
+const maxDeadline = 1 << 53
+
+func deadline(now, timeout int64) int64 { return min(now+min(timeout, maxDeadline), maxDeadline) }
+
+func (k *work) register(w *Waiter) {
+	s := k.s
+	s.waiters.Set(w.No, w)
+	s.events.Set(name{w.EventID, w.No}, struct{}{})
+	s.waiting.Set(place2{w.Run, w.No}, struct{}{})
+	s.ends.Set(queue.Stamp{At: w.Deadline, Seq: w.No}, w.No)
+	k.r.touch(w.Created)
+	k.count(w.size())
+}
+
+// forgetWaiter takes a waiter out. It is taken out once, whoever comes first.
+func (k *work) forgetWaiter(w *Waiter) {
+	s := k.s
+	s.waiters.Delete(w.No)
+	s.events.Delete(name{w.EventID, w.No})
+	s.waiting.Delete(place2{w.Run, w.No})
+	s.ends.Delete(queue.Stamp{At: w.Deadline, Seq: w.No})
+	k.count(-w.size())
+}
+
+// wake appends the result of a wait: what it was notified with, or that its time is over.
+func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: w.result(body, late)}
+	url, o := w.URL, &w.Options
+	if late {
+		url, o = w.TimeoutURL, &w.TimeoutOptions
+	}
+	n.Own = k.own(o, TriggerOnConfig)
+	n.Since, n.Deadline = w.Created, w.Deadline
+	if url != "" && url != k.r.URL {
+		n.URL = url
+	}
+	return k.append(n).ID
+}
+
+// result is the JSON of the step that has waited.
+func (w *Waiter) result(body []byte, late bool) []byte {
+	j := object{b: append(make([]byte, 0, len(w.Open)+len(body)*4/3+len(w.EventID)+96), w.Open...), some: true}
+	j.text("waitEventId", w.EventID)
+	j.text("timeout", w.TimeoutText)
+	if late {
+		j.truth("waitTimeout", true)
+	} else {
+		j.base64("out", body)
+	}
+	j.close()
+	return j.b
+}
+
+// maxExpired is the most waiters that one Advance ends.
+const maxExpired = 256
+
+// Advance ends waits whose time is over.
+func (s *Store) Advance(e *env.Env, q *queue.Store) {
+	for range maxExpired {
+		t, no, ok := s.ends.Min()
+		if !ok || t.At > e.Now {
+			break
+		}
+		w, _ := s.waiters.Get(no)
+		r, _ := s.runs.Get(w.Run)
+		k := s.on(e, q, r)
+		k.forgetWaiter(w)
+		k.wake(w, nil, true)
+		k.done()
+	}
+	s.trim(e.Now)
+}
+
+// NextDue is when Advance has something to do next, in unix milliseconds.
+func (s *Store) NextDue() (unixms int64, ok bool) {
+	t, _, ok := s.ends.Min()
+	return t.At, ok
+}

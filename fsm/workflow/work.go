@@ -1,0 +1,197 @@
+package workflow
+
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/mutant"
+)
+
+// work changes one run. It holds a copy, which done stores.
+type work struct {
+	s *Store
+	e *env.Env
+	q *queue.Store
+	r *Run
+}
+
+// on begins to change a run.
+func (s *Store) on(e *env.Env, q *queue.Store, r *Run) *work {
+	c := *r
+	return &work{s, e, q, &c}
+}
+
+// done stores the run.
+func (k *work) done() { k.s.runs.Set(k.r.No, k.r) }
+
+// The logical overhead of a run and of an entry, with their places in the indices, in bytes.
+const (
+	runCost   = 900
+	entryCost = 420
+)
+
+func (r *Run) size() int64 {
+	n := int64(runCost + len(r.ID) + len(r.Result))
+	n += optionsSize(&r.Options)
+	if f := r.Fault; f != nil {
+		n += int64(200+len(f.Response.Body)+len(f.Error)) + 64*int64(len(f.Response.Header))
+	}
+	if c := r.Callback; c != nil {
+		n += 200 + attemptsSize(c.Errors)
+		if c.Response != nil {
+			n += int64(len(c.Response.Body)) + 64*int64(len(c.Response.Header))
+		}
+	}
+	if v := r.Invoker; v != nil {
+		n += int64(200+len(v.Open)) + optionsSize(&v.Options)
+	}
+	return n
+}
+
+func (e *Entry) size() int64 {
+	n := int64(entryCost+len(e.Body)+len(e.URL)+len(e.Name)) + optionsSize(e.Own) + attemptsSize(e.Errors)
+	if a := e.Answer; a != nil {
+		n += int64(100+len(a.Body)+len(a.Error)) + 64*int64(len(a.Header))
+	}
+	return n
+}
+
+func attemptsSize(list []Attempt) (n int64) {
+	for i := range list {
+		n += int64(120+len(list[i].Body)+len(list[i].Error)) + 64*int64(len(list[i].Header))
+	}
+	return n
+}
+
+// count adds to the logical memory of the run.
+func (k *work) count(bytes int64) {
+	k.r.bytes += bytes
+	if k.r.Active() {
+		k.s.live += bytes
+	} else {
+		k.s.past += bytes
+	}
+}
+
+// append adds an entry to the log, and has it delivered unless it is to be Kept. n.Own and n.Body must be the store's
+// own. The entry is the answer to what asked for it.
+func (k *work) append(n *Entry) *Entry {
+	s, at := k.s, place{k.r.No, k.r.Entries}
+	k.r.Entries++
+	n.Created = k.e.Now
+	k.r.touch(k.e.Now)
+	if k.r.Active() {
+		k.dispatch(at, n)
+	} else {
+		n.ID, n.State, n.FirstAt = k.q.NewID(k.e), Kept, k.e.Now
+		s.entries.Set(at, n)
+		s.ids.Set(n.ID.Seq, at)
+	}
+	if m, ok := markOf(k.r.No, n); ok {
+		s.marks.Set(m, uint64(at.pos))
+		if m.class == markResult {
+			k.stopWaiting(m.step)
+			k.told(m.step)
+		}
+	}
+	k.count(n.size())
+	s.trimmable += 2
+	return n
+}
+
+// stopWaiting takes out the waiter of a step that has a result: nothing else may bring another one.
+func (k *work) stopWaiting(step uint32) {
+	if mutant.Is(mutant.WaiterKept) {
+		return
+	}
+	no, waited := k.s.marks.Get(mark{k.r.No, markWait, step})
+	if w, there := k.s.waiters.Get(no); waited && there {
+		k.forgetWaiter(w)
+	}
+}
+
+// told drops the body of the answer to a step's call: the step's result, which is in the log now, was made of it.
+func (k *work) told(step uint32) {
+	pos, called := k.s.marks.Get(mark{k.r.No, markAnswer, step})
+	if !called {
+		return
+	}
+	at := place{k.r.No, uint32(pos)}
+	old, _ := k.s.entries.Get(at)
+	n, a := *old, *old.Answer
+	a.Body, a.Told = nil, true
+	n.Answer = &a
+	k.set(at, old, &n)
+}
+
+// markOf is the mark that an entry sets; false if it sets none.
+func markOf(run uint64, n *Entry) (mark, bool) {
+	switch {
+	case n.Kind == CallEntry:
+		return mark{run, markCall, n.Number()}, true
+	case n.Kind == AnswerEntry:
+		return mark{run, markAnswer, n.Number()}, true
+	case n.plan():
+		return mark{run, markPlan, n.Target}, true
+	}
+	return mark{run, markResult, n.Step.ID}, n.Type != Initial
+}
+
+// dispatch makes the message by which an entry is delivered, under a new id, and stores the entry.
+func (k *work) dispatch(at place, n *Entry) {
+	if n.ID != (queue.ID{}) {
+		k.s.ids.Delete(n.ID.Seq)
+	}
+	o := k.settings(n)
+	c := &queue.Content{URL: k.url(n), Options: o, CallerIP: k.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
+	n.ID = k.q.Dispatch(k.e, c)
+	n.State, n.Retried, n.Retries, n.FirstAt, n.Next = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt
+	k.s.entries.Set(at, n)
+	k.s.ids.Set(n.ID.Seq, at)
+	k.s.open.Set(at, struct{}{})
+}
+
+// url is where an entry is delivered.
+func (k *work) url(n *Entry) string {
+	if n.URL != "" {
+		return n.URL
+	}
+	return k.r.URL
+}
+
+// messageOptions are those of a run that its messages carry; times of the first delivery belong to one message.
+const messageOptions = queue.GivenRetries | queue.GivenRetryDelay | queue.GivenTimeout | queue.GivenFlow
+
+// settings are the options of an entry's message: its own before those of the run. A call has none of the run.
+func (k *work) settings(n *Entry) queue.Options {
+	var own queue.Options
+	if n.Own != nil {
+		own = only(n.Own, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
+	}
+	if n.Kind == CallEntry {
+		return own
+	}
+	return own.Over(only(&k.r.Options, messageOptions))
+}
+
+// only is what options say of some things.
+func only(o *queue.Options, given queue.Option) queue.Options {
+	out := *o
+	out.Given &= given
+	return out.Over(queue.Options{})
+}
+
+// set is an entry's new form in place of its old one.
+func (k *work) set(at place, old, n *Entry) {
+	k.s.entries.Set(at, n)
+	if !n.State.Open() {
+		k.s.open.Delete(at)
+	}
+	k.count(n.size() - old.size())
+}
+
+// owned is a copy of a body that does not alias the log.
+func owned(b []byte) []byte { return append([]byte(nil), b...) }
+
+func ownedText(s string) string { return strings.Clone(s) }
