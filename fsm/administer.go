@@ -4,37 +4,31 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // Opening and Opened are arguments and results without fields of their own.
 type (
-	Opening struct{}
-	Opened  struct{}
+	Empty struct{}
+	Ack   struct{}
 )
 
-// Encode writes nothing.
-func (*Opening) Encode(*wire.Writer) {}
+// Fields has none to name.
+func (*Empty) Fields(*wire.Codec) {}
 
-// Decode reads nothing.
-func (*Opening) Decode(*wire.Reader) {}
-
-// Encode writes nothing.
-func (*Opened) Encode(*wire.Writer) {}
-
-// Decode reads nothing.
-func (*Opened) Decode(*wire.Reader) {}
+// Fields has none to name.
+func (*Ack) Fields(*wire.Codec) {}
 
 // newTerm is the first entry of a leader: once it is applied, the leader knows its
 // commit index and may serve.
-func (s *State) newTerm(_ *env.Env, t Term) (Opened, error) {
+func (s *State) newTerm(_ *env.Env, t Term) (Ack, error) {
 	s.opened = t
-	return Opened{}, nil
+	return Ack{}, nil
 }
 
 // Term is what a leader says of itself when its term begins.
@@ -43,14 +37,10 @@ type Term struct {
 	Leader string // its node id
 }
 
-// Encode writes the fields.
-func (t *Term) Encode(w *wire.Writer) { w.Uvarint(t.Number); w.String(t.Leader) }
-
-// Decode reads the fields, which entries of old don't have.
-func (t *Term) Decode(r *wire.Reader) {
-	if r.Len() > 0 {
-		t.Number, t.Leader = r.Uvarint(), r.String()
-	}
+// Fields are those of the format.
+func (t *Term) Fields(c *wire.Codec) {
+	c.Uvarint(&t.Number)
+	c.String(&t.Leader)
 }
 
 // Registration names a node process: the node, its disk and how often that disk was
@@ -62,36 +52,25 @@ type Registration struct {
 	RESP string
 }
 
-// Encode writes the fields.
-func (g *Registration) Encode(w *wire.Writer) {
-	w.String(g.Node)
-	w.String(g.Disk)
-	w.Uvarint(g.Boot)
-	w.String(g.RESP)
-}
-
-// Decode reads the fields.
-func (g *Registration) Decode(r *wire.Reader) {
-	g.Node, g.Disk, g.Boot = r.String(), r.String(), r.Uvarint()
-	if r.Len() > 0 { // entries of old have no more
-		g.RESP = r.String()
-	}
+// Fields are those of the format.
+func (g *Registration) Fields(c *wire.Codec) {
+	c.String(&g.Node)
+	c.String(&g.Disk)
+	c.Uvarint(&g.Boot)
+	c.String(&g.RESP)
 }
 
 // Session is the session that a registration opened; 0 if a later process of the
 // same disk has registered already, or the node was removed, or has another disk.
 type Session struct{ ID uint64 }
 
-// Encode writes the fields.
-func (n *Session) Encode(w *wire.Writer) { w.Uvarint(n.ID) }
-
-// Decode reads the fields.
-func (n *Session) Decode(r *wire.Reader) { n.ID = r.Uvarint() }
+// Fields are those of the format.
+func (n *Session) Fields(c *wire.Codec) { c.Uvarint(&n.ID) }
 
 func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	// The place in the entry tells registrations of one entry apart.
 	id := e.Index<<8 | uint64(e.Place()&0xff)
-	if known, found := s.nodes.get(g.Node); found && (known.Standing == Removed || known.Disk != g.Disk) {
+	if known, found := s.nodes.get(g.Node); found && (known.Status == Removed || known.Disk != g.Disk) {
 		return Session{}, nil
 	}
 	var former uint64
@@ -103,14 +82,18 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 	if id != 0 && former != 0 {
 		s.dropSubscribers(e, former)
 		if ended {
-			s.messages.Orphan(e, former)
-			s.told(e)
+			for _, d := range s.databases {
+				if d.messages != nil {
+					d.messages.Orphan(e, former)
+					d.told(e)
+				}
+			}
 		}
 	}
 	return Session{id}, nil
 }
 
-// Settings are the limits that the cluster keeps, equal on every node; 0 is none.
+// Settings are the limits that the cluster keeps, equal on every node (0 = unlimited).
 type Settings struct {
 	// MaxMemory is the most logical memory in bytes before writes that grow are
 	// refused with OOM.
@@ -121,23 +104,18 @@ type Settings struct {
 	command.Limits
 }
 
-// Encode writes the fields.
-func (n *Settings) Encode(w *wire.Writer) {
-	w.Varint(n.MaxMemory)
-	w.Varint(n.DailyLimit)
-	w.Varint(n.MaxKey)
-	w.Varint(n.MaxRecord)
-	if n.MaxPending != 0 { // which came later, and is none
-		w.Varint(n.MaxPending)
+// Fields are those of the format.
+func (n *Settings) Fields(c *wire.Codec) {
+	c.Varint(&n.MaxMemory)
+	c.Varint(&n.DailyLimit)
+	c.Varint(&n.MaxKey)
+	c.Varint(&n.MaxRecord)
+	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0) {
+		c.Varint(&n.MaxPending)
 	}
-}
-
-// Decode reads the fields.
-func (n *Settings) Decode(r *wire.Reader) {
-	n.MaxMemory, n.DailyLimit = r.Varint(), r.Varint()
-	n.MaxKey, n.MaxRecord = r.Varint(), r.Varint()
-	if n.MaxPending = 0; r.Len() > 0 {
-		n.MaxPending = r.Varint()
+	if c.More(n.MaxWork != 0 || n.MaxScript != 0) {
+		c.Varint(&n.MaxWork)
+		c.Varint(&n.MaxScript)
 	}
 }
 
@@ -146,8 +124,8 @@ func (s *State) configure(_ *env.Env, n Settings) (Settings, error) {
 	return s.settings, nil
 }
 
-// Founding is what a cluster starts with.
-type Founding struct {
+// Bootstrap is what a cluster starts with.
+type Bootstrap struct {
 	ClusterID string
 	Settings  Settings
 	Tokens    acl.Tokens
@@ -158,102 +136,76 @@ type Founding struct {
 	Keys queue.Keys
 	// Messages are the first settings of messages, Workflows those of workflows; nil are the default ones.
 	Messages  *queue.Settings
-	Workflows *flow.Settings
+	Workflows *workflow.Settings
+	// Level is the feature level that a new cluster starts with: the highest one that each
+	// of its nodes knows. 0 leaves it at the lowest, and the leader raises it later.
+	Level env.Level
 }
 
-// Encode writes the fields.
-func (f *Founding) Encode(w *wire.Writer) {
-	w.String(f.ClusterID)
-	// The first two settings stand here bare; all of them follow as a record, which can
-	// grow.
-	w.Varint(f.Settings.MaxMemory)
-	w.Varint(f.Settings.DailyLimit)
-	f.Tokens.Encode(w)
-	w.Bool(f.Again)
-	w.Record(f.Settings.Encode)
-	f.Keys.Encode(w)
-	w.Record(func(w *wire.Writer) {
-		if f.Messages != nil {
-			f.Messages.Encode(w)
-		}
-	})
-	w.Record(func(w *wire.Writer) {
-		if f.Workflows != nil {
-			f.Workflows.Encode(w)
-		}
-	})
-}
-
-// Decode reads the fields.
-func (f *Founding) Decode(r *wire.Reader) {
-	f.ClusterID = r.String()
-	f.Settings.MaxMemory, f.Settings.DailyLimit = r.Varint(), r.Varint()
-	f.Tokens.Decode(r)
-	f.Again = r.Bool()
-	if r.Len() > 0 {
-		f.Settings.Decode(r.Record())
+// Fields are those of the format.
+func (f *Bootstrap) Fields(c *wire.Codec) {
+	c.String(&f.ClusterID)
+	// The first two settings are here bare; all of them follow as a record, which can grow.
+	c.Varint(&f.Settings.MaxMemory)
+	c.Varint(&f.Settings.DailyLimit)
+	f.Tokens.Fields(c)
+	c.Bool(&f.Again)
+	if c.More(true) {
+		c.Record(f.Settings.Fields)
 	}
-	f.Keys.Decode(r)
-	if r.Len() == 0 {
-		return
-	}
-	if in := r.Record(); in.Len() > 0 {
-		f.Messages = &queue.Settings{}
-		f.Messages.Decode(in)
-	}
-	if r.Len() == 0 {
-		return
-	}
-	if in := r.Record(); in.Len() > 0 {
-		f.Workflows = &flow.Settings{}
-		f.Workflows.Decode(in)
+	f.Keys.Fields(c)
+	wire.Optional(c, &f.Messages)
+	wire.Optional(c, &f.Workflows)
+	if c.More(f.Level > 0) { // nodes of the first release don't know the field
+		wire.Uint(c, &f.Level)
 	}
 }
 
-// found writes the first settings; a cluster that has them keeps them.
-func (s *State) found(e *env.Env, f Founding) (Opened, error) {
+// bootstrap writes the first settings; a cluster that has them keeps them.
+func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
+	if f.Level > MaxLevel {
+		return Ack{}, ErrUnknownLevel
+	}
 	if s.clusterID == "" {
+		s.raise(e, f.Level)
 		s.clusterID, s.settings = f.ClusterID, f.Settings
 		s.drawSecret(e)
-		if _, err := s.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
-			return Opened{}, err
+		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
+			return Ack{}, err
 		}
 		if f.Messages != nil {
-			if _, err := s.messages.Configure(e, *f.Messages); err != nil {
-				return Opened{}, err
+			if _, err := s.home.messages.Configure(e, *f.Messages); err != nil {
+				return Ack{}, err
 			}
 		}
 		if f.Workflows != nil {
-			if _, err := s.flows.Configure(e, *f.Workflows); err != nil {
-				return Opened{}, err
+			if _, err := s.home.workflows.Configure(e, *f.Workflows); err != nil {
+				return Ack{}, err
 			}
 		}
 	} else if !f.Again || f.Tokens == s.founded {
-		return Opened{}, nil // a restart doesn't undo a reset
+		return Ack{}, nil // a restart doesn't undo a reset
 	} else if f.Keys != (queue.Keys{}) {
-		if _, err := s.messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
-			return Opened{}, err
+		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
+			return Ack{}, err
 		}
 	}
 	s.founded = f.Tokens
 	s.setTokens(f.Tokens)
-	return Opened{}, nil
+	return Ack{}, nil
 }
 
 // LevelChange asks for a feature level, and answers the one in force.
 type LevelChange struct{ Level env.Level }
 
-// Encode writes the fields.
-func (n *LevelChange) Encode(w *wire.Writer) { w.Uvarint(uint64(n.Level)) }
+// Fields are those of the format.
+func (n *LevelChange) Fields(c *wire.Codec) { wire.Uint(c, &n.Level) }
 
-// Decode reads the fields.
-func (n *LevelChange) Decode(r *wire.Reader) { n.Level = env.Level(r.Uvarint()) }
-
-func (s *State) setLevel(_ *env.Env, n LevelChange) (LevelChange, error) {
+func (s *State) setLevel(e *env.Env, n LevelChange) (LevelChange, error) {
 	if n.Level > MaxLevel {
 		return LevelChange{}, ErrUnknownLevel
 	}
-	s.level = max(s.level, n.Level)
+	s.raise(e, n.Level)
 	return LevelChange{s.level}, nil
 }
 
@@ -264,16 +216,11 @@ type DigestReport struct {
 	Digest string
 }
 
-// Encode writes the fields.
-func (n *DigestReport) Encode(w *wire.Writer) {
-	w.Uvarint(n.Index)
-	w.String(n.Node)
-	w.String(n.Digest)
-}
-
-// Decode reads the fields.
-func (n *DigestReport) Decode(r *wire.Reader) {
-	n.Index, n.Node, n.Digest = r.Uvarint(), r.String(), r.String()
+// Fields are those of the format.
+func (n *DigestReport) Fields(c *wire.Codec) {
+	c.Uvarint(&n.Index)
+	c.String(&n.Node)
+	c.String(&n.Digest)
 }
 
 // DigestVerdict names the nodes whose hash differs from that of a majority.
@@ -282,26 +229,15 @@ type DigestVerdict struct {
 	Divergent []string
 }
 
-// Encode writes the fields.
-func (n *DigestVerdict) Encode(w *wire.Writer) {
-	w.Uvarint(n.Index)
-	w.Uvarint(uint64(len(n.Divergent)))
-	for _, d := range n.Divergent {
-		w.String(d)
-	}
+// Fields are those of the format.
+func (n *DigestVerdict) Fields(c *wire.Codec) {
+	c.Uvarint(&n.Index)
+	wire.Each(c, &n.Divergent, (*wire.Codec).String)
 }
 
-// Decode reads the fields.
-func (n *DigestVerdict) Decode(r *wire.Reader) {
-	n.Index = r.Uvarint()
-	for range r.Count(1) {
-		n.Divergent = append(n.Divergent, r.String())
-	}
-}
-
-func (s *State) takeDigest(e *env.Env, _ Opening) (Opened, error) {
+func (s *State) takeDigest(e *env.Env, _ Empty) (Ack, error) {
 	s.digestIndex, s.reports = e.Index, nil
-	return Opened{}, nil
+	return Ack{}, nil
 }
 
 // reportDigest compares what the nodes have said so far: a value that more than

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // BenchmarkApplyPipelines measures the apply of an entry with eight pipelines of 100
@@ -24,7 +24,7 @@ func benchmarkPipelines(b *testing.B, keys int) {
 	entry := func(key func() int) []byte {
 		e := &Entry{Stamp: 1000, Term: 1}
 		for range pipelines {
-			batch := Batch{As: acl.Trusted(acl.DefaultName), Door: command.HTTP, Mode: Pipeline}
+			batch := Batch{As: acl.Trusted(acl.DefaultName), Origin: command.OriginHTTP, Mode: Pipeline}
 			for range rows {
 				batch.Rows = append(batch.Rows, [][]byte{[]byte("SET"), fmt.Appendf(nil, "key:%012d", key()), value})
 			}

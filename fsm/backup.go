@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // A backup is a file of its own around the sections of a snapshot:
@@ -47,35 +47,35 @@ type BackupHeader struct {
 	Level env.Level
 }
 
-// Encode writes the fields, behind the formats of the file and of the sections.
-func (h *BackupHeader) Encode(w *wire.Writer) {
-	w.Uvarint(backupFormat)
-	w.Uvarint(snapshotFormat)
-	w.Uvarint(uint64(h.Level))
-	w.String(h.Version)
-	w.String(h.ClusterID)
-	w.Uvarint(h.Index)
-	w.Uvarint(h.Term)
-	w.Varint(h.Clock)
+// Fields are those of the format, after the formats of the file and of the sections. A header of
+// what this version can't read fails.
+func (h *BackupHeader) Fields(c *wire.Codec) {
+	format, sections := uint64(backupFormat), uint64(snapshotFormat)
+	c.Uvarint(&format)
+	c.Uvarint(&sections)
+	wire.Uint(c, &h.Level)
+	if c.Reading() && c.Reader().Err() == nil {
+		switch {
+		case format != backupFormat || sections != snapshotFormat:
+			c.Fail(fmt.Errorf("%w: format %d.%d, this one reads %d.%d", ErrBackupNewer, format, sections, backupFormat, snapshotFormat))
+		case h.Level > MaxLevel:
+			c.Fail(fmt.Errorf("%w: feature level %d, this one knows levels up to %d", ErrBackupNewer, h.Level, MaxLevel))
+		}
+	}
+	c.String(&h.Version)
+	c.String(&h.ClusterID)
+	c.Uvarint(&h.Index)
+	c.Uvarint(&h.Term)
+	c.Varint(&h.Clock)
 }
 
-// decode reads what Encode wrote, if this version can read what follows.
-func (h *BackupHeader) decode(r *wire.Reader) error {
-	format, sections, level := r.Uvarint(), r.Uvarint(), r.Uvarint()
-	switch {
-	case r.Err() != nil:
-		return fmt.Errorf("%w: header: %w", ErrBackup, r.Err())
-	case format != backupFormat || sections != snapshotFormat:
-		return fmt.Errorf("%w: format %d.%d, this one reads %d.%d", ErrBackupNewer, format, sections, backupFormat, snapshotFormat)
-	case level > uint64(MaxLevel):
-		return fmt.Errorf("%w: feature level %d, this one knows levels up to %d", ErrBackupNewer, level, MaxLevel)
-	}
-	h.Level, h.Version, h.ClusterID = env.Level(level), r.String(), r.String()
-	h.Index, h.Term, h.Clock = r.Uvarint(), r.Uvarint(), r.Varint()
-	if err := r.Done(); err != nil {
+// decode reads the header, if this version can read what follows.
+func (h *BackupHeader) decode(b []byte) error {
+	err := wire.Unmarshal(b, h)
+	if err != nil && !errors.Is(err, ErrBackupNewer) {
 		return fmt.Errorf("%w: header: %w", ErrBackup, err)
 	}
-	return nil
+	return err
 }
 
 // Backup is what is known of a backup after it was read, or written.

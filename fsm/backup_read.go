@@ -10,8 +10,8 @@ import (
 	"hash"
 	"io"
 
-	"trireme/fsm/command"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // VerifyBackup reads a backup as a restore does and looks at everything: the frames, the sections, the sums, and whether
@@ -81,7 +81,7 @@ func openBackup(r io.Reader) (*backupFile, error) {
 		return f, f.damaged(err)
 	}
 	f.pieces = &pieceReader{r: f.in}
-	return f, f.decode(wire.NewReader(record))
+	return f, f.decode(record)
 }
 
 // damaged is an error of reading as one of backups.

@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // table is one for all: it takes longer to make than to read a small backup.
@@ -27,7 +27,7 @@ func randomState(t rapid.TB, seed uint64, batches int) *fsm.Machine {
 		}
 		return o
 	}
-	apply(l.entry(fsm.Request{Code: fsm.Found.Code, Body: fsm.Found.Body(founding(fmt.Sprint("source", seed), 1))}))
+	apply(l.entry(fsm.Request{Code: fsm.BootstrapState.Code, Body: fsm.BootstrapState.Body(founding(fmt.Sprint("source", seed), 1))}))
 	l.open(apply)
 	for range batches {
 		apply(l.entry(l.request(l.batch()), l.administer()))
@@ -38,8 +38,8 @@ func randomState(t rapid.TB, seed uint64, batches int) *fsm.Machine {
 	return m
 }
 
-func founding(id string, token byte) fsm.Founding {
-	f := fsm.Founding{ClusterID: id}
+func founding(id string, token byte) fsm.Bootstrap {
+	f := fsm.Bootstrap{ClusterID: id}
 	for i := range f.Tokens {
 		f.Tokens[i][0], f.Tokens[i][1] = token, byte(i)
 	}

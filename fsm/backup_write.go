@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Backup writes the state as a backup; version is that of this binary. A backup that is being restored at this moment is
@@ -13,6 +13,7 @@ import (
 func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 	s := *f.s
 	s.staged = nil
+	s.ended = nil
 	f = &Frozen{s: &s, index: f.index, term: f.term}
 	b := Backup{BackupHeader: BackupHeader{
 		Version: version, ClusterID: f.s.clusterID, Index: f.index, Term: f.term, Clock: f.s.clock, Level: f.s.level,
@@ -22,14 +23,14 @@ func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 	if _, err := io.WriteString(out, backupMagic); err != nil {
 		return b, err
 	}
-	if err := writeFrame(out, sectionHeader, b.Encode); err != nil {
+	if err := writeFrame(out, sectionHeader, b.Fields); err != nil {
 		return b, err
 	}
 	digest, err := f.writePacked(out)
 	if err != nil {
 		return b, err
 	}
-	if err := writeFrame(out, sectionEnd, func(w *wire.Writer) { w.Fixed(digest) }); err != nil {
+	if err := writeFrame(out, sectionEnd, func(c *wire.Codec) { c.Fixed(digest) }); err != nil {
 		return b, err
 	}
 	sum := whole.Sum(nil)
@@ -58,9 +59,9 @@ func (f *Frozen) writePacked(w io.Writer) (digest []byte, err error) {
 }
 
 // writeFrame writes one frame of one record.
-func writeFrame(w io.Writer, section byte, write func(*wire.Writer)) error {
+func writeFrame(w io.Writer, section byte, fields func(*wire.Codec)) error {
 	f := newFrames(w)
-	if err := f.fields(section, write); err != nil {
+	if err := f.fields(section, fields); err != nil {
 		return err
 	}
 	return f.flush()

@@ -15,12 +15,12 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 var writeCompat = flag.Bool("compat.write", false, "write testdata/compat for this binary's feature level anew")
@@ -150,7 +150,7 @@ func record(t *testing.T) {
 	if fsm.MaxLevel > env.Base {
 		t.Fatal("this build knows a level that no release has")
 	}
-	c := newCourier(t, 20260)
+	c := newDeliverer(t, 20260)
 	var log, snapshot bytes.Buffer
 	facts := compatFacts{Level: fsm.MaxLevel}
 	c.record = func(data []byte) {
@@ -160,7 +160,7 @@ func record(t *testing.T) {
 		log.Write(append(b, data...))
 		facts.Entries++
 	}
-	// The courier has opened its session before it recorded.
+	// The deliverer has opened its session before it recorded.
 	c.l, c.a, c.b = newLog(20260), fsm.NewMachine(), fsm.NewMachine()
 	c.l.open(func(data []byte) []fsm.Outcome { return c.apply(data) })
 	tell(c)
@@ -191,13 +191,13 @@ func zip(path string, b []byte) error {
 
 // asked proposes an operation whose refusal is as good as its success: both stand in the
 // log, and both have to be the same for ever.
-func asked[A, R any](c *courier, op *fsm.Operation[A, R], arg A) (r R) {
+func asked[A, R any](c *deliverer, op *fsm.Operation[A, R], arg A) (r R) {
 	r, _ = propose(c, op, arg)
 	return r
 }
 
 // tell proposes every operation, and commands of every family.
-func tell(c *courier) {
+func tell(c *deliverer) {
 	administered(c)
 	for range 300 {
 		requests := []fsm.Request{c.l.request(c.l.batch()), c.l.request(c.l.batch())}
@@ -213,7 +213,7 @@ func tell(c *courier) {
 		"PFADD p a b c", "GEOADD g 13.361389 38.115556 Palermo", "SETBIT bits 100 1", "LPUSH l 1 2 3", "SADD u a b c", "PEXPIRE h 100000",
 		"ACL SETUSER ann on nopass ~* +@all", "PUBLISH ch hello", "EVAL return(redis.call('incr',KEYS[1])) 1 n", "MSG.PUBLISH https://example.com/ body DELAY 10s",
 	} {
-		b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Door: command.HTTP}
+		b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.OriginHTTP}
 		var argv [][]byte
 		for _, w := range strings.Fields(words) {
 			argv = append(argv, []byte(w))
@@ -221,13 +221,13 @@ func tell(c *courier) {
 		b.Rows = append(b.Rows, argv)
 		c.apply(c.l.entry(c.l.request(b)))
 	}
-	asked(c, fsm.TakeDigest, fsm.Opening{})
+	asked(c, fsm.TakeDigest, fsm.Empty{})
 }
 
 // administered proposes what the cluster keeps of itself.
-func administered(c *courier) {
+func administered(c *deliverer) {
 	asked(c, fsm.NewTerm, fsm.Term{Number: c.l.term, Leader: "n1"})
-	asked(c, fsm.Found, fsm.Founding{ClusterID: "compat", Keys: queue.Keys{Current: "sig_a", Next: "sig_b"}, Settings: fsm.Settings{DailyLimit: 1_000_000}})
+	asked(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "compat", Keys: queue.Keys{Current: "sig_a", Next: "sig_b"}, Settings: fsm.Settings{DailyLimit: 1_000_000}})
 	asked(c, fsm.SetLevel, fsm.LevelChange{Level: env.Base})
 	asked(c, fsm.AdmitNode, fsm.NodeRecord{Node: "n1", Disk: "d1"})
 	asked(c, fsm.AdmitNode, fsm.NodeRecord{Node: "n2", Disk: "d2", Replaces: "n9"})
@@ -245,7 +245,7 @@ func administered(c *courier) {
 }
 
 // delivered proposes what becomes of messages.
-func delivered(c *courier) {
+func delivered(c *deliverer) {
 	asked(c, fsm.ConfigureMessages, queue.DefaultSettings())
 	asked(c, fsm.SetParallelism, queue.Parallelism{Max: 100})
 	asked(c, fsm.RotateKeys, queue.Rotation{Keys: queue.Keys{Current: "sig_c", Next: "sig_d"}})
@@ -269,7 +269,7 @@ func delivered(c *courier) {
 		}
 		asked(c, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
 	}
-	asked(c, fsm.ChangeFlow, queue.FlowChange{Key: "k", Act: queue.ActPin, Parallelism: 9})
+	asked(c, fsm.ChangeFlowControl, queue.FlowControlChange{Key: "k", Act: queue.ActPin, Parallelism: 9})
 	attempts(c, 20)
 	asked(c, fsm.CancelMessages, queue.Cancellation{Limit: 3})
 	asked(c, fsm.RetryDead, queue.DeadRetry{DeadSelection: queue.DeadSelection{Limit: 2}})
@@ -277,7 +277,7 @@ func delivered(c *courier) {
 }
 
 // attempts claims what is due and hands in results, good ones and bad ones.
-func attempts(c *courier, rounds int) {
+func attempts(c *deliverer, rounds int) {
 	for range rounds {
 		got := asked(c, fsm.Advance, fsm.AdvanceLimit{Sweep: 20, Deliver: true, Term: c.l.term, Claims: 8})
 		var results queue.Results
@@ -293,38 +293,38 @@ func attempts(c *courier, rounds int) {
 }
 
 // flowed proposes what becomes of workflow runs.
-func flowed(c *courier) {
-	asked(c, fsm.ConfigureFlows, flow.DefaultSettings())
+func flowed(c *deliverer) {
+	asked(c, fsm.ConfigureWorkflows, workflow.DefaultSettings())
 	const url = "https://app.example/flow"
 	for i := range 8 {
 		id := fmt.Sprintf("wfr_%d_%d", c.l.index, i)
-		n := flow.Submission{Kind: flow.InitSubmission, URL: url, RunID: id, Body: []byte(`{"order":7}`)}
+		n := workflow.Submission{Kind: workflow.InitSubmission, URL: url, RunID: id, Body: []byte(`{"order":7}`)}
 		n.Retries, n.Given = 1, queue.GivenRetries
-		flow.CompleteStart(&n)
-		asked(c, fsm.Submit, flow.Submissions{Items: []flow.Submission{n}})
+		workflow.CompleteStart(&n)
+		asked(c, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{n}})
 		attempts(c, 1)
-		asked(c, fsm.Submit, flow.Submissions{Items: []flow.Submission{{
-			Kind: flow.StepSubmission, URL: url, RunID: id, Body: []byte(`{"stepId":1,"stepName":"a","stepType":"Run","out":"1","concurrent":1}`),
-			Step: flow.Step{ID: 1, Concurrent: 1, Type: flow.RunStep, Name: "a"}, Features: flow.TriggerOnConfig,
+		asked(c, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{{
+			Kind: workflow.StepSubmission, URL: url, RunID: id, Body: []byte(`{"stepId":1,"stepName":"a","stepType":"Run","out":"1","concurrent":1}`),
+			Step: workflow.Step{ID: 1, Concurrent: 1, Type: workflow.RunStep, Name: "a"}, Features: workflow.TriggerOnConfig,
 		}}})
-		asked(c, fsm.Await, flow.Await{
-			RunID: id, EventID: "paid", Step: flow.Step{ID: 2, Concurrent: 1, Type: flow.Wait, Name: "w"}, Open: []byte(`{"stepId":2,"stepType":"Wait","stepName":"w","concurrent":1`),
+		asked(c, fsm.Await, workflow.Await{
+			RunID: id, EventID: "paid", Step: workflow.Step{ID: 2, Concurrent: 1, Type: workflow.Wait, Name: "w"}, Open: []byte(`{"stepId":2,"stepType":"Wait","stepName":"w","concurrent":1`),
 			Timeout: 60_000, TimeoutText: "60s", URL: url, TimeoutURL: url,
 		})
 		if i%2 == 0 {
-			asked(c, fsm.NotifyEvent, flow.Notification{EventID: "paid", RunID: id, Body: []byte(`{"sum":1}`)})
+			asked(c, fsm.NotifyEvent, workflow.Notification{EventID: "paid", RunID: id, Body: []byte(`{"sum":1}`)})
 		}
 		attempts(c, 3)
 		if i%4 == 0 {
-			asked(c, fsm.EndRun, flow.Ending{RunID: id, Result: []byte(`"done"`), HasResult: true})
+			asked(c, fsm.EndRun, workflow.Ending{RunID: id, Result: []byte(`"done"`), HasResult: true})
 		}
 	}
 	attempts(c, 5)
-	asked(c, fsm.Revive, flow.Revival{DeadSelection: flow.DeadSelection{Limit: 1}, Restart: true})
-	asked(c, fsm.Revive, flow.Revival{DeadSelection: flow.DeadSelection{Limit: 1}})
-	asked(c, fsm.ChangeCallback, flow.CallbackChange{Cancel: true})
-	asked(c, fsm.DeleteDeadRuns, flow.DeadSelection{Limit: 1})
-	asked(c, fsm.CancelRuns, flow.Cancellation{Limit: 1})
+	asked(c, fsm.Revive, workflow.Revival{DeadSelection: workflow.DeadSelection{Limit: 1}, Restart: true})
+	asked(c, fsm.Revive, workflow.Revival{DeadSelection: workflow.DeadSelection{Limit: 1}})
+	asked(c, fsm.ChangeCallback, workflow.CallbackChange{Cancel: true})
+	asked(c, fsm.DeleteDeadRuns, workflow.DeadSelection{Limit: 1})
+	asked(c, fsm.CancelRuns, workflow.Cancellation{Limit: 1})
 }
 
 // TestUnknownEntriesAreRefused: an operation of a later version, a level beyond this binary's
@@ -334,7 +334,7 @@ func TestUnknownEntriesAreRefused(t *testing.T) {
 		request fsm.Request
 		want    error
 	}{
-		"operation": {fsm.Request{Code: 63}, fsm.ErrUnknownOperation},
+		"operation": {fsm.Request{Code: 61}, fsm.ErrUnknownOperation},
 		"code":      {fsm.Request{Code: 40_000}, fsm.ErrUnknownOperation},
 		"level":     {fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel + 1})}, fsm.ErrUnknownLevel},
 	} {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // Contents says how much there is in a state.
@@ -16,7 +16,7 @@ type Contents struct {
 	// Libraries counts those of functions in all databases.
 	Libraries int
 	Messages  queue.Counts
-	Workflows flow.Counts
+	Workflows workflow.Counts
 }
 
 // Keys counts those of all databases.
@@ -28,8 +28,12 @@ func (c *Contents) Keys() (n int) {
 }
 
 func (s *State) contents() Contents {
-	c := Contents{Messages: s.messages.Counts(), Workflows: s.flows.Counts()}
+	c := Contents{}
 	for _, d := range s.databases {
+		if d.messages != nil {
+			c.Messages.Add(d.messages.Counts())
+			c.Workflows.Add(d.workflows.Counts())
+		}
 		libraries, _ := d.scripts.Counts()
 		c.Databases, c.Libraries = append(c.Databases, d.info()), c.Libraries+libraries
 	}
@@ -65,24 +69,10 @@ func (c *Contents) Remarkable() string {
 	return strings.Join(all, ", ")
 }
 
-// Encode writes the fields.
-func (c *Contents) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(len(c.Databases)))
-	for i := range c.Databases {
-		w.Record(c.Databases[i].Encode)
-	}
-	w.Uvarint(uint64(c.Libraries))
-	w.Record(c.Messages.Encode)
-	w.Record(c.Workflows.Encode)
-}
-
-// Decode reads the fields.
-func (c *Contents) Decode(r *wire.Reader) {
-	c.Databases = make([]DatabaseInfo, r.Count(1))
-	for i := range c.Databases {
-		c.Databases[i].Decode(r.Record())
-	}
-	c.Libraries = int(r.Uvarint())
-	c.Messages.Decode(r.Record())
-	c.Workflows.Decode(r.Record())
+// Fields are those of the format.
+func (c *Contents) Fields(w *wire.Codec) {
+	wire.Records(w, &c.Databases)
+	wire.Uint(w, &c.Libraries)
+	w.Record(c.Messages.Fields)
+	w.Record(c.Workflows.Fields)
 }

@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/script"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // DefaultDB is the database at the root of the HTTP API. It always exists.
@@ -39,25 +41,46 @@ type database struct {
 	quota   quota
 	config  command.Config
 	scripts *script.Store
+	// messages and workflows are nil while the level is below env.Level2, but for those of the database default.
+	messages  *queue.Store
+	workflows *workflow.Store
 }
 
 // newDatabase is an empty database that nobody can enter yet.
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
 	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore()}
-	d.users = acl.NewStore(s.table.Catalog(), s.serial, name == DefaultDB)
-	d.users.SetKey(s.secret, d.id)
+	s.furnish(d, s.serial)
 	return d
+}
+
+// furnish gives a new database its users, and its messages and workflows if the level has them.
+func (s *State) furnish(d *database, serial uint64) {
+	own := d.name == DefaultDB || s.level >= env.Level2
+	d.users = acl.NewStore(s.table.Catalog(), serial, own)
+	d.users.SetKey(s.secret, d.id)
+	if own {
+		d.messages, d.workflows = queue.New(), workflow.New()
+	}
 }
 
 func (d *database) fork() *database {
 	f := *d
 	f.keys, f.users, f.scripts = d.keys.Fork(), d.users.Fork(), d.scripts.Fork()
+	if d.messages != nil {
+		f.messages, f.workflows = d.messages.Fork(), d.workflows.Fork()
+	}
 	return &f
 }
 
 // used is the logical memory of the database in bytes.
-func (d *database) used() int64 { return d.keys.Used() + d.users.Size() + d.scripts.Size() }
+func (d *database) used() int64 {
+	n := d.keys.Used() + d.users.Size() + d.scripts.Size()
+	if d.messages != nil && d.name != DefaultDB { // those of default are counted by State.used, as ever
+		n += d.messages.Used() + d.workflows.Used()
+	}
+	return n
+}
 
 // place is where the database of a name stands, or would stand.
 func (s *State) place(name string) (int, bool) {
@@ -80,7 +103,7 @@ func (s *State) used() (bytes int64) {
 	for _, d := range s.databases {
 		bytes += d.used()
 	}
-	return bytes + s.messages.Used() + s.flows.Used()
+	return bytes + s.home.messages.Used() + s.home.workflows.Used()
 }
 
 // sweep removes up to limit keys past their deadline, of the databases in the order of
@@ -117,11 +140,52 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
 		unixms, ok = at, true
 	}
-	if at, some := s.flows.NextSweep(); some && (!ok || at < unixms) {
-		unixms, ok = at, true
+	for _, d := range s.databases {
+		if d.messages == nil {
+			continue
+		}
+		if at, some := d.workflows.NextSweep(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+		if at, some := d.messages.NextSweep(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
 	}
-	if at, some := s.messages.NextSweep(); some && (!ok || at < unixms) {
-		unixms, ok = at, true
+	return unixms, ok
+}
+
+// sweepMessages forgets what messages and runs leave behind, at most limit records.
+func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
+	for _, d := range s.databases {
+		if d.messages != nil && swept < limit {
+			swept += d.messages.Sweep(e, limit-swept)
+		}
+	}
+	return swept
+}
+
+// sweepWorkflows does the same for runs.
+func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
+	for _, d := range s.databases {
+		if d.messages != nil && swept < limit {
+			swept += d.workflows.Sweep(e, limit-swept)
+		}
+	}
+	return swept
+}
+
+// nextMessage is when Advance has something to do for messages of some database.
+func (s *State) nextMessage() (unixms int64, ok bool) {
+	for _, d := range s.databases {
+		if d.messages == nil {
+			continue
+		}
+		if at, some := d.messages.NextDue(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+		if at, some := d.workflows.NextDue(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
 	}
 	return unixms, ok
 }
@@ -129,11 +193,8 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 // DatabaseName names a database.
 type DatabaseName struct{ Name string }
 
-// Encode writes the fields.
-func (n *DatabaseName) Encode(w *wire.Writer) { w.String(n.Name) }
-
-// Decode reads the fields.
-func (n *DatabaseName) Decode(r *wire.Reader) { n.Name = r.String() }
+// Fields are those of the format.
+func (n *DatabaseName) Fields(c *wire.Codec) { c.String(&n.Name) }
 
 // DatabaseTokens are the digests of the two tokens of a database.
 type DatabaseTokens struct {
@@ -141,21 +202,14 @@ type DatabaseTokens struct {
 	Standard, ReadOnly acl.Digest
 }
 
-// Encode writes the fields.
-func (n *DatabaseTokens) Encode(w *wire.Writer) {
-	w.String(n.Name)
-	w.Fixed(n.Standard[:])
-	w.Fixed(n.ReadOnly[:])
+// Fields are those of the format.
+func (n *DatabaseTokens) Fields(c *wire.Codec) {
+	c.String(&n.Name)
+	c.Fixed(n.Standard[:])
+	c.Fixed(n.ReadOnly[:])
 }
 
-// Decode reads the fields.
-func (n *DatabaseTokens) Decode(r *wire.Reader) {
-	n.Name = r.String()
-	copy(n.Standard[:], r.Fixed(len(n.Standard)))
-	copy(n.ReadOnly[:], r.Fixed(len(n.ReadOnly)))
-}
-
-// usable tells whether the tokens can be told apart.
+// usable reports whether the tokens can be told apart.
 func (n *DatabaseTokens) usable() bool {
 	none := acl.Digest{}
 	return n.Standard != none && n.ReadOnly != none && n.Standard != n.ReadOnly
@@ -174,18 +228,13 @@ type DatabaseInfo struct {
 	Users int
 }
 
-// Encode writes the fields.
-func (n *DatabaseInfo) Encode(w *wire.Writer) {
-	w.String(n.Name)
-	w.Varint(n.Created)
-	w.Uvarint(uint64(n.Keys))
-	w.Varint(n.Bytes)
-	w.Uvarint(uint64(n.Users))
-}
-
-// Decode reads the fields.
-func (n *DatabaseInfo) Decode(r *wire.Reader) {
-	n.Name, n.Created, n.Keys, n.Bytes, n.Users = r.String(), r.Varint(), int(r.Uvarint()), r.Varint(), int(r.Uvarint())
+// Fields are those of the format.
+func (n *DatabaseInfo) Fields(c *wire.Codec) {
+	c.String(&n.Name)
+	c.Varint(&n.Created)
+	wire.Uint(c, &n.Keys)
+	c.Varint(&n.Bytes)
+	wire.Uint(c, &n.Users)
 }
 
 func (d *database) info() DatabaseInfo {
@@ -195,7 +244,7 @@ func (d *database) info() DatabaseInfo {
 // maxDatabaseName is the longest name in bytes: it stands in URLs and in every entry.
 const maxDatabaseName = 64
 
-// ValidDatabaseName tells whether a database may have that name.
+// ValidDatabaseName reports whether a database may have that name.
 func ValidDatabaseName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -220,7 +269,9 @@ func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, erro
 		return DatabaseInfo{}, ErrTokens
 	}
 	d := s.newDatabase(n.Name, e.Now)
-	d.setTokens(n)
+	if d.setTokens(n); d.messages != nil {
+		_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
+	}
 	s.databases = slices.Insert(s.databases, i, d)
 	return d.info(), nil
 }
@@ -239,7 +290,7 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 	s.serial = max(s.serial, d.users.Serial())
 	s.databases = slices.Delete(s.databases, i, i+1)
 	s.channels.DropDatabase(d.name)
-	e.Notes = append(e.Notes, env.Note{Kind: env.Deleted, DB: d.name})
+	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Deleted, DB: d.name})
 	return d.info(), nil
 }
 
@@ -297,11 +348,10 @@ func (d *database) encode(w *wire.Writer) {
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
-	d.users = acl.NewStore(s.table.Catalog(), r.Uvarint(), d.name == DefaultDB)
+	s.furnish(d, r.Uvarint())
 	d.quota, d.scripts = quota{r.Varint(), r.Varint()}, script.NewStore()
 	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.keys = keyspace.New()
 	d.keys.DecodeHistory(r.Record())
-	d.users.SetKey(s.secret, d.id)
 	return d
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // databases is a machine with a log of its own, for tests of databases.
@@ -59,7 +59,7 @@ func (d *databases) run(as acl.Identity, words ...string) (string, error) {
 	for i, w := range words {
 		argv[i] = []byte(w)
 	}
-	v, err := d.propose(fsm.Exec.Code, fsm.Exec.Body(fsm.Batch{As: as, Door: command.HTTP, Rows: [][][]byte{argv}}))
+	v, err := d.propose(fsm.Exec.Code, fsm.Exec.Body(fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{argv}}))
 	if err != nil {
 		return "", err
 	}
@@ -111,13 +111,13 @@ func TestOtherTokensKeepTheirIdentities(t *testing.T) {
 	d := newDatabases(t)
 	var tokens acl.Tokens
 	tokens[acl.Standard], tokens[acl.Admin] = acl.DigestOf("s"), acl.DigestOf("admin")
-	found := func(f fsm.Founding) {
+	found := func(f fsm.Bootstrap) {
 		f.ClusterID = "c"
-		if _, err := d.propose(fsm.Found.Code, fsm.Found.Body(f)); err != nil {
+		if _, err := d.propose(fsm.BootstrapState.Code, fsm.BootstrapState.Body(f)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found(fsm.Founding{Tokens: tokens})
+	found(fsm.Bootstrap{Tokens: tokens})
 	if err := d.create("a"); err != nil {
 		t.Fatal(err)
 	}
@@ -135,12 +135,12 @@ func TestOtherTokensKeepTheirIdentities(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("after a reset", map[acl.Identity]bool{admin: true, standard: false, other: true})
-	found(fsm.Founding{Tokens: tokens, Again: true})
+	found(fsm.Bootstrap{Tokens: tokens, Again: true})
 	if d.as("", "s").By != acl.Nobody || d.as("", "default-token").By == acl.Nobody {
 		t.Error("a restart undid the reset")
 	}
 	tokens[acl.Admin] = acl.DigestOf("admin2")
-	found(fsm.Founding{Tokens: tokens, Again: true})
+	found(fsm.Bootstrap{Tokens: tokens, Again: true})
 	check("with another admin token", map[acl.Identity]bool{admin: false, other: true})
 	if d.as("", "s").By == acl.Nobody || d.as("a", "admin2").By != acl.ByAdmin || d.as("a", "admin").By != acl.Nobody {
 		t.Error("new tokens were not taken")
@@ -259,7 +259,7 @@ func TestMemoryLimitCountsEveryDatabase(t *testing.T) {
 	}
 }
 
-// TestLoginFindsTheDatabase logs in by credentials alone, as over RESP.
+// TestLoginFindsTheDatabase logs in by the database in the name, or by a token alone, as over RESP.
 func TestLoginFindsTheDatabase(t *testing.T) {
 	d := newDatabases(t)
 	for _, name := range []string{"b", "a"} {
@@ -283,8 +283,8 @@ func TestLoginFindsTheDatabase(t *testing.T) {
 		db, user string
 	}{
 		{login("default", "b-token"), "b", "default"}, {login("default", "b-ro"), "", ""}, {login("default_ro", "b-ro"), "b", "default_ro"},
-		{login("bob", "bob-b"), "b", "bob"}, {login("bob", "bob-a"), "a", "bob"}, {login("bob", "shared"), "a", "bob"}, {login("bob", "bob-c"), "", ""},
-		{login("only", "anything"), "b", "only"}, {login("nobody", "shared"), "", ""},
+		{login("b/bob", "bob-b"), "b", "bob"}, {login("a/bob", "bob-a"), "a", "bob"}, {login("a/bob", "shared"), "a", "bob"}, {login("bob", "bob-b"), "", ""},
+		{login("b/only", "anything"), "b", "only"}, {login("only", "anything"), "", ""}, {login("nobody", "shared"), "", ""},
 		{bearer("a-token"), "a", "default"}, {bearer("b-ro"), "b", "default_ro"}, {bearer("bob-a"), "", ""},
 	} {
 		if c.found.DB != c.db || c.found.User != c.user || c.found.Known() != (c.user != "") {

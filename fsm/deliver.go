@@ -1,13 +1,13 @@
 package fsm
 
 import (
-	"trireme/fsm/env"
-	"trireme/fsm/queue"
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-// AdvanceLimit bounds the work of one Advance, and says what the leader's courier can take.
+// AdvanceLimit bounds the work of one Advance, and says what the leader's deliverer can take.
 type AdvanceLimit struct {
 	// Sweep is the most records to forget.
 	Sweep int
@@ -25,49 +25,23 @@ type AdvanceLimit struct {
 	Hosts []queue.HostLimit
 }
 
-// Encode writes the fields.
-func (n *AdvanceLimit) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(n.Sweep))
-	if !n.Deliver {
+// Fields are those of the format.
+func (n *AdvanceLimit) Fields(c *wire.Codec) {
+	wire.Uint(c, &n.Sweep)
+	if c.Reading() && (n.Sweep < 0 || n.Sweep > maxSweep) {
+		n.Sweep = maxSweep
+	}
+	if !c.More(n.Deliver) {
 		return
 	}
-	w.Bool(n.Deliver)
-	w.Uvarint(n.Epoch)
-	w.Uvarint(n.Term)
-	w.Varint(int64(n.Claims))
-	w.Varint(int64(n.HostShare))
-	w.Uvarint(uint64(len(n.Ticks)))
-	for i := range n.Ticks {
-		w.Record(n.Ticks[i].Encode)
-	}
-	w.Bool(n.Spare)
-	w.Uvarint(uint64(len(n.Hosts)))
-	for i := range n.Hosts {
-		n.Hosts[i].Encode(w)
-	}
-}
-
-// Decode reads the fields.
-func (n *AdvanceLimit) Decode(r *wire.Reader) {
-	n.Sweep = int(min(r.Uvarint(), maxSweep))
-	n.Deliver, n.Epoch, n.Term = r.Bool(), r.Uvarint(), r.Uvarint()
-	n.Claims, n.HostShare = int(r.Varint()), int(r.Varint())
-	if k := r.Count(1); k > 0 {
-		n.Ticks = make([]queue.Tick, k)
-		for i := range n.Ticks {
-			n.Ticks[i].Decode(r.Record())
-		}
-	}
-	if r.Len() == 0 { // entries of old have no more
-		return
-	}
-	n.Spare = r.Bool()
-	if k := r.Count(2); k > 0 {
-		n.Hosts = make([]queue.HostLimit, k)
-		for i := range n.Hosts {
-			n.Hosts[i].Decode(r)
-		}
-	}
+	c.Bool(&n.Deliver)
+	c.Uvarint(&n.Epoch)
+	c.Uvarint(&n.Term)
+	c.Int(&n.Claims)
+	c.Int(&n.HostShare)
+	wire.Records(c, &n.Ticks)
+	c.Bool(&n.Spare)
+	wire.List(c, &n.Hosts, 2)
 }
 
 // Advanced says what an Advance did.
@@ -77,26 +51,11 @@ type Advanced struct {
 	Attempts []queue.Attempt
 }
 
-// Encode writes the fields.
-func (n *Advanced) Encode(w *wire.Writer) {
-	w.Uvarint(uint64(n.Swept))
-	if len(n.Attempts) == 0 {
-		return
-	}
-	w.Uvarint(uint64(len(n.Attempts)))
-	for i := range n.Attempts {
-		w.Record(n.Attempts[i].Encode)
-	}
-}
-
-// Decode reads the fields.
-func (n *Advanced) Decode(r *wire.Reader) {
-	n.Swept = int(r.Uvarint())
-	if k := r.Count(1); k > 0 {
-		n.Attempts = make([]queue.Attempt, k)
-		for i := range n.Attempts {
-			n.Attempts[i].Decode(r.Record())
-		}
+// Fields are those of the format.
+func (n *Advanced) Fields(c *wire.Codec) {
+	wire.Uint(c, &n.Swept)
+	if c.More(len(n.Attempts) > 0) {
+		wire.Records(c, &n.Attempts)
 	}
 }
 
@@ -104,85 +63,121 @@ func (n *Advanced) Decode(r *wire.Reader) {
 func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 	out := Advanced{Swept: s.sweepAll(e, n.Sweep)}
 	if n.Deliver && (n.Term == s.term || mutant.Is(mutant.TermIgnored)) && n.Epoch == s.epoch {
-		s.flows.Advance(e, s.messages)
-		out.Attempts = s.messages.Advance(e, queue.Demand{
-			Epoch: n.Epoch, Term: n.Term, Claims: n.Claims, HostShare: n.HostShare, Ticks: n.Ticks, Spare: n.Spare, Hosts: n.Hosts,
-		})
-		s.told(e)
+		out.Attempts = s.claim(e, &n)
 	}
 	return out, nil
 }
 
-// The operations on messages. Those that add to the state are refused when memory is full.
-
-func (s *State) finish(e *env.Env, n queue.Results) (queue.Fates, error) {
-	defer s.told(e)
-	return s.messages.Finish(e, n)
+// claim claims attempts of all databases. Each that has something due gets an equal part of the free senders first, and
+// what some leave the others get; who comes first changes with every entry, so that none is always the last.
+func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
+	var busy []*database
+	first := int(e.Index % uint64(len(s.databases)))
+	for i := range s.databases {
+		d := s.databases[(first+i)%len(s.databases)]
+		if d.messages != nil {
+			d.workflows.Advance(e, d.messages)
+			if d == s.home || d.due(e.Now) || d.messages.Foreign(n.Epoch, n.Term) {
+				busy = append(busy, d)
+			}
+		}
+	}
+	if len(busy) == 1 {
+		free := n.Claims
+		return s.home.claim(e, n, free, &free, nil)
+	}
+	free := min(n.Claims, queue.MaxClaims)
+	for i, d := range busy {
+		left := len(busy) - i
+		all = d.claim(e, n, (free+left-1)/left, &free, all)
+	}
+	for i := 0; i < len(busy) && free > 0; i++ {
+		all = busy[i].claim(e, n, free, &free, all)
+	}
+	return all
 }
 
+// due reports whether a message or a schedule of the database waits for an Advance.
+func (d *database) due(now int64) bool {
+	at, some := d.messages.NextDue()
+	return some && at <= now
+}
+
+// claim claims up to share attempts of the database, and takes them off what is free.
+func (d *database) claim(e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
+	got := d.messages.Advance(e, queue.Demand{
+		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), Spare: n.Spare, Hosts: n.Hosts,
+	})
+	d.told(e)
+	for i := range got {
+		got[i].DB = d.key()
+	}
+	*free -= len(got)
+	return append(all, got...)
+}
+
+// ticksOf are the ticks of the schedules of a database.
+func (n *AdvanceLimit) ticksOf(db string) (list []queue.Tick) {
+	for i := range n.Ticks {
+		if n.Ticks[i].DB == db {
+			list = append(list, n.Ticks[i])
+		}
+	}
+	return list
+}
+
+// finish records results of attempts of any database.
+func (s *State) finish(e *env.Env, n queue.Results) (out queue.Dispositions, err error) {
+	for from, to := 0, 0; to == 0 || from < len(n.Items); from = to {
+		for to = from + 1; to < len(n.Items) && n.Items[to].DB == n.Items[from].DB; to++ {
+		}
+		one, err := s.finishIn(e, n.Items[from:min(to, len(n.Items))])
+		if err != nil {
+			return out, err
+		}
+		out.Items = append(out.Items, one...)
+	}
+	return out, nil
+}
+
+// finishIn records results of attempts of one database.
+func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition, error) {
+	d := s.home
+	if len(items) > 0 {
+		d = s.database(items[0].DB)
+	}
+	if d == nil || d.messages == nil {
+		stale := make([]queue.Disposition, len(items)) // its database was deleted
+		for i := range stale {
+			stale[i].Stale = true
+		}
+		return stale, nil
+	}
+	defer d.told(e)
+	out, err := d.messages.Finish(e, queue.Results{Items: items})
+	return out.Items, err
+}
+
+// renew prolongs the leases of attempts of any database.
 func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
-	return s.messages.Renew(e, n)
-}
-
-func (s *State) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
-	if s.full() {
-		return queue.Receipts{}, queue.ErrMemory
+	out := queue.Renewed{Lease: e.Now + queue.Lease}
+	for i, ref := range n.Running {
+		d := s.database(n.Database(i))
+		if d == nil || d.messages == nil {
+			out.Lost = append(out.Lost, ref)
+			continue
+		}
+		one, err := d.messages.Renew(e, queue.Renewal{Running: n.Running[i : i+1]})
+		if err != nil {
+			return out, err
+		}
+		out.Lost = append(out.Lost, one.Lost...)
 	}
-	return s.messages.Publish(e, n)
+	return out, nil
 }
 
-func (s *State) cancelMessages(e *env.Env, n queue.Cancellation) (queue.Cancelled, error) {
-	return s.messages.Cancel(e, n)
-}
-
-func (s *State) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
-	return s.messages.ChangeQueue(e, n)
-}
-
-func (s *State) putSchedule(e *env.Env, n queue.SchedulePut) (queue.ScheduleRef, error) {
-	if s.full() {
-		return queue.ScheduleRef{}, queue.ErrMemory
-	}
-	return s.messages.PutSchedule(e, n)
-}
-
-func (s *State) changeSchedule(e *env.Env, n queue.ScheduleChange) (queue.ScheduleRef, error) {
-	return s.messages.ChangeSchedule(e, n)
-}
-
-func (s *State) changeGroup(e *env.Env, n queue.GroupChange) (queue.Group, error) {
-	return s.messages.ChangeGroup(e, n)
-}
-
-func (s *State) changeFlow(e *env.Env, n queue.FlowChange) (queue.FlowInfo, error) {
-	return s.messages.ChangeFlow(e, n)
-}
-
-func (s *State) setParallelism(e *env.Env, n queue.Parallelism) (queue.Parallelism, error) {
-	return s.messages.SetParallelism(e, n)
-}
-
-func (s *State) rotateKeys(e *env.Env, n queue.Rotation) (queue.Keys, error) {
-	return s.messages.Rotate(e, n)
-}
-
-func (s *State) deleteDead(e *env.Env, n queue.DeadSelection) (queue.DeadDeleted, error) {
-	return s.messages.DeleteDead(e, n)
-}
-
-func (s *State) retryDead(e *env.Env, n queue.DeadRetry) (queue.DeadRetried, error) {
-	return s.messages.RetryDead(e, n)
-}
-
-func (s *State) configureMessages(e *env.Env, n queue.Settings) (queue.Settings, error) {
-	return s.messages.Configure(e, n)
-}
-
-// full tells whether the state is as large as it may be.
+// full reports whether the state is as large as it may be.
 func (s *State) full() bool { return s.settings.MaxMemory > 0 && s.used() >= s.settings.MaxMemory }
-
-// Messages is everything about messages, for reading: nothing of it may be changed, and it is valid as long as the view.
-func (v *View) Messages() *queue.Store { return v.s.messages }
 
 // Epoch is the epoch of the state: a restored backup has another one than the state it was made of.
 func (v *View) Epoch() uint64 { return v.s.epoch }

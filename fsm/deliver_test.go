@@ -3,8 +3,8 @@ package fsm_test
 import (
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // TestAdvanceOfAnotherTermClaimsNothing: a leader's request that was passed on to its

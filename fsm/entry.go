@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // entryVersion is the first byte of every entry of ours.
@@ -23,7 +23,7 @@ type Request struct {
 }
 
 // Mark says that the node of a session awaits no sequence below Below any more.
-type Mark struct{ Session, Below uint64 }
+type LowWater struct{ Session, Below uint64 }
 
 // Entry is what one log entry holds: many requests, committed together.
 type Entry struct {
@@ -33,14 +33,14 @@ type Entry struct {
 	// Term is not the log's is refused whole, and its requests may come again.
 	Epoch, Term uint64
 	// Seed feeds the generators of the applies.
-	Seed     [16]byte
-	Marks    []Mark
-	Requests []Request
+	Seed      [16]byte
+	LowWaters []LowWater
+	Requests  []Request
 }
 
 // Encode is the entry in the form of the log.
 func (n *Entry) Encode() []byte {
-	size := 64 + 16*len(n.Marks)
+	size := 64 + 16*len(n.LowWaters)
 	for i := range n.Requests {
 		size += 24 + len(n.Requests[i].Body)
 	}
@@ -50,8 +50,8 @@ func (n *Entry) Encode() []byte {
 	w.Uvarint(n.Epoch)
 	w.Uvarint(n.Term)
 	w.Fixed(n.Seed[:])
-	w.Uvarint(uint64(len(n.Marks)))
-	for _, m := range n.Marks {
+	w.Uvarint(uint64(len(n.LowWaters)))
+	for _, m := range n.LowWaters {
 		w.Uvarint(m.Session)
 		w.Uvarint(m.Below)
 	}
@@ -96,9 +96,9 @@ func DecodeEntry(data []byte) (*Entry, error) {
 	r.Fixed(1)
 	n := &Entry{Stamp: r.Varint(), Epoch: r.Uvarint(), Term: r.Uvarint()}
 	copy(n.Seed[:], r.Fixed(len(n.Seed)))
-	n.Marks = make([]Mark, r.Count(2))
-	for i := range n.Marks {
-		n.Marks[i] = Mark{r.Uvarint(), r.Uvarint()}
+	n.LowWaters = make([]LowWater, r.Count(2))
+	for i := range n.LowWaters {
+		n.LowWaters[i] = LowWater{r.Uvarint(), r.Uvarint()}
 	}
 	n.Requests = DecodeRequests(r)
 	if err := r.Done(); err != nil {

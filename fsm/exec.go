@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/reply"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Mode says how the rows of a Batch belong together.
@@ -27,12 +27,12 @@ const (
 // replaced by digests where it is encoded, so that none can reach the log.
 type Batch struct {
 	// As is on whose behalf, and in which database.
-	As   acl.Identity
-	Door command.Door
-	Mode Mode
-	Rows [][][]byte
+	As     acl.Identity
+	Origin command.Origin
+	Mode   Mode
+	Rows   [][][]byte
 	// Retry names the client's request; without an ID it may be applied again.
-	Retry Retry
+	Retry Idempotency
 	// Watch are the keys on which a transaction depends.
 	Watch Watch
 }
@@ -50,47 +50,56 @@ type Results struct {
 	Replayed bool
 }
 
-func encodeBatch(w *wire.Writer, b Batch) {
-	words, size := 0, 0
+// Fields are those of the format; arguments alias what they are read from.
+func (b *Batch) Fields(c *wire.Codec) {
+	if !c.Reading() {
+		c.Grow(b.size())
+	}
+	b.As.Fields(c)
+	c.Byte((*byte)(&b.Origin))
+	c.Byte((*byte)(&b.Mode))
+	if c.Reading() {
+		b.readRows(c.Reader())
+	} else {
+		b.writeRows(c.Writer())
+	}
+	if c.More(b.Retry.ID != "" || len(b.Watch.Keys) > 0) {
+		b.Retry.Fields(c)
+	}
+	b.Watch.Fields(c)
+	if c.Reading() && (b.Mode > Transaction || len(b.Rows) == 0) {
+		c.Fail(fmt.Errorf("%w: mode %d, %d rows", ErrEntry, b.Mode, len(b.Rows)))
+	}
+}
+
+// size is about how many bytes the batch takes.
+func (b *Batch) size() int {
+	n := 4*len(b.Rows) + len(b.As.DB) + len(b.As.User) + 32
 	for _, row := range b.Rows {
-		words += len(row)
 		for _, a := range row {
-			size += len(a) + 4
+			n += len(a) + 4
 		}
 	}
-	if w.B == nil {
-		w.B = make([]byte, 0, size+4*len(b.Rows)+len(b.As.DB)+len(b.As.User)+32)
+	return n
+}
+
+func (b *Batch) writeRows(w *wire.Writer) {
+	words := 0
+	for _, row := range b.Rows {
+		words += len(row)
 	}
-	b.As.Encode(w)
-	w.Fixed([]byte{byte(b.Door), byte(b.Mode)})
 	w.Uvarint(uint64(words))
 	w.Uvarint(uint64(len(b.Rows)))
 	for _, row := range b.Rows {
 		w.Uvarint(uint64(len(row)))
-		for _, a := range command.Seal(row) {
+		for _, a := range command.HashSecrets(row) {
 			w.Bytes(a)
 		}
 	}
-	b.Retry.encode(w, len(b.Watch.Keys) > 0)
-	b.Watch.encode(w)
 }
 
-// revokes tells whether a row may take rights away from a user.
-func (b Batch) revokes() bool {
-	for _, row := range b.Rows {
-		if len(row) > 1 && len(row[0]) == len("ACL") && command.EqualFold(row[0], "ACL") {
-			return true
-		}
-	}
-	return false
-}
-
-// decodeBatch reads a batch; arguments alias the input.
-func decodeBatch(r *wire.Reader) (Batch, error) {
-	var b Batch
-	b.As.Decode(r)
-	head := r.Fixed(2)
-	b.Door, b.Mode = command.Door(head[0]), Mode(head[1])
+// readRows takes all words of all rows in one allocation.
+func (b *Batch) readRows(r *wire.Reader) {
 	flat := make([][]byte, 0, r.Count(1))
 	b.Rows = make([][][]byte, r.Count(1))
 	for i := range b.Rows {
@@ -100,36 +109,47 @@ func decodeBatch(r *wire.Reader) (Batch, error) {
 		}
 		b.Rows[i] = flat[start:len(flat):len(flat)]
 	}
-	b.Retry.decode(r)
-	b.Watch.decode(r)
-	if b.Mode > Transaction || len(b.Rows) == 0 {
-		return b, fmt.Errorf("%w: mode %d, %d rows", ErrEntry, b.Mode, len(b.Rows))
-	}
-	return b, r.Done()
 }
 
-func encodeResults(w *wire.Writer, v Results) {
-	w.Uvarint(v.Index)
-	w.Uvarint(uint64(v.Place))
-	w.Bool(v.Discarded)
-	w.Uvarint(uint64(len(v.Values)))
-	for i := range v.Values {
-		reply.Append(w, v.Values[i])
-	}
-	w.Bool(v.Replayed)
-}
-
-func decodeResults(r *wire.Reader) (Results, error) {
-	v := Results{Index: r.Uvarint(), Place: int(r.Uvarint()), Discarded: r.Bool()}
-	v.Values = make([]reply.Value, r.Count(1))
-	for i := range v.Values {
-		var err error
-		if v.Values[i], err = reply.Decode(r); err != nil {
-			return v, err
+// revokes reports whether a row may take rights away from a user.
+func (b *Batch) revokes() bool {
+	for _, row := range b.Rows {
+		if len(row) > 1 && len(row[0]) == len("ACL") && command.EqualFold(row[0], "ACL") {
+			return true
 		}
 	}
-	v.Replayed = r.Bool()
-	return v, r.Done()
+	return false
+}
+
+// Fields are those of the format.
+func (n *Results) Fields(c *wire.Codec) {
+	c.Uvarint(&n.Index)
+	wire.Uint(c, &n.Place)
+	c.Bool(&n.Discarded)
+	if c.Reading() {
+		n.readValues(c)
+	} else {
+		n.writeValues(c.Writer())
+	}
+	c.Bool(&n.Replayed)
+}
+
+func (n *Results) writeValues(w *wire.Writer) {
+	w.Uvarint(uint64(len(n.Values)))
+	for i := range n.Values {
+		reply.Append(w, n.Values[i])
+	}
+}
+
+func (n *Results) readValues(c *wire.Codec) {
+	n.Values = make([]reply.Value, c.Reader().Count(1))
+	for i := range n.Values {
+		var err error
+		if n.Values[i], err = reply.Decode(c.Reader()); err != nil {
+			c.Fail(err)
+			return
+		}
+	}
 }
 
 // ErrRevoked is the outcome of a batch whose credential proves nothing any more:
@@ -138,12 +158,12 @@ var ErrRevoked = &Error{Code: "revoked", Text: "the credential has been revoked"
 
 // exec runs a batch, once if it has an id of the client's.
 func (s *State) exec(e *env.Env, b Batch) (Results, error) {
-	tx := s.tx(e, &b.As, b.Door)
+	tx := s.tx(e, &b.As, b.Origin)
 	if tx.User == nil {
 		return Results{}, ErrRevoked
 	}
 	if b.Retry.ID != "" {
-		return s.once(tx, b)
+		return s.execIdempotent(tx, b)
 	}
 	return s.rows(tx, b), nil
 }
@@ -170,12 +190,15 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 			s.between()
 		}
 		if b.Mode == Pipeline {
-			tx.NewBudget()
+			tx.NextRow()
 		}
 		if i > 0 && changesUsers(b.Rows[i-1]) {
 			_, tx.User = s.resolve(&b.As)
 		}
 		out.Values[i] = tx.Exec(row)
+		if len(b.Rows) > 1 {
+			tx.Replied(&out.Values[i])
+		}
 		if n := tx.Spent(); n > 0 && s.weigh != nil {
 			s.weigh(int(n / stepsPerCommand))
 		}
@@ -187,7 +210,7 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 // command.
 const stepsPerCommand = 200
 
-// changesUsers tells whether a row may have changed what users may do, that of the
+// changesUsers reports whether a row may have changed what users may do, that of the
 // batch among them. No script can: ACL is not for scripts.
 func changesUsers(row [][]byte) bool {
 	return len(row) > 0 && len(row[0]) == len("ACL") && bytes.EqualFold(row[0], []byte("ACL"))
@@ -218,13 +241,14 @@ func (s *State) resolve(as *acl.Identity) (*database, *acl.User) {
 }
 
 // tx is what one command runs in. Its user is nil if the identity is nobody's.
-func (s *State) tx(e *env.Env, as *acl.Identity, door command.Door) *command.Tx {
-	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Door: door, Nodes: len(s.sessions), Topology: topology{s}}
+func (s *State) tx(e *env.Env, as *acl.Identity, origin command.Origin) *command.Tx {
+	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
 	d, user := s.resolve(as)
 	if user == nil {
 		return tx
 	}
-	tx.Messages, tx.Flows = s.messages, s.flows
+	own := s.delivering(d)
+	tx.Messages, tx.Workflows = own.messages, own.workflows
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
 	if tx.MaxMemory > 0 && !e.ReadOnly {

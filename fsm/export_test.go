@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"io"
 
-	"trireme/fsm/command"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // VerifyBackupWith is VerifyBackup with a table of commands, of which a test needs one only.
@@ -38,11 +38,11 @@ func WithLevel(file []byte, level uint64) []byte {
 	r.Uvarint()
 	rest := r.Fixed(r.Len())
 	out := bytes.NewBufferString(backupMagic)
-	if err := writeFrame(out, sectionHeader, func(w *wire.Writer) {
-		w.Uvarint(format)
-		w.Uvarint(sections)
-		w.Uvarint(level)
-		w.Fixed(rest)
+	if err := writeFrame(out, sectionHeader, func(c *wire.Codec) {
+		c.Uvarint(&format)
+		c.Uvarint(&sections)
+		c.Uvarint(&level)
+		c.Fixed(rest)
 	}); err != nil {
 		panic(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // seeds are entries and a snapshot that the product wrote.

@@ -1,6 +1,10 @@
 package fsm
 
-import "trireme/fsm/acl"
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/acl"
+)
 
 // Bearer is whom a token stands for in a database (empty: default); an identity by
 // Nobody if there is no such database or the token opens nothing there. The admin token
@@ -26,10 +30,18 @@ func (v *View) Authenticate(db, user string, password acl.Digest) acl.Identity {
 	return d.identity(user, d.users.Authenticate(user, password))
 }
 
-// Login is Authenticate where the credential chooses the database, as over RESP: the
-// database default is asked first, then the others in the order of their names.
+// Login is Authenticate where the name chooses the database, as over RESP: database/user is
+// a user of that database, any other name a user of default. A token that is given as the
+// password of a built-in user without a database is that of whichever database it opens:
+// tokens are drawn, so no two are equal, and no owner of a database can set one.
 func (v *View) Login(user string, password acl.Digest) acl.Identity {
+	if db, name, named := strings.Cut(user, "/"); named && v.s.database(db) != nil && db != "" {
+		return v.Authenticate(db, name, password)
+	}
 	found := v.Authenticate(DefaultDB, user, password)
+	if user != acl.DefaultName && user != acl.ReadOnlyName {
+		return found
+	}
 	for i := 0; i < len(v.s.databases) && !found.Known(); i++ {
 		found = v.Authenticate(v.s.databases[i].name, user, password)
 	}
@@ -45,7 +57,7 @@ func (v *View) LoginBearer(t *acl.Bearer) acl.Identity {
 	return found
 }
 
-// Authorized tells whether an identity still stands for somebody: its database and its
+// Authorized reports whether an identity still stands for somebody: its database and its
 // user exist, and what proved it was not revoked.
 func (v *View) Authorized(as acl.Identity) bool {
 	_, user := v.s.resolve(&as)

@@ -2,7 +2,7 @@
 
 package fsm
 
-import "trireme/fsm/env"
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // MaxLevel is the highest feature level this binary knows (docs/upgrading.md).
-const MaxLevel = env.Base
+const MaxLevel = env.Latest

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // applied is a machine that entries are applied to by hand.
@@ -47,7 +47,7 @@ func get(v *fsm.View, words ...string) string {
 	for _, w := range words {
 		argv = append(argv, []byte(w))
 	}
-	return v.Exec(acl.Trusted(acl.DefaultName), command.Inside, argv).Text()
+	return v.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv).Text()
 }
 
 // TestLongReadsSeeOneStateWhileWritesGoOn writes in the middle of a long read.
@@ -101,8 +101,8 @@ func TestReadsThatTurnOutLong(t *testing.T) {
 			if calls++; calls == 2 {
 				m.write(t, words("SET meanwhile "+line[:1])) // would wait for ever for a View
 			}
-			answer = v.Exec(acl.Trusted(acl.DefaultName), command.Inside, words(line))
-			if v.Exec(acl.Trusted(acl.DefaultName), command.Inside, words("EXISTS l")).Int() != 1 && calls == 2 {
+			answer = v.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, words(line))
+			if v.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, words("EXISTS l")).Int() != 1 && calls == 2 {
 				t.Errorf("%s: what follows on the fork is not answered", line)
 			}
 		})

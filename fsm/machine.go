@@ -4,12 +4,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/reply"
-	"trireme/fsm/script"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // lockedCommands is about how many commands run under one hold of the lock.
@@ -23,7 +23,7 @@ type Hooks struct {
 	// Verdict is given what a report of a digest has shown.
 	Verdict func(DigestVerdict)
 	// Notes is given what an entry has to tell subscribers.
-	Notes func([]env.Note)
+	Notifications func([]env.Notification)
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
 	Random func([]byte)
@@ -37,15 +37,16 @@ type Hooks struct {
 type Machine struct {
 	Hooks Hooks
 
-	table *command.Table
-	mu    sync.RWMutex
-	state *State
-	index uint64 // the last entry applied
-	term  uint64
-	held  int // commands since the lock was taken
+	table      *command.Table
+	mu         sync.RWMutex
+	state      *State
+	index      uint64 // the last entry applied
+	term       uint64
+	sinceYield int // commands since the lock was taken
 
 	applied atomic.Uint64 // index, readable without a lock
 	clock   atomic.Int64  // the state's time, the same
+	level   atomic.Uint32 // the feature level, the same
 
 	host     atomic.Pointer[command.Host]
 	trackers atomic.Int32                    // who want notes of keys that change
@@ -65,18 +66,18 @@ func NewMachine() *Machine { return NewMachineWith(command.NewTable()) }
 func NewMachineWith(table *command.Table) *Machine {
 	m := &Machine{table: table, next: make(chan struct{})}
 	m.state = newState(m.table)
-	m.state.between, m.state.weigh = m.between, m.weigh
+	m.state.between, m.state.weigh = m.yield, m.charge
 	m.lend, m.asked = m.borrow, m.tracking
 	return m
 }
 
 // weigh counts work that the lock is held for longer than for a command.
-func (m *Machine) weigh(n int) { m.held += n }
+func (m *Machine) charge(n int) { m.sinceYield += n }
 
 // between lets readers in when the lock was held for long enough.
-func (m *Machine) between() {
-	if m.held++; m.held >= lockedCommands {
-		m.held = 0
+func (m *Machine) yield() {
+	if m.sinceYield++; m.sinceYield >= lockedCommands {
+		m.sinceYield = 0
 		m.mu.Unlock()
 		m.mu.Lock()
 	}
@@ -98,7 +99,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	e := env.Env{Tracking: m.asked}
 	m.mu.Lock()
 	s := m.state
-	m.held = 0
+	m.sinceYield = 0
 	s.clock = max(s.clock, n.Stamp)
 	if mutant.Is(mutant.ClockBackwards) {
 		s.clock = n.Stamp
@@ -107,7 +108,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	s.begin(&e, n)
 	for i := range n.Requests {
 		if i > 0 {
-			m.between()
+			m.yield()
 		}
 		e.Reset(index, s.clock, s.level, n.Seed, i)
 		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
@@ -121,12 +122,13 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	}
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
+	m.level.Store(uint32(s.level))
 	m.mu.Unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
 		m.Hooks.Restored()
 	}
-	m.tell(frozen, outcomes, e.Notes)
+	m.notifyHooks(frozen, outcomes, e.Notifications)
 	return outcomes, nil
 }
 
@@ -138,12 +140,12 @@ func refuse(n *Entry) []Outcome {
 	return outcomes
 }
 
-func (m *Machine) tell(frozen *Frozen, outcomes []Outcome, notes []env.Note) {
+func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.Notification) {
 	if frozen != nil && m.Hooks.Digest != nil {
 		m.Hooks.Digest(frozen)
 	}
-	if len(notes) > 0 && m.Hooks.Notes != nil {
-		m.Hooks.Notes(notes)
+	if len(notes) > 0 && m.Hooks.Notifications != nil {
+		m.Hooks.Notifications(notes)
 	}
 	if m.Hooks.Verdict == nil {
 		return
@@ -185,11 +187,14 @@ func (m *Machine) Applied() (index uint64, next <-chan struct{}) {
 	return m.applied.Load(), m.next
 }
 
-// Reached tells whether the entry at index has been applied.
+// Reached reports whether the entry at index has been applied.
 func (m *Machine) Reached(index uint64) bool { return m.applied.Load() >= index }
 
 // Clock is cluster time of the last entry applied, in unix milliseconds.
 func (m *Machine) Clock() int64 { return m.clock.Load() }
+
+// Level is the feature level in force.
+func (m *Machine) Level() env.Level { return env.Level(m.level.Load()) }
 
 // NextDue is the earliest moment, in unix milliseconds, at which something in the
 // state is to be swept. What messages wait for is NextMessage.
@@ -204,14 +209,23 @@ func (m *Machine) NextDue() (unixms int64, ok bool) {
 func (m *Machine) NextMessage() (unixms int64, ok bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	unixms, ok = m.state.messages.NextDue()
-	if at, some := m.state.flows.NextDue(); some && (!ok || at < unixms) {
-		return at, true
-	}
-	return unixms, ok
+	return m.state.nextMessage()
 }
 
-// Awaits tells whether a request of a session may still be applied: false if it
+// Claims is how many deliveries are claimed and have no result.
+func (m *Machine) Claims() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	active := 0
+	for _, d := range m.state.databases {
+		if d.messages != nil {
+			active += d.messages.Counts().Active
+		}
+	}
+	return active
+}
+
+// Awaits reports whether a request of a session may still be applied: false if it
 // was, or never will be. A node asks it after a snapshot jumped over entries.
 func (m *Machine) Awaits(session, seq uint64) bool {
 	m.mu.RLock()
@@ -227,6 +241,7 @@ type View struct {
 	e    env.Env
 	host *command.Host
 	m    *Machine
+	own  *database // whose messages and workflows are shown, nil for those of default; see In
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -234,13 +249,13 @@ type View struct {
 // fn runs turn out to look at more than writes should wait for, their replies are worth
 // nothing, and fn is called once more as by ViewFork.
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
-	if m.brief(now, seed, fn) {
+	if m.bounded(now, seed, fn) {
 		m.ViewFork(now, seed, fn)
 	}
 }
 
-// brief runs fn under the shared lock and tells whether that would have taken too long.
-func (m *Machine) brief(now int64, seed [16]byte, fn func(*View)) (tooLong bool) {
+// brief runs fn under the shared lock and reports whether that would have taken too long.
+func (m *Machine) bounded(now int64, seed [16]byte, fn func(*View)) (tooLong bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.show(m.state, m.index, now, seed, true, fn)
@@ -258,9 +273,9 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	v := views.Get().(*View)
 	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
-	v.e.ReadOnly, v.e.Brief, v.e.Random = true, brief, m.Hooks.Random
+	v.e.ReadOnly, v.e.Bounded, v.e.Random = true, brief, m.Hooks.Random
 	fn(v)
-	tooLong = v.e.TooLong
+	tooLong = v.e.OverBudget
 	*v = View{}
 	views.Put(v)
 	return tooLong
@@ -292,10 +307,10 @@ func (v *View) Now() int64 { return v.e.Now }
 
 // Exec runs one command that only reads. Behind one that has looked at too much for a View
 // none does anything any more: see Machine.View.
-func (v *View) Exec(as acl.Identity, door command.Door, argv [][]byte) reply.Value {
-	tx := v.s.tx(&v.e, &as, door)
+func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply.Value {
+	tx := v.s.tx(&v.e, &as, origin)
 	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
-	return tx.Exec(command.Seal(argv))
+	return tx.Exec(command.HashSecrets(argv))
 }
 
 // borrow gives a read an interpreter of scripts. One that isn't given back is gone.
@@ -308,16 +323,16 @@ func (m *Machine) borrow() (*script.Engine, func()) {
 }
 
 // Check tells which command argv calls, or why it may not be called.
-func (v *View) Check(as acl.Identity, door command.Door, argv [][]byte) (*command.Command, *reply.Value) {
-	return v.s.table.Check(v.s.tx(&v.e, &as, door), argv)
+func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*command.Command, *reply.Value) {
+	return v.s.table.Check(v.s.tx(&v.e, &as, origin), argv)
 }
 
 // Checker asks Check about the rows of one request, one after the other.
 type Checker struct{ tx *command.Tx }
 
 // Checker is Check for many rows of one request.
-func (v *View) Checker(as acl.Identity, door command.Door) Checker {
-	return Checker{v.s.tx(&v.e, &as, door)}
+func (v *View) Checker(as acl.Identity, origin command.Origin) Checker {
+	return Checker{v.s.tx(&v.e, &as, origin)}
 }
 
 // Check tells which command argv calls, or why it may not be called.
@@ -327,8 +342,8 @@ func (c Checker) Check(argv [][]byte) (*command.Command, *reply.Value) {
 
 // Refuse is the reason to discard a transaction of these rows before any of them runs,
 // nil if all can run.
-func (v *View) Refuse(as acl.Identity, door command.Door, rows [][][]byte) *reply.Value {
-	return v.s.tx(&v.e, &as, door).Refuse(rows)
+func (v *View) Refuse(as acl.Identity, origin command.Origin, rows [][][]byte) *reply.Value {
+	return v.s.tx(&v.e, &as, origin).Refuse(rows)
 }
 
 // ClusterID is the id the cluster was founded with, empty before that.

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// courier drives machines in step as a leader's scheduler would.
-type courier struct {
+// deliverer drives machines in step as a leader's scheduler would.
+type deliverer struct {
 	t    *testing.T
 	l    *log
 	a, b *fsm.Machine
@@ -21,13 +21,13 @@ type courier struct {
 	record func(data []byte)
 }
 
-func newCourier(t *testing.T, seed uint64) *courier {
-	c := &courier{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}
+func newDeliverer(t *testing.T, seed uint64) *deliverer {
+	c := &deliverer{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}
 	c.l.open(func(data []byte) []fsm.Outcome { return c.apply(data) })
 	return c
 }
 
-func (c *courier) apply(data []byte) []fsm.Outcome {
+func (c *deliverer) apply(data []byte) []fsm.Outcome {
 	c.t.Helper()
 	if c.record != nil {
 		c.record(data)
@@ -52,7 +52,7 @@ func (c *courier) apply(data []byte) []fsm.Outcome {
 	return x
 }
 
-func propose[A, R any](c *courier, op *fsm.Operation[A, R], arg A) (R, error) {
+func propose[A, R any](c *deliverer, op *fsm.Operation[A, R], arg A) (R, error) {
 	c.t.Helper()
 	c.l.seq++
 	o := c.apply(c.l.entry(fsm.Request{Session: c.l.session, Seq: c.l.seq, Code: op.Code, Body: op.Body(arg)}))[0]
@@ -60,7 +60,7 @@ func propose[A, R any](c *courier, op *fsm.Operation[A, R], arg A) (R, error) {
 	return r, o.Err
 }
 
-func (c *courier) publish(p queue.Publication) queue.Receipt {
+func (c *deliverer) publish(p queue.Publication) queue.Receipt {
 	c.t.Helper()
 	out, err := propose(c, fsm.Publish, queue.Publications{Items: []queue.Publication{p}})
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *courier) publish(p queue.Publication) queue.Receipt {
 
 // TestMessagesThroughTheLog publishes, claims, renews and finishes by entries.
 func TestMessagesThroughTheLog(t *testing.T) {
-	c := newCourier(t, 1)
+	c := newDeliverer(t, 1)
 	out := c.publish(queue.Publication{URL: "http://example.com", Body: []byte("x")})
 	c.a.View(0, [16]byte{}, func(v *fsm.View) {
 		if _, ok := v.Messages().Message(out.Messages[0].ID, v.Now()); !ok {
@@ -89,9 +89,9 @@ func TestMessagesThroughTheLog(t *testing.T) {
 	if n, _ := propose(c, fsm.Renew, queue.Renewal{Running: []queue.AttemptRef{ref}}); len(n.Lost) != 0 {
 		t.Fatalf("%+v", n)
 	}
-	fates, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: ref, Response: queue.Response{Status: 200}}}})
-	if err != nil || fates.Items[0].State != queue.Delivered {
-		t.Fatalf("%+v %v", fates, err)
+	dispositions, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: ref, Response: queue.Response{Status: 200}}}})
+	if err != nil || dispositions.Items[0].State != queue.Delivered {
+		t.Fatalf("%+v %v", dispositions, err)
 	}
 	_, err = propose(c, fsm.ChangeQueue, queue.QueueChange{Name: "none", Act: queue.ActPause})
 	var said *fsm.Error
@@ -108,7 +108,7 @@ func TestMessagesThroughTheLog(t *testing.T) {
 
 // TestFullMemoryRefusesMessages: what adds to the state is refused, deliveries go on.
 func TestFullMemoryRefusesMessages(t *testing.T) {
-	c := newCourier(t, 2)
+	c := newDeliverer(t, 2)
 	c.publish(queue.Publication{URL: "http://example.com"})
 	if _, err := propose(c, fsm.Configure, fsm.Settings{MaxMemory: 1}); err != nil {
 		t.Fatal(err)
@@ -123,21 +123,21 @@ func TestFullMemoryRefusesMessages(t *testing.T) {
 
 // TestSigningKeys: founded with the keys that are given, or drawn ones; rotated as clients expect.
 func TestSigningKeys(t *testing.T) {
-	c := newCourier(t, 3)
+	c := newDeliverer(t, 3)
 	keys := func() (k queue.Keys) {
 		c.a.View(0, [16]byte{}, func(v *fsm.View) { k = v.Messages().Keys() })
 		return k
 	}
 	given := queue.Keys{Current: "sig_a", Next: "sig_b"}
-	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Keys: given}); err != nil || keys() != given {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Keys: given}); err != nil || keys() != given {
 		t.Fatalf("%v %v", keys(), err)
 	}
 	k, err := propose(c, fsm.RotateKeys, queue.Rotation{})
 	if err != nil || k.Current != "sig_b" || k.Next == "" || k != keys() {
 		t.Fatalf("%v %v", k, err)
 	}
-	other := newCourier(t, 4)
-	if _, err := propose(other, fsm.Found, fsm.Founding{ClusterID: "c"}); err != nil {
+	other := newDeliverer(t, 4)
+	if _, err := propose(other, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c"}); err != nil {
 		t.Fatal(err)
 	}
 	other.a.View(0, [16]byte{}, func(v *fsm.View) {
@@ -149,19 +149,19 @@ func TestSigningKeys(t *testing.T) {
 
 // TestFirstSettingsOfMessages: those that a cluster is founded with, later changed alone.
 func TestFirstSettingsOfMessages(t *testing.T) {
-	c := newCourier(t, 6)
+	c := newDeliverer(t, 6)
 	settings := func() (n queue.Settings) {
 		c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Messages().Settings() })
 		return n
 	}
 	want := queue.DefaultSettings()
 	want.DeadAge, want.MaxRetries, want.GlobalParallelism = 5000, 7, 9
-	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Messages: &want}); err != nil || settings() != want {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Messages: &want}); err != nil || settings() != want {
 		t.Fatalf("%+v %v", settings(), err)
 	}
 	other := want
 	other.MaxRetries = 1
-	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Messages: &other, Again: true}); err != nil || settings() != want {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Messages: &other, Again: true}); err != nil || settings() != want {
 		t.Fatalf("a restart: %+v %v", settings(), err)
 	}
 	if _, err := propose(c, fsm.ConfigureMessages, other); err != nil || settings() != other {
@@ -175,26 +175,26 @@ func TestFirstSettingsOfMessages(t *testing.T) {
 
 // TestFirstSettingsOfWorkflows: those that a cluster is founded with, later changed alone.
 func TestFirstSettingsOfWorkflows(t *testing.T) {
-	c := newCourier(t, 7)
-	settings := func() (n flow.Settings) {
-		c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Flows().Settings() })
+	c := newDeliverer(t, 7)
+	settings := func() (n workflow.Settings) {
+		c.a.View(0, [16]byte{}, func(v *fsm.View) { n = v.Workflows().Settings() })
 		return n
 	}
-	want := flow.DefaultSettings()
+	want := workflow.DefaultSettings()
 	want.DeadAge, want.MaxSaved, want.MaxDepth = 5000, 7, 9
-	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Workflows: &want}); err != nil || settings() != want {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Workflows: &want}); err != nil || settings() != want {
 		t.Fatalf("%+v %v", settings(), err)
 	}
 	other := want
 	other.Inline = 1
-	if _, err := propose(c, fsm.Found, fsm.Founding{ClusterID: "c", Workflows: &other, Again: true}); err != nil || settings() != want {
+	if _, err := propose(c, fsm.BootstrapState, fsm.Bootstrap{ClusterID: "c", Workflows: &other, Again: true}); err != nil || settings() != want {
 		t.Fatalf("a restart: %+v %v", settings(), err)
 	}
-	if _, err := propose(c, fsm.ConfigureFlows, other); err != nil || settings() != other {
+	if _, err := propose(c, fsm.ConfigureWorkflows, other); err != nil || settings() != other {
 		t.Fatalf("%+v %v", settings(), err)
 	}
 	other.EndedAge = -1
-	if _, err := propose(c, fsm.ConfigureFlows, other); !errors.Is(err, queue.ErrInvalid) {
+	if _, err := propose(c, fsm.ConfigureWorkflows, other); !errors.Is(err, queue.ErrInvalid) {
 		t.Fatal(err)
 	}
 }
@@ -202,7 +202,7 @@ func TestFirstSettingsOfWorkflows(t *testing.T) {
 // TestMessagesReplay draws operations on messages; one of the machines is restored from the other's snapshot again and
 // again. Outcomes and digests agree.
 func TestMessagesReplay(t *testing.T) {
-	c := newCourier(t, 5)
+	c := newDeliverer(t, 5)
 	r := c.l.r
 	var running []queue.Attempt
 	for i := range 3000 {

@@ -4,18 +4,18 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Standing is how a node stands to the cluster. Standings only ever move forward.
-type Standing byte
+type MembershipStatus byte
 
 // The standings. A node that leaves is still a server of raft's configuration: the
 // leader takes it out and then has it removed. A removed node's id is never given
-// again: late answers to its former self would confuse raft (reliability P11).
+// again: late answers to its former self would confuse raft.
 const (
-	Belongs Standing = iota
+	StatusMember MembershipStatus = iota
 	Leaves
 	Removed
 )
@@ -23,22 +23,17 @@ const (
 // NodeRecord is what the cluster remembers of a node that belongs to it, or did.
 type NodeRecord struct {
 	Node, Disk string
-	Standing   Standing
+	Status     MembershipStatus
 	// Replaces is the node whose place this one is to take; empty if it came in addition.
 	Replaces string
 }
 
-// Encode writes the fields.
-func (n *NodeRecord) Encode(w *wire.Writer) {
-	w.String(n.Node)
-	w.String(n.Disk)
-	w.Uvarint(uint64(n.Standing))
-	w.String(n.Replaces)
-}
-
-// Decode reads the fields.
-func (n *NodeRecord) Decode(r *wire.Reader) {
-	n.Node, n.Disk, n.Standing, n.Replaces = r.String(), r.String(), Standing(r.Uvarint()), r.String()
+// Fields are those of the format.
+func (n *NodeRecord) Fields(c *wire.Codec) {
+	c.String(&n.Node)
+	c.String(&n.Disk)
+	wire.Uint(c, &n.Status)
+	c.String(&n.Replaces)
 }
 
 // nodeRecords are all nodes that were ever admitted, by id.
@@ -74,7 +69,7 @@ func (s *nodeRecords) put(n NodeRecord) {
 // asked for.
 func (s *State) admitNode(_ *env.Env, n NodeRecord) (NodeRecord, error) {
 	known, found := s.nodes.get(n.Node)
-	if found && (known.Disk != n.Disk || known.Standing != Belongs) {
+	if found && (known.Disk != n.Disk || known.Status != StatusMember) {
 		return known, nil
 	}
 	known.Node, known.Disk = n.Node, n.Disk
@@ -92,35 +87,31 @@ type NodeRef struct {
 	Leaving bool
 }
 
-// Encode writes the fields.
-func (n *NodeRef) Encode(w *wire.Writer) { w.String(n.Node); w.Bool(n.Leaving) }
-
-// Decode reads the fields, of which entries of old have the first.
-func (n *NodeRef) Decode(r *wire.Reader) {
-	if n.Node = r.String(); r.Len() > 0 {
-		n.Leaving = r.Bool()
-	}
+// Fields are those of the format.
+func (n *NodeRef) Fields(c *wire.Codec) {
+	c.String(&n.Node)
+	c.Bool(&n.Leaving)
 }
 
 // removeNode notes that a node leaves, or is gone. Its session ends when it is gone: what
 // it has under way until then has an outcome.
-func (s *State) removeNode(e *env.Env, n NodeRef) (Opened, error) {
+func (s *State) removeNode(e *env.Env, n NodeRef) (Ack, error) {
 	record, known := s.nodes.get(n.Node)
 	record.Node = n.Node
 	if n.Leaving {
 		if known {
-			record.Standing = max(record.Standing, Leaves)
+			record.Status = max(record.Status, Leaves)
 			s.nodes.put(record)
 		}
-		return Opened{}, nil
+		return Ack{}, nil
 	}
-	record.Standing = Removed
+	record.Status = Removed
 	s.nodes.put(record)
 	if i, found := s.sessions.place(n.Node); found {
 		s.dropSubscribers(e, s.sessions[i].id)
 		s.sessions = slices.Delete(s.sessions, i, i+1)
 	}
-	return Opened{}, nil
+	return Ack{}, nil
 }
 
 // Node is what the cluster remembers of a node.

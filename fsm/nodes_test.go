@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // TestNodesAreRememberedForEver admits nodes, has one leave, and finds that its id, and
@@ -61,7 +61,7 @@ func TestNodesAreRememberedForEver(t *testing.T) {
 	if err := restored.Restore(&snapshot); err != nil {
 		t.Fatal(err)
 	}
-	want := []fsm.NodeRecord{{Node: "n1", Disk: "d1"}, {Node: "n2", Disk: "d2", Standing: fsm.Removed}, {Node: "n4", Disk: "d4", Replaces: "n2"}}
+	want := []fsm.NodeRecord{{Node: "n1", Disk: "d1"}, {Node: "n2", Disk: "d2", Status: fsm.Removed}, {Node: "n4", Disk: "d4", Replaces: "n2"}}
 	for _, one := range []*fsm.Machine{m, restored} {
 		var got []fsm.NodeRecord
 		one.View(0, [16]byte{}, func(v *fsm.View) { got = v.Nodes() })
@@ -72,7 +72,7 @@ func TestNodesAreRememberedForEver(t *testing.T) {
 	at := index
 	for _, one := range []*fsm.Machine{m, restored} {
 		index = at
-		if got := admit(one, fsm.NodeRecord{Node: "n2", Disk: "d2"}); got.Standing != fsm.Removed {
+		if got := admit(one, fsm.NodeRecord{Node: "n2", Disk: "d2"}); got.Status != fsm.Removed {
 			t.Errorf("a removed node came back: %+v", got)
 		}
 		if register(one, "n2", "d2") != 0 {

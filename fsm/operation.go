@@ -1,11 +1,12 @@
 package fsm
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Errors that stop a node: the log holds what this binary doesn't know.
@@ -27,42 +28,34 @@ func (e *Error) Error() string { return e.Code + ": " + e.Text }
 // RefusalCode is the Code. Packages below have errors of their own with one.
 func (e *Error) RefusalCode() string { return e.Code }
 
-// Is tells whether target is an error of the same Code: an Error, or that of a package below.
+// Is reports whether target is an error of the same Code: an Error, or that of a package below.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(interface{ RefusalCode() string })
 	return ok && t.RefusalCode() == e.Code
 }
 
-// Operation is a typed operation of the log: its code, and how its argument and its
-// result are written and applied.
+// Operation is a typed operation of the log. A is its argument and R its result, which both are wire.Records.
 type Operation[A, R any] struct {
-	Code  uint16
-	Name  string
+	Code uint16
+	Name string
+	// Since is the feature level from which on it may be in the log.
 	Since env.Level
 
-	encode  func(*wire.Writer, A)
-	decode  func(*wire.Reader) (A, error)
-	encodeR func(*wire.Writer, R)
-	decodeR func(*wire.Reader) (R, error)
-	apply   func(*State, *env.Env, A) (R, error)
-	// revokes tells whether an argument may take rights away; nil if none does.
-	revokes func(A) bool
+	argument func(*A) wire.Record
+	result   func(*R) wire.Record
+	apply    func(*State, *env.Env, A) (R, error)
+	// revoking reports whether an argument may take rights away; nil if none does.
+	revoking func(*A) bool
+	// cloned: a result aliases what it is read from, which is copied for it.
+	cloned bool
+	// owned applies it to the messages and workflows of a database; nil if it is no operation on these.
+	owned func(tenant, *env.Env, A) (R, error)
 }
 
-// Body is an argument in the form of a Request.
-func (o *Operation[A, R]) Body(arg A) []byte {
-	var w wire.Writer
-	o.encode(&w, arg)
-	return w.B
-}
-
-// Argument reads what Body wrote, ErrMalformed if it can't be read.
-func (o *Operation[A, R]) Argument(body []byte) (A, error) {
-	arg, err := o.decode(wire.NewReader(body))
-	if err != nil {
-		return arg, ErrMalformed
-	}
-	return arg, nil
+// record is a pointer to a T that names its fields.
+type record[T any] interface {
+	*T
+	wire.Record
 }
 
 // operation is an Operation without its types.
@@ -71,8 +64,57 @@ type operation interface {
 	name() string
 	since() env.Level
 	run(*State, *env.Env, []byte) (any, error)
+	runIn(tenant, *env.Env, []byte) (any, error)
 	encodeResult(*wire.Writer, any)
 	decodeResult(*wire.Reader) (any, error)
+}
+
+// byCode finds an operation by its code.
+var byCode [64]operation
+
+// define makes an operation and puts it into byCode.
+func define[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, apply func(*State, *env.Env, A) (R, error)) *Operation[A, R] {
+	o := &Operation[A, R]{Code: code, Name: name, Since: since, apply: apply,
+		argument: func(a *A) wire.Record { return PA(a) }, result: func(r *R) wire.Record { return PR(r) }}
+	if byCode[code] != nil {
+		panic(fmt.Sprintf("fsm: operations %q and %q have the code %d", byCode[code].name(), name, code))
+	}
+	byCode[code] = o
+	return o
+}
+
+// defineOwned is define for what belongs to a database: by itself it is applied to the database default, and to any
+// other one by InDatabase.
+func defineOwned[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, apply func(tenant, *env.Env, A) (R, error)) *Operation[A, R] {
+	o := define[A, R, PA, PR](code, name, since, func(s *State, e *env.Env, a A) (R, error) { return apply(tenant{s, s.home}, e, a) })
+	o.owned = apply
+	return o
+}
+
+// revokes has proposers wait for the revocation barrier after an argument of which may reports that it takes rights
+// away.
+func (o *Operation[A, R]) revokes(may func(*A) bool) *Operation[A, R] {
+	o.revoking = may
+	return o
+}
+
+func always[A any](*A) bool { return true }
+
+// aliasing is for results with texts or bytes that alias what they are read from.
+func (o *Operation[A, R]) aliasing() *Operation[A, R] {
+	o.cloned = true
+	return o
+}
+
+// Body is an argument in the form of a Request.
+func (o *Operation[A, R]) Body(arg A) []byte { return wire.Marshal(o.argument(&arg)) }
+
+// Argument reads what Body wrote, ErrMalformed if it can't be read.
+func (o *Operation[A, R]) Argument(body []byte) (arg A, err error) {
+	if wire.Unmarshal(body, o.argument(&arg)) != nil {
+		return arg, ErrMalformed
+	}
+	return arg, nil
 }
 
 func (o *Operation[A, R]) code() uint16     { return o.Code }
@@ -87,9 +129,31 @@ func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
 	return o.apply(s, e, arg)
 }
 
-func (o *Operation[A, R]) encodeResult(w *wire.Writer, v any) { o.encodeR(w, v.(R)) }
+func (o *Operation[A, R]) runIn(t tenant, e *env.Env, body []byte) (any, error) {
+	if o.owned == nil {
+		return nil, ErrMalformed
+	}
+	arg, err := o.Argument(body)
+	if err != nil {
+		return nil, err
+	}
+	return o.owned(t, e, arg)
+}
 
-func (o *Operation[A, R]) decodeResult(r *wire.Reader) (any, error) { return o.decodeR(r) }
+func (o *Operation[A, R]) encodeResult(w *wire.Writer, v any) {
+	r := v.(R)
+	w.Put(o.result(&r))
+}
+
+func (o *Operation[A, R]) decodeResult(in *wire.Reader) (any, error) {
+	var v R
+	b := in.Rest()
+	if o.cloned {
+		b = bytes.Clone(b)
+	}
+	err := wire.Unmarshal(b, o.result(&v))
+	return v, err
+}
 
 // find is the operation of a code; the level says what is switched on.
 func find(code uint16, level env.Level) (operation, error) {

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"trireme/fsm/env"
-	"trireme/fsm/queue"
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Status says what became of a request in an entry.
@@ -134,7 +134,7 @@ const sweepPerEntry = 16
 // begin moves the state's time to the entry's and takes in its marks.
 func (s *State) begin(e *env.Env, n *Entry) {
 	s.term = n.Term
-	for _, m := range n.Marks {
+	for _, m := range n.LowWaters {
 		if c := s.sessions.find(m.Session); c != nil {
 			c.raise(m.Below)
 		}
@@ -142,6 +142,6 @@ func (s *State) begin(e *env.Env, n *Entry) {
 	s.expireStage(e)
 	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)
-	s.messages.Sweep(e, sweepPerEntry)
-	s.flows.Sweep(e, sweepPerEntry)
+	s.sweepMessages(e, sweepPerEntry)
+	s.sweepWorkflows(e, sweepPerEntry)
 }

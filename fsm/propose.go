@@ -29,10 +29,10 @@ type Proposer interface {
 	Propose(ctx context.Context, code uint16, body []byte) (any, error)
 }
 
-// Settler is a Proposer whose nodes may go on for a while to judge session reads by a
-// state that lacks what was just applied. Settle returns when none does any more.
-type Settler interface {
-	Settle(ctx context.Context) error
+// RevocationBarrier is a Proposer whose nodes may judge session reads for a while by a
+// state that lacks what was just applied. WaitRevoked returns when none does any more.
+type RevocationBarrier interface {
+	WaitRevoked(ctx context.Context) error
 }
 
 // Do proposes an operation and gives its typed result. One that takes rights away is
@@ -47,10 +47,10 @@ func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (
 	if !ok {
 		return r, fmt.Errorf("fsm: %s answered a %T", op.Name, v)
 	}
-	if op.revokes == nil || !op.revokes(arg) {
+	if op.revoking == nil || !op.revoking(&arg) {
 		return r, nil
 	}
-	if s, settles := p.(Settler); settles && s.Settle(ctx) != nil {
+	if s, settles := p.(RevocationBarrier); settles && s.WaitRevoked(ctx) != nil {
 		return zero, ErrUnknown
 	}
 	return r, nil

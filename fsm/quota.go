@@ -1,15 +1,15 @@
 package fsm
 
 import (
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // dayMillis is a UTC day of cluster time.
 const dayMillis = 86_400_000
 
-// quota is what a database has given away of the commands it may answer in a day
-// (decisions 22). Nodes take it in blocks before they run commands.
+// quota is what a database has given away of the commands it may answer in a day.
+// Nodes take it in blocks before they run commands.
 type quota struct{ day, taken int64 }
 
 // on is the quota as it stands on a day.
@@ -27,11 +27,11 @@ type QuotaClaim struct {
 	Want int64
 }
 
-// Encode writes the fields.
-func (n *QuotaClaim) Encode(w *wire.Writer) { w.String(n.DB); w.Varint(n.Want) }
-
-// Decode reads the fields.
-func (n *QuotaClaim) Decode(r *wire.Reader) { n.DB, n.Want = r.String(), r.Varint() }
+// Fields are those of the format.
+func (n *QuotaClaim) Fields(c *wire.Codec) {
+	c.String(&n.DB)
+	c.Varint(&n.Want)
+}
 
 // Quota is the daily quota of a database and what a claim got of it.
 type Quota struct {
@@ -44,18 +44,13 @@ type Quota struct {
 	Limit, Taken, Granted int64
 }
 
-// Encode writes the fields.
-func (n *Quota) Encode(w *wire.Writer) {
-	w.Uvarint(n.Database)
-	w.Varint(n.Day)
-	w.Varint(n.Limit)
-	w.Varint(n.Taken)
-	w.Varint(n.Granted)
-}
-
-// Decode reads the fields.
-func (n *Quota) Decode(r *wire.Reader) {
-	n.Database, n.Day, n.Limit, n.Taken, n.Granted = r.Uvarint(), r.Varint(), r.Varint(), r.Varint(), r.Varint()
+// Fields are those of the format.
+func (n *Quota) Fields(c *wire.Codec) {
+	c.Uvarint(&n.Database)
+	c.Varint(&n.Day)
+	c.Varint(&n.Limit)
+	c.Varint(&n.Taken)
+	c.Varint(&n.Granted)
 }
 
 // takeQuota gives away as much of today's quota as is left, up to what is asked for.

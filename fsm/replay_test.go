@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/command/commandtest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command/commandtest"
 )
 
 var replayCommands = flag.Int("replay", 60_000, "how many random commands TestReplay runs")
@@ -42,7 +42,7 @@ func (l *log) entry(requests ...fsm.Request) []byte {
 		e.Seed[i] = byte(l.r.Uint32())
 	}
 	if l.session != 0 {
-		e.Marks = []fsm.Mark{{Session: l.session, Below: l.seq - min(l.seq, 40+uint64(l.r.IntN(100)))}}
+		e.LowWaters = []fsm.LowWater{{Session: l.session, Below: l.seq - min(l.seq, 40+uint64(l.r.IntN(100)))}}
 	}
 	return e.Encode()
 }
@@ -55,7 +55,7 @@ func (l *log) request(b fsm.Batch) fsm.Request {
 
 // batch draws a request of one to a few random commands.
 func (l *log) batch() fsm.Batch {
-	b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Door: command.Door(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
+	b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.Origin(l.r.IntN(3)), Mode: fsm.Mode(l.r.IntN(3))}
 	if l.r.IntN(30) == 0 {
 		b.As.User = acl.ReadOnlyName
 	}
@@ -68,7 +68,7 @@ func (l *log) batch() fsm.Batch {
 		b.Rows = append(b.Rows, commandtest.Random(l.r))
 	}
 	if l.r.IntN(8) == 0 {
-		b.Retry = b.Named(strconv.Itoa(l.r.IntN(500)))
+		b.Retry = b.IdempotencyKey(strconv.Itoa(l.r.IntN(500)))
 	}
 	return b
 }
@@ -92,8 +92,9 @@ func (l *log) administer() fsm.Request {
 
 // open registers the session.
 func (l *log) open(apply func([]byte) []fsm.Outcome) {
-	data := l.entry(fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})})
-	l.session = apply(data)[0].Value.(fsm.Session).ID
+	data := l.entry(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})},
+		fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})})
+	l.session = apply(data)[1].Value.(fsm.Session).ID
 }
 
 // TestReplay feeds one log to two machines, and to a third that is restored from a
@@ -272,7 +273,7 @@ func text(m *fsm.Machine, words ...string) (s string) {
 	for i, w := range words {
 		argv[i] = []byte(w)
 	}
-	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Trusted(acl.DefaultName), command.Inside, argv).Text() })
+	m.View(0, [16]byte{}, func(v *fsm.View) { s = v.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, argv).Text() })
 	return s
 }
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 
-	"trireme/fsm/channel"
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // A backup is restored through the log: its bytes come in parts, which every node keeps aside, and then one entry has
@@ -54,16 +54,15 @@ type BackupPart struct {
 	Data []byte
 }
 
-// Encode writes the fields.
-func (n *BackupPart) Encode(w *wire.Writer) { w.String(n.ID); w.Uvarint(n.Offset); w.Bytes(n.Data) }
-
-// Decode reads the fields. Data aliases the input.
-func (n *BackupPart) Decode(r *wire.Reader) {
-	n.ID, n.Offset, n.Data = r.String(), r.Uvarint(), r.Bytes()
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (n *BackupPart) Fields(c *wire.Codec) {
+	c.String(&n.ID)
+	c.Uvarint(&n.Offset)
+	c.Bytes(&n.Data)
 }
 
 // stageBackup keeps a part. One that has come before is taken for done, so that it may be sent again.
-func (s *State) stageBackup(e *env.Env, n BackupPart) (Opened, error) {
+func (s *State) stageBackup(e *env.Env, n BackupPart) (Ack, error) {
 	now := s.staged
 	mine := now != nil && now.id == n.ID
 	switch {
@@ -71,26 +70,26 @@ func (s *State) stageBackup(e *env.Env, n BackupPart) (Opened, error) {
 		if mine {
 			s.staged = nil
 		}
-		return Opened{}, nil
+		return Ack{}, nil
 	case len(n.Data) > PartBytes || n.ID == "":
-		return Opened{}, ErrMalformed
+		return Ack{}, ErrMalformed
 	case mine && n.Offset+uint64(len(n.Data)) <= now.size:
-		return Opened{}, nil
+		return Ack{}, nil
 	case mine && n.Offset == now.size:
 	case n.Offset != 0:
-		return Opened{}, ErrNotStaged
+		return Ack{}, ErrNotStaged
 	case now != nil && e.Now-now.touched < stageTaken:
-		return Opened{}, ErrRestoring
+		return Ack{}, ErrRestoring
 	default:
 		if err := s.refuseUsed(); err != nil {
-			return Opened{}, err
+			return Ack{}, err
 		}
 		now = &staged{id: n.ID}
 	}
 	next := &staged{id: now.id, size: now.size + uint64(len(n.Data)), touched: e.Now}
 	next.parts = append(now.parts, bytes.Clone(n.Data)) // behind what forks see
 	s.staged = next
-	return Opened{}, nil
+	return Ack{}, nil
 }
 
 // refuseUsed is an error that says what there is in a cluster that is not empty.
@@ -115,11 +114,11 @@ type BackupRef struct {
 	Size uint64
 }
 
-// Encode writes the fields.
-func (n *BackupRef) Encode(w *wire.Writer) { w.String(n.ID); w.Uvarint(n.Size) }
-
-// Decode reads the fields.
-func (n *BackupRef) Decode(r *wire.Reader) { n.ID, n.Size = r.String(), r.Uvarint() }
+// Fields are those of the format.
+func (n *BackupRef) Fields(c *wire.Codec) {
+	c.String(&n.ID)
+	c.Uvarint(&n.Size)
+}
 
 // Restoration is what a restore has made.
 type Restoration struct {
@@ -129,17 +128,11 @@ type Restoration struct {
 	Contents Contents
 }
 
-// Encode writes the fields.
-func (n *Restoration) Encode(w *wire.Writer) {
-	w.Uvarint(n.Index)
-	w.Uvarint(n.Epoch)
-	w.Record(n.Contents.Encode)
-}
-
-// Decode reads the fields.
-func (n *Restoration) Decode(r *wire.Reader) {
-	n.Index, n.Epoch = r.Uvarint(), r.Uvarint()
-	n.Contents.Decode(r.Record())
+// Fields are those of the format.
+func (n *Restoration) Fields(c *wire.Codec) {
+	c.Uvarint(&n.Index)
+	c.Uvarint(&n.Epoch)
+	c.Record(n.Contents.Fields)
 }
 
 // restoreBackup replaces the state by that of a backup that has come in. It may be asked again.
@@ -183,7 +176,8 @@ func (s *State) become(e *env.Env, from *State) {
 		d.users.Renumber(shift)
 	}
 	from.clusterID, from.nodes, from.opened = s.clusterID, s.nodes, s.opened
-	from.clock, from.level = max(s.clock, from.clock), max(s.level, from.level)
+	from.clock = max(s.clock, from.clock)
+	from.raise(e, s.level)
 	from.epoch = max(s.epoch, from.epoch) + 1
 	from.adminSerial = max(s.adminSerial, from.adminSerial) + 1
 	from.sessions, from.channels = nil, channel.New()
@@ -191,8 +185,12 @@ func (s *State) become(e *env.Env, from *State) {
 	from.term, from.table, from.engine, from.between, from.weigh = s.term, s.table, s.engine, s.between, s.weigh
 	*s = *from
 	e.Now, e.Level = s.clock, s.level
-	s.messages.Abandon(e)
-	s.told(e)
+	for _, d := range s.databases {
+		if d.messages != nil {
+			d.messages.Abandon(e)
+			d.told(e)
+		}
+	}
 }
 
 // save writes the records of sectionStage: a head, then the parts.
@@ -223,7 +221,7 @@ func (l *loading) stage(record []byte) error {
 	return nil
 }
 
-// Replaced tells whether one of an entry's outcomes is that the state was replaced by a backup's: then sessions and what
+// Replaced reports whether one of an entry's outcomes is that the state was replaced by a backup's: then sessions and what
 // was told to subscribers before mean nothing any more.
 func Replaced(outcomes []Outcome) bool {
 	for i := range outcomes {
@@ -234,7 +232,7 @@ func Replaced(outcomes []Outcome) bool {
 	return false
 }
 
-// Knows tells whether a session is registered, or may still be: its registration lies before what the machine has
+// Knows reports whether a session is registered, or may still be: its registration lies before what the machine has
 // applied.
 func (m *Machine) Knows(session uint64) bool {
 	m.mu.RLock()

@@ -6,23 +6,23 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // empty is a founded cluster of two machines in step.
-func empty(t *testing.T, seed uint64) *courier {
-	c := newCourier(t, seed)
-	if _, err := propose(c, fsm.Found, founding("target", 2)); err != nil {
+func empty(t *testing.T, seed uint64) *deliverer {
+	c := newDeliverer(t, seed)
+	if _, err := propose(c, fsm.BootstrapState, founding("target", 2)); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
 // bring stages a backup in parts of a size.
-func (c *courier) bring(id string, file []byte, size int) {
+func (c *deliverer) bring(id string, file []byte, size int) {
 	c.t.Helper()
 	for at := 0; at < len(file); at += size {
 		part := fsm.BackupPart{ID: id, Offset: uint64(at), Data: file[at:min(at+size, len(file))]}
@@ -32,12 +32,12 @@ func (c *courier) bring(id string, file []byte, size int) {
 	}
 }
 
-func (c *courier) restore(id string, file []byte) (fsm.Restoration, error) {
+func (c *deliverer) restore(id string, file []byte) (fsm.Restoration, error) {
 	c.t.Helper()
 	return propose(c, fsm.RestoreBackup, fsm.BackupRef{ID: id, Size: uint64(len(file))})
 }
 
-func (c *courier) same() string {
+func (c *deliverer) same() string {
 	c.t.Helper()
 	a, b := c.a.Fork().Digest(), c.b.Fork().Digest()
 	if a != b {
@@ -48,9 +48,9 @@ func (c *courier) same() string {
 
 // source is a cluster with keys, a run, a schedule and three messages, of which two are being delivered, one of them
 // out of a queue of parallelism 1. Many of its entries have gone by.
-func source(t *testing.T) *courier {
-	c := newCourier(t, 31)
-	if _, err := propose(c, fsm.Found, founding("source", 1)); err != nil {
+func source(t *testing.T) *deliverer {
+	c := newDeliverer(t, 31)
+	if _, err := propose(c, fsm.BootstrapState, founding("source", 1)); err != nil {
 		t.Fatal(err)
 	}
 	for range 200 {
@@ -124,7 +124,7 @@ func bearer(m *fsm.Machine, token byte, role acl.Role) (as acl.Identity) {
 }
 
 // goesOn registers anew after a restore, and has all three messages of source delivered.
-func (c *courier) goesOn() {
+func (c *deliverer) goesOn() {
 	c.t.Helper()
 	c.l.seq++
 	body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{set("k", "v")}})
@@ -142,9 +142,9 @@ func (c *courier) goesOn() {
 			c.t.Fatalf("%d of 3 delivered, then %+v, %v", delivered, out, err)
 		}
 		for _, a := range out.Attempts {
-			fates, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: a.Ref(), Response: queue.Response{Status: 200}}}})
-			if err != nil || fates.Items[0].State != queue.Delivered {
-				c.t.Fatalf("%+v %v", fates, err)
+			dispositions, err := propose(c, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: a.Ref(), Response: queue.Response{Status: 200}}}})
+			if err != nil || dispositions.Items[0].State != queue.Delivered {
+				c.t.Fatalf("%+v %v", dispositions, err)
 			}
 			delivered++
 		}
@@ -180,24 +180,24 @@ func TestRestoreIsAskedAgain(t *testing.T) {
 // TestRestoreRefusesWhatIsNotEmpty: at the first part, and again in the end.
 func TestRestoreRefusesWhatIsNotEmpty(t *testing.T) {
 	file, _ := backup(t, randomState(t, 42, 3))
-	exec := func(rows ...[][]byte) func(*courier) {
-		return func(c *courier) {
+	exec := func(rows ...[][]byte) func(*deliverer) {
+		return func(c *deliverer) {
 			c.apply(c.l.entry(c.l.request(fsm.Batch{As: acl.Trusted(acl.DefaultName), Mode: fsm.Pipeline, Rows: rows})))
 		}
 	}
-	for want, fill := range map[string]func(*courier){
+	for want, fill := range map[string]func(*deliverer){
 		"1 keys":  exec(set("k", "v")),
 		"1 users": exec([][]byte{[]byte("ACL"), []byte("SETUSER"), []byte("someone"), []byte("on"), []byte(">secret")}),
-		"1 databases beside default": func(c *courier) {
+		"1 databases beside default": func(c *deliverer) {
 			d := fsm.DatabaseTokens{Name: "other"}
 			d.Standard[0], d.ReadOnly[0] = 1, 2
 			propose(c, fsm.CreateDatabase, d)
 		},
-		"1 messages": func(c *courier) { c.publish(queue.Publication{URL: "http://example.com"}) },
-		"1 queues": func(c *courier) {
+		"1 messages": func(c *deliverer) { c.publish(queue.Publication{URL: "http://example.com"}) },
+		"1 queues": func(c *deliverer) {
 			propose(c, fsm.ChangeQueue, queue.QueueChange{Name: "q", Act: queue.ActPut, Parallelism: 1})
 		},
-		"1 workflow runs": func(c *courier) { propose(c, fsm.Submit, oneRun()) },
+		"1 workflow runs": func(c *deliverer) { propose(c, fsm.Submit, oneRun()) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			c := empty(t, 43)
@@ -217,8 +217,8 @@ func TestRestoreRefusesWhatIsNotEmpty(t *testing.T) {
 	}
 }
 
-func oneRun() flow.Submissions {
-	return flow.Submissions{Items: []flow.Submission{{URL: "http://app:1/w", RunID: "wfr_one"}}}
+func oneRun() workflow.Submissions {
+	return workflow.Submissions{Items: []workflow.Submission{{URL: "http://app:1/w", RunID: "wfr_one"}}}
 }
 
 // TestRestoreRefusesDamage: at many places, through the log, nothing has changed then.

@@ -5,14 +5,15 @@ import (
 	"encoding/binary"
 	"strconv"
 
-	"trireme/fsm/command"
-	"trireme/fsm/dedup"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/dedup"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Retry is a client's own id of a request, under which it is applied at most once
-// within dedup.Retention (reliability C5).
-type Retry struct {
+// within dedup.Retention.
+type Idempotency struct {
 	// ID has 1 to dedup.MaxID bytes; empty is none.
 	ID string
 	// Hash is that of what the request asks for. Another one under the same id is
@@ -34,7 +35,7 @@ var (
 
 // Named is the Retry of the batch under a client's id: it hashes the mode and the rows,
 // so that the form in which they came in doesn't matter.
-func (b *Batch) Named(id string) Retry {
+func (b *Batch) IdempotencyKey(id string) Idempotency {
 	h := sha256.New()
 	var n [binary.MaxVarintLen64]byte
 	number := func(v int) { h.Write(n[:binary.PutUvarint(n[:], uint64(v))]) }
@@ -47,26 +48,15 @@ func (b *Batch) Named(id string) Retry {
 			h.Write(word)
 		}
 	}
-	r := Retry{ID: id}
+	r := Idempotency{ID: id}
 	h.Sum(r.Hash[:0])
 	return r
 }
 
-// encode writes the fields; without an id, and without any behind them, there are none.
-func (r *Retry) encode(w *wire.Writer, more bool) {
-	if r.ID == "" && !more {
-		return
-	}
-	w.String(r.ID)
-	w.Fixed(r.Hash[:])
-}
-
-func (r *Retry) decode(in *wire.Reader) {
-	if in.Len() == 0 {
-		return
-	}
-	r.ID = in.String()
-	copy(r.Hash[:], in.Fixed(len(r.Hash)))
+// Fields are those of the format.
+func (r *Idempotency) Fields(c *wire.Codec) {
+	c.String(&r.ID)
+	c.Fixed(r.Hash[:])
 }
 
 // sweepForRoom is how many forgotten replies one request clears away for itself.
@@ -75,21 +65,23 @@ const sweepForRoom = 64
 // once runs a batch that has an id, unless it was run before: then it gives the reply
 // of that time. The reply and the effects are one entry, so neither is there without
 // the other.
-func (s *State) once(tx *command.Tx, b Batch) (Results, error) {
+func (s *State) execIdempotent(tx *command.Tx, b Batch) (Results, error) {
 	d, _ := s.resolve(&b.As)
 	k := dedup.Key{Scope: strconv.FormatUint(d.id, 10) + " " + tx.User.Name, ID: b.Retry.ID}
 	if r := s.retries.Find(tx.Now, k); r != nil {
 		return replay(r, b.Retry.Hash)
 	}
 	s.retries.Sweep(tx.Now, sweepForRoom)
-	if !s.retries.Room(k) {
+	owners := 1
+	if s.level >= env.Level2 {
+		owners = len(s.databases)
+	}
+	if !s.retries.Room(k, owners) {
 		return Results{}, ErrRetriesFull
 	}
 	out := s.rows(tx, b)
 	if s.ran(tx, b, out) {
-		var w wire.Writer
-		encodeResults(&w, out)
-		s.retries.Put(tx.Now, k, b.Retry.Hash, w.B)
+		s.retries.Put(tx.Now, k, b.Retry.Hash, wire.Marshal(&out))
 	}
 	return out, nil
 }
@@ -101,15 +93,15 @@ func replay(r *dedup.Record, hash dedup.Digest) (Results, error) {
 	if !r.Kept {
 		return Results{}, ErrReplyNotKept
 	}
-	out, err := decodeResults(wire.NewReader(r.Reply))
-	if err != nil {
+	var out Results
+	if err := wire.Unmarshal(r.Reply, &out); err != nil {
 		return Results{}, ErrMalformed
 	}
 	out.Replayed = true
 	return out, nil
 }
 
-// ran tells whether any command of the batch was run. A refused one has no reply that
+// ran reports whether any command of the batch was run. A refused one has no reply that
 // must be kept: the client may try again under the same id.
 func (s *State) ran(tx *command.Tx, b Batch, out Results) bool {
 	if out.Discarded {

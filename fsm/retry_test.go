@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/dedup"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/dedup"
 )
 
 // retrying is a machine and a log to which requests with ids are written.
@@ -42,7 +42,7 @@ func (r *retrying) do(user string, mode fsm.Mode, id string, rows ...string) (fs
 		}
 		b.Rows = append(b.Rows, argv)
 	}
-	b.Retry = b.Named(id)
+	b.Retry = b.IdempotencyKey(id)
 	o := r.apply(r.l.entry(r.l.request(b)))[0]
 	if o.Err != nil {
 		return fsm.Results{}, o.Err

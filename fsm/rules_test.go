@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,12 @@ var forbiddenCalls = []string{
 	"math.Log", "math.Log1p", "math.Log2", "math.Log10", "math.FMA", "context.WithTimeout", "context.WithDeadline", "context.AfterFunc",
 }
 
+// mapOrder are functions that call back, or iterate, in the order of a map.
+var mapOrder = []string{"maps.All", "maps.Keys", "maps.Values", "maps.DeleteFunc", "maps.EqualFunc"}
+
+// pointerVerb is the verb that prints an address, which differs between nodes.
+var pointerVerb = regexp.MustCompile(`%[-+# 0]*[0-9]*p`)
+
 // violations loads fsm and everything below it, with files laid over, and lists what
 // breaks the rules.
 func violations(t *testing.T, overlay map[string][]byte) (found []string) {
@@ -42,7 +49,7 @@ func violations(t *testing.T, overlay map[string][]byte) (found []string) {
 		BuildFlags: []string{"-tags=nomsgpack,hashicorpmetrics"},
 		Overlay:    overlay,
 	}
-	list, err := packages.Load(config, "trireme/fsm/...")
+	list, err := packages.Load(config, "github.com/trireme-dev/trireme/fsm/...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +75,12 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 	}
 	for _, i := range f.Imports {
 		path := strings.Trim(i.Path.Value, `"`)
-		if !strings.HasPrefix(path, "trireme/fsm") && path != "trireme/mutant" && // without its tag it is a constant
+		if !strings.HasPrefix(path, "github.com/trireme-dev/trireme/fsm") && path != "github.com/trireme-dev/trireme/internal/mutant" && // without its tag it is a constant
 			!slices.Contains(allowed, path) && !slices.Contains(allowedIn[name], path) {
 			report(i.Pos(), "imports %s", path)
 		}
 	}
-	excused := map[int]bool{}
+	excused, sorted := map[int]bool{}, map[ast.Expr]bool{}
 	for _, g := range f.Comments {
 		for _, c := range g.List {
 			if strings.Contains(c.Text, "unordered: ") {
@@ -84,6 +91,18 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.CallExpr:
+			if called(p, n.Fun) == "slices.Sorted" { // whatever the order was
+				for _, a := range n.Args {
+					if in, ok := a.(*ast.CallExpr); ok {
+						sorted[in.Fun] = true
+					}
+				}
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && pointerVerb.MatchString(strings.ReplaceAll(n.Value, "%%", "")) {
+				report(n.Pos(), "prints an address")
+			}
 		case *ast.GoStmt:
 			report(n.Pos(), "starts a goroutine")
 		case *ast.SelectStmt:
@@ -93,13 +112,32 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 				report(n.Pos(), "ranges over a map without saying why the order doesn't matter")
 			}
 		case *ast.SelectorExpr:
-			if o := p.TypesInfo.Uses[n.Sel]; o != nil && o.Pkg() != nil && slices.Contains(forbiddenCalls, o.Pkg().Path()+"."+o.Name()) {
-				report(n.Pos(), "uses %s.%s", o.Pkg().Path(), o.Name())
+			switch name := called(p, n); {
+			case slices.Contains(forbiddenCalls, name):
+				report(n.Pos(), "uses %s", name)
+			case slices.Contains(mapOrder, name) && !sorted[n] && !excused[p.Fset.Position(n.Pos()).Line]:
+				report(n.Pos(), "iterates by %s without saying why the order doesn't matter", name)
 			}
 		}
 		return true
 	})
 	return found
+}
+
+// called is what an expression names of a package, such as math.Pow; empty for anything else.
+func called(p *packages.Package, x ast.Expr) string {
+	s, ok := x.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	o := p.TypesInfo.Uses[s.Sel]
+	if o == nil || o.Pkg() == nil {
+		return ""
+	}
+	if f, isFunc := o.(*types.Func); isFunc && f.Signature().Recv() != nil {
+		return ""
+	}
+	return o.Pkg().Path() + "." + o.Name()
 }
 
 // TestRules holds the packages of the state machine to the rules of doc.go.
@@ -123,6 +161,11 @@ func TestRulesFindPlantedFaults(t *testing.T) {
 		"map":       {``, `func plantedMap(m map[string]int) (n int) { for _, v := range m { n = v }; return n }`, "ranges over a map"},
 		"goroutine": {``, `func plantedGoroutine() { go func() {}() }`, "starts a goroutine"},
 		"select":    {``, `func plantedSelect(c chan int) { select { case <-c: default: } }`, "selects"},
+		"keys":      {`import "maps"`, `func plantedKeys(m map[string]int) (n int) { for k := range maps.Keys(m) { n = len(k) }; return n }`, "iterates by maps.Keys"},
+		"values":    {`import ("maps"; "slices")`, `func plantedValues(m map[string]int) []int { return slices.Collect(maps.Values(m)) }`, "iterates by maps.Values"},
+		"all":       {`import "maps"`, `var plantedAll = maps.All[map[string]int]`, "iterates by maps.All"},
+		"delete":    {`import "maps"`, `func plantedDelete(m map[string]int, n *string) { maps.DeleteFunc(m, func(k string, _ int) bool { *n = k; return true }) }`, "iterates by maps.DeleteFunc"},
+		"pointer":   {`import "fmt"`, `func plantedPointer(v *int) string { return fmt.Sprintf("%-10p", v) }`, "prints an address"},
 		"float":     {`import "math"`, `func plantedFloat() float64 { return math.Pow(2, 0.5) }`, "uses math.Pow"},
 	}
 	overlay := map[string][]byte{}
@@ -131,9 +174,16 @@ func TestRulesFindPlantedFaults(t *testing.T) {
 			overlay[filepath.Join(dir, folder, "planted_"+name+".go")] = []byte("package " + pkg + "\n\n" + c.imports + "\n\n" + c.body + "\n")
 		}
 	}
+	overlay[filepath.Join(dir, "planted_allowed.go")] = []byte("package fsm\n\nimport (\"maps\"; \"slices\")\n\n" +
+		"func plantedSorted(m map[string]int) []string { return slices.Sorted(maps.Keys(m)) }\n\nvar plantedPercent = \"100%%p\"\n")
 	found := violations(t, overlay)
+	for _, v := range found {
+		if strings.Contains(v, "planted_allowed.go") {
+			t.Errorf("refused what is allowed: %s", v)
+		}
+	}
 	for name, c := range faults {
-		for _, pkg := range []string{"trireme/fsm/", "trireme/fsm/keyspace/"} {
+		for _, pkg := range []string{"github.com/trireme-dev/trireme/fsm/", "github.com/trireme-dev/trireme/fsm/keyspace/"} {
 			if !slices.ContainsFunc(found, func(v string) bool {
 				return strings.HasPrefix(v, pkg+"planted_"+name+".go:") && strings.Contains(v, c.want)
 			}) {

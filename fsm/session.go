@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // session remembers which requests of one node process were applied: all below the
@@ -24,7 +24,7 @@ type session struct {
 // can have under way, by a wide margin.
 const maxWindow = 1 << 26
 
-// has tells whether seq was applied; seq is not below the mark.
+// has reports whether seq was applied; seq is not below the mark.
 func (s *session) has(seq uint64) bool {
 	i := (seq - s.base) / 64
 	return i < uint64(len(s.bits)) && s.bits[i]&(1<<(seq%64)) != 0
@@ -100,35 +100,29 @@ func (s sessions) fork() sessions {
 	return f
 }
 
-func (s *session) encode(w *wire.Writer) {
-	w.Uvarint(s.id)
-	w.String(s.node)
-	w.String(s.disk)
-	w.Uvarint(s.boot)
-	w.Uvarint(s.mark)
+// Fields are those of the format.
+func (s *session) Fields(c *wire.Codec) {
+	c.Uvarint(&s.id)
+	c.String(&s.node)
+	c.String(&s.disk)
+	c.Uvarint(&s.boot)
+	c.Uvarint(&s.mark)
+	bits := s.applied()
+	wire.Each(c, &bits, (*wire.Codec).Uvarint)
+	if c.Reading() {
+		s.base, s.bits = s.mark&^63, bits
+	}
+	c.String(&s.resp)
+}
+
+// applied is bits without the zeros at its end, so that equal sessions have equal bytes.
+func (s *session) applied() []uint64 {
 	bits := s.bits
 	for len(bits) > 0 && bits[len(bits)-1] == 0 {
 		bits = bits[:len(bits)-1]
 	}
 	if mutant.Is(mutant.SessionsForgotten) {
-		bits = nil
+		return nil
 	}
-	w.Uvarint(uint64(len(bits)))
-	for _, b := range bits {
-		w.Uvarint(b)
-	}
-	w.String(s.resp)
-}
-
-func decodeSession(r *wire.Reader) *session {
-	s := &session{id: r.Uvarint(), node: r.String(), disk: r.String(), boot: r.Uvarint(), mark: r.Uvarint()}
-	s.base = s.mark &^ 63
-	s.bits = make([]uint64, r.Count(1))
-	for i := range s.bits {
-		s.bits[i] = r.Uvarint()
-	}
-	if r.Len() > 0 { // records of old have no more
-		s.resp = r.String()
-	}
-	return s
+	return bits
 }

@@ -6,9 +6,8 @@ import (
 	"hash/crc32"
 	"io"
 
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // A snapshot is a magic number and then frames. Each frame has a head of its
@@ -37,12 +36,18 @@ const (
 	sectionNodes byte = 7
 	// The kept replies of all databases follow that, then the subscriber counts, the messages and the
 	// workflow runs.
-	sectionRetries  byte = 16
-	sectionChannels byte = 17
-	sectionMessages byte = 18
-	sectionFlows    byte = 19
+	sectionRetries   byte = 16
+	sectionChannels  byte = 17
+	sectionMessages  byte = 18
+	sectionWorkflows byte = 19
 	// A backup that is coming in, see restore.go.
 	sectionStage byte = 20
+	// The messages and the runs of each database but default, after its name.
+	sectionTenant          byte = 21
+	sectionTenantMessages  byte = 22
+	sectionTenantWorkflows byte = 23
+	// Sessions of the console that were signed out.
+	sectionEnded byte = 40
 	sectionEnd   byte = 255
 )
 
@@ -91,10 +96,10 @@ func (f *frames) flush() error {
 	return err
 }
 
-func (f *frames) fields(section byte, write func(*wire.Writer)) error {
-	var w wire.Writer
-	write(&w)
-	return f.record(section, w.B)
+func (f *frames) fields(section byte, fields func(*wire.Codec)) error {
+	c := wire.Encoder(nil)
+	fields(c)
+	return f.record(section, c.B())
 }
 
 // end writes the frame that counts the others.
@@ -103,7 +108,7 @@ func (f *frames) end() error {
 		return err
 	}
 	n := f.count
-	if err := f.fields(sectionEnd, func(w *wire.Writer) { w.Uvarint(n) }); err != nil {
+	if err := f.fields(sectionEnd, func(c *wire.Codec) { c.Uvarint(&n) }); err != nil {
 		return err
 	}
 	return f.flush()
@@ -114,13 +119,12 @@ func (f *Frozen) writeSnapshot(w io.Writer) error {
 		return err
 	}
 	out := newFrames(w)
-	err := out.fields(sectionHeader, func(w *wire.Writer) {
-		w.Uvarint(snapshotFormat)
-		w.Uvarint(uint64(f.s.level))
-		w.Uvarint(f.index)
-		w.Uvarint(f.term)
-	})
-	if err != nil {
+	var head wire.Writer
+	head.Uvarint(snapshotFormat)
+	head.Uvarint(uint64(f.s.level))
+	head.Uvarint(f.index)
+	head.Uvarint(f.term)
+	if err := out.record(sectionHeader, head.B); err != nil {
 		return err
 	}
 	if err := f.sections(out); err != nil {
@@ -139,11 +143,11 @@ func (f *Frozen) writeSections(w io.Writer) error {
 }
 
 func (f *Frozen) sections(out *frames) error {
-	if err := out.fields(sectionMeta, f.s.encodeMeta); err != nil {
+	if err := out.fields(sectionMeta, f.s.metaFields); err != nil {
 		return err
 	}
 	for _, c := range f.s.sessions {
-		if err := out.fields(sectionSessions, c.encode); err != nil {
+		if err := out.fields(sectionSessions, c.Fields); err != nil {
 			return err
 		}
 	}
@@ -153,7 +157,7 @@ func (f *Frozen) sections(out *frames) error {
 		}
 	}
 	for i := range f.s.nodes {
-		if err := out.fields(sectionNodes, f.s.nodes[i].Encode); err != nil {
+		if err := out.fields(sectionNodes, f.s.nodes[i].Fields); err != nil {
 			return err
 		}
 	}
@@ -168,16 +172,42 @@ func (f *Frozen) sections(out *frames) error {
 	if err := f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) }); err != nil {
 		return err
 	}
-	if err := f.s.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
+	if err := f.s.home.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
 		return err
 	}
-	if err := f.s.flows.Save(func(record []byte) error { return out.record(sectionFlows, record) }); err != nil {
+	if err := f.s.home.workflows.Save(func(record []byte) error { return out.record(sectionWorkflows, record) }); err != nil {
 		return err
 	}
-	if f.s.staged == nil {
+	if f.s.staged != nil {
+		if err := f.s.staged.save(func(record []byte) error { return out.record(sectionStage, record) }); err != nil {
+			return err
+		}
+	}
+	for _, d := range f.s.databases {
+		if err := d.saveTenant(out); err != nil {
+			return err
+		}
+	}
+	for i := range f.s.ended {
+		if err := out.fields(sectionEnded, f.s.ended[i].Fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveTenant writes the messages and runs of a database, unless it is default, whose sections come before.
+func (d *database) saveTenant(out *frames) error {
+	if d.messages == nil || d.name == DefaultDB {
 		return nil
 	}
-	return f.s.staged.save(func(record []byte) error { return out.record(sectionStage, record) })
+	if err := out.fields(sectionTenant, func(c *wire.Codec) { c.String(&d.name) }); err != nil {
+		return err
+	}
+	if err := d.messages.Save(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
+		return err
+	}
+	return d.workflows.Save(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
 }
 
 // save writes the sections of a database.
@@ -185,7 +215,7 @@ func (d *database) save(out *frames) error {
 	if err := out.flush(); err != nil { // every head begins a frame
 		return err
 	}
-	if err := out.fields(sectionDatabase, d.encode); err != nil {
+	if err := out.fields(sectionDatabase, func(c *wire.Codec) { d.encode(c.Writer()) }); err != nil {
 		return err
 	}
 	if err := d.users.Save(func(record []byte) error { return out.record(sectionUsers, record) }); err != nil {
@@ -197,45 +227,22 @@ func (d *database) save(out *frames) error {
 	return d.scripts.Save(func(record []byte) error { return out.record(sectionScripts, record) })
 }
 
-func (s *State) encodeMeta(w *wire.Writer) {
-	w.String(s.clusterID)
-	w.Varint(s.clock)
-	w.Uvarint(s.epoch)
-	w.Uvarint(uint64(s.level))
-	w.Record(s.settings.Encode)
-	w.Record(s.tokens.Encode)
-	w.Record(s.founded.Encode)
-	w.Uvarint(s.adminSerial)
-	w.Fixed(s.secret[:])
-	w.Uvarint(s.serial)
-	w.Uvarint(s.digestIndex)
-	w.Uvarint(uint64(len(s.reports)))
-	for i := range s.reports {
-		w.Record(s.reports[i].Encode)
+// metaFields are what a state has besides its databases, messages, workflows and nodes.
+func (s *State) metaFields(c *wire.Codec) {
+	c.String(&s.clusterID)
+	c.Varint(&s.clock)
+	c.Uvarint(&s.epoch)
+	wire.Uint(c, &s.level)
+	c.Record(s.settings.Fields)
+	c.Record(s.tokens.Fields)
+	c.Record(s.founded.Fields)
+	c.Uvarint(&s.adminSerial)
+	c.Fixed(s.secret[:])
+	c.Uvarint(&s.serial)
+	c.Uvarint(&s.digestIndex)
+	wire.Records(c, &s.reports)
+	s.opened.Fields(c)
+	if c.More(s.restored != "") {
+		c.String(&s.restored)
 	}
-	s.opened.Encode(w)
-	if s.restored != "" { // which came later
-		w.String(s.restored)
-	}
-}
-
-func (s *State) decodeMeta(r *wire.Reader) error {
-	s.clusterID, s.clock, s.epoch, s.level = r.String(), r.Varint(), r.Uvarint(), env.Level(r.Uvarint())
-	settings, tokens, founded := r.Record(), r.Record(), r.Record()
-	s.settings.Decode(settings)
-	s.tokens.Decode(tokens)
-	s.founded.Decode(founded)
-	s.adminSerial = r.Uvarint()
-	copy(s.secret[:], r.Fixed(len(s.secret)))
-	s.serial, s.databases, s.home = r.Uvarint(), nil, nil
-	s.digestIndex = r.Uvarint()
-	s.reports = make([]DigestReport, r.Count(1))
-	for i := range s.reports {
-		s.reports[i].Decode(r.Record())
-	}
-	s.opened.Decode(r)
-	if r.Len() > 0 {
-		s.restored = r.String()
-	}
-	return errors.Join(settings.Done(), tokens.Done(), founded.Done(), r.Done())
 }

@@ -7,10 +7,10 @@ import (
 	"hash/crc32"
 	"io"
 
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Restore replaces the state by a snapshot's. On an error the state is as before.
@@ -20,9 +20,10 @@ func (m *Machine) Restore(r io.Reader) error {
 		return err
 	}
 	m.mu.Lock()
-	s.between, s.weigh = m.between, m.weigh
+	s.between, s.weigh = m.yield, m.charge
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
+	m.level.Store(uint32(s.level))
 	m.mu.Unlock()
 	m.advance(index)
 	if m.Hooks.Restored != nil {
@@ -42,6 +43,7 @@ type loading struct {
 	s           *State
 	index, term uint64
 	database    *database // whose sections are being read
+	tenant      *database // whose messages and runs are being read
 	user        string    // the last one read
 	keys        *keyspace.Loader
 	section     byte
@@ -122,7 +124,8 @@ func readFrame(r io.Reader, buf *[]byte) (section byte, data []byte, err error) 
 
 // frame takes in the records of one frame.
 func (l *loading) frame(section byte, data []byte) error {
-	next := section >= l.section || (section == sectionDatabase && l.section > section && l.section < sectionEnd)
+	again := section == sectionDatabase || section == sectionTenant // which come for one database after the other
+	next := section >= l.section || (again && l.section > section && l.section < sectionEnd)
 	if !next || (l.count == 0 && !l.headless) != (section == sectionHeader) {
 		return errOrder
 	}
@@ -150,9 +153,11 @@ func (l *loading) record(section byte, record []byte) error {
 			return fmt.Errorf("%w: format %d, feature level %d", errSection, format, level)
 		}
 	case sectionMeta:
-		return l.s.decodeMeta(r)
+		return l.meta(record)
 	case sectionSessions:
-		l.s.sessions = append(l.s.sessions, decodeSession(r))
+		c := &session{}
+		r.Get(c)
+		l.s.sessions = append(l.s.sessions, c)
 	case sectionDatabase:
 		return l.begin(r)
 	case sectionUsers, sectionKeys, sectionScripts:
@@ -163,12 +168,17 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.s.retries.Load(record)
 	case sectionChannels:
 		return l.s.channels.Load(record)
-	case sectionMessages:
-		return l.s.messages.Load(record)
-	case sectionFlows:
-		return l.s.flows.Load(record)
+	case sectionMessages, sectionWorkflows, sectionTenantMessages, sectionTenantWorkflows:
+		return l.deliveries(section, record)
+	case sectionTenant:
+		l.tenant = l.s.database(r.String())
+		if l.tenant == nil || l.tenant == l.s.home || l.tenant.messages == nil {
+			return errOrder
+		}
 	case sectionStage:
 		return l.stage(record)
+	case sectionEnded:
+		return l.endedSession(r)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err
@@ -183,10 +193,18 @@ func (l *loading) record(section byte, record []byte) error {
 	return r.Done()
 }
 
+// meta takes in what stands before all databases.
+func (l *loading) meta(record []byte) error {
+	c := wire.Decoder(record)
+	l.s.metaFields(c)
+	l.s.databases, l.s.home = nil, nil
+	return c.Done()
+}
+
 // node takes in what is remembered of a node.
 func (l *loading) node(r *wire.Reader) error {
 	var n NodeRecord
-	n.Decode(r)
+	r.Get(&n)
 	if last := len(l.s.nodes); last > 0 && l.s.nodes[last-1].Node >= n.Node {
 		return fmt.Errorf("%w: node %.70q", errOrder, n.Node)
 	}
@@ -209,6 +227,21 @@ func (l *loading) begin(r *wire.Reader) error {
 		l.s.home = d
 	}
 	return r.Done()
+}
+
+// deliveries takes in a record of messages or runs.
+func (l *loading) deliveries(section byte, record []byte) error {
+	d := l.s.home
+	if section == sectionTenantMessages || section == sectionTenantWorkflows {
+		d = l.tenant
+	}
+	switch {
+	case d == nil:
+		return errOrder
+	case section == sectionMessages || section == sectionTenantMessages:
+		return d.messages.Load(record)
+	}
+	return d.workflows.Load(record)
 }
 
 func (l *loading) content(section byte, record []byte) (err error) {

@@ -1,14 +1,12 @@
 package fsm
 
 import (
-	"trireme/fsm/acl"
-	"trireme/fsm/channel"
-	"trireme/fsm/command"
-	"trireme/fsm/dedup"
-	"trireme/fsm/env"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/dedup"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/script"
 )
 
 // State is everything that is replicated.
@@ -31,13 +29,12 @@ type State struct {
 	home        *database   // the one named default, which is always there
 	retries     *dedup.Table
 	channels    *channel.Book
-	messages    *queue.Store
-	flows       *flow.Store
 
 	digestIndex uint64
 	reports     []DigestReport
-	staged      *staged // a backup that is coming in, nil if there is none
-	restored    string  // what the last restored backup was staged as
+	staged      *staged       // a backup that is coming in, nil if there is none
+	restored    string        // what the last restored backup was staged as
+	ended       endedSessions // of the console
 
 	term    uint64         // of the entry that is being applied; every entry sets it
 	table   *command.Table // this binary's, not replicated
@@ -47,7 +44,7 @@ type State struct {
 }
 
 func newState(table *command.Table) *State {
-	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), messages: queue.New(), flows: flow.New(), table: table, engine: script.NewEngine()}
+	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), table: table, engine: script.NewEngine()}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s
@@ -66,7 +63,7 @@ func (s *State) fork() *State {
 	}
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
-	f.channels, f.messages, f.flows = s.channels.Fork(), s.messages.Fork(), s.flows.Fork()
+	f.channels = s.channels.Fork()
 	f.between, f.weigh, f.engine = nil, nil, nil
 	return &f
 }
@@ -79,6 +76,6 @@ const maxSweep = 200
 func (s *State) sweepAll(e *env.Env, limit int) (swept int) {
 	swept = s.sweep(e, limit)
 	swept += s.retries.Sweep(e.Now, limit-swept)
-	swept += s.messages.Sweep(e, limit-swept)
-	return swept + s.flows.Sweep(e, limit-swept)
+	swept += s.sweepMessages(e, limit-swept)
+	return swept + s.sweepWorkflows(e, limit-swept)
 }

@@ -1,9 +1,9 @@
 package fsm
 
 import (
-	"trireme/fsm/channel"
-	"trireme/fsm/env"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Subscribers says how many subscribers a node has of channels and patterns, in place
@@ -21,33 +21,25 @@ type SubscriberCount struct {
 	Count int64
 }
 
-// Encode writes the fields.
-func (n *Subscribers) Encode(w *wire.Writer) {
-	w.Uvarint(n.Hub)
-	w.Uvarint(n.Serial)
-	w.Uvarint(uint64(len(n.Counts)))
-	for i := range n.Counts {
-		n.Counts[i].Ref.Encode(w)
-		w.Uvarint(uint64(n.Counts[i].Count))
-	}
+// Fields are those of the format.
+func (n *SubscriberCount) Fields(c *wire.Codec) {
+	n.Ref.Fields(c)
+	wire.Uint(c, &n.Count)
 }
 
-// Decode reads the fields.
-func (n *Subscribers) Decode(r *wire.Reader) {
-	n.Hub, n.Serial = r.Uvarint(), r.Uvarint()
-	n.Counts = make([]SubscriberCount, r.Count(4))
-	for i := range n.Counts {
-		n.Counts[i].Ref.Decode(r)
-		n.Counts[i].Count = int64(r.Uvarint())
-	}
+// Fields are those of the format.
+func (n *Subscribers) Fields(c *wire.Codec) {
+	c.Uvarint(&n.Hub)
+	c.Uvarint(&n.Serial)
+	wire.List(c, &n.Counts, 4)
 }
 
 // subscribe takes in a node's counts. From this place in the log on its subscribers get
 // messages, which the note tells its hub.
-func (s *State) subscribe(e *env.Env, n Subscribers) (Opened, error) {
+func (s *State) subscribe(e *env.Env, n Subscribers) (Ack, error) {
 	for _, c := range n.Counts {
 		if !c.Kind.Valid() {
-			return Opened{}, ErrMalformed
+			return Ack{}, ErrMalformed
 		}
 	}
 	s.channels.Greet(e.Session, n.Hub)
@@ -57,30 +49,27 @@ func (s *State) subscribe(e *env.Env, n Subscribers) (Opened, error) {
 		}
 		s.channels.Set(e.Session, c.Ref, c.Count)
 	}
-	e.Notes = append(e.Notes, env.Note{Kind: env.Counted, Hub: n.Hub, Serial: n.Serial})
-	return Opened{}, nil
+	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Counted, Hub: n.Hub, Serial: n.Serial})
+	return Ack{}, nil
 }
 
 // SessionRef names a session.
 type SessionRef struct{ Session uint64 }
 
-// Encode writes the fields.
-func (n *SessionRef) Encode(w *wire.Writer) { w.Uvarint(n.Session) }
-
-// Decode reads the fields.
-func (n *SessionRef) Decode(r *wire.Reader) { n.Session = r.Uvarint() }
+// Fields are those of the format.
+func (n *SessionRef) Fields(c *wire.Codec) { c.Uvarint(&n.Session) }
 
 // forgetSubscribers is what the leader asks for when it can't reach a node.
-func (s *State) forgetSubscribers(e *env.Env, n SessionRef) (Opened, error) {
+func (s *State) forgetSubscribers(e *env.Env, n SessionRef) (Ack, error) {
 	s.dropSubscribers(e, n.Session)
-	return Opened{}, nil
+	return Ack{}, nil
 }
 
 // dropSubscribers ends the subscriptions of a session. Should its node still live, it
 // closes them when it comes to this place in the log.
 func (s *State) dropSubscribers(e *env.Env, session uint64) {
 	if hub, found := s.channels.Drop(session); found {
-		e.Notes = append(e.Notes, env.Note{Kind: env.Dropped, Hub: hub})
+		e.Notifications = append(e.Notifications, env.Notification{Kind: env.Dropped, Hub: hub})
 	}
 }
 

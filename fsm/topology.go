@@ -1,6 +1,6 @@
 package fsm
 
-import "trireme/fsm/command"
+import "github.com/trireme-dev/trireme/fsm/command"
 
 // topology is what the Cluster family tells, from the replicated state alone.
 type topology struct{ s *State }

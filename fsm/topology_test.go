@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // TestClusterIsToldAlike registers three nodes and asks each of them about the cluster:
@@ -93,7 +93,7 @@ func TestClusterWithoutPorts(t *testing.T) {
 	}
 	var slots reply.Value
 	m.View(0, [16]byte{}, func(view *fsm.View) {
-		slots = view.Exec(acl.Trusted(acl.DefaultName), command.HTTP, [][]byte{[]byte("CLUSTER"), []byte("SLOTS")})
+		slots = view.Exec(acl.Trusted(acl.DefaultName), command.OriginHTTP, [][]byte{[]byte("CLUSTER"), []byte("SLOTS")})
 	})
 	row := slots.Elems()[0].Elems()
 	if len(row) != 4 || row[2].Elems()[0].Text() != "" || row[2].Elems()[1].Int() != 7000 || row[3].Elems()[0].Text() != "::1" {

@@ -1,14 +1,14 @@
 package fsm
 
 import (
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // Arrive looks what there is for a blocking call of a client that has come in, and gives
 // the call as it is meant from now on; see command.Wait.
-func (v *View) Arrive(as acl.Identity, door command.Door, row *command.Command, argv [][]byte) (call [][]byte, found command.Arrival) {
-	tx := v.s.tx(&v.e, &as, door)
+func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte) (call [][]byte, found command.Arrival) {
+	tx := v.s.tx(&v.e, &as, origin)
 	if tx.User == nil {
 		return argv, command.Mistake
 	}
@@ -16,8 +16,8 @@ func (v *View) Arrive(as acl.Identity, door command.Door, row *command.Command, 
 }
 
 // Available is an upper bound of how many calls like this one a key has something for.
-func (v *View) Available(as acl.Identity, door command.Door, row *command.Command, argv [][]byte, key string) int {
-	tx := v.s.tx(&v.e, &as, door)
+func (v *View) Available(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte, key string) int {
+	tx := v.s.tx(&v.e, &as, origin)
 	if tx.User == nil { // who hears it when the call is run
 		return 1
 	}

@@ -1,11 +1,11 @@
 package fsm
 
 import (
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/fsm/keyspace"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Watch are keys as a client saw them, on which its transaction depends. The apply looks
@@ -23,32 +23,22 @@ type WatchedKey struct {
 	keyspace.Mark
 }
 
-// encode writes the fields; without keys there are none.
-func (n *Watch) encode(w *wire.Writer) {
-	if len(n.Keys) == 0 {
-		return
-	}
-	w.Uvarint(n.Epoch)
-	w.Uvarint(n.Database)
-	w.Uvarint(uint64(len(n.Keys)))
-	for i := range n.Keys {
-		k := &n.Keys[i]
-		w.Bytes(k.Key)
-		w.Uvarint(k.Version)
-		w.Uvarint(k.Seen)
-		w.Varint(k.Now)
-	}
+// Fields are those of the format.
+func (k *WatchedKey) Fields(c *wire.Codec) {
+	c.Bytes(&k.Key)
+	c.Uvarint(&k.Version)
+	c.Uvarint(&k.Seen)
+	c.Varint(&k.Now)
 }
 
-func (n *Watch) decode(r *wire.Reader) {
-	if r.Len() == 0 {
+// Fields are those of the format.
+func (n *Watch) Fields(c *wire.Codec) {
+	if !c.More(len(n.Keys) > 0) {
 		return
 	}
-	n.Epoch, n.Database = r.Uvarint(), r.Uvarint()
-	n.Keys = make([]WatchedKey, r.Count(1))
-	for i := range n.Keys {
-		n.Keys[i] = WatchedKey{r.Bytes(), keyspace.Mark{Version: r.Uvarint(), Seen: r.Uvarint(), Now: r.Varint()}}
-	}
+	c.Uvarint(&n.Epoch)
+	c.Uvarint(&n.Database)
+	wire.List(c, &n.Keys, 1)
 }
 
 // Watch adds keys of the identity's database, as they are, to those that are watched
@@ -76,7 +66,7 @@ func (v *View) Watch(as acl.Identity, to *Watch, keys [][]byte) bool {
 	return true
 }
 
-// Unchanged tells whether all watched keys are as they were seen.
+// Unchanged reports whether all watched keys are as they were seen.
 func (v *View) Unchanged(as acl.Identity, n *Watch) bool { return v.s.unchanged(&v.e, &as, n) }
 
 func (s *State) unchanged(e *env.Env, as *acl.Identity, n *Watch) bool {

@@ -1,0 +1,22 @@
+package fsm
+
+import (
+	"github.com/trireme-dev/trireme/fsm/dedup"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// reset empties what clients have made: keys, messages, queues, schedules, groups, events,
+// runs, kept replies. Databases, users, tokens, signing keys and settings stay, and so does
+// time. Only a development server whose clock belongs to a test proposes it, between two
+// tests.
+func (s *State) reset(e *env.Env, _ Empty) (Ack, error) {
+	for _, d := range s.databases {
+		d.keys.Flush(e)
+		if d.messages != nil {
+			d.messages.Reset()
+			d.workflows.Reset()
+		}
+	}
+	s.retries = dedup.New()
+	return Ack{}, nil
+}
