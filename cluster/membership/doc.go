@@ -1,0 +1,16 @@
+// Package membership is what a node knows about other nodes beside raft's configuration, which alone says who belongs to
+// the cluster: who is around (Members, by gossip), how a node that wants to join finds the cluster (Discovery), and which
+// process of a peer's disk was the last one to be spoken with (Incarnations).
+//
+// # Invariants
+//
+//   - Nothing here changes raft's configuration, and no read or write depends on gossip.
+//   - Gossip and discovery never cross clusters: packets carry the cluster id as their label, and answers are sealed with
+//     the gossip key if there is one.
+//   - The incarnation of a peer is on this node's disk before any promise of that process, a vote or an acknowledged
+//     entry, is counted. So a process whose disk has forgotten the promise is never taken for its successor.
+//   - An incarnation is only recorded for a process that has proved itself: by the certificate of its connection, or by
+//     answering at the address that raft's configuration gives it. A claim in a caller's Hello is judged, not recorded.
+//
+// Package cluster uses it; cmd/trireme opens Members.
+package membership

@@ -1,0 +1,203 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/mutant"
+)
+
+// Batch is what one node sends to the leader in one call: requests of its session, and the
+// low-water mark below which it awaits nothing.
+type Batch struct {
+	LowWater fsm.LowWater
+	Requests []fsm.Request
+	round    uint64
+}
+
+// Idle reports whether there is nothing to send now: no request waits, or as many batches are
+// in flight as may be.
+func (t *Tracker) Idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.queue) == 0 || t.inFlight >= maxInFlight
+}
+
+// Paused reports, once, that a batch has failed, so that the next try should wait a moment.
+func (t *Tracker) Paused() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	was := t.pause
+	t.pause = false
+	return was
+}
+
+// Take returns the next batch, up to MaxBatchBytes; nil if there is none. Finish must be told
+// what became of it.
+func (t *Tracker) Take() *Batch {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.take()
+}
+
+// TakeMore is Take, also beyond the batches that may be in flight, for a batch that goes
+// along with one of them: nil while there is none, or while a try has failed.
+func (t *Tracker) TakeMore() *Batch {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.session == 0 || t.pause || t.stopping || t.inFlight == 0 {
+		return nil
+	}
+	return t.take()
+}
+
+// Waiting is how many requests are in no batch.
+func (t *Tracker) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.queue)
+}
+
+// take is Take; the lock is held.
+func (t *Tracker) take() *Batch {
+	size, count := 0, 0
+	b := &Batch{LowWater: fsm.LowWater{Session: t.session, Below: t.lowest()}, round: t.round, Requests: make([]fsm.Request, 0, len(t.queue))}
+	for _, c := range t.queue {
+		if t.pending[c.seq] != c { // given up by its client
+			count++
+			continue
+		}
+		if size += len(c.body) + FrameCost; size > MaxBatchBytes && len(b.Requests) > 0 {
+			break
+		}
+		count++
+		c.attempts++
+		b.Requests = append(b.Requests, fsm.Request{Session: t.session, Seq: c.seq, Code: c.code, Body: c.body})
+		if mutant.Is(mutant.AcknowledgedEarly) && c.code == fsm.Exec.Code {
+			t.settle(c, Result{Value: fsm.Results{Values: []reply.Value{reply.OK()}}})
+		}
+	}
+	if t.queue = slices.Delete(t.queue, 0, count); len(t.queue) == 0 && cap(t.queue) > keptQueue {
+		t.queue = nil
+	}
+	if len(b.Requests) == 0 {
+		return nil
+	}
+	t.inFlight++
+	return b
+}
+
+// keptQueue is how many places an empty queue holds on to.
+const keptQueue = 1 << 12
+
+// lowest is the least sequence that is still awaited; the lock is held.
+func (t *Tracker) lowest() uint64 {
+	for t.low < t.seq && t.pending[t.low] == nil {
+		t.low++
+	}
+	return t.low
+}
+
+// Finish processes a batch's answer: its outcomes, or why there are none. sure says that
+// nothing of the batch was or will be applied by this try.
+func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool) {
+	t.Resolve(outcomes)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	again, gone := err != nil, false
+	for i := range b.Requests {
+		c := t.pending[b.Requests[i].Seq]
+		if c == nil || b.LowWater.Session != t.session {
+			continue
+		}
+		refused := i < len(outcomes) && outcomes[i].Status == fsm.Refused
+		again = again || refused
+		gone = gone || (i < len(outcomes) && outcomes[i].Status == fsm.Gone)
+		if refused || (err != nil && sure) {
+			c.attempts--
+		}
+	}
+	if gone {
+		t.drop()
+	} else if b.round == t.round { // otherwise this try was given up meanwhile
+		t.inFlight--
+		if again {
+			t.resend()
+		}
+	}
+	t.wake()
+}
+
+// AttachRequest gives a request an identity and a batch of its own, which is sent along with those of
+// others; nil while there is no session. FinishPiggyback must be told what became of it.
+func (t *Tracker) AttachRequest(code uint16, body []byte) (*Call, *Batch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.session == 0 || t.stopping {
+		return nil, nil
+	}
+	c := t.enter(code, body, t.now())
+	c.attempts = 1
+	return c, &Batch{Requests: []fsm.Request{{Session: t.session, Seq: c.seq, Code: code, Body: body}}}
+}
+
+// FinishPiggyback processes the answer to a batch of AttachRequest. Without an outcome its request is
+// proposed like any other.
+func (t *Tracker) FinishPiggyback(b *Batch, outcomes []fsm.Outcome, err error, sure bool) {
+	t.Resolve(outcomes)
+	q := &b.Requests[0]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.pending[q.Seq]
+	if c == nil || q.Session != t.session {
+		return
+	}
+	status := fsm.Refused
+	if err == nil {
+		status = outcomes[0].Status
+	}
+	if status == fsm.Refused && (err == nil || sure) {
+		c.attempts--
+	}
+	if status == fsm.Gone {
+		t.drop()
+	} else {
+		t.resend()
+	}
+	t.wake()
+}
+
+// resend queues everything without an outcome again, in sequence order before what is
+// new.
+func (t *Tracker) resend() {
+	t.round++
+	t.inFlight = 0
+	t.pause = true
+	t.queue = nil
+	for _, c := range t.pending { // unordered: sorted below
+		t.queue = append(t.queue, c)
+	}
+	slices.SortFunc(t.queue, func(a, b *Call) int { return cmp.Compare(a.seq, b.seq) })
+}
+
+// SessionLost ends the session, because the state does not have it any more: a backup was restored.
+func (t *Tracker) SessionLost() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.drop()
+	t.wake()
+}
+
+// drop ends the session: what was ever sent under it is unknown, the rest moves to the
+// next one.
+func (t *Tracker) drop() {
+	t.session = 0
+	for _, c := range t.pending { // unordered: each is told alone
+		if c.attempts > 0 && !mutant.Is(mutant.SentAgain) {
+			t.settle(c, Result{nil, fsm.ErrUnknown})
+		}
+	}
+	t.resend()
+}

@@ -1,0 +1,25 @@
+package transport
+
+import (
+	"net"
+	"time"
+)
+
+// Callbacks is what a Mux asks of the node that it belongs to, and what it tells it. All methods may be called by any
+// goroutine, at any time from Mux.Start until Mux.Wait has returned.
+type Callbacks interface {
+	// Hello is what this node says of itself at the beginning of every connection.
+	Hello() Hello
+	// Expected is the id of the node that has an address by raft's configuration, empty if it isn't known.
+	Expected(addr string) string
+	// Admit judges a caller by its Hello. An error that is ErrRejected is sent to the caller.
+	Admit(from Hello, what Purpose) error
+	// Verify judges the process at an address before raft connects to it.
+	Verify(addr string, timeout time.Duration) error
+	// Handle answers a call by calling answer once, now or later. It must not block: what takes time runs elsewhere.
+	Handle(from Hello, kind Kind, payload []byte, answer func([]byte, error))
+	// Excluded is told that the node at the other end rejects this one for good: why is ErrRemoved or ErrRolledBack.
+	Excluded(why error)
+	// Rejected is told why a connection was not accepted.
+	Rejected(from net.Addr, why error)
+}

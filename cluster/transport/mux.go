@@ -1,0 +1,290 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// DialTimeout bounds how long a connection to another node takes to open.
+const DialTimeout = time.Second
+
+// minHandshake is the least time that a handshake is given, however short the dial's timeout.
+const minHandshake = 100 * time.Millisecond
+
+// ErrNotReady says that raft's configuration can't be read yet, so that nobody knows who has an address.
+var ErrNotReady = errors.New("cluster: the node is starting")
+
+// Config describes a Mux.
+type Config struct {
+	// Bind is the address to listen on, Advertise the one that others dial, if it differs.
+	Bind, Advertise string
+	// Security is mutual TLS between nodes; nil: connections are plain.
+	Security *Security
+	// Dial opens TCP connections.
+	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
+}
+
+// Mux listens on the cluster address and dispatches connections by purpose. It is raft's StreamLayer.
+type Mux struct {
+	net.Listener
+	config Config
+	node   Callbacks
+
+	raft    chan net.Conn
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	limiter limiter
+	mu      sync.Mutex
+	open    map[net.Conn]bool
+}
+
+// Listen opens the cluster port. No connection is accepted before Start.
+func Listen(c Config, node Callbacks) (*Mux, error) {
+	l, err := net.Listen("tcp", c.Bind)
+	if err != nil {
+		return nil, fmt.Errorf("cluster port: %w", err)
+	}
+	if c.Advertise == "" {
+		c.Advertise = l.Addr().String()
+	}
+	return newMux(c, node, l), nil
+}
+
+// DialOnly is a Mux that listens nowhere: others can be called and can't call.
+func DialOnly(c Config, node Callbacks) *Mux { return newMux(c, node, noListener{}) }
+
+func newMux(c Config, node Callbacks, l net.Listener) *Mux {
+	m := &Mux{Listener: l, config: c, node: node, raft: make(chan net.Conn), open: map[net.Conn]bool{}}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	return m
+}
+
+// noListener is that of a Mux without a port.
+type noListener struct{}
+
+func (noListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
+func (noListener) Close() error              { return nil }
+func (noListener) Addr() net.Addr            { return advertised("") }
+
+// Start begins to accept connections.
+func (m *Mux) Start() {
+	if _, none := m.Listener.(noListener); none {
+		return
+	}
+	m.wg.Go(func() {
+		for {
+			c, err := m.Listener.Accept()
+			if err != nil {
+				if m.ctx.Err() != nil {
+					return
+				}
+				time.Sleep(5 * time.Millisecond) // out of descriptors: try again soon
+				continue
+			}
+			if m.track(c) {
+				m.wg.Go(func() { m.dispatch(c) })
+			}
+		}
+	})
+}
+
+// Context ends when the Mux is closed.
+func (m *Mux) Context() context.Context { return m.ctx }
+
+// Advertise is the address at which others reach this node.
+func (m *Mux) Advertise() string { return m.config.Advertise }
+
+// track remembers an open connection, so that Close ends it. It is false after Close.
+func (m *Mux) track(c net.Conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ctx.Err() != nil {
+		c.Close()
+		return false
+	}
+	m.open[c] = true
+	return true
+}
+
+// drop closes an accepted connection and forgets it.
+func (m *Mux) drop(c net.Conn) {
+	c.Close()
+	m.mu.Lock()
+	delete(m.open, c)
+	m.mu.Unlock()
+}
+
+// dispatch goes through the handshake and hands the connection to whom it is for.
+func (m *Mux) dispatch(raw net.Conn) {
+	host := hostOf(raw.RemoteAddr())
+	if err := m.limiter.startHandshake(host); err != nil {
+		m.node.Rejected(raw.RemoteAddr(), err)
+		m.drop(raw)
+		return
+	}
+	c, from, what, err := m.acceptHandshake(raw)
+	m.limiter.endHandshake(host)
+	peer := from.peer(host)
+	if err == nil {
+		err = m.limiter.open(peer)
+	}
+	if err != nil {
+		if !errors.Is(err, io.EOF) {
+			m.node.Rejected(raw.RemoteAddr(), err)
+		}
+		if c != nil && errors.Is(err, ErrRejected) && what != ForWatch {
+			writeRejection(c, err)
+		}
+		m.drop(raw)
+		return
+	}
+	m.deliver(c, raw, from, what, func() { m.drop(raw); m.limiter.close(peer) })
+}
+
+// deliver serves an accepted connection; end is called once it is over.
+func (m *Mux) deliver(c, raw net.Conn, from Hello, what Purpose, end func()) {
+	switch what {
+	case ForWatch:
+		io.Copy(io.Discard, c)
+		end()
+	case ForRPC:
+		c.Write([]byte{accepted})
+		serve(c, from, m.node.Handle)
+		end()
+	case ForRaft:
+		c.Write([]byte{accepted})
+		t := &trackedConn{Conn: c, end: sync.OnceFunc(end)}
+		select {
+		case m.raft <- t:
+		case <-m.ctx.Done():
+			t.Close()
+		}
+	}
+}
+
+// acceptHandshake finds out who calls, and judges it.
+func (m *Mux) acceptHandshake(raw net.Conn) (c net.Conn, from Hello, what Purpose, err error) {
+	raw.SetReadDeadline(time.Now().Add(HandshakeTimeout))
+	defer raw.SetReadDeadline(time.Time{})
+	c, shown, err := m.config.Security.accept(raw)
+	if err != nil {
+		return nil, from, 0, err
+	}
+	if from, what, err = readHello(c); err != nil {
+		return c, from, what, err
+	}
+	if err := m.config.Security.check(shown, from); err != nil {
+		return c, Hello{}, what, err
+	}
+	from.Proved = shown != nil
+	return c, from, what, m.node.Admit(from, what)
+}
+
+// trackedConn is a connection that raft closes.
+type trackedConn struct {
+	net.Conn
+	end func()
+}
+
+func (t *trackedConn) Close() error {
+	err := t.Conn.Close()
+	t.end()
+	return err
+}
+
+// DialPeer opens a connection to the node that has an address by raft's configuration.
+func (m *Mux) DialPeer(addr string, what Purpose, timeout time.Duration) (net.Conn, error) {
+	return m.DialNode(m.node.Expected(addr), addr, what, timeout)
+}
+
+// DialNode opens a connection to the node called to, or, if that is empty, to whoever has the address.
+func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (net.Conn, error) {
+	raw, err := m.config.Dial("tcp", addr, timeout)
+	if err != nil {
+		return nil, err
+	}
+	c, err := m.secure(raw, to, addr, timeout)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.sayHello(c, to, what, timeout); err != nil {
+		c.Close()
+		err = m.explain(err, addr)
+		if errors.Is(err, ErrRemoved) || errors.Is(err, ErrRolledBack) {
+			m.node.Excluded(err)
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// sayHello says who calls and waits to be accepted, but for a watching connection, which the other side never answers.
+func (m *Mux) sayHello(c net.Conn, to string, what Purpose, timeout time.Duration) error {
+	c.SetDeadline(time.Now().Add(max(timeout, minHandshake)))
+	defer c.SetDeadline(time.Time{})
+	h := m.node.Hello()
+	h.To = to
+	if _, err := c.Write(h.encode(what)); err != nil {
+		return err
+	}
+	if what == ForWatch {
+		return nil
+	}
+	return readAccepted(c)
+}
+
+// Accept gives raft its next connection.
+func (m *Mux) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.raft:
+		return c, nil
+	case <-m.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Dial connects raft's transport to another node, once it is known which process that is.
+func (m *Mux) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	if m.node.Expected(string(addr)) == "" { // raft may begin before its configuration can be read here
+		return nil, ErrNotReady
+	}
+	if err := m.node.Verify(string(addr), timeout); err != nil {
+		if errors.Is(err, ErrRolledBack) {
+			m.node.Rejected(advertised(addr), err)
+		}
+		return nil, err
+	}
+	return m.DialPeer(string(addr), ForRaft, timeout)
+}
+
+// Addr is the address that other nodes know.
+func (m *Mux) Addr() net.Addr { return advertised(m.config.Advertise) }
+
+// Close ends the port and every connection that came through it.
+func (m *Mux) Close() error {
+	m.cancel()
+	err := m.Listener.Close()
+	m.mu.Lock()
+	for c := range m.open {
+		c.Close()
+	}
+	m.mu.Unlock()
+	return err
+}
+
+// Wait returns when everything that accepted connections had started has ended; Close comes first.
+func (m *Mux) Wait() { m.wg.Wait() }
+
+// advertised is an address as configured: a name stays a name.
+type advertised string
+
+func (a advertised) Network() string { return "tcp" }
+func (a advertised) String() string  { return string(a) }

@@ -1,0 +1,55 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+const (
+	kindPropose = Failed + 1 + iota
+	kindReadIndex
+	kindOther
+)
+
+func ofLeader(k Kind) bool { return k == kindPropose || k == kindReadIndex }
+
+var errLeaderChanged = errors.New("the leader changed")
+
+// TestCallsToFormerLeaderEnd shows that the leader'p calls to a node that answers nothing, as a stopped one does, end
+// when another node leads, and that other calls go on.
+func TestCallsToFormerLeaderEnd(t *testing.T) {
+	here, there := net.Pipe()
+	defer there.Close()
+	go io.Copy(io.Discard, there)
+	c := newConn(here)
+	defer c.close(net.ErrClosed)
+	p := &Pool{conns: map[route]*Conn{{"stopped", false}: c}}
+	failed := make(chan Kind, 3)
+	for _, kind := range []Kind{kindPropose, kindReadIndex, kindOther} {
+		c.Call(kind, nil, func(_ []byte, err error) {
+			if errors.Is(err, errLeaderChanged) {
+				failed <- kind
+			}
+		})
+	}
+	p.AbandonExcept("stopped", errLeaderChanged, ofLeader) // it still leads
+	if len(failed) > 0 {
+		t.Fatal("a call to the leader was abandoned")
+	}
+	p.AbandonExcept("successor", errLeaderChanged, ofLeader)
+	got := map[Kind]bool{}
+	for range 2 {
+		select {
+		case kind := <-failed:
+			got[kind] = true
+		case <-time.After(5 * time.Second):
+			t.Fatalf("only %v were abandoned", got)
+		}
+	}
+	if !got[kindPropose] || !got[kindReadIndex] || len(failed) > 0 || c.Ended() {
+		t.Fatalf("abandoned were %v and %d more, connection ended %v", got, len(failed), c.Ended())
+	}
+}
