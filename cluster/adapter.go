@@ -10,8 +10,9 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/klauspost/compress/zstd"
 
-	"trireme/failpoint"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 // adapter is raft's FSM over our Machine. It implements BatchingFSM so that
@@ -19,6 +20,7 @@ import (
 // too: a read waits for that index.
 type adapter struct {
 	m        *fsm.Machine
+	ceiling  *clock.Ceiling
 	outcomes func([]fsm.Outcome) // this node's share is woken here
 	restored func()
 	// replaced is called when an entry has replaced the state by a backup's, after its outcomes were told.
@@ -92,7 +94,9 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return a.m.Apply(l.Index, l.Term, l.Data)
+	o, err = a.m.Apply(l.Index, l.Term, l.Data)
+	a.ceiling.Applied(l.Term, a.m.Clock(), a.m.Level())
+	return o, err
 }
 
 // Snapshot forks the state, in constant time; raft writes the fork out while applies
@@ -148,6 +152,7 @@ func (a *adapter) Restore(r io.ReadCloser) error {
 	if err := a.m.Restore(dec); err != nil {
 		return err
 	}
+	a.ceiling.Restored(a.m.Clock(), a.m.Level())
 	a.restored()
 	return nil
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"runtime"
 
-	"trireme/fsm"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // clusterID is the id of the cluster that this node's disk belongs to, empty before.
@@ -15,12 +17,12 @@ func (n *Node) clusterID() string {
 	return n.identity.ClusterID
 }
 
-// greet is this node's greeting.
-func (n *Node) greet() greeting {
+// hello is this node's hello.
+func (n *Node) hello() transport.Hello {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return greeting{cluster: n.identity.ClusterID, node: n.identity.NodeID, disk: n.identity.DiskID, arch: runtime.GOARCH, level: fsm.MaxLevel,
-		processes: n.introduction().processes}
+	return transport.Hello{Cluster: n.identity.ClusterID, Node: n.identity.NodeID, Disk: n.identity.DiskID, Arch: runtime.GOARCH, Level: fsm.MaxLevel,
+		Processes: n.processes()}
 }
 
 // record is what this node's state remembers of a node. Before the state has caught up,
@@ -42,34 +44,34 @@ func (n *Node) level() (l env.Level) {
 	return l
 }
 
-// admit judges another node's greeting. Whoever must not take part is told why.
-func (n *Node) admit(g greeting, what purpose) error {
+// admit judges another node's hello. The error says why it must not take part.
+func (n *Node) admit(h transport.Hello, what transport.Purpose) error {
 	mine := n.clusterID()
-	known, found := n.record(g.node)
+	known, found := n.record(h.Node)
 	switch {
-	case g.cluster != "" && mine != "" && g.cluster != mine:
-		return fmt.Errorf("%w: %w: it has cluster id %s, this node %s", ErrRefused, ErrOtherCluster, g.cluster, mine)
-	case found && known.Standing == fsm.Removed:
+	case h.Cluster != "" && mine != "" && h.Cluster != mine:
+		return fmt.Errorf("%w: %w: it has cluster id %s, this node %s", transport.ErrRejected, ErrOtherCluster, h.Cluster, mine)
+	case found && known.Status == fsm.Removed:
 		return fmt.Errorf("%w: %w: %s can't come back under this id; its data directory can be deleted, and a node joins again under a new id",
-			ErrRefused, ErrRemoved, g.node)
-	case found && known.Disk != g.disk:
+			transport.ErrRejected, transport.ErrRemoved, h.Node)
+	case found && known.Disk != h.Disk:
 		return fmt.Errorf("%w: %w: %s has disk %s there and calls with %s; give the node a new id, or put the old disk back",
-			ErrRefused, ErrWipedDisk, g.node, known.Disk, g.disk)
-	case what == forRaft && (g.cluster == "" || g.cluster != mine):
-		return fmt.Errorf("%w: %s has no cluster id yet", ErrRefused, g.node)
-	case g.to != "" && g.to != n.opts.NodeID:
-		return fmt.Errorf("%w: %w: it is %s, not %s", ErrRefused, ErrAnotherNode, n.opts.NodeID, g.to)
-	case g.arch != "" && g.arch != runtime.GOARCH:
-		return fmt.Errorf("%w: %w: %s runs on %s, this node on %s", ErrRefused, ErrArchitecture, g.node, g.arch, runtime.GOARCH)
+			transport.ErrRejected, ErrWipedDisk, h.Node, known.Disk, h.Disk)
+	case what == transport.ForRaft && (h.Cluster == "" || h.Cluster != mine):
+		return fmt.Errorf("%w: %s has no cluster id yet", transport.ErrRejected, h.Node)
+	case h.To != "" && h.To != n.opts.NodeID:
+		return fmt.Errorf("%w: %w: it is %s, not %s", transport.ErrRejected, ErrAnotherNode, n.opts.NodeID, h.To)
+	case h.Arch != "" && h.Arch != runtime.GOARCH:
+		return fmt.Errorf("%w: %w: %s runs on %s, this node on %s", transport.ErrRejected, ErrArchitecture, h.Node, h.Arch, runtime.GOARCH)
 	}
-	if level := n.level(); g.level != 0 && g.level < level {
-		return fmt.Errorf("%w: %w: the cluster is at feature level %d, %s knows %d; start it with a newer version", ErrRefused, ErrLevel, level, g.node, g.level)
+	if level := n.level(); h.Level != 0 && h.Level < level {
+		return fmt.Errorf("%w: %w: the cluster is at feature level %d, %s knows %d; start it with a newer version", transport.ErrRejected, ErrLevel, level, h.Node, h.Level)
 	}
-	if mine == "" || g.cluster != mine { // it belongs to no cluster yet
+	if mine == "" || h.Cluster != mine { // it belongs to no cluster yet
 		return nil
 	}
-	if err := n.met(g.node, introduction{g.disk, g.processes}); err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
+	if err := n.judgeIncarnation(h.Node, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}, h.Proved); err != nil {
+		return fmt.Errorf("%w: %w", transport.ErrRejected, err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // Freeze is the state of this node, in constant time, at a point that holds everything acknowledged before the call.
@@ -110,7 +110,7 @@ func verifyFile(file *os.File) (b fsm.Backup, err error) {
 	return b, err
 }
 
-// knowLevel asks all nodes, if the backup would raise the cluster's feature level (decisions 13).
+// knowLevel asks all nodes, if the backup would raise the cluster's feature level.
 func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
 	known := false
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { known = b.Level <= v.Level() })
@@ -172,7 +172,7 @@ func insist[A, R any](ctx context.Context, n *Node, op *fsm.Operation[A, R], arg
 // replaced begins anew what a restored backup has ended: this process's session, and on the leader a clock that may lie
 // behind the backup's.
 func (n *Node) replaced() {
-	n.proposer.leave()
+	n.proposer.dropLostSession()
 	if n.openTerm.Load() != 0 {
 		n.clock.AtLeast(n.machine.Clock())
 	}

@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/fsm"
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
 // oneDigest waits until all nodes are at one index, and gives the digest that they have there.
@@ -45,7 +45,7 @@ func oneDigest(t *testing.T, c *clustertest.Cluster) (digest string) {
 // loaded takes a backup of a cluster of one node while clients move amounts between accounts.
 func loaded(t *testing.T) (file []byte, before, after int64) {
 	source := clustertest.Start(t, 1, func(o *cluster.Options) {
-		o.Founding = func(bool) (f fsm.Founding, again bool) {
+		o.Bootstrap = func(bool) (f fsm.Bootstrap, again bool) {
 			f.Tokens[acl.Standard] = acl.DigestOf("token of the source")
 			return f, false
 		}

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// Peer is a node of the static list and its cluster address.
-type Peer struct{ ID, Addr string }
+	"github.com/trireme-dev/trireme/cluster/transport"
+)
 
 // ErrList says that the nodes were started with different static lists.
 var ErrList = errors.New("--initial-cluster differs between the nodes")
@@ -27,9 +26,9 @@ func ParsePeers(s string) ([]Peer, error) {
 			return nil, fmt.Errorf("%q is not of the form id=host:port", part)
 		}
 		if slices.ContainsFunc(list, func(p Peer) bool { return p.ID == id || p.Addr == addr }) {
-			return nil, fmt.Errorf("%q stands twice in the list", part)
+			return nil, fmt.Errorf("%q appears twice in the list", part)
 		}
-		list = append(list, Peer{id, addr})
+		list = append(list, Peer{ID: id, Addr: addr})
 	}
 	return list, nil
 }
@@ -51,10 +50,9 @@ type adoption struct {
 	Disks   map[string]string
 }
 
-// found brings this node from an empty disk to a cluster id that every node of the
-// static list has on its disk (decisions 15). Nothing is bootstrapped before that, so
-// a crash at any point leaves disks that can go on.
-func (n *Node) found(ctx context.Context) error {
+// bootstrap brings this node from an empty disk to a cluster id that every node of the static list has on its disk. Raft
+// is bootstrapped only after that, so a crash at any point leaves disks from which the next start can continue.
+func (n *Node) bootstrap(ctx context.Context) error {
 	if len(n.opts.InitialCluster) == 1 {
 		if n.identity.ClusterID != "" {
 			return nil
@@ -63,7 +61,7 @@ func (n *Node) found(ctx context.Context) error {
 	}
 	warned := time.Now()
 	for {
-		done, err := n.handshake(ctx)
+		done, err := n.agreeOnCluster(ctx)
 		if err != nil || done {
 			return err
 		}
@@ -79,19 +77,18 @@ func (n *Node) found(ctx context.Context) error {
 	}
 }
 
-// handshake asks every other node once. It is done when all of them have this node's
-// cluster on their disks.
-func (n *Node) handshake(ctx context.Context) (done bool, err error) {
-	met := make(map[string]hello, len(n.opts.InitialCluster))
+// agreeOnCluster asks every other node once. It is done when all of them have this node's cluster on their disks.
+func (n *Node) agreeOnCluster(ctx context.Context) (done bool, err error) {
+	answered := make(map[string]peerStatus, len(n.opts.InitialCluster))
 	for _, p := range n.opts.InitialCluster {
 		if p.ID == n.identity.NodeID {
 			continue
 		}
 		ask, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
-		h, err := n.peers.hello(ask, p.Addr)
+		h, err := n.peers.status(ask, p.Addr)
 		cancel()
 		switch {
-		case errors.Is(err, ErrRefused), errors.Is(err, ErrCertificate):
+		case errors.Is(err, transport.ErrRejected), errors.Is(err, transport.ErrCertificate):
 			return false, err
 		case err != nil:
 			return false, nil // not up yet
@@ -102,28 +99,28 @@ func (n *Node) handshake(ctx context.Context) (done bool, err error) {
 		case h.List != listText(n.opts.InitialCluster) && h.Phase != phaseStarted:
 			return false, fmt.Errorf("%w: %s has %s", ErrList, p.ID, h.List)
 		}
-		met[p.ID] = h
+		answered[p.ID] = h
 	}
 	if n.clusterID() == "" {
-		return false, n.joinOrDraw(ctx, met)
+		return false, n.joinOrCreate(ctx, answered)
 	}
-	for id, h := range met { // unordered: all are asked the same
+	for id, h := range answered { // unordered: all are asked the same
 		if h.Cluster != "" && h.Cluster != n.clusterID() {
 			return false, fmt.Errorf("%w: %s has cluster id %s, this node %s", ErrOtherCluster, id, h.Cluster, n.clusterID())
 		}
 		if h.Phase == phaseEmpty {
-			return false, n.tell(ctx, id) // it, or whoever told us, may have crashed in between
+			return false, n.sendAdoption(ctx, id) // it, or the node that told this one, may have crashed in between
 		}
 	}
 	return true, nil
 }
 
-// joinOrDraw takes the cluster id of a node that has one with this disk in it, or, if
-// all are empty and this node's id is the lowest, draws one.
-func (n *Node) joinOrDraw(ctx context.Context, met map[string]hello) error {
+// joinOrCreate adopts the cluster id of a node that has one with this disk in it, or, if all are empty and this node's
+// id is the lowest, creates one.
+func (n *Node) joinOrCreate(ctx context.Context, statuses map[string]peerStatus) error {
 	disks := map[string]string{n.identity.NodeID: n.identity.DiskID}
 	lowest := true
-	for id, h := range met { // unordered: all empty, or the one cluster they have
+	for id, h := range statuses { // unordered: all empty, or the one cluster they have
 		if h.Phase != phaseEmpty {
 			if h.Disks[n.identity.NodeID] != n.identity.DiskID {
 				return fmt.Errorf("%w: %s is known with disk %s, this one is %s; give the node a new id, or put the old disk back",
@@ -140,8 +137,8 @@ func (n *Node) joinOrDraw(ctx context.Context, met map[string]hello) error {
 	return n.adopt(adoption{newID(), disks})
 }
 
-// tell hands the cluster id to a node that has none.
-func (n *Node) tell(ctx context.Context, id string) error {
+// sendAdoption sends the cluster id to a node that has none.
+func (n *Node) sendAdoption(ctx context.Context, id string) error {
 	n.mu.Lock()
 	b, err := json.Marshal(adoption{n.identity.ClusterID, n.identity.Disks})
 	n.mu.Unlock()
@@ -158,8 +155,7 @@ func (n *Node) tell(ctx context.Context, id string) error {
 	return nil
 }
 
-// adopt writes the cluster id to the disk. A node that has another, or whose disk the
-// founders don't name, refuses.
+// adopt writes the cluster id to the disk, unless the node has another one or the founders know another disk of it.
 func (n *Node) adopt(a adoption) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

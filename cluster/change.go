@@ -10,12 +10,12 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/fsm"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// joinWork bounds the leader's work on one question about servers.
-const joinWork = 8 * time.Second
+// changeWork bounds the leader's work on one question about servers.
+const changeWork = 8 * time.Second
 
 // leadingNow is the term that this node leads, and has opened; the lock that keeps
 // servers from being changed by two at a time is held until release is called.
@@ -28,7 +28,7 @@ func (n *Node) leadingNow() (term uint64, release func(), err error) {
 	return term, n.changing.Unlock, nil
 }
 
-// answerJoin takes a node in, if this node leads.
+// answerJoin adds a node, if this node leads.
 func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
 	go func() {
 		var q joinRequest
@@ -36,10 +36,10 @@ func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
 			answer(nil, err)
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), joinWork)
+		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
 		defer cancel()
 		var a joinAnswer
-		switch err := n.takeIn(ctx, q); {
+		switch err := n.addNode(ctx, q); {
 		case errors.Is(err, ErrNotJoined):
 			a.Refused = errors.Unwrap(err).Error()
 		case err != nil:
@@ -49,7 +49,7 @@ func (n *Node) answerJoin(payload []byte, answer func([]byte, error)) {
 	}()
 }
 
-// noJoin is a refusal for good.
+// noJoin is a rejection for good.
 func noJoin(format string, args ...any) error {
 	return notJoined{fmt.Errorf(format, args...)}
 }
@@ -61,8 +61,8 @@ func (e notJoined) Error() string        { return ErrNotJoined.Error() + ": " + 
 func (e notJoined) Is(target error) bool { return target == ErrNotJoined }
 func (e notJoined) Unwrap() error        { return e.reason }
 
-// takeIn makes a node a non-voter of the cluster, or says why not.
-func (n *Node) takeIn(ctx context.Context, q joinRequest) error {
+// addNode makes a node a non-voter of the cluster, or says why not.
+func (n *Node) addNode(ctx context.Context, q joinRequest) error {
 	term, release, err := n.leadingNow()
 	if err != nil {
 		return err
@@ -71,11 +71,11 @@ func (n *Node) takeIn(ctx context.Context, q joinRequest) error {
 	if err := n.mayJoin(ctx, q); err != nil || q.Check {
 		return err
 	}
-	r, err := n.admitted(term, fsm.NodeRecord{Node: q.Node, Disk: q.Disk, Replaces: q.Replaces})
+	r, err := n.recordNode(term, fsm.NodeRecord{Node: q.Node, Disk: q.Disk, Replaces: q.Replaces})
 	if err != nil {
 		return err
 	}
-	if r.Disk != q.Disk || r.Standing != fsm.Belongs {
+	if r.Disk != q.Disk || r.Status != fsm.StatusMember {
 		return noJoin("the id %s is taken or was removed: choose a new one", q.Node)
 	}
 	return n.addServer(ctx, q)
@@ -86,15 +86,15 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 	if s, is := n.server(q.Node); is {
 		return n.readdress(ctx, s, q.Addr)
 	}
-	if other, is := n.serverAt(q.Addr); is { // the one it replaces, whose disk and process are gone
-		if err := n.readdress(ctx, other, goneAddress(string(other.ID))); err != nil {
+	if other, is := n.serverAt(q.Addr); is { // the one it replaces, which doesn't exist any more
+		if err := n.readdress(ctx, other, removedAddress(string(other.ID))); err != nil {
 			return err
 		}
 	}
-	if err := n.settled(ctx, n.raft.AddNonvoter(raft.ServerID(q.Node), raft.ServerAddress(q.Addr), 0, changeTime)); err != nil {
+	if err := n.settled(ctx, n.raft.AddNonvoter(raft.ServerID(q.Node), raft.ServerAddress(q.Addr), 0, changeTimeout)); err != nil {
 		return err
 	}
-	n.log.Info("a node was taken in", "server", q.Node, "address", q.Addr, "replaces", q.Replaces)
+	n.log.Info("a node was added", "server", q.Node, "address", q.Addr, "replaces", q.Replaces)
 	detail := q.Addr
 	if q.Replaces != "" {
 		detail += ", replaces " + q.Replaces
@@ -103,9 +103,9 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 	return nil
 }
 
-// goneAddress stands for that of a server whose own address another has now. Nobody
+// removedAddress is the address of a server whose own address another has now. Nobody
 // can listen there: names of this domain have no address (RFC 2606).
-func goneAddress(id string) string { return id + ".invalid:1" }
+func removedAddress(id string) string { return id + ".invalid:1" }
 
 func (n *Node) serverAt(addr string) (raft.Server, bool) {
 	for _, s := range n.servers() {
@@ -126,7 +126,7 @@ func (n *Node) mayJoin(ctx context.Context, q joinRequest) error {
 		return noJoin("%v: it runs on %s, the cluster on %s", ErrArchitecture, q.Arch, runtime.GOARCH)
 	case env.Level(q.Level) < level:
 		return noJoin("%v: the cluster is at feature level %d, it knows %d", ErrLevel, level, q.Level)
-	case found && known.Standing != fsm.Belongs:
+	case found && known.Status != fsm.StatusMember:
 		return noJoin("%s was removed, and its id is not given again: choose a new one", q.Node)
 	case found && known.Disk != q.Disk:
 		return noJoin("%v: %s; give the node a new id and --replace %s, or put the old disk back", ErrWipedDisk, q.Node, q.Node)
@@ -134,7 +134,7 @@ func (n *Node) mayJoin(ctx context.Context, q joinRequest) error {
 	if err := n.mayReplace(q, found); err != nil {
 		return err
 	}
-	h, err := n.peers.meet(ctx, q.Addr)
+	h, err := n.peers.statusAt(ctx, q.Addr)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s can't be reached at %s, which it says is its cluster address (--cluster-advertise): %w", q.Node, q.Addr, err)
@@ -170,7 +170,7 @@ func (n *Node) readdress(ctx context.Context, s raft.Server, addr string) error 
 	if s.Suffrage != raft.Voter {
 		f = n.raft.AddNonvoter
 	}
-	if err := n.settled(ctx, f(s.ID, to, 0, changeTime)); err != nil {
+	if err := n.settled(ctx, f(s.ID, to, 0, changeTimeout)); err != nil {
 		return err
 	}
 	n.log.Info("a server has another address", "server", s.ID, "address", addr, "former", s.Address)
@@ -187,7 +187,7 @@ func (n *Node) answerMoved(payload []byte, answer func([]byte, error)) {
 			answer(nil, err)
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), joinWork)
+		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
 		defer cancel()
 		answer(nil, n.moved(ctx, q))
 	}()
@@ -201,13 +201,13 @@ func (n *Node) moved(ctx context.Context, q joinRequest) error {
 	defer release()
 	s, is := n.server(q.Node)
 	known, _ := n.record(q.Node)
-	if !is || known.Disk != q.Disk || known.Standing != fsm.Belongs {
+	if !is || known.Disk != q.Disk || known.Status != fsm.StatusMember {
 		return fmt.Errorf("%w: %s", ErrNoServer, q.Node)
 	}
 	if other, taken := n.serverAt(q.Addr); taken && other.ID != s.ID {
 		return fmt.Errorf("%w: %s is the address of %s", ErrUnsafe, q.Addr, other.ID)
 	}
-	if h, err := n.peers.meet(ctx, q.Addr); err != nil || h.Node != q.Node || h.Disk != q.Disk {
+	if h, err := n.peers.statusAt(ctx, q.Addr); err != nil || h.Node != q.Node || h.Disk != q.Disk {
 		return fmt.Errorf("%s was not found at %s: %w", q.Node, q.Addr, err)
 	}
 	return n.readdress(ctx, s, q.Addr)

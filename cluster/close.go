@@ -29,7 +29,7 @@ func (n *Node) TransferLeadership(to string) error {
 	return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
 }
 
-// Close hands leadership over, waits until what is in flight has its outcome or ctx
+// Close hands leadership over, waits until every pending request has its outcome or ctx
 // ends, and stops the node.
 func (n *Node) Close(ctx context.Context) error {
 	n.HandOver(ctx)
@@ -39,7 +39,7 @@ func (n *Node) Close(ctx context.Context) error {
 	return nil
 }
 
-// release stops whatever was started, last first.
+// release stops whatever was started, in reverse order.
 func (n *Node) release() {
 	if n.watcher != nil {
 		n.watcher.Stop()
@@ -51,14 +51,14 @@ func (n *Node) release() {
 	}
 	n.stop()
 	if n.peers != nil {
-		n.peers.links.close()
+		n.peers.pool.Close()
 	}
 	if n.transport != nil {
 		n.transport.Close()
 	}
-	if n.port != nil {
-		n.port.Close()
-		n.port.wg.Wait()
+	if n.mux != nil {
+		n.mux.Close()
+		n.mux.Wait()
 	}
 	n.wg.Wait()
 	if n.store != nil {

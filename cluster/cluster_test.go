@@ -1,14 +1,16 @@
 package cluster_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
-	"trireme/cluster/clustertest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // TestWriteAnywhereReadAnywhere writes through one node and reads at once through
@@ -72,4 +74,40 @@ func TestCountersThroughLeaderChanges(t *testing.T) {
 		t.Fatalf("counter %s, acknowledged %d, %v", v.Text(), acked, err)
 	}
 	t.Logf("%d increments", acked)
+}
+
+// TestTimeFollowsTheClocks: however often leadership changes, cluster time stays at the machines' clocks. Each change
+// used to put it 200 ms further ahead.
+func TestTimeFollowsTheClocks(t *testing.T) {
+	c := clustertest.Start(t, 3, nil)
+	for i := range 20 {
+		from := c.Leader()
+		to := c.List[(from+1)%3].ID
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		if err := c.Nodes[from].MoveLeadership(ctx, to); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if _, err := c.Write(i%3, "SET", "k", "v"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := c.Nodes[c.Leader()].Machine().Clock()
+	if ahead := at - time.Now().UnixMilli(); ahead > 100 {
+		t.Errorf("%d ms ahead after twenty changes of leader", ahead)
+	}
+}
+
+// TestLevelNeedsEveryAnswer: while one server doesn't answer no level is common to all, whatever the others know: its
+// version may be too old to follow.
+func TestLevelNeedsEveryAnswer(t *testing.T) {
+	c := clustertest.Start(t, 3, nil)
+	leader := c.Leader()
+	if level := c.Nodes[leader].CommonLevel(t.Context()); level != fsm.MaxLevel {
+		t.Errorf("all answer: level %d, want %d", level, fsm.MaxLevel)
+	}
+	c.Stop((leader + 1) % 3)
+	if level := c.Nodes[leader].CommonLevel(t.Context()); level != 0 {
+		t.Errorf("one doesn't answer: level %d", level)
+	}
 }

@@ -9,117 +9,116 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/failpoint"
-	"trireme/fsm"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
-// errNotLeading says that this node can't take a pack: it certainly did nothing
-// with it.
+// errNotLeading says that this node can't take a batch: it certainly did nothing with it.
 var errNotLeading = errors.New("cluster: this node does not lead")
 
-// committer is the leader's side of group commit: packs of all nodes that wait
-// together become one log entry. A second entry is begun beside one that is under
-// way only when it is large.
-type committer struct {
+// groupCommitter is the leader's side of group commit: batches of all nodes that wait together become one log entry. A
+// second entry is begun while one is in flight only when it is large.
+type groupCommitter struct {
 	n *Node
 
 	mu       sync.Mutex
-	term     uint64 // of the packs that wait; 0 while this node does not lead
+	term     uint64 // of the batches that wait; 0 while this node does not lead
 	ready    bool   // the term's first entry has been applied
-	queue    []*pack
-	underWay int // entries in raft
-	ride     *Ride
+	queue    []*batch
+	inFlight int // entries in raft
 	wake     chan struct{}
 	wg       sync.WaitGroup
+
+	pendingPiggyback *Piggyback
 }
 
-func newCommitter(n *Node) *committer {
-	return &committer{n: n, wake: make(chan struct{}, 1)}
+func newGroupCommitter(n *Node) *groupCommitter {
+	return &groupCommitter{n: n, wake: make(chan struct{}, 1)}
 }
 
-// submit hands a pack to the leader, here or there.
-func (n *Node) submit(to peerAddr, k *pack) {
+// submit hands a batch to the leader, this node or another.
+func (n *Node) submit(to peerAddr, b *batch) {
 	if to.id == n.identity.NodeID {
-		n.committer.take(k)
+		n.committer.add(b)
 		return
 	}
-	n.peers.propose(to, k)
+	n.peers.propose(to, b)
 }
 
-// take queues a pack for the next entry.
-func (m *committer) take(k *pack) {
+// add queues a batch for the next entry.
+func (m *groupCommitter) add(b *batch) {
 	m.mu.Lock()
 	if m.term == 0 {
 		m.mu.Unlock()
-		k.answer(nil, errNotLeading, true)
+		b.answer(nil, errNotLeading, true)
 		return
 	}
-	m.queue = append(m.queue, k)
+	m.queue = append(m.queue, b)
 	m.mu.Unlock()
 	m.nudge()
 }
 
-func (m *committer) nudge() {
+func (m *groupCommitter) nudge() {
 	select {
 	case m.wake <- struct{}{}:
 	default:
 	}
 }
 
-// lead opens the queue for a term; packs wait until ready.
-func (m *committer) lead(term uint64) {
+// startTerm opens the queue for a term; batches wait until openTerm.
+func (m *groupCommitter) startTerm(term uint64) {
 	m.mu.Lock()
 	m.term, m.ready = term, false
 	m.mu.Unlock()
 }
 
-// serve lets packs into the log: the term's first entry has been applied.
-func (m *committer) serve(term uint64) {
+// openTerm lets batches into the log: the term's first entry has been applied.
+func (m *groupCommitter) openTerm(term uint64) {
 	m.mu.Lock()
 	m.ready = m.term == term
 	m.mu.Unlock()
 	m.nudge()
 }
 
-// follow refuses what waits: it never entered the log.
-func (m *committer) follow() {
+// endTerm refuses what waits: it never entered the log.
+func (m *groupCommitter) endTerm() {
 	m.mu.Lock()
 	queue := m.queue
 	m.term, m.ready, m.queue = 0, false, nil
 	m.mu.Unlock()
-	for _, k := range queue {
-		k.answer(nil, errNotLeading, true)
+	for _, b := range queue {
+		b.answer(nil, errNotLeading, true)
 	}
 }
 
 // run makes entries until ctx ends.
-func (m *committer) run(ctx context.Context) {
+func (m *groupCommitter) run(ctx context.Context) {
 	defer m.wg.Wait()
 	for {
 		select {
 		case <-m.wake:
 		case <-ctx.Done():
-			m.follow()
+			m.endTerm()
 			return
 		}
 		for {
-			if m.free() {
-				m.gather()
+			if m.idle() {
+				m.coalesce()
 			}
-			packs, term := m.next()
-			if len(packs) == 0 {
+			batches, term := m.next()
+			if len(batches) == 0 {
 				break
 			}
-			m.commit(term, packs)
+			m.commit(term, batches)
 		}
 	}
 }
 
-// gather lets those go first who are about to ask for something, as long as that brings
-// requests: an entry of one costs as much as one of all, and all would wait for it. Nobody
-// sleeps; with nothing else to run it is over at once.
-func (m *committer) gather() {
+// coalesce lets goroutines run that are about to propose something, as long as that brings requests: an entry of one
+// request costs as much as one of all, and all would wait for it. Nobody sleeps; with nothing else to run it returns at
+// once.
+func (m *groupCommitter) coalesce() {
 	for had := -1; ; {
 		has := m.n.proposer.Waiting()
 		if has <= had {
@@ -128,50 +127,50 @@ func (m *committer) gather() {
 		had = has
 		runtime.Gosched()
 	}
-	m.n.proposer.join()
+	m.n.proposer.sendMore()
 }
 
-// free tells whether an entry can be made that takes in whatever waits.
-func (m *committer) free() bool {
+// idle reports whether no entry is in flight and something waits.
+func (m *groupCommitter) idle() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.ready && m.underWay == 0 && len(m.queue) > 0
+	return m.ready && m.inFlight == 0 && len(m.queue) > 0
 }
 
-// next takes the packs of one entry, which is under way from then on.
-func (m *committer) next() ([]*pack, uint64) {
+// next takes the batches of one entry, which is in flight from then on.
+func (m *groupCommitter) next() ([]*batch, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.ready || len(m.queue) == 0 || m.underWay >= entriesUnderWay {
+	if !m.ready || len(m.queue) == 0 || m.inFlight >= maxEntries {
 		return nil, 0
 	}
 	size, count := 0, 0
-	for _, k := range m.queue {
-		if size += k.size(); size > packBytes && count > 0 {
+	for _, b := range m.queue {
+		if size += b.size(); size > maxBatchBytes && count > 0 {
 			break
 		}
 		count++
 	}
-	if m.underWay > 0 && size < overlapBytes {
+	if m.inFlight > 0 && size < overlapBytes {
 		return nil, 0
 	}
-	packs := m.queue[:count:count]
+	batches := m.queue[:count:count]
 	m.queue = m.queue[count:]
-	m.underWay++
-	return packs, m.term
+	m.inFlight++
+	return batches, m.term
 }
 
-// idle tells whether one entry is under way and nothing waits for the next.
-func (m *committer) idle() bool {
+// last reports whether one entry is in flight and nothing waits for the next.
+func (m *groupCommitter) last() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.underWay == 1 && len(m.queue) == 0
+	return m.inFlight == 1 && len(m.queue) == 0
 }
 
-// leave ends an entry.
-func (m *committer) leave() {
+// done ends an entry.
+func (m *groupCommitter) done() {
 	m.mu.Lock()
-	m.underWay--
+	m.inFlight--
 	m.mu.Unlock()
 	m.nudge()
 }
@@ -183,22 +182,22 @@ func (n *Node) entry(term uint64) *fsm.Entry {
 	return e
 }
 
-// commit puts packs into one entry and answers them when it is applied.
-func (m *committer) commit(term uint64, packs []*pack) {
-	if k := m.board(packs); k != nil {
-		packs = append(packs, k)
+// commit puts batches into one entry and answers them when it has been applied.
+func (m *groupCommitter) commit(term uint64, batches []*batch) {
+	if b := m.attachPiggyback(batches); b != nil {
+		batches = append(batches, b)
 	}
 	e := m.n.entry(term)
 	total := 0
-	for _, k := range packs {
-		total += len(k.requests)
+	for _, b := range batches {
+		total += len(b.requests)
 	}
 	e.Requests = make([]fsm.Request, 0, total)
-	for _, k := range packs {
-		if k.mark.Session != 0 {
-			e.Marks = append(e.Marks, k.mark)
+	for _, b := range batches {
+		if b.lowWater.Session != 0 {
+			e.LowWaters = append(e.LowWaters, b.lowWater)
 		}
-		e.Requests = append(e.Requests, k.requests...)
+		e.Requests = append(e.Requests, b.requests...)
 	}
 	m.n.metrics.batch(total)
 	data := e.Encode()
@@ -207,22 +206,22 @@ func (m *committer) commit(term uint64, packs []*pack) {
 	m.wg.Go(func() {
 		outcomes, err := wait(f)
 		m.n.clock.Done(e.Stamp)
-		if err == nil && m.idle() { // otherwise the next entry carries it
-			m.n.tellCommitted(term)
+		if err == nil && m.last() { // otherwise the next entry carries it
+			m.n.pushCommitIndex(term)
 		}
-		for _, k := range packs {
+		for _, b := range batches {
 			var mine []fsm.Outcome
 			if err == nil {
-				mine, outcomes = outcomes[:len(k.requests)], outcomes[len(k.requests):]
+				mine, outcomes = outcomes[:len(b.requests)], outcomes[len(b.requests):]
 			}
-			k.answer(mine, err, certain(err))
+			b.answer(mine, err, certain(err))
 		}
 		runtime.Gosched() // those answered go first: their next requests may join the next entry
-		m.leave()
+		m.done()
 	})
 }
 
-// wait gives the outcomes of an entry.
+// wait returns the outcomes of an entry.
 func wait(f raft.ApplyFuture) ([]fsm.Outcome, error) {
 	if err := f.Error(); err != nil {
 		return nil, err
@@ -236,15 +235,15 @@ func wait(f raft.ApplyFuture) ([]fsm.Outcome, error) {
 	return nil, errors.New("cluster: raft answered without an outcome")
 }
 
-// certain tells whether an error of raft.Apply means that the entry is in no log
-// (reliability R5); errors of the log store are among those that say nothing.
+// certain reports whether an error of raft.Apply means that the entry is in no log. ErrLeadershipLost and the errors of
+// the log store say nothing: the entry may be in a log, and a later leader may commit it.
 func certain(err error) bool {
 	return errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipTransferInProgress) ||
 		errors.Is(err, raft.ErrEnqueueTimeout) || errors.Is(err, raft.ErrAbortedByRestore)
 }
 
-// answerPack writes the answer to a forwarded pack.
-func answerPack(k *pack, outcomes []fsm.Outcome, err error, sure bool) []byte {
+// answerBatch writes the answer to a forwarded batch.
+func answerBatch(b *batch, outcomes []fsm.Outcome, err error, sure bool) []byte {
 	var w wire.Writer
 	w.Bool(err != nil)
 	if err != nil {
@@ -256,15 +255,15 @@ func answerPack(k *pack, outcomes []fsm.Outcome, err error, sure bool) []byte {
 	return w.B
 }
 
-// readPackAnswer reads what answerPack wrote.
-func readPackAnswer(k *pack, b []byte) (outcomes []fsm.Outcome, err error, sure bool) {
-	r := wire.NewReader(b)
+// readBatchAnswer reads what answerBatch wrote.
+func readBatchAnswer(b *batch, payload []byte) (outcomes []fsm.Outcome, err error, sure bool) {
+	r := wire.NewReader(payload)
 	if r.Bool() {
 		sure = r.Bool()
 		return nil, errors.New(r.String()), sure
 	}
-	if outcomes, err = fsm.DecodeOutcomes(r, k.mark.Session); err == nil && len(outcomes) != len(k.requests) {
-		err = errors.New("cluster: answer to a pack of another size")
+	if outcomes, err = fsm.DecodeOutcomes(r, b.lowWater.Session); err == nil && len(outcomes) != len(b.requests) {
+		err = errors.New("cluster: answer to a batch of another size")
 	}
 	return outcomes, err, false
 }

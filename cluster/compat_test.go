@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 var writeCompat = flag.Bool("compat.write", false, "write testdata/compat for this binary's feature level anew")
@@ -30,7 +30,7 @@ func oldOptions(t *testing.T, dir string, fatal func(string)) cluster.Options {
 	addr := clustertest.Ports(t, 1)[0]
 	return cluster.Options{
 		NodeID: "n1", DataDir: dir, Bind: addr, InitialCluster: []cluster.Peer{{ID: "n1", Addr: addr}}, Heartbeat: 100 * time.Millisecond,
-		LevelAfter: 100 * time.Millisecond, Fatal: fatal, Founding: func(bool) (fsm.Founding, bool) { return fsm.Founding{}, false },
+		LevelAfter: 100 * time.Millisecond, Fatal: fatal, Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
 	}
 }
 

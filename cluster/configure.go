@@ -10,22 +10,22 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 const (
-	// membersEvery is how often the leader looks what is to be done about servers.
-	membersEvery = 100 * time.Millisecond
-	// askTime bounds the questions with which the leader finds out who is there.
-	askTime = 500 * time.Millisecond
-	// drainTime is how long a node that leaves may take to finish what it does for
+	// membersInterval is how often the leader checks which servers must change.
+	membersInterval = 100 * time.Millisecond
+	// askTimeout bounds the questions with which the leader finds out who is there.
+	askTimeout = 500 * time.Millisecond
+	// drainTimeout is how long a node that leaves may take to finish what it does for
 	// clients. A process drains for ten seconds at most.
-	drainTime = 15 * time.Second
+	drainTimeout = 15 * time.Second
 	// wantedVoters is how many voters a cluster has: a node that joins becomes one only
-	// while there are fewer (decisions 15).
+	// while there are fewer.
 	wantedVoters = 3
-	// changeTime bounds one change of raft's configuration.
-	changeTime = 10 * time.Second
+	// changeTimeout bounds one change of raft's configuration.
+	changeTimeout = 10 * time.Second
 )
 
 // What keeps the servers from being changed.
@@ -40,7 +40,7 @@ var (
 // Servers are the nodes of raft's configuration and their cluster addresses.
 func (n *Node) Servers() (all []Peer) {
 	for _, s := range n.servers() {
-		all = append(all, Peer{string(s.ID), string(s.Address)})
+		all = append(all, Peer{ID: string(s.ID), Addr: string(s.Address)})
 	}
 	return all
 }
@@ -66,15 +66,15 @@ func (n *Node) recordFounders(term uint64) {
 		known := false
 		n.machine.View(0, [16]byte{}, func(v *fsm.View) { _, known = v.Node(id) })
 		if disk := disks[id]; !known && disk != "" {
-			if _, err := n.admitted(term, fsm.NodeRecord{Node: id, Disk: disk}); err != nil {
+			if _, err := n.recordNode(term, fsm.NodeRecord{Node: id, Disk: disk}); err != nil {
 				n.log.Warn("a founder was not recorded", "founder", id, "error", err)
 			}
 		}
 	}
 }
 
-// admitted has the log remember a node and gives what it remembers then.
-func (n *Node) admitted(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error) {
+// recordNode has the log remember a node and returns the record that the log has then.
+func (n *Node) recordNode(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error) {
 	v, err := n.command(term, fsm.AdmitNode.Code, fsm.AdmitNode.Body(r))
 	if err != nil {
 		return r, err
@@ -83,10 +83,10 @@ func (n *Node) admitted(term uint64, r fsm.NodeRecord) (fsm.NodeRecord, error) {
 }
 
 // alive are the servers that answer now, by id; this node is one of them.
-func (n *Node) alive(ctx context.Context) map[string]hello {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+func (n *Node) alive(ctx context.Context) map[string]peerStatus {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	there := map[string]hello{n.opts.NodeID: n.self()}
+	there := map[string]peerStatus{n.opts.NodeID: n.self()}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	for _, s := range n.servers() {
@@ -94,7 +94,7 @@ func (n *Node) alive(ctx context.Context) map[string]hello {
 			continue
 		}
 		wg.Go(func() {
-			h, err := n.peers.hello(ctx, string(s.Address))
+			h, err := n.peers.status(ctx, string(s.Address))
 			if err != nil || h.Node != string(s.ID) || h.Cluster != n.clusterID() || h.Phase != phaseStarted {
 				return
 			}
@@ -107,17 +107,17 @@ func (n *Node) alive(ctx context.Context) map[string]hello {
 	return there
 }
 
-// caughtUp tells whether a server has everything that is committed now, or has it
-// within askTime.
+// caughtUp reports whether a server has everything that is committed now, or has it
+// within askTimeout.
 func (n *Node) caughtUp(ctx context.Context, s raft.Server) bool {
 	p := n.commitPoint(n.raft.CurrentTerm())
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	_, err := n.peers.ask(ctx, string(s.Address), callReached, p.reached())
 	return err == nil
 }
 
-// count are the voters, how many of them answer, and who doesn't. without is not
+// count returns the number of voters, how many of them answer, and which don't. without is not
 // counted among those that answer.
 func (n *Node) count(ctx context.Context, without string) (voters, there int, missing []string) {
 	alive := n.alive(ctx)
@@ -154,7 +154,7 @@ func (n *Node) promote(ctx context.Context, s raft.Server) error {
 	if there+1 < majority(voters+1) {
 		return fmt.Errorf("%w: of %d voters %s doesn't answer; a further voter would leave no majority", ErrUnsafe, voters, strings.Join(missing, ", "))
 	}
-	if err := n.settled(ctx, n.raft.AddVoter(s.ID, s.Address, 0, changeTime)); err != nil {
+	if err := n.settled(ctx, n.raft.AddVoter(s.ID, s.Address, 0, changeTimeout)); err != nil {
 		return fmt.Errorf("make %s a voter: %w", s.ID, err)
 	}
 	n.log.Info("a server is a voter now", "server", s.ID)
@@ -162,24 +162,23 @@ func (n *Node) promote(ctx context.Context, s raft.Server) error {
 	return nil
 }
 
-// keepMembers does what is to be done about servers, while this node leads.
+// keepMembers changes the servers as the log demands, while this node leads.
 func (n *Node) keepMembers(ctx context.Context, term uint64) {
 	k := &keeper{n: n, term: term, since: map[string]time.Time{}}
-	for pause(ctx, membersEvery) {
+	for pause(ctx, membersInterval) {
 		n.changing.Lock()
 		k.round(ctx)
 		n.changing.Unlock()
 	}
 }
 
-// keeper is the leader's hand on the servers. What it does follows from raft's
-// configuration and from what the log remembers of the nodes, so that a new leader
-// goes on where the last one stopped.
+// keeper changes the servers for the leader. What it does follows from raft's configuration and from the node records in
+// the log, so that a new leader continues where the last one stopped.
 type keeper struct {
-	n     *Node
-	term  uint64
-	since map[string]time.Time // when a server was first seen to leave
-	told  time.Time            // when a hindrance was told last
+	n      *Node
+	term   uint64
+	since  map[string]time.Time // when a server was first seen to leave
+	logged time.Time            // when an obstacle was logged last
 }
 
 func (k *keeper) round(ctx context.Context) {
@@ -190,31 +189,31 @@ func (k *keeper) round(ctx context.Context) {
 		}
 		var err error
 		switch {
-		case record.Standing != fsm.Belongs:
-			err = k.takeOut(ctx, s)
+		case record.Status != fsm.StatusMember:
+			err = k.remove(ctx, s)
 		case record.Replaces != "" && k.n.stays(record.Replaces):
 			err = k.replace(ctx, s, record.Replaces)
 		case s.Suffrage != raft.Voter:
-			err = k.consider(ctx, s)
+			err = k.promoteSpare(ctx, s)
 		default:
 			continue
 		}
-		if err != nil && time.Since(k.told) > 10*time.Second {
-			k.told = time.Now()
-			k.n.log.Warn("the servers are not as they are to be yet", "server", s.ID, "reason", err)
+		if err != nil && time.Since(k.logged) > 10*time.Second {
+			k.logged = time.Now()
+			k.n.log.Warn("a change of servers is waiting", "server", s.ID, "reason", err)
 		}
 	}
 }
 
-// stays tells whether a node is a server that isn't leaving.
+// stays reports whether a node is a server that isn't leaving.
 func (n *Node) stays(id string) bool {
 	record, _ := n.record(id)
 	_, server := n.server(id)
-	return server && record.Standing == fsm.Belongs
+	return server && record.Status == fsm.StatusMember
 }
 
-// consider makes a non-voter a voter when there are too few, and it has caught up.
-func (k *keeper) consider(ctx context.Context, s raft.Server) error {
+// promoteSpare makes a non-voter a voter when there are too few, and it has caught up.
+func (k *keeper) promoteSpare(ctx context.Context, s raft.Server) error {
 	if k.n.voterCount() >= wantedVoters || !k.n.caughtUp(ctx, s) {
 		return nil
 	}
@@ -230,8 +229,7 @@ func (n *Node) voterCount() (voters int) {
 	return voters
 }
 
-// replace has a server take another's place: it becomes a voter, if the other is one,
-// and then the other leaves.
+// replace puts a server in the place of another: it becomes a voter, if the other is one, and then the other leaves.
 func (k *keeper) replace(ctx context.Context, s raft.Server, old string) error {
 	former, _ := k.n.server(old)
 	if former.Suffrage == raft.Voter && s.Suffrage != raft.Voter {
@@ -245,15 +243,15 @@ func (k *keeper) replace(ctx context.Context, s raft.Server, old string) error {
 	return k.n.leaves(k.term, old)
 }
 
-// leaves has the log remember that a node leaves.
+// leaves records in the log that a node leaves.
 func (n *Node) leaves(term uint64, id string) error {
 	_, err := n.command(term, fsm.RemoveNode.Code, fsm.RemoveNode.Body(fsm.NodeRef{Node: id, Leaving: true}))
 	return err
 }
 
-// takeOut removes a server that leaves, once it has finished what it does for clients
-// or doesn't answer. The leader itself hands over first: its successor takes it out.
-func (k *keeper) takeOut(ctx context.Context, s raft.Server) error {
+// remove removes a server that leaves, once it has finished what it does for clients
+// or doesn't answer. The leader itself hands over first: its successor removes it.
+func (k *keeper) remove(ctx context.Context, s raft.Server) error {
 	n, id := k.n, string(s.ID)
 	if id == n.opts.NodeID {
 		return n.TransferLeadership("")
@@ -264,7 +262,7 @@ func (k *keeper) takeOut(ctx context.Context, s raft.Server) error {
 		k.since[id] = began
 	}
 	h, answers := n.alive(ctx)[id]
-	if answers && !h.Drained && time.Since(began) < drainTime {
+	if answers && !h.Drained && time.Since(began) < drainTimeout {
 		return nil
 	}
 	if s.Suffrage == raft.Voter {
@@ -272,23 +270,23 @@ func (k *keeper) takeOut(ctx context.Context, s raft.Server) error {
 			return err
 		}
 	}
-	if err := n.settled(ctx, n.raft.RemoveServer(s.ID, 0, changeTime)); err != nil {
+	if err := n.settled(ctx, n.raft.RemoveServer(s.ID, 0, changeTimeout)); err != nil {
 		return err
 	}
-	n.log.Info("a server was taken out", "server", id)
+	n.log.Info("a server was removed", "server", id)
 	n.opts.Audit("take out", id, string(s.Address))
 	if _, err := n.command(k.term, fsm.RemoveNode.Code, fsm.RemoveNode.Body(fsm.NodeRef{Node: id})); err != nil {
 		return err
 	}
 	if answers {
-		tell, cancel := context.WithTimeout(ctx, askTime)
+		tell, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
-		_, _ = n.peers.ask(tell, string(s.Address), callGone, nil) // it finds out by itself as well
+		_, _ = n.peers.ask(tell, string(s.Address), callRemoved, nil) // it finds out by itself as well
 	}
 	return nil
 }
 
-// safeWithout refuses to take a voter out if the others that answer are no majority of
+// safeWithout refuses to remove a voter if the others that answer are no majority of
 // the voters before or after.
 func (n *Node) safeWithout(ctx context.Context, id string) error {
 	voters, there, missing := n.count(ctx, id)

@@ -6,23 +6,24 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"time"
 
-	"trireme/doctor"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 const (
-	// examineTime bounds the examination of one other node, in both directions.
-	examineTime = 5 * time.Second
-	// clockLooks is how often another clock is looked at: the quickest answer counts.
-	clockLooks = 4
+	// examineTimeout bounds the examination of one other node, in both directions.
+	examineTimeout = 5 * time.Second
+	// clockSamples is how many times another clock is read: the quickest answer counts.
+	clockSamples = 4
 )
 
-// probe asks the other side to open a connection to the asking node.
-type probe struct{ Node, Addr string }
+// probeRequest asks the other side to open a connection to the asking node.
+type probeRequest struct{ Node, Addr string }
 
 // probeAnswer says what became of it.
 type probeAnswer struct {
@@ -43,14 +44,14 @@ func (n *Node) Examine(ctx context.Context) []doctor.Peer {
 }
 
 // Address is where other nodes reach this one's cluster port.
-func (n *Node) Address() string { return n.port.advertise }
+func (n *Node) Address() string { return n.mux.Advertise() }
 
 // FeatureLevel is the feature level in force, as far as this node knows.
 func (n *Node) FeatureLevel() uint32 { return uint32(n.level()) }
 
-// examine examines all side by side.
+// examine examines all concurrently.
 func (n *Node) examine(ctx context.Context, all []doctor.Peer) []doctor.Peer {
-	ctx, cancel := context.WithTimeout(ctx, examineTime)
+	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i := range all {
@@ -62,17 +63,14 @@ func (n *Node) examine(ctx context.Context, all []doctor.Peer) []doctor.Peer {
 
 func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
 	begin := time.Now()
-	c, err := n.port.dialNode(p.ID, p.Addr, forPeer, dialTime)
+	c, err := n.mux.DialNode(p.ID, p.Addr, transport.ForRPC, transport.DialTimeout)
 	if err != nil {
 		p.There.Err = err
 		return
 	}
-	l := newLink(c)
-	var reading sync.WaitGroup
-	reading.Go(l.readAnswers)
-	defer reading.Wait()
-	defer l.close(net.ErrClosed)
-	h, err := greetAgain(ctx, l)
+	l, closeConn := transport.Single(c)
+	defer closeConn()
+	h, err := askStatus(ctx, l)
 	p.There = doctor.Reach{Took: time.Since(begin), Err: err}
 	if err != nil {
 		return
@@ -91,21 +89,13 @@ func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
 	}
 }
 
-func greetAgain(ctx context.Context, l *link) (h hello, err error) {
-	b, err := l.ask(ctx, callHello, nil)
-	if err != nil {
-		return h, err
-	}
-	return h, json.Unmarshal(b, &h)
-}
-
-// clockOf is what the other side's wall clock is ahead of this one's, known within blur:
-// half of the quickest answer's time, and the millisecond in which clocks are told.
-func clockOf(ctx context.Context, l *link) (offset, blur time.Duration) {
+// clockOf is how far the other side's wall clock is ahead of this one's, known within blur: half of the quickest
+// answer's time, and the millisecond in which clocks are sent.
+func clockOf(ctx context.Context, l *transport.Conn) (offset, blur time.Duration) {
 	blur = time.Hour
-	for range clockLooks {
+	for range clockSamples {
 		begin := time.Now()
-		h, err := greetAgain(ctx, l)
+		h, err := askStatus(ctx, l)
 		half := time.Since(begin) / 2
 		if err != nil || half+time.Millisecond > blur {
 			continue
@@ -117,10 +107,10 @@ func clockOf(ctx context.Context, l *link) (offset, blur time.Duration) {
 }
 
 // askBack has the other side open a connection to this node.
-func (n *Node) askBack(ctx context.Context, l *link) (r doctor.Reach) {
-	body, err := json.Marshal(probe{n.opts.NodeID, n.port.advertise})
+func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r doctor.Reach) {
+	body, err := json.Marshal(probeRequest{n.opts.NodeID, n.mux.Advertise()})
 	if err == nil {
-		body, err = l.ask(ctx, callProbe, body)
+		body, err = l.Ask(ctx, callProbe, body)
 	}
 	var a probeAnswer
 	switch {
@@ -136,18 +126,18 @@ func (n *Node) askBack(ctx context.Context, l *link) (r doctor.Reach) {
 	return r
 }
 
-// answerProbe opens a connection to the asking node. That the greeting is answered is
-// proof enough: the other side has judged this node and taken the call.
+// answerProbe opens a connection to the asking node. That the hello is accepted is proof enough: the other side has
+// judged this node.
 func (n *Node) answerProbe(payload []byte, answer func([]byte, error)) {
 	go func() { // ends with the dial
-		var q probe
+		var q probeRequest
 		if err := json.Unmarshal(payload, &q); err != nil {
 			answer(nil, err)
 			return
 		}
 		var a probeAnswer
 		begin := time.Now()
-		c, err := n.port.dialNode(q.Node, q.Addr, forPeer, dialTime)
+		c, err := n.mux.DialNode(q.Node, q.Addr, transport.ForRPC, transport.DialTimeout)
 		a.Took = time.Since(begin)
 		if err != nil {
 			a.Failed = err.Error()
@@ -161,15 +151,15 @@ func (n *Node) answerProbe(payload []byte, answer func([]byte, error)) {
 // compareKeys asks a gossip port which cluster this is, as a node does that wants to
 // join: the answer can only be read with the same key.
 func (n *Node) compareKeys(addr string) error {
-	c, err := n.opts.Dial("tcp", addr, dialTime)
+	c, err := n.opts.Dial("tcp", addr, transport.DialTimeout)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(greetTime)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(transport.HandshakeTimeout)); err != nil {
 		return err
 	}
-	d, err := askDiscovery(c, n.opts.GossipKey)
+	d, err := membership.AskDiscovery(c, n.opts.GossipKey)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/doctor"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 func peer(t *testing.T, all []doctor.Peer, id string) doctor.Peer {
@@ -74,7 +74,7 @@ func TestExamineLooksBothWays(t *testing.T) {
 	}
 }
 
-// well tells whether a node is reached and reaches back.
+// well reports whether a node is reached and reaches back.
 func well(p doctor.Peer) bool {
 	return p.There.Err == nil && p.Back.Err == nil && !p.Back.Unasked && p.There.Took > 0 && p.Back.Took > 0
 }
@@ -86,21 +86,21 @@ func TestSurveyBeforeStart(t *testing.T) {
 	c.Stop(2)
 	o := cluster.Options{NodeID: "n3", DataDir: c.Dirs[2], Bind: c.List[2].Addr, InitialCluster: c.List}
 	eventually(t, "n3, which is down, and the others reach one another", func() bool {
-		all, err := cluster.Survey(t.Context(), o)
+		all, err := cluster.PeerStatuses(t.Context(), o)
 		return err == nil && len(all) == 2 && well(all[0]) && well(all[1])
 	})
-	if _, err := cluster.Survey(t.Context(), cluster.Options{NodeID: "n9", DataDir: c.Dirs[2], Bind: c.List[2].Addr}); !errors.Is(err, cluster.ErrForeignDirectory) {
+	if _, err := cluster.PeerStatuses(t.Context(), cluster.Options{NodeID: "n9", DataDir: c.Dirs[2], Bind: c.List[2].Addr}); !errors.Is(err, cluster.ErrForeignDirectory) {
 		t.Errorf("another node's directory: %v", err)
 	}
 	o.DataDir = t.TempDir() // as if the disk was wiped
 	eventually(t, "n1 refuses n3 with another disk", func() bool {
-		all, err := cluster.Survey(t.Context(), o)
+		all, err := cluster.PeerStatuses(t.Context(), o)
 		p := peer(t, all, "n1")
 		return err == nil && p.There.Err != nil && strings.Contains(p.There.Err.Error(), cluster.ErrWipedDisk.Error())
 	})
 	o.DataDir, o.Bind = c.Dirs[2], c.List[0].Addr
 	eventually(t, "n3 with a port that is taken reaches n1 and isn't reached", func() bool {
-		all, err := cluster.Survey(t.Context(), o)
+		all, err := cluster.PeerStatuses(t.Context(), o)
 		p := peer(t, all, "n1")
 		return err != nil && p.There.Err == nil && p.Back.Err != nil
 	})
@@ -126,7 +126,7 @@ func TestSurveyOfANewCluster(t *testing.T) {
 	}()
 	o := cluster.Options{NodeID: "n2", DataDir: t.TempDir(), Bind: addrs[1], InitialCluster: list}
 	eventually(t, "n1 and n2 reach one another", func() bool {
-		all, err := cluster.Survey(t.Context(), o)
+		all, err := cluster.PeerStatuses(t.Context(), o)
 		return err == nil && len(all) == 1 && well(all[0])
 	})
 }

@@ -2,24 +2,17 @@ package cluster
 
 import (
 	"encoding/json"
-	"errors"
-	"runtime"
-	"time"
 
-	"trireme/cluster/hint"
-	"trireme/fsm"
-	"trireme/fsm/wire"
-)
-
-var (
-	errNotRunning  = errors.New("cluster: the node is starting")
-	errUnknownCall = errors.New("cluster: unknown call")
+	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // handle answers the calls of other nodes.
-func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func([]byte, error)) {
+func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
 	switch kind {
-	case callHello:
+	case callStatus:
 		go func() { answer(json.Marshal(n.self())) }()
 		return
 	case callAdopt:
@@ -45,28 +38,28 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		n.answerJoin(payload, answer)
 		return
 	}
-	if from.cluster != n.clusterID() {
+	if from.Cluster != n.clusterID() {
 		answer(nil, ErrOtherCluster)
 		return
 	}
 	switch kind {
 	case callPropose:
-		n.takePack(payload, answer)
+		n.takeBatch(payload, answer)
 	case callReadIndex:
-		n.fence.join(func(p readPoint, err error) { answer(p.encode(), err) })
+		n.quorum.join(func(p readPoint, err error) { answer(p.encode(), err) })
 	case callConfirm:
 		var w wire.Writer
 		w.Uvarint(n.raft.CurrentTerm())
 		answer(w.B, nil)
 	case callTransfer:
 		go func() { answer(nil, n.transferTo(string(payload))) }()
-	case callCommitted:
+	case callCommitIndex:
 		if p, err := decodePoint(payload); err == nil {
-			n.learn(p)
+			n.advanceCommit(p)
 		}
-	case callHint:
+	case callFailover:
 		go func() {
-			var q hint.Ask
+			var q failover.Ask
 			if err := json.Unmarshal(payload, &q); err != nil {
 				answer(nil, err)
 				return
@@ -79,8 +72,8 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 		n.answerMoved(payload, answer)
 	case callRemove, callReplace:
 		n.answerChange(kind, payload, answer)
-	case callGone:
-		n.gone(errGone)
+	case callRemoved:
+		n.hearRemoved(from)
 		answer(nil, nil)
 	case callReached:
 		n.answerReached(payload, answer)
@@ -89,33 +82,15 @@ func (n *Node) handle(from greeting, kind callKind, payload []byte, answer func(
 	}
 }
 
-// takePack takes another node's pack into the next entry.
-func (n *Node) takePack(payload []byte, answer func([]byte, error)) {
-	k, err := decodePack(payload)
+// takeBatch puts another node's batch into the next entry.
+func (n *Node) takeBatch(payload []byte, answer func([]byte, error)) {
+	b, err := decodeBatch(payload)
 	if err != nil {
 		answer(nil, err)
 		return
 	}
-	k.answer = func(outcomes []fsm.Outcome, err error, sure bool) {
-		answer(answerPack(k, outcomes, err, sure), nil)
+	b.answer = func(outcomes []fsm.Outcome, err error, sure bool) {
+		answer(answerBatch(b, outcomes, err, sure), nil)
 	}
-	n.committer.take(k)
-}
-
-// self is what this node says of itself.
-func (n *Node) self() hello {
-	n.mu.Lock()
-	h := hello{Node: n.identity.NodeID, Disk: n.identity.DiskID, Cluster: n.identity.ClusterID, Disks: n.identity.Disks, Phase: n.phase}
-	h.Processes = n.introduction().processes
-	n.mu.Unlock()
-	h.List = listText(n.opts.InitialCluster)
-	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
-	h.Wall, h.Arch, h.Drained = wallTime(time.Now()), runtime.GOARCH, n.drained.Load()
-	if n.running.Load() {
-		h.Applied, _ = n.machine.Applied()
-		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
-		h.State = stateName(n.raft.State())
-		h.ContactMs = n.age()
-	}
-	return h
+	n.committer.add(b)
 }

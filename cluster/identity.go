@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/trireme-dev/trireme/cluster/membership"
 )
 
 // What can be wrong with a data directory. The texts say what to do.
@@ -17,7 +19,7 @@ var (
 	// ErrForeignDirectory: the directory belongs to another node.
 	ErrForeignDirectory = errors.New("data directory belongs to another node")
 	// ErrWipedDisk: the cluster knows this node's id with another disk. A voter that
-	// forgot its vote and log must not come back under its name (reliability P7).
+	// forgot its vote and log must not come back under its name.
 	ErrWipedDisk = errors.New("the cluster knows this node id with another disk")
 	// ErrOtherCluster: the other node belongs to another cluster.
 	ErrOtherCluster = errors.New("the node belongs to another cluster")
@@ -125,7 +127,7 @@ func (id *identity) create() error {
 	if err != nil {
 		return err
 	}
-	return writeSynced(filepath.Join(id.dir, identityFile), b, os.Link)
+	return membership.WriteSynced(filepath.Join(id.dir, identityFile), b, os.Link)
 }
 
 // save writes the identity so that a crash leaves the old one or the new one.
@@ -134,33 +136,7 @@ func (id *identity) save() error {
 	if err != nil {
 		return err
 	}
-	return writeSynced(filepath.Join(id.dir, identityFile), b, os.Rename)
-}
-
-// writeSynced writes a file by way of a synced temporary one, which place puts under
-// its name.
-func writeSynced(path string, data []byte, place func(from, to string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if _, err := f.Write(data); err != nil {
-		f.Close()
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := place(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
+	return membership.WriteSynced(filepath.Join(id.dir, identityFile), b, os.Rename)
 }
 
 // newID is 128 random bits in hexadecimal.

@@ -9,65 +9,67 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // A node joins a running cluster in four steps: it finds out which cluster that is, asks
-// whether it may come, writes the cluster's id to its disk and starts raft with nothing
-// in it, and then asks the leader to be taken in. The leader adds it as a non-voter,
+// whether it may join, writes the cluster's id to its disk and starts raft with nothing
+// in it, and then asks the leader to add it. The leader adds it as a non-voter,
 // and makes it a voter later, if one is wanted (members of raft's configuration:
 // configure.go). Every step can be repeated, so a crash in between costs nothing.
 
 const (
-	// joinPause lies between two tries to be taken in.
+	// joinPause lies between two tries to be added.
 	joinPause = 100 * time.Millisecond
-	// joinTime bounds one question to one node. The leader calls back before it answers.
-	joinTime = 5 * time.Second
+	// joinTimeout bounds one question to one node. The leader calls back before it answers.
+	joinTimeout = 5 * time.Second
 )
 
-// ErrNotJoined says that a cluster refuses a node that wants to join: its text says why.
-var ErrNotJoined = errors.New("the cluster doesn't take this node in")
+// ErrNotJoined says that a cluster rejects a node that wants to join: its text says why.
+var ErrNotJoined = errors.New("the cluster doesn't add this node")
 
 // joinRequest is what a node says that wants to join.
 type joinRequest struct {
 	Cluster, Node, Disk, Addr string
-	// Replaces is the server whose place it is to take, if it is to take one.
+	// Replaces is the server that it is to replace, if any.
 	Replaces string
 	Arch     string
 	Level    uint32
-	// Check asks whether the node may come, and changes nothing.
+	// Check asks whether the node may join, and changes nothing.
 	Check bool
 }
 
-// joinAnswer says what became of it: taken in if both are empty.
+// joinAnswer is the leader's decision: added if both are empty.
 type joinAnswer struct {
-	Refused string // and asking again is no use
-	Later   string // it may be taken in later
+	Refused string // for good
+	Later   string // it may be added later
 }
 
 // join brings this node from an empty disk to the point where raft can start. It is
 // sure then that the cluster wants it.
 func (n *Node) join(ctx context.Context) error {
 	if n.clusterID() != "" && !n.identity.Joining {
-		return errors.New("the data directory began to found a cluster and never did: start it with its --initial-cluster, or delete it and join with an empty one")
+		return errors.New("the data directory began to create a cluster and never finished: start it with its --initial-cluster, or delete it and join with an empty one")
 	}
-	return n.untilTaken(ctx, true, func(found discovery) error {
+	return n.untilAdded(ctx, true, func(found discovery) error {
 		if mine := n.clusterID(); mine != "" && mine != found.Cluster {
 			return fmt.Errorf("%w: %s has cluster id %s, this node's disk %s", ErrOtherCluster, found.from, found.Cluster, mine)
 		}
-		return n.belong(found.Cluster)
+		return n.adoptCluster(found.Cluster)
 	})
 }
 
 // enter asks the leader to take this node in. raft runs already, so that the leader
 // finds somebody to talk to.
 func (n *Node) enter(ctx context.Context) error {
-	return n.untilTaken(ctx, false, func(discovery) error { return nil })
+	return n.untilAdded(ctx, false, func(discovery) error { return nil })
 }
 
-// untilTaken asks the nodes of Options.Join, and those that they name, until the leader
+// untilAdded asks the nodes of Options.Join, and those that they name, until the leader
 // among them says yes; then it calls done.
-func (n *Node) untilTaken(ctx context.Context, check bool, done func(discovery) error) error {
+func (n *Node) untilAdded(ctx context.Context, check bool, done func(discovery) error) error {
 	warned := time.Now()
 	for {
 		found, err := n.discover(ctx)
@@ -77,12 +79,12 @@ func (n *Node) untilTaken(ctx context.Context, check bool, done func(discovery) 
 		switch {
 		case err == nil:
 			return done(found)
-		case errors.Is(err, ErrNotJoined), errors.Is(err, ErrRefused), errors.Is(err, ErrGossipKey), errors.Is(err, ErrCertificate), errors.Is(err, ErrOtherCluster):
+		case errors.Is(err, ErrNotJoined), errors.Is(err, transport.ErrRejected), errors.Is(err, membership.ErrGossipKey), errors.Is(err, transport.ErrCertificate), errors.Is(err, ErrOtherCluster):
 			return err
 		}
 		if time.Since(warned) > 5*time.Second {
 			warned = time.Now()
-			n.log.Info("waiting to be taken into the cluster", "join", n.opts.Join, "reason", err)
+			n.log.Info("waiting to be added to the cluster", "join", n.opts.Join, "reason", err)
 		}
 		if !pause(ctx, joinPause) {
 			return ctx.Err()
@@ -93,7 +95,7 @@ func (n *Node) untilTaken(ctx context.Context, check bool, done func(discovery) 
 // askToJoin asks the leader among the servers that were found.
 func (n *Node) askToJoin(ctx context.Context, found discovery, check bool) error {
 	q := joinRequest{
-		Cluster: found.Cluster, Node: n.identity.NodeID, Disk: n.identity.DiskID, Addr: n.port.advertise,
+		Cluster: found.Cluster, Node: n.identity.NodeID, Disk: n.identity.DiskID, Addr: n.mux.Advertise(),
 		Replaces: n.opts.Replace, Arch: runtime.GOARCH, Level: uint32(fsm.MaxLevel), Check: check,
 	}
 	body, err := json.Marshal(q)
@@ -104,7 +106,7 @@ func (n *Node) askToJoin(ctx context.Context, found discovery, check bool) error
 	for _, s := range found.Servers {
 		a, err := n.askOneToJoin(ctx, s.Addr, body)
 		switch {
-		case errors.Is(err, ErrRefused), errors.Is(err, ErrCertificate):
+		case errors.Is(err, transport.ErrRejected), errors.Is(err, transport.ErrCertificate):
 			return err
 		case err != nil:
 			reasons = append(reasons, fmt.Sprintf("%s: %v", s.ID, err))
@@ -120,7 +122,7 @@ func (n *Node) askToJoin(ctx context.Context, found discovery, check bool) error
 }
 
 func (n *Node) askOneToJoin(ctx context.Context, addr string, body []byte) (a joinAnswer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
 	b, err := n.peers.ask(ctx, addr, callJoin, body)
 	if err != nil {
@@ -129,8 +131,8 @@ func (n *Node) askOneToJoin(ctx context.Context, addr string, body []byte) (a jo
 	return a, json.Unmarshal(b, &a)
 }
 
-// belong writes the id of the cluster that this node joins to its disk.
-func (n *Node) belong(cluster string) error {
+// adoptCluster writes the id of the cluster that this node joins to its disk.
+func (n *Node) adoptCluster(cluster string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	next := *n.identity
@@ -143,20 +145,20 @@ func (n *Node) belong(cluster string) error {
 	return nil
 }
 
-// addressEvery is how often a node compares its address with the one that the cluster
+// addressInterval is how often a node compares its address with the one that the cluster
 // knows.
-const addressEvery = time.Second
+const addressInterval = time.Second
 
 // keepAddress tells the leader when this node is reached elsewhere than the cluster
 // knows: it was started with another address, and until the leader knows that, nobody
 // calls it there. A node that is its own cluster has nobody to tell.
 func (n *Node) keepAddress(ctx context.Context) {
-	for pause(ctx, addressEvery) {
+	for pause(ctx, addressInterval) {
 		known, ok := n.serverAddr(n.opts.NodeID)
-		if !ok || known == n.port.advertise || len(n.servers()) < 2 {
+		if !ok || known == n.mux.Advertise() || len(n.servers()) < 2 {
 			continue
 		}
-		body, err := json.Marshal(joinRequest{Cluster: n.clusterID(), Node: n.opts.NodeID, Disk: n.identity.DiskID, Addr: n.port.advertise})
+		body, err := json.Marshal(joinRequest{Cluster: n.clusterID(), Node: n.opts.NodeID, Disk: n.identity.DiskID, Addr: n.mux.Advertise()})
 		if err != nil {
 			continue
 		}
@@ -164,14 +166,14 @@ func (n *Node) keepAddress(ctx context.Context) {
 			if string(s.ID) == n.opts.NodeID {
 				continue
 			}
-			ask, cancel := context.WithTimeout(ctx, joinTime)
+			ask, cancel := context.WithTimeout(ctx, joinTimeout)
 			_, err := n.peers.ask(ask, string(s.Address), callMoved, body)
 			cancel()
 			if err == nil {
-				n.log.Info("the cluster knows this node's new address", "address", n.port.advertise, "former", known)
+				n.log.Info("the cluster knows this node's new address", "address", n.mux.Advertise(), "former", known)
 				break
 			}
-			n.log.Debug("the new address was not taken", "by", s.ID, "error", err)
+			n.log.Debug("the new address was not accepted", "by", s.ID, "error", err)
 		}
 	}
 }

@@ -6,39 +6,40 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
-// errGone is why a node stops that the leader has taken out.
-var errGone = errors.New("the cluster has removed this node")
+// errRemoved is why a removed node stops.
+var errRemoved = errors.New("the cluster has removed this node")
 
-// leaveEvery is how often a node looks whether it is to leave.
-const leaveEvery = 100 * time.Millisecond
+// leaveInterval is how often a node checks whether it is to leave.
+const leaveInterval = 100 * time.Millisecond
 
-// standing is this node's own, as its state has it.
-func (n *Node) standing() (s fsm.Standing) {
+// membershipStatus is this node's own, as its state has it.
+func (n *Node) membershipStatus() (s fsm.MembershipStatus) {
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) {
 		if own, found := v.Node(n.opts.NodeID); found && own.Disk == n.identity.DiskID {
-			s = own.Standing
+			s = own.Status
 		}
 	})
 	return s
 }
 
-// leaveWhenTold has this node leave when the log says so.
+// leaveWhenTold makes this node leave when the log says so.
 func (n *Node) leaveWhenTold(ctx context.Context) {
-	told := false
-	for pause(ctx, leaveEvery) {
-		switch n.standing() {
+	known := false
+	for pause(ctx, leaveInterval) {
+		switch n.membershipStatus() {
 		case fsm.Removed:
-			n.gone(errGone)
+			n.removed(errRemoved)
 			return
 		case fsm.Leaves:
-			if told {
+			if known {
 				continue
 			}
-			told = true
-			n.log.Info("this node leaves the cluster: it takes no more requests and finishes those under way")
+			known = true
+			n.log.Info("this node leaves the cluster: it accepts no more requests and finishes those in progress")
 			if n.opts.Leaving != nil {
 				n.opts.Leaving()
 			}
@@ -47,27 +48,46 @@ func (n *Node) leaveWhenTold(ctx context.Context) {
 }
 
 // Drained tells the leader that this node has finished what it did for clients, and
-// waits until the leader has taken it out, or ctx ends. Only a node that leaves may
+// waits until the leader has removed it, or ctx ends. Only a node that leaves may
 // call it; Leaving says whether this one does.
 func (n *Node) Drained(ctx context.Context) {
 	n.drained.Store(true)
-	for !n.out.Load() && pause(ctx, leaveEvery/10) {
+	for !n.out.Load() && pause(ctx, leaveInterval/10) {
 	}
 }
 
-// Leaving tells whether the cluster has this node leave.
-func (n *Node) Leaving() bool { return n.standing() != fsm.Belongs }
+// Leaving reports whether the cluster has this node leave.
+func (n *Node) Leaving() bool { return n.membershipStatus() != fsm.StatusMember }
 
-// gone stops this node: it is no server of the cluster any more.
-func (n *Node) gone(why error) {
+// removed stops this node: it is no server of the cluster any more.
+func (n *Node) removed(why error) {
 	if !n.out.CompareAndSwap(false, true) {
 		return
 	}
-	reason := fmt.Sprintf("%s was removed from its cluster and serves nobody any more (%v); its data directory can be deleted, and a node joins under a new id", n.opts.NodeID, why)
+	reason := fmt.Sprintf("%s was removed from its cluster and serves nobody any more (%v); its data directory is kept and may be deleted; to come back, start a node with an empty directory, --join and a new --node-id", n.opts.NodeID, why)
 	n.log.Warn("removed from the cluster", "reason", why)
 	if n.opts.Removed != nil {
 		n.opts.Removed(reason)
 		return
 	}
 	n.fatal(reason)
+}
+
+// hearRemoved is called when another node says that this one was removed. A caller that has proved itself is believed;
+// otherwise this node calls the servers that it knows: if it was removed, they reject it.
+func (n *Node) hearRemoved(from transport.Hello) {
+	if from.Proved {
+		n.removed(errRemoved)
+		return
+	}
+	n.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(n.mux.Context(), askTimeout)
+		defer cancel()
+		for _, s := range n.servers() {
+			if string(s.ID) != n.opts.NodeID {
+				// If the server rejects this node, the transport reports it to excluded.
+				_, _ = n.peers.statusOf(ctx, string(s.ID), string(s.Address), askTimeout)
+			}
+		}
+	})
 }

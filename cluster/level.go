@@ -5,12 +5,12 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"trireme/fsm"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // checkLevel refuses a disk whose snapshots are of a feature level that this binary doesn't
-// know (decisions 13). A level that only the log has raised is met when that entry is
+// know. A level that only the log has raised is met when that entry is
 // applied, and ends the process then.
 func (n *Node) checkLevel() error {
 	list, err := n.snapshots.List()

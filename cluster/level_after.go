@@ -4,5 +4,5 @@ package cluster
 
 import "time"
 
-// levelAfter is how long every server must have answered a feature level before the leader raises it (decisions 13).
+// levelAfter is how long every server must have answered a feature level before the leader raises it.
 const levelAfter = 10 * time.Minute

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
 // eventually waits for a condition.
@@ -153,7 +154,7 @@ func TestMembership(t *testing.T) {
 	before := current(t, c, 2)
 	load = count(t, c, 2, n4)
 	load.n.Add(before)
-	if _, err := c.Join("n2", "", ""); err == nil || !errors.Is(err, cluster.ErrNotJoined) && !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "new id") {
+	if _, err := c.Join("n2", "", ""); err == nil || !errors.Is(err, cluster.ErrNotJoined) && !errors.Is(err, transport.ErrRejected) || !strings.Contains(err.Error(), "new id") {
 		t.Errorf("a wiped node under its old id: %v", err)
 	}
 	if _, err := c.Join("n5", "", c.List[1].Addr); err == nil || !strings.Contains(err.Error(), "--replace n2") {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/cluster/logstore"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // metrics are the figures of one node.

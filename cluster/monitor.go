@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A node that serves a monitor asks the others what their doors execute. What question
-// and answer hold is the doors' affair.
+// A node that serves a MONITOR client asks the others what their clients execute. Package resp defines the contents of
+// question and answer.
 
-// monitorTime is how long another node's question may be held.
-const monitorTime = 4 * time.Second
+// monitorTimeout is how long another node's call may be held.
+const monitorTimeout = 4 * time.Second
 
 // Others are the ids of the other servers of the cluster.
 func (n *Node) Others() (ids []string) {
@@ -22,7 +22,7 @@ func (n *Node) Others() (ids []string) {
 	return ids
 }
 
-// Ask puts a monitor's question to another node, which answers by its Options.Monitor.
+// Ask sends a monitor's question to another node, which answers by its Options.Monitor.
 func (n *Node) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
 	addr, ok := n.serverAddr(node)
 	if !ok {
@@ -31,14 +31,14 @@ func (n *Node) Ask(ctx context.Context, node string, question []byte) ([]byte, e
 	return n.peers.ask(ctx, addr, callMonitor, question)
 }
 
-// answerMonitor answers another node's question. It may take its time.
+// answerMonitor answers another node's question, in a goroutine: it may wait for commands.
 func (n *Node) answerMonitor(question []byte, answer func([]byte, error)) {
 	if n.opts.Monitor == nil {
 		answer(nil, errUnknownCall)
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), monitorTime)
+		ctx, cancel := context.WithTimeout(context.Background(), monitorTimeout)
 		defer cancel()
 		answer(n.opts.Monitor(ctx, question))
 	}()

@@ -1,6 +1,3 @@
-// Package cluster makes many machines look like one: it replicates the state machine
-// by raft, packs requests into entries, applies each once whoever leads, and says
-// where a read may be served. It never learns what a command is.
 package cluster
 
 import (
@@ -8,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -15,50 +13,35 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/cluster/clock"
-	"trireme/cluster/hint"
-	"trireme/cluster/logstore"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
-// Node is one node of a cluster.
+// Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
+// reads. What each does is in its own file; doc.go has the whole.
 type Node struct {
 	opts    Options
 	log     *slog.Logger
 	started time.Time
 
-	port      *port
-	peers     *peers
-	store     *logstore.Store
-	snapshots *logstore.SnapshotStore
-	transport *raft.NetworkTransport
-	raft      *raft.Raft
-	watcher   *hint.Watcher
-	machine   *fsm.Machine
-	// acquaintances are the processes of other nodes; nil if this one takes no part.
-	acquaintances *acquaintances
-	adapter       *adapter
-	clock         *clock.Clock
-	proposer      *proposer
-	committer     *committer
-	reader        *reader
-	fence         *fence
-	metrics       *metrics
+	disk
+	network
+	replica
+	lifecycle
 
-	running  atomic.Bool   // raft and all of the above are there
-	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
-	failed   atomic.Bool
-	learning atomic.Bool  // a commit index is being passed on
-	drained  atomic.Bool  // see Drained
-	out      atomic.Bool  // the cluster has removed this node
-	yielded  atomic.Int64 // when leadership was last given up for want of room, unix nanoseconds
-	voters   atomic.Pointer[voters]
-	changed  atomic.Int64 // when the servers changed last, nanoseconds since started
-	lease    lease
+	proposer  *proposer
+	committer *groupCommitter
+	reader    *reader
+	quorum    *readIndex
+	lease     sessionLease
+	clock     *clock.Clock
+	metrics   *metrics
 
-	changing sync.Mutex // servers are being changed; the leader's
-
-	mu         sync.Mutex
+	mu         sync.Mutex // of identity and phase
 	identity   *identity
 	phase      phase
 	leaderWork []func(context.Context)
@@ -68,14 +51,54 @@ type Node struct {
 	leadWG sync.WaitGroup
 }
 
+// disk is what lies in the data directory.
+type disk struct {
+	store     *logstore.Store
+	snapshots *logstore.SnapshotStore
+	// incarnations are the processes of other nodes; nil if this one takes no part.
+	incarnations *membership.Incarnations
+}
+
+// network is how other nodes are reached.
+type network struct {
+	mux       *transport.Mux
+	peers     *rpcClient
+	transport *raft.NetworkTransport
+	watcher   *failover.Watcher
+}
+
+// replica is raft and what it replicates.
+type replica struct {
+	raft      *raft.Raft
+	machine   *fsm.Machine
+	adapter   *adapter
+	ceiling   clock.Ceiling
+	voters    atomic.Pointer[voters]
+	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
+	advancing atomic.Bool  // a commit index is being passed on to raft
+	settings  raftSettings
+	changing  sync.Mutex // held by the leader while servers are changed
+}
+
+// lifecycle is what has become of the node.
+type lifecycle struct {
+	running  atomic.Bool   // everything has been started
+	openTerm atomic.Uint64 // the term this node leads and has opened, or 0
+	failed   atomic.Bool
+	drained  atomic.Bool  // see Drained
+	out      atomic.Bool  // the cluster has removed this node
+	yielded  atomic.Int64 // when leadership was last given up for want of disk space, unix nanoseconds
+}
+
 // Open starts a node: its disk, the cluster port, the handshake of a new cluster, and
 // raft last. It returns when raft runs; see Ready for when the node can serve.
 func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	opts.defaults()
-	n = &Node{opts: opts, log: opts.Log, started: time.Now(), machine: fsm.NewMachine(), clock: clock.New(time.Now, wallTime)}
+	n = &Node{opts: opts, log: opts.Log, started: time.Now(), clock: clock.New(opts.Now, wallTime)}
+	n.machine = fsm.NewMachine()
 	n.lease.epoch = n.started
-	// Before the port opens: whom to admit is looked up in the machine.
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notes: n.opts.Notes, Restored: n.opts.Restored, Random: random}
+	// Before the port opens: whom to admit depends on the machine.
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Restored: n.opts.Restored, Random: random}
 	n.metrics = newMetrics(n)
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
@@ -91,7 +114,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	if err := n.openDisk(); err != nil {
 		return nil, err
 	}
-	if err := n.openPort(); err != nil {
+	if err := n.openMux(); err != nil {
 		return nil, err
 	}
 	if err := n.openRaft(ctx); err != nil {
@@ -101,9 +124,10 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.proposer.run(run) })
 	n.wg.Go(func() { n.proposer.watchDeadlines(run) })
 	n.wg.Go(func() { n.watchSize(run) })
-	n.wg.Go(func() { n.leaveFormerSubscribers(run) })
+	n.wg.Go(func() { n.adaptTimeouts(run) })
+	n.wg.Go(func() { n.dropFormerSubscribers(run) })
 	n.wg.Go(func() { n.keepAddress(run) })
-	n.wg.Go(func() { n.introduce(run) })
+	n.wg.Go(func() { n.announceIncarnation(run) })
 	n.wg.Go(func() { n.leaveWhenTold(run) })
 	return n, nil
 }
@@ -128,7 +152,7 @@ func (n *Node) openDisk() (err error) {
 	if n.identity, err = readIdentity(dir, n.opts.NodeID); err != nil {
 		return err
 	}
-	if err := checkMark(dir); err != nil {
+	if err := checkOlderCopy(dir); err != nil {
 		return err
 	}
 	removeIncoming(dir)
@@ -141,29 +165,31 @@ func (n *Node) openDisk() (err error) {
 	if err := n.identity.boot(); err != nil {
 		return err
 	}
-	n.acquaintances, err = openAcquaintances(dir, n.identity.Boot, newID()[:16], n.log.Warn)
+	n.incarnations, err = membership.OpenIncarnations(dir, n.identity.Boot, n.log.Warn)
 	return err
 }
 
-func (n *Node) openPort() (err error) {
+func (n *Node) openMux() (err error) {
 	if n.identity.ClusterID != "" {
 		n.phase = phaseAdopted
 	}
-	if n.port, err = listenPort(n.opts.Bind, n.opts.Advertise); err != nil {
+	c := callbacks{n, &rejectionLog{log: n.log, logged: map[string]time.Time{}}}
+	if n.opts.NoPort {
+		n.mux = transport.DialOnly(n.transportConfig(), c)
+	} else if n.mux, err = transport.Listen(n.transportConfig(), c); err != nil {
 		return err
 	}
-	n.peers = newPeers(n.port)
-	n.port.self, n.port.admit, n.port.connect = n.greet, n.admit, n.opts.Dial
-	n.port.secure, n.port.refuse = n.opts.Security, (&refusals{log: n.log, told: map[string]time.Time{}}).tell
-	n.port.expect, n.port.removed = n.expected, func(why error) {
-		if n.running.Load() { // otherwise whoever asked is told
-			n.gone(why)
-		}
-	}
-	n.port.acquaint, n.port.rolledBack = n.acquaint, n.rolledBack
-	n.port.serve = func(c connection, g greeting) { serveLink(c, g, n.handle) }
-	n.port.start()
+	n.peers = newRPCClient(n.mux)
+	n.mux.Start()
 	return nil
+}
+
+func (n *Node) transportConfig() transport.Config {
+	advertise := n.opts.Advertise
+	if n.opts.NoPort {
+		advertise = n.opts.Bind
+	}
+	return transport.Config{Bind: n.opts.Bind, Advertise: advertise, Security: n.opts.Security, Dial: n.opts.Dial}
 }
 
 // openRaft goes through the handshake on an empty disk and starts raft.
@@ -172,32 +198,32 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	founds, joins := !has && len(n.opts.Join) == 0, !has && len(n.opts.Join) > 0
+	creates, joins := !has && len(n.opts.Join) == 0, !has && len(n.opts.Join) > 0
 	switch {
 	case joins:
 		err = n.join(ctx)
-	case founds && n.identity.Joining:
-		err = errors.New("this node began to join a cluster and wasn't taken in yet: start it with --join again")
-	case founds && len(n.opts.InitialCluster) == 0:
+	case creates && n.identity.Joining:
+		err = errors.New("this node began to join a cluster and has not been added yet: start it with --join again")
+	case creates && len(n.opts.InitialCluster) == 0:
 		err = errors.New("the data directory is empty and there is no --initial-cluster and no --join")
-	case founds:
-		err = n.found(ctx)
+	case creates:
+		err = n.bootstrap(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.port, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
+		Stream: n.mux, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
 		MaxRPCsInFlight: 4,
 	})
-	n.adapter = &adapter{m: n.machine, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
-	n.proposer, n.committer = newProposer(n), newCommitter(n)
-	n.reader, n.fence = &reader{n: n}, &fence{n: n}
+	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
+	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
+	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
-	transport := hint.Transport{NetworkTransport: n.transport}
-	if founds {
+	transport := failover.Transport{NetworkTransport: n.transport}
+	if creates {
 		if err := raft.BootstrapCluster(config, n.store.LogStore(), n.store, n.snapshots, transport, n.configuration()); err != nil {
 			return fmt.Errorf("cluster: bootstrap: %w", err)
 		}
@@ -205,17 +231,19 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if n.raft, err = raft.NewRaft(config, n.adapter, n.store.LogStore(), n.store, n.snapshots, transport); err != nil {
 		return err
 	}
-	n.watcher = hint.Start(hint.Config{
+	n.watcher = failover.Start(failover.Config{
 		Raft: n.raft, Transport: transport, ID: config.LocalID,
-		Ask:   func(s raft.Server, q hint.Ask) (hint.Answer, error) { return n.peers.hint(string(s.Address), q) },
+		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
+			return n.peers.failover(string(s.Address), q)
+		},
 		Watch: n.watch,
-		Log:   func(s string) { n.log.Info("failover hint: " + s) },
+		Log:   func(s string) { n.log.Info("failover: " + s) },
 	})
 	n.mu.Lock()
 	n.phase = phaseStarted
 	n.mu.Unlock()
 	n.running.Store(true)
-	n.peers.links.reset() // they were opened before this node had a cluster id, or knew who is where
+	n.peers.pool.Reset() // its connections are from before this node had a cluster id, or knew who is where
 	lead, cancel := context.WithCancel(context.Background())
 	stop := n.stop
 	n.stop = func() { cancel(); n.leadWG.Wait(); stop() }
@@ -226,17 +254,17 @@ func (n *Node) openRaft(ctx context.Context) error {
 	return nil
 }
 
-func (n *Node) watch(addr raft.ServerAddress, timeout time.Duration) (connection, error) {
-	return n.port.dial(string(addr), forWatch, timeout)
+func (n *Node) watch(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	return n.mux.DialPeer(string(addr), transport.ForWatch, timeout)
 }
 
 func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(n.opts.NodeID)
 	c.HeartbeatTimeout, c.ElectionTimeout = n.opts.Heartbeat, n.opts.Heartbeat
-	c.LeaderLeaseTimeout = n.opts.Heartbeat / 2
-	c.CommitTimeout = 10 * time.Millisecond // followers are told of commits by tellCommitted
-	c.MaxAppendEntries = 64                 // of at most packBytes each, but for single large requests
+	c.LeaderLeaseTimeout = n.opts.Heartbeat // the longest that raft allows; see timeouts.go
+	c.CommitTimeout = 10 * time.Millisecond // followers are told of commits by pushCommitIndex
+	c.MaxAppendEntries = 64                 // of at most maxBatchBytes each, but for single large requests
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true
@@ -274,10 +302,10 @@ func (n *Node) Snapshot() error {
 	return err
 }
 
-// SnapshotDir is where the node's snapshots lie.
+// SnapshotDir is the directory of the node's snapshots.
 func (n *Node) SnapshotDir() string { return filepath.Join(n.opts.DataDir, "snapshots") }
 
-// Machine is the node's state machine, for those who only look.
+// Machine is the node's state machine, for callers that only read it.
 func (n *Node) Machine() *fsm.Machine { return n.machine }
 
 // leader is who leads as far as this node knows.
@@ -289,12 +317,12 @@ func (n *Node) leader() (peerAddr, bool) {
 // servers are those of raft's configuration.
 func (n *Node) servers() []raft.Server { return n.raft.GetConfiguration().Configuration().Servers }
 
-// votersFor is how long a look at raft's configuration is used again. The next change
-// needs the last one to be applied, which drops the look, so it is never more than one
-// change behind, and majorities of neighbouring configurations have a node in common.
-const votersFor = 50 * time.Millisecond
+// votersTTL is how long the voters of raft's configuration are cached. The next change needs the last one to be applied,
+// which drops the cache, so it is never more than one change old, and majorities of neighbouring configurations have a
+// node in common.
+const votersTTL = 50 * time.Millisecond
 
-// voters is a look at raft's configuration.
+// voters are those of raft's configuration.
 type voters struct {
 	taken  time.Time
 	others []peerAddr
@@ -304,7 +332,7 @@ type voters struct {
 // otherVoters are the other voters, slow ones last, and how many of them make a
 // majority with this node.
 func (n *Node) otherVoters() (others []peerAddr, needed int) {
-	if v := n.voters.Load(); v != nil && time.Since(v.taken) < votersFor {
+	if v := n.voters.Load(); v != nil && time.Since(v.taken) < votersTTL {
 		return v.others, v.needed
 	}
 	v := &voters{taken: time.Now()}
@@ -330,7 +358,7 @@ func (n *Node) otherVoters() (others []peerAddr, needed int) {
 	return v.others, v.needed
 }
 
-// digest hashes a fork in the background and reports the figure.
+// digest hashes a fork in the background and reports the result.
 func (n *Node) digest(f *fsm.Frozen) {
 	n.wg.Go(func() {
 		d := f.Digest()
@@ -338,7 +366,7 @@ func (n *Node) digest(f *fsm.Frozen) {
 		body := fsm.ReportDigest.Body(fsm.DigestReport{Index: f.Index(), Node: n.opts.NodeID, Digest: d})
 		for range 20 {
 			if leader, ok := n.leader(); ok {
-				if _, err := n.once(context.Background(), leader, fsm.ReportDigest.Code, body); err == nil || n.failed.Load() {
+				if _, err := n.proposeOnce(context.Background(), leader, fsm.ReportDigest.Code, body); err == nil || n.failed.Load() {
 					return
 				}
 			}

@@ -8,8 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/cluster/transport"
 )
 
 // TestOldCopyIsRefused: a node whose data directory is put back to an older state ends by itself, with a reason that says
@@ -64,7 +65,7 @@ func TestOldCopyIsRefused(t *testing.T) {
 	}
 	refused()
 	write(0, "SET", "others", "go on")
-	if err := c.Open(1); !errors.Is(err, cluster.ErrRolledBack) {
+	if err := c.Open(1); !errors.Is(err, transport.ErrRolledBack) {
 		t.Fatalf("started again: %v", err)
 	}
 

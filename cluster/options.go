@@ -8,9 +8,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"trireme/cluster/logstore"
-	"trireme/fsm"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Options describe one node.
@@ -19,6 +19,8 @@ type Options struct {
 	// Bind is the cluster address to listen on, Advertise the one that others dial, if
 	// it differs.
 	Bind, Advertise string
+	// NoPort opens no cluster port: for a cluster that is one node and stays so.
+	NoPort bool
 	// HTTP and Gossip are what this node tells others of its other addresses; Version
 	// is that of the binary.
 	HTTP, Gossip, Version string
@@ -31,9 +33,9 @@ type Options struct {
 	// directory only. Replace is the server whose place this node is to take then.
 	Join    []string
 	Replace string
-	// GossipKey is that of MembersOptions.Key: the cluster is asked with it.
+	// GossipKey is that of membership.Options.Key: discovery uses it.
 	GossipKey []byte
-	// Security is TLS between nodes; nil is none.
+	// Security is mutual TLS between nodes; nil: connections are plain.
 	Security *Security
 	// Leaving is called once when the cluster has this node leave: it finishes what it
 	// does for clients, and then calls Drained.
@@ -41,13 +43,13 @@ type Options struct {
 	// Removed is called once when the cluster has removed this node, with a line for
 	// people. The node serves nobody any more.
 	Removed func(reason string)
-	// Heartbeat is raft's heartbeat and election timeout; the leader's lease is half of
-	// it.
+	// Heartbeat is raft's shortest heartbeat and election timeout, and the leader's lease;
+	// followers stretch theirs on a busy machine.
 	Heartbeat time.Duration
-	// Founding gives the cluster's first settings; it is called by the leader, with
+	// Bootstrap returns the cluster's first settings; it is called by the leader, with
 	// first set while the state has none. again asks to replace the tokens of a state
 	// that has.
-	Founding func(first bool) (f fsm.Founding, again bool)
+	Bootstrap func(first bool) (f fsm.Bootstrap, again bool)
 	// SnapshotThreshold is how many entries, and SnapshotBytes how many bytes of
 	// entries, lie between snapshots; TrailingLogs is how many entries stay behind one.
 	SnapshotThreshold, TrailingLogs uint64
@@ -58,24 +60,27 @@ type Options struct {
 	DigestEvery uint64
 	// LevelAfter is how long all servers must know a level before it is raised.
 	LevelAfter time.Duration
-	// Space says how much free disk the node wants.
+	// Now is where cluster time comes from while this node leads: monotonic time, whose
+	// wall time is that of the machine, by default time.Now. A test may own it.
+	Now func() time.Time
+	// Space is how much free disk the node needs.
 	Space logstore.Space
-	// Audit, if set, is told what the leader has changed of the servers by itself: the
-	// act, the server, and more about it.
+	// Audit, if set, is called for each change of the servers that the leader makes by
+	// itself: the act, the server, and details.
 	Audit func(act, server, detail string)
 	// Fatal ends the process; reason is one line for people.
 	Fatal func(reason string)
 	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
-	// Notes is given what applies have to tell this node's subscribers.
-	Notes func([]env.Note)
+	// Notes is called with the notifications of applied entries, for this node's subscribers.
+	Notes func([]env.Notification)
 	// Restored is called when a snapshot has replaced the state: Notes in between are
 	// lost to this node.
 	Restored func()
 	// Leading, if set, runs on the leader from the moment its term is open until ctx ends
 	// with the leadership, and returns soon after that.
 	Leading func(ctx context.Context, n *Node)
-	// Monitor answers a monitor's question of another node; see Node.Ask.
+	// Monitor answers a monitor's call from another node; see Node.Ask.
 	Monitor func(ctx context.Context, question []byte) ([]byte, error)
 	Log     *slog.Logger
 	// RaftLog gets the lines of the raft library.
@@ -88,8 +93,11 @@ func (o *Options) defaults() {
 	set(&o.TrailingLogs, 10_000)
 	set(&o.SnapshotBytes, 64<<20)
 	set(&o.SnapshotCommands, 1_000_000)
-	set(&o.DigestEvery, digestEvery)
+	set(&o.DigestEvery, digestEntries)
 	set(&o.LevelAfter, levelAfter)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Dial == nil {
 		o.Dial = net.DialTimeout
 	}

@@ -4,22 +4,23 @@ import (
 	"context"
 	"time"
 
-	"trireme/cluster/requests"
-	"trireme/failpoint"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 const (
-	// packBytes cuts entries as it cuts packs.
-	packBytes = requests.PackBytes
-	// entriesUnderWay is how many entries a leader has in raft at a time.
-	entriesUnderWay = 2
-	// overlapBytes is what must wait before an entry is begun beside one that is under
-	// way. Small entries gain more from being one: on two cores SET over 64 connections
+	// maxBatchBytes bounds entries as it bounds batches.
+	maxBatchBytes = session.MaxBatchBytes
+	// maxEntries is how many entries a leader has in raft at a time.
+	maxEntries = 2
+	// overlapBytes is what must wait before an entry is begun while another is in flight.
+	// Small entries gain more from being one: on two cores SET over 64 connections
 	// makes 12 to 14 % less with two, and its requests cost a quarter more processor time
 	// on all nodes. Large ones gain from writing to the disks while the other is applied.
 	overlapBytes = 64 << 10
-	// maxRequestBytes is the largest request that can be an entry (decisions 18).
+	// maxRequestBytes is the largest request that can be an entry: raft's transport has no
+	// limit of its own, but an entry is held in memory several times on its way.
 	maxRequestBytes = 48<<20 + 64<<10
 )
 
@@ -28,19 +29,18 @@ type result struct {
 	err   error
 }
 
-// proposer is the node's side of group commit: its ledger gives every request an
-// identity and packs what waits; the proposer sends packs to whoever leads, and sends
-// again what has no outcome when the leader changes. An outcome comes from the leader's
-// answer or from this node's own machine, whichever is first.
+// proposer is the node's side of group commit: its session.Tracker gives every request an identity and puts what waits
+// into batches; the proposer sends batches to the leader, and sends again what has no outcome when the leader changes.
+// An outcome comes from the leader's answer or from this node's own machine, whichever is first.
 type proposer struct {
 	n *Node
-	*requests.Ledger
+	*session.Tracker
 	wake chan struct{}
 }
 
 func newProposer(n *Node) *proposer {
 	p := &proposer{n: n, wake: make(chan struct{}, 1)}
-	p.Ledger = requests.New(time.Now, p.nudge)
+	p.Tracker = session.New(time.Now, p.nudge)
 	return p
 }
 
@@ -64,29 +64,29 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 		return nil, err
 	}
 	select {
-	case r := <-c.Done(): // also when its deadline has passed: see Ledger.Overdue
+	case r := <-c.Done(): // also when its deadline has passed: see Tracker.Overdue
 		return r.Value, r.Err
 	case <-ctx.Done():
 	}
-	r := n.proposer.Abandon(c)
+	r := n.proposer.Cancel(c)
 	return r.Value, r.Err
 }
 
-// afterRestore gives up on what a snapshot has jumped over, and on the session if that was among it: a backup may have
-// been restored there.
+// afterRestore ends the requests whose outcomes a snapshot has skipped, and the session if the restored state doesn't
+// have it: a backup may have been restored.
 func (p *proposer) afterRestore() {
 	p.Restored(p.n.machine.Awaits)
-	p.leave()
+	p.dropLostSession()
 }
 
-// leave ends this process's session if the state has it no more.
-func (p *proposer) leave() {
+// dropLostSession ends this process's session if the state doesn't have it any more.
+func (p *proposer) dropLostSession() {
 	if s := p.Session(); s != 0 && !p.n.machine.Knows(s) {
-		p.Lose()
+		p.SessionLost()
 	}
 }
 
-// run sends packs until ctx ends.
+// run sends batches until ctx ends.
 func (p *proposer) run(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -105,7 +105,7 @@ func (p *proposer) run(ctx context.Context) {
 	}
 }
 
-// step sends one pack, or finds out why not. It is false when there is nothing to do
+// step sends one batch, or finds out why not. It is false when there is nothing to do
 // until the next nudge.
 func (p *proposer) step(ctx context.Context) bool {
 	pause := p.Paused()
@@ -132,8 +132,8 @@ func (p *proposer) step(ctx context.Context) bool {
 	return true
 }
 
-// retryPause is how long to wait before asking again who leads: a killed leader is
-// replaced within some tens of milliseconds.
+// retryPause is how long to wait before looking again who leads: a killed leader is replaced within some tens of
+// milliseconds.
 const retryPause = 3 * time.Millisecond
 
 func (p *proposer) sleep(ctx context.Context, d time.Duration) {
@@ -143,25 +143,24 @@ func (p *proposer) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// send takes what waits, as much as one pack holds, and sends it to the leader.
+// send sends what waits to the leader, as much as one batch holds.
 func (p *proposer) send(leader peerAddr) {
-	if k := p.Take(); k != nil {
+	if b := p.Take(); b != nil {
 		failpoint.Eval(failpoint.BeforePropose)
-		p.n.submit(leader, p.packOf(k))
+		p.n.submit(leader, p.batchOf(b))
 	}
 }
 
-// join gives the committer of this node, which leads and is about to make an entry, what
-// has come since the last pack.
-func (p *proposer) join() {
-	if k := p.TakeMore(); k != nil {
+// sendMore adds what has come since the last batch to the entry that this node, as the leader, is about to make.
+func (p *proposer) sendMore() {
+	if b := p.TakeMore(); b != nil {
 		failpoint.Eval(failpoint.BeforePropose)
-		p.n.committer.take(p.packOf(k))
+		p.n.committer.add(p.batchOf(b))
 	}
 }
 
-func (p *proposer) packOf(k *requests.Pack) *pack {
-	return &pack{mark: k.Mark, requests: k.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) {
-		p.Finish(k, outcomes, err, sure)
+func (p *proposer) batchOf(b *session.Batch) *batch {
+	return &batch{lowWater: b.LowWater, requests: b.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) {
+		p.Finish(b, outcomes, err, sure)
 	}}
 }

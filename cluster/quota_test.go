@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"trireme/cluster/clustertest"
-	"trireme/fsm"
-	"trireme/quota"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/quota"
 )
 
 // TestDailyLimitOnThreeNodes spends a small limit through all nodes at once while
@@ -46,7 +46,7 @@ func TestDailyLimitOnThreeNodes(t *testing.T) {
 	}
 }
 
-// take asks as a door does: with the quota that the node knows of, which may not know of
+// take proposes as an entry point does: with the quota that the node knows of, which may not know of
 // the limit yet.
 func take(n interface {
 	Read(context.Context, fsm.Reading, func(*fsm.View)) (fsm.ReadAt, error)

@@ -9,20 +9,20 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/cluster/requests"
-	"trireme/fsm"
-	"trireme/fsm/wire"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 const (
-	// roundsUnderWay is how many read-index rounds a node has under way; reads that
-	// come meanwhile share the next.
-	roundsUnderWay = 2
-	// hedge is how long a leader waits for the voters it asked before it asks the rest.
-	hedge = 10 * time.Millisecond
-	// roundTime ends a round that no majority answers.
-	roundTime = time.Second
+	// maxRounds is how many read-index rounds a node has in flight; reads that arrive
+	// meanwhile share the next.
+	maxRounds = 2
+	// hedgeDelay is how long a leader waits for the voters it asked before it asks the rest.
+	hedgeDelay = 10 * time.Millisecond
+	// roundTimeout ends a round that no majority answers.
+	roundTimeout = time.Second
 )
 
 // readPoint is where a read may be served: an index that holds everything
@@ -31,7 +31,7 @@ type readPoint struct {
 	index uint64
 	now   int64
 	// entryTerm is the term of the entry at index, term that of the leader who said so;
-	// 0 if not told. See learn.
+	// 0 if not known. See advanceCommit.
 	entryTerm, term uint64
 	// began is when this node began to ask for it.
 	began time.Time
@@ -50,7 +50,7 @@ type reader struct {
 
 	mu       sync.Mutex
 	open     *round // takes reads until it is started
-	underWay int
+	inFlight int
 	starting bool // a loop of start runs
 }
 
@@ -74,10 +74,10 @@ func (r *reader) start() {
 		return
 	}
 	r.starting = true
-	for r.open != nil && r.underWay < roundsUnderWay {
+	for r.open != nil && r.inFlight < maxRounds {
 		c := r.open
 		r.open = nil
-		r.underWay++
+		r.inFlight++
 		r.mu.Unlock()
 		began := time.Now()
 		r.n.readIndex(func(p readPoint, err error) {
@@ -85,10 +85,10 @@ func (r *reader) start() {
 			c.point, c.err = p, err
 			close(c.done)
 			if err == nil {
-				r.n.learn(p)
+				r.n.advanceCommit(p)
 			}
 			r.mu.Lock()
-			r.underWay--
+			r.inFlight--
 			r.start()
 			r.mu.Unlock()
 		})
@@ -104,7 +104,7 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 	case !ok:
 		answer(readPoint{}, fsm.ErrNoLeader)
 	case leader.id == n.identity.NodeID:
-		n.fence.join(answer)
+		n.quorum.join(answer)
 	default:
 		n.peers.readIndex(leader, answer)
 	}
@@ -200,7 +200,7 @@ func (n *Node) point(ctx context.Context) (readPoint, error) {
 // the request's time is over.
 func (n *Node) pointAgain(ctx context.Context) (readPoint, error) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, requests.Deadline)
+	ctx, cancel := context.WithTimeout(ctx, session.Deadline)
 	defer cancel()
 	for pause(ctx, retryPause) {
 		c := n.reader.join()
@@ -212,7 +212,7 @@ func (n *Node) pointAgain(ctx context.Context) (readPoint, error) {
 		if c.err == nil {
 			return c.point, nil
 		}
-		if _, known := n.leader(); !known && time.Since(began) > requests.Leaderless {
+		if _, known := n.leader(); !known && time.Since(began) > session.Leaderless {
 			break
 		}
 	}
@@ -224,7 +224,7 @@ func (n *Node) await(ctx context.Context, index uint64) error {
 	if n.machine.Reached(index) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, requests.Deadline)
+	ctx, cancel := context.WithTimeout(ctx, session.Deadline)
 	defer cancel()
 	for {
 		applied, next := n.machine.Applied()

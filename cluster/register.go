@@ -4,19 +4,19 @@ import (
 	"context"
 	"time"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // register opens a session for this process.
 func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 	id := p.n.identity
-	v, err := p.n.once(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot, RESP: p.n.opts.RESP}))
+	v, err := p.n.proposeOnce(ctx, leader, fsm.Register.Code, fsm.Register.Body(fsm.Registration{Node: id.NodeID, Disk: id.DiskID, Boot: id.Boot, RESP: p.n.opts.RESP}))
 	if err != nil {
 		return false
 	}
 	s := v.(fsm.Session)
-	if s.ID == 0 && p.n.standing() == fsm.Removed {
-		p.n.gone(errGone)
+	if s.ID == 0 && p.n.membershipStatus() == fsm.Removed {
+		p.n.removed(errRemoved)
 		return false
 	}
 	if s.ID == 0 {
@@ -27,9 +27,8 @@ func (p *proposer) register(ctx context.Context, leader peerAddr) bool {
 	return true
 }
 
-// announce registers a node although it has no request to send: clients of a cluster want
-// to know all RESP ports, and claims of the process that had this disk before wait for the
-// word that it has ended.
+// announce registers a node although it has no request to send: clients of a cluster need to know all RESP ports, and
+// claims of the process that had this disk before are held until the log says that it has ended.
 func (p *proposer) announce(ctx context.Context) {
 	if p.Session() != 0 {
 		return
@@ -39,13 +38,13 @@ func (p *proposer) announce(ctx context.Context) {
 	}
 }
 
-// once sends one request without an identity, which may be applied more than once,
+// proposeOnce sends one request without an identity, which may be applied more than once,
 // and waits for its outcome.
-func (n *Node) once(ctx context.Context, to peerAddr, code uint16, body []byte) (any, error) {
+func (n *Node) proposeOnce(ctx context.Context, to peerAddr, code uint16, body []byte) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	done := make(chan result, 1)
-	n.submit(to, &pack{requests: []fsm.Request{{Code: code, Body: body}}, answer: func(o []fsm.Outcome, err error, _ bool) {
+	n.submit(to, &batch{requests: []fsm.Request{{Code: code, Body: body}}, answer: func(o []fsm.Outcome, err error, _ bool) {
 		switch {
 		case err != nil:
 			done <- result{nil, err}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/cluster/requests"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
-// removeTime bounds how long a caller waits until a node is gone.
-const removeTime = 30 * time.Second
+// removeTimeout bounds how long a caller waits until a node is gone.
+const removeTimeout = 30 * time.Second
 
 // changeRequest asks for a server to go, or for another to take its place.
 type changeRequest struct {
@@ -26,10 +27,10 @@ type changeRequest struct {
 }
 
 // RemoveNode has a server leave: it finishes what it does for clients, and then the
-// leader takes it out and it stops. It returns when this node knows that it is gone,
-// or, if it is this node itself, when it begins to leave. A voter is only taken out
+// leader removes it and it stops. It returns when this node knows that it is gone,
+// or, if it is this node itself, when it begins to leave. A voter is only removed
 // where enough voters stay: ErrUnsafe says what is missing. Where a caught-up non-voter
-// stands by, that one becomes a voter first. force takes it out below three voters,
+// stands by, that one becomes a voter first. force removes it below three voters,
 // never below a majority that answers.
 func (n *Node) RemoveNode(ctx context.Context, id string, force bool) error {
 	return n.changeServers(ctx, callRemove, changeRequest{Node: id, Force: force})
@@ -41,11 +42,11 @@ func (n *Node) ReplaceNode(ctx context.Context, id, with string) error {
 	return n.changeServers(ctx, callReplace, changeRequest{Node: id, With: with})
 }
 
-func (n *Node) changeServers(ctx context.Context, kind callKind, q changeRequest) error {
-	ctx, cancel := context.WithTimeout(ctx, removeTime)
+func (n *Node) changeServers(ctx context.Context, kind transport.Kind, q changeRequest) error {
+	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
 	err := n.askLeader(ctx, kind, q)
-	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < requests.Leaderless && pause(ctx, retryPause); {
+	for began := time.Now(); errors.Is(err, fsm.ErrNoLeader) && time.Since(began) < session.Leaderless && pause(ctx, retryPause); {
 		err = n.askLeader(ctx, kind, q) // it had not begun to lead, or did not any more
 	}
 	if err != nil || q.Node == n.opts.NodeID {
@@ -62,7 +63,7 @@ func (n *Node) changeServers(ctx context.Context, kind callKind, q changeRequest
 }
 
 // askLeader has the leader, here or there, change the servers.
-func (n *Node) askLeader(ctx context.Context, kind callKind, q changeRequest) error {
+func (n *Node) askLeader(ctx context.Context, kind transport.Kind, q changeRequest) error {
 	leader, ok := n.leader()
 	if !ok {
 		return fsm.ErrNoLeader
@@ -121,21 +122,21 @@ func (a changeAnswer) error() error {
 }
 
 // answerChange answers another node that asks for a change.
-func (n *Node) answerChange(kind callKind, payload []byte, answer func([]byte, error)) {
+func (n *Node) answerChange(kind transport.Kind, payload []byte, answer func([]byte, error)) {
 	go func() {
 		var q changeRequest
 		if err := json.Unmarshal(payload, &q); err != nil {
 			answer(nil, err)
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), joinWork)
+		ctx, cancel := context.WithTimeout(context.Background(), changeWork)
 		defer cancel()
 		answer(json.Marshal(answerOf(n.change(ctx, kind, q))))
 	}()
 }
 
 // change begins a change of servers; the keeper goes on with it.
-func (n *Node) change(ctx context.Context, kind callKind, q changeRequest) error {
+func (n *Node) change(ctx context.Context, kind transport.Kind, q changeRequest) error {
 	term, release, err := n.leadingNow()
 	if err != nil {
 		return fsm.ErrNoLeader
@@ -182,16 +183,16 @@ func (n *Node) readyWithout(ctx context.Context, q changeRequest) error {
 	return nil
 }
 
-// spare tells whether a server takes nobody's place yet and isn't leaving.
+// spare reports whether a server takes nobody's place yet and isn't leaving.
 func (n *Node) spare(s raft.Server) bool {
 	record, found := n.record(string(s.ID))
-	return found && record.Standing == fsm.Belongs && (record.Replaces == "" || !n.stays(record.Replaces))
+	return found && record.Status == fsm.StatusMember && (record.Replaces == "" || !n.stays(record.Replaces))
 }
 
 // leaver is a server that leaves, empty if none does.
 func (n *Node) leaver() string {
 	for _, s := range n.servers() {
-		if record, _ := n.record(string(s.ID)); record.Standing != fsm.Belongs {
+		if record, _ := n.record(string(s.ID)); record.Status != fsm.StatusMember {
 			return record.Node
 		}
 	}
@@ -203,12 +204,12 @@ func (n *Node) beginReplacement(term uint64, q changeRequest) error {
 	s, is := n.server(q.With)
 	record, found := n.record(q.With)
 	switch {
-	case !is || !found || record.Standing != fsm.Belongs:
+	case !is || !found || record.Status != fsm.StatusMember:
 		return fmt.Errorf("%w: %s", ErrNoServer, q.With)
 	case s.Suffrage == raft.Voter:
 		return fmt.Errorf("%w: %s is a voter already; remove %s instead", ErrUnsafe, q.With, q.Node)
 	}
 	record.Replaces = q.Node
-	_, err := n.admitted(term, record)
+	_, err := n.recordNode(term, record)
 	return err
 }

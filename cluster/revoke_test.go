@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster/clustertest"
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // asToken asks node i on behalf of whoever presents a token, as the HTTP edge does: the
@@ -35,7 +35,7 @@ func (a asToken) write(i int, as acl.Identity) error {
 	if as.By == acl.Nobody {
 		return errNobody
 	}
-	_, err := fsm.Do(context.Background(), a.c.Nodes[i], fsm.Exec, fsm.Batch{As: as, Door: command.HTTP, Rows: [][][]byte{clustertest.Words("INCR", "n")}})
+	_, err := fsm.Do(context.Background(), a.c.Nodes[i], fsm.Exec, fsm.Batch{As: as, Origin: command.OriginHTTP, Rows: [][][]byte{clustertest.Words("INCR", "n")}})
 	return err
 }
 
@@ -91,7 +91,7 @@ func TestResetRevokesOnEveryNode(t *testing.T) {
 				t.Errorf("node %d never refused", i)
 			})
 		}
-		time.Sleep(50 * time.Millisecond) // so that writes are under way
+		time.Sleep(50 * time.Millisecond) // so that writes are in flight
 		if _, err := fsm.Do(context.Background(), c.Nodes[round%3], fsm.ResetTokens, tokens("default", token, "ro-"+token)); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // Status is the cluster as one node sees it.
@@ -47,11 +47,11 @@ func (n *Node) Status(ctx context.Context) Status {
 	for i, server := range servers {
 		s.Nodes[i] = NodeStatus{ID: string(server.ID), Cluster: string(server.Address), Suffrage: strings.ToLower(server.Suffrage.String()), State: "unreachable"}
 		record, _ := n.record(string(server.ID))
-		s.Nodes[i].Leaving = record.Standing != fsm.Belongs
+		s.Nodes[i].Leaving = record.Status != fsm.StatusMember
 		wg.Go(func() {
 			h, err := n.self(), error(nil)
 			if h.Node != string(server.ID) {
-				h, err = n.peers.hello(ctx, string(server.Address))
+				h, err = n.peers.status(ctx, string(server.Address))
 			}
 			if err == nil {
 				c := &s.Nodes[i]
@@ -65,7 +65,7 @@ func (n *Node) Status(ctx context.Context) Status {
 	return s
 }
 
-// IsLeader tells whether this node leads and has opened its term.
+// IsLeader reports whether this node leads and has opened its term.
 func (n *Node) IsLeader() bool { return n.openTerm.Load() != 0 }
 
 // LeadingTerm is the term that this node leads and has opened, 0 if it doesn't lead.
@@ -89,14 +89,14 @@ func (n *Node) LeaderHTTP(ctx context.Context) string {
 	if leader.id == n.opts.NodeID {
 		return n.opts.HTTP
 	}
-	h, err := n.peers.hello(ctx, leader.addr)
+	h, err := n.peers.status(ctx, leader.addr)
 	if err != nil {
 		return ""
 	}
 	return h.HTTP
 }
 
-// Ready tells whether this node has a leader, has caught up with it, and the cluster
+// Ready reports whether this node has a leader, has caught up with it, and the cluster
 // has its first settings.
 func (n *Node) Ready(ctx context.Context) bool {
 	founded := false

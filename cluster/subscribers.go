@@ -5,15 +5,15 @@ import (
 	"sync"
 	"time"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 const (
-	// unreachable is how long a node may not answer before its subscribers count no
-	// more (decisions 26).
-	unreachable = 5 * time.Second
-	// reachEvery is how often the leader asks nodes that have subscribers.
-	reachEvery = 500 * time.Millisecond
+	// unreachableAfter is how long a node may not answer before its subscribers are not
+	// counted any more.
+	unreachableAfter = 5 * time.Second
+	// reachInterval is how often the leader asks nodes that have subscribers.
+	reachInterval = 500 * time.Millisecond
 )
 
 // watchSubscribers drops, while this node leads, the subscriber counts of nodes that
@@ -21,7 +21,7 @@ const (
 func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
 	answered := map[string]time.Time{}
 	began := time.Now()
-	for pause(ctx, reachEvery) {
+	for pause(ctx, reachInterval) {
 		var nodes []fsm.SubscribedNode
 		n.machine.View(0, [16]byte{}, func(v *fsm.View) { nodes = v.SubscribedNodes() })
 		for _, id := range n.reachable(ctx, nodes) {
@@ -32,7 +32,7 @@ func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
 			if at, ok := answered[s.Node]; ok {
 				last = at
 			}
-			if time.Since(last) < unreachable {
+			if time.Since(last) < unreachableAfter {
 				continue
 			}
 			n.log.Info("a node that can't be reached has no subscribers any more", "subscriber_node", s.Node)
@@ -43,9 +43,9 @@ func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
 	}
 }
 
-// reachable are those of the nodes that answer within reachEvery.
+// reachable are those of the nodes that answer within reachInterval.
 func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids []string) {
-	ctx, cancel := context.WithTimeout(ctx, reachEvery)
+	ctx, cancel := context.WithTimeout(ctx, reachInterval)
 	defer cancel()
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -56,7 +56,7 @@ func (n *Node) reachable(ctx context.Context, nodes []fsm.SubscribedNode) (ids [
 				if !ok {
 					return
 				}
-				if h, err := n.peers.hello(ctx, to); err != nil || h.Node != s.Node {
+				if h, err := n.peers.status(ctx, to); err != nil || h.Node != s.Node {
 					return
 				}
 			}
@@ -79,10 +79,10 @@ func (n *Node) serverAddr(id string) (string, bool) {
 	return "", false
 }
 
-// leaveFormerSubscribers has the subscribers of this node's former process dropped. Its
-// registration does that, but comes with the first request, which may take its time.
-func (n *Node) leaveFormerSubscribers(ctx context.Context) {
-	for pause(ctx, reachEvery) {
+// dropFormerSubscribers drops the subscribers of this node's former process. Its registration does that too, but comes
+// with the first request.
+func (n *Node) dropFormerSubscribers(ctx context.Context) {
+	for pause(ctx, reachInterval) {
 		if n.proposer.Session() != 0 {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // ErrAlone says that there is no other voter to lead.

@@ -1,121 +1,113 @@
-// Package clock is the time that a leader writes into the log.
 package clock
 
 import (
 	"sync"
 	"time"
 
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-const (
-	// ReadAhead is how far beyond the stamp of the last applied entry a read may be
-	// placed, in milliseconds. The bound is in the log, so no later leader goes below
-	// what an earlier one has handed out.
-	ReadAhead = 200
-	// slewPerMille is how fast cluster time may be drawn towards the wall clock.
-	slewPerMille = 1
-	// SaneOffset is how far apart, in milliseconds, wall clocks may be that agree, and by
-	// how much one may be set within a term before it is not used any more.
-	SaneOffset = 500
-)
+// SaneOffset is how far apart, in milliseconds, wall clocks may be that agree.
+const SaneOffset = 500
 
-// Clock is cluster time while this node leads: a base chosen once a term, then
-// monotonic time, drawn slowly towards the wall clock and never stepped. It also
-// remembers the stamps of entries under way, which reads must not overtake.
+// catchUp is the part by which cluster time runs faster than monotonic time while it is behind the median: a tenth.
+const catchUp = 10
+
+// Clock is cluster time while this node leads. It also remembers the stamps of entries in flight, which reads must not
+// overtake.
 type Clock struct {
-	mu       sync.Mutex
-	now      func() time.Time      // monotonic
-	wall     func(time.Time) int64 // what the wall clock shows then, unix ms
-	base     int64                 // cluster time at mark, unix ms
-	mark     time.Time
-	opened   int64 // the wall clock at mark, unix ms
-	trusted  bool  // a majority of the clocks agreed with it
-	slewed   time.Time
-	offset   int64 // ms added by slewing
-	last     int64 // greatest stamp or read time given
-	underway []int64
+	mu   sync.Mutex
+	now  func() time.Time      // monotonic
+	wall func(time.Time) int64 // what this machine's wall clock shows then, unix ms
+
+	time time.Duration // cluster time when it was read last, since 1970
+	at   time.Time     // when that was
+
+	median   time.Duration // the median of the voters' wall clocks, since 1970, at medianAt
+	medianAt time.Time
+	known    bool // there is a median
+
+	inFlight []int64
 }
 
-// New is a clock that has not been opened. now is monotonic time, wall what the wall
-// clock shows at a moment of it, in unix milliseconds.
+// New is a clock that has not been opened. now is monotonic time, wall what the wall clock shows at a moment of it, in
+// unix milliseconds.
 func New(now func() time.Time, wall func(time.Time) int64) *Clock {
 	return &Clock{now: now, wall: wall}
 }
 
-// Open starts the clock for a term: at the machine's ceiling, or at the wall clock if
-// that is later and can be trusted.
-func (c *Clock) Open(machine int64, wall int64, trusted bool) {
+// Open starts the clock for a term: at floor, the latest time at which a read of an earlier term may have been placed,
+// or at the median if that is later and known. A floor of 0 is a cluster that has no time yet: it starts at this
+// machine's wall clock.
+func (c *Clock) Open(floor int64, median int64, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	base := machine + ReadAhead
+	base := floor
 	if mutant.Is(mutant.ClockBelowCeiling) {
-		base = machine
+		base -= LegacyReadAhead
 	}
-	if machine == 0 {
-		base = wall
+	c.at = c.now()
+	if floor == 0 {
+		base = c.wall(c.at)
 	}
-	if trusted {
-		base = max(base, wall)
+	if known {
+		base = max(base, median)
 	}
-	c.base, c.mark, c.offset, c.last, c.underway = base, c.now(), 0, base, nil
-	c.slewed, c.opened, c.trusted = c.mark, wall, trusted
+	c.time, c.inFlight = ms(base), nil
+	c.median, c.medianAt, c.known = ms(median), c.at, known
 }
 
-// read is cluster time now; the lock is held.
+func ms(unix int64) time.Duration { return time.Duration(unix) * time.Millisecond }
+
+// SetMedian says what the median of the voters' wall clocks is now; known is false while no majority of them agrees.
+func (c *Clock) SetMedian(median int64, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read() // up to now by the former one
+	c.median, c.medianAt, c.known = ms(median), c.at, known
+}
+
+// read is cluster time now, in unix milliseconds; the lock is held. It goes on by the monotonic clock. Ahead of the
+// median it stands still until the median has come up; behind, it runs faster by a tenth.
 func (c *Clock) read() int64 {
 	t := c.now()
-	elapsed := t.Sub(c.mark).Milliseconds() // monotonic
-	v := c.base + elapsed + c.offset
-	if since := t.Sub(c.slewed).Milliseconds(); since >= 1000 {
-		c.slewed = t
-		c.slew(c.wall(t), v, elapsed, since)
+	elapsed := max(t.Sub(c.at), 0)
+	next := c.time + elapsed
+	if c.known {
+		if target := c.median + t.Sub(c.medianAt); next >= target {
+			next = max(c.time, target)
+		} else {
+			next = min(next+elapsed/catchUp, target)
+		}
 	}
-	c.last = max(c.last, v)
-	return c.last
+	c.time, c.at = next, t
+	return next.Milliseconds()
 }
 
-// slew draws cluster time v towards the wall clock, which stands elapsed after mark, by
-// what since allows. A wall clock that was not trusted when the term opened, or has been
-// set since, is left alone.
-func (c *Clock) slew(wall, v, elapsed, since int64) {
-	if set := wall - c.opened - elapsed; !c.trusted || set >= SaneOffset || set <= -SaneOffset {
-		return
-	}
-	most := since*slewPerMille/1000 + 1
-	switch diff := wall - v; {
-	case diff > 1:
-		c.offset += min(diff, most)
-	case diff < -1:
-		c.offset -= min(-diff, most)
-	}
-}
-
-// Stamp is the time for an entry that is about to be proposed. Done must be called
-// when the entry has been applied, or will not be.
+// Stamp is the time for an entry that is about to be proposed. Done must be called when the entry has been applied, or
+// will not be.
 func (c *Clock) Stamp() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.read()
-	c.underway = append(c.underway, s)
+	c.inFlight = append(c.inFlight, s)
 	return s
 }
 
-// Done says that the oldest entry with that stamp is no longer under way.
+// Done says that the oldest entry with that stamp is no longer in flight.
 func (c *Clock) Done(stamp int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, s := range c.underway {
+	for i, s := range c.inFlight {
 		if s == stamp {
-			c.underway = append(c.underway[:i], c.underway[i+1:]...)
+			c.inFlight = append(c.inFlight[:i], c.inFlight[i+1:]...)
 			return
 		}
 	}
 }
 
-// ReadTime is the time for a read whose index is taken afterwards: never beyond an
-// entry that may still be applied with an earlier stamp, or what was seen expired
-// could come back. now is what the clock shows.
+// ReadTime is the time for a read whose index is taken afterwards: never beyond an entry that may still be applied with
+// an earlier stamp, or what was seen expired could come back. now is what the clock shows.
 func (c *Clock) ReadTime() (at, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,19 +115,19 @@ func (c *Clock) ReadTime() (at, now int64) {
 	if mutant.Is(mutant.LocalClock) {
 		return c.wall(c.now()), now
 	}
-	if len(c.underway) > 0 && !mutant.Is(mutant.ReadAheadOfEntries) {
-		return c.underway[0], now
+	if len(c.inFlight) > 0 && !mutant.Is(mutant.ReadAheadOfEntries) {
+		return c.inFlight[0], now
 	}
 	return now, now
 }
 
-// AtLeast sets the clock forward behind the time of a state that has come from elsewhere, as Open does; it never goes
-// back. The clock is open.
+// AtLeast sets the clock forward to the time of a state that has come from elsewhere, and beyond all reads that may
+// have been placed there, as Open does; it never goes back. The clock is open.
 func (c *Clock) AtLeast(machine int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ahead := machine + ReadAhead - c.read(); ahead > ReadAhead {
-		c.base += ahead
+	if now := c.read(); machine > now {
+		c.time = ms(machine + LegacyReadAhead)
 	}
 }
 

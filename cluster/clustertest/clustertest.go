@@ -1,4 +1,3 @@
-// Package clustertest runs real nodes in one process, with real sockets and disks.
 package clustertest
 
 import (
@@ -11,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/testports"
 )
 
 // Cluster is a cluster of real nodes.
@@ -57,7 +56,7 @@ func Ports(t testing.TB, n int) []string {
 	t.Helper()
 	addrs := make([]string, 0, n)
 	for len(addrs) < n {
-		b, err := lab.ReserveBlock()
+		b, err := testports.Reserve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,8 +114,8 @@ func (c *Cluster) options(i int) cluster.Options {
 		NodeID: c.List[i].ID, DataDir: c.Dirs[i], Bind: c.List[i].Addr, InitialCluster: c.List,
 		Heartbeat: 300 * time.Millisecond,
 		Fatal:     func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
-		Founding: func(bool) (fsm.Founding, bool) {
-			var f fsm.Founding
+		Bootstrap: func(bool) (fsm.Bootstrap, bool) {
+			var f fsm.Bootstrap
 			f.Tokens[acl.Standard] = acl.DigestOf(Token)
 			return f, false
 		},
@@ -233,7 +232,7 @@ func (c *Cluster) Write(i int, words ...string) (reply.Value, error) {
 // Read runs one command as a linearizable read on node i.
 func (c *Cluster) Read(i int, words ...string) (v reply.Value, err error) {
 	_, err = c.node(i).Read(context.Background(), fsm.Reading{}, func(view *fsm.View) {
-		v = view.Exec(acl.Trusted(acl.DefaultName), command.Inside, Words(words...))
+		v = view.Exec(acl.Trusted(acl.DefaultName), command.OriginInternal, Words(words...))
 	})
 	return v, err
 }

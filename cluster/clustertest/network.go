@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster"
 )
 
 // Network carries what the nodes of a cluster say to each other, and can cut a node

@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"github.com/hashicorp/raft"
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -44,7 +43,7 @@ type journal struct {
 	size   int64         // bytes of a half
 	failed func(error)   // told of a move that failed in the background
 	moves  gauge         // for the watchdog
-	writes *gauge        // the store\'s, likewise
+	writes *gauge        // the store's, likewise
 	moved  atomic.Uint64 // entries moved
 
 	mu     sync.RWMutex
@@ -282,7 +281,7 @@ func (j *journal) GetUint64(k []byte) (uint64, error) { return j.under.GetUint64
 // datasync returns the bare errno, as the database does: see isSyncError.
 func datasync(f *os.File) error {
 	for {
-		if err := unix.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {
+		if err := sysDatasync(f); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -49,7 +49,7 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// InUse tells whether a process has the directory open as its log store.
+// InUse reports whether a process has the directory open as its log store.
 func InUse(dir string) (bool, error) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if errors.Is(err, fs.ErrNotExist) {

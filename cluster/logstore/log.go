@@ -7,7 +7,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"trireme/failpoint"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 // IsMonotonic makes raft empty the log after it installs or restores a

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 const reserveFile = "raft.reserve"
@@ -48,7 +46,7 @@ func (r *reserve) make() error {
 }
 
 func (r *reserve) allocate(f *os.File) error {
-	err := unix.Fallocate(int(f.Fd()), 0, 0, r.size)
+	err := sysAllocate(f, r.size)
 	if !errors.Is(err, syscall.EOPNOTSUPP) {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-	"golang.org/x/sys/unix"
 )
 
 // tasks owns the store's goroutines: watchdog, disk probe, scrub.
@@ -112,7 +111,7 @@ func probeDisk(dir string) error {
 		return err
 	}
 	for {
-		if err := unix.Fdatasync(int(f.Fd())); !errors.Is(err, syscall.EINTR) {
+		if err := sysDatasync(f); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// batch is what one node sends in one call: requests of its session, and the low-water mark below which it awaits
+// nothing.
+type batch struct {
+	lowWater fsm.LowWater
+	requests []fsm.Request
+	// answer is called once, with the outcomes or with why there are none. sure says
+	// that nothing of the batch was or will be applied by this try.
+	answer func(outcomes []fsm.Outcome, err error, sure bool)
+}
+
+func (b *batch) size() (n int) {
+	for i := range b.requests {
+		n += len(b.requests[i].Body) + session.FrameCost
+	}
+	return n
+}
+
+// encode writes a batch for the way to the leader.
+func (b *batch) encode() []byte {
+	w := wire.Writer{B: make([]byte, 0, b.size()+32)}
+	w.Uvarint(b.lowWater.Session)
+	w.Uvarint(b.lowWater.Below)
+	fsm.EncodeRequests(&w, b.requests)
+	return w.B
+}
+
+func decodeBatch(payload []byte) (*batch, error) {
+	r := wire.NewReader(payload)
+	b := &batch{lowWater: fsm.LowWater{Session: r.Uvarint(), Below: r.Uvarint()}, requests: fsm.DecodeRequests(r)}
+	return b, r.Done()
+}

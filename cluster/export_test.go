@@ -1,0 +1,23 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// The calls that the attacks of attack_test.go forge.
+const (
+	CallPropose = callPropose
+	CallRemoved = callRemoved
+	CallStatus  = callStatus
+)
+
+// ProposeBody is the payload of a CallPropose that runs one request.
+func ProposeBody(code uint16, body []byte) []byte {
+	return (&batch{requests: []fsm.Request{{Code: code, Body: body}}}).encode()
+}
+
+// CommonLevel is the highest feature level that every server has answered, 0 if one doesn't answer.
+func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel(ctx) }

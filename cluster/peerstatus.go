@@ -1,0 +1,169 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"runtime"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/doctor"
+)
+
+// peerStatus is what a node answers about itself.
+type peerStatus struct {
+	Node, Disk, Cluster string
+	// Processes are those that the node's disk has had, the last one the one that answers.
+	Processes []transport.Process
+	// Phase is how far the node is on its way into a cluster.
+	Phase phase
+	// List is the static list the node was started with, as one text.
+	List string
+	// Disks are the disk ids of the founders, once adopted.
+	Disks map[string]string
+	// HTTP and Gossip are addresses, Version and Level those of the binary.
+	HTTP, Gossip, Version string
+	Level                 uint32
+	// Arch is the processor architecture.
+	Arch string
+	// Servers are those of raft's configuration, as this node has it.
+	Servers []Peer
+	// Drained says that the node leaves the cluster, and has finished what it did for
+	// clients.
+	Drained bool
+	// Applied, Term, State and ContactMs are raft's, as this node sees them; Wall is its
+	// clock in unix milliseconds.
+	Applied, Term uint64
+	State         string
+	ContactMs     int64
+	Wall          int64
+}
+
+// phase is how far a node is on its way into a cluster.
+type phase int
+
+// The phases: nothing on the disk; the cluster's id on the disk; raft runs.
+const (
+	phaseEmpty phase = iota
+	phaseAdopted
+	phaseStarted
+)
+
+// self is this node's own status.
+func (n *Node) self() peerStatus {
+	n.mu.Lock()
+	h := peerStatus{Node: n.identity.NodeID, Disk: n.identity.DiskID, Cluster: n.identity.ClusterID, Disks: n.identity.Disks, Phase: n.phase}
+	n.mu.Unlock()
+	h.Processes = n.processes()
+	h.List = listText(n.opts.InitialCluster)
+	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
+	h.Wall, h.Arch, h.Drained = wallTime(time.Now()), runtime.GOARCH, n.drained.Load()
+	if n.running.Load() {
+		h.Applied, _ = n.machine.Applied()
+		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
+		h.State = stateName(n.raft.State())
+		h.ContactMs = n.age()
+	}
+	return h
+}
+
+// errStatusOnly is what others hear from a node that doesn't run yet, while its machine is examined.
+var errStatusOnly = errors.New("the node doesn't run yet: its machine is being examined")
+
+// PeerStatuses is Examine for a node that doesn't run yet: it opens the cluster port for as long as it takes, asks the
+// nodes that the options name, and takes part in nothing. The error says what keeps this node from its directory, its
+// port or the cluster; what could be found out nevertheless comes with it.
+func PeerStatuses(ctx context.Context, o Options) ([]doctor.Peer, error) {
+	o.defaults()
+	id, err := readIdentity(o.DataDir, o.NodeID)
+	if errors.Is(err, fs.ErrNotExist) {
+		id, err = &identity{NodeID: o.NodeID}, nil // an examination writes nothing
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{opts: o, log: o.Log, started: time.Now(), replica: replica{machine: fsm.NewMachine()}, identity: id}
+	opened := n.openStatusOnly()
+	defer func() {
+		n.peers.pool.Close()
+		n.mux.Close()
+		n.mux.Wait()
+	}()
+	others, err := n.named(ctx)
+	all := n.examine(ctx, others)
+	if opened != nil {
+		for i := range all {
+			all[i].Back = doctor.Reach{Err: opened}
+		}
+	}
+	return all, errors.Join(opened, err)
+}
+
+// openStatusOnly opens the cluster port for those who are asked to reach back, and for nothing else. If it can't be
+// opened, others can still be called.
+func (n *Node) openStatusOnly() error {
+	m, err := transport.Listen(n.transportConfig(), statusCallbacks{n})
+	if err != nil {
+		m = transport.DialOnly(n.transportConfig(), statusCallbacks{n})
+	}
+	n.mux, n.peers = m, newRPCClient(m)
+	m.Start()
+	return err
+}
+
+// statusCallbacks is a node that doesn't run, as its transport sees it.
+type statusCallbacks struct{ n *Node }
+
+// Hello is this node's hello.
+func (c statusCallbacks) Hello() transport.Hello { return c.n.hello() }
+
+// Expected knows nobody: there is no configuration.
+func (c statusCallbacks) Expected(string) string { return "" }
+
+// Verify accepts everybody: raft doesn't run.
+func (c statusCallbacks) Verify(string, time.Duration) error { return nil }
+
+// Excluded does nothing: the examination shows the error.
+func (c statusCallbacks) Excluded(error) {}
+
+// Rejected does nothing: the examination shows what matters.
+func (c statusCallbacks) Rejected(net.Addr, error) {}
+
+// Admit accepts connections for calls, none of which is answered.
+func (c statusCallbacks) Admit(h transport.Hello, what transport.Purpose) error {
+	if what != transport.ForRPC {
+		return fmt.Errorf("%w: %w", transport.ErrRejected, errStatusOnly)
+	}
+	return c.n.admit(h, what)
+}
+
+// Handle answers no call.
+func (c statusCallbacks) Handle(_ transport.Hello, _ transport.Kind, _ []byte, answer func([]byte, error)) {
+	answer(nil, errStatusOnly)
+}
+
+// named are the nodes that the options name: those of the first configuration, or those of the cluster that this node is
+// to join.
+func (n *Node) named(ctx context.Context) (all []doctor.Peer, err error) {
+	list := n.opts.InitialCluster
+	if len(n.opts.Join) > 0 {
+		found, err := n.discover(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("the cluster to join doesn't answer: %w", err)
+		}
+		if mine := n.clusterID(); mine != "" && mine != found.Cluster {
+			return nil, fmt.Errorf("%w: %s has cluster id %s, this node's disk %s", ErrOtherCluster, found.from, found.Cluster, mine)
+		}
+		list = found.Servers
+	}
+	for _, p := range list {
+		if p.ID != n.opts.NodeID {
+			all = append(all, doctor.Peer{ID: p.ID, Addr: p.Addr})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// A Piggyback is a request attached to the next log entry that contains a matching request: after the others, so that it
+// finds their effects, and without an entry of its own. It is proposed only together with such an entry.
+type Piggyback struct {
+	n    *Node
+	code uint16
+	body []byte
+	with func(code uint16) bool
+
+	// attached is closed when it is part of an entry; at and call are set by then.
+	attached chan struct{}
+	at       time.Time
+	call     *session.Call
+}
+
+// Piggyback attaches a request to the next entry that this node makes as the leader and that holds a request whose code
+// with accepts. One piggyback waits at a time: a later one replaces an earlier one, which is never attached then.
+func (n *Node) Piggyback(code uint16, body []byte, with func(code uint16) bool) *Piggyback {
+	r := &Piggyback{n: n, code: code, body: body, with: with, attached: make(chan struct{})}
+	m := n.committer
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pendingPiggyback = r
+	return r
+}
+
+// Attached is closed when the request has become part of an entry, whose outcome Wait returns.
+func (r *Piggyback) Attached() <-chan struct{} { return r.attached }
+
+// At is when it was attached, before its entry was stamped.
+func (r *Piggyback) At() time.Time { return r.at }
+
+// Cancel withdraws the request. It is false if the request was attached already.
+func (r *Piggyback) Cancel() bool {
+	m := r.n.committer
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	select {
+	case <-r.attached:
+		return false
+	default:
+	}
+	if m.pendingPiggyback == r {
+		m.pendingPiggyback = nil
+	}
+	return true
+}
+
+// Wait returns the outcome of an attached request, as Propose does.
+func (r *Piggyback) Wait(ctx context.Context) (any, error) {
+	select {
+	case out := <-r.call.Done():
+		return out.Value, out.Err
+	case <-ctx.Done():
+	}
+	out := r.n.proposer.Cancel(r.call)
+	return out.Value, out.Err
+}
+
+// attachPiggyback is the batch of the request that is attached to batches, nil if there is none.
+func (m *groupCommitter) attachPiggyback(batches []*batch) *batch {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.pendingPiggyback
+	if r == nil || !slices.ContainsFunc(batches, r.matches) {
+		return nil
+	}
+	b := m.n.proposer.attachPiggyback(r)
+	if b != nil {
+		m.pendingPiggyback = nil
+		r.at = time.Now()
+		close(r.attached)
+	}
+	return b
+}
+
+func (r *Piggyback) matches(b *batch) bool {
+	return slices.ContainsFunc(b.requests, func(q fsm.Request) bool { return r.with(q.Code) })
+}
+
+// attachPiggyback gives a piggyback an identity of this node's session; nil while there is none.
+func (p *proposer) attachPiggyback(r *Piggyback) *batch {
+	c, k := p.AttachRequest(r.code, r.body)
+	if k == nil {
+		return nil
+	}
+	r.call = c
+	return &batch{requests: k.Requests, answer: func(outcomes []fsm.Outcome, err error, sure bool) { p.FinishPiggyback(k, outcomes, err, sure) }}
+}

@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/testports"
+)
+
+// Each test here fails with one fault that loses or invents data, planted in the function that it calls.
+
+// voter answers a quorum check with a term.
+type voter struct{ term uint64 }
+
+func (voter) Hello() transport.Hello                         { return transport.Hello{Node: "n2"} }
+func (voter) Expected(string) string                         { return "" }
+func (voter) Admit(transport.Hello, transport.Purpose) error { return nil }
+func (voter) Verify(string, time.Duration) error             { return nil }
+func (voter) Excluded(error)                                 {}
+func (voter) Rejected(net.Addr, error)                       {}
+func (v voter) Handle(_ transport.Hello, _ transport.Kind, _ []byte, answer func([]byte, error)) {
+	var w wire.Writer
+	w.Uvarint(v.term)
+	answer(w.B, nil)
+}
+
+// TestConfirmationNamesTheTerm: a voter that is in another term confirms nothing. It may have elected a later leader.
+func TestConfirmationNamesTheTerm(t *testing.T) {
+	m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Start()
+	s := newRPCClient(m)
+	defer func() { s.pool.Close(); m.Close(); m.Wait() }()
+	for term, want := range map[uint64]bool{6: false, 7: true, 8: false} {
+		got := make(chan bool, 1)
+		s.confirm(peerAddr{"n2", m.Advertise()}, term, func(ok bool) { got <- ok })
+		if ok := <-got; ok != want {
+			t.Errorf("a voter in term 7 confirms term %d: %v", term, ok)
+		}
+	}
+}
+
+// TestReadTimeComesBeforeItsIndex: an entry that is applied while a read point is taken is within the point's index. The
+// other way round a read could be placed after an entry that it doesn't see.
+func TestReadTimeComesBeforeItsIndex(t *testing.T) {
+	ports, err := testports.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ports.Release()
+	n := opened(t, t.TempDir(), ports.Addr(0))
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		n.Close(ctx)
+	}()
+	term := n.openTerm.Load()
+	armed, during := false, uint64(0)
+	look := &Node{clock: clock.New(func() time.Time {
+		if armed {
+			armed = false
+			e := &fsm.Entry{Term: term, Stamp: n.machine.Clock() + 1}
+			if _, err := n.proposeAlone(e, fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{})); err != nil {
+				t.Error(err)
+			}
+			during, _ = n.machine.Applied()
+		}
+		return time.Now()
+	}, wallTime)}
+	look.raft, look.machine, look.store = n.raft, n.machine, n.store
+	look.openTerm.Store(term)
+	look.clock.Open(n.machine.Clock(), 0, false)
+	look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
+	armed = true
+	p, _, err := (&readIndex{n: look}).stampRead(term, false)
+	if err != nil || during == 0 {
+		t.Fatalf("point %+v, %v, entry %d", p, err, during)
+	}
+	if p.index < during {
+		t.Errorf("the read's index is %d, and entry %d was applied after its time was taken", p.index, during)
+	}
+}
+
+// TestLostLeadershipIsUncertain: an entry whose leader was deposed while it was committed may be in the log of its
+// successor. Only errors that come before the log are certain.
+func TestLostLeadershipIsUncertain(t *testing.T) {
+	for err, want := range map[error]bool{
+		raft.ErrLeadershipLost:               false,
+		raft.ErrRaftShutdown:                 false,
+		errors.New("write log: no space"):    false,
+		raft.ErrNotLeader:                    true,
+		raft.ErrLeadershipTransferInProgress: true,
+		raft.ErrEnqueueTimeout:               true,
+		raft.ErrAbortedByRestore:             true,
+	} {
+		if got := certain(err); got != want {
+			t.Errorf("%v: certainly not applied: %v", err, got)
+		}
+	}
+}
+
+// TestDivergentNodeStops: a node whose digest differs from the majority's stops, and no other one does.
+func TestDivergentNodeStops(t *testing.T) {
+	for node, stops := range map[string]bool{"n1": true, "n2": false} {
+		stopped := ""
+		n := &Node{opts: Options{NodeID: "n1", Fatal: func(reason string) { stopped = reason }}, log: slog.New(slog.DiscardHandler)}
+		n.verdict(fsm.DigestVerdict{Index: 5, Divergent: []string{node}})
+		if (stopped != "") != stops {
+			t.Errorf("%s differs, n1 stopped: %q", node, stopped)
+		}
+	}
+}

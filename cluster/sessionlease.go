@@ -1,0 +1,144 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+const (
+	// leaseTime is how long after a quorum check began a node may check credentials by its
+	// own state, and so the longest time for which it may not know of a revocation.
+	leaseTime = time.Second
+	// leaseMargin is by how much more a revocation is held back than leases last, for
+	// clocks that run at different speeds.
+	leaseMargin = leaseTime / 10
+)
+
+// sessionLease is since when this node's state is known to hold everything that had been acknowledged.
+// docs/design/credentials.md has the argument.
+type sessionLease struct {
+	epoch time.Time
+	begun atomic.Int64 // when the newest quorum check began whose point the machine has reached, since epoch; 0 = never
+}
+
+// renew notes that the machine has reached the point of a quorum check that began then.
+func (l *sessionLease) renew(began time.Time) {
+	at := int64(began.Sub(l.epoch))
+	for was := l.begun.Load(); at > was; was = l.begun.Load() {
+		if l.begun.CompareAndSwap(was, at) {
+			return
+		}
+	}
+}
+
+// holds reports whether that was within leaseTime.
+func (l *sessionLease) holds() bool {
+	at := l.begun.Load()
+	return at > 0 && time.Since(l.epoch)-time.Duration(at) < leaseTime
+}
+
+// readSession is a read of this node's own state under its lease. The lease is looked
+// at before and after: a process that was stopped in between has read too old a state.
+// served is false if the read has to be a linearizable one.
+func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (got fsm.ReadAt, served bool, err error) {
+	if !n.lease.holds() {
+		return got, false, nil
+	}
+	if err := n.await(ctx, r.AtLeast); err != nil {
+		return got, false, err
+	}
+	got = n.view(r, readPoint{}, fn)
+	return got, n.lease.holds(), nil
+}
+
+// WaitRevoked returns when no node checks credentials by a state older than everything that was acknowledged before the
+// call; see fsm.RevocationBarrier. Usually every server says that it has
+// applied that much. For those that don't answer it waits until their leases are over.
+func (n *Node) WaitRevoked(ctx context.Context) error {
+	over := time.NewTimer(leaseTime + leaseMargin)
+	defer over.Stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	applied := make(chan struct{})
+	go func() {
+		if n.appliedEverywhere(ctx) {
+			close(applied)
+		}
+	}()
+	select {
+	case <-applied:
+	case <-over.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// appliedEverywhere reports whether every server has applied what is acknowledged by now.
+func (n *Node) appliedEverywhere(ctx context.Context) bool {
+	p, err := n.point(ctx)
+	if err != nil || n.await(ctx, p.index) != nil || n.servedRecently() {
+		return false
+	}
+	index := p.reached()
+	var behind atomic.Bool
+	var wg sync.WaitGroup
+	for _, s := range n.servers() {
+		if s.ID == raft.ServerID(n.opts.NodeID) {
+			continue
+		}
+		wg.Go(func() {
+			if _, err := n.peers.ask(ctx, string(s.Address), callReached, index); err != nil {
+				behind.Store(true)
+			}
+		})
+	}
+	wg.Wait()
+	return !behind.Load() && ctx.Err() == nil
+}
+
+// reached is the question whether a node's machine has applied the point's index.
+func (p readPoint) reached() []byte {
+	var w wire.Writer
+	w.Uvarint(p.index)
+	return w.B
+}
+
+// answerReached answers when this node's machine has applied an index.
+func (n *Node) answerReached(payload []byte, answer func([]byte, error)) {
+	r := wire.NewReader(payload)
+	index := r.Uvarint()
+	if err := r.Done(); err != nil {
+		answer(nil, err)
+		return
+	}
+	if n.machine.Reached(index) {
+		answer(nil, nil)
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*leaseTime)
+		defer cancel()
+		answer(nil, n.await(ctx, index))
+	}()
+}
+
+// reconfigured notes that the servers of the cluster have changed.
+func (n *Node) reconfigured() {
+	n.voters.Store(nil)
+	n.changed.Store(int64(time.Since(n.started)))
+}
+
+// servedRecently reports whether the servers have changed so recently that one which is no longer among them may still
+// hold a lease.
+func (n *Node) servedRecently() bool {
+	at := n.changed.Load()
+	return at > 0 && time.Since(n.started)-time.Duration(at) < leaseTime+leaseMargin
+}

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A follower that hears nothing of the leader for the heartbeat timeout starts an election. On a busy machine it may only
+// be its own process, or the leader's, that did not run. So the timeout follows the delays that this node observes: how
+// late its timers are, and how long it was without contact although the same leader goes on. The death of the leader's
+// process is found by package failover, whatever the timeout is.
+//
+// The leader's lease is as long as the shortest heartbeat timeout, which raft demands. It protects nothing: reads are
+// confirmed by a majority, and a leader without one commits nothing. It only ends the leadership of a node that is cut
+// off.
+
+const (
+	// delayInterval is how often delays are observed.
+	delayInterval = 20 * time.Millisecond
+	// delayFactor is how many times the longest observed delay the timeout is.
+	delayFactor = 3
+	// maxStretch bounds the timeout, as a multiple of the configured one. Heartbeats are sent every tenth to fifth of the
+	// timeout, which a new leader may have for a moment: five times that has to fit into its lease.
+	maxStretch = 3
+	// delayHalfLife is the time in which an observed delay counts half.
+	delayHalfLife = 10 * time.Second
+)
+
+// delays is the longest delay that was observed, of late ones less.
+type delays struct {
+	longest time.Duration
+	at      time.Time
+}
+
+// observe notes a delay.
+func (d *delays) observe(delay time.Duration, now time.Time) {
+	for ; !d.at.IsZero() && now.Sub(d.at) >= delayHalfLife; d.at = d.at.Add(delayHalfLife) {
+		if d.longest /= 2; d.longest == 0 {
+			d.at = now
+			break
+		}
+	}
+	if delay >= d.longest {
+		d.longest, d.at = delay, now
+	}
+}
+
+// timeout is the heartbeat timeout that fits, least if nothing is known.
+func (d *delays) timeout(least time.Duration) time.Duration {
+	return min(max(delayFactor*d.longest, least), maxStretch*least)
+}
+
+// raftSettings changes what raft lets change while it runs.
+type raftSettings struct{ mu sync.Mutex }
+
+func (s *raftSettings) change(r *raft.Raft, change func(*raft.ReloadableConfig)) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := r.ReloadableConfig()
+	change(&c)
+	return r.ReloadConfig(c)
+}
+
+// adaptTimeouts keeps the heartbeat and election timeouts above the delays of this machine and its network.
+func (n *Node) adaptTimeouts(ctx context.Context) {
+	var d delays
+	in := n.opts.Heartbeat
+	var contact time.Time // the last one that was seen
+	var leader string
+	for last := time.Now(); pause(ctx, delayInterval); {
+		now := time.Now()
+		d.observe(now.Sub(last)-delayInterval, now)
+		last = now
+		who, _ := n.leader()
+		heard := n.raft.LastContact()
+		if who.id != "" && who.id == leader && heard.After(contact) && !contact.IsZero() {
+			// Heartbeats come every tenth to fifth of the timeout: only what is beyond that is a delay.
+			d.observe(heard.Sub(contact)-in/5, now)
+		}
+		contact, leader = heard, who.id
+		want := d.timeout(n.opts.Heartbeat)
+		if n.raft.State() == raft.Leader {
+			want = n.opts.Heartbeat // it sends heartbeats at this pace
+		}
+		if want > in+in/10 || want < in-in/10 || want == n.opts.Heartbeat && in != want {
+			err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = want, want })
+			if err != nil {
+				n.log.Warn("the election timeout was not changed", "error", err)
+				continue
+			}
+			in = want
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/clock"
+)
+
+const (
+	// clocksTimeout bounds how long a leader waits for the clocks of the others.
+	clocksTimeout = 300 * time.Millisecond
+	// clockInterval is how often it asks.
+	clockInterval = time.Second
+	// clockKept is how long an answer is used: a slow one does not replace a quicker one before that.
+	clockKept = 5 * time.Second
+)
+
+// voterClocks are the wall clocks of the voters, as offsets from this node's.
+type voterClocks struct {
+	n *Node
+
+	mu      sync.Mutex
+	samples map[string]clockSample
+}
+
+// clockSample is one answer.
+type clockSample struct {
+	offset int64 // milliseconds that the other clock is ahead
+	took   time.Duration
+	at     time.Time
+}
+
+func newVoterClocks(n *Node) *voterClocks {
+	return &voterClocks{n: n, samples: map[string]clockSample{}}
+}
+
+// ask asks all voters, and returns once a majority of the clocks agrees, all have answered, or clocksTimeout is over.
+func (v *voterClocks) ask(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
+	defer cancel()
+	others, _ := v.n.otherVoters()
+	answered := make(chan struct{}, len(others))
+	for _, o := range others {
+		go func() { // ends with ctx
+			v.askOne(ctx, o)
+			answered <- struct{}{}
+		}()
+	}
+	for range others {
+		if _, known := v.median(v.n.opts.Now()); known {
+			return
+		}
+		<-answered
+	}
+}
+
+func (v *voterClocks) askOne(ctx context.Context, o peerAddr) {
+	begin := v.n.opts.Now()
+	h, err := v.n.peers.status(ctx, o.addr)
+	now := v.n.opts.Now()
+	if err != nil {
+		return
+	}
+	s := clockSample{took: now.Sub(begin), at: now}
+	s.offset = h.Wall - wallTime(begin.Add(s.took/2))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if old, found := v.samples[o.id]; !found || s.took <= old.took || now.Sub(old.at) >= clockKept {
+		v.samples[o.id] = s
+	}
+}
+
+// median is the median of the voters' clocks at now, which is known if a majority agrees.
+func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
+	others, _ := v.n.otherVoters()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	offsets := []int64{0} // this node's own
+	for _, o := range others {
+		if s, found := v.samples[o.id]; found && now.Sub(s.at) < 2*clockKept {
+			offsets = append(offsets, s.offset)
+		}
+	}
+	offset, known := clock.Median(offsets, len(others)+1)
+	return wallTime(now) + offset, known
+}
+
+// keepClock has cluster time follow the voters' clocks while this node leads.
+func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
+	for {
+		n.clock.SetMedian(v.median(n.opts.Now()))
+		if !pause(ctx, clockInterval) {
+			return
+		}
+		v.askAll(ctx)
+	}
+}
+
+// askAll asks all voters and waits for all that answer in time.
+func (v *voterClocks) askAll(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, clocksTimeout)
+	defer cancel()
+	others, _ := v.n.otherVoters()
+	var wg sync.WaitGroup
+	for _, o := range others {
+		wg.Go(func() { v.askOne(ctx, o) })
+	}
+	wg.Wait()
+}
