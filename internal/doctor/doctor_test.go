@@ -1,0 +1,170 @@
+package doctor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+)
+
+// expect checks the level of a finding, that something is said, and that advice comes
+// with everything that is amiss and with nothing else.
+func expect(t *testing.T, f Finding, want Level, words string) {
+	t.Helper()
+	if f.Level != want || !strings.Contains(f.Found, words) || f.Check == "" {
+		t.Errorf("%+v, want %s and %q", f, want, words)
+	}
+	if (f.Do != "") != (want != OK) {
+		t.Errorf("%+v: advice %q at level %s", f, f.Do, want)
+	}
+}
+
+func TestSyncsAreTimed(t *testing.T) {
+	dir := t.TempDir()
+	s, err := SyncTimes(t.Context(), dir, 8)
+	if err != nil || s.Count != 8 || s.Median <= 0 || s.Worst < s.Median {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("files stay behind: %v, %v", left, err)
+	}
+	if _, err := SyncTimes(t.Context(), filepath.Join(dir, "none"), 1); err == nil {
+		t.Error("a folder that isn't there was timed")
+	}
+	all := Disk(t.Context(), filepath.Join(dir, "not", "yet"))
+	if len(all) == 0 || !strings.Contains(all[0].Found, "median") {
+		t.Errorf("a data directory to be made: %+v", all)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, Disk(t.Context(), file)[0], Failure, "is a file")
+}
+
+func TestFindingSeverities(t *testing.T) {
+	ms := time.Millisecond
+	expect(t, judgeSyncs("d", Syncs{64, ms, 20 * ms}), OK, "median 1ms, worst of 64 20ms")
+	expect(t, judgeSyncs("d", Syncs{64, 11 * ms, 20 * ms}), Warning, "11ms")
+	expect(t, judgeSyncs("d", Syncs{64, ms, 600 * ms}), Warning, "600ms")
+	expect(t, judgeSyncs("d", Syncs{64, 150 * ms, 200 * ms}), Failure, "150ms")
+	expect(t, judgeSyncs("d", Syncs{64, ms, 2500 * ms}), Failure, "2.5s")
+	expect(t, judgeSpace("d", 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
+	expect(t, judgeSpace("d", 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
+	expect(t, judgeSpace("d", 4<<30, 100<<30, 1, 2), Failure, "below the floor")
+	expect(t, judgeSpace("d", 50<<30, 100<<30, 0, 2), Failure, "inode")
+	expect(t, judgeSpace("d", 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
+	expect(t, judgeFiles(20_000, 10_000), OK, "20000")
+	expect(t, judgeFiles(4096, 10_000), Warning, "10256")
+	expect(t, judgeFiles(1024, 10), Failure, "1024")
+	expect(t, Memory(8<<30, 4<<30), OK, "4.0 GiB, of 8.0 GiB")
+	expect(t, Memory(8<<30, 0), Warning, "no --max-memory")
+	expect(t, Memory(8<<30, 6<<30), Warning, "6.0 GiB")
+	expect(t, Memory(8<<30, 8<<30), Failure, "8.0 GiB")
+	expect(t, Memory(0, 8<<30), Warning, "can't be read")
+	expect(t, State(nil, "n2"), OK, "n2 leads")
+	expect(t, State(errors.New("no leader"), ""), Failure, "no leader")
+}
+
+func TestAddressesAreTried(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	expect(t, Address("http", l.Addr().String())[0], Failure, "--http can't be listened on")
+	expect(t, Address("http", "127.0.0.1:0")[0], OK, "free")
+	if all := append(Address("resp", "off"), Address("gossip", "")...); len(all) > 0 {
+		t.Errorf("addresses that are none: %v", all)
+	}
+}
+
+func TestPeerFindings(t *testing.T) {
+	now := time.Now()
+	good := func() Peer {
+		return Peer{ID: "n2", Addr: "h:1", There: Reach{Took: time.Millisecond}, Back: Reach{Took: time.Millisecond}, Blur: time.Millisecond, Version: "v1", Level: 1}
+	}
+	worst := func(change func(*Peer)) Finding {
+		p := good()
+		change(&p)
+		return NewReport("n1", append(Peers("me:1", []Peer{p}, now), Versions("v1", 1, 1, []Peer{p})...)).Findings[0]
+	}
+	expect(t, worst(func(*Peer) {}), OK, "")
+	expect(t, good().clock(), OK, "its clock agrees within 1ms")
+	expect(t, worst(func(p *Peer) { p.There.Err = errors.New("refused") }), Failure, "not reached at h:1: refused")
+	expect(t, worst(func(p *Peer) { p.Back.Err = errors.New("time out") }), Failure, "does not reach this node at me:1: time out")
+	expect(t, worst(func(p *Peer) { p.Back = Reach{Unasked: true} }), Warning, "can't be known")
+	expect(t, worst(func(p *Peer) { p.There.Took = time.Second }), Warning, "reached at h:1 in 1s")
+	expect(t, worst(func(p *Peer) { p.Offset = -time.Second }), Failure, "1s behind")
+	expect(t, worst(func(p *Peer) { p.Offset = 200 * time.Millisecond }), Warning, "200ms ahead")
+	expect(t, worst(func(p *Peer) { p.Offset, p.Blur = 200*time.Millisecond, 150*time.Millisecond }), OK, "")
+	expect(t, worst(func(p *Peer) { p.Until = now.Add(-time.Hour) }), Failure, "it ended at")
+	expect(t, worst(func(p *Peer) { p.Until = now.Add(49 * time.Hour) }), Warning, "ends in 2 days")
+	expect(t, worst(func(p *Peer) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
+	expect(t, worst(func(p *Peer) { p.Gossip = "h:2" }), OK, "")
+	expect(t, worst(func(p *Peer) { p.Version = "v2" }), Warning, "it runs v2")
+	expect(t, Versions("v1", 1, 2, nil)[0], Failure, "level 2, this version knows 1")
+	expect(t, Peers("me:1", nil, now)[0], OK, "no other node")
+}
+
+func TestCertificateFindings(t *testing.T) {
+	dir := t.TempDir()
+	ours, err := testcluster.NewAuthority()
+	theirs, err2 := testcluster.NewAuthority()
+	if err := errors.Join(err, err2, testcluster.WriteTrusted(dir, ours), ours.Issue(dir, "n1"), theirs.Issue(dir, "n2")); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string) string { return filepath.Join(dir, name) }
+	now := time.Now()
+	pair := Pair(file("n1.pem"), file("n1.key"), now)[0]
+	if pair.Level == Failure {
+		t.Errorf("a good certificate: %+v", pair)
+	}
+	expect(t, Pair(file("n1.pem"), file("n2.key"), now)[0], Failure, "private key does not match")
+	expect(t, Pair(file("n1.pem"), file("n1.key"), now.AddDate(100, 0, 0))[0], Failure, "it ended at")
+	expect(t, Pair(file("n1.pem"), file("n1.key"), now.AddDate(-1, 0, 0))[0], Failure, "it begins at")
+	last := func(all []Finding) Finding { return all[len(all)-1] }
+	if f := last(Authority(file("ca.pem"), file("n1.pem"), "n1", now)); f.Level == Failure {
+		t.Errorf("a good certificate: %+v", f)
+	}
+	expect(t, last(Authority(file("ca.pem"), file("n1.pem"), "n9", now)), Failure, "not n9")
+	expect(t, last(Authority(file("ca.pem"), file("n2.pem"), "n2", now)), Failure, "unknown authority")
+	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no certificate in PEM")
+	if all := append(Pair("", "", now), Authority("", "", "n1", now)...); len(all) > 0 {
+		t.Errorf("without certificates: %v", all)
+	}
+}
+
+// TestReportsAreRead: the worst comes first, tables hold every finding and advice, and
+// JSON is read as it was written.
+func TestReportsAreRead(t *testing.T) {
+	r := NewReport("n1", []Finding{{Check: "disk", Found: "fine"}, {Check: "clock", About: "n2", Level: Failure, Found: "off", Do: "set it"}, {Check: "space", Level: Warning, Found: "little", Do: "clean up"}})
+	if r.Worst != Failure || r.Findings[0].Check != "clock" || r.Findings[1].Check != "space" {
+		t.Errorf("%+v", r)
+	}
+	var out bytes.Buffer
+	if err := r.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"failure  clock  n2     off", "ok       disk   -      fine", "clock n2: set it", "space: clean up", "n1: failure"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	text, err := json.Marshal(r)
+	var back Report
+	if err := errors.Join(err, json.Unmarshal(text, &back)); err != nil || back.Worst != r.Worst || back.Findings[0] != r.Findings[0] {
+		t.Errorf("%s came back as %+v: %v", text, back, err)
+	}
+	if err := new(Level).UnmarshalText([]byte("fine")); err == nil {
+		t.Error("an unknown level was read")
+	}
+}

@@ -1,0 +1,176 @@
+package doctor
+
+import (
+	"fmt"
+	"time"
+)
+
+// Peer is what a node has found out about another one of its cluster.
+type Peer struct {
+	// ID and Addr are the other node's id and cluster address, Suffrage is voter or
+	// nonvoter, empty if that isn't known.
+	ID, Addr, Suffrage string
+	// There is this node's call to it, Back its call to this node.
+	There, Back Reach
+	// Offset is what its clock is ahead of this node's, known within Blur.
+	Offset, Blur time.Duration
+	// Version and Level are those of its binary, State is raft's.
+	Version string
+	Level   uint32
+	State   string
+	// Until is when the certificate ends that it shows; zero without TLS.
+	Until time.Time
+	// Gossip is its gossip address, empty if it has none; Key is what became of asking
+	// there with this node's key, nil if it agrees.
+	Gossip string
+	Key    error
+}
+
+// Reach is a call from one node to another.
+type Reach struct {
+	// Took is the time for a connection and an answer.
+	Took time.Duration
+	// Err is why there was none.
+	Err error
+	// Unasked says that the other side's version doesn't know how to try.
+	Unasked bool
+}
+
+const (
+	// slowReach is a time for a connection and an answer that slows elections and every
+	// write.
+	slowReach = 100 * time.Millisecond
+	// A new leader uses its wall clock only if a majority is within 500 ms of it.
+	farClock  = 500 * time.Millisecond
+	nearClock = 100 * time.Millisecond
+)
+
+// Peers judges all other nodes: whether each is reached and reaches back, its clock, its
+// certificate, its gossip key. own is this node's cluster address.
+func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
+	if len(peers) == 0 {
+		return []Finding{found("peer", "", OK, "", "there is no other node")}
+	}
+	for _, p := range peers {
+		all = append(all, p.reach(own)...)
+		if p.There.Err != nil {
+			continue
+		}
+		all = append(all, p.clock())
+		if !p.Until.IsZero() {
+			if f := judgeEnd(p.ID, time.Time{}, p.Until, now); f.Level != OK {
+				all = append(all, f)
+			}
+		}
+		if p.Gossip != "" {
+			all = append(all, p.gossip())
+		}
+	}
+	return all
+}
+
+func (p Peer) reach(own string) []Finding {
+	if p.There.Err != nil {
+		return []Finding{found("peer", p.ID, Failure,
+			fmt.Sprintf("see that %s runs and that this machine reaches %s (firewall, address, certificate)", p.ID, p.Addr), "it is not reached at %s: %v", p.Addr, p.There.Err)}
+	}
+	all := []Finding{judgeReach(p.ID, "reached at "+p.Addr, p.There.Took)}
+	switch {
+	case p.Back.Unasked:
+		all = append(all, found("peer", p.ID, Warning, "bring it to this node's version, then look again", "whether it reaches this node can't be known: its version doesn't try"))
+	case p.Back.Err != nil:
+		all = append(all, found("peer", p.ID, Failure,
+			fmt.Sprintf("see that %s reaches %s: the firewall on the way, and --cluster-advertise of this node", p.ID, own), "it does not reach this node at %s: %v", own, p.Back.Err))
+	default:
+		all = append(all, judgeReach(p.ID, "reaches this node at "+own, p.Back.Took))
+	}
+	return all
+}
+
+func judgeReach(id, what string, took time.Duration) Finding {
+	level := OK
+	if took >= slowReach {
+		level = Warning
+	}
+	return found("peer", id, level, "look at the network between the nodes, and at how busy both are: every write waits for it", "%s in %s", what, round(took))
+}
+
+func (p Peer) clock() Finding {
+	const do = "let a time service (chrony, systemd-timesyncd) keep both clocks: a new leader trusts its own only if a majority agrees"
+	off := p.Offset.Abs() - p.Blur // at least this much
+	level := OK
+	switch {
+	case off >= farClock:
+		level = Failure
+	case off >= nearClock:
+		level = Warning
+	}
+	if level == OK && p.Offset.Abs() <= p.Blur {
+		return found("clock", p.ID, level, do, "its clock agrees within %s", round(p.Offset.Abs()+p.Blur))
+	}
+	return found("clock", p.ID, level, do, "its clock is %s %s, known within %s", round(p.Offset.Abs()), aheadOf(p.Offset), round(p.Blur))
+}
+
+func aheadOf(d time.Duration) string {
+	if d < 0 {
+		return "behind"
+	}
+	return "ahead"
+}
+
+func (p Peer) gossip() Finding {
+	if p.Key != nil {
+		return found("gossip", p.ID, Failure, "give all nodes the same --gossip-key, and let the gossip address through", "asked at %s: %v", p.Gossip, p.Key)
+	}
+	return found("gossip", p.ID, OK, "", "the keys agree")
+}
+
+// Versions judges this node's version and level against those of the others, and the
+// level in force, 0 if that isn't known.
+func Versions(version string, level, inForce uint32, peers []Peer) []Finding {
+	differ := false
+	all := []Finding{}
+	for _, p := range peers {
+		if p.There.Err != nil {
+			continue
+		}
+		if p.Version != version || p.Level != level {
+			differ = true
+			all = append(all, found("version", p.ID, Warning, "finish the upgrade: bring all nodes to one version",
+				"it runs %s (feature level %d), this node %s (%d)", p.Version, p.Level, version, level))
+		}
+	}
+	switch {
+	case inForce > level:
+		all = append(all, found("version", "", Failure, "start this node with a newer version", "the cluster is at feature level %d, this version knows %d", inForce, level))
+	case !differ && inForce == 0:
+		all = append(all, found("version", "", OK, "", "%s, feature level %d", version, level))
+	case !differ:
+		all = append(all, found("version", "", OK, "", "%s on all nodes that answer, feature level %d, in force %d", version, level, inForce))
+	}
+	return all
+}
+
+// State judges whether a node that runs serves: ready is nil, or says what is missing.
+func State(ready error, leader string) Finding {
+	if ready != nil {
+		return found("state", "", Failure, "see that a majority of the nodes runs and reach one another", "%v", ready)
+	}
+	return found("state", "", OK, "", "ready; %s leads", leader)
+}
+
+// Settings judges settings that were refused: why says which and what to do.
+func Settings(why error) Finding {
+	return found("settings", "", Failure, "correct the setting; `trireme serve --help` lists all", "%v", why)
+}
+
+// Start judges what would keep a node from starting: why says what and what to do.
+func Start(why error) Finding {
+	return found("start", "", Failure, "the node would not start, or not find its cluster: correct the findings above", "%v", why)
+}
+
+// Unasked says that a node runs that could not be asked.
+func Unasked() Finding {
+	return found("state", "", Warning, "set TRIREME_ADMIN_TOKEN, and TRIREME_URL if need be: the node then diagnoses itself and the other nodes",
+		"a process has the data directory open and was not asked")
+}

@@ -1,0 +1,71 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Progress is how far an import is.
+type Progress struct {
+	// Bytes is how much of the file was read, Keys how many keys were imported.
+	Bytes, Keys int64
+	Elapsed     time.Duration
+}
+
+// Line shows the progress in a file of size bytes, 0 if that isn't known, as one line of
+// text: a bar, the keys, their rate, and how long the rest will take.
+func (p Progress) Line(size int64) string {
+	rate := float64(p.Keys) / max(p.Elapsed.Seconds(), 0.001)
+	if size <= 0 {
+		return fmt.Sprintf("%d MB  %d keys  %.0f/s", p.Bytes>>20, p.Keys, rate)
+	}
+	const width = 30
+	part := min(1, float64(p.Bytes)/float64(size))
+	full := int(part * width)
+	line := fmt.Sprintf("[%s%s] %3.0f%%  %d keys  %.0f/s", strings.Repeat("#", full), strings.Repeat(".", width-full), 100*part, p.Keys, rate)
+	if part > 0.01 && part < 1 {
+		left := time.Duration(float64(p.Elapsed) / part * (1 - part))
+		line += "  " + left.Round(time.Second).String() + " left"
+	}
+	return line
+}
+
+// watch reports the progress until it is stopped.
+type watch struct {
+	done chan struct{}
+	all  sync.WaitGroup
+}
+
+func startWatch(o *Options, p *pool) *watch {
+	w := &watch{done: make(chan struct{})}
+	if o.Watch == nil {
+		return w
+	}
+	began := time.Now()
+	tell := func() {
+		at := Progress{Bytes: p.offset.Load(), Elapsed: time.Since(began)}
+		p.report.add(func(r *Report) { at.Keys = r.Keys })
+		o.Watch(at)
+	}
+	w.all.Go(func() {
+		ticker := time.NewTicker(o.Every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+				tell()
+			case <-w.done:
+				tell()
+				return
+			}
+		}
+	})
+	return w
+}
+
+func (w *watch) end() {
+	close(w.done)
+	w.all.Wait()
+}

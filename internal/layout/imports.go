@@ -1,0 +1,134 @@
+package layout
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Module is the import path of the repository.
+const Module = "github.com/trireme-dev/trireme"
+
+// A File is a Go file of the repository with the folders that it imports.
+type File struct {
+	Path    string // from the repository's root, with slashes
+	Folder  string
+	Test    bool // a test, by its name
+	Imports []string
+}
+
+// Files reads the imports of every Go file below root, whatever its build tags. Modules
+// of their own (a go.mod below root), testdata and folders of other tools are left out.
+func Files(root string) ([]File, error) {
+	var all []File
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return enter(root, path, d.Name())
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		f, err := read(root, path)
+		all = append(all, f)
+		return err
+	})
+	return all, err
+}
+
+// enter returns fs.SkipDir for folders that are not part of the module.
+func enter(root, path, name string) error {
+	if path == root {
+		return nil
+	}
+	if name == "testdata" || name == "node_modules" || name == "bin" || strings.HasPrefix(name, ".") {
+		return fs.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func read(root, path string) (File, error) {
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return File{}, err
+	}
+	f := File{Path: filepath.ToSlash(rel), Folder: filepath.ToSlash(filepath.Dir(rel)), Test: strings.HasSuffix(path, "_test.go")}
+	parsed, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		return File{}, err
+	}
+	for _, i := range parsed.Imports {
+		if folder, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), Module+"/"); ok {
+			f.Imports = append(f.Imports, folder)
+		}
+	}
+	return f, nil
+}
+
+// Check returns why f may not import a folder, or "" if it may.
+func Check(f File, folder string) string {
+	rule := RuleOf(f.Folder)
+	if rule == nil {
+		return fmt.Sprintf("%s: no rule covers the folder %s. Add it to Rules in internal/layout/rules.go", f.Path, f.Folder)
+	}
+	if f.Folder == folder || matches(rule.May, folder) || sameRule(rule, folder) {
+		return supportInProduct(f, folder)
+	}
+	if matches(SupportMay[f.Folder], folder) {
+		return ""
+	}
+	if f.Test && (matches(Support, folder) || matches(rule.Tests, folder)) {
+		return ""
+	}
+	return fmt.Sprintf("%s imports %s, which %s may not (internal/layout/rules.go)", f.Path, folder, rule.Folder)
+}
+
+// supportInProduct refuses packages of tests in files of the product.
+func supportInProduct(f File, folder string) string {
+	if f.Test || matches(Support, f.Folder) || !matches(Support, folder) || harness(f.Folder) {
+		return ""
+	}
+	return fmt.Sprintf("%s imports %s, which is for tests", f.Path, folder)
+}
+
+// harness reports whether a folder is itself for testing or measuring.
+func harness(folder string) bool {
+	top, _, _ := strings.Cut(folder, "/")
+	return slices.Contains([]string{"jepsen", "bench", "clients"}, top)
+}
+
+// sameRule reports whether folder is one that rule covers: packages of one rule may
+// import each other.
+func sameRule(rule *Rule, folder string) bool { return RuleOf(folder) == rule }
+
+// RuleOf returns the rule with the longest folder that covers folder, or nil.
+func RuleOf(folder string) *Rule {
+	var best *Rule
+	for i := range Rules {
+		r := &Rules[i]
+		if covers(r.Folder+"/...", folder) && (best == nil || len(r.Folder) > len(best.Folder)) {
+			best = r
+		}
+	}
+	return best
+}
+
+func matches(patterns []string, folder string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return covers(p, folder) })
+}
+
+// covers reports whether a pattern ("fsm" or "fsm/...") covers a folder.
+func covers(pattern, folder string) bool {
+	prefix, below := strings.CutSuffix(pattern, "/...")
+	return folder == prefix || below && strings.HasPrefix(folder, prefix+"/")
+}

@@ -1,0 +1,153 @@
+package layout
+
+// A Rule says what the packages of a folder may import from this repository. It holds
+// for all folders below it that have no rule of their own. Packages below one rule may
+// import each other.
+type Rule struct {
+	Folder string
+	Use    string   // what the folder is for
+	May    []string // folders; "fsm" is that package alone, "fsm/..." also what is below it
+	Tests  []string // what its tests may import in addition to May and to Support
+}
+
+// Rules are in the order of docs/architecture.md: from the command line down.
+var Rules = []Rule{
+	{
+		Folder: "cmd/trireme",
+		Use:    "the command line: settings, wiring, signals. The only package that knows all others",
+		May: []string{
+			"httpapi/...", "resp/...", "cluster/...", "scheduler/...", "fsm/...", "console/...",
+			"internal/...",
+		},
+		Tests: []string{"clients"},
+	},
+	{Folder: "cmd/commanddocs", Use: "writes docs/commands from the command table", May: []string{"fsm/command"}},
+	{
+		Folder: "httpapi",
+		Use:    "HTTP: credentials, parsing, encoding, limits",
+		May: []string{
+			"fsm/...", "scheduler/cron", "internal/...", "console/...",
+		},
+		Tests: []string{"clients/endpoint"},
+	},
+	{
+		Folder: "resp",
+		Use:    "the Redis protocol: connections, transactions, subscriptions, blocking commands",
+		May:    []string{"fsm/...", "internal/..."},
+	},
+	{
+		Folder: "cluster",
+		Use:    "Raft and membership: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
+		May:    []string{"fsm", "fsm/env", "fsm/reply", "fsm/wire", "internal/..."},
+		Tests:  []string{"fsm/..."},
+	},
+	{
+		Folder: "scheduler",
+		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
+		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/wire", "internal/failpoint", "internal/mutant"},
+		Tests:  []string{"cluster"},
+	},
+	{
+		Folder: "fsm",
+		Use:    "the state machine: entries, operations, sessions, snapshots. Deterministic, no I/O",
+		May: []string{
+			"fsm/acl", "fsm/backoff", "fsm/channel", "fsm/command", "fsm/cow", "fsm/dedup", "fsm/env", "fsm/keyspace", "fsm/queue",
+			"fsm/reply", "fsm/saving", "fsm/script", "fsm/wire", "fsm/workflow", "internal/mutant",
+		},
+		Tests: []string{"fsm/..."},
+	},
+	{
+		Folder: "fsm/command",
+		Use:    "the commands: one table, a file for each group of a family",
+		May: []string{
+			"fsm/acl", "fsm/channel", "fsm/cow", "fsm/env", "fsm/exact", "fsm/geo", "fsm/glob", "fsm/hll", "fsm/jsondoc", "fsm/keyspace",
+			"fsm/listpack", "fsm/queue", "fsm/rdb", "fsm/reply", "fsm/script/...", "fsm/vector", "fsm/wire", "fsm/workflow",
+		},
+		Tests: []string{"fsm", "httpapi", "resp/..."},
+	},
+	{
+		Folder: "fsm/workflow",
+		Use:    "workflow runs: steps, waits, failures",
+		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/saving", "fsm/wire", "internal/mutant"},
+	},
+	{
+		Folder: "fsm/queue",
+		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/saving", "fsm/wire", "internal/mutant"},
+	},
+	{
+		Folder: "fsm/script",
+		Use:    "scripts and functions, and the Lua that runs them",
+		May:    []string{"fsm/cow", "fsm/exact", "fsm/reply", "fsm/wire"},
+	},
+	{
+		Folder: "fsm/rdb",
+		Use:    "values in the format of Redis",
+		May:    []string{"fsm/jsondoc", "fsm/keyspace", "fsm/listpack", "fsm/reply", "fsm/wire"},
+		Tests:  []string{"fsm/env", "fsm/vector"},
+	},
+	{
+		Folder: "fsm/keyspace",
+		Use:    "the data: objects, expiry, memory accounting",
+		May:    []string{"fsm/cow", "fsm/env", "fsm/jsondoc", "fsm/listpack", "fsm/vector", "fsm/wire"},
+	},
+	{Folder: "fsm/vector", Use: "vectors and their nearest neighbours", May: []string{"fsm/cow", "fsm/exact", "fsm/wire"}},
+	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/env", "fsm/glob", "fsm/wire"}},
+	{Folder: "fsm/channel", Use: "who listens to which channel", May: []string{"fsm/cow", "fsm/glob", "fsm/wire"}},
+	{Folder: "fsm/dedup", Use: "replies of requests with an idempotency key", May: []string{"fsm/cow", "fsm/wire"}},
+	{Folder: "fsm/saving", Use: "trees as records of a snapshot", May: []string{"fsm/cow", "fsm/wire"}},
+	{Folder: "fsm/jsondoc", Use: "JSON documents and paths", May: []string{"fsm/cow", "fsm/wire"}},
+	{Folder: "fsm/reply", Use: "reply values and their encodings", May: []string{"fsm/wire"}},
+	{Folder: "fsm/geo", Use: "geohashes and distances", May: []string{"fsm/exact"}},
+	{Folder: "fsm/cow", Use: "ordered maps that fork in constant time"},
+	{Folder: "fsm/env", Use: "what one apply may know: time, index, level, random numbers"},
+	{Folder: "fsm/wire", Use: "the encoding of everything stored"},
+	{Folder: "fsm/backoff", Use: "the expressions of retry delays"},
+	{Folder: "fsm/exact", Use: "floating-point results that are equal on every processor"},
+	{Folder: "fsm/glob", Use: "patterns of Redis"},
+	{Folder: "fsm/hll", Use: "HyperLogLog"},
+	{Folder: "fsm/listpack", Use: "the list encodings inside RDB files"},
+	{Folder: "console", Use: "the web console, embedded in the binary"},
+	{
+		Folder: "internal",
+		Use:    "parts that the product's packages share",
+		May:    []string{"fsm/..."},
+		Tests:  []string{"cluster", "httpapi", "resp/protocol"},
+	},
+	{Folder: "internal/importer", Use: "reads RDB files and sends them to a node over HTTP", May: []string{"fsm/...", "internal/...", "resp/protocol"}, Tests: []string{"httpapi"}},
+	{
+		Folder: "jepsen",
+		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",
+		May: []string{
+			"clients/...", "cluster/clock", "cluster/logstore", "cluster/session", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
+		},
+		Tests: []string{"resp/..."},
+	},
+	{
+		Folder: "bench",
+		Use:    "load generator and comparison with other servers",
+		May:    []string{"clients/endpoint", "fsm/...", "resp/protocol", "internal/..."},
+	},
+	{
+		Folder: "clients",
+		Use:    "unmodified clients of other projects against the product, and the command scripts through every entry point",
+		Tests:  []string{"httpapi/...", "resp/...", "fsm/...", "internal/..."},
+	},
+	{Folder: "deploy", Use: "packages for Docker, systemd, Debian and Helm, dashboard and alerts"},
+	{Folder: "scripts", Use: "programs of the Makefile"},
+}
+
+// Support are the packages that exist for tests. A test of any package may import them;
+// no product package does.
+var Support = []string{
+	"clients/endpoint", "cluster/clustertest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
+	"internal/importer/redisproc", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
+}
+
+// SupportMay is what packages of Support may import in addition to their folder's rule.
+var SupportMay = map[string][]string{
+	"cluster/clustertest":         {"fsm/..."},
+	"httpapi/httpapitest":         {"cluster/...", "scheduler/..."},
+	"resp/resptest":               {"cluster/...", "fsm/command/scripttest"},
+	"internal/importer/redisproc": {"resp/protocol"},
+}

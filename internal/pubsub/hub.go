@@ -1,0 +1,228 @@
+package pubsub
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// Why a subscription ended.
+var (
+	// ErrSlow: the connection reads too slowly, and more than the limits is queued.
+	ErrSlow = errors.New("pubsub: subscriber is too slow")
+	// ErrGap: this node has missed a part of the log, or the leader has dropped its counts:
+	// messages may be missing from here on.
+	ErrGap = errors.New("pubsub: messages may have been missed")
+	// ErrDeleted: the database is gone.
+	ErrDeleted = errors.New("pubsub: database was deleted")
+	// ErrClosed: the subscription or the hub was closed.
+	ErrClosed = errors.New("pubsub: closed")
+)
+
+// The limits that apply where Options names none.
+const (
+	DefaultMaxMessages = 1 << 17
+	DefaultMaxBytes    = 32 << 20
+)
+
+// Options are the parts and limits of a Hub.
+type Options struct {
+	// Log takes the node's counts of subscribers. Required.
+	Log fsm.Proposer
+	// MaxMessages and MaxBytes bound the queue of one subscriber or monitor; 0 selects the
+	// default. A subscriber that lags by more is disconnected.
+	MaxMessages, MaxBytes int
+	// Peers are the other nodes, for monitors; nil means that there are none.
+	Peers Peers
+	// Logger takes failures. The default discards.
+	Logger *slog.Logger
+}
+
+// Hub is one node's fan-out. Its methods may be called by any goroutine, Notify by one.
+type Hub struct {
+	id   uint64 // of this process's announcements
+	log  fsm.Proposer
+	slog *slog.Logger
+	max  bounds
+
+	mu              sync.Mutex
+	topics          map[channel.Ref]*topic
+	patterns        map[string][]*topic // by database, in the order of their names
+	queue           []*topic            // whose count has to be announced
+	serial          uint64
+	awaitingApply   map[uint64][]*member // by serial: the members that an announcement confirms
+	order           uint64               // of members
+	closed          bool
+	done            chan struct{} // closes with the hub
+	wake            chan struct{}
+	idle            chan struct{}   // closes when the queue is empty; nil if nobody waits
+	requesting      bool            // an announcement is under way
+	waitingQueued   []chan struct{} // closed when the announcement of what is queued now was applied
+	waitingInFlight []chan struct{} // closed when the announcement under way was applied
+
+	leaving         atomic.Bool // leavingQueued or leavingInFlight
+	leavingQueued   bool        // a member has left whose topic is queued
+	leavingInFlight bool        // a member has left whose topic is in the announcement under way
+
+	monitors monitors
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
+}
+
+// topic is a channel or pattern with subscribers here, or whose last one has just left.
+type topic struct {
+	ref          channel.Ref
+	members      []*member
+	unannounced  []*member // in no announcement yet
+	announced    int       // the count of the last announcement
+	acknowledged bool      // the last announcement is not known to have failed
+	queued       bool
+}
+
+// member is one subscription's part in a topic.
+type member struct {
+	sub    *Subscription
+	topic  *topic
+	index  int // in topic.members, -1 if it has left
+	order  uint64
+	active bool // its announcement was applied
+}
+
+// New returns a hub that runs until Close.
+func New(o Options) *Hub {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &Hub{
+		id: rand.Uint64(), log: o.Log, slog: o.Logger, max: newBounds(o.MaxMessages, o.MaxBytes),
+		topics: map[channel.Ref]*topic{}, patterns: map[string][]*topic{}, awaitingApply: map[uint64][]*member{},
+		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: cancel,
+	}
+	if h.slog == nil {
+		h.slog = slog.New(slog.DiscardHandler)
+	}
+	h.monitors.start(h, o.Peers)
+	h.wg.Go(func() { h.announceCounts(ctx) })
+	h.wg.Go(func() { h.monitors.expire(ctx) })
+	return h
+}
+
+// Close ends all subscriptions and monitors, waits until the log has the counts of 0 or ctx
+// ends, and stops the hub. Only the first call has an effect.
+func (h *Hub) Close(ctx context.Context) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return
+	}
+	h.closed = true
+	close(h.done)
+	h.endAll(ErrClosed, nil)
+	idle := make(chan struct{})
+	if h.idle = idle; len(h.queue) == 0 {
+		h.signalIdle()
+	}
+	h.mu.Unlock()
+	h.monitors.close()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+	}
+	h.stop()
+	h.wg.Wait()
+}
+
+// signalIdle lets Close continue; the lock is held.
+func (h *Hub) signalIdle() {
+	if h.idle != nil {
+		close(h.idle)
+		h.idle = nil
+	}
+}
+
+// topic is that of ref, made if there is none; the lock is held.
+func (h *Hub) topic(ref channel.Ref) *topic {
+	if t := h.topics[ref]; t != nil {
+		return t
+	}
+	t := &topic{ref: ref, acknowledged: true}
+	h.topics[ref] = t
+	if ref.Kind == channel.Pattern {
+		i, _ := h.patternIndex(ref)
+		h.patterns[ref.DB] = slices.Insert(h.patterns[ref.DB], i, t)
+	}
+	return t
+}
+
+// forget drops a topic without subscribers once the log has its count of 0; the lock is
+// held.
+func (h *Hub) forget(t *topic) {
+	if len(t.members) > 0 || t.queued || !t.acknowledged || t.announced != 0 || h.topics[t.ref] != t {
+		return
+	}
+	delete(h.topics, t.ref)
+	if t.ref.Kind != channel.Pattern {
+		return
+	}
+	i, _ := h.patternIndex(t.ref)
+	if h.patterns[t.ref.DB] = slices.Delete(h.patterns[t.ref.DB], i, i+1); len(h.patterns[t.ref.DB]) == 0 {
+		delete(h.patterns, t.ref.DB)
+	}
+}
+
+// patternIndex is the index of a pattern among those of its database; the lock is held.
+func (h *Hub) patternIndex(ref channel.Ref) (int, bool) {
+	return slices.BinarySearchFunc(h.patterns[ref.DB], ref.Name, func(t *topic, name string) int { return strings.Compare(t.ref.Name, name) })
+}
+
+// Notify takes the notifications of applies, in log order.
+func (h *Hub) Notify(notes []env.Notification) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range notes {
+		switch n := &notes[i]; n.Kind {
+		case env.Message, env.ShardMessage:
+			h.deliver(n)
+		case env.Counted:
+			if n.Hub == h.id {
+				h.activate(n.Serial)
+			}
+		case env.Dropped:
+			if n.Hub == h.id {
+				h.endAll(ErrGap, nil)
+			}
+		case env.Deleted:
+			h.endAll(ErrDeleted, func(db string) bool { return db == n.DB })
+		}
+	}
+}
+
+// Restored is called when a snapshot has replaced the node's state: this node has missed the
+// messages in between, so its subscriptions end.
+func (h *Hub) Restored() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.endAll(ErrGap, nil)
+}
+
+// endAll ends the subscriptions of the databases that match; nil matches all. The lock is
+// held. Their counts in the log are unknown afterwards, so they are announced again.
+func (h *Hub) endAll(why error, match func(db string) bool) {
+	for _, t := range h.topics { // unordered: each is treated alike
+		if match != nil && !match(t.ref.DB) {
+			continue
+		}
+		for len(t.members) > 0 {
+			h.end(t.members[0].sub, why)
+		}
+		t.acknowledged = false
+		h.enqueue(t)
+	}
+}

@@ -1,0 +1,119 @@
+package pubsub
+
+import (
+	"strconv"
+	"time"
+)
+
+// httpAddr stands for the address of every client that came over HTTP.
+const httpAddr = "0.0.0.0:0"
+
+// redacted stands for arguments that may hold a secret.
+const redacted = "(redacted)"
+
+// AppendLine writes the line of a monitor for one command: the time in Unix seconds and
+// microseconds, the database's number and the client's address, and the quoted words.
+func AppendLine(dst []byte, at time.Time, addr string, argv [][]byte) []byte {
+	us := at.UnixMicro()
+	dst = strconv.AppendInt(dst, us/1e6, 10)
+	frac := strconv.AppendInt(nil, 1e6+us%1e6, 10) // a one, and six digits
+	dst = append(append(dst, '.'), frac[1:]...)
+	if addr == "" {
+		addr = httpAddr
+	}
+	dst = append(append(append(dst, " [0 "...), addr...), ']')
+	open := shownWords(argv)
+	for i, word := range argv {
+		dst = append(dst, ' ')
+		switch {
+		case i >= open:
+			dst = append(append(append(dst, '"'), redacted...), '"')
+		case i == 0:
+			dst = appendQuoted(dst, upper(word))
+		default:
+			dst = appendQuoted(dst, word)
+		}
+	}
+	return dst
+}
+
+// secrets are the commands whose arguments may hold a password or a token, and how many
+// words of them may be shown.
+var secrets = []struct {
+	words []string
+	open  int
+}{
+	{[]string{"AUTH"}, 1},
+	{[]string{"HELLO"}, 2},
+	{[]string{"MIGRATE"}, 6},
+	{[]string{"ACL", "SETUSER"}, 3},
+	{[]string{"ACL", "RESTTOKEN"}, 3},
+	{[]string{"ACL", "GENTOKEN"}, 2},
+	{[]string{"CONFIG", "SET"}, 3},
+}
+
+// shownWords is how many words of a command may be shown. Of CONFIG SET only the one
+// setting without a secret is shown whole.
+func shownWords(argv [][]byte) int {
+	for _, s := range secrets {
+		if !begins(argv, s.words) {
+			continue
+		}
+		if s.words[0] == "CONFIG" && len(argv) == 4 && string(upper(argv[2])) == "NOTIFY-KEYSPACE-EVENTS" {
+			break
+		}
+		return s.open
+	}
+	return len(argv)
+}
+
+func begins(argv [][]byte, words []string) bool {
+	if len(argv) < len(words) {
+		return false
+	}
+	for i, w := range words {
+		if len(argv[i]) != len(w) || string(upper(argv[i])) != w {
+			return false
+		}
+	}
+	return true
+}
+
+func upper(b []byte) []byte {
+	u := make([]byte, len(b))
+	for i, c := range b {
+		if 'a' <= c && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		u[i] = c
+	}
+	return u
+}
+
+// appendQuoted writes b in double quotes, with the escapes that redis-cli reads: all
+// bytes but printable ASCII.
+func appendQuoted(dst, b []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, c := range b {
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c == '\a':
+			dst = append(dst, `\a`...)
+		case c == '\b':
+			dst = append(dst, `\b`...)
+		case c < ' ' || c > '~':
+			dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
+}

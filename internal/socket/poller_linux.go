@@ -1,0 +1,96 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Poller waits until some of many sockets are readable. It is edge-triggered: a socket is
+// reported when bytes, end of file or an error arrive, and again only when more arrives, so
+// its owner has to read until a read returns less than was asked for. Add and Remove may be
+// called by any goroutine, Wait by one.
+type Poller struct {
+	file   *os.File
+	raw    syscall.RawConn
+	events []unix.EpollEvent
+}
+
+// eventsAtOnce is how many sockets one Wait reports at most.
+const eventsAtOnce = 256
+
+// NewPoller returns a Poller without sockets. The error is errors.ErrUnsupported on systems
+// without epoll.
+func NewPoller() (*Poller, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll: %w", err)
+	}
+	// The runtime's poller waits for nonblocking descriptors only; else a thread would block.
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(fmt.Errorf("epoll: %w", err), unix.Close(fd))
+	}
+	w := &Poller{file: os.NewFile(uintptr(fd), "epoll"), events: make([]unix.EpollEvent, eventsAtOnce)}
+	if w.raw, err = w.file.SyscallConn(); err != nil {
+		return nil, errors.Join(fmt.Errorf("epoll: %w", err), w.file.Close())
+	}
+	return w, nil
+}
+
+// Add registers nc under a number; input that is there already is reported too. The error
+// is errors.ErrUnsupported if nc is more than a socket, and net.ErrClosed if it is closed.
+func (w *Poller) Add(nc net.Conn, number uint64) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
+	return w.control(nc, unix.EPOLL_CTL_ADD, &e)
+}
+
+// Remove unregisters a socket, which closing it does as well.
+func (w *Poller) Remove(nc net.Conn) error {
+	return w.control(nc, unix.EPOLL_CTL_DEL, &unix.EpollEvent{})
+}
+
+func (w *Poller) control(nc net.Conn, op int, e *unix.EpollEvent) error {
+	socket := rawOf(nc)
+	if socket == nil {
+		return errors.ErrUnsupported
+	}
+	var failed error
+	err := w.raw.Control(func(epoll uintptr) {
+		failed = socket.Control(func(fd uintptr) {
+			failed = unix.EpollCtl(int(epoll), op, int(fd), e)
+		})
+	})
+	return errors.Join(err, failed)
+}
+
+// Wait returns the numbers of readable sockets in the memory of numbers: at least one, or
+// os.ErrClosed after Close.
+func (w *Poller) Wait(numbers []uint64) ([]uint64, error) {
+	var n int
+	var failed error
+	err := w.raw.Read(func(epoll uintptr) bool {
+		for {
+			if n, failed = unix.EpollWait(int(epoll), w.events, 0); !errors.Is(failed, unix.EINTR) {
+				return n > 0 || failed != nil
+			}
+		}
+	})
+	switch {
+	case err != nil: // nothing else ends waiting
+		return nil, fmt.Errorf("epoll: %w: %w", os.ErrClosed, err)
+	case failed != nil:
+		return nil, fmt.Errorf("epoll: %w", failed)
+	}
+	numbers = numbers[:0]
+	for _, e := range w.events[:n] {
+		numbers = append(numbers, uint64(uint32(e.Pad))<<32|uint64(uint32(e.Fd)))
+	}
+	return numbers, nil
+}
+
+// Close ends Wait. The sockets stay open.
+func (w *Poller) Close() error { return w.file.Close() }

@@ -1,0 +1,21 @@
+//go:build !unix
+
+package socket
+
+import "net"
+
+// Read is nc's Read.
+func Read(nc net.Conn) func([]byte) (int, error) { return nc.Read }
+
+// Write is nc's Write.
+func Write(nc net.Conn) func([]byte) (int, error) { return nc.Write }
+
+// TryRead reads nothing: this package has no nonblocking calls for this system.
+func TryRead(net.Conn) func([]byte) (int, error) {
+	return func([]byte) (int, error) { return 0, nil }
+}
+
+// TryWrite writes nothing: this package has no nonblocking calls for this system.
+func TryWrite(net.Conn) func([]byte) (int, error) {
+	return func([]byte) (int, error) { return 0, nil }
+}
