@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"trireme/doctor"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // Admin is what the process answers about its cluster. The server checks the admin

@@ -8,8 +8,9 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"trireme/audit"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/console"
+	"github.com/trireme-dev/trireme/internal/audit"
 )
 
 // adminActs are the changes under /admin by method and route. What is asked there without
@@ -18,6 +19,7 @@ var adminActs = map[string]string{
 	"POST /admin/cluster/transfer-leader":        "transfer leader",
 	"DELETE /admin/cluster/nodes/:id":            "remove node",
 	"POST /admin/cluster/nodes/:id/replace":      "replace node",
+	"DELETE /admin/clients/:id":                  "kill client",
 	"POST /admin/snapshot":                       "snapshot",
 	"POST /admin/databases":                      "create database",
 	"DELETE /admin/databases/:name":              "delete database",
@@ -47,16 +49,17 @@ func (s *Server) audited(g *gin.Context) {
 	r := audit.Record{
 		Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: detail, Who: "admin token",
 		From: g.Request.RemoteAddr, Forwarded: forwarded(g.Request), Request: givenID(g.Request), Reason: audit.Text(g.GetString(reasonKey)),
+		Session: console.SessionOf(g.Request.Context()),
 	}
 	if query := g.Request.URL.RawQuery; query == "force=true" {
 		r.Detail = query
 	}
-	s.settle(&r, g.Writer.Status(), g.Writer.Header())
+	s.setOutcome(&r, g.Writer.Status(), g.Writer.Header())
 	s.audit.Write(r)
 }
 
-// settle says what became of an act, by the reply.
-func (s *Server) settle(r *audit.Record, status int, header http.Header) {
+// setOutcome says what became of an act, by the reply.
+func (s *Server) setOutcome(r *audit.Record, status int, header http.Header) {
 	switch {
 	case status < http.StatusBadRequest:
 		r.Outcome = audit.Done
@@ -77,8 +80,8 @@ func (s *Server) settle(r *audit.Record, status int, header http.Header) {
 func (s *Server) auditRotation(w http.ResponseWriter, r *http.Request) {
 	seen := &recorder{ResponseWriter: w, status: http.StatusOK}
 	s.messages.ServeHTTP(seen, r)
-	one := audit.Record{Act: "rotate signing keys", Who: "messages or admin token", From: r.RemoteAddr, Forwarded: forwarded(r), Request: givenID(r)}
-	s.settle(&one, seen.status, w.Header())
+	one := audit.Record{Act: "rotate signing keys", Who: "messages or admin token", From: r.RemoteAddr, Forwarded: forwarded(r), Request: givenID(r), Session: console.SessionOf(r.Context())}
+	s.setOutcome(&one, seen.status, w.Header())
 	s.audit.Write(one)
 }
 
@@ -104,11 +107,11 @@ func forwarded(r *http.Request) string { return audit.Text(r.Header.Get("X-Forwa
 
 // caller is who gave the commands of a request.
 func (c *call) caller() audit.Caller {
-	return audit.Caller{As: c.as, From: c.r.RemoteAddr, Forwarded: forwarded(c.r), Request: givenID(c.r)}
+	return audit.Caller{As: c.as, From: c.r.RemoteAddr, Forwarded: forwarded(c.r), Request: givenID(c.r), Session: console.SessionOf(c.r.Context())}
 }
 
-// unanswered records administrative commands of a request that failed as a whole.
-func (c *call) unanswered(f *failure) {
+// auditFailure records administrative commands of a request that failed as a whole.
+func (c *call) auditFailure(f *failure) {
 	if !c.s.audit.Wants(c.rows) {
 		return
 	}

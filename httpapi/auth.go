@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"net/http"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
 // errToken is the answer to a missing or wrong token. Clients look for WRONGPASS.
@@ -47,9 +47,10 @@ func bearer(header string) string {
 func (c *call) authenticate(query string) *failure {
 	c.scratch = appendCredential(c.scratch[:0], c.r, query)
 	c.bearer = acl.ParseBearer(c.scratch)
-	c.s.engine.Local(c.looking)
+	c.s.engine.Local(c.identifyFn)
 	switch {
 	case c.as.Known():
+		loggedIn(c.r.Context())
 		return nil
 	case len(c.scratch) == 0:
 		return errToken
@@ -60,20 +61,21 @@ func (c *call) authenticate(query string) *failure {
 // confirm asks a state that holds everything acknowledged so far whom the request's
 // token stands for.
 func (c *call) confirm() *failure {
-	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.looking); err != nil {
+	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.identifyFn); err != nil {
 		return failureOf(err, false)
 	}
 	if !c.as.Known() {
 		return errToken
 	}
+	loggedIn(c.r.Context())
 	return nil
 }
 
-// look learns whom the request's token stands for, and whose cluster this is. There is
+// identify learns whom the request's token stands for, and whose cluster this is. There is
 // no cache to outlive a change of the tokens: hashing a token is cheaper than a map.
-func (c *call) look(v *fsm.View) {
+func (c *call) identify(v *fsm.View) {
 	c.as = v.Bearer(c.db, &c.bearer)
-	c.cluster = markOf(v.ClusterID())
+	c.cluster = clusterTag(v.ClusterID())
 	c.quota, _ = v.Quota(c.db)
 }
 
@@ -82,15 +84,23 @@ func (s *Server) roleOf(ctx context.Context, r *http.Request, query string) (acl
 	return s.roleOfToken(ctx, appendCredential(nil, r, query))
 }
 
-func (s *Server) roleOfToken(ctx context.Context, token []byte) (acl.Role, error) {
-	if len(token) == 0 {
-		return acl.NoRole, nil
+func (s *Server) roleOfToken(ctx context.Context, token []byte) (role acl.Role, err error) {
+	if role = s.localRole(token); role != acl.Admin && len(token) > 0 {
+		digest := acl.Digest(sha256.Sum256(token))
+		_, err = s.engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { role = v.Role(digest) })
 	}
-	digest, role := acl.Digest(sha256.Sum256(token)), acl.NoRole
-	look := func(v *fsm.View) { role = v.Role(digest) }
-	if s.engine.Local(look); role == acl.Admin {
-		return role, nil
+	if err == nil && role != acl.NoRole {
+		loggedIn(ctx)
 	}
-	_, err := s.engine.Read(ctx, fsm.Reading{}, look)
 	return role, err
+}
+
+// localRole is the role of a token as this node knows it.
+func (s *Server) localRole(token []byte) (role acl.Role) {
+	if len(token) == 0 {
+		return acl.NoRole
+	}
+	digest := acl.Digest(sha256.Sum256(token))
+	s.engine.Local(func(v *fsm.View) { role = v.Role(digest) })
+	return role
 }

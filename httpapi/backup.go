@@ -9,12 +9,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 const (
 	// backupPatience is how long a client may take for one piece of a backup, in either direction.
-	backupPatience = time.Minute
+	backupPieceTimeout = time.Minute
 	// backupType is the media type of a backup.
 	backupType = "application/octet-stream"
 )
@@ -24,12 +24,12 @@ const (
 func (s *Server) backup(g *gin.Context) {
 	stale := g.Query("stale")
 	if stale != "" && stale != "true" && stale != "false" {
-		s.refuseFixed(g, http.StatusBadRequest, "ERR stale is true or false")
+		s.refuseOps(g, http.StatusBadRequest, "ERR stale is true or false")
 		return
 	}
 	write, err := s.admin.Backup(g.Request.Context(), stale == "true")
 	if err != nil {
-		s.fail(g, err, false)
+		s.failOps(g, err, false)
 		return
 	}
 	h := g.Writer.Header()
@@ -39,7 +39,7 @@ func (s *Server) backup(g *gin.Context) {
 	control := http.NewResponseController(g.Writer)
 	_ = control.SetReadDeadline(time.Time{}) // the request is read; an error here shows again when writing
 	g.Status(http.StatusOK)
-	if err := write(&patient{w: g.Writer, extend: control.SetWriteDeadline}); err != nil {
+	if err := write(&deadlineIO{w: g.Writer, extend: control.SetWriteDeadline}); err != nil {
 		s.log.Warn("a backup was cut off", "error", err, "from", g.Request.RemoteAddr)
 		panic(http.ErrAbortHandler)
 	}
@@ -49,13 +49,13 @@ func (s *Server) backup(g *gin.Context) {
 // restore takes a backup, whatever its size.
 func (s *Server) restore(g *gin.Context) {
 	control := http.NewResponseController(g.Writer)
-	in := &patient{r: g.Request.Body, extend: control.SetReadDeadline}
+	in := &deadlineIO{r: g.Request.Body, extend: control.SetReadDeadline}
 	out, err := s.admin.Restore(g.Request.Context(), in)
 	// However long that took, the answer has its time.
-	_ = control.SetWriteDeadline(time.Now().Add(backupPatience))
+	_ = control.SetWriteDeadline(time.Now().Add(backupPieceTimeout))
 	switch {
 	case in.failed != nil:
-		s.refuseFixed(g, http.StatusBadRequest, "ERR the backup did not come whole: "+in.failed.Error())
+		s.refuseOps(g, http.StatusBadRequest, "ERR the backup did not come whole: "+in.failed.Error())
 	case err != nil:
 		s.failRestore(g, err)
 	default:
@@ -69,12 +69,12 @@ func (s *Server) failRestore(g *gin.Context, err error) {
 	var refused *fsm.Error
 	switch {
 	case errors.Is(err, fsm.ErrBackup), errors.Is(err, fsm.ErrBackupNewer), errors.Is(err, fsm.ErrBadBackup):
-		s.refuseFixed(g, http.StatusBadRequest, "ERR "+err.Error())
+		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
 	case errors.Is(err, fsm.ErrNotEmpty), errors.Is(err, fsm.ErrRestoring), errors.Is(err, fsm.ErrNotStaged):
 		errors.As(err, &refused)
-		s.refuseFixed(g, http.StatusConflict, "ERR "+refused.Text)
+		s.refuseOps(g, http.StatusConflict, "ERR "+refused.Text)
 	default:
-		s.fail(g, err, true)
+		s.failOps(g, err, true)
 	}
 }
 
@@ -97,17 +97,17 @@ func viewRestoration(n fsm.Restoration) restorationView {
 	}
 }
 
-// patient reads or writes with a deadline for each piece, and remembers why reading failed.
-type patient struct {
+// deadlineIO reads or writes with a deadline for each piece, and remembers why reading failed.
+type deadlineIO struct {
 	r      io.Reader
 	w      io.Writer
 	extend func(time.Time) error
 	failed error
 }
 
-// Read reads within backupPatience.
-func (p *patient) Read(b []byte) (int, error) {
-	if err := p.extend(time.Now().Add(backupPatience)); err != nil {
+// Read reads within backupPieceTimeout.
+func (p *deadlineIO) Read(b []byte) (int, error) {
+	if err := p.extend(time.Now().Add(backupPieceTimeout)); err != nil {
 		return 0, fmt.Errorf("httpapi: set a deadline: %w", err)
 	}
 	n, err := p.r.Read(b)
@@ -117,9 +117,9 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes within backupPatience.
-func (p *patient) Write(b []byte) (int, error) {
-	if err := p.extend(time.Now().Add(backupPatience)); err != nil {
+// Write writes within backupPieceTimeout.
+func (p *deadlineIO) Write(b []byte) (int, error) {
+	if err := p.extend(time.Now().Add(backupPieceTimeout)); err != nil {
 		return 0, fmt.Errorf("httpapi: set a deadline: %w", err)
 	}
 	return p.w.Write(b)

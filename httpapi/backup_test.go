@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 func TestBackupAndRestoreOverHTTP(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // discard is a ResponseWriter that costs nothing, so that what is measured is ours.

@@ -8,7 +8,7 @@ import (
 )
 
 // Pages in browsers may use the keyspace with a token in a header. Requests to other
-// paths never get these headers (decisions 32).
+// paths never get these headers.
 
 // allowOrigin lets the page that asked read the reply.
 func (c *call) allowOrigin(origin []string) {
@@ -32,7 +32,7 @@ func (c *call) preflight() {
 	c.send(http.StatusOK, nil)
 }
 
-// isLoopback tells whether a Host header names this machine by a name that no other
+// isLoopback reports whether a Host header names this machine by a name that no other
 // site can have. A request without Host comes from no browser.
 func isLoopback(host string) bool {
 	if host == "" {
@@ -42,8 +42,8 @@ func isLoopback(host string) bool {
 		host = name
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
+	if host == "localhost" {
+		return true // names below it may be anybody's: what they resolve to is up to the machine's resolver
 	}
 	addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil && addr.IsLoopback()

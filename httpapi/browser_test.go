@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi"
 )
 
 const origin = "Origin: https://page.example"
@@ -61,7 +61,7 @@ func TestPagesMayNotUseOtherPaths(t *testing.T) {
 func TestLoopbackOnly(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.LoopbackOnly = true })
 	for host, status := range map[string]int{
-		"localhost": 200, "localhost:8080": 200, "LOCALHOST.": 200, "app.localhost:3000": 200, "127.0.0.1": 200, "127.8.9.1:80": 200,
+		"localhost": 200, "localhost:8080": 200, "LOCALHOST.": 200, "app.localhost:3000": 403, "evil.localhost": 403, ".localhost": 403, "127.0.0.1": 200, "127.8.9.1:80": 200,
 		"[::1]": 200, "[::1]:8080": 200, "[::ffff:127.0.0.1]:1": 200, "evil.example": 403, "evil.example:8080": 403, "127.0.0.1.evil.example": 403,
 		"notlocalhost": 403, "10.0.0.1": 403, "localhost.evil.example": 403, "0.0.0.0": 403, "[fe80::1]": 403,
 	} {

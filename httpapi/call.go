@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/reply"
-	"trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
 // call is one request to the gateway while it is answered. Calls are pooled with their
@@ -20,14 +20,14 @@ type call struct {
 	w http.ResponseWriter
 	r *http.Request
 
-	kind     kind
-	status   int
-	id       string // for logs, made when needed
-	sent     int    // bytes of the reply
-	proposed bool   // the engine was given a write
-	answered bool
-	flying   bool // counted among the requests in flight of flier
-	flier    acl.Identity
+	kind      kind
+	status    int
+	id        string // for logs, made when needed
+	sent      int    // bytes of the reply
+	proposed  bool   // the engine was given a write
+	answered  bool
+	counted   bool // counted among the requests in flight of its identity
+	countedAs acl.Identity
 
 	db      string // of the path, empty for the default
 	bearer  acl.Bearer
@@ -45,14 +45,16 @@ type call struct {
 	single  [1][][]byte
 
 	plain   bool // every row is a command that never writes
-	found   verdict
+	verdict verdict
 	values  []reply.Value
-	began   time.Time     // running the rows
-	beyond  []reply.Value // what rows beyond the daily limit hear
-	at      fsm.ReadAt
-	looking func(*fsm.View)
-	judging func(*fsm.View)
-	running func(*fsm.View)
+	// replyBytes is the size of the values, held what the call has counted of the memory of all.
+	replyBytes, held int64
+	began            time.Time     // running the rows
+	beyond           []reply.Value // what rows beyond the daily limit hear
+	at               fsm.ReadAt
+	identifyFn       func(*fsm.View)
+	authorizeFn      func(*fsm.View)
+	runFn            func(*fsm.View)
 
 	words   redis.Words
 	body    []byte
@@ -62,22 +64,22 @@ type call struct {
 
 func newCall(s *Server) *call {
 	c := &call{s: s}
-	c.looking, c.judging, c.running = c.look, c.judge, c.run
+	c.identifyFn, c.authorizeFn, c.runFn = c.identify, c.authorize, c.run
 	return c
 }
 
-// kept bounds the buffers that an idle call holds on to.
-const kept = 64 << 10
+// maxKeptBuffer bounds the buffers that an idle call holds on to.
+const maxKeptBuffer = 64 << 10
 
-// release forgets the request and gives the call back to the pool.
-func (c *call) release() {
+// recycle forgets the request and returns the call back to the pool.
+func (c *call) recycle() {
 	c.words.Reset()
 	clear(c.values)
-	if cap(c.values) > kept/16 {
+	if cap(c.values) > maxKeptBuffer/16 {
 		c.values = nil
 	}
 	*c = call{
-		s: c.s, looking: c.looking, judging: c.judging, running: c.running,
+		s: c.s, identifyFn: c.identifyFn, authorizeFn: c.authorizeFn, runFn: c.runFn,
 		words: c.words, values: c.values[:0],
 		body: trim(c.body), out: trim(c.out), scratch: trim(c.scratch),
 	}
@@ -85,7 +87,7 @@ func (c *call) release() {
 }
 
 func trim(b []byte) []byte {
-	if cap(b) > kept {
+	if cap(b) > maxKeptBuffer {
 		return nil
 	}
 	return b[:0]
@@ -99,6 +101,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.metrics.inFlight.Inc()
 	c := s.calls.Get().(*call)
 	c.w, c.r = w, r
+	if s.draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
 	defer c.finish(begin)
 	c.serve()
 }
@@ -107,13 +112,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *call) finish(begin time.Time) {
 	p := recover()
 	abort := p != nil && !c.panicked(p)
-	c.land()
+	c.release()
+	c.s.memory.give(c.held)
 	took := time.Since(begin)
 	m := c.s.metrics
 	m.inFlight.Dec()
 	m.count(c.kind, c.status, took, len(c.body), c.sent, len(c.rows))
 	c.log(took)
-	c.release()
+	c.recycle()
 	if abort {
 		panic(http.ErrAbortHandler)
 	}
@@ -139,7 +145,7 @@ func (c *call) panicked(p any) (answered bool) {
 // asked all the time). It names the command but never its arguments, and not the query, which may hold a token.
 func (c *call) log(took time.Duration) {
 	level := slog.LevelDebug
-	if c.status >= http.StatusInternalServerError && c.kind != kindFixed {
+	if c.status >= http.StatusInternalServerError && c.kind != kindOps {
 		level = slog.LevelWarn
 	}
 	ctx := c.r.Context()
@@ -188,15 +194,26 @@ func (c *call) fail(f *failure) {
 // selfSized is the most bytes of a body whose length net/http finds out by itself.
 const selfSized = 2048
 
-// send writes the reply that stands in out.
+// send writes the reply that is in out.
 func (c *call) send(status int, contentType []string) {
-	c.status, c.sent, c.answered = status, len(c.out), true
-	h := c.w.Header()
-	if len(c.out) > 0 {
-		h["Content-Type"] = contentType
-	}
+	c.sent = len(c.out)
 	if len(c.out) >= selfSized {
-		h["Content-Length"] = []string{strconv.Itoa(len(c.out))}
+		c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(c.out))}
+	}
+	if len(c.out) == 0 {
+		contentType = nil
+	}
+	c.beginReply(status, contentType)
+	// An error here means that the client has gone; there is nobody left to tell.
+	_, _ = c.w.Write(c.out)
+}
+
+// beginReply sets the status and what every reply has of headers.
+func (c *call) beginReply(status int, contentType []string) {
+	c.status, c.answered = status, true
+	h := c.w.Header()
+	if contentType != nil {
+		h["Content-Type"] = contentType
 	}
 	if id := c.r.Header[requestIDHeader]; len(id) > 0 && h[requestIDHeader] == nil {
 		if given := givenID(c.r); given != "" {
@@ -206,6 +223,4 @@ func (c *call) send(status int, contentType []string) {
 	if status != http.StatusOK {
 		c.w.WriteHeader(status)
 	}
-	// An error here means that the client has gone; there is nobody left to tell.
-	_, _ = c.w.Write(c.out)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // provider is a language model that echoes, or refuses for a rate limit.

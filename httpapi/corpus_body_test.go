@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // framings are bodies whose length is told wrongly, or twice.
@@ -145,7 +145,7 @@ func credentials() []attack {
 		list = append(list, attack{"query " + query[:min(len(query), 20)], "GET /set/smuggled/1?" + query + " HTTP/1.1\r\nHost: h\r\n\r\n", "401"})
 	}
 	return append(list,
-		attack{"two credentials", "GET /set/smuggled/1 HTTP/1.1\r\nHost: h\r\nAuthorization: x\r\nAuthorization: Bearer " + httpapitest.Token + "\r\n\r\n", "401"},
+		attack{"two credentials", "GET /set/smuggled/1 HTTP/1.1\r\nHost: h\r\nAuthorization: x\r\nAuthorization: Bearer " + httpapitest.Token + "\r\n\r\n", "400"},
 		attack{"body without a token", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 23\r\n\r\n[\"SET\",\"smuggled\",\"1\"] ", "401"},
 	)
 }

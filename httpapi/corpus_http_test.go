@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // request is a request without a body, in pieces that may be wrong.

@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // attack is a request that no client should send, and the statuses of all replies that
 // it gets on its connection: "200 400" is two, "-" none. The documented answers stand in
-// docs/gateway.md.
+// docs/api.md.
 type attack struct {
 	name, bytes, want string
 }
 
-// send writes all bytes, ends its half of the connection, and gives the statuses of the
+// send writes all bytes, ends its half of the connection, and returns the statuses of the
 // replies and the body of the last.
 func (a *attack) send(addr string) (statuses, body string, err error) {
 	c, err := net.Dial("tcp", addr)

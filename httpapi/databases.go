@@ -9,8 +9,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
 // databaseRoutes are those of /admin/databases.
@@ -49,7 +49,7 @@ func (s *Server) listDatabases(g *gin.Context) {
 			list = append(list, viewDatabase(d))
 		}
 	})
-	s.tell(g, gin.H{"databases": list}, err)
+	s.respond(g, gin.H{"databases": list}, err)
 }
 
 func (s *Server) createDatabase(g *gin.Context) {
@@ -108,11 +108,11 @@ func (s *Server) failDatabase(g *gin.Context, err error) {
 	var refused *fsm.Error
 	for _, one := range databaseStatus {
 		if errors.Is(err, one.err) && errors.As(err, &refused) {
-			s.refuseFixed(g, one.status, "ERR "+refused.Text)
+			s.refuseOps(g, one.status, "ERR "+refused.Text)
 			return
 		}
 	}
-	s.fail(g, err, true)
+	s.failOps(g, err, true)
 }
 
 // drawToken is 256 random bits in letters that need no escaping anywhere.

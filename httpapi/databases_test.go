@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // madeDatabase is the answer that shows a database's tokens.

@@ -52,7 +52,7 @@ func TestDeadLetterEntry(t *testing.T) {
 	p.want(200, `{"messages":[]}`, "GET", "/v2/dlq", "")
 }
 
-// deadLetters has three messages fail, labelled 1, 2 and 3, and gives their entries,
+// deadLetters has three messages fail, labelled 1, 2 and 3, and returns their entries,
 // oldest first.
 func deadLetters(p *office) []map[string]any {
 	p.Helper()

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // office is a client of /v2 at nodes that deliver, and the destination they deliver to.
@@ -57,7 +57,7 @@ func (p *office) requests() []string {
 	return append([]string(nil), p.got...)
 }
 
-// publish publishes a message to the destination and gives its id.
+// publish publishes a message to the destination and returns its id.
 func (p *office) publish(path, body string, header ...string) string {
 	p.Helper()
 	id, _ := p.object(p.want(200, "", "POST", "/v2/publish/"+p.url+path, body, header...))["messageId"].(string)
@@ -88,7 +88,7 @@ func listOf(answer map[string]any, name string) (list []map[string]any) {
 	return list
 }
 
-// long tells whether a list in an answer has n elements.
+// long reports whether a list in an answer has n elements.
 func long(name string, n int) func(map[string]any) bool {
 	return func(answer map[string]any) bool { return len(listOf(answer, name)) == n }
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 var messagesDescribed = sync.OnceValues(func() (*httpapitest.Description, error) {

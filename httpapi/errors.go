@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"trireme/fsm"
-	"trireme/fsm/dedup"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/dedup"
 )
 
-// outcome says what a failed request may have done (reliability C4).
+// outcome says what a failed request may have done.
 type outcome string
 
 const (
@@ -52,7 +52,7 @@ var failures = []struct {
 	{fsm.ErrUnknown, failure{http.StatusServiceUnavailable, unknown, "ERR outcome not known: the write may have been applied or may still be"}},
 }
 
-// failureOf explains an error of the engine; wrote tells whether the request was a
+// failureOf explains an error of the engine; wrote reports whether the request was a
 // write that the engine was given.
 func failureOf(err error, wrote bool) *failure {
 	var own *failure

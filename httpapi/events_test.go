@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // states are those of a list of events.
@@ -224,5 +224,5 @@ func TestGroupedEvents(t *testing.T) {
 	if len(one) != 1 || len(listOf(one[0], "events")) != 3 {
 		t.Error(one)
 	}
-	p.want(400, `{"error":"invalid groupBy \"url\": messageId is wanted"}`, "GET", "/v2/events?groupBy=url", "")
+	p.want(400, `{"error":"invalid groupBy \"url\": expected messageId"}`, "GET", "/v2/events?groupBy=url", "")
 }

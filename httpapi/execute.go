@@ -6,20 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
-	"trireme/httpapi/redis"
-	"trireme/observe/figures"
-	"trireme/quota"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/internal/quota"
 )
 
 // verdict is what a state says about the rows of a call.
 type verdict struct {
-	writes  bool         // a row that may run changes something
-	refusal *reply.Value // the first row's that may not run
-	doubt   bool         // a newer state might not refuse
-	revoked bool         // the token opens nothing any more
+	writes     bool         // a row that may run changes something
+	refusal    *reply.Value // the first row's that may not run
+	mayBeStale bool         // a newer state might not refuse
+	revoked    bool         // the token opens nothing any more
 }
 
 // execute runs the rows and answers. Reads go to a view, everything else through the
@@ -27,8 +27,8 @@ type verdict struct {
 func (c *call) execute() {
 	c.began = time.Now()
 	if c.plain = c.plainReads(); !c.plain {
-		c.s.engine.Local(c.judging)
-		if c.found.refusal != nil && c.mode != fsm.Pipeline {
+		c.s.engine.Local(c.authorizeFn)
+		if c.verdict.refusal != nil && c.mode != fsm.Pipeline {
 			c.refuse()
 			return
 		}
@@ -40,7 +40,7 @@ func (c *call) execute() {
 func (c *call) proceed() {
 	switch {
 	case !c.count():
-	case c.found.writes:
+	case c.verdict.writes:
 		c.write()
 	default:
 		c.read()
@@ -92,7 +92,7 @@ func (c *call) uncharge() {
 	}
 }
 
-// plainReads tells whether every row is a command that never writes, of the right number
+// plainReads reports whether every row is a command that never writes, of the right number
 // of words: then the state that is read says the rest.
 func (c *call) plainReads() bool {
 	for _, argv := range c.rows {
@@ -103,31 +103,31 @@ func (c *call) plainReads() bool {
 	return true
 }
 
-// judge asks a state about the rows, before any of them runs.
-func (c *call) judge(v *fsm.View) {
-	c.admit(v)
-	checker := v.Checker(c.as, command.HTTP)
+// authorize asks a state about the rows, before any of them runs.
+func (c *call) authorize(v *fsm.View) {
+	c.reauthenticate(v)
+	checker := v.Checker(c.as, command.OriginHTTP)
 	for _, argv := range c.rows {
 		row, refusal := checker.Check(argv)
 		switch {
 		case refusal == nil:
-			c.found.writes = c.found.writes || !row.OnlyReads(argv)
-		case c.found.refusal == nil:
-			c.found.refusal, c.found.doubt = refusal, c.mayChange(v, argv, refusal)
+			c.verdict.writes = c.verdict.writes || !row.OnlyReads(argv)
+		case c.verdict.refusal == nil:
+			c.verdict.refusal, c.verdict.mayBeStale = refusal, c.mayChange(v, argv, refusal)
 		}
 	}
-	if c.mode == fsm.Transaction && c.found.refusal == nil {
-		c.found.refusal = v.Refuse(c.as, command.HTTP, c.rows)
+	if c.mode == fsm.Transaction && c.verdict.refusal == nil {
+		c.verdict.refusal = v.Refuse(c.as, command.OriginHTTP, c.rows)
 	}
 }
 
-// admit looks the token up again: a state that is read judges it too.
-func (c *call) admit(v *fsm.View) {
-	c.look(v)
-	c.found = verdict{revoked: !c.as.Known()}
+// reauthenticate looks the token up again: a state that is read judges it too.
+func (c *call) reauthenticate(v *fsm.View) {
+	c.identify(v)
+	c.verdict = verdict{revoked: !c.as.Known()}
 }
 
-// mayChange tells whether a newer state could permit what this one refuses: another
+// mayChange reports whether a newer state could permit what this one refuses: another
 // user's rights, or a feature level that switched the command on.
 func (c *call) mayChange(v *fsm.View, argv [][]byte, refusal *reply.Value) bool {
 	if strings.HasPrefix(refusal.Text(), "NOPERM ") || strings.HasPrefix(refusal.Text(), "ERR max single record ") {
@@ -140,21 +140,21 @@ func (c *call) mayChange(v *fsm.View, argv [][]byte, refusal *reply.Value) bool 
 // refuse answers a single command or transaction that this node's state refuses. If a
 // newer state could permit it, that is asked first.
 func (c *call) refuse() {
-	if c.found.doubt || c.found.revoked {
-		if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.judging); err != nil {
+	if c.verdict.mayBeStale || c.verdict.revoked {
+		if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, c.authorizeFn); err != nil {
 			c.fail(failureOf(err, false))
 			return
 		}
 		switch {
-		case c.found.revoked:
+		case c.verdict.revoked:
 			c.fail(errToken)
 			return
-		case c.found.refusal == nil:
+		case c.verdict.refusal == nil:
 			c.proceed()
 			return
 		}
 	}
-	c.discard(*c.found.refusal)
+	c.discard(*c.verdict.refusal)
 }
 
 // discard answers the error of a request of which nothing ran.
@@ -168,31 +168,35 @@ func (c *call) discard(refusal reply.Value) {
 // read runs the rows on one view.
 func (c *call) read() {
 	c.reading.Long = len(c.rows) > fsm.ShortRead
-	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.running)
+	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.runFn)
 	switch {
 	case err != nil:
 		c.fail(failureOf(err, false))
 		return
-	case c.found.revoked:
+	case c.verdict.revoked:
 		c.readAgain()
 		return
-	case c.found.writes: // permitted since this node looked
+	case c.verdict.writes: // permitted since this node looked
 		c.write()
 		return
 	}
 	c.at = at
+	if f := c.hold(c.replyBytes); f != nil {
+		c.fail(f)
+		return
+	}
 	c.scratch = appendToken(c.scratch[:0], c.cluster, at.Index, -1)
 	if c.reading.Mode == fsm.Stale {
-		c.tellAge()
+		c.setAgeHeaders()
 	}
-	if c.found.refusal != nil {
-		c.discard(*c.found.refusal)
+	if c.verdict.refusal != nil {
+		c.discard(*c.verdict.refusal)
 		return
 	}
 	if c.mode == fsm.Single && refused(c.values[0]) {
 		c.uncharge()
 	}
-	c.show(c.rows...)
+	c.publishExecuted(c.rows...)
 	c.answerAll()
 }
 
@@ -215,17 +219,15 @@ func (c *call) readAgain() {
 func (c *call) run(v *fsm.View) {
 	c.values = c.values[:0]
 	if c.plain && c.mode != fsm.Transaction {
-		c.admit(v) // Exec checks every row
+		c.reauthenticate(v) // Exec checks every row
 	} else {
-		c.judge(v)
+		c.authorize(v)
 	}
-	if c.found.revoked || c.found.writes || (c.mode == fsm.Transaction && c.found.refusal != nil) {
+	if c.verdict.revoked || c.verdict.writes || (c.mode == fsm.Transaction && c.verdict.refusal != nil) {
 		return
 	}
-	c.found.refusal = nil
-	for _, argv := range c.rows {
-		c.values = append(c.values, v.Exec(c.as, command.HTTP, argv))
-	}
+	c.verdict.refusal = nil
+	c.runRows(v)
 }
 
 // write puts the rows into the log.
@@ -245,7 +247,7 @@ func (c *call) write() {
 		return
 	case err != nil:
 		f := failureOf(err, true)
-		c.unanswered(f)
+		c.auditFailure(f)
 		c.fail(f)
 		return
 	}
@@ -259,15 +261,19 @@ func (c *call) write() {
 		return
 	}
 	c.values = append(c.values[:0], results.Values...)
+	for _, v := range c.values {
+		c.replyBytes += replySize(v)
+	}
+	c.keep(c.replyBytes)
 	if !results.Replayed {
-		c.show(c.rows...)
+		c.publishExecuted(c.rows...)
 	}
 	c.answerAll()
 }
 
 func (c *call) propose() (fsm.Results, error) {
-	batch := fsm.Batch{As: c.as, Door: command.HTTP, Mode: c.mode, Rows: c.rows}
-	if f := c.name(&batch); f != nil {
+	batch := fsm.Batch{As: c.as, Origin: command.OriginHTTP, Mode: c.mode, Rows: c.rows}
+	if f := c.setIdempotencyKey(&batch); f != nil {
 		return fsm.Results{}, f
 	}
 	c.proposed = true
@@ -276,7 +282,7 @@ func (c *call) propose() (fsm.Results, error) {
 
 // report counts what the rows have replied.
 func (c *call) report() {
-	c.s.figures.In(c.database()).Batch(c.s.table, c.rows, c.values, time.Since(c.began), figures.Caller{})
+	c.s.stats.In(c.database()).Batch(c.s.table, c.rows, c.values, time.Since(c.began), stats.Caller{})
 	if c.s.audit.Wants(c.rows) {
 		c.s.audit.Commands(c.caller(), c.rows, c.values)
 	}
@@ -290,8 +296,32 @@ func (c *call) answerAll() {
 		return
 	}
 	c.values = append(c.values, c.beyond...)
+	if c.replyBytes > streamAbove {
+		c.streamBatch()
+		return
+	}
 	c.out = redis.AppendBatch(c.out[:0], c.values, c.form)
 	c.succeed()
+}
+
+// streamBatch writes the replies of a batch in pieces, so that they are never together in
+// memory in their encoded form.
+func (c *call) streamBatch() {
+	set(c.w.Header(), c.s.names.token, string(c.scratch))
+	c.beginReply(http.StatusOK, c.contentType())
+	c.out = c.out[:0]
+	for i, v := range c.values {
+		c.out = redis.AppendBatchElement(c.out, v, i, len(c.values), c.form)
+		c.values[i] = reply.Value{}
+		if len(c.out) < streamPart && i < len(c.values)-1 {
+			continue
+		}
+		n, err := c.w.Write(c.out)
+		if c.sent += n; err != nil {
+			panic(http.ErrAbortHandler) // the client has gone: a reply that was begun is broken off
+		}
+		c.out = c.out[:0]
+	}
 }
 
 // answer sends one reply. Of an error the status is 400: the command changed nothing.

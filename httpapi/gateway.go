@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
 // serve dispatches by the raw path. Operational paths are few and fixed and belong to
@@ -25,13 +26,31 @@ func (c *call) serve() {
 	path, query := redis.CutTarget(c.r.RequestURI)
 	path, inDatabase := c.cutDatabase(path)
 	switch {
+	case len(c.r.Header["Authorization"]) > 1 && !hasQueryToken(path, query): // a proxy in front may have gone by another one
+		c.fail(badRequest("ERR Authorization must appear at most once, got it " + strconv.Itoa(len(c.r.Header["Authorization"])) + " times"))
 	case c.s.loopback && !isLoopback(c.r.Host):
 		c.fail(&failure{http.StatusForbidden, notApplied, "ERR this development server answers loopback hosts only"})
-	case !inDatabase && isFixed(path):
-		c.serveFixed()
+	case inDatabase && c.s.messages != nil && isMessages(path):
+		c.serveOps()
+	case !inDatabase && c.s.servesConsole(path):
+		c.serveConsole()
+	case !inDatabase && c.s.isOps(path):
+		c.serveOps()
+	case c.wantsConsole(path, query):
+		c.toConsole()
 	default:
 		c.command(path, query)
 	}
+}
+
+// hasQueryToken reports whether a request shows its token in the query. Its Authorization headers
+// are not for this server then: of a message they belong to the destination.
+func hasQueryToken(path, query string) bool {
+	if isMessages(path) {
+		return messages.HasQueryToken(query)
+	}
+	_, found := redis.Token(nil, query)
+	return found
 }
 
 // cutDatabase takes /db/NAME off a path: the rest is what it would be at the root.
@@ -83,7 +102,7 @@ func (c *call) prepare(path, query string) *failure {
 	if f := c.authenticate(query); f != nil {
 		return f
 	}
-	if f := c.takeOff(); f != nil {
+	if f := c.acquire(); f != nil {
 		return f
 	}
 	if err := c.words.Path(path); err != nil {
@@ -191,7 +210,11 @@ func (c *call) readBody() *failure {
 	}
 	for {
 		if len(c.body) == cap(c.body) || cap(c.body) == 0 {
+			before := cap(c.body)
 			c.body = slices.Grow(c.body, int(step))
+			if f := c.hold(int64(cap(c.body) - before)); f != nil {
+				return f
+			}
 		}
 		n, err := c.r.Body.Read(c.body[len(c.body):cap(c.body)])
 		c.body = c.body[:len(c.body)+n]

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // gateway is a server on a real socket over a test engine.

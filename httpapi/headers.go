@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"net/textproto"
+	"strconv"
 	"strings"
 )
 
@@ -48,7 +49,7 @@ func get(h http.Header, names []string) string {
 	return ""
 }
 
-// set gives a header the same value under all its names.
+// set returns a header the same value under all its names.
 func set(h http.Header, names []string, value string) {
 	shared := []string{value}
 	for _, name := range names {
@@ -66,3 +67,13 @@ var (
 	oneSecond  = []string{"1"}
 	closeValue = []string{"close"}
 )
+
+// setAgeHeaders says how old the state of a stale read may be: its place in the log, its
+// cluster time in unix milliseconds, and how long ago in milliseconds this node last
+// knew itself up to date.
+func (c *call) setAgeHeaders() {
+	h, n := c.w.Header(), &c.s.names
+	set(h, n.index, strconv.FormatUint(c.at.Index, 10))
+	set(h, n.clock, strconv.FormatInt(c.at.Now, 10))
+	set(h, n.age, strconv.FormatInt(c.at.AgeMillis, 10))
+}

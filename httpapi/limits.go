@@ -7,18 +7,26 @@ import (
 	"sync"
 	"time"
 
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/internal/connlimit"
 )
 
 // Limits bound what clients may take of one node: connections, memory and time. Fields
-// that are 0 have the defaults below, except the three counts, of which 0 is none.
+// that are 0 have the defaults below; of the three counts 0 = unlimited.
 type Limits struct {
-	// Connections is the most open connections, ConnectionsPerIP those from one address.
+	// Connections is the most open connections, ConnectionsPerIP those from one address; -1 is
+	// a quarter of Connections, for every address but loopback.
 	Connections, ConnectionsPerIP int
+	// Reserve is how many connections more there may be from loopback, and how many that show
+	// the admin token.
+	Reserve int
 	// InFlight is the most requests of one token that are answered at a time.
 	InFlight int
 	// HeaderBytes is the most bytes of a request's line and header.
 	HeaderBytes int
+	// ReplyBytes is the most bytes of the replies to one request that only reads,
+	// BufferedBytes the most of all bodies and replies under way; negative is unlimited.
+	ReplyBytes, BufferedBytes int64
 	// HeaderTime and BodyTime are how long a header and a whole request may take to
 	// arrive; ReplyTime is how long the answer and its reading may take.
 	HeaderTime, BodyTime, ReplyTime time.Duration
@@ -38,6 +46,12 @@ func (l *Limits) complete() {
 	if l.HeaderBytes == 0 {
 		l.HeaderBytes = DefaultHeaderBytes
 	}
+	if l.ReplyBytes == 0 {
+		l.ReplyBytes = DefaultReplyBytes
+	}
+	if l.BufferedBytes == 0 {
+		l.BufferedBytes = DefaultBufferedBytes
+	}
 	if l.HeaderTime == 0 {
 		l.HeaderTime = DefaultHeaderTime
 	}
@@ -52,15 +66,15 @@ func (l *Limits) complete() {
 // minHeader is the least that a header limit may be: a token and what clients send.
 const minHeader = 4 << 10
 
-// Check tells whether the limits can be kept.
+// Check reports whether the limits can be kept.
 func (l Limits) Check() error {
 	switch {
-	case min(l.Connections, l.ConnectionsPerIP, l.InFlight) < 0:
-		return errors.New("max-connections, max-connections-per-ip and max-in-flight can't be negative, 0 is none")
+	case min(l.Connections, l.ConnectionsPerIP-connlimit.QuarterOfTotal, l.InFlight) < 0:
+		return errors.New("max-connections and max-in-flight must be 0 or greater (0 = unlimited), max-connections-per-ip also -1 (a quarter of max-connections)")
 	case l.HeaderBytes < minHeader:
-		return errors.New("max-header-size is at least " + strconv.Itoa(minHeader) + " bytes")
+		return errors.New("max-header-size must be at least " + strconv.Itoa(minHeader) + " bytes")
 	case min(l.HeaderTime, l.BodyTime, l.ReplyTime) <= 0:
-		return errors.New("header-timeout, body-timeout and reply-timeout are longer than nothing")
+		return errors.New("header-timeout, body-timeout and reply-timeout must be positive")
 	}
 	return nil
 }
@@ -78,24 +92,24 @@ func headTooLarge(limit int) *failure {
 		" bytes, Actual: more than that. Setting: max-header-size"}
 }
 
-// flight counts the requests of every token that are under way.
-type flight struct {
+// inflight counts the requests of every token that are under way.
+type inflight struct {
 	limit int
 	mu    sync.Mutex
 	by    map[acl.Identity]int
 }
 
-// newFlight is nil without a limit.
-func newFlight(limit int) *flight {
+// newInflight is nil without a limit.
+func newInflight(limit int) *inflight {
 	if limit <= 0 {
 		return nil
 	}
-	return &flight{limit: limit, by: map[acl.Identity]int{}}
+	return &inflight{limit: limit, by: map[acl.Identity]int{}}
 }
 
-// takeOff counts the call among those of its token, or refuses it.
-func (c *call) takeOff() *failure {
-	f := c.s.flight
+// acquire counts the call among those of its token, or refuses it.
+func (c *call) acquire() *failure {
+	f := c.s.inflight
 	if f == nil {
 		return nil
 	}
@@ -105,19 +119,19 @@ func (c *call) takeOff() *failure {
 		return exceeded("max requests in flight", "max-in-flight", f.limit, n+1)
 	}
 	f.by[c.as]++
-	c.flying, c.flier = true, c.as
+	c.counted, c.countedAs = true, c.as
 	return nil
 }
 
-// land ends what takeOff began.
-func (c *call) land() {
-	if !c.flying {
+// release ends what acquire began.
+func (c *call) release() {
+	if !c.counted {
 		return
 	}
-	f := c.s.flight
+	f := c.s.inflight
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.by[c.flier]--; f.by[c.flier] == 0 {
-		delete(f.by, c.flier)
+	if f.by[c.countedAs]--; f.by[c.countedAs] == 0 {
+		delete(f.by, c.countedAs)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // errorText is the text of an error that has that status.
@@ -271,7 +271,7 @@ func TestLimitsAreChecked(t *testing.T) {
 		t.Error(err)
 	}
 	for i, change := range []func(*httpapi.Limits){
-		func(l *httpapi.Limits) { l.Connections = -1 }, func(l *httpapi.Limits) { l.ConnectionsPerIP = -1 }, func(l *httpapi.Limits) { l.InFlight = -1 },
+		func(l *httpapi.Limits) { l.Connections = -1 }, func(l *httpapi.Limits) { l.ConnectionsPerIP = -2 }, func(l *httpapi.Limits) { l.InFlight = -1 },
 		func(l *httpapi.Limits) { l.HeaderBytes = 100 }, func(l *httpapi.Limits) { l.BodyTime = 0 },
 	} {
 		bad := good

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // lines is a log that is written and read by different goroutines.

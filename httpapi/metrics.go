@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/httpapi/lane"
+	"github.com/trireme-dev/trireme/httpapi/fastpath"
 )
 
 // kind is what a request asked for, as metrics count it.
@@ -21,7 +21,7 @@ const (
 	kindTransaction
 	kindStream
 	kindPreflight
-	kindFixed // health, metrics, administration
+	kindOps // health, metrics, administration
 	kinds
 )
 
@@ -68,13 +68,27 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// watchLane shows how many connections are in the lane: the others are net/http's.
-func watchLane(r prometheus.Registerer, l *lane.Server) error {
-	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "trireme_http_lane_connections", Help: "HTTP connections whose requests were all plain, so that they are answered with less work."},
-		func() float64 { return float64(l.Open()) })
-	if err := r.Register(open); err != nil {
+// watchMemory shows how many bytes of bodies and replies are under way.
+func watchMemory(r prometheus.Registerer, m *memory) error {
+	used := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "trireme_http_buffered_bytes", Help: "Bytes of request bodies and replies under way."},
+		func() float64 { return float64(m.used.Load()) })
+	if err := r.Register(used); err != nil {
 		return fmt.Errorf("httpapi: %w", err)
+	}
+	return nil
+}
+
+// watchFastPath shows how many connections are on the fast path: the others are net/http's.
+func watchFastPath(r prometheus.Registerer, l *fastpath.Server) error {
+	const help = "HTTP connections all of whose requests were answered on the fast path."
+	for name, help := range map[string]string{ // unordered: each is registered
+		"trireme_http_fast_path_connections": help,
+		"trireme_http_lane_connections":      "Former name of trireme_http_fast_path_connections.",
+	} {
+		open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(l.Open()) })
+		if err := r.Register(open); err != nil {
+			return fmt.Errorf("httpapi: %w", err)
+		}
 	}
 	return nil
 }

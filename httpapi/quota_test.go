@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 const exceeded = `{"error":"ERR max daily request limit exceeded. Limit: 4, Usage: 4. Setting: dailyRequestLimit"}`

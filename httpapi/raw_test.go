@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// raw sends bytes as they are over a connection of its own and gives the first reply.
+// raw sends bytes as they are over a connection of its own and returns the first reply.
 func (g *gateway) raw(t *testing.T, request string) answer {
 	t.Helper()
 	c, err := net.Dial("tcp", g.addr)
@@ -80,6 +80,8 @@ func TestRawRequests(t *testing.T) {
 		"two unequal lengths":       {"POST /" + rawHead + "Content-Length: 4\r\nContent-Length: 5\r\n\r\n[\"A\"]", 400, ""},
 		"unknown coding":            {"POST /" + rawHead + "Transfer-Encoding: gzip\r\n\r\n", 501, ""},
 		"space before colon":        {"GET /ping HTTP/1.1\r\nHost: h\r\nAuthorization : Bearer x\r\n\r\n", 400, ""},
+		"repeated Authorization":    {"GET /ping" + rawHead + "Authorization: Bearer x\r\n\r\n", 400, `{"error":"ERR Authorization must appear at most once, got it 2 times"}`},
+		"the same one twice":        {"GET /v2/queues" + rawHead + "Authorization: Bearer x\r\n\r\n", 400, `{"error":"ERR Authorization must appear at most once, got it 2 times"}`},
 		"broken escape":             {"GET /get/%zz" + rawHead + "\r\n", 400, ""},
 		"no host":                   {"GET /ping HTTP/1.1\r\n\r\n", 400, ""},
 		"options of everything":     {"OPTIONS *" + rawHead + "\r\n", 405, ""},

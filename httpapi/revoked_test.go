@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster/clustertest"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // revocations are the ways to void a token of a database: each is a request, with whose
@@ -79,7 +79,7 @@ func TestRevokedTokensFailEverywhere(t *testing.T) {
 	}
 }
 
-// restToken makes a user and gives its REST token.
+// restToken makes a user and returns its REST token.
 func restToken(t *testing.T, g *gateway, d madeDatabase) string {
 	t.Helper()
 	g.expect(t, "POST", d.Path, `["ACL","SETUSER","app","on",">a long password","~*","&*","+@all"]`, d.Token, 200, `{"result":"OK"}`)

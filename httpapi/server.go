@@ -1,5 +1,3 @@
-// Package httpapi is HTTP at the edge of a node: it reads requests, calls the engine
-// once, and writes replies. It keeps no state that matters.
 package httpapi
 
 import (
@@ -11,20 +9,24 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/audit"
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/httpapi/hub"
-	"trireme/httpapi/lane"
-	"trireme/httpapi/messages"
-	"trireme/httpapi/redis"
-	"trireme/observe/figures"
-	"trireme/quota"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/httpapi/console"
+	"github.com/trireme-dev/trireme/httpapi/fastpath"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/observe/history"
+	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/internal/quota"
 )
 
 // Engine is what the edge needs of the node: the log, reads, and the node's health.
@@ -60,24 +62,37 @@ type Options struct {
 	Engine Engine
 	// Admin serves what /admin asks of the process; without one those paths answer 404.
 	Admin Admin
-	// Meter counts commands against the daily limits; doors of one node share it. The
+	// Meter counts commands against the daily limits; origins of one node share it. The
 	// default is one of the server's own.
 	Meter *quota.Meter
 	// Hub brings messages and executed commands to streams; without one their paths
 	// answer 404. Its owner closes it, after Shutdown.
-	Hub *hub.Hub
+	Hub *pubsub.Hub
 	// Messages, if set, reads requests to the API of messages under /v2; without it those
 	// paths answer 404.
 	Messages *messages.Parser
+	// Console, if set, is the console; its Engine, API, Audit and Log are the server's to
+	// say. Where ConsoleApart is set the server makes it, for a listener of its own (see
+	// Server.Console), and does not serve it.
+	Console      *console.Options
+	ConsoleApart bool
+	// Clients are the connections of the RESP listener, for /admin/clients; nil if there is none.
+	Clients Clients
+	// History, if set, is answered at /admin/history.
+	History *history.History
 	// Providers asks API destinations at once, for /llm; nil if there are none.
 	Providers messages.Provider
 	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
+	// Test, if set, makes the handler of the paths under /test, which a development server
+	// has whose clock belongs to a test. permitted reports whether a request bears the
+	// admin token or the messages token.
+	Test func(permitted func(*http.Request) bool) http.Handler
 	// Log takes failures and, at debug level, every request. The default discards.
 	Log *slog.Logger
-	// Figures counts calls; doors of one node share it. The default is one of the server's
+	// Figures counts calls; origins of one node share it. The default is one of the server's
 	// own.
-	Figures *figures.Node
+	Figures *stats.Node
 	// Audit records what is done by those who administer; nil records nothing.
 	Audit *audit.Log
 	// Metrics is the process's registry: the server adds its collectors to it and
@@ -94,37 +109,47 @@ type Options struct {
 	// Limits bound what clients may take of this node.
 	Limits Limits
 	// LoopbackOnly refuses requests whose Host is not loopback: dev mode's guard
-	// against pages of the user's browser (decisions 32).
+	// against pages of the user's browser.
 	LoopbackOnly bool
-	// OpenMetrics lets anybody see /metrics and /healthz: set it if the listener is on
-	// loopback or the operator asked for it (decisions 34).
-	OpenMetrics bool
+	// MetricsPublic serves /metrics and /healthz to everybody.
+	MetricsPublic bool
+	// MetricsLocal serves them without a token to whoever asks from this machine and by a
+	// loopback Host, but not to what a proxy on it passes on. Set it for a listener on loopback.
+	MetricsLocal bool
 }
 
 // Server is the HTTP edge of one node.
 type Server struct {
-	engine   Engine
-	admin    Admin
-	meter    *quota.Meter
-	hub      *hub.Hub
-	log      *slog.Logger
-	table    *command.Table
-	names    names
-	metrics  *metrics
-	figures  *figures.Node
-	audit    *audit.Log
-	fixed    *gin.Engine
-	messages *messages.API
-	http     *http.Server
-	lane     *lane.Server
-	calls    sync.Pool
-	bounds   Limits
-	gate     *gate
-	flight   *flight
-	maxBody  int64
-	maxRows  int
-	loopback bool
-	open     bool
+	draining  atomic.Bool // see Drain
+	engine    Engine
+	admin     Admin
+	meter     *quota.Meter
+	hub       *pubsub.Hub
+	log       *slog.Logger
+	table     *command.Table
+	names     names
+	metrics   *metrics
+	stats     *stats.Node
+	audit     *audit.Log
+	ops       *gin.Engine
+	messages  *messages.API
+	test      http.Handler     // nil without Options.Test
+	console   *console.Console // nil without
+	apart     bool             // the console has a listener of its own
+	history   *history.History
+	clients   Clients
+	http      *http.Server
+	fastPath  *fastpath.Server
+	calls     sync.Pool
+	bounds    Limits
+	connLimit *connlimit.Limiter
+	memory    memory
+	inflight  *inflight
+	maxBody   int64
+	maxRows   int
+	loopback  bool
+
+	metricsPublic, metricsLocal bool
 
 	heartbeat time.Duration
 	stopping  chan struct{} // closed when streams must end
@@ -143,23 +168,36 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		engine: o.Engine, admin: o.Admin, audit: o.Audit, meter: o.Meter, log: o.Log, table: command.NewTable(),
 		names: newNames(o.Prefixes), maxBody: o.MaxRequestSize, maxRows: o.MaxRows,
-		loopback: o.LoopbackOnly, open: o.OpenMetrics, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
-		bounds: o.Limits, gate: newGate(o.Limits), flight: newFlight(o.Limits.InFlight),
+		loopback: o.LoopbackOnly, metricsPublic: o.MetricsPublic, metricsLocal: o.MetricsLocal, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
+		bounds: o.Limits, connLimit: connlimit.New(connlimit.Limits{Total: o.Limits.Connections, PerAddress: o.Limits.ConnectionsPerIP, Reserve: o.Limits.Reserve}), inflight: newInflight(o.Limits.InFlight),
 	}
-	if s.figures = o.Figures; s.figures == nil {
-		s.figures = figures.New(s.table)
+	s.memory.limit = max(o.Limits.BufferedBytes, 0)
+	if s.stats = o.Figures; s.stats == nil {
+		s.stats = stats.New(s.table)
 	}
 	if s.metrics, err = newMetrics(o.Metrics); err != nil {
 		return nil, err
 	}
 	s.calls.New = func() any { return newCall(s) }
-	s.fixed = s.fixedRoutes(o.Metrics)
+	s.history, s.clients = o.History, o.Clients
+	if o.Console != nil {
+		if err := s.newConsole(*o.Console, o.ConsoleApart); err != nil {
+			return nil, err
+		}
+	}
+	s.ops = s.opsRoutes(o.Metrics)
 	if o.Messages != nil {
 		s.messages = s.newMessages(o.Messages, o.Providers)
 	}
+	if o.Test != nil {
+		s.test = o.Test(s.mayTest)
+	}
 	s.http = s.newHTTPServer(o.Log)
-	s.lane = newLane(s)
-	if err := watchLane(o.Metrics, s.lane); err != nil {
+	s.fastPath = newFastPath(s)
+	if err := watchFastPath(o.Metrics, s.fastPath); err != nil {
+		return nil, err
+	}
+	if err := watchMemory(o.Metrics, &s.memory); err != nil {
 		return nil, err
 	}
 	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
@@ -210,35 +248,44 @@ func (s *Server) newHTTPServer(log *slog.Logger) *http.Server {
 		WriteTimeout:      s.bounds.ReplyTime,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    s.bounds.HeaderBytes,
+		ConnContext:       withSlot,
+		ConnState:         noteState,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		// net/http would answer OPTIONS * by itself, before CORS is looked at.
 		DisableGeneralOptionsHandler: true,
 	}
 }
 
-// laneBody is the largest body that the lane reads: larger ones gain nothing there.
-const laneBody = 1 << 20
+// maxFastPathBody is the largest body that the fast path reads: larger ones gain nothing there.
+const maxFastPathBody = 1 << 20
 
-// newLane puts the lane for commands before net/http.
-func newLane(s *Server) *lane.Server {
-	return &lane.Server{
-		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, laneBody)),
+// newFastPath puts the fast path before net/http.
+func newFastPath(s *Server) *fastpath.Server {
+	return &fastpath.Server{
+		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, maxFastPathBody)),
 		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
+		ConnContext:  withSlot,
 		HeadTooLarge: closing(s.names.outcome, headTooLarge(s.bounds.HeaderBytes)),
-		Plain:        s.inLane,
+		Plain:        s.onFastPath,
 	}
 }
 
-// inLane tells whether the lane can answer a target: a command that isn't a stream, and of
+// onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and of
 // the API of messages what a client asks for again and again. What is answered from the
 // whole head of a request (a webhook keeps it) or piece by piece is left to net/http.
-func (s *Server) inLane(target []byte) bool {
+func (s *Server) onFastPath(target []byte) bool {
 	first, rest := cutSegment(target[1:])
+	if s.messages != nil && string(first) == "db" {
+		_, inner := cutSegment(rest)
+		if root, in := cutSegment(inner); string(root) == "v2" || string(root) == "llm" {
+			first, rest = root, in
+		}
+	}
 	if s.messages != nil && string(first) == "v2" {
 		second, _ := cutSegment(rest)
 		return !bytes.EqualFold(second, []byte("workflows"))
 	}
-	return !isFixed(string(first)) && !redis.IsStream(string(first))
+	return !s.isOps(string(first)) && !redis.IsStream(string(first)) && !s.mayBeConsole(first)
 }
 
 // cutSegment parts a path at the end of its first segment. An escape ends one too: what
@@ -253,19 +300,20 @@ func cutSegment(path []byte) (first, rest []byte) {
 
 // Serve answers requests on l until Shutdown, then returns nil.
 func (s *Server) Serve(l net.Listener) error {
-	if s.gate != nil {
-		l = &gatedListener{l, s.gate, s.names.outcome}
-	}
-	if err := s.lane.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.fastPath.Serve(&limitedListener{Listener: l, server: s}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("httpapi: %w", err)
 	}
 	return nil
 }
 
+// Drain has every reply from now on ask the client to close its connection ("Connection: close"), so
+// that clients that keep connections leave this node. Everything is still answered; Shutdown ends that.
+func (s *Server) Drain() { s.draining.Store(true) }
+
 // Shutdown stops listening at once and waits for the requests under way, until ctx
 // ends: then it closes their connections.
 func (s *Server) Shutdown(ctx context.Context) error {
-	err := s.lane.Shutdown(ctx)
+	err := s.fastPath.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(err, s.http.Close())
 	}

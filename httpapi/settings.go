@@ -5,13 +5,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // messageLimits are queue.Settings as /admin/settings/messages shows them: times in
-// milliseconds, sizes in bytes, 0 is none. Limits that a publisher can exceed have the
+// milliseconds, sizes in bytes, 0 = unlimited. Limits that a publisher can exceed have the
 // names by which refusals name them.
 type messageLimits struct {
 	EventRetentionMs     int64 `json:"eventRetentionMs"`
@@ -54,7 +54,7 @@ func (l messageLimits) smallest() int64 {
 		int64(min(l.DefaultRetries, l.MaxRetries, l.MaxParallelism, l.MaxQueues, l.MaxSchedules, l.MaxTopics, l.MaxEndpointsPerTopic, l.GlobalParallelism)))
 }
 
-// workflowLimits are flow.Settings as /admin/settings/workflows shows them, in the units of
+// workflowLimits are workflow.Settings as /admin/settings/workflows shows them, in the units of
 // messageLimits.
 type workflowLimits struct {
 	RunRetentionMs          int64 `json:"runRetentionMs"`
@@ -66,12 +66,12 @@ type workflowLimits struct {
 	MaxInvokeDepth          int   `json:"maxInvokeDepth"`
 }
 
-func workflowLimitsOf(s flow.Settings) workflowLimits {
+func workflowLimitsOf(s workflow.Settings) workflowLimits {
 	return workflowLimits{s.EndedAge, s.EndedBytes, s.DeadAge, s.Inline, s.SavedBytes, s.MaxSaved, s.MaxDepth}
 }
 
-func (l workflowLimits) settings() flow.Settings {
-	return flow.Settings{
+func (l workflowLimits) settings() workflow.Settings {
+	return workflow.Settings{
 		EndedAge: l.RunRetentionMs, EndedBytes: l.RunBytes, DeadAge: l.DLQRetentionMs, Inline: l.MaxInlineLog,
 		SavedBytes: l.StoredNotificationBytes, MaxSaved: l.MaxStoredNotifications, MaxDepth: l.MaxInvokeDepth,
 	}
@@ -88,7 +88,7 @@ func (s *Server) settingsRoutes(g *gin.RouterGroup) {
 		g.POST("/settings", s.configure)
 	}
 	replicated[queue.Settings, messageLimits]{s, func(v *fsm.View) queue.Settings { return v.Messages().Settings() }, messageLimitsOf, fsm.ConfigureMessages}.routes(g, "/settings/messages")
-	replicated[flow.Settings, workflowLimits]{s, func(v *fsm.View) flow.Settings { return v.Flows().Settings() }, workflowLimitsOf, fsm.ConfigureFlows}.routes(g, "/settings/workflows")
+	replicated[workflow.Settings, workflowLimits]{s, func(v *fsm.View) workflow.Settings { return v.Workflows().Settings() }, workflowLimitsOf, fsm.ConfigureWorkflows}.routes(g, "/settings/workflows")
 }
 
 // shownSettings are settings in the form of the admin API.
@@ -109,7 +109,7 @@ type replicated[S any, L shownSettings[S]] struct {
 func (p replicated[S, L]) routes(g *gin.RouterGroup, path string) {
 	g.GET(path, func(g *gin.Context) {
 		now, err := p.read(g)
-		p.server.tell(g, now, err)
+		p.server.respond(g, now, err)
 	})
 	g.POST(path, p.configure)
 }
@@ -124,19 +124,19 @@ func (p replicated[S, L]) read(g *gin.Context) (l L, err error) {
 func (p replicated[S, L]) configure(g *gin.Context) {
 	l, err := p.read(g)
 	if err != nil {
-		p.server.fail(g, err, false)
+		p.server.failOps(g, err, false)
 		return
 	}
 	if !p.server.accept(g, &l) {
 		return
 	}
 	if l.smallest() < 0 {
-		p.server.refuseFixed(g, http.StatusBadRequest, "ERR a setting can't be negative, 0 is none")
+		p.server.refuseOps(g, http.StatusBadRequest, "ERR settings must be 0 or greater (0 = unlimited)")
 		return
 	}
 	now, err := fsm.Do(g.Request.Context(), p.server.engine, p.change, l.settings())
 	if err != nil {
-		p.server.fail(g, err, true)
+		p.server.failOps(g, err, true)
 		return
 	}
 	g.JSON(http.StatusOK, p.show(now))

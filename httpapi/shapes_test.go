@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // TestShapes sends the requests of testdata/shapes.txt and compares the whole replies, as

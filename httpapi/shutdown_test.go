@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // A request under way when the node stops is answered; new connections are not taken.

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/channel"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
-	"trireme/httpapi/hub"
-	"trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 const (
@@ -47,7 +47,7 @@ func (c *call) stream() {
 		c.fail(errNoStreams)
 		return
 	}
-	if refusal, f := c.mayStream(argv); f != nil {
+	if refusal, f := c.authorizeNewStream(argv); f != nil {
 		c.fail(f)
 		return
 	} else if refusal != nil {
@@ -58,7 +58,7 @@ func (c *call) stream() {
 		c.beginStream(http.NewResponseController(c.w)) // which is all of the answer
 		return
 	}
-	c.show(argv)
+	c.publishExecuted(argv)
 	switch string(argv[0]) {
 	case redis.Monitor:
 		c.monitor()
@@ -69,11 +69,11 @@ func (c *call) stream() {
 	}
 }
 
-// mayStream tells why the token's user may not have the stream, as of everything
+// authorizeNewStream says why the token's user may not have the stream, as of everything
 // acknowledged so far: a stream lives long, and begins before anything else could show
 // that its token is revoked.
-func (c *call) mayStream(argv [][]byte) (refusal *reply.Value, f *failure) {
-	judge := func(v *fsm.View) { refusal = c.judgeStream(v, argv) }
+func (c *call) authorizeNewStream(argv [][]byte) (refusal *reply.Value, f *failure) {
+	judge := func(v *fsm.View) { refusal = c.authorizeStream(v, argv) }
 	if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{}, judge); err != nil {
 		return nil, failureOf(err, false)
 	}
@@ -83,12 +83,12 @@ func (c *call) mayStream(argv [][]byte) (refusal *reply.Value, f *failure) {
 	return refusal, nil
 }
 
-// mayGoOn tells why a stream may not be sent what it has, nil if nothing is against it.
+// recheckStream says why a stream may not be sent what it has, nil if nothing is against it.
 // Messages come by the log, so the state here holds every revocation before them. What a
 // monitor sees may be newer than this node's state.
-func (c *call) mayGoOn(f feed) error {
+func (c *call) recheckStream(f feed) error {
 	var refusal *reply.Value
-	judge := func(v *fsm.View) { refusal = c.judgeStream(v, c.words.Argv()) }
+	judge := func(v *fsm.View) { refusal = c.authorizeStream(v, c.words.Argv()) }
 	if _, monitors := f.(*monitored); monitors {
 		if _, err := c.s.engine.Read(c.r.Context(), fsm.Reading{Mode: fsm.SessionRead}, judge); err != nil {
 			return err
@@ -102,8 +102,8 @@ func (c *call) mayGoOn(f feed) error {
 	return nil
 }
 
-func (c *call) judgeStream(v *fsm.View, argv [][]byte) *reply.Value {
-	if c.look(v); c.as.By == acl.Nobody {
+func (c *call) authorizeStream(v *fsm.View, argv [][]byte) *reply.Value {
+	if c.identify(v); c.as.By == acl.Nobody {
 		return nil
 	}
 	_, refusal := v.Check(c.as, command.Stream, argv)
@@ -122,8 +122,8 @@ type feed interface {
 
 // subscription is a feed of messages.
 type subscription struct {
-	*hub.Subscription
-	events []hub.Event
+	*pubsub.Subscription
+	events []pubsub.Event
 	count  int
 }
 
@@ -152,7 +152,7 @@ func (c *call) subscribe(kind channel.Kind, words [][]byte) {
 
 // monitored is a feed of executed commands.
 type monitored struct {
-	*hub.Monitor
+	*pubsub.Monitor
 	lines []string
 }
 
@@ -169,7 +169,7 @@ func (c *call) monitor() {
 	m := &monitored{Monitor: c.s.hub.Monitor(c.r.Context(), c.database())}
 	defer m.Close()
 	c.out = redis.AppendData(c.out[:0], redis.MonitorOK)
-	if c.piece() != nil {
+	if c.sendPiece() != nil {
 		return
 	}
 	c.pump(m)
@@ -192,13 +192,13 @@ func (c *call) pump(f feed) {
 		case <-c.r.Context().Done():
 			return
 		case <-c.s.stopping:
-			c.endStream(hub.ErrClosed)
+			c.endStream(pubsub.ErrClosed)
 			return
 		}
-		if why := c.mayGoOn(f); why != nil {
+		if why := c.recheckStream(f); why != nil {
 			c.out, ended = c.out[:0], why
 		}
-		if c.piece() != nil {
+		if c.sendPiece() != nil {
 			return
 		}
 		if ended != nil {
@@ -208,8 +208,8 @@ func (c *call) pump(f feed) {
 	}
 }
 
-// piece sends what stands in out, if anything, as a part of the stream.
-func (c *call) piece() error {
+// sendPiece sends what stands in out, if anything, as a part of the stream.
+func (c *call) sendPiece() error {
 	if len(c.out) == 0 {
 		return nil
 	}
@@ -246,8 +246,8 @@ func (c *call) beginStream(control *http.ResponseController) {
 	// here shows again when writing.
 	_ = control.SetReadDeadline(time.Time{})
 	c.w.WriteHeader(http.StatusOK)
-	c.land() // the limit is for requests that come to an end by themselves
-	c.flying = false
+	c.release() // the limit is for requests that come to an end by themselves
+	c.counted = false
 }
 
 // endStream says why a stream ends: by an error if it has not begun, otherwise in a
@@ -258,24 +258,24 @@ func (c *call) endStream(why error) {
 		return
 	}
 	c.out = append(append(append(c.out[:0], ": closed, "...), why.Error()...), "\n\n"...)
-	_ = c.piece() // the stream is over either way
+	_ = c.sendPiece() // the stream is over either way
 }
 
 // streamFailure explains why a stream did not begin.
 func streamFailure(why error) *failure {
 	switch {
-	case errors.Is(why, hub.ErrClosed):
+	case errors.Is(why, pubsub.ErrClosed):
 		return failureOf(fsm.ErrStopping, false)
-	case errors.Is(why, hub.ErrGap), errors.Is(why, hub.ErrSlow):
+	case errors.Is(why, pubsub.ErrGap), errors.Is(why, pubsub.ErrSlow):
 		return &failure{http.StatusServiceUnavailable, notApplied, "ERR this node was cut off from the cluster"}
-	case errors.Is(why, hub.ErrDeleted):
+	case errors.Is(why, pubsub.ErrDeleted):
 		return errToken
 	}
 	return failureOf(why, false)
 }
 
-// show tells those who monitor of the rows that were executed.
-func (c *call) show(rows ...[][]byte) {
+// publishExecuted tells monitors of the rows that were executed.
+func (c *call) publishExecuted(rows ...[][]byte) {
 	if c.s.hub == nil || !c.s.hub.Monitored() {
 		return
 	}
@@ -287,5 +287,5 @@ func (c *call) show(rows ...[][]byte) {
 	}
 }
 
-// refused tells whether a reply says that the command was not run for want of a right.
+// refused reports whether a reply says that the command was not run for want of a right.
 func refused(v reply.Value) bool { return v.IsError() && strings.HasPrefix(v.Text(), "NOPERM ") }

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/acl"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // listener reads a stream line by line, exactly as it comes.
@@ -65,7 +65,7 @@ func (l *listener) want(events ...string) {
 	}
 }
 
-// publish sends a message and gives the number of receivers.
+// publish sends a message and returns the number of receivers.
 func (g *gateway) publish(t testing.TB, channel, message string) string {
 	t.Helper()
 	a := g.ask(t, "POST", "/publish/"+channel, message)
@@ -238,7 +238,7 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 // A client that reads nothing is disconnected, and what it did get has no hole.
 func TestSlowSubscriber(t *testing.T) {
 	engine := httpapitest.New()
-	h := engine.NewHub(t, func(o *hub.Options) { o.MaxBytes = 1 << 20 })
+	h := engine.NewHub(t, func(o *pubsub.Options) { o.MaxBytes = 1 << 20 })
 	g := newGateway(t, func(o *httpapi.Options) { o.Engine, o.Hub = engine, h })
 	slow, fast := g.listen(t, "POST", "/subscribe/c"), g.listen(t, "POST", "/subscribe/c")
 	slow.want("data: subscribe,c,1")

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/fsm"
-	"trireme/httpapi"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server
@@ -50,9 +50,9 @@ func serveNodes(t testing.TB, network *clustertest.Network, n int, leading func(
 	c := clustertest.Start(t, n, func(o *cluster.Options) {
 		network.Adjust(o)
 		o.Leading = leading
-		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: Tokens()}, false }
+		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: Tokens()}, false }
 		link := newNodeHub(t)
-		o.Notes, o.Restored, o.Monitor = link.hub.Notes, link.hub.Restored, link.hub.Answer
+		o.Notes, o.Restored, o.Monitor = link.hub.Notify, link.hub.Restored, link.hub.ServePoll
 		mu.Lock()
 		defer mu.Unlock()
 		links[o.NodeID] = link
@@ -97,14 +97,14 @@ func (e nodeEngine) Ready() error {
 
 // nodeHub is a hub with its node, which it has to be made before.
 type nodeHub struct {
-	hub  *hub.Hub
+	hub  *pubsub.Hub
 	node atomic.Pointer[cluster.Node]
 }
 
 // newNodeHub is a hub without a node, which ends with the test, after its node.
 func newNodeHub(t testing.TB) *nodeHub {
 	l := &nodeHub{}
-	l.hub = hub.New(hub.Options{Log: l, Peers: l})
+	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l})
 	t.Cleanup(func() {
 		gone, cancel := context.WithCancel(context.Background())
 		cancel()

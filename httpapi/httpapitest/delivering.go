@@ -7,13 +7,13 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/cluster"
-	"trireme/egress"
-	"trireme/fsm"
-	"trireme/fsm/queue"
-	"trireme/httpapi"
-	"trireme/httpapi/messages"
-	"trireme/scheduler"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/scheduler"
+	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
 // Prefixes are those of service headers at nodes that deliver.
@@ -25,10 +25,10 @@ func Prefixes() []string { return []string{"Svc", "Upstash"} }
 func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.Options)) *Nodes {
 	t.Helper()
 	transport := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
-	crew := &crew{}
+	set := &schedulerSet{}
 	deliver := func(ctx context.Context, n *cluster.Node) {
-		crew.join(scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: scheduler.NewSender(scheduler.SenderOptions{
-			Transport: transport, Prefixes: Prefixes(), APITokens: map[string]string{"llm": apiToken}, Keys: func() queue.Keys { return scheduler.Keys(n) },
+		set.join(scheduler.New(scheduler.Options{Engine: scheduler.NodeEngine(n, n.Piggyback), Deliverer: scheduler.NewSender(scheduler.SenderOptions{
+			Transport: transport, Prefixes: Prefixes(), APITokens: map[string]string{"llm": apiToken}, Keys: func(db string) queue.Keys { return scheduler.Keys(n, db) },
 			Deliveries: scheduler.Deliveries(n),
 		})})).Run(ctx)
 	}
@@ -43,7 +43,7 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 		}
 	})
 	t.Cleanup(func() {
-		crew.dismiss()
+		set.dismiss()
 		transport.Close()
 	})
 	if _, err := fsm.Do(context.Background(), nodes.Nodes[0], fsm.RotateKeys, queue.Rotation{}); err != nil {
@@ -52,13 +52,13 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 	return nodes
 }
 
-// crew are the schedulers of the nodes that have led.
-type crew struct {
+// schedulerSet is the schedulers of the nodes that have led.
+type schedulerSet struct {
 	mu  sync.Mutex
 	all []*scheduler.Scheduler
 }
 
-func (c *crew) join(s *scheduler.Scheduler) *scheduler.Scheduler {
+func (c *schedulerSet) join(s *scheduler.Scheduler) *scheduler.Scheduler {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = append(c.all, s)
@@ -66,7 +66,7 @@ func (c *crew) join(s *scheduler.Scheduler) *scheduler.Scheduler {
 }
 
 // dismiss ends what they still send.
-func (c *crew) dismiss() {
+func (c *schedulerSet) dismiss() {
 	ended, end := context.WithCancel(context.Background())
 	end()
 	c.mu.Lock()

@@ -112,7 +112,7 @@ func (d *Description) Operations() (all []Operation) {
 	return all
 }
 
-// Check tells why a reply is not as described: its status, its type, its headers and its
+// Check returns why a reply is not as described: its status, its type, its headers and its
 // body have to be what stands there. A request that no operation describes has to be
 // refused.
 func (d *Description) Check(method, target string, r Reply) error {
@@ -156,7 +156,7 @@ func (d *Description) operation(method, path string) map[string]any {
 	return best
 }
 
-// fits tells whether a path is one of a template, and by how many fixed segments. The
+// fits reports whether a path is one of a template, and by how many fixed segments. The
 // parameter remainder may take more than one segment.
 func fits(template, path, remainder string) (exact int, ok bool) {
 	want, got := strings.Split(template[1:], "/"), strings.Split(strings.TrimPrefix(path, "/"), "/")

@@ -1,5 +1,3 @@
-// Package httpapitest has an engine for tests of the HTTP edge: a real state machine
-// behind a log that is one process's and applies at once.
 package httpapitest
 
 import (
@@ -9,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // The tokens of a new Engine.
@@ -50,7 +48,7 @@ type Engine struct {
 	hook    func()
 	before  func() // called by the next proposal
 	nodes   int
-	hubs    []*hub.Hub
+	hubs    []*pubsub.Hub
 }
 
 // New is an engine whose cluster has been founded with the tokens above.
@@ -62,9 +60,9 @@ func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still
 
 func founded(e *Engine) *Engine {
 	e.Machine = fsm.NewMachine()
-	e.Machine.Hooks.Notes = func(notes []env.Note) {
+	e.Machine.Hooks.Notifications = func(notes []env.Notification) {
 		for _, h := range e.hubs {
-			h.Notes(notes)
+			h.Notify(notes)
 		}
 	}
 	e.Found(Tokens())
@@ -85,8 +83,8 @@ func Tokens() acl.Tokens {
 // Found replaces the cluster's tokens, also by those it was founded with before.
 func (e *Engine) Found(t acl.Tokens) {
 	for _, tokens := range []acl.Tokens{{}, t} {
-		body := fsm.Found.Body(fsm.Founding{ClusterID: ClusterID, Tokens: tokens, Again: true})
-		if _, err := e.commit(fsm.Found.Code, body); err != nil {
+		body := fsm.BootstrapState.Body(fsm.Bootstrap{ClusterID: ClusterID, Tokens: tokens, Again: true, Level: fsm.MaxLevel})
+		if _, err := e.commit(fsm.BootstrapState.Code, body); err != nil {
 			panic(err) // the engine of a test can't be founded: a bug of the test
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/reply"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // session is an Engine as one node of it sees the log: with a session of its own.
@@ -36,7 +36,7 @@ func (s *session) Propose(_ context.Context, code uint16, body []byte) (any, err
 
 // NewHub is the hub of one more node, until the test ends. The name of the node and the
 // session that its counts belong to are those of Machine's state.
-func (e *Engine) NewHub(t testing.TB, adjust ...func(*hub.Options)) *hub.Hub {
+func (e *Engine) NewHub(t testing.TB, adjust ...func(*pubsub.Options)) *pubsub.Hub {
 	t.Helper()
 	e.mu.Lock()
 	e.nodes++
@@ -47,11 +47,11 @@ func (e *Engine) NewHub(t testing.TB, adjust ...func(*hub.Options)) *hub.Hub {
 		t.Fatal(err)
 	}
 	s := &session{Engine: e, id: v.(fsm.Session).ID}
-	o := hub.Options{Log: s}
+	o := pubsub.Options{Log: s}
 	for _, f := range adjust {
 		f(&o)
 	}
-	h := hub.New(o)
+	h := pubsub.New(o)
 	e.mu.Lock()
 	e.hubs = append(e.hubs, h)
 	e.mu.Unlock()

@@ -104,7 +104,7 @@ func (n *Index) Check(t testing.TB, ids []string) {
 	}
 }
 
-// exists tells whether a folder has a test of that name.
+// exists reports whether a folder has a test of that name.
 func (n *Index) exists(t testing.TB, place string) bool {
 	t.Helper()
 	folder, name, _ := strings.Cut(place, ": ")

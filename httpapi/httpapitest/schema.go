@@ -31,7 +31,7 @@ func (d *Description) follow(v any) map[string]any {
 	}
 }
 
-// valid tells why a value does not fit a schema.
+// valid returns why a value does not fit a schema.
 func (d *Description) valid(schema, v any) error {
 	s := d.follow(schema)
 	if len(s) == 0 {

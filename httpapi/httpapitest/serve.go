@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi"
 )
 
 // stopTimeout is how long the requests of a test may take to end.
 const stopTimeout = 10 * time.Second
 
-// Serve runs a server on a loopback socket until the test ends, and gives its address.
+// Serve runs a server on a loopback socket until the test ends, and returns its address.
 // Over an Engine it gets a hub of its own, as every node has one.
 func Serve(t testing.TB, o httpapi.Options) string {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Watch puts a proxy before the server at an address, until the test ends, and gives its
+// Watch puts a proxy before the server at an address, until the test ends, and returns its
 // URL. It holds every reply against a description, and fails the test for one that is
 // not as it says.
 func Watch(t testing.TB, d *Description, addr string) string {

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // settings are values of each option, good ones and bad ones.

@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	runs "trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	runs "github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // Engine is what the API needs of the node.
@@ -25,15 +25,25 @@ type Engine interface {
 // Options are the parts of an API.
 type Options struct {
 	Engine Engine
-	// Role is the role of a token; an error is one of the engine.
-	Role func(ctx context.Context, token string) (acl.Role, error)
-	// Fail answers an error of the engine; wrote tells whether a write was proposed.
+	// Access is what a token opens in a database. Without a name it is the database of the token; an error is one of the
+	// engine.
+	Access func(ctx context.Context, db string, token string) (Access, error)
+	// Fail answers an error of the engine; wrote reports whether a write was proposed.
 	Fail   func(w http.ResponseWriter, r *http.Request, err error, wrote bool)
 	Parser Parser
 	// Ask asks providers at once; nil if there are none.
 	Ask Provider
 	// MaxBody is the largest body of a message, MaxBatch that of a batch, in bytes.
 	MaxBody, MaxBatch int64
+}
+
+// Access is what a token opens: as whom, and the messages and workflows of which database.
+type Access struct {
+	// Role is NoRole, Messages, MessagesReadOnly or Admin.
+	Role acl.Role
+	// DB names the database, empty for default, and Number is its number.
+	DB     string
+	Number uint64
 }
 
 // API serves the paths under /v2/, and the one under /llm/.
@@ -54,6 +64,8 @@ type request struct {
 	// is raw.
 	root, path, query string
 	byToken           bool
+	// db is the database that the path names, empty if it names none.
+	db string
 	// groups are the defaults of URL groups that the request has read so far.
 	groups map[string]fields
 }
@@ -62,8 +74,12 @@ type request struct {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{API: a, w: w, r: r}
 	q.root, q.path, q.query = rawTarget(r)
+	if q.root == "db" { // /db/NAME/v2/…
+		q.db, q.path, _ = strings.Cut(q.path, "/")
+		q.root, q.path, _ = strings.Cut(q.path, "/")
+	}
 	if rest, ok := strings.CutPrefix(q.path, "workflows/hooks/"); ok && a.runs != nil {
-		if err := a.runs.Hook(w, r, rest, q.query); err != nil {
+		if err := a.runs.Hook(w, r, q.db, rest, q.query); err != nil {
 			q.fail(err)
 		}
 		return
@@ -72,17 +88,34 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.describe()
 		return
 	}
-	role, err := q.authenticate()
+	access, err := q.authenticate()
 	switch {
 	case err != nil:
 		q.Fail(w, r, err, false)
-	case role == acl.NoRole:
+		return
+	case access.Role == acl.NoRole:
 		q.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
-	case role == acl.MessagesReadOnly && r.Method != http.MethodGet && r.Method != http.MethodHead:
-		q.refuse(&Error{http.StatusForbidden, "this token is read-only"})
+		return
+	}
+	q.API = a.In(access)
+	switch {
+	case access.DB != "" && q.root == "llm":
+		q.fail(errNoPath) // whose providers are asked with the operator's tokens
+	case access.Role == acl.MessagesReadOnly && (r.Method != http.MethodGet && r.Method != http.MethodHead || q.asksForKeys()):
+		q.refuse(errReadOnly)
 	default:
 		q.route()
 	}
+}
+
+// errReadOnly refuses what a read-only token may not do.
+var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
+
+// asksForKeys reports whether the signing keys are asked for: whoever has them can pass for
+// this server at every receiver, which is more than reading.
+func (q *request) asksForKeys() bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(q.path, "/"), "/")
+	return q.root == "v2" && strings.EqualFold(unescapePath(first), "keys")
 }
 
 // rawTarget is the target of a request as it was sent, its first segment apart: a
@@ -99,7 +132,7 @@ func rawTarget(r *http.Request) (root, path, query string) {
 
 // authenticate finds the role of the request's token; one that opens nothing here is no
 // role.
-func (q *request) authenticate() (acl.Role, error) {
+func (q *request) authenticate() (Access, error) {
 	token := q.r.Header.Get("Authorization")
 	if len(token) > 7 && strings.EqualFold(token[:7], "bearer ") {
 		token = token[7:]
@@ -108,14 +141,21 @@ func (q *request) authenticate() (acl.Role, error) {
 		token, q.byToken = given, true
 	}
 	if token = strings.TrimSpace(token); token == "" {
-		return acl.NoRole, nil
+		return Access{}, nil
 	}
-	role, err := q.Role(q.r.Context(), token)
-	switch role {
-	case acl.Messages, acl.MessagesReadOnly, acl.Admin:
-		return role, err
+	return q.Access(q.r.Context(), q.db, token)
+}
+
+// In is the API of the database that an access opens.
+func (a *API) In(access Access) *API {
+	if access.DB == "" {
+		return a
 	}
-	return acl.NoRole, err
+	in := *a
+	if in.Engine = fsm.InTenant(a.Engine, access.DB, access.Number); a.runs != nil {
+		in.runs = a.runs.In(&in)
+	}
+	return &in
 }
 
 // tokenOf is the token of a query string, empty if there is none. Most have none, and no
@@ -127,6 +167,9 @@ func tokenOf(query string) string {
 	values, _ := url.ParseQuery(query)
 	return values.Get(tokenParameter)
 }
+
+// HasQueryToken reports whether a raw query string carries a token.
+func HasQueryToken(query string) bool { return tokenOf(query) != "" }
 
 // route finds the handler. The first segment is matched in any case of letters, for one
 // client writes it so; identifiers keep theirs.
@@ -170,7 +213,7 @@ func (q *request) route() {
 	case "logs":
 		err = q.events(rest, true)
 	case "flowcontrol":
-		err = q.flows(rest)
+		err = q.flowControls(rest)
 	case "globalparallelism":
 		err = q.parallelism(rest)
 	case "keys":

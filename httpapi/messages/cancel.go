@@ -5,10 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // maxCancel is the largest count of a bulk cancellation.
@@ -33,15 +32,16 @@ func (q *request) cancelMany() error {
 	if err != nil {
 		return err
 	}
-	chosen, err := readSelection(q.query, body)
+	query, err := readCancelQuery(q.query, body)
 	if err != nil {
 		return err
 	}
-	n := queue.Cancellation{IDs: chosen.ids, Filter: chosen.filter, Limit: chosen.count}
-	if chosen.none {
+	if query.none {
 		q.answer(http.StatusOK, map[string]int{"cancelled": 0})
 		return nil
 	}
+	n := queue.Cancellation{IDs: query.filter.IDs, Filter: query.filter, Limit: query.page.Limit}
+	n.Filter.IDs = nil
 	total := 0
 	for {
 		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.CancelMessages, n)
@@ -61,50 +61,17 @@ func (q *request) cancelMany() error {
 	return nil
 }
 
-// selection is what a bulk request chooses.
-type selection struct {
-	ids    []queue.ID
-	filter queue.Filter
-	count  int
-	// none: there were ids, but not one of them is that of a message.
-	none bool
-}
-
-// readSelection reads filters of a query string and of a JSON body. An unknown name is
-// refused: a mistyped filter must never mean everything.
-func readSelection(query string, body []byte) (s selection, err error) {
+// readCancelQuery reads which messages a query string and a JSON body select.
+func readCancelQuery(query string, body []byte) (c listQuery, err error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return s, invalid("invalid query: %s", err)
+		return c, invalid("invalid query: %s", err)
 	}
 	delete(values, tokenParameter)
 	if err := readBody(body, values); err != nil {
-		return s, err
+		return c, err
 	}
-	named := false
-	for name, list := range values {
-		switch name {
-		case "messageIds":
-			for _, text := range split(list) {
-				named = true
-				if id, ok := queue.ParseID(text); ok {
-					s.ids = append(s.ids, id)
-				}
-			}
-		case "count":
-			n, err := strconv.Atoi(one(list))
-			if err != nil || n < 1 || n > maxCancel {
-				return s, invalid("invalid count %q: 1 to %d is wanted", one(list), maxCancel)
-			}
-			s.count = n
-		default:
-			if err := readFilter(&s.filter, name, list); err != nil {
-				return s, err
-			}
-		}
-	}
-	s.none = named && len(s.ids) == 0
-	return s, nil
+	return c, c.read(values, inCancel)
 }
 
 // readBody adds the members of a JSON object to values.
@@ -136,43 +103,10 @@ func readBody(body []byte, values url.Values) error {
 	return nil
 }
 
-// readFilter reads one filter by its name on the wire.
-func readFilter(f *queue.Filter, name string, list []string) (err error) {
-	texts := map[string]*[]string{
-		"topicName": &f.Groups, "queueName": &f.Queues, "host": &f.Hosts, "path": &f.Paths, "label": &f.Labels,
-		"flowControlKey": &f.FlowKeys, "scheduleId": &f.Schedules, "callerIp": &f.CallerIPs, "callerIP": &f.CallerIPs,
-	}
-	switch {
-	case texts[name] != nil:
-		*texts[name] = append(*texts[name], split(list)...)
-	case name == "url": // may hold commas
-		f.URLs = append(f.URLs, list...)
-	case name == "fromDate":
-		f.From, err = readMillis(name, one(list))
-	case name == "toDate":
-		f.To, err = readMillis(name, one(list))
-	default:
-		return invalid("unknown filter %q", name)
-	}
-	return err
-}
-
 func readMillis(name, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return 0, invalid("invalid %s %q: unix milliseconds are wanted", name, text)
 	}
 	return n, nil
-}
-
-// split parts values at commas.
-func split(list []string) (all []string) {
-	for _, value := range list {
-		for one := range strings.SplitSeq(value, ",") {
-			if one = strings.TrimSpace(one); one != "" {
-				all = append(all, one)
-			}
-		}
-	}
-	return all
 }

@@ -28,7 +28,7 @@ const (
 // the guard of deliveries.
 type Provider func(api string, r *http.Request) (*http.Response, error)
 
-// chat asks the provider of api/llm and gives its answer as it is, in pieces as they
+// chat asks the provider of api/llm and returns its answer as it is, in pieces as they
 // come. Nothing is stored, and nothing is tried again.
 func (q *request) chat() error {
 	target := q.Parser.APIs[chatAPI]
@@ -67,7 +67,7 @@ var passed = []string{"Content-Type", "Retry-After"}
 
 const limitPrefix = "X-Ratelimit-"
 
-// pass gives an answer on. What the client has of it when the provider breaks off, it
+// pass returns an answer on. What the client has of it when the provider breaks off, it
 // keeps: the connection ends then.
 func (q *request) pass(answer *http.Response) error {
 	for name, values := range answer.Header {

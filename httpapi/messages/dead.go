@@ -4,8 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // deadLetter is a dead letter as clients read it: the message, and how its last attempt
@@ -18,30 +19,18 @@ type deadLetter struct {
 	ResponseBody       string              `json:"responseBody,omitempty"`
 	ResponseBodyBase64 string              `json:"responseBodyBase64,omitempty"`
 	// Error says why there was no answer. It is ours.
-	Error               string        `json:"error,omitempty"`
-	FailureCallbackInfo *callbackInfo `json:"failureCallbackInfo,omitempty"`
-}
-
-// callbackInfo is how a failure callback went.
-type callbackInfo struct {
-	State           string              `json:"state"`
-	ResponseStatus  int                 `json:"responseStatus,omitempty"`
-	ResponseBody    string              `json:"responseBody,omitempty"`
-	ResponseHeaders map[string][]string `json:"responseHeaders,omitempty"`
+	Error               string             `json:"error,omitempty"`
+	FailureCallbackInfo *view.CallbackInfo `json:"failureCallbackInfo,omitempty"`
 }
 
 func renderDead(d *queue.DeadInfo) *deadLetter {
 	n := &deadLetter{
 		message: render(d.Message.ID, d.Message.Content), DlqID: d.Stamp.String(), Error: d.Error,
-		ResponseStatus: d.Response.Status, ResponseHeader: headerMap(d.Response.Header, nil),
+		ResponseStatus: d.Response.Status, ResponseHeader: view.Header(d.Response.Header),
 	}
-	n.ResponseBody, n.ResponseBodyBase64 = bodyText(d.Response.Body, nil)
+	n.ResponseBody, n.ResponseBodyBase64 = view.Redactor{Trim: -1}.Body(d.Response.Body)
 	if d.Callback.State != queue.CallbackNone {
-		n.FailureCallbackInfo = &callbackInfo{State: d.Callback.State.String()}
-	}
-	if p := d.Callback.Response; p != nil {
-		n.FailureCallbackInfo.ResponseStatus, n.FailureCallbackInfo.ResponseHeaders = p.Status, headerMap(p.Header, nil)
-		n.FailureCallbackInfo.ResponseBody = strings.ToValidUTF8(string(p.Body), "\uFFFD")
+		n.FailureCallbackInfo = view.NewCallbackInfo(d.Callback.State.String(), d.Callback.Response, view.Redactor{Trim: -1})
 	}
 	return n
 }
@@ -99,18 +88,18 @@ func (q *request) getDead(text string) error {
 // listDead answers a page of dead letters. One read looks at a bounded number of them, so
 // that a page may take several.
 func (q *request) listDead() error {
-	chosen, err := q.readDead(q.query, true)
+	query, err := q.readDead(q.query, inDeadList)
 	if err != nil {
 		return err
 	}
-	all, page, more, size := []*deadLetter{}, chosen.page, !chosen.none, 0
-	for more && len(all) < chosen.page.Limit && size < maxPageBytes {
-		page.Limit = chosen.page.Limit - len(all)
+	all, page, more, size := []*deadLetter{}, query.page, !query.none, 0
+	for more && len(all) < query.page.Limit && size < maxPageBytes {
+		page.Limit = query.page.Limit - len(all)
 		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 			var list []queue.DeadInfo
-			list, page.After, more = v.Messages().DeadLetters(chosen.dead, &chosen.filter, page)
+			list, page.After, more = v.Messages().DeadLetters(query.dead, &query.filter, page)
 			for i := range list {
-				if size >= maxPageBytes && len(chosen.dead) == 0 { // what is named has no pages
+				if size >= maxPageBytes && len(query.dead) == 0 { // what is named has no pages
 					page.After, more = list[i-1].Stamp, true
 					break
 				}
@@ -151,13 +140,13 @@ func (q *request) deleteOne(text string) error {
 
 // deleteMany deletes one page of the dead letters that the request chooses.
 func (q *request) deleteMany() error {
-	chosen, err := q.readDead(q.query, false)
+	query, err := q.readDead(q.query, inDead)
 	if err != nil {
 		return err
 	}
-	n, total, more := chosen.selection(), 0, !chosen.none
-	for more && total < chosen.page.Limit {
-		n.Limit = chosen.page.Limit - total
+	n, total, more := query.selection(), 0, !query.none
+	for more && total < query.page.Limit {
+		n.Limit = query.page.Limit - total
 		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.DeleteDead, n)
 		if err != nil {
 			return err
@@ -208,14 +197,14 @@ func (q *request) retryMany() error {
 	if err != nil {
 		return err
 	}
-	chosen, err := q.readDead(query, false)
+	selected, err := q.readDead(query, inDead)
 	if err != nil {
 		return err
 	}
-	all, more := []published{}, !chosen.none
-	n := queue.DeadRetry{DeadSelection: chosen.selection(), Options: o}
-	for more && len(all) < chosen.page.Limit {
-		n.Limit = chosen.page.Limit - len(all)
+	all, more := []published{}, !selected.none
+	n := queue.DeadRetry{DeadSelection: selected.selection(), Options: o}
+	for more && len(all) < selected.page.Limit {
+		n.Limit = selected.page.Limit - len(all)
 		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RetryDead, n)
 		if err != nil {
 			return err

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // target is where a message goes.
@@ -37,7 +37,7 @@ func (p *Parser) readDestination(raw, query string) (target, error) {
 	return target{}, errScheme
 }
 
-// repairURL tells whether a text is an http or https URL, and gives back the slash that
+// repairURL reports whether a text is an http or https URL, and gives back the slash that
 // a proxy on the way has taken.
 func repairURL(text string) (string, bool) {
 	for _, scheme := range []string{"http:/", "https:/"} {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // Error is a refusal with its HTTP status. The text is what the client reads.

@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // maxEvents is the most events that one answer lists, and how many it lists without a
@@ -21,18 +22,13 @@ const (
 // event is an event as clients read it: what happened, and the whole configuration of
 // its message, which clients look for on every event.
 type event struct {
-	Time                   eventTime           `json:"time"`
-	MessageID              string              `json:"messageId"`
-	State                  string              `json:"state"`
-	URL                    string              `json:"url"`
-	Method                 string              `json:"method"`
-	Header                 map[string][]string `json:"header,omitempty"`
+	Time      eventTime `json:"time"`
+	MessageID string    `json:"messageId"`
+	State     string    `json:"state"`
+	URL       string    `json:"url"`
+	options
+	origin
 	Body                   string              `json:"body,omitempty"` // always in base64
-	TopicName              string              `json:"topicName,omitempty"`
-	EndpointName           string              `json:"endpointName,omitempty"`
-	QueueName              string              `json:"queueName,omitempty"`
-	ScheduleID             string              `json:"scheduleId,omitempty"`
-	API                    string              `json:"api,omitempty"`
 	NextDeliveryTime       int64               `json:"nextDeliveryTime,omitempty"`
 	Error                  string              `json:"error,omitempty"`
 	ResponseStatus         int                 `json:"responseStatus,omitempty"`
@@ -40,20 +36,10 @@ type event struct {
 	ResponseHeader         map[string][]string `json:"responseHeader,omitempty"`
 	ResponseHeaders        map[string][]string `json:"responseHeaders,omitempty"`
 	Timeout                int64               `json:"timeout,omitempty"`
-	Callback               string              `json:"callback,omitempty"`
 	CallbackHeaders        map[string][]string `json:"callbackHeaders,omitempty"`
-	FailureCallback        string              `json:"failureCallback,omitempty"`
 	FailureCallbackHeaders map[string][]string `json:"failureCallbackHeaders,omitempty"`
 	MaxRetries             int                 `json:"maxRetries"`
-	RetryDelayExpression   string              `json:"retryDelayExpression,omitempty"`
 	RetryDelayExpr         string              `json:"retryDelayExpr,omitempty"`
-	Label                  string              `json:"label,omitempty"`
-	Labels                 []string            `json:"labels,omitempty"`
-	FlowControlKey         string              `json:"flowControlKey,omitempty"`
-	Parallelism            int                 `json:"parallelism,omitempty"`
-	Rate                   int                 `json:"rate,omitempty"`
-	Period                 int64               `json:"period,omitempty"`
-	CallerIP               string              `json:"callerIP,omitempty"`
 }
 
 // eventTime is a time in unix milliseconds: a number, as existing clients decode it, or
@@ -75,17 +61,14 @@ func (t eventTime) MarshalJSON() ([]byte, error) {
 // CANCELED.
 const cancelledWord = "CANCELLED"
 
-// renderEvent gives an event; literal is the specification's form of time and state.
+// renderEvent returns an event; literal is the specification's form of time and state.
 func renderEvent(v *queue.EventInfo, literal bool) *event {
 	c := v.Content
 	m := render(v.ID, c)
 	n := &event{
-		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, Method: m.Method, Header: m.Header,
-		TopicName: m.TopicName, EndpointName: m.EndpointName, QueueName: m.QueueName, ScheduleID: m.ScheduleID, API: m.API,
-		NextDeliveryTime: v.Next, Error: v.Error, Timeout: c.Timeout,
-		Callback: m.Callback, CallbackHeaders: m.CallbackHeader, FailureCallback: m.FailureCallback, FailureCallbackHeaders: m.FailureCallbackHeader,
-		MaxRetries: m.MaxRetries, RetryDelayExpression: m.RetryDelayExpression, RetryDelayExpr: m.RetryDelayExpression,
-		Label: m.Label, Labels: m.Labels, FlowControlKey: m.FlowControlKey, Parallelism: m.Parallelism, Rate: m.Rate, Period: m.Period, CallerIP: m.CallerIP,
+		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, options: m.options, origin: m.origin,
+		NextDeliveryTime: v.Next, Error: v.Error, Timeout: c.Timeout, MaxRetries: m.MaxRetries, RetryDelayExpr: m.RetryDelayExpression,
+		CallbackHeaders: m.CallbackHeader, FailureCallbackHeaders: m.FailureCallbackHeader,
 	}
 	if n.Body = m.BodyBase64; m.Body != "" {
 		n.Body = base64.StdEncoding.EncodeToString([]byte(m.Body))
@@ -95,7 +78,7 @@ func renderEvent(v *queue.EventInfo, literal bool) *event {
 	}
 	if p := v.Response; p != nil {
 		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(p.Body)
-		n.ResponseHeader = headerMap(p.Header, nil)
+		n.ResponseHeader = view.Header(p.Header)
 		n.ResponseHeaders = n.ResponseHeader
 	}
 	return n
@@ -119,45 +102,32 @@ func parseStates(text string) ([]queue.State, error) {
 }
 
 // readEvents reads a selection of events.
-func (q *request) readEvents() (c choice, err error) {
+func (q *request) readEvents() (c listQuery, err error) {
 	values, err := q.parameters(q.query)
 	if err != nil {
 		return c, err
 	}
-	c.page = queue.Page{Limit: maxEvents, Newest: true}
+	c.page, c.most = queue.Page{Limit: maxEvents, Newest: true}, maxEvents
 	if c.grouped = one(values["groupBy"]) != ""; c.grouped {
 		c.page.Limit, c.page.Last = defaultGroups, true
 	}
-	for name, list := range values {
-		switch name {
-		case "messageId", "messageIds":
-			c.readIDs(list)
-		case "state":
-			err = c.readStates(list)
-		case "api":
-		case "groupBy":
-			if text := one(list); text != "" && text != "messageId" {
-				err = invalid("invalid groupBy %q: messageId is wanted", text)
-			}
-		case "order", "count", "cursor":
-			err = c.readPage(name, list, maxEvents)
-		default:
-			err = readFilter(&c.filter, name, list)
-		}
-		if err != nil {
-			return c, err
-		}
-	}
-	return c, nil
+	return c, c.read(values, inEvents)
 }
 
-func (c *choice) readStates(list []string) error {
+func (c *listQuery) readStates(_ string, list []string) error {
 	for _, text := range split(list) {
 		states, err := parseStates(text)
 		if err != nil {
 			return err
 		}
 		c.filter.States = append(c.filter.States, states...)
+	}
+	return nil
+}
+
+func (c *listQuery) readGroupBy(name string, list []string) error {
+	if text := one(list); text != "" && text != "messageId" {
+		return invalid("invalid %s %q: expected messageId", name, text)
 	}
 	return nil
 }
@@ -176,17 +146,17 @@ func (q *request) events(rest string, logs bool) error {
 	case q.r.Method != http.MethodGet:
 		return errMethod
 	}
-	chosen, err := q.readEvents()
+	query, err := q.readEvents()
 	if err != nil {
 		return err
 	}
-	all, groups, cursor, err := q.pageOfEvents(&chosen)
+	all, groups, cursor, err := q.pageOfEvents(&query)
 	if err != nil {
 		return err
 	}
 	answer := map[string]any{"events": all}
 	switch {
-	case chosen.grouped:
+	case query.grouped:
 		answer = map[string]any{"groups": groups}
 	case logs:
 		answer["logs"] = all
@@ -200,14 +170,14 @@ func (q *request) events(rest string, logs bool) error {
 
 // pageOfEvents reads a page, as events or in groups. One read looks at a bounded number
 // of events, so that a page may take several.
-func (q *request) pageOfEvents(chosen *choice) (all []*event, groups []eventGroup, cursor string, err error) {
+func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGroup, cursor string, err error) {
 	all, groups = []*event{}, []eventGroup{}
-	page, more, size := chosen.page, !chosen.none, 0
-	for more && len(all) < chosen.page.Limit && size < maxPageBytes {
-		page.Limit = chosen.page.Limit - len(all)
+	page, more, size := query.page, !query.none, 0
+	for more && len(all) < query.page.Limit && size < maxPageBytes {
+		page.Limit = query.page.Limit - len(all)
 		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 			var list []queue.EventInfo
-			list, page.After, more = v.Messages().Events(&chosen.filter, page)
+			list, page.After, more = v.Messages().Events(&query.filter, page)
 			for i := range list {
 				if size >= maxPageBytes {
 					page.After, more = list[i-1].Stamp, true
@@ -215,7 +185,7 @@ func (q *request) pageOfEvents(chosen *choice) (all []*event, groups []eventGrou
 				}
 				size += list[i].Size()
 				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral))
-				if chosen.grouped {
+				if query.grouped {
 					group, n := q.eventsOf(v, list[i].ID)
 					groups, size = append(groups, group), size+n
 				}
@@ -228,7 +198,7 @@ func (q *request) pageOfEvents(chosen *choice) (all []*event, groups []eventGrou
 	return all, groups, cursorText(page.After, more), nil
 }
 
-// eventsOf gives the events of one message, and their size in bytes.
+// eventsOf returns the events of one message, and their size in bytes.
 func (q *request) eventsOf(v *fsm.View, id queue.ID) (group eventGroup, size int) {
 	group.MessageID = id.String()
 	list, _, _ := v.Messages().Events(&queue.Filter{IDs: []queue.ID{id}}, queue.Page{Limit: maxEvents, Newest: true})

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // explanation says why a message, a queue or a flow-control key is where it is.

@@ -98,7 +98,7 @@ func unescape(text string) string {
 	return text
 }
 
-// over gives the fields of both; those of f win.
+// over returns the fields of both; those of f win.
 func (f fields) over(base fields) fields {
 	for name, values := range base {
 		if _, own := f[name]; !own {

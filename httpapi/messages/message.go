@@ -1,112 +1,93 @@
 package messages
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
+	"cmp"
 	"net/http"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
+
+// options are what answers show of the options of a message, an event, a schedule and a dead
+// letter alike. Members that say nothing are left out.
+type options struct {
+	Method               string              `json:"method"`
+	Header               map[string][]string `json:"header,omitempty"`
+	QueueName            string              `json:"queueName,omitempty"`
+	Callback             string              `json:"callback,omitempty"`
+	FailureCallback      string              `json:"failureCallback,omitempty"`
+	RetryDelayExpression string              `json:"retryDelayExpression,omitempty"`
+	Label                string              `json:"label,omitempty"`
+	Labels               []string            `json:"labels,omitempty"`
+	FlowControlKey       string              `json:"flowControlKey,omitempty"`
+	Parallelism          int                 `json:"parallelism,omitempty"`
+	Rate                 int                 `json:"rate,omitempty"`
+	Period               int64               `json:"period,omitempty"` // in seconds
+	CallerIP             string              `json:"callerIP,omitempty"`
+}
+
+// callbackHeaders are the headers of callbacks, which events call otherwise.
+type callbackHeaders struct {
+	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
+	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
+}
+
+// renderOptions shows options with what is redacted hidden.
+func renderOptions(o *queue.Options, callerIP string) (n options, h callbackHeaders) {
+	show := view.Redactor{Hide: o.Redact, Trim: -1}
+	n = options{
+		Method: cmp.Or(o.Method, http.MethodPost), Header: show.Header(o.Header), QueueName: o.Queue, CallerIP: callerIP,
+		RetryDelayExpression: o.RetryDelay, Label: view.First(o.Labels), Labels: o.Labels,
+	}
+	if c := o.Callback; c != nil {
+		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)
+	}
+	if c := o.Failure; c != nil {
+		n.FailureCallback, h.FailureCallbackHeader = c.URL, show.Header(c.Options.Header)
+	}
+	if f := o.Flow; f != nil {
+		n.FlowControlKey, n.Parallelism, n.Rate, n.Period = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1)
+	}
+	return n, h
+}
+
+// origin says where a message comes from and goes to.
+type origin struct {
+	TopicName    string `json:"topicName,omitempty"`
+	EndpointName string `json:"endpointName,omitempty"`
+	ScheduleID   string `json:"scheduleId,omitempty"`
+	API          string `json:"api,omitempty"`
+}
 
 // message is a message as clients read it. Members that say nothing are left out, but
 // for those that clients read without asking whether they are there.
 type message struct {
-	MessageID             string              `json:"messageId"`
-	URL                   string              `json:"url"`
-	Method                string              `json:"method"`
-	Header                map[string][]string `json:"header,omitempty"`
-	Body                  string              `json:"body,omitempty"`
-	BodyBase64            string              `json:"bodyBase64,omitempty"`
-	MaxRetries            int                 `json:"maxRetries"`
-	NotBefore             int64               `json:"notBefore"`
-	CreatedAt             int64               `json:"createdAt"`
-	TopicName             string              `json:"topicName,omitempty"`
-	EndpointName          string              `json:"endpointName,omitempty"`
-	QueueName             string              `json:"queueName,omitempty"`
-	ScheduleID            string              `json:"scheduleId,omitempty"`
-	API                   string              `json:"api,omitempty"`
-	Callback              string              `json:"callback,omitempty"`
-	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
-	FailureCallback       string              `json:"failureCallback,omitempty"`
-	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
-	CallerIP              string              `json:"callerIP,omitempty"`
-	RetryDelayExpression  string              `json:"retryDelayExpression,omitempty"`
-	Label                 string              `json:"label,omitempty"`
-	Labels                []string            `json:"labels,omitempty"`
-	FlowControlKey        string              `json:"flowControlKey,omitempty"`
-	Parallelism           int                 `json:"parallelism,omitempty"`
-	Rate                  int                 `json:"rate,omitempty"`
-	Period                int64               `json:"period,omitempty"`
+	MessageID string `json:"messageId"`
+	URL       string `json:"url"`
+	options
+	callbackHeaders
+	origin
+	Body       string `json:"body,omitempty"`
+	BodyBase64 string `json:"bodyBase64,omitempty"`
+	MaxRetries int    `json:"maxRetries"`
+	NotBefore  int64  `json:"notBefore"`
+	CreatedAt  int64  `json:"createdAt"`
 
 	// Explain is ours: why the message is where it is, if that was asked for.
 	Explain *explanation `json:"explain,omitempty"`
 }
 
-// render gives a message's content, with what is redacted hidden.
+// render shows a message's content, with what is redacted hidden.
 func render(id queue.ID, c *queue.Content) *message {
 	m := &message{
-		MessageID: id.String(), URL: c.URL, Method: c.Method, MaxRetries: c.Retries, NotBefore: c.FirstAt, CreatedAt: c.Created,
-		TopicName: c.Group, EndpointName: c.Endpoint, QueueName: c.Queue, ScheduleID: c.Schedule, API: c.API,
-		CallerIP: c.CallerIP, RetryDelayExpression: c.RetryDelay, Labels: c.Labels,
+		MessageID: id.String(), URL: c.URL, MaxRetries: c.Retries, NotBefore: c.FirstAt, CreatedAt: c.Created,
+		origin: origin{c.Group, c.Endpoint, c.Schedule, c.API},
 	}
-	if m.Method == "" {
-		m.Method = http.MethodPost
-	}
-	if len(c.Labels) > 0 {
-		m.Label = c.Labels[0]
-	}
-	m.Header = headerMap(c.Header, c.Redact)
-	m.Body, m.BodyBase64 = bodyText(c.Body, c.Redact)
-	if c.Callback != nil {
-		m.Callback, m.CallbackHeader = c.Callback.URL, headerMap(c.Callback.Options.Header, c.Redact)
-	}
-	if c.Failure != nil {
-		m.FailureCallback, m.FailureCallbackHeader = c.Failure.URL, headerMap(c.Failure.Options.Header, c.Redact)
-	}
-	if f := c.Flow; f != nil {
-		m.FlowControlKey, m.Parallelism, m.Rate, m.Period = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1)
-	}
+	m.options, m.callbackHeaders = renderOptions(&c.Options, c.CallerIP)
+	m.Body, m.BodyBase64 = view.Redactor{Hide: c.Redact, Trim: -1}.Body(c.Body)
 	return m
-}
-
-// headerMap is a header as clients read it; nil if there is none.
-func headerMap(header []queue.Field, hide *queue.Redaction) map[string][]string {
-	if len(header) == 0 {
-		return nil
-	}
-	m := make(map[string][]string, len(header))
-	for _, f := range header {
-		value, name := f.Value, canonical(f.Name)
-		if hide != nil && (hide.Header || slices.Contains(hide.Names, name)) {
-			value = redacted([]byte(value))
-		}
-		m[name] = append(m[name], value)
-	}
-	return m
-}
-
-// bodyText is a body as text, or in base64 if it is none.
-func bodyText(body []byte, hide *queue.Redaction) (text, coded string) {
-	switch {
-	case len(body) == 0:
-		return "", ""
-	case hide != nil && hide.Body:
-		return redacted(body), ""
-	case utf8.Valid(body):
-		return string(body), ""
-	}
-	return "", base64.StdEncoding.EncodeToString(body)
-}
-
-// redacted stands for a value that is hidden; equal values look equal.
-func redacted(value []byte) string {
-	sum := sha256.Sum256(value)
-	return "REDACTED:" + hex.EncodeToString(sum[:])
 }
 
 // messages answers /v2/messages and /v2/messages/{id}.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // readOptions reads what a message is configured by. Fields that it doesn't know are

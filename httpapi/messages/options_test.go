@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 var parser = Parser{Prefixes: []string{"Svc", "Upstash"}, APIs: map[string]string{"llm": "https://llm.example/v1/chat"}}

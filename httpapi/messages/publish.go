@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // Parser reads requests into publications. It is not changed while in use.
@@ -54,7 +54,7 @@ func (p *Parser) fieldsOf(c *call) fields {
 	return c.fields
 }
 
-// publication reads a call, and gives its fields too.
+// publication reads a call, and returns its fields too.
 func (p *Parser) publication(c *call) (out queue.Publication, f fields, err error) {
 	f = p.fieldsOf(c)
 	out, err = p.read(c, f, c.rest)

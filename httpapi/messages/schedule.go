@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"trireme/cron"
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
+	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
 // previewed is how many of a schedule's next times its record shows.
@@ -15,54 +16,39 @@ const previewed = 5
 
 // schedule is a schedule as clients read it.
 type schedule struct {
-	ScheduleID            string              `json:"scheduleId"`
-	Cron                  string              `json:"cron"`
-	Destination           string              `json:"destination"`
-	Method                string              `json:"method"`
-	CreatedAt             int64               `json:"createdAt"`
-	Retries               int                 `json:"retries"`
-	IsPaused              bool                `json:"isPaused"`
-	Header                map[string][]string `json:"header,omitempty"`
-	Body                  string              `json:"body,omitempty"`
-	BodyBase64            string              `json:"bodyBase64,omitempty"`
-	Delay                 int64               `json:"delay,omitempty"`
-	Timeout               int64               `json:"timeout,omitempty"`
-	Callback              string              `json:"callback,omitempty"`
-	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
-	FailureCallback       string              `json:"failureCallback,omitempty"`
-	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
-	QueueName             string              `json:"queueName,omitempty"`
-	CallerIP              string              `json:"callerIP,omitempty"`
-	RetryDelayExpression  string              `json:"retryDelayExpression,omitempty"`
-	Label                 string              `json:"label,omitempty"`
-	Labels                []string            `json:"labels,omitempty"`
-	FlowControlKey        string              `json:"flowControlKey,omitempty"`
-	Parallelism           int                 `json:"parallelism,omitempty"`
-	Rate                  int                 `json:"rate,omitempty"`
-	Period                int64               `json:"period,omitempty"`
-	LastScheduleTime      int64               `json:"lastScheduleTime,omitempty"`
-	NextScheduleTime      int64               `json:"nextScheduleTime,omitempty"`
-	LastScheduleStates    map[string]string   `json:"lastScheduleStates,omitempty"`
-	Error                 string              `json:"error,omitempty"`
+	ScheduleID  string `json:"scheduleId"`
+	Cron        string `json:"cron"`
+	Destination string `json:"destination"`
+	options
+	callbackHeaders
+	CreatedAt          int64             `json:"createdAt"`
+	Retries            int               `json:"retries"`
+	IsPaused           bool              `json:"isPaused"`
+	Body               string            `json:"body,omitempty"`
+	BodyBase64         string            `json:"bodyBase64,omitempty"`
+	Delay              int64             `json:"delay,omitempty"`
+	Timeout            int64             `json:"timeout,omitempty"`
+	LastScheduleTime   int64             `json:"lastScheduleTime,omitempty"`
+	NextScheduleTime   int64             `json:"nextScheduleTime,omitempty"`
+	LastScheduleStates map[string]string `json:"lastScheduleStates,omitempty"`
+	Error              string            `json:"error,omitempty"`
 	// Ours: the next fire times, the policy for late ticks, and the zone of the times.
 	NextScheduleTimes []int64 `json:"nextScheduleTimes,omitempty"`
 	Misfire           string  `json:"misfire,omitempty"`
 	TimeZone          string  `json:"timeZone,omitempty"`
 }
 
-// renderSchedule gives a schedule at now, unix milliseconds, with what is redacted
+// renderSchedule returns a schedule at now, unix milliseconds, with what is redacted
 // hidden; full shows its next times.
 func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool) *schedule {
 	p := &c.Publish
-	m := render(queue.ID{}, &queue.Content{URL: p.URL, Body: p.Body, Options: p.Options, CallerIP: p.CallerIP})
 	n := &schedule{
-		ScheduleID: c.ID, Cron: c.Cron, Destination: p.URL, Method: m.Method, CreatedAt: c.Created, Retries: p.Retries, IsPaused: c.Paused,
-		Header: m.Header, Body: m.Body, BodyBase64: m.BodyBase64, Delay: p.Delay / 1000, Timeout: p.Timeout / 1000,
-		Callback: m.Callback, CallbackHeader: m.CallbackHeader, FailureCallback: m.FailureCallback, FailureCallbackHeader: m.FailureCallbackHeader,
-		QueueName: p.Queue, CallerIP: p.CallerIP, RetryDelayExpression: p.RetryDelay, Label: m.Label, Labels: m.Labels,
-		FlowControlKey: m.FlowControlKey, Parallelism: m.Parallelism, Rate: m.Rate, Period: m.Period,
+		ScheduleID: c.ID, Cron: c.Cron, Destination: p.URL, CreatedAt: c.Created, Retries: p.Retries, IsPaused: c.Paused,
+		Delay: p.Delay / 1000, Timeout: p.Timeout / 1000,
 		LastScheduleTime: c.Fired, NextScheduleTime: c.Next, LastScheduleStates: lastStates(c), Error: c.Error,
 	}
+	n.options, n.callbackHeaders = renderOptions(&p.Options, p.CallerIP)
+	n.Body, n.BodyBase64 = view.Redactor{Hide: p.Redact, Trim: -1}.Body(p.Body)
 	if p.URL == "" {
 		n.Destination = p.Group
 	}

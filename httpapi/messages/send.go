@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // published is one message in the answer to a publication.
@@ -160,7 +160,7 @@ func partOf(all []parsed) (n int) {
 	return n
 }
 
-// send proposes items of one sort and gives their answers.
+// send proposes items of one sort and returns their answers.
 func (q *request) send(all []parsed) (answers []any, err error) {
 	if all[0].run != nil {
 		items := make([]RunItem, len(all))

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // topic is a URL group as clients read it.
@@ -28,7 +29,7 @@ type endpoint struct {
 }
 
 func renderTopic(g *queue.Group) topic {
-	n := topic{ID: g.ID, Name: g.Name, CreatedAt: g.Created, UpdatedAt: g.Updated, Endpoints: []endpoint{}, Headers: headerMap(g.Header, nil)}
+	n := topic{ID: g.ID, Name: g.Name, CreatedAt: g.Created, UpdatedAt: g.Updated, Endpoints: []endpoint{}, Headers: view.Header(g.Header)}
 	for _, e := range g.Endpoints {
 		n.Endpoints = append(n.Endpoints, endpoint{e.Name, e.URL})
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Form is how the strings of a reply are written.
@@ -39,20 +39,30 @@ func AppendReply(dst []byte, v reply.Value, f Form) []byte {
 // AppendBatch writes the replies of a batch: an array of envelopes, or RESP2 replies one
 // after the other.
 func AppendBatch(dst []byte, values []reply.Value, f Form) []byte {
-	if f == RESP2 {
-		for _, v := range values {
-			dst = reply.AppendRESP2(dst, v)
-		}
-		return dst
+	if len(values) == 0 && f != RESP2 {
+		return append(dst, "[]"...)
 	}
-	dst = append(dst, '[')
 	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = AppendReply(dst, v, f)
+		dst = AppendBatchElement(dst, v, i, len(values), f)
 	}
-	return append(dst, ']')
+	return dst
+}
+
+// AppendBatchElement writes the reply with number i of n, and of the array what is before and
+// after it.
+func AppendBatchElement(dst []byte, v reply.Value, i, n int, f Form) []byte {
+	if f == RESP2 {
+		return reply.AppendRESP2(dst, v)
+	}
+	before := byte(',')
+	if i == 0 {
+		before = '['
+	}
+	dst = AppendReply(append(dst, before), v, f)
+	if i == n-1 {
+		dst = append(dst, ']')
+	}
+	return dst
 }
 
 // AppendError writes the envelope of an error, whose text is never encoded.

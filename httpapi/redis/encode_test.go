@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func TestReplies(t *testing.T) {

@@ -114,7 +114,7 @@ func (s *scanner) open() error {
 	return s.malformed()
 }
 
-// blank tells whether nothing but white space was read so far.
+// blank reports whether nothing but white space was read so far.
 func (s *scanner) blank() bool {
 	for _, c := range s.b[:s.i] {
 		if !isSpace(c) {
@@ -181,7 +181,7 @@ func (s *scanner) literal(word string) bool {
 	return true
 }
 
-// number checks a number's grammar and gives its text as it was sent: going through a
+// number checks a number's grammar and returns its text as it was sent: going through a
 // float would change large ones.
 func (s *scanner) number() ([]byte, error) {
 	start := s.i
@@ -203,7 +203,7 @@ func (s *scanner) number() ([]byte, error) {
 	return s.b[start:s.i:s.i], nil
 }
 
-// digits reads a run of digits and tells whether there was one.
+// digits reads a run of digits and reports whether there was one.
 func (s *scanner) digits() bool {
 	start := s.i
 	for s.i < len(s.b) && '0' <= s.b[s.i] && s.b[s.i] <= '9' {

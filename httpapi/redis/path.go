@@ -24,7 +24,7 @@ func CutTarget(target string) (path, query string) {
 	return strings.TrimPrefix(path, "/"), query
 }
 
-// Path adds the segments of a path that CutTarget gave as arguments. Each is decoded by
+// Path adds the segments of a path that CutTarget returned as arguments. Each is decoded by
 // itself, so %2F is a slash inside an argument; a plus stays a plus; one empty segment
 // at the end is dropped.
 func (w *Words) Path(path string) error {
@@ -70,7 +70,7 @@ func (w *Words) Query(query string) error {
 	return nil
 }
 
-// Token appends the first token of a raw query to dst and tells whether there is one.
+// Token appends the first token of a raw query to dst and reports whether there is one.
 func Token(dst []byte, query string) ([]byte, bool) {
 	for query != "" {
 		var parameter string

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"trireme/fsm/channel"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // StreamNames are the first segments of the paths that answer with a stream of events.
@@ -16,7 +16,7 @@ const (
 	PSubscribe = "psubscribe"
 )
 
-// IsStream tells whether the raw path names a stream.
+// IsStream reports whether the raw path names a stream.
 func IsStream(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return first == Monitor || first == Subscribe || first == PSubscribe
@@ -51,7 +51,7 @@ func AppendData(dst []byte, payload string) []byte {
 
 // AppendEvent writes what a subscriber gets. count is the number of subscriptions of the
 // connection, for confirmations.
-func AppendEvent(dst []byte, e *hub.Event, count int) []byte {
+func AppendEvent(dst []byte, e *pubsub.Event, count int) []byte {
 	var b strings.Builder
 	pattern := e.Kind == channel.Pattern
 	switch {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
 // TestAppendData reads events as the standard for them says, and finds the payload with

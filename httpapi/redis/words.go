@@ -1,5 +1,3 @@
-// Package redis turns the HTTP forms of a Redis command into argument vectors, and
-// replies into the HTTP forms of a reply. It is pure: no sockets, no state.
 package redis
 
 // Words are the arguments of the commands of one request. All of them share the

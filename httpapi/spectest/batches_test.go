@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // rows is a batch of n commands of one word form.
@@ -130,7 +130,7 @@ var batches = []claim{
 		w.ask(t, "POST", path+"/multi-exec", `[["SET","k","2"],["GET","k"],["GET","k"]]`, token).fails(t, 400, "ERR max daily request limit exceeded")
 		as := acl.Identity{DB: "transactions", By: acl.ByProcess, User: acl.DefaultName}
 		if _, err := w.engine.Read(t.Context(), fsm.Reading{}, func(v *fsm.View) {
-			if got := v.Exec(as, command.Inside, [][]byte{[]byte("GET"), []byte("k")}).Text(); got != "1" {
+			if got := v.Exec(as, command.OriginInternal, [][]byte{[]byte("GET"), []byte("k")}).Text(); got != "1" {
 				t.Errorf("the discarded transaction wrote: %s", got)
 			}
 		}); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 var authentication = []claim{

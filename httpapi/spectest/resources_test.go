@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 var intro = []claim{
@@ -111,7 +111,7 @@ func (a answer) only(t testing.TB, field string) {
 	}
 }
 
-// restToken makes a user with those rules and gives the REST token of it.
+// restToken makes a user with those rules and returns the REST token of it.
 func (w *world) restToken(t testing.TB, user string, rules ...any) string {
 	t.Helper()
 	w.array(t, append([]any{"ACL", "SETUSER", user, "on", ">pa55-word-of-" + user}, rules...)...).result(t, `"OK"`)

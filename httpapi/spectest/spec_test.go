@@ -3,7 +3,7 @@ package spectest
 import (
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // claim is one sentence of the specification as a test.
@@ -51,7 +51,7 @@ func ids() (all []string) {
 }
 
 func readIndex(t *testing.T) *httpapitest.Index {
-	return httpapitest.ReadIndex(t, "../..", "docs/spec-index.md", 100, "KV")
+	return httpapitest.ReadIndex(t, "../..", "docs/reports/spec-index.md", 100, "KV")
 }
 
 // TestIndex keeps the index and the claims together.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // stream is an open event stream.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // world is a running gateway: one node, or several of which each request takes one.
@@ -58,7 +58,7 @@ func threeNodes(t *testing.T) *world {
 }
 
 // limited makes a database that has a limit of so many commands a day until the claim
-// ends, and gives its path and the header of its token.
+// ends, and returns its path and the header of its token.
 func (w *world) limited(t *testing.T, name string, commands int64) (path, token string) {
 	t.Helper()
 	made := w.tokens(t, w.ask(t, "POST", "/admin/databases", `{"name":"`+name+`"}`, "Authorization: Bearer "+httpapitest.AdminToken))

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // API serves workflows. It answers as the API of messages that it is part of.
@@ -18,6 +18,9 @@ func Mount(m *messages.API) *API {
 	m.Mount(a)
 	return a
 }
+
+// In serves the workflows of the database that m serves.
+func (a *API) In(m *messages.API) messages.Runs { return &API{m} }
 
 // request is a request under way.
 type request struct {
@@ -111,7 +114,7 @@ func (q *request) body() ([]byte, error) { return q.ReadBody(q.w, q.r) }
 
 func (q *request) answer(status int, v any) { q.Answer(q.w, q.r, status, v) }
 
-// propose puts an operation into the log and gives its outcome.
+// propose puts an operation into the log and returns its outcome.
 func propose[A, R any](q *request, op *fsm.Operation[A, R], arg A) (R, error) {
 	return fsm.Do(q.r.Context(), q.Engine, op, arg)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/fsm/flow"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // await is something outside of the run that has to happen.
@@ -44,7 +44,7 @@ func (e *explainer) awaits() {
 			})
 		}
 	}
-	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+	e.store.Log(e.run.No, func(_ uint32, n *workflow.Entry) bool {
 		if asleep(n, e.now) {
 			e.out.Awaits = append(e.out.Awaits, await{
 				Type: "sleep", StepID: n.Step.Number(), StepName: n.Name, Deadline: n.FirstAt,
@@ -55,7 +55,7 @@ func (e *explainer) awaits() {
 	})
 }
 
-func invokedName(child *flow.Run) string {
+func invokedName(child *workflow.Run) string {
 	if child.Invoker == nil {
 		return ""
 	}
@@ -64,13 +64,13 @@ func invokedName(child *flow.Run) string {
 
 func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func (e *explainer) awaitEvent(w *flow.Waiter) {
+func (e *explainer) awaitEvent(w *workflow.Waiter) {
 	n := await{
 		Type: "event", StepID: w.Step.Number(), StepName: w.Step.Name, EventID: w.EventID, Deadline: w.Deadline,
 		Text: fmt.Sprintf("nobody has notified the event %q; the wait times out at %s", w.EventID, clock(w.Deadline)),
 		Curl: e.ask("POST", "/v2/notify/"+pathEscape(w.EventID), "{}"),
 	}
-	if w.Step.Type == flow.WaitForWebhook {
+	if w.Step.Type == workflow.WaitForWebhook {
 		n.Type = "webhook"
 		n.Text = fmt.Sprintf("nobody has called the webhook %s; the wait times out at %s", w.EventID, clock(w.Deadline))
 		n.URL, n.Curl = hookURL(e.store, e.run, w.EventID), ""
@@ -81,13 +81,13 @@ func (e *explainer) awaitEvent(w *flow.Waiter) {
 	e.out.Awaits = append(e.out.Awaits, n)
 }
 
-func (e *explainer) awaitCall(call *flow.Entry) {
+func (e *explainer) awaitCall(call *workflow.Entry) {
 	n := await{Type: "call", StepID: call.Step.Number(), StepName: call.Name, URL: call.URL}
 	answer, ok := e.store.AnswerTo(e.run.No, call.Step.Number())
 	switch {
 	case ok:
 		n.Text = fmt.Sprintf("the third party has answered %d; the endpoint has not taken the answer yet", answer.Answer.Status)
-	case call.State == flow.Retrying:
+	case call.State == workflow.Retrying:
 		n.Text = e.retrying(call)
 		if call.Next > e.now {
 			n.Deadline = call.Next
@@ -100,13 +100,13 @@ func (e *explainer) awaitCall(call *flow.Entry) {
 }
 
 // scan finds the steps with a result, and the calls.
-func (e *explainer) scan() (done map[uint32]bool, called []*flow.Entry) {
+func (e *explainer) scan() (done map[uint32]bool, called []*workflow.Entry) {
 	done = map[uint32]bool{}
-	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+	e.store.Log(e.run.No, func(_ uint32, n *workflow.Entry) bool {
 		switch {
-		case n.Kind == flow.CallEntry:
+		case n.Kind == workflow.CallEntry:
 			called = append(called, n)
-		case n.Kind == flow.StepEntry && n.Target == 0:
+		case n.Kind == workflow.StepEntry && n.Target == 0:
 			done[n.Step.ID] = true
 		}
 		return true
@@ -119,7 +119,7 @@ func (e *explainer) scan() (done map[uint32]bool, called []*flow.Entry) {
 func (e *explainer) steps() func(func(uint32) bool) {
 	return func(yield func(uint32) bool) {
 		highest, going := uint32(0), true
-		e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+		e.store.Log(e.run.No, func(_ uint32, n *workflow.Entry) bool {
 			highest = max(highest, n.Step.Number())
 			if n.Target > 0 {
 				going = yield(n.Target)

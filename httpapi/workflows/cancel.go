@@ -7,19 +7,18 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// values are the parameters of a selection, of the query string and of a JSON body alike: older clients send the names of
+// params are the parameters of a selection, of the query string and of a JSON body alike: older clients send the names of
 // the query in a body.
-type values map[string][]string
+type params map[string][]string
 
 // selection reads them. An empty body says nothing; numbers and truth values of a body are read as texts.
-func (q *request) selection() (values, error) {
-	v := values(q.parameters())
+func (q *request) selection() (params, error) {
+	v := params(q.parameters())
 	body, err := q.body()
 	if err != nil || len(strings.TrimSpace(string(body))) == 0 {
 		return v, err
@@ -50,7 +49,7 @@ func (q *request) selection() (values, error) {
 }
 
 // list are the values of a name, each of which may be a comma-separated list.
-func (v values) list(name string) (list []string) {
+func (v params) list(name string) (list []string) {
 	for _, one := range v[name] {
 		for part := range strings.SplitSeq(one, ",") {
 			if part = strings.TrimSpace(part); part != "" {
@@ -62,7 +61,7 @@ func (v values) list(name string) (list []string) {
 }
 
 // whole are the values of a name that may hold commas.
-func (v values) whole(name string) (list []string) {
+func (v params) whole(name string) (list []string) {
 	for _, one := range v[name] {
 		if one = strings.TrimSpace(one); one != "" {
 			list = append(list, one)
@@ -71,17 +70,17 @@ func (v values) whole(name string) (list []string) {
 	return list
 }
 
-func (v values) get(name string) string {
+func (v params) get(name string) string {
 	if len(v[name]) == 0 {
 		return ""
 	}
 	return strings.TrimSpace(v[name][0])
 }
 
-func (v values) truth(name string) bool { return strings.EqualFold(v.get(name), "true") }
+func (v params) truth(name string) bool { return strings.EqualFold(v.get(name), "true") }
 
 // number is a whole number of 0 or more; 0 if the name is not there.
-func (v values) number(name string) (int64, error) {
+func (v params) number(name string) (int64, error) {
 	text := v.get(name)
 	if text == "" {
 		return 0, nil
@@ -93,62 +92,14 @@ func (v values) number(name string) (int64, error) {
 	return n, nil
 }
 
-// nothing tells whether one of some names is given but names nothing: that must not mean everything.
-func (v values) nothing(names ...string) bool {
+// nothing reports whether one of some names is given but names nothing: that must not mean everything.
+func (v params) nothing(names ...string) bool {
 	for _, name := range names {
 		if _, given := v[name]; given && len(v.list(name)) == 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// names of parameters that a filter of runs knows, beside those of the lists that they are used in.
-var filterNames = []string{
-	"workflowRunIds", "workflowRunId", "workflowUrl", "workflowUrlExactMatch", "url", "label", "labels", "callerIp", "callerIP", "flowControlKey", "host", "path",
-	"fromDate", "toDate", "workflowCreatedAt", "messageId", "state", "workflowRuns",
-}
-
-// filter reads which runs are meant.
-func (v values) filter() (f flow.Filter, err error) {
-	both := func(names ...string) (list []string) {
-		for _, n := range names {
-			list = append(list, v.list(n)...)
-		}
-		return list
-	}
-	f = flow.Filter{
-		RunIDs: both("workflowRunIds", "workflowRunId"), URLs: slices.Concat(v.whole("workflowUrl"), v.whole("url")), Labels: both("label", "labels"),
-		CallerIPs: both("callerIp", "callerIP"), FlowKeys: v.list("flowControlKey"), Hosts: v.list("host"), Paths: v.list("path"),
-	}
-	for _, part := range []struct {
-		name string
-		to   *int64
-	}{{"fromDate", &f.From}, {"toDate", &f.To}, {"workflowCreatedAt", &f.Created}} {
-		if *part.to, err = v.number(part.name); err != nil {
-			return f, err
-		}
-	}
-	for _, text := range v.list("state") {
-		s, ok := flow.ParseRunState(strings.ToUpper(text))
-		if !ok {
-			return f, messages.Invalid("invalid state %q", text)
-		}
-		f.States = append(f.States, s)
-	}
-	for _, text := range v.list("messageId") {
-		id, _ := queue.ParseID(text) // what is no id chooses nothing
-		f.Messages = append(f.Messages, id)
-	}
-	for _, text := range v.list("workflowRuns") {
-		id, at, _ := strings.Cut(text, "@")
-		n, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
-			return f, messages.Invalid("invalid workflowRuns %q: id@createdAt is wanted", text)
-		}
-		f.Exact = append(f.Exact, flow.RunRef{ID: id, Created: n})
-	}
-	return f, nil
 }
 
 // cancel answers DELETE /v2/workflows/runs. Without a filter all runs are meant, up to count.
@@ -158,16 +109,16 @@ func (q *request) cancel() error {
 		return err
 	}
 	for name := range v {
-		if name != "count" && name != "cursor" && !slices.Contains(filterNames, name) {
+		if name != "count" && name != "cursor" && !slices.Contains(filterNames(false), name) {
 			return messages.Invalid("unknown filter %q", name)
 		}
 	}
-	if v.nothing(filterNames...) {
+	if v.nothing(filterNames(false)...) {
 		q.answer(http.StatusOK, map[string]int{"cancelled": 0})
 		return nil
 	}
-	n := flow.Cancellation{}
-	if n.Filter, err = v.filter(); err != nil {
+	n := workflow.Cancellation{}
+	if n.Filter, err = v.runFilter(); err != nil {
 		return err
 	}
 	n.URLPrefix = !v.truth("workflowUrlExactMatch")

@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // maxCurlBody is the longest body that a curl line spells out, in bytes; above it the
@@ -17,7 +18,7 @@ import (
 const maxCurlBody = 16 << 10
 
 // target is where an entry is delivered.
-func (e *explainer) target(at *flow.Entry) string {
+func (e *explainer) target(at *workflow.Entry) string {
 	if at.URL != "" {
 		return at.URL
 	}
@@ -27,15 +28,15 @@ func (e *explainer) target(at *flow.Entry) string {
 // curl is a line that repeats the delivery of an entry by hand, without a signature. What
 // it makes the endpoint submit is recorded at most once, as with any delivery. Values
 // that are redacted in logs are so here.
-func (e *explainer) curl(at *flow.Entry) string {
-	if at.Kind == flow.CallEntry {
+func (e *explainer) curl(at *workflow.Entry) string {
+	if at.Kind == workflow.CallEntry {
 		return e.curlCall(at)
 	}
 	own := []queue.Field(nil)
 	if at.Own != nil {
 		own = at.Own.Header
 	}
-	header := shown{e.run.Redact, -1}.header(e.run.Header, own)
+	header := view.Redactor{Hide: e.run.Redact, Trim: -1}.Header(e.run.Header, own)
 	if header == nil {
 		header = map[string][]string{}
 	}
@@ -46,7 +47,7 @@ func (e *explainer) curl(at *flow.Entry) string {
 	} {
 		header[name] = []string{value}
 	}
-	if at.Kind == flow.StepEntry {
+	if at.Kind == workflow.StepEntry {
 		header["Upstash-Workflow-Sdk-Version"] = []string{protocolVersion}
 	} else {
 		delete(header, "Upstash-Workflow-Sdk-Version")
@@ -54,22 +55,22 @@ func (e *explainer) curl(at *flow.Entry) string {
 	return curlLine("POST", e.target(at), header, e.prefix(at))
 }
 
-func (e *explainer) curlCall(at *flow.Entry) string {
-	method, show := "POST", shown{e.run.Redact, -1}
+func (e *explainer) curlCall(at *workflow.Entry) string {
+	method, show := "POST", view.Redactor{Hide: e.run.Redact, Trim: -1}
 	var header map[string][]string
 	if at.Own != nil {
-		header = show.header(at.Own.Header)
+		header = show.Header(at.Own.Header)
 		if at.Own.Method != "" {
 			method = at.Own.Method
 		}
 	}
-	return curlLine(method, at.URL, header, show.text(at.Body))
+	return curlLine(method, at.URL, header, show.Text(at.Body))
 }
 
 // prefix is the body of the delivery of an entry, empty if it is too long, or not to be
 // seen.
-func (e *explainer) prefix(at *flow.Entry) string {
-	if at.Kind != flow.StepEntry || e.run.Redact != nil && e.run.Redact.Body {
+func (e *explainer) prefix(at *workflow.Entry) string {
+	if at.Kind != workflow.StepEntry || e.run.Redact != nil && e.run.Redact.Body {
 		return ""
 	}
 	type element struct {
@@ -79,9 +80,9 @@ func (e *explainer) prefix(at *flow.Entry) string {
 	}
 	var list []element
 	size := 0
-	e.store.Log(e.run.No, func(_ uint32, n *flow.Entry) bool {
+	e.store.Log(e.run.No, func(_ uint32, n *workflow.Entry) bool {
 		size += base64.StdEncoding.EncodedLen(len(n.Body)) + 96
-		if n.Kind == flow.StepEntry && size <= maxCurlBody {
+		if n.Kind == workflow.StepEntry && size <= maxCurlBody {
 			list = append(list, element{n.ID.String(), base64.StdEncoding.EncodeToString(n.Body), n.Kind.String()})
 		}
 		return n.ID != at.ID && size <= maxCurlBody

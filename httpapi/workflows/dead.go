@@ -1,13 +1,12 @@
 package workflows
 
 import (
-	"encoding/base64"
 	"net/http"
-	"unicode/utf8"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // deadLetter is a failed run, as clients read it: what it was started with, and how its
@@ -41,67 +40,47 @@ type deadLetter struct {
 	ResponseBody          string              `json:"responseBody"`
 	ResponseBodyBase64    string              `json:"responseBodyBase64,omitempty"`
 	// Error says why there was no answer. It is ours.
-	Error                string        `json:"error,omitempty"`
-	FailureCallbackInfo  *callbackInfo `json:"failureCallbackInfo,omitempty"`
-	FailureFunctionState string        `json:"failureFunctionState,omitempty"`
+	Error                string             `json:"error,omitempty"`
+	FailureCallbackInfo  *view.CallbackInfo `json:"failureCallbackInfo,omitempty"`
+	FailureFunctionState string             `json:"failureFunctionState,omitempty"`
 }
 
-// callbackInfo is how a failure callback went.
-type callbackInfo struct {
-	State           string              `json:"state"`
-	ResponseStatus  int                 `json:"responseStatus,omitempty"`
-	ResponseBody    string              `json:"responseBody,omitempty"`
-	ResponseHeaders map[string][]string `json:"responseHeaders,omitempty"`
-}
-
-// renderDead gives the dead letter of a run.
-func renderDead(store *flow.Store, r *flow.Run) *deadLetter {
-	show := shown{r.Redact, -1}
+// renderDead returns the dead letter of a run.
+func renderDead(store *workflow.Store, r *workflow.Run) *deadLetter {
+	show := view.Redactor{Hide: r.Redact, Trim: -1}
 	n := &deadLetter{
-		DlqID: r.Dead.String(), URL: r.URL, WorkflowURL: r.URL, Method: http.MethodPost, Header: show.header(r.Header),
+		DlqID: r.Dead.String(), URL: r.URL, WorkflowURL: r.URL, Method: http.MethodPost, Header: show.Header(r.Header),
 		MaxRetries: r.Retries, NotBefore: r.Created, CreatedAt: r.Created, WorkflowRunID: r.ID, WorkflowCreatedAt: r.Created,
-		CallerIP: r.CallerIP, RetryDelayExpression: r.RetryDelay, Label: firstOf(r.Labels), Labels: r.Labels,
+		CallerIP: r.CallerIP, RetryDelayExpression: r.RetryDelay, Label: view.First(r.Labels), Labels: r.Labels,
 	}
 	if e, ok := store.Entry(r.No, 0); ok {
-		n.Body, n.BodyBase64 = bodyTexts(e.Body, show)
+		n.Body, n.BodyBase64 = show.Body(e.Body)
 		n.NotBefore = e.FirstAt
 	}
 	if c := store.FailureCallback(r); c != nil {
-		n.FailureCallback, n.FailureCallbackHeader = c.URL, show.header(c.Options.Header)
+		n.FailureCallback, n.FailureCallbackHeader = c.URL, show.Header(c.Options.Header)
 	}
 	if f := r.Flow; f != nil {
 		n.FlowControlKey, n.Rate, n.Parallelism, n.Period = f.Key, f.Rate, f.Parallelism, max(f.Period/1000, 1)
 	}
 	if f := r.Fault; f != nil {
 		n.MessageID, n.MaxRetries, n.Error = f.Message.String(), f.Retries, f.Error
-		n.ResponseStatus, n.ResponseHeader = f.Response.Status, answerHeader(f.Response.Header)
-		n.ResponseBody, n.ResponseBodyBase64 = bodyTexts(f.Response.Body, shown{trim: -1})
+		n.ResponseStatus, n.ResponseHeader = f.Response.Status, view.Header(f.Response.Header)
+		n.ResponseBody, n.ResponseBodyBase64 = view.Redactor{Trim: -1}.Body(f.Response.Body)
 	}
 	if c := r.Callback; c != nil {
 		n.FailureFunctionState = c.State.String()
-		n.FailureCallbackInfo = &callbackInfo{State: c.State.String()}
-		if p := c.Response; p != nil {
-			n.FailureCallbackInfo.ResponseStatus, n.FailureCallbackInfo.ResponseHeaders = p.Status, answerHeader(p.Header)
-			n.FailureCallbackInfo.ResponseBody = show.answer(p.Body)
-		}
+		n.FailureCallbackInfo = view.NewCallbackInfo(c.State.String(), c.Response, show)
 	}
 	return n
-}
-
-// bodyTexts is a body as text, or in base64 if it is none.
-func bodyTexts(body []byte, show shown) (text, coded string) {
-	if utf8.Valid(body) || show.hide != nil && show.hide.Body {
-		return show.text(body), ""
-	}
-	return "", base64.StdEncoding.EncodeToString(body)
 }
 
 // getDead answers one dead letter.
 func (q *request) getDead(id string) (n *deadLetter, err error) {
 	if t, ok := queue.ParseStamp(id); ok {
 		err = q.view(func(v *fsm.View) {
-			if r, ok := v.Flows().DeadRun(t); ok {
-				n = renderDead(v.Flows(), r)
+			if r, ok := v.Workflows().DeadRun(t); ok {
+				n = renderDead(v.Workflows(), r)
 			}
 		})
 	}
@@ -120,7 +99,7 @@ type deadPage struct {
 // listDead answers a page of dead letters, the oldest failure first. One read looks at a
 // bounded number of them, so that a page may take several.
 func (q *request) listDead() (*deadPage, error) {
-	s, err := q.chooseDead()
+	s, err := q.readDeadQuery()
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +110,14 @@ func (q *request) listDead() (*deadPage, error) {
 	page, size, more := &deadPage{Messages: []*deadLetter{}}, 0, !s.none
 	for more && len(page.Messages) < s.limit && size < maxPageBytes {
 		err := q.view(func(v *fsm.View) {
-			var list []*flow.Run
-			list, after, more = v.Flows().DeadRuns(s.dead, &s.filter, after, s.limit-len(page.Messages))
+			var list []*workflow.Run
+			list, after, more = v.Workflows().DeadRuns(s.dead, &s.filter, after, s.limit-len(page.Messages))
 			for i, r := range list {
 				if size >= maxPageBytes && len(s.dead) == 0 {
 					after, more = list[i-1].Dead, true
 					return
 				}
-				n := renderDead(v.Flows(), r)
+				n := renderDead(v.Workflows(), r)
 				size += len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
 				page.Messages = append(page.Messages, n)
 			}

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"net/http"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // end answers DELETE /v2/workflows/runs/{id}: with cancel=false its endpoint ends the run with success, and the body is
 // its result; otherwise it is cancelled.
 func (q *request) end(id string) error {
 	if q.parameters().Get("cancel") != "false" {
-		out, err := propose(q, fsm.CancelRuns, flow.Cancellation{Filter: flow.Filter{RunIDs: []string{id}}, Strict: true})
+		out, err := propose(q, fsm.CancelRuns, workflow.Cancellation{Filter: workflow.Filter{RunIDs: []string{id}}, Strict: true})
 		if err != nil {
 			return err
 		}
@@ -24,9 +24,9 @@ func (q *request) end(id string) error {
 	if err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.EndRun, flow.Ending{RunID: id, Result: body, HasResult: len(body) > 0})
+	out, err := propose(q, fsm.EndRun, workflow.Ending{RunID: id, Result: body, HasResult: len(body) > 0})
 	if errors.Is(err, queue.ErrNotFound) { // an SDK throws on 404, and would never be done
-		out, err = flow.RunRef{ID: id, State: flow.Succeeded}, nil
+		out, err = workflow.RunRef{ID: id, State: workflow.Succeeded}, nil
 	}
 	if err != nil {
 		return err

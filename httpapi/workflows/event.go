@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"trireme/fsm/flow"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // runEvent is one thing that happened to a run.
@@ -35,7 +36,7 @@ type runEvent struct {
 var stepStates = []string{stepSuccess, stepRetry, stepFailed, stepProgress, stepCanceled}
 
 // runEvents are the events of a run, the newest first.
-func runEvents(store *flow.Store, run *flow.Run, now int64, trim int) []*runEvent {
+func runEvents(store *workflow.Store, run *workflow.Run, now int64, trim int) []*runEvent {
 	log := renderRun(store, run, now, trim)
 	base := runEvent{
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowCreatedAt: run.Created, Label: log.Label, Labels: log.Labels, CallerIP: run.CallerIP,
@@ -50,7 +51,7 @@ func runEvents(store *flow.Store, run *flow.Run, now int64, trim int) []*runEven
 		list = append(list, &n)
 		return &n
 	}
-	add(run.Created, flow.Started.String()).Headers = shown{run.Redact, trim}.header(run.Header)
+	add(run.Created, workflow.Started.String()).Headers = view.Redactor{Hide: run.Redact, Trim: trim}.Header(run.Header)
 	for _, g := range log.Steps {
 		for _, step := range g.Steps {
 			stepEvents(step, g.Type, add)

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // maxEvents is the most events of a page, and how many it has without a count.
@@ -23,7 +23,7 @@ type eventPage struct {
 
 // events answers single events of runs, the newest first. They are read off the logs of the runs.
 func (q *request) events() (*eventPage, error) {
-	s, states, err := q.chooseEvents()
+	s, states, err := q.readEventQuery()
 	if err != nil {
 		return nil, err
 	}
@@ -34,27 +34,27 @@ func (q *request) events() (*eventPage, error) {
 	}
 	var broken error
 	err = q.view(func(v *fsm.View) {
-		t := &timeline{store: v.Flows(), now: v.Now(), trim: s.trim, begin: begin, room: 4 * maxPageBytes}
+		t := &timeline{store: v.Workflows(), now: v.Now(), trim: s.trim, begin: begin, room: 4 * maxPageBytes}
 		t.gather(s.filter.Filter)
 		broken = page.fill(q.r.Context(), t, s.limit, states)
 	})
 	return page, cmp.Or(err, broken)
 }
 
-// chooseEvents reads what a list of events is to show. Their states are those of runs and
+// readEventQuery reads what a list of events is to show. Their states are those of runs and
 // of steps.
-func (q *request) chooseEvents() (c *choice, states []string, err error) {
+func (q *request) readEventQuery() (c *listQuery, states []string, err error) {
 	given := q.parameters()
-	var ends []flow.RunState
-	for _, text := range values(given).list("state") {
+	var ends []workflow.RunState
+	for _, text := range params(given).list("state") {
 		text = strings.ToUpper(text)
-		run, ok := flow.ParseRunState(text)
+		run, ok := workflow.ParseRunState(text)
 		if ok {
 			text = run.String()
 		} else if !slices.Contains(stepStates, text) {
 			return nil, nil, messages.Invalid("invalid state %q", text)
 		}
-		if ok && run != flow.Started {
+		if ok && run != workflow.Started {
 			ends = append(ends, run)
 		}
 		states = append(states, text)
@@ -62,7 +62,7 @@ func (q *request) chooseEvents() (c *choice, states []string, err error) {
 	given.Del("state")
 	own := *q
 	own.query = given.Encode()
-	c, _, err = own.choose(runNames, maxEvents)
+	c, _, err = own.readListQuery(runNames, maxEvents)
 	if err == nil && len(ends) == len(states) { // only runs that ended so have such an event
 		c.filter.States = ends
 	}
@@ -70,14 +70,14 @@ func (q *request) chooseEvents() (c *choice, states []string, err error) {
 }
 
 // gather takes in the runs that a filter chooses. Its dates are those of events.
-func (t *timeline) gather(f flow.Filter) {
+func (t *timeline) gather(f workflow.Filter) {
 	if len(f.Exact) == 0 { // which nothing else counts beside
 		t.from, t.to = f.From, f.To
 	}
 	f.From, f.To = 0, 0
 	for after, more := uint64(0), true; more; {
-		var list []*flow.Run
-		list, after, more = t.store.Runs(&f, flow.Page{After: after, Limit: flow.MaxScan})
+		var list []*workflow.Run
+		list, after, more = t.store.Runs(&f, workflow.Page{After: after, Limit: workflow.MaxScan})
 		for _, r := range list {
 			t.add(r)
 		}

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // explanation says where a run stands and what it waits for.
@@ -59,8 +60,8 @@ type delivery struct {
 // the newest.
 func (q *request) explain(id string, created int64) (n *explanation, err error) {
 	err = q.view(func(v *fsm.View) {
-		if r := v.Flows().Find(id, created); r != nil {
-			e := explainer{v.Flows(), v.Messages(), r, v.Now(), q.origin(), nil}
+		if r := v.Workflows().Find(id, created); r != nil {
+			e := explainer{v.Workflows(), v.Messages(), r, v.Now(), q.origin(), nil}
 			n = e.explain()
 		}
 	})
@@ -72,19 +73,19 @@ func (q *request) explain(id string, created int64) (n *explanation, err error) 
 
 // explainer explains one run. origin is how this server was asked, for curl lines.
 type explainer struct {
-	store  *flow.Store
-	mail   *queue.Store
-	run    *flow.Run
-	now    int64
-	origin string
-	out    *explanation
+	store    *workflow.Store
+	messages *queue.Store
+	run      *workflow.Run
+	now      int64
+	origin   string
+	out      *explanation
 }
 
 func (e *explainer) explain() *explanation {
 	e.out = &explanation{
 		WorkflowRunID: e.run.ID, WorkflowCreatedAt: e.run.Created, WorkflowURL: e.run.URL, WorkflowState: e.run.State.String(),
 	}
-	at, pos := e.standing()
+	at, pos := e.currentEntry()
 	if at != nil {
 		e.describe(at, pos)
 	}
@@ -96,22 +97,22 @@ func (e *explainer) explain() *explanation {
 	return e.out
 }
 
-// standing is the entry whose delivery tells most: the one that failed, else the newest
+// currentEntry is the entry whose delivery tells most: the one that failed, else the newest
 // that is still to be delivered (one that is being retried first), else the last one.
-func (e *explainer) standing() (at *flow.Entry, pos uint32) {
-	rank := func(n *flow.Entry) int {
+func (e *explainer) currentEntry() (at *workflow.Entry, pos uint32) {
+	rank := func(n *workflow.Entry) int {
 		switch n.State {
-		case flow.Undeliverable:
+		case workflow.Undeliverable:
 			return 3
-		case flow.Retrying:
+		case workflow.Retrying:
 			return 2
-		case flow.Pending:
+		case workflow.Pending:
 			return 1
 		}
 		return 0
 	}
 	best := -1
-	e.store.Log(e.run.No, func(p uint32, n *flow.Entry) bool {
+	e.store.Log(e.run.No, func(p uint32, n *workflow.Entry) bool {
 		if r := rank(n); r >= best {
 			at, pos, best = n, p, r
 		}
@@ -121,39 +122,39 @@ func (e *explainer) standing() (at *flow.Entry, pos uint32) {
 }
 
 // describe tells of an entry and its delivery.
-func (e *explainer) describe(at *flow.Entry, pos uint32) {
-	b := newBuilder(e.store, e.run, e.now, shown{e.run.Redact, maxExplained})
+func (e *explainer) describe(at *workflow.Entry, pos uint32) {
+	b := newBuilder(e.store, e.run, e.now, view.Redactor{Hide: e.run.Redact, Trim: maxExplained})
 	step := b.entryStep(at)
 	step.State, step.Errors = b.stateOf(at), nil
-	if at.State == flow.Delivered {
+	if at.State == workflow.Delivered {
 		step.State = stepSuccess
 	}
 	if pos == 0 {
-		step.StepName, step.StepType = "init", flow.Initial.String()
+		step.StepName, step.StepType = "init", workflow.Initial.String()
 	}
 	e.out.Step, e.out.Since = step, at.Created
 	if k := len(at.Errors); k > 0 {
-		last := b.failure(&at.Errors[k-1])
+		last := attemptError(b.Redactor, &at.Errors[k-1])
 		e.out.LastAttempt, e.out.Since, e.out.ErrorStepName = &last, last.Time, errorStep(&at.Errors[k-1])
 	}
 	if at.State.Open() && e.run.Active() {
 		e.out.Delivery = e.deliveryOf(at)
 	}
 	e.attempts(at)
-	if at.State != flow.Delivered || e.run.Active() {
+	if at.State != workflow.Delivered || e.run.Active() {
 		e.out.Curl = e.curl(at)
 	}
 }
 
 // attempts counts those of an entry, and says when the next one comes.
-func (e *explainer) attempts(at *flow.Entry) {
+func (e *explainer) attempts(at *workflow.Entry) {
 	n := e.out
-	if !at.State.Open() && at.State != flow.Undeliverable {
+	if !at.State.Open() && at.State != workflow.Undeliverable {
 		return
 	}
 	n.Attempts, n.Allowed = int(at.Retried), int(at.Retries)+1
 	d := n.Delivery
-	if at.State == flow.Undeliverable || d != nil && d.running {
+	if at.State == workflow.Undeliverable || d != nil && d.running {
 		n.Attempts++
 	}
 	switch {
@@ -169,8 +170,8 @@ func (e *explainer) attempts(at *flow.Entry) {
 const maxExplained = 4 << 10
 
 // deliveryOf says where the message is by which an entry is delivered, nil if there is none.
-func (e *explainer) deliveryOf(at *flow.Entry) *delivery {
-	x, ok := e.mail.Explain(at.ID, e.now)
+func (e *explainer) deliveryOf(at *workflow.Entry) *delivery {
+	x, ok := e.messages.Explain(at.ID, e.now)
 	if !ok {
 		return nil
 	}
@@ -178,7 +179,7 @@ func (e *explainer) deliveryOf(at *flow.Entry) *delivery {
 		MessageID: at.ID.String(), Reason: x.Reason.String(), Text: x.Reason.Text(), Since: x.Since, Next: x.Next, Ahead: x.Ahead,
 		running: x.Reason == queue.InFlight,
 	}
-	if m, ok := e.mail.Message(at.ID, e.now); ok && m.Content.Flow != nil && strings.HasPrefix(d.Reason, "flow-") {
+	if m, ok := e.messages.Message(at.ID, e.now); ok && m.Content.Flow != nil && strings.HasPrefix(d.Reason, "flow-") {
 		d.FlowControlKey = m.Content.Flow.Key
 		d.Text += fmt.Sprintf(" (%s)", d.FlowControlKey)
 	}

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 func noRun(id string) *messages.Error {
@@ -19,8 +19,8 @@ func noRun(id string) *messages.Error {
 func (q *request) fetch(id string) error {
 	var text []byte
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
-		if r := v.Flows().Find(id, 0); r != nil && (r.State == flow.Started || r.State == flow.Failed) {
-			text = v.Flows().Elements(r.No)
+		if r := v.Workflows().Find(id, 0); r != nil && (r.State == workflow.Started || r.State == workflow.Failed) {
+			text = v.Workflows().Elements(r.No)
 		}
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func (q *request) fetch(id string) error {
 // every delivery, and the elements of a log are much alike.
 const packedLog = 16 << 10
 
-// takesGzip tells whether a client unpacks answers.
+// takesGzip reports whether a client unpacks answers.
 func takesGzip(h http.Header) bool {
 	for part := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
 		name, weight, _ := strings.Cut(part, ";")

@@ -4,24 +4,24 @@ import (
 	"slices"
 	"strconv"
 
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 const (
 	// maxRuns is the most runs of a page of logs, and how many it has without a count.
 	maxRuns = 10
 	// maxLetters is the most dead letters of a page.
-	maxLetters = 100
+	maxDeadLetters = 100
 	// maxPageBytes bounds what one page shows, in bytes: a page that would be larger ends
 	// early, with a cursor. One element is always shown.
 	maxPageBytes = 8 << 20
 )
 
-// choice is what a list shows.
-type choice struct {
-	filter flow.DeadFilter
+// listQuery is what a list shows.
+type listQuery struct {
+	filter workflow.DeadFilter
 	limit  int
 	cursor string
 	// dead are the dead letters that are named; none: something is named that can't be.
@@ -31,15 +31,15 @@ type choice struct {
 	trim int
 }
 
-// Names of parameters that lists know beside those of filters.
+// Names of parameters that lists know besides those of filters.
 var (
-	listNames = append([]string{"count", "cursor"}, filterNames...)
+	listNames = append([]string{"count", "cursor"}, filterNames(false)...)
 	runNames  = append([]string{"groupBy", "trimBody"}, listNames...)
-	deadNames = append([]string{"dlqIds", "failureFunctionState", "responseStatus", "source"}, listNames...)
+	deadNames = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
 )
 
-// choose reads what a list is to show, at most so many a page. An unknown name is refused.
-func (q *request) choose(known []string, most int) (*choice, values, error) {
+// readListQuery reads what a list is to show, at most so many a page. An unknown name is refused.
+func (q *request) readListQuery(known []string, most int) (*listQuery, params, error) {
 	v, err := q.selection()
 	if err != nil {
 		return nil, nil, err
@@ -50,8 +50,8 @@ func (q *request) choose(known []string, most int) (*choice, values, error) {
 			return nil, nil, messages.Invalid("unknown filter %q", name)
 		}
 	}
-	c := &choice{limit: most, cursor: v.get("cursor"), trim: -1}
-	if c.filter.Filter, err = v.filter(); err != nil {
+	c := &listQuery{limit: most, cursor: v.get("cursor"), trim: -1}
+	if c.filter.Filter, err = v.runFilter(); err != nil {
 		return nil, nil, err
 	}
 	if err := c.size(v, most); err != nil {
@@ -66,7 +66,7 @@ func (q *request) choose(known []string, most int) (*choice, values, error) {
 }
 
 // size reads how much a page shows; a count above the most is the most.
-func (c *choice) size(v values, most int) error {
+func (c *listQuery) size(v params, most int) error {
 	count, err := v.number("count")
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func (c *choice) size(v values, most int) error {
 	return nil
 }
 
-// chooseDead reads what a list of dead letters is to show.
-func (q *request) chooseDead() (*choice, error) {
-	c, v, err := q.choose(deadNames, maxLetters)
+// readDeadQuery reads what a list of dead letters is to show.
+func (q *request) readDeadQuery() (*listQuery, error) {
+	c, v, err := q.readListQuery(deadNames, maxDeadLetters)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (q *request) chooseDead() (*choice, error) {
 }
 
 // stamp is the cursor of a list of dead letters.
-func (c *choice) stamp() (queue.Stamp, error) {
+func (c *listQuery) stamp() (queue.Stamp, error) {
 	t, ok := queue.ParseStamp(c.cursor)
 	if c.cursor != "" && !ok {
 		return t, messages.Invalid("invalid cursor %q", c.cursor)

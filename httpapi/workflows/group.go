@@ -1,6 +1,9 @@
 package workflows
 
-import "trireme/fsm/flow"
+import (
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
+)
 
 // The types of groups.
 const (
@@ -18,17 +21,17 @@ type stepGroup struct {
 
 // runBuilder builds the groups of one run.
 type runBuilder struct {
-	shown
-	store *flow.Store
-	run   *flow.Run
+	view.Redactor
+	store *workflow.Store
+	run   *workflow.Run
 	now   int64
 
 	groups []*stepGroup
 	slots  map[uint32]slot // of the branches of blocks, by their step
-	calls  map[uint32]*flow.Entry
+	calls  map[uint32]*workflow.Entry
 	// last is the entry whose delivery the run goes on with, and highest the greatest
 	// number of a step that is done.
-	last    *flow.Entry
+	last    *workflow.Entry
 	highest uint32
 	// block is the parallel group that is being planned; lastPlan its newest plan.
 	block    *stepGroup
@@ -40,17 +43,17 @@ type slot struct {
 	group *stepGroup
 	at    int
 	// plan is the entry that announced it.
-	plan *flow.Entry
+	plan *workflow.Entry
 	done bool
 }
 
-func newBuilder(store *flow.Store, run *flow.Run, now int64, show shown) *runBuilder {
-	return &runBuilder{shown: show, store: store, run: run, now: now, slots: map[uint32]slot{}, calls: map[uint32]*flow.Entry{}}
+func newBuilder(store *workflow.Store, run *workflow.Run, now int64, show view.Redactor) *runBuilder {
+	return &runBuilder{Redactor: show, store: store, run: run, now: now, slots: map[uint32]slot{}, calls: map[uint32]*workflow.Entry{}}
 }
 
-func buildGroups(store *flow.Store, run *flow.Run, now int64, show shown) []*stepGroup {
+func buildGroups(store *workflow.Store, run *workflow.Run, now int64, show view.Redactor) []*stepGroup {
 	b := newBuilder(store, run, now, show)
-	store.Log(run.No, func(pos uint32, e *flow.Entry) bool {
+	store.Log(run.No, func(pos uint32, e *workflow.Entry) bool {
 		b.add(pos, e)
 		return true
 	})
@@ -59,11 +62,11 @@ func buildGroups(store *flow.Store, run *flow.Run, now int64, show shown) []*ste
 	return b.groups
 }
 
-func (b *runBuilder) add(pos uint32, e *flow.Entry) {
+func (b *runBuilder) add(pos uint32, e *workflow.Entry) {
 	switch {
-	case e.Kind == flow.CallEntry:
+	case e.Kind == workflow.CallEntry:
 		b.calls[e.Step.Number()] = e
-	case e.Kind == flow.AnswerEntry: // shown with its call
+	case e.Kind == workflow.AnswerEntry: // shown with its call
 	case e.Target > 0:
 		b.plan(e)
 	default:
@@ -72,7 +75,7 @@ func (b *runBuilder) add(pos uint32, e *flow.Entry) {
 }
 
 // plan adds a branch. The plans of a block are entries in a row, with steps in a row.
-func (b *runBuilder) plan(e *flow.Entry) {
+func (b *runBuilder) plan(e *workflow.Entry) {
 	if b.block == nil || e.Target != b.lastPlan+1 || len(b.block.Steps) >= int(e.Concurrent) {
 		b.block = &stepGroup{Type: parallelGroup}
 		b.groups = append(b.groups, b.block)
@@ -82,13 +85,13 @@ func (b *runBuilder) plan(e *flow.Entry) {
 	b.block.Steps = append(b.block.Steps, b.entryStep(e))
 }
 
-func (b *runBuilder) result(pos uint32, e *flow.Entry) {
+func (b *runBuilder) result(pos uint32, e *workflow.Entry) {
 	b.block = nil
 	n := b.entryStep(e)
 	if pos == 0 {
-		n.StepName, n.StepType = "init", flow.Initial.String()
+		n.StepName, n.StepType = "init", workflow.Initial.String()
 		if n.Out == nil {
-			out := b.text(e.Body)
+			out := b.Text(e.Body)
 			n.Out = &out
 		}
 	}
@@ -105,9 +108,9 @@ func (b *runBuilder) result(pos uint32, e *flow.Entry) {
 	b.groups = append(b.groups, &stepGroup{sequentialGroup, []*stepLog{n}})
 }
 
-// asleep tells whether an entry is a sleep that is not over.
-func asleep(e *flow.Entry, now int64) bool {
-	return (e.Type == flow.SleepFor || e.Type == flow.SleepUntil) && e.State == flow.Pending && e.FirstAt > now
+// asleep reports whether an entry is a sleep that is not over.
+func asleep(e *workflow.Entry, now int64) bool {
+	return (e.Type == workflow.SleepFor || e.Type == workflow.SleepUntil) && e.State == workflow.Pending && e.FirstAt > now
 }
 
 // details adds what the store knows of a step beside its entry.
@@ -140,8 +143,8 @@ func (b *runBuilder) branches() {
 	}
 }
 
-func (b *runBuilder) waiters() map[uint32]*flow.Waiter {
-	m := map[uint32]*flow.Waiter{}
+func (b *runBuilder) waiters() map[uint32]*workflow.Waiter {
+	m := map[uint32]*workflow.Waiter{}
 	for _, w := range b.store.WaitersOf(b.run.No) {
 		m[w.Step.Number()] = w
 	}
@@ -149,29 +152,29 @@ func (b *runBuilder) waiters() map[uint32]*flow.Waiter {
 }
 
 // status says how the delivery of an entry goes, as the state of what it was to do.
-func (b *runBuilder) status(n *stepLog, e *flow.Entry) {
-	n.State, n.Errors = b.stateOf(e), b.errors(e.Errors)
+func (b *runBuilder) status(n *stepLog, e *workflow.Entry) {
+	n.State, n.Errors = b.stateOf(e), attemptErrors(b.Redactor, e.Errors)
 	if n.State == stepRetry {
 		n.NextDeliveryTime = e.Next
 	}
 }
 
-func (b *runBuilder) stateOf(e *flow.Entry) string {
+func (b *runBuilder) stateOf(e *workflow.Entry) string {
 	switch {
-	case e.State == flow.Undeliverable:
+	case e.State == workflow.Undeliverable:
 		return stepFailed
-	case e.State == flow.Dropped:
+	case e.State == workflow.Dropped:
 		return stepCanceled
-	case e.State == flow.Retrying:
+	case e.State == workflow.Retrying:
 		return stepRetry
-	case !b.run.Active() && e.State != flow.Pending && b.run.State != flow.Failed:
+	case !b.run.Active() && e.State != workflow.Pending && b.run.State != workflow.Failed:
 		return stepCanceled
 	}
 	return stepProgress
 }
 
 // callStatus says how far a call is: on the way to the third party, or back.
-func (b *runBuilder) callStatus(n *stepLog, call *flow.Entry) {
+func (b *runBuilder) callStatus(n *stepLog, call *workflow.Entry) {
 	at := call
 	if answer, ok := b.store.AnswerTo(b.run.No, call.Step.Number()); ok {
 		at = answer
@@ -185,7 +188,7 @@ func (b *runBuilder) ending() {
 	step := b.highest + 1
 	_, planned := b.slots[step]
 	switch {
-	case b.run.State == flow.Succeeded, planned, b.last == nil:
+	case b.run.State == workflow.Succeeded, planned, b.last == nil:
 		return
 	case b.pending(step):
 		return
@@ -197,8 +200,8 @@ func (b *runBuilder) ending() {
 
 // pending adds a sequential step that somebody else has to finish.
 func (b *runBuilder) pending(step uint32) bool {
-	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: flow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil)}
-	if b.run.State == flow.Canceled {
+	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: workflow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil)}
+	if b.run.State == workflow.Canceled {
 		n.State = stepCanceled
 	}
 	w, call, child := b.waiters()[step], b.calls[step], b.store.Child(b.run.No, step)
@@ -208,11 +211,11 @@ func (b *runBuilder) pending(step uint32) bool {
 		n.wait(w)
 	case call != nil:
 		n = b.entryStep(call)
-		n.StepID, n.StepType, n.Headers = step, flow.CallStep.String(), b.headers(nil)
+		n.StepID, n.StepType, n.Headers = step, workflow.CallStep.String(), b.headers(nil)
 		b.details(n, step)
 		b.callStatus(n, call)
 	case child != nil && child.Invoker != nil:
-		n.StepName, n.StepType, n.CreatedAt = child.Invoker.Step.Name, flow.Invoke.String(), child.Created
+		n.StepName, n.StepType, n.CreatedAt = child.Invoker.Step.Name, workflow.Invoke.String(), child.Created
 		b.details(n, step)
 	default:
 		return false
@@ -221,7 +224,7 @@ func (b *runBuilder) pending(step uint32) bool {
 	return true
 }
 
-// unfinished tells whether a branch of a block has no result.
+// unfinished reports whether a branch of a block has no result.
 func (b *runBuilder) unfinished() bool {
 	for _, at := range b.slots { // unordered: any will do
 		if !at.done {
@@ -232,8 +235,8 @@ func (b *runBuilder) unfinished() bool {
 }
 
 // next adds what the delivery of an entry is doing.
-func (b *runBuilder) next(e *flow.Entry) {
-	if e.State == flow.Delivered && !b.run.Active() {
+func (b *runBuilder) next(e *workflow.Entry) {
+	if e.State == workflow.Delivered && !b.run.Active() {
 		return
 	}
 	n := &stepLog{MessageID: e.ID.String(), Retries: int(e.Retries), RetryDelay: b.run.RetryDelay}

@@ -7,7 +7,7 @@ import (
 	"net/textproto"
 	"slices"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // optionsOf reads a map of publish-style headers, as they stand in bodies. Names may occur twice in different case; the

@@ -6,12 +6,12 @@ import (
 	"regexp"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
-// hookEvent is the form of the event ids that webhooks reach (workflows.md 9.5, decisions 33).
+// hookEvent is the form of the event ids that webhooks reach.
 var hookEvent = regexp.MustCompile(`^evt_[A-Za-z0-9_-]{15}$`)
 
 // errNoHook is every miss alike, so that nothing can be learnt from it.
@@ -29,26 +29,28 @@ type hookCall struct {
 
 // Hook answers /v2/workflows/hooks/{userId}/{runId}/{eventId}: a third party calls a webhook, by any method and without a
 // token. The run must have made exactly this webhook.
-func (a *API) Hook(w http.ResponseWriter, r *http.Request, rest, query string) error {
+func (a *API) Hook(w http.ResponseWriter, r *http.Request, db, rest, query string) error {
 	q := &request{API: a, w: w, r: r, segments: strings.Split(rest, "/"), query: query}
 	user, run, event := q.plain(0), q.plain(1), q.plain(2)
 	if len(q.segments) != 3 || !hookEvent.MatchString(event) {
 		return errNoHook
 	}
-	if !hooks.admit(messages.CallerIP(r)) {
+	if !hookLimiter.admit(messages.CallerIP(r)) {
 		return &messages.Error{Status: http.StatusTooManyRequests, Text: "too many calls of webhooks from this address"}
 	}
 	body, err := q.body()
 	if err != nil {
 		return err
 	}
+	var at messages.Access
 	made := false
-	if _, err := q.Engine.Read(r.Context(), fsm.Reading{}, func(v *fsm.View) { made = madeHook(v.Flows(), user, run, event) }); err != nil {
+	if _, err := q.Engine.Read(r.Context(), fsm.Reading{}, func(v *fsm.View) { at, made = hookIn(v, db, user, run, event) }); err != nil {
 		return err
 	}
 	if !made {
 		return errNoHook
 	}
+	q.API = &API{a.API.In(at)}
 	call := hookCall{Method: r.Method, Header: r.Header, Body: body, Proto: "http", Host: r.Host, URL: hookTarget(r)}
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		call.Proto = "https"
@@ -57,7 +59,7 @@ func (a *API) Hook(w http.ResponseWriter, r *http.Request, rest, query string) e
 	if err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.NotifyEvent, flow.Notification{EventID: event, RunID: run, Hook: true, Body: text})
+	out, err := propose(q, fsm.NotifyEvent, workflow.Notification{EventID: event, RunID: run, Hook: true, Body: text})
 	if err != nil {
 		return err
 	}
@@ -65,24 +67,43 @@ func (a *API) Hook(w http.ResponseWriter, r *http.Request, rest, query string) e
 	return nil
 }
 
-// madeHook tells whether an active run has made a webhook with that user and event.
-func madeHook(s *flow.Store, user, run, event string) (made bool) {
+// hookIn finds the database in which a run has made a webhook. Its address is a secret that names no database unless the
+// client's base URL did, so it is looked for in all of them; only the database of the run learns of the call.
+func hookIn(v *fsm.View, db, user, run, event string) (at messages.Access, made bool) {
+	if db != "" {
+		at = messages.Access{DB: db, Number: v.Database(db)}
+		return at, madeHook(v.WorkflowsOf(db), user, run, event)
+	}
+	for _, d := range v.Databases() {
+		name := d.Name
+		if name == fsm.DefaultDB {
+			name = ""
+		}
+		if madeHook(v.WorkflowsOf(name), user, run, event) {
+			return messages.Access{DB: name, Number: v.Database(name)}, true
+		}
+	}
+	return at, false
+}
+
+// madeHook reports whether an active run has made a webhook with that user and event.
+func madeHook(s *workflow.Store, user, run, event string) (made bool) {
 	r := s.Find(run, 0)
 	if r == nil || !r.Active() {
 		return false
 	}
 	want := "/v2/workflows/hooks/" + user + "/" + run + "/" + event
-	s.Log(r.No, func(_ uint32, e *flow.Entry) bool {
-		made = e.Type == flow.CreateWebhook && e.Kind == flow.StepEntry && strings.Contains(string(e.Body), want)
+	s.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
+		made = e.Type == workflow.CreateWebhook && e.Kind == workflow.StepEntry && strings.Contains(string(e.Body), want)
 		return !made
 	})
 	return made
 }
 
 // hookURL is the address of a webhook that a run has made, empty if it has made none of that event.
-func hookURL(s *flow.Store, r *flow.Run, event string) (found string) {
-	s.Log(r.No, func(_ uint32, e *flow.Entry) bool {
-		if e.Type != flow.CreateWebhook || e.Kind != flow.StepEntry {
+func hookURL(s *workflow.Store, r *workflow.Run, event string) (found string) {
+	s.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
+		if e.Type != workflow.CreateWebhook || e.Kind != workflow.StepEntry {
 			return true
 		}
 		var in stepBody

@@ -24,9 +24,9 @@ type limiter struct {
 	second func() int64
 }
 
-var hooks = &limiter{by: map[string]bucket{}, second: func() int64 { return time.Now().Unix() }}
+var hookLimiter = &limiter{by: map[string]bucket{}, second: func() int64 { return time.Now().Unix() }}
 
-// admit counts a call and tells whether it may be answered.
+// admit counts a call and reports whether it may be answered.
 func (l *limiter) admit(address string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

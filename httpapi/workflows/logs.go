@@ -3,9 +3,9 @@ package workflows
 import (
 	"strconv"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // runPage is a page of runs.
@@ -16,18 +16,18 @@ type runPage struct {
 
 // logs answers a page of runs with their steps, the newest first.
 func (q *request) logs() (*runPage, error) {
-	s, _, err := q.choose(runNames, maxRuns)
+	s, _, err := q.readListQuery(runNames, maxRuns)
 	if err != nil {
 		return nil, err
 	}
 	page := &runPage{Runs: []*runLog{}}
 	size := 0
-	cursor, err := q.eachRun(s, func(v *fsm.View, r *flow.Run) bool {
+	cursor, err := q.eachRun(s, func(v *fsm.View, r *workflow.Run) bool {
 		if size >= maxPageBytes && len(page.Runs) > 0 {
 			return false
 		}
-		size += runSize(v.Flows(), r, s.trim)
-		page.Runs = append(page.Runs, renderRun(v.Flows(), r, v.Now(), s.trim))
+		size += runSize(v.Workflows(), r, s.trim)
+		page.Runs = append(page.Runs, renderRun(v.Workflows(), r, v.Now(), s.trim))
 		return true
 	})
 	if err != nil {
@@ -38,19 +38,19 @@ func (q *request) logs() (*runPage, error) {
 }
 
 // runSize is about how much a run adds to a page, in bytes.
-func runSize(store *flow.Store, r *flow.Run, trim int) (n int) {
+func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
 	size := func(body int) int {
 		if trim >= 0 {
 			return min(body, trim)
 		}
 		return body
 	}
-	store.Log(r.No, func(_ uint32, e *flow.Entry) bool {
+	store.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
 		n += 512 + size(len(e.Body))
 		if e.Answer != nil {
 			n += size(e.Answer.BodySize())
 		}
-		if e.Type == flow.CallStep && e.Kind == flow.StepEntry { // shown as the answer, too
+		if e.Type == workflow.CallStep && e.Kind == workflow.StepEntry { // shown as the answer, too
 			n += size(len(e.Body))
 		}
 		for i := range e.Errors {
@@ -61,10 +61,10 @@ func runSize(store *flow.Store, r *flow.Run, trim int) (n int) {
 	return n + size(len(r.Result))
 }
 
-// eachRun visits a page of the runs that s chooses and gives the cursor of the next page,
+// eachRun visits a page of the runs that s chooses and returns the cursor of the next page,
 // empty after the last. visit says false for a run that has no place any more. One read
 // looks at a bounded number of runs, so that a page may take several.
-func (q *request) eachRun(s *choice, visit func(*fsm.View, *flow.Run) bool) (string, error) {
+func (q *request) eachRun(s *listQuery, visit func(*fsm.View, *workflow.Run) bool) (string, error) {
 	after, err := readCursor(s.cursor)
 	if err != nil || s.none {
 		return "", err
@@ -73,9 +73,9 @@ func (q *request) eachRun(s *choice, visit func(*fsm.View, *flow.Run) bool) (str
 	for more && seen < s.limit {
 		full := false
 		err := q.view(func(v *fsm.View) {
-			var list []*flow.Run
+			var list []*workflow.Run
 			before := after
-			list, after, more = v.Flows().Runs(&s.filter.Filter, flow.Page{After: after, Limit: s.limit - seen})
+			list, after, more = v.Workflows().Runs(&s.filter.Filter, workflow.Page{After: after, Limit: s.limit - seen})
 			for _, r := range list {
 				if full = !visit(v, r); full {
 					after = before

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // mismatch is something that the endpoint and this server don't agree on.
@@ -27,30 +27,30 @@ func sdkHeader(header []queue.Field, name string) string {
 }
 
 // errorStep is the step that an SDK says has thrown.
-func errorStep(a *flow.Attempt) string { return sdkHeader(a.Header, "Error-Step-Name") }
+func errorStep(a *workflow.Attempt) string { return sdkHeader(a.Header, "Error-Step-Name") }
 
 // protocolVersion is what SDKs say of themselves, and what this server speaks.
 const protocolVersion = "1"
 
-// judge is a rule by which an attempt that failed shows a mismatch; empty if it doesn't.
-type judge struct {
+// mismatchRule is a rule by which an attempt that failed shows a mismatch; empty if it doesn't.
+type mismatchRule struct {
 	code string
-	text func(*complaint) string
+	text func(*failedAttempt) string
 }
 
-// complaint is an attempt that failed, with what an SDK says in the body of an error.
-type complaint struct {
-	*flow.Attempt
+// failedAttempt is an attempt that failed, with what an SDK says in the body of an error.
+type failedAttempt struct {
+	*workflow.Attempt
 	url     string
 	class   string
 	message string
 }
 
-func (c *complaint) from() string { return sdkHeader(c.Header, "Workflow-Sdk-Version") }
+func (c *failedAttempt) from() string { return sdkHeader(c.Header, "Workflow-Sdk-Version") }
 
 // says is a rule about the text of an SDK's error.
-func says(part, text string) func(*complaint) string {
-	return func(c *complaint) string {
+func says(part, text string) func(*failedAttempt) string {
+	return func(c *failedAttempt) string {
 		if strings.Contains(c.message, part) {
 			return text
 		}
@@ -59,8 +59,8 @@ func says(part, text string) func(*complaint) string {
 }
 
 // hasStatus is a rule about statuses of answers that are no SDK's.
-func hasStatus(text string, list ...int) func(*complaint) string {
-	return func(c *complaint) string {
+func hasStatus(text string, list ...int) func(*failedAttempt) string {
+	return func(c *failedAttempt) string {
 		for _, status := range list {
 			if c.Status == status && c.from() == "" {
 				return fmt.Sprintf(text, status)
@@ -70,26 +70,26 @@ func hasStatus(text string, list ...int) func(*complaint) string {
 	}
 }
 
-var judges = []judge{
-	{"egress", func(c *complaint) string {
+var mismatchRules = []mismatchRule{
+	{"egress", func(c *failedAttempt) string {
 		if !strings.Contains(c.Error, "destination not allowed") {
 			return ""
 		}
 		return "this server may not deliver to that address: " + c.Error + ". Allow its network by --egress-allow"
 	}},
-	{"unreachable", func(c *complaint) string {
+	{"unreachable", func(c *failedAttempt) string {
 		if c.Status != 0 || strings.Contains(c.Error, "destination not allowed") {
 			return ""
 		}
 		return "no answer from " + c.url + ": " + c.Error + ". The URL is the one that the run was triggered with; it has to be reachable from the nodes of this cluster"
 	}},
-	{"not-a-workflow", func(c *complaint) string {
+	{"not-a-workflow", func(c *failedAttempt) string {
 		if !strings.Contains(c.Error, "non-workflow destination") {
 			return ""
 		}
 		return "the destination has answered 2xx without Upstash-Workflow-Sdk-Version: it is no workflow route, or something in front of it answers instead"
 	}},
-	{"old-sdk", func(c *complaint) string {
+	{"old-sdk", func(c *failedAttempt) string {
 		if !strings.Contains(c.Error, "only usable with sdk versions") {
 			return ""
 		}
@@ -103,7 +103,7 @@ var judges = []judge{
 		"the request reached the SDK without its Upstash-Workflow-* headers: a proxy in front of the endpoint removes them")},
 	{"callback-headers-lost", says("Missing info in callback message source header",
 		"the answer to a context.call reached the SDK without its Upstash-Workflow-Step* headers: a proxy in front of the endpoint removes them")},
-	{"token", func(c *complaint) string {
+	{"token", func(c *failedAttempt) string {
 		if !strings.Contains(c.message, "unable to authenticate") {
 			return ""
 		}
@@ -111,7 +111,7 @@ var judges = []judge{
 	}},
 	{"returned-early", says("Failed to authenticate Workflow request",
 		"the workflow function has returned before its first step, which the SDK takes for a refused authorization (status 400)")},
-	{"unknown-name", func(c *complaint) string {
+	{"unknown-name", func(c *failedAttempt) string {
 		if c.Status != 404 || c.from() == "" {
 			return ""
 		}
@@ -119,20 +119,20 @@ var judges = []judge{
 	}},
 	{"no-route", hasStatus("status %d, and not from a workflow SDK: the app has no route for POST at this URL", 404, 405)},
 	{"guarded", hasStatus("status %d, and not from a workflow SDK: something in front of the app wants credentials; let /v2 deliveries pass, they are signed", 401, 403, 407)},
-	{"redirect", func(c *complaint) string {
+	{"redirect", func(c *failedAttempt) string {
 		if c.Status < 300 || c.Status > 399 {
 			return ""
 		}
 		return fmt.Sprintf("status %d: redirects are not followed; trigger the run with the URL itself (%s)", c.Status, queue.Value(c.Header, "Location"))
 	}},
 	{"gateway", hasStatus("status %d, and not from a workflow SDK: a proxy in front of the app could not reach it, or gave up waiting for it", 502, 503, 504)},
-	{"not-from-sdk", func(c *complaint) string {
+	{"not-from-sdk", func(c *failedAttempt) string {
 		if c.Status < 400 || c.from() != "" || !strings.Contains(queue.Value(c.Header, "Content-Type"), "text/html") {
 			return ""
 		}
 		return fmt.Sprintf("status %d with an HTML page: the answer is that of a framework or a proxy, not of a workflow SDK", c.Status)
 	}},
-	{"protocol-version", func(c *complaint) string {
+	{"protocol-version", func(c *failedAttempt) string {
 		if v := c.from(); v != "" && v != protocolVersion {
 			return fmt.Sprintf("the endpoint speaks version %s of the workflow protocol, this server version %s", v, protocolVersion)
 		}
@@ -142,21 +142,21 @@ var judges = []judge{
 
 // mismatches names what is wrong between the endpoint and this server, as far as the last
 // attempt of an entry shows it.
-func (e *explainer) mismatches(at *flow.Entry) (list []mismatch) {
+func (e *explainer) mismatches(at *workflow.Entry) (list []mismatch) {
 	if e.out.Reason == "abandoned" {
 		list = append(list, mismatch{"no-submission", "the app's SDK reported nothing to this server: QSTASH_URL of the app points elsewhere, " +
 			"its submission was refused as of a run that is over, or the answer 2xx is not the SDK's"})
 	}
-	if at == nil || len(at.Errors) == 0 || at.State == flow.Delivered {
+	if at == nil || len(at.Errors) == 0 || at.State == workflow.Delivered {
 		return list
 	}
-	c := &complaint{Attempt: &at.Errors[len(at.Errors)-1], url: e.target(at)}
+	c := &failedAttempt{Attempt: &at.Errors[len(at.Errors)-1], url: e.target(at)}
 	var said struct{ Error, Message string }
 	if json.Unmarshal(c.Body, &said) == nil {
 		c.class, c.message = said.Error, said.Message
 	}
-	for _, j := range judges {
-		if at.Kind == flow.CallEntry && j.code != "egress" { // a third party owes nobody an SDK's answer
+	for _, j := range mismatchRules {
+		if at.Kind == workflow.CallEntry && j.code != "egress" { // a third party owes nobody an SDK's answer
 			continue
 		}
 		if text := j.text(c); text != "" {

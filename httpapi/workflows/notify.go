@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/textproto"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // waiter is a waiter as clients read it; deadline is in seconds.
@@ -21,7 +21,7 @@ type waiter struct {
 	TimeoutHeaders map[string][]string `json:"timeoutHeaders"`
 }
 
-func (a *API) renderWaiter(n *flow.Waiter) waiter {
+func (a *API) renderWaiter(n *workflow.Waiter) waiter {
 	url := n.URL
 	headers := fieldMap(n.Options.Header)
 	headers[textproto.CanonicalMIMEHeaderKey(a.prefix()+"-Workflow-Runid")] = []string{n.RunID}
@@ -53,7 +53,7 @@ type woken struct {
 
 // notify answers /v2/notify/{eventId} and, for one run, /v2/notify/{runId}/{eventId}.
 func (q *request) notify() error {
-	n := flow.Notification{EventID: q.plain(1)}
+	n := workflow.Notification{EventID: q.plain(1)}
 	if len(q.segments) > 3 {
 		return messages.Invalid("an event id must not contain a slash")
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"trireme/fsm"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // view reads the state as it is after everything that was acknowledged so far.

@@ -3,31 +3,31 @@ package workflows
 import (
 	"fmt"
 
-	"trireme/fsm/flow"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // reason says in a word and a sentence why the run is where it is.
-func (e *explainer) reason(at *flow.Entry) {
+func (e *explainer) reason(at *workflow.Entry) {
 	n := e.out
 	switch {
-	case e.run.State == flow.Succeeded:
+	case e.run.State == workflow.Succeeded:
 		n.Reason, n.Text = "succeeded", "the run is over: its endpoint has ended it with a result"
-	case e.run.State == flow.Canceled:
+	case e.run.State == workflow.Canceled:
 		n.Reason, n.Text = "canceled", "the run was cancelled; nothing more will happen"
-	case e.run.State == flow.Failed:
+	case e.run.State == workflow.Failed:
 		n.Reason, n.Text = "failed", e.failure(at)
 	case at == nil:
 		n.Reason, n.Text = "empty", "the run has no log"
-	case at.State == flow.Retrying:
+	case at.State == workflow.Retrying:
 		n.Reason, n.Text = "retrying", e.retrying(at)
 	case len(n.Awaits) > 0:
 		n.Reason, n.Text = n.Awaits[0].Type, n.Awaits[0].Text
 		if k := len(n.Awaits); k > 1 {
 			n.Text += fmt.Sprintf("; and %d more", k-1)
 		}
-	case at.State == flow.Pending && at.FirstAt > e.now:
+	case at.State == workflow.Pending && at.FirstAt > e.now:
 		n.Reason, n.Text = "delay", "the run was triggered to start at "+clock(at.FirstAt)
-	case at.State == flow.Pending:
+	case at.State == workflow.Pending:
 		n.Reason, n.Text = "delivery", "the next call of the endpoint is due or under way"
 		if d := n.Delivery; d != nil {
 			n.Reason, n.Text = d.Reason, d.Text
@@ -39,10 +39,10 @@ func (e *explainer) reason(at *flow.Entry) {
 }
 
 // failure says how a run has failed, and adds what has it go on.
-func (e *explainer) failure(at *flow.Entry) string {
+func (e *explainer) failure(at *workflow.Entry) string {
 	text := "the run has failed for good"
 	if f := e.run.Fault; f != nil {
-		text += fmt.Sprintf(" after %d of %s: the last call of its endpoint failed %s", f.Retried, several(f.Retries, "retry", "retries"), outcome(&flow.Attempt{Response: f.Response, Error: f.Error}))
+		text += fmt.Sprintf(" after %d of %s: the last call of its endpoint failed %s", f.Retried, several(f.Retries, "retry", "retries"), outcome(&workflow.Attempt{Response: f.Response, Error: f.Error}))
 	}
 	if step := e.out.ErrorStepName; step != "" {
 		text += fmt.Sprintf(", in the step %q", step)
@@ -58,9 +58,9 @@ func (e *explainer) failure(at *flow.Entry) string {
 }
 
 // retrying says how often a call has failed, of the endpoint or of a third party, and what comes next.
-func (e *explainer) retrying(at *flow.Entry) string {
+func (e *explainer) retrying(at *workflow.Entry) string {
 	text := fmt.Sprintf("attempt %d of %d failed", at.Retried, at.Retries+1)
-	if at.Kind == flow.CallEntry {
+	if at.Kind == workflow.CallEntry {
 		text = "the third party: " + text
 	}
 	if k := len(at.Errors); k > 0 {
@@ -76,7 +76,7 @@ func (e *explainer) retrying(at *flow.Entry) string {
 }
 
 // outcome is an attempt that failed in few words.
-func outcome(a *flow.Attempt) string {
+func outcome(a *workflow.Attempt) string {
 	switch {
 	case a.Status == 0:
 		return "without an answer: " + a.Error

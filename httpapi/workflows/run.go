@@ -1,8 +1,9 @@
 package workflows
 
 import (
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // runLog is a run as logs show it.
@@ -47,17 +48,17 @@ type failureLog struct {
 	NextDeliveryTime int64               `json:"nextDeliveryTime,omitempty"`
 }
 
-// renderRun gives a run with its log as it is at now.
-func renderRun(store *flow.Store, run *flow.Run, now int64, trim int) *runLog {
-	show := shown{run.Redact, trim}
+// renderRun returns a run with its log as it is at now.
+func renderRun(store *workflow.Store, run *workflow.Run, now int64, trim int) *runLog {
+	show := view.Redactor{Hide: run.Redact, Trim: trim}
 	n := &runLog{
 		WorkflowRunID: run.ID, WorkflowURL: run.URL, WorkflowState: run.State.String(), WorkflowRunCreatedAt: run.Created,
 		WorkflowRunCompletedAt: run.Completed, WorkflowRunCallerIP: run.CallerIP, DlqID: deadID(run),
-		Label: firstOf(run.Labels), Labels: run.Labels, Steps: buildGroups(store, run, now, show),
+		Label: view.First(run.Labels), Labels: run.Labels, Steps: buildGroups(store, run, now, show),
 		FailureFunction: renderFailure(store, run, show),
 	}
 	if run.HasResult {
-		text := show.text(run.Result)
+		text := show.Text(run.Result)
 		n.WorkflowRunResponse = &text
 	}
 	if run.Flow != nil {
@@ -70,7 +71,7 @@ func renderRun(store *flow.Store, run *flow.Run, now int64, trim int) *runLog {
 }
 
 // deadID is the id of the run's dead letter, empty if it has none.
-func deadID(run *flow.Run) string {
+func deadID(run *workflow.Run) string {
 	if run.Dead == (queue.Stamp{}) {
 		return ""
 	}
@@ -78,25 +79,25 @@ func deadID(run *flow.Run) string {
 }
 
 // renderFailure is nil if nothing was called, or if there was nothing to call
-// (workflows.md 11.3).
-func renderFailure(store *flow.Store, run *flow.Run, show shown) *failureLog {
+// .
+func renderFailure(store *workflow.Store, run *workflow.Run, show view.Redactor) *failureLog {
 	c, to := run.Callback, store.FailureCallback(run)
 	if c == nil || c.NotFound || to == nil {
 		return nil
 	}
 	n := &failureLog{
 		MessageID: c.Message.String(), URL: to.URL, State: c.State.String(), DlqID: deadID(run),
-		Errors: show.errors(c.Errors), MaxRetries: c.Retries,
+		Errors: attemptErrors(show, c.Errors), MaxRetries: c.Retries,
 	}
-	if c.State == flow.CallbackInProgress {
+	if c.State == workflow.CallbackInProgress {
 		n.NextDeliveryTime = c.Next
 	}
 	if f := run.Fault; f != nil {
-		n.FailStatus, n.FailHeaders, n.FailResponse = f.Response.Status, answerHeader(f.Response.Header), show.answer(f.Response.Body)
+		n.FailStatus, n.FailHeaders, n.FailResponse = f.Response.Status, view.Header(f.Response.Header), show.Answer(f.Response.Body)
 	}
 	if p := c.Response; p != nil {
-		body := show.answer(p.Body)
-		n.ResponseStatus, n.ResponseHeaders, n.ResponseBody = p.Status, answerHeader(p.Header), &body
+		body := show.Answer(p.Body)
+		n.ResponseStatus, n.ResponseHeaders, n.ResponseBody = p.Status, view.Header(p.Header), &body
 	}
 	return n
 }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // The states of steps in logs.
@@ -75,7 +76,7 @@ type stepBody struct {
 }
 
 // entryStep renders an entry of the log as a step.
-func (b *runBuilder) entryStep(e *flow.Entry) *stepLog {
+func (b *runBuilder) entryStep(e *workflow.Entry) *stepLog {
 	n := &stepLog{
 		StepID: e.Step.ID, StepName: e.Name, StepType: e.Type.String(), CallType: e.Kind.String(), MessageID: e.ID.String(),
 		Concurrent: e.Concurrent, TargetStep: e.Target, State: stepSuccess, CreatedAt: e.Created,
@@ -84,7 +85,7 @@ func (b *runBuilder) entryStep(e *flow.Entry) *stepLog {
 	if e.Own != nil && e.Own.RetryDelay != "" {
 		n.RetryDelay = e.Own.RetryDelay
 	}
-	if e.Kind == flow.StepEntry {
+	if e.Kind == workflow.StepEntry {
 		b.readBody(n, e)
 	}
 	return n
@@ -92,14 +93,14 @@ func (b *runBuilder) entryStep(e *flow.Entry) *stepLog {
 
 // headers are those that the endpoint gets: the run's, and over them those of a message.
 func (b *runBuilder) headers(own *queue.Options) map[string][]string {
-	m := b.header(b.run.Header)
+	m := b.Header(b.run.Header)
 	if own == nil || len(own.Header) == 0 {
 		return m
 	}
 	if m == nil {
 		m = map[string][]string{}
 	}
-	for name, values := range b.header(own.Header) {
+	for name, values := range b.Header(own.Header) {
 		m[name] = values
 	}
 	return m
@@ -107,9 +108,9 @@ func (b *runBuilder) headers(own *queue.Options) map[string][]string {
 
 // readBody takes what a step's JSON says. What can't be read is left out: the SDK wrote
 // it, and it is stored as it came.
-func (b *runBuilder) readBody(n *stepLog, e *flow.Entry) {
-	if e.Type == flow.Initial {
-		out := b.text(e.Body)
+func (b *runBuilder) readBody(n *stepLog, e *workflow.Entry) {
+	if e.Type == workflow.Initial {
+		out := b.Text(e.Body)
 		n.Out = &out
 		return
 	}
@@ -119,11 +120,11 @@ func (b *runBuilder) readBody(n *stepLog, e *flow.Entry) {
 	}
 	n.Out = b.out(in.Out)
 	switch e.Type {
-	case flow.SleepFor:
+	case workflow.SleepFor:
 		n.SleepFor = durationText(in.SleepFor)
-	case flow.SleepUntil:
+	case workflow.SleepUntil:
 		n.SleepUntil = int64(math.Round(in.SleepUntil * 1000))
-	case flow.Wait, flow.WaitForWebhook:
+	case workflow.Wait, workflow.WaitForWebhook:
 		n.WaitEventID, n.WaitTimeoutDuration, n.WaitTimeout = in.WaitEventID, rawText(in.Timeout), &in.WaitTimeout
 		n.WaitTimeoutDeadline = e.Deadline
 	}
@@ -135,7 +136,7 @@ func (b *runBuilder) out(raw json.RawMessage) *string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	out := b.text([]byte(rawText(raw)))
+	out := b.Text([]byte(rawText(raw)))
 	return &out
 }
 
@@ -174,17 +175,17 @@ func durationText(raw json.RawMessage) int64 {
 }
 
 // wait adds what is known of a waiter that still waits.
-func (n *stepLog) wait(w *flow.Waiter) {
+func (n *stepLog) wait(w *workflow.Waiter) {
 	late := false
 	n.WaitEventID, n.WaitTimeoutDuration, n.WaitTimeoutDeadline, n.WaitTimeout = w.EventID, w.TimeoutText, w.Deadline, &late
 }
 
 // call adds a call and, once it is there, its answer.
-func (b *runBuilder) call(n *stepLog, call, answer *flow.Entry) {
-	body := b.text(call.Body)
+func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
+	body := b.Text(call.Body)
 	n.CallURL, n.CallMethod, n.CallBody = call.URL, "POST", &body
 	if call.Own != nil {
-		n.CallHeaders = b.header(call.Own.Header)
+		n.CallHeaders = b.Header(call.Own.Header)
 		if call.Own.Method != "" {
 			n.CallMethod = call.Own.Method
 		}
@@ -197,12 +198,12 @@ func (b *runBuilder) call(n *stepLog, call, answer *flow.Entry) {
 	if a.Told {
 		answered = b.toldBody(answer)
 	}
-	text := b.text(answered)
-	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, answerHeader(a.Header), &text
+	text := b.Text(answered)
+	n.CallResponseStatus, n.CallResponseHeaders, n.CallResponseBody = a.Status, view.Header(a.Header), &text
 }
 
 // toldBody is the body of an answer that is kept in the result of its step alone.
-func (b *runBuilder) toldBody(answer *flow.Entry) []byte {
+func (b *runBuilder) toldBody(answer *workflow.Entry) []byte {
 	result, ok := b.store.ResultOf(b.run.No, answer.Step.Number())
 	if !ok {
 		return nil
@@ -234,12 +235,12 @@ func plainBytes(text string) []byte {
 }
 
 // invoked adds the run that a step has invoked.
-func (b *runBuilder) invoked(n *stepLog, child *flow.Run) {
-	s := shown{child.Redact, b.trim}
+func (b *runBuilder) invoked(n *stepLog, child *workflow.Run) {
+	s := view.Redactor{Hide: child.Redact, Trim: b.Trim}
 	n.InvokedWorkflowRunID, n.InvokedWorkflowURL, n.InvokedWorkflowCreatedAt = child.ID, child.URL, child.Created
-	n.InvokedWorkflowRunHeaders = s.header(child.Header)
+	n.InvokedWorkflowRunHeaders = s.Header(child.Header)
 	if e, ok := b.store.Entry(child.No, 0); ok {
-		body := s.text(e.Body)
+		body := s.Text(e.Body)
 		n.InvokedWorkflowRunBody = &body
 	}
 }

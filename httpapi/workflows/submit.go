@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // submitted is the answer to one message of a run.
@@ -25,7 +25,7 @@ type submitted struct {
 // Submit takes in messages with workflow headers. Steps are taken all or answered by what refuses the first: an SDK sends
 // those of one call together. Of several starts each has its own answer.
 func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, err error) {
-	n := flow.Submissions{Items: make([]flow.Submission, len(items))}
+	n := workflow.Submissions{Items: make([]workflow.Submission, len(items))}
 	for i := range items {
 		if n.Items[i], err = a.submission(&items[i]); err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 	for i := range out.Items {
 		p := &out.Items[i]
 		if p.Refused != nil {
-			if len(items) == 1 || n.Items[i].Kind != flow.InitSubmission {
+			if len(items) == 1 || n.Items[i].Kind != workflow.InitSubmission {
 				return nil, p.Refused
 			}
 			answers = append(answers, map[string]string{"error": p.Refused.Text})
@@ -50,9 +50,9 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 }
 
 // submission reads what a message of a run says.
-func (a *API) submission(m *messages.RunItem) (n flow.Submission, err error) {
+func (a *API) submission(m *messages.RunItem) (n workflow.Submission, err error) {
 	p := &a.Parser
-	n = flow.Submission{
+	n = workflow.Submission{
 		URL: m.URL, RunID: p.Field(m.Header, "workflow-runid"), Body: m.Body, Options: m.Options, CallerIP: m.CallerIP,
 		Features: features(p.FieldValues(m.Header, "feature-set")),
 	}
@@ -63,7 +63,7 @@ func (a *API) submission(m *messages.RunItem) (n flow.Submission, err error) {
 	case strings.EqualFold(p.Field(m.Header, "workflow-calltype"), "toCallback"):
 		return n, a.readCall(&n, m.Header)
 	}
-	n.Kind = flow.StepSubmission
+	n.Kind = workflow.StepSubmission
 	step, err := readStep(m.Body)
 	if err != nil {
 		return n, err
@@ -75,13 +75,13 @@ func (a *API) submission(m *messages.RunItem) (n flow.Submission, err error) {
 	return n, nil
 }
 
-var featureNames = map[string]flow.Features{
-	"lazyfetch": flow.LazyFetch, "initialbody": flow.InitialBody, "wf_nodelete": flow.NoDelete,
-	"wf_detecttrigger": flow.DetectTrigger, "wf_triggeronconfig": flow.TriggerOnConfig,
+var featureNames = map[string]workflow.Features{
+	"lazyfetch": workflow.LazyFetch, "initialbody": workflow.InitialBody, "wf_nodelete": workflow.NoDelete,
+	"wf_detecttrigger": workflow.DetectTrigger, "wf_triggeronconfig": workflow.TriggerOnConfig,
 }
 
 // features reads lists of features; those that are not known are ignored.
-func features(values []string) (f flow.Features) {
+func features(values []string) (f workflow.Features) {
 	for _, v := range values {
 		for one := range strings.SplitSeq(v, ",") {
 			f |= featureNames[strings.ToLower(strings.TrimSpace(one))]
@@ -91,9 +91,9 @@ func features(values []string) (f flow.Features) {
 }
 
 // readStart reads what starts a run.
-func (a *API) readStart(n *flow.Submission, h http.Header) error {
+func (a *API) readStart(n *workflow.Submission, h http.Header) error {
 	p := &a.Parser
-	n.Kind = flow.InitSubmission
+	n.Kind = workflow.InitSubmission
 	n.Again = strings.EqualFold(p.Field(h, "workflow-trigger-by-sdk"), "true")
 	depth, err := strconv.Atoi(p.Field(h, "forward-"+strings.ToLower(a.prefix())+"-workflow-invoke-count"))
 	if err == nil {
@@ -114,7 +114,7 @@ func refused(format string, args ...any) error {
 }
 
 // readInvoke takes the payload of an invoked run and the step that waits for it out of what was sent.
-func (a *API) readInvoke(n *flow.Submission) error {
+func (a *API) readInvoke(n *workflow.Submission) error {
 	var in struct {
 		Body    *string             `json:"body"`
 		Headers map[string][]string `json:"headers"`
@@ -130,7 +130,7 @@ func (a *API) readInvoke(n *flow.Submission) error {
 	if err != nil {
 		return err
 	}
-	n.Invoker = &flow.Invoker{RunID: in.RunID, Created: in.Created, URL: in.URL, Step: step.Step}
+	n.Invoker = &workflow.Invoker{RunID: in.RunID, Created: in.Created, URL: in.URL, Step: step.Step}
 	if n.Invoker.Open, err = openObject(in.Step); err != nil {
 		return err
 	}
@@ -145,15 +145,15 @@ func (a *API) readInvoke(n *flow.Submission) error {
 }
 
 // readCall reads which step asks for a call: the headers of its callback say so.
-func (a *API) readCall(n *flow.Submission, h http.Header) error {
-	n.Kind = flow.CallSubmission
+func (a *API) readCall(n *workflow.Submission, h http.Header) error {
+	n.Kind = workflow.CallSubmission
 	if n.Options.Callback == nil {
 		return refused("a call needs a callback")
 	}
 	word := func(name string) string {
 		return queue.Value(n.Options.Callback.Options.Header, a.prefix()+"-Workflow-"+name)
 	}
-	n.Step = flow.Step{ID: number(word("StepId")), Concurrent: number(word("Concurrent")), Type: flow.ParseStepType(word("StepType")), Name: word("StepName")}
+	n.Step = workflow.Step{ID: number(word("StepId")), Concurrent: number(word("Concurrent")), Type: workflow.ParseStepType(word("StepType")), Name: word("StepName")}
 	if n.RunID == "" {
 		n.RunID = a.Parser.Field(h, "callback-workflow-runid")
 	}
@@ -170,7 +170,7 @@ func number(text string) uint32 {
 
 // step is what is read of a step's JSON.
 type step struct {
-	flow.Step
+	workflow.Step
 	// until is sleepUntil in unix milliseconds.
 	until int64
 }
@@ -194,12 +194,12 @@ func readStep(text []byte) (s step, err error) {
 		}
 		return uint32(*v)
 	}
-	s.Step = flow.Step{ID: whole(in.ID), Target: whole(in.Target), Concurrent: whole(in.Concurrent)}
+	s.Step = workflow.Step{ID: whole(in.ID), Target: whole(in.Target), Concurrent: whole(in.Concurrent)}
 	if in.Name != nil {
 		s.Name = *in.Name
 	}
 	if in.Type != nil {
-		s.Type = flow.ParseStepType(*in.Type)
+		s.Type = workflow.ParseStepType(*in.Type)
 	}
 	if seconds, err := strconv.ParseFloat(strings.Trim(string(in.Until), `"`), 64); err == nil && seconds > 0 && seconds < 1<<40 {
 		s.until = int64(math.Ceil(seconds * 1000))
@@ -211,10 +211,14 @@ func readStep(text []byte) (s step, err error) {
 func (a *API) prefix() string { return a.Parser.Prefixes[len(a.Parser.Prefixes)-1] }
 
 // perDelivery are service headers that each delivery has of its own: forwarding those of another one would deceive the
-// endpoint. connection are headers of the connection (workflows.md 2.3).
+// endpoint. SDKs send back those whose prefix they don't know, as if they were the user's: a Workflow-Unknown-Sdk that
+// comes back so would ask for the handshake again. connection are headers of the connection.
 var (
-	perDelivery = []string{"Signature", "Message-Id", "Retried", "Region", "Caller-Ip"}
-	connection  = []string{
+	perDelivery = []string{
+		"Signature", "Message-Id", "Retried", "Region", "Caller-Ip", "Topic-Name", "Schedule-Id",
+		"Workflow-RunId", "Workflow-CreatedAt", "Workflow-Url", "Workflow-Init", "Workflow-CallType", "Workflow-Unknown-Sdk",
+	}
+	connection = []string{
 		"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer", "Upgrade", "Expect", "Accept-Encoding", "Proxy-Connection",
 	}
 )
@@ -241,7 +245,8 @@ func (a *API) cleanHeader(header []queue.Field) []queue.Field {
 			}
 		}
 		own, service := strings.CutPrefix(f.Name, a.prefix()+"-")
-		if service && slices.Contains(perDelivery, own) || slices.Contains(connection, f.Name) {
+		isOwn := func(name string) bool { return strings.EqualFold(name, own) }
+		if service && slices.ContainsFunc(perDelivery, isOwn) || slices.Contains(connection, f.Name) {
 			continue
 		}
 		out = append(out, f)

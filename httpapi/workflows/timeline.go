@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/flow"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // moment is a place in the order of events, the newest first: of those of one time, those of the newer run come first,
@@ -48,10 +48,10 @@ func parseMoment(text string) (m moment, err error) {
 	return m, nil
 }
 
-// source gives the events of one run. They are made of its log when their turn may have come, and made again if they had
+// source returns the events of one run. They are made of its log when their turn may have come, and made again if they had
 // to make room.
 type source struct {
-	run *flow.Run
+	run *workflow.Run
 	// at is when its next event was; as long as counted is not set, no event is later.
 	at      int64
 	counted bool
@@ -62,10 +62,10 @@ type source struct {
 
 // timeline merges the events of runs into one list, the newest first. It is a heap of the runs that have more.
 type timeline struct {
-	store *flow.Store
+	store *workflow.Store
 	now   int64
 	trim  int
-	// from and to bound the time of events, 0 is no bound; begin is where a page before this one has ended.
+	// from and to bound the time of events (0 = unbounded); begin is where a page before this one has ended.
 	from, to int64
 	begin    moment
 	sources  []*source
@@ -97,7 +97,7 @@ func (t *timeline) Pop() any {
 }
 
 // add has the timeline tell the events of a run too. After the last one comes heap.Init.
-func (t *timeline) add(r *flow.Run) {
+func (t *timeline) add(r *workflow.Run) {
 	at := r.Latest()
 	for _, bound := range []int64{t.to, t.begin.time} {
 		if bound > 0 && at > bound {
@@ -109,7 +109,7 @@ func (t *timeline) add(r *flow.Run) {
 	}
 }
 
-// next gives the next event and where it stands; false if there is none.
+// next returns the next event and where it stands; false if there is none.
 func (t *timeline) next() (*runEvent, moment, bool) {
 	for len(t.sources) > 0 {
 		s := t.sources[0]
@@ -142,7 +142,7 @@ func (t *timeline) count(s *source) {
 }
 
 // events are those of a run that are not too old.
-func (t *timeline) events(r *flow.Run) []*runEvent {
+func (t *timeline) events(r *workflow.Run) []*runEvent {
 	list := runEvents(t.store, r, t.now, t.trim)
 	for t.from > 0 && len(list) > 0 && list[len(list)-1].Time < t.from {
 		list = list[:len(list)-1]

@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/env"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // TestTimeline reads the events of drawn runs in pages, with room for a few events only, and compares that with all of
@@ -17,7 +17,7 @@ import (
 func TestTimeline(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		past := drawPast(t)
-		f := flow.Filter{From: past.date("from"), To: past.date("to")}
+		f := workflow.Filter{From: past.date("from"), To: past.date("to")}
 		want := past.sorted(&f)
 		limit := rapid.IntRange(1, 6).Draw(t, "limit")
 		begin, got := moment{}, []string{}
@@ -57,7 +57,7 @@ func word(e *runEvent) string {
 // past is what has happened to some runs.
 type past struct {
 	t     *rapid.T
-	flows *flow.Store
+	flows *workflow.Store
 	mail  *queue.Store
 	now   int64
 	index uint64
@@ -66,7 +66,7 @@ type past struct {
 const firstDay = 1_790_000_000_000
 
 func drawPast(t *rapid.T) *past {
-	p := &past{t: t, flows: flow.New(), mail: queue.New(), now: firstDay}
+	p := &past{t: t, flows: workflow.New(), mail: queue.New(), now: firstDay}
 	runs := rapid.IntRange(1, 6).Draw(t, "runs")
 	steps := make([]uint32, runs)
 	for range rapid.IntRange(0, 40).Draw(t, "happenings") {
@@ -80,30 +80,30 @@ func drawPast(t *rapid.T) *past {
 // happen lets something happen to a run of which so many steps are done.
 func (p *past) happen(id string, steps *uint32) {
 	p.index++
-	e := env.New(p.index, p.now, env.Base, [16]byte{byte(p.index), byte(p.index >> 8)}, 0)
+	e := env.New(p.index, p.now, env.Latest, [16]byte{byte(p.index), byte(p.index >> 8)}, 0)
 	what := rapid.IntRange(0, 9).Draw(p.t, "what")
 	switch {
 	case p.flows.Find(id, 0) == nil:
-		n := flow.Submission{Kind: flow.InitSubmission, URL: "http://app:3000/wf", RunID: id}
-		flow.CompleteStart(&n)
+		n := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://app:3000/wf", RunID: id}
+		workflow.CompleteStart(&n)
 		p.submit(e, n)
 	case what == 0:
-		_, err := p.flows.End(e, p.mail, flow.Ending{RunID: id, Result: []byte("1"), HasResult: true})
+		_, err := p.flows.End(e, p.mail, workflow.Ending{RunID: id, Result: []byte("1"), HasResult: true})
 		p.good(err)
 	case what == 1:
-		n := flow.Await{RunID: id, EventID: "go", Timeout: 60_000, TimeoutText: "60s", URL: "http://app:3000/wf"}
-		n.Step = flow.Step{ID: *steps + 1, Concurrent: 1, Type: flow.Wait, Name: "wait"}
+		n := workflow.Await{RunID: id, EventID: "go", Timeout: 60_000, TimeoutText: "60s", URL: "http://app:3000/wf"}
+		n.Step = workflow.Step{ID: *steps + 1, Concurrent: 1, Type: workflow.Wait, Name: "wait"}
 		n.Open = fmt.Appendf(nil, `{"stepId":%d,"stepType":"Wait"`, *steps+1)
 		_, _ = p.flows.Await(e, p.mail, n) // a run that is over waits for nothing
 	default:
 		*steps++
-		s := flow.Step{ID: *steps, Concurrent: 1, Type: flow.RunStep, Name: fmt.Sprint("step ", *steps)}
-		p.submit(e, flow.Submission{Kind: flow.StepSubmission, URL: "http://app:3000/wf", RunID: id, Body: []byte(`{"out":"1"}`), Step: s, Features: flow.TriggerOnConfig})
+		s := workflow.Step{ID: *steps, Concurrent: 1, Type: workflow.RunStep, Name: fmt.Sprint("step ", *steps)}
+		p.submit(e, workflow.Submission{Kind: workflow.StepSubmission, URL: "http://app:3000/wf", RunID: id, Body: []byte(`{"out":"1"}`), Step: s, Features: workflow.TriggerOnConfig})
 	}
 }
 
-func (p *past) submit(e *env.Env, n flow.Submission) {
-	_, err := p.flows.Submit(e, p.mail, flow.Submissions{Items: []flow.Submission{n}})
+func (p *past) submit(e *env.Env, n workflow.Submission) {
+	_, err := p.flows.Submit(e, p.mail, workflow.Submissions{Items: []workflow.Submission{n}})
 	p.good(err)
 }
 
@@ -122,9 +122,9 @@ func (p *past) date(name string) int64 {
 }
 
 // sorted are all events between the filter's dates, the newest first.
-func (p *past) sorted(f *flow.Filter) []string {
+func (p *past) sorted(f *workflow.Filter) []string {
 	var all []*runEvent
-	runs, _, _ := p.flows.Runs(&flow.Filter{}, flow.Page{Limit: 1000})
+	runs, _, _ := p.flows.Runs(&workflow.Filter{}, workflow.Page{Limit: 1000})
 	for _, r := range runs { // the newest first
 		all = append(all, runEvents(p.flows, r, p.now, -1)...)
 	}

@@ -6,10 +6,10 @@ import (
 	"net/textproto"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // triggered names a run that was started.
@@ -33,7 +33,7 @@ func (q *request) trigger(destination string) error {
 	if err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.Submit, flow.Submissions{Items: []flow.Submission{n}})
+	out, err := propose(q, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{n}})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (q *request) triggerBatch() error {
 	if err := json.Unmarshal(body, &items); err != nil {
 		return messages.Invalid("invalid batch: a JSON array of triggers is wanted: %s", err)
 	}
-	n := flow.Submissions{Items: make([]flow.Submission, len(items))}
+	n := workflow.Submissions{Items: make([]workflow.Submission, len(items))}
 	for i, m := range items {
 		h := http.Header{}
 		for name, v := range m.Headers {
@@ -93,23 +93,23 @@ func (q *request) triggerBatch() error {
 }
 
 // plainStart is a start without an SDK: as if the caller had sent what an SDK sends.
-func (q *request) plainStart(url string, h http.Header, body []byte) (n flow.Submission, err error) {
+func (q *request) plainStart(url string, h http.Header, body []byte) (n workflow.Submission, err error) {
 	o, err := q.Parser.ReadOptions(h)
 	if err != nil {
 		return n, err
 	}
 	q.clean(&o)
-	n = flow.Submission{
-		Kind: flow.InitSubmission, URL: url, RunID: q.Parser.Field(h, "workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
-		Origin: flow.FromREST,
+	n = workflow.Submission{
+		Kind: workflow.InitSubmission, URL: url, RunID: q.Parser.Field(h, "workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
+		Origin: workflow.FromREST,
 	}
 	if n.DedupID, n.ContentDedup, err = q.Parser.Once(h); err != nil {
 		return n, err
 	}
 	if strings.EqualFold(q.Parser.Field(h, "workflow-unknown-sdk"), "true") {
-		n.Origin = flow.FromUnknown
+		n.Origin = workflow.FromUnknown
 	}
-	flow.CompleteStart(&n)
+	workflow.CompleteStart(&n)
 	if len(o.Labels) > 0 {
 		n.Options.Header = append(n.Options.Header, queue.Field{Name: q.prefix() + "-Label", Value: strings.Join(o.Labels, ",")})
 	}

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // wait answers /v2/wait/{eventId}: a step waits.
@@ -30,7 +30,7 @@ func (q *request) wait(event string) error {
 	if err != nil {
 		return err
 	}
-	n := flow.Await{
+	n := workflow.Await{
 		RunID: q.Parser.Field(q.r.Header, "workflow-runid"), EventID: event, Step: step.Step, TimeoutText: in.Timeout,
 		URL: in.URL, TimeoutURL: in.TimeoutURL, TimeoutBody: in.TimeoutBody,
 	}

@@ -1,16 +1,19 @@
 package workflows
 
-import "trireme/fsm"
+import (
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/view"
+)
 
 // waiters answers those that wait for an event, in the order in which they began. It is
 // exact: who is listed has not been woken, and is told by the next notify.
 func (q *request) waiters(event string) ([]waiter, error) {
 	list := []waiter{}
 	err := q.view(func(v *fsm.View) {
-		for _, w := range v.Flows().Waiters(event) {
+		for _, w := range v.Workflows().Waiters(event) {
 			n := q.renderWaiter(w)
-			if r, ok := v.Flows().Run(w.Run); ok && r.Redact != nil {
-				n.Headers, n.TimeoutHeaders = shown{hide: r.Redact}.hidden(n.Headers), shown{hide: r.Redact}.hidden(n.TimeoutHeaders)
+			if r, ok := v.Workflows().Run(w.Run); ok && r.Redact != nil {
+				n.Headers, n.TimeoutHeaders = view.Redactor{Hide: r.Redact}.Redact(n.Headers), view.Redactor{Hide: r.Redact}.Redact(n.TimeoutHeaders)
 			}
 			list = append(list, n)
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 const asAdmin = "Authorization: Bearer " + httpapitest.AdminToken

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 var routing = []claim{
@@ -62,7 +62,7 @@ var routing = []claim{
 			}
 			target := strings.NewReplacer("{", "", "}", "").Replace(op.Path)
 			a := w.ask(t, op.Method, target, "", readOnly)
-			if refused := a.status == 403; refused != (op.Method != "GET") {
+			if refused := a.status == 403; refused != (op.Method != "GET" || op.Path == "/v2/keys") {
 				t.Errorf("%s %s: %d %s", op.Method, target, a.status, a.body)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// group makes a URL group of some URLs and gives its name.
+// group makes a URL group of some URLs and returns its name.
 func (w *world) group(t testing.TB, urls ...string) string {
 	t.Helper()
 	name := w.name()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 var intro = []claim{

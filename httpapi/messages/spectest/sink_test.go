@@ -87,7 +87,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "answer")
 }
 
-// arrived waits until a URL was asked n times and gives the requests.
+// arrived waits until a URL was asked n times and returns the requests.
 func (s *sink) arrived(t testing.TB, target string, n int) []delivered {
 	t.Helper()
 	path, _, _ := strings.Cut(strings.TrimPrefix(target, s.url), "?")

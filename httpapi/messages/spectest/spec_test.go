@@ -3,7 +3,7 @@ package spectest
 import (
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // claim is one rule as a test.
@@ -42,7 +42,7 @@ func ids() (all []string) {
 }
 
 func readIndex(t *testing.T) *httpapitest.Index {
-	return httpapitest.ReadIndex(t, "../../..", "docs/messages-index.md", 150, "MS", "MP")
+	return httpapitest.ReadIndex(t, "../../..", "docs/reports/messages-index.md", 150, "MS", "MP")
 }
 
 // TestIndex keeps the index and the claims together, and finds the tests that it names in

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // world is three nodes that deliver, and the destination that they deliver to.
@@ -156,7 +156,7 @@ func (r record) number(name string) int64 {
 // in is a member that is an object.
 func (r record) in(name string) record { m, _ := r[name].(map[string]any); return m }
 
-// has tells whether there is a member of that name.
+// has reports whether there is a member of that name.
 func (r record) has(name string) bool { _, there := r[name]; return there }
 
 // list is a member that is a list of objects.
@@ -169,7 +169,7 @@ func (r record) list(name string) (all []record) {
 	return all
 }
 
-// publish publishes a message and gives its id.
+// publish publishes a message and returns its id.
 func (w *world) publish(t testing.TB, destination, body string, header ...string) string {
 	t.Helper()
 	a := w.ask(t, "POST", "/v2/publish/"+destination, body, header...)
@@ -185,7 +185,7 @@ func (w *world) message(t testing.TB, id string) record {
 	return w.ask(t, "GET", "/v2/messages/"+id, "").object(t)
 }
 
-// until repeats a read until it is as wanted, and gives what it read.
+// until repeats a read until it is as wanted, and returns what it read.
 func (w *world) until(t testing.TB, target string, good func(record) bool) record {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -199,7 +199,7 @@ func (w *world) until(t testing.TB, target string, good func(record) bool) recor
 	}
 }
 
-// eventsOf waits until a message has come to a state, and gives its events, the oldest
+// eventsOf waits until a message has come to a state, and returns its events, the oldest
 // first.
 func (w *world) eventsOf(t testing.TB, id, state string) []record {
 	t.Helper()
@@ -219,7 +219,7 @@ func stateNames(list []record) string {
 	return strings.Join(all, " ")
 }
 
-// deadLetter publishes a message that fails at once and gives its dead letter.
+// deadLetter publishes a message that fails at once and returns its dead letter.
 func (w *world) deadLetter(t testing.TB, destination, body string, header ...string) record {
 	t.Helper()
 	return w.deadLetterOf(t, w.publish(t, destination, body, append(header, "Svc-Retries: 0")...))

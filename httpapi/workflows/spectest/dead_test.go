@@ -240,7 +240,7 @@ var revivals = []claim{
 func (v value) count() value { return value{fmt.Sprint(v.len())} }
 
 // breakRun starts a run whose third step fails for good as long as it is broken, by its
-// payload, and gives its dead letter.
+// payload, and returns its dead letter.
 func (w *world) breakRun(t *testing.T) (id, dlq string) {
 	t.Helper()
 	id = w.id()

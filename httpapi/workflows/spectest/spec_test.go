@@ -3,7 +3,7 @@ package spectest
 import (
 	"testing"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // claim is one rule as a test.
@@ -42,7 +42,7 @@ func ids() (all []string) {
 }
 
 func readIndex(t *testing.T) *httpapitest.Index {
-	return httpapitest.ReadIndex(t, "../../..", "docs/workflows-index.md", 60, "WS", "WP")
+	return httpapitest.ReadIndex(t, "../../..", "docs/reports/workflows-index.md", 60, "WS", "WP")
 }
 
 // TestIndex keeps the index and the claims together, and finds the tests that it names in

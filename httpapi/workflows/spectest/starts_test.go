@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/flow"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // starts are the claims about how runs begin, and what an endpoint has to be.
@@ -33,10 +33,18 @@ var starts = []claim{
 		slow := w.id()
 		w.ask(200, "POST", "/v2/trigger/"+w.url("m/handshake"), map[string]string{"Upstash-Workflow-RunId": slow, "Upstash-Workflow-Unknown-Sdk": "true"}, "first")
 		w.delivery(slow, 1)
-		again := w.startAs(slow, "m/handshake", "second", map[string]string{"upstash-workflow-trigger-by-sdk": "true", "upstash-label": "by-sdk"})
+		again := w.startAs(slow, "m/handshake", "second", map[string]string{"upstash-workflow-trigger-by-sdk": "true", "upstash-label": "by-sdk",
+			// An SDK forwards what it was sent under a prefix that it doesn't know.
+			"upstash-forward-svc-workflow-unknown-sdk": "true", "upstash-forward-svc-workflow-url": "http://stale", "upstash-forward-svc-schedule-id": "scd_stale",
+			"upstash-forward-svc-message-id": "msg_stale", "upstash-forward-x-user": "kept"})
 		w.true(again.at("deduplicated").v == nil, "%v", again)
 		d := w.delivery(slow, 2)
 		w.true(string(d.elements[0].Body) == "second" && d.header.Get("Upstash-Workflow-Unknown-Sdk") == "", "%s %v", d.body, d.header)
+		w.true(d.header.Get("X-User") == "kept", "%v", d.header)
+		for name, values := range d.header {
+			w.true(!strings.Contains(strings.Join(values, ","), "stale"), "%s came back: %v", name, values)
+		}
+		w.true(d.header.Get("Svc-Workflow-Unknown-Sdk") == "", "the handshake was asked for again")
 		w.is("label", w.log(slow).at("label"), "by-sdk")
 		l := w.state(id, "RUN_FAILED")
 		w.true(strings.Contains(l.at("steps", -1, "steps", 0, "errors", 0, "error").String(), "handshake"), "%v", l)
@@ -81,7 +89,7 @@ var starts = []claim{
 	}},
 	{"WP-9.7", func(t *testing.T, w *world) { // a run keeps so many notifications at most
 		id := w.start("m/ok", "", nil)
-		for n := range flow.DefaultSettings().MaxSaved {
+		for n := range workflow.DefaultSettings().MaxSaved {
 			w.ask(200, "POST", fmt.Sprintf("/v2/notify/%s/e%d", id, n), nil, "x")
 		}
 		w.ask(429, "POST", "/v2/notify/"+id+"/more", nil, "x")

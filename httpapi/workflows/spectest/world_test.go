@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/clients/endpoint"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // world is three nodes that deliver, and an app. Its endpoints below /m/ only keep what
@@ -198,7 +198,7 @@ func (w *world) try(method, path string, headers map[string]string, body string)
 	return p.StatusCode, string(answer)
 }
 
-// ask is try of what has to answer a status, and gives the JSON.
+// ask is try of what has to answer a status, and returns the JSON.
 func (w *world) ask(want int, method, path string, headers map[string]string, body string) value {
 	w.Helper()
 	status, text := w.try(method, path, headers, body)
@@ -395,7 +395,7 @@ func (w *world) state(id, state string) value {
 	return l
 }
 
-// fail starts a run that fails at once, and gives its log.
+// fail starts a run that fails at once, and returns its log.
 func (w *world) fail(mode string, payload string, own map[string]string) (string, value) {
 	w.Helper()
 	if own == nil {

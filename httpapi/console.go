@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/trireme-dev/trireme/httpapi/console"
+)
+
+// newConsole makes the console over this server: what its sessions ask comes back here
+// with their credentials.
+func (s *Server) newConsole(o console.Options, apart bool) (err error) {
+	o.Engine, o.API, o.Audit, o.Log = s.engine, s, s.audit, s.log
+	s.console, err = console.New(o)
+	s.apart = apart
+	return err
+}
+
+// Console is the console for a listener of its own; nil if there is none.
+func (s *Server) Console() http.Handler {
+	if s.console == nil {
+		return nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.loopback && !isLoopback(r.Host) {
+			s.answerError(w, http.StatusForbidden, "this development server answers loopback hosts only")
+			return
+		}
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, s.console.Base()+"/", http.StatusFound)
+			return
+		}
+		s.console.ServeHTTP(w, r)
+	})
+}
+
+// servesConsole reports whether a path, without its first slash, is the console's.
+func (s *Server) servesConsole(path string) bool {
+	return s.console != nil && !s.apart && s.console.Serves("/"+path)
+}
+
+// mayBeConsole reports whether a path that begins with this segment may be the console's.
+func (s *Server) mayBeConsole(first []byte) bool {
+	if s.console == nil {
+		return false
+	}
+	base, _, _ := strings.Cut(s.console.Base()[1:], "/")
+	return string(first) == base
+}
+
+// wantsConsole reports whether a browser has been sent to the root: whatever else calls
+// there has a token, or does not ask for a page.
+func (c *call) wantsConsole(path, query string) bool {
+	return path == "" && query == "" && c.s.console != nil && !c.s.apart && c.db == "" && c.r.Method == http.MethodGet &&
+		len(c.r.Header["Authorization"]) == 0 && strings.Contains(c.r.Header.Get("Accept"), "text/html")
+}
+
+// serveConsole hands a request to the console and takes note of its answer.
+func (c *call) serveConsole() {
+	c.kind, c.answered = kindOps, true
+	w := &recorder{ResponseWriter: c.w, status: http.StatusOK}
+	c.s.console.ServeHTTP(w, c.r)
+	c.status, c.sent = w.status, w.sent
+}
+
+// toConsole sends a browser to the console.
+func (c *call) toConsole() {
+	c.kind = kindOps
+	c.w.Header()["Location"] = []string{c.s.console.Base() + "/"}
+	c.out = c.out[:0]
+	c.send(http.StatusFound, nil)
+}

@@ -1,0 +1,148 @@
+package console
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/audit"
+)
+
+// DefaultBase is the path under which the console is served unless an operator names
+// another one.
+const DefaultBase = "/console"
+
+// Engine is what the console asks of the node.
+type Engine interface {
+	fsm.Proposer
+	fsm.Reader
+	// Local runs fn once on the state of this node as it is.
+	Local(fn func(*fsm.View))
+}
+
+// Options are the parts of a Console. API and Engine are required.
+type Options struct {
+	// Engine knows whom credentials stand for, and which sessions have ended.
+	Engine Engine
+	// API answers the requests of sessions; it sees them as if they had come without the
+	// console, with the credential in the Authorization header.
+	API http.Handler
+	// Base is the path at which browsers see the console, without a slash at its end. The
+	// console is always served under DefaultBase too, for proxies that strip a prefix.
+	Base string
+	// Link, if set, is the credential that the link of LoginLink signs in with, once.
+	Link func(key string) (token string, ok bool)
+	// Audit records sign-ins; nil records nothing.
+	Audit *audit.Log
+	// Log takes failures. The default discards.
+	Log *slog.Logger
+	// Now is the clock; the default is the system's.
+	Now func() time.Time
+}
+
+// Console is an http.Handler for everything below its paths.
+type Console struct {
+	o       Options
+	assets  map[string]*asset
+	page    *asset
+	limiter *limiter
+	cross   *http.CrossOriginProtection
+}
+
+// Available reports whether this build has a console: the build tag noconsole leaves it out.
+func Available() bool { _, _, err := loadAssets(DefaultBase); return err == nil }
+
+// New makes a console. It fails where this build has none.
+func New(o Options) (*Console, error) {
+	if o.Base = strings.TrimRight(o.Base, "/"); o.Base == "" {
+		o.Base = DefaultBase
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Console{o: o, limiter: newLimiter(o.Now), cross: http.NewCrossOriginProtection()}
+	var err error
+	c.page, c.assets, err = loadAssets(o.Base)
+	return c, err
+}
+
+// Base is the path at which browsers see the console.
+func (c *Console) Base() string { return c.o.Base }
+
+// Serves reports whether a path, as it stands in the request line, is the console's.
+func (c *Console) Serves(path string) bool {
+	_, served := c.cut(path)
+	return served
+}
+
+// cut takes the console's prefix off a path.
+func (c *Console) cut(path string) (rest string, served bool) {
+	for _, base := range [...]string{c.o.Base, DefaultBase} {
+		if rest, found := strings.CutPrefix(path, base); found && (rest == "" || rest[0] == '/') {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// ServeHTTP answers a request below the console's path.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	target, query, _ := strings.Cut(r.RequestURI, "?")
+	rest, served := c.cut(target)
+	if !served {
+		refuse(w, http.StatusNotFound, "the console has nothing at this path")
+		return
+	}
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	switch api, isAPI := strings.CutPrefix(rest, "/api/"); {
+	case isAPI:
+		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		if c.sameOrigin(w, r) {
+			c.forward(w, r, api, query)
+		}
+	case rest == "/session":
+		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		if c.sameOrigin(w, r) {
+			c.session(w, r)
+		}
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		h.Set("Allow", "GET, HEAD")
+		refuse(w, http.StatusMethodNotAllowed, "the pages of the console are read only")
+	case rest == "":
+		h.Set("Location", c.o.Base+"/")
+		w.WriteHeader(http.StatusFound)
+	default:
+		c.serveAsset(w, r, rest[1:])
+	}
+}
+
+// sameOrigin refuses what another site's page asks, whatever the method: commands run by
+// GET too.
+func (c *Console) sameOrigin(w http.ResponseWriter, r *http.Request) bool {
+	asked := r.Clone(r.Context())
+	asked.Method = http.MethodPost
+	if c.cross.Check(asked) == nil {
+		return true
+	}
+	refuse(w, http.StatusForbidden, "this was asked by a page of another site")
+	return false
+}
+
+type sessionKey struct{}
+
+// SessionOf is the id of the console's session that a request came in, empty if it came
+// another way.
+func SessionOf(ctx context.Context) string {
+	id, _ := ctx.Value(sessionKey{}).(string)
+	return id
+}

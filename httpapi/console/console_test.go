@@ -1,0 +1,304 @@
+package console_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/console"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+)
+
+// browser is one that keeps the cookies of a session, as far as these tests need it.
+type browser struct {
+	t       testing.TB
+	addr    string
+	cookie  string
+	headers map[string]string
+}
+
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (b *browser) ask(method, path, body string) reply {
+	b.t.Helper()
+	r, err := http.NewRequest(method, "http://"+b.addr+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if b.cookie != "" {
+		r.Header.Set("Cookie", b.cookie)
+	}
+	for name, value := range b.headers { // unordered: headers are
+		r.Header.Set(name, value)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range resp.Cookies() {
+		b.cookie = c.Name + "=" + c.Value
+		if c.MaxAge < 0 {
+			b.cookie = ""
+		}
+	}
+	return reply{resp.StatusCode, resp.Header, string(text)}
+}
+
+func (b *browser) signIn(form map[string]string) reply {
+	b.t.Helper()
+	body, err := json.Marshal(form)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.ask("POST", "/console/session", string(body))
+}
+
+func serve(t *testing.T, o console.Options) *browser {
+	t.Helper()
+	addr := httpapitest.Serve(t, httpapi.Options{Engine: httpapitest.New(), Console: &o, MaxRequestSize: httpapi.DefaultMaxRequestSize})
+	return &browser{t: t, addr: addr}
+}
+
+// TestSessionStandsForItsCredential signs in with each token and asks for what each may.
+func TestSessionStandsForItsCredential(t *testing.T) {
+	b := serve(t, console.Options{})
+	if r := b.ask("GET", "/console/api/admin/databases", ""); r.status != 401 {
+		t.Errorf("without a session: %d", r.status)
+	}
+	for _, one := range []struct {
+		token, name          string
+		admin, set, get, run int
+	}{
+		{httpapitest.AdminToken, "admin", 200, 200, 200, 404},
+		{httpapitest.Token, "standard", 403, 200, 200, 404},
+		{httpapitest.ReadOnlyToken, "read only", 403, 400, 200, 404},
+	} {
+		b.cookie = ""
+		r := b.signIn(map[string]string{"token": one.token})
+		if r.status != 200 || !strings.Contains(r.body, `"name":"`+one.name+`"`) {
+			t.Fatalf("%s: %d %s", one.name, r.status, r.body)
+		}
+		cookie := r.header.Get("Set-Cookie")
+		if !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Strict") || strings.Contains(cookie, one.token) {
+			t.Errorf("%s: cookie %s", one.name, cookie)
+		}
+		if r := b.ask("GET", "/console/api/admin/databases", ""); r.status != one.admin {
+			t.Errorf("%s: /admin answers %d", one.name, r.status)
+		}
+		if r := b.ask("POST", "/console/api/", `["SET","k","v"]`); r.status != one.set {
+			t.Errorf("%s: SET answers %d %s", one.name, r.status, r.body)
+		}
+		if r := b.ask("POST", "/console/api/", `["GET","k"]`); r.status != one.get || r.header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: GET answers %d %s", one.name, r.status, r.body)
+		}
+		if r := b.ask("POST", "/console/api/?_token="+httpapitest.AdminToken, `["GET","k"]`); r.status != 400 {
+			t.Errorf("%s: a token in the query: %d", one.name, r.status)
+		}
+	}
+	if r := b.signIn(map[string]string{"token": "wrong"}); r.status != 401 {
+		t.Errorf("a wrong token: %d", r.status)
+	}
+}
+
+// TestSignOutEndsCopies ends a session whose cookie somebody has copied.
+func TestSignOutEndsCopies(t *testing.T) {
+	b := serve(t, console.Options{})
+	b.signIn(map[string]string{"token": httpapitest.Token})
+	copied := *b
+	if r := copied.ask("GET", "/console/session", ""); r.status != 200 {
+		t.Fatalf("the copy: %d %s", r.status, r.body)
+	}
+	if r := b.ask("DELETE", "/console/session", ""); r.status != 204 || b.cookie != "" {
+		t.Fatalf("sign-out: %d %s", r.status, r.body)
+	}
+	if r := copied.ask("GET", "/console/session", ""); r.status != 204 {
+		t.Errorf("the copy after the sign-out: %d", r.status)
+	}
+	if r := copied.ask("POST", "/console/api/", `["PING"]`); r.status != 401 {
+		t.Errorf("the copy's command after the sign-out: %d", r.status)
+	}
+}
+
+// TestUserSignsInAndIsRevoked has a session end with its user's password.
+func TestUserSignsInAndIsRevoked(t *testing.T) {
+	b := serve(t, console.Options{})
+	root := *b
+	root.signIn(map[string]string{"token": httpapitest.Token})
+	if r := root.ask("POST", "/console/api/", `["ACL","SETUSER","app","on",">a long password","~app:*","+get"]`); r.status != 200 {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := b.signIn(map[string]string{"user": "app", "password": "another"}); r.status != 401 {
+		t.Errorf("a wrong password: %d", r.status)
+	}
+	if r := b.signIn(map[string]string{"user": "app", "password": "a long password"}); r.status != 200 || !strings.Contains(r.body, `"user":"app"`) {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if r := b.ask("POST", "/console/api/", `["GET","app:1"]`); r.status != 200 {
+		t.Errorf("GET: %d %s", r.status, r.body)
+	}
+	if r := b.ask("POST", "/console/api/", `["GET","other"]`); r.status != 400 || !strings.Contains(r.body, "NOPERM") {
+		t.Errorf("another key: %d %s", r.status, r.body)
+	}
+	root.ask("POST", "/console/api/", `["ACL","DELUSER","app"]`)
+	if r := b.ask("POST", "/console/api/", `["GET","app:1"]`); r.status != 401 {
+		t.Errorf("after its user was deleted: %d %s", r.status, r.body)
+	}
+	if r := b.ask("GET", "/console/session", ""); r.status != 204 {
+		t.Errorf("the session after its user was deleted: %d", r.status)
+	}
+}
+
+// TestIdleSessionEnds lets time pass: what a page asks by itself keeps no session alive,
+// what its user does keeps it until it is too old.
+func TestIdleSessionEnds(t *testing.T) {
+	var ahead atomic.Int64
+	start := time.Now()
+	b := serve(t, console.Options{Now: func() time.Time { return start.Add(time.Duration(ahead.Load())) }})
+	pass := func(d time.Duration) { ahead.Add(int64(d)) }
+	b.signIn(map[string]string{"token": httpapitest.Token})
+	ping := func() int { return b.ask("POST", "/console/api/", `["PING"]`).status }
+	for range 5 {
+		if pass(console.IdleTime - time.Minute); ping() != 200 {
+			t.Fatal("a session in use has ended")
+		}
+	}
+	b.headers = map[string]string{"X-Console-Poll": "1"}
+	pass(console.IdleTime - time.Minute)
+	if ping() != 200 {
+		t.Fatal("a session has ended early")
+	}
+	if pass(2 * time.Minute); ping() != 401 {
+		t.Error("an idle session goes on")
+	}
+	b.headers = nil
+	b.signIn(map[string]string{"token": httpapitest.Token})
+	for left := console.MaxAge; left > 0; left -= console.IdleTime / 2 {
+		pass(console.IdleTime / 2)
+		ping()
+	}
+	if pass(time.Minute); ping() != 401 {
+		t.Error("a session goes on for ever")
+	}
+}
+
+// TestFailedSignInsAreLimited guesses.
+func TestFailedSignInsAreLimited(t *testing.T) {
+	b := serve(t, console.Options{})
+	for i := range 10 {
+		if r := b.signIn(map[string]string{"token": "guess"}); r.status != 401 {
+			t.Fatalf("guess %d: %d", i, r.status)
+		}
+	}
+	if r := b.signIn(map[string]string{"token": httpapitest.Token}); r.status != 429 || r.header.Get("Retry-After") == "" {
+		t.Errorf("after ten guesses: %d", r.status)
+	}
+}
+
+// TestOtherSitesAreRefused asks as a page of another site would have its browser ask.
+func TestOtherSitesAreRefused(t *testing.T) {
+	b := serve(t, console.Options{})
+	b.signIn(map[string]string{"token": httpapitest.Token})
+	for _, headers := range []map[string]string{
+		{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "", "Origin": "http://evil.example"},
+	} {
+		b.headers = headers
+		for _, method := range []string{"GET", "POST"} {
+			if r := b.ask(method, "/console/api/set/k/v", ""); r.status != 403 {
+				t.Errorf("%v %s: %d", headers, method, r.status)
+			}
+		}
+	}
+}
+
+// TestCookieOverTLS looks at the cookie that is set behind a proxy which speaks TLS.
+func TestCookieOverTLS(t *testing.T) {
+	b := serve(t, console.Options{})
+	b.headers = map[string]string{"X-Forwarded-Proto": "https"}
+	r := b.signIn(map[string]string{"token": httpapitest.Token})
+	if cookie := r.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-") || !strings.Contains(cookie, "; Secure") || !strings.Contains(cookie, "Path=/;") {
+		t.Errorf("cookie %s", cookie)
+	}
+	if r := b.ask("GET", "/console/session", ""); r.status != 200 {
+		t.Errorf("with that cookie: %d", r.status)
+	}
+	b.cookie = strings.TrimPrefix(b.cookie, "__Host-")
+	if r := b.ask("GET", "/console/session", ""); r.status != 204 {
+		t.Errorf("under the other name: %d", r.status)
+	}
+}
+
+// TestPagesAndFiles reads what browsers load.
+func TestPagesAndFiles(t *testing.T) {
+	b := serve(t, console.Options{Base: "/ops/console"})
+	for _, path := range []string{"/console/", "/ops/console/", "/ops/console/data/some%2Fkey", "/console/runs"} {
+		r := b.ask("GET", path, "")
+		policy := r.header.Get("Content-Security-Policy")
+		if r.status != 200 || !strings.Contains(r.body, `<base href="/ops/console/">`) || r.header.Get("Cache-Control") != "no-cache" ||
+			!strings.Contains(policy, "script-src 'self'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %d %v %.200s", path, r.status, r.header, r.body)
+		}
+	}
+	first := 0
+	for _, name := range []string{"app.js", "app.css", "icon.svg", "licences.txt"} {
+		b.headers = map[string]string{"Accept-Encoding": "gzip"}
+		packed := b.ask("GET", "/ops/console/"+name, "")
+		b.headers = map[string]string{"Accept-Encoding": "identity"}
+		whole := b.ask("GET", "/ops/console/"+name, "")
+		if packed.header.Get("Content-Encoding") != "gzip" || whole.header.Get("Content-Encoding") != "" || len(whole.body) <= len(packed.body)/2 {
+			t.Errorf("%s: %d and %d bytes", name, len(packed.body), len(whole.body))
+		}
+		b.headers = map[string]string{"If-None-Match": packed.header.Get("ETag")}
+		if r := b.ask("GET", "/ops/console/"+name, ""); r.status != 304 || r.body != "" {
+			t.Errorf("%s again: %d", name, r.status)
+		}
+		if name != "licences.txt" {
+			first += len(packed.body)
+		}
+	}
+	if first > 150<<10 {
+		t.Errorf("the first view takes %d bytes", first)
+	}
+	b.headers = map[string]string{"Accept": "text/html,*/*"}
+	if r := b.ask("GET", "/", ""); r.status != 302 || r.header.Get("Location") != "/ops/console/" {
+		t.Errorf("a browser at the root: %d %v", r.status, r.header)
+	}
+	b.headers = nil
+	if r := b.ask("GET", "/ops/other", ""); r.status == 200 || bytes.Contains([]byte(r.body), []byte("<html")) {
+		t.Errorf("another path: %d %.100s", r.status, r.body)
+	}
+}
+
+// TestLinkSignsInOnce opens the link of a development node twice.
+func TestLinkSignsInOnce(t *testing.T) {
+	used := false
+	b := serve(t, console.Options{Link: func(key string) (string, bool) {
+		ok := key == "key" && !used
+		used = used || ok
+		return httpapitest.AdminToken, ok
+	}})
+	if r := b.signIn(map[string]string{"link": "key"}); r.status != 200 || !strings.Contains(r.body, `"admin":true`) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := b.signIn(map[string]string{"link": "key"}); r.status != 401 {
+		t.Errorf("again: %d %s", r.status, r.body)
+	}
+}

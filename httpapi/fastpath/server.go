@@ -1,0 +1,232 @@
+package fastpath
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Server serves connections on the fast path, and by net/http those that leave it.
+type Server struct {
+	// Handler answers requests of both kinds.
+	Handler http.Handler
+	// Plain reports whether the handler answers a request target without needing more than
+	// the method, the target, the headers, the host and the body.
+	Plain func(target []byte) bool
+	// HTTP is the server that takes what is not plain. Its Handler must be the same.
+	HTTP *http.Server
+	// MaxHead and MaxBody, in bytes, bound what the fast path reads; larger requests are left
+	// to net/http.
+	MaxHead, MaxBody int
+	// HeadTime and BodyTime bound how long a request may take to come, counted from its first
+	// byte, or, of the first on a connection, from when that was accepted: bytes that come
+	// don't renew them. WriteTime bounds how long a reply may take to go, IdleTime how long a
+	// connection may wait between requests.
+	HeadTime, BodyTime, WriteTime, IdleTime time.Duration
+
+	// HeadTooLarge is sent in place of net/http's own reply to a head that is too large,
+	// which says nothing of the limit.
+	HeadTooLarge []byte
+	// ConnContext, if set, makes the context of a connection's requests.
+	ConnContext func(context.Context, net.Conn) context.Context
+
+	mu       sync.Mutex
+	lists    map[net.Listener]bool
+	conns    map[*conn]bool
+	stopping atomic.Bool
+	busy     sync.WaitGroup
+	fallback *fallback
+	base     http.Request // with the context that ends when replies are broken off
+	abort    context.CancelFunc
+}
+
+// Serve takes connections from l until Shutdown, then returns http.ErrServerClosed.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	if s.stopping.Load() {
+		s.mu.Unlock()
+		l.Close()
+		return http.ErrServerClosed
+	}
+	if s.lists == nil {
+		s.lists, s.conns = map[net.Listener]bool{}, map[*conn]bool{}
+		s.fallback = newFallback(l.Addr())
+		ctx, cancel := context.WithCancel(context.Background())
+		s.base, s.abort = *(&http.Request{}).WithContext(ctx), cancel
+		go s.HTTP.Serve(s.fallback)
+	}
+	s.lists[l] = true
+	s.mu.Unlock()
+	for {
+		c, err := l.Accept()
+		var temporary interface{ Temporary() bool }
+		switch {
+		case err == nil:
+			s.begin(c)
+		case s.stopping.Load():
+			return http.ErrServerClosed
+		case errors.As(err, &temporary) && temporary.Temporary():
+			time.Sleep(5 * time.Millisecond) // out of descriptors: try again soon
+		default:
+			return err
+		}
+	}
+}
+
+// ServeConn serves a connection that was accepted elsewhere.
+func (s *Server) ServeConn(c net.Conn) { s.begin(c) }
+
+func (s *Server) begin(c net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Load() {
+		c.Close()
+		return
+	}
+	k := newConn(s, c)
+	s.conns[k] = true
+	s.busy.Add(1)
+	go k.serve()
+}
+
+// end forgets a connection.
+func (s *Server) end(k *conn) {
+	s.mu.Lock()
+	delete(s.conns, k)
+	s.mu.Unlock()
+	s.busy.Done()
+}
+
+// Shutdown stops listening, closes the connections that wait for a request, and waits
+// until the others have their reply or ctx ends: then it closes them too.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	s.stopping.Store(true)
+	for l := range s.lists { // unordered: all are closed
+		l.Close()
+	}
+	for k := range s.conns { // unordered: all are told
+		k.wake()
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() { s.busy.Wait(); close(done) }()
+	err := s.HTTP.Shutdown(ctx)
+	select {
+	case <-done:
+	case <-ctx.Done():
+		s.mu.Lock()
+		for k := range s.conns { // unordered: all are closed
+			k.c.Close()
+		}
+		if s.abort != nil {
+			s.abort()
+		}
+		s.mu.Unlock()
+		err = errors.Join(err, ctx.Err())
+	}
+	return err
+}
+
+// Open is how many connections are on the fast path now; those that were handed to net/http
+// are not.
+func (s *Server) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+func (s *Server) closing() bool { return s.stopping.Load() }
+
+// fallback is the listener through which net/http gets connections.
+type fallback struct {
+	addr net.Addr
+	c    chan net.Conn
+	end  chan struct{}
+	once sync.Once
+}
+
+func newFallback(addr net.Addr) *fallback {
+	return &fallback{addr: addr, c: make(chan net.Conn), end: make(chan struct{})}
+}
+
+func (h *fallback) handOver(c net.Conn) {
+	select {
+	case h.c <- c:
+	case <-h.end:
+		c.Close()
+	}
+}
+
+// Accept returns net/http its next connection.
+func (h *fallback) Accept() (net.Conn, error) {
+	select {
+	case c := <-h.c:
+		return c, nil
+	case <-h.end:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (h *fallback) Close() error { h.once.Do(func() { close(h.end) }); return nil }
+
+// Addr is the address of the first listener.
+func (h *fallback) Addr() net.Addr { return h.addr }
+
+// bufferedConn is a connection of which some bytes were read already.
+type bufferedConn struct {
+	net.Conn
+	rest     []byte
+	tooLarge []byte
+	// late is how long ago the request has begun of which rest is a part: its time limits
+	// count from then.
+	late time.Duration
+}
+
+// Below is the connection itself.
+func (r *bufferedConn) Below() net.Conn { return r.Conn }
+
+// SetReadDeadline sets a limit that net/http counts from when it was given the connection.
+func (r *bufferedConn) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() {
+		t = t.Add(-r.late)
+	}
+	return r.Conn.SetReadDeadline(t)
+}
+
+func (r *bufferedConn) Read(b []byte) (int, error) {
+	if len(r.rest) > 0 {
+		n := copy(b, r.rest)
+		r.rest = r.rest[n:]
+		return n, nil
+	}
+	return r.Conn.Read(b)
+}
+
+// Write passes on what net/http writes, but for its reply to a head that is too large,
+// which comes in one piece and from no handler.
+func (r *bufferedConn) Write(b []byte) (int, error) {
+	r.late = 0 // what comes now is another request
+	if len(r.tooLarge) == 0 || !bytes.HasPrefix(b, tooLargeLine) {
+		return r.Conn.Write(b)
+	}
+	_, err := r.Conn.Write(r.tooLarge)
+	return len(b), err
+}
+
+var tooLargeLine = []byte("HTTP/1.1 431 ")
+
+// CloseWrite ends the server's half, so that a client which still sends gets to read the
+// reply.
+func (r *bufferedConn) CloseWrite() error {
+	if half, ok := r.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/trireme-dev/trireme/internal/audit"
+)
+
+// readHistory answers the rates and latencies of this node's last hours.
+func (s *Server) readHistory(g *gin.Context) {
+	if s.history == nil {
+		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
+		return
+	}
+	g.JSON(http.StatusOK, s.history.Read())
+}
+
+// readAudit answers the newest administrative acts that this node has recorded since it
+// started, the newest first; ?count=N says how many.
+func (s *Server) readAudit(g *gin.Context) {
+	count := audit.Recent
+	if text, given := g.GetQuery("count"); given {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > audit.Recent {
+			s.refuseOps(g, http.StatusBadRequest, "ERR count is 1 to "+strconv.Itoa(audit.Recent))
+			return
+		}
+		count = n
+	}
+	g.JSON(http.StatusOK, gin.H{"records": s.audit.Newest(count)})
+}

@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+)
+
+// Defaults of what requests may hold in memory.
+const (
+	// DefaultReplyBytes is the most bytes of the replies to one request.
+	DefaultReplyBytes = 256 << 20
+	// DefaultBufferedBytes is the most bytes of all bodies and replies under way.
+	DefaultBufferedBytes = 1 << 30
+)
+
+// memory counts the bytes of bodies and replies under way.
+type memory struct {
+	limit int64 // 0 = unlimited
+	used  atomic.Int64
+}
+
+// take counts n bytes more, unless there is no room for them.
+func (m *memory) take(n int64) bool {
+	if used := m.used.Add(n); m.limit > 0 && used > m.limit {
+		m.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+// give takes bytes off the count.
+func (m *memory) give(n int64) { m.used.Add(-n) }
+
+// outOfMemory refuses a request for which there is no room now: a moment later there may be.
+func (m *memory) outOfMemory(n int64) *failure {
+	return &failure{http.StatusServiceUnavailable, notApplied, "ERR max bytes of requests and replies under way exceeded. Limit: " +
+		strconv.FormatInt(m.limit, 10) + ", Actual: " + strconv.FormatInt(m.used.Load()+n, 10) + ". Setting: max-buffered-bytes"}
+}
+
+// hold counts bytes that the call holds until it is over.
+func (c *call) hold(n int64) *failure {
+	if !c.s.memory.take(n) {
+		return c.s.memory.outOfMemory(n)
+	}
+	c.held += n
+	return nil
+}
+
+// keep counts bytes that are there already, whatever the limit: of a write that was applied the
+// reply is sent.
+func (c *call) keep(n int64) {
+	c.s.memory.used.Add(n)
+	c.held += n
+}
+
+// replySize is about how many bytes a reply has in memory and on the wire.
+func replySize(v reply.Value) (n int64) {
+	n = int64(len(v.Text())) + 16
+	for _, e := range v.Elems() {
+		n += replySize(e)
+	}
+	if v.Kind() == reply.KindKeyed {
+		n += replySize(v.Nested())
+	}
+	return n
+}
+
+// errReplySize is what a row replies whose reply would exceed the limit of a request.
+func (c *call) errReplySize(actual int64) reply.Value {
+	return reply.Error("ERR max reply size of a request exceeded. Limit: " + strconv.FormatInt(c.s.bounds.ReplyBytes, 10) +
+		" bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes. Setting: max-reply-size")
+}
+
+// runRows runs the rows on a view, as far as their replies stay within the limit: what is
+// beyond it replies an error, and rows after that are not run.
+func (c *call) runRows(v *fsm.View) {
+	total, limit := int64(0), c.s.bounds.ReplyBytes
+	for _, argv := range c.rows {
+		if limit > 0 && total > limit {
+			c.values = append(c.values, c.errReplySize(total))
+			continue
+		}
+		one := v.Exec(c.as, command.OriginHTTP, argv)
+		size := replySize(one)
+		if total += size; limit > 0 && total > limit {
+			one = c.errReplySize(total)
+		}
+		c.values = append(c.values, one)
+	}
+	c.replyBytes = total
+}
+
+// streamAbove is the size from which replies are written in pieces as they are encoded.
+const streamAbove = 1 << 20
+
+// streamPart is about how many bytes such a piece has.
+const streamPart = 64 << 10

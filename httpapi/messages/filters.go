@@ -1,0 +1,120 @@
+package messages
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// lists are the requests that select messages, dead letters or events, as a set.
+type lists uint8
+
+const (
+	inCancel   lists = 1 << iota // DELETE /v2/messages
+	inDead                       // DELETE /v2/dlq and POST /v2/dlq/retry
+	inDeadList                   // GET /v2/dlq
+	inEvents                     // GET /v2/events and GET /v2/logs
+
+	inDLQ      = inDead | inDeadList
+	everywhere = inCancel | inDLQ | inEvents
+)
+
+// parameter is a filter, or another parameter, of requests that select: its name in the query
+// string and in JSON bodies, the requests that take it, what it means (for the table in
+// docs/messages.md), and what sets it. A filter is added by a row here and its row there.
+type parameter struct {
+	name  string
+	in    lists
+	means string
+	set   func(c *listQuery, name string, values []string) error
+}
+
+// texts sets a field of the filter that holds texts; a value may be a list, joined by commas.
+func texts(field func(*queue.Filter) *[]string) func(*listQuery, string, []string) error {
+	return func(c *listQuery, _ string, values []string) error {
+		to := field(&c.filter)
+		*to = append(*to, split(values)...)
+		return nil
+	}
+}
+
+// time sets a bound in unix milliseconds.
+func timeBound(field func(*queue.Filter) *int64) func(*listQuery, string, []string) error {
+	return func(c *listQuery, name string, values []string) (err error) {
+		*field(&c.filter), err = readMillis(name, one(values))
+		return err
+	}
+}
+
+// ignored takes a parameter that selects nothing here.
+func ignored(*listQuery, string, []string) error { return nil }
+
+var parameters = []parameter{
+	{"messageIds", inCancel | inEvents, "ids of messages", (*listQuery).readIDs},
+	{"messageId", inDLQ | inEvents, "ids of messages", (*listQuery).readIDs},
+	{"dlqIds", inDLQ, "ids of dead letters; without a page", (*listQuery).readDeadIDs},
+	{"url", everywhere, "destination URL, which may hold commas", func(c *listQuery, _ string, values []string) error {
+		c.filter.URLs = append(c.filter.URLs, values...)
+		return nil
+	}},
+	{"host", inCancel | inEvents, "host of the destination", texts(func(f *queue.Filter) *[]string { return &f.Hosts })},
+	{"path", inCancel | inEvents, "path of the destination", texts(func(f *queue.Filter) *[]string { return &f.Paths })},
+	{"topicName", everywhere, "URL group", texts(func(f *queue.Filter) *[]string { return &f.Groups })},
+	{"queueName", everywhere, "queue", texts(func(f *queue.Filter) *[]string { return &f.Queues })},
+	{"scheduleId", everywhere, "schedule", texts(func(f *queue.Filter) *[]string { return &f.Schedules })},
+	{"label", everywhere, "label", texts(func(f *queue.Filter) *[]string { return &f.Labels })},
+	{"flowControlKey", everywhere, "flow-control key", texts(func(f *queue.Filter) *[]string { return &f.FlowKeys })},
+	{"callerIp", everywhere, "address of the publisher", texts(func(f *queue.Filter) *[]string { return &f.CallerIPs })},
+	{"callerIP", everywhere, "the same", texts(func(f *queue.Filter) *[]string { return &f.CallerIPs })},
+	{"fromDate", everywhere, "earliest time, in unix milliseconds", timeBound(func(f *queue.Filter) *int64 { return &f.From })},
+	{"toDate", everywhere, "latest time, in unix milliseconds", timeBound(func(f *queue.Filter) *int64 { return &f.To })},
+	{"state", inEvents, "state of the event; `IN_PROGRESS` is three of them", (*listQuery).readStates},
+	{"responseStatus", inDLQ, "status of the last answer", (*listQuery).readStatuses},
+	{"source", inDLQ, "`workflow` selects dead letters of runs instead", func(c *listQuery, _ string, values []string) error {
+		c.none = c.none || one(values) == "workflow" // this list holds plain messages only
+		return nil
+	}},
+	{"api", inDLQ | inEvents, "taken and ignored", ignored},
+	{"count", inCancel, "at most so many, 1 to 500", (*listQuery).readCancelCount},
+	{"count", inDLQ | inEvents, "size of the page", (*listQuery).readCount},
+	{"cursor", inDLQ | inEvents, "the page after this one", (*listQuery).readCursor},
+	{"order", inDeadList | inEvents, "`earliestFirst` or `latestFirst`", (*listQuery).readOrder},
+	{"groupBy", inEvents, "`messageId`: messages with all their events", (*listQuery).readGroupBy},
+}
+
+// read sets what the parameters of a request say. An unknown name is refused: a mistyped
+// filter must never mean everything.
+func (c *listQuery) read(values url.Values, in lists) error {
+	for name, list := range values {
+		p := parameterOf(name, in)
+		if p == nil {
+			return invalid("unknown filter %q", name)
+		}
+		if err := p.set(c, name, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parameterOf(name string, in lists) *parameter {
+	for i := range parameters {
+		if p := &parameters[i]; p.name == name && p.in&in != 0 {
+			return p
+		}
+	}
+	return nil
+}
+
+// split parts values at commas.
+func split(list []string) (all []string) {
+	for _, value := range list {
+		for one := range strings.SplitSeq(value, ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}

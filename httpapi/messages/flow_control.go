@@ -1,0 +1,243 @@
+package messages
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// flowControl is a flow-control key as clients read it; all members are always there but for
+// the explanation, which is ours.
+type flowControl struct {
+	FlowControlKey      string `json:"flowControlKey"`
+	WaitListSize        int    `json:"waitListSize"`
+	ParallelismMax      int    `json:"parallelismMax"`
+	ParallelismCount    int    `json:"parallelismCount"`
+	RateMax             int    `json:"rateMax"`
+	RateCount           int    `json:"rateCount"`
+	RatePeriod          int64  `json:"ratePeriod"`      // in seconds
+	RatePeriodStart     int64  `json:"ratePeriodStart"` // in unix seconds
+	IsPaused            bool   `json:"isPaused"`
+	IsPinnedParallelism bool   `json:"isPinnedParallelism"`
+	IsPinnedRate        bool   `json:"isPinnedRate"`
+
+	Explain *explanation `json:"explain,omitempty"`
+}
+
+func renderFlowControl(n *queue.FlowControlInfo) *flowControl {
+	return &flowControl{
+		FlowControlKey: n.Key, WaitListSize: n.Waiting, ParallelismMax: n.Parallelism, ParallelismCount: n.Active,
+		RateMax: n.Rate, RateCount: n.Count, RatePeriod: max(n.Period/1000, 1), RatePeriodStart: n.WindowStart / 1000,
+		IsPaused: n.Paused, IsPinnedParallelism: n.PinnedParallelism, IsPinnedRate: n.PinnedRate,
+	}
+}
+
+// flowControlActs are what may be done with a key, by the last segment of the path.
+var flowControlActs = map[string]queue.Act{
+	"pause": queue.ActPause, "resume": queue.ActResume, "pin": queue.ActPin, "unpin": queue.ActUnpin, "resetrate": queue.ActResetRate, "reset": queue.ActReset,
+}
+
+// flowControls answers /v2/flowControl and what is below it. A key may hold slashes: what is
+// done with it is the last segment.
+func (q *request) flowControls(rest string) error {
+	rest = strings.TrimSuffix(rest, "/")
+	switch q.r.Method {
+	case http.MethodGet:
+		if rest == "" {
+			return q.listFlowControl()
+		}
+		return q.getFlowControl(unescapePath(rest))
+	case http.MethodPost:
+		i := strings.LastIndexByte(rest, '/')
+		act, known := flowControlActs[strings.ToLower(rest[i+1:])]
+		switch {
+		case !known:
+			return errNoPath
+		case i <= 0:
+			return invalid("a flow-control key is wanted")
+		}
+		return q.changeFlowControl(unescapePath(rest[:i]), act)
+	}
+	return errMethod
+}
+
+func (q *request) listFlowControl() error {
+	values, err := q.named("search")
+	if err != nil {
+		return err
+	}
+	all := []*flowControl{}
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		list := v.Messages().FlowControlKeys(values.Get("search"), v.Now())
+		for i := range list {
+			all = append(all, renderFlowControl(&list[i]))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, all)
+	return nil
+}
+
+// named are the parameters of the query string, of which only some names are taken.
+func (q *request) named(names ...string) (url.Values, error) {
+	values, err := url.ParseQuery(q.query)
+	if err != nil {
+		return nil, invalid("invalid query: %s", err)
+	}
+	delete(values, tokenParameter)
+	left := len(values)
+	for _, name := range names {
+		if values.Has(name) {
+			left--
+		}
+	}
+	if left > 0 {
+		return nil, invalid("unknown parameters: only %s can be given here", strings.Join(names, ", "))
+	}
+	return values, nil
+}
+
+func (q *request) getFlowControl(key string) error {
+	explain, err := q.wantsExplanation()
+	if err != nil {
+		return err
+	}
+	var n *flowControl
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		info, ok := v.Messages().FlowControlKey(key, v.Now())
+		if !ok {
+			return
+		}
+		n = renderFlowControl(&info)
+		if x, ok := v.Messages().ExplainFlow(key, v.Now()); ok && explain {
+			n.Explain = q.renderExplanation(&x)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return &Error{http.StatusNotFound, "flowControl " + key + " not found"}
+	}
+	q.answer(http.StatusOK, n)
+	return nil
+}
+
+// changeFlowControl does something with a key and answers what it is then.
+func (q *request) changeFlowControl(key string, act queue.Act) error {
+	n := queue.FlowControlChange{Key: key, Act: act}
+	var err error
+	switch act {
+	case queue.ActPin:
+		err = q.readPin(&n)
+	case queue.ActUnpin:
+		err = q.readUnpin(&n)
+	default:
+		_, err = q.named()
+	}
+	if err != nil {
+		return err
+	}
+	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeFlowControl, n)
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, renderFlowControl(&out))
+	return nil
+}
+
+// readPin reads what is to be pinned.
+func (q *request) readPin(n *queue.FlowControlChange) error {
+	values, err := q.named("parallelism", "rate", "period")
+	if err != nil {
+		return err
+	}
+	for name, to := range map[string]*int{"parallelism": &n.Parallelism, "rate": &n.Rate} {
+		if text := values.Get(name); text != "" {
+			if *to, err = strconv.Atoi(text); err != nil || *to < 1 {
+				return invalid("invalid %s %q: 1 or more is wanted", name, text)
+			}
+		}
+	}
+	if text := values.Get("period"); text != "" {
+		ms, ok := queue.ParseDuration(text)
+		if !ok || ms == 0 || ms > queue.MaxPeriod {
+			return invalid("invalid period %q: seconds are wanted, at most 7 days", text)
+		}
+		n.Period = ms
+	}
+	switch {
+	case n.Parallelism == 0 && n.Rate == 0:
+		return invalid("parallelism or rate is wanted")
+	case n.Period > 0 && n.Rate == 0:
+		return invalid("invalid period: it needs a rate")
+	}
+	return nil
+}
+
+// readUnpin reads which parts are free again.
+func (q *request) readUnpin(n *queue.FlowControlChange) error {
+	values, err := q.named("parallelism", "rate")
+	if err != nil {
+		return err
+	}
+	for name, to := range map[string]*int{"parallelism": &n.Parallelism, "rate": &n.Rate} {
+		text := values.Get(name)
+		yes, err := strconv.ParseBool(text)
+		if text != "" && err != nil {
+			return invalid("invalid %s %q: true or false is wanted", name, text)
+		}
+		if yes {
+			*to = 1
+		}
+	}
+	if n.Parallelism+n.Rate == 0 {
+		return invalid("parallelism=true or rate=true is wanted")
+	}
+	return nil
+}
+
+// parallelism answers /v2/globalParallelism. Setting it is ours.
+func (q *request) parallelism(rest string) error {
+	if strings.Trim(rest, "/") != "" {
+		return errNoPath
+	}
+	switch q.r.Method {
+	case http.MethodPost:
+		if err := q.setParallelism(); err != nil {
+			return err
+		}
+	case http.MethodGet:
+	default:
+		return errMethod
+	}
+	var limit, active int
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) { limit, active = v.Messages().Parallel() })
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, map[string]int{"parallelismMax": limit, "parallelismCount": active})
+	return nil
+}
+
+func (q *request) setParallelism() error {
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	var asked struct {
+		ParallelismMax *int `json:"parallelismMax"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil || asked.ParallelismMax == nil || *asked.ParallelismMax < 0 {
+		return invalid("invalid body: expected an object with a parallelismMax of 0 or more (0 = unlimited)")
+	}
+	_, err = fsm.Do(q.r.Context(), q.Engine, fsm.SetParallelism, queue.Parallelism{Max: *asked.ParallelismMax})
+	return err
+}

@@ -1,0 +1,141 @@
+package messages
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// listQuery is what a request for a list, or for a change of many, selects.
+type listQuery struct {
+	filter queue.Filter
+	page   queue.Page
+	// most is the largest page.
+	most int
+	// dead are the dead letters that it names.
+	dead []queue.Stamp
+	// grouped: the events of each message are wanted together.
+	grouped bool
+	// none: it selects nothing, whatever there is.
+	none bool
+}
+
+// maxPageBytes bounds the bodies that one page shows, in bytes: a page that would be
+// larger ends early, with a cursor. One element is always shown.
+const maxPageBytes = 8 << 20
+
+// selection is the choice as an operation takes it.
+func (c *listQuery) selection() queue.DeadSelection {
+	return queue.DeadSelection{IDs: c.dead, Filter: c.filter, After: c.page.After}
+}
+
+// parameters are those of a query string and of a JSON body, without the token.
+func (q *request) parameters(query string) (url.Values, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, invalid("invalid query: %s", err)
+	}
+	delete(values, tokenParameter)
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	return values, readBody(body, values)
+}
+
+// readDead reads a selection of dead letters; in says for which request.
+func (q *request) readDead(query string, in lists) (c listQuery, err error) {
+	values, err := q.parameters(query)
+	if err != nil {
+		return c, err
+	}
+	c.page.Limit, c.most = queue.MaxDeadPage, queue.MaxDeadPage
+	if err := c.read(values, in); err != nil {
+		return c, err
+	}
+	if len(c.dead) > 0 {
+		c.page.After = queue.Stamp{} // the ids say it all
+		c.page.Limit = max(c.page.Limit, len(c.dead))
+	}
+	return c, nil
+}
+
+// readDeadIDs reads ids of dead letters. Others are those of none, and so is an empty
+// list.
+func (c *listQuery) readDeadIDs(_ string, list []string) error {
+	for _, text := range split(list) {
+		if t, ok := queue.ParseStamp(text); ok {
+			c.dead = append(c.dead, t)
+		}
+	}
+	c.none = c.none || len(c.dead) == 0
+	return nil
+}
+
+// readIDs reads ids of messages.
+func (c *listQuery) readIDs(_ string, list []string) error {
+	for _, text := range split(list) {
+		if id, ok := queue.ParseID(text); ok {
+			c.filter.IDs = append(c.filter.IDs, id)
+		}
+	}
+	c.none = c.none || len(c.filter.IDs) == 0
+	return nil
+}
+
+func (c *listQuery) readStatuses(name string, list []string) error {
+	for _, text := range split(list) {
+		n, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return invalid("invalid %s %q: expected a number", name, text)
+		}
+		c.filter.Statuses = append(c.filter.Statuses, int(n))
+	}
+	return nil
+}
+
+// readCount reads how many elements a page has; a count above the most is the most.
+func (c *listQuery) readCount(name string, list []string) error {
+	n, err := strconv.ParseUint(one(list), 10, 31)
+	if err != nil || n == 0 {
+		return invalid("invalid %s %q: expected 1 to %d", name, one(list), c.most)
+	}
+	c.page.Limit = min(int(n), c.most)
+	return nil
+}
+
+func (c *listQuery) readCancelCount(name string, list []string) error {
+	n, err := strconv.Atoi(one(list))
+	if err != nil || n < 1 || n > maxCancel {
+		return invalid("invalid %s %q: expected 1 to %d", name, one(list), maxCancel)
+	}
+	c.page.Limit = n
+	return nil
+}
+
+func (c *listQuery) readCursor(name string, list []string) error {
+	t, ok := queue.ParseStamp(one(list))
+	if !ok && one(list) != "" {
+		return invalid("invalid %s %q", name, one(list))
+	}
+	c.page.After = t
+	return nil
+}
+
+func (c *listQuery) readOrder(name string, list []string) error {
+	c.page.Newest = strings.EqualFold(one(list), "latestFirst")
+	if !c.page.Newest && !strings.EqualFold(one(list), "earliestFirst") {
+		return invalid("invalid %s %q: expected earliestFirst or latestFirst", name, one(list))
+	}
+	return nil
+}
+
+// one is the value of a parameter that has a single one.
+func one(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}

@@ -1,0 +1,121 @@
+package messages
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// queueView is a queue as clients read it; all members are always there but for the
+// explanation, which is ours.
+type queueView struct {
+	Name        string `json:"name"`
+	Parallelism int    `json:"parallelism"`
+	CreatedAt   int64  `json:"createdAt"`
+	UpdatedAt   int64  `json:"updatedAt"`
+	Lag         int    `json:"lag"`
+	Paused      bool   `json:"paused"`
+
+	Explain *explanation `json:"explain,omitempty"`
+}
+
+func renderQueue(n *queue.QueueInfo) *queueView {
+	return &queueView{n.Name, n.Parallelism, n.Created, n.Updated, n.Lag, n.Paused, nil}
+}
+
+// queues answers /v2/queues and what is below it.
+func (q *request) queues(rest string) error {
+	name, act, acts := strings.Cut(strings.Trim(rest, "/"), "/")
+	name, act = unescapePath(name), strings.ToLower(act)
+	switch {
+	case name == "" && q.r.Method == http.MethodGet:
+		return q.listQueues()
+	case name == "" && q.r.Method == http.MethodPost:
+		return q.putQueue()
+	case acts && q.r.Method == http.MethodPost && act == "pause":
+		return q.changeQueue(queue.QueueChange{Name: name, Act: queue.ActPause})
+	case acts && q.r.Method == http.MethodPost && act == "resume":
+		return q.changeQueue(queue.QueueChange{Name: name, Act: queue.ActResume})
+	case acts || name == "":
+	case q.r.Method == http.MethodGet:
+		return q.getQueue(name)
+	case q.r.Method == http.MethodDelete:
+		return q.changeQueue(queue.QueueChange{Name: name, Act: queue.ActDelete})
+	}
+	return errMethod
+}
+
+// putQueue makes a queue, or gives one that exists the settings of the request.
+func (q *request) putQueue() error {
+	body, err := q.body(q.MaxBody)
+	if err != nil {
+		return err
+	}
+	asked := struct {
+		QueueName   string `json:"queueName"`
+		Parallelism *int   `json:"parallelism"`
+		Paused      bool   `json:"paused"`
+	}{}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return invalid("invalid queue: %s", err)
+	}
+	n := queue.QueueChange{Name: asked.QueueName, Act: queue.ActPut, Parallelism: 1, Paused: asked.Paused}
+	if asked.Parallelism != nil {
+		if n.Parallelism = *asked.Parallelism; n.Parallelism < 1 {
+			return invalid("invalid parallelism %d: 1 or more is wanted", n.Parallelism)
+		}
+	}
+	return q.changeQueue(n)
+}
+
+func (q *request) changeQueue(n queue.QueueChange) error {
+	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.ChangeQueue, n); err != nil {
+		return err
+	}
+	q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func (q *request) listQueues() error {
+	all := []*queueView{}
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		list := v.Messages().Queues()
+		for i := range list {
+			all = append(all, renderQueue(&list[i]))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, all)
+	return nil
+}
+
+func (q *request) getQueue(name string) error {
+	explain, err := q.wantsExplanation()
+	if err != nil {
+		return err
+	}
+	var n *queueView
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		info, ok := v.Messages().Queue(name)
+		if !ok {
+			return
+		}
+		n = renderQueue(&info)
+		if x, ok := v.Messages().ExplainQueue(name, v.Now()); ok && explain {
+			n.Explain = q.renderExplanation(&x)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return &Error{http.StatusNotFound, "queue " + name + " not found"}
+	}
+	q.answer(http.StatusOK, n)
+	return nil
+}

@@ -1,0 +1,184 @@
+package messages
+
+import (
+	"math"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// Runs is what serves workflows: the messages that concern a run, and the paths of their own.
+type Runs interface {
+	// Submit takes in messages with workflow headers, in one piece, and returns an answer for each.
+	Submit(r *http.Request, items []RunItem) (answers []any, err error)
+	// Serve answers a request below /v2/ whose first segment (in lower case) is one of workflows; path and query are raw.
+	// It reports false for paths that are not.
+	Serve(w http.ResponseWriter, r *http.Request, first, path, query string) (served bool, err error)
+	// Hook answers a webhook, for which no token is needed; db is the database that its path names, if any.
+	Hook(w http.ResponseWriter, r *http.Request, db, rest, query string) error
+	// In serves the workflows of the database that a serves.
+	In(a *API) Runs
+}
+
+// RunItem is a message with workflow headers.
+type RunItem struct {
+	// URL is the destination, checked like that of any message; Header is what came with the message.
+	URL    string
+	Header http.Header
+	queue.Options
+	Body     []byte
+	CallerIP string
+}
+
+// Mount has workflows served by n.
+func (a *API) Mount(n Runs) { a.runs = n }
+
+// concernsRun reports whether a message is one of a workflow run: it names the run, or starts one.
+func concernsRun(f fields) bool {
+	return f.get("workflow-runid") != "" && (f.get("workflow-init") != "" || f.get("workflow-calltype") != "") ||
+		strings.EqualFold(f.get("workflow-init"), "true")
+}
+
+// runItem is a message with workflow headers; false if it is one without.
+func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
+	f := q.Parser.fieldsOf(c)
+	if q.runs == nil || !concernsRun(f) {
+		return n, false, nil
+	}
+	n = RunItem{Header: c.header, Body: c.body, CallerIP: c.callerIP}
+	to, err := q.Parser.readDestination(c.destination, c.rest)
+	if err != nil {
+		return n, true, err
+	}
+	if to.group != "" {
+		return n, true, invalid("a workflow needs a URL as its destination")
+	}
+	n.URL = to.url
+	if n.Options, err = q.Parser.ReadOptions(c.header); err != nil && !strings.EqualFold(f.get("workflow-init"), "true") {
+		// By a 400 an SDK would take the run for one that is over.
+		err = &Error{http.StatusPreconditionFailed, err.Error()}
+	}
+	return n, true, err
+}
+
+// submit hands one message to the workflows.
+func (q *request) submit(n RunItem) error {
+	answers, err := q.runs.Submit(q.r, []RunItem{n})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, answers[0])
+	return nil
+}
+
+// Field is the first value of a service header of any prefix without blanks around it, empty if there is none. The name
+// is in lower case and without prefix.
+func (p *Parser) Field(h http.Header, name string) string {
+	return fields{name: p.FieldValues(h, name)}.get(name)
+}
+
+// FieldValues are all values of a service header, whose names have to be in canonical form.
+func (p *Parser) FieldValues(h http.Header, name string) []string {
+	for _, prefix := range slices.Backward(p.Prefixes) {
+		if v := h[textproto.CanonicalMIMEHeaderKey(prefix+"-"+name)]; len(v) > 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+// Once reads the deduplication id of a message, and whether its content is to count as one.
+func (p *Parser) Once(h http.Header) (id string, content bool, err error) {
+	var out queue.Publication
+	f := fields{"deduplication-id": p.FieldValues(h, "deduplication-id"), "content-based-deduplication": p.FieldValues(h, "content-based-deduplication")}
+	err = readDedup(f, &out)
+	return out.DedupID, out.ContentDedup, err
+}
+
+// ReadOptions reads what service headers say of a message: how it is delivered, and what is forwarded with it.
+func (p *Parser) ReadOptions(h http.Header) (queue.Options, error) {
+	f := readFields(h, p.Prefixes)
+	delay, before := takeFraction(f, "delay", "s"), takeFraction(f, "not-before", "")
+	forwarded, err := p.forwarded(&call{header: h}, f)
+	if err != nil {
+		return queue.Options{}, err
+	}
+	o, err := readOptions(f, forwarded)
+	if err != nil {
+		return o, err
+	}
+	if delay > 0 {
+		o.Delay, o.Given = delay, o.Given|queue.GivenDelay
+	}
+	if before > 0 {
+		o.NotBefore, o.Given = before, o.Given|queue.GivenNotBefore
+	}
+	return o, p.checkCallbacks(&queue.Publication{Options: o})
+}
+
+// takeFraction takes a field that is a number of seconds with a fraction, which the others of its kind are not allowed to
+// be: SDKs write what a workflow's code says. The value is in milliseconds, 0 if the field is not of that form.
+func takeFraction(f fields, name, unit string) int64 {
+	text := f.get(name)
+	seconds, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
+	if err != nil || !strings.Contains(text, ".") || !(seconds >= 0 && seconds < 1<<40) {
+		return 0
+	}
+	delete(f, name)
+	return int64(math.Ceil(seconds * 1000))
+}
+
+// ReadURL reads a destination that has to be a URL, raw as it stands in a path, with the query string that follows it.
+func (p *Parser) ReadURL(raw, query string) (string, error) {
+	_, rest := splitQuery(query, p.Prefixes)
+	to, err := p.readDestination(raw, rest)
+	if err != nil {
+		return "", err
+	}
+	if to.group != "" {
+		return "", errScheme
+	}
+	return to.url, nil
+}
+
+// CheckURL refuses a URL that can't be asked whatever the network is.
+func (p *Parser) CheckURL(text string) error { return p.checkURL(text) }
+
+// ParseDelay reads 30s, 1d10h30m, or seconds, which may have a fraction; the value is in milliseconds.
+func ParseDelay(text string) (ms int64, ok bool) {
+	if ms, ok = queue.ParseDuration(text); ok {
+		return ms, true
+	}
+	ms = takeFraction(fields{"delay": {text}}, "delay", "s")
+	return ms, ms > 0
+}
+
+// Invalid refuses a request whose field can't be right; the text names the field.
+func Invalid(format string, args ...any) *Error { return invalid(format, args...) }
+
+// Answer writes a JSON value.
+func (a *API) Answer(w http.ResponseWriter, r *http.Request, status int, v any) {
+	(&request{API: a, w: w, r: r}).answer(status, v)
+}
+
+// ReadBody reads the body of a request, at most as much as a message may have.
+func (a *API) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return (&request{API: a, w: w, r: r}).body(a.MaxBody)
+}
+
+// CallerIP is the address of whoever sent the request.
+func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
+
+// UnescapePath is a path segment in its plain form.
+func UnescapePath(text string) string { return unescapePath(text) }
+
+// ofRuns reports whether a list of dead letters is to be that of runs.
+func (q *request) ofRuns() bool {
+	values, _ := url.ParseQuery(q.query) // what can't be read is not there
+	return q.runs != nil && values.Get("source") == "workflow"
+}

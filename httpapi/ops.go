@@ -1,0 +1,355 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/httpapi/redis"
+)
+
+// isOps reports whether a path is none of the keyspace's.
+func (s *Server) isOps(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	switch first {
+	case "livez", "readyz", "healthz", "metrics":
+		return path == first
+	case "admin", "v2", "llm", "console", "db":
+		return true
+	case "test":
+		return s.test != nil
+	}
+	return false
+}
+
+// mayTest reports whether a request bears a token that may use the API under /test.
+func (s *Server) mayTest(r *http.Request) bool {
+	role, err := s.roleOf(r.Context(), r, "")
+	return err == nil && (role == acl.Admin || role == acl.Messages)
+}
+
+// serveOps hands a request to gin and takes note of its answer.
+func (c *call) serveOps() {
+	c.kind = kindOps
+	w := &recorder{ResponseWriter: c.w, status: http.StatusOK}
+	c.answered = true
+	if path, _ := redis.CutTarget(c.r.RequestURI); c.s.messages != nil && (c.db != "" || isMessages(path)) {
+		if c.r.Body != nil && c.r.Body != http.NoBody { // which is read as a whole there
+			c.r.Body = &countedBody{c.r.Body, c}
+		}
+		c.s.serveMessages(w, c.r)
+	} else if c.s.test != nil && strings.HasPrefix(path, "test/") {
+		c.s.test.ServeHTTP(w, c.r)
+	} else {
+		c.s.ops.ServeHTTP(w, c.r)
+	}
+	c.status, c.sent = w.status, w.sent
+}
+
+// countedBody counts the bytes of a body that are read against the memory of all requests.
+type countedBody struct {
+	io.ReadCloser
+	c *call
+}
+
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if f := b.c.hold(int64(n)); f != nil {
+		return n, f
+	}
+	return n, err
+}
+
+// recorder remembers the status and size of a reply.
+type recorder struct {
+	http.ResponseWriter
+	status, sent int
+}
+
+func (w *recorder) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(b []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(b)
+	w.sent += n
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// opsRoutes are the paths that are not commands. gin never redirects here.
+func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
+	e.HandleMethodNotAllowed = true
+	e.NoRoute(func(g *gin.Context) {
+		s.refuseOps(g, http.StatusNotFound, "ERR this version has nothing at this path")
+	})
+	e.NoMethod(func(g *gin.Context) { s.refuseOps(g, http.StatusMethodNotAllowed, "ERR method not allowed") })
+	read := []string{http.MethodGet, http.MethodHead}
+	e.Match(read, "/livez", func(g *gin.Context) { g.String(http.StatusOK, "ok\n") })
+	e.Match(read, "/readyz", s.readyz)
+	private := e.Group("/", s.unlessOpen)
+	private.Match(read, "/healthz", s.healthz)
+	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
+	admin := e.Group("/admin", s.audited, s.adminOnly)
+	admin.GET("/openapi.json", describe)
+	admin.GET("/audit", s.readAudit)
+	admin.GET("/history", s.readHistory)
+	admin.GET("/clients", s.listClients)
+	admin.DELETE("/clients/:id", s.killClient)
+	s.databaseRoutes(admin)
+	s.settingsRoutes(admin)
+	if s.admin != nil {
+		s.adminRoutes(admin)
+	}
+	return e
+}
+
+func (s *Server) adminRoutes(g *gin.RouterGroup) {
+	g.GET("/cluster", s.cluster)
+	g.POST("/cluster/transfer-leader", s.transferLeader)
+	g.DELETE("/cluster/nodes/:id", s.removeNode)
+	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
+	g.POST("/snapshot", s.snapshot)
+	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
+	g.GET("/backup", s.backup)
+	g.POST("/restore", s.restore)
+}
+
+// refuseOps answers an error in the form of the gateway's.
+func (s *Server) refuseOps(g *gin.Context, status int, text string) {
+	g.Set(reasonKey, text)
+	set(g.Writer.Header(), s.names.outcome, string(notApplied))
+	g.AbortWithStatusJSON(status, gin.H{"error": text})
+}
+
+func (s *Server) failOps(g *gin.Context, err error, wrote bool) {
+	var explained *AdminError
+	if errors.As(err, &explained) {
+		s.refuseOps(g, explained.Status, explained.Text)
+		return
+	}
+	f := failureOf(err, wrote)
+	if f.status >= http.StatusInternalServerError {
+		id := requestID(g.Request)
+		g.Writer.Header()[requestIDHeader] = []string{id}
+		s.log.Warn("request failed", "id", id, "path", g.Request.URL.Path, "err", err)
+	}
+	set(g.Writer.Header(), s.names.outcome, string(f.outcome))
+	g.Set(reasonKey, f.text)
+	g.AbortWithStatusJSON(f.status, gin.H{"error": f.text})
+}
+
+// adminOnly lets the admin token through.
+func (s *Server) adminOnly(g *gin.Context) {
+	role, err := s.roleOf(g.Request.Context(), g.Request, g.Request.URL.RawQuery)
+	switch {
+	case err != nil:
+		s.failOps(g, err, false)
+	case role == acl.NoRole:
+		s.failOps(g, errToken, false)
+	case role != acl.Admin:
+		s.refuseOps(g, http.StatusForbidden, "NOPERM this needs the admin token")
+	}
+}
+
+// unlessOpen is adminOnly, unless the listener is on loopback and the request was made there,
+// or the operator has opened these paths to everybody.
+func (s *Server) unlessOpen(g *gin.Context) {
+	if !s.metricsPublic && (!s.metricsLocal || isForwarded(g.Request)) {
+		s.adminOnly(g)
+	}
+}
+
+// forwardingHeaders are what proxies add: a request with one of them comes from elsewhere,
+// whatever the address of its connection.
+var forwardingHeaders = []string{
+	"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "X-Real-Ip",
+	"X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "X-Original-Forwarded-For",
+}
+
+// isForwarded reports whether a proxy has passed the request on, or the request does not come
+// from this machine at all.
+func isForwarded(r *http.Request) bool {
+	for _, name := range forwardingHeaders {
+		if _, given := r.Header[name]; given {
+			return true
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	addr, unreadable := netip.ParseAddr(host)
+	return err != nil || unreadable != nil || !addr.Unmap().IsLoopback() || !isLoopback(r.Host)
+}
+
+func (s *Server) readyz(g *gin.Context) {
+	if err := s.engine.Ready(); err != nil {
+		g.String(http.StatusServiceUnavailable, "not ready: %s\n", err)
+		return
+	}
+	g.String(http.StatusOK, "ok\n")
+}
+
+func (s *Server) healthz(g *gin.Context) {
+	if err := s.engine.Ready(); err != nil {
+		g.JSON(http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "reason": err.Error()})
+		return
+	}
+	g.JSON(http.StatusOK, gin.H{"live": true, "ready": true})
+}
+
+func (s *Server) cluster(g *gin.Context) {
+	status, err := s.admin.Cluster(g.Request.Context())
+	s.respond(g, status, err)
+}
+
+func (s *Server) snapshot(g *gin.Context) {
+	status, err := s.admin.Snapshot(g.Request.Context())
+	s.respond(g, status, err)
+}
+
+func (s *Server) transferLeader(g *gin.Context) {
+	var asked struct {
+		To string `json:"to"`
+	}
+	if !s.accept(g, &asked) {
+		return
+	}
+	err := s.admin.TransferLeader(g.Request.Context(), asked.To)
+	s.respond(g, gin.H{"result": "OK"}, err)
+}
+
+// removeNode takes a node out of the cluster; ?force=true does it below three voters.
+func (s *Server) removeNode(g *gin.Context) {
+	force := g.Query("force")
+	if force != "" && force != "true" && force != "false" {
+		s.refuseOps(g, http.StatusBadRequest, "ERR force is true or false")
+		return
+	}
+	gone, err := s.admin.RemoveNode(g.Request.Context(), g.Param("id"), force == "true")
+	s.respond(g, gin.H{"result": removalResult(gone)}, err)
+}
+
+// replaceNode has one node take another's place.
+func (s *Server) replaceNode(g *gin.Context) {
+	var asked struct {
+		With string `json:"with"`
+	}
+	if !s.accept(g, &asked) {
+		return
+	}
+	if asked.With == "" {
+		s.refuseOps(g, http.StatusBadRequest, `ERR "with" names the node that takes the other's place`)
+		return
+	}
+	gone, err := s.admin.ReplaceNode(g.Request.Context(), g.Param("id"), asked.With)
+	s.respond(g, gin.H{"result": removalResult(gone)}, err)
+}
+
+// removalResult says whether a node is gone, or about to go.
+func removalResult(gone bool) string {
+	if gone {
+		return "OK"
+	}
+	return "leaving"
+}
+
+// respond answers v, or the error if there is one.
+func (s *Server) respond(g *gin.Context, v any, err error) {
+	if err != nil {
+		s.failOps(g, err, false)
+		return
+	}
+	g.JSON(http.StatusOK, v)
+}
+
+// maxAdminBody is the most bytes of a body under /admin.
+const maxAdminBody = 64 << 10
+
+// accept reads a JSON object; an empty body is an empty object.
+func (s *Server) accept(g *gin.Context, v any) bool {
+	d := json.NewDecoder(http.MaxBytesReader(g.Writer, g.Request.Body, maxAdminBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil && !errors.Is(err, io.EOF) {
+		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
+		return false
+	}
+	return true
+}
+
+// limits are fsm.Settings as /admin/settings shows them; 0 = unlimited.
+type limits struct {
+	MaxMemory         int64 `json:"maxMemory"`
+	DailyRequestLimit int64 `json:"dailyRequestLimit"`
+	MaxKeySize        int64 `json:"maxKeySize"`
+	MaxRecordSize     int64 `json:"maxRecordSize"`
+	MaxPending        int64 `json:"maxPending"`
+	MaxRequestWork    int64 `json:"maxRequestWork"`
+	MaxScriptSteps    int64 `json:"maxScriptSteps"`
+}
+
+func limitsOf(s fsm.Settings) limits {
+	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting()}
+}
+
+func (l limits) settings() fsm.Settings {
+	bounds := command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize, MaxPending: l.MaxPending}
+	bounds.SetWork(l.MaxRequestWork, l.MaxScriptSteps)
+	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Limits: bounds}
+}
+
+func (s *Server) settings(g *gin.Context) {
+	now, _, err := s.limits(g)
+	s.respond(g, now, err)
+}
+
+func (s *Server) limits(g *gin.Context) (l limits, level env.Level, err error) {
+	_, err = s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
+		l, level = limitsOf(v.Settings()), v.Level()
+	})
+	return l, level, err
+}
+
+// configure changes the limits named in the body and leaves the others. Of two changes
+// at the same moment the later one may undo the earlier: an operator's call.
+func (s *Server) configure(g *gin.Context) {
+	l, level, err := s.limits(g)
+	if err != nil {
+		s.failOps(g, err, false)
+		return
+	}
+	before := l
+	if !s.accept(g, &l) {
+		return
+	}
+	if level < env.Level2 && (l.MaxRequestWork != before.MaxRequestWork || l.MaxScriptSteps != before.MaxScriptSteps) {
+		s.refuseOps(g, http.StatusBadRequest, "ERR maxRequestWork and maxScriptSteps can be set when every node has been upgraded and the feature level is 2")
+		return
+	}
+	if min(l.MaxMemory, l.DailyRequestLimit, l.MaxKeySize, l.MaxRecordSize, l.MaxPending, l.MaxRequestWork, l.MaxScriptSteps) < 0 {
+		s.refuseOps(g, http.StatusBadRequest, "ERR limits must be 0 or greater (0 = unlimited)")
+		return
+	}
+	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.Configure, l.settings())
+	if err != nil {
+		s.failOps(g, err, true)
+		return
+	}
+	g.JSON(http.StatusOK, limitsOf(now))
+}

@@ -1,0 +1,12 @@
+// Package testapi is the HTTP API under /test of a development server whose clock belongs to
+// a test: it moves cluster time, waits until nothing is under way, shows what was delivered,
+// answers deliveries by a script, and empties the server. docs/testing.md has the reference.
+//
+// Moving time forward goes from one due time to the next: the clock is set to it, what is
+// due runs, and only when nothing is under way any more comes the next. So deliveries,
+// retries, schedules and sleeps happen in the order and at the times they would have
+// happened at, and a year takes as long as what is due in it.
+//
+// The package knows the node by the small interface Node. Only cmd/trireme makes one, and
+// only for "trireme dev --clock".
+package testapi

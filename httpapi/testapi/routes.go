@@ -1,0 +1,262 @@
+package testapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trireme-dev/trireme/internal/testclock"
+)
+
+// API serves the paths under /test.
+type API struct {
+	*Stepper
+	*Recorder
+	*Sinks
+	mux *http.ServeMux
+	// permitted reports whether a request bears a token that may use the API.
+	permitted func(*http.Request) bool
+}
+
+// DefaultWait bounds a request that waits for the server to settle and names no limit.
+const DefaultWait = 30 * time.Second
+
+// New is the API of a node. permitted reports whether a request bears the admin token or
+// the messages token; only deliveries to sinks need none.
+func New(s *Stepper, c *Recorder, k *Sinks, permitted func(*http.Request) bool) *API {
+	a := &API{Stepper: s, Recorder: c, Sinks: k, mux: http.NewServeMux(), permitted: permitted}
+	a.mux.HandleFunc("GET /test/clock", a.showClock)
+	a.mux.HandleFunc("POST /test/clock", a.moveClock)
+	a.mux.HandleFunc("POST /test/idle", a.waitIdle)
+	a.mux.HandleFunc("GET /test/deliveries", a.listDeliveries)
+	a.mux.HandleFunc("POST /test/reset", a.reset)
+	return a
+}
+
+// ServeHTTP answers a request under /test. Requests to a sink come without a token; with
+// one, GET shows what the sink has received and PUT gives it its script.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	permitted := a.permitted(r)
+	if name, of := strings.CutPrefix(r.URL.Path, "/test/sink/"); of && name != "" {
+		switch {
+		case permitted && r.Method == http.MethodGet:
+			answer(w, http.StatusOK, map[string]any{"requests": a.Received(name)})
+		case permitted && r.Method == http.MethodPut:
+			a.script(w, r, name)
+		default:
+			a.serve(w, r, name)
+		}
+		return
+	}
+	if !permitted {
+		fail(w, http.StatusUnauthorized, errors.New("expected the admin token or the messages token as the bearer token"))
+		return
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+func (a *API) showClock(w http.ResponseWriter, _ *http.Request) { a.answerClock(w) }
+
+func (a *API) answerClock(w http.ResponseWriter) {
+	out := map[string]any{"now": a.node.Now(), "mode": a.clock.Mode()}
+	if at, some := a.node.NextDue(); some {
+		out["nextDue"] = at
+	}
+	answer(w, http.StatusOK, out)
+}
+
+// move is the body of POST /test/clock.
+type move struct {
+	Mode    string          `json:"mode"`
+	Advance string          `json:"advance"` // a duration such as 90m or 8760h
+	To      json.RawMessage `json:"to"`      // unix milliseconds, or RFC 3339
+}
+
+// target is the moment to move to, false if the body names none.
+func (m *move) target(now int64) (unixms int64, some bool, err error) {
+	switch {
+	case m.Advance != "" && m.To != nil:
+		return 0, false, errors.New("expected advance or to, got both")
+	case m.Advance != "":
+		d, err := parseDuration(m.Advance)
+		if err != nil || d < 0 {
+			return 0, false, fmt.Errorf("advance: expected a duration such as 90m or 7d, got %q", m.Advance)
+		}
+		return now + d.Milliseconds(), true, nil
+	case m.To != nil:
+		var text string
+		if json.Unmarshal(m.To, &unixms) == nil {
+			return unixms, true, nil
+		}
+		if json.Unmarshal(m.To, &text) == nil {
+			if t, err := time.Parse(time.RFC3339, text); err == nil {
+				return t.UnixMilli(), true, nil
+			}
+		}
+		return 0, false, fmt.Errorf("to: expected unix milliseconds or RFC 3339, got %s", m.To)
+	}
+	return 0, false, nil
+}
+
+// parseDuration is time.ParseDuration with days.
+func parseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
+}
+
+func (a *API) moveClock(w http.ResponseWriter, r *http.Request) {
+	var m move
+	if !read(w, r, &m) {
+		return
+	}
+	mode := a.clock.Mode()
+	if m.Mode != "" {
+		var err error
+		if mode, err = testclock.ParseMode(m.Mode); err != nil {
+			fail(w, http.StatusBadRequest, fmt.Errorf("mode: %w", err))
+			return
+		}
+	}
+	ctx, cancel, err := within(r)
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	defer cancel()
+	target, some, err := m.target(a.node.Now())
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	if some {
+		if err := a.To(ctx, target); err != nil {
+			failMove(w, err)
+			return
+		}
+	}
+	if mode != a.clock.Mode() {
+		a.SetMode(mode)
+	}
+	a.answerClock(w)
+}
+
+func failMove(w http.ResponseWriter, err error) {
+	var busy *Busy
+	switch {
+	case errors.As(err, &busy):
+		answer(w, http.StatusConflict, map[string]any{"error": busy.Error(), "busy": busy})
+	case errors.Is(err, testclock.ErrBackwards):
+		fail(w, http.StatusBadRequest, err)
+	default:
+		fail(w, http.StatusServiceUnavailable, err)
+	}
+}
+
+func (a *API) waitIdle(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel, err := within(r)
+	if err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	defer cancel()
+	if err := a.Idle(ctx); err != nil {
+		failMove(w, err)
+		return
+	}
+	a.answerClock(w)
+}
+
+// within is the context of a request that waits, by its parameter timeout.
+func within(r *http.Request) (context.Context, context.CancelFunc, error) {
+	d := DefaultWait
+	if text := r.URL.Query().Get("timeout"); text != "" {
+		var err error
+		if d, err = parseDuration(text); err != nil || d <= 0 {
+			return nil, nil, fmt.Errorf("timeout: expected a duration such as 5s, got %q", text)
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), d)
+	return ctx, cancel, nil
+}
+
+// deliveryFilters are the parameters of GET /test/deliveries.
+var deliveryFilters = map[string]func(d *Delivery, value string) bool{
+	"messageId":     func(d *Delivery, v string) bool { return d.MessageID == v },
+	"scheduleId":    func(d *Delivery, v string) bool { return d.ScheduleID == v },
+	"workflowRunId": func(d *Delivery, v string) bool { return d.WorkflowRunID == v },
+	"url":           func(d *Delivery, v string) bool { return strings.HasPrefix(d.URL, v) },
+	"method":        func(d *Delivery, v string) bool { return strings.EqualFold(d.Method, v) },
+	"status":        func(d *Delivery, v string) bool { return strconv.Itoa(d.Status) == v },
+	"since":         func(d *Delivery, v string) bool { n, err := strconv.Atoi(v); return err == nil && d.Number > n },
+}
+
+func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	for name := range query {
+		if deliveryFilters[name] == nil {
+			fail(w, http.StatusBadRequest, fmt.Errorf("unknown filter %q", name))
+			return
+		}
+	}
+	answer(w, http.StatusOK, map[string]any{"deliveries": a.Deliveries(func(d *Delivery) bool {
+		for name, values := range query {
+			for _, v := range values {
+				if !deliveryFilters[name](d, v) {
+					return false
+				}
+			}
+		}
+		return true
+	})})
+}
+
+func (a *API) script(w http.ResponseWriter, r *http.Request, name string) {
+	var body struct {
+		Replies []Reply `json:"replies"`
+	}
+	if !read(w, r, &body) {
+		return
+	}
+	if err := a.Script(name, body.Replies); err != nil {
+		fail(w, http.StatusBadRequest, err)
+		return
+	}
+	answer(w, http.StatusOK, map[string]any{"replies": len(body.Replies)})
+}
+
+func (a *API) reset(w http.ResponseWriter, r *http.Request) {
+	if err := a.lock(r.Context()); err != nil {
+		fail(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	defer a.unlock()
+	if err := a.node.Reset(r.Context()); err != nil {
+		fail(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	a.Recorder.Reset()
+	a.Sinks.Reset()
+	a.answerClock(w)
+}
+
+// maxControlBody bounds the body of a request to the API, in bytes.
+const maxControlBody = 8 << 20
+
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxControlBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		fail(w, http.StatusBadRequest, fmt.Errorf("expected a JSON object: %w", err))
+		return false
+	}
+	return true
+}

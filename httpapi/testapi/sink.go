@@ -1,0 +1,190 @@
+package testapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Bounds of sinks.
+const (
+	maxSinks        = 1000
+	maxReceived     = 10_000 // requests that one sink keeps
+	maxSinkName     = 128
+	maxSinkReplies  = 10_000
+	maxSinkBody     = 1 << 20
+	maxReplyDelayMs = 10 * 60 * 1000
+)
+
+// Reply is one answer of a sink.
+type Reply struct {
+	// Status is 200 if it is not given.
+	Status int               `json:"status,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	Body   string            `json:"body,omitempty"`
+	// DelayMs is how long the answer waits, by the machine's clock.
+	DelayMs int64 `json:"delayMs,omitempty"`
+	// HangUp closes the connection without an answer.
+	HangUp bool `json:"hangUp,omitempty"`
+}
+
+func (p *Reply) check() error {
+	switch {
+	case p.Status != 0 && (p.Status < 200 || p.Status > 599):
+		return fmt.Errorf("expected a status from 200 to 599, got %d", p.Status)
+	case p.DelayMs < 0 || p.DelayMs > maxReplyDelayMs:
+		return fmt.Errorf("expected delayMs from 0 to %d, got %d", maxReplyDelayMs, p.DelayMs)
+	}
+	return nil
+}
+
+// Received is one request that came to a sink.
+type Received struct {
+	At     int64       `json:"at"` // cluster time, unix milliseconds
+	Method string      `json:"method"`
+	Path   string      `json:"path"` // with its query
+	Header http.Header `json:"header"`
+	Body   string      `json:"body"`
+}
+
+// sink answers by its script: one reply after the other, and the last of them from then on.
+type sink struct {
+	replies  []Reply
+	received []Received
+}
+
+// next takes the reply to the next request.
+func (s *sink) next() Reply {
+	if len(s.replies) == 0 {
+		return Reply{}
+	}
+	p := s.replies[0]
+	if len(s.replies) > 1 {
+		s.replies = s.replies[1:]
+	}
+	return p
+}
+
+// Sinks are endpoints on the server itself that deliveries can go to.
+type Sinks struct {
+	now func() int64
+
+	mu  sync.Mutex
+	all map[string]*sink
+}
+
+// NewSinks has no sinks; one begins with its first request or script. now is cluster time
+// in unix milliseconds.
+func NewSinks(now func() int64) *Sinks { return &Sinks{now: now, all: map[string]*sink{}} }
+
+var errSinks = errors.New("too many sinks: reset the server, or use fewer names")
+
+// named is the sink of that name; the lock is held.
+func (k *Sinks) named(name string) (*sink, error) {
+	s := k.all[name]
+	if s == nil {
+		if len(k.all) >= maxSinks || len(name) > maxSinkName {
+			return nil, errSinks
+		}
+		s = &sink{}
+		k.all[name] = s
+	}
+	return s, nil
+}
+
+// Script replaces the replies of a sink.
+func (k *Sinks) Script(name string, replies []Reply) error {
+	if len(replies) > maxSinkReplies {
+		return fmt.Errorf("expected at most %d replies, got %d", maxSinkReplies, len(replies))
+	}
+	for i := range replies {
+		if err := replies[i].check(); err != nil {
+			return fmt.Errorf("reply %d: %w", i, err)
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, err := k.named(name)
+	if err == nil {
+		s.replies = append([]Reply(nil), replies...)
+	}
+	return err
+}
+
+// Received are the requests that came to a sink, the oldest first.
+func (k *Sinks) Received(name string) []Received {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.all[name]; s != nil {
+		return append([]Received{}, s.received...)
+	}
+	return []Received{}
+}
+
+// Reset forgets all sinks.
+func (k *Sinks) Reset() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all = map[string]*sink{}
+}
+
+// take notes a request and returns the reply to it.
+func (k *Sinks) take(name string, r *http.Request) (Reply, error) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxSinkBody))
+	if err != nil {
+		return Reply{}, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, err := k.named(name)
+	if err != nil {
+		return Reply{}, err
+	}
+	s.received = append(s.received, Received{At: k.now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: string(body)})
+	if len(s.received) > maxReceived {
+		s.received = s.received[1:]
+	}
+	return s.next(), nil
+}
+
+// serve answers a delivery.
+func (k *Sinks) serve(w http.ResponseWriter, r *http.Request, name string) {
+	p, err := k.take(name, r)
+	if err != nil {
+		fail(w, http.StatusInsufficientStorage, err)
+		return
+	}
+	if p.DelayMs > 0 {
+		timer := time.NewTimer(time.Duration(p.DelayMs) * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+		}
+	}
+	if p.HangUp {
+		panic(http.ErrAbortHandler)
+	}
+	for name, value := range p.Header {
+		w.Header().Set(name, value)
+	}
+	if p.Status == 0 {
+		p.Status = http.StatusOK
+	}
+	w.WriteHeader(p.Status)
+	_, _ = io.WriteString(w, p.Body) // whoever hung up needs no answer
+}
+
+func fail(w http.ResponseWriter, status int, err error) {
+	answer(w, status, map[string]string{"error": err.Error()})
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // whoever hung up needs no answer
+}

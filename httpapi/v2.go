@@ -1,0 +1,155 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/httpapi/workflows"
+)
+
+// maxBatch is the most bytes of a batch of messages, each of which is looked at by itself
+// .
+const maxBatch = 100 << 20
+
+// isMessages reports whether a path is one of the API of messages.
+func isMessages(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return first == "v2" || first == "llm"
+}
+
+// newMessages makes the API of messages over this server's engine.
+func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *messages.API {
+	m := messages.New(messages.Options{
+		Engine: s.engine, Parser: *p, Ask: ask, Access: s.messagesAccess, Fail: s.failMessages, MaxBody: s.maxBody, MaxBatch: max(maxBatch, s.maxBody),
+	})
+	workflows.Mount(m)
+	return m
+}
+
+// serveMessages answers a request under /v2. In development no page of another site may
+// send one.
+func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
+	if s.loopback && foreignOrigin(r) {
+		s.answerError(w, http.StatusForbidden, "this development server answers pages of loopback hosts only")
+		return
+	}
+	if path, _ := redis.CutTarget(r.RequestURI); s.audit != nil && r.Method == http.MethodPost && rotatesKeys(path) {
+		s.auditRotation(w, r)
+		return
+	}
+	s.messages.ServeHTTP(w, r)
+}
+
+// rotatesKeys reports whether a path is that of the rotation of signing keys, of any database.
+func rotatesKeys(path string) bool {
+	if rest, in := strings.CutPrefix(path, "db/"); in {
+		_, path, _ = strings.Cut(rest, "/")
+	}
+	return strings.EqualFold(path, "v2/keys/rotate")
+}
+
+// foreignOrigin reports whether a page of another host than this machine asks.
+func foreignOrigin(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	u, err := url.Parse(origin)
+	return err != nil || u.Host == "" || !isLoopback(u.Host)
+}
+
+// messagesAccess is what a token opens as this node knows it; one that opens nothing here is
+// looked up in a state that holds everything acknowledged so far.
+func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messages.Access, err error) {
+	bearer := acl.ParseBearer([]byte(token))
+	look := func(v *fsm.View) { a = accessOf(v, db, &bearer) }
+	if s.engine.Local(look); a.Role != acl.NoRole {
+		loggedIn(ctx)
+		return a, nil
+	}
+	if _, err = s.engine.Read(ctx, fsm.Reading{}, look); a.Role != acl.NoRole {
+		loggedIn(ctx)
+	}
+	return a, err
+}
+
+// accessOf is what a token opens in a database; an empty name leaves the database to the
+// token. The messages of default have tokens of their own; those of any other database are
+// open to its Standard token, to its Read Only token for reading, and to tokens of its users
+// as far as MSG.PUBLISH and MSG.GET are open to them.
+func accessOf(v *fsm.View, db string, token *acl.Bearer) messages.Access {
+	role, named := v.Role(token.Digest), db != ""
+	if db == fsm.DefaultDB {
+		db = ""
+	}
+	if db != "" && v.Level() < env.Level2 {
+		return messages.Access{}
+	}
+	switch {
+	case role == acl.Admin && v.Database(db) != 0, (role == acl.Messages || role == acl.MessagesReadOnly) && db == "":
+		return messages.Access{Role: role, DB: db, Number: v.Database(db)}
+	case named && db == "":
+		return messages.Access{}
+	}
+	as := v.Bearer(db, token)
+	if !named {
+		as = v.LoginBearer(token)
+	}
+	if as.DB == "" || as.By == acl.ByAdmin || v.Level() < env.Level2 {
+		return messages.Access{}
+	}
+	return messages.Access{Role: roleIn(v, as), DB: as.DB, Number: v.Database(as.DB)}
+}
+
+// publishRow and getRow are commands by whose rights the API is open to a user.
+var (
+	publishRow = [][]byte{[]byte("MSG.PUBLISH"), []byte("http://localhost"), {}}
+	getRow     = [][]byte{[]byte("MSG.GET"), []byte("msg_")}
+)
+
+// roleIn is the role of an identity in its database.
+func roleIn(v *fsm.View, as acl.Identity) acl.Role {
+	if as.User == acl.ReadOnlyName {
+		return acl.MessagesReadOnly
+	}
+	if _, refusal := v.Check(as, command.OriginHTTP, publishRow); refusal == nil {
+		return acl.Messages
+	}
+	if _, refusal := v.Check(as, command.OriginHTTP, getRow); refusal == nil {
+		return acl.MessagesReadOnly
+	}
+	return acl.NoRole
+}
+
+// failMessages answers an error of the engine.
+func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, err error, wrote bool) {
+	f := failureOf(err, wrote)
+	if f.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		id := requestID(r)
+		w.Header()[requestIDHeader] = []string{id}
+		path, _ := redis.CutTarget(r.RequestURI)
+		s.log.Warn("request failed", "id", id, "path", path, "err", err)
+	}
+	set(w.Header(), s.names.outcome, string(f.outcome))
+	if f.status == http.StatusServiceUnavailable && f.outcome == notApplied {
+		w.Header()["Retry-After"] = oneSecond
+	}
+	s.answerError(w, f.status, strings.TrimPrefix(f.text, "ERR "))
+}
+
+func (s *Server) answerError(w http.ResponseWriter, status int, text string) {
+	body, _ := json.Marshal(map[string]string{"error": text}) // a map of texts always has a form
+	w.Header()["Content-Type"] = jsonType
+	w.WriteHeader(status)
+	w.Write(body)
+}

@@ -1,0 +1,119 @@
+package view
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// Redactor shows texts and headers. The zero value hides nothing and cuts every text to
+// nothing: Trim is -1 for whole texts.
+type Redactor struct {
+	Hide *queue.Redaction
+	// Trim is the most bytes of a text, negative for all.
+	Trim int
+}
+
+// Text is a body of the sender itself: what it has published, outputs of its steps.
+func (r Redactor) Text(body []byte) string {
+	if r.hidesBody(body) {
+		return queue.Redacted(string(body))
+	}
+	return r.Answer(body)
+}
+
+func (r Redactor) hidesBody(body []byte) bool { return len(body) > 0 && r.Hide != nil && r.Hide.Body }
+
+// Answer is what somebody else has answered, which is never hidden.
+func (r Redactor) Answer(body []byte) string {
+	text := strings.ToValidUTF8(string(body), "\uFFFD")
+	if r.Trim < 0 || len(text) <= r.Trim {
+		return text
+	}
+	cut := r.Trim
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// Body is a body as text, or in base64 if it is none.
+func (r Redactor) Body(body []byte) (text, coded string) {
+	if utf8.Valid(body) || r.hidesBody(body) {
+		return r.Text(body), ""
+	}
+	return "", base64.StdEncoding.EncodeToString(body)
+}
+
+// Header is the sender's header by canonical names; nil if there is none.
+func (r Redactor) Header(list ...[]queue.Field) map[string][]string {
+	var m map[string][]string
+	for _, header := range list {
+		for _, f := range header {
+			if m == nil {
+				m = map[string][]string{}
+			}
+			name, value := queue.CanonicalName(f.Name), f.Value
+			if r.hides(name) {
+				value = queue.Redacted(value)
+			}
+			m[name] = append(m[name], value)
+		}
+	}
+	return m
+}
+
+func (r Redactor) hides(name string) bool {
+	if r.Hide == nil || r.Hide.Header {
+		return r.Hide != nil
+	}
+	return slices.ContainsFunc(r.Hide.Names, func(hidden string) bool { return strings.EqualFold(hidden, name) })
+}
+
+// Redact is a header with what is to be hidden, but for the names by which clients find the
+// run of a workflow.
+func (r Redactor) Redact(header map[string][]string) map[string][]string {
+	m := make(map[string][]string, len(header))
+	for name, values := range header {
+		m[name] = values
+		if !r.hides(name) || strings.Contains(name, "-Workflow-") {
+			continue
+		}
+		m[name] = nil
+		for _, v := range values {
+			m[name] = append(m[name], queue.Redacted(v))
+		}
+	}
+	return m
+}
+
+// Header is the header of somebody's answer by canonical names; nil if there is none.
+func Header(header []queue.Field) map[string][]string { return Redactor{}.Header(header) }
+
+// First is the first of some texts, empty if there is none.
+func First(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// CallbackInfo is how a failure callback went.
+type CallbackInfo struct {
+	State           string              `json:"state"`
+	ResponseStatus  int                 `json:"responseStatus,omitempty"`
+	ResponseBody    string              `json:"responseBody,omitempty"`
+	ResponseHeaders map[string][]string `json:"responseHeaders,omitempty"`
+}
+
+// NewCallbackInfo shows the state of a failure callback, and its answer if there is one.
+func NewCallbackInfo(state string, answer *queue.Response, show Redactor) *CallbackInfo {
+	n := &CallbackInfo{State: state}
+	if answer != nil {
+		n.ResponseStatus, n.ResponseHeaders, n.ResponseBody = answer.Status, Header(answer.Header), show.Answer(answer.Body)
+	}
+	return n
+}

@@ -1,0 +1,172 @@
+package workflows
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+)
+
+// run names a run in answers.
+type run struct {
+	RunID   string `json:"workflowRunId"`
+	Created int64  `json:"workflowCreatedAt"`
+}
+
+// deadWrites answers what changes dead letters of runs, below /v2/workflows/dlq; false for the rest.
+func (q *request) deadWrites() (served bool, err error) {
+	act, id := q.segment(2), q.plain(3)
+	switch {
+	case len(q.segments) > 4:
+		return false, nil
+	case (act == "resume" || act == "restart") && q.r.Method == http.MethodPost:
+		return true, q.revive(act == "restart", id)
+	case act == "callback" && id != "":
+		return true, q.callback(id)
+	case q.r.Method == http.MethodDelete && len(q.segments) <= 3:
+		return true, q.deleteDead(q.plain(2))
+	}
+	return false, nil
+}
+
+func noDead(id string) error {
+	return &messages.Error{Status: http.StatusNotFound, Text: "dlq message " + id + " not found"}
+}
+
+// readDeadSelection reads which dead letters are meant: the one of the path, or a selection.
+func (q *request) readDeadSelection(id string) (n workflow.DeadSelection, err error) {
+	if id != "" {
+		t, ok := queue.ParseStamp(id)
+		if !ok {
+			return n, noDead(id)
+		}
+		return workflow.DeadSelection{IDs: []queue.Stamp{t}, Strict: true}, nil
+	}
+	v, err := q.selection()
+	if err != nil {
+		return n, err
+	}
+	for name := range v {
+		if !slices.Contains(deadNames, name) {
+			return n, messages.Invalid("unknown filter %q", name)
+		}
+	}
+	return v.dead()
+}
+
+// dead reads a selection of dead letters.
+func (v params) dead() (n workflow.DeadSelection, err error) {
+	named := v.list("dlqIds")
+	for _, text := range named {
+		t, ok := queue.ParseStamp(text)
+		if !ok && len(named) == 1 { // a client uses the form for many for one as well
+			return n, noDead(text)
+		}
+		if ok {
+			n.IDs = append(n.IDs, t)
+		}
+	}
+	n.Strict = len(named) == 1
+	if n.None = len(n.IDs) == 0 && (len(named) > 0 || v.nothing("dlqIds")) || v.nothing(filterNames(false)...); n.None {
+		return n, nil
+	}
+	if n.Filter, err = v.deadFilter(); err != nil {
+		return n, err
+	}
+	count, err := v.number("count")
+	if err != nil {
+		return n, err
+	}
+	n.Limit = int(min(count, workflow.MaxRevived))
+	if text := v.get("cursor"); text != "" {
+		var ok bool
+		if n.After, ok = queue.ParseStamp(text); !ok {
+			return n, messages.Invalid("invalid cursor %q", text)
+		}
+	}
+	return n, nil
+}
+
+// revive answers resume and restart, of one dead letter or of many.
+func (q *request) revive(restart bool, id string) error {
+	n := workflow.Revival{Restart: restart}
+	var err error
+	if n.DeadSelection, err = q.readDeadSelection(id); err != nil {
+		return err
+	}
+	h := q.r.Header.Clone()
+	h.Del("Content-Type")
+	if n.Options, err = q.Parser.ReadOptions(h); err != nil {
+		return err
+	}
+	n.Options.Given &^= queue.GivenHeader
+	q.clean(&n.Options)
+	if id != "" && restart {
+		n.RunID = q.Parser.Field(q.r.Header, "workflow-runid")
+	}
+	out, err := propose(q, fsm.Revive, n)
+	if err != nil {
+		return err
+	}
+	all := make([]run, len(out.Runs))
+	for i, r := range out.Runs {
+		all[i] = run{r.ID, r.Created}
+	}
+	if id != "" {
+		q.answer(http.StatusOK, all[0])
+		return nil
+	}
+	answer := map[string]any{"workflowRuns": all}
+	if out.More {
+		answer["cursor"] = out.Cursor.String()
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
+
+// deleteDead answers DELETE of one dead letter or of many.
+func (q *request) deleteDead(id string) error {
+	n, err := q.readDeadSelection(id)
+	if err != nil {
+		return err
+	}
+	out, err := propose(q, fsm.DeleteDeadRuns, n)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		q.w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	answer := map[string]any{"deleted": out.Count}
+	if out.More {
+		answer["cursor"] = out.Cursor.String()
+	}
+	q.answer(http.StatusOK, answer)
+	return nil
+}
+
+// callback calls a failure callback once more (POST), or cancels it (DELETE), of which the documented success is 302.
+func (q *request) callback(id string) error {
+	n := workflow.CallbackChange{Cancel: q.r.Method == http.MethodDelete}
+	if !n.Cancel && q.r.Method != http.MethodPost {
+		return errMethod
+	}
+	var ok bool
+	if n.Dead, ok = queue.ParseStamp(id); !ok {
+		return noDead(id)
+	}
+	out, err := propose(q, fsm.ChangeCallback, n)
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if n.Cancel {
+		status = http.StatusFound
+	}
+	q.answer(status, run{out.ID, out.Created})
+	return nil
+}

@@ -1,0 +1,167 @@
+package workflows
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+)
+
+// filter is one filter of runs: its name in query strings and in JSON bodies, what it means
+// (for the table in docs/workflows.md), and what sets it. A filter is added by a row here and
+// its row there.
+type filter struct {
+	name string
+	// dead: it is for dead letters only.
+	dead  bool
+	means string
+	set   func(f *workflow.DeadFilter, v params, name string) error
+}
+
+// texts sets a field that holds texts; a value may be a list, joined by commas.
+func texts(field func(*workflow.DeadFilter) *[]string) func(*workflow.DeadFilter, params, string) error {
+	return func(f *workflow.DeadFilter, v params, name string) error {
+		*field(f) = append(*field(f), v.list(name)...)
+		return nil
+	}
+}
+
+// urls reads URLs. Those that are joined by commas are told apart by their schemes: a URL may
+// hold commas of its own.
+func urls(f *workflow.DeadFilter, v params, name string) error {
+	for _, value := range v.whole(name) {
+		rest := value
+		for i := 1; i < len(rest); i++ {
+			if tail := rest[i:]; rest[i-1] == ',' && (strings.HasPrefix(tail, "http://") || strings.HasPrefix(tail, "https://")) {
+				f.URLs, rest, i = append(f.URLs, rest[:i-1]), tail, 0
+			}
+		}
+		f.URLs = append(f.URLs, rest)
+	}
+	return nil
+}
+
+// bound sets a time in unix milliseconds.
+func bound(field func(*workflow.DeadFilter) *int64) func(*workflow.DeadFilter, params, string) error {
+	return func(f *workflow.DeadFilter, v params, name string) (err error) {
+		*field(f), err = v.number(name)
+		return err
+	}
+}
+
+func runIDs(f *workflow.DeadFilter) *[]string    { return &f.RunIDs }
+func labels(f *workflow.DeadFilter) *[]string    { return &f.Labels }
+func callerIPs(f *workflow.DeadFilter) *[]string { return &f.CallerIPs }
+
+var filters = []filter{
+	{"workflowRunIds", false, "ids of runs", texts(runIDs)},
+	{"workflowRunId", false, "the same", texts(runIDs)},
+	{"workflowRuns", false, "runs as `id@createdAt`; nothing else counts then", readRunRefs},
+	{"workflowUrl", false, "URL of the workflow; several are joined by commas", urls},
+	{"url", false, "the same", urls},
+	{"workflowUrlExactMatch", false, "`true`: cancel only runs of exactly that URL", func(*workflow.DeadFilter, params, string) error { return nil }}, // read by cancel
+	{"state", false, "state of the run", readRunStates},
+	{"label", false, "label", texts(labels)},
+	{"labels", false, "the same", texts(labels)},
+	{"callerIp", false, "address of whoever triggered the run", texts(callerIPs)},
+	{"callerIP", false, "the same", texts(callerIPs)},
+	{"flowControlKey", false, "flow-control key", texts(func(f *workflow.DeadFilter) *[]string { return &f.FlowKeys })},
+	{"host", false, "host of the URL", texts(func(f *workflow.DeadFilter) *[]string { return &f.Hosts })},
+	{"path", false, "path of the URL", texts(func(f *workflow.DeadFilter) *[]string { return &f.Paths })},
+	{"messageId", false, "messages, of which the run has one", readMessageIDs},
+	{"fromDate", false, "earliest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.From })},
+	{"toDate", false, "latest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.To })},
+	{"workflowCreatedAt", false, "time of creation, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.Created })},
+	{"failureFunctionState", true, "state of the failure callback", readCallbackStates},
+	{"responseStatus", true, "status of the last answer", readStatuses},
+}
+
+// filterNames are the names of filters, with those for dead letters only or without.
+func filterNames(dead bool) (names []string) {
+	for _, f := range filters {
+		if dead || !f.dead {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// runFilter reads which runs are meant.
+func (v params) runFilter() (workflow.Filter, error) {
+	f, err := v.read(false)
+	return f.Filter, err
+}
+
+// deadFilter reads a filter of dead letters. Run ids may be the beginnings of ids.
+func (v params) deadFilter() (workflow.DeadFilter, error) {
+	f, err := v.read(true)
+	f.IDPrefix = true
+	return f, err
+}
+
+func (v params) read(dead bool) (f workflow.DeadFilter, err error) {
+	for _, one := range filters {
+		if _, given := v[one.name]; !given || one.dead && !dead {
+			continue
+		}
+		if err := one.set(&f, v, one.name); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+func readRunStates(f *workflow.DeadFilter, v params, name string) error {
+	for _, text := range v.list(name) {
+		s, ok := workflow.ParseRunState(strings.ToUpper(text))
+		if !ok {
+			return messages.Invalid("invalid %s %q", name, text)
+		}
+		f.States = append(f.States, s)
+	}
+	return nil
+}
+
+func readMessageIDs(f *workflow.DeadFilter, v params, name string) error {
+	for _, text := range v.list(name) {
+		id, _ := queue.ParseID(text) // what is no id chooses nothing
+		f.Messages = append(f.Messages, id)
+	}
+	return nil
+}
+
+func readRunRefs(f *workflow.DeadFilter, v params, name string) error {
+	for _, text := range v.list(name) {
+		id, at, _ := strings.Cut(text, "@")
+		n, err := strconv.ParseInt(at, 10, 64)
+		if err != nil {
+			return messages.Invalid("invalid %s %q: expected id@createdAt", name, text)
+		}
+		f.Exact = append(f.Exact, workflow.RunRef{ID: id, Created: n})
+	}
+	return nil
+}
+
+func readCallbackStates(f *workflow.DeadFilter, v params, name string) error {
+	for _, text := range v.list(name) {
+		s, ok := workflow.ParseCallbackState(strings.ToUpper(text))
+		if !ok {
+			return messages.Invalid("invalid %s %q", name, text)
+		}
+		f.Callbacks = append(f.Callbacks, s)
+	}
+	return nil
+}
+
+func readStatuses(f *workflow.DeadFilter, v params, name string) error {
+	for _, text := range v[name] {
+		n, err := (params{name: {text}}).number(name)
+		if err != nil {
+			return err
+		}
+		f.Statuses = append(f.Statuses, int(n))
+	}
+	return nil
+}
