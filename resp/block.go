@@ -3,47 +3,49 @@ package resp
 import (
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// block runs a blocking command, and waits if there is nothing for it. It is false if the
-// command does not wait: then it runs like any other.
+// block runs a blocking command and waits if there is nothing for it. It is false if the
+// call does not block: then it runs like any other.
 func (c *conn) block(row *command.Command, argv [][]byte) bool {
 	ms, waits := row.Timeout(argv, time.Now().UnixMilli())
 	if !waits || row.Wait == nil || !c.as.Known() {
 		return false
 	}
-	c.finish()
+	c.runPipeline()
 	if _, refusal := c.check(argv); refusal != nil {
-		return false // it is told in the common way
+		return false // the common path answers
 	}
-	c.note(row)
-	c.reads(row, argv)
-	if granted, beyond := c.take(1, false); granted == 0 {
+	c.noteCommand(row)
+	c.trackReads(row, argv)
+	if granted, beyond := c.takeQuota(1, false); granted == 0 {
 		c.emit(beyond)
 		return true
 	}
 	c.s.metrics.commands.Inc()
-	w := &waiter{as: c.as, db: c.database(), row: row, argv: copyWords(argv), keys: row.Sources(argv), done: make(chan reply.Value, 1)}
-	c.arrive(w)
+	w := &waiter{as: c.as, db: c.database(), row: row, argv: copyWords(argv), keys: row.Sources(argv), done: make(chan reply.Value, 1), tracked: c.tracked}
+	c.enterQueues(w)
 	v := c.await(w, ms)
 	c.emit(v)
-	c.report([][][]byte{w.argv}, []reply.Value{v}, 0) // waiting is not work
-	c.showRows([][][]byte{w.argv}, []reply.Value{v})
+	c.countCalls([][][]byte{w.argv}, []reply.Value{v}, 0) // waiting time is not processing time
+	c.monitorRows([][][]byte{w.argv}, []reply.Value{v})
+	c.flushDone(true)
 	return true
 }
 
-// arrive puts a call into the queues of its keys and looks whether there is something for
-// it. If nobody waits before it the connection runs it by itself; otherwise its turn comes.
-func (c *conn) arrive(w *waiter) {
-	r := c.s.room
-	first := r.enter(w)
+// enterQueues puts a call into the queues of its keys and checks whether there is an
+// element for it. With nobody waiting before it the connection runs the call itself;
+// otherwise the registry does in its order.
+func (c *conn) enterQueues(w *waiter) {
+	r := c.s.blocked
+	first := r.enqueue(w)
 	var found command.Arrival
 	call := w.argv
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { call, found = v.Arrive(w.as, command.RESP, w.row, call) })
-	r.means(w, call)
+	r.setCall(w, call)
 	switch {
 	case err != nil:
 		r.release(w, failureOf(err, false))
@@ -51,12 +53,12 @@ func (c *conn) arrive(w *waiter) {
 	case (first || found == command.Mistake) && r.claim(w):
 		values, err := r.call(w, [][][]byte{w.argv})
 		if err != nil {
-			r.failed(w, err)
+			r.failAttempt(w, err)
 			return
 		}
-		r.settle(w, values[0], true)
+		r.finishAttempt(w, values[0], true)
 	default:
-		r.look(w)
+		r.recheck(w)
 	}
 }
 
@@ -73,7 +75,7 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 	}
 	if c.flush() != nil {
 		c.ending = true
-		c.s.room.release(w, reply.NilArray())
+		c.s.blocked.release(w, reply.NilArray())
 		return <-w.done
 	}
 	c.info.blocked.Store(w)
@@ -97,25 +99,25 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 	case <-ahead.left:
 		c.ending = true
 	}
-	c.s.room.release(w, reply.NilArray())
+	c.s.blocked.release(w, reply.NilArray())
 	return <-w.done
 }
 
-// ahead is a goroutine that reads what a client sends while its call waits, to learn when
-// it leaves.
+// ahead is a goroutine that reads while the connection is blocked, to notice that the
+// client disconnects.
 type ahead struct {
-	left  chan struct{} // closes when the client has left
-	ended chan struct{} // closes when nothing is read any more
+	left  chan struct{} // closed when the client has disconnected
+	ended chan struct{} // closed when the goroutine has ended
 }
 
-// mostReadAhead is how much is read from a connection that waits.
-const mostReadAhead = 1 << 20
+// maxReadAhead bounds what is read from a blocked connection, in bytes.
+const maxReadAhead = 1 << 20
 
 func (c *conn) readAhead() *ahead {
 	a := &ahead{left: make(chan struct{}), ended: make(chan struct{})}
 	go func() { // ends with stopReading, or with the connection
 		defer close(a.ended)
-		for len(c.in.rest()) < mostReadAhead {
+		for len(c.in.rest()) < maxReadAhead {
 			if err := c.in.fill(c.parser.Need()); interrupted(err) {
 				return
 			} else if err != nil {
@@ -127,10 +129,10 @@ func (c *conn) readAhead() *ahead {
 	return a
 }
 
-// stopReading gives the connection's own goroutine its buffer back.
+// stopReading ends the goroutine and returns the buffer to the connection's own.
 func (c *conn) stopReading(a *ahead) {
 	// An error means that the connection is closed, which ends reading too.
-	_ = c.info.deadline(c.nc, past)
+	_ = c.info.deadline(c.nc, longAgo)
 	<-a.ended
 	_ = c.info.deadline(c.nc, time.Time{})
 }
@@ -152,7 +154,7 @@ func (c *conn) clientUnblock(argv [][]byte) {
 	unblocked := false
 	if other := c.s.clients.find(uint64(id)); other != nil && c.sees(other) {
 		if w := other.info.blocked.Load(); w != nil {
-			unblocked = c.s.room.release(w, v)
+			unblocked = c.s.blocked.release(w, v)
 		}
 	}
 	if unblocked {

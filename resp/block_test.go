@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 var (

@@ -4,13 +4,13 @@ import (
 	"strconv"
 	"time"
 
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 var errName = reply.Error("ERR Client names cannot contain spaces, newlines or special characters.")
 
-// validName tells whether a connection may be named so: it must stay one word of one
+// validName reports whether a connection may be named so: it must stay one word of one
 // line in CLIENT LIST.
 func validName(name []byte) bool {
 	for _, c := range name {
@@ -36,14 +36,14 @@ func (c *conn) clientSetName(argv [][]byte) {
 		c.emit(errName)
 		return
 	}
-	c.info.set(func(t *told) { t.name = string(argv[2]) })
+	c.info.set(func(t *attributes) { t.name = string(argv[2]) })
 	c.emit(reply.OK())
 }
 
 func (c *conn) clientSetInfo(argv [][]byte) {
 	v := command.JudgeClientInfo(string(argv[2]), argv[3])
 	if !v.IsError() {
-		c.info.set(func(t *told) {
+		c.info.set(func(t *attributes) {
 			if command.EqualFold(argv[2], "LIB-NAME") {
 				t.library = string(argv[3])
 			} else {
@@ -60,20 +60,20 @@ func onOff(word []byte) (on, ok bool) {
 }
 
 func (c *conn) clientNoEvict(argv [][]byte) {
-	c.keepSwitch(argv[2], func(t *told, on bool) { t.noEvict = on })
+	c.keepSwitch(argv[2], func(t *attributes, on bool) { t.noEvict = on })
 }
 
 func (c *conn) clientNoTouch(argv [][]byte) {
-	c.keepSwitch(argv[2], func(t *told, on bool) { t.noTouch = on })
+	c.keepSwitch(argv[2], func(t *attributes, on bool) { t.noTouch = on })
 }
 
-func (c *conn) keepSwitch(word []byte, keep func(*told, bool)) {
+func (c *conn) keepSwitch(word []byte, keep func(*attributes, bool)) {
 	on, ok := onOff(word)
 	if !ok {
 		c.emit(errSyntax)
 		return
 	}
-	c.info.set(func(t *told) { keep(t, on) })
+	c.info.set(func(t *attributes) { keep(t, on) })
 	c.emit(reply.OK())
 }
 
@@ -86,7 +86,7 @@ func (c *conn) clientReply(argv [][]byte) {
 	case command.EqualFold(argv[2], "OFF"):
 		c.silent = true
 	case command.EqualFold(argv[2], "SKIP"):
-		c.skip = !c.silent
+		c.skipNext = !c.silent
 	default:
 		c.emit(errSyntax)
 	}
@@ -192,11 +192,11 @@ func (c *conn) describe(b []byte, now time.Time) []byte {
 }
 
 // flags are letters for what the connection is about; N for nothing.
-func (c *conn) flags(t *told) (letters string) {
+func (c *conn) flags(t *attributes) (letters string) {
 	for _, f := range []struct {
 		set    bool
 		letter string
-	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil, "b"}, {c.info.killed.Load(), "c"}, {t.tracks, "t"}, {t.broken, "R"}, {t.broad, "B"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
+	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil, "b"}, {c.info.killed.Load(), "c"}, {t.tracks, "t"}, {t.broken, "R"}, {t.bcast, "B"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
 		if f.set {
 			letters += f.letter
 		}

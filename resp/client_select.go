@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // selection is which connections CLIENT LIST shows and CLIENT KILL closes.
@@ -30,7 +30,7 @@ func (c *conn) kind() string {
 	return "normal"
 }
 
-// has tells whether the selection takes a connection in.
+// has reports whether the selection takes a connection in.
 func (n *selection) has(c *conn, now time.Time) bool {
 	if len(n.ids) > 0 {
 		found := false
@@ -87,7 +87,7 @@ func (c *conn) clientList(argv [][]byte) {
 	c.emit(reply.Verbatim(string(b)))
 }
 
-// sees tells whether a connection is of the same database: others are nobody's business.
+// sees reports whether a connection is of the same database: others are nobody's business.
 func (c *conn) sees(other *conn) bool { return other == c || other.info.database() == c.database() }
 
 // clientKill closes connections: one by its address in the old form, those that fit all
@@ -175,7 +175,7 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 	return n, self, nil
 }
 
-// knows tells whether the database has a user of that name.
+// knows reports whether the database has a user of that name.
 func (c *conn) knows(user string) (found bool) {
 	as := acl.Trusted(user)
 	as.DB = c.as.DB

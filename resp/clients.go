@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// clients are the open connections by their numbers.
+// clients are the open connections by id.
 type clients struct {
 	mu   sync.Mutex
 	byID map[uint64]*conn

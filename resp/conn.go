@@ -7,54 +7,60 @@ import (
 	"sync"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
-	"trireme/resp/protocol"
-	"trireme/socket"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/socket"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// conn is one connection. Its goroutine reads, runs and answers; what others may touch is
-// in info, and is sent through output.
+// conn is one connection. Its goroutine, or the batch that owns it, reads, runs and answers;
+// other goroutines use info and output only.
 type conn struct {
 	s    *Server
 	nc   net.Conn
 	in   input
 	out  *output
 	info info
-	ip   string // of the other end, as the gate counts it
+	slot *connlimit.Slot
 
 	parser protocol.Parser
 	limits protocol.Limits
 
-	as      acl.Identity
-	key     credential
-	free    bool // the user may do everything
-	quota   fsm.Quota
-	looking func(*fsm.View)
+	as        acl.Identity
+	key       credential
+	unknown   time.Time // since when there has been no user
+	begun     time.Time // when the first bytes of an incomplete command were there; zero without
+	free      bool      // the user may do everything
+	quota     fsm.Quota
+	refreshFn func(*fsm.View)
 
-	proto3  bool
-	silent  bool // CLIENT REPLY OFF
-	skip    bool // CLIENT REPLY SKIP: the next command is not answered
-	mute    bool // the command that is running is not answered
-	ending  bool // the connection closes once what is written is sent
-	replies []byte
+	proto3     bool
+	silent     bool // CLIENT REPLY OFF
+	skipNext   bool // CLIENT REPLY SKIP: the next command is not answered
+	mute       bool // the command that is running is not answered
+	ending     bool // the connection closes once what is written is sent
+	replies    []byte
+	sendPartFn func([]byte) []byte
+	answered   int       // replies of this round
+	oldest     time.Time // when the first of replies was encoded; zero without
 
-	segment segment
-	tx      transaction
-	feed    *feed    // of messages; nil without
-	tracked *tracked // by CLIENT TRACKING; nil without
-	caching caching  // of the next command
-	spy     *spy     // of executed commands; nil without
+	pipeline   pipeline
+	tx         transaction
+	subscriber *subscriber        // of messages; nil without
+	tracked    *tracked           // by CLIENT TRACKING; nil without
+	caching    caching            // of the next command
+	monitoring *monitorSubscriber // of executed commands; nil without
 
-	calm       int // rounds of ordinary commands, one after the other
-	membership membership
+	quietRounds int // rounds of simple commands since the last other one
+	loopState   loopState
 
 	closing sync.Once
 }
 
-func newConn(s *Server, nc net.Conn, ip string) *conn {
+func newConn(s *Server, nc net.Conn, slot *connlimit.Slot) *conn {
 	if plain, ok := nc.(*net.TCPConn); ok {
 		// Replies are small and written whole. Without an effect nothing is lost.
 		_ = plain.SetNoDelay(true)
@@ -62,26 +68,27 @@ func newConn(s *Server, nc net.Conn, ip string) *conn {
 	if s.tls != nil {
 		nc = tls.Server(nc, s.tls)
 	}
-	c := &conn{s: s, nc: nc, ip: ip, in: input{read: socket.Reader(nc), take: socket.Taker(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
-	c.looking = c.look
+	c := &conn{s: s, nc: nc, slot: slot, in: input{read: socket.Read(nc), tryRead: socket.TryRead(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
+	c.refreshFn, c.sendPartFn = c.refreshUser, c.sendPart
 	c.info.begin(s.lastID.Add(1), nc)
+	c.unknown = c.info.opened
 	s.clients.add(c)
 	s.metrics.connections.Inc()
 	return c
 }
 
-// live serves the connection until it joins the crowd, or to its end.
-func (c *conn) live() {
+// serveToEnd serves the connection until it attaches to the event loop or ends.
+func (c *conn) serveToEnd() {
 	if !c.serve() {
 		c.close()
-		c.s.gate.leave(c.ip)
+		c.slot.Leave()
 		c.s.conns.Done()
 	}
 }
 
-// serve answers until the client leaves, breaks the protocol, or is told to leave. It is
-// true if the connection has joined the crowd instead, and is not to be touched any more.
-func (c *conn) serve() (joined bool) {
+// serve answers until the client disconnects, breaks the protocol, or is closed. It is true
+// if the event loop has taken the connection over: it must not be touched any more then.
+func (c *conn) serve() (attached bool) {
 	for !c.ending {
 		err := c.round()
 		if e := c.flush(); e != nil {
@@ -92,11 +99,11 @@ func (c *conn) serve() (joined bool) {
 		case err != nil:
 			c.mute = false
 			c.emit(reply.Error(err.Error()))
-			_ = c.flush() // it ends either way
+			_ = c.flush() // the connection ends either way
 			return false
 		case c.ending || c.s.isStopping():
 			return false
-		case c.s.crowd.join(c):
+		case c.s.loop.attach(c):
 			return true
 		}
 		if c.read() != nil {
@@ -106,14 +113,15 @@ func (c *conn) serve() (joined bool) {
 	return false
 }
 
-// round runs all commands that have arrived whole. The error is a breach of the protocol.
+// round runs all complete commands of the input. The error is a protocol error.
 func (c *conn) round() error {
-	c.begin()
-	defer c.finish()
-	c.calm++
+	c.refreshIdentity()
+	defer c.runPipeline()
+	c.quietRounds++
+	c.answered = 0
 	for began := c.in.at; !c.ending; {
-		if c.in.at-began > calmBytes {
-			c.calm = 0
+		if c.in.at-began > maxQuietBytes {
+			c.quietRounds = 0
 		}
 		argv, size, err := c.parser.Next(c.in.rest(), &c.limits)
 		if errors.Is(err, protocol.ErrIncomplete) {
@@ -123,27 +131,38 @@ func (c *conn) round() error {
 		if c.in.at += size; err != nil {
 			return err
 		}
+		c.begun = time.Time{}
 		if len(argv) > 0 {
-			c.step(argv)
+			c.dispatch(argv)
 		}
 	}
 	return nil
 }
 
-// read waits for more. A command that has begun has to arrive in time, and so has a
-// first AUTH.
+// read waits for more input. A command that has begun has to arrive in time, and so has a
+// first AUTH, which includes the handshake of TLS. Both limits are absolute: bytes that
+// trickle in don't extend them.
 func (c *conn) read() error {
-	switch {
-	case len(c.in.rest()) > 0:
-		return c.readWithin(c.s.limits.CommandTime)
-	case !c.as.Known():
-		return c.readWithin(c.s.limits.LoginTime)
+	var until time.Time
+	if len(c.in.rest()) > 0 {
+		if c.begun.IsZero() {
+			c.begun = time.Now()
+		}
+		until = c.begun.Add(c.s.limits.CommandTime)
 	}
-	return c.in.fill(c.parser.Need())
+	if !c.as.Known() {
+		if login := c.unknown.Add(c.s.limits.LoginTime); until.IsZero() || login.Before(until) {
+			until = login
+		}
+	}
+	if until.IsZero() {
+		return c.in.fill(c.parser.Need())
+	}
+	return c.readUntil(until)
 }
 
-func (c *conn) readWithin(d time.Duration) error {
-	if err := c.info.deadline(c.nc, time.Now().Add(d)); err != nil {
+func (c *conn) readUntil(t time.Time) error {
+	if err := c.info.deadline(c.nc, t); err != nil {
 		return err
 	}
 	err := c.in.fill(c.parser.Need())
@@ -153,52 +172,7 @@ func (c *conn) readWithin(d time.Duration) error {
 	return c.info.deadline(c.nc, time.Time{})
 }
 
-// emit answers the command that is running.
-func (c *conn) emit(v reply.Value) {
-	switch {
-	case c.mute:
-	case c.proto3:
-		c.replies = reply.AppendRESP3(c.replies, v)
-	default:
-		c.replies = reply.AppendRESP2(c.replies, v)
-	}
-}
-
-// kept bounds the buffer of replies that an idle connection holds on to.
-const kept = 64 << 10
-
-// flush sends what was answered, and what has changed since of what was read, and waits
-// while the client takes too little.
-func (c *conn) flush() error {
-	err := c.flushReplies()
-	if c.tracked != nil && err == nil {
-		c.s.tracker.settle(c.tracked)
-	}
-	return err
-}
-
-func (c *conn) flushReplies() error {
-	if err := c.send(); err != nil {
-		return err
-	}
-	return c.out.room(c.s.limits.OutputBytes)
-}
-
-// send is flushReplies without waiting.
-func (c *conn) send() error {
-	if len(c.replies) == 0 {
-		return nil
-	}
-	err := c.out.send(c.replies)
-	c.s.metrics.sent.Add(float64(len(c.replies)))
-	c.s.traffic.out.Add(int64(len(c.replies)))
-	if c.replies = c.replies[:0]; cap(c.replies) > kept {
-		c.replies = nil
-	}
-	return err
-}
-
-// wakeToStop interrupts a read, so that the connection sees that the server stops.
+// wakeToStop interrupts a read so that the connection notices the shutdown.
 func (c *conn) wakeToStop() {
 	c.info.interrupt(c.nc)
 }
@@ -206,30 +180,30 @@ func (c *conn) wakeToStop() {
 // kill makes the connection end as soon as possible.
 func (c *conn) kill() {
 	c.info.killed.Store(true)
-	c.cut()
-	c.s.crowd.lost(c)
+	c.closeSocket()
+	c.s.loop.socketClosed(c)
 }
 
-// cut closes the socket under whoever reads or writes.
-func (c *conn) cut() {
+// closeSocket closes the socket; reads and writes under way fail.
+func (c *conn) closeSocket() {
 	c.closing.Do(func() { c.nc.Close() })
 }
 
-// close ends the connection: what is written is sent, if the client takes it.
+// close ends the connection after sending what is written, if the client takes it.
 func (c *conn) close() {
-	c.leaveFeed()
+	c.closeSubscriber()
 	c.untrack()
 	c.s.clients.remove(c)
 	c.s.metrics.connections.Dec()
 	if !c.info.killed.Load() {
-		c.out.flushed()
+		c.out.waitDone()
 	}
-	c.cut()
-	c.out.flushed()
+	c.closeSocket()
+	c.out.waitDone()
 }
 
-// look learns whom the connection stands for now, by this node's state.
-func (c *conn) look(v *fsm.View) {
+// refreshUser looks the connection's user up in this node's state.
+func (c *conn) refreshUser(v *fsm.View) {
 	user := v.User(c.as)
 	if user == nil {
 		c.as, c.free = acl.Identity{}, false
@@ -239,29 +213,29 @@ func (c *conn) look(v *fsm.View) {
 	c.quota, _ = v.Quota(c.as.DB)
 }
 
-// begin looks the user up again before a round. This node may be behind, so it is the
-// newest state that says that somebody is nobody any more.
-func (c *conn) begin() {
+// refreshIdentity looks the user up before a round. This node may lag, so only the newest
+// state can say that a user is gone.
+func (c *conn) refreshIdentity() {
 	if !c.as.Known() {
 		return
 	}
 	before := c.as
-	if c.s.engine.Local(c.looking); c.as.Known() {
+	if c.s.engine.Local(c.refreshFn); c.as.Known() {
 		return
 	}
 	c.as = before
-	c.again()
+	c.reauthenticate()
 }
 
-// again asks the newest state whom the connection's credential stands for. If that can't
-// be known now, the connection stays who it was, and its commands will hear why.
-func (c *conn) again() {
-	// The error is that of the next command.
+// reauthenticate looks the connection's credential up in the newest state. Without a leader
+// the identity stays, and the next command fails with the reason.
+func (c *conn) reauthenticate() {
+	// An error shows in the next command.
 	_, _ = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { c.login(v, &c.key) })
 }
 
-// check finds the row that argv calls and tells why it may not be called. A refusal of
-// this node's state that a newer one might not repeat is asked of the newest.
+// check finds the row of argv and returns why the user may not call it, nil if they may. A
+// refusal by this node's state, which may lag, is checked again on the newest.
 func (c *conn) check(argv [][]byte) (row *command.Command, refusal *reply.Value) {
 	judge := func(v *fsm.View) { row, refusal = v.Check(c.as, command.RESP, argv) }
 	if c.s.engine.Local(judge); refusal == nil || !c.as.Known() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // TestConversations holds what is sent and what comes back, line by line, against each

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"trireme/fsm"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // The port's own errors, in Redis's words where Redis has them.
@@ -39,7 +39,7 @@ var failures = []struct {
 	{fsm.ErrRevoked, textNoAuth},
 }
 
-// failureOf explains an error of the engine; wrote tells whether it was given a write.
+// failureOf explains an error of the engine; wrote reports whether it was given a write.
 func failureOf(err error, wrote bool) reply.Value {
 	for i := range failures {
 		if errors.Is(err, failures[i].err) {

@@ -1,11 +1,11 @@
 package resp
 
-// Members is how many connections are served in turns.
-func (s *Server) Members() int {
-	s.crowd.mu.Lock()
-	defer s.crowd.mu.Unlock()
-	return len(s.crowd.members)
+// Attached is how many connections the event loop serves.
+func (s *Server) Attached() int {
+	s.loop.mu.Lock()
+	defer s.loop.mu.Unlock()
+	return len(s.loop.conns)
 }
 
-// CalmRounds is how many rounds of ordinary commands make a connection a member.
-const CalmRounds = calmRounds
+// AttachRounds is how many rounds of simple commands attach a connection.
+const AttachRounds = attachRounds

@@ -10,7 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // TestGoRedis drives the port with an ordinary client, in both protocols.

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// info is what other connections may see of a connection, and do to it.
+// info is the part of a connection that other goroutines may use.
 type info struct {
 	id      uint64
 	addr    string
@@ -24,15 +24,15 @@ type info struct {
 
 	mu       sync.Mutex
 	stopping bool // no deadline but the past is set any more
-	told
+	attributes
 }
 
-// told is what a connection says of itself and what it is about, under info's lock.
-type told struct {
+// attributes are what CLIENT LIST shows of a connection, under info's lock.
+type attributes struct {
 	user, db         string
 	as               acl.Identity
-	tracks, broad    bool // reads are tracked
-	broken           bool // by a connection that is gone
+	tracks, bcast    bool // reads are tracked
+	broken           bool // the connection to redirect to is gone
 	redirect         int64
 	name             string
 	library, version string
@@ -48,21 +48,21 @@ type told struct {
 func (i *info) begin(id uint64, nc net.Conn) {
 	i.id, i.addr, i.local, i.opened = id, nc.RemoteAddr().String(), nc.LocalAddr().String(), time.Now()
 	i.active.Store(i.opened.UnixMilli())
-	i.told = told{proto: 2, queued: -1, redirect: -1}
+	i.attributes = attributes{proto: 2, queued: -1, redirect: -1}
 }
 
-// set changes what the connection says of itself.
-func (i *info) set(change func(*told)) {
+// set changes the attributes.
+func (i *info) set(change func(*attributes)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	change(&i.told)
+	change(&i.attributes)
 }
 
-// get is what the connection says of itself.
-func (i *info) get() told {
+// get returns a copy of the attributes.
+func (i *info) get() attributes {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.told
+	return i.attributes
 }
 
 // database names the keyspace that the connection works on.
@@ -86,11 +86,11 @@ func (i *info) deadline(nc net.Conn, at time.Time) error {
 	return nc.SetReadDeadline(at)
 }
 
-// interrupt makes all reading from now on end at once.
+// interrupt makes all reads fail at once from now on.
 func (i *info) interrupt(nc net.Conn) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopping = true
 	// An error means that the connection is closed, which ends reading too.
-	_ = nc.SetReadDeadline(past)
+	_ = nc.SetReadDeadline(longAgo)
 }

@@ -14,18 +14,18 @@ const (
 	busyBuffer = 64 << 10
 )
 
-// input is what a connection has received and not understood yet: buf[at:].
+// input is a connection's read buffer; buf[at:] is not parsed yet.
 type input struct {
-	read func([]byte) (int, error) // waits
-	take func([]byte) (int, error) // doesn't
-	buf  []byte
-	at   int
+	read    func([]byte) (int, error) // blocks
+	tryRead func([]byte) (int, error) // does not block
+	buf     []byte
+	at      int
 }
 
 func (in *input) rest() []byte { return in.buf[in.at:] }
 
-// make room for more: at least need bytes from the beginning of the command. A command's
-// head alone doesn't make the buffer grow by more than what has come of it.
+// reserve makes room for at least need bytes from the beginning of the command. An
+// announced length alone doesn't grow the buffer: it grows with what has arrived.
 func (in *input) reserve(need int) {
 	have := len(in.buf) - in.at
 	switch {
@@ -51,7 +51,7 @@ func (in *input) reserve(need int) {
 // fill reads once. It returns io.EOF at the end, and os.ErrDeadlineExceeded if it was
 // interrupted or took too long.
 func (in *input) fill(need int) error {
-	n, _, err := in.receive(in.read, need)
+	n, _, err := in.readOnce(in.read, need)
 	switch {
 	case n > 0:
 		return nil
@@ -61,19 +61,19 @@ func (in *input) fill(need int) error {
 	return err
 }
 
-// receive takes in what read gives at once. If the buffer is full then, more may have come.
-func (in *input) receive(read func([]byte) (int, error), need int) (n int, full bool, err error) {
+// readOnce calls read once. If the buffer is full then, more may be waiting.
+func (in *input) readOnce(read func([]byte) (int, error), need int) (n int, full bool, err error) {
 	in.reserve(need)
 	n, err = read(in.buf[len(in.buf):cap(in.buf)])
 	full = n == cap(in.buf)-len(in.buf)
 	in.buf = in.buf[:len(in.buf)+n]
-	if full && cap(in.buf) < busyBuffer { // read it at once next time
+	if full && cap(in.buf) < busyBuffer { // read it in one call next time
 		in.buf = append(make([]byte, 0, min(4*cap(in.buf), busyBuffer)), in.buf...)
 	}
 	return n, full, err
 }
 
-// past is a deadline that interrupts whoever reads.
-var past = time.Unix(1, 0)
+// longAgo is a deadline that interrupts reads.
+var longAgo = time.Unix(1, 0)
 
 func interrupted(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

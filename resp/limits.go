@@ -4,27 +4,32 @@ import (
 	"errors"
 	"time"
 
-	"trireme/resp/protocol"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// Limits bound what clients may take of one node. Fields that are 0 have the defaults
-// below, except the counts of connections, of which 0 is none.
+// Limits bound what clients may use of one node. 0 selects the default below, except for
+// the counts of connections, where 0 = unlimited.
 type Limits struct {
-	// Connections is the most open connections, ConnectionsPerIP those from one address.
+	// Connections is the most open connections, ConnectionsPerIP those from one address but
+	// loopback: -1 is a quarter of Connections.
 	Connections, ConnectionsPerIP int
 	// RequestBytes is the most bytes of a command, and of a transaction that is being
 	// queued. A larger one could not be a log entry.
 	RequestBytes int
 	// Rows is the most commands of a transaction.
 	Rows int
-	// OutputBytes is how much may wait for a client that reads slowly; beyond it, its
-	// commands wait.
+	// OutputBytes is how many bytes of replies may be queued for a client that reads slowly;
+	// its commands wait while more are.
 	OutputBytes int
-	// TrackedKeys is how many keys of what clients have read are remembered for
-	// CLIENT TRACKING; beyond it some count as changed.
+	// TransactionReplyBytes is how much memory the replies of a transaction that only reads
+	// may take: they are held together, because they are of one view.
+	TransactionReplyBytes int
+	// TrackedKeys is how many keys CLIENT TRACKING remembers; beyond it some are invalidated
+	// to make room.
 	TrackedKeys int
 	// CommandTime is how long a command may take to arrive once it has begun, LoginTime how
-	// long a connection may be without a user, ReplyTime how long a client may take
+	// long a connection may be without a user, whatever it sends meanwhile, ReplyTime how long a client may read
 	// nothing of what is sent to it.
 	CommandTime, LoginTime, ReplyTime time.Duration
 }
@@ -36,6 +41,8 @@ const (
 	DefaultRequestBytes = 10 << 20
 	DefaultRows         = 10_000
 	DefaultOutputBytes  = 32 << 20
+	// DefaultTransactionReplyBytes is that of Limits.TransactionReplyBytes.
+	DefaultTransactionReplyBytes = 256 << 20
 	// DefaultTrackedKeys is for --resp-tracked-keys.
 	DefaultTrackedKeys = 1_000_000
 	DefaultCommandTime = time.Minute
@@ -47,7 +54,7 @@ func (l *Limits) complete() {
 	defaults := []struct {
 		field *int
 		value int
-	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TrackedKeys, DefaultTrackedKeys}}
+	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TransactionReplyBytes, DefaultTransactionReplyBytes}, {&l.TrackedKeys, DefaultTrackedKeys}}
 	for _, d := range defaults {
 		if *d.field <= 0 {
 			*d.field = d.value
@@ -64,10 +71,10 @@ func (l *Limits) complete() {
 	}
 }
 
-// Check tells whether the limits can be kept.
+// Check returns an error if a limit has no meaning.
 func (l Limits) Check() error {
-	if min(l.Connections, l.ConnectionsPerIP) < 0 {
-		return errors.New("resp-max-connections and resp-max-connections-per-ip can't be negative, 0 is none")
+	if l.Connections < 0 || l.ConnectionsPerIP < connlimit.QuarterOfTotal {
+		return errors.New("resp-max-connections must not be negative (0 = unlimited), nor resp-max-connections-per-ip be less than -1 (a quarter of the former)")
 	}
 	return nil
 }
@@ -77,6 +84,11 @@ const (
 	maxWords  = 1 << 20
 	maxInline = 64 << 10
 )
+
+// connections are the limits of the connection limiter. The reserve is for loopback.
+func (l *Limits) connections() connlimit.Limits {
+	return connlimit.Limits{Total: l.Connections, PerAddress: l.ConnectionsPerIP, Reserve: connlimit.ReserveFor(l.Connections)}
+}
 
 func (l *Limits) protocol() protocol.Limits {
 	return protocol.Limits{Words: maxWords, Bulk: l.RequestBytes, Total: l.RequestBytes, Inline: maxInline}

@@ -3,12 +3,15 @@ package resp_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"trireme/resp"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/resp"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // TestBreaches checks that whoever breaks the protocol hears why and is closed, and that
@@ -58,16 +61,29 @@ func TestLargeCommands(t *testing.T) {
 	}
 }
 
-// TestConnectionLimits refuses what is too many, and makes room when somebody leaves.
+// TestConnectionLimits: beyond the limit, and the reserve for loopback, a connection is
+// refused if all others have a user; one without a user is closed for it.
 func TestConnectionLimits(t *testing.T) {
 	nodes := resptest.Serve(t, 1, func(o *resp.Options) { o.Limits.Connections = 2 })
-	a, b := resptest.Login(t, nodes.Addrs[0]), resptest.Login(t, nodes.Addrs[0])
+	a, b := resptest.Login(t, nodes.Addrs[0]), resptest.Dial(t, nodes.Addrs[0])
+	b.Want("(error) NOAUTH Authentication required.", "PING") // open by now
+	var reserve []*resptest.Client
+	for range connlimit.ReserveFor(2) {
+		reserve = append(reserve, resptest.Login(t, nodes.Addrs[0]))
+	}
+	last := resptest.Login(t, nodes.Addrs[0])
+	if !b.Gone() {
+		t.Error("a connection without a user is open although the table is full")
+	}
 	c := resptest.Dial(t, nodes.Addrs[0])
 	c.WantNext("(error) ERR max number of clients reached")
 	if !c.Gone() {
 		t.Error("a refused connection is open")
 	}
-	b.Close()
+	for _, r := range reserve {
+		r.Want("PONG", "PING")
+	}
+	last.Close()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		d := resptest.Dial(t, nodes.Addrs[0])
 		if v := d.Do("AUTH", resptest.Token); v.Text() == "OK" {
@@ -96,6 +112,75 @@ func TestSlowStrangers(t *testing.T) {
 	if !friend.Gone() {
 		t.Error("half a command stays for ever")
 	}
+}
+
+// TestAbsoluteLimits has clients send something all the time: neither a first AUTH nor a
+// command that has begun gets more time for that.
+func TestAbsoluteLimits(t *testing.T) {
+	nodes := resptest.Serve(t, 1, func(o *resp.Options) {
+		o.Limits.LoginTime, o.Limits.CommandTime = 300*time.Millisecond, 300*time.Millisecond
+	})
+	for name, c := range map[string]struct {
+		login       bool
+		start, next string
+	}{
+		"handshake":      {false, "*1\r\n$9000\r\n", "x"},
+		"refused":        {false, "", "PING\r\n"},
+		"wrong password": {false, "", "AUTH wrong\r\n"},
+		"command":        {true, "*2\r\n$3\r\nGET\r\n$90000\r\n", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := net.Dial("tcp", nodes.Addrs[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			text := c.start
+			if c.login {
+				text = "AUTH " + resptest.Token + "\r\n" + text
+			}
+			go io.Copy(io.Discard, conn) // what it is answered
+			for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				if _, err := io.WriteString(conn, text); err != nil {
+					return // closed
+				}
+				if text = c.next; time.Now().After(end) {
+					t.Fatal("a connection that trickles stays open")
+				}
+			}
+		})
+	}
+}
+
+// TestHTTPIsRejected sends a request of HTTP: the connection is closed before the body, whose
+// lines would be commands. It holds for those that have a user too.
+func TestHTTPIsRejected(t *testing.T) {
+	nodes := resptest.Serve(t, 1, nil)
+	try := func(t *testing.T, dial func() *resptest.Client) {
+		for _, line := range []string{"POST / HTTP/1.1", "Host: localhost", "hOsT: x", "post"} {
+			c := dial()
+			c.Want("OK", "SET", "before", "1")
+			c.Send(line + "\r\n\r\nSET after 1\r\n")
+			if !c.Gone() {
+				t.Errorf("%q leaves the connection open", line)
+			}
+			admin := dial()
+			admin.Want("(integer) 0", "EXISTS", "after")
+		}
+	}
+	t.Run("trireme", func(t *testing.T) {
+		try(t, func() *resptest.Client { return resptest.Login(t, nodes.Addrs[0]) })
+		stranger := resptest.Dial(t, nodes.Addrs[0])
+		stranger.Send("POST / HTTP/1.1\r\n")
+		if !stranger.Gone() {
+			t.Error("HTTP without a user leaves the connection open")
+		}
+	})
+	t.Run("redis-server", func(t *testing.T) {
+		addr := resptest.RedisServer(t)
+		try(t, func() *resptest.Client { return resptest.Dial(t, addr) })
+	})
 }
 
 // TestClients looks at the connections of a node, names and closes them.

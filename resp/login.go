@@ -2,15 +2,16 @@ package resp
 
 import (
 	"strings"
+	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
-	"trireme/resp/protocol"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// credential is how a connection has said who it is: digests only.
+// credential is what a connection has authenticated with: digests only.
 type credential struct {
 	user     string // empty: the token says it
 	password acl.Digest
@@ -28,7 +29,7 @@ func newCredential(words [][]byte) credential {
 	return k
 }
 
-// prove is whom the credential stands for. A user's tokens are as good as the passwords.
+// prove returns the identity of the credential. A user's tokens are as good as passwords.
 func (k *credential) prove(v *fsm.View) acl.Identity {
 	if k.user == "" {
 		return v.LoginBearer(&k.token)
@@ -42,21 +43,25 @@ func (k *credential) prove(v *fsm.View) acl.Identity {
 	return acl.Identity{}
 }
 
-// login makes the connection the one that the credential stands for in this state, if
-// it does.
+// login gives the connection the identity of the credential in this state, none if it has
+// none.
 func (c *conn) login(v *fsm.View, k *credential) {
 	as := k.prove(v)
+	if c.as.Known() && !as.Known() { // revoked: it may log in again
+		c.unknown = time.Now()
+	}
 	c.as = as
-	c.info.set(func(t *told) { t.as = as })
-	if c.look(v); c.as.Known() {
+	c.info.set(func(t *attributes) { t.as = as })
+	if c.refreshUser(v); c.as.Known() {
 		c.limits = c.s.limits.protocol()
+		c.slot.LoggedIn()
 	} else {
 		c.limits = protocol.Unauthenticated
 	}
 }
 
-// authenticate tries a credential: on this node's state, and if that refuses it on the
-// newest. Without success the connection stays who it was.
+// authenticate tries a credential on this node's state and, if that refuses it, on the
+// newest. Without success the connection keeps its identity.
 func (c *conn) authenticate(k credential) *reply.Value {
 	before := c.as
 	enter := func(v *fsm.View) { c.login(v, &k) }
@@ -75,19 +80,19 @@ func (c *conn) authenticate(k credential) *reply.Value {
 		return &failed
 	}
 	c.key = k
-	c.leaveFeedOf(before)
+	c.moveSubscriber(before)
 	if before.Known() && before.DB != c.as.DB {
 		c.untrack()
 	}
-	c.info.set(func(t *told) { t.user, t.db = c.as.User, c.as.DB })
+	c.info.set(func(t *attributes) { t.user, t.db = c.as.User, c.as.DB })
 	return nil
 }
 
 func (c *conn) restore(as acl.Identity) {
 	c.as = as
-	c.info.set(func(t *told) { t.as = as })
+	c.info.set(func(t *attributes) { t.as = as })
 	if as.Known() {
-		c.s.engine.Local(c.looking)
+		c.s.engine.Local(c.refreshFn)
 		c.limits = c.s.limits.protocol()
 	}
 }
@@ -104,16 +109,16 @@ func (c *conn) auth(argv [][]byte) {
 	c.emit(reply.OK())
 }
 
-// greeting is what HELLO asks for.
-type greeting struct {
-	proto  int64 // 0 is as before
+// helloOptions are the options of HELLO.
+type helloOptions struct {
+	proto  int64 // 0 = unchanged
 	key    *credential
 	name   []byte
 	naming bool
 }
 
-func readGreeting(argv [][]byte) (g greeting, bad *reply.Value) {
-	refuse := func(text string) (greeting, *reply.Value) { v := reply.Error(text); return g, &v }
+func parseHello(argv [][]byte) (g helloOptions, bad *reply.Value) {
+	refuse := func(text string) (helloOptions, *reply.Value) { v := reply.Error(text); return g, &v }
 	if len(argv) > 1 {
 		n, ok := command.ParseInt(argv[1])
 		switch {
@@ -141,7 +146,7 @@ func readGreeting(argv [][]byte) (g greeting, bad *reply.Value) {
 }
 
 func (c *conn) hello(argv [][]byte) {
-	g, bad := readGreeting(argv)
+	g, bad := parseHello(argv)
 	if bad == nil && g.naming && !validName(g.name) {
 		bad = &errName
 	}
@@ -158,19 +163,19 @@ func (c *conn) hello(argv [][]byte) {
 		return
 	}
 	if g.naming {
-		c.info.set(func(t *told) { t.name = string(g.name) })
+		c.info.set(func(t *attributes) { t.name = string(g.name) })
 	}
 	if g.proto != 0 {
 		c.setProto(g.proto == 3)
 	}
-	c.emit(c.welcome())
+	c.emit(c.helloReply())
 }
 
 func (c *conn) setProto(three bool) {
 	c.proto3 = three
-	c.info.set(func(t *told) { t.proto = c.proto() })
-	if c.feed != nil {
-		c.feed.proto3.Store(three)
+	c.info.set(func(t *attributes) { t.proto = c.proto() })
+	if c.subscriber != nil {
+		c.subscriber.proto3.Store(three)
 	}
 }
 
@@ -181,8 +186,8 @@ func (c *conn) proto() int {
 	return 2
 }
 
-// welcome is the answer to HELLO.
-func (c *conn) welcome() reply.Value {
+// helloReply is the answer to HELLO.
+func (c *conn) helloReply() reply.Value {
 	role := "master"
 	c.s.engine.Local(func(v *fsm.View) {
 		if h := v.Host(); h != nil && !h.Leads {
@@ -201,19 +206,22 @@ func (c *conn) quit([][]byte) {
 	c.ending = true
 }
 
-// reset makes the connection as it was when it was opened.
+// reset returns the connection to its state after connecting.
 func (c *conn) reset([][]byte) {
-	if c.feed != nil {
-		c.leaveFeed()
-		c.settle()
+	if c.subscriber != nil {
+		c.closeSubscriber()
+		c.awaitCounted()
 	}
-	c.leaveMonitor()
+	c.closeMonitor()
 	c.untrack()
-	c.forget()
-	c.as, c.key, c.free, c.silent, c.skip, c.mute = acl.Identity{}, credential{}, false, false, false, false
-	c.limits = protocol.Unauthenticated
+	c.clearTransaction()
+	c.as, c.key, c.free, c.silent, c.skipNext, c.mute = acl.Identity{}, credential{}, false, false, false, false
+	c.limits, c.unknown = protocol.Unauthenticated, time.Now()
+	c.slot.Idle()
 	c.proto3 = false
-	c.info.set(func(t *told) { *t = told{proto: 2, queued: -1, redirect: -1, library: t.library, version: t.version} })
+	c.info.set(func(t *attributes) {
+		*t = attributes{proto: 2, queued: -1, redirect: -1, library: t.library, version: t.version}
+	})
 	c.emit(reply.Status("RESET"))
 }
 
@@ -232,7 +240,7 @@ func (c *conn) selectDB(argv [][]byte) {
 	}
 }
 
-// ping asks nobody: it says that this node's port lives.
+// ping answers without asking the state: it shows that this port serves.
 func (c *conn) ping(argv [][]byte) {
 	text := ""
 	if len(argv) > 1 {

@@ -1,20 +1,20 @@
 package resp
 
 import (
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
-// spy is a connection's view of what all nodes execute in its database.
-type spy struct {
-	c    *conn
-	as   acl.Identity
-	feed *hub.Monitor
-	stop chan struct{}
-	done chan struct{}
+// monitorSubscriber sends a connection what all nodes execute in its database (MONITOR).
+type monitorSubscriber struct {
+	c     *conn
+	as    acl.Identity
+	lines *pubsub.Monitor
+	stop  chan struct{}
+	done  chan struct{}
 }
 
 var monitorWords = [][]byte{[]byte("MONITOR")}
@@ -24,13 +24,13 @@ func (c *conn) monitor([][]byte) {
 	case c.s.hub == nil:
 		c.emit(reply.Error("ERR this server has no monitor"))
 		return
-	case c.spy != nil:
+	case c.monitoring != nil:
 		c.emit(reply.OK())
 		return
 	}
-	m := &spy{c: c, as: c.as, feed: c.s.hub.Monitor(c.s.life, c.database()), stop: make(chan struct{}), done: make(chan struct{})}
-	c.spy = m
-	c.info.set(func(t *told) { t.monitors = true })
+	m := &monitorSubscriber{c: c, as: c.as, lines: c.s.hub.Monitor(c.s.life, c.database()), stop: make(chan struct{}), done: make(chan struct{})}
+	c.monitoring = m
+	c.info.set(func(t *attributes) { t.monitors = true })
 	c.emit(reply.OK())
 	if c.flush() != nil { // lines come after it
 		c.ending = true
@@ -38,26 +38,26 @@ func (c *conn) monitor([][]byte) {
 	go m.pump() // ends with stop, or with the monitor or the connection
 }
 
-func (c *conn) leaveMonitor() {
-	if c.spy == nil {
+func (c *conn) closeMonitor() {
+	if c.monitoring == nil {
 		return
 	}
-	close(c.spy.stop)
-	c.spy.feed.Close()
-	<-c.spy.done
-	c.spy = nil
-	c.info.set(func(t *told) { t.monitors = false })
+	close(c.monitoring.stop)
+	c.monitoring.lines.Close()
+	<-c.monitoring.done
+	c.monitoring = nil
+	c.info.set(func(t *attributes) { t.monitors = false })
 }
 
-// pump sends lines until it is stopped. A monitor that lags, or whose user may not look
-// any more, ends with its connection.
-func (m *spy) pump() {
+// pump sends lines until it is stopped. A monitor that lags, or whose user loses the right,
+// ends with its connection.
+func (m *monitorSubscriber) pump() {
 	defer close(m.done)
 	var lines []string
 	var out []byte
 	for {
 		select {
-		case <-m.feed.Wake():
+		case <-m.lines.Wake():
 		case <-m.stop:
 			return
 		}
@@ -66,14 +66,14 @@ func (m *spy) pump() {
 			return
 		}
 		var ended error
-		lines, ended = m.feed.Take(lines)
+		lines, ended = m.lines.Take(lines)
 		out = out[:0]
 		for _, line := range lines {
 			out = append(append(append(out, '+'), line...), '\r', '\n')
 		}
 		err := m.c.out.send(out)
 		if err == nil {
-			err = m.c.out.room(m.c.s.limits.OutputBytes)
+			err = m.c.out.waitBelow(m.c.s.limits.OutputBytes)
 		}
 		if ended != nil || err != nil {
 			m.end()
@@ -83,7 +83,7 @@ func (m *spy) pump() {
 }
 
 // end closes the connection, unless it has ended the monitor by itself.
-func (m *spy) end() {
+func (m *monitorSubscriber) end() {
 	select {
 	case <-m.stop:
 	default:
@@ -91,7 +91,7 @@ func (m *spy) end() {
 	}
 }
 
-func (m *spy) permitted() (ok bool) {
+func (m *monitorSubscriber) permitted() (ok bool) {
 	m.c.s.engine.Local(func(v *fsm.View) {
 		_, refusal := v.Check(m.as, command.RESP, monitorWords)
 		ok = refusal == nil

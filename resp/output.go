@@ -5,33 +5,33 @@ import (
 	"sync"
 	"time"
 
-	"trireme/socket"
+	"github.com/trireme-dev/trireme/internal/socket"
 )
 
-// output is what a connection sends. Whatever the socket doesn't take at once is kept,
-// and written by a goroutine that ends when nothing is left: a client that sends a long
-// pipeline before it reads would otherwise wait for us, and we for it.
+// output is a connection's send queue. What the socket doesn't take at once is queued and
+// written by a goroutine that ends when the queue is empty. Without it a client that sends
+// a long pipeline before it reads would deadlock with the server.
 type output struct {
-	nc      net.Conn
-	try     func([]byte) (int, error) // writes what fits without waiting
-	patient time.Duration             // how long a client may take nothing
+	nc       net.Conn
+	tryWrite func([]byte) (int, error) // writes what fits without waiting
+	timeout  time.Duration             // how long a client may read nothing
 
 	mu      sync.Mutex
 	pending []byte
-	sending int // bytes that the goroutine has in hand
+	sending int // bytes that the goroutine is writing
 	busy    bool
 	err     error
 	idle    sync.WaitGroup // the goroutine
-	moved   sync.Cond      // something was taken, or the connection has failed
+	moved   sync.Cond      // signalled when bytes were written or the connection failed
 }
 
 func newOutput(nc net.Conn, patient time.Duration) *output {
-	o := &output{nc: nc, try: socket.Trier(nc), patient: patient}
+	o := &output{nc: nc, tryWrite: socket.TryWrite(nc), timeout: patient}
 	o.moved.L = &o.mu
 	return o
 }
 
-// send takes b, which it does not keep. The error is that of the connection.
+// send writes or queues b, which it does not keep. The error is that of the connection.
 func (o *output) send(b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,7 +39,7 @@ func (o *output) send(b []byte) error {
 		return o.err
 	}
 	if !o.busy {
-		n, err := o.try(b)
+		n, err := o.tryWrite(b)
 		if b = b[n:]; err != nil {
 			o.err = err
 		}
@@ -53,10 +53,10 @@ func (o *output) send(b []byte) error {
 	return nil
 }
 
-// piece is how much is written at a time: each piece has a deadline of its own.
-const piece = 64 << 10
+// writeChunk is how much is written with one deadline, in bytes.
+const writeChunk = 64 << 10
 
-// drain writes what waits until nothing does.
+// drain writes until the queue is empty.
 func (o *output) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -65,7 +65,7 @@ func (o *output) drain() {
 		b := o.pending
 		o.pending, o.sending = spare[:0], len(b)
 		o.writeAll(b)
-		if spare = b; cap(spare) > piece {
+		if spare = b; cap(spare) > writeChunk {
 			spare = nil
 		}
 	}
@@ -76,11 +76,11 @@ func (o *output) drain() {
 	o.moved.Broadcast()
 }
 
-// writeAll writes b piece by piece; the lock is held, but let go meanwhile.
+// writeAll writes b in chunks; the lock is held, but released during writes.
 func (o *output) writeAll(b []byte) {
 	for len(b) > 0 && o.err == nil {
 		o.mu.Unlock()
-		n, err := o.write(b[:min(len(b), piece)])
+		n, err := o.write(b[:min(len(b), writeChunk)])
 		o.mu.Lock()
 		b = b[n:]
 		o.sending = len(b)
@@ -92,21 +92,21 @@ func (o *output) writeAll(b []byte) {
 }
 
 func (o *output) write(b []byte) (int, error) {
-	if err := o.nc.SetWriteDeadline(time.Now().Add(o.patient)); err != nil {
+	if err := o.nc.SetWriteDeadline(time.Now().Add(o.timeout)); err != nil {
 		return 0, err
 	}
 	return o.nc.Write(b)
 }
 
-// waiting is how many bytes the client has not taken yet.
+// waiting returns how many bytes are queued.
 func (o *output) waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.pending) + o.sending
 }
 
-// room waits until no more than limit bytes wait, or the connection has failed.
-func (o *output) room(limit int) error {
+// waitBelow waits until at most limit bytes are queued, or the connection has failed.
+func (o *output) waitBelow(limit int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && len(o.pending)+o.sending > limit {
@@ -115,5 +115,5 @@ func (o *output) room(limit int) error {
 	return o.err
 }
 
-// flushed waits until everything is written or can't be.
-func (o *output) flushed() { o.idle.Wait() }
+// waitDone waits until everything is written or writing has failed.
+func (o *output) waitDone() { o.idle.Wait() }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// pause lets the commands of a node's connections wait (CLIENT PAUSE). Commands of the
-// connections themselves don't, so that it can be ended.
+// pause makes the commands of a node's connections wait (CLIENT PAUSE). Commands about the
+// connection don't wait, so that CLIENT UNPAUSE works.
 type pause struct {
 	on atomic.Bool
 
@@ -40,7 +40,7 @@ func (p *pause) end() {
 	p.change()
 }
 
-// change lets those who wait look again; the lock is held.
+// change wakes the waiting commands; the lock is held.
 func (p *pause) change() {
 	if p.ended != nil {
 		close(p.ended)

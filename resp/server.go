@@ -1,7 +1,3 @@
-// Package resp is the Redis protocol at the edge of a node: it reads commands from
-// connections, brings what has arrived together into the log or onto one view, and writes
-// the replies in their order. Connections have state (who they are, a transaction that is
-// being queued, subscriptions, a wait); everything else is behind the engine.
 package resp
 
 import (
@@ -17,24 +13,25 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/audit"
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
-	"trireme/httpapi/hub"
-	"trireme/observe/figures"
-	"trireme/quota"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/internal/quota"
 )
 
-// Engine is what the port needs of the node. Propose and Read are bounded by the engine's
+// Engine is what the server needs of the node. Propose and Read are bounded by the engine's
 // own deadline.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
 	// Local runs fn once on the state of this node as it is, however old, and asks nobody.
 	Local(fn func(*fsm.View))
-	// Track asks for notes of the keys that applies on this node touch, which Server.Notes
-	// has to be given, or takes that back; see fsm.Machine.
+	// Track switches notifications of the keys that applies on this node touch, which are
+	// passed to Server.Notify; calls nest. See fsm.Machine.
 	Track(on bool)
 }
 
@@ -42,20 +39,20 @@ type Engine interface {
 type Options struct {
 	// Engine is required.
 	Engine Engine
-	// Meter counts commands against the daily limits; doors of one node share it. The
-	// default is one of the server's own.
+	// Meter counts commands against the daily limits; the HTTP and RESP servers of a node
+	// share it. The default is one of the server's own.
 	Meter *quota.Meter
-	// Hub brings messages and executed commands to connections; without one they can't
-	// subscribe. Its owner closes it, after Shutdown.
-	Hub *hub.Hub
+	// Hub delivers messages and executed commands to connections; without one they can't
+	// subscribe. Its owner closes it after Shutdown.
+	Hub *pubsub.Hub
 	// TLS, if set, is spoken on every connection.
 	TLS *tls.Config
 	// Log takes failures. The default discards.
 	Log *slog.Logger
-	// Figures counts calls; doors of one node share it. The default is one of the server's
-	// own.
-	Figures *figures.Node
-	// Audit records what is done by those who administer; nil records nothing.
+	// Stats counts calls; the HTTP and RESP servers of a node share it. The default is one
+	// of the server's own.
+	Stats *stats.Node
+	// Audit records administrative commands; nil records nothing.
 	Audit *audit.Log
 	// Metrics is the process's registry. The default is a registry of its own.
 	Metrics prometheus.Registerer
@@ -67,23 +64,25 @@ type Options struct {
 type Server struct {
 	engine  Engine
 	meter   *quota.Meter
-	hub     *hub.Hub
+	hub     *pubsub.Hub
 	tls     *tls.Config
 	log     *slog.Logger
 	table   *command.Table
 	own     map[*command.Command]ownCommand
 	limits  Limits
 	metrics *metrics
-	figures *figures.Node
+	stats   *stats.Node
 	audit   *audit.Log
 	traffic traffic
-	gate    *gate
+	limiter *connlimit.Limiter
 	clients *clients
 	pause   pause
-	room    *room
-	crowd   *crowd
+	blocked *blockedClients
+	loop    *eventLoop
 	tracker *tracker
 	lastID  atomic.Uint64
+
+	httpLogged atomic.Int64 // when a client that sends HTTP was logged last, in unix seconds
 
 	life     context.Context // of calls to the engine: ends when the server is closed for good
 	stop     context.CancelFunc
@@ -104,37 +103,37 @@ func New(o Options) (*Server, error) {
 	o.complete()
 	s := &Server{
 		engine: o.Engine, meter: o.Meter, hub: o.Hub, audit: o.Audit, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
-		gate: newGate(o.Limits), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
+		limiter: connlimit.New(o.Limits.connections()), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
 	}
-	if s.figures = o.Figures; s.figures == nil {
-		s.figures = figures.New(s.table)
+	if s.stats = o.Stats; s.stats == nil {
+		s.stats = stats.New(s.table)
 	}
-	s.figures.SetClients(s.count)
+	s.stats.SetClients(s.count)
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.own = ownCommands(s.table)
-	s.room, s.tracker, s.crowd = newRoom(s), newTracker(s), newCrowd(s)
+	s.blocked, s.tracker, s.loop = newBlockedClients(s), newTracker(s), newEventLoop(s)
 	var err error
 	if s.metrics, err = newMetrics(o.Metrics, s); err != nil {
 		return nil, err
 	}
-	go s.room.run(s.life)    // ends with Shutdown
+	go s.blocked.run(s.life) // ends with Shutdown
 	go s.tracker.run(s.life) // the same
-	if s.crowd.watch != nil {
-		go s.crowd.run() // the same
+	if s.loop.poller != nil {
+		go s.loop.run() // the same
 	}
 	return s, nil
 }
 
-// Notes takes what applies on this node have to tell, in log order.
-func (s *Server) Notes(notes []env.Note) {
-	s.room.notes(notes)
-	s.tracker.notes(notes)
+// Notify takes the notifications of applies on this node, in log order.
+func (s *Server) Notify(notes []env.Notification) {
+	s.tracker.notify(notes) // first: see blockedClients.deferDeliveries
+	s.blocked.notify(notes)
 }
 
-// Restored is told when a snapshot has replaced the node's state.
+// Restored is called when a snapshot has replaced the node's state.
 func (s *Server) Restored() {
-	s.room.all()
-	s.tracker.all()
+	s.blocked.recheckAll()
+	s.tracker.resync()
 }
 
 func (o *Options) complete() {
@@ -177,7 +176,7 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// idle waits, but not beyond the server's end.
+// idle waits for d or the server's shutdown.
 func (s *Server) idle(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -212,8 +211,8 @@ func (s *Server) isStopping() bool {
 
 // accept begins a connection, or refuses it.
 func (s *Server) accept(nc net.Conn) {
-	ip := addressOf(nc)
-	if !s.gate.enter(ip) {
+	slot, _ := s.limiter.Enter(connlimit.AddressOf(nc), func() { nc.Close() })
+	if slot == nil {
 		s.metrics.refused.Inc()
 		s.traffic.refused.Add(1)
 		s.refuse(nc)
@@ -222,13 +221,23 @@ func (s *Server) accept(nc net.Conn) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		s.gate.leave(ip)
+		slot.Leave()
 		nc.Close()
 		return
 	}
 	s.conns.Add(1)
 	s.mu.Unlock()
-	go func() { newConn(s, nc, ip).live() }() // ends with the connection, which Shutdown ends
+	go func() { newConn(s, nc, slot).serveToEnd() }() // ends with the connection, which Shutdown ends
+}
+
+// refuse sends the error for too many connections if that needs no waiting, and closes the
+// connection. Over TLS it only closes: an error would need a handshake first.
+func (s *Server) refuse(nc net.Conn) {
+	defer nc.Close()
+	if s.tls == nil && nc.SetWriteDeadline(time.Now().Add(time.Millisecond)) == nil {
+		// An error means that the client has disconnected.
+		_, _ = nc.Write([]byte("-" + textMaxClients + "\r\n"))
+	}
 }
 
 // Shutdown stops listening at once, lets connections finish what they have begun, and
@@ -244,7 +253,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 		s.mu.Unlock()
 		s.clients.each(func(c *conn) { c.wakeToStop() })
-		s.crowd.stop()
+		s.loop.stop()
 	})
 	ended := make(chan struct{})
 	go func() { s.conns.Wait(); close(ended) }()
@@ -253,11 +262,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		failed = errors.Join(failed, fmt.Errorf("resp: connections were cut off: %w", ctx.Err()))
 		s.stop()
-		s.clients.each(func(c *conn) { c.cut() })
+		s.clients.each(func(c *conn) { c.closeSocket() })
 		<-ended
 	}
 	s.stop()
-	<-s.room.done
+	<-s.blocked.done
 	<-s.tracker.done
 	return failed
 }

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
-	"trireme/fsm/channel"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // whileSubscribed are the commands that a connection of the older protocol may send while
@@ -15,28 +16,28 @@ var whileSubscribed = map[string]bool{
 	"ping": true, "quit": true, "reset": true,
 }
 
-// subscribed tells whether the connection subscribes to anything.
-func (c *conn) subscribed() bool { return c.feed != nil && c.feed.total.Load() > 0 }
+// subscribed reports whether the connection subscribes to anything.
+func (c *conn) subscribed() bool { return c.subscriber != nil && c.subscriber.total.Load() > 0 }
 
-func (c *conn) subscribe(argv [][]byte)    { c.join(channel.Plain, argv[1:]) }
-func (c *conn) psubscribe(argv [][]byte)   { c.join(channel.Pattern, argv[1:]) }
-func (c *conn) ssubscribe(argv [][]byte)   { c.join(channel.Shard, argv[1:]) }
-func (c *conn) unsubscribe(argv [][]byte)  { c.part(channel.Plain, argv[1:]) }
-func (c *conn) punsubscribe(argv [][]byte) { c.part(channel.Pattern, argv[1:]) }
-func (c *conn) sunsubscribe(argv [][]byte) { c.part(channel.Shard, argv[1:]) }
+func (c *conn) subscribe(argv [][]byte)    { c.subscribeTo(channel.Plain, argv[1:]) }
+func (c *conn) psubscribe(argv [][]byte)   { c.subscribeTo(channel.Pattern, argv[1:]) }
+func (c *conn) ssubscribe(argv [][]byte)   { c.subscribeTo(channel.Shard, argv[1:]) }
+func (c *conn) unsubscribe(argv [][]byte)  { c.unsubscribeFrom(channel.Plain, argv[1:]) }
+func (c *conn) punsubscribe(argv [][]byte) { c.unsubscribeFrom(channel.Pattern, argv[1:]) }
+func (c *conn) sunsubscribe(argv [][]byte) { c.unsubscribeFrom(channel.Shard, argv[1:]) }
 
-// join subscribes to names and returns when all of them are confirmed: a subscription
-// begins at a place in the log, so that is a round through it.
-func (c *conn) join(kind channel.Kind, words [][]byte) {
+// subscribeTo subscribes to names and returns when all are confirmed: a subscription begins
+// at an index of the log, so that takes one commit.
+func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 	if c.s.hub == nil {
 		c.emit(reply.Error("ERR this server has no channels"))
 		return
 	}
-	if c.flush() != nil { // confirmations are sent beside the replies, and come after those
+	if c.flush() != nil { // the subscriber sends the confirmations itself, after earlier replies
 		c.ending = true
 		return
 	}
-	f := c.openFeed()
+	f := c.openSubscriber()
 	var names []string
 	f.mu.Lock()
 	for _, word := range words {
@@ -50,39 +51,50 @@ func (c *conn) join(kind channel.Kind, words [][]byte) {
 	f.mu.Unlock()
 	f.sub.Add(kind, names...)
 	select {
-	case <-f.stood:
+	case <-f.ready:
 	case <-f.done:
 		c.ending = true
 	}
 }
 
-// settleFor bounds how long the end of a subscription waits for the log; a node without a
-// leader still lets its subscribers go.
-const settleFor = time.Second
+// countedTimeout bounds how long an unsubscription waits for the log: without a leader it
+// is answered all the same.
+const countedTimeout = time.Second
 
-// settle waits until no PUBLISH counts what this connection has left.
-func (c *conn) settle() {
-	ctx, cancel := context.WithTimeout(c.s.life, settleFor)
+// awaitCounted waits until no PUBLISH counts what this connection unsubscribed from.
+func (c *conn) awaitCounted() {
+	ctx, cancel := context.WithTimeout(c.s.life, countedTimeout)
 	defer cancel()
-	c.s.hub.Settle(ctx)
+	c.s.hub.WaitCounted(ctx)
 }
 
-// part ends subscriptions, all of a kind without names, and answers when the log knows.
-func (c *conn) part(kind channel.Kind, words [][]byte) {
-	c.leave(kind, words)
-	if c.feed != nil && !c.ending {
-		c.settle()
+// awaitUncounted waits until the log has the counts of those who have unsubscribed on this
+// node: a PUBLISH that arrives after an UNSUBSCRIBE must not count it, although the
+// UNSUBSCRIBE may not be answered yet.
+func (c *conn) awaitUncounted(row *command.Command) {
+	if (row.Name == "publish" || row.Name == "spublish") && c.s.hub != nil && c.s.hub.Leaving() {
+		c.runPipeline()
+		c.awaitCounted()
 	}
 }
 
-func (c *conn) leave(kind channel.Kind, words [][]byte) {
+// unsubscribeFrom ends subscriptions, without names all of a kind, and answers when the log
+// has the new counts.
+func (c *conn) unsubscribeFrom(kind channel.Kind, words [][]byte) {
+	c.removeSubscriptions(kind, words)
+	if c.subscriber != nil && !c.ending {
+		c.awaitCounted()
+	}
+}
+
+func (c *conn) removeSubscriptions(kind channel.Kind, words [][]byte) {
 	names := make([]string, len(words))
 	for i, word := range words {
 		names[i] = string(word)
 	}
-	f := c.feed
+	f := c.subscriber
 	if f == nil {
-		c.parted(kind, names, func(string) int64 { return 0 })
+		c.confirmUnsubscribed(kind, names, func(string) int64 { return 0 })
 		return
 	}
 	f.mu.Lock()
@@ -91,26 +103,26 @@ func (c *conn) leave(kind channel.Kind, words [][]byte) {
 		names = f.names[kind].all()
 	}
 	f.sub.Remove(kind, names...)
-	if f.deliver() != nil { // what has come before
+	if f.deliver() != nil { // messages of before
 		c.ending = true
 		return
 	}
-	c.parted(kind, names, func(name string) int64 {
+	c.confirmUnsubscribed(kind, names, func(name string) int64 {
 		f.names[kind].remove(name)
 		return f.count(kind)
 	})
 }
 
-// parted answers for each name, or once without any.
-func (c *conn) parted(kind channel.Kind, names []string, remove func(name string) int64) {
+// confirmUnsubscribed answers for each name, or once without any.
+func (c *conn) confirmUnsubscribed(kind channel.Kind, names []string, remove func(name string) int64) {
 	word := reply.Bulk(unsubscribeWords[kind])
 	for _, name := range names {
 		c.emit(reply.Push(word, reply.Bulk(name), reply.Int(remove(name))))
 	}
 	if len(names) == 0 {
 		n := int64(0)
-		if c.feed != nil {
-			n = c.feed.count(kind)
+		if c.subscriber != nil {
+			n = c.subscriber.count(kind)
 		}
 		c.emit(reply.Push(word, reply.Nil(), reply.Int(n)))
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/resp"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/resp"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // selfSigned is a certificate for loopback, and who trusts it.

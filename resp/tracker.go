@@ -6,44 +6,44 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// tracker knows which connections of this node keep copies of which keys, and tells them
-// when the node's own applies change those (CLIENT TRACKING). docs/design/tracking.md has
-// the argument why no change is missed.
+// tracker is the invalidation table of this node: which connections have cached which keys
+// (CLIENT TRACKING). It invalidates them when the node's own applies change the keys.
+// docs/design/tracking.md has the argument why no change is missed.
 type tracker struct {
-	s    *Server
-	most int // keys that are remembered
-	wake chan struct{}
-	done chan struct{} // closed when run has ended
+	s       *Server
+	maxKeys int // bound of keys
+	wake    chan struct{}
+	done    chan struct{} // closed when run has ended
 
-	mu    sync.Mutex
-	conns map[*tracked]struct{}
-	keys  map[place]map[*tracked]struct{}
-	held  atomic.Int64 // keys, readable without the lock
-	queue []env.Note
-	seen  uint64 // log index of the last note that was dealt with
+	mu      sync.Mutex
+	conns   map[*tracked]struct{}
+	keys    map[dbKey]map[*tracked]struct{}
+	tracked atomic.Int64 // len(keys), readable without the lock
+	queue   []env.Notification
+	seen    uint64 // log index of the last notification processed
 }
 
-// origin names a request of the log.
+// origin identifies a request of the log.
 type origin struct {
 	index uint64
-	place int
+	pos   int
 }
 
-// tracked is a connection whose reads are tracked. What it is asked for never changes; the
-// rest belongs to the tracker's lock.
+// tracked is a connection with tracking on. c and db never change; the rest is under the
+// tracker's lock.
 type tracked struct {
 	c        *conn
 	db       string
 	options  trackingOptions
-	busy     bool     // it has run what it has not answered yet
-	pending  []change // what to tell when it has answered
+	busy     bool     // it has executed commands whose replies are not sent
+	pending  []change // invalidations to send after the replies
 	own      map[origin]struct{}
-	broken   bool // there is nobody to redirect to any more
+	broken   bool // the connection to redirect to is gone
 	prefixes []string
 }
 
@@ -56,12 +56,12 @@ type change struct {
 
 func newTracker(s *Server) *tracker {
 	return &tracker{
-		s: s, most: s.limits.TrackedKeys, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		conns: map[*tracked]struct{}{}, keys: map[place]map[*tracked]struct{}{},
+		s: s, maxKeys: s.limits.TrackedKeys, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		conns: map[*tracked]struct{}{}, keys: map[dbKey]map[*tracked]struct{}{},
 	}
 }
 
-// begin tracks a connection. What it reads from now on is noted when it changes.
+// begin adds a connection.
 func (r *tracker) begin(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *tracker) change(t *tracked, options trackingOptions, prefixes []string)
 	t.options, t.prefixes, t.broken = options, append(t.prefixes, prefixes...), false
 }
 
-// end forgets a connection; the keys that it has read are forgotten when they change.
+// end removes a connection; its keys leave the table when they change.
 func (r *tracker) end(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,51 +90,51 @@ func (r *tracker) end(t *tracked) {
 	if len(r.conns) == 0 {
 		r.s.engine.Track(false)
 		clear(r.keys)
-		r.held.Store(0)
+		r.tracked.Store(0)
 		r.queue = nil
 	}
 }
 
-// remember notes that a connection is about to read keys. Until it has answered, what
-// changes waits, so that the client hears of a change behind the copy that it makes void.
-func (r *tracker) remember(t *tracked, keys []string) {
+// trackKeys adds keys that a connection is about to read. Invalidations wait until the
+// replies are sent, so that the client gets them after the value that they invalidate.
+func (r *tracker) trackKeys(t *tracked, keys []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.busy = true
 	for _, key := range keys {
-		at := place{t.db, key}
+		at := dbKey{t.db, key}
 		holders := r.keys[at]
 		if holders == nil {
-			r.bound()
+			r.evict()
 			holders = map[*tracked]struct{}{}
 			r.keys[at] = holders
 		}
 		holders[t] = struct{}{}
 	}
-	r.held.Store(int64(len(r.keys)))
+	r.tracked.Store(int64(len(r.keys)))
 }
 
-// bound makes room for a key: one that is forgotten counts as changed. The lock is held.
-func (r *tracker) bound() {
+// evict makes room for a key by invalidating another; the lock is held.
+func (r *tracker) evict() {
 	for at := range r.keys { // unordered: any key will do
-		if len(r.keys) < r.most {
+		if len(r.keys) < r.maxKeys {
 			return
 		}
-		r.changed(at, origin{})
-		r.stir() // tells those who don't answer anything right now
+		r.invalidate(at, origin{})
+		r.wakeRun() // delivers to idle connections
 	}
 }
 
-// hold lets what changes wait until a connection, which is about to run something, has
-// answered it.
-func (r *tracker) hold(t *tracked) {
+// deferDelivery holds invalidations back until a connection, which is about to run a
+// command, has sent its reply.
+func (r *tracker) deferDelivery(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.busy = true
 }
 
-// wrote says which request was a connection's own: it hears nothing of what that changed,
-// whether the apply was here before the answer or comes behind it.
+// wrote records a request as a connection's own (NOLOOP): its changes are not reported to
+// it, whether this node applies them before or after the reply.
 func (r *tracker) wrote(t *tracked, by origin) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,16 +158,17 @@ func (r *tracker) wrote(t *tracked, by origin) {
 	}
 }
 
-// settle tells a connection, which has answered everything, what has changed meanwhile.
-func (r *tracker) settle(t *tracked) {
+// deliverDeferred sends the deferred invalidations of a connection that has sent its
+// replies.
+func (r *tracker) deliverDeferred(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.busy = false
 	r.deliver(t)
 }
 
-// notes takes in what applies have touched; run deals with it.
-func (r *tracker) notes(notes []env.Note) {
+// notify queues what applies have touched for run.
+func (r *tracker) notify(notes []env.Notification) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.conns) == 0 {
@@ -175,23 +176,22 @@ func (r *tracker) notes(notes []env.Note) {
 	}
 	for i := range notes {
 		switch notes[i].Kind {
-		case env.Touched, env.Flushed, env.Deleted:
+		case env.KeyTouched, env.Flushed, env.Deleted:
 			r.queue = append(r.queue, notes[i])
 		}
 	}
-	r.stir()
+	r.wakeRun()
 }
 
-func (r *tracker) stir() {
+func (r *tracker) wakeRun() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// all tells every connection that anything may have changed: a snapshot has replaced the
-// state.
-func (r *tracker) all() {
+// resync invalidates everything of every connection: a snapshot has replaced the state.
+func (r *tracker) resync() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queue = nil
@@ -202,21 +202,21 @@ func (r *tracker) all() {
 	}
 }
 
-// run deals with notes until ctx ends.
+// run processes notifications until ctx ends.
 func (r *tracker) run(ctx context.Context) {
 	defer close(r.done)
 	for {
 		select {
 		case <-r.wake:
-			r.round()
+			r.processQueue()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// round deals with the notes that have gathered.
-func (r *tracker) round() {
+// processQueue processes the queued notifications.
+func (r *tracker) processQueue() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	notes := r.queue
@@ -224,23 +224,23 @@ func (r *tracker) round() {
 	for i := range notes {
 		n := &notes[i]
 		by := origin{n.Index, n.Place}
-		if n.Kind == env.Touched {
-			r.changed(place{n.DB, n.Channel}, by)
-			r.broad(n.DB, n.Channel, by)
+		if n.Kind == env.KeyTouched {
+			r.invalidate(dbKey{n.DB, n.Channel}, by)
+			r.invalidatePrefixes(n.DB, n.Channel, by)
 		} else {
-			r.flushed(n.DB)
+			r.invalidateAll(n.DB)
 		}
 		r.seen = max(r.seen, n.Index)
 	}
-	r.held.Store(int64(len(r.keys)))
+	r.tracked.Store(int64(len(r.keys)))
 	for t := range r.conns { // unordered: each by itself
 		r.deliver(t)
 	}
 }
 
-// changed tells those who have read a key; it is forgotten, but for who has changed it, or
-// may turn out to have, and doesn't want to hear of that: the next change is another's.
-func (r *tracker) changed(at place, by origin) {
+// invalidate reports a change to the holders of a key and forgets the key, except for a
+// NOLOOP holder that made the change or may have: a later change is another's.
+func (r *tracker) invalidate(at dbKey, by origin) {
 	holders := r.keys[at]
 	delete(r.keys, at)
 	for t := range holders { // unordered: each by itself
@@ -258,18 +258,18 @@ func (r *tracker) changed(at place, by origin) {
 	}
 }
 
-// keep remembers that a connection holds a key; the lock is held.
-func (r *tracker) keep(at place, t *tracked) {
+// keep adds a holder of a key; the lock is held.
+func (r *tracker) keep(at dbKey, t *tracked) {
 	if r.keys[at] == nil {
 		r.keys[at] = map[*tracked]struct{}{}
 	}
 	r.keys[at][t] = struct{}{}
 }
 
-// broad tells those who want to hear of every key with a prefix.
-func (r *tracker) broad(db, key string, by origin) {
+// invalidatePrefixes reports a change to connections in BCAST mode.
+func (r *tracker) invalidatePrefixes(db, key string, by origin) {
 	for t := range r.conns { // unordered: each by itself
-		if t.options.broad && t.db == db && t.wants(key) && !r.owns(t, by) {
+		if t.options.bcast && t.db == db && t.wants(key) && !r.owns(t, by) {
 			t.pending = append(t.pending, change{key: key, by: by})
 		}
 	}
@@ -284,15 +284,14 @@ func (t *tracked) wants(key string) bool {
 	return len(t.prefixes) == 0
 }
 
-// owns tells whether a connection that doesn't want to hear of what it writes has written
-// that.
+// owns reports whether a request is a NOLOOP connection's own.
 func (r *tracker) owns(t *tracked, by origin) bool {
 	_, own := t.own[by]
 	return own && by.index != 0
 }
 
-// flushed tells all connections of a database that every key is gone.
-func (r *tracker) flushed(db string) {
+// invalidateAll reports to all connections of a database that every key is gone.
+func (r *tracker) invalidateAll(db string) {
 	for at := range r.keys { // unordered: each by itself
 		if at.db == db {
 			delete(r.keys, at)
@@ -305,15 +304,15 @@ func (r *tracker) flushed(db string) {
 	}
 }
 
-// permitted leaves out keys that the connection's user may not read; those that it has read
-// itself it knows. It is not ok if the user is nobody any more.
+// permitted leaves out keys that the connection's user may not read; keys it has read
+// itself stay. It is not ok if the user is gone.
 func (t *tracked) permitted(changes []change) (left []change, ok bool) {
 	left = changes[:0]
 	t.c.s.engine.Local(func(v *fsm.View) {
 		as := t.c.info.get().as
 		ok = v.Authorized(as)
 		for _, p := range changes {
-			if ok && !p.all && t.options.broad {
+			if ok && !p.all && t.options.bcast {
 				if _, refusal := v.Check(as, command.RESP, [][]byte{[]byte("GET"), []byte(p.key)}); refusal != nil {
 					continue
 				}

@@ -4,17 +4,17 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// trackingOptions are what CLIENT TRACKING asks for.
+// trackingOptions are the options of CLIENT TRACKING.
 type trackingOptions struct {
-	broad, optIn, optOut, noLoop bool
-	redirect                     uint64 // 0 for the connection itself
+	bcast, optIn, optOut, noLoop bool
+	redirect                     uint64 // 0 = the connection itself
 }
 
-// caching is what CLIENT CACHING has said of the next command.
+// caching is what CLIENT CACHING said about the next command.
 type caching uint8
 
 const (
@@ -23,10 +23,10 @@ const (
 	cachingNo
 )
 
-// invalidateChannel is where connections of the older protocol hear of changes.
+// invalidateChannel carries invalidations to RESP2 connections.
 const invalidateChannel = "__redis__:invalidate"
 
-// deliver sends what has changed, unless the connection has to answer first. The
+// deliver sends pending invalidations, unless the connection has replies to send first. The
 // tracker's lock is held.
 func (r *tracker) deliver(t *tracked) {
 	if t.busy || len(t.pending) == 0 {
@@ -35,7 +35,7 @@ func (r *tracker) deliver(t *tracked) {
 	changes, ok := t.permitted(t.pending)
 	t.pending = t.pending[:0]
 	switch {
-	case !ok: // nothing may be told, and old copies must not live on
+	case !ok: // nothing may be sent, and stale copies must not stay
 		t.c.kill()
 		return
 	case len(changes) == 0:
@@ -44,35 +44,35 @@ func (r *tracker) deliver(t *tracked) {
 	to := t.c
 	if id := t.options.redirect; id != 0 {
 		if to = r.s.clients.find(id); to == nil {
-			t.breakOff()
+			t.reportBrokenRedirect()
 			return
 		}
 	}
 	var keys []reply.Value
 	for _, p := range changes {
 		if p.all {
-			to.tellChanged(reply.Nil())
+			to.sendInvalidation(reply.Nil())
 			continue
 		}
 		keys = append(keys, reply.Bulk(p.key))
 	}
 	if len(keys) > 0 {
-		to.tellChanged(reply.Array(keys...))
+		to.sendInvalidation(reply.Array(keys...))
 	}
 }
 
-// breakOff tells once that there is nobody to redirect to any more.
-func (t *tracked) breakOff() {
+// reportBrokenRedirect reports once that the connection to redirect to is gone.
+func (t *tracked) reportBrokenRedirect() {
 	if !t.broken && t.c.info.get().proto == 3 {
 		t.c.push(reply.Push(reply.Bulk("tracking-redir-broken"), reply.Int(int64(t.options.redirect))))
 	}
 	t.broken = true
-	t.c.info.set(func(told *told) { told.broken = true })
+	t.c.info.set(func(told *attributes) { told.broken = true })
 }
 
-// tellChanged tells of keys, null for all, in the connection's protocol. Without RESP3 only
-// one that is subscribed can hear it.
-func (c *conn) tellChanged(keys reply.Value) {
+// sendInvalidation sends keys, null for all, in the connection's protocol. Over RESP2 only a
+// subscriber gets it.
+func (c *conn) sendInvalidation(keys reply.Value) {
 	switch t := c.info.get(); {
 	case t.proto == 3:
 		c.push(reply.Push(reply.Bulk("invalidate"), keys))
@@ -84,8 +84,8 @@ func (c *conn) tellChanged(keys reply.Value) {
 	}
 }
 
-// push sends a message beside the replies. A client that takes too little of them is
-// disconnected rather than left with old copies.
+// push sends a message between replies. A client that reads too slowly is disconnected
+// rather than left with stale copies.
 func (c *conn) push(v reply.Value) {
 	var b []byte
 	if c.info.get().proto == 3 {
@@ -98,9 +98,9 @@ func (c *conn) push(v reply.Value) {
 	}
 }
 
-// reads is told of a command that is about to run: what it reads is tracked, if the
-// connection's reads are, and the command is one that CLIENT CACHING lets.
-func (c *conn) reads(row *command.Command, argv [][]byte) {
+// trackReads is called before a command runs: the keys it reads are tracked if the
+// connection has tracking on and CLIENT CACHING does not exclude the command.
+func (c *conn) trackReads(row *command.Command, argv [][]byte) {
 	t := c.tracked
 	if t == nil {
 		return
@@ -109,26 +109,26 @@ func (c *conn) reads(row *command.Command, argv [][]byte) {
 	if !c.tx.open {
 		c.caching = asUsual
 	}
-	passed := t.options.broad || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
+	passed := t.options.bcast || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
 	if passed || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
-		c.s.tracker.hold(t) // what it changes itself is told behind its answer
+		c.s.tracker.deferDelivery(t) // its own changes are reported after the reply
 		return
 	}
 	var keys []string
 	for _, i := range row.Keys.Positions(argv) {
 		keys = append(keys, string(argv[i]))
 	}
-	c.s.tracker.remember(t, keys)
+	c.s.tracker.trackKeys(t, keys)
 }
 
-// untrack ends tracking.
+// untrack turns tracking off.
 func (c *conn) untrack() {
 	if c.tracked == nil {
 		return
 	}
 	c.s.tracker.end(c.tracked)
 	c.tracked, c.caching = nil, asUsual
-	c.info.set(func(t *told) { t.tracks, t.broad, t.broken, t.redirect = false, false, false, -1 })
+	c.info.set(func(t *attributes) { t.tracks, t.bcast, t.broken, t.redirect = false, false, false, -1 })
 }
 
 // trackingRequest is CLIENT TRACKING as it was sent.
@@ -158,7 +158,7 @@ func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value)
 			}
 			q.redirect = uint64(id)
 		case command.EqualFold(argv[at], "BCAST"):
-			q.broad = true
+			q.bcast = true
 		case command.EqualFold(argv[at], "OPTIN"):
 			q.optIn = true
 		case command.EqualFold(argv[at], "OPTOUT"):
@@ -179,7 +179,7 @@ func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value)
 	return q, c.judgeTracking(&q)
 }
 
-// judgeTracking tells what doesn't go together.
+// judgeTracking returns the error for options that don't go together.
 func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
 	if !q.on {
@@ -187,11 +187,11 @@ func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 	}
 	was := c.tracked
 	switch {
-	case !q.broad && len(q.prefixes) > 0:
+	case !q.bcast && len(q.prefixes) > 0:
 		return refuse("ERR PREFIX option requires BCAST mode to be enabled")
-	case was != nil && was.options.broad != q.broad:
+	case was != nil && was.options.bcast != q.bcast:
 		return refuse("ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode.")
-	case q.broad && (q.optIn || q.optOut):
+	case q.bcast && (q.optIn || q.optOut):
 		return refuse("ERR OPTIN and OPTOUT are not compatible with BCAST")
 	case q.optIn && q.optOut:
 		return refuse("ERR You can't specify both OPTIN mode and OPTOUT mode")
@@ -240,8 +240,8 @@ func (c *conn) clientTracking(argv [][]byte) {
 		c.tracked = &tracked{c: c, db: c.database(), options: q.trackingOptions, prefixes: q.prefixes}
 		c.s.tracker.begin(c.tracked)
 	}
-	c.info.set(func(told *told) {
-		told.tracks, told.broad, told.broken, told.redirect = true, q.broad, false, int64(q.redirect)
+	c.info.set(func(told *attributes) {
+		told.tracks, told.bcast, told.broken, told.redirect = true, q.bcast, false, int64(q.redirect)
 	})
 	c.emit(reply.OK())
 }
@@ -267,7 +267,7 @@ func (c *conn) clientCaching(argv [][]byte) {
 	}
 }
 
-// redirection is whom the connection's changes are told: -1 without tracking, 0 itself.
+// redirection is the connection that gets the invalidations: -1 without tracking, 0 itself.
 func (c *conn) redirection() reply.Value { return reply.Int(c.info.get().redirect) }
 
 func (c *conn) clientGetRedir([][]byte) { c.emit(c.redirection()) }
@@ -283,7 +283,7 @@ func (c *conn) clientTrackingInfo([][]byte) {
 	flag(t == nil, "off")
 	flag(t != nil, "on")
 	if t != nil {
-		flag(t.options.broad, "bcast")
+		flag(t.options.bcast, "bcast")
 		flag(t.options.optIn, "optin")
 		flag(c.caching == cachingYes, "caching-yes")
 		flag(t.options.optOut, "optout")

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
-	"trireme/resp"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/resp"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // TestTrackingOnEveryNode has a client of each of three nodes keep a copy; a write on one

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // transaction is what a connection queues between MULTI and EXEC, and the keys that it
@@ -35,14 +35,14 @@ func (c *conn) multi([][]byte) {
 		return
 	}
 	c.tx.open = true
-	c.info.set(func(t *told) { t.queued = 0 })
+	c.info.set(func(t *attributes) { t.queued = 0 })
 	c.emit(reply.OK())
 }
 
 // queue keeps a command for EXEC. One that can't run makes the transaction fail.
 func (c *conn) queue(row *command.Command, argv [][]byte) {
-	c.finish()
-	c.note(row)
+	c.runPipeline()
+	c.noteCommand(row)
 	refusal := c.queueable(row, argv)
 	if refusal != nil {
 		c.tx.failed = true
@@ -50,7 +50,7 @@ func (c *conn) queue(row *command.Command, argv [][]byte) {
 		return
 	}
 	c.tx.rows = append(c.tx.rows, queued{row, copyWords(argv)})
-	c.info.set(func(t *told) { t.queued = len(c.tx.rows) })
+	c.info.set(func(t *attributes) { t.queued = len(c.tx.rows) })
 	c.emit(reply.Status("QUEUED"))
 }
 
@@ -75,7 +75,7 @@ func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
 	return nil
 }
 
-// wordCost is what a word takes in a log entry beside its bytes.
+// wordCost is the overhead of a word in a log entry, in bytes.
 const wordCost = 4
 
 // copyWords is argv in memory of its own.
@@ -94,10 +94,10 @@ func copyWords(argv [][]byte) [][]byte {
 	return words
 }
 
-// forget ends the transaction and lets go of what it watches.
-func (c *conn) forget() {
+// clearTransaction ends the transaction and its watches.
+func (c *conn) clearTransaction() {
 	c.tx = transaction{}
-	c.info.set(func(t *told) { t.queued, t.watches = -1, 0 })
+	c.info.set(func(t *attributes) { t.queued, t.watches = -1, 0 })
 }
 
 func (c *conn) discard([][]byte) {
@@ -105,11 +105,11 @@ func (c *conn) discard([][]byte) {
 		c.emit(reply.Error("ERR DISCARD without MULTI"))
 		return
 	}
-	c.forget()
+	c.clearTransaction()
 	c.emit(reply.OK())
 }
 
-// watch remembers keys as the newest state has them.
+// watch records the versions of keys in the newest state.
 func (c *conn) watch(argv [][]byte) {
 	if c.tx.open {
 		c.emit(reply.Error("ERR WATCH inside MULTI is not allowed"))
@@ -120,14 +120,14 @@ func (c *conn) watch(argv [][]byte) {
 		c.emit(failureOf(err, false))
 		return
 	}
-	c.info.set(func(t *told) { t.watches = len(c.tx.watch.Keys) })
+	c.info.set(func(t *attributes) { t.watches = len(c.tx.watch.Keys) })
 	c.emit(reply.OK())
 }
 
 // scriptDebug answers as its row does, but where replies wait to be sent: among those of a
 // transaction or of a pipeline Redis refuses to start or end a session of the debugger.
 func (c *conn) scriptDebug(argv [][]byte) {
-	if len(c.replies) > 0 {
+	if c.answered > 0 {
 		c.emit(reply.Error("ERR SCRIPT DEBUG must be called outside a pipeline"))
 		return
 	}
@@ -136,7 +136,7 @@ func (c *conn) scriptDebug(argv [][]byte) {
 
 func (c *conn) unwatch([][]byte) {
 	c.tx.watch = fsm.Watch{}
-	c.info.set(func(t *told) { t.watches = 0 })
+	c.info.set(func(t *attributes) { t.watches = 0 })
 	c.emit(reply.OK())
 }
 
@@ -148,18 +148,21 @@ func (c *conn) exec([][]byte) {
 		c.emit(reply.Error("ERR EXEC without MULTI"))
 		return
 	case tx.failed:
-		c.forget()
+		c.clearTransaction()
 		c.emit(reply.Error("EXECABORT Transaction discarded because of previous errors."))
 		return
 	}
-	c.forget()
+	c.clearTransaction()
 	var rows [][][]byte // those that the engine runs
 	for _, q := range tx.rows {
 		if c.s.own[q.row] == nil {
 			rows = append(rows, q.argv)
 		}
 	}
-	granted, beyond := c.take(len(rows), true)
+	for _, q := range tx.rows {
+		c.awaitUncounted(q.row)
+	}
+	granted, beyond := c.takeQuota(len(rows), true)
 	if granted < len(rows) {
 		c.emit(discarded(beyond))
 		return
@@ -167,22 +170,23 @@ func (c *conn) exec([][]byte) {
 	said := c.caching
 	for _, q := range tx.rows {
 		c.caching = said
-		c.reads(q.row, q.argv)
+		c.trackReads(q.row, q.argv)
 	}
 	c.caching = asUsual
 	began := time.Now()
 	values, refusal := c.runTransaction(&tx, rows)
 	if refusal != nil {
-		c.unanswered(rows, *refusal)
+		c.auditFailure(rows, *refusal)
 		c.emit(*refusal)
 		return
 	}
-	c.report(rows, values, time.Since(began))
+	c.countCalls(rows, values, time.Since(began))
 	c.answerTransaction(&tx, values)
-	c.showRows(rows, values)
+	c.monitorRows(rows, values)
+	c.flushDone(true)
 }
 
-// discarded is the answer to EXEC when something stands against the whole transaction.
+// discarded is the answer to EXEC when the whole transaction is refused.
 func discarded(why reply.Value) reply.Value {
 	text := why.Text()
 	if strings.HasPrefix(text, "TRYAGAIN ") || strings.HasPrefix(text, "UNKNOWN ") || text == textNoAuth {
@@ -203,7 +207,7 @@ func (c *conn) runTransaction(tx *transaction, rows [][][]byte) ([]reply.Value, 
 	}
 	switch {
 	case writes:
-		results, err = c.propose(fsm.Batch{Door: command.RESP, Mode: fsm.Transaction, Rows: rows, Watch: tx.watch})
+		results, err = c.propose(fsm.Batch{Origin: command.RESP, Mode: fsm.Transaction, Rows: rows, Watch: tx.watch})
 	case len(rows) > 0 || len(tx.watch.Keys) > 0:
 		results, err = c.viewTransaction(tx, rows)
 	}
@@ -228,6 +232,7 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 			c.login(v, &c.key)
 		}
 		out = fsm.Results{} // a read may be run again
+		left := c.s.limits.TransactionReplyBytes
 		refusal := v.Refuse(c.as, command.RESP, rows)
 		switch {
 		case !v.Unchanged(c.as, &tx.watch):
@@ -239,6 +244,11 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 		}
 		for _, argv := range rows {
 			out.Values = append(out.Values, v.Exec(c.as, command.RESP, argv))
+			if left -= reply.Size(out.Values[len(out.Values)-1:], left); left <= 0 {
+				out = fsm.Results{Discarded: true, Values: []reply.Value{reply.Error("ERR the replies of the transaction take more than " +
+					strconv.Itoa(c.s.limits.TransactionReplyBytes) + " bytes of memory, read less in one transaction")}}
+				return
+			}
 		}
 	})
 	return out, err
@@ -248,6 +258,7 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 // the connection's own commands say, which run now.
 func (c *conn) answerTransaction(tx *transaction, values []reply.Value) {
 	if !c.mute {
+		c.answered++
 		c.replies = append(strconv.AppendInt(append(c.replies, '*'), int64(len(tx.rows)), 10), '\r', '\n')
 	}
 	for _, q := range tx.rows {

@@ -3,9 +3,9 @@ package resp
 import (
 	"container/list"
 
-	"trireme/fsm/acl"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // waiter is a blocking call that waits on this node.
@@ -17,26 +17,28 @@ type waiter struct {
 	keys []string
 	done chan reply.Value // receives the answer, once
 
-	// Under the room's lock.
-	places  []*list.Element // in the queues of its keys
-	trying  bool            // the log has its call
-	over    bool            // it has its answer
-	instead *reply.Value    // its answer if the call that the log has takes nothing
+	tracked *tracked // of its connection, nil without; its own changes are told after the answer
+
+	// Under the registry's lock.
+	elements []*list.Element // its places in the queues of its keys
+	proposed bool            // its call is under way in the log
+	answered bool            // done has received the answer
+	fallback *reply.Value    // the answer if the proposed call takes nothing
 }
 
-// queue is who waits for a key, first come first.
+// queue is the waiters of a key in the order of their arrival.
 type queue struct {
-	place
+	dbKey
 	waiters list.List // of *waiter
-	ready   bool      // it stands among the room's ready ones
+	ready   bool      // it is among the registry's ready queues
 }
 
-// place is a key of a database.
-type place struct{ db, key string }
+// dbKey is a key of a database.
+type dbKey struct{ db, key string }
 
-// enter puts a waiter behind those who wait for its keys, and tells whether it is the
-// first everywhere.
-func (r *room) enter(w *waiter) (first bool) {
+// enqueue adds a waiter to the queues of its keys, and reports whether it is the first in
+// all of them.
+func (r *blockedClients) enqueue(w *waiter) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.queues) == 0 {
@@ -44,73 +46,76 @@ func (r *room) enter(w *waiter) (first bool) {
 	}
 	first = true
 	for _, key := range w.keys {
-		at := place{w.db, key}
+		at := dbKey{w.db, key}
 		q := r.queues[at]
 		if q == nil {
-			q = &queue{place: at}
+			q = &queue{dbKey: at}
 			r.queues[at] = q
 		}
 		first = first && q.waiters.Len() == 0
-		w.places = append(w.places, q.waiters.PushBack(w))
+		w.elements = append(w.elements, q.waiters.PushBack(w))
 	}
 	return first
 }
 
-// means replaces a waiter's call by what it means, unless it is tried already.
-func (r *room) means(w *waiter, call [][]byte) {
+// setCall replaces a waiter's call by its resolved form (XREAD's $ by an id), unless the
+// call is under way already.
+func (r *blockedClients) setCall(w *waiter, call [][]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !w.trying {
+	if !w.proposed {
 		w.argv = call
 	}
 }
 
-// claim keeps the room from trying a waiter's call, because its connection does; it is
-// false if the room was quicker.
-func (r *room) claim(w *waiter) bool {
+// claim reserves a waiter's call for its connection, so that the registry does not propose
+// it too. It is false if the registry was first or the wait is over.
+func (r *blockedClients) claim(w *waiter) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	claimed := !w.trying && !w.over
-	w.trying = w.trying || claimed
+	claimed := !w.proposed && !w.answered
+	w.proposed = w.proposed || claimed
 	return claimed
 }
 
-// leave takes a waiter out of all queues; the lock is held.
-func (r *room) leave(w *waiter) {
+// dequeue removes a waiter from all queues; the lock is held.
+func (r *blockedClients) dequeue(w *waiter) {
 	for i, key := range w.keys {
-		at := place{w.db, key}
+		at := dbKey{w.db, key}
 		q := r.queues[at]
-		q.waiters.Remove(w.places[i])
+		q.waiters.Remove(w.elements[i])
 		if q.waiters.Len() == 0 {
 			delete(r.queues, at)
 		}
 	}
-	w.places = nil
-	r.lookAt(w)
+	w.elements = nil
+	r.recheckLocked(w)
 	if len(r.queues) == 0 {
 		r.s.engine.Track(false)
 	}
 }
 
 // answer ends a wait; the lock is held.
-func (r *room) answer(w *waiter, v reply.Value) {
-	w.over, w.trying = true, false
-	r.leave(w)
+func (r *blockedClients) answer(w *waiter, v reply.Value) {
+	w.answered, w.proposed = true, false
+	r.dequeue(w)
 	w.done <- v
 }
 
-// release ends a wait with v, unless the log has the call right now and it takes something.
-// It is false if the wait is over already.
-func (r *room) release(w *waiter, v reply.Value) bool {
+// release ends a wait with v, unless the waiter's call is under way in the log and takes an
+// element: then the element is the answer. It is false if the wait was ended before.
+func (r *blockedClients) release(w *waiter, v reply.Value) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case w.over:
+	case w.answered:
 		return false
-	case !w.trying:
+	case !w.proposed:
 		r.answer(w, v)
-	case w.instead == nil:
-		w.instead = &v
+	case w.fallback != nil:
+		return false
+	default:
+		w.fallback = &v
 	}
 	return true
 }

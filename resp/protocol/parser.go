@@ -1,6 +1,3 @@
-// Package protocol reads requests of the Redis protocol: arrays of bulk strings, which
-// programs send, and inline commands, which people type. It is pure: bytes in, words out.
-// Beside that it reads replies, for what is a client of a server.
 package protocol
 
 import (
@@ -18,26 +15,26 @@ type Limits struct {
 	Inline int
 }
 
-// The limits of a connection that has not said who it is, as in Redis: room for AUTH and
+// Unauthenticated are the limits before authentication, as in Redis: enough for AUTH and
 // HELLO.
 var Unauthenticated = Limits{Words: 10, Bulk: 16 << 10, Total: 64 << 10, Inline: 64 << 10}
 
 // maxLine is the longest line that tells a count.
 const maxLine = 64 << 10
 
-// Error is a breach of the protocol. What follows it can't be read, so the connection has
-// to end; Error is what the client hears first.
+// Error is a protocol error. What follows can't be parsed, so the connection has to be closed;
+// the client gets Error first.
 type Error struct{ text string }
 
 func (e *Error) Error() string { return "ERR Protocol error: " + e.text }
 
 func breach(text string) error { return &Error{text} }
 
-// ErrIncomplete says that the rest of the command has not come yet.
+// ErrIncomplete: the rest of the command has not arrived.
 var ErrIncomplete = errors.New("protocol: incomplete command")
 
 // Parser cuts a buffer into commands. It remembers how far it got in a command that is
-// not complete, so that one which arrives in pieces is looked at once.
+// not complete, so that one which arrives in pieces is parsed once.
 type Parser struct {
 	at    int // behind what was understood of the command
 	left  int // words that the array still has; 0 before its head
@@ -50,11 +47,11 @@ type Parser struct {
 
 type span struct{ from, to int }
 
-// keptWords bounds the memory for words that an idle parser holds on to.
+// keptWords bounds the memory for words that an idle parser keeps.
 const keptWords = 4 << 10
 
 // Release forgets the words of commands read so far. Memory of unusually large commands
-// is given back.
+// is released.
 func (p *Parser) Release() {
 	if cap(p.flat) > keptWords {
 		p.flat = nil
@@ -66,7 +63,7 @@ func (p *Parser) Release() {
 	p.flat = p.flat[:0]
 }
 
-// Next reads the command at the beginning of buf and says how many bytes it has. Its
+// Next reads the command at the beginning of buf and returns its size in bytes. Its
 // words alias buf. An empty line or array has no words. The error is ErrIncomplete, with
 // which the next call has to give the same bytes and more, or an *Error.
 func (p *Parser) Next(buf []byte, l *Limits) (argv [][]byte, size int, err error) {
@@ -91,7 +88,7 @@ func (p *Parser) Next(buf []byte, l *Limits) (argv [][]byte, size int, err error
 	return p.words(buf), size, nil
 }
 
-// head reads the head of an array. It is done if there is nothing behind it.
+// head reads the head of an array. It is done if nothing follows it.
 func (p *Parser) head(buf []byte, l *Limits) (done bool, size int, err error) {
 	n, next, err := number(buf, 1, "too big mbulk count string")
 	switch {

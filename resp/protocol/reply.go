@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // ErrReply says that what was read is no reply.

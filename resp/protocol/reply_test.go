@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 func TestReadReply(t *testing.T) {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
-	"trireme/resp/protocol"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
 // Client is one connection that shows replies as they are on the wire.
@@ -109,7 +110,7 @@ func (c *Client) Silent(d time.Duration) bool {
 	return errors.As(err, &late) && late.Timeout()
 }
 
-// Gone tells whether the server has closed the connection.
+// Gone reports whether the server has closed the connection.
 func (c *Client) Gone() bool {
 	c.t.Helper()
 	for {
@@ -138,13 +139,16 @@ func (c *Client) WantNext(want string) {
 	}
 }
 
+// blockedFlag is the letter b among the flags of CLIENT LIST.
+var blockedFlag = regexp.MustCompile(` flags=[A-Za-z]*b`)
+
 // AwaitBlocked waits until n connections of the client's database wait in a blocking
 // command.
 func (c *Client) AwaitBlocked(n string) {
 	c.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		list := c.Do("CLIENT", "LIST").Text()
-		if fmt.Sprint(strings.Count(list, " flags=b ")) == n {
+		if fmt.Sprint(len(blockedFlag.FindAllString(list, -1))) == n {
 			return
 		}
 		if time.Now().After(end) {

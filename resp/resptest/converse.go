@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Exchange is a command of a conversation and what the server said to it first.
@@ -119,7 +119,7 @@ func (c *conversation) answer(line string, argv [][]byte) {
 	}
 }
 
-// begins tells whether a line begins something new.
+// begins reports whether a line begins something new.
 func begins(line string) bool {
 	for _, word := range []string{"> ", "client ", "start ", "blocked ", "#"} {
 		if strings.HasPrefix(line, word) {

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/resp"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/resp"
 )
 
 // Engine is a resp.Engine without a cluster: a state machine whose log applies at once and
@@ -29,7 +29,7 @@ func NewEngine(t testing.TB, now int64) *Engine {
 	e := &Engine{Machine: fsm.NewMachine(), now: now}
 	var tokens acl.Tokens
 	tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
-	if _, err := e.Propose(t.Context(), fsm.Found.Code, fsm.Found.Body(fsm.Founding{Tokens: tokens})); err != nil {
+	if _, err := e.Propose(t.Context(), fsm.BootstrapState.Code, fsm.BootstrapState.Body(fsm.Bootstrap{Tokens: tokens, Level: fsm.MaxLevel})); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -43,7 +43,7 @@ func (e *Engine) Serve(t testing.TB, o resp.Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Machine.Hooks.Notes = func(notes []env.Note) { s.Notes(notes) }
+	e.Machine.Hooks.Notifications = func(notes []env.Notification) { s.Notify(notes) }
 	l := &link{}
 	addr := l.listen(t)
 	l.serve(t, s)
@@ -95,7 +95,7 @@ func (e *Engine) Local(fn func(*fsm.View)) {
 // Track asks the machine for notes of keys that change.
 func (e *Engine) Track(on bool) { e.Machine.Track(on) }
 
-// Run runs one command without the port, as somebody else and through another door. Somebody
+// Run runs one command without the port, as somebody else and through another origin. Somebody
 // who is nobody may not.
 func (e *Engine) Run(t testing.TB, batch fsm.Batch) {
 	t.Helper()

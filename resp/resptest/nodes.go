@@ -1,5 +1,3 @@
-// Package resptest runs real nodes with RESP servers in one process, and speaks to them as
-// a client that shows everything it gets.
 package resptest
 
 import (
@@ -10,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/env"
-	"trireme/httpapi/hub"
-	"trireme/resp"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/resp"
 )
 
 // The tokens of the nodes.
@@ -43,10 +41,10 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 	c := clustertest.Start(t, n, func(o *cluster.Options) {
 		var tokens acl.Tokens
 		tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
-		o.Founding = func(bool) (fsm.Founding, bool) { return fsm.Founding{Tokens: tokens}, false }
+		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: tokens}, false }
 		l := newLink(t)
 		o.RESP = l.listen(t)
-		o.Notes, o.Restored, o.Monitor = l.notes, l.restored, l.hub.Answer
+		o.Notes, o.Restored, o.Monitor = l.notes, l.restored, l.hub.ServePoll
 		mu.Lock()
 		defer mu.Unlock()
 		links[o.NodeID] = l
@@ -109,7 +107,7 @@ func (e engine) Track(on bool) { e.Machine().Track(on) }
 
 // link is what a node needs before it is there: its hub, and who hears its notes.
 type link struct {
-	hub      *hub.Hub
+	hub      *pubsub.Hub
 	listener net.Listener
 	node     atomic.Pointer[cluster.Node]
 	server   atomic.Pointer[resp.Server]
@@ -117,7 +115,7 @@ type link struct {
 
 func newLink(t testing.TB) *link {
 	l := &link{}
-	l.hub = hub.New(hub.Options{Log: l, Peers: l})
+	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l})
 	t.Cleanup(func() {
 		gone, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -126,10 +124,10 @@ func newLink(t testing.TB) *link {
 	return l
 }
 
-func (l *link) notes(notes []env.Note) {
-	l.hub.Notes(notes)
+func (l *link) notes(notes []env.Notification) {
+	l.hub.Notify(notes)
 	if s := l.server.Load(); s != nil {
-		s.Notes(notes)
+		s.Notify(notes)
 	}
 }
 

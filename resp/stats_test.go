@@ -4,18 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/command"
-	"trireme/observe/figures"
-	"trireme/resp"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/resp"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // TestInfo lets clients do this and that, and looks for it in what the node says of
 // itself.
 func TestInfo(t *testing.T) {
-	counted := figures.New(command.NewTable())
-	nodes := resptest.Serve(t, 1, func(o *resp.Options) { o.Figures = counted })
-	nodes.Nodes[0].Machine().SetHost(&command.Host{NodeID: "n1", Leads: true, Figures: counted.Figures})
+	counted := stats.New(command.NewTable())
+	nodes := resptest.Serve(t, 1, func(o *resp.Options) { o.Stats = counted })
+	nodes.Nodes[0].Machine().SetHost(&command.Host{NodeID: "n1", Leads: true, Figures: counted.Of})
 	c, waits := resptest.Login(t, nodes.Addrs[0]), resptest.Login(t, nodes.Addrs[0])
 	waits.Start("BLPOP", "none", "0")
 	c.AwaitBlocked("1")

@@ -4,30 +4,30 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/channel"
-	"trireme/fsm/reply"
-	"trireme/httpapi/hub"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
-// feed is what a connection subscribes to. A goroutine sends its messages beside the
+// subscriber is a connection's subscriptions. A goroutine sends their messages between the
 // replies; the connection's own goroutine adds and removes names.
-type feed struct {
+type subscriber struct {
 	c      *conn
-	sub    *hub.Subscription
+	sub    *pubsub.Subscription
 	proto3 atomic.Bool
 	total  atomic.Int64 // names that are subscribed to
 	stop   chan struct{}
 	done   chan struct{} // closed when the goroutine has ended
-	stood  chan struct{} // receives when what was asked for stands
+	ready  chan struct{} // receives when all subscriptions asked for are confirmed
 
 	mu      sync.Mutex
 	as      acl.Identity
 	names   [3]ordered          // by kind
 	awaited map[channel.Ref]int // confirmations that are due, by kind and name
 	due     int                 // of them all
-	events  []hub.Event
+	events  []pubsub.Event
 	out     []byte
 }
 
@@ -69,50 +69,50 @@ func (o *ordered) all() (names []string) {
 	return names
 }
 
-// openFeed is the connection's feed, made if there is none.
-func (c *conn) openFeed() *feed {
-	if c.feed != nil {
-		return c.feed
+// openSubscriber returns the connection's subscriber, made if there is none.
+func (c *conn) openSubscriber() *subscriber {
+	if c.subscriber != nil {
+		return c.subscriber
 	}
-	f := &feed{
+	f := &subscriber{
 		c: c, sub: c.s.hub.Subscribe(c.database()), as: c.as, awaited: map[channel.Ref]int{},
-		stop: make(chan struct{}), done: make(chan struct{}), stood: make(chan struct{}, 1),
+		stop: make(chan struct{}), done: make(chan struct{}), ready: make(chan struct{}, 1),
 	}
 	f.proto3.Store(c.proto3)
-	c.feed = f
+	c.subscriber = f
 	go f.pump() // ends with stop, or with the subscription or the connection
 	return f
 }
 
-// leaveFeed ends the connection's subscriptions and its monitor.
-func (c *conn) leaveFeed() {
-	c.leaveMonitor()
-	if c.feed == nil {
+// closeSubscriber ends the connection's subscriptions and its monitor.
+func (c *conn) closeSubscriber() {
+	c.closeMonitor()
+	if c.subscriber == nil {
 		return
 	}
-	close(c.feed.stop)
-	c.feed.sub.Close()
-	<-c.feed.done
-	c.feed = nil
-	c.info.set(func(t *told) { t.subs, t.psubs, t.ssubs = 0, 0, 0 })
+	close(c.subscriber.stop)
+	c.subscriber.sub.Close()
+	<-c.subscriber.done
+	c.subscriber = nil
+	c.info.set(func(t *attributes) { t.subs, t.psubs, t.ssubs = 0, 0, 0 })
 }
 
-// leaveFeedOf ends the subscriptions of a connection that works on another database now;
-// otherwise they go on as the new user's.
-func (c *conn) leaveFeedOf(before acl.Identity) {
+// moveSubscriber ends the subscriptions of a connection that has changed its database;
+// otherwise they continue as the new user's.
+func (c *conn) moveSubscriber(before acl.Identity) {
 	switch {
 	case before.Known() && before.DB != c.as.DB:
-		c.leaveFeed()
-	case c.feed != nil:
-		c.feed.mu.Lock()
-		c.feed.as = c.as
-		c.feed.mu.Unlock()
+		c.closeSubscriber()
+	case c.subscriber != nil:
+		c.subscriber.mu.Lock()
+		c.subscriber.as = c.as
+		c.subscriber.mu.Unlock()
 	}
 }
 
-// pump sends what comes until it is stopped. A subscription that ends otherwise ends the
-// connection: messages are missing, or nobody may have them any more.
-func (f *feed) pump() {
+// pump sends messages until it is stopped. A subscription that ends by itself ends the
+// connection: messages are missing, or the user may not have them any more.
+func (f *subscriber) pump() {
 	defer close(f.done)
 	for {
 		select {
@@ -124,7 +124,7 @@ func (f *feed) pump() {
 		err := f.deliver()
 		f.mu.Unlock()
 		if err == nil {
-			err = f.c.out.room(f.c.s.limits.OutputBytes)
+			err = f.c.out.waitBelow(f.c.s.limits.OutputBytes)
 		}
 		if err != nil {
 			f.end()
@@ -134,7 +134,7 @@ func (f *feed) pump() {
 }
 
 // end closes the connection, unless it has ended the subscription by itself.
-func (f *feed) end() {
+func (f *subscriber) end() {
 	select {
 	case <-f.stop:
 	default:
@@ -142,10 +142,10 @@ func (f *feed) end() {
 	}
 }
 
-// deliver sends what has come; the lock is held. The error says that nothing comes after it.
-func (f *feed) deliver() error {
+// deliver sends the messages that wait; the lock is held. After an error nothing follows.
+func (f *subscriber) deliver() error {
 	if !f.permitted() {
-		return hub.ErrClosed
+		return pubsub.ErrClosed
 	}
 	var ended error
 	f.events, ended = f.sub.Take(f.events)
@@ -158,14 +158,14 @@ func (f *feed) deliver() error {
 			return err
 		}
 	}
-	if cap(f.out) > kept {
+	if cap(f.out) > maxIdleReplies {
 		f.out = nil
 	}
 	return ended
 }
 
-// permitted tells whether the user may still have all messages; the lock is held.
-func (f *feed) permitted() (ok bool) {
+// permitted reports whether the user may still have all messages; the lock is held.
+func (f *subscriber) permitted() (ok bool) {
 	f.c.s.engine.Local(func(v *fsm.View) {
 		user := v.User(f.as)
 		if ok = user != nil; !ok || user.Free() {
@@ -187,8 +187,8 @@ var (
 	unsubscribeWords = [...]string{channel.Plain: "unsubscribe", channel.Pattern: "punsubscribe", channel.Shard: "sunsubscribe"}
 )
 
-// event encodes a message, or the confirmations that were asked for; the lock is held.
-func (f *feed) event(e *hub.Event) {
+// event encodes a message, or the confirmations of a subscription; the lock is held.
+func (f *subscriber) event(e *pubsub.Event) {
 	switch {
 	case e.Confirmed:
 		f.names[e.Kind].add(e.Name)
@@ -200,7 +200,7 @@ func (f *feed) event(e *hub.Event) {
 		delete(f.awaited, ref)
 		if f.due == 0 {
 			select {
-			case f.stood <- struct{}{}:
+			case f.ready <- struct{}{}:
 			default:
 			}
 		}
@@ -211,7 +211,7 @@ func (f *feed) event(e *hub.Event) {
 	}
 }
 
-func (f *feed) push(v reply.Value) {
+func (f *subscriber) push(v reply.Value) {
 	if f.proto3.Load() {
 		f.out = reply.AppendRESP3(f.out, v)
 	} else {
@@ -221,10 +221,10 @@ func (f *feed) push(v reply.Value) {
 
 // count is the number in a confirmation: channels and patterns together, shard channels
 // by themselves. The lock is held.
-func (f *feed) count(kind channel.Kind) int64 {
+func (f *subscriber) count(kind channel.Kind) int64 {
 	channels, patterns, shards := len(f.names[channel.Plain].at), len(f.names[channel.Pattern].at), len(f.names[channel.Shard].at)
 	f.total.Store(int64(channels + patterns + shards))
-	f.c.info.set(func(t *told) { t.subs, t.psubs, t.ssubs = channels, patterns, shards })
+	f.c.info.set(func(t *attributes) { t.subs, t.psubs, t.ssubs = channels, patterns, shards })
 	if kind == channel.Shard {
 		return int64(shards)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/resp"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/resp"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // until waits for a condition.
@@ -24,30 +24,30 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// member is a client that is served in turns: the server's n-th.
-func member(t *testing.T, s *resp.Server, addr string, n int) *resptest.Client {
+// attached is a client served by the event loop: the server's n-th.
+func attached(t *testing.T, s *resp.Server, addr string, n int) *resptest.Client {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("there are no turns here")
+		t.Skip("no event loop on this system")
 	}
 	c := resptest.Login(t, addr)
-	for range resp.CalmRounds + 1 {
+	for range resp.AttachRounds + 1 {
 		c.Want("(nil)", "GET", "none")
 	}
-	until(t, "ordinary commands make no member", func() bool { return s.Members() == n })
+	until(t, "simple commands don't attach the connection", func() bool { return s.Attached() == n })
 	return c
 }
 
-// TestTurns sends, over many connections at once, what is ordinary and what is not, in
+// TestEventLoop sends, over many connections at once, simple commands and others, in
 // pipelines and pieces that cut anywhere, and checks every reply.
-func TestTurns(t *testing.T) {
+func TestEventLoop(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
 	most := 0
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	for i := range 16 {
 		c := resptest.Login(t, nodes.Addrs[0])
-		wg.Go(func() { converse(c, rand.New(rand.NewPCG(uint64(i), 7)), fmt.Sprint("turns:", i)) })
+		wg.Go(func() { converse(c, rand.New(rand.NewPCG(uint64(i), 7)), fmt.Sprint("loop:", i)) })
 	}
 	go func() { wg.Wait(); close(done) }()
 	for ended := false; !ended; {
@@ -55,11 +55,11 @@ func TestTurns(t *testing.T) {
 		case <-done:
 			ended = true
 		case <-time.After(time.Millisecond):
-			most = max(most, nodes.Servers[0].Members())
+			most = max(most, nodes.Servers[0].Attached())
 		}
 	}
 	if runtime.GOOS == "linux" && most < 4 {
-		t.Errorf("no more than %d connections were served in turns", most)
+		t.Errorf("at most %d connections were served by the event loop", most)
 	}
 }
 
@@ -113,37 +113,37 @@ func converse(c *resptest.Client, r *rand.Rand, key string) {
 	}
 }
 
-// TestMemberIsKilled closes members that wait for nothing, and whoever left by himself.
-func TestMemberIsKilled(t *testing.T) {
+// TestKillAttached closes idle attached connections, from the server and from the client.
+func TestKillAttached(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
 	s, addr := nodes.Servers[0], nodes.Addrs[0]
-	killed, left := member(t, s, addr, 1), member(t, s, addr, 2)
+	killed, left := attached(t, s, addr, 1), attached(t, s, addr, 2)
 	admin := resptest.Login(t, addr)
 	admin.Want("OK", "CLIENT", "KILL", killed.Addr())
 	if !killed.Gone() {
-		t.Error("a killed member is open")
+		t.Error("a killed connection is open")
 	}
 	left.Close()
-	until(t, "members stay that are gone", func() bool { return s.Members() == 0 })
-	until(t, "connections stay that are gone", func() bool { return strings.Count(admin.Do("CLIENT", "LIST").Text(), "\n") == 1 })
+	until(t, "closed connections stay attached", func() bool { return s.Attached() == 0 })
+	until(t, "closed connections stay in the list", func() bool { return strings.Count(admin.Do("CLIENT", "LIST").Text(), "\n") == 1 })
 }
 
-// TestShutdownOfMembers ends members at once, and without an error.
-func TestShutdownOfMembers(t *testing.T) {
+// TestShutdownAttached ends attached connections at once, without an error.
+func TestShutdownAttached(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
-	a, b := member(t, nodes.Servers[0], nodes.Addrs[0], 1), member(t, nodes.Servers[0], nodes.Addrs[0], 2)
+	a, b := attached(t, nodes.Servers[0], nodes.Addrs[0], 1), attached(t, nodes.Servers[0], nodes.Addrs[0], 2)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := nodes.Servers[0].Shutdown(ctx); err != nil {
 		t.Error(err)
 	}
 	if !a.Gone() || !b.Gone() {
-		t.Error("a member outlives its server")
+		t.Error("an attached connection outlives its server")
 	}
 }
 
-// TestMemberIsRevoked takes a member's user away, and a right from another's.
-func TestMemberIsRevoked(t *testing.T) {
+// TestRevokeAttached deletes the user of an attached connection, and takes a right from that of another.
+func TestRevokeAttached(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
 	s, addr := nodes.Servers[0], nodes.Addrs[0]
 	admin := resptest.Login(t, addr)
@@ -151,12 +151,12 @@ func TestMemberIsRevoked(t *testing.T) {
 	for i, name := range []string{"gone", "less"} {
 		password := strings.Repeat(name, 8)
 		admin.Want("OK", "ACL", "SETUSER", name, "on", ">"+password, "+@all", "~*", "&*")
-		c := member(t, s, addr, i+1)
+		c := attached(t, s, addr, i+1)
 		c.Want("OK", "AUTH", name, password)
-		for range resp.CalmRounds + 1 {
+		for range resp.AttachRounds + 1 {
 			c.Want("OK", "SET", "k", "v")
 		}
-		until(t, "a free user is no member", func() bool { return s.Members() == i+1 })
+		until(t, "a user with every right is not attached", func() bool { return s.Attached() == i+1 })
 		users = append(users, c)
 	}
 	admin.Want("(integer) 1", "ACL", "DELUSER", "gone")
@@ -166,16 +166,16 @@ func TestMemberIsRevoked(t *testing.T) {
 	users[1].Want("(error) NOPERM No permissions to access a key", "SET", "k", "v")
 	users[1].Want("(error) NOPERM No permissions to access a key", "GET", "k")
 	users[1].Want("OK", "SET", "a", "v")
-	until(t, "who may not do everything is a member", func() bool { return s.Members() == 0 })
+	until(t, "a user with restricted rights is attached", func() bool { return s.Attached() == 0 })
 }
 
-// TestMemberReadsLate sends members more than they read, and loses nothing.
-func TestMemberReadsLate(t *testing.T) {
+// TestAttachedReadsSlowly sends an attached connection more than it reads, and loses nothing.
+func TestAttachedReadsSlowly(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
 	s, addr := nodes.Servers[0], nodes.Addrs[0]
 	value := strings.Repeat("0123456789", 200_000)
 	resptest.Login(t, addr).Want("OK", "SET", "large", value)
-	c := member(t, s, addr, 1)
+	c := attached(t, s, addr, 1)
 	const times = 30
 	for range times {
 		c.Start("GET", "large")
@@ -188,12 +188,12 @@ func TestMemberReadsLate(t *testing.T) {
 	c.Want("(nil)", "GET", "none")
 }
 
-// TestMemberWaits lets a member's write wait for the end of a pause, and shows what members
-// do to who monitors.
-func TestMemberWaits(t *testing.T) {
+// TestPauseAttached pauses the write of an attached connection, and checks that MONITOR shows
+// what attached connections execute.
+func TestPauseAttached(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)
 	s, addr := nodes.Servers[0], nodes.Addrs[0]
-	c, admin, monitor := member(t, s, addr, 1), resptest.Login(t, addr), resptest.Login(t, addr)
+	c, admin, monitor := attached(t, s, addr, 1), resptest.Login(t, addr), resptest.Login(t, addr)
 	monitor.Want("OK", "MONITOR")
 	admin.Want("OK", "CLIENT", "PAUSE", "100000", "WRITE")
 	c.Start("SET", "k", "v")
@@ -202,14 +202,14 @@ func TestMemberWaits(t *testing.T) {
 	}
 	admin.Want("OK", "CLIENT", "UNPAUSE")
 	c.WantNext("OK")
-	for range resp.CalmRounds + 1 {
+	for range resp.AttachRounds + 1 {
 		c.Want(`"v"`, "GET", "k")
 	}
-	until(t, "it has not come back", func() bool { return s.Members() == 1 })
+	until(t, "it is not attached again", func() bool { return s.Attached() == 1 })
 	c.Want("OK", "SET", "k", "last")
 	for seen := ""; !strings.HasSuffix(seen, `"SET" "k" "last"`); {
 		if seen = monitor.Next().Text(); !strings.Contains(seen, c.Addr()) && !strings.Contains(seen, admin.Addr()) {
-			t.Fatalf("%s is of nobody here", seen)
+			t.Fatalf("%s is of no connection of this test", seen)
 		}
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// ownCommand runs a command of the connection itself.
+// ownCommand runs a command about the connection itself.
 type ownCommand func(c *conn, argv [][]byte)
 
 // ownCommands are the rows of the table that the port runs itself, because they are about
@@ -41,44 +41,50 @@ func ownCommands(t *command.Table) map[*command.Command]ownCommand {
 	return all
 }
 
-// unjudged are the commands that anybody may send at any time.
-var unjudged = map[string]bool{"auth": true, "hello": true, "quit": true, "reset": true}
+// alwaysAllowed are the commands that need no user.
+var alwaysAllowed = map[string]bool{"auth": true, "hello": true, "quit": true, "reset": true}
 
-// step runs one command, or puts it with those that run together.
-func (c *conn) step(argv [][]byte) {
-	c.mute = c.silent || c.skip
-	c.skip = false
+// dispatch runs one command, or adds it to the pipeline.
+func (c *conn) dispatch(argv [][]byte) {
+	c.mute = c.silent || c.skipNext
+	c.skipNext = false
 	row := c.s.table.Find(argv)
 	switch {
+	case isHTTP(argv[0]):
+		c.rejectHTTP()
+	case !c.as.Known() && (row == nil || !alwaysAllowed[row.Name]):
+		c.runPipeline()
+		c.emit(errNoAuth)
 	case row == nil || !row.Takes(len(argv)):
-		c.finish()
+		c.runPipeline()
 		c.refuse(argv)
 	case c.subscribed() && !c.proto3 && !whileSubscribed[row.Name]:
-		c.finish()
+		c.runPipeline()
 		c.emit(reply.Error("ERR Can't execute '" + strings.ReplaceAll(row.Name, " ", "|") +
 			"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"))
 	case c.tx.open && !whileQueueing[row.Name]:
 		c.queue(row, argv)
 	default:
-		c.run(row, argv)
+		c.runCommand(row, argv)
 	}
 }
 
-// run runs a command outside a transaction.
-func (c *conn) run(row *command.Command, argv [][]byte) {
+// runCommand runs a command outside a transaction.
+func (c *conn) runCommand(row *command.Command, argv [][]byte) {
 	own := c.s.own[row]
-	if !c.s.ordinary(row) {
-		c.calm = 0
+	if !c.s.simple(row) {
+		c.quietRounds = 0
 	}
 	if c.s.pause.on.Load() && (own == nil || row.Name == "exec") {
-		c.finish()
+		c.runPipeline()
+		c.flushDone(true)
 		c.s.pause.wait(c.s.stopping, own != nil || !row.OnlyReads(argv))
 	}
 	switch {
 	case own != nil:
-		c.finish()
-		c.note(row)
-		if !unjudged[row.Name] {
+		c.runPipeline()
+		c.noteCommand(row)
+		if !alwaysAllowed[row.Name] {
 			if _, refusal := c.check(argv); refusal != nil {
 				c.emit(*refusal)
 				return
@@ -89,16 +95,33 @@ func (c *conn) run(row *command.Command, argv [][]byte) {
 		}
 		began := time.Now()
 		own(c, argv)
-		c.reportOwn(row, argv, began)
-		c.show(row, argv)
+		c.countOwn(row, argv, began)
+		c.monitorOwn(row, argv)
 	case row.Flags&command.Blocking != 0 && c.block(row, argv):
 	default:
-		c.add(row, argv)
+		c.enqueue(row, argv)
 	}
 }
 
-// note keeps what CLIENT LIST shows.
-func (c *conn) note(row *command.Command) {
+// isHTTP reports whether a command is the first word of a line of HTTP. A browser can be
+// made to send a request to any port, with commands in its body: Redis closes such a
+// connection too.
+func isHTTP(word []byte) bool {
+	return command.EqualFold(word, "POST") || command.EqualFold(word, "HOST:")
+}
+
+// rejectHTTP closes the connection after the replies to earlier commands.
+func (c *conn) rejectHTTP() {
+	c.runPipeline()
+	c.ending = true
+	now := time.Now().Unix()
+	if last := c.s.httpLogged.Load(); now-last >= 60 && c.s.httpLogged.CompareAndSwap(last, now) {
+		c.s.log.Warn("resp: a client sent HTTP and was disconnected; logged at most once a minute", "client", c.info.addr)
+	}
+}
+
+// noteCommand records what CLIENT LIST shows.
+func (c *conn) noteCommand(row *command.Command) {
 	c.info.ran(row)
 	c.info.active.Store(time.Now().UnixMilli())
 }
@@ -113,7 +136,7 @@ func (c *conn) refuse(argv [][]byte) {
 		refusal = &unlikely
 	}
 	if len(argv) > 0 && command.EqualFold(argv[0], "EXEC") { // with words behind it, also outside a transaction
-		c.forget()
+		c.clearTransaction()
 		c.emit(reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(refusal.Text(), "ERR ")))
 		return
 	}
@@ -121,8 +144,8 @@ func (c *conn) refuse(argv [][]byte) {
 	c.emit(*refusal)
 }
 
-// show tells those who monitor of a command of the connection's own.
-func (c *conn) show(row *command.Command, argv [][]byte) {
+// monitorOwn sends a command about the connection to the monitors.
+func (c *conn) monitorOwn(row *command.Command, argv [][]byte) {
 	if c.s.hub == nil || !c.s.hub.Monitored() || row.Name == "monitor" || row.Name == "exec" || !c.as.Known() {
 		return
 	}

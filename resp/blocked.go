@@ -1,0 +1,267 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/reply"
+)
+
+// blockedClients is the registry of blocking calls that wait on this node. When something
+// is stored under a key with waiters, the calls of as many waiters as there are elements go
+// into the log, first come first served; a waiter whose call took nothing waits on.
+// docs/design/blocking.md has the argument.
+type blockedClients struct {
+	s    *Server
+	wake chan struct{}
+	done chan struct{} // closed when run has ended
+
+	mu     sync.Mutex
+	queues map[dbKey]*queue
+	ready  []*queue
+}
+
+func newBlockedClients(s *Server) *blockedClients {
+	return &blockedClients{s: s, wake: make(chan struct{}, 1), done: make(chan struct{}), queues: map[dbKey]*queue{}}
+}
+
+// notify marks the queues of keys that applies have touched.
+func (r *blockedClients) notify(notes []env.Notification) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range notes {
+		switch n := &notes[i]; n.Kind {
+		case env.KeyTouched:
+			if q := r.queues[dbKey{n.DB, n.Channel}]; q != nil {
+				r.markReady(q)
+			}
+		case env.Deleted, env.Flushed:
+			r.markAll(func(q *queue) bool { return q.db == n.DB })
+		}
+	}
+}
+
+// recheckAll marks every queue: a snapshot has replaced the state, and what changed is
+// unknown.
+func (r *blockedClients) recheckAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.markAll(func(*queue) bool { return true })
+}
+
+func (r *blockedClients) markAll(match func(*queue) bool) {
+	for _, q := range r.queues { // unordered: each key by itself
+		if match(q) {
+			r.markReady(q)
+		}
+	}
+}
+
+// recheck marks the queues of a waiter's keys.
+func (r *blockedClients) recheck(w *waiter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.recheckLocked(w)
+}
+
+func (r *blockedClients) recheckLocked(w *waiter) {
+	for _, key := range w.keys {
+		if q := r.queues[dbKey{w.db, key}]; q != nil {
+			r.markReady(q)
+		}
+	}
+}
+
+// markReady adds a queue to the ready ones and wakes run; the lock is held.
+func (r *blockedClients) markReady(q *queue) {
+	if !q.ready {
+		q.ready = true
+		r.ready = append(r.ready, q)
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run serves waiters until ctx ends.
+func (r *blockedClients) run(ctx context.Context) {
+	defer close(r.done)
+	for {
+		select {
+		case <-r.wake:
+		case <-ctx.Done():
+			return
+		}
+		for r.round(ctx) {
+		}
+	}
+}
+
+// maxAttempts bounds how many calls one round proposes.
+const maxAttempts = 500
+
+// attempt is a waiter's call restricted to the key that may have an element for it.
+type attempt struct {
+	w   *waiter
+	q   *queue
+	row [][]byte
+}
+
+// round serves the queues that are ready. It is false if there was nothing to do.
+func (r *blockedClients) round(ctx context.Context) bool {
+	attempts := r.selectReady()
+	r.deferDeliveries(attempts)
+	for len(attempts) > 0 && ctx.Err() == nil {
+		n := 1
+		for n < len(attempts) && attempts[n].w.as == attempts[0].w.as && attempts[0].w.row.Flags&command.Write != 0 && attempts[n].w.row.Flags&command.Write != 0 {
+			n++
+		}
+		r.serve(attempts[:n])
+		if attempts = attempts[n:]; len(attempts) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// selectReady returns the calls of waiters that may be served now, first come first served
+// for each key.
+func (r *blockedClients) selectReady() (attempts []attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ready := r.ready
+	r.ready = nil
+	r.s.engine.Local(func(v *fsm.View) {
+		for _, q := range ready {
+			q.ready = false
+			if attempts = q.selectWaiters(v, attempts); len(attempts) >= maxAttempts {
+				r.markReady(q)
+			}
+		}
+	})
+	return attempts
+}
+
+// selectWaiters adds the waiters of a key that has elements for them.
+func (q *queue) selectWaiters(v *fsm.View, attempts []attempt) []attempt {
+	taken := 0
+	for at := q.waiters.Front(); at != nil && len(attempts) < maxAttempts; at = at.Next() {
+		w := at.Value.(*waiter)
+		if w.proposed { // its call may take an element first
+			taken++
+			continue
+		}
+		has := v.Available(w.as, command.RESP, w.row, w.argv, q.key)
+		if has == 0 || (w.row.Wait.Ready == nil && taken >= has) {
+			continue
+		}
+		taken++
+		w.proposed = true
+		attempts = append(attempts, attempt{w, q, w.row.On(w.argv, []byte(q.key))})
+	}
+	return attempts
+}
+
+// deferDeliveries holds the invalidations of waiters back while their calls are under way:
+// what a call changes is told after its answer. What others have changed before is told
+// first.
+func (r *blockedClients) deferDeliveries(attempts []attempt) {
+	processed := false
+	for i := range attempts {
+		t := attempts[i].w.tracked
+		if t == nil {
+			continue
+		}
+		if !processed {
+			r.s.tracker.processQueue()
+			processed = true
+		}
+		r.s.tracker.deferDelivery(t)
+	}
+}
+
+// resumeDelivery sends what deferDeliveries has held back of a waiter that waits on.
+func (r *blockedClients) resumeDelivery(w *waiter) {
+	if w.tracked != nil {
+		r.s.tracker.deliverDeferred(w.tracked)
+	}
+}
+
+// serve runs calls of one user and answers those that took an element.
+func (r *blockedClients) serve(attempts []attempt) {
+	rows := make([][][]byte, len(attempts))
+	for i := range attempts {
+		rows[i] = attempts[i].row
+	}
+	values, err := r.call(attempts[0].w, rows)
+	for i := range attempts {
+		if err != nil {
+			r.failAttempt(attempts[i].w, err)
+			continue
+		}
+		r.finishAttempt(attempts[i].w, values[i], false)
+	}
+}
+
+// failAttempt ends an attempt that the engine failed.
+func (r *blockedClients) failAttempt(w *waiter, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if errors.Is(err, fsm.ErrNoLeader) && w.fallback == nil { // not applied: retry
+		w.proposed = false
+		r.resumeDelivery(w)
+		time.AfterFunc(retryDelay, func() { r.recheck(w) })
+		return
+	}
+	r.answer(w, failureOf(err, true))
+}
+
+// retryDelay is the pause after calls that found no leader.
+const retryDelay = 100 * time.Millisecond
+
+// call runs rows as the waiter's user.
+func (r *blockedClients) call(w *waiter, rows [][][]byte) ([]reply.Value, error) {
+	s := r.s
+	if w.row.Flags&command.Write == 0 {
+		var values []reply.Value
+		_, err := s.engine.Read(s.life, fsm.Reading{}, func(v *fsm.View) {
+			values = values[:0]
+			for _, row := range rows {
+				values = append(values, v.Exec(w.as, command.RESP, row))
+			}
+		})
+		return values, err
+	}
+	batch := fsm.Batch{As: w.as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: rows}
+	if len(rows) == 1 {
+		batch.Mode = fsm.Single
+	}
+	results, err := fsm.Do(s.life, s.engine, fsm.Exec, batch)
+	return results.Values, err
+}
+
+// finishAttempt ends an attempt: an element or an error answers the waiter, null lets it
+// wait on. A key of another type has nothing for waiters; a call that has just arrived
+// (arriving) is answered with the error.
+func (r *blockedClients) finishAttempt(w *waiter, v reply.Value, arriving bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wrongType := v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
+	switch {
+	case !v.IsNil() && (!wrongType || arriving):
+		r.answer(w, v)
+	case w.fallback != nil:
+		r.answer(w, *w.fallback)
+	default:
+		w.proposed = false
+		r.resumeDelivery(w)
+		r.recheckLocked(w)
+	}
+}
