@@ -6,24 +6,24 @@ import (
 	"sync"
 	"time"
 
-	"trireme/failpoint"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 const (
-	// renewEvery is the time between two renewals of all leases (decisions 20).
+	// renewEvery is the time between two renewals of all leases : a third of the lease.
 	renewEvery = 3 * time.Second
-	// watchEvery is how often attempts are looked at whose leases could not be renewed.
+	// watchEvery is the time between two checks for attempts whose leases could not be renewed.
 	watchEvery = 250 * time.Millisecond
-	// leaseTime is how long after it was asked for a claim lasts for its sender: less
-	// than for everybody else.
+	// leaseTime is how long a claim lasts for its sender, counted from its request: less than for
+	// the state machine.
 	leaseTime = (queue.Lease - queue.LeaseMargin) * time.Millisecond
 )
 
-// claims are the attempts of a term that are claimed and not handed in yet.
+// claims are the attempts of a term that are claimed and whose results are not recorded yet.
 type claims struct {
-	// freed gets a token when there is one less.
-	freed chan struct{}
+	// released receives when there is a claim less.
+	released chan struct{}
 
 	mu  sync.Mutex
 	all map[queue.AttemptRef]*claim
@@ -31,12 +31,13 @@ type claims struct {
 
 // claim is an attempt under way.
 type claim struct {
+	db     string
 	cancel context.CancelFunc
 	until  time.Time
 }
 
 func newClaims(size int) *claims {
-	return &claims{freed: make(chan struct{}, 1), all: make(map[queue.AttemptRef]*claim, size)}
+	return &claims{released: make(chan struct{}, 1), all: make(map[queue.AttemptRef]*claim, size)}
 }
 
 func (c *claims) count() int {
@@ -45,13 +46,13 @@ func (c *claims) count() int {
 	return len(c.all)
 }
 
-func (c *claims) add(ref queue.AttemptRef, cancel context.CancelFunc, asked time.Time) {
+func (c *claims) add(ref queue.AttemptRef, db string, cancel context.CancelFunc, asked time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all[ref] = &claim{cancel, asked.Add(leaseTime)}
+	c.all[ref] = &claim{db, cancel, asked.Add(leaseTime)}
 }
 
-// remove takes several at once, so that the loop claims as many anew by one Advance.
+// remove removes several at once, so that the loop claims as many by one Advance.
 func (c *claims) remove(refs ...queue.AttemptRef) {
 	c.mu.Lock()
 	for _, ref := range refs {
@@ -59,23 +60,27 @@ func (c *claims) remove(refs ...queue.AttemptRef) {
 	}
 	c.mu.Unlock()
 	select {
-	case c.freed <- struct{}{}:
+	case c.released <- struct{}{}:
 	default:
 	}
 }
 
-func (c *claims) refs() []queue.AttemptRef {
+// renewal asks for all of them.
+func (c *claims) renewal() (n queue.Renewal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([]queue.AttemptRef, 0, len(c.all))
-	for ref := range c.all {
-		all = append(all, ref)
+	others := false
+	for ref, one := range c.all {
+		n.Running, n.DBs = append(n.Running, ref), append(n.DBs, one.db)
+		others = others || one.db != ""
 	}
-	return all
+	if !others {
+		n.DBs = nil // as nodes of the first release write it
+	}
+	return n
 }
 
-// renewed prolongs the leases of attempts, counted from when that was asked for, and
-// ends those that are lost.
+// renewed extends the leases of attempts, counted from the request, and ends those that are lost.
 func (c *claims) renewed(refs, lost []queue.AttemptRef, asked time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,23 +133,23 @@ func (t *term) keepLeases(ctx context.Context) {
 }
 
 func (t *term) renew(ctx context.Context) {
-	refs := t.Running()
-	if len(refs) == 0 {
+	running := t.Running()
+	if len(running.Running) == 0 {
 		return
 	}
 	asked := time.Now()
-	n, err := t.s.Engine.Renew(ctx, queue.Renewal{Running: refs})
+	n, err := t.s.Engine.Renew(ctx, running)
 	if err != nil {
 		t.s.Log.Debug("leases were not renewed", "error", err)
 		return
 	}
-	t.Renewed(refs, n.Lost, asked)
+	t.Renewed(running.Running, n.Lost, asked)
 }
 
-// start runs an attempt in the background. asked is when its claim was asked for.
+// start runs an attempt in the background. asked is when its claim was proposed.
 func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
-	t.Claimed(a.Ref(), cancel, asked)
+	t.Claimed(a, cancel, asked)
 	t.attempts.Add(1)
 	t.s.running.Go(func() {
 		defer t.attempts.Done()
@@ -153,19 +158,22 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 		n, ok := t.send(ctx, a)
 		failpoint.Eval(failpoint.AfterAnswer)
 		if !ok {
-			// It has ended, so that nobody needs to wait for its lease's end.
+			// Its outcome is unknown, but it has ended: the next one need not wait for the lease.
 			n = queue.Result{AttemptRef: a.Ref(), Lost: true}
 			t.s.sent.lost.Inc()
 		} else {
 			t.s.count(&n)
+			if t.s.Observe != nil {
+				t.s.Observe(a, &n)
+			}
 			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
-		t.s.results <- finished{n, t.claims, time.Now()}
+		n.DB = a.DB
+		t.s.results <- attemptResult{n, t.claims, time.Now()}
 	})
 }
 
-// send makes a failed attempt of a panic: one message must not end the node (reliability
-// D8).
+// send turns a panic into a failed attempt: one message must not end the node.
 func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -173,5 +181,5 @@ func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok b
 			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
 		}
 	}()
-	return t.s.Courier.Send(ctx, a)
+	return t.s.Deliverer.Send(ctx, a)
 }

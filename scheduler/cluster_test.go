@@ -13,33 +13,33 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/egress"
-	"trireme/fsm"
-	"trireme/fsm/queue"
-	"trireme/scheduler"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/scheduler"
+	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// fleet is a cluster of three nodes, each with a courier.
+// fleet is a cluster of three nodes, each with a scheduler.
 type fleet struct {
 	*clustertest.Cluster
 	transport *egress.Transport
 
 	net *clustertest.Network
 
-	mu       sync.Mutex
-	live     []*cluster.Node // those that are asked; nil for one that is stopped
-	couriers map[*cluster.Node]*scheduler.Scheduler
+	mu         sync.Mutex
+	live       []*cluster.Node // those that are asked; nil for one that is stopped
+	schedulers map[*cluster.Node]*scheduler.Scheduler
 }
 
 func startFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{net: clustertest.NewNetwork(), couriers: map[*cluster.Node]*scheduler.Scheduler{}}
+	f := &fleet{net: clustertest.NewNetwork(), schedulers: map[*cluster.Node]*scheduler.Scheduler{}}
 	f.transport = egress.NewTransport(egress.Options{IdlePerHost: 64, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	f.Cluster = clustertest.Start(t, 3, func(o *cluster.Options) {
 		f.net.Adjust(o)
-		o.Leading = func(ctx context.Context, n *cluster.Node) { f.courier(n).Run(ctx) }
+		o.Leading = func(ctx context.Context, n *cluster.Node) { f.scheduler(n).Run(ctx) }
 	})
 	f.live = slices.Clone(f.Nodes)
 	t.Cleanup(func() {
@@ -47,7 +47,7 @@ func startFleet(t *testing.T) *fleet {
 		end()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		for _, s := range f.couriers {
+		for _, s := range f.schedulers {
 			s.Close(ended)
 		}
 		f.transport.Close()
@@ -58,16 +58,16 @@ func startFleet(t *testing.T) *fleet {
 	return f
 }
 
-func (f *fleet) courier(n *cluster.Node) *scheduler.Scheduler {
+func (f *fleet) scheduler(n *cluster.Node) *scheduler.Scheduler {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.couriers[n]
+	s := f.schedulers[n]
 	if s == nil {
 		sender := scheduler.NewSender(scheduler.SenderOptions{
-			Transport: f.transport, Prefixes: []string{"Svc", "Upstash"}, Keys: func() queue.Keys { return scheduler.Keys(n) },
+			Transport: f.transport, Prefixes: []string{"Svc", "Upstash"}, Keys: func(db string) queue.Keys { return scheduler.Keys(n, db) },
 		})
-		s = scheduler.New(scheduler.Options{Engine: scheduler.OnNode(n), Courier: sender, Senders: 128, HostShare: 128})
-		f.couriers[n] = s
+		s = scheduler.New(scheduler.Options{Engine: scheduler.NodeEngine(n, n.Piggyback), Deliverer: sender, Senders: 128, HostShare: 128})
+		f.schedulers[n] = s
 	}
 	return s
 }
@@ -136,9 +136,9 @@ func (c *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.taken[id]++
 }
 
-// TestClaimsRideAlong: what is published is claimed in the entry of its publication, so that
+// TestClaimsArePiggybacked: what is published is claimed in the entry of its publication, so that
 // a message costs two entries, that one and that of its result.
-func TestClaimsRideAlong(t *testing.T) {
+func TestClaimsArePiggybacked(t *testing.T) {
 	f := startFleet(t)
 	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(sink.Close)
@@ -208,7 +208,7 @@ func TestEveryMessageArrives(t *testing.T) {
 		c.mu.Unlock()
 		switch {
 		case state == queue.Delivered && taken == 0:
-			t.Errorf("%s is told as delivered and never was", id)
+			t.Errorf("%s is reported as delivered, but no request arrived", id)
 		case state == queue.Failed:
 			dead++
 		}

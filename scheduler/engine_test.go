@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/env"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // engine is a real store of messages with a clock, and without a log: what is proposed
-// is applied at once, unless the engine is told to have no leader.
+// is applied at once, unless lost is set: then there is no leader.
 type engine struct {
 	mu       sync.Mutex
 	store    *queue.Store
@@ -59,7 +59,7 @@ func (e *engine) apply(f func(*env.Env) error) error {
 		return errNoLeader
 	}
 	e.index++
-	v := env.New(e.index, e.Now(), env.Base, [16]byte{byte(e.index), byte(e.index >> 8)}, 0)
+	v := env.New(e.index, e.Now(), env.Latest, [16]byte{byte(e.index), byte(e.index >> 8)}, 0)
 	v.Session = 1
 	err := f(v)
 	close(e.changed)
@@ -97,7 +97,7 @@ func (e *engine) set(f func()) {
 	f()
 }
 
-// publish makes a message and gives its id.
+// publish publishes a message and returns its id.
 func (e *engine) publish(t testing.TB, p queue.Publication) (id queue.ID) {
 	t.Helper()
 	err := e.apply(func(v *env.Env) error {

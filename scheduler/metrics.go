@@ -3,7 +3,7 @@ package scheduler
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // counters are what the scheduler counts on this node.

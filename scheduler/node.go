@@ -5,12 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"trireme/cluster"
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Node is what the scheduler needs of a node of the cluster.
+// Node is what the scheduler needs of a node of the cluster; cluster.Node implements it.
 type Node interface {
 	fsm.Proposer
 	Machine() *fsm.Machine
@@ -20,119 +19,121 @@ type Node interface {
 	Now() int64
 }
 
-// conveyance is a node that has requests go along with entries made for others.
-type conveyance interface {
-	Ride(code uint16, body []byte, with func(code uint16) bool) *cluster.Ride
+// AttachedRequest is a request that is proposed together with the next log entry that contains
+// a matching operation, and only with such an entry.
+type AttachedRequest interface {
+	// Attached is closed when the request is part of an entry.
+	Attached() <-chan struct{}
+	// Cancel takes the request back. It returns false if the request is part of an entry already.
+	Cancel() bool
+	// Wait returns the result of the request's operation.
+	Wait(context.Context) (any, error)
+	// At is when the request became part of an entry, before that entry was stamped.
+	At() time.Time
 }
 
-// OnNode is the Engine that a node is. It is a Rider if the node can have requests go along
-// with others.
-func OnNode(n Node) Engine {
-	if c, ok := n.(conveyance); ok {
-		return riding{logged{n}, c}
-	}
-	return logged{n}
+// NodeEngine returns the Engine of a node, which is a Piggybacker too. attach attaches a request
+// to the next entry that contains an operation for which with returns true; cluster.Node.Piggyback
+// does. It is passed by itself because this package does not import cluster.
+func NodeEngine[P AttachedRequest](n Node, attach func(code uint16, body []byte, with func(code uint16) bool) P) Engine {
+	return nodePiggybacker{nodeEngine{n}, func(code uint16, body []byte) AttachedRequest { return attach(code, body, MakesDue) }}
 }
 
-type logged struct{ n Node }
+// nodeEngine proposes the operations of deliveries to a node's log.
+type nodeEngine struct{ n Node }
 
-func (l logged) Changed() <-chan struct{} {
-	_, next := l.n.Machine().Applied()
+func (e nodeEngine) Changed() <-chan struct{} {
+	_, next := e.n.Machine().Applied()
 	return next
 }
 
-func (l logged) Now() int64 { return l.n.Now() }
+func (e nodeEngine) Now() int64 { return e.n.Now() }
 
-func (l logged) Due() (at int64, ok bool) { return l.n.Machine().NextMessage() }
+func (e nodeEngine) Due() (at int64, ok bool) { return e.n.Machine().NextMessage() }
 
-// maxSchedules is how many schedules one Advance may fire: what one entry carries and
-// the lock is held for.
+// maxSchedules bounds how many schedules one Advance may fire, and with it the size of the entry
+// and the time that the state machine's lock is held.
 const maxSchedules = 200
 
-func (l logged) DueSchedules(now int64) (list []queue.Schedule) {
-	l.n.Machine().View(now, [16]byte{}, func(v *fsm.View) { list = v.Messages().DueSchedules(now, maxSchedules) })
+func (e nodeEngine) DueSchedules(now int64) (list []queue.Schedule) {
+	e.n.Machine().View(now, [16]byte{}, func(v *fsm.View) { list = v.DueSchedules(now, maxSchedules) })
 	return list
 }
 
-// Advance is asked in the name of the term that this node leads now. The state machine
-// refuses it in an entry of another one, so a request that is passed on to the next
-// leader claims nothing.
-func (l logged) Advance(ctx context.Context, d queue.Demand) ([]queue.Attempt, error) {
-	n, err := l.limit(d)
+// Advance carries the term that this node leads now. The state machine refuses it in an entry of
+// another term, so a request that is forwarded to the next leader claims nothing.
+func (e nodeEngine) Advance(ctx context.Context, d queue.Demand) ([]queue.Attempt, error) {
+	n, err := e.limit(d)
 	if err != nil {
 		return nil, err
 	}
-	out, err := fsm.Do(ctx, l.n, fsm.Advance, n)
+	out, err := fsm.Do(ctx, e.n, fsm.Advance, n)
 	return out.Attempts, err
 }
 
-func (l logged) limit(d queue.Demand) (fsm.AdvanceLimit, error) {
-	n := fsm.AdvanceLimit{Deliver: true, Term: l.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
+func (e nodeEngine) limit(d queue.Demand) (fsm.AdvanceLimit, error) {
+	n := fsm.AdvanceLimit{Deliver: true, Term: e.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
 	if n.Term == 0 {
 		return n, fsm.ErrNoLeader
 	}
-	l.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { n.Epoch = v.Epoch() })
+	e.n.Machine().View(0, [16]byte{}, func(v *fsm.View) { n.Epoch = v.Epoch() })
 	return n, nil
 }
 
-func (l logged) Renew(ctx context.Context, n queue.Renewal) (queue.Renewed, error) {
-	return fsm.Do(ctx, l.n, fsm.Renew, n)
+func (e nodeEngine) Renew(ctx context.Context, n queue.Renewal) (queue.Renewed, error) {
+	return fsm.Do(ctx, e.n, fsm.Renew, n)
 }
 
-func (l logged) Finish(ctx context.Context, n queue.Results) error {
-	_, err := fsm.Do(ctx, l.n, fsm.Finish, n)
+func (e nodeEngine) Finish(ctx context.Context, n queue.Results) error {
+	_, err := fsm.Do(ctx, e.n, fsm.Finish, n)
 	return err
 }
 
-// Keys are the signing keys as the node knows them now. Whoever rotates them has its
-// answer from the leader, so no attempt that the leader signs afterwards bears the old
-// one.
-func Keys(n Node) queue.Keys {
+// Keys returns the signing keys of a database (empty = default) in the node's state now. A rotation is answered by the leader
+// after it is applied there, so no attempt that the leader signs afterwards uses the old key.
+func Keys(n Node, db string) queue.Keys {
 	var k queue.Keys
-	n.Machine().View(0, [16]byte{}, func(v *fsm.View) { k = v.Messages().Keys() })
+	n.Machine().View(0, [16]byte{}, func(v *fsm.View) { k = v.MessagesOf(db).Keys() })
 	return k
 }
 
-// riding is a node whose Advances go along with entries.
-type riding struct {
-	logged
-	c conveyance
+// nodePiggybacker attaches Advances to the entries that make something due.
+type nodePiggybacker struct {
+	nodeEngine
+	attach func(code uint16, body []byte) AttachedRequest
 }
 
-// MakesDue tells whether an operation may make a delivery due at once. What others make due,
-// such as commands of a transaction, has an Advance of its own.
+// MakesDue reports whether an operation may make a delivery due at once. What other operations
+// make due, such as commands of a transaction, gets an Advance of its own.
 func MakesDue(code uint16) bool {
 	switch code {
-	case fsm.Publish.Code, fsm.Finish.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code:
+	case fsm.Publish.Code, fsm.Finish.Code, fsm.Submit.Code, fsm.Await.Code, fsm.NotifyEvent.Code, fsm.EndRun.Code, fsm.Revive.Code, fsm.InDatabase.Code:
 		return true
 	}
 	return false
 }
 
-// Ride is nil while this node doesn't lead.
-func (r riding) Ride(d queue.Demand) Ride {
-	n, err := r.limit(d)
+// Piggyback returns nil while this node doesn't lead.
+func (p nodePiggybacker) Piggyback(d queue.Demand) Piggyback {
+	n, err := p.limit(d)
 	if err != nil {
 		return nil
 	}
-	return ride{r.c.Ride(fsm.Advance.Code, fsm.Advance.Body(n), MakesDue)}
+	return nodePiggyback{p.attach(fsm.Advance.Code, fsm.Advance.Body(n))}
 }
 
-type ride struct{ r *cluster.Ride }
+type nodePiggyback struct{ AttachedRequest }
 
-func (r ride) Boarded() <-chan struct{} { return r.r.Boarded() }
-func (r ride) Cancel() bool             { return r.r.Cancel() }
+var errNotAdvanced = errors.New("scheduler: expected the result of an Advance, got that of another operation")
 
-var errAnswer = errors.New("scheduler: an Advance was answered with something else")
-
-func (r ride) Attempts(ctx context.Context) ([]queue.Attempt, time.Time, error) {
-	v, err := r.r.Wait(ctx)
+func (p nodePiggyback) Attempts(ctx context.Context) ([]queue.Attempt, time.Time, error) {
+	v, err := p.Wait(ctx)
 	if err != nil {
-		return nil, r.r.At(), err
+		return nil, p.At(), err
 	}
 	out, ok := v.(fsm.Advanced)
 	if !ok {
-		return nil, r.r.At(), errAnswer
+		return nil, p.At(), errNotAdvanced
 	}
-	return out.Attempts, r.r.At(), nil
+	return out.Attempts, p.At(), nil
 }

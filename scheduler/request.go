@@ -8,10 +8,11 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
+	"strings"
 	"time"
 
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // userAgent is what receivers know deliveries by, unless the message brings its own.
@@ -19,14 +20,14 @@ const userAgent = "Upstash-QStash"
 
 // dropped are headers of a message that belong to the connection, or that the transport
 // writes itself.
-var dropped = map[string]bool{
+var hopByHop = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Proxy-Connection": true,
 	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Expect": true, "Host": true, "Content-Length": true,
 }
 
 // request is the HTTP request of an attempt. The URL and the body are
 // those of the message, byte by byte.
-func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (*http.Request, error) {
+func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (*http.Request, error) {
 	c := a.Content
 	method := c.Method
 	if method == "" {
@@ -41,11 +42,11 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *flow.Delivery
 		return nil, err
 	}
 	for _, f := range c.Header {
-		if name := textproto.CanonicalMIMEHeaderKey(f.Name); !dropped[name] {
+		if name := textproto.CanonicalMIMEHeaderKey(f.Name); !hopByHop[name] && !s.ownHeader(name) {
 			r.Header[name] = append(r.Header[name], f.Value)
 		}
 	}
-	s.credentials(r, c)
+	s.credentials(r, a)
 	if _, own := r.Header["User-Agent"]; !own {
 		r.Header.Set("User-Agent", userAgent)
 	}
@@ -55,20 +56,9 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *flow.Delivery
 			s.set(r.Header, f.Name, f.Value)
 		}
 	}
-	key := s.options.Keys()
+	key := s.options.Keys(a.DB)
 	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, c.URL, c.Body, now))
-	allowRepeat(r)
 	return r, nil
-}
-
-// allowRepeat has net/http send the request on another connection if the destination has
-// closed the kept one under it, without an answer: the closing says nothing of the
-// message, and receivers expect it more than once. The field is not sent: net/http
-// documents an empty list under this name as the mark.
-func allowRepeat(r *http.Request) {
-	if _, own := r.Header["X-Idempotency-Key"]; !own {
-		r.Header["X-Idempotency-Key"] = nil
-	}
 }
 
 // describe adds what the service says of an attempt.
@@ -79,22 +69,44 @@ func (s *Sender) describe(h http.Header, a *queue.Attempt) {
 	for _, f := range []queue.Field{
 		{Name: "Caller-Ip", Value: c.CallerIP}, {Name: "Topic-Name", Value: c.Group}, {Name: "Schedule-Id", Value: c.Schedule}, {Name: "Region", Value: s.options.Region},
 	} {
-		if f.Value != "" {
-			s.set(h, f.Name, f.Value)
-		}
+		s.set(h, f.Name, f.Value)
 	}
 }
 
-// set sets a service header under each prefix, whatever the message says.
+// ownNames are service headers about the attempt and its origin, or to this server: a sender who
+// forwards one of these names would forge what a receiver takes for this server's word.
+var ownNames = map[string]bool{
+	"Message-Id": true, "Retried": true, "Caller-Ip": true, "Topic-Name": true, "Schedule-Id": true, "Region": true, "Signature": true,
+	"Source-Message-Id": true, "Queue-Name": true, "Endpoint-Name": true, "Callback": true, "Failure-Callback": true,
+}
+
+// ownHeader reports whether a header, by its canonical name, is never forwarded.
+func (s *Sender) ownHeader(name string) bool {
+	for _, prefix := range s.options.Prefixes {
+		if len(name) > len(prefix) && name[len(prefix)] == '-' && strings.EqualFold(name[:len(prefix)], prefix) {
+			rest := name[len(prefix)+1:]
+			return ownNames[rest] || strings.HasPrefix(rest, "Callback-") || strings.HasPrefix(rest, "Failure-Callback-") || strings.HasPrefix(rest, "Forward-")
+		}
+	}
+	return false
+}
+
+// set sets a service header under each prefix, whatever the message says; one without a value is
+// removed, so that no message brings its own.
 func (s *Sender) set(h http.Header, name, value string) {
 	for _, prefix := range s.options.Prefixes {
+		if value == "" {
+			h.Del(prefix + "-" + name)
+			continue
+		}
 		h.Set(prefix+"-"+name, value)
 	}
 }
 
 // credentials are those of the URL or of the API destination, unless the message brings
 // its own.
-func (s *Sender) credentials(r *http.Request, c *queue.Content) {
+func (s *Sender) credentials(r *http.Request, a *queue.Attempt) {
+	c := a.Content
 	if r.Header.Get("Authorization") != "" {
 		return
 	}
@@ -102,7 +114,7 @@ func (s *Sender) credentials(r *http.Request, c *queue.Content) {
 		password, _ := user.Password()
 		r.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)))
 	}
-	if token := s.options.APITokens[c.API]; c.API != "" && token != "" {
+	if token := s.options.APITokens[c.API]; c.API != "" && token != "" && a.DB == "" { // the operator's tokens are for default
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // Engine is what the scheduler needs of the node. Its operations go through the log;
@@ -27,69 +27,71 @@ type Engine interface {
 	Finish(context.Context, queue.Results) error
 }
 
-// Courier sends attempts. ok is false if ctx ended before the outcome was known.
-type Courier interface {
+// Deliverer sends attempts. ok is false if ctx ended before the outcome was known.
+type Deliverer interface {
 	Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool)
 }
 
 const (
 	// DefaultSenders is how many attempts run at a time.
 	DefaultSenders = 1024
-	// hostPart is the part of the senders that one host may have (reliability D7).
-	hostPart = 10
+	// hostFraction is the fraction of the senders that one host may have (a tenth), so that a host
+	// that hangs does not stop deliveries to the others.
+	hostFraction = 10
 	// rampTime is how long it takes after an election until all senders are used.
 	rampTime = 5 * time.Second
-	// rampFloor is how many are used at once.
-	rampFloor = 64
+	// rampMinimum is how many are used at once.
+	rampMinimum = 64
 )
 
 // Options say how a Scheduler works.
 type Options struct {
-	Engine  Engine
-	Courier Courier
-	// Senders is the most attempts that run at a time, HostShare the most to one host.
-	// Zero are the defaults.
+	Engine    Engine
+	Deliverer Deliverer
+	// Senders bounds the attempts under way, HostShare those to one host (0 = default).
 	Senders, HostShare int
-	Log                *slog.Logger
+	// Observe, if set, is called after each attempt whose outcome is known, from many goroutines.
+	Observe func(*queue.Attempt, *queue.Result)
+	Log     *slog.Logger
 }
 
 // Scheduler runs attempts while this node leads. Close it.
 type Scheduler struct {
 	Options
-	results  chan finished
+	results  chan attemptResult
 	draining chan struct{}   // closed: nothing more is claimed
-	ending   context.Context // ends attempts and the handing in of results
+	ending   context.Context // ends attempts and the recording of results
 	end      context.CancelFunc
 	wg       sync.WaitGroup
 
-	sent  counters
-	paces *paces
+	sent     counters
+	limiters *hostLimiters
 
 	mu      sync.Mutex
 	running sync.WaitGroup // terms and attempts
 }
 
-// New makes a scheduler and starts what hands in results.
+// New returns a scheduler. It starts the goroutines that record results.
 func New(o Options) *Scheduler {
 	if o.Senders <= 0 {
 		o.Senders = DefaultSenders
 	}
 	if o.HostShare <= 0 {
-		o.HostShare = max(o.Senders/hostPart, 1)
+		o.HostShare = max(o.Senders/hostFraction, 1)
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Scheduler{Options: o, results: make(chan finished), draining: make(chan struct{}), sent: newCounters(), paces: newPaces(o.HostShare)}
+	s := &Scheduler{Options: o, results: make(chan attemptResult), draining: make(chan struct{}), sent: newCounters(), limiters: newHostLimiters(o.HostShare)}
 	s.ending, s.end = context.WithCancel(context.Background())
-	for range finishers {
-		s.wg.Go(s.handIn)
+	for range recorders {
+		s.wg.Go(s.flushResults)
 	}
 	return s
 }
 
-// Close claims nothing more, lets attempts that run end until ctx does, ends the others,
-// and hands in what is known. Call it while the node still serves.
+// Close claims nothing more, waits for running attempts until ctx ends, ends the others, and
+// records the results that are known. Call it while the node still serves.
 func (s *Scheduler) Close(ctx context.Context) {
 	s.mu.Lock()
 	close(s.draining)
@@ -103,8 +105,8 @@ func (s *Scheduler) Close(ctx context.Context) {
 }
 
 // Run claims and sends until ctx ends with this node's leadership, and returns at once
-// then: attempts that still run are ended, and results that are known are handed in
-// through the next leader.
+// then: attempts that still run are ended, and results that are known are recorded through the
+// next leader.
 func (s *Scheduler) Run(ctx context.Context) {
 	s.mu.Lock()
 	select {
@@ -119,7 +121,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)()
-	t := &term{s: s, Policy: newPolicy(s.Senders, s.HostShare, s.paces, time.Now())}
+	t := &term{s: s, Policy: newPolicy(s.Senders, s.HostShare, s.limiters, time.Now())}
 	s.running.Go(func() { t.keepLeases(ctx) })
 	t.claimAttempts(ctx)
 	t.drain(ctx)
@@ -129,7 +131,7 @@ func (s *Scheduler) Run(ctx context.Context) {
 type term struct {
 	*Policy
 	s        *Scheduler
-	passage  passage
+	pending  pendingPiggyback
 	attempts sync.WaitGroup
 }
 
@@ -143,23 +145,23 @@ func (t *term) drain(ctx context.Context) {
 	}
 }
 
-// The paces of the loop.
+// The intervals of the loop.
 const (
-	// retryPace is between two Advances of which the first has failed.
-	retryPace = 50 * time.Millisecond
-	// idlePace is the least time between two Advances that claim nothing, so that what is
+	// retryInterval is between two Advances of which the first has failed.
+	retryInterval = 50 * time.Millisecond
+	// idleInterval is the least time between two Advances that claim nothing, so that what is
 	// due but held back by a limit doesn't fill the log.
-	idlePace = 20 * time.Millisecond
-	// fullPace is how often leases are looked at while all senders are busy.
-	fullPace = time.Second
+	idleInterval = 20 * time.Millisecond
+	// fullInterval is the time between two Advances while all senders are busy.
+	fullInterval = time.Second
 )
 
 // claimAttempts is the loop. It begins with an Advance whatever is due: it takes over
 // the claims of the terms before.
 func (t *term) claimAttempts(ctx context.Context) {
 	e, wait, opened := t.s.Engine, time.Duration(0), false
-	defer t.alight(ctx)
-	for ctx.Err() == nil && !t.s.drains() {
+	defer t.awaitPiggyback(ctx)
+	for ctx.Err() == nil && !t.s.isDraining() {
 		changed := e.Changed() // before looking, or a change in between is missed
 		now := e.Now()
 		due, some := e.Due()
@@ -169,32 +171,32 @@ func (t *term) claimAttempts(ctx context.Context) {
 			t.rest(ctx, changed, time.Hour, free)
 		case opened && due > now:
 			t.rest(ctx, changed, time.Duration(due-now)*time.Millisecond, free)
-		case t.alight(ctx): // what is due may be under way by now
-		case opened && free <= 0 && wait < fullPace:
-			wait = fullPace
-			t.sleep(ctx, nil, fullPace)
+		case t.awaitPiggyback(ctx): // what is due may be under way by now
+		case opened && free <= 0 && wait < fullInterval:
+			wait = fullInterval
+			t.sleep(ctx, nil, fullInterval)
 		default:
 			wait = 0
-			pace, ok := t.advance(ctx, now)
+			pause, ok := t.advance(ctx, now)
 			opened = opened || ok
-			t.sleep(ctx, nil, pace)
+			t.sleep(ctx, nil, pause)
 		}
 	}
 }
 
-// advance claims and starts attempts, and says how long to wait before the next time and
-// whether the log has taken it.
-func (t *term) advance(ctx context.Context, now int64) (pace time.Duration, ok bool) {
+// advance claims and starts attempts. It returns how long to wait before the next Advance and
+// whether this one is in the log.
+func (t *term) advance(ctx context.Context, now int64) (pause time.Duration, ok bool) {
 	begin := time.Now()
 	d := t.Demand(begin, now, t.s.Engine.DueSchedules(now))
 	attempts, err := t.s.Engine.Advance(ctx, d)
 	if err != nil {
 		t.s.Log.Debug("no attempts were claimed", "error", err)
-		return retryPace, false
+		return retryInterval, false
 	}
-	t.Told(d)
+	t.Committed(d)
 	if len(attempts) == 0 && len(d.Ticks) == 0 {
-		return idlePace, true
+		return idleInterval, true
 	}
 	for i := range attempts {
 		t.start(ctx, &attempts[i], begin)
@@ -202,13 +204,13 @@ func (t *term) advance(ctx context.Context, now int64) (pace time.Duration, ok b
 	return 0, true
 }
 
-// rest waits while nothing is due: an Advance goes along with what changes that.
+// rest waits while nothing is due, with an Advance attached to the entry that changes that.
 func (t *term) rest(ctx context.Context, changed <-chan struct{}, d time.Duration, free int) {
-	t.board(free)
+	t.attach(free)
 	t.sleep(ctx, changed, d)
 	select {
-	case <-t.boarded():
-		t.alight(ctx)
+	case <-t.attached():
+		t.awaitPiggyback(ctx)
 	default:
 	}
 }
@@ -222,15 +224,15 @@ func (t *term) sleep(ctx context.Context, changed <-chan struct{}, d time.Durati
 	defer timer.Stop()
 	select {
 	case <-changed:
-	case <-t.claims.freed:
-	case <-t.boarded():
+	case <-t.claims.released:
+	case <-t.attached():
 	case <-timer.C:
 	case <-t.s.draining:
 	case <-ctx.Done():
 	}
 }
 
-func (s *Scheduler) drains() bool {
+func (s *Scheduler) isDraining() bool {
 	select {
 	case <-s.draining:
 		return true

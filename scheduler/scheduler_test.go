@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/env"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// lead runs a scheduler as a leader's term; the function that it gives ends the term.
+// lead runs a scheduler as a leader's term; the function that it returns ends the term.
 func lead(t *testing.T, s *Scheduler) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -29,7 +29,7 @@ func lead(t *testing.T, s *Scheduler) (end func()) {
 
 func scheduler(t *testing.T, e *engine, change ...func(*Options)) *Scheduler {
 	t.Helper()
-	o := Options{Engine: e, Courier: testSender(t), Senders: 64}
+	o := Options{Engine: e, Deliverer: testSender(t), Senders: 64}
 	for _, f := range change {
 		f(&o)
 	}
@@ -148,14 +148,14 @@ func TestBlockedHostKeepsToItsShare(t *testing.T) {
 	}
 }
 
-// TestResultsAreHandedInAfterTheTerm: what a destination has answered counts, though the
+// TestResultsAreRecordedAfterTheTerm: what a destination has answered counts, though the
 // leader that asked it is none any more.
-func TestResultsAreHandedInAfterTheTerm(t *testing.T) {
+func TestResultsAreRecordedAfterTheTerm(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	e := newEngine()
 	s := scheduler(t, e)
 	answered := make(chan struct{})
-	s.Courier = courier(func(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
+	s.Deliverer = delivererFunc(func(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
 		n, ok := testSender(t).Send(ctx, a)
 		e.set(func() { e.lost = true })
 		close(answered)
@@ -170,7 +170,7 @@ func TestResultsAreHandedInAfterTheTerm(t *testing.T) {
 	until(t, "delivered", func() bool { return slices.Contains(e.states(id), "DELIVERED") })
 }
 
-// TestEndOfATermEndsItsAttempts: they are not told as failures; the next term's first
+// TestEndOfATermEndsItsAttempts: they are not recorded as failures; the next term's first
 // Advance takes them over and sends again.
 func TestEndOfATermEndsItsAttempts(t *testing.T) {
 	var n atomic.Int32
@@ -203,13 +203,13 @@ func TestCloseWaitsForAttempts(t *testing.T) {
 	reached, answer := make(chan struct{}), make(chan struct{})
 	url, _ := sinkOf(t, func(http.ResponseWriter, *http.Request) { close(reached); <-answer })
 	e := newEngine()
-	s := New(Options{Engine: e, Courier: testSender(t)})
+	s := New(Options{Engine: e, Deliverer: testSender(t)})
 	lead(t, s)
 	id := e.publish(t, queue.Publication{URL: url})
 	<-reached
 	closed := make(chan struct{})
 	go func() { s.Close(t.Context()); close(closed) }()
-	until(t, "closing", s.drains)
+	until(t, "closing", s.isDraining)
 	other := e.publish(t, queue.Publication{URL: url}) // is not claimed any more
 	close(answer)
 	<-closed
@@ -227,7 +227,7 @@ func TestLeaseThatCannotBeRenewed(t *testing.T) {
 	ref := queue.AttemptRef{ID: queue.ID{Seq: 1}, Number: 1}
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := time.Now()
-	c.add(ref, cancel, asked)
+	c.add(ref, "", cancel, asked)
 	c.endOverdue(asked.Add(7999 * time.Millisecond))
 	if ctx.Err() != nil {
 		t.Fatal("ended early")
@@ -247,7 +247,7 @@ func TestLostAttemptIsEnded(t *testing.T) {
 	c := newClaims(1)
 	ref := queue.AttemptRef{ID: queue.ID{Seq: 1}, Number: 1}
 	ctx, cancel := context.WithCancel(t.Context())
-	c.add(ref, cancel, time.Now())
+	c.add(ref, "", cancel, time.Now())
 	c.renewed([]queue.AttemptRef{ref}, []queue.AttemptRef{ref}, time.Now())
 	if ctx.Err() == nil {
 		t.Error("not ended")
@@ -272,9 +272,9 @@ func TestLongAttemptKeepsItsLease(t *testing.T) {
 	until(t, "delivered", func() bool { return slices.Equal(e.states(id), []string{"CREATED", "ACTIVE", "DELIVERED"}) })
 }
 
-// TestTakeOverIsTriedUntilItIsDone: claims of the term before are taken over though the
+// TestTakeOverIsRetriedUntilItSucceeds: claims of the term before are taken over though the
 // log would not take the new term's first Advance.
-func TestTakeOverIsTriedUntilItIsDone(t *testing.T) {
+func TestTakeOverIsRetriedUntilItSucceeds(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	e := newEngine()
 	id := e.publish(t, queue.Publication{URL: url})
@@ -283,7 +283,7 @@ func TestTakeOverIsTriedUntilItIsDone(t *testing.T) {
 	}
 	e.set(func() { e.term++; e.lost = true })
 	lead(t, scheduler(t, e))
-	time.Sleep(2 * retryPace) // the first tries fail
+	time.Sleep(2 * retryInterval) // the first tries fail
 	e.set(func() { e.lost = false })
 	<-requests
 	until(t, "delivered", func() bool { return slices.Contains(e.states(id), "DELIVERED") })
@@ -292,15 +292,15 @@ func TestTakeOverIsTriedUntilItIsDone(t *testing.T) {
 func TestPanicIsAFailedAttempt(t *testing.T) {
 	e := newEngine()
 	lead(t, scheduler(t, e, func(o *Options) {
-		o.Courier = courier(func(context.Context, *queue.Attempt) (queue.Result, bool) { panic("oh") })
+		o.Deliverer = delivererFunc(func(context.Context, *queue.Attempt) (queue.Result, bool) { panic("oh") })
 	}))
 	id := e.publish(t, queue.Publication{URL: "http://127.0.0.1/"})
 	until(t, "failed", func() bool { return slices.Contains(e.states(id), "ERROR") })
 }
 
-// TestIdleLoopLeavesTheLogAlone: with nothing to do no Advance is asked for, beyond the
+// TestIdleLoopWritesNoEntries: with nothing to do no Advance is asked for, beyond the
 // first of the term.
-func TestIdleLoopLeavesTheLogAlone(t *testing.T) {
+func TestIdleLoopWritesNoEntries(t *testing.T) {
 	e := newEngine()
 	lead(t, scheduler(t, e))
 	until(t, "the first Advance", func() bool { e.mu.Lock(); defer e.mu.Unlock(); return e.advances == 1 })
@@ -318,7 +318,7 @@ func TestIdleLoopLeavesTheLogAlone(t *testing.T) {
 
 func TestRampAfterAnElection(t *testing.T) {
 	s := scheduler(t, newEngine(), func(o *Options) { o.Senders = 1000 })
-	m := newPolicy(s.Senders, s.HostShare, s.paces, time.Now())
+	m := newPolicy(s.Senders, s.HostShare, s.limiters, time.Now())
 	for since, want := range map[time.Duration]int{0: 200, time.Second: 400, 3 * time.Second: 800, 4 * time.Second: 1000, time.Hour: 1000} {
 		if got := m.allowed(since); got != want {
 			t.Errorf("after %v: %d; want %d", since, got, want)
@@ -330,9 +330,11 @@ func TestRampAfterAnElection(t *testing.T) {
 	}
 }
 
-type courier func(context.Context, *queue.Attempt) (queue.Result, bool)
+type delivererFunc func(context.Context, *queue.Attempt) (queue.Result, bool)
 
-func (c courier) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) { return c(ctx, a) }
+func (c delivererFunc) Send(ctx context.Context, a *queue.Attempt) (queue.Result, bool) {
+	return c(ctx, a)
+}
 
 // plainSink is a sink that keeps nothing of what it gets.
 func plainSink(t *testing.T, f http.HandlerFunc) (url string, stop func()) {

@@ -8,25 +8,27 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"trireme/egress"
-	"trireme/fsm/backoff"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
 // The bounds of what is kept of an answer, in bytes.
 const (
-	// DefaultReply is how much of an answer's body a callback or a workflow gets.
-	DefaultReply = 1 << 20
-	// recordedReply is how much of a failure's body events and dead letters keep.
-	recordedReply = 256 << 10
-	// drained is how much beyond that is read and thrown away, so that the connection
-	// can be used again. What is longer costs the connection.
-	drained = 256 << 10
+	// DefaultResponse is how much of an answer's body a callback or a workflow gets, unless
+	// SenderOptions.MaxResponse says otherwise.
+	DefaultResponse = 10 << 20
+	// recordedFailure is how much of a failure's body events and dead letters keep.
+	recordedFailure = 256 << 10
+	// drainLimit is how much beyond that is read and discarded, so that the connection can be used
+	// again. A longer answer closes the connection.
+	drainLimit = 256 << 10
 	// maxError is the longest text of an error.
 	maxError = 400
 )
@@ -38,18 +40,19 @@ type SenderOptions struct {
 	Prefixes []string
 	// Issuer is the iss claim of signatures.
 	Issuer string
-	// Keys are the signing keys as this node knows them now.
-	Keys func() queue.Keys
+	// Keys returns the signing keys of a database (empty = default) as this node knows them now.
+	Keys func(db string) queue.Keys
 	// Region, if set, is told to receivers.
 	Region string
 	// APITokens are the credentials of API destinations by name.
 	APITokens map[string]string
-	// Deliveries gives what attempts of workflow runs send, see Deliveries; without it there are none.
-	Deliveries func(*queue.Attempt) (*flow.Delivery, bool)
+	// Deliveries returns what attempts of workflow runs send, see Deliveries; without it there are none.
+	Deliveries func(*queue.Attempt) (*workflow.Delivery, bool)
 	// DefaultDelay is the backoff of messages that name none.
 	DefaultDelay *backoff.Expr
-	// MaxReply is how much of an answer's body is kept for callbacks, in bytes.
-	MaxReply int64
+	// MaxResponse returns how much of an answer's body is kept for callbacks and workflows, in
+	// bytes. It is asked for each attempt, because it may follow a replicated setting.
+	MaxResponse func() int64
 }
 
 // Sender sends attempts over HTTP. It is safe for use by many goroutines.
@@ -60,8 +63,8 @@ func NewSender(o SenderOptions) *Sender {
 	if o.DefaultDelay == nil {
 		o.DefaultDelay, _ = backoff.Parse(backoff.Default)
 	}
-	if o.MaxReply <= 0 {
-		o.MaxReply = DefaultReply
+	if o.MaxResponse == nil {
+		o.MaxResponse = func() int64 { return DefaultResponse }
 	}
 	if o.Issuer == "" {
 		o.Issuer = "Upstash"
@@ -74,9 +77,9 @@ func NewSender(o SenderOptions) *Sender {
 func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
 	ref := a.Ref()
 	begin := time.Now()
-	a, d, ok := s.filled(a)
+	a, d, ok := s.withRun(a)
 	if !ok {
-		return queue.Result{AttemptRef: ref, Error: overText}, true
+		return queue.Result{AttemptRef: ref, Error: runEndedText}, true
 	}
 	timed, cancel := context.WithTimeout(ctx, time.Duration(a.Timeout)*time.Millisecond)
 	defer cancel()
@@ -104,6 +107,8 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
+	// cut: the body went on after what is kept of it.
+	cut bool
 }
 
 func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
@@ -111,9 +116,9 @@ func (p *reply) ok() bool { return p.status >= 200 && p.status <= 299 }
 // exchange sends the request and reads the answer. With an error, reply holds what was
 // read before it. While this node can open no connection nothing was sent, and that is not
 // held against the message: it waits, as long as the attempt may take.
-func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (p reply, err error) {
+func (s *Sender) exchange(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (p reply, err error) {
 	for {
-		p, err = s.try(ctx, a, d, now)
+		p, err = s.attempt(ctx, a, d, now)
 		if !exhausted(err) {
 			return p, err
 		}
@@ -139,8 +144,8 @@ func exhausted(err error) bool {
 	return false
 }
 
-// try does it once.
-func (s *Sender) try(ctx context.Context, a *queue.Attempt, d *flow.Delivery, now time.Time) (p reply, err error) {
+// attempt sends one request and reads its answer.
+func (s *Sender) attempt(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (p reply, err error) {
 	r, err := s.request(ctx, a, d, now)
 	if err != nil {
 		return p, err
@@ -154,11 +159,13 @@ func (s *Sender) try(ctx context.Context, a *queue.Attempt, d *flow.Delivery, no
 	if p.status == http.StatusSwitchingProtocols {
 		return p, nil // its body is the connection
 	}
-	p.body, err = io.ReadAll(io.LimitReader(answer.Body, s.kept(&p, a.Content)))
+	limit := s.kept(&p, a.Content)
+	p.body, err = io.ReadAll(io.LimitReader(answer.Body, limit))
 	if err != nil {
 		return p, err
 	}
-	_, err = io.CopyN(io.Discard, answer.Body, drained)
+	more, err := io.CopyN(io.Discard, answer.Body, drainLimit)
+	p.cut = limit > 0 && more > 0
 	if err == nil || errors.Is(err, io.EOF) {
 		return p, nil
 	}
@@ -169,11 +176,11 @@ func (s *Sender) try(ctx context.Context, a *queue.Attempt, d *flow.Delivery, no
 func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	switch {
 	case c.Callback != nil || c.Failure != nil || len(c.Run) > 0 || !c.Source.ID.IsZero():
-		return s.options.MaxReply
+		return s.options.MaxResponse()
 	case p.ok():
 		return 0
 	}
-	return min(recordedReply, s.options.MaxReply)
+	return min(recordedFailure, s.options.MaxResponse())
 }
 
 // record is the part of an answer that goes into the log.
@@ -184,15 +191,37 @@ func (s *Sender) record(p reply, c *queue.Content) queue.Response {
 	}
 	n.Body = p.body
 	for name, values := range p.header {
+		if s.isCutMark(name) {
+			continue // it is ours to say
+		}
 		for _, v := range values {
 			n.Header = append(n.Header, queue.Field{Name: name, Value: v})
+		}
+	}
+	if p.cut {
+		for _, prefix := range s.options.Prefixes {
+			n.Header = append(n.Header, queue.Field{Name: prefix + cutMark, Value: strconv.Itoa(len(p.body))})
 		}
 	}
 	slices.SortStableFunc(n.Header, func(a, b queue.Field) int { return strings.Compare(a.Name, b.Name) })
 	return n
 }
 
-// explain says why there is no answer, for the people who read events.
+// cutMark, after a prefix of service headers, is the header that is added to an answer whose body
+// was cut: its value is how many bytes were kept. It is recorded with the answer's own headers, so
+// that events, dead letters, callbacks and the results of a workflow's calls all show it.
+const cutMark = "-Response-Truncated"
+
+func (s *Sender) isCutMark(name string) bool {
+	for _, prefix := range s.options.Prefixes {
+		if strings.EqualFold(name, prefix+cutMark) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain returns why there is no answer, for the readers of events.
 func explain(err error, p reply, a *queue.Attempt, timed context.Context) string {
 	var resolve *net.DNSError
 	text := err.Error()

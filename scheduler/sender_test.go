@@ -11,13 +11,14 @@ import (
 	"net/netip"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"trireme/egress"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
 const testKey = "sig_test"
@@ -26,7 +27,7 @@ func testSender(t *testing.T, change ...func(*SenderOptions)) *Sender {
 	t.Helper()
 	tr := egress.NewTransport(egress.Options{IdlePerHost: 128, Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	t.Cleanup(tr.Close)
-	o := SenderOptions{Transport: tr, Prefixes: []string{"Svc", "Upstash"}, Keys: func() queue.Keys { return queue.Keys{Current: testKey, Next: "sig_next"} }}
+	o := SenderOptions{Transport: tr, Prefixes: []string{"Svc", "Upstash"}, Keys: func(string) queue.Keys { return queue.Keys{Current: testKey, Next: "sig_next"} }}
 	for _, f := range change {
 		f(&o)
 	}
@@ -119,6 +120,26 @@ func TestRequestOfLittle(t *testing.T) {
 	}
 }
 
+// TestServiceHeadersCannotBeForged: a forwarded header does not pass for one of the service that this
+// attempt doesn't have.
+func TestServiceHeadersCannotBeForged(t *testing.T) {
+	url, requests := sinkOf(t, nil)
+	var forged []queue.Field
+	for _, name := range []string{"Schedule-Id", "Topic-Name", "Caller-Ip", "Region", "Message-Id", "Retried", "Signature"} {
+		forged = append(forged, queue.Field{Name: "Upstash-" + name, Value: "forged"}, queue.Field{Name: "svc-" + name, Value: "forged"})
+	}
+	send(t, testSender(t), attempt(queue.Content{URL: url, Options: queue.Options{Header: append(forged, queue.Field{Name: "X-Mine", Value: "1"})}}))
+	got := <-requests
+	for name, values := range got.header {
+		if strings.Contains(strings.Join(values, ","), "forged") {
+			t.Errorf("%s: %v", name, values)
+		}
+	}
+	if got.header.Get("X-Mine") != "1" || got.header.Get("Svc-Message-Id") == "" {
+		t.Error(got.header)
+	}
+}
+
 func TestCredentialsOfDestinations(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	s := testSender(t, func(o *SenderOptions) { o.APITokens = map[string]string{"llm": "secret"} })
@@ -140,6 +161,31 @@ func TestCredentialsOfDestinations(t *testing.T) {
 	}
 }
 
+// What this server says of an attempt can't be forged by headers that are forwarded, whether
+// the server has something to say or not.
+func TestForwardedHeadersDontForge(t *testing.T) {
+	url, requests := sinkOf(t, nil)
+	var header []queue.Field
+	for _, prefix := range []string{"Upstash-", "upstash-", "SVC-"} {
+		for _, name := range []string{"Schedule-Id", "Region", "Failure-Callback", "Callback", "Callback-Retries", "Topic-Name", "Caller-Ip", "Retried", "Message-Id", "Signature", "Source-Message-Id", "Forward-X"} {
+			header = append(header, queue.Field{Name: prefix + name, Value: "forged"})
+		}
+	}
+	header = append(header, queue.Field{Name: "Upstash-Workflow-Runid", Value: "r"}, queue.Field{Name: "Upstash-Label", Value: "l"}, queue.Field{Name: "Upstashed", Value: "u"})
+	send(t, testSender(t), attempt(queue.Content{URL: url, Options: queue.Options{Header: header}}))
+	got := <-requests
+	for name, values := range got.header {
+		if slices.Contains(values, "forged") {
+			t.Errorf("%s was forged", name)
+		}
+	}
+	for _, name := range []string{"Upstash-Workflow-Runid", "Upstash-Label", "Upstashed"} {
+		if got.header.Get(name) == "" {
+			t.Errorf("%s was not forwarded", name)
+		}
+	}
+}
+
 func TestRegionOnlyIfConfigured(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	send(t, testSender(t, func(o *SenderOptions) { o.Region = "EU-CENTRAL-1" }), attempt(queue.Content{URL: url}))
@@ -148,8 +194,8 @@ func TestRegionOnlyIfConfigured(t *testing.T) {
 	}
 }
 
-// TestWhatIsKeptOfAnswers: bodies that nobody asks for stay out of the log.
-func TestWhatIsKeptOfAnswers(t *testing.T) {
+// TestRecordedPartOfAnswers: bodies that nobody asks for stay out of the log.
+func TestRecordedPartOfAnswers(t *testing.T) {
 	status := 200
 	url, _ := sinkOf(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Answer", "1")
@@ -163,8 +209,8 @@ func TestWhatIsKeptOfAnswers(t *testing.T) {
 		header       bool
 		options      queue.Options
 	}{
-		{200, 0, false, queue.Options{}}, {500, recordedReply, true, queue.Options{}}, {200, 600 << 10, true, with}, {500, 600 << 10, true, with},
-		{302, recordedReply, true, queue.Options{}},
+		{200, 0, false, queue.Options{}}, {500, recordedFailure, true, queue.Options{}}, {200, 600 << 10, true, with}, {500, 600 << 10, true, with},
+		{302, recordedFailure, true, queue.Options{}},
 	} {
 		status = c.status
 		n := send(t, s, attempt(queue.Content{URL: url, Options: c.options}))
@@ -192,6 +238,16 @@ func TestRetryDelayTravelsWithAFailure(t *testing.T) {
 // raw is a destination that answers with bytes, not HTTP.
 func raw(t *testing.T, serve func(net.Conn)) (url string) {
 	t.Helper()
+	return connections(t, func(c net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+			serve(c)
+		}
+	})
+}
+
+// connections is a destination that serves each connection in its own way.
+func connections(t *testing.T, serve func(net.Conn)) (url string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -205,9 +261,7 @@ func raw(t *testing.T, serve func(net.Conn)) (url string) {
 			}
 			go func() {
 				defer c.Close()
-				if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-					serve(c)
-				}
+				serve(c)
 			}()
 		}
 	}()
@@ -292,7 +346,7 @@ func TestHostileDestinations(t *testing.T) {
 			if n.Response.Status != c.status || (n.Error == "") != (c.status != 0) || !strings.Contains(n.Error, c.err) || len(n.Error) > maxError {
 				t.Errorf("status %d, error %q", n.Response.Status, n.Error)
 			}
-			if len(n.Response.Body) > DefaultReply {
+			if len(n.Response.Body) > DefaultResponse {
 				t.Errorf("%d bytes are kept", len(n.Response.Body))
 			}
 			if n.Response.Status != 200 && n.RetryDelay <= 0 {
@@ -358,23 +412,93 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	}
 }
 
-// A destination may close a kept connection at the moment the next request goes out. That
-// costs no attempt.
-func TestClosedConnectionCostsNoAttempt(t *testing.T) {
-	taken := make(chan net.Conn, 10)
-	url := raw(t, func(c net.Conn) {
-		taken <- c
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-		http.ReadRequest(bufio.NewReader(c)) // and closes without an answer
-	})
-	s := testSender(t)
-	for i := range 3 {
-		if n := send(t, s, attempt(queue.Content{URL: url, Body: []byte("x")})); n.Response.Status != 200 || n.Error != "" {
-			t.Fatalf("request %d: %+v", i, n)
+// keepAndDrop is a destination that answers the first request of each connection and keeps it
+// open, then takes a second one and closes without an answer.
+func keepAndDrop(t *testing.T) (url string, requests chan seen) {
+	requests = make(chan seen, 1000)
+	return connections(t, func(c net.Conn) {
+		in := bufio.NewReader(c)
+		for i := range 2 {
+			r, err := http.ReadRequest(in)
+			if err != nil {
+				return
+			}
+			body, _ := io.ReadAll(r.Body)
+			requests <- seen{r.Method, r.RequestURI, r.Host, r.Header, string(body)}
+			if i == 0 {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		}
+	}), requests
+}
+
+// TestOneAttemptIsOneRequest: a destination that keeps connections and drops them with the next
+// request gets each attempt once, whatever the method and headers of the message are.
+func TestOneAttemptIsOneRequest(t *testing.T) {
+	key := func(name string) []queue.Field { return []queue.Field{{Name: name, Value: "a"}} }
+	for _, c := range []queue.Content{
+		{Body: []byte("x")},
+		{},
+		{Options: queue.Options{Header: key("Idempotency-Key")}},
+		{Options: queue.Options{Header: key("X-Idempotency-Key")}, Body: []byte("x")},
+		{Options: queue.Options{Method: "GET"}},
+		{Options: queue.Options{Method: "GET", Header: key("Idempotency-Key")}},
+		{Options: queue.Options{Method: "DELETE"}},
+		{Options: queue.Options{Method: "PUT"}, Body: []byte("x")},
+	} {
+		url, requests := keepAndDrop(t)
+		c.URL = url
+		s := testSender(t)
+		answered := 0
+		for range 6 {
+			if n := send(t, s, attempt(c)); n.Response.Status == 200 {
+				answered++
+			} else if n.Error == "" {
+				t.Errorf("%+v: %+v", c, n)
+			}
+		}
+		if len(requests) != 6 || answered != 3 {
+			t.Errorf("%s %v: 6 attempts were %d requests, %d were answered", c.Method, c.Header, len(requests), answered)
+		}
+		for range len(requests) {
+			if got := <-requests; got.body != string(c.Body) || len(c.Header) > 0 && got.header.Get(c.Header[0].Name) != "a" || got.header["Transfer-Encoding"] != nil {
+				t.Errorf("%+v", got)
+			}
 		}
 	}
-	if len(taken) != 3 {
-		t.Errorf("%d connections", len(taken))
+}
+
+// TestCutAnswersAreMarked: an answer above the limit is recorded up to it, with a header that says
+// so; one of exactly the limit is whole, whatever it says of itself.
+func TestCutAnswersAreMarked(t *testing.T) {
+	size := 0
+	url, _ := sinkOf(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Svc-Response-Truncated", "7")
+		w.WriteHeader(http.StatusBadGateway)
+		io.WriteString(w, strings.Repeat("x", size))
+	})
+	limit := int64(5 << 20)
+	s := testSender(t, func(o *SenderOptions) { o.MaxResponse = func() int64 { return limit } })
+	for _, c := range []struct {
+		size, kept int
+		mark       string
+		options    queue.Options
+	}{
+		{recordedFailure, recordedFailure, "", queue.Options{}},
+		{recordedFailure + 1, recordedFailure, "262144", queue.Options{}},
+		{5 << 20, 5 << 20, "", queue.Options{Callback: &queue.Callback{URL: "http://c"}}},
+		{5<<20 + 1, 5 << 20, "5242880", queue.Options{Callback: &queue.Callback{URL: "http://c"}}},
+		{9 << 20, 5 << 20, "5242880", queue.Options{Failure: &queue.Callback{URL: "http://c"}}},
+	} {
+		size = c.size
+		p := send(t, s, attempt(queue.Content{URL: url, Options: c.options})).Response
+		if len(p.Body) != c.kept || queue.Value(p.Header, "Svc-Response-Truncated") != c.mark || queue.Value(p.Header, "Upstash-Response-Truncated") != c.mark {
+			t.Errorf("%d bytes: %d kept, marked %v", c.size, len(p.Body), p.Header)
+		}
+	}
+	limit = 100
+	if p := send(t, s, attempt(queue.Content{URL: url})).Response; len(p.Body) != 100 || queue.Value(p.Header, "Svc-Response-Truncated") != "100" {
+		t.Errorf("the limit was not asked for anew: %d bytes, %v", len(p.Body), p.Header)
 	}
 }
 
@@ -394,7 +518,7 @@ func (s *starved) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A node without a free file is no failure of the destination: the attempt waits. If that
 // takes as long as the attempt may, its error says whose fault it is.
-func TestSendWaitsForFilesOfItsOwn(t *testing.T) {
+func TestSendWaitsForFileDescriptors(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	for _, c := range []struct {
 		times    int

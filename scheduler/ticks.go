@@ -3,21 +3,21 @@ package scheduler
 import (
 	"time"
 
-	"trireme/cron"
-	"trireme/fsm/queue"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/mutant"
+	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
 const (
 	// neverAfter is when a schedule is looked at again that has no next time, or whose
 	// expression this binary can't read, in milliseconds.
-	neverAfter = 3_600_000
+	recheckAfter = 3_600_000
 	// maxParsed bounds the expressions that are remembered.
 	maxParsed = 10_000
 )
 
 // ticker computes the times of schedules, which the log must carry because time zones
-// differ between machines (decisions 9).
+// differ between machines.
 type ticker struct{ parsed map[string]*cron.Schedule }
 
 // ticks are the times of schedules that are due at now, in unix milliseconds.
@@ -28,7 +28,7 @@ func (k *ticker) ticks(due []queue.Schedule, now int64) []queue.Tick {
 	all := make([]queue.Tick, len(due))
 	for i := range due {
 		c := &due[i]
-		all[i] = queue.Tick{Schedule: c.ID, Version: c.Version}
+		all[i] = queue.Tick{Schedule: c.ID, Version: c.Version, DB: c.DB}
 		all[i].Nominals, all[i].Next = k.times(c, now)
 	}
 	return all
@@ -55,12 +55,12 @@ func (k *ticker) parse(text string) (*cron.Schedule, error) {
 func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int64) {
 	x, err := k.parse(c.Cron)
 	if err != nil {
-		return nil, now + neverAfter
+		return nil, now + recheckAfter
 	}
 	after := func(at int64) int64 {
 		t := x.Next(time.UnixMilli(at), time.UnixMilli(c.Created))
 		if t.IsZero() {
-			return max(now, at) + neverAfter
+			return max(now, at) + recheckAfter
 		}
 		return t.UnixMilli()
 	}
@@ -68,7 +68,7 @@ func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int
 	if next == 0 {
 		next = after(c.Last)
 	}
-	next = skip(c, next, now)
+	next = skipLate(c, next, now)
 	if mutant.Is(mutant.TickSkipped) && next <= now-1000 {
 		return nil, after(now)
 	}
@@ -84,7 +84,7 @@ func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int
 
 // skip passes over the late times of an @every that the misfire policy drops; after a
 // long outage there may be very many.
-func skip(c *queue.Schedule, next, now int64) int64 {
+func skipLate(c *queue.Schedule, next, now int64) int64 {
 	late := now - queue.MisfireWindow - next
 	if c.Every <= 0 || late <= 0 || c.Misfire == queue.FireAll {
 		return next

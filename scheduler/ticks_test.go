@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/fsm/env"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 const second, minute = int64(1000), int64(60_000)
@@ -33,7 +33,7 @@ func TestTimesOfSchedules(t *testing.T) {
 		"all":                  {every(queue.FireAll), base + 9*second, []int64{base + 2*second, base + 4*second, base + 6*second, base + 8*second}, base + 10*second},
 		"next is not known":    {queue.Schedule{Cron: "*/5 * * * *", Created: base, Last: base}, base + second, nil, base + 5*minute},
 		"not known and late":   {queue.Schedule{Cron: "* * * * *", Created: base, Last: base}, base + 3*minute + second, []int64{base + 2*minute, base + 3*minute}, base + 4*minute},
-		"not to be read":       {queue.Schedule{Cron: "CRON_TZ=Gone/Town * * * * *", Created: base, Last: base}, base, nil, base + neverAfter},
+		"not to be read":       {queue.Schedule{Cron: "CRON_TZ=Gone/Town * * * * *", Created: base, Last: base}, base, nil, base + recheckAfter},
 		"a day late, by clock": {queue.Schedule{Cron: "0 * * * *", Created: base - 86_400_000, Last: base - 86_400_000, Next: base - 82_800_000}, base + 5*second, []int64{base - 60*minute, base}, base + 60*minute},
 	} {
 		var k ticker
@@ -58,7 +58,7 @@ func TestFireAllOfALongOutageComesInParts(t *testing.T) {
 func TestTicksAreWhatTheStoreTakes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, index := queue.New(), uint64(0)
-		at := func(now int64) *env.Env { index++; return env.New(index, now, env.Base, [16]byte{1}, 0) }
+		at := func(now int64) *env.Env { index++; return env.New(index, now, env.Latest, [16]byte{1}, 0) }
 		period := rapid.Int64Range(1, 20).Draw(t, "period") * second
 		misfire := queue.Misfire(rapid.IntRange(0, 2).Draw(t, "misfire"))
 		put := queue.SchedulePut{

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/backoff"
 )
 
-func TestAskedDelay(t *testing.T) {
+func TestRequestedDelay(t *testing.T) {
 	now := time.Date(2026, 11, 21, 13, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		header []string
@@ -32,13 +32,13 @@ func TestAskedDelay(t *testing.T) {
 		for i := 0; i < len(c.header); i += 2 {
 			h.Set(c.header[i], c.header[i+1])
 		}
-		if ms, ok := asked(h, now); ok != c.ok || ok && ms != c.ms {
+		if ms, ok := requestedDelay(h, now); ok != c.ok || ok && ms != c.ms {
 			t.Errorf("%v: %d, %v; want %d, %v", c.header, ms, ok, c.ms, c.ok)
 		}
 	}
 }
 
-func TestRetryDelayGoesByWhatIsMostParticular(t *testing.T) {
+func TestRetryDelayPrecedence(t *testing.T) {
 	fixed, err := backoff.Parse("7")
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func FuzzAsked(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if ms, ok := asked(http.Header{"Retry-After": {text}}, time.Now()); ok && (ms < 0 || ms > backoff.MaxDelay) {
+		if ms, ok := requestedDelay(http.Header{"Retry-After": {text}}, time.Now()); ok && (ms < 0 || ms > backoff.MaxDelay) {
 			t.Fatalf("%q: %d", text, ms)
 		}
 	})

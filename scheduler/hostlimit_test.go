@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // limit is what a host may have, 0 if it isn't held back.
-func (p *paces) limit(host string, now time.Time) int {
+func (p *hostLimiters) limit(host string, now time.Time) int {
 	for _, l := range p.limits(now) {
 		if l.Host == host {
 			return l.Most
@@ -18,8 +18,8 @@ func (p *paces) limit(host string, now time.Time) int {
 	return 0
 }
 
-func TestPace(t *testing.T) {
-	p, now := newPaces(80), time.UnixMilli(0)
+func TestHostLimiterHalvesAndRecovers(t *testing.T) {
+	p, now := newHostLimiters(80), time.UnixMilli(0)
 	p.outcome("ok", true, now)
 	if n := len(p.limits(now)); n != 0 {
 		t.Fatalf("%d hosts are held back that answer", n)
@@ -35,33 +35,33 @@ func TestPace(t *testing.T) {
 	if got := p.limit("weak", now); got != 79 {
 		t.Fatalf("after 59 answers: %d", got)
 	}
-	p.told(p.limits(now))
+	p.forget(p.limits(now))
 	p.outcome("weak", true, now)
-	told := p.limits(now)
-	if len(told) != 1 || told[0] != (queue.HostLimit{Host: "weak", Most: 80}) {
-		t.Fatalf("%v", told)
+	limits := p.limits(now)
+	if len(limits) != 1 || limits[0] != (queue.HostLimit{Host: "weak", Most: 80}) {
+		t.Fatalf("%v", limits)
 	}
-	if p.told(told); len(p.limits(now)) != 0 {
+	if p.forget(limits); len(p.limits(now)) != 0 {
 		t.Fatal("a host with its whole share is still held back")
 	}
 }
 
-// TestPaceForgets: what is not heard of has its share again, and there is a bound to the
+// TestHostLimiterForgetsHosts: what is not heard of has its share again, and there is a bound to the
 // hosts that are held back.
-func TestPaceForgets(t *testing.T) {
-	p, now := newPaces(8), time.UnixMilli(0)
+func TestHostLimiterForgetsHosts(t *testing.T) {
+	p, now := newHostLimiters(8), time.UnixMilli(0)
 	p.outcome("weak", false, now)
-	if now = now.Add(paceTime + time.Second); p.limit("weak", now) != 8 {
+	if now = now.Add(limitLifetime + time.Second); p.limit("weak", now) != 8 {
 		t.Fatalf("%d", p.limit("weak", now))
 	}
-	for i := range maxPaces + 10 {
+	for i := range maxLimitedHosts + 10 {
 		now = now.Add(time.Second)
 		p.outcome(fmt.Sprint("host", i), false, now)
 	}
-	if len(p.limits(now)) != maxPaces || p.limit("host9", now) != 0 || p.limit("host10", now) != 4 {
+	if len(p.limits(now)) != maxLimitedHosts || p.limit("host9", now) != 0 || p.limit("host10", now) != 4 {
 		t.Fatalf("%d hosts, host9 %d, host10 %d", len(p.limits(now)), p.limit("host9", now), p.limit("host10", now))
 	}
-	if newPaces(1).limit("x", now) != 0 {
+	if newHostLimiters(1).limit("x", now) != 0 {
 		t.Fatal("a new host is held back")
 	}
 }

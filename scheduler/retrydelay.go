@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/backoff"
 )
 
 // hostMath is the arithmetic of this processor, which only the leader uses.
@@ -15,12 +15,12 @@ var hostMath = backoff.Math{Exp: math.Exp, Pow: math.Pow}
 
 // askedHeaders are those by which a destination asks to be left alone for a while, in
 // the order in which they count: the first one present decides.
-var askedHeaders = []string{"Retry-After", "X-Ratelimit-Reset", "X-Ratelimit-Reset-Requests", "X-Ratelimit-Reset-Tokens"}
+var delayHeaders = []string{"Retry-After", "X-Ratelimit-Reset", "X-Ratelimit-Reset-Requests", "X-Ratelimit-Reset-Tokens"}
 
 // asked is the delay that a destination asks for, in milliseconds. What can't be read,
 // is negative or longer than a day is no answer: so is a moment in seconds since 1970.
-func asked(header http.Header, now time.Time) (ms int64, ok bool) {
-	for _, name := range askedHeaders {
+func requestedDelay(header http.Header, now time.Time) (ms int64, ok bool) {
+	for _, name := range delayHeaders {
 		if values := header[name]; len(values) > 0 {
 			d, ok := readDelay(strings.TrimSpace(values[0]), now)
 			return d.Milliseconds(), ok && d >= 0 && d.Milliseconds() <= backoff.MaxDelay
@@ -48,7 +48,7 @@ func readDelay(text string, now time.Time) (time.Duration, bool) {
 // the destination asks for, else what the message's expression gives for the number of
 // retries so far, else the default.
 func (s *Sender) retryDelay(header http.Header, expression string, retried int, now time.Time) int64 {
-	if ms, ok := asked(header, now); ok {
+	if ms, ok := requestedDelay(header, now); ok {
 		return ms
 	}
 	if expression != "" {

@@ -1,0 +1,165 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
+)
+
+// errSentBefore ends a request that net/http is about to send a second time.
+var errSentBefore = errors.New("the connection broke after the request was sent")
+
+// sendOnce sends a request so that at most one connection carries any of it.
+//
+// net/http by itself sends a request again if a kept connection ends before an answer and the
+// request looks idempotent: by its method (GET), by an Idempotency-Key, or, over HTTP/2, if the
+// other side says that it ignored the first one. Each of these may reach the destination twice,
+// while the log knows of one attempt. So:
+//
+//   - the body can't be rewound, which makes any method "not replayable" (oneTime);
+//   - a request without a body is "not replayable" if its method is not GET and net/http doesn't
+//     recognize its Idempotency-Key (hideIdempotencyKey);
+//   - over HTTP/2 the second try is cancelled before it writes (sending.gotConn).
+//
+// Only if not a single byte was written to the connection that ended, the request is tried again
+// here. That happens to kept connections only, so it ends with the pool's last one.
+func (t *Transport) sendOnce(r *http.Request) (*http.Response, error) {
+	for {
+		s := &sending{}
+		answer, err := t.http.RoundTrip(s.request(r))
+		if err == nil {
+			return answer, nil
+		}
+		if s.resent.Load() {
+			return nil, errSentBefore
+		}
+		if !s.unsent() || s.shared || r.Context().Err() != nil {
+			return nil, err
+		}
+		if r, err = rewound(r, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rewound is the request with its body from the start. failed is returned where that can't be.
+func rewound(r *http.Request, failed error) (*http.Request, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r, nil
+	}
+	if r.GetBody == nil {
+		return nil, failed
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	again := *r
+	again.Body = body
+	return &again, nil
+}
+
+// sending is one call of net/http.
+type sending struct {
+	cancel context.CancelCauseFunc
+	resent atomic.Bool
+
+	conn   *countingConn // the first one that the request got
+	reused bool
+	shared bool  // HTTP/2: other requests may write to it at any time
+	writes int64 // that its connection had seen before
+}
+
+// request prepares a copy of r that net/http sends once.
+func (s *sending) request(r *http.Request) *http.Request {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	s.cancel = cancel
+	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: s.gotConn}))
+	r.GetBody = nil
+	switch {
+	case r.Body != nil && r.Body != http.NoBody:
+		r.Body = oneTime{r.Body}
+	case r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == "":
+		r.Body = oneTime{http.NoBody} // read before anything is sent, and found empty
+	default:
+		r.Header = hideIdempotencyKey(r.Header)
+	}
+	return r
+}
+
+// gotConn notes the connection of the request, and cancels a request that gets a second one after
+// the first has carried something. Before it writes anything, HTTP/2 looks at the context again.
+func (s *sending) gotConn(info httptrace.GotConnInfo) {
+	if s.conn != nil && !s.unsent() {
+		s.resent.Store(true)
+		s.cancel(errSentBefore)
+		return
+	}
+	if s.conn = counting(info.Conn); s.conn != nil {
+		s.reused, s.shared, s.writes = info.Reused, isHTTP2(info.Conn), s.conn.writes.Load()
+	}
+}
+
+// unsent reports whether the request got a kept connection and nothing was written to it since.
+func (s *sending) unsent() bool {
+	return s.conn != nil && s.reused && s.conn.writes.Load() == s.writes
+}
+
+// oneTime is a body that can't be read again.
+type oneTime struct{ io.ReadCloser }
+
+// hideIdempotencyKey writes those header names in lower case by which net/http takes a request for
+// idempotent. Header names are case-insensitive for the receiver.
+func hideIdempotencyKey(h http.Header) http.Header {
+	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		if values, has := h[name]; has {
+			h = maps.Clone(h)
+			delete(h, name)
+			h[strings.ToLower(name)] = values
+		}
+	}
+	return h
+}
+
+// countingConn counts its writes.
+type countingConn struct {
+	net.Conn
+	writes atomic.Int64
+}
+
+// Write counts before it writes, and takes that back if nothing at all was written.
+func (c *countingConn) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	n, err := c.Conn.Write(b)
+	if n == 0 && err != nil {
+		c.writes.Add(-1)
+	}
+	return n, err
+}
+
+// isHTTP2 reports whether a connection speaks HTTP/2.
+func isHTTP2(c net.Conn) bool {
+	over, ok := c.(*tls.Conn)
+	return ok && over.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// counting returns the counting connection below a connection, nil if there is none.
+func counting(c net.Conn) *countingConn {
+	for {
+		switch one := c.(type) {
+		case *countingConn:
+			return one
+		case *tls.Conn:
+			c = one.NetConn()
+		default:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// The limits of a connection, whatever an attempt's own time is.
+const (
+	dialTime      = 5 * time.Second
+	handshakeTime = 5 * time.Second
+	// idleTime is how long an unused connection is kept. It is below the five seconds after which
+	// widespread servers close theirs: a request that is sent into a closing connection fails, and
+	// costs an attempt, because it is not sent again.
+	idleTime       = 4 * time.Second
+	maxReplyHeader = 64 << 10
+)
+
+// Options say how deliveries leave.
+type Options struct {
+	Policy *Policy
+	// Proxy is the HTTP proxy of all deliveries, or nil.
+	Proxy *url.URL
+	// Roots are the certificate authorities that are believed; nil are the system's.
+	Roots *x509.CertPool
+	// Resolver resolves names; nil is the system's.
+	Resolver *net.Resolver
+	// IdlePerHost is how many unused connections to one host are kept.
+	IdlePerHost int
+}
+
+// DNS is a resolver that asks one server, host:port, and no other.
+func DNS(server string) *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server)
+	}}
+}
+
+// Transport sends single requests. It follows no redirects, keeps no cookies, unpacks
+// nothing, and reads no proxy from the environment.
+type Transport struct {
+	http   *http.Transport
+	policy *Policy
+	proxy  bool
+}
+
+// NewTransport makes a transport. Close it.
+func NewTransport(o Options) *Transport {
+	t := &Transport{policy: o.Policy, proxy: o.Proxy != nil}
+	dialer := &net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second, Resolver: o.Resolver}
+	if !t.proxy { // the proxy itself may have any address
+		dialer.ControlContext = t.control
+	}
+	t.http = &http.Transport{
+		DialContext:            abrupt(dialer.DialContext),
+		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    handshakeTime,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    max(o.IdlePerHost, 2),
+		IdleConnTimeout:        idleTime,
+		MaxResponseHeaderBytes: maxReplyHeader,
+		ExpectContinueTimeout:  time.Second,
+	}
+	if t.proxy {
+		t.http.Proxy = http.ProxyURL(o.Proxy)
+	}
+	return t
+}
+
+// abrupt counts what is written to connections, and closes them with a reset, so that nothing of a request whose attempt was given
+// up goes on its way afterwards: the kernel would send what it still holds, for minutes if the
+// network stands still. What was answered has no such rest.
+func abrupt(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		if plain, ok := c.(*net.TCPConn); ok {
+			_ = plain.SetLinger(0) // fails for a socket that has ended already
+		}
+		return &countingConn{Conn: c}, nil
+	}
+}
+
+// control judges an address when the socket is about to connect to it.
+func (t *Transport) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return t.policy.Check(at)
+}
+
+// RoundTrip sends one request and returns the answer, also a redirect, as it came. The caller closes
+// the body. A request of which anything was written to a connection is never sent again, whatever
+// its method and headers.
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.CheckURL(r.URL); err != nil {
+		return nil, err
+	}
+	return t.sendOnce(r)
+}
+
+// CheckURL judges what can be judged before a name is resolved: the scheme, and a host
+// that is an address. Spellings that only some resolvers take for an address are judged
+// when dialed.
+func (t *Transport) CheckURL(u *url.URL) error {
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("%w: scheme %q", ErrRefused, u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return fmt.Errorf("%w: no host", ErrRefused)
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	if err != nil {
+		return nil // a name
+	}
+	return t.policy.Check(netip.AddrPortFrom(addr, portOf(u)))
+}
+
+func portOf(u *url.URL) uint16 {
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		return uint16(n)
+	}
+	if u.Scheme == "https" {
+		return 443
+	}
+	return 80
+}
+
+// Close closes idle connections.
+func (t *Transport) Close() { t.http.CloseIdleConnections() }
+
+// ReadRoots are the system's certificate authorities and those of a PEM file.
+func ReadRoots(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New(path + " holds no certificate")
+	}
+	return roots, nil
+}

@@ -1,0 +1,96 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+const (
+	// recorders is how many entries with results are under way at a time.
+	recorders = 2
+	// maxBatchResults and maxBatchBytes bound one entry.
+	maxBatchResults = 512
+	maxBatchBytes   = 4 << 20
+	// recordTimeout bounds one proposal of a batch.
+	recordTimeout = 5 * time.Second
+	// resultLifetime is how long it makes sense to propose a result: after its lease the attempt
+	// may be claimed by another leader.
+	resultLifetime = (queue.Lease + queue.LeaseMargin) * time.Millisecond
+)
+
+// attemptResult is a result and the claims from which it removes its attempt.
+type attemptResult struct {
+	queue.Result
+	claims *claims
+	at     time.Time
+}
+
+func (f *attemptResult) size() int { return 200 + len(f.Response.Body) + 64*len(f.Response.Header) }
+
+// flushResults records results until the channel is closed, in each entry as many as have come
+// while the entry before was under way.
+func (s *Scheduler) flushResults() {
+	for one := range s.results {
+		s.record(s.batch(one))
+	}
+}
+
+// batch takes the results that are waiting.
+func (s *Scheduler) batch(first attemptResult) []attemptResult {
+	list, bytes := []attemptResult{first}, first.size()
+	for len(list) < maxBatchResults && bytes < maxBatchBytes {
+		select {
+		case one, more := <-s.results:
+			if !more {
+				return list
+			}
+			list, bytes = append(list, one), bytes+one.size()
+		default:
+			return list
+		}
+	}
+	return list
+}
+
+// record proposes a batch until it is in the log, at most for resultLifetime. The state machine
+// ignores a result whose attempt is over, so proposing one again is harmless.
+func (s *Scheduler) record(batch []attemptResult) {
+	n := queue.Results{Items: make([]queue.Result, len(batch))}
+	for i := range batch {
+		n.Items[i] = batch[i].Result
+	}
+	for {
+		err := s.propose(n)
+		if err == nil {
+			break
+		}
+		s.Log.Debug("results were not recorded", "count", len(batch), "error", err)
+		if s.isDraining() || time.Since(batch[0].at) > resultLifetime {
+			s.sent.lost.Add(float64(len(batch)))
+			break
+		}
+		time.Sleep(retryInterval)
+	}
+	releaseClaims(batch)
+}
+
+// releaseClaims frees the senders of a batch, those of one term together.
+func releaseClaims(batch []attemptResult) {
+	var refs []queue.AttemptRef
+	for i := range batch {
+		refs = append(refs, batch[i].AttemptRef)
+		if i+1 == len(batch) || batch[i+1].claims != batch[i].claims {
+			batch[i].claims.remove(refs...)
+			refs = refs[:0]
+		}
+	}
+}
+
+// propose allows one proposal as long as the node needs to find a new leader.
+func (s *Scheduler) propose(n queue.Results) error {
+	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
+	defer cancel()
+	return s.Engine.Finish(ctx, n)
+}
