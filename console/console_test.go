@@ -1,0 +1,107 @@
+// Package console_test builds the console anew and drives it in a browser.
+package console_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// needs skips the test, with a line that says why, where what it runs is missing.
+func needs(t *testing.T) {
+	t.Helper()
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed", program)
+		}
+	}
+	if _, err := os.Stat("node_modules/esbuild"); err != nil {
+		t.Skip("packages are not installed: clients/setup.sh installs them")
+	}
+}
+
+// TestBuiltFilesAreOfTheSource builds the console and compares it with what is committed.
+// gzip may pack differently from one version of Node.js to another: what is packed counts.
+func TestBuiltFilesAreOfTheSource(t *testing.T) {
+	needs(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("node", "build.mjs", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	made, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(made) == 0 {
+		t.Fatalf("nothing was built: %v", err)
+	}
+	for _, path := range made {
+		name := filepath.Base(path)
+		if !bytes.Equal(read(t, path), read(t, filepath.Join("dist", name))) {
+			t.Errorf("dist/%s is not what console/src makes: run make console", name)
+		}
+	}
+	kept, err := filepath.Glob("dist/*.gz")
+	if err != nil || len(kept) != len(made)-1 {
+		t.Errorf("dist has %d packed files, %d were built", len(kept), len(made)-1)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var in io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestLockFileNamesNoAddress: packages are found at whatever registry npm is told.
+func TestLockFileNamesNoAddress(t *testing.T) {
+	if text := read(t, "package-lock.json"); bytes.Contains(text, []byte(`"resolved"`)) {
+		t.Error("package-lock.json has download addresses: npm install --omit-lockfile-registry-resolved")
+	}
+}
+
+// TestInBrowser drives every view in Chromium, on one node and on three.
+func TestInBrowser(t *testing.T) {
+	needs(t)
+	browser := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil && browser == "" {
+			browser = path
+		}
+	}
+	if browser == "" {
+		t.Skip("Chromium is not installed (Debian's package chromium)")
+	}
+	binary := filepath.Join(t.TempDir(), "trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-trimpath", "-o", binary, "../cmd/trireme")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "test/console.mjs")
+	cmd.Env = append(os.Environ(), "TRIREME="+binary, "CHROMIUM="+browser)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,308 @@
+// Drives the console in Chromium. TRIREME is the binary, CHROMIUM the browser; with
+// SCREENSHOTS, a folder, the pictures of docs/console.md are made.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const processes = [], folders = [];
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+
+/** start runs the binary until a line says that it is ready, and gives what it has printed. */
+function start(args, ready) {
+  const dir = mkdtempSync(join(tmpdir(), "console-"));
+  folders.push(dir);
+  const p = spawn(process.env.TRIREME, [...args, "--data-dir", dir], { cwd: dir, stdio: ["ignore", "pipe", "pipe"] });
+  processes.push(p);
+  return new Promise((done, fail) => {
+    let out = "", err = "";
+    p.stderr.on("data", (b) => { err += b; });
+    p.stdout.on("data", (b) => { out += b; if (ready.test(out)) done({ p, out, value: (name) => new RegExp(`^${name}=(.*)$`, "m").exec(out)?.[1] }); });
+    p.on("exit", (code) => fail(new Error(`${args[0]} ended with ${code}: ${err}`)));
+  });
+}
+
+/** until asks again and again until fn does not throw. */
+async function until(fn, what, ms = 30000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    try { return await fn(); } catch (e) { if (Date.now() > end) throw new Error(`${what}: ${e.message}`); }
+    await new Promise((go) => setTimeout(go, 50));
+  }
+}
+
+/** open opens a page that fails the test by any error of its console, script or policy. */
+async function open(url, { theme = "light", width = 1440, ignore } = {}) {
+  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  page.faults = [];
+  page.replies = [];
+  page.on("console", (m) => { if (["error", "warning"].includes(m.type()) && !ignore?.test(m.text())) page.faults.push(m.text()); });
+  page.on("pageerror", (e) => page.faults.push(e.message));
+  page.on("dialog", (d) => { page.faults.push("a dialog opened: " + d.message()); d.dismiss(); });
+  page.on("response", (r) => page.replies.push({ status: r.status(), path: new URL(r.url()).pathname }));
+  page.on("request", (r) => { if (new URL(r.url()).origin !== new URL(url).origin) page.faults.push("loaded from elsewhere: " + r.url()); });
+  await page.goto(url);
+  page.go = async (path) => {
+    await page.goto(url + path.replace(/^\//, ""));
+    await settled(page);
+  };
+  return page;
+}
+async function settled(page) {
+  await page.waitForSelector("main .page-head");
+  await page.waitForFunction(() => !document.querySelector("main .loading"));
+}
+async function signIn(page, form) {
+  await page.waitForSelector(".sign-in-card");
+  if (form.user) await page.getByRole("button", { name: "ACL user" }).click();
+  for (const [name, value] of Object.entries(form)) await page.fill(`input[name=${name}]`, value);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForSelector(".shell");
+}
+async function accessible(page, where) {
+  await page.evaluate(axe + ";0");
+  const found = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }));
+  assert.deepEqual(found.violations.map((v) => `${where}: ${v.id}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
+}
+const clean = (page, where) => assert.deepEqual(page.faults, [], where);
+const section = (name) => console.log(name);
+
+let failed;
+try {
+  // A destination of deliveries: what begins with /bad is refused.
+  const sink = createServer((q, r) => { q.resume(); r.statusCode = q.url.startsWith("/bad") ? 500 : 200; r.end("taken"); });
+  await new Promise((done) => sink.listen(0, "127.0.0.1", done));
+  sink.unref();
+  const to = "http://127.0.0.1:" + sink.address().port;
+
+  section("one node");
+  const node = await start(["dev", "--port", "0", "--resp", "off", "--log-level", "error"], /#enter=\S+\n/);
+  const url = node.value("TRIREME_URL"), admin = node.value("TRIREME_ADMIN_TOKEN"), standard = node.value("UPSTASH_REDIS_REST_TOKEN");
+  const ask = async (path, { token = admin, ...o } = {}) => { const r = await fetch(url + path, { method: "POST", ...o, headers: { Authorization: "Bearer " + token, ...o.headers } }); const text = await r.text(); assert.ok(r.ok, `${path}: ${r.status} ${text}`); return text ? JSON.parse(text) : null; };
+  const hostile = "<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>\u202e\u0000/a/";
+  await ask("/pipeline", { body: JSON.stringify([["SET", "greeting", "hello"], ["SET", "order:1", "{\"item\":\"book\"}"], ["SET", "order:2", "x"], ["HSET", "profile:1", "name", "Ann", "city", "Bonn"], ["HEXPIRE", "profile:1", "900", "FIELDS", "1", "city"], ["RPUSH", "jobs", "a", "b", "c"], ["SADD", "tags", "x", "y"], ["ZADD", "board", "1", "ann", "2", "bob"], ["XADD", "events", "*", "kind", "start"], ["XGROUP", "CREATE", "events", "workers", "0"], ["XREADGROUP", "GROUP", "workers", "w1", "STREAMS", "events", ">"], ["JSON.SET", "doc", "$", "{\"a\":[1,2,{\"b\":null}],\"s\":\"text\"}"], ["PFADD", "visitors", "a", "b"], ["SETBIT", "bits", "7", "1"], ["SET", hostile, hostile], ["HSET", "evil", hostile, hostile], ["JSON.SET", "evil-json", "$", JSON.stringify({ [hostile]: hostile })], ["SET", "big", "x".repeat(3 << 20)], ["ACL", "SETUSER", "app", "on", ">a long password", "~order:*", "+@read", "+@connection"]]) });
+  await ask("/", { headers: { "Content-Type": "application/octet-stream" }, body: Buffer.concat([Buffer.from("[\"SET\",\"binary\",\""), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from("\"]")]) });
+  await ask("/v2/queues", { body: JSON.stringify({ queueName: "mail", parallelism: 2 }) });
+  await ask("/v2/topics/all/endpoints", { body: JSON.stringify({ endpoints: [{ url: to + "/one", name: "one" }, { url: to + "/two" }] }) });
+  await ask(`/v2/schedules/${to}/tick`, { headers: { "Svc-Cron": "0 9 * * *", "Svc-Schedule-Id": "daily" }, body: "{}" });
+  const sent = await ask(`/v2/publish/${to}/good`, { headers: { "Svc-Label": "<b>label</b>", "Svc-Forward-X-Evil": "<script>1</script>" }, body: hostile });
+  await ask(`/v2/publish/${to}/bad`, { headers: { "Svc-Retries": "0", "Svc-Flow-Control-Key": "vendor", "Svc-Flow-Control-Value": "parallelism=1" }, body: "{\"order\":1}" });
+  await ask(`/v2/publish/${to}/later`, { headers: { "Svc-Delay": "1h" } });
+  const run = await ask(`/v2/trigger/${to}/flow`, { headers: { "Svc-Delay": "1h" }, body: "{\"order\":7}" });
+  await until(async () => { const r = await fetch(url + "/v2/dlq", { headers: { Authorization: "Bearer " + admin } }); assert.equal((await r.json()).messages.length, 1); }, "the dead letter");
+
+  const page = await open(url + "/console/");
+  await page.waitForSelector(".sign-in-card");
+  assert.equal(await page.title(), "Sign in · Trireme");
+  await accessible(page, "sign-in");
+  await page.fill("input[name=token]", "wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").waitFor();
+  assert.equal(page.faults.length, 1); // the browser reports the refusal
+  page.faults = [];
+  await signIn(page, { token: admin });
+  const cookies = await page.context().cookies();
+  assert.ok(cookies.every((c) => c.httpOnly && c.sameSite === "Strict"));
+
+  section("every view, light and dark, wide and narrow");
+  const keys = (k) => "/data?key=" + encodeURIComponent(k);
+  const views = ["/", "/data", ...["greeting", "order:1", "profile:1", "jobs", "tags", "board", "events", "doc", "visitors", "bits", "big", "evil", "evil-json", hostile, "none"].map(keys), "/data?bytes=" + btoa("binary"), "/data?prefix=order:", "/data?match=*e*&type=hash",
+    "/cli", "/live", "/live?part=events", "/live?part=monitor", "/live?part=slow", "/live?part=clients", "/messages", "/messages?state=FAILED", "/messages?id=" + sent.messageId, "/messages?id=msg_none", "/dead", "/dead?of=runs",
+    "/queues", "/flow", "/schedules", "/groups", "/keys", "/runs", "/runs?id=" + run.workflowRunId, "/cluster", "/access", "/access?part=users", "/access?part=settings", "/audit", "/nowhere"];
+  const short = new Set(["/", "/data", keys("profile:1"), keys("doc"), keys(hostile), "/cli", "/live", "/messages", "/messages?id=" + sent.messageId, "/dead", "/queues", "/schedules", "/keys", "/runs", "/runs?id=" + run.workflowRunId, "/cluster", "/access", "/access?part=users", "/audit"]);
+  const shots = { "/": "overview", [keys("profile:1")]: "data", "/cli": "command-line", "/messages": "messages", ["/messages?id=" + sent.messageId]: "message", ["/runs?id=" + run.workflowRunId]: "run", "/cluster": "cluster" };
+  for (const [theme, width] of [["light", 1440], ["dark", 390], ["dark", 1440], ["light", 390]]) {
+    const full = theme === "light" && width === 1440;
+    const p = full ? page : await open(url + "/console/", { theme, width });
+    if (!full) await signIn(p, { token: admin });
+    for (const path of views) {
+      if (!full && !short.has(path)) continue;
+      const where = `${path.slice(0, 60)} ${theme} ${width}`;
+      await p.go(path);
+      clean(p, where);
+      if (full || theme === "dark" && width === 390) await accessible(p, where);
+      assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${where} is wider than the page`);
+      assert.equal(await p.evaluate(() => window.pwned), undefined, where);
+      if (process.env.SCREENSHOTS && full && shots[path]) await p.screenshot({ path: join(process.env.SCREENSHOTS, shots[path] + ".png") });
+      if (process.env.SCREENSHOTS && theme === "dark" && width === 1440 && path === "/messages") await p.screenshot({ path: join(process.env.SCREENSHOTS, "messages-dark.png") });
+      if (process.env.SCREENSHOTS && theme === "dark" && width === 390 && path === "/") await p.screenshot({ path: join(process.env.SCREENSHOTS, "overview-narrow.png") });
+    }
+    if (!full) await p.context().close();
+  }
+
+  section("acts");
+  const dialog = page.getByRole("dialog");
+  await page.go("/data");
+  await page.getByRole("button", { name: "New key" }).click();
+  await dialog.getByLabel("Name").fill("made:here");
+  await dialog.getByLabel("Value").fill("first");
+  await dialog.getByRole("button", { name: "Write" }).click();
+  await page.locator(".key-name", { hasText: "made:here" }).waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
+  await page.locator("main textarea").fill("second ✓");
+  await page.getByRole("button", { name: "Write" }).click();
+  await until(async () => assert.equal((await ask("/", { body: '["GET","made:here"]' })).result, "second ✓"), "the edited value");
+  await page.getByRole("button", { name: "Delete" }).first().click();
+  const drop = dialog.getByRole("button", { name: "Delete" });
+  assert.ok(await drop.isDisabled(), "a key is deleted without its name");
+  await dialog.locator("[data-sure]").fill("made:here");
+  await drop.click();
+  await until(async () => assert.equal((await ask("/", { body: '["EXISTS","made:here"]' })).result, 0), "the deleted key");
+
+  await page.go("/data?prefix=order:");
+  await page.getByRole("button", { name: "Delete all that match" }).click();
+  await dialog.getByText("2 at this moment").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+
+  await page.go("/cli");
+  await page.getByLabel("Command", { exact: true }).fill("hgeta");
+  await page.getByRole("button", { name: "HGETALL" }).waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("profile:1");
+  await page.keyboard.press("Enter");
+  await page.locator(".reply", { hasText: "Ann" }).waitFor();
+  await page.getByLabel("Read only").check();
+  await page.getByLabel("Command", { exact: true }).fill("SET k v");
+  await page.keyboard.press("Enter");
+  await page.getByText("The read-only switch is on").waitFor();
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await page.getByLabel("Command", { exact: true }).inputValue(), "SET k v");
+  assert.equal((await ask("/", { body: '["EXISTS","k"]' })).result, 0);
+
+  await page.go("/live?part=monitor");
+  await page.getByText("open", { exact: true }).waitFor();
+  await ask("/", { body: '["SET","watched","1"]' });
+  await page.locator(".lines", { hasText: "watched" }).waitFor();
+
+  await page.go("/messages");
+  await page.getByRole("button", { name: "Publish" }).click();
+  await dialog.getByPlaceholder("https://example.com/hook").fill(to + "/from-the-form");
+  await dialog.locator("textarea").last().fill("{}");
+  await dialog.getByRole("button", { name: "Publish" }).click();
+  await page.locator(".timeline", { hasText: "DELIVERED" }).waitFor();
+
+  await page.go("/dead");
+  await page.getByRole("button", { name: "Retry all that match" }).click();
+  await dialog.locator("[data-sure]").fill("1");
+  await dialog.getByRole("button", { name: "Retry 1" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  await page.go("/queues");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("paused", { exact: true }).waitFor();
+  await page.go("/schedules");
+  await page.getByRole("button", { name: "Next five" }).click();
+  await until(async () => assert.equal(await dialog.locator("li").count(), 5), "the next five times");
+  await page.go("/runs?id=" + run.workflowRunId);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await dialog.locator("[data-sure]").fill(run.workflowRunId);
+  await dialog.getByRole("button", { name: "Cancel the run" }).click();
+  await page.getByText("RUN_CANCELED", { exact: true }).waitFor();
+
+  await page.go("/access");
+  await page.getByRole("button", { name: "New database" }).click();
+  await dialog.getByLabel("Name").fill("shop");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("They are shown this once").waitFor();
+  await dialog.getByRole("button", { name: "I have them" }).click();
+  await page.go("/data?db=shop");
+  await page.getByText("0 keys in database shop").waitFor();
+  await page.go("/audit");
+  await page.getByText("create database").waitFor();
+  const backup = page.waitForEvent("download");
+  await page.go("/cluster");
+  await page.getByRole("link", { name: "Download a backup" }).click();
+  assert.ok(readFileSync(await (await backup).path()).length > 1000);
+  clean(page, "acts");
+
+  section("roles: what a credential may not see is in no reply");
+  const roles = [
+    { form: { token: standard }, name: "standard", sees: ["Data", "Command line", "Live", "Access"] },
+    { form: { token: node.value("UPSTASH_REDIS_REST_READONLY_TOKEN") }, name: "read only", sees: ["Data", "Command line", "Live", "Access"], refused: true },
+    { form: { token: node.value("QSTASH_TOKEN") }, name: "messages", sees: ["Messages", "Dead letters", "Queues", "Flow control", "Schedules", "URL groups", "Signing keys", "Runs"] },
+    { form: { user: "app", password: "a long password" }, name: "app", sees: ["Data", "Command line", "Live", "Access"], refused: true },
+  ];
+  for (const role of roles) {
+    const p = await open(url + "/console/", { ignore: /Failed to load resource/ });
+    await signIn(p, role.form);
+    assert.equal(await p.locator(".me b").textContent(), role.name);
+    assert.deepEqual(await p.locator(".nav-group a").allTextContents(), ["Overview", ...role.sees]);
+    for (const path of views) {
+      await p.go(path);
+      assert.deepEqual(p.faults, [], `${role.name} ${path}`);
+    }
+    const bad = p.replies.filter((r) => r.status < 300 && (r.path.includes("/api/admin") || (!role.sees.includes("Messages") && r.path.includes("/api/v2/")) || (!role.sees.includes("Data") && /\/api\/(pipeline)?$/.test(r.path))));
+    assert.deepEqual(bad, [], role.name);
+    if (!role.refused) assert.deepEqual(p.replies.filter((r) => r.status >= 400 && r.path.includes("/api/")).map((r) => r.path + " " + r.status).filter((x) => !x.includes("/messages/msg_")), [], role.name);
+    if (role.name === "app") {
+      await p.go("/data?key=order:1");
+      await ask("/", { body: '["ACL","DELUSER","app"]' });
+      await p.getByRole("button", { name: "Reload" }).click();
+      await p.waitForSelector(".sign-in-card");
+    }
+    await p.context().close();
+  }
+
+  section("sign-out and the link of dev");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForSelector(".sign-in-card");
+  await page.context().addCookies(cookies); // a copy, as a thief would have
+  await page.goto(url + "/console/data");
+  await page.waitForSelector(".sign-in-card");
+  const link = /http\S+#enter=\S+/.exec(node.out)[0];
+  const linked = await open(link);
+  await linked.waitForSelector(".shell");
+  assert.ok(!linked.url().includes("enter="));
+  clean(linked, "link");
+  const again = await open(link, { ignore: /Failed to load resource/ });
+  await again.waitForSelector(".sign-in-card");
+
+  section("three nodes: the leader dies while views are open");
+  const base = await row(), cluster = await start(["local-cluster", "--http-port", base, "--cluster-port", base + 10, "--gossip-port", base + 20, "--resp-port", "0", "--log-level", "error"].map(String), /An interrupt/);
+  const token = cluster.value("TRIREME_ADMIN_TOKEN"), at = (i) => `http://127.0.0.1:${base + i}`;
+  const status = async (i) => (await fetch(at(i) + "/admin/cluster", { headers: { Authorization: "Bearer " + token } })).json();
+  const old = await until(async () => { const s = await status(0); assert.ok(s.leader); return s.leader; }, "a leader");
+  const led = Number(old[1]) - 1, other = (led + 1) % 3;
+  const views3 = await open(at(other) + "/console/", { ignore: /Failed to load resource/ });
+  await signIn(views3, { token });
+  await views3.go("/cluster");
+  const elsewhere = await views3.context().newPage(); // the same cookie on another node
+  await elsewhere.goto(at((led + 2) % 3) + "/console/data");
+  await settled(elsewhere);
+  process.kill(Number(new RegExp(`${old} is process (\\d+)`).exec(cluster.out)[1]), "SIGKILL");
+  await views3.getByText("unreachable", { exact: true }).waitFor({ timeout: 60000 });
+  await views3.waitForFunction((was) => { const t = document.querySelector(".page-head p")?.textContent ?? ""; return /^n\d leads/.test(t) && !t.startsWith(was); }, old, { timeout: 60000 });
+  await elsewhere.getByRole("button", { name: "New key" }).click();
+  await elsewhere.getByRole("dialog").getByLabel("Name").fill("after");
+  await elsewhere.getByRole("dialog").getByLabel("Value").fill("1");
+  await elsewhere.getByRole("dialog").getByRole("button", { name: "Write" }).click();
+  await elsewhere.locator(".key-name", { hasText: "after" }).waitFor();
+  clean(views3, "three nodes");
+  console.log("ok");
+} catch (e) {
+  failed = e;
+} finally {
+  for (const p of processes) { p.removeAllListeners("exit"); p.kill("SIGINT"); }
+  await browser.close();
+  await Promise.all(processes.map((p) => p.exitCode !== null || p.signalCode ? 0 : new Promise((done) => p.on("exit", done))));
+  for (const f of folders) rmSync(f, { recursive: true, force: true });
+}
+if (failed) { console.error(failed); process.exit(1); }
+process.exit(0);
+
+/** row finds a base of free ports for three nodes. */
+async function row() {
+  for (;;) {
+    const base = 20000 + Math.floor(Math.random() * 20000);
+    const taken = await Promise.all([0, 1, 2, 10, 11, 12, 20, 21, 22].map((i) => new Promise((done) => { const s = connect(base + i, "127.0.0.1"); s.on("connect", () => { s.destroy(); done(true); }); s.on("error", () => done(false)); })));
+    if (!taken.includes(true)) return base;
+  }
+}
