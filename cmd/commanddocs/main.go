@@ -1,5 +1,3 @@
-// Command commanddocs writes the command reference, one page a family, from the
-// command table. Usage: commanddocs [folder], by default docs/commands.
 package main
 
 import (
@@ -7,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 func main() {

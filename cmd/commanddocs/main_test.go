@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // TestReferenceIsFresh fails when docs/commands does not say what the table says.

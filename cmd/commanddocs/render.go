@@ -5,25 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 const generated = "<!-- Written by cmd/commanddocs from the command table. Do not edit. -->\n\n"
-
-// titles are the families' names for people; a family without one goes by its own.
-var titles = map[string]string{
-	"generic": "Keys of any type", "string": "Strings", "connection": "Connection", "server": "Server", "acl": "Users (ACL)",
-	"hash": "Hashes", "list": "Lists", "set": "Sets",
-	"sorted-set": "Sorted sets", "stream": "Streams", "geo": "Geo", "hyperloglog": "HyperLogLog", "bitmap": "Bitmaps",
-	"json": "JSON documents", "pubsub": "Pub/Sub", "messages": "Messages",
-}
-
-func title(group string) string {
-	if t, ok := titles[group]; ok {
-		return t
-	}
-	return group
-}
 
 // render is the reference as pages by file name.
 func render(rows []*command.Command) map[string]string {
@@ -47,7 +32,7 @@ func render(rows []*command.Command) map[string]string {
 func index(groups []string, families map[string][]*command.Command) string {
 	var b strings.Builder
 	b.WriteString(generated + "# Commands\n\n")
-	b.WriteString("Every command is one row of the command table: what stands here is what the server checks.\n\n")
+	b.WriteString("Every command is one row of the command table: what is here is what the server checks.\n\n")
 	b.WriteString("| Family | Commands |\n| --- | --- |\n")
 	for _, g := range groups {
 		names := make([]string, len(families[g]))
@@ -55,7 +40,7 @@ func index(groups []string, families map[string][]*command.Command) string {
 			names[i] = strings.ToUpper(c.Name)
 		}
 		slices.Sort(names)
-		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", title(g), g, strings.Join(names, ", "))
+		fmt.Fprintf(&b, "| [%s](%s.md) | %s |\n", families[g][0].Title, g, strings.Join(names, ", "))
 	}
 	b.WriteString("\nThe words of each page:\n\n")
 	b.WriteString("- **Arity** is the number of words, the name included; `at least n` where more may follow.\n")
@@ -67,7 +52,7 @@ func index(groups []string, families map[string][]*command.Command) string {
 
 func page(group string, rows []*command.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s# %s\n", generated, title(group))
+	fmt.Fprintf(&b, "%s# %s\n", generated, rows[0].Title)
 	for _, c := range rows {
 		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n\n%s\n\n", strings.ToUpper(c.Name), c.Syntax, c.Summary)
 		b.WriteString("| Arity | Access | HTTP | Read Only | Level | Redis | Complexity |\n| --- | --- | --- | --- | --- | --- | --- |\n")
@@ -116,8 +101,8 @@ func notes(c *command.Command) string {
 		text string
 	}{
 		{command.DenyOOM, "Refused with `OOM` when the memory limit is reached."},
-		{command.NoScript, "Can't be called from a script."},
-		{command.NoMulti, "Can't stand in a transaction."},
+		{command.NoScript, "Not allowed in a script."},
+		{command.NoMulti, "Not allowed in a transaction."},
 		{command.Blocking, "Waits only when called directly; in a transaction or a script it answers null when there is nothing to take."},
 	} {
 		if c.Flags&n.flag != 0 {

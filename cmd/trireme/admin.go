@@ -6,16 +6,17 @@ import (
 	"io"
 	"net/http"
 
-	"trireme/cluster"
-	"trireme/doctor"
-	"trireme/fsm"
-	"trireme/httpapi"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // admin is what /admin asks of the node.
 type admin struct {
 	engine  *engine
-	gossip  func() []cluster.Member
+	gossip  func() []membership.Member
 	examine func(context.Context) doctor.Report
 }
 
@@ -29,22 +30,22 @@ func (a *admin) node() (*cluster.Node, error) {
 // unreachable is the state of a node that doesn't answer; see cluster.NodeStatus.
 const unreachable = "unreachable"
 
-// Cluster is the cluster as this node sees it. What a node that doesn't answer said
-// of itself by gossip stands in for its answer.
+// Cluster is the cluster as this node sees it. A node that
+// doesn't answer is described by its gossip.
 func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 	n, err := a.node()
 	if err != nil {
 		return httpapi.ClusterStatus{}, err
 	}
 	s := n.Status(ctx)
-	told := map[string]cluster.Member{}
+	gossiped := map[string]membership.Member{}
 	for _, m := range a.gossip() {
-		told[m.ID] = m
+		gossiped[m.ID] = m
 	}
 	out := httpapi.ClusterStatus{Leader: s.Leader, Term: s.Term, Nodes: make([]httpapi.NodeStatus, len(s.Nodes))}
 	for i, one := range s.Nodes {
 		if one.HTTP == "" {
-			one.HTTP, one.Version = told[one.ID].HTTP, told[one.ID].Version
+			one.HTTP, one.Version = gossiped[one.ID].HTTP, gossiped[one.ID].Version
 		}
 		if one.State == unreachable {
 			one.LastContactMs = -1
@@ -79,7 +80,7 @@ func (a *admin) RemoveNode(ctx context.Context, id string, force bool) (bool, er
 	return a.change(id, func(n *cluster.Node) error { return n.RemoveNode(ctx, id, force) })
 }
 
-// ReplaceNode has one node take another's place.
+// ReplaceNode replaces a node by another.
 func (a *admin) ReplaceNode(ctx context.Context, id, with string) (bool, error) {
 	return a.change(id, func(n *cluster.Node) error { return n.ReplaceNode(ctx, id, with) })
 }
@@ -139,7 +140,7 @@ func (a *admin) Backup(ctx context.Context, stale bool) (func(io.Writer) error, 
 	}, nil
 }
 
-// Restore takes a backup over.
+// Restore replaces the empty state by that of a backup.
 func (a *admin) Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error) {
 	n, err := a.node()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // toStandard is the name of standard output, or input.
@@ -31,8 +31,8 @@ func backupCommand() *cobra.Command {
 		Use:   "backup",
 		Short: "Write a backup of a running cluster",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for a backup of\n" +
-			"everything: all databases, messages, workflow runs, users, settings and tokens, as of one moment. Writes go on\n" +
-			"meanwhile. The file has its name when all of it is on the disk, and never before.\n" +
+			"everything: all databases, messages, workflow runs, users, settings and tokens, as of one moment. Writes continue\n" +
+			"meanwhile. The file gets its name only when all of it is on the disk.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,18 +50,18 @@ func backupCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return tellBackup(cmd.ErrOrStderr(), b, nil, asJSON)
+				return printBackup(cmd.ErrOrStderr(), b, nil, asJSON)
 			}
 			b, err := r.backupFile(ctx, out, stale)
 			if err != nil {
 				return err
 			}
-			return tellBackup(cmd.OutOrStdout(), b, nil, asJSON)
+			return printBackup(cmd.OutOrStdout(), b, nil, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, or - for standard output")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
-	cmd.Flags().BoolVar(&stale, "stale", false, "take what this node has, without asking the others: for when their majority is lost")
+	cmd.Flags().BoolVar(&stale, "stale", false, "write this node's own state without asking the others, for when their majority is lost")
 	cmd.AddCommand(verifyCommand())
 	return cmd
 }
@@ -104,7 +104,7 @@ func (r *remote) stream(ctx context.Context, method, path string, body io.Reader
 	return nil, r.refusal(resp.StatusCode, text)
 }
 
-// backupFile writes a backup beside its name and gives it the name when it is on the disk.
+// backupFile writes a backup to a temporary file next to path and renames it when it is on the disk.
 func (r *remote) backupFile(ctx context.Context, path string, stale bool) (b fsm.Backup, err error) {
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone: it holds secrets
@@ -147,9 +147,9 @@ func verifyCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
-		Short: "Look at everything in a backup, and say what is in it",
-		Long: "Reads a backup (- reads standard input) as a restore does, without a node: every sum, every section, and whether\n" +
-			"the state has the digest that it was written with. Takes as much memory as the state.\n" +
+		Short: "Verify a backup and print its contents",
+		Long: "Reads a backup (- reads standard input) as a restore does, without a node: checks every checksum, every section and\n" +
+			"the digest of the state. Needs as much memory as the state.\n" +
 			"Exit codes: 0 whole, 1 damaged or of a newer version, 2 wrong usage.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -162,7 +162,7 @@ func verifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return tellBackup(cmd.OutOrStdout(), b, &c, asJSON)
+			return printBackup(cmd.OutOrStdout(), b, &c, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -226,7 +226,7 @@ func viewBackup(b fsm.Backup, c *fsm.Contents) backupView {
 }
 
 // tellBackup prints what is known of a backup.
-func tellBackup(out io.Writer, b fsm.Backup, c *fsm.Contents, asJSON bool) error {
+func printBackup(out io.Writer, b fsm.Backup, c *fsm.Contents, asJSON bool) error {
 	v := viewBackup(b, c)
 	if asJSON {
 		return json.NewEncoder(out).Encode(v)

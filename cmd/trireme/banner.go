@@ -1,6 +1,6 @@
 package main
 
-import "trireme/fsm/queue"
+import "github.com/trireme-dev/trireme/fsm/queue"
 
 // environment is what existing clients read, ready to paste. Keys that are not known yet,
 // and a RESP port that is not open, have no lines.

@@ -11,7 +11,7 @@ import (
 // it, killed while its disk stood still, has its sockets until the kernel is done with it.
 const bindTime = time.Second
 
-// bindPause lies between two tries.
+// bindPause is the time between two tries.
 const bindPause = 20 * time.Millisecond
 
 // bind listens on an address of clients.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestBindWaitsForItsPredecessor has an address become free while a node asks for it.
-func TestBindWaitsForItsPredecessor(t *testing.T) {
+// TestBindWaitsForAnAddressInUse has an address become free while a node asks for it.
+func TestBindWaitsForAnAddressInUse(t *testing.T) {
 	former, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -8,12 +8,13 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"syscall"
 	"time"
 
-	"trireme/cluster"
-	"trireme/observe"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/internal/observe"
 )
 
 // minHeartbeat is the shortest heartbeat that two nodes on one machine keep up with.
@@ -22,22 +23,25 @@ const minHeartbeat = 10 * time.Millisecond
 // check looks at what dev and serve have in common.
 func (s *settings) check() error {
 	if s.MaxRequestSize > maxRequestSize {
-		return usagef("--max-request-size is at most 48MiB: a request has to fit into one log entry")
+		return usagef("--max-request-size must not exceed 48MiB: a request must fit into one log entry")
 	}
 	if s.MaxRequestSize == 0 {
 		s.MaxRequestSize = maxRequestSize
 	}
 	if s.MaxRows < 1 {
-		return usagef("--max-rows is at least 1")
+		return usagef("--max-rows must be at least 1")
 	}
 	if err := s.Limits.Check(); err != nil {
 		return usagef("%w", err)
 	}
 	if s.Heartbeat < minHeartbeat {
-		return usagef("--heartbeat is at least %s", minHeartbeat)
+		return usagef("--heartbeat must be at least %s", minHeartbeat)
+	}
+	if s.Drain < 0 {
+		return usagef("--drain must not be negative, got %s", s.Drain)
 	}
 	if s.SnapshotThreshold == 0 {
-		return usagef("--snapshot-threshold is at least 1")
+		return usagef("--snapshot-threshold must be at least 1")
 	}
 	if len(s.HeaderPrefix) == 0 {
 		return usagef("--header-prefix needs at least one prefix")
@@ -52,7 +56,7 @@ func (s *settings) check() error {
 		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
 	}
 	if (s.TLSCert == "") != (s.TLSKey == "") {
-		return usagef("--tls-cert and --tls-key belong together: give both")
+		return usagef("--tls-cert and --tls-key must be given together")
 	}
 	if err := s.checkRESP(); err != nil {
 		return err
@@ -66,10 +70,10 @@ func (s *settings) checkServe() error {
 		return err
 	}
 	if s.NodeID == "" {
-		return usagef("--node-id is needed: a name for this node that never changes, such as n1")
+		return usagef("--node-id is required: a name for this node that never changes, such as n1")
 	}
 	if s.DataDir == "" {
-		return usagef("--data-dir is needed: a folder that belongs to this node alone")
+		return usagef("--data-dir is required: a directory for this node alone")
 	}
 	peers, err := parsePeers(s.InitialCluster)
 	if err != nil {
@@ -94,13 +98,14 @@ func (s *settings) checkServe() error {
 const (
 	plainHTTP    = "http"
 	plainCluster = "cluster"
+	plainRESP    = "resp"
 )
 
 // checkPlaintext refuses what would go over a network unencrypted, unless it was said so.
 func (s *settings) checkPlaintext() error {
 	for _, part := range s.Plaintext {
-		if part != plainHTTP && part != plainCluster {
-			return usagef("--plaintext %s: its parts are %s and %s", part, plainHTTP, plainCluster)
+		if part != plainHTTP && part != plainCluster && part != plainRESP {
+			return usagef("--plaintext %s is unknown: use %s, %s or %s", part, plainHTTP, plainCluster, plainRESP)
 		}
 	}
 	given := 0
@@ -111,24 +116,27 @@ func (s *settings) checkPlaintext() error {
 	}
 	switch {
 	case given != 0 && given != 3:
-		return usagef("--cluster-ca, --cluster-cert and --cluster-key belong together: give all three")
-	case given == 0 && !loopback(s.Cluster) && !slices.Contains(s.Plaintext, plainCluster):
-		return usagef("--cluster %s is not on loopback and needs --cluster-ca, --cluster-cert and --cluster-key; where the nodes have a network of their own, say so by --plaintext cluster", s.Cluster)
+		return usagef("--cluster-ca, --cluster-cert and --cluster-key must be given together")
+	case given == 3 && (s.ClusterSecret != "" || os.Getenv(secretName) != ""):
+		return usagef("both a cluster secret and --cluster-ca, --cluster-cert and --cluster-key are given: give one of them")
+	case given == 0 && !s.hasSecret() && !loopback(s.Cluster) && !s.insecureCluster():
+		return usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: whoever reaches that port without them controls the cluster; "+
+			"`head -c 32 /dev/urandom | base64` makes a secret, the same on all nodes (--cluster-insecure starts without, for upgrades)", s.Cluster)
 	case s.TLSCert == "" && !loopback(s.HTTP) && !slices.Contains(s.Plaintext, plainHTTP):
-		return usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; where something before it does TLS, say so by --plaintext http", s.HTTP)
+		return usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; if a proxy terminates TLS, --plaintext http allows it", s.HTTP)
 	}
 	return nil
 }
 
-// checkJoin looks at how a node comes to its cluster: by founding it, or by joining it.
+// checkJoin checks how a node becomes part of a cluster: by bootstrap or by joining.
 func (s *settings) checkJoin() error {
 	switch {
 	case len(s.Join) > 0 && s.InitialCluster != "":
-		return usagef("--initial-cluster founds a cluster and --join joins one: give one of them")
+		return usagef("--initial-cluster bootstraps a cluster and --join joins one: give only one of them")
 	case s.Replace != "" && len(s.Join) == 0:
-		return usagef("--replace says whose place a node takes that joins: it needs --join")
+		return usagef("--replace needs --join: it names the node that the joining one replaces")
 	case s.Replace != "" && s.Replace == s.NodeID:
-		return usagef("--replace %s names this node itself: a node that takes another's place needs an id of its own", s.Replace)
+		return usagef("--replace %s names this node itself: the new node needs an id of its own", s.Replace)
 	}
 	for _, addr := range s.Join {
 		if err := checkAddress("join", addr); err != nil {
@@ -177,14 +185,25 @@ func (s *settings) checkGossip() error {
 		return err
 	}
 	if len(key) == 0 && !loopback(s.Gossip) {
-		return usagef("--gossip %s is not on loopback and needs --gossip-key, the same on all nodes: `head -c 32 /dev/urandom | base64` makes one", s.Gossip)
+		return usagef("--gossip %s is not on loopback and needs --cluster-secret-file or --gossip-key, the same on all nodes: `head -c 32 /dev/urandom | base64` makes one", s.Gossip)
 	}
 	return nil
 }
 
-// gossipKey is the key of --gossip-key, empty without.
+// gossipKey is the key of --gossip-key, or the one that the cluster secret gives; empty without.
 func (s *settings) gossipKey() ([]byte, error) {
-	key, err := base64.StdEncoding.DecodeString(s.GossipKey)
+	text, err := readSecret(envPrefix+"GOSSIP_KEY", s.GossipKey, s.secretFile("GOSSIP_KEY"))
+	if err != nil {
+		return nil, err
+	}
+	if text == "" && s.hasSecret() {
+		secrets, err := s.secrets()
+		if err != nil {
+			return nil, err
+		}
+		return secrets[0].GossipKey()
+	}
+	key, err := base64.StdEncoding.DecodeString(text)
 	if n := len(key); err != nil || (n != 0 && n != 16 && n != 24 && n != 32) {
 		return nil, usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
 	}
@@ -215,7 +234,7 @@ func checkAddress(flag, addr string) error {
 	return nil
 }
 
-// loopback tells whether only this machine reaches an address.
+// loopback reports whether only this machine reaches an address.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -225,11 +244,11 @@ func loopback(addr string) bool {
 	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
 }
 
-// taken explains why a listener could not be opened.
-func taken(flag string, err error) error {
+// bindError explains why a listener could not be opened.
+func bindError(flag string, err error) error {
 	var op *net.OpError
 	if errors.Is(err, syscall.EADDRINUSE) && errors.As(err, &op) {
-		return fmt.Errorf("%s is taken by another process: stop that one, or choose another address with --%s", op.Addr, flag)
+		return fmt.Errorf("%s is in use by another process: stop it, or choose another address with --%s", op.Addr, flag)
 	}
 	return fmt.Errorf("open the address of --%s: %w", flag, err)
 }

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// child keeps the terminal's interrupt from the process, whose parent passes it on,
+// bindLifetime keeps the terminal's interrupt from the process, whose parent forwards it,
 // and ends the process when the parent dies.
-func child(cmd *exec.Cmd) {
+func bindLifetime(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

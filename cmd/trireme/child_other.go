@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// child keeps the terminal's interrupt from the process, whose parent passes it on.
-func child(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// bindLifetime keeps the terminal's interrupt from the process, whose parent forwards it.
+func bindLifetime(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -35,7 +35,7 @@ type nodeView struct {
 func clusterCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
-		Short: "Ask a running cluster, or have it do something",
+		Short: "Show and change a running cluster",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Args: usageArgs(cobra.NoArgs),
@@ -52,7 +52,7 @@ func statusCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show the nodes and who leads",
+		Short: "Show the nodes and the leader",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := newRemote()
@@ -112,7 +112,7 @@ func transferCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "transfer-leader",
-		Short: "Hand leadership over to another node",
+		Short: "Transfer leadership to another node",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := newRemote()
@@ -138,14 +138,14 @@ func transferCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&from, "from", "", "do it only if the node of this `ID` leads; self is that of TRIREME_NODE_ID")
-	cmd.Flags().StringVar(&to, "to", "", "`ID` of the node that is to lead (default: the one furthest ahead)")
+	cmd.Flags().StringVar(&from, "from", "", "transfer only if the node with this `ID` is leader; self = the node of TRIREME_NODE_ID")
+	cmd.Flags().StringVar(&to, "to", "", "`ID` of the next leader (default: the most up-to-date voter)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// leads tells whether a node leads: the one of an id, that of this process's environment for
-// "self", or, if the id is empty, whoever does.
+// leads reports whether a node leads: the one of an id, that of this process's environment for
+// "self", or, if the id is empty, any node.
 func (r *remote) leads(ctx context.Context, id string) (bool, error) {
 	if id == "self" {
 		if id = os.Getenv(variableOf("node-id")); id == "" {

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
 // credentials are the tokens of a cluster. An empty one opens nothing.
@@ -24,7 +25,7 @@ type credentials struct {
 	Admin            string `json:"adminToken"`
 }
 
-// credential is one token, the variable that gives it and the role it opens.
+// credential is one token, the variable that sets it and the role it authenticates.
 type credential struct {
 	variable string
 	role     acl.Role
@@ -43,11 +44,11 @@ func (c *credentials) list() []credential {
 	}
 }
 
-// givenCredentials are those of the environment.
-func givenCredentials() (credentials, error) {
+// givenCredentials are those that the operator gives; read looks one up by its variable.
+func givenCredentials(read func(variable string) (string, error)) (credentials, error) {
 	var c credentials
 	for _, one := range c.list() {
-		value, err := secretVariable(one.variable)
+		value, err := read(one.variable)
 		if err != nil {
 			return c, err
 		}
@@ -80,6 +81,24 @@ func (c *credentials) complete() (drawn []credential) {
 		}
 	}
 	return drawn
+}
+
+// minToken is the length below which a chosen token can be guessed by trying.
+const minToken = 16
+
+// warn logs what an operator should know of the tokens that are given at a start: those that are
+// short, and those that are not the cluster's, because it keeps the ones of its first start.
+func (c *credentials) warn(log *slog.Logger, stored acl.Tokens) {
+	given := c.digests()
+	for _, one := range c.list() {
+		switch {
+		case *one.token == "":
+		case given[one.role] != stored[one.role]:
+			log.Warn("this token is not the cluster's: the one of its first start, or of the last reset, is in force", "variable", one.variable)
+		case len(*one.token) < minToken:
+			log.Warn("this token is short enough to be guessed: choose one of at least 16 bytes, such as `head -c 32 /dev/urandom | base64`", "variable", one.variable)
+		}
+	}
 }
 
 // newToken is 32 random bytes in letters that need no escaping anywhere.
@@ -140,8 +159,8 @@ const devCredentialsFile = "dev-credentials.json"
 
 // devCredentials are the tokens kept in dir, drawn at the first start, with those of
 // the environment in their place. Only drawn ones are kept.
-func devCredentials(dir string) (credentials, error) {
-	given, err := givenCredentials()
+func devCredentials(dir string, read func(variable string) (string, error)) (credentials, error) {
+	given, err := givenCredentials(read)
 	if err != nil {
 		return given, err
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-func TestCompleteDrawsWhatIsMissing(t *testing.T) {
+func TestMissingTokensAreGenerated(t *testing.T) {
 	c := credentials{Standard: "given"}
 	var drawn []string
 	for _, one := range c.complete() {
@@ -33,7 +33,7 @@ func TestCompleteDrawsWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestDigestsOpenTheirRoles(t *testing.T) {
+func TestDigestsMatchTheirRoles(t *testing.T) {
 	c := credentials{Standard: "s", ReadOnly: "r", Messages: "m", Admin: "a"}
 	digests := c.digests()
 	for token, want := range map[string]acl.Role{"s": acl.Standard, "r": acl.ReadOnly, "m": acl.Messages, "a": acl.Admin, "": acl.NoRole, "x": acl.NoRole} {
@@ -50,12 +50,12 @@ func TestDevCredentialsAreKept(t *testing.T) {
 		t.Setenv(one.variable+"_FILE", "")
 	}
 	dir := t.TempDir()
-	first, err := devCredentials(dir)
+	first, err := devCredentials(dir, secretVariable)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TRIREME_READONLY_TOKEN", "chosen")
-	second, err := devCredentials(dir)
+	second, err := devCredentials(dir, secretVariable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestDevCredentialsAreKept(t *testing.T) {
 		t.Errorf("first %+v, then %+v", first, second)
 	}
 	t.Setenv("TRIREME_READONLY_TOKEN", "")
-	if third, err := devCredentials(dir); err != nil || third != first {
+	if third, err := devCredentials(dir, secretVariable); err != nil || third != first {
 		t.Errorf("first %+v, at last %+v, %v", first, third, err)
 	}
 }

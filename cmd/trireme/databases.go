@@ -36,11 +36,11 @@ func databaseCommand() *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		askDatabases("list", "Show the databases", "GET", func(string) string { return "" }, listDatabases),
-		askDatabases("create NAME", "Make a database and show its tokens, this once", "POST", func(string) string { return "" }, showTokens),
+		askDatabases("list", "List the databases", "GET", func(string) string { return "" }, listDatabases),
+		askDatabases("create NAME", "Create a database and print its tokens, once", "POST", func(string) string { return "" }, showTokens),
 		askDatabases("delete NAME", "Delete a database with everything in it", "DELETE",
 			func(name string) string { return "/" + url.PathEscape(name) }, showDeleted),
-		askDatabases("reset-password NAME", "Replace both tokens of a database and show the new ones, this once", "POST",
+		askDatabases("reset-password NAME", "Replace both tokens of a database and print the new ones, once", "POST",
 			func(name string) string { return "/" + url.PathEscape(name) + "/reset-password" }, showTokens),
 	)
 	return cmd

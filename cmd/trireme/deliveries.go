@@ -17,12 +17,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"trireme/cluster"
-	"trireme/egress"
-	"trireme/fsm"
-	"trireme/fsm/backoff"
-	"trireme/fsm/queue"
-	"trireme/scheduler"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/scheduler"
+	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
 // deliverySettings are what the flags say of deliveries.
@@ -37,22 +37,24 @@ type deliverySettings struct {
 	APIs              []string
 	Senders           int
 	SendersPerHost    int
+	MaxResponse       byteSize
 	SpecLiteral       bool
 }
 
 // deliveryFlags declares them.
 func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
-	f.StringVar(&d.Issuer, "signature-issuer", "Upstash", "iss claim of delivery signatures; existing receivers want the default")
+	f.StringVar(&d.Issuer, "signature-issuer", "Upstash", "iss claim of delivery signatures; existing receivers expect the default")
 	f.StringVar(&d.Region, "region", "", "`NAME` that deliveries carry in the header Region (default: no header)")
-	f.StringVar(&d.DefaultRetryDelay, "default-retry-delay", backoff.Default, "backoff where a message names none, an `EXPR` as in Svc-Retry-Delay")
-	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks, `CIDRS`, outside the public Internet that deliveries may reach")
-	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names, and has to refuse what they must not reach")
-	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of further root certificates for deliveries")
-	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server, `HOST:PORT`, that resolves the destinations of deliveries (default: the system's)")
+	f.StringVar(&d.DefaultRetryDelay, "default-retry-delay", backoff.Default, "backoff of messages that do not set it, an `EXPR` as in Svc-Retry-Delay")
+	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks (`CIDRS`) outside the public Internet that deliveries may reach")
+	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names and must refuse forbidden addresses itself")
+	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of additional root certificates for deliveries")
+	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server (`HOST:PORT`) for the destinations of deliveries (default: the system's)")
 	f.StringArrayVar(&d.APIs, "api", nil, "`NAME=URL` of an API destination; its token is TRIREME_API_NAME_TOKEN")
-	f.BoolVar(&d.SpecLiteral, "spec-literal", false, "events in the specification's form: time as a text, and CANCELLED; existing clients want the default")
-	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "most delivery `ATTEMPTS` under way")
-	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "most delivery `ATTEMPTS` under way to one host (default: a tenth of --senders)")
+	f.BoolVar(&d.SpecLiteral, "spec-literal", false, "write events as the published specification does, with times as strings and CANCELLED; existing clients expect the default")
+	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "maximum number of concurrent delivery `ATTEMPTS`")
+	f.Var(&d.MaxResponse, "max-response-size", "maximum size of an answer's body that is kept for callbacks and workflows (0 = the limit of messages)")
+	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "maximum number of concurrent delivery `ATTEMPTS` to one host (0 = a tenth of --senders)")
 }
 
 // destinations is what deliverySettings mean.
@@ -77,7 +79,7 @@ func (d *deliverySettings) parse() (out destinations, err error) {
 	if d.EgressProxy != "" {
 		out.proxy, err = url.Parse(d.EgressProxy)
 		if err != nil || out.proxy.Host == "" || out.proxy.Scheme != "http" && out.proxy.Scheme != "https" {
-			return out, usagef("--egress-proxy %s is no http:// or https:// URL", d.EgressProxy)
+			return out, usagef("--egress-proxy must be an http:// or https:// URL, got %s", d.EgressProxy)
 		}
 	}
 	if d.EgressCA != "" {
@@ -91,8 +93,11 @@ func (d *deliverySettings) parse() (out destinations, err error) {
 		}
 		out.dns = egress.DNS(d.EgressDNS)
 	}
+	if d.MaxResponse > maxRequestSize {
+		return out, usagef("--max-response-size must not exceed 48MiB: an answer must fit into one log entry")
+	}
 	if d.Senders < 1 || d.SendersPerHost < 0 {
-		return out, usagef("--senders is at least 1, --senders-per-host at least 0")
+		return out, usagef("--senders must be at least 1 and --senders-per-host at least 0")
 	}
 	out.apis, out.tokens, err = d.parseAPIs()
 	return out, err
@@ -120,7 +125,7 @@ func apiVariable(name string) string {
 	return envPrefix + "API_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name)) + "_TOKEN"
 }
 
-// deliveries are the courier of this node.
+// deliveries send messages while this node is leader.
 type deliveries struct {
 	*settings
 	destinations
@@ -130,11 +135,15 @@ type deliveries struct {
 
 	policy    *egress.Policy
 	transport *egress.Transport
-	own       *ownAddresses
+	via       http.RoundTripper // the transport, or what records deliveries for tests
+	self      *selfAddresses
+
+	observe func(*queue.Attempt, *queue.Result) // nil if nobody watches
 
 	mu        sync.Mutex
 	scheduler *scheduler.Scheduler
 	closed    bool
+	closing   sync.Once
 }
 
 func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry, p profile) (*deliveries, error) {
@@ -142,12 +151,16 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 	if err != nil {
 		return nil, err
 	}
-	d := &deliveries{settings: s, destinations: parsed, log: log, registry: registry, keys: p.signingKeys(), own: &ownAddresses{}}
-	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, Own: d.own.has}
+	d := &deliveries{settings: s, destinations: parsed, log: log, registry: registry, keys: p.signingKeys(), self: &selfAddresses{}}
+	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, Own: d.self.has}
 	d.transport = egress.NewTransport(egress.Options{
 		Policy: d.policy, Proxy: parsed.proxy, Roots: parsed.roots, Resolver: parsed.dns,
 		IdlePerHost: max(s.Deliveries.Senders/10, 16),
 	})
+	d.via = d.transport
+	if dev, ok := p.(*devNode); ok && !dev.Quiet {
+		d.observe = newDeliveryLog(dev.out).delivered
+	}
 	if parsed.proxy != nil {
 		log.Warn("deliveries go through a proxy: it resolves names, so it has to refuse what they must not reach", "proxy", parsed.proxy.Host)
 	}
@@ -156,14 +169,14 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 
 // lead delivers until ctx ends with this node's leadership.
 func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
-	d.own.learn(ctx, d.settings, node)
+	d.self.refresh(ctx, d.settings, node)
 	var following sync.WaitGroup
 	defer following.Wait()
-	following.Go(func() { d.own.follow(ctx, d.settings, node) })
+	following.Go(func() { d.self.follow(ctx, d.settings, node) })
 	if err := d.keys.found(ctx, node); err != nil && ctx.Err() == nil {
 		d.log.Warn("the signing keys were not written", "error", err)
 	}
-	if s := d.on(node); s != nil {
+	if s := d.schedulerOn(node); s != nil {
 		s.Run(ctx)
 	}
 }
@@ -193,17 +206,17 @@ func (d *deliveries) ask(api string, r *http.Request) (*http.Response, error) {
 	return d.transport.RoundTrip(r)
 }
 
-// on is the scheduler on a node, nil if deliveries are closed.
-func (d *deliveries) on(node *cluster.Node) *scheduler.Scheduler {
+// schedulerOn returns the scheduler of a node, nil if deliveries are closed.
+func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.scheduler == nil && !d.closed {
 		o := d.settings.Deliveries
 		d.scheduler = scheduler.New(scheduler.Options{
-			Engine: scheduler.OnNode(node), Senders: o.Senders, HostShare: o.SendersPerHost, Log: d.log,
-			Courier: scheduler.NewSender(scheduler.SenderOptions{
-				Transport: d.transport, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
-				Keys: func() queue.Keys { return scheduler.Keys(node) }, Deliveries: scheduler.Deliveries(node),
+			Engine: scheduler.NodeEngine(node, node.Piggyback), Senders: o.Senders, HostShare: o.SendersPerHost, Observe: d.observe, Log: d.log,
+			Deliverer: scheduler.NewSender(scheduler.SenderOptions{
+				Transport: d.via, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
+				Keys: func(db string) queue.Keys { return scheduler.Keys(node, db) }, Deliveries: scheduler.Deliveries(node), MaxResponse: func() int64 { return d.maxResponse(node) },
 			}),
 		})
 		d.registry.MustRegister(d.scheduler.Collectors()...)
@@ -211,11 +224,26 @@ func (d *deliveries) on(node *cluster.Node) *scheduler.Scheduler {
 	return d.scheduler
 }
 
+// maxResponse is the limit of --max-response-size in bytes: by default what a message's body may
+// have, by the replicated setting or by the limit of requests.
+func (d *deliveries) maxResponse(node scheduler.Node) (limit int64) {
+	if limit = int64(d.Deliveries.MaxResponse); limit > 0 {
+		return limit
+	}
+	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { limit = v.Messages().Settings().MaxMessage })
+	if limit > 0 {
+		return min(limit, maxRequestSize)
+	}
+	return int64(d.MaxRequestSize)
+}
+
 // lastAttempts is how long attempts under way may take once the node is to stop.
 const lastAttempts = 4 * time.Second
 
-// close lets attempts under way end, while the node still leads.
-func (d *deliveries) close() {
+// close lets attempts under way end, while the node still leads. Only the first call does anything.
+func (d *deliveries) close() { d.closing.Do(d.end) }
+
+func (d *deliveries) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastAttempts)
 	defer cancel()
 	d.mu.Lock()
@@ -234,18 +262,20 @@ type signingKeys struct {
 	// again has them replace the cluster's at every start.
 	again bool
 	out   io.Writer
+	// dir gets the file of generated keys.
+	dir string
 }
 
 // devKeys are the public constants by which clients in their development mode know a
 // server for development (messages protocol). They protect nothing.
 var devKeys = queue.Keys{Current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", Next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs"}
 
-// givenKeys are those of the environment; none if it has none.
-func givenKeys() (k queue.Keys, err error) {
-	if k.Current, err = secretVariable(envPrefix + "CURRENT_SIGNING_KEY"); err != nil {
+// givenKeys are those that the operator gives, none without; read looks one up by its variable.
+func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err error) {
+	if k.Current, err = read(envPrefix + "CURRENT_SIGNING_KEY"); err != nil {
 		return k, err
 	}
-	if k.Next, err = secretVariable(envPrefix + "NEXT_SIGNING_KEY"); err != nil {
+	if k.Next, err = read(envPrefix + "NEXT_SIGNING_KEY"); err != nil {
 		return k, err
 	}
 	if (k.Current == "") != (k.Next == "") {
@@ -254,17 +284,20 @@ func givenKeys() (k queue.Keys, err error) {
 	return k, nil
 }
 
-// found writes the first keys of a cluster that has none, and shows those that were
-// drawn.
+// found writes the first keys of a cluster that has none, and prints those that were
+// generated.
 func (k *signingKeys) found(ctx context.Context, node *cluster.Node) error {
-	now := scheduler.Keys(node)
+	now := scheduler.Keys(node, "")
 	if now != (queue.Keys{}) && (!k.again || now == k.Keys) {
 		return nil
 	}
 	drawn, err := fsm.Do(ctx, node, fsm.RotateKeys, queue.Rotation{Keys: k.Keys, Again: k.again})
 	if err == nil && k.Keys == (queue.Keys{}) {
-		fmt.Fprintf(k.out, "The signing keys of this cluster were drawn; GET /v2/keys shows them:\n%sCURRENT_SIGNING_KEY=%s\n%sNEXT_SIGNING_KEY=%s\n",
-			envPrefix, drawn.Current, envPrefix, drawn.Next)
+		path, kept := keepGenerated(k.dir, []string{envPrefix + "CURRENT_SIGNING_KEY=" + drawn.Current, envPrefix + "NEXT_SIGNING_KEY=" + drawn.Next})
+		if kept != nil {
+			path = "no file (" + kept.Error() + ")"
+		}
+		fmt.Fprintf(k.out, "The generated signing keys of this cluster are in %s; GET /v2/keys returns them\n", path)
 	}
 	return err
 }

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"trireme/cluster"
-	"trireme/cluster/clustertest"
-	"trireme/egress"
-	"trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
 func deliveryDefaults() deliverySettings {
@@ -52,11 +52,11 @@ func TestDeliverySettingsRefuse(t *testing.T) {
 
 func TestSigningKeysGoTogether(t *testing.T) {
 	t.Setenv("TRIREME_CURRENT_SIGNING_KEY", "sig_a")
-	if k, err := givenKeys(); err == nil {
+	if k, err := givenKeys(secretVariable); err == nil {
 		t.Errorf("%+v", k)
 	}
 	t.Setenv("TRIREME_NEXT_SIGNING_KEY", "sig_b")
-	if k, err := givenKeys(); err != nil || k.Current != "sig_a" || k.Next != "sig_b" {
+	if k, err := givenKeys(secretVariable); err != nil || k.Current != "sig_a" || k.Next != "sig_b" {
 		t.Errorf("%+v, %v", k, err)
 	}
 }
@@ -79,7 +79,7 @@ func TestAddressesAreRefusedEarly(t *testing.T) {
 	}
 }
 
-func TestOwnListenersAreResolved(t *testing.T) {
+func TestSelfAddressesAreResolved(t *testing.T) {
 	for text, want := range map[string]string{
 		"127.0.0.1:7000": "127.0.0.1:7000", "[::1]:7000": "[::1]:7000", ":7000": "127.0.0.1:7000", "0.0.0.0:7000": "127.0.0.1:7000", "localhost:7000": "127.0.0.1:7000",
 	} {
@@ -96,18 +96,18 @@ func TestOwnListenersAreResolved(t *testing.T) {
 	}
 }
 
-// TestOwnRESPPortsAreFollowed starts nodes that register RESP ports, and one of them again
+// TestSelfAddressesFollowRESPPorts starts nodes that register RESP ports, and one of them again
 // with another.
-func TestOwnRESPPortsAreFollowed(t *testing.T) {
+func TestSelfAddressesFollowRESPPorts(t *testing.T) {
 	ports := map[string]string{"n1": "127.0.0.1:6001", "n2": "127.0.0.1:6002", "n3": "127.0.0.1:6003"}
 	c := clustertest.Start(t, 3, func(o *cluster.Options) { o.RESP = ports[o.NodeID] })
-	own := &ownAddresses{}
+	own := &selfAddresses{}
 	ctx, cancel := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer cancel()
 	s := &settings{RESP: "127.0.0.1:6004"}
-	own.learn(ctx, s, c.Nodes[0])
+	own.refresh(ctx, s, c.Nodes[0])
 	if !own.has(netip.MustParseAddrPort(s.RESP)) {
 		t.Error("the node's own port is not known")
 	}
@@ -122,7 +122,7 @@ func TestOwnRESPPortsAreFollowed(t *testing.T) {
 }
 
 // known waits until an address is one of the own.
-func known(t *testing.T, own *ownAddresses, want string) {
+func known(t *testing.T, own *selfAddresses, want string) {
 	t.Helper()
 	for end := time.Now().Add(patience); !own.has(netip.MustParseAddrPort(want)); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"trireme/cluster"
-	"trireme/cluster/logstore"
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/console"
+	"github.com/trireme-dev/trireme/internal/testclock"
 )
 
 // devHeartbeat makes a single node ready at once: its first election waits for one
@@ -29,7 +32,7 @@ func devCommand() *cobra.Command {
 	s := &settings{}
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Run one node for development, on loopback, with nothing to set up",
+		Short: "Run one node for development, on loopback, without any setup",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
@@ -44,7 +47,10 @@ func devCommand() *cobra.Command {
 	f := cmd.Flags()
 	nodeFlags(f, s)
 	f.IntVar(&s.Port, "port", 0, "`PORT` of the HTTP API on 127.0.0.1, instead of --http")
-	f.BoolVar(&s.Memory, "memory", false, "keep nothing: a temporary folder, removed at exit")
+	f.BoolVar(&s.Quiet, "quiet", false, "do not print a line for each delivery")
+	f.BoolVar(&s.Memory, "memory", false, "keep data in a temporary directory that is removed at exit")
+	f.StringVar(&s.Clock, "clock", "", "a test owns the time: `real|frozen|auto`, and /test moves it; implies --memory (docs/testing.md)")
+	f.BoolVar(&s.Demo, "demo", false, "fill in sample data of every kind, to try out the console with")
 	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
 	return cmd
 }
@@ -68,6 +74,12 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 	}
 	if s.RESP != off && !loopback(s.RESP) {
 		return usagef("--resp %s is not on loopback: dev serves this machine only, serve serves others", s.RESP)
+	}
+	if s.Clock != "" {
+		if _, err := testclock.ParseMode(s.Clock); err != nil {
+			return usagef("--clock: %w", err)
+		}
+		s.Memory = true
 	}
 	if s.Memory && set("data-dir") {
 		return usagef("--memory keeps nothing and --data-dir says where to keep it: give one of them")
@@ -94,26 +106,26 @@ func (s *settings) dev(cmd *cobra.Command) error {
 	}
 	listener, err := bind(s.HTTP)
 	if err != nil {
-		return taken("http", err)
+		return bindError("http", err)
 	}
 	respListener, busy, err := s.listenRESP(cmd.Flags().Changed("resp"))
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	if busy {
-		log.Warn("no RESP listener: its port is taken; --resp names another", "resp", s.RESP)
+		log.Warn("no RESP listener: its port is in use; choose another with --resp", "resp", s.RESP)
 	}
-	tokens, err := devCredentials(s.DataDir)
+	tokens, err := devCredentials(s.DataDir, s.secret)
 	if err != nil {
 		return errors.Join(err, closeAll(listener, respListener))
 	}
-	keys, err := givenKeys()
+	keys, err := givenKeys(s.secret)
 	if err != nil {
 		return errors.Join(err, closeAll(listener, respListener))
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	d := &devNode{settings: s, tokens: tokens, keys: keys, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()}
+	d := &devNode{settings: s, login: newLogin(tokens.Admin), tokens: tokens, keys: keys, url: "http://" + listener.Addr().String(), out: cmd.OutOrStdout()}
 	if respListener != nil {
 		d.resp = respListener.Addr().String()
 	}
@@ -133,6 +145,7 @@ func redefault(f *pflag.FlagSet, values map[string]string) {
 // devNode is the profile of dev.
 type devNode struct {
 	*settings
+	login  *login
 	tokens credentials
 	keys   queue.Keys // of the environment
 	url    string
@@ -140,22 +153,21 @@ type devNode struct {
 	out    io.Writer
 }
 
-// devNodeID is the one node's id, and devAddr its cluster address: any port, for
-// nobody calls it.
+// devNodeID is the one node's id, and devAddr its cluster address, at which nobody listens:
+// the node is its whole cluster and opens no cluster port.
 const (
 	devNodeID = "n1"
 	devAddr   = "127.0.0.1:0"
 )
 
-// devSpace asks little of the disk of somebody's own machine, which is often nearly
-// full.
+// devSpace needs little free disk space: the disk of a developer's machine is often nearly full.
 var devSpace = logstore.Space{FloorBytes: 64 << 20, AlarmBytes: 256 << 20, Reserve: -1}
 
 func (d *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
-		NodeID: devNodeID, Bind: devAddr, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Space:    devSpace,
-		Founding: func(bool) (fsm.Founding, bool) { return d.founding(&d.tokens), true },
+		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
+		Space:     devSpace,
+		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return d.founding(&d.tokens), true },
 	}, nil
 }
 
@@ -173,13 +185,36 @@ func (d *devNode) signingKeys() signingKeys {
 func (d *devNode) settled(v *fsm.View) bool { return v.Founded() == d.tokens.digests() }
 
 func (d *devNode) ready(n *cluster.Node) {
+	if d.Clock != "" {
+		fmt.Fprintf(d.out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
+	}
 	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
 	for _, line := range append(environment(d.url, d.resp, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
 		fmt.Fprintln(d.out, line)
+	}
+	if d.Demo {
+		if err := d.demo(context.Background()); err != nil {
+			fmt.Fprintln(d.out, "\nThere are no sample data: "+err.Error())
+		}
+	}
+	if link := d.consoleLink(); link != "" {
+		fmt.Fprintf(d.out, "\nConsole (this link signs in once): %s\n", link)
 	}
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		if v.Tokens() != d.tokens.digests() {
 			fmt.Fprintln(d.out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
+}
+
+// consoleLink is the link that signs in, empty without a console.
+func (d *devNode) consoleLink() string {
+	if d.Console.Mode == off || !console.Available() {
+		return ""
+	}
+	url := d.url
+	if d.Console.Listen != "" {
+		url = "http://" + d.Console.Listen
+	}
+	return url + d.Console.Base + "/#enter=" + d.login.key
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trireme/cluster/logstore"
-	"trireme/doctor"
+	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // doctorAnswer is what the doctor's command prints and how it ends.
@@ -19,12 +19,12 @@ func doctorCommand() *cobra.Command {
 	s, a := &settings{}, &doctorAnswer{}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Examine a node and its machine, and say what to do",
-		Long: "With the settings of serve (flags, variables or --config), examines this machine before its node runs: disk,\n" +
-			"space, limits, certificates, clock, and whether the other nodes are reached and reach back.\n" +
+		Short: "Diagnose this node and its host",
+		Long: "With the settings of serve (flags, variables or --config), checks this host before its node runs: disk,\n" +
+			"space, limits, certificates, clock, and whether this node and the others reach each other.\n" +
 			"Without a --data-dir, or while a process has it open, asks the running node at TRIREME_URL (default " + defaultURL + ")\n" +
-			"with the token in TRIREME_ADMIN_TOKEN to examine itself and the nodes around it.\n" +
-			"Exit codes: 0 nothing worse than a warning, 1 a failure (with --strict: or a warning), 2 wrong usage.",
+			"with the token in TRIREME_ADMIN_TOKEN to check itself and the other nodes.\n" +
+			"Exit codes: 0 no failure, 1 a failure (with --strict: or a warning), 2 wrong usage.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {
@@ -40,7 +40,7 @@ func doctorCommand() *cobra.Command {
 	nodeFlags(cmd.Flags(), s)
 	clusterFlags(cmd.Flags(), s)
 	cmd.Flags().BoolVar(&a.asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&a.strict, "strict", false, "end with 1 also where the worst is a warning")
+	cmd.Flags().BoolVar(&a.strict, "strict", false, "exit with 1 on warnings too")
 	return cmd
 }
 
@@ -102,7 +102,7 @@ func (a *doctorAnswer) print(cmd *cobra.Command, report doctor.Report) error {
 		err = report.Write(out)
 	}
 	if err == nil && (report.Worst == doctor.Failure || a.strict && report.Worst == doctor.Warning) {
-		err = fmt.Errorf("the doctor found a %s", report.Worst)
+		err = fmt.Errorf("the diagnosis found a %s", report.Worst)
 	}
 	return err
 }

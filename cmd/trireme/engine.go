@@ -7,35 +7,64 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/cluster"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // engine is the node as the HTTP edge sees it. The edge is open before the node is:
 // a node that waits for the others of a new cluster answers that it lives and that it
 // is not ready.
 type engine struct {
-	node  atomic.Pointer[cluster.Node]
-	empty *fsm.Machine // the state of a node that isn't open
+	node   atomic.Pointer[cluster.Node]
+	opened chan struct{} // closed when node is set
+	// within is how long a request waits for the node.
+	within   time.Duration
+	empty    *fsm.Machine // the state of a node that isn't open
+	draining atomic.Bool
 	// oldest is how old, in milliseconds, the state of a local read may be.
 	oldest int64
 }
+
+var _ fsm.RevocationBarrier = (*engine)(nil)
 
 // oldestLocalRead bounds how long a node that is cut off serves what it last knew: a
 // token that was revoked meanwhile works there no longer than this.
 const oldestLocalRead = 5 * time.Second
 
 func newEngine(staleForever bool) *engine {
-	e := &engine{empty: fsm.NewMachine(), oldest: oldestLocalRead.Milliseconds()}
+	e := &engine{empty: fsm.NewMachine(), opened: make(chan struct{}), within: session.Leaderless, oldest: oldestLocalRead.Milliseconds()}
 	if staleForever {
 		e.oldest = math.MaxInt64
 	}
 	return e
 }
 
+// open makes the node available to requests, those that wait for it included.
+func (e *engine) open(n *cluster.Node) {
+	e.node.Store(n)
+	close(e.opened)
+}
+
+// await returns the node. While it is being opened, which takes some ten milliseconds at a restart, a request waits as
+// it would without a leader; nil if that takes too long.
+func (e *engine) await(ctx context.Context) *cluster.Node {
+	if n := e.node.Load(); n != nil {
+		return n
+	}
+	late := time.NewTimer(e.within)
+	defer late.Stop()
+	select {
+	case <-e.opened:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return e.node.Load()
+}
+
 // Propose puts a request into the log; see fsm.Proposer.
 func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
-	if n := e.node.Load(); n != nil {
+	if n := e.await(ctx); n != nil {
 		return n.Propose(ctx, code, body)
 	}
 	return nil, fsm.ErrNoLeader
@@ -43,7 +72,7 @@ func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, er
 
 // Read runs fn on a state as new as r asks; see fsm.Reader.
 func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
-	n := e.node.Load()
+	n := e.await(ctx)
 	if n == nil {
 		return fsm.ReadAt{}, fsm.ErrNoLeader
 	}
@@ -54,10 +83,10 @@ func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (f
 	return at, err
 }
 
-// Settle waits until what was revoked works on no node; see fsm.Settler.
-func (e *engine) Settle(ctx context.Context) error {
+// WaitRevoked waits until what was revoked works on no node; see fsm.RevocationBarrier.
+func (e *engine) WaitRevoked(ctx context.Context) error {
 	if n := e.node.Load(); n != nil {
-		return n.Settle(ctx)
+		return n.WaitRevoked(ctx)
 	}
 	return fsm.ErrNoLeader
 }
@@ -71,8 +100,8 @@ func (e *engine) Local(fn func(*fsm.View)) {
 	m.View(0, [16]byte{}, fn)
 }
 
-// Track asks for notes of keys that change, or takes that back; see resp.Engine. Nobody
-// can wait for keys before the node is open: its state is empty, and nobody a user of it.
+// Track switches notifications of changed keys on or off; see resp.Engine. Before the node is
+// open its state is empty, without keys and users, so there is nothing to switch.
 func (e *engine) Track(on bool) {
 	if n := e.node.Load(); n != nil {
 		n.Machine().Track(on)
@@ -101,11 +130,15 @@ const readyWithin = time.Second
 // The reasons for which a node is not ready.
 var (
 	errStarting = errors.New("this node is starting, or waits for the others of a new cluster")
+	errDraining = errors.New("this node is stopping: requests are still answered, send new ones to another node")
 	errNotReady = errors.New("this node has no leader, or has not caught up with it")
 )
 
-// Ready is nil if this node has a leader and has caught up with it.
+// Ready is nil if this node has a leader, has caught up with it, and is not about to stop.
 func (e *engine) Ready() error {
+	if e.draining.Load() {
+		return errDraining
+	}
 	n := e.node.Load()
 	if n == nil {
 		return errStarting

@@ -6,9 +6,9 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
-	"trireme/cluster"
-	"trireme/doctor"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // examine is the report of a node that runs, on itself and on the nodes around it.
@@ -32,7 +32,7 @@ func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report 
 	all = append(all, doctor.Address("http", s.HTTP)...)
 	all = append(all, doctor.Address("resp", s.RESP)...)
 	all = append(all, doctor.Address("gossip", s.Gossip)...)
-	peers, err := cluster.Survey(ctx, o)
+	peers, err := cluster.PeerStatuses(ctx, o)
 	if err != nil {
 		all = append(all, doctor.Start(err))
 	}

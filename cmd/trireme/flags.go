@@ -5,11 +5,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"trireme/audit"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/httpapi"
-	"trireme/resp"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/resp"
 )
 
 // settings are what the flags of dev and serve say.
@@ -27,41 +28,53 @@ type settings struct {
 	ClusterAdvertise string
 	Gossip           string
 	GossipKey        string
+	SecretFiles      map[string]*string // paths by variable; see secretNames
 	InitialCluster   string
 	ClusterCA        string
 	ClusterCert      string
 	ClusterKey       string
+	ClusterSecret    string
+	ClusterInsecure  bool
 	Plaintext        []string
 	Join             []string
 	Replace          string
 
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
-	MaxMemory      byteSize
-	DailyLimit     uint
-	MaxKeySize     byteSize
-	MaxRecordSize  byteSize
-	MaxPending     uint
-	MaxRows        int
-	Limits         httpapi.Limits
-	RESPLimits     resp.Limits
-	MetricsPublic  bool
-	StaleForever   bool
+	// MaxReplySize and MaxBufferedBytes are of the HTTP listener; 0 = unlimited.
+	MaxReplySize, MaxBufferedBytes byteSize
+	MaxMemory                      byteSize
+	DailyLimit                     uint
+	MaxKeySize                     byteSize
+	MaxRecordSize                  byteSize
+	MaxPending                     uint
+	MaxRequestWork                 uint
+	MaxScriptSteps                 uint
+	MaxRows                        int
+	Limits                         httpapi.Limits
+	RESPLimits                     resp.Limits
+	MetricsPublic                  bool
+	StaleForever                   bool
 
 	Deliveries deliverySettings
 	Messages   queue.Settings
-	Workflows  flow.Settings
+	Workflows  workflow.Settings
 
 	Heartbeat         time.Duration
+	Drain             time.Duration
 	SnapshotThreshold uint64
 	LogLevel          string
 	LogFormat         string
 	Pprof             string
+	Console           consoleSettings
 	AuditLog          string
 
 	// Of dev only.
 	Port   int
+	Quiet  bool
 	Memory bool
+	Demo   bool
+	Clock  string // empty: the machine's
 }
 
 // defaultRequestSize is the default of --max-request-size. A request has to fit into
@@ -84,26 +97,31 @@ const defaultSnapshotThreshold = 50_000
 // nodeFlags declares what dev and serve have in common.
 func nodeFlags(f *pflag.FlagSet, s *settings) {
 	s.MaxRequestSize, s.MaxKeySize, s.MaxRecordSize = defaultRequestSize, defaultKeySize, defaultRecordSize
-	f.StringVar(&s.Config, "config", "", "YAML `FILE` with these settings, one key a flag")
+	f.StringVar(&s.Config, "config", "", "YAML `FILE` with these settings, one key for each flag")
 	f.StringVar(&s.DataDir, "data-dir", "", "`DIR` of the log, the stable store and the snapshots")
 	f.StringVar(&s.HTTP, "http", "127.0.0.1:8080", "`ADDR` of the HTTP API")
-	f.StringSliceVar(&s.HeaderPrefix, "header-prefix", []string{"Svc", "Upstash"}, "service header `PREFIXES`, the first is ours")
-	f.Var(&s.MaxRequestSize, "max-request-size", "largest request body, at most 48MiB; 0 is 48MiB")
-	f.Var(&s.MaxMemory, "max-memory", "logical memory at which writes that grow are refused; 0 is none; replicated, taken at the first start")
-	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "`COMMANDS` a day and database; 0 is none; replicated, taken at the first start")
-	f.Var(&s.MaxKeySize, "max-key-size", "largest key that a write may name; 0 is none; replicated like --max-memory")
-	f.Var(&s.MaxRecordSize, "max-record-size", "largest value of one key; 0 is none; replicated like --max-memory")
-	f.UintVar(&s.MaxPending, "max-pending", 0, "most `ENTRIES` of a stream that XREADGROUP lets a consumer have unacknowledged; 0 is none; replicated like --max-memory")
+	f.StringSliceVar(&s.HeaderPrefix, "header-prefix", []string{"Svc", "Upstash"}, "`PREFIXES` of service headers; the first is the primary one")
+	f.Var(&s.MaxRequestSize, "max-request-size", "maximum size of a request body, up to 48MiB (0 = 48MiB)")
+	f.Var(&s.MaxMemory, "max-memory", "memory of all data at which writes that add to it are refused (0 = unlimited); replicated, read at the first start only")
+	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "maximum number of `COMMANDS` per day and database (0 = unlimited); replicated, read at the first start only")
+	f.Var(&s.MaxKeySize, "max-key-size", "maximum size of a key in a write (0 = unlimited); replicated like --max-memory")
+	f.Var(&s.MaxRecordSize, "max-record-size", "maximum size of the value of one key (0 = unlimited); replicated like --max-memory")
+	f.UintVar(&s.MaxPending, "max-pending", 0, "maximum number of unacknowledged stream `ENTRIES` of a consumer in XREADGROUP (0 = unlimited); replicated like --max-memory")
+	f.UintVar(&s.MaxRequestWork, "max-request-work", command.DefaultMaxWork, "maximum `STEPS` of work of one request: elements, and 64 bytes each, read, written or replied (0 = unlimited); replicated like --max-memory")
+	f.UintVar(&s.MaxScriptSteps, "max-script-steps", command.DefaultMaxScript, "maximum `STEPS` of the scripts of one request (0 = unlimited); replicated like --max-memory")
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
+	f.DurationVar(&s.Drain, "drain", 0, "how long a stopping node is not ready but still answers, so that clients can leave (0 = stop at once)")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
-	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz without the admin token on every address")
-	f.BoolVar(&s.StaleForever, "stale-forever", false, "answer stale reads however long no leader was heard")
+	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz on every address without the admin token")
+	f.BoolVar(&s.StaleForever, "stale-forever", false, "serve stale reads without an age limit")
 	f.StringVar(&s.LogLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.LogFormat, "log-format", "text", "json or text")
-	f.StringVar(&s.AuditLog, "audit-log", audit.ToLog, "`FILE` of the record of administrative acts; log: lines of the node's log; off: none")
-	f.StringVar(&s.Pprof, "pprof", "", "serve Go's profiles on this loopback `ADDR`")
+	f.StringVar(&s.AuditLog, "audit-log", audit.ToLog, "`FILE` of the audit log of administrative requests; log = lines of the node's log, off = none")
+	f.StringVar(&s.Pprof, "pprof", "", "serve Go profiles on this loopback `ADDR`")
+	consoleFlags(f, &s.Console)
+	secretFileFlags(f, s)
 	deliveryFlags(f, &s.Deliveries)
 	messageFlags(f, &s.Messages)
 	workflowFlags(f, &s.Workflows)
@@ -111,32 +129,37 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 
 // edgeFlags declares the limits of this node's HTTP listener.
 func edgeFlags(f *pflag.FlagSet, s *settings) {
-	f.IntVar(&s.MaxRows, "max-rows", httpapi.DefaultMaxRows, "most commands of a pipeline or transaction")
+	f.IntVar(&s.MaxRows, "max-rows", httpapi.DefaultMaxRows, "maximum number of commands in a pipeline or transaction")
 	l := &s.Limits
-	f.IntVar(&l.Connections, "max-connections", httpapi.DefaultConnections, "most HTTP connections; 0 is none")
-	f.IntVar(&l.ConnectionsPerIP, "max-connections-per-ip", 0, "most HTTP connections of one address; 0 is none")
-	f.IntVar(&l.InFlight, "max-in-flight", 0, "most requests of one token that are answered at a time; 0 is none")
-	f.IntVar(&l.HeaderBytes, "max-header-size", httpapi.DefaultHeaderBytes, "most bytes of a request's line and header")
-	f.DurationVar(&l.HeaderTime, "header-timeout", httpapi.DefaultHeaderTime, "how long a header may take to arrive")
-	f.DurationVar(&l.BodyTime, "body-timeout", httpapi.DefaultBodyTime, "how long a request may take to arrive")
-	f.DurationVar(&l.ReplyTime, "reply-timeout", httpapi.DefaultReplyTime, "how long a request may take to be answered and its reply to be read")
+	s.MaxReplySize, s.MaxBufferedBytes = httpapi.DefaultReplyBytes, httpapi.DefaultBufferedBytes
+	f.IntVar(&l.Connections, "max-connections", httpapi.DefaultConnections, "maximum number of HTTP connections (0 = unlimited)")
+	f.IntVar(&l.ConnectionsPerIP, "max-connections-per-ip", -1, "maximum number of HTTP connections from one address (0 = unlimited, -1 = a quarter of --max-connections, for all but loopback)")
+	f.IntVar(&l.InFlight, "max-in-flight", 0, "maximum number of concurrent requests with one token (0 = unlimited)")
+	f.Var(&s.MaxReplySize, "max-reply-size", "maximum size of the replies to one HTTP request (0 = unlimited)")
+	f.Var(&s.MaxBufferedBytes, "max-buffered-bytes", "maximum size of all HTTP request bodies and replies under way (0 = unlimited)")
+	f.IntVar(&l.HeaderBytes, "max-header-size", httpapi.DefaultHeaderBytes, "maximum size of a request's first line and header in bytes")
+	f.DurationVar(&l.HeaderTime, "header-timeout", httpapi.DefaultHeaderTime, "time limit for a header to arrive")
+	f.DurationVar(&l.BodyTime, "body-timeout", httpapi.DefaultBodyTime, "time limit for a request to arrive")
+	f.DurationVar(&l.ReplyTime, "reply-timeout", httpapi.DefaultReplyTime, "time limit for a request to be answered and for its reply to be read")
 }
 
 // clusterFlags declares what only a node of a cluster has.
 func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.NodeID, "node-id", "", "stable `ID` of this node; it stays with its data directory")
-	f.StringVar(&s.HTTPAdvertise, "http-advertise", "", "`ADDR` at which others reach the HTTP API, where it differs")
+	f.StringVar(&s.HTTPAdvertise, "http-advertise", "", "`ADDR` of the HTTP API as others reach it (default: --http)")
 	f.StringVar(&s.Cluster, "cluster", "", "`ADDR` of Raft and of requests between nodes (default: this node's address in --initial-cluster)")
-	f.StringVar(&s.ClusterAdvertise, "cluster-advertise", "", "`ADDR` at which other nodes reach the cluster port, where it differs")
+	f.StringVar(&s.ClusterAdvertise, "cluster-advertise", "", "`ADDR` of the cluster port as other nodes reach it (default: --cluster)")
 	f.StringVar(&s.Gossip, "gossip", "", "`ADDR` of gossip (default: none)")
-	f.StringVar(&s.GossipKey, "gossip-key", "", "`KEY` that encrypts gossip: 16, 24 or 32 bytes in base64")
-	f.StringVar(&s.InitialCluster, "initial-cluster", "", "first configuration, `n1=ADDR,n2=ADDR,n3=ADDR` by cluster address; used on an empty data directory only")
-	f.StringSliceVar(&s.Join, "join", nil, "gossip `ADDRS` of a running cluster to join; used on an empty data directory only")
-	f.StringVar(&s.Replace, "replace", "", "with --join: take the place of node `ID`")
+	f.StringVar(&s.GossipKey, "gossip-key", "", "`KEY` that encrypts gossip: 16, 24 or 32 bytes in base64 (default: derived from the cluster secret); prefer --gossip-key-file")
+	f.StringVar(&s.InitialCluster, "initial-cluster", "", "initial voters and their cluster addresses, `n1=ADDR,n2=ADDR,n3=ADDR`; used with an empty data directory only")
+	f.StringSliceVar(&s.Join, "join", nil, "gossip `ADDRS` of a running cluster to join; used with an empty data directory only")
+	f.StringVar(&s.Replace, "replace", "", "with --join: replace the node with this `ID`")
 	f.StringVar(&s.TLSCert, "tls-cert", "", "certificate `FILE` of the HTTP API and the RESP listener")
 	f.StringVar(&s.TLSKey, "tls-key", "", "key `FILE` of the HTTP API and the RESP listener")
-	f.StringVar(&s.ClusterCA, "cluster-ca", "", "certificate authority `FILE` of the cluster port: nodes show each other certificates that it signed")
+	f.StringVar(&s.ClusterCA, "cluster-ca", "", "certificate authority `FILE` that signed the nodes' certificates")
 	f.StringVar(&s.ClusterCert, "cluster-cert", "", "certificate `FILE` of this node on the cluster port; it names the node's id")
 	f.StringVar(&s.ClusterKey, "cluster-key", "", "key `FILE` of this node on the cluster port")
-	f.StringSliceVar(&s.Plaintext, "plaintext", nil, "`PARTS` that may go unencrypted beyond loopback: http, cluster")
+	f.StringVar(&s.ClusterSecret, "cluster-secret-file", "", "`FILE` with the secret that all nodes share, instead of certificates on the cluster port; TRIREME_CLUSTER_SECRET is the secret itself")
+	f.BoolVar(&s.ClusterInsecure, "cluster-insecure", false, "allow a cluster port without TLS beyond loopback, and with a secret also accept nodes without TLS; for upgrades")
+	f.StringSliceVar(&s.Plaintext, "plaintext", nil, "`PARTS` that may be served unencrypted beyond loopback: http, cluster, resp")
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trireme/importer"
+	"github.com/trireme-dev/trireme/internal/importer"
 )
 
 // importOptions are the flags of import.
@@ -26,33 +26,33 @@ func importCommand() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Bring the keys of a Redis RDB file into a database",
+		Short: "Import a Redis RDB file",
 		Long: "Reads an RDB file of Redis 7 or 8 (- reads standard input) and sends its keys to the node at TRIREME_URL\n" +
 			"(default " + defaultURL + "), with the token of the database in TRIREME_TOKEN, or that in TRIREME_ADMIN_TOKEN.\n" +
-			"A key is there whole or not at all: a run that was stopped can be made again, or go on with --skip.\n" +
-			"Exit codes: 0 all taken, 1 failed or not all taken, 2 wrong usage.",
+			"Each key is imported completely or not at all: an import that was stopped can be repeated, or resumed with --skip.\n" +
+			"Exit codes: 0 all imported, 1 failed or not all imported, 2 wrong usage.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return importFile(cmd, args[0], &o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Database, "database", "", "the database that the keys go to (default: the one named default)")
-	f.Uint64Var(&o.From, "from", 0, "number of the database in the file that they come from")
-	f.BoolVar(&o.Replace, "replace", false, "overwrite keys that exist; without it they are kept")
-	f.Int64Var(&o.Skip, "skip", 0, "keys to pass over at first, to go on after a run that was stopped")
-	f.IntVar(&o.Workers, "workers", 0, "requests under way at a time (default 4)")
-	f.IntVar(&o.MaxRequest, "max-request", 0, "bytes of a request at most; larger values are sent in parts (default 8388608)")
-	f.DurationVar(&o.Patience, "patience", time.Minute, "how long a request that isn't answered is sent again")
+	f.StringVar(&o.Database, "database", "", "database that receives the keys (default: the one named default)")
+	f.Uint64Var(&o.From, "from", 0, "number of the source database in the file")
+	f.BoolVar(&o.Replace, "replace", false, "overwrite existing keys; without it they are kept")
+	f.Int64Var(&o.Skip, "skip", 0, "number of keys to skip first, to resume an import that was stopped")
+	f.IntVar(&o.Workers, "workers", 0, "maximum number of concurrent requests (default 4)")
+	f.IntVar(&o.MaxRequest, "max-request", 0, "maximum size of a request in bytes; larger values are sent in parts (default 8388608)")
+	f.DurationVar(&o.Patience, "patience", time.Minute, "how long an unanswered request is retried")
 	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
-	f.BoolVar(&o.quiet, "quiet", false, "show no progress")
+	f.BoolVar(&o.quiet, "quiet", false, "print no progress")
 	return cmd
 }
 
 // importFile brings a file in and prints the report.
 func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	if o.Skip < 0 || o.Workers < 0 || o.MaxRequest < 0 || o.Patience <= 0 {
-		return usagef("--skip, --workers and --max-request can't be negative, and --patience is more than nothing")
+		return usagef("--skip, --workers and --max-request must not be negative, and --patience must be positive")
 	}
 	if err := o.target(); err != nil {
 		return err
@@ -80,14 +80,14 @@ func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	case err != nil:
 		return fmt.Errorf("%w: %s", err, goOn(report))
 	case failed > 0:
-		return fmt.Errorf("%d of the file's keys and libraries were not taken", failed)
+		return fmt.Errorf("%d of the file's keys and libraries were not imported", failed)
 	}
 	return nil
 }
 
 // goOn says what there is after a run that did not come to its end, and how to go on.
 func goOn(r *importer.Report) string {
-	return fmt.Sprintf("the first %d keys of the file are dealt with, and each key of it is in the database whole or not at all; go on with --skip %d, or begin again without it", r.Done, r.Done)
+	return fmt.Sprintf("the first %d keys of the file are done, and each other key is in the database completely or not at all; resume with --skip %d, or start again without it", r.Done, r.Done)
 }
 
 // target takes the node and the token from the environment.
@@ -106,7 +106,7 @@ func (o *importOptions) target() (err error) {
 	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: one is needed to write to %s", o.URL)
 }
 
-// openImport opens the file and tells its size, 0 if that can't be known.
+// openImport opens the file and returns its size, 0 if unknown.
 func openImport(stdin io.Reader, path string) (io.ReadCloser, int64, error) {
 	if path == "-" {
 		return io.NopCloser(stdin), 0, nil
@@ -143,7 +143,7 @@ func showProgress(w io.Writer, size int64) (show func(importer.Progress), every 
 	return func(p importer.Progress) { fmt.Fprintf(w, format, p.Line(size)) }, every
 }
 
-// print tells the report.
+// print writes the report.
 func (o *importOptions) print(w io.Writer, r *importer.Report) error {
 	if !o.asJSON {
 		return r.Write(w)

@@ -1,4 +1,3 @@
-// Command trireme is a node of a Trireme cluster, and the shell's way to ask one.
 package main
 
 import (
@@ -18,12 +17,12 @@ const (
 	exitUsage  = 2
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(run(hideSecrets(os.Args[1:]))) }
 
-// run is main with an exit code, so that tests can call it in their own process.
-func run() int {
+// run is main with an exit code.
+func run(args []string) int {
 	root := newRoot()
-	root.SetArgs(twoDashes(root, os.Args[1:]))
+	root.SetArgs(twoDashes(root, args))
 	err := root.Execute()
 	if err == nil {
 		return exitDone
@@ -47,7 +46,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "trireme",
-		Short:         "Key-value data over HTTP, on one node or three that never lie",
+		Short:         "A replicated, Redis-compatible data store with message delivery and durable workflows",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usageArgs(cobra.NoArgs),

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // messageFlags declares the replicated settings of messages. They are taken at the
@@ -16,23 +16,23 @@ func messageFlags(f *pflag.FlagSet, n *queue.Settings) {
 	time := func(to *int64, name, usage string) { f.Var((*millis)(to), name, usage) }
 	size := func(to *int64, name, usage string) { f.Var((*byteSize)(to), name, usage) }
 	count := func(to *int, name, usage string) { f.IntVar(to, name, *to, usage) }
-	time(&n.EventAge, "event-retention", "how long events, and delivered and cancelled messages, are kept; 0 is for ever; replicated like --max-memory")
-	size(&n.EventBytes, "event-bytes", "how much of them is kept; 0 is all; replicated")
-	time(&n.DeadAge, "dlq-retention", "how long dead letters are kept; 0 is for ever; replicated")
-	size(&n.DeadBytes, "dlq-bytes", "how much of them is kept; 0 is all; replicated")
-	time(&n.Grace, "message-grace", "how long a message can be read after it is done; replicated")
+	time(&n.EventAge, "event-retention", "how long events, and delivered and cancelled messages, are kept (0 = unlimited); replicated like --max-memory")
+	size(&n.EventBytes, "event-bytes", "maximum size of the events that are kept (0 = unlimited); replicated")
+	time(&n.DeadAge, "dlq-retention", "how long dead letters are kept (0 = unlimited); replicated")
+	size(&n.DeadBytes, "dlq-bytes", "maximum size of the dead letters that are kept (0 = unlimited); replicated")
+	time(&n.Grace, "message-grace", "how long a finished message can be read; replicated")
 	time(&n.DedupWindow, "dedup-window", "how long deduplication ids are remembered; replicated")
-	count(&n.DefaultRetries, "default-retries", "retries of messages that name none; replicated")
-	time(&n.MaxTimeout, "max-timeout", "how long one attempt may take, and takes if its message names nothing; replicated")
-	time(&n.MaxDelay, "max-delay", "longest delay of a message; 0 is none; replicated")
-	size(&n.MaxMessage, "max-message-size", "largest body of a message; 0 leaves --max-request-size; replicated")
-	count(&n.MaxRetries, "max-retries", "most retries that a message may name; 0 is none; replicated")
-	count(&n.MaxParallelism, "max-parallelism", "most parallelism that a queue or flow-control key may have; 0 is none; replicated")
-	count(&n.MaxQueues, "max-queues", "most queues; 0 is none; replicated")
-	count(&n.MaxSchedules, "max-schedules", "most schedules; 0 is none; replicated")
-	count(&n.MaxGroups, "max-topics", "most URL groups; 0 is none; replicated")
-	count(&n.MaxEndpoints, "max-endpoints-per-topic", "most endpoints of a URL group; 0 is none; replicated")
-	count(&n.GlobalParallelism, "global-parallelism", "most delivery `ATTEMPTS` under way in the cluster; 0 is none; replicated")
+	count(&n.DefaultRetries, "default-retries", "number of retries of a message that does not set it; replicated")
+	time(&n.MaxTimeout, "max-timeout", "time limit of one attempt, maximum and default; replicated")
+	time(&n.MaxDelay, "max-delay", "maximum delay of a message (0 = unlimited); replicated")
+	size(&n.MaxMessage, "max-message-size", "maximum size of a message's body (0 = --max-request-size); replicated")
+	count(&n.MaxRetries, "max-retries", "maximum number of retries of a message (0 = unlimited); replicated")
+	count(&n.MaxParallelism, "max-parallelism", "maximum parallelism of a queue or flow-control key (0 = unlimited); replicated")
+	count(&n.MaxQueues, "max-queues", "maximum number of queues (0 = unlimited); replicated")
+	count(&n.MaxSchedules, "max-schedules", "maximum number of schedules (0 = unlimited); replicated")
+	count(&n.MaxGroups, "max-topics", "maximum number of URL groups (0 = unlimited); replicated")
+	count(&n.MaxEndpoints, "max-endpoints-per-topic", "maximum number of endpoints of a URL group (0 = unlimited); replicated")
+	count(&n.GlobalParallelism, "global-parallelism", "maximum number of concurrent delivery `ATTEMPTS` in the cluster (0 = unlimited); replicated")
 }
 
 // checkMessages refuses settings that can't be.
@@ -43,7 +43,7 @@ func (s *settings) checkMessages() error {
 		"max-schedules": n.MaxSchedules, "max-topics": n.MaxGroups, "max-endpoints-per-topic": n.MaxEndpoints, "global-parallelism": n.GlobalParallelism,
 	} {
 		if v < 0 {
-			return usagef("--%s %d is less than 0", name, v)
+			return usagef("--%s must not be negative, got %d", name, v)
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTimesReadWhatTheyPrint(t *testing.T) {
+func TestTimesRoundTrip(t *testing.T) {
 	for text, want := range map[string]millis{"0": 0, "7d": 604_800_000, "1d12h": 129_600_000, "90": 90_000, "10m": 600_000} {
 		var got millis
 		if err := got.Set(text); err != nil || got != want {

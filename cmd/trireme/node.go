@@ -13,17 +13,20 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/audit"
-	"trireme/cluster"
-	"trireme/fsm"
-	"trireme/fsm/command"
-	"trireme/httpapi"
-	"trireme/httpapi/hub"
-	"trireme/httpapi/messages"
-	"trireme/observe"
-	"trireme/observe/figures"
-	"trireme/quota"
-	"trireme/resp"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/observe"
+	"github.com/trireme-dev/trireme/internal/observe/history"
+	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/resp"
 )
 
 // drainTime is how long requests in flight may take once the node is to stop.
@@ -33,7 +36,7 @@ const drainTime = 10 * time.Second
 type profile interface {
 	// options are the cluster's part of the settings.
 	options() (cluster.Options, error)
-	// settled tells whether a node that serves has taken the profile's settings.
+	// settled reports whether a node that serves has taken the profile's settings.
 	settled(v *fsm.View) bool
 	// ready is called once, when the node serves and is settled.
 	ready(n *cluster.Node)
@@ -51,12 +54,14 @@ type process struct {
 	log        *slog.Logger
 	engine     *engine
 	deliveries *deliveries
-	hub        *hub.Hub
+	hub        *pubsub.Hub
 	meter      *quota.Meter
-	figures    *figures.Node
+	figures    *stats.Node
 	server     *httpapi.Server
 	resp       *resp.Server // nil without a listener
+	testing    *testMode    // nil unless a test owns the clock
 	registry   *prometheus.Registry
+	history    *history.History
 	audit      *audit.Log // nil without
 	recorded   bool       // its start is in there
 
@@ -66,7 +71,7 @@ type process struct {
 	removed atomic.Pointer[string] // why the cluster has removed this node, if it has
 
 	mu      sync.Mutex
-	members *cluster.Members
+	members *membership.Members
 }
 
 // serveNode runs a node until ctx ends or the node can't go on. It closes the listeners;
@@ -74,40 +79,54 @@ type process struct {
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
 	limitMemory(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
-	n.meter, n.figures = quota.New(n.engine), figures.New(command.NewTable())
-	n.hub = hub.New(hub.Options{Log: n.engine, Peers: n.engine, Logger: log})
+	n.meter, n.figures = quota.New(n.engine), stats.New(command.NewTable())
+	n.hub = pubsub.New(pubsub.Options{Log: n.engine, Peers: n.engine, Logger: log})
 	defer n.closeHub()
+	if n.testing, err = newTesting(s.Clock, n.engine); err != nil {
+		return errors.Join(err, closeAll(listener, respListener))
+	}
+	defer n.testing.wait()
 	stopProfiles, err := n.prepare(listener, respListener)
 	if err != nil {
 		return errors.Join(err, closeAll(listener, respListener))
 	}
 	defer stopProfiles()
-	defer n.ended()
+	defer n.recordStop()
 	defer n.supervise(log)()
-	told := ctx
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n.stop = cancel
 	var edges sync.WaitGroup
 	failed := make([]error, 2)
 	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
+	edges.Go(func() { n.history.Run(ctx) })
+	closeConsole, err := n.serveConsole()
+	if err != nil {
+		cancel()
+		return errors.Join(err, n.server.Shutdown(ctx))
+	}
+	defer closeConsole()
 	if n.resp != nil {
 		edges.Go(func() { failed[1] = n.resp.Serve(respListener); cancel() })
 	}
 	node, err := n.open(ctx, n.respAddress(respListener))
 	if err != nil && ctx.Err() != nil {
-		err = nil // told to stop while it waited for the others
+		err = nil // stopped while it waited for the others
 	}
 	if node != nil {
-		n.started()
+		n.recordStart()
 		n.registry.MustRegister(node.Collectors()...)
-		var telling sync.WaitGroup
-		telling.Go(func() { n.tellHost(ctx, node) })
+		var updates sync.WaitGroup
+		updates.Go(func() { n.updateHostInfo(ctx, node) })
 		<-n.begin(ctx, node)
 		<-ctx.Done()
-		telling.Wait()
+		if outer.Err() != nil && n.removed.Load() == nil {
+			n.drain(node)
+		}
+		updates.Wait()
 	}
-	left := n.shutdown(told, node)
+	left := n.shutdown(outer, node)
 	edges.Wait()
 	if reason := n.removed.Load(); reason != nil && !left {
 		failed = append(failed, errors.New(*reason))
@@ -125,6 +144,9 @@ func (n *process) prepare(listener, respListener net.Listener) (stop func(), err
 	}
 	if n.deliveries, err = n.newDeliveries(n.log, n.registry, n.profile); err != nil {
 		return nil, err
+	}
+	if n.testing != nil {
+		n.deliveries.via = n.testing.record(n.deliveries.transport)
 	}
 	if n.server, err = n.edge(n.registry, listener.Addr().String()); err != nil {
 		return nil, err
@@ -147,16 +169,37 @@ func closeAll(listeners ...net.Listener) (failed error) {
 	return failed
 }
 
-// edge is the HTTP server. On loopback nobody else sees metrics.
+// unlimitedIfZero is a size as httpapi.Limits takes it.
+func unlimitedIfZero(size byteSize) int64 {
+	if size == 0 {
+		return -1
+	}
+	return int64(size)
+}
+
+// edge is the HTTP server.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
-	return httpapi.New(httpapi.Options{
+	n.history = history.New(registry, n.figures)
+	consoles, err := n.consoleOptions()
+	if err != nil {
+		return nil, err
+	}
+	limits := n.Limits
+	limits.Reserve = connlimit.ReserveFor(limits.Connections)
+	limits.ReplyBytes, limits.BufferedBytes = unlimitedIfZero(n.MaxReplySize), unlimitedIfZero(n.MaxBufferedBytes)
+	o := httpapi.Options{
+		Console: consoles, ConsoleApart: n.Console.Listen != "", History: n.history, Clients: respClients{n},
 		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: &admin{n.engine, n.gossip, n.examine}, Log: n.log, Metrics: registry,
 		Messages:  &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
-		Limits:       n.Limits,
-		LoopbackOnly: n.loopbackOnly(), OpenMetrics: n.MetricsPublic || loopback(addr),
-	})
+		Limits:       limits,
+		LoopbackOnly: n.loopbackOnly(), MetricsPublic: n.MetricsPublic, MetricsLocal: loopback(addr),
+	}
+	if n.testing != nil {
+		o.Test = n.testing.api
+	}
+	return httpapi.New(o)
 }
 
 // open opens the cluster's part.
@@ -167,8 +210,11 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
 	o.RESP = respAddress
+	if n.testing != nil {
+		o.Now = n.testing.clock.Now
+	}
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
-	o.Notes, o.Restored, o.Monitor = n.notes, n.restored, n.hub.Answer
+	o.Notes, o.Restored, o.Monitor = n.notify, n.restored, n.hub.ServePoll
 	o.Leading = n.deliveries.lead
 	o.Audit = func(act, server, detail string) {
 		n.audit.Write(audit.Record{Act: act, Target: server, Detail: detail, Who: audit.Cluster, Outcome: audit.Done})
@@ -186,7 +232,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	if err != nil {
 		return nil, err
 	}
-	n.engine.node.Store(node)
+	n.engine.open(node)
 	return node, nil
 }
 
@@ -200,8 +246,9 @@ func (n *process) begin(ctx context.Context, node *cluster.Node) <-chan struct{}
 			return
 		}
 		n.log.Info("ready", "http", n.HTTP, "version", version)
-		n.supervisor.tell("READY=1", "STATUS=ready")
+		n.supervisor.notify("READY=1", "STATUS=ready")
 		n.ready(node)
+		n.testing.begin(ctx)
 		if n.Gossip == "" {
 			return
 		}
@@ -237,7 +284,7 @@ func (n *process) startGossip(node *cluster.Node) error {
 	}
 	var id string
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
-	members, err := cluster.OpenMembers(cluster.MembersOptions{
+	members, err := membership.OpenMembers(membership.MembersOptions{
 		NodeID: n.NodeID, ClusterID: id, Bind: n.Gossip, Key: key, HTTP: n.HTTPAdvertise, Version: version, Level: uint32(fsm.MaxLevel),
 		Servers: node.Servers,
 		Seeds: func(ctx context.Context) (addrs []string) {
@@ -258,7 +305,7 @@ func (n *process) startGossip(node *cluster.Node) error {
 }
 
 // gossip is what the nodes say of themselves by gossip.
-func (n *process) gossip() []cluster.Member {
+func (n *process) gossip() []membership.Member {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.members == nil {
@@ -269,9 +316,9 @@ func (n *process) gossip() []cluster.Member {
 
 // shutdown takes no more requests, hands leadership over meanwhile, finishes what is
 // in flight and closes everything, last opened first. A node that leaves the cluster
-// waits before that until it was taken out, or told ends: left says that it did.
-func (n *process) shutdown(told context.Context, node *cluster.Node) (left bool) {
-	n.supervisor.tell("STOPPING=1", "STATUS=finishing what is in flight")
+// waits before that until it was taken out, or outer ends; left reports that it left.
+func (n *process) shutdown(outer context.Context, node *cluster.Node) (left bool) {
+	n.supervisor.notify("STOPPING=1", "STATUS=finishing what is in flight")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	var drained sync.WaitGroup
@@ -288,7 +335,7 @@ func (n *process) shutdown(told context.Context, node *cluster.Node) (left bool)
 	drained.Wait()
 	n.closeHub()
 	if node != nil && n.removed.Load() == nil && node.Leaving() {
-		node.Drained(told)
+		node.Drained(outer)
 		left = true
 	}
 	n.mu.Lock()
@@ -307,21 +354,22 @@ func (n *process) shutdown(told context.Context, node *cluster.Node) (left bool)
 	return left
 }
 
-// farewellTime is how long the log may take to learn that this node's subscribers are
-// gone; the leader finds out by itself.
-const farewellTime = time.Second
+// hubCloseTimeout bounds the entry that removes this node's subscribers; without it the leader
+// removes them later by itself.
+const hubCloseTimeout = time.Second
 
 // closeHub ends what is left of subscriptions. Only the first call does anything.
 func (n *process) closeHub() {
-	ctx, cancel := context.WithTimeout(context.Background(), farewellTime)
+	ctx, cancel := context.WithTimeout(context.Background(), hubCloseTimeout)
 	defer cancel()
 	n.hub.Close(ctx)
 }
 
 // founding are the first settings of a cluster with these tokens.
-func (s *settings) founding(tokens *credentials) fsm.Founding {
-	return fsm.Founding{Settings: fsm.Settings{
-		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit),
-		Limits: command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)},
+func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
+	limits := command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)}
+	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))
+	return fsm.Bootstrap{Settings: fsm.Settings{
+		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit), Limits: limits,
 	}, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
 }

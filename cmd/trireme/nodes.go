@@ -19,7 +19,7 @@ type nodeChange struct {
 	said   string // once it is gone, with its id
 }
 
-// ask has the cluster do it and tells what became of it.
+// ask sends the request and prints its outcome.
 func (c *nodeChange) ask(cmd *cobra.Command, id, method, path string, body any) error {
 	r, err := newRemote()
 	if err != nil {
@@ -55,10 +55,10 @@ func removeCommand() *cobra.Command {
 	force := false
 	cmd := &cobra.Command{
 		Use:   "remove ID",
-		Short: "Take a node out of the cluster",
-		Long: "Takes a node out: it finishes its requests, hands leadership over, leaves and stops. Where a non-voter has\n" +
-			"caught up, that one becomes a voter first. Refused where fewer than three voters would stay, unless --force is\n" +
-			"given, and always where those that stay and answer are no majority.",
+		Short: "Remove a node from the cluster",
+		Long: "Removes a node: it finishes its requests, transfers leadership, leaves and stops. If a non-voter has caught up, it\n" +
+			"becomes a voter first. Refused if fewer than three voters would remain, unless --force is given, and always if\n" +
+			"the remaining nodes that answer are no majority.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := nodePath(args[0])
@@ -68,7 +68,7 @@ func removeCommand() *cobra.Command {
 			return c.ask(cmd, args[0], "DELETE", path, nil)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also where fewer than three voters stay")
+	cmd.Flags().BoolVar(&force, "force", false, "also if fewer than three voters remain")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -78,9 +78,9 @@ func replaceCommand() *cobra.Command {
 	with := ""
 	cmd := &cobra.Command{
 		Use:   "replace ID --with ID",
-		Short: "Have a non-voter take a node's place",
-		Long: "Has a node that joined as a non-voter take another's place: it becomes a voter, and the other leaves.\n" +
-			"A node that joins with --replace does the same by itself.",
+		Short: "Replace a node by a non-voter",
+		Long: "Replaces a node by one that joined as a non-voter: that one becomes a voter, and the other leaves.\n" +
+			"A node that joins with --replace does the same automatically.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if with == "" {
@@ -89,7 +89,7 @@ func replaceCommand() *cobra.Command {
 			return c.ask(cmd, args[0], "POST", nodePath(args[0])+"/replace", map[string]string{"with": with})
 		},
 	}
-	cmd.Flags().StringVar(&with, "with", "", "`ID` of the non-voter")
+	cmd.Flags().StringVar(&with, "with", "", "`ID` of the non-voter that takes its place")
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // aboutProcess is what the operating system says of this process. What it doesn't say

@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime"
 
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // aboutProcess is what can be said of this process without asking the operating system.

@@ -15,7 +15,7 @@ func (s *settings) profiles(log *slog.Logger) (stop func(), err error) {
 	}
 	listener, err := net.Listen("tcp", s.Pprof)
 	if err != nil {
-		return nil, taken("pprof", err)
+		return nil, bindError("pprof", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -7,15 +7,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"trireme/certs"
-	"trireme/cluster"
-	"trireme/fsm/env"
-	"trireme/resp"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/certs"
+	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/resp"
 )
 
 // off is the value of --resp that opens no listener.
@@ -24,18 +26,18 @@ const off = "off"
 // respFlags declares the RESP listener and its limits.
 func respFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.RESP, "resp", off, "`ADDR` of the RESP listener, or off")
-	f.StringVar(&s.RESPAdvertise, "resp-advertise", "", "`ADDR` at which clients reach the RESP listener, where it differs")
+	f.StringVar(&s.RESPAdvertise, "resp-advertise", "", "`ADDR` of the RESP listener as clients reach it (default: --resp)")
 	l := &s.RESPLimits
-	f.IntVar(&l.Connections, "resp-max-connections", resp.DefaultConnections, "most RESP connections; 0 is none")
-	f.IntVar(&l.ConnectionsPerIP, "resp-max-connections-per-ip", 0, "most RESP connections of one address; 0 is none")
-	f.IntVar(&l.TrackedKeys, "resp-tracked-keys", resp.DefaultTrackedKeys, "how many keys that RESP clients keep copies of are remembered")
-	f.DurationVar(&l.CommandTime, "resp-command-timeout", resp.DefaultCommandTime, "how long a command over RESP may take to arrive")
-	f.DurationVar(&l.LoginTime, "resp-login-timeout", resp.DefaultLoginTime, "how long a RESP connection may be without a user")
-	f.DurationVar(&l.ReplyTime, "resp-reply-timeout", resp.DefaultReplyTime, "how long a RESP client may take nothing of its replies")
+	f.IntVar(&l.Connections, "resp-max-connections", resp.DefaultConnections, "maximum number of RESP connections (0 = unlimited)")
+	f.IntVar(&l.ConnectionsPerIP, "resp-max-connections-per-ip", connlimit.QuarterOfTotal, "maximum number of RESP connections from one address but loopback (-1 = a quarter of --resp-max-connections, 0 = unlimited)")
+	f.IntVar(&l.TrackedKeys, "resp-tracked-keys", resp.DefaultTrackedKeys, "maximum number of keys tracked for client-side caching")
+	f.DurationVar(&l.CommandTime, "resp-command-timeout", resp.DefaultCommandTime, "time limit for a RESP command to arrive")
+	f.DurationVar(&l.LoginTime, "resp-login-timeout", resp.DefaultLoginTime, "time limit for a RESP connection to authenticate")
+	f.DurationVar(&l.ReplyTime, "resp-reply-timeout", resp.DefaultReplyTime, "time limit for a RESP client to read from its replies")
 }
 
 // checkRESP looks at what --resp says. Passwords travel on every connection, so beyond
-// this machine it has to be encrypted.
+// this machine it has to be encrypted, unless --plaintext resp says otherwise.
 func (s *settings) checkRESP() error {
 	if s.RESP == "" || s.RESP == off {
 		s.RESP = off
@@ -44,8 +46,8 @@ func (s *settings) checkRESP() error {
 	if err := s.RESPLimits.Check(); err != nil {
 		return usagef("%w", err)
 	}
-	if !loopback(s.RESP) && s.TLSCert == "" {
-		return usagef("--resp %s is not on loopback and needs --tls-cert and --tls-key: passwords travel on it", s.RESP)
+	if !loopback(s.RESP) && s.TLSCert == "" && !slices.Contains(s.Plaintext, plainRESP) {
+		return usagef("--resp %s is not on loopback and needs --tls-cert and --tls-key: passwords travel on it; on a private network, --plaintext resp allows it", s.RESP)
 	}
 	if s.RESPAdvertise != "" {
 		if err := checkAddress("resp-advertise", s.RESPAdvertise); err != nil {
@@ -55,14 +57,14 @@ func (s *settings) checkRESP() error {
 	return checkAddress("resp", s.RESP)
 }
 
-// listenRESP opens the address of --resp, nil if it is off. One that nobody has asked for
-// by name may be taken: then there is none.
+// listenRESP opens the address of --resp, nil if it is off. A default
+// address that is in use is not an error: then there is no listener.
 func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error) {
 	if s.RESP == off {
 		return nil, false, nil
 	}
 	listen := bind
-	if !named { // nobody waits for what nobody has asked for
+	if !named { // a default address is not worth waiting for
 		listen = func(addr string) (net.Listener, error) { return net.Listen("tcp", addr) }
 	}
 	l, err = listen(s.RESP)
@@ -72,7 +74,7 @@ func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error)
 	case !named && errors.Is(err, syscall.EADDRINUSE):
 		return nil, true, nil
 	}
-	return nil, false, taken("resp", err)
+	return nil, false, bindError("resp", err)
 }
 
 // certificate is the TLS of --tls-cert and --tls-key, nil without. Both listeners of
@@ -90,6 +92,14 @@ func (s *settings) certificate(log *slog.Logger) (*tls.Config, error) {
 
 // security is the TLS between nodes, nil without.
 func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
+	if s.hasSecret() {
+		secrets, err := s.secrets()
+		if err != nil {
+			return nil, err
+		}
+		authority, pair, err := certs.FromSecrets(secrets, s.NodeID, log)
+		return &cluster.Security{Authority: authority, Pair: pair, PlainToo: s.insecureCluster()}, err
+	}
 	if s.ClusterCA == "" {
 		return nil, nil
 	}
@@ -111,7 +121,7 @@ func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
 	return &cluster.Security{Authority: authority, Pair: pair}, nil
 }
 
-// respAddress is where clients reach the RESP listener; CLUSTER tells them of it.
+// respAddress is where clients reach the RESP listener; CLUSTER returns it.
 func (n *process) respAddress(l net.Listener) string {
 	switch {
 	case l == nil:
@@ -131,19 +141,19 @@ func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) 
 	limits := n.RESPLimits
 	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
 	return resp.New(resp.Options{
-		Engine: n.engine, Meter: n.meter, Figures: n.figures, Audit: n.audit, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
+		Engine: n.engine, Meter: n.meter, Stats: n.figures, Audit: n.audit, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
 	})
 }
 
-// notes gives what applies have to tell to those who want to know.
-func (n *process) notes(notes []env.Note) {
-	n.hub.Notes(notes)
+// notify passes the notifications of applied entries to the hub and to RESP connections.
+func (n *process) notify(notes []env.Notification) {
+	n.hub.Notify(notes)
 	if n.resp != nil {
-		n.resp.Notes(notes)
+		n.resp.Notify(notes)
 	}
 }
 
-// restored tells that a snapshot has replaced the state.
+// restored reports to the same that a snapshot has replaced the state.
 func (n *process) restored() {
 	n.hub.Restored()
 	if n.resp != nil {

@@ -10,17 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 func restoreCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Take a backup over into an empty cluster",
-		Long: "Looks at a backup (- reads standard input) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
-			"token in TRIREME_ADMIN_TOKEN. All nodes take it over at one moment. The cluster has to be empty, and keeps its own\n" +
-			"nodes and id; settings, users and tokens are those of the backup from then on, the admin token too.\n" +
+		Short: "Restore a backup into an empty cluster",
+		Long: "Checks a backup (- reads standard input) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
+			"token in TRIREME_ADMIN_TOKEN. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
+			"nodes and id; settings, users and tokens, the admin token included, are then those of the backup.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

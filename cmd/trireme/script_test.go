@@ -24,8 +24,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"trireme/clients"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // patience is how long a condition may take on the busiest machine. Nothing waits for
@@ -34,7 +34,7 @@ const patience = time.Minute
 
 // TestMain lets scripts run this binary as the program under the name trireme.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"trireme": func() { os.Exit(run()) }})
+	testscript.Main(m, map[string]func(){"trireme": main})
 }
 
 // TestScripts runs the command line as people do; see testdata. Beside testscript's own
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 //	shows [-none] REGEXP              waits until cluster status prints a line like that, or none
 //	certificate NAME AUTHORITY        writes NAME.pem and NAME.key
 //	shown HOST:PORT FILE              waits until a TLS server there shows the certificate of FILE
-//	printed FILE NAME                 sets a variable that a node has printed, if the cluster has it
+//	printed FILE NAME                 sets a variable from the secrets that a node has generated, if the cluster has it
 //	logged FILE REGEXP                waits until a file has a line like that
 //	manages                           listens as a service manager, for the commands that follow
 //	heard TEXT                        waits until the service manager has heard that
@@ -67,6 +67,7 @@ func TestMain(m *testing.M) {
 //	request METHOD URL TOKEN [BODY]   prints the reply: status line, headers, body
 //	hold HOST:PORT TOKEN COMMAND      sends a request but for its last byte
 //	release                           sends that byte and prints the reply
+//	unready HOST:PORT                 waits until a node there says that it is not ready
 //	refused HOST:PORT                 waits until connections are refused there
 //	terminate                         sends SIGTERM to the command started last
 //	mode OCTAL FILE                   checks a file's permissions
@@ -83,7 +84,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
 			"request": request, "terminate": terminate, "mode": mode,
-			"hold": hold, "release": release, "refused": refused,
+			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
 			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough,
 			"manages": manages, "heard": heard, "documented": metricsDocumented, "finds": finds,
@@ -107,8 +108,8 @@ func prepare(env *testscript.Env) error {
 
 // reserve keeps a block of ports for a script. Scripts run side by side, and other tests
 // beside them: a port that was only seen to be free may be gone when it is needed.
-func reserve(ts *testscript.TestScript) *lab.Block {
-	b, err := lab.ReserveBlock()
+func reserve(ts *testscript.TestScript) *testcluster.Block {
+	b, err := testcluster.ReserveBlock()
 	ts.Check(err)
 	ts.Defer(b.Release)
 	return b
@@ -167,9 +168,12 @@ func logged(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s has no such line in time: %s", args[0], args[1])
 }
 
-// printed asks the node at TRIREME_URL with the token: of two nodes that printed some,
-// the cluster has those of the one that founded it.
+// printed asks the node at TRIREME_URL with the token: of two nodes that generated some, the
+// cluster has those of the one that bootstrapped it.
 func printed(ts *testscript.TestScript, _ bool, args []string) {
+	if _, err := os.Stat(ts.MkAbs(args[0])); err != nil {
+		return // this node was not asked
+	}
 	for _, m := range variableLine.FindAllStringSubmatch(ts.ReadFile(args[0]), -1) {
 		if m[1] != args[1] {
 			continue
@@ -235,7 +239,7 @@ func gone(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// zombie tells whether a process has ended and nobody has asked how: its parent is
+// zombie reports whether a process has ended and nobody has asked how: its parent is
 // gone, and whoever adopts orphans here may not care.
 func zombie(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -419,6 +423,19 @@ func refused(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("somebody still listens on %s in time", args[0])
+}
+
+// unready waits until /readyz answers 503.
+func unready(ts *testscript.TestScript, _ bool, args []string) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if resp, err := http.Get("http://" + args[0] + "/readyz"); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusServiceUnavailable {
+				return
+			}
+		}
+	}
+	ts.Fatalf("%s is still ready", args[0])
 }
 
 // mode checks the permissions of a file.

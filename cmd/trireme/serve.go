@@ -7,13 +7,14 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
-	"trireme/cluster"
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 func serveCommand() *cobra.Command {
@@ -45,11 +46,11 @@ func (s *settings) serve(cmd *cobra.Command) error {
 		return err
 	}
 	log = log.With("node", s.NodeID)
-	given, err := givenCredentials()
+	given, err := givenCredentials(s.secret)
 	if err != nil {
 		return err
 	}
-	keys, err := givenKeys()
+	keys, err := givenKeys(s.secret)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	}
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
-	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
+	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, log: log, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
 }
 
 // listen opens the addresses of clients, that of RESP if it isn't off.
@@ -73,7 +74,7 @@ func (s *settings) listen(log *slog.Logger) (http, resp net.Listener, err error)
 		return nil, nil, err
 	}
 	if http, err = bind(s.HTTP); err != nil {
-		return nil, nil, taken("http", err)
+		return nil, nil, bindError("http", err)
 	}
 	if resp, _, err = s.listenRESP(true); err != nil {
 		return nil, nil, errors.Join(err, http.Close())
@@ -87,13 +88,14 @@ func (s *settings) listen(log *slog.Logger) (http, resp net.Listener, err error)
 // clusterNode is the profile of serve.
 type clusterNode struct {
 	*settings
+	log      *slog.Logger
 	security *cluster.Security
 	given    credentials
 	keys     queue.Keys // of the environment
 	out      io.Writer
 
 	mu    sync.Mutex
-	drawn *credentials // complete ones, once this node was asked to found
+	drawn *credentials // complete, once this node was asked to bootstrap
 }
 
 func (c *clusterNode) options() (cluster.Options, error) {
@@ -108,15 +110,15 @@ func (c *clusterNode) options() (cluster.Options, error) {
 	return cluster.Options{
 		Join: c.Join, Replace: c.Replace, GossipKey: key, Security: c.security,
 		NodeID: c.NodeID, Bind: c.Cluster, Advertise: c.ClusterAdvertise, HTTP: c.HTTPAdvertise, Gossip: c.Gossip,
-		InitialCluster: peers, Founding: c.found,
+		InitialCluster: peers, Bootstrap: c.bootstrap,
 	}, nil
 }
 
-// found gives the tokens of a new cluster. What it draws it prints before the cluster
-// has it: a crash in between must not leave tokens that nobody knows.
-func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
+// bootstrap returns the tokens of a new cluster. Those that it generates are written down before
+// the cluster has them: a crash in between must not leave a cluster with unknown tokens.
+func (c *clusterNode) bootstrap(first bool) (fsm.Bootstrap, bool) {
 	if !first {
-		return fsm.Founding{}, false
+		return fsm.Bootstrap{}, false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,11 +126,10 @@ func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
 		tokens := c.given
 		drawn := tokens.complete()
 		c.drawn = &tokens
-		if len(drawn) > 0 {
-			fmt.Fprintln(c.out, "This is a new cluster. These tokens were drawn for it and are shown this once:")
-		}
-		for _, one := range drawn {
-			fmt.Fprintf(c.out, "%s=%s\n", one.variable, *one.token)
+		if err := c.keep(drawn); err != nil {
+			c.drawn = nil
+			c.log.Error("no cluster is bootstrapped with tokens that nobody could read", "error", err)
+			return fsm.Bootstrap{}, false
 		}
 	}
 	f := c.founding(c.drawn)
@@ -136,24 +137,43 @@ func (c *clusterNode) found(first bool) (fsm.Founding, bool) {
 	return f, false
 }
 
-// settled is always true: a founded cluster keeps its settings.
+// keep writes generated tokens to a file of this node.
+func (c *clusterNode) keep(drawn []credential) error {
+	if len(drawn) == 0 {
+		return nil
+	}
+	lines, names := make([]string, len(drawn)), make([]string, len(drawn))
+	for i, one := range drawn {
+		lines[i], names[i] = one.variable+"="+*one.token, one.variable
+	}
+	path, err := keepGenerated(c.DataDir, lines)
+	if err == nil {
+		fmt.Fprintf(c.out, "This is a new cluster. Its generated tokens (%s) are in %s\n", strings.Join(names, ", "), path)
+	}
+	return err
+}
+
+// settled is always true: a cluster keeps its settings after bootstrap.
 func (c *clusterNode) settled(*fsm.View) bool { return true }
 
-// ready tells if the tokens that were printed are not those of the cluster: another
-// node led first.
+// ready warns if the generated tokens are not those of the cluster, because another node led
+// first.
 func (c *clusterNode) ready(n *cluster.Node) {
+	if c.security == nil || c.security.PlainToo {
+		c.log.Warn("the cluster port is open to everybody who reaches it: give all nodes the same --cluster-secret-file, without --cluster-insecure", "cluster", c.Cluster)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.drawn == nil {
-		return
-	}
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		if v.Tokens() != c.drawn.digests() {
-			fmt.Fprintln(c.out, "The tokens above are not the cluster's: another node founded it, look at what that one printed.")
+		c.given.warn(c.log, v.Tokens())
+		if c.drawn != nil && v.Tokens() != c.drawn.digests() {
+			fmt.Fprintln(c.out, "The generated tokens of this node are not the cluster's: another node bootstrapped it, look at the file of that one.")
 		}
 	})
 }
 
 func (c *clusterNode) loopbackOnly() bool { return false }
 
-func (c *clusterNode) signingKeys() signingKeys { return signingKeys{Keys: c.keys, out: c.out} }
+func (c *clusterNode) signingKeys() signingKeys {
+	return signingKeys{Keys: c.keys, out: c.out, dir: c.DataDir}
+}

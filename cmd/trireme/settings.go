@@ -79,7 +79,7 @@ func readFile(flags *pflag.FlagSet, path string) (*koanf.Koanf, error) {
 	return k, nil
 }
 
-// fill gives every flag that is not set yet its value in k.
+// fill sets every flag that is not set yet from k.
 func fill(flags *pflag.FlagSet, k *koanf.Koanf, source func(name string) string) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -113,23 +113,7 @@ func flagText(value any) string {
 	}
 }
 
-// secretVariable is the value of a credential variable, or of the file that
-// NAME_FILE names.
+// secretVariable is the value of a credential variable, or of the file that NAME_FILE names.
 func secretVariable(name string) (string, error) {
-	value, path := os.Getenv(name), os.Getenv(name+"_FILE")
-	if path == "" {
-		return value, nil
-	}
-	if value != "" {
-		return "", usagef("both %s and %s_FILE are set: set one of them", name, name)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return "", usagef("can't read the file of %s_FILE: %w", name, err)
-	}
-	value = strings.TrimSpace(string(text))
-	if value == "" {
-		return "", usagef("the file of %s_FILE (%s) is empty", name, path)
-	}
-	return value, nil
+	return readSecret(name, os.Getenv(name), os.Getenv(name+"_FILE"))
 }

@@ -23,7 +23,7 @@ func TestByteSizeReadsUnits(t *testing.T) {
 	}
 }
 
-func TestByteSizeReadsWhatItPrints(t *testing.T) {
+func TestByteSizeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := byteSize(rapid.Int64Min(0).Draw(t, "bytes") >> rapid.IntRange(0, 62).Draw(t, "shift"))
 		var got byteSize

@@ -11,27 +11,27 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // supervisor is the service manager that started this process, systemd with Type=notify:
-// it hears on a datagram socket what becomes of it (sd_notify). A nil one hears nothing.
+// it is notified over a datagram socket (sd_notify). Notifying a nil one does nothing.
 type supervisor struct {
 	conn *net.UnixConn
-	// every is how often it wants to hear that the process lives; 0 is never.
+	// every is its watchdog interval (0 = no watchdog).
 	every time.Duration
 	log   *slog.Logger
 }
 
-// supervise tells the service manager how this process does until stop is called.
+// supervise notifies the service manager of this process's state until stop is called.
 func (n *process) supervise(log *slog.Logger) (stop func()) {
 	n.supervisor = newSupervisor(log)
-	n.supervisor.tell("STATUS=starting, or waiting for the other nodes")
+	n.supervisor.notify("STATUS=starting, or waiting for the other nodes")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		n.supervisor.feed(ctx, func() { n.engine.Local(func(*fsm.View) {}) })
+		n.supervisor.feedWatchdog(ctx, func() { n.engine.Local(func(*fsm.View) {}) })
 	}()
 	return func() {
 		cancel()
@@ -40,8 +40,8 @@ func (n *process) supervise(log *slog.Logger) (stop func()) {
 	}
 }
 
-// newSupervisor looks for one in the environment. What can't be understood there is told in
-// the log: the node runs without.
+// newSupervisor looks for one in the environment. Invalid values are
+// logged, and the node runs without.
 func newSupervisor(log *slog.Logger) *supervisor {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {
@@ -50,7 +50,7 @@ func newSupervisor(log *slog.Logger) *supervisor {
 	// A name that begins with @ is in the abstract space, which package net knows.
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
-		log.Warn("the service manager is not told anything", "error", err)
+		log.Warn("the service manager can't be notified", "error", err)
 		return nil
 	}
 	s := &supervisor{conn: conn, log: log}
@@ -73,19 +73,19 @@ func watchdogEvery(micros, pid string) (time.Duration, error) {
 	return time.Duration(n) * time.Microsecond / 2, nil
 }
 
-// tell sends assignments, such as READY=1.
-func (s *supervisor) tell(assignments ...string) {
+// notify sends assignments, such as READY=1.
+func (s *supervisor) notify(assignments ...string) {
 	if s == nil {
 		return
 	}
 	if _, err := s.conn.Write([]byte(strings.Join(assignments, "\n"))); err != nil && !errors.Is(err, net.ErrClosed) {
-		s.log.Warn("the service manager was not told", "what", assignments[0], "error", err)
+		s.log.Warn("the service manager was not notified", "what", assignments[0], "error", err)
 	}
 }
 
-// feed feeds the watchdog until ctx ends, each time after alive has returned: one that
+// feedWatchdog feeds the watchdog until ctx ends, each time after alive has returned: one that
 // hangs starves it, and the service manager ends the process.
-func (s *supervisor) feed(ctx context.Context, alive func()) {
+func (s *supervisor) feedWatchdog(ctx context.Context, alive func()) {
 	if s == nil || s.every == 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (s *supervisor) feed(ctx context.Context, alive func()) {
 	defer tick.Stop()
 	for {
 		alive()
-		s.tell("WATCHDOG=1")
+		s.notify("WATCHDOG=1")
 		select {
 		case <-ctx.Done():
 			return

@@ -79,9 +79,9 @@ func heard(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check((*ts.Value(managerKey{}).(**manager)).await(args[0]))
 }
 
-// TestSupervisorIsStarved: the watchdog is fed while the process answers, and no more when
+// TestWatchdogIsNotFedByAHungNode: the watchdog is fed while the process answers, and no more when
 // it hangs.
-func TestSupervisorIsStarved(t *testing.T) {
+func TestWatchdogIsNotFedByAHungNode(t *testing.T) {
 	dir, err := os.MkdirTemp("", "notify")
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestSupervisorIsStarved(t *testing.T) {
 	rounds := 0
 	go func() {
 		defer close(done)
-		s.feed(ctx, func() {
+		s.feedWatchdog(ctx, func() {
 			if rounds++; rounds > 3 {
 				close(hangs)
 				<-hang
@@ -136,8 +136,8 @@ func TestWatchdogTimes(t *testing.T) {
 	}
 	t.Setenv("NOTIFY_SOCKET", "")
 	none := newSupervisor(slog.New(slog.DiscardHandler))
-	none.tell("READY=1")
-	none.feed(t.Context(), func() { t.Error("a watchdog that isn't there is fed") })
+	none.notify("READY=1")
+	none.feedWatchdog(t.Context(), func() { t.Error("a watchdog that isn't there is fed") })
 	none.close()
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "none"))
 	if newSupervisor(slog.New(slog.DiscardHandler)) != nil {

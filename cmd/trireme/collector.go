@@ -10,15 +10,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"trireme/cluster"
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// standing are the metrics of how the node stands, which are looked up when they are asked
-// for, or every hostEvery where that asks other nodes.
-type standing struct {
+// nodeCollector collects the metrics of the node's and the cluster's state: at each scrape, or every
+// hostInterval where that asks other nodes.
+type nodeCollector struct {
 	n    *process
 	node *cluster.Node
 	last atomic.Pointer[cluster.Status]
@@ -28,7 +28,7 @@ func gaugeDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("trireme_"+name, help, labels, nil)
 }
 
-// The metrics of standing.
+// The metrics of nodeCollector.
 var (
 	readyDesc       = gaugeDesc("ready", "1 if this node has a leader and has caught up with it, as /readyz says.")
 	levelDesc       = gaugeDesc("feature_level", "Feature level in force.")
@@ -50,7 +50,7 @@ var (
 )
 
 // Describe names the metrics.
-func (s *standing) Describe(out chan<- *prometheus.Desc) {
+func (s *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{readyDesc, levelDesc, knownLevelDesc, serversDesc, reachableDesc, contactDesc, snapshotDesc, certificateDesc,
 		messagesDesc, runningDesc, dueDesc, deadDesc, queuesDesc, schedulesDesc, runsDesc, waitersDesc, databasesDesc} {
 		out <- d
@@ -58,7 +58,7 @@ func (s *standing) Describe(out chan<- *prometheus.Desc) {
 }
 
 // Collect looks them up.
-func (s *standing) Collect(out chan<- prometheus.Metric) {
+func (s *nodeCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
@@ -79,14 +79,15 @@ func (s *standing) Collect(out chan<- prometheus.Metric) {
 }
 
 // state are the metrics of the replicated state.
-func (s *standing) state(gauge func(*prometheus.Desc, float64, ...string)) {
+func (s *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string)) {
 	var level uint32
 	var messages queue.Counts
-	var flows flow.Counts
+	var flows workflow.Counts
 	databases, due, waits := 0, int64(0), false
 	s.node.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		level, messages, flows, databases = uint32(v.Level()), v.Messages().Counts(), v.Flows().Counts(), len(v.Databases())
-		due, waits = v.Messages().Overdue()
+		c := v.Contents()
+		level, messages, flows, databases = uint32(v.Level()), c.Messages, c.Workflows, len(c.Databases)
+		due, waits = v.Overdue()
 	})
 	late := 0.0
 	if waits {
@@ -107,7 +108,7 @@ func (s *standing) state(gauge func(*prometheus.Desc, float64, ...string)) {
 }
 
 // servers are the metrics of the nodes, as they answered last.
-func (s *standing) servers(gauge func(*prometheus.Desc, float64, ...string)) {
+func (s *nodeCollector) servers(gauge func(*prometheus.Desc, float64, ...string)) {
 	status := s.last.Load()
 	if status == nil {
 		return
@@ -129,8 +130,8 @@ func (s *standing) servers(gauge func(*prometheus.Desc, float64, ...string)) {
 	}
 }
 
-// look asks the other nodes, for servers.
-func (s *standing) look(ctx context.Context) cluster.Status {
+// poll asks the other nodes for their status, for servers.
+func (s *nodeCollector) poll(ctx context.Context) cluster.Status {
 	status := s.node.Status(ctx)
 	s.last.Store(&status)
 	return status

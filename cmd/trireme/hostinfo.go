@@ -7,24 +7,24 @@ import (
 	"strconv"
 	"time"
 
-	"trireme/cluster"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// hostEvery is how often a node looks anew at what INFO and ROLE say of it.
-const hostEvery = 2 * time.Second
+// hostInterval is the time between two updates of what INFO and ROLE return about the node.
+const hostInterval = 2 * time.Second
 
-// tellHost keeps what INFO and ROLE say of this node up to date until ctx ends.
-func (n *process) tellHost(ctx context.Context, node *cluster.Node) {
+// updateHostInfo keeps what INFO and ROLE return about this node up to date until ctx ends.
+func (n *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 	started := time.Now().UnixMilli()
-	stands := &standing{n: n, node: node}
-	if err := n.registry.Register(stands); err != nil {
-		n.log.Error("the metrics of how this node stands are missing", "error", err)
+	collector := &nodeCollector{n: n, node: node}
+	if err := n.registry.Register(collector); err != nil {
+		n.log.Error("the node's metrics are not registered", "error", err)
 	}
-	tick := time.NewTicker(hostEvery)
+	tick := time.NewTicker(hostInterval)
 	defer tick.Stop()
 	for {
-		node.Machine().SetHost(n.host(stands.look(ctx), node, started))
+		node.Machine().SetHost(n.hostInfo(collector.poll(ctx), node, started))
 		select {
 		case <-ctx.Done():
 			return
@@ -33,9 +33,9 @@ func (n *process) tellHost(ctx context.Context, node *cluster.Node) {
 	}
 }
 
-func (n *process) host(status cluster.Status, node *cluster.Node, started int64) *command.Host {
+func (n *process) hostInfo(status cluster.Status, node *cluster.Node, started int64) *command.Host {
 	h := &command.Host{NodeID: n.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader(),
-		Process: aboutProcess(), Figures: n.figures.Figures}
+		Process: aboutProcess(), Figures: n.figures.Of}
 	if _, port, err := net.SplitHostPort(n.HTTP); err == nil {
 		h.Port, _ = strconv.Atoi(port) // a name stays 0
 	}

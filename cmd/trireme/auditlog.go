@@ -3,18 +3,18 @@ package main
 import (
 	"fmt"
 
-	"trireme/audit"
+	"github.com/trireme-dev/trireme/internal/audit"
 )
 
-// started records the start of this node. One that is refused its place tells why, and
-// leaves no record: it was no part of the cluster.
-func (n *process) started() {
+// recordStart records the start of this node. A node that the cluster refuses leaves no record: it
+// was never a part of it.
+func (n *process) recordStart() {
 	n.recorded = true
 	n.audit.Write(audit.Record{Act: "start", Target: n.NodeID, Detail: fmt.Sprintf("version %s, commit %s", version, commit), Who: audit.Process, Outcome: audit.Done})
 }
 
-// ended records its end in order, and closes the record.
-func (n *process) ended() {
+// recordStop records an orderly stop, and closes the audit log.
+func (n *process) recordStop() {
 	if n.recorded {
 		n.audit.Write(audit.Record{Act: "stop", Target: n.NodeID, Who: audit.Process, Outcome: audit.Done})
 	}

@@ -9,17 +9,17 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/cluster"
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
-// ownAddresses are the listeners of the cluster's inside, which no delivery may reach.
-type ownAddresses struct {
+// selfAddresses are the internal listeners of the cluster, which no delivery may reach.
+type selfAddresses struct {
 	known atomic.Pointer[map[netip.AddrPort]bool]
 }
 
-// has tells whether an address is one of them.
-func (o *ownAddresses) has(at netip.AddrPort) bool {
+// has reports whether an address is one of them.
+func (o *selfAddresses) has(at netip.AddrPort) bool {
 	known := o.known.Load()
 	return known != nil && (*known)[at]
 }
@@ -27,10 +27,10 @@ func (o *ownAddresses) has(at netip.AddrPort) bool {
 // resolveTime bounds how long the names of nodes are resolved.
 const resolveTime = 2 * time.Second
 
-// learn finds them out anew, as far as the names of nodes can be resolved now: the
+// refresh determines them anew, as far as the names of nodes can be resolved now: the
 // cluster, gossip and RESP ports of every node, and every port but that of the HTTP API
 // of this one.
-func (o *ownAddresses) learn(ctx context.Context, s *settings, node *cluster.Node) {
+func (o *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
 	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respPorts(node)...)
@@ -50,8 +50,8 @@ func (o *ownAddresses) learn(ctx context.Context, s *settings, node *cluster.Nod
 // another address or RESP port.
 const followEvery = time.Second
 
-// follow learns anew whenever the nodes or their ports are others, until ctx ends.
-func (o *ownAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
+// follow refreshes them whenever the nodes or their ports change, until ctx ends.
+func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for last := innerPorts(node); ; {
@@ -61,13 +61,13 @@ func (o *ownAddresses) follow(ctx context.Context, s *settings, node *cluster.No
 		case <-tick.C:
 		}
 		if now := innerPorts(node); !slices.Equal(now, last) {
-			o.learn(ctx, s, node)
+			o.refresh(ctx, s, node)
 			last = now
 		}
 	}
 }
 
-// innerPorts are what shows that the nodes are others.
+// innerPorts identify the nodes and their ports, to detect a change.
 func innerPorts(node *cluster.Node) []string {
 	all := respPorts(node)
 	for _, p := range node.Servers() {
@@ -82,7 +82,7 @@ func respPorts(node *cluster.Node) (all []string) {
 	return all
 }
 
-// resolve gives the addresses of a listener's text; one that listens everywhere is on
+// resolve returns the addresses of a listener's text; one that listens everywhere is on
 // every address of this machine.
 func resolve(ctx context.Context, text string) (all []netip.AddrPort) {
 	host, portText, err := net.SplitHostPort(text)

@@ -19,19 +19,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trireme/fsm/queue"
-	"trireme/observe"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/observe"
 )
 
-// local is three nodes of one cluster on this machine, each a process of its own, in
-// the foreground: to try out what happens when one is killed.
+// local runs a cluster of three nodes on this machine, each a process of its own, in the
+// foreground, to try out what happens when one is killed.
 type local struct {
 	dir      string
 	http     int
 	cluster  int
 	gossip   int
-	resp     int // 0 is none
+	resp     int // 0 = no listener
 	level    string
+	secret   string // the file of the cluster secret
 	out, err io.Writer
 	mu       sync.Mutex // one line at a time
 }
@@ -56,15 +57,33 @@ func localCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&l.dir, "data-dir", ".cluster", "`DIR` of the three nodes' directories")
-	f.IntVar(&l.http, "http-port", 8080, "HTTP `PORT` of n1; n2 and n3 have the next ones")
-	f.IntVar(&l.cluster, "cluster-port", 7080, "cluster `PORT` of n1; n2 and n3 have the next ones")
-	f.IntVar(&l.gossip, "gossip-port", 7090, "gossip `PORT` of n1; n2 and n3 have the next ones")
-	f.IntVar(&l.resp, "resp-port", 6379, "RESP `PORT` of n1; n2 and n3 have the next ones; 0 is none")
+	f.IntVar(&l.http, "http-port", 8080, "HTTP `PORT` of n1; n2 and n3 use the next ones")
+	f.IntVar(&l.cluster, "cluster-port", 7080, "cluster `PORT` of n1; n2 and n3 use the next ones")
+	f.IntVar(&l.gossip, "gossip-port", 7090, "gossip `PORT` of n1; n2 and n3 use the next ones")
+	f.IntVar(&l.resp, "resp-port", 6379, "RESP `PORT` of n1; n2 and n3 use the next ones (0 = no RESP listener)")
 	f.StringVar(&l.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
 }
 
-// freeRESP gives up the RESP ports if one of them is taken.
+// checkPorts refuses to start if a port of a node is in use: a node would end by itself a little
+// later, among the lines of the others.
+func (l *local) checkPorts() error {
+	for _, one := range []struct {
+		flag string
+		base int
+	}{{"http-port", l.http}, {"cluster-port", l.cluster}, {"gossip-port", l.gossip}} {
+		for i := range localNodes {
+			port, err := net.Listen("tcp", address(one.base, i))
+			if err != nil {
+				return bindError(one.flag, err)
+			}
+			port.Close()
+		}
+	}
+	return nil
+}
+
+// freeRESP disables the RESP listeners if one of their ports is in use.
 func (l *local) freeRESP() {
 	for i := range localNodes {
 		if l.resp == 0 {
@@ -72,7 +91,7 @@ func (l *local) freeRESP() {
 		}
 		port, err := net.Listen("tcp", address(l.resp, i))
 		if err != nil {
-			l.say(l.err, "no RESP listeners: %s is taken; --resp-port names other ports", address(l.resp, i))
+			l.say(l.err, "no RESP listeners: %s is in use; choose other ports with --resp-port", address(l.resp, i))
 			l.resp = 0
 			return
 		}
@@ -98,8 +117,14 @@ func (l *local) run(parent context.Context) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
 	}
-	tokens, err := devCredentials(l.dir)
+	tokens, err := devCredentials(l.dir, secretVariable)
 	if err != nil {
+		return err
+	}
+	if l.secret, err = keepSecret(l.dir); err != nil {
+		return err
+	}
+	if err := l.checkPorts(); err != nil {
 		return err
 	}
 	l.freeRESP()
@@ -141,7 +166,7 @@ func (l *local) start(i int, tokens credentials) (*member, error) {
 	m := &member{id: id, url: "http://" + address(l.http, i), done: make(chan struct{})}
 	m.cmd = exec.Command(binary, "serve", "--config", config)
 	m.cmd.Env = tokens.environ()
-	child(m.cmd)
+	bindLifetime(m.cmd)
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -165,7 +190,7 @@ func (l *local) settings(i int, id, dir string) string {
 	var b strings.Builder
 	for _, line := range [][2]string{
 		{"node-id", id}, {"data-dir", dir}, {"http", address(l.http, i)}, {"cluster", address(l.cluster, i)},
-		{"gossip", address(l.gossip, i)}, {"initial-cluster", strings.Join(peers, ",")}, {"log-level", l.level},
+		{"gossip", address(l.gossip, i)}, {"cluster-secret-file", l.secret}, {"initial-cluster", strings.Join(peers, ",")}, {"log-level", l.level},
 		{"egress-allow", "127.0.0.0/8,::1"}, // this machine's own programs are what one tries it with
 	} {
 		fmt.Fprintf(&b, "%s: %q\n", line[0], line[1])
@@ -214,7 +239,7 @@ func (l *local) await(ctx context.Context, members []*member) error {
 	return nil
 }
 
-// ready tells whether a health path answers 200.
+// ready reports whether a health path answers 200.
 func ready(ctx context.Context, client *http.Client, url string) bool {
 	req, err := http.NewRequestWithContext(ctx, "GET", url, nil)
 	if err != nil {
@@ -249,7 +274,7 @@ func (l *local) banner(members []*member, tokens credentials) {
 	l.say(l.out, "\nAn interrupt (Ctrl-C) stops all three.")
 }
 
-// watch tells of nodes that end, until the interrupt or the end of the last one.
+// watch reports nodes that end, until the interrupt or the end of the last one.
 func (l *local) watch(ctx context.Context, members []*member) error {
 	ended := make(chan *member)
 	for _, m := range members {
@@ -272,7 +297,7 @@ func (l *local) watch(ctx context.Context, members []*member) error {
 	return errors.New("all three nodes have ended")
 }
 
-// stopAll ends the nodes and returns when they have ended; whoever takes too long is
+// stopAll stops the nodes and returns when they have ended; one that takes too long is
 // killed.
 func stopAll(members []*member) {
 	for _, m := range members {

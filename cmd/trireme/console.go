@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/console"
+)
+
+// consoleSettings are what the flags of the console say.
+type consoleSettings struct {
+	Mode   string
+	Listen string
+	Base   string
+}
+
+// The values of --console; off is that of --resp.
+const on = "on"
+
+func consoleFlags(f *pflag.FlagSet, s *consoleSettings) {
+	f.StringVar(&s.Mode, "console", on, "on or off: serve the console under /console of the HTTP API")
+	f.StringVar(&s.Listen, "console-listen", "", "serve the console on this `ADDR` only, instead of that of the HTTP API")
+	f.StringVar(&s.Base, "console-base-path", console.DefaultBase, "`PATH` at which browsers see the console, where a proxy changes it")
+}
+
+func (s *consoleSettings) check() error {
+	switch {
+	case s.Mode != on && s.Mode != off:
+		return usagef("--console is on or off, not %s", s.Mode)
+	case !strings.HasPrefix(s.Base, "/") || strings.Trim(s.Base, "/") == "" || strings.ContainsAny(s.Base, " ?#%\\\"<>"):
+		return usagef("--console-base-path %s is no path such as /console", s.Base)
+	}
+	return nil
+}
+
+// consoleOptions are nil where there is no console.
+func (n *process) consoleOptions() (*console.Options, error) {
+	if err := n.Console.check(); err != nil {
+		return nil, err
+	}
+	if n.Console.Mode == off {
+		return nil, nil
+	}
+	if !console.Available() {
+		n.log.Debug("this build has no console")
+		return nil, nil
+	}
+	o := &console.Options{Base: n.Console.Base}
+	if d, is := n.profile.(*devNode); is {
+		o.Link = d.login.open
+	}
+	return o, nil
+}
+
+// serveConsole opens the console's own listener, if it has one; stop closes it.
+func (n *process) serveConsole() (stop func(), err error) {
+	handler := n.server.Console()
+	if handler == nil || n.Console.Listen == "" {
+		return func() {}, nil
+	}
+	if n.loopbackOnly() && !loopback(n.Console.Listen) {
+		return nil, usagef("--console-listen %s is not on loopback: dev serves this machine only, serve serves others", n.Console.Listen)
+	}
+	config, err := n.certificate(n.log)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := bind(n.Console.Listen)
+	if err != nil {
+		return nil, bindError("console-listen", err)
+	}
+	if config != nil {
+		listener = tls.NewListener(listener, config)
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: n.Limits.HeaderTime, ReadTimeout: n.Limits.BodyTime, WriteTimeout: n.Limits.ReplyTime,
+		MaxHeaderBytes: n.Limits.HeaderBytes,
+	}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			n.log.Error("the console is not served any more", "error", err)
+		}
+	}()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(ctx) != nil { // streams don't end by themselves
+			_ = server.Close() // the process ends anyway
+		}
+	}, nil
+}
+
+// login is the link by which dev signs a browser in, once.
+type login struct {
+	token string
+	mu    sync.Mutex
+	key   string // empty once it was used
+}
+
+func newLogin(token string) *login {
+	var b [18]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	return &login{token: token, key: base64.RawURLEncoding.EncodeToString(b[:])}
+}
+
+// open gives the token for the key, the first time.
+func (l *login) open(key string) (token string, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.key == "" || subtle.ConstantTimeCompare([]byte(key), []byte(l.key)) != 1 {
+		return "", false
+	}
+	l.key = ""
+	return l.token, true
+}
+
+// respClients are the connections of this node's RESP listener, as the HTTP API shows them.
+type respClients struct{ n *process }
+
+func (r respClients) List() []httpapi.Client {
+	if r.n.resp == nil {
+		return nil
+	}
+	var list []httpapi.Client
+	for _, c := range r.n.resp.Connections() {
+		list = append(list, httpapi.Client{
+			ID: c.ID, Addr: c.Addr, Name: c.Name, Database: c.Database, User: c.User, Command: c.LastCall,
+			AgeSeconds: int64(c.Age / time.Second), IdleSeconds: int64(c.Idle / time.Second),
+		})
+	}
+	return list
+}
+
+func (r respClients) Kill(id uint64) bool { return r.n.resp != nil && r.n.resp.CloseConnection(id) }
