@@ -1,4 +1,3 @@
-// Package clients runs published client libraries, unmodified, against running nodes.
 package clients
 
 import (
@@ -81,7 +80,7 @@ func runIn(ctx context.Context, folder, file string, env ...string) (output []by
 	return output, nil
 }
 
-// Installed tells whether the clients' packages are there.
+// Installed reports whether the clients' packages are there.
 func Installed() bool {
 	for _, path := range []string{"redis/node_modules/@upstash/ratelimit", "qstash/node_modules/@upstash/qstash",
 		"workflow/node_modules/@upstash/workflow", "workflow02/node_modules/@upstash/workflow", "resp/node_modules/ioredis"} {

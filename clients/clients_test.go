@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/clients"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // install makes sure of the client's packages; a machine without Node.js skips.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // The example of the docs runs to its end, its signatures checked.

@@ -27,7 +27,7 @@ func goRedis(ctx context.Context, addrs []string, token string) (output []byte, 
 	return nil, err
 }
 
-// nodesKnown tells whether the client has found all nodes.
+// nodesKnown reports whether the client has found all nodes.
 func nodesKnown(ctx context.Context, c *redis.ClusterClient, addrs []string) error {
 	slots, err := c.ClusterSlots(ctx).Result()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/clients"
-	"trireme/httpapi"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // languageModel is the provider of api/llm that the program expects.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/clients"
-	"trireme/resp/resptest"
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
 // Ordinary clients of the Redis protocol run against three real nodes.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"trireme/clients"
-	"trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
 // The client of workflows runs, in an app of ours, against three real nodes: its newest

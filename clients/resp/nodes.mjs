@@ -30,5 +30,5 @@ export const until = async (what, ready) => {
   assert.ok(ready(), `${what} did not come`);
 };
 
-// unique tells whether no element stands twice in a list.
+// unique reports whether no element stands twice in a list.
 export const unique = (list) => new Set(list).size === list.length;

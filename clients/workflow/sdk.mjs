@@ -4,6 +4,6 @@ export { Client, WorkflowNonRetryableError, WorkflowRetryAfterError } from "@ups
 export { createWorkflow, serveMany } from "@upstash/workflow/svelte";
 export { Client as MessagesClient, Receiver } from "@upstash/qstash";
 
-// modern tells whether the release has what came with 1.x: settings that stay with the
+// modern reports whether the release has what came with 1.x: settings that stay with the
 // trigger, filters, bulk actions, notifications of one run.
 export const modern = true;

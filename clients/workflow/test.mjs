@@ -466,14 +466,14 @@ describe("workflows", { concurrency: 4 }, () => {
   });
 
   test("labels, flow control and pages of logs", async () => {
-    const label = `crowd-${randomUUID()}`;
-    const options = { label, flowControl: { key: "crowd", parallelism: 2 } };
-    const ids = (await client().trigger(Array.from({ length: 12 }, () => ({ url: flow("crowd"), ...settings, ...options })))).map((r) => r.workflowRunId);
+    const label = `limited-${randomUUID()}`;
+    const options = { label, flowControl: { key: "limited", parallelism: 2 } };
+    const ids = (await client().trigger(Array.from({ length: 12 }, () => ({ url: flow("limited"), ...settings, ...options })))).map((r) => r.workflowRunId);
     for (const id of ids) await result(id);
     // A leader that is lost leaves calls under way behind, which the next one makes again.
     const attempts = Math.max(...ids.map((id) => world.attempts(id)));
     assert.ok(world.most <= 2 * attempts, `${world.most} at once in ${attempts} attempts`);
-    const find = (rest) => client().logs(sdk.modern ? { filter: { label, ...rest.filter }, cursor: rest.cursor, count: rest.count } : { workflowUrl: flow("crowd"), ...rest });
+    const find = (rest) => client().logs(sdk.modern ? { filter: { label, ...rest.filter }, cursor: rest.cursor, count: rest.count } : { workflowUrl: flow("limited"), ...rest });
     const page = await find({});
     assert.equal(page.runs.length, 10);
     assert.ok(page.cursor);
@@ -481,7 +481,7 @@ describe("workflows", { concurrency: 4 }, () => {
     assert.equal(rest.runs.length, 2);
     assert.ok(!rest.cursor);
     assert.deepEqual([...page.runs, ...rest.runs].map((r) => r.workflowRunId).sort(), [...ids].sort());
-    assert.deepEqual([page.runs[0].label, page.runs[0].flowControlKey], [label, "crowd"]);
+    assert.deepEqual([page.runs[0].label, page.runs[0].flowControlKey], [label, "limited"]);
     const created = page.runs.map((r) => r.workflowRunCreatedAt);
     assert.deepEqual(created, [...created].sort((a, b) => b - a));
   });

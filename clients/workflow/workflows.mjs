@@ -236,14 +236,14 @@ export const makeWorkflows = (world, sdk) => {
   });
 
   // Many small runs that share a flow-control key: never more than two at once.
-  all.crowd = define(async (context) => {
+  all.limited = define(async (context) => {
     await context.run("one", async () => {
       world.enter();
       await new Promise((done) => setTimeout(done, 50));
       world.leave();
     });
     return context.label ?? null;
-  }, { flowControl: { key: "crowd", parallelism: 2 } });
+  }, { flowControl: { key: "limited", parallelism: 2 } });
 
   return all;
 };

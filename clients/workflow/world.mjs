@@ -10,7 +10,7 @@ export class World {
   faults = new Map(); // name -> how many more times it is to fail
   failures = []; // what failure functions were told
   hooks = new Map(); // run -> the URL of its webhook
-  inside = 0; // steps of the crowd under way, and the most there ever were
+  inside = 0; // steps of the limited workflow in progress, and the most there ever were
   most = 0;
   #said = new Set();
   #watchers = new Set();
