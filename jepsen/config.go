@@ -1,5 +1,3 @@
-// Package jepsen runs workloads against a real cluster while a nemesis hurts it,
-// and has the checkers judge what the clients saw.
 package jepsen
 
 import (
@@ -12,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"trireme/jepsen/lab"
-	"trireme/jepsen/nemesis"
-	"trireme/jepsen/workload"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload"
 )
 
 // Config defines a run. The same seed and settings give the same schedule and
@@ -34,17 +32,17 @@ type Config struct {
 	Persist   time.Duration     // how long a request with an id is sent again; 0 means a minute
 	Heartbeat time.Duration     // of the cluster; 0 means its default
 	Env       []string          // further environment of the nodes
-	Network   lab.Kind          // what stands between the nodes
+	Network   testcluster.Kind  // what stands between the nodes
 	Disks     bool              // every node has a file system of its own
 	Snapshots int               // log entries between snapshots; 0 means the product's default
 }
 
 // Have lists what faults may need of the cluster that the settings make.
 func (c Config) Have() (needs []nemesis.Need) {
-	if c.Network != lab.Loopback {
+	if c.Network != testcluster.Loopback {
 		needs = append(needs, nemesis.Links)
 	}
-	if c.Network == lab.Switched {
+	if c.Network == testcluster.Switched {
 		needs = append(needs, nemesis.Frames)
 	}
 	if c.Disks {
@@ -54,9 +52,9 @@ func (c Config) Have() (needs []nemesis.Need) {
 }
 
 // options are those of the cluster.
-func (c Config) options() lab.Options {
-	o := lab.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks}
-	if c.Network == lab.Loopback && slices.ContainsFunc(c.Workloads, func(name string) bool { return plays[name] != nil }) {
+func (c Config) options() testcluster.Options {
+	o := testcluster.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks}
+	if c.Network == testcluster.Loopback && slices.ContainsFunc(c.Workloads, func(name string) bool { return scenarios[name] != nil }) {
 		o.Args = append(o.Args, "--egress-allow", "127.0.0.0/8") // where the sinks are
 	}
 	if c.Snapshots > 0 {
@@ -72,11 +70,11 @@ var ErrUnknownWorkload = errors.New("unknown workload")
 func Workloads() []string { return []string{"register", "counter", "append", "set", "bank", "ttl"} }
 
 // Everything lists the names of all workloads.
-func Everything() []string { return append(Workloads(), slices.Sorted(maps.Keys(plays))...) }
+func Everything() []string { return append(Workloads(), slices.Sorted(maps.Keys(scenarios))...) }
 
 // newWorkload makes the workload of that name.
-func newWorkload(name string, s workload.Settings, c *lab.Cluster) (workload.Workload, error) {
-	if p := plays[name]; p != nil {
+func newWorkload(name string, s workload.Settings, c *testcluster.Cluster) (workload.Workload, error) {
+	if p := scenarios[name]; p != nil {
 		return newRounds(name, s, c, p), nil
 	}
 	switch name {
@@ -98,7 +96,7 @@ func newWorkload(name string, s workload.Settings, c *lab.Cluster) (workload.Wor
 }
 
 // workloads makes every workload of a run that begins now.
-func (c Config) workloads(began time.Time, cluster *lab.Cluster) ([]workload.Workload, error) {
+func (c Config) workloads(began time.Time, cluster *testcluster.Cluster) ([]workload.Workload, error) {
 	clients := c.Clients
 	if clients == 0 {
 		clients = 10

@@ -15,7 +15,7 @@ type Goals struct {
 	Unknown float64
 }
 
-// ShortRun are the goals of a run of some minutes with everything in it (reliability 6.5).
+// ShortRun are the goals of a run of some minutes with everything in it.
 var ShortRun = Goals{Ops: 75_000, Faults: 60, Kinds: 12, LeaderChanges: 15, Messages: 5_000, Healthy: 3_000, Stalled: 5_000, Unknown: 5}
 
 // Figures are what one run has come to.

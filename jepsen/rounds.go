@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
-	"trireme/jepsen/mail"
-	"trireme/jepsen/runs"
-	"trireme/jepsen/workload"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload"
+	"github.com/trireme-dev/trireme/jepsen/workload/messages"
+	"github.com/trireme-dev/trireme/jepsen/workload/workflows"
 )
 
 // settleTime is how long a round may take beyond the faults: everything has to be done
@@ -21,7 +21,7 @@ const settleTime = 3 * time.Minute
 
 // round is one of many: it publishes, waits until everything is done, and judges. It tells
 // how many messages, ticks or runs came to their end.
-type round func(ctx context.Context, c *lab.Cluster, label string) (out fmt.Stringer, done int, err error)
+type round func(ctx context.Context, c *testcluster.Cluster, label string) (out fmt.Stringer, done int, err error)
 
 // The kinds of anomalies that rounds find.
 const (
@@ -29,47 +29,47 @@ const (
 	notDone       = "not done in time"
 )
 
-// plays are the workloads that come in rounds. The faults are those of the run.
-var plays = map[string]round{
-	"delivery": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := mail.Delivery{Cluster: c, Label: label, Messages: 200, Clients: 4, Retries: 3, Failing: 20, Patience: settleTime}.Run(ctx)
+// scenarios are the workloads that come in rounds. The faults are those of the run.
+var scenarios = map[string]round{
+	"delivery": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := messages.Delivery{Cluster: c, Label: label, Messages: 200, Clients: 4, Retries: 3, Failing: 20, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
-	"queue": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := mail.Queue{Cluster: c, Label: label, Messages: 40, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+	"queue": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := messages.Queue{Cluster: c, Label: label, Messages: 40, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
-	"wide-queue": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := mail.Queue{Cluster: c, Label: label, Parallelism: 3, Messages: 60, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+	"wide-queue": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := messages.Queue{Cluster: c, Label: label, Parallelism: 3, Messages: 60, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
-	"once": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := mail.Once{Cluster: c, Label: label, Rounds: 1, Clients: 8, Patience: settleTime}.Run(ctx)
+	"once": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := messages.Once{Cluster: c, Label: label, Rounds: 1, Clients: 8, Patience: settleTime}.Run(ctx)
 		return out, out.Messages, err
 	},
-	"outbox": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := mail.Outbox{Cluster: c, Label: label, Transactions: 60, Clients: 2, Patience: settleTime}.Run(ctx)
+	"outbox": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := messages.Outbox{Cluster: c, Label: label, Transactions: 60, Clients: 2, Patience: settleTime}.Run(ctx)
 		return out, out.Arrived, err
 	},
-	"schedules": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := mail.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
+	"schedules": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := messages.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
 		return out, out.Ticks, err
 	},
-	"waiters": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := runs.Race{Cluster: c, Label: label, Runs: 12, Group: 4, Timeout: 6 * time.Second, Patience: settleTime, Faults: true}.Run(ctx)
+	"waiters": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := workflows.Race{Cluster: c, Label: label, Runs: 12, Group: 4, Timeout: 6 * time.Second, Patience: settleTime, Faults: true}.Run(ctx)
 		return out, out.Notified + out.Late + out.Canceled, err
 	},
-	"workflow": func(ctx context.Context, c *lab.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := runs.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
+	"workflow": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
+		out, err := workflows.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
 		return out, out.Runs, err
 	},
 }
 
-// rounds is a workload that plays rounds until the run ends.
+// rounds is a workload that performs rounds until the run ends.
 type rounds struct {
 	workload.Settings
 	name    string
-	cluster *lab.Cluster
+	cluster *testcluster.Cluster
 	play    round
 	rec     *history.Recorder
 
@@ -81,7 +81,7 @@ type rounds struct {
 	failed []error
 }
 
-func newRounds(name string, s workload.Settings, c *lab.Cluster, p round) *rounds {
+func newRounds(name string, s workload.Settings, c *testcluster.Cluster, p round) *rounds {
 	return &rounds{Settings: s, name: name, cluster: c, play: p, rec: history.NewRecorder(s.Began)}
 }
 
@@ -98,7 +98,7 @@ func (r *rounds) Done() int {
 	return r.done
 }
 
-// Run plays one round after the other. The last one is played to its end, beyond that of
+// Run performs one round after the other. The last one runs to its end, beyond that of
 // the context: only then can it be judged.
 func (r *rounds) Run(ctx context.Context, _ workload.Target) {
 	for ctx.Err() == nil {
@@ -109,7 +109,7 @@ func (r *rounds) Run(ctx context.Context, _ workload.Target) {
 		op.Return = r.rec.Now()
 		r.mu.Lock()
 		r.done += done
-		if d, ok := out.(mail.Delivered); ok {
+		if d, ok := out.(messages.Delivered); ok {
 			r.twice += d.Repeats
 		}
 		r.lines = append(r.lines, fmt.Sprintf("%s: %v", label, out))
@@ -132,7 +132,7 @@ func (r *rounds) Check() check.Report {
 	report := check.Report{Ops: r.done, Keys: r.count}
 	for _, err := range r.failed {
 		kind := brokenPromise
-		if errors.Is(err, mail.ErrUnsettled) {
+		if errors.Is(err, messages.ErrUnsettled) {
 			kind = notDone
 		}
 		report.Anomalies = append(report.Anomalies, check.Anomaly{Kind: kind, Key: r.name, Detail: err.Error()})

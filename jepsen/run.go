@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
-	"trireme/jepsen/nemesis"
-	"trireme/jepsen/workload"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload"
 )
 
 // startGrace is how long a fresh cluster has to be ready.
@@ -27,7 +27,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
-	cluster, err := lab.NewCluster(c.options())
+	cluster, err := testcluster.NewCluster(c.options())
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func Run(ctx context.Context, c Config) (*Summary, error) {
 }
 
 // start brings a fresh cluster up.
-func start(ctx context.Context, cluster *lab.Cluster) error {
+func start(ctx context.Context, cluster *testcluster.Cluster) error {
 	if err := cluster.Start(); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func start(ctx context.Context, cluster *lab.Cluster) error {
 // run is one run under way.
 type run struct {
 	Config
-	cluster   *lab.Cluster
+	cluster   *testcluster.Cluster
 	workloads []workload.Workload
 	began     time.Time
 	took      time.Duration

@@ -11,18 +11,18 @@ import (
 	"testing"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab/labtest"
-	"trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster/fakenode"
 )
 
-func TestMain(m *testing.M) { labtest.Main(m) }
+func TestMain(m *testing.M) { fakenode.Main(m) }
 
 // rehearse runs the whole harness against fake nodes.
-func rehearse(t *testing.T, seed uint64, l labtest.Lie, faults ...nemesis.Fault) (*Summary, string) {
+func rehearse(t *testing.T, seed uint64, l fakenode.Fault, faults ...nemesis.Fault) (*Summary, string) {
 	t.Helper()
 	c := Config{
-		Binary: os.Args[0], Dir: t.TempDir(), Seed: seed, Duration: 2 * time.Second, Env: labtest.Env(l),
+		Binary: os.Args[0], Dir: t.TempDir(), Seed: seed, Duration: 2 * time.Second, Env: fakenode.Env(l),
 		Workloads: Workloads(), Faults: faults, Gap: 100 * time.Millisecond, Clients: 4, Pause: time.Millisecond, Persist: time.Second,
 	}
 	s, err := Run(context.Background(), c)
@@ -33,7 +33,7 @@ func rehearse(t *testing.T, seed uint64, l labtest.Lie, faults ...nemesis.Fault)
 }
 
 func TestHonestNodesPass(t *testing.T) {
-	s, _ := rehearse(t, 7, labtest.Honest, nemesis.Restart, nemesis.Kill, nemesis.Stop, nemesis.Transfer)
+	s, _ := rehearse(t, 7, fakenode.None, nemesis.Restart, nemesis.Kill, nemesis.Stop, nemesis.Transfer)
 	if s.Failed() {
 		t.Fatal(s)
 	}
@@ -44,18 +44,18 @@ func TestHonestNodesPass(t *testing.T) {
 
 // TestLiesAreFound runs the harness against nodes that break a promise each.
 func TestLiesAreFound(t *testing.T) {
-	for lie, wants := range map[labtest.Lie][]string{
-		labtest.StaleReads:   {"not linearizable", "went back", "replay differs"},
-		labtest.LostWrites:   {"lost", "lost append", "counted once for two", "replay differs"},
-		labtest.DoubleAdds:   {"too much", "replay differs"},
-		labtest.WrongOutcome: {"not linearizable", "too much", "replay differs"},
+	for fault, wants := range map[fakenode.Fault][]string{
+		fakenode.StaleReads:   {"not linearizable", "went back", "replay differs"},
+		fakenode.LostWrites:   {"lost", "lost append", "counted once for two", "replay differs"},
+		fakenode.DoubleAdds:   {"too much", "replay differs"},
+		fakenode.WrongOutcome: {"not linearizable", "too much", "replay differs"},
 	} {
-		t.Run(string(lie), func(t *testing.T) {
+		t.Run(string(fault), func(t *testing.T) {
 			kinds := map[string]int{}
 			var dir string
 			for seed := range uint64(20) { // on a busy machine a short run may not meet every kind
 				var s *Summary
-				s, dir = rehearse(t, seed, lie)
+				s, dir = rehearse(t, seed, fault)
 				for _, a := range s.Anomalies {
 					kinds[a.Kind]++
 				}
@@ -81,7 +81,7 @@ func TestLiesAreFound(t *testing.T) {
 }
 
 func TestCrashFailsTheRun(t *testing.T) {
-	s, _ := rehearse(t, 7, labtest.Quits)
+	s, _ := rehearse(t, 7, fakenode.Quits)
 	if len(s.Crashes) == 0 || !s.Failed() || !strings.Contains(s.String(), "quitting, as told") {
 		t.Fatalf("a node that ended by itself was not reported: %v", s)
 	}
@@ -91,7 +91,7 @@ func TestCrashFailsTheRun(t *testing.T) {
 // programs and for people.
 func TestSoakGoesOn(t *testing.T) {
 	c := Config{
-		Binary: os.Args[0], Dir: t.TempDir(), Seed: 5, Duration: 2 * time.Second, Env: labtest.Env(labtest.Honest),
+		Binary: os.Args[0], Dir: t.TempDir(), Seed: 5, Duration: 2 * time.Second, Env: fakenode.Env(fakenode.None),
 		Workloads: Workloads(), Faults: []nemesis.Fault{nemesis.Restart}, Gap: 100 * time.Millisecond, Clients: 2, Pause: time.Millisecond, Persist: time.Second,
 	}
 	ctx, stop := context.WithCancel(context.Background())

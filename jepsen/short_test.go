@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/lab"
-	"trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -26,10 +26,10 @@ const (
 // no root, under the faults of processes and of links.
 func TestRelayed(t *testing.T) {
 	s := play(t, Config{
-		Duration: 20 * time.Second, Workloads: Workloads(), Network: lab.Relayed, Clients: 4,
+		Duration: 20 * time.Second, Workloads: Workloads(), Network: testcluster.Relayed, Clients: 4,
 		Faults: []nemesis.Fault{nemesis.Kill, nemesis.Pause, nemesis.Isolate, nemesis.OneWay, nemesis.CutClients, nemesis.Delay},
 	})
-	if len(s.Events) < 3 || s.OK < 300 { // on a crowded machine the race detector leaves no more
+	if len(s.Events) < 3 || s.OK < 300 { // on a busy machine the race detector leaves no more
 		t.Errorf("%d faults and %d answered operations prove nothing", len(s.Events), s.OK)
 	}
 }
@@ -38,7 +38,7 @@ func TestRelayed(t *testing.T) {
 // can be made here: as root each node has a network and a disk of its own.
 func TestComposed(t *testing.T) {
 	c := Config{
-		Duration: 60 * time.Second, Workloads: Everything(), Network: lab.BestNetwork(), Disks: lab.Privileged(),
+		Duration: 60 * time.Second, Workloads: Everything(), Network: testcluster.BestNetwork(), Disks: testcluster.Privileged(),
 		Clients: 3, Snapshots: 1000,
 	}
 	c.Faults = slices.DeleteFunc(nemesis.Faults(c.Have()...), func(f nemesis.Fault) bool {
@@ -56,7 +56,7 @@ func TestComposed(t *testing.T) {
 
 // TestAlone is W13: one node that is killed, stopped and, as root, loses power loses nothing that it has acknowledged.
 func TestAlone(t *testing.T) {
-	c := Config{Nodes: 1, Duration: 15 * time.Second, Workloads: append(Workloads(), "once"), Disks: lab.Privileged(), Clients: 4, Snapshots: 500}
+	c := Config{Nodes: 1, Duration: 15 * time.Second, Workloads: append(Workloads(), "once"), Disks: testcluster.Privileged(), Clients: 4, Snapshots: 500}
 	for _, f := range nemesis.Faults(c.Have()...) {
 		if slices.Contains([]nemesis.Fault{nemesis.Kill, nemesis.Restart, nemesis.Stop, nemesis.Failpoint, nemesis.PowerCut}, f) {
 			c.Faults = append(c.Faults, f)
@@ -77,7 +77,7 @@ func play(t *testing.T, c Config) *Summary {
 	if testing.Short() {
 		t.Skip("starts three processes for a minute")
 	}
-	binary, err := lab.Build(t.TempDir(), lab.BuildOptions{Race: true, Failpoints: true})
+	binary, err := testcluster.Build(t.TempDir(), testcluster.BuildOptions{Race: true, Failpoints: true})
 	if err != nil {
 		t.Fatal(err)
 	}

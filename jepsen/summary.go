@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
-	"trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // Millis is a duration that JSON shows in milliseconds.
@@ -23,7 +23,7 @@ func (m Millis) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%.3f", time.Duration(m).Seconds()*1000), nil
 }
 
-// Counts is the fate of a set of operations.
+// Counts is the outcome of a set of operations.
 type Counts struct {
 	Ops        int    `json:"ops"`
 	OK         int    `json:"ok"`
@@ -57,22 +57,22 @@ type Summary struct {
 	LongestPause Millis                   `json:"longestPauseMs"` // without an acknowledged write
 	// HealthyPause and StalledPause are the longest of those that lie outside the faults
 	// that leave no majority: away from stalled disks, and around them.
-	HealthyPause  Millis          `json:"healthyPauseMs"`
-	StalledPause  Millis          `json:"stalledPauseMs"`
-	Unavailable   Millis          `json:"unavailableMs"`      // all pauses of a second and more
-	Messages      map[string]int  `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
-	Standstill    Millis          `json:"standstillMs"`       // in which the harness did not run either
-	Duplicates    int             `json:"duplicates"`         // deliveries that succeeded again after a claim was lost
-	Network       string          `json:"network"`
-	Commit        string          `json:"commit"`
-	Timeline      []Second        `json:"timeline"`
-	Rounds        []string        `json:"rounds,omitempty"`
-	LeaderChanges int             `json:"leaderChanges"`
-	Terms         uint64          `json:"terms"` // terms begun during the run
-	Crashes       []lab.Crash     `json:"crashes"`
-	Problems      []string        `json:"problems"` // faults that failed, final reads that failed
-	Anomalies     []check.Anomaly `json:"anomalies"`
-	Events        []nemesis.Event `json:"events"`
+	HealthyPause  Millis              `json:"healthyPauseMs"`
+	StalledPause  Millis              `json:"stalledPauseMs"`
+	Unavailable   Millis              `json:"unavailableMs"`      // all pauses of a second and more
+	Messages      map[string]int      `json:"messages,omitempty"` // messages, ticks and runs that came to their end, by workload
+	Standstill    Millis              `json:"standstillMs"`       // in which the harness did not run either
+	Duplicates    int                 `json:"duplicates"`         // deliveries that succeeded again after a claim was lost
+	Network       string              `json:"network"`
+	Commit        string              `json:"commit"`
+	Timeline      []Second            `json:"timeline"`
+	Rounds        []string            `json:"rounds,omitempty"`
+	LeaderChanges int                 `json:"leaderChanges"`
+	Terms         uint64              `json:"terms"` // terms begun during the run
+	Crashes       []testcluster.Crash `json:"crashes"`
+	Problems      []string            `json:"problems"` // faults that failed, final reads that failed
+	Anomalies     []check.Anomaly     `json:"anomalies"`
+	Events        []nemesis.Event     `json:"events"`
 
 	stalls       []stall
 	acknowledged []span // of writes
@@ -247,7 +247,7 @@ func (s *Summary) timeline() {
 }
 
 // networks names what stands between the nodes.
-var networks = map[lab.Kind]string{lab.Loopback: "loopback", lab.Relayed: "relay", lab.Switched: "switch"}
+var networks = map[testcluster.Kind]string{testcluster.Loopback: "loopback", testcluster.Relayed: "relay", testcluster.Switched: "switch"}
 
 // commit is the product's, as far as the harness knows.
 func commit() string {

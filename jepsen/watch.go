@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // watchEvery is how often the watch looks who leads.
@@ -41,7 +41,7 @@ type watch struct {
 }
 
 // run looks until the context ends.
-func (w *watch) run(ctx context.Context, c *lab.Cluster) {
+func (w *watch) run(ctx context.Context, c *testcluster.Cluster) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for {
@@ -54,7 +54,7 @@ func (w *watch) run(ctx context.Context, c *lab.Cluster) {
 	}
 }
 
-func (w *watch) look(ctx context.Context, c *lab.Cluster) {
+func (w *watch) look(ctx context.Context, c *testcluster.Cluster) {
 	l, err := c.Leader(ctx)
 	switch {
 	case err != nil || l.Term < w.lastTerm:

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // Appends checks transactions that append unique values to lists and read lists. The
@@ -21,7 +21,7 @@ import (
 //	G2        a cycle in which several did
 //
 // and, with "-realtime" behind them, cycles that exist only because one transaction was
-// called after another had returned. Besides: appends that were acknowledged and are
+// called after another had returned. In addition, appends that were acknowledged and are
 // missing in a later read, values that stand twice, values that nobody appended, reads of
 // one list that contradict each other, and a transaction that misses its own appends.
 func Appends(ops []history.Op) Report {

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // parseAppends reads the corpus of lists: a line holds the moments of call and return,

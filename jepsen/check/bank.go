@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // The banks of the workload, by the beginning of their keys, and what each account holds

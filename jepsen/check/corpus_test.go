@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // parse reads the corpus: a line holds the moments of call and return, the

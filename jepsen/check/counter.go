@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // Counters checks counters that only grow. For every answered operation:

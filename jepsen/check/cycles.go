@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // connect draws the edges between all operations.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // Expiries checks keys that are set once, each for a time, and read together with cluster

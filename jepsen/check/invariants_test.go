@@ -3,7 +3,7 @@ package check
 import (
 	"testing"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 func at(call, end int64, op history.Op) history.Op {

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // drawHistory runs random operations against a true register, each taking effect

@@ -8,7 +8,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // keyLimit bounds the work on one key. A key of 200 operations takes

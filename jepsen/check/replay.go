@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // Replay is the second checker, which knows nothing of the others. Replies tell where in

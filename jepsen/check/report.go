@@ -1,11 +1,9 @@
-// Package check judges histories. A checker that can't decide within its limits
-// reports that as an anomaly: nothing passes unseen.
 package check
 
 import (
 	"strings"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // Anomaly is one contradiction between a history and what was promised.

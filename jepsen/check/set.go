@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // Sets checks sets that only grow, whose members are unique. A member must be in every

@@ -1,5 +1,3 @@
-// Package history records what clients of a cluster did and what they were told.
-// It is the only thing that the checkers see.
 package history
 
 import (

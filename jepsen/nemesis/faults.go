@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Fault names one way to hurt a cluster.
+// Fault names one way to inject a cluster.
 type Fault string
 
 // Faults of a node's process.
@@ -128,7 +128,7 @@ type Need string
 const (
 	// Links is a network that can be cut, delayed and slowed down.
 	Links Need = "links"
-	// Frames is one of whose frames any can be lost, doubled or spoiled.
+	// Frames is one of whose frames any can be lost, doubled or corrupted.
 	Frames Need = "frames"
 	// Disks is a file system for each node.
 	Disks Need = "disks"
@@ -175,7 +175,7 @@ func (f Fault) NoMajority() bool { return kinds[f].noMajority }
 // ErrUnknownFault is returned for a name that is not a fault's.
 var ErrUnknownFault = errors.New("unknown fault")
 
-// ErrNeeds is returned for a fault that the cluster under test can't be hurt by.
+// ErrNeeds is returned for a fault that the cluster under test can't be inject by.
 var ErrNeeds = errors.New("fault needs what is not there")
 
 // ParseFaults reads a comma-separated list of faults; "all" names every one that needs no

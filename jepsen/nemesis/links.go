@@ -5,19 +5,19 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/lab"
-	"trireme/jepsen/lab/network"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/testcluster/network"
 )
 
 // links are the faults of the network that are under way. Each rule of a link is made of
 // all of them, so that the end of one leaves the others.
 type links struct {
 	mu  sync.Mutex
-	all map[Step]int // to the node that is hurt
+	all map[Step]int // to the node that is inject
 }
 
-// hurt begins a fault of the network.
-func (l *links) hurt(c *lab.Cluster, step Step, node int) error {
+// inject begins a fault of the network.
+func (l *links) inject(c *testcluster.Cluster, step Step, node int) error {
 	if c.Net == nil {
 		return fmt.Errorf("%w: %s", ErrNeeds, step.Fault)
 	}
@@ -32,7 +32,7 @@ func (l *links) hurt(c *lab.Cluster, step Step, node int) error {
 }
 
 // mend ends it.
-func (l *links) mend(c *lab.Cluster, step Step) {
+func (l *links) mend(c *testcluster.Cluster, step Step) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.all, step)
@@ -49,15 +49,15 @@ func (l *links) apply(n network.Network) {
 			}
 			var rule network.Rule
 			for step, node := range l.all {
-				step.spoil(&rule, from, to, node, clients)
+				step.corrupt(&rule, from, to, node, clients)
 			}
 			n.Set(from, to, rule)
 		}
 	}
 }
 
-// spoil adds what the fault of a node does to the link from one end to another.
-func (s Step) spoil(r *network.Rule, from, to, node, clients int) {
+// corrupt adds what the fault of a node does to the link from one end to another.
+func (s Step) corrupt(r *network.Rule, from, to, node, clients int) {
 	peers := from != clients && to != clients
 	touches := from == node || to == node
 	switch s.Fault {

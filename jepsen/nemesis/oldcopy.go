@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 
 // oldCopy has a node serve for a while, and forget it: it is left down on a copy of its data that was made before. As
 // with damage, the others choose a leader first.
-func (r *runner) oldCopy(n *lab.Node) error {
+func (r *runner) oldCopy(n *testcluster.Node) error {
 	if err := unlessDown(n.Kill()); err != nil {
 		return err
 	}
@@ -43,11 +43,11 @@ func (r *runner) oldCopy(n *lab.Node) error {
 }
 
 // refused tells that a node runs on an older copy of its data.
-func refused(step Step, n *lab.Node) error {
+func refused(step Step, n *testcluster.Node) error {
 	if step.Fault != OldCopy {
 		return nil
 	}
-	n.Settle(refusal)
+	n.AwaitExit(refusal)
 	if n.Pid() != 0 {
 		return fmt.Errorf("%s runs on an older copy of its data; its log ends:\n%s", n.ID, n.Tail(20))
 	}

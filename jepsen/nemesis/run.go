@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // stopGrace is how long a node has to end after SIGTERM: the contract's 10 s for
@@ -23,7 +23,7 @@ type Event struct {
 	Fault  Fault         `json:"fault"`
 	Point  string        `json:"point,omitempty"`
 	Amount int           `json:"amount,omitempty"`
-	Node   string        `json:"node"` // the node that was hurt
+	Node   string        `json:"node"` // the node that was inject
 	Led    bool          `json:"led"`  // whether it led
 	From   time.Duration `json:"from"`
 	Until  time.Duration `json:"until"` // when it was undone
@@ -31,9 +31,9 @@ type Event struct {
 	Error  string        `json:"error,omitempty"`
 }
 
-// Run plays a schedule against a cluster. It returns when the last fault was
+// Run executes a schedule against a cluster. It returns when the last fault was
 // undone or the context ended; in both cases nothing is left broken.
-func Run(ctx context.Context, c *lab.Cluster, s Schedule, start time.Time) []Event {
+func Run(ctx context.Context, c *testcluster.Cluster, s Schedule, start time.Time) []Event {
 	r := &runner{cluster: c, start: start}
 	for len(s.Steps) > 0 && ctx.Err() == nil {
 		n := 1
@@ -50,14 +50,14 @@ func Run(ctx context.Context, c *lab.Cluster, s Schedule, start time.Time) []Eve
 }
 
 // Heal mends the network, empties disks and lets every node run.
-func Heal(c *lab.Cluster) error {
+func Heal(c *testcluster.Cluster) error {
 	var problems []error
 	if c.Net != nil {
 		c.Net.Heal()
 	}
 	for _, n := range c.Nodes {
 		err := n.Resume()
-		if errors.Is(err, lab.ErrDown) {
+		if errors.Is(err, testcluster.ErrDown) {
 			err = n.Start()
 		}
 		problems = append(problems, err)
@@ -66,7 +66,7 @@ func Heal(c *lab.Cluster) error {
 }
 
 type runner struct {
-	cluster *lab.Cluster
+	cluster *testcluster.Cluster
 	start   time.Time
 	events  []Event
 	links   links
@@ -122,7 +122,7 @@ func (r *runner) step(ctx, act context.Context, step Step, node int, e *Event) {
 	e.From = time.Since(r.start)
 	hold, cancel := context.WithTimeout(ctx, step.Hold)
 	defer cancel()
-	err := r.hurt(act, hold, step, node)
+	err := r.inject(act, hold, step, node)
 	<-hold.Done()
 	if err := errors.Join(err, r.undo(step, node)); err != nil {
 		e.Error = err.Error()
@@ -132,7 +132,7 @@ func (r *runner) step(ctx, act context.Context, step Step, node int, e *Event) {
 
 // WaitReady waits, within limits, for every node to be ready. A node whose process ended
 // by itself is started again, as whoever watches over it would: that it ended is on record.
-func WaitReady(c *lab.Cluster) error {
+func WaitReady(c *testcluster.Cluster) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyGrace)
 	defer cancel()
 	for tries := 1; ; tries++ {
@@ -156,7 +156,7 @@ const (
 )
 
 // each acts on all nodes at the same time.
-func each(nodes []*lab.Node, act func(*lab.Node) error) error {
+func each(nodes []*testcluster.Node, act func(*testcluster.Node) error) error {
 	errs := make([]error, len(nodes))
 	var all sync.WaitGroup
 	for i, n := range nodes {

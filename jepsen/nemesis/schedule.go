@@ -1,5 +1,3 @@
-// Package nemesis hurts a cluster by a schedule that was drawn from a seed
-// before the run began, so that it can be stored and played again.
 package nemesis
 
 import (
@@ -11,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/failpoint"
+	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
 // crashPoints are the failpoints that a fault may make a node end at.

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"trireme/cluster/clock"
-	"trireme/cluster/requests"
-	"trireme/fsm"
-	"trireme/fsm/acl"
-	"trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // clients are those of a history and what they were told.
@@ -44,7 +43,7 @@ type operation struct {
 	code  uint16
 	body  []byte
 	life  *life
-	call  *requests.Call
+	call  *session.Call
 	after func(*operation) // told of the end
 
 	state      state
@@ -100,7 +99,7 @@ func (w *world) collect() {
 }
 
 // ended notes an outcome.
-func (w *world) ended(o *operation, r requests.Result) {
+func (w *world) ended(o *operation, r session.Result) {
 	o.end, o.value, o.err = w.moment, r.Value, r.Err
 	var said *fsm.Error
 	switch {
@@ -120,7 +119,7 @@ func (w *world) ended(o *operation, r requests.Result) {
 func (w *world) lost(l *life) {
 	w.open = slices.DeleteFunc(w.open, func(o *operation) bool {
 		if o.life == l {
-			w.ended(o, requests.Result{Err: fsm.ErrUnknown})
+			w.ended(o, session.Result{Err: fsm.ErrUnknown})
 		}
 		return o.life == l
 	})
@@ -149,7 +148,7 @@ func (w *world) ask(n *node, kind Kind, b, c int) {
 		w.submit(n, exec(&operation{kind: kind, key: list}, batch("RPUSH", list, id)))
 	case PushOnce:
 		q := batch("RPUSH", list, id)
-		q.Retry = q.Named("push " + id)
+		q.Retry = q.IdempotencyKey("push " + id)
 		w.submit(n, exec(&operation{kind: kind, key: list}, q))
 	case Count:
 		w.submit(n, exec(&operation{kind: kind, key: "count"}, batch("INCR", "count")))
@@ -165,7 +164,7 @@ func (w *world) ask(n *node, kind Kind, b, c int) {
 	case Again:
 		w.again(n, b)
 	case Publish, PublishOnce, Enqueue, CancelMessage, Schedule:
-		w.askPost(n, kind, id, b, c)
+		w.askMessages(n, kind, id, b, c)
 	default:
 		w.askRuns(n, kind, id, b, c)
 	}
@@ -218,7 +217,7 @@ func (w *world) point() (index uint64, at int64, ok bool) {
 		return 0, 0, false
 	}
 	at, _ = n.life.clock.ReadTime()
-	if at > n.machine.Clock()+clock.ReadAhead {
+	if at > n.ceiling.Limit() {
 		n.sweep()
 		return 0, 0, false
 	}
@@ -278,7 +277,7 @@ func (w *world) keep(n *node, which int) {
 	w.kept[set.key] = w.submit(n, o)
 }
 
-// stays tells whether a key may have been kept, and whether it certainly was.
+// stays reports whether a key may have been kept, and whether it certainly was.
 func (w *world) stays(key string) (perhaps, surely bool) {
 	o := w.kept[key]
 	if o == nil || o.state == refused {
@@ -329,7 +328,7 @@ func (w *world) saw(r *reading, v *fsm.View) {
 		return
 	}
 	q := batch("GET", r.key)
-	there := !v.Exec(q.As, q.Door, q.Rows[0]).IsNil()
+	there := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
 	perhaps, surely := w.stays(r.key)
 	switch gone, before := w.gone[r.key]; {
 	case !there && surely:
@@ -348,7 +347,7 @@ func (w *world) saw(r *reading, v *fsm.View) {
 // elements is a list's content.
 func elements(v *fsm.View, key string) (list []string) {
 	q := batch("LRANGE", key, "0", "-1")
-	r := v.Exec(q.As, q.Door, q.Rows[0])
+	r := v.Exec(q.As, q.Origin, q.Rows[0])
 	for _, e := range r.Elems() {
 		list = append(list, e.Text())
 	}

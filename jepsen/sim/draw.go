@@ -72,7 +72,7 @@ const (
 // factors are the halves by which a kind's weight may be multiplied.
 var factors = []int{0, 0, 1, 2, 2, 4, 8}
 
-// needed tells whether nothing comes about without a kind.
+// needed reports whether nothing comes about without a kind.
 func needed(k Kind) bool {
 	switch k {
 	case Send, Receive, Form, Propose, Commit, Apply:

@@ -53,7 +53,7 @@ const (
 	Mend
 	SetWall // somebody sets a node's wall clock
 	Keep    // a key that was set for a while is to stay
-	Gather  // all packs reach the leader, which makes an entry of them and gives it to raft later
+	Gather  // all batches reach the leader, which makes an entry of them and gives it to raft later
 	Linger  // a little time passes, less than reads may be ahead of the log
 	Outlast // more time passes than a request waits and a lease lasts
 	Lag     // the same as Flow, but a node applies nothing, and may not hear what it is answered

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
-	"trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // judge compares what the clients were told with what the cluster has in the end.
@@ -21,7 +21,7 @@ func (w *world) judge() {
 			w.judgeList(key, elements(v, key))
 		}
 		w.judgeCount(v)
-		w.judgePost(v)
+		w.judgeMessages(v)
 		w.judgeRuns(v)
 	})
 }
@@ -102,7 +102,7 @@ func (w *world) judgeView(r *view, ours []*operation, place map[string]int, list
 // outcome.
 func (w *world) judgeCount(v *fsm.View) {
 	q := batch("GET", "count")
-	value, _ := strconv.Atoi(v.Exec(q.As, q.Door, q.Rows[0]).Text())
+	value, _ := strconv.Atoi(v.Exec(q.As, q.Origin, q.Rows[0]).Text())
 	acknowledged, open, seen := 0, 0, map[int64]bool{}
 	for _, o := range w.all {
 		if o.kind != Count {
@@ -124,9 +124,9 @@ func (w *world) judgeCount(v *fsm.View) {
 	}
 }
 
-// judgePost: each publication has made at most one message, or one in each window of its id; each message is final, and
+// judgeMessages: each publication has made at most one message, or one in each window of its id; each message is final, and
 // the dead letters are those that have failed.
-func (w *world) judgePost(v *fsm.View) {
+func (w *world) judgeMessages(v *fsm.View) {
 	byKey := map[string][]made{}
 	for _, o := range w.all {
 		switch o.kind {
@@ -214,7 +214,7 @@ func (w *world) judgePlans() {
 // judgeRuns: every run is over, its log holds one result of each step, waiters are answered once, and no dead run was
 // revived twice.
 func (w *world) judgeRuns(v *fsm.View) {
-	list, _, _ := v.Flows().Runs(&flow.Filter{}, flow.Page{Limit: 10_000})
+	list, _, _ := v.Workflows().Runs(&workflow.Filter{}, workflow.Page{Limit: 10_000})
 	revived := map[uint64]string{}
 	entries, woken := map[queue.ID]bool{}, map[queue.ID]bool{}
 	for _, id := range w.woken { // unordered: a set is made
@@ -229,13 +229,13 @@ func (w *world) judgeRuns(v *fsm.View) {
 		}
 		revived[r.RanAs] = r.ID
 		seen := map[uint32]bool{}
-		v.Flows().Log(r.No, func(pos uint32, e *flow.Entry) bool {
+		v.Workflows().Log(r.No, func(pos uint32, e *workflow.Entry) bool {
 			entries[e.ID] = true
 			if e.Step.ID > 0 && seen[e.Step.ID] {
 				w.fail("steps", "%s has two results of step %d", r.ID, e.Step.ID)
 			}
 			seen[e.Step.ID] = true
-			if e.Step.Type == flow.Wait && !bytes.Contains(e.Body, []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
+			if e.Step.Type == workflow.Wait && !bytes.Contains(e.Body, []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
 				w.fail("waiters", "step %d of %s was answered by nobody", e.Step.ID, r.ID)
 			}
 			return true
@@ -253,15 +253,15 @@ func (w *world) judgeRuns(v *fsm.View) {
 	}
 }
 
-// cut tells whether a run had room for no more, so that results were dropped: that of a failed run.
+// cut reports whether a run had room for no more, so that results were dropped: that of a failed run.
 func (w *world) cut(v *fsm.View, key stepKey) bool {
-	r := v.Flows().Find(key.run, key.created)
-	return r == nil || r.State == flow.Failed
+	r := v.Workflows().Find(key.run, key.created)
+	return r == nil || r.State == workflow.Failed
 }
 
 // left says what a cluster that never rests still has to do.
 func (w *world) left() string {
-	text := fmt.Sprintf("the cluster does not come to rest: %d letters, %d requests, %d attempts, %d entries to commit", len(w.letters), len(w.open), len(w.running), len(w.log)-int(w.committed))
+	text := fmt.Sprintf("the cluster does not come to rest: %d packets, %d requests, %d attempts, %d entries to commit", len(w.packets), len(w.open), len(w.running), len(w.log)-int(w.committed))
 	for _, n := range w.nodes {
 		text += fmt.Sprintf("; %s lacks %d entries and has %d requests, %d results", n.name(), int(w.committed-n.applied), n.life.ledger.Pending(), len(n.life.results))
 	}

@@ -3,15 +3,15 @@ package sim
 import (
 	"errors"
 
-	"trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm"
 )
 
 // flight is an entry on its way through raft.
 type flight struct {
-	life  *life
-	entry *fsm.Entry
-	packs []*letter
-	opens bool // the first of a term
+	life    *life
+	entry   *fsm.Entry
+	batches []*packet
+	opens   bool // the first of a term
 }
 
 var errLost = errors.New("leadership lost")
@@ -21,7 +21,8 @@ var errLost = errors.New("leadership lost")
 func (l *life) lead(term uint64, trusted bool) {
 	l.leads, l.opened, l.trusted = term, false, trusted
 	body := fsm.NewTerm.Body(fsm.Term{Number: term, Leader: l.n.name()})
-	e := &fsm.Entry{Term: term, Seed: l.n.w.seed(), Requests: []fsm.Request{{Code: fsm.NewTerm.Code, Body: body}}}
+	e := &fsm.Entry{Term: term, Seed: l.n.w.seed(), Requests: []fsm.Request{{Code: fsm.NewTerm.Code, Body: body},
+		{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})}}}
 	l.put(&flight{life: l, entry: e, opens: true})
 }
 
@@ -30,20 +31,20 @@ func (l *life) entry(q ...fsm.Request) *fsm.Entry {
 	return &fsm.Entry{Term: l.leads, Stamp: l.clock.Stamp(), Seed: l.n.w.seed(), Requests: q}
 }
 
-// form makes an entry of the packs that wait.
+// form makes an entry of the batches that wait.
 func (n *node) form() {
 	l := n.life
-	if l == nil || !l.opened || l.formed != nil || len(l.packs) == 0 {
+	if l == nil || !l.opened || l.formed != nil || len(l.batches) == 0 {
 		return
 	}
-	f := &flight{life: l, entry: l.entry(), packs: l.packs}
-	l.packs = nil
-	if k := l.board(f.packs); k != nil {
-		f.packs = append(f.packs, k)
+	f := &flight{life: l, entry: l.entry(), batches: l.batches}
+	l.batches = nil
+	if k := l.attach(f.batches); k != nil {
+		f.batches = append(f.batches, k)
 	}
-	for _, k := range f.packs {
+	for _, k := range f.batches {
 		if k.mark.Session != 0 {
-			f.entry.Marks = append(f.entry.Marks, k.mark)
+			f.entry.LowWaters = append(f.entry.LowWaters, k.mark)
 		}
 		f.entry.Requests = append(f.entry.Requests, k.requests...)
 	}
@@ -74,7 +75,7 @@ func (l *life) put(f *flight) {
 	}
 }
 
-// done answers the packs of an entry that this leader has applied.
+// done answers the batches of an entry that this leader has applied.
 func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 	if !l.forget(f) {
 		return
@@ -83,18 +84,18 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 	if f.opens && outcomes[0].Status == fsm.Applied {
 		l.open()
 	}
-	for _, k := range f.packs {
+	for _, k := range f.batches {
 		mine := outcomes[:len(k.requests)]
 		outcomes = outcomes[len(k.requests):]
 		k.reply(mine, nil, false)
 	}
 }
 
-// open lets packs into the log, and the scheduler begin.
+// open lets batches into the log, and the scheduler begin.
 func (l *life) open() {
-	l.clock.Open(l.n.machine.Clock(), l.n.wall(l.n.w.now()), l.trusted)
+	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.trusted)
 	l.opened = true
-	l.courier = newCourier(l)
+	l.deliverer = newDeliverer(l)
 }
 
 // forget takes a flight out; false if it was given up before.
@@ -108,10 +109,10 @@ func (l *life) forget(f *flight) bool {
 	return false
 }
 
-// refuse answers the packs of an entry without outcomes.
+// refuse answers the batches of an entry without outcomes.
 func (l *life) refuse(f *flight, sure bool) {
 	l.clock.Done(f.entry.Stamp)
-	for _, k := range f.packs {
+	for _, k := range f.batches {
 		k.reply(nil, errLost, sure)
 	}
 }
@@ -126,17 +127,17 @@ func (n *node) learn() {
 
 // follow ends a leadership: what waits was never in a log, what is under way may be.
 func (l *life) follow() {
-	l.leads, l.opened, l.ride = 0, false, nil
-	flights, packs := l.flights, l.packs
-	l.flights, l.packs = nil, nil
+	l.leads, l.opened, l.pendingPiggyback = 0, false, nil
+	flights, batches := l.flights, l.batches
+	l.flights, l.batches = nil, nil
 	for _, f := range flights {
 		l.refuse(f, false)
 	}
-	for _, k := range packs {
+	for _, k := range batches {
 		k.reply(nil, errLost, true)
 	}
-	if l.courier != nil {
-		l.courier.end()
+	if l.deliverer != nil {
+		l.deliverer.end()
 	}
 }
 

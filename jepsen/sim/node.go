@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/cluster/clock"
-	"trireme/cluster/requests"
-	"trireme/fsm"
-	"trireme/fsm/command"
+	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // node is one node: what is on its disk, and its process if that runs.
@@ -23,6 +23,7 @@ type node struct {
 
 	machine *fsm.Machine
 	applied uint64
+	ceiling *clock.Ceiling
 	cut     bool  // nothing reaches it
 	set     int64 // by how much somebody has set its wall clock, in milliseconds
 }
@@ -30,16 +31,16 @@ type node struct {
 // life is one process of a node.
 type life struct {
 	n           *node
-	ledger      *requests.Ledger
+	ledger      *session.Tracker
 	clock       *clock.Clock
 	registering bool
 	leading
-	courier *courier // of the newest leadership
-	results []*attempt
-	handing *handing
-	reads   []*reading
-	frozen  *fsm.Frozen // a snapshot that is not written yet
-	ride    *riding
+	deliverer        *deliverer // of the newest leadership
+	results          []*attempt
+	reporting        *reporting
+	reads            []*reading
+	frozen           *fsm.Frozen // a snapshot that is not written yet
+	pendingPiggyback *piggyback
 }
 
 // leading is what a process has as a leader, or as one who believes to lead.
@@ -47,7 +48,7 @@ type leading struct {
 	leads   uint64 // its term, 0 if it does not lead
 	opened  bool
 	trusted bool // the clocks of a majority agree with its own
-	packs   []*letter
+	batches []*packet
 	formed  *flight
 	flights []*flight
 }
@@ -63,14 +64,15 @@ func (n *node) start() {
 		return
 	}
 	n.boot++
-	n.machine, n.applied = fsm.NewMachineWith(commands), 0
+	n.machine, n.applied, n.ceiling = fsm.NewMachineWith(commands), 0, &clock.Ceiling{}
 	if n.saved != nil {
 		if err := n.machine.Restore(bytes.NewReader(n.saved)); err != nil {
 			n.w.fail("snapshot", "%s can't read its snapshot: %v", n.name(), err)
 		}
 		n.applied = n.index
+		n.ceiling.Restored(n.machine.Clock(), n.machine.Level())
 	}
-	n.life = &life{n: n, ledger: requests.New(n.w.now, func() {}), clock: clock.New(n.w.now, n.wall)}
+	n.life = &life{n: n, ledger: session.New(n.w.now, func() {}), clock: clock.New(n.w.now, n.wall)}
 }
 
 // wall is what the node's wall clock shows at a moment, in unix milliseconds. Unless somebody sets them they agree as
@@ -88,10 +90,10 @@ func (n *node) crash() {
 	n.w.lost(l)
 	for _, f := range append(l.flights, l.formed) {
 		if f != nil {
-			l.packs = append(l.packs, f.packs...)
+			l.batches = append(l.batches, f.batches...)
 		}
 	}
-	for _, k := range l.packs {
+	for _, k := range l.batches {
 		k.finish(nil, errBroken, false)
 	}
 	if n.w.leader == n.id {
@@ -127,6 +129,7 @@ func (n *node) install(from *node) {
 		n.w.fail("snapshot", "%s can't install a snapshot: %v", n.name(), err)
 	}
 	n.saved, n.index, n.applied = from.saved, from.index, from.index
+	n.ceiling.Restored(n.machine.Clock(), n.machine.Level())
 	n.life.frozen = nil
 	n.life.ledger.Restored(n.machine.Awaits)
 }
@@ -144,7 +147,8 @@ func (n *node) apply(count int) {
 			return
 		}
 		n.applied++
-		n.w.told(n, outcomes)
+		n.ceiling.Applied(e.term, n.machine.Clock(), n.machine.Level())
+		n.w.learned(n, outcomes)
 		n.life.ledger.Resolve(outcomes)
 		if f := e.of; f != nil && f.life == n.life {
 			n.life.done(f, outcomes)

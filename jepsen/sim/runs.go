@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"trireme/fsm"
-	"trireme/fsm/flow"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
 // runs is what a history has of workflow runs.
@@ -47,44 +47,44 @@ func (w *world) askRuns(n *node, kind Kind, id string, b, c int) {
 	case Await:
 		w.startRun(n, kind, "wfr_"+id+waitMark+strconv.Itoa(b%2))
 	case Notify:
-		v := flow.Notification{EventID: "event" + strconv.Itoa(b%2), Body: []byte(id)}
+		v := workflow.Notification{EventID: "event" + strconv.Itoa(b%2), Body: []byte(id)}
 		w.submit(n, &operation{kind: kind, key: v.EventID, code: fsm.NotifyEvent.Code, body: fsm.NotifyEvent.Body(v)})
 	case CancelRun:
 		if len(w.names) > 0 {
-			f := flow.Filter{RunIDs: []string{w.names[b%len(w.names)]}}
-			w.submit(n, &operation{kind: kind, code: fsm.CancelRuns.Code, body: fsm.CancelRuns.Body(flow.Cancellation{Filter: f})})
+			f := workflow.Filter{RunIDs: []string{w.names[b%len(w.names)]}}
+			w.submit(n, &operation{kind: kind, code: fsm.CancelRuns.Code, body: fsm.CancelRuns.Body(workflow.Cancellation{Filter: f})})
 		}
 	case Revive:
-		v := flow.Revival{Restart: b%2 == 0, DeadSelection: flow.DeadSelection{Limit: 1 + c%2}}
+		v := workflow.Revival{Restart: b%2 == 0, DeadSelection: workflow.DeadSelection{Limit: 1 + c%2}}
 		w.submit(n, &operation{kind: kind, code: fsm.Revive.Code, body: fsm.Revive.Body(v)})
 	}
 }
 
 func (w *world) startRun(n *node, kind Kind, name string) {
-	s := flow.Submission{Kind: flow.InitSubmission, URL: app, RunID: name, Body: []byte(`{}`)}
+	s := workflow.Submission{Kind: workflow.InitSubmission, URL: app, RunID: name, Body: []byte(`{}`)}
 	s.Retries, s.Given = 1, queue.GivenRetries
-	flow.CompleteStart(&s)
+	workflow.CompleteStart(&s)
 	w.names = append(w.names, name)
-	w.submit(n, &operation{kind: kind, key: name, code: fsm.Submit.Code, body: fsm.Submit.Body(flow.Submissions{Items: []flow.Submission{s}})})
+	w.submit(n, &operation{kind: kind, key: name, code: fsm.Submit.Code, body: fsm.Submit.Body(workflow.Submissions{Items: []workflow.Submission{s}})})
 }
 
-// wanted tells whether there is something to deliver: a run may be over by now.
+// wanted reports whether there is something to deliver: a run may be over by now.
 func (w *world) wanted(n *node, a *attempt) (ok bool) {
 	if len(a.Content.Run) == 0 {
 		return true
 	}
-	n.machine.View(0, [16]byte{}, func(v *fsm.View) { _, ok = v.Flows().Delivery(a.ID, a.Content.Run) })
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) { _, ok = v.Workflows().Delivery(a.ID, a.Content.Run) })
 	return ok
 }
 
 // endpoint has the workflow do its next step, before it answers; false if there is none to do.
 func (w *world) endpoint(a *attempt) bool {
-	ref, ok := flow.ParseRef(a.Content.Run)
-	if !ok || ref.Kind == flow.DeliverFailure {
+	ref, ok := workflow.ParseRef(a.Content.Run)
+	if !ok || ref.Kind == workflow.DeliverFailure {
 		return false
 	}
-	var run *flow.Run
-	a.courier.l.n.machine.View(0, [16]byte{}, func(v *fsm.View) { run, _ = v.Flows().Run(ref.Run) })
+	var run *workflow.Run
+	a.deliverer.l.n.machine.View(0, [16]byte{}, func(v *fsm.View) { run, _ = v.Workflows().Run(ref.Run) })
 	if run == nil || !run.Active() {
 		return false
 	}
@@ -108,34 +108,34 @@ func (w *world) endpoint(a *attempt) bool {
 }
 
 // nextStep is what the endpoint of a run asks for as step number, having id to say.
-func nextStep(run *flow.Run, number uint32, id int) *operation {
-	step := flow.Step{ID: number, Concurrent: 1, Type: flow.RunStep, Name: "s" + strconv.Itoa(int(number))}
+func nextStep(run *workflow.Run, number uint32, id int) *operation {
+	step := workflow.Step{ID: number, Concurrent: 1, Type: workflow.RunStep, Name: "s" + strconv.Itoa(int(number))}
 	event, _, _ := strings.Cut(run.ID, waitMark)
 	waiting := event != run.ID
 	switch {
 	case number > steps:
-		return &operation{kind: StartRun, code: fsm.EndRun.Code, body: fsm.EndRun.Body(flow.Ending{RunID: run.ID, HasResult: true})}
+		return &operation{kind: StartRun, code: fsm.EndRun.Code, body: fsm.EndRun.Body(workflow.Ending{RunID: run.ID, HasResult: true})}
 	case waiting && number == waitStep:
-		step.Type = flow.Wait
-		n := flow.Await{RunID: run.ID, EventID: "event" + run.ID[len(event)+len(waitMark):], Step: step, Open: fmt.Appendf(nil, `{"stepId":%d`, number),
+		step.Type = workflow.Wait
+		n := workflow.Await{RunID: run.ID, EventID: "event" + run.ID[len(event)+len(waitMark):], Step: step, Open: fmt.Appendf(nil, `{"stepId":%d`, number),
 			Timeout: 4000, TimeoutText: "4s", URL: app, TimeoutURL: app}
 		return &operation{kind: Await, key: run.ID, code: fsm.Await.Code, body: fsm.Await.Body(n)}
 	}
-	n := flow.Submission{Kind: flow.StepSubmission, URL: app, RunID: run.ID, Step: step, Features: flow.TriggerOnConfig,
+	n := workflow.Submission{Kind: workflow.StepSubmission, URL: app, RunID: run.ID, Step: step, Features: workflow.TriggerOnConfig,
 		Body: fmt.Appendf(nil, `{"stepId":%d,"stepName":%q,"stepType":"Run","out":"%d","concurrent":1}`, number, step.Name, id)}
-	return &operation{kind: StartRun, key: run.ID, code: fsm.Submit.Code, body: fsm.Submit.Body(flow.Submissions{Items: []flow.Submission{n}})}
+	return &operation{kind: StartRun, key: run.ID, code: fsm.Submit.Code, body: fsm.Submit.Body(workflow.Submissions{Items: []workflow.Submission{n}})}
 }
 
 // learnRuns takes in what an entry says of runs.
 func (w *world) learnRuns(n *node, o *fsm.Outcome) {
 	switch v := o.Value.(type) {
-	case flow.Receipts:
+	case workflow.Receipts:
 		if arg, ok := argument(w, n.applied, o, fsm.Submit); ok {
 			for i, r := range v.Items {
 				w.submitted(&arg.Items[i], &r)
 			}
 		}
-	case flow.Notified:
+	case workflow.Notified:
 		for _, k := range v.Woken {
 			if _, before := w.woken[k.Waiter.No]; before {
 				w.fail("waiters", "waiter %d of %s was woken twice", k.Waiter.No, k.RunID)
@@ -146,8 +146,8 @@ func (w *world) learnRuns(n *node, o *fsm.Outcome) {
 }
 
 // submitted takes in what became of one step's result.
-func (w *world) submitted(n *flow.Submission, r *flow.Receipt) {
-	if n.Kind != flow.StepSubmission || r.Refused != nil {
+func (w *world) submitted(n *workflow.Submission, r *workflow.Receipt) {
+	if n.Kind != workflow.StepSubmission || r.Refused != nil {
 		return
 	}
 	key := stepKey{r.RunID, r.Created, n.Step.ID}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"trireme/fsm"
-	"trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // settleRounds is how many rounds a healthy cluster may take to do what is left.
@@ -71,20 +71,20 @@ func (w *world) stopPlans() bool {
 	return all
 }
 
-// rests tells whether there is nothing left to do.
+// rests reports whether there is nothing left to do.
 func (w *world) rests() bool {
-	if len(w.letters) > 0 || len(w.open) > 0 || len(w.running) > 0 || w.committed < uint64(len(w.log)) {
+	if len(w.packets) > 0 || len(w.open) > 0 || len(w.running) > 0 || w.committed < uint64(len(w.log)) {
 		return false
 	}
 	for _, n := range w.nodes {
 		l := n.life
-		if n.applied < w.committed || l.ledger.Pending() > 0 || len(l.results) > 0 || l.handing != nil {
+		if n.applied < w.committed || l.ledger.Pending() > 0 || len(l.results) > 0 || l.reporting != nil {
 			return false
 		}
 	}
 	n := w.nodes[w.leader]
 	_, due := n.machine.NextMessage()
-	return !due && n.life.courier != nil && n.life.courier.opened && n.life.courier.asking == nil
+	return !due && n.life.deliverer != nil && n.life.deliverer.opened && n.life.deliverer.asking == nil
 }
 
 // idle is how long to wait for what comes next.

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/clock"
 )
 
 // nodes is the size of the cluster.
@@ -26,10 +26,10 @@ type world struct {
 	term      uint64
 	leader    int // who leads by raft's own account, -1 if nobody
 	nodes     [nodes]*node
-	letters   []*letter
+	packets   []*packet
 
 	clients
-	post
+	messageModel
 	runs
 	broken *Violation
 }
@@ -53,7 +53,7 @@ func (w *world) now() time.Time { return began.Add(w.elapsed) }
 
 func newWorld(seed uint64) *world {
 	w := &world{chance: rand.New(rand.NewPCG(seed, 1)), leader: -1}
-	w.post.init()
+	w.messageModel.init()
 	w.runs.init()
 	for i := range w.nodes {
 		w.nodes[i] = &node{w: w, id: i}
@@ -134,7 +134,7 @@ func (w *world) step(s Step) {
 	case Answer:
 		w.answer(int(s.A), b)
 	case HandIn:
-		n.handIn()
+		n.flushResults()
 	case Sweep:
 		n.sweep()
 	case Reboot:
@@ -198,9 +198,9 @@ func (w *world) flow() {
 func (w *world) round(lags *node) {
 	for _, n := range w.nodes {
 		n.send()
-		n.handIn()
+		n.flushResults()
 	}
-	for len(w.letters) > 0 {
+	for len(w.packets) > 0 {
 		w.receive(0, 1)
 	}
 	for _, n := range w.nodes {
@@ -219,14 +219,14 @@ func (w *world) round(lags *node) {
 // that lags get lost.
 func (w *world) lag(n *node, deaf bool) {
 	w.round(n)
-	for i := 0; i < len(w.letters); {
-		if k := w.letters[i]; k.of != nil && k.of.from.n == n && deaf {
+	for i := 0; i < len(w.packets); {
+		if k := w.packets[i]; k.of != nil && k.of.from.n == n && deaf {
 			w.receive(i, 6)
 			continue
 		}
 		i++
 	}
-	for len(w.letters) > 0 {
+	for len(w.packets) > 0 {
 		w.receive(0, 1)
 	}
 }
@@ -284,12 +284,12 @@ func (w *world) elect(who, keeps int, told bool) {
 	n.life.lead(w.term, keeps%3 != 0 && w.clocksAgree(n))
 }
 
-// gather has all packs that wait reach whoever leads.
+// gather has all batches that wait reach whoever leads.
 func (w *world) gather() {
 	for _, n := range w.nodes {
 		n.send()
 	}
-	for len(w.letters) > 0 {
+	for len(w.packets) > 0 {
 		w.receive(0, 1)
 	}
 	for _, n := range w.nodes {
@@ -349,7 +349,7 @@ func (w *world) setWall(n *node, which int) {
 	}
 }
 
-// clocksAgree tells whether the clocks of a majority agree with a node's.
+// clocksAgree reports whether the clocks of a majority agree with a node's.
 func (w *world) clocksAgree(n *node) bool {
 	agree := 0
 	for _, o := range w.nodes {
@@ -360,7 +360,7 @@ func (w *world) clocksAgree(n *node) bool {
 	return agree > nodes/2
 }
 
-// known is who leads as far as a node knows: it finds out with the first pack it sends.
+// known is who leads as far as a node knows: it finds out with the first batch it sends.
 func (w *world) known() *node {
 	if w.leader < 0 || w.nodes[w.leader].life == nil {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 const (

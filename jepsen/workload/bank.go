@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // accounts are in each bank.

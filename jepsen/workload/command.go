@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // command is the command line of an operation.
@@ -53,7 +53,7 @@ func commands(op history.Op) (all [][]string) {
 }
 
 // interpretRows fills in the results of a transaction.
-func interpretRows(op *history.Op, rows []lab.Row) {
+func interpretRows(op *history.Op, rows []testcluster.Row) {
 	var err error
 	for i, row := range rows {
 		if err == nil && row.Error != "" {

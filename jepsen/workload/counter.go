@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // countersPerRun is small, so that every counter is contended from all nodes.

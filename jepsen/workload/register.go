@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // A key takes part in at most this many operations of at most this many clients,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // insertsPerSet bounds a set, whose reads return all of it.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // mostLife bounds the time that a key is given, in milliseconds.

@@ -1,5 +1,3 @@
-// Package workload holds the client programs of a fault run. Each keeps to
-// operations whose results a checker can judge, and records all of them.
 package workload
 
 import (
@@ -8,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/check"
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/check"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // Target is what a workload runs against: a cluster, or a model of one in tests.
@@ -18,11 +16,11 @@ type Target interface {
 	// Size is the number of nodes.
 	Size() int
 	// Do runs one command through a node and never repeats it.
-	Do(ctx context.Context, node int, args ...string) lab.Reply
+	Do(ctx context.Context, node int, args ...string) testcluster.Reply
 	// DoWith does it with further headers.
-	DoWith(ctx context.Context, node int, header map[string]string, args ...string) lab.Reply
+	DoWith(ctx context.Context, node int, header map[string]string, args ...string) testcluster.Reply
 	// Transaction runs commands through a node as one.
-	Transaction(ctx context.Context, node int, commands [][]string) ([]lab.Row, lab.Reply)
+	Transaction(ctx context.Context, node int, commands [][]string) ([]testcluster.Row, testcluster.Reply)
 }
 
 // Workload is one client program with its checker.
@@ -128,8 +126,8 @@ func attempt(t Target, rec *history.Recorder, op history.Op) history.Op {
 		header = map[string]string{"Svc-Request-Id": op.Request}
 	}
 	op.Call = rec.Now()
-	var reply lab.Reply
-	var rows []lab.Row
+	var reply testcluster.Reply
+	var rows []testcluster.Row
 	several := commands(op)
 	if several == nil {
 		reply = t.DoWith(context.Background(), op.Node, header, command(op)...)

@@ -12,17 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"trireme/jepsen/lab"
-	"trireme/jepsen/lab/labtest"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/testcluster/fakenode"
 )
 
-func TestMain(m *testing.M) { labtest.Main(m) }
+func TestMain(m *testing.M) { fakenode.Main(m) }
 
 // rehearsal is a session on fake nodes.
-func rehearsal(t *testing.T, l labtest.Lie) (*session, *bytes.Buffer) {
+func rehearsal(t *testing.T, l fakenode.Fault) (*session, *bytes.Buffer) {
 	t.Helper()
 	dir := t.TempDir()
-	c, err := lab.NewCluster(lab.Options{Binary: os.Args[0], Dir: filepath.Join(dir, "nodes"), Env: labtest.Env(l)})
+	c, err := testcluster.NewCluster(testcluster.Options{Binary: os.Args[0], Dir: filepath.Join(dir, "nodes"), Env: fakenode.Env(l)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,20 +39,20 @@ func rehearsal(t *testing.T, l labtest.Lie) (*session, *bytes.Buffer) {
 }
 
 func TestReadElsewhere(t *testing.T) {
-	s, out := rehearsal(t, labtest.Honest)
+	s, out := rehearsal(t, fakenode.None)
 	if err := readElsewhere(context.Background(), s); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	s, _ = rehearsal(t, labtest.StaleReads)
+	s, _ = rehearsal(t, fakenode.StaleReads)
 	if err := readElsewhere(context.Background(), s); err == nil {
 		t.Fatal("stale reads passed")
 	}
 }
 
-// TestLoadJudges lets the load meet nodes that lie.
+// TestLoadJudges lets the load meet faulty nodes.
 func TestLoadJudges(t *testing.T) {
-	for lie, honest := range map[labtest.Lie]bool{labtest.Honest: true, labtest.LostWrites: false, labtest.DoubleAdds: false} {
-		s, _ := rehearsal(t, lie)
+	for fault, correct := range map[fakenode.Fault]bool{fakenode.None: true, fakenode.LostWrites: false, fakenode.DoubleAdds: false} {
+		s, _ := rehearsal(t, fault)
 		l := startLoad(s.cluster, []int{1, 2}, 4, "load")
 		at := time.Now()
 		if _, err := firstWrite(context.Background(), l, at); err != nil {
@@ -61,8 +61,8 @@ func TestLoadJudges(t *testing.T) {
 		time.Sleep(time.Second)
 		l.end()
 		l.verify(context.Background(), 2)
-		if failed := l.failed.Load(); (failed == 0) != honest {
-			t.Errorf("%s: %d failures: %v", lie, failed, l.problems)
+		if failed := l.failed.Load(); (failed == 0) != correct {
+			t.Errorf("%s: %d failures: %v", fault, failed, l.problems)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestReadmeBlocksAndEnvironment(t *testing.T) {
 	}
 }
 
-func TestHurtFileHurts(t *testing.T) {
+func TestCorruptFileChangesAFile(t *testing.T) {
 	for i := range uint64(40) {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "raft.db")
@@ -127,7 +127,7 @@ func TestHurtFileHurts(t *testing.T) {
 		if err := os.WriteFile(path, before, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		what, err := hurtFile(dir, rand.New(rand.NewPCG(i, 0)))
+		what, err := corruptFile(dir, rand.New(rand.NewPCG(i, 0)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,27 @@ func TestHurtFileHurts(t *testing.T) {
 
 func TestUnknownLineIsRefused(t *testing.T) {
 	var out bytes.Buffer
-	if code := run(context.Background(), []string{"-line", "core.99"}, &out); code != 2 || !strings.Contains(out.String(), "core.12") {
+	if code := run(context.Background(), []string{"-run", "core.99"}, &out); code != 2 || !strings.Contains(out.String(), "steady-leader") {
 		t.Fatalf("exit code %d, %s", code, &out)
+	}
+}
+
+// Every run is found by its name and by its former one, and both are its own.
+func TestRunsAreListedAndFound(t *testing.T) {
+	var out bytes.Buffer
+	if code := run(context.Background(), nil, &out); code != 0 {
+		t.Fatalf("listing the runs ended with %d", code)
+	}
+	for i := range runs {
+		r := &runs[i]
+		if find(r.name) != r || find(r.alias) != r {
+			t.Errorf("%s or %s names another run too", r.name, r.alias)
+		}
+		if !strings.Contains(out.String(), "  "+r.name+" ") || r.about == "" || r.perform == nil {
+			t.Errorf("%s is not listed with what it shows", r.name)
+		}
+	}
+	if find("") != nil || find("core.99") != nil {
+		t.Error("a name that no run has was found")
 	}
 }

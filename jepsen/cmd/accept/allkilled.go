@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -30,7 +30,7 @@ type killedRound struct {
 	Problems     []string
 }
 
-// allKilled is core.6.
+// allKilled is all-killed.
 func allKilled(ctx context.Context, s *session) error {
 	rounds, err := repeat(s.progress, "kill-all", s.count(killedRounds), func(i int) (killedRound, error) {
 		return killAll(ctx, s, i)
@@ -58,7 +58,7 @@ func killAll(ctx context.Context, s *session, i int) (r killedRound, err error) 
 	}
 	w := startWriters(c, fmt.Sprint("killed:", i))
 	sleep(ctx, time.Second)
-	if err := everyNode(c, (*lab.Node).Kill); err != nil {
+	if err := everyNode(c, (*testcluster.Node).Kill); err != nil {
 		return r, err
 	}
 	w.end()
@@ -85,7 +85,7 @@ func killAll(ctx context.Context, s *session, i int) (r killedRound, err error) 
 }
 
 // loaded is the cluster with a million keys in it.
-func (s *session) loaded(ctx context.Context) (*lab.Cluster, error) {
+func (s *session) loaded(ctx context.Context) (*testcluster.Cluster, error) {
 	if s.cluster != nil {
 		return s.cluster, nil
 	}
@@ -139,7 +139,7 @@ func batches(ctx context.Context, fn func(batch int) error) error {
 }
 
 // checkMillion reads every key, through all nodes in turn, and counts the wrong ones.
-func checkMillion(ctx context.Context, c *lab.Cluster) (wrong int64, err error) {
+func checkMillion(ctx context.Context, c *testcluster.Cluster) (wrong int64, err error) {
 	var mu sync.Mutex
 	err = batches(ctx, func(batch int) error {
 		args := []string{"MGET"}
@@ -167,7 +167,7 @@ func checkMillion(ctx context.Context, c *lab.Cluster) (wrong int64, err error) 
 }
 
 // everyNode acts on all nodes at once.
-func everyNode(c *lab.Cluster, act func(*lab.Node) error) error {
+func everyNode(c *testcluster.Cluster, act func(*testcluster.Node) error) error {
 	errs := make([]error, c.Size())
 	var all sync.WaitGroup
 	for i, n := range c.Nodes {

@@ -17,11 +17,11 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// backupPlan says how much of operate.3 is performed.
+// backupPlan says how much of backups is performed.
 type backupPlan struct {
 	clients, keys int           // under load, and beside what the load counts
 	backups       int           // taken under load, each restored into a cluster of its own
@@ -43,7 +43,7 @@ type backupRound struct {
 	Problems                 []string
 }
 
-// backups is operate.3: backups under load through every node, restored into empty clusters of three, whose digests are
+// backups is backups: backups under load through every node, restored into empty clusters of three, whose digests are
 // equal; harmed files are found by verify and by restore, before anything changes; and the leader is killed while a
 // backup is being restored.
 func backups(ctx context.Context, s *session) error {
@@ -108,8 +108,8 @@ func backupOnce(ctx context.Context, s *session, plan backupPlan) (r backupRound
 }
 
 // cluster starts an empty one.
-func (k *keeper) cluster(ctx context.Context, name string) (*lab.Cluster, error) {
-	c, err := lab.NewCluster(lab.Options{Binary: k.binary, Dir: filepath.Join(k.dir, name), Secure: true})
+func (k *keeper) cluster(ctx context.Context, name string) (*testcluster.Cluster, error) {
+	c, err := testcluster.NewCluster(testcluster.Options{Binary: k.binary, Dir: filepath.Join(k.dir, name), Secure: true})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (k *keeper) cluster(ctx context.Context, name string) (*lab.Cluster, error)
 }
 
 // end closes a cluster and tells of nodes that ended by themselves.
-func (k *keeper) end(c *lab.Cluster) {
+func (k *keeper) end(c *testcluster.Cluster) {
 	c.Close()
 	for _, crash := range c.Crashes() {
 		k.fail("%s ended by itself with exit code %d: %s", crash.Node, crash.ExitCode, crash.Log)
@@ -129,9 +129,9 @@ func (k *keeper) end(c *lab.Cluster) {
 }
 
 // tool runs a subcommand of the product against a node.
-func (k *keeper) tool(ctx context.Context, n *lab.Node, args ...string) (stdout string, err error) {
+func (k *keeper) tool(ctx context.Context, n *testcluster.Node, args ...string) (stdout string, err error) {
 	cmd := exec.CommandContext(ctx, k.binary, args...)
-	cmd.Env = append(os.Environ(), "TRIREME_ADMIN_TOKEN="+lab.AdminToken, "GORACE=halt_on_error=1")
+	cmd.Env = append(os.Environ(), "TRIREME_ADMIN_TOKEN="+testcluster.AdminToken, "GORACE=halt_on_error=1")
 	if n != nil {
 		cmd.Env = append(cmd.Env, "TRIREME_URL=http://"+n.HTTP)
 	}
@@ -191,7 +191,7 @@ func (k *keeper) take(ctx context.Context) (files []taken, err error) {
 }
 
 // fill writes keys, so that a backup takes a while and a restore some parts.
-func (k *keeper) fill(ctx context.Context, c *lab.Cluster) error {
+func (k *keeper) fill(ctx context.Context, c *testcluster.Cluster) error {
 	const rows = 1000
 	r := rand.New(rand.NewPCG(1, 3))
 	for from := 0; from < k.plan.keys; from += rows {
@@ -212,7 +212,7 @@ func (k *keeper) fill(ctx context.Context, c *lab.Cluster) error {
 }
 
 // counters are what the load counts, as reads see it now.
-func (k *keeper) counters(ctx context.Context, c *lab.Cluster, l *load) map[string]int64 {
+func (k *keeper) counters(ctx context.Context, c *testcluster.Cluster, l *load) map[string]int64 {
 	now := map[string]int64{}
 	for id := range l.own {
 		now[l.ownKey(id)] = 0
@@ -260,7 +260,7 @@ func (k *keeper) restore(ctx context.Context, i int, f taken) error {
 
 // compare holds what three nodes have against what was counted when the backup was taken, and their digests against one
 // another.
-func (k *keeper) compare(ctx context.Context, c *lab.Cluster, f taken) {
+func (k *keeper) compare(ctx context.Context, c *testcluster.Cluster, f taken) {
 	for _, n := range c.Nodes {
 		for key, least := range f.before {
 			got, err := count(n.Client().Do(ctx, "GET", key))
@@ -280,10 +280,10 @@ func (k *keeper) compare(ctx context.Context, c *lab.Cluster, f taken) {
 
 // equal takes a backup of what every node has, until all are of one index, and compares their digests. A backup that is
 // not stale asks for a read point, which moves the index on.
-func (k *keeper) equal(ctx context.Context, c *lab.Cluster) error {
+func (k *keeper) equal(ctx context.Context, c *testcluster.Cluster) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return lab.Poll(ctx, 100*time.Millisecond, func() error {
+	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		var all []string
 		for _, n := range c.Nodes {
 			out, err := k.tool(ctx, n, "backup", "--stale", "--json", "--out", filepath.Join(k.dir, "compare.backup"))
@@ -295,7 +295,7 @@ func (k *keeper) equal(ctx context.Context, c *lab.Cluster) error {
 				Digest string
 			}
 			if err := json.Unmarshal([]byte(out), &b); err != nil || b.Digest == "" {
-				return lab.Permanent(fmt.Errorf("backup --json printed %q: %w", out, err))
+				return testcluster.Permanent(fmt.Errorf("backup --json printed %q: %w", out, err))
 			}
 			all = append(all, fmt.Sprintf("%d %s", b.Index, b.Digest))
 		}
@@ -308,6 +308,6 @@ func (k *keeper) equal(ctx context.Context, c *lab.Cluster) error {
 				return fmt.Errorf("the nodes are at different indexes: %v", all)
 			}
 		}
-		return lab.Permanent(fmt.Errorf("digests differ: %v", all))
+		return testcluster.Permanent(fmt.Errorf("digests differ: %v", all))
 	})
 }

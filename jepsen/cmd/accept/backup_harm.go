@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
 // harm flips bits of the file, and cuts it, and has each found by verify and by a node that it is sent to. Then the node

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// TestBackups is the short form of operate.3, with the race detector.
+// TestBackups is the short form of backups, with the race detector.
 func TestBackups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the product and starts four clusters")
 	}
 	out := &bytes.Buffer{}
-	s := &session{dir: t.TempDir(), line: "operate.3", out: out, race: true}
+	s := &session{dir: t.TempDir(), line: "backups", out: out, race: true}
 	plan := backupPlan{clients: 6, keys: 5000, backups: 1, warm: time.Second, verifies: 4, restores: 10, kills: 1}
 	r, err := backupOnce(context.Background(), s, plan)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -31,7 +31,7 @@ type bankRound struct {
 	Problems                       []string
 }
 
-// bank is gateway.7: clients on three nodes move amounts between accounts, in
+// bank is bank: clients on three nodes move amounts between accounts, in
 // transactions, while leaders are killed; every transaction that reads all accounts sees
 // the same total.
 func bank(ctx context.Context, s *session) error {
@@ -51,7 +51,7 @@ func bank(ctx context.Context, s *session) error {
 
 // teller is what the clients of a round share.
 type teller struct {
-	cluster                        *lab.Cluster
+	cluster                        *testcluster.Cluster
 	prefix                         string
 	moves, looks, unknown, refused atomic.Int64
 	wrong                          atomic.Int64
@@ -130,7 +130,7 @@ func (b *teller) work(running, ctx context.Context, rng *rand.Rand) {
 	}
 }
 
-func (b *teller) count(reply lab.Reply, done *atomic.Int64) {
+func (b *teller) count(reply testcluster.Reply, done *atomic.Int64) {
 	switch reply.Outcome {
 	case history.OK:
 		done.Add(1)

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -26,7 +26,7 @@ const (
 	channelQuiet = 30 * time.Second
 )
 
-// channels is gateway.4: subscribers on all nodes, publishers on all nodes, two leaders
+// channels is subscribers: subscribers on all nodes, publishers on all nodes, two leaders
 // killed meanwhile.
 func channels(ctx context.Context, s *session) error {
 	c, err := s.nodes(ctx)
@@ -57,10 +57,10 @@ type stream struct {
 	done chan struct{} // closes at the last message, or when the connection ends
 }
 
-// stayed tells whether the stream was there to the end.
+// stayed reports whether the stream was there to the end.
 func (m *stream) stayed() bool { return len(m.got) > 0 && m.got[len(m.got)-1] == channelLast }
 
-func subscribeAll(ctx context.Context, c *lab.Cluster) ([]*stream, error) {
+func subscribeAll(ctx context.Context, c *testcluster.Cluster) ([]*stream, error) {
 	all := make([]*stream, channelSubscribers)
 	errs := make([]error, channelSubscribers)
 	var wg sync.WaitGroup
@@ -77,7 +77,7 @@ func subscribe(ctx context.Context, addr string, node int) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Header.Set("Authorization", "Bearer "+lab.Token)
+	q.Header.Set("Authorization", "Bearer "+testcluster.Token)
 	res, err := http.DefaultClient.Do(q)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func subscribe(ctx context.Context, addr string, node int) (*stream, error) {
 
 // publishers send numbered messages through all nodes.
 type publishers struct {
-	cluster *lab.Cluster
+	cluster *testcluster.Cluster
 	next    atomic.Int64
 	unknown atomic.Int64
 

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 	buildLimit = 10 * time.Minute // make run compiles first
 )
 
-// freshClone is core.1: clone what is committed, make run, the README's first
+// freshClone is fresh-clone: clone what is committed, make run, the README's first
 // requests, make test.
 func freshClone(ctx context.Context, s *session) error {
 	dir, err := os.MkdirTemp("", "trireme-clone-")
@@ -89,7 +89,7 @@ func serveClone(ctx context.Context, s *session, clone string) error {
 // environment that make run printed, and one request of our own.
 func firstRequests(ctx context.Context, s *session, clone string, out *watched) error {
 	var env []string
-	err := lab.Poll(ctx, 50*time.Millisecond, func() error { // the lines may follow the ready line
+	err := testcluster.Poll(ctx, 50*time.Millisecond, func() error { // the lines may follow the ready line
 		env = exported(out.String())
 		if value(env, "UPSTASH_REDIS_REST_URL") == "" || value(env, "UPSTASH_REDIS_REST_TOKEN") == "" {
 			return errors.New("make run has not printed its environment")
@@ -116,7 +116,7 @@ func firstRequests(ctx context.Context, s *session, clone string, out *watched) 
 			return fmt.Errorf("the README's requests failed: %v", err)
 		}
 	}
-	client := lab.NewClient(strings.TrimPrefix(value(env, "UPSTASH_REDIS_REST_URL"), "http://"), value(env, "UPSTASH_REDIS_REST_TOKEN"))
+	client := testcluster.NewClient(strings.TrimPrefix(value(env, "UPSTASH_REDIS_REST_URL"), "http://"), value(env, "UPSTASH_REDIS_REST_TOKEN"))
 	defer client.Close()
 	if r := client.Do(ctx, "SET", "accept", "yes"); string(r.Result) != `"OK"` {
 		return fmt.Errorf("SET answered %+v", r)

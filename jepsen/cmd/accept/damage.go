@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 	right   = "right data"
 )
 
-// damagedNodes hurts one file of a stopped node in a running cluster. The node
+// damagedNodes corrupts one file of a stopped node in a running cluster. The node
 // must then refuse to start with a line that says why, or serve right data.
 func damagedNodes(ctx context.Context, s *session) error {
 	rounds, err := repeat(s.progress, "damage", s.count(damageRounds), func(i int) (damageRound, error) {
@@ -56,7 +56,7 @@ func damagedNodes(ctx context.Context, s *session) error {
 	return errors.Join(wrong...)
 }
 
-// damage stops the third node, keeps its files, hurts one of them, starts it,
+// damage stops the third node, keeps its files, corrupts one of them, starts it,
 // judges, and puts the good files back.
 func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 	c, err := s.prepared(ctx)
@@ -72,7 +72,7 @@ func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 		return r, err
 	}
 	rng := rand.New(rand.NewPCG(uint64(i), 7))
-	if r.Damage, err = hurtFile(n.DataDir, rng); err != nil {
+	if r.Damage, err = corruptFile(n.DataDir, rng); err != nil {
 		return r, err
 	}
 	before := len(n.Tail(1 << 20))
@@ -86,7 +86,7 @@ func damage(ctx context.Context, s *session, i int) (r damageRound, err error) {
 
 // prepared is the cluster with some keys in it, of which the third node has half in
 // a snapshot and half in its log only.
-func (s *session) prepared(ctx context.Context) (*lab.Cluster, error) {
+func (s *session) prepared(ctx context.Context) (*testcluster.Cluster, error) {
 	if s.cluster != nil {
 		return s.cluster, nil
 	}
@@ -103,7 +103,7 @@ func (s *session) prepared(ctx context.Context) (*lab.Cluster, error) {
 	return c, loadDamageKeys(ctx, c, damageKeys/2, damageKeys)
 }
 
-func loadDamageKeys(ctx context.Context, c *lab.Cluster, from, to int) error {
+func loadDamageKeys(ctx context.Context, c *testcluster.Cluster, from, to int) error {
 	for ; from < to; from += 100 {
 		var rows [][]string
 		for i := from; i < from+100; i++ {
@@ -119,9 +119,9 @@ func loadDamageKeys(ctx context.Context, c *lab.Cluster, from, to int) error {
 func damageKey(i int) string   { return fmt.Sprintf("damage:%d", i) }
 func damageValue(i int) string { return strings.Repeat(strconv.Itoa(i)+".", 20) }
 
-// hurtFile flips one bit of a random file of the node, cuts the file short, or
+// corruptFile flips one bit of a random file of the node, cuts the file short, or
 // empties it, and says what it did. Larger files are hit more often.
-func hurtFile(dir string, rng *rand.Rand) (string, error) {
+func corruptFile(dir string, rng *rand.Rand) (string, error) {
 	path, size, err := pickFile(dir, rng)
 	if err != nil {
 		return "", err
@@ -163,7 +163,7 @@ func pickFile(dir string, rng *rand.Rand) (path string, size int64, err error) {
 		return err
 	})
 	if err != nil || len(files) == 0 {
-		return "", 0, fmt.Errorf("no file to hurt in %s: %w", dir, err)
+		return "", 0, fmt.Errorf("no file to corrupt in %s: %w", dir, err)
 	}
 	if rng.IntN(2) == 0 {
 		f := files[rng.IntN(len(files))]
@@ -197,10 +197,10 @@ func flip(path string, at int64, bit int) error {
 
 // judgeDamaged waits until the node has ended or is ready, and then compares all
 // keys. A node that is neither in time is judged as hanging.
-func judgeDamaged(ctx context.Context, c *lab.Cluster, n *lab.Node, before int) (verdict, line string) {
+func judgeDamaged(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node, before int) (verdict, line string) {
 	ctx, cancel := context.WithTimeout(ctx, damageLimit)
 	defer cancel()
-	err := lab.Poll(ctx, 10*time.Millisecond, func() error {
+	err := testcluster.Poll(ctx, 10*time.Millisecond, func() error {
 		if n.Pid() == 0 || n.Ready(ctx) {
 			return nil
 		}
@@ -221,7 +221,7 @@ func judgeDamaged(ctx context.Context, c *lab.Cluster, n *lab.Node, before int) 
 
 // compareDamaged reads everything from the node itself. Only wrong data counts;
 // a node that ends or refuses meanwhile has noticed.
-func compareDamaged(ctx context.Context, n *lab.Node) string {
+func compareDamaged(ctx context.Context, n *testcluster.Node) string {
 	for from := 0; from < damageKeys; from += 100 {
 		args := []string{"MGET"}
 		for i := from; i < from+100; i++ {
@@ -248,8 +248,8 @@ func compareDamaged(ctx context.Context, n *lab.Node) string {
 }
 
 // restore puts the good files back and waits for the node.
-func restore(ctx context.Context, c *lab.Cluster, n *lab.Node, good string) error {
-	if err := n.Kill(); err != nil && !errors.Is(err, lab.ErrDown) {
+func restore(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node, good string) error {
+	if err := n.Kill(); err != nil && !errors.Is(err, testcluster.ErrDown) {
 		return err
 	}
 	c.Forgive(n)

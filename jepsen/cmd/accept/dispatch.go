@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // command runs a program in the repository, its output going to ours.
@@ -37,24 +37,24 @@ func bench(args ...string) func(context.Context, *session) error {
 	}
 }
 
-// replicas is core.9 and families.3: tests of the state machine, the first in its long form.
+// replicas is replicas and command-replicas: tests of the state machine, the first in its long form.
 func replicas(ctx context.Context, s *session) error {
-	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=60m", "-v",
+	return s.command(ctx, "go", "test", "-tags", testcluster.Tags, "-count=1", "-timeout=60m", "-v",
 		"-run", "^(TestReplay|TestRules.*)$", "./fsm", "-args", "-replay", "3000000") // shared among three runs
 }
 
-// clientTests is core.3: the published client is driven by a test.
+// clientTests is client-tests: the published client is driven by a test.
 func clientTests(ctx context.Context, s *session) error {
 	if err := s.command(ctx, "make", "setup"); err != nil {
 		return err
 	}
-	return s.command(ctx, "go", "test", "-tags", lab.Tags, "-count=1", "-timeout=15m", "-v", "./clients/...")
+	return s.command(ctx, "go", "test", "-tags", testcluster.Tags, "-count=1", "-timeout=15m", "-v", "./clients/...")
 }
 
 // fuzzed is one finished target.
 type fuzzed struct{ Target string }
 
-// fuzzing is core.11: every fuzz target of the repository in turn.
+// fuzzing is fuzzing: every fuzz target of the repository in turn.
 func fuzzing(ctx context.Context, s *session) error {
 	targets, err := fuzzTargets(ctx, s.root)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *session) fuzz(ctx context.Context, targets []target, flags ...string) e
 	for _, t := range targets {
 		name := t.name + " in " + t.pkg + " for " + s.fuzzTime.String()
 		_, err := repeat(s.progress, name, 1, func(int) (fuzzed, error) {
-			argv := append([]string{"go", "test", "-tags", lab.Tags, "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + s.fuzzTime.String()}, flags...)
+			argv := append([]string{"go", "test", "-tags", testcluster.Tags, "-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + s.fuzzTime.String()}, flags...)
 			return fuzzed{t.name}, s.command(ctx, append(argv, t.pkg)...)
 		})
 		if err != nil {
@@ -87,7 +87,7 @@ type target struct{ pkg, name string }
 
 // fuzzTargets lists them by asking every test binary.
 func fuzzTargets(ctx context.Context, root string) ([]target, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-tags", lab.Tags, "-list", "^Fuzz", "./...")
+	cmd := exec.CommandContext(ctx, "go", "test", "-tags", testcluster.Tags, "-list", "^Fuzz", "./...")
 	cmd.Dir = root
 	out, err := cmd.Output()
 	if err != nil {
@@ -119,7 +119,7 @@ func parseTargets(out string) []target {
 	return targets
 }
 
-// damagedDisk is core.7: whole nodes with damaged files, then the store's own
+// damagedDisk is damaged-disk: whole nodes with damaged files, then the store's own
 // experiments, which keep their own state.
 func damagedDisk(ctx context.Context, s *session) error {
 	if err := damagedNodes(ctx, s); err != nil {
@@ -129,6 +129,6 @@ func damagedDisk(ctx context.Context, s *session) error {
 		return err
 	}
 	code := crc32.ChecksumIEEE([]byte(s.progress.Code)) // trials of other code do not count
-	state := filepath.Join(s.dir, fmt.Sprintf("core.7.trials.%08x.json", code))
-	return s.command(ctx, "go", "run", "-tags", lab.Tags, "./cluster/logstore/trial", "-state", state)
+	state := filepath.Join(s.dir, fmt.Sprintf("damaged-disk.trials.%08x.json", code))
+	return s.command(ctx, "go", "run", "-tags", testcluster.Tags, "./jepsen/cmd/logtrial", "-state", state)
 }

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/history"
 )
 
-// readElsewhere is core.2: a write through one node, read at once through
+// readElsewhere is read-elsewhere: a write through one node, read at once through
 // another, one after the other without a pause.
 func readElsewhere(ctx context.Context, s *session) error {
 	c, err := s.nodes(ctx)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -28,7 +28,7 @@ type frozenRound struct {
 	Problems                       []string
 }
 
-// frozen is core.5.
+// frozen is leader-stop.
 func frozen(ctx context.Context, s *session) error {
 	n := s.count(frozenRounds)
 	var all []frozenRound
@@ -83,7 +83,7 @@ func freeze(ctx context.Context, s *session, who string, i int) (r frozenRound, 
 }
 
 // watchFrozen runs the clients around the pause.
-func watchFrozen(ctx context.Context, c *lab.Cluster, victim int, prefix string) (*tally, error) {
+func watchFrozen(ctx context.Context, c *testcluster.Cluster, victim int, prefix string) (*tally, error) {
 	t := &tally{}
 	registers := []*register{{key: prefix + ":0"}, {key: prefix + ":1"}, {key: prefix + ":2"}}
 	running, stop := context.WithCancel(ctx)
@@ -116,7 +116,7 @@ func watchFrozen(ctx context.Context, c *lab.Cluster, victim int, prefix string)
 
 // pauseAndProbe stops the victim and keeps sending it reads, each from a
 // connection of its own, for it to find when it goes on.
-func pauseAndProbe(ctx context.Context, c *lab.Cluster, victim int, t *tally, registers []*register, all *sync.WaitGroup) error {
+func pauseAndProbe(ctx context.Context, c *testcluster.Cluster, victim int, t *tally, registers []*register, all *sync.WaitGroup) error {
 	if err := c.Nodes[victim].Pause(); err != nil {
 		return err
 	}

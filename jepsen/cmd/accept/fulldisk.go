@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -90,7 +90,7 @@ func fillDisk(ctx context.Context, s *session, i int) (r fullRound, err error) {
 }
 
 // smallDisk is a cluster whose first node has a small file system of its own.
-func (s *session) smallDisk() (c *lab.Cluster, unmount func(), err error) {
+func (s *session) smallDisk() (c *testcluster.Cluster, unmount func(), err error) {
 	binary, err := s.product()
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +99,7 @@ func (s *session) smallDisk() (c *lab.Cluster, unmount func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if c, err = lab.NewCluster(lab.Options{Binary: binary, Dir: dir}); err != nil {
+	if c, err = testcluster.NewCluster(testcluster.Options{Binary: binary, Dir: dir}); err != nil {
 		return nil, nil, err
 	}
 	data := c.Nodes[0].DataDir
@@ -117,10 +117,10 @@ func (s *session) smallDisk() (c *lab.Cluster, unmount func(), err error) {
 }
 
 // makeLead hands leadership to the node.
-func makeLead(ctx context.Context, c *lab.Cluster, n *lab.Node) error {
+func makeLead(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return lab.Poll(ctx, 100*time.Millisecond, func() error {
+	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		l, err := c.Leader(ctx)
 		if err == nil && c.Nodes[l.Node] == n {
 			return nil
@@ -130,10 +130,10 @@ func makeLead(ctx context.Context, c *lab.Cluster, n *lab.Node) error {
 }
 
 // waitOtherLeader waits until another node leads.
-func waitOtherLeader(ctx context.Context, c *lab.Cluster, n *lab.Node) error {
+func waitOtherLeader(ctx context.Context, c *testcluster.Cluster, n *testcluster.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	return lab.Poll(ctx, 10*time.Millisecond, func() error {
+	return testcluster.Poll(ctx, 10*time.Millisecond, func() error {
 		if l, err := c.Leader(ctx); err != nil || c.Nodes[l.Node] == n {
 			return fmt.Errorf("%s still leads with a full disk; its log ends:\n%s", n.ID, n.Tail(20))
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"trireme/clients"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/clients"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // tests performs tests of a package; arguments follow -args.
 func (s *session) tests(ctx context.Context, pkg, names string, args ...string) error {
-	argv := []string{"go", "test", "-tags", lab.Tags, "-count=1", "-timeout=30m", "-v", "-run", "^(" + names + ")$", pkg}
+	argv := []string{"go", "test", "-tags", testcluster.Tags, "-count=1", "-timeout=30m", "-v", "-run", "^(" + names + ")$", pkg}
 	if len(args) > 0 {
 		argv = append(append(argv, "-args"), args...)
 	}
@@ -22,11 +22,11 @@ func longTests(pkg, names string, args ...string) func(context.Context, *session
 	return func(ctx context.Context, s *session) error { return s.tests(ctx, pkg, names, args...) }
 }
 
-// specificationRounds is how often gateway.1 runs the index: which node a request takes
+// specificationRounds is how often http-specification runs the index: which node a request takes
 // differs each time.
 const specificationRounds = 5
 
-// specification is gateway.1: every sentence against one node and against a random node
+// specification is http-specification: every sentence against one node and against a random node
 // of three for each request.
 func specification(ctx context.Context, s *session) error {
 	_, err := repeat(s.progress, "index", s.count(specificationRounds), func(int) (struct{}, error) {
@@ -35,7 +35,7 @@ func specification(ctx context.Context, s *session) error {
 	return err
 }
 
-// publishedClient is gateway.2: the client's program with the token of each kind, against
+// publishedClient is http-client: the client's program with the token of each kind, against
 // three processes.
 func publishedClient(ctx context.Context, s *session) error {
 	if err := s.command(ctx, "make", "setup"); err != nil {
@@ -49,7 +49,7 @@ func publishedClient(ctx context.Context, s *session) error {
 	for _, n := range c.Nodes {
 		urls = append(urls, "http://"+n.HTTP)
 	}
-	kinds, err := clients.Kinds(ctx, urls[0], lab.Token, lab.ReadOnlyToken, lab.AdminToken)
+	kinds, err := clients.Kinds(ctx, urls[0], testcluster.Token, testcluster.ReadOnlyToken, testcluster.AdminToken)
 	if err != nil {
 		return err
 	}
@@ -60,6 +60,6 @@ func publishedClient(ctx context.Context, s *session) error {
 		}
 		s.printf("%s: passed", k.Name)
 	}
-	s.printf("the client has no call for /monitor; line gateway.1 has it")
+	s.printf("the client has no call for /monitor; line http-specification has it")
 	return nil
 }

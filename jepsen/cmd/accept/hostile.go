@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -27,7 +27,7 @@ const (
 const stateOfAll = `local names = redis.call('KEYS', 'k*') for _, n in ipairs({'l', 'biglist', 'bigset', 'dst'}) do names[#names + 1] = n end
 table.sort(names) local sum = '' for _, n in ipairs(names) do sum = redis.sha1hex(sum .. n .. tostring(redis.call('DUMP', n))) end return sum .. ' ' .. #names`
 
-// hostileScripts is families.8: programs that try to run for ever, to take all memory or to leave
+// hostileScripts is hostile-scripts: programs that try to run for ever, to take all memory or to leave
 // the sandbox, first on two replicas and one that is restored, then each through a node of
 // a cluster that others write to. All nodes hold the same afterwards, and live.
 func hostileScripts(ctx context.Context, s *session) error {
@@ -83,7 +83,7 @@ func hostilePrograms(root string) ([]string, error) {
 }
 
 // fillForHostile makes the large values that the programs look for.
-func fillForHostile(ctx context.Context, c *lab.Cluster) error {
+func fillForHostile(ctx context.Context, c *testcluster.Cluster) error {
 	for i := range 20 {
 		list, set := []string{"RPUSH", "biglist"}, []string{"SADD", "bigset"}
 		for j := range 1000 {
@@ -99,7 +99,7 @@ func fillForHostile(ctx context.Context, c *lab.Cluster) error {
 }
 
 // sameOnAll compares what the nodes hold.
-func sameOnAll(ctx context.Context, c *lab.Cluster, program string) error {
+func sameOnAll(ctx context.Context, c *testcluster.Cluster, program string) error {
 	first := ""
 	for i := range c.Size() {
 		var state string

@@ -16,13 +16,13 @@ import (
 	"strings"
 	"time"
 
-	"trireme/fsm/command/scripttest"
-	"trireme/fsm/reply"
-	"trireme/importer/redisproc"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/importer/redisproc"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// importing is families.9: a redis-server writes a file of a million keys of all types;
+// importing is rdb-import: a redis-server writes a file of a million keys of all types;
 // it is imported through one of three nodes; every value is dumped by one of the nodes
 // and restored in another redis-server; the digests of the two must be equal.
 func importing(ctx context.Context, s *session) error {
@@ -70,13 +70,13 @@ func (s *session) redis(name string) (*redisproc.Server, string, error) {
 }
 
 // bring imports the file by the product's own command.
-func (s *session) bring(ctx context.Context, c *lab.Cluster, file string) error {
+func (s *session) bring(ctx context.Context, c *testcluster.Cluster, file string) error {
 	binary, err := s.product()
 	if err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, binary, "import", "--quiet", file)
-	cmd.Env = append(os.Environ(), "TRIREME_URL=http://"+c.Nodes[0].HTTP, "TRIREME_TOKEN="+lab.Token)
+	cmd.Env = append(os.Environ(), "TRIREME_URL=http://"+c.Nodes[0].HTTP, "TRIREME_TOKEN="+testcluster.Token)
 	cmd.Stdout, cmd.Stderr = s.out, s.out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("import: %w", err)
@@ -166,7 +166,7 @@ func streamCommands(key string, entries int) (all [][]string) {
 }
 
 // carryBack dumps every key by one of the nodes and restores it in a redis-server.
-func carryBack(ctx context.Context, c *lab.Cluster, to *redisproc.Server, keys int) error {
+func carryBack(ctx context.Context, c *testcluster.Cluster, to *redisproc.Server, keys int) error {
 	const rows = 500
 	for from := 0; from < keys; from += rows {
 		body := make([][]string, 0, 2*rows)
@@ -186,7 +186,7 @@ func carryBack(ctx context.Context, c *lab.Cluster, to *redisproc.Server, keys i
 }
 
 // restoreAll restores what the nodes have dumped.
-func restoreAll(to *redisproc.Server, asked [][]string, answers []lab.Row) error {
+func restoreAll(to *redisproc.Server, asked [][]string, answers []testcluster.Row) error {
 	for i := 0; i < len(answers); i += 2 {
 		var text string
 		if err := json.Unmarshal(answers[i].Result, &text); err != nil {
@@ -213,7 +213,7 @@ func restoreAll(to *redisproc.Server, asked [][]string, answers []lab.Row) error
 }
 
 // binaryPipeline asks a node for replies in base64.
-func binaryPipeline(ctx context.Context, addr string, rows [][]string) (answers []lab.Row, err error) {
+func binaryPipeline(ctx context.Context, addr string, rows [][]string) (answers []testcluster.Row, err error) {
 	body, err := json.Marshal(rows)
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func binaryPipeline(ctx context.Context, addr string, rows [][]string) (answers 
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Authorization", "Bearer "+lab.Token)
+	req.Header.Set("Authorization", "Bearer "+testcluster.Token)
 	req.Header.Set("Svc-Encoding", "base64")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

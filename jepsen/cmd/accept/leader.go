@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -34,17 +34,17 @@ type lostRound struct {
 	Problems   []string
 }
 
-// leaderLost is core.4.
+// leaderLost is leader-kill.
 func leaderLost(ctx context.Context, s *session) error {
 	n := s.count(leaderRounds)
 	kills, err := repeat(s.progress, "kill", n, func(i int) (lostRound, error) {
-		return loseLeader(ctx, s, fmt.Sprint("kill", i+1), (*lab.Node).Kill)
+		return loseLeader(ctx, s, fmt.Sprint("kill", i+1), (*testcluster.Node).Kill)
 	})
 	if err != nil {
 		return err
 	}
 	stops, err := repeat(s.progress, "stop", n, func(i int) (lostRound, error) {
-		return loseLeader(ctx, s, fmt.Sprint("stop", i+1), func(n *lab.Node) error { return n.Stop(stopGrace) })
+		return loseLeader(ctx, s, fmt.Sprint("stop", i+1), func(n *testcluster.Node) error { return n.Stop(stopGrace) })
 	})
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func leaderLost(ctx context.Context, s *session) error {
 
 // loseLeader puts load on the two followers, ends the leader, and holds every
 // counter against what was acknowledged.
-func loseLeader(ctx context.Context, s *session, name string, end func(*lab.Node) error) (r lostRound, err error) {
+func loseLeader(ctx context.Context, s *session, name string, end func(*testcluster.Node) error) (r lostRound, err error) {
 	c, err := s.nodes(ctx)
 	if err != nil {
 		return r, err
@@ -102,7 +102,7 @@ func (r lostRound) print(s *session, name string) {
 func firstWrite(ctx context.Context, l *load, at time.Time) (first time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, noWriteLimit)
 	defer cancel()
-	err = lab.Poll(ctx, 20*time.Millisecond, func() error {
+	err = testcluster.Poll(ctx, 20*time.Millisecond, func() error {
 		t, ok := l.firstAfter(at)
 		if !ok {
 			return errors.New("no acknowledged write")
@@ -113,7 +113,7 @@ func firstWrite(ctx context.Context, l *load, at time.Time) (first time.Time, er
 	return first, err
 }
 
-func others(c *lab.Cluster, leader int) []int {
+func others(c *testcluster.Cluster, leader int) []int {
 	var rest []int
 	for i := range c.Nodes {
 		if i != leader {

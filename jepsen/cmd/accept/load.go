@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // sample is one acknowledged write.
@@ -22,7 +22,7 @@ type sample struct{ sent, replied time.Time }
 // shared with all others. A reply that does not fit is a failure as much as an
 // error is.
 type load struct {
-	cluster *lab.Cluster
+	cluster *testcluster.Cluster
 	prefix  string
 	stop    context.CancelFunc
 	all     sync.WaitGroup
@@ -39,7 +39,7 @@ type load struct {
 
 // startLoad starts clients, spread over the nodes named. What happens on other
 // nodes does not concern them.
-func startLoad(c *lab.Cluster, nodes []int, clients int, prefix string) *load {
+func startLoad(c *testcluster.Cluster, nodes []int, clients int, prefix string) *load {
 	ctx, stop := context.WithCancel(context.Background())
 	l := &load{cluster: c, prefix: prefix, stop: stop, own: make([]int64, clients)}
 	for id := range clients {
@@ -106,7 +106,7 @@ func (l *load) read(node, id int) {
 }
 
 // count decodes the reply of GET on a counter.
-func count(r lab.Reply) (n int64, err error) {
+func count(r testcluster.Reply) (n int64, err error) {
 	if r.Outcome != history.OK {
 		return 0, fmt.Errorf("%s: %s", r.Outcome, r.Error)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/egress/egresstest"
-	"trireme/jepsen/mail"
+	"github.com/trireme-dev/trireme/jepsen/workload/messages"
+	"github.com/trireme-dev/trireme/scheduler/egress/egresstest"
 )
 
 // deliveryFlags let nodes deliver to the sink, which is on loopback.
@@ -36,26 +36,26 @@ func mailed[T fmt.Stringer](ctx context.Context, s *session, name string, rounds
 }
 
 const (
-	crowdBlocks   = 4
-	crowdMessages = 25_000 // in a block: 100,000 in all
-	// crowdKills is the time between two kills. A block is over within some seconds: with
+	clientBlocks  = 4
+	blockMessages = 25_000 // in a block: 100,000 in all
+	// blockKills is the time between two kills. A block is over within some seconds: with
 	// 10 s between them a leader was killed when hardly anything was under way any more.
-	crowdKills = 2 * time.Second
+	blockKills = 2 * time.Second
 )
 
-// deliveredOnce is messages.3.
+// deliveredOnce is delivered-once.
 func deliveredOnce(ctx context.Context, s *session) error {
-	name := fmt.Sprintf("block of %d", crowdMessages)
-	blocks, err := mailed(ctx, s, name, crowdBlocks, func(i int) (mail.Delivered, error) {
-		return mail.Delivery{
-			Cluster: s.cluster, Label: s.label(i), Messages: crowdMessages, Clients: 64, Retries: 3, Failing: 20,
-			KillEvery: crowdKills, Down: mailDown, Patience: mailPatience,
+	name := fmt.Sprintf("block of %d", blockMessages)
+	blocks, err := mailed(ctx, s, name, clientBlocks, func(i int) (messages.Delivered, error) {
+		return messages.Delivery{
+			Cluster: s.cluster, Label: s.label(i), Messages: blockMessages, Clients: 64, Retries: 3, Failing: 20,
+			KillEvery: blockKills, Down: mailDown, Patience: mailPatience,
 		}.Run(ctx)
 	})
 	if err != nil {
 		return err
 	}
-	var all mail.Delivered
+	var all messages.Delivered
 	for _, b := range blocks {
 		all.Messages, all.Kills, all.Delivered, all.Dead = all.Messages+b.Messages, all.Kills+b.Kills, all.Delivered+b.Delivered, all.Dead+b.Dead
 		all.Attempts, all.Arrivals, all.Lost, all.Repeats = all.Attempts+b.Attempts, all.Arrivals+b.Arrivals, all.Lost+b.Lost, all.Repeats+b.Repeats
@@ -65,10 +65,10 @@ func deliveredOnce(ctx context.Context, s *session) error {
 	return nil
 }
 
-// inOrder is messages.4.
+// inOrder is fifo.
 func inOrder(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "queue of 5,000", 1, func(i int) (mail.Queued, error) {
-		return mail.Queue{
+	_, err := mailed(ctx, s, "queue of 5,000", 1, func(i int) (messages.Queued, error) {
+		return messages.Queue{
 			Cluster: s.cluster, Label: s.label(i), Messages: 5000, Retries: 2, Failing: 5, Poison: 200, Work: time.Millisecond,
 			Kills: 3, Down: mailDown, Patience: mailPatience,
 		}.Run(ctx)
@@ -76,10 +76,10 @@ func inOrder(ctx context.Context, s *session) error {
 	return err
 }
 
-// onTime is messages.5.
+// onTime is schedules.
 func onTime(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "timetables", 1, func(i int) (mail.Ticked, error) {
-		return mail.Timetables{
+	_, err := mailed(ctx, s, "timetables", 1, func(i int) (messages.Ticked, error) {
+		return messages.Timetables{
 			Cluster: s.cluster, Label: s.label(i), Schedules: 50, Kills: 10, KillEvery: 10 * time.Second, Down: mailDown,
 			Jump: time.Hour, Seed: uint64(time.Now().UnixNano()),
 		}.Run(ctx)
@@ -87,13 +87,13 @@ func onTime(ctx context.Context, s *session) error {
 	return err
 }
 
-// flowControlled is messages.6: first in peace, then with a leader killed.
+// flowControlled is flow-control: first in peace, then with a leader killed.
 func flowControlled(ctx context.Context, s *session) error {
 	run := func(killAfter ...time.Duration) func(int) (flows, error) {
 		return func(i int) (flows, error) {
-			return mail.Flow{
+			return messages.Flow{
 				Cluster: s.cluster, Label: s.label(i), Clients: 16, KillAfter: killAfter, Down: mailDown, Patience: mailPatience,
-				Limits: []mail.FlowLimit{
+				Limits: []messages.FlowLimit{
 					{Key: "rate", Rate: 100, Period: time.Second, Messages: 3000},
 					{Key: "period", Rate: 150, Period: 3 * time.Second, Messages: 1500},
 					{Key: "parallel", Parallelism: 8, Messages: 3000, Work: 20 * time.Millisecond},
@@ -111,7 +111,7 @@ func flowControlled(ctx context.Context, s *session) error {
 }
 
 // flows are the keys of one run.
-type flows []mail.Flowed
+type flows []messages.Flowed
 
 // String is a line for each key.
 func (f flows) String() (text string) {
@@ -121,35 +121,35 @@ func (f flows) String() (text string) {
 	return text
 }
 
-// onceOnly is messages.7.
+// onceOnly is deduplication.
 func onceOnly(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "ids", 1, func(i int) (mail.Deduplicated, error) {
-		return mail.Once{Cluster: s.cluster, Label: s.label(i), Rounds: 20, Clients: 64, Down: mailDown / 2, Patience: mailPatience}.Run(ctx)
+	_, err := mailed(ctx, s, "ids", 1, func(i int) (messages.Deduplicated, error) {
+		return messages.Once{Cluster: s.cluster, Label: s.label(i), Rounds: 20, Clients: 64, Down: mailDown / 2, Patience: mailPatience}.Run(ctx)
 	})
 	return err
 }
 
-// outbox is messages.8.
+// outbox is outbox.
 func outbox(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "transactions", 1, func(i int) (mail.Posted, error) {
-		return mail.Outbox{
+	_, err := mailed(ctx, s, "transactions", 1, func(i int) (messages.Posted, error) {
+		return messages.Outbox{
 			Cluster: s.cluster, Label: s.label(i), Transactions: 10_000, Clients: 8, KillEvery: 2 * time.Second, Down: mailDown / 2, Patience: mailPatience,
 		}.Run(ctx)
 	})
 	return err
 }
 
-// hostile is messages.10.
+// hostile is hostile-endpoints.
 func hostile(ctx context.Context, s *session) error {
 	resolver, err := egresstest.Start()
 	if err != nil {
 		return err
 	}
 	defer resolver.Close()
-	s.flags = mail.HostileFlags(resolver)
+	s.flags = messages.HostileFlags(resolver)
 	s.env = []string{"GOGC=100"} // so that the memory taken tells what is kept; with room, nodes let five times that lie
-	_, err = mailed(ctx, s, "destinations", 1, func(i int) (mail.Survived, error) {
-		return mail.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 50, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
+	_, err = mailed(ctx, s, "destinations", 1, func(i int) (messages.Survived, error) {
+		return messages.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 50, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
 	})
 	return err
 }

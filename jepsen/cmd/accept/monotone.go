@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // register is a key that one writer sets to 1, 2, 3, … A read must answer at
@@ -77,7 +77,7 @@ func (t *tally) note(counter *atomic.Int64, format string, args ...any) {
 }
 
 // advance writes the register's next value through a node.
-func (t *tally) advance(c *lab.Cluster, node int, r *register) {
+func (t *tally) advance(c *testcluster.Cluster, node int, r *register) {
 	n, sent := r.started.Add(1), time.Now()
 	reply := c.Do(context.Background(), node, "SET", r.key, strconv.FormatInt(n, 10))
 	if reply.Outcome != history.OK {
@@ -89,7 +89,7 @@ func (t *tally) advance(c *lab.Cluster, node int, r *register) {
 }
 
 // read reads the register through a node and judges the answer.
-func (t *tally) read(c *lab.Cluster, node int, r *register) {
+func (t *tally) read(c *testcluster.Cluster, node int, r *register) {
 	floor, began := r.floor.Load(), time.Now()
 	n, err := count(c.Do(context.Background(), node, "GET", r.key))
 	switch {

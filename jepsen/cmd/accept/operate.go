@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -33,11 +33,11 @@ type operateStep struct {
 	Took, Pause time.Duration
 }
 
-// operate is operate.1: under load a fourth node joins, the first is removed, the disk of the second is lost and a fifth
+// operate is membership: under load a fourth node joins, the first is removed, the disk of the second is lost and a fifth
 // node takes its place, all certificates are renewed, and every node is upgraded to a version that announces a higher
 // feature level, which rises.
 func operate(ctx context.Context, s *session) error {
-	next, err := lab.Build(filepath.Join(s.dir, "bin", "next"), lab.BuildOptions{Next: true, Race: s.race})
+	next, err := testcluster.Build(filepath.Join(s.dir, "bin", "next"), testcluster.BuildOptions{Next: true, Race: s.race})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func operateOnce(ctx context.Context, s *session, next string) (r operateRound, 
 	if err != nil {
 		return r, err
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Secure: true, SecureAPI: true, RESP: true, Args: deliveryFlags})
+	c, err := testcluster.NewCluster(testcluster.Options{Binary: binary, Dir: filepath.Join(dir, "nodes"), Secure: true, SecureAPI: true, RESP: true, Args: deliveryFlags})
 	if err != nil {
 		return r, err
 	}
@@ -118,12 +118,12 @@ func operateOnce(ctx context.Context, s *session, next string) (r operateRound, 
 
 // operator does what an operator does.
 type operator struct {
-	c       *lab.Cluster
-	stays   *lab.Node // n3, which takes load from the beginning to the end
+	c       *testcluster.Cluster
+	stays   *testcluster.Node // n3, which takes load from the beginning to the end
 	traffic *traffic
 	next    string // the binary to upgrade to, or empty
-	fourth  *lab.Node
-	fifth   *lab.Node
+	fourth  *testcluster.Node
+	fifth   *testcluster.Node
 	acts    []act
 }
 
@@ -134,7 +134,9 @@ type act struct {
 }
 
 // members are the nodes of the cluster in the end.
-func (o *operator) members() []*lab.Node { return []*lab.Node{o.stays, o.fourth, o.fifth} }
+func (o *operator) members() []*testcluster.Node {
+	return []*testcluster.Node{o.stays, o.fourth, o.fifth}
+}
 
 func (o *operator) perform(ctx context.Context) error {
 	for _, step := range []struct {
@@ -181,8 +183,8 @@ func (o *operator) remove(ctx context.Context) error {
 }
 
 // lead has a node lead.
-func (o *operator) lead(ctx context.Context, n *lab.Node) error {
-	return lab.Poll(ctx, 20*time.Millisecond, func() error {
+func (o *operator) lead(ctx context.Context, n *testcluster.Node) error {
+	return testcluster.Poll(ctx, 20*time.Millisecond, func() error {
 		status, body, err := o.stays.Admin().PostBody(ctx, "/admin/cluster/transfer-leader", map[string]string{"to": n.ID})
 		if err != nil || status != http.StatusOK {
 			return errors.Join(err, fmt.Errorf("transfer leadership to %s: status %d: %.200s", n.ID, status, body))
@@ -203,7 +205,7 @@ func (o *operator) replace(ctx context.Context) (err error) {
 			o.traffic.start(o.fifth)
 		}
 	}()
-	return lab.Poll(ctx, 20*time.Millisecond, func() error {
+	return testcluster.Poll(ctx, 20*time.Millisecond, func() error {
 		got, err := o.c.Suffrages(ctx, o.stays)
 		if want := "n3 voter, n4 voter, n5 voter"; err == nil && got != want {
 			err = fmt.Errorf("the servers are %s, want %s", got, want)
@@ -231,7 +233,7 @@ func (o *operator) renew(ctx context.Context) error {
 	if err := o.restart(ctx, o.fifth, o.fourth); err != nil {
 		return err
 	}
-	for _, n := range []*lab.Node{o.stays, o.fourth} {
+	for _, n := range []*testcluster.Node{o.stays, o.fourth} {
 		if n.Logged("a renewed certificate is in use") == 0 {
 			return fmt.Errorf("%s never took its new certificate", n.ID)
 		}
@@ -254,7 +256,7 @@ func (o *operator) handshakes(ctx context.Context) error {
 }
 
 // restart ends a node, whose clients go to another meanwhile, and starts it with the binary that it is to have.
-func (o *operator) restart(ctx context.Context, n, refuge *lab.Node) error {
+func (o *operator) restart(ctx context.Context, n, refuge *testcluster.Node) error {
 	defer o.traffic.evacuate(n, refuge)()
 	if err := n.Stop(rollingStop); err != nil {
 		return err
@@ -266,7 +268,7 @@ func (o *operator) restart(ctx context.Context, n, refuge *lab.Node) error {
 }
 
 // upgrade restarts a node with the next version.
-func (o *operator) upgrade(ctx context.Context, n, refuge *lab.Node) error {
+func (o *operator) upgrade(ctx context.Context, n, refuge *testcluster.Node) error {
 	if o.raised() > 0 {
 		return errors.New("the level has risen while a node still has the former version")
 	}
@@ -288,7 +290,7 @@ func (o *operator) rise(ctx context.Context) error {
 	if o.next == "" {
 		return nil
 	}
-	return lab.Poll(ctx, 50*time.Millisecond, func() error {
+	return testcluster.Poll(ctx, 50*time.Millisecond, func() error {
 		if o.raised() == 0 {
 			return errors.New("no leader has raised it")
 		}

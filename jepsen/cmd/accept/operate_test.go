@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOperate is the short form of operate.1: one round, the product built with the race
+// TestOperate is the short form of membership: one round, the product built with the race
 // detector, whatever pauses a busy machine makes of it. The upgrades are restarts with the same
 // version.
 func TestOperate(t *testing.T) {
@@ -14,7 +14,7 @@ func TestOperate(t *testing.T) {
 		t.Skip("builds the product and starts five processes")
 	}
 	out := &bytes.Buffer{}
-	s := &session{dir: t.TempDir(), line: "operate.1", out: out, race: true}
+	s := &session{dir: t.TempDir(), line: "membership", out: out, race: true}
 	r, err := operateOnce(context.Background(), s, "")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -5,25 +5,25 @@ import (
 	"errors"
 	"fmt"
 
-	"trireme/jepsen/growth"
+	"github.com/trireme-dev/trireme/bench/growth"
 )
 
 // parserTargets are the fuzz targets of what reads the bytes of strangers.
 var parserTargets = []target{
-	{"trireme/resp/protocol", "FuzzParser"},
-	{"trireme/fsm/rdb", "FuzzFile"},
-	{"trireme/fsm/rdb", "FuzzDecode"},
-	{"trireme/fsm/script", "FuzzJSON"},
-	{"trireme/fsm/script", "FuzzMessagePack"},
-	{"trireme/fsm/jsondoc", "FuzzPath"},
-	{"trireme/fsm/glob", "FuzzMatch"},
-	{"trireme/fsm/script", "FuzzPattern"},
+	{"github.com/trireme-dev/trireme/resp/protocol", "FuzzParser"},
+	{"github.com/trireme-dev/trireme/fsm/rdb", "FuzzFile"},
+	{"github.com/trireme-dev/trireme/fsm/rdb", "FuzzDecode"},
+	{"github.com/trireme-dev/trireme/fsm/script", "FuzzJSON"},
+	{"github.com/trireme-dev/trireme/fsm/script", "FuzzMessagePack"},
+	{"github.com/trireme-dev/trireme/fsm/jsondoc", "FuzzPath"},
+	{"github.com/trireme-dev/trireme/fsm/glob", "FuzzMatch"},
+	{"github.com/trireme-dev/trireme/fsm/script", "FuzzPattern"},
 }
 
 // growthRepeats is how often a family that failed is measured again.
 const growthRepeats = 2
 
-// parsers is families.10: how the time of every parser grows with hostile input, then
+// parsers is parsers: how the time of every parser grows with hostile input, then
 // the fuzz targets, one worker each.
 func parsers(ctx context.Context, s *session) error {
 	var failed []error

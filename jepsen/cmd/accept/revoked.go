@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 	// revokedAlone is how long a node that was stopped then runs without the others: longer
 	// than stale reads may go on.
 	revokedAlone = 8 * time.Second
-	// staleLimit is how long a cut-off node may answer stale reads (decisions 29), and
+	// staleLimit is how long a cut-off node may answer stale reads, and
 	// staleSlack what a busy machine adds between the answer and its arrival.
 	staleLimit = 5 * time.Second
 	staleSlack = 500 * time.Millisecond
@@ -35,7 +35,7 @@ type revokedRound struct {
 	AnsweredTooStale int
 }
 
-// revokedTokens is gateway.3: first with nodes of one process that are cut off from each
+// revokedTokens is revoked-tokens: first with nodes of one process that are cut off from each
 // other, then with stopped processes.
 func revokedTokens(ctx context.Context, s *session) error {
 	const inProcess = "cut off by the network"
@@ -98,7 +98,7 @@ func revokeWhileStopped(ctx context.Context, s *session, how string, i int) (r r
 
 // revokedProbe asks all nodes all the time with a token that is about to be revoked.
 type revokedProbe struct {
-	cluster     *lab.Cluster
+	cluster     *testcluster.Cluster
 	victim      int
 	path, token string
 	stop        context.CancelFunc
@@ -110,7 +110,7 @@ type revokedProbe struct {
 }
 
 // begin makes the database and starts the requests.
-func (p *revokedProbe) begin(ctx context.Context, admin *lab.Client, name string) error {
+func (p *revokedProbe) begin(ctx context.Context, admin *testcluster.Client, name string) error {
 	status, body, err := admin.PostBody(ctx, "/admin/databases", map[string]string{"name": name})
 	var made struct{ Path, Token string }
 	if err = errors.Join(err, json.Unmarshal(body, &made)); err != nil || status != http.StatusCreated {
@@ -129,7 +129,7 @@ func (p *revokedProbe) begin(ctx context.Context, admin *lab.Client, name string
 
 // perform stops the victim, resets the tokens through another node and lets the victim
 // go on.
-func (p *revokedProbe) perform(ctx context.Context, admin *lab.Client, alone bool) error {
+func (p *revokedProbe) perform(ctx context.Context, admin *testcluster.Client, alone bool) error {
 	c := p.cluster
 	if err := c.Nodes[p.victim].Pause(); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p *revokedProbe) perform(ctx context.Context, admin *lab.Client, alone boo
 		}
 	}()
 	p.mark(&p.ordered)
-	err := lab.Poll(ctx, 20*time.Millisecond, func() error {
+	err := testcluster.Poll(ctx, 20*time.Millisecond, func() error {
 		status, body, err := admin.Post(ctx, strings.Replace(p.path, "/db/", "/admin/databases/", 1)+"/reset-password")
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("reset: %d %s", status, body)
@@ -186,7 +186,7 @@ func (p *revokedProbe) end() {
 
 // run asks one node in one mode, each request on its own, until ctx ends.
 func (p *revokedProbe) run(ctx context.Context, node int, mode string) {
-	client := &http.Client{Timeout: lab.RequestTimeout, Transport: &http.Transport{DisableCompression: true}}
+	client := &http.Client{Timeout: testcluster.RequestTimeout, Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		began := time.Now()

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -37,7 +37,7 @@ func rolling(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	c, err := lab.NewCluster(lab.Options{Binary: old, Dir: filepath.Join(dir, "nodes")})
+	c, err := testcluster.NewCluster(testcluster.Options{Binary: old, Dir: filepath.Join(dir, "nodes")})
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func rolling(ctx context.Context, s *session) error {
 func (s *session) versions() (old, next string, err error) {
 	dir := filepath.Join(s.dir, "bin")
 	if next = s.next; next == "" {
-		if next, err = lab.Build(filepath.Join(dir, "next"), lab.BuildOptions{Next: true}); err != nil {
+		if next, err = testcluster.Build(filepath.Join(dir, "next"), testcluster.BuildOptions{Next: true}); err != nil {
 			return "", "", err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *session) versions() (old, next string, err error) {
 		}
 	}
 	s.printf("from %s", commit)
-	old, err = lab.BuildOf(commit, filepath.Join(dir, "previous"))
+	old, err = testcluster.BuildOf(commit, filepath.Join(dir, "previous"))
 	return old, next, err
 }
 
@@ -106,7 +106,7 @@ func (s *session) released() (string, error) {
 // roll is one cluster on its way between versions.
 type roll struct {
 	s         *session
-	c         *lab.Cluster
+	c         *testcluster.Cluster
 	old, next string
 }
 
@@ -133,7 +133,7 @@ func (r *roll) perform(ctx context.Context) error {
 }
 
 // change has nodes run another version, one after the other.
-func (r *roll) change(ctx context.Context, binary string, nodes []*lab.Node) error {
+func (r *roll) change(ctx context.Context, binary string, nodes []*testcluster.Node) error {
 	for _, n := range nodes {
 		if raised := r.raised(); raised > 0 {
 			return fmt.Errorf("the level has risen while a node still has the previous version")
@@ -149,7 +149,7 @@ func (r *roll) change(ctx context.Context, binary string, nodes []*lab.Node) err
 }
 
 // start runs a node's next process and waits until it serves.
-func (r *roll) start(ctx context.Context, binary string, n *lab.Node) error {
+func (r *roll) start(ctx context.Context, binary string, n *testcluster.Node) error {
 	n.Use(binary)
 	if err := n.Start(); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (r *roll) raised() (count int) {
 func (r *roll) awaitLevel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rollingLimit)
 	defer cancel()
-	return lab.Poll(ctx, 100*time.Millisecond, func() error {
+	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		if r.raised() == 0 {
 			return errors.New("no leader has raised it")
 		}
@@ -179,7 +179,7 @@ func (r *roll) awaitLevel(ctx context.Context) error {
 }
 
 // refused has a node run the previous version again: it ends by itself, or at least never serves.
-func (r *roll) refused(ctx context.Context, n *lab.Node) error {
+func (r *roll) refused(ctx context.Context, n *testcluster.Node) error {
 	if err := n.Stop(rollingStop); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *roll) refused(ctx context.Context, n *lab.Node) error {
 		}
 	}
 	r.s.printf("the node says: %s", n.Tail(1))
-	if err := n.Kill(); err != nil && !errors.Is(err, lab.ErrDown) {
+	if err := n.Kill(); err != nil && !errors.Is(err, testcluster.ErrDown) {
 		return err
 	}
 	return ctx.Err()

@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 	"time"
 
-	"trireme/jepsen/lab"
-	"trireme/jepsen/sim"
+	"github.com/trireme-dev/trireme/jepsen/sim"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -28,7 +28,7 @@ type simulatedPart struct {
 	Minutes float64
 }
 
-// simulation is reliability.4: histories of a whole cluster in virtual time, none of which may break a rule.
+// simulation is simulation: histories of a whole cluster in virtual time, none of which may break a rule.
 func simulation(ctx context.Context, s *session) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(simulatedGarbage))
 	parts, err := repeat(s.progress, "histories", s.count(simulatedRounds), func(i int) (simulatedPart, error) {
@@ -57,7 +57,7 @@ func simulation(ctx context.Context, s *session) error {
 	return nil
 }
 
-// seededFaults is reliability.3: every mutant of the product is noticed within 90 seconds.
+// seededFaults is seeded-faults: every mutant of the product is noticed within 90 seconds.
 func seededFaults(ctx context.Context, s *session) error {
-	return s.command(ctx, "go", "run", "-tags", lab.Tags+",mutants", "./jepsen/cmd/mutants", "-table", filepath.Join("docs", "mutants.md"))
+	return s.command(ctx, "go", "run", "-tags", testcluster.Tags+",mutants", "./jepsen/cmd/mutants", "-table", filepath.Join("docs", "reports", "mutants.md"))
 }

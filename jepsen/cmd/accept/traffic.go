@@ -8,28 +8,28 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/jepsen/lab"
-	"trireme/jepsen/mail"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload/messages"
 )
 
 // trafficLabel is the label of the messages of a round.
 const trafficLabel = "operate"
 
-// traffic is clients of all kinds on nodes that come and go: those of each node are a crew. A reply that doesn't fit is
+// traffic is clients of all kinds on nodes that come and go: those of each node are a pool. A reply that doesn't fit is
 // a failure as much as an error is.
 type traffic struct {
-	sink                    *mail.Sink
+	sink                    *messages.Sink
 	shared                  atomic.Int64 // acknowledged additions to the counter of all
 	writes, reads, messages atomic.Int64
 	failed                  atomic.Int64
-	crews                   []*crew
+	pools                   []*pool
 	mu                      sync.Mutex
 	problems                []string // the first few failures
 	published               []string // ids of the messages that were acknowledged, by number
 }
 
 func newTraffic() (*traffic, error) {
-	sink, err := mail.NewSink(func(string, int, int) mail.Answer { return mail.Answer{Status: 200} })
+	sink, err := messages.NewSink(func(string, int, int) messages.Answer { return messages.Answer{Status: 200} })
 	if err != nil {
 		return nil, err
 	}
@@ -37,17 +37,17 @@ func newTraffic() (*traffic, error) {
 }
 
 // start gives a node its clients.
-func (t *traffic) start(n *lab.Node) {
-	c := newCrew(t, n)
-	t.crews = append(t.crews, c)
+func (t *traffic) start(n *testcluster.Node) {
+	c := newPool(t, n)
+	t.pools = append(t.pools, c)
 	c.start()
 }
 
 // evacuate has the clients of a node go to another, as a balancer does before a restart: what is under way is finished.
 // What it returns brings them back.
-func (t *traffic) evacuate(from, to *lab.Node) (back func()) {
-	var gone []*crew
-	for _, c := range t.crews {
+func (t *traffic) evacuate(from, to *testcluster.Node) (back func()) {
+	var gone []*pool
+	for _, c := range t.pools {
 		if c.at() == from {
 			c.move(to)
 			gone = append(gone, c)
@@ -85,10 +85,10 @@ func (t *traffic) acknowledge(number int, id string) {
 
 // end lets the clients finish their requests.
 func (t *traffic) end() {
-	for _, c := range t.crews {
+	for _, c := range t.pools {
 		c.stop()
 	}
-	for _, c := range t.crews {
+	for _, c := range t.pools {
 		c.all.Wait()
 		c.redis.Close()
 		slices.SortFunc(c.samples, func(a, b sample) int { return a.replied.Compare(b.replied) })
@@ -101,7 +101,7 @@ func (t *traffic) close() { t.sink.Close() }
 // pause is the longest time between two moments in which the clients of one node had no write acknowledged. Only after
 // end.
 func (t *traffic) pause(begin, end time.Time) (longest time.Duration) {
-	for _, c := range t.crews {
+	for _, c := range t.pools {
 		for i := 1; i < len(c.samples); i++ {
 			from, to := c.samples[i-1].replied, c.samples[i].replied
 			if to.After(begin) && from.Before(end) {
@@ -114,11 +114,11 @@ func (t *traffic) pause(begin, end time.Time) (longest time.Duration) {
 
 // verify compares every counter, read through every node, with what was acknowledged, and waits for the messages. Only
 // after end.
-func (t *traffic) verify(ctx context.Context, nodes []*lab.Node) {
+func (t *traffic) verify(ctx context.Context, nodes []*testcluster.Node) {
 	for _, n := range nodes {
 		t.equal(ctx, n, sharedCounter, t.shared.Load())
-		for _, c := range t.crews {
-			for _, h := range c.hands {
+		for _, c := range t.pools {
+			for _, h := range c.workers {
 				t.equal(ctx, n, h.key, h.count)
 			}
 		}
@@ -126,7 +126,7 @@ func (t *traffic) verify(ctx context.Context, nodes []*lab.Node) {
 	t.delivered(ctx)
 }
 
-func (t *traffic) equal(ctx context.Context, n *lab.Node, key string, want int64) {
+func (t *traffic) equal(ctx context.Context, n *testcluster.Node, key string, want int64) {
 	if got, err := count(n.Client().Do(ctx, "GET", key)); err != nil || got != want {
 		t.fail("%s through %s is %d (%v), acknowledged were %d", key, n.ID, got, err, want)
 	}
@@ -136,7 +136,7 @@ func (t *traffic) equal(ctx context.Context, n *lab.Node, key string, want int64
 func (t *traffic) delivered(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	if err := lab.Poll(ctx, 50*time.Millisecond, t.missing); err != nil {
+	if err := testcluster.Poll(ctx, 50*time.Millisecond, t.missing); err != nil {
 		t.fail("%v", err)
 	}
 }

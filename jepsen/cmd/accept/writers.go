@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"trireme/jepsen/history"
-	"trireme/jepsen/lab"
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // writer counts on a key of its own and writes a fresh key with every count.
@@ -24,7 +24,7 @@ func unknown(w *writer) int64      { return w.unknown }
 
 // writerSet is the writers of one round.
 type writerSet struct {
-	cluster  *lab.Cluster
+	cluster  *testcluster.Cluster
 	prefix   string
 	stop     context.CancelFunc
 	all      sync.WaitGroup
@@ -34,7 +34,7 @@ type writerSet struct {
 }
 
 // startWriters starts writers on all nodes.
-func startWriters(c *lab.Cluster, prefix string) *writerSet {
+func startWriters(c *testcluster.Cluster, prefix string) *writerSet {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &writerSet{cluster: c, prefix: prefix, stop: stop}
 	for id := range writers {

@@ -1,7 +1,3 @@
-// Command jepsen runs workloads against a cluster of real processes while it
-// hurts them, judges what the clients saw, and prints one JSON summary and, run by run,
-// whether it came to what a run has to. It exits with 1 if anything went wrong or a goal
-// was missed.
 package main
 
 import (
@@ -17,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"trireme/jepsen"
-	"trireme/jepsen/lab"
-	"trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 func main() {
@@ -42,7 +38,7 @@ func perform(ctx context.Context, args []string) (failed bool, err error) {
 		return false, err
 	}
 	if c.Binary == "" {
-		if c.Binary, err = lab.Build(c.Dir, lab.BuildOptions{Failpoints: true}); err != nil {
+		if c.Binary, err = testcluster.Build(c.Dir, testcluster.BuildOptions{Failpoints: true}); err != nil {
 			return false, err
 		}
 	}
@@ -62,7 +58,7 @@ func perform(ctx context.Context, args []string) (failed bool, err error) {
 // shortest is the least that a run with goals lasts.
 const shortest = 2 * time.Minute
 
-// passed tells whether the runs are as they have to be, and says it. Goals are set for runs with everything in them, of
+// passed reports whether the runs are as they have to be, and says it. Goals are set for runs with everything in them, of
 // some minutes; of others only what went wrong counts.
 func passed(c jepsen.Config, each time.Duration, total jepsen.Total) bool {
 	text, met := jepsen.ShortRun.Verdict(total.Each)
@@ -89,7 +85,7 @@ func configure(args []string) (c jepsen.Config, each time.Duration, err error) {
 	flags.StringVar(&faults, "faults", "all", "faults, separated by commas, all that work here, or empty")
 	flags.StringVar(&schedule, "replay", "", "a stored schedule to play instead of drawing one")
 	flags.StringVar(&kind, "network", "best", "what stands between the nodes: loopback, relay, switch (root), or the best of these that works here")
-	flags.BoolVar(&c.Disks, "disks", lab.Privileged(), "give every node a file system of its own (root)")
+	flags.BoolVar(&c.Disks, "disks", testcluster.Privileged(), "give every node a file system of its own (root)")
 	flags.IntVar(&c.Snapshots, "snapshots", 2000, "log entries between snapshots")
 	flags.DurationVar(&c.Gap, "gap", 2*time.Second, "mean time between faults")
 	flags.IntVar(&c.Clients, "clients", 5, "clients of each workload")
@@ -115,13 +111,13 @@ func configure(args []string) (c jepsen.Config, each time.Duration, err error) {
 func connect(c *jepsen.Config, kind string) error {
 	switch kind {
 	case "best":
-		c.Network = lab.BestNetwork()
+		c.Network = testcluster.BestNetwork()
 	case "loopback":
-		c.Network = lab.Loopback
+		c.Network = testcluster.Loopback
 	case "relay":
-		c.Network = lab.Relayed
+		c.Network = testcluster.Relayed
 	case "switch":
-		c.Network = lab.Switched
+		c.Network = testcluster.Switched
 	default:
 		return fmt.Errorf("unknown network %q", kind)
 	}

@@ -8,10 +8,10 @@ import (
 	"os"
 	"time"
 
-	"trireme/jepsen"
-	"trireme/jepsen/lab"
-	"trireme/jepsen/nemesis"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/internal/mutant"
+	"github.com/trireme-dev/trireme/jepsen"
+	"github.com/trireme-dev/trireme/jepsen/nemesis"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 // workload is what shows a fault that the simulation can't see, because it is in what the simulation stands for.
@@ -61,7 +61,7 @@ func (n *nodes) build() (err error) {
 	if n.dir, err = os.MkdirTemp("", "trireme-mutants-"); err != nil {
 		return err
 	}
-	n.binary, err = lab.Build(n.dir, lab.BuildOptions{Mutants: true})
+	n.binary, err = testcluster.Build(n.dir, testcluster.BuildOptions{Mutants: true})
 	return err
 }
 

@@ -6,8 +6,8 @@ import (
 	"context"
 	"time"
 
-	"trireme/jepsen/sim"
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/internal/mutant"
+	"github.com/trireme-dev/trireme/jepsen/sim"
 )
 
 // simulated has the simulation look for a fault of this process. A history runs the same way each time, so the one that

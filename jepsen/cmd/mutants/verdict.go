@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/mutant"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // verdict is how a fault was found, or that it was not.
@@ -20,7 +20,7 @@ type verdict struct {
 	invalid  string // why what was seen proves nothing: what went wrong without the fault
 }
 
-// found tells whether the fault, and nothing else, was seen.
+// found reports whether the fault, and nothing else, was seen.
 func (v *verdict) found() bool { return v.rule != "" && v.invalid == "" }
 
 // outcome is the last column.
@@ -57,7 +57,7 @@ func document(all []verdict) string {
 	var b strings.Builder
 	b.WriteString(`# Seeded faults
 
-Written by ` + "`make accept LINE=reliability.3`" + `. Each line is a fault that a binary with the build tag ` + "`mutants`" + ` can be
+Written by ` + "`make accept RUN=seeded-faults`" + `. Each line is a fault that a binary with the build tag ` + "`mutants`" + ` can be
 given (package ` + "`mutant`" + `), and how long the checkers took to notice. They have 90 seconds. The seed is that of the
 history or run that showed it, searched from 1 on; the same one has passed without the fault. A line is *invalid* if it has
 not: then what was seen proves nothing.

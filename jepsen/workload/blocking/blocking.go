@@ -1,0 +1,290 @@
+package blocking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Options say where the nodes are and how much is done.
+type Options struct {
+	// Addrs are the nodes' RESP ports; Token opens their database.
+	Addrs []string
+	Token string
+	// Waiters is how many clients wait, spread over the nodes; Elements is how many elements
+	// are pushed while they take what they can get.
+	Waiters, Elements int
+	// Rounds is how often the waiters wait in a known order, for one element each.
+	Rounds int
+	// Seed is the chance of the pushers.
+	Seed uint64
+}
+
+// Report is what was seen.
+type Report struct {
+	// Taken is how many elements were taken, by how many clients the most and the fewest.
+	Taken, Most, Fewest int
+	// Ordered is how many elements were taken in the rounds.
+	Ordered int
+}
+
+// ErrWrong is what all errors are that say that elements were lost, taken twice or given
+// out of turn.
+var ErrWrong = errors.New("blocking")
+
+func wrong(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrWrong, fmt.Sprintf(format, args...))
+}
+
+// pool is the waiting clients, each a connection of its own, and one client a node for
+// everything else.
+type pool struct {
+	Options
+	key     string
+	waiters []*waiter
+	nodes   []*redis.Client
+}
+
+// waiter is a connection that waits.
+type waiter struct {
+	*redis.Conn
+	node int
+	id   int64
+	took []string
+}
+
+// Run has the clients take elements, first as they come and then in turn.
+func Run(ctx context.Context, o Options) (r Report, err error) {
+	c := &pool{Options: o, key: fmt.Sprintf("blocking:%x", o.Seed)}
+	defer c.close()
+	if err := c.connect(ctx); err != nil {
+		return r, err
+	}
+	if r, err = c.free(ctx); err != nil {
+		return r, err
+	}
+	for round := range o.Rounds {
+		if err := c.round(ctx, round); err != nil {
+			return r, err
+		}
+		r.Ordered += o.Waiters
+	}
+	return r, nil
+}
+
+func (c *pool) connect(ctx context.Context) error {
+	for _, addr := range c.Addrs {
+		// A command is sent once: one sent again might take twice.
+		c.nodes = append(c.nodes, redis.NewClient(&redis.Options{
+			Addr: addr, Password: c.Token, MaxRetries: -1, PoolSize: c.Waiters + 16, ReadTimeout: -1, ContextTimeoutEnabled: true,
+		}))
+	}
+	for i := range c.Waiters {
+		w := &waiter{node: i % len(c.nodes)}
+		w.Conn = c.nodes[w.node].Conn()
+		c.waiters = append(c.waiters, w)
+		var err error
+		if w.id, err = w.ClientID(ctx).Result(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *pool) close() {
+	for _, w := range c.waiters {
+		w.Close()
+	}
+	for _, n := range c.nodes {
+		n.Close()
+	}
+}
+
+// last ends a waiter.
+const last = "last"
+
+// free has every waiter take until it gets a last element, while pushers on all nodes push.
+func (c *pool) free(ctx context.Context) (Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failed := make(chan error, c.Waiters+len(c.nodes))
+	var takers, pushers sync.WaitGroup
+	for _, w := range c.waiters {
+		takers.Go(func() {
+			if err := w.takeAll(ctx, c.key); err != nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	var next atomic.Int64
+	for i, n := range c.nodes {
+		pushers.Go(func() {
+			if err := c.push(ctx, n, &next, rand.New(rand.NewPCG(c.Seed, uint64(i)))); err != nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	pushers.Wait()
+	for range c.waiters {
+		if err := c.nodes[0].RPush(ctx, c.key, last).Err(); err != nil {
+			cancel()
+			break
+		}
+	}
+	takers.Wait()
+	select {
+	case err := <-failed:
+		return Report{}, err
+	default:
+	}
+	return c.judge(ctx)
+}
+
+// takeAll takes elements until the last.
+func (w *waiter) takeAll(ctx context.Context, key string) error {
+	for {
+		v, err := w.BLPop(ctx, 0, key).Result()
+		if err != nil {
+			return fmt.Errorf("a waiter of node %d: %w", w.node+1, err)
+		}
+		if v[1] == last {
+			return nil
+		}
+		w.took = append(w.took, v[1])
+	}
+}
+
+// push pushes elements until there are enough, up to mostAtOnce at a time.
+func (c *pool) push(ctx context.Context, n *redis.Client, next *atomic.Int64, chance *rand.Rand) error {
+	const mostAtOnce = 5
+	for {
+		count := 1 + chance.IntN(mostAtOnce)
+		end := int(next.Add(int64(count)))
+		var elements []any
+		for i := end - count; i < min(end, c.Elements); i++ {
+			elements = append(elements, i)
+		}
+		if len(elements) == 0 {
+			return nil
+		}
+		push := n.RPush
+		if chance.IntN(2) == 0 {
+			push = n.LPush
+		}
+		if err := push(ctx, c.key, elements...).Err(); err != nil {
+			return fmt.Errorf("a push: %w", err)
+		}
+	}
+}
+
+// judge compares what was taken with what was pushed.
+func (c *pool) judge(ctx context.Context) (Report, error) {
+	r := Report{Fewest: c.Elements}
+	seen := map[string]bool{}
+	for _, w := range c.waiters {
+		for _, e := range w.took {
+			if seen[e] {
+				return r, wrong("element %s was taken twice", e)
+			}
+			seen[e] = true
+		}
+		r.Taken, r.Most, r.Fewest = r.Taken+len(w.took), max(r.Most, len(w.took)), min(r.Fewest, len(w.took))
+	}
+	if r.Taken != c.Elements {
+		return r, wrong("%d of %d elements were taken", r.Taken, c.Elements)
+	}
+	if left, err := c.nodes[0].LLen(ctx, c.key).Result(); err != nil || left != 0 {
+		return r, wrong("%d elements are left over, %v", left, err)
+	}
+	return r, nil
+}
+
+// round has the waiters begin to wait one after the other, pushes an element for each, one
+// by one or several at once, and looks whether those of a node were served in turn.
+func (c *pool) round(ctx context.Context, round int) error {
+	chance := rand.New(rand.NewPCG(c.Seed, 1<<32+uint64(round)))
+	order := chance.Perm(len(c.waiters))
+	got := make([]int, len(order))
+	errs := make([]error, len(order))
+	var takers sync.WaitGroup
+	ctx, cancel := context.WithTimeout(ctx, roundTime)
+	defer takers.Wait()
+	defer cancel()
+	for place, i := range order {
+		takers.Go(func() { got[place], errs[place] = c.waiters[i].takeOne(ctx, c.key) })
+		if err := c.blocked(ctx, c.waiters[i]); err != nil {
+			return err
+		}
+	}
+	for at := 0; at < len(order); {
+		var elements []any
+		for n := 1 + chance.IntN(3); n > 0 && at < len(order); n-- {
+			elements = append(elements, at)
+			at++
+		}
+		if err := c.nodes[chance.IntN(len(c.nodes))].RPush(ctx, c.key, elements...).Err(); err != nil {
+			return fmt.Errorf("a push: %w", err)
+		}
+	}
+	takers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return c.inTurn(order, got)
+}
+
+// roundTime is how long a round may take.
+const roundTime = time.Minute
+
+// inTurn judges a round: those who waited longer on a node have an earlier element, and
+// nobody has the same.
+func (c *pool) inTurn(order, got []int) error {
+	before := map[int]int{} // the last element of each node, plus 1
+	seen := map[int]bool{}
+	for place, i := range order {
+		node := c.waiters[i].node
+		if seen[got[place]] {
+			return wrong("element %d was taken twice", got[place])
+		}
+		seen[got[place]] = true
+		if got[place] < before[node] {
+			return wrong("on node %d a client got element %d before one that had waited longer", node+1, got[place])
+		}
+		before[node] = got[place] + 1
+	}
+	return nil
+}
+
+func (w *waiter) takeOne(ctx context.Context, key string) (int, error) {
+	v, err := w.BLPop(ctx, 0, key).Result()
+	if err != nil {
+		return 0, fmt.Errorf("a waiter of node %d: %w", w.node+1, err)
+	}
+	var n int
+	_, err = fmt.Sscan(v[1], &n)
+	return n, err
+}
+
+// blocked returns when the node says that the client waits.
+func (c *pool) blocked(ctx context.Context, w *waiter) error {
+	for ctx.Err() == nil {
+		line, err := c.nodes[w.node].Do(ctx, "CLIENT", "LIST", "ID", w.id).Text()
+		if err != nil {
+			return err
+		}
+		_, flags, _ := strings.Cut(line, " flags=")
+		if flags, _, _ = strings.Cut(flags, " "); strings.Contains(flags, "b") {
+			return nil
+		}
+	}
+	return wrong("a client of node %d does not wait: %v", w.node+1, ctx.Err())
+}
