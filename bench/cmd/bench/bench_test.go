@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 func TestFlags(t *testing.T) {

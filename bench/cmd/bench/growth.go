@@ -12,8 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"trireme/bench/internal/report"
-	"trireme/bench/internal/scenario"
+	"github.com/trireme-dev/trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/scenario"
 )
 
 // growth measures how the cost of a request grows, and draws charts into a folder.

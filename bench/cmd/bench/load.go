@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/load"
 )
 
 // loadOnly is the load generator by itself: for experiments with a server that

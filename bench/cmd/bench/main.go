@@ -1,18 +1,3 @@
-// Command bench measures Trireme beside its peers and judges the rows of the
-// performance plan (docs/performance.md says how to read them).
-//
-//	bench [flags]            rows of the plan; -rows 1,2,3 picks some
-//	bench stall [flags]      acceptance line core.8
-//	bench messages [flags]   acceptance line messages.9 but for its rows 12 and 13
-//	bench workflows [flags]  acceptance lines workflows.7 but for its rows 14 and 15, and workflows.8
-//	bench steady [flags]     acceptance line core.12
-//	bench growth [flags]     the cost of a request as keys, connections and values grow, as charts
-//	bench -markdown          print the last results as a table to paste
-//	bench load [flags] URL…  the load generator alone, one JSON object
-//	bench idle|busy -for D   loops that other measurements start as children
-//
-// Exit codes: 0 every line holds; 1 a line was missed or could not be measured;
-// 2 wrong usage; 3 nothing missed, but a peer is not installed.
 package main
 
 import (
@@ -25,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"trireme/bench/internal/scenario"
+	"github.com/trireme-dev/trireme/bench/internal/scenario"
 )
 
 // exitUsage is for command lines that make no sense.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
-	"trireme/bench/internal/scenario"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/scenario"
 )
 
 // parse reads the flags of a measuring subcommand.
@@ -54,7 +54,7 @@ func unfinished(want []string, out string) []string {
 	return slices.DeleteFunc(want, old.Done)
 }
 
-// accept measures one acceptance line, into a file of its own.
+// accept measures one acceptance run, into a file of its own.
 func accept(ctx context.Context, name string, args []string) int {
 	s, err := parse("bench "+name, args)
 	if err != nil {
@@ -111,7 +111,7 @@ func measure(ctx context.Context, s *settings, out string, args []string, work f
 	if err != nil || failed != nil {
 		return fail(firstError(err, failed))
 	}
-	fmt.Printf("results: %s; logs: %s\n", out, b.Lab.Logs)
+	fmt.Printf("results: %s; logs: %s\n", out, b.Env.Logs)
 	return judged.Exit()
 }
 

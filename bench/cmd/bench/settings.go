@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/proc"
-	"trireme/bench/internal/scenario"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/scenario"
 )
 
 // settings are the flags that every measuring subcommand knows.
@@ -81,7 +81,7 @@ func (s *settings) wanted() []string {
 	return strings.FieldsFunc(s.rows, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// bench makes the run's settings and the lab it takes place in.
+// bench makes the run's settings and the env it takes place in.
 func (s *settings) bench() (*scenario.Bench, error) {
 	ports, err := proc.NewPorts()
 	if err != nil {
@@ -95,12 +95,12 @@ func (s *settings) bench() (*scenario.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	lab := &peer.Lab{
+	env := &peer.Env{
 		Trireme: s.bin, Etcd: s.etcd, Asynq: s.asynq, NATS: s.nats, Restate: s.restate, RestateServer: s.restateServer, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
 		Heartbeat: s.heartbeat, Args: strings.Fields(s.args), Pprof: s.profile != "", Ports: ports,
 	}
 	return &scenario.Bench{
-		Lab: lab, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys,
+		Env: env, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys,
 		Kills: s.kills, KillClients: s.clients, Quiet: s.quiet, BusyLoops: s.busy, WritesToAll: s.writes == "all",
 		Profile: s.profile, Self: self, Servers: map[string]string{}, Log: logTo(os.Stderr),
 	}, nil

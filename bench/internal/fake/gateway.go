@@ -1,5 +1,3 @@
-// Package fake is the least server that looks like ours to the benchmark's
-// own tests: it is never measured and never part of a result.
 package fake
 
 import (

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"trireme/bench/internal/hist"
+	"github.com/trireme-dev/trireme/bench/internal/hist"
 )
 
 // redial is the pause after a failed connection, so that a dead server does

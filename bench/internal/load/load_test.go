@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"trireme/bench/internal/fake"
+	"github.com/trireme-dev/trireme/bench/internal/fake"
 )
 
 func serveFake(t *testing.T) (*fake.Gateway, string) {

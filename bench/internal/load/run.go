@@ -1,7 +1,3 @@
-// Package load is a closed-loop HTTP/1.1 load generator: N keep-alive
-// connections, each with one request under way. It shares the machine's cores
-// with the servers that it measures, so a request is written and its reply is
-// read by hand over the bare socket: about a tenth of net/http's cost.
 package load
 
 import (
@@ -14,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"trireme/bench/internal/hist"
+	"github.com/trireme-dev/trireme/bench/internal/hist"
 )
 
 // Spec is one measurement.

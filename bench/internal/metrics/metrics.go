@@ -1,5 +1,3 @@
-// Package metrics reads the little of Prometheus's text format that judging a
-// stall needs: the buckets of a histogram, summed over its labels.
 package metrics
 
 import (

@@ -1,7 +1,7 @@
 package peer
 
 import (
-	"trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/load"
 )
 
 // ValueSize is the length of every value written, in bytes (performance.md:

@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // etcdMembers is the size of the peer cluster, the same as ours.
@@ -24,7 +24,7 @@ type Etcd struct {
 }
 
 // StartEtcd starts three members with etcd's defaults and waits for a leader.
-func (l *Lab) StartEtcd(ctx context.Context) (*Etcd, error) {
+func (l *Env) StartEtcd(ctx context.Context) (*Etcd, error) {
 	bin, err := program(l.Etcd)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (l *Lab) StartEtcd(ctx context.Context) (*Etcd, error) {
 }
 
 // startMember starts member i.
-func (l *Lab) startMember(e *Etcd, bin string, i int, peerURL, cluster string) error {
+func (l *Env) startMember(e *Etcd, bin string, i int, peerURL, cluster string) error {
 	name := fmt.Sprintf("e%d", i+1)
 	dir, err := l.dir("etcd-" + name)
 	if err != nil {

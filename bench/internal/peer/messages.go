@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/load"
 )
 
 // MessagesToken opens /v2 of every server of ours that a benchmark starts.
@@ -51,7 +51,7 @@ func (n *Node) PublishOne(ctx context.Context, to string) error {
 }
 
 // LiveHeap has the node collect its garbage and returns the bytes that stay. It needs
-// Lab.Pprof.
+// Env.Pprof.
 func (n *Node) LiveHeap(ctx context.Context) (float64, error) {
 	if n.Pprof == "" {
 		return 0, errors.New("node was started without --pprof")

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // NATS is three NATS servers with JetStream, which sync every message.
@@ -26,7 +26,7 @@ type NATS struct {
 const natsServers = 3
 
 // StartNATS starts three servers from the program built from bench/nats.
-func (l *Lab) StartNATS(ctx context.Context) (*NATS, error) {
+func (l *Env) StartNATS(ctx context.Context) (*NATS, error) {
 	bin, err := program(l.NATS)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (l *Lab) StartNATS(ctx context.Context) (*NATS, error) {
 	return n, nil
 }
 
-// reachable tells whether somebody listens.
+// reachable reports whether somebody listens.
 func reachable(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 func TestBenchmarkRateReadsTheSetRow(t *testing.T) {
@@ -45,7 +45,7 @@ func TestMissingProgramsAreToldApart(t *testing.T) {
 	if _, err := program("no-such-program"); !errors.Is(err, ErrMissing) {
 		t.Fatal(err)
 	}
-	if _, err := (&Lab{Trireme: "no-such-program"}).product(); err == nil || errors.Is(err, ErrMissing) {
+	if _, err := (&Env{Trireme: "no-such-program"}).product(); err == nil || errors.Is(err, ErrMissing) {
 		t.Fatalf("our own binary counts as a missing peer: %v", err)
 	}
 }
@@ -60,8 +60,8 @@ func TestRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	lab := &Lab{Data: dir + "/data", Logs: dir + "/logs", Ports: ports}
-	r, err := lab.StartRedis(t.Context(), "redis", true)
+	env := &Env{Data: dir + "/data", Logs: dir + "/logs", Ports: ports}
+	r, err := env.StartRedis(t.Context(), "redis", true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // Redis is one redis-server without replicas.
@@ -27,7 +27,7 @@ type Redis struct {
 // StartRedis starts redis-server. With durable it syncs its append-only file
 // at every write (`appendfsync always`), otherwise it writes nothing by itself.
 // Point-in-time dumps are off in both: they would only slow the peer down.
-func (l *Lab) StartRedis(ctx context.Context, name string, durable bool) (*Redis, error) {
+func (l *Env) StartRedis(ctx context.Context, name string, durable bool) (*Redis, error) {
 	bin, err := program("redis-server")
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // Restate is one node of Restate with its defaults, and the address at which the program
@@ -27,7 +27,7 @@ type Restate struct {
 const restateServers = "node_modules/@restatedev/restate-server-*/bin/restate-server"
 
 // StartRestate starts the server.
-func (l *Lab) StartRestate(ctx context.Context) (*Restate, error) {
+func (l *Env) StartRestate(ctx context.Context) (*Restate, error) {
 	bin, err := program(l.Restate)
 	if err != nil {
 		return nil, err

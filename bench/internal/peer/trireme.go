@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // Credentials of every server of ours that a benchmark starts.
@@ -99,7 +99,7 @@ type Status struct {
 }
 
 // product finds our binary.
-func (l *Lab) product() (string, error) {
+func (l *Env) product() (string, error) {
 	path, err := exec.LookPath(l.Trireme)
 	if err != nil {
 		return "", fmt.Errorf("ours is not built: %w", err)
@@ -108,7 +108,7 @@ func (l *Lab) product() (string, error) {
 }
 
 // StartCluster starts three nodes with a synced log each.
-func (l *Lab) StartCluster(ctx context.Context) (*Trireme, error) {
+func (l *Env) StartCluster(ctx context.Context) (*Trireme, error) {
 	bin, err := l.product()
 	if err != nil {
 		return nil, err
@@ -136,12 +136,12 @@ func (l *Lab) StartCluster(ctx context.Context) (*Trireme, error) {
 }
 
 // StartDev starts one node in `dev` mode with its data on the disk, and a RESP listener.
-func (l *Lab) StartDev(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "dev") }
+func (l *Env) StartDev(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "dev") }
 
 // StartOther starts a second node of its own beside that of StartDev.
-func (l *Lab) StartOther(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "other") }
+func (l *Env) StartOther(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "other") }
 
-func (l *Lab) startDev(ctx context.Context, name string) (*Trireme, error) {
+func (l *Env) startDev(ctx context.Context, name string) (*Trireme, error) {
 	bin, err := l.product()
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (n *Node) Benchmark(ctx context.Context, requests, conns, pipeline, keys in
 }
 
 // add completes a node's command line and starts it.
-func (l *Lab) add(t *Trireme, id, addr, pprof string, argv []string) error {
+func (l *Env) add(t *Trireme, id, addr, pprof string, argv []string) error {
 	dir, err := l.dir("trireme-" + id)
 	if err != nil {
 		return err

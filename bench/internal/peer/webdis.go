@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // Webdis is webdis in front of a redis-server of its own.
@@ -24,7 +24,7 @@ type Webdis struct {
 
 // StartWebdis starts redis-server with `appendfsync always` and webdis with
 // two threads and 20 connections, as performance.md's tables were measured.
-func (l *Lab) StartWebdis(ctx context.Context) (*Webdis, error) {
+func (l *Env) StartWebdis(ctx context.Context) (*Webdis, error) {
 	bin, err := program("webdis")
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (l *Lab) StartWebdis(ctx context.Context) (*Webdis, error) {
 }
 
 // startWebdis starts the gateway alone, in front of r.
-func (l *Lab) startWebdis(ctx context.Context, bin string, r *Redis) (*Webdis, error) {
+func (l *Env) startWebdis(ctx context.Context, bin string, r *Redis) (*Webdis, error) {
 	port, err := l.Ports.Take()
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 // Ports hands out free loopback ports outside the ephemeral range: a port
 // from inside could be taken by any outgoing connection while its server is
-// down, as happens when a killed node is started again (decisions 40).
+// down, as happens when a killed node is started again.
 type Ports struct {
 	mu        sync.Mutex
 	next, end int

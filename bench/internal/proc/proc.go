@@ -1,5 +1,3 @@
-// Package proc starts the servers of a benchmark as children that can't
-// outlive it, keeps their output, and finds ports for them.
 package proc
 
 import (

@@ -1,6 +1,3 @@
-// Package report holds what a benchmark found: rows of pairs with their
-// quartiles, judged against a line to hold and an aim, as JSON, as text for a
-// terminal and as a Markdown table.
 package report
 
 import (
@@ -76,8 +73,7 @@ func (r *Row) Fail(v Verdict, err error) {
 	r.Verdict, r.Reason, r.Measured = v, err.Error(), time.Now().UTC()
 }
 
-// Enough is the number of pairs below which a ratio proves nothing
-// (decisions 37).
+// Enough is the number of pairs below which a ratio proves nothing.
 const Enough = 7
 
 // Judge computes the medians and the verdict from the pairs.

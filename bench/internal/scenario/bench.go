@@ -1,6 +1,3 @@
-// Package scenario measures the rows of the performance plan: it starts the
-// servers that a row needs, loads ours and the peer's in turns, and judges the
-// median of the pairs.
 package scenario
 
 import (
@@ -9,14 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // Bench is the settings of one run.
 type Bench struct {
-	Lab         *peer.Lab
+	Env         *peer.Env
 	Pairs       int               // pairs for each row, at least seven for a verdict that counts
 	Duration    time.Duration     // counted time of one measurement
 	Warm        time.Duration     // load before counting

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // deliveryTrial is how many messages a first run has, which finds how many fill the
@@ -18,10 +18,10 @@ const deliveryTrial = 3200
 
 // runDeliveries measures row 13: publish, post to a sink, and note that it was delivered.
 func runDeliveries(ctx context.Context, b *Bench, rows []*report.Row) {
-	flags := b.Lab.Args
-	b.Lab.Args = append(append([]string{}, flags...), "--egress-allow", "127.0.0.0/8")
-	t, err := b.Lab.StartCluster(ctx)
-	b.Lab.Args = flags
+	flags := b.Env.Args
+	b.Env.Args = append(append([]string{}, flags...), "--egress-allow", "127.0.0.0/8")
+	t, err := b.Env.StartCluster(ctx)
+	b.Env.Args = flags
 	ours := &subject{name: "ours deliveries", err: err}
 	if err == nil {
 		defer b.stopping(t)()
@@ -48,12 +48,12 @@ func (b *Bench) asynq(ctx context.Context, durable bool) (*subject, func()) {
 	if durable {
 		name = "asynq, fsync always"
 	}
-	r, err := b.Lab.StartRedis(ctx, "redis-asynq", durable)
+	r, err := b.Env.StartRedis(ctx, "redis-asynq", durable)
 	if err != nil {
 		return &subject{name: name, err: err}, func() {}
 	}
 	b.noteRedis(r)
-	return b.filling(ctx, name, func(ctx context.Context, n int) (float64, error) { return b.Lab.RunAsynq(ctx, r, n, httpConns) }), b.stopping(r)
+	return b.filling(ctx, name, func(ctx context.Context, n int) (float64, error) { return b.Env.RunAsynq(ctx, r, n, httpConns) }), b.stopping(r)
 }
 
 // filling is a subject that does n things in a round, as many as fill the measured time,

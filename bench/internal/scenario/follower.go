@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/bench/internal/hist"
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/hist"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // runFollower measures rows 16 and 17: what a follower costs over the leader,

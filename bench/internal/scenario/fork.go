@@ -7,10 +7,10 @@ import (
 	"math"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/metrics"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/metrics"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // Histograms of the product that tell how long it held its state up: one apply
@@ -43,7 +43,7 @@ func runFork(ctx context.Context, b *Bench, rows []*report.Row) {
 
 // bigRedis is a redis-server without an append-only file, with many keys.
 func (b *Bench) bigRedis(ctx context.Context) (*peer.Redis, func(), error) {
-	r, err := b.Lab.StartRedis(ctx, "redis-fork", false)
+	r, err := b.Env.StartRedis(ctx, "redis-fork", false)
 	if err != nil {
 		return nil, func() {}, err
 	}
@@ -53,7 +53,7 @@ func (b *Bench) bigRedis(ctx context.Context) (*peer.Redis, func(), error) {
 
 // bigNode is one node of ours with many keys.
 func (b *Bench) bigNode(ctx context.Context) (*peer.Trireme, error) {
-	t, err := b.Lab.StartDev(ctx)
+	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return nil, err
 	}

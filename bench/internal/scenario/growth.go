@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // axis is one size that grows while the others stay.
@@ -92,7 +92,7 @@ func GrowthCharts(study *report.Study) map[string]report.Chart {
 
 // point measures on a node of its own: medians of b.Pairs measurements of each.
 func (b *Bench) point(ctx context.Context, g growing, keys int, study *report.Study) (set, get float64, err error) {
-	t, err := b.Lab.StartDev(ctx)
+	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return 0, 0, err
 	}

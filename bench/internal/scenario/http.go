@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // runHTTP measures rows 1 to 4 with the same servers: first writes, then reads.
@@ -113,7 +113,7 @@ func (b *Bench) ourPipeline(ctx context.Context) side {
 
 // redisBenchmark is a durable redis-server under redis-benchmark.
 func (b *Bench) redisBenchmark(ctx context.Context) (*subject, func()) {
-	r, err := b.Lab.StartRedis(ctx, "redis-pipeline", true)
+	r, err := b.Env.StartRedis(ctx, "redis-pipeline", true)
 	if err != nil {
 		return &subject{name: "redis-benchmark", err: err}, func() {}
 	}

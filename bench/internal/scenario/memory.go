@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // runMemory measures rows 10 and 11 on one node and one redis-server that hold the same
@@ -25,8 +25,8 @@ func runMemory(ctx context.Context, b *Bench, rows []*report.Row) {
 }
 
 func (b *Bench) memory(ctx context.Context, rows []*report.Row) error {
-	defer func(was bool) { b.Lab.Pprof = was }(b.Lab.Pprof)
-	b.Lab.Pprof = true // the heap is read there
+	defer func(was bool) { b.Env.Pprof = was }(b.Env.Pprof)
+	b.Env.Pprof = true // the heap is read there
 	for i := range b.Pairs {
 		ours, err := b.ourFootprint(ctx)
 		if err != nil {
@@ -63,7 +63,7 @@ type footprint struct {
 }
 
 func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
-	t, err := b.Lab.StartDev(ctx)
+	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return f, err
 	}
@@ -95,7 +95,7 @@ func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
 }
 
 func (b *Bench) redisFootprint(ctx context.Context) (f footprint, err error) {
-	r, err := b.Lab.StartRedis(ctx, "redis-memory", false)
+	r, err := b.Env.StartRedis(ctx, "redis-memory", false)
 	if err != nil {
 		return f, err
 	}

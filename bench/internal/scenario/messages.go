@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 const (
@@ -18,7 +18,7 @@ const (
 	// for a day.
 	nowhere = "http://nowhere.test/"
 	aDay    = "upstash-delay=1d"
-	// The figures of acceptance line messages.9.
+	// The figures of acceptance run message-cost.
 	latencyLine = 5.0  // ms
 	costLine    = 1000 // bytes
 	slowLine    = 0.9
@@ -39,7 +39,7 @@ func runPublish(ctx context.Context, b *Bench, rows []*report.Row) {
 	subjects := []*subject{publish}
 	nats := &subject{name: "NATS publish"}
 	if asked(rows, "12NATS") {
-		n, err := b.Lab.StartNATS(ctx)
+		n, err := b.Env.StartNATS(ctx)
 		if nats.err = err; err == nil {
 			defer b.stopping(n)()
 		}
@@ -63,14 +63,14 @@ func runPublish(ctx context.Context, b *Bench, rows []*report.Row) {
 	}
 }
 
-// Messages is acceptance line messages.9 but for rows 12 and 13: how soon a message
+// Messages is acceptance run message-cost but for rows 12 and 13: how soon a message
 // reaches its destination on an idle node, and what b.BigKeys waiting messages cost.
 func (b *Bench) Messages(ctx context.Context) []*report.Row {
-	latency := &report.Row{ID: "messages.9", Part: "latency", Work: "publish to the sink, one node, idle, p50", Against: "none", Unit: "ms", AtMost: true, Line: latencyLine, AimAt: latencyLine / 2}
-	cost := &report.Row{ID: "messages.9", Part: "cost", Work: fmt.Sprintf("live heap of a waiting message above its body, %d wait", b.BigKeys), Against: "none", Unit: "B", AtMost: true, Line: costLine, AimAt: costLine / 2}
-	slow := &report.Row{ID: "messages.9", Part: "rate", Work: fmt.Sprintf("publish while %d messages wait, one node", b.BigKeys), Against: "a node where none wait", Unit: "req/s", Ratio: true, Line: slowLine, AimAt: 1}
+	latency := &report.Row{ID: "message-cost", Part: "latency", Work: "publish to the sink, one node, idle, p50", Against: "none", Unit: "ms", AtMost: true, Line: latencyLine, AimAt: latencyLine / 2}
+	cost := &report.Row{ID: "message-cost", Part: "cost", Work: fmt.Sprintf("live heap of a waiting message above its body, %d wait", b.BigKeys), Against: "none", Unit: "B", AtMost: true, Line: costLine, AimAt: costLine / 2}
+	slow := &report.Row{ID: "message-cost", Part: "rate", Work: fmt.Sprintf("publish while %d messages wait, one node", b.BigKeys), Against: "a node where none wait", Unit: "req/s", Ratio: true, Line: slowLine, AimAt: 1}
 	rows := []*report.Row{latency, cost, slow}
-	b.Lab.Pprof = true
+	b.Env.Pprof = true
 	settle := func(row *report.Row, err error) {
 		if err != nil {
 			row.Fail(report.Failed, err)
@@ -89,7 +89,7 @@ func (b *Bench) Messages(ctx context.Context) []*report.Row {
 
 // latency publishes one message after the other to a sink of its own.
 func (b *Bench) latency(ctx context.Context, row *report.Row) error {
-	t, err := b.Lab.StartDev(ctx)
+	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func sink(arrived func()) (url string, stop func(), err error) {
 
 // waiting loads a node with messages that wait, and compares it with one that has none.
 func (b *Bench) waiting(ctx context.Context, cost, slow *report.Row) error {
-	full, err := b.Lab.StartDev(ctx)
+	full, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (b *Bench) waiting(ctx context.Context, cost, slow *report.Row) error {
 	}
 	cost.Add((after-before)/float64(b.BigKeys)-peer.ValueSize, 0)
 	cost.Note("live heap %.0f MB before, %.0f MB after; bodies of %d bytes", before/1e6, after/1e6, peer.ValueSize)
-	empty, err := b.Lab.StartOther(ctx)
+	empty, err := b.Env.StartOther(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // Scenario measures rows that share their servers.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
 )
 
 // profile measures s once more, outside the pairs, while n's processor profile

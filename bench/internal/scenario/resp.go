@@ -3,7 +3,7 @@ package scenario
 import (
 	"context"
 
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // singleConns is how many connections row 7 has without pipelines.
@@ -12,7 +12,7 @@ const singleConns = 64
 // runRESP measures row 7: redis-benchmark against one node of ours and against a durable
 // redis-server, with pipelines and without.
 func runRESP(ctx context.Context, b *Bench, rows []*report.Row) {
-	t, err := b.Lab.StartDev(ctx)
+	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		for _, row := range rows {
 			row.Fail(report.Failed, err)
@@ -20,7 +20,7 @@ func runRESP(ctx context.Context, b *Bench, rows []*report.Row) {
 		return
 	}
 	defer b.stopping(t)()
-	r, err := b.Lab.StartRedis(ctx, "redis-resp", true)
+	r, err := b.Env.StartRedis(ctx, "redis-resp", true)
 	if err != nil {
 		for _, row := range rows {
 			row.Fail(verdictOf(nil, err), err)

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"trireme/bench/internal/fake"
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/proc"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/fake"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // TestMain lets the test binary play the product, and the bench program for
@@ -55,7 +55,7 @@ func bench(t *testing.T, fault string) *Bench {
 	}
 	dir := t.TempDir()
 	return &Bench{
-		Lab:   &peer.Lab{Trireme: os.Args[0], Etcd: "no-such-etcd", Data: dir + "/data", Logs: dir + "/logs", Heartbeat: time.Second, Ports: ports},
+		Env:   &peer.Env{Trireme: os.Args[0], Etcd: "no-such-etcd", Data: dir + "/data", Logs: dir + "/logs", Heartbeat: time.Second, Ports: ports},
 		Pairs: 2, Duration: 100 * time.Millisecond, Warm: 20 * time.Millisecond, Keys: 500, BigKeys: 2000, Kills: 2, KillClients: 4,
 		Quiet: 400 * time.Millisecond, BusyLoops: 2, Self: os.Args[0], Servers: map[string]string{}, Log: t.Logf,
 	}
@@ -189,7 +189,7 @@ func TestMemoryRowsSetHeapAndRestartBesideRedis(t *testing.T) {
 	if len(back.Pairs) != 2 || back.OursMid <= 0 || back.PeerMid <= 0 {
 		t.Errorf("%s %s %+v", back.Verdict, back.Reason, back.Pairs)
 	}
-	if b.Lab.Pprof {
+	if b.Env.Pprof {
 		t.Error("the profiler stays on for rows that follow")
 	}
 }
@@ -235,7 +235,7 @@ func TestStallReportsTheIdleLoopBeside(t *testing.T) {
 
 func TestOursNotBuiltIsAFailureNotAMissingPeer(t *testing.T) {
 	b := bench(t, "")
-	b.Lab.Trireme = "no-such-product"
+	b.Env.Trireme = "no-such-product"
 	for id, r := range measure(t, b, "8", "16") {
 		if r.Verdict != report.Failed || !strings.Contains(r.Reason, "not built") {
 			t.Errorf("row %s: %s %s", id, r.Verdict, r.Reason)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
 )
 
 // httpConns is the number of connections of rows 1 to 5.
@@ -44,7 +44,7 @@ func (b *Bench) stopping(s interface{ Stop() error }) func() {
 
 // cluster starts three nodes of ours and loads keys.
 func (b *Bench) cluster(ctx context.Context) (*peer.Trireme, error) {
-	t, err := b.Lab.StartCluster(ctx)
+	t, err := b.Env.StartCluster(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (b *Bench) ourCluster(ctx context.Context) side {
 
 // ourDev is one node of ours.
 func (b *Bench) ourDev(ctx context.Context) side {
-	t, err := b.Lab.StartDev(ctx)
+	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return absent("ours", err)
 	}
@@ -109,7 +109,7 @@ func (b *Bench) ourDev(ctx context.Context) side {
 
 // etcd is three etcd members, addressed as our nodes are.
 func (b *Bench) etcd(ctx context.Context) side {
-	e, err := b.Lab.StartEtcd(ctx)
+	e, err := b.Env.StartEtcd(ctx)
 	if err != nil {
 		return absent("etcd", err)
 	}
@@ -130,7 +130,7 @@ func (b *Bench) etcd(ctx context.Context) side {
 
 // webdis is webdis in front of a durable redis-server.
 func (b *Bench) webdis(ctx context.Context) side {
-	w, err := b.Lab.StartWebdis(ctx)
+	w, err := b.Env.StartWebdis(ctx)
 	if err != nil {
 		return absent("webdis", err)
 	}

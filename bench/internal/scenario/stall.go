@@ -10,22 +10,22 @@ import (
 	"syscall"
 	"time"
 
-	"trireme/bench/internal/hist"
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/hist"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// stallLimit is acceptance line core.8: the p99.9 of writes beside a snapshot.
+// stallLimit is acceptance run snapshot-stall: the p99.9 of writes beside a snapshot.
 const stallLimit = 10.0 // ms
 
-// Stall is acceptance line core.8: one node with b.BigKeys keys, one connection
+// Stall is acceptance run snapshot-stall: one node with b.BigKeys keys, one connection
 // (so at most one core) that writes for b.Quiet while snapshots are taken one
 // after the other. Judged is the p99.9 of the writes that overlapped a
 // snapshot. Beside it stands the p99.9 by which an idle loop overslept 1 ms in
 // the same time, and before it: what the machine alone does.
 func (b *Bench) Stall(ctx context.Context) *report.Row {
-	row := &report.Row{ID: "core.8", Work: fmt.Sprintf("p99.9 of writes during snapshots of %d keys, one node", b.BigKeys), Against: "none",
+	row := &report.Row{ID: "snapshot-stall", Work: fmt.Sprintf("p99.9 of writes during snapshots of %d keys, one node", b.BigKeys), Against: "none",
 		Unit: "ms", AtMost: true, Line: stallLimit, AimAt: stallLimit / 2}
 	if err := b.stall(ctx, row); err != nil {
 		row.Fail(report.Failed, err)

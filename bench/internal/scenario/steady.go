@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/proc"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
 // runSteady measures row 18: how often the leadership changes without a fault
@@ -18,9 +18,9 @@ func runSteady(ctx context.Context, b *Bench, rows []*report.Row) {
 	b.steady(ctx, rows[0], b.BusyLoops)
 }
 
-// Steady is acceptance line core.12: as row 18, without busy loops.
+// Steady is acceptance run steady-leader: as row 18, without busy loops.
 func (b *Bench) Steady(ctx context.Context) *report.Row {
-	row := &report.Row{ID: "core.12", Work: "leadership changes in a fault-free minute under full load", Against: "none",
+	row := &report.Row{ID: "steady-leader", Work: "leadership changes in a fault-free minute under full load", Against: "none",
 		Unit: "changes", AtMost: true, Line: 0, AimAt: 0}
 	b.steady(ctx, row, 0)
 	return row
@@ -96,7 +96,7 @@ func (b *Bench) fullLoad(ctx context.Context, t *peer.Trireme) ([]load.Result, e
 func (b *Bench) busyLoops(n int) ([]*proc.Child, error) {
 	var loops []*proc.Child
 	for i := range n {
-		c, err := proc.Start(b.Lab.Logs, fmt.Sprintf("busy%d", i+1), nil, b.Self, "busy", "-for", (b.Quiet + 5*time.Second).String())
+		c, err := proc.Start(b.Env.Logs, fmt.Sprintf("busy%d", i+1), nil, b.Self, "busy", "-for", (b.Quiet + 5*time.Second).String())
 		if err != nil {
 			return loops, err
 		}

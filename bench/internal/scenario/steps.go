@@ -11,11 +11,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// The figures of acceptance lines workflows.7 and workflows.8.
+// The figures of acceptance runs workflow-step-cost and workflow-growth.
 const (
 	stepLine = 1024 // bytes above the output
 	// growthLine is how much more twice as many steps may take: twice, and what noise there is. What grows with the
@@ -30,19 +30,19 @@ const (
 	fetchedLog = "64KiB"
 )
 
-// Workflows is the rest of the acceptance lines workflows.7 and workflows.8: what a finished step costs in memory and in
+// Workflows is the rest of the acceptance runs workflow-step-cost and workflow-growth: what a finished step costs in memory and in
 // the log, and how a run's cost grows with its steps.
 func (b *Bench) Workflows(ctx context.Context) []*report.Row {
-	heap := &report.Row{ID: "workflows.7", Part: "heap", Work: fmt.Sprintf("live heap of a finished step above its output, %d runs of %d", costRuns, costSteps), Against: "none", Unit: "B", AtMost: true, Line: stepLine, AimAt: stepLine / 2}
-	log := &report.Row{ID: "workflows.7", Part: "log", Work: "log entries of a step (submission, claim, outcome), above its output", Against: "none", Unit: "B", AtMost: true, Line: stepLine, AimAt: stepLine / 2}
+	heap := &report.Row{ID: "workflow-step-cost", Part: "heap", Work: fmt.Sprintf("live heap of a finished step above its output, %d runs of %d", costRuns, costSteps), Against: "none", Unit: "B", AtMost: true, Line: stepLine, AimAt: stepLine / 2}
+	log := &report.Row{ID: "workflow-step-cost", Part: "log", Work: "log entries of a step (submission, claim, outcome), above its output", Against: "none", Unit: "B", AtMost: true, Line: stepLine, AimAt: stepLine / 2}
 	rows := []*report.Row{heap, log}
-	b.Lab.Pprof = true
+	b.Env.Pprof = true
 	conclude(b.stepCost(ctx, heap, log), heap, log)
 	grown := []*report.Row{}
 	for _, g := range []struct{ part, work string }{
 		{"heap", "live heap of a run"}, {"log", "log of a run"}, {"posted", "bodies posted to an endpoint that fetches the log"},
 	} {
-		row := &report.Row{ID: "workflows.8", Part: g.part, Work: fmt.Sprintf("%s of %d steps", g.work, longSteps), Against: fmt.Sprintf("of %d steps", longSteps/2), Unit: "B", Ratio: true, AtMost: true, Line: growthLine, AimAt: 2.1}
+		row := &report.Row{ID: "workflow-growth", Part: g.part, Work: fmt.Sprintf("%s of %d steps", g.work, longSteps), Against: fmt.Sprintf("of %d steps", longSteps/2), Unit: "B", Ratio: true, AtMost: true, Line: growthLine, AimAt: 2.1}
 		grown = append(grown, row)
 	}
 	conclude(b.growth(ctx, grown), grown...)
@@ -75,7 +75,7 @@ func weigh(ctx context.Context, n *peer.Node) (w weight, err error) {
 
 // stepCost keeps finished runs and weighs them.
 func (b *Bench) stepCost(ctx context.Context, heap, log *report.Row) error {
-	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Lab.StartDev(ctx) })
+	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Env.StartDev(ctx) })
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (b *Bench) growth(ctx context.Context, rows []*report.Row) error {
 
 // long is what one kind of run of so many steps takes: heap, log, bodies that were posted, and what the endpoint fetched.
 func (b *Bench) long(ctx context.Context, steps int) (now [3]float64, fetched float64, err error) {
-	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Lab.StartDev(ctx) }, "--max-inline-log", fetchedLog)
+	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Env.StartDev(ctx) }, "--max-inline-log", fetchedLog)
 	if err != nil {
 		return now, 0, err
 	}

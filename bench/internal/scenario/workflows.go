@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"trireme/bench/internal/load"
-	"trireme/bench/internal/peer"
-	"trireme/bench/internal/report"
-	"trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/bench/internal/load"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
+	"github.com/trireme-dev/trireme/clients/endpoint"
 )
 
 // runWorkflows measures rows 14 and 15: workflows of three empty steps, 64 at once and one
@@ -22,7 +22,7 @@ import (
 func runWorkflows(ctx context.Context, b *Bench, rows []*report.Row) {
 	ours, stop := b.ourFlows(ctx)
 	defer stop()
-	restate, err := b.Lab.StartRestate(ctx)
+	restate, err := b.Env.StartRestate(ctx)
 	if err == nil {
 		defer b.stopping(restate)()
 	}
@@ -66,15 +66,15 @@ type flows struct {
 
 // deliveringHere lets the servers that start starts deliver to this process.
 func (b *Bench) deliveringHere(start func() (*peer.Trireme, error), more ...string) (*peer.Trireme, error) {
-	flags := b.Lab.Args
-	b.Lab.Args = slices.Concat(flags, []string{"--egress-allow", "127.0.0.0/8"}, more)
-	defer func() { b.Lab.Args = flags }()
+	flags := b.Env.Args
+	b.Env.Args = slices.Concat(flags, []string{"--egress-allow", "127.0.0.0/8"}, more)
+	defer func() { b.Env.Args = flags }()
 	return start()
 }
 
 // ourFlows starts three nodes and the endpoint; an error is kept for the rows.
 func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
-	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Lab.StartCluster(ctx) })
+	t, err := b.deliveringHere(func() (*peer.Trireme, error) { return b.Env.StartCluster(ctx) })
 	if err != nil {
 		return &flows{err: err}, func() {}
 	}

@@ -1,7 +1,3 @@
-// Package peer starts and stops the servers that a benchmark compares: ours in
-// one and three nodes, etcd in three members, webdis in front of redis-server.
-// All listen on loopback, keep their data below one folder (so one disk), die
-// with the benchmark and leave their logs.
 package peer
 
 import (
@@ -15,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"trireme/bench/internal/proc"
+	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
 // ErrMissing says that a peer's program is not installed: its rows are
@@ -25,8 +21,8 @@ var ErrMissing = errors.New("peer missing")
 // startLimit is how long any server may take to become ready.
 const startLimit = 60 * time.Second
 
-// Lab is where servers run: binaries, folders, ports.
-type Lab struct {
+// Env is where servers run: binaries, folders, ports.
+type Env struct {
 	Trireme string // path of the product's binary
 	Etcd    string // path of the etcd member built from bench/etcd
 	Asynq   string // path of the program built from bench/asynq
@@ -43,7 +39,7 @@ type Lab struct {
 }
 
 // dir makes an empty data directory.
-func (l *Lab) dir(name string) (string, error) {
+func (l *Env) dir(name string) (string, error) {
 	path := filepath.Join(l.Data, name)
 	if err := os.RemoveAll(path); err != nil {
 		return "", err
