@@ -88,7 +88,7 @@ func TestDockerfile(t *testing.T) {
 	if !strings.Contains(text, "CGO_ENABLED=0 go build -tags nomsgpack,hashicorpmetrics") {
 		t.Error("the binary is built otherwise than by make")
 	}
-	if !strings.Contains(read(t, "../cron/parse.go"), `_ "time/tzdata"`) {
+	if !strings.Contains(read(t, "../scheduler/cron/parse.go"), `_ "time/tzdata"`) {
 		t.Error("time zones are not in the binary")
 	}
 }

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"encoding/base64"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -41,9 +42,12 @@ func chart(t *testing.T, change func(values map[string]any)) (all []map[string]a
 			}
 			return v
 		},
-		"trunc":      func(n int, s string) string { return s[:min(n, len(s))] },
-		"trimSuffix": func(suffix, s string) string { return strings.TrimSuffix(s, suffix) },
-		"int":        func(v int) int { return v },
+		"trunc":        func(n int, s string) string { return s[:min(n, len(s))] },
+		"trimSuffix":   func(suffix, s string) string { return strings.TrimSuffix(s, suffix) },
+		"lookup":       func(string, string, string, string) map[string]any { return nil }, // the first installation
+		"randAlphaNum": func(n int) string { return strings.Repeat("r", n) },
+		"b64enc":       func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		"int":          func(v int) int { return v },
 		"until": func(n int) (list []int) {
 			for i := range n {
 				list = append(list, i)
@@ -60,7 +64,7 @@ func chart(t *testing.T, change func(values map[string]any)) (all []map[string]a
 			t.Fatal(err)
 		}
 	}
-	data := map[string]any{"Values": values, "Release": map[string]any{"Name": "trireme"}, "Chart": map[string]any{"AppVersion": about["appVersion"]}}
+	data := map[string]any{"Values": values, "Release": map[string]any{"Name": "trireme", "Namespace": "default"}, "Chart": map[string]any{"AppVersion": about["appVersion"]}}
 	for _, f := range files {
 		if strings.HasSuffix(f, ".tpl") {
 			continue
@@ -113,7 +117,7 @@ func TestChart(t *testing.T) {
 	if at(pod, "securityContext", "runAsNonRoot") != true || at(pod, "containers", "securityContext", "readOnlyRootFilesystem") != true {
 		t.Error("the pod may be root or write to its root")
 	}
-	if v := variables(set); v["TRIREME_PLAINTEXT"] != "cluster,http" || v["TRIREME_RESP"] != "" || v["TRIREME_MAX_MEMORY"] != "2GiB" {
+	if v := variables(set); v["TRIREME_PLAINTEXT"] != "http" || v["TRIREME_RESP"] != "" || v["TRIREME_MAX_MEMORY"] != "2GiB" {
 		t.Errorf("variables %v", v)
 	}
 	if image := at(pod, "containers", "image"); image != "trireme:0.1.0" {
