@@ -1,6 +1,6 @@
 // The workflow of an order: it prices the order, reserves every item at the same time,
 // waits for somebody's approval, charges over HTTP, and returns a receipt. Kill this
-// program or any node at any point and start it again: the run goes on behind its last
+// program or any node at any point and start it again: the run resumes after its last
 // finished step.
 import { serve as listen } from "@hono/node-server";
 import { serve } from "@upstash/workflow/hono";
