@@ -1,7 +1,8 @@
 # Trireme. `make help` lists what can be made.
 
 TAGS    := nomsgpack,hashicorpmetrics
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# Ordered: 0.2.0, 0.1.0+git20261122.35ac9f1 after it, 0~git20261122.35ac9f1 before any (scripts/release).
+VERSION := $(shell scripts/version.sh)
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GO      ?= go
@@ -44,19 +45,29 @@ race: ## the tests of PKG with the race detector, again and again (COUNT=10)
 .PHONY: vet
 vet:
 	$(GO) vet -tags $(TAGS) ./...
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o /dev/null ./cmd/trireme
 
 .PHONY: lint
 lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as their programs are here
 	@scripts/lint.sh
 	@deploy/lint.sh
 
+.PHONY: console
+console: setup ## build the console's pages, console/dist, from console/src
+	cd console && node_modules/.bin/tsc --noEmit -p . && node build.mjs
+
 .PHONY: coverage
-coverage: ## writes docs/coverage.md from a run of the scripts through the doors
-	TRIREME_COVERAGE=write $(GO) test -tags $(TAGS) -count 1 ./doors
+coverage: ## writes docs/reports/coverage.md from a run of the scripts through the entry points
+	TRIREME_COVERAGE=write $(GO) test -tags $(TAGS) -count 1 ./clients/conformance
 
 .PHONY: docs
-docs: ## write docs/commands/ from the command table
+docs: ## write docs/commands/ from the command table, and the tables of docs/architecture.md
 	$(GO) run -tags $(TAGS) ./cmd/commanddocs
+	TRIREME_DOCS=write $(GO) test -tags $(TAGS) -count 1 -run '^TestArchitectureTablesAreCurrent$$' ./internal/layout
+
+.PHONY: notice
+notice: ## write NOTICE from the modules that the binary links
+	$(GO) run ./scripts/notice >bin/NOTICE && mv bin/NOTICE NOTICE
 
 .PHONY: bench
 bench: build bench-tools ## the benchmarks, beside their peers, which it installs (flags: ARGS="-rows 1,2")
@@ -73,8 +84,8 @@ bench-tools:
 	-cd bench/restate && npm install --no-package-lock --no-audit --no-fund --ignore-scripts && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/restate .
 
 .PHONY: accept
-accept: ## one acceptance line in full length, such as LINE=core.4; it can be resumed
-	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -line "$(LINE)" $(ARGS)
+accept: ## an acceptance run in full length (RUN=leader-kill; without RUN: list them); it can be resumed
+	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -run "$(or $(RUN),$(LINE))" $(ARGS)
 
 .PHONY: fidelity
 fidelity: ## compare the commands with a real redis-server
@@ -90,9 +101,13 @@ jepsen: ## the fault-injection run (DURATION=5m; with ARGS="-out DIR -seed N" it
 deb: build ## the Debian package, in bin/ (deploy/README.md has the other packages)
 	@deploy/debian/build.sh
 
+.PHONY: release
+release: ## archives for Linux and macOS, OCI images, checksums, SBOM, in bin/release (signed with TRIREME_RELEASE_KEY)
+	$(GO) run ./scripts/release -out bin/release $(ARGS)
+
 .PHONY: fuzz
 fuzz: ## fuzz every target (FUZZTIME=5m each)
-	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -line core.11 -fuzztime $(or $(FUZZTIME),30s)
+	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -run fuzzing -fuzztime $(or $(FUZZTIME),30s)
 
 .PHONY: clean
 clean: ## remove what was built; data directories stay

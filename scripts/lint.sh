@@ -9,6 +9,7 @@ if [ -n "$bad" ]; then
   echo "$bad"
   exit 1
 fi
+scripts/terms.sh
 version=v0.8.2
 tool=bin/staticcheck-$version
 if [ ! -x "$tool" ]; then

@@ -1,0 +1,10 @@
+// Command release builds the release: for each platform a static binary in an archive with
+// manual pages, completions, units and licences; checksums; an SBOM in SPDX; and container
+// images as OCI archives, without a daemon.
+//
+//	go run ./scripts/release -out bin/release
+//
+// The result depends on the commit alone: times are the commit's, owners are root, and
+// names are in order, so two builds are equal byte for byte. With TRIREME_RELEASE_KEY (a
+// base64 Ed25519 seed of 32 bytes) the checksums are signed.
+package main

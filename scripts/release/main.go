@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const tags = "nomsgpack,hashicorpmetrics"
+
+// platforms are those of the release. Nodes of a cluster run on Linux; macOS is for `dev`.
+var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
+
+type platform struct{ system, arch string }
+
+// release is one build.
+type release struct {
+	root, out       string
+	version, commit string
+	when            time.Time // of the commit
+}
+
+func main() {
+	out := flag.String("out", "bin/release", "folder of the results; it is emptied")
+	only := flag.String("only", "", "one platform, such as linux/amd64")
+	showVersion := flag.Bool("version", false, "print the version and end")
+	flag.Parse()
+	r, err := newRelease(".", *out)
+	if err == nil && *showVersion {
+		fmt.Println(r.version)
+		return
+	}
+	if err == nil {
+		err = r.build(*only)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func newRelease(root, out string) (*release, error) {
+	r := &release{root: root, out: out}
+	stamp, err := r.git("log", "-1", "--format=%ct %H")
+	if err != nil {
+		return nil, err
+	}
+	at, commit, _ := strings.Cut(stamp, " ")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("time of the commit: %w", err)
+	}
+	r.when, r.commit = time.Unix(seconds, 0).UTC(), commit[:12]
+	tag, _ := r.git("describe", "--tags", "--exact-match", "--match", "v[0-9]*")
+	last, _ := r.git("describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
+	r.version = version(tag, last, commit, r.when)
+	return r, nil
+}
+
+// version is the tag's without its v; between tags it is ordered after the last release:
+// 0.1.0+git20261122.35ac9f1, or before any, 0~git20261122.35ac9f1.
+func version(tag, last, commit string, when time.Time) string {
+	if tag != "" {
+		return strings.TrimPrefix(tag, "v")
+	}
+	suffix := "git" + when.Format("20060102") + "." + commit[:7]
+	if last != "" {
+		return strings.TrimPrefix(last, "v") + "+" + suffix
+	}
+	return "0~" + suffix
+}
+
+func (r *release) git(args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = r.root
+	text, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+func (r *release) build(only string) error {
+	if err := errors.Join(os.RemoveAll(r.out), os.MkdirAll(r.out, 0o755)); err != nil {
+		return err
+	}
+	host, err := r.compile(platform{"", ""})
+	if err != nil {
+		return err
+	}
+	shared, err := r.shared(host)
+	if err != nil {
+		return err
+	}
+	for _, p := range platforms {
+		if only != "" && only != p.system+"/"+p.arch {
+			continue
+		}
+		if err := r.pack(p, shared); err != nil {
+			return fmt.Errorf("%s/%s: %w", p.system, p.arch, err)
+		}
+	}
+	if err := os.Remove(host); err != nil {
+		return err
+	}
+	if err := r.sbom(); err != nil {
+		return err
+	}
+	return r.checksums()
+}
+
+// pack builds a platform's archive and, for Linux, its image.
+func (r *release) pack(p platform, shared []file) error {
+	binary, err := r.compile(p)
+	if err != nil {
+		return err
+	}
+	body, err := os.ReadFile(binary)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(binary); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("trireme_%s_%s_%s", r.version, p.system, p.arch)
+	files := append([]file{{"trireme", 0o755, body}}, shared...)
+	if err := r.write(name+".tar.gz", func() ([]byte, error) { return archive(name, files, r.when) }); err != nil || p.system != "linux" {
+		return err
+	}
+	return r.write(name+".oci.tar", func() ([]byte, error) { return image(body, p.arch, r.version, r.commit, r.when) })
+}
+
+func (r *release) write(name string, content func() ([]byte, error)) error {
+	text, err := content()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.WriteFile(filepath.Join(r.out, name), text, 0o644)
+}
+
+// compile builds a static binary; the empty platform is this machine's.
+func (r *release) compile(p platform) (string, error) {
+	path, err := filepath.Abs(filepath.Join(r.out, "trireme_"+p.system+"_"+p.arch))
+	if err != nil {
+		return "", err
+	}
+	ldflags := fmt.Sprintf("-s -w -buildid= -X main.version=%s -X main.commit=%s", r.version, r.commit)
+	cmd := exec.Command("go", "build", "-tags", tags, "-buildvcs=false", "-trimpath", "-ldflags", ldflags, "-o", path, "./cmd/trireme")
+	cmd.Dir, cmd.Env = r.root, append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.system, "GOARCH="+p.arch)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, text)
+	}
+	return path, nil
+}
+
+// shared are the files that every archive has: documents, units, manual pages and
+// completions, the last two as the binary describes itself.
+func (r *release) shared(binary string) ([]file, error) {
+	var all []file
+	for from, to := range map[string]string{
+		"LICENSE": "LICENSE", "NOTICE": "NOTICE", "README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md", "SECURITY.md": "SECURITY.md",
+		"deploy/systemd/trireme.service": "systemd/trireme.service", "deploy/systemd/trireme.yaml": "systemd/trireme.yaml",
+		"deploy/systemd/trireme.logrotate": "systemd/trireme.logrotate",
+	} {
+		text, err := os.ReadFile(filepath.Join(r.root, from))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, file{to, 0o644, text})
+	}
+	for shell, name := range map[string]string{"bash": "completions/trireme.bash", "zsh": "completions/_trireme", "fish": "completions/trireme.fish"} {
+		text, err := exec.Command(binary, "completion", shell).Output()
+		if err != nil {
+			return nil, fmt.Errorf("completion %s: %w", shell, err)
+		}
+		all = append(all, file{name, 0o644, text})
+	}
+	pages, err := manual(func(words ...string) (string, error) {
+		text, err := exec.Command(binary, append(words, "--help")...).Output()
+		return string(text), err
+	}, r.version, r.when)
+	all = append(all, pages...)
+	slices.SortFunc(all, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return all, err
+}
+
+// checksums writes SHA256SUMS, and with a key SHA256SUMS.sig: the Ed25519 signature in base64.
+func (r *release) checksums() error {
+	entries, err := os.ReadDir(r.out)
+	if err != nil {
+		return err
+	}
+	var sums bytes.Buffer
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(r.out, e.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), e.Name())
+	}
+	if err := os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), sums.Bytes(), 0o644); err != nil {
+		return err
+	}
+	signature, err := sign(os.Getenv("TRIREME_RELEASE_KEY"), sums.Bytes())
+	if err != nil || signature == "" {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS.sig"), []byte(signature+"\n"), 0o644)
+}
+
+// sign returns the signature of text by a key in base64, or "" without a key.
+func sign(key string, text []byte) (string, error) {
+	if key == "" {
+		fmt.Fprintln(os.Stderr, "release: not signed: TRIREME_RELEASE_KEY is not set")
+		return "", nil
+	}
+	seed, err := base64.StdEncoding.DecodeString(key)
+	if err != nil || len(seed) != ed25519.SeedSize {
+		return "", fmt.Errorf("TRIREME_RELEASE_KEY must be %d bytes in base64, got %d bytes", ed25519.SeedSize, len(seed))
+	}
+	return base64.StdEncoding.EncodeToString(ed25519.Sign(ed25519.NewKeyFromSeed(seed), text)), nil
+}
