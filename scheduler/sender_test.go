@@ -337,12 +337,11 @@ func TestHostileDestinations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := attempt(queue.Content{URL: raw(t, c.serve), Options: c.options})
-			a.Timeout = 700
-			begin := time.Now()
-			n := send(t, s, a)
-			if took := time.Since(begin); took > 5*time.Second {
-				t.Errorf("took %v", took)
+			a.Timeout = 60_000
+			if strings.HasPrefix(name, "slow ") || name == "silence" {
+				a.Timeout = 700 // what ends these
 			}
+			n := send(t, s, a)
 			if n.Response.Status != c.status || (n.Error == "") != (c.status != 0) || !strings.Contains(n.Error, c.err) || len(n.Error) > maxError {
 				t.Errorf("status %d, error %q", n.Response.Status, n.Error)
 			}
