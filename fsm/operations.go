@@ -89,6 +89,8 @@ var (
 	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, tenant.configureWorkflows)
 	// InDatabase applies an operation of messages or workflows to another database than default.
 	InDatabase = define(57, "in database", env.Level2, (*State).inDatabase)
+	// RunNow ends the wait of a message for the time of its next attempt.
+	RunNow = defineOwned(58, "run now", env.Level2, tenant.runNow)
 	// EndSession signs a session of the console out.
 	EndSession = define(62, "end session", env.Level2, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.

@@ -127,6 +127,14 @@ func (t tenant) cancelMessages(e *env.Env, n queue.Cancellation) (queue.Cancelle
 	return t.d.messages.Cancel(e, n)
 }
 
+func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
+	if err := t.d.messages.RunNow(e, n); err != nil {
+		return Ack{}, err
+	}
+	t.d.workflows.RanNow(e, t.d.messages, n.ID)
+	return Ack{}, nil
+}
+
 func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
 	return t.d.messages.ChangeQueue(e, n)
 }

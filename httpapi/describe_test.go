@@ -79,6 +79,7 @@ POST /v2/enqueue/{queue}/{destination}
 POST /v2/batch
 GET /v2/messages/{messageId}
 DELETE /v2/messages/{messageId}
+POST /v2/messages/{messageId}/retry
 DELETE /v2/messages
 GET /v2/events
 GET /v2/logs

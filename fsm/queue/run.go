@@ -64,6 +64,15 @@ func (s *Store) Drop(e *env.Env, id ID) (active bool) {
 	return active
 }
 
+// RunOf is the Run of a message's Content; nil if there is no such message, or it is of no run.
+func (s *Store) RunOf(id ID) []byte {
+	m := s.find(id)
+	if m == nil || !m.run {
+		return nil
+	}
+	return m.Content().Run
+}
+
 // Judge refuses what the limits don't allow to be published.
 func (s *Store) Judge(p *Publication, now int64) *Error { return s.check(p, &p.Options, now) }
 

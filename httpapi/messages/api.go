@@ -195,7 +195,7 @@ func (q *request) route() {
 			err = q.batch()
 		}
 	case "messages":
-		err = q.messages(unescapePath(strings.Trim(rest, "/")))
+		err = q.messages(rest)
 	case "schedules":
 		err = q.schedules(rest)
 	case "queues":

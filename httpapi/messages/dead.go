@@ -40,7 +40,9 @@ func (q *request) dlq(rest string) error {
 	id, below, deep := strings.Cut(strings.Trim(rest, "/"), "/")
 	retry := strings.EqualFold(id, "retry")
 	switch method := q.r.Method; {
-	case retry && (method != http.MethodPost || strings.Contains(below, "/")):
+	case retry && strings.Contains(below, "/"):
+		return errNoPath
+	case retry && method != http.MethodPost:
 		return errMethod
 	case retry && deep:
 		return q.retryOne(unescapePath(below))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
@@ -90,9 +91,15 @@ func render(id queue.ID, c *queue.Content) *message {
 	return m
 }
 
-// messages answers /v2/messages and /v2/messages/{id}.
-func (q *request) messages(id string) error {
+// messages answers /v2/messages, /v2/messages/{id} and /v2/messages/{id}/retry.
+func (q *request) messages(rest string) error {
+	id, act, deep := strings.Cut(strings.Trim(rest, "/"), "/")
+	id = unescapePath(id)
 	switch {
+	case deep && !strings.EqualFold(act, "retry"):
+		return errNoPath
+	case deep:
+		return q.on(http.MethodPost, func() error { return q.runNow(id) })
 	case q.r.Method == http.MethodGet && id != "":
 		return q.getMessage(id)
 	case q.r.Method == http.MethodDelete && id != "":
@@ -101,6 +108,35 @@ func (q *request) messages(id string) error {
 		return q.cancelMany()
 	}
 	return errMethod
+}
+
+// runNow has a message that waits for the time of its next attempt be delivered at once.
+func (q *request) runNow(text string) error {
+	id, ok := queue.ParseID(text)
+	if !ok {
+		return &Error{http.StatusNotFound, "message " + text + " not found or not waiting"}
+	}
+	if err := q.requireLevel2(); err != nil {
+		return err
+	}
+	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.RunNow, queue.RunNow{ID: id}); err != nil {
+		return err
+	}
+	q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// requireLevel2 refuses what nodes of the first release, of which some may be in the cluster, can't apply.
+func (q *request) requireLevel2() (err error) {
+	_, failed := q.Engine.Read(q.r.Context(), fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) {
+		if err = nil; v.Level() < env.Level2 {
+			err = &Error{http.StatusServiceUnavailable, "the cluster is being upgraded: this is possible when all nodes run the new version"}
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
 }
 
 func noMessage(id string) *Error { return &Error{http.StatusNotFound, "message " + id + " not found"} }

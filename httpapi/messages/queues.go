@@ -31,6 +31,8 @@ func (q *request) queues(rest string) error {
 	name, act, acts := strings.Cut(strings.Trim(rest, "/"), "/")
 	name, act = unescapePath(name), strings.ToLower(act)
 	switch {
+	case acts && act != "pause" && act != "resume":
+		return errNoPath
 	case name == "" && q.r.Method == http.MethodGet:
 		return q.listQueues()
 	case name == "" && q.r.Method == http.MethodPost:

@@ -32,6 +32,8 @@ type request struct {
 	query    string
 }
 
+var errNoPath = &messages.Error{Status: http.StatusNotFound, Text: "this version has nothing at this path"}
+
 var errMethod = &messages.Error{Status: http.StatusMethodNotAllowed, Text: "method not allowed"}
 
 // Serve answers the paths of workflows.
@@ -42,15 +44,19 @@ func (a *API) Serve(w http.ResponseWriter, r *http.Request, first, path, query s
 	case "trigger":
 		return true, q.on(http.MethodPost, func() error { return q.trigger(rest) })
 	case "batch":
-		if q.segment(1) == "trigger" {
+		if q.segment(1) == "trigger" && len(q.segments) == 2 {
 			return true, q.on(http.MethodPost, q.triggerBatch)
 		}
-	case "wait":
+	case "wait", "waiters":
+		if len(q.segments) > 2 {
+			return true, errNoPath
+		}
+		if first == "waiters" {
+			return true, q.readWaiters()
+		}
 		return true, q.on(http.MethodPost, func() error { return q.wait(q.plain(1)) })
 	case "notify":
 		return true, q.on(http.MethodPost, q.notify)
-	case "waiters":
-		return true, q.readWaiters()
 	case "dlq":
 		return true, get(q, q.listDead)
 	case "workflows":
@@ -77,9 +83,11 @@ func (q *request) workflows() (served bool, err error) {
 func (q *request) runs() error {
 	id := q.plain(2)
 	switch {
-	case id != "" && q.r.Method == http.MethodGet && len(q.segments) == 3:
+	case len(q.segments) > 3:
+		return errNoPath
+	case id != "" && q.r.Method == http.MethodGet:
 		return q.fetch(id)
-	case id != "" && q.r.Method == http.MethodDelete && len(q.segments) == 3:
+	case id != "" && q.r.Method == http.MethodDelete:
 		return q.end(id)
 	case id == "" && q.r.Method == http.MethodDelete:
 		return q.cancel()

@@ -26,6 +26,8 @@ func (q *request) origin() string {
 // reads answers what only reads, below /v2/workflows; false for the rest.
 func (q *request) reads() (served bool, err error) {
 	switch what, n := q.segment(1), len(q.segments); {
+	case n > 4:
+		return false, nil
 	case what == "dlq" && (q.segment(2) == "resume" || q.segment(2) == "restart") && q.r.Method != http.MethodPost:
 		return true, errMethod
 	case what == "logs" && n == 2, what == "events" && n == 2 && q.parameters().Get("groupBy") == "workflowRunId":

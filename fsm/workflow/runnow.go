@@ -1,0 +1,35 @@
+package workflow
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// RanNow takes in that a message is due at once by queue.RunNow: if it is of a run, what the run's log says of the time
+// of the next attempt changes. A message that is of no run changes nothing.
+func (s *Store) RanNow(e *env.Env, q *queue.Store, id queue.ID) {
+	if r, pos, ok := s.EntryOf(id); ok {
+		s.entryRanNow(e, q, r, place{r.No, pos})
+		return
+	}
+	ref, ok := ParseRef(q.RunOf(id))
+	if r, there := s.runs.Get(ref.Run); ok && there && ref.Kind == DeliverFailure && r.Callback != nil && r.Callback.Message == id {
+		k := s.on(e, q, r)
+		c := *r.Callback
+		c.Next = min(c.Next, e.Now)
+		k.r.Callback = &c
+		k.done()
+	}
+}
+
+func (s *Store) entryRanNow(e *env.Env, q *queue.Store, r *Run, at place) {
+	old, _ := s.entries.Get(at)
+	if !old.State.Open() || old.Next <= e.Now {
+		return
+	}
+	k := s.on(e, q, r)
+	n := *old
+	n.Next, n.FirstAt = e.Now, min(n.FirstAt, e.Now)
+	k.set(at, old, &n)
+	k.done()
+}
