@@ -75,6 +75,8 @@ type Redaction struct {
 	Body, Header bool
 	// Names are single headers, in any case of letters.
 	Names []string
+	// Salt goes into what is shown instead; drawn when the message, schedule or run is stored. Since env.Level2.
+	Salt []byte
 }
 
 // Over gives base with all that o names itself in place of base's. Of headers, those of base stay that o
@@ -187,4 +189,7 @@ func (d *Redaction) Fields(c *wire.Codec) {
 	c.Bool(&d.Body)
 	c.Bool(&d.Header)
 	c.Texts(&d.Names)
+	if c.More(len(d.Salt) > 0) {
+		c.Bytes(&d.Salt)
+	}
 }

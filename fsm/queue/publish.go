@@ -107,6 +107,7 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 	if c.Given&GivenRetries == 0 {
 		c.Retries = s.settings.DefaultRetries
 	}
+	c.SaltRedaction(e)
 	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
 	m.note(c)
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(c.Body)+int(headerSize(c.Header)))}

@@ -1,36 +1,70 @@
 package queue
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// Redacted is what answers show in place of a value that is hidden: equal values look equal.
-func Redacted(value string) string {
-	sum := sha256.Sum256([]byte(value))
-	return "REDACTED:" + hex.EncodeToString(sum[:])
+// redacted is what answers show in place of every hidden value. A digest of the value follows it, under the salt of the
+// message: equal values of one message look equal, and nobody can find a value by trying.
+const redacted = "REDACTED"
+
+// Redacted is what answers show in place of a value that is hidden. Of what was published before messages had salts
+// nothing is shown of the value.
+func (d *Redaction) Redacted(value string) string {
+	if d == nil || len(d.Salt) == 0 {
+		return redacted
+	}
+	h := hmac.New(sha256.New, d.Salt)
+	h.Write([]byte(value))
+	return redacted + ":" + hex.EncodeToString(h.Sum(nil))
 }
 
-// Shown is the body and the header as answers of the API may show them: what Svc-Redact-Fields names is redacted.
+// saltSize is the length of a salt in bytes: too long to be tried.
+const saltSize = 16
+
+// salted is d with a salt from the entry that stores it.
+func (d *Redaction) salted(e *env.Env) *Redaction {
+	if d == nil || len(d.Salt) > 0 || e.Level < env.Level2 {
+		return d
+	}
+	s := *d
+	for len(s.Salt) < saltSize {
+		s.Salt = binary.BigEndian.AppendUint64(s.Salt, e.Uint64())
+	}
+	return &s
+}
+
+// SaltRedaction lets what the options hide be shown under a salt of its own.
+func (o *Options) SaltRedaction(e *env.Env) { o.Redact = o.Redact.salted(e) }
+
+// Shown is the body and the header as commands answer them at a feature level: what Svc-Redact-Fields names is redacted.
 // Deliveries, retries and callbacks use the real values.
-func (c *Content) Shown() (body string, header []Field) { return c.Redact.shown(c.Body, c.Header) }
-
-// Shown is the body and the header of what a schedule publishes, as answers of the API may show them.
-func (p *Publication) Shown() (body string, header []Field) { return p.Redact.shown(p.Body, p.Header) }
-
-func (d *Redaction) shown(raw []byte, lines []Field) (body string, header []Field) {
-	body, header = string(raw), lines
+func (c *Content) Shown(level env.Level) (body string, header []Field) {
+	d := c.Redact
+	body, header = string(c.Body), c.Header
 	if d == nil {
 		return body, header
 	}
-	if d.Body && body != "" {
-		body = Redacted(body)
+	hidden := d.Redacted
+	if level < env.Level2 { // scripts may have stored what they read
+		hidden = func(value string) string {
+			sum := sha256.Sum256([]byte(value))
+			return redacted + ":" + hex.EncodeToString(sum[:])
+		}
 	}
-	header = make([]Field, len(lines))
-	for i, f := range lines {
+	if d.Body && body != "" {
+		body = hidden(body)
+	}
+	header = make([]Field, len(c.Header))
+	for i, f := range c.Header {
 		if d.hides(f.Name) {
-			f.Value = Redacted(f.Value)
+			f.Value = hidden(f.Value)
 		}
 		header[i] = f
 	}

@@ -40,6 +40,7 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 		ID: strings.Clone(p.ID), Version: s.next(), Cron: strings.Clone(p.Cron), Every: p.Every, Misfire: p.Misfire,
 		Created: e.Now, Updated: e.Now, Publish: p.Publish.detached(), Last: e.Now,
 	}
+	c.Publish.SaltRedaction(e)
 	switch {
 	case p.Every > 0:
 		c.Next = addTime(e.Now, p.Every)

@@ -140,7 +140,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return Receipt{ID: id, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
 		}
 	}
-	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(parent))}
+	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(e, parent))}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
@@ -170,10 +170,11 @@ func (k *work) first(n *Submission) *Entry {
 }
 
 // config is what a submission says of the run that it starts.
-func (n *Submission) config(parent *Run) *Config {
+func (n *Submission) config(e *env.Env, parent *Run) *Config {
 	c := &Config{URL: n.URL, Options: n.Options, Features: n.Features, Origin: n.Origin, CallerIP: n.CallerIP}
 	c.Given &^= queue.GivenDelay | queue.GivenNotBefore | queue.GivenCallback | queue.GivenQueue
 	c.Options = only(&c.Options, c.Given)
+	c.SaltRedaction(e)
 	if parent != nil {
 		v := *n.Invoker
 		v.Run = parent.No
@@ -196,7 +197,7 @@ func (s *Store) again(e *env.Env, q *queue.Store, n *Submission, old *Run) Recei
 	k := s.on(e, q, old)
 	k.count(-old.size() - entry.size())
 	q.Drop(e, entry.ID)
-	k.r.Config = detached(n.config(nil))
+	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created

@@ -20,7 +20,7 @@ type Redactor struct {
 // Text is a body of the sender itself: what it has published, outputs of its steps.
 func (r Redactor) Text(body []byte) string {
 	if r.hidesBody(body) {
-		return queue.Redacted(string(body))
+		return r.Hide.Redacted(string(body))
 	}
 	return r.Answer(body)
 }
@@ -58,7 +58,7 @@ func (r Redactor) Header(list ...[]queue.Field) map[string][]string {
 			}
 			name, value := queue.CanonicalName(f.Name), f.Value
 			if r.hides(name) {
-				value = queue.Redacted(value)
+				value = r.Hide.Redacted(value)
 			}
 			m[name] = append(m[name], value)
 		}
@@ -84,7 +84,7 @@ func (r Redactor) Redact(header map[string][]string) map[string][]string {
 		}
 		m[name] = nil
 		for _, v := range values {
-			m[name] = append(m[name], queue.Redacted(v))
+			m[name] = append(m[name], r.Hide.Redacted(v))
 		}
 	}
 	return m

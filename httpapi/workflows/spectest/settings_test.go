@@ -109,7 +109,8 @@ var settings = []claim{
 			w.true(!strings.Contains(text, `"secret"`) && !strings.Contains(text, `"hidden"`) && strings.Contains(text, `"open"`), "%s", text)
 		}
 		sum := sha256.Sum256([]byte("secret"))
-		w.is("out", l.at("steps", 0, "steps", 0, "out"), fmt.Sprintf("REDACTED:%x", sum))
+		out := l.at("steps", 0, "steps", 0, "out").String()
+		w.true(strings.HasPrefix(out, "REDACTED:") && len(out) == len("REDACTED:")+2*len(sum) && out != fmt.Sprintf("REDACTED:%x", sum), "out: %s", out)
 		again := w.ask(200, "POST", "/v2/workflows/dlq/restart/"+l.at("dlqId").String(), nil, "").at("workflowRunId").String()
 		w.true(string(w.delivery(again, 1).elements[0].Body) == "secret", "a restart uses the original")
 	}},
