@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
@@ -28,6 +29,8 @@ type Admin interface {
 	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others, and
 	// gives what writes it out as a backup.
 	Backup(ctx context.Context, stale bool) (write func(io.Writer) error, err error)
+	// Export takes a database as it is now, and gives what writes it out as an RDB file; see fsm.Frozen.Export.
+	Export(ctx context.Context, database string, target rdb.Target) (write func(io.Writer) (rdb.Written, error), err error)
 	// Restore takes a backup over into this cluster, which is empty; see fsm.RestoreBackup.
 	Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error)
 }

@@ -29,6 +29,7 @@ var adminActs = map[string]string{
 	"POST /admin/settings/workflows":             "change settings of workflows",
 	"GET /admin/backup":                          "backup",
 	"POST /admin/restore":                        "restore",
+	"GET /admin/databases/:name/export":          "export",
 }
 
 // maxDetail is the most bytes of a body that stand in a record.

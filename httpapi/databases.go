@@ -19,6 +19,7 @@ func (s *Server) databaseRoutes(g *gin.RouterGroup) {
 	g.POST("/databases", s.createDatabase)
 	g.DELETE("/databases/:name", s.deleteDatabase)
 	g.POST("/databases/:name/reset-password", s.resetPassword)
+	g.GET("/databases/:name/export", s.export)
 }
 
 // databaseView is a database as /admin/databases shows it. Path is where its commands

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/internal/doctor"
@@ -185,6 +187,16 @@ func (a *admin) Backup(_ context.Context, stale bool) (func(io.Writer) error, er
 			return err
 		}
 		return a.cut
+	}, a.err
+}
+
+func (a *admin) Export(_ context.Context, database string, target rdb.Target) (func(io.Writer) (rdb.Written, error), error) {
+	if database != "default" {
+		return nil, fsm.ErrNoDatabase
+	}
+	return func(w io.Writer) (rdb.Written, error) {
+		_, err := fmt.Fprintf(w, "%+v", target)
+		return rdb.Written{Keys: 3, Bytes: 9}, err
 	}, a.err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/internal/doctor"
 )
@@ -120,6 +121,22 @@ func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
 		return httpapi.SnapshotStatus{}, err
 	}
 	return httpapi.SnapshotStatus{ID: newest.ID, Index: newest.Index, Bytes: newest.Size}, nil
+}
+
+// Export takes a database as it is now.
+func (a *admin) Export(ctx context.Context, database string, target rdb.Target) (func(io.Writer) (rdb.Written, error), error) {
+	n, err := a.node()
+	if err != nil {
+		return nil, err
+	}
+	frozen, err := n.Freeze(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !frozen.HasDatabase(database) {
+		return nil, fsm.ErrNoDatabase
+	}
+	return func(w io.Writer) (rdb.Written, error) { return frozen.Export(w, database, target, version) }, nil
 }
 
 // Backup takes the state as it is now, or as this node has it.

@@ -56,7 +56,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), databaseCommand(), backupCommand(), restoreCommand(), importCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), databaseCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), versionCommand())
 	return root
 }
 

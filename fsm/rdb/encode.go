@@ -23,11 +23,13 @@ func (w *writer) value(o *keyspace.Object, now int64) (version uint16, err error
 	case *keyspace.ZSet:
 		w.zset(c)
 	case *keyspace.Fields:
-		if first := firstDeadline(c, now); first != 0 {
+		first := firstDeadline(c, now)
+		w.undated = first != 0 && w.withoutDeadlines
+		if first != 0 && !w.withoutDeadlines {
 			w.timedHash(c, now, first)
 			return timedVersion, nil
 		}
-		w.hash(c, now, o.Encoding() == "hashtable")
+		w.hash(c, now, first != 0 || o.Encoding() == "hashtable")
 	case *keyspace.StreamLog:
 		w.stream(c)
 	case *keyspace.Document:

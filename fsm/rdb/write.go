@@ -8,7 +8,11 @@ import (
 )
 
 // writer appends values to b.
-type writer struct{ b []byte }
+type writer struct {
+	b []byte
+	// withoutDeadlines writes hashes without the deadlines of their fields, and then sets undated for one that has some.
+	withoutDeadlines, undated bool
+}
 
 func (w *writer) length(n uint64) {
 	switch {

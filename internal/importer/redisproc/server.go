@@ -7,6 +7,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -54,7 +55,25 @@ func Start(dir string, args ...string) (*Server, error) {
 	if _, err := s.Do("HELLO", "3"); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if err := s.loaded(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
+}
+
+// loaded waits until the server has read the file in its folder.
+func (s *Server) loaded() error {
+	for deadline := time.Now().Add(replyTimeout); ; time.Sleep(10 * time.Millisecond) {
+		v, err := s.Do("PING")
+		switch {
+		case err != nil:
+			return err
+		case !v.IsError():
+			return nil
+		case !strings.HasPrefix(v.Text(), "LOADING") || time.Now().After(deadline):
+			return fmt.Errorf("redis-server doesn't load its file: %s", v.Text())
+		}
+	}
 }
 
 // Close kills the server.

@@ -56,7 +56,36 @@ func importing(ctx context.Context, s *session) error {
 		return err
 	}
 	s.printf("carried to another redis-server in %v", time.Since(began).Round(time.Millisecond))
-	return sameDigest(s, first, second)
+	if err := sameDigest(s, first, second); err != nil {
+		return err
+	}
+	return s.takeOut(ctx, c, first)
+}
+
+// takeOut exports the database by the product's own command, and has a redis-server load the file.
+func (s *session) takeOut(ctx context.Context, c *testcluster.Cluster, first *redisproc.Server) error {
+	binary, err := s.product()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, "data", s.line, "exported")
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	began := time.Now()
+	cmd := exec.CommandContext(ctx, binary, "export", "--rdb", filepath.Join(dir, "dump.rdb"))
+	cmd.Env = append(os.Environ(), "TRIREME_URL=http://"+c.Nodes[1].HTTP, "TRIREME_ADMIN_TOKEN="+testcluster.AdminToken)
+	cmd.Stdout, cmd.Stderr = s.out, s.out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	s.printf("exported in %v", time.Since(began).Round(time.Millisecond))
+	third, err := redisproc.Start(dir, "--enable-debug-command", "local")
+	if err != nil {
+		return err
+	}
+	defer third.Close()
+	return sameDigest(s, first, third)
 }
 
 // redis starts a redis-server with a folder of its own.

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trireme-dev/trireme/fsm/rdb"
+)
+
+// exportOptions are the flags of export.
+type exportOptions struct {
+	rdb, database, redis   string
+	modules, force, asJSON bool
+}
+
+func exportCommand() *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export --rdb FILE",
+		Short: "Write a database as a Redis RDB file",
+		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for the keys and functions\n" +
+			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only when all of it is on the disk.\n" +
+			"JSON documents and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
+			"--redis is 7.4; the report says how many. Messages and workflow runs are not in the file: see `trireme backup`.\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
+		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return export(cmd, &o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.rdb, "rdb", "", "the `FILE` to write, or - for standard output")
+	f.StringVar(&o.database, "database", "default", "database to export")
+	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that is to read the file: 7.0 or 7.4")
+	f.BoolVar(&o.modules, "modules", false, "include JSON documents, for a Redis with the JSON module, and vector indexes, for Trireme")
+	f.BoolVar(&o.force, "force", false, "replace an existing file")
+	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+// exported is what a node says of an export.
+type exported struct {
+	Keys      int64 `json:"keys"`
+	Functions int64 `json:"functions"`
+	LeftOut   int64 `json:"leftOut"`
+	Undated   int64 `json:"undated"`
+	Bytes     int64 `json:"bytes"`
+}
+
+func export(cmd *cobra.Command, o *exportOptions) error {
+	switch {
+	case o.rdb == "":
+		return usagef("--rdb is needed: a file, or %s for standard output", toStandard)
+	case o.redis != "7.0" && o.redis != "7.4":
+		return usagef("--redis is 7.0 or 7.4, not %q", o.redis)
+	}
+	r, err := newRemote()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report := cmd.OutOrStdout()
+	var out exported
+	if o.rdb == toStandard {
+		report = cmd.ErrOrStderr()
+		out, err = r.export(ctx, cmd.OutOrStdout(), o)
+	} else {
+		err = newFile(o.rdb, o.force, func(w io.Writer) error {
+			out, err = r.export(ctx, w, o)
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return out.print(report, o.asJSON)
+}
+
+// export writes a database to w and checks the file on the way. The error says so if it is not whole.
+func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out exported, err error) {
+	query := url.Values{"redis": {o.redis}, "modules": {strconv.FormatBool(o.modules)}}
+	resp, err := r.stream(ctx, "GET", "/admin/databases/"+url.PathEscape(o.database)+"/export?"+query.Encode(), nil)
+	if err != nil {
+		return out, err
+	}
+	defer resp.Body.Close()
+	if err := wholeRDB(io.TeeReader(resp.Body, w)); err != nil {
+		return out, fmt.Errorf("the file did not come whole: %w", err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // the trailer stands behind the end
+		return out, fmt.Errorf("the file did not come whole: %w", err)
+	}
+	if err := json.Unmarshal([]byte(resp.Trailer.Get("Trireme-Export")), &out); err != nil {
+		return out, fmt.Errorf("%s didn't say what is in the file: is it a Trireme node?", r.url)
+	}
+	return out, nil
+}
+
+// mostKept is how large a name or value may be to be looked at; Redis has none larger.
+const mostKept = 512 << 20
+
+// wholeRDB reads a file to its end, and checks its checksum.
+func wholeRDB(r io.Reader) error {
+	file, err := rdb.OpenFile(r, mostKept)
+	for err == nil {
+		_, err = file.Next()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// newFile writes a file to a temporary one next to path and renames it when it is on the disk. Unless it is forced to, it
+// replaces none.
+func newFile(path string, force bool, write func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(path); err == nil && !force {
+		return usagef("%s exists; --force replaces it", path)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usagef("can't write the file: %w", err)
+	}
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone
+	if err != nil {
+		return usagef("can't write the file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+			os.Remove(file.Name())
+		}
+	}()
+	out := bufio.NewWriterSize(file, 1<<20)
+	if err := write(out); err != nil {
+		return err
+	}
+	if err := errors.Join(out.Flush(), file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("write the file: %w", err)
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return fmt.Errorf("name the file: %w", err)
+	}
+	return syncFolder(dir)
+}
+
+// print writes the report.
+func (e *exported) print(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(e)
+	}
+	fmt.Fprintf(w, "%d keys and %d function libraries exported, %d bytes\n", e.Keys, e.Functions, e.Bytes)
+	if e.LeftOut > 0 {
+		fmt.Fprintf(w, "%d JSON documents and vector indexes left out (--modules includes them)\n", e.LeftOut)
+	}
+	if e.Undated > 0 {
+		fmt.Fprintf(w, "%d hashes exported without the deadlines of their fields (--redis 7.4 keeps them)\n", e.Undated)
+	}
+	return nil
+}
