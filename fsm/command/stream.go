@@ -2,6 +2,7 @@ package command
 
 import (
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -21,11 +22,13 @@ func streamRows() []Command {
 		{Name: "xackdel", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "8.2.0", Complexity: pend,
 			Syntax: "XACKDEL key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Acknowledges entries and deletes them; returns for each 1 if it is deleted, 2 if another group needs it, -1 if it was not pending.", Run: xAckDel},
 		{Name: "xadd", Arity: -5, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: "O(log n), where n is the length of the stream; O(m) where m entries are trimmed",
-			Syntax: "XADD key [NOMKSTREAM] [" + trim + "] <* | id> field value [field value ...]", Summary: "Appends an entry to a stream, which is made if it is missing, and returns the entry's ID.",
-			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes NOMKSTREAM, MINID and LIMIT."}, {"7.0.0", "An id may leave its second number to the server."}, takesReferences}, Run: xAdd},
+			Syntax: "XADD key [NOMKSTREAM] [IDMPAUTO producer | IDMP producer id] [" + trim + "] <* | id> field value [field value ...]", Summary: "Appends an entry to a stream, which is made if it is missing, and returns the entry's ID.",
+			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes NOMKSTREAM, MINID and LIMIT."}, {"7.0.0", "An id may leave its second number to the server."}, takesReferences, {"8.6.0", "Takes IDMP and IDMPAUTO."}}, Run: xAdd},
 		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
 			Syntax: "XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]", Summary: "Takes over pending entries that are idle and returns the ID to go on with, the entries, and the IDs of those that are deleted.",
 			Tips: vagueOutput, Changes: []Change{{"7.0.0", "Tells the ids that were deleted, and forgets them."}}, Run: xAutoClaim},
+		{Name: "xcfgset", Arity: -4, Flags: write, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.6.0", Complexity: "O(n), where n is the number of ids that are forgotten",
+			Syntax: "XCFGSET key [IDMP-DURATION seconds] [IDMP-MAXSIZE count]", Summary: "Sets how long a stream remembers the ids of XADD IDMP, and how many of each producer; a new value clears what is remembered.", Run: xCfgSet},
 		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: pend,
 			Syntax: "XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Summary: "Takes over pending entries of other consumers and returns them.",
 			Tips: vagueOutput, Run: xClaim},
@@ -62,6 +65,8 @@ func streamRows() []Command {
 			Changes: []Change{{"6.0.0", "Takes FULL."}, {"7.0.0", "Tells max-deleted-entry-id, entries-added, recorded-first-entry-id, entries-read and lag."}}, Run: xInfoStream},
 		{Name: "xlen", Arity: 2, Flags: read | Fast, Keys: firstKey.with(ro), Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "XLEN key", Summary: "Returns the number of entries of a stream.", Run: xLen},
+		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: pend,
+			Syntax: "XNACK key group <SILENT | FAIL | FATAL> IDS numids id [id ...] [RETRYCOUNT count] [FORCE]", Summary: "Gives pending entries back, so that any consumer may claim them at once, and returns how many: SILENT counts one delivery less, FATAL as many as there can be.", Run: xNack},
 		{Name: "xpending", Arity: -3, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "5.0.0", Complexity: "O(n), where n is the number of entries looked at; of consumers without a range",
 			Syntax: "XPENDING key group [[IDLE min-idle-time] start end count [consumer]]", Summary: "Returns what is pending in a group: a summary, or entries with consumer, idle time and number of deliveries.",
 			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes IDLE, and intervals without their ends."}}, Run: xPending},

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -23,9 +24,13 @@ type addition struct {
 	openSeq  bool // time-*: the next number of that time
 	fields   [][]byte
 	complete bool
+	// once says that the addition is made once, whoever repeats it: producer and iid name it, or
+	// with byContent the producer and the fields.
+	once, byContent bool
+	producer, iid   []byte
 }
 
-func readAddition(a *Args) (p addition) {
+func readAddition(tx *Tx, a *Args) (p addition) {
 	for a.Left() > 0 && !a.bad && !p.complete {
 		switch {
 		case a.Word("*"):
@@ -33,6 +38,7 @@ func readAddition(a *Args) (p addition) {
 		case p.option(a):
 		case a.Word("NOMKSTREAM"):
 			p.noMake = true
+		case tx.Level >= env.Level2 && p.idempotent(a):
 		default:
 			p.complete = true
 			var ok bool
@@ -49,12 +55,15 @@ func readAddition(a *Args) (p addition) {
 		a.Fail(errZeroID)
 	}
 	p.fields = a.Rest()
+	if p.byContent {
+		p.iid = contentID(p.fields)
+	}
 	return p
 }
 
 func xAdd(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	p := readAddition(a)
+	p := readAddition(tx, a)
 	if err, ok := a.Done(); !ok {
 		return err
 	}
@@ -64,7 +73,13 @@ func xAdd(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	case e.object == nil && p.noMake:
 		return reply.Nil()
-	case e.data.Last() == keyspace.MaxStreamID:
+	}
+	if id, before := p.before(e.data, tx.Now); before {
+		e.write().OwnIdempotence().Duplicates++
+		e.end(1, StreamEvent)
+		return shownID(id)
+	}
+	if e.data.Last() == keyspace.MaxStreamID {
 		return errNoIDLeft
 	}
 	id, ok := p.next(e.data.Last(), tx.Now)
@@ -76,6 +91,9 @@ func xAdd(tx *Tx, a *Args) reply.Value {
 	}
 	s := e.write()
 	s.Append(keyspace.NewStreamEntry(id, p.fields))
+	if p.once {
+		s.Remember(keyspace.Alias(p.producer), keyspace.Alias(p.iid), id, tx.Now)
+	}
 	events := []string{"xadd"}
 	if p.trim(s) > 0 {
 		events = append(events, "xtrim")

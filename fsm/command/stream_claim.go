@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -27,19 +28,27 @@ type claim struct {
 }
 
 // take gives an entry to a consumer and shows it.
-func (p *claim) take(g *keyspace.StreamGroup, c *keyspace.StreamConsumer, e keyspace.StreamEntry, count, now int64) reply.Value {
+func (p *claim) take(tx *Tx, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, e keyspace.StreamEntry, count int64) reply.Value {
 	switch {
 	case p.retries >= 0:
 		count = p.retries
 	case !p.justID:
-		count++
+		count = deliveredAgain(tx, count)
 	}
 	g.Assign(c, e.ID, p.delivered, count)
-	c.Active = now
+	c.Active = tx.Now
 	if p.justID {
 		return shownID(e.ID)
 	}
 	return shownEntry(e)
+}
+
+// deliveredAgain counts a delivery. A count that XNACK has set to the largest stays there.
+func deliveredAgain(tx *Tx, count int64) int64 {
+	if count == math.MaxInt64 && tx.Level >= env.Level2 {
+		return count
+	}
+	return count + 1
 }
 
 // fresh reports whether an entry was delivered too lately to be taken.
@@ -120,9 +129,9 @@ func xClaim(tx *Tx, a *Args) reply.Value {
 			g.Acknowledge(id) // nobody can do anything with it any more
 		case pending && p.fresh(q, tx.Now), !pending && !p.force:
 		case !pending:
-			taken = append(taken, p.take(g, c, entry, forcedCount, tx.Now))
+			taken = append(taken, p.take(tx, g, c, entry, forcedCount))
 		default:
-			taken = append(taken, p.take(g, c, entry, q.Count, tx.Now))
+			taken = append(taken, p.take(tx, g, c, entry, q.Count))
 		}
 	}
 	e.end(1, StreamEvent, onlyIf(made, consumerMade)...)
@@ -187,7 +196,7 @@ func (p *claim) sweep(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, c 
 			count--
 			continue
 		case !p.fresh(q, tx.Now):
-			taken = append(taken, p.take(g, c, entry, q.Count, tx.Now))
+			taken = append(taken, p.take(tx, g, c, entry, q.Count))
 			count--
 		}
 		i++

@@ -50,10 +50,11 @@ func xInfoStream(tx *Tx, a *Args) reply.Value {
 // other nodes; clients are told what a stream of small entries would have there.
 const nodeEntries = 100
 
-// streamHead is what both forms tell first.
+// streamHead is what both forms tell first, with what is remembered of additions if the stream
+// was ever asked to remember any.
 func streamHead(s *keyspace.StreamLog) []reply.Value {
 	nodes := int64(s.Len()+nodeEntries-1) / nodeEntries
-	return []reply.Value{
+	head := []reply.Value{
 		reply.Bulk("length"), reply.Int(int64(s.Len())),
 		reply.Bulk("radix-tree-keys"), reply.Int(nodes),
 		reply.Bulk("radix-tree-nodes"), reply.Int(nodes + 1),
@@ -62,6 +63,17 @@ func streamHead(s *keyspace.StreamLog) []reply.Value {
 		reply.Bulk("entries-added"), reply.Int(s.Added()),
 		reply.Bulk("recorded-first-entry-id"), shownID(s.First()),
 	}
+	m := s.Idempotence()
+	if m == nil {
+		return head
+	}
+	return append(head,
+		reply.Bulk("idmp-duration"), reply.Int(m.Seconds),
+		reply.Bulk("idmp-maxsize"), reply.Int(m.IDs),
+		reply.Bulk("pids-tracked"), reply.Int(int64(m.Producers())),
+		reply.Bulk("iids-tracked"), reply.Int(int64(m.Remembered())),
+		reply.Bulk("iids-added"), reply.Int(m.Added),
+		reply.Bulk("iids-duplicates"), reply.Int(m.Duplicates))
 }
 
 func streamBrief(s *keyspace.StreamLog) []reply.Value {

@@ -90,7 +90,11 @@ func (p *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
 			return false
 		}
 		if p.minIdle == 0 || now-q.Delivered >= p.minIdle {
-			found = append(found, reply.Array(shownID(q.ID), reply.Bulk(q.Consumer), reply.Int(max(now-q.Delivered, 0)), reply.Int(q.Count)))
+			idle := max(now-q.Delivered, 0)
+			if q.Unowned {
+				idle = -1
+			}
+			found = append(found, reply.Array(shownID(q.ID), reply.Bulk(q.Consumer), reply.Int(idle), reply.Int(q.Count)))
 		}
 		return true
 	}

@@ -149,7 +149,7 @@ func (p *streamRead) history(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGr
 		return int64(len(entries)) != p.count
 	})
 	for _, q := range again {
-		g.Assign(c, q.ID, tx.Now, q.Count+1)
+		g.Assign(c, q.ID, tx.Now, deliveredAgain(tx, q.Count))
 	}
 	return entries
 }

@@ -1,5 +1,7 @@
 package command
 
+import "github.com/trireme-dev/trireme/fsm/env"
+
 // stringRows is the String family. The handlers stand in the files string_*.go.
 func stringRows() []Command {
 	const (
@@ -35,6 +37,9 @@ func stringRows() []Command {
 			Syntax: "INCRBY key increment", Summary: "Increments the integer value of a key by a number; a missing key counts as 0.", Run: incrBy},
 		{Name: "incrbyfloat", Arity: 3, Flags: grow | Fast, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "INCRBYFLOAT key increment", Summary: "Increments the floating-point value of a key by a number; a missing key counts as 0.", Run: incrByFloat},
+		{Name: "increx", Arity: -2, Flags: grow | Fast, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: "O(1)",
+			Syntax:  "INCREX key [BYINT increment | BYFLOAT increment] [LBOUND min] [UBOUND max] [SATURATE] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST] [ENX]",
+			Summary: "Increments the number under a key within bounds and returns the value and the increment applied: 0 if the sum would be out of bounds, the rest up to the bound with SATURATE. ENX sets a deadline only if there is none.", Run: incrEx},
 		{Name: "lcs", Arity: -3, Flags: ReadOnly | ReadOnlyUser, Keys: twoKeys.with(roAccess), Cost: costValues, Work: lcsWork, Version: "7.0.0", Complexity: "O(n*m), where n and m are the lengths of the strings; their product is at most 16,777,216",
 			Syntax: "LCS key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]", Summary: "Returns the longest common subsequence of two strings, its length, or where it stands in them.", Run: lcs},
 		{Name: "mget", Arity: -2, Flags: read, Keys: allKeys.with(roAccess), Cost: costConstant, Work: shownWork, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",

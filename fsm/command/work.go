@@ -294,6 +294,15 @@ func differenceWork(tx *Tx, argv [][]byte) (steps int64) {
 	return steps
 }
 
+// differenceCountWork looks each member of the first set up in all others.
+func differenceCountWork(tx *Tx, argv [][]byte) int64 {
+	volumes := tx.sources(argv)
+	if len(volumes) == 0 {
+		return 0
+	}
+	return volumes[0] * int64(len(volumes))
+}
+
 // lcsWork fills a table of the lengths of both strings.
 func lcsWork(tx *Tx, argv [][]byte) int64 {
 	a, b := tx.DB.Peek(tx.Env, argv[1]), tx.DB.Peek(tx.Env, argv[2])

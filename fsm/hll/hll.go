@@ -125,6 +125,12 @@ func (s *Sketch) raise(index int, rank byte) (changed bool, err error) {
 // Registers are all registers of a sketch or of several, each the greatest of them.
 type Registers [registers]byte
 
+// Add counts an element.
+func (r *Registers) Add(element []byte) {
+	index, rank := pattern(element)
+	r[index] = max(r[index], rank)
+}
+
 // Merge raises r to the registers of s.
 func (r *Registers) Merge(s *Sketch) error {
 	if s.Dense() {

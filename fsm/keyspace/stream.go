@@ -80,6 +80,8 @@ type StreamLog struct {
 	deleted StreamID
 	added   int64
 	version *streamVersion
+
+	idempotence *StreamIdempotence // nil if nothing was ever to be remembered
 }
 
 // streamVersion marks the groups and consumers that one version of a stream may change
@@ -102,6 +104,9 @@ func (s *StreamLog) Clone() Container {
 	c := *s
 	c.Owned = Owned{}
 	c.entries, c.groups, c.version = s.entries.Snapshot(), s.groups.Snapshot(), &streamVersion{size: s.version.size}
+	if s.idempotence != nil {
+		c.idempotence = s.idempotence.clone()
+	}
 	return &c
 }
 

@@ -26,7 +26,7 @@ type StreamGroup struct {
 const UnknownRead = -1
 
 // StreamPending is an entry that was delivered to a consumer and not acknowledged. The
-// entry itself may be gone.
+// entry itself may be gone, and the consumer may have given it back.
 type StreamPending struct {
 	ID       StreamID
 	Consumer string
@@ -34,6 +34,8 @@ type StreamPending struct {
 	Delivered int64
 	// Count is how often it was delivered.
 	Count int64
+	// Unowned reports whether it was given back and belongs to no consumer.
+	Unowned bool
 }
 
 // StreamConsumer is a consumer of a group. One that StreamGroup.OwnConsumer gave may be

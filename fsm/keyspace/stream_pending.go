@@ -62,8 +62,10 @@ func (g *StreamGroup) Assign(c *StreamConsumer, id StreamID, delivered, count in
 		c.add(id)
 		return
 	}
-	if before := g.pending.At(i).Consumer; before != c.Name {
-		g.forget(before, id)
+	if before := g.pending.At(i); before.Unowned {
+		c.add(id)
+	} else if before.Consumer != c.Name {
+		g.forget(before.Consumer, id)
 		c.add(id)
 	}
 	g.pending.Set(i, p)
@@ -88,9 +90,27 @@ func (g *StreamGroup) Acknowledge(id StreamID) bool {
 	if !ok {
 		return false
 	}
-	g.forget(g.pending.Delete(i).Consumer, id)
+	if p := g.pending.Delete(i); !p.Unowned {
+		g.forget(p.Consumer, id)
+	}
 	g.version.size -= pendingCost
 	return true
+}
+
+// Release records that an entry is pending with no consumer, whoever had it before. It counts
+// as delivered at time 0, so that any claim may take it.
+func (g *StreamGroup) Release(id StreamID, count int64) {
+	p := StreamPending{ID: id, Count: count, Unowned: true}
+	i, had := g.findPending(id)
+	if !had {
+		g.pending.Insert(i, p)
+		g.version.size += pendingCost
+		return
+	}
+	if before := g.pending.At(i); !before.Unowned {
+		g.forget(before.Consumer, id)
+	}
+	g.pending.Set(i, p)
 }
 
 // Forget removes what is pending of an ID in every group.

@@ -5,7 +5,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Encode writes the counters, the entries and the groups, all in order.
+// Encode writes the counters, the entries, the groups, and what is remembered of additions if
+// anything ever was, all in order.
 func (s *StreamLog) Encode(w *wire.Writer) {
 	writeID(w, StreamID{}, s.last)
 	writeID(w, StreamID{}, s.deleted)
@@ -24,6 +25,9 @@ func (s *StreamLog) Encode(w *wire.Writer) {
 		return true
 	})
 	w.Bool(true) // a record that is cut reads as zeros
+	if s.idempotence != nil {
+		s.idempotence.encode(w)
+	}
 }
 
 // writeID writes id, which is not below before: most have a time close to it.
@@ -36,7 +40,8 @@ func readID(r *wire.Reader, before StreamID) StreamID {
 	return StreamID{before.Ms + r.Uvarint(), r.Uvarint()}
 }
 
-// encode writes a group; what is pending names its consumer by its place.
+// encode writes a group; what is pending names its consumer by its place, one place after the
+// last if it belongs to nobody.
 func (g *StreamGroup) encode(w *wire.Writer) {
 	w.String(g.Name)
 	writeID(w, StreamID{}, g.Last)
@@ -52,7 +57,10 @@ func (g *StreamGroup) encode(w *wire.Writer) {
 	before := StreamID{}
 	g.EachPending(before, func(p StreamPending) bool {
 		writeID(w, before, p.ID)
-		i, _ := g.findConsumer(p.Consumer)
+		i := g.Consumers()
+		if !p.Unowned {
+			i, _ = g.findConsumer(p.Consumer)
+		}
 		w.Uvarint(uint64(i))
 		w.Varint(p.Delivered)
 		w.Varint(p.Count)
@@ -78,7 +86,10 @@ func decodeStream(r *wire.Reader) (Container, bool) {
 		s.groups.Insert(s.groups.Len(), g)
 		s.version.size += g.size()
 	}
-	return s, r.Bool() && r.Err() == nil
+	if !r.Bool() || r.Err() != nil {
+		return nil, false
+	}
+	return s, r.Len() == 0 || s.readIdempotence(r)
 }
 
 func (s *StreamLog) readEntries(r *wire.Reader) bool {
@@ -132,12 +143,14 @@ func (g *StreamGroup) readPending(r *wire.Reader) bool {
 		p := StreamPending{ID: readID(r, before)}
 		consumer := r.Uvarint()
 		p.Delivered, p.Count = r.Varint(), r.Varint()
-		if r.Err() != nil || i > 0 && p.ID.Compare(before) <= 0 || consumer >= uint64(g.consumers.Len()) {
+		if r.Err() != nil || i > 0 && p.ID.Compare(before) <= 0 || consumer > uint64(g.consumers.Len()) {
 			return false
 		}
-		c := g.consumers.At(int(consumer))
-		p.Consumer = c.Name
-		c.pending.Insert(c.pending.Len(), p.ID)
+		if p.Unowned = consumer == uint64(g.consumers.Len()); !p.Unowned {
+			c := g.consumers.At(int(consumer))
+			p.Consumer = c.Name
+			c.pending.Insert(c.pending.Len(), p.ID)
+		}
 		g.pending.Insert(i, p)
 		before = p.ID
 	}

@@ -152,7 +152,7 @@ func changeStream(t *rapid.T, s *StreamLog, m *simpleStream, now int64) {
 		for range rapid.SampledFrom([]int{1, 5, 80}).Draw(t, "assign") {
 			id, count := drawID(t), rapid.Int64Range(0, 9).Draw(t, "count")
 			own.Assign(c, id, now, count)
-			g.pending[id] = StreamPending{id, consumer, now, count}
+			g.pending[id] = StreamPending{ID: id, Consumer: consumer, Delivered: now, Count: count}
 		}
 	case op <= 8:
 		for range rapid.SampledFrom([]int{1, 60}).Draw(t, "ack") {
@@ -255,19 +255,21 @@ func TestDecodeStreamRefuses(t *testing.T) {
 	}
 	head := func(last byte, rest ...byte) []byte { return append([]byte{last, 0, 0, 0, 2}, rest...) }
 	for name, record := range map[string][]byte{
-		"entry above the last":  head(1, 1, 2, 0, 4, 1, 'f', 1, 'v', 0, 1),
-		"entry 0-0":             head(1, 1, 0, 0, 4, 1, 'f', 1, 'v', 0, 1),
-		"entries out of order":  head(9, 2, 2, 5, 4, 1, 'f', 1, 'v', 0, 5, 4, 1, 'f', 1, 'v', 0, 1),
-		"half a pair":           head(9, 1, 2, 5, 2, 1, 'f', 0, 1),
-		"no fields":             head(9, 1, 2, 5, 0, 0, 1),
-		"a word that is cut":    head(9, 1, 2, 5, 4, 1, 'f', 2, 'v', 0, 1),
-		"added below zero":      {9, 0, 0, 0, 1, 0, 0, 1},
-		"groups out of order":   head(9, 0, 2, 1, 'h', 0, 0, 1, 0, 0, 1, 'g', 0, 0, 1, 0, 0, 1),
-		"read below unknown":    head(9, 0, 1, 1, 'h', 0, 0, 3, 0, 0, 1),
-		"consumers twice":       head(9, 0, 1, 1, 'h', 0, 0, 1, 2, 1, 'c', 0, 1, 1, 'c', 0, 1, 0, 1),
-		"pending with nobody":   head(9, 0, 1, 1, 'h', 0, 0, 1, 0, 1, 1, 1, 0, 2, 2, 1),
-		"pending out of order":  head(9, 0, 1, 1, 'h', 0, 0, 1, 1, 1, 'c', 0, 1, 2, 1, 1, 0, 2, 2, 0, 1, 0, 2, 2, 1),
-		"no mark of completion": head(9, 0, 0, 0),
+		"entry above the last":    head(1, 1, 2, 0, 4, 1, 'f', 1, 'v', 0, 1),
+		"entry 0-0":               head(1, 1, 0, 0, 4, 1, 'f', 1, 'v', 0, 1),
+		"entries out of order":    head(9, 2, 2, 5, 4, 1, 'f', 1, 'v', 0, 5, 4, 1, 'f', 1, 'v', 0, 1),
+		"half a pair":             head(9, 1, 2, 5, 2, 1, 'f', 0, 1),
+		"no fields":               head(9, 1, 2, 5, 0, 0, 1),
+		"a word that is cut":      head(9, 1, 2, 5, 4, 1, 'f', 2, 'v', 0, 1),
+		"added below zero":        {9, 0, 0, 0, 1, 0, 0, 1},
+		"groups out of order":     head(9, 0, 2, 1, 'h', 0, 0, 1, 0, 0, 1, 'g', 0, 0, 1, 0, 0, 1),
+		"read below unknown":      head(9, 0, 1, 1, 'h', 0, 0, 3, 0, 0, 1),
+		"consumers twice":         head(9, 0, 1, 1, 'h', 0, 0, 1, 2, 1, 'c', 0, 1, 1, 'c', 0, 1, 0, 1),
+		"pending with a stranger": head(9, 0, 1, 1, 'h', 0, 0, 1, 0, 1, 1, 1, 1, 2, 2, 1),
+		"ids without a limit":     head(9, 0, 0, 1, 100, 0, 0, 0, 0, 1),
+		"an id remembered twice":  head(9, 0, 0, 1, 100, 100, 0, 0, 2, 1, 'p', 1, 'i', 1, 1, 0, 1, 'p', 1, 'i', 1, 1, 0, 1),
+		"pending out of order":    head(9, 0, 1, 1, 'h', 0, 0, 1, 1, 1, 'c', 0, 1, 2, 1, 1, 0, 2, 2, 0, 1, 0, 2, 2, 1),
+		"no mark of completion":   head(9, 0, 0, 0),
 	} {
 		r := wire.NewReader(record)
 		if _, ok := decodeStream(r); ok && r.Done() == nil {

@@ -64,17 +64,50 @@ func (w *writer) group(g *keyspace.StreamGroup) {
 		w.length(uint64(p.Count))
 		return true
 	})
-	w.length(uint64(g.Consumers()))
+	unowned := unownedOf(g)
+	if len(unowned) > 0 && g.Consumer("") == nil {
+		w.length(uint64(g.Consumers() + 1))
+		w.consumer(&keyspace.StreamConsumer{}, nil, unowned)
+	} else {
+		w.length(uint64(g.Consumers()))
+	}
 	g.EachConsumer(func(c *keyspace.StreamConsumer) bool {
-		w.text(c.Name)
-		w.millis(c.Seen)
-		w.length(uint64(c.Pending()))
+		var pending []keyspace.StreamID
 		g.EachPendingOf(c, keyspace.StreamID{}, func(p keyspace.StreamPending) bool {
-			w.b = appendID(w.b, p.ID)
+			pending = append(pending, p.ID)
 			return true
 		})
+		if c.Name != "" {
+			unowned = nil
+		}
+		w.consumer(c, pending, unowned)
 		return true
 	})
+}
+
+// unownedOf are the IDs of what is pending with nobody. The form of Redis 7.0 has no place for
+// them: they travel as those of a consumer without a name, with the delivery time 0 that tells
+// them from its own.
+func unownedOf(g *keyspace.StreamGroup) (ids []keyspace.StreamID) {
+	g.EachPending(keyspace.StreamID{}, func(p keyspace.StreamPending) bool {
+		if p.Unowned {
+			ids = append(ids, p.ID)
+		}
+		return true
+	})
+	return ids
+}
+
+func (w *writer) consumer(c *keyspace.StreamConsumer, pending, more []keyspace.StreamID) {
+	w.text(c.Name)
+	w.millis(c.Seen)
+	w.length(uint64(len(pending) + len(more)))
+	for _, id := range pending {
+		w.b = appendID(w.b, id)
+	}
+	for _, id := range more {
+		w.b = appendID(w.b, id)
+	}
 }
 
 // streamNode is some entries of a stream in one listpack. The fields of the first stand

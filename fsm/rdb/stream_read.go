@@ -331,7 +331,14 @@ func (r *reader) consumer(t Type, g *keyspace.StreamGroup, pending map[keyspace.
 		if _, taken := g.FindPending(id); !ok || taken {
 			return ErrFormat
 		}
+		if name == "" && p.Delivered == 0 { // see unownedOf
+			g.Release(id, p.Count)
+			continue
+		}
 		g.Assign(c, id, p.Delivered, p.Count)
+	}
+	if name == "" && seen == 0 && c.Pending() == 0 && n > 0 {
+		g.DropConsumer(name)
 	}
 	return nil
 }

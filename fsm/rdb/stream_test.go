@@ -121,3 +121,32 @@ func TestRepeatedFields(t *testing.T) {
 		t.Errorf("%d bytes that stand for %d: %v", len(w.b), int64(n)*100_000, err)
 	}
 }
+
+// TestDumpOfReleasedEntries carries entries that are pending with nobody, with and without a
+// consumer whose name is empty too.
+func TestDumpOfReleasedEntries(t *testing.T) {
+	for _, consumers := range [][]string{{"c"}, {"", "c"}} {
+		s := keyspace.NewStreamLog()
+		s.AddGroup("g", keyspace.StreamID{Ms: 9}, 0)
+		g := s.Own("g")
+		for i, name := range consumers {
+			c, _ := g.OwnConsumer(name, now)
+			g.Assign(c, keyspace.StreamID{Ms: uint64(i) + 1}, now, 1)
+		}
+		g.Release(keyspace.StreamID{Ms: 5}, 7)
+		v := Value{Data: s}
+		payload, err := Dump(stored(v), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := Restore(payload, now, room)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g = back.Data.(*keyspace.StreamLog).Group("g")
+		p, ok := g.FindPending(keyspace.StreamID{Ms: 5})
+		if !ok || !p.Unowned || p.Count != 7 || g.Consumers() != len(consumers) || g.Pending() != len(consumers)+1 || g.Consumer("c").Pending() != 1 {
+			t.Errorf("%q: %+v of %d, %d consumers", consumers, p, g.Pending(), g.Consumers())
+		}
+	}
+}
