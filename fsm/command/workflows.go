@@ -17,7 +17,7 @@ func workflowRows() []Command {
 		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
 			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does.", Run: wfNotify},
 		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages and runs",
-			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names, or of the same DEDUPLICATION-ID, is there already. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on.", Run: wfTrigger},
+			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names lives, or one of the same DEDUPLICATION-ID was started. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on.", Run: wfTrigger},
 	}
 }
 

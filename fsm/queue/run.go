@@ -73,6 +73,12 @@ func (s *Store) RunOf(id ID) []byte {
 	return m.Content().Run
 }
 
+// Attempted reports whether an attempt of a message has been claimed, or it is not there any more.
+func (s *Store) Attempted(id ID) bool {
+	m := s.find(id)
+	return m == nil || m.attempts > 0
+}
+
 // Judge refuses what the limits don't allow to be published.
 func (s *Store) Judge(p *Publication, now int64) *Error { return s.check(p, &p.Options, now) }
 

@@ -11,6 +11,9 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 	if r == nil {
 		return RunRef{}, notFound("workflow run %s not found", n.RunID)
 	}
+	if earlier := s.before(r); s.stray(e, q, r, 0, 0) && earlier != nil {
+		r = earlier
+	}
 	if r.Active() {
 		k := s.on(e, q, r)
 		k.count(int64(len(n.Result)))

@@ -15,6 +15,8 @@ var (
 	ErrRefused = &queue.Error{Code: "run-refused", Text: "workflow step refused"}
 	// ErrConflict: what is asked for does not fit the state of what it names: 400.
 	ErrConflict = &queue.Error{Code: "run-conflict", Text: "not possible in this state"}
+	// ErrExists: a run of the id lives: 400. The text is known to clients.
+	ErrExists = &queue.Error{Code: "run-exists", Text: "a workflow already exists, can not initialize a new one with same id"}
 	// ErrFull: a run has as many stored notifications as it may have: 429.
 	ErrFull = &queue.Error{Code: "run-full", Text: "too many stored notifications"}
 )

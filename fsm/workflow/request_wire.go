@@ -24,6 +24,9 @@ func (n *Submission) Fields(c *wire.Codec) {
 	c.Int(&n.Depth)
 	c.Text(&n.DedupID)
 	c.Bool(&n.ContentDedup)
+	if c.More(n.Created != 0) {
+		c.Varint(&n.Created)
+	}
 }
 
 // Fields are those of the format.

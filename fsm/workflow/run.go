@@ -52,6 +52,9 @@ const (
 	DetectTrigger
 	// TriggerOnConfig: messages of a run carry no configuration but the run's own.
 	TriggerOnConfig
+	// Singleton: a start with the id of a run that lives is refused by ErrExists; without it the answer says that it was
+	// deduplicated, which older SDKs take for a success.
+	Singleton
 )
 
 // Origin says who has started a run, which decides what its first answer has to look like.

@@ -32,6 +32,9 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if n.Step.Number() == 0 {
 		return Receipt{Refused: refusal(ErrRefused, "the step has no stepId")}
 	}
+	if s.stray(e, q, r, n.Step.Number(), n.Created) {
+		return Receipt{Refused: over(n.RunID)}
+	}
 	if won, ok := s.winner(r, n); ok {
 		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
 	}
@@ -132,7 +135,10 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 			return won
 		}
 	}
-	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" {
+	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.free(e, old) && !n.Again) {
+		if _, started := q.Started(p, e.Now); !started && s.refusesID(e, n, old) {
+			return Receipt{Refused: refusal(ErrExists, "%s: %s", ErrExists.Text, n.RunID)}
+		}
 		return s.again(e, q, n, old)
 	}
 	if id, started := q.Started(p, e.Now); started {

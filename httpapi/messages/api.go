@@ -265,6 +265,7 @@ var statuses = []struct {
 	{queue.ErrMemory, http.StatusServiceUnavailable},
 	{runs.ErrOver, http.StatusBadRequest},
 	{runs.ErrRefused, http.StatusPreconditionFailed},
+	{runs.ErrExists, http.StatusBadRequest},
 	{runs.ErrConflict, http.StatusBadRequest},
 	{runs.ErrFull, http.StatusTooManyRequests},
 }

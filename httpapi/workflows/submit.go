@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -27,7 +28,7 @@ type submitted struct {
 func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, err error) {
 	n := workflow.Submissions{Items: make([]workflow.Submission, len(items))}
 	for i := range items {
-		if n.Items[i], err = a.submission(&items[i]); err != nil {
+		if n.Items[i], err = a.submission(r.Context(), &items[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +51,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 }
 
 // submission reads what a message of a run says.
-func (a *API) submission(m *messages.RunItem) (n workflow.Submission, err error) {
+func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.Submission, err error) {
 	p := &a.Parser
 	n = workflow.Submission{
 		URL: m.URL, RunID: p.Field(m.Header, "workflow-runid"), Body: m.Body, Options: m.Options, CallerIP: m.CallerIP,
@@ -61,8 +62,9 @@ func (a *API) submission(m *messages.RunItem) (n workflow.Submission, err error)
 	case strings.EqualFold(p.Field(m.Header, "workflow-init"), "true"):
 		return n, a.readStart(&n, m.Header)
 	case strings.EqualFold(p.Field(m.Header, "workflow-calltype"), "toCallback"):
-		return n, a.readCall(&n, m.Header)
+		return n, a.readCall(ctx, &n, m.Header)
 	}
+	n.Created = a.createdAt(ctx, m.Header)
 	n.Kind = workflow.StepSubmission
 	step, err := readStep(m.Body)
 	if err != nil {
@@ -94,6 +96,9 @@ func features(values []string) (f workflow.Features) {
 func (a *API) readStart(n *workflow.Submission, h http.Header) error {
 	p := &a.Parser
 	n.Kind = workflow.InitSubmission
+	if !a.olderSDK(h) {
+		n.Features |= workflow.Singleton
+	}
 	n.Again = strings.EqualFold(p.Field(h, "workflow-trigger-by-sdk"), "true")
 	depth, err := strconv.Atoi(p.Field(h, "forward-"+strings.ToLower(a.prefix())+"-workflow-invoke-count"))
 	if err == nil {
@@ -145,7 +150,8 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 }
 
 // readCall reads which step asks for a call: the headers of its callback say so.
-func (a *API) readCall(n *workflow.Submission, h http.Header) error {
+func (a *API) readCall(ctx context.Context, n *workflow.Submission, h http.Header) error {
+	n.Created = a.createdAt(ctx, h)
 	n.Kind = workflow.CallSubmission
 	if n.Options.Callback == nil {
 		return refused("a call needs a callback")

@@ -110,6 +110,7 @@ func (q *request) plainStart(url string, h http.Header, body []byte) (n workflow
 		n.Origin = workflow.FromUnknown
 	}
 	workflow.CompleteStart(&n)
+	n.Features |= workflow.Singleton
 	if len(o.Labels) > 0 {
 		n.Options.Header = append(n.Options.Header, queue.Field{Name: q.prefix() + "-Label", Value: strings.Join(o.Labels, ",")})
 	}

@@ -1,0 +1,62 @@
+package workflows
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// sdkName is how the published client for JavaScript names itself in a telemetry header, before its version.
+const sdkName = "@upstash/workflow@v"
+
+// singletonSDK is the first release of that client which expects a refusal when it starts a run whose id is taken by a run
+// that lives. Earlier ones, and those for Python and Go, which don't name themselves, expect that the answer says
+// deduplicated.
+var singletonSDK = [2]int{1, 4}
+
+// olderSDK reports whether a start was sent by a release of an SDK that knows no refusal of ids.
+func (a *API) olderSDK(h http.Header) bool {
+	for _, value := range a.Parser.FieldValues(h, "telemetry-sdk") {
+		for one := range strings.SplitSeq(value, ",") {
+			if version, ok := strings.CutPrefix(strings.TrimSpace(one), sdkName); ok {
+				return olderThan(version, singletonSDK)
+			}
+		}
+	}
+	return true
+}
+
+// olderThan compares the first two numbers of a version such as 1.3.2 or 1.4.0-rc.1. One that can't be read is not older.
+func olderThan(version string, than [2]int) bool {
+	parts := strings.SplitN(version, ".", 3)
+	for i, limit := range than {
+		if i >= len(parts) {
+			return false
+		}
+		digits := strings.TrimRightFunc(parts[i], func(r rune) bool { return r < '0' || r > '9' })
+		if n, err := strconv.Atoi(digits); err != nil || n != limit {
+			return err == nil && n < limit
+		}
+	}
+	return false
+}
+
+// createdAt is which run of its id a message is meant for, if it says so; 0 if it doesn't, or if nodes of the first
+// release, which can't read it, may be in the cluster.
+func (a *API) createdAt(ctx context.Context, h http.Header) int64 {
+	created, err := strconv.ParseInt(a.Parser.Field(h, "workflow-createdat"), 10, 64)
+	if err != nil || created <= 0 || !a.level2(ctx) {
+		return 0
+	}
+	return created
+}
+
+// level2 reports whether every node of the cluster knows env.Level2.
+func (a *API) level2(ctx context.Context) (is bool) {
+	_, err := a.Engine.Read(ctx, fsm.Reading{Mode: fsm.Stale}, func(v *fsm.View) { is = v.Level() >= env.Level2 })
+	return is && err == nil
+}
