@@ -8,13 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/cli"
 )
 
-// The exit codes of every subcommand.
+// The exit codes of every subcommand; those of clients have more.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitDone   = cli.ExitDone
+	exitFailed = cli.ExitFailed
+	exitUsage  = cli.ExitUsage
 )
 
 func main() { os.Exit(run(hideSecrets(os.Args[1:]))) }
@@ -30,8 +32,9 @@ func run(args []string) int {
 	// A line for people and scripts alike: whatever a library wraps into several
 	// lines is folded.
 	fmt.Fprintln(os.Stderr, "trireme: "+strings.Join(strings.Fields(err.Error()), " "))
-	if errors.As(err, new(usageError)) {
-		return exitUsage
+	var coded interface{ ExitCode() int }
+	if errors.As(err, &coded) {
+		return coded.ExitCode()
 	}
 	return exitFailed
 }
@@ -40,6 +43,9 @@ func run(args []string) int {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// ExitCode is that of wrong usage.
+func (usageError) ExitCode() int { return exitUsage }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
@@ -57,6 +63,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), databaseCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(cli.Commands()...)
 	return root
 }
 

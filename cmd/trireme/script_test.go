@@ -70,11 +70,16 @@ func TestMain(m *testing.M) {
 //	unready HOST:PORT                 waits until a node there says that it is not ready
 //	refused HOST:PORT                 waits until connections are refused there
 //	terminate                         sends SIGTERM to the command started last
+//	masked COMMAND…                   prints a command's output with what differs from run to run replaced
+//	sets NAME COMMAND…                sets a variable to the output of a command
+//	until REGEXP COMMAND…             repeats a command until it prints a line like that
 //	mode OCTAL FILE                   checks a file's permissions
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata",
 		Setup: prepare,
+		// TRIREME_SCRIPTS=write writes goldens anew.
+		UpdateScripts: os.Getenv("TRIREME_SCRIPTS") == "write",
 		Condition: func(name string) (bool, error) {
 			if name != "client" {
 				return false, fmt.Errorf("unknown condition %q", name)
@@ -83,6 +88,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
+			"masked": masked, "sets": sets, "until": until,
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,

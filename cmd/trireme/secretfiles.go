@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -94,6 +95,9 @@ func keepGenerated(dir string, lines []string) (string, error) {
 	return path, nil
 }
 
+// hiddenFlags have values that process lists must not show.
+var hiddenFlags = []string{"gossip-key", "token"}
+
 // hideSecrets returns a copy of the arguments and overwrites the values of secret flags in the
 // process's own, so that process lists don't show them. Go's os.Args are the memory of which the
 // system makes its lists, on Linux.
@@ -105,7 +109,7 @@ func hideSecrets(args []string) []string {
 	for i, arg := range kept {
 		name, value, given := strings.Cut(arg, "=")
 		switch {
-		case strings.TrimLeft(name, "-") != "gossip-key" || !strings.HasPrefix(name, "-"):
+		case !slices.Contains(hiddenFlags, strings.TrimLeft(name, "-")) || !strings.HasPrefix(name, "-"):
 		case given:
 			overwrite(args[i][len(arg)-len(value):])
 		case i+1 < len(args):

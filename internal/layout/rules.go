@@ -115,6 +115,7 @@ var Rules = []Rule{
 		Tests:  []string{"cluster", "httpapi", "resp/protocol"},
 	},
 	{Folder: "internal/importer", Use: "reads RDB files and sends them to a node over HTTP", May: []string{"fsm/...", "internal/...", "resp/protocol"}, Tests: []string{"httpapi"}},
+	{Folder: "internal/cli", Use: "the commands of the command line that ask a node over HTTP", May: []string{"fsm/command", "fsm/reply", "resp/protocol"}},
 	{
 		Folder: "jepsen",
 		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",

@@ -1,0 +1,8 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// Commands are all groups, to be hung into the program's root command.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{contextGroup(), redisCommand(), messageGroup()}
+}

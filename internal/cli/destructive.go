@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+)
+
+// consent are the flags of a command that can't be taken back.
+type consent struct{ yes, dryRun bool }
+
+func (c *consent) flags(f *pflag.FlagSet) {
+	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask")
+	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be done, and how much, and do nothing")
+}
+
+// An act is something destructive.
+type act struct {
+	verb, noun string // "delete", "queue"
+	// find are the names of what it is about. It is asked for --dry-run and before a question, so that both know what
+	// and how much; an unknown name is an error.
+	find func() ([]string, error)
+	// do it, and say so.
+	do func() error
+}
+
+// plan is what --dry-run prints for programs.
+type plan struct {
+	DryRun bool     `json:"dryRun"`
+	Action string   `json:"action"`
+	Kind   string   `json:"kind"`
+	Count  int      `json:"count"`
+	Names  []string `json:"names"`
+}
+
+// carry out an act, unless it is to be shown only, or somebody says no.
+func (c *consent) carry(s *session, a act) error {
+	if c.yes && !c.dryRun {
+		return a.do()
+	}
+	names, err := a.find()
+	if err != nil {
+		return err
+	}
+	if c.dryRun {
+		return a.plan(s, names)
+	}
+	if len(names) == 0 {
+		return s.say(plan{false, a.verb, a.noun, 0, []string{}}, "no %s to %s", a.noun, a.verb)
+	}
+	question := fmt.Sprintf("%s %s?", a.verb, a.what(names))
+	if !isTerminal(s.cmd.InOrStdin()) {
+		return usagef("%s Give --yes: there is no terminal to ask at", question)
+	}
+	fmt.Fprintf(s.cmd.ErrOrStderr(), "%s [y/N] ", question)
+	line, _ := bufio.NewReader(s.cmd.InOrStdin()).ReadString('\n') // an end is a no
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return a.do()
+	}
+	return errorf(ExitFailed, "nothing was done: the answer was no")
+}
+
+func (a act) plan(s *session, names []string) error {
+	if names == nil {
+		names = []string{}
+	}
+	doc, err := encode(plan{true, a.verb, a.noun, len(names), names})
+	if err != nil {
+		return err
+	}
+	out := s.cmd.OutOrStdout()
+	if done, err := s.structured(out, doc); done {
+		return err
+	}
+	for _, name := range names {
+		fmt.Fprintln(out, printable(name))
+	}
+	s.note("would %s %s; nothing was done", a.verb, plural(len(names), a.noun))
+	return nil
+}
+
+// what names one thing, and counts several.
+func (a act) what(names []string) string {
+	if len(names) == 1 {
+		return a.noun + " " + printable(names[0])
+	}
+	return plural(len(names), a.noun)
+}
+
+// named is a find for one thing that has an address.
+func (s *session) named(path string, names ...string) func() ([]string, error) {
+	return func() ([]string, error) {
+		_, err := s.get(path)
+		return names, err
+	}
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// filterKind is how the value of a filter is read.
+type filterKind int
+
+const (
+	textFilter filterKind = iota // may be given several times, values are alternatives
+	timeFilter
+	switchFilter
+)
+
+// A filter is a flag that selects, with the parameter of the API that it sets.
+type filter struct {
+	flag, parameter, usage string
+	kind                   filterKind
+}
+
+// common are the filters of messages, dead letters and events.
+var common = []filter{
+	{"destination", "url", "destination `URL`", textFilter},
+	{"group", "topicName", "`NAME` of a URL group", textFilter},
+	{"queue", "queueName", "`NAME` of a queue", textFilter},
+	{"schedule", "scheduleId", "`ID` of a schedule", textFilter},
+	{"label", "label", "`LABEL`", textFilter},
+	{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
+	{"caller-ip", "callerIp", "`ADDRESS` of the publisher", textFilter},
+	{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter},
+	{"to", "toDate", "latest `TIME`, likewise", timeFilter},
+}
+
+var (
+	hostFilters = []filter{
+		{"host", "host", "`HOST` of the destination", textFilter},
+		{"path", "path", "`PATH` of the destination", textFilter},
+	}
+	messageFilter = filter{"message", "messageId", "`ID` of a message", textFilter}
+	orderFilter   = filter{"order", "order", "`ORDER`: earliestFirst or latestFirst", textFilter}
+	stateFilter   = filter{"state", "state", "`STATE` of the event, such as DELIVERED", textFilter}
+)
+
+// filters are the values of some filters.
+type filters struct {
+	known    []filter
+	texts    map[string]*[]string
+	switches map[string]*bool
+}
+
+func (n *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
+	n.texts, n.switches = map[string]*[]string{}, map[string]*bool{}
+	for _, list := range lists {
+		for _, one := range list {
+			n.known = append(n.known, one)
+			if one.kind == switchFilter {
+				n.switches[one.flag] = f.Bool(one.flag, false, one.usage)
+			} else {
+				n.texts[one.flag] = f.StringArray(one.flag, nil, one.usage)
+			}
+		}
+	}
+}
+
+// query is what was given as parameters of the API.
+func (n *filters) query(now time.Time) (url.Values, error) {
+	q := url.Values{}
+	for _, one := range n.known {
+		if one.kind == switchFilter {
+			if *n.switches[one.flag] {
+				q.Set(one.parameter, "true")
+			}
+			continue
+		}
+		for _, text := range *n.texts[one.flag] {
+			if text == "" {
+				return nil, usagef("--%s is empty: an empty filter would select everything", one.flag)
+			}
+			if one.kind == timeFilter {
+				ms, err := readTime(text, now)
+				if err != nil {
+					return nil, usagef("--%s: %w", one.flag, err)
+				}
+				text = strconv.FormatInt(ms, 10)
+			}
+			q.Add(one.parameter, text)
+		}
+	}
+	return q, nil
+}
+
+// readTime reads a time as unix milliseconds.
+func readTime(text string, now time.Time) (int64, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n >= 0 {
+		return n, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d).UnixMilli(), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UnixMilli(), nil
+		}
+	}
+	return 0, usagef("%q is no time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
+}
+
+// paging is how much of a list is wanted.
+type paging struct {
+	limit  int
+	cursor string
+}
+
+func (p *paging) flags(f *pflag.FlagSet) {
+	f.IntVar(&p.limit, "limit", 100, "maximum `NUMBER` of items (0 = unlimited)")
+	f.StringVar(&p.cursor, "cursor", "", "continue at the `CURSOR` that an earlier list ended with")
+}
+
+// page is a list with the cursor of what follows.
+type page struct {
+	items  []json.RawMessage
+	cursor string
+}
+
+// pages reads a list page by page up to the limit; most is the largest page of the API.
+func (s *session) pages(path string, query url.Values, key string, p paging, most int) (all page, err error) {
+	if p.limit < 0 {
+		return all, usagef("--limit must not be negative, got %d", p.limit)
+	}
+	all.cursor = p.cursor
+	for {
+		count := most
+		if p.limit > 0 {
+			count = min(most, p.limit-len(all.items))
+		}
+		q := url.Values{"count": {strconv.Itoa(count)}}
+		for name, values := range query {
+			q[name] = values
+		}
+		if all.cursor != "" {
+			q.Set("cursor", all.cursor)
+		}
+		text, err := s.send(s.ctx, request{method: "GET", path: path, query: q})
+		if err != nil {
+			return all, err
+		}
+		var members map[string]json.RawMessage
+		var items []json.RawMessage
+		if json.Unmarshal(text, &members) != nil || json.Unmarshal(members[key], &items) != nil {
+			return all, s.noNode()
+		}
+		all.items, all.cursor = append(all.items, items...), ""
+		if c := members["cursor"]; c != nil {
+			if err := json.Unmarshal(c, &all.cursor); err != nil {
+				return all, s.noNode()
+			}
+		}
+		if all.cursor == "" || p.limit > 0 && len(all.items) >= p.limit {
+			return all, nil
+		}
+	}
+}
+
+// document is the list as the API answers it in one page.
+func (p *page) document(key string) []byte {
+	var b strings.Builder
+	b.WriteByte('{')
+	if p.cursor != "" {
+		c, _ := json.Marshal(p.cursor) // a text
+		b.WriteString(`"cursor":` + string(c) + `,`)
+	}
+	b.WriteString(`"` + key + `":[`)
+	for i, item := range p.items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(item)
+	}
+	b.WriteString("]}")
+	return []byte(b.String())
+}
+
+// values are the items, decoded.
+func (p *page) values() ([]any, error) {
+	all := make([]any, len(p.items))
+	for i, raw := range p.items {
+		v, err := decode(raw)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = v
+	}
+	return all, nil
+}
+
+// printPage prints a page of a list; each turns an item into what the columns show.
+func (s *session) printPage(p *page, key string, columns []column, each func(any) any) error {
+	items, err := p.values()
+	if err != nil {
+		return err
+	}
+	if each != nil {
+		for i, item := range items {
+			items[i] = each(item)
+		}
+	}
+	if err := s.rows(s.cmd.OutOrStdout(), p.document(key), items, columns); err != nil {
+		return err
+	}
+	if p.cursor != "" && s.format == asTable && !s.line {
+		s.note("more follow: --limit 0 shows all, --cursor %s goes on", p.cursor)
+	}
+	return nil
+}

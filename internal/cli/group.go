@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// options are the flags that all commands of a group share.
+type options struct {
+	Connection
+	output
+}
+
+// A group is a command whose subcommands ask a node.
+type group struct {
+	*cobra.Command
+	options
+	scope scope
+}
+
+// scope says what the requests of a group are about.
+type scope int
+
+const (
+	ofDatabase scope = iota // one database: --database counts
+	ofCluster
+)
+
+// newGroup makes a group with the flags of the connection.
+func newGroup(s scope, use, short string, aliases ...string) *group {
+	g := &group{scope: s}
+	g.Command = &cobra.Command{
+		Use: use, Short: short, Aliases: aliases, Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usagef("a subcommand of %s is needed, such as %s", cmd.Name(), cmd.Commands()[0].Name())
+		},
+	}
+	g.share(g.PersistentFlags())
+	return g
+}
+
+// share declares what all commands of the group have.
+func (g *group) share(f *pflag.FlagSet) {
+	g.Connection.Flags(f)
+	if g.scope == ofDatabase {
+		f.StringVar(&g.database, "database", "", "`NAME` of the database (default: that of the context, or the one named default)")
+	}
+	g.output.flags(f)
+}
+
+// A spec is a subcommand.
+type spec struct {
+	use, short, long string
+	// example has a line for each call, without the program's name.
+	example string
+	args    cobra.PositionalArgs
+	// complete are the names that the argument can be, as the server knows them.
+	complete func(s *session) []string
+	flags    func(f *pflag.FlagSet)
+	// local commands ask no node.
+	local bool
+	run   func(s *session) error
+}
+
+// A session is one run of a command.
+type session struct {
+	*Client
+	*options
+	ctx  context.Context
+	cmd  *cobra.Command
+	args []string
+}
+
+// add makes a subcommand of a spec.
+func (g *group) add(n spec) *cobra.Command {
+	cmd := &cobra.Command{}
+	g.fill(cmd, n)
+	g.AddCommand(cmd)
+	return cmd
+}
+
+// fill makes a command of a spec.
+func (g *group) fill(cmd *cobra.Command, n spec) {
+	if n.args == nil {
+		n.args = cobra.NoArgs
+	}
+	cmd.Use, cmd.Short, cmd.Args = n.use, n.short, usageArgs(n.args)
+	if n.long != "" {
+		cmd.Long = n.short + "\n\n" + n.long
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(n.example), "\n") {
+		lines = append(lines, "  trireme "+strings.TrimSpace(line))
+	}
+	cmd.Example = strings.Join(lines, "\n")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		s, err := g.session(ctx, cmd, args, n.local)
+		if err != nil {
+			return err
+		}
+		return n.run(s)
+	}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	if n.complete != nil {
+		cmd.ValidArgsFunction = g.names(n.complete)
+	}
+	if n.flags != nil {
+		n.flags(cmd.Flags())
+	}
+	g.completeFlags(cmd)
+}
+
+func (g *group) session(ctx context.Context, cmd *cobra.Command, args []string, local bool) (*session, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	s := &session{options: &g.options, ctx: ctx, cmd: cmd, args: args}
+	if local {
+		return s, nil
+	}
+	client, err := g.Connect()
+	s.Client = client
+	return s, err
+}
+
+// usageArgs makes the complaints of an argument check exit as wrong usage.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usagef("%s %w; %s", cmd.CommandPath(), err, "usage: "+cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// in is a path of the API in the database of the session.
+func (s *session) in(path string) string {
+	if s.Client.database == "" || s.Client.database == "default" {
+		return path
+	}
+	return "/db/" + escape(s.Client.database) + path
+}
+
+// get asks for a path, and returns the answer as it is.
+func (s *session) get(path string) ([]byte, error) {
+	return s.send(s.ctx, request{method: "GET", path: path})
+}
+
+// list prints a list that comes in one answer.
+func (s *session) list(path string, columns []column) error {
+	doc, err := s.get(path)
+	if err != nil {
+		return err
+	}
+	items, err := listOf(doc)
+	if err != nil {
+		return err
+	}
+	return s.rows(s.cmd.OutOrStdout(), doc, items, columns)
+}
+
+func listOf(doc []byte) ([]any, error) {
+	v, err := decode(doc)
+	if err != nil {
+		return nil, err
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return nil, errorf(ExitUnreachable, "the answer is no list: is it a Trireme node?")
+	}
+	return items, nil
+}
+
+// show prints one thing.
+func (s *session) show(path, quiet string) error {
+	doc, err := s.get(path)
+	if err != nil {
+		return err
+	}
+	return s.fields(s.cmd.OutOrStdout(), doc, quiet)
+}
+
+// say prints what an action did.
+func (s *session) say(doc any, format string, args ...any) error {
+	return s.output.done(s.cmd.OutOrStdout(), doc, format, args...)
+}
+
+// note prints a line for people only.
+func (s *session) note(format string, args ...any) {
+	if !s.quiet {
+		fmt.Fprintf(s.cmd.ErrOrStderr(), format+"\n", args...)
+	}
+}

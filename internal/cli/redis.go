@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/resp/protocol"
+)
+
+// redisCommand runs commands of the keyspace over HTTP.
+func redisCommand() *cobra.Command {
+	g := &group{scope: ofDatabase, Command: &cobra.Command{}}
+	r := &redis{}
+	g.fill(g.Command, spec{
+		use: "redis [COMMAND ARGUMENT…]", short: "Run a command of the keyspace, or a prompt for many", args: cobra.ArbitraryArgs,
+		long: "Runs one command over HTTP and prints its reply. Without a command it opens a prompt with completion (tab), history\n" +
+			"(arrows) and help (help, help COMMAND), or, if standard input is no terminal, runs the commands of its lines. MULTI\n" +
+			"collects commands until EXEC; SUBSCRIBE, PSUBSCRIBE and MONITOR print what comes until an interrupt. Flags stand\n" +
+			"before the command. Replies are printed as redis-cli does: with types on a terminal, as they are elsewhere.",
+		example: `redis SET greeting hello EX 60
+redis --database shop HGETALL cart:17
+redis --output json LRANGE list 0 -1
+redis`,
+		run: func(s *session) error { return r.run(s) },
+	})
+	g.share(g.Command.Flags())
+	f := g.Command.Flags()
+	f.SetInterspersed(false)
+	f.BoolVar(&r.raw, "raw", false, "print replies as they are, also on a terminal")
+	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also elsewhere")
+	g.Command.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
+		return commandNames(strings.Join(append(args, start), " "), len(args)), cobra.ShellCompDirectiveNoFileComp
+	}
+	return g.Command
+}
+
+// redis is one call of trireme redis.
+type redis struct {
+	*session
+	raw, typed bool
+	table      *command.Table
+	queued     [][]string // since MULTI, nil outside
+}
+
+func (r *redis) run(s *session) error {
+	r.session, r.table = s, command.NewTable()
+	if r.raw && r.typed {
+		return usagef("both --raw and --no-raw are given: give one of them")
+	}
+	if !r.raw && !r.typed {
+		r.raw = !isTerminal(s.cmd.OutOrStdout())
+	}
+	switch {
+	case len(s.args) > 0:
+		return r.execute(s.args)
+	case isTerminal(s.cmd.InOrStdin()):
+		return r.prompt()
+	}
+	return r.lines(s.cmd.InOrStdin())
+}
+
+// lines runs the commands of standard input. One that fails doesn't end it, but its exit code.
+func (r *redis) lines(in io.Reader) error {
+	failed, code := 0, ExitFailed
+	reader := bufio.NewReader(in)
+	for {
+		line, err := reader.ReadString('\n')
+		if words, bad := splitWords(line); bad != nil {
+			return bad
+		} else if len(words) > 0 {
+			if done := r.step(words, r.cmd.ErrOrStderr()); done != nil {
+				if code = codeOf(done); code != ExitFailed {
+					return done
+				}
+				failed++
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if failed > 0 {
+		return errorf(code, "%s failed", plural(failed, "command"))
+	}
+	return nil
+}
+
+// step runs a line of a prompt or a file. An error of the command itself is printed.
+func (r *redis) step(words []string, errs io.Writer) error {
+	name := strings.ToLower(words[0])
+	switch {
+	case name == "multi" && r.queued == nil:
+		r.queued = [][]string{}
+		return r.print(reply.OK(), nil)
+	case name == "discard" && r.queued != nil:
+		r.queued = nil
+		return r.print(reply.OK(), nil)
+	case name == "exec" && r.queued != nil:
+		queued := r.queued
+		r.queued = nil
+		return r.told(errs, r.transaction(queued))
+	case r.queued != nil:
+		r.queued = append(r.queued, words)
+		return r.print(reply.Status("QUEUED"), nil)
+	}
+	return r.told(errs, r.execute(words))
+}
+
+// told prints an error of a command.
+func (r *redis) told(errs io.Writer, err error) error {
+	if err != nil && codeOf(err) == ExitFailed {
+		_, _ = io.WriteString(errs, "(error) "+strings.ReplaceAll(err.Error(), "\n", " ")+"\n")
+	}
+	return err
+}
+
+// execute runs one command and prints its reply.
+func (r *redis) execute(words []string) error {
+	switch strings.ToLower(words[0]) {
+	case "subscribe", "psubscribe", "monitor":
+		return r.stream(words)
+	}
+	v, err := r.ask(words)
+	if err != nil {
+		return err
+	}
+	if v.IsError() {
+		if strings.HasPrefix(v.Text(), "NOPERM") {
+			return errorf(ExitDenied, "%s", v.Text())
+		}
+		return errorf(ExitFailed, "%s", v.Text())
+	}
+	return r.print(v, words)
+}
+
+// ask sends a command and reads its reply in RESP2, which keeps types and bytes.
+func (r *redis) ask(words []string) (v reply.Value, err error) {
+	req, err := http.NewRequestWithContext(r.ctx, "POST", r.url()+"/", strings.NewReader(jsonWords(words)))
+	if err != nil {
+		return v, usagef("%w", err)
+	}
+	for _, prefix := range []string{"Svc", "Upstash"} {
+		req.Header.Set(prefix+"-Response-Format", "resp2")
+	}
+	resp, err := r.exchange(r.http, req)
+	if err != nil {
+		return v, err
+	}
+	defer resp.Body.Close()
+	if resp.Header.Get("Content-Type") != "application/octet-stream" {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // whatever came of it
+		return v, r.refusal(resp, text)
+	}
+	if v, err = protocol.ReadReply(bufio.NewReader(resp.Body)); errors.Is(err, protocol.ErrReply) {
+		return v, r.noNode()
+	} else if err != nil {
+		return v, r.explain(err)
+	}
+	return v, nil
+}
+
+// url is where the database is.
+func (r *redis) url() string { return r.Client.url + r.in("") }
+
+// transaction runs commands as one. The answer is JSON in any case.
+func (r *redis) transaction(rows [][]string) error {
+	texts := make([]string, len(rows))
+	for i, words := range rows {
+		texts[i] = jsonWords(words)
+	}
+	if len(rows) == 0 {
+		return r.print(reply.Array(), nil)
+	}
+	text, err := r.send(r.ctx, request{method: "POST", path: r.in("/multi-exec"), body: []byte("[" + strings.Join(texts, ",") + "]")})
+	if err != nil {
+		return err
+	}
+	var answers []struct {
+		Result json.RawMessage `json:"result"`
+		Error  *string         `json:"error"`
+	}
+	if json.Unmarshal(text, &answers) != nil {
+		return r.noNode()
+	}
+	values := make([]reply.Value, len(answers))
+	for i, a := range answers {
+		if a.Error != nil {
+			values[i] = reply.Error(*a.Error)
+			continue
+		}
+		v, err := decode(a.Result)
+		if err != nil {
+			return err
+		}
+		values[i] = valueOf(v)
+	}
+	return r.print(reply.Array(values...), nil)
+}
+
+// valueOf is a reply that came as JSON.
+func valueOf(v any) reply.Value {
+	switch v := v.(type) {
+	case string:
+		return reply.Bulk(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return reply.Int(n)
+		}
+		return reply.Bulk(v.String())
+	case []any:
+		all := make([]reply.Value, len(v))
+		for i, one := range v {
+			all[i] = valueOf(one)
+		}
+		return reply.Array(all...)
+	}
+	return reply.Nil()
+}
+
+// stream prints the events of a subscription until it ends.
+func (r *redis) stream(words []string) error {
+	path := "/" + strings.ToLower(words[0])
+	for _, name := range words[1:] {
+		path += "/" + url.PathEscape(name)
+	}
+	resp, err := r.Stream(r.ctx, "POST", r.in(path), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	in, event := bufio.NewReader(resp.Body), []string{}
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			if r.ctx.Err() != nil {
+				return nil // an interrupt is how it ends
+			}
+			return errorf(ExitUnreachable, "the stream of %s ended", r.Client.url)
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			event = append(event, data)
+		} else if reason, ok := strings.CutPrefix(line, ": "); ok && reason != "" {
+			r.note("%s", printable(reason))
+		} else if line == "" && len(event) > 0 {
+			if _, err := io.WriteString(r.cmd.OutOrStdout(), printable(strings.Join(event, "\n"))+"\n"); err != nil {
+				return err
+			}
+			event = event[:0]
+		}
+	}
+}
+
+// jsonWords is a command as the gateway takes it. Bytes that are not UTF-8 stay as they are, which the gateway keeps.
+func jsonWords(words []string) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if utf8.ValidString(w) {
+			text, _ := encode(w) // a text
+			b.Write(text)
+			continue
+		}
+		b.WriteByte('"')
+		for _, c := range []byte(w) {
+			switch {
+			case c == '"' || c == '\\':
+				b.WriteByte('\\')
+				b.WriteByte(c)
+			case c < ' ':
+				b.WriteString(`\u00`)
+				b.WriteByte("0123456789abcdef"[c>>4])
+				b.WriteByte("0123456789abcdef"[c&15])
+			default:
+				b.WriteByte(c)
+			}
+		}
+		b.WriteByte('"')
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// splitWords parts a line into words as redis-cli does: with quotes and, in double ones, escapes.
+func splitWords(line string) ([]string, error) {
+	line = strings.TrimSpace(line)
+	if line == "" || strings.HasPrefix(line, "#") {
+		return nil, nil
+	}
+	if line[0] == '*' {
+		return nil, usagef("a command can't begin with an asterisk")
+	}
+	var p protocol.Parser
+	argv, _, err := p.Next([]byte(line+"\n"), &protocol.Limits{Inline: len(line) + 1, Words: len(line) + 1})
+	if err != nil {
+		return nil, usagef("unbalanced quotes in %q", line)
+	}
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = string(w)
+	}
+	return words, nil
+}
