@@ -84,8 +84,8 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		if ended {
 			for _, d := range s.databases {
 				if d.messages != nil {
-					d.messages.Orphan(e, former)
-					d.told(e)
+					d.messages.ReleaseSession(e, former)
+					d.passReports(e)
 				}
 			}
 		}

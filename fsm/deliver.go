@@ -20,7 +20,7 @@ type AdvanceLimit struct {
 	Claims, HostShare int
 	// Ticks are the times of the schedules that are due, see queue.Tick.
 	Ticks []queue.Tick
-	// Spare keeps senders free for hosts that have none, and Hosts are limits of single hosts: see queue.Demand.
+	// KeepSendersFree keeps senders free for hosts that have none, and Hosts are limits of single hosts: see queue.Demand.
 	Spare bool
 	Hosts []queue.HostLimit
 }
@@ -77,7 +77,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 		d := s.databases[(first+i)%len(s.databases)]
 		if d.messages != nil {
 			d.workflows.Advance(e, d.messages)
-			if d == s.home || d.due(e.Now) || d.messages.Foreign(n.Epoch, n.Term) {
+			if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
 				busy = append(busy, d)
 			}
 		}
@@ -106,9 +106,9 @@ func (d *database) due(now int64) bool {
 // claim claims up to share attempts of the database, and takes them off what is free.
 func (d *database) claim(e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
 	got := d.messages.Advance(e, queue.Demand{
-		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), Spare: n.Spare, Hosts: n.Hosts,
+		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), KeepSendersFree: n.Spare, Hosts: n.Hosts,
 	})
-	d.told(e)
+	d.passReports(e)
 	for i := range got {
 		got[i].DB = d.key()
 	}
@@ -153,7 +153,7 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 		}
 		return stale, nil
 	}
-	defer d.told(e)
+	defer d.passReports(e)
 	out, err := d.messages.Finish(e, queue.Results{Items: items})
 	return out.Items, err
 }

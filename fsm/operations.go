@@ -16,7 +16,7 @@ var (
 	// Register opens a node's session.
 	Register = define(6, "register", env.Base, (*State).register)
 	// BootstrapState writes the cluster's first settings, once.
-	BootstrapState = define(7, "found", env.Base, (*State).bootstrap)
+	BootstrapState = define(7, "bootstrap", env.Base, (*State).bootstrap)
 	// TakeDigest makes every node hash the state as it is at this entry.
 	TakeDigest = define(8, "take digest", env.Base, (*State).takeDigest)
 	// ReportDigest says what a node's hash is.

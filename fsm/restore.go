@@ -187,8 +187,8 @@ func (s *State) become(e *env.Env, from *State) {
 	e.Now, e.Level = s.clock, s.level
 	for _, d := range s.databases {
 		if d.messages != nil {
-			d.messages.Abandon(e)
-			d.told(e)
+			d.messages.ReleaseAllClaims(e)
+			d.passReports(e)
 		}
 	}
 }

@@ -104,13 +104,13 @@ func (s *State) inDatabase(e *env.Env, n Owned) (OwnedResult, error) {
 	return OwnedResult{n.Code, v}, err
 }
 
-// told hands over to workflows what an apply has done to messages of runs.
-func (d *database) told(e *env.Env) {
+// passReports passes on to the workflows what an apply has done to messages of runs.
+func (d *database) passReports(e *env.Env) {
 	if d.messages == nil {
 		return
 	}
-	if list := d.messages.TakeTold(); len(list) > 0 {
-		d.workflows.Told(e, d.messages, list)
+	if list := d.messages.TakeReports(); len(list) > 0 {
+		d.workflows.ApplyReports(e, d.messages, list)
 	}
 }
 

@@ -72,7 +72,7 @@ func (e nodeEngine) Advance(ctx context.Context, d queue.Demand) ([]queue.Attemp
 }
 
 func (e nodeEngine) limit(d queue.Demand) (fsm.AdvanceLimit, error) {
-	n := fsm.AdvanceLimit{Deliver: true, Term: e.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
+	n := fsm.AdvanceLimit{Deliver: true, Term: e.n.LeadingTerm(), Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.KeepSendersFree, Hosts: d.Hosts}
 	if n.Term == 0 {
 		return n, fsm.ErrNoLeader
 	}

@@ -45,7 +45,7 @@ func (p *Policy) allowed(since time.Duration) int {
 func (p *Policy) Demand(now time.Time, at int64, due []queue.Schedule) queue.Demand {
 	return queue.Demand{
 		Claims: max(p.Free(now), 0), HostShare: p.share, Ticks: p.ticker.ticks(due, at),
-		Hosts: p.limiters.limits(now), Spare: p.share < p.senders,
+		Hosts: p.limiters.limits(now), KeepSendersFree: p.share < p.senders,
 	}
 }
 

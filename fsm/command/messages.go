@@ -152,7 +152,7 @@ func msgGet(tx *Tx, a *Args) reply.Value {
 		return reply.Nil()
 	}
 	c := m.Content
-	body, header := c.Shown(tx.Level)
+	body, header := c.RedactedParts(tx.Level)
 	fields := []reply.Value{
 		reply.Bulk("messageId"), reply.Bulk(m.ID.String()), reply.Bulk("state"), reply.Bulk(m.State.String()),
 		reply.Bulk("url"), reply.Bulk(c.URL), reply.Bulk("method"), reply.Bulk(c.DeliveryMethod()),

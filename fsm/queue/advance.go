@@ -10,10 +10,10 @@ type Demand struct {
 	Claims int
 	// HostShare is the most attempts under way to one host (0 = unlimited).
 	HostShare int
-	// Spare keeps senders free for hosts that have none: one host may have no more attempts under way than there are
-	// free senders. One busy host still gets its share, and many slow ones can't take everything.
-	Spare bool
-	// Hosts are limits below HostShare, of hosts that are to be spared.
+	// KeepSendersFree reserves senders for idle hosts: one host may have no more attempts under way than there are free
+	// senders, so that slow hosts can't take all of them.
+	KeepSendersFree bool
+	// Hosts are limits below HostShare, of hosts that answer slowly or refuse.
 	Hosts []HostLimit
 	// Ticks are those of the schedules that are due.
 	Ticks []Tick
@@ -22,16 +22,16 @@ type Demand struct {
 // maxWork is the most messages that one Advance moves, claimed or not: what the lock is held for.
 const maxWork = 4 * MaxClaims
 
-// Advance takes over claims of other terms, gives up claims whose leases have ended, fires schedules, and claims
-// attempts of what is due, as many as are asked for. Every one of them must be sent.
+// Advance releases claims of other terms and claims whose leases have ended, fires schedules, and claims attempts of
+// what is due, as many as are asked for. The caller must send every one of them.
 func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
-	s.takeOver(e, Sender{Epoch: d.Epoch, Term: d.Term})
-	work := s.expire(e, maxWork)
+	s.takeOverClaims(e, Sender{Epoch: d.Epoch, Term: d.Term})
+	work := s.expireClaims(e, maxWork)
 	for i := range d.Ticks {
 		s.tick(e, &d.Ticks[i])
 	}
 	a := advance{s: s, e: e, d: d, free: min(d.Claims, MaxClaims), work: maxWork - work}
-	a.spare(d.Hosts)
+	a.setHostLimits(d.Hosts)
 	if n := s.settings.GlobalParallelism; n > 0 {
 		a.free = min(a.free, n-s.leases.Len())
 	}
@@ -53,8 +53,8 @@ type advance struct {
 	limits map[string]int
 }
 
-// spare notes limits of hosts, and lets as many of their parked messages try as a limit has risen by.
-func (a *advance) spare(hosts []HostLimit) {
+// setHostLimits sets limits of hosts, and unparks as many of their messages as a raised limit admits.
+func (a *advance) setHostLimits(hosts []HostLimit) {
 	if len(hosts) == 0 {
 		return
 	}
@@ -67,13 +67,13 @@ func (a *advance) spare(hosts []HostLimit) {
 	}
 }
 
-// full reports whether a host has as many attempts under way as it may have now.
-func (a *advance) full(name string) bool {
+// hostIsFull reports whether a host has as many attempts under way as it may have now.
+func (a *advance) hostIsFull(name string) bool {
 	h, _ := a.s.hosts.Get(name)
 	if h == nil || h.active == 0 {
 		return false
 	}
-	if a.d.Spare && h.active >= a.d.Claims-len(a.claimed) {
+	if a.d.KeepSendersFree && h.active >= a.d.Claims-len(a.claimed) {
 		return true
 	}
 	if most, spared := a.limits[name]; spared && h.active >= most {
@@ -91,18 +91,18 @@ func (a *advance) step() bool {
 	switch {
 	case open && (!some || opening.At <= at.At):
 		seq, _ := first(s.waiting, no)
-		a.take(seq)
+		a.tryClaim(seq)
 	case some:
 		m, _ := s.messages.Get(at.Seq)
 		if m.flow == 0 {
-			a.take(at.Seq)
+			a.tryClaim(at.Seq)
 			break
 		}
 		m = edit(m)
 		s.leave(m)
 		s.enter(m, placeWaiting, m.at, now)
 		s.store(m)
-		if !s.reopen(m.flow, now) && s.parked.Len() > 0 {
+		if !s.updateOpening(m.flow, now) && s.parked.Len() > 0 {
 			s.unpark(m.Content().Host(), now) // m has come for a sender that it can't use now
 		}
 	default:
@@ -111,26 +111,26 @@ func (a *advance) step() bool {
 	return true
 }
 
-// take claims a message, unless its host has its share.
-func (a *advance) take(seq uint64) {
+// tryClaim claims a message, or parks it if its host is full.
+func (a *advance) tryClaim(seq uint64) {
 	s, now := a.s, a.e.Now
 	old, _ := s.messages.Get(seq)
 	m, c := edit(old), old.Content()
 	host := c.Host()
 	s.leave(m)
-	if a.full(host) {
+	if a.hostIsFull(host) {
 		waited := m.place == placeWaiting
 		s.park(m, host, now)
 		s.store(m)
 		if waited {
-			s.reopen(m.flow, now)
+			s.updateOpening(m.flow, now)
 		}
 		return
 	}
 	a.claim(m, c, host)
 }
 
-// claim makes the next attempt of m, which stands in no place.
+// claim claims the next attempt of m, which is in no index: it numbers it and gives it a lease.
 func (a *advance) claim(m *Message, c *Content, host string) {
 	s, now := a.s, a.e.Now
 	m.attempts++
@@ -139,9 +139,9 @@ func (a *advance) claim(m *Message, c *Content, host string) {
 	}
 	s.record(m, now, Event{State: Active, Attempt: m.attempts})
 	s.enter(m, placeActive, m.claim.lease, now)
-	s.occupy(host)
+	s.addHostAttempt(host)
 	if m.flow != 0 {
-		s.spend(m.flow, now)
+		s.countClaim(m.flow, now)
 	}
 	s.store(m)
 	a.free--

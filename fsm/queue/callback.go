@@ -6,9 +6,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// call publishes the callback of m after an attempt, or, with d, its failure callback, and gives the callback message.
-// The outcome of a callback message is told to nobody.
-func (s *Store) call(e *env.Env, m *Message, n *Result, d *Dead) ID {
+// publishCallback publishes the callback of m after an attempt, or, with d, its failure callback, and returns the id of
+// the callback message. A callback message has no callbacks of its own.
+func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead) ID {
 	if m.isCallback || (d == nil && !m.hasCallback) || (d != nil && !m.hasFailure) {
 		return ID{}
 	}
@@ -32,15 +32,15 @@ func (s *Store) call(e *env.Env, m *Message, n *Result, d *Dead) ID {
 	return out.ID
 }
 
-// called takes in the end of a callback message: the slot of its source in a queue is free once the last one is done,
-// and a dead letter keeps how its failure callback went.
-func (s *Store) called(callback *Message, from Source, now int64) {
+// callbackFinished records the end of a callback message. Its source keeps its slot in a queue until the last of its
+// callbacks is done; a dead letter records how its failure callback went.
+func (s *Store) callbackFinished(callback *Message, from Source, now int64) {
 	old := s.find(from.ID)
 	if old == nil {
 		return
 	}
 	if from.Failed {
-		s.answered(Stamp{old.at, old.Seq}, callback)
+		s.storeCallbackState(Stamp{old.at, old.Seq}, callback)
 	}
 	m := edit(old)
 	if m.open > 0 {
@@ -53,8 +53,8 @@ func (s *Store) called(callback *Message, from Source, now int64) {
 	s.discard(m)
 }
 
-// heard writes into a dead letter what its failure callback, which was delivered, has got: no event keeps that.
-func (s *Store) heard(callback *Message, p *Response) {
+// storeCallbackResponse records the response to a delivered failure callback in its dead letter: no event keeps it.
+func (s *Store) storeCallbackResponse(callback *Message, p *Response) {
 	if !callback.isCallback {
 		return
 	}
@@ -70,12 +70,12 @@ func (s *Store) heard(callback *Message, p *Response) {
 	}
 	d := *old
 	d.Callback.Response = p.clone()
-	s.buried += d.size() - old.size()
+	s.deadBytes += d.size() - old.size()
 	s.dead.Set(t, &d)
 }
 
-// answered writes into a dead letter how its failure callback went.
-func (s *Store) answered(t Stamp, callback *Message) {
+// storeCallbackState records how a failure callback ended in its dead letter.
+func (s *Store) storeCallbackState(t Stamp, callback *Message) {
 	old, ok := s.dead.Get(t)
 	if !ok || old.Callback.Message != callback.ID {
 		return
@@ -88,7 +88,7 @@ func (s *Store) answered(t Stamp, callback *Message) {
 	if p, ok := s.dead.Get(Stamp{callback.at, callback.Seq}); ok {
 		d.Callback.Response = &p.Response
 	}
-	s.buried += d.size() - old.size()
+	s.deadBytes += d.size() - old.size()
 	s.dead.Set(t, &d)
 }
 

@@ -77,8 +77,8 @@ func (s *Store) cancel(e *env.Env, seq uint64) bool {
 		s.store(m)
 		return true
 	}
-	s.abandon(m, e.Now)
-	s.finish(e, m, Canceled, nil)
+	s.dequeue(m, e.Now)
+	s.finishMessage(e, m, Canceled, nil)
 	return true
 }
 

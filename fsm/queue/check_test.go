@@ -21,9 +21,9 @@ func indices(s *Store) []string {
 	return []string{
 		"backlog " + dump(s.backlog), "slots " + dump(s.slots), "holding " + dump(s.holding), "due " + dump(s.due),
 		"waiting " + dump(s.waiting), "running " + dump(s.running), "parked " + dump(s.parked), "leases " + dump(s.leases),
-		"queues " + dump(s.queueNames), "doomed " + dump(s.doomed), "flows " + dump(s.flowNames), "openings " + dump(s.openings),
+		"queues " + dump(s.queueNames), "doomed " + dump(s.deletedQueues), "flows " + dump(s.flowNames), "openings " + dump(s.openings),
 		"idle " + dump(s.idle), "groups " + dump(s.groupIDs), "ticks " + dump(s.ticks), "dedups " + dump(s.dedupEnds),
-		fmt.Sprint("memory ", s.live, s.past, s.buried, s.fixed, s.trimmable),
+		fmt.Sprint("memory ", s.liveBytes, s.doneBytes, s.deadBytes, s.fixedBytes, s.trimmable),
 	}
 }
 

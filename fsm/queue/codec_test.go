@@ -91,13 +91,13 @@ func TestRecordsRoundTrip(t *testing.T) {
 	var w wire.Writer
 	w.Put(c)
 	m.data, m.place = w.B, placeActive
-	m.note(c)
+	m.cacheFlags(c)
 	var out wire.Writer
 	out.Put(&m)
 	r := wire.NewReader(out.B)
 	again := &Message{}
 	r.Get(again)
-	again.note(again.Content())
+	again.cacheFlags(again.Content())
 	if r.Done() != nil || !reflect.DeepEqual(&m, again) {
 		t.Errorf("%v\nhave %+v\nwant %+v", r.Done(), again, &m)
 	}

@@ -13,7 +13,7 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod {
 		return FlowControlInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")
 	}
-	f := s.flowNamed(n.Key, n.Act == ActPin || n.Act == ActPause, e.Now)
+	f := s.flowKeyNamed(n.Key, n.Act == ActPin || n.Act == ActPause, e.Now)
 	if f == nil {
 		return FlowControlInfo{}, notFound("flowControl %s not found", n.Key)
 	}
@@ -31,7 +31,7 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 	default:
 		return FlowControlInfo{}, invalid("a flow-control key can't be changed in this way")
 	}
-	s.setFlow(f, e.Now)
+	s.storeFlowKey(f, e.Now)
 	return s.flowControlInfo(f, e.Now), nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// choose gives the dead letters of a selection, oldest first, and whether there may be more that match behind the
+// selectDead returns the dead letters of a selection, oldest first, and whether there may be more that match after the
 // cursor.
-func (s *Store) choose(n *DeadSelection) (list []Stamp, cursor Stamp, more bool, err error) {
+func (s *Store) selectDead(n *DeadSelection) (list []Stamp, cursor Stamp, more bool, err error) {
 	if len(n.IDs) > 0 {
 		seen := map[Stamp]bool{}
 		for _, t := range n.IDs {
@@ -67,13 +67,13 @@ func (s *Store) matchDead(f *Filter, d *Dead) bool {
 
 // DeleteDead deletes dead letters.
 func (s *Store) DeleteDead(_ *env.Env, n DeadSelection) (DeadDeleted, error) {
-	list, cursor, more, err := s.choose(&n)
+	list, cursor, more, err := s.selectDead(&n)
 	if err != nil {
 		return DeadDeleted{}, err
 	}
 	for _, t := range list {
 		d, _ := s.dead.Get(t)
-		s.exhume(t, d)
+		s.removeDead(t, d)
 	}
 	out := DeadDeleted{Count: len(list), More: more}
 	if more {
@@ -87,7 +87,7 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 	if err := s.check(&Publication{URL: "-"}, &n.Options, e.Now); err != nil {
 		return DeadRetried{}, err
 	}
-	list, cursor, more, err := s.choose(&n.DeadSelection)
+	list, cursor, more, err := s.selectDead(&n.DeadSelection)
 	if err != nil {
 		return DeadRetried{}, err
 	}
@@ -104,7 +104,7 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 		c.Source = Source{}
 		m := s.create(e, c)
 		out.Messages = append(out.Messages, Published{ID: m.ID, URL: string([]byte(c.URL))})
-		s.exhume(t, d)
+		s.removeDead(t, d)
 	}
 	if more {
 		out.Cursor = cursor

@@ -85,13 +85,13 @@ func (s *Store) remember(key dedupKey, d dedup, now int64) {
 	d.end = addTime(now, window)
 	s.dedups.Set(key, d)
 	s.dedupEnds.Set(dedupEnd{roundUp(d.end), key}, struct{}{})
-	s.fixed += dedupCost
+	s.fixedBytes += dedupCost
 }
 
 func (s *Store) forget(key dedupKey) {
 	if d, had := s.dedups.Remove(key); had {
 		s.dedupEnds.Delete(dedupEnd{roundUp(d.end), key})
-		s.fixed -= dedupCost
+		s.fixedBytes -= dedupCost
 	}
 }
 

@@ -240,7 +240,7 @@ func TestSpareSenders(t *testing.T) {
 	}
 	var running []Attempt
 	claim := func() (n int) {
-		list := w.s.Advance(w.env(), Demand{Term: 1, Claims: senders - len(running), HostShare: 6, Spare: true})
+		list := w.s.Advance(w.env(), Demand{Term: 1, Claims: senders - len(running), HostShare: 6, KeepSendersFree: true})
 		running = append(running, list...)
 		return len(list)
 	}
@@ -457,8 +457,8 @@ func TestRetention(t *testing.T) {
 		w.publish(p)
 		w.finish(w.one(), 200)
 	}
-	if w.s.past > 60_000 || w.s.messages.Len() > 60 {
-		t.Fatalf("%d bytes, %d messages", w.s.past, w.s.messages.Len())
+	if w.s.doneBytes > 60_000 || w.s.messages.Len() > 60 {
+		t.Fatalf("%d bytes, %d messages", w.s.doneBytes, w.s.messages.Len())
 	}
 	if _, ok := w.s.Message(waits, w.now); !ok {
 		t.Fatal("a waiting message is gone")
@@ -473,8 +473,8 @@ func TestRetention(t *testing.T) {
 	}
 	for w.s.Sweep(w.env(), 10) > 0 {
 	}
-	if w.s.log.Len() != 0 || w.s.messages.Len() != 2 || w.s.past != 0 {
-		t.Fatalf("%d events, %d messages, %d bytes", w.s.log.Len(), w.s.messages.Len(), w.s.past)
+	if w.s.log.Len() != 0 || w.s.messages.Len() != 2 || w.s.doneBytes != 0 {
+		t.Fatalf("%d events, %d messages, %d bytes", w.s.log.Len(), w.s.messages.Len(), w.s.doneBytes)
 	}
 	list, _, _ := w.s.DeadLetters(nil, &Filter{}, Page{Limit: 10})
 	if len(list) != 1 || list[0].Message.ID != failed {
@@ -483,7 +483,7 @@ func TestRetention(t *testing.T) {
 	w.now += 7*day + rounding
 	for w.s.Sweep(w.env(), 10) > 0 {
 	}
-	if w.s.dead.Len() != 0 || w.s.messages.Len() != 1 || w.s.buried != 0 {
+	if w.s.dead.Len() != 0 || w.s.messages.Len() != 1 || w.s.deadBytes != 0 {
 		t.Fatalf("%d dead letters, %d messages", w.s.dead.Len(), w.s.messages.Len())
 	}
 	checkStore(t, w.s)

@@ -52,6 +52,6 @@ func (s *Store) record(m *Message, now int64, v Event) {
 	v.Stamp, v.message, v.before = Stamp{now, s.events}, m.Seq, m.last
 	m.state, m.last = v.State, v.Seq
 	s.log.Set(v.Seq, &v)
-	s.past += v.size()
+	s.doneBytes += v.size()
 	s.trimmable += 2
 }

@@ -108,7 +108,7 @@ func (s *Store) why(m *Message, now int64) Explanation {
 	case placeParked:
 		x.Reason = HostShare
 	case placeActive:
-		x.Reason, x.Next = InFlight, m.claim.release()
+		x.Reason, x.Next = InFlight, m.claim.expiresAt()
 		if m.claim.Epoch != s.sender.Epoch || m.claim.Term != s.sender.Term {
 			x.Reason = Orphaned
 		}
@@ -205,7 +205,7 @@ func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
 // ExplainFlow says what the wait list of a flow-control key waits for: Done if it is empty. False if there is no such
 // key.
 func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
-	f := s.flowNamed(key, false, now)
+	f := s.flowKeyNamed(key, false, now)
 	if f == nil {
 		return Explanation{}, false
 	}

@@ -15,8 +15,8 @@ const (
 
 func roundUp(at int64) int64 { return (at + rounding - 1) / rounding * rounding }
 
-// flowOf is the flow-control key of a number as a copy that may be changed and must be stored by setFlow.
-func (s *Store) flowOf(no uint64) *FlowKey {
+// flowKey is the flow-control key of a number as a copy that may be changed and must be stored by storeFlowKey.
+func (s *Store) flowKey(no uint64) *FlowKey {
 	f, ok := s.flows.Get(no)
 	if !ok {
 		return nil
@@ -25,25 +25,25 @@ func (s *Store) flowOf(no uint64) *FlowKey {
 	return &c
 }
 
-// flowNamed is the flow-control key of a name as a copy that must be stored by setFlow; with make, a new one if there is
+// flowKeyNamed is the flow-control key of a name as a copy that must be stored by storeFlowKey; with make, a new one if there is
 // none.
-func (s *Store) flowNamed(key string, make bool, now int64) *FlowKey {
+func (s *Store) flowKeyNamed(key string, make bool, now int64) *FlowKey {
 	if no, ok := s.flowNames.Get(key); ok {
-		return s.flowOf(no)
+		return s.flowKey(no)
 	}
 	if !make {
 		return nil
 	}
 	f := &FlowKey{Key: strings.Clone(key), no: s.next(), Period: DefaultPeriod, WindowStart: now, used: now}
 	s.flowNames.Set(f.Key, f.no)
-	s.fixed += flowCost(f)
+	s.fixedBytes += flowCost(f)
 	return f
 }
 
 func flowCost(f *FlowKey) int64 { return 320 + 2*int64(len(f.Key)) }
 
-// setFlow stores a key, and its places in the orders of openings and of those to forget.
-func (s *Store) setFlow(f *FlowKey, now int64) {
+// storeFlowKey stores a key, and its places in the orders of openings and of those to forget.
+func (s *Store) storeFlowKey(f *FlowKey, now int64) {
 	at, open := s.opensAt(f, now)
 	if f.opening.Seq != 0 && (!open || f.opening.At != at) {
 		s.openings.Delete(f.opening)
@@ -80,19 +80,19 @@ func (s *Store) opensAt(f *FlowKey, now int64) (at int64, open bool) {
 	return now, true
 }
 
-// reopen looks anew when a key can be claimed from, and reports whether it can be now.
-func (s *Store) reopen(no uint64, now int64) bool {
-	f := s.flowOf(no)
+// updateOpening computes anew when a key can be claimed from, and reports whether it can be now.
+func (s *Store) updateOpening(no uint64, now int64) bool {
+	f := s.flowKey(no)
 	if f == nil {
 		return false
 	}
-	s.setFlow(f, now)
+	s.storeFlowKey(f, now)
 	return f.opening.Seq != 0 && f.opening.At <= now
 }
 
-// spend counts one claim of a key. Its turn is over: the next one stands behind all other keys that are open.
-func (s *Store) spend(no uint64, now int64) {
-	f := s.flowOf(no)
+// countClaim counts one claim of a key and moves the key behind all others that are open: keys take turns.
+func (s *Store) countClaim(no uint64, now int64) {
+	f := s.flowKey(no)
 	if f == nil {
 		return
 	}
@@ -100,29 +100,29 @@ func (s *Store) spend(no uint64, now int64) {
 		s.openings.Delete(f.opening)
 		f.opening = Stamp{}
 	}
-	f.turnWindow(now)
+	f.rollWindow(now)
 	f.Count++
 	f.used = now
-	s.setFlow(f, now)
+	s.storeFlowKey(f, now)
 }
 
-// turnWindow begins a new window if the old one has passed. Windows follow one another without gaps, however late the
+// rollWindow begins a new window if the old one has passed. Windows follow one another without gaps, however late the
 // first claim in one is.
-func (f *FlowKey) turnWindow(now int64) {
+func (f *FlowKey) rollWindow(now int64) {
 	if gone := now - f.WindowStart; f.Period > 0 && gone >= f.Period {
 		f.WindowStart += gone / f.Period * f.Period
 		f.Count = 0
 	}
 }
 
-// join counts m among the messages of its key, whose settings become those of m unless they are pinned.
-func (s *Store) join(m *Message, c *FlowControl, now int64) {
-	f := s.flowNamed(c.Key, true, now)
+// joinFlowKey counts m among the messages of its key, whose settings become those of m unless they are pinned.
+func (s *Store) joinFlowKey(m *Message, c *FlowControl, now int64) {
+	f := s.flowKeyNamed(c.Key, true, now)
 	if !f.PinnedParallelism {
 		f.Parallelism = c.Parallelism
 	}
 	if !f.PinnedRate {
-		f.turnWindow(now)
+		f.rollWindow(now)
 		f.Rate, f.Period = c.Rate, c.Period
 		if f.Period <= 0 {
 			f.Period = DefaultPeriod
@@ -131,18 +131,18 @@ func (s *Store) join(m *Message, c *FlowControl, now int64) {
 	f.live++
 	f.used = now
 	m.flow = f.no
-	s.setFlow(f, now)
+	s.storeFlowKey(f, now)
 }
 
-// part takes m, which is done, from the messages of its key.
-func (s *Store) part(m *Message, now int64) {
-	f := s.flowOf(m.flow)
+// leaveFlowKey removes m, which is done, from the messages of its key.
+func (s *Store) leaveFlowKey(m *Message, now int64) {
+	f := s.flowKey(m.flow)
 	if f == nil {
 		return
 	}
 	f.live--
 	f.used = now
-	s.setFlow(f, now)
+	s.storeFlowKey(f, now)
 }
 
 // forgetAt is when a key that nobody needs is forgotten, 0 for one that is needed.
@@ -164,7 +164,7 @@ func (s *Store) forgetFlowControl(now int64, limit int) (done int) {
 		f, _ := s.flows.Get(at.Seq)
 		s.flows.Delete(f.no)
 		s.flowNames.Delete(f.Key)
-		s.fixed -= flowCost(f)
+		s.fixedBytes -= flowCost(f)
 	}
 	return done
 }

@@ -53,10 +53,10 @@ func (s *Store) ChangeGroup(e *env.Env, n GroupChange) (Group, error) {
 		g.ID = e.NewID(groupPrefix)
 		s.groupIDs.Set(g.ID, g.Name)
 	} else {
-		s.fixed -= groupCost(old)
+		s.fixedBytes -= groupCost(old)
 	}
 	s.groups.Set(g.Name, &g)
-	s.fixed += groupCost(&g)
+	s.fixedBytes += groupCost(&g)
 	if n.Act == ActRemoveEndpoints && len(g.Endpoints) == 0 {
 		s.deleteGroup(&g)
 	}
@@ -98,7 +98,7 @@ func (s *Store) changeGroup(g *Group, n GroupChange) error {
 func (s *Store) deleteGroup(g *Group) {
 	s.groups.Delete(g.Name)
 	s.groupIDs.Delete(g.ID)
-	s.fixed -= groupCost(g)
+	s.fixedBytes -= groupCost(g)
 }
 
 func groupCost(g *Group) int64 {

@@ -30,8 +30,8 @@ func (l *HostLimit) Fields(c *wire.Codec) {
 	}
 }
 
-// occupy counts one more attempt to a host.
-func (s *Store) occupy(name string) {
+// addHostAttempt counts one more attempt to a host.
+func (s *Store) addHostAttempt(name string) {
 	h, ok := s.hosts.Get(name)
 	if !ok {
 		s.hosts.Set(strings.Clone(name), &host{no: s.next(), active: 1})
@@ -40,9 +40,9 @@ func (s *Store) occupy(name string) {
 	s.hosts.Set(name, &host{no: h.no, active: h.active + 1})
 }
 
-// vacate counts one attempt less, and lets a parked message of the host try again, and one of another host: that may
-// have been parked for want of free senders.
-func (s *Store) vacate(name string, now int64) {
+// removeHostAttempt counts one attempt to a host less. It unparks a message of the host, and one of another host, which
+// may have been parked because no sender was free.
+func (s *Store) removeHostAttempt(name string, now int64) {
 	h, ok := s.hosts.Get(name)
 	if !ok {
 		return

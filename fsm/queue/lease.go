@@ -5,55 +5,54 @@ import (
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-// takeOver gives up the claims of other terms, at the first Advance of a new one. Those of what is delivered one at a
-// time stay until their leases' end and margin, because their sender may still be running them, or until
-// somebody knows that it isn't: the sender, see Result.Lost, or its successor, see Orphan. Their leases begin anew: a
-// sender counts them by its own clock, and cluster time may have jumped forward between the terms, when the clock of the
-// leader before was not trusted.
-func (s *Store) takeOver(e *env.Env, now Sender) {
+// takeOverClaims releases the claims of other terms, at the first Advance of a new one. Exclusive claims (of what is
+// delivered one at a time) stay until their lease and LeaseMargin have ended, because their sender may still run the
+// attempt. They are released earlier when that is ruled out: by the sender itself (Result.Lost) or when another process
+// has taken over its disk (ReleaseSession). Their leases are extended from now: a sender measures its lease by its own
+// clock, and cluster time may have jumped forward between the terms.
+func (s *Store) takeOverClaims(e *env.Env, now Sender) {
 	if now == s.sender {
 		return
 	}
 	s.sender = now
-	s.giveUp(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
+	s.abortClaims(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
 		return (!c.exclusive || mutant.Is(mutant.ClaimsOfOthers)) && (c.Epoch != now.Epoch || c.Term != now.Term)
 	})
-	for _, seq := range s.claimed(func(*claim) bool { return true }) {
-		s.prolong(seq, e.Now+Lease)
+	for _, seq := range s.claimsMatching(func(*claim) bool { return true }) {
+		s.extendLease(seq, e.Now+Lease)
 	}
 }
 
-// Foreign reports whether claims of another term are to be taken over, which the next Advance does.
-func (s *Store) Foreign(epoch, term uint64) bool {
+// HasForeignClaims reports whether claims of another term are to be taken over, which the next Advance does.
+func (s *Store) HasForeignClaims(epoch, term uint64) bool {
 	return s.leases.Len() > 0 && s.sender != Sender{Epoch: epoch, Term: term}
 }
 
-// Orphan gives up the claims of a session whose process is known to have ended: another process has its disk now. What
-// it was sending was broken off by its end.
-func (s *Store) Orphan(e *env.Env, session uint64) {
-	s.giveUp(e, "the attempt's outcome was lost with its process", func(c *claim) bool { return c.Session == session })
+// ReleaseSession releases the claims of a session whose process has ended, so that its attempts have ended too.
+func (s *Store) ReleaseSession(e *env.Env, session uint64) {
+	s.abortClaims(e, "the attempt's outcome was lost with its process", func(c *claim) bool { return c.Session == session })
 	s.trim(e.Now)
 }
 
-// Abandon gives up all claims, those of what is delivered one at a time too: the store is that of a backup, and nobody
-// who runs its attempts belongs to this cluster.
-func (s *Store) Abandon(e *env.Env) {
+// ReleaseAllClaims releases all claims, exclusive ones too. A restore calls it: no sender of this cluster runs the
+// attempts of a backup.
+func (s *Store) ReleaseAllClaims(e *env.Env) {
 	s.sender = Sender{}
-	s.giveUp(e, "the attempt's outcome is not in the backup that was restored", func(*claim) bool { return true })
+	s.abortClaims(e, "the attempt's outcome is not in the backup that was restored", func(*claim) bool { return true })
 	s.trim(e.Now)
 }
 
-// giveUp ends the claims of a kind without an outcome.
-func (s *Store) giveUp(e *env.Env, why string, of func(*claim) bool) {
-	for _, seq := range s.claimed(of) {
-		s.lose(e, seq, why)
+// abortClaims aborts the attempts whose claims match, with why as their error.
+func (s *Store) abortClaims(e *env.Env, why string, match func(*claim) bool) {
+	for _, seq := range s.claimsMatching(match) {
+		s.abortAttempt(e, seq, why)
 	}
 }
 
-// claimed are the messages with claims of a kind, in the order in which these end.
-func (s *Store) claimed(of func(*claim) bool) (list []uint64) {
+// claimsMatching returns the messages whose claims match, in the order in which their leases end.
+func (s *Store) claimsMatching(match func(*claim) bool) (list []uint64) {
 	s.leases.All(func(t Stamp, _ struct{}) bool {
-		if m, _ := s.messages.Get(t.Seq); of(m.claim) {
+		if m, _ := s.messages.Get(t.Seq); match(m.claim) {
 			list = append(list, t.Seq)
 		}
 		return true
@@ -61,8 +60,8 @@ func (s *Store) claimed(of func(*claim) bool) (list []uint64) {
 	return list
 }
 
-// prolong has the claim of a message last until lease, if it would end before.
-func (s *Store) prolong(seq uint64, lease int64) {
+// extendLease extends the lease of a message's claim; it never shortens one.
+func (s *Store) extendLease(seq uint64, lease int64) {
 	old, _ := s.messages.Get(seq)
 	if old.claim.lease >= lease {
 		return
@@ -76,28 +75,28 @@ func (s *Store) prolong(seq uint64, lease int64) {
 	s.store(m)
 }
 
-// expire gives up claims whose leases have ended.
-func (s *Store) expire(e *env.Env, limit int) (done int) {
+// expireClaims aborts attempts whose leases have ended, at most limit, and returns how many.
+func (s *Store) expireClaims(e *env.Env, limit int) (done int) {
 	for ; done < limit; done++ {
 		t, _, ok := s.leases.Min()
 		if !ok || t.At > e.Now {
 			break
 		}
-		s.lose(e, t.Seq, "the attempt's outcome was lost with its sender")
+		s.abortAttempt(e, t.Seq, "the attempt's outcome was lost with its sender")
 	}
 	return done
 }
 
-// lose ends an attempt of which the outcome will not be known. It counts as a retry, except for the last one that is
-// allowed, which is run again: a message is never given up without an answer or a timeout. A message that was asked to
-// stop is over then, and that of a run is forgotten.
-func (s *Store) lose(e *env.Env, seq uint64, why string) Disposition {
+// abortAttempt ends an attempt whose outcome will never be known. It counts as a retry, unless no retry is left: the last
+// attempt is then run again, because a message fails only upon an answer or a timeout. A message whose cancellation was
+// requested is canceled.
+func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 	old, _ := s.messages.Get(seq)
 	m := edit(old)
-	s.release(m, e.Now)
+	s.releaseClaim(m, e.Now)
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, Error: why})
 	if m.stopping {
-		s.finish(e, m, Canceled, nil)
+		s.finishMessage(e, m, Canceled, nil)
 		return Disposition{State: Canceled}
 	}
 	if m.retried >= m.retries && mutant.Is(mutant.LostIsLast) {
@@ -108,22 +107,22 @@ func (s *Store) lose(e *env.Env, seq uint64, why string) Disposition {
 		m.retried++
 	}
 	s.retry(m, e.Now, e.Now)
-	s.tellRun(m, Retry, nil, why)
+	s.reportToRun(m, Retry, nil, why)
 	return Disposition{State: m.state, Next: m.at}
 }
 
-// release ends the claim of m, which afterwards stands in no place.
-func (s *Store) release(m *Message, now int64) {
+// releaseClaim removes the claim of m. Afterwards m is in no index; the caller enters it into one.
+func (s *Store) releaseClaim(m *Message, now int64) {
 	s.leave(m)
 	name := m.claim.host
 	m.claim, m.place = nil, placeDone
-	s.vacate(name, now)
+	s.removeHostAttempt(name, now)
 	if m.flow != 0 {
-		s.reopen(m.flow, now)
+		s.updateOpening(m.flow, now)
 	}
 }
 
-// Renew prolongs the leases of attempts that their sender still runs.
+// Renew extends the leases of attempts that their sender still runs.
 func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
 	out := Renewed{Lease: e.Now + Lease}
 	for _, ref := range n.Running {
@@ -132,12 +131,12 @@ func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
 			out.Lost = append(out.Lost, ref)
 			continue
 		}
-		s.prolong(old.Seq, out.Lease)
+		s.extendLease(old.Seq, out.Lease)
 	}
 	return out, nil
 }
 
-// current is the message of an attempt that is under way, nil if that attempt is over.
+// current returns the message of an attempt that is under way, nil if that attempt is over.
 func (s *Store) current(ref AttemptRef) *Message {
 	m := s.find(ref.ID)
 	if m == nil || m.place != placeActive || m.attempts != ref.Number && !mutant.Is(mutant.AnyAttempt) {

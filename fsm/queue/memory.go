@@ -3,7 +3,7 @@ package queue
 import "github.com/trireme-dev/trireme/fsm/env"
 
 // Used is the logical memory of everything about messages, in bytes.
-func (s *Store) Used() int64 { return s.live + s.past + s.buried + s.fixed }
+func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes }
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
 // since the last call, so that an entry's work is bounded by what it adds.
@@ -36,11 +36,11 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 func (s *Store) dropEvent(now int64) bool {
 	no, v, ok := s.log.Min()
 	n := &s.settings
-	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.past > n.EventBytes) {
+	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.doneBytes > n.EventBytes) {
 		return false
 	}
 	s.log.Delete(no)
-	s.past -= v.size()
+	s.doneBytes -= v.size()
 	if m, ok := s.messages.Get(v.message); ok {
 		s.discard(m)
 	}
@@ -64,29 +64,29 @@ func (s *Store) discard(m *Message) {
 		return
 	}
 	s.messages.Delete(m.Seq)
-	s.past -= m.size()
+	s.doneBytes -= m.size()
 }
 
 // dropDead removes the oldest dead letter if its time is over or dead letters take too much room.
 func (s *Store) dropDead(now int64) bool {
 	t, d, ok := s.dead.Min()
 	n := &s.settings
-	if !ok || !(n.DeadAge > 0 && s.deadEnd(d) <= now || n.DeadBytes > 0 && s.buried > n.DeadBytes) {
+	if !ok || !(n.DeadAge > 0 && s.deadEnd(d) <= now || n.DeadBytes > 0 && s.deadBytes > n.DeadBytes) {
 		return false
 	}
-	s.exhume(t, d)
+	s.removeDead(t, d)
 	return true
 }
 
 func (s *Store) deadEnd(d *Dead) int64 { return roundUp(addTime(d.At, s.settings.DeadAge)) }
 
-// exhume removes a dead letter; its message stays as long as its events do.
-func (s *Store) exhume(t Stamp, d *Dead) {
+// removeDead removes a dead letter; its message stays as long as its events do.
+func (s *Store) removeDead(t Stamp, d *Dead) {
 	s.dead.Delete(t)
-	s.buried -= d.size()
+	s.deadBytes -= d.size()
 	if m, ok := s.messages.Get(t.Seq); ok {
-		s.buried -= m.size()
-		s.past += m.size()
+		s.deadBytes -= m.size()
+		s.doneBytes += m.size()
 		s.discard(m)
 	}
 }
@@ -108,7 +108,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 	soonest(d.at, some)
 	t, _, some := s.idle.Min()
 	soonest(t.At, some)
-	soonest(0, s.doomed.Len() > 0)
+	soonest(0, s.deletedQueues.Len() > 0)
 	return unixms, ok
 }
 

@@ -59,7 +59,7 @@ type Message struct {
 	stopping bool
 	// What Content is decoded for at the end, if at all.
 	hasCallback, hasFailure, isCallback, scheduled bool
-	// run: it belongs to a workflow run, see run.go.
+	// run: it belongs to a workflow run, see run_message.go.
 	run bool
 
 	retries  uint32 // allowed
@@ -100,8 +100,8 @@ func (l *claim) Fields(c *wire.Codec) {
 	c.String(&l.host)
 }
 
-// release is when the claim is given up, in unix milliseconds.
-func (c *claim) release() int64 {
+// expiresAt is when the claim expires, in unix milliseconds.
+func (c *claim) expiresAt() int64 {
 	if c.exclusive {
 		return c.lease + LeaseMargin
 	}
@@ -139,8 +139,8 @@ func (m *Message) Fields(c *wire.Codec) {
 	c.Bytes(&m.data)
 }
 
-// note keeps what the state machine asks of a content most often.
-func (m *Message) note(c *Content) {
+// cacheFlags keeps what is asked of a content most often, so that it need not be decoded for it.
+func (m *Message) cacheFlags(c *Content) {
 	m.hasCallback, m.hasFailure = c.Callback != nil, c.Failure != nil
 	m.isCallback, m.scheduled, m.run = !c.Source.ID.IsZero(), c.Schedule != "", len(c.Run) > 0
 }

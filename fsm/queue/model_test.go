@@ -119,7 +119,7 @@ func (m *model) publishOne(r *rapid.T) {
 func (m *model) claim(n, share int) {
 	ticks := m.plan()
 	m.newest = m.s.serial
-	d := Demand{Term: m.term, Claims: n, HostShare: share, Ticks: append(ticks, ticks...), Spare: n%2 == 0}
+	d := Demand{Term: m.term, Claims: n, HostShare: share, Ticks: append(ticks, ticks...), KeepSendersFree: n%2 == 0}
 	if n == 4 {
 		d.Hosts = []HostLimit{{"a.example", 1 + share}, {"nobody.example", 3}}
 	}
@@ -329,7 +329,7 @@ func TestModel(t *testing.T) {
 			},
 			"restart": func(r *rapid.T) { // the sender has died, and its successor says so
 				m.running, m.ran = nil, map[AttemptRef]int64{}
-				do(m, func(w *world) string { w.s.Orphan(w.env(), 7); return "" })
+				do(m, func(w *world) string { w.s.ReleaseSession(w.env(), 7); return "" })
 			},
 			"term": func(r *rapid.T) {
 				m.term++

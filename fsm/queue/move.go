@@ -38,7 +38,7 @@ func (s *Store) index(m *Message) {
 	case placeParked:
 		s.parked.Set(member{uint64(m.at), m.Seq}, struct{}{})
 	case placeActive:
-		s.leases.Set(Stamp{m.claim.release(), m.Seq}, struct{}{})
+		s.leases.Set(Stamp{m.claim.expiresAt(), m.Seq}, struct{}{})
 		if m.flow != 0 {
 			s.running.Set(member{m.flow, m.Seq}, struct{}{})
 		}
@@ -57,7 +57,7 @@ func (s *Store) leave(m *Message) {
 	case placeParked:
 		s.parked.Delete(member{uint64(m.at), m.Seq})
 	case placeActive:
-		s.leases.Delete(Stamp{m.claim.release(), m.Seq})
+		s.leases.Delete(Stamp{m.claim.expiresAt(), m.Seq})
 		if m.flow != 0 {
 			s.running.Delete(member{m.flow, m.Seq})
 		}
@@ -97,24 +97,25 @@ func (s *Store) admit(no uint64, now int64) {
 	}
 }
 
-// withdraw takes the slot of m, which is not active, back: its queue has been paused.
-func (s *Store) withdraw(m *Message, now int64) {
+// revokeSlot moves m, which is not active, back to the backlog of its queue, which has been paused.
+func (s *Store) revokeSlot(m *Message, now int64) {
 	at := m.at
 	if m.place != placeDue { // its time had come
 		at = now
 	}
-	s.abandon(m, now)
+	s.dequeue(m, now)
 	s.slots.Delete(member{m.queue, m.Seq})
 	s.enter(m, placeBacklog, at, now)
 	s.store(m)
 }
 
-// abandon takes m, which is not active, out of its place without an attempt. Whoever waited behind it gets its turn.
-func (s *Store) abandon(m *Message, now int64) {
+// dequeue removes m, which is not active, from its index without an attempt, and lets the next message of its
+// flow-control key or host proceed.
+func (s *Store) dequeue(m *Message, now int64) {
 	s.leave(m)
 	switch m.place {
 	case placeWaiting:
-		s.reopen(m.flow, now)
+		s.updateOpening(m.flow, now)
 	case placeDue:
 		if s.parked.Len() > 0 {
 			s.unpark(m.Content().Host(), now)

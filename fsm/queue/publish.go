@@ -109,7 +109,7 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 	}
 	c.SaltRedaction(e)
 	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
-	m.note(c)
+	m.cacheFlags(c)
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(c.Body)+int(headerSize(c.Header)))}
 	w.Put(c)
 	m.data = append(make([]byte, 0, len(w.B)), w.B...)
@@ -117,9 +117,9 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 		m.queue = s.queueFor(c.Queue, e.Now)
 	}
 	if c.Flow != nil {
-		s.join(m, c.Flow, e.Now)
+		s.joinFlowKey(m, c.Flow, e.Now)
 	}
-	s.live += m.size()
+	s.liveBytes += m.size()
 	s.record(m, e.Now, Event{State: Created})
 	s.start(m, c.FirstAt, e.Now)
 	s.store(m)

@@ -291,13 +291,13 @@ func (n *FlowControlInfo) Fields(c *wire.Codec) {
 
 func (s *Store) flowControlInfo(f *FlowKey, now int64) FlowControlInfo {
 	n := FlowControlInfo{FlowKey: *f, Waiting: count(s.waiting, f.no), Active: count(s.running, f.no)}
-	n.turnWindow(now)
+	n.rollWindow(now)
 	return n
 }
 
 // Flow is a flow-control key at a time; false if there is none.
 func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
-	f := s.flowNamed(key, false, now)
+	f := s.flowKeyNamed(key, false, now)
 	if f == nil {
 		return FlowControlInfo{}, false
 	}
@@ -308,7 +308,7 @@ func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
 func (s *Store) FlowControlKeys(search string, now int64) (list []FlowControlInfo) {
 	s.flowNames.All(func(key string, no uint64) bool {
 		if strings.Contains(key, search) {
-			list = append(list, s.flowControlInfo(s.flowOf(no), now))
+			list = append(list, s.flowControlInfo(s.flowKey(no), now))
 		}
 		return true
 	})

@@ -43,9 +43,9 @@ func TestEndedAttemptIsReleased(t *testing.T) {
 // given up, those of others are not.
 func TestSuccessorReleasesClaims(t *testing.T) {
 	w, a := claimFirst(t)
-	w.s.Orphan(w.env(), 8)
+	w.s.ReleaseSession(w.env(), 8)
 	w.none()
-	w.s.Orphan(w.env(), 7)
+	w.s.ReleaseSession(w.env(), 7)
 	if again := w.one(); again.ID != a.ID {
 		t.Fatalf("claimed %s", again.ID)
 	}

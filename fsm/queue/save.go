@@ -40,7 +40,7 @@ func (s *Store) Save(emit func(record []byte) error) error {
 		w.Uvarint(s.sender.Term)
 	})
 	saving.Each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
-		_, doomed := s.doomed.Get(q.no)
+		_, doomed := s.deletedQueues.Get(q.no)
 		w.Put(q)
 		w.Bool(doomed)
 	})
@@ -92,11 +92,11 @@ func (s *Store) Load(record []byte) error {
 		r.Get(g)
 		s.groups.Set(g.Name, g)
 		s.groupIDs.Set(g.ID, g.Name)
-		s.fixed += groupCost(g)
+		s.fixedBytes += groupCost(g)
 	case kindSchedule:
 		c := &Schedule{}
 		r.Get(c)
-		s.plan(c)
+		s.scheduleTick(c)
 	case kindMessage:
 		return s.loadMessage(r)
 	case kindEvent:
@@ -111,7 +111,7 @@ func (s *Store) Load(record []byte) error {
 		d.schedule, d.end = r.String(), r.Varint()
 		s.dedups.Set(k, d)
 		s.dedupEnds.Set(dedupEnd{roundUp(d.end), k}, struct{}{})
-		s.fixed += dedupCost
+		s.fixedBytes += dedupCost
 	default:
 		return errRecord
 	}
@@ -130,11 +130,11 @@ func (s *Store) loadQueue(r *wire.Reader) {
 	r.Get(q)
 	s.queues.Set(q.no, q)
 	if r.Bool() {
-		s.doomed.Set(q.no, struct{}{})
+		s.deletedQueues.Set(q.no, struct{}{})
 	}
 	if !q.deleted {
 		s.queueNames.Set(q.Name, q.no)
-		s.fixed += queueCost(q)
+		s.fixedBytes += queueCost(q)
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *Store) loadFlow(r *wire.Reader) {
 	r.Get(f)
 	s.flows.Set(f.no, f)
 	s.flowNames.Set(f.Key, f.no)
-	s.fixed += flowCost(f)
+	s.fixedBytes += flowCost(f)
 	if f.opening.Seq != 0 {
 		s.openings.Set(f.opening, f.no)
 	}
@@ -160,7 +160,7 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 		return err
 	}
 	m.data = bytes.Clone(m.data) // which doesn't keep the rest of the record in memory
-	m.note(m.Content())
+	m.cacheFlags(m.Content())
 	if m.place >= places || m.place == placeActive && m.claim == nil {
 		return errRecord
 	}
@@ -173,9 +173,9 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 		s.holding.Set(member{m.queue, m.Seq}, struct{}{})
 	}
 	if m.place == placeDone {
-		s.past += m.size() // unless its dead letter comes
+		s.doneBytes += m.size() // unless its dead letter comes
 	} else {
-		s.live += m.size()
+		s.liveBytes += m.size()
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (s *Store) loadEvent(r *wire.Reader) error {
 		return errRecord
 	}
 	s.log.Set(v.Seq, v)
-	s.past += v.size()
+	s.doneBytes += v.size()
 	return r.Done()
 }
 
@@ -202,7 +202,7 @@ func (s *Store) loadDead(r *wire.Reader) error {
 		return errRecord
 	}
 	s.dead.Set(d.Stamp, d)
-	s.buried += d.size() + m.size()
-	s.past -= m.size()
+	s.deadBytes += d.size() + m.size()
+	s.doneBytes -= m.size()
 	return r.Done()
 }

@@ -25,29 +25,29 @@ type Store struct {
 	waiting *cow.BTree[member, struct{}] // by flow key
 	running *cow.BTree[member, struct{}] // by flow key: attempts under way
 	parked  *cow.BTree[member, struct{}] // by host
-	leases  *cow.BTree[Stamp, struct{}]  // by the time at which the claim is given up
+	leases  *cow.BTree[Stamp, struct{}]  // by the time at which the claim expires
 
-	queues     *cow.BTree[uint64, *Queue]
-	queueNames *cow.BTree[string, uint64]
-	doomed     *cow.BTree[uint64, struct{}] // queues that were deleted and are being emptied
-	flows      *cow.BTree[uint64, *FlowKey]
-	flowNames  *cow.BTree[string, uint64]
-	openings   *cow.BTree[Stamp, uint64] // of flow keys that can be claimed from, or will at a time
-	idle       *cow.BTree[Stamp, struct{}]
-	hosts      *cow.BTree[string, *host]
-	groups     *cow.BTree[string, *Group]
-	groupIDs   *cow.BTree[string, string]
-	schedules  *cow.BTree[string, *Schedule]
-	ticks      *cow.BTree[tick, struct{}]
-	log        *cow.BTree[uint64, *Event]
-	dead       *cow.BTree[Stamp, *Dead]
-	dedups     *cow.BTree[dedupKey, dedup]
-	dedupEnds  *cow.BTree[dedupEnd, struct{}]
+	queues        *cow.BTree[uint64, *Queue]
+	queueNames    *cow.BTree[string, uint64]
+	deletedQueues *cow.BTree[uint64, struct{}] // queues that were deleted and are being emptied
+	flows         *cow.BTree[uint64, *FlowKey]
+	flowNames     *cow.BTree[string, uint64]
+	openings      *cow.BTree[Stamp, uint64] // of flow keys that can be claimed from, or will at a time
+	idle          *cow.BTree[Stamp, struct{}]
+	hosts         *cow.BTree[string, *host]
+	groups        *cow.BTree[string, *Group]
+	groupIDs      *cow.BTree[string, string]
+	schedules     *cow.BTree[string, *Schedule]
+	ticks         *cow.BTree[tick, struct{}]
+	log           *cow.BTree[uint64, *Event]
+	dead          *cow.BTree[Stamp, *Dead]
+	dedups        *cow.BTree[dedupKey, dedup]
+	dedupEnds     *cow.BTree[dedupEnd, struct{}]
 
-	live, past, buried, fixed int64 // logical memory; see memory.go
-	trimmable                 int   // how many records the next trim may remove
+	liveBytes, doneBytes, deadBytes, fixedBytes int64 // logical memory; see memory.go
+	trimmable                                   int   // how many records the next trim may remove
 
-	told []Told // what happened to messages of runs in this apply; see run.go
+	reports []DeliveryReport // what happened to messages of runs in this apply; see run_message.go
 }
 
 // member is a message (or its place) under a queue, a flow key or a host.
@@ -66,7 +66,7 @@ func New() *Store {
 		messages: byNumber[*Message](),
 		backlog:  byMember(), slots: byMember(), holding: byMember(), waiting: byMember(), running: byMember(), parked: byMember(),
 		due: byStamp[struct{}](), leases: byStamp[struct{}](),
-		queues: byNumber[*Queue](), queueNames: byName[uint64](), doomed: byNumber[struct{}](),
+		queues: byNumber[*Queue](), queueNames: byName[uint64](), deletedQueues: byNumber[struct{}](),
 		flows: byNumber[*FlowKey](), flowNames: byName[uint64](), openings: byStamp[uint64](), idle: byStamp[struct{}](),
 		hosts: byName[*host](), groups: byName[*Group](), groupIDs: byName[string](), schedules: byName[*Schedule](),
 		ticks: cow.NewBTree[tick, struct{}](func(t tick) uint64 { return uint64(t.at) }, compareTicks),
@@ -84,7 +84,7 @@ func (s *Store) Fork() *Store {
 	f.due, f.waiting, f.running = s.due.Snapshot(), s.waiting.Snapshot(), s.running.Snapshot()
 	f.parked, f.leases = s.parked.Snapshot(), s.leases.Snapshot()
 	f.queues, f.queueNames = s.queues.Snapshot(), s.queueNames.Snapshot()
-	f.doomed = s.doomed.Snapshot()
+	f.deletedQueues = s.deletedQueues.Snapshot()
 	f.flows, f.flowNames = s.flows.Snapshot(), s.flowNames.Snapshot()
 	f.openings, f.idle, f.hosts = s.openings.Snapshot(), s.idle.Snapshot(), s.hosts.Snapshot()
 	f.groups, f.groupIDs = s.groups.Snapshot(), s.groupIDs.Snapshot()
@@ -94,7 +94,7 @@ func (s *Store) Fork() *Store {
 	return &f
 }
 
-// next gives a number that was never given before.
+// next returns a number that was never returned before.
 func (s *Store) next() uint64 {
 	s.serial++
 	return s.serial

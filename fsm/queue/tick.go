@@ -49,32 +49,32 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	}
 	if had {
 		c.Created, c.Paused = old.Created, old.Paused
-		s.unplan(old)
+		s.unscheduleTick(old)
 	} else if c.ID == "" {
 		c.ID = e.NewID(schedulePrefix)
 	}
 	if c.Every > 0 {
 		c.Created = e.Now // its times count from here
 	}
-	s.plan(c)
+	s.scheduleTick(c)
 	if once {
 		s.remember(key, dedup{schedule: c.ID}, e.Now)
 	}
 	return ScheduleRef{c.ID}, nil
 }
 
-// plan stores a schedule and its place in the order of ticks. One whose next time is not known is due at once, for the
+// scheduleTick stores a schedule and its place in the order of ticks. One whose next time is not known is due at once, for the
 // leader to compute it.
-func (s *Store) plan(c *Schedule) {
+func (s *Store) scheduleTick(c *Schedule) {
 	s.schedules.Set(c.ID, c)
 	s.ticks.Set(tick{c.Next, c.ID}, struct{}{})
-	s.fixed += c.size()
+	s.fixedBytes += c.size()
 }
 
-func (s *Store) unplan(c *Schedule) {
+func (s *Store) unscheduleTick(c *Schedule) {
 	s.schedules.Delete(c.ID)
 	s.ticks.Delete(tick{c.Next, c.ID})
-	s.fixed -= c.size()
+	s.fixedBytes -= c.size()
 }
 
 // ChangeSchedule pauses, resumes or deletes a schedule.
@@ -85,12 +85,12 @@ func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error
 	}
 	switch n.Act {
 	case ActDelete:
-		s.unplan(old)
+		s.unscheduleTick(old)
 	case ActPause, ActResume:
 		c := *old
 		c.Paused, c.Updated = n.Act == ActPause, e.Now
-		s.unplan(old)
-		s.plan(&c)
+		s.unscheduleTick(old)
+		s.scheduleTick(&c)
 	default:
 		return ScheduleRef{}, invalid("a schedule can't be changed in this way")
 	}
@@ -124,8 +124,8 @@ func (s *Store) tick(e *env.Env, t *Tick) {
 		c.Last = times[n-1]
 	}
 	c.Next = t.Next
-	s.unplan(old)
-	s.plan(&c)
+	s.unscheduleTick(old)
+	s.scheduleTick(&c)
 }
 
 // choose gives the times that fire: those within the misfire window, and of the older ones what the policy says.

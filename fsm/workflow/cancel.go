@@ -48,8 +48,8 @@ func (s *Store) Cancel(e *env.Env, q *queue.Store, n Cancellation) (Cancelled, e
 }
 
 func (s *Store) cancel(e *env.Env, q *queue.Store, r *Run) {
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	k.finish(Canceled)
-	k.done()
-	k.tellInvoker()
+	k.store()
+	k.notifyInvoker()
 }

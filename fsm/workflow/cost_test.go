@@ -100,7 +100,7 @@ func (c *cost) apply(f func(e *env.Env) error) {
 		if _, err := c.q.Finish(e, n); err != nil {
 			c.t.Fatal(err)
 		}
-		c.s.Told(e, c.q, c.q.TakeTold())
+		c.s.ApplyReports(e, c.q, c.q.TakeReports())
 	}
 }
 

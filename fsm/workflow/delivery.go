@@ -42,7 +42,7 @@ func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 	switch {
 	case n.Kind == CallEntry:
 		return callDelivery(n), true
-	case n.Kind == AnswerEntry && n.Answer.Told:
+	case n.Kind == AnswerEntry && n.Answer.Superseded:
 		return nil, false
 	}
 	return s.entryDelivery(r, ref.Pos, n), true

@@ -1,4 +1,4 @@
-// Package flow is the state machine of workflows: runs, the log of each run, waiters, what a run has invoked, dead
+// Package workflow is the state machine of workflows: runs, the log of each run, waiters, what a run has invoked, dead
 // letters of runs, and what is to be delivered to a workflow's endpoint.
 //
 // # The model

@@ -15,12 +15,12 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 		r = earlier
 	}
 	if r.Active() {
-		k := s.on(e, q, r)
+		k := s.edit(e, q, r)
 		k.count(int64(len(n.Result)))
 		k.r.Result, k.r.HasResult = owned(n.Result), n.HasResult
 		k.finish(Succeeded)
-		k.done()
-		k.tellInvoker()
+		k.store()
+		k.notifyInvoker()
 		s.trim(e.Now)
 		r = k.r
 	}
@@ -30,8 +30,8 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 // finish brings a run to a final state: nothing of it is delivered any more, and nothing waits.
 func (k *work) finish(state RunState) {
 	s, r := k.s, k.r
-	s.live -= r.bytes
-	s.past += r.bytes
+	s.liveBytes -= r.bytes
+	s.doneBytes += r.bytes
 	r.State, r.Completed = state, k.e.Now
 	r.touch(k.e.Now)
 	k.close(state)
@@ -73,8 +73,8 @@ func (k *work) fail(f *Fault) {
 	k.s.dead.Set(k.r.Dead, k.r.No)
 	k.callFailure()
 	k.count(k.r.size() - before)
-	k.done()
-	k.tellInvoker()
+	k.store()
+	k.notifyInvoker()
 }
 
 // FailureCallback is where the failure of a run is told: what the run says, or, of SDKs that say it with each message, the
@@ -100,12 +100,12 @@ func (k *work) callFailure() {
 	k.r.Callback = &Callback{Message: k.q.Dispatch(k.e, c), State: CallbackInProgress, Retries: c.Retries}
 }
 
-// toldFailure takes in how a failure callback goes.
-func (s *Store) toldFailure(e *env.Env, q *queue.Store, r *Run, t *queue.Told) {
+// applyFailureReport records how the delivery of a failure callback went.
+func (s *Store) applyFailureReport(e *env.Env, q *queue.Store, r *Run, t *queue.DeliveryReport) {
 	if r.Callback == nil || r.Callback.Message != t.ID || r.Callback.State != CallbackInProgress {
 		return
 	}
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	c := *r.Callback
 	c.Next = t.Next
 	if t.State == queue.Delivered {
@@ -125,11 +125,11 @@ func (s *Store) toldFailure(e *env.Env, q *queue.Store, r *Run, t *queue.Told) {
 	before := k.r.size()
 	k.r.Callback = &c
 	k.count(k.r.size() - before)
-	k.done()
+	k.store()
 }
 
-// tellInvoker appends the outcome of a run to the run that has invoked it, once.
-func (k *work) tellInvoker() {
+// notifyInvoker appends the outcome of a run to the run that has invoked it, once.
+func (k *work) notifyInvoker() {
 	v := k.r.Invoker
 	if v == nil {
 		return
@@ -141,14 +141,14 @@ func (k *work) tellInvoker() {
 	if _, done := k.s.marks.Get(mark{parent.No, markResult, v.Step.Number()}); done {
 		return
 	}
-	p := k.s.on(k.e, k.q, parent)
+	p := k.s.edit(k.e, k.q, parent)
 	n := &Entry{Kind: StepEntry, Step: result(v.Step), Body: outcome(v.Open, k.r)}
 	n.Own = p.own(&v.Options, TriggerOnConfig)
 	if v.URL != "" && v.URL != parent.URL {
 		n.URL = v.URL
 	}
 	p.append(n)
-	p.done()
+	p.store()
 }
 
 // result is the step of which s was the plan or the beginning.

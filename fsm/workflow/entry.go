@@ -102,7 +102,7 @@ const (
 func (s EntryState) Open() bool { return s <= Retrying }
 
 // Entry is an element of a run's log. A stored one is never modified: a change replaces it. Kind, Step, Body, Created and
-// Own never change, and of an Answer only what becomes Told.
+// Own never change, and of an Answer only what becomes Superseded.
 type Entry struct {
 	// ID names the entry on the wire: it is the message by which it is delivered.
 	ID   queue.ID
@@ -137,8 +137,8 @@ type Answer struct {
 	queue.Response
 	Error            string
 	Retried, Retries uint32
-	// Told: the result of the step is in the log, and holds the body, which is not kept here a second time.
-	Told bool
+	// Superseded: the result of the step is in the log, and holds the body, which is not kept here a second time.
+	Superseded bool
 }
 
 // maxErrors is how many failed attempts an entry remembers, maxErrorBody how much of the body of each, in bytes.
@@ -186,5 +186,5 @@ func (a *Answer) Fields(c *wire.Codec) {
 	c.Text(&a.Error)
 	wire.Uint(c, &a.Retried)
 	wire.Uint(c, &a.Retries)
-	c.Bool(&a.Told)
+	c.Bool(&a.Superseded)
 }

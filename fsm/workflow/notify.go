@@ -40,12 +40,12 @@ func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, er
 func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte) (out Notified) {
 	for _, w := range list {
 		r, _ := s.runs.Get(w.Run)
-		k := s.on(e, q, r)
+		k := s.edit(e, q, r)
 		if !mutant.Is(mutant.WaiterKept) {
 			k.forgetWaiter(w)
 		}
 		id := k.wake(w, body, false)
-		k.done()
+		k.store()
 		out.Woken = append(out.Woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
 	}
 	s.trim(e.Now)
@@ -72,18 +72,18 @@ func (s *Store) save(e *env.Env, q *queue.Store, r *Run, n *Notification) error 
 	if limit.MaxSaved > 0 && r.saved >= limit.MaxSaved || limit.SavedBytes > 0 && r.kept+v.size() > limit.SavedBytes {
 		return refusal(ErrFull, "workflow run %s has as many stored notifications as it may have: %d of %d bytes", r.ID, limit.MaxSaved, limit.SavedBytes)
 	}
-	k := s.on(e, q, r)
-	s.saved.Set(place2{r.No, s.next()}, v)
+	k := s.edit(e, q, r)
+	s.saved.Set(runKey{r.No, s.next()}, v)
 	k.r.saved++
 	k.r.kept += v.size()
 	k.count(v.size())
-	k.done()
+	k.store()
 	return nil
 }
 
 // savedFor is the oldest notification that is kept for a waiter, nil if there is none.
-func (s *Store) savedFor(w *Waiter) (at place2, found *Saved) {
-	s.saved.AscendHead(w.Run, func(p place2, n *Saved) bool {
+func (s *Store) savedFor(w *Waiter) (at runKey, found *Saved) {
+	s.saved.AscendHead(w.Run, func(p runKey, n *Saved) bool {
 		if p.run != w.Run {
 			return false
 		}
@@ -96,7 +96,7 @@ func (s *Store) savedFor(w *Waiter) (at place2, found *Saved) {
 }
 
 // takeSaved takes a notification out.
-func (k *work) takeSaved(at place2, n *Saved) {
+func (k *work) takeSaved(at runKey, n *Saved) {
 	k.s.saved.Delete(at)
 	k.r.saved--
 	k.r.kept -= n.size()
@@ -106,9 +106,9 @@ func (k *work) takeSaved(at place2, n *Saved) {
 // dropSaved takes out all that is kept for the run.
 func (k *work) dropSaved() {
 	for k.r.saved > 0 {
-		var at place2
+		var at runKey
 		var n *Saved
-		k.s.saved.AscendHead(k.r.No, func(p place2, v *Saved) bool {
+		k.s.saved.AscendHead(k.r.No, func(p runKey, v *Saved) bool {
 			at, n = p, v
 			return false
 		})

@@ -210,15 +210,15 @@ func (s *Store) Waiters(event string) []*Waiter {
 
 // WaitersOf are those of a run, in the order in which they began to wait.
 func (s *Store) WaitersOf(run uint64) []*Waiter {
-	return those(s.waiting, place2{run: run}, ofRun(run), func(p place2, _ struct{}) *Waiter { return s.waiter(p.no) })
+	return those(s.waiting, runKey{run: run}, ofRun(run), func(p runKey, _ struct{}) *Waiter { return s.waiter(p.no) })
 }
 
 // SavedFor are the notifications that are kept for a run, in the order in which they came.
 func (s *Store) SavedFor(run uint64) []*Saved {
-	return those(s.saved, place2{run: run}, ofRun(run), func(_ place2, n *Saved) *Saved { return n })
+	return those(s.saved, runKey{run: run}, ofRun(run), func(_ runKey, n *Saved) *Saved { return n })
 }
 
-func ofRun(run uint64) func(place2) bool { return func(p place2) bool { return p.run == run } }
+func ofRun(run uint64) func(runKey) bool { return func(p runKey) bool { return p.run == run } }
 
 func (s *Store) waiter(no uint64) *Waiter {
 	w, _ := s.waiters.Get(no)
@@ -293,7 +293,7 @@ func (f *DeadFilter) matchDead(s *Store, r *Run) bool {
 func (s *Store) Settings() Settings { return s.settings }
 
 // Used is the logical memory of everything about workflows, in bytes.
-func (s *Store) Used() int64 { return s.live + s.past }
+func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes }
 
 // Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.
 type Counts struct{ Runs, Active, Dead, Waiters int }

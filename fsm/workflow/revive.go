@@ -9,8 +9,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-// choose gives the dead letters of a selection, oldest first.
-func (s *Store) choose(n *DeadSelection) (list []*Run, cursor queue.Stamp, more bool, err error) {
+// selectDead returns the dead letters of a selection, oldest first.
+func (s *Store) selectDead(n *DeadSelection) (list []*Run, cursor queue.Stamp, more bool, err error) {
 	if n.Strict {
 		for _, t := range n.IDs {
 			if _, ok := s.dead.Get(t); !ok {
@@ -27,13 +27,13 @@ func (s *Store) choose(n *DeadSelection) (list []*Run, cursor queue.Stamp, more 
 	case len(n.IDs) == 0:
 		list, cursor, more = s.DeadRuns(nil, &n.Filter, n.After, limit)
 	default:
-		list, cursor, more = s.chooseNamed(n, limit)
+		list, cursor, more = s.selectNamed(n, limit)
 	}
 	return list, cursor, more, nil
 }
 
-// chooseNamed gives those of the named dead letters that are there, oldest first, from behind the cursor on.
-func (s *Store) chooseNamed(n *DeadSelection, limit int) (list []*Run, cursor queue.Stamp, more bool) {
+// selectNamed returns those of the named dead letters that exist, oldest first, after the cursor.
+func (s *Store) selectNamed(n *DeadSelection, limit int) (list []*Run, cursor queue.Stamp, more bool) {
 	ids := slices.SortedFunc(slices.Values(n.IDs), compareStamps)
 	for _, t := range slices.Compact(ids) {
 		r, there := s.DeadRun(t)
@@ -54,10 +54,10 @@ func compareStamps(a, b queue.Stamp) int {
 
 // Revive makes new runs of dead letters and removes these, in one piece: each becomes at most one run.
 func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
-	if err := q.Judge(&queue.Publication{URL: "-", Options: n.Options}, e.Now); err != nil {
+	if err := q.CheckPublication(&queue.Publication{URL: "-", Options: n.Options}, e.Now); err != nil {
 		return Revived{}, err
 	}
-	list, cursor, more, err := s.choose(&n.DeadSelection)
+	list, cursor, more, err := s.selectDead(&n.DeadSelection)
 	if err != nil {
 		return Revived{}, err
 	}
@@ -68,7 +68,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	for _, old := range list {
 		r := s.revive(e, q, old, &n)
 		if !mutant.Is(mutant.ReviveTwice) {
-			s.bury(old)
+			s.removeDeadLetter(old)
 		}
 		out.Runs = append(out.Runs, RunRef{ownedText(r.ID), r.Created, r.State})
 	}
@@ -86,7 +86,7 @@ const revivable = messageOptions | queue.GivenLabels | queue.GivenFailure
 func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	c := *old.Config
 	c.Options = only(&n.Options, revivable).Over(c.Options)
-	c.Invoker = nil // it has been told
+	c.Invoker = nil // it has been notified
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(&c), RanAs: old.No, latest: e.Now}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
@@ -99,7 +99,7 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	} else {
 		k.resume(old, n)
 	}
-	k.done()
+	k.store()
 	return r
 }
 
@@ -238,8 +238,8 @@ func (s *Store) settled(r *Run, n *Entry) bool {
 	return false
 }
 
-// bury removes the dead letter of a run, which is kept as long as other runs that are over.
-func (s *Store) bury(r *Run) {
+// removeDeadLetter removes the dead letter of a run, which is kept as long as other runs that are over.
+func (s *Store) removeDeadLetter(r *Run) {
 	s.dead.Delete(r.Dead)
 	c := *r
 	c.Dead = queue.Stamp{}
@@ -249,12 +249,12 @@ func (s *Store) bury(r *Run) {
 
 // DeleteDead deletes dead letters.
 func (s *Store) DeleteDead(e *env.Env, n DeadSelection) (DeadDeleted, error) {
-	list, cursor, more, err := s.choose(&n)
+	list, cursor, more, err := s.selectDead(&n)
 	if err != nil {
 		return DeadDeleted{}, err
 	}
 	for _, r := range list {
-		s.bury(r)
+		s.removeDeadLetter(r)
 	}
 	out := DeadDeleted{Count: len(list), More: more}
 	if more {
@@ -278,7 +278,7 @@ func (s *Store) ChangeCallback(e *env.Env, q *queue.Store, n CallbackChange) (Ru
 	if r.Callback == nil || r.Callback.State != want {
 		return RunRef{}, refusal(ErrConflict, "the failure callback of %s is not in the state %s", n.Dead, want)
 	}
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	before := k.r.size()
 	if n.Cancel {
 		c := *r.Callback
@@ -289,7 +289,7 @@ func (s *Store) ChangeCallback(e *env.Env, q *queue.Store, n CallbackChange) (Ru
 		k.callFailure()
 	}
 	k.count(k.r.size() - before)
-	k.done()
+	k.store()
 	return out, nil
 }
 

@@ -14,11 +14,11 @@ func (s *Store) RanNow(e *env.Env, q *queue.Store, id queue.ID) {
 	}
 	ref, ok := ParseRef(q.RunOf(id))
 	if r, there := s.runs.Get(ref.Run); ok && there && ref.Kind == DeliverFailure && r.Callback != nil && r.Callback.Message == id {
-		k := s.on(e, q, r)
+		k := s.edit(e, q, r)
 		c := *r.Callback
 		c.Next = min(c.Next, e.Now)
 		k.r.Callback = &c
-		k.done()
+		k.store()
 	}
 }
 
@@ -27,9 +27,9 @@ func (s *Store) entryRanNow(e *env.Env, q *queue.Store, r *Run, at place) {
 	if !old.State.Open() || old.Next <= e.Now {
 		return
 	}
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	n := *old
 	n.Next, n.FirstAt = e.Now, min(n.FirstAt, e.Now)
 	k.set(at, old, &n)
-	k.done()
+	k.store()
 }

@@ -44,11 +44,11 @@ func (s *Store) Save(emit func(record []byte) error) error {
 		w.Uvarint(v)
 	})
 	saving.Each(out, kindWaiter, s.waiters, func(_ uint64, n *Waiter, w *wire.Writer) { w.Put(n) })
-	saving.Each(out, kindSaved, s.saved, func(p place2, n *Saved, w *wire.Writer) {
+	saving.Each(out, kindSaved, s.saved, func(p runKey, n *Saved, w *wire.Writer) {
 		w.Uvarint(p.no)
 		w.Put(n)
 	})
-	saving.Each(out, kindDoomed, s.doomed, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
+	saving.Each(out, kindDoomed, s.deletedRuns, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
 	return out.Err
 }
 
@@ -74,7 +74,7 @@ func (s *Store) Load(record []byte) error {
 	case kindSaved:
 		return s.loadSaved(r)
 	case kindDoomed:
-		s.doomed.Set(r.Uvarint(), struct{}{})
+		s.deletedRuns.Set(r.Uvarint(), struct{}{})
 	default:
 		return errRecord
 	}
@@ -173,7 +173,7 @@ func (s *Store) loadSaved(in *wire.Reader) error {
 	if err := in.Done(); err != nil {
 		return err
 	}
-	s.saved.Set(place2{n.Run, no}, n)
+	s.saved.Set(runKey{n.Run, no}, n)
 	r := s.loaded(n.Run, n.size())
 	if r == nil {
 		return errRecord

@@ -15,23 +15,23 @@ type Store struct {
 	settings Settings
 	serial   uint64 // the number given last: to runs, waiters and stored notifications
 
-	runs    *cow.BTree[uint64, *Run]
-	names   *cow.BTree[name, struct{}] // runs by id
-	entries *cow.BTree[place, *Entry]
-	ids     *cow.BTree[uint64, place]       // entries by the Seq of their message
-	marks   *cow.BTree[mark, uint64]        // what happens once
-	open    *cow.BTree[place, struct{}]     // entries that are still to be delivered
-	waiters *cow.BTree[uint64, *Waiter]     // by number
-	events  *cow.BTree[name, struct{}]      // waiters by event
-	waiting *cow.BTree[place2, struct{}]    // waiters by run
-	ends    *cow.BTree[queue.Stamp, uint64] // waiters by deadline
-	saved   *cow.BTree[place2, *Saved]      // by run, in the order in which they came
-	dead    *cow.BTree[queue.Stamp, uint64] // dead letters: runs by when they failed
-	ended   *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
-	doomed  *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
+	runs        *cow.BTree[uint64, *Run]
+	names       *cow.BTree[name, struct{}] // runs by id
+	entries     *cow.BTree[place, *Entry]
+	ids         *cow.BTree[uint64, place]       // entries by the Seq of their message
+	marks       *cow.BTree[mark, uint64]        // what happens once
+	open        *cow.BTree[place, struct{}]     // entries that are still to be delivered
+	waiters     *cow.BTree[uint64, *Waiter]     // by number
+	events      *cow.BTree[name, struct{}]      // waiters by event
+	waiting     *cow.BTree[runKey, struct{}]    // waiters by run
+	ends        *cow.BTree[queue.Stamp, uint64] // waiters by deadline
+	saved       *cow.BTree[runKey, *Saved]      // by run, in the order in which they came
+	dead        *cow.BTree[queue.Stamp, uint64] // dead letters: runs by when they failed
+	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
+	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
 
-	live, past int64 // logical memory of active runs, and of those that are over
-	trimmable  int   // how many records the next trim may remove
+	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
+	trimmable            int   // how many records the next trim may remove
 }
 
 // place is an entry of a run's log.
@@ -40,8 +40,8 @@ type place struct {
 	pos uint32
 }
 
-// place2 is something of a run by its number.
-type place2 struct{ run, no uint64 }
+// runKey is a waiter, or a stored notification, of a run.
+type runKey struct{ run, no uint64 }
 
 // name is a run by its id, or a waiter by its event.
 type name struct {
@@ -81,8 +81,8 @@ func New() *Store {
 		settings: DefaultSettings(),
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
-		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byPlace2[struct{}](),
-		ends: byStamp(), saved: byPlace2[*Saved](), dead: byStamp(), ended: byStamp(), doomed: byNumber[struct{}](),
+		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
+		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](),
 	}
 }
 
@@ -92,11 +92,11 @@ func (s *Store) Fork() *Store {
 	f.runs, f.names, f.entries, f.ids = s.runs.Snapshot(), s.names.Snapshot(), s.entries.Snapshot(), s.ids.Snapshot()
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
-	f.saved, f.dead, f.ended, f.doomed = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.doomed.Snapshot()
+	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
 	return &f
 }
 
-// next gives a number that was never given before.
+// next returns a number that was never returned before.
 func (s *Store) next() uint64 {
 	s.serial++
 	return s.serial
@@ -110,8 +110,8 @@ func byPlace[V any]() *cow.BTree[place, V] {
 	return cow.NewBTree[place, V](func(p place) uint64 { return p.run }, func(a, b place) int { return cmp.Compare(a.pos, b.pos) })
 }
 
-func byPlace2[V any]() *cow.BTree[place2, V] {
-	return cow.NewBTree[place2, V](func(p place2) uint64 { return p.run }, func(a, b place2) int { return cmp.Compare(a.no, b.no) })
+func byRunKey[V any]() *cow.BTree[runKey, V] {
+	return cow.NewBTree[runKey, V](func(p runKey) uint64 { return p.run }, func(a, b runKey) int { return cmp.Compare(a.no, b.no) })
 }
 
 // byStamp orders by time. Times are never negative.

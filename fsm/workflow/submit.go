@@ -35,20 +35,20 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	if s.stray(e, q, r, n.Step.Number(), n.Created) {
 		return Receipt{Refused: over(n.RunID)}
 	}
-	if won, ok := s.winner(r, n); ok {
+	if won, ok := s.earlierEntry(r, n); ok {
 		return Receipt{ID: won, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
 	}
-	if err := q.Judge(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
+	if err := q.CheckPublication(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
 		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
 	}
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	added := k.append(k.entry(n))
-	k.done()
+	k.store()
 	return Receipt{ID: added.ID, RunID: ownedText(r.ID), Created: r.Created}
 }
 
-// winner is the entry that has been there before, if the step is not new.
-func (s *Store) winner(r *Run, n *Submission) (won queue.ID, ok bool) {
+// earlierEntry returns the entry that came first, if the step is not new.
+func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 	classes := []class{markResult}
 	switch {
 	case n.Kind == CallSubmission:
@@ -123,25 +123,25 @@ func (k *work) same(o *queue.Options) (same queue.Option) {
 // start starts a run.
 func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	p := queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options, DedupID: n.DedupID, ContentDedup: n.ContentDedup}
-	if err := q.Judge(&p, e.Now); err != nil {
+	if err := q.CheckPublication(&p, e.Now); err != nil {
 		return Receipt{Refused: err}
 	}
 	var parent *Run
 	if n.Invoker != nil {
 		won, err := Receipt{}, (*queue.Error)(nil)
-		if parent, won, err = s.invoking(n); err != nil {
+		if parent, won, err = s.findInvoker(n); err != nil {
 			return Receipt{Refused: err}
 		} else if won.Deduplicated {
 			return won
 		}
 	}
 	if old := s.Find(n.RunID, 0); old != nil && n.RunID != "" && !(s.free(e, old) && !n.Again) {
-		if _, started := q.Started(p, e.Now); !started && s.refusesID(e, n, old) {
+		if _, started := q.StartedRun(p, e.Now); !started && s.refusesID(e, n, old) {
 			return Receipt{Refused: refusal(ErrExists, "%s: %s", ErrExists.Text, n.RunID)}
 		}
-		return s.again(e, q, n, old)
+		return s.startAgain(e, q, n, old)
 	}
-	if id, started := q.Started(p, e.Now); started {
+	if id, started := q.StartedRun(p, e.Now); started {
 		if r, _, kept := s.EntryOf(id); kept {
 			return Receipt{ID: id, Deduplicated: true, RunID: ownedText(r.ID), Created: r.Created}
 		}
@@ -154,13 +154,13 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
 	first := k.append(k.first(n))
-	k.done()
-	q.Remember(p, first.ID, e.Now)
+	k.store()
+	q.RememberRun(p, first.ID, e.Now)
 	if parent != nil {
 		s.marks.Set(mark{parent.No, markInvoke, n.Invoker.Step.Number()}, r.No)
-		up := s.on(e, q, parent)
+		up := s.edit(e, q, parent)
 		up.r.touch(e.Now)
-		up.done()
+		up.store()
 	}
 	return Receipt{ID: first.ID, RunID: ownedText(r.ID), Created: r.Created}
 }
@@ -189,10 +189,10 @@ func (n *Submission) config(e *env.Env, parent *Run) *Config {
 	return c
 }
 
-// again answers an id that is taken: the second half of the handshake replaces what the run was started with, as long as
+// startAgain answers an id that is taken: the second half of the handshake replaces what the run was started with, as long as
 // nothing has happened in it; anything else is a duplicate. A step that invokes would wait for a run that knows nothing
 // of it, so that is refused.
-func (s *Store) again(e *env.Env, q *queue.Store, n *Submission, old *Run) Receipt {
+func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) Receipt {
 	entry, _ := s.entries.Get(place{old.No, 0})
 	if n.Invoker != nil {
 		return Receipt{Refused: refusal(ErrRefused, "workflow run id %s is already in use", n.RunID)}
@@ -200,7 +200,7 @@ func (s *Store) again(e *env.Env, q *queue.Store, n *Submission, old *Run) Recei
 	if !n.Again || !old.Active() || old.Entries > 1 {
 		return Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(old.ID), Created: old.Created}
 	}
-	k := s.on(e, q, old)
+	k := s.edit(e, q, old)
 	k.count(-old.size() - entry.size())
 	q.Drop(e, entry.ID)
 	k.r.Config = detached(n.config(e, nil))
@@ -209,13 +209,13 @@ func (s *Store) again(e *env.Env, q *queue.Store, n *Submission, old *Run) Recei
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)
 	k.count(k.r.size() + first.size())
-	k.done()
+	k.store()
 	return Receipt{ID: first.ID, RunID: ownedText(old.ID), Created: old.Created}
 }
 
-// invoking finds the run whose step invokes another one. The same step again is answered with the run that it has
+// findInvoker finds the run whose step invokes another one. The same step again is answered with the run that it has
 // invoked before, whatever id it asks for now.
-func (s *Store) invoking(n *Submission) (parent *Run, won Receipt, err *queue.Error) {
+func (s *Store) findInvoker(n *Submission) (parent *Run, won Receipt, err *queue.Error) {
 	v := n.Invoker
 	parent = s.Find(v.RunID, v.Created)
 	if parent == nil || !parent.Active() {
@@ -231,7 +231,7 @@ func (s *Store) invoking(n *Submission) (parent *Run, won Receipt, err *queue.Er
 		entry, _ := s.entries.Get(place{child.No, 0})
 		return parent, Receipt{ID: entry.ID, Deduplicated: true, RunID: ownedText(child.ID), Created: child.Created}, nil
 	}
-	if won, done := s.winner(parent, &Submission{Kind: StepSubmission, Step: Step{ID: v.Step.Number()}}); done {
+	if won, done := s.earlierEntry(parent, &Submission{Kind: StepSubmission, Step: Step{ID: v.Step.Number()}}); done {
 		return parent, Receipt{ID: won, Deduplicated: true}, nil
 	}
 	return parent, won, nil

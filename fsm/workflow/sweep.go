@@ -24,7 +24,7 @@ func (s *Store) Sweep(e *env.Env, limit int) int {
 func (s *Store) sweep(now int64, limit int) (done int) {
 	for done < limit {
 		switch {
-		case s.doomed.Len() > 0:
+		case s.deletedRuns.Len() > 0:
 			done += s.clear(limit - done)
 		case s.dropEnded(now), s.dropDead(now):
 			done++
@@ -39,15 +39,15 @@ func (s *Store) sweep(now int64, limit int) (done int) {
 func (s *Store) dropEnded(now int64) bool {
 	t, no, ok := s.ended.Min()
 	n := &s.settings
-	if !ok || !(n.EndedAge > 0 && roundUp(t.At+n.EndedAge) <= now || n.EndedBytes > 0 && s.past > n.EndedBytes) {
+	if !ok || !(n.EndedAge > 0 && roundUp(t.At+n.EndedAge) <= now || n.EndedBytes > 0 && s.doneBytes > n.EndedBytes) {
 		return false
 	}
 	r, _ := s.runs.Get(no)
 	s.ended.Delete(t)
 	s.runs.Delete(no)
 	s.names.Delete(name{r.ID, no})
-	s.past -= r.bytes
-	s.doomed.Set(no, struct{}{})
+	s.doneBytes -= r.bytes
+	s.deletedRuns.Set(no, struct{}{})
 	return true
 }
 
@@ -56,17 +56,17 @@ func (s *Store) dropEnded(now int64) bool {
 func (s *Store) dropDead(now int64) bool {
 	t, no, ok := s.dead.Min()
 	n := &s.settings
-	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.past > n.EndedBytes) {
+	if !ok || !(n.DeadAge > 0 && roundUp(t.At+n.DeadAge) <= now || n.EndedBytes > 0 && s.doneBytes > n.EndedBytes) {
 		return false
 	}
 	r, _ := s.runs.Get(no)
-	s.bury(r)
+	s.removeDeadLetter(r)
 	return true
 }
 
 // clear removes the log and the marks of a forgotten run, at most limit records.
 func (s *Store) clear(limit int) (done int) {
-	no, _, _ := s.doomed.Min()
+	no, _, _ := s.deletedRuns.Min()
 	for done < limit {
 		p, e, ok := firstOf(s, no)
 		if !ok {
@@ -84,7 +84,7 @@ func (s *Store) clear(limit int) (done int) {
 			return false
 		})
 		if !found {
-			s.doomed.Delete(no)
+			s.deletedRuns.Delete(no)
 			return done + 1
 		}
 		s.marks.Delete(m)
@@ -109,7 +109,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 			unixms, ok = at, true
 		}
 	}
-	soonest(0, s.doomed.Len() > 0)
+	soonest(0, s.deletedRuns.Len() > 0)
 	t, _, some := s.ended.Min()
 	soonest(roundUp(t.At+s.settings.EndedAge), some && s.settings.EndedAge > 0)
 	t, _, some = s.dead.Min()

@@ -19,7 +19,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		return Receipt{}, over(n.RunID)
 	}
 	out := Receipt{RunID: ownedText(r.ID), Created: r.Created, Deduplicated: true}
-	if won, done := s.winner(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
+	if won, done := s.earlierEntry(r, &Submission{Kind: StepSubmission, Step: Step{ID: n.Step.Number()}}); done {
 		out.ID = won
 		return out, nil
 	}
@@ -31,7 +31,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		TimeoutText: n.TimeoutText, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions, TimeoutBody: n.TimeoutBody,
 	})
 	out.Deduplicated = false
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	s.marks.Set(mark{r.No, markWait, n.Step.Number()}, w.No)
 	if at, saved := s.savedFor(w); saved != nil {
 		k.takeSaved(at, saved)
@@ -39,7 +39,7 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 	} else {
 		k.register(w)
 	}
-	k.done()
+	k.store()
 	return out, nil
 }
 
@@ -52,7 +52,7 @@ func (k *work) register(w *Waiter) {
 	s := k.s
 	s.waiters.Set(w.No, w)
 	s.events.Set(name{w.EventID, w.No}, struct{}{})
-	s.waiting.Set(place2{w.Run, w.No}, struct{}{})
+	s.waiting.Set(runKey{w.Run, w.No}, struct{}{})
 	s.ends.Set(queue.Stamp{At: w.Deadline, Seq: w.No}, w.No)
 	k.r.touch(w.Created)
 	k.count(w.size())
@@ -63,7 +63,7 @@ func (k *work) forgetWaiter(w *Waiter) {
 	s := k.s
 	s.waiters.Delete(w.No)
 	s.events.Delete(name{w.EventID, w.No})
-	s.waiting.Delete(place2{w.Run, w.No})
+	s.waiting.Delete(runKey{w.Run, w.No})
 	s.ends.Delete(queue.Stamp{At: w.Deadline, Seq: w.No})
 	k.count(-w.size())
 }
@@ -109,10 +109,10 @@ func (s *Store) Advance(e *env.Env, q *queue.Store) {
 		}
 		w, _ := s.waiters.Get(no)
 		r, _ := s.runs.Get(w.Run)
-		k := s.on(e, q, r)
+		k := s.edit(e, q, r)
 		k.forgetWaiter(w)
 		k.wake(w, nil, true)
-		k.done()
+		k.store()
 	}
 	s.trim(e.Now)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-// work changes one run. It holds a copy, which done stores.
+// work changes one run. It holds a copy; store puts it in place of the run.
 type work struct {
 	s *Store
 	e *env.Env
@@ -16,14 +16,14 @@ type work struct {
 	r *Run
 }
 
-// on begins to change a run.
-func (s *Store) on(e *env.Env, q *queue.Store, r *Run) *work {
+// edit returns a copy of a run to be changed.
+func (s *Store) edit(e *env.Env, q *queue.Store, r *Run) *work {
 	c := *r
 	return &work{s, e, q, &c}
 }
 
-// done stores the run.
-func (k *work) done() { k.s.runs.Set(k.r.No, k.r) }
+// store puts the changed run in place.
+func (k *work) store() { k.s.runs.Set(k.r.No, k.r) }
 
 // The logical overhead of a run and of an entry, with their places in the indices, in bytes.
 const (
@@ -68,9 +68,9 @@ func attemptsSize(list []Attempt) (n int64) {
 func (k *work) count(bytes int64) {
 	k.r.bytes += bytes
 	if k.r.Active() {
-		k.s.live += bytes
+		k.s.liveBytes += bytes
 	} else {
-		k.s.past += bytes
+		k.s.doneBytes += bytes
 	}
 }
 
@@ -92,7 +92,7 @@ func (k *work) append(n *Entry) *Entry {
 		s.marks.Set(m, uint64(at.pos))
 		if m.class == markResult {
 			k.stopWaiting(m.step)
-			k.told(m.step)
+			k.dropAnswerBody(m.step)
 		}
 	}
 	k.count(n.size())
@@ -111,8 +111,8 @@ func (k *work) stopWaiting(step uint32) {
 	}
 }
 
-// told drops the body of the answer to a step's call: the step's result, which is in the log now, was made of it.
-func (k *work) told(step uint32) {
+// dropAnswerBody drops the body of the answer to a step's call: the step's result, which is in the log now, was made of it.
+func (k *work) dropAnswerBody(step uint32) {
 	pos, called := k.s.marks.Get(mark{k.r.No, markAnswer, step})
 	if !called {
 		return
@@ -120,7 +120,7 @@ func (k *work) told(step uint32) {
 	at := place{k.r.No, uint32(pos)}
 	old, _ := k.s.entries.Get(at)
 	n, a := *old, *old.Answer
-	a.Body, a.Told = nil, true
+	a.Body, a.Superseded = nil, true
 	n.Answer = &a
 	k.set(at, old, &n)
 }

@@ -50,8 +50,8 @@ func apply[R any](w *world, f func(e *env.Env, p pair) (R, error)) (R, error) {
 		e := env.New(w.index, w.now, env.Latest, [16]byte{byte(w.index), byte(w.index >> 8), byte(w.index >> 16)}, 0)
 		e.Session = 7
 		out[i], errs[i] = f(e, p)
-		if list := p.q.TakeTold(); len(list) > 0 {
-			p.s.Told(e, p.q, list)
+		if list := p.q.TakeReports(); len(list) > 0 {
+			p.s.ApplyReports(e, p.q, list)
 		}
 	}
 	if a, b := fmt.Sprintf("%+v %v", out[0], errs[0]), fmt.Sprintf("%+v %v", out[1], errs[1]); a != b && !bytes.Contains([]byte(a), []byte("0x")) {

@@ -195,7 +195,7 @@ func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
 	}
 	a := answer.Answer
 	answered := a.Body
-	if a.Told {
+	if a.Superseded {
 		answered = b.toldBody(answer)
 	}
 	text := b.Text(answered)

@@ -78,7 +78,7 @@ func (n *node) claim() {
 
 // limit is what an Advance asks for in the name of the term that this node leads.
 func (n *node) limit(d queue.Demand) fsm.AdvanceLimit {
-	limit := fsm.AdvanceLimit{Deliver: true, Term: n.life.leads, Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.Spare, Hosts: d.Hosts}
+	limit := fsm.AdvanceLimit{Deliver: true, Term: n.life.leads, Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.KeepSendersFree, Hosts: d.Hosts}
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { limit.Epoch = v.Epoch() })
 	return limit
 }

@@ -35,7 +35,7 @@ func (s *Store) newQueue(name string, now int64) *Queue {
 	q := &Queue{Name: strings.Clone(name), no: s.next(), Parallelism: 1, Created: now, Updated: now}
 	s.queueNames.Set(q.Name, q.no)
 	s.queues.Set(q.no, q)
-	s.fixed += queueCost(q)
+	s.fixedBytes += queueCost(q)
 	return q
 }
 
@@ -94,7 +94,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 	if paused && !old.Paused {
 		for _, seq := range s.members(s.slots, q.no) {
 			if m, _ := s.messages.Get(seq); m.place != placeActive {
-				s.withdraw(edit(m), e.Now)
+				s.revokeSlot(edit(m), e.Now)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Q
 // messages. Of a long queue the rest is dropped by and by; nothing of it is delivered any more.
 func (s *Store) deleteQueue(e *env.Env, old *Queue) {
 	s.queueNames.Delete(old.Name)
-	s.fixed -= queueCost(old)
+	s.fixedBytes -= queueCost(old)
 	q := *old
 	q.Paused, q.deleted = true, true // nothing moves up while it is emptied
 	s.queues.Set(q.no, &q)
@@ -116,14 +116,14 @@ func (s *Store) deleteQueue(e *env.Env, old *Queue) {
 	for _, seq := range s.members(s.holding, q.no) {
 		s.holding.Delete(member{q.no, seq})
 	}
-	s.doomed.Set(q.no, struct{}{})
+	s.deletedQueues.Set(q.no, struct{}{})
 	s.emptyQueues(e, maxCancel)
 }
 
 // emptyQueues drops messages of deleted queues, at most limit, and forgets the queues that are empty.
 func (s *Store) emptyQueues(e *env.Env, limit int) (done int) {
 	for done < limit {
-		no, _, ok := s.doomed.Min()
+		no, _, ok := s.deletedQueues.Min()
 		if !ok {
 			break
 		}
@@ -131,7 +131,7 @@ func (s *Store) emptyQueues(e *env.Env, limit int) (done int) {
 		if seq, some := first(s.backlog, no); some {
 			s.cancel(e, seq)
 		} else {
-			s.doomed.Delete(no)
+			s.deletedQueues.Delete(no)
 			s.queues.Delete(no)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// Told takes in what has happened to messages of runs.
-func (s *Store) Told(e *env.Env, q *queue.Store, list []queue.Told) {
+// ApplyReports records what has happened to messages of runs.
+func (s *Store) ApplyReports(e *env.Env, q *queue.Store, list []queue.DeliveryReport) {
 	for i := range list {
 		t := &list[i]
 		ref, ok := ParseRef(t.Run)
@@ -16,22 +16,22 @@ func (s *Store) Told(e *env.Env, q *queue.Store, list []queue.Told) {
 		switch {
 		case !ok || !there:
 		case ref.Kind == DeliverFailure:
-			s.toldFailure(e, q, r, t)
+			s.applyFailureReport(e, q, r, t)
 		default:
-			s.toldEntry(e, q, r, place{ref.Run, ref.Pos}, t)
+			s.applyEntryReport(e, q, r, place{ref.Run, ref.Pos}, t)
 		}
 	}
 	s.trim(e.Now)
 }
 
-// toldEntry takes in how the delivery of an entry went. What is told of a message that an entry was delivered by before
-// changes nothing.
-func (s *Store) toldEntry(e *env.Env, q *queue.Store, r *Run, at place, t *queue.Told) {
+// applyEntryReport records how the delivery of an entry went. A report on a message that has been replaced changes
+// nothing.
+func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t *queue.DeliveryReport) {
 	old, ok := s.entries.Get(at)
 	if !ok || old.ID != t.ID || !old.State.Open() {
 		return
 	}
-	k := s.on(e, q, r)
+	k := s.edit(e, q, r)
 	n := *old
 	n.Retried = uint32(t.Retried)
 	switch {
@@ -62,11 +62,11 @@ func (s *Store) toldEntry(e *env.Env, q *queue.Store, r *Run, at place, t *queue
 	case n.State == Delivered && at.pos == 0 && t.State == queue.Delivered:
 		k.firstAnswer(&n, t)
 	}
-	k.done()
+	k.store()
 }
 
 // remember adds a failed attempt to a list, of which the oldest goes when there are too many.
-func remember(list []Attempt, t *queue.Told, now int64) []Attempt {
+func remember(list []Attempt, t *queue.DeliveryReport, now int64) []Attempt {
 	kept := list[max(len(list)-maxErrors+1, 0):]
 	out := make([]Attempt, 0, len(kept)+1)
 	return append(append(out, kept...), detachedAttempt(&t.Response, t.Error, now))
@@ -99,7 +99,7 @@ func (s *Store) superseded(r *Run, n *Entry) bool {
 
 // answer appends what a third party has said, and has the endpoint told. A call that failed says that it was retried as
 // often as it may be, or the SDK would wait for more.
-func (k *work) answer(pos uint32, call *Entry, t *queue.Told) {
+func (k *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
 	if !k.r.Active() {
 		return
 	}
@@ -136,7 +136,7 @@ const (
 )
 
 // firstAnswer judges the first 2xx answer to a run: it has to be that of a workflow.
-func (k *work) firstAnswer(n *Entry, t *queue.Told) {
+func (k *work) firstAnswer(n *Entry, t *queue.DeliveryReport) {
 	has := func(names []string) bool {
 		for _, name := range names {
 			if strings.TrimSpace(queue.Value(t.Response.Header, name)) != "" {
@@ -161,7 +161,7 @@ func (k *work) firstAnswer(n *Entry, t *queue.Told) {
 	at := place{k.r.No, 0}
 	bad := *n
 	bad.State = Undeliverable
-	bad.Errors = remember(n.Errors, &queue.Told{Response: t.Response, Error: why}, k.e.Now)
+	bad.Errors = remember(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why}, k.e.Now)
 	k.set(at, n, &bad)
 	k.fail(&Fault{Message: n.ID, Response: t.Response, Error: why, Retried: t.Retried, Retries: t.Retries})
 }

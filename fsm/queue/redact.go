@@ -43,9 +43,9 @@ func (d *Redaction) salted(e *env.Env) *Redaction {
 // SaltRedaction lets what the options hide be shown under a salt of its own.
 func (o *Options) SaltRedaction(e *env.Env) { o.Redact = o.Redact.salted(e) }
 
-// Shown is the body and the header as commands answer them at a feature level: what Svc-Redact-Fields names is redacted.
+// RedactedParts is the body and the header as commands answer them at a feature level: what Svc-Redact-Fields names is redacted.
 // Deliveries, retries and callbacks use the real values.
-func (c *Content) Shown(level env.Level) (body string, header []Field) {
+func (c *Content) RedactedParts(level env.Level) (body string, header []Field) {
 	d := c.Redact
 	body, header = string(c.Body), c.Header
 	if d == nil {

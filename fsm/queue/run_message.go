@@ -2,13 +2,13 @@ package queue
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// Messages of workflow runs are delivered like any other, but what is to be known of them is kept by package flow: they
-// have no events, no callbacks and no dead letters here, are forgotten when they are done, and can only be cancelled by
-// flow. What happens to them is handed over by Told, in the same apply.
+// Messages of workflow runs are delivered like any other, but package workflow keeps their history: they have no events,
+// callbacks or dead letters here, are forgotten when they are done, and only package workflow can cancel them. What
+// happens to them is passed on as delivery reports, in the same apply.
 
-// Told is what package flow has to know of a message of a run: an attempt has failed and another follows (Retry), or the
-// message is Delivered or has Failed for good.
-type Told struct {
+// DeliveryReport says what has happened to a message of a run: an attempt has failed and another follows (Retry), or the
+// message was Delivered or has Failed for good.
+type DeliveryReport struct {
 	ID ID
 	// Run is that of the message's Content.
 	Run   []byte
@@ -23,37 +23,35 @@ type Told struct {
 	Error    string
 }
 
-// TakeTold gives what has happened to messages of runs since it was asked last. It has to be asked by every apply that
-// ends attempts.
-func (s *Store) TakeTold() []Told {
-	list := s.told
-	s.told = nil
+// TakeReports returns the reports since its last call and clears them. Every apply that ends attempts has to call it.
+func (s *Store) TakeReports() []DeliveryReport {
+	list := s.reports
+	s.reports = nil
 	return list
 }
 
-// tellRun notes what has happened to m, if it is of a run.
-func (s *Store) tellRun(m *Message, state State, p *Response, why string) {
+// reportToRun adds a report on m, if it is of a run.
+func (s *Store) reportToRun(m *Message, state State, p *Response, why string) {
 	if !m.run {
 		return
 	}
-	t := Told{ID: m.ID, Run: m.Content().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why}
+	t := DeliveryReport{ID: m.ID, Run: m.Content().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why}
 	if state == Retry {
 		t.Next = m.at
 	}
 	if p != nil {
 		t.Response = *p
 	}
-	s.told = append(s.told, t)
+	s.reports = append(s.reports, t)
 }
 
 // Dispatch makes a message of a run: c.Run says what it delivers.
 func (s *Store) Dispatch(e *env.Env, c *Content) ID { return s.create(e, c).ID }
 
-// NewID draws the id of what is like a message but is never delivered.
+// NewID allocates a message id without creating a message.
 func (s *Store) NewID(e *env.Env) ID { return ID{s.next(), e.Uint64()} }
 
-// Drop has a message of a run not delivered any more, and reports whether an attempt of it is under way: that goes on, and
-// nothing of it is told.
+// Drop cancels a message of a run, and reports whether an attempt of it is under way: that goes on, without a report.
 func (s *Store) Drop(e *env.Env, id ID) (active bool) {
 	m := s.find(id)
 	if m == nil || !m.run {
@@ -79,8 +77,10 @@ func (s *Store) Attempted(id ID) bool {
 	return m == nil || m.attempts > 0
 }
 
-// Judge refuses what the limits don't allow to be published.
-func (s *Store) Judge(p *Publication, now int64) *Error { return s.check(p, &p.Options, now) }
+// CheckPublication refuses what the limits don't allow to be published.
+func (s *Store) CheckPublication(p *Publication, now int64) *Error {
+	return s.check(p, &p.Options, now)
+}
 
 // ofRuns makes the publication that starts a run one that messages are not taken for.
 func ofRuns(p Publication) *Publication {
@@ -88,16 +88,16 @@ func ofRuns(p Publication) *Publication {
 	return &p
 }
 
-// Started is the message of the run that was started under the deduplication id or content of a publication within the
+// StartedRun is the message of the run that was started under the deduplication id or content of a publication within the
 // window; false if there is none.
-func (s *Store) Started(p Publication, now int64) (ID, bool) {
+func (s *Store) StartedRun(p Publication, now int64) (ID, bool) {
 	key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL})
 	d, found := s.known(key, now)
 	return d.id, once && found
 }
 
-// Remember keeps the message of a run that was started for as long as its deduplication id or content counts.
-func (s *Store) Remember(p Publication, id ID, now int64) {
+// RememberRun keeps the message of a run that was started for as long as its deduplication id or content counts.
+func (s *Store) RememberRun(p Publication, id ID, now int64) {
 	if key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}); once {
 		s.remember(key, dedup{id: id}, now)
 	}
