@@ -2,10 +2,11 @@ package command
 
 import (
 	"errors"
-	"github.com/trireme-dev/trireme/fsm/acl"
 	"math"
 	"strconv"
 
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -135,7 +136,7 @@ func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
 		return v, ptr(errPayload)
 	case errors.Is(err, rdb.ErrRoom):
 		return v, ptr(reply.Error("ERR max single record size exceeded. Limit: " + strconv.FormatInt(limit, 10) + " bytes, Actual: more. Setting: max-record-size"))
-	case err != nil:
+	case err != nil, v.Data != nil && v.Data.Type() > keyspace.JSON && tx.Level < env.Level2:
 		return v, ptr(errFormat)
 	}
 	size := int64(len(v.Text))

@@ -23,7 +23,7 @@ const (
 	ExpiredEvent                     // x: a key's deadline has passed
 	EvictedEvent                     // e: never sent, nothing is evicted
 	StreamEvent                      // t
-	ModuleEvent                      // d: JSON documents
+	ModuleEvent                      // d: JSON documents, vector indexes, arrays
 	KeyspaceEvent                    // K: to the channel of the key
 	KeyeventEvent                    // E: to the channel of the event
 	MissEvent                        // m: a read found no key; not in A

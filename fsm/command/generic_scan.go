@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -42,7 +43,7 @@ type scanOptions struct {
 	withType bool
 }
 
-func readScanOptions(a *Args) scanOptions {
+func readScanOptions(tx *Tx, a *Args) scanOptions {
 	o := scanOptions{count: scanDefault}
 	for a.Left() > 0 && !a.bad {
 		switch {
@@ -53,7 +54,7 @@ func readScanOptions(a *Args) scanOptions {
 				a.Fail(ErrSyntax)
 			}
 		case a.Word("TYPE"):
-			o.only = a.typeName()
+			o.only = a.typeName(tx)
 		case a.Word("WITHTYPE"):
 			o.withType = true
 		default:
@@ -64,9 +65,12 @@ func readScanOptions(a *Args) scanOptions {
 }
 
 // typeName reads the name of a type, in any case.
-func (a *Args) typeName() keyspace.Type {
-	word := a.Bytes()
-	for t := keyspace.String; t <= keyspace.JSON; t++ {
+func (a *Args) typeName(tx *Tx) keyspace.Type {
+	word, last := a.Bytes(), keyspace.JSON
+	if tx.Level >= env.Level2 {
+		last = keyspace.Array
+	}
+	for t := keyspace.String; t <= last; t++ {
 		if EqualFold(word, strings.ToUpper(t.String())) {
 			return t
 		}
@@ -90,7 +94,7 @@ func scan(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrCursor
 	}
-	o := readScanOptions(a)
+	o := readScanOptions(tx, a)
 	if err, ok := a.Done(); !ok {
 		return err
 	}

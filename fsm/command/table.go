@@ -64,6 +64,7 @@ func families() []family {
 		{"bitmap", "Bitmaps", acl.Bitmap, bitmapRows()},
 		{"hyperloglog", "HyperLogLog", acl.HyperLogLog, hyperLogLogRows()},
 		{"json", "JSON documents", acl.JSON, jsonRows()},
+		{"array", "Arrays", 0, arrayRows()},
 		{"vector", "Vector indexes", 0, vectorRows()},
 		{"stream", "Streams", acl.Stream, streamRows()},
 		{"pubsub", "Pub/Sub", acl.PubSub, pubsub()},

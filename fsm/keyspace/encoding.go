@@ -30,6 +30,8 @@ func (o *Object) Encoding() string {
 		return "listpack"
 	case *Vectors:
 		return "flat"
+	case *SparseArray:
+		return "sliced-array"
 	}
 	switch {
 	case o.Type() == Stream:

@@ -20,11 +20,12 @@ const (
 	Stream
 	JSON
 	VectorIndex
+	Array
 )
 
 // String is the name that TYPE answers.
 func (t Type) String() string {
-	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL", "vectorindex"}[t]
+	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL", "vectorindex", "array"}[t]
 }
 
 // Object is what a key holds. Objects are immutable: a change puts a new one in
@@ -92,6 +93,14 @@ func Alias(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), 
 
 // Data is the container of an object that is no String.
 func (o *Object) Data() Container { return o.data }
+
+// Container is Data, nil of no object too.
+func (o *Object) Container() Container {
+	if o == nil {
+		return nil
+	}
+	return o.data
+}
 
 // Size is the logical size of the value in bytes, without what the key costs; 0 of no
 // object.

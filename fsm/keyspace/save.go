@@ -111,7 +111,7 @@ func decode(record []byte) (string, *Object, error) {
 // decodeContainer reads a container of the type; it is not ok if there is no such type
 // or the elements can't be one's.
 func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
-	switch Type(min(kind, uint64(VectorIndex)+1)) {
+	switch Type(min(kind, uint64(Array)+1)) {
 	case List:
 		return decodeList(r)
 	case Hash:
@@ -126,6 +126,8 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 		return decodeDocument(r)
 	case VectorIndex:
 		return decodeVectors(r)
+	case Array:
+		return decodeArray(r)
 	}
 	return nil, false
 }

@@ -35,7 +35,9 @@ func (w *writer) value(o *keyspace.Object, now int64) (version uint16, err error
 	case *keyspace.Document:
 		err = w.document(c)
 	case *keyspace.Vectors:
-		w.vectors(c)
+		w.record(c, vectorModule, vectorVersion)
+	case *keyspace.SparseArray:
+		w.record(c, arrayModule, arrayVersion)
 	default:
 		w.kind(TypeString)
 		w.text(o.Text())
@@ -202,12 +204,12 @@ func (w *writer) timedHash(c *keyspace.Fields, now, first int64) {
 	})
 }
 
-// vectors writes a vector index, which no other server reads.
-func (w *writer) vectors(c *keyspace.Vectors) {
+// record writes a container of a type that no other server reads.
+func (w *writer) record(c keyspace.Container, module string, version uint64) {
 	var record wire.Writer
 	c.Encode(&record)
 	w.kind(TypeModule2)
-	w.length(moduleID(vectorModule, vectorVersion))
+	w.length(moduleID(module, version))
 	w.length(moduleString)
 	w.text(string(record.B))
 	w.length(moduleEnd)

@@ -33,6 +33,13 @@ const (
 	vectorVersion = 1
 )
 
+// arrayModule is our type of arrays, whose text is the record of a snapshot. The form of newer
+// versions of Redis is not known here.
+const (
+	arrayModule  = "trireme-A"
+	arrayVersion = 1
+)
+
 // moduleID is the number of a module's type and version of its form.
 func moduleID(name string, version uint64) (id uint64) {
 	for i := range len(name) {
@@ -50,14 +57,20 @@ func moduleName(id uint64) string {
 	return string(name[:])
 }
 
-// module reads a JSON document or a vector index, the types of modules that are known here.
+// module reads a JSON document, a vector index or an array, the types of modules that are known here.
 func (r *reader) module() (keyspace.Container, error) {
 	id, err := r.length()
 	if err != nil {
 		return nil, err
 	}
-	vectors := id == moduleID(vectorModule, vectorVersion)
-	if id != moduleID(jsonModule, jsonVersion) && !vectors {
+	decode := parseDocument
+	switch id {
+	case moduleID(jsonModule, jsonVersion):
+	case moduleID(vectorModule, vectorVersion):
+		decode = func(text []byte) (keyspace.Container, bool) { return keyspace.DecodeVectors(text) }
+	case moduleID(arrayModule, arrayVersion):
+		decode = func(text []byte) (keyspace.Container, bool) { return keyspace.DecodeArray(text) }
+	default:
 		return nil, ErrFormat
 	}
 	if part, err := r.length(); err != nil || part != moduleString {
@@ -70,16 +83,17 @@ func (r *reader) module() (keyspace.Container, error) {
 	if end, err := r.length(); err != nil || end != moduleEnd {
 		return nil, ErrFormat
 	}
-	if vectors {
-		c, ok := keyspace.DecodeVectors(text)
-		if !ok {
-			return nil, ErrFormat
-		}
-		return c, nil
-	}
-	root, err := jsondoc.Parse(text)
-	if err != nil {
+	c, ok := decode(text)
+	if !ok {
 		return nil, ErrFormat
 	}
-	return keyspace.NewDocument(root), nil
+	return c, nil
+}
+
+func parseDocument(text []byte) (keyspace.Container, bool) {
+	root, err := jsondoc.Parse(text)
+	if err != nil {
+		return nil, false
+	}
+	return keyspace.NewDocument(root), true
 }

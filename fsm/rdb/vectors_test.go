@@ -8,6 +8,26 @@ import (
 	"github.com/trireme-dev/trireme/fsm/vector"
 )
 
+// TestDumpOfArrays writes an array as DUMP does and reads it again.
+func TestDumpOfArrays(t *testing.T) {
+	a := keyspace.NewSparseArray()
+	a.Set(3, "x")
+	a.Set(keyspace.MaxIndex, "y")
+	a.Seek(4)
+	payload, err := Dump(stored(Value{Data: a}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Restore(payload, 1, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, ok := v.Data.(*keyspace.SparseArray)
+	if !ok || b.Len() != 2 || b.Span() != keyspace.MaxIndex+1 || b.Next() != 4 || b.Size() != a.Size() {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestDumpOfVectors writes a vector index as DUMP does and reads it again.
 func TestDumpOfVectors(t *testing.T) {
 	x := keyspace.NewVectors(2, vector.Cosine)
