@@ -176,6 +176,7 @@ func (n *Node) bootstrapState(ctx context.Context, term uint64) error {
 	if !has {
 		f.Level = n.commonLevel(ctx)
 	}
+	n.machine.View(0, [16]byte{}, func(v *fsm.View) { v.SaltTokens(&f) })
 	_, err := n.command(term, fsm.BootstrapState.Code, fsm.BootstrapState.Body(f))
 	return err
 }

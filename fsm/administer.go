@@ -140,6 +140,8 @@ type Bootstrap struct {
 	// Level is the feature level that a new cluster starts with: the highest one that each
 	// of its nodes knows. 0 leaves it at the lowest, and the leader raises it later.
 	Level env.Level
+	// Salt is in the digests of Tokens, for a cluster at env.Level2 or above.
+	Salt acl.Salt
 }
 
 // Fields are those of the format.
@@ -156,8 +158,11 @@ func (f *Bootstrap) Fields(c *wire.Codec) {
 	f.Keys.Fields(c)
 	wire.Optional(c, &f.Messages)
 	wire.Optional(c, &f.Workflows)
-	if c.More(f.Level > 0) { // nodes of the first release don't know the field
+	if c.More(f.Level > 0 || f.Salt != acl.Salt{}) { // nodes of the first release don't know the fields
 		wire.Uint(c, &f.Level)
+	}
+	if c.More(f.Salt != acl.Salt{}) {
+		c.Fixed(f.Salt[:])
 	}
 }
 
@@ -183,15 +188,14 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 				return Ack{}, err
 			}
 		}
-	} else if !f.Again || f.Tokens == s.founded {
+	} else if !f.Again || f.Tokens == s.founded && f.Salt == s.tokenSalt {
 		return Ack{}, nil // a restart doesn't undo a reset
 	} else if f.Keys != (queue.Keys{}) {
 		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys, Again: true}); err != nil {
 			return Ack{}, err
 		}
 	}
-	s.founded = f.Tokens
-	s.setTokens(f.Tokens)
+	s.setTokens(f.Tokens, f.Salt)
 	return Ack{}, nil
 }
 

@@ -196,10 +196,12 @@ type DatabaseName struct{ Name string }
 // Fields are those of the format.
 func (n *DatabaseName) Fields(c *wire.Codec) { c.String(&n.Name) }
 
-// DatabaseTokens are the digests of the two tokens of a database.
+// DatabaseTokens are the digests of the two tokens of a database, as they are stored under
+// Salt: that of View.TokenSalt.
 type DatabaseTokens struct {
 	Name               string
 	Standard, ReadOnly acl.Digest
+	Salt               acl.Salt
 }
 
 // Fields are those of the format.
@@ -207,6 +209,9 @@ func (n *DatabaseTokens) Fields(c *wire.Codec) {
 	c.String(&n.Name)
 	c.Fixed(n.Standard[:])
 	c.Fixed(n.ReadOnly[:])
+	if c.More(n.Salt != acl.Salt{}) {
+		c.Fixed(n.Salt[:])
+	}
 }
 
 // usable reports whether the tokens can be told apart.
@@ -309,8 +314,8 @@ func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) 
 }
 
 func (d *database) setTokens(n DatabaseTokens) {
-	d.users.SetToken(acl.DefaultName, n.Standard)
-	d.users.SetToken(acl.ReadOnlyName, n.ReadOnly)
+	d.users.SetToken(acl.DefaultName, n.Standard, n.Salt)
+	d.users.SetToken(acl.ReadOnlyName, n.ReadOnly, n.Salt)
 }
 
 // drawSecret draws what REST tokens are made with. It comes from the entry, so that
@@ -325,13 +330,23 @@ func (s *State) drawSecret(e *env.Env) {
 }
 
 // setTokens takes over the tokens that a cluster is founded with.
-func (s *State) setTokens(t acl.Tokens) {
-	s.home.setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly]})
+func (s *State) setTokens(t acl.Tokens, salt acl.Salt) {
+	s.founded, s.tokenSalt = t, salt
+	s.home.setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly], Salt: salt})
 	t[acl.Standard], t[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
 	if t[acl.Admin] != s.tokens[acl.Admin] {
 		s.adminSerial++
 	}
 	s.tokens = t
+}
+
+// saltTokens puts salt into the tokens of a cluster that was founded before tokens had any. Those of databases wait for
+// their next reset: REST tokens of their users rest on what is stored.
+func (s *State) saltTokens() {
+	if s.tokenSalt == (acl.Salt{}) {
+		s.tokenSalt = acl.SaltOf(s.clusterID)
+		s.tokens, s.founded = s.tokens.Salted(s.tokenSalt), s.founded.Salted(s.tokenSalt)
+	}
 }
 
 // encode writes a record of sectionDatabase: what a database has beside its users and keys.

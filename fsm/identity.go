@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // Bearer is whom a token stands for in a database (empty: default); an identity by
@@ -14,7 +15,7 @@ func (v *View) Bearer(db string, t *acl.Bearer) acl.Identity {
 	if d == nil {
 		return acl.Identity{}
 	}
-	if v.s.tokens.Role(t.Digest) == acl.Admin {
+	if v.s.tokens.Role(*t.Under(&v.s.tokenSalt)) == acl.Admin {
 		return acl.Identity{DB: d.key(), By: acl.ByAdmin, User: acl.DefaultName, Credential: v.s.adminSerial}
 	}
 	return d.identity(d.users.Bearer(t))
@@ -87,22 +88,58 @@ func (d *database) identity(user string, credential uint64) acl.Identity {
 
 // Role is what a token opens in the cluster and in the database default.
 func (v *View) Role(token acl.Digest) acl.Role {
-	tokens := v.Tokens()
-	return tokens.Role(token)
+	shown := acl.Presented{Digest: token}
+	switch role := v.s.tokens.Role(*shown.Under(&v.s.tokenSalt)); {
+	case role != acl.NoRole || token == acl.Digest{}:
+		return role
+	case v.s.home.users.Holds(acl.DefaultName, &shown):
+		return acl.Standard
+	case v.s.home.users.Holds(acl.ReadOnlyName, &shown):
+		return acl.ReadOnly
+	}
+	return acl.NoRole
 }
 
-// Tokens are the digests of the cluster's own tokens and of those of the database
-// default.
-func (v *View) Tokens() acl.Tokens {
-	t := v.s.tokens
-	t[acl.Standard] = v.s.home.users.Token(acl.DefaultName)
-	t[acl.ReadOnly] = v.s.home.users.Token(acl.ReadOnlyName)
-	return t
+// Holds reports whether the token in force for a role has that digest; the zero digest
+// stands for none.
+func (v *View) Holds(role acl.Role, token acl.Digest) bool {
+	shown := acl.Presented{Digest: token}
+	switch role {
+	case acl.Standard:
+		return v.s.home.users.Holds(acl.DefaultName, &shown)
+	case acl.ReadOnly:
+		return v.s.home.users.Holds(acl.ReadOnlyName, &shown)
+	}
+	return v.s.tokens[role] == *shown.Under(&v.s.tokenSalt)
 }
 
-// Founded are the digests of the tokens that the cluster was founded with last; those in
-// force may have been reset since.
-func (v *View) Founded() acl.Tokens { return v.s.founded }
+// HoldsAll is Holds for every role.
+func (v *View) HoldsAll(tokens acl.Tokens) bool {
+	for role := acl.Standard; int(role) < len(tokens); role++ {
+		if !v.Holds(role, tokens[role]) {
+			return false
+		}
+	}
+	return true
+}
+
+// FoundedWith reports whether those are the digests of the tokens that the cluster was
+// founded with last; those in force may have been reset since.
+func (v *View) FoundedWith(tokens acl.Tokens) bool {
+	return v.s.founded == tokens.Salted(v.s.tokenSalt)
+}
+
+// SaltTokens puts the cluster's salt into the tokens that it is founded with, or takes over again.
+func (v *View) SaltTokens(f *Bootstrap) {
+	f.Salt = v.s.tokenSalt
+	if v.s.clusterID == "" && f.Level >= env.Level2 {
+		f.Salt = acl.SaltOf(f.ClusterID)
+	}
+	f.Tokens = f.Tokens.Salted(f.Salt)
+}
+
+// TokenSalt is the salt for new tokens, none below the level that has it.
+func (v *View) TokenSalt() acl.Salt { return v.s.tokenSalt }
 
 // Databases describes every database, in the order of their names.
 func (v *View) Databases() []DatabaseInfo {

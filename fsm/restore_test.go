@@ -118,7 +118,7 @@ func TestRestoreThroughTheLog(t *testing.T) {
 
 // bearer is whom a token of founding stands for.
 func bearer(m *fsm.Machine, token byte, role acl.Role) (as acl.Identity) {
-	b := acl.Bearer{Digest: founding("", token).Tokens[role]}
+	b := acl.Bearer{Presented: acl.Presented{Digest: founding("", token).Tokens[role]}}
 	m.View(0, [16]byte{}, func(v *fsm.View) { as = v.Bearer("", &b) })
 	return as
 }

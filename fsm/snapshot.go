@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"io"
 
+	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
@@ -242,7 +243,10 @@ func (s *State) metaFields(c *wire.Codec) {
 	c.Uvarint(&s.digestIndex)
 	wire.Records(c, &s.reports)
 	s.opened.Fields(c)
-	if c.More(s.restored != "") {
+	if c.More(s.restored != "" || s.tokenSalt != acl.Salt{}) {
 		c.String(&s.restored)
+	}
+	if c.More(s.tokenSalt != acl.Salt{}) {
+		c.Fixed(s.tokenSalt[:])
 	}
 }

@@ -19,6 +19,7 @@ type State struct {
 	// tokens are the cluster's own; those of databases belong to their users.
 	tokens      acl.Tokens
 	founded     acl.Tokens // those that the cluster was founded with last
+	tokenSalt   acl.Salt   // of tokens and founded
 	adminSerial uint64     // of the admin token: identities it proved name it
 	secret      [32]byte   // of REST tokens; drawn when the cluster is founded
 	serial      uint64     // of databases and their credentials

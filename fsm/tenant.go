@@ -47,6 +47,7 @@ func (s *State) raise(e *env.Env, to env.Level) {
 			d.open(e)
 			d.users.AllowMessages()
 		}
+		s.saltTokens()
 	}
 }
 

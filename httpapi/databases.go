@@ -70,8 +70,11 @@ func (s *Server) resetPassword(g *gin.Context) {
 // shows them.
 func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string, status int) {
 	standard, readOnly := drawToken(), drawToken()
-	info, err := fsm.Do(g.Request.Context(), s.engine, op,
-		fsm.DatabaseTokens{Name: name, Standard: acl.DigestOf(standard), ReadOnly: acl.DigestOf(readOnly)})
+	var salt acl.Salt
+	s.engine.Local(func(v *fsm.View) { salt = v.TokenSalt() })
+	info, err := fsm.Do(g.Request.Context(), s.engine, op, fsm.DatabaseTokens{
+		Name: name, Standard: acl.DigestOf(standard).Salted(salt), ReadOnly: acl.DigestOf(readOnly).Salted(salt), Salt: salt,
+	})
 	if err != nil {
 		s.failDatabase(g, err)
 		return

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
@@ -88,12 +89,12 @@ const minToken = 16
 
 // warn logs what an operator should know of the tokens that are given at a start: those that are
 // short, and those that are not the cluster's, because it keeps the ones of its first start.
-func (c *credentials) warn(log *slog.Logger, stored acl.Tokens) {
+func (c *credentials) warn(log *slog.Logger, v *fsm.View) {
 	given := c.digests()
 	for _, one := range c.list() {
 		switch {
 		case *one.token == "":
-		case given[one.role] != stored[one.role]:
+		case !v.Holds(one.role, given[one.role]):
 			log.Warn("this token is not the cluster's: the one of its first start, or of the last reset, is in force", "variable", one.variable)
 		case len(*one.token) < minToken:
 			log.Warn("this token is short enough to be guessed: choose one of at least 16 bytes, such as `head -c 32 /dev/urandom | base64`", "variable", one.variable)
@@ -133,7 +134,7 @@ func (c *credentials) environ() []string {
 	return env
 }
 
-// digests are what the log keeps of the tokens.
+// digests are what the log keeps of the tokens, under a salt.
 func (c *credentials) digests() acl.Tokens {
 	var t acl.Tokens
 	for _, one := range c.list() {

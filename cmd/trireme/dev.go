@@ -182,7 +182,7 @@ func (d *devNode) signingKeys() signingKeys {
 }
 
 // settled waits for the tokens: those of the last start are the cluster's until then.
-func (d *devNode) settled(v *fsm.View) bool { return v.Founded() == d.tokens.digests() }
+func (d *devNode) settled(v *fsm.View) bool { return v.FoundedWith(d.tokens.digests()) }
 
 func (d *devNode) ready(n *cluster.Node) {
 	if d.Clock != "" {
@@ -201,7 +201,7 @@ func (d *devNode) ready(n *cluster.Node) {
 		fmt.Fprintf(d.out, "\nConsole (this link signs in once): %s\n", link)
 	}
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		if v.Tokens() != d.tokens.digests() {
+		if !v.HoldsAll(d.tokens.digests()) {
 			fmt.Fprintln(d.out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})

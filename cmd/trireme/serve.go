@@ -165,8 +165,8 @@ func (c *clusterNode) ready(n *cluster.Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		c.given.warn(c.log, v.Tokens())
-		if c.drawn != nil && v.Tokens() != c.drawn.digests() {
+		c.given.warn(c.log, v)
+		if c.drawn != nil && !v.HoldsAll(c.drawn.digests()) {
 			fmt.Fprintln(c.out, "The generated tokens of this node are not the cluster's: another node bootstrapped it, look at the file of that one.")
 		}
 	})

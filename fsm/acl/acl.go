@@ -14,6 +14,46 @@ type Digest [sha256.Size]byte
 // DigestOf is the digest of a token or password.
 func DigestOf(secret string) Digest { return sha256.Sum256([]byte(secret)) }
 
+// Salt goes into the stored digest of a token, so that a table of digests made beforehand finds no token. It is no
+// secret. The zero salt is none: what was stored before env.Level2 has none.
+type Salt [16]byte
+
+// SaltOf is the salt of the tokens that a cluster of that id is founded with.
+func SaltOf(cluster string) (s Salt) {
+	sum := sha256.Sum256([]byte("salt of tokens\x00" + cluster))
+	copy(s[:], sum[:])
+	return s
+}
+
+// Salted is how the digest of a token is stored; zero, which is no token, stays zero.
+func (d Digest) Salted(by Salt) Digest {
+	if by == (Salt{}) || d == (Digest{}) {
+		return d
+	}
+	var b [len(by) + len(d)]byte
+	copy(b[copy(b[:], by[:]):], d[:])
+	return sha256.Sum256(b[:])
+}
+
+// Presented is the digest of a token or password that somebody shows. It keeps what it is under the last salt asked
+// for: most tokens of a cluster have the same.
+type Presented struct {
+	Digest Digest
+	salt   Salt
+	salted Digest
+}
+
+// Under is how the digest would be stored under a salt.
+func (p *Presented) Under(salt *Salt) *Digest {
+	switch {
+	case *salt == Salt{}:
+		return &p.Digest
+	case p.salt != *salt:
+		p.salt, p.salted = *salt, p.Digest.Salted(*salt)
+	}
+	return &p.salted
+}
+
 // equal compares in constant time; no credential is zero.
 func (d *Digest) equal(o *Digest) bool {
 	return *d != (Digest{}) && subtle.ConstantTimeCompare(d[:], o[:]) == 1
@@ -37,6 +77,14 @@ const (
 // Tokens are the digests of the tokens that a cluster is founded with, one for each
 // role; a role whose digest is zero has no token.
 type Tokens [roles]Digest
+
+// Salted is how the tokens are stored.
+func (t Tokens) Salted(by Salt) Tokens {
+	for r := range t {
+		t[r] = t[r].Salted(by)
+	}
+	return t
+}
 
 // Role is what token opens, NoRole if nothing. Every digest is compared in constant
 // time.

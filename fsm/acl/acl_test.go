@@ -184,7 +184,7 @@ func TestForksShareNothingThatChanges(t *testing.T) {
 	before := lines(f)
 	s.SetUser("u", []string{"~b", "-get"})
 	s.SetUser("v", []string{"on"})
-	s.SetToken(DefaultName, DigestOf("t"))
+	s.SetToken(DefaultName, DigestOf("t"), Salt{})
 	if lines(f) != before || lines(s) == before {
 		t.Error("a fork changed with its original")
 	}

@@ -90,7 +90,7 @@ func (s *Store) applyPassword(u *User, rule string) string {
 		u.credentials = slices.Delete(u.credentials, i, i+1)
 	default:
 		if i < 0 {
-			u.credentials = append(u.credentials, credential{d, s.next()})
+			u.credentials = append(u.credentials, credential{digest: d, number: s.next()})
 		}
 		u.noPass = 0
 	}

@@ -2,6 +2,7 @@ package acl
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -22,6 +23,11 @@ func (u *User) Fields(c *wire.Codec) {
 		u.root = root
 	}
 	wire.Records(c, &u.more)
+	if c.More(slices.ContainsFunc(u.credentials, func(n credential) bool { return n.salt != Salt{} })) {
+		for i := range u.credentials {
+			c.Fixed(u.credentials[i].salt[:])
+		}
+	}
 }
 
 // Fields are those of the format.

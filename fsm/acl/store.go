@@ -110,28 +110,30 @@ func (s *Store) Delete(name string) bool {
 	return true
 }
 
-// SetToken makes a digest the only credential of a built-in user; zero leaves it none.
-// Identities that the old one proved are nobody's from then on.
-func (s *Store) SetToken(user string, token Digest) {
+// SetToken makes a digest, stored under salt, the only credential of a built-in user; zero
+// leaves it none. Identities that the old one proved are nobody's from then on.
+func (s *Store) SetToken(user string, token Digest, salt Salt) {
 	old := s.User(user)
-	if len(old.credentials) == 1 && old.credentials[0].digest == token {
+	if len(old.credentials) == 1 && old.credentials[0].digest == token && old.credentials[0].salt == salt {
 		return
 	}
 	u := old.clone()
 	u.credentials = nil
 	if token != (Digest{}) {
 		s.serial++
-		u.credentials = []credential{{token, s.serial}}
+		u.credentials = []credential{{token, s.serial, salt}}
 	}
 	s.put(u)
 }
 
-// Token is the digest of a built-in user's token, zero if it has none.
-func (s *Store) Token(user string) (d Digest) {
-	if u := s.User(user); len(u.credentials) > 0 {
-		d = u.credentials[0].digest
+// Holds reports whether token is that of a built-in user; the zero digest stands for none.
+func (s *Store) Holds(user string, token *Presented) bool {
+	u := s.User(user)
+	if len(u.credentials) == 0 {
+		return token.Digest == Digest{}
 	}
-	return d
+	c := &u.credentials[0]
+	return c.digest.equal(token.Under(&c.salt))
 }
 
 // Resolve is the user that an identity still stands for, nil if what proved it is
@@ -151,7 +153,7 @@ func (s *Store) Authenticate(user string, password Digest) uint64 {
 	if u == nil {
 		return 0
 	}
-	return u.prove(password)
+	return u.prove(&Presented{Digest: password})
 }
 
 // Size is the logical memory of the users in bytes.

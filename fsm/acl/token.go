@@ -59,14 +59,17 @@ func (s *Store) RESTToken(user string, password Digest) (string, bool) {
 	if u == nil || len(user) > maxUserName {
 		return "", false
 	}
-	number := u.prove(password)
+	number := u.prove(&Presented{Digest: password})
 	if number == 0 {
 		return "", false
 	}
-	if number == u.noPass {
-		password = anyPassword
+	stored := anyPassword
+	for i := range u.credentials {
+		if u.credentials[i].number == number {
+			stored = u.credentials[i].digest
+		}
 	}
-	proof := s.proof(user, &password)
+	proof := s.proof(user, &stored)
 	return assemble(kindREST, user, proof[:]), true
 }
 
@@ -76,15 +79,15 @@ func GeneratedToken(user string, proof []byte) string { return assemble(kindGene
 
 // Bearer is a token as a client presents it.
 type Bearer struct {
-	Digest Digest
-	kind   byte
-	user   string
-	proof  Digest
+	Presented
+	kind  byte
+	user  string
+	proof Digest
 }
 
 // ParseBearer reads a token of any kind.
 func ParseBearer(token []byte) Bearer {
-	t := Bearer{Digest: sha256.Sum256(token)}
+	t := Bearer{Presented: Presented{Digest: sha256.Sum256(token)}}
 	var buf [maxToken]byte
 	if tokenEncoding.DecodedLen(len(token)) > len(buf) {
 		return t
@@ -109,7 +112,7 @@ func ParseBearer(token []byte) Bearer {
 // nobody. Digests are compared in constant time.
 func (s *Store) Bearer(t *Bearer) (user string, credential uint64) {
 	for _, name := range [...]string{DefaultName, ReadOnlyName} {
-		if number := s.User(name).prove(t.Digest); number != 0 {
+		if number := s.User(name).prove(&t.Presented); number != 0 {
 			user, credential = name, number
 		}
 	}
@@ -121,14 +124,14 @@ func (s *Store) Bearer(t *Bearer) (user string, credential uint64) {
 	case u == nil || !u.enabled:
 		return "", 0
 	case t.kind == kindGenerated:
-		return u.Name, u.proveOnly(t.Digest)
+		return u.Name, u.proveOnly(&t.Presented)
 	}
 	return u.Name, s.proveREST(u, &t.proof)
 }
 
 // proveOnly is prove for users that take any password: a bearer token must be one of
 // theirs.
-func (u *User) proveOnly(password Digest) uint64 {
+func (u *User) proveOnly(password *Presented) uint64 {
 	if number := u.prove(password); number != u.noPass {
 		return number
 	}

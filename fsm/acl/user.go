@@ -1,10 +1,12 @@
 package acl
 
 // credential is a secret that proves its user: the digest of a password or token, and
-// the number by which identities name it.
+// the number by which identities name it. Tokens have a salt; passwords have none, because
+// ACL GETUSER and ACL SETUSER show and take the plain digest (docs/design/credentials.md).
 type credential struct {
 	digest Digest
 	number uint64
+	salt   Salt
 }
 
 // User is on whose behalf commands run. Users are replaced, never changed in place:
@@ -75,15 +77,15 @@ func (u *User) holds(number uint64) bool {
 	return u.noPass == number
 }
 
-// prove is the number of the credential that a password's digest matches, 0 if none.
+// prove is the number of the credential that a password matches, 0 if none.
 // Every credential is compared, in constant time.
-func (u *User) prove(password Digest) (number uint64) {
+func (u *User) prove(password *Presented) (number uint64) {
 	if !u.enabled {
 		return 0
 	}
 	number = u.noPass
 	for i := range u.credentials {
-		if u.credentials[i].digest.equal(&password) {
+		if c := &u.credentials[i]; c.digest.equal(password.Under(&c.salt)) {
 			number = u.credentials[i].number
 		}
 	}

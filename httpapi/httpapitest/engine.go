@@ -82,8 +82,9 @@ func Tokens() acl.Tokens {
 
 // Found replaces the cluster's tokens, also by those it was founded with before.
 func (e *Engine) Found(t acl.Tokens) {
+	salt := acl.SaltOf(ClusterID)
 	for _, tokens := range []acl.Tokens{{}, t} {
-		body := fsm.BootstrapState.Body(fsm.Bootstrap{ClusterID: ClusterID, Tokens: tokens, Again: true, Level: fsm.MaxLevel})
+		body := fsm.BootstrapState.Body(fsm.Bootstrap{ClusterID: ClusterID, Tokens: tokens.Salted(salt), Again: true, Level: fsm.MaxLevel, Salt: salt})
 		if _, err := e.commit(fsm.BootstrapState.Code, body); err != nil {
 			panic(err) // the engine of a test can't be founded: a bug of the test
 		}
