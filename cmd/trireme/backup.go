@@ -62,7 +62,7 @@ func backupCommand() *cobra.Command {
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, or - for standard output")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
 	cmd.Flags().BoolVar(&stale, "stale", false, "write this node's own state without asking the others, for when their majority is lost")
-	cmd.AddCommand(verifyCommand())
+	cmd.AddCommand(verifyCommand(), listBackupsCommand())
 	return cmd
 }
 
@@ -145,15 +145,16 @@ func syncFolder(dir string) error {
 
 func verifyCommand() *cobra.Command {
 	var asJSON bool
+	var keyFile string
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "Verify a backup and print its contents",
-		Long: "Reads a backup (- reads standard input) as a restore does, without a node: checks every checksum, every section and\n" +
+		Long: "Reads a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object) as a restore does, without a node: checks every checksum, every section and\n" +
 			"the digest of the state. Needs as much memory as the state.\n" +
 			"Exit codes: 0 whole, 1 damaged or of a newer version, 2 wrong usage.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := openBackup(cmd.InOrStdin(), args[0])
+			file, err := openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
 			if err != nil {
 				return err
 			}
@@ -166,18 +167,13 @@ func verifyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	keyFileFlag(cmd, &keyFile)
 	return cmd
 }
 
-func openBackup(stdin io.Reader, path string) (io.ReadCloser, error) {
-	if path == toStandard {
-		return io.NopCloser(stdin), nil
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, usagef("can't open the backup: %w", err)
-	}
-	return file, nil
+// keyFileFlag declares what opens an encrypted backup.
+func keyFileFlag(cmd *cobra.Command, keyFile *string) {
+	cmd.Flags().StringVar(keyFile, "key-file", "", "`FILE` of age-keygen that opens an encrypted backup")
 }
 
 // backupView is what the commands say of a backup.

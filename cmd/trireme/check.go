@@ -52,6 +52,9 @@ func (s *settings) check() error {
 	if err := errors.Join(s.checkMessages(), s.checkWorkflows()); err != nil {
 		return err
 	}
+	if _, err := s.Backups.schedule(); err != nil {
+		return err
+	}
 	if s.Pprof != "" && !loopback(s.Pprof) {
 		return usagef("--pprof %s is not on loopback: profiles show what is in memory", s.Pprof)
 	}

@@ -67,6 +67,7 @@ type settings struct {
 	LogFormat         string
 	Pprof             string
 	Console           consoleSettings
+	Backups           backupSettings
 	AuditLog          string
 
 	// Of dev only.
@@ -121,6 +122,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.AuditLog, "audit-log", audit.ToLog, "`FILE` of the audit log of administrative requests; log = lines of the node's log, off = none")
 	f.StringVar(&s.Pprof, "pprof", "", "serve Go profiles on this loopback `ADDR`")
 	consoleFlags(f, &s.Console)
+	backupFlags(f, &s.Backups)
 	secretFileFlags(f, s)
 	deliveryFlags(f, &s.Deliveries)
 	messageFlags(f, &s.Messages)

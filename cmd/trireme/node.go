@@ -19,6 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/internal/archive"
 	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/observe"
@@ -66,6 +67,8 @@ type process struct {
 	recorded   bool       // its start is in there
 
 	supervisor *supervisor // nil without
+
+	scheduled *archive.Schedule // nil unless this node makes backups by itself
 
 	stop    context.CancelFunc     // of this process, once it serves
 	removed atomic.Pointer[string] // why the cluster has removed this node, if it has
@@ -119,6 +122,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 		n.registry.MustRegister(node.Collectors()...)
 		var updates sync.WaitGroup
 		updates.Go(func() { n.updateHostInfo(ctx, node) })
+		updates.Go(func() { n.runBackups(ctx, node) })
 		<-n.begin(ctx, node)
 		<-ctx.Done()
 		if outer.Err() != nil && n.removed.Load() == nil {
@@ -142,6 +146,14 @@ func (n *process) prepare(listener, respListener net.Listener) (stop func(), err
 	if n.audit, err = audit.Open(n.AuditLog, n.NodeID, n.log, n.registry); err != nil {
 		return nil, err
 	}
+	if n.scheduled, err = n.Backups.schedule(); err != nil {
+		return nil, err
+	}
+	backups := n.scheduled
+	if backups == nil {
+		backups = &archive.Schedule{} // its metrics say that there are none
+	}
+	backups.Register(n.registry)
 	if n.deliveries, err = n.newDeliveries(n.log, n.registry, n.profile); err != nil {
 		return nil, err
 	}

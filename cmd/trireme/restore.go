@@ -15,20 +15,33 @@ import (
 
 func restoreCommand() *cobra.Command {
 	var asJSON bool
+	var from, keyFile string
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup into an empty cluster",
-		Long: "Checks a backup (- reads standard input) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
+		Long: "Checks a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object; --from the newest one of a place) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
 			"token in TRIREME_ADMIN_TOKEN. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
 			"nodes and id; settings, users and tokens, the admin token included, are then those of the backup.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Example: "  trireme restore last.backup\n  trireme restore --from s3://backups/trireme --key-file backup.key",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 0) == (from == "") {
+				return usagef("restore needs a FILE or --from LOCATION")
+			}
 			r, err := newRemote()
 			if err != nil {
 				return err
 			}
-			file, err := openBackup(cmd.InOrStdin(), args[0])
+			var file io.ReadCloser
+			if from != "" {
+				var name string
+				if file, name, err = openNewest(cmd.Context(), from, keyFile); err == nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "restoring %s\n", name)
+				}
+			} else {
+				file, err = openBackup(cmd.Context(), cmd.InOrStdin(), args[0], keyFile)
+			}
 			if err != nil {
 				return err
 			}
@@ -37,6 +50,8 @@ func restoreCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
+	cmd.Flags().StringVar(&from, "from", "", "folder or s3://BUCKET/PREFIX whose newest backup is restored, `LOCATION`")
+	keyFileFlag(cmd, &keyFile)
 	return cmd
 }
 

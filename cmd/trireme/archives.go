@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trireme-dev/trireme/internal/archive"
+)
+
+// openBackup opens a backup: standard input, a file, or an object of a bucket; one that is encrypted with the keys in
+// keyFile.
+func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.ReadCloser, error) {
+	var file io.ReadCloser
+	switch {
+	case name == toStandard:
+		file = io.NopCloser(stdin)
+	case strings.HasPrefix(name, "s3://"):
+		location, query, _ := strings.Cut(name, "?")
+		at := strings.LastIndexByte(location, '/')
+		kept, err := archive.Open(location[:at] + "/?" + query)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if file, err = kept.Get(ctx, location[at+1:]); err != nil {
+			return nil, err
+		}
+	default:
+		var err error
+		if file, err = os.Open(name); err != nil {
+			return nil, usagef("can't open the backup: %w", err)
+		}
+	}
+	return unsealed(file, name, keyFile)
+}
+
+// unsealed opens what is encrypted, by the end of its name or because there is a key.
+func unsealed(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
+	base, _, _ := strings.Cut(name, "?")
+	if !strings.HasSuffix(base, ".age") && keyFile == "" {
+		return file, nil
+	}
+	opened, err := openSealed(file, keyFile)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{opened, file}, nil
+}
+
+func openSealed(file io.Reader, keyFile string) (io.Reader, error) {
+	if keyFile == "" {
+		return nil, usagef("the backup is encrypted: --key-file names the file with its key")
+	}
+	keys, err := archive.Identities(keyFile)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return archive.Unseal(file, keys)
+}
+
+// openNewest opens the newest backup at a location, and names it.
+func openNewest(ctx context.Context, location, keyFile string) (file io.ReadCloser, name string, err error) {
+	kept, err := archive.Open(location)
+	if err != nil {
+		return nil, "", usageError{err}
+	}
+	all, err := archive.List(ctx, kept, "")
+	if err != nil {
+		return nil, "", err
+	}
+	if len(all) == 0 {
+		return nil, "", fmt.Errorf("there are no backups in %s", kept)
+	}
+	if file, err = kept.Get(ctx, all[0].Name); err != nil {
+		return nil, "", err
+	}
+	file, err = unsealed(file, all[0].Name, keyFile)
+	return file, all[0].Name, err
+}
+
+// archivedView is a backup in an archive.
+type archivedView struct {
+	Name    string `json:"name"`
+	Cluster string `json:"cluster"`
+	Time    string `json:"time"`
+	Sealed  bool   `json:"encrypted"`
+}
+
+func listBackupsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list LOCATION",
+		Short: "List the scheduled backups in a folder or bucket",
+		Long: "Lists the backups that nodes have made by themselves (--backup-to) in a folder or in s3://BUCKET/PREFIX, newest first.\n" +
+			"Credentials of a bucket are those of the AWS tools: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, their files, or the\n" +
+			"machine's role; AWS_ENDPOINT_URL_S3 names a server other than Amazon's.\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
+		Example: "  trireme backup list /backups\n  trireme backup list s3://backups/trireme",
+		Args:    usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kept, err := archive.Open(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			all, err := archive.List(cmd.Context(), kept, "")
+			if err != nil {
+				return err
+			}
+			return printArchived(cmd.OutOrStdout(), all, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printArchived(out io.Writer, all []archive.Backup, asJSON bool) error {
+	views := []archivedView{}
+	for _, b := range all {
+		views = append(views, archivedView{Name: b.Name, Cluster: b.Cluster, Time: b.Time.Format(time.RFC3339), Sealed: b.Sealed})
+	}
+	if asJSON {
+		return json.NewEncoder(out).Encode(views)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "TIME\tCLUSTER\tENCRYPTED\tNAME")
+	for _, v := range views {
+		fmt.Fprintf(w, "%s\t%s\t%t\t%s\n", v.Time, v.Cluster, v.Sealed, v.Name)
+	}
+	return w.Flush()
+}

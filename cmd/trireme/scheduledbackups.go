@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/archive"
+	"github.com/trireme-dev/trireme/scheduler/cron"
+)
+
+// backupSettings are the flags of backups that a node makes by itself.
+type backupSettings struct {
+	To, Cron, Recipients string
+	Keep                 int
+}
+
+// The defaults of scheduled backups: nightly, for two weeks.
+const (
+	defaultBackupCron = "0 3 * * *"
+	defaultBackupKeep = 14
+)
+
+func backupFlags(f *pflag.FlagSet, b *backupSettings) {
+	f.StringVar(&b.To, "backup-to", "", "folder or s3://BUCKET/PREFIX that receives scheduled backups, `LOCATION` (default: none are made)")
+	f.StringVar(&b.Cron, "backup-cron", defaultBackupCron, "`EXPRESSION` of when the leader makes a backup; CRON_TZ=ZONE in front names a time zone")
+	f.IntVar(&b.Keep, "backup-keep", defaultBackupKeep, "number of scheduled backups that are kept (0 = all)")
+	f.StringVar(&b.Recipients, "backup-recipients", "", "`FILE` with public keys of age, one a line, for which scheduled backups are encrypted (default: not encrypted)")
+}
+
+// schedule is what the flags ask for, nil if that is nothing.
+func (b *backupSettings) schedule() (*archive.Schedule, error) {
+	if b.To == "" {
+		return nil, nil
+	}
+	kept, err := archive.Open(b.To)
+	if err != nil {
+		return nil, usagef("--backup-to: %w", err)
+	}
+	times, err := cron.Parse(b.Cron)
+	switch {
+	case err != nil:
+		return nil, usagef("--backup-cron: %w", err)
+	case b.Keep < 0:
+		return nil, usagef("--backup-keep must not be negative")
+	}
+	s := &archive.Schedule{Archive: kept, Keep: b.Keep, Next: func(after time.Time) time.Time { return times.Next(after, after) }}
+	if b.Recipients != "" {
+		if s.Recipients, err = archive.Recipients(b.Recipients); err != nil {
+			return nil, usagef("--backup-recipients: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// runBackups makes scheduled backups while this node leads, until ctx ends.
+func (n *process) runBackups(ctx context.Context, node *cluster.Node) {
+	s := n.scheduled
+	if s == nil {
+		return
+	}
+	s.Leads, s.Log = node.IsLeader, n.log
+	s.Cluster = func() (id string) {
+		node.Machine().View(0, [16]byte{}, func(v *fsm.View) { id = v.ClusterID() })
+		return id
+	}
+	s.Take = func(ctx context.Context) (string, func(io.Writer) error, error) {
+		frozen, err := node.Freeze(ctx)
+		if err != nil {
+			return "", nil, err
+		}
+		return s.Cluster(), func(w io.Writer) error {
+			_, err := frozen.Backup(w, version)
+			return err
+		}, nil
+	}
+	s.Run(ctx)
+}

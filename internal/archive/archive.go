@@ -1,0 +1,106 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The errors of archives.
+var (
+	// ErrLocation says that a text names no archive.
+	ErrLocation = errors.New("archive: not a location of backups")
+	// ErrNotThere says that an archive has no backup of that name, or none at all.
+	ErrNotThere = errors.New("archive: no such backup")
+)
+
+// Archive is where backups are kept.
+type Archive interface {
+	// Put keeps what r gives, under a name that appears when all of it is kept, and replaces nothing half.
+	Put(ctx context.Context, name string, r io.Reader) error
+	// Names are those of all files, backups or not, in no order.
+	Names(ctx context.Context) ([]string, error)
+	// Get opens a backup. The error is ErrNotThere if there is none of that name.
+	Get(ctx context.Context, name string) (io.ReadCloser, error)
+	// Remove removes a backup.
+	Remove(ctx context.Context, name string) error
+	// String is the location without credentials.
+	String() string
+}
+
+// Open is the archive at a location: s3://BUCKET/PREFIX, or the path of a folder. It asks nobody yet. The error is
+// ErrLocation.
+func Open(location string) (Archive, error) {
+	switch {
+	case strings.HasPrefix(location, bucketScheme):
+		return openBucket(location)
+	case location == "" || strings.Contains(location, "://"):
+		return nil, fmt.Errorf("%w: %q is neither a folder nor %sBUCKET/PREFIX", ErrLocation, location, bucketScheme)
+	}
+	return folder(location), nil
+}
+
+// Backup is one that an archive has, as its name says it.
+type Backup struct {
+	// Name is that of the file in the archive.
+	Name string
+	// Cluster is the id of the cluster.
+	Cluster string
+	// Time is when it was taken, to the second.
+	Time time.Time
+	// Sealed reports whether it is encrypted.
+	Sealed bool
+}
+
+const (
+	namePrefix   = "trireme-"
+	nameSuffix   = ".backup"
+	sealedSuffix = ".age"
+	nameTime     = "20060102T150405Z"
+)
+
+// NameOf is the name of a backup, by which backups of one cluster sort as they were taken.
+func NameOf(cluster string, at time.Time, sealed bool) string {
+	name := namePrefix + cluster + "-" + at.UTC().Format(nameTime) + nameSuffix
+	if sealed {
+		name += sealedSuffix
+	}
+	return name
+}
+
+// ParseName reads what a name says; ok is false for files that are no backups.
+func ParseName(name string) (b Backup, ok bool) {
+	b.Name = name
+	rest, sealed := strings.CutSuffix(name, sealedSuffix)
+	rest, isBackup := strings.CutSuffix(rest, nameSuffix)
+	rest, isOurs := strings.CutPrefix(rest, namePrefix)
+	at := strings.LastIndexByte(rest, '-')
+	if !isBackup || !isOurs || at < 1 {
+		return b, false
+	}
+	var err error
+	b.Cluster, b.Sealed = rest[:at], sealed
+	b.Time, err = time.Parse(nameTime, rest[at+1:])
+	return b, err == nil
+}
+
+// List are the backups in an archive, of one cluster or of all, the newest first.
+func List(ctx context.Context, a Archive, cluster string) ([]Backup, error) {
+	names, err := a.Names(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("archive: list %s: %w", a, err)
+	}
+	var all []Backup
+	for _, name := range names {
+		if b, ok := ParseName(name); ok && (cluster == "" || b.Cluster == cluster) {
+			all = append(all, b)
+		}
+	}
+	slices.SortFunc(all, func(a, b Backup) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
+}

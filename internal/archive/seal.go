@@ -1,0 +1,64 @@
+package archive
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"filippo.io/age"
+)
+
+// Recipients are who can open what is sealed, from a file of age: a public key in each line (`age-keygen` prints one).
+func Recipients(path string) ([]age.Recipient, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("archive: open the recipients: %w", err)
+	}
+	defer file.Close()
+	all, err := age.ParseRecipients(file)
+	if err != nil {
+		return nil, fmt.Errorf("archive: read the recipients in %s: %w", path, err)
+	}
+	return all, nil
+}
+
+// Identities open what was sealed for them, from a file that `age-keygen` wrote.
+func Identities(path string) ([]age.Identity, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("archive: open the keys: %w", err)
+	}
+	defer file.Close()
+	all, err := age.ParseIdentities(file)
+	if err != nil {
+		return nil, fmt.Errorf("archive: read the keys in %s: %w", path, err)
+	}
+	return all, nil
+}
+
+// seal has write write through age, if there are recipients.
+func seal(w io.Writer, to []age.Recipient, write func(io.Writer) error) error {
+	if len(to) == 0 {
+		return write(w)
+	}
+	sealed, err := age.Encrypt(w, to...)
+	if err != nil {
+		return fmt.Errorf("archive: seal: %w", err)
+	}
+	if err := write(sealed); err != nil {
+		return err
+	}
+	return sealed.Close()
+}
+
+// Unseal reads what was sealed. The error says so if none of the identities can open it, or there are none.
+func Unseal(r io.Reader, by []age.Identity) (io.Reader, error) {
+	if len(by) == 0 {
+		return nil, fmt.Errorf("archive: the backup is encrypted: --key-file names the key that opens it")
+	}
+	opened, err := age.Decrypt(r, by...)
+	if err != nil {
+		return nil, fmt.Errorf("archive: open the backup: %w", err)
+	}
+	return opened, nil
+}
