@@ -33,6 +33,12 @@ func Methods(ctx context.Context, urls []string, token string) (output []byte, e
 	return run(ctx, "redis", "methods.mjs", urls, "TRIREME_TOKEN="+token)
 }
 
+// Search runs the search of the Redis client against the nodes at urls, whose default
+// database opens with token. It empties that database.
+func Search(ctx context.Context, urls []string, token string) (output []byte, err error) {
+	return run(ctx, "redis", "search.mjs", urls, "TRIREME_TOKEN="+token)
+}
+
 // Limits runs the published rate limiter and lock, which are built on the Redis client,
 // against the nodes at urls, whose default database opens with token.
 func Limits(ctx context.Context, urls []string, token string) (output []byte, err error) {

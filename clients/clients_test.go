@@ -71,7 +71,7 @@ func TestRedisMethods(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	for _, program := range []func(context.Context, []string, string) ([]byte, error){clients.Methods, clients.Limits} {
+	for _, program := range []func(context.Context, []string, string) ([]byte, error){clients.Methods, clients.Search, clients.Limits} {
 		if output, err := program(ctx, urls, httpapitest.Token); err != nil {
 			t.Errorf("%v\n%s", err, output)
 		}

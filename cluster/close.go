@@ -50,6 +50,7 @@ func (n *Node) release() {
 		}
 	}
 	n.stop()
+	n.search.Close()
 	if n.peers != nil {
 		n.peers.pool.Close()
 	}

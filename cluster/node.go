@@ -19,6 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/search"
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
@@ -71,6 +72,7 @@ type network struct {
 type replica struct {
 	raft      *raft.Raft
 	machine   *fsm.Machine
+	search    *search.Engine // the indexes of this node's documents
 	adapter   *adapter
 	ceiling   clock.Ceiling
 	voters    atomic.Pointer[voters]
@@ -99,6 +101,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
 	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Restored: n.opts.Restored, Random: random}
+	n.search = search.Attach(n.machine)
 	n.metrics = newMetrics(n)
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })

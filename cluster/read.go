@@ -134,7 +134,7 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	if err := n.await(ctx, r.AtLeast); err != nil {
 		return fsm.ReadAt{}, err
 	}
-	return n.view(r, p, fn), nil
+	return n.view(ctx, r, p, fn), nil
 }
 
 // readStale reads what this node has. The age is taken after the read as well: the
@@ -145,14 +145,15 @@ func (n *Node) readStale(ctx context.Context, r fsm.Reading, fn func(*fsm.View))
 	}
 	before := n.age()
 	began := time.Now()
-	got := n.view(r, readPoint{}, fn)
+	got := n.view(ctx, r, readPoint{}, fn)
 	got.AgeMillis = before + time.Since(began).Milliseconds()
 	return got, nil
 }
 
 // view runs fn on this node's state at the time of p.
-func (n *Node) view(r fsm.Reading, p readPoint, fn func(*fsm.View)) (got fsm.ReadAt) {
+func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fsm.View)) (got fsm.ReadAt) {
 	see := func(v *fsm.View) {
+		v.Until(ctx.Done())
 		got.Index, got.Now = v.Index(), v.Now()
 		fn(v)
 	}

@@ -54,7 +54,7 @@ func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View
 	if err := n.await(ctx, r.AtLeast); err != nil {
 		return got, false, err
 	}
-	got = n.view(r, readPoint{}, fn)
+	got = n.view(ctx, r, readPoint{}, fn)
 	return got, n.lease.holds(), nil
 }
 

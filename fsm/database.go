@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/script"
+	"github.com/trireme-dev/trireme/fsm/search"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
@@ -41,6 +42,7 @@ type database struct {
 	quota   quota
 	config  command.Config
 	scripts *script.Store
+	search  *search.Store
 	// messages and workflows are nil while the level is below env.Level2, but for those of the database default.
 	messages  *queue.Store
 	workflows *workflow.Store
@@ -49,7 +51,7 @@ type database struct {
 // newDatabase is an empty database that nobody can enter yet.
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
-	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore()}
+	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore(), search: search.NewStore()}
 	s.furnish(d, s.serial)
 	return d
 }
@@ -66,7 +68,7 @@ func (s *State) furnish(d *database, serial uint64) {
 
 func (d *database) fork() *database {
 	f := *d
-	f.keys, f.users, f.scripts = d.keys.Fork(), d.users.Fork(), d.scripts.Fork()
+	f.keys, f.users, f.scripts, f.search = d.keys.Fork(), d.users.Fork(), d.scripts.Fork(), d.search.Fork()
 	if d.messages != nil {
 		f.messages, f.workflows = d.messages.Fork(), d.workflows.Fork()
 	}
@@ -75,7 +77,7 @@ func (d *database) fork() *database {
 
 // used is the logical memory of the database in bytes.
 func (d *database) used() int64 {
-	n := d.keys.Used() + d.users.Size() + d.scripts.Size()
+	n := d.keys.Used() + d.users.Size() + d.scripts.Size() + d.search.Size()
 	if d.messages != nil && d.name != DefaultDB { // those of default are counted by State.used, as ever
 		n += d.messages.Used() + d.workflows.Used()
 	}
@@ -364,7 +366,7 @@ func (d *database) encode(w *wire.Writer) {
 func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d := &database{name: r.String(), id: r.Uvarint(), created: r.Varint()}
 	s.furnish(d, r.Uvarint())
-	d.quota, d.scripts = quota{r.Varint(), r.Varint()}, script.NewStore()
+	d.quota, d.scripts, d.search = quota{r.Varint(), r.Varint()}, script.NewStore(), search.NewStore()
 	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.keys = keyspace.New()
 	d.keys.DecodeHistory(r.Record())

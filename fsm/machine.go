@@ -49,6 +49,7 @@ type Machine struct {
 	level   atomic.Uint32 // the feature level, the same
 
 	host     atomic.Pointer[command.Host]
+	search   atomic.Pointer[Search]
 	trackers atomic.Int32                    // who want notes of keys that change
 	engines  sync.Pool                       // of *script.Engine, for reads
 	lend     func() (*script.Engine, func()) // borrow, made once
@@ -123,6 +124,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
+	m.tellSearch(index, e.Notifications, Replaced(outcomes))
 	m.mu.Unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
@@ -161,6 +163,7 @@ func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.No
 func (m *Machine) Skip(index, term uint64) {
 	m.mu.Lock()
 	m.index, m.term = index, term
+	m.tellSearch(index, nil, false)
 	m.mu.Unlock()
 	m.advance(index)
 }
@@ -242,6 +245,7 @@ type View struct {
 	host *command.Host
 	m    *Machine
 	own  *database // whose messages and workflows are shown, nil for those of default; see In
+	done <-chan struct{}
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -310,6 +314,10 @@ func (v *View) Now() int64 { return v.e.Now }
 func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply.Value {
 	tx := v.s.tx(&v.e, &as, origin)
 	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
+	tx.Search.Done = v.done
+	if f := v.m.search.Load(); f != nil {
+		tx.Search.Index = *f
+	}
 	return tx.Exec(command.HashSecrets(argv))
 }
 

@@ -12,6 +12,10 @@ import (
 func (s *State) reset(e *env.Env, _ Empty) (Ack, error) {
 	for _, d := range s.databases {
 		d.keys.Flush(e)
+		if d.search.Used() {
+			d.search.Reset()
+			e.Notifications = append(e.Notifications, env.Notification{Kind: env.SearchChanged, DB: d.name})
+		}
 		if d.messages != nil {
 			d.messages.Reset()
 			d.workflows.Reset()

@@ -47,6 +47,8 @@ const (
 	sectionTenant          byte = 21
 	sectionTenantMessages  byte = 22
 	sectionTenantWorkflows byte = 23
+	// The search indexes and aliases of each database that has, or had, some: its name and its store.
+	sectionSearch byte = 24
 	// Sessions of the console that were signed out.
 	sectionEnded byte = 40
 	sectionEnd   byte = 255
@@ -189,6 +191,11 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
+	for _, d := range f.s.databases {
+		if err := d.saveSearch(out); err != nil {
+			return err
+		}
+	}
 	for i := range f.s.ended {
 		if err := out.fields(sectionEnded, f.s.ended[i].Fields); err != nil {
 			return err
@@ -209,6 +216,17 @@ func (d *database) saveTenant(out *frames) error {
 		return err
 	}
 	return d.workflows.Save(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
+}
+
+// saveSearch writes the search indexes of a database, if it ever had any.
+func (d *database) saveSearch(out *frames) error {
+	if !d.search.Used() {
+		return nil
+	}
+	return out.fields(sectionSearch, func(c *wire.Codec) {
+		c.String(&d.name)
+		c.Record(d.search.Fields)
+	})
 }
 
 // save writes the sections of a database.

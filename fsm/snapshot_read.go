@@ -24,6 +24,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
+	m.tellSearch(index, nil, true)
 	m.mu.Unlock()
 	m.advance(index)
 	if m.Hooks.Restored != nil {
@@ -175,6 +176,8 @@ func (l *loading) record(section byte, record []byte) error {
 		if l.tenant == nil || l.tenant == l.s.home || l.tenant.messages == nil {
 			return errOrder
 		}
+	case sectionSearch:
+		return l.search(record)
 	case sectionStage:
 		return l.stage(record)
 	case sectionEnded:
@@ -227,6 +230,25 @@ func (l *loading) begin(r *wire.Reader) error {
 		l.s.home = d
 	}
 	return r.Done()
+}
+
+// search takes in the search indexes of a database.
+func (l *loading) search(record []byte) error {
+	c := wire.Decoder(record)
+	name := ""
+	c.String(&name)
+	d := l.s.database(name)
+	if d == nil || d.search.Used() {
+		return errOrder
+	}
+	c.Record(d.search.Fields)
+	if err := c.Done(); err != nil {
+		return err
+	}
+	if !d.search.Valid() {
+		return errOrder
+	}
+	return nil
 }
 
 // deliveries takes in a record of messages or runs.

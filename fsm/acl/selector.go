@@ -109,6 +109,21 @@ func (s *selector) readsAllKeys() bool {
 	return s.allKeys
 }
 
+// readsPrefix reports whether reading is open for every key that begins with prefix: by a pattern that is a beginning of
+// it and a star. Other patterns that come to the same are not looked for.
+func (s *selector) readsPrefix(prefix string) bool {
+	if s.allKeys {
+		return true
+	}
+	for _, k := range s.keys {
+		start, open := strings.CutSuffix(k.pattern, "*")
+		if open && k.access&ReadKey != 0 && !strings.ContainsAny(start, "*?[\\") && strings.HasPrefix(prefix, start) {
+			return true
+		}
+	}
+	return false
+}
+
 // allowsChannel reports whether the channel is open. A pattern to subscribe to must be
 // one of the user's own patterns, letter for letter.
 func (s *selector) allowsChannel(name string, pattern bool) bool {

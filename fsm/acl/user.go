@@ -152,6 +152,19 @@ func (u *User) ReadsAllKeys(call *Call) bool {
 	return false
 }
 
+// ReadsPrefix reports whether one selector of the user opens both the call and reading every key that begins with prefix.
+func (u *User) ReadsPrefix(call *Call, prefix string) bool {
+	if u.free || u.root.readsPrefix(prefix) && u.root.permits(call) {
+		return true
+	}
+	for i := range u.more {
+		if u.more[i].readsPrefix(prefix) && u.more[i].permits(call) {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *selector) permits(call *Call) bool {
 	denied, _ := s.permit(call)
 	return denied == Permitted

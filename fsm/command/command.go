@@ -160,6 +160,8 @@ type Tx struct {
 	Limits Limits
 	// Origin says where the command came from, for rows that are refused there.
 	Origin Origin
+	// Search are the search indexes of the database.
+	Search Search
 	Scripting
 
 	row  *Command // the one that runs, known only if there is somebody to tell of misses

@@ -32,6 +32,8 @@ const (
 	costSort
 	// costScript: what a script does, which nobody can tell before.
 	costScript
+	// costIndex: a search of the node's own indexes, which may also have to wait for them.
+	costIndex
 )
 
 // What reads look at, in steps (env.Charge): so that those that look at a lot don't keep
@@ -58,7 +60,7 @@ func (tx *Tx) chargeRead(c *Command, argv [][]byte) (over bool) {
 	switch c.Cost {
 	case costKeyspace, costSlots:
 		steps += stepsPerElement * int64(tx.DB.Len())
-	case costScript:
+	case costScript, costIndex:
 		steps += env.MaxInlineCost + 1
 	case costValues, costShown:
 		steps += tx.sizes(c, argv)

@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// search is what LPOS looks for.
-type search struct {
+// positionSearch is what LPOS looks for.
+type positionSearch struct {
 	element string
 	rank    int64 // of the first match that counts, negative from the tail; not 0
 	count   int64 // matches wanted, 0 for all
@@ -16,8 +16,8 @@ type search struct {
 	maxLen  int64 // elements looked at, 0 for all
 }
 
-func readSearch(a *Args) search {
-	s := search{element: keyspace.Alias(a.Bytes()), rank: 1, count: 1}
+func readSearch(a *Args) positionSearch {
+	s := positionSearch{element: keyspace.Alias(a.Bytes()), rank: 1, count: 1}
 	for a.Left() > 0 && !a.bad {
 		switch {
 		case a.Left() < 2:
@@ -41,7 +41,7 @@ func readSearch(a *Args) search {
 }
 
 // run gives the positions found, counted from the head.
-func (s *search) run(tx *Tx, list *keyspace.Elements) (found []reply.Value) {
+func (s *positionSearch) run(tx *Tx, list *keyspace.Elements) (found []reply.Value) {
 	skip, looked := max(s.rank, -s.rank)-1, int64(0)
 	look := func(i int, v string) bool {
 		if looked++; tx.Charge(stepsPerMatch) {

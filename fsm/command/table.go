@@ -66,6 +66,7 @@ func families() []family {
 		{"json", "JSON documents", acl.JSON, jsonRows()},
 		{"array", "Arrays", 0, arrayRows()},
 		{"vector", "Vector indexes", 0, vectorRows()},
+		{"search", "Search indexes", 0, searchRows()},
 		{"stream", "Streams", acl.Stream, streamRows()},
 		{"pubsub", "Pub/Sub", acl.PubSub, pubsub()},
 		{"cluster", "Cluster", 0, clusterRows()},

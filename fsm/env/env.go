@@ -125,6 +125,8 @@ const (
 	KeyTouched
 	// Flushed: all keys of DB are gone. Only a node that has Touched notes has these.
 	Flushed
+	// SearchChanged: the definitions of DB's search indexes have changed.
+	SearchChanged
 )
 
 // New is the environment of request number place of an entry with that seed.

@@ -86,6 +86,9 @@ func (db *DB) neverThere(key []byte, seen uint64) bool {
 	return db.flushed <= seen && (db.gone == nil || db.gone[slotOf(probe(key))] <= seen)
 }
 
+// Changes is the version of what was stored or changed last.
+func (db *DB) Changes() uint64 { return db.changes }
+
 // EncodeHistory writes what the database remembers of its changes.
 func (db *DB) EncodeHistory(w *wire.Writer) {
 	w.Uvarint(db.changes)

@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/internal/search"
 )
 
 // The tokens of a new Engine.
@@ -60,6 +61,7 @@ func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still
 
 func founded(e *Engine) *Engine {
 	e.Machine = fsm.NewMachine()
+	search.Attach(e.Machine)
 	e.Machine.Hooks.Notifications = func(notes []env.Notification) {
 		for _, h := range e.hubs {
 			h.Notify(notes)

@@ -52,7 +52,7 @@ var Rules = []Rule{
 		Use:    "the state machine: entries, operations, sessions, snapshots. Deterministic, no I/O",
 		May: []string{
 			"fsm/acl", "fsm/backoff", "fsm/channel", "fsm/command", "fsm/cow", "fsm/dedup", "fsm/env", "fsm/keyspace", "fsm/queue",
-			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/wire", "fsm/workflow", "internal/mutant",
+			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/search", "fsm/wire", "fsm/workflow", "internal/mutant",
 		},
 		Tests: []string{"fsm/..."},
 	},
@@ -61,7 +61,7 @@ var Rules = []Rule{
 		Use:    "the commands: one table, a file for each group of a family",
 		May: []string{
 			"fsm/acl", "fsm/channel", "fsm/cow", "fsm/env", "fsm/exact", "fsm/geo", "fsm/glob", "fsm/hll", "fsm/jsondoc", "fsm/keyspace",
-			"fsm/listpack", "fsm/queue", "fsm/rdb", "fsm/reply", "fsm/script/...", "fsm/vector", "fsm/wire", "fsm/workflow",
+			"fsm/listpack", "fsm/queue", "fsm/rdb", "fsm/reply", "fsm/script/...", "fsm/search", "fsm/vector", "fsm/wire", "fsm/workflow",
 		},
 		Tests: []string{"fsm", "httpapi", "resp/..."},
 	},
@@ -92,6 +92,7 @@ var Rules = []Rule{
 		May:    []string{"fsm/cow", "fsm/env", "fsm/jsondoc", "fsm/listpack", "fsm/vector", "fsm/wire"},
 	},
 	{Folder: "fsm/vector", Use: "vectors and their nearest neighbours", May: []string{"fsm/cow", "fsm/exact", "fsm/wire"}},
+	{Folder: "fsm/search", Use: "definitions of search indexes, and the fields of documents", May: []string{"fsm/jsondoc", "fsm/reply", "fsm/wire"}},
 	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/env", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/channel", Use: "who listens to which channel", May: []string{"fsm/cow", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/dedup", Use: "replies of requests with an idempotency key", May: []string{"fsm/cow", "fsm/wire"}},

@@ -1,0 +1,62 @@
+package fsm
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/search"
+)
+
+// Search keeps a node's search indexes: it is told what entries have changed, and answers what
+// reads ask. Nothing that it says reaches the state.
+type Search interface {
+	search.Index
+	// Applied is called after every entry, in the order of the log, with its notifications:
+	// those of keys only while Machine.Track asks for them. The machine is locked meanwhile: it must
+	// not wait, nor call the machine. So whoever has a View of an index knows that it was told.
+	Applied(index uint64, notes []env.Notification)
+	// Restored is called in place of Applied when the whole state was replaced.
+	Restored(index uint64)
+}
+
+// SetSearch gives the machine its search indexes. What was applied before is in a View made afterwards, what is
+// applied later is told.
+func (m *Machine) SetSearch(s Search) { m.search.Store(&s) }
+
+func (m *Machine) tellSearch(index uint64, notes []env.Notification, replaced bool) {
+	f := m.search.Load()
+	switch {
+	case f == nil:
+	case replaced:
+		(*f).Restored(index)
+	default:
+		(*f).Applied(index, notes)
+	}
+}
+
+// Until has reads that wait end when done closes, because nobody waits for their reply any more.
+func (v *View) Until(done <-chan struct{}) { v.done = done }
+
+// Searched is a database that has search indexes.
+type Searched struct {
+	Name    string
+	Number  uint64
+	Indexes []*search.Definition
+}
+
+// Searched are the databases that have search indexes.
+func (v *View) Searched() (all []Searched) {
+	for _, d := range v.s.databases {
+		if d.search.Len() > 0 {
+			all = append(all, Searched{Name: d.name, Number: d.id, Indexes: d.search.All()})
+		}
+	}
+	return all
+}
+
+// Keys calls f with the keyspace of the database of that number and the environment to read it in; it does nothing if
+// there is no such database. Nothing may be changed or kept beyond the view.
+func (v *View) Keys(name string, number uint64, f func(db *keyspace.DB, e *env.Env)) {
+	if d := v.s.database(name); d != nil && d.id == number {
+		f(d.keys, &v.e)
+	}
+}

@@ -1,0 +1,12 @@
+// Package search holds the definitions of search indexes and their aliases, as they are
+// replicated, and reads the fields of documents out of values.
+//
+// A definition says which keys are documents and which of their fields can be searched. What
+// was found in the documents is no part of the state: each node derives it for itself
+// (internal/search), after the entry is applied and outside the digest of the state. So
+// nothing here knows of terms, scores or results; Index is how a read asks for them.
+//
+// Invariants: definitions and aliases are in the order of their names; a definition is never
+// changed, another one takes its place; no two definitions of a database ever have one
+// Serial.
+package search

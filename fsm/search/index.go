@@ -1,0 +1,108 @@
+package search
+
+import (
+	"fmt"
+
+	"github.com/trireme-dev/trireme/fsm/reply"
+)
+
+// Point is where a read looks at an index.
+type Point struct {
+	// Database is the number of the database.
+	Database uint64
+	// Index is the log index of the state that is read: the index has to hold every change up to it.
+	Index uint64
+	// Now is the time of the read in unix milliseconds.
+	Now int64
+	// Done closes when nobody waits for the answer any more; it may be nil.
+	Done <-chan struct{}
+}
+
+// Index is a node's own indexes. Its methods wait until the index holds what Point asks for;
+// their errors are for clients, without a class.
+type Index interface {
+	// Query finds documents.
+	Query(p Point, d *Definition, q *Query) (*Hits, error)
+	// Count returns how many documents match a filter.
+	Count(p Point, d *Definition, filter []byte) (int64, error)
+	// Aggregate computes aggregations of the documents that match a filter.
+	Aggregate(p Point, d *Definition, filter, aggregations []byte) (reply.Value, error)
+	// Wait waits until the index holds everything up to the point.
+	Wait(p Point, d *Definition) error
+	// Status says how far the index is, without waiting.
+	Status(p Point, d *Definition) Status
+}
+
+// Status is the state of a node's index.
+type Status struct {
+	Documents int64
+	// Bytes is about how much memory the index takes.
+	Bytes int64
+	// Pending is how many keys are to be looked at.
+	Pending int64
+	// LeftOut is how many documents did not fit under the limit.
+	LeftOut int64
+	// Unstemmed says that there is no stemmer for the language.
+	Unstemmed bool
+}
+
+// Query is what SEARCH.QUERY asks for.
+type Query struct {
+	Filter        []byte
+	Limit, Offset int
+	// OrderBy is a field, empty for the order of scores.
+	OrderBy    string
+	Descending bool
+	Score      *ScoreFunction
+	// Highlight are the fields of which Hits.Highlight will be asked.
+	Highlight []string
+}
+
+// Combine says how two scores become one.
+type Combine uint8
+
+// The ways.
+const (
+	Multiply Combine = iota
+	Sum
+	Replace // by the second
+)
+
+// ScoreFunction makes scores depend on fields.
+type ScoreFunction struct {
+	// Mode joins the values with the score of the text, Among the values with each other.
+	Mode, Among Combine
+	Values      []FieldValue
+}
+
+// FieldValue is one field of a ScoreFunction.
+type FieldValue struct {
+	Field    string
+	Modifier string // in upper case
+	Factor   float64
+	Missing  float64
+}
+
+// Hit is a document that was found.
+type Hit struct {
+	// Key is that of the document; of a stream index, the id of the entry.
+	Key   string
+	Score float64
+	// Shown is the value that the documents were sorted by, empty if they were sorted by score.
+	Shown string
+}
+
+// Hits are documents that were found, in their order.
+type Hits struct {
+	List []Hit
+	// Highlight returns a value of a field with tags around what the filter asked for.
+	Highlight func(field, value, open, close string) string
+}
+
+// Error is what a client did wrong.
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
+// Errorf is an Error of a format.
+func Errorf(format string, args ...any) Error { return Error(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,151 @@
+package search
+
+import (
+	"math"
+
+	"github.com/trireme-dev/trireme/fsm/jsondoc"
+	"github.com/trireme-dev/trireme/fsm/search"
+)
+
+// bounds are values from low to high, both included.
+type bounds struct {
+	f               *field
+	low, high       uint64
+	hasLow, hasHigh bool
+	none            bool        // no value can match
+	tests           []textBound // of a KEYWORD
+}
+
+// textBound is a bound of texts, in the order of bytes.
+type textBound struct{ op, text string }
+
+func (t textBound) holds(s string) bool {
+	switch t.op {
+	case "$gt":
+		return s > t.text
+	case "$gte":
+		return s >= t.text
+	case "$lt":
+		return s < t.text
+	}
+	return s <= t.text
+}
+
+func (r *bounds) atLeast(n uint64) {
+	if !r.hasLow || n > r.low {
+		r.low, r.hasLow = n, true
+	}
+}
+
+func (r *bounds) atMost(n uint64) {
+	if !r.hasHigh || n < r.high {
+		r.high, r.hasHigh = n, true
+	}
+}
+
+// number takes a bound of numbers or times. A bound that is no value of the type, such as 1.5 of whole numbers or -1 of those
+// without sign, holds for the values beyond it.
+func (r *bounds) number(op string, v jsondoc.Value) error {
+	n, exact := number(r.f.Type, v)
+	if !exact {
+		want, fits := r.f.kindOf(v)
+		if !fits {
+			return wrongValue(r.f, op, want, v)
+		}
+		f := float(v)
+		switch below := math.Floor(f); {
+		case r.f.Type == search.U64 && f < 0 || r.f.Type == search.I64 && f < -1<<63: // below all values
+			r.none = r.none || op == "$lt" || op == "$lte"
+			return nil
+		case r.f.Type == search.U64 && f >= 1<<64 || r.f.Type == search.I64 && f >= 1<<63: // above all values
+			r.none = r.none || op == "$gt" || op == "$gte"
+			return nil
+		case r.f.Type == search.U64:
+			n = uint64(below)
+		default:
+			n = orderedInt(int64(below))
+		}
+		if op == "$gt" || op == "$gte" { // the value after below is the first
+			op = "$gt"
+		} else {
+			op = "$lte"
+		}
+	}
+	switch op {
+	case "$gt":
+		if n == math.MaxUint64 {
+			r.none = true
+		} else {
+			r.atLeast(n + 1)
+		}
+	case "$gte":
+		r.atLeast(n)
+	case "$lt":
+		if n == 0 {
+			r.none = true
+		} else {
+			r.atMost(n - 1)
+		}
+	case "$lte":
+		r.atMost(n)
+	}
+	return nil
+}
+
+func float(v jsondoc.Value) float64 {
+	switch n := v.(type) {
+	case jsondoc.Int:
+		return float64(n)
+	case jsondoc.Uint:
+		return float64(n)
+	case jsondoc.Double:
+		return float64(n)
+	}
+	return 0
+}
+
+func (r *bounds) eval(s *searcher) matches {
+	if r.none {
+		return matches{}
+	}
+	if r.f.terms != nil {
+		hits := newSet(len(s.x.names))
+		r.f.terms.All(func(text string, t *term) bool {
+			for _, b := range r.tests {
+				if !b.holds(text) {
+					return true
+				}
+			}
+			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
+			return true
+		})
+		return s.constant(hits)
+	}
+	low, high := uint64(0), uint64(math.MaxUint64)
+	if r.hasLow {
+		low = r.low
+	}
+	if r.hasHigh {
+		high = r.high
+	}
+	if low > high {
+		return matches{}
+	}
+	if low == high {
+		var m matches
+		if p, ok := r.f.numbers.Get(low); ok {
+			p.each(func(doc uint32, _ uint16) { m.docs = append(m.docs, doc) })
+		}
+		m.score = 1
+		return m
+	}
+	hits := newSet(len(s.x.names))
+	r.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
+		if n > high {
+			return false
+		}
+		p.each(func(doc uint32, _ uint16) { hits.put(doc) })
+		return true
+	})
+	return s.constant(hits)
+}
