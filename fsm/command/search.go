@@ -39,7 +39,7 @@ func searchRows() []Command {
 		{Name: "search.count", Arity: 3, Flags: ask, Categories: acl.Read, Cost: costIndex, Since: since, Version: version, Complexity: "O(n), where n is the number of documents that match",
 			Syntax: "SEARCH.COUNT index filter", Summary: "Counts the documents that match a filter; -1 if there is no index.", Run: searchCount},
 		{Name: "search.create", Arity: -8, Flags: Write | DenyOOM | NoScript, Cost: costConstant, Since: since, Version: version, Complexity: "O(1); the keys are indexed in the background",
-			Syntax:  "SEARCH.CREATE index [SKIPINITIALSCAN] [EXISTSOK] ON JSON | HASH | STRING PREFIX count prefix [prefix ...] | STREAM key [LANGUAGE language] SCHEMA field type [FAST] [NOTOKENIZE] [NOSTEM] [FROM path] [field type ...]",
+			Syntax:  "SEARCH.CREATE index [SKIPINITIALSCAN] [EXISTSOK] ON JSON | HASH | STRING PREFIX count prefix [prefix ...] | STREAM stream [LANGUAGE language] SCHEMA field type [FAST] [NOTOKENIZE] [NOSTEM] [FROM path] [field type ...]",
 			Summary: "Defines a search index over keys with some prefixes, or over the entries of a stream.", Run: searchCreate},
 		{Name: "search.describe", Arity: 2, Flags: ask, Categories: acl.Read, Cost: costConstant, Since: since, Version: version, Complexity: "O(f), where f is the number of fields",
 			Syntax: "SEARCH.DESCRIBE index", Summary: "Describes an index and how far the node that answers has come with it; null if there is none.", Run: searchDescribe},

@@ -350,6 +350,9 @@ func interval(text string) (float64, bool) {
 	return 0, false
 }
 
+// maxBucketNumber is how far from its offset a histogram goes, in intervals: beyond it doubles are not exact.
+const maxBucketNumber = 1 << 53
+
 func histogram(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err error) {
 	dates := a.op == "$dateHistogram"
 	var step, offset float64
@@ -382,7 +385,14 @@ func histogram(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err
 		a.args.fail(b.done("hardBounds"))
 	}
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	at := func(f float64) int64 { return int64(math.Floor((f - offset) / step)) }
+	at := func(f float64) int64 {
+		k := math.Floor((f - offset) / step)
+		if !(math.Abs(k) <= maxBucketNumber) {
+			a.args.fail(search.Errorf("Aggregation '%s': the interval is too small for the values", a.alias))
+			return 0
+		}
+		return int64(k)
+	}
 	groups := map[int64][]uint32{}
 	var one [1]uint64
 	for _, doc := range docs {

@@ -1,0 +1,240 @@
+package search_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/search"
+)
+
+// node is a machine with search indexes that is fed a log of its own.
+type node struct {
+	t     *testing.T
+	mu    sync.Mutex
+	m     *fsm.Machine
+	index uint64
+	clock int64
+}
+
+func newNode(t *testing.T) *node {
+	n := &node{t: t, m: fsm.NewMachine(), clock: 1_000_000}
+	n.attach()
+	n.propose(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel}))
+	return n
+}
+
+func (n *node) attach() {
+	e := search.Attach(n.m)
+	n.t.Cleanup(e.Close)
+}
+
+func (n *node) propose(code uint16, body []byte) any {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.index++
+	entry := fsm.Entry{Stamp: n.clock, Term: 1, Requests: []fsm.Request{{Code: code, Body: body}}}
+	binary.LittleEndian.PutUint64(entry.Seed[:], n.index)
+	outcomes, err := n.m.Apply(n.index, 1, entry.Encode())
+	if err != nil || outcomes[0].Err != nil {
+		n.t.Errorf("apply: %v, %+v", err, outcomes)
+		return fsm.Results{Values: []reply.Value{reply.Nil()}}
+	}
+	return outcomes[0].Value
+}
+
+func row(words ...string) (argv [][]byte) {
+	for _, w := range words {
+		argv = append(argv, []byte(w))
+	}
+	return argv
+}
+
+// who may do everything.
+var who = acl.Identity{User: acl.DefaultName, By: acl.ByProcess}
+
+// do runs a command as a node does: writes through the log, reads on a view.
+func (n *node) do(words ...string) reply.Value {
+	n.t.Helper()
+	argv := row(words...)
+	if n.m.Table().Find(argv).Flags&command.Write == 0 {
+		var v reply.Value
+		n.m.View(n.clock, [16]byte{}, func(view *fsm.View) { v = view.Exec(who, command.OriginHTTP, argv) })
+		return v
+	}
+	batch := fsm.Batch{As: who, Origin: command.OriginHTTP, Rows: [][][]byte{argv}}
+	v := n.propose(fsm.Exec.Code, fsm.Exec.Body(batch)).(fsm.Results).Values[0]
+	if v.IsError() {
+		n.t.Errorf("%v: %s", words, v.Text())
+	}
+	return v
+}
+
+func (n *node) count(index, filter string, want int64) {
+	n.t.Helper()
+	if got := n.do("SEARCH.COUNT", index, filter); got.IsError() || got.Int() != want {
+		n.t.Errorf("%s %s: %d %s, want %d", index, filter, got.Int(), got.Text(), want)
+	}
+}
+
+func (n *node) keys(words ...string) string {
+	n.t.Helper()
+	v := n.do(words...)
+	if v.IsError() {
+		n.t.Errorf("%v: %s", words, v.Text())
+	}
+	var keys []string
+	for _, hit := range v.Elems() {
+		keys = append(keys, hit.Elems()[0].Text())
+	}
+	return strings.Join(keys, " ")
+}
+
+// TestIndexFollowsTheState has writers change keys while the index is made, and expects of every count that it is that of a
+// walk over the keys.
+func TestIndexFollowsTheState(t *testing.T) {
+	n := newNode(t)
+	for i := range 2000 {
+		n.do("HSET", fmt.Sprint("doc:", i), "n", fmt.Sprint(i%10))
+	}
+	n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "n", "U64", "FAST")
+	for i := range 500 {
+		n.do("HSET", fmt.Sprint("doc:", i), "n", "11")
+		if i%100 == 0 {
+			n.count("i", `{"n":11}`, int64(i+1))
+		}
+	}
+	n.count("i", `{"n":11}`, 500)
+	n.count("i", `{"n":3}`, 150)
+	n.count("i", `{}`, 2000)
+	n.do("PEXPIRE", "doc:0", "1000")
+	n.clock += 1000
+	n.count("i", `{"n":11}`, 499)
+	n.do("DEL", "doc:1", "doc:2")
+	n.do("RENAME", "doc:3", "moved:3")
+	n.do("SET", "doc:4", "text")
+	n.count("i", `{"n":11}`, 495)
+	n.do("FLUSHALL")
+	n.count("i", `{}`, 0)
+	n.do("HSET", "doc:1", "n", "1")
+	n.count("i", `{}`, 1)
+}
+
+// TestIndexAfterRestore compares the answers before and after a snapshot was restored, in another machine and in the same.
+func TestIndexAfterRestore(t *testing.T) {
+	n := newNode(t)
+	n.do("HSET", "doc:old", "t", "old")
+	n.do("SEARCH.CREATE", "i", "SKIPINITIALSCAN", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "t", "TEXT")
+	n.do("SEARCH.CREATE", "s", "ON", "STREAM", "log", "SCHEMA", "t", "TEXT")
+	n.do("SEARCH.ALIASADD", "a", "i")
+	n.do("HSET", "doc:1", "t", "one two")
+	n.do("HSET", "doc:2", "t", "two three")
+	n.do("XADD", "log", "1-1", "t", "two")
+	var snapshot bytes.Buffer
+	if err := n.m.Fork().Write(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	before := n.m.Fork().Digest()
+	saved := snapshot.Bytes()
+	check := func(n *node) {
+		t.Helper()
+		if got := n.keys("SEARCH.QUERY", "a", `{"t":{"$eq":"two"}}`); got != "doc:1 doc:2" {
+			t.Errorf("found %q", got)
+		}
+		if got := n.keys("SEARCH.QUERY", "s", `{"t":"two"}`); got != "1-1" {
+			t.Errorf("found %q in the stream", got)
+		}
+		n.count("i", `{"t":"old"}`, 0)
+	}
+	check(n)
+	n.do("HSET", "doc:3", "t", "two")
+	n.do("SEARCH.DROP", "s")
+	n.count("i", `{"t":"two"}`, 3)
+	if err := n.m.Restore(bytes.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	check(n)
+	if after := n.m.Fork().Digest(); after != before {
+		t.Errorf("digest %s, restored %s", before, after)
+	}
+	other := &node{t: t, m: fsm.NewMachine(), clock: n.clock}
+	if err := other.m.Restore(bytes.NewReader(saved)); err != nil {
+		t.Fatal(err)
+	}
+	other.m.View(0, [16]byte{}, func(v *fsm.View) { other.index = v.Index() })
+	other.attach() // as a node does that was restarted
+	check(other)
+	other.do("HSET", "doc:old", "t", "old again")
+	other.count("i", `{"t":{"$eq":"old"}}`, 1)
+}
+
+// TestReadersSeeWrites has many read what they have just written.
+func TestReadersSeeWrites(t *testing.T) {
+	n := newNode(t)
+	n.do("SEARCH.CREATE", "i", "ON", "JSON", "PREFIX", "1", "doc:", "SCHEMA", "w", "KEYWORD", "n", "U64")
+	var wait sync.WaitGroup
+	for w := range 4 {
+		wait.Go(func() {
+			for i := range 100 {
+				n.do("JSON.SET", fmt.Sprintf("doc:%d", w), "$", fmt.Sprintf(`{"w":"w%d","n":%d}`, w, i))
+				n.count("i", fmt.Sprintf(`{"w":"w%d","n":%d}`, w, i), 1)
+			}
+		})
+	}
+	wait.Wait()
+	n.count("i", "{}", 4)
+}
+
+// TestStreamIndex trims and deletes at both ends and in the middle.
+func TestStreamIndex(t *testing.T) {
+	n := newNode(t)
+	n.do("SEARCH.CREATE", "s", "ON", "STREAM", "log", "SCHEMA", "n", "U64")
+	all := func(want string) {
+		t.Helper()
+		if got := n.keys("SEARCH.QUERY", "s", "{}", "NOCONTENT"); got != want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+	for i := 1; i <= 6; i++ {
+		n.do("XADD", "log", fmt.Sprintf("%d-0", i), "n", fmt.Sprint(i))
+	}
+	n.do("XADD", "log", "7-0", "other", "1")
+	all("1-0 2-0 3-0 4-0 5-0 6-0")
+	n.do("XDEL", "log", "3-0")
+	all("1-0 2-0 4-0 5-0 6-0")
+	n.do("XTRIM", "log", "MINID", "=", "4-0")
+	n.do("XADD", "log", "8-0", "n", "8")
+	all("4-0 5-0 6-0 8-0")
+	n.do("XDEL", "log", "8-0", "4-0")
+	all("5-0 6-0")
+	n.do("DEL", "log")
+	all("")
+	n.do("XADD", "log", "1-0", "n", "1")
+	all("1-0")
+}
+
+// TestSearchStaysOutOfWrites refuses what would make a result of the log depend on the node.
+func TestSearchStaysOutOfWrites(t *testing.T) {
+	n := newNode(t)
+	n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "n", "U64")
+	batch := fsm.Batch{As: who, Origin: command.OriginHTTP, Mode: fsm.Transaction, Rows: [][][]byte{row("SET", "k", "v"), row("SEARCH.COUNT", "i", "{}")}}
+	values := n.propose(fsm.Exec.Code, fsm.Exec.Body(batch)).(fsm.Results).Values
+	if len(values) != 2 || !values[1].IsError() || !strings.Contains(values[1].Text(), "cannot run together with writes") {
+		t.Errorf("%+v", values)
+	}
+	script := row("EVAL", "return redis.call('SEARCH.COUNT', 'i', '{}')", "0")
+	batch = fsm.Batch{As: who, Origin: command.OriginHTTP, Rows: [][][]byte{script}}
+	if v := n.propose(fsm.Exec.Code, fsm.Exec.Body(batch)).(fsm.Results).Values[0]; !v.IsError() {
+		t.Errorf("a script that may write: %+v", v)
+	}
+	if v := n.do("EVAL_RO", "return redis.call('SEARCH.COUNT', 'i', '{}')", "0"); v.IsError() || v.Int() != 0 {
+		t.Errorf("a script that only reads: %s", v.Text())
+	}
+}
