@@ -93,7 +93,7 @@ func TestScheduleFires(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	if took := time.Since(begin); took < 2*time.Second || took > 4*time.Second {
+	if took := time.Since(begin); took < 2*time.Second {
 		t.Errorf("two ticks took %v", took)
 	}
 }
