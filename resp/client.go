@@ -111,7 +111,7 @@ func (c *conn) clientPause(argv [][]byte) {
 		c.emit(reply.Error("ERR CLIENT PAUSE mode must be WRITE or ALL"))
 		return
 	}
-	c.s.pause.begin(time.Now().Add(time.Duration(ms)*time.Millisecond), writes)
+	c.s.pauses.begin(c.database(), time.Now().Add(time.Duration(ms)*time.Millisecond), writes)
 	c.emit(reply.OK())
 }
 
@@ -119,7 +119,7 @@ func (c *conn) clientPause(argv [][]byte) {
 const maxPause = int64(1<<63-1) / int64(time.Millisecond)
 
 func (c *conn) clientUnpause([][]byte) {
-	c.s.pause.end()
+	c.s.pauses.of(c.database()).end()
 	c.emit(reply.OK())
 }
 

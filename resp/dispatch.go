@@ -75,10 +75,10 @@ func (c *conn) runCommand(row *command.Command, argv [][]byte) {
 	if !c.s.simple(row) {
 		c.quietRounds = 0
 	}
-	if c.s.pause.on.Load() && (own == nil || row.Name == "exec") {
+	if c.s.pauses.on(c.database()) && (own == nil || row.Name == "exec") {
 		c.runPipeline()
 		c.flushDone(true)
-		c.s.pause.wait(c.s.stopping, own != nil || !row.OnlyReads(argv))
+		c.s.pauses.of(c.database()).wait(c.s.stopping, own != nil || !row.OnlyReads(argv))
 	}
 	switch {
 	case own != nil:

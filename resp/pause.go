@@ -6,8 +6,40 @@ import (
 	"time"
 )
 
-// pause makes the commands of a node's connections wait (CLIENT PAUSE). Commands about the
-// connection don't wait, so that CLIENT UNPAUSE works.
+// pauses are those of the databases of a node: no database makes another one wait.
+type pauses struct {
+	some atomic.Bool // a database was paused since the node started
+
+	mu sync.Mutex
+	by map[string]*pause
+}
+
+// of is the pause of a database.
+func (p *pauses) of(db string) *pause {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.by[db]
+	if one == nil {
+		if p.by == nil {
+			p.by = map[string]*pause{}
+		}
+		one = &pause{}
+		p.by[db] = one
+	}
+	return one
+}
+
+// begin is pause.begin for a database.
+func (p *pauses) begin(db string, until time.Time, writes bool) {
+	p.of(db).begin(until, writes)
+	p.some.Store(true)
+}
+
+// on reports whether a database is paused.
+func (p *pauses) on(db string) bool { return p.some.Load() && p.of(db).on.Load() }
+
+// pause makes the commands of a database's connections on a node wait (CLIENT PAUSE).
+// Commands about the connection don't wait, so that CLIENT UNPAUSE works.
 type pause struct {
 	on atomic.Bool
 

@@ -76,7 +76,7 @@ type Server struct {
 	traffic traffic
 	limiter *connlimit.Limiter
 	clients *clients
-	pause   pause
+	pauses  pauses
 	blocked *blockedClients
 	loop    *eventLoop
 	tracker *tracker
