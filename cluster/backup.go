@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -29,6 +32,18 @@ func (n *Node) Freeze(ctx context.Context) (*fsm.Frozen, error) {
 
 // ErrBackupLevel says that not every node of the cluster answers that it knows the feature level of a backup.
 var ErrBackupLevel = errors.New("cluster: not every node is of a version that knows the backup's feature level, or not every node answers")
+
+// BackupRoom is how many bytes a backup may unpack to in this process: half of what its memory limit leaves free, because
+// a state takes more than its records. 0, unlimited, without a memory limit.
+func BackupRoom() int64 {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return max(1, (limit-int64(m.HeapAlloc))/2)
+}
 
 // incoming is how backups that are being restored are named in the data directory.
 const incoming = "restore-*.tmp"
@@ -106,7 +121,7 @@ func verifyFile(file *os.File) (b fsm.Backup, err error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return b, err
 	}
-	b, _, err = fsm.VerifyBackup(file)
+	b, _, err = fsm.VerifyBackup(file, BackupRoom())
 	return b, err
 }
 

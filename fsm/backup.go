@@ -29,6 +29,8 @@ const (
 var (
 	// ErrBackup says that a backup is damaged, cut short, or no backup.
 	ErrBackup = errors.New("fsm: backup is damaged, or is none")
+	// ErrBackupLarge says that a backup unpacks to more than there is room for in memory.
+	ErrBackupLarge = errors.New("fsm: backup is larger than the memory that is free")
 	// ErrBackupNewer says that a backup is whole as far as it was read, but made by a version that knows more than
 	// this one.
 	ErrBackupNewer = errors.New("fsm: backup is of a newer version")

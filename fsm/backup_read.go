@@ -15,10 +15,11 @@ import (
 )
 
 // VerifyBackup reads a backup as a restore does and looks at everything: the frames, the sections, the sums, and whether
-// the state that they give has the digest that it was written with. It takes the memory of the state. The errors are
-// ErrBackup, ErrBackupNewer and those of r.
-func VerifyBackup(r io.Reader) (Backup, Contents, error) {
-	b, s, err := readBackup(r, command.NewTable())
+// the state that they give has the digest that it was written with. It takes the memory of the state; room is how many
+// bytes its sections may be before they were compressed (0 = unlimited). The errors are ErrBackup, ErrBackupNewer,
+// ErrBackupLarge and those of r.
+func VerifyBackup(r io.Reader, room int64) (Backup, Contents, error) {
+	b, s, err := readBackup(r, command.NewTable(), room)
 	if err != nil {
 		return b, Contents{}, err
 	}
@@ -42,12 +43,12 @@ func CheckBackup(r io.Reader) (Backup, error) {
 }
 
 // readBackup reads a backup into a state of its own.
-func readBackup(r io.Reader, table *command.Table) (Backup, *State, error) {
+func readBackup(r io.Reader, table *command.Table, room int64) (Backup, *State, error) {
 	f, err := openBackup(r)
 	if err != nil {
 		return f.Backup, nil, err
 	}
-	s, digest, err := f.load(table)
+	s, digest, err := f.load(table, room)
 	if err == nil {
 		err = f.close()
 	}
@@ -86,7 +87,7 @@ func openBackup(r io.Reader) (*backupFile, error) {
 
 // damaged is an error of reading as one of backups.
 func (f *backupFile) damaged(err error) error {
-	if errors.Is(err, ErrBackup) || errors.Is(err, ErrBackupNewer) {
+	if errors.Is(err, ErrBackup) || errors.Is(err, ErrBackupNewer) || errors.Is(err, ErrBackupLarge) {
 		return err
 	}
 	return fmt.Errorf("%w: at byte %d: %w", ErrBackup, f.in.n, err)
@@ -108,7 +109,7 @@ func (f *backupFile) record(want byte) ([]byte, error) {
 }
 
 // load reads the sections, and gives the state and their digest.
-func (f *backupFile) load(table *command.Table) (*State, string, error) {
+func (f *backupFile) load(table *command.Table, room int64) (*State, string, error) {
 	unpacked, err := newUnpacker(f.pieces)
 	if err != nil {
 		return nil, "", err
@@ -116,10 +117,29 @@ func (f *backupFile) load(table *command.Table) (*State, string, error) {
 	defer unpacked.Close()
 	h := sha256.New()
 	l := &loading{s: newState(table), headless: true}
-	if err := l.all(io.TeeReader(unpacked, h)); err != nil {
+	var sections io.Reader = unpacked
+	if room > 0 {
+		sections = &roomReader{r: unpacked, room: room, left: room}
+	}
+	if err := l.all(io.TeeReader(sections, h)); err != nil {
 		return nil, "", err
 	}
 	return l.s, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// roomReader fails with ErrBackupLarge where more than room bytes come.
+type roomReader struct {
+	r          io.Reader
+	room, left int64
+}
+
+// Read gives the next bytes.
+func (r *roomReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(b)
+	if r.left -= int64(n); r.left < 0 {
+		return 0, fmt.Errorf("%w: it unpacks to more than %d bytes", ErrBackupLarge, r.room)
+	}
+	return n, err
 }
 
 // close reads what follows the sections.

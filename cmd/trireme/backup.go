@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -159,7 +161,8 @@ func verifyCommand() *cobra.Command {
 				return err
 			}
 			defer file.Close()
-			b, c, err := fsm.VerifyBackup(file)
+			limitMemory(slog.New(slog.DiscardHandler))
+			b, c, err := fsm.VerifyBackup(file, cluster.BackupRoom())
 			if err != nil {
 				return err
 			}

@@ -192,7 +192,7 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	if c.OnlyReads(argv) {
 		return nil
 	}
-	if c.Flags&DenyOOM != 0 && r.full {
+	if c.Flags&DenyOOM != 0 && (r.full || tx.overCeiling()) {
 		return &ErrOOM
 	}
 	part := 0

@@ -206,15 +206,22 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if tx.Watch != nil {
 		tx.row = c
 	}
-	if tx.deep {
-		v := c.Run(tx, &Args{argv: argv, at: c.words})
-		tx.spendDocument()
-		return v
+	var undo func(*reply.Value)
+	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 {
+		undo = tx.guardMemory(c, argv)
 	}
-	tx.deep, tx.args = true, Args{argv: argv, at: c.words}
-	v := c.Run(tx, &tx.args)
-	tx.deep = false
+	var v reply.Value
+	if tx.deep {
+		v = c.Run(tx, &Args{argv: argv, at: c.words})
+	} else {
+		tx.deep, tx.args = true, Args{argv: argv, at: c.words}
+		v = c.Run(tx, &tx.args)
+		tx.deep = false
+	}
 	tx.spendDocument()
+	if undo != nil {
+		undo(&v)
+	}
 	return v
 }
 
