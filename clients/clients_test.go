@@ -77,3 +77,38 @@ func TestRedisMethods(t *testing.T) {
 		}
 	}
 }
+
+// The search program has to see its own writes while leadership moves from node to node.
+func TestSearchWhileLeadersChange(t *testing.T) {
+	install(t)
+	nodes := httpapitest.ServeNodes(t, 3, nil)
+	urls := make([]string, len(nodes.Addrs))
+	for i, addr := range nodes.Addrs {
+		urls[i] = "http://" + addr
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	done, moved := make(chan struct{}), make(chan int, 1)
+	go func() {
+		n := 0
+		for ended := false; !ended && n < 5; {
+			select {
+			case <-done:
+				ended = true
+			default:
+				if nodes.Nodes[0].MoveLeadership(ctx, "") == nil {
+					n++
+				}
+			}
+		}
+		moved <- n
+	}()
+	output, err := clients.Search(ctx, urls, httpapitest.Token)
+	close(done)
+	if n := <-moved; n == 0 {
+		t.Error("leadership never moved")
+	}
+	if err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}

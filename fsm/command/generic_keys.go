@@ -54,6 +54,9 @@ func rename(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	if refusal := tx.searchedStream(from, to); refusal != nil {
+		return *refusal
+	}
 	o := tx.DB.Find(tx.Env, from)
 	if o == nil {
 		return ErrNoKey
@@ -75,6 +78,9 @@ func renameNX(tx *Tx, a *Args) reply.Value {
 	from, to := a.Bytes(), a.Bytes()
 	if err, ok := a.Done(); !ok {
 		return err
+	}
+	if refusal := tx.searchedStream(from, to); refusal != nil {
+		return *refusal
 	}
 	o := tx.DB.Find(tx.Env, from)
 	if o == nil {
@@ -122,6 +128,9 @@ func copyKey(tx *Tx, a *Args) reply.Value {
 			return reply.Int(0)
 		}
 		return errSameObject
+	}
+	if refusal := tx.searchedStream(from, to); refusal != nil {
+		return *refusal
 	}
 	o := tx.DB.Find(tx.Env, from)
 	if o == nil || (!replace && tx.DB.Peek(tx.Env, to) != nil) {

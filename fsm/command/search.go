@@ -128,6 +128,21 @@ func (tx *Tx) searchPoint() search.Point {
 	return search.Point{Database: tx.Search.Database, Index: tx.Index, Now: tx.Now, Done: tx.Search.Done}
 }
 
+// searchedStream is the refusal to move or copy a key that a stream index watches.
+func (tx *Tx) searchedStream(keys ...[]byte) *reply.Value {
+	for _, d := range tx.definitions().All() {
+		if d.Source != search.Stream {
+			continue
+		}
+		for _, key := range keys {
+			if d.Prefixes[0] == string(key) {
+				return ptr(reply.Error("ERR the key " + clean(string(key)) + " is the stream of the search index " + clean(d.Name)))
+			}
+		}
+	}
+	return nil
+}
+
 func searchDrop(tx *Tx, a *Args) reply.Value {
 	name := a.String()
 	if err, ok := a.Done(); !ok {
