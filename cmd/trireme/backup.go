@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"text/tabwriter"
@@ -21,6 +17,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/cli"
 )
 
 // toStandard is the name of standard output, or input.
@@ -28,20 +25,27 @@ const toStandard = "-"
 
 func backupCommand() *cobra.Command {
 	var out string
-	var asJSON, stale bool
+	var asJSON, stale, force bool
+	var connection cli.Connection
 	cmd := &cobra.Command{
-		Use:   "backup",
+		Use:   "backup FILE",
 		Short: "Write a backup of a running cluster",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for a backup of\n" +
 			"everything: all databases, messages, workflow runs, users, settings and tokens, as of one moment. Writes continue\n" +
-			"meanwhile. The file gets its name only when all of it is on the disk.\n" +
-			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if out == "" {
-				return usagef("--out is needed: a file, or %s for standard output", toStandard)
+			"meanwhile. The file gets its name only when all of it is on the disk; an existing one is replaced with --force only.\n" +
+			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
+		Example: "  trireme backup monday.backup\n  trireme backup - | age -r age1… >monday.backup.age",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && out != "":
+				return usagef("both a file and --out are given: give one of them")
+			case len(args) > 0:
+				out = args[0]
+			case out == "":
+				return usagef("a file is needed, or %s for standard output", toStandard)
 			}
-			r, err := newRemote()
+			r, err := newRemote(&connection)
 			if err != nil {
 				return err
 			}
@@ -54,14 +58,19 @@ func backupCommand() *cobra.Command {
 				}
 				return printBackup(cmd.ErrOrStderr(), b, nil, asJSON)
 			}
-			b, err := r.backupFile(ctx, out, stale)
-			if err != nil {
+			var b fsm.Backup
+			if err := newFile(out, force, func(w io.Writer) error {
+				b, err = r.backup(ctx, w, stale)
+				return err
+			}); err != nil {
 				return err
 			}
 			return printBackup(cmd.OutOrStdout(), b, nil, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, or - for standard output")
+	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, instead of the argument")
+	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
+	connection.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
 	cmd.Flags().BoolVar(&stale, "stale", false, "write this node's own state without asking the others, for when their majority is lost")
 	cmd.AddCommand(verifyCommand(), listBackupsCommand())
@@ -80,56 +89,6 @@ func (r *remote) backup(ctx context.Context, w io.Writer, stale bool) (b fsm.Bac
 		return b, fmt.Errorf("the backup did not come whole: %w", err)
 	}
 	return b, nil
-}
-
-// stream is call for what is no JSON, and takes as long as it takes.
-func (r *remote) stream(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.url+path, body)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+r.token)
-	if body != nil {
-		req.Header.Set("Expect", "100-continue") // a node that refuses does so before all of it is sent
-	}
-	patient := *r.client
-	patient.Timeout = 0
-	resp, err := patient.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("no answer: %w", err)
-	}
-	if resp.StatusCode/100 == 2 {
-		return resp, nil
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // whatever came of it
-	return nil, r.refusal(resp.StatusCode, text)
-}
-
-// backupFile writes a backup to a temporary file next to path and renames it when it is on the disk.
-func (r *remote) backupFile(ctx context.Context, path string, stale bool) (b fsm.Backup, err error) {
-	dir := filepath.Dir(path)
-	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone: it holds secrets
-	if err != nil {
-		return b, usagef("can't write the backup: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-			os.Remove(file.Name())
-		}
-	}()
-	out := bufio.NewWriterSize(file, 1<<20)
-	if b, err = r.backup(ctx, out, stale); err != nil {
-		return b, err
-	}
-	if err := errors.Join(out.Flush(), file.Sync(), file.Close()); err != nil {
-		return b, fmt.Errorf("write the backup: %w", err)
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return b, fmt.Errorf("name the backup: %w", err)
-	}
-	return b, syncFolder(dir)
 }
 
 // syncFolder makes a new name in a folder last.
@@ -191,6 +150,15 @@ type backupView struct {
 	Sum     string `json:"sum"`
 	// Contents are there after a look at everything.
 	Contents *contentsView `json:"contents,omitempty"`
+}
+
+// databaseView is a database of a backup.
+type databaseView struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Keys  int    `json:"keys"`
+	Bytes int64  `json:"bytes"`
+	Users int    `json:"users"`
 }
 
 // contentsView says how much there is in a backup.

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/internal/cli"
 	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
@@ -83,13 +85,17 @@ func (s *settings) examineBefore(ctx context.Context) (doctor.Report, error) {
 	return s.survey(ctx, o), nil
 }
 
+// doctorTimeout is how long the node may look around.
+const doctorTimeout = 15 * time.Second
+
 // askDoctor has the node at TRIREME_URL examine itself.
 func askDoctor(ctx context.Context) (report doctor.Report, err error) {
-	r, err := newRemote()
+	r, err := newRemote(&cli.Connection{})
 	if err != nil {
 		return report, err
 	}
-	err = r.call(ctx, "GET", "/admin/doctor", nil, &report)
+	r.SetTimeout(doctorTimeout)
+	err = r.Call(ctx, "GET", "/admin/doctor", nil, &report)
 	return report, err
 }
 

@@ -18,12 +18,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trireme-dev/trireme/fsm/rdb"
+	"github.com/trireme-dev/trireme/internal/cli"
 )
 
 // exportOptions are the flags of export.
 type exportOptions struct {
 	rdb, database, redis   string
 	modules, force, asJSON bool
+	connection             cli.Connection
 }
 
 func exportCommand() *cobra.Command {
@@ -35,12 +37,13 @@ func exportCommand() *cobra.Command {
 			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only when all of it is on the disk.\n" +
 			"JSON documents and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
 			"--redis is 7.4; the report says how many. Messages and workflow runs are not in the file: see `trireme backup`.\n" +
-			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
+			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused, 5 no such database.",
 		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return export(cmd, &o) },
 	}
 	f := cmd.Flags()
+	o.connection.Flags(f)
 	f.StringVar(&o.rdb, "rdb", "", "the `FILE` to write, or - for standard output")
 	f.StringVar(&o.database, "database", "default", "database to export")
 	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that is to read the file: 7.0 or 7.4")
@@ -66,7 +69,7 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	case o.redis != "7.0" && o.redis != "7.4":
 		return usagef("--redis is 7.0 or 7.4, not %q", o.redis)
 	}
-	r, err := newRemote()
+	r, err := newRemote(&o.connection)
 	if err != nil {
 		return err
 	}
@@ -104,7 +107,7 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 		return out, fmt.Errorf("the file did not come whole: %w", err)
 	}
 	if err := json.Unmarshal([]byte(resp.Trailer.Get("Trireme-Export")), &out); err != nil {
-		return out, fmt.Errorf("%s didn't say what is in the file: is it a Trireme node?", r.url)
+		return out, fmt.Errorf("%s didn't say what is in the file: is it a Trireme node?", r.URL())
 	}
 	return out, nil
 }

@@ -62,7 +62,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(devCommand(), serveCommand(), localCommand(), clusterCommand(), databaseCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(devCommand(), serveCommand(), localCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), versionCommand())
 	root.AddCommand(cli.Commands()...)
 	return root
 }

@@ -11,25 +11,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/cli"
 )
 
 func restoreCommand() *cobra.Command {
 	var asJSON bool
 	var from, keyFile string
+	var connection cli.Connection
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Restore a backup into an empty cluster",
 		Long: "Checks a backup (- reads standard input, s3://BUCKET/PREFIX/NAME an object; --from the newest one of a place) and sends it to the node at TRIREME_URL (default " + defaultURL + ") with the\n" +
 			"token in TRIREME_ADMIN_TOKEN. All nodes restore it in one log entry. The cluster must be empty, and keeps its own\n" +
 			"nodes and id; settings, users and tokens, the admin token included, are then those of the backup.\n" +
-			"Exit codes: 0 done, 1 failed, 2 wrong usage.",
+			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused.",
 		Example: "  trireme restore last.backup\n  trireme restore --from s3://backups/trireme --key-file backup.key",
 		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (from == "") {
 				return usagef("restore needs a FILE or --from LOCATION")
 			}
-			r, err := newRemote()
+			r, err := newRemote(&connection)
 			if err != nil {
 				return err
 			}
@@ -49,6 +51,7 @@ func restoreCommand() *cobra.Command {
 			return r.restore(cmd, file, asJSON)
 		},
 	}
+	connection.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	cmd.Flags().StringVar(&from, "from", "", "folder or s3://BUCKET/PREFIX whose newest backup is restored, `LOCATION`")
 	keyFileFlag(cmd, &keyFile)
@@ -75,14 +78,14 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return fmt.Errorf("read the answer of %s: %w", r.url, err)
+		return fmt.Errorf("read the answer of %s: %w", r.URL(), err)
 	}
 	var v struct {
 		Index, Epoch                               uint64
 		Databases, Keys, Messages, Schedules, Runs int
 	}
 	if err := json.Unmarshal(text, &v); err != nil {
-		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node?", r.url)
+		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node?", r.URL())
 	}
 	if asJSON {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)

@@ -33,7 +33,7 @@ func (c *Connection) Connect() (*Client, error) {
 		return nil, err
 	}
 	if t.token == "" {
-		return nil, usagef("no token to ask %s: set %s, give --token-file, or make a context by trireme context add", t.url, tokenVariable)
+		return nil, usagef("%s is not set, and there is no other token to ask %s: set it, give --token-file, or make a context by trireme context add", tokenVariable, t.url)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if t.ca != "" {

@@ -4,5 +4,8 @@ import "github.com/spf13/cobra"
 
 // Commands are all groups, to be hung into the program's root command.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{contextGroup(), redisCommand(), messageGroup()}
+	return []*cobra.Command{
+		contextGroup(), redisCommand(), messageGroup(), dlqGroup(), queueGroup(), scheduleGroup(), urlGroupGroup(), flowGroup(),
+		runGroup(), eventsCommand(), userGroup(), tokenGroup(), databaseGroup(), clusterGroup(), topCommand(),
+	}
 }

@@ -32,26 +32,24 @@ type contexts struct {
 
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-func contextsPath() (string, error) {
+// contextsPath is where the file is, or empty: a service may have no folder of settings, and needs no contexts.
+func contextsPath() string {
 	if path := os.Getenv(contextsVariable); path != "" {
-		return path, nil
+		return path
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", usagef("no place for the file of contexts: %w; name one by %s", err, contextsVariable)
+		return ""
 	}
-	return filepath.Join(dir, "trireme", "contexts.yaml"), nil
+	return filepath.Join(dir, "trireme", "contexts.yaml")
 }
 
 // loadContexts reads the file; without one there are no contexts. A file that others can read is refused: it has tokens.
 func loadContexts() (*contexts, string, error) {
 	all := &contexts{}
-	path, err := contextsPath()
-	if err != nil {
-		return nil, "", err
-	}
+	path := contextsPath()
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if path == "" || errors.Is(err, fs.ErrNotExist) {
 		return all, path, nil
 	}
 	if err != nil {
@@ -75,6 +73,9 @@ func (c *contexts) save(path string) error {
 	text, err := yaml.Marshal(c)
 	if err != nil {
 		return err
+	}
+	if path == "" {
+		return usagef("there is no folder of settings, because HOME is not set: name the file of contexts by %s", contextsVariable)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("can't write the file of contexts: %w", err)

@@ -41,6 +41,7 @@ func messageGroup() *cobra.Command {
 		run:     func(s *session) error { return s.explained("/v2/messages/" + escape(s.args[0])) },
 	})
 	g.cancelMessages()
+	g.runMessage()
 	return g.Command
 }
 
@@ -273,4 +274,18 @@ func (s *session) count(r request, name string) (int, error) {
 	}
 	n, _ := answer[name].(float64)
 	return int(n), nil
+}
+
+// runMessage has a waiting message attempted now.
+func (g *group) runMessage() {
+	g.add(spec{
+		use: "run ID", short: "Attempt a message now, without waiting for its delay or its next retry", args: cobra.ExactArgs(1), complete: messageIDs,
+		example: "messages run msg_26KT…",
+		run: func(s *session) error {
+			if _, err := s.send(s.ctx, request{method: "POST", path: s.in("/v2/messages/" + escape(s.args[0]) + "/retry")}); err != nil {
+				return err
+			}
+			return s.say(map[string]string{"run": s.args[0]}, "%s is due now", s.args[0])
+		},
+	})
 }

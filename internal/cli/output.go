@@ -90,8 +90,8 @@ func (o *output) rows(w io.Writer, doc []byte, items []any, columns []column) er
 	return t.Flush()
 }
 
-// cell is what a column shows of an item.
-func (c column) cell(item any) string {
+// raw is the member of an item that a column shows.
+func (c column) raw(item any) any {
 	for name := range strings.SplitSeq(c.member, ".") {
 		if name == "" {
 			break
@@ -99,10 +99,15 @@ func (c column) cell(item any) string {
 		m, _ := item.(map[string]any)
 		item = m[name]
 	}
+	return item
+}
+
+// cell is what a column shows of an item.
+func (c column) cell(item any) string {
 	if c.form == nil {
-		return plain(item)
+		return plain(c.raw(item))
 	}
-	return c.form(item)
+	return c.form(c.raw(item))
 }
 
 // fields prints one thing, a line for each of its members in their order. Quiet prints the member of that name alone.

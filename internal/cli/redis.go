@@ -3,12 +3,9 @@ package cli
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -130,47 +127,12 @@ func (r *redis) execute(words []string) error {
 	case "subscribe", "psubscribe", "monitor":
 		return r.stream(words)
 	}
-	v, err := r.ask(words)
+	v, err := r.ask(words...)
 	if err != nil {
 		return err
 	}
-	if v.IsError() {
-		if strings.HasPrefix(v.Text(), "NOPERM") {
-			return errorf(ExitDenied, "%s", v.Text())
-		}
-		return errorf(ExitFailed, "%s", v.Text())
-	}
 	return r.print(v, words)
 }
-
-// ask sends a command and reads its reply in RESP2, which keeps types and bytes.
-func (r *redis) ask(words []string) (v reply.Value, err error) {
-	req, err := http.NewRequestWithContext(r.ctx, "POST", r.url()+"/", strings.NewReader(jsonWords(words)))
-	if err != nil {
-		return v, usagef("%w", err)
-	}
-	for _, prefix := range []string{"Svc", "Upstash"} {
-		req.Header.Set(prefix+"-Response-Format", "resp2")
-	}
-	resp, err := r.exchange(r.http, req)
-	if err != nil {
-		return v, err
-	}
-	defer resp.Body.Close()
-	if resp.Header.Get("Content-Type") != "application/octet-stream" {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // whatever came of it
-		return v, r.refusal(resp, text)
-	}
-	if v, err = protocol.ReadReply(bufio.NewReader(resp.Body)); errors.Is(err, protocol.ErrReply) {
-		return v, r.noNode()
-	} else if err != nil {
-		return v, r.explain(err)
-	}
-	return v, nil
-}
-
-// url is where the database is.
-func (r *redis) url() string { return r.Client.url + r.in("") }
 
 // transaction runs commands as one. The answer is JSON in any case.
 func (r *redis) transaction(rows [][]string) error {
@@ -259,39 +221,6 @@ func (r *redis) stream(words []string) error {
 			event = event[:0]
 		}
 	}
-}
-
-// jsonWords is a command as the gateway takes it. Bytes that are not UTF-8 stay as they are, which the gateway keeps.
-func jsonWords(words []string) string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, w := range words {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if utf8.ValidString(w) {
-			text, _ := encode(w) // a text
-			b.Write(text)
-			continue
-		}
-		b.WriteByte('"')
-		for _, c := range []byte(w) {
-			switch {
-			case c == '"' || c == '\\':
-				b.WriteByte('\\')
-				b.WriteByte(c)
-			case c < ' ':
-				b.WriteString(`\u00`)
-				b.WriteByte("0123456789abcdef"[c>>4])
-				b.WriteByte("0123456789abcdef"[c&15])
-			default:
-				b.WriteByte(c)
-			}
-		}
-		b.WriteByte('"')
-	}
-	b.WriteByte(']')
-	return b.String()
 }
 
 // splitWords parts a line into words as redis-cli does: with quotes and, in double ones, escapes.

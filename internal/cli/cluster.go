@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// clusterView is the answer of GET /admin/cluster.
+type clusterView struct {
+	Leader string     `json:"leader"`
+	Term   uint64     `json:"term"`
+	Nodes  []nodeView `json:"nodes"`
+}
+
+// nodeView is one node of the answer. LastContactMs is how long ago the node
+// heard of its leader, or -1 if it doesn't answer.
+type nodeView struct {
+	ID            string `json:"id"`
+	HTTP          string `json:"http"`
+	Cluster       string `json:"cluster"`
+	Suffrage      string `json:"suffrage"`
+	State         string `json:"state"`
+	AppliedIndex  uint64 `json:"appliedIndex"`
+	LastContactMs int64  `json:"lastContactMs"`
+	Version       string `json:"version"`
+	Leaving       bool   `json:"leaving"`
+}
+
+func clusterGroup() *cobra.Command {
+	g := newGroup(ofCluster, "cluster", "Show and change a running cluster")
+	g.status()
+	g.transfer()
+	g.removeNode()
+	g.replaceNode()
+	return g.Command
+}
+
+func (s *session) cluster() (v clusterView, err error) {
+	err = s.Call(s.ctx, "GET", "/admin/cluster", nil, &v)
+	return v, err
+}
+
+// watching is how often something is shown again.
+type watching struct {
+	interval time.Duration
+	count    int
+}
+
+func (w *watching) flags(f *pflag.FlagSet) {
+	f.DurationVar(&w.interval, "interval", time.Second, "pause between two views")
+	f.IntVar(&w.count, "count", 0, "`NUMBER` of views, then end (0 = until an interrupt)")
+}
+
+// each shows something again and again, on a terminal at the same place. A node that
+// does not answer any more is reported and asked again.
+func (w *watching) each(s *session, show func(out io.Writer) error) error {
+	out := s.cmd.OutOrStdout()
+	for n := 1; ; n++ {
+		if isTerminal(out) {
+			fmt.Fprint(out, "\x1b[H\x1b[2J")
+		}
+		if err := show(out); s.ctx.Err() != nil {
+			return nil // an interrupt is how it ends
+		} else if codeOf(err) == ExitUnreachable && n > 1 && n != w.count {
+			fmt.Fprintln(s.cmd.ErrOrStderr(), err)
+		} else if err != nil {
+			return err
+		}
+		if n == w.count {
+			return nil
+		}
+		select {
+		case <-s.ctx.Done():
+			return nil
+		case <-time.After(max(w.interval, 50*time.Millisecond)):
+		}
+	}
+}
+
+func (g *group) status() {
+	watch := false
+	var w watching
+	g.add(spec{
+		use: "status", short: "Show the nodes and the leader", example: "cluster status\ncluster status --watch",
+		flags: func(f *pflag.FlagSet) {
+			g.oneLine(f)
+			f.BoolVarP(&watch, "watch", "w", false, "show it again and again")
+			w.flags(f)
+		},
+		run: func(s *session) error {
+			if !watch {
+				w.count = 1
+			}
+			return w.each(s, s.printStatus)
+		},
+	})
+}
+
+func (s *session) printStatus(out io.Writer) error {
+	doc, err := s.get("/admin/cluster")
+	if err != nil {
+		return err
+	}
+	if done, err := s.structured(out, doc); done {
+		return err
+	}
+	var view clusterView
+	if json.Unmarshal(doc, &view) != nil {
+		return s.noNode()
+	}
+	if s.quiet {
+		for _, n := range view.Nodes {
+			fmt.Fprintln(out, n.ID)
+		}
+		return nil
+	}
+	return view.table(out)
+}
+
+// table prints the view for people.
+func (v *clusterView) table(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSTATE\tSUFFRAGE\tAPPLIED\tLAST CONTACT\tHTTP\tCLUSTER\tVERSION")
+	for _, n := range v.Nodes {
+		contact := "-"
+		if n.LastContactMs >= 0 {
+			contact = fmt.Sprintf("%d ms", n.LastContactMs)
+		}
+		state := n.State
+		if n.Leaving {
+			state += ", leaving"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, state, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "leader %s, term %d\n", dash(v.Leader), v.Term)
+	return err
+}
+
+func (g *group) transfer() {
+	var to, from string
+	g.add(spec{
+		use: "transfer-leader", short: "Transfer leadership to another node",
+		long:    "With --from it does nothing where another node leads, so that each node can call it before it stops.",
+		example: "cluster transfer-leader\ncluster transfer-leader --from n1 --to n2",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&from, "from", "", "transfer only if the node with this `ID` is leader; self = the node of TRIREME_NODE_ID")
+			f.StringVar(&to, "to", "", "`ID` of the next leader (default: the most up-to-date voter)")
+			g.oneLine(f)
+		},
+		run: func(s *session) error { return s.transferLeader(from, to) },
+	})
+}
+
+func (s *session) transferLeader(from, to string) error {
+	self := from == "self" // a hook of a node that stops, which may have left
+	if self {
+		if from = os.Getenv("TRIREME_NODE_ID"); from == "" {
+			return usagef("--from self is the node of TRIREME_NODE_ID, which is not set")
+		}
+	}
+	view, err := s.cluster()
+	if err != nil {
+		return err
+	}
+	if from != "" && !self && view.node(from) == nil {
+		return errorf(ExitUnknown, "%s is no node of the cluster: cluster status shows them", from)
+	}
+	if from != "" && view.Leader != from {
+		return s.say(map[string]string{"result": "unchanged", "leader": view.Leader}, "nothing to do: %s does not lead, %s does", from, dash(view.Leader))
+	}
+	if to != "" {
+		switch n := view.node(to); {
+		case n == nil:
+			return errorf(ExitUnknown, "%s is no node of the cluster: cluster status shows them", to)
+		case n.Suffrage != "voter":
+			return errorf(ExitFailed, "%s can't lead: it is a non-voter; cluster replace makes it a voter", to)
+		}
+	}
+	body := map[string]string{}
+	if to != "" {
+		body["to"] = to
+	}
+	var doc json.RawMessage
+	if err := s.Call(s.ctx, "POST", "/admin/cluster/transfer-leader", body, &doc); err != nil {
+		return err
+	}
+	return s.say(doc, "leadership handed over")
+}
+
+func (v *clusterView) node(id string) *nodeView {
+	if i := slices.IndexFunc(v.Nodes, func(n nodeView) bool { return n.ID == id }); i >= 0 {
+		return &v.Nodes[i]
+	}
+	return nil
+}
+
+// changeTimeout covers the slowest change of nodes: one that leaves may drain for ten
+// seconds.
+const changeTimeout = 45 * time.Second
+
+func nodePath(id string) string { return "/admin/cluster/nodes/" + url.PathEscape(id) }
+
+// knownNode is a find for a node.
+func (s *session) knownNode(id string) func() ([]string, error) {
+	return func() ([]string, error) {
+		view, err := s.cluster()
+		if err == nil && view.node(id) == nil {
+			err = errorf(ExitUnknown, "%s is no node of the cluster: cluster status shows them", id)
+		}
+		return []string{id}, err
+	}
+}
+
+func (g *group) removeNode() {
+	var c consent
+	force := false
+	g.add(spec{
+		use: "remove ID", short: "Remove a node from the cluster", args: cobra.ExactArgs(1), complete: nodeNames,
+		long: "Removes a node: it finishes its requests, transfers leadership, leaves and stops. If a non-voter has caught up, it\n" +
+			"becomes a voter first. Refused if fewer than three voters would remain, unless --force is given, and always if\n" +
+			"the remaining nodes that answer are no majority.",
+		example: "cluster remove n1 --dry-run\ncluster remove n1 --yes",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&force, "force", false, "also if fewer than three voters remain")
+			c.flags(f)
+			g.oneLine(f)
+		},
+		run: func(s *session) error {
+			path := nodePath(s.args[0])
+			if force {
+				path += "?force=true"
+			}
+			return c.carry(s, act{"remove", "node", s.knownNode(s.args[0]), func() error {
+				return s.changeNode("DELETE", path, nil, "%s is no node of the cluster any more")
+			}})
+		},
+	})
+}
+
+func (g *group) replaceNode() {
+	var c consent
+	with := ""
+	g.add(spec{
+		use: "replace ID --with ID", short: "Replace a node by a non-voter", args: cobra.ExactArgs(1), complete: nodeNames,
+		long: "Replaces a node by one that joined as a non-voter: that one becomes a voter, and the other leaves.\n" +
+			"A node that joins with --replace does the same automatically.",
+		example: "cluster replace n2 --with n4 --yes",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&with, "with", "", "`ID` of the non-voter that takes its place")
+			c.flags(f)
+			g.oneLine(f)
+		},
+		run: func(s *session) error {
+			if with == "" {
+				return usagef("--with names the node that takes the place of %s", s.args[0])
+			}
+			return c.carry(s, act{"replace", "node", s.knownNode(s.args[0]), func() error {
+				return s.changeNode("POST", nodePath(s.args[0])+"/replace", map[string]string{"with": with}, "%s is replaced")
+			}})
+		},
+	})
+}
+
+// changeNode has a node go.
+func (s *session) changeNode(method, path string, body any, said string) error {
+	s.SetTimeout(changeTimeout)
+	var doc json.RawMessage
+	if err := s.Call(s.ctx, method, path, body, &doc); err != nil {
+		return err
+	}
+	var view struct {
+		Result string `json:"result"`
+	}
+	if json.Unmarshal(doc, &view) != nil {
+		return s.noNode()
+	}
+	if view.Result == "leaving" {
+		said = "%s, which was asked, finishes its requests and stops; another node's status shows when it is gone"
+	}
+	return s.say(doc, said, s.args[0])
+}

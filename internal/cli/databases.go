@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func databaseGroup() *cobra.Command {
+	g := newGroup(ofCluster, "databases", "List, create and delete databases, and reset their tokens", "database", "db")
+	plain := func(f *pflag.FlagSet) { g.oneLine(f) }
+	withConsent := func(c *consent) func(*pflag.FlagSet) {
+		return func(f *pflag.FlagSet) {
+			c.flags(f)
+			g.oneLine(f)
+		}
+	}
+	g.add(spec{
+		use: "list", short: "List the databases", example: "databases list\ndatabases list --output json", flags: plain,
+		run: func(s *session) error {
+			doc, err := s.get("/admin/databases")
+			if err != nil {
+				return err
+			}
+			items, err := listMember(doc, "databases")
+			if err != nil {
+				return err
+			}
+			return s.rows(s.cmd.OutOrStdout(), doc, items, []column{
+				{"NAME", "name", nil}, {"PATH", "path", nil}, {"KEYS", "keys", nil}, {"BYTES", "bytes", nil}, {"USERS", "users", nil}, {"CREATED", "createdAt", nil},
+			})
+		},
+	})
+	g.add(spec{
+		use: "create NAME", short: "Create a database and print its tokens, once", args: cobra.ExactArgs(1), example: "databases create shop", flags: plain,
+		run: func(s *session) error {
+			var doc json.RawMessage
+			if err := s.Call(s.ctx, "POST", "/admin/databases", map[string]string{"name": s.args[0]}, &doc); err != nil {
+				return err
+			}
+			return s.tokens(doc)
+		},
+	})
+	var deleting, resetting consent
+	g.add(spec{
+		use: "delete NAME", short: "Delete a database with everything in it", args: cobra.ExactArgs(1), complete: databaseNames,
+		example: "databases delete shop --dry-run\ndatabases delete shop --yes", flags: withConsent(&deleting),
+		run: func(s *session) error { return s.deleteDatabase(&deleting) },
+	})
+	g.add(spec{
+		use: "reset-password NAME", short: "Replace both tokens of a database and print the new ones, once", args: cobra.ExactArgs(1), complete: databaseNames,
+		long: "The old ones are void at once.", example: "databases reset-password shop --yes", flags: withConsent(&resetting),
+		run: func(s *session) error { return s.resetTokens(&resetting, s.args[0]) },
+	})
+	return g.Command
+}
+
+// oneLine declares the flag for JSON that is older than --output.
+func (g *group) oneLine(f *pflag.FlagSet) {
+	f.BoolVar(&g.line, "json", false, "print JSON in one line")
+}
+
+// listMember is a list that is a member of an object.
+func listMember(doc []byte, name string) ([]any, error) {
+	v, err := decode(doc)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := v.(map[string]any)
+	items, ok := m[name].([]any)
+	if !ok {
+		return nil, errorf(ExitUnreachable, "the answer has no %s: is it a Trireme node?", name)
+	}
+	return items, nil
+}
+
+// tokens prints the tokens of a database that were just made.
+func (s *session) tokens(doc []byte) error {
+	out := s.cmd.OutOrStdout()
+	if done, err := s.structured(out, doc); done {
+		return err
+	}
+	var d struct {
+		Name          string `json:"name"`
+		Path          string `json:"path"`
+		Token         string `json:"token"`
+		ReadOnlyToken string `json:"readonlyToken"`
+	}
+	if json.Unmarshal(doc, &d) != nil {
+		return s.noNode()
+	}
+	view, err := encode(struct {
+		Name          string `json:"name"`
+		Path          string `json:"path"`
+		Token         string `json:"token"`
+		ReadOnlyToken string `json:"readonly token"`
+	}(d))
+	if err != nil {
+		return err
+	}
+	return s.fields(out, view, "token")
+}
+
+func databasePath(name string) string { return "/admin/databases/" + url.PathEscape(name) }
+
+// existing finds a database by its name, as one of a list.
+func (s *session) existing(name string) error {
+	names, err := s.members("/admin/databases", "databases", "name")
+	if err != nil {
+		return err
+	}
+	if !contains(names, name) {
+		return errorf(ExitUnknown, "there is no database %q: databases list shows them", name)
+	}
+	return nil
+}
+
+func (s *session) deleteDatabase(c *consent) error {
+	name := s.args[0]
+	return c.carry(s, act{"delete", "database", func() ([]string, error) { return s.args, s.existing(name) }, func() error {
+		var doc json.RawMessage
+		if err := s.Call(s.ctx, "DELETE", databasePath(name), nil, &doc); err != nil {
+			return err
+		}
+		var d struct{ Keys int }
+		if json.Unmarshal(doc, &d) != nil {
+			return s.noNode()
+		}
+		return s.say(doc, "deleted %s with %d keys", name, d.Keys)
+	}})
+}
+
+// resetTokens replaces the tokens of a database.
+func (s *session) resetTokens(c *consent, name string) error {
+	return c.carry(s, act{"reset the tokens of", "database", func() ([]string, error) { return []string{name}, s.existing(name) }, func() error {
+		var doc json.RawMessage
+		if err := s.Call(s.ctx, "POST", databasePath(name)+"/reset-password", nil, &doc); err != nil {
+			return err
+		}
+		return s.tokens(doc)
+	}})
+}

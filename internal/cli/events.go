@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+var eventColumns = []column{
+	{"TIME", "time", when}, {"STATE", "state", nil}, {"MESSAGE", "messageId", nil}, {"DESTINATION", "url", nil}, {"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+// eventsCommand lists events of messages, and follows them.
+func eventsCommand() *cobra.Command {
+	g := &group{scope: ofDatabase, Command: &cobra.Command{}}
+	var selected filters
+	var p paging
+	follow, every := false, time.Second
+	g.fill(g.Command, spec{
+		use: "events", short: "List the events of messages, the latest first, or follow them",
+		long:    "With --follow it prints what happens from now on, the earliest first, until an interrupt; --output json prints a line for\neach event then. --from begins earlier. Events of workflow runs are in runs logs.",
+		example: "events --state ERROR,FAILED --from 1h\nevents --follow --queue orders",
+		flags: func(f *pflag.FlagSet) {
+			selected.flags(f, []filter{stateFilter, messageFilter, orderFilter}, common, hostFilters)
+			p.flags(f)
+			f.BoolVarP(&follow, "follow", "f", false, "print events as they happen")
+			f.DurationVar(&every, "interval", time.Second, "how often to ask with --follow")
+		},
+		run: func(s *session) error {
+			query, err := selected.query(time.Now())
+			if err != nil {
+				return err
+			}
+			if follow {
+				return s.follow(query, max(every, 50*time.Millisecond))
+			}
+			list, err := s.pages(s.in("/v2/events"), query, "events", p, mostEvents)
+			if err != nil {
+				return err
+			}
+			return s.printPage(&list, "events", eventColumns, nil)
+		},
+	})
+	g.share(g.Command.Flags())
+	g.completeFlags(g.Command)
+	return g.Command
+}
+
+// follow prints events as they come. They have the times of one clock that never goes back, so that asking again from
+// the last time on misses none; those of that time that were printed are left out.
+func (s *session) follow(query url.Values, every time.Duration) error {
+	query.Set("order", "earliestFirst")
+	if !query.Has("fromDate") {
+		last, err := s.pages(s.in("/v2/events"), url.Values{}, "events", paging{limit: 1}, 1)
+		if err != nil {
+			return err
+		}
+		if newest, _ := last.values(); len(newest) > 0 {
+			at, _ := number(column{member: "time"}.raw(newest[0]))
+			query.Set("fromDate", strconv.FormatInt(at+1, 10))
+		}
+	}
+	at, printed := int64(-1), map[string]int{} // the last time, and what was printed of it
+	for {
+		list, err := s.pages(s.in("/v2/events"), query, "events", paging{}, mostEvents)
+		switch {
+		case s.ctx.Err() != nil:
+			return nil // an interrupt is how it ends
+		case codeOf(err) == ExitUnreachable && at >= 0: // another try may find it
+			s.note("%s", err)
+		case err != nil:
+			return err
+		}
+		again := map[string]int{}
+		for _, raw := range list.items {
+			item, err := decode(raw)
+			if err != nil {
+				return err
+			}
+			if now, _ := number(column{member: "time"}.raw(item)); now != at {
+				at, printed, again = now, map[string]int{}, map[string]int{}
+			}
+			if again[string(raw)]++; again[string(raw)] <= printed[string(raw)] {
+				continue
+			}
+			printed[string(raw)]++
+			if err := s.event(s.cmd.OutOrStdout(), raw, item); err != nil {
+				return err
+			}
+		}
+		if at >= 0 {
+			query.Set("fromDate", strconv.FormatInt(at, 10))
+		}
+		select {
+		case <-s.ctx.Done():
+			return nil
+		case <-time.After(every):
+		}
+	}
+}
+
+// event prints one event in a line; in YAML as a document.
+func (s *session) event(w io.Writer, raw json.RawMessage, item any) (err error) {
+	switch {
+	case s.format == asJSON:
+		_, err = fmt.Fprintf(w, "%s\n", raw)
+	case s.format == asYAML:
+		if _, err = fmt.Fprintln(w, "---"); err == nil {
+			err = writeYAML(w, raw)
+		}
+	case s.quiet:
+		_, err = fmt.Fprintln(w, eventColumns[2].cell(item))
+	default:
+		line := ""
+		for i, c := range eventColumns {
+			if i > 0 {
+				line += "  "
+			}
+			line += c.cell(item)
+		}
+		_, err = fmt.Fprintln(w, line)
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func flowGroup() *cobra.Command {
+	g := newGroup(ofDatabase, "flow", "List flow-control keys, pin their limits, pause and reset them")
+	g.flowList()
+	g.add(spec{
+		use: "get KEY", short: "Show a flow-control key", args: cobra.ExactArgs(1), complete: flowKeys, example: "flow get billing",
+		run: func(s *session) error { return s.show(s.in("/v2/flowControl/"+escape(s.args[0])), "flowControlKey") },
+	})
+	g.add(spec{
+		use: "explain KEY", short: "Say what the oldest message of a key waits for", args: cobra.ExactArgs(1), complete: flowKeys, example: "flow explain billing",
+		run: func(s *session) error { return s.explained("/v2/flowControl/" + escape(s.args[0])) },
+	})
+	g.pin()
+	g.unpin()
+	for _, one := range []struct{ verb, path, short string }{
+		{"pause", "pause", "Hold the messages of a key"},
+		{"resume", "resume", "Resume a key that is paused"},
+		{"reset", "reset", "Begin a new window of a key's rate; attempts under way stay counted"},
+	} {
+		g.add(spec{
+			use: one.verb + " KEY", short: one.short, args: cobra.ExactArgs(1), complete: flowKeys, example: "flow " + one.verb + " billing",
+			run: func(s *session) error {
+				if _, err := s.get(s.in("/v2/flowControl/" + escape(s.args[0]))); err != nil {
+					return err
+				}
+				return s.changeFlow(one.path, nil)
+			},
+		})
+	}
+	return g.Command
+}
+
+// changeFlow changes a key and prints what it is then.
+func (s *session) changeFlow(how string, query url.Values) error {
+	text, err := s.send(s.ctx, request{method: "POST", path: s.in("/v2/flowControl/" + escape(s.args[0]) + "/" + how), query: query})
+	if err != nil {
+		return err
+	}
+	if s.quiet && s.format == asTable {
+		return nil
+	}
+	return s.fields(s.cmd.OutOrStdout(), json.RawMessage(text), "")
+}
+
+func (g *group) pin() {
+	parallelism, rate, period := 0, 0, ""
+	g.add(spec{
+		use: "pin KEY", short: "Fix limits of a key, whatever messages say", args: cobra.ExactArgs(1), complete: flowKeys,
+		example: "flow pin billing --rate 10 --period 1m\nflow pin billing --parallelism 2",
+		flags: func(f *pflag.FlagSet) {
+			f.IntVar(&parallelism, "parallelism", 0, "maximum `NUMBER` of attempts at once")
+			f.IntVar(&rate, "rate", 0, "maximum `NUMBER` of attempts in a period")
+			f.StringVar(&period, "period", "", "`DURATION` of the rate (default 1s)")
+		},
+		run: func(s *session) error {
+			query := url.Values{}
+			for name, n := range map[string]int{"parallelism": parallelism, "rate": rate} {
+				if s.cmd.Flags().Changed(name) {
+					query.Set(name, strconv.Itoa(n))
+				}
+			}
+			if len(query) == 0 {
+				return usagef("--parallelism or --rate is needed")
+			}
+			if period != "" {
+				query.Set("period", period)
+			}
+			return s.changeFlow("pin", query)
+		},
+	})
+}
+
+func (g *group) unpin() {
+	parallelism, rate := false, false
+	g.add(spec{
+		use: "unpin KEY", short: "Let messages change the limits of a key again", args: cobra.ExactArgs(1), complete: flowKeys,
+		example: "flow unpin billing --rate",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&parallelism, "parallelism", false, "the parallelism")
+			f.BoolVar(&rate, "rate", false, "the rate and its period")
+		},
+		run: func(s *session) error {
+			if !parallelism && !rate {
+				return usagef("--parallelism or --rate is needed")
+			}
+			return s.changeFlow("unpin", url.Values{"parallelism": {strconv.FormatBool(parallelism)}, "rate": {strconv.FormatBool(rate)}})
+		},
+	})
+}
+
+// flowList lists keys.
+func (g *group) flowList() {
+	search := ""
+	g.add(spec{
+		use: "list", short: "List the flow-control keys", example: "flow list\nflow list --search billing",
+		flags: func(f *pflag.FlagSet) { f.StringVar(&search, "search", "", "part of the `KEY`") },
+		run: func(s *session) error {
+			path := s.in("/v2/flowControl")
+			if search != "" {
+				path += "?search=" + url.QueryEscape(search)
+			}
+			return s.list(path, []column{
+				{"KEY", "flowControlKey", nil}, {"WAITING", "waitListSize", nil}, {"UNDER WAY", "parallelismCount", nil}, {"PARALLELISM", "parallelismMax", none},
+				{"IN WINDOW", "rateCount", nil}, {"RATE", "rateMax", none}, {"PERIOD", "ratePeriod", seconds}, {"PAUSED", "isPaused", nil}, {"PINNED", "", pinned},
+			})
+		},
+	})
+}
+
+func seconds(v any) string {
+	if n, ok := number(v); ok && n > 0 {
+		return fmt.Sprintf("%ds", n)
+	}
+	return "-"
+}
+
+// pinned shows which limits of a key messages can't change.
+func pinned(v any) string {
+	m, _ := v.(map[string]any)
+	var all []string
+	if m["isPinnedParallelism"] == true {
+		all = append(all, "parallelism")
+	}
+	if m["isPinnedRate"] == true {
+		all = append(all, "rate")
+	}
+	return dash(strings.Join(all, ", "))
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func queueGroup() *cobra.Command {
+	g := newGroup(ofDatabase, "queues", "List queues, create, pause, resume and delete them", "queue")
+	g.add(spec{
+		use: "list", short: "List the queues", example: "queues list\nqueues list --output json",
+		run: func(s *session) error {
+			return s.list(s.in("/v2/queues"), []column{
+				{"QUEUE", "name", nil}, {"PARALLELISM", "parallelism", nil}, {"LAG", "lag", nil}, {"PAUSED", "paused", nil},
+				{"CREATED", "createdAt", when}, {"UPDATED", "updatedAt", when},
+			})
+		},
+	})
+	g.add(spec{
+		use: "get NAME", short: "Show a queue", args: cobra.ExactArgs(1), complete: queueNames, example: "queues get orders",
+		run: func(s *session) error { return s.show(s.in("/v2/queues/"+escape(s.args[0])), "name") },
+	})
+	g.add(spec{
+		use: "explain NAME", short: "Say what the oldest message of a queue waits for", args: cobra.ExactArgs(1), complete: queueNames,
+		example: "queues explain orders",
+		run:     func(s *session) error { return s.explained("/v2/queues/" + escape(s.args[0])) },
+	})
+	parallelism, paused := 0, false
+	g.add(spec{
+		use: "upsert NAME", short: "Create a queue, or change its settings", args: cobra.ExactArgs(1), complete: queueNames,
+		long:    "Creates a queue, or gives one that exists the parallelism and the state given here.",
+		example: "queues upsert orders --parallelism 4\nqueues upsert orders --paused",
+		flags: func(f *pflag.FlagSet) {
+			f.IntVar(&parallelism, "parallelism", 1, "maximum `NUMBER` of attempts at once; 1 keeps the order")
+			f.BoolVar(&paused, "paused", false, "hold the messages until queues resume")
+		},
+		run: func(s *session) error {
+			body := map[string]any{"queueName": s.args[0], "parallelism": parallelism, "paused": paused}
+			if err := s.Call(s.ctx, "POST", s.in("/v2/queues"), body, nil); err != nil {
+				return err
+			}
+			return s.say(body, "the queue %s has parallelism %d", s.args[0], parallelism)
+		},
+	})
+	g.switches("queue", "/v2/queues/", queueNames)
+	g.deletes("queue", "/v2/queues/", "Delete a queue; its waiting messages are dropped", queueNames)
+	return g.Command
+}
+
+// switches adds pause and resume.
+func (g *group) switches(noun, path string, names func(*session) []string) {
+	for _, one := range [][2]string{{"pause", "Pause a " + noun}, {"resume", "Resume a " + noun + " that is paused"}} {
+		verb := one[0]
+		g.add(spec{
+			use: verb + " NAME", short: one[1], args: cobra.ExactArgs(1), complete: names, example: g.Name() + " " + verb + " orders",
+			run: func(s *session) error {
+				at := s.in(path + escape(s.args[0]))
+				if _, err := s.get(at); err != nil { // some of the API take any name
+					return err
+				}
+				if err := s.Call(s.ctx, "POST", at+"/"+verb, nil, nil); err != nil {
+					return err
+				}
+				return s.say(map[string]string{noun: s.args[0], "result": verb + "d"}, "%sd the %s %s", verb, noun, s.args[0])
+			},
+		})
+	}
+}
+
+// deletes adds delete, which the API takes for names that are not there, and this does not.
+func (g *group) deletes(noun, path, short string, names func(*session) []string) {
+	var c consent
+	g.add(spec{
+		use: "delete NAME", short: short, args: cobra.ExactArgs(1), complete: names, flags: c.flags,
+		example: g.Name() + " delete orders --dry-run\n" + g.Name() + " delete orders --yes",
+		run: func(s *session) error {
+			at := s.in(path + escape(s.args[0]))
+			return c.carry(s, act{"delete", noun, s.named(at, s.args...), func() error {
+				if _, err := s.get(at); err != nil {
+					return err
+				}
+				if err := s.Call(s.ctx, "DELETE", at, nil, nil); err != nil {
+					return err
+				}
+				return s.say(map[string]string{noun: s.args[0], "result": "deleted"}, "deleted the %s %s", noun, s.args[0])
+			}})
+		},
+	})
+}

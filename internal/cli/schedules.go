@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func scheduleGroup() *cobra.Command {
+	g := newGroup(ofDatabase, "schedules", "List schedules, create, pause, resume and delete them", "schedule")
+	g.add(spec{
+		use: "list", short: "List the schedules", example: "schedules list\nschedules list --quiet",
+		run: func(s *session) error {
+			return s.list(s.in("/v2/schedules"), []column{
+				{"SCHEDULE", "scheduleId", nil}, {"CRON", "cron", nil}, {"DESTINATION", "destination", nil}, {"PAUSED", "isPaused", nil},
+				{"LAST", "lastScheduleTime", when}, {"NEXT", "nextScheduleTime", when}, {"ERROR", "error", nil},
+			})
+		},
+	})
+	g.add(spec{
+		use: "get ID", short: "Show a schedule and its next five times", args: cobra.ExactArgs(1), complete: scheduleNames,
+		example: "schedules get nightly",
+		run:     func(s *session) error { return s.show(s.in("/v2/schedules/"+escape(s.args[0])), "scheduleId") },
+	})
+	var n publication
+	g.add(spec{
+		use: "create DESTINATION [BODY] --cron EXPRESSION", short: "Create a schedule, or replace the one of that id", args: cobra.RangeArgs(1, 2),
+		example: "schedules create https://example.com/report --cron '0 3 * * *' --id nightly\n" +
+			`schedules create https://example.com/report '{"kind":"daily"}' --cron 'CRON_TZ=Europe/Berlin 30 2 * * *' --misfire all`,
+		flags: func(f *pflag.FlagSet) { n.flags(f, scheduleOptions, messageOptions) },
+		run: func(s *session) error {
+			if *n.values["Cron"] == "" {
+				return usagef("--cron is needed, such as '0 3 * * *' or '@every 30s'")
+			}
+			text, err := s.publish(&n, s.in("/v2/schedules/"+rawDestination(s.args[0])))
+			if err != nil {
+				return err
+			}
+			var made struct {
+				ScheduleID string `json:"scheduleId"`
+			}
+			if json.Unmarshal(text, &made) != nil {
+				return s.noNode()
+			}
+			return s.say(json.RawMessage(text), "the schedule %s publishes to %s", made.ScheduleID, s.args[0])
+		},
+	})
+	g.switches("schedule", "/v2/schedules/", scheduleNames)
+	g.deletes("schedule", "/v2/schedules/", "Delete a schedule", scheduleNames)
+	return g.Command
+}

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"github.com/spf13/cobra"
+)
+
+// topCommand shows what the nodes do, once a second.
+func topCommand() *cobra.Command {
+	g := &group{scope: ofCluster, Command: &cobra.Command{}}
+	var w watching
+	g.fill(g.Command, spec{
+		use: "top", short: "Show rates, latencies and lag of each node, once a second",
+		long: "Asks the node for the others and each node for its metrics. Rates are of the time between two views: COMMANDS, ATTEMPTS of\n" +
+			"deliveries and FAILED ones a second; P50 and P99 are of HTTP requests in that time; LAG is in log entries behind the\n" +
+			"furthest node; OVERDUE is how late the oldest due message is.",
+		example: "top\ntop --interval 5s\ntop --count 2 --output json",
+		flags:   w.flags,
+		run: func(s *session) error {
+			last := map[string]sample{}
+			return w.each(s, func(out io.Writer) error { return s.top(out, last) })
+		},
+	})
+	g.share(g.Command.Flags())
+	g.completeFlags(g.Command)
+	return g.Command
+}
+
+// sample is what a node counts, at a time.
+type sample struct {
+	at                                time.Time
+	commands, attempts, failed        float64
+	applied, waiting, memory, overdue float64
+	bounds, counts                    []float64 // of the histogram of request durations, cumulative
+}
+
+// load is what top shows of a node. Rates are 0 in the first view.
+type load struct {
+	Node     string  `json:"node"`
+	State    string  `json:"state"`
+	Error    string  `json:"error,omitempty"`
+	Commands float64 `json:"commandsPerSecond"`
+	P50      float64 `json:"p50Ms"`
+	P99      float64 `json:"p99Ms"`
+	Attempts float64 `json:"attemptsPerSecond"`
+	Failed   float64 `json:"failedAttemptsPerSecond"`
+	Lag      float64 `json:"lagEntries"`
+	Pending  float64 `json:"pendingRequests"`
+	Overdue  float64 `json:"overdueSeconds"`
+	Memory   float64 `json:"memoryBytes"`
+}
+
+// top prints a view; last are the samples of the one before.
+func (s *session) top(out io.Writer, last map[string]sample) error {
+	view, err := s.cluster()
+	if err != nil {
+		return err
+	}
+	loads, samples, errs := make([]load, len(view.Nodes)), make([]sample, len(view.Nodes)), make([]error, len(view.Nodes))
+	var all sync.WaitGroup
+	for i, n := range view.Nodes {
+		all.Go(func() { samples[i], errs[i] = s.sample(n, len(view.Nodes) == 1) })
+	}
+	all.Wait()
+	furthest := 0.0
+	for i := range samples {
+		furthest = math.Max(furthest, samples[i].applied)
+	}
+	for i, n := range view.Nodes {
+		loads[i] = samples[i].load(last[n.ID], furthest)
+		loads[i].Node, loads[i].State = n.ID, n.State
+		if errs[i] != nil {
+			loads[i] = load{Node: n.ID, State: n.State, Error: errs[i].Error()}
+			delete(last, n.ID)
+		} else {
+			last[n.ID] = samples[i]
+		}
+	}
+	doc, err := encode(map[string]any{"leader": view.Leader, "nodes": loads})
+	if err != nil {
+		return err
+	}
+	if done, err := s.structured(out, doc); done {
+		return err
+	}
+	return printLoads(out, loads)
+}
+
+func printLoads(out io.Writer, loads []load) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NODE\tSTATE\tCOMMANDS/S\tP50\tP99\tATTEMPTS/S\tFAILED/S\tLAG\tPENDING\tOVERDUE\tMEMORY")
+	for _, l := range loads {
+		if l.Error != "" {
+			fmt.Fprintf(w, "%s\t%s\t-\t-\t-\t-\t-\t-\t-\t-\t-\n", l.Node, l.State)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.1f ms\t%.1f ms\t%.1f\t%.1f\t%.0f\t%.0f\t%.0f s\t%.1f MiB\n",
+			l.Node, l.State, l.Commands, l.P50, l.P99, l.Attempts, l.Failed, l.Lag, l.Pending, l.Overdue, l.Memory/(1<<20))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, l := range loads {
+		if l.Error != "" {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", l.Node, l.Error); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sample asks a node for its metrics: at the address that it has in the cluster, or, if it is the only one, at the URL.
+func (s *session) sample(n nodeView, alone bool) (out sample, err error) {
+	c := *s.Client
+	if scheme, _, _ := strings.Cut(c.url, "://"); !alone {
+		if n.HTTP == "" {
+			return out, errorf(ExitUnreachable, "its HTTP address is not known")
+		}
+		c.url = scheme + "://" + n.HTTP
+	}
+	text, err := c.send(s.ctx, request{method: "GET", path: "/metrics", header: http.Header{"Accept": {"text/plain"}}})
+	if err != nil {
+		return out, err
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	all, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return out, errorf(ExitUnreachable, "%s/metrics is no page of metrics: is it a Trireme node?", c.url)
+	}
+	out = sample{
+		at: time.Now(), commands: sum(all["trireme_http_commands_total"], "") + sum(all["trireme_resp_commands_total"], ""),
+		attempts: sum(all["trireme_attempts_total"], ""), failed: sum(all["trireme_attempts_total"], "delivered"),
+		applied: sum(all["trireme_applied_index"], ""), waiting: sum(all["trireme_requests_pending"], ""),
+		memory: sum(all["trireme_logical_memory_bytes"], ""), overdue: sum(all["trireme_messages_due_seconds"], ""),
+	}
+	out.durations(all["trireme_http_request_duration_seconds"])
+	return out, nil
+}
+
+// sum adds up a family, without the metrics that have a label of some value.
+func sum(f *dto.MetricFamily, without string) float64 {
+	total := 0.0
+	for _, m := range f.GetMetric() {
+		skip := false
+		for _, l := range m.GetLabel() {
+			skip = skip || without != "" && l.GetValue() == without
+		}
+		if !skip {
+			total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
+		}
+	}
+	return total
+}
+
+// durations adds up the histograms of a family.
+func (n *sample) durations(f *dto.MetricFamily) {
+	for _, m := range f.GetMetric() {
+		for i, b := range m.GetHistogram().GetBucket() {
+			if i == len(n.bounds) {
+				n.bounds, n.counts = append(n.bounds, b.GetUpperBound()), append(n.counts, 0)
+			}
+			n.counts[i] += float64(b.GetCumulativeCount())
+		}
+	}
+}
+
+// load is what happened since the sample before.
+func (n *sample) load(before sample, furthest float64) load {
+	l := load{Lag: furthest - n.applied, Pending: n.waiting, Overdue: n.overdue, Memory: n.memory}
+	passed := n.at.Sub(before.at).Seconds()
+	if before.at.IsZero() || passed <= 0 || n.commands < before.commands { // the first view, or the node was restarted
+		return l
+	}
+	rate := func(now, then float64) float64 { return math.Max(0, math.Round((now-then)/passed*10)/10) }
+	l.Commands, l.Attempts, l.Failed = rate(n.commands, before.commands), rate(n.attempts, before.attempts), rate(n.failed, before.failed)
+	l.P50, l.P99 = n.quantile(before, 0.5), n.quantile(before, 0.99)
+	return l
+}
+
+// quantile is that of the requests since the sample before, in milliseconds: the upper bound of its bucket.
+func (n *sample) quantile(before sample, q float64) float64 {
+	since := func(i int) float64 {
+		if i < len(before.counts) {
+			return n.counts[i] - before.counts[i]
+		}
+		return n.counts[i]
+	}
+	last := len(n.counts) - 1
+	if last < 0 || since(last) <= 0 {
+		return 0
+	}
+	for i := range n.counts {
+		if since(i) >= q*since(last) {
+			if bound := n.bounds[i]; !math.IsInf(bound, 1) || i == 0 {
+				return math.Round(bound*1e5) / 100
+			}
+			return math.Round(n.bounds[i-1]*1e5) / 100
+		}
+	}
+	return 0
+}
