@@ -171,6 +171,7 @@ func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
 		if d.messages != nil && swept < limit {
 			swept += d.workflows.Sweep(e, limit-swept)
+			swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
 		}
 	}
 	return swept

@@ -91,6 +91,10 @@ var (
 	InDatabase = define(57, "in database", env.Level2, (*State).inDatabase)
 	// RunNow ends the wait of a message for the time of its next attempt.
 	RunNow = defineOwned(58, "run now", env.Level2, tenant.runNow)
+	// BulkCancel cancels the messages of a filter, by as many entries as it takes.
+	BulkCancel = defineOwned(59, "bulk cancel", env.Level2, tenant.bulkCancel).aliasing()
+	// BulkCancelRuns does the same for runs.
+	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Level2, tenant.bulkCancelRuns).aliasing()
 	// EndSession signs a session of the console out.
 	EndSession = define(62, "end session", env.Level2, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.

@@ -136,6 +136,14 @@ func (t tenant) runNow(e *env.Env, n queue.RunNow) (Ack, error) {
 	return Ack{}, nil
 }
 
+func (t tenant) bulkCancel(e *env.Env, n queue.BulkCancellation) (queue.BulkAction, error) {
+	return t.d.messages.BulkCancel(e, n)
+}
+
+func (t tenant) bulkCancelRuns(e *env.Env, n workflow.BulkCancellation) (queue.BulkAction, error) {
+	return t.d.workflows.BulkCancel(e, t.d.messages, n)
+}
+
 func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
 	return t.d.messages.ChangeQueue(e, n)
 }

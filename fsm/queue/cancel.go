@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"math"
+
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -36,23 +38,33 @@ func (s *Store) Cancel(e *env.Env, n Cancellation) (Cancelled, error) {
 	return out, nil
 }
 
-func (s *Store) cancelMatching(e *env.Env, n Cancellation) (out Cancelled) {
-	limit, looked := maxCancel, 0
+func (s *Store) cancelMatching(e *env.Env, n Cancellation) Cancelled {
+	limit := maxCancel
 	if n.Limit > 0 {
 		limit = min(limit, n.Limit)
 	}
+	out := s.cancelSome(e, &n.Filter, n.After, math.MaxUint64, MaxScan, limit)
+	out.More = out.More && (n.Limit == 0 || out.Count < n.Limit)
+	return out
+}
+
+// cancelSome cancels messages that a filter chooses, of those behind after up to until: it looks at scan and cancels
+// limit at most.
+func (s *Store) cancelSome(e *env.Env, f *Filter, after, until uint64, scan, limit int) (out Cancelled) {
 	var chosen []uint64
-	s.messages.Ascend(n.After+1, func(seq uint64, m *Message) bool {
-		if looked == MaxScan || len(chosen) == limit {
-			out.More = n.Limit == 0 || len(chosen) < n.Limit
+	looked := 0
+	s.messages.Ascend(after+1, func(seq uint64, m *Message) bool {
+		if seq > until {
+			return false
+		}
+		if looked == scan || len(chosen) == limit {
+			out.More = true
 			return false
 		}
 		looked++
 		out.Last = seq
-		if m.place != placeDone && !m.stopping && !m.run {
-			if c := m.Content(); n.Filter.within(c.Created) && n.Filter.match(m.ID, c) {
-				chosen = append(chosen, seq)
-			}
+		if s.cancellable(m, f) {
+			chosen = append(chosen, seq)
 		}
 		return true
 	})

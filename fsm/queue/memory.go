@@ -3,7 +3,9 @@ package queue
 import "github.com/trireme-dev/trireme/fsm/env"
 
 // Used is the logical memory of everything about messages, in bytes.
-func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes }
+func (s *Store) Used() int64 {
+	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
+}
 
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
 // since the last call, so that an entry's work is bounded by what it adds.
@@ -17,7 +19,8 @@ func (s *Store) trim(now int64) {
 func (s *Store) Sweep(e *env.Env, limit int) (done int) {
 	done = s.emptyQueues(e, limit)
 	s.trimmable = 0
-	return done + s.sweep(e.Now, limit-done)
+	done += s.sweep(e.Now, limit-done)
+	return done + s.sweepBulk(e, limit-done)
 }
 
 func (s *Store) sweep(now int64, limit int) (done int) {
@@ -109,6 +112,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 	t, _, some := s.idle.Min()
 	soonest(t.At, some)
 	soonest(0, s.deletedQueues.Len() > 0)
+	soonest(s.bulk.NextSweep())
 	return unixms, ok
 }
 

@@ -26,6 +26,7 @@ const (
 	kindEvent
 	kindDead
 	kindDedup
+	kindBulk
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -68,6 +69,7 @@ func (s *Store) Save(emit func(record []byte) error) error {
 		w.String(d.schedule)
 		w.Varint(d.end)
 	})
+	saving.Each(out, kindBulk, s.bulk.Records(), func(_ uint64, b *BulkAction, w *wire.Writer) { w.Put(b) })
 	return out.Err
 }
 
@@ -112,6 +114,10 @@ func (s *Store) Load(record []byte) error {
 		s.dedups.Set(k, d)
 		s.dedupEnds.Set(dedupEnd{roundUp(d.end), k}, struct{}{})
 		s.fixedBytes += dedupCost
+	case kindBulk:
+		b := &BulkAction{}
+		r.Get(b)
+		s.bulk.Put(b)
 	default:
 		return errRecord
 	}

@@ -43,6 +43,7 @@ type Store struct {
 	dead          *cow.BTree[Stamp, *Dead]
 	dedups        *cow.BTree[dedupKey, dedup]
 	dedupEnds     *cow.BTree[dedupEnd, struct{}]
+	bulk          BulkTable
 
 	liveBytes, doneBytes, deadBytes, fixedBytes int64 // logical memory; see memory.go
 	trimmable                                   int   // how many records the next trim may remove
@@ -73,6 +74,7 @@ func New() *Store {
 		log:   byNumber[*Event](), dead: byStamp[*Dead](),
 		dedups:    cow.NewBTree[dedupKey, dedup](func(k dedupKey) uint64 { return binary.BigEndian.Uint64(k[:]) }, compareDedups),
 		dedupEnds: cow.NewBTree[dedupEnd, struct{}](func(d dedupEnd) uint64 { return uint64(d.at) }, compareDedupEnds),
+		bulk:      NewBulkTable(),
 	}
 }
 
@@ -91,6 +93,7 @@ func (s *Store) Fork() *Store {
 	f.schedules, f.ticks = s.schedules.Snapshot(), s.ticks.Snapshot()
 	f.log, f.dead = s.log.Snapshot(), s.dead.Snapshot()
 	f.dedups, f.dedupEnds = s.dedups.Snapshot(), s.dedupEnds.Snapshot()
+	f.bulk = s.bulk.Fork()
 	return &f
 }
 

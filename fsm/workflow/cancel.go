@@ -22,17 +22,24 @@ func (s *Store) Cancel(e *env.Env, q *queue.Store, n Cancellation) (Cancelled, e
 	if n.Limit > 0 {
 		limit = min(limit, n.Limit)
 	}
-	var out Cancelled
+	out := s.cancelSome(e, q, &n.Filter, n.After, MaxScan, limit)
+	s.trim(e.Now)
+	return out, nil
+}
+
+// cancelSome cancels active runs that a filter chooses, the newest first, of those below a number that is not 0: it looks
+// at scan and cancels limit at most.
+func (s *Store) cancelSome(e *env.Env, q *queue.Store, f *Filter, below uint64, scan, limit int) (out Cancelled) {
 	var chosen []*Run
 	looked := 0
-	s.candidates(&n.Filter, n.After, func(r *Run) bool {
-		if looked == MaxScan || len(chosen) == limit {
+	s.candidates(f, below, func(r *Run) bool {
+		if looked == scan || len(chosen) == limit {
 			out.More = true
 			return false
 		}
 		looked++
 		out.Cursor = r.No
-		if r.Active() && n.Filter.match(s, r, r.Created) {
+		if r.Active() && f.match(s, r, r.Created) {
 			chosen = append(chosen, r)
 		}
 		return true
@@ -43,8 +50,7 @@ func (s *Store) Cancel(e *env.Env, q *queue.Store, n Cancellation) (Cancelled, e
 			out.Count++
 		}
 	}
-	s.trim(e.Now)
-	return out, nil
+	return out
 }
 
 func (s *Store) cancel(e *env.Env, q *queue.Store, r *Run) {

@@ -293,7 +293,7 @@ func (f *DeadFilter) matchDead(s *Store, r *Run) bool {
 func (s *Store) Settings() Settings { return s.settings }
 
 // Used is the logical memory of everything about workflows, in bytes.
-func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes }
+func (s *Store) Used() int64 { return s.liveBytes + s.doneBytes + s.bulk.Used() }
 
 // Counts are the sizes of the store: all runs, those that are active, those with a dead letter, and the waiters.
 type Counts struct{ Runs, Active, Dead, Waiters int }

@@ -22,6 +22,7 @@ const (
 	kindWaiter
 	kindSaved
 	kindDoomed
+	kindBulk
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
@@ -49,6 +50,7 @@ func (s *Store) Save(emit func(record []byte) error) error {
 		w.Put(n)
 	})
 	saving.Each(out, kindDoomed, s.deletedRuns, func(no uint64, _ struct{}, w *wire.Writer) { w.Uvarint(no) })
+	saving.Each(out, kindBulk, s.bulk.Records(), func(_ uint64, b *queue.BulkAction, w *wire.Writer) { w.Put(b) })
 	return out.Err
 }
 
@@ -75,6 +77,10 @@ func (s *Store) Load(record []byte) error {
 		return s.loadSaved(r)
 	case kindDoomed:
 		s.deletedRuns.Set(r.Uvarint(), struct{}{})
+	case kindBulk:
+		b := &queue.BulkAction{}
+		r.Get(b)
+		s.bulk.Put(b)
 	default:
 		return errRecord
 	}

@@ -30,6 +30,8 @@ type Store struct {
 	ended       *cow.BTree[queue.Stamp, uint64] // runs that are over by when they ended, but for those with a dead letter
 	deletedRuns *cow.BTree[uint64, struct{}]    // runs that are forgotten and whose logs are being removed
 
+	bulk queue.BulkTable
+
 	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
 	trimmable            int   // how many records the next trim may remove
 }
@@ -82,7 +84,7 @@ func New() *Store {
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
-		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](),
+		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(),
 	}
 }
 
@@ -93,6 +95,7 @@ func (s *Store) Fork() *Store {
 	f.marks, f.open = s.marks.Snapshot(), s.open.Snapshot()
 	f.waiters, f.events, f.waiting, f.ends = s.waiters.Snapshot(), s.events.Snapshot(), s.waiting.Snapshot(), s.ends.Snapshot()
 	f.saved, f.dead, f.ended, f.deletedRuns = s.saved.Snapshot(), s.dead.Snapshot(), s.ended.Snapshot(), s.deletedRuns.Snapshot()
+	f.bulk = s.bulk.Fork()
 	return &f
 }
 

@@ -110,6 +110,7 @@ func (s *Store) NextSweep() (unixms int64, ok bool) {
 		}
 	}
 	soonest(0, s.deletedRuns.Len() > 0)
+	soonest(s.bulk.NextSweep())
 	t, _, some := s.ended.Min()
 	soonest(roundUp(t.At+s.settings.EndedAge), some && s.settings.EndedAge > 0)
 	t, _, some = s.dead.Min()

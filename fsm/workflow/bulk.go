@@ -1,0 +1,102 @@
+package workflow
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+const (
+	// bulkScan is the most runs that a step by SweepBulk looks at, bulkCancel the most that it cancels.
+	bulkScan   = 2_000
+	bulkCancel = 100
+)
+
+// BulkCancellation is the argument of the operation BulkCancelRuns.
+type BulkCancellation struct {
+	queue.BulkRequest
+	Filter Filter
+}
+
+// Fields are those of the format; texts and bytes alias what they are read from.
+func (n *BulkCancellation) Fields(c *wire.Codec) {
+	c.Record(n.BulkRequest.Fields)
+	c.Record(n.Filter.Fields)
+}
+
+// BulkCancel starts, continues or stops the cancellation of the runs that a filter chooses, as queue.BulkCancel does that
+// of messages.
+func (s *Store) BulkCancel(e *env.Env, q *queue.Store, n BulkCancellation) (queue.BulkAction, error) {
+	var b *queue.BulkAction
+	switch n.Act {
+	case queue.BulkStart:
+		var err error
+		until := s.next()
+		if b, err = s.bulk.Start(e, until, until, wire.Marshal(&n.Filter), n.Matched); err != nil {
+			return queue.BulkAction{}, err
+		}
+	default:
+		if b = s.bulk.Find(n.ID); b == nil {
+			return queue.BulkAction{}, notFound("bulk action %s not found", n.ID)
+		}
+	}
+	if n.Act == queue.BulkStop {
+		b = s.bulk.Stop(e, b)
+	} else if !b.Done() {
+		b = s.bulkStep(e, q, b, MaxScan, maxCancel)
+	}
+	s.trim(e.Now)
+	return *b, nil
+}
+
+// bulkStep has a bulk action go on, from the newest run that is meant to the oldest.
+func (s *Store) bulkStep(e *env.Env, q *queue.Store, b *queue.BulkAction, scan, limit int) *queue.BulkAction {
+	var f Filter
+	wire.NewReader(b.Filter).Get(&f)
+	below := b.After
+	if below == 0 {
+		below = b.Until
+	}
+	out := s.cancelSome(e, q, &f, below, scan, limit)
+	if out.Cursor == 0 {
+		out.Cursor = below
+	}
+	return s.bulk.Progress(e, b, out.Count, out.Cursor, out.More)
+}
+
+// SweepBulk takes a step of the oldest bulk action and forgets old ones, at most limit. While one is left to do, it counts
+// as limit.
+func (s *Store) SweepBulk(e *env.Env, q *queue.Store, limit int) (done int) {
+	if limit <= 0 {
+		return 0
+	}
+	if b := s.bulk.Oldest(); b != nil {
+		s.bulkStep(e, q, b, bulkScan, min(limit, bulkCancel))
+		s.trim(e.Now)
+		if s.bulk.Oldest() != nil {
+			return limit
+		}
+		done++
+	}
+	return done + s.bulk.Forget(e.Now, limit-done)
+}
+
+// CountActive counts active runs that a filter chooses, of those below a number (0 = all) and at most MaxScan that it looks
+// at; more says that others are left below cursor.
+func (s *Store) CountActive(f *Filter, below uint64) (n int, cursor uint64, more bool) {
+	looked := 0
+	s.candidates(f, below, func(r *Run) bool {
+		if more = looked == MaxScan; more {
+			return false
+		}
+		looked, cursor = looked+1, r.No
+		if r.Active() && f.match(s, r, r.Created) {
+			n++
+		}
+		return true
+	})
+	return n, cursor, more
+}
+
+// Bulk are the bulk actions of runs, for reading.
+func (s *Store) Bulk() *queue.BulkTable { return &s.bulk }
