@@ -171,5 +171,5 @@ func TestRetryDeadLetters(t *testing.T) {
 		t.Error(page)
 	}
 	p.want(200, `{"messages":[]}`, "GET", "/v2/dlq", "")
-	p.want(200, `{"cancelled":3}`, "DELETE", "/v2/messages", "")
+	p.want(202, `{"cancelled":3}`, "DELETE", "/v2/messages", "")
 }

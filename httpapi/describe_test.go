@@ -81,6 +81,14 @@ GET /v2/messages/{messageId}
 DELETE /v2/messages/{messageId}
 POST /v2/messages/{messageId}/retry
 DELETE /v2/messages
+GET /v2/bulkActions
+GET /v2/bulkActions/preview
+GET /v2/bulkActions/{actionId}
+DELETE /v2/bulkActions/{actionId}
+GET /v2/workflows/bulkActions
+GET /v2/workflows/bulkActions/preview
+GET /v2/workflows/bulkActions/{actionId}
+DELETE /v2/workflows/bulkActions/{actionId}
 GET /v2/events
 GET /v2/logs
 GET /v2/dlq
@@ -170,7 +178,7 @@ func TestDescriptionAndRouterAgree(t *testing.T) {
 			return nil, errors.New("no provider in this test")
 		}
 	})
-	fill := strings.NewReplacer("{destination}", "nowhere:x", "{messageId}", "msg_x", "{dlqId}", "1-1", "{queue}", "q", "{topic}", "t", "{scheduleId}", "s", "{key}", "k", "{workflowRunId}", "wfr_x", "{eventId}", "e", "{userId}", "u")
+	fill := strings.NewReplacer("{destination}", "nowhere:x", "{messageId}", "msg_x", "{dlqId}", "1-1", "{queue}", "q", "{topic}", "t", "{scheduleId}", "s", "{key}", "k", "{workflowRunId}", "wfr_x", "{eventId}", "e", "{userId}", "u", "{actionId}", "bulk_x")
 	for path := range paths { // unordered: each is asked alone
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			if exempt(method, path) {
@@ -191,6 +199,8 @@ func exempt(method, path string) bool {
 	switch path {
 	case "/v2/schedules/{destination}":
 		return method != "POST"
+	case "/v2/bulkActions/preview", "/v2/workflows/bulkActions/preview": // for deletion it is the id of no bulk action
+		return method == "DELETE"
 	case "/v2/schedules", "/v2/schedules/{scheduleId}":
 		return method == "POST"
 	}

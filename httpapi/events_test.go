@@ -74,7 +74,7 @@ func TestEventFilters(t *testing.T) {
 	first := p.publish("/ok/1", "", "Svc-Label", "a", "Svc-Queue-Name", "q")
 	p.until("/v2/events?messageId="+first, long("events", 3))
 	second := p.publish("/later", "", "Svc-Label", "b", "Svc-Delay", "1h", "Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "rate=1")
-	p.want(200, `{"cancelled":1}`, "DELETE", "/v2/messages/"+second, "")
+	p.want(202, `{"cancelled":1}`, "DELETE", "/v2/messages/"+second, "")
 	host := strings.TrimPrefix(p.url, "http://")
 	for query, want := range map[string]string{
 		"":                                   "CANCELED CANCEL_REQUESTED CREATED DELIVERED ACTIVE CREATED",
@@ -136,7 +136,7 @@ func TestEventFilters(t *testing.T) {
 func TestEventsInTheSpecificationsForm(t *testing.T) {
 	p := startOffice(t, func(n *messages.Parser) { n.SpecLiteral = true })
 	id := p.publish("/later", "", "Svc-Delay", "1h")
-	p.want(200, "", "DELETE", "/v2/messages/"+id, "")
+	p.want(202, "", "DELETE", "/v2/messages/"+id, "")
 	list := listOf(p.object(p.want(200, "", "GET", "/v2/events", "")), "events")
 	if states(list) != "CANCELLED CANCEL_REQUESTED CREATED" {
 		t.Error(states(list))

@@ -19,7 +19,7 @@ func TestRunNowOverHTTP(t *testing.T) {
 	if x["reason"] != "sender" {
 		t.Errorf("it waits for %v", x)
 	}
-	m.want(200, "", "DELETE", id, "")
+	m.want(202, "", "DELETE", id, "")
 	m.want(404, "", "POST", id+"/retry", "")
 	m.want(400, "", "POST", publish("/v2/enqueue/q/", "Upstash-Delay", "1h")+"/retry", "")
 	m.want(404, `{"error":"message msg_none not found or not waiting"}`, "POST", "/v2/messages/msg_none/retry", "")

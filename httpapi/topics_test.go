@@ -82,5 +82,5 @@ func TestTopicDefaults(t *testing.T) {
 	for _, body := range []string{``, `{}`, `{"headers":{"Svc-Retries":"many"}}`, `{"headers":{"Svc-Callback":"nowhere"}}`, `{"headers":{"Svc-Retries":1}}`} {
 		m.want(400, "", "PATCH", "/v2/topics/t", body)
 	}
-	m.want(200, `{"cancelled":4}`, "DELETE", "/v2/messages?topicName=t", "")
+	m.want(202, `{"cancelled":4}`, "DELETE", "/v2/messages?topicName=t", "")
 }

@@ -30,6 +30,9 @@ type Filter struct {
 	Messages []queue.ID
 }
 
+// Named reports whether the filter names single runs, by their ids or by those of their messages.
+func (f *Filter) Named() bool { return len(f.RunIDs)+len(f.Exact)+len(f.Messages) > 0 }
+
 // match reports whether the filter chooses r. Dates are judged by at.
 func (f *Filter) match(s *Store, r *Run, at int64) bool {
 	if len(f.Exact) > 0 {

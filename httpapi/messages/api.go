@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
@@ -35,6 +36,8 @@ type Options struct {
 	Ask Provider
 	// MaxBody is the largest body of a message, MaxBatch that of a batch, in bytes.
 	MaxBody, MaxBatch int64
+	// BulkWait is how long a request waits for a bulk action (0 = a minute).
+	BulkWait time.Duration
 }
 
 // Access is what a token opens: as whom, and the messages and workflows of which database.
@@ -196,6 +199,8 @@ func (q *request) route() {
 		}
 	case "messages":
 		err = q.messages(rest)
+	case "bulkactions":
+		err = q.bulkActions(rest)
 	case "schedules":
 		err = q.schedules(rest)
 	case "queues":

@@ -10,9 +10,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// maxCancel is the largest count of a bulk cancellation.
-const maxCancel = 500
-
 func (q *request) cancelOne(text string) error {
 	id, ok := queue.ParseID(text)
 	if !ok {
@@ -21,7 +18,7 @@ func (q *request) cancelOne(text string) error {
 	if _, err := fsm.Do(q.r.Context(), q.Engine, fsm.CancelMessages, queue.Cancellation{IDs: []queue.ID{id}, Strict: true}); err != nil {
 		return err
 	}
-	q.answer(http.StatusOK, map[string]int{"cancelled": 1})
+	q.answer(http.StatusAccepted, bulkCancelled{Cancelled: 1})
 	return nil
 }
 
@@ -36,28 +33,25 @@ func (q *request) cancelMany() error {
 	if err != nil {
 		return err
 	}
-	if query.none {
-		q.answer(http.StatusOK, map[string]int{"cancelled": 0})
+	switch {
+	case query.none:
+		q.answer(http.StatusAccepted, bulkCancelled{})
 		return nil
+	case len(query.filter.IDs) == 0 && q.requireLevel2() == nil:
+		return q.StartBulk(q.w, q.r, q.bulkOf(&query.filter), query.async)
 	}
-	n := queue.Cancellation{IDs: query.filter.IDs, Filter: query.filter, Limit: query.page.Limit}
+	n := queue.Cancellation{IDs: query.filter.IDs, Filter: query.filter}
 	n.Filter.IDs = nil
 	total := 0
-	for {
+	for more := true; more; {
 		out, err := fsm.Do(q.r.Context(), q.Engine, fsm.CancelMessages, n)
 		if err != nil {
 			return err
 		}
 		total += out.Count
-		if !out.More || n.Limit > 0 && out.Count >= n.Limit {
-			break
-		}
-		n.After = out.Last
-		if n.Limit > 0 {
-			n.Limit -= out.Count
-		}
+		n.After, more = out.Last, out.More
 	}
-	q.answer(http.StatusOK, map[string]int{"cancelled": total})
+	q.answer(http.StatusAccepted, bulkCancelled{Cancelled: total})
 	return nil
 }
 
@@ -93,6 +87,8 @@ func readBody(body []byte, values url.Values) error {
 			switch one := one.(type) {
 			case string:
 				values.Add(name, one)
+			case bool:
+				values.Add(name, strconv.FormatBool(one))
 			case float64:
 				values.Add(name, strconv.FormatFloat(one, 'f', -1, 64))
 			default:

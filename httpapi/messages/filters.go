@@ -76,7 +76,11 @@ var parameters = []parameter{
 		return nil
 	}},
 	{"api", inDLQ | inEvents, "taken and ignored", ignored},
-	{"count", inCancel, "at most so many, 1 to 500", (*listQuery).readCancelCount},
+	{"count", inCancel, "taken and ignored: all that match are cancelled", ignored},
+	{"async", inCancel, "`true`: answer as soon as the bulk action is accepted", func(c *listQuery, name string, values []string) (err error) {
+		c.async, err = Truth(name, values)
+		return err
+	}},
 	{"count", inDLQ | inEvents, "size of the page", (*listQuery).readCount},
 	{"cursor", inDLQ | inEvents, "the page after this one", (*listQuery).readCursor},
 	{"order", inDeadList | inEvents, "`earliestFirst` or `latestFirst`", (*listQuery).readOrder},

@@ -20,6 +20,8 @@ type listQuery struct {
 	grouped bool
 	// none: it selects nothing, whatever there is.
 	none bool
+	// async: the answer does not wait for the end of a cancellation.
+	async bool
 }
 
 // maxPageBytes bounds the bodies that one page shows, in bytes: a page that would be
@@ -103,15 +105,6 @@ func (c *listQuery) readCount(name string, list []string) error {
 		return invalid("invalid %s %q: expected 1 to %d", name, one(list), c.most)
 	}
 	c.page.Limit = min(int(n), c.most)
-	return nil
-}
-
-func (c *listQuery) readCancelCount(name string, list []string) error {
-	n, err := strconv.Atoi(one(list))
-	if err != nil || n < 1 || n > maxCancel {
-		return invalid("invalid %s %q: expected 1 to %d", name, one(list), maxCancel)
-	}
-	c.page.Limit = n
 	return nil
 }
 

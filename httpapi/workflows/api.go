@@ -73,6 +73,8 @@ func (q *request) workflows() (served bool, err error) {
 	switch q.segment(1) {
 	case "runs":
 		return true, q.runs()
+	case "bulkActions", "bulkactions":
+		return true, q.bulkActions()
 	case "dlq":
 		return q.deadWrites()
 	}

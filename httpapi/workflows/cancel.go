@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
@@ -102,43 +104,104 @@ func (v params) nothing(names ...string) bool {
 	return false
 }
 
-// cancel answers DELETE /v2/workflows/runs. Without a filter all runs are meant, up to count.
+// cancel answers DELETE /v2/workflows/runs. Runs that are named are cancelled when it answers; those that filters choose,
+// or all without a filter, by a bulk action.
 func (q *request) cancel() error {
 	v, err := q.selection()
 	if err != nil {
 		return err
 	}
-	for name := range v {
-		if name != "count" && name != "cursor" && !slices.Contains(filterNames(false), name) {
-			return messages.Invalid("unknown filter %q", name)
-		}
-	}
-	if v.nothing(filterNames(false)...) {
-		q.answer(http.StatusOK, map[string]int{"cancelled": 0})
+	none, async, n, err := v.cancellation()
+	switch {
+	case err != nil:
+		return err
+	case none:
+		q.answer(http.StatusAccepted, map[string]int{"cancelled": 0})
 		return nil
-	}
-	n := workflow.Cancellation{}
-	if n.Filter, err = v.runFilter(); err != nil {
-		return err
-	}
-	n.URLPrefix = !v.truth("workflowUrlExactMatch")
-	count, err := v.number("count")
-	if err != nil {
-		return err
+	case !n.Named() && q.level2(q.r.Context()):
+		return q.StartBulk(q.w, q.r, q.bulkOf(&n.Filter), async)
 	}
 	total := 0
-	for {
-		n.Limit = int(max(count-int64(total), 0))
+	for more := true; more; {
 		out, err := propose(q, fsm.CancelRuns, n)
 		if err != nil {
 			return err
 		}
 		total += out.Count
-		if !out.More || count > 0 && int64(total) >= count {
-			break
-		}
-		n.After = out.Cursor
+		n.After, more = out.Cursor, out.More
 	}
-	q.answer(http.StatusOK, map[string]int{"cancelled": total})
+	q.answer(http.StatusAccepted, map[string]int{"cancelled": total})
 	return nil
+}
+
+// cancellation reads which runs are to be cancelled; none reports that something is named, but nothing by it, which must
+// not mean everything. A count is taken and ignored, as the reference does: all that match are cancelled.
+func (v params) cancellation() (none, async bool, n workflow.Cancellation, err error) {
+	for name := range v {
+		if name != "count" && name != "cursor" && name != "async" && !slices.Contains(filterNames(false), name) {
+			return none, async, n, messages.Invalid("unknown filter %q", name)
+		}
+	}
+	if async, err = messages.Truth("async", v["async"]); err != nil {
+		return none, async, n, err
+	}
+	n.Filter, err = v.runFilter()
+	n.URLPrefix = len(n.URLs) > 0 && !v.truth("workflowUrlExactMatch")
+	return v.nothing(filterNames(false)...), async, n, err
+}
+
+// bulkOf are the bulk actions of runs; a start cancels those that f chooses.
+func (q *request) bulkOf(f *workflow.Filter) *messages.Bulk {
+	return &messages.Bulk{
+		Table:  func(v *fsm.View) *queue.BulkTable { return v.Workflows().Bulk() },
+		Filter: showFilter,
+		Ask: func(n queue.BulkRequest) (queue.BulkAction, error) {
+			return propose(q, fsm.BulkCancelRuns, workflow.BulkCancellation{BulkRequest: n, Filter: *f})
+		},
+		Count: func() (int, error) {
+			return q.CountBulk(q.r.Context(), func(v *fsm.View, at uint64) (int, uint64, bool) { return v.Workflows().CountActive(f, at) })
+		},
+	}
+}
+
+// bulkActions answers /v2/workflows/bulkActions and what is below it.
+func (q *request) bulkActions() error {
+	f, rest := &workflow.Filter{}, strings.Join(q.segments[2:], "/")
+	if rest == "preview" {
+		none, _, n, err := params(q.parameters()).cancellation()
+		switch {
+		case err != nil:
+			return err
+		case none || n.Named():
+			return messages.Invalid("invalid workflowRunIds: a preview is of filters")
+		}
+		f = &n.Filter
+	}
+	if !q.level2(q.r.Context()) {
+		return errNoPath
+	}
+	return q.ServeBulk(q.w, q.r, rest, q.query, q.bulkOf(f))
+}
+
+// showFilter shows a filter by the names of the parameters.
+func showFilter(coded []byte) map[string][]string {
+	var f workflow.Filter
+	wire.NewReader(coded).Get(&f)
+	n := messages.ShownFilter{}
+	n.Texts("workflowUrl", f.URLs)
+	if len(f.URLs) > 0 && !f.URLPrefix {
+		n.Texts("workflowUrlExactMatch", []string{"true"})
+	}
+	for _, s := range f.States {
+		n["state"] = append(n["state"], s.String())
+	}
+	n.Texts("host", f.Hosts)
+	n.Texts("path", f.Paths)
+	n.Texts("label", f.Labels)
+	n.Texts("flowControlKey", f.FlowKeys)
+	n.Texts("callerIp", f.CallerIPs)
+	n.Time("workflowCreatedAt", f.Created)
+	n.Time("fromDate", f.From)
+	n.Time("toDate", f.To)
+	return n
 }

@@ -52,7 +52,7 @@ var states = []claim{
 		id := w.publish(t, to, "", "Svc-Timeout: 20s")
 		w.sink.arrived(t, to, 1)
 		want(t, "what is being sent", stateNames(w.eventsOf(t, id, "ACTIVE")), "CREATED ACTIVE")
-		w.ask(t, "DELETE", "/v2/messages/"+id, "").is(t, 200, `{"cancelled":1}`)
+		w.ask(t, "DELETE", "/v2/messages/"+id, "").is(t, 202, `{"cancelled":1}`)
 	}},
 	{"MS-T.3", func(t *testing.T, w *world) {
 		list := w.eventsOf(t, w.publish(t, w.to("500"), "", "Svc-Retry-Delay: 3600000"), "RETRY")
@@ -88,12 +88,12 @@ var states = []claim{
 		to := w.to("hang")
 		id := w.publish(t, to, "", "Svc-Timeout: 1s")
 		w.sink.arrived(t, to, 1)
-		w.ask(t, "DELETE", "/v2/messages/"+id, "").is(t, 200, `{"cancelled":1}`)
+		w.ask(t, "DELETE", "/v2/messages/"+id, "").is(t, 202, `{"cancelled":1}`)
 		want(t, "events", stateNames(w.eventsOf(t, id, "CANCELED")), "CREATED ACTIVE CANCEL_REQUESTED ERROR CANCELED")
 	}},
 	{"MS-T.9", func(t *testing.T, w *world) {
 		id := w.waits(t)
-		w.ask(t, "DELETE", "/v2/messages/"+id, "").is(t, 200, `{"cancelled":1}`)
+		w.ask(t, "DELETE", "/v2/messages/"+id, "").is(t, 202, `{"cancelled":1}`)
 		want(t, "events", stateNames(w.eventsOf(t, id, "CANCELED")), "CREATED CANCEL_REQUESTED CANCELED")
 		for _, spelling := range []string{"CANCELED", "CANCELLED", "cancelled"} {
 			want(t, spelling, len(w.ask(t, "GET", "/v2/events?messageId="+id+"&state="+spelling, "").object(t).list("events")), 1)
@@ -195,7 +195,7 @@ var eventFilters = []claim{
 		for _, query := range []string{"", "&count=1000", "&count=5000"} {
 			want(t, "a page"+query, len(w.ask(t, "GET", "/v2/events?label="+label+query, "").object(t).list("events")), 1000)
 		}
-		w.ask(t, "DELETE", "/v2/messages?label="+label, "").is(t, 200, `{"cancelled":1100}`)
+		w.ask(t, "DELETE", "/v2/messages?label="+label, "").is(t, 202, `{"cancelled":1100}`)
 	}},
 	{"MS-9.11", func(t *testing.T, w *world) {
 		label := w.name()

@@ -31,7 +31,7 @@ var routing = []claim{
 		}
 		label := w.name()
 		w.waits(t, "Svc-Label: "+label)
-		w.ask(t, "DELETE", "/v2/messages/?label="+label, "").is(t, 200, `{"cancelled":1}`)
+		w.ask(t, "DELETE", "/v2/messages/?label="+label, "").is(t, 202, `{"cancelled":1}`)
 	}},
 	{"MP-1.1.4", func(t *testing.T, w *world) {
 		id := w.name()
@@ -50,7 +50,7 @@ var routing = []claim{
 	}},
 	{"MP-1.1.6", func(t *testing.T, w *world) {
 		id := w.waits(t)
-		w.ask(t, "DELETE", "/v2/messages", `{"messageIds":["`+id+`"]}`).is(t, 200, `{"cancelled":1}`)
+		w.ask(t, "DELETE", "/v2/messages", `{"messageIds":["`+id+`"]}`).is(t, 202, `{"cancelled":1}`)
 	}},
 	{"MP-1.2.1", func(t *testing.T, w *world) {
 		w.ask(t, "GET", "/v2/keys?qstash_token="+httpapitest.MessagesToken, "", "Authorization:").object(t)
@@ -315,7 +315,7 @@ var delivery = []claim{
 		w.eventsOf(t, done, "DELIVERED")
 		cancel := func(query, body string, n string) {
 			t.Helper()
-			w.ask(t, "DELETE", "/v2/messages"+query, body).is(t, 200, `{"cancelled":`+n+`}`)
+			w.ask(t, "DELETE", "/v2/messages"+query, body).is(t, 202, `{"cancelled":`+n+`}`)
 		}
 		cancel("?label="+label+"&queueName=other", "", "0")
 		cancel("?path=/ok/"+label+"&path=/none&label="+label, "", "1")

@@ -262,9 +262,9 @@ var states = []claim{
 		w.is("state", w.log(id).at("workflowState"), "RUN_SUCCESS")
 		w.is("result", w.log(id).at("workflowRunResponse"), `{"a":1}`)
 		other := w.start("m/ok", "", nil)
-		w.is("cancelled", w.ask(200, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "1")
+		w.is("cancelled", w.ask(202, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "1")
 		w.is("state", w.log(other).at("workflowState"), "RUN_CANCELED")
-		w.is("again", w.ask(200, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "0")
+		w.is("again", w.ask(202, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "0")
 		w.end(other, "1")
 		w.is("final", w.log(other).at("workflowState"), "RUN_CANCELED")
 	}},

@@ -1,0 +1,289 @@
+package messages
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+const (
+	// bulkWait is how long a request waits for a bulk action that it has not asked to run by itself.
+	bulkWait = time.Minute
+	// maxBulkPage is the most bulk actions of a page, bulkPage how many it has if nobody says.
+	maxBulkPage = 1000
+	bulkPage    = 100
+)
+
+// Bulk is what bulk actions are about: messages or runs.
+type Bulk struct {
+	// Table gives those of a view.
+	Table func(*fsm.View) *queue.BulkTable
+	// Filter shows a coded filter by the names of its parameters.
+	Filter func(coded []byte) map[string][]string
+	// Ask proposes the operation; what a start cancels is known to it.
+	Ask func(queue.BulkRequest) (queue.BulkAction, error)
+	// Count counts what a start would cancel.
+	Count func() (int, error)
+}
+
+// bulkAction is a bulk action as clients read it.
+type bulkAction struct {
+	ActionID    string              `json:"actionId"`
+	Kind        string              `json:"kind"`
+	State       string              `json:"state"`
+	Total       int                 `json:"total"`
+	Processed   int                 `json:"processed"`
+	CreatedAt   int64               `json:"createdAt"`
+	CompletedAt int64               `json:"completedAt,omitempty"`
+	Filter      map[string][]string `json:"filter"`
+}
+
+// The states of a bulk action on the wire.
+const (
+	bulkInProgress = "IN_PROGRESS"
+	bulkFinished   = "FINISHED"
+)
+
+func bulkState(b *queue.BulkAction) string {
+	if b.Done() {
+		return bulkFinished
+	}
+	return bulkInProgress
+}
+
+func (k *Bulk) render(b *queue.BulkAction) *bulkAction {
+	return &bulkAction{b.ID, "cancel", bulkState(b), b.Total, b.Processed, b.Created, b.Completed, k.Filter(b.Filter)}
+}
+
+// bulkCancelled is the answer to a cancellation of many.
+type bulkCancelled struct {
+	Cancelled int    `json:"cancelled"`
+	ActionID  string `json:"actionId,omitempty"`
+}
+
+// StartBulk cancels what k.Ask knows: it answers when that is done, or, with async, when it is accepted. A request waits
+// for a minute at most; the action then goes on by itself.
+func (a *API) StartBulk(w http.ResponseWriter, r *http.Request, k *Bulk, async bool) error {
+	matched, err := k.Count()
+	if err != nil {
+		return err
+	}
+	b, err := k.Ask(queue.BulkRequest{Act: queue.BulkStart, Matched: matched})
+	wait := a.BulkWait
+	if wait <= 0 {
+		wait = bulkWait
+	}
+	for until := time.Now().Add(wait); err == nil && !async && !b.Done(); {
+		if time.Now().After(until) {
+			return &Error{http.StatusTooManyRequests, "the cancellation is not done yet and goes on by itself as bulk action " + b.ID}
+		}
+		b, err = k.Ask(queue.BulkRequest{Act: queue.BulkStep, ID: b.ID})
+	}
+	if err != nil {
+		return err
+	}
+	n := bulkCancelled{Cancelled: b.Total}
+	if async {
+		n.ActionID = b.ID
+	}
+	a.Answer(w, r, http.StatusAccepted, n)
+	return nil
+}
+
+// ServeBulk answers what is below the path of bulk actions: the list, one of them, and how many a filter would cancel.
+func (a *API) ServeBulk(w http.ResponseWriter, r *http.Request, rest, query string, k *Bulk) error {
+	q := &request{API: a, w: w, r: r, query: query}
+	id := unescapePath(strings.Trim(rest, "/"))
+	switch {
+	case strings.Contains(id, "/"):
+		return errNoPath
+	case id == "preview":
+		return q.on(http.MethodGet, func() error { return q.previewBulk(k) })
+	case id == "":
+		return q.on(http.MethodGet, func() error { return q.listBulk(k) })
+	case r.Method == http.MethodGet:
+		return q.getBulk(k, id)
+	case r.Method == http.MethodDelete:
+		return q.stopBulk(k, id)
+	}
+	return errMethod
+}
+
+func (q *request) previewBulk(k *Bulk) error {
+	total, err := k.Count()
+	if err == nil {
+		q.answer(http.StatusOK, map[string]int{"total": total})
+	}
+	return err
+}
+
+func (q *request) getBulk(k *Bulk, id string) error {
+	var n *bulkAction
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		n = nil
+		if b := k.Table(v).Find(id); b != nil {
+			n = k.render(b)
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case n == nil:
+		return &Error{http.StatusNotFound, "bulk action " + id + " not found"}
+	}
+	q.answer(http.StatusOK, n)
+	return nil
+}
+
+func (q *request) stopBulk(k *Bulk, id string) error {
+	b, err := k.Ask(queue.BulkRequest{Act: queue.BulkStop, ID: id})
+	if err == nil {
+		q.answer(http.StatusOK, k.render(&b))
+	}
+	return err
+}
+
+// listBulk answers a page. The filter of states is applied to the page, which may be short and have a cursor nevertheless.
+func (q *request) listBulk(k *Bulk) error {
+	values, err := q.named("cursor", "count", "state")
+	if err != nil {
+		return err
+	}
+	count, below, state := bulkPage, uint64(0), values.Get("state")
+	if text := values.Get("count"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if err != nil || n == 0 {
+			return invalid("invalid count %q: expected 1 to %d", text, maxBulkPage)
+		}
+		count = min(int(n), maxBulkPage)
+	}
+	if text := values.Get("cursor"); text != "" {
+		if below, err = strconv.ParseUint(text, 10, 64); err != nil || below == 0 {
+			return invalid("invalid cursor %q", text)
+		}
+	}
+	if state != "" && state != bulkInProgress && state != bulkFinished {
+		return invalid("invalid state %q: expected %s or %s", state, bulkInProgress, bulkFinished)
+	}
+	page := struct {
+		Actions []*bulkAction `json:"bulkActions"`
+		Cursor  string        `json:"cursor,omitempty"`
+	}{}
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		page.Actions, page.Cursor = []*bulkAction{}, ""
+		list, cursor := k.Table(v).List(below, count)
+		for _, b := range list {
+			if state == "" || bulkState(b) == state {
+				page.Actions = append(page.Actions, k.render(b))
+			}
+		}
+		if cursor != 0 {
+			page.Cursor = strconv.FormatUint(cursor, 10)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, page)
+	return nil
+}
+
+// CountBulk counts by pages, between which writes go on.
+func (a *API) CountBulk(ctx context.Context, page func(v *fsm.View, at uint64) (n int, next uint64, more bool)) (total int, err error) {
+	for at, more := uint64(0), true; more; {
+		var n int
+		var next uint64
+		if _, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { n, next, more = page(v, at) }); err != nil {
+			return 0, err
+		}
+		total, at = total+n, next
+	}
+	return total, nil
+}
+
+// bulkOf are the bulk actions of messages; a start cancels those that f chooses.
+func (q *request) bulkOf(f *queue.Filter) *Bulk {
+	return &Bulk{
+		Table:  func(v *fsm.View) *queue.BulkTable { return v.Messages().Bulk() },
+		Filter: showFilter,
+		Ask: func(n queue.BulkRequest) (queue.BulkAction, error) {
+			return fsm.Do(q.r.Context(), q.Engine, fsm.BulkCancel, queue.BulkCancellation{BulkRequest: n, Filter: *f})
+		},
+		Count: func() (int, error) {
+			return q.CountBulk(q.r.Context(), func(v *fsm.View, at uint64) (int, uint64, bool) { return v.Messages().CountMatching(f, at) })
+		},
+	}
+}
+
+// bulkActions answers /v2/bulkActions and what is below it.
+func (q *request) bulkActions(rest string) error {
+	if err := q.requireLevel2(); err != nil {
+		return err
+	}
+	f := &queue.Filter{}
+	if strings.Trim(rest, "/") == "preview" {
+		query, err := readCancelQuery(q.query, nil)
+		if err != nil {
+			return err
+		}
+		if query.none || len(query.filter.IDs) > 0 {
+			return invalid("invalid messageIds: a preview is of filters")
+		}
+		f = &query.filter
+	}
+	return q.ServeBulk(q.w, q.r, rest, q.query, q.bulkOf(f))
+}
+
+// showFilter shows a filter by the names of the parameters.
+func showFilter(coded []byte) map[string][]string {
+	var f queue.Filter
+	wire.NewReader(coded).Get(&f)
+	n := ShownFilter{}
+	n.Texts("url", f.URLs)
+	n.Texts("host", f.Hosts)
+	n.Texts("path", f.Paths)
+	n.Texts("topicName", f.Groups)
+	n.Texts("queueName", f.Queues)
+	n.Texts("scheduleId", f.Schedules)
+	n.Texts("label", f.Labels)
+	n.Texts("flowControlKey", f.FlowKeys)
+	n.Texts("callerIp", f.CallerIPs)
+	n.Time("fromDate", f.From)
+	n.Time("toDate", f.To)
+	return n
+}
+
+// ShownFilter is a filter as clients read it: values by the name of a parameter.
+type ShownFilter map[string][]string
+
+// Texts adds a filter that is set.
+func (n ShownFilter) Texts(name string, values []string) {
+	if len(values) > 0 {
+		n[name] = values
+	}
+}
+
+// Time adds a time in unix milliseconds that is set.
+func (n ShownFilter) Time(name string, at int64) {
+	if at != 0 {
+		n[name] = []string{strconv.FormatInt(at, 10)}
+	}
+}
+
+// Truth reads a parameter that is true or false, as a text or, in a JSON body, as a truth value.
+func Truth(name string, values []string) (bool, error) {
+	switch text := strings.ToLower(strings.TrimSpace(one(values))); text {
+	case "true":
+		return true, nil
+	case "false", "":
+		return false, nil
+	default:
+		return false, invalid("invalid %s %q: expected true or false", name, text)
+	}
+}
