@@ -26,7 +26,7 @@ type event struct {
 	MessageID string    `json:"messageId"`
 	State     string    `json:"state"`
 	URL       string    `json:"url"`
-	options
+	view.Options
 	origin
 	Body                   string              `json:"body,omitempty"` // always in base64
 	NextDeliveryTime       int64               `json:"nextDeliveryTime,omitempty"`
@@ -66,7 +66,7 @@ func renderEvent(v *queue.EventInfo, literal bool) *event {
 	c := v.Content
 	m := render(v.ID, c)
 	n := &event{
-		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, options: m.options, origin: m.origin,
+		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, Options: m.Options, origin: m.origin,
 		NextDeliveryTime: v.Next, Error: v.Error, Timeout: c.Timeout, MaxRetries: m.MaxRetries, RetryDelayExpr: m.RetryDelayExpression,
 		CallbackHeaders: m.CallbackHeader, FailureCallbackHeaders: m.FailureCallbackHeader,
 	}

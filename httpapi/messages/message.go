@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
 
@@ -10,49 +9,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
-
-// options are what answers show of the options of a message, an event, a schedule and a dead
-// letter alike. Members that say nothing are left out.
-type options struct {
-	Method               string              `json:"method"`
-	Header               map[string][]string `json:"header,omitempty"`
-	QueueName            string              `json:"queueName,omitempty"`
-	Callback             string              `json:"callback,omitempty"`
-	FailureCallback      string              `json:"failureCallback,omitempty"`
-	RetryDelayExpression string              `json:"retryDelayExpression,omitempty"`
-	Label                string              `json:"label,omitempty"`
-	Labels               []string            `json:"labels,omitempty"`
-	FlowControlKey       string              `json:"flowControlKey,omitempty"`
-	Parallelism          int                 `json:"parallelism,omitempty"`
-	Rate                 int                 `json:"rate,omitempty"`
-	Period               int64               `json:"period,omitempty"` // in seconds
-	CallerIP             string              `json:"callerIP,omitempty"`
-}
-
-// callbackHeaders are the headers of callbacks, which events call otherwise.
-type callbackHeaders struct {
-	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
-	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
-}
-
-// renderOptions shows options with what is redacted hidden.
-func renderOptions(o *queue.Options, callerIP string) (n options, h callbackHeaders) {
-	show := view.Redactor{Hide: o.Redact, Trim: -1}
-	n = options{
-		Method: cmp.Or(o.Method, http.MethodPost), Header: show.Header(o.Header), QueueName: o.Queue, CallerIP: callerIP,
-		RetryDelayExpression: o.RetryDelay, Label: view.First(o.Labels), Labels: o.Labels,
-	}
-	if c := o.Callback; c != nil {
-		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)
-	}
-	if c := o.Failure; c != nil {
-		n.FailureCallback, h.FailureCallbackHeader = c.URL, show.Header(c.Options.Header)
-	}
-	if f := o.Flow; f != nil {
-		n.FlowControlKey, n.Parallelism, n.Rate, n.Period = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1)
-	}
-	return n, h
-}
 
 // origin says where a message comes from and goes to.
 type origin struct {
@@ -67,8 +23,8 @@ type origin struct {
 type message struct {
 	MessageID string `json:"messageId"`
 	URL       string `json:"url"`
-	options
-	callbackHeaders
+	view.Options
+	view.CallbackHeaders
 	origin
 	Body       string `json:"body,omitempty"`
 	BodyBase64 string `json:"bodyBase64,omitempty"`
@@ -86,7 +42,7 @@ func render(id queue.ID, c *queue.Content) *message {
 		MessageID: id.String(), URL: c.URL, MaxRetries: c.Retries, NotBefore: c.FirstAt, CreatedAt: c.Created,
 		origin: origin{c.Group, c.Endpoint, c.Schedule, c.API},
 	}
-	m.options, m.callbackHeaders = renderOptions(&c.Options, c.CallerIP)
+	m.Options, m.CallbackHeaders = view.NewOptions(&c.Options, c.CallerIP)
 	m.Body, m.BodyBase64 = view.Redactor{Hide: c.Redact, Trim: -1}.Body(c.Body)
 	return m
 }

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,9 +31,11 @@ type call struct {
 	// destination is raw, query what follows it in a path.
 	destination, query string
 	header             http.Header
-	queue              string
-	body               []byte
-	callerIP           string
+	// headers is what was read of header, see Parser.fieldsOf.
+	headers  *Headers
+	queue    string
+	body     []byte
+	callerIP string
 	// defaults reads those of a URL group that are about the call, see ofCall; nil for
 	// none.
 	defaults func(group string) (fields, error)
@@ -49,7 +52,8 @@ type call struct {
 func (p *Parser) fieldsOf(c *call) fields {
 	if c.fields == nil {
 		asked, rest := splitQuery(c.query, p.Prefixes)
-		c.fields, c.rest = readFields(c.header, p.Prefixes).over(asked), rest
+		c.headers, c.rest = p.ReadHeaders(c.header), rest
+		c.fields = maps.Clone(c.headers.fields).over(asked)
 	}
 	return c.fields
 }

@@ -19,8 +19,8 @@ type schedule struct {
 	ScheduleID  string `json:"scheduleId"`
 	Cron        string `json:"cron"`
 	Destination string `json:"destination"`
-	options
-	callbackHeaders
+	view.Options
+	view.CallbackHeaders
 	CreatedAt          int64             `json:"createdAt"`
 	Retries            int               `json:"retries"`
 	IsPaused           bool              `json:"isPaused"`
@@ -47,7 +47,7 @@ func renderSchedule(c *queue.Schedule, defaultRetries int, now int64, full bool)
 		Delay: p.Delay / 1000, Timeout: p.Timeout / 1000,
 		LastScheduleTime: c.Fired, NextScheduleTime: c.Next, LastScheduleStates: lastStates(c), Error: c.Error,
 	}
-	n.options, n.callbackHeaders = renderOptions(&p.Options, p.CallerIP)
+	n.Options, n.CallbackHeaders = view.NewOptions(&p.Options, p.CallerIP)
 	n.Body, n.BodyBase64 = view.Redactor{Hide: p.Redact, Trim: -1}.Body(p.Body)
 	if p.URL == "" {
 		n.Destination = p.Group

@@ -1,12 +1,8 @@
 package messages
 
 import (
-	"math"
 	"net/http"
-	"net/textproto"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -27,9 +23,9 @@ type Runs interface {
 
 // RunItem is a message with workflow headers.
 type RunItem struct {
-	// URL is the destination, checked like that of any message; Header is what came with the message.
-	URL    string
-	Header http.Header
+	// URL is the destination, checked like that of any message; Headers are what came with the message.
+	URL     string
+	Headers *Headers
 	queue.Options
 	Body     []byte
 	CallerIP string
@@ -50,7 +46,7 @@ func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 	if q.runs == nil || !concernsRun(f) {
 		return n, false, nil
 	}
-	n = RunItem{Header: c.header, Body: c.body, CallerIP: c.callerIP}
+	n = RunItem{Headers: c.headers, Body: c.body, CallerIP: c.callerIP}
 	to, err := q.Parser.readDestination(c.destination, c.rest)
 	if err != nil {
 		return n, true, err
@@ -59,7 +55,7 @@ func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 		return n, true, invalid("a workflow needs a URL as its destination")
 	}
 	n.URL = to.url
-	if n.Options, err = q.Parser.ReadOptions(c.header); err != nil && !strings.EqualFold(f.get("workflow-init"), "true") {
+	if n.Options, err = c.headers.Options(); err != nil && !strings.EqualFold(f.get("workflow-init"), "true") {
 		// By a 400 an SDK would take the run for one that is over.
 		err = &Error{http.StatusPreconditionFailed, err.Error()}
 	}
@@ -74,63 +70,6 @@ func (q *request) submit(n RunItem) error {
 	}
 	q.answer(http.StatusOK, answers[0])
 	return nil
-}
-
-// Field is the first value of a service header of any prefix without blanks around it, empty if there is none. The name
-// is in lower case and without prefix.
-func (p *Parser) Field(h http.Header, name string) string {
-	return fields{name: p.FieldValues(h, name)}.get(name)
-}
-
-// FieldValues are all values of a service header, whose names have to be in canonical form.
-func (p *Parser) FieldValues(h http.Header, name string) []string {
-	for _, prefix := range slices.Backward(p.Prefixes) {
-		if v := h[textproto.CanonicalMIMEHeaderKey(prefix+"-"+name)]; len(v) > 0 {
-			return v
-		}
-	}
-	return nil
-}
-
-// Once reads the deduplication id of a message, and whether its content is to count as one.
-func (p *Parser) Once(h http.Header) (id string, content bool, err error) {
-	var out queue.Publication
-	f := fields{"deduplication-id": p.FieldValues(h, "deduplication-id"), "content-based-deduplication": p.FieldValues(h, "content-based-deduplication")}
-	err = readDedup(f, &out)
-	return out.DedupID, out.ContentDedup, err
-}
-
-// ReadOptions reads what service headers say of a message: how it is delivered, and what is forwarded with it.
-func (p *Parser) ReadOptions(h http.Header) (queue.Options, error) {
-	f := readFields(h, p.Prefixes)
-	delay, before := takeFraction(f, "delay", "s"), takeFraction(f, "not-before", "")
-	forwarded, err := p.forwarded(&call{header: h}, f)
-	if err != nil {
-		return queue.Options{}, err
-	}
-	o, err := readOptions(f, forwarded)
-	if err != nil {
-		return o, err
-	}
-	if delay > 0 {
-		o.Delay, o.Given = delay, o.Given|queue.GivenDelay
-	}
-	if before > 0 {
-		o.NotBefore, o.Given = before, o.Given|queue.GivenNotBefore
-	}
-	return o, p.checkCallbacks(&queue.Publication{Options: o})
-}
-
-// takeFraction takes a field that is a number of seconds with a fraction, which the others of its kind are not allowed to
-// be: SDKs write what a workflow's code says. The value is in milliseconds, 0 if the field is not of that form.
-func takeFraction(f fields, name, unit string) int64 {
-	text := f.get(name)
-	seconds, err := strconv.ParseFloat(strings.TrimSuffix(text, unit), 64)
-	if err != nil || !strings.Contains(text, ".") || !(seconds >= 0 && seconds < 1<<40) {
-		return 0
-	}
-	delete(f, name)
-	return int64(math.Ceil(seconds * 1000))
 }
 
 // ReadURL reads a destination that has to be a URL, raw as it stands in a path, with the query string that follows it.

@@ -1,8 +1,6 @@
 package workflows
 
 import (
-	"net/http"
-
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -12,56 +10,42 @@ import (
 // deadLetter is a failed run, as clients read it: what it was started with, and how its
 // last attempt went.
 type deadLetter struct {
-	DlqID                 string              `json:"dlqId"`
-	MessageID             string              `json:"messageId"`
-	URL                   string              `json:"url"`
-	WorkflowURL           string              `json:"workflowUrl"`
-	Method                string              `json:"method"`
-	Header                map[string][]string `json:"header,omitempty"`
-	Body                  string              `json:"body"`
-	BodyBase64            string              `json:"bodyBase64,omitempty"`
-	MaxRetries            int                 `json:"maxRetries"`
-	NotBefore             int64               `json:"notBefore"`
-	CreatedAt             int64               `json:"createdAt"`
-	WorkflowRunID         string              `json:"workflowRunId"`
-	WorkflowCreatedAt     int64               `json:"workflowCreatedAt"`
-	FailureCallback       string              `json:"failureCallback,omitempty"`
-	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
-	CallerIP              string              `json:"callerIP,omitempty"`
-	FlowControlKey        string              `json:"flowControlKey,omitempty"`
-	Rate                  int                 `json:"rate,omitempty"`
-	Parallelism           int                 `json:"parallelism,omitempty"`
-	Period                int64               `json:"period,omitempty"` // in seconds
-	RetryDelayExpression  string              `json:"retryDelayExpression,omitempty"`
-	Label                 string              `json:"label,omitempty"`
-	Labels                []string            `json:"labels,omitempty"`
-	ResponseStatus        int                 `json:"responseStatus"`
-	ResponseHeader        map[string][]string `json:"responseHeader,omitempty"`
-	ResponseBody          string              `json:"responseBody"`
-	ResponseBodyBase64    string              `json:"responseBodyBase64,omitempty"`
+	DlqID       string `json:"dlqId"`
+	MessageID   string `json:"messageId"`
+	URL         string `json:"url"`
+	WorkflowURL string `json:"workflowUrl"`
+	view.Options
+	view.CallbackHeaders
+	Body               string              `json:"body"`
+	BodyBase64         string              `json:"bodyBase64,omitempty"`
+	MaxRetries         int                 `json:"maxRetries"`
+	NotBefore          int64               `json:"notBefore"`
+	CreatedAt          int64               `json:"createdAt"`
+	WorkflowRunID      string              `json:"workflowRunId"`
+	WorkflowCreatedAt  int64               `json:"workflowCreatedAt"`
+	ResponseStatus     int                 `json:"responseStatus"`
+	ResponseHeader     map[string][]string `json:"responseHeader,omitempty"`
+	ResponseBody       string              `json:"responseBody"`
+	ResponseBodyBase64 string              `json:"responseBodyBase64,omitempty"`
 	// Error says why there was no answer. It is ours.
 	Error                string             `json:"error,omitempty"`
 	FailureCallbackInfo  *view.CallbackInfo `json:"failureCallbackInfo,omitempty"`
 	FailureFunctionState string             `json:"failureFunctionState,omitempty"`
 }
 
-// renderDead returns the dead letter of a run.
+// renderDead returns the dead letter of a run. Its failure callback may be that of the message that failed.
 func renderDead(store *workflow.Store, r *workflow.Run) *deadLetter {
 	show := view.Redactor{Hide: r.Redact, Trim: -1}
 	n := &deadLetter{
-		DlqID: r.Dead.String(), URL: r.URL, WorkflowURL: r.URL, Method: http.MethodPost, Header: show.Header(r.Header),
-		MaxRetries: r.Retries, NotBefore: r.Created, CreatedAt: r.Created, WorkflowRunID: r.ID, WorkflowCreatedAt: r.Created,
-		CallerIP: r.CallerIP, RetryDelayExpression: r.RetryDelay, Label: view.First(r.Labels), Labels: r.Labels,
+		DlqID: r.Dead.String(), URL: r.URL, WorkflowURL: r.URL, MaxRetries: r.Retries, NotBefore: r.Created, CreatedAt: r.Created,
+		WorkflowRunID: r.ID, WorkflowCreatedAt: r.Created,
 	}
+	o := r.Options
+	o.Method, o.Failure = "", store.FailureCallback(r)
+	n.Options, n.CallbackHeaders = view.NewOptions(&o, r.CallerIP)
 	if e, ok := store.Entry(r.No, 0); ok {
 		n.Body, n.BodyBase64 = show.Body(e.Body)
 		n.NotBefore = e.FirstAt
-	}
-	if c := store.FailureCallback(r); c != nil {
-		n.FailureCallback, n.FailureCallbackHeader = c.URL, show.Header(c.Options.Header)
-	}
-	if f := r.Flow; f != nil {
-		n.FlowControlKey, n.Rate, n.Parallelism, n.Period = f.Key, f.Rate, f.Parallelism, max(f.Period/1000, 1)
 	}
 	if f := r.Fault; f != nil {
 		n.MessageID, n.MaxRetries, n.Error = f.Message.String(), f.Retries, f.Error

@@ -97,15 +97,14 @@ func (q *request) revive(restart bool, id string) error {
 	if n.DeadSelection, err = q.readDeadSelection(id); err != nil {
 		return err
 	}
-	h := q.r.Header.Clone()
-	h.Del("Content-Type")
-	if n.Options, err = q.Parser.ReadOptions(h); err != nil {
+	h := q.Parser.ReadHeaders(q.r.Header)
+	if n.Options, err = h.OwnOptions(); err != nil {
 		return err
 	}
 	n.Options.Given &^= queue.GivenHeader
 	q.clean(&n.Options)
 	if id != "" && restart {
-		n.RunID = q.Parser.Field(q.r.Header, "workflow-runid")
+		n.RunID = h.Field("workflow-runid")
 	}
 	out, err := propose(q, fsm.Revive, n)
 	if err != nil {

@@ -2,12 +2,12 @@ package workflows
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // sdkName is how the published client for JavaScript names itself in a telemetry header, before its version.
@@ -19,8 +19,8 @@ const sdkName = "@upstash/workflow@v"
 var singletonSDK = [2]int{1, 4}
 
 // olderSDK reports whether a start was sent by a release of an SDK that knows no refusal of ids.
-func (a *API) olderSDK(h http.Header) bool {
-	for _, value := range a.Parser.FieldValues(h, "telemetry-sdk") {
+func olderSDK(h *messages.Headers) bool {
+	for _, value := range h.Values("telemetry-sdk") {
 		for one := range strings.SplitSeq(value, ",") {
 			if version, ok := strings.CutPrefix(strings.TrimSpace(one), sdkName); ok {
 				return olderThan(version, singletonSDK)
@@ -47,8 +47,8 @@ func olderThan(version string, than [2]int) bool {
 
 // createdAt is which run of its id a message is meant for, if it says so; 0 if it doesn't, or if nodes of the first
 // release, which can't read it, may be in the cluster.
-func (a *API) createdAt(ctx context.Context, h http.Header) int64 {
-	created, err := strconv.ParseInt(a.Parser.Field(h, "workflow-createdat"), 10, 64)
+func (a *API) createdAt(ctx context.Context, h *messages.Headers) int64 {
+	created, err := strconv.ParseInt(h.Field("workflow-createdat"), 10, 64)
 	if err != nil || created <= 0 || !a.level2(ctx) {
 		return 0
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
 // optionsOf reads a map of publish-style headers, as they stand in bodies. Names may occur twice in different case; the
@@ -17,7 +18,12 @@ func (a *API) optionsOf(m map[string][]string) (queue.Options, error) {
 	for _, name := range sortedNames(m) {
 		h[textproto.CanonicalMIMEHeaderKey(name)] = m[name]
 	}
-	o, err := a.Parser.ReadOptions(h)
+	return a.runOptions(a.Parser.ReadHeaders(h))
+}
+
+// runOptions are the options of a message of a run, which is delivered at once.
+func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
+	o, err := h.Options()
 	if err != nil {
 		return o, refused("%s", err)
 	}

@@ -52,19 +52,19 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 
 // submission reads what a message of a run says.
 func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.Submission, err error) {
-	p := &a.Parser
+	h := m.Headers
 	n = workflow.Submission{
-		URL: m.URL, RunID: p.Field(m.Header, "workflow-runid"), Body: m.Body, Options: m.Options, CallerIP: m.CallerIP,
-		Features: features(p.FieldValues(m.Header, "feature-set")),
+		URL: m.URL, RunID: h.Field("workflow-runid"), Body: m.Body, Options: m.Options, CallerIP: m.CallerIP,
+		Features: features(h.Values("feature-set")),
 	}
 	a.clean(&n.Options)
 	switch {
-	case strings.EqualFold(p.Field(m.Header, "workflow-init"), "true"):
-		return n, a.readStart(&n, m.Header)
-	case strings.EqualFold(p.Field(m.Header, "workflow-calltype"), "toCallback"):
-		return n, a.readCall(ctx, &n, m.Header)
+	case h.Is("workflow-init"):
+		return n, a.readStart(&n, h)
+	case strings.EqualFold(h.Field("workflow-calltype"), "toCallback"):
+		return n, a.readCall(ctx, &n, h)
 	}
-	n.Created = a.createdAt(ctx, m.Header)
+	n.Created = a.createdAt(ctx, h)
 	n.Kind = workflow.StepSubmission
 	step, err := readStep(m.Body)
 	if err != nil {
@@ -93,21 +93,20 @@ func features(values []string) (f workflow.Features) {
 }
 
 // readStart reads what starts a run.
-func (a *API) readStart(n *workflow.Submission, h http.Header) error {
-	p := &a.Parser
+func (a *API) readStart(n *workflow.Submission, h *messages.Headers) error {
 	n.Kind = workflow.InitSubmission
-	if !a.olderSDK(h) {
+	if !olderSDK(h) {
 		n.Features |= workflow.Singleton
 	}
-	n.Again = strings.EqualFold(p.Field(h, "workflow-trigger-by-sdk"), "true")
-	depth, err := strconv.Atoi(p.Field(h, "forward-"+strings.ToLower(a.prefix())+"-workflow-invoke-count"))
+	n.Again = h.Is("workflow-trigger-by-sdk")
+	depth, err := strconv.Atoi(h.Field("forward-" + strings.ToLower(a.prefix()) + "-workflow-invoke-count"))
 	if err == nil {
 		n.Depth = depth
 	}
-	if strings.EqualFold(p.Field(h, "workflow-invoke"), "true") {
+	if h.Is("workflow-invoke") {
 		return a.readInvoke(n)
 	}
-	n.DedupID, n.ContentDedup, err = p.Once(h)
+	n.DedupID, n.ContentDedup, err = h.Dedup()
 	return err
 }
 
@@ -150,7 +149,7 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 }
 
 // readCall reads which step asks for a call: the headers of its callback say so.
-func (a *API) readCall(ctx context.Context, n *workflow.Submission, h http.Header) error {
+func (a *API) readCall(ctx context.Context, n *workflow.Submission, h *messages.Headers) error {
 	n.Created = a.createdAt(ctx, h)
 	n.Kind = workflow.CallSubmission
 	if n.Options.Callback == nil {
@@ -161,7 +160,7 @@ func (a *API) readCall(ctx context.Context, n *workflow.Submission, h http.Heade
 	}
 	n.Step = workflow.Step{ID: number(word("StepId")), Concurrent: number(word("Concurrent")), Type: workflow.ParseStepType(word("StepType")), Name: word("StepName")}
 	if n.RunID == "" {
-		n.RunID = a.Parser.Field(h, "callback-workflow-runid")
+		n.RunID = h.Field("callback-workflow-runid")
 	}
 	return nil
 }

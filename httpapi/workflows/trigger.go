@@ -29,7 +29,7 @@ func (q *request) trigger(destination string) error {
 	if err != nil {
 		return err
 	}
-	n, err := q.plainStart(url, q.r.Header, body)
+	n, err := q.plainStart(url, q.Parser.ReadHeaders(q.r.Header), body)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (q *request) triggerBatch() error {
 		if m.Body != nil {
 			payload = []byte(*m.Body)
 		}
-		if n.Items[i], err = q.plainStart(url, h, payload); err != nil {
+		if n.Items[i], err = q.plainStart(url, q.Parser.ReadHeaders(h), payload); err != nil {
 			return err
 		}
 	}
@@ -93,20 +93,20 @@ func (q *request) triggerBatch() error {
 }
 
 // plainStart is a start without an SDK: as if the caller had sent what an SDK sends.
-func (q *request) plainStart(url string, h http.Header, body []byte) (n workflow.Submission, err error) {
-	o, err := q.Parser.ReadOptions(h)
+func (q *request) plainStart(url string, h *messages.Headers, body []byte) (n workflow.Submission, err error) {
+	o, err := h.Options()
 	if err != nil {
 		return n, err
 	}
 	q.clean(&o)
 	n = workflow.Submission{
-		Kind: workflow.InitSubmission, URL: url, RunID: q.Parser.Field(h, "workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
+		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
 		Origin: workflow.FromREST,
 	}
-	if n.DedupID, n.ContentDedup, err = q.Parser.Once(h); err != nil {
+	if n.DedupID, n.ContentDedup, err = h.Dedup(); err != nil {
 		return n, err
 	}
-	if strings.EqualFold(q.Parser.Field(h, "workflow-unknown-sdk"), "true") {
+	if h.Is("workflow-unknown-sdk") {
 		n.Origin = workflow.FromUnknown
 	}
 	workflow.CompleteStart(&n)

@@ -30,8 +30,9 @@ func (q *request) wait(event string) error {
 	if err != nil {
 		return err
 	}
+	h := q.Parser.ReadHeaders(q.r.Header)
 	n := workflow.Await{
-		RunID: q.Parser.Field(q.r.Header, "workflow-runid"), EventID: event, Step: step.Step, TimeoutText: in.Timeout,
+		RunID: h.Field("workflow-runid"), EventID: event, Step: step.Step, TimeoutText: in.Timeout,
 		URL: in.URL, TimeoutURL: in.TimeoutURL, TimeoutBody: in.TimeoutBody,
 	}
 	if n.TimeoutText == "" {
@@ -52,7 +53,7 @@ func (q *request) wait(event string) error {
 	if n.Open, err = openObject(in.Step); err != nil {
 		return err
 	}
-	if n.Options, err = q.optionsOf(q.r.Header); err != nil {
+	if n.Options, err = q.runOptions(h); err != nil {
 		return err
 	}
 	if n.TimeoutOptions, err = q.optionsOf(in.TimeoutHeaders); err != nil {

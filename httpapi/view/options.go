@@ -1,0 +1,51 @@
+package view
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// Options are what answers show of the options of a message, an event, a schedule, a dead letter and the dead letter of a
+// run alike: a new option is one field here and its line in NewOptions. Members that say nothing are left out.
+type Options struct {
+	Method               string              `json:"method"`
+	Header               map[string][]string `json:"header,omitempty"`
+	QueueName            string              `json:"queueName,omitempty"`
+	Callback             string              `json:"callback,omitempty"`
+	FailureCallback      string              `json:"failureCallback,omitempty"`
+	RetryDelayExpression string              `json:"retryDelayExpression,omitempty"`
+	Label                string              `json:"label,omitempty"`
+	Labels               []string            `json:"labels,omitempty"`
+	FlowControlKey       string              `json:"flowControlKey,omitempty"`
+	Parallelism          int                 `json:"parallelism,omitempty"`
+	Rate                 int                 `json:"rate,omitempty"`
+	Period               int64               `json:"period,omitempty"` // in seconds
+	CallerIP             string              `json:"callerIP,omitempty"`
+}
+
+// CallbackHeaders are the headers of callbacks, which events call otherwise.
+type CallbackHeaders struct {
+	CallbackHeader        map[string][]string `json:"callbackHeader,omitempty"`
+	FailureCallbackHeader map[string][]string `json:"failureCallbackHeader,omitempty"`
+}
+
+// NewOptions shows options, with what they redact hidden.
+func NewOptions(o *queue.Options, callerIP string) (n Options, h CallbackHeaders) {
+	show := Redactor{Hide: o.Redact, Trim: -1}
+	n = Options{
+		Method: cmp.Or(o.Method, http.MethodPost), Header: show.Header(o.Header), QueueName: o.Queue, CallerIP: callerIP,
+		RetryDelayExpression: o.RetryDelay, Label: First(o.Labels), Labels: o.Labels,
+	}
+	if c := o.Callback; c != nil {
+		n.Callback, h.CallbackHeader = c.URL, show.Header(c.Options.Header)
+	}
+	if c := o.Failure; c != nil {
+		n.FailureCallback, h.FailureCallbackHeader = c.URL, show.Header(c.Options.Header)
+	}
+	if f := o.Flow; f != nil {
+		n.FlowControlKey, n.Parallelism, n.Rate, n.Period = f.Key, f.Parallelism, f.Rate, max(f.Period/1000, 1)
+	}
+	return n, h
+}
