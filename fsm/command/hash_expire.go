@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -91,7 +92,8 @@ func setFieldDeadlines(tx *Tx, a *Args, unit timeUnit, name string) reply.Value 
 		return ErrWrongType
 	}
 	at, bad := fieldDeadline(a.Bytes(), unit, tx.Now, name)
-	if bad != nil {
+	// Without a key there is nothing to give a time to, so one that is too late is no error.
+	if missing := e.data.Len(tx.Now) == 0 && tx.Level >= env.Level2; bad != nil && !(missing && bad.Equal(errExpireTime(name))) {
 		a.Fail(*bad)
 	}
 	flags := readFieldFlags(a)
