@@ -439,9 +439,10 @@ describe("workflows", { concurrency: 4 }, () => {
     const ids = await Promise.all([1, 2, 3].map(() => trigger("steps", { workflowRunId, body: {} })));
     assert.equal(new Set(ids).size, 1);
     await result(ids[0]);
-    await trigger("steps", { workflowRunId, body: {} });
     assert.equal((await client().logs({ workflowRunId: ids[0] })).runs.length, 1);
     once(ids[0], "text");
+    assert.equal(await trigger("steps", { workflowRunId, body: {} }), ids[0]); // its run has ended: the id is free again
+    assert.equal((await client().logs({ workflowRunId: ids[0] })).runs.length, 2);
   });
 
   test("a plain first call starts a run", async () => {

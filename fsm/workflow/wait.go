@@ -40,6 +40,9 @@ func (s *Store) Await(e *env.Env, q *queue.Store, n Await) (Receipt, error) {
 		k.register(w)
 	}
 	k.store()
+	if e.Level >= env.Level2 { // v0.1.0 left it to the next entry, which a node that came from a snapshot did not know
+		s.trim(e.Now)
+	}
 	return out, nil
 }
 

@@ -53,6 +53,9 @@ func apply[R any](w *world, f func(e *env.Env, p pair) (R, error)) (R, error) {
 		if list := p.q.TakeReports(); len(list) > 0 {
 			p.s.ApplyReports(e, p.q, list)
 		}
+		if n := p.s.Untrimmed(); n != 0 {
+			w.t.Fatalf("%d records are left to be trimmed by the next entry", n)
+		}
 	}
 	if a, b := fmt.Sprintf("%+v %v", out[0], errs[0]), fmt.Sprintf("%+v %v", out[1], errs[1]); a != b && !bytes.Contains([]byte(a), []byte("0x")) {
 		w.t.Fatalf("the stores answer differently:\n%s\n%s", a, b)
