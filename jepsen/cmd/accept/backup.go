@@ -286,7 +286,7 @@ func (k *keeper) equal(ctx context.Context, c *testcluster.Cluster) error {
 	return testcluster.Poll(ctx, 100*time.Millisecond, func() error {
 		var all []string
 		for _, n := range c.Nodes {
-			out, err := k.tool(ctx, n, "backup", "--stale", "--json", "--out", filepath.Join(k.dir, "compare.backup"))
+			out, err := k.tool(ctx, n, "backup", "--stale", "--json", "--force", "--out", filepath.Join(k.dir, "compare.backup"))
 			if err != nil {
 				return err
 			}
