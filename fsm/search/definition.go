@@ -90,7 +90,7 @@ type Field struct {
 	From string
 }
 
-// Path is where the value stands in a document.
+// Path is the place of the value in a document.
 func (f *Field) Path() string {
 	if f.From != "" {
 		return f.From

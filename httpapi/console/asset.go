@@ -17,7 +17,7 @@ import (
 )
 
 // policy lets a page load what this node serves and nothing else; no script and no style
-// stands in the page itself.
+// is in the page itself.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
 

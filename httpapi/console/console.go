@@ -75,7 +75,7 @@ func New(o Options) (*Console, error) {
 // Base is the path at which browsers see the console.
 func (c *Console) Base() string { return c.o.Base }
 
-// Serves reports whether a path, as it stands in the request line, is the console's.
+// Serves reports whether a path, as written in the request line, is the console's.
 func (c *Console) Serves(path string) bool {
 	_, served := c.cut(path)
 	return served
