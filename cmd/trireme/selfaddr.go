@@ -50,11 +50,12 @@ func (o *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.
 // another address or RESP port.
 const followEvery = time.Second
 
-// follow refreshes them whenever the nodes or their ports change, until ctx ends.
+// follow refreshes them at its first tick and then whenever the nodes or their ports change,
+// until ctx ends. What changed before the first tick it can't tell from what refresh has seen.
 func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	for last := innerPorts(node); ; {
+	for last := []string(nil); ; {
 		select {
 		case <-ctx.Done():
 			return

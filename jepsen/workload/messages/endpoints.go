@@ -52,8 +52,8 @@ func hostileEndpoints() []*hostileEndpoint {
 		{name: "no HTTP", end: "FAILED", found: "malformed", act: say("SSH-2.0-OpenSSH_9.9\r\n\r\n")},
 		{name: "bad length", end: "FAILED", found: "Content-Length", act: say(okHeader + "Content-Length: -7\r\n\r\n")},
 		{name: "bad chunk", end: "FAILED", found: "broke off", act: say(okHeader + "Transfer-Encoding: chunked\r\n\r\nzz\r\nxx\r\n")},
-		{name: "redirect to metadata", end: "FAILED", status: 302, act: say("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/meta-data/\r\nContent-Length: 0\r\n\r\n")},
-		{name: "redirect inside", end: "FAILED", status: 307, act: say("HTTP/1.1 307 Again\r\nLocation: http://" + insideHost + "/\r\nContent-Length: 0\r\n\r\n")},
+		{name: "redirect to metadata", end: "FAILED", status: 302, act: say("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest/meta-data/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")},
+		{name: "redirect inside", end: "FAILED", status: 307, act: say("HTTP/1.1 307 Again\r\nLocation: http://" + insideHost + "/\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")},
 		{name: "upgrade", end: "FAILED", status: 101, act: say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")},
 		{name: "name that turns inside", end: "FAILED", found: "not allowed", host: turningName, act: say(okHeader + "Content-Length: 0\r\n\r\n")},
 		{name: "name of metadata", end: "FAILED", found: "not allowed", host: metadataName},
@@ -71,7 +71,9 @@ const (
 
 func silence(_ *net.TCPConn, over <-chan struct{}) { <-over }
 
-// say sends one text and closes.
+// say sends one text and closes. A complete reply has to announce that with "Connection:
+// close": the sender would keep the connection for the next attempt, which then can meet
+// its end instead of a reply.
 func say(text string) func(*net.TCPConn, <-chan struct{}) {
 	return func(c *net.TCPConn, _ <-chan struct{}) { fmt.Fprint(c, text) }
 }
