@@ -68,9 +68,26 @@ func readFrame(r *bufio.Reader) (id uint64, kind Kind, payload []byte, err error
 	if n > maxCall {
 		return 0, 0, nil, errCallTooLarge
 	}
-	payload = make([]byte, n)
-	_, err = io.ReadFull(r, payload)
+	payload, err = readPayload(r, int(n))
 	return binary.LittleEndian.Uint64(head[4:]), Kind(head[12]), payload, err
+}
+
+// payloadStep is the size up to which a payload is allocated before it has come.
+const payloadStep = 1 << 20
+
+// readPayload reads n bytes. The room for long payloads grows as they come: a length alone takes no memory.
+func readPayload(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, 0, min(n, payloadStep))
+	for len(b) < n {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, min(n, 2*len(b))), b...)
+		}
+		got, err := io.ReadFull(r, b[len(b):cap(b)])
+		if b = b[:len(b)+got]; err != nil {
+			return b, err
+		}
+	}
+	return b, nil
 }
 
 // close ends the connection and fails every pending call.

@@ -11,6 +11,12 @@ import (
 // parserTargets are the fuzz targets of what reads the bytes of strangers.
 var parserTargets = []target{
 	{"github.com/trireme-dev/trireme/resp/protocol", "FuzzParser"},
+	{"github.com/trireme-dev/trireme/httpapi/console", "FuzzSignIn"},
+	{"github.com/trireme-dev/trireme/cluster/transport", "FuzzHello"},
+	{"github.com/trireme-dev/trireme/cluster/transport", "FuzzAccepted"},
+	{"github.com/trireme-dev/trireme/cluster/transport", "FuzzFrames"},
+	{"github.com/trireme-dev/trireme/cluster/membership", "FuzzDiscovery"},
+	{"github.com/trireme-dev/trireme/cluster/membership", "FuzzMember"},
 	{"github.com/trireme-dev/trireme/fsm/rdb", "FuzzFile"},
 	{"github.com/trireme-dev/trireme/fsm/rdb", "FuzzDecode"},
 	{"github.com/trireme-dev/trireme/fsm/script", "FuzzJSON"},
