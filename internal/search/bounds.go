@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/search"
@@ -148,4 +149,21 @@ func (r *bounds) eval(s *searcher) matches {
 		return true
 	})
 	return s.constant(hits)
+}
+
+// bound takes one of $gt, $gte, $lt and $lte.
+func (r *bounds) bound(op string, v jsondoc.Value) error {
+	f := r.f
+	if f.Type == search.Text || f.Type == search.Facet || f.Type == search.Bool {
+		return search.Errorf("Field '%s' is %s and has no operator %s", f.Name, f.Type, op)
+	}
+	if f.Type == search.Keyword {
+		s, ok := v.(jsondoc.String)
+		if !ok || !utf8.ValidString(string(s)) {
+			return wrongValue(f, op, "a string", v)
+		}
+		r.tests = append(r.tests, textBound{op, string(s)})
+		return nil
+	}
+	return r.number(op, v)
 }

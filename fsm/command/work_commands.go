@@ -1,0 +1,184 @@
+package command
+
+import (
+	"math"
+
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+)
+
+// The work of commands whose words say more about it than their keys do.
+
+// wordsWork is that of writes that look at no more of a value than they change.
+func wordsWork(_ *Tx, argv [][]byte) (steps int64) {
+	for _, word := range argv {
+		steps += int64(len(word) / bytesPerWork)
+	}
+	return steps
+}
+
+// shownWork is that of reads whose reply has the whole value of every key, as often as it is
+// named.
+func shownWork(tx *Tx, argv [][]byte) int64 { return tx.volumes(tx.Table.Find(argv), argv) }
+
+// bitOpWork reads all sources and writes one that is as long as the longest.
+func bitOpWork(tx *Tx, argv [][]byte) (sum int64) {
+	longest := int64(0)
+	for _, key := range argv[min(3, len(argv)):] {
+		n := tx.volume(key)
+		sum, longest = sum+n, max(longest, n)
+	}
+	return sum + longest
+}
+
+// sources are the volumes of the keys that a combination of sets reads: all but the first
+// where that is the destination.
+func (tx *Tx) sources(argv [][]byte) (volumes []int64) {
+	c := tx.Table.Find(argv)
+	places := c.Keys.Positions(argv)
+	if len(places) > 0 && c.Flags&Write != 0 {
+		places = places[1:]
+	}
+	for _, at := range places {
+		volumes = append(volumes, tx.volume(argv[at]))
+	}
+	return volumes
+}
+
+// unionWork reads all sets and makes one of all of their members.
+func unionWork(tx *Tx, argv [][]byte) (steps int64) {
+	for _, n := range tx.sources(argv) {
+		steps += storedMember * n
+	}
+	return steps
+}
+
+// intersectionWork looks each member of the smallest set up in all others.
+func intersectionWork(tx *Tx, argv [][]byte) int64 {
+	volumes := tx.sources(argv)
+	if len(volumes) == 0 {
+		return 0
+	}
+	least := volumes[0]
+	for _, n := range volumes {
+		least = min(least, n)
+	}
+	return least * (int64(len(volumes)) + storedMember)
+}
+
+// differenceWork reads all sets and makes one of members of the first.
+func differenceWork(tx *Tx, argv [][]byte) (steps int64) {
+	for i, n := range tx.sources(argv) {
+		if i == 0 {
+			n *= 1 + storedMember
+		}
+		steps += n
+	}
+	return steps
+}
+
+// differenceCountWork looks each member of the first set up in all others.
+func differenceCountWork(tx *Tx, argv [][]byte) int64 {
+	volumes := tx.sources(argv)
+	if len(volumes) == 0 {
+		return 0
+	}
+	return volumes[0] * int64(len(volumes))
+}
+
+// lcsWork fills a table of the lengths of both strings.
+func lcsWork(tx *Tx, argv [][]byte) int64 {
+	a, b := tx.DB.Peek(tx.Env, argv[1]), tx.DB.Peek(tx.Env, argv[2])
+	if a.Type() != keyspace.String || b.Type() != keyspace.String {
+		return 0
+	}
+	if a.Len() > 0 && b.Len() > maxLCSCells/a.Len() {
+		return 0 // the command refuses it
+	}
+	return int64(a.Len()/cellsPerWork+1) * int64(b.Len()+1)
+}
+
+// fieldsWork shows the values of the fields that are named, as often as they are.
+func fieldsWork(tx *Tx, argv [][]byte) (steps int64) {
+	o := tx.DB.Peek(tx.Env, argv[1])
+	if o.Type() != keyspace.Hash {
+		return 0
+	}
+	hash, ok := o.Data().(*keyspace.Fields)
+	if !ok {
+		return 0
+	}
+	for _, field := range argv[2:] {
+		if text, _, found := hash.Get(tx.Now, keyspace.Alias(field)); found {
+			steps += int64(len(text) / bytesPerWork)
+		}
+	}
+	return steps
+}
+
+// drawWork shows so many elements at random, the same one more than once if the count is
+// negative.
+func drawWork(tx *Tx, argv [][]byte) int64 {
+	if len(argv) < 3 {
+		return 0
+	}
+	n, _ := ParseInt(argv[2])
+	volume, elements := tx.volume(argv[1]), int64(1)
+	if o := tx.DB.Peek(tx.Env, argv[1]); o != nil {
+		elements = max(1, int64(elementsIn(o)))
+	}
+	switch {
+	case n >= 0:
+		return min(n, volume)
+	case n < -maxRepeats || volume == 0:
+		return 0 // the command refuses it, or has nothing to draw
+	}
+	return -n * (1 + volume/elements)
+}
+
+// trimWork removes elements of a list, or keeps others.
+func trimWork(tx *Tx, argv [][]byte) int64 {
+	o := tx.DB.Peek(tx.Env, argv[1])
+	if o.Type() != keyspace.List {
+		return 0
+	}
+	n := int64(elementsIn(o))
+	from, ok1 := ParseInt(argv[2])
+	to, ok2 := ParseInt(argv[3])
+	if !ok1 || !ok2 {
+		return 0 // the command refuses it
+	}
+	if from < 0 {
+		from += n
+	}
+	if to < 0 {
+		to += n
+	}
+	kept := max(0, min(to, n-1)-max(from, 0)+1)
+	return min(kept, n-kept)
+}
+
+// streamsWork reads so many entries of each stream, as often as it is named.
+func streamsWork(tx *Tx, argv [][]byte) (steps int64) {
+	count := int64(math.MaxInt64)
+	for i := 1; i+1 < len(argv); i++ {
+		if EqualFold(argv[i], "STREAMS") {
+			break
+		}
+		if EqualFold(argv[i], "COUNT") {
+			if n, ok := ParseInt(argv[i+1]); ok && n > 0 {
+				count = n
+			}
+		}
+	}
+	c := tx.Table.Find(argv)
+	for _, at := range c.Keys.Positions(argv) {
+		volume := tx.volume(argv[at])
+		if o := tx.DB.Peek(tx.Env, argv[at]); o != nil {
+			if n := int64(elementsIn(o)); n > count {
+				volume = volume / n * count
+			}
+		}
+		steps += volume
+	}
+	return steps
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (s *session) showRun() error {
+	doc, err := s.run(s.args[0])
+	if err != nil {
+		return err
+	}
+	out := s.cmd.OutOrStdout()
+	if done, err := s.structured(out, doc); done {
+		return err
+	}
+	var r struct {
+		Steps []struct {
+			Type  string            `json:"type"`
+			Steps []json.RawMessage `json:"steps"`
+		} `json:"steps"`
+	}
+	if json.Unmarshal(doc, &r) != nil {
+		return s.noNode()
+	}
+	members, err := ordered(doc)
+	if err != nil {
+		return err
+	}
+	head := map[string]any{}
+	for _, m := range members {
+		head[m.name] = m.value
+	}
+	delete(head, "steps")
+	text, err := encode(head)
+	if err != nil {
+		return err
+	}
+	if err := s.fields(out, text, "workflowRunId"); err != nil || s.quiet {
+		return err
+	}
+	var steps []any
+	for _, group := range r.Steps {
+		for _, raw := range group.Steps {
+			step, err := decode(raw)
+			if err != nil {
+				return err
+			}
+			if m, ok := step.(map[string]any); ok {
+				m["group"] = group.Type
+			}
+			steps = append(steps, step)
+		}
+	}
+	if _, err := out.Write([]byte("\n")); err != nil {
+		return err
+	}
+	return s.rows(out, nil, steps, []column{
+		{"STEP", "stepId", nil}, {"NAME", "stepName", nil}, {"TYPE", "stepType", nil}, {"STATE", "state", nil}, {"GROUP", "group", nil},
+		{"CREATED", "createdAt", when}, {"NEXT", "nextDeliveryTime", when},
+	})
+}
+
+func (g *group) runLogs() {
+	var selected filters
+	var p paging
+	g.add(spec{
+		use: "logs [ID]", short: "List the events of a workflow run, or of all, the newest first", args: cobra.MaximumNArgs(1), complete: runIDs,
+		example: "runs logs wfr_7uP…\nruns logs --state STEP_FAILED --from 1h",
+		flags: func(f *pflag.FlagSet) {
+			selected.flags(f, runListFilters[:4], []filter{runFilters[0], runFilters[1]}, runFilters[len(runFilters)-2:])
+			p.flags(f)
+		},
+		run: func(s *session) error {
+			query, err := selected.query(time.Now())
+			if err != nil {
+				return err
+			}
+			if len(s.args) > 0 {
+				if _, err := s.run(s.args[0]); err != nil {
+					return err
+				}
+				query.Set("workflowRunId", s.args[0])
+			}
+			list, err := s.pages(s.in("/v2/workflows/events"), query, "events", p, mostRunEvents)
+			if err != nil {
+				return err
+			}
+			return s.printPage(&list, "events", []column{
+				{"TIME", "time", when}, {"RUN", "workflowRunId", nil}, {"STATE", "state", nil}, {"STEP", "stepInfo.stepName", nil},
+				{"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
+			}, nil)
+		},
+	})
+}
