@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -77,16 +78,10 @@ func TestRawRequests(t *testing.T) {
 	}{
 		"chunked body":              {"POST /" + rawHead + chunked + "\r\n" + body, 200, `{"result":"chunk"}`},
 		"length and chunks":         {"POST /" + rawHead + "Content-Length: 4\r\n" + chunked + "\r\n" + body, 200, `{"result":"chunk"}`},
-		"two unequal lengths":       {"POST /" + rawHead + "Content-Length: 4\r\nContent-Length: 5\r\n\r\n[\"A\"]", 400, ""},
-		"unknown coding":            {"POST /" + rawHead + "Transfer-Encoding: gzip\r\n\r\n", 501, ""},
-		"space before colon":        {"GET /ping HTTP/1.1\r\nHost: h\r\nAuthorization : Bearer x\r\n\r\n", 400, ""},
 		"repeated Authorization":    {"GET /ping" + rawHead + "Authorization: Bearer x\r\n\r\n", 400, `{"error":"ERR Authorization must appear at most once, got it 2 times"}`},
 		"the same one twice":        {"GET /v2/queues" + rawHead + "Authorization: Bearer x\r\n\r\n", 400, `{"error":"ERR Authorization must appear at most once, got it 2 times"}`},
-		"broken escape":             {"GET /get/%zz" + rawHead + "\r\n", 400, ""},
-		"no host":                   {"GET /ping HTTP/1.1\r\n\r\n", 400, ""},
 		"options of everything":     {"OPTIONS *" + rawHead + "\r\n", 405, ""},
 		"preflight of everything":   {"OPTIONS *" + rawHead + "Origin: http://p\r\nAccess-Control-Request-Method: POST\r\n\r\n", 200, ""},
-		"expect before a body":      {"POST /echo" + rawHead + "Expect: nothing\r\nContent-Length: 1\r\n\r\nx", 417, ""},
 		"header names in any case":  {"GET /echo/x" + rawHead + "sVC-eNCODING: base64\r\n\r\n", 200, `{"result":"eA=="}`},
 		"version 1.0":               {"GET /ping HTTP/1.0\r\nAuthorization: " + httpapitest.Token + "\r\n\r\n", 200, `{"result":"PONG"}`},
 		"fragment is part of a key": {"GET /echo/a#b" + rawHead + "\r\n", 200, `{"result":"a#b"}`},
@@ -96,6 +91,105 @@ func TestRawRequests(t *testing.T) {
 			t.Errorf("%s: %d %q, want %d %q", name, a.status, a.body, c.status, c.reply)
 		}
 	}
+}
+
+// Whatever is wrong with a request, its reply is JSON with an error that says what: on a new
+// connection, and after other requests, on either path.
+func TestRefusalsOfNetHTTP(t *testing.T) {
+	g := newGateway(t, func(o *httpapi.Options) { o.Limits.HeaderBytes = 4 << 10 })
+	plain := "GET /echo/x" + rawHead + "\r\n"
+	odd := "GET /echo/x" + rawHead + "TE: trailers\r\n\r\n" // for which net/http takes the connection
+	post := "POST /" + rawHead
+	for _, c := range []struct {
+		request string
+		status  int
+		why     string // with a connection's first odd request
+	}{
+		{"GET /get/100%" + rawHead + "\r\n", 400, "malformed request: byte 9 of the path is % without two hexadecimal digits after it, write a percent sign as %25"},
+		{"GET /get/%zz" + rawHead + "\r\n", 400, "malformed request: byte 6 of the path is % without two hexadecimal digits after it, write a percent sign as %25"},
+		{"GET /set/%4/v" + rawHead + "\r\n", 400, "malformed request: byte 6 of the path is % without two hexadecimal digits after it, write a percent sign as %25"},
+		{"GET /get/a\x01b" + rawHead + "\r\n", 400, `malformed request: byte 7 of the path is "\x01", write it as %01`},
+		{"GET /get/a\x7f" + rawHead + "\r\n", 400, `malformed request: byte 7 of the path is "\x7f", write it as %7F`},
+		{"GET /get/a\x00" + rawHead + "\r\n", 400, `malformed request: byte 7 of the path is "\x00", write it as %00`},
+		{"GET /get/a b" + rawHead + "\r\n", 400, `malformed request: byte 7 of the path is " ", write it as %20`},
+		{"GET /ping\r\n\r\n", 400, `malformed request: its first line must be METHOD PATH HTTP/1.1, got "GET /ping"`},
+		{"G(T /ping" + rawHead + "\r\n", 400, `malformed request: its first line must be METHOD PATH HTTP/1.1, got "G(T /ping HTTP/1.1"`},
+		{post + "Content-Length: x\r\n\r\n", 400, `malformed request: Content-Length must be a number of bytes, got "x"`},
+		{post + "Content-Length: -1\r\n\r\n", 400, `malformed request: Content-Length must be a number of bytes, got "-1"`},
+		{post + "Content-Length: +4\r\n\r\n[\"A\"", 400, `malformed request: Content-Length must be a number of bytes, got "+4"`},
+		{post + "Content-Length: 4\r\nContent-Length: 5\r\n\r\n[\"A\"]", 400, `malformed request: Content-Length must appear once, got "4" and "5"`},
+		{"GET /ping HTTP/1.1\r\nHost: h\r\nAuthorization : Bearer x\r\n\r\n", 400, `malformed request: a header name has a character that is not allowed: "Authorization "`},
+		{"GET /ping" + rawHead + "X\r\n\r\n", 400, `malformed request: a header line has no colon: "X"`},
+		{"GET /ping" + rawHead + "X: a\x01\r\n\r\n", 400, `malformed request: the value of header "X" has a control byte`},
+		{"GET /ping HTTP/1.1\r\n\r\n", 400, "malformed request: missing required Host header"},
+		{"GET /ping HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, `malformed request: Host must appear once, got "a" and "b"`},
+		{"GET /ping HTTP/1.1\r\nHost: a b\r\n\r\n", 400, "malformed request: malformed Host header"},
+		{post + "Transfer-Encoding: gzip\r\n\r\n", 501, "this transfer coding is not supported: send chunked, or a Content-Length"},
+		{"GET /ping HTTP/3.0\r\nHost: h\r\n\r\n", 505, "this version of HTTP is not supported: send HTTP/1.1"},
+		{post + "Expect: nothing\r\nContent-Length: 1\r\n\r\nx", 417, "the only expectation that is supported is 100-continue"},
+		{"GET /" + strings.Repeat("k", 16<<10) + rawHead + "\r\n", 431, "max header size exceeded. Limit: 4096 bytes, Actual: more than that. Setting: max-header-size"},
+	} {
+		for name, before := range map[string]string{"": "", "after another ": plain, "after an odd one ": odd} {
+			a := g.lastReply(t, before, c.request)
+			var said struct{ Error string }
+			if err := json.Unmarshal([]byte(a.body), &said); err != nil || a.status != c.status || a.header.Get("Content-Type") != "application/json" ||
+				a.header.Get("Svc-Outcome") != "not-applied" || a.header.Get("Connection") != "close" {
+				t.Errorf("%s%.60q: %d %v %q", name, c.request, a.status, a.header, a.body)
+			}
+			if name != "after an odd one " && said.Error != "ERR "+c.why || said.Error == "" {
+				t.Errorf("%s%.60q: %q, want %q", name, c.request, said.Error, "ERR "+c.why)
+			}
+		}
+	}
+}
+
+// What a command returns is never taken for a refusal of net/http, however it begins.
+func TestReplyThatLooksLikeARefusal(t *testing.T) {
+	g := newGateway(t)
+	value := "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
+	long := strings.Repeat(value, 1000)
+	for range 2 {
+		a := g.raw(t, "POST /echo"+rawHead+"Svc-Response-Format: resp2\r\nTE: trailers\r\nContent-Length: "+fmt.Sprint(len(long))+"\r\n\r\n"+long)
+		if want := fmt.Sprintf("$%d\r\n%s\r\n", len(long), long); a.status != 200 || a.body != want {
+			t.Errorf("%d %.100q", a.status, a.body)
+		}
+	}
+}
+
+// lastReply sends two requests over one connection and returns the reply to the second; an
+// empty first one is not sent.
+func (g *gateway) lastReply(t *testing.T, before, request string) (last answer) {
+	t.Helper()
+	c, err := net.Dial("tcp", g.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(c)
+	for _, r := range []string{before, request} {
+		if r == "" {
+			continue
+		}
+		if _, err := io.WriteString(c, r); err != nil {
+			t.Fatalf("%.60q: %v", r, err)
+		}
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatalf("%.60q: %v", r, err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatalf("%.60q: %v", r, err)
+		}
+		if res.Close {
+			res.Header.Set("Connection", "close")
+		}
+		last = answer{res.StatusCode, res.Header, string(body)}
+	}
+	return last
 }
 
 // A second request on the same connection starts where the first one's body ended.

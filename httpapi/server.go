@@ -264,10 +264,20 @@ func newFastPath(s *Server) *fastpath.Server {
 	return &fastpath.Server{
 		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, maxFastPathBody)),
 		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
-		ConnContext:  withSlot,
-		HeadTooLarge: closing(s.names.outcome, headTooLarge(s.bounds.HeaderBytes)),
-		Plain:        s.onFastPath,
+		ConnContext: withSlot,
+		Refuse:      s.refuseRequest,
+		Plain:       s.onFastPath,
 	}
+}
+
+// refuseRequest is the reply to a request that is none: what every rejected command gets, as
+// clients show the error of that.
+func (s *Server) refuseRequest(status int, why string) []byte {
+	f := &failure{status, notApplied, "ERR " + why}
+	if status == http.StatusRequestHeaderFieldsTooLarge {
+		f = headTooLarge(s.bounds.HeaderBytes)
+	}
+	return closing(s.names.outcome, f)
 }
 
 // onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and of

@@ -83,7 +83,8 @@ func (k *conn) serve() {
 			continue
 		case errors.Is(err, errNotSimple):
 			k.c.SetDeadline(time.Time{})
-			k.s.fallback.handOver(&bufferedConn{Conn: k.c, rest: k.in[k.start:], tooLarge: k.s.HeadTooLarge, late: k.late()})
+			rest := k.in[k.start:]
+			k.s.fallback.handOver(&bufferedConn{Conn: k.c, rest: rest, first: rest, refuse: k.s.Refuse, late: k.late()})
 		default:
 			k.c.Close()
 		}

@@ -1,7 +1,6 @@
 package fastpath
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -29,9 +28,10 @@ type Server struct {
 	// connection may wait between requests.
 	HeadTime, BodyTime, WriteTime, IdleTime time.Duration
 
-	// HeadTooLarge is sent in place of net/http's own reply to a head that is too large,
-	// which says nothing of the limit.
-	HeadTooLarge []byte
+	// Refuse makes the whole reply that is sent in place of net/http's own to a request that
+	// it refuses without a handler (400, 417, 431, 501, 505). why is what was wrong with the
+	// request. Without Refuse net/http's replies are sent.
+	Refuse func(status int, why string) []byte
 	// ConnContext, if set, makes the context of a connection's requests.
 	ConnContext func(context.Context, net.Conn) context.Context
 
@@ -58,6 +58,7 @@ func (s *Server) Serve(l net.Listener) error {
 		s.fallback = newFallback(l.Addr())
 		ctx, cancel := context.WithCancel(context.Background())
 		s.base, s.abort = *(&http.Request{}).WithContext(ctx), cancel
+		watchHandler(s.HTTP)
 		go s.HTTP.Serve(s.fallback)
 	}
 	s.lists[l] = true
@@ -182,11 +183,15 @@ func (h *fallback) Addr() net.Addr { return h.addr }
 // bufferedConn is a connection of which some bytes were read already.
 type bufferedConn struct {
 	net.Conn
-	rest     []byte
-	tooLarge []byte
+	rest []byte
 	// late is how long ago the request has begun of which rest is a part: its time limits
 	// count from then.
 	late time.Duration
+	// refuse is Server.Refuse. first is what was read of the first request, for its second
+	// parameter; handled is set while a handler answers.
+	refuse  func(status int, why string) []byte
+	first   []byte
+	handled atomic.Bool
 }
 
 // Below is the connection itself.
@@ -209,18 +214,14 @@ func (r *bufferedConn) Read(b []byte) (int, error) {
 	return r.Conn.Read(b)
 }
 
-// Write passes on what net/http writes, but for its reply to a head that is too large,
-// which comes in one piece and from no handler.
+// Write passes on what net/http writes, but for its refusals.
 func (r *bufferedConn) Write(b []byte) (int, error) {
 	r.late = 0 // what comes now is another request
-	if len(r.tooLarge) == 0 || !bytes.HasPrefix(b, tooLargeLine) {
+	if r.refuse == nil || r.handled.Load() {
 		return r.Conn.Write(b)
 	}
-	_, err := r.Conn.Write(r.tooLarge)
-	return len(b), err
+	return r.sendRefusal(b)
 }
-
-var tooLargeLine = []byte("HTTP/1.1 431 ")
 
 // CloseWrite ends the server's half, so that a client which still sends gets to read the
 // reply.

@@ -1,0 +1,169 @@
+package fastpath
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// connKey is the key of a connection in the contexts of net/http's requests.
+type connKey struct{}
+
+// watchHandler has a server note on its connections when a handler answers: what it writes at
+// other times are its own refusals.
+func watchHandler(s *http.Server) {
+	handler, withConn, noteState := s.Handler, s.ConnContext, s.ConnState
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ok := r.Context().Value(connKey{}).(*bufferedConn); ok {
+			c.handled.Store(true)
+		}
+		handler.ServeHTTP(w, r)
+	})
+	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if withConn != nil {
+			ctx = withConn(ctx, c)
+		}
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	s.ConnState = func(nc net.Conn, state http.ConnState) {
+		if c, ok := nc.(*bufferedConn); ok && state == http.StateIdle { // its reply has been sent whole
+			c.first = nil
+			c.handled.Store(false)
+		}
+		if noteState != nil {
+			noteState(nc, state)
+		}
+	}
+}
+
+// The bounds of waiting for a refused client to close.
+const (
+	refusalTime  = time.Second
+	refusalBytes = 64 << 10
+)
+
+// sendRefusal replaces a reply that net/http gives by itself.
+func (r *bufferedConn) sendRefusal(b []byte) (int, error) {
+	const version = "HTTP/1.1 "
+	line, rest, _ := bytes.Cut(b, lineEnd)
+	code, text, _ := strings.Cut(strings.TrimPrefix(string(line), version), " ")
+	status, err := strconv.Atoi(code)
+	if err != nil || status < http.StatusBadRequest || !bytes.HasPrefix(line, []byte(version)) {
+		return r.Conn.Write(b)
+	}
+	if _, err := r.Conn.Write(r.refuse(status, r.explain(status, text))); err != nil {
+		return 0, err
+	}
+	r.refuse = nil
+	// What is still on its way would make the close a reset, which can take the reply with it.
+	if len(rest) > 0 && r.CloseWrite() == nil && r.Conn.SetReadDeadline(time.Now().Add(refusalTime)) == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Conn, refusalBytes))
+	}
+	return len(b), nil
+}
+
+// explain says why net/http refuses a request: text is what follows the status in its reply.
+func (r *bufferedConn) explain(status int, text string) string {
+	switch status {
+	case http.StatusNotImplemented:
+		return "this transfer coding is not supported: send chunked, or a Content-Length"
+	case http.StatusHTTPVersionNotSupported:
+		return "this version of HTTP is not supported: send HTTP/1.1"
+	case http.StatusExpectationFailed:
+		return "the only expectation that is supported is 100-continue"
+	}
+	if why := explain(r.first); why != "" {
+		return "malformed request: " + why
+	}
+	if _, why, ok := strings.Cut(text, ": "); ok {
+		return "malformed request: " + why
+	}
+	return "malformed request"
+}
+
+// explain says what is wrong with the head of a request; empty if that is not found.
+func explain(head []byte) string {
+	line, rest, whole := cutLine(head)
+	if !whole {
+		return ""
+	}
+	if why := explainLine(line); why != "" {
+		return why
+	}
+	length, host := "", ""
+	for {
+		if line, rest, whole = cutLine(rest); !whole || line == "" {
+			break
+		}
+		name, value, ok := strings.Cut(line, ":")
+		value = strings.Trim(value, " \t")
+		switch {
+		case !ok:
+			return "a header line has no colon: " + quoted(line)
+		case !isToken([]byte(name)):
+			return "a header name has a character that is not allowed: " + quoted(name)
+		case !isValue([]byte(value)):
+			return "the value of header " + quoted(name) + " has a control byte"
+		case strings.EqualFold(name, "Content-Length"):
+			if _, ok := number([]byte(value)); !ok {
+				return "Content-Length must be a number of bytes, got " + quoted(value)
+			}
+			if length != "" && length != value {
+				return "Content-Length must appear once, got " + quoted(length) + " and " + quoted(value)
+			}
+			length = value
+		case strings.EqualFold(name, "Host"):
+			if host != "" {
+				return "Host must appear once, got " + quoted(host) + " and " + quoted(value)
+			}
+			host = value
+		}
+	}
+	return ""
+}
+
+// explainLine says what is wrong with a request line.
+func explainLine(line string) string {
+	method, rest, ok := strings.Cut(line, " ")
+	end := strings.LastIndexByte(rest, ' ')
+	if !ok || end < 0 || !isToken([]byte(method)) || !strings.HasPrefix(rest[end+1:], "HTTP/") {
+		return "its first line must be METHOD PATH HTTP/1.1, got " + quoted(line)
+	}
+	target := rest[:end]
+	path, _, _ := strings.Cut(target, "?")
+	for i := range len(target) {
+		switch c := target[i]; {
+		case c <= ' ' || c == 0x7f:
+			return "byte " + strconv.Itoa(i+1) + " of the path is " + quoted(target[i:i+1]) + ", write it as %" + hexByte(c)
+		case c == '%' && i < len(path) && (i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2])):
+			return "byte " + strconv.Itoa(i+1) + " of the path is % without two hexadecimal digits after it, write a percent sign as %25"
+		}
+	}
+	return ""
+}
+
+func hexByte(c byte) string {
+	const digits = "0123456789ABCDEF"
+	return string([]byte{digits[c>>4], digits[c&15]})
+}
+
+// maxQuoted is how many bytes of a client's words an error repeats.
+const maxQuoted = 64
+
+func quoted(s string) string {
+	if len(s) > maxQuoted {
+		s = s[:maxQuoted] + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}
+
+// cutLine cuts the first line off. It is false if the line has no end.
+func cutLine(b []byte) (line string, rest []byte, ok bool) {
+	l, rest, ok := bytes.Cut(b, []byte{'\n'})
+	return string(bytes.TrimSuffix(l, []byte{'\r'})), rest, ok
+}
