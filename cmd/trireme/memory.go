@@ -4,23 +4,17 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-const (
-	// ampleMemory is the memory limit from which on the collector runs less often:
-	// it then has room for several times what is alive.
-	ampleMemory = 2 << 30
-	// amplePercent lets the heap grow to five times what is alive before a collection.
-	// The memory limit overrides it as the heap comes near.
-	amplePercent = 400
-)
+// ampleMemory is the memory limit from which on the collector is paced by load (package
+// gcpacer): below it, Go's own 100 % is safer.
+const ampleMemory = 2 << 30
 
-// limitMemory sets Go's memory limit from the container's or the machine's, and lets
-// the collector rest while there is room. GOMEMLIMIT and GOGC of the environment win.
-func limitMemory(log *slog.Logger) {
+// limitMemory sets Go's memory limit from the container's or the machine's, and reports
+// whether there is room to pace the collector. GOMEMLIMIT and GOGC of the environment win.
+func limitMemory(log *slog.Logger) (ample bool) {
 	limit, err := memlimit.Set(
 		memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)),
 		memlimit.WithRatio(0.9),
@@ -29,8 +23,6 @@ func limitMemory(log *slog.Logger) {
 		log.Warn("no memory limit could be found", "error", err)
 	}
 	_, chosen := os.LookupEnv("GOGC")
-	if !chosen && limit >= ampleMemory && limit != math.MaxInt64 {
-		debug.SetGCPercent(amplePercent)
-	}
 	log.Debug("memory", "limit", limit, "gogc_from_environment", chosen)
+	return !chosen && limit >= ampleMemory && limit != math.MaxInt64
 }

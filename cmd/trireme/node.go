@@ -22,6 +22,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/archive"
 	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/gcpacer"
 	"github.com/trireme-dev/trireme/internal/observe"
 	"github.com/trireme-dev/trireme/internal/observe/history"
 	"github.com/trireme-dev/trireme/internal/observe/stats"
@@ -80,7 +81,7 @@ type process struct {
 // serveNode runs a node until ctx ends or the node can't go on. It closes the listeners;
 // that of RESP may be nil.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
-	limitMemory(log)
+	paced := limitMemory(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
 	n.meter, n.figures = quota.New(n.engine), stats.New(command.NewTable())
 	n.hub = pubsub.New(pubsub.Options{Log: n.engine, Peers: n.engine, Logger: log})
@@ -104,6 +105,9 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	failed := make([]error, 2)
 	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
 	edges.Go(func() { n.history.Run(ctx) })
+	if paced {
+		edges.Go(func() { gcpacer.New().Run(ctx) })
+	}
 	closeConsole, err := n.serveConsole()
 	if err != nil {
 		cancel()

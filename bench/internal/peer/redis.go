@@ -115,6 +115,9 @@ func (r *Redis) Fill(keys int) error {
 	return nil
 }
 
+// Resident is the memory that the server's process has, in bytes.
+func (r *Redis) Resident() (float64, error) { return r.child.Resident() }
+
 // Info returns one field of INFO.
 func (r *Redis) Info(field string) (string, error) {
 	all, err := r.Do("INFO")

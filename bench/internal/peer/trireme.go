@@ -242,6 +242,9 @@ func (t *Trireme) Leader(ctx context.Context) (leader *Node, others []*Node, ter
 	return leader, others, s.Term, nil
 }
 
+// Resident is the memory that the node's process has, in bytes.
+func (n *Node) Resident() (float64, error) { return n.child.Resident() }
+
 // Restart starts a killed node again and waits until it has caught up.
 func (t *Trireme) Restart(ctx context.Context, n *Node) error {
 	if err := n.start(); err != nil {

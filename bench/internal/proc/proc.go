@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -70,6 +71,21 @@ func Start(logs, name string, env []string, argv ...string) (*Child, error) {
 
 // Pid is the process id.
 func (c *Child) Pid() int { return c.cmd.Process.Pid }
+
+// Resident is the memory that the process has, in bytes: what it never gave back included.
+func (c *Child) Resident() (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Pid()))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			return kib * 1024, err
+		}
+	}
+	return 0, fmt.Errorf("the status of %s has no VmRSS", c.Name)
+}
 
 // Done is closed when the process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }

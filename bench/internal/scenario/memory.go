@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -9,9 +10,13 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// runMemory measures rows 10 and 11 on one node and one redis-server that hold the same
-// many keys: what a key takes in memory, and how long each needs until it serves them
-// again after it was killed beside a fresh snapshot.
+// rewrites is how often each key is written again before row 10b reads the resident memory.
+const rewrites = 5
+
+// runMemory measures rows 10, 10b and 11 on one node and one redis-server that hold the same
+// many keys: what a key takes in memory, what the process takes after the keys were written
+// again and again, and how long each needs until it serves them again after it was killed
+// beside a fresh snapshot.
 func runMemory(ctx context.Context, b *Bench, rows []*report.Row) {
 	if err := b.memory(ctx, rows); err != nil {
 		for _, row := range rows {
@@ -27,12 +32,13 @@ func runMemory(ctx context.Context, b *Bench, rows []*report.Row) {
 func (b *Bench) memory(ctx context.Context, rows []*report.Row) error {
 	defer func(was bool) { b.Env.Pprof = was }(b.Env.Pprof)
 	b.Env.Pprof = true // the heap is read there
+	rewrite := slices.ContainsFunc(rows, func(r *report.Row) bool { return r.ID == "10b" })
 	for i := range b.Pairs {
-		ours, err := b.ourFootprint(ctx)
+		ours, err := b.ourFootprint(ctx, rewrite)
 		if err != nil {
 			return err
 		}
-		theirs, err := b.redisFootprint(ctx)
+		theirs, err := b.redisFootprint(ctx, rewrite)
 		if err != nil {
 			return err
 		}
@@ -41,15 +47,20 @@ func (b *Bench) memory(ctx context.Context, rows []*report.Row) error {
 			switch row.ID {
 			case "10":
 				row.Add(ours.perKey, theirs.perKey)
+			case "10b":
+				row.Add(ours.resident, theirs.resident)
 			case "11":
 				row.Add(ours.back.Seconds()*1e3, theirs.back.Seconds()*1e3)
 			}
 		}
 	}
 	for _, row := range rows {
-		if row.ID == "10" {
+		switch row.ID {
+		case "10":
 			row.Note("live heap after a collection, and redis's used_memory, each less what it was without keys")
-		} else {
+		case "10b":
+			row.Note("the process's resident memory after each key was written six times, right then")
+		default:
 			row.Note("kill -9 right after a snapshot, and right after SAVE; until a key is read")
 		}
 	}
@@ -58,11 +69,12 @@ func (b *Bench) memory(ctx context.Context, rows []*report.Row) error {
 
 // footprint is what a server needs for many keys.
 type footprint struct {
-	perKey float64 // bytes
-	back   time.Duration
+	perKey   float64 // bytes
+	resident float64 // MB, if asked for
+	back     time.Duration
 }
 
-func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
+func (b *Bench) ourFootprint(ctx context.Context, rewrite bool) (f footprint, err error) {
 	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return f, err
@@ -77,6 +89,12 @@ func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
 		return f, err
 	}
 	b.noteVersion(ctx, t)
+	if rewrite {
+		fill := func() error { return t.Preload(ctx, b.BigKeys) }
+		if f.resident, err = resident(fill, node.Resident); err != nil {
+			return f, err
+		}
+	}
 	if err := node.Snapshot(ctx); err != nil { // none is under way, which would hold older versions of the state
 		return f, err
 	}
@@ -94,7 +112,7 @@ func (b *Bench) ourFootprint(ctx context.Context) (f footprint, err error) {
 	return f, err
 }
 
-func (b *Bench) redisFootprint(ctx context.Context) (f footprint, err error) {
+func (b *Bench) redisFootprint(ctx context.Context, rewrite bool) (f footprint, err error) {
 	r, err := b.Env.StartRedis(ctx, "redis-memory", false)
 	if err != nil {
 		return f, err
@@ -108,6 +126,12 @@ func (b *Bench) redisFootprint(ctx context.Context) (f footprint, err error) {
 	if err := r.Fill(b.BigKeys); err != nil {
 		return f, err
 	}
+	if rewrite {
+		fill := func() error { return r.Fill(b.BigKeys) }
+		if f.resident, err = resident(fill, r.Resident); err != nil {
+			return f, err
+		}
+	}
 	after, err := usedMemory(r)
 	if err != nil {
 		return f, err
@@ -118,6 +142,17 @@ func (b *Bench) redisFootprint(ctx context.Context) (f footprint, err error) {
 	}
 	f.back, err = r.Restart(ctx)
 	return f, err
+}
+
+// resident writes all keys again and returns the server's memory after that, in MB.
+func resident(fill func() error, read func() (float64, error)) (float64, error) {
+	for range rewrites {
+		if err := fill(); err != nil {
+			return 0, err
+		}
+	}
+	bytes, err := read()
+	return bytes / 1e6, err
 }
 
 func usedMemory(r *peer.Redis) (float64, error) {

@@ -175,8 +175,8 @@ func TestForkRowReadsTheWorstBucket(t *testing.T) {
 
 func TestMemoryRowsSetHeapAndRestartBesideRedis(t *testing.T) {
 	b := bench(t, "")
-	rows := measure(t, b, "10", "11")
-	heap, back := rows["10"], rows["11"]
+	rows := measure(t, b, "10", "10b", "11")
+	heap, resident, back := rows["10"], rows["10b"], rows["11"]
 	if !installed("redis-server") {
 		if heap.Verdict != report.NoPeer || back.Verdict != report.NoPeer {
 			t.Fatalf("without redis: %s %s", heap.Verdict, back.Verdict)
@@ -188,6 +188,9 @@ func TestMemoryRowsSetHeapAndRestartBesideRedis(t *testing.T) {
 	}
 	if len(back.Pairs) != 2 || back.OursMid <= 0 || back.PeerMid <= 0 {
 		t.Errorf("%s %s %+v", back.Verdict, back.Reason, back.Pairs)
+	}
+	if len(resident.Pairs) != 2 || resident.OursMid < 1 || resident.PeerMid < 1 {
+		t.Errorf("%s %s %+v", resident.Verdict, resident.Reason, resident.Pairs)
 	}
 	if b.Env.Pprof {
 		t.Error("the profiler stays on for rows that follow")
@@ -261,7 +264,7 @@ func TestRoundsTurnTheOrder(t *testing.T) {
 }
 
 func TestNumbersAreThePlansRows(t *testing.T) {
-	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18" {
+	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,10b,11,12,13,14,15,16,17,18" {
 		t.Fatal(got)
 	}
 }
