@@ -21,6 +21,8 @@ type mail struct {
 	nodes *httpapitest.Nodes
 	token string
 	next  int
+	// header is that of the last answer.
+	header http.Header
 }
 
 func startMail(t *testing.T, adjust ...func(*httpapi.Options)) *mail {
@@ -55,6 +57,7 @@ func (m *mail) do(method, path, body string, header ...string) (int, string) {
 		m.Fatal(err)
 	}
 	defer resp.Body.Close()
+	m.header = resp.Header
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		m.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -39,7 +40,7 @@ func msgEnqueue(tx *Tx, a *Args) reply.Value {
 
 func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 	destination, body := a.String(), a.Bytes()
-	p, refusal := messageOptions(a)
+	p, refusal := messageOptions(tx, a)
 	if err, ok := a.Done(); !ok {
 		return err
 	}
@@ -64,8 +65,8 @@ func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 }
 
 // messageOptions are the words behind a body: pairs of an option and its value.
-func messageOptions(a *Args) (queue.Publication, error) {
-	c := queue.Config{Strict: true}
+func messageOptions(tx *Tx, a *Args) (queue.Publication, error) {
+	c := queue.Config{Strict: true, Level1: tx.Level < env.Level2}
 	for a.Left() > 0 {
 		pair := a.Take(2)
 		if pair == nil {

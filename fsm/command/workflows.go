@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -23,7 +24,7 @@ func workflowRows() []Command {
 
 func wfTrigger(tx *Tx, a *Args) reply.Value {
 	destination, body := a.String(), a.Bytes()
-	run, p, refusal := runOptions(a)
+	run, p, refusal := runOptions(tx, a)
 	if err, ok := a.Done(); !ok {
 		return err
 	}
@@ -56,8 +57,8 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 }
 
 // runOptions are the words behind a payload: pairs of an option and its value, of which RUN names the run.
-func runOptions(a *Args) (run string, p queue.Publication, refusal error) {
-	c := queue.Config{Strict: true}
+func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error) {
+	c := queue.Config{Strict: true, Level1: tx.Level < env.Level2}
 	for a.Left() > 0 {
 		pair := a.Take(2)
 		if pair == nil {

@@ -10,8 +10,12 @@ import (
 type Config struct {
 	// Strict refuses unknown names, instead of ignoring them.
 	Strict bool
+	// Level1 has the limits of feature level 1, for commands in entries of that level: 64 forwarded headers, and any time
+	// in Not-Before.
+	Level1 bool
 
 	p           Publication
+	forwardSize int  // of the names and values of p.Header, in bytes
 	forward     bool // Svc-Header-Forward
 	key, value  string
 	callback    *Config
@@ -35,7 +39,7 @@ func (c *Config) Set(name, value string) error {
 			continue
 		}
 		if *family.config == nil {
-			*family.config = &Config{Strict: c.Strict}
+			*family.config = &Config{Strict: c.Strict, Level1: c.Level1}
 		}
 		if rest == "" {
 			return (*family.config).target(name, value)
@@ -68,10 +72,11 @@ func isURL(s string) bool {
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
 }
 
-// Limits of forwarded headers (reliability section 5).
+// The limits of forwarded headers: the bytes of their names and values with 4 for what parts them in a request. At level
+// 1 it was a number, and the bytes without those 4.
 const (
-	maxForwarded      = 64
-	maxForwardedBytes = 16 << 10
+	maxForwardedBytes  = 16 << 10
+	maxForwardedLevel1 = 64
 )
 
 // unforwardable headers are the connection's own affair, or would let one request pass for two.
@@ -90,8 +95,12 @@ func (c *Config) forwarded(name, value string) error {
 	}
 	c.p.Header = append(c.p.Header, Field{CanonicalName(name), value})
 	c.p.Given |= GivenHeader
-	if n := int64(len(c.p.Header)); n > maxForwarded || headerSize(c.p.Header)-32*n > maxForwardedBytes {
-		return invalid("too many forwarded headers: at most %d of %d bytes", maxForwarded, maxForwardedBytes)
+	c.forwardSize += len(name) + len(value)
+	switch n := len(c.p.Header); {
+	case c.Level1 && (n > maxForwardedLevel1 || c.forwardSize > maxForwardedBytes):
+		return invalid("too many forwarded headers: at most %d of %d bytes", maxForwardedLevel1, maxForwardedBytes)
+	case !c.Level1 && c.forwardSize+4*n > maxForwardedBytes:
+		return invalid("too many forwarded headers: their names and values may have %d bytes, with 4 for each header", maxForwardedBytes)
 	}
 	return nil
 }

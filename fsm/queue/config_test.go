@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -50,7 +51,7 @@ func TestConfig(t *testing.T) {
 func TestConfigRefuses(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"Method", "CONNECT"}, {"Timeout", "soon"}, {"Timeout", "5"[:0] + "x"}, {"Retries", "-1"}, {"Retries", "1.5"}, {"Delay", "1w"}, {"Delay", "10"[:0] + "h"},
-		{"Delay", "999999999d999999999d"}, {"Not-Before", "tomorrow"}, {"Deduplication-Id", "a:b"}, {"Content-Based-Deduplication", "maybe"}, {"Redact-Fields", "all"},
+		{"Delay", "999999999d999999999d"}, {"Not-Before", "tomorrow"}, {"Not-Before", "1790000000000"}, {"Failure-Callback-Not-Before", "1790000000000"}, {"Deduplication-Id", "a:b"}, {"Content-Based-Deduplication", "maybe"}, {"Redact-Fields", "all"},
 		{"Queue-Name", "a b"}, {"Callback", "ftp://x"}, {"Callback", "c/cb"}, {"Callback-Retries", "x"}, {"Failure-Callback-Method", "BREW"},
 		{"Forward-A", "a\r\nb: c"}, {"Forward-A b", "c"}, {"Misfire", "twice"}, {"Schedule-Id", "a/b"},
 	} {
@@ -65,13 +66,35 @@ func TestConfigRefuses(t *testing.T) {
 		}
 	}
 	var c Config
-	for i := range maxForwarded {
+	c.Level1 = true
+	for i := range maxForwardedLevel1 {
 		if err := c.Set("Forward-X", fmt.Sprint(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := c.Set("Forward-X", "one more"); !errors.Is(err, ErrInvalid) {
 		t.Error("any number of headers is forwarded")
+	}
+}
+
+// TestForwardedHeadersAreLimitedByBytes: proxies add more than 64, and no number of short ones passes the limit.
+func TestForwardedHeadersAreLimitedByBytes(t *testing.T) {
+	for _, value := range []string{"", "v", strings.Repeat("v", 100)} {
+		var c Config
+		size := len("X") + len(value) + 4
+		for range maxForwardedBytes / size {
+			if err := c.Set("Forward-X", value); err != nil {
+				t.Fatalf("value of %d bytes: %v", len(value), err)
+			}
+		}
+		if err := c.Set("Forward-X", value); !errors.Is(err, ErrInvalid) {
+			t.Errorf("value of %d bytes: one more: %v", len(value), err)
+		}
+	}
+	var old Config
+	old.Level1 = true
+	if err := old.Set("Callback-Not-Before", "1790000000000"); err != nil {
+		t.Errorf("level 1: %v", err)
 	}
 }
 

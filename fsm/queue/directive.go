@@ -112,10 +112,16 @@ func (c *Config) retryDelay(v string) string {
 	return ""
 }
 
+// maxSeconds is the last second of the year 9999 as a Unix time.
+const maxSeconds = 253_402_300_799
+
 func (c *Config) notBefore(v string) string {
 	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil || n < 0 || n > 1<<42 {
+	switch {
+	case err != nil || n < 0 || n > 1<<42:
 		return "use a Unix time in seconds"
+	case n > maxSeconds && !c.Level1:
+		return "use a Unix time in seconds: this one is later than the year 9999, it seems to be in milliseconds"
 	}
 	c.p.NotBefore, c.p.Given = n*1000, c.p.Given|GivenNotBefore
 	return ""

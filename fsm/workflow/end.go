@@ -37,6 +37,9 @@ func (k *work) finish(state RunState) {
 	k.close(state)
 	for _, w := range s.WaitersOf(r.No) {
 		k.forgetWaiter(w)
+		if state == Canceled && k.e.Level >= env.Level2 {
+			k.leaveWait(w)
+		}
 	}
 	k.dropSaved()
 	if state != Failed {

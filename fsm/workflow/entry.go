@@ -95,6 +95,8 @@ const (
 	Dropped
 	// Kept: it was submitted to a run that had failed: recorded, not delivered.
 	Kept
+	// Unfinished: the run was cancelled while the step waited. The body says for what; there is no result. From Level 2 on.
+	Unfinished
 	entryStates
 )
 

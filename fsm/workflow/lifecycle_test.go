@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -254,4 +255,40 @@ func TestOver(t *testing.T) {
 		t.Errorf("%d deliveries of a cancelled run", len(d))
 	}
 	w.same()
+}
+
+// TestCancelledWaitsStayInTheLog: what a cancelled run was waiting for is its last entries, and no result of those steps.
+func TestCancelledWaitsStayInTheLog(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	for id := uint32(1); id <= 2; id++ {
+		if _, err := apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) {
+			return p.s.Await(e, p.q, await("r", id, "e", 60_000))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.now += 5000
+	w.cancelRun("r")
+	w.restore(0)
+	w.same()
+	r, s := w.run("r"), w.pairs[0].s
+	if n := len(s.WaitersOf(r.No)) + len(s.Waiters("e")); n != 0 || r.Entries != 3 {
+		t.Fatalf("%d waiters and %d entries", n, r.Entries)
+	}
+	for pos := uint32(1); pos <= 2; pos++ {
+		e, _ := s.Entry(r.No, pos)
+		body := fmt.Sprintf(`{"stepId":%d,"stepType":"Wait","stepName":"w","concurrent":1,"waitEventId":"e","timeout":"60s"}`, pos)
+		if e.State != workflow.Unfinished || e.Step.ID != pos || e.Name != "w" || string(e.Body) != body || e.Deadline != e.Since+60_000 || e.Created != e.Since+5000 {
+			t.Errorf("%+v %s", e, e.Body)
+		}
+		if _, done := s.ResultOf(r.No, pos); done {
+			t.Errorf("step %d has a result", pos)
+		}
+	}
+	w.now += 100_000
+	if d := w.deliver(fine); len(d) != 0 {
+		t.Errorf("delivered after the end: %v", d)
+	}
 }

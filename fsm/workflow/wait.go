@@ -86,6 +86,27 @@ func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
 	return k.append(n).ID
 }
 
+// leaveWait writes into the log what a cancelled run was waiting for. It is no result: nothing was notified.
+func (k *work) leaveWait(w *Waiter) {
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: w.unfinished(), Created: k.e.Now, FirstAt: k.e.Now, State: Unfinished}
+	n.ID, n.Name, n.Since, n.Deadline = k.q.NewID(k.e), ownedText(w.Step.Name), w.Created, w.Deadline
+	at := place{k.r.No, k.r.Entries}
+	k.r.Entries++
+	k.s.entries.Set(at, n)
+	k.s.ids.Set(n.ID.Seq, at)
+	k.count(n.size())
+	k.s.trimmable += 2
+}
+
+// unfinished is the JSON of the step as far as it is known while it waits.
+func (w *Waiter) unfinished() []byte {
+	j := object{b: append(make([]byte, 0, len(w.Open)+len(w.EventID)+64), w.Open...), some: true}
+	j.text("waitEventId", w.EventID)
+	j.text("timeout", w.TimeoutText)
+	j.close()
+	return j.b
+}
+
 // result is the JSON of the step that has waited.
 func (w *Waiter) result(body []byte, late bool) []byte {
 	j := object{b: append(make([]byte, 0, len(w.Open)+len(body)*4/3+len(w.EventID)+96), w.Open...), some: true}

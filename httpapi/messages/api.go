@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -71,6 +72,8 @@ type request struct {
 	db string
 	// groups are the defaults of URL groups that the request has read so far.
 	groups map[string]fields
+	// unknown are the service headers of which the answer warns.
+	unknown []string
 }
 
 // ServeHTTP answers a request whose path begins with /v2 or /llm.
@@ -277,13 +280,17 @@ var statuses = []struct {
 
 // refusal is the answer to an error that is no failure of the engine, nil for others.
 func refusal(err error) *Error {
+	var one *itemError
+	if errors.As(err, &one) {
+		n := refusal(one.err)
+		if n != nil {
+			n = &Error{n.Status, (&itemError{one.at, n}).Error()}
+		}
+		return n
+	}
 	var own *Error
 	if errors.As(err, &own) {
 		return own
-	}
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return &Error{http.StatusRequestEntityTooLarge, "the body is larger than this server accepts"}
 	}
 	for _, s := range statuses {
 		if !errors.Is(err, s.err) {
@@ -323,7 +330,21 @@ func (q *request) answer(status int, v any) {
 
 // body reads the request's body, at most limit bytes.
 func (q *request) body(limit int64) ([]byte, error) {
-	return io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, limit))
+	b, err := io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, limit))
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return nil, q.tooLarge(limit)
+	}
+	return b, err
+}
+
+// tooLarge refuses a body above a limit, which it names.
+func (q *request) tooLarge(limit int64) *Error {
+	text := fmt.Sprintf("the body is larger than %d bytes", limit)
+	if limit == q.MaxBody {
+		text += " (--max-request-size)"
+	}
+	return &Error{http.StatusRequestEntityTooLarge, text}
 }
 
 // callerIP is the address of whoever sent the request.

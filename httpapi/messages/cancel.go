@@ -75,7 +75,7 @@ func readBody(body []byte, values url.Values) error {
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return invalid("invalid body: a JSON object is wanted: %s", err)
+		return invalid("invalid body: expected a JSON object: %s", JSONFault(err))
 	}
 	for name, v := range members {
 		list, ok := v.([]any)

@@ -54,8 +54,10 @@ var parameters = []parameter{
 	{"messageIds", inCancel | inEvents, "ids of messages", (*listQuery).readIDs},
 	{"messageId", inDLQ | inEvents, "ids of messages", (*listQuery).readIDs},
 	{"dlqIds", inDLQ, "ids of dead letters; without a page", (*listQuery).readDeadIDs},
-	{"url", everywhere, "destination URL, which may hold commas", func(c *listQuery, _ string, values []string) error {
-		c.filter.URLs = append(c.filter.URLs, values...)
+	{"url", everywhere, "destination URL; several are joined by commas", func(c *listQuery, _ string, values []string) error {
+		for _, v := range values {
+			c.filter.URLs = append(c.filter.URLs, SplitURLs(v)...)
+		}
 		return nil
 	}},
 	{"host", inCancel | inEvents, "host of the destination", texts(func(f *queue.Filter) *[]string { return &f.Hosts })},
@@ -121,4 +123,15 @@ func split(list []string) (all []string) {
 		}
 	}
 	return all
+}
+
+// SplitURLs parts URLs that are joined by commas. They are told apart by their schemes: a URL may hold commas of its own.
+func SplitURLs(value string) (list []string) {
+	rest := value
+	for i := 1; i < len(rest); i++ {
+		if tail := rest[i:]; rest[i-1] == ',' && (strings.HasPrefix(tail, "http://") || strings.HasPrefix(tail, "https://")) {
+			list, rest, i = append(list, rest[:i-1]), tail, 0
+		}
+	}
+	return append(list, rest)
 }

@@ -62,7 +62,7 @@ func (q *request) putQueue() error {
 		Paused      bool   `json:"paused"`
 	}{}
 	if err := json.Unmarshal(body, &asked); err != nil {
-		return invalid("invalid queue: %s", err)
+		return invalid("invalid queue: %s", JSONFault(err))
 	}
 	n := queue.QueueChange{Name: asked.QueueName, Act: queue.ActPut, Parallelism: 1, Paused: asked.Paused}
 	if asked.Parallelism != nil {

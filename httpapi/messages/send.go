@@ -2,7 +2,6 @@ package messages
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -121,7 +120,7 @@ func (q *request) batch() error {
 	}
 	var items []item
 	if err := json.Unmarshal(body, &items); err != nil {
-		return invalid("invalid batch: a JSON array of messages is wanted: %s", err)
+		return BatchFault[item](body, err)
 	}
 	if len(items) > maxItems {
 		return invalid("invalid batch: at most %d messages", maxItems)
@@ -129,7 +128,7 @@ func (q *request) batch() error {
 	all := make([]parsed, len(items))
 	for i := range items {
 		if all[i], err = q.parse(&items[i]); err != nil {
-			return fmt.Errorf("message %d: %w", i, err)
+			return ItemError(i, err)
 		}
 	}
 	answers := make([]any, 0, len(all))
@@ -137,7 +136,7 @@ func (q *request) batch() error {
 		n := partOf(all)
 		part, err := q.send(all[:n])
 		if err != nil {
-			return err
+			return after(len(answers), err)
 		}
 		answers = append(answers, part...)
 		all = all[n:]
@@ -192,7 +191,7 @@ func (q *request) parse(m *item) (parsed, error) {
 		c.queue = *m.Queue
 	}
 	if int64(len(c.body)) > q.MaxBody {
-		return parsed{}, &Error{http.StatusRequestEntityTooLarge, "the body is larger than this server accepts"}
+		return parsed{}, q.tooLarge(q.MaxBody)
 	}
 	if n, ok, err := q.runItem(c); ok {
 		return parsed{Publication: queue.Publication{Body: n.Body}, run: &n}, err

@@ -43,6 +43,7 @@ func concernsRun(f fields) bool {
 // runItem is a message with workflow headers; false if it is one without.
 func (q *request) runItem(c *call) (n RunItem, ok bool, err error) {
 	f := q.Parser.fieldsOf(c)
+	q.warn(f)
 	if q.runs == nil || !concernsRun(f) {
 		return n, false, nil
 	}

@@ -27,7 +27,7 @@ func (q *request) selection() (params, error) {
 	}
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, messages.Invalid("invalid selection: a JSON object is wanted: %s", err)
+		return nil, messages.Invalid("invalid selection: expected a JSON object: %s", messages.JSONFault(err))
 	}
 	for name, raw := range in {
 		var list []json.RawMessage

@@ -34,7 +34,7 @@ type deadLetter struct {
 }
 
 // renderDead returns the dead letter of a run. Its failure callback may be that of the message that failed.
-func renderDead(store *workflow.Store, r *workflow.Run) *deadLetter {
+func renderDead(store *workflow.Store, r *workflow.Run, prefix string) *deadLetter {
 	show := view.Redactor{Hide: r.Redact, Trim: -1}
 	n := &deadLetter{
 		DlqID: r.Dead.String(), URL: r.URL, WorkflowURL: r.URL, MaxRetries: r.Retries, NotBefore: r.Created, CreatedAt: r.Created,
@@ -43,6 +43,7 @@ func renderDead(store *workflow.Store, r *workflow.Run) *deadLetter {
 	o := r.Options
 	o.Method, o.Failure = "", store.FailureCallback(r)
 	n.Options, n.CallbackHeaders = view.NewOptions(&o, r.CallerIP)
+	n.Options.Header = show.Header(startHeader(r, o.Failure, prefix))
 	if e, ok := store.Entry(r.No, 0); ok {
 		n.Body, n.BodyBase64 = show.Body(e.Body)
 		n.NotBefore = e.FirstAt
@@ -64,7 +65,7 @@ func (q *request) getDead(id string) (n *deadLetter, err error) {
 	if t, ok := queue.ParseStamp(id); ok {
 		err = q.view(func(v *fsm.View) {
 			if r, ok := v.Workflows().DeadRun(t); ok {
-				n = renderDead(v.Workflows(), r)
+				n = renderDead(v.Workflows(), r, q.prefix())
 			}
 		})
 	}
@@ -101,7 +102,7 @@ func (q *request) listDead() (*deadPage, error) {
 					after, more = list[i-1].Dead, true
 					return
 				}
-				n := renderDead(v.Workflows(), r)
+				n := renderDead(v.Workflows(), r, q.prefix())
 				size += len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
 				page.Messages = append(page.Messages, n)
 			}

@@ -96,7 +96,12 @@ func (b *runBuilder) result(pos uint32, e *workflow.Entry) {
 		}
 	}
 	b.details(n, e.Step.ID)
-	b.highest, b.last = max(b.highest, e.Step.ID), e
+	b.highest = max(b.highest, e.Step.ID)
+	if e.State == workflow.Unfinished {
+		n.State = stepCanceled
+	} else {
+		b.last = e
+	}
 	if at, planned := b.slots[e.Step.ID]; planned && pos > 0 {
 		at.group.Steps[at.at], at.done = n, true
 		b.slots[e.Step.ID] = at

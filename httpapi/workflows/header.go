@@ -37,7 +37,7 @@ func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 func openObject(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {
-		return nil, refused("invalid workflow step: %s", err)
+		return nil, refused("invalid workflow step: %s", messages.JSONFault(err))
 	}
 	out := b.Bytes()
 	if len(out) < 3 || out[0] != '{' {

@@ -28,17 +28,10 @@ func texts(field func(*workflow.DeadFilter) *[]string) func(*workflow.DeadFilter
 	}
 }
 
-// urls reads URLs. Those that are joined by commas are told apart by their schemes: a URL may
-// hold commas of its own.
+// urls reads URLs, which may be joined by commas.
 func urls(f *workflow.DeadFilter, v params, name string) error {
 	for _, value := range v.whole(name) {
-		rest := value
-		for i := 1; i < len(rest); i++ {
-			if tail := rest[i:]; rest[i-1] == ',' && (strings.HasPrefix(tail, "http://") || strings.HasPrefix(tail, "https://")) {
-				f.URLs, rest, i = append(f.URLs, rest[:i-1]), tail, 0
-			}
-		}
-		f.URLs = append(f.URLs, rest)
+		f.URLs = append(f.URLs, messages.SplitURLs(value)...)
 	}
 	return nil
 }

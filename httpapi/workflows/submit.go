@@ -29,7 +29,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 	n := workflow.Submissions{Items: make([]workflow.Submission, len(items))}
 	for i := range items {
 		if n.Items[i], err = a.submission(r.Context(), &items[i]); err != nil {
-			return nil, err
+			return nil, ofItem(len(items), i, err)
 		}
 	}
 	out, err := fsm.Do(r.Context(), a.Engine, fsm.Submit, n)
@@ -40,7 +40,7 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 		p := &out.Items[i]
 		if p.Refused != nil {
 			if len(items) == 1 || n.Items[i].Kind != workflow.InitSubmission {
-				return nil, p.Refused
+				return nil, ofItem(len(items), i, p.Refused)
 			}
 			answers = append(answers, map[string]string{"error": p.Refused.Text})
 			continue
@@ -48,6 +48,14 @@ func (a *API) Submit(r *http.Request, items []messages.RunItem) (answers []any, 
 		answers = append(answers, submitted{p.ID.String(), p.Deduplicated, p.RunID, p.Created})
 	}
 	return answers, nil
+}
+
+// ofItem says which of some items an error is about, unless there is one alone.
+func ofItem(items, at int, err error) error {
+	if items == 1 {
+		return err
+	}
+	return messages.ItemError(at, err)
 }
 
 // submission reads what a message of a run says.
@@ -128,7 +136,7 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 		Step    json.RawMessage     `json:"step"`
 	}
 	if err := json.Unmarshal(n.Body, &in); err != nil {
-		return refused("invalid body of an invoked workflow: %s", err)
+		return refused("invalid body of an invoked workflow: %s", messages.JSONFault(err))
 	}
 	step, err := readStep(in.Step)
 	if err != nil {
@@ -191,7 +199,7 @@ func readStep(text []byte) (s step, err error) {
 		Until      json.RawMessage `json:"sleepUntil"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
-		return s, refused("invalid workflow step: %s", err)
+		return s, refused("invalid workflow step: %s", messages.JSONFault(err))
 	}
 	whole := func(v *float64) uint32 {
 		if v == nil || !(*v >= 0 && *v <= math.MaxUint32) {

@@ -45,19 +45,22 @@ func (q *request) trigger(destination string) error {
 	return nil
 }
 
+// trigger is an item of a batch of them.
+type trigger struct {
+	Destination string            `json:"destination"`
+	Body        *string           `json:"body"`
+	Headers     map[string]string `json:"headers"`
+}
+
 // triggerBatch answers /v2/batch/trigger.
 func (q *request) triggerBatch() error {
 	body, err := q.body()
 	if err != nil {
 		return err
 	}
-	var items []struct {
-		Destination string            `json:"destination"`
-		Body        *string           `json:"body"`
-		Headers     map[string]string `json:"headers"`
-	}
+	var items []trigger
 	if err := json.Unmarshal(body, &items); err != nil {
-		return messages.Invalid("invalid batch: a JSON array of triggers is wanted: %s", err)
+		return messages.BatchFault[trigger](body, err)
 	}
 	n := workflow.Submissions{Items: make([]workflow.Submission, len(items))}
 	for i, m := range items {
@@ -67,14 +70,14 @@ func (q *request) triggerBatch() error {
 		}
 		url, err := q.Parser.ReadURL(m.Destination, "")
 		if err != nil {
-			return err
+			return messages.ItemError(i, err)
 		}
 		var payload []byte
 		if m.Body != nil {
 			payload = []byte(*m.Body)
 		}
 		if n.Items[i], err = q.plainStart(url, q.Parser.ReadHeaders(h), payload); err != nil {
-			return err
+			return messages.ItemError(i, err)
 		}
 	}
 	out, err := propose(q, fsm.Submit, n)

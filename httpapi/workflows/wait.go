@@ -24,7 +24,7 @@ func (q *request) wait(event string) error {
 		Step           json.RawMessage     `json:"step"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return refused("invalid wait: %s", err)
+		return refused("invalid wait: %s", messages.JSONFault(err))
 	}
 	step, err := readStep(in.Step)
 	if err != nil {

@@ -24,6 +24,13 @@ var deadLetters = []claim{
 			w.is(name, d.at(name), want)
 		}
 		w.is("header", d.at("header", "X-Mine", 0), "yes")
+		for name, want := range map[string]string{ // those that configure the run are shown too
+			"Retries": "1", "Label": "first,second", "Flow-Control-Key": "dead", "Flow-Control-Value": "parallelism=2, rate=50, period=60s",
+			"Failure-Callback": w.url("m/bad"), "Failure-Callback-Forward-Upstash-Workflow-Is-Failure": "true",
+			"Workflow-Runid": id, "Workflow-Url": w.url("m/bad"), "Workflow-Init": "true",
+		} {
+			w.is("header "+name, d.at("header", "Upstash-"+name, 0), want)
+		}
 		w.is("failureCallbackHeader", d.at("failureCallbackHeader", "Upstash-Workflow-Is-Failure", 0), "true")
 		w.is("responseHeader", d.at("responseHeader", "Upstash-Error-Step-Name", 0), "the bad step")
 		w.true(strings.Contains(d.at("responseBody").String(), "it is bad"), "responseBody: %v", d.at("responseBody"))

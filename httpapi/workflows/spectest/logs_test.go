@@ -267,6 +267,18 @@ var states = []claim{
 		w.is("again", w.ask(202, "DELETE", "/v2/workflows/runs?workflowRunIds="+other, nil, "").at("cancelled"), "0")
 		w.end(other, "1")
 		w.is("final", w.log(other).at("workflowState"), "RUN_CANCELED")
+		waiting := w.start("m/ok", "", nil)
+		w.delivery(waiting, 1)
+		w.waits(waiting, "m/ok", "left-"+waiting, "1h", 1)
+		w.ask(202, "DELETE", "/v2/workflows/runs?workflowRunIds="+waiting, nil, "")
+		l := w.log(waiting)
+		w.is("groups", l.at("steps").count(), "2")
+		wait := l.at("steps", 1, "steps", 0)
+		w.is("the wait", wait.at("stepType"), "Wait")
+		w.is("its state", wait.at("state"), "STEP_CANCELED")
+		w.is("its event", wait.at("waitEventId"), "left-"+waiting)
+		w.is("its timeout", wait.at("waitTimeoutDuration"), "1h")
+		w.true(wait.at("waitTimeoutDeadline").int() > wait.at("createdAt").int() && wait.at("out").v == nil, "%v", wait)
 	}},
 	{"WS-R.2", func(t *testing.T, w *world) { // RUN_FAILED after all retries, and in the DLQ
 		id, l := w.fail("bad", "", map[string]string{"upstash-retries": "2"})

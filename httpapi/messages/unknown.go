@@ -1,0 +1,69 @@
+package messages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// warningHeader tells a client what was ignored of its request.
+const warningHeader = "Svc-Warning"
+
+// otherFields are service headers that are known beside queue.Directives: of the request itself, and those that deliveries
+// carry, which come back when somebody passes on what it was sent.
+var otherFields = []string{
+	"feature-set", "request-id", "error-step-name", "nonretryable-error",
+	"signature", "message-id", "retried", "region", "caller-ip", "topic-name", "endpoint-name", "response-truncated",
+}
+
+// otherFamilies are the beginnings of known service headers whose ends are anybody's.
+var otherFamilies = []string{"forward-", "workflow-", "telemetry-", "trigger-"}
+
+// knownField reports whether a service header means something, by its name in lower case without the prefix.
+func knownField(name string) bool {
+	for _, family := range []string{"failure-callback", "callback"} {
+		if rest, ok := strings.CutPrefix(name, family); ok && (rest == "" || rest[0] == '-') {
+			return rest == "" || knownField(rest[1:])
+		}
+	}
+	return queue.DirectiveNamed(name) != nil || slices.Contains(otherFields, name) ||
+		slices.ContainsFunc(otherFamilies, func(f string) bool { return strings.HasPrefix(name, f) })
+}
+
+// The most names that a warning has, and of each the most bytes.
+const (
+	maxWarned     = 8
+	maxWarnedName = 64
+)
+
+// warn tells the client by a header of the answer which service headers were ignored because nothing knows them: most
+// are misspelled. They are no errors, for newer clients send what this version does not know.
+func (q *request) warn(f fields) {
+	var list []string
+	for name := range f {
+		if !knownField(name) && !slices.Contains(q.unknown, name) {
+			list = append(list, name)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.Sort(list)
+	q.unknown = append(q.unknown, list...)
+	q.unknown = q.unknown[:min(len(q.unknown), maxWarned)]
+	shown := make([]string, len(q.unknown))
+	for i, name := range q.unknown {
+		shown[i] = strings.Map(plainLetter, name[:min(len(name), maxWarnedName)])
+	}
+	q.w.Header()[warningHeader] = []string{fmt.Sprintf("ignored headers that are not known: %s", strings.Join(shown, ", "))}
+}
+
+// plainLetter keeps a name from breaking the header that shows it.
+func plainLetter(r rune) rune {
+	if r <= ' ' || r >= 0x7f {
+		return '?'
+	}
+	return r
+}

@@ -1,0 +1,65 @@
+package workflows
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
+
+// startHeader is the header of the request that would start a run as it was started: what is forwarded, by its own names
+// as deliveries have it, and before it the service headers that configure the run, under the prefix that clients read.
+func startHeader(r *workflow.Run, failure *queue.Callback, prefix string) []queue.Field {
+	header := []queue.Field{}
+	add := func(name, value string) {
+		header = append(header, queue.Field{Name: prefix + "-" + name, Value: value})
+	}
+	add("Workflow-Init", "true")
+	add("Workflow-Runid", r.ID)
+	add("Workflow-Url", r.URL)
+	add("Retries", strconv.Itoa(r.Retries))
+	configure("", &r.Options, add)
+	if failure != nil {
+		add("Failure-Callback", failure.URL)
+		o := &failure.Options
+		if o.Given&queue.GivenRetries != 0 {
+			add("Failure-Callback-Retries", strconv.Itoa(o.Retries))
+		}
+		configure("Failure-Callback-", o, add)
+		for _, f := range o.Header {
+			add("Failure-Callback-Forward-"+f.Name, f.Value)
+		}
+	}
+	return append(header, r.Header...)
+}
+
+// configure adds what options say, but for the retries, by names that begin with before.
+func configure(before string, o *queue.Options, add func(name, value string)) {
+	if o.RetryDelay != "" {
+		add(before+"Retry-Delay", o.RetryDelay)
+	}
+	if o.Timeout > 0 {
+		add(before+"Timeout", fmt.Sprintf("%ds", (o.Timeout+999)/1000))
+	}
+	if f := o.Flow; f != nil {
+		add(before+"Flow-Control-Key", f.Key)
+		add(before+"Flow-Control-Value", flowValue(f))
+	}
+	if len(o.Labels) > 0 {
+		add(before+"Label", strings.Join(o.Labels, ","))
+	}
+}
+
+// flowValue is a Flow-Control-Value.
+func flowValue(f *queue.FlowControl) string {
+	var parts []string
+	if f.Parallelism > 0 {
+		parts = append(parts, fmt.Sprintf("parallelism=%d", f.Parallelism))
+	}
+	if f.Rate > 0 {
+		parts = append(parts, fmt.Sprintf("rate=%d, period=%ds", f.Rate, max(f.Period/1000, 1)))
+	}
+	return strings.Join(parts, ", ")
+}
