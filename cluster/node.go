@@ -126,7 +126,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.committer.run(run) })
 	n.wg.Go(func() { n.proposer.run(run) })
 	n.wg.Go(func() { n.proposer.watchDeadlines(run) })
-	n.wg.Go(func() { n.watchSize(run) })
+	n.wg.Go(func() { n.watchSnapshots(run) })
 	n.wg.Go(func() { n.adaptTimeouts(run) })
 	n.wg.Go(func() { n.dropFormerSubscribers(run) })
 	n.wg.Go(func() { n.keepAddress(run) })
@@ -271,8 +271,8 @@ func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true
-	c.SnapshotThreshold, c.TrailingLogs = n.opts.SnapshotThreshold, n.opts.TrailingLogs
-	c.SnapshotInterval = 10 * time.Second
+	c.SnapshotThreshold, c.TrailingLogs = n.opts.entriesLimit(), n.opts.TrailingLogs // see watchSnapshots
+	c.SnapshotInterval = entriesEvery
 	c.NotifyCh = notify
 	c.Logger = n.opts.RaftLog
 	return c

@@ -51,10 +51,12 @@ type Options struct {
 	// that has.
 	Bootstrap func(first bool) (f fsm.Bootstrap, again bool)
 	// SnapshotThreshold is how many entries, and SnapshotBytes how many bytes of
-	// entries, lie between snapshots; TrailingLogs is how many entries stay behind one.
+	// entries, are between snapshots of a small state; a large one waits for more (see
+	// snapshots.go). TrailingLogs is how many entries stay behind a snapshot.
 	SnapshotThreshold, TrailingLogs uint64
 	SnapshotBytes                   int64
-	// SnapshotCommands is how many commands lie between snapshots.
+	// SnapshotCommands is how many commands are between snapshots at most, or half as many
+	// as there are keys.
 	SnapshotCommands int64
 	// DigestEvery is how many entries lie between digests.
 	DigestEvery uint64

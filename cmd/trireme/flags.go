@@ -92,7 +92,7 @@ const (
 	defaultRecordSize = 100 << 20
 )
 
-// defaultSnapshotThreshold is how many entries after a snapshot the next one begins.
+// defaultSnapshotThreshold is how many entries after a snapshot of a small state the next one begins.
 const defaultSnapshotThreshold = 50_000
 
 // nodeFlags declares what dev and serve have in common.
