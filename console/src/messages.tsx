@@ -120,6 +120,9 @@ export function Publish({ close, done, from, title = "Publish a message" }: { cl
   </form></Dialog>;
 }
 
+// runNow delivers a message at once that waits for its time. The server says which do.
+export const runNow = (id: string) => act("It is delivered now", () => raw(`/v2/messages/${encodeURIComponent(id)}/retry`, { method: "POST" }));
+
 function Message({ id }: { id: string }) {
   const [again, republish] = useState(false);
   const view = useLoad(async (poll) => {
@@ -134,6 +137,7 @@ function Message({ id }: { id: string }) {
     return <Page title="Message" sub={<><A to="/messages">Messages</A> / <span class="mono">{id}</span></>} acts={mayWrite() && <>
       <Copy label="Copy as curl" text={() => { const f = asForm(e); return curl("POST", `/v2/publish/${f.to}`, Object.fromEntries(f.headers.split("\n").filter(Boolean).map((l) => ["Svc-Forward-" + l.split(":")[0], l.slice(l.indexOf(":") + 1).trim()])), f.body); }} />
       <Button onClick={() => republish(true)}>Edit and republish</Button>
+      {/^(delay|backoff)$/.test(why?.reason) && !e.queueName && <Button onClick={() => runNow(id).then(view.again)}>Run now</Button>}
       {message && <Button class="bad" onClick={() => sure({ title: "Cancel this message", text: <p>It will not be delivered. An attempt under way may still arrive at {e.url}.</p>, verb: "Cancel it", done: "Canceled", go: () => json(`/v2/messages/${encodeURIComponent(id)}`, { method: "DELETE" }).then(view.again) })}>Cancel</Button>}</>}>
       {why && <Note kind={why.reason === "retrying" || /pause|wait|flow|queue/.test(why.reason) ? "warn" : "info"}><b>Why it waits</b>: {plain(why.text)}{why.next && <> Next attempt: <Ago at={why.next} />.</>}</Note>}
       <Card><Facts of={[["State", <Badge tone={tone(last?.state ?? "CREATED")}>{last?.state ?? "CREATED"}</Badge>], ["Destination", <bdi>{plain(e.url ?? "")}</bdi>], ["Method", e.method], ["Queue", e.queueName && <A to="/queues"><bdi>{plain(e.queueName)}</bdi></A>], ["URL group", e.topicName], ["Schedule", e.scheduleId && <A to="/schedules">{e.scheduleId}</A>], ["Labels", e.labels?.join(", ") ?? e.label], ["Flow-control key", e.flowControlKey && <A to="/flow" q={{ search: e.flowControlKey }}><bdi>{plain(e.flowControlKey)}</bdi></A>], ["Retries", String(e.maxRetries)], ["Timeout", e.timeout ? span(e.timeout) : ""], ["Callback", e.callback], ["Failure callback", e.failureCallback], ["Called by", e.callerIP]]} /></Card>

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { json, plain } from "./api";
 import { query, set } from "./router";
 import { A, act, Ago, Badge, Body, Button, Card, Code, Copy, count, Dialog, Empty, Facts, Field, Headers, Loaded, Note, Page, span, stamp, sure, Table, Text, Area, useLoad, clock } from "./ui";
-import { chosen, Filters, mayWrite, tone } from "./messages";
+import { chosen, Filters, mayWrite, runNow, tone } from "./messages";
 
 type Step = { stepId?: number; stepName?: string; stepType?: string; callType?: string; messageId?: string; out?: string; concurrent?: number; state: string; createdAt?: number; retries: number; nextDeliveryTime?: number; sleepFor?: number; sleepUntil?: number; waitEventId?: string; waitTimeoutDeadline?: number; waitTimeout?: boolean; callUrl?: string; callMethod?: string; callHeaders?: Record<string, string[]>; callBody?: string; callResponseStatus?: number; callResponseBody?: string; callResponseHeaders?: Record<string, string[]>; invokedWorkflowRunId?: string; invokedWorkflowUrl?: string; headers?: Record<string, string[]>; errors?: any[] };
 type Run = { workflowRunId: string; workflowUrl: string; workflowState: string; workflowRunCreatedAt: number; workflowRunCompletedAt?: number; workflowRunResponse?: string; workflowRunCallerIp?: string; dlqId?: string; label?: string; labels?: string[]; flowControlKey?: string; invoker?: any; failureFunction?: any; steps: { type: string; steps: Step[] }[] };
@@ -86,7 +86,7 @@ function One({ id }: { id: string }) {
       <Card><Facts of={[["State", <Badge tone={tone(r.workflowState)}>{r.workflowState}</Badge>], ["URL", <bdi>{plain(r.workflowUrl)}</bdi>], ["Begun", stamp(r.workflowRunCreatedAt)], ["Took", r.workflowRunCompletedAt ? span(r.workflowRunCompletedAt - r.workflowRunCreatedAt) : span(clock.value - r.workflowRunCreatedAt) + " so far"], ["Steps", count(steps)], ["Labels", r.labels?.join(", ") ?? r.label], ["Flow-control key", r.flowControlKey], ["Invoked by", r.invoker && <A to="/runs" q={{ id: r.invoker.workflowRunId }}>{r.invoker.workflowRunId}</A>], ["Called by", r.workflowRunCallerIp]]} />
         {why?.curl && <><br /><Copy label="Copy the call as curl" text={why.curl} /></>}</Card>
       <Card title="Steps" acts={pages > 1 && <><Button kind="quiet" disabled={page === 0} onClick={() => turn(page - 1)}>Earlier</Button><span class="dim">{page * size + 1} to {Math.min(r.steps.length, (page + 1) * size)} of {count(r.steps.length)}</span><Button kind="quiet" disabled={page >= pages - 1} onClick={() => turn(page + 1)}>Later</Button></>}>
-        <div class="lanes">{r.steps.slice(page * size, (page + 1) * size).map((g, i) => <div key={page * size + i} class="lane" role="group" aria-label={g.type === "parallel" ? `${g.steps.length} parallel steps` : "step"} tabIndex={g.steps.length > 3 ? 0 : undefined}>{g.steps.map((s, j) => <StepBox key={j} s={s} wake={mayWrite() && s.waitEventId && s.state !== "STEP_SUCCESS" && r.workflowState === "RUN_STARTED" ? () => open(s.waitEventId!) : undefined} />)}</div>)}</div>
+        <div class="lanes">{r.steps.slice(page * size, (page + 1) * size).map((g, i) => <div key={page * size + i} class="lane" role="group" aria-label={g.type === "parallel" ? `${g.steps.length} parallel steps` : "step"} tabIndex={g.steps.length > 3 ? 0 : undefined}>{g.steps.map((s, j) => <StepBox key={j} s={s} wake={mayWrite() && s.waitEventId && s.state !== "STEP_SUCCESS" && r.workflowState === "RUN_STARTED" ? () => open(s.waitEventId!) : undefined} now={mayWrite() && r.workflowState === "RUN_STARTED" && sleeps(s, why?.delivery) ? () => runNow(s.messageId!).then(load.again) : undefined} />)}</div>)}</div>
         {!r.steps.length && <p class="dim">No step is done yet.</p>}</Card>
       {r.workflowRunResponse !== undefined && <Card title="Result"><Body label="Result" text={r.workflowRunResponse} /></Card>}
       {r.failureFunction && <Card title="Failure"><Facts of={[["Status", String(r.failureFunction.failStatus || "none")], ["State of the failure function", r.failureFunction.state]]} /><br /><Code label="Answer" text={r.failureFunction.failResponse ?? ""} /></Card>}
@@ -95,7 +95,10 @@ function One({ id }: { id: string }) {
   }}</Loaded>;
 }
 
-function StepBox({ s, wake }: { s: Step; wake?: () => void }) {
+// sleeps: the step waits for a time that can be skipped, that of a sleep, of a retry or of a delayed start.
+const sleeps = (s: Step, delivery?: { messageId: string; reason: string }) => !!s.messageId && (s.state === "STEP_RETRY" || s.state === "STEP_PROGRESS" && (!!s.sleepFor || !!s.sleepUntil || delivery?.messageId === s.messageId && delivery.reason === "delay"));
+
+function StepBox({ s, wake, now }: { s: Step; wake?: () => void; now?: () => void }) {
   const [open, put] = useState(false);
   const kind = s.state === "STEP_SUCCESS" ? "good" : s.state === "STEP_FAILED" ? "bad" : s.state === "STEP_RETRY" || s.state === "STEP_CANCELED" ? "warn" : "info";
   return <div class={"step " + kind}>
@@ -106,6 +109,7 @@ function StepBox({ s, wake }: { s: Step; wake?: () => void }) {
     {s.callUrl && <div>{s.callMethod} <bdi>{plain(s.callUrl)}</bdi> {!!s.callResponseStatus && <Badge tone={s.callResponseStatus < 300 ? "good" : "bad"}>{s.callResponseStatus}</Badge>}</div>}
     {s.invokedWorkflowRunId && <div>invokes <A to="/runs" q={{ id: s.invokedWorkflowRunId }}>{s.invokedWorkflowRunId}</A></div>}
     {!!s.nextDeliveryTime && s.state === "STEP_RETRY" && <div>next attempt <Ago at={s.nextDeliveryTime} /></div>}
+    {now && <div><Button kind="quiet" onClick={now}>Run now</Button></div>}
     {(s.out !== undefined || s.errors?.length || s.callUrl || s.headers) && <details onToggle={(e) => put(e.currentTarget.open)}><summary>Inputs and outputs</summary>{open && <>
       {s.callBody && <><h3>Input</h3><Body label="Input" text={s.callBody} /></>}{s.out !== undefined && <><h3>Output</h3><Body label="Output" text={s.out} /></>}{s.callResponseBody && <><h3>Answer</h3><Body label="Answer" text={s.callResponseBody} /></>}
       {s.errors?.map((e, i) => <div key={i}><h3>Attempt {i + 1}</h3><p class="dim">{e.status ? "status " + e.status : ""} {e.time ? stamp(Number(e.time)) : ""} {e.error && plain(String(e.error))}</p><Body label={"Attempt " + (i + 1)} text={String(e.body ?? "")} /></div>)}

@@ -94,7 +94,7 @@ try {
   await ask(`/v2/schedules/${to}/tick`, { headers: { "Svc-Cron": "0 9 * * *", "Svc-Schedule-Id": "daily" }, body: "{}" });
   const sent = await ask(`/v2/publish/${to}/good`, { headers: { "Svc-Label": "<b>label</b>", "Svc-Forward-X-Evil": "<script>1</script>" }, body: hostile });
   await ask(`/v2/publish/${to}/bad`, { headers: { "Svc-Retries": "0", "Svc-Flow-Control-Key": "vendor", "Svc-Flow-Control-Value": "parallelism=1" }, body: "{\"order\":1}" });
-  await ask(`/v2/publish/${to}/later`, { headers: { "Svc-Delay": "1h" } });
+  const later = await ask(`/v2/publish/${to}/later`, { headers: { "Svc-Delay": "1h" } });
   const run = await ask(`/v2/trigger/${to}/flow`, { headers: { "Svc-Delay": "1h" }, body: "{\"order\":7}" });
   await until(async () => { const r = await fetch(url + "/v2/dlq", { headers: { Authorization: "Bearer " + admin } }); assert.equal((await r.json()).messages.length, 1); }, "the dead letter");
 
@@ -188,6 +188,26 @@ try {
   await dialog.locator("textarea").last().fill("{}");
   await dialog.getByRole("button", { name: "Publish" }).click();
   await page.locator(".timeline", { hasText: "DELIVERED" }).waitFor();
+
+  section("run now");
+  const runNow = page.getByRole("button", { name: "Run now" });
+  await page.go("/messages?id=" + later.messageId);
+  await runNow.click();
+  await page.locator(".timeline", { hasText: "DELIVERED" }).waitFor();
+  await runNow.waitFor({ state: "detached" });
+  const workflow = async (id, path, headers) => { await ask("/v2/batch", { body: JSON.stringify([{ destination: to + path, headers: { "Upstash-Workflow-Init": "true", "Upstash-Workflow-RunId": id, "Upstash-Workflow-Url": to + path, ...headers }, body: "{}" }]) }); return id; };
+  const trying = await workflow("wfr_trying", "/bad/flow", { "Upstash-Retries": "3", "Upstash-Retry-Delay": "3600000" });
+  await page.go("/runs?id=" + trying);
+  await page.getByText("1 failed attempt", { exact: false }).first().waitFor();
+  await runNow.click();
+  await page.getByText("2 failed attempts", { exact: false }).first().waitFor();
+  const asleep = await workflow("wfr_asleep", "/flow", {});
+  await ask("/v2/batch", { body: JSON.stringify([{ destination: to + "/flow", headers: { "Upstash-Workflow-Init": "false", "Upstash-Workflow-RunId": asleep, "Upstash-Workflow-Url": to + "/flow", "Upstash-Delay": "3600s" }, body: JSON.stringify({ stepId: 1, stepName: "nap", stepType: "SleepFor", sleepFor: 3600, concurrent: 1 }) }]) });
+  await page.go("/runs?id=" + asleep);
+  await page.locator(".step.info", { hasText: "nap" }).waitFor();
+  await runNow.click();
+  await page.locator(".step.good", { hasText: "nap" }).waitFor();
+  await runNow.waitFor({ state: "detached" });
 
   await page.go("/dead");
   await page.getByRole("button", { name: "Retry all that match" }).click();
