@@ -56,6 +56,10 @@ lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as t
 console: setup ## build the console's pages, console/dist, from console/src
 	cd console && node_modules/.bin/tsc --noEmit -p . && node build.mjs
 
+.PHONY: sizes
+sizes: ## print how long files and functions are, and how many lines of tests there are
+	@$(GO) run ./scripts/sizes
+
 .PHONY: coverage
 coverage: ## writes docs/reports/coverage.md from a run of the scripts through the entry points
 	TRIREME_COVERAGE=write $(GO) test -tags $(TAGS) -count 1 ./clients/conformance

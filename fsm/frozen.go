@@ -35,5 +35,5 @@ func (f *Frozen) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Write writes the state as a snapshot; see snapshot.go for the format.
+// Write writes the state as a snapshot; see snapshot.go and snapshot_frames.go for the format.
 func (f *Frozen) Write(w io.Writer) error { return f.writeSnapshot(w) }

@@ -3,17 +3,12 @@ package main
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/netip"
 	"os"
 	"slices"
-	"syscall"
 	"time"
 
-	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/internal/observe"
 )
 
@@ -149,31 +144,6 @@ func (s *settings) checkJoin() error {
 	return nil
 }
 
-// clusterAddress takes the cluster address from the initial configuration where no
-// flag says it.
-func (s *settings) clusterAddress(peers []cluster.Peer) error {
-	listed := len(peers) == 0
-	for _, p := range peers {
-		if p.ID != s.NodeID {
-			continue
-		}
-		listed = true
-		if s.Cluster == "" {
-			s.Cluster = p.Addr
-		}
-		if s.ClusterAdvertise == "" {
-			s.ClusterAdvertise = p.Addr
-		}
-	}
-	if !listed {
-		return usagef("--initial-cluster doesn't list this node, %s", s.NodeID)
-	}
-	if s.Cluster == "" {
-		return usagef("--cluster is needed where --initial-cluster is not given")
-	}
-	return checkAddress("cluster", s.Cluster)
-}
-
 // checkGossip refuses gossip that anyone on the network could join.
 func (s *settings) checkGossip() error {
 	if s.Gossip == "" {
@@ -211,49 +181,6 @@ func (s *settings) gossipKey() ([]byte, error) {
 		return nil, usagef("--gossip-key is not 16, 24 or 32 bytes in base64")
 	}
 	return key, nil
-}
-
-// parsePeers reads the list of --initial-cluster.
-func parsePeers(text string) ([]cluster.Peer, error) {
-	if text == "" {
-		return nil, nil
-	}
-	peers, err := cluster.ParsePeers(text)
-	if err != nil {
-		return nil, usagef("--initial-cluster: %w", err)
-	}
-	for _, p := range peers {
-		if err := checkAddress("initial-cluster", p.Addr); err != nil {
-			return nil, err
-		}
-	}
-	return peers, nil
-}
-
-func checkAddress(flag, addr string) error {
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return usagef("--%s %q is not HOST:PORT", flag, addr)
-	}
-	return nil
-}
-
-// loopback reports whether only this machine reaches an address.
-func loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || (err == nil && ip.Unmap().IsLoopback())
-}
-
-// bindError explains why a listener could not be opened.
-func bindError(flag string, err error) error {
-	var op *net.OpError
-	if errors.Is(err, syscall.EADDRINUSE) && errors.As(err, &op) {
-		return fmt.Errorf("%s is in use by another process: stop it, or choose another address with --%s", op.Addr, flag)
-	}
-	return fmt.Errorf("open the address of --%s: %w", flag, err)
 }
 
 // logger makes the log.

@@ -1,9 +1,6 @@
 package queue
 
-import (
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
 // Done gives the publication they make.
@@ -67,11 +64,6 @@ func (c *Config) target(name, value string) error {
 	return nil
 }
 
-func isURL(s string) bool {
-	lower := strings.ToLower(strings.TrimSpace(s))
-	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://")
-}
-
 // The limits of forwarded headers: the bytes of their names and values with 4 for what parts them in a request. At level
 // 1 it was a number, and the bytes without those 4.
 const (
@@ -105,19 +97,6 @@ func (c *Config) forwarded(name, value string) error {
 	return nil
 }
 
-// isControl reports whether no header's value may have a character.
-func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-
-// isToken reports whether s may be a header's name.
-func isToken(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // Forward adds a header of the request itself: its Content-Type, or, with Svc-Header-Forward, any.
 func (c *Config) Forward(name, value string) error { return c.forwarded(name, value) }
 
@@ -130,36 +109,6 @@ func (c *Config) option(name, v string) (wrong string) {
 		return "there is no such option"
 	}
 	return ""
-}
-
-func boolean(to *bool, v string) string {
-	yes, ok := ParseBool(v)
-	if !ok {
-		return "use true or false"
-	}
-	*to = yes
-	return ""
-}
-
-// ParseBool reads true or false in any case of letters, or 1 or 0; nothing is false.
-func ParseBool(v string) (yes, ok bool) {
-	switch strings.ToLower(v) {
-	case "true", "1":
-		return true, true
-	case "false", "0", "":
-		return false, true
-	}
-	return false, false
-}
-
-// split gives the parts of a comma-separated list, without empty ones.
-func split(v string) (list []string) {
-	for part := range strings.SplitSeq(v, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			list = append(list, part)
-		}
-	}
-	return list
 }
 
 // ForwardAll reports whether Svc-Header-Forward asks for all headers of the request.
@@ -206,68 +155,6 @@ func (c *Config) done() (*Callback, error) {
 	o := p.Options
 	o.Callback, o.Failure, o.Queue, o.Given = nil, nil, "", o.Given&^(GivenCallback|GivenFailure|GivenQueue)
 	return &Callback{URL: c.destination, Options: o}, nil
-}
-
-// parseFlow reads the value of a flow-control key: parallelism, rate and period, comma-separated, in any order.
-func parseFlow(key, value string) (*FlowControl, error) {
-	wrong := invalid("invalid flow control value %q: use parallelism=N, rate=N, period=D with a flow control key", value)
-	if key == "" || value == "" {
-		return nil, wrong
-	}
-	f := &FlowControl{Key: key, Period: DefaultPeriod}
-	for _, part := range split(value) {
-		name, v, _ := strings.Cut(part, "=")
-		v = strings.TrimSpace(v)
-		n, err := strconv.Atoi(v)
-		switch strings.ToLower(strings.TrimSpace(name)) {
-		case "parallelism":
-			f.Parallelism = n
-		case "rate":
-			f.Rate = n
-		case "period":
-			d, ok := ParseDuration(v)
-			if !ok || d <= 0 || d > MaxPeriod {
-				return nil, wrong
-			}
-			f.Period, n, err = d, 1, nil
-		default:
-			return nil, wrong
-		}
-		if err != nil || n < 1 {
-			return nil, wrong
-		}
-	}
-	if f.Parallelism == 0 && f.Rate == 0 {
-		return nil, wrong
-	}
-	return f, nil
-}
-
-// ParseDuration reads a duration of the API, in milliseconds: groups of an integer and a unit s, m, h or d, as in
-// 1d10h30m; a bare integer is in seconds.
-func ParseDuration(s string) (millis int64, ok bool) {
-	if n, err := strconv.ParseUint(s, 10, 32); err == nil {
-		return int64(n) * 1000, true
-	}
-	for rest := s; rest != ""; {
-		i := 0
-		for i < len(rest) && rest[i] >= '0' && rest[i] <= '9' {
-			i++
-		}
-		n, err := strconv.ParseUint(rest[:i], 10, 32)
-		if err != nil || i == len(rest) {
-			return 0, false
-		}
-		unit, known := map[byte]int64{'s': 1000, 'm': minute, 'h': 60 * minute, 'd': day}[rest[i]|0x20]
-		if !known {
-			return 0, false
-		}
-		millis, rest = millis+int64(n)*unit, rest[i+1:]
-		if millis > maxDuration {
-			return 0, false
-		}
-	}
-	return millis, s != ""
 }
 
 // maxDuration is the longest duration, in milliseconds: a thousand years.

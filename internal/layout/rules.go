@@ -136,7 +136,7 @@ var Rules = []Rule{
 		Tests:  []string{"httpapi/...", "resp/...", "fsm/...", "internal/..."},
 	},
 	{Folder: "deploy", Use: "packages for Docker, systemd, Debian and Helm, dashboard and alerts"},
-	{Folder: "scripts", Use: "programs of the Makefile"},
+	{Folder: "scripts", Use: "programs of the Makefile", May: []string{"internal/layout"}},
 }
 
 // Support are the packages that exist for tests. A test of any package may import them;

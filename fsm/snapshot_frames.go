@@ -1,0 +1,66 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// frames writes records into frames of one section after the other.
+type frames struct {
+	w       io.Writer
+	section byte
+	buf     []byte // head and data of the frame that is filling
+	count   uint64
+}
+
+func newFrames(w io.Writer) *frames {
+	return &frames{w: w, buf: make([]byte, frameHead, frameSize+frameHead)}
+}
+
+// record adds one record to the section.
+func (f *frames) record(section byte, data []byte) error {
+	if f.section != section || (len(f.buf) > frameHead && len(f.buf)+len(data) > frameSize) {
+		if err := f.flush(); err != nil {
+			return err
+		}
+		f.section = section
+	}
+	f.buf = binary.AppendUvarint(f.buf, uint64(len(data)))
+	f.buf = append(f.buf, data...)
+	return nil
+}
+
+func (f *frames) flush() error {
+	if len(f.buf) == frameHead {
+		return nil
+	}
+	f.buf[0] = f.section
+	binary.LittleEndian.PutUint32(f.buf[1:], uint32(len(f.buf)-frameHead))
+	sum := crc32.Update(crc32.Checksum(f.buf[:5], castagnoli), castagnoli, f.buf[frameHead:])
+	binary.LittleEndian.PutUint32(f.buf[5:], sum)
+	_, err := f.w.Write(f.buf)
+	f.buf = f.buf[:frameHead]
+	f.count++
+	return err
+}
+
+func (f *frames) fields(section byte, fields func(*wire.Codec)) error {
+	c := wire.Encoder(nil)
+	fields(c)
+	return f.record(section, c.B())
+}
+
+// end writes the frame that counts the others.
+func (f *frames) end() error {
+	if err := f.flush(); err != nil {
+		return err
+	}
+	n := f.count
+	if err := f.fields(sectionEnd, func(c *wire.Codec) { c.Uvarint(&n) }); err != nil {
+		return err
+	}
+	return f.flush()
+}
