@@ -60,6 +60,7 @@ type call struct {
 	body    []byte
 	out     []byte
 	scratch []byte
+	packed  *unpacker // the body, if it came in gzip
 }
 
 func newCall(s *Server) *call {
@@ -113,6 +114,7 @@ func (c *call) finish(begin time.Time) {
 	p := recover()
 	abort := p != nil && !c.panicked(p)
 	c.release()
+	c.packed.recycle()
 	c.s.memory.give(c.held)
 	took := time.Since(begin)
 	m := c.s.metrics
@@ -196,16 +198,33 @@ const selfSized = 2048
 
 // send writes the reply that is in out.
 func (c *call) send(status int, contentType []string) {
-	c.sent = len(c.out)
-	if len(c.out) >= selfSized {
-		c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(c.out))}
+	if len(c.out) > streamAbove {
+		c.sendLong(status, contentType)
+		return
 	}
-	if len(c.out) == 0 {
+	body := c.pack(c.out)
+	c.sent = len(body)
+	if len(body) >= selfSized {
+		c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	if len(body) == 0 {
 		contentType = nil
 	}
 	c.beginReply(status, contentType)
 	// An error here means that the client has gone; there is nobody left to tell.
+	_, _ = c.w.Write(body)
+}
+
+// sendLong writes the reply that is in out, without a second copy of it in memory if it is
+// compressed.
+func (c *call) sendLong(status int, contentType []string) {
+	c.sent = len(c.out)
+	c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(c.out))}
+	out, end := c.packs()
+	c.w = out
+	c.beginReply(status, contentType)
 	_, _ = c.w.Write(c.out)
+	end()
 }
 
 // beginReply sets the status and what every reply has of headers.

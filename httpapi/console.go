@@ -58,8 +58,10 @@ func (c *call) wantsConsole(path, query string) bool {
 // serveConsole hands a request to the console and takes note of its answer.
 func (c *call) serveConsole() {
 	c.kind, c.answered = kindOps, true
-	w := &recorder{ResponseWriter: c.w, status: http.StatusOK}
+	out, end := c.packs()
+	w := &recorder{ResponseWriter: out, status: http.StatusOK}
 	c.s.console.ServeHTTP(w, c.r)
+	end()
 	c.status, c.sent = w.status, w.sent
 }
 

@@ -308,6 +308,8 @@ func (c *call) answerAll() {
 // memory in their encoded form.
 func (c *call) streamBatch() {
 	set(c.w.Header(), c.s.names.token, string(c.scratch))
+	out, end := c.packs()
+	c.w = out
 	c.beginReply(http.StatusOK, c.contentType())
 	c.out = c.out[:0]
 	for i, v := range c.values {
@@ -322,6 +324,7 @@ func (c *call) streamBatch() {
 		}
 		c.out = c.out[:0]
 	}
+	end()
 }
 
 // answer sends one reply. Of an error the status is 400: the command changed nothing.

@@ -28,6 +28,7 @@ func (c *call) serve() {
 	switch {
 	case len(c.r.Header["Authorization"]) > 1 && !hasQueryToken(path, query): // a proxy in front may have gone by another one
 		c.fail(badRequest("ERR Authorization must appear at most once, got it " + strconv.Itoa(len(c.r.Header["Authorization"])) + " times"))
+	case c.refuseCoding():
 	case c.s.loopback && !isLoopback(c.r.Host):
 		c.fail(&failure{http.StatusForbidden, notApplied, "ERR this development server answers loopback hosts only"})
 	case inDatabase && c.s.messages != nil && isMessages(path):
@@ -227,6 +228,10 @@ func (c *call) readBody() *failure {
 			return badRequest("ERR max body time exceeded. Limit: " + c.s.bounds.BodyTime.String() + ", Actual: " +
 				strconv.Itoa(len(c.body)) + " bytes have arrived by then. Setting: body-timeout")
 		case err != nil:
+			var own *failure
+			if errors.As(err, &own) {
+				return own
+			}
 			return badRequest("ERR the body could not be read")
 		}
 	}
@@ -239,6 +244,13 @@ const drained = 64 << 20
 // tooLarge refuses the body, of which some bytes are read already.
 func (c *call) tooLarge(read int64) *failure {
 	actual := c.r.ContentLength
+	if c.packed != nil { // which may unpack to any length
+		if c.r.Header["Expect"] == nil {
+			_, _ = io.Copy(io.Discard, io.LimitReader(c.packed.packed, drained))
+		}
+		return badRequest("ERR max request size exceeded. Limit: " + strconv.FormatInt(c.s.maxBody, 10) +
+			" bytes, Actual: more than that after decoding. Setting: max-request-size")
+	}
 	if c.r.Header["Expect"] == nil {
 		rest, _ := io.Copy(io.Discard, io.LimitReader(c.r.Body, drained))
 		actual = max(actual, read+rest)

@@ -32,7 +32,7 @@ func newGateway(t testing.TB, adjust ...func(*httpapi.Options)) *gateway {
 
 // gatewayAt is a server that runs already.
 func gatewayAt(t testing.TB, addr string) *gateway {
-	g := &gateway{URL: "http://" + addr, addr: addr, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+	g := &gateway{URL: "http://" + addr, addr: addr, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}}
 	t.Cleanup(g.client.CloseIdleConnections)
 	return g
 }

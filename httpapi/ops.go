@@ -43,7 +43,8 @@ func (s *Server) mayTest(r *http.Request) bool {
 // serveOps hands a request to gin and takes note of its answer.
 func (c *call) serveOps() {
 	c.kind = kindOps
-	w := &recorder{ResponseWriter: c.w, status: http.StatusOK}
+	out, end := c.packs()
+	w := &recorder{ResponseWriter: out, status: http.StatusOK}
 	c.answered = true
 	if path, _ := redis.CutTarget(c.r.RequestURI); c.s.messages != nil && (c.db != "" || isMessages(path)) {
 		if c.r.Body != nil && c.r.Body != http.NoBody { // which is read as a whole there
@@ -55,6 +56,7 @@ func (c *call) serveOps() {
 	} else {
 		c.s.ops.ServeHTTP(w, c.r)
 	}
+	end()
 	c.status, c.sent = w.status, w.sent
 }
 

@@ -1,9 +1,7 @@
 package workflows
 
 import (
-	"compress/gzip"
 	"net/http"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -29,32 +27,8 @@ func (q *request) fetch(id string) error {
 	if text == nil {
 		return noRun(id)
 	}
-	h := q.w.Header()
-	h["Content-Type"], h["Vary"] = []string{"application/json"}, []string{"Accept-Encoding"}
-	if len(text) < packedLog || !takesGzip(q.r.Header) {
-		q.w.WriteHeader(http.StatusOK)
-		q.w.Write(text)
-		return nil
-	}
-	h["Content-Encoding"] = []string{"gzip"}
+	q.w.Header()["Content-Type"] = []string{"application/json"}
 	q.w.WriteHeader(http.StatusOK)
-	z, _ := gzip.NewWriterLevel(q.w, gzip.BestSpeed) // the level is one
-	z.Write(text)
-	z.Close()
+	q.w.Write(text) // the server compresses it: an SDK fetches with every delivery, and elements are much alike
 	return nil
-}
-
-// packedLog is the length from which a log is sent packed. An SDK that fetches does so with
-// every delivery, and the elements of a log are much alike.
-const packedLog = 16 << 10
-
-// takesGzip reports whether a client unpacks answers.
-func takesGzip(h http.Header) bool {
-	for part := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
-		name, weight, _ := strings.Cut(part, ";")
-		if strings.EqualFold(strings.TrimSpace(name), "gzip") && !strings.HasSuffix(strings.ReplaceAll(weight, " ", ""), "q=0") {
-			return true
-		}
-	}
-	return false
 }
