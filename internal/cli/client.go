@@ -35,6 +35,19 @@ func (c *Connection) Connect() (*Client, error) {
 	if t.token == "" {
 		return nil, usagef("%s is not set, and there is no other token to ask %s: set it, give --token-file, or make a context by trireme context add", tokenVariable, t.url)
 	}
+	return c.client(t)
+}
+
+// withoutToken finds the node for requests that need no token, and asks nothing yet.
+func (c *Connection) withoutToken() (*Client, error) {
+	t, err := c.resolve()
+	if err != nil {
+		return nil, err
+	}
+	return c.client(t)
+}
+
+func (c *Connection) client(t target) (_ *Client, err error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if t.ca != "" {
 		if transport.TLSClientConfig, err = trust(t.ca); err != nil {

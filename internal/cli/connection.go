@@ -29,13 +29,18 @@ type Connection struct {
 	timeout                                      time.Duration
 }
 
-// Flags declares the flags of the connection, all but the one of the database.
-func (c *Connection) Flags(f *pflag.FlagSet) {
+// addressFlags declares the flags that say which node is asked.
+func (c *Connection) addressFlags(f *pflag.FlagSet) {
 	f.StringVar(&c.url, "url", "", "`URL` of a node (default: "+urlVariable+", the current context, "+DefaultURL+")")
-	f.StringVar(&c.token, "token", "", "`TOKEN` to send; a file, a variable or a context keeps it out of the shell's history (default: "+tokenVariable+", or that of the context)")
-	f.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token; - = standard input")
 	f.StringVar(&c.context, "context", "", "`NAME` of the context to use (default: "+contextVariable+", or the current one)")
 	f.StringVar(&c.ca, "ca", "", "certificate authority `FILE` that signed the node's certificate (default: "+caVariable+", or the system's)")
+}
+
+// Flags declares the flags of the connection, all but the one of the database.
+func (c *Connection) Flags(f *pflag.FlagSet) {
+	c.addressFlags(f)
+	f.StringVar(&c.token, "token", "", "`TOKEN` to send; a file, a variable or a context keeps it out of the shell's history (default: "+tokenVariable+", or that of the context)")
+	f.StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token; - = standard input")
 	f.DurationVar(&c.timeout, "request-timeout", defaultTimeout, "how long one request may take")
 }
 
