@@ -72,10 +72,10 @@ func NewMachineWith(table *command.Table) *Machine {
 	return m
 }
 
-// weigh counts work that the lock is held for longer than for a command.
+// charge counts work that the lock is held for longer than for a command.
 func (m *Machine) charge(n int) { m.sinceYield += n }
 
-// between lets readers in when the lock was held for long enough.
+// yield lets readers in when the lock was held for long enough.
 func (m *Machine) yield() {
 	if m.sinceYield++; m.sinceYield >= lockedCommands {
 		m.sinceYield = 0

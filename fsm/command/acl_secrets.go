@@ -4,8 +4,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// Seal is argv with every secret replaced by its digest, so that none enters the log;
-// argv itself if it holds none. What comes out has as many words.
+// HashSecrets returns argv with every secret replaced by its digest, so that none enters the
+// log. It returns argv itself if there is none. The number of words stays the same.
 func HashSecrets(argv [][]byte) [][]byte {
 	return replaceSecrets(argv, sealed)
 }

@@ -29,16 +29,16 @@ type Env struct {
 	Level Level
 	// ReadOnly marks a read: whatever writes refuses or panics under it.
 	ReadOnly bool
-	// Brief marks a read that keeps writes waiting: what it looks at is counted by Toil, and
-	// when that is more than MaxInlineCost, TooLong is set and its replies are worth nothing,
-	// because it is run once more where it is in nobody's way.
+	// Bounded marks a read that keeps writes waiting. Charge counts what it looks at; above
+	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
+	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it gives must not reach the state.
 	Random func([]byte)
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
-	// Notes are what this apply has to tell subscribers; see Note.
+	// Notifications are what this apply has for subscribers.
 	Notifications []Notification
 	// Watch, if set, is told what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
@@ -61,9 +61,8 @@ type Env struct {
 // millisecond.
 const MaxInlineCost = 20_000
 
-// Toil counts steps of a read, each about the work for a few bytes of an element, and tells
-// whether a brief one has become too long: whoever has asked may stop there, and answer
-// anything.
+// Charge counts steps of a read, each about the work for a few bytes of an element, and reports
+// whether a bounded read is over its budget. The caller may stop there and answer anything.
 func (e *Env) Charge(steps int64) (over bool) {
 	if !e.Bounded {
 		return false
@@ -73,10 +72,10 @@ func (e *Env) Charge(steps int64) (over bool) {
 	return e.OverBudget
 }
 
-// Sight is what Watch is told of a key.
+// KeyEvent is what Watch is told of a key.
 type KeyEvent uint8
 
-// The sights.
+// The events of keys.
 const (
 	// Created: there is a key that was not there.
 	Created KeyEvent = iota
@@ -90,7 +89,7 @@ const (
 	Missed
 )
 
-// Note is what leaves an apply for the subscribers of this node: a message, or what
+// Notification is what leaves an apply for the subscribers of this node: a message, or what
 // became of subscriptions at this place in the log.
 type Notification struct {
 	Kind NotificationKind
@@ -104,10 +103,10 @@ type Notification struct {
 	Place int
 }
 
-// NoteKind is what a Note tells.
+// NotificationKind says what a Notification is about.
 type NotificationKind uint8
 
-// The kinds of notes.
+// The kinds of notifications.
 const (
 	// Message: to the subscribers of Channel and of the patterns that match it.
 	Message NotificationKind = iota
@@ -119,11 +118,11 @@ const (
 	Dropped
 	// Deleted: the database DB is gone.
 	Deleted
-	// Touched: something was stored under the key that Channel names, or removed from there,
+	// KeyTouched: something was stored under the key that Channel names, or removed from there,
 	// for those who wait for it or keep a copy. Only a node where somebody does has such
-	// notes.
+	// notifications.
 	KeyTouched
-	// Flushed: all keys of DB are gone. Only a node that has Touched notes has these.
+	// Flushed: all keys of DB are gone. Only a node with KeyTouched notifications has these.
 	Flushed
 	// SearchChanged: the definitions of DB's search indexes have changed.
 	SearchChanged
