@@ -46,7 +46,11 @@ func (p *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Unlock()
 	w.Header().Set("X-Answer", "yes")
 	if !strings.HasPrefix(r.URL.Path, "/ok") {
-		w.WriteHeader(http.StatusInternalServerError)
+		status := http.StatusInternalServerError
+		if strings.HasPrefix(r.URL.Path, "/forbidden") {
+			status = http.StatusForbidden
+		}
+		w.WriteHeader(status)
 	}
 	io.WriteString(w, "answer")
 }

@@ -2,7 +2,9 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -104,13 +106,17 @@ func TestExplain(t *testing.T) {
 		t.Error(x)
 	}
 
+	if x["attempts"] == nil || x["allowed"] != 4.0 || x["answer"] != "answer" || x["command"] != "trireme messages run "+again || x["hint"] != nil {
+		t.Error(x)
+	}
+
 	p.want(200, "", "POST", "/v2/queues", `{"queueName":"q","parallelism":1,"paused":true}`)
 	first := p.publish("/ok", "", "Svc-Queue-Name", "q")
 	second := p.publish("/ok", "", "Svc-Queue-Name", "q")
 	if x := explain("/v2/messages/" + second); x["reason"] != "queue-paused" || x["ahead"] != 1.0 {
 		t.Error(x)
 	}
-	if x := explain("/v2/queues/q"); x["reason"] != "queue-paused" || x["behind"] != first {
+	if x := explain("/v2/queues/q"); x["reason"] != "queue-paused" || x["behind"] != first || x["command"] != "trireme queues resume q" {
 		t.Error(x)
 	}
 
@@ -118,7 +124,8 @@ func TestExplain(t *testing.T) {
 	held := p.publish("/ok", "", "Svc-Flow-Control-Key", "k", "Svc-Flow-Control-Value", "parallelism=1")
 	p.until("/v2/flowControl/k", func(a map[string]any) bool { return a["waitListSize"] == 1.0 })
 	for _, path := range []string{"/v2/messages/" + held, "/v2/flowControl/k"} {
-		if x := explain(path); x["reason"] != "flow-paused" {
+		x := explain(path)
+		if f, _ := x["flowControl"].(map[string]any); x["reason"] != "flow-paused" || x["command"] != "trireme flow resume k" || f["key"] != "k" || f["parallelism"] != 1.0 {
 			t.Error(path, x)
 		}
 	}
@@ -126,5 +133,29 @@ func TestExplain(t *testing.T) {
 	p.until("/v2/events?messageId="+held, long("events", 3))
 	if x := explain("/v2/flowControl/k"); x["reason"] != "done" {
 		t.Error(x)
+	}
+}
+
+// TestExplainDead: a message that failed says how often it was tried, what was answered, and how it is brought back.
+func TestExplainDead(t *testing.T) {
+	p := startOffice(t)
+	for _, c := range []struct{ url, end, answer, hint string }{
+		{p.url + "/bad", "the last one with status 500", "answer", ""},
+		{p.url + "/forbidden", "the last one with status 403", "answer", "signing keys"},
+		{"http://127.0.0.2:9/", "the last one without an answer", "", "--egress-allow"},
+	} {
+		id, _ := p.object(p.want(200, "", "POST", "/v2/publish/"+c.url, "", "Svc-Retries", "1", "Svc-Retry-Delay", "1"))["messageId"].(string)
+		dead := p.until("/v2/dlq?messageId="+id, long("messages", 1))["messages"].([]any)[0].(map[string]any)
+		x, _ := p.object(p.want(200, "", "GET", "/v2/messages/"+id+"?explain=true", ""))["explain"].(map[string]any)
+		// An attempt that was lost with its leader counts too.
+		attempts, _ := x["attempts"].(float64)
+		if x["reason"] != "failed" || attempts < 2 || x["text"] != fmt.Sprintf("all %v attempts failed, %s", attempts, c.end) || x["dlqId"] != dead["dlqId"] {
+			t.Error(c.url, x)
+		}
+		answer, _ := x["answer"].(string)
+		hint, _ := x["hint"].(string)
+		if answer != c.answer || !strings.Contains(hint, c.hint) || (hint == "") != (c.hint == "") || x["command"] != fmt.Sprint("trireme dlq retry ", dead["dlqId"]) {
+			t.Error(c.url, x)
+		}
 	}
 }

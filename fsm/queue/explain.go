@@ -1,5 +1,7 @@
 package queue
 
+import "github.com/trireme-dev/trireme/fsm/cow"
+
 // Reason says what a message, a queue or a flow-control key waits for.
 type Reason uint8
 
@@ -76,7 +78,21 @@ type Explanation struct {
 	Ahead int
 	// Last is the event of the last attempt that has ended, nil if there is none, or it is not kept any more.
 	Last *EventInfo
+	// State is that of the message, Attempts counts those that were made or are under way, Allowed those that may be made.
+	State             State
+	Attempts, Allowed int
+	// Dead is the dead letter of a message that has failed, nil if there is none.
+	Dead *Dead
+	// Queue is the queue of the message, empty if it has none.
+	Queue string
+	// Flow is the flow-control key that it waits for, with its limits as they are now, nil if it waits for none.
+	Flow *FlowControl
+	// Holders are messages that hold what it waits for, slots of its queue or of its key: the oldest maxHolders.
+	Holders []ID
 }
+
+// maxHolders is the most messages that an explanation names.
+const maxHolders = 10
 
 // Explain says what a message waits for; false if there is no such message.
 func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
@@ -84,9 +100,32 @@ func (s *Store) Explain(id ID, now int64) (Explanation, bool) {
 	if m == nil {
 		return Explanation{}, false
 	}
+	return s.explain(m, now), true
+}
+
+// explain says what is known of a message.
+func (s *Store) explain(m *Message, now int64) Explanation {
 	x := s.why(m, now)
-	x.Last = s.lastAttempt(m)
-	return x, true
+	x.Last, x.State, x.Attempts, x.Allowed = s.lastAttempt(m), m.state, int(m.attempts), int(m.retries)+1
+	if q, ok := s.queues.Get(m.queue); ok {
+		x.Queue = q.Name
+	}
+	if m.state == Failed {
+		x.Dead, _ = s.dead.Get(Stamp{m.at, m.Seq})
+	}
+	return x
+}
+
+// holders are the oldest members of a queue's slots, or of a key's attempts under way.
+func (s *Store) holders(t *cow.BTree[member, struct{}], of uint64) (list []ID) {
+	t.AscendHead(of, func(m member, _ struct{}) bool {
+		if m.of != of || len(list) == maxHolders {
+			return false
+		}
+		list = append(list, s.idOf(m.seq))
+		return true
+	})
+	return list
 }
 
 func (s *Store) why(m *Message, now int64) Explanation {
@@ -132,6 +171,7 @@ func (s *Store) whyQueued(m *Message, x *Explanation) {
 		x.Reason = QueuePaused
 		return
 	}
+	x.Holders = s.holders(s.slots, m.queue)
 	if seq, ok := first(s.slots, m.queue); ok {
 		x.Behind = s.idOf(seq)
 	} else if seq, ok := first(s.holding, m.queue); ok {
@@ -144,6 +184,7 @@ func (s *Store) whyFlow(m *Message, now int64, x *Explanation) {
 	x.Ahead = at - s.waiting.RankHead(m.flow)
 	f, _ := s.flows.Get(m.flow)
 	x.Reason, x.Next = s.flowReason(f, now)
+	s.whoseFlow(f, x)
 	if x.Reason == SenderBusy && x.Ahead > 0 {
 		x.Reason = FlowTurn
 	}
@@ -151,6 +192,14 @@ func (s *Store) whyFlow(m *Message, now int64, x *Explanation) {
 		if seq, ok := first(s.waiting, m.flow); ok {
 			x.Behind = s.idOf(seq)
 		}
+	}
+}
+
+// whoseFlow names a key, its limits, and who has its slots if that is what is waited for.
+func (s *Store) whoseFlow(f *FlowKey, x *Explanation) {
+	x.Flow = &FlowControl{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate, Period: f.Period}
+	if x.Reason == FlowParallelism {
+		x.Holders = s.holders(s.running, f.no)
 	}
 }
 
@@ -197,8 +246,8 @@ func (s *Store) ExplainQueue(name string, now int64) (Explanation, bool) {
 		return Explanation{Reason: Done}, true
 	}
 	m, _ := s.messages.Get(seq)
-	x := s.why(m, now)
-	x.Behind, x.Last = m.ID, s.lastAttempt(m)
+	x := s.explain(m, now)
+	x.Behind = m.ID
 	return x, true
 }
 
@@ -216,5 +265,6 @@ func (s *Store) ExplainFlow(key string, now int64) (Explanation, bool) {
 	m, _ := s.messages.Get(seq)
 	x := Explanation{Since: m.since, Behind: m.ID}
 	x.Reason, x.Next = s.flowReason(f, now)
+	s.whoseFlow(f, &x)
 	return x, true
 }

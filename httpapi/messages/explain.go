@@ -1,10 +1,14 @@
 package messages
 
 import (
+	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // explanation says why a message, a queue or a flow-control key is where it is.
@@ -20,9 +24,35 @@ type explanation struct {
 	Ahead  int    `json:"ahead,omitempty"`
 	// LastAttempt is the event of the attempt that ended last, if it is still kept.
 	LastAttempt *event `json:"lastAttempt,omitempty"`
+	// Attempts counts those that were made or are under way, Allowed those that may be made.
+	Attempts int `json:"attempts,omitempty"`
+	Allowed  int `json:"allowed,omitempty"`
+	// Answer is the body of the last answer as text, Error why there was none.
+	Answer string `json:"answer,omitempty"`
+	Error  string `json:"error,omitempty"`
+	DlqID  string `json:"dlqId,omitempty"`
+	// Queue and FlowControl name what is waited for, Holders the messages that have it.
+	Queue       string          `json:"queueName,omitempty"`
+	FlowControl *explainedLimit `json:"flowControl,omitempty"`
+	Holders     []string        `json:"holders,omitempty"`
+	// Hint says what to look at, Command what to enter to have it go on.
+	Hint    string `json:"hint,omitempty"`
+	Command string `json:"command,omitempty"`
 }
 
-func (q *request) renderExplanation(x *queue.Explanation) *explanation {
+// explainedLimit is a flow-control key with its limits.
+type explainedLimit struct {
+	Key         string `json:"key"`
+	Parallelism int    `json:"parallelism,omitempty"`
+	Rate        int    `json:"rate,omitempty"`
+	Period      int64  `json:"period,omitempty"` // in seconds
+}
+
+// maxExplained is the most of an answer that an explanation shows, in bytes.
+const maxExplained = 4 << 10
+
+// renderExplanation shows what is known of a message, or, without its id, of a queue or a key.
+func (q *request) renderExplanation(x *queue.Explanation, id string) *explanation {
 	n := &explanation{Reason: x.Reason.String(), Text: x.Reason.Text(), Since: x.Since, Next: x.Next, Ahead: x.Ahead}
 	if !x.Behind.IsZero() {
 		n.Behind = x.Behind.String()
@@ -30,8 +60,80 @@ func (q *request) renderExplanation(x *queue.Explanation) *explanation {
 	if x.Last != nil {
 		n.LastAttempt = renderEvent(x.Last, q.Parser.SpecLiteral)
 	}
+	n.Attempts, n.Allowed, n.Queue = x.Attempts, x.Allowed, x.Queue
+	for _, id := range x.Holders {
+		n.Holders = append(n.Holders, id.String())
+	}
+	if f := x.Flow; f != nil {
+		n.FlowControl = &explainedLimit{Key: f.Key, Parallelism: f.Parallelism, Rate: f.Rate}
+		if f.Rate > 0 {
+			n.FlowControl.Period = max(f.Period/1000, 1)
+		}
+	}
+	n.lastAnswer(x)
+	n.advise(x, id)
 	return n
 }
+
+// lastAnswer says how the last attempt went: the dead letter knows it longer than the events do.
+func (n *explanation) lastAnswer(x *queue.Explanation) {
+	var p *queue.Response
+	switch {
+	case x.Dead != nil:
+		p, n.Error, n.DlqID = &x.Dead.Response, x.Dead.Error, x.Dead.String()
+	case x.Last != nil:
+		p, n.Error = x.Last.Response, x.Last.Error
+	}
+	if p == nil {
+		return
+	}
+	n.Answer = view.Redactor{Trim: maxExplained}.Answer(p.Body)
+	switch status := p.Status; {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		n.Hint = fmt.Sprintf("the destination answered %d: if it verifies signatures, compare its two signing keys with those of GET /v2/keys, and its clock", status)
+	case strings.Contains(n.Error, addressRefused):
+		n.Hint = "the address is outside the public Internet: --egress-allow opens its network, on every node"
+	}
+}
+
+// advise says what brings a message on that nothing else will.
+func (n *explanation) advise(x *queue.Explanation, id string) {
+	switch {
+	case x.Dead != nil:
+		n.Reason = failedReason
+		n.Text = fmt.Sprintf("all %d attempts failed, the last one with status %d", x.Attempts, x.Dead.Response.Status)
+		if x.Dead.Response.Status == 0 {
+			n.Text = fmt.Sprintf("all %d attempts failed, the last one without an answer", x.Attempts)
+		}
+		n.Command = "trireme dlq retry " + n.DlqID
+	case x.Reason == queue.QueuePaused:
+		n.Text = fmt.Sprintf("the queue %s is paused", x.Queue)
+		n.Command = "trireme queues resume " + shellWord(x.Queue)
+	case x.Reason == queue.FlowPaused:
+		n.Text = fmt.Sprintf("the flow-control key %s is paused", x.Flow.Key)
+		n.Command = "trireme flow resume " + shellWord(x.Flow.Key)
+	case x.Reason == queue.Delay && x.Queue == "", x.Reason == queue.Backoff && x.Queue == "":
+		if id != "" {
+			n.Command = "trireme messages run " + id
+		}
+	}
+}
+
+// addressRefused is what the error of a delivery has if its address was refused: that of scheduler/egress.
+const addressRefused = "destination not allowed"
+
+// failedReason is the reason of a message that is a dead letter.
+const failedReason = "failed"
+
+// shellWord is a name as one word of a shell.
+func shellWord(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(plainShell, r) }) || text == "" {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return text
+}
+
+const plainShell = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@"
 
 // wantsExplanation reads the parameter explain of a read of one thing.
 func (q *request) wantsExplanation() (bool, error) {

@@ -117,7 +117,7 @@ func (q *request) getFlowControl(key string) error {
 		}
 		n = renderFlowControl(&info)
 		if x, ok := v.Messages().ExplainFlow(key, v.Now()); ok && explain {
-			n.Explain = q.renderExplanation(&x)
+			n.Explain = q.renderExplanation(&x, "")
 		}
 	})
 	switch {

@@ -114,7 +114,7 @@ func (q *request) getMessage(text string) error {
 		}
 		m = render(id, n.Content)
 		if x, ok := v.Messages().Explain(id, v.Now()); ok && explain {
-			m.Explain = q.renderExplanation(&x)
+			m.Explain = q.renderExplanation(&x, text)
 		}
 	})
 	switch {

@@ -109,7 +109,7 @@ func (q *request) getQueue(name string) error {
 		}
 		n = renderQueue(&info)
 		if x, ok := v.Messages().ExplainQueue(name, v.Now()); ok && explain {
-			n.Explain = q.renderExplanation(&x)
+			n.Explain = q.renderExplanation(&x, "")
 		}
 	})
 	switch {
