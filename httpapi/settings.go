@@ -108,21 +108,47 @@ type replicated[S any, L shownSettings[S]] struct {
 
 func (p replicated[S, L]) routes(g *gin.RouterGroup, path string) {
 	g.GET(path, func(g *gin.Context) {
-		now, err := p.read(g)
+		log, err := p.log(g)
+		if err != nil {
+			p.server.failDatabase(g, err)
+			return
+		}
+		now, err := p.read(g, log)
 		p.server.respond(g, now, err)
 	})
 	g.POST(path, p.configure)
 }
 
-func (p replicated[S, L]) read(g *gin.Context) (l L, err error) {
-	_, err = p.server.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = p.show(p.now(v)) })
+// log is that of the database which the request names, default without a name. The error is fsm.ErrNoDatabase, or that
+// of a read.
+func (p replicated[S, L]) log(g *gin.Context) (fsm.Log, error) {
+	db, number := g.Query("database"), uint64(0)
+	if db == "" {
+		return p.server.engine, nil
+	}
+	if _, err := p.server.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { number = v.Database(db) }); err != nil {
+		return nil, err
+	}
+	if number == 0 {
+		return nil, fsm.ErrNoDatabase
+	}
+	return fsm.InTenant(p.server.engine, db, number), nil
+}
+
+func (p replicated[S, L]) read(g *gin.Context, log fsm.Log) (l L, err error) {
+	_, err = log.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { l = p.show(p.now(v)) })
 	return l, err
 }
 
 // configure changes the settings named in the body and leaves the others. Of two changes
 // at the same moment the later one may undo the earlier: an operator's call.
 func (p replicated[S, L]) configure(g *gin.Context) {
-	l, err := p.read(g)
+	log, err := p.log(g)
+	if err != nil {
+		p.server.failDatabase(g, err)
+		return
+	}
+	l, err := p.read(g, log)
 	if err != nil {
 		p.server.failOps(g, err, false)
 		return
@@ -134,9 +160,9 @@ func (p replicated[S, L]) configure(g *gin.Context) {
 		p.server.refuseOps(g, http.StatusBadRequest, "ERR settings must be 0 or greater (0 = unlimited)")
 		return
 	}
-	now, err := fsm.Do(g.Request.Context(), p.server.engine, p.change, l.settings())
+	now, err := fsm.Do(g.Request.Context(), log, p.change, l.settings())
 	if err != nil {
-		p.server.failOps(g, err, true)
+		p.server.failDatabase(g, err)
 		return
 	}
 	g.JSON(http.StatusOK, p.show(now))
