@@ -48,6 +48,7 @@ func (n *Node) release() {
 		if err := n.raft.Shutdown().Error(); err != nil {
 			n.log.Warn("raft did not shut down cleanly", "error", err)
 		}
+		n.committer.abandon()
 	}
 	n.stop()
 	n.search.Close()

@@ -28,13 +28,15 @@ type groupCommitter struct {
 	queue    []*batch
 	inFlight int // entries in raft
 	wake     chan struct{}
-	wg       sync.WaitGroup
+	wg       sync.WaitGroup // one for each entry in raft
+	entries  map[*entryInRaft]bool
+	stopped  bool // raft has ended
 
 	pendingPiggyback *Piggyback
 }
 
 func newGroupCommitter(n *Node) *groupCommitter {
-	return &groupCommitter{n: n, wake: make(chan struct{}, 1)}
+	return &groupCommitter{n: n, wake: make(chan struct{}, 1), entries: map[*entryInRaft]bool{}}
 }
 
 // submit hands a batch to the leader, this node or another.
@@ -203,8 +205,16 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 	data := e.Encode()
 	f := m.n.raft.Apply(data, 0)
 	failpoint.Eval(failpoint.AfterPropose)
-	m.wg.Go(func() {
+	in := &entryInRaft{e.Stamp, batches}
+	if !m.enter(in) {
+		return
+	}
+	go func() { // it stays behind if raft has lost the entry
 		outcomes, err := wait(f)
+		if !m.leave(in) {
+			return
+		}
+		defer m.wg.Done()
 		m.n.clock.Done(e.Stamp)
 		if err == nil && m.last() { // otherwise the next entry carries it
 			m.n.pushCommitIndex(term)
@@ -218,7 +228,63 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 		}
 		runtime.Gosched() // those answered go first: their next requests may join the next entry
 		m.done()
-	})
+	}()
+}
+
+// entryInRaft is an entry whose outcome is not known yet.
+type entryInRaft struct {
+	stamp   int64
+	batches []*batch
+}
+
+// enter notes an entry that was given to raft. It is false, and the entry answered, if raft has ended.
+func (m *groupCommitter) enter(in *entryInRaft) bool {
+	m.wg.Add(1)
+	m.mu.Lock()
+	stopped := m.stopped
+	if !stopped {
+		m.entries[in] = true
+	}
+	m.mu.Unlock()
+	if stopped {
+		m.lose(in)
+	}
+	return !stopped
+}
+
+// leave reports whether the entry was still waited for; nobody else answers it then.
+func (m *groupCommitter) leave(in *entryInRaft) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	waited := m.entries[in]
+	delete(m.entries, in)
+	return waited
+}
+
+// abandon answers the entries that raft, which has ended, will not answer any more: those that it had queued for itself
+// or for the state machine it drops without a word.
+func (m *groupCommitter) abandon() {
+	m.mu.Lock()
+	m.stopped = true
+	var all []*entryInRaft
+	for in := range m.entries { // unordered: each is answered alone
+		all = append(all, in)
+	}
+	clear(m.entries)
+	m.mu.Unlock()
+	for _, in := range all {
+		m.lose(in)
+	}
+}
+
+// lose ends an entry of which nobody knows what became.
+func (m *groupCommitter) lose(in *entryInRaft) {
+	defer m.wg.Done()
+	m.n.clock.Done(in.stamp)
+	for _, b := range in.batches {
+		b.answer(nil, raft.ErrRaftShutdown, false)
+	}
+	m.done()
 }
 
 // wait returns the outcomes of an entry.

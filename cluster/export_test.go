@@ -21,3 +21,6 @@ func ProposeBody(code uint16, body []byte) []byte {
 
 // CommonLevel is the highest feature level that every server has answered, 0 if one doesn't answer.
 func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel(ctx) }
+
+// Pending is how many requests of this node have no outcome yet.
+func (n *Node) Pending() int { return n.proposer.Pending() }

@@ -222,7 +222,12 @@ func Words(words ...string) [][]byte {
 
 // Write runs one command through the log on node i.
 func (c *Cluster) Write(i int, words ...string) (reply.Value, error) {
-	r, err := fsm.Do(context.Background(), c.node(i), fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{Words(words...)}})
+	return WriteTo(c.node(i), words...)
+}
+
+// WriteTo runs one command through the log of a node.
+func WriteTo(n *cluster.Node, words ...string) (reply.Value, error) {
+	r, err := fsm.Do(context.Background(), n, fsm.Exec, fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{Words(words...)}})
 	if err != nil {
 		return reply.Value{}, err
 	}

@@ -1,0 +1,75 @@
+package cluster_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// TestCloseWhileEntriesAreUnderWay: raft drops what it has queued for the state machine when it ends, and answers none of
+// it. A node that is closed then ends all the same, and so do those that wait for their writes.
+func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
+	for range 3 { // whether raft drops the second entry is up to the scheduler
+		applying, proceed := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		c := clustertest.Start(t, 1, func(o *cluster.Options) {
+			o.Notes = func([]env.Notification) {
+				once.Do(func() { close(applying) })
+				<-proceed
+			}
+		})
+		n := c.Nodes[0]
+		n.Machine().Track(true)
+		c.Nodes[0] = nil // the cluster doesn't close it again
+		write := func(words ...string) <-chan error {
+			done := make(chan error, 1)
+			go func() {
+				_, err := clustertest.WriteTo(n, words...)
+				done <- err
+			}()
+			return done
+		}
+		writes := []<-chan error{write("SET", "touched", "v")}
+		await(t, "an entry is applied", applying)
+		writes = append(writes, write("SET", "k", strings.Repeat("v", 100_000)))
+		for end := time.Now().Add(30 * time.Second); n.Pending() < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		closed, over := make(chan struct{}), cancelled()
+		go func() {
+			defer close(closed)
+			_ = n.Close(over)
+		}()
+		for end := time.Now().Add(30 * time.Second); n.IsLeader() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		close(proceed)
+		await(t, "the node is closed", closed)
+		for _, w := range writes {
+			select {
+			case <-w: // done, or unknown
+			case <-time.After(30 * time.Second):
+				t.Fatal("a write waits for a node that is closed")
+			}
+		}
+	}
+}
+
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func await(t *testing.T, what string, c <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("waited in vain until %s", what)
+	}
+}
