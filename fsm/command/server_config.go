@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -13,18 +14,24 @@ type Config struct {
 	Notify Events
 }
 
-// notifyName is the one parameter that there is.
+// notifyName is the one parameter that is set.
 const notifyName = "notify-keyspace-events"
 
 // configGet answers the parameters that match a pattern.
 func configGet(tx *Tx, a *Args) reply.Value {
-	for _, pattern := range a.Rest() {
+	patterns, pairs := a.Rest(), []reply.Value(nil)
+	for _, pattern := range patterns {
 		if glob.Match(strings.ToLower(string(pattern)), notifyName) {
-			return reply.Map(reply.Bulk(notifyName), reply.Bulk(tx.Config.Notify.String()))
+			pairs = []reply.Value{reply.Bulk(notifyName), reply.Bulk(tx.Config.Notify.String())}
+			break
 		}
 	}
-	return reply.Map()
+	return reply.Map(tx.appendParameters(pairs, patterns)...)
 }
+
+// tellsParameters reports whether parameters are told that are not set here: from level 2 on, and not
+// over HTTP, where the reference service has the one.
+func (tx *Tx) tellsParameters() bool { return tx.Level >= env.Level2 && !tx.Origin.rest() }
 
 // configSet changes parameters, all of them or none.
 func configSet(tx *Tx, a *Args) reply.Value {
@@ -35,6 +42,12 @@ func configSet(tx *Tx, a *Args) reply.Value {
 	for i := 0; i < len(words); i += 2 {
 		name := strings.ToLower(string(words[i]))
 		failed := "ERR CONFIG SET failed (possibly related to argument '" + shown(string(words[i])) + "') - "
+		if p := tx.parameter(name); p != nil {
+			if strings.EqualFold(string(words[i+1]), p.value(tx)) {
+				continue // a tool sets what it needs, and has it
+			}
+			return reply.Error(failed + "can't be set: " + p.why)
+		}
 		if name != notifyName {
 			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + shown(string(words[i])) + "'")
 		}
@@ -47,7 +60,9 @@ func configSet(tx *Tx, a *Args) reply.Value {
 		}
 		notify, seen = events, true
 	}
-	tx.Config.Notify = notify
-	tx.Arm()
+	if seen {
+		tx.Config.Notify = notify
+		tx.Arm()
+	}
 	return reply.OK()
 }

@@ -74,10 +74,10 @@ type Caller struct{ Addr, Name string }
 
 const (
 	// slowerThan is what SLOWLOG keeps; slowest is how many.
-	slowlogThreshold = 10 * time.Millisecond
-	slowlogMaxLen    = 128
+	slowlogThreshold = command.SlowlogMicros * time.Microsecond
+	slowlogMaxLen    = command.SlowlogLen
 	// spikeFrom is what LATENCY calls an event.
-	latencyThreshold = 100 * time.Millisecond
+	latencyThreshold = command.LatencyMillis * time.Millisecond
 )
 
 // Batch counts the calls of a request that took so long; each is charged an equal share of
