@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/trireme-dev/trireme/jepsen/attack"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
@@ -116,6 +117,7 @@ func waitReady(ctx context.Context, c *testcluster.Cluster, limit time.Duration)
 }
 
 func main() {
+	attack.Main() // in a process of victims
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout))

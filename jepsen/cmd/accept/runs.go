@@ -59,6 +59,7 @@ var runs = []acceptance{
 	{"foreign-nodes", "operate.2", "two clusters never merge; a wrong key, certificate or cluster id is refused with its reason", refusedStrangers},
 	{"backups", "operate.3", "backups under load, restored on three nodes; harmed files; leaders killed during a restore", backups},
 	{"walkthroughs", "operate.6", "what docs/operations.md says step by step: three nodes with TLS, one lost and replaced, a backup restored", scripts("walkthrough|restore")},
+	{"attacks", "security.1", "attacks on three nodes, none of which succeeds, and what another database's clients see meanwhile", attacks},
 	{"seeded-faults", "reliability.3", "every seeded fault of the product is found within 90 seconds", seededFaults},
 	{"simulation", "reliability.4", "500,000 simulated histories of a cluster, none of which breaks a rule", simulation},
 	{"rolling-upgrade", "reliability.7", "upgraded and downgraded node by node under load; no way back after the level has risen", rolling},

@@ -1,0 +1,159 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	victimClients = 6
+	victimPause   = 20 * time.Millisecond // between two requests of one client
+)
+
+// Seen is what the victims saw.
+type Seen struct {
+	Requests, Failed int
+	P50, P99, Max    time.Duration
+	Problems         []string // the first few failures
+}
+
+// victims are clients of the database that is not the attacker's, two at each node. Each reads and writes in turn, at a
+// fixed rate.
+type victims struct {
+	mu     sync.Mutex
+	took   []time.Duration
+	failed []string
+}
+
+// victimsVariable makes a process one of victims: it holds where they are served.
+const victimsVariable = "TRIREME_ATTACK_VICTIMS"
+
+// served is where the victims are.
+type served struct {
+	Addrs []string
+	Token string
+}
+
+// Main serves as the process of the victims if this is one, and doesn't return then. They end with standard input, and
+// what they saw is printed.
+func Main() {
+	text := os.Getenv(victimsVariable)
+	if text == "" {
+		return
+	}
+	var at served
+	err := json.Unmarshal([]byte(text), &at)
+	if err == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
+		err = json.NewEncoder(os.Stdout).Encode(at.serve(ctx))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (at *served) serve(ctx context.Context) Seen {
+	v := &victims{}
+	var all sync.WaitGroup
+	for id := range victimClients {
+		all.Go(func() { v.run(ctx, at, id) })
+	}
+	all.Wait()
+	s := Seen{Requests: len(v.took), Failed: len(v.failed), Problems: v.failed[:min(len(v.failed), 5)]}
+	slices.Sort(v.took)
+	s.P50, s.P99, s.Max = quantile(v.took, 0.5), quantile(v.took, 0.99), quantile(v.took, 1)
+	return s
+}
+
+// Serve starts the victims in a process of their own: what the attackers need of this one is not theirs. end stops
+// them.
+func (t *Target) Serve(ctx context.Context) (end func() (Seen, error), err error) {
+	at := served{Token: t.VictimToken}
+	for _, n := range t.Nodes {
+		at.Addrs = append(at.Addrs, n.HTTP)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self)
+	cmd.Env, cmd.Stderr = append(os.Environ(), victimsVariable+"="+string(words(at))), os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() (seen Seen, err error) {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			return seen, fmt.Errorf("victims: %w", err)
+		}
+		return seen, json.Unmarshal(out.Bytes(), &seen)
+	}, nil
+}
+
+func (v *victims) run(ctx context.Context, at *served, id int) {
+	client := newClient()
+	defer client.CloseIdleConnections()
+	key, value := fmt.Sprintf("victim:%d", id), fmt.Sprintf("%0100d", id)
+	for i, due := 0, time.Now(); ; i++ {
+		due = due.Add(victimPause)
+		if pause(ctx, time.Until(due)) != nil {
+			return
+		}
+		args := []string{"SET", key, value}
+		if i%2 == 1 {
+			args = []string{"GET", key}
+		}
+		r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[id%len(at.Addrs)], "/db/"+Victim, at.Token, nil, words(args))
+		v.add(time.Since(due), r, args[0] == "GET", value)
+	}
+}
+
+// add counts a request. A client that has been kept waiting sends what has become due at once, so its latencies say
+// for how long it was.
+func (v *victims) add(took time.Duration, r response, read bool, want string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.took = append(v.took, took)
+	if r.err == nil && r.status == http.StatusOK && (!read || string(r.body) == `{"result":"`+want+`"}`) {
+		return
+	}
+	v.failed = append(v.failed, fmt.Sprintf("after %v: %s", took.Round(time.Millisecond), r))
+}
+
+// quantile is the value of sorted ones that the part q of all doesn't exceed.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// pause waits, or returns the error of the context.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(max(d, 0))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

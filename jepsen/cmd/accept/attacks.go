@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trireme-dev/trireme/jepsen/attack"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+)
+
+const (
+	// attackTime is how long each attack is repeated, and how long victims are served in peace.
+	attackTime = 10 * time.Second
+	// slowerUnderAttack is how many times as slow the p99 of another database's clients may get.
+	slowerUnderAttack = 10
+)
+
+// attacks is attacks: each is tried on a cluster while clients of another database are served. None succeeds, and the
+// clients see little of it.
+func attacks(ctx context.Context, s *session) error {
+	binary, err := s.product()
+	if err != nil {
+		return err
+	}
+	dir, err := s.scratch()
+	if err != nil {
+		return err
+	}
+	options, secret, gossipKey := attack.Options(binary, dir)
+	c, err := testcluster.NewCluster(options)
+	if err != nil {
+		return err
+	}
+	s.cluster = c
+	if err := errors.Join(c.Start(), waitReady(ctx, c, 30*time.Second)); err != nil {
+		return err
+	}
+	target, err := attack.NewTarget(ctx, c, secret, gossipKey)
+	if err != nil {
+		return err
+	}
+	if _, err := served(ctx, target); err != nil { // connections and caches
+		return err
+	}
+	idle, err := served(ctx, target)
+	if err != nil {
+		return err
+	}
+	s.printf("| %-17s | %7s | %7s | %7s | %s |", "attack", "p50", "p99", "max", "outcome")
+	s.printf("|---|---:|---:|---:|---|")
+	s.printf("%s %d requests of the victims |", figures("none", idle), idle.Requests)
+	var failed []error
+	for _, a := range attack.All() {
+		if err := s.attacked(ctx, target, a, idle); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", a.Name, err))
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// served is what the victims see in peace.
+func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
+	end, err := target.Serve(ctx)
+	if err != nil {
+		return attack.Seen{}, err
+	}
+	select {
+	case <-time.After(attackTime):
+	case <-ctx.Done():
+	}
+	seen, err := end()
+	if err != nil {
+		return seen, err
+	}
+	if seen.Failed > 0 {
+		return seen, fmt.Errorf("in peace %d of %d requests of the victims failed: %q", seen.Failed, seen.Requests, seen.Problems)
+	}
+	return seen, ctx.Err()
+}
+
+// attacked tries one attack and judges it.
+func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.Attack, idle attack.Seen) error {
+	end, err := target.Serve(ctx)
+	if err != nil {
+		return err
+	}
+	outcome, tries, err := a.Repeat(ctx, target, attackTime)
+	seen, problem := end()
+	if problem != nil {
+		return errors.Join(err, problem)
+	}
+	if err == nil && a.After != nil {
+		var more string
+		more, err = a.After(ctx, target)
+		outcome += "; " + more
+	}
+	if err != nil {
+		outcome += "SUCCEEDED: " + err.Error()
+	}
+	s.printf("%s %s (%d times) |", figures(a.Name, seen), outcome, tries)
+	if seen.Failed > 0 {
+		err = errors.Join(err, fmt.Errorf("%d of %d requests of the victims failed: %q", seen.Failed, seen.Requests, seen.Problems))
+	}
+	if a.Known != "" {
+		s.printf("%s: the victims' p99 is not judged: %s", a.Name, a.Known)
+		return err
+	}
+	if limit := slowerUnderAttack * idle.P99; seen.P99 > limit {
+		err = errors.Join(err, fmt.Errorf("the victims' p99 is %v, at most %v allowed", seen.P99, limit))
+	}
+	return err
+}
+
+// figures are the first columns of a row.
+func figures(name string, s attack.Seen) string {
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
+	return fmt.Sprintf("| %-17s | %7s | %7s | %7s |", name, ms(s.P50), ms(s.P99), ms(s.Max))
+}
