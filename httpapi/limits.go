@@ -24,6 +24,9 @@ type Limits struct {
 	InFlight int
 	// HeaderBytes is the most bytes of a request's line and header.
 	HeaderBytes int
+	// StrangerBytes is how much memory the requests of all connections may take that have shown
+	// no token that opens something, beyond 4 KiB each.
+	StrangerBytes int64
 	// ReplyBytes is the most bytes of the replies to one request that only reads,
 	// BufferedBytes the most of all bodies and replies under way; negative is unlimited.
 	ReplyBytes, BufferedBytes int64
@@ -37,14 +40,19 @@ const (
 	// DefaultConnections is for --max-connections; a Limits without it has no limit.
 	DefaultConnections = 10_000
 	DefaultHeaderBytes = 64 << 10
-	DefaultHeaderTime  = 10 * time.Second
-	DefaultBodyTime    = time.Minute
-	DefaultReplyTime   = 2 * time.Minute
+	// DefaultStrangerBytes is that of Limits.StrangerBytes.
+	DefaultStrangerBytes = 64 << 20
+	DefaultHeaderTime    = 10 * time.Second
+	DefaultBodyTime      = time.Minute
+	DefaultReplyTime     = 2 * time.Minute
 )
 
 func (l *Limits) complete() {
 	if l.HeaderBytes == 0 {
 		l.HeaderBytes = DefaultHeaderBytes
+	}
+	if l.StrangerBytes == 0 {
+		l.StrangerBytes = DefaultStrangerBytes
 	}
 	if l.ReplyBytes == 0 {
 		l.ReplyBytes = DefaultReplyBytes

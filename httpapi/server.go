@@ -264,9 +264,12 @@ func newFastPath(s *Server) *fastpath.Server {
 	return &fastpath.Server{
 		Handler: s, HTTP: s.http, MaxHead: s.bounds.HeaderBytes, MaxBody: int(min(s.maxBody, maxFastPathBody)),
 		HeadTime: s.bounds.HeaderTime, BodyTime: s.bounds.BodyTime, WriteTime: s.bounds.ReplyTime, IdleTime: idleTimeout,
-		ConnContext: withSlot,
-		Refuse:      s.refuseRequest,
-		Plain:       s.onFastPath,
+		ConnContext:  withSlot,
+		Refuse:       s.refuseRequest,
+		MaxStrangers: s.bounds.StrangerBytes,
+		Crowded: closing(s.names.outcome, &failure{http.StatusServiceUnavailable, notApplied,
+			"ERR too many clients without a token send long heads: try again, with a head below 4 KiB"}),
+		Plain: s.onFastPath,
 	}
 }
 

@@ -25,6 +25,7 @@ type conn struct {
 	out  *output
 	info info
 	slot *connlimit.Slot
+	held int64 // of what connections without a user may hold together
 
 	parser protocol.Parser
 	limits protocol.Limits
@@ -91,6 +92,9 @@ func (c *conn) serveToEnd() {
 func (c *conn) serve() (attached bool) {
 	for !c.ending {
 		err := c.round()
+		if err == nil {
+			err = c.hold()
+		}
 		if e := c.flush(); e != nil {
 			return false
 		}
@@ -195,6 +199,7 @@ func (c *conn) close() {
 	c.untrack()
 	c.s.clients.remove(c)
 	c.s.metrics.connections.Dec()
+	c.release()
 	if !c.info.killed.Load() {
 		c.out.waitDone()
 	}

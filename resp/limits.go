@@ -25,6 +25,9 @@ type Limits struct {
 	// TransactionReplyBytes is how much memory the replies of a transaction that only reads
 	// may take: they are held together, because they are of one view.
 	TransactionReplyBytes int
+	// StrangerBytes is how much memory the input of all connections without a user may take
+	// together, beyond 4 KiB each.
+	StrangerBytes int
 	// TrackedKeys is how many keys CLIENT TRACKING remembers; beyond it some are invalidated
 	// to make room.
 	TrackedKeys int
@@ -43,6 +46,8 @@ const (
 	DefaultOutputBytes  = 32 << 20
 	// DefaultTransactionReplyBytes is that of Limits.TransactionReplyBytes.
 	DefaultTransactionReplyBytes = 256 << 20
+	// DefaultStrangerBytes is that of Limits.StrangerBytes.
+	DefaultStrangerBytes = 32 << 20
 	// DefaultTrackedKeys is for --resp-tracked-keys.
 	DefaultTrackedKeys = 1_000_000
 	DefaultCommandTime = time.Minute
@@ -54,7 +59,8 @@ func (l *Limits) complete() {
 	defaults := []struct {
 		field *int
 		value int
-	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TransactionReplyBytes, DefaultTransactionReplyBytes}, {&l.TrackedKeys, DefaultTrackedKeys}}
+	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TransactionReplyBytes, DefaultTransactionReplyBytes}, {&l.TrackedKeys, DefaultTrackedKeys},
+		{&l.StrangerBytes, DefaultStrangerBytes}}
 	for _, d := range defaults {
 		if *d.field <= 0 {
 			*d.field = d.value

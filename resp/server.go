@@ -81,6 +81,8 @@ type Server struct {
 	loop    *eventLoop
 	tracker *tracker
 	lastID  atomic.Uint64
+	// strangers is how much of Limits.StrangerBytes is held; see hold.
+	strangers atomic.Int64
 
 	httpLogged atomic.Int64 // when a client that sends HTTP was logged last, in unix seconds
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,7 @@ type conn struct {
 	deadline time.Time    // for reading
 	sendBy   time.Time
 	waiting  atomic.Bool // between requests
+	share    *share
 }
 
 // connState is told, and says, what a limiter of connections has to know.
@@ -55,7 +57,7 @@ func newConn(s *Server, c net.Conn) *conn {
 		socketConn = n.Socket()
 	}
 	k := &conn{s: s, c: c, read: socket.Read(socketConn), write: socket.Write(socketConn), in: make([]byte, 0, firstRead), from: c.RemoteAddr().String(),
-		base: s.base, accepted: time.Now()}
+		base: s.base, accepted: time.Now(), share: new(share)}
 	k.state, _ = c.(connState)
 	if s.ConnContext != nil {
 		k.base = *s.base.WithContext(s.ConnContext(s.base.Context(), c))
@@ -84,8 +86,10 @@ func (k *conn) serve() {
 		case errors.Is(err, errNotSimple):
 			k.c.SetDeadline(time.Time{})
 			rest := k.in[k.start:]
-			k.s.fallback.handOver(&bufferedConn{Conn: k.c, rest: rest, first: rest, refuse: k.s.Refuse, late: k.late()})
+			k.s.fallback.handOver(&bufferedConn{Conn: k.c, rest: rest, first: rest, refuse: k.s.Refuse, late: k.late(),
+				server: k.s, state: k.state, share: k.share})
 		default:
+			k.s.release(k.share)
 			k.c.Close()
 		}
 		return
@@ -98,6 +102,13 @@ func (k *conn) serveOne() error {
 		k.in, k.start = k.in[:0], 0
 	}
 	end, err := k.readHead()
+	if errors.Is(err, errCrowded) {
+		k.refuse()
+		return err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err // net/http has no answer for a head that didn't come in time either, and takes memory to find that out
+	}
 	if err != nil {
 		return k.unfinished(err)
 	}
@@ -180,6 +191,15 @@ func (k *conn) readHead() (int, error) {
 	}
 }
 
+// refuse answers a stranger whose head is long while there is no room for it.
+func (k *conn) refuse() {
+	k.c.SetWriteDeadline(time.Now().Add(refuseTime))
+	_, _ = k.c.Write(k.s.Crowded) // it is told as far as it listens
+}
+
+// refuseTime bounds how long a refusal may take to go.
+const refuseTime = time.Second
+
 // begin notes that a request has begun, from when its limits count.
 func (k *conn) begin() {
 	k.begun, k.accepted = k.accepted, time.Time{}
@@ -204,7 +224,9 @@ const bodyStep = 64 << 10
 func (k *conn) readTo(end int) error {
 	for len(k.in) < end {
 		k.room(min(end-len(k.in), max(bodyStep, len(k.in)-k.start)))
-		if err := k.fill(k.s.BodyTime); err != nil {
+		if err := k.fill(k.s.BodyTime); errors.Is(err, errCrowded) {
+			return errNotSimple // net/http's handler looks at the token first
+		} else if err != nil {
 			return err
 		}
 	}
@@ -225,6 +247,9 @@ func (k *conn) room(n int) {
 // costs as much as a small request.
 func (k *conn) fill(limit time.Duration) error {
 	k.room(512)
+	if (cap(k.in) > firstRead || k.share.n.Load() > 0) && !k.hold() {
+		return errCrowded
+	}
 	due := k.deadline
 	switch {
 	case !k.begun.IsZero():

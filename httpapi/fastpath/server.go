@@ -32,6 +32,10 @@ type Server struct {
 	// it refuses without a handler (400, 417, 431, 501, 505). why is what was wrong with the
 	// request. Without Refuse net/http's replies are sent.
 	Refuse func(status int, why string) []byte
+	// MaxStrangers bounds the memory of all connections that have shown no token, in bytes,
+	// beyond the first buffer of each; 0 = unlimited. Crowded answers heads that exceed it.
+	MaxStrangers int64
+	Crowded      []byte
 	// ConnContext, if set, makes the context of a connection's requests.
 	ConnContext func(context.Context, net.Conn) context.Context
 
@@ -39,10 +43,12 @@ type Server struct {
 	lists    map[net.Listener]bool
 	conns    map[*conn]bool
 	stopping atomic.Bool
-	busy     sync.WaitGroup
-	fallback *fallback
-	base     http.Request // with the context that ends when replies are broken off
-	abort    context.CancelFunc
+	// strangers is how much of MaxStrangers is held.
+	strangers atomic.Int64
+	busy      sync.WaitGroup
+	fallback  *fallback
+	base      http.Request // with the context that ends when replies are broken off
+	abort     context.CancelFunc
 }
 
 // Serve takes connections from l until Shutdown, then returns http.ErrServerClosed.
@@ -192,6 +198,16 @@ type bufferedConn struct {
 	refuse  func(status int, why string) []byte
 	first   []byte
 	handled atomic.Bool
+	// server counts what is read in share until state says that a token was shown.
+	server *Server
+	state  connState
+	share  *share
+}
+
+// Close gives the share back too.
+func (r *bufferedConn) Close() error {
+	r.server.release(r.share)
+	return r.Conn.Close()
 }
 
 // Below is the connection itself.
@@ -211,12 +227,17 @@ func (r *bufferedConn) Read(b []byte) (int, error) {
 		r.rest = r.rest[n:]
 		return n, nil
 	}
-	return r.Conn.Read(b)
+	n, err := r.Conn.Read(b)
+	if e := r.count(n); e != nil {
+		return 0, e
+	}
+	return n, err
 }
 
 // Write passes on what net/http writes, but for its refusals.
 func (r *bufferedConn) Write(b []byte) (int, error) {
 	r.late = 0 // what comes now is another request
+	r.server.release(r.share)
 	if r.refuse == nil || r.handled.Load() {
 		return r.Conn.Write(b)
 	}

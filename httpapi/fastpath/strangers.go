@@ -1,0 +1,55 @@
+package fastpath
+
+import (
+	"errors"
+	"sync/atomic"
+)
+
+// A connection that has shown no token has a first buffer of its own. What it needs beyond that is a share of what all
+// such connections may hold together: however many there are, they take no more memory than that. Requests whose line
+// and header fit the first buffer need no share.
+
+// errCrowded says that connections without a token hold all that they may.
+var errCrowded = errors.New("fastpath: connections without a token hold all that they may")
+
+// share is what one connection holds of what all strangers may hold. Its methods are safe for concurrent use.
+type share struct {
+	n atomic.Int64
+}
+
+// hold makes the share n bytes, if there is room for as much. A smaller share always has room.
+func (s *Server) hold(one *share, n int64) bool {
+	old := one.n.Swap(n)
+	if used := s.strangers.Add(n - old); n <= old || s.MaxStrangers <= 0 || used <= s.MaxStrangers {
+		return true
+	}
+	s.release(one)
+	return false
+}
+
+// release gives the share back.
+func (s *Server) release(one *share) { s.strangers.Add(-one.n.Swap(0)) }
+
+// hold counts the connection's buffer.
+func (k *conn) hold() bool {
+	size := int64(cap(k.in) - firstRead)
+	if k.state == nil || size <= 0 || k.state.HasLoggedIn() {
+		if k.share.n.Load() > 0 {
+			k.s.release(k.share)
+		}
+		return true
+	}
+	return k.s.hold(k.share, size)
+}
+
+// count counts what net/http reads of a stranger's request before it is answered.
+func (r *bufferedConn) count(n int) error {
+	switch {
+	case r.state == nil:
+	case r.state.HasLoggedIn():
+		r.server.release(r.share)
+	case !r.server.hold(r.share, r.share.n.Load()+int64(n)):
+		return errCrowded
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package fastpath
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// knownConn is a connection that may have shown a token.
+type knownConn struct {
+	net.Conn
+	known atomic.Bool
+}
+
+func (c *knownConn) Busy()             {}
+func (c *knownConn) Idle()             {}
+func (c *knownConn) HasLoggedIn() bool { return c.known.Load() }
+
+type knownListener struct{ net.Listener }
+
+func (l knownListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &knownConn{Conn: c}, nil
+}
+
+type strangersKey struct{}
+
+// strangersServer takes a request with any token for one of somebody known.
+func strangersServer(t *testing.T) (addr string, s *Server) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			c := r.Context().Value(strangersKey{}).(net.Conn)
+			for below, ok := c.(interface{ Below() net.Conn }); ok; below, ok = c.(interface{ Below() net.Conn }) {
+				c = below.Below()
+			}
+			c.(*knownConn).known.Store(true)
+		}
+		n, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, n)
+	})
+	with := func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, strangersKey{}, c) }
+	s = &Server{Handler: h, HTTP: &http.Server{Handler: h, ConnContext: with}, Plain: func([]byte) bool { return true }, ConnContext: with, MaxHead: 64 << 10, MaxBody: 1 << 20,
+		HeadTime: time.Minute, BodyTime: time.Minute, WriteTime: time.Minute, IdleTime: time.Minute,
+		MaxStrangers: 40 << 10, Crowded: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(knownListener{l}) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != http.ErrServerClosed {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String(), s
+}
+
+// TestStrangersShareMemory: connections without a token that send long heads hold a bounded amount of memory together,
+// whether the fast path or net/http reads them. Short requests, and those with a token, are answered meanwhile, and what
+// was held is given back.
+func TestStrangersShareMemory(t *testing.T) {
+	for name, line := range map[string]string{"fast path": "GET / HTTP/1.1\r\nHost: h\r\nX: ", "net/http": "GET / HTTP/1.1\nHost: h\nX: "} {
+		t.Run(name, func(t *testing.T) {
+			addr, s := strangersServer(t)
+			ends := make(chan string, 10)
+			var all []net.Conn
+			for range cap(ends) {
+				c, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				all = append(all, c)
+				go func() {
+					_, _ = io.WriteString(c, line+strings.Repeat("x", 20_000)) // the server may end the connection before all has gone
+					b, _ := io.ReadAll(c)
+					ends <- string(b)
+				}()
+			}
+			select {
+			case got := <-ends:
+				if name == "fast path" && got != "" && !strings.HasPrefix(got, "HTTP/1.1 503 ") { // empty: the end was noticed while it was written
+					t.Errorf("answered %q", got)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("ten strangers hold 20 kB each")
+			}
+			body := strings.Repeat("b", 50_000)
+			for _, request := range []string{"GET / HTTP/1.1\r\nHost: h\r\n\r\n", fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nAuthorization: a\r\nContent-Length: %d\r\n\r\n%s", len(body), body)} {
+				c, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				if _, err := io.WriteString(c, request); err != nil {
+					t.Fatal(err)
+				}
+				res, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil || res.StatusCode != 200 {
+					t.Fatalf("%.40q: %v, %v", request, res, err)
+				}
+			}
+			for _, c := range all {
+				c.Close()
+			}
+			for end := time.Now().Add(30 * time.Second); s.strangers.Load() != 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%d bytes are not given back", s.strangers.Load())
+				}
+			}
+		})
+	}
+}
