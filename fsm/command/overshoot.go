@@ -29,7 +29,7 @@ func (tx *Tx) overCeiling() bool {
 
 // guardMemory returns what undoes a command that has left too much behind and makes its reply the refusal; nil for one
 // that can't.
-func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(*reply.Value) {
+func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Value {
 	if tx.Level < env.Level2 || tx.ReadOnly || tx.Undo == nil || tx.DB == nil || c.Group == "messages" || c.Flags&Write == 0 || runsScript(c) {
 		return nil
 	}
@@ -38,15 +38,16 @@ func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(*reply.Value) {
 		return nil
 	}
 	mark, notes := tx.Undo.Mark(tx, false), len(tx.Notifications)
-	return func(v *reply.Value) {
+	return func(v reply.Value) reply.Value {
 		if now := tx.DB.Used() + tx.OtherMemory; now <= tx.ceiling() || now <= before {
-			return
+			return v
 		}
 		mark()
 		tx.Notifications = tx.Notifications[:notes]
-		if *v = ErrOOM; tx.run == nil {
-			*v = tx.overMemory()
+		if tx.run == nil {
+			return tx.overMemory()
 		}
+		return ErrOOM
 	}
 }
 

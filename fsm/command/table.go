@@ -206,7 +206,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if tx.Watch != nil {
 		tx.row = c
 	}
-	var undo func(*reply.Value)
+	var undo func(reply.Value) reply.Value // takes no pointer, which would move the reply of every command to the heap
 	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 {
 		undo = tx.guardMemory(c, argv)
 	}
@@ -220,7 +220,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	}
 	tx.spendDocument()
 	if undo != nil {
-		undo(&v)
+		v = undo(v)
 	}
 	return v
 }
