@@ -72,8 +72,8 @@ var batches = []claim{
 		w.array(t, "GET", k).result(t, fmt.Sprintf(`"%d"`, pipelines*length))
 	}},
 	{"KV-4.6", func(t *testing.T, w *world) {
-		// One response for all: it has a length, so it began when the last row was done.
-		a := w.ask(t, "POST", "/pipeline", rows(1000, `["ECHO","one of many"]`))
+		// One response for all: it has a length, so it began when the last row was done. (Go's client hides that of a compressed one.)
+		a := w.ask(t, "POST", "/pipeline", rows(1000, `["ECHO","one of many"]`), "Accept-Encoding: identity")
 		if a.status != 200 || a.header.Get("Content-Length") != fmt.Sprint(len(a.body)) {
 			t.Errorf("%d, length %s of %d", a.status, a.header.Get("Content-Length"), len(a.body))
 		}
