@@ -235,6 +235,12 @@ func (w *world) judgeRuns(v *fsm.View) {
 				w.fail("steps", "%s has two results of step %d", r.ID, e.Step.ID)
 			}
 			seen[e.Step.ID] = true
+			if e.State == workflow.Unfinished {
+				if r.State != workflow.Canceled {
+					w.fail("waiters", "step %d of %s ended as that of a cancelled run, and the run is %v", e.Step.ID, r.ID, r.State)
+				}
+				return true // nobody answers it any more
+			}
 			if e.Step.Type == workflow.Wait && !bytes.Contains(e.Body, []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
 				w.fail("waiters", "step %d of %s was answered by nobody", e.Step.ID, r.ID)
 			}
