@@ -16,10 +16,10 @@ type flight struct {
 
 var errLost = errors.New("leadership lost")
 
-// lead begins a term. trusted says that the clocks of a majority agree. The first entry has no stamp: what time the log
-// has come to is known when it is applied.
-func (l *life) lead(term uint64, trusted bool) {
-	l.leads, l.opened, l.trusted = term, false, trusted
+// lead begins a term. asked says that the other voters have told their clocks before it opens. The first entry has no
+// stamp: what time the log has come to is known when it is applied.
+func (l *life) lead(term uint64, asked bool) {
+	l.leads, l.opened, l.asked = term, false, asked
 	body := fsm.NewTerm.Body(fsm.Term{Number: term, Leader: l.n.name()})
 	e := &fsm.Entry{Term: term, Seed: l.n.w.seed(), Requests: []fsm.Request{{Code: fsm.NewTerm.Code, Body: body},
 		{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})}}}
@@ -93,7 +93,8 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 
 // open lets batches into the log, and the scheduler begin.
 func (l *life) open() {
-	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.trusted)
+	median, known := l.n.median()
+	l.clock.Open(l.n.ceiling.Floor(), median, known && l.asked)
 	l.opened = true
 	l.deliverer = newDeliverer(l)
 }

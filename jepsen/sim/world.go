@@ -281,7 +281,7 @@ func (w *world) elect(who, keeps int, told bool) {
 	if n.life.leads != 0 {
 		n.life.follow() // it led an earlier term and has not heard of its end
 	}
-	n.life.lead(w.term, keeps%3 != 0 && w.clocksAgree(n))
+	n.life.lead(w.term, keeps%3 != 0)
 }
 
 // gather has all batches that wait reach whoever leads.
@@ -347,17 +347,6 @@ func (w *world) setWall(n *node, which int) {
 			o.set = 0
 		}
 	}
-}
-
-// clocksAgree reports whether the clocks of a majority agree with a node's.
-func (w *world) clocksAgree(n *node) bool {
-	agree := 0
-	for _, o := range w.nodes {
-		if d := o.wall(w.now()) - n.wall(w.now()); o.life != nil && !o.cut && d > -clock.SaneOffset && d < clock.SaneOffset {
-			agree++
-		}
-	}
-	return agree > nodes/2
 }
 
 // known is who leads as far as a node knows: it finds out with the first batch it sends.
