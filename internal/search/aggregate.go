@@ -58,16 +58,9 @@ func (x *index) aggregate(filter, aggregations []byte, now int64) (v reply.Value
 	if err != nil {
 		return v, err
 	}
-	j, err := jsondoc.Parse(aggregations)
+	o, err := aggregationsOf(aggregations)
 	if err != nil {
-		return v, search.Errorf("Invalid aggregations: %v", err)
-	}
-	o, ok := j.(*jsondoc.Object)
-	if !ok || o.Len() == 0 {
-		return v, search.Error("Invalid aggregations: expected a JSON object with at least one aggregation")
-	}
-	if jsondoc.Depth(j) > maxDepth {
-		return v, search.Errorf("Invalid aggregations: more than %d levels", maxDepth)
+		return v, err
 	}
 	g := &aggregator{x: x}
 	list, err := g.parse(o, true)
@@ -77,6 +70,22 @@ func (x *index) aggregate(filter, aggregations []byte, now int64) (v reply.Value
 	s := &searcher{x: x, now: now}
 	out, err := g.run(list, s.alive(n.eval(s)).docs)
 	return reply.Map(out...), err
+}
+
+// aggregationsOf reads the object of all aggregations.
+func aggregationsOf(text []byte) (*jsondoc.Object, error) {
+	v, err := jsondoc.Parse(text)
+	if err != nil {
+		return nil, search.Errorf("Invalid aggregations: %v", err)
+	}
+	o, ok := v.(*jsondoc.Object)
+	if !ok || o.Len() == 0 {
+		return nil, search.Error("Invalid aggregations: expected a JSON object with at least one aggregation")
+	}
+	if jsondoc.Depth(v) > maxDepth {
+		return nil, search.Errorf("Invalid aggregations: more than %d levels", maxDepth)
+	}
+	return o, nil
 }
 
 // parse reads aggregations.
@@ -89,50 +98,57 @@ func (g *aggregator) parse(o *jsondoc.Object, top bool) (list []aggregation, err
 		if !ok {
 			return search.Errorf("Aggregation '%s' must be a JSON object", alias)
 		}
-		a := aggregation{alias: alias}
-		var subs *jsondoc.Object
-		if err := members(spec, func(key string, v jsondoc.Value) error {
-			o, ok := v.(*jsondoc.Object)
-			if !ok {
-				return search.Errorf("Aggregation '%s': %s must be a JSON object", alias, key)
-			}
-			switch {
-			case key == "$aggs":
-				subs = o
-				return nil
-			case a.op != "":
-				return search.Errorf("Aggregation '%s' has more than one operator: %s and %s", alias, a.op, key)
-			}
-			a.op, a.args = key, newArguments(alias, o)
-			return nil
-		}); err != nil {
-			return err
-		}
-		op, known := operators[a.op]
-		switch {
-		case a.op == "":
-			return search.Errorf("Aggregation '%s' has no operator", alias)
-		case !known:
-			return search.Errorf("Aggregation '%s' has the unknown operator %s", alias, a.op)
-		case a.op == "$facet" && !top:
-			return search.Errorf("Aggregation '%s': $facet can't stand below $aggs", alias)
-		case subs != nil && !op.buckets:
-			return search.Errorf("Aggregation '%s': %s can't have $aggs", alias, a.op)
-		}
-		if op.types != nil {
-			if err := g.field(&a, op.types); err != nil {
-				return err
-			}
-		}
-		if subs != nil {
-			if a.subs, err = g.parse(subs, false); err != nil {
-				return err
-			}
-		}
+		a, err := g.aggregation(alias, spec, top)
 		list = append(list, a)
-		return nil
+		return err
 	})
 	return list, err
+}
+
+// aggregation reads one aggregation with its field and those below it.
+func (g *aggregator) aggregation(alias string, spec *jsondoc.Object, top bool) (a aggregation, err error) {
+	a.alias = alias
+	subs, err := a.operator(spec)
+	if err != nil {
+		return a, err
+	}
+	op, known := operators[a.op]
+	switch {
+	case a.op == "":
+		return a, search.Errorf("Aggregation '%s' has no operator", alias)
+	case !known:
+		return a, search.Errorf("Aggregation '%s' has the unknown operator %s", alias, a.op)
+	case a.op == "$facet" && !top:
+		return a, search.Errorf("Aggregation '%s': $facet can't stand below $aggs", alias)
+	case subs != nil && !op.buckets:
+		return a, search.Errorf("Aggregation '%s': %s can't have $aggs", alias, a.op)
+	}
+	if op.types != nil {
+		err = g.field(&a, op.types)
+	}
+	if subs != nil && err == nil {
+		a.subs, err = g.parse(subs, false)
+	}
+	return a, err
+}
+
+// operator reads the operator of an aggregation with its arguments, and returns what stands below it.
+func (a *aggregation) operator(spec *jsondoc.Object) (subs *jsondoc.Object, err error) {
+	err = members(spec, func(key string, v jsondoc.Value) error {
+		o, ok := v.(*jsondoc.Object)
+		switch {
+		case !ok:
+			return search.Errorf("Aggregation '%s': %s must be a JSON object", a.alias, key)
+		case key == "$aggs":
+			subs = o
+		case a.op != "":
+			return search.Errorf("Aggregation '%s' has more than one operator: %s and %s", a.alias, a.op, key)
+		default:
+			a.op, a.args = key, newArguments(a.alias, o)
+		}
+		return nil
+	})
+	return subs, err
 }
 
 // field reads the field of an aggregation.

@@ -1,10 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -19,34 +18,36 @@ type group struct {
 	rank float64 // what groups are sorted by, if neither count nor key
 }
 
-// selects is the test that include or exclude make; nil if it is not there.
-func (a *aggregation) selects(name string) (func(text string) bool, error) {
-	switch v := a.args.get(name).(type) {
-	case nil:
-		return nil, nil
-	case jsondoc.String:
-		if len(v) > maxRegex {
-			return nil, search.Errorf("Aggregation '%s': '%s' has at most %d bytes", a.alias, name, maxRegex)
+// grouping collects documents by the keys of a field.
+type grouping map[bucketKey]*group
+
+// group is that of a key, made if it is new.
+func (gs grouping) group(k bucketKey) *group {
+	one := gs[k]
+	if one == nil {
+		one = &group{key: k}
+		gs[k] = one
+	}
+	return one
+}
+
+// add takes in the documents of a result; those without a value have the key of "missing", if that is given.
+func (gs grouping) add(a *aggregation, docs []uint32) {
+	missing, has := a.missingKey()
+	for _, doc := range docs {
+		put := func(k bucketKey) { one := gs.group(k); one.docs = append(one.docs, doc) }
+		if !a.f.keys(doc, put) && has {
+			put(missing)
 		}
-		re, err := regexp.Compile("^(?:" + string(v) + ")$")
-		if err != nil {
-			return nil, search.Errorf("Aggregation '%s': '%s' is an invalid pattern: %v", a.alias, name, err)
-		}
-		return re.MatchString, nil
-	case *jsondoc.Array:
-		set := map[string]bool{}
-		v.All(func(_ int, e jsondoc.Value) bool {
-			if s, ok := e.(jsondoc.String); ok {
-				set[string(s)] = true
-			} else if text, err := jsondoc.Text(e); err == nil {
-				set[text] = true
-			}
-			return true
-		})
-		return func(text string) bool { return set[text] }, nil
-	default:
-		a.args.wrong(name, "a pattern or an array", v)
-		return nil, nil
+	}
+}
+
+// addKeys takes in all keys of a field, with or without documents.
+func (gs grouping) addKeys(f *field) {
+	if f.terms != nil {
+		f.terms.All(func(text string, _ *term) bool { gs.group(bucketKey{text: text}); return true })
+	} else {
+		f.numbers.All(func(n uint64, _ *postings) bool { gs.group(bucketKey{number: n}); return true })
 	}
 }
 
@@ -54,52 +55,18 @@ func termBuckets(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, e
 	size, least := a.args.whole("size", 10, 1), a.args.whole("minDocCount", 1, 0)
 	a.args.whole("segmentSize", 0, 0) // counts are exact
 	showError := a.args.flag("showTermDocCountError", false)
-	include, err := a.selects("include")
+	selection, err := a.selection()
 	if err != nil {
 		return v, err
 	}
-	exclude, err := a.selects("exclude")
-	if err != nil {
-		return v, err
-	}
-	missing, has := a.missingKey()
-	byKey := map[bucketKey]*group{}
-	add := func(k bucketKey) *group {
-		one := byKey[k]
-		if one == nil {
-			one = &group{key: k}
-			byKey[k] = one
-		}
-		return one
-	}
-	for _, doc := range docs {
-		put := func(k bucketKey) { one := add(k); one.docs = append(one.docs, doc) }
-		if !a.f.keys(doc, put) && has {
-			put(missing)
-		}
-	}
+	byKey := grouping{}
+	byKey.add(a, docs)
 	if least == 0 {
-		if a.f.terms != nil {
-			a.f.terms.All(func(text string, _ *term) bool { add(bucketKey{text: text}); return true })
-		} else {
-			a.f.numbers.All(func(n uint64, _ *postings) bool { add(bucketKey{number: n}); return true })
-		}
+		byKey.addKeys(a.f)
 	}
 	var groups []*group
 	for k, one := range byKey { // unordered: sorted below
-		shown, text := a.f.keyReply(k)
-		if name := text.Text(); include != nil || exclude != nil {
-			if text.IsNil() {
-				name = shown.Text()
-				if shown.Kind() == reply.KindInt {
-					name = strconv.FormatInt(shown.Int(), 10)
-				}
-			}
-			if include != nil && !include(name) || exclude != nil && exclude(name) {
-				continue
-			}
-		}
-		if len(one.docs) >= least {
+		if len(one.docs) >= least && selection.takes(a.f, k) {
 			groups = append(groups, one)
 		}
 	}
@@ -108,12 +75,18 @@ func termBuckets(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, e
 		return v, err
 	}
 	slices.SortFunc(groups, before)
+	return g.termPage(a, groups, size, showError)
+}
+
+// termPage shows the first groups, and how many documents the others have.
+func (g *aggregator) termPage(a *aggregation, groups []*group, size int, showError bool) (v reply.Value, err error) {
+	shown := groups[:min(size, len(groups))]
 	others := 0
-	for _, one := range groups[min(size, len(groups)):] {
+	for _, one := range groups[len(shown):] {
 		others += len(one.docs)
 	}
 	var buckets []reply.Value
-	for _, one := range groups[:min(size, len(groups))] {
+	for _, one := range shown {
 		fields := append(a.f.keyPairs(one.key), pair("docCount", reply.Int(int64(len(one.docs))))...)
 		if showError {
 			fields = append(fields, pair("docCountErrorUpperBound", reply.Int(0))...)
@@ -130,52 +103,62 @@ func termBuckets(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, e
 
 // order is the order of groups: the largest first if nothing else is said, equal ones by key.
 func (a *aggregation) order(g *aggregator, groups []*group) (before func(x, y *group) int, err error) {
-	by, up := "count", false
-	if o := a.args.object("order"); o != nil {
-		if o.o.Len() != 1 {
-			return nil, search.Errorf("Aggregation '%s': 'order' must have one member", a.alias)
-		}
-		o.o.All(func(key string, _ jsondoc.Value) bool { by = key; return false })
-		switch direction := strings.ToLower(o.text(by, "")); direction {
-		case "asc", "desc":
-			up = direction == "asc"
-		default:
-			return nil, search.Errorf("Aggregation '%s': 'order' must be asc or desc", a.alias)
-		}
+	by, up, err := a.orderOption()
+	if err != nil {
+		return nil, err
 	}
-	if by != "count" && by != "key" && by != "_count" && by != "_key" {
+	compare := compareRanks
+	switch by {
+	case "count", "_count":
+		compare = func(x, y *group) int { return len(x.docs) - len(y.docs) }
+	case "key", "_key":
+		compare = func(x, y *group) int { return compareKeys(x.key, y.key) }
+	default:
 		if err := a.rank(g, groups, by); err != nil {
 			return nil, err
 		}
 	}
 	return func(x, y *group) int {
-		c := 0
-		switch by {
-		case "count", "_count":
-			c = len(x.docs) - len(y.docs)
-		case "key", "_key":
-			c = compareKeys(x.key, y.key)
-		default:
-			switch {
-			case math.IsNaN(x.rank) != math.IsNaN(y.rank): // those without a number come last
-				if math.IsNaN(x.rank) {
-					return 1
-				}
-				return -1
-			case x.rank < y.rank:
-				c = -1
-			case x.rank > y.rank:
-				c = 1
+		if noX, noY := math.IsNaN(x.rank), math.IsNaN(y.rank); noX != noY { // those without a number come last
+			if noX {
+				return 1
 			}
+			return -1
 		}
+		c := compare(x, y)
 		if !up {
 			c = -c
 		}
-		if c == 0 {
-			return compareKeys(x.key, y.key)
-		}
-		return c
+		return cmp.Or(c, compareKeys(x.key, y.key))
 	}, nil
+}
+
+// orderOption reads what groups are sorted by, and whether the least come first.
+func (a *aggregation) orderOption() (by string, up bool, err error) {
+	o := a.args.object("order")
+	if o == nil {
+		return "count", false, nil
+	}
+	if o.o.Len() != 1 {
+		return "", false, search.Errorf("Aggregation '%s': 'order' must have one member", a.alias)
+	}
+	o.o.All(func(key string, _ jsondoc.Value) bool { by = key; return false })
+	switch direction := strings.ToLower(o.text(by, "")); direction {
+	case "asc", "desc":
+		return by, direction == "asc", nil
+	}
+	return "", false, search.Errorf("Aggregation '%s': 'order' must be asc or desc", a.alias)
+}
+
+// compareRanks compares the numbers that groups are sorted by. Those that are none are equal.
+func compareRanks(x, y *group) int {
+	switch {
+	case x.rank < y.rank:
+		return -1
+	case x.rank > y.rank:
+		return 1
+	}
+	return 0
 }
 
 // rank computes what groups are sorted by: the number of an aggregation below, "alias" or "alias.member".
@@ -193,20 +176,26 @@ func (a *aggregation) rank(g *aggregator, groups []*group, by string) error {
 			if err != nil {
 				return err
 			}
-			one.rank = math.NaN()
-			for j, list := 0, out[1].Elems(); j+1 < len(list); j += 2 {
-				if list[j].Text() != member {
-					continue
-				}
-				switch v := list[j+1]; v.Kind() {
-				case reply.KindInt:
-					one.rank = float64(v.Int())
-				case reply.KindDouble:
-					one.rank = v.Float()
-				}
-			}
+			one.rank = numberOf(out[1], member)
 		}
 		return nil
 	}
 	return search.Errorf("Aggregation '%s': 'order' names no aggregation below with one number: %s", a.alias, by)
+}
+
+// numberOf is a number of a result, not a number if it has none of that name.
+func numberOf(result reply.Value, member string) float64 {
+	n := math.NaN()
+	for i, list := 0, result.Elems(); i+1 < len(list); i += 2 {
+		if list[i].Text() != member {
+			continue
+		}
+		switch v := list[i+1]; v.Kind() {
+		case reply.KindInt:
+			n = float64(v.Int())
+		case reply.KindDouble:
+			n = v.Float()
+		}
+	}
+	return n
 }

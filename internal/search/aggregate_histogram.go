@@ -47,21 +47,12 @@ type histogramSpec struct {
 
 func (a *aggregation) histogramSpec() (h histogramSpec, err error) {
 	h = histogramSpec{dates: a.op == "$dateHistogram", low: math.Inf(-1), high: math.Inf(1)}
-	ok := false
+	steps := a.numberSteps
 	if h.dates {
-		if h.step, ok = interval(a.args.text("fixedInterval", "")); !ok || h.step <= 0 {
-			return h, search.Errorf("Aggregation '%s': 'fixedInterval' must be a number with ms, s, m, h or d, such as \"1d\"", a.alias)
-		}
-		if text := a.args.text("offset", ""); text != "" {
-			if h.offset, ok = interval(text); !ok {
-				return h, search.Errorf("Aggregation '%s': 'offset' must be a number with ms, s, m, h or d, such as \"-6h\"", a.alias)
-			}
-		}
-	} else {
-		if h.step, ok = a.args.number("interval"); !ok || h.step <= 0 {
-			return h, search.Errorf("Aggregation '%s': 'interval' must be a number above 0", a.alias)
-		}
-		h.offset, _ = a.args.number("offset")
+		steps = a.dateSteps
+	}
+	if h.step, h.offset, err = steps(); err != nil {
+		return h, err
 	}
 	h.least, h.keyed = a.args.whole("minDocCount", 0, 0), a.args.flag("keyed", false)
 	if b := a.args.object("hardBounds"); b != nil {
@@ -74,6 +65,30 @@ func (a *aggregation) histogramSpec() (h histogramSpec, err error) {
 		a.args.fail(b.done("hardBounds"))
 	}
 	return h, nil
+}
+
+// dateSteps reads the step and the offset of a $dateHistogram, in milliseconds.
+func (a *aggregation) dateSteps() (step, offset float64, err error) {
+	step, ok := interval(a.args.text("fixedInterval", ""))
+	if !ok || step <= 0 {
+		return 0, 0, search.Errorf("Aggregation '%s': 'fixedInterval' must be a number with ms, s, m, h or d, such as \"1d\"", a.alias)
+	}
+	if text := a.args.text("offset", ""); text != "" {
+		if offset, ok = interval(text); !ok {
+			return 0, 0, search.Errorf("Aggregation '%s': 'offset' must be a number with ms, s, m, h or d, such as \"-6h\"", a.alias)
+		}
+	}
+	return step, offset, nil
+}
+
+// numberSteps reads the step and the offset of a $histogram.
+func (a *aggregation) numberSteps() (step, offset float64, err error) {
+	step, ok := a.args.number("interval")
+	if !ok || step <= 0 {
+		return 0, 0, search.Errorf("Aggregation '%s': 'interval' must be a number above 0", a.alias)
+	}
+	offset, _ = a.args.number("offset")
+	return step, offset, nil
 }
 
 // number is the bucket that a value is in.
@@ -92,26 +107,13 @@ func histogram(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err
 		return v, err
 	}
 	groups, first, last := h.groups(a, docs)
-	if b := a.args.object("extendedBounds"); b != nil {
-		from, ok1 := a.edge(b, "min")
-		to, ok2 := a.edge(b, "max")
-		a.args.fail(b.done("extendedBounds"))
-		if ok1 && ok2 && from <= to {
-			first, last = min(first, h.number(a, from)), max(last, h.number(a, to))
-		}
-	}
+	first, last = h.extend(a, first, last)
 	if a.args.err != nil {
 		return v, a.args.err
 	}
-	keys := slices.Sorted(maps.Keys(groups))
-	if h.least == 0 && first <= last { // empty ones too
-		if float64(last)-float64(first) >= maxBuckets {
-			return v, search.Errorf("Aggregation '%s' makes more than %d buckets", a.alias, maxBuckets)
-		}
-		keys = keys[:0]
-		for k := first; k <= last; k++ {
-			keys = append(keys, k)
-		}
+	keys, err := h.keys(a, groups, first, last)
+	if err != nil {
+		return v, err
 	}
 	var out []reply.Value
 	for _, k := range keys {
@@ -128,6 +130,35 @@ func histogram(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err
 		out = append(out, b)
 	}
 	return bucketList(h.keyed, out), nil
+}
+
+// extend widens the first and last bucket to "extendedBounds".
+func (h *histogramSpec) extend(a *aggregation, first, last int64) (int64, int64) {
+	b := a.args.object("extendedBounds")
+	if b == nil {
+		return first, last
+	}
+	from, ok1 := a.edge(b, "min")
+	to, ok2 := a.edge(b, "max")
+	a.args.fail(b.done("extendedBounds"))
+	if ok1 && ok2 && from <= to {
+		first, last = min(first, h.number(a, from)), max(last, h.number(a, to))
+	}
+	return first, last
+}
+
+// keys are the buckets in order: those with documents, or all from the first to the last if empty ones count.
+func (h *histogramSpec) keys(a *aggregation, groups map[int64][]uint32, first, last int64) (keys []int64, err error) {
+	if h.least > 0 || first > last {
+		return slices.Sorted(maps.Keys(groups)), nil
+	}
+	if float64(last)-float64(first) >= maxBuckets {
+		return nil, search.Errorf("Aggregation '%s' makes more than %d buckets", a.alias, maxBuckets)
+	}
+	for k := first; k <= last; k++ {
+		keys = append(keys, k)
+	}
+	return keys, nil
 }
 
 // groups are the documents of each bucket that has some; first and last are its first and last one, in the wrong order if

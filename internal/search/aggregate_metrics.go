@@ -185,25 +185,9 @@ func extendedStats(_ *aggregator, a *aggregation, docs []uint32) (reply.Value, e
 const maxPercents = 100
 
 func percentiles(_ *aggregator, a *aggregation, docs []uint32) (reply.Value, error) {
-	percents := []float64{1, 5, 25, 50, 75, 95, 99}
-	if list := a.args.list("percents"); list != nil {
-		percents = nil
-		for _, v := range list {
-			switch v.(type) {
-			case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
-				percents = append(percents, float(v))
-			default:
-				a.args.wrong("percents", "an array of numbers", v)
-			}
-		}
-		for _, p := range percents {
-			if p < 0 || p > 100 {
-				return reply.Value{}, search.Errorf("Aggregation '%s': 'percents' must be between 0 and 100", a.alias)
-			}
-		}
-		if len(percents) == 0 || len(percents) > maxPercents {
-			return reply.Value{}, search.Errorf("Aggregation '%s': 'percents' must have 1 to %d numbers", a.alias, maxPercents)
-		}
+	percents, err := a.percents()
+	if err != nil {
+		return reply.Value{}, err
 	}
 	keyed := a.args.flag("keyed", true)
 	var values []float64
@@ -211,19 +195,9 @@ func percentiles(_ *aggregator, a *aggregation, docs []uint32) (reply.Value, err
 	slices.Sort(values)
 	var out []reply.Value
 	for _, p := range percents {
-		v := reply.Nil()
-		if n := len(values); n > 0 { // between the two nearest values
-			at := p / 100 * float64(n-1)
-			low := int(at)
-			high := min(low+1, n-1)
-			v = reply.Number(values[low] + (at-float64(low))*(values[high]-values[low]))
-		}
+		v := percentile(values, p)
 		if keyed {
-			name := reply.FormatDouble(p)
-			if !strings.ContainsAny(name, ".e") {
-				name += ".0"
-			}
-			out = append(out, reply.Bulk(name), v)
+			out = append(out, reply.Bulk(percentName(p)), v)
 		} else {
 			out = append(out, reply.Map(slices.Concat(pair("key", reply.Number(p)), pair("value", v))...))
 		}
@@ -233,4 +207,51 @@ func percentiles(_ *aggregator, a *aggregation, docs []uint32) (reply.Value, err
 		list = reply.Map(out...)
 	}
 	return reply.Map(pair("values", list)...), nil
+}
+
+// percents reads which percentiles are wanted.
+func (a *aggregation) percents() ([]float64, error) {
+	list := a.args.list("percents")
+	if list == nil {
+		return []float64{1, 5, 25, 50, 75, 95, 99}, nil
+	}
+	var percents []float64
+	for _, v := range list {
+		switch v.(type) {
+		case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
+			percents = append(percents, float(v))
+		default:
+			a.args.wrong("percents", "an array of numbers", v)
+		}
+	}
+	for _, p := range percents {
+		if p < 0 || p > 100 {
+			return nil, search.Errorf("Aggregation '%s': 'percents' must be between 0 and 100", a.alias)
+		}
+	}
+	if len(percents) == 0 || len(percents) > maxPercents {
+		return nil, search.Errorf("Aggregation '%s': 'percents' must have 1 to %d numbers", a.alias, maxPercents)
+	}
+	return percents, nil
+}
+
+// percentile is the value below which p of a hundred sorted values are, between the two nearest ones; null if there are none.
+func percentile(values []float64, p float64) reply.Value {
+	n := len(values)
+	if n == 0 {
+		return reply.Nil()
+	}
+	at := p / 100 * float64(n-1)
+	low := int(at)
+	high := min(low+1, n-1)
+	return reply.Number(values[low] + (at-float64(low))*(values[high]-values[low]))
+}
+
+// percentName is a percentile as the name of its member.
+func percentName(p float64) string {
+	name := reply.FormatDouble(p)
+	if !strings.ContainsAny(name, ".e") {
+		name += ".0"
+	}
+	return name
 }

@@ -44,34 +44,49 @@ func (r *bounds) atMost(n uint64) {
 	}
 }
 
-// number takes a bound of numbers or times. A bound that is no value of the type, such as 1.5 of whole numbers or -1 of those
-// without sign, holds for the values beyond it.
+// number takes a bound of numbers or times.
 func (r *bounds) number(op string, v jsondoc.Value) error {
-	n, exact := number(r.f.Type, v)
-	if !exact {
-		want, fits := r.f.kindOf(v)
-		if !fits {
-			return wrongValue(r.f, op, want, v)
-		}
-		f := float(v)
-		switch below := math.Floor(f); {
-		case r.f.Type == search.U64 && f < 0 || r.f.Type == search.I64 && f < -1<<63: // below all values
-			r.none = r.none || op == "$lt" || op == "$lte"
-			return nil
-		case r.f.Type == search.U64 && f >= 1<<64 || r.f.Type == search.I64 && f >= 1<<63: // above all values
-			r.none = r.none || op == "$gt" || op == "$gte"
-			return nil
-		case r.f.Type == search.U64:
-			n = uint64(below)
-		default:
-			n = orderedInt(int64(below))
-		}
-		if op == "$gt" || op == "$gte" { // the value after below is the first
-			op = "$gt"
-		} else {
-			op = "$lte"
-		}
+	if n, exact := number(r.f.Type, v); exact {
+		r.limit(op, n)
+		return nil
 	}
+	want, fits := r.f.kindOf(v)
+	if !fits {
+		return wrongValue(r.f, op, want, v)
+	}
+	r.between(op, float(v))
+	return nil
+}
+
+// between takes a bound that is no value of the type, such as 1.5 of whole numbers or -1 of those without sign: it holds for
+// the values beyond it.
+func (r *bounds) between(op string, f float64) {
+	upper := op == "$lt" || op == "$lte"
+	low, high := -float64(1<<63), float64(1<<63)
+	if r.f.Type == search.U64 {
+		low, high = 0, 1<<64
+	}
+	switch {
+	case f < low:
+		r.none = r.none || upper
+		return
+	case f >= high:
+		r.none = r.none || !upper
+		return
+	}
+	n := orderedInt(int64(math.Floor(f)))
+	if r.f.Type == search.U64 {
+		n = uint64(math.Floor(f))
+	}
+	if upper {
+		r.limit("$lte", n)
+	} else { // the value after n is the first
+		r.limit("$gt", n)
+	}
+}
+
+// limit takes a bound that is a value of the type.
+func (r *bounds) limit(op string, n uint64) {
 	switch op {
 	case "$gt":
 		if n == math.MaxUint64 {
@@ -90,7 +105,6 @@ func (r *bounds) number(op string, v jsondoc.Value) error {
 	case "$lte":
 		r.atMost(n)
 	}
-	return nil
 }
 
 func float(v jsondoc.Value) float64 {
@@ -110,17 +124,7 @@ func (r *bounds) eval(s *searcher) matches {
 		return matches{}
 	}
 	if r.f.terms != nil {
-		hits := newSet(len(s.x.names))
-		r.f.terms.All(func(text string, t *term) bool {
-			for _, b := range r.tests {
-				if !b.holds(text) {
-					return true
-				}
-			}
-			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
-			return true
-		})
-		return s.constant(hits)
+		return r.evalTexts(s)
 	}
 	low, high := uint64(0), uint64(math.MaxUint64)
 	if r.hasLow {
@@ -129,16 +133,11 @@ func (r *bounds) eval(s *searcher) matches {
 	if r.hasHigh {
 		high = r.high
 	}
-	if low > high {
+	switch {
+	case low > high:
 		return matches{}
-	}
-	if low == high {
-		var m matches
-		if p, ok := r.f.numbers.Get(low); ok {
-			p.each(func(doc uint32, _ uint16) { m.docs = append(m.docs, doc) })
-		}
-		m.score = 1
-		return m
+	case low == high:
+		return r.f.withNumber(low)
 	}
 	hits := newSet(len(s.x.names))
 	r.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
@@ -149,6 +148,30 @@ func (r *bounds) eval(s *searcher) matches {
 		return true
 	})
 	return s.constant(hits)
+}
+
+// evalTexts finds the documents with a text that is within all bounds.
+func (r *bounds) evalTexts(s *searcher) matches {
+	hits := newSet(len(s.x.names))
+	r.f.terms.All(func(text string, t *term) bool {
+		for _, b := range r.tests {
+			if !b.holds(text) {
+				return true
+			}
+		}
+		t.each(func(doc uint32, _ uint16) { hits.put(doc) })
+		return true
+	})
+	return s.constant(hits)
+}
+
+// withNumber finds the documents with one number.
+func (f *field) withNumber(n uint64) (m matches) {
+	if p, ok := f.numbers.Get(n); ok {
+		p.each(func(doc uint32, _ uint16) { m.docs = append(m.docs, doc) })
+	}
+	m.score = 1
+	return m
 }
 
 // bound takes one of $gt, $gte, $lt and $lte.

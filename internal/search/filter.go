@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -80,40 +81,18 @@ func (p *parser) object(o *jsondoc.Object) (node, error) {
 	b := &boolean{}
 	boost := 1.0
 	err := members(o, func(key string, v jsondoc.Value) (err error) {
-		if key == "$boost" {
+		switch {
+		case key == "$boost":
 			boost, err = boostOf(v)
 			return err
+		case strings.HasPrefix(key, "$"):
+			return p.clause(b, key, v)
 		}
-		if !strings.HasPrefix(key, "$") {
-			n, err := p.field(key, v)
-			if err == nil {
-				b.require(n)
-			}
-			return err
+		n, err := p.field(key, v)
+		if err == nil {
+			b.require(n)
 		}
-		var list []node
-		switch key {
-		case "$must", "$and", "$should", "$or", "$mustNot":
-			list, err = p.list(key, v)
-		default:
-			return search.Error("Unknown operator: " + key)
-		}
-		if err != nil {
-			return err
-		}
-		switch key {
-		case "$must", "$and":
-			for _, n := range list {
-				b.require(n)
-			}
-		case "$should":
-			b.should = append(b.should, list...)
-		case "$or":
-			b.require(&boolean{should: list})
-		case "$mustNot":
-			b.mustNot = append(b.mustNot, list...)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -121,29 +100,37 @@ func (p *parser) object(o *jsondoc.Object) (node, error) {
 	return boosted(b, boost), nil
 }
 
-// list reads what follows $must and its like: an object of conditions, or an array of filters.
-func (p *parser) list(key string, v jsondoc.Value) (list []node, err error) {
-	add := func(o *jsondoc.Object) error {
-		if err := p.count(); err != nil {
-			return err
-		}
-		n, err := p.object(o)
-		list = append(list, n)
+// clause takes a list of filters into b as its operator says.
+func (p *parser) clause(b *boolean, key string, v jsondoc.Value) error {
+	switch key {
+	case "$must", "$and", "$should", "$or", "$mustNot":
+	default:
+		return search.Error("Unknown operator: " + key)
+	}
+	list, err := p.list(key, v)
+	if err != nil {
 		return err
 	}
+	switch key {
+	case "$must", "$and":
+		for _, n := range list {
+			b.require(n)
+		}
+	case "$should":
+		b.should = append(b.should, list...)
+	case "$or":
+		b.require(&boolean{should: list})
+	case "$mustNot":
+		b.mustNot = append(b.mustNot, list...)
+	}
+	return nil
+}
+
+// list reads what follows $must and its like: an object of conditions, or an array of filters.
+func (p *parser) list(key string, v jsondoc.Value) (list []node, err error) {
 	switch v := v.(type) {
 	case *jsondoc.Object:
-		boost := 1.0
-		err = members(v, func(key string, m jsondoc.Value) (err error) {
-			if key == "$boost" {
-				boost, err = boostOf(m)
-				return err
-			}
-			return add(jsondoc.ObjectOf(jsondoc.Member{Key: key, Value: m}))
-		})
-		for i := range list {
-			list[i] = boosted(list[i], boost)
-		}
+		return p.listOfMembers(v)
 	case *jsondoc.Array:
 		v.All(func(i int, e jsondoc.Value) bool {
 			o, ok := e.(*jsondoc.Object)
@@ -151,7 +138,9 @@ func (p *parser) list(key string, v jsondoc.Value) (list []node, err error) {
 				err = search.Errorf("%s must have objects, got %s at %d", key, e.Kind(), i)
 				return false
 			}
-			err = add(o)
+			var n node
+			n, err = p.filter(o)
+			list = append(list, n)
 			return err == nil
 		})
 	default:
@@ -160,37 +149,66 @@ func (p *parser) list(key string, v jsondoc.Value) (list []node, err error) {
 	return list, err
 }
 
+// listOfMembers reads each member of an object as a filter.
+func (p *parser) listOfMembers(o *jsondoc.Object) (list []node, err error) {
+	boost := 1.0
+	err = members(o, func(key string, v jsondoc.Value) (err error) {
+		if key == "$boost" {
+			boost, err = boostOf(v)
+			return err
+		}
+		n, err := p.filter(jsondoc.ObjectOf(jsondoc.Member{Key: key, Value: v}))
+		list = append(list, n)
+		return err
+	})
+	for i := range list {
+		list[i] = boosted(list[i], boost)
+	}
+	return list, err
+}
+
+// filter reads a filter within another one.
+func (p *parser) filter(o *jsondoc.Object) (node, error) {
+	if err := p.count(); err != nil {
+		return nil, err
+	}
+	return p.object(o)
+}
+
 // options reads {value, ...}: the text, and what else there is.
 func options(f *field, op string, v jsondoc.Value, names ...string) (text string, others map[string]jsondoc.Value, err error) {
 	switch v := v.(type) {
 	case jsondoc.String:
 		return string(v), nil, nil
 	case *jsondoc.Object:
-		others = map[string]jsondoc.Value{}
-		found := false
-		err = members(v, func(key string, m jsondoc.Value) error {
-			if key == "value" || key == names[0] {
-				s, ok := m.(jsondoc.String)
-				if !ok {
-					return wrongValue(f, op+"."+key, "a string", m)
-				}
-				text, found = string(s), true
-				return nil
-			}
-			for _, n := range names[1:] {
-				if key == n {
-					others[key] = m
-					return nil
-				}
-			}
-			return search.Errorf("Field '%s': %s has no parameter %s", f.Name, op, key)
-		})
-		if err == nil && !found {
-			err = search.Errorf("Field '%s': %s needs a value", f.Name, op)
-		}
-		return text, others, err
+		return optionMembers(f, op, v, names)
 	}
 	return "", nil, wrongValue(f, op, "a string or an object", v)
+}
+
+// optionMembers reads the members of an object: the text is in "value" or under the first of the names.
+func optionMembers(f *field, op string, o *jsondoc.Object, names []string) (text string, others map[string]jsondoc.Value, err error) {
+	others = map[string]jsondoc.Value{}
+	found := false
+	err = members(o, func(key string, m jsondoc.Value) error {
+		switch {
+		case key == "value" || key == names[0]:
+			s, ok := m.(jsondoc.String)
+			if !ok {
+				return wrongValue(f, op+"."+key, "a string", m)
+			}
+			text, found = string(s), true
+		case slices.Contains(names[1:], key):
+			others[key] = m
+		default:
+			return search.Errorf("Field '%s': %s has no parameter %s", f.Name, op, key)
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = search.Errorf("Field '%s': %s needs a value", f.Name, op)
+	}
+	return text, others, err
 }
 
 // small reads a whole number from 0 to most.

@@ -21,45 +21,62 @@ func (p *parser) field(name string, v jsondoc.Value) (node, error) {
 	if !ok {
 		return p.smart(f, v)
 	}
-	b := &boolean{}
-	boost := 1.0
-	var r *bounds
-	err := members(o, func(op string, v jsondoc.Value) (err error) {
-		if err := p.count(); err != nil {
-			return err
-		}
-		var n node
-		switch op {
-		case "$boost":
-			boost, err = boostOf(v)
-			return err
-		case "$gt", "$gte", "$lt", "$lte":
-			if r == nil {
-				r = &bounds{f: f}
-				n = r
-			}
-			err = r.bound(op, v)
-		case "$ne":
-			n, err = p.equal(f, op, v)
-			if err == nil {
-				b.mustNot = append(b.mustNot, n)
-			}
-			return err
-		default:
-			n, err = p.operator(f, op, v)
-		}
-		if n != nil && err == nil {
-			b.require(n)
-		}
-		return err
-	})
+	c := &conditions{p: p, f: f, b: &boolean{}, boost: 1}
+	err := members(o, c.add)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(b.must) == 0 && len(b.mustNot) == 0:
+	case len(c.b.must) == 0 && len(c.b.mustNot) == 0:
 		return nil, search.Errorf("Field '%s' needs a value or an operator", name)
 	}
-	return boosted(b.plain(), boost), nil
+	return boosted(c.b.plain(), c.boost), nil
+}
+
+// conditions are those that a filter has on one field.
+type conditions struct {
+	p     *parser
+	f     *field
+	b     *boolean
+	r     *bounds // nil until there is a bound: all of them are one condition
+	boost float64
+}
+
+// add takes in an operator.
+func (c *conditions) add(op string, v jsondoc.Value) (err error) {
+	if err := c.p.count(); err != nil {
+		return err
+	}
+	switch op {
+	case "$boost":
+		c.boost, err = boostOf(v)
+		return err
+	case "$gt", "$gte", "$lt", "$lte":
+		return c.bound(op, v)
+	}
+	negated := op == "$ne"
+	var n node
+	if negated {
+		n, err = c.p.equal(c.f, op, v)
+	} else {
+		n, err = c.p.operator(c.f, op, v)
+	}
+	switch {
+	case err != nil:
+	case negated:
+		c.b.mustNot = append(c.b.mustNot, n)
+	default:
+		c.b.require(n)
+	}
+	return err
+}
+
+// bound takes in one end of the values that match.
+func (c *conditions) bound(op string, v jsondoc.Value) error {
+	if c.r == nil {
+		c.r = &bounds{f: c.f}
+		c.b.require(c.r)
+	}
+	return c.r.bound(op, v)
 }
 
 func wrongValue(f *field, op string, want string, v jsondoc.Value) error {
@@ -67,30 +84,15 @@ func wrongValue(f *field, op string, want string, v jsondoc.Value) error {
 }
 
 func (p *parser) operator(f *field, op string, v jsondoc.Value) (node, error) {
-	text := f.Type == search.Text
 	switch op {
 	case "$smart":
 		return p.smart(f, v)
 	case "$eq":
 		return p.equal(f, op, v)
 	case "$in":
-		a, ok := v.(*jsondoc.Array)
-		if !ok {
-			return nil, wrongValue(f, op, "an array", v)
-		}
-		b := &boolean{}
-		var err error
-		a.All(func(_ int, e jsondoc.Value) bool {
-			var n node
-			if err = p.count(); err == nil {
-				n, err = p.equal(f, op, e)
-			}
-			b.should = append(b.should, n)
-			return err == nil
-		})
-		return b, err
+		return p.in(f, v)
 	case "$phrase", "$fuzzy", "$regex", "$contains":
-		if !text {
+		if f.Type != search.Text {
 			return nil, search.Errorf("Field '%s' is %s and has no operator %s", f.Name, f.Type, op)
 		}
 	default:
@@ -102,25 +104,54 @@ func (p *parser) operator(f *field, op string, v jsondoc.Value) (node, error) {
 	case "$fuzzy":
 		return p.fuzzy(f, v)
 	case "$contains":
-		s, ok := v.(jsondoc.String)
-		if !ok {
-			return nil, wrongValue(f, op, "a string", v)
-		}
-		b := &boolean{}
-		list := f.analyzer.tokens(string(s))
-		for i, t := range list {
-			if i == len(list)-1 {
-				b.must = append(b.must, &near{f: f, z: fuzzy{word: []rune(t.term), prefix: true}})
-			} else {
-				b.must = append(b.must, &word{f: f, text: t.term})
-			}
-		}
-		return b, nil
+		return contains(f, v)
 	}
+	return regex(f, v)
+}
+
+// in is $in: equal to one of several values.
+func (p *parser) in(f *field, v jsondoc.Value) (node, error) {
+	a, ok := v.(*jsondoc.Array)
+	if !ok {
+		return nil, wrongValue(f, "$in", "an array", v)
+	}
+	b := &boolean{}
+	var err error
+	a.All(func(_ int, e jsondoc.Value) bool {
+		var n node
+		if err = p.count(); err == nil {
+			n, err = p.equal(f, "$in", e)
+		}
+		b.should = append(b.should, n)
+		return err == nil
+	})
+	return b, err
+}
+
+// contains is $contains: all words, of which the last may be a beginning.
+func contains(f *field, v jsondoc.Value) (node, error) {
+	s, ok := v.(jsondoc.String)
+	if !ok {
+		return nil, wrongValue(f, "$contains", "a string", v)
+	}
+	b := &boolean{}
+	list := f.analyzer.tokens(string(s))
+	for i, t := range list {
+		if i == len(list)-1 {
+			b.must = append(b.must, &near{f: f, z: fuzzy{word: []rune(t.term), prefix: true}})
+		} else {
+			b.must = append(b.must, &word{f: f, text: t.term})
+		}
+	}
+	return b, nil
+}
+
+// regex is $regex: a term that matches as a whole.
+func regex(f *field, v jsondoc.Value) (node, error) {
 	s, ok := v.(jsondoc.String)
 	switch {
 	case !ok:
-		return nil, wrongValue(f, op, "a string", v)
+		return nil, wrongValue(f, "$regex", "a string", v)
 	case len(s) > maxRegex:
 		return nil, search.Errorf("Field '%s': $regex has at most %d bytes", f.Name, maxRegex)
 	}

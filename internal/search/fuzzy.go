@@ -20,56 +20,86 @@ type fuzzy struct {
 // walk calls fn for every term that is near, in order. It goes along the sorted terms and keeps a row of distances for
 // each letter of the one before, and jumps over all terms that begin with letters which are too far already.
 func (z *fuzzy) walk(terms *cow.BTree[string, *term], fn func(t *term)) {
-	m := len(z.word)
-	first := make([]int, m+1)
-	for i := range first {
-		first[i] = i
-	}
-	rows, letters, ends := [][]int{first}, []rune{}, []int{}
-	last := ""
+	w := newFuzzyWalk(z)
 	from := ""
 	for more := true; more; {
 		more = false
 		terms.Ascend(from, func(text string, t *term) bool {
-			common := 0
-			for common < len(last) && common < len(text) && last[common] == text[common] {
-				common++
-			}
-			depth := 0
-			for depth < len(ends) && ends[depth] <= common {
-				depth++
-			}
-			rows, letters, ends = rows[:depth+1], letters[:depth], ends[:depth]
-			near := false
-			if z.prefix {
-				for _, row := range rows {
-					near = near || row[m] <= z.distance
-				}
-			}
-			at := 0
-			if depth > 0 {
-				at = ends[depth-1]
-			}
-			for at < len(text) && !near {
-				r, n := utf8.DecodeRuneInString(text[at:])
-				at += n
-				row := z.next(rows, letters, r)
-				rows, letters, ends = append(rows, row), append(letters, r), append(ends, at)
-				if z.prefix && row[m] <= z.distance {
-					near = true
-				} else if z.hopeless(rows) {
-					last, from = text[:at], after(text[:at])
-					more = from != ""
-					return false
-				}
-			}
-			last = text[:at]
-			if near || rows[len(rows)-1][m] <= z.distance && at == len(text) {
+			near, hopeless := w.visit(text)
+			switch {
+			case hopeless:
+				from = after(w.last)
+				more = from != ""
+			case near:
 				fn(t)
 			}
-			return true
+			return !hopeless
 		})
 	}
+}
+
+// fuzzyWalk is where a walk is: what is known of the beginning of the term before.
+type fuzzyWalk struct {
+	*fuzzy
+	last    string  // of the term before, as much as was looked at
+	letters []rune  // of last
+	ends    []int   // where they end in last
+	rows    [][]int // of distances: the first, and one for each letter
+}
+
+func newFuzzyWalk(z *fuzzy) *fuzzyWalk {
+	first := make([]int, len(z.word)+1)
+	for i := range first {
+		first[i] = i
+	}
+	return &fuzzyWalk{fuzzy: z, rows: [][]int{first}}
+}
+
+// visit reports whether a term is near, or whether none can be that begins with w.last.
+func (w *fuzzyWalk) visit(text string) (near, hopeless bool) {
+	at := w.back(text)
+	near = w.prefix && w.begunNear()
+	for at < len(text) && !near {
+		r, n := utf8.DecodeRuneInString(text[at:])
+		at += n
+		row := w.next(w.rows, w.letters, r)
+		w.rows, w.letters, w.ends = append(w.rows, row), append(w.letters, r), append(w.ends, at)
+		if w.prefix && row[len(w.word)] <= w.distance {
+			near = true
+		} else if w.fuzzy.hopeless(w.rows) {
+			w.last = text[:at]
+			return false, true
+		}
+	}
+	w.last = text[:at]
+	return near || w.rows[len(w.rows)-1][len(w.word)] <= w.distance && at == len(text), false
+}
+
+// back drops the letters that the term before does not share with text, and returns where the first other letter is.
+func (w *fuzzyWalk) back(text string) int {
+	common := 0
+	for common < len(w.last) && common < len(text) && w.last[common] == text[common] {
+		common++
+	}
+	depth := 0
+	for depth < len(w.ends) && w.ends[depth] <= common {
+		depth++
+	}
+	w.rows, w.letters, w.ends = w.rows[:depth+1], w.letters[:depth], w.ends[:depth]
+	if depth == 0 {
+		return 0
+	}
+	return w.ends[depth-1]
+}
+
+// begunNear reports whether the letters so far have a beginning that is near.
+func (w *fuzzyWalk) begunNear() bool {
+	for _, row := range w.rows {
+		if row[len(w.word)] <= w.distance {
+			return true
+		}
+	}
+	return false
 }
 
 // after is the first text behind all that begin with prefix.

@@ -38,13 +38,10 @@ func number(t search.FieldType, v jsondoc.Value) (uint64, bool) {
 	switch t {
 	case search.Bool:
 		b, ok := v.(jsondoc.Bool)
-		if !ok {
-			return 0, false
-		}
 		if b {
 			return 1, true
 		}
-		return 0, true
+		return 0, ok
 	case search.Date:
 		s, ok := v.(jsondoc.String)
 		if !ok {
@@ -52,32 +49,40 @@ func number(t search.FieldType, v jsondoc.Value) (uint64, bool) {
 		}
 		return date(string(s))
 	case search.U64:
-		switch n := v.(type) {
-		case jsondoc.Int:
-			return uint64(n), n >= 0
-		case jsondoc.Uint:
-			return uint64(n), true
-		case jsondoc.Double:
-			return uint64(n), n >= 0 && float64(n) == math.Trunc(float64(n)) && n < 1<<64
-		}
+		return unsigned(v)
 	case search.I64:
-		switch n := v.(type) {
-		case jsondoc.Int:
-			return orderedInt(int64(n)), true
-		case jsondoc.Uint:
-			return orderedInt(int64(n)), n <= math.MaxInt64
-		case jsondoc.Double:
-			return orderedInt(int64(n)), float64(n) == math.Trunc(float64(n)) && n >= -1<<63 && n < 1<<63
-		}
+		return signed(v)
 	case search.F64:
-		switch n := v.(type) {
-		case jsondoc.Int:
-			return orderedFloat(float64(n)), true
-		case jsondoc.Uint:
-			return orderedFloat(float64(n)), true
-		case jsondoc.Double:
-			return orderedFloat(float64(n)), true
+		switch v.(type) {
+		case jsondoc.Int, jsondoc.Uint, jsondoc.Double:
+			return orderedFloat(float(v)), true
 		}
+	}
+	return 0, false
+}
+
+// unsigned is a number as a U64.
+func unsigned(v jsondoc.Value) (uint64, bool) {
+	switch n := v.(type) {
+	case jsondoc.Int:
+		return uint64(n), n >= 0
+	case jsondoc.Uint:
+		return uint64(n), true
+	case jsondoc.Double:
+		return uint64(n), n >= 0 && float64(n) == math.Trunc(float64(n)) && n < 1<<64
+	}
+	return 0, false
+}
+
+// signed is a number as an I64.
+func signed(v jsondoc.Value) (uint64, bool) {
+	switch n := v.(type) {
+	case jsondoc.Int:
+		return orderedInt(int64(n)), true
+	case jsondoc.Uint:
+		return orderedInt(int64(n)), n <= math.MaxInt64
+	case jsondoc.Double:
+		return orderedInt(int64(n)), float64(n) == math.Trunc(float64(n)) && n >= -1<<63 && n < 1<<63
 	}
 	return 0, false
 }
