@@ -45,19 +45,10 @@ func (e *Engine) step() (busy bool) {
 		e.update(db, c)
 	}
 	e.mu.Lock()
-	if !again && !e.forget {
+	if again = again || e.forget; !again {
 		e.done = max(e.done, position)
 	}
-	if e.forget {
-		again = true
-	}
-	var scan *task
-	for _, t := range e.all { // unordered: whichever comes first
-		if !t.scanned {
-			scan = t
-			break
-		}
-	}
+	scan := e.unscanned()
 	e.progress()
 	busy = again || scan != nil || len(e.dirty) > 0 || e.renew
 	e.mu.Unlock()
@@ -65,6 +56,16 @@ func (e *Engine) step() (busy bool) {
 		e.scanStep(scan)
 	}
 	return busy
+}
+
+// unscanned is an index that has keys to look at, nil if there is none. The caller holds e.mu.
+func (e *Engine) unscanned() *task {
+	for _, t := range e.all { // unordered: whichever comes first
+		if !t.scanned {
+			return t
+		}
+	}
+	return nil
 }
 
 // define takes in the definitions as they are now.
@@ -85,10 +86,22 @@ func (e *Engine) define() {
 		e.tracking = wanted
 		e.m.Track(wanted)
 	}
+	scans := e.watch(list)
+	// From here on changes are told, and what was before is in the fork.
+	for _, t := range scans {
+		names := e.list(t)
+		e.mu.Lock()
+		t.scan, t.scanned = names, len(names) == 0
+		e.mu.Unlock()
+	}
+}
+
+// watch has the indexes of these definitions told of changes, and returns those that are new.
+func (e *Engine) watch(list []fsm.Searched) (scans []*task) {
 	fresh := map[key]*task{}
 	watched := map[string][]*task{}
-	var scans []*task
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, d := range list {
 		for _, def := range d.Indexes {
 			k := key{d.Number, def.Serial}
@@ -104,14 +117,7 @@ func (e *Engine) define() {
 	if !e.forget {
 		e.all, e.watched = fresh, watched
 	}
-	e.mu.Unlock()
-	// From here on changes are told, and what was before is in the fork.
-	for _, t := range scans {
-		names := e.list(t)
-		e.mu.Lock()
-		t.scan, t.scanned = names, len(names) == 0
-		e.mu.Unlock()
-	}
+	return scans
 }
 
 // list are the keys that a new index has to look at.

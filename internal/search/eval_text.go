@@ -105,55 +105,59 @@ func (p *phrase) eval(s *searcher) (m matches) {
 	wanted := make([]map[uint32]bool, len(p.terms))
 	idf := 0.0
 	var docs []uint32
-	for i, text := range p.terms {
-		wanted[i] = map[uint32]bool{}
+	for i := range p.terms {
 		var mine []uint32
-		if p.prefix && i == len(p.terms)-1 {
-			hits := newSet(len(s.x.names))
-			p.f.terms.Ascend(text, func(have string, t *term) bool {
-				if !strings.HasPrefix(have, text) {
-					return false
-				}
-				wanted[i][t.id] = true
-				t.each(func(doc uint32, _ uint16) { hits.put(doc) })
-				return true
-			})
-			found := s.constant(hits)
-			mine = found.docs
+		wanted[i], mine = p.place(s, i)
+		if len(mine) > 0 {
 			idf += s.idf(len(mine))
-		} else if t, ok := p.f.terms.Get(text); ok {
-			wanted[i][t.id] = true
-			t.each(func(doc uint32, _ uint16) { mine = append(mine, doc) })
-			idf += s.idf(t.n)
 		}
-		if docs = mine; i > 0 {
-			docs = both(m, matches{docs: mine}).docs
+		if i > 0 {
+			mine = both(matches{docs: docs}, matches{docs: mine}).docs
 		}
-		if m = (matches{docs: docs}); len(docs) == 0 {
+		if docs = mine; len(docs) == 0 {
 			return matches{}
 		}
 	}
-	found := matches{score: 1}
+	m.score = 1
 	for _, doc := range docs {
 		if n := p.times(p.f.streams[doc], wanted); n > 0 {
-			found.docs = append(found.docs, doc)
+			m.docs = append(m.docs, doc)
 			if s.scored {
-				found.scores = append(found.scores, s.bm25(p.f, idf, doc, float64(n)))
+				m.scores = append(m.scores, s.bm25(p.f, idf, doc, float64(n)))
 			}
 		}
 	}
-	return found
+	return m
+}
+
+// place returns the terms that may be in place i of the phrase, and the documents that have one of them.
+func (p *phrase) place(s *searcher, i int) (terms map[uint32]bool, docs []uint32) {
+	text := p.terms[i]
+	terms = map[uint32]bool{}
+	if !p.prefix || i < len(p.terms)-1 {
+		if t, ok := p.f.terms.Get(text); ok {
+			terms[t.id] = true
+			t.each(func(doc uint32, _ uint16) { docs = append(docs, doc) })
+		}
+		return terms, docs
+	}
+	hits := newSet(len(s.x.names))
+	p.f.terms.Ascend(text, func(have string, t *term) bool {
+		if !strings.HasPrefix(have, text) {
+			return false
+		}
+		terms[t.id] = true
+		t.each(func(doc uint32, _ uint16) { hits.put(doc) })
+		return true
+	})
+	return terms, s.constant(hits).docs
 }
 
 // times is how often the phrase is in a stream of tokens; with slop it is 1 or 0.
 func (p *phrase) times(stream []uint32, wanted []map[uint32]bool) (n int) {
 	if p.slop == 0 {
 		for i := 0; i+len(wanted) <= len(stream); i++ {
-			match := true
-			for j := 0; j < len(wanted) && match; j++ {
-				match = wanted[j][stream[i+j]]
-			}
-			if match {
+			if begins(stream[i:], wanted) {
 				n++
 			}
 		}
@@ -172,6 +176,16 @@ func (p *phrase) times(stream []uint32, wanted []map[uint32]bool) (n int) {
 	return 0
 }
 
+// begins reports whether tokens begin with the wanted ones.
+func begins(tokens []uint32, wanted []map[uint32]bool) bool {
+	for i, w := range wanted {
+		if !w[tokens[i]] {
+			return false
+		}
+	}
+	return true
+}
+
 // moved reports whether tokens have the terms of the phrase with at most slop moves: the places where they are, less the
 // places where they should be, are within slop of each other.
 func (p *phrase) moved(tokens []uint32, wanted []map[uint32]bool) bool {
@@ -186,20 +200,26 @@ func (p *phrase) moved(tokens []uint32, wanted []map[uint32]bool) bool {
 			return false
 		}
 	}
-	next := make([]int, len(places))
+	return within(places, p.slop)
+}
+
+// within reports whether one number of each list can be taken so that all are within distance of each other. The lists are
+// in order and not empty.
+func within(lists [][]int, distance int) bool {
+	next := make([]int, len(lists))
 	for {
 		low, high, lowest := math.MaxInt, math.MinInt, 0
-		for i := range places {
-			at := places[i][next[i]]
+		for i := range lists {
+			at := lists[i][next[i]]
 			if at < low {
 				low, lowest = at, i
 			}
 			high = max(high, at)
 		}
-		if high-low <= p.slop {
+		if high-low <= distance {
 			return true
 		}
-		if next[lowest]++; next[lowest] == len(places[lowest]) {
+		if next[lowest]++; next[lowest] == len(lists[lowest]) {
 			return false
 		}
 	}

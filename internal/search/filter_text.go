@@ -43,21 +43,27 @@ func (p *parser) phrase(f *field, v jsondoc.Value) (node, error) {
 			return nil, err
 		}
 	}
-	list := terms(f.analyzer.tokens(text))
 	switch {
 	case prefix && slop > 0:
 		return nil, search.Errorf("Field '%s': $phrase can't have both slop and prefix", f.Name)
-	case !prefix:
-		return phraseOf(f, list, slop), nil
-	case len(list) == 0:
-		return &boolean{}, nil
+	case prefix:
+		return beginning(f, text), nil
+	}
+	return phraseOf(f, terms(f.analyzer.tokens(text)), slop), nil
+}
+
+// beginning is a phrase of which the last word is a beginning.
+func beginning(f *field, text string) node {
+	list := terms(f.analyzer.tokens(text))
+	if len(list) == 0 {
+		return &boolean{}
 	}
 	last := lastWord(f, text, list[len(list)-1])
 	if len(list) == 1 {
-		return &near{f: f, z: fuzzy{word: []rune(last), prefix: true}}, nil
+		return &near{f: f, z: fuzzy{word: []rune(last), prefix: true}}
 	}
 	list[len(list)-1] = last
-	return &phrase{f: f, terms: list, prefix: true}, nil
+	return &phrase{f: f, terms: list, prefix: true}
 }
 
 // lastWord is the last word of a text as a beginning: without its stem's changes, which only fit whole words, unless these
@@ -127,6 +133,11 @@ func (p *parser) smart(f *field, v jsondoc.Value) (node, error) {
 	if p.clauses += 2 * len(list); p.clauses > maxClauses {
 		return nil, search.Errorf("Invalid filter: more than %d conditions", maxClauses)
 	}
+	return smartWords(f, list), nil
+}
+
+// smartWords finds words in any way: as a phrase, by themselves, misspelled, the last one as a beginning.
+func smartWords(f *field, list []string) node {
 	b := &boolean{}
 	if len(list) > 1 {
 		b.should = append(b.should, boosted(phraseOf(f, list, 0), smartPhrase), boosted(phraseOf(f, list, slopOfSmart), smartSlop))
@@ -138,5 +149,5 @@ func (p *parser) smart(f *field, v jsondoc.Value) (node, error) {
 			b.should = append(b.should, &near{f: f, z: fuzzy{word: letters, distance: 1, swaps: true, prefix: true}})
 		}
 	}
-	return b, nil
+	return b
 }

@@ -168,24 +168,7 @@ func (f *field) put(n uint32, v *values) (bytes int64) {
 	for len(f.streams) <= int(n) {
 		f.streams, f.lengths = append(f.streams, nil), append(f.lengths, 0)
 	}
-	var stream []uint32
-	length := uint32(0)
-	for i, text := range v.texts {
-		if i > 0 {
-			stream = append(stream, gap)
-		}
-		switch f.Type {
-		case search.Text:
-			for _, t := range f.analyzer.tokens(text) {
-				t := f.intern(t.term)
-				stream = append(stream, t.id)
-				length++
-			}
-		default:
-			stream = append(stream, f.intern(text).id)
-			length++
-		}
-	}
+	stream, length := f.stream(v.texts)
 	if length == 0 {
 		return 0
 	}
@@ -196,6 +179,25 @@ func (f *field) put(n uint32, v *values) (bytes int64) {
 		bytes += postingCost
 	})
 	return bytes + tokenCost*int64(len(stream)) + numberCost
+}
+
+// stream are the terms of values, with gaps between these; length is how many there are without gaps.
+func (f *field) stream(texts []string) (stream []uint32, length uint32) {
+	for i, text := range texts {
+		if i > 0 {
+			stream = append(stream, gap)
+		}
+		if f.Type != search.Text {
+			stream = append(stream, f.intern(text).id)
+			length++
+			continue
+		}
+		for _, t := range f.analyzer.tokens(text) {
+			stream = append(stream, f.intern(t.term).id)
+			length++
+		}
+	}
+	return stream, length
 }
 
 // count calls fn for each term of a stream with how often it is there, and of a facet also for what it is below of.
@@ -217,18 +219,20 @@ func (f *field) count(stream []uint32, fn func(t *term, freq int)) {
 		}
 		note(id)
 		if f.Type == search.Facet {
-			for path := f.byID[id].text; ; {
-				cut := strings.LastIndexByte(path, '/')
-				if cut <= 0 {
-					break
-				}
-				path = path[:cut]
-				note(f.intern(path).id)
-			}
+			f.parents(id, note)
 		}
 	}
 	for _, id := range order {
 		fn(f.byID[id], freqs[id])
+	}
+}
+
+// parents calls fn for the paths that a path of a facet is below of.
+func (f *field) parents(id uint32, fn func(id uint32)) {
+	path := f.byID[id].text
+	for cut := strings.LastIndexByte(path, '/'); cut > 0; cut = strings.LastIndexByte(path, '/') {
+		path = path[:cut]
+		fn(f.intern(path).id)
 	}
 }
 

@@ -1,6 +1,9 @@
 package search
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // postings are the documents that have a term, in the order of their numbers, with how often each has it. They are kept
 // in blocks, so that a document can be put in or taken out at any place in constant time.
@@ -27,31 +30,38 @@ func (p *postings) add(doc uint32, freq int) {
 	p.n++
 	i := p.at(doc)
 	if i == len(p.blocks) {
-		if i == 0 || len(p.blocks[i-1].docs) >= blockSize {
-			p.blocks = append(p.blocks, &block{})
-		} else {
-			i--
-		}
-		i = len(p.blocks) - 1
-		b := p.blocks[i]
-		b.docs, b.freqs = append(b.docs, doc), append(b.freqs, f)
+		p.extend(doc, f)
 		return
 	}
 	b := p.blocks[i]
-	j := sort.Search(len(b.docs), func(j int) bool { return b.docs[j] >= doc })
-	b.docs, b.freqs = append(b.docs, 0), append(b.freqs, 0)
-	copy(b.docs[j+1:], b.docs[j:])
-	copy(b.freqs[j+1:], b.freqs[j:])
-	b.docs[j], b.freqs[j] = doc, f
-	if len(b.docs) <= blockSize {
-		return
+	b.insert(doc, f)
+	if len(b.docs) > blockSize {
+		p.blocks = slices.Insert(p.blocks, i+1, b.split())
 	}
+}
+
+// extend puts a document in behind all others.
+func (p *postings) extend(doc uint32, freq uint16) {
+	last := len(p.blocks) - 1
+	if last < 0 || len(p.blocks[last].docs) >= blockSize {
+		p.blocks = append(p.blocks, &block{})
+		last++
+	}
+	b := p.blocks[last]
+	b.docs, b.freqs = append(b.docs, doc), append(b.freqs, freq)
+}
+
+func (b *block) insert(doc uint32, freq uint16) {
+	i := sort.Search(len(b.docs), func(i int) bool { return b.docs[i] >= doc })
+	b.docs, b.freqs = slices.Insert(b.docs, i, doc), slices.Insert(b.freqs, i, freq)
+}
+
+// split takes the second half out of a block.
+func (b *block) split() *block {
 	half := len(b.docs) / 2
-	right := &block{docs: append([]uint32(nil), b.docs[half:]...), freqs: append([]uint16(nil), b.freqs[half:]...)}
+	right := &block{docs: slices.Clone(b.docs[half:]), freqs: slices.Clone(b.freqs[half:])}
 	b.docs, b.freqs = b.docs[:half:half], b.freqs[:half:half]
-	p.blocks = append(p.blocks, nil)
-	copy(p.blocks[i+2:], p.blocks[i+1:])
-	p.blocks[i+1] = right
+	return right
 }
 
 // remove takes out a document that is there.

@@ -56,14 +56,9 @@ func (x *index) query(q *search.Query, now int64) (*search.Hits, error) {
 	if err != nil {
 		return nil, err
 	}
-	var by *field
-	if q.OrderBy != "" {
-		if by, err = x.sortable(q.OrderBy, "ORDERBY"); err != nil {
-			return nil, err
-		}
-		if by.Type == search.Facet {
-			return nil, search.Errorf("ORDERBY can't sort by field '%s', which is a FACET", q.OrderBy)
-		}
+	by, err := x.orderField(q.OrderBy)
+	if err != nil {
+		return nil, err
 	}
 	var score func(doc uint32, text float64) float64
 	if q.Score != nil {
@@ -71,30 +66,54 @@ func (x *index) query(q *search.Query, now int64) (*search.Hits, error) {
 			return nil, err
 		}
 	}
-	for _, name := range q.Highlight {
+	if err := x.checkHighlight(q.Highlight); err != nil {
+		return nil, err
+	}
+	s := &searcher{x: x, scored: by == nil, now: now}
+	hits := &search.Hits{List: x.hits(s.best(s.alive(n.eval(s)), by, q, score), by)}
+	if len(q.Highlight) > 0 {
+		hits.Highlight = x.highlighter(n)
+	}
+	return hits, nil
+}
+
+// orderField is the field that a query sorts by; nil if it has no name.
+func (x *index) orderField(name string) (*field, error) {
+	if name == "" {
+		return nil, nil
+	}
+	by, err := x.sortable(name, "ORDERBY")
+	if err == nil && by.Type == search.Facet {
+		return nil, search.Errorf("ORDERBY can't sort by field '%s', which is a FACET", name)
+	}
+	return by, err
+}
+
+// checkHighlight reports fields that have no texts to be marked.
+func (x *index) checkHighlight(names []string) error {
+	for _, name := range names {
 		f := x.byPath[name]
 		switch {
 		case f == nil:
-			return nil, search.Errorf("Unknown field: %s", name)
+			return search.Errorf("Unknown field: %s", name)
 		case f.Type != search.Text && f.Type != search.Keyword:
-			return nil, search.Errorf("HIGHLIGHT can't mark field '%s', which is %s", name, f.Type)
+			return search.Errorf("HIGHLIGHT can't mark field '%s', which is %s", name, f.Type)
 		}
 	}
-	s := &searcher{x: x, scored: by == nil, now: now}
-	m := s.alive(n.eval(s))
-	list := s.best(m, by, q, score)
-	hits := &search.Hits{List: make([]search.Hit, 0, len(list))}
+	return nil
+}
+
+// hits are documents as a result has them.
+func (x *index) hits(list []found, by *field) []search.Hit {
+	hits := make([]search.Hit, 0, len(list))
 	for _, f := range list {
 		h := search.Hit{Key: x.names[f.doc], Score: f.score}
 		if by != nil && f.has {
 			h.Shown = by.shown(f)
 		}
-		hits.List = append(hits.List, h)
+		hits = append(hits, h)
 	}
-	if len(q.Highlight) > 0 {
-		hits.Highlight = x.highlighter(n)
-	}
-	return hits, nil
+	return hits
 }
 
 // shown is what a result shows of the value that it is sorted by.
@@ -110,71 +129,6 @@ func (f *field) shown(d found) string {
 		return reply.FormatDouble(float64(intOf(d.key)) / 1000)
 	}
 	return reply.FormatDouble(floatOf(d.key))
-}
-
-// best are the documents of a page, in order.
-func (s *searcher) best(m matches, by *field, q *search.Query, score func(uint32, float64) float64) []found {
-	want := q.Offset + q.Limit
-	before := func(a, b *found) bool {
-		if by != nil {
-			switch {
-			case a.has != b.has:
-				return a.has
-			case a.key != b.key:
-				return (a.key < b.key) != q.Descending
-			case a.text != b.text:
-				return (a.text < b.text) != q.Descending
-			}
-		} else if a.score != b.score {
-			return a.score > b.score
-		}
-		return s.x.names[a.doc] < s.x.names[b.doc]
-	}
-	heap := make([]found, 0, min(want, len(m.docs))) // the worst of those kept is at its root
-	for i, doc := range m.docs {
-		d := found{doc: doc}
-		if by != nil {
-			by.sortKey(&d, q.Descending)
-		} else if d.score = m.at(i); score != nil {
-			d.score = score(doc, d.score)
-		}
-		if len(heap) < want {
-			heap = append(heap, d)
-			for i := len(heap) - 1; i > 0; {
-				parent := (i - 1) / 2
-				if !before(&heap[parent], &heap[i]) {
-					break
-				}
-				heap[parent], heap[i] = heap[i], heap[parent]
-				i = parent
-			}
-			continue
-		}
-		if !before(&d, &heap[0]) {
-			continue
-		}
-		heap[0] = d
-		for i := 0; ; {
-			worst := i
-			for _, kid := range []int{2*i + 1, 2*i + 2} {
-				if kid < len(heap) && before(&heap[worst], &heap[kid]) {
-					worst = kid
-				}
-			}
-			if worst == i {
-				break
-			}
-			heap[i], heap[worst] = heap[worst], heap[i]
-			i = worst
-		}
-	}
-	slices.SortFunc(heap, func(a, b found) int {
-		if before(&a, &b) {
-			return -1
-		}
-		return 1
-	})
-	return heap[min(q.Offset, len(heap)):]
 }
 
 // sortKey is what a document is sorted by: the least of several values, or the greatest if the greatest come first.
@@ -237,31 +191,39 @@ func (x *index) scorer(fn *search.ScoreFunction) (func(doc uint32, text float64)
 		fields[i] = f
 	}
 	return func(doc uint32, text float64) float64 {
-		value := 0.0
-		for i := range fn.Values {
-			v := fields[i].modified(doc, &fn.Values[i])
-			switch {
-			case i == 0:
-				value = v
-			case fn.Among == search.Sum:
-				value += v
-			default:
-				value *= v
-			}
-		}
-		switch fn.Mode {
-		case search.Sum:
-			text += value
-		case search.Replace:
-			text = value
-		default:
-			text *= value
-		}
-		if math.IsNaN(text) {
+		score := combined(fn.Mode, text, valueOf(fn, fields, doc))
+		if math.IsNaN(score) {
 			return 0
 		}
-		return text
+		return score
 	}, nil
+}
+
+// valueOf is what the fields of a score function come to for a document.
+func valueOf(fn *search.ScoreFunction, fields []*field, doc uint32) (value float64) {
+	for i := range fn.Values {
+		v := fields[i].modified(doc, &fn.Values[i])
+		switch {
+		case i == 0:
+			value = v
+		case fn.Among == search.Sum:
+			value += v
+		default:
+			value *= v
+		}
+	}
+	return value
+}
+
+// combined is the score of a text and the value of its document's fields.
+func combined(mode search.Combine, text, value float64) float64 {
+	switch mode {
+	case search.Sum:
+		return text + value
+	case search.Replace:
+		return value
+	}
+	return text * value
 }
 
 // modified is the value of a field in a score.
