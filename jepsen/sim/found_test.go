@@ -20,9 +20,9 @@ var found = map[string]History{
 		{Enqueue, 0, 0, 0}, {Flow, 0, 0, 0}, {Pass, 0, 8, 0}, {Elect, 0, 0, 0}, {Flow, 0, 0, 0}, {Claim, 0, 0, 0}, {Flow, 0, 0, 0}, {Cut, 0, 0, 0},
 		{Pass, 0, 5, 0}, {Elect, 2, 1, 0}, {Flow, 0, 0, 0}, {Claim, 2, 0, 0}, {Flow, 0, 0, 0},
 	}},
-	// The leader's wall clock is set back between its election and the first entry of its term. The others' clocks agree,
-	// so cluster time must not stand still for 90 s.
-	"a leader whose wall clock is set back follows the others": {66675, []Step{
+	// The leader's wall clock is set back between its election and the first entry of its term. It agrees with
+	// nobody's then, so cluster time must not stand still for 90 s.
+	"a wall clock that is set back before a term opens is not believed": {66675, []Step{
 		{Publish, 0, 0, 4}, {Publish, 0, 0, 0}, {Publish, 0, 0, 0}, {Publish, 0, 0, 0}, {Elect, 1, 1, 0}, {Publish, 0, 0, 0}, {SetWall, 1, 7, 0},
 	}},
 }

@@ -47,7 +47,7 @@ type life struct {
 type leading struct {
 	leads   uint64 // its term, 0 if it does not lead
 	opened  bool
-	asked   bool // the other voters told their clocks before the term opened
+	asked   bool // the other voters tell their clocks before the term opens
 	batches []*packet
 	formed  *flight
 	flights []*flight
@@ -78,19 +78,6 @@ func (n *node) start() {
 // wall is what the node's wall clock shows at a moment, in unix milliseconds. Unless somebody sets them they agree as
 // well as clocks have to that a leader trusts.
 func (n *node) wall(t time.Time) int64 { return t.UnixMilli() + int64(n.id-1)*200 + n.set }
-
-// median is the median of the wall clocks that the node reaches now, which is known if a majority of all agrees.
-func (n *node) median() (unixms int64, known bool) {
-	mine := n.wall(n.w.now())
-	offsets := []int64{0}
-	for _, o := range n.w.nodes {
-		if o != n && o.life != nil && !o.cut && !n.cut {
-			offsets = append(offsets, o.wall(n.w.now())-mine)
-		}
-	}
-	offset, known := clock.Median(offsets, nodes)
-	return mine + offset, known
-}
 
 // crash ends the process: whoever waits for it hears nothing any more.
 func (n *node) crash() {
@@ -178,9 +165,6 @@ func (n *node) tick() {
 	n.life.ledger.Lead(n.w.known() != nil && (!n.cut || n.life.leads != 0))
 	n.life.ledger.Expire()
 	n.life.ledger.Overdue(n.w.now())
-	if n.life.opened {
-		n.life.clock.SetMedian(n.median())
-	}
 	n.life.watch()
 }
 

@@ -349,6 +349,17 @@ func (w *world) setWall(n *node, which int) {
 	}
 }
 
+// clocksAgree reports whether the clocks of a majority agree with a node's.
+func (w *world) clocksAgree(n *node) bool {
+	agree := 0
+	for _, o := range w.nodes {
+		if d := o.wall(w.now()) - n.wall(w.now()); o.life != nil && !o.cut && d > -clock.SaneOffset && d < clock.SaneOffset {
+			agree++
+		}
+	}
+	return agree > nodes/2
+}
+
 // known is who leads as far as a node knows: it finds out with the first batch it sends.
 func (w *world) known() *node {
 	if w.leader < 0 || w.nodes[w.leader].life == nil {
