@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -10,15 +12,64 @@ const ownConnection = NoHTTP | NoScript
 
 // connection is the Connection family.
 func connection() []Command {
+	return slices.Concat(connectionIdentity(), connectionTests(), clientNames(), clientInfo(), clientSettings(), clientOperators(), clientTracking())
+}
+
+// connectionIdentity are the rows that say whose connection it is, and how it talks.
+func connectionIdentity() []Command {
 	const open = ownConnection | Fast | ReadOnlyUser
-	const operator = ownConnection | Admin
 	return []Command{
 		{Name: "auth", Arity: -2, Flags: open | NoAuth, Cost: costConstant, Version: "1.0.0", Complexity: "O(N) in passwords of the user",
 			Syntax: "AUTH [username] password", Summary: "Says who the connection is, by a password or token, which also chooses the database.",
 			Info: "loading stale no_auth allow_busy", Changes: []Change{{"6.0.0", "Takes the name of a user."}}, Run: ofConnection},
+		{Name: "hello", Arity: -1, Flags: open | NoAuth, Cost: costConstant, Version: "6.0.0", Complexity: "O(1)",
+			Syntax: "HELLO [protover [AUTH username password] [SETNAME clientname]]", Summary: "Chooses the protocol, 2 or 3, and says who the connection is.",
+			Info: "loading stale no_auth allow_busy", Changes: []Change{{"6.2.0", "Without a version it tells of the connection alone."}}, Run: ofConnection},
+		{Name: "select", Arity: 2, Flags: open, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "SELECT index", Summary: "Takes 0: the credential chooses the database.",
+			Info: whileLoading, Run: ofConnection},
+		{Name: "reset", Arity: 1, Flags: open | NoAuth, Cost: costConstant, Version: "6.2.0", Complexity: "O(N) in subscriptions",
+			Syntax: "RESET", Summary: "Makes the connection as it was when it was opened.",
+			Info: "loading stale no_auth allow_busy", Run: ofConnection},
+		{Name: "quit", Arity: -1, Flags: open | NoAuth, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "QUIT", Summary: "Closes the connection.",
+			Info: "loading stale no_auth allow_busy", Run: ofConnection},
+	}
+}
+
+// connectionTests are the rows that show that the connection works.
+func connectionTests() []Command {
+	return []Command{
+		{Name: "echo", Arity: 2, Flags: Fast | ReadOnlyUser, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "ECHO message", Summary: "Returns the message.",
+			Info: whileLoading, Run: echo},
+		{Name: "ping", Arity: -1, Flags: Fast | ReadOnlyUser, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+			Syntax: "PING [message]", Summary: "Returns PONG, or the message.",
+			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: ping},
+	}
+}
+
+// clientNames are the rows of what a client is called.
+func clientNames() []Command {
+	const open = ownConnection | Fast | ReadOnlyUser
+	return []Command{
 		{Name: "client getname", Arity: 2, Flags: open, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
 			Syntax: "CLIENT GETNAME", Summary: "Returns the name of the connection.",
 			Info: whileLoading, Run: ofConnection},
+		{Name: "client setname", Arity: 3, Flags: open, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
+			Syntax: "CLIENT SETNAME connection-name", Summary: "Names the connection.",
+			Info: whileLoading, Run: ofConnection},
+		// Clients of the HTTP gateway send it too, where no connection keeps what it says.
+		{Name: "client setinfo", Arity: 4, Flags: NoScript | Fast | ReadOnlyUser, Cost: costConstant, Version: "7.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT SETINFO LIB-NAME name | LIB-VER version", Summary: "Says which library the client uses.",
+			Info: whileLoading, Run: clientSetInfo},
+	}
+}
+
+// clientInfo are the rows that describe the connection.
+func clientInfo() []Command {
+	const open = ownConnection | Fast | ReadOnlyUser
+	return []Command{
 		{Name: "client help", Arity: 2, Flags: ownConnection | ReadOnlyUser, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "CLIENT HELP", Summary: "Lists the subcommands.",
 			Info: whileLoading, Run: ofConnection},
@@ -28,27 +79,53 @@ func connection() []Command {
 		{Name: "client info", Arity: 2, Flags: ownConnection | ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "CLIENT INFO", Summary: "Describes the connection.",
 			Info: whileLoading, Tips: vagueOutput, Run: ofConnection},
-		{Name: "client kill", Arity: -3, Flags: operator, Cost: costConstant, Version: "2.4.0", Complexity: "O(N) in connections of the node",
-			Syntax: "CLIENT KILL ip:port | [ID id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME YES | NO] [MAXAGE seconds] ...", Summary: "Closes connections of the node that answers.",
-			Info: whileLoading, Changes: []Change{{"2.8.12", "Accepts filters in addition to an address."}, {"2.8.12", "Takes ID."}, {"3.2.0", "TYPE may be master."}, {"5.0.0", "TYPE is replica; slave is understood as well."}, {"6.2.0", "Takes LADDR."}, {"7.4.0", "Takes MAXAGE."}}, Run: ofConnection},
-		{Name: "client list", Arity: -2, Flags: operator, Cost: costConstant, Version: "2.4.0", Complexity: "O(N) in connections of the node",
-			Syntax: "CLIENT LIST [TYPE type] [ID id [id ...]]", Summary: "Describes the connections of the node that answers.",
-			Info: whileLoading, Tips: vagueOutput, Changes: []Change{{"2.8.12", "Tells the id."}, {"5.0.0", "Takes TYPE."}, {"6.0.0", "Tells the user."}, {"6.2.0", "Takes ID; tells argv-mem, tot-mem, laddr and redir."}, {"7.0.0", "Tells resp, multi-mem, rbs and rbp."}, {"7.0.3", "Tells ssub."}}, Run: ofConnection},
+	}
+}
+
+// clientSettings are the rows of how a connection behaves.
+func clientSettings() []Command {
+	const (
+		open     = ownConnection | Fast | ReadOnlyUser
+		operator = ownConnection | Admin
+	)
+	return []Command{
 		{Name: "client no-evict", Arity: 3, Flags: operator, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
 			Syntax: "CLIENT NO-EVICT ON | OFF", Summary: "Takes the setting; connections are never closed for want of memory.",
 			Info: whileLoading, Run: ofConnection},
 		{Name: "client no-touch", Arity: 3, Flags: open, Cost: costConstant, Version: "7.2.0", Complexity: "O(1)",
 			Syntax: "CLIENT NO-TOUCH ON | OFF", Summary: "Takes the setting; times of access are not kept.",
 			Info: whileLoading, Run: ofConnection},
-		{Name: "client pause", Arity: -3, Flags: operator, Cost: costConstant, Version: "3.0.0", Complexity: "O(1)",
-			Syntax: "CLIENT PAUSE timeout [WRITE | ALL]", Summary: "Lets commands of the node's connections, or those that write, wait for so many milliseconds.",
-			Info: whileLoading, Changes: []Change{{"6.2.0", "Takes WRITE and ALL."}}, Run: ofConnection},
 		{Name: "client reply", Arity: 3, Flags: ownConnection | ReadOnlyUser, Cost: costConstant, Version: "3.2.0", Complexity: "O(1)",
 			Syntax: "CLIENT REPLY ON | OFF | SKIP", Summary: "Says whether commands are answered.",
 			Info: whileLoading, Run: ofConnection},
-		{Name: "client setname", Arity: 3, Flags: open, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
-			Syntax: "CLIENT SETNAME connection-name", Summary: "Names the connection.",
+	}
+}
+
+// clientOperators are the rows for those who run the node: other connections than their own.
+func clientOperators() []Command {
+	const operator = ownConnection | Admin
+	return []Command{
+		{Name: "client kill", Arity: -3, Flags: operator, Cost: costConstant, Version: "2.4.0", Complexity: "O(N) in connections of the node",
+			Syntax: "CLIENT KILL ip:port | [ID id] [TYPE type] [USER username] [ADDR ip:port] [LADDR ip:port] [SKIPME YES | NO] [MAXAGE seconds] ...", Summary: "Closes connections of the node that answers.",
+			Info: whileLoading, Changes: []Change{{"2.8.12", "Accepts filters in addition to an address."}, {"2.8.12", "Takes ID."}, {"3.2.0", "TYPE may be master."}, {"5.0.0", "TYPE is replica; slave is understood as well."}, {"6.2.0", "Takes LADDR."}, {"7.4.0", "Takes MAXAGE."}}, Run: ofConnection},
+		{Name: "client list", Arity: -2, Flags: operator, Cost: costConstant, Version: "2.4.0", Complexity: "O(N) in connections of the node",
+			Syntax: "CLIENT LIST [TYPE type] [ID id [id ...]]", Summary: "Describes the connections of the node that answers.",
+			Info: whileLoading, Tips: vagueOutput, Changes: []Change{{"2.8.12", "Tells the id."}, {"5.0.0", "Takes TYPE."}, {"6.0.0", "Tells the user."}, {"6.2.0", "Takes ID; tells argv-mem, tot-mem, laddr and redir."}, {"7.0.0", "Tells resp, multi-mem, rbs and rbp."}, {"7.0.3", "Tells ssub."}}, Run: ofConnection},
+		{Name: "client pause", Arity: -3, Flags: operator, Cost: costConstant, Version: "3.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT PAUSE timeout [WRITE | ALL]", Summary: "Lets commands of the node's connections, or those that write, wait for so many milliseconds.",
+			Info: whileLoading, Changes: []Change{{"6.2.0", "Takes WRITE and ALL."}}, Run: ofConnection},
+		{Name: "client unblock", Arity: -3, Flags: operator, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
+			Syntax: "CLIENT UNBLOCK client-id [TIMEOUT | ERROR]", Summary: "Ends the wait of a blocked connection of the node that answers.",
 			Info: whileLoading, Run: ofConnection},
+		{Name: "client unpause", Arity: 2, Flags: operator, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
+			Syntax: "CLIENT UNPAUSE", Summary: "Ends CLIENT PAUSE.",
+			Info: whileLoading, Run: ofConnection},
+	}
+}
+
+// clientTracking are the rows of reads that the connection keeps copies of.
+func clientTracking() []Command {
+	return []Command{
 		{Name: "client caching", Arity: 3, Flags: ownConnection, Cost: costConstant, Version: "6.0.0", Complexity: "O(1)",
 			Syntax: "CLIENT CACHING YES | NO", Summary: "Says whether what the next command reads is tracked.",
 			Info: whileLoading, Run: ofConnection},
@@ -60,34 +137,6 @@ func connection() []Command {
 			Info: whileLoading, Run: ofConnection},
 		{Name: "client trackinginfo", Arity: 2, Flags: ownConnection, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "CLIENT TRACKINGINFO", Summary: "Returns how reads of the connection are tracked.",
-			Info: whileLoading, Run: ofConnection},
-		{Name: "client unblock", Arity: -3, Flags: operator, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
-			Syntax: "CLIENT UNBLOCK client-id [TIMEOUT | ERROR]", Summary: "Ends the wait of a blocked connection of the node that answers.",
-			Info: whileLoading, Run: ofConnection},
-		{Name: "client unpause", Arity: 2, Flags: operator, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
-			Syntax: "CLIENT UNPAUSE", Summary: "Ends CLIENT PAUSE.",
-			Info: whileLoading, Run: ofConnection},
-		// Clients of the HTTP gateway send it too, where no connection keeps what it says.
-		{Name: "client setinfo", Arity: 4, Flags: NoScript | Fast | ReadOnlyUser, Cost: costConstant, Version: "7.2.0", Complexity: "O(1)",
-			Syntax: "CLIENT SETINFO LIB-NAME name | LIB-VER version", Summary: "Says which library the client uses.",
-			Info: whileLoading, Run: clientSetInfo},
-		{Name: "echo", Arity: 2, Flags: Fast | ReadOnlyUser, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
-			Syntax: "ECHO message", Summary: "Returns the message.",
-			Info: whileLoading, Run: echo},
-		{Name: "hello", Arity: -1, Flags: open | NoAuth, Cost: costConstant, Version: "6.0.0", Complexity: "O(1)",
-			Syntax: "HELLO [protover [AUTH username password] [SETNAME clientname]]", Summary: "Chooses the protocol, 2 or 3, and says who the connection is.",
-			Info: "loading stale no_auth allow_busy", Changes: []Change{{"6.2.0", "Without a version it tells of the connection alone."}}, Run: ofConnection},
-		{Name: "ping", Arity: -1, Flags: Fast | ReadOnlyUser, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
-			Syntax: "PING [message]", Summary: "Returns PONG, or the message.",
-			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: ping},
-		{Name: "quit", Arity: -1, Flags: open | NoAuth, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
-			Syntax: "QUIT", Summary: "Closes the connection.",
-			Info: "loading stale no_auth allow_busy", Run: ofConnection},
-		{Name: "reset", Arity: 1, Flags: open | NoAuth, Cost: costConstant, Version: "6.2.0", Complexity: "O(N) in subscriptions",
-			Syntax: "RESET", Summary: "Makes the connection as it was when it was opened.",
-			Info: "loading stale no_auth allow_busy", Run: ofConnection},
-		{Name: "select", Arity: 2, Flags: open, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
-			Syntax: "SELECT index", Summary: "Takes 0: the credential chooses the database.",
 			Info: whileLoading, Run: ofConnection},
 	}
 }
