@@ -186,8 +186,8 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i%keyspace.WarmGroup == 0 && len(b.Rows)-i > 1 {
 			warm(tx.DB, b.Rows[i:min(len(b.Rows), i+keyspace.WarmGroup)])
 		}
-		if i > 0 && b.Mode == Pipeline && s.between != nil {
-			s.between()
+		if i > 0 && b.Mode == Pipeline && s.yield != nil {
+			s.yield()
 		}
 		if b.Mode == Pipeline {
 			tx.NextRow()
@@ -199,8 +199,8 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if len(b.Rows) > 1 {
 			tx.Replied(&out.Values[i])
 		}
-		if n := tx.Spent(); n > 0 && s.weigh != nil {
-			s.weigh(int(n / stepsPerCommand))
+		if n := tx.Spent(); n > 0 && s.charge != nil {
+			s.charge(int(n / stepsPerCommand))
 		}
 	}
 	return out

@@ -15,20 +15,19 @@ import (
 // lockedCommands is about how many commands run under one hold of the lock.
 const lockedCommands = 200
 
-// Hooks tell the owner of a Machine what an entry asked of this node. They are
-// called by Apply, without the lock, in log order.
+// Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.
 type Hooks struct {
-	// Digest is given the state as it was at a TakeDigest entry.
+	// Digest is called with the state as it was at a TakeDigest entry.
 	Digest func(*Frozen)
-	// Verdict is given what a report of a digest has shown.
+	// Verdict is called with the result of comparing digests.
 	Verdict func(DigestVerdict)
-	// Notes is given what an entry has to tell subscribers.
+	// Notifications is called with the notifications of an entry, for subscribers.
 	Notifications func([]env.Notification)
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
 	Random func([]byte)
-	// Restored is called when a snapshot has replaced the state: what entries in
-	// between had to tell subscribers is lost. A backup that was restored replaces it too.
+	// Restored is called when a snapshot or a restored backup has replaced the state: the
+	// notifications of the skipped entries are lost.
 	Restored func()
 }
 
@@ -45,15 +44,15 @@ type Machine struct {
 	sinceYield int // commands since the lock was taken
 
 	applied atomic.Uint64 // index, readable without a lock
-	clock   atomic.Int64  // the state's time, the same
-	level   atomic.Uint32 // the feature level, the same
+	clock   atomic.Int64  // the state's time, readable without a lock
+	level   atomic.Uint32 // the feature level, readable without a lock
 
 	host     atomic.Pointer[command.Host]
 	search   atomic.Pointer[Search]
-	trackers atomic.Int32                    // who want notes of keys that change
+	trackers atomic.Int32                    // how many want notifications of changed keys
 	engines  sync.Pool                       // of *script.Engine, for reads
 	lend     func() (*script.Engine, func()) // borrow, made once
-	asked    func() bool                     // tracking, the same
+	asked    func() bool                     // tracking, made once
 
 	notify sync.Mutex
 	next   chan struct{}
@@ -62,20 +61,20 @@ type Machine struct {
 // NewMachine is an empty machine.
 func NewMachine() *Machine { return NewMachineWith(command.NewTable()) }
 
-// NewMachineWith is an empty machine with a table of commands that others have too: a
-// table takes longer to make than all the rest.
+// NewMachineWith is an empty machine that shares a table of commands with others: making a table
+// takes longer than making the rest of a machine.
 func NewMachineWith(table *command.Table) *Machine {
 	m := &Machine{table: table, next: make(chan struct{})}
 	m.state = newState(m.table)
-	m.state.between, m.state.weigh = m.yield, m.charge
+	m.state.yield, m.state.charge = m.yield, m.charge
 	m.lend, m.asked = m.borrow, m.tracking
 	return m
 }
 
-// charge counts work that the lock is held for longer than for a command.
+// charge counts work as n commands: work that holds the lock longer than one command does.
 func (m *Machine) charge(n int) { m.sinceYield += n }
 
-// yield lets readers in when the lock was held for long enough.
+// yield releases the lock for a moment, so that readers proceed, once lockedCommands have run since it was taken.
 func (m *Machine) yield() {
 	if m.sinceYield++; m.sinceYield >= lockedCommands {
 		m.sinceYield = 0
@@ -159,7 +158,7 @@ func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.No
 	}
 }
 
-// Skip moves past an entry that is not ours, such as a configuration.
+// Skip moves past an entry of raft itself, such as a configuration.
 func (m *Machine) Skip(index, term uint64) {
 	m.mu.Lock()
 	m.index, m.term = index, term
@@ -168,7 +167,7 @@ func (m *Machine) Skip(index, term uint64) {
 	m.advance(index)
 }
 
-// advance wakes those who wait for index.
+// advance wakes the goroutines that wait for index.
 func (m *Machine) advance(index uint64) {
 	m.notify.Lock()
 	m.applied.Store(index)
@@ -234,7 +233,7 @@ func (m *Machine) Awaits(session, seq uint64) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	c := m.state.sessions.find(session)
-	return c != nil && seq >= c.mark && !c.has(seq)
+	return c != nil && seq >= c.lowWater && !c.has(seq)
 }
 
 // View is the state as one read sees it. It is valid during the call of View that
@@ -244,30 +243,29 @@ type View struct {
 	e    env.Env
 	host *command.Host
 	m    *Machine
-	own  *database // whose messages and workflows are shown, nil for those of default; see In
+	own  *database // the database whose messages and workflows are read, nil for default; see In
 	done <-chan struct{}
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
-// under a shared lock. The seed feeds random reads such as RANDOMKEY. If the commands that
-// fn runs turn out to look at more than writes should wait for, their replies are worth
-// nothing, and fn is called once more as by ViewFork.
+// under a shared lock. The seed feeds random reads such as RANDOMKEY. If the commands that fn
+// runs exceed env.MaxInlineCost, their replies are discarded, and fn is called once more as by
+// ViewFork.
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
 	if m.bounded(now, seed, fn) {
 		m.ViewFork(now, seed, fn)
 	}
 }
 
-// brief runs fn under the shared lock and reports whether that would have taken too long.
+// bounded runs fn under the shared lock and reports whether it was stopped for its cost.
 func (m *Machine) bounded(now int64, seed [16]byte, fn func(*View)) (tooLong bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.show(m.state, m.index, now, seed, true, fn)
 }
 
-// ViewFork is View for a read that takes long: fn is given a fork of the state, and no
-// lock is held while it runs. The fork costs constant time, and some copying to the
-// writes behind it.
+// ViewFork is View for a read that takes long: fn reads a fork of the state, and no lock is held
+// while it runs. The fork costs constant time, and some copying by later writes.
 func (m *Machine) ViewFork(now int64, seed [16]byte, fn func(*View)) {
 	f := m.Fork()
 	m.show(f.s, f.index, now, seed, false, fn)
@@ -285,11 +283,11 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	return tooLong
 }
 
-// views are for use again: nobody keeps one beyond fn.
+// views are reused: none is kept after fn has returned.
 var views = sync.Pool{New: func() any { return new(View) }}
 
-// Track asks for Touched notes of every key that changes, or takes that back: what a View
-// made from now on does not see is noted. Calls are counted.
+// Track starts or stops KeyTouched notifications of every key that changes: a change that a later
+// View does not see is notified. Calls are counted.
 func (m *Machine) Track(on bool) {
 	if on {
 		m.trackers.Add(1)
@@ -300,7 +298,7 @@ func (m *Machine) Track(on bool) {
 
 func (m *Machine) tracking() bool { return m.trackers.Load() > 0 }
 
-// SetHost is what INFO and ROLE say from now on of the node that answers them.
+// SetHost sets what INFO and ROLE report about this node.
 func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }
 
 // Index is the log index of the state.
@@ -309,8 +307,8 @@ func (v *View) Index() uint64 { return v.e.Index }
 // Now is the time of the view in unix milliseconds.
 func (v *View) Now() int64 { return v.e.Now }
 
-// Exec runs one command that only reads. Behind one that has looked at too much for a View
-// none does anything any more: see Machine.View.
+// Exec runs one command that only reads. After a command has exceeded the cost of a View, later
+// ones do nothing: see Machine.View.
 func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply.Value {
 	tx := v.s.tx(&v.e, &as, origin)
 	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
@@ -321,7 +319,7 @@ func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply
 	return tx.Exec(command.HashSecrets(argv))
 }
 
-// borrow gives a read an interpreter of scripts. One that isn't given back is gone.
+// borrow returns a script interpreter for a read, and the function that returns it to the pool.
 func (m *Machine) borrow() (*script.Engine, func()) {
 	e, ok := m.engines.Get().(*script.Engine)
 	if !ok {

@@ -17,14 +17,14 @@ type Status uint8
 const (
 	// Applied: done now, for the first time; Value or Err is the result.
 	Applied Status = iota
-	// Repeated: applied by an earlier entry. Whoever awaits it takes its own
-	// machine's outcome of then.
+	// Repeated: applied by an earlier entry. A node that awaits it takes the outcome that its own
+	// machine returned for that entry.
 	Repeated
-	// Gone: the sequence is below the session's mark, or the session is not
-	// registered. It was not applied and never will be under this identity.
-	Gone
-	// Refused: the entry came from another term than its leader's. Nothing is
-	// recorded; the request may come again.
+	// SessionExpired: the sequence is below the session's low-water mark, or the session is not
+	// registered. The request was not applied and never will be under this identity.
+	SessionExpired
+	// Refused: the entry is of another term than its leader's. Nothing is recorded; the request may
+	// be sent again.
 	Refused
 )
 
@@ -98,8 +98,8 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	if q.Session != 0 {
 		owner = s.sessions.find(q.Session)
 		switch {
-		case owner == nil || q.Seq < owner.mark || q.Seq-owner.base > maxWindow:
-			o.Status = Gone
+		case owner == nil || q.Seq < owner.lowWater || q.Seq-owner.base > maxWindow:
+			o.Status = SessionExpired
 			return o, nil
 		case owner.has(q.Seq) && !mutant.Is(mutant.AppliedTwice):
 			o.Status = Repeated

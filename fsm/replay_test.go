@@ -228,9 +228,9 @@ func TestRequestsAreAppliedOnce(t *testing.T) {
 	if got := text(m, "GET", "n"); got != "200" {
 		t.Fatalf("200 increments gave %s", got)
 	}
-	// What lies below the mark is gone, also if it never came before.
-	if o := apply(l.entry(fsm.Request{Session: l.session, Seq: 1, Code: fsm.Exec.Code, Body: fsm.Exec.Body(incr)})); o[0].Status != fsm.Gone {
-		t.Fatalf("a sequence below the mark: %v", o[0])
+	// A sequence below the low-water mark is refused, also if it never came before.
+	if o := apply(l.entry(fsm.Request{Session: l.session, Seq: 1, Code: fsm.Exec.Code, Body: fsm.Exec.Body(incr)})); o[0].Status != fsm.SessionExpired {
+		t.Fatalf("a sequence below the low-water mark: %v", o[0])
 	}
 	// A later boot replaces the session; an earlier one changes nothing.
 	old := l.session
@@ -240,7 +240,7 @@ func TestRequestsAreAppliedOnce(t *testing.T) {
 	if o[0].Value.(fsm.Session).ID != 0 {
 		t.Fatal("the late registration of an earlier boot opened a session")
 	}
-	if o := apply(l.entry(fsm.Request{Session: old, Seq: 10_000, Code: fsm.Exec.Code, Body: fsm.Exec.Body(incr)})); o[0].Status != fsm.Gone {
+	if o := apply(l.entry(fsm.Request{Session: old, Seq: 10_000, Code: fsm.Exec.Code, Body: fsm.Exec.Body(incr)})); o[0].Status != fsm.SessionExpired {
 		t.Fatalf("a request of a replaced session: %v", o[0])
 	}
 }

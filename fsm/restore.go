@@ -182,7 +182,7 @@ func (s *State) become(e *env.Env, from *State) {
 	from.adminSerial = max(s.adminSerial, from.adminSerial) + 1
 	from.sessions, from.channels = nil, channel.New()
 	from.digestIndex, from.reports = 0, nil
-	from.term, from.table, from.engine, from.between, from.weigh = s.term, s.table, s.engine, s.between, s.weigh
+	from.term, from.table, from.engine, from.yield, from.charge = s.term, s.table, s.engine, s.yield, s.charge
 	*s = *from
 	e.Now, e.Level = s.clock, s.level
 	for _, d := range s.databases {

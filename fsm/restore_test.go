@@ -128,7 +128,7 @@ func (c *deliverer) goesOn() {
 	c.t.Helper()
 	c.l.seq++
 	body := fsm.Exec.Body(fsm.Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{set("k", "v")}})
-	if o := c.apply(c.l.entry(fsm.Request{Session: c.l.session, Seq: c.l.seq, Code: fsm.Exec.Code, Body: body}))[0]; o.Status != fsm.Gone {
+	if o := c.apply(c.l.entry(fsm.Request{Session: c.l.session, Seq: c.l.seq, Code: fsm.Exec.Code, Body: body}))[0]; o.Status != fsm.SessionExpired {
 		c.t.Fatalf("a request of a session before the restore: %v", o)
 	}
 	c.l.session, c.l.seq = 0, 0

@@ -8,23 +8,23 @@ import (
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-// session remembers which requests of one node process were applied: all below the
-// mark that will ever be, and of those above it the set.
+// session remembers which requests of one node process were applied: below the low-water mark all
+// that ever will be, and above it the set.
 type session struct {
 	id         uint64 // index of the registration
 	node, disk string
 	boot       uint64
 	resp       string // where clients reach its RESP port
-	mark       uint64
+	lowWater   uint64
 	base       uint64   // first sequence of bits, a multiple of 64
 	bits       []uint64 // sequences applied, from base on
 }
 
-// maxWindow bounds how far above its mark a session may apply: as much as one node
-// can have under way, by a wide margin.
+// maxWindow bounds how far above its low-water mark a session may apply. It is far more than one
+// node can have in flight.
 const maxWindow = 1 << 26
 
-// has reports whether seq was applied; seq is not below the mark.
+// has reports whether seq was applied; seq is not below the low-water mark.
 func (s *session) has(seq uint64) bool {
 	i := (seq - s.base) / 64
 	return i < uint64(len(s.bits)) && s.bits[i]&(1<<(seq%64)) != 0
@@ -39,13 +39,13 @@ func (s *session) add(seq uint64) {
 	s.bits[i] |= 1 << (seq % 64)
 }
 
-// raise forgets what is below the new mark.
-func (s *session) raise(mark uint64) {
-	if mark <= s.mark {
+// raise forgets what is below the new low-water mark.
+func (s *session) raise(lowWater uint64) {
+	if lowWater <= s.lowWater {
 		return
 	}
-	s.mark = mark
-	base := mark &^ 63
+	s.lowWater = lowWater
+	base := lowWater &^ 63
 	if drop := (base - s.base) / 64; drop < uint64(len(s.bits)) {
 		s.bits = s.bits[drop:]
 	} else {
@@ -71,8 +71,8 @@ func (s sessions) place(node string) (int, bool) {
 }
 
 // register opens a session for a node process, in place of the node's older one. A
-// registration of an earlier boot of the same disk changes nothing: it is the late
-// word of a process that has died, and gets 0.
+// registration of an earlier boot of the same disk changes nothing and returns 0: it is
+// the late message of a process that has died.
 func (s *sessions) register(id uint64, g Registration) uint64 {
 	i, found := s.place(g.Node)
 	if found && (*s)[i].disk == g.Disk && g.Boot < (*s)[i].boot {
@@ -87,7 +87,7 @@ func (s *sessions) register(id uint64, g Registration) uint64 {
 	return id
 }
 
-// fork copies the sessions: their size is what is under way, not what was.
+// fork copies the sessions: their size depends on the requests in flight only.
 func (s sessions) fork() sessions {
 	f := make(sessions, len(s))
 	for i, c := range s {
@@ -106,11 +106,11 @@ func (s *session) Fields(c *wire.Codec) {
 	c.String(&s.node)
 	c.String(&s.disk)
 	c.Uvarint(&s.boot)
-	c.Uvarint(&s.mark)
+	c.Uvarint(&s.lowWater)
 	bits := s.applied()
 	wire.Each(c, &bits, (*wire.Codec).Uvarint)
 	if c.Reading() {
-		s.base, s.bits = s.mark&^63, bits
+		s.base, s.bits = s.lowWater&^63, bits
 	}
 	c.String(&s.resp)
 }

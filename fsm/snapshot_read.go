@@ -20,7 +20,7 @@ func (m *Machine) Restore(r io.Reader) error {
 		return err
 	}
 	m.mu.Lock()
-	s.between, s.weigh = m.yield, m.charge
+	s.yield, s.charge = m.yield, m.charge
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))

@@ -37,11 +37,11 @@ type State struct {
 	restored    string        // what the last restored backup was staged as
 	ended       endedSessions // of the console
 
-	term    uint64         // of the entry that is being applied; every entry sets it
-	table   *command.Table // this binary's, not replicated
-	engine  *script.Engine // runs the scripts of applies, not replicated
-	between func()         // called where an apply may let readers in
-	weigh   func(n int)    // called with how many commands some work is worth
+	term   uint64         // of the entry that is being applied; every entry sets it
+	table  *command.Table // this binary's, not replicated
+	engine *script.Engine // runs the scripts of applies, not replicated
+	yield  func()         // called where an apply may release the lock for readers
+	charge func(n int)    // counts work as n commands
 }
 
 func newState(table *command.Table) *State {
@@ -65,7 +65,7 @@ func (s *State) fork() *State {
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
 	f.channels = s.channels.Fork()
-	f.between, f.weigh, f.engine = nil, nil, nil
+	f.yield, f.charge, f.engine = nil, nil, nil
 	return &f
 }
 

@@ -106,7 +106,7 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 	t.Resolve(outcomes)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	again, gone := err != nil, false
+	again, expired := err != nil, false
 	for i := range b.Requests {
 		c := t.pending[b.Requests[i].Seq]
 		if c == nil || b.LowWater.Session != t.session {
@@ -114,12 +114,12 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 		}
 		refused := i < len(outcomes) && outcomes[i].Status == fsm.Refused
 		again = again || refused
-		gone = gone || (i < len(outcomes) && outcomes[i].Status == fsm.Gone)
+		expired = expired || (i < len(outcomes) && outcomes[i].Status == fsm.SessionExpired)
 		if refused || (err != nil && sure) {
 			c.attempts--
 		}
 	}
-	if gone {
+	if expired {
 		t.drop()
 	} else if b.round == t.round { // otherwise this try was given up meanwhile
 		t.inFlight--
@@ -161,7 +161,7 @@ func (t *Tracker) FinishPiggyback(b *Batch, outcomes []fsm.Outcome, err error, s
 	if status == fsm.Refused && (err == nil || sure) {
 		c.attempts--
 	}
-	if status == fsm.Gone {
+	if status == fsm.SessionExpired {
 		t.drop()
 	} else {
 		t.resend()

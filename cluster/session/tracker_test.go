@@ -204,7 +204,7 @@ func TestEndedSession(t *testing.T) {
 	x := b.add("x")
 	k := b.batch()
 	y := b.add("y")
-	b.Finish(k, answers(k, fsm.Gone), nil, false)
+	b.Finish(k, answers(k, fsm.SessionExpired), nil, false)
 	b.wants(x, Result{Err: fsm.ErrUnknown})
 	b.waits(y)
 	if b.Session() != 0 {
@@ -227,11 +227,11 @@ func TestLateAnswersOfAnEndedSession(t *testing.T) {
 	first := b.batch()
 	b.add("y")
 	second := b.batch()
-	b.Finish(first, answers(first, fsm.Gone), nil, false)
+	b.Finish(first, answers(first, fsm.SessionExpired), nil, false)
 	b.Register(7)
 	z := b.add("z")
 	third := b.batch()
-	b.Finish(second, answers(second, fsm.Gone), nil, false)
+	b.Finish(second, answers(second, fsm.SessionExpired), nil, false)
 	if b.Session() != 7 {
 		t.Fatal("the late answer has ended the new session")
 	}
@@ -330,7 +330,7 @@ func TestPiggyback(t *testing.T) {
 	}
 	b.t = t
 	call, k := b.AttachRequest(fsm.Exec.Code, []byte("r"))
-	b.FinishPiggyback(k, answers(k, fsm.Gone), nil, false)
+	b.FinishPiggyback(k, answers(k, fsm.SessionExpired), nil, false)
 	b.wants(call, Result{Err: fsm.ErrUnknown})
 	if c, _ := b.AttachRequest(fsm.Exec.Code, nil); c != nil || b.Session() != 0 {
 		t.Error("a request is attached without a session")

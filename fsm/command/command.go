@@ -60,7 +60,7 @@ type Handler func(tx *Tx, a *Args) reply.Value
 
 // Command is a row of the table: all that is known about a command. Name, Arity, Flags, Keys,
 // Cost, Version, Complexity, Syntax, Summary and Run are in every row (Flags may be 0 and Keys
-// absent); TestRowsAreComplete says what a row lacks. The other fields have zero values that
+// absent); TestRowsAreConsistent says what a row lacks. The other fields have zero values that
 // are safe: no tips, no extra categories, nothing varies.
 type Command struct {
 	// Name in lower case; a subcommand is a row of its own, "xgroup create".
