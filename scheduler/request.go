@@ -46,6 +46,7 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 			r.Header[name] = append(r.Header[name], f.Value)
 		}
 	}
+	s.trace(r.Header, c.Trace)
 	s.credentials(r, a)
 	if _, own := r.Header["User-Agent"]; !own {
 		r.Header.Set("User-Agent", userAgent)
@@ -59,6 +60,17 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	key := s.options.Keys(a.DB)
 	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, c.URL, c.Body, now))
 	return r, nil
+}
+
+// trace adds the trace context of a message, unless the message brings headers of its own for that.
+func (s *Sender) trace(h http.Header, t queue.TraceContext) {
+	if _, own := h[queue.TraceParentHeader]; own || !s.options.Propagate || t.IsZero() {
+		return
+	}
+	h.Set(queue.TraceParentHeader, t.Parent)
+	if _, own := h[queue.TraceStateHeader]; !own && t.State != "" {
+		h.Set(queue.TraceStateHeader, t.State)
+	}
 }
 
 // describe adds what the service says of an attempt.

@@ -49,6 +49,8 @@ type SenderOptions struct {
 	// MaxResponse returns how much of an answer's body is kept for callbacks and workflows, in
 	// bytes. It is asked for each attempt, because it may follow a replicated setting.
 	MaxResponse func() int64
+	// Propagate has attempts carry the trace context of their messages.
+	Propagate bool
 }
 
 // Sender sends attempts over HTTP. It is safe for use by many goroutines.

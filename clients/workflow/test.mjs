@@ -466,6 +466,16 @@ describe("workflows", { concurrency: 4 }, () => {
     assert.match((await failed(none.body.workflowRunId)).steps.at(-1).steps[0].errors.at(-1).error, /only usable with sdk versions/);
   });
 
+  test("each delivery of a run carries the trace of its trigger", onlyModern, async () => {
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const one = await ask("POST", `/v2/trigger/${flow("steps")}`, { body: '{"rest":1}', headers: { traceparent, tracestate: "a=1" } });
+    const id = one.body.workflowRunId;
+    await result(id);
+    const calls = world.callsOf(id); // the client forwards the headers of the first to all others
+    assert.ok(calls.length >= 6, `${calls.length} calls`);
+    for (const { headers } of calls) assert.deepEqual([headers.traceparent, headers.tracestate], [traceparent, "a=1"]);
+  });
+
   test("labels, flow control and pages of logs", async () => {
     const label = `limited-${randomUUID()}`;
     const options = { label, flowControl: { key: "limited", parallelism: 2 } };

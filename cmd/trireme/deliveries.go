@@ -39,6 +39,7 @@ type deliverySettings struct {
 	SendersPerHost    int
 	MaxResponse       byteSize
 	SpecLiteral       bool
+	TracePropagation  string
 }
 
 // deliveryFlags declares them.
@@ -52,6 +53,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server (`HOST:PORT`) for the destinations of deliveries (default: the system's)")
 	f.StringArrayVar(&d.APIs, "api", nil, "`NAME=URL` of an API destination; its token is TRIREME_API_NAME_TOKEN")
 	f.BoolVar(&d.SpecLiteral, "spec-literal", false, "write events as the published specification does, with times as strings and CANCELLED; existing clients expect the default")
+	f.StringVar(&d.TracePropagation, "trace-propagation", on, "on or off: whether messages and runs keep the traceparent and tracestate of the request, and deliveries carry them")
 	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "maximum number of concurrent delivery `ATTEMPTS`")
 	f.Var(&d.MaxResponse, "max-response-size", "maximum size of an answer's body that is kept for callbacks and workflows (0 = the limit of messages)")
 	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "maximum number of concurrent delivery `ATTEMPTS` to one host (0 = a tenth of --senders)")
@@ -98,6 +100,9 @@ func (d *deliverySettings) parse() (out destinations, err error) {
 	}
 	if d.Senders < 1 || d.SendersPerHost < 0 {
 		return out, usagef("--senders must be at least 1 and --senders-per-host at least 0")
+	}
+	if d.TracePropagation != on && d.TracePropagation != off {
+		return out, usagef("--trace-propagation must be on or off, got %q", d.TracePropagation)
 	}
 	out.apis, out.tokens, err = d.parseAPIs()
 	return out, err
@@ -217,6 +222,7 @@ func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 			Deliverer: scheduler.NewSender(scheduler.SenderOptions{
 				Transport: d.via, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
 				Keys: func(db string) queue.Keys { return scheduler.Keys(node, db) }, Deliveries: scheduler.Deliveries(node), MaxResponse: func() int64 { return d.maxResponse(node) },
+				Propagate: o.TracePropagation == on,
 			}),
 		})
 		d.registry.MustRegister(d.scheduler.Collectors()...)

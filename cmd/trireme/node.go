@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/internal/archive"
@@ -206,7 +207,9 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 	o := httpapi.Options{
 		Console: consoles, ConsoleApart: n.Console.Listen != "", History: n.history, Clients: respClients{n},
 		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: &admin{n.engine, n.gossip, n.examine}, Log: n.log, Metrics: registry,
-		Messages:  &messages.Parser{Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral},
+		Messages: &messages.Parser{
+			Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral, Traces: n.keepsTraces,
+		},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
 		Limits:       limits,
@@ -216,6 +219,13 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 		o.Test = n.testing.api
 	}
 	return httpapi.New(o)
+}
+
+// keepsTraces reports whether messages keep trace contexts: nodes of the first release, which can't read them, must not
+// be in the cluster any more.
+func (n *process) keepsTraces() bool {
+	node := n.engine.node.Load()
+	return n.Deliveries.TracePropagation == on && node != nil && node.Machine().Level() >= env.Level2
 }
 
 // open opens the cluster's part.

@@ -25,6 +25,7 @@ func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead) ID {
 	if Value(o.Header, "Content-Type") == "" {
 		o.Header = append([]Field{{"Content-Type", "application/json"}}, o.Header...)
 	}
+	o = o.InTrace(c.Trace)
 	out := s.create(e, &Content{
 		URL: to.URL, Options: o, CallerIP: c.CallerIP, Body: payload(m, c, n, d), Source: Source{ID: m.ID, Failed: d != nil}, Run: c.Run,
 	})

@@ -20,6 +20,8 @@ type Config struct {
 	cron, id    string
 	misfire     Misfire
 	destination string
+	// trace and states are the values of traceparent and tracestate.
+	trace, states []string
 }
 
 // Set takes the option of a header, named without the service's prefix: Retries, Delay, Forward-X,
@@ -105,11 +107,18 @@ func (c *Config) option(name, v string) (wrong string) {
 	if d := DirectiveNamed(name); d != nil {
 		return d.set(c, v)
 	}
+	return c.unknown()
+}
+
+// unknown refuses an option that there is not, if such are refused.
+func (c *Config) unknown() (wrong string) {
 	if c.Strict {
-		return "there is no such option"
+		return unknownOption
 	}
 	return ""
 }
+
+const unknownOption = "there is no such option"
 
 // ForwardAll reports whether Svc-Header-Forward asks for all headers of the request.
 func (c *Config) ForwardAll() bool { return c.forward }
@@ -140,6 +149,7 @@ func (c *Config) Done() (Publication, error) {
 	if p.Failure != nil {
 		p.Given |= GivenFailure
 	}
+	p.Options = p.InTrace(ParseTraceContext(c.trace, c.states))
 	return p, nil
 }
 

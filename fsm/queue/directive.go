@@ -56,6 +56,8 @@ var Directives = []Directive{
 	{"schedule-id", "the schedule's id, which overwrites the one of that id", OfSchedule, (*Config).scheduleID},
 	{"misfire", "once, all or none: what becomes of ticks that were missed", OfSchedule, (*Config).setMisfire},
 	{"content-type", "the body's type; over HTTP that of the request", OfCommand, (*Config).contentType},
+	{"traceparent", "the trace that the message belongs to, by the rules of W3C Trace Context; over HTTP that of the request", OfCommand, (*Config).traceParent},
+	{"tracestate", "what tracing systems add to traceparent; over HTTP that of the request", OfCommand, (*Config).traceState},
 }
 
 // DirectiveNamed finds a directive by its name in lower case, nil if there is none.
@@ -194,5 +196,27 @@ func (c *Config) contentType(v string) string {
 	if err := c.forwarded("Content-Type", v); err != nil {
 		return err.Error()
 	}
+	return ""
+}
+
+func (c *Config) traceParent(v string) string {
+	if c.Level1 {
+		return c.unknown()
+	}
+	if _, ok := traceParent(v); !ok {
+		return "use 00-TRACEID-PARENTID-FLAGS: 32, 16 and 2 hexadecimal digits in lower case, neither id zero"
+	}
+	c.trace = append(c.trace, v)
+	return ""
+}
+
+func (c *Config) traceState(v string) string {
+	if c.Level1 {
+		return c.unknown()
+	}
+	if v != "" && traceState(v) == "" {
+		return "use KEY=VALUE, separated by commas, at most 32 of them"
+	}
+	c.states = append(c.states, v)
 	return ""
 }

@@ -25,6 +25,7 @@ const (
 	GivenLabels
 	GivenRedact
 	GivenQueue
+	GivenTrace
 )
 
 // Options configure a message (messages.md section 4). A field counts only if Given names it; the zero value is what
@@ -52,6 +53,8 @@ type Options struct {
 	Redact            *Redaction
 	// Queue delivers the message in order of this queue, which is made if it doesn't exist.
 	Queue string
+	// Trace is the trace context that deliveries carry. Since env.Level2.
+	Trace TraceContext
 }
 
 // Callback is where the outcome of a message is sent, as a message of its own.
@@ -122,6 +125,9 @@ func (o Options) Over(base Options) Options {
 	if has(GivenQueue) {
 		out.Queue = o.Queue
 	}
+	if has(GivenTrace) {
+		out.Trace = o.Trace
+	}
 	return out
 }
 
@@ -163,6 +169,10 @@ func (o *Options) fields(c *wire.Codec, callbacks bool) {
 	c.Texts(&o.Labels)
 	wire.Optional(c, &o.Redact)
 	c.Text(&o.Queue)
+	if c.More(o.Trace.Parent != "") {
+		c.Text(&o.Trace.Parent)
+		c.Text(&o.Trace.State)
+	}
 }
 
 // Fields are those of the format.

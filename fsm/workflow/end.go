@@ -98,7 +98,7 @@ func (k *work) callFailure() {
 	if to == nil {
 		return
 	}
-	o := only(&to.Options, messageOptions).Over(only(&k.r.Options, messageOptions))
+	o := only(&to.Options, messageOptions).Over(only(&k.r.Options, messageOptions)).InTrace(k.r.Trace)
 	c := &queue.Content{URL: to.URL, Options: o, CallerIP: k.r.CallerIP, Run: Ref{DeliverFailure, k.r.No, 0}.Bytes()}
 	k.r.Callback = &Callback{Message: k.q.Dispatch(k.e, c), State: CallbackInProgress, Retries: c.Retries}
 }

@@ -185,6 +185,9 @@ func (n *Submission) config(e *env.Env, parent *Run) *Config {
 		v := *n.Invoker
 		v.Run = parent.No
 		c.Invoker = &v
+		if c.Trace.IsZero() {
+			c.Options = c.InTrace(parent.Trace)
+		}
 	}
 	return c
 }
@@ -205,6 +208,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	q.Drop(e, entry.ID)
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
+	k.r.Config.Options = k.r.InTrace(old.Trace)
 	first := k.first(n)
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)

@@ -143,7 +143,7 @@ func (k *work) dispatch(at place, n *Entry) {
 	if n.ID != (queue.ID{}) {
 		k.s.ids.Delete(n.ID.Seq)
 	}
-	o := k.settings(n)
+	o := k.settings(n).InTrace(k.r.Trace)
 	c := &queue.Content{URL: k.url(n), Options: o, CallerIP: k.r.CallerIP, Run: Ref{DeliverEntry, at.run, at.pos}.Bytes()}
 	n.ID = k.q.Dispatch(k.e, c)
 	n.State, n.Retried, n.Retries, n.FirstAt, n.Next = Pending, 0, uint32(c.Retries), c.FirstAt, c.FirstAt

@@ -29,11 +29,11 @@ func ServeDelivering(t testing.TB, n int, apiToken string, adjust func(*httpapi.
 	deliver := func(ctx context.Context, n *cluster.Node) {
 		set.join(scheduler.New(scheduler.Options{Engine: scheduler.NodeEngine(n, n.Piggyback), Deliverer: scheduler.NewSender(scheduler.SenderOptions{
 			Transport: transport, Prefixes: Prefixes(), APITokens: map[string]string{"llm": apiToken}, Keys: func(db string) queue.Keys { return scheduler.Keys(n, db) },
-			Deliveries: scheduler.Deliveries(n),
+			Deliveries: scheduler.Deliveries(n), Propagate: true,
 		})})).Run(ctx)
 	}
 	nodes := ServeNodesLed(t, n, deliver, func(o *httpapi.Options) {
-		o.Messages = &messages.Parser{Prefixes: Prefixes()}
+		o.Messages = &messages.Parser{Prefixes: Prefixes(), Traces: func() bool { return true }}
 		o.Providers = func(_ string, r *http.Request) (*http.Response, error) {
 			r.Header.Set("Authorization", "Bearer "+apiToken)
 			return transport.RoundTrip(r)

@@ -22,6 +22,7 @@ var settings = map[string][]string{
 	"flow-control-key": {"k", ""}, "flow-control-value": {"rate=10, parallelism = 2 ,period=1m", "parallelism=3,", "period=5", "rate=0", "speed=1", ""},
 	"deduplication-id": {"d", "a:b"}, "content-based-deduplication": {"True", "false", "x", "1", "0", "t"}, "header-forward": {"true", "FALSE", "2"},
 	"cron": {"* * * * *"}, "schedule-id": {"s"}, "misfire": {"ALL", "some"}, "content-type": {"text/plain"},
+	"traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-4BF9"}, "tracestate": {"a=1,b@c=2", "a"},
 	"forward-x-one": {"1", "\x01"}, "forward-host": {"h"}, "forward-upstash-workflow-runid": {"r"},
 	"callback": {"https://cb.example/x", "nowhere"}, "failure-callback": {"http://cb.example"}, "unknown": {"x"},
 }

@@ -21,6 +21,8 @@ type Parser struct {
 	// SpecLiteral writes events as the specification has them, not as existing clients
 	// decode them: their times as texts, and the state CANCELLED in that spelling.
 	SpecLiteral bool
+	// Traces reports whether messages keep the trace context of the request that publishes them; nil if they never do.
+	Traces func() bool
 }
 
 // needsCallback is the API destination of which the answer would be lost without one.
@@ -88,6 +90,7 @@ func (p *Parser) read(c *call, f fields, rest string) (out queue.Publication, er
 	if out.Options, err = readOptions(f, forwarded); err != nil {
 		return out, err
 	}
+	out.Options = out.InTrace(p.traceOf(c.header))
 	if err := p.checkCallbacks(&out); err != nil {
 		return out, err
 	}
@@ -142,10 +145,13 @@ func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) 
 	if err != nil {
 		return nil, err
 	}
+	traced := all && !p.traceOf(c.header).IsZero()
 	for name, values := range c.header {
 		name = canonical(name)
 		switch {
 		case name == "Content-Type":
+		case traced && isTraceHeader(name): // each attempt has its own
+			continue
 		case !all || slices.Contains(ownToServer, name) || p.isService(name) || name == "Authorization" && !c.byToken:
 			continue
 		}

@@ -184,6 +184,7 @@ func (q *request) parse(m *item) (parsed, error) {
 	for name, values := range m.Headers {
 		c.header[canonical(name)] = append(c.header[canonical(name)], values...)
 	}
+	q.Parser.InheritTrace(c.header, q.r.Header)
 	if m.Body != nil {
 		c.body = []byte(*m.Body)
 	}

@@ -68,12 +68,14 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 	a.clean(&n.Options)
 	switch {
 	case h.Is("workflow-init"):
+		n.Options = n.InTrace(h.Trace())
 		return n, a.readStart(&n, h)
 	case strings.EqualFold(h.Field("workflow-calltype"), "toCallback"):
 		return n, a.readCall(ctx, &n, h)
 	}
 	n.Created = a.createdAt(ctx, h)
 	n.Kind = workflow.StepSubmission
+	a.dropEcho(&n.Options)
 	step, err := readStep(m.Body)
 	if err != nil {
 		return n, err
@@ -106,7 +108,9 @@ func (a *API) readStart(n *workflow.Submission, h *messages.Headers) error {
 	if !olderSDK(h) {
 		n.Features |= workflow.Singleton
 	}
-	n.Again = h.Is("workflow-trigger-by-sdk")
+	if n.Again = h.Is("workflow-trigger-by-sdk"); n.Again {
+		a.dropEcho(&n.Options)
+	}
 	depth, err := strconv.Atoi(h.Field("forward-" + strings.ToLower(a.prefix()) + "-workflow-invoke-count"))
 	if err == nil {
 		n.Depth = depth
@@ -245,6 +249,13 @@ func (a *API) clean(o *queue.Options) {
 	}
 	if o.Failure != nil {
 		o.Failure.Options.Header = a.cleanHeader(o.Failure.Options.Header)
+	}
+}
+
+// dropEcho drops the trace context of the delivery that an SDK answers: every delivery of a run has its own.
+func (a *API) dropEcho(o *queue.Options) {
+	if a.Parser.KeepsTraces() {
+		o.Header = messages.WithoutTrace(o.Header)
 	}
 }
 

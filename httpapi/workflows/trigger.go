@@ -68,6 +68,7 @@ func (q *request) triggerBatch() error {
 		for name, v := range m.Headers {
 			h[textproto.CanonicalMIMEHeaderKey(name)] = []string{v}
 		}
+		q.Parser.InheritTrace(h, q.r.Header)
 		url, err := q.Parser.ReadURL(m.Destination, "")
 		if err != nil {
 			return messages.ItemError(i, err)
@@ -102,6 +103,7 @@ func (q *request) plainStart(url string, h *messages.Headers, body []byte) (n wo
 		return n, err
 	}
 	q.clean(&o)
+	o = o.InTrace(h.Trace())
 	n = workflow.Submission{
 		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),
 		Origin: workflow.FromREST,

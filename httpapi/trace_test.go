@@ -1,0 +1,143 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/httpapi/messages"
+)
+
+const (
+	traceA = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	traceB = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+)
+
+// traced is a destination that keeps the trace context of the requests it gets, by their path.
+type traced struct {
+	*mail
+	url string
+	got chan [3]string // path, traceparent, tracestate
+}
+
+func startTraced(t *testing.T, keep bool) *traced {
+	t.Helper()
+	w := &traced{got: make(chan [3]string, 1000)}
+	destination := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+		w.got <- [3]string{r.URL.Path, r.Header.Get("traceparent"), r.Header.Get("tracestate")}
+		if strings.HasPrefix(r.URL.Path, "/fails") {
+			a.WriteHeader(500)
+		}
+	}))
+	t.Cleanup(destination.Close)
+	nodes := httpapitest.ServeDelivering(t, 3, "", func(o *httpapi.Options) {
+		o.Messages = &messages.Parser{Prefixes: httpapitest.Prefixes(), Traces: func() bool { return keep }}
+	})
+	w.mail, w.url = &mail{T: t, nodes: nodes, token: httpapitest.MessagesToken}, destination.URL
+	return w
+}
+
+// next are the next n requests to the destination; all have to have this trace context.
+func (w *traced) next(n int, parent, state string) (paths map[string]int) {
+	w.Helper()
+	paths = map[string]int{}
+	for range n {
+		select {
+		case got := <-w.got:
+			paths[got[0]]++
+			if got[1] != parent || got[2] != state {
+				w.Errorf("%s: traceparent %q, tracestate %q; want %q, %q", got[0], got[1], got[2], parent, state)
+			}
+		case <-time.After(30 * time.Second):
+			w.Fatalf("no delivery; until now %v", paths)
+		}
+	}
+	return paths
+}
+
+// TestTraceContextTravels: the trace of a publication goes with each attempt and with callbacks, whichever way it was
+// published.
+func TestTraceContextTravels(t *testing.T) {
+	w := startTraced(t, true)
+	in := []string{"traceparent", traceA, "tracestate", "a=1", "tracestate", "b=2"}
+	send := func(status int, path, body string, header ...string) {
+		w.Helper()
+		w.want(status, "", "POST", path, body, append(header, in...)...)
+	}
+	send(200, "/v2/publish/"+w.url+"/fails", "", "Upstash-Retries", "1", "Upstash-Retry-Delay", "1", "Upstash-Callback", w.url+"/callback", "Upstash-Failure-Callback", w.url+"/failed")
+	if got := w.next(5, traceA, "a=1,b=2"); got["/fails"] != 2 || got["/callback"] != 2 || got["/failed"] != 1 {
+		t.Error(got)
+	}
+	send(200, "/v2/enqueue/q/"+w.url+"/queued", "")
+	w.next(1, traceA, "a=1,b=2")
+	w.want(200, "", "POST", "/v2/topics/news/endpoints", `{"endpoints":[{"url":"`+w.url+`/one"},{"url":"`+w.url+`/two"}]}`)
+	send(200, "/v2/publish/news", "")
+	w.next(2, traceA, "a=1,b=2")
+	send(200, "/v2/publish/"+w.url+"/all", "", "Upstash-Header-Forward", "true", "X-Mine", "1")
+	w.next(1, traceA, "a=1,b=2")
+
+	// An item of a batch has a trace of its own, or that of its request.
+	send(200, "/v2/batch", `[{"destination":"`+w.url+`/own","headers":{"traceparent":"`+traceB+`"}}]`)
+	w.next(1, traceB, "")
+	send(200, "/v2/batch", `[{"destination":"`+w.url+`/item"}]`)
+	w.next(1, traceA, "a=1,b=2")
+
+	// What is forwarded wins, and what breaks the rules is none.
+	send(200, "/v2/publish/"+w.url+"/forwarded", "", "Upstash-Forward-Traceparent", "mine")
+	w.next(1, "mine", "")
+	w.want(200, "", "POST", "/v2/publish/"+w.url+"/bad", "", "traceparent", strings.ToUpper(traceA), "tracestate", "a=1")
+	w.next(1, "", "")
+
+	send(200, "/v2/schedules/"+w.url+"/scheduled", "", "Upstash-Cron", "@every 1s", "Upstash-Schedule-Id", "s")
+	w.next(2, traceA, "a=1,b=2")
+	w.want(200, "", "DELETE", "/v2/schedules/s", "")
+}
+
+// TestTraceContextIsDropped: with --trace-propagation off, and as long as nodes of the first release may be there.
+func TestTraceContextIsDropped(t *testing.T) {
+	w := startTraced(t, false)
+	w.want(200, "", "POST", "/v2/publish/"+w.url+"/x", "", "traceparent", traceA, "tracestate", "a=1")
+	w.next(1, "", "")
+	w.want(200, "", "POST", "/v2/publish/"+w.url+"/x", "", "traceparent", traceA, "Upstash-Header-Forward", "true")
+	w.next(1, traceA, "") // what was asked for
+}
+
+// TestTraceContextOfRuns: each call of the endpoint, of a third party and of the failure function belongs to the trace
+// of the trigger, although SDKs send back what they were sent.
+func TestTraceContextOfRuns(t *testing.T) {
+	w := startTraced(t, true)
+	e := endpoint.New(endpoint.Options{
+		Node: func() string { return "http://" + w.nodes.Addrs[0] }, Token: w.token,
+		Workflows: map[string]endpoint.Workflow{"flow": func(c *endpoint.Context) any {
+			out := c.Do(endpoint.Run("one", func() any { return 1 }))
+			c.Do(endpoint.Sleep("nap", time.Second))
+			c.Do(endpoint.Call("ask", "POST", w.url+"/third", "", 0))
+			return json.RawMessage(out)
+		}},
+	})
+	app := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) {
+		w.got <- [3]string{r.URL.Path, r.Header.Get("traceparent"), r.Header.Get("tracestate")}
+		e.ServeHTTP(a, r)
+	}))
+	defer app.Close()
+	w.want(200, "", "POST", "/v2/trigger/"+app.URL+"/flow", `{}`, "traceparent", traceA, "tracestate", "a=1")
+	if got := w.next(6, traceA, "a=1"); got["/third"] != 1 {
+		t.Error(got)
+	}
+	w.want(201, "", "POST", "/v2/batch/trigger", `[{"destination":"`+app.URL+`/flow","body":"{}","headers":{}}]`, "traceparent", traceB)
+	if got := w.next(6, traceB, ""); got["/third"] != 1 {
+		t.Error(got)
+	}
+	w.want(200, "", "POST", "/v2/trigger/"+app.URL+"/flow", `{}`, "traceparent", traceA, "Upstash-Forward-Traceparent", traceB)
+	for range 6 {
+		if got := <-w.got; got[0] != "/third" && got[1] != traceB || got[0] == "/third" && got[1] != traceA {
+			t.Error(got)
+		}
+	}
+}
