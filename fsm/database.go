@@ -142,6 +142,9 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
 		unixms, ok = at, true
 	}
+	if len(s.former) > 0 && (!ok || s.former[0].Until < unixms) {
+		unixms, ok = s.former[0].Until, true
+	}
 	for _, d := range s.databases {
 		if d.messages == nil {
 			continue
@@ -294,6 +297,7 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 	case n.Name == DefaultDB:
 		return DatabaseInfo{}, ErrKeepDefault
 	}
+	s.endOverlaps(n.Name)
 	d := s.databases[i]
 	s.serial = max(s.serial, d.users.Serial())
 	s.databases = slices.Delete(s.databases, i, i+1)
@@ -312,6 +316,7 @@ func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) 
 	case !n.usable():
 		return DatabaseInfo{}, ErrTokens
 	}
+	s.endOverlaps(n.Name)
 	s.databases[i].setTokens(n)
 	return s.databases[i].info(), nil
 }
@@ -334,6 +339,9 @@ func (s *State) drawSecret(e *env.Env) {
 
 // setTokens takes over the tokens that a cluster is founded with.
 func (s *State) setTokens(t acl.Tokens, salt acl.Salt) {
+	for len(s.former) > 0 {
+		s.dropFormer(0)
+	}
 	s.founded, s.tokenSalt = t, salt
 	s.home.setTokens(DatabaseTokens{Standard: t[acl.Standard], ReadOnly: t[acl.ReadOnly], Salt: salt})
 	t[acl.Standard], t[acl.ReadOnly] = acl.Digest{}, acl.Digest{}

@@ -234,10 +234,20 @@ func warm(db *keyspace.DB, rows [][][]byte) {
 // proved it is revoked.
 func (s *State) resolve(as *acl.Identity) (*database, *acl.User) {
 	d := s.database(as.DB)
-	if d == nil || as.By == acl.Nobody || (as.By == acl.ByAdmin && as.Credential != s.adminSerial) {
+	if d == nil || as.By == acl.Nobody || (as.By == acl.ByAdmin && !s.adminToken(as.Credential)) {
 		return nil, nil
 	}
 	return d, d.users.Resolve(as)
+}
+
+// adminToken reports whether an admin token of that number is in force.
+func (s *State) adminToken(number uint64) bool {
+	for i := range s.former {
+		if s.former[i].Role == acl.Admin && s.former[i].number == number {
+			return true
+		}
+	}
+	return number == s.adminSerial
 }
 
 // tx is what one command runs in. Its user is nil if the identity is nobody's.

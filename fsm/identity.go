@@ -15,8 +15,8 @@ func (v *View) Bearer(db string, t *acl.Bearer) acl.Identity {
 	if d == nil {
 		return acl.Identity{}
 	}
-	if v.s.tokens.Role(*t.Under(&v.s.tokenSalt)) == acl.Admin {
-		return acl.Identity{DB: d.key(), By: acl.ByAdmin, User: acl.DefaultName, Credential: v.s.adminSerial}
+	if role, number := v.s.clusterRole(t.Under(&v.s.tokenSalt)); role == acl.Admin {
+		return acl.Identity{DB: d.key(), By: acl.ByAdmin, User: acl.DefaultName, Credential: number}
 	}
 	return d.identity(d.users.Bearer(t))
 }
@@ -89,15 +89,24 @@ func (d *database) identity(user string, credential uint64) acl.Identity {
 // Role is what a token opens in the cluster and in the database default.
 func (v *View) Role(token acl.Digest) acl.Role {
 	shown := acl.Presented{Digest: token}
-	switch role := v.s.tokens.Role(*shown.Under(&v.s.tokenSalt)); {
+	switch role, _ := v.s.clusterRole(shown.Under(&v.s.tokenSalt)); {
 	case role != acl.NoRole || token == acl.Digest{}:
 		return role
-	case v.s.home.users.Holds(acl.DefaultName, &shown):
+	case v.s.home.users.Proves(acl.DefaultName, &shown):
 		return acl.Standard
-	case v.s.home.users.Holds(acl.ReadOnlyName, &shown):
+	case v.s.home.users.Proves(acl.ReadOnlyName, &shown):
 		return acl.ReadOnly
 	}
 	return acl.NoRole
+}
+
+// clusterRole is what a token of the cluster opens, one that was replaced and is in force still too, and the number of
+// the credential if it is an admin token.
+func (s *State) clusterRole(token *acl.Digest) (role acl.Role, number uint64) {
+	if role = s.tokens.Role(*token); role != acl.NoRole {
+		return role, s.adminSerial
+	}
+	return s.former.role(token)
 }
 
 // Holds reports whether the token in force for a role has that digest; the zero digest

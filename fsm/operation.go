@@ -70,7 +70,7 @@ type operation interface {
 }
 
 // byCode finds an operation by its code.
-var byCode [64]operation
+var byCode [96]operation
 
 // define makes an operation and puts it into byCode.
 func define[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, apply func(*State, *env.Env, A) (R, error)) *Operation[A, R] {

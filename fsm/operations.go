@@ -99,4 +99,8 @@ var (
 	EndSession = define(62, "end session", env.Level2, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.
 	Reset = define(63, "reset", env.Level2, (*State).reset)
+	// RotateTokens replaces tokens; the former ones stay in force for a time. See tokens.go.
+	RotateTokens = define(64, "rotate tokens", env.Level2, (*State).rotateTokens).revokes(always)
+	// EndTokenOverlap ends that time.
+	EndTokenOverlap = define(65, "end token overlap", env.Level2, (*State).endTokenOverlap).revokes(always)
 )

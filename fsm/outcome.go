@@ -140,6 +140,7 @@ func (s *State) begin(e *env.Env, n *Entry) {
 		}
 	}
 	s.expireStage(e)
+	s.expireTokens(e.Now)
 	s.sweep(e, sweepPerEntry)
 	s.retries.Sweep(e.Now, sweepPerEntry)
 	s.sweepMessages(e, sweepPerEntry)

@@ -172,6 +172,9 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 func (s *State) become(e *env.Env, from *State) {
 	shift := max(s.serial, s.home.users.Serial())
 	from.serial += shift
+	for len(from.former) > 0 { // their time was the former cluster's
+		from.dropFormer(0)
+	}
 	for _, d := range from.databases {
 		d.users.Renumber(shift)
 	}

@@ -203,10 +203,13 @@ func (s *State) metaFields(c *wire.Codec) {
 	c.Uvarint(&s.digestIndex)
 	wire.Records(c, &s.reports)
 	s.opened.Fields(c)
-	if c.More(s.restored != "" || s.tokenSalt != acl.Salt{}) {
+	if c.More(s.restored != "" || s.tokenSalt != acl.Salt{} || len(s.former) > 0) {
 		c.String(&s.restored)
 	}
-	if c.More(s.tokenSalt != acl.Salt{}) {
+	if c.More(s.tokenSalt != acl.Salt{} || len(s.former) > 0) {
 		c.Fixed(s.tokenSalt[:])
+	}
+	if c.More(len(s.former) > 0) {
+		wire.Records(c, (*[]FormerToken)(&s.former))
 	}
 }

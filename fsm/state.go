@@ -21,8 +21,9 @@ type State struct {
 	founded     acl.Tokens // those that the cluster was founded with last
 	tokenSalt   acl.Salt   // of tokens and founded
 	adminSerial uint64     // of the admin token: identities it proved name it
-	secret      [32]byte   // of REST tokens; drawn when the cluster is founded
-	serial      uint64     // of databases and their credentials
+	former      formerTokens
+	secret      [32]byte // of REST tokens; drawn when the cluster is founded
+	serial      uint64   // of databases and their credentials
 	sessions    sessions
 	nodes       nodeRecords
 	opened      Term        // by its leader

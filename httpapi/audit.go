@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,20 +17,24 @@ import (
 // adminActs are the changes under /admin by method and route. What is asked there without
 // a change is not recorded.
 var adminActs = map[string]string{
-	"POST /admin/cluster/transfer-leader":        "transfer leader",
-	"DELETE /admin/cluster/nodes/:id":            "remove node",
-	"POST /admin/cluster/nodes/:id/replace":      "replace node",
-	"DELETE /admin/clients/:id":                  "kill client",
-	"POST /admin/snapshot":                       "snapshot",
-	"POST /admin/databases":                      "create database",
-	"DELETE /admin/databases/:name":              "delete database",
-	"POST /admin/databases/:name/reset-password": "reset tokens",
-	"POST /admin/settings":                       "change settings",
-	"POST /admin/settings/messages":              "change settings of messages",
-	"POST /admin/settings/workflows":             "change settings of workflows",
-	"GET /admin/backup":                          "backup",
-	"POST /admin/restore":                        "restore",
-	"GET /admin/databases/:name/export":          "export",
+	"POST /admin/cluster/transfer-leader":         "transfer leader",
+	"DELETE /admin/cluster/nodes/:id":             "remove node",
+	"POST /admin/cluster/nodes/:id/replace":       "replace node",
+	"DELETE /admin/clients/:id":                   "kill client",
+	"POST /admin/snapshot":                        "snapshot",
+	"POST /admin/databases":                       "create database",
+	"DELETE /admin/databases/:name":               "delete database",
+	"POST /admin/databases/:name/reset-password":  "reset tokens",
+	"POST /admin/databases/:name/rotate-tokens":   "rotate tokens",
+	"DELETE /admin/databases/:name/former-tokens": "end token overlap",
+	"POST /admin/tokens/:name/rotate":             "rotate token",
+	"DELETE /admin/tokens/:name/former":           "end token overlap",
+	"POST /admin/settings":                        "change settings",
+	"POST /admin/settings/messages":               "change settings of messages",
+	"POST /admin/settings/workflows":              "change settings of workflows",
+	"GET /admin/backup":                           "backup",
+	"POST /admin/restore":                         "restore",
+	"GET /admin/databases/:name/export":           "export",
 }
 
 // maxDetail is the most bytes of a body that stand in a record.
@@ -45,7 +50,10 @@ func (s *Server) audited(g *gin.Context) {
 	if !changes || s.audit == nil {
 		return
 	}
-	detail := shortBody(g.Request)
+	detail := ""
+	if !strings.HasPrefix(act, "rotate token") { // whose bodies may have tokens
+		detail = shortBody(g.Request)
+	}
 	g.Next()
 	r := audit.Record{
 		Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: detail, Who: "admin token",

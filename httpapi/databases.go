@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"time"
@@ -69,7 +67,7 @@ func (s *Server) resetPassword(g *gin.Context) {
 // makeTokens draws two tokens for a database, has the operation take their digests, and
 // shows them.
 func (s *Server) makeTokens(g *gin.Context, op *fsm.Operation[fsm.DatabaseTokens, fsm.DatabaseInfo], name string, status int) {
-	standard, readOnly := drawToken(), drawToken()
+	standard, readOnly := NewToken(), NewToken()
 	var salt acl.Salt
 	s.engine.Local(func(v *fsm.View) { salt = v.TokenSalt() })
 	info, err := fsm.Do(g.Request.Context(), s.engine, op, fsm.DatabaseTokens{
@@ -106,6 +104,10 @@ var databaseStatus = []struct {
 	{fsm.ErrDatabaseTaken, http.StatusConflict},
 	{fsm.ErrDatabases, http.StatusConflict},
 	{fsm.ErrKeepDefault, http.StatusConflict},
+	{fsm.ErrTokenOverlap, http.StatusBadRequest},
+	{fsm.ErrTokens, http.StatusBadRequest},
+	{fsm.ErrSameToken, http.StatusConflict},
+	{fsm.ErrTokenSalt, http.StatusConflict},
 }
 
 func (s *Server) failDatabase(g *gin.Context, err error) {
@@ -117,11 +119,4 @@ func (s *Server) failDatabase(g *gin.Context, err error) {
 		}
 	}
 	s.failOps(g, err, true)
-}
-
-// drawToken is 256 random bits in letters that need no escaping anywhere.
-func drawToken() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }

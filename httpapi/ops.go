@@ -117,6 +117,7 @@ func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
 	admin.GET("/clients", s.listClients)
 	admin.DELETE("/clients/:id", s.killClient)
 	s.databaseRoutes(admin)
+	s.tokenRoutes(admin)
 	s.settingsRoutes(admin)
 	if s.admin != nil {
 		s.adminRoutes(admin)

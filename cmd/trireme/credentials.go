@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,9 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/httpapi"
 )
 
 // credentials are the tokens of a cluster. An empty one opens nothing.
@@ -37,11 +37,11 @@ type credential struct {
 
 func (c *credentials) list() []credential {
 	return []credential{
-		{"TRIREME_TOKEN", acl.Standard, &c.Standard, newToken},
-		{"TRIREME_READONLY_TOKEN", acl.ReadOnly, &c.ReadOnly, newToken},
-		{"TRIREME_ADMIN_TOKEN", acl.Admin, &c.Admin, newToken},
-		{"TRIREME_MESSAGES_TOKEN", acl.Messages, &c.Messages, newMessagesToken},
-		{"TRIREME_MESSAGES_READONLY_TOKEN", acl.MessagesReadOnly, &c.MessagesReadOnly, newMessagesToken},
+		{"TRIREME_TOKEN", acl.Standard, &c.Standard, httpapi.NewToken},
+		{"TRIREME_READONLY_TOKEN", acl.ReadOnly, &c.ReadOnly, httpapi.NewToken},
+		{"TRIREME_ADMIN_TOKEN", acl.Admin, &c.Admin, httpapi.NewToken},
+		{"TRIREME_MESSAGES_TOKEN", acl.Messages, &c.Messages, httpapi.NewMessagesToken},
+		{"TRIREME_MESSAGES_READONLY_TOKEN", acl.MessagesReadOnly, &c.MessagesReadOnly, httpapi.NewMessagesToken},
 	}
 }
 
@@ -84,39 +84,33 @@ func (c *credentials) complete() (drawn []credential) {
 	return drawn
 }
 
-// minToken is the length below which a chosen token can be guessed by trying.
-const minToken = 16
+// refuseShort refuses tokens for a new cluster that can be found by trying.
+func (c *credentials) refuseShort() error {
+	for _, one := range c.list() {
+		if n := len(*one.token); n > 0 && n < httpapi.MinToken {
+			return usagef("%s has %d bytes: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` makes, or leave it out and one is drawn", one.variable, n, httpapi.MinToken)
+		}
+	}
+	return nil
+}
 
 // warn logs what an operator should know of the tokens that are given at a start: those that are
 // short, and those that are not the cluster's, because it keeps the ones of its first start.
 func (c *credentials) warn(log *slog.Logger, v *fsm.View) {
 	given := c.digests()
 	for _, one := range c.list() {
+		until, former := v.Former(one.role, given[one.role])
 		switch {
 		case *one.token == "":
+		case former:
+			log.Warn("this token was rotated: set the new one before the former one ends", "variable", one.variable, "former_until", time.UnixMilli(until).UTC().Format(time.RFC3339))
 		case !v.Holds(one.role, given[one.role]):
-			log.Warn("this token is not the cluster's: the one of its first start, or of the last reset, is in force", "variable", one.variable)
-		case len(*one.token) < minToken:
+			log.Warn("this token is not the cluster's: the one of its first start, or of the last reset, rotation or restore, is in force", "variable", one.variable)
+		case len(*one.token) < httpapi.MinToken:
 			log.Warn("this token is short enough to be guessed: choose one of at least 16 bytes, such as `head -c 32 /dev/urandom | base64`", "variable", one.variable)
 		}
 	}
 }
-
-// newToken is 32 random bytes in letters that need no escaping anywhere.
-func newToken() string {
-	var b [32]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-// newMessagesToken is a token of /v2 in the form that existing clients of workflows take
-// apart: base64 of a JSON object with UserID and Password.
-func newMessagesToken() string {
-	return base64.StdEncoding.EncodeToString([]byte(`{"UserID":"` + messagesUser + `","Password":"` + newToken() + `"}`))
-}
-
-// messagesUser is the one user of /v2.
-const messagesUser = "trireme"
 
 // devMessagesToken is the public token by which clients in their development mode know a
 // server for development. It protects nothing.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -91,7 +92,17 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %d databases with %d keys, %d messages, %d schedules and %d runs; the tokens are those of the backup now\n",
-		v.Databases, v.Keys, v.Messages, v.Schedules, v.Runs)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %d databases with %d keys, %d messages, %d schedules and %d runs\n%s\n",
+		v.Databases, v.Keys, v.Messages, v.Schedules, v.Runs, r.inForce(ctx))
 	return err
+}
+
+// inForce says whose tokens are in force after a restore, and whether the one that asked for it is one of them.
+func (r *remote) inForce(ctx context.Context) string {
+	const whose = "the tokens in force are those of the backup"
+	var status json.RawMessage
+	if err := r.Call(ctx, "GET", "/admin/cluster", nil, &status); err != nil {
+		return whose + ": the token that you have used opens nothing any more, and neither do those that this cluster was started with"
+	}
+	return whose + "; the token that you have used is one of them"
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
 	"sync"
 
@@ -50,6 +52,11 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if s.isNew() {
+		if err := given.refuseShort(); err != nil {
+			return err
+		}
+	}
 	keys, err := givenKeys(s.secret)
 	if err != nil {
 		return err
@@ -65,6 +72,12 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
 	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, log: log, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
+}
+
+// isNew reports whether this node is to found a cluster: its data directory is not one's yet, and it joins none.
+func (s *settings) isNew() bool {
+	entries, err := os.ReadDir(s.DataDir)
+	return len(s.Join) == 0 && (len(entries) == 0 || errors.Is(err, fs.ErrNotExist))
 }
 
 // listen opens the addresses of clients, that of RESP if it isn't off.

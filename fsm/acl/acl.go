@@ -59,6 +59,9 @@ func (d *Digest) equal(o *Digest) bool {
 	return *d != (Digest{}) && subtle.ConstantTimeCompare(d[:], o[:]) == 1
 }
 
+// Equal compares in constant time; the zero digest, which is no token, equals nothing.
+func (d *Digest) Equal(o *Digest) bool { return d.equal(o) }
+
 // Role is what a token that a cluster is founded with opens.
 type Role uint8
 

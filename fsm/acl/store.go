@@ -126,7 +126,34 @@ func (s *Store) SetToken(user string, token Digest, salt Salt) {
 	s.put(u)
 }
 
-// Holds reports whether token is that of a built-in user; the zero digest stands for none.
+// RotateToken makes a digest the first credential of a built-in user. With keep the token that it had stays a credential,
+// after it, and its number is returned; otherwise it is none any more.
+func (s *Store) RotateToken(user string, token Digest, salt Salt, keep bool) (former uint64) {
+	u := s.User(user).clone()
+	s.serial++
+	next := []credential{{token, s.serial, salt}}
+	if len(u.credentials) > 0 && keep {
+		next = append(next, u.credentials[0])
+		former = u.credentials[0].number
+	}
+	u.credentials = next
+	s.put(u)
+	return former
+}
+
+// RevokeToken takes the credential of a number from a built-in user, if it is there: what it proved is nobody's from then on.
+func (s *Store) RevokeToken(user string, number uint64) {
+	u := s.User(user).clone()
+	u.credentials = slices.DeleteFunc(u.credentials, func(c credential) bool { return c.number == number })
+	s.put(u)
+}
+
+// Proves reports whether token is a credential of a user, the first or another.
+func (s *Store) Proves(user string, token *Presented) bool {
+	return s.User(user).prove(token) != 0
+}
+
+// Holds reports whether token is that of a built-in user, not a former one; the zero digest stands for none.
 func (s *Store) Holds(user string, token *Presented) bool {
 	u := s.User(user)
 	if len(u.credentials) == 0 {

@@ -1,0 +1,250 @@
+package fsm
+
+import (
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// MaxTokenOverlap is the longest that a token may stay in force after its rotation, in milliseconds.
+const MaxTokenOverlap = 90 * 24 * 60 * 60 * 1000
+
+// The refusals of rotations. Nothing has changed then.
+var (
+	ErrTokenOverlap = &Error{Code: "token-overlap", Text: "an overlap is 0 to 90 days long"}
+	ErrTokenRoles   = &Error{Code: "token-roles", Text: "a rotation is of tokens of the cluster, or of both tokens of a database"}
+	ErrSameToken    = &Error{Code: "same-token", Text: "a new token differs from all others: this one is in force already"}
+	ErrTokenSalt    = &Error{Code: "token-salt", Text: "the node that hashed the token had not caught up: try again"}
+)
+
+// TokenRotation replaces tokens, and keeps the former ones in force for a time.
+type TokenRotation struct {
+	// Database is the one whose Standard and Read Only token change; empty for tokens of the cluster.
+	Database string
+	// Tokens are the new ones, as they are stored under Salt; a role without one keeps its token.
+	Tokens acl.Tokens
+	Salt   acl.Salt
+	// Overlap is how long the former tokens stay in force, in milliseconds.
+	Overlap int64
+}
+
+// Fields are those of the format.
+func (n *TokenRotation) Fields(c *wire.Codec) {
+	c.String(&n.Database)
+	n.Tokens.Fields(c)
+	c.Fixed(n.Salt[:])
+	c.Varint(&n.Overlap)
+}
+
+// TokenRole names tokens: one of the cluster's by its role, or both of a database.
+type TokenRole struct {
+	Database string
+	Role     acl.Role
+}
+
+// Fields are those of the format.
+func (n *TokenRole) Fields(c *wire.Codec) {
+	c.String(&n.Database)
+	wire.Uint(c, &n.Role)
+}
+
+// TokenOverlap says how long former tokens are in force.
+type TokenOverlap struct {
+	// Until is cluster time in unix milliseconds; 0 if none is.
+	Until int64
+}
+
+// Fields are those of the format.
+func (n *TokenOverlap) Fields(c *wire.Codec) { c.Varint(&n.Until) }
+
+// FormerToken is a token that was replaced and is in force until its time is over.
+type FormerToken struct {
+	// Database is the one that it opens; empty for a token of the cluster.
+	Database string
+	Role     acl.Role
+	// Until is cluster time in unix milliseconds.
+	Until int64
+	// digest is what is stored of a token of the cluster. Those of databases are with their users.
+	digest acl.Digest
+	// number is that of the credential, by which identities name it; 0 where none does.
+	number uint64
+}
+
+// Fields are those of the format.
+func (n *FormerToken) Fields(c *wire.Codec) {
+	c.String(&n.Database)
+	wire.Uint(c, &n.Role)
+	c.Varint(&n.Until)
+	c.Fixed(n.digest[:])
+	c.Uvarint(&n.number)
+}
+
+// formerTokens are in the order in which they end, one at most for a role. The list is replaced with every change: forks
+// share it.
+type formerTokens []FormerToken
+
+// add takes one in, in its order.
+func (l formerTokens) add(n FormerToken) formerTokens {
+	i, _ := slices.BinarySearchFunc(l, n, func(a, b FormerToken) int {
+		if a.Until <= b.Until {
+			return -1
+		}
+		return 1
+	})
+	return slices.Insert(slices.Clone(l), i, n)
+}
+
+// role is what a former token of the cluster opens. All are compared.
+func (l formerTokens) role(token *acl.Digest) (found acl.Role, number uint64) {
+	for i := range l {
+		if l[i].Database == "" && l[i].digest.Equal(token) {
+			found, number = l[i].Role, l[i].number
+		}
+	}
+	return found, number
+}
+
+// builtinOf is the user whose credential a token of a database is.
+func builtinOf(role acl.Role) string {
+	if role == acl.ReadOnly {
+		return acl.ReadOnlyName
+	}
+	return acl.DefaultName
+}
+
+// rotateTokens puts new tokens in force. A former one of the same role that is still in force ends at once.
+func (s *State) rotateTokens(e *env.Env, n TokenRotation) (TokenOverlap, error) {
+	if n.Overlap < 0 || n.Overlap > MaxTokenOverlap {
+		return TokenOverlap{}, ErrTokenOverlap
+	}
+	if n.Salt != s.tokenSalt {
+		return TokenOverlap{}, ErrTokenSalt
+	}
+	out := TokenOverlap{}
+	if n.Overlap > 0 {
+		out.Until = e.Now + n.Overlap
+	}
+	if n.Database == "" {
+		return out, s.rotateClusterTokens(&n.Tokens, out.Until)
+	}
+	return out, s.rotateDatabaseTokens(&n, out.Until)
+}
+
+func (s *State) rotateClusterTokens(tokens *acl.Tokens, until int64) error {
+	if tokens[acl.Standard] != (acl.Digest{}) || tokens[acl.ReadOnly] != (acl.Digest{}) || *tokens == (acl.Tokens{}) {
+		return ErrTokenRoles
+	}
+	for role := acl.Messages; int(role) < len(tokens); role++ {
+		if known, _ := s.former.role(&tokens[role]); known != acl.NoRole || s.tokens.Role(tokens[role]) != acl.NoRole {
+			return ErrSameToken
+		}
+	}
+	for role := acl.Messages; int(role) < len(tokens); role++ {
+		if tokens[role] == (acl.Digest{}) {
+			continue
+		}
+		s.endOverlap("", role)
+		former := FormerToken{Role: role, Until: until, digest: s.tokens[role]}
+		if role == acl.Admin {
+			former.number = s.adminSerial
+			s.adminSerial++
+		}
+		if s.tokens[role] = tokens[role]; until > 0 && former.digest != (acl.Digest{}) {
+			s.former = s.former.add(former)
+		}
+	}
+	return nil
+}
+
+func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
+	i, found := s.place(n.Database)
+	pair := DatabaseTokens{Standard: n.Tokens[acl.Standard], ReadOnly: n.Tokens[acl.ReadOnly]}
+	rest := n.Tokens
+	rest[acl.Standard], rest[acl.ReadOnly] = acl.Digest{}, acl.Digest{}
+	switch {
+	case !found:
+		return ErrNoDatabase
+	case rest != acl.Tokens{}:
+		return ErrTokenRoles
+	case !pair.usable():
+		return ErrTokens
+	}
+	d := s.databases[i]
+	for _, role := range [...]acl.Role{acl.Standard, acl.ReadOnly} {
+		s.endOverlap(d.name, role)
+		former := d.users.RotateToken(builtinOf(role), n.Tokens[role], n.Salt, until > 0)
+		if former > 0 && until > 0 {
+			s.former = s.former.add(FormerToken{Database: d.name, Role: role, Until: until, number: former})
+		}
+	}
+	return nil
+}
+
+// endTokenOverlap ends the time of former tokens before it is over.
+func (s *State) endTokenOverlap(_ *env.Env, n TokenRole) (Ack, error) {
+	if n.Database == "" {
+		if n.Role < acl.Messages || int(n.Role) >= len(s.tokens) {
+			return Ack{}, ErrTokenRoles
+		}
+		s.endOverlap("", n.Role)
+		return Ack{}, nil
+	}
+	if _, found := s.place(n.Database); !found {
+		return Ack{}, ErrNoDatabase
+	}
+	s.endOverlaps(n.Database)
+	return Ack{}, nil
+}
+
+// endOverlaps ends the former tokens of a database.
+func (s *State) endOverlaps(database string) {
+	s.endOverlap(database, acl.Standard)
+	s.endOverlap(database, acl.ReadOnly)
+}
+
+// endOverlap ends the former token of a role, if there is one.
+func (s *State) endOverlap(database string, role acl.Role) {
+	for i := range s.former {
+		if s.former[i].Database == database && s.former[i].Role == role {
+			s.dropFormer(i)
+			return
+		}
+	}
+}
+
+// dropFormer ends a former token; what it has proved is nobody's from then on.
+func (s *State) dropFormer(i int) {
+	n := s.former[i]
+	if n.Database != "" {
+		if d := s.database(n.Database); d != nil {
+			d.users.RevokeToken(builtinOf(n.Role), n.number)
+		}
+	}
+	s.former = slices.Delete(slices.Clone(s.former), i, i+1)
+}
+
+// expireTokens ends the former tokens whose time is over.
+func (s *State) expireTokens(now int64) {
+	for len(s.former) > 0 && s.former[0].Until <= now {
+		s.dropFormer(0)
+	}
+}
+
+// FormerTokens are those that were replaced and are in force still, in the order in which they end.
+func (v *View) FormerTokens() []FormerToken { return slices.Clone([]FormerToken(v.s.former)) }
+
+// Former reports whether a token of default or of the cluster was replaced and is in force still, and until when.
+func (v *View) Former(role acl.Role, token acl.Digest) (until int64, ok bool) {
+	shown := acl.Presented{Digest: token}
+	for _, n := range v.s.former {
+		switch {
+		case n.Role != role:
+		case n.Database == "" && n.digest.Equal(shown.Under(&v.s.tokenSalt)),
+			n.Database == DefaultDB && v.s.home.users.Proves(builtinOf(role), &shown):
+			return n.Until, true
+		}
+	}
+	return 0, false
+}
