@@ -29,7 +29,7 @@ func (n *Node) TransferLeadership(to string) error {
 	return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
 }
 
-// Close hands leadership over, waits until every pending request has its outcome or ctx
+// Close transfers leadership, waits until every pending request has its outcome or ctx
 // ends, and stops the node.
 func (n *Node) Close(ctx context.Context) error {
 	n.HandOver(ctx)

@@ -9,7 +9,7 @@
 //	cluster/clock       the time that a leader writes into the log
 //	cluster/failover    election at once after a leader's process has died
 //	cluster/logstore    raft's log, votes and snapshots on disk
-//	propose.go, commit.go, batch.go, piggyback.go    group commit
+//	propose.go, group_commit.go, batch.go, piggyback.go    group commit
 //	read.go, readindex.go, sessionlease.go           reads
 //	commit_push.go                                   commit indexes for followers
 //	lead.go                                          what a leader does

@@ -223,7 +223,7 @@ const (
 	yieldInterval = 30 * time.Second
 )
 
-// yieldWhenFull hands leadership over when this node's disk is below the free-space floor: it could lead, but accept no
+// yieldWhenFull transfers leadership when this node's disk is below the free-space floor: it could lead, but accept no
 // writes. raft has no way to keep a node from campaigning, so one that is elected nevertheless hands over again.
 func (n *Node) yieldWhenFull(ctx context.Context) {
 	for pause(ctx, spaceInterval) {
@@ -234,7 +234,7 @@ func (n *Node) yieldWhenFull(ctx context.Context) {
 		n.yielded.Store(time.Now().UnixNano())
 		n.log.Warn("handing leadership over: the disk is nearly full", "error", err)
 		if err := n.raft.LeadershipTransfer().Error(); err != nil {
-			n.log.Warn("leadership was not handed over", "error", err)
+			n.log.Warn("leadership was not transferred", "error", err)
 		}
 	}
 }

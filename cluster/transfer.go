@@ -75,7 +75,7 @@ func (n *Node) transferTo(to string) error {
 	return n.TransferLeadership(to)
 }
 
-// handOverPause lies between two tries to hand leadership over.
+// handOverPause lies between two tries to transfer leadership.
 const handOverPause = 50 * time.Millisecond
 
 // HandOver gives leadership away, if this node has it and another could take it. It
@@ -92,7 +92,7 @@ func (n *Node) HandOver(ctx context.Context) {
 		}
 		if !told {
 			told = true
-			n.log.Warn("leadership was not handed over yet", "error", err)
+			n.log.Warn("leadership was not transferred yet", "error", err)
 		}
 		pause(ctx, handOverPause)
 	}

@@ -1,5 +1,4 @@
-// Package fsm is the state machine: everything that is true in the cluster, and
-// every operation that may change it.
+// Package fsm is the state machine: the whole replicated state, and every operation that may change it.
 //
 // Machine holds the State of one node. An Operation has a code, arguments and a function that
 // changes the state; an Entry carries many requests for operations.

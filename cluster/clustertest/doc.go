@@ -1,3 +1,3 @@
-// Package clustertest runs real nodes of package cluster in one process, with real sockets and disks, and cuts them off
-// from each other (Network). Tests of any package may import it; no product package does.
+// Package clustertest runs real nodes of package cluster in one process, with real sockets and disks, and
+// partitions them (Network). Tests of any package may import it; no product package does.
 package clustertest

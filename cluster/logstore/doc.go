@@ -1,5 +1,5 @@
-// Package logstore is the raft log and the stable store of one node:
-// raft-boltdb behind a wrapper that notices what the database itself does not.
+// Package logstore is the raft log and the stable store of one node: raft-boltdb behind a wrapper that detects
+// damage which the database itself does not detect.
 //
 // The database checks nothing but its two meta records, and silently falls back
 // to the older one. Here every entry and every stable value carries a checksum,

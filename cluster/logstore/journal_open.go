@@ -103,7 +103,7 @@ func (o *leftover) scan(b []byte, salt uint64) error {
 			break
 		}
 		if seq != want {
-			return fmt.Errorf("record %d stands where record %d belongs", seq, want)
+			return fmt.Errorf("found record %d, expected record %d", seq, want)
 		}
 		if err := o.take(body); err != nil {
 			return fmt.Errorf("record %d: %w", seq, err)
@@ -200,7 +200,7 @@ func (s *Store) without(err error) error {
 	if !isNoSpace(err) {
 		return err
 	}
-	s.opts.Logger.Warn("there is no room for a journal; appends go to the database itself", "dir", s.opts.Dir, "error", err)
+	s.opts.Logger.Warn("no room for a journal: appends go to the database itself", "dir", s.opts.Dir, "error", err)
 	return nil
 }
 

@@ -1,6 +1,6 @@
-// Package membership is what a node knows about other nodes beside raft's configuration, which alone says who belongs to
-// the cluster: who is around (Members, by gossip), how a node that wants to join finds the cluster (Discovery), and which
-// process of a peer's disk was the last one to be spoken with (Incarnations).
+// Package membership tracks the other nodes of the cluster in addition to raft's configuration, which alone says
+// who belongs to the cluster: who is reachable (Members, by gossip), how a joining node finds the cluster
+// (Discovery), and the last known process of each peer's disk (Incarnations).
 //
 // # Invariants
 //

@@ -1,4 +1,4 @@
-// Package transport carries everything that nodes of a cluster say to each other over one TCP port.
+// Package transport carries all traffic between the nodes of a cluster over one TCP port.
 //
 // # Purpose
 //

@@ -69,7 +69,7 @@ func (m *millis) String() string {
 func (m *millis) Set(text string) error {
 	ms, ok := queue.ParseDuration(text)
 	if !ok {
-		return fmt.Errorf("%q is no time: give a number with a unit, such as 10m or 7d", text)
+		return fmt.Errorf("%q is not a time: give a number with a unit, such as 10m or 7d", text)
 	}
 	*m = millis(ms)
 	return nil

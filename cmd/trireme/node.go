@@ -340,7 +340,7 @@ func (n *process) gossip() []membership.Member {
 	return n.members.List()
 }
 
-// shutdown takes no more requests, hands leadership over meanwhile, finishes what is
+// shutdown takes no more requests, transfers leadership meanwhile, finishes what is
 // in flight and closes everything, last opened first. A node that leaves the cluster
 // waits before that until it was taken out, or outer ends; left reports that it left.
 func (n *process) shutdown(outer context.Context, node *cluster.Node) (left bool) {

@@ -1,3 +1,3 @@
-// Package acl says who may do what: users with their credentials, kept as digests,
-// and the commands, keys and channels that are open to them.
+// Package acl decides who may do what: users with their credentials, stored as digests, and the commands, keys and
+// channels that they may use.
 package acl

@@ -1,5 +1,5 @@
-// Package backoff is the language of the header Svc-Retry-Delay: how long to wait before
-// a message is tried again.
+// Package backoff is the language of the header Svc-Retry-Delay: how long to wait before a message is attempted
+// again.
 //
 //	expression = term   { ("+" | "-") term }
 //	term       = factor { ("*" | "/") factor }

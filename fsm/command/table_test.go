@@ -53,8 +53,7 @@ func (c *Command) lacks() (missing []string) {
 	return missing
 }
 
-// TestLackingRowsAreFound checks the check: a row without its cost or its keys is told what to
-// add.
+// TestLackingRowsAreFound tests the check itself: for a row without its cost or its keys it says what to add.
 func TestLackingRowsAreFound(t *testing.T) {
 	whole := Command{Name: "x", Cost: costConstant, Keys: firstKey.with(ro), Version: "1", Complexity: "O(1)", Syntax: "X key", Summary: "Does.", Run: get}
 	for want, corrupt := range map[string]func(c *Command){
@@ -72,7 +71,7 @@ func TestLackingRowsAreFound(t *testing.T) {
 	}
 }
 
-// TestRowsAreConsistent checks what a row says about itself.
+// TestRowsAreConsistent checks that every row is complete (lacks) and does not contradict itself.
 func TestRowsAreConsistent(t *testing.T) {
 	for _, c := range NewTable().Rows() {
 		switch {

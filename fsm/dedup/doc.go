@@ -1,5 +1,5 @@
-// Package dedup remembers the replies of writes that carried an id of the client's, so
-// that a repeated one gets the reply of the first instead of being applied again.
+// Package dedup keeps the replies of writes with a request id, so that a repeated write returns the first reply
+// instead of being applied again.
 //
 // Records live for Retention of cluster time. The table has a fixed size and refuses
 // new ids when it is full: forgetting early would break the promise silently.

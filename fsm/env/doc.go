@@ -1,4 +1,3 @@
-// Package env says what one apply may know of the world: its place in the log,
-// the cluster's time, the feature level, and a generator seeded by the entry.
-// Nothing under fsm may learn anything else.
+// Package env holds the inputs of one apply: its place in the log, cluster time, the feature level, and a
+// generator seeded by the entry. Nothing under fsm may learn anything else.
 package env

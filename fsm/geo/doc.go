@@ -1,3 +1,3 @@
-// Package geo keeps places on earth as numbers of 52 bits, and finds those near another,
-// bit for bit as Redis does.
+// Package geo encodes positions on earth as numbers of 52 bits, and finds positions near another, bit for bit as
+// Redis does.
 package geo

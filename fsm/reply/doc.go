@@ -1,3 +1,3 @@
-// Package reply holds what a command answers: one value in RESP3's terms, which
-// every origin writes in its own form (JSON, base64, RESP2, RESP3).
+// Package reply holds the reply of a command: one value in RESP3's terms, which every origin writes in its own
+// form (JSON, base64, RESP2, RESP3).
 package reply

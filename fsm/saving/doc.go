@@ -1,3 +1,3 @@
-// Package saving writes trees of the state as the records of a snapshot: one byte that
-// says of what kind it is, then its fields.
+// Package saving writes trees of the state as the records of a snapshot: one byte for the kind of the record, then
+// its fields.
 package saving

@@ -1,5 +1,5 @@
-// Package search holds the definitions of search indexes and their aliases, as they are
-// replicated, and reads the fields of documents out of values.
+// Package search holds the replicated definitions of search indexes and their aliases, and reads the fields of
+// documents from values.
 //
 // A definition says which keys are documents and which of their fields can be searched. What
 // was found in the documents is no part of the state: each node derives it for itself

@@ -1,4 +1,4 @@
-// Package vector compares vectors of 32-bit floats and finds the nearest of many.
+// Package vector compares vectors of 32-bit floats and finds the nearest ones.
 //
 // The search is exact: it looks at every vector of an index. Its replies may decide what a
 // script writes, so they are equal on every node and on every processor: sums are formed

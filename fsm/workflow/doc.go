@@ -1,5 +1,5 @@
-// Package workflow is the state machine of workflows: runs, the log of each run, waiters, what a run has invoked, dead
-// letters of runs, and what is to be delivered to a workflow's endpoint.
+// Package workflow is the state machine of workflows: runs, the log of each run, waiters, invoked runs, dead
+// letters of runs, and the deliveries to a workflow's endpoint.
 //
 // # The model
 //

@@ -5,8 +5,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// RanNow takes in that a message is due at once by queue.RunNow: if it is of a run, what the run's log says of the time
-// of the next attempt changes. A message that is of no run changes nothing.
+// RanNow updates the time of the next attempt in a run's log after queue.RunNow has made the message due at once, such as
+// that of a sleep. A message without a run changes nothing.
 func (s *Store) RanNow(e *env.Env, q *queue.Store, id queue.ID) {
 	if r, pos, ok := s.EntryOf(id); ok {
 		s.entryRanNow(e, q, r, place{r.No, pos})

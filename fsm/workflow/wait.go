@@ -61,7 +61,7 @@ func (k *work) register(w *Waiter) {
 	k.count(w.size())
 }
 
-// forgetWaiter takes a waiter out. It is taken out once, whoever comes first.
+// forgetWaiter removes a waiter. The first cause removes it: notification, timeout, or end of the run.
 func (k *work) forgetWaiter(w *Waiter) {
 	s := k.s
 	s.waiters.Delete(w.No)
@@ -71,7 +71,7 @@ func (k *work) forgetWaiter(w *Waiter) {
 	k.count(-w.size())
 }
 
-// wake appends the result of a wait: what it was notified with, or that its time is over.
+// wake ends a wait: it appends its result, which is the notification, or its timeout if late.
 func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
 	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: w.result(body, late)}
 	url, o := w.URL, &w.Options
@@ -86,7 +86,7 @@ func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
 	return k.append(n).ID
 }
 
-// leaveWait writes into the log what a cancelled run was waiting for. It is no result: nothing was notified.
+// leaveWait records in the log what a cancelled run was waiting for. It is not a result.
 func (k *work) leaveWait(w *Waiter) {
 	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: w.unfinished(), Created: k.e.Now, FirstAt: k.e.Now, State: Unfinished}
 	n.ID, n.Name, n.Since, n.Deadline = k.q.NewID(k.e), ownedText(w.Step.Name), w.Created, w.Deadline
@@ -124,7 +124,7 @@ func (w *Waiter) result(body []byte, late bool) []byte {
 // maxExpired is the most waiters that one Advance ends.
 const maxExpired = 256
 
-// Advance ends waits whose time is over.
+// Advance ends the waits whose timeout has passed. (A sleep is a message: it ends in queue.Store.Advance.)
 func (s *Store) Advance(e *env.Env, q *queue.Store) {
 	for range maxExpired {
 		t, no, ok := s.ends.Min()
@@ -141,7 +141,7 @@ func (s *Store) Advance(e *env.Env, q *queue.Store) {
 	s.trim(e.Now)
 }
 
-// NextDue is when Advance has something to do next, in unix milliseconds.
+// NextDue returns when the next timeout passes, in unix milliseconds; ok is false if there is none.
 func (s *Store) NextDue() (unixms int64, ok bool) {
 	t, _, ok := s.ends.Min()
 	return t.At, ok

@@ -100,7 +100,7 @@ func (k *work) append(n *Entry) *Entry {
 	return n
 }
 
-// stopWaiting takes out the waiter of a step that has a result: nothing else may bring another one.
+// stopWaiting removes the waiter of a step that has a result, so that there is no second result.
 func (k *work) stopWaiting(step uint32) {
 	if mutant.Is(mutant.WaiterKept) {
 		return
@@ -138,7 +138,8 @@ func markOf(run uint64, n *Entry) (mark, bool) {
 	return mark{run, markResult, n.Step.ID}, n.Type != Initial
 }
 
-// dispatch makes the message by which an entry is delivered, under a new id, and stores the entry.
+// dispatch publishes the message that delivers an entry, under a new id, and stores the entry. A sleep is an entry whose
+// message has a delay or a time: it ends when queue.Store.Advance claims that message.
 func (k *work) dispatch(at place, n *Entry) {
 	if n.ID != (queue.ID{}) {
 		k.s.ids.Delete(n.ID.Seq)
@@ -175,7 +176,7 @@ func (k *work) settings(n *Entry) queue.Options {
 	return own.Over(only(&k.r.Options, messageOptions))
 }
 
-// only is what options say of some things.
+// only returns the given options of o, and the defaults of all others.
 func only(o *queue.Options, given queue.Option) queue.Options {
 	out := *o
 	out.Given &= given

@@ -1,5 +1,5 @@
-// Package fastpath answers simple HTTP/1.1 requests with little work of its own, and hands
-// every connection on which something else is said to net/http.
+// Package fastpath answers simple HTTP/1.1 requests with little overhead, and passes every connection with any
+// other request to net/http.
 //
 // net/http does more for a request than a command costs: a header map and its strings anew
 // each time, a goroutine that watches the connection, deadlines, chunking. A client sends the

@@ -1,3 +1,3 @@
-// Package httpapitest has an engine for tests of the HTTP edge: a real state machine
-// behind a log that is one process's and applies at once.
+// Package httpapitest provides an engine for tests of the HTTP edge: a real state machine with a log in the same
+// process that applies at once.
 package httpapitest

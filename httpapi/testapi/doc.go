@@ -1,6 +1,6 @@
-// Package testapi is the HTTP API under /test of a development server whose clock belongs to
-// a test: it moves cluster time, waits until nothing is under way, shows what was delivered,
-// answers deliveries by a script, and empties the server. docs/testing.md has the reference.
+// Package testapi is the HTTP API under /test of a development server whose clock is controlled by a test: it
+// moves cluster time, waits until nothing is in flight, lists deliveries, answers deliveries by a script, and
+// empties the server. docs/testing.md has the reference.
 //
 // Moving time forward goes from one due time to the next: the clock is set to it, what is
 // due runs, and only when nothing is under way any more comes the next. So deliveries,

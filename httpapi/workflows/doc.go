@@ -1,3 +1,3 @@
-// Package workflows is the HTTP surface of workflows under /v2: what SDKs send while they run a workflow, and what people
-// ask about runs. It parses, calls one operation or one read, and encodes.
+// Package workflows is the HTTP API of workflows under /v2: the requests of SDKs that run a workflow, and the
+// queries of people about runs. It parses, calls one operation or one read, and encodes.
 package workflows

@@ -1,4 +1,4 @@
-// Package archive keeps backups: in a folder, or in a bucket that speaks S3, sealed by age if asked for. A Schedule makes
+// Package archive stores backups in a folder or in an S3 bucket, encrypted with age if asked for. A Schedule makes
 // them by themselves.
 //
 // Invariants: a backup has its name only when all of it is there, so whatever List names was written to its end; a

@@ -1,6 +1,7 @@
-// Package certs has the certificates of a process: a Pair is a certificate with its key, an Authority is what signs those
-// that are accepted. Both come from files, which are read again when they change, so that certificates are renewed while
-// the process runs; or both are derived from a secret that the nodes of a cluster share (FromSecrets).
+// Package certs manages the certificates of a process: a Pair is a certificate with its key, an Authority is what
+// signs accepted certificates. Both come from files, which are read again when they change, so that certificates
+// are renewed while the process runs; or both are derived from a secret that the nodes of a cluster share
+// (FromSecrets).
 //
 // # Invariants
 //

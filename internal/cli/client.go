@@ -230,7 +230,7 @@ func (c *Client) explain(err error) error {
 	)
 	switch text := err.Error(); {
 	case errors.As(err, &authority):
-		return errorf(ExitUnreachable, "the certificate of %s is signed by an authority that is not known here: give its certificate by --ca", c.url)
+		return errorf(ExitUnreachable, "the certificate of %s is signed by an authority that is unknown here: give its certificate by --ca", c.url)
 	case errors.As(err, &host):
 		return errorf(ExitUnreachable, "the certificate of %s is for other names: %w", c.url, host)
 	case errors.As(err, &invalid):

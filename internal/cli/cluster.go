@@ -175,7 +175,7 @@ func (s *session) transferLeader(from, to string) error {
 		return err
 	}
 	if from != "" && !self && view.node(from) == nil {
-		return errorf(ExitUnknown, "%s is no node of the cluster: cluster status shows them", from)
+		return errorf(ExitUnknown, "%s is not a node of the cluster: cluster status shows them", from)
 	}
 	if from != "" && view.Leader != from {
 		return s.say(map[string]string{"result": "unchanged", "leader": view.Leader}, "nothing to do: %s does not lead, %s does", from, dash(view.Leader))
@@ -183,7 +183,7 @@ func (s *session) transferLeader(from, to string) error {
 	if to != "" {
 		switch n := view.node(to); {
 		case n == nil:
-			return errorf(ExitUnknown, "%s is no node of the cluster: cluster status shows them", to)
+			return errorf(ExitUnknown, "%s is not a node of the cluster: cluster status shows them", to)
 		case n.Suffrage != "voter":
 			return errorf(ExitFailed, "%s can't lead: it is a non-voter; cluster replace makes it a voter", to)
 		}
@@ -196,7 +196,7 @@ func (s *session) transferLeader(from, to string) error {
 	if err := s.Call(s.ctx, "POST", "/admin/cluster/transfer-leader", body, &doc); err != nil {
 		return err
 	}
-	return s.say(doc, "leadership handed over")
+	return s.say(doc, "leadership transferred")
 }
 
 func (v *clusterView) node(id string) *nodeView {
@@ -217,7 +217,7 @@ func (s *session) knownNode(id string) func() ([]string, error) {
 	return func() ([]string, error) {
 		view, err := s.cluster()
 		if err == nil && view.node(id) == nil {
-			err = errorf(ExitUnknown, "%s is no node of the cluster: cluster status shows them", id)
+			err = errorf(ExitUnknown, "%s is not a node of the cluster: cluster status shows them", id)
 		}
 		return []string{id}, err
 	}
@@ -243,7 +243,7 @@ func (g *group) removeNode() {
 				path += "?force=true"
 			}
 			return c.carry(s, act{"remove", "node", s.knownNode(s.args[0]), func() error {
-				return s.changeNode("DELETE", path, nil, "%s is no node of the cluster any more")
+				return s.changeNode("DELETE", path, nil, "%s is not a node of the cluster any more")
 			}})
 		},
 	})

@@ -98,7 +98,7 @@ func (c *contexts) find(name string) (*namedContext, error) {
 	if i := c.index(name); i >= 0 {
 		return &c.Contexts[i], nil
 	}
-	return nil, errorf(ExitUnknown, "there is no context %q: trireme context list shows them, trireme context add makes one", name)
+	return nil, errorf(ExitUnknown, "there is no context %q: trireme context list shows them, trireme context add creates one", name)
 }
 
 func (c *contexts) index(name string) int {

@@ -109,7 +109,7 @@ func readTime(text string, now time.Time) (int64, error) {
 			return t.UnixMilli(), nil
 		}
 	}
-	return 0, usagef("%q is no time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
+	return 0, usagef("%q is not a time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
 }
 
 // paging is how much of a list is wanted.

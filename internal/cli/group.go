@@ -176,7 +176,7 @@ func listOf(doc []byte) ([]any, error) {
 	}
 	items, ok := v.([]any)
 	if !ok {
-		return nil, errorf(ExitUnreachable, "the answer is no list: is it a Trireme node?")
+		return nil, errorf(ExitUnreachable, "the answer is not a list: is it a Trireme node?")
 	}
 	return items, nil
 }

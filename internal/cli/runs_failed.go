@@ -124,7 +124,7 @@ func (s *session) withFailed(f *filters, c *consent, all bool, verb string, do f
 	}
 	for _, id := range s.args {
 		if !contains(runs, id) {
-			return errorf(ExitUnknown, "%s is no failed run: runs failed lists them", id)
+			return errorf(ExitUnknown, "%s is not a failed run: runs failed lists them", id)
 		}
 	}
 	return c.carry(s, act{verb, "failed run", func() ([]string, error) { return runs, nil }, func() error {

@@ -138,7 +138,7 @@ func (s *session) sample(n nodeView, alone bool) (out sample, err error) {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	all, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		return out, errorf(ExitUnreachable, "%s/metrics is no page of metrics: is it a Trireme node?", c.url)
+		return out, errorf(ExitUnreachable, "%s/metrics is not a metrics page: is it a Trireme node?", c.url)
 	}
 	out = sample{
 		at: time.Now(), commands: sum(all["trireme_http_commands_total"], "") + sum(all["trireme_resp_commands_total"], ""),

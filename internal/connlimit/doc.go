@@ -1,5 +1,5 @@
-// Package connlimit bounds the connections of a listener: all together, and those of one
-// address. It is used by the HTTP and the RESP listeners.
+// Package connlimit limits the connections of a listener: in total and for each address. It is used by the HTTP
+// and the RESP listeners.
 //
 // A table that is full makes room by closing the connection that has been silent for longest
 // (Redis calls such clients idle): of those that have not logged in first, of others only if

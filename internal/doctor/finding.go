@@ -31,7 +31,7 @@ func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 func (l *Level) UnmarshalText(b []byte) error {
 	i := slices.Index(levelNames[:], string(b))
 	if i < 0 {
-		return fmt.Errorf("doctor: %q is no level", b)
+		return fmt.Errorf("doctor: %q is not a level", b)
 	}
 	*l = Level(i)
 	return nil

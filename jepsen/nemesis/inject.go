@@ -188,7 +188,7 @@ func (r *runner) coldStart(last int) error {
 // stormEvery is the time between two transfers of a storm.
 const stormEvery = time.Second
 
-// storm hands leadership over until hold ends. A transfer that fails, since an election
+// storm transfers leadership until hold ends. A transfer that fails, since an election
 // is under way, is none.
 func (r *runner) storm(ctx, hold context.Context) error {
 	for done := 0; ; {

@@ -33,7 +33,7 @@ func ParseAllow(texts []string) ([]netip.Prefix, error) {
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil || addr.Zone() != "" {
-				return nil, fmt.Errorf("%q is no network in CIDR form and no address", text)
+				return nil, fmt.Errorf("%q is neither an address nor a network in CIDR form", text)
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}

@@ -1,3 +1,3 @@
-// Package commandtest draws random commands, valid and invalid, for tests that feed
-// them to several machines or to a real server.
+// Package commandtest generates random commands, valid and invalid, for tests that feed them to several machines
+// or to a real server.
 package commandtest
