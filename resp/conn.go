@@ -42,6 +42,7 @@ type conn struct {
 	silent     bool // CLIENT REPLY OFF
 	skipNext   bool // CLIENT REPLY SKIP: the next command is not answered
 	mute       bool // the command that is running is not answered
+	answering  bool // the replies of a transaction are being written
 	ending     bool // the connection closes once what is written is sent
 	replies    []byte
 	sendPartFn func([]byte) []byte

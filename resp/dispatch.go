@@ -54,7 +54,7 @@ func (c *conn) dispatch(argv [][]byte) {
 		c.rejectHTTP()
 	case !c.as.Known() && (row == nil || !alwaysAllowed[row.Name]):
 		c.runPipeline()
-		c.emit(errNoAuth)
+		c.emit(noAuth(row))
 	case row == nil || !row.Takes(len(argv)):
 		c.runPipeline()
 		c.refuse(argv)
@@ -67,6 +67,14 @@ func (c *conn) dispatch(argv [][]byte) {
 	default:
 		c.runCommand(row, argv)
 	}
+}
+
+// noAuth is the answer to a command that needs a user where there is none.
+func noAuth(row *command.Command) reply.Value {
+	if row != nil && row.Name == "exec" {
+		return reply.Error("EXECABORT Transaction discarded because of: " + textNoAuth)
+	}
+	return errNoAuth
 }
 
 // runCommand runs a command outside a transaction.

@@ -45,7 +45,7 @@ func (c *conn) sendPart(b []byte) []byte {
 // too slowly.
 func (c *conn) flush() error {
 	err := c.flushReplies()
-	if c.tracked != nil && err == nil {
+	if c.tracked != nil && err == nil && !c.answering {
 		c.s.tracker.deliverDeferred(c.tracked)
 	}
 	return err

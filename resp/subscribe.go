@@ -21,10 +21,18 @@ func (c *conn) subscribed() bool { return c.subscriber != nil && c.subscriber.to
 
 func (c *conn) subscribe(argv [][]byte)    { c.subscribeTo(channel.Plain, argv[1:]) }
 func (c *conn) psubscribe(argv [][]byte)   { c.subscribeTo(channel.Pattern, argv[1:]) }
-func (c *conn) ssubscribe(argv [][]byte)   { c.subscribeTo(channel.Shard, argv[1:]) }
 func (c *conn) unsubscribe(argv [][]byte)  { c.unsubscribeFrom(channel.Plain, argv[1:]) }
 func (c *conn) punsubscribe(argv [][]byte) { c.unsubscribeFrom(channel.Pattern, argv[1:]) }
 func (c *conn) sunsubscribe(argv [][]byte) { c.unsubscribeFrom(channel.Shard, argv[1:]) }
+
+// ssubscribe is refused in a transaction, as by Redis, whose other subscriptions are not.
+func (c *conn) ssubscribe(argv [][]byte) {
+	if c.answering {
+		c.emit(reply.Error("ERR SSUBSCRIBE isn't allowed for a DENY BLOCKING client"))
+		return
+	}
+	c.subscribeTo(channel.Shard, argv[1:])
+}
 
 // subscribeTo subscribes to names and returns when all are confirmed: a subscription begins
 // at an index of the log, so that takes one commit.

@@ -59,7 +59,7 @@ func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
 	if _, refusal := c.check(argv); refusal != nil {
 		return refusal
 	}
-	if row.Flags&command.NoMulti != 0 {
+	if !row.Queues() {
 		return refuse("ERR Command not allowed inside a transaction")
 	}
 	c.tx.bytes += len(argv) * wordCost
@@ -261,9 +261,13 @@ func (c *conn) answerTransaction(tx *transaction, values []reply.Value) {
 		c.answered++
 		c.replies = append(strconv.AppendInt(append(c.replies, '*'), int64(len(tx.rows)), 10), '\r', '\n')
 	}
+	c.answering = true
+	defer func() { c.answering = false }()
 	for _, q := range tx.rows {
 		if own := c.s.own[q.row]; own != nil {
 			own(c, q.argv)
+			c.mute = c.silent || c.skipNext // CLIENT REPLY holds from the next row on
+			c.skipNext = false
 			continue
 		}
 		c.emit(values[0])

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -52,6 +55,9 @@ const (
 	ReportsMiss
 	// HidesMiss reads cause no keymiss event.
 	HidesMiss
+	// NoScriptWait commands wait for an element. From level 2 a script can't call them, as in
+	// Redis 7.0; at level 1 it got what there was.
+	NoScriptWait
 )
 
 // Handler runs a command. It reads all arguments first, returns a.Done()'s error,
@@ -131,6 +137,11 @@ const (
 func (c Command) described(info, tips string, changes ...Change) Command {
 	c.Info, c.Tips, c.Changes = info, tips, changes
 	return c
+}
+
+// Queues reports whether the command may stand in a transaction.
+func (c *Command) Queues() bool {
+	return c.Flags&NoMulti == 0 && !slices.Contains(strings.Fields(c.Info), "no_multi")
 }
 
 // Tx is what one command runs in: its environment, the database and the user.

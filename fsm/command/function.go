@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -60,8 +61,8 @@ func functionCall(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, fals
 
 func functionCallReadOnly(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, true) }
 
-// callFunction runs a function of a library. One that doesn't say that it only reads may
-// be called as one that does, and fails when it writes.
+// callFunction runs a function of a library. At level 1 one that doesn't say that it only
+// reads may be called as one that does, and fails when it writes.
 func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 	library, f := tx.Scripts.Function(a.String())
 	if f == nil {
@@ -70,6 +71,9 @@ func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 	keys, args := a.keysAndArgs(errBadKeys)
 	if err, ok := a.Done(); !ok {
 		return err
+	}
+	if readOnly && !f.ReadOnly() && tx.Level >= env.Level2 {
+		return errWriteFlag
 	}
 	p := &script.Program{Name: f.Name, Keys: keys, Args: args}
 	return tx.program(readOnly || f.ReadOnly(), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
@@ -80,7 +84,7 @@ func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 // loadLibrary runs the text of a library to learn its functions.
 func (tx *Tx) loadLibrary(source string) (*script.Library, error) {
 	engine, release := tx.engine()
-	l, err := engine.Load(source, tx.scriptBudget())
+	l, err := engine.Load(source, tx.scriptRules(), tx.scriptBudget())
 	var stopped *lua.Stopped
 	if !errors.As(err, &stopped) {
 		release()
@@ -102,7 +106,7 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if err := tx.Scripts.Vacant(source, replace); err != nil {
+	if err := tx.Scripts.Vacant(source, tx.scriptRules(), replace); err != nil {
 		return libraryError(err)
 	}
 	l, err := tx.loadLibrary(source)

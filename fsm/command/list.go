@@ -66,19 +66,19 @@ func listMoves() []Command {
 func listWaits() []Command {
 	const block = Write | Blocking | NoHTTP
 	return []Command{
-		{Name: "blmove", Arity: 6, Flags: block | DenyOOM, TimeoutAt: 5, Wait: waitForSource, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
+		{Name: "blmove", Arity: 6, Flags: block | NoScriptWait | DenyOOM, TimeoutAt: 5, Wait: waitForSource, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "BLMOVE source destination " + listMoved + " timeout", Summary: "LMOVE that waits for an element to move.",
 			Categories: acl.Blocking, Run: bLMove},
 		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Wait: waitForLists, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
 			Syntax: "BLMPOP timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Summary: "LMPOP that waits for an element to pop.",
 			Categories: acl.Blocking, Run: bLMPop},
-		{Name: "blpop", Arity: -3, Flags: block, TimeoutAt: -1, Wait: waitForList, Keys: keyPlaces{First: 1, Last: -2, Step: 1}.with(rwAccessDelete), Cost: costConstant, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "blpop", Arity: -3, Flags: block | NoScriptWait, TimeoutAt: -1, Wait: waitForList, Keys: keyPlaces{First: 1, Last: -2, Step: 1}.with(rwAccessDelete), Cost: costConstant, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "BLPOP key [key ...] timeout", Summary: "Removes the first element of the first list that has one, waiting for one, and returns the key and the element.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bLPop},
-		{Name: "brpop", Arity: -3, Flags: block, TimeoutAt: -1, Wait: waitForList, Keys: keyPlaces{First: 1, Last: -2, Step: 1}.with(rwAccessDelete), Cost: costConstant, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "brpop", Arity: -3, Flags: block | NoScriptWait, TimeoutAt: -1, Wait: waitForList, Keys: keyPlaces{First: 1, Last: -2, Step: 1}.with(rwAccessDelete), Cost: costConstant, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "BRPOP key [key ...] timeout", Summary: "Removes the last element of the first list that has one, waiting for one, and returns the key and the element.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bRPop},
-		{Name: "brpoplpush", Arity: 4, Flags: block | DenyOOM, TimeoutAt: 3, Wait: waitForSource, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "2.2.0", Complexity: "O(1)",
+		{Name: "brpoplpush", Arity: 4, Flags: block | NoScriptWait | DenyOOM, TimeoutAt: 3, Wait: waitForSource, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "2.2.0", Complexity: "O(1)",
 			Syntax: "BRPOPLPUSH source destination timeout", Summary: "RPOPLPUSH that waits for an element to move.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bRPopLPush},
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -12,16 +13,19 @@ const shownBytes = 128
 
 // unknown is the error for a command that isn't in the table, in the words of the
 // origin it came through.
-func (t *Table) unknown(d Origin, argv [][]byte) reply.Value {
+func (t *Table) unknown(tx *Tx, argv [][]byte) reply.Value {
 	if len(argv) == 0 {
 		return reply.Error("ERR empty command")
 	}
 	name := string(argv[0])
 	container := t.containers[string(lower(nil, argv[0]))]
 	if container && len(argv) == 1 && t.byName[string(lower(nil, argv[0]))] == nil {
+		if tx.Origin == Script && tx.Level >= env.Level2 {
+			return errScriptArity
+		}
 		return ErrArity(strings.ToLower(name))
 	}
-	switch {
+	switch d := tx.Origin; {
 	case d == OriginHTTP && container:
 		name += " " + string(argv[1])
 		fallthrough
@@ -64,14 +68,16 @@ func shownStart(word []byte) string { return shown(string(word[:min(len(word), s
 
 // refusedAt reports whether the row may not be called through the origin with these
 // arguments.
-func refusedAt(d Origin, c *Command, argv [][]byte) (reply.Value, bool) {
-	switch {
+func refusedAt(tx *Tx, c *Command, argv [][]byte) (reply.Value, bool) {
+	switch d := tx.Origin; {
 	case d == OriginHTTP && c.Waits != nil && asksToWait(argv):
 		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" with BLOCK is not allowed in REST"), true
 	case d == OriginHTTP && c.Flags&NoHTTP != 0:
 		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
-	case d == Script && c.Flags&NoScript != 0:
+	case d == Script && (c.Flags&NoScript != 0 || c.Flags&NoScriptWait != 0 && tx.Level >= env.Level2):
 		return reply.Error("ERR This Redis command is not allowed from script"), true
 	}
 	return reply.Value{}, false
 }
+
+var errScriptArity = reply.Error("ERR Wrong number of args calling Redis command from script")

@@ -12,7 +12,7 @@ import (
 // many receive. Subscribing belongs to a connection: the rows for it stand here to be
 // known and judged, and whoever holds the connection does the rest.
 func pubsub() []Command {
-	own := NoHTTP | NoScript | NoMulti // of a connection
+	own := NoHTTP | NoScript // of a connection
 	return []Command{
 		{Name: "psubscribe", Arity: -2, Flags: own, Channels: patternsOnly, Cost: costConstant, Version: "2.0.0", Complexity: "O(N) in patterns",
 			Syntax: "PSUBSCRIBE pattern [pattern ...]", Summary: "Subscribes the connection to all channels that match a pattern.",

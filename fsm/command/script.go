@@ -139,6 +139,18 @@ func (tx *Tx) engine() (*script.Engine, func()) {
 	return script.NewEngine(), func() {}
 }
 
+// scriptRules are those for the texts of scripts and libraries. The scripts of clients over
+// HTTP carry flags that only their service knows.
+func (tx *Tx) scriptRules() script.Rules {
+	switch {
+	case tx.Level < env.Level2:
+		return script.Lenient
+	case tx.Origin == OriginHTTP:
+		return script.Tolerant
+	}
+	return script.Exact
+}
+
 // program runs what start runs as a script: with the budget, and undone if that is
 // spent.
 func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
@@ -243,7 +255,7 @@ func evalReadOnly(tx *Tx, a *Args) reply.Value { return evalBody(tx, a, true) }
 
 func evalBody(tx *Tx, a *Args, readOnly bool) reply.Value {
 	body := a.String()
-	return tx.evaluate(a, script.Digest(body), body, readOnly)
+	return tx.evaluate(a, script.Digest(body), body, tx.scriptRules(), readOnly)
 }
 
 func evalSHA(tx *Tx, a *Args) reply.Value { return evalKnown(tx, a, false) }
@@ -265,17 +277,17 @@ func evalKnown(tx *Tx, a *Args, readOnly bool) reply.Value {
 		}
 		return errNoScript
 	}
-	return tx.evaluate(a, digest, body, readOnly)
+	return tx.evaluate(a, digest, body, min(tx.scriptRules(), script.Tolerant), readOnly) // its flags were judged when it came
 }
 
 // evaluate runs a script with the keys and arguments that a has left, and keeps it where
 // that is a write.
-func (tx *Tx) evaluate(a *Args, digest, body string, readOnly bool) reply.Value {
+func (tx *Tx) evaluate(a *Args, digest, body string, rules script.Rules, readOnly bool) reply.Value {
 	keys, args := a.keysAndArgs(ErrNotInteger)
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	head, err := script.ParseShebang(body)
+	head, err := script.ParseShebang(body, rules)
 	if err != nil {
 		return reply.Error("ERR " + clean(err.Error()))
 	}
@@ -303,7 +315,7 @@ func scriptLoad(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if _, err := script.ParseShebang(body); err != nil {
+	if _, err := script.ParseShebang(body, tx.scriptRules()); err != nil {
 		return reply.Error("ERR " + clean(err.Error()))
 	}
 	engine, release := tx.engine()

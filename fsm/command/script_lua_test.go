@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -34,11 +35,16 @@ func (r *replica) callable(now int64, s *scripttest.Step) bool {
 	inScript := *s
 	inScript.Origin = command.Script
 	c, refusal := r.check(now, s)
-	if refusal != nil || c.Flags&command.NoScript != 0 || s.Origin == command.OriginHTTP || s.As != acl.Trusted(acl.DefaultName) {
+	if refusal != nil || c.Flags&command.NoScript != 0 || waits(c, s.Argv) || s.Origin == command.OriginHTTP || s.As != acl.Trusted(acl.DefaultName) {
 		return false
 	}
 	_, refusal = r.check(now, &inScript)
 	return refusal == nil && len(s.Argv) < 7000
+}
+
+// waits reports whether a call asks to wait by an option, which a script may not.
+func waits(c *command.Command, argv [][]byte) bool {
+	return c.Waits != nil && slices.ContainsFunc(argv, func(word []byte) bool { return command.EqualFold(word, "BLOCK") })
 }
 
 // fromLua runs the step by a script.

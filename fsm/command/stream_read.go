@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -27,10 +28,10 @@ type streamRead struct {
 }
 
 // readStreamRead reads options and, behind STREAMS, keys and as many IDs.
-func readStreamRead(a *Args, now int64, grouped bool) streamRead {
+func readStreamRead(tx *Tx, a *Args, grouped bool) streamRead {
 	p := streamRead{grouped: grouped}
 	for a.Left() > 0 && !a.bad && p.keys == nil {
-		p.option(a, now)
+		p.option(tx, a)
 	}
 	switch {
 	case p.keys == nil:
@@ -41,10 +42,12 @@ func readStreamRead(a *Args, now int64, grouped bool) streamRead {
 	return p
 }
 
-func (p *streamRead) option(a *Args, now int64) {
+func (p *streamRead) option(tx *Tx, a *Args) {
 	switch more := a.Left() - 1; {
 	case more > 0 && a.Word("BLOCK"):
-		if _, bad := parseBlock(a.Bytes(), now); bad != nil {
+		if _, bad := parseBlock(a.Bytes(), tx.Now); tx.Origin == Script && tx.Level >= env.Level2 {
+			a.Fail(errBlockInScript(p.grouped))
+		} else if bad != nil {
 			a.Fail(*bad)
 		}
 	case more > 0 && a.Word("COUNT"):
@@ -63,6 +66,15 @@ func (p *streamRead) option(a *Args, now int64) {
 	default:
 		a.Fail(ErrSyntax)
 	}
+}
+
+// errBlockInScript refuses BLOCK in a script, which never waits.
+func errBlockInScript(grouped bool) reply.Value {
+	name := "XREAD"
+	if grouped {
+		name = "XREADGROUP"
+	}
+	return reply.Error("ERR " + name + " command is not allowed with BLOCK option from scripts")
 }
 
 func (p *streamRead) streams(a *Args) {
@@ -158,7 +170,7 @@ func pinStreams(tx *Tx, argv [][]byte) [][]byte {
 // something now, an error too: whoever waits looks before calling again.
 func streamReady(tx *Tx, argv [][]byte) bool {
 	a := &Args{argv: argv, at: 1}
-	p := readStreamRead(a, tx.Now, EqualFold(argv[0], "XREADGROUP"))
+	p := readStreamRead(tx, a, EqualFold(argv[0], "XREADGROUP"))
 	if _, ok := a.Done(); !ok {
 		return true
 	}
@@ -182,7 +194,7 @@ func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) bool {
 }
 
 func xRead(tx *Tx, a *Args) reply.Value {
-	p := readStreamRead(a, tx.Now, false)
+	p := readStreamRead(tx, a, false)
 	if err, ok := a.Done(); !ok {
 		return err
 	}

@@ -19,7 +19,7 @@ var newEntries = keyspace.MaxStreamID
 // xReadGroup is a write whatever it finds: the consumer is made, and its idle time starts
 // again.
 func xReadGroup(tx *Tx, a *Args) reply.Value {
-	p := readStreamRead(a, tx.Now, true)
+	p := readStreamRead(tx, a, true)
 	if err, ok := a.Done(); !ok {
 		return err
 	}

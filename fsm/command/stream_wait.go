@@ -8,7 +8,7 @@ func groupReady(tx *Tx, argv [][]byte) bool {
 	if streamReady(tx, argv) {
 		return true
 	}
-	p := readStreamRead(NewArgs(argv), tx.Now, true)
+	p := readStreamRead(tx, NewArgs(argv), true)
 	for _, key := range p.keys {
 		_, s, _ := find[*keyspace.StreamLog](tx, key)
 		if !p.noAck && s.Group(keyspace.Alias(p.group)).Consumer(keyspace.Alias(p.consumer)) == nil {

@@ -154,18 +154,18 @@ func (c *Command) Takes(words int) bool {
 func (t *Table) Check(tx *Tx, argv [][]byte) (*Command, *reply.Value) {
 	c := t.findAgain(tx, argv)
 	if c == nil || c.Since > tx.Level {
-		return nil, ptr(t.unknown(tx.Origin, argv))
+		return nil, ptr(t.unknown(tx, argv))
 	}
 	if !c.Takes(len(argv)) {
 		if tx.Origin == Script {
-			return nil, ptr(reply.Error("ERR Wrong number of args calling Redis command from script"))
+			return nil, &errScriptArity
 		}
 		return nil, ptr(ErrArity(c.Name))
 	}
 	if refusal := tx.permit(c, argv); refusal != nil {
 		return nil, refusal
 	}
-	if v, refused := refusedAt(tx.Origin, c, argv); refused {
+	if v, refused := refusedAt(tx, c, argv); refused {
 		return nil, ptr(v)
 	}
 	if c.Channels == patternsOnly && slices.ContainsFunc(argv[1:], func(word []byte) bool { return glob.Costly(string(word)) }) {

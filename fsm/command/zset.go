@@ -100,10 +100,10 @@ func sortedSetWaits() []Command {
 		{Name: "bzmpop", Arity: -5, Flags: Write | Blocking | NoHTTP, TimeoutAt: 1, Wait: waitForSorts, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Version: "7.0.0", Complexity: zsetRemoved,
 			Syntax: "BZMPOP timeout " + zsetInputs + " MIN | MAX [COUNT count]", Summary: "Pops members like ZMPOP and waits for one if there is none; in a transaction or script it does not wait.",
 			Categories: acl.Blocking, Run: bzmpop},
-		{Name: "bzpopmax", Arity: -3, Flags: write | Blocking | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,
+		{Name: "bzpopmax", Arity: -3, Flags: write | Blocking | NoScriptWait | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,
 			Syntax: "BZPOPMAX key [key ...] timeout", Summary: "Pops the member with the highest score of the first set that has one and waits if none has; in a transaction or script it does not wait.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bzpopMax},
-		{Name: "bzpopmin", Arity: -3, Flags: write | Blocking | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,
+		{Name: "bzpopmin", Arity: -3, Flags: write | Blocking | NoScriptWait | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,
 			Syntax: "BZPOPMIN key [key ...] timeout", Summary: "Pops the member with the lowest score of the first set that has one and waits if none has; in a transaction or script it does not wait.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bzpopMin},
 	}

@@ -49,6 +49,7 @@ const compileCost = 8
 // by it. It belongs to one goroutine at a time.
 type Engine struct {
 	eval, library *interpreter
+	loader        *interpreter          // for the text of a library that is new
 	protos        map[string]*lua.Proto // by source and text
 }
 
@@ -145,7 +146,7 @@ func code(body string) string {
 }
 
 // drop forgets the interpreters: one of them failed in a way that it shouldn't.
-func (e *Engine) drop() { e.eval, e.library = nil, nil }
+func (e *Engine) drop() { e.eval, e.library, e.loader = nil, nil, nil }
 
 // run calls start, which runs the program, and gives what it returned.
 func (in *interpreter) run(p *Program, h Host, b *lua.Budget, start func(), broken func()) (v reply.Value, stop error) {
@@ -246,12 +247,14 @@ func newInterpreter(functions bool) *interpreter {
 		g.SetField("ARGV", lua.TableValue(vm.List()))
 	}
 	vm.Random = func() uint64 { return in.host.Uint64() }
-	vm.GuardGlobals(func(vm *lua.State, args []lua.Value) {
-		name, _ := lua.Text(args[1])
-		vm.Errorf("Script attempted to access nonexistent global variable '" + name + "'")
-	})
+	vm.GuardGlobals(missingGlobal)
 	in.mark = vm.Seal()
 	return in
+}
+
+func missingGlobal(vm *lua.State, args []lua.Value) {
+	name, _ := lua.Text(args[1])
+	vm.Errorf("Script attempted to access nonexistent global variable '" + name + "'")
 }
 
 // osLibrary has a clock that counts what the script has used, not time.

@@ -47,16 +47,35 @@ func (noHost) Call([][]byte, *lua.Budget) reply.Value {
 func (noHost) Permitted([][]byte) (ok, known bool) { return false, false }
 func (noHost) Uint64() uint64                      { return 0 }
 
+// Rules say which texts are taken.
+type Rules uint8
+
+const (
+	// Lenient are those of feature level 1.
+	Lenient Rules = iota
+	// Tolerant are Exact but for flags: those that nobody knows are taken.
+	Tolerant
+	// Exact are Redis's: a library that is being loaded has no globals but some of redis, and
+	// the words of first lines may be quoted.
+	Exact
+)
+
 // Load runs the text of a library and tells which functions it registers. The error is
 // in Redis's words without its class, or says that the budget b was spent.
-func (e *Engine) Load(source string, b *lua.Budget) (*Library, error) {
-	name, err := libraryName(source)
+func (e *Engine) Load(source string, rules Rules, b *lua.Budget) (*Library, error) {
+	name, err := libraryName(source, rules)
 	if err != nil {
 		return nil, err
 	}
 	in, proto, err := e.prepareLibrary(source, b)
 	if err != nil {
 		return nil, err
+	}
+	if rules != Lenient {
+		if e.loader == nil {
+			e.loader = newLoader()
+		}
+		in = e.loader
 	}
 	l := &loading{callbacks: map[string]lua.Value{}}
 	v, stop := in.run(&Program{Name: name}, noHost{}, b, func() { in.register(l, proto) }, e.drop)
@@ -86,6 +105,25 @@ func (e *Engine) prepareLibrary(source string, b *lua.Budget) (*interpreter, *lu
 		return nil, nil, errors.New("Error compiling function: " + clean(err.Error()))
 	}
 	return e.library, proto, nil
+}
+
+// newLoader is a sealed state in which new libraries register their functions.
+func newLoader() *interpreter {
+	in := newInterpreter(true)
+	in.vm = lua.NewState()
+	vm := in.vm
+	all, some := in.redisLibrary(true), vm.NewTable(0, 0)
+	for _, name := range []string{"register_function", "log", "LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING",
+		"REDIS_VERSION", "REDIS_VERSION_NUM", "SERVER_NAME", "SERVER_VERSION", "SERVER_VERSION_NUM"} {
+		some.SetField(name, all.Field(name))
+	}
+	vm.Guard(some, missingGlobal)
+	vm.Globals = vm.NewTable(0, 2)
+	vm.Globals.SetField("redis", lua.TableValue(some))
+	vm.Globals.SetField("server", lua.TableValue(some))
+	vm.GuardGlobals(missingGlobal)
+	in.mark = vm.Seal()
+	return in
 }
 
 // register runs a library's text, which registers its functions. It returns nothing.
@@ -213,7 +251,7 @@ func validName(name string) bool {
 }
 
 // libraryName reads the first line of a library.
-func libraryName(source string) (string, error) {
+func libraryName(source string, rules Rules) (string, error) {
 	line, _, more := strings.Cut(source, "\n")
 	if !strings.HasPrefix(line, "#!") {
 		return "", errors.New("Missing library metadata")
@@ -221,8 +259,11 @@ func libraryName(source string) (string, error) {
 	if !more {
 		return "", errors.New("Invalid library metadata")
 	}
-	words := strings.Fields(line[2:])
-	if len(words) == 0 {
+	words, err := firstLine(line, rules)
+	if rules == Lenient {
+		words = strings.Fields(line[len("#!"):])
+	}
+	if err != nil || len(words) == 0 {
 		return "", errors.New("Invalid library metadata")
 	}
 	name, named := "", false
@@ -241,8 +282,8 @@ func libraryName(source string) (string, error) {
 		return "", errors.New("Library name was not given")
 	case !validName(name):
 		return "", errName
-	case !strings.EqualFold(words[0], "lua"):
-		return "", fmt.Errorf("Engine '%s' not found", words[0])
+	case !strings.EqualFold(strings.TrimPrefix(words[0], "#!"), "lua"):
+		return "", fmt.Errorf("Engine '%s' not found", strings.TrimPrefix(words[0], "#!"))
 	}
 	return name, nil
 }

@@ -161,8 +161,8 @@ func (s *Store) Counts() (libraries, functions int) { return s.libraries.Len(), 
 
 // Vacant tells why a library of this text can't be added, before its text is run: its
 // first line is wrong, or the name is taken and may not be replaced.
-func (s *Store) Vacant(source string, replace bool) error {
-	name, err := libraryName(source)
+func (s *Store) Vacant(source string, rules Rules, replace bool) error {
+	name, err := libraryName(source, rules)
 	if err == nil && !replace && s.Library(name) != nil {
 		err = errTaken(name)
 	}

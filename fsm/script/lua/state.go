@@ -193,7 +193,12 @@ func (vm *State) Used() int64 { return vm.began - vm.Steps }
 // GuardGlobals calls a function with the table and the name when a program reads a
 // global variable that there isn't.
 func (vm *State) GuardGlobals(missing GoFunc) {
+	vm.Guard(vm.Globals, missing)
+}
+
+// Guard is GuardGlobals for the fields of another table.
+func (vm *State) Guard(t *Table, missing GoFunc) {
 	m := vm.NewTable(0, 1)
 	m.SetField("__index", vm.Func("missing global", missing))
-	vm.Globals.meta = m
+	t.meta = m
 }
