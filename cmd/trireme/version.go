@@ -4,15 +4,67 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// version and commit are set by the linker (see the Makefile).
+// version and commit are set by the linker (see the Makefile), and otherwise taken from what Go notes in a binary.
 var (
-	version = "dev"
+	version = unset
 	commit  = "unknown"
 )
+
+// unset is the version of a binary of which nobody has said one.
+const unset = "dev"
+
+func init() {
+	if info, ok := debug.ReadBuildInfo(); ok && version == unset {
+		version, commit = builtAs(info)
+	}
+}
+
+// builtAs is the version and the commit that Go notes: of `go install MODULE@VERSION` that of the module, of a build in a
+// repository the commit. A version of the module that names a commit, such as v0.1.1-0.20261122224003-35ac9f1abcde, is
+// written as the Makefile writes it, so that versions compare however a binary was built.
+func builtAs(info *debug.BuildInfo) (version, commit string) {
+	version, commit = unset, "unknown"
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			commit = s.Value[:12]
+		}
+	}
+	module, found := strings.CutPrefix(info.Main.Version, "v")
+	if !found {
+		return version, commit // (devel), or nothing
+	}
+	module, _, _ = strings.Cut(module, "+dirty")
+	parts := strings.Split(module, "-")
+	last := parts[len(parts)-1]
+	if len(parts) < 2 || len(last) != 12 {
+		return module, commit
+	}
+	stamp := parts[len(parts)-2]
+	day := stamp[strings.LastIndexByte(stamp, '.')+1:]
+	if len(day) != 14 {
+		return module, commit
+	}
+	return ordered(module, "git"+day[:8]+"."+last[:7]), last
+}
+
+// ordered is the version of a commit between two tags, as scripts/version.sh has it: after the tag before it. Go names
+// the tag that would come next instead, whose last number is one higher. After a candidate of a release Go's form stays.
+func ordered(module, commit string) string {
+	if strings.HasPrefix(module, "0.0.0-") {
+		return "0~" + commit
+	}
+	var major, minor, patch int
+	if n, _ := fmt.Sscanf(module, "%d.%d.%d-0.", &major, &minor, &patch); n != 3 || patch == 0 {
+		return module
+	}
+	return fmt.Sprintf("%d.%d.%d+%s", major, minor, patch-1, commit)
+}
 
 func versionCommand() *cobra.Command {
 	var asJSON bool
