@@ -370,6 +370,7 @@ func (d *database) encode(w *wire.Writer) {
 	w.Varint(d.quota.taken)
 	w.String(d.config.Notify.String())
 	w.Record(d.keys.EncodeHistory)
+	d.config.EncodeSettings(w)
 }
 
 func (s *State) decodeDatabase(r *wire.Reader) *database {
@@ -379,5 +380,14 @@ func (s *State) decodeDatabase(r *wire.Reader) *database {
 	d.config.Notify, _ = command.ParseEvents(r.String())
 	d.keys = keyspace.New()
 	d.keys.DecodeHistory(r.Record())
+	d.config.DecodeSettings(r)
 	return d
+}
+
+// Thresholds are what a node counts as slow calls of a database.
+func (v *View) Thresholds(db string) command.Thresholds {
+	if d := v.s.database(db); d != nil {
+		return d.config.Thresholds()
+	}
+	return (&command.Config{}).Thresholds()
 }

@@ -142,7 +142,10 @@ func (c *conn) clientUnblock(argv [][]byte) {
 	id, ok := command.ParseInt(argv[2])
 	v := reply.NilArray()
 	switch {
-	case len(argv) > 4 || (len(argv) == 4 && !command.EqualFold(argv[3], "TIMEOUT") && !command.EqualFold(argv[3], "ERROR")):
+	case len(argv) > 4:
+		c.emit(reply.Error("ERR unknown subcommand or wrong number of arguments for '" + oneLine(argv[1]) + "'. Try CLIENT HELP."))
+		return
+	case len(argv) == 4 && !command.EqualFold(argv[3], "TIMEOUT") && !command.EqualFold(argv[3], "ERROR"):
 		c.emit(reply.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"))
 		return
 	case !ok:

@@ -54,6 +54,7 @@ type conn struct {
 	subscriber *subscriber        // of messages; nil without
 	tracked    *tracked           // by CLIENT TRACKING; nil without
 	caching    caching            // of the next command
+	failed     reply.Value        // the last error that was answered
 	monitoring *monitorSubscriber // of executed commands; nil without
 
 	quietRounds int // rounds of simple commands since the last other one

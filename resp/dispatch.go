@@ -102,8 +102,9 @@ func (c *conn) runCommand(row *command.Command, argv [][]byte) {
 			c.caching = asUsual
 		}
 		began := time.Now()
+		c.failed = reply.OK()
 		own(c, argv)
-		c.countOwn(row, argv, began)
+		c.countOwn(argv, began)
 		c.monitorOwn(row, argv)
 	case row.Flags&command.Blocking != 0 && c.block(row, argv):
 	default:
@@ -148,13 +149,15 @@ func (c *conn) refuse(argv [][]byte) {
 		c.emit(reply.Error("EXECABORT Transaction discarded because of: " + strings.TrimPrefix(refusal.Text(), "ERR ")))
 		return
 	}
+	c.countRefused(argv, *refusal)
 	c.tx.failed = c.tx.failed || c.tx.open
 	c.emit(*refusal)
 }
 
-// monitorOwn sends a command about the connection to the monitors.
+// monitorOwn sends a command about the connection to the monitors, unless it is for
+// administrators: those Redis leaves out.
 func (c *conn) monitorOwn(row *command.Command, argv [][]byte) {
-	if c.s.hub == nil || !c.s.hub.Monitored() || row.Name == "monitor" || row.Name == "exec" || !c.as.Known() {
+	if c.s.hub == nil || !c.s.hub.Monitored() || row.Flags&command.Admin != 0 || !c.as.Known() {
 		return
 	}
 	c.s.hub.Executed(c.database(), c.info.addr, argv)

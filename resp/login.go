@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -109,49 +110,51 @@ func (c *conn) auth(argv [][]byte) {
 	c.emit(reply.OK())
 }
 
-// helloOptions are the options of HELLO.
-type helloOptions struct {
-	proto  int64 // 0 = unchanged
-	key    *credential
-	name   []byte
-	naming bool
+// helloVersion is the protocol that HELLO asks for, 0 for the one there is.
+func helloVersion(argv [][]byte) (version int64, bad *reply.Value) {
+	if len(argv) < 2 {
+		return 0, nil
+	}
+	n, ok := command.ParseInt(argv[1])
+	switch {
+	case !ok:
+		return 0, refusal("ERR Protocol version is not an integer or out of range")
+	case n < 2 || n > 3:
+		return 0, refusal("NOPROTO unsupported protocol version")
+	}
+	return n, nil
 }
 
-func parseHello(argv [][]byte) (g helloOptions, bad *reply.Value) {
-	refuse := func(text string) (helloOptions, *reply.Value) { v := reply.Error(text); return g, &v }
-	if len(argv) > 1 {
-		n, ok := command.ParseInt(argv[1])
+func refusal(text string) *reply.Value {
+	v := reply.Error(text)
+	return &v
+}
+
+// helloOptions takes the options of HELLO one after the other, as Redis does: what comes before
+// a wrong one holds.
+func (c *conn) helloOptions(words [][]byte) (bad *reply.Value) {
+	for len(words) > 0 && bad == nil {
 		switch {
-		case !ok:
-			return refuse("ERR Protocol version is not an integer or out of range")
-		case n < 2 || n > 3:
-			return refuse("NOPROTO unsupported protocol version")
-		}
-		g.proto = n
-	}
-	for at := 2; at < len(argv); {
-		switch left := len(argv) - at - 1; {
-		case command.EqualFold(argv[at], "AUTH") && left >= 2:
-			k := newCredential(argv[at+1 : at+3])
-			g.key = &k
-			at += 3
-		case command.EqualFold(argv[at], "SETNAME") && left >= 1:
-			g.name, g.naming = argv[at+1], true
-			at += 2
+		case command.EqualFold(words[0], "AUTH") && len(words) > 2:
+			bad = c.authenticate(newCredential(words[1:3]))
+			words = words[3:]
+		case command.EqualFold(words[0], "SETNAME") && len(words) > 1:
+			if !validName(words[1]) {
+				return &errName
+			}
+			c.info.set(func(t *attributes) { t.name = string(words[1]) })
+			words = words[2:]
 		default:
-			return refuse("ERR Syntax error in HELLO option '" + oneLine(argv[at]) + "'")
+			return refusal("ERR Syntax error in HELLO option '" + oneLine(words[0]) + "'")
 		}
 	}
-	return g, nil
+	return bad
 }
 
 func (c *conn) hello(argv [][]byte) {
-	g, bad := parseHello(argv)
-	if bad == nil && g.naming && !validName(g.name) {
-		bad = &errName
-	}
-	if bad == nil && g.key != nil {
-		bad = c.authenticate(*g.key)
+	version, bad := helloVersion(argv)
+	if bad == nil {
+		bad = c.helloOptions(argv[min(2, len(argv)):])
 	}
 	if bad != nil {
 		c.emit(*bad)
@@ -162,11 +165,8 @@ func (c *conn) hello(argv [][]byte) {
 			"option can be used to authenticate the client and select the RESP protocol version at the same time"))
 		return
 	}
-	if g.naming {
-		c.info.set(func(t *attributes) { t.name = string(g.name) })
-	}
-	if g.proto != 0 {
-		c.setProto(g.proto == 3)
+	if version != 0 {
+		c.setProto(version == 3)
 	}
 	c.emit(c.helloReply())
 }
@@ -263,4 +263,7 @@ func (c *conn) echo(argv [][]byte) { c.emit(reply.Bulk(string(argv[1]))) }
 var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ")
 
 // oneLine keeps an error on one line, whatever the client sent.
-func oneLine(word []byte) string { return lineBreaks.Replace(string(word)) }
+func oneLine(word []byte) string {
+	word, _, _ = bytes.Cut(word, []byte{0})
+	return lineBreaks.Replace(string(word))
+}

@@ -257,6 +257,9 @@ func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
 		return
 	}
 	for i, argv := range rows {
+		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Admin != 0 {
+			continue
+		}
 		if v := values[i]; !v.IsError() || !strings.HasPrefix(v.Text(), "NOPERM ") {
 			c.s.hub.Executed(c.database(), c.info.addr, argv)
 		}

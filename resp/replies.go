@@ -30,6 +30,9 @@ func (c *conn) emit(v reply.Value) {
 		return
 	}
 	c.answered++
+	if v.IsError() {
+		c.failed = v
+	}
 	c.replies = reply.Stream(c.replies, v, c.proto3, sendBytes, c.sendPartFn)
 }
 

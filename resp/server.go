@@ -111,6 +111,7 @@ func New(o Options) (*Server, error) {
 		s.stats = stats.New(s.table)
 	}
 	s.stats.SetClients(s.count)
+	s.stats.SetThresholds(s.thresholds)
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.own = ownCommands(s.table)
 	s.blocked, s.tracker, s.loop = newBlockedClients(s), newTracker(s), newEventLoop(s)

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/internal/audit"
@@ -18,7 +19,7 @@ type traffic struct{ in, out, refused atomic.Int64 }
 func (s *Server) count(db string) stats.Clients {
 	n := stats.Clients{
 		Received: int64(s.lastID.Load()), Rejected: s.traffic.refused.Load(), In: s.traffic.in.Load(), Out: s.traffic.out.Load(),
-		MostConnections: int64(s.limits.Connections), TrackedKeys: s.tracker.tracked.Load(),
+		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.tracked.Load(),
 	}
 	one := func(to *int64, is bool) {
 		if is {
@@ -40,13 +41,19 @@ func (s *Server) count(db string) stats.Clients {
 	return n
 }
 
+// thresholds are what is a slow call of a database, as CONFIG SET has it.
+func (s *Server) thresholds(db string) (t command.Thresholds) {
+	s.engine.Local(func(v *fsm.View) { t = v.Thresholds(db) })
+	return t
+}
+
 // countCalls counts calls that were answered.
 func (c *conn) countCalls(rows [][][]byte, values []reply.Value, took time.Duration) {
-	by := stats.Caller{Addr: c.info.addr}
-	if took > time.Millisecond { // only a call for the slow log needs it
+	by, in := stats.Caller{Addr: c.info.addr}, c.s.stats.In(c.database())
+	if in.Keeps(took) { // only a call for the slow log needs it
 		by.Name = c.info.get().name
 	}
-	c.s.stats.In(c.database()).Batch(c.s.table, rows, values, took, by)
+	in.Batch(c.s.table, rows, values, took, by)
 	c.s.audit.Commands(c.caller(), rows, values)
 }
 
@@ -58,9 +65,17 @@ func (c *conn) auditFailure(rows [][][]byte, why reply.Value) {
 	c.s.audit.Unanswered(c.caller(), rows, why)
 }
 
-// countOwn counts a call of a command about the connection.
-func (c *conn) countOwn(row *command.Command, argv [][]byte, began time.Time) {
-	if row.Name != "exec" && c.as.Known() { // EXEC counts what it runs
-		c.countCalls([][][]byte{argv}, []reply.Value{reply.OK()}, time.Since(began))
+// countOwn counts a call of a command about the connection, which has answered c.failed if that
+// is an error.
+func (c *conn) countOwn(argv [][]byte, began time.Time) {
+	if c.as.Known() {
+		c.countCalls([][][]byte{argv}, []reply.Value{c.failed}, time.Since(began))
+	}
+}
+
+// countRefused counts a call that could not be made.
+func (c *conn) countRefused(argv [][]byte, why reply.Value) {
+	if c.as.Known() {
+		c.s.stats.In(c.database()).Refused(c.s.table.Find(argv), why.Text())
 	}
 }

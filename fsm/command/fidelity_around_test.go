@@ -31,9 +31,26 @@ func sameAround(origin string, s *scripttest.Step) bool {
 	if strings.HasPrefix(text, "COMMAND GETKEYS") && len(s.Argv) < 4 {
 		return false // a word too few before 7.2, and many errors since
 	}
+	if strings.HasPrefix(text, "COMMAND GETKEYSANDFLAGS") && countless(s.Argv[2:]) {
+		return false // an old server forgets what is done with keys whose count is no number
+	}
 	row := rows.Find(s.Argv)
 	connection := row != nil && (row.Group == "connection" || row.Group == "transactions") || strings.HasPrefix(text, "CLIENT ")
 	return !connection || origin == "resp" || string(s.Argv[0]) == "ECHO" || string(s.Argv[0]) == "PING"
+}
+
+// countless reports whether a command that counts its keys has no number where it does.
+func countless(argv [][]byte) bool {
+	row := rows.Find(argv)
+	if row == nil || row.Keys.Find == nil {
+		return false
+	}
+	for _, word := range argv[1:min(3, len(argv))] {
+		if _, ok := command.ParseInt(word); ok {
+			return false
+		}
+	}
+	return true
 }
 
 // comparedAround is a reply without what only rows of differences.txt compare: functions

@@ -150,6 +150,7 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 	ear.r.setClock(now)
 	ear.reset("EAmn")
 	ear.r.trimExactly()
+	ours.run(now, stepOf(inWords(exactTrims)))
 	events := ours.listen("EAmn")
 	random := rand.New(rand.NewPCG(*fidelitySeed, 5))
 	n := randomCommands

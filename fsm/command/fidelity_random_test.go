@@ -5,7 +5,6 @@ import (
 	"flag"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -71,6 +70,7 @@ func TestFidelityOfRandomCommands(t *testing.T) {
 			r.empty()
 			r.do([]byte("HELLO"), []byte(d.protocol))
 			r.trimExactly()
+			c.us.run(scripttest.Start, stepOf(inWords(exactTrims)))
 			c.run(rand.New(rand.NewPCG(*fidelitySeed, 11)), n)
 			t.Logf("seed %d: compared %d random commands with Redis %s", *fidelitySeed, c.compared, r.version)
 		})
@@ -157,8 +157,14 @@ func (c *comparison) fits(s *scripttest.Step) bool {
 		return false // makes no consumer over HTTP, which all that follows would tell
 	}
 	row := rows.Find(s.Argv)
+	if row == nil && (len(s.Argv[0]) == 0 || strings.Trim(string(s.Argv[0]), letters) != "") {
+		return false // one row of differences.txt shows how names are told that nobody knows
+	}
 	return row == nil || row.Flags&command.NoHTTP == 0
 }
+
+// letters are those of the names of commands.
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._"
 
 // step sends one command to both sides. After a difference both begin anew, because
 // what follows may differ for the same reason.
@@ -216,40 +222,20 @@ func (c *comparison) shown(s *scripttest.Step, v reply.Value) string {
 	if s.Unordered && called(s.Argv) != nil {
 		v = inOrder(v) // a list within a list too
 	}
-	if strings.Contains(s.Text, "GEO") {
-		v = inDecimals(v)
-	}
 	return strings.ReplaceAll(s.Shown(v), "(nil array)", "(nil)")
 }
 
-// inDecimals is v with the numbers in it as they are to 17 decimals, which is all that old
-// versions tell of coordinates.
-func inDecimals(v reply.Value) reply.Value {
-	if v.Kind() == reply.KindDouble {
-		f, err := strconv.ParseFloat(strconv.FormatFloat(v.Float(), 'f', 17, 64), 64)
-		if err != nil {
-			return v
-		}
-		return reply.Number(f)
-	}
-	if v.Kind() != reply.KindArray {
-		return v
-	}
-	elems := slices.Clone(v.Elems())
-	for i := range elems {
-		elems[i] = inDecimals(elems[i])
-	}
-	return reply.Array(elems...)
-}
-
-// hasScores reports whether numbers in a reply are compared by value: those of sorted sets,
-// also out of scripts.
+// hasScores reports whether numbers in a reply are compared by value: over HTTP those of sorted
+// sets, also out of scripts, which have fewer digits there.
 func hasScores(s *scripttest.Step) bool {
+	if s.Origin != command.OriginHTTP {
+		return false
+	}
 	name := string(s.Argv[0])
 	if strings.HasPrefix(name, "EVAL") || strings.HasPrefix(name, "FCALL") {
 		return strings.Contains(s.Text, " Z") || strings.Contains(s.Text, " GEO") || strings.Contains(s.Text, "'Z")
 	}
-	return s.Origin == command.OriginHTTP && (name[0] == 'Z' || strings.HasPrefix(name, "GEO"))
+	return strings.HasPrefix(name, "Z") || strings.HasPrefix(name, "GEO")
 }
 
 // unpacked is the value in a payload of DUMP, read back command by command: how a text was

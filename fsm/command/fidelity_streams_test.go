@@ -23,9 +23,9 @@ func sameStreams(version string, s *scripttest.Step) bool {
 
 // trimExactly gives every entry a node of its own: then approximate trimming is exact
 // there too.
-func (r *realRedis) trimExactly() {
-	r.do([]byte("CONFIG"), []byte("SET"), []byte("stream-node-max-entries"), []byte("1"))
-}
+func (r *realRedis) trimExactly() { r.do(inWords(exactTrims)...) }
+
+const exactTrims = "CONFIG SET stream-node-max-entries 1"
 
 // makeConsumer makes the consumer that a step names on a server which, before 7.2, made
 // it only if it was given something.

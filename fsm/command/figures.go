@@ -14,8 +14,9 @@ type Figures interface {
 	Slow(n int) []SlowCall
 	// Spikes are the events of LATENCY, by name.
 	Spikes() []Spike
-	// Reset forgets the sums, the figures of rows and the errors.
-	Reset()
+	// Reset forgets the sums, the figures of rows and the errors; freed are the objects that were
+	// freed until now.
+	Reset(freed int64)
 	// ResetSlow forgets the slow calls.
 	ResetSlow()
 	// ResetSpikes forgets events, all of them without a name, and counts those that were
@@ -27,6 +28,8 @@ type Figures interface {
 type Totals struct {
 	// Processed counts commands, Hits and Misses reads of one key that found it or not.
 	Processed, Hits, Misses int64
+	// FreedBefore are the objects that were freed before the last Reset.
+	FreedBefore int64
 	// PerSecond is how many commands came in the last whole second.
 	PerSecond int64
 	// Received counts connections that were opened, Rejected those that were refused.
@@ -38,8 +41,9 @@ type Totals struct {
 	// watch keys; WatchedKeys and TrackedKeys count keys.
 	Connected, Blocked, Tracking, Subscribed, Watching int64
 	WatchedKeys, TrackedKeys, TrackedPrefixes          int64
-	// MostConnections is the limit, 0 for none.
-	MostConnections int64
+	// MostConnections is the limit of connections, 0 for none, MostTracked that of keys that are
+	// tracked.
+	MostConnections, MostTracked int64
 }
 
 // Buckets is how many spans of time a histogram has.

@@ -30,7 +30,7 @@ func keyRows() []Command {
 			Changes: []Change{{"3.2.0", "Both names may be the same."}}, Run: renameNX},
 		{Name: "unlink", Arity: -2, Flags: write, Keys: allKeys.with(rmDelete), Cost: costConstant, Version: "4.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "UNLINK key [key ...]", Summary: "Deletes keys and returns how many there were, like DEL.",
-			Tips: "request_policy:multi_shard response_policy:agg_sum", Run: del},
+			Tips: "request_policy:multi_shard response_policy:agg_sum", Run: unlink},
 	}
 }
 

@@ -19,6 +19,50 @@ func del(tx *Tx, a *Args) reply.Value {
 	return reply.Int(n)
 }
 
+// lazyParts is how many allocations a value has at most that Redis frees at once; more it frees
+// in the background.
+const lazyParts = 64
+
+// great reports whether Redis would free the value in the background: packed ones never.
+func (tx *Tx) great(o *keyspace.Object) bool {
+	if o == nil {
+		return false
+	}
+	parts := 0
+	switch c := o.Data().(type) {
+	case *keyspace.Elements:
+		parts = int(c.Size() / 8192) // a node of a list
+	case *keyspace.Fields:
+		parts = c.Len(tx.Now)
+	case *keyspace.Members:
+		parts = c.Len()
+	case *keyspace.ZSet:
+		parts = c.Len()
+	case *keyspace.StreamLog:
+		parts = c.Len() / 100 // a node of a stream
+	}
+	if parts <= lazyParts {
+		return false
+	}
+	form := o.EncodingBy(tx.thresholds())
+	return form != "listpack" && form != "listpackex" && form != "intset"
+}
+
+// unlink is DEL that says of great values that they are freed in the background.
+func unlink(tx *Tx, a *Args) reply.Value {
+	n := int64(0)
+	for _, key := range a.Rest() {
+		great := tx.great(tx.DB.Peek(tx.Env, key))
+		if !tx.remove(key) {
+			continue
+		}
+		if n++; great {
+			tx.DB.CountFreed(1)
+		}
+	}
+	return reply.Int(n)
+}
+
 // exists is TOUCH too: access times belong to a node, not to the state.
 func exists(tx *Tx, a *Args) reply.Value {
 	n := int64(0)

@@ -79,18 +79,31 @@ func (a *Args) typeName(tx *Tx) keyspace.Type {
 	return keyspace.None
 }
 
-// parseCursor reads a cursor as Redis does: an unsigned number of 64 bits, where
-// the empty word is 0.
-func parseCursor(word []byte) (uint64, bool) {
+// cursor reads a cursor as Redis does, with strtoul of C: an unsigned number of 64 bits up to
+// a zero byte, where the empty word is 0 and a sign is taken, a minus modulo 2^64.
+func (tx *Tx) cursor(word []byte) (uint64, bool) {
 	if len(word) == 0 {
 		return 0, true
 	}
-	n, err := strconv.ParseUint(string(word), 10, 64)
+	digits := string(word)
+	if tx.Level >= env.Level2 {
+		digits, _, _ = strings.Cut(digits, "\x00")
+		if digits == "" {
+			return 0, true
+		}
+		if digits[0] == '+' || digits[0] == '-' {
+			digits = digits[1:]
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 64)
+	if word[0] == '-' {
+		n = -n
+	}
 	return n, err == nil
 }
 
 func scan(tx *Tx, a *Args) reply.Value {
-	cursor, ok := parseCursor(a.Bytes())
+	cursor, ok := tx.cursor(a.Bytes())
 	if !ok {
 		return ErrCursor
 	}

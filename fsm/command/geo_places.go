@@ -98,11 +98,11 @@ func geoHash(tx *Tx, a *Args) reply.Value {
 }
 
 func geoPos(tx *Tx, a *Args) reply.Value {
-	return tx.places(a, reply.NilArray(), func(score float64) reply.Value { return pointReply(geo.Decode(score)) })
+	return tx.places(a, reply.NilArray(), func(score float64) reply.Value { return tx.place(geo.Decode(score)) })
 }
 
-func pointReply(p geo.Point) reply.Value {
-	return reply.Array(reply.Number(p.Longitude), reply.Number(p.Latitude))
+func (tx *Tx) place(p geo.Point) reply.Value {
+	return reply.Array(tx.coordinate(p.Longitude), tx.coordinate(p.Latitude))
 }
 
 func geoDist(tx *Tx, a *Args) reply.Value {

@@ -77,7 +77,7 @@ func (o *geoOptions) sort(hits []geoHit) []geoHit {
 }
 
 // reply lists members: bare, or each with what was asked for.
-func (o *geoOptions) reply(hits []geoHit) reply.Value {
+func (o *geoOptions) reply(tx *Tx, hits []geoHit) reply.Value {
 	out := make([]reply.Value, len(hits))
 	for i, h := range hits {
 		row := []reply.Value{reply.Bulk(h.Member)}
@@ -88,7 +88,7 @@ func (o *geoOptions) reply(hits []geoHit) reply.Value {
 			row = append(row, reply.Int(int64(h.Score)))
 		}
 		if o.coord {
-			row = append(row, pointReply(h.point))
+			row = append(row, tx.place(h.point))
 		}
 		if out[i] = row[0]; len(row) > 1 {
 			out[i] = reply.Array(row...)
@@ -119,5 +119,5 @@ func (tx *Tx) search(z *keyspace.ZSet, o *geoOptions) reply.Value {
 	if o.destination != nil {
 		return tx.storeHits(o, hits)
 	}
-	return o.reply(hits)
+	return o.reply(tx, hits)
 }

@@ -39,7 +39,7 @@ func hVals(tx *Tx, a *Args) reply.Value { return listFields(tx, a, false, true, 
 
 func hScan(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	cursor, ok := parseCursor(a.Bytes())
+	cursor, ok := tx.cursor(a.Bytes())
 	if !ok {
 		return ErrCursor
 	}

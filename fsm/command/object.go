@@ -59,7 +59,7 @@ func ofObject(tx *Tx, a *Args, answer func(*keyspace.Object) reply.Value) reply.
 }
 
 func objectEncoding(tx *Tx, a *Args) reply.Value {
-	return ofObject(tx, a, func(o *keyspace.Object) reply.Value { return reply.Bulk(o.Encoding()) })
+	return ofObject(tx, a, func(o *keyspace.Object) reply.Value { return reply.Bulk(o.EncodingBy(tx.thresholds())) })
 }
 
 func objectFreq(tx *Tx, a *Args) reply.Value {

@@ -41,9 +41,9 @@ func (t *Table) unknown(tx *Tx, argv [][]byte) reply.Value {
 		if args.Len() >= shownBytes {
 			break
 		}
-		args.WriteString("'" + string(a[:min(len(a), shownBytes-args.Len())]) + "' ")
+		args.WriteString("'" + shown(string(a[:min(len(a), shownBytes-args.Len())])) + "' ")
 	}
-	return reply.Error("ERR unknown command '" + clean(name[:min(len(name), shownBytes)]) + "', with args beginning with: " + clean(args.String()))
+	return reply.Error("ERR unknown command '" + shown(name[:min(len(name), shownBytes)]) + "', with args beginning with: " + args.String())
 }
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")

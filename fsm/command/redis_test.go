@@ -139,5 +139,5 @@ func (r *realRedis) do(argv ...[]byte) reply.Value {
 	if err != nil {
 		r.t.Fatalf("%q: %v", argv, err)
 	}
-	return protocol.ByValue(v)
+	return v
 }

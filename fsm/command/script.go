@@ -84,6 +84,7 @@ type Undoer interface {
 // running is a script under way: the world that it sees.
 type running struct {
 	tx       *Tx
+	origin   Origin // through which the script was called
 	readOnly bool
 	full     bool      // memory was over its limit when it began
 	undo     [2]func() // of keys and messages, once they have been marked
@@ -155,7 +156,7 @@ func (tx *Tx) scriptRules() script.Rules {
 // spent.
 func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
 	tx.scriptBudget()
-	r := &running{tx: tx, readOnly: readOnly || tx.ReadOnly, full: tx.full(), notes: len(tx.Notifications)}
+	r := &running{tx: tx, origin: tx.Origin, readOnly: readOnly || tx.ReadOnly, full: tx.full(), notes: len(tx.Notifications)}
 	origin := tx.Origin
 	tx.run = r
 	engine, release := tx.engine()

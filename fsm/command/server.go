@@ -86,11 +86,15 @@ func dbSize(tx *Tx, a *Args) reply.Value {
 }
 
 func flush(tx *Tx, a *Args) reply.Value {
-	if a.Left() > 0 && !a.Word("ASYNC") && !a.Word("SYNC") {
+	async := a.Left() > 0 && a.Word("ASYNC")
+	if a.Left() > 0 && !async && !a.Word("SYNC") {
 		a.Fail(ErrSyntax)
 	}
 	if err, ok := a.Done(); !ok {
 		return err
+	}
+	if async {
+		tx.DB.CountFreed(int64(tx.DB.Len()))
 	}
 	tx.DB.Flush(tx.Env)
 	return reply.OK()

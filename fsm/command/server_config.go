@@ -12,9 +12,11 @@ import (
 type Config struct {
 	// Notify are the classes of keyspace events that are sent.
 	Notify Events
+	// differs is by how much each setting differs from what it is at first.
+	differs [settingsCount]int64
 }
 
-// notifyName is the one parameter that is set.
+// notifyName is the one parameter that is no number, and that is set at every feature level.
 const notifyName = "notify-keyspace-events"
 
 // configGet answers the parameters that match a pattern.
@@ -33,36 +35,81 @@ func configGet(tx *Tx, a *Args) reply.Value {
 // over HTTP, where the reference service has the one.
 func (tx *Tx) tellsParameters() bool { return tx.Level >= env.Level2 && !tx.Origin.rest() }
 
+// change is what CONFIG SET is about to make of the parameters.
+type change struct {
+	tx       *Tx
+	config   Config
+	notify   bool
+	settings [settingsCount]string // the names by which they were given
+}
+
 // configSet changes parameters, all of them or none.
 func configSet(tx *Tx, a *Args) reply.Value {
-	words, notify, seen := a.Rest(), Events(0), false
+	words := a.Rest()
 	if len(words)%2 != 0 {
 		return ErrSyntax
 	}
+	c := change{tx: tx, config: *tx.Config}
 	for i := 0; i < len(words); i += 2 {
-		name := strings.ToLower(string(words[i]))
-		failed := "ERR CONFIG SET failed (possibly related to argument '" + shown(string(words[i])) + "') - "
-		if p := tx.parameter(name); p != nil {
-			if strings.EqualFold(string(words[i+1]), p.value(tx)) {
-				continue // a tool sets what it needs, and has it
-			}
-			return reply.Error(failed + "can't be set: " + p.why)
-		}
-		if name != notifyName {
-			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + shown(string(words[i])) + "'")
-		}
-		events, ok := ParseEvents(string(words[i+1]))
+		known, wrong := c.parameter(strings.ToLower(string(words[i])), string(words[i+1]))
 		switch {
-		case seen:
-			return reply.Error(failed + "duplicate parameter")
-		case !ok:
-			return reply.Error(failed + "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+		case !known:
+			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + shown(string(words[i])) + "'")
+		case wrong != "":
+			return reply.Error("ERR CONFIG SET failed (possibly related to argument '" + shown(string(words[i])) + "') - " + wrong)
 		}
-		notify, seen = events, true
 	}
-	if seen {
-		tx.Config.Notify = notify
+	*tx.Config = c.config
+	if c.notify {
 		tx.Arm()
 	}
 	return reply.OK()
+}
+
+const twiceGiven = "duplicate parameter"
+
+// parameter takes one parameter: whether it is known, and what is wrong with it.
+func (c *change) parameter(name, value string) (known bool, wrong string) {
+	if name == notifyName {
+		return true, c.events(value)
+	}
+	if !c.tx.tellsParameters() {
+		return false, ""
+	}
+	if at := settingAt(name); at >= 0 {
+		return true, c.number(at, name, value)
+	}
+	p := c.tx.parameter(name)
+	if p == nil {
+		return false, ""
+	}
+	if strings.EqualFold(value, p.value(c.tx)) {
+		return true, "" // a tool sets what it needs, and has it
+	}
+	return true, "can't be set: " + p.why
+}
+
+func (c *change) events(value string) (wrong string) {
+	events, ok := ParseEvents(value)
+	switch {
+	case c.notify:
+		return twiceGiven
+	case !ok:
+		return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'."
+	}
+	c.config.Notify, c.notify = events, true
+	return ""
+}
+
+// number takes a setting, which may stand under both of its names: then the last one holds.
+func (c *change) number(at int, name, value string) (wrong string) {
+	if c.settings[at] == name {
+		return twiceGiven
+	}
+	n, wrong := settings[at].parse(value)
+	if wrong == "" {
+		c.config.set(at, n)
+		c.settings[at] = name
+	}
+	return wrong
 }

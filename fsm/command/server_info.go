@@ -64,10 +64,31 @@ var infoSections = []infoSection{
 	{"Keyspace", infoKeyspace},
 }
 
-// info answers text of sections; without a name, all of them. A section that isn't known
-// has a heading only.
+// byDefault reports whether INFO shows a section that was not asked for.
+func (s infoSection) byDefault() bool { return s.name != "Commandstats" && s.name != "Latencystats" }
+
+// info answers text of sections: each once, in their order, those of the default without a name.
 func info(tx *Tx, a *Args) reply.Value {
 	asked := a.Rest()
+	if tx.Origin.rest() {
+		return infoOverHTTP(tx, asked)
+	}
+	names := map[string]bool{"default": len(asked) == 0}
+	for _, name := range asked {
+		names[strings.ToLower(string(name))] = true
+	}
+	var out strings.Builder
+	for _, s := range infoSections {
+		if names["all"] || names["everything"] || names["default"] && s.byDefault() || names[strings.ToLower(s.name)] {
+			s.write(&out, tx)
+		}
+	}
+	return reply.Verbatim(out.String())
+}
+
+// infoOverHTTP answers as the reference service does: by default all sections, and of one that
+// isn't known the heading only.
+func infoOverHTTP(tx *Tx, asked [][]byte) reply.Value {
 	if len(asked) == 0 {
 		asked = [][]byte{[]byte("default")}
 	}

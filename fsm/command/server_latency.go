@@ -35,7 +35,7 @@ func resetStat(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	if f := tx.figures(); f != nil {
-		f.Reset()
+		f.Reset(tx.DB.Freed())
 	}
 	return reply.OK()
 }
@@ -45,13 +45,13 @@ const slowlogDefault = 10
 
 func slowlogGet(tx *Tx, a *Args) reply.Value {
 	n := int64(slowlogDefault)
+	if a.Left() > 1 {
+		return a.badSubcommand()
+	}
 	if a.Left() > 0 {
-		if n = a.IntOr(reply.Error("ERR count should be greater than or equal to -1")); n < -1 || n > math.MaxInt32 {
+		if n = a.IntOr(reply.Error("ERR count should be greater than or equal to -1")); n < -1 {
 			a.Fail(reply.Error("ERR count should be greater than or equal to -1"))
 		}
-	}
-	if a.Left() > 0 && !a.bad {
-		return reply.Error("ERR unknown subcommand or wrong number of arguments for 'GET'. Try SLOWLOG HELP.")
 	}
 	if err, ok := a.Done(); !ok {
 		return err
@@ -61,7 +61,7 @@ func slowlogGet(tx *Tx, a *Args) reply.Value {
 		return reply.Array()
 	}
 	var calls []reply.Value
-	for _, c := range f.Slow(int(n)) {
+	for _, c := range f.Slow(int(min(n, math.MaxInt32))) {
 		words := make([]reply.Value, len(c.Argv))
 		for i, w := range c.Argv {
 			words[i] = reply.Bulk(w)

@@ -15,22 +15,12 @@ type parameter struct {
 	value     func(tx *Tx) string
 }
 
-// What SLOWLOG and LATENCY keep.
-const (
-	// SlowlogMicros is how long a call takes that SLOWLOG keeps, SlowlogLen how many it keeps.
-	SlowlogMicros, SlowlogLen = 10_000, 128
-	// LatencyMillis is how long a call takes that is an event of LATENCY.
-	LatencyMillis = 100
-)
-
 func holds(text string) func(*Tx) string { return func(*Tx) string { return text } }
 
 // Reasons of several parameters.
 const (
-	whyEncoding = "values are told apart by the thresholds of Redis, which are the same on every node"
-	whyDurable  = "every write is on the disks of a majority before it is answered"
-	whyScripts  = "a script ends by the steps that it takes: set max-script-steps"
-	whyFixed    = "it is the same on every node"
+	whyDurable = "every write is on the disks of a majority before it is answered"
+	whyScripts = "a script ends by the steps that it takes: set max-script-steps"
 )
 
 // parameters in the order of their names.
@@ -40,26 +30,12 @@ var parameters = []parameter{
 	{"busy-reply-threshold", whyScripts, holds("0")},
 	{"cluster-enabled", "any node answers for all keys", holds("yes")},
 	{"databases", "databases are made by /admin/databases", holds("1")},
-	{"hash-max-listpack-entries", whyEncoding, holds("512")},
-	{"hash-max-listpack-value", whyEncoding, holds("64")},
-	{"hash-max-ziplist-entries", whyEncoding, holds("512")},
-	{"hash-max-ziplist-value", whyEncoding, holds("64")},
-	{"latency-monitor-threshold", whyFixed, holds(strconv.Itoa(LatencyMillis))},
-	{"list-max-listpack-size", whyEncoding, holds("-2")},
-	{"list-max-ziplist-size", whyEncoding, holds("-2")},
 	{"lua-time-limit", whyScripts, holds("0")},
 	{"maxmemory", "it is a setting of the cluster: --max-memory", func(tx *Tx) string { return strconv.FormatInt(tx.MaxMemory, 10) }},
 	{"maxmemory-policy", "nothing is ever evicted", holds("noeviction")},
 	{"save", whyDurable, holds("")},
-	{"set-max-intset-entries", whyEncoding, holds("512")},
-	{"set-max-listpack-entries", whyEncoding, holds("128")},
-	{"set-max-listpack-value", whyEncoding, holds("64")},
-	{"slowlog-log-slower-than", whyFixed, holds(strconv.Itoa(SlowlogMicros))},
-	{"slowlog-max-len", whyFixed, holds(strconv.Itoa(SlowlogLen))},
-	{"zset-max-listpack-entries", whyEncoding, holds("128")},
-	{"zset-max-listpack-value", whyEncoding, holds("64")},
-	{"zset-max-ziplist-entries", whyEncoding, holds("128")},
-	{"zset-max-ziplist-value", whyEncoding, holds("64")},
+	{"timeout", "a connection with a user is never closed for being idle", holds("0")},
+	{"tracking-table-max-keys", "it is a flag of each node: --resp-tracked-keys", trackedKeys},
 }
 
 // parameter finds a parameter that is not set here.
@@ -75,18 +51,29 @@ func (tx *Tx) parameter(name string) *parameter {
 	return nil
 }
 
-// appendParameters adds those that match a pattern.
+// trackedKeys are the most keys that the node tracks for clients.
+func trackedKeys(tx *Tx) string { return strconv.FormatInt(tx.totals().MostTracked, 10) }
+
+// appendParameters adds settings and parameters that match a pattern.
 func (tx *Tx) appendParameters(to []reply.Value, patterns [][]byte) []reply.Value {
 	if !tx.tellsParameters() {
 		return to
 	}
-	for _, p := range parameters {
+	add := func(name string, value func() string) {
 		for _, pattern := range patterns {
-			if glob.Match(strings.ToLower(string(pattern)), p.name) {
-				to = append(to, reply.Bulk(p.name), reply.Bulk(p.value(tx)))
-				break
+			if name != "" && glob.Match(strings.ToLower(string(pattern)), name) {
+				to = append(to, reply.Bulk(name), reply.Bulk(value()))
+				return
 			}
 		}
+	}
+	for at := range settings {
+		value := func() string { return strconv.FormatInt(tx.Config.value(at), 10) }
+		add(settings[at].name, value)
+		add(settings[at].alias, value)
+	}
+	for _, p := range parameters {
+		add(p.name, func() string { return p.value(tx) })
 	}
 	return to
 }

@@ -65,7 +65,8 @@ func infoMemory(tx *Tx) []string {
 			lines = append(lines, fmt.Sprintf("mem_fragmentation_ratio:%.2f", float64(p.Resident)/float64(used)))
 		}
 	}
-	return append(lines, field("maxmemory", tx.MaxMemory), field("maxmemory_human", human(tx.MaxMemory)), field("maxmemory_policy", "noeviction"))
+	return append(lines, field("maxmemory", tx.MaxMemory), field("maxmemory_human", human(tx.MaxMemory)), field("maxmemory_policy", "noeviction"),
+		field("lazyfree_pending_objects", 0), field("lazyfreed_objects", max(0, tx.DB.Freed()-tx.totals().FreedBefore)))
 }
 
 // infoPersistence: every acknowledged write is on the disks of a majority, which a client

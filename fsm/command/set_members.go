@@ -149,7 +149,7 @@ func sMembers(tx *Tx, a *Args) reply.Value {
 
 func sScan(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	cursor, ok := parseCursor(a.Bytes())
+	cursor, ok := tx.cursor(a.Bytes())
 	if !ok {
 		return ErrCursor
 	}

@@ -67,6 +67,7 @@ func xAdd(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	p.byNodes(tx)
 	e, ok := look(tx, key, keyspace.NewStreamLog)
 	switch {
 	case !ok:
@@ -136,6 +137,7 @@ func xTrim(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
+	t.byNodes(tx)
 	e, ok := look(tx, key, keyspace.NewStreamLog)
 	switch {
 	case !ok:

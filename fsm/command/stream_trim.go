@@ -38,11 +38,16 @@ type trimming struct {
 	limited bool  // LIMIT was given
 	refs    references
 	refSet  bool
+	node    int64 // entries that go together or not at all, 0 for any number
 }
 
 // trimLimit is how many entries an approximate trim cuts without LIMIT: a hundred of
-// Redis's nodes of a hundred entries.
-const trimLimit = 10_000
+// Redis's nodes of a hundred entries. Where nodes have another size it is a hundred of those,
+// up to maxTrimLimit.
+const (
+	trimLimit    = 10_000
+	maxTrimLimit = 1_000_000
+)
 
 var (
 	errTwoTrims    = reply.Error("ERR syntax error, MAXLEN and MINID options at the same time are not compatible")
@@ -114,10 +119,20 @@ func (t *trimming) judge(a *Args, must bool) {
 	}
 }
 
-// excess is how many entries at the head are to go. Approximate trimming differs from
-// exact trimming by its limit only: where Redis leaves whatever shares a node with an
-// entry to keep, every replica here cuts to the length or ID that was asked for, which
-// is what the word almost promises.
+// byNodes has an approximate trim cut whole nodes, as Redis does, for clients of RESP. Those of
+// the reference service, over HTTP, expect that it cuts to the length or ID that was asked for.
+func (t *trimming) byNodes(tx *Tx) {
+	if !t.approx || !tx.asRedis7() || t.refs == onlyAcknowledged {
+		return
+	}
+	t.node = tx.nodeEntries()
+	if !t.limited && t.node > 0 {
+		t.limit = min(t.node, maxTrimLimit/100) * 100
+	}
+}
+
+// excess is how many entries at the head are to go. An approximate trim has a limit, and where
+// it cuts by nodes it leaves whatever shares one with an entry to keep.
 func (t *trimming) excess(s *keyspace.StreamLog) int {
 	if !t.given {
 		return 0
@@ -129,7 +144,25 @@ func (t *trimming) excess(s *keyspace.StreamLog) int {
 	if t.limit > 0 && t.refs != onlyAcknowledged {
 		n = min(n, t.limit)
 	}
+	if t.node > 0 {
+		n = t.wholeNodes(s, n)
+	}
 	return int(n)
+}
+
+// wholeNodes is how many of the first n entries fill nodes. A node begins with every so-manieth
+// entry that was ever added: what was deleted since leaves its place empty. Redis also begins
+// one when a node has 4,096 bytes, which is no part of the state here.
+func (t *trimming) wholeNodes(s *keyspace.StreamLog, n int64) int64 {
+	length := int64(s.Len())
+	if n >= length {
+		return length
+	}
+	first := t.node - max(s.Added()-length, 0)%t.node
+	if n < first {
+		return 0
+	}
+	return n - (n-first)%t.node
 }
 
 // trim cuts a stream that may be changed and says how many entries went.

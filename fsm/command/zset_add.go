@@ -93,7 +93,7 @@ func (tx *Tx) addScores(key []byte, scores []newScore, o addOptions) reply.Value
 	}
 	if e.z == nil {
 		if o.xx {
-			return o.reply(0, 0, nil)
+			return o.reply(tx, 0, 0, nil)
 		}
 		longest := 0
 		for _, s := range scores {
@@ -121,15 +121,15 @@ func (tx *Tx) addScores(key []byte, scores []newScore, o addOptions) reply.Value
 			last = &scores[i].score
 		}
 	}
-	return o.reply(added, updated, last)
+	return o.reply(tx, added, updated, last)
 }
 
-func (o *addOptions) reply(added, updated int64, last *float64) reply.Value {
+func (o *addOptions) reply(tx *Tx, added, updated int64, last *float64) reply.Value {
 	switch {
 	case o.incr && last == nil:
 		return reply.Nil()
 	case o.incr:
-		return reply.Number(*last)
+		return tx.score(*last)
 	case o.changed:
 		return reply.Int(added + updated)
 	}

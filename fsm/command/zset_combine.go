@@ -156,7 +156,7 @@ func (tx *Tx) combine(a *Args, op zoperation) reply.Value {
 		}
 		return strings.Compare(a.Member, b.Member)
 	})
-	return membersReply(members, o.scores)
+	return tx.membersReply(members, o.scores)
 }
 
 // readInputKeys reads a number of keys and the keys.

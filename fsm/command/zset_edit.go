@@ -93,7 +93,7 @@ func (tx *Tx) storeZSet(key []byte, members []keyspace.Scored, event string) rep
 }
 
 // membersReply lists members, with their scores if asked.
-func membersReply(members []keyspace.Scored, withScores bool) reply.Value {
+func (tx *Tx) membersReply(members []keyspace.Scored, withScores bool) reply.Value {
 	if !withScores {
 		out := make([]reply.Value, len(members))
 		for i, s := range members {
@@ -103,7 +103,7 @@ func membersReply(members []keyspace.Scored, withScores bool) reply.Value {
 	}
 	out := make([]reply.Value, 0, 2*len(members))
 	for _, s := range members {
-		out = append(out, reply.Bulk(s.Member), reply.Number(s.Score))
+		out = append(out, reply.Bulk(s.Member), tx.score(s.Score))
 	}
 	return reply.Pairs(out...)
 }

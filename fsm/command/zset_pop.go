@@ -27,11 +27,13 @@ func (tx *Tx) zpop(a *Args, highest bool) reply.Value {
 	if err != nil {
 		return *err
 	}
-	return shape(flat(popped)...)
+	return shape(tx.flat(popped)...)
 }
 
 // flat lists members, each before its score.
-func flat(members []keyspace.Scored) []reply.Value { return membersReply(members, true).Elems() }
+func (tx *Tx) flat(members []keyspace.Scored) []reply.Value {
+	return tx.membersReply(members, true).Elems()
+}
 
 // popScores takes up to count members with the lowest or highest scores out of the set
 // under key.
@@ -139,7 +141,7 @@ func (tx *Tx) mpop(o mpopOptions) reply.Value {
 	}
 	pairs := make([]reply.Value, len(popped))
 	for i, s := range popped {
-		pairs[i] = reply.Array(reply.Bulk(s.Member), reply.Number(s.Score))
+		pairs[i] = reply.Array(reply.Bulk(s.Member), tx.score(s.Score))
 	}
 	return reply.Array(reply.Bulk(string(key)), reply.Array(pairs...))
 }
@@ -161,5 +163,5 @@ func (tx *Tx) bzpop(a *Args, highest bool) reply.Value {
 	case popped == nil:
 		return reply.NilArray()
 	}
-	return reply.Array(append([]reply.Value{reply.Bulk(string(key))}, flat(popped)...)...)
+	return reply.Array(append([]reply.Value{reply.Bulk(string(key))}, tx.flat(popped)...)...)
 }

@@ -39,5 +39,5 @@ func zrandMember(tx *Tx, a *Args) reply.Value {
 	if count < 0 && bytes > maxRepeatBytes {
 		return errRepeats
 	}
-	return membersReply(members, scores)
+	return tx.membersReply(members, scores)
 }

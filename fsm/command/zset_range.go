@@ -177,7 +177,7 @@ func (tx *Tx) zrange(a *Args, o rangeOptions) reply.Value {
 	if tx.Charge(stepsPerElement * int64(o.size(z, r))) {
 		return reply.Nil()
 	}
-	return membersReply(o.pick(z, r), o.scores)
+	return tx.membersReply(o.pick(z, r), o.scores)
 }
 
 func zrangeStore(tx *Tx, a *Args) reply.Value {

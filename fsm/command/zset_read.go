@@ -53,7 +53,7 @@ func (tx *Tx) countZSet(a *Args, count func(z *keyspace.ZSet) int) reply.Value {
 }
 
 // scoreOf is the score of a member as a reply, nil if it or the set is missing.
-func scoreOf(z *keyspace.ZSet, member []byte) reply.Value {
+func (tx *Tx) scoreOf(z *keyspace.ZSet, member []byte) reply.Value {
 	if z == nil {
 		return reply.Nil()
 	}
@@ -61,7 +61,7 @@ func scoreOf(z *keyspace.ZSet, member []byte) reply.Value {
 	if !ok {
 		return reply.Nil()
 	}
-	return reply.Number(score)
+	return tx.score(score)
 }
 
 func zscore(tx *Tx, a *Args) reply.Value {
@@ -73,7 +73,7 @@ func zscore(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	return scoreOf(z, member)
+	return tx.scoreOf(z, member)
 }
 
 func zmscore(tx *Tx, a *Args) reply.Value {
@@ -84,7 +84,7 @@ func zmscore(tx *Tx, a *Args) reply.Value {
 	}
 	scores := make([]reply.Value, len(members))
 	for i, m := range members {
-		scores[i] = scoreOf(z, m)
+		scores[i] = tx.scoreOf(z, m)
 	}
 	return reply.Array(scores...)
 }
@@ -120,7 +120,7 @@ func (tx *Tx) rank(a *Args, name string, reverse bool) reply.Value {
 		rank = z.Len() - 1 - rank
 	}
 	if withScore {
-		return reply.Array(reply.Int(int64(rank)), scoreOf(z, member))
+		return reply.Array(reply.Int(int64(rank)), tx.scoreOf(z, member))
 	}
 	return reply.Int(int64(rank))
 }

@@ -9,7 +9,7 @@ import (
 // whatever stands behind the cursor.
 func zscan(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
-	cursor, ok := parseCursor(a.Bytes())
+	cursor, ok := tx.cursor(a.Bytes())
 	if !ok {
 		return ErrCursor
 	}
@@ -30,7 +30,7 @@ func zscan(tx *Tx, a *Args) reply.Value {
 	var found []reply.Value
 	next := z.Scan(cursor, o.count, func(s keyspace.Scored) {
 		if o.shows(tx, s.Member) {
-			found = append(found, reply.Bulk(s.Member), reply.Bulk(reply.FormatDouble(s.Score)))
+			found = append(found, reply.Bulk(s.Member), reply.Bulk(tx.scoreText(s.Score)))
 		}
 	})
 	return page(next, found)

@@ -33,6 +33,7 @@ type DB struct {
 	fields *cow.BTree[due, struct{}]   // keys by the moment their hash loses a field
 	used   int64
 	epoch  uint64 // changes with every fork; this node's own affair
+	freed  int64  // objects that Redis would have freed in the background; the same
 	history
 }
 
@@ -48,7 +49,7 @@ func New() *DB {
 
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
-	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, history: db.history}
+	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, history: db.history}
 	db.epoch += 2
 	return f
 }
@@ -287,11 +288,18 @@ func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 func (db *DB) Flush(e *env.Env) {
 	mustWrite(e)
 	fresh := New()
-	fresh.epoch, fresh.history = db.epoch, db.history
+	fresh.epoch, fresh.history, fresh.freed = db.epoch, db.history, db.freed
 	fresh.flushed = db.changes
 	*db = *fresh
 	e.TouchAll()
 }
+
+// CountFreed counts objects that a command frees in the background. Here that is the garbage
+// collector's work, whichever command it was.
+func (db *DB) CountFreed(n int64) { db.freed += n }
+
+// Freed is how many objects this node has counted since it started or read a snapshot.
+func (db *DB) Freed() int64 { return db.freed }
 
 func mustWrite(e *env.Env) {
 	if e.ReadOnly {

@@ -13,21 +13,39 @@ const (
 	packedList   = 8192
 )
 
-// Encoding names the form in which Redis 8 would keep the value, for OBJECT ENCODING.
-// It looks at a few hundred elements at most.
-func (o *Object) Encoding() string {
+// maxPacked bounds how many elements are looked at, however high a threshold is set.
+const maxPacked = 1 << 16
+
+// Thresholds are the parameters of Redis that say up to where it packs a value.
+type Thresholds struct {
+	// HashEntries, SetInts and ZSetEntries count fields and members.
+	HashEntries, SetInts, ZSetEntries int64
+	// HashValue and ZSetValue are bytes of a field, value or member.
+	HashValue, ZSetValue int64
+	// Redis7 says that lists and sets of texts are never packed, as before 7.2.
+	Redis7 bool
+}
+
+// DefaultThresholds are those of Redis 8.
+func DefaultThresholds() Thresholds {
+	return Thresholds{HashEntries: packedFields, HashValue: packedText, SetInts: packedInts, ZSetEntries: packedMembers, ZSetValue: packedMember}
+}
+
+// Encoding names the form in which Redis 8 would keep the value by its default settings.
+func (o *Object) Encoding() string { return o.EncodingBy(DefaultThresholds()) }
+
+// EncodingBy names the form in which Redis would keep the value, for OBJECT ENCODING.
+// It looks at maxPacked elements at most.
+func (o *Object) EncodingBy(t Thresholds) string {
 	switch c := o.data.(type) {
 	case *Elements:
-		return c.encoding()
+		return c.encoding(t)
 	case *Fields:
-		return c.encoding()
+		return c.encoding(t)
 	case *Members:
-		return c.encoding()
+		return c.encoding(t)
 	case *ZSet:
-		if c.loose {
-			return "skiplist"
-		}
-		return "listpack"
+		return c.encoding(t)
 	case *Vectors:
 		return "flat"
 	case *SparseArray:
@@ -52,7 +70,10 @@ func (o *Object) textEncoding() string {
 	return "embstr"
 }
 
-func (l *Elements) encoding() string {
+func (l *Elements) encoding(t Thresholds) string {
+	if t.Redis7 {
+		return "quicklist"
+	}
 	size := listpack.EmptySize
 	l.Ascend(0, func(_ int, v string) bool {
 		size += listpack.EntrySize(v)
@@ -64,10 +85,10 @@ func (l *Elements) encoding() string {
 	return "listpack"
 }
 
-func (h *Fields) encoding() string {
-	loose := h.cells.len() > packedFields
+func (h *Fields) encoding(t Thresholds) string {
+	loose := int64(h.cells.len()) > min(t.HashEntries, maxPacked)
 	h.cells.all(func(name string, c cell) bool {
-		loose = loose || len(name) > packedText || len(c.value) > packedText
+		loose = loose || int64(max(len(name), len(c.value))) > t.HashValue
 		return !loose
 	})
 	switch {
@@ -79,8 +100,21 @@ func (h *Fields) encoding() string {
 	return "listpack"
 }
 
-func (s *Members) encoding() string {
-	ints, short := s.Len() <= packedInts, s.Len() <= packedMembers
+func (z *ZSet) encoding(t Thresholds) string {
+	loose := z.loose || int64(z.Len()) > t.ZSetEntries
+	if loose || t.ZSetValue >= packedMember {
+		return map[bool]string{true: "skiplist", false: "listpack"}[loose]
+	}
+	for _, s := range z.Range(0, z.Len()) { // packedMembers at most
+		if int64(len(s.Member)) > t.ZSetValue {
+			return "skiplist"
+		}
+	}
+	return "listpack"
+}
+
+func (s *Members) encoding(t Thresholds) string {
+	ints, short := int64(s.Len()) <= min(t.SetInts, maxPacked), !t.Redis7 && s.Len() <= packedMembers
 	s.All(func(member string) bool {
 		if ints {
 			_, ints = listpack.ParseInt(member)

@@ -12,23 +12,25 @@ const httpAddr = "0.0.0.0:0"
 const redacted = "(redacted)"
 
 // AppendLine writes the line of a monitor for one command: the time in Unix seconds and
-// microseconds, the database's number and the client's address, and the quoted words.
+// microseconds, the database's number and the client's address, and the quoted words as they were
+// sent; over HTTP the first in upper case, as the reference service shows it.
 func AppendLine(dst []byte, at time.Time, addr string, argv [][]byte) []byte {
 	us := at.UnixMicro()
 	dst = strconv.AppendInt(dst, us/1e6, 10)
 	frac := strconv.AppendInt(nil, 1e6+us%1e6, 10) // a one, and six digits
 	dst = append(append(dst, '.'), frac[1:]...)
-	if addr == "" {
+	http := addr == ""
+	if http {
 		addr = httpAddr
 	}
 	dst = append(append(append(dst, " [0 "...), addr...), ']')
-	open := shownWords(argv)
+	from, to := secretWords(argv)
 	for i, word := range argv {
 		dst = append(dst, ' ')
 		switch {
-		case i >= open:
+		case i >= from && i < to:
 			dst = append(append(append(dst, '"'), redacted...), '"')
-		case i == 0:
+		case i == 0 && http:
 			dst = appendQuoted(dst, upper(word))
 		default:
 			dst = appendQuoted(dst, word)
@@ -44,12 +46,24 @@ var secrets = []struct {
 	open  int
 }{
 	{[]string{"AUTH"}, 1},
-	{[]string{"HELLO"}, 2},
 	{[]string{"MIGRATE"}, 6},
 	{[]string{"ACL", "SETUSER"}, 3},
 	{[]string{"ACL", "RESTTOKEN"}, 3},
 	{[]string{"ACL", "GENTOKEN"}, 2},
 	{[]string{"CONFIG", "SET"}, 3},
+}
+
+// secretWords are the words of a command that may not be shown, to excluded.
+func secretWords(argv [][]byte) (from, to int) {
+	if !begins(argv, []string{"HELLO"}) {
+		return shownWords(argv), len(argv)
+	}
+	for i, word := range argv {
+		if i > 1 && string(upper(word)) == "AUTH" {
+			return i + 1, min(i+3, len(argv))
+		}
+	}
+	return min(2, len(argv)), len(argv) // words that mean nothing may be a secret in the wrong place
 }
 
 // shownWords is how many words of a command may be shown. Of CONFIG SET only the one

@@ -61,6 +61,8 @@ func (s Source) ofData() [][]byte {
 		list = documents
 	case 2, 3:
 		list = streams
+	case 5:
+		list = strange
 	case 4:
 		list = arrays
 		if s.Fits == nil && r.IntN(4) == 0 {
@@ -119,5 +121,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return drawWord(r, drawStream(r, drawArray(r, drawJSON(r, drawAround(r, word)))))
+	return drawWord(r, drawStream(r, drawArray(r, drawJSON(r, drawAround(r, drawStrange(r, word))))))
 }

@@ -11,7 +11,7 @@ import (
 
 // Totals are the sums over all rows and the statistics of connections.
 func (d *Database) Totals() command.Totals {
-	t := command.Totals{Hits: d.hits.Load(), Misses: d.misses.Load()}
+	t := command.Totals{FreedBefore: d.freed.Load(), Hits: d.hits.Load(), Misses: d.misses.Load()}
 	for i := range d.rows {
 		t.Processed += d.rows[i].calls.Load()
 	}
@@ -24,7 +24,8 @@ func (d *Database) Totals() command.Totals {
 		return t
 	}
 	c := ask(d.name)
-	t.Received, t.Rejected, t.In, t.Out, t.MostConnections = c.Received, c.Rejected, c.In, c.Out, c.MostConnections
+	t.Received, t.Rejected, t.In, t.Out = c.Received, c.Rejected, c.In, c.Out
+	t.MostConnections, t.MostTracked = c.MostConnections, c.MostTracked
 	t.Connected, t.Blocked, t.Tracking, t.Subscribed, t.Watching = c.Connected, c.Blocked, c.Tracking, c.Subscribed, c.Watching
 	t.WatchedKeys, t.TrackedKeys, t.TrackedPrefixes = c.WatchedKeys, c.TrackedKeys, c.TrackedPrefixes
 	return t
@@ -70,7 +71,8 @@ func (d *Database) Spikes() (list []command.Spike) {
 }
 
 // Reset clears the sums, the statistics of rows and the errors.
-func (d *Database) Reset() {
+func (d *Database) Reset(freed int64) {
+	d.freed.Store(freed)
 	for i := range d.rows {
 		r := &d.rows[i]
 		r.calls.Store(0)

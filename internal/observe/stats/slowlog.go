@@ -2,6 +2,8 @@ package stats
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -13,24 +15,34 @@ const (
 	maxSlowWordBytes = 128
 )
 
-// addSlow adds a call to the slow log, and to the latency events if it was very slow.
-func (d *Database) addSlow(c *command.Command, argv [][]byte, took time.Duration, by Caller) {
-	now := time.Now()
+// Keeps reports whether the slow log keeps a call that took so long.
+func (d *Database) Keeps(took time.Duration) bool {
+	from := d.limits.Load().SlowMicros
+	return from >= 0 && took.Microseconds() >= from
+}
+
+// addSlow adds a call to the slow log, which keeps so many.
+func (d *Database) addSlow(argv [][]byte, took time.Duration, by Caller, most int64) {
+	call := command.SlowCall{At: time.Now().Unix(), Micros: took.Microseconds(), Argv: shorten(argv), Addr: by.Addr, Name: by.Name}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.slow) == slowlogMaxLen {
-		d.slow = append(d.slow[:0], d.slow[1:]...)
-	}
-	d.slow = append(d.slow, command.SlowCall{ID: d.slowID, At: now.Unix(), Micros: took.Microseconds(), Argv: shorten(argv), Addr: by.Addr, Name: by.Name})
+	call.ID = d.slowID
 	d.slowID++
-	if took < latencyThreshold {
-		return
+	d.slow = append(d.slow, call)
+	if over := int64(len(d.slow)) - most; over > 0 {
+		d.slow = append(d.slow[:0], d.slow[over:]...)
 	}
+}
+
+// addSpike adds a call to the latency events.
+func (d *Database) addSpike(c *command.Command, took time.Duration) {
 	event := "command"
 	if c.Flags&command.Fast != 0 {
 		event = "fast-command"
 	}
-	d.spike(event, now, took)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.spike(event, time.Now(), took)
 }
 
 // maxSpikeSamples is how many samples an event keeps.
@@ -52,6 +64,49 @@ func (d *Database) spike(event string, at time.Time, took time.Duration) {
 		s.Samples = append(s.Samples[:0], s.Samples[1:]...)
 	}
 	s.Samples = append(s.Samples, command.SpikeSample{At: at.Unix(), Millis: ms})
+}
+
+// redacted stands for words that may be a secret.
+const redacted = "(redacted)"
+
+// redact is the call without passwords.
+func redact(c *command.Command, argv [][]byte) [][]byte {
+	from, to := len(argv), len(argv)
+	switch c.Name {
+	case "auth":
+		from = 1
+	case "hello":
+		from = min(2, len(argv))
+		for i, word := range argv {
+			if i > 1 && command.EqualFold(word, "AUTH") {
+				from, to = i+1, min(i+3, len(argv))
+				break
+			}
+		}
+	case "acl setuser", "acl resttoken", "acl gentoken":
+		from = min(2, len(argv))
+	case "config set":
+		from = configSecret(argv)
+	}
+	if from >= to {
+		return argv
+	}
+	shown := slices.Clone(argv)
+	for i := from; i < to; i++ {
+		shown[i] = []byte(redacted)
+	}
+	return shown
+}
+
+// configSecret is the first word of CONFIG SET that may be a secret: what follows a name that
+// speaks of one.
+func configSecret(argv [][]byte) int {
+	for i := 2; i < len(argv); i += 2 {
+		if name := strings.ToLower(string(argv[i])); strings.Contains(name, "pass") || strings.Contains(name, "auth") {
+			return i + 1
+		}
+	}
+	return len(argv)
 }
 
 // shorten keeps the beginning of a call's words, as Redis does.

@@ -16,15 +16,17 @@ type Node struct {
 	rows []*command.Command
 	dbs  sync.Map // of *Database by name
 
-	mu      sync.Mutex
-	clients func(db string) Clients
+	mu         sync.Mutex
+	clients    func(db string) Clients
+	thresholds func(db string) command.Thresholds
 }
 
 // Clients is the statistics of one database's RESP connections.
 type Clients struct {
 	Connected, Blocked, Tracking, Subscribed, Watching int64
 	WatchedKeys, TrackedKeys, TrackedPrefixes          int64
-	Received, Rejected, In, Out, MostConnections       int64
+	Received, Rejected, In, Out                        int64
+	MostConnections, MostTracked                       int64
 }
 
 // New counts calls of the table's rows.
@@ -37,12 +39,22 @@ func (n *Node) SetClients(ask func(db string) Clients) {
 	n.clients = ask
 }
 
+// SetThresholds sets the function that tells what is a slow call. It is asked once a second and
+// after each CONFIG SET of this node, never while a command runs.
+func (n *Node) SetThresholds(ask func(db string) command.Thresholds) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.thresholds = ask
+}
+
 // In returns the statistics of a database.
 func (n *Node) In(db string) *Database {
 	if d, ok := n.dbs.Load(db); ok {
 		return d.(*Database)
 	}
-	d, _ := n.dbs.LoadOrStore(db, &Database{node: n, name: db, rows: make([]row, len(n.rows)), errors: map[string]int64{}, spikes: map[string]*command.Spike{}})
+	fresh := &Database{node: n, name: db, rows: make([]row, len(n.rows)), errors: map[string]int64{}, spikes: map[string]*command.Spike{}}
+	fresh.limits.Store(&command.Thresholds{SlowMicros: command.SlowlogMicros, SlowLen: command.SlowlogLen, LatencyMillis: command.LatencyMillis})
+	d, _ := n.dbs.LoadOrStore(db, fresh)
 	return d.(*Database)
 }
 
@@ -67,18 +79,30 @@ type Database struct {
 	slow                []command.SlowCall // oldest first
 	slowID              int64
 	spikes              map[string]*command.Spike
+
+	freed   atomic.Int64
+	limits  atomic.Pointer[command.Thresholds]
+	checked atomic.Int64 // the second in which they were asked for
+}
+
+// refresh asks again what is a slow call, at most once a second unless it must.
+func (d *Database) refresh(must bool) {
+	second := time.Now().Unix()
+	if d.checked.Swap(second) == second && !must {
+		return
+	}
+	d.node.mu.Lock()
+	ask := d.node.thresholds
+	d.node.mu.Unlock()
+	if ask == nil {
+		return
+	}
+	limits := ask(d.name)
+	d.limits.Store(&limits)
 }
 
 // Caller is the connection of a call; empty over HTTP.
 type Caller struct{ Addr, Name string }
-
-const (
-	// slowerThan is what SLOWLOG keeps; slowest is how many.
-	slowlogThreshold = command.SlowlogMicros * time.Microsecond
-	slowlogMaxLen    = command.SlowlogLen
-	// spikeFrom is what LATENCY calls an event.
-	latencyThreshold = command.LatencyMillis * time.Millisecond
-)
 
 // Batch counts the calls of a request that took so long; each is charged an equal share of
 // the time.
@@ -88,8 +112,13 @@ func (d *Database) Batch(t *command.Table, argvs [][][]byte, values []reply.Valu
 	}
 	share := took / time.Duration(len(argvs))
 	d.tick(int64(len(argvs)))
+	d.refresh(false)
 	for i := range min(len(argvs), len(values)) {
-		d.call(t.Find(argvs[i]), argvs[i], &values[i], share, by)
+		c := t.Find(argvs[i])
+		if c != nil && c.Name == "config set" {
+			d.refresh(true)
+		}
+		d.call(c, argvs[i], &values[i], share, by)
 	}
 }
 
@@ -118,16 +147,25 @@ func (d *Database) call(c *command.Command, argv [][]byte, v *reply.Value, took 
 	case c.Flags&command.ReadOnly != 0 && c.Keys.First == 1:
 		d.hits.Add(1)
 	}
-	if took >= slowlogThreshold && !d.secret(c) {
-		d.addSlow(c, argv, took, by)
+	limits := d.limits.Load()
+	if d.Keeps(took) && !skipped(c) {
+		d.addSlow(redact(c, argv), took, by, limits.SlowLen)
+	}
+	if limits.LatencyMillis > 0 && took.Milliseconds() >= limits.LatencyMillis {
+		d.addSpike(c, took)
 	}
 }
 
-// secret reports whether a call is left out of the slow log because its words may be
-// secrets.
-func (d *Database) secret(c *command.Command) bool {
-	return c.Name == "auth" || c.Name == "hello" || c.Group == "acl" || c.Name == "exec"
+// Refused counts a call that did not run, of a command that there may not be.
+func (d *Database) Refused(c *command.Command, why string) {
+	d.countError(why)
+	if c != nil {
+		d.rows[c.Number()].rejected.Add(1)
+	}
 }
+
+// skipped reports whether a call is left out of the slow log: EXEC, whose commands are in it.
+func skipped(c *command.Command) bool { return c.Name == "exec" }
 
 // bucket is the index of a duration in a histogram.
 func bucket(took time.Duration) (i int) {

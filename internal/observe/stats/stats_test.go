@@ -55,13 +55,13 @@ func TestFigures(t *testing.T) {
 		t.Errorf("errors: %s", got)
 	}
 	slow := d.Slow(10)
-	if len(slow) != 1 || strings.Join(slow[0].Argv, " ") != "KEYS *" || slow[0].Micros != 300_000 || slow[0].Addr != "a:1" || slow[0].Name != "me" {
+	if len(slow) != 2 || strings.Join(slow[0].Argv, " ") != "ACL SETUSER (redacted) (redacted)" || strings.Join(slow[1].Argv, " ") != "KEYS *" || slow[1].Micros != 300_000 || slow[1].Addr != "a:1" || slow[1].Name != "me" {
 		t.Errorf("slow: %+v", slow)
 	}
-	if s := d.Spikes(); len(s) != 1 || s[0].Event != "command" || s[0].Most != 300 || len(s[0].Samples) != 1 {
+	if s := d.Spikes(); len(s) != 1 || s[0].Event != "command" || s[0].Most != 1000 {
 		t.Errorf("spikes: %+v", s)
 	}
-	d.Reset()
+	d.Reset(0)
 	d.ResetSlow()
 	if d.ResetSpikes([]string{"none"}) != 0 || d.ResetSpikes(nil) != 1 || len(d.Calls())+len(d.Errors())+len(d.Slow(-1))+len(d.Spikes()) != 0 || n.In("other").Totals().Processed != 1 {
 		t.Error("something is left, or too much has gone")
@@ -83,5 +83,84 @@ func TestSlowLogIsBounded(t *testing.T) {
 	}
 	if w := all[0].Argv; len(w) != 32 || w[1] != strings.Repeat("x", 128)+"... (372 more bytes)" || w[31] != "... (70 more arguments)" {
 		t.Errorf("%d words: %q", len(w), w)
+	}
+}
+
+// TestSlowLogSettings keeps what the settings of the database say, from the CONFIG SET on that
+// changes them.
+func TestSlowLogSettings(t *testing.T) {
+	table := command.NewTable()
+	n := stats.New(table)
+	limits := command.Thresholds{SlowMicros: -1, SlowLen: 3}
+	n.SetThresholds(func(db string) command.Thresholds { return limits })
+	d := n.In("db")
+	run := func(line string, took time.Duration) {
+		d.Batch(table, [][][]byte{argv(line)}, []reply.Value{reply.OK()}, took, stats.Caller{})
+	}
+	set := func(l command.Thresholds) {
+		limits = l
+		run("CONFIG SET slowlog-max-len 3", 0)
+		d.ResetSlow()
+	}
+	for _, c := range []struct {
+		limits     command.Thresholds
+		slow, late int
+	}{
+		{command.Thresholds{SlowMicros: -1, SlowLen: 3}, 0, 0},
+		{command.Thresholds{SlowMicros: 0, SlowLen: 3, LatencyMillis: 50}, 3, 1},
+		{command.Thresholds{SlowMicros: 1000, SlowLen: 3, LatencyMillis: 200}, 2, 0},
+		{command.Thresholds{SlowMicros: 0, SlowLen: 0}, 0, 0},
+	} {
+		set(c.limits)
+		d.ResetSpikes(nil)
+		for _, took := range []time.Duration{0, 999 * time.Microsecond, time.Millisecond, 100 * time.Millisecond} {
+			run("GET k", took)
+		}
+		if slow, late := len(d.Slow(-1)), len(d.Spikes()); slow != c.slow || late != c.late {
+			t.Errorf("%+v: %d slow calls and %d events, want %d and %d", c.limits, slow, late, c.slow, c.late)
+		}
+		if c.limits.SlowMicros >= 0 != d.Keeps(time.Hour) {
+			t.Errorf("%+v: keeps an hour: %t", c.limits, d.Keeps(time.Hour))
+		}
+	}
+}
+
+// TestSlowLogHidesSecrets shows the words of calls without passwords.
+func TestSlowLogHidesSecrets(t *testing.T) {
+	table := command.NewTable()
+	n := stats.New(table)
+	n.SetThresholds(func(string) command.Thresholds { return command.Thresholds{SlowLen: 10} })
+	d := n.In("db")
+	for _, c := range [][2]string{
+		{"AUTH u secret", "AUTH (redacted) (redacted)"},
+		{"HELLO 3 AUTH u secret SETNAME me", "HELLO 3 AUTH (redacted) (redacted) SETNAME me"},
+		{"HELLO 3 secret", "HELLO 3 (redacted)"},
+		{"ACL SETUSER u >secret", "ACL SETUSER (redacted) (redacted)"},
+		{"ACL WHOAMI", "ACL WHOAMI"},
+		{"CONFIG SET timeout 0 requirepass secret", "CONFIG SET timeout 0 requirepass (redacted)"},
+		{"CONFIG SET timeout 0", "CONFIG SET timeout 0"},
+		{"EXEC", ""},
+	} {
+		d.ResetSlow()
+		d.Batch(table, [][][]byte{argv(c[0])}, []reply.Value{reply.OK()}, time.Second, stats.Caller{})
+		got := ""
+		for _, call := range d.Slow(-1) {
+			got += strings.Join(call.Argv, " ")
+		}
+		if got != c[1] {
+			t.Errorf("%s: %s, want %s", c[0], got, c[1])
+		}
+	}
+}
+
+// TestRefused counts calls that could not be made, of unknown commands too.
+func TestRefused(t *testing.T) {
+	table := command.NewTable()
+	d := stats.New(table).In("db")
+	d.Refused(nil, "ERR unknown command 'x'")
+	d.Refused(table.Row("set"), "ERR wrong number of arguments for 'set' command")
+	calls, errors := d.Calls(), d.Errors()
+	if len(calls) != 1 || calls[0].Name != "set" || calls[0].Rejected != 1 || calls[0].Calls != 0 || len(errors) != 1 || errors[0].Count != 2 {
+		t.Errorf("%+v, %+v", calls, errors)
 	}
 }
