@@ -14,6 +14,25 @@ func TestNoProductFileIsLongerThanTheLimit(t *testing.T) {
 	}
 }
 
+// TestFunctionsOfTheProductStayShort names the functions to look at when some have become too long.
+func TestFunctionsOfTheProductStayShort(t *testing.T) {
+	_, functions, err := Measure(root, repository(t), Product)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range functions {
+		if f.Lines > MostFunctionLines {
+			t.Errorf("%s has %d lines, want at most %d: split it by theme", f.Name, f.Lines, MostFunctionLines)
+		}
+	}
+	if p90 := functions.Percentile(90); p90.Lines > MostLinesOfNine {
+		t.Errorf("more than one function in ten has over %d lines (p90 %d); the longest are worth splitting first:", MostLinesOfNine, p90.Lines)
+		for _, f := range functions[max(0, len(functions)-20):] {
+			t.Errorf("%4d %s", f.Lines, f.Name)
+		}
+	}
+}
+
 func TestKindOf(t *testing.T) {
 	for path, want := range map[string]Kind{
 		"fsm/queue": Product, "cmd/trireme": Product, "cluster/clustertest": Tests, "jepsen/sim": Tests,
