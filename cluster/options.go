@@ -79,6 +79,8 @@ type Options struct {
 	// Restored is called when a snapshot has replaced the state: Notes in between are
 	// lost to this node.
 	Restored func()
+	// Applied, if set, is called with every entry that was applied and its outcomes: see fsm.Hooks.
+	Applied func(*fsm.Entry, []fsm.Outcome)
 	// Leading, if set, runs on the leader from the moment its term is open until ctx ends
 	// with the leadership, and returns soon after that.
 	Leading func(ctx context.Context, n *Node)

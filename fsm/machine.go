@@ -29,6 +29,9 @@ type Hooks struct {
 	// Restored is called when a snapshot or a restored backup has replaced the state: the
 	// notifications of the skipped entries are lost.
 	Restored func()
+	// Applied is called with every entry that was applied and its outcomes, which must not be changed. Their texts and
+	// bytes alias the entry and the state.
+	Applied func(*Entry, []Outcome)
 }
 
 // Machine is the state machine of one node. Apply is called by one goroutine;
@@ -130,6 +133,9 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 		m.Hooks.Restored()
 	}
 	m.notifyHooks(frozen, outcomes, e.Notifications)
+	if m.Hooks.Applied != nil {
+		m.Hooks.Applied(n, outcomes)
+	}
 	return outcomes, nil
 }
 

@@ -46,7 +46,7 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 			r.Header[name] = append(r.Header[name], f.Value)
 		}
 	}
-	s.trace(r.Header, c.Trace)
+	s.trace(r.Header, a)
 	s.credentials(r, a)
 	if _, own := r.Header["User-Agent"]; !own {
 		r.Header.Set("User-Agent", userAgent)
@@ -62,9 +62,16 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	return r, nil
 }
 
-// trace adds the trace context of a message, unless the message brings headers of its own for that.
-func (s *Sender) trace(h http.Header, t queue.TraceContext) {
-	if _, own := h[queue.TraceParentHeader]; own || !s.options.Propagate || t.IsZero() {
+// trace adds the trace context of an attempt, unless the message brings headers of its own for that.
+func (s *Sender) trace(h http.Header, a *queue.Attempt) {
+	if _, own := h[queue.TraceParentHeader]; own || !s.options.Propagate {
+		return
+	}
+	t := a.Content.Trace
+	if s.options.Trace != nil {
+		t = s.options.Trace(a)
+	}
+	if t.IsZero() {
 		return
 	}
 	h.Set(queue.TraceParentHeader, t.Parent)

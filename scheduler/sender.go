@@ -51,6 +51,8 @@ type SenderOptions struct {
 	MaxResponse func() int64
 	// Propagate has attempts carry the trace context of their messages.
 	Propagate bool
+	// Trace returns the trace context that an attempt carries; nil for that of its message.
+	Trace func(*queue.Attempt) queue.TraceContext
 }
 
 // Sender sends attempts over HTTP. It is safe for use by many goroutines.

@@ -143,7 +143,8 @@ type deliveries struct {
 	via       http.RoundTripper // the transport, or what records deliveries for tests
 	self      *selfAddresses
 
-	observe func(*queue.Attempt, *queue.Result) // nil if nobody watches
+	observe func(*queue.Attempt, *queue.Result)     // nil if nobody watches
+	trace   func(*queue.Attempt) queue.TraceContext // nil if no spans are exported
 
 	mu        sync.Mutex
 	scheduler *scheduler.Scheduler
@@ -222,7 +223,7 @@ func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 			Deliverer: scheduler.NewSender(scheduler.SenderOptions{
 				Transport: d.via, Prefixes: d.HeaderPrefix, Issuer: o.Issuer, Region: o.Region, APITokens: d.tokens, DefaultDelay: d.delay,
 				Keys: func(db string) queue.Keys { return scheduler.Keys(node, db) }, Deliveries: scheduler.Deliveries(node), MaxResponse: func() int64 { return d.maxResponse(node) },
-				Propagate: o.TracePropagation == on,
+				Propagate: o.TracePropagation == on, Trace: d.trace,
 			}),
 		})
 		d.registry.MustRegister(d.scheduler.Collectors()...)

@@ -17,7 +17,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/internal/archive"
@@ -63,6 +62,7 @@ type process struct {
 	server     *httpapi.Server
 	resp       *resp.Server // nil without a listener
 	testing    *testMode    // nil unless a test owns the clock
+	traces     *traces      // nil without a collector
 	registry   *prometheus.Registry
 	history    *history.History
 	audit      *audit.Log // nil without
@@ -162,6 +162,9 @@ func (n *process) prepare(listener, respListener net.Listener) (stop func(), err
 	if n.deliveries, err = n.newDeliveries(n.log, n.registry, n.profile); err != nil {
 		return nil, err
 	}
+	if err = n.startTraces(); err != nil {
+		return nil, err
+	}
 	if n.testing != nil {
 		n.deliveries.via = n.testing.record(n.deliveries.transport)
 	}
@@ -221,13 +224,6 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 	return httpapi.New(o)
 }
 
-// keepsTraces reports whether messages keep trace contexts: nodes of the first release, which can't read them, must not
-// be in the cluster any more.
-func (n *process) keepsTraces() bool {
-	node := n.engine.node.Load()
-	return n.Deliveries.TracePropagation == on && node != nil && node.Machine().Level() >= env.Level2
-}
-
 // open opens the cluster's part.
 func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, error) {
 	o, err := n.options()
@@ -242,6 +238,9 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
 	o.Notes, o.Restored, o.Monitor = n.notify, n.restored, n.hub.ServePoll
 	o.Leading = n.deliveries.lead
+	if n.traces != nil {
+		o.Applied = n.traces.Applied
+	}
 	o.Audit = func(act, server, detail string) {
 		n.audit.Write(audit.Record{Act: act, Target: server, Detail: detail, Who: audit.Cluster, Outcome: audit.Done})
 	}
@@ -377,6 +376,7 @@ func (n *process) shutdown(outer context.Context, node *cluster.Node) (left bool
 		}
 		n.log.Info("stopped")
 	}
+	n.traces.close()
 	return left
 }
 

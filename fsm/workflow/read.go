@@ -132,6 +132,17 @@ func (s *Store) Log(run uint64, visit func(pos uint32, e *Entry) bool) {
 	s.entries.Ascend(place{run: run}, func(p place, e *Entry) bool { return p.run == run && visit(p.pos, e) })
 }
 
+// EndedSince visits the runs that have ended at a time, in unix milliseconds, or later, in the order of their ends: first
+// those without a dead letter, then the others.
+func (s *Store) EndedSince(at int64, visit func(*Run) bool) {
+	for _, ends := range []*cow.BTree[queue.Stamp, uint64]{s.ended, s.dead} {
+		ends.Ascend(queue.Stamp{At: at}, func(_ queue.Stamp, no uint64) bool {
+			r, ok := s.runs.Get(no)
+			return !ok || visit(r)
+		})
+	}
+}
+
 // LatestUntil is when something last happened until a time that the run's log tells, 0 if nothing did. It may be somewhat
 // later than that, but not later than the time.
 func (s *Store) LatestUntil(r *Run, until int64) (at int64) {
