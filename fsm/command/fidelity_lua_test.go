@@ -13,9 +13,6 @@ import (
 var luaDifferences = map[string]string{
 	"redis.call('set','x',123456789012345678) return redis.call('get','x')":      "whole numbers of 64 bits are passed as integers",
 	"return string.dump(function() end)":                                         "there is no bytecode of Lua's",
-	"return redis.call('blpop','nolist',0)":                                      "blocking commands answer at once, as in a transaction",
-	"redis.call('rpush','ll','a') return redis.call('blpop','ll',0)":             "as above",
-	"return redis.call('brpop','nolist',1)":                                      "as above",
 	"return {tostring(1/0), tostring(-1/0), tostring(0/0 == 0/0), tostring(-0)}": "the last call of a constructor is compiled first, and the first of 0 and -0 stands for both; another order needs a feature level",
 	"return os.time": "os.clock is there, as since 7.2",
 }

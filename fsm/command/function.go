@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -61,8 +60,8 @@ func functionCall(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, fals
 
 func functionCallReadOnly(tx *Tx, a *Args) reply.Value { return callFunction(tx, a, true) }
 
-// callFunction runs a function of a library. At level 1 one that doesn't say that it only
-// reads may be called as one that does, and fails when it writes.
+// callFunction runs a function of a library. Over HTTP, and at level 1, one that doesn't say
+// that it only reads may be called as one that does, and fails when it writes.
 func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 	library, f := tx.Scripts.Function(a.String())
 	if f == nil {
@@ -72,7 +71,7 @@ func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if readOnly && !f.ReadOnly() && tx.Level >= env.Level2 {
+	if readOnly && !f.ReadOnly() && tx.scriptRules() == script.Exact {
 		return errWriteFlag
 	}
 	p := &script.Program{Name: f.Name, Keys: keys, Args: args}
