@@ -18,7 +18,7 @@ import (
 func testTx(user *acl.User, origin Origin) *Tx {
 	e := env.New(1, 1000, env.Latest, [16]byte{}, 0)
 	table := NewTable()
-	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Origin: origin, Scripting: Scripting{Scripts: script.NewStore()}}
+	return &Tx{Env: e, DB: keyspace.New(), Users: acl.NewStore(table.Catalog(), 0, true), User: user, Table: table, Origin: origin, Config: new(Config), Scripting: Scripting{Scripts: script.NewStore()}}
 }
 
 func readOnly() *acl.User { return acl.NewStore(NewTable().Catalog(), 0, true).User(acl.ReadOnlyName) }

@@ -53,7 +53,9 @@ func strangersServer(t *testing.T) (addr string, s *Server) {
 		n, _ := io.Copy(io.Discard, r.Body)
 		fmt.Fprint(w, n)
 	})
-	with := func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, strangersKey{}, c) }
+	with := func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, strangersKey{}, c)
+	}
 	s = &Server{Handler: h, HTTP: &http.Server{Handler: h, ConnContext: with}, Plain: func([]byte) bool { return true }, ConnContext: with, MaxHead: 64 << 10, MaxBody: 1 << 20,
 		HeadTime: time.Minute, BodyTime: time.Minute, WriteTime: time.Minute, IdleTime: time.Minute,
 		MaxStrangers: 40 << 10, Crowded: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")}
