@@ -26,7 +26,7 @@ const (
 var entryNames = [entryPoints]string{"HTTP", "/multi-exec", "script", "RESP"}
 
 // closed are the flags that close an entry point to a row.
-var closed = [entryPoints]command.Flags{command.NoHTTP, command.NoHTTP | command.NoMulti, command.NoScript, 0}
+var closed = [entryPoints]command.Flags{command.NoHTTP, command.NoHTTP | command.NoMulti, command.NoScript | command.NoScriptWait, 0}
 
 func (d entryPoint) open(c *command.Command) bool { return c.Flags&closed[d] == 0 }
 

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,7 +107,12 @@ const mostInLua = 7000
 // callable reports whether a step can be asked of a script.
 func callable(s *scripttest.Step) bool {
 	row := rows.Find(s.Argv)
-	return ofDefault(s) && row != nil && row.Takes(len(s.Argv)) && len(s.Argv) < mostInLua
+	return ofDefault(s) && row != nil && row.Takes(len(s.Argv)) && len(s.Argv) < mostInLua && !asksToWait(row, s.Argv)
+}
+
+// asksToWait reports whether a call asks by an option to wait, which a script may not.
+func asksToWait(row *command.Command, argv [][]byte) bool {
+	return row.Waits != nil && slices.ContainsFunc(argv, func(word []byte) bool { return command.EqualFold(word, "BLOCK") })
 }
 
 // converse holds the conversations of the RESP port, and takes note of every row that was
