@@ -104,6 +104,7 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
 	begin := time.Now()
 	a.restart()
+	a.m.MarkSaved()
 	f := a.m.Fork()
 	a.forked(time.Since(begin))
 	return frozen{f}, nil

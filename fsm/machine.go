@@ -307,6 +307,15 @@ func (m *Machine) tracking() bool { return m.trackers.Load() > 0 }
 // SetHost sets what INFO and ROLE report about this node.
 func (m *Machine) SetHost(h *command.Host) { m.host.Store(h) }
 
+// MarkSaved says that the state as it is goes into a snapshot of this node, which INFO tells.
+func (m *Machine) MarkSaved() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range m.state.databases {
+		d.keys.MarkSaved()
+	}
+}
+
 // Index is the log index of the state.
 func (v *View) Index() uint64 { return v.e.Index }
 

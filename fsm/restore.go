@@ -189,6 +189,7 @@ func (s *State) become(e *env.Env, from *State) {
 	*s = *from
 	e.Now, e.Level = s.clock, s.level
 	for _, d := range s.databases {
+		d.keys.Arrived(s.clock)
 		if d.messages != nil {
 			d.messages.ReleaseAllClaims(e)
 			d.passReports(e)

@@ -284,6 +284,7 @@ func (l *loading) finish() (err error) {
 		remembered := l.database.keys
 		if l.database.keys, err = l.keys.Finish(); err == nil {
 			l.database.keys.Inherit(remembered)
+			l.database.keys.Arrived(l.s.clock)
 		}
 	}
 	l.database = nil

@@ -58,7 +58,7 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 		g.writes = true
 	case writes:
 		g.writes = true
-	case g.writes && row.Flags&command.ReadOnly == 0: // the node answers this for itself
+	case g.writes && !row.Logged(): // the node answers this for itself
 		c.runPipeline()
 		g.writes = false
 	}
@@ -94,7 +94,7 @@ func (g *pipeline) full() bool {
 // readsLoggable reports whether the reads of the pipeline return the same in the log.
 func (c *conn) readsLoggable() bool {
 	for _, argv := range c.pipeline.rows {
-		if row := c.s.table.Find(argv); row.Flags&command.ReadOnly == 0 {
+		if row := c.s.table.Find(argv); !row.Logged() {
 			return false
 		}
 	}

@@ -58,6 +58,10 @@ const (
 	// NoScriptWait commands wait for an element. From level 2 a script can't call them, as in
 	// Redis 7.0; at level 1 it got what there was.
 	NoScriptWait
+	// NoTouch commands ask about keys without using them: OBJECT IDLETIME doesn't change.
+	NoTouch
+	// NodeLocal reads answer what one node knows by itself: nothing in the log may depend on it.
+	NodeLocal
 )
 
 // Handler runs a command. It reads all arguments first, returns a.Done()'s error,
@@ -196,6 +200,9 @@ const (
 	Script
 	Stream // the HTTP gateway's paths for what is refused as its command
 )
+
+// Logged reports whether a read may run in the log, in one piece with writes.
+func (c *Command) Logged() bool { return c.Flags&(ReadOnly|NodeLocal) == ReadOnly }
 
 // rest reports whether the command came through the HTTP gateway.
 func (d Origin) rest() bool { return d == OriginHTTP || d == Stream }

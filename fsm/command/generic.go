@@ -38,22 +38,22 @@ func keyRows() []Command {
 func keyInspections() []Command {
 	const read = ReadOnly | Fast | ReadOnlyUser
 	return []Command{
-		{Name: "exists", Arity: -2, Flags: read, Keys: allKeys.with(ro), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "exists", Arity: -2, Flags: read | NoTouch, Keys: allKeys.with(ro), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "EXISTS key [key ...]", Summary: "Returns how many of the keys exist; a key named twice counts twice.",
 			Tips: "request_policy:multi_shard response_policy:agg_sum", Changes: []Change{{"3.0.3", "Takes several keys."}}, Run: exists},
-		{Name: "keys", Arity: 2, Flags: ReadOnly, Cost: costKeyspace, Version: "1.0.0", Complexity: "O(n), where n is the number of keys in the database",
+		{Name: "keys", Arity: 2, Flags: ReadOnly | NoTouch, Cost: costKeyspace, Version: "1.0.0", Complexity: "O(n), where n is the number of keys in the database",
 			Syntax: "KEYS pattern", Summary: "Returns all keys that match a pattern.",
 			Tips: "request_policy:all_shards nondeterministic_output_order", Categories: acl.Dangerous, Run: keys},
 		{Name: "randomkey", Arity: 1, Flags: ReadOnly, Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "RANDOMKEY", Summary: "Returns a key drawn at random.",
 			Tips: "request_policy:all_shards nondeterministic_output", Run: randomKey},
-		{Name: "scan", Arity: -2, Flags: ReadOnly, Cost: costConstant, Version: "2.8.0", Complexity: "O(count) for a call, O(n) for all keys",
+		{Name: "scan", Arity: -2, Flags: ReadOnly | NoTouch, Cost: costConstant, Version: "2.8.0", Complexity: "O(count) for a call, O(n) for all keys",
 			Syntax: "SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] [WITHTYPE]", Summary: "Returns some of the keys and the cursor to go on with, 0 at the end.",
 			Tips: "nondeterministic_output request_policy:special", Changes: []Change{{"6.0.0", "Takes TYPE."}}, Run: scan},
 		{Name: "touch", Arity: -2, Flags: read, Keys: allKeys.with(ro), Cost: costConstant, Version: "3.2.1", Complexity: "O(n), where n is the number of keys",
-			Syntax: "TOUCH key [key ...]", Summary: "Returns how many of the keys exist.",
+			Syntax: "TOUCH key [key ...]", Summary: "Counts as a use of the keys, and returns how many of them exist.",
 			Tips: "request_policy:multi_shard response_policy:agg_sum", Run: exists},
-		{Name: "type", Arity: 2, Flags: read, Keys: firstKey.with(ro), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+		{Name: "type", Arity: 2, Flags: read | NoTouch, Keys: firstKey.with(ro), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "TYPE key", Summary: "Returns the type of a key's value, or none.", Run: typeOf},
 	}
 }
@@ -86,14 +86,14 @@ func deadlineChanges() []Command {
 func deadlineReads() []Command {
 	const read = ReadOnly | Fast | ReadOnlyUser
 	return []Command{
-		{Name: "expiretime", Arity: 2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
+		{Name: "expiretime", Arity: 2, Flags: read | NoTouch, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
 			Syntax: "EXPIRETIME key", Summary: "Returns the deadline of a key as a Unix time in seconds, -1 without one, -2 without the key.", Run: expireTime},
-		{Name: "pexpiretime", Arity: 2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
+		{Name: "pexpiretime", Arity: 2, Flags: read | NoTouch, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
 			Syntax: "PEXPIRETIME key", Summary: "Returns the deadline of a key as a Unix time in milliseconds, -1 without one, -2 without the key.", Run: pexpireTime},
-		{Name: "pttl", Arity: 2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
+		{Name: "pttl", Arity: 2, Flags: read | NoTouch, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "PTTL key", Summary: "Returns the time to live of a key in milliseconds, -1 without one, -2 without the key.",
 			Tips: vagueOutput, Changes: []Change{tellsMissing}, Run: pttl},
-		{Name: "ttl", Arity: 2, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+		{Name: "ttl", Arity: 2, Flags: read | NoTouch, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "TTL key", Summary: "Returns the time to live of a key in seconds, -1 without one, -2 without the key.",
 			Tips: vagueOutput, Changes: []Change{tellsMissing}, Run: ttl},
 	}

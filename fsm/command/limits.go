@@ -52,7 +52,7 @@ func (l *Limits) exceeds(tx *Tx, c *Command, argv [][]byte) *reply.Value {
 	before := int64(0)
 	for _, i := range c.Keys.Positions(argv) {
 		if i < len(argv) {
-			before = max(before, tx.DB.Find(tx.Env, argv[i]).Size())
+			before = max(before, tx.DB.Peek(tx.Env, argv[i]).Size())
 		}
 	}
 	return l.record(before + size)

@@ -22,7 +22,7 @@ func memoryRows() []Command {
 		{Name: "memory stats", Arity: 2, Flags: 0, Cost: costConstant, Version: "4.0.0", Complexity: "O(log n)",
 			Syntax: "MEMORY STATS", Summary: "Returns the logical memory of the database and what it is used for.",
 			Tips: "nondeterministic_output request_policy:all_shards response_policy:special", Run: memoryStats},
-		{Name: "memory usage", Arity: -3, Flags: ReadOnly | ReadOnlyUser | HidesMiss, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+		{Name: "memory usage", Arity: -3, Flags: ReadOnly | ReadOnlyUser | HidesMiss | NoTouch, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "MEMORY USAGE key [SAMPLES count]", Summary: "Returns the logical size of a key with its value in bytes, the same on every node.", Run: memoryUsage},
 	}
 }

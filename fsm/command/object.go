@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -13,19 +14,19 @@ func objectRows() []Command {
 	const read = ReadOnly | ReadOnlyUser
 	second := keyPlaces{First: 2, Last: 2, Step: 1}
 	return []Command{
-		{Name: "object encoding", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1) for strings and large values, O(n) for values that Redis packs",
+		{Name: "object encoding", Arity: 3, Flags: read | HidesMiss | NoTouch, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1) for strings and large values, O(n) for values that Redis packs",
 			Syntax: "OBJECT ENCODING key", Summary: "Returns the form in which Redis would keep the value as it is now.",
 			Tips: vagueOutput, Run: objectEncoding},
-		{Name: "object freq", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
+		{Name: "object freq", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
 			Syntax: "OBJECT FREQ key", Summary: "Refuses: nothing is evicted, so no frequencies are kept.",
 			Tips: vagueOutput, Run: objectFreq},
 		{Name: "object help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "OBJECT HELP", Summary: "Describes the subcommands.",
 			Info: whileLoading, Run: helpOf("OBJECT")},
-		{Name: "object idletime", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
-			Syntax: "OBJECT IDLETIME key", Summary: "Answers 0: nothing is evicted, so no access times are kept.",
+		{Name: "object idletime", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
+			Syntax: "OBJECT IDLETIME key", Summary: "Returns for how many seconds the key was not read or written, as far as the node knows that answers.",
 			Tips: vagueOutput, Run: objectIdleTime},
-		{Name: "object refcount", Arity: 3, Flags: read | HidesMiss, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
+		{Name: "object refcount", Arity: 3, Flags: read | HidesMiss | NoTouch, Keys: second.with(ro), Cost: costConstant, Version: "2.2.3", Complexity: "O(1)",
 			Syntax: "OBJECT REFCOUNT key", Summary: "Answers 1, or for the small integers that Redis shares the largest number.",
 			Tips: vagueOutput, Run: objectRefCount},
 	}
@@ -69,8 +70,19 @@ func objectFreq(tx *Tx, a *Args) reply.Value {
 	})
 }
 
+// errNodeLocal refuses what would make nodes differ.
+var errNodeLocal = reply.Error("ERR each node knows by itself when keys were used: ask outside of scripts, transactions and HTTP pipelines that write")
+
 func objectIdleTime(tx *Tx, a *Args) reply.Value {
-	return ofObject(tx, a, func(*keyspace.Object) reply.Value { return reply.Int(0) })
+	return ofObject(tx, a, func(o *keyspace.Object) reply.Value {
+		switch {
+		case tx.ReadOnly:
+			return reply.Int(tx.DB.Idle(tx.Env, o) / 1000)
+		case tx.Level < env.Level2:
+			return reply.Int(0)
+		}
+		return errNodeLocal
+	})
 }
 
 // sharedInts are the integers from 0 that Redis has one object each for.

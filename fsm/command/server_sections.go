@@ -72,7 +72,11 @@ func infoMemory(tx *Tx) []string {
 // infoPersistence: every acknowledged write is on the disks of a majority, which a client
 // of Redis knows as an append-only file that is synced always.
 func infoPersistence(tx *Tx) []string {
-	lines := []string{field("loading", 0), field("async_loading", 0), field("rdb_changes_since_last_save", 0), field("rdb_bgsave_in_progress", 0)}
+	changes := int64(0)
+	if tx.Host != nil { // what this node has not in its last snapshot
+		changes = tx.DB.Unsaved()
+	}
+	lines := []string{field("loading", 0), field("async_loading", 0), field("rdb_changes_since_last_save", changes), field("rdb_bgsave_in_progress", 0)}
 	if h := tx.Host; h != nil {
 		lines = append(lines, field("rdb_last_save_time", h.SavedMs/1000))
 	}

@@ -206,6 +206,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if tx.Watch != nil {
 		tx.row = c
 	}
+	tx.NoTouch, tx.Looked = c.Flags&NoTouch != 0, false
 	var undo func(reply.Value) reply.Value // takes no pointer, which would move the reply of every command to the heap
 	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 {
 		undo = tx.guardMemory(c, argv)

@@ -36,6 +36,9 @@ type Env struct {
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it gives must not reach the state.
 	Random func([]byte)
+	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
+	// node knows of the use of keys, never about the state.
+	NoTouch, Looked bool
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
 	// Notifications are what this apply has for subscribers.

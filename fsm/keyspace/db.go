@@ -34,6 +34,9 @@ type DB struct {
 	used   int64
 	epoch  uint64 // changes with every fork; this node's own affair
 	freed  int64  // objects that Redis would have freed in the background; the same
+	// These are this node's own affair too: when the keys came here in a snapshot, changes, and those of them that are in
+	// a snapshot; see access.go.
+	since, dirty, saved int64
 	history
 }
 
@@ -49,7 +52,8 @@ func New() *DB {
 
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
-	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, history: db.history}
+	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, history: db.history,
+		since: db.since, dirty: db.dirty, saved: db.saved}
 	db.epoch += 2
 	return f
 }
@@ -102,16 +106,20 @@ func (o *Object) expired(now int64) bool {
 	return at != 0 && at <= now
 }
 
-// Find is the object under key, nil if there is none or its deadline has passed.
+// Find is the object under key, nil if there is none or its deadline has passed. It counts as a use of the key, unless
+// the command is one that only asks about it.
 func (db *DB) Find(e *env.Env, key []byte) *Object {
 	o := db.Peek(e, key)
-	if o == nil && e.Watch != nil {
+	switch {
+	case o != nil && !e.NoTouch:
+		o.touch(e)
+	case o == nil && e.Watch != nil:
 		e.Watch(env.Missed, string(key))
 	}
 	return o
 }
 
-// Peek is Find without telling anybody of a miss.
+// Peek is Find without telling anybody of a miss, and no use of the key.
 func (db *DB) Peek(e *env.Env, key []byte) *Object {
 	o, ok := db.keys.Get(probe(key))
 	if !ok || o.expired(e.Now) {
@@ -130,6 +138,8 @@ func (db *DB) put(e *env.Env, key []byte, o *Object) {
 		before = (*slot).schedule()
 		db.used -= cost(name, *slot)
 	}
+	o.arrive(e, *slot)
+	db.dirty++
 	if e.Watch != nil {
 		watchPut(e, name, *slot, had)
 	}
@@ -188,9 +198,9 @@ func (db *DB) AppendText(e *env.Env, key []byte, o *Object, suffix []byte) int {
 
 // SetExpire gives o, which is under key, another deadline; 0 removes it.
 func (db *DB) SetExpire(e *env.Env, key []byte, o *Object, at int64) {
-	c := *o
+	c := o.copy()
 	c.Expire = at
-	db.put(e, key, &c)
+	db.put(e, key, c)
 }
 
 // PutContainer stores a container with a deadline or 0.
@@ -213,7 +223,9 @@ func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 	if !had {
 		panic("keyspace: the object to change is not under its key")
 	}
-	*slot = &Object{Expire: o.Expire, Version: o.Version, data: c}
+	n := o.copy()
+	n.data = c
+	*slot = n
 	return c
 }
 
@@ -225,11 +237,12 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	if !had {
 		panic("keyspace: the changed object is not under its key")
 	}
-	n := **slot
+	n := (*slot).copy()
 	n.Version = db.next()
 	was := n.schedule()
 	n.settle()
-	*slot = &n
+	*slot = n
+	db.dirty++
 	db.used += n.size() - before
 	db.reschedule(name, was, n.schedule())
 	e.Touch(name)
@@ -257,6 +270,7 @@ func (db *DB) drop(key string) *Object {
 		return nil
 	}
 	db.used -= cost(key, o)
+	db.dirty++
 	db.reschedule(key, o.schedule(), schedule{})
 	db.bury(key, o)
 	return o
@@ -280,8 +294,7 @@ func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
 func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 	db.Remove(e, from)
 	db.vacate(e, key)
-	c := *o
-	db.put(e, key, &c)
+	db.put(e, key, o.copy())
 }
 
 // Flush removes every key.
@@ -290,6 +303,7 @@ func (db *DB) Flush(e *env.Env) {
 	fresh := New()
 	fresh.epoch, fresh.history, fresh.freed = db.epoch, db.history, db.freed
 	fresh.flushed = db.changes
+	fresh.since, fresh.dirty, fresh.saved = db.since, db.dirty+int64(db.keys.Len()), db.saved
 	*db = *fresh
 	e.TouchAll()
 }

@@ -38,6 +38,8 @@ type Object struct {
 	// Version is the database's count of changes at the last one; see Mark.
 	Version uint64
 
+	access uint64 // this node's own, read and written atomically; see access.go
+
 	text string    // of a String whose data is nil
 	data Container // of every other type, and of strings made by appending or in places
 }

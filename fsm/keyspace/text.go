@@ -10,25 +10,33 @@ import (
 // an allocation more per write is among the largest costs of applying it. The sizes
 // are those of the runtime's size classes less that of an Object.
 type (
-	object16 struct {
+	object8 struct {
 		Object
-		bytes [16]byte
+		bytes [8]byte
 	}
-	object32 struct {
+	object24 struct {
 		Object
-		bytes [32]byte
+		bytes [24]byte
 	}
-	object48 struct {
+	object40 struct {
 		Object
-		bytes [48]byte
+		bytes [40]byte
 	}
-	object64 struct {
+	object56 struct {
 		Object
-		bytes [64]byte
+		bytes [56]byte
 	}
-	object96 struct {
+	object72 struct {
 		Object
-		bytes [96]byte
+		bytes [72]byte
+	}
+	object88 struct {
+		Object
+		bytes [88]byte
+	}
+	object104 struct {
+		Object
+		bytes [104]byte
 	}
 )
 
@@ -37,20 +45,26 @@ func newText(value []byte) *Object {
 	switch n := len(value); {
 	case n == 0:
 		return &Object{}
-	case n <= 16:
-		o := new(object16)
+	case n <= 8:
+		o := new(object8)
 		return o.hold(o.bytes[:], value)
-	case n <= 32:
-		o := new(object32)
+	case n <= 24:
+		o := new(object24)
 		return o.hold(o.bytes[:], value)
-	case n <= 48:
-		o := new(object48)
+	case n <= 40:
+		o := new(object40)
 		return o.hold(o.bytes[:], value)
-	case n <= 64:
-		o := new(object64)
+	case n <= 56:
+		o := new(object56)
 		return o.hold(o.bytes[:], value)
-	case n <= 96:
-		o := new(object96)
+	case n <= 72:
+		o := new(object72)
+		return o.hold(o.bytes[:], value)
+	case n <= 88:
+		o := new(object88)
+		return o.hold(o.bytes[:], value)
+	case n <= 104:
+		o := new(object104)
 		return o.hold(o.bytes[:], value)
 	}
 	return &Object{text: string(value)}

@@ -59,7 +59,7 @@ type Mark struct {
 // Mark is the key as it is now.
 func (db *DB) Mark(e *env.Env, key []byte) Mark {
 	m := Mark{Seen: db.changes, Now: e.Now}
-	if o := db.Find(e, key); o != nil {
+	if o := db.Peek(e, key); o != nil {
 		m.Version = o.Version
 	}
 	return m

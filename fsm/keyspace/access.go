@@ -1,0 +1,75 @@
+package keyspace
+
+import (
+	"sync/atomic"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// When a key was last used is known to each node by itself: reads are not in the log. It is no part of the replicated
+// state, of its digest or of snapshots, and nothing that an apply computes depends on it. docs/design/eviction.md has
+// the reasons.
+//
+// An object's word of access has the time of the last use in milliseconds above a counter of eight bits, which grows
+// with the logarithm of the number of uses (counted while a policy asks for it). It is stored by readers beside each
+// other, so of two at once one may be lost. 0 means that the object comes from a snapshot and was not used since.
+
+const (
+	// accessBits is how many bits the counter has.
+	accessBits = 8
+	// accessStep is how many milliseconds the time of the last use may be behind: a key that is read all the time is
+	// written to once in so many, so that its cache line can be shared.
+	accessStep = 64
+	// newCounter is the counter of a new key, so that it isn't the first to go before it was used at all.
+	newCounter = 5
+)
+
+// accessAt is the word of a use at a time.
+func accessAt(now int64, counter uint8) uint64 {
+	return uint64(max(now, 0))<<accessBits | uint64(counter)
+}
+
+// accessTime is the time of the last use in a word, in unix milliseconds.
+func accessTime(word uint64) int64 { return int64(word >> accessBits) }
+
+// touch notes that o, which was looked up, is used now.
+func (o *Object) touch(e *env.Env) {
+	e.Looked = true
+	if was := atomic.LoadUint64(&o.access); e.Now-accessTime(was) >= accessStep {
+		atomic.StoreUint64(&o.access, accessAt(e.Now, uint8(was)))
+	}
+}
+
+// copy is a copy of o with what is known of its use.
+func (o *Object) copy() *Object {
+	return &Object{Expire: o.Expire, Version: o.Version, access: atomic.LoadUint64(&o.access), text: o.text, data: o.data}
+}
+
+// arrive gives o, which is about to be stored, its word of access: that of what was under the key before, used now, or a
+// new one.
+func (o *Object) arrive(e *env.Env, before *Object) {
+	switch {
+	case o.access != 0: // it was under another key, or is a changed copy
+	case before == nil || before.expired(e.Now):
+		o.access = accessAt(e.Now, newCounter)
+	default:
+		o.access = atomic.LoadUint64(&before.access)
+		if !e.Looked {
+			o.touch(e)
+		}
+	}
+}
+
+// Idle is for how many milliseconds o was not used, as far as this node knows.
+func (db *DB) Idle(e *env.Env, o *Object) int64 {
+	return max(0, e.Now-max(db.since, accessTime(atomic.LoadUint64(&o.access))))
+}
+
+// Arrived tells when the keys of a snapshot came to be here: that of their last use is not known.
+func (db *DB) Arrived(now int64) { db.since = now }
+
+// Unsaved is the number of changes since MarkSaved on this node.
+func (db *DB) Unsaved() int64 { return db.dirty - db.saved }
+
+// MarkSaved says that everything so far is in a snapshot.
+func (db *DB) MarkSaved() { db.saved = db.dirty }
