@@ -16,7 +16,7 @@ import (
 )
 
 func deliveryDefaults() deliverySettings {
-	return deliverySettings{DefaultRetryDelay: backoff.Default, Senders: 10}
+	return deliverySettings{DefaultRetryDelay: backoff.Default, Senders: 10, TracePropagation: on}
 }
 
 func TestDeliverySettings(t *testing.T) {
