@@ -52,7 +52,7 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if s.isNew() {
+	if s.isNew() && !s.clientsOnLoopback() {
 		if err := given.refuseShort(); err != nil {
 			return err
 		}
@@ -72,6 +72,12 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	ctx, stop := untilSignal(cmd.Context(), log)
 	defer stop()
 	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, log: log, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
+}
+
+// clientsOnLoopback reports whether only this machine reaches the ports of clients: a token that is short enough to be
+// found by trying is warned of there, and refused elsewhere.
+func (s *settings) clientsOnLoopback() bool {
+	return loopback(s.HTTP) && (s.RESP == off || loopback(s.RESP))
 }
 
 // isNew reports whether this node is to found a cluster: its data directory is not one's yet, and it joins none.
