@@ -15,6 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/httpapi/redis"
@@ -36,10 +37,23 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(w.client.CloseIdleConnections)
 	clock := func() int64 { return w.now }
 	w.served, w.beside = httpapitest.NewStill(clock), httpapitest.NewStill(clock)
+	for _, e := range []*httpapitest.Engine{w.served, w.beside} {
+		limitScripts(t, e)
+	}
 	subscribers := pubsub.New(pubsub.Options{Log: w.served}) // of a node that never registers: both machines know none
 	t.Cleanup(func() { subscribers.Close(context.Background()) })
 	w.url = "http://" + httpapitest.Serve(t, httpapi.Options{Engine: w.served, Hub: subscribers, MaxRequestSize: httpapi.DefaultMaxRequestSize})
 	return w
+}
+
+// limitScripts lowers the budget of scripts: the default lets each run for a second, and some steps never end.
+func limitScripts(t *testing.T, e engine) {
+	t.Helper()
+	var limits fsm.Settings
+	limits.SetWork(command.DefaultMaxWork, script.FirstSteps)
+	if _, err := fsm.Do(context.Background(), e, fsm.Configure, limits); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // engine is a machine with its log.

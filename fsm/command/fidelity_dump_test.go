@@ -110,7 +110,7 @@ func dumpedValues(r *rand.Rand) map[string]dumped {
 		return [...]string{"", "a", fmt.Sprint(r.IntN(300) - 150), fmt.Sprint(r.Int64()), noise(r.IntN(80)), strings.Repeat("y", r.IntN(6000)), fmt.Sprint(-r.IntN(100_000))}[r.IntN(7)]
 	}
 	for kind, verb := range map[string]string{"list": "RPUSH", "set": "SADD", "hash": "HSET", "zset": "ZADD"} {
-		for _, n := range []int{1, 3, 60, 127, 600, 3000} {
+		for _, n := range []int{1, 3, 60, 127, 600, 1000} {
 			for _, form := range []string{"any", "short", "number"} {
 				d := dumped{kind: kind}
 				for i := range n {

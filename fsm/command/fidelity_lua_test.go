@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/commandtest"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 )
@@ -20,6 +21,7 @@ var luaDifferences = map[string]string{
 // TestFidelityOfLua runs the programs of testdata/lua.txt here and in a real server.
 func TestFidelityOfLua(t *testing.T) {
 	r, ours := startRedis(t), newReplica(t)
+	(&workbench{replica: ours}).limit(0, command.DefaultMaxScript)
 	r.setClock(scripttest.Start)
 	for _, program := range programs(t, "testdata/lua.txt") {
 		s := evalStep(program)

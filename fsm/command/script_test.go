@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/fsm/script"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected replies of the scripts")
@@ -26,11 +28,20 @@ type replica struct {
 
 func newReplica(t testing.TB) *replica { return &replica{t: t, m: newMachine(t), index: 1} }
 
-// newMachine is an empty machine at the latest feature level, which entry 1 has set.
+// sharedTable is the table of all machines of these tests: making one takes longer than making a machine.
+var sharedTable = sync.OnceValue(command.NewTable)
+
+// newMachine is an empty machine at the latest feature level, with a small budget for scripts: the default lets each run
+// for a second, and many tests have scripts that never end. Entry 1 has set both.
 func newMachine(t testing.TB) *fsm.Machine {
 	t.Helper()
-	m := fsm.NewMachine()
-	entry := fsm.Entry{Term: 1, Requests: []fsm.Request{{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})}}}
+	m := fsm.NewMachineWith(sharedTable())
+	var limits fsm.Settings
+	limits.SetWork(command.DefaultMaxWork, script.FirstSteps)
+	entry := fsm.Entry{Term: 1, Requests: []fsm.Request{
+		{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})},
+		{Code: fsm.Configure.Code, Body: fsm.Configure.Body(limits)},
+	}}
 	if _, err := m.Apply(1, 1, entry.Encode()); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +96,7 @@ func (r *replica) restore() {
 	if err := r.m.Fork().Write(&snapshot); err != nil {
 		r.t.Fatalf("snapshot: %v", err)
 	}
-	m := fsm.NewMachine()
+	m := fsm.NewMachineWith(sharedTable())
 	if err := m.Restore(&snapshot); err != nil {
 		r.t.Fatalf("restore: %v", err)
 	}
