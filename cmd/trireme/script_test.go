@@ -106,7 +106,7 @@ func prepare(env *testscript.Env) error {
 			kept = append(kept, v)
 		}
 	}
-	env.Vars = kept
+	env.Vars = append(kept, "GORACE=atexit_sleep_ms=0") // the race detector lets each process sleep for a second at its end
 	env.Values[heldKey{}] = &held{}
 	env.Values[managerKey{}] = new(*manager)
 	return nil

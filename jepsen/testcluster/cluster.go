@@ -198,7 +198,7 @@ func nodeEnvironment(extra []string) []string {
 		"TRIREME_MESSAGES_TOKEN=" + MessagesToken,
 		"TRIREME_MESSAGES_READONLY_TOKEN=" + MessagesReadOnlyToken,
 		"TRIREME_ADMIN_TOKEN=" + AdminToken,
-		"GORACE=halt_on_error=1",
+		"GORACE=halt_on_error=1 atexit_sleep_ms=100",
 	}
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOMAXPROCS", "GOMEMLIMIT", "GOGC"} {
 		if value, set := os.LookupEnv(name); set {

@@ -131,7 +131,7 @@ func (k *keeper) end(c *testcluster.Cluster) {
 // tool runs a subcommand of the product against a node.
 func (k *keeper) tool(ctx context.Context, n *testcluster.Node, args ...string) (stdout string, err error) {
 	cmd := exec.CommandContext(ctx, k.binary, args...)
-	cmd.Env = append(os.Environ(), "TRIREME_ADMIN_TOKEN="+testcluster.AdminToken, "GORACE=halt_on_error=1")
+	cmd.Env = append(os.Environ(), "TRIREME_ADMIN_TOKEN="+testcluster.AdminToken, "GORACE=halt_on_error=1 atexit_sleep_ms=100")
 	if n != nil {
 		cmd.Env = append(cmd.Env, "TRIREME_URL=http://"+n.HTTP)
 	}
