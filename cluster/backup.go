@@ -69,7 +69,10 @@ func (n *Node) RestoreBackup(ctx context.Context, r io.Reader) (out fsm.Restorat
 		return out, err
 	}
 	n.log.Info("restoring a backup", "cluster", b.ClusterID, "index", b.Index, "bytes", b.Bytes, "sum", b.Sum)
-	out, err = n.bring(ctx, file, b.Bytes)
+	ref, err := n.bring(ctx, file, b.Bytes, "")
+	if err == nil {
+		out, err = insist(context.WithoutCancel(ctx), n, fsm.RestoreBackup, ref)
+	}
 	if err == nil {
 		n.log.Info("restored a backup", "index", out.Index, "epoch", out.Epoch, "keys", out.Contents.Keys())
 	}
@@ -91,9 +94,9 @@ func (n *Node) refuseRestore(ctx context.Context) error {
 
 // spool writes what comes into a file of the data directory.
 func (n *Node) spool(r io.Reader) (*os.File, error) {
-	file, err := os.CreateTemp(n.opts.DataDir, incoming)
+	file, err := n.SpoolFile()
 	if err != nil {
-		return nil, fmt.Errorf("cluster: keep the backup: %w", err)
+		return nil, err
 	}
 	if _, err := io.Copy(file, r); err != nil {
 		file.Close()
@@ -135,11 +138,11 @@ func (n *Node) knowLevel(ctx context.Context, b fsm.Backup) error {
 	return fmt.Errorf("%w: %d", ErrBackupLevel, b.Level)
 }
 
-// bring has all nodes keep the file in parts, and then take it over.
-func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64) (out fsm.Restoration, err error) {
+// bring has all nodes keep the file in parts: a backup, or messages for a database.
+func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64, database string) (ref fsm.BackupRef, err error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
-	ref := fsm.BackupRef{ID: hex.EncodeToString(random[:]), Size: uint64(size)}
+	ref = fsm.BackupRef{ID: hex.EncodeToString(random[:]), Size: uint64(size)}
 	buf := make([]byte, fsm.PartBytes)
 	for at := int64(0); at < size && err == nil; {
 		part := buf[:min(int64(len(buf)), size-at)]
@@ -151,14 +154,13 @@ func (n *Node) bring(ctx context.Context, file io.ReaderAt, size int64) (out fsm
 			err = fsm.ErrLowSpace
 			break
 		}
-		_, err = insist(ctx, n, fsm.StageBackup, fsm.BackupPart{ID: ref.ID, Offset: uint64(at), Data: part})
+		_, err = insist(ctx, n, fsm.StageBackup, fsm.BackupPart{ID: ref.ID, Offset: uint64(at), Data: part, Database: database})
 		at += int64(len(part))
 	}
-	if err == nil {
-		return insist(context.WithoutCancel(ctx), n, fsm.RestoreBackup, ref)
+	if err != nil {
+		n.callOff(ref.ID)
 	}
-	n.callOff(ref.ID)
-	return out, err
+	return ref, err
 }
 
 // callOff forgets the parts that have come. If that fails, they expire.

@@ -103,4 +103,6 @@ var (
 	RotateTokens = define(64, "rotate tokens", env.Level2, (*State).rotateTokens).revokes(always)
 	// EndTokenOverlap ends that time.
 	EndTokenOverlap = define(65, "end token overlap", env.Level2, (*State).endTokenOverlap).revokes(always)
+	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
+	ImportMessages = define(66, "import messages", env.Level2, (*State).importMessages)
 )

@@ -52,6 +52,8 @@ type BackupPart struct {
 	Offset uint64
 	// Data is empty to call it off.
 	Data []byte
+	// Database is the one that messages are for, instead of a backup of everything. Since env.Level2.
+	Database string
 }
 
 // Fields are those of the format; texts and bytes alias what they are read from.
@@ -59,6 +61,9 @@ func (n *BackupPart) Fields(c *wire.Codec) {
 	c.String(&n.ID)
 	c.Uvarint(&n.Offset)
 	c.Bytes(&n.Data)
+	if c.More(n.Database != "") {
+		c.String(&n.Database)
+	}
 }
 
 // stageBackup keeps a part. One that has come before is taken for done, so that it may be sent again.
@@ -81,7 +86,7 @@ func (s *State) stageBackup(e *env.Env, n BackupPart) (Ack, error) {
 	case now != nil && e.Now-now.touched < stageTaken:
 		return Ack{}, ErrRestoring
 	default:
-		if err := s.refuseUsed(); err != nil {
+		if err := s.refuseStaging(n.Database); err != nil {
 			return Ack{}, err
 		}
 		now = &staged{id: n.ID}
@@ -90,6 +95,16 @@ func (s *State) stageBackup(e *env.Env, n BackupPart) (Ack, error) {
 	next.parts = append(now.parts, bytes.Clone(n.Data)) // behind what forks see
 	s.staged = next
 	return Ack{}, nil
+}
+
+// refuseStaging is an error if what is to come in has no place: a backup in a cluster that is not empty, messages in a
+// database that has some.
+func (s *State) refuseStaging(database string) error {
+	if database == "" {
+		return s.refuseUsed()
+	}
+	_, err := s.refuseMessages(database)
+	return err
 }
 
 // refuseUsed is an error that says what there is in a cluster that is not empty.
@@ -191,7 +206,7 @@ func (s *State) become(e *env.Env, from *State) {
 	for _, d := range s.databases {
 		d.keys.Arrived(s.clock)
 		if d.messages != nil {
-			d.messages.ReleaseAllClaims(e)
+			d.messages.ReleaseAllClaims(e, "the attempt's outcome is not in the backup that was restored")
 			d.passReports(e)
 		}
 	}

@@ -31,6 +31,11 @@ type Admin interface {
 	Backup(ctx context.Context, stale bool) (write func(io.Writer) error, err error)
 	// Export takes a database as it is now, and gives what writes it out as an RDB file; see fsm.Frozen.Export.
 	Export(ctx context.Context, database string, target rdb.Target) (write func(io.Writer) (rdb.Written, error), err error)
+	// ExportMessages takes the messages and runs of a database as they are now, and gives what writes them out; see
+	// internal/messagesfile.
+	ExportMessages(ctx context.Context, database string) (write func(io.Writer) error, err error)
+	// ImportMessages takes what that wrote over into a database without messages.
+	ImportMessages(ctx context.Context, database string, file io.Reader) (fsm.ImportedMessages, error)
 	// Restore takes a backup over into this cluster, which is empty; see fsm.RestoreBackup.
 	Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error)
 }

@@ -34,6 +34,8 @@ var adminActs = map[string]string{
 	"POST /admin/settings/workflows":              "change settings of workflows",
 	"GET /admin/backup":                           "backup",
 	"POST /admin/restore":                         "restore",
+	"GET /admin/databases/:name/messages":         "export messages",
+	"POST /admin/databases/:name/messages":        "import messages",
 	"GET /admin/databases/:name/export":           "export",
 }
 

@@ -18,6 +18,8 @@ func (s *Server) databaseRoutes(g *gin.RouterGroup) {
 	g.DELETE("/databases/:name", s.deleteDatabase)
 	g.POST("/databases/:name/reset-password", s.resetPassword)
 	g.GET("/databases/:name/export", s.export)
+	g.GET("/databases/:name/messages", s.exportMessages)
+	g.POST("/databases/:name/messages", s.importMessages)
 }
 
 // databaseView is a database as /admin/databases shows it. Path is where its commands
@@ -104,6 +106,13 @@ var databaseStatus = []struct {
 	{fsm.ErrDatabaseTaken, http.StatusConflict},
 	{fsm.ErrDatabases, http.StatusConflict},
 	{fsm.ErrKeepDefault, http.StatusConflict},
+	{fsm.ErrUsedMessages, http.StatusConflict},
+	{fsm.ErrRecordLevel, http.StatusConflict},
+	{fsm.ErrBadRecords, http.StatusBadRequest},
+	{fsm.ErrRecordMemory, http.StatusInsufficientStorage},
+	{fsm.ErrNoMessages, http.StatusConflict},
+	{fsm.ErrRestoring, http.StatusConflict},
+	{fsm.ErrNotStaged, http.StatusConflict},
 	{fsm.ErrTokenOverlap, http.StatusBadRequest},
 	{fsm.ErrTokens, http.StatusBadRequest},
 	{fsm.ErrSameToken, http.StatusConflict},

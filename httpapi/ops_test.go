@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/rdb"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/internal/doctor"
@@ -198,6 +200,25 @@ func (a *admin) Export(_ context.Context, database string, target rdb.Target) (f
 		_, err := fmt.Fprintf(w, "%+v", target)
 		return rdb.Written{Keys: 3, Bytes: 9}, err
 	}, a.err
+}
+
+func (a *admin) ExportMessages(_ context.Context, database string) (func(io.Writer) error, error) {
+	if database != "default" {
+		return nil, fsm.ErrNoDatabase
+	}
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, "lines\n")
+		return errors.Join(err, a.cut)
+	}, a.err
+}
+
+func (a *admin) ImportMessages(_ context.Context, database string, r io.Reader) (fsm.ImportedMessages, error) {
+	if a.err != nil {
+		return fsm.ImportedMessages{}, a.err
+	}
+	b, err := io.ReadAll(r)
+	a.restored = database + ": " + string(b)
+	return fsm.ImportedMessages{Messages: queue.Counts{Messages: 3, Dead: 1}, Workflows: workflow.Counts{Runs: 2}}, err
 }
 
 func (a *admin) Restore(_ context.Context, r io.Reader) (fsm.Restoration, error) {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/membership"
@@ -12,6 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/internal/doctor"
+	"github.com/trireme-dev/trireme/internal/messagesfile"
 )
 
 // admin is what /admin asks of the node.
@@ -168,4 +171,50 @@ func (a *admin) Restore(ctx context.Context, backup io.Reader) (fsm.Restoration,
 		err = &httpapi.AdminError{Status: http.StatusConflict, Text: "ERR " + err.Error()}
 	}
 	return out, err
+}
+
+// ExportMessages takes the messages and runs of a database as they are now.
+func (a *admin) ExportMessages(ctx context.Context, database string) (func(io.Writer) error, error) {
+	n, err := a.node()
+	if err != nil {
+		return nil, err
+	}
+	frozen, err := n.Freeze(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !frozen.HasDatabase(database) {
+		return nil, fsm.ErrNoDatabase
+	}
+	return func(w io.Writer) error { return messagesfile.Write(w, frozen, database, version) }, nil
+}
+
+// ImportMessages takes what that wrote over into a database without messages.
+func (a *admin) ImportMessages(ctx context.Context, database string, file io.Reader) (out fsm.ImportedMessages, err error) {
+	n, err := a.node()
+	if err != nil {
+		return out, err
+	}
+	spool, err := n.SpoolFile()
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = errors.Join(spool.Close(), os.Remove(spool.Name())) }()
+	w := bufio.NewWriterSize(spool, 1<<20)
+	var record []byte
+	head, _, err := messagesfile.Read(file, func(store fsm.RecordStore, b []byte) error {
+		record = fsm.AppendRecord(record[:0], store, b)
+		_, err := w.Write(record)
+		return err
+	})
+	if err == nil {
+		err = w.Flush()
+	}
+	if errors.Is(err, messagesfile.ErrFile) {
+		err = &httpapi.AdminError{Status: http.StatusBadRequest, Text: "ERR " + err.Error()}
+	}
+	if err != nil {
+		return out, err
+	}
+	return n.ImportMessages(ctx, fsm.MessageImport{Database: database, Level: head.Level}, spool)
 }

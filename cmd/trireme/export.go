@@ -23,7 +23,8 @@ import (
 
 // exportOptions are the flags of export.
 type exportOptions struct {
-	rdb, database, redis   string
+	rdb, messages          string
+	database, redis        string
 	modules, force, asJSON bool
 	connection             cli.Connection
 }
@@ -31,20 +32,23 @@ type exportOptions struct {
 func exportCommand() *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
-		Use:   "export --rdb FILE",
-		Short: "Write a database as a Redis RDB file",
+		Use:   "export {--rdb | --messages} FILE",
+		Short: "Write a database as a Redis RDB file, or its messages as lines of JSON",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for the keys and functions\n" +
 			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only when all of it is on the disk.\n" +
 			"JSON documents and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
-			"--redis is 7.4; the report says how many. Messages and workflow runs are not in the file: see `trireme backup`.\n" +
+			"--redis is 7.4; the report says how many.\n" +
+			"--messages writes the messages, dead letters, queues, schedules, URL groups and workflow runs of the database\n" +
+			"instead, as lines of JSON that `trireme import --messages` takes. Signing keys and settings are not in that file.\n" +
 			"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no answer, 4 token refused, 5 no such database.",
-		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'",
+		Example: "  trireme export --rdb dump.rdb\n  trireme export --rdb - --database shop | ssh redis1 'cat >/var/lib/redis/dump.rdb'\n  trireme export --messages messages.jsonl --database shop",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return export(cmd, &o) },
 	}
 	f := cmd.Flags()
 	o.connection.Flags(f)
 	f.StringVar(&o.rdb, "rdb", "", "the `FILE` to write, or - for standard output")
+	f.StringVar(&o.messages, "messages", "", "the `FILE` to write messages to, or - for standard output")
 	f.StringVar(&o.database, "database", "default", "database to export")
 	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that is to read the file: 7.0 or 7.4")
 	f.BoolVar(&o.modules, "modules", false, "include JSON documents, for a Redis with the JSON module, and vector indexes, for Trireme")
@@ -64,8 +68,10 @@ type exported struct {
 
 func export(cmd *cobra.Command, o *exportOptions) error {
 	switch {
-	case o.rdb == "":
-		return usagef("--rdb is needed: a file, or %s for standard output", toStandard)
+	case (o.rdb == "") == (o.messages == ""):
+		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", toStandard)
+	case o.messages != "" && anyChanged(cmd, "redis", "modules"):
+		return usagef("--redis and --modules are about RDB files, not about --messages")
 	case o.redis != "7.0" && o.redis != "7.4":
 		return usagef("--redis is 7.0 or 7.4, not %q", o.redis)
 	}
@@ -75,6 +81,9 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.messages != "" {
+		return r.exportMessages(ctx, cmd, o)
+	}
 	report := cmd.OutOrStdout()
 	var out exported
 	if o.rdb == toStandard {

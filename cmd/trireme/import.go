@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -13,30 +14,51 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/internal/cli"
 	"github.com/trireme-dev/trireme/internal/importer"
 )
 
 // importOptions are the flags of import.
 type importOptions struct {
 	importer.Options
+	messages      string
+	connection    cli.Connection
 	asJSON, quiet bool
+	// tokenFrom is the variable that Token is of, otherToken one that is set too and was passed over.
+	tokenFrom, otherToken string
 }
+
+// rdbFlags are those that are about RDB files.
+var rdbFlags = []string{"from", "replace", "skip", "workers", "max-request", "patience"}
 
 func importCommand() *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
-		Use:   "import FILE",
-		Short: "Import a Redis RDB file",
+		Use:   "import {FILE | --messages FILE}",
+		Short: "Import a Redis RDB file, or messages that were exported",
 		Long: "Reads an RDB file of Redis 7 or 8 (- reads standard input) and sends its keys to the node at TRIREME_URL\n" +
 			"(default " + defaultURL + "), with the token of the database in TRIREME_TOKEN, or that in TRIREME_ADMIN_TOKEN.\n" +
+			"--messages takes what `trireme export --messages` made into a database without messages, all of it or nothing; it\n" +
+			"needs the token in TRIREME_ADMIN_TOKEN.\n" +
 			"Each key is imported completely or not at all: an import that was stopped can be repeated, or resumed with --skip.\n" +
-			"Exit codes: 0 all imported, 1 failed or not all imported, 2 wrong usage.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+			"Exit codes: 0 all imported, 1 failed or not all imported, 2 wrong usage; with --messages also 3 no answer, 4 token\n" +
+			"refused, 5 no such database.",
+		Example: "  trireme import dump.rdb\n  trireme import --messages messages.jsonl --database shop",
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case (len(args) == 0) == (o.messages == ""):
+				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", toStandard)
+			case o.messages != "" && anyChanged(cmd, rdbFlags...):
+				return usagef("of the flags of import, --messages goes with --database, --json and --quiet alone")
+			case o.messages != "":
+				return importMessages(cmd, &o)
+			}
 			return importFile(cmd, args[0], &o)
 		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&o.messages, "messages", "", "import the messages and workflow runs of this `FILE`")
 	f.StringVar(&o.Database, "database", "", "database that receives the keys (default: the one named default)")
 	f.Uint64Var(&o.From, "from", 0, "number of the source database in the file")
 	f.BoolVar(&o.Replace, "replace", false, "overwrite existing keys; without it they are kept")
@@ -78,11 +100,22 @@ func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("stopped: %s", goOn(report))
 	case err != nil:
-		return fmt.Errorf("%w: %s", err, goOn(report))
+		return fmt.Errorf("%w%s: %s", err, o.whichToken(err), goOn(report))
 	case failed > 0:
 		return fmt.Errorf("%d of the file's keys and libraries were not imported", failed)
 	}
 	return nil
+}
+
+// whichToken names the token that was refused, and the other one.
+func (o *importOptions) whichToken(err error) string {
+	switch {
+	case !errors.Is(err, importer.ErrRefused):
+		return ""
+	case o.otherToken != "":
+		return fmt.Sprintf(" (with the token of %s; %s is set too: unset %s to use that)", o.tokenFrom, o.otherToken, o.tokenFrom)
+	}
+	return fmt.Sprintf(" (with the token of %s)", o.tokenFrom)
 }
 
 // goOn says what there is after a run that did not come to its end, and how to go on.
@@ -91,7 +124,7 @@ func goOn(r *importer.Report) string {
 }
 
 // target takes the node and the token from the environment.
-func (o *importOptions) target() (err error) {
+func (o *importOptions) target() error {
 	if o.URL = os.Getenv("TRIREME_URL"); o.URL == "" {
 		o.URL = defaultURL
 	}
@@ -99,9 +132,18 @@ func (o *importOptions) target() (err error) {
 		return usagef("TRIREME_URL is %q: it has to be like %s", o.URL, defaultURL)
 	}
 	for _, name := range []string{"TRIREME_TOKEN", "TRIREME_ADMIN_TOKEN"} {
-		if o.Token, err = secretVariable(name); err != nil || o.Token != "" {
+		token, err := secretVariable(name)
+		switch {
+		case err != nil:
 			return err
+		case token != "" && o.Token == "":
+			o.Token, o.tokenFrom = token, name
+		case token != "":
+			o.otherToken = name
 		}
+	}
+	if o.Token != "" {
+		return nil
 	}
 	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: one is needed to write to %s", o.URL)
 }

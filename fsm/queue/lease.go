@@ -34,11 +34,11 @@ func (s *Store) ReleaseSession(e *env.Env, session uint64) {
 	s.trim(e.Now)
 }
 
-// ReleaseAllClaims releases all claims, exclusive ones too. A restore calls it: no sender of this cluster runs the
-// attempts of a backup.
-func (s *Store) ReleaseAllClaims(e *env.Env) {
+// ReleaseAllClaims releases all claims, exclusive ones too, with why as the error of their attempts. A restore and an import
+// call it: no sender of this cluster runs the attempts of a file.
+func (s *Store) ReleaseAllClaims(e *env.Env, why string) {
 	s.sender = Sender{}
-	s.abortClaims(e, "the attempt's outcome is not in the backup that was restored", func(*claim) bool { return true })
+	s.abortClaims(e, why, func(*claim) bool { return true })
 	s.trim(e.Now)
 }
 

@@ -136,6 +136,9 @@ func restored(t tb, s *Store) *Store {
 	if digest(t, to) != digest(t, s) {
 		t.Fatal("saved again it differs")
 	}
+	if err := to.Consistent(); err != nil {
+		t.Fatal(err)
+	}
 	if to.Used() != s.Used() {
 		t.Fatalf("restored uses %d bytes, want %d", to.Used(), s.Used())
 	}

@@ -89,6 +89,9 @@ func (w *world) restore(i int) {
 			w.t.Fatal(err)
 		}
 	}
+	if err := n.s.Consistent(); err != nil {
+		w.t.Fatal(err)
+	}
 	if a, b := w.pairs[i].s.Used(), n.s.Used(); a != b {
 		w.t.Fatalf("%d bytes are counted, after a restore %d", a, b)
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/messagesfile"
+)
+
+// messagesPath is where the messages of a database leave and come in.
+func messagesPath(database string) string {
+	if database == "" {
+		database = fsm.DefaultDB
+	}
+	return "/admin/databases/" + url.PathEscape(database) + "/messages"
+}
+
+// exportMessages writes the messages of a database, and checks the file on the way.
+func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *exportOptions) error {
+	counts := map[string]int{}
+	write := func(w io.Writer) error {
+		resp, err := r.stream(ctx, "GET", messagesPath(o.database), nil)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if _, _, err := messagesfile.Read(io.TeeReader(resp.Body, w), func(store fsm.RecordStore, record []byte) error {
+			counts[messagesfile.Kind(store, record)]++
+			return nil
+		}); err != nil {
+			return fmt.Errorf("the file did not come whole: %w", err)
+		}
+		return nil
+	}
+	report := cmd.OutOrStdout()
+	var err error
+	if o.messages == toStandard {
+		report = cmd.ErrOrStderr()
+		err = write(cmd.OutOrStdout())
+	} else {
+		err = newFile(o.messages, o.force, write)
+	}
+	if err != nil {
+		return err
+	}
+	if o.asJSON {
+		return json.NewEncoder(report).Encode(counts)
+	}
+	_, err = fmt.Fprintf(report, "%d messages, %d dead letters, %d queues, %d schedules, %d URL groups and %d runs exported\n",
+		counts["message"], counts["dead-letter"], counts["queue"], counts["schedule"], counts["url-group"], counts["run"])
+	return err
+}
+
+// anyChanged reports whether one of the flags was given.
+func anyChanged(cmd *cobra.Command, names ...string) bool {
+	return slices.ContainsFunc(names, cmd.Flags().Changed)
+}
+
+// importMessages sends a file of messages, after a look at all of it if it can be read twice.
+func importMessages(cmd *cobra.Command, o *importOptions) error {
+	r, err := newRemote(&o.connection)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	file, size, err := openImport(cmd.InOrStdin(), o.messages)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if again, ok := file.(io.ReadSeeker); ok && size > 0 {
+		_, _, err := messagesfile.Read(file, func(fsm.RecordStore, []byte) error { return nil })
+		if err != nil {
+			return err
+		}
+		if _, err := again.Seek(0, io.SeekStart); err != nil {
+			return fmt.Errorf("read the file again: %w", err)
+		}
+	}
+	return r.sendMessages(ctx, cmd, o, file)
+}
+
+// sendMessages sends the file and prints what the database has then.
+func (r *remote) sendMessages(ctx context.Context, cmd *cobra.Command, o *importOptions, file io.Reader) error {
+	resp, err := r.stream(ctx, "POST", messagesPath(o.Database), io.NopCloser(file))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	var v struct{ Messages, DeadLetters, Queues, Schedules, URLGroups, Runs int }
+	if err = errors.Join(err, json.Unmarshal(text, &v)); err != nil {
+		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node? %w", r.URL(), err)
+	}
+	if o.asJSON {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d messages, %d dead letters, %d queues, %d schedules, %d URL groups and %d runs imported\n",
+		v.Messages, v.DeadLetters, v.Queues, v.Schedules, v.URLGroups, v.Runs)
+	return err
+}
