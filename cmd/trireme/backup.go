@@ -73,7 +73,7 @@ func backupCommand() *cobra.Command {
 	connection.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
 	cmd.Flags().BoolVar(&stale, "stale", false, "write this node's own state without asking the others, for when their majority is lost")
-	cmd.AddCommand(verifyCommand(), listBackupsCommand())
+	cmd.AddCommand(verifyCommand(), drillCommand(), listBackupsCommand())
 	return cmd
 }
 
