@@ -2,7 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -25,4 +28,25 @@ func TestBindWaitsForAnAddressInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
+}
+
+// TestExplainedStarts: what keeps a node from its directory or its port is said with what to do.
+func TestExplainedStarts(t *testing.T) {
+	s := &settings{DataDir: "/data"}
+	for cause, says := range map[syscall.Errno]string{
+		syscall.EROFS: "can't be written", syscall.EACCES: "can't be written", syscall.EPERM: "can't be written", syscall.ENOTDIR: "can't be written",
+		syscall.ENOSPC: "is full: free space", syscall.EDQUOT: "is full: free space",
+	} {
+		err := s.explainStart(fmt.Errorf("log store: %w", &fs.PathError{Op: "open", Path: "/data/raft.db", Err: cause}))
+		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "/data (--data-dir) "+says) {
+			t.Errorf("%v: %v", cause, err)
+		}
+	}
+	taken := fmt.Errorf("cluster port: %w", &net.OpError{Op: "listen", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7080}, Err: syscall.EADDRINUSE})
+	if err := s.explainStart(taken); err.Error() != "127.0.0.1:7080 is in use by another process: stop it, or choose another address with --cluster" {
+		t.Error(err)
+	}
+	if other := errors.New("something else"); s.explainStart(other) != other {
+		t.Error("another error was changed")
+	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"syscall"
@@ -76,4 +77,20 @@ func bindError(flag string, err error) error {
 		return fmt.Errorf("%s is in use by another process: stop it, or choose another address with --%s", op.Addr, flag)
 	}
 	return fmt.Errorf("open the address of --%s: %w", flag, err)
+}
+
+// explainStart says what to do about a cluster port or a data directory that can't be used. Other errors are as they are.
+func (s *settings) explainStart(err error) error {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return bindError("cluster", err)
+	case !errors.As(err, &path):
+		return err
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("the disk of the data directory %s (--data-dir) is full: free space on it (%w)", s.DataDir, err)
+	case errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("the data directory %s (--data-dir) can't be written: give the user of this process a folder of its own (%w)", s.DataDir, err)
+	}
+	return err
 }

@@ -49,6 +49,7 @@ func devCommand() *cobra.Command {
 	f.IntVar(&s.Port, "port", 0, "`PORT` of the HTTP API on 127.0.0.1, instead of --http")
 	f.BoolVar(&s.Quiet, "quiet", false, "do not print a line for each delivery")
 	f.BoolVar(&s.Memory, "memory", false, "keep data in a temporary directory that is removed at exit")
+	f.BoolVar(&s.Sink, "sink", false, "receive deliveries at /test/sink/NAME, and print them")
 	f.StringVar(&s.Clock, "clock", "", "a test owns the time: `real|frozen|auto`, and /test moves it; implies --memory (docs/testing.md)")
 	f.BoolVar(&s.Demo, "demo", false, "fill in sample data of every kind, to try out the console with")
 	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
@@ -102,7 +103,7 @@ func (s *settings) dev(cmd *cobra.Command) error {
 		s.DataDir = dir
 	}
 	if err := os.MkdirAll(s.DataDir, 0o700); err != nil {
-		return fmt.Errorf("make the data directory: %w", err)
+		return s.explainStart(err)
 	}
 	listener, err := bind(s.HTTP)
 	if err != nil {
@@ -189,8 +190,15 @@ func (d *devNode) ready(n *cluster.Node) {
 		fmt.Fprintf(d.out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
 	}
 	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
-	for _, line := range append(environment(d.url, d.resp, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin) {
+	lines := d.environment()
+	path, err := writeEnvironment(d.DataDir, lines)
+	for _, line := range lines {
 		fmt.Fprintln(d.out, line)
+	}
+	if err != nil {
+		fmt.Fprintln(d.out, "\nThese lines were not written to a file: "+err.Error())
+	} else if !d.Memory {
+		fmt.Fprintf(d.out, "\nIn another shell, take these variables by: . %s\n", path)
 	}
 	if d.Demo {
 		if err := d.demo(context.Background()); err != nil {
@@ -205,6 +213,15 @@ func (d *devNode) ready(n *cluster.Node) {
 			fmt.Fprintln(d.out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
+}
+
+// environment are the variables that clients, the command line and the tour of README.md read. The admin token is last.
+func (d *devNode) environment() []string {
+	lines := append(environment(d.url, d.resp, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url)
+	if d.Sink {
+		lines = append(lines, "SINK_URL="+d.url+sinkPath)
+	}
+	return append(lines, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin)
 }
 
 // consoleLink is the link that signs in, empty without a console.

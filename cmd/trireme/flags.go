@@ -75,6 +75,7 @@ type settings struct {
 	Quiet  bool
 	Memory bool
 	Demo   bool
+	Sink   bool
 	Clock  string // empty: the machine's
 }
 

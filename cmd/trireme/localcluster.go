@@ -263,10 +263,16 @@ func (l *local) banner(members []*member, tokens credentials) {
 	if l.resp > 0 {
 		resp = address(l.resp, 0)
 	}
-	for _, line := range environment(urls[0], resp, tokens, queue.Keys{}) {
+	lines := append(environment(urls[0], resp, tokens, queue.Keys{}), "TRIREME_URL="+urls[0], "TRIREME_ADMIN_TOKEN="+tokens.Admin)
+	path, err := writeEnvironment(l.dir, lines)
+	for _, line := range lines {
 		l.say(l.out, "%s", line)
 	}
-	l.say(l.out, "TRIREME_ADMIN_TOKEN=%s\n", tokens.Admin)
+	if err != nil {
+		l.say(l.out, "\nThese lines were not written to a file: %v\n", err)
+	} else {
+		l.say(l.out, "\nIn another shell, take these variables by: . %s\n", path)
+	}
 	for i, m := range members {
 		l.say(l.out, "%s is process %d; kill -9 it, and start it again with: %s serve --config %s",
 			m.id, m.cmd.Process.Pid, os.Args[0], filepath.Join(l.dir, "n"+strconv.Itoa(i+1)+".yaml"))
@@ -289,7 +295,7 @@ func (l *local) watch(ctx context.Context, members []*member) error {
 	for left := len(members); left > 0; left-- {
 		select {
 		case m := <-ended:
-			l.say(l.out, "%s has ended (%s)", m.id, m.cmd.ProcessState)
+			l.say(l.out, "%s has ended (%s): start it again by its line above; writes need two of the three", m.id, m.cmd.ProcessState)
 		case <-ctx.Done():
 			return nil
 		}

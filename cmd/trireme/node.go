@@ -218,9 +218,7 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 		Limits:       limits,
 		LoopbackOnly: n.loopbackOnly(), MetricsPublic: n.MetricsPublic, MetricsLocal: loopback(addr),
 	}
-	if n.testing != nil {
-		o.Test = n.testing.api
-	}
+	o.Test = n.sinkHandler()
 	return httpapi.New(o)
 }
 
@@ -255,7 +253,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	}
 	node, err := cluster.Open(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, n.explainStart(err)
 	}
 	n.engine.open(node)
 	return node, nil

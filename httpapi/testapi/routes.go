@@ -43,15 +43,8 @@ func New(s *Stepper, c *Recorder, k *Sinks, permitted func(*http.Request) bool) 
 // one, GET shows what the sink has received and PUT gives it its script.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	permitted := a.permitted(r)
-	if name, of := strings.CutPrefix(r.URL.Path, "/test/sink/"); of && name != "" {
-		switch {
-		case permitted && r.Method == http.MethodGet:
-			answer(w, http.StatusOK, map[string]any{"requests": a.Received(name)})
-		case permitted && r.Method == http.MethodPut:
-			a.script(w, r, name)
-		default:
-			a.serve(w, r, name)
-		}
+	if name, of := strings.CutPrefix(r.URL.Path, sinkPath); of && name != "" {
+		a.answer(w, r, name, permitted)
 		return
 	}
 	if !permitted {
@@ -219,14 +212,14 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request) {
 	})})
 }
 
-func (a *API) script(w http.ResponseWriter, r *http.Request, name string) {
+func (k *Sinks) script(w http.ResponseWriter, r *http.Request, name string) {
 	var body struct {
 		Replies []Reply `json:"replies"`
 	}
 	if !read(w, r, &body) {
 		return
 	}
-	if err := a.Script(name, body.Replies); err != nil {
+	if err := k.Script(name, body.Replies); err != nil {
 		fail(w, http.StatusBadRequest, err)
 		return
 	}

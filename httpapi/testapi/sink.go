@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -73,6 +74,9 @@ func (s *sink) next() Reply {
 type Sinks struct {
 	now func() int64
 
+	// Watch, if set, is called with each request that has come to a sink, from any goroutine.
+	Watch func(name string, r Received)
+
 	mu  sync.Mutex
 	all map[string]*sink
 }
@@ -125,6 +129,33 @@ func (k *Sinks) Received(name string) []Received {
 	return []Received{}
 }
 
+// sinkPath is what the paths of sinks begin with.
+const sinkPath = "/test/sink/"
+
+// Handler serves the sinks alone, for a server whose clock is nobody's. permitted is that of New.
+func (k *Sinks) Handler(permitted func(*http.Request) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, of := strings.CutPrefix(r.URL.Path, sinkPath); of && name != "" {
+			k.answer(w, r, name, permitted(r))
+			return
+		}
+		fail(w, http.StatusNotFound, errors.New("this server has "+sinkPath+"NAME only under /test: start it with --clock for the rest"))
+	})
+}
+
+// answer is that of a sink: requests come without a token; with one, GET shows what the sink has received and PUT gives it
+// its script.
+func (k *Sinks) answer(w http.ResponseWriter, r *http.Request, name string, permitted bool) {
+	switch {
+	case permitted && r.Method == http.MethodGet:
+		answer(w, http.StatusOK, map[string]any{"requests": k.Received(name)})
+	case permitted && r.Method == http.MethodPut:
+		k.script(w, r, name)
+	default:
+		k.serve(w, r, name)
+	}
+}
+
 // Reset forgets all sinks.
 func (k *Sinks) Reset() {
 	k.mu.Lock()
@@ -138,13 +169,17 @@ func (k *Sinks) take(name string, r *http.Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
+	got := Received{At: k.now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: string(body)}
+	if k.Watch != nil {
+		defer k.Watch(name, got)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s, err := k.named(name)
 	if err != nil {
 		return Reply{}, err
 	}
-	s.received = append(s.received, Received{At: k.now(), Method: r.Method, Path: r.URL.RequestURI(), Header: r.Header.Clone(), Body: string(body)})
+	s.received = append(s.received, got)
 	if len(s.received) > maxReceived {
 		s.received = s.received[1:]
 	}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trireme-dev/trireme/httpapi/testapi"
+)
+
+// sinkPath is where the sinks of a development server are; a name follows.
+const sinkPath = "/test/sink"
+
+// sinkHandler serves the sinks of "dev --sink", nil without. A server with a test clock has the rest of /test too.
+func (n *process) sinkHandler() func(permitted func(*http.Request) bool) http.Handler {
+	dev, is := n.profile.(*devNode)
+	switch {
+	case n.testing != nil && is && dev.Sink:
+		n.testing.sinks.Watch = printReceived(dev.out)
+		return n.testing.api
+	case n.testing != nil:
+		return n.testing.api
+	case !is || !dev.Sink:
+		return nil
+	}
+	sinks := testapi.NewSinks(func() int64 { return time.Now().UnixMilli() })
+	sinks.Watch = printReceived(dev.out)
+	return sinks.Handler
+}
+
+// shownBody is how many bytes of a body a line has.
+const shownBody = 500
+
+// printReceived prints a line for each request that comes to a sink.
+func printReceived(out io.Writer) func(name string, r testapi.Received) {
+	return func(name string, r testapi.Received) {
+		fmt.Fprintf(out, "sink %s received %s, %d bytes: %s\n", quoted(name), r.Method, len(r.Body), quoted(r.Body))
+	}
+}
+
+// quoted is a text on one line; what a terminal could take for more than text is escaped.
+func quoted(text string) string {
+	more := ""
+	if len(text) > shownBody {
+		end := shownBody
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text, more = text[:end], "…"
+	}
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text + more
+	}
+	return strconv.Quote(text) + more
+}
+
+// writeEnvironment writes lines NAME=value as a file that a shell takes the variables from, readable by its owner alone.
+func writeEnvironment(dir string, lines []string) (path string, err error) {
+	var b strings.Builder
+	for _, line := range lines {
+		name, value, is := strings.Cut(line, "=")
+		if is {
+			fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+		}
+	}
+	path = filepath.Join(dir, "env")
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, []byte(b.String()), 0o600); err != nil {
+		return "", err
+	}
+	return path, os.Rename(temporary, path)
+}
