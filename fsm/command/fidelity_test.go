@@ -1,8 +1,10 @@
 package command_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -166,13 +168,24 @@ func sameEverywhere(version string, s *scripttest.Step) bool {
 	case "RANDOMKEY", "SCAN", "DBSIZE", "SSCAN", "HSCAN", "ZSCAN", "SPOP", "SRANDMEMBER", "HRANDFIELD", "ZRANDMEMBER":
 		return false
 	}
-	if !sameBits(version, s) || !sameStreams(version, s) {
+	if !sameBits(version, s) || !sameStreams(version, s) || cutSubcommand(s) {
 		return false
 	}
 	if c := rows.Find(s.Argv); c != nil && (c.Flags&command.Blocking != 0 && c.Waits == nil || older(version, c.Version)) {
 		return false
 	}
 	return !older(version, "8.4") || !strings.Contains(strings.ToUpper(s.Text), " IF")
+}
+
+// cutSubcommand reports whether the name of a subcommand holds a zero byte. Redis finds it by a
+// hash of all its bytes, whose seed is random, but compares it as a C string, up to the zero:
+// CONFIG "get\x00" is CONFIG GET whenever both happen to be in one bucket.
+func cutSubcommand(s *scripttest.Step) bool {
+	if len(s.Argv) < 2 || bytes.IndexByte(s.Argv[1], 0) < 0 {
+		return false
+	}
+	container := strings.ToLower(string(s.Argv[0])) + " "
+	return slices.ContainsFunc(rows.Rows(), func(c *command.Command) bool { return strings.HasPrefix(c.Name, container) })
 }
 
 // sameBits is sameEverywhere of bitmaps: old versions don't know some operations, and
