@@ -122,6 +122,9 @@ func (c *conn) serve() (attached bool) {
 // round runs all complete commands of the input. The error is a protocol error.
 func (c *conn) round() error {
 	c.refreshIdentity()
+	if c.tracked != nil { // what others changed before comes before the replies of this round
+		c.s.tracker.deferDelivery(c.tracked)
+	}
 	defer c.runPipeline()
 	c.quietRounds++
 	c.answered = 0

@@ -66,8 +66,12 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 	c.trackReads(row, argv)
 	g.mute = c.mute
 	g.append(argv)
-	if alone || g.full() {
+	tell := writes && c.tellsOwn()
+	if alone || tell || g.full() {
 		c.runPipeline()
+	}
+	if tell && !c.ending {
+		c.ending = c.flush() != nil
 	}
 }
 

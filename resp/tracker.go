@@ -40,8 +40,9 @@ type tracked struct {
 	c        *conn
 	db       string
 	options  trackingOptions
-	busy     bool     // it has executed commands whose replies are not sent
-	pending  []change // invalidations to send after the replies
+	stay     map[string]bool // keys that stay tracked while it is busy
+	busy     bool            // it has executed commands whose replies are not sent
+	pending  []change        // invalidations to send after the replies
 	own      map[origin]struct{}
 	broken   bool // the connection to redirect to is gone
 	prefixes []string
@@ -75,7 +76,6 @@ func (r *tracker) begin(t *tracked) {
 func (r *tracker) change(t *tracked, options trackingOptions, prefixes []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	options.optIn, options.optOut = options.optIn || t.options.optIn, options.optOut || t.options.optOut
 	t.options, t.prefixes, t.broken = options, append(t.prefixes, prefixes...), false
 }
 
@@ -100,7 +100,7 @@ func (r *tracker) end(t *tracked) {
 func (r *tracker) trackKeys(t *tracked, keys []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.busy = true
+	r.becomeBusy(t)
 	for _, key := range keys {
 		at := dbKey{t.db, key}
 		holders := r.keys[at]
@@ -130,7 +130,23 @@ func (r *tracker) evict() {
 func (r *tracker) deferDelivery(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.busy = true
+	r.becomeBusy(t)
+}
+
+// becomeBusy holds invalidations back; those of changes that came before are sent first.
+func (r *tracker) becomeBusy(t *tracked) {
+	if !t.busy {
+		r.drain()
+		t.busy = true
+	}
+}
+
+// stayTracked keeps a busy connection's keys in the table although they change, until its
+// replies are sent: it reads them behind its own changes.
+func (r *tracker) stayTracked(t *tracked, keys map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.stay = keys
 }
 
 // wrote records a request as a connection's own (NOLOOP): its changes are not reported to
@@ -163,7 +179,8 @@ func (r *tracker) wrote(t *tracked, by origin) {
 func (r *tracker) deliverDeferred(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.busy = false
+	r.drain()
+	t.busy, t.stay = false, nil
 	r.deliver(t)
 }
 
@@ -219,6 +236,14 @@ func (r *tracker) run(ctx context.Context) {
 func (r *tracker) processQueue() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drain()
+}
+
+// drain is processQueue with the lock held.
+func (r *tracker) drain() {
+	if len(r.queue) == 0 {
+		return
+	}
 	notes := r.queue
 	r.queue = nil
 	for i := range notes {
@@ -238,8 +263,8 @@ func (r *tracker) processQueue() {
 	}
 }
 
-// invalidate reports a change to the holders of a key and forgets the key, except for a
-// NOLOOP holder that made the change or may have: a later change is another's.
+// invalidate reports a change to the holders of a key and forgets the key, except for one
+// that reads it once more before its replies are sent.
 func (r *tracker) invalidate(at dbKey, by origin) {
 	holders := r.keys[at]
 	delete(r.keys, at)
@@ -247,14 +272,12 @@ func (r *tracker) invalidate(at dbKey, by origin) {
 		if _, there := r.conns[t]; !there {
 			continue
 		}
-		own := r.owns(t, by)
-		if own || (t.options.noLoop && t.busy && by.index != 0) {
+		if by.index != 0 && t.busy && t.stay[at.key] {
 			r.keep(at, t)
 		}
-		if own {
-			continue
+		if !r.owns(t, by) {
+			t.pending = append(t.pending, change{key: at.key, by: by})
 		}
-		t.pending = append(t.pending, change{key: at.key, by: by})
 	}
 }
 
@@ -292,14 +315,22 @@ func (r *tracker) owns(t *tracked, by origin) bool {
 
 // invalidateAll reports to all connections of a database that every key is gone.
 func (r *tracker) invalidateAll(db string) {
-	for at := range r.keys { // unordered: each by itself
-		if at.db == db {
+	for at, holders := range r.keys { // unordered: each by itself
+		if at.db != db {
+			continue
+		}
+		for t := range holders { // unordered: each by itself
+			if !t.busy || !t.stay[at.key] {
+				delete(holders, t)
+			}
+		}
+		if len(holders) == 0 {
 			delete(r.keys, at)
 		}
 	}
 	for t := range r.conns { // unordered: each by itself
-		if t.db == db {
-			t.pending = append(t.pending[:0], change{all: true})
+		if n := len(t.pending); t.db == db && (n == 0 || !t.pending[n-1].all) {
+			t.pending = append(t.pending, change{all: true})
 		}
 	}
 }

@@ -48,16 +48,39 @@ func (r *tracker) deliver(t *tracked) {
 			return
 		}
 	}
-	var keys []reply.Value
+	var keys []string
 	for _, p := range changes {
-		if p.all {
+		switch {
+		case p.all:
 			to.sendInvalidation(reply.Nil())
-			continue
+		case t.options.bcast:
+			keys = append(keys, p.key)
+		default: // one message a key, as by Redis
+			to.sendInvalidation(reply.Array(reply.Bulk(p.key)))
 		}
-		keys = append(keys, reply.Bulk(p.key))
 	}
-	if len(keys) > 0 {
-		to.sendInvalidation(reply.Array(keys...))
+	t.broadcast(to, keys)
+}
+
+// broadcast sends the keys of BCAST: a message for each prefix with its keys, all in their
+// order and once.
+func (t *tracked) broadcast(to *conn, keys []string) {
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	prefixes := slices.Sorted(slices.Values(t.prefixes))
+	if len(prefixes) == 0 {
+		prefixes = []string{""}
+	}
+	for _, p := range prefixes {
+		var values []reply.Value
+		for _, key := range keys {
+			if strings.HasPrefix(key, p) {
+				values = append(values, reply.Bulk(key))
+			}
+		}
+		if len(values) > 0 {
+			to.sendInvalidation(reply.Array(values...))
+		}
 	}
 }
 
@@ -120,6 +143,28 @@ func (c *conn) trackReads(row *command.Command, argv [][]byte) {
 	}
 	c.s.tracker.trackKeys(t, keys)
 }
+
+// trackTransaction is trackReads for the rows of a transaction. Keys that are read behind
+// the last write of them stay tracked.
+func (c *conn) trackTransaction(rows []queued) {
+	said, stay := c.caching, map[string]bool{}
+	for _, q := range rows {
+		c.caching = said
+		c.trackReads(q.row, q.argv)
+		for _, i := range q.row.Keys.Positions(q.argv) {
+			if stay[string(q.argv[i])] = q.row.Flags&command.ReadOnly != 0; q.row.Name == "flushall" || q.row.Name == "flushdb" {
+				clear(stay)
+			}
+		}
+	}
+	if c.caching = asUsual; c.tracked != nil {
+		c.s.tracker.stayTracked(c.tracked, stay)
+	}
+}
+
+// tellsOwn reports whether the connection is told of keys that it writes by a message right
+// behind the reply.
+func (c *conn) tellsOwn() bool { return c.tracked != nil && !c.tracked.options.bcast }
 
 // untrack turns tracking off.
 func (c *conn) untrack() {

@@ -159,3 +159,32 @@ func keepCopies(c *resptest.Client, copies map[string]string, keys int, quiet <-
 		}
 	}
 }
+
+// TestInvalidationsInAPipeline sends commands together: what each changes is told right behind
+// its reply, and what others have changed before is told before the replies. redis-server
+// writes the same bytes.
+func TestInvalidationsInAPipeline(t *testing.T) {
+	const changed = ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n"
+	try := func(t *testing.T, c, other *resptest.Client) {
+		c.Do("HELLO", "3")
+		c.Want("OK", "CLIENT", "TRACKING", "ON")
+		for range 20 {
+			c.Send(resptest.Encode("SET", "k", "1") + resptest.Encode("GET", "k") + resptest.Encode("SET", "k", "2") + resptest.Encode("GET", "k") +
+				resptest.Encode("MULTI") + resptest.Encode("INCR", "k") + resptest.Encode("GET", "k") + resptest.Encode("EXEC") +
+				resptest.Encode("SET", "k", "4") + resptest.Encode("GET", "k") + resptest.Encode("PING"))
+			c.WantBytes("+OK\r\n$1\r\n1\r\n+OK\r\n" + changed + "$1\r\n2\r\n" +
+				"+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:3\r\n$1\r\n3\r\n" + changed + "+OK\r\n" + changed + "$1\r\n4\r\n+PONG\r\n")
+			other.Want("OK", "SET", "k", "5")
+			c.Send(resptest.Encode("PING"))
+			c.WantBytes(changed + "+PONG\r\n")
+		}
+	}
+	t.Run("node", func(t *testing.T) {
+		addr := resptest.Serve(t, 1, nil).Addrs[0]
+		try(t, resptest.Login(t, addr), resptest.Login(t, addr))
+	})
+	t.Run("redis-server", func(t *testing.T) {
+		addr := resptest.RedisServer(t)
+		try(t, resptest.Dial(t, addr), resptest.Dial(t, addr))
+	})
+}

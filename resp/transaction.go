@@ -167,12 +167,7 @@ func (c *conn) exec([][]byte) {
 		c.emit(discarded(beyond))
 		return
 	}
-	said := c.caching
-	for _, q := range tx.rows {
-		c.caching = said
-		c.trackReads(q.row, q.argv)
-	}
-	c.caching = asUsual
+	c.trackTransaction(tx.rows)
 	began := time.Now()
 	values, refusal := c.runTransaction(&tx, rows)
 	if refusal != nil {
@@ -184,6 +179,9 @@ func (c *conn) exec([][]byte) {
 	c.answerTransaction(&tx, values)
 	c.monitorRows(rows, values)
 	c.flushDone(true)
+	if c.tellsOwn() && !c.ending {
+		c.ending = c.flush() != nil
+	}
 }
 
 // discarded is the answer to EXEC when the whole transaction is refused.

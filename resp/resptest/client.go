@@ -100,6 +100,18 @@ func (c *Client) Next() reply.Value {
 	return v
 }
 
+// WantBytes reads as many bytes as want has, and reports others as an error.
+func (c *Client) WantBytes(want string) {
+	c.t.Helper()
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		c.t.Fatal(err)
+	}
+	got := make([]byte, len(want))
+	if n, err := io.ReadFull(c.in, got); err != nil || string(got) != want {
+		c.t.Fatalf("received %q (%v), want %q", got[:n], err, want)
+	}
+}
+
 // Silent tells that nothing has come for a while.
 func (c *Client) Silent(d time.Duration) bool {
 	v, err := c.read(d)
