@@ -3,6 +3,7 @@ package fsm
 import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // Arrive looks what there is for a blocking call of a client that has come in, and gives
@@ -13,6 +14,21 @@ func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Comma
 		return argv, command.Mistake
 	}
 	return row.Arrive(tx, argv)
+}
+
+// Lost is the error that ends the wait of a call for one of its keys, nil while it goes on.
+func (v *View) Lost(as acl.Identity, row *command.Command, argv [][]byte, key string) *reply.Value {
+	tx := v.s.tx(&v.e, &as, command.RESP)
+	if tx.User == nil { // who hears it when the call is run
+		return nil
+	}
+	return row.Lost(tx, argv, []byte(key))
+}
+
+// MayReplicate reports whether CLIENT PAUSE holds a call back in its mode WRITE.
+func (v *View) MayReplicate(as acl.Identity, row *command.Command, argv [][]byte) bool {
+	tx := v.s.tx(&v.e, &as, command.RESP)
+	return tx.User != nil && row.MayReplicate(tx, argv)
 }
 
 // Available is an upper bound of how many calls like this one a key has something for.

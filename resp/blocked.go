@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"strings"
@@ -141,7 +142,7 @@ func (r *blockedClients) selectReady() (attempts []attempt) {
 	r.s.engine.Local(func(v *fsm.View) {
 		for _, q := range ready {
 			q.ready = false
-			if attempts = q.selectWaiters(v, attempts); len(attempts) >= maxAttempts {
+			if attempts = r.selectWaiters(q, v, attempts); len(attempts) >= maxAttempts {
 				r.markReady(q)
 			}
 		}
@@ -149,14 +150,22 @@ func (r *blockedClients) selectReady() (attempts []attempt) {
 	return attempts
 }
 
-// selectWaiters adds the waiters of a key that has elements for them.
-func (q *queue) selectWaiters(v *fsm.View, attempts []attempt) []attempt {
+// selectWaiters adds the waiters of a key that has elements for them, and ends the waits of
+// those whose key is no longer what they wait for.
+func (r *blockedClients) selectWaiters(q *queue, v *fsm.View, attempts []attempt) []attempt {
 	taken := 0
-	for at := q.waiters.Front(); at != nil && len(attempts) < maxAttempts; at = at.Next() {
+	for at, next := q.waiters.Front(), (*list.Element)(nil); at != nil && len(attempts) < maxAttempts; at = next {
+		next = at.Next()
 		w := at.Value.(*waiter)
 		if w.proposed { // its call may take an element first
 			taken++
 			continue
+		}
+		if w.arrived {
+			if lost := v.Lost(w.as, w.row, w.argv, q.key); lost != nil {
+				r.answer(w, *lost)
+				continue
+			}
 		}
 		has := v.Available(w.as, command.RESP, w.row, w.argv, q.key)
 		if has == 0 || (w.row.Wait.Ready == nil && taken >= has) {

@@ -196,7 +196,7 @@ func (c *conn) flags(t *attributes) (letters string) {
 	for _, f := range []struct {
 		set    bool
 		letter string
-	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil, "b"}, {c.info.killed.Load(), "c"}, {t.tracks, "t"}, {t.broken, "R"}, {t.bcast, "B"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
+	}{{t.monitors, "O"}, {t.subs+t.psubs+t.ssubs > 0, "P"}, {t.queued >= 0, "x"}, {c.info.blocked.Load() != nil || c.info.paused.Load(), "b"}, {c.info.killed.Load(), "c"}, {t.tracks, "t"}, {t.broken, "R"}, {t.bcast, "B"}, {t.noEvict, "e"}, {t.noTouch, "T"}} {
 		if f.set {
 			letters += f.letter
 		}

@@ -62,9 +62,12 @@ func (c *conn) dispatch(argv [][]byte) {
 		c.runPipeline()
 		c.emit(reply.Error("ERR Can't execute '" + strings.ReplaceAll(row.Name, " ", "|") +
 			"': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"))
-	case c.tx.open && !whileQueueing[row.Name]:
-		c.queue(row, argv)
 	default:
+		c.awaitPause(row, argv)
+		if c.tx.open && !whileQueueing[row.Name] {
+			c.queue(row, argv)
+			return
+		}
 		c.runCommand(row, argv)
 	}
 }
@@ -82,11 +85,6 @@ func (c *conn) runCommand(row *command.Command, argv [][]byte) {
 	own := c.s.own[row]
 	if !c.s.simple(row) {
 		c.quietRounds = 0
-	}
-	if c.s.pauses.on(c.database()) && (own == nil || row.Name == "exec") {
-		c.runPipeline()
-		c.flushDone(true)
-		c.s.pauses.of(c.database()).wait(c.s.stopping, own != nil || !row.OnlyReads(argv))
 	}
 	switch {
 	case own != nil:

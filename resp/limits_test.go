@@ -226,6 +226,44 @@ func TestReplyModes(t *testing.T) {
 	c.WantNext(`"2"`)
 }
 
+// TestPushesWithoutReplies turns replies off: confirmations of subscriptions, messages and
+// invalidations come all the same, one by one.
+func TestPushesWithoutReplies(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial func() *resptest.Client) {
+		c, other := dial(), dial()
+		c.Do("HELLO", "3")
+		c.Want("OK", "CLIENT", "TRACKING", "ON")
+		c.Do("MGET", "k", "j")
+		c.Start("CLIENT", "REPLY", "OFF")
+		c.Start("PING")
+		c.Start("SUBSCRIBE", "ch", "other")
+		c.WantNext("1> \"subscribe\"\n2> \"ch\"\n3> (integer) 1")
+		c.WantNext("1> \"subscribe\"\n2> \"other\"\n3> (integer) 2")
+		other.Want("(integer) 1", "PUBLISH", "ch", "m")
+		c.WantNext("1> \"message\"\n2> \"ch\"\n3> \"m\"")
+		other.Want("OK", "SET", "k", "1")
+		c.WantNext("1> \"invalidate\"\n2> 1) \"k\"")
+		c.Start("SET", "j", "1")
+		c.WantNext("1> \"invalidate\"\n2> 1) \"j\"")
+		c.Start("UNSUBSCRIBE", "ch")
+		c.WantNext("1> \"unsubscribe\"\n2> \"ch\"\n3> (integer) 1")
+		c.Start("UNSUBSCRIBE")
+		c.WantNext("1> \"unsubscribe\"\n2> \"other\"\n3> (integer) 0")
+		c.Start("PUNSUBSCRIBE")
+		c.WantNext("1> \"punsubscribe\"\n2> (nil)\n3> (integer) 0")
+		c.Want("OK", "CLIENT", "REPLY", "ON")
+		c.Start("CLIENT", "REPLY", "SKIP")
+		c.Start("PSUBSCRIBE", "c*")
+		c.WantNext("1> \"psubscribe\"\n2> \"c*\"\n3> (integer) 1")
+		c.Want("PONG", "PING")
+		c.Start("CLIENT", "REPLY", "SKIP")
+		c.Start("GET", "k")
+		other.Want("OK", "SET", "k", "2")
+		c.WantNext("1> \"invalidate\"\n2> 1) \"k\"")
+		c.Want("PONG", "PING")
+	})
+}
+
 // TestPause lets writes wait, not reads, until it is over or ended.
 func TestPause(t *testing.T) {
 	nodes := resptest.Serve(t, 1, nil)

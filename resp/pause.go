@@ -1,9 +1,13 @@
 package resp
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
 )
 
 // pauses are those of the databases of a node: no database makes another one wait.
@@ -37,6 +41,28 @@ func (p *pauses) begin(db string, until time.Time, writes bool) {
 
 // on reports whether a database is paused.
 func (p *pauses) on(db string) bool { return p.some.Load() && p.of(db).on.Load() }
+
+// awaitPause waits while CLIENT PAUSE holds a call like this back. Commands about the connection
+// don't wait, so that CLIENT UNPAUSE works, but for EXEC of what waits.
+func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
+	if !c.s.pauses.on(c.database()) || c.s.own[row] != nil && row.Name != "exec" {
+		return
+	}
+	c.runPipeline()
+	if c.flush() != nil {
+		c.ending = true
+		return
+	}
+	calls := []queued{{row, argv}}
+	if row.Name == "exec" {
+		calls = c.tx.rows
+	}
+	writes := false
+	c.s.engine.Local(func(v *fsm.View) {
+		writes = slices.ContainsFunc(calls, func(q queued) bool { return v.MayReplicate(c.as, q.row, q.argv) })
+	})
+	c.s.pauses.of(c.database()).wait(c.s.stopping, writes, &c.info.paused)
+}
 
 // pause makes the commands of a database's connections on a node wait (CLIENT PAUSE).
 // Commands about the connection don't wait, so that CLIENT UNPAUSE works.
@@ -80,8 +106,9 @@ func (p *pause) change() {
 	p.ended = make(chan struct{})
 }
 
-// wait returns when the command may run, or the server stops.
-func (p *pause) wait(stopping <-chan struct{}, writes bool) {
+// wait returns when the command may run, or the server stops. Held is set while it waits.
+func (p *pause) wait(stopping <-chan struct{}, writes bool, held *atomic.Bool) {
+	defer held.Store(false)
 	for {
 		p.mu.Lock()
 		left := time.Until(p.until)
@@ -94,6 +121,7 @@ func (p *pause) wait(stopping <-chan struct{}, writes bool) {
 		if free {
 			return
 		}
+		held.Store(true)
 		timer := time.NewTimer(left)
 		select {
 		case <-timer.C:

@@ -36,6 +36,14 @@ func (c *conn) emit(v reply.Value) {
 	c.replies = reply.Stream(c.replies, v, c.proto3, sendBytes, c.sendPartFn)
 }
 
+// emitPush answers with a push, which CLIENT REPLY doesn't silence, as by Redis.
+func (c *conn) emitPush(v reply.Value) {
+	mute := c.mute
+	c.mute = false
+	c.emit(v)
+	c.mute = mute
+}
+
 // sendPart sends replies in the middle of an encoding. The connection ends if that fails.
 func (c *conn) sendPart(b []byte) []byte {
 	if c.replies = b; c.flushReplies() != nil {

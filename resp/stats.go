@@ -32,7 +32,7 @@ func (s *Server) count(db string) stats.Clients {
 		}
 		t := c.info.get()
 		n.Connected++
-		one(&n.Blocked, c.info.blocked.Load() != nil)
+		one(&n.Blocked, c.info.blocked.Load() != nil || c.info.paused.Load())
 		one(&n.Subscribed, t.subs+t.psubs+t.ssubs > 0)
 		one(&n.Watching, t.watches > 0)
 		one(&n.Tracking, t.tracks)

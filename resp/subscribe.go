@@ -125,13 +125,13 @@ func (c *conn) removeSubscriptions(kind channel.Kind, words [][]byte) {
 func (c *conn) confirmUnsubscribed(kind channel.Kind, names []string, remove func(name string) int64) {
 	word := reply.Bulk(unsubscribeWords[kind])
 	for _, name := range names {
-		c.emit(reply.Push(word, reply.Bulk(name), reply.Int(remove(name))))
+		c.emitPush(reply.Push(word, reply.Bulk(name), reply.Int(remove(name))))
 	}
 	if len(names) == 0 {
 		n := int64(0)
 		if c.subscriber != nil {
 			n = c.subscriber.count(kind)
 		}
-		c.emit(reply.Push(word, reply.Nil(), reply.Int(n)))
+		c.emitPush(reply.Push(word, reply.Nil(), reply.Int(n)))
 	}
 }

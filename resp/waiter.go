@@ -21,6 +21,7 @@ type waiter struct {
 
 	// Under the registry's lock.
 	elements []*list.Element // its places in the queues of its keys
+	arrived  bool            // its call has seen the state, and waits for what comes
 	proposed bool            // its call is under way in the log
 	answered bool            // done has received the answer
 	fallback *reply.Value    // the answer if the proposed call takes nothing
@@ -65,6 +66,10 @@ func (r *blockedClients) setCall(w *waiter, call [][]byte) {
 	defer r.mu.Unlock()
 	if !w.proposed {
 		w.argv = call
+	}
+	w.arrived = true
+	if w.row.Wait.Lost != nil && !w.answered { // what became of its keys before was not looked at
+		r.recheckLocked(w)
 	}
 }
 

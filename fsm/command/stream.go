@@ -49,10 +49,10 @@ func streamReads() []Command {
 		{Name: "xrevrange", Arity: -4, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "5.0.0", Complexity: "O(log n + m), where n is the length of the stream and m of the result",
 			Syntax: "XREVRANGE key end start [COUNT count]", Summary: "XRANGE backwards.",
 			Changes: []Change{takesOpenEnds}, Run: xRevRange},
-		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Wait: &Wait{For: keyspace.Stream, Ready: streamReady}, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 1, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
+		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Wait: waitForStream, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 1, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]", Summary: "Returns the entries of streams behind an ID each, waiting for one if asked to; $ is the last ID there was, + the last entry.",
 			Categories: acl.Blocking, Run: xRead},
-		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking | ReportsMiss, Waits: blockTimeout, Wait: &Wait{For: keyspace.Stream, Ready: groupReady}, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
+		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking | ReportsMiss, Waits: blockTimeout, Wait: waitForGroup, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", Summary: "Delivers entries to a consumer of a group: for > those that nobody of the group was given, otherwise its own pending ones behind an ID.",
 			Categories: acl.Blocking, Run: xReadGroup},
 	}

@@ -74,6 +74,13 @@ func TestStreamReadsThatWait(t *testing.T) {
 	if !tx.Table.Find(pinned).Wait.Ready(tx, pinned) || tx.Exec(pinned).IsNil() {
 		t.Error("a pinned call does not see what came later")
 	}
+	for line, want := range map[string]int{"XREAD BLOCK 7 STREAMS str s $ 0": 0, "XREAD BLOCK 7 STREAMS s str 0 $": 1, "XREADGROUP GROUP g c BLOCK 7 STREAMS str >": 0} {
+		argv := words(line)
+		row := tx.Table.Find(argv)
+		if n := row.Available(tx, argv, argv[row.Keys.Positions(argv)[0]]); n != want {
+			t.Errorf("%s: available %d, want %d: a key of another type has nothing for those who wait", line, n, want)
+		}
+	}
 	if tx.ready("XREADGROUP GROUP g c BLOCK 7 STREAMS t >") || !tx.ready("XREADGROUP GROUP g c BLOCK 7 STREAMS t s > >") {
 		t.Error("a group is not ready for what came later")
 	}

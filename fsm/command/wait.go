@@ -1,6 +1,9 @@
 package command
 
-import "github.com/trireme-dev/trireme/fsm/keyspace"
+import (
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/reply"
+)
 
 // Wait says how a Blocking command waits at the edge. A origin that lets its clients wait
 // runs the command when there is something for it, and lets it wait otherwise; the
@@ -15,6 +18,9 @@ type Wait struct {
 	// Ready reports whether the call would answer something, an error too, where that is not
 	// whether one of its keys has elements.
 	Ready func(tx *Tx, argv [][]byte) bool
+	// Lost, if set, returns the error that ends the wait of a call because of what its keys have
+	// become; nil while it goes on.
+	Lost func(tx *Tx, argv [][]byte) *reply.Value
 }
 
 // Sources are the keys that a waiting call takes elements from.
@@ -66,14 +72,13 @@ func (c *Command) Arrive(tx *Tx, argv [][]byte) (call [][]byte, found Arrival) {
 // Available is how many waiting calls like this one the key has something for: an upper
 // bound. A key of another type has nothing.
 func (c *Command) Available(tx *Tx, argv [][]byte, key []byte) int {
-	if c.Wait.Ready != nil {
-		if c.Wait.Ready(tx, argv) {
-			return 1
-		}
-		return 0
-	}
 	o := tx.DB.Find(tx.Env, key)
-	if o.Type() != c.Wait.For {
+	switch {
+	case o != nil && o.Type() != c.Wait.For:
+		return 0
+	case c.Wait.Ready != nil && c.Wait.Ready(tx, c.On(argv, key)):
+		return 1
+	case c.Wait.Ready != nil || o == nil:
 		return 0
 	}
 	switch v := o.Data().(type) {
@@ -83,6 +88,14 @@ func (c *Command) Available(tx *Tx, argv [][]byte, key []byte) int {
 		return v.Len()
 	}
 	return 0
+}
+
+// Lost is the error that ends the wait of a call for one of its keys, nil while it goes on.
+func (c *Command) Lost(tx *Tx, argv [][]byte, key []byte) *reply.Value {
+	if c.Wait.Lost == nil {
+		return nil
+	}
+	return c.Wait.Lost(tx, c.On(argv, key))
 }
 
 // On is the call on one of its keys only, as it is run when that key has something for it.
@@ -100,6 +113,8 @@ var (
 	waitForSource = &Wait{For: keyspace.List, Sources: 1}
 	waitForSorted = &Wait{For: keyspace.SortedSet, Alone: aloneFirst}
 	waitForSorts  = &Wait{For: keyspace.SortedSet, Alone: aloneCounted}
+	waitForStream = &Wait{For: keyspace.Stream, Alone: aloneStream, Ready: streamReady}
+	waitForGroup  = &Wait{For: keyspace.Stream, Alone: aloneStream, Ready: groupReady, Lost: groupLost}
 )
 
 // aloneFirst is NAME key timeout of NAME key ... timeout.

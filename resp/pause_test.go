@@ -1,0 +1,123 @@
+package resp_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/resp/resptest"
+)
+
+// onBoth runs a test on a node and on redis-server. Each call of dial opens a connection.
+func onBoth(t *testing.T, try func(t *testing.T, dial func() *resptest.Client)) {
+	t.Run("node", func(t *testing.T) {
+		addr := resptest.Serve(t, 1, nil).Addrs[0]
+		try(t, func() *resptest.Client { return resptest.Login(t, addr) })
+	})
+	t.Run("redis-server", func(t *testing.T) {
+		addr := resptest.RedisServer(t)
+		try(t, func() *resptest.Client { return resptest.Dial(t, addr) })
+	})
+}
+
+// inWords is a line in words; \n stands for a line feed within one and _ for a space.
+func inWords(line string) []string {
+	words := strings.Fields(line)
+	for i, w := range words {
+		words[i] = strings.NewReplacer(`\n`, "\n", "_", " ").Replace(w)
+	}
+	return words
+}
+
+// pausedCalls are what CLIENT PAUSE in its mode WRITE holds back, and what it lets through.
+// The commands of before, parted by semicolons, are sent before the pause.
+var pausedCalls = []struct {
+	before, call string
+	held         bool
+}{
+	{"", "GET k", false},
+	{"", "SET k v", true},
+	{"", "SORT_RO l", false},
+	{"", "SORT l", true},
+	{"", "BITFIELD_RO k GET u8 0", false},
+	{"", "BITFIELD k GET u8 0", true},
+	{"", "GETEX k", true},
+	{"", "XREAD STREAMS s 0", false},
+	{"", "DEL none", true},
+	{"", "BLPOP none 0.01", true},
+	{"", "PFCOUNT h", true},
+	{"", "PUBLISH ch m", true},
+	{"", "SPUBLISH ch m", true},
+	{"", "EVAL_RO return_1 0", false},
+	{"", "EVAL return_1 0", true},
+	{"", `EVAL #!lua\nreturn_1 0`, true},
+	{"", `EVAL #!lua_flags=no-writes\nreturn_1 0`, false},
+	{"", "EVALSHA b8bc02a64eb3c5d2e9db9e9b7cd9a3ab5a6d1e54 0", true}, // there is none of this name
+	{"", "SCRIPT LOAD return_2", false},
+	{"", "SCRIPT EXISTS a", false},
+	{"", "FCALL reads 0", false},
+	{"", "FCALL_RO reads 0", false},
+	{"", "FCALL writes 0", true},
+	{"", "FCALL none 0", true},
+	{"", "FUNCTION LIST", false},
+	{"", "FUNCTION FLUSH", true},
+	{"", "SUBSCRIBE ch", false},
+	{"MULTI", "GET k", false},
+	{"MULTI", "SET k v", true},
+	{"MULTI;GET k", "EXEC", false},
+	{"MULTI;EVAL_RO return_1 0;GET k", "EXEC", false},
+	{`MULTI;EVAL #!lua_flags=no-writes\nreturn_1 0`, "EXEC", false},
+	{"MULTI;EVAL return_1 0", "EXEC", true},
+	{"MULTI;GET k;SET k v", "EXEC", true},
+	{"MULTI;PFCOUNT h", "EXEC", true},
+	{"MULTI;PUBLISH ch m", "EXEC", true},
+	{"MULTI;SET k v", "DISCARD", false},
+	{"", "EXEC", false},
+	{"", "WATCH k", false},
+	{"", "NOSUCH k", false},
+	{"", "SET k", false},
+}
+
+// TestPauseOfWrites checks which commands a pause of writes holds back, and that they run when
+// it ends.
+func TestPauseOfWrites(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial func() *resptest.Client) {
+		admin := dial()
+		admin.Do("RPUSH", "l", "1")
+		admin.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function{function_name='reads',callback=function() return 1 end,flags={'no-writes'}} redis.register_function('writes',function() return 1 end)")
+		for _, p := range pausedCalls {
+			c := dial()
+			for _, line := range strings.Split(p.before, ";") {
+				if line != "" {
+					c.Do(inWords(line)...)
+				}
+			}
+			admin.Want("OK", "CLIENT", "PAUSE", "100000000", "WRITE")
+			c.Start(inWords(p.call)...)
+			if p.held {
+				admin.AwaitBlocked("1")
+				admin.Want("OK", "CLIENT", "UNPAUSE")
+			}
+			v := c.Next()
+			admin.Want("OK", "CLIENT", "UNPAUSE")
+			t.Logf("%s; %s: %s", p.before, p.call, scripttest.Print(v))
+			c.Close()
+		}
+	})
+}
+
+// TestPauseOfKnownScripts does the same for scripts by their digest.
+func TestPauseOfKnownScripts(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial func() *resptest.Client) {
+		admin, c := dial(), dial()
+		reads := admin.Do("SCRIPT", "LOAD", "#!lua flags=no-writes\nreturn 1").Text()
+		writes := admin.Do("SCRIPT", "LOAD", "return 1").Text()
+		admin.Want("OK", "CLIENT", "PAUSE", "100000000", "WRITE")
+		c.Want("(integer) 1", "EVALSHA", reads, "0")
+		c.Want("(integer) 1", "EVALSHA_RO", writes, "0")
+		c.Start("EVALSHA", writes, "0")
+		admin.AwaitBlocked("1")
+		admin.Want("OK", "CLIENT", "UNPAUSE")
+		c.WantNext("(integer) 1")
+	})
+}
