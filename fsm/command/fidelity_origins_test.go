@@ -3,6 +3,7 @@ package command_test
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -91,11 +92,12 @@ type overHTTP struct {
 	*served
 	url    string
 	client *http.Client
+	sent   int
 }
 
 func openHTTP(t *testing.T) side {
 	s := start(t)
-	h := &overHTTP{s, "", &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: 20 * time.Second}}
+	h := &overHTTP{served: s, client: &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: 20 * time.Second}}
 	h.url = "http://" + httpapitest.Serve(t, httpapi.Options{Engine: s.engine, MaxRequestSize: httpapi.DefaultMaxRequestSize}) + "/"
 	t.Cleanup(h.client.CloseIdleConnections)
 	return h
@@ -120,7 +122,7 @@ func (h *overHTTP) post(words []string) (v reply.Value, err error) {
 	if err != nil {
 		return v, err
 	}
-	q, err := http.NewRequest(http.MethodPost, h.url, bytes.NewReader(body))
+	q, err := h.request(body)
 	if err != nil {
 		return v, err
 	}
@@ -131,11 +133,51 @@ func (h *overHTTP) post(words []string) (v reply.Value, err error) {
 		return v, err
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	in := io.Reader(res.Body)
+	if res.Header.Get("Content-Encoding") == "gzip" {
+		if in, err = gzip.NewReader(in); err != nil {
+			return v, err
+		}
+	}
+	text, err := io.ReadAll(in)
 	if err != nil {
 		return v, err
 	}
 	return readJSON(text)
+}
+
+// request sends bodies in turn as they are, in chunks, and compressed; every other one takes a
+// compressed reply.
+func (h *overHTTP) request(body []byte) (*http.Request, error) {
+	in, encoding := io.Reader(bytes.NewReader(body)), ""
+	switch h.sent++; h.sent % 4 {
+	case 1:
+		in = io.MultiReader(in) // whose length nobody knows
+	case 2, 3:
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write(body); err != nil {
+			return nil, err
+		}
+		if err := w.Close(); err != nil {
+			return nil, err
+		}
+		in, encoding = io.MultiReader(&packed), "gzip"
+		if h.sent%4 == 3 {
+			in = &packed
+		}
+	}
+	q, err := http.NewRequest(http.MethodPost, h.url, in)
+	if err != nil {
+		return nil, err
+	}
+	if encoding != "" {
+		q.Header.Set("Content-Encoding", encoding)
+	}
+	if h.sent%2 == 0 {
+		q.Header.Set("Accept-Encoding", "gzip")
+	}
+	return q, nil
 }
 
 // readJSON reads a whole reply of the gateway.

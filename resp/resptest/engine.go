@@ -17,6 +17,8 @@ import (
 // whose clock the test sets.
 type Engine struct {
 	Machine *fsm.Machine
+	// Before, if set, is called before each request is applied.
+	Before func()
 
 	mu    sync.Mutex
 	index uint64
@@ -63,6 +65,9 @@ const term = 1
 
 // Propose applies one request at once.
 func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, error) {
+	if e.Before != nil {
+		e.Before()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.index++
