@@ -19,7 +19,7 @@ type traffic struct{ in, out, refused atomic.Int64 }
 func (s *Server) count(db string) stats.Clients {
 	n := stats.Clients{
 		Received: int64(s.lastID.Load()), Rejected: s.traffic.refused.Load(), In: s.traffic.in.Load(), Out: s.traffic.out.Load(),
-		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.tracked.Load(),
+		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.tracked.Load(), TrackedPrefixes: s.tracker.broadcastPrefixes(db),
 	}
 	one := func(to *int64, is bool) {
 		if is {

@@ -44,7 +44,23 @@ func TestInfo(t *testing.T) {
 	if v := c.Do("LATENCY", "HISTOGRAM", "set"); len(v.Elems()) != 4 && len(v.Elems()) != 2 {
 		t.Errorf("histogram: %d elements", len(v.Elems()))
 	}
+	c.Want("OK", "CLIENT", "TRACKING", "OFF")
+	c.Want("OK", "CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "a", "PREFIX", "b")
+	c.Want("OK", "SET", "gone", "v", "PX", "1")
+	c.Do("EVAL", "return 1", "0")
+	c.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f',function() end) redis.register_function('g',function() end)")
+	expired := func() bool { return strings.Contains(c.Do("INFO", "stats").Text(), "\r\nexpired_keys:1\r\n") }
+	until(t, "the key does not count as expired", expired)
+	text = c.Do("INFO").Text()
+	for _, line := range []string{"tracking_total_prefixes:2", "number_of_cached_scripts:1", "number_of_functions:2", "number_of_libraries:1"} {
+		if !strings.Contains(text, "\r\n"+line+"\r\n") {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
+	}
 	c.Want("OK", "CONFIG", "RESETSTAT")
+	if expired() {
+		t.Error("the reset leaves expired keys")
+	}
 	if text := c.Do("INFO", "commandstats").Text(); strings.Contains(text, "cmdstat_set") {
 		t.Errorf("after the reset: %s", text)
 	}

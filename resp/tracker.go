@@ -307,6 +307,29 @@ func (t *tracked) wants(key string) bool {
 	return len(t.prefixes) == 0
 }
 
+// broadcastPrefixes is how many prefixes connections of a database have in BCAST mode; without one
+// it is the empty one.
+func (r *tracker) broadcastPrefixes(db string) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := map[string]bool{}
+	for t := range r.conns { // unordered: a set
+		if t.options.bcast && t.db == db && len(t.prefixes) == 0 {
+			names[""] = true
+		}
+		for _, p := range t.prefixes {
+			names[p] = names[p] || t.db == db
+		}
+	}
+	n := int64(0)
+	for _, here := range names { // unordered: a count
+		if here {
+			n++
+		}
+	}
+	return n
+}
+
 // owns reports whether a request is a NOLOOP connection's own.
 func (r *tracker) owns(t *tracked, by origin) bool {
 	_, own := t.own[by]

@@ -17,6 +17,8 @@ type Figures interface {
 	// Reset forgets the sums, the figures of rows and the errors; freed are the objects that were
 	// freed until now.
 	Reset(freed int64)
+	// ResetExpired begins to count expired keys anew; expired are those until now.
+	ResetExpired(expired int64)
 	// ResetSlow forgets the slow calls.
 	ResetSlow()
 	// ResetSpikes forgets events, all of them without a name, and counts those that were
@@ -30,6 +32,8 @@ type Totals struct {
 	Processed, Hits, Misses int64
 	// FreedBefore are the objects that were freed before the last Reset.
 	FreedBefore int64
+	// ExpiredBefore are the keys that had expired before the last Reset.
+	ExpiredBefore int64
 	// PerSecond is how many commands came in the last whole second.
 	PerSecond int64
 	// Received counts connections that were opened, Rejected those that were refused.

@@ -36,6 +36,7 @@ func resetStat(tx *Tx, a *Args) reply.Value {
 	}
 	if f := tx.figures(); f != nil {
 		f.Reset(tx.DB.Freed())
+		f.ResetExpired(tx.DB.Expired())
 	}
 	return reply.OK()
 }

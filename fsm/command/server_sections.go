@@ -61,6 +61,9 @@ func infoMemory(tx *Tx) []string {
 		lines = append(lines, field("used_memory_rss", p.Resident), field("used_memory_rss_human", human(p.Resident)),
 			field("used_memory_peak", p.Peak), field("used_memory_peak_human", human(p.Peak)),
 			field("total_system_memory", p.Total), field("total_system_memory_human", human(p.Total)), field("mem_allocator", "go"))
+		libraries, functions := tx.Scripts.Counts()
+		lines = append(lines, field("number_of_cached_scripts", tx.Scripts.Scripts()), field("number_of_functions", functions),
+			field("number_of_libraries", libraries), field("mem_fragmentation_bytes", p.Resident-used))
 		if used > 0 {
 			lines = append(lines, fmt.Sprintf("mem_fragmentation_ratio:%.2f", float64(p.Resident)/float64(used)))
 		}
@@ -86,7 +89,10 @@ func infoPersistence(tx *Tx) []string {
 
 func infoStats(tx *Tx) []string {
 	t := tx.totals()
-	errors := int64(0)
+	errors, expired := int64(0), int64(0)
+	if tx.Host != nil { // what this node has counted
+		expired = max(0, tx.DB.Expired()-t.ExpiredBefore)
+	}
 	if f := tx.figures(); f != nil {
 		for _, e := range f.Errors() {
 			errors += e.Count
@@ -94,7 +100,7 @@ func infoStats(tx *Tx) []string {
 	}
 	return []string{field("total_connections_received", t.Received), field("total_commands_processed", t.Processed),
 		field("instantaneous_ops_per_sec", t.PerSecond), field("total_net_input_bytes", t.In), field("total_net_output_bytes", t.Out),
-		field("rejected_connections", t.Rejected), field("evicted_keys", 0), field("keyspace_hits", t.Hits), field("keyspace_misses", t.Misses),
+		field("rejected_connections", t.Rejected), field("expired_keys", expired), field("evicted_keys", 0), field("keyspace_hits", t.Hits), field("keyspace_misses", t.Misses),
 		field("pubsub_channels", len(tx.Channels.Names(channel.Plain, "*"))), field("pubsub_patterns", tx.Channels.Patterns()),
 		field("pubsubshard_channels", len(tx.Channels.Names(channel.Shard, "*"))), field("tracking_total_keys", t.TrackedKeys),
 		field("tracking_total_prefixes", t.TrackedPrefixes), field("total_error_replies", errors)}

@@ -11,7 +11,7 @@ import (
 
 // Totals are the sums over all rows and the statistics of connections.
 func (d *Database) Totals() command.Totals {
-	t := command.Totals{FreedBefore: d.freed.Load(), Hits: d.hits.Load(), Misses: d.misses.Load()}
+	t := command.Totals{FreedBefore: d.freed.Load(), ExpiredBefore: d.expired.Load(), Hits: d.hits.Load(), Misses: d.misses.Load()}
 	for i := range d.rows {
 		t.Processed += d.rows[i].calls.Load()
 	}
@@ -89,6 +89,9 @@ func (d *Database) Reset(freed int64) {
 	defer d.mu.Unlock()
 	clear(d.errors)
 }
+
+// ResetExpired begins to count expired keys anew.
+func (d *Database) ResetExpired(expired int64) { d.expired.Store(expired) }
 
 // ResetSpikes clears events and returns how many there were.
 func (d *Database) ResetSpikes(names []string) (n int) {

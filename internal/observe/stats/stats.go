@@ -81,6 +81,7 @@ type Database struct {
 	spikes              map[string]*command.Spike
 
 	freed   atomic.Int64
+	expired atomic.Int64
 	limits  atomic.Pointer[command.Thresholds]
 	checked atomic.Int64 // the second in which they were asked for
 }
