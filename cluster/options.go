@@ -76,6 +76,8 @@ type Options struct {
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
 	// Notes is called with the notifications of applied entries, for this node's subscribers.
 	Notes func([]env.Notification)
+	// Monitored, if set, reports whether Notes wants to be told what scripts call.
+	Monitored func() bool
 	// Restored is called when a snapshot has replaced the state: Notes in between are
 	// lost to this node.
 	Restored func()

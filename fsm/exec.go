@@ -195,7 +195,11 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i > 0 && changesUsers(b.Rows[i-1]) {
 			_, tx.User = s.resolve(&b.As)
 		}
+		tx.Row = i
 		out.Values[i] = tx.Exec(row)
+		if tx.Monitors() && tx.Table.Scripts(row) {
+			tx.TellScript()
+		}
 		if len(b.Rows) > 1 {
 			tx.Replied(&out.Values[i])
 		}

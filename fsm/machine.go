@@ -23,6 +23,8 @@ type Hooks struct {
 	Verdict func(DigestVerdict)
 	// Notifications is called with the notifications of an entry, for subscribers.
 	Notifications func([]env.Notification)
+	// Monitored, if set, reports whether Notifications wants to be told what scripts call.
+	Monitored func() bool
 	// Random fills bytes with secrets for reads that draw passwords and tokens. Without it
 	// they come from the seed of the read.
 	Random func([]byte)
@@ -99,7 +101,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	}
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
-	e := env.Env{Tracking: m.asked}
+	e := env.Env{Tracking: m.asked, Monitored: m.Hooks.Monitored}
 	m.mu.Lock()
 	s := m.state
 	m.sinceYield = 0
@@ -281,7 +283,7 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	v := views.Get().(*View)
 	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
-	v.e.ReadOnly, v.e.Bounded, v.e.Random = true, brief, m.Hooks.Random
+	v.e.ReadOnly, v.e.Bounded, v.e.Random, v.e.Monitored = true, brief, m.Hooks.Random, m.Hooks.Monitored
 	fn(v)
 	tooLong = v.e.OverBudget
 	*v = View{}
@@ -332,6 +334,14 @@ func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply
 		tx.Search.Index = *f
 	}
 	return tx.Exec(command.HashSecrets(argv))
+}
+
+// Called returns what the scripts of the commands that this view has run have called since it was
+// asked last.
+func (v *View) Called() []env.Notification {
+	calls := v.e.Notifications
+	v.e.Notifications = nil
+	return calls
 }
 
 // borrow returns a script interpreter for a read, and the function that returns it to the pool.

@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 	"github.com/trireme-dev/trireme/internal/socket"
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
@@ -54,6 +55,7 @@ type conn struct {
 	subscriber *subscriber        // of messages; nil without
 	tracked    *tracked           // by CLIENT TRACKING; nil without
 	caching    caching            // of the next command
+	called     []pubsub.Call      // by the scripts of what was run, for monitors
 	failed     reply.Value        // the last error that was answered
 	monitoring *monitorSubscriber // of executed commands; nil without
 

@@ -2,7 +2,6 @@ package resp
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -208,7 +207,8 @@ func (c *conn) failRows(rows [][][]byte, err error, writes bool) {
 // as have values of maxViewBytes.
 func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
-		values = c.execOnView(v, rows, values[:0], maxViewBytes) // a read may be run again
+		c.called = nil // a read may be run again
+		values = c.execOnView(v, rows, values[:0], maxViewBytes)
 	})
 	return values, err
 }
@@ -218,8 +218,9 @@ func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, li
 	if !v.Authorized(c.as) {
 		c.login(v, &c.key)
 	}
-	for _, argv := range rows {
+	for i, argv := range rows {
 		values = append(values, v.Exec(c.as, command.RESP, argv))
+		c.noteCalls(v, i)
 		if limit -= reply.Size(values[len(values)-1:], limit); limit <= 0 {
 			break
 		}
@@ -249,25 +250,13 @@ func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 		batch.As = c.as
 		results, err = fsm.Do(c.s.life, c.s.engine, fsm.Exec, batch)
 	}
+	if err == nil && !results.Discarded {
+		c.called = c.scriptCalls(&batch, &results)
+	}
 	if t := c.tracked; t != nil && t.options.noLoop && err == nil {
 		c.s.tracker.wrote(t, origin{results.Index, results.Place})
 	}
 	return results, err
-}
-
-// monitorRows sends rows that were executed to the monitors.
-func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
-	if c.s.hub == nil || !c.s.hub.Monitored() {
-		return
-	}
-	for i, argv := range rows {
-		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Admin != 0 {
-			continue
-		}
-		if v := values[i]; !v.IsError() || !strings.HasPrefix(v.Text(), "NOPERM ") {
-			c.s.hub.Executed(c.database(), c.info.addr, argv)
-		}
-	}
 }
 
 // database names the keyspace of the connection.

@@ -229,7 +229,7 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 		if !v.Authorized(c.as) {
 			c.login(v, &c.key)
 		}
-		out = fsm.Results{} // a read may be run again
+		out, c.called = fsm.Results{}, nil // a read may be run again
 		left := c.s.limits.TransactionReplyBytes
 		refusal := v.Refuse(c.as, command.RESP, rows)
 		switch {
@@ -240,8 +240,9 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 			out = fsm.Results{Discarded: true, Values: []reply.Value{*refusal}}
 			return
 		}
-		for _, argv := range rows {
+		for i, argv := range rows {
 			out.Values = append(out.Values, v.Exec(c.as, command.RESP, argv))
+			c.noteCalls(v, i)
 			if left -= reply.Size(out.Values[len(out.Values)-1:], left); left <= 0 {
 				out = fsm.Results{Discarded: true, Values: []reply.Value{reply.Error("ERR the replies of the transaction take more than " +
 					strconv.Itoa(c.s.limits.TransactionReplyBytes) + " bytes of memory, read less in one transaction")}}

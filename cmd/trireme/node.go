@@ -234,7 +234,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 		o.Now = n.testing.clock.Now
 	}
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
-	o.Notes, o.Restored, o.Monitor = n.notify, n.restored, n.hub.ServePoll
+	o.Notes, o.Restored, o.Monitor, o.Monitored = n.notify, n.restored, n.hub.ServePoll, n.hub.Monitored
 	o.Leading = n.deliveries.lead
 	if n.traces != nil {
 		o.Applied = n.traces.Applied

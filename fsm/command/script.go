@@ -48,6 +48,12 @@ func scripting() []Command {
 	}, functions()...)
 }
 
+// Scripts reports whether a command runs a script or a function.
+func (t *Table) Scripts(argv [][]byte) bool {
+	c := t.Find(argv)
+	return c != nil && c.Group == "scripting" && c.words == 1
+}
+
 var (
 	errNoScript     = reply.Error("NOSCRIPT No matching script. Please use EVAL.")
 	errManyKeys     = reply.Error("ERR Number of keys can't be greater than number of args")

@@ -192,6 +192,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		if refusal := tx.run.admit(c, argv); refusal != nil {
 			return *refusal
 		}
+		if tx.Monitors() && c.Flags&Admin == 0 {
+			tx.TellCall(argv)
+		}
 	} else if c.Flags&DenyOOM != 0 && tx.full() {
 		return tx.overMemory()
 	}

@@ -51,6 +51,11 @@ type Env struct {
 	// Tracking, if set, reports whether this node wants to be told of keys that change. What
 	// it says never reaches the state.
 	Tracking func() bool
+	// Monitored, if set, reports whether this node wants to be told what scripts call. What it
+	// says never reaches the state either.
+	Monitored func() bool
+	// Row is the place of the command among those of its request.
+	Row int
 
 	seed  [16]byte
 	place uint32
@@ -101,7 +106,7 @@ type Notification struct {
 	Message     string
 	// Hub and Serial name the node's fan-out and its request.
 	Hub, Serial uint64
-	// Index and Place name the request that touched a key, as its outcome does.
+	// Index and Place name the request that touched a key or ran a script, as its outcome does.
 	Index uint64
 	Place int
 }
@@ -129,6 +134,11 @@ const (
 	Flushed
 	// SearchChanged: the definitions of DB's search indexes have changed.
 	SearchChanged
+	// ScriptCalled: a script has called the command whose words are in Message. Serial is the row
+	// of its request. Only a node where somebody monitors commands has such notifications.
+	ScriptCalled
+	// ScriptEnded: the script in row Serial of the request has ended, or was refused.
+	ScriptEnded
 )
 
 // New is the environment of request number place of an entry with that seed.
@@ -141,7 +151,7 @@ func New(index uint64, now int64, level Level, seed [16]byte, place int) *Env {
 // Reset makes e the environment of another request, so that an apply can use one
 // Env for all of an entry; the notes gathered so far stay.
 func (e *Env) Reset(index uint64, now int64, level Level, seed [16]byte, place int) {
-	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Tracking: e.Tracking}
+	*e = Env{Index: index, Now: now, Level: level, seed: seed, place: uint32(place), Notifications: e.Notifications, Tracking: e.Tracking, Monitored: e.Monitored}
 }
 
 // Uint64 is the next number of the apply's generator: SHA-256 in counter mode

@@ -74,6 +74,7 @@ type Hub struct {
 	leavingInFlight bool        // a member has left whose topic is in the announcement under way
 
 	monitors monitors
+	calls    scriptCalls
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 }
@@ -198,6 +199,8 @@ func (h *Hub) Notify(notes []env.Notification) {
 			if n.Hub == h.id {
 				h.endAll(ErrGap, nil)
 			}
+		case env.ScriptCalled, env.ScriptEnded:
+			h.calls.add(n)
 		case env.Deleted:
 			h.endAll(ErrDeleted, func(db string) bool { return db == n.DB })
 		}

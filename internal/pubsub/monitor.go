@@ -76,7 +76,10 @@ func (m *monitors) removeTap(db string, t tap) {
 // Monitored reports whether there is any monitor. It costs one atomic load.
 func (h *Hub) Monitored() bool { return h.monitors.count.Load() > 0 }
 
-// Executed sends a command to the monitors of db. addr is the client's address, or
+// ByScript is the address of a command that a script has called.
+const ByScript = "lua"
+
+// Executed sends a command to the monitors of db. addr is the client's address, ByScript, or
 // empty for HTTP. Secrets are left out of the line.
 func (h *Hub) Executed(db, addr string, argv [][]byte) {
 	m := &h.monitors

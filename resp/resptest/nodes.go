@@ -44,7 +44,7 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		o.Bootstrap = func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{Tokens: tokens}, false }
 		l := newLink(t)
 		o.RESP = l.listen(t)
-		o.Notes, o.Restored, o.Monitor = l.notes, l.restored, l.hub.ServePoll
+		o.Notes, o.Restored, o.Monitor, o.Monitored = l.notes, l.restored, l.hub.ServePoll, l.hub.Monitored
 		mu.Lock()
 		defer mu.Unlock()
 		links[o.NodeID] = l

@@ -1,0 +1,33 @@
+package env
+
+import "encoding/binary"
+
+// Monitors reports whether this node wants to be told what scripts call.
+func (e *Env) Monitors() bool { return e.Monitored != nil && e.Monitored() }
+
+// TellCall leaves a command that a script calls for monitors.
+func (e *Env) TellCall(words [][]byte) {
+	var text []byte
+	for _, w := range words {
+		text = append(binary.AppendUvarint(text, uint64(len(w))), w...)
+	}
+	e.Notifications = append(e.Notifications, Notification{Kind: ScriptCalled, DB: e.Database, Message: string(text), Serial: uint64(e.Row), Index: e.Index, Place: e.Place()})
+}
+
+// TellScript leaves the end of a script for monitors.
+func (e *Env) TellScript() {
+	e.Notifications = append(e.Notifications, Notification{Kind: ScriptEnded, DB: e.Database, Serial: uint64(e.Row), Index: e.Index, Place: e.Place()})
+}
+
+// Words are the words of a command in a ScriptCalled notification.
+func (n *Notification) Words() (words [][]byte) {
+	for text := []byte(n.Message); len(text) > 0; {
+		size, used := binary.Uvarint(text)
+		if used <= 0 || size > uint64(len(text)-used) {
+			return words
+		}
+		text = text[used:]
+		words, text = append(words, text[:size]), text[size:]
+	}
+	return words
+}

@@ -1,0 +1,61 @@
+package resp
+
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/pubsub"
+)
+
+// monitored reports whether anybody monitors commands.
+func (c *conn) monitored() bool { return c.s.hub != nil && c.s.hub.Monitored() }
+
+// monitorRows sends rows that were executed to the monitors, and after a script what it has
+// called.
+func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
+	called := c.called
+	c.called = nil
+	if !c.monitored() {
+		return
+	}
+	for i, argv := range rows {
+		if row := c.s.table.Find(argv); row == nil || row.Flags&command.Admin != 0 {
+			continue
+		}
+		if v := values[i]; !v.IsError() || !strings.HasPrefix(v.Text(), "NOPERM ") {
+			c.s.hub.Executed(c.database(), c.info.addr, argv)
+		}
+		for _, call := range called {
+			if call.Row == i {
+				c.s.hub.Executed(c.database(), pubsub.ByScript, call.Argv)
+			}
+		}
+	}
+}
+
+// noteCalls keeps what the script of a row has called on a view.
+func (c *conn) noteCalls(v *fsm.View, row int) {
+	for _, n := range v.Called() {
+		c.called = append(c.called, pubsub.Call{Row: row, Argv: n.Words()})
+	}
+}
+
+// scriptCalls are what the scripts of a batch have called. They come from this node's own
+// apply, which may be later than the outcome.
+func (c *conn) scriptCalls(batch *fsm.Batch, results *fsm.Results) []pubsub.Call {
+	if !c.monitored() {
+		return nil
+	}
+	scripts := 0
+	for _, argv := range batch.Rows {
+		if c.s.table.Scripts(argv) {
+			scripts++
+		}
+	}
+	if scripts == 0 {
+		return nil
+	}
+	return c.s.hub.Called(results.Index, results.Place, scripts)
+}
