@@ -253,6 +253,7 @@ type View struct {
 	m    *Machine
 	own  *database // the database whose messages and workflows are read, nil for default; see In
 	done <-chan struct{}
+	stop func() bool // see Interruptible
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -329,7 +330,7 @@ func (v *View) Now() int64 { return v.e.Now }
 func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply.Value {
 	tx := v.s.tx(&v.e, &as, origin)
 	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
-	tx.Search.Done = v.done
+	tx.Search.Done, tx.Interrupted = v.done, v.stop
 	if f := v.m.search.Load(); f != nil {
 		tx.Search.Index = *f
 	}
@@ -343,6 +344,9 @@ func (v *View) Called() []env.Notification {
 	v.e.Notifications = nil
 	return calls
 }
+
+// Interruptible has the scripts of this view end when stop says so. It is asked now and then.
+func (v *View) Interruptible(stop func() bool) { v.stop = stop }
 
 // borrow returns a script interpreter for a read, and the function that returns it to the pool.
 func (m *Machine) borrow() (*script.Engine, func()) {

@@ -28,7 +28,7 @@ func ownCommands(t *command.Table) map[*command.Command]ownCommand {
 		"client kill": (*conn).clientKill, "client no-evict": (*conn).clientNoEvict, "client no-touch": (*conn).clientNoTouch,
 		"client reply": (*conn).clientReply, "client pause": (*conn).clientPause, "client unpause": (*conn).clientUnpause,
 		"client unblock": (*conn).clientUnblock, "client help": (*conn).clientHelp,
-		"script debug":    (*conn).scriptDebug,
+		"script debug": (*conn).scriptDebug, "script kill": (*conn).scriptKill, "function kill": (*conn).functionKill,
 		"client tracking": (*conn).clientTracking, "client caching": (*conn).clientCaching,
 		"client getredir": (*conn).clientGetRedir, "client trackinginfo": (*conn).clientTrackingInfo,
 	} {

@@ -21,6 +21,7 @@ type info struct {
 	active  atomic.Int64                    // when it came, unix milliseconds
 	killed  atomic.Bool
 	blocked atomic.Pointer[waiter]
+	script  atomic.Pointer[readScript]
 	paused  atomic.Bool // a command waits for the end of CLIENT PAUSE
 
 	mu       sync.Mutex

@@ -206,6 +206,7 @@ func (c *conn) failRows(rows [][][]byte, err error, writes bool) {
 // readRows runs rows that only read on one linearizable view: as many of them, at least one,
 // as have values of maxViewBytes.
 func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
+	defer c.readScripts(rows)()
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
 		c.called = nil // a read may be run again
 		values = c.execOnView(v, rows, values[:0], maxViewBytes)
@@ -218,6 +219,7 @@ func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, li
 	if !v.Authorized(c.as) {
 		c.login(v, &c.key)
 	}
+	c.interruptible(v)
 	for i, argv := range rows {
 		values = append(values, v.Exec(c.as, command.RESP, argv))
 		c.noteCalls(v, i)

@@ -225,10 +225,12 @@ func (c *conn) runTransaction(tx *transaction, rows [][][]byte) ([]reply.Value, 
 
 // viewTransaction runs rows that only read on one view.
 func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Results, err error) {
+	defer c.readScripts(rows)()
 	_, err = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
 		if !v.Authorized(c.as) {
 			c.login(v, &c.key)
 		}
+		c.interruptible(v)
 		out, c.called = fsm.Results{}, nil // a read may be run again
 		left := c.s.limits.TransactionReplyBytes
 		refusal := v.Refuse(c.as, command.RESP, rows)

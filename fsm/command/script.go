@@ -38,7 +38,7 @@ func scripting() []Command {
 			Syntax: "SCRIPT HELP", Summary: "Lists the subcommands.",
 			Info: whileLoading, Run: scriptHelp},
 		{Name: "script kill", Arity: 2, Flags: NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
-			Syntax: "SCRIPT KILL", Summary: "Finds no script to kill: each ends by itself when its budget is spent.",
+			Syntax: "SCRIPT KILL", Summary: "Ends the scripts that read on the node that answers. Others end by themselves when their budget is spent.",
 			Info: "allow_busy", Tips: "request_policy:all_shards response_policy:one_succeeded", Run: notBusy},
 		{Name: "script load", Arity: 3, Flags: Write | NoScript, Cost: costConstant, Version: "2.6.0", Complexity: "O(N) in the script's length",
 			Syntax: "SCRIPT LOAD script", Summary: "Keeps a script for EVALSHA on all nodes until a flush. Returns its digest.",
@@ -73,6 +73,8 @@ type Scripting struct {
 	Borrow func() (*script.Engine, func())
 	// Undo prepares to take back what is written from now on; nil where nothing can be.
 	Undo Undoer
+	// Interrupted, if set, reports whether somebody has ended the scripts of a read.
+	Interrupted func() bool
 
 	budget lua.Budget // left for this transaction or row
 	spent  bool       // it has been drawn
@@ -123,6 +125,9 @@ func (tx *Tx) scriptBudget() *lua.Budget {
 		}
 		tx.drawn = min(tx.budget.Steps, max(0, most-tx.before))
 		tx.budget.Steps = tx.drawn
+		if tx.Interrupted != nil {
+			tx.budget.Interruptible(tx.Interrupted)
+		}
 	}
 	return &tx.budget
 }
@@ -132,7 +137,7 @@ func (tx *Tx) Spent() int64 {
 	if !tx.spent {
 		return 0
 	}
-	return tx.drawn - max(0, tx.budget.Steps)
+	return tx.drawn - max(0, tx.budget.Left())
 }
 
 // engine is the one to run a script on, and what to call when it is no longer used.
@@ -389,7 +394,7 @@ func scriptHelp(*Tx, *Args) reply.Value {
 		"DEBUG NO", "    Takes NO only: there is no debugger.",
 		"EXISTS sha1 [sha1 ...]", "    Tells of each digest whether there is a script of it.",
 		"FLUSH [ASYNC|SYNC]", "    Forgets all scripts.",
-		"KILL", "    Finds no script to kill.",
+		"KILL", "    Ends the scripts that read on this node.",
 		"LOAD script", "    Keeps a script until a flush and returns its digest.",
 		"SHOW sha1", "    The text of a script.",
 		"HELP", "    These lines.",

@@ -189,6 +189,9 @@ func (in *interpreter) ended(p *Program, r any, broken func()) (v reply.Value, s
 	case *lua.Error:
 		return in.errorReply(p, e), nil
 	case *lua.Stopped:
+		if e == lua.Killed {
+			return reply.Error("ERR Script killed by user with SCRIPT KILL... script: " + p.Name), e // a function too, as by Redis
+		}
 		return reply.Error("ERR " + in.vm.Budget.Explain(e) + "; nothing that it did was kept"), e
 	}
 	broken()

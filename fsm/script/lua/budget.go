@@ -14,7 +14,24 @@ type Budget struct {
 	// stopped names both. They are not named where Setting is empty.
 	Limit   int64
 	Setting string
+	// Interrupted, if set, reports whether somebody has ended the script. Only what reads may be
+	// ended so: it is asked now and then, whenever Steps are used up and some of Reserve follow.
+	Interrupted func() bool
+	Reserve     int64
 }
+
+// interruptSteps is how many steps a script makes before Interrupted is asked again.
+const interruptSteps = 100_000
+
+// Interruptible has the script end when interrupted says so.
+func (b *Budget) Interruptible(interrupted func() bool) {
+	b.Interrupted = interrupted
+	b.Reserve += max(0, b.Steps-interruptSteps)
+	b.Steps = min(b.Steps, interruptSteps)
+}
+
+// Left is how many steps are left.
+func (b *Budget) Left() int64 { return b.Steps + b.Reserve }
 
 // Explain is the text of the error of a script that was stopped.
 func (b *Budget) Explain(s *Stopped) string {
@@ -33,6 +50,8 @@ func (s *Stopped) Error() string { return "script used up its budget of " + s.Wh
 var (
 	stoppedSteps = &Stopped{"instructions"}
 	stoppedBytes = &Stopped{"memory"}
+	// Killed is what ends a script that was interrupted.
+	Killed = &Stopped{}
 )
 
 // bytesPerStep is how many bytes may be made or copied for one step.
@@ -42,7 +61,7 @@ const bytesPerStep = 16
 func (b *Budget) Step(n int) {
 	b.Steps -= int64(n)
 	if b.Steps < 0 {
-		panic(stoppedSteps)
+		b.stop()
 	}
 }
 
@@ -55,11 +74,18 @@ func (b *Budget) Alloc(n int) {
 	}
 }
 
+// stop ends the script, unless it may go on with some of its reserve.
 func (b *Budget) stop() {
-	if b.Bytes < 0 {
+	switch {
+	case b.Bytes < 0:
 		panic(stoppedBytes)
+	case b.Interrupted != nil && b.Interrupted():
+		panic(Killed)
+	case b.Left() < 0:
+		panic(stoppedSteps)
 	}
-	panic(stoppedSteps)
+	n := min(b.Reserve, interruptSteps-b.Steps)
+	b.Steps, b.Reserve = b.Steps+n, b.Reserve-n
 }
 
 // Logical sizes of objects in bytes.

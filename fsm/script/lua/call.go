@@ -112,7 +112,7 @@ func (f *frame) block(stats []step) signal {
 	for i := range stats {
 		s := &stats[i]
 		if vm.Steps -= s.cost; vm.Steps < 0 {
-			panic(stoppedSteps)
+			vm.Budget.stop()
 		}
 		if sig := s.run(f); sig != goOn {
 			return sig

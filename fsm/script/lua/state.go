@@ -185,10 +185,10 @@ func (vm *State) Closure(p *Proto) Value {
 }
 
 // SetRoot makes the current budget the one that Used counts from.
-func (vm *State) SetRoot() { vm.began = vm.Steps }
+func (vm *State) SetRoot() { vm.began = vm.Left() }
 
 // Used is how many steps the program has spent.
-func (vm *State) Used() int64 { return vm.began - vm.Steps }
+func (vm *State) Used() int64 { return vm.began - vm.Left() }
 
 // GuardGlobals calls a function with the table and the name when a program reads a
 // global variable that there isn't.
