@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
@@ -39,12 +40,36 @@ func shownLine(line string) string {
 	return words
 }
 
+// awaitMonitor waits until m shows what c sends: a monitor does not wait long for other nodes.
+func awaitMonitor(c, m *resptest.Client) {
+	shown, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for tick := time.NewTicker(10 * time.Millisecond); ; {
+			c.Do("ECHO", "again")
+			select {
+			case <-shown:
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	m.Next()
+	close(shown)
+	<-ended
+	c.Do("ECHO", "begin")
+	for shownLine(m.Next().Text()) != "ECHO begin" {
+	}
+}
+
 // TestMonitorOfScripts shows what scripts call after the scripts themselves, also in transactions
 // and on nodes that do not lead.
 func TestMonitorOfScripts(t *testing.T) {
 	try := func(t *testing.T, c, m *resptest.Client) {
 		c.Do("FUNCTION", "LOAD", "REPLACE", "#!lua name=lib\nredis.register_function('both',function(keys) redis.call('SET',keys[1],'f') return redis.call('GET',keys[1]) end) redis.register_function{function_name='reads',callback=function(keys) return redis.call('GET',keys[1]) end,flags={'no-writes'}}")
 		m.Want("OK", "MONITOR")
+		awaitMonitor(c, m)
 		for _, s := range monitoredScripts {
 			for _, line := range strings.Split(s.line, ";") {
 				c.Do(inWords(line)...)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
 // streamRows is the Stream family. The handlers stand in the files stream_*.go.

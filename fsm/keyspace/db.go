@@ -28,13 +28,13 @@ func compareDue(a, b due) int {
 
 // DB is one keyspace. Reads may run side by side; a writer must be alone.
 type DB struct {
-	keys   *cow.BTree[string, *Object] // in the order of hashOf, then of bytes
-	dues   *cow.BTree[due, struct{}]   // keys by the moment they go
-	fields *cow.BTree[due, struct{}]   // keys by the moment their hash loses a field
-	used   int64
-	epoch  uint64 // changes with every fork; this node's own affair
-	freed  int64  // objects that Redis would have freed in the background; the same
-	gone   int64  // keys that were removed because their time had come; the same
+	keys    *cow.BTree[string, *Object] // in the order of hashOf, then of bytes
+	dues    *cow.BTree[due, struct{}]   // keys by the moment they go
+	fields  *cow.BTree[due, struct{}]   // keys by the moment their hash loses a field
+	used    int64
+	epoch   uint64 // changes with every fork; this node's own affair
+	freed   int64  // objects that Redis would have freed in the background; the same
+	expired int64  // keys that were removed because their time had come; the same
 	// These are this node's own affair too: when the keys came here in a snapshot, changes, and those of them that are in
 	// a snapshot; see access.go.
 	since, dirty, saved int64
@@ -53,7 +53,7 @@ func New() *DB {
 
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
-	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, gone: db.gone, history: db.history,
+	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, expired: db.expired, history: db.history,
 		since: db.since, dirty: db.dirty, saved: db.saved}
 	db.epoch += 2
 	return f
@@ -139,7 +139,7 @@ func (db *DB) put(e *env.Env, key []byte, o *Object) {
 		before = (*slot).schedule()
 		db.used -= cost(name, *slot)
 		if (*slot).expired(e.Now) {
-			db.gone++
+			db.expired++
 		}
 	}
 	o.arrive(e, *slot)
@@ -262,7 +262,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 	if o == nil || !o.expired(e.Now) {
 		return o != nil
 	}
-	db.gone++
+	db.expired++
 	farewell(e, string(key), o)
 	return false
 }
@@ -306,7 +306,7 @@ func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 func (db *DB) Flush(e *env.Env) {
 	mustWrite(e)
 	fresh := New()
-	fresh.epoch, fresh.history, fresh.freed, fresh.gone = db.epoch, db.history, db.freed, db.gone
+	fresh.epoch, fresh.history, fresh.freed, fresh.expired = db.epoch, db.history, db.freed, db.expired
 	fresh.flushed = db.changes
 	fresh.since, fresh.dirty, fresh.saved = db.since, db.dirty+int64(db.keys.Len()), db.saved
 	*db = *fresh
@@ -322,7 +322,7 @@ func (db *DB) Freed() int64 { return db.freed }
 
 // Expired is how many keys this node has removed because their time had come, since it started or
 // read a snapshot.
-func (db *DB) Expired() int64 { return db.gone }
+func (db *DB) Expired() int64 { return db.expired }
 
 func mustWrite(e *env.Env) {
 	if e.ReadOnly {

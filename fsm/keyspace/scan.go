@@ -81,7 +81,7 @@ func (db *DB) Sweep(e *env.Env, limit int) (removed int) {
 		if o == nil {
 			panic("keyspace: expiry index names a missing key")
 		}
-		db.gone++
+		db.expired++
 		farewell(e, d.key, o)
 		e.Touch(d.key)
 		removed++

@@ -132,7 +132,7 @@ func TestBudgetIsSpentAlike(t *testing.T) {
 			}
 			left[i] = on.vm.Budget
 		}
-		if left[0] != left[1] || left[0] != left[2] {
+		if left[0].Steps != left[1].Steps || left[0].Bytes != left[1].Bytes || left[0].Steps != left[2].Steps || left[0].Bytes != left[2].Bytes {
 			t.Errorf("%s leaves %v", program, left)
 		}
 		if got, _ := s.run(t, "return #('x'):rep(3), type(leak)", plenty); got != "3 nil" {
