@@ -20,10 +20,14 @@ func onBoth(t *testing.T, try func(t *testing.T, dial func() *resptest.Client)) 
 	})
 }
 
-// inWords is a line in words; \n stands for a line feed within one and _ for a space.
+// inWords is a line in words; \n stands for a line feed within one and _ for a space, but in names
+// such as EVAL_RO.
 func inWords(line string) []string {
 	words := strings.Fields(line)
 	for i, w := range words {
+		if strings.HasSuffix(w, "_RO") {
+			continue
+		}
 		words[i] = strings.NewReplacer(`\n`, "\n", "_", " ").Replace(w)
 	}
 	return words
