@@ -91,7 +91,7 @@ func TestInBrowser(t *testing.T) {
 		t.Skip("Chromium is not installed (Debian's package chromium)")
 	}
 	binary := filepath.Join(t.TempDir(), "trireme")
-	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-trimpath", "-o", binary, "../cmd/trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics", "-o", binary, "../cmd/trireme")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

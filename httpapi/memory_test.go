@@ -68,7 +68,7 @@ func TestLargeRepliesAreStreamed(t *testing.T) {
 	if a := g.ask(t, "POST", "/set/k", value); a.status != 200 {
 		t.Fatal(a)
 	}
-	const rows = 40
+	const rows = 20
 	for name, c := range map[string]struct{ target, header, one, open, close, between string }{ // unordered: each by itself
 		"json":   {"/pipeline", "X: y", `{"result":"` + strings.Repeat(`v\"\n`, 200_000) + `"}`, "[", "]", ","},
 		"multi":  {"/multi-exec", "X: y", `{"result":"` + strings.Repeat(`v\"\n`, 200_000) + `"}`, "[", "]", ","},

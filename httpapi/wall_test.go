@@ -151,8 +151,11 @@ func TestNoCommandCrossesTheWall(t *testing.T) {
 	tried := 0
 	for _, c := range command.NewTable().Rows() {
 		name := strings.Fields(c.Name)
-		for _, words := range fill {
+		for k, words := range fill {
 			for n := range 4 {
+				if n == 0 && k > 0 {
+					continue // nothing of it is given
+				}
 				argv := append([]string(nil), name...)
 				for i := range n {
 					argv = append(argv, words[i%len(words)])
