@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -82,16 +83,39 @@ type space struct {
 
 	free, total atomic.Uint64
 	level       atomic.Int32
+	told        atomic.Bool // that writes are refused
 
 	mu      sync.Mutex
 	reserve *reserve
 	spent   bool // the reserve was given up and is not back yet
 }
 
+// newSpace counts a reserve that is not there as spent, until it is made: a start must not take the room that the reserve left for
+// room above the floor.
 func newSpace(o Options) *space {
-	return &space{
-		opts: o.Space, dir: o.Dir, onLevel: o.Hooks.Space, onFree: o.Hooks.Free,
+	p := &space{
+		opts: o.Space, dir: o.Dir, onFree: o.Hooks.Free,
 		reserve: &reserve{path: filepath.Join(o.Dir, reserveFile), size: o.Space.Reserve},
+	}
+	p.spent = o.Space.Reserve >= 0 && !p.reserve.held()
+	p.onLevel = func(l Level) {
+		p.tell(o.Logger, l)
+		if o.Hooks.Space != nil {
+			o.Hooks.Space(l)
+		}
+	}
+	return p
+}
+
+// tell logs that writes are refused, or accepted again.
+func (p *space) tell(log *slog.Logger, l Level) {
+	free, total, _ := p.now()
+	switch {
+	case l == SpaceLow:
+		log.Warn("free disk space is below the floor: this node refuses writes, does not lead, and answers reads", "dir", p.dir, "free_bytes", free, "needed_bytes", p.needed(total))
+		p.told.Store(true)
+	case p.told.Swap(false):
+		log.Info("free disk space is above the floor again: writes are accepted", "dir", p.dir, "free_bytes", free)
 	}
 }
 
@@ -104,7 +128,19 @@ func (s *Store) Accepting() error {
 		return nil
 	}
 	free, total, _ := s.space.now()
-	return fmt.Errorf("%w: %s has %d of %d bytes free; free space on that disk", ErrLowSpace, s.opts.Dir, free, total)
+	return fmt.Errorf("%w: %s has %d of %d bytes free; at least %d must be free before writes are accepted again", ErrLowSpace, s.opts.Dir, free, total, s.space.needed(total))
+}
+
+// needed is how much must be free before writes are accepted again.
+func (p *space) needed(total uint64) uint64 {
+	floor := p.opts.floor(total)
+	floor += floor / 10
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.spent {
+		floor += uint64(p.opts.Reserve)
+	}
+	return floor
 }
 
 func (p *space) now() (free, total uint64, level Level) {

@@ -1,9 +1,12 @@
 package logstore
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -71,6 +74,37 @@ func TestReserveIsSpentAndComesBack(t *testing.T) {
 	d.at(t, 255, SpaceOK)
 	if !d.reserve.held() {
 		t.Fatal("the reserve is not back")
+	}
+}
+
+// A start on a disk where the reserve was spent doesn't take what that left for room to write.
+func TestSpentReserveStaysSpent(t *testing.T) {
+	free := uint64(1000)
+	o := quiet(t.TempDir(), &deaths{})
+	o.Space = Space{Reserve: 200, Statfs: func(string) (uint64, uint64, error) { return free, 1000, nil }}
+	s := mustOpen(t, o)
+	if err := s.Accepting(); err != nil {
+		t.Fatal(err)
+	}
+	if !s.space.releaseReserve() {
+		t.Fatal("there was no reserve")
+	}
+	free = 240 // the floor is 50
+	if err := errors.Join(s.space.check(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	o.Logger = slog.New(slog.NewTextHandler(&said, nil))
+	s = mustOpen(t, o)
+	if !strings.Contains(said.String(), "refuses writes") || !strings.Contains(said.String(), "free_bytes=240 needed_bytes=255") {
+		t.Errorf("it says %q", said.String())
+	}
+	if err := s.Accepting(); !errors.Is(err, ErrLowSpace) || !strings.Contains(err.Error(), "has 240 of 1000 bytes free; at least 255 must be free") {
+		t.Fatalf("after a restart: %v", err)
+	}
+	free = 255
+	if err := s.space.check(); err != nil || s.Accepting() != nil || !s.space.reserve.held() {
+		t.Fatalf("with room again: %v %v", err, s.Accepting())
 	}
 }
 
