@@ -253,7 +253,7 @@ func (n *Node) raiseLevel(ctx context.Context, term uint64) {
 		}
 		if time.Since(since) >= n.opts.LevelAfter {
 			if _, err := n.command(term, fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: common})); err == nil {
-				n.log.Info("the feature level was raised: older versions can't join any more", "level", common)
+				n.log.Info("the feature level was raised: older versions can't join any more", "feature_level", common)
 			}
 			since = time.Now()
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // NewLogger writes records of at least level (debug, info, warn, error) to w, in the
-// format json or text.
+// format json or text. A JSON record has each key once, and durations in milliseconds under keys that end with _ms.
 func NewLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	var least slog.Level
 	if err := least.UnmarshalText([]byte(level)); err != nil {
@@ -16,7 +16,7 @@ func NewLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: least}
 	switch format {
 	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
+		return slog.New(&unique{to: slog.NewJSONHandler(w, options)}), nil
 	case "text":
 		return slog.New(slog.NewTextHandler(w, options)), nil
 	}
