@@ -122,7 +122,7 @@ func TestVariablesAreFlags(t *testing.T) {
 	operations := read(t, "../docs/operations.md")
 	known := func(flag string) bool { return strings.Contains(operations, "`--"+flag) }
 	variable := regexp.MustCompile(`\bTRIREME_[A-Z_]+\b`)
-	for _, path := range []string{"docker/Dockerfile", "docker/compose.yml", "docker/compose-dev.yml", "helm/trireme/templates/statefulset.yaml", "debian/postinst"} {
+	for _, path := range []string{"docker/Dockerfile", "docker/compose.yml", "docker/compose-dev.yml", "docker/compose-tls.yml", "helm/trireme/templates/statefulset.yaml", "kubernetes/trireme.yaml", "coolify/trireme.yaml", "dokku/setup.sh", "debian/postinst"} {
 		for _, v := range variable.FindAllString(read(t, path), -1) {
 			flag := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(v, "TRIREME_")), "_", "-")
 			if !known(flag) && !strings.Contains(operations, "`"+v+"`") {

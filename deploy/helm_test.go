@@ -3,7 +3,9 @@ package deploy
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/template"
@@ -14,6 +16,18 @@ import (
 // chart renders the templates with the few functions that they use. It is not Helm: it
 // shows that they are well formed and make the objects that they should.
 func chart(t *testing.T, change func(values map[string]any)) (all []map[string]any) {
+	t.Helper()
+	texts := rendered(t, change)
+	for _, f := range slices.Sorted(maps.Keys(texts)) {
+		if !strings.HasSuffix(f, "NOTES.txt") {
+			all = append(all, documents(t, f, texts[f])...)
+		}
+	}
+	return all
+}
+
+// rendered are the texts that the templates make, by file.
+func rendered(t *testing.T, change func(values map[string]any)) map[string]string {
 	t.Helper()
 	values := documents(t, "values.yaml", read(t, "helm/trireme/values.yaml"))[0]
 	if change != nil {
@@ -65,6 +79,7 @@ func chart(t *testing.T, change func(values map[string]any)) (all []map[string]a
 		}
 	}
 	data := map[string]any{"Values": values, "Release": map[string]any{"Name": "trireme", "Namespace": "default"}, "Chart": map[string]any{"AppVersion": about["appVersion"]}}
+	all := map[string]string{}
 	for _, f := range files {
 		if strings.HasSuffix(f, ".tpl") {
 			continue
@@ -73,7 +88,7 @@ func chart(t *testing.T, change func(values map[string]any)) (all []map[string]a
 		if err := root.ExecuteTemplate(&b, f, data); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, documents(t, f, b.String())...)
+		all[f] = b.String()
 	}
 	return all
 }
@@ -152,5 +167,109 @@ func TestChartWithTLS(t *testing.T) {
 	}
 	if at(kind(t, all, "ServiceMonitor"), "spec", "endpoints", "scheme") != "https" {
 		t.Error("metrics are scraped in the clear")
+	}
+}
+
+// set changes a value of the chart by its path.
+func set(values map[string]any, value any, path ...string) {
+	for _, key := range path[:len(path)-1] {
+		values, _ = values[key].(map[string]any)
+	}
+	values[path[len(path)-1]] = value
+}
+
+func TestChartServesRESPInBothForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		resp, plain, tls bool
+		address, secrets string
+	}{
+		"closed without TLS": {true, false, false, "", "http"},
+		"unencrypted":        {true, true, false, "0.0.0.0:6379", "http,resp"},
+		"with TLS":           {true, false, true, "0.0.0.0:6379", ""},
+		"off":                {false, true, false, "", "http"},
+	} {
+		all := chart(t, func(values map[string]any) {
+			values["resp"], values["respPlaintext"] = c.resp, c.plain
+			if c.tls {
+				set(values, "atls", "tls", "apiSecretName")
+			}
+		})
+		v := variables(kind(t, all, "StatefulSet"))
+		open := strings.Contains(rendered(t, func(values map[string]any) {
+			values["resp"], values["respPlaintext"] = c.resp, c.plain
+			if c.tls {
+				set(values, "atls", "tls", "apiSecretName")
+			}
+		})["helm/trireme/templates/services.yaml"], "name: resp")
+		if v["TRIREME_RESP"] != c.address || v["TRIREME_PLAINTEXT"] != c.secrets || open != (c.address != "") {
+			t.Errorf("%s: %v, service %v", name, v, open)
+		}
+	}
+}
+
+func TestIngress(t *testing.T) {
+	ingress := kind(t, chart(t, func(values map[string]any) {
+		set(values, true, "ingress", "enabled")
+		set(values, "nginx", "ingress", "className")
+		set(values, "shop-tls", "ingress", "tlsSecretName")
+	}), "Ingress")
+	backend := at(ingress, "spec", "rules", "http", "paths", "backend", "service")
+	if at(ingress, "spec", "ingressClassName") != "nginx" || at(ingress, "spec", "rules", "host") != "trireme.example.com" ||
+		at(backend, "name") != "trireme" || at(backend, "port", "name") != "http" || at(ingress, "spec", "tls", "secretName") != "shop-tls" {
+		t.Errorf("%v", ingress)
+	}
+}
+
+// TestBackups: the nodes make them, and a job tries the newest one; its pods are none of the nodes.
+func TestBackups(t *testing.T) {
+	all := chart(t, func(values map[string]any) {
+		set(values, "s3://kept/trireme", "backup", "to")
+		set(values, "bucket", "backup", "secretName")
+		set(values, "0 5 * * 0", "backup", "drill", "schedule")
+	})
+	nodes := kind(t, all, "StatefulSet")
+	if v := variables(nodes); v["TRIREME_BACKUP_TO"] != "s3://kept/trireme" || v["TRIREME_BACKUP_KEEP"] != "14" {
+		t.Errorf("variables %v", v)
+	}
+	sources, _ := at(nodes, "spec", "template", "spec", "containers", "envFrom").([]any)
+	if len(sources) != 2 || at(sources[1], "secretRef", "name") != "bucket" {
+		t.Errorf("the nodes have %v", sources)
+	}
+	job := kind(t, all, "CronJob")
+	pod := at(job, "spec", "jobTemplate", "spec", "template")
+	args := fmt.Sprint(at(pod, "spec", "containers", "args"))
+	if at(job, "spec", "schedule") != "0 5 * * 0" || args != "[backup drill --from s3://kept/trireme --dir /work]" || at(pod, "spec", "restartPolicy") != "Never" {
+		t.Errorf("%v", job)
+	}
+	if fmt.Sprint(at(pod, "metadata", "labels")) == fmt.Sprint(at(nodes, "spec", "selector", "matchLabels")) {
+		t.Error("the job's pods are taken for nodes")
+	}
+	for _, one := range chart(t, nil) {
+		if one["kind"] == "CronJob" || one["kind"] == "Ingress" {
+			t.Errorf("a plain chart has %v", one["kind"])
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	const path = "helm/trireme/templates/NOTES.txt"
+	plain := rendered(t, nil)[path]
+	for _, want := range []string{"3 nodes", "http://trireme.default:8080.\n", "The API is not encrypted", "Redis protocol is closed", "No backups are made"} {
+		if !strings.Contains(plain, want) {
+			t.Errorf("no %q in\n%s", want, plain)
+		}
+	}
+	full := rendered(t, func(values map[string]any) {
+		set(values, "atls", "tls", "apiSecretName")
+		set(values, "s3://kept", "backup", "to")
+		set(values, true, "ingress", "enabled")
+	})[path]
+	for _, want := range []string{"https://trireme.default:8080, and the Redis protocol at trireme.default:6379. Outside it is at http://trireme.example.com."} {
+		if !strings.Contains(full, want) {
+			t.Errorf("no %q in\n%s", want, full)
+		}
+	}
+	if strings.Contains(full, "not encrypted") || strings.Contains(full, "No backups") {
+		t.Errorf("warnings about what is there:\n%s", full)
 	}
 }

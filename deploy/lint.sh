@@ -35,7 +35,7 @@ unit() {
 chart() {
   helm lint --strict deploy/helm/trireme && helm template t deploy/helm/trireme --kube-version 1.30 >"$dir/plain.yaml" &&
     helm template t deploy/helm/trireme --kube-version 1.30 --set replicas=5,serviceMonitor=true,tls.clusterSecretName=c,tls.apiSecretName=a,storage.className=fast \
-      --set extraEnv[0].name=TRIREME_REGION,extraEnv[0].value=eu >"$dir/tls.yaml"
+      --set extraEnv[0].name=TRIREME_REGION,extraEnv[0].value=eu,ingress.enabled=true,backup.to=s3://kept/trireme,backup.drill.schedule='0 5 * * 0' >"$dir/tls.yaml"
 }
 
 # package builds the package of a program that stands for the binary, and has lintian look at it.
@@ -45,8 +45,8 @@ package() {
     dpkg-deb -c "$dir/trireme_0.0.1_all.deb"
 }
 
-check "scripts (sh -n)" sh -c 'for f in deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm; do sh -n "$f" || exit 1; done'
-have shellcheck && check "scripts (shellcheck)" shellcheck deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm
+check "scripts (sh -n)" sh -c 'for f in deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm deploy/dokku/setup.sh; do sh -n "$f" || exit 1; done'
+have shellcheck && check "scripts (shellcheck)" shellcheck deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm deploy/dokku/setup.sh
 if have promtool; then
   check "alert rules (promtool)" promtool check rules deploy/prometheus/alerts.yml
   check "alert rules, tried (promtool)" promtool test rules deploy/prometheus/alerts_test.yml

@@ -1,0 +1,108 @@
+package deploy
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestKubectlExample: the file for `kubectl apply` is what the chart makes. TRIREME_DEPLOY=write writes it.
+func TestKubectlExample(t *testing.T) {
+	const path = "kubernetes/trireme.yaml"
+	texts := rendered(t, func(values map[string]any) {
+		values["clusterSecretName"] = "trireme" // which the reader makes, with everything that is secret
+		values["image"] = map[string]any{"repository": "registry.example.com/trireme", "tag": "", "pullPolicy": "IfNotPresent"}
+	})
+	var b strings.Builder
+	b.WriteString(kubectlHead)
+	for _, f := range []string{"services", "disruption", "networkpolicy", "statefulset"} {
+		b.WriteString("---\n" + strings.Trim(texts["helm/trireme/templates/"+f+".yaml"], "\n") + "\n")
+	}
+	want := b.String()
+	if os.Getenv("TRIREME_DEPLOY") == "write" {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read(t, path) != want {
+		t.Error("it is not what the chart makes: run TRIREME_DEPLOY=write go test -run TestKubectlExample ./deploy")
+	}
+	kinds := ""
+	for _, one := range documents(t, path, want) {
+		kinds += fmt.Sprint(one["kind"]) + " "
+	}
+	if kinds != "Service Service PodDisruptionBudget NetworkPolicy StatefulSet " {
+		t.Error(kinds)
+	}
+}
+
+// kubectlHead begins that file.
+const kubectlHead = `# Three nodes, without Helm. Written from the chart in deploy/helm by a test: change the image, the namespace and what else you
+# need here, or use the chart.
+#
+#   kubectl create secret generic trireme --from-literal=TRIREME_TOKEN=... --from-literal=TRIREME_ADMIN_TOKEN=... \
+#     --from-literal=TRIREME_MESSAGES_TOKEN=... --from-literal=secret=$(head -c 32 /dev/urandom | base64)
+#   kubectl apply -f deploy/kubernetes/trireme.yaml
+#   kubectl rollout status statefulset/trireme
+`
+
+// TestCoolifyTemplate: one node with a health check, tokens that Coolify draws, and settings that there are.
+func TestCoolifyTemplate(t *testing.T) {
+	node := at(documents(t, "trireme.yaml", read(t, "coolify/trireme.yaml"))[0], "services", "trireme")
+	list, _ := at(node, "environment").([]any)
+	found := 0
+	for _, one := range list {
+		name, value, _ := strings.Cut(fmt.Sprint(one), "=")
+		if strings.HasSuffix(name, "_TOKEN") {
+			found++
+			if !strings.HasPrefix(value, "$SERVICE_PASSWORD_64_") {
+				t.Errorf("%v is not drawn", one)
+			}
+		}
+	}
+	if found != 3 || fmt.Sprint(at(node, "healthcheck", "test")) != "[CMD /trireme health]" || at(node, "read_only") != true {
+		t.Errorf("%v", node)
+	}
+}
+
+// TestDokkuSetup runs the script with DRY_RUN: the commands that it would give.
+func TestDokkuSetup(t *testing.T) {
+	c := exec.Command("dokku/setup.sh", "shop", "registry.example.com/trireme:1")
+	c.Env = append(os.Environ(), "DRY_RUN=1")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, want := range []string{
+		"dokku apps:create shop\n", "chown 65532:65532 /var/lib/dokku/data/storage/shop\ndokku storage:mount shop /var/lib/dokku/data/storage/shop:/data\n",
+		"dokku checks:disable shop\n", "dokku git:from-image shop registry.example.com/trireme:1\n",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	tokens := map[string]bool{}
+	for _, m := range regexp.MustCompile(`_TOKEN=(\S+)`).FindAllStringSubmatch(string(out), -1) {
+		tokens[m[1]] = len(m[1]) >= 32
+	}
+	if len(tokens) != 3 {
+		t.Errorf("tokens %v", tokens)
+	}
+}
+
+// TestComposeWithTLS: every node has the certificate, and a health check that knows its authority.
+func TestComposeWithTLS(t *testing.T) {
+	services, _ := at(documents(t, "compose-tls.yml", read(t, "docker/compose-tls.yml"))[0], "services").(map[string]any)
+	for name, s := range services { // unordered: each is looked at by itself
+		env, _ := at(s, "environment").(map[string]any)
+		if env["TRIREME_PLAINTEXT"] != "cluster" || env["TRIREME_TLS_CERT"] != "/certs/api.pem" || env["TRIREME_URL"] != "https://"+name+":8080" || env["TRIREME_CA"] != "/certs/ca.pem" {
+			t.Errorf("%s: %v", name, env)
+		}
+	}
+	if len(services) != 3 {
+		t.Errorf("%d services", len(services))
+	}
+}
