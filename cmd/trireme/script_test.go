@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ func TestMain(m *testing.M) {
 //	finds REGEXP ARGUMENTS…           waits until the doctor prints a line like that
 //	walkthrough [restore]             runs what docs/operations.md says step by step
 //	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
+//	jsonlog FILE                      every line is a JSON object with each key once, and none is an error
 //	gone PID…                         waits until the processes have ended
 //	ports NAME…                       free ports whose next two are free too
 //	port NAME…                        free ports of loopback, in these variables
@@ -93,6 +95,7 @@ func TestScripts(t *testing.T) {
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
 			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough,
+			"jsonlog": jsonLog,
 			"manages": manages, "heard": heard, "documented": metricsDocumented, "finds": finds,
 		},
 	})
@@ -450,5 +453,28 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	if got := fmt.Sprintf("%o", info.Mode().Perm()); got != args[0] {
 		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
+	}
+}
+
+// jsonLog checks the log of a node that nothing has gone wrong with.
+func jsonLog(ts *testscript.TestScript, _ bool, args []string) {
+	lines := 0
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		lines++
+		var all map[string]any
+		if err := json.Unmarshal([]byte(line), &all); err != nil {
+			ts.Fatalf("%s: %v: %s", args[0], err, line)
+		}
+		for key := range all { // unordered: each by itself
+			if strings.Count(line, strconv.Quote(key)+":") != 1 {
+				ts.Fatalf("%s has the key %s twice: %s", args[0], key, line)
+			}
+		}
+		if all["level"] == "ERROR" {
+			ts.Fatalf("%s has an error: %s", args[0], line)
+		}
+	}
+	if lines == 0 {
+		ts.Fatalf("%s is empty", args[0])
 	}
 }

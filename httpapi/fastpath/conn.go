@@ -90,6 +90,7 @@ func (k *conn) serve() {
 				server: k.s, state: k.state, share: k.share})
 		default:
 			k.s.release(k.share)
+			refusePlain(err)
 			k.c.Close()
 		}
 		return

@@ -3,6 +3,8 @@ package fastpath
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -166,4 +168,17 @@ func quoted(s string) string {
 func cutLine(b []byte) (line string, rest []byte, ok bool) {
 	l, rest, ok := bytes.Cut(b, []byte{'\n'})
 	return string(bytes.TrimSuffix(l, []byte{'\r'})), rest, ok
+}
+
+// plainRefusal is what a client hears that speaks HTTP where TLS is expected, as net/http says it.
+const plainRefusal = "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server: use https://\n"
+
+// refusePlain answers a client without TLS, if err says that it is one and what it has sent looks like a request.
+func refusePlain(err error) {
+	var record tls.RecordHeaderError
+	if !errors.As(err, &record) || record.Conn == nil || record.RecordHeader[0] < 'A' || record.RecordHeader[0] > 'Z' {
+		return
+	}
+	_ = record.Conn.SetWriteDeadline(time.Now().Add(refusalTime))
+	_, _ = io.WriteString(record.Conn, plainRefusal) // it is told as far as it listens
 }
