@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -70,7 +69,7 @@ func (n *Node) admit(h transport.Hello, what transport.Purpose) error {
 	if mine == "" || h.Cluster != mine { // it belongs to no cluster yet
 		return nil
 	}
-	if err := n.judgeIncarnation(h.Node, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}, h.Proved); err != nil {
+	if err := n.admitProcess(h, what); err != nil {
 		return fmt.Errorf("%w: %w", transport.ErrRejected, err)
 	}
 	return nil

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/raft"
 
+	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -105,7 +108,26 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 
 // removedAddress is the address of a server whose own address another has now. Nobody
 // can listen there: names of this domain have no address (RFC 2606).
-func removedAddress(id string) string { return id + ".invalid:1" }
+func removedAddress(id string) string { return id + removedSuffix }
+
+// removedSuffix ends such addresses.
+const removedSuffix = ".invalid:1"
+
+// errRemovedAddress says that a server has no address any more.
+var errRemovedAddress = errors.New("the server was replaced, and has no address any more")
+
+// neverRemoved dials, but for those addresses: a replaced server is not looked up in DNS.
+func neverRemoved(dial dialer) dialer {
+	return func(network, addr string, timeout time.Duration) (net.Conn, error) {
+		if strings.HasSuffix(addr, removedSuffix) {
+			return nil, errRemovedAddress
+		}
+		return dial(network, addr, timeout)
+	}
+}
+
+// dialer is net.DialTimeout, or what tests have in its place.
+type dialer = func(network, addr string, timeout time.Duration) (net.Conn, error)
 
 func (n *Node) serverAt(addr string) (raft.Server, bool) {
 	for _, s := range n.servers() {
@@ -207,8 +229,16 @@ func (n *Node) moved(ctx context.Context, q joinRequest) error {
 	if other, taken := n.serverAt(q.Addr); taken && other.ID != s.ID {
 		return fmt.Errorf("%w: %s is the address of %s", ErrUnsafe, q.Addr, other.ID)
 	}
-	if h, err := n.peers.statusAt(ctx, q.Addr); err != nil || h.Node != q.Node || h.Disk != q.Disk {
+	h, err := n.peers.statusAt(ctx, q.Addr)
+	if err != nil || h.Node != q.Node || h.Disk != q.Disk {
 		return fmt.Errorf("%s was not found at %s: %w", q.Node, q.Addr, err)
+	}
+	if string(s.Address) != q.Addr {
+		first, cancel := context.WithTimeout(ctx, firstTimeout)
+		defer cancel()
+		if err := n.comparePresent(first, s, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}); err != nil {
+			return err
+		}
 	}
 	return n.readdress(ctx, s, q.Addr)
 }

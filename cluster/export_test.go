@@ -24,3 +24,6 @@ func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel
 
 // Pending is how many requests of this node have no outcome yet.
 func (n *Node) Pending() int { return n.proposer.Pending() }
+
+// Defaults completes options as Open does.
+func Defaults(o *Options) { o.defaults() }

@@ -91,6 +91,8 @@ func (n *Node) excluded(why error) {
 	switch {
 	case errors.Is(why, transport.ErrRolledBack):
 		n.rolledBack(why)
+	case errors.Is(why, transport.ErrCopied):
+		n.stopCopy(why)
 	case n.running.Load(): // otherwise Open returns the error
 		n.removed(why)
 	}

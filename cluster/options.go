@@ -107,6 +107,7 @@ func (o *Options) defaults() {
 	if o.Dial == nil {
 		o.Dial = net.DialTimeout
 	}
+	o.Dial = neverRemoved(o.Dial)
 	if o.Audit == nil {
 		o.Audit = func(string, string, string) {}
 	}

@@ -39,6 +39,9 @@ func (i Incarnation) last() (p transport.Process) {
 	return p
 }
 
+// Process is the process itself; zero as last is.
+func (i Incarnation) Process() transport.Process { return i.last() }
+
 // follows reports whether the disk remembers a process, or can't: it was too many starts ago.
 func (i Incarnation) follows(before transport.Process) bool {
 	for _, p := range i.Processes {
@@ -157,6 +160,12 @@ func (s *Incarnations) Record(node string, i Incarnation) error {
 	}
 	s.known.Store(&next)
 	return nil
+}
+
+// Follows reports whether another process of the same disk is the last known one of a node.
+func (s *Incarnations) Follows(node string, i Incarnation) bool {
+	last, found := (*s.known.Load())[node]
+	return found && last.Disk == i.Disk && last.Process != i.last()
 }
 
 // judge reports whether a process is the last one known of its disk. The error says that it is no successor of that one.

@@ -41,6 +41,7 @@ const (
 	rejected               // it isn't, and the text says why
 	removed                // it isn't, because the caller was removed from the cluster
 	rolledBack             // it isn't, because the caller runs on an older copy of its data
+	copied                 // it isn't, because another process of the caller's disk runs
 )
 
 // Why another node rejects this one, or this one another.
@@ -53,6 +54,8 @@ var (
 	// the directory knows nothing of has spoken with the other node. Such a voter has forgotten whom it voted for and
 	// what it acknowledged.
 	ErrRolledBack = errors.New("the node's data directory is an older copy")
+	// ErrCopied says that a node's data directory is a copy of one on which another process runs, which was there first.
+	ErrCopied = errors.New("another process runs on the node's data directory")
 )
 
 // Process is one of the processes that a disk has had: which of its starts it was, and a name that it drew.
@@ -170,9 +173,12 @@ func writeRejection(c net.Conn, why error) {
 		answer = removed
 	case errors.Is(why, ErrRolledBack):
 		answer = rolledBack
+	case errors.Is(why, ErrCopied):
+		answer = copied
 	}
 	text := strings.TrimPrefix(why.Error(), ErrRejected.Error()+": ") // the caller says that itself, and this too:
 	text = strings.TrimPrefix(text, ErrRolledBack.Error()+": ")
+	text = strings.TrimPrefix(text, ErrCopied.Error()+": ")
 	var w wire.Writer
 	w.Fixed([]byte{answer})
 	w.String(text[:min(len(text), maxReason)])
@@ -198,6 +204,8 @@ func readAccepted(c net.Conn) error {
 		return fmt.Errorf("%w: %w: %s", ErrRejected, ErrRemoved, why)
 	case rolledBack:
 		return fmt.Errorf("%w: %w: %s", ErrRejected, ErrRolledBack, why)
+	case copied:
+		return fmt.Errorf("%w: %w: %s", ErrRejected, ErrCopied, why)
 	}
 	return fmt.Errorf("%w: %s", ErrRejected, why)
 }

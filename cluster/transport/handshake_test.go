@@ -32,19 +32,22 @@ func TestHelloRoundTrip(t *testing.T) {
 	})
 }
 
-// TestRejectionRoundTrip: the caller gets the reason, and can tell a removal and an older copy apart.
+// TestRejectionRoundTrip: the caller gets the reason, and can tell a removal, an older copy and a copy of a directory in use apart.
 func TestRejectionRoundTrip(t *testing.T) {
 	for _, c := range []struct {
-		why                 error
-		removed, rolledBack bool
-	}{{errors.New("another cluster"), false, false}, {ErrRemoved, true, false}, {errors.Join(ErrRejected, ErrRemoved), true, false}, {errors.Join(ErrRejected, ErrRolledBack), false, true}} {
+		why                         error
+		removed, rolledBack, copied bool
+	}{
+		{errors.New("another cluster"), false, false, false}, {ErrRemoved, true, false, false}, {errors.Join(ErrRejected, ErrRemoved), true, false, false},
+		{errors.Join(ErrRejected, ErrRolledBack), false, true, false}, {errors.Join(ErrRejected, ErrCopied), false, false, true},
+	} {
 		here, there := net.Pipe()
 		go func() {
 			defer here.Close()
 			writeRejection(here, c.why)
 		}()
 		err := readAccepted(there)
-		if !errors.Is(err, ErrRejected) || errors.Is(err, ErrRemoved) != c.removed || errors.Is(err, ErrRolledBack) != c.rolledBack {
+		if !errors.Is(err, ErrRejected) || errors.Is(err, ErrRemoved) != c.removed || errors.Is(err, ErrRolledBack) != c.rolledBack || errors.Is(err, ErrCopied) != c.copied {
 			t.Errorf("%v arrived as %v", c.why, err)
 		}
 		there.Close()

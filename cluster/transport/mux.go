@@ -218,7 +218,7 @@ func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (ne
 	if err := m.sayHello(c, to, what, timeout); err != nil {
 		c.Close()
 		err = m.explain(err, addr)
-		if errors.Is(err, ErrRemoved) || errors.Is(err, ErrRolledBack) {
+		if errors.Is(err, ErrRemoved) || errors.Is(err, ErrRolledBack) || errors.Is(err, ErrCopied) {
 			m.node.Excluded(err)
 		}
 		return nil, err
