@@ -68,11 +68,11 @@ func backupCommand() *cobra.Command {
 			return printBackup(cmd.OutOrStdout(), b, nil, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, instead of the argument")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write, instead of the argument")
 	cmd.Flags().BoolVar(&force, "force", false, "replace an existing file")
 	connection.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was written as JSON")
-	cmd.Flags().BoolVar(&stale, "stale", false, "write this node's own state without asking the others, for when their majority is lost")
+	cmd.Flags().BoolVar(&stale, "stale", false, "write this node's own state without asking the others; for clusters that have lost their majority")
 	cmd.AddCommand(verifyCommand(), drillCommand(), listBackupsCommand())
 	return cmd
 }
@@ -86,7 +86,7 @@ func (r *remote) backup(ctx context.Context, w io.Writer, stale bool) (b fsm.Bac
 	defer resp.Body.Close()
 	b, err = fsm.CheckBackup(io.TeeReader(resp.Body, w))
 	if err != nil {
-		return b, fmt.Errorf("the backup did not come whole: %w", err)
+		return b, fmt.Errorf("the backup is incomplete: %w", err)
 	}
 	return b, nil
 }

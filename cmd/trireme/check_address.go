@@ -31,7 +31,7 @@ func (s *settings) clusterAddress(peers []cluster.Peer) error {
 		return usagef("--initial-cluster doesn't list this node, %s", s.NodeID)
 	}
 	if s.Cluster == "" {
-		return usagef("--cluster is needed where --initial-cluster is not given")
+		return usagef("--cluster is required without --initial-cluster")
 	}
 	return checkAddress("cluster", s.Cluster)
 }

@@ -39,7 +39,7 @@ func (s *consoleSettings) check() error {
 	case s.Mode != on && s.Mode != off:
 		return usagef("--console is on or off, not %s", s.Mode)
 	case !strings.HasPrefix(s.Base, "/") || strings.Trim(s.Base, "/") == "" || strings.ContainsAny(s.Base, " ?#%\\\"<>"):
-		return usagef("--console-base-path %s is no path such as /console", s.Base)
+		return usagef("--console-base-path must be a path such as /console, got %s", s.Base)
 	}
 	return nil
 }

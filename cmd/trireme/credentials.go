@@ -66,7 +66,7 @@ func (c *credentials) check() error {
 			continue
 		}
 		if other, taken := owner[*one.token]; taken {
-			return usagef("%s and %s are the same token: each needs its own", other, one.variable)
+			return usagef("%s and %s must be different tokens", other, one.variable)
 		}
 		owner[*one.token] = one.variable
 	}
@@ -88,7 +88,7 @@ func (c *credentials) complete() (drawn []credential) {
 func (c *credentials) refuseShort() error {
 	for _, one := range c.list() {
 		if n := len(*one.token); n > 0 && n < httpapi.MinToken {
-			return usagef("%s has %d bytes: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` makes, or leave it out and one is drawn", one.variable, n, httpapi.MinToken)
+			return usagef("%s has %d bytes: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` prints; without it one is generated", one.variable, n, httpapi.MinToken)
 		}
 	}
 	return nil
@@ -184,7 +184,7 @@ func readCredentials(path string) (c credentials, err error) {
 		return c, err
 	}
 	if err := json.Unmarshal(text, &c); err != nil {
-		return c, fmt.Errorf("%s is damaged (%w): delete it, and new tokens are drawn", path, err)
+		return c, fmt.Errorf("%s is damaged (%w): delete it to generate new tokens", path, err)
 	}
 	return c, nil
 }

@@ -50,8 +50,8 @@ func devCommand() *cobra.Command {
 	f.BoolVar(&s.Quiet, "quiet", false, "do not print a line for each delivery")
 	f.BoolVar(&s.Memory, "memory", false, "keep data in a temporary directory that is removed at exit")
 	f.BoolVar(&s.Sink, "sink", false, "receive deliveries at /test/sink/NAME, and print them")
-	f.StringVar(&s.Clock, "clock", "", "a test owns the time: `real|frozen|auto`, and /test moves it; implies --memory (docs/testing.md)")
-	f.BoolVar(&s.Demo, "demo", false, "fill in sample data of every kind, to try out the console with")
+	f.StringVar(&s.Clock, "clock", "", "clock for tests, `real|frozen|auto`, moved by requests to /test; implies --memory (docs/testing.md)")
+	f.BoolVar(&s.Demo, "demo", false, "create sample data to try out the console")
 	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
 	return cmd
 }
@@ -63,10 +63,10 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 	set := cmd.Flags().Changed
 	if set("port") {
 		if set("http") {
-			return usagef("--port and --http say the same thing twice: give one of them")
+			return usagef("--port and --http both set the address: give one of them")
 		}
 		if s.Port < 0 || s.Port > 65535 {
-			return usagef("--port %d is no port", s.Port)
+			return usagef("--port must be 0 to 65535, got %d", s.Port)
 		}
 		s.HTTP = net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
 	}
@@ -83,7 +83,7 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 		s.Memory = true
 	}
 	if s.Memory && set("data-dir") {
-		return usagef("--memory keeps nothing and --data-dir says where to keep it: give one of them")
+		return usagef("--memory and --data-dir exclude each other: give one of them")
 	}
 	return nil
 }

@@ -110,13 +110,13 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 	}
 	defer resp.Body.Close()
 	if err := wholeRDB(io.TeeReader(resp.Body, w)); err != nil {
-		return out, fmt.Errorf("the file did not come whole: %w", err)
+		return out, fmt.Errorf("the file is incomplete: %w", err)
 	}
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // the trailer stands behind the end
-		return out, fmt.Errorf("the file did not come whole: %w", err)
+		return out, fmt.Errorf("the file is incomplete: %w", err)
 	}
 	if err := json.Unmarshal([]byte(resp.Trailer.Get("Trireme-Export")), &out); err != nil {
-		return out, fmt.Errorf("%s didn't say what is in the file: is it a Trireme node?", r.URL())
+		return out, fmt.Errorf("%s sent no summary of the file: is it a Trireme node?", r.URL())
 	}
 	return out, nil
 }

@@ -129,7 +129,7 @@ func (o *importOptions) target() error {
 		o.URL = defaultURL
 	}
 	if u, err := url.Parse(o.URL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return usagef("TRIREME_URL is %q: it has to be like %s", o.URL, defaultURL)
+		return usagef("TRIREME_URL must look like %s, got %q", defaultURL, o.URL)
 	}
 	for _, name := range []string{"TRIREME_TOKEN", "TRIREME_ADMIN_TOKEN"} {
 		token, err := secretVariable(name)

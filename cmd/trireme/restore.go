@@ -54,7 +54,7 @@ func restoreCommand() *cobra.Command {
 	}
 	connection.Flags(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
-	cmd.Flags().StringVar(&from, "from", "", "folder or s3://BUCKET/PREFIX whose newest backup is restored, `LOCATION`")
+	cmd.Flags().StringVar(&from, "from", "", "`LOCATION` whose newest backup is restored: a folder or s3://BUCKET/PREFIX")
 	keyFileFlag(cmd, &keyFile)
 	return cmd
 }
@@ -86,7 +86,7 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 		Databases, Keys, Messages, Schedules, Runs int
 	}
 	if err := json.Unmarshal(text, &v); err != nil {
-		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node?", r.URL())
+		return fmt.Errorf("%s did not reply with JSON: is it a Trireme node?", r.URL())
 	}
 	if asJSON {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)

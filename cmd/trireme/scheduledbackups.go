@@ -26,8 +26,8 @@ const (
 )
 
 func backupFlags(f *pflag.FlagSet, b *backupSettings) {
-	f.StringVar(&b.To, "backup-to", "", "folder or s3://BUCKET/PREFIX that receives scheduled backups, `LOCATION` (default: none are made)")
-	f.StringVar(&b.Cron, "backup-cron", defaultBackupCron, "`EXPRESSION` of when the leader makes a backup; CRON_TZ=ZONE in front names a time zone")
+	f.StringVar(&b.To, "backup-to", "", "`LOCATION` of scheduled backups: a folder or s3://BUCKET/PREFIX (default: no scheduled backups)")
+	f.StringVar(&b.Cron, "backup-cron", defaultBackupCron, "cron `EXPRESSION` of scheduled backups; the prefix CRON_TZ=ZONE sets a time zone")
 	f.IntVar(&b.Keep, "backup-keep", defaultBackupKeep, "number of scheduled backups that are kept (0 = all)")
 	f.StringVar(&b.Recipients, "backup-recipients", "", "`FILE` with public keys of age, one a line, for which scheduled backups are encrypted (default: not encrypted)")
 }

@@ -25,7 +25,7 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run one node of a cluster",
 		Long: "Runs one node of a cluster. Every flag has a variable (--data-dir is TRIREME_DATA_DIR) and a key in\n" +
-			"the YAML file of --config; a flag beats the variable, the variable beats the file.",
+			"the YAML file of --config; a flag overrides the variable, the variable overrides the file.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := load(cmd.Flags()); err != nil {

@@ -207,7 +207,7 @@ func (c *Client) refusal(resp *http.Response, text []byte) error {
 }
 
 func (c *Client) noNode() error {
-	return errorf(ExitUnreachable, "%s didn't answer JSON: is it a Trireme node?", c.url)
+	return errorf(ExitUnreachable, "%s did not reply with JSON: is it a Trireme node?", c.url)
 }
 
 func (c *Client) wrongScheme(right string) error {

@@ -56,8 +56,8 @@ type watching struct {
 }
 
 func (w *watching) flags(f *pflag.FlagSet) {
-	f.DurationVar(&w.interval, "interval", time.Second, "pause between two views")
-	f.IntVar(&w.count, "count", 0, "`NUMBER` of views, then end (0 = until an interrupt)")
+	f.DurationVar(&w.interval, "interval", time.Second, "time between refreshes")
+	f.IntVar(&w.count, "count", 0, "`NUMBER` of refreshes (0 = until interrupted)")
 }
 
 // each shows something again and again, on a terminal at the same place. A node that
@@ -93,7 +93,7 @@ func (g *group) status() {
 		use: "status", short: "Show the nodes and the leader", example: "cluster status\ncluster status --watch",
 		flags: func(f *pflag.FlagSet) {
 			g.oneLine(f)
-			f.BoolVarP(&watch, "watch", "w", false, "show it again and again")
+			f.BoolVarP(&watch, "watch", "w", false, "refresh the view until interrupted")
 			w.flags(f)
 		},
 		run: func(s *session) error {

@@ -123,7 +123,7 @@ func secretVariable(name string) (string, error) {
 func checkURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return "", usagef("the URL is %q: it has to be like %s", text, DefaultURL)
+		return "", usagef("the URL must look like %s, got %q", DefaultURL, text)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", usagef("the URL of a node has a scheme, a host, a port and a path at most: give the token by --token")

@@ -27,7 +27,7 @@ func contextGroup() *cobra.Command {
 		"of a context is sent to its own URL only."
 	use := false
 	g.add(spec{
-		use: "add NAME", short: "Add a context, or replace the one of that name", local: true, args: cobra.ExactArgs(1),
+		use: "add NAME", short: "Add or replace a context", local: true, args: cobra.ExactArgs(1),
 		long: "Adds a context with the --url, --ca, --database and token given here. The token is that of --token-file or --token, or\n" +
 			"of " + tokenVariable + "; without any, commands take it from that variable. The first context is the current one.",
 		example: "context add prod --url https://trireme.example:8080 --token-file token.txt --use\ncontext add local --url http://127.0.0.1:8080",
@@ -81,7 +81,7 @@ func changeContexts(change func(*contexts) error) error {
 func (s *session) addContext(use bool) error {
 	n := namedContext{Name: s.args[0], URL: s.Connection.url, CA: s.Connection.ca, Database: s.Connection.database}
 	if !contextName.MatchString(n.Name) {
-		return usagef("%q can't name a context: take up to 64 letters, digits, dots, hyphens and underscores", n.Name)
+		return usagef("%q is not a valid name of a context: use up to 64 letters, digits, dots, hyphens and underscores", n.Name)
 	}
 	if n.URL == "" {
 		n.URL = first(os.Getenv(urlVariable), DefaultURL)

@@ -63,7 +63,7 @@ func loadContexts() (*contexts, string, error) {
 		return nil, "", usagef("can't read the file of contexts: %w", err)
 	}
 	if err := yaml.Unmarshal(text, all); err != nil {
-		return nil, "", usagef("%s is no file of contexts: %w", path, err)
+		return nil, "", usagef("%s is not a file of contexts: %w", path, err)
 	}
 	return all, path, nil
 }
@@ -75,7 +75,7 @@ func (c *contexts) save(path string) error {
 		return err
 	}
 	if path == "" {
-		return usagef("there is no folder of settings, because HOME is not set: name the file of contexts by %s", contextsVariable)
+		return usagef("HOME is not set, so there is no configuration directory: set %s to the file of contexts", contextsVariable)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("can't write the file of contexts: %w", err)

@@ -34,7 +34,7 @@ func databaseGroup() *cobra.Command {
 		},
 	})
 	g.add(spec{
-		use: "create NAME", short: "Create a database and print its tokens, once", args: cobra.ExactArgs(1), example: "databases create shop", flags: plain,
+		use: "create NAME", short: "Create a database and print its tokens once", args: cobra.ExactArgs(1), example: "databases create shop", flags: plain,
 		run: func(s *session) error {
 			var doc json.RawMessage
 			if err := s.Call(s.ctx, "POST", "/admin/databases", map[string]string{"name": s.args[0]}, &doc); err != nil {
@@ -45,12 +45,12 @@ func databaseGroup() *cobra.Command {
 	})
 	var deleting, resetting consent
 	g.add(spec{
-		use: "delete NAME", short: "Delete a database with everything in it", args: cobra.ExactArgs(1), complete: databaseNames,
+		use: "delete NAME", short: "Delete a database with all its data", args: cobra.ExactArgs(1), complete: databaseNames,
 		example: "databases delete shop --dry-run\ndatabases delete shop --yes", flags: withConsent(&deleting),
 		run: func(s *session) error { return s.deleteDatabase(&deleting) },
 	})
 	g.add(spec{
-		use: "reset-password NAME", short: "Replace both tokens of a database and print the new ones, once", args: cobra.ExactArgs(1), complete: databaseNames,
+		use: "reset-password NAME", short: "Replace both tokens of a database and print the new ones once", args: cobra.ExactArgs(1), complete: databaseNames,
 		long: "The old ones are void at once.", example: "databases reset-password shop --yes", flags: withConsent(&resetting),
 		run: func(s *session) error { return s.resetTokens(&resetting, s.args[0]) },
 	})

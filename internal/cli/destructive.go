@@ -14,8 +14,8 @@ import (
 type consent struct{ yes, dryRun bool }
 
 func (c *consent) flags(f *pflag.FlagSet) {
-	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask")
-	f.BoolVar(&c.dryRun, "dry-run", false, "show what would be done, and how much, and do nothing")
+	f.BoolVarP(&c.yes, "yes", "y", false, "skip the confirmation")
+	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be affected and how many, and change nothing")
 }
 
 // An act is something destructive.

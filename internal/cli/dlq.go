@@ -16,7 +16,7 @@ const (
 	mostNamed = 50
 )
 
-var statusFilter = filter{"status", "responseStatus", "`STATUS` of the last answer", textFilter}
+var statusFilter = filter{"status", "responseStatus", "`STATUS` of the last response", textFilter}
 
 func dlqGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "dlq", "List dead letters, retry and delete them")
@@ -45,7 +45,7 @@ func dlqGroup() *cobra.Command {
 		},
 	})
 	g.add(spec{
-		use: "get ID", short: "Show a dead letter with its last answer", args: cobra.ExactArgs(1), complete: deadIDs, example: "dlq get 1763730000000-12",
+		use: "get ID", short: "Show a dead letter with its last response", args: cobra.ExactArgs(1), complete: deadIDs, example: "dlq get 1763730000000-12",
 		run: func(s *session) error { return s.show(s.in("/v2/dlq/"+escape(s.args[0])), "dlqId") },
 	})
 	g.retryDead()
@@ -86,7 +86,7 @@ func (g *group) retryDead() {
 	var c consent
 	all := false
 	g.add(spec{
-		use: "retry [ID…]", short: "Publish dead letters again, and remove them", args: cobra.ArbitraryArgs, complete: deadIDs,
+		use: "retry [ID…]", short: "Publish dead letters again and remove them", args: cobra.ArbitraryArgs, complete: deadIDs,
 		long:    "Makes a new message of each dead letter. Options given by --set override those of the original.",
 		example: "dlq retry 1763730000000-12 --yes\ndlq retry --status 503 --dry-run\ndlq retry --all --yes --set Retries=5",
 		flags: func(f *pflag.FlagSet) {

@@ -19,15 +19,15 @@ func flowGroup() *cobra.Command {
 		run: func(s *session) error { return s.show(s.in("/v2/flowControl/"+escape(s.args[0])), "flowControlKey") },
 	})
 	g.add(spec{
-		use: "explain KEY", short: "Say what the oldest message of a key waits for", args: cobra.ExactArgs(1), complete: flowKeys, example: "flow explain billing",
+		use: "explain KEY", short: "Explain what the oldest message of a key waits for", args: cobra.ExactArgs(1), complete: flowKeys, example: "flow explain billing",
 		run: func(s *session) error { return s.explained("/v2/flowControl/" + escape(s.args[0])) },
 	})
 	g.pin()
 	g.unpin()
 	for _, one := range []struct{ verb, path, short string }{
-		{"pause", "pause", "Hold the messages of a key"},
-		{"resume", "resume", "Resume a key that is paused"},
-		{"reset", "reset", "Begin a new window of a key's rate; attempts under way stay counted"},
+		{"pause", "pause", "Pause the messages of a key"},
+		{"resume", "resume", "Resume a paused key"},
+		{"reset", "reset", "Begin a new rate window of a key; attempts in flight stay counted"},
 	} {
 		g.add(spec{
 			use: one.verb + " KEY", short: one.short, args: cobra.ExactArgs(1), complete: flowKeys, example: "flow " + one.verb + " billing",
@@ -57,7 +57,7 @@ func (s *session) changeFlow(how string, query url.Values) error {
 func (g *group) pin() {
 	parallelism, rate, period := 0, 0, ""
 	g.add(spec{
-		use: "pin KEY", short: "Fix limits of a key, whatever messages say", args: cobra.ExactArgs(1), complete: flowKeys,
+		use: "pin KEY", short: "Pin limits of a key, so that messages cannot change them", args: cobra.ExactArgs(1), complete: flowKeys,
 		example: "flow pin billing --rate 10 --period 1m\nflow pin billing --parallelism 2",
 		flags: func(f *pflag.FlagSet) {
 			f.IntVar(&parallelism, "parallelism", 0, "maximum `NUMBER` of attempts at once")
@@ -85,7 +85,7 @@ func (g *group) pin() {
 func (g *group) unpin() {
 	parallelism, rate := false, false
 	g.add(spec{
-		use: "unpin KEY", short: "Let messages change the limits of a key again", args: cobra.ExactArgs(1), complete: flowKeys,
+		use: "unpin KEY", short: "Unpin limits of a key, so that messages can change them again", args: cobra.ExactArgs(1), complete: flowKeys,
 		example: "flow unpin billing --rate",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&parallelism, "parallelism", false, "the parallelism")

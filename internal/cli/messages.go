@@ -36,7 +36,7 @@ func messageGroup() *cobra.Command {
 		run:     func(s *session) error { return s.show(s.in("/v2/messages/"+escape(s.args[0])), "messageId") },
 	})
 	g.add(spec{
-		use: "explain ID", short: "Say what a message waits for", args: cobra.ExactArgs(1), complete: messageIDs,
+		use: "explain ID", short: "Explain what a message waits for", args: cobra.ExactArgs(1), complete: messageIDs,
 		example: "messages explain msg_26KT…",
 		run:     func(s *session) error { return s.explained("/v2/messages/" + escape(s.args[0])) },
 	})
@@ -209,7 +209,7 @@ func (s *session) selection(f *filters, all bool) (url.Values, error) {
 	case len(s.args) > 0 && (len(query) > 0 || all):
 		return nil, usagef("give ids, or filters, or --all")
 	case len(query) > 0 && all:
-		return nil, usagef("--all is everything: leave the filters out, or --all")
+		return nil, usagef("--all selects everything: give either --all or filters")
 	case len(s.args) == 0 && len(query) == 0 && !all:
 		return nil, usagef("give ids, filters, or --all for everything")
 	}
@@ -279,7 +279,7 @@ func (s *session) count(r request, name string) (int, error) {
 // runMessage has a waiting message attempted now.
 func (g *group) runMessage() {
 	g.add(spec{
-		use: "run ID", short: "Attempt a message now, without waiting for its delay or its next retry", args: cobra.ExactArgs(1), complete: messageIDs,
+		use: "run ID", short: "Attempt a message now instead of at its due time", args: cobra.ExactArgs(1), complete: messageIDs,
 		example: "messages run msg_26KT…",
 		run: func(s *session) error {
 			if _, err := s.send(s.ctx, request{method: "POST", path: s.in("/v2/messages/" + escape(s.args[0]) + "/retry")}); err != nil {

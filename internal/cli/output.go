@@ -30,7 +30,7 @@ type output struct {
 
 func (o *output) flags(f *pflag.FlagSet) {
 	f.StringVarP(&o.format, "output", "o", asTable, "`FORMAT` of the output: table, json or yaml")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "of lists print names only, of actions nothing")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the names of lists, and nothing for actions")
 }
 
 func (o *output) check() error {

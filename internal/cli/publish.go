@@ -52,7 +52,7 @@ func (p *publication) flags(f *pflag.FlagSet, lists ...[]option) {
 			p.values[o.header] = f.String(o.flag, "", o.usage)
 		}
 	}
-	f.BoolVar(&p.contentBased, "content-based-deduplication", false, "one message of that destination, body and headers in the window")
+	f.BoolVar(&p.contentBased, "content-based-deduplication", false, "deduplicate by destination, body and headers")
 	f.StringArrayVarP(&p.headers, "header", "H", nil, "`NAME:VALUE` of a header for the destination; may be repeated")
 	f.StringArrayVar(&p.set, "set", nil, "any other option as `NAME=VALUE`, such as Callback-Retries=5; may be repeated")
 	f.StringVar(&p.file, "body-file", "", "`FILE` with the body; - = standard input")

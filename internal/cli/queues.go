@@ -21,7 +21,7 @@ func queueGroup() *cobra.Command {
 		run: func(s *session) error { return s.show(s.in("/v2/queues/"+escape(s.args[0])), "name") },
 	})
 	g.add(spec{
-		use: "explain NAME", short: "Say what the oldest message of a queue waits for", args: cobra.ExactArgs(1), complete: queueNames,
+		use: "explain NAME", short: "Explain what the oldest message of a queue waits for", args: cobra.ExactArgs(1), complete: queueNames,
 		example: "queues explain orders",
 		run:     func(s *session) error { return s.explained("/v2/queues/" + escape(s.args[0])) },
 	})
@@ -43,13 +43,13 @@ func queueGroup() *cobra.Command {
 		},
 	})
 	g.switches("queue", "/v2/queues/", queueNames)
-	g.deletes("queue", "/v2/queues/", "Delete a queue; its waiting messages are dropped", queueNames)
+	g.deletes("queue", "/v2/queues/", "Delete a queue and its waiting messages", queueNames)
 	return g.Command
 }
 
 // switches adds pause and resume.
 func (g *group) switches(noun, path string, names func(*session) []string) {
-	for _, one := range [][2]string{{"pause", "Pause a " + noun}, {"resume", "Resume a " + noun + " that is paused"}} {
+	for _, one := range [][2]string{{"pause", "Pause a " + noun}, {"resume", "Resume a paused " + noun}} {
 		verb := one[0]
 		g.add(spec{
 			use: verb + " NAME", short: one[1], args: cobra.ExactArgs(1), complete: names, example: g.Name() + " " + verb + " orders",

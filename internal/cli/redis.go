@@ -19,7 +19,7 @@ func redisCommand() *cobra.Command {
 	g := &group{scope: ofDatabase, Command: &cobra.Command{}}
 	r := &redis{}
 	g.fill(g.Command, spec{
-		use: "redis [COMMAND ARGUMENT…]", short: "Run a command of the keyspace, or a prompt for many", args: cobra.ArbitraryArgs,
+		use: "redis [COMMAND ARGUMENT…]", short: "Run a command on keys, or open a prompt", args: cobra.ArbitraryArgs,
 		long: "Runs one command over HTTP and prints its reply. Without a command it opens a prompt with completion (tab), history\n" +
 			"(arrows) and help (help, help COMMAND), or, if standard input is no terminal, runs the commands of its lines. MULTI\n" +
 			"collects commands until EXEC; SUBSCRIBE, PSUBSCRIBE and MONITOR print what comes until an interrupt. Flags stand\n" +
@@ -33,8 +33,8 @@ redis`,
 	g.share(g.Command.Flags())
 	f := g.Command.Flags()
 	f.SetInterspersed(false)
-	f.BoolVar(&r.raw, "raw", false, "print replies as they are, also on a terminal")
-	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also elsewhere")
+	f.BoolVar(&r.raw, "raw", false, "print replies unformatted, also on a terminal")
+	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also without a terminal")
 	g.Command.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		return commandNames(strings.Join(append(args, start), " "), len(args)), cobra.ShellCompDirectiveNoFileComp
 	}

@@ -26,7 +26,7 @@ type rotating struct {
 func rotateSpec() spec {
 	r := &rotating{}
 	return spec{
-		use: "rotate admin|messages|messages-readonly|database [NAME]", short: "Replace a token while the cluster runs, with a time in which both are good",
+		use: "rotate admin|messages|messages-readonly|database [NAME]", short: "Replace a token; the old and the new one are both valid for a while",
 		args: cobra.RangeArgs(1, 2), complete: func(*session) []string { return []string{"admin", "messages", "messages-readonly", "database"} },
 		long: "Draws a new token, or takes that of --from-file, and puts it in force on all nodes. The former one stays in force for\n" +
 			"--overlap, by the cluster's clock (0s: it is void at once), and a former one from a rotation before ends at once.\n" +
@@ -42,7 +42,7 @@ func rotateSpec() spec {
 func (r *rotating) flags(f *pflag.FlagSet) {
 	r.consent.flags(f)
 	f.DurationVar(&r.overlap, "overlap", time.Hour, "how long the former token stays in force (0s = not at all)")
-	f.BoolVar(&r.endOverlap, "end-overlap", false, "rotate nothing: end the time of the former token now")
+	f.BoolVar(&r.endOverlap, "end-overlap", false, "invalidate the former token now and rotate nothing")
 	f.StringVar(&r.out, "out", "", "write the new tokens as lines NAME=VALUE to a new `FILE` of mode 0600, and don't print them")
 	f.StringVar(&r.token, "from-file", "", "take the new token from `FILE`, of at least 16 bytes; of a database the Standard token")
 	f.StringVar(&r.ro, "readonly-from-file", "", "take the new Read Only token of a database from `FILE`")

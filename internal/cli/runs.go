@@ -50,7 +50,7 @@ func runGroup() *cobra.Command {
 		run: (*session).showRun,
 	})
 	g.add(spec{
-		use: "explain ID", short: "Say what a workflow run waits for, and what is wrong", args: cobra.ExactArgs(1), complete: runIDs,
+		use: "explain ID", short: "Explain what a workflow run waits for and what is wrong", args: cobra.ExactArgs(1), complete: runIDs,
 		example: "runs explain wfr_7uP…",
 		run: func(s *session) error {
 			return s.show(s.in("/v2/workflows/runs/"+escape(s.args[0])+"/explain"), "reason")
@@ -60,8 +60,8 @@ func runGroup() *cobra.Command {
 	g.trigger()
 	g.cancelRuns()
 	g.failedRuns()
-	g.again("resume", "Resume failed runs where they failed, as new runs")
-	g.again("restart", "Restart failed runs with their payload, as new runs")
+	g.again("resume", "Resume failed runs at the failed step, as new runs")
+	g.again("restart", "Restart failed runs from the beginning, as new runs")
 	g.notify()
 	return g.Command
 }
@@ -121,7 +121,7 @@ func (g *group) trigger() {
 		example: `runs trigger https://example.com/order '{"item":17}' --id order-17 --label billing`,
 		flags: func(f *pflag.FlagSet) {
 			n.flags(f, messageOptions)
-			f.StringVar(&id, "id", "", "`ID` of the run: one run of that id is started")
+			f.StringVar(&id, "id", "", "`ID` of the run; a second run with the same id is not started")
 		},
 		run: func(s *session) error {
 			if id != "" {
@@ -149,7 +149,7 @@ func (g *group) notify() {
 		long:    "Wakes whoever waits for the event. Without --run an event that nobody waits for is lost; with it the run gets it later.",
 		example: `runs notify approved-17 '{"by":"me"}'` + "\nruns notify approved --run wfr_7uP… --body-file data.json",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&run, "run", "", "`ID` of the run that gets it, also if it doesn't wait yet")
+			f.StringVar(&run, "run", "", "`ID` of the run to notify, even if it does not wait yet")
 			f.StringVar(&file, "body-file", "", "`FILE` with the data; - = standard input")
 		},
 		run: func(s *session) error {

@@ -38,7 +38,7 @@ func (g *group) failedRuns() {
 	var c consent
 	all := false
 	g.add(spec{
-		use: "delete [ID…]", short: "Delete the dead letters of failed runs, which can't be resumed then", args: cobra.ArbitraryArgs, complete: runIDs,
+		use: "delete [ID…]", short: "Delete the dead letters of failed runs, which then can't be resumed", args: cobra.ArbitraryArgs, complete: runIDs,
 		example: "runs delete wfr_7uP… --yes\nruns delete --to 168h --dry-run",
 		flags: func(f *pflag.FlagSet) {
 			deleted.flags(f, failedFilters, runFilters)

@@ -25,7 +25,7 @@ func scheduleGroup() *cobra.Command {
 	})
 	var n publication
 	g.add(spec{
-		use: "create DESTINATION [BODY] --cron EXPRESSION", short: "Create a schedule, or replace the one of that id", args: cobra.RangeArgs(1, 2),
+		use: "create DESTINATION [BODY] --cron EXPRESSION", short: "Create or replace a schedule", args: cobra.RangeArgs(1, 2),
 		example: "schedules create https://example.com/report --cron '0 3 * * *' --id nightly\n" +
 			`schedules create https://example.com/report '{"kind":"daily"}' --cron 'CRON_TZ=Europe/Berlin 30 2 * * *' --misfire all`,
 		flags: func(f *pflag.FlagSet) { n.flags(f, scheduleOptions, messageOptions) },

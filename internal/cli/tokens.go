@@ -20,13 +20,13 @@ func tokenGroup() *cobra.Command {
 		run:     (*session).listTokens,
 	})
 	g.add(spec{
-		use: "create USER", short: "Create a token of a user and print it, once", args: cobra.ExactArgs(1), complete: userNames,
+		use: "create USER", short: "Create a token for a user and print it once", args: cobra.ExactArgs(1), complete: userNames,
 		long: "Draws a random token and adds it to the user. Tokens that it has stay.", example: "tokens create app\ntokens create app --quiet",
 		run: (*session).createToken,
 	})
 	var revoke, keys consent
 	g.add(spec{
-		use: "revoke USER DIGEST", short: "Revoke a token or password of a user by its digest, or the beginning of one", args: cobra.ExactArgs(2), complete: userNames,
+		use: "revoke USER DIGEST", short: "Revoke a token or password of a user by its digest or a prefix of it", args: cobra.ExactArgs(2), complete: userNames,
 		example: "tokens revoke app 9f86d081 --yes", flags: revoke.flags,
 		run: func(s *session) error { return s.revokeToken(&revoke) },
 	})
@@ -36,7 +36,7 @@ func tokenGroup() *cobra.Command {
 		run: func(s *session) error { return s.show(s.in("/v2/keys"), "current") },
 	})
 	g.add(spec{
-		use: "rotate-signing-keys", short: "Make the next signing key the current one, and draw another", example: "tokens rotate-signing-keys --yes",
+		use: "rotate-signing-keys", short: "Make the next signing key the current one and generate a new next one", example: "tokens rotate-signing-keys --yes",
 		long: "Receivers that know the current and the next key accept deliveries before and after.", flags: keys.flags,
 		run: func(s *session) error {
 			return keys.carry(s, act{"replace", "signing key", func() ([]string, error) { return []string{"current"}, nil }, func() error {

@@ -23,7 +23,7 @@ func topCommand() *cobra.Command {
 	var w watching
 	g.fill(g.Command, spec{
 		use: "top", short: "Show rates, latencies and lag of each node, once a second",
-		long: "Asks the node for the others and each node for its metrics. Rates are of the time between two views: COMMANDS, ATTEMPTS of\n" +
+		long: "Asks the node for the others and each node for its metrics. Rates are averages since the previous refresh: COMMANDS, ATTEMPTS of\n" +
 			"deliveries and FAILED ones a second; P50 and P99 are of HTTP requests in that time; LAG is in log entries behind the\n" +
 			"furthest node; OVERDUE is how late the oldest due message is.",
 		example: "top\ntop --interval 5s\ntop --count 2 --output json",

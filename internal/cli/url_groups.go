@@ -29,7 +29,7 @@ func urlGroupGroup() *cobra.Command {
 		run: func(s *session) error { return s.show(s.in("/v2/topics/"+escape(s.args[0])), "name") },
 	})
 	g.add(spec{
-		use: "add NAME [LABEL=]URL…", short: "Add endpoints to a URL group, which is created if need be", args: cobra.MinimumNArgs(2), complete: groupNames,
+		use: "add NAME [LABEL=]URL…", short: "Add endpoints to a URL group; create it if it does not exist", args: cobra.MinimumNArgs(2), complete: groupNames,
 		example: "groups add news https://a.example/hook https://b.example/hook\ngroups add news backup=https://c.example/hook",
 		run: func(s *session) error {
 			list := make([]endpoint, len(s.args)-1)
@@ -73,7 +73,7 @@ func endpoints(v any) string {
 func (g *group) removeEndpoints() {
 	var c consent
 	g.add(spec{
-		use: "remove NAME URL|LABEL…", short: "Remove endpoints from a URL group; a group ends with its last one", args: cobra.MinimumNArgs(2), complete: groupNames,
+		use: "remove NAME URL|LABEL…", short: "Remove endpoints from a URL group; removing the last one deletes the group", args: cobra.MinimumNArgs(2), complete: groupNames,
 		example: "groups remove news https://b.example/hook --yes",
 		flags:   c.flags,
 		run: func(s *session) error {
@@ -98,7 +98,7 @@ func (g *group) removeEndpoints() {
 
 func (g *group) defaults() {
 	g.add(spec{
-		use: "defaults NAME [HEADER=VALUE…]", short: "Replace the defaults of what is published to a URL group", args: cobra.MinimumNArgs(1), complete: groupNames,
+		use: "defaults NAME [HEADER=VALUE…]", short: "Replace the default options of messages to a URL group", args: cobra.MinimumNArgs(1), complete: groupNames,
 		long:    "Replaces the defaults of a group: names of options, such as Retries, or whole header names. Without any there are none.",
 		example: "groups defaults news Retries=3 Delay=10s\ngroups defaults news",
 		run: func(s *session) error {

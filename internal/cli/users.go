@@ -70,7 +70,7 @@ func userGroup() *cobra.Command {
 	g.Commands()[len(g.Commands())-1].Flags().SetInterspersed(false) // rules may begin with a hyphen
 	var c consent
 	g.add(spec{
-		use: "delete NAME", short: "Delete a user; its tokens are void and its connections end", args: cobra.ExactArgs(1), complete: userNames,
+		use: "delete NAME", short: "Delete a user, invalidate its tokens and close its connections", args: cobra.ExactArgs(1), complete: userNames,
 		example: "users delete app --yes", flags: c.flags,
 		run: func(s *session) error {
 			if _, err := s.user(s.args[0]); err != nil {
