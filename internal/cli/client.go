@@ -187,7 +187,7 @@ func (c *Client) refusal(resp *http.Response, text []byte) error {
 	said := strings.TrimSpace(strings.TrimPrefix(answer.Error, "ERR "))
 	switch {
 	case resp.StatusCode == http.StatusUnauthorized && c.database != "":
-		return errorf(ExitDenied, "%s refuses the token of %s: there is no database %q, or the token is none of its", c.url, c.tokenFrom, c.database)
+		return errorf(ExitDenied, "%s refuses the token of %s: there is no database %q, or the token is that of another one", c.url, c.tokenFrom, c.database)
 	case resp.StatusCode == http.StatusUnauthorized:
 		return errorf(ExitDenied, "%s refuses the token of %s: it is another cluster's, another database's, or was replaced", c.url, c.tokenFrom)
 	case resp.StatusCode == http.StatusBadRequest && strings.Contains(string(text), "HTTP request to an HTTPS server"):

@@ -207,7 +207,7 @@ func (s *session) selection(f *filters, all bool) (url.Values, error) {
 	case err != nil:
 		return nil, err
 	case len(s.args) > 0 && (len(query) > 0 || all):
-		return nil, usagef("give ids, or filters, or --all")
+		return nil, usagef("give either ids, filters or --all")
 	case len(query) > 0 && all:
 		return nil, usagef("--all selects everything: give either --all or filters")
 	case len(s.args) == 0 && len(query) == 0 && !all:

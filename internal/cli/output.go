@@ -35,7 +35,7 @@ func (o *output) flags(f *pflag.FlagSet) {
 
 func (o *output) check() error {
 	if !slices.Contains(formats, o.format) {
-		return usagef("--output is %s, got %q", strings.Join(formats, ", "), o.format)
+		return usagef("--output must be %s, %s or %s, got %q", formats[0], formats[1], formats[2], o.format)
 	}
 	return nil
 }
@@ -49,7 +49,7 @@ func (o *output) structured(w io.Writer, doc []byte) (bool, error) {
 	case o.format == asJSON:
 		var out bytes.Buffer
 		if err := json.Indent(&out, bytes.TrimSpace(doc), "", "  "); err != nil {
-			return true, errorf(ExitUnreachable, "the answer is no JSON: is it a Trireme node?")
+			return true, errorf(ExitUnreachable, "the answer is not JSON: is it a Trireme node?")
 		}
 		_, err := fmt.Fprintf(w, "%s\n", out.Bytes())
 		return true, err
@@ -161,7 +161,7 @@ func decode(doc []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
-		return nil, errorf(ExitUnreachable, "the answer is no JSON: is it a Trireme node?")
+		return nil, errorf(ExitUnreachable, "the answer is not JSON: is it a Trireme node?")
 	}
 	return v, nil
 }
@@ -175,7 +175,7 @@ type member struct {
 func ordered(doc []byte) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errorf(ExitUnreachable, "the answer is no JSON object: is it a Trireme node?")
+		return nil, errorf(ExitUnreachable, "the answer is not a JSON object: is it a Trireme node?")
 	}
 	var all []member
 	for d.More() {

@@ -73,14 +73,14 @@ func (p *publication) header() (http.Header, error) {
 	for _, line := range p.headers {
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return nil, usagef("--header is NAME:VALUE, got %q", line)
+			return nil, usagef("--header must be NAME:VALUE, got %q", line)
 		}
 		h.Add("Svc-Forward-"+strings.TrimSpace(name), strings.TrimSpace(value))
 	}
 	for _, line := range p.set {
 		name, value, ok := strings.Cut(line, "=")
 		if !ok || name == "" {
-			return nil, usagef("--set is NAME=VALUE, got %q", line)
+			return nil, usagef("--set must be NAME=VALUE, got %q", line)
 		}
 		h.Set("Svc-"+name, value)
 	}

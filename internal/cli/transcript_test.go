@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -116,13 +118,21 @@ func play(t *testing.T, block string, out *strings.Builder) {
 		mark string
 		text string
 	}{{"|", stdout.String()}, {"!", stderr.String()}} {
-		for line := range strings.Lines(strings.ReplaceAll(of.text, s.URL, "http://node")) {
-			fmt.Fprintln(out, strings.TrimRight(of.mark+" "+strings.TrimSuffix(line, "\n"), " "))
+		for line := range strings.Lines(strings.ReplaceAll(of.text, strings.TrimPrefix(s.URL, "http://"), "node")) {
+			fmt.Fprintln(out, strings.TrimRight(of.mark+" "+visible(strings.TrimSuffix(line, "\n")), " "))
 		}
 	}
 	if code := codeOf(err); code != ExitDone {
 		fmt.Fprintln(out, "exit", code)
 	}
+}
+
+// visible is a line as it is, or in quotes if it has bytes that a text file should not have.
+func visible(line string) string {
+	if utf8.ValidString(line) && !strings.ContainsFunc(line, unicode.IsControl) {
+		return line
+	}
+	return strconv.QuoteToASCII(line)
 }
 
 // scriptedNode answers as a transcript says.
@@ -144,7 +154,7 @@ func (n *scriptedNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if got := r.Header.Get("Authorization"); got != "Bearer secret" && r.URL.Path != "/readyz" && r.URL.Path != "/livez" {
 		n.t.Errorf("%s %s came with the authorization %q", r.Method, r.RequestURI, got)
 	}
-	n.log = append(n.log, strings.TrimRight(fmt.Sprintf("< %s %s %s", r.Method, r.RequestURI, body), " "))
+	n.log = append(n.log, strings.TrimRight(fmt.Sprintf("< %s %s %s", r.Method, r.RequestURI, visible(string(body))), " "))
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		if strings.HasPrefix(name, "Svc-") && name != "Svc-Response-Format" || name == "Content-Type" {
 			n.log = append(n.log, "< "+name+": "+strings.Join(r.Header[name], ", "))

@@ -106,7 +106,7 @@ func (g *group) defaults() {
 			for _, text := range s.args[1:] {
 				name, value, ok := strings.Cut(text, "=")
 				if !ok || name == "" {
-					return usagef("a default is HEADER=VALUE, got %q", text)
+					return usagef("a default must be HEADER=VALUE, got %q", text)
 				}
 				if !slices.ContainsFunc([]string{"upstash-", "svc-"}, func(p string) bool { return strings.HasPrefix(strings.ToLower(name), p) }) {
 					name = "Svc-" + name

@@ -14,7 +14,7 @@ func writeYAML(w io.Writer, doc []byte) error {
 	d.UseNumber()
 	node, err := yamlNode(d)
 	if err != nil {
-		return errorf(ExitUnreachable, "the answer is no JSON: is it a Trireme node?")
+		return errorf(ExitUnreachable, "the answer is not JSON: is it a Trireme node?")
 	}
 	e := yaml.NewEncoder(w)
 	e.SetIndent(2)
