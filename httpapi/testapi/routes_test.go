@@ -333,18 +333,6 @@ func TestLargeBodiesAreCut(t *testing.T) {
 	}
 }
 
-// TestOldDeliveriesAreDropped: the newest 10,000 are kept, and numbers go on.
-func TestOldDeliveriesAreDropped(t *testing.T) {
-	b := newBench(t, answers{})
-	for range 10_001 {
-		b.send("GET", "http://a.example/200", "")
-	}
-	all := b.api.Deliveries(func(*testapi.Delivery) bool { return true })
-	if len(all) != 10_000 || all[0].Number != 2 || all[9_999].Number != 10_001 {
-		t.Errorf("%d are kept, from %d on", len(all), all[0].Number)
-	}
-}
-
 // TestReset empties the server, its deliveries and its sinks.
 func TestReset(t *testing.T) {
 	b := newBench(t, answers{}, 5000)
