@@ -28,6 +28,7 @@ type member struct {
 	raft    *raft.Raft
 	watcher *failover.Watcher
 	port    net.Listener
+	calls   <-chan raft.RPC // to its raft
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -60,9 +61,11 @@ func (m *member) closeConns() {
 type nodes struct {
 	t   *testing.T
 	all map[string]*member // by raft address
+	// ended is closed when all are down.
+	ended chan struct{}
 }
 
-// fsm has no state.
+// noState is a state machine without state.
 type noState struct{}
 
 func (noState) Apply(*raft.Log) any                 { return nil }
@@ -71,7 +74,20 @@ func (noState) Restore(r io.ReadCloser) error       { return r.Close() }
 
 // start makes members n1 to nN of which n1 leads. Watchers are started by watch.
 func start(t *testing.T, count int, nonvoters ...string) *nodes {
-	n := &nodes{t, map[string]*member{}}
+	n := &nodes{t, map[string]*member{}, make(chan struct{})}
+	t.Cleanup(func() {
+		defer close(n.ended)
+		for _, m := range n.all {
+			if m.watcher != nil {
+				m.watcher.Stop()
+			}
+			m.port.Close()
+			m.closeConns()
+			if err := m.raft.Shutdown().Error(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	var servers []raft.Server
 	transports := map[string]*raft.InmemTransport{}
 	for i := range count {
@@ -113,18 +129,8 @@ func (n *nodes) open(id string, transport *raft.InmemTransport, servers []raft.S
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	m := &member{id: id, raft: r, port: port}
+	m := &member{id: id, raft: r, port: port, calls: transport.Consumer()}
 	go m.serve()
-	n.t.Cleanup(func() {
-		if m.watcher != nil {
-			m.watcher.Stop()
-		}
-		port.Close()
-		m.closeConns()
-		if err := r.Shutdown().Error(); err != nil {
-			n.t.Error(err)
-		}
-	})
 	n.config(m, transport)
 	return m
 }
@@ -169,6 +175,9 @@ func (n *nodes) election(id string, transport raft.Transport) {
 		n.await(m.id+" follows "+id, func() bool { return n.leader(m) == id })
 	}
 	n.await("the first entry is committed", func() bool { return n.all[id].raft.Barrier(limit).Error() == nil })
+	for _, m := range n.all { // so that no log is ahead of another
+		n.await(m.id+" has all entries", func() bool { return m.raft.LastIndex() == n.all[id].raft.LastIndex() })
+	}
 }
 
 // leader is whom a member takes for the leader.
@@ -198,6 +207,16 @@ func (n *nodes) kill(id string) {
 	}
 	m.port.Close()
 	m.closeConns()
+	go func() {
+		for {
+			select {
+			case call := <-m.calls:
+				call.Respond(nil, errors.New("the process has ended"))
+			case <-n.ended:
+				return
+			}
+		}
+	}()
 }
 
 // TestDeadLeaderIsReplaced: with timeouts of ten minutes a follower leads soon after the leader's process has died.
