@@ -11,10 +11,24 @@ import (
 
 // handle answers the calls of other nodes.
 func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
+	switch {
+	case n.handleEarly(kind, payload, answer):
+	case !n.running.Load():
+		answer(nil, errNotRunning)
+	case kind == callJoin: // it comes from a node that belongs to no cluster yet
+		n.answerJoin(payload, answer)
+	case from.Cluster != n.clusterID():
+		answer(nil, ErrOtherCluster)
+	case !n.handleReplication(kind, payload, answer):
+		n.handleMembership(from, kind, payload, answer)
+	}
+}
+
+// handleEarly answers the calls that are answered also before this node runs, and reports whether it is one.
+func (n *Node) handleEarly(kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
 	switch kind {
 	case callStatus:
 		go func() { answer(json.Marshal(n.self())) }()
-		return
 	case callAdopt:
 		go func() {
 			var a adoption
@@ -24,24 +38,16 @@ func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte,
 			}
 			answer(nil, n.adopt(a))
 		}()
-		return
-	}
-	if kind == callProbe { // also before this node runs
+	case callProbe:
 		n.answerProbe(payload, answer)
-		return
+	default:
+		return false
 	}
-	if !n.running.Load() {
-		answer(nil, errNotRunning)
-		return
-	}
-	if kind == callJoin { // it comes from a node that belongs to no cluster yet
-		n.answerJoin(payload, answer)
-		return
-	}
-	if from.Cluster != n.clusterID() {
-		answer(nil, ErrOtherCluster)
-		return
-	}
+	return true
+}
+
+// handleReplication answers the calls about the log and its leader, and reports whether it is one.
+func (n *Node) handleReplication(kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
 	switch kind {
 	case callPropose:
 		n.takeBatch(payload, answer)
@@ -58,14 +64,25 @@ func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte,
 			n.advanceCommit(p)
 		}
 	case callFailover:
-		go func() {
-			var q failover.Ask
-			if err := json.Unmarshal(payload, &q); err != nil {
-				answer(nil, err)
-				return
-			}
-			answer(json.Marshal(n.watcher.Answer(q)))
-		}()
+		go n.answerFailover(payload, answer)
+	default:
+		return false
+	}
+	return true
+}
+
+func (n *Node) answerFailover(payload []byte, answer func([]byte, error)) {
+	var q failover.Ask
+	if err := json.Unmarshal(payload, &q); err != nil {
+		answer(nil, err)
+		return
+	}
+	answer(json.Marshal(n.watcher.Answer(q)))
+}
+
+// handleMembership answers the calls about nodes and what they serve.
+func (n *Node) handleMembership(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
+	switch kind {
 	case callMonitor:
 		n.answerMonitor(payload, answer)
 	case callMoved:

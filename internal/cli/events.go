@@ -59,46 +59,25 @@ func eventsCommand() *cobra.Command {
 // the last time on misses none; those of that time that were printed are left out.
 func (s *session) follow(query url.Values, every time.Duration) error {
 	query.Set("order", "earliestFirst")
-	if !query.Has("fromDate") {
-		last, err := s.pages(s.in("/v2/events"), url.Values{}, "events", paging{limit: 1}, 1)
-		if err != nil {
-			return err
-		}
-		if newest, _ := last.values(); len(newest) > 0 {
-			at, _ := number(column{member: "time"}.raw(newest[0]))
-			query.Set("fromDate", strconv.FormatInt(at+1, 10))
-		}
+	if err := s.fromNow(query); err != nil {
+		return err
 	}
-	at, printed := int64(-1), map[string]int{} // the last time, and what was printed of it
+	f := follower{s: s, at: -1, printed: map[string]int{}}
 	for {
 		list, err := s.pages(s.in("/v2/events"), query, "events", paging{}, mostEvents)
 		switch {
 		case s.ctx.Err() != nil:
 			return nil // an interrupt is how it ends
-		case codeOf(err) == ExitUnreachable && at >= 0: // another try may find it
+		case codeOf(err) == ExitUnreachable && f.at >= 0: // another try may find it
 			s.note("%s", err)
 		case err != nil:
 			return err
 		}
-		again := map[string]int{}
-		for _, raw := range list.items {
-			item, err := decode(raw)
-			if err != nil {
-				return err
-			}
-			if now, _ := number(column{member: "time"}.raw(item)); now != at {
-				at, printed, again = now, map[string]int{}, map[string]int{}
-			}
-			if again[string(raw)]++; again[string(raw)] <= printed[string(raw)] {
-				continue
-			}
-			printed[string(raw)]++
-			if err := s.event(s.cmd.OutOrStdout(), raw, item); err != nil {
-				return err
-			}
+		if err := f.print(list.items); err != nil {
+			return err
 		}
-		if at >= 0 {
-			query.Set("fromDate", strconv.FormatInt(at, 10))
+		if f.at >= 0 {
+			query.Set("fromDate", strconv.FormatInt(f.at, 10))
 		}
 		select {
 		case <-s.ctx.Done():
@@ -106,6 +85,50 @@ func (s *session) follow(query url.Values, every time.Duration) error {
 		case <-time.After(every):
 		}
 	}
+}
+
+// fromNow has a query begin after the newest event, unless it says where.
+func (s *session) fromNow(query url.Values) error {
+	if query.Has("fromDate") {
+		return nil
+	}
+	last, err := s.pages(s.in("/v2/events"), url.Values{}, "events", paging{limit: 1}, 1)
+	if err != nil {
+		return err
+	}
+	if newest, _ := last.values(); len(newest) > 0 {
+		at, _ := number(column{member: "time"}.raw(newest[0]))
+		query.Set("fromDate", strconv.FormatInt(at+1, 10))
+	}
+	return nil
+}
+
+// follower prints events that it has not printed yet.
+type follower struct {
+	s       *session
+	at      int64          // the last time, -1 before the first event
+	printed map[string]int // what was printed of that time, and how often
+}
+
+func (f *follower) print(events []json.RawMessage) error {
+	again := map[string]int{}
+	for _, raw := range events {
+		item, err := decode(raw)
+		if err != nil {
+			return err
+		}
+		if now, _ := number(column{member: "time"}.raw(item)); now != f.at {
+			f.at, f.printed, again = now, map[string]int{}, map[string]int{}
+		}
+		if again[string(raw)]++; again[string(raw)] <= f.printed[string(raw)] {
+			continue
+		}
+		f.printed[string(raw)]++
+		if err := f.s.event(f.s.cmd.OutOrStdout(), raw, item); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // event prints one event in a line; in YAML as a document.

@@ -17,43 +17,16 @@ func (s *session) showRun() error {
 	if done, err := s.structured(out, doc); done {
 		return err
 	}
-	var r struct {
-		Steps []struct {
-			Type  string            `json:"type"`
-			Steps []json.RawMessage `json:"steps"`
-		} `json:"steps"`
-	}
-	if json.Unmarshal(doc, &r) != nil {
-		return s.noNode()
-	}
-	members, err := ordered(doc)
+	head, err := runHead(doc)
 	if err != nil {
 		return err
 	}
-	head := map[string]any{}
-	for _, m := range members {
-		head[m.name] = m.value
+	if err := s.fields(out, head, "workflowRunId"); err != nil || s.quiet {
+		return err
 	}
-	delete(head, "steps")
-	text, err := encode(head)
+	steps, err := s.runSteps(doc)
 	if err != nil {
 		return err
-	}
-	if err := s.fields(out, text, "workflowRunId"); err != nil || s.quiet {
-		return err
-	}
-	var steps []any
-	for _, group := range r.Steps {
-		for _, raw := range group.Steps {
-			step, err := decode(raw)
-			if err != nil {
-				return err
-			}
-			if m, ok := step.(map[string]any); ok {
-				m["group"] = group.Type
-			}
-			steps = append(steps, step)
-		}
 	}
 	if _, err := out.Write([]byte("\n")); err != nil {
 		return err
@@ -62,6 +35,46 @@ func (s *session) showRun() error {
 		{"STEP", "stepId", nil}, {"NAME", "stepName", nil}, {"TYPE", "stepType", nil}, {"STATE", "state", nil}, {"GROUP", "group", nil},
 		{"CREATED", "createdAt", when}, {"NEXT", "nextDeliveryTime", when},
 	})
+}
+
+// runHead is a run without its steps.
+func runHead(doc []byte) ([]byte, error) {
+	members, err := ordered(doc)
+	if err != nil {
+		return nil, err
+	}
+	head := map[string]any{}
+	for _, m := range members {
+		head[m.name] = m.value
+	}
+	delete(head, "steps")
+	return encode(head)
+}
+
+// runSteps are the steps of a run, each with the kind of its group.
+func (s *session) runSteps(doc []byte) (steps []any, err error) {
+	var r struct {
+		Steps []struct {
+			Type  string            `json:"type"`
+			Steps []json.RawMessage `json:"steps"`
+		} `json:"steps"`
+	}
+	if json.Unmarshal(doc, &r) != nil {
+		return nil, s.noNode()
+	}
+	for _, group := range r.Steps {
+		for _, raw := range group.Steps {
+			step, err := decode(raw)
+			if err != nil {
+				return nil, err
+			}
+			if m, ok := step.(map[string]any); ok {
+				m["group"] = group.Type
+			}
+			steps = append(steps, step)
+		}
+	}
+	return steps, nil
 }
 
 func (g *group) runLogs() {

@@ -19,72 +19,80 @@ func userGroup() *cobra.Command {
 	g := newGroup(ofDatabase, "users", "List the users of a database, set their rules and delete them", "user")
 	g.add(spec{
 		use: "list", short: "List the users with their rules", example: "users list\nusers list --database shop --output json",
-		run: func(s *session) error {
-			all, err := s.users()
-			if err != nil {
-				return err
-			}
-			doc, err := encode(all)
-			if err != nil {
-				return err
-			}
-			items, err := listOf(doc)
-			if err != nil {
-				return err
-			}
-			return s.rows(s.cmd.OutOrStdout(), doc, items, []column{
-				{"USER", "name", nil}, {"ENABLED", "enabled", nil}, {"TOKENS", "tokens", length}, {"RULES", "rules", nil},
-			})
-		},
+		run: (*session).listUsers,
 	})
 	g.add(spec{
 		use: "get NAME", short: "Show a user", args: cobra.ExactArgs(1), complete: userNames, example: "users get app",
-		run: func(s *session) error {
-			u, err := s.user(s.args[0])
-			if err != nil {
-				return err
-			}
-			doc, err := encode(u)
-			if err != nil {
-				return err
-			}
-			return s.fields(s.cmd.OutOrStdout(), doc, "name")
-		},
+		run: (*session).showUser,
 	})
 	g.add(spec{
 		use: "set NAME RULE…", short: "Create a user, or change its rules", args: cobra.MinimumNArgs(2), complete: userNames,
 		long: "Applies rules of ACL SETUSER in their order: on, off, ~PATTERN, &PATTERN, +COMMAND, -COMMAND, +@CATEGORY, reset and so on.\n" +
 			"tokens create gives the user a token, which keeps it out of the shell's history.",
 		example: "users set app on '~app:*' +@read +@write -@dangerous\nusers set app off",
-		run: func(s *session) error {
-			if _, err := s.ask(append([]string{"ACL", "SETUSER"}, s.args...)...); err != nil {
-				return err
-			}
-			u, err := s.user(s.args[0])
-			if err != nil {
-				return err
-			}
-			return s.say(u, "the user %s: %s", u.Name, u.Rules)
-		},
+		run:     (*session).setUser,
 	})
 	g.Commands()[len(g.Commands())-1].Flags().SetInterspersed(false) // rules may begin with a hyphen
 	var c consent
 	g.add(spec{
 		use: "delete NAME", short: "Delete a user, invalidate its tokens and close its connections", args: cobra.ExactArgs(1), complete: userNames,
 		example: "users delete app --yes", flags: c.flags,
-		run: func(s *session) error {
-			if _, err := s.user(s.args[0]); err != nil {
-				return err
-			}
-			return c.carry(s, act{"delete", "user", func() ([]string, error) { return s.args, nil }, func() error {
-				if _, err := s.ask("ACL", "DELUSER", s.args[0]); err != nil {
-					return err
-				}
-				return s.say(map[string]string{"user": s.args[0], "result": "deleted"}, "deleted the user %s", s.args[0])
-			}})
-		},
+		run: func(s *session) error { return s.deleteUser(&c) },
 	})
 	return g.Command
+}
+
+func (s *session) listUsers() error {
+	all, err := s.users()
+	if err != nil {
+		return err
+	}
+	doc, err := encode(all)
+	if err != nil {
+		return err
+	}
+	items, err := listOf(doc)
+	if err != nil {
+		return err
+	}
+	return s.rows(s.cmd.OutOrStdout(), doc, items, []column{
+		{"USER", "name", nil}, {"ENABLED", "enabled", nil}, {"TOKENS", "tokens", length}, {"RULES", "rules", nil},
+	})
+}
+
+func (s *session) showUser() error {
+	u, err := s.user(s.args[0])
+	if err != nil {
+		return err
+	}
+	doc, err := encode(u)
+	if err != nil {
+		return err
+	}
+	return s.fields(s.cmd.OutOrStdout(), doc, "name")
+}
+
+func (s *session) setUser() error {
+	if _, err := s.ask(append([]string{"ACL", "SETUSER"}, s.args...)...); err != nil {
+		return err
+	}
+	u, err := s.user(s.args[0])
+	if err != nil {
+		return err
+	}
+	return s.say(u, "the user %s: %s", u.Name, u.Rules)
+}
+
+func (s *session) deleteUser(c *consent) error {
+	if _, err := s.user(s.args[0]); err != nil {
+		return err
+	}
+	return c.carry(s, act{"delete", "user", func() ([]string, error) { return s.args, nil }, func() error {
+		if _, err := s.ask("ACL", "DELUSER", s.args[0]); err != nil {
+			return err
+		}
+		return s.say(map[string]string{"user": s.args[0], "result": "deleted"}, "deleted the user %s", s.args[0])
+	}})
 }
 
 // length is the number of elements of a list.

@@ -84,21 +84,9 @@ func (p *parser) fuzzy(f *field, v jsondoc.Value) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := fuzzy{distance: 1, swaps: true}
-	if v, ok := others["distance"]; ok {
-		if z.distance, err = small(f, "distance", v, 2); err != nil {
-			return nil, err
-		}
-	}
-	if v, ok := others["transpositionCostOne"]; ok {
-		if z.swaps, err = flag(f, "transpositionCostOne", v); err != nil {
-			return nil, err
-		}
-	}
-	if v, ok := others["prefix"]; ok {
-		if z.prefix, err = flag(f, "prefix", v); err != nil {
-			return nil, err
-		}
+	z, err := fuzzyOptions(f, others)
+	if err != nil {
+		return nil, err
 	}
 	b := &boolean{}
 	for _, t := range f.analyzer.tokens(text) {
@@ -106,6 +94,25 @@ func (p *parser) fuzzy(f *field, v jsondoc.Value) (node, error) {
 		b.must = append(b.must, &near{f: f, z: z})
 	}
 	return b.plain(), nil
+}
+
+// fuzzyOptions reads how near terms must be.
+func fuzzyOptions(f *field, others map[string]jsondoc.Value) (z fuzzy, err error) {
+	z = fuzzy{distance: 1, swaps: true}
+	if v, ok := others["distance"]; ok {
+		if z.distance, err = small(f, "distance", v, 2); err != nil {
+			return z, err
+		}
+	}
+	if v, ok := others["transpositionCostOne"]; ok {
+		if z.swaps, err = flag(f, "transpositionCostOne", v); err != nil {
+			return z, err
+		}
+	}
+	if v, ok := others["prefix"]; ok {
+		z.prefix, err = flag(f, "prefix", v)
+	}
+	return z, err
 }
 
 // The weights of $smart.

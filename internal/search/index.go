@@ -272,12 +272,17 @@ func (f *field) clear(n uint32) (bytes int64) {
 			empty = append(empty, t)
 		}
 	})
-	for _, t := range empty {
+	f.drop(empty)
+	return bytes + tokenCost*int64(len(stream)) + numberCost
+}
+
+// drop takes out terms that no document has any more.
+func (f *field) drop(list []*term) {
+	for _, t := range list {
 		f.terms.Delete(t.text)
 		f.byID[t.id] = nil
 		f.free = append(f.free, t.id)
 	}
-	return bytes + tokenCost*int64(len(stream)) + numberCost
 }
 
 // distinct calls fn for each number once, and is the count of them.
