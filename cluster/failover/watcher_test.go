@@ -24,14 +24,27 @@ const (
 
 // member is one node: raft in memory, and a real port that stands for its process.
 type member struct {
-	id      string
-	raft    *raft.Raft
-	watcher *failover.Watcher
-	port    net.Listener
-	calls   <-chan raft.RPC // to its raft
+	id    string
+	raft  *raft.Raft
+	port  net.Listener
+	calls <-chan raft.RPC // to its raft
 
-	mu    sync.Mutex
-	conns []net.Conn
+	mu      sync.Mutex
+	conns   []net.Conn
+	watcher *failover.Watcher
+}
+
+// watching returns the member's watcher, nil without one.
+func (m *member) watching() *failover.Watcher {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.watcher
+}
+
+func (m *member) setWatcher(w *failover.Watcher) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watcher = w
 }
 
 // serve keeps every connection open until the process ends.
@@ -78,8 +91,8 @@ func start(t *testing.T, count int, nonvoters ...string) *nodes {
 	t.Cleanup(func() {
 		defer close(n.ended)
 		for _, m := range n.all {
-			if m.watcher != nil {
-				m.watcher.Stop()
+			if w := m.watching(); w != nil {
+				w.Stop()
 			}
 			m.port.Close()
 			m.closeConns()
@@ -141,12 +154,15 @@ func (n *nodes) config(m *member, transport raft.Transport) {
 		Raft: m.raft, Transport: transport, ID: raft.ServerID(m.id), Jitter: time.Millisecond,
 		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
 			other := n.all[string(s.Address)]
-			if c, err := net.Dial("tcp", other.port.Addr().String()); err != nil {
+			c, err := net.Dial("tcp", other.port.Addr().String())
+			if err != nil {
 				return failover.Answer{}, err
-			} else if c.Close(); other.watcher == nil {
-				return failover.Answer{}, errors.New("not watching")
 			}
-			return other.watcher.Answer(q), nil
+			c.Close()
+			if w := other.watching(); w != nil {
+				return w.Answer(q), nil
+			}
+			return failover.Answer{}, errors.New("not watching")
 		},
 		Watch: func(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 			return net.DialTimeout("tcp", n.all[string(addr)].port.Addr().String(), limit)
@@ -161,7 +177,7 @@ var configs sync.Map
 func (n *nodes) watch(ids ...string) {
 	for _, id := range ids {
 		c, _ := configs.LoadAndDelete(n.all[id])
-		n.all[id].watcher = failover.Start(c.(failover.Config))
+		n.all[id].setWatcher(failover.Start(c.(failover.Config)))
 	}
 }
 
@@ -198,9 +214,9 @@ func (n *nodes) await(what string, done func() bool) {
 // kill ends the process of a member: its port refuses, its connections end, and raft says nothing any more.
 func (n *nodes) kill(id string) {
 	m := n.all[id]
-	if m.watcher != nil {
-		m.watcher.Stop()
-		m.watcher = nil
+	if w := m.watching(); w != nil {
+		w.Stop()
+		m.setWatcher(nil)
 	}
 	if err := m.raft.Shutdown().Error(); err != nil {
 		n.t.Error(err)
@@ -233,7 +249,7 @@ func TestDeadLeaderIsReplaced(t *testing.T) {
 	n.await("a successor", func() bool {
 		return n.all["n2"].raft.State() == raft.Leader || n.all["n3"].raft.State() == raft.Leader
 	})
-	if fired := n.all["n2"].watcher.Stats.Fired.Load() + n.all["n3"].watcher.Stats.Fired.Load(); fired == 0 {
+	if fired := n.all["n2"].watching().Stats.Fired.Load() + n.all["n3"].watching().Stats.Fired.Load(); fired == 0 {
 		t.Error("no watcher has made its node campaign")
 	}
 }
@@ -245,7 +261,7 @@ func TestLivingLeaderStays(t *testing.T) {
 	term := n.all["n1"].raft.CurrentTerm()
 	for round := range int64(3) {
 		for _, id := range []string{"n2", "n3"} {
-			w := n.all[id].watcher
+			w := n.all[id].watching()
 			n.await(id+" finds the leader alive", func() bool {
 				n.all["n1"].closeConns()
 				return w.Stats.Alive.Load() > round
@@ -253,12 +269,12 @@ func TestLivingLeaderStays(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"n1", "n2", "n3"} {
-		w := n.all[id].watcher
+		w := n.all[id].watching()
 		if fired := w.Stats.Fired.Load(); fired != 0 || n.all[id].raft.CurrentTerm() != term {
 			t.Errorf("%s has campaigned %d times, term %d", id, fired, n.all[id].raft.CurrentTerm())
 		}
 	}
-	if closed := n.all["n1"].watcher.Stats.Closed.Load(); closed != 0 {
+	if closed := n.all["n1"].watching().Stats.Closed.Load(); closed != 0 {
 		t.Errorf("the leader watches itself: %d connections have ended", closed)
 	}
 }
@@ -273,18 +289,18 @@ func (n *nodes) ask() failover.Ask {
 func TestVoterRefuses(t *testing.T) {
 	n := start(t, 3)
 	n.watch("n1", "n2")
-	if a := n.all["n1"].watcher.Answer(n.ask()); a.Granted || !a.Leads || a.Why != "leads" {
+	if a := n.all["n1"].watching().Answer(n.ask()); a.Granted || !a.Leads || a.Why != "leads" {
 		t.Errorf("the leader says %+v", a)
 	}
 	only := n.ask()
 	only.LastIndex = 0
-	if a := n.all["n1"].watcher.Answer(only); a.Granted || !a.Leads {
+	if a := n.all["n1"].watching().Answer(only); a.Granted || !a.Leads {
 		t.Errorf("the leader, asked whether it leads, says %+v", a)
 	}
-	if a := n.all["n2"].watcher.Answer(only); a.Granted || a.Leads {
+	if a := n.all["n2"].watching().Answer(only); a.Granted || a.Leads {
 		t.Errorf("a follower, asked whether it leads, says %+v", a)
 	}
-	voter := n.all["n2"].watcher
+	voter := n.all["n2"].watching()
 	if a := voter.Answer(n.ask()); a.Granted || a.Why != "leader is alive" {
 		t.Errorf("of a leader that lives: %+v", a)
 	}
@@ -320,17 +336,17 @@ func TestVoterGrants(t *testing.T) {
 	n.all["n1"].port.Close()
 	q := n.ask()
 	q.From = "n1" // of equal logs the one with the lower id may ask
-	if a := n.all["n2"].watcher.Answer(q); !a.Granted || a.Leads {
+	if a := n.all["n2"].watching().Answer(q); !a.Granted || a.Leads {
 		t.Errorf("equal logs: %+v", a)
 	}
 	q = n.ask()
 	q.LastIndex++
-	if a := n.all["n2"].watcher.Answer(q); !a.Granted {
+	if a := n.all["n2"].watching().Answer(q); !a.Granted {
 		t.Errorf("more entries: %+v", a)
 	}
 	q = n.ask()
 	q.LastTerm, q.LastIndex = q.LastTerm+1, 1
-	if a := n.all["n2"].watcher.Answer(q); !a.Granted {
+	if a := n.all["n2"].watching().Answer(q); !a.Granted {
 		t.Errorf("a later term: %+v", a)
 	}
 }
@@ -346,13 +362,13 @@ func TestNonvoterNeverCampaigns(t *testing.T) {
 		return len(m.conns) >= 1
 	})
 	n.kill("n1")
-	w := n.all["n3"].watcher
+	w := n.all["n3"].watching()
 	n.await("the leader is found dead", func() bool { return w.Stats.Refused.Load() > 0 })
 	w.Stop()
 	if fired := w.Stats.Fired.Load(); fired != 0 || n.all["n3"].raft.State() != raft.Follower {
 		t.Errorf("a non-voter has campaigned %d times and is %s", fired, n.all["n3"].raft.State())
 	}
-	n.all["n3"].watcher = nil
+	n.all["n3"].setWatcher(nil)
 }
 
 // TestNoMajorityNoCampaign: a follower whose peers do not agree leaves the election to raft's own timeout.
@@ -366,7 +382,7 @@ func TestNoMajorityNoCampaign(t *testing.T) {
 		return len(m.conns) >= 1
 	})
 	n.kill("n1")
-	w := n.all["n2"].watcher
+	w := n.all["n2"].watching()
 	n.await("peers were asked", func() bool { return w.Stats.Denied.Load() > 2 })
 	if fired := w.Stats.Fired.Load(); fired != 0 || n.all["n2"].raft.State() != raft.Follower {
 		t.Errorf("it has campaigned %d times and is %s", fired, n.all["n2"].raft.State())
@@ -388,7 +404,7 @@ func TestOnlyRefusalProvesDeath(t *testing.T) {
 		}
 	}
 	w := failover.Start(config)
-	n.all["n2"].watcher = w
+	n.all["n2"].setWatcher(w)
 	m := n.all["n1"]
 	n.await("the leader's port is watched", func() bool {
 		m.mu.Lock()

@@ -283,12 +283,11 @@ func TestFollowerForgets(t *testing.T) {
 // TestOpenAttemptsAreBounded: attempts that never end take no memory without a limit.
 func TestOpenAttemptsAreBounded(t *testing.T) {
 	l := newTraces(t, true)
-	content := message(0).Content
-	var all []queue.Attempt
-	for i := range uint64(maxOpen + 1) {
-		all = append(all, queue.Attempt{ID: queue.ID{Seq: i}, Number: 1, Content: content})
+	l.claim(1000, message(0))
+	for i := range uint64(maxOpen) {
+		l.open[attemptKey{"", queue.ID{Seq: i}}] = &openAttempt{}
 	}
-	l.claim(1000, all...)
+	l.claim(2000, message(maxOpen))
 	if len(l.open) > maxOpen {
 		t.Errorf("%d attempts are open", len(l.open))
 	}
