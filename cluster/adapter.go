@@ -16,7 +16,7 @@ import (
 )
 
 // adapter is raft's FSM over our Machine. It implements BatchingFSM so that
-// configuration entries, which raft gives to no plain FSM, move the machine's index
+// configuration entries, which raft passes to no plain FSM, move the machine's index
 // too: a read waits for that index.
 type adapter struct {
 	m        *fsm.Machine

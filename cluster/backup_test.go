@@ -20,7 +20,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 )
 
-// oneDigest waits until all nodes are at one index, and gives the digest that they have there.
+// oneDigest waits until all nodes are at one index, and returns the digest that they have there.
 func oneDigest(t *testing.T, c *clustertest.Cluster) (digest string) {
 	t.Helper()
 	eventually(t, "all nodes at one index", func() bool {

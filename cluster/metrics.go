@@ -81,7 +81,7 @@ func (m *metrics) applied(_, bytes int, took time.Duration) {
 
 func (m *metrics) forked(took time.Duration) { m.fork.Observe(took.Seconds()) }
 
-// store is what the log store tells.
+// store is what the log store reports.
 func (m *metrics) store() logstore.Hooks {
 	return logstore.Hooks{
 		Append: func(a logstore.Append) {

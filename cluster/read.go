@@ -54,7 +54,7 @@ type reader struct {
 	starting bool // a loop of start runs
 }
 
-// join gives the round of a read that arrived just now.
+// join returns the round of a read that arrived just now.
 func (r *reader) join() *round {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ func newPacker(w io.Writer) (*zstd.Encoder, error) {
 	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 }
 
-// newUnpacker gives what a packer was given. The bytes follow from the format alone, so that nodes of different
+// newUnpacker returns what a packer was given. The bytes follow from the format alone, so that nodes of different
 // versions read the same; with one worker it starts no goroutines. It has to be closed.
 func newUnpacker(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxBackupWindow))
@@ -69,14 +69,14 @@ func (p *pieceWriter) end() error {
 // errPiece says that no piece is as long.
 var errPiece = errors.New("impossible length of a piece")
 
-// pieceReader gives the stream that a pieceWriter has cut, and then io.EOF.
+// pieceReader returns the stream that a pieceWriter has cut, and then io.EOF.
 type pieceReader struct {
 	r     io.Reader
 	left  int // of the piece
 	ended bool
 }
 
-// Read gives the next bytes of the stream.
+// Read returns the next bytes of the stream.
 func (p *pieceReader) Read(b []byte) (int, error) {
 	if p.left == 0 && !p.ended {
 		if err := p.next(); err != nil {

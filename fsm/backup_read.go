@@ -117,7 +117,7 @@ func (f *backupFile) record(want byte) ([]byte, error) {
 	return record, nil
 }
 
-// load reads the sections, and gives the state and their digest.
+// load reads the sections, and returns the state and their digest.
 func (f *backupFile) load(table *command.Table, room int64) (*State, string, error) {
 	unpacked, err := newUnpacker(f.pieces)
 	if err != nil {
@@ -142,7 +142,7 @@ type roomReader struct {
 	room, left int64
 }
 
-// Read gives the next bytes.
+// Read returns the next bytes.
 func (r *roomReader) Read(b []byte) (int, error) {
 	n, err := r.r.Read(b)
 	if r.left -= int64(n); r.left < 0 {

@@ -41,7 +41,7 @@ func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 	return b, nil
 }
 
-// writePacked writes the sections compressed, in pieces, and gives their digest.
+// writePacked writes the sections compressed, in pieces, and returns their digest.
 func (f *Frozen) writePacked(w io.Writer) (digest []byte, err error) {
 	pieces := newPieceWriter(w)
 	packer, err := newPacker(pieces)

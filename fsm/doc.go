@@ -44,7 +44,7 @@
 //     environment; locks in machine.go only, atomic words in keyspace/access.go only.
 //   - Nothing that can reach the state or a reply iterates over a map.
 //   - No math.Exp, math.Pow or what is built on them: they differ between processors.
-//   - Bad input gives an error and changes nothing. An entry that this binary can't
+//   - Bad input returns an error and changes nothing. An entry that this binary can't
 //     understand stops the node: skipping it would make replicas differ.
 //
 // Package cluster applies entries and makes snapshots. httpapi, resp and scheduler propose

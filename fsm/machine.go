@@ -357,7 +357,7 @@ func (m *Machine) borrow() (*script.Engine, func()) {
 	return e, func() { m.engines.Put(e) }
 }
 
-// Check tells which command argv calls, or why it may not be called.
+// Check returns which command argv calls, or why it may not be called.
 func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*command.Command, *reply.Value) {
 	return v.s.table.Check(v.s.tx(&v.e, &as, origin), argv)
 }
@@ -370,7 +370,7 @@ func (v *View) Checker(as acl.Identity, origin command.Origin) Checker {
 	return Checker{v.s.tx(&v.e, &as, origin)}
 }
 
-// Check tells which command argv calls, or why it may not be called.
+// Check returns which command argv calls, or why it may not be called.
 func (c Checker) Check(argv [][]byte) (*command.Command, *reply.Value) {
 	return c.tx.Table.Check(c.tx, argv)
 }

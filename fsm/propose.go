@@ -23,7 +23,7 @@ var (
 	ErrTooStale = errors.New("this node has not caught up in time")
 )
 
-// Proposer puts a request into the log and gives its outcome: a value of the
+// Proposer puts a request into the log and returns its outcome: a value of the
 // operation's result type, an *Error of the operation, or one of the errors above.
 type Proposer interface {
 	Propose(ctx context.Context, code uint16, body []byte) (any, error)
@@ -35,7 +35,7 @@ type RevocationBarrier interface {
 	WaitRevoked(ctx context.Context) error
 }
 
-// Do proposes an operation and gives its typed result. One that takes rights away is
+// Do proposes an operation and returns its typed result. One that takes rights away is
 // only acknowledged when it has settled; if it can't be, that is ErrUnknown.
 func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (R, error) {
 	var zero R

@@ -33,7 +33,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	return nil
 }
 
-// VerifySnapshot reads a snapshot without using it and gives its index and term.
+// VerifySnapshot reads a snapshot without using it and returns its index and term.
 func VerifySnapshot(r io.Reader) (index, term uint64, err error) {
 	_, index, term, err = readSnapshot(r, command.NewTable())
 	return index, term, err
@@ -291,7 +291,7 @@ func (l *loading) finish() (err error) {
 	return err
 }
 
-// SnapshotLevel reads the beginning of a snapshot and gives the feature level that it was
+// SnapshotLevel reads the beginning of a snapshot and returns the feature level that it was
 // written at.
 func SnapshotLevel(r io.Reader) (env.Level, error) {
 	magic := make([]byte, len(snapshotMagic))

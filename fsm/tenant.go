@@ -298,7 +298,7 @@ func (t tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, 
 	return out.Value, err
 }
 
-// Read gives fn a View of the database.
+// Read calls fn with a View of the database.
 func (t tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
 	return t.l.Read(ctx, r, func(v *View) {
 		v.In(t.db)

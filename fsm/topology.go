@@ -2,7 +2,7 @@ package fsm
 
 import "github.com/trireme-dev/trireme/fsm/command"
 
-// topology is what the Cluster family tells, from the replicated state alone.
+// topology is what the Cluster family shows, from the replicated state alone.
 type topology struct{ s *State }
 
 // ClusterID is the id that the cluster was founded with.

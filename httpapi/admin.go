@@ -29,9 +29,9 @@ type Admin interface {
 	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others, and
 	// gives what writes it out as a backup.
 	Backup(ctx context.Context, stale bool) (write func(io.Writer) error, err error)
-	// Export takes a database as it is now, and gives what writes it out as an RDB file; see fsm.Frozen.Export.
+	// Export takes a database as it is now, and returns what writes it out as an RDB file; see fsm.Frozen.Export.
 	Export(ctx context.Context, database string, target rdb.Target) (write func(io.Writer) (rdb.Written, error), err error)
-	// ExportMessages takes the messages and runs of a database as they are now, and gives what writes them out; see
+	// ExportMessages takes the messages and runs of a database as they are now, and returns what writes them out; see
 	// internal/messagesfile.
 	ExportMessages(ctx context.Context, database string) (write func(io.Writer) error, err error)
 	// ImportMessages takes what that wrote over into a database without messages.

@@ -68,7 +68,7 @@ func (p *office) publish(path, body string, header ...string) string {
 	return id
 }
 
-// until asks until the answer is as wanted, and gives it.
+// until asks until the answer is as wanted, and returns it.
 func (p *office) until(path string, good func(map[string]any) bool) map[string]any {
 	p.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {

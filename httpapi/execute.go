@@ -48,7 +48,7 @@ func (c *call) proceed() {
 }
 
 // count counts the rows against the daily limit and takes off those that are beyond it.
-// It answers itself, and gives false, if none may run.
+// It answers itself, and returns false, if none may run.
 func (c *call) count() bool { return c.quota.Limit == 0 || c.countLimited() }
 
 func (c *call) countLimited() bool {

@@ -24,7 +24,7 @@ var (
 )
 
 // failures is the one table from what the engine says to what the client reads. The first
-// word tells what became of the command: TRYAGAIN did nothing and may be repeated, UNKNOWN
+// word says what became of the command: TRYAGAIN did nothing and may be repeated, UNKNOWN
 // may have been applied or may still be.
 var failures = []struct {
 	err  error

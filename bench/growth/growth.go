@@ -15,7 +15,7 @@ var ErrSuperlinear = errors.New("growth: more than linear")
 type Family struct {
 	// Name is the parser and what is hostile about the input.
 	Name string
-	// Prepare makes an input of about n bytes and gives what reads it once. Memory that
+	// Prepare makes an input of about n bytes and returns what reads it once. Memory that
 	// the reading needs may be taken again and again: what is measured is a whole reading.
 	Prepare func(n int) func()
 }

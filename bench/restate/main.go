@@ -103,7 +103,7 @@ func post(c *http.Client, url, body string) error {
 	return err
 }
 
-// loop runs workflows in a closed loop and gives the times of those that began and ended
+// loop runs workflows in a closed loop and returns the times of those that began and ended
 // in the counted time.
 func loop(url string, clients int, warm, length time.Duration) ([]time.Duration, error) {
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}

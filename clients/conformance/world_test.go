@@ -124,7 +124,7 @@ func body(argv [][]byte) (text string, ok bool) {
 	return "[" + strings.Join(words, ",") + "]", true
 }
 
-// post sends a request and gives the body of the answer.
+// post sends a request and returns the body of the answer.
 func (w *world) post(t *testing.T, path, text, token string) string {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, w.url+path, strings.NewReader(text))
@@ -144,7 +144,7 @@ func (w *world) post(t *testing.T, path, text, token string) string {
 	return string(b)
 }
 
-// single sends a step as one command, and gives what the machine beside says.
+// single sends a step as one command, and returns what the machine beside says.
 func (w *world) single(t *testing.T, where string, s *scripttest.Step) (v reply.Value, went bool) {
 	t.Helper()
 	text, _ := body(s.Argv)
@@ -173,7 +173,7 @@ func (w *world) refusal(t *testing.T, where string, s *scripttest.Step) reply.Va
 	return v
 }
 
-// transaction sends steps as one transaction, and gives what the machine beside says.
+// transaction sends steps as one transaction, and returns what the machine beside says.
 func (w *world) transaction(t *testing.T, where string, steps []*scripttest.Step) []reply.Value {
 	t.Helper()
 	rows, texts := make([][][]byte, len(steps)), make([]string, len(steps))

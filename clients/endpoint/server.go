@@ -263,7 +263,7 @@ func (e *Endpoint) post(ctx context.Context, path string, headers map[string]str
 	return answer, nil
 }
 
-// Ask sends a request to a node, once, and gives its answer.
+// Ask sends a request to a node, once, and returns its answer.
 func (e *Endpoint) Ask(ctx context.Context, method, path string, headers map[string]string, body []byte) (int, []byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, e.Node()+path, bytes.NewReader(body))
 	if err != nil {

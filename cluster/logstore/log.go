@@ -154,7 +154,7 @@ type batch struct {
 
 const keepScratch = 1 << 20 // bytes of extensions kept for the next batch
 
-// seal copies the entries' structs, never their data, and gives the copies
+// seal copies the entries' structs, never their data, and returns the copies
 // extensions with the trailer.
 func (b *batch) seal(logs []*raft.Log) []*raft.Log {
 	need := 0

@@ -37,7 +37,7 @@ type Space struct {
 	AlarmBytes uint64
 	// Reserve is the size of the reserve file in bytes: 64 MiB. Negative: none.
 	Reserve int64
-	// Statfs tells the bytes that this process may still use in dir, and all
+	// Statfs returns the bytes that this process may still use in dir, and all
 	// of them. Nil asks the operating system.
 	Statfs func(dir string) (free, total uint64, err error)
 }

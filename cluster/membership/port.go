@@ -83,7 +83,7 @@ func (p *gossipPort) accept(c net.Conn) {
 	}
 }
 
-// StreamCh gives memberlist its connections.
+// StreamCh returns memberlist's connections.
 func (p *gossipPort) StreamCh() <-chan net.Conn { return p.streams }
 
 // Shutdown closes the port.

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
-// Cancel ends the wait for a call and gives its outcome as far as it is known.
+// Cancel ends the wait for a call and returns its outcome as far as it is known.
 func (t *Tracker) Cancel(c *Call) Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()

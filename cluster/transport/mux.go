@@ -241,7 +241,7 @@ func (m *Mux) sayHello(c net.Conn, to string, what Purpose, timeout time.Duratio
 	return readAccepted(c)
 }
 
-// Accept gives raft its next connection.
+// Accept returns raft's next connection.
 func (m *Mux) Accept() (net.Conn, error) {
 	select {
 	case c := <-m.raft:

@@ -42,7 +42,7 @@ func (s *Store) SetUser(name string, rules []string) error {
 	return nil
 }
 
-// apply applies one rule and gives the reason if it can't.
+// apply applies one rule and returns the reason if it can't.
 func (s *Store) apply(u *User, rule string) string {
 	if len(rule) > 1 && rule[0] == '(' && rule[len(rule)-1] == ')' {
 		return s.catalog.addSelector(u, rule[1:len(rule)-1])

@@ -202,7 +202,7 @@ func (s *Store) Save(emit func(record []byte) error) error {
 }
 
 // Load takes in the next record of Save, whose name must come after that of the record
-// before it, and gives that name. Of a built-in user only the credentials count: what
+// before it, and returns that name. Of a built-in user only the credentials count: what
 // it may do follows from the binary.
 func (s *Store) Load(record []byte, after string) (name string, err error) {
 	u, err := decodeUser(record)

@@ -101,7 +101,7 @@ func put[K any](t *cow.BTree[K, int64], k K, n int64) {
 	}
 }
 
-// Drop forgets a session and gives the number of its hub; false if it has none, and
+// Drop forgets a session and returns the number of its hub; false if it has none, and
 // then no subscribers either.
 func (b *Book) Drop(session uint64) (id uint64, found bool) {
 	i, found := b.place(session)

@@ -9,7 +9,7 @@ import (
 // errRecord says that a saved record names no kind, or is out of order.
 var errRecord = errors.New("channel: malformed record")
 
-// Save gives the book as records: of each session its hub and what it subscribes to.
+// Save returns the book as records: of each session its hub and what it subscribes to.
 func (b *Book) Save(record func([]byte) error) error {
 	for _, h := range b.hubs {
 		var w wire.Writer

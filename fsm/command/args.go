@@ -9,7 +9,7 @@ import (
 )
 
 // Args reads the arguments behind a command's name, in order. Its error is sticky:
-// the first one wins and Done gives it.
+// the first one wins and Done returns it.
 type Args struct {
 	argv [][]byte
 	at   int

@@ -88,7 +88,7 @@ func readFieldType(a *Args) (f fieldType) {
 	return f
 }
 
-// onlyGets tells of the words of BITFIELD whether they are operations that write nothing. As
+// onlyGets reports whether the words of BITFIELD are operations that write nothing. As
 // in Redis, words that mean nothing count as a write.
 func onlyGets(argv [][]byte) bool {
 	for i := 2; i < len(argv); i++ {
@@ -147,7 +147,7 @@ func (tx *Tx) bitField(a *Args, readOnly bool) reply.Value {
 	return reply.Array(values...)
 }
 
-// runField runs one operation and gives its reply and the string afterwards.
+// runField runs one operation and returns its reply and the string afterwards.
 func (tx *Tx) runField(key []byte, o *keyspace.Object, op fieldOp) (reply.Value, *keyspace.Object) {
 	old := op.field.value(readBits(o, op.at, op.field.width))
 	var fresh int64

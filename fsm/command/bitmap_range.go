@@ -29,7 +29,7 @@ func (r *bitRange) unit(a *Args) {
 	}
 }
 
-// span gives the bits from from to to, to excluded, of a string of that many bytes.
+// span returns the bits from from to to, to excluded, of a string of that many bytes.
 // Positions from the end that lie before the first byte count as the first.
 func (r *bitRange) span(length int) (from, to int64) {
 	size, unit := int64(length), int64(8)
@@ -75,7 +75,7 @@ func bitCount(tx *Tx, a *Args) reply.Value {
 	return reply.Int(countBits(o, from, to))
 }
 
-// edges gives the masks of the first and the last byte of a range of bits, and the
+// edges returns the masks of the first and the last byte of a range of bits, and the
 // range of bytes.
 func edges(from, to int64) (first, last byte, start, end int) {
 	return 0xff >> (from % 8), byte(0xff << (7 - (to-1)%8)), int(from / 8), int((to + 7) / 8)

@@ -36,7 +36,7 @@ func look[C keyspace.Container](tx *Tx, key []byte, fresh func() C) (e edit[C], 
 	return e, ok
 }
 
-// write gives the container for changing it; whoever calls it calls end too.
+// write returns the container for changing it; whoever calls it calls end too.
 func (e *edit[C]) write() C {
 	switch {
 	case e.open:
@@ -79,7 +79,7 @@ func (e *edit[C]) tell(class Events, events []string) {
 }
 
 // replaceWith stores c, which has so many elements, in place of whatever key held, and
-// tells the event, or removes the key if there is none; it gives that number as the reply.
+// tells the event, or removes the key if there is none; it returns that number as the reply.
 func (tx *Tx) replaceWith(key []byte, c keyspace.Container, elements int, class Events, event string) reply.Value {
 	if elements == 0 {
 		tx.remove(key)

@@ -32,7 +32,7 @@ func (a *Args) drawCount() int64 {
 	return n
 }
 
-// drawSize is how many elements a draw of count from n gives.
+// drawSize is how many elements a draw of count from n returns.
 func drawSize(n int, count int64) int64 {
 	if count < 0 {
 		return -count // not below -maxRepeats

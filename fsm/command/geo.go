@@ -92,7 +92,7 @@ func radiusKeys(options int) keyPlaces {
 	}}
 }
 
-// storesNothing tells of words with options from a position on whether they store
+// storesNothing reports whether words with options from a position on store
 // nothing.
 func storesNothing(options int) func(argv [][]byte) bool {
 	return func(argv [][]byte) bool {

@@ -27,7 +27,7 @@ func sixDecimals(f float64) string {
 	return strconv.FormatFloat(f, 'f', 6, 64)
 }
 
-// unit reads a unit of length and gives its metres.
+// unit reads a unit of length and returns its metres.
 func (a *Args) unit() float64 {
 	switch {
 	case a.Word("M"):

@@ -91,7 +91,7 @@ func valueOrNil(value string, ok bool) reply.Value {
 	return reply.Bulk(value)
 }
 
-// field reads a key and a field and gives the field's value.
+// field reads a key and a field and returns the field's value.
 func (tx *Tx) field(a *Args) (value string, ok bool, refusal *reply.Value) {
 	key, field := a.Bytes(), keyspace.Alias(a.Bytes())
 	if err, ok := a.Done(); !ok {

@@ -14,7 +14,7 @@ type alteration struct {
 	// check looks at all values that will be altered, before any of them is; nil, or the
 	// error that stops the command.
 	check func(t *jsondoc.Tree, found []*jsondoc.Match) *reply.Value
-	// alter changes one value and gives the answer for it.
+	// alter changes one value and returns the answer for it.
 	alter func(t *jsondoc.Tree, m *jsondoc.Match) reply.Value
 }
 

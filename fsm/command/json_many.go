@@ -84,7 +84,7 @@ func (tx *Tx) newDraft(key []byte) (*draft, *reply.Value) {
 	return &draft{key: key, expire: o.Expire, tree: &t}, nil
 }
 
-// set puts v at the path, or gives the error that stops the command.
+// set puts v at the path, or returns the error that stops the command.
 func (d *draft) set(p *jsondoc.Path, v jsondoc.Value, w *jsondoc.Work) *reply.Value {
 	switch {
 	case d.tree == nil && !p.IsRoot():

@@ -40,7 +40,7 @@ func readSearch(a *Args) positionSearch {
 	return s
 }
 
-// run gives the positions found, counted from the head.
+// run returns the positions found, counted from the head.
 func (s *positionSearch) run(tx *Tx, list *keyspace.Elements) (found []reply.Value) {
 	skip, looked := max(s.rank, -s.rank)-1, int64(0)
 	look := func(i int, v string) bool {

@@ -83,7 +83,7 @@ type Scripting struct {
 	run    *running
 }
 
-// Undoer keeps the keys, or the messages, as they are, and gives what puts them back into
+// Undoer keeps the keys, or the messages, as they are, and returns what puts them back into
 // the state and tx.
 type Undoer interface {
 	Mark(tx *Tx, messages bool) (undo func())

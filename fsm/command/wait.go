@@ -45,7 +45,7 @@ const (
 	Mistake                  // an error, which is told at once
 )
 
-// Arrive looks at the state for a call that has come in. It gives the call as it is meant
+// Arrive looks at the state for a call that has come in. It returns the call as it is meant
 // from now on, and what there is for it.
 func (c *Command) Arrive(tx *Tx, argv [][]byte) (call [][]byte, found Arrival) {
 	if c.Pin != nil {

@@ -121,7 +121,7 @@ func (a *Args) lexBound() (b lexBound) {
 	return b
 }
 
-// compare tells where the bound lies from a member: -1 before it, 0 at it, 1 behind.
+// compare returns where the bound lies from a member: -1 before it, 0 at it, 1 behind.
 func (b lexBound) compare(member string) int {
 	switch {
 	case b.infinite != 0:

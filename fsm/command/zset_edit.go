@@ -46,7 +46,7 @@ func (e *zsetEdit) create(members, longest int) {
 	}
 }
 
-// change gives the set for changing it.
+// change returns the set for changing it.
 func (e *zsetEdit) change() *keyspace.ZSet {
 	if !e.mine {
 		e.mine, e.before = true, e.z.Size()

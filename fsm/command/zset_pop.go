@@ -61,7 +61,7 @@ func (tx *Tx) popScores(key []byte, count int64, highest bool) ([]keyspace.Score
 	return popped, nil
 }
 
-// popFirst pops from the first of the keys that is there, and tells which one that is.
+// popFirst pops from the first of the keys that is there, and returns which one that is.
 func (tx *Tx) popFirst(keys [][]byte, count int64, highest bool) (key []byte, popped []keyspace.Scored, err *reply.Value) {
 	for _, key := range keys {
 		if popped, err = tx.popScores(key, count, highest); err != nil || len(popped) > 0 {

@@ -100,7 +100,7 @@ func (o *rangeOptions) pick(z *keyspace.ZSet, r zrangeOf) []keyspace.Scored {
 	return members
 }
 
-// size is how many members pick gives.
+// size is how many members pick returns.
 func (o *rangeOptions) size(z *keyspace.ZSet, r zrangeOf) int {
 	from, to := r.ranks(z)
 	_, count := o.limit(to - from)

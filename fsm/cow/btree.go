@@ -139,7 +139,7 @@ func (t *BTree[K, V]) Set(k K, v V) bool {
 	return had
 }
 
-// Upsert finds k in one descent, or inserts it with a zero value, and gives the
+// Upsert finds k in one descent, or inserts it with a zero value, and returns the
 // place of its value, which holds until the next change of the tree, the key as it
 // is stored, and whether it was there. keep, if not nil, makes the key that is
 // stored when k is new, so that a look-up may use a borrowed one.
@@ -169,7 +169,7 @@ func (t *BTree[K, V]) Upsert(k K, keep func(K) K) (slot *V, stored K, had bool) 
 }
 
 // makeRoom splits the full leaf at the end of the way, and the full nodes above
-// it, and gives the leaf and place where the new item belongs. The way's nodes
+// it, and returns the leaf and place where the new item belongs. The way's nodes
 // above the leaf are afterwards those that hold that leaf.
 func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
 	top := p.n - 1
@@ -202,7 +202,7 @@ func (t *BTree[K, V]) Delete(k K) bool {
 	return had
 }
 
-// Remove removes k in one descent and gives the value it had.
+// Remove removes k in one descent and returns the value it had.
 func (t *BTree[K, V]) Remove(k K) (v V, had bool) {
 	var p path[K, V]
 	if !t.walk(t.head(k), k, &p) {

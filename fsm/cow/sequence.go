@@ -136,7 +136,7 @@ func (q *Sequence[T]) Insert(i int, v T) {
 	q.size++
 }
 
-// insert puts v into n, which q owns, and gives the part that n had no room for. A full
+// insert puts v into n, which q owns, and returns the part that n had no room for. A full
 // node splits where it grows, so that what only grows at an end is packed densely.
 func (q *Sequence[T]) insert(n *chunk[T], i int, v T) (right child[T]) {
 	if len(n.kids) == 0 {
@@ -203,7 +203,7 @@ func (n *chunk[T]) count() int {
 	return size
 }
 
-// Delete removes the element at position i and gives it; 0 <= i < Len.
+// Delete removes the element at position i and returns it; 0 <= i < Len.
 func (q *Sequence[T]) Delete(i int) T {
 	q.root = q.own(q.root)
 	v := q.remove(q.root, i)

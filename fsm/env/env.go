@@ -34,7 +34,7 @@ type Env struct {
 	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
-	// what it gives must not reach the state.
+	// what it returns must not reach the state.
 	Random func([]byte)
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.

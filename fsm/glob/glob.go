@@ -45,7 +45,7 @@ func matchSmall(pattern string, text string) bool {
 	return p == len(pattern)
 }
 
-// one matches c with the first element of pattern, which is no star, and gives the
+// one matches c with the first element of pattern, which is no star, and returns the
 // length of that element.
 func one(pattern string, c byte) (n int, ok bool) {
 	switch pattern[0] {

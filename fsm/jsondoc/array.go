@@ -115,7 +115,7 @@ func (a *Array) insert(i int, values []Value) {
 	}
 }
 
-// remove takes out the element at position i and gives it.
+// remove takes out the element at position i and returns it.
 func (a *Array) remove(i int) Value {
 	if a.tree != nil {
 		return a.tree.Delete(i)

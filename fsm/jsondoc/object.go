@@ -104,7 +104,7 @@ func (o *Object) ownedBy(w *owner) *Object {
 // The changes below leave size to the caller, who must account for it in the containers
 // above too.
 
-// set replaces the member of that key or adds one at the end, and gives the old value,
+// set replaces the member of that key or adds one at the end, and returns the old value,
 // nil if there was none.
 func (o *Object) set(key string, v Value) (old Value) {
 	if o.order == nil {
@@ -141,7 +141,7 @@ func (o *Object) grow() {
 	o.next, o.flat = uint64(len(o.flat)), nil
 }
 
-// remove takes out the member of that key and gives its value, nil if there is none.
+// remove takes out the member of that key and returns its value, nil if there is none.
 func (o *Object) remove(key string) Value {
 	if o.order != nil {
 		n, had := o.place.Remove(key)

@@ -72,7 +72,7 @@ func (p *parser) blank() {
 	}
 }
 
-// next skips white space and gives the byte behind it, 0 at the end.
+// next skips white space and returns the byte behind it, 0 at the end.
 func (p *parser) next() byte {
 	p.blank()
 	if p.at == len(p.text) {

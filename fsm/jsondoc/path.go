@@ -10,7 +10,7 @@ import (
 // Path is a compiled path: JSONPath if its text begins with $, which may find many
 // values; otherwise one of the legacy form, which is about a single one.
 type Path struct {
-	// Legacy tells that the text did not begin with $.
+	// Legacy reports that the text did not begin with $.
 	Legacy bool
 	// Text is the path as JSONPath: that of a legacy path with $ before it.
 	Text  string

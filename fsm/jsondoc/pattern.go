@@ -12,7 +12,7 @@ var (
 )
 
 // compilePattern compiles a regular expression, which finds its matches in linear time,
-// if its program has no more than limit instructions, about; it gives their number.
+// if its program has no more than limit instructions, about; it returns their number.
 func compilePattern(text string, limit int) (re *regexp.Regexp, size int, err error) {
 	if len(text) > limit {
 		return nil, 0, errPatternSize

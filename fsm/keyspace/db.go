@@ -183,7 +183,7 @@ func (db *DB) SetText(e *env.Env, key []byte, text string, expire int64) {
 }
 
 // AppendText stores the text of o, which may be nil, with suffix behind it, and
-// keeps its deadline. It gives the new length.
+// keeps its deadline. It returns the new length.
 func (db *DB) AppendText(e *env.Env, key []byte, o *Object, suffix []byte) int {
 	if o == nil {
 		db.SetText(e, key, string(suffix), 0)
@@ -213,7 +213,7 @@ func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire int64) {
 	db.put(e, key, &Object{Expire: expire, data: c})
 }
 
-// Mutable gives the container of o, which is under key, for changing in place; the
+// Mutable returns the container of o, which is under key, for changing in place; the
 // caller calls Changed when it is done. By itself it changes no state: whether it
 // must clone depends on this node's forks.
 func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
@@ -267,7 +267,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 	return false
 }
 
-// drop takes a key out of the tree, the index and the account, and gives what it
+// drop takes a key out of the tree, the index and the account, and returns what it
 // held, nil if there was none.
 func (db *DB) drop(key string) *Object {
 	o, had := db.keys.Remove(key)

@@ -143,7 +143,7 @@ func (h *Fields) AllTimed(now int64, f func(field, value string, at int64) bool)
 // Timed reports whether any field has a deadline.
 func (h *Fields) Timed() bool { return h.timed > 0 }
 
-// Scan calls f for fields from cursor on until it has passed count of them, and gives the
+// Scan calls f for fields from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. Up to 64 fields are one page.
 func (h *Fields) Scan(now int64, cursor uint64, count int, f func(field, value string)) (next uint64) {
 	return h.cells.scan(cursor, count, func(field string, c cell) {
@@ -153,7 +153,7 @@ func (h *Fields) Scan(now int64, cursor uint64, count int, f func(field, value s
 	})
 }
 
-// Picker gives the i-th of the fields at now, 0 <= i < Len(now), in the hash's order.
+// Picker returns the i-th of the fields at now, 0 <= i < Len(now), in the hash's order.
 func (h *Fields) Picker(now int64) func(i int) (field, value string) {
 	if h.expired(now) == 0 {
 		return func(i int) (string, string) {

@@ -73,7 +73,7 @@ func (l *Elements) Set(i int, v string) {
 	l.items.Set(i, v)
 }
 
-// Delete removes the element at position i and gives it; 0 <= i < Len.
+// Delete removes the element at position i and returns it; 0 <= i < Len.
 func (l *Elements) Delete(i int) string {
 	v := l.items.Delete(i)
 	l.size -= elementSize(v)

@@ -50,7 +50,7 @@ type Container interface {
 	Type() Type
 	// Size is the logical size in bytes: the same arithmetic on every node.
 	Size() int64
-	// Clone gives a copy that can be changed without being seen through the
+	// Clone returns a copy that can be changed without being seen through the
 	// original, in constant time or in at most 64 elements.
 	Clone() Container
 	// Encode writes the elements for a snapshot: equal values give equal bytes.

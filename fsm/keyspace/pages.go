@@ -163,7 +163,7 @@ func (o *Object) Pieces(from, to int, f func(s string) bool) {
 }
 
 // WriteAt stores the text of o, which may be nil, with part at an offset, and keeps
-// its deadline; gaps are zeros. It gives the new length. A long string is copied only
+// its deadline; gaps are zeros. It returns the new length. A long string is copied only
 // where it is written.
 func (db *DB) WriteAt(e *env.Env, key []byte, o *Object, offset int, part []byte) int {
 	length, expire := max(o.Len(), offset+len(part)), int64(0)

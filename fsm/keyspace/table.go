@@ -114,7 +114,7 @@ func (t *table[V]) all(f func(name string, v V) bool) {
 	}
 }
 
-// scan calls f for names from cursor on until it has passed count of them, and gives the
+// scan calls f for names from cursor on until it has passed count of them, and returns the
 // cursor to go on at, 0 at the end. The small form is one page.
 func (t *table[V]) scan(cursor uint64, count int, f func(name string, v V)) (next uint64) {
 	if t.large == nil {

@@ -66,7 +66,7 @@ func (db *DB) Mark(e *env.Env, key []byte) Mark {
 }
 
 // Same reports whether nothing has happened to the key since the mark was taken. Passing a
-// deadline, of the key or of a field of its hash, is something. It never tells true
+// deadline, of the key or of a field of its hash, is something. It never reports true
 // of a key that has changed, and false of one that has not only where a missing
 // key shares its group with another that came and went.
 func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {

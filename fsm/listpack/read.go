@@ -109,7 +109,7 @@ func backMatches(back []byte, n int) bool {
 	return got == n
 }
 
-// decode reads the entry at the start of b and gives its length without the length that
+// decode reads the entry at the start of b and returns its length without the length that
 // stands behind it.
 func (e *Entry) decode(b []byte) (n int, err error) {
 	first := b[0]

@@ -131,7 +131,7 @@ func (t *BulkTable) Find(id string) *BulkAction {
 	return b
 }
 
-// List gives bulk actions, the newest first, below a number (0 = from the newest on). Cursor is the number of the last one
+// List returns bulk actions, the newest first, below a number (0 = from the newest on). Cursor is the number of the last one
 // if there are more, else 0.
 func (t *BulkTable) List(below uint64, limit int) (list []*BulkAction, cursor uint64) {
 	i := t.all.Len()
@@ -148,7 +148,7 @@ func (t *BulkTable) List(below uint64, limit int) (list []*BulkAction, cursor ui
 	return list, 0
 }
 
-// Records gives all in their order, for a snapshot.
+// Records returns all in their order, for a snapshot.
 func (t *BulkTable) Records() *cow.BTree[uint64, *BulkAction] { return t.all }
 
 // Put stores a bulk action in place of its older form. The table keeps it: it must not alias the log.
@@ -170,7 +170,7 @@ func (t *BulkTable) drop(b *BulkAction) {
 	t.ids.Delete(b.ID)
 }
 
-// Start makes a bulk action under a number that is greater than those before, or gives the one of the same filter that is
+// Start makes a bulk action under a number that is greater than those before, or returns the one of the same filter that is
 // in progress.
 func (t *BulkTable) Start(e *env.Env, no, until uint64, filter []byte, matched int) (b *BulkAction, refused error) {
 	t.open.All(func(k uint64, _ struct{}) bool {

@@ -3,7 +3,7 @@ package queue
 import "strings"
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
-// Done gives the publication they make.
+// Done returns the publication they make.
 type Config struct {
 	// Strict refuses unknown names, instead of ignoring them.
 	Strict bool
@@ -126,7 +126,7 @@ func (c *Config) ForwardAll() bool { return c.forward }
 // Cron is the Svc-Cron header, trimmed, empty if there is none; with it come the id and the misfire policy.
 func (c *Config) Cron() (expression, id string, misfire Misfire) { return c.cron, c.id, c.misfire }
 
-// Done gives what the headers say. The destination and the body are the caller's to fill in.
+// Done returns what the headers say. The destination and the body are the caller's to fill in.
 func (c *Config) Done() (Publication, error) {
 	p := c.p
 	if c.key != "" || c.value != "" {
@@ -153,7 +153,7 @@ func (c *Config) Done() (Publication, error) {
 	return p, nil
 }
 
-// done gives a callback; settings without a URL are none.
+// done returns a callback; settings without a URL are none.
 func (c *Config) done() (*Callback, error) {
 	if c == nil || c.destination == "" {
 		return nil, nil

@@ -43,7 +43,7 @@ func ParseBool(v string) (yes, ok bool) {
 	return false, false
 }
 
-// split gives the parts of a comma-separated list, without empty ones.
+// split returns the parts of a comma-separated list, without empty ones.
 func split(v string) (list []string) {
 	for part := range strings.SplitSeq(v, ",") {
 		if part = strings.TrimSpace(part); part != "" {

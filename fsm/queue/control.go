@@ -8,7 +8,7 @@ import (
 
 const signingPrefix = "sig"
 
-// ChangeFlow changes a flow-control key, and gives what it is afterwards.
+// ChangeFlow changes a flow-control key, and returns what it is afterwards.
 func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlInfo, error) {
 	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod {
 		return FlowControlInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")
@@ -75,7 +75,7 @@ func (s *Store) Configure(_ *env.Env, n Settings) (Settings, error) {
 	return n, nil
 }
 
-// Rotate changes the signing keys, and gives the new ones.
+// Rotate changes the signing keys, and returns the new ones.
 func (s *Store) Rotate(e *env.Env, n Rotation) (Keys, error) {
 	given := n.Current != "" && n.Next != ""
 	switch {

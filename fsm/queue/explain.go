@@ -155,7 +155,7 @@ func (s *Store) why(m *Message, now int64) Explanation {
 	return x
 }
 
-// whyDue tells what keeps messages that are due.
+// whyDue returns what keeps messages that are due.
 func (s *Store) whyDue() Reason {
 	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
 		return GlobalLimit
@@ -203,7 +203,7 @@ func (s *Store) whoseFlow(f *FlowKey, x *Explanation) {
 	}
 }
 
-// flowReason tells what keeps a key's wait list, and until when.
+// flowReason returns what keeps a key's wait list, and until when.
 func (s *Store) flowReason(f *FlowKey, now int64) (Reason, int64) {
 	switch {
 	case f.Paused:

@@ -21,7 +21,7 @@ func (s *Store) group(name string) *Group {
 	return nil
 }
 
-// ChangeGroup makes, changes or deletes a URL group, and gives what it is afterwards.
+// ChangeGroup makes, changes or deletes a URL group, and returns what it is afterwards.
 func (s *Store) ChangeGroup(e *env.Env, n GroupChange) (Group, error) {
 	old := s.group(n.Name)
 	if old == nil && !ValidName(n.Name) {

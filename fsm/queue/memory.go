@@ -15,7 +15,7 @@ func (s *Store) trim(now int64) {
 	s.sweep(now, n)
 }
 
-// Sweep forgets what need not be kept any longer, at most limit records, and tells how many.
+// Sweep forgets what need not be kept any longer, at most limit records, and returns how many.
 func (s *Store) Sweep(e *env.Env, limit int) (done int) {
 	done = s.emptyQueues(e, limit)
 	s.trimmable = 0

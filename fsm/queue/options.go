@@ -82,7 +82,7 @@ type Redaction struct {
 	Salt []byte
 }
 
-// Over gives base with all that o names itself in place of base's. Of headers, those of base stay that o
+// Over returns base with all that o names itself in place of base's. Of headers, those of base stay that o
 // doesn't name.
 func (o Options) Over(base Options) Options {
 	out := base

@@ -149,7 +149,7 @@ func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, mor
 	return cut(found, p)
 }
 
-// cut gives a page of a sorted list.
+// cut returns a page of a sorted list.
 func cut(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor Stamp, more bool) {
 	step, i := 1, 0
 	if p.After != (Stamp{}) {
@@ -390,7 +390,7 @@ func (n *Counts) Add(m Counts) {
 	n.Queues, n.Schedules, n.Groups, n.FlowKeys = n.Queues+m.Queues, n.Schedules+m.Schedules, n.Groups+m.Groups, n.FlowKeys+m.FlowKeys
 }
 
-// Counts gives the sizes of the store; Messages are those that are kept, done or not.
+// Counts returns the sizes of the store; Messages are those that are kept, done or not.
 func (s *Store) Counts() Counts {
 	return Counts{
 		Messages: s.messages.Len(), Active: s.leases.Len(), Dead: s.dead.Len(), Events: s.log.Len(), Queues: s.queueNames.Len(),

@@ -128,7 +128,7 @@ func (s *Store) tick(e *env.Env, t *Tick) {
 	s.scheduleTick(&c)
 }
 
-// choose gives the times that fire: those within the misfire window, and of the older ones what the policy says.
+// choose returns the times that fire: those within the misfire window, and of the older ones what the policy says.
 func (m Misfire) choose(times []int64, now int64) []int64 {
 	late := 0
 	for late < len(times) && now-times[late] >= MisfireWindow {

@@ -53,7 +53,7 @@ func (w *world) publish(p Publication) []Published {
 	return out.Items[0].Messages
 }
 
-// refused publishes and gives the refusal, which there has to be.
+// refused publishes and returns the refusal, which there has to be.
 func (w *world) refused(p Publication) *Error {
 	w.t.Helper()
 	out, _ := w.s.Publish(w.env(), Publications{[]Publication{p}})

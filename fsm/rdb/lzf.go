@@ -51,7 +51,7 @@ func unLZF(b []byte, size int) ([]byte, error) {
 	return out, nil
 }
 
-// lzf packs s, or gives nothing if that would not be shorter than most bytes.
+// lzf packs s, or returns nothing if that would not be shorter than most bytes.
 func lzf(s string, most int) []byte {
 	var seen [1 << lzfHashBits]int32 // where three bytes stood last, plus 1
 	out := make([]byte, 0, most)

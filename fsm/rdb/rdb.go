@@ -82,7 +82,7 @@ func frame(b []byte, version uint16) []byte {
 	return binary.LittleEndian.AppendUint64(b, Checksum(0, b))
 }
 
-// Open checks the end of a payload and gives what stands before it.
+// Open checks the end of a payload and returns what stands before it.
 func Open(payload []byte) ([]byte, error) {
 	n := len(payload) - footerSize
 	if n < 0 {

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// source reads a file from front to back. What it gives is kept until cut is called.
+// source reads a file from front to back. What it returns is kept until cut is called.
 type source struct {
 	in    *bufio.Reader
 	kept  []byte
@@ -70,14 +70,14 @@ func (s *source) fill(b []byte) error {
 	return nil
 }
 
-// cut gives what was kept, good until the next call of bytes.
+// cut returns what was kept, good until the next call of bytes.
 func (s *source) cut() []byte {
 	b := s.kept
 	s.kept, s.over = s.kept[:0], false
 	return b
 }
 
-// then is err, or what next gives.
+// then is err, or what next returns.
 func then(err error, next func() error) error {
 	if err != nil {
 		return err

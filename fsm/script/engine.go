@@ -104,13 +104,13 @@ const (
 	librarySource = "@user_function"
 )
 
-// Compile tells why a script can't be compiled, nil if it can.
+// Compile returns why a script can't be compiled, nil if it can.
 func (e *Engine) Compile(body string) error {
 	_, err := e.compile(scriptSource, body, nil)
 	return err
 }
 
-// compile gives a compiled text, from those kept if it is there. What it charges doesn't
+// compile returns a compiled text, from those kept if it is there. What it charges doesn't
 // depend on that.
 func (e *Engine) compile(source, body string, b *lua.Budget) (*lua.Proto, error) {
 	if len(body) > MaxBody {
@@ -148,7 +148,7 @@ func code(body string) string {
 // drop forgets the interpreters: one of them failed in a way that it shouldn't.
 func (e *Engine) drop() { e.eval, e.library, e.loader = nil, nil, nil }
 
-// run calls start, which runs the program, and gives what it returned.
+// run calls start, which runs the program, and returns what it returned.
 func (in *interpreter) run(p *Program, h Host, b *lua.Budget, start func(), broken func()) (v reply.Value, stop error) {
 	in.begin(h, *b)
 	defer func() {

@@ -60,7 +60,7 @@ const (
 	Exact
 )
 
-// Load runs the text of a library and tells which functions it registers. The error is
+// Load runs the text of a library and returns which functions it registers. The error is
 // in Redis's words without its class, or says that the budget b was spent.
 func (e *Engine) Load(source string, rules Rules, b *lua.Budget) (*Library, error) {
 	name, err := libraryName(source, rules)

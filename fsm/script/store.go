@@ -71,7 +71,7 @@ func (s *Store) Script(digest string) (body string, ok bool) {
 // Scripts is how many scripts there are.
 func (s *Store) Scripts() int { return s.scripts.Len() }
 
-// Keep stores a script until a flush, and gives its digest.
+// Keep stores a script until a flush, and returns its digest.
 func (s *Store) Keep(body string) string {
 	digest := Digest(body)
 	if k, had := s.scripts.Get(digest); had {
@@ -159,7 +159,7 @@ func (s *Store) Libraries(f func(*Library)) {
 // Counts are how many libraries and functions there are.
 func (s *Store) Counts() (libraries, functions int) { return s.libraries.Len(), s.count }
 
-// Vacant tells why a library of this text can't be added, before its text is run: its
+// Vacant returns why a library of this text can't be added, before its text is run: its
 // first line is wrong, or the name is taken and may not be replaced.
 func (s *Store) Vacant(source string, rules Rules, replace bool) error {
 	name, err := libraryName(source, rules)

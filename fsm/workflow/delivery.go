@@ -80,7 +80,7 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	return d
 }
 
-// join gives the fields of base and own; those of own replace others of their name.
+// join returns the fields of base and own; those of own replace others of their name.
 func join(base, own []queue.Field) []queue.Field {
 	out := slices.DeleteFunc(base, func(b queue.Field) bool {
 		return slices.ContainsFunc(own, func(f queue.Field) bool { return strings.EqualFold(f.Name, b.Name) })

@@ -64,7 +64,7 @@ func (s *Store) Runs(f *Filter, p Page) (list []*Run, cursor uint64, more bool) 
 	return list, cursor, more
 }
 
-// candidates gives the runs that a filter may choose, the newest first, beginning below a number that is not 0. Those that
+// candidates returns the runs that a filter may choose, the newest first, beginning below a number that is not 0. Those that
 // the filter names are found by their names.
 func (s *Store) candidates(f *Filter, below uint64, visit func(*Run) bool) {
 	if named, ok := s.named(f); ok {
@@ -127,7 +127,7 @@ func (s *Store) holds(r *Run, messages []queue.ID) bool {
 	})
 }
 
-// Log gives the entries of a run in their order, until visit says false.
+// Log calls visit with the entries of a run in their order, until visit says false.
 func (s *Store) Log(run uint64, visit func(pos uint32, e *Entry) bool) {
 	s.entries.Ascend(place{run: run}, func(p place, e *Entry) bool { return p.run == run && visit(p.pos, e) })
 }
@@ -314,7 +314,7 @@ func (n *Counts) Add(m Counts) {
 	n.Runs, n.Active, n.Dead, n.Waiters = n.Runs+m.Runs, n.Active+m.Active, n.Dead+m.Dead, n.Waiters+m.Waiters
 }
 
-// Counts gives the sizes of the store.
+// Counts returns the sizes of the store.
 func (s *Store) Counts() Counts {
 	return Counts{Runs: s.runs.Len(), Active: s.runs.Len() - s.dead.Len() - s.ended.Len(), Dead: s.dead.Len(), Waiters: s.waiters.Len()}
 }

@@ -15,7 +15,7 @@ func (s *Store) trim(now int64) {
 	s.sweep(now, n)
 }
 
-// Sweep forgets what need not be kept any longer, at most limit records, and tells how many.
+// Sweep forgets what need not be kept any longer, at most limit records, and returns how many.
 func (s *Store) Sweep(e *env.Env, limit int) int {
 	s.trimmable = 0
 	return s.sweep(e.Now, limit)

@@ -40,7 +40,7 @@ func newWorld(t checker) *world {
 	return w
 }
 
-// apply does something to both stores and gives what the first answered; both have to answer the same.
+// apply does something to both stores and returns what the first answered; both have to answer the same.
 func apply[R any](w *world, f func(e *env.Env, p pair) (R, error)) (R, error) {
 	w.t.Helper()
 	w.index++
@@ -194,7 +194,7 @@ func (w *world) bodies(id string) (list []string) {
 	return list
 }
 
-// deliver claims what is due and gives what an attempt to the endpoint sends, in the order of the log; each is answered.
+// deliver claims what is due and returns what an attempt to the endpoint sends, in the order of the log; each is answered.
 func (w *world) deliver(p queue.Response) (sent []*workflow.Delivery) {
 	w.t.Helper()
 	w.advance()

@@ -24,7 +24,7 @@ type await struct {
 	Curl string `json:"curl,omitempty"`
 }
 
-// awaits tells what the run waits for from outside.
+// awaits returns what the run waits for from outside.
 func (e *explainer) awaits() {
 	for _, w := range e.store.WaitersOf(e.run.No) {
 		e.awaitEvent(w)

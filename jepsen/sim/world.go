@@ -62,7 +62,7 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-// Run simulates a history and gives what it has shown that must not be, nil if nothing.
+// Run simulates a history and returns what it has shown that must not be, nil if nothing.
 func Run(h History) (v *Violation) {
 	defer func() {
 		if p := recover(); p != nil {

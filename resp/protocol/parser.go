@@ -155,7 +155,7 @@ func (p *Parser) Need() int {
 	return p.at + p.bulk + 2
 }
 
-// number reads the decimal number of a line that begins at from, and gives where the next
+// number reads the decimal number of a line that begins at from, and returns where the next
 // line does; that is negative if it is no number.
 func number(buf []byte, from int, tooLong string) (n, next int, err error) {
 	line := buf[min(from, len(buf)):]

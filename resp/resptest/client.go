@@ -83,7 +83,7 @@ func (c *Client) Start(words ...string) {
 	c.Send(Encode(words...))
 }
 
-// Do sends a command and gives its reply.
+// Do sends a command and returns its reply.
 func (c *Client) Do(words ...string) reply.Value {
 	c.t.Helper()
 	c.Start(words...)
@@ -112,7 +112,7 @@ func (c *Client) WantBytes(want string) {
 	}
 }
 
-// Silent tells that nothing has come for a while.
+// Silent reports that nothing has come for a while.
 func (c *Client) Silent(d time.Duration) bool {
 	v, err := c.read(d)
 	var late net.Error

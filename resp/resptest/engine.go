@@ -39,7 +39,7 @@ func NewEngine(t testing.TB, now int64) *Engine {
 	return e
 }
 
-// Serve runs a server over the engine until the test ends, and gives its address.
+// Serve runs a server over the engine until the test ends, and returns its address.
 func (e *Engine) Serve(t testing.TB, o resp.Options) string {
 	t.Helper()
 	o.Engine = e

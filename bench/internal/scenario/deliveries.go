@@ -57,7 +57,7 @@ func (b *Bench) asynq(ctx context.Context, durable bool) (*subject, func()) {
 }
 
 // filling is a subject that does n things in a round, as many as fill the measured time,
-// and tells how many a second.
+// and returns how many a second.
 func (b *Bench) filling(ctx context.Context, name string, run func(ctx context.Context, n int) (float64, error)) *subject {
 	s := &subject{name: name}
 	perSecond, err := run(ctx, deliveryTrial)

@@ -27,7 +27,7 @@ var rare = []string{"FLUSHALL", "FLUSHDB", "NOSUCH k", "SET k", "GET k k"}
 // Source draws commands.
 type Source struct {
 	*rand.Rand
-	// Fits tells which commands may stand within others: in scripts and in the words of
+	// Fits reports which commands may stand within others: in scripts and in the words of
 	// what looks at commands. nil admits all, and scripts that use up their budget too.
 	Fits func(argv [][]byte) bool
 }

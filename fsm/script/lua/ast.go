@@ -130,7 +130,7 @@ type capture struct {
 	index int       // the enclosing function's own capture
 }
 
-// find gives the innermost variable of a name in scope.
+// find returns the innermost variable of a name in scope.
 func (fn *function) find(name string) *variable {
 	for i := len(fn.active) - 1; i >= 0; i-- {
 		if fn.active[i].name == name {

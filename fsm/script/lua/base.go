@@ -78,7 +78,7 @@ func (vm *State) mayChange(t *Table) {
 	}
 }
 
-// ipairs gives the function; what it iterates by is one value, as in Lua.
+// ipairs returns the function; what it iterates by is one value, as in Lua.
 func (vm *State) ipairs() GoFunc {
 	step := vm.Func("ipairs step", func(vm *State, args []Value) {
 		i := vm.CheckInt(args, 2) + 1
@@ -280,7 +280,7 @@ var nameNil, nameNumber, nameString, nameTable = shared("nil"), shared("number")
 // shared is a string that any number of states may use: its hash is known.
 func shared(s string) Value { return constantString(s).v }
 
-// maxUnpack is the most values that unpack gives: the stack of Lua 5.1.
+// maxUnpack is the most values that unpack returns: the stack of Lua 5.1.
 const maxUnpack = 7997
 
 func baseUnpack(vm *State, args []Value) {

@@ -44,7 +44,7 @@ func stringFormat(vm *State, args []Value) {
 	vm.Return(vm.String(string(out)))
 }
 
-// directive reads one from behind its %, and gives where it ends.
+// directive reads one from behind its %, and returns where it ends.
 func (vm *State) directive(format string, i int) (directive, int) {
 	start, d := i, directive{precision: -1}
 	for ; i < len(format) && strings.IndexByte("-+ #0", format[i]) >= 0; i++ {

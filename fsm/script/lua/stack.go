@@ -17,7 +17,7 @@ func (s *stack) level() level { return level{s.chunk, s.top} }
 
 func (s *stack) release(l level) { s.chunk, s.top = l.chunk, l.top }
 
-// take gives n slots of unknown content.
+// take returns n slots of unknown content.
 func (s *stack) take(b *Budget, n int) []Value {
 	if s.chunk < len(s.chunks) && s.top+n <= len(s.chunks[s.chunk]) {
 		s.top += n
@@ -26,7 +26,7 @@ func (s *stack) take(b *Budget, n int) []Value {
 	return s.takeNext(b, n)
 }
 
-// takeNext gives n slots of the next chunk.
+// takeNext returns n slots of the next chunk.
 func (s *stack) takeNext(b *Budget, n int) []Value {
 	if s.chunk < len(s.chunks) {
 		s.chunk++

@@ -13,7 +13,7 @@ type State struct {
 	Globals *Table
 	// strings are the methods of strings: the metatable of every one of them.
 	strings *Table
-	// Random draws a number for math.random; nil gives 0 always.
+	// Random draws a number for math.random; nil always returns 0.
 	Random func() uint64
 
 	res    []Value // what the last call returned
@@ -109,7 +109,7 @@ type Named struct {
 	Run  GoFunc
 }
 
-// Return is how a function of ours gives its results.
+// Return is how a function of ours returns its results.
 func (vm *State) Return(values ...Value) { vm.res = append(vm.res[:0], values...) }
 
 // Results are what the last call returned. They are valid until the next one.

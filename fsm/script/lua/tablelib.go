@@ -203,7 +203,7 @@ func (s *sorter) sort(lo, hi int) {
 	}
 }
 
-// partition moves what is less than the value at mid before it, and gives its place.
+// partition moves what is less than the value at mid before it, and returns its place.
 func (s *sorter) partition(lo, hi, mid int) int {
 	pivot := s.t.Index(mid)
 	s.swap(mid, hi-1)

@@ -130,7 +130,7 @@ func (v Value) IsFunction() bool {
 	return false
 }
 
-// Type is the name of v's type, as type() gives it.
+// Type is the name of v's type, as type() returns it.
 func (v Value) Type() string {
 	switch v.ref.(type) {
 	case nil:

@@ -149,7 +149,7 @@ func whileKilling(ctx context.Context, k *messages.Killer, every time.Duration, 
 	return errors.Join(err, <-killed)
 }
 
-// all does work n times at once and gives the first few errors.
+// all does work n times at once and returns the first few errors.
 func all(ctx context.Context, n int, work func(context.Context, int) error) error {
 	var mu sync.Mutex
 	var problems []error

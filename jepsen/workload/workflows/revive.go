@@ -88,7 +88,7 @@ func (r Revive) Run(ctx context.Context) (out ReviveResult, err error) {
 	return out, errors.Join(r.bulk(ctx, a, &out), a.Problems())
 }
 
-// fail starts a run, waits until it has failed, and gives its dead letter.
+// fail starts a run, waits until it has failed, and returns its dead letter.
 func (r Revive) fail(ctx context.Context, a *App, name, id, label string) (string, error) {
 	if err := a.Start(ctx, name, id, "{}", map[string]string{"upstash-label": label}); err != nil {
 		return "", err
