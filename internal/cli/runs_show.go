@@ -21,11 +21,11 @@ func (s *session) showRun() error {
 	if err != nil {
 		return err
 	}
-	if err := s.fields(out, head, "workflowRunId"); err != nil || s.quiet {
-		return err
-	}
 	steps, err := s.runSteps(doc)
 	if err != nil {
+		return err
+	}
+	if err := s.fields(out, head, "workflowRunId"); err != nil || s.quiet {
 		return err
 	}
 	if _, err := out.Write([]byte("\n")); err != nil {
