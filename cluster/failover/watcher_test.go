@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -353,22 +354,32 @@ func TestVoterGrants(t *testing.T) {
 
 // TestNonvoterNeverCampaigns: TimeoutNow would make it disturb the cluster for nothing.
 func TestNonvoterNeverCampaigns(t *testing.T) {
-	n := start(t, 3, "n3")
-	n.watch("n3")
+	n := start(t, 3, "n2") // to which the voter n3 consents
+	c, _ := configs.Load(n.all["n2"])
+	config, watched := c.(failover.Config), atomic.Int64{}
+	dial := config.Watch
+	config.Watch = func(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+		if timeout > 100*time.Millisecond { // not to find out whether the leader is dead, but to watch it
+			watched.Add(1)
+		}
+		return dial(addr, timeout)
+	}
+	configs.Store(n.all["n2"], config)
+	n.watch("n2", "n3")
 	n.await("the leader's port is watched", func() bool {
 		m := n.all["n1"]
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		return len(m.conns) >= 1
+		return len(m.conns) >= 2
 	})
 	n.kill("n1")
-	w := n.all["n3"].watching()
-	n.await("the leader is found dead", func() bool { return w.Stats.Refused.Load() > 0 })
+	w := n.all["n2"].watching()
+	n.await("the leader is found dead, and the watcher is through with it", func() bool { return w.Stats.Refused.Load() > 0 && watched.Load() > 1 })
 	w.Stop()
-	if fired := w.Stats.Fired.Load(); fired != 0 || n.all["n3"].raft.State() != raft.Follower {
-		t.Errorf("a non-voter has campaigned %d times and is %s", fired, n.all["n3"].raft.State())
+	n.all["n2"].setWatcher(nil)
+	if fired := w.Stats.Fired.Load(); fired != 0 || n.all["n2"].raft.State() != raft.Follower {
+		t.Errorf("a non-voter has campaigned %d times and is %s", fired, n.all["n2"].raft.State())
 	}
-	n.all["n3"].setWatcher(nil)
 }
 
 // TestNoMajorityNoCampaign: a follower whose peers do not agree leaves the election to raft's own timeout.
