@@ -107,7 +107,7 @@ func (c *Connection) findToken(named *namedContext) (token, from string, err err
 	return token, tokenVariable, err
 }
 
-// secretVariable is the value of a variable, or what the file holds that the variable with _FILE names.
+// secretVariable is the value of a variable, or the first line of the file that the variable with _FILE names.
 func secretVariable(name string) (string, error) {
 	value, path := os.Getenv(name), os.Getenv(name+"_FILE")
 	if value != "" || path == "" {
@@ -117,7 +117,8 @@ func secretVariable(name string) (string, error) {
 	if err != nil {
 		return "", usagef("can't read the file of %s_FILE: %w", name, err)
 	}
-	return strings.TrimSpace(string(text)), nil
+	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	return strings.TrimSpace(line), nil
 }
 
 func checkURL(text string) (string, error) {
