@@ -33,6 +33,7 @@ type groupCommitter struct {
 	stopped  bool // raft has ended
 
 	pendingPiggyback *Piggyback
+	evictor          evictor
 }
 
 func newGroupCommitter(n *Node) *groupCommitter {
@@ -186,6 +187,10 @@ func (n *Node) entry(term uint64) *fsm.Entry {
 
 // commit puts batches into one entry and answers them when it has been applied.
 func (m *groupCommitter) commit(term uint64, batches []*batch) {
+	b, room := m.makeRoom(batches)
+	if b != nil {
+		batches = append([]*batch{b}, batches...)
+	}
 	if b := m.attachPiggyback(batches); b != nil {
 		batches = append(batches, b)
 	}
@@ -205,7 +210,7 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 	data := e.Encode()
 	f := m.n.raft.Apply(data, 0)
 	failpoint.Eval(failpoint.AfterPropose)
-	in := &entryInRaft{e.Stamp, batches}
+	in := &entryInRaft{e.Stamp, batches, room}
 	if !m.enter(in) {
 		return
 	}
@@ -216,6 +221,7 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 		}
 		defer m.wg.Done()
 		m.n.clock.Done(e.Stamp)
+		m.evictor.release(room)
 		if err == nil && m.last() { // otherwise the next entry carries it
 			m.n.pushCommitIndex(term)
 		}
@@ -235,6 +241,7 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 type entryInRaft struct {
 	stamp   int64
 	batches []*batch
+	room    fsm.Room
 }
 
 // enter notes an entry that was given to raft. It is false, and the entry answered, if raft has ended.
@@ -281,6 +288,7 @@ func (m *groupCommitter) abandon() {
 func (m *groupCommitter) lose(in *entryInRaft) {
 	defer m.wg.Done()
 	m.n.clock.Done(in.stamp)
+	m.evictor.release(in.room)
 	for _, b := range in.batches {
 		b.answer(nil, raft.ErrRaftShutdown, false)
 	}

@@ -185,6 +185,7 @@ func (n *Node) bootstrapState(ctx context.Context, term uint64) error {
 func (n *Node) keepTime(ctx context.Context, term uint64) {
 	digested := n.raft.LastIndex()
 	for pause(ctx, tickInterval) {
+		n.evictExcess(ctx, term)
 		for {
 			due, ok := n.machine.NextDue()
 			if !ok || due > n.clock.Peek() || ctx.Err() != nil {

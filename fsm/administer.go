@@ -7,6 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -100,6 +101,8 @@ type Settings struct {
 	MaxMemory int64
 	// DailyLimit is the most commands per database and UTC day of cluster time.
 	DailyLimit int64
+	// Policy says which keys make room when MaxMemory is reached, of databases that have no policy of their own.
+	Policy keyspace.Policy
 	// Limits bound single keys and values.
 	command.Limits
 }
@@ -110,12 +113,15 @@ func (n *Settings) Fields(c *wire.Codec) {
 	c.Varint(&n.DailyLimit)
 	c.Varint(&n.MaxKey)
 	c.Varint(&n.MaxRecord)
-	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0) {
+	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0 || n.Policy != 0) {
 		c.Varint(&n.MaxPending)
 	}
-	if c.More(n.MaxWork != 0 || n.MaxScript != 0) {
+	if c.More(n.MaxWork != 0 || n.MaxScript != 0 || n.Policy != 0) {
 		c.Varint(&n.MaxWork)
 		c.Varint(&n.MaxScript)
+	}
+	if c.More(n.Policy != 0) {
+		c.Byte((*byte)(&n.Policy))
 	}
 }
 
@@ -174,6 +180,9 @@ func (s *State) bootstrap(e *env.Env, f Bootstrap) (Ack, error) {
 	if s.clusterID == "" {
 		s.raise(e, f.Level)
 		s.clusterID, s.settings = f.ClusterID, f.Settings
+		if s.level < env.Level2 { // nodes of the first release don't know it
+			s.settings.Policy = keyspace.NoEviction
+		}
 		s.drawSecret(e)
 		if _, err := s.home.messages.Rotate(e, queue.Rotation{Keys: f.Keys}); err != nil {
 			return Ack{}, err

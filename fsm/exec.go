@@ -269,6 +269,8 @@ func (s *State) tx(e *env.Env, as *acl.Identity, origin command.Origin) *command
 		tx.OtherMemory = s.used() - d.keys.Used()
 	}
 	tx.Scripts, tx.Engine, tx.Undo = d.scripts, s.engine, s
+	tx.Room, tx.Began, tx.ClusterPolicy = s, d.keys.Changes(), s.settings.Policy
+	e.Counting = s.policy(d).Counts()
 	tx.Search.Store, tx.Search.Database = d.search, d.id
 	tx.Arm()
 	return tx

@@ -51,6 +51,9 @@ type Machine struct {
 	applied atomic.Uint64 // index, readable without a lock
 	clock   atomic.Int64  // the state's time, readable without a lock
 	level   atomic.Uint32 // the feature level, readable without a lock
+	used    atomic.Int64  // logical memory in bytes, while keys may be evicted
+	// evictAbove is the memory limit while keys may be evicted, 0 otherwise.
+	evictAbove atomic.Int64
 
 	host     atomic.Pointer[command.Host]
 	search   atomic.Pointer[Search]
@@ -128,6 +131,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
+	m.notePressure()
 	m.tellSearch(index, e.Notifications, Replaced(outcomes))
 	m.mu.Unlock()
 	m.advance(index)

@@ -105,4 +105,6 @@ var (
 	EndTokenOverlap = define(65, "end token overlap", env.Level2, (*State).endTokenOverlap).revokes(always)
 	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
 	ImportMessages = define(66, "import messages", env.Level2, (*State).importMessages)
+	// Evict removes keys that the leader has picked because memory is full.
+	Evict = define(67, "evict", env.Level2, (*State).evictPicked)
 )

@@ -118,7 +118,7 @@ func (d *database) passReports(e *env.Env) {
 // The operations on messages. Those that add to the state are refused when memory is full.
 
 func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
-	if t.s.full() {
+	if t.full(e) {
 		return queue.Receipts{}, queue.ErrMemory
 	}
 	return t.d.messages.Publish(e, n)
@@ -149,7 +149,7 @@ func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error
 }
 
 func (t tenant) putSchedule(e *env.Env, n queue.SchedulePut) (queue.ScheduleRef, error) {
-	if t.s.full() {
+	if t.full(e) {
 		return queue.ScheduleRef{}, queue.ErrMemory
 	}
 	return t.d.messages.PutSchedule(e, n)
@@ -188,21 +188,21 @@ func (t tenant) configureMessages(e *env.Env, n queue.Settings) (queue.Settings,
 }
 
 func (t tenant) submitSteps(e *env.Env, n workflow.Submissions) (workflow.Receipts, error) {
-	if t.s.full() {
+	if t.full(e) {
 		return workflow.Receipts{}, queue.ErrMemory
 	}
 	return t.d.workflows.Submit(e, t.d.messages, n)
 }
 
 func (t tenant) await(e *env.Env, n workflow.Await) (workflow.Receipt, error) {
-	if t.s.full() {
+	if t.full(e) {
 		return workflow.Receipt{}, queue.ErrMemory
 	}
 	return t.d.workflows.Await(e, t.d.messages, n)
 }
 
 func (t tenant) notifyEvent(e *env.Env, n workflow.Notification) (workflow.Notified, error) {
-	if t.s.full() {
+	if t.full(e) {
 		return workflow.Notified{}, queue.ErrMemory
 	}
 	return t.d.workflows.Notify(e, t.d.messages, n)
@@ -217,7 +217,7 @@ func (t tenant) cancelRuns(e *env.Env, n workflow.Cancellation) (workflow.Cancel
 }
 
 func (t tenant) revive(e *env.Env, n workflow.Revival) (workflow.Revived, error) {
-	if t.s.full() {
+	if t.full(e) {
 		return workflow.Revived{}, queue.ErrMemory
 	}
 	return t.d.workflows.Revive(e, t.d.messages, n)

@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
@@ -305,16 +306,19 @@ type limits struct {
 	MaxPending        int64 `json:"maxPending"`
 	MaxRequestWork    int64 `json:"maxRequestWork"`
 	MaxScriptSteps    int64 `json:"maxScriptSteps"`
+	// MaxMemoryPolicy says which keys make room at MaxMemory, by Redis's names.
+	MaxMemoryPolicy string `json:"maxMemoryPolicy"`
 }
 
 func limitsOf(s fsm.Settings) limits {
-	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting()}
+	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting(), s.Policy.String()}
 }
 
 func (l limits) settings() fsm.Settings {
 	bounds := command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize, MaxPending: l.MaxPending}
 	bounds.SetWork(l.MaxRequestWork, l.MaxScriptSteps)
-	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Limits: bounds}
+	policy, _ := keyspace.ParsePolicy(l.MaxMemoryPolicy)
+	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Policy: policy, Limits: bounds}
 }
 
 func (s *Server) settings(g *gin.Context) {
@@ -339,6 +343,14 @@ func (s *Server) configure(g *gin.Context) {
 	}
 	before := l
 	if !s.accept(g, &l) {
+		return
+	}
+	if _, known := keyspace.ParsePolicy(l.MaxMemoryPolicy); !known {
+		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy must be one of "+keyspace.PolicyNames)
+		return
+	}
+	if level < env.Level2 && l.MaxMemoryPolicy != before.MaxMemoryPolicy {
+		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy can be set when every node has been upgraded and the feature level is 2")
 		return
 	}
 	if level < env.Level2 && (l.MaxRequestWork != before.MaxRequestWork || l.MaxScriptSteps != before.MaxScriptSteps) {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi"
@@ -44,6 +45,7 @@ type settings struct {
 	// MaxReplySize and MaxBufferedBytes are of the HTTP listener; 0 = unlimited.
 	MaxReplySize, MaxBufferedBytes byteSize
 	MaxMemory                      byteSize
+	MaxMemoryPolicy                evictionPolicy
 	DailyLimit                     uint
 	MaxKeySize                     byteSize
 	MaxRecordSize                  byteSize
@@ -105,6 +107,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.StringSliceVar(&s.HeaderPrefix, "header-prefix", []string{"Svc", "Upstash"}, "`PREFIXES` of service headers; the first is the primary one")
 	f.Var(&s.MaxRequestSize, "max-request-size", "maximum size of a request body, up to 48MiB (0 = 48MiB)")
 	f.Var(&s.MaxMemory, "max-memory", "memory of all data at which writes that add to it are refused (0 = unlimited); replicated, read at the first start only")
+	f.Var(&s.MaxMemoryPolicy, "max-memory-policy", "which keys are evicted at --max-memory: `POLICY` "+keyspace.PolicyNames+"; replicated like --max-memory")
 	f.UintVar(&s.DailyLimit, "daily-request-limit", 0, "maximum number of `COMMANDS` per day and database (0 = unlimited); replicated, read at the first start only")
 	f.Var(&s.MaxKeySize, "max-key-size", "maximum size of a key in a write (0 = unlimited); replicated like --max-memory")
 	f.Var(&s.MaxRecordSize, "max-record-size", "maximum size of the value of one key (0 = unlimited); replicated like --max-memory")

@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/internal/archive"
@@ -394,6 +395,6 @@ func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
 	limits := command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)}
 	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))
 	return fsm.Bootstrap{Settings: fsm.Settings{
-		MaxMemory: int64(s.MaxMemory), DailyLimit: int64(s.DailyLimit), Limits: limits,
+		MaxMemory: int64(s.MaxMemory), Policy: keyspace.Policy(s.MaxMemoryPolicy), DailyLimit: int64(s.DailyLimit), Limits: limits,
 	}, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
 }

@@ -164,6 +164,11 @@ type Tx struct {
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
 	// OtherMemory is what is used besides DB.
 	MaxMemory, OtherMemory int64
+	// ClusterPolicy says what happens at MaxMemory in a database that has no policy of its own. Room makes room, and
+	// spares keys that were changed after version Began, that is by this transaction or row.
+	ClusterPolicy keyspace.Policy
+	Room          Evictor
+	Began         uint64
 	// Config are the replicated parameters; Host is the node's word about itself, nil in
 	// an apply.
 	Config *Config

@@ -21,7 +21,7 @@ const (
 	HashEvent                        // h
 	SortedEvent                      // z
 	ExpiredEvent                     // x: a key's deadline has passed
-	EvictedEvent                     // e: never sent, nothing is evicted
+	EvictedEvent                     // e: a key had to make room
 	StreamEvent                      // t
 	ModuleEvent                      // d: JSON documents, vector indexes, arrays
 	KeyspaceEvent                    // K: to the channel of the key

@@ -15,8 +15,8 @@ type Figures interface {
 	// Spikes are the events of LATENCY, by name.
 	Spikes() []Spike
 	// Reset forgets the sums, the figures of rows and the errors; freed are the objects that were
-	// freed until now.
-	Reset(freed int64)
+	// freed until now, evicted the keys that were evicted.
+	Reset(freed, evicted int64)
 	// ResetExpired begins to count expired keys anew; expired are those until now.
 	ResetExpired(expired int64)
 	// ResetSlow forgets the slow calls.
@@ -30,8 +30,8 @@ type Figures interface {
 type Totals struct {
 	// Processed counts commands, Hits and Misses reads of one key that found it or not.
 	Processed, Hits, Misses int64
-	// FreedBefore are the objects that were freed before the last Reset.
-	FreedBefore int64
+	// FreedBefore are the objects that were freed before the last Reset, EvictedBefore the keys that were evicted.
+	FreedBefore, EvictedBefore int64
 	// ExpiredBefore are the keys that had expired before the last Reset.
 	ExpiredBefore int64
 	// PerSecond is how many commands came in the last whole second.

@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -48,6 +49,14 @@ func memoryUsage(tx *Tx, a *Args) reply.Value {
 	return reply.Int(o.Cost(key))
 }
 
+// whenFull says what happens at the memory limit.
+func (tx *Tx) whenFull() string {
+	if p := tx.policy(); p != keyspace.NoEviction {
+		return "keys are evicted by " + p.String()
+	}
+	return "writes that need room are refused"
+}
+
 func memoryDoctor(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
@@ -57,7 +66,7 @@ func memoryDoctor(tx *Tx, a *Args) reply.Value {
 	case tx.MaxMemory <= 0:
 		return reply.Verbatim(fmt.Sprintf("All databases together hold %d bytes. There is no limit: set max-memory so that a node never runs out.", used))
 	case used > tx.MaxMemory:
-		return reply.Verbatim(fmt.Sprintf("All databases together hold %d bytes, more than the limit of %d: writes that need room are refused.", used, tx.MaxMemory))
+		return reply.Verbatim(fmt.Sprintf("All databases together hold %d bytes, more than the limit of %d: %s.", used, tx.MaxMemory, tx.whenFull()))
 	}
 	return reply.Verbatim(fmt.Sprintf("All databases together hold %d bytes of the %d that are allowed.", used, tx.MaxMemory))
 }

@@ -18,7 +18,7 @@ func objectRows() []Command {
 			Syntax: "OBJECT ENCODING key", Summary: "Returns the form in which Redis would keep the value as it is now.",
 			Tips: vagueOutput, Run: objectEncoding},
 		{Name: "object freq", Arity: 3, Flags: read | HidesMiss | NoTouch | NodeLocal, Keys: second.with(ro), Cost: costConstant, Version: "4.0.0", Complexity: "O(1)",
-			Syntax: "OBJECT FREQ key", Summary: "Refuses: nothing is evicted, so no frequencies are kept.",
+			Syntax: "OBJECT FREQ key", Summary: "Returns the logarithm of how often the key is used, as far as the node knows that answers; under an LFU policy only.",
 			Tips: vagueOutput, Run: objectFreq},
 		{Name: "object help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "OBJECT HELP", Summary: "Describes the subcommands.",
@@ -63,10 +63,23 @@ func objectEncoding(tx *Tx, a *Args) reply.Value {
 	return ofObject(tx, a, func(o *keyspace.Object) reply.Value { return reply.Bulk(o.EncodingBy(tx.thresholds())) })
 }
 
+// The refusals of what the policy does not keep, in Redis's words.
+var (
+	errNoFrequency = reply.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " + adjusting)
+	errNoIdleTime  = reply.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. " + adjusting)
+)
+
+const adjusting = "Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
+
 func objectFreq(tx *Tx, a *Args) reply.Value {
-	return ofObject(tx, a, func(*keyspace.Object) reply.Value {
-		return reply.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " +
-			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	return ofObject(tx, a, func(o *keyspace.Object) reply.Value {
+		switch {
+		case !tx.policy().Counts():
+			return errNoFrequency
+		case !tx.ReadOnly:
+			return errNodeLocal
+		}
+		return reply.Int(int64(o.Frequency(tx.Now)))
 	})
 }
 
@@ -76,6 +89,8 @@ var errNodeLocal = reply.Error("ERR each node knows by itself when keys were use
 func objectIdleTime(tx *Tx, a *Args) reply.Value {
 	return ofObject(tx, a, func(o *keyspace.Object) reply.Value {
 		switch {
+		case tx.policy().Counts():
+			return errNoIdleTime
 		case tx.ReadOnly:
 			return reply.Int(tx.DB.Idle(tx.Env, o) / 1000)
 		case tx.Level < env.Level2:

@@ -27,6 +27,15 @@ func (tx *Tx) overCeiling() bool {
 	return tx.Level >= env.Level2 && tx.MaxMemory > 0 && !tx.ReadOnly && tx.DB.Used()+tx.OtherMemory > tx.ceiling()
 }
 
+// outOfMemory reports whether a script may not write more, because nothing can make room for it.
+func (r *running) outOfMemory() bool {
+	if r.full || !r.tx.overCeiling() {
+		return r.full
+	}
+	r.mark(keysPart) // what is evicted comes back if the script is undone
+	return !r.tx.makeRoom()
+}
+
 // guardMemory returns what undoes a command that has left too much behind and makes its reply the refusal; nil for one
 // that can't.
 func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Value {
@@ -39,11 +48,11 @@ func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Val
 	}
 	mark, notes := tx.Undo.Mark(tx, false), len(tx.Notifications)
 	return func(v reply.Value) reply.Value {
-		if now := tx.DB.Used() + tx.OtherMemory; now <= tx.ceiling() || now <= before {
+		if now := tx.DB.Used() + tx.OtherMemory; now <= tx.ceiling() || now <= before || tx.makeRoom() {
 			return v
 		}
 		mark()
-		tx.Notifications = tx.Notifications[:notes]
+		tx.retract(notes)
 		if tx.run == nil {
 			return tx.overMemory()
 		}

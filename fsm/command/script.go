@@ -167,7 +167,8 @@ func (tx *Tx) scriptRules() script.Rules {
 // spent.
 func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
 	tx.scriptBudget()
-	r := &running{tx: tx, origin: tx.Origin, readOnly: readOnly || tx.ReadOnly, full: tx.full(), notes: len(tx.Notifications)}
+	full, notes := tx.full() && !tx.makeRoom(), len(tx.Notifications)
+	r := &running{tx: tx, origin: tx.Origin, readOnly: readOnly || tx.ReadOnly, full: full, notes: notes}
 	origin := tx.Origin
 	tx.run = r
 	engine, release := tx.engine()
@@ -182,7 +183,7 @@ func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lu
 			undo()
 		}
 	}
-	tx.Notifications = tx.Notifications[:r.notes]
+	tx.retract(r.notes)
 	return v
 }
 
@@ -216,17 +217,28 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	if c.OnlyReads(argv) {
 		return nil
 	}
-	if c.Flags&DenyOOM != 0 && (r.full || tx.overCeiling()) {
+	if c.Flags&DenyOOM != 0 && r.outOfMemory() {
 		return &ErrOOM
 	}
-	part := 0
 	if c.Group == "messages" {
-		part = 1
-	}
-	if r.undo[part] == nil && tx.Undo != nil {
-		r.undo[part] = tx.Undo.Mark(tx, part == 1)
+		r.mark(messagesPart)
+	} else {
+		r.mark(keysPart)
 	}
 	return nil
+}
+
+// The parts of a database that a script is undone in.
+const (
+	keysPart = iota
+	messagesPart
+)
+
+// mark keeps a part of the database as it is, once, so that the script can be undone.
+func (r *running) mark(part int) {
+	if r.undo[part] == nil && r.tx.Undo != nil {
+		r.undo[part] = r.tx.Undo.Mark(r.tx, part == messagesPart)
+	}
 }
 
 // Permitted reports whether the user may run a command.

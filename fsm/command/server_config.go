@@ -106,7 +106,11 @@ func (c *change) number(at int, name, value string) (wrong string) {
 	if c.settings[at] == name {
 		return twiceGiven
 	}
-	n, wrong := settings[at].parse(value)
+	parse := settings[at].parse
+	if at == evictionPolicy {
+		parse = parsePolicy
+	}
+	n, wrong := parse(value)
 	if wrong == "" {
 		c.config.set(at, n)
 		c.settings[at] = name

@@ -35,7 +35,7 @@ func resetStat(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	if f := tx.figures(); f != nil {
-		f.Reset(tx.DB.Freed())
+		f.Reset(tx.DB.Freed(), int64(tx.DB.Evicted()))
 		f.ResetExpired(tx.DB.Expired())
 	}
 	return reply.OK()

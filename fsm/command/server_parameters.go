@@ -32,7 +32,6 @@ var parameters = []parameter{
 	{"databases", "databases are made by /admin/databases", holds("1")},
 	{"lua-time-limit", whyScripts, holds("0")},
 	{"maxmemory", "it is a setting of the cluster: --max-memory", func(tx *Tx) string { return strconv.FormatInt(tx.MaxMemory, 10) }},
-	{"maxmemory-policy", "nothing is ever evicted", holds("noeviction")},
 	{"save", whyDurable, holds("")},
 	{"timeout", "a connection with a user is never closed for being idle", holds("0")},
 	{"tracking-table-max-keys", "it is a flag of each node: --resp-tracked-keys", trackedKeys},
@@ -68,7 +67,12 @@ func (tx *Tx) appendParameters(to []reply.Value, patterns [][]byte) []reply.Valu
 		}
 	}
 	for at := range settings {
-		value := func() string { return strconv.FormatInt(tx.Config.value(at), 10) }
+		value := func() string {
+			if at == evictionPolicy {
+				return tx.policy().String()
+			}
+			return strconv.FormatInt(tx.Config.value(at), 10)
+		}
 		add(settings[at].name, value)
 		add(settings[at].alias, value)
 	}

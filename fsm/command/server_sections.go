@@ -68,7 +68,7 @@ func infoMemory(tx *Tx) []string {
 			lines = append(lines, fmt.Sprintf("mem_fragmentation_ratio:%.2f", float64(p.Resident)/float64(used)))
 		}
 	}
-	return append(lines, field("maxmemory", tx.MaxMemory), field("maxmemory_human", human(tx.MaxMemory)), field("maxmemory_policy", "noeviction"),
+	return append(lines, field("maxmemory", tx.MaxMemory), field("maxmemory_human", human(tx.MaxMemory)), field("maxmemory_policy", tx.policy()),
 		field("lazyfree_pending_objects", 0), field("lazyfreed_objects", max(0, tx.DB.Freed()-tx.totals().FreedBefore)))
 }
 
@@ -100,7 +100,7 @@ func infoStats(tx *Tx) []string {
 	}
 	return []string{field("total_connections_received", t.Received), field("total_commands_processed", t.Processed),
 		field("instantaneous_ops_per_sec", t.PerSecond), field("total_net_input_bytes", t.In), field("total_net_output_bytes", t.Out),
-		field("rejected_connections", t.Rejected), field("expired_keys", expired), field("evicted_keys", 0), field("keyspace_hits", t.Hits), field("keyspace_misses", t.Misses),
+		field("rejected_connections", t.Rejected), field("expired_keys", expired), field("evicted_keys", max(0, int64(tx.DB.Evicted())-t.EvictedBefore)), field("keyspace_hits", t.Hits), field("keyspace_misses", t.Misses),
 		field("pubsub_channels", len(tx.Channels.Names(channel.Plain, "*"))), field("pubsub_patterns", tx.Channels.Patterns()),
 		field("pubsubshard_channels", len(tx.Channels.Names(channel.Shard, "*"))), field("tracking_total_keys", t.TrackedKeys),
 		field("tracking_total_prefixes", t.TrackedPrefixes), field("total_error_replies", errors)}

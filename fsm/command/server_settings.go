@@ -32,6 +32,8 @@ const (
 	sketchBytes
 	setEntries
 	setValue
+	evictionPolicy
+	evictionSamples
 	settingsCount
 )
 
@@ -53,6 +55,9 @@ var settings = [settingsCount]setting{
 	sketchBytes: {"hll-sparse-max-bytes", "", 3000, 0, math.MaxInt64},
 	setEntries:  {"set-max-listpack-entries", "", 128, 0, math.MaxInt64},
 	setValue:    {"set-max-listpack-value", "", 64, 0, math.MaxInt64},
+	// 0 is the policy of the cluster, another number one more than that of a policy.
+	evictionPolicy:  {"maxmemory-policy", "", 0, 0, int64(keyspace.VolatileTTL) + 1},
+	evictionSamples: {"maxmemory-samples", "", keyspace.DefaultSamples, 1, 64},
 }
 
 // What SLOWLOG and LATENCY keep at first.

@@ -195,7 +195,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		if tx.Monitors() && c.Flags&Admin == 0 {
 			tx.TellCall(argv)
 		}
-	} else if c.Flags&DenyOOM != 0 && tx.full() {
+	} else if c.Flags&DenyOOM != 0 && tx.full() && !tx.makeRoom() {
 		return tx.overMemory()
 	}
 	if tx.Level >= env.Level2 {

@@ -38,6 +38,7 @@ type work struct {
 // those of RESP are requests of their own that came together, and have four budgets in all.
 func (tx *Tx) NextRow() {
 	tx.NewBudget()
+	tx.Began = tx.DB.Changes()
 	if tx.Origin != OriginHTTP {
 		tx.work.whole, tx.work.used = tx.work.whole+tx.work.used, 0
 	}

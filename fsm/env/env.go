@@ -39,6 +39,8 @@ type Env struct {
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.
 	NoTouch, Looked bool
+	// Counting has look-ups count how often keys are used too.
+	Counting bool
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
 	// Notifications are what this apply has for subscribers.

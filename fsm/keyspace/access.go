@@ -35,6 +35,10 @@ func accessTime(word uint64) int64 { return int64(word >> accessBits) }
 // touch notes that o, which was looked up, is used now.
 func (o *Object) touch(e *env.Env) {
 	e.Looked = true
+	if e.Counting {
+		o.count(e)
+		return
+	}
 	if was := atomic.LoadUint64(&o.access); e.Now-accessTime(was) >= accessStep {
 		atomic.StoreUint64(&o.access, accessAt(e.Now, uint8(was)))
 	}
@@ -73,3 +77,32 @@ func (db *DB) Unsaved() int64 { return db.dirty - db.saved }
 
 // MarkSaved says that everything so far is in a snapshot.
 func (db *DB) MarkSaved() { db.saved = db.dirty }
+
+// The counter of uses, as Redis's default settings have it.
+const (
+	// counterFactor slows the counter down: at n above newCounter one use in n times so many raises it.
+	counterFactor = 10
+	// counterDecay is how many milliseconds without a use lower it by one.
+	counterDecay = 60_000
+)
+
+// Frequency is the counter of uses at a time: 0 to 255, the logarithm of how often the object was used lately.
+func (o *Object) Frequency(now int64) uint8 { return decayed(atomic.LoadUint64(&o.access), now) }
+
+func decayed(word uint64, now int64) uint8 {
+	counter := int64(uint8(word))
+	return uint8(max(0, counter-max(0, now/counterDecay-accessTime(word)/counterDecay)))
+}
+
+// count notes a use of o by a policy that counts them.
+func (o *Object) count(e *env.Env) {
+	was := atomic.LoadUint64(&o.access)
+	counter := decayed(was, e.Now)
+	above := uint64(max(0, int(counter)-newCounter))
+	if counter < 255 && e.Chance(was)%(above*counterFactor+1) == 0 {
+		counter++
+	}
+	if counter != uint8(was) || e.Now-accessTime(was) >= accessStep {
+		atomic.StoreUint64(&o.access, accessAt(max(e.Now, accessTime(was)), counter))
+	}
+}

@@ -17,6 +17,8 @@ type history struct {
 	// removed. It is shared with forks until epoch differs.
 	gone  *[goneSlots]uint64
 	epoch uint64
+	// evicted counts the keys that were evicted.
+	evicted uint64
 }
 
 // goneSlots is how many groups removed keys are remembered in. A watched key that is
@@ -93,6 +95,10 @@ func (db *DB) Changes() uint64 { return db.changes }
 func (db *DB) EncodeHistory(w *wire.Writer) {
 	w.Uvarint(db.changes)
 	w.Uvarint(db.flushed)
+	if db.evicted > 0 { // in the place of a group that there is not
+		w.Uvarint(goneSlots)
+		w.Uvarint(db.evicted)
+	}
 	if db.gone == nil {
 		return
 	}
@@ -108,11 +114,15 @@ func (db *DB) EncodeHistory(w *wire.Writer) {
 func (db *DB) DecodeHistory(r *wire.Reader) {
 	db.changes, db.flushed = r.Uvarint(), r.Uvarint()
 	for r.Len() > 0 {
+		i, n := r.Uvarint(), r.Uvarint()
+		if i == goneSlots {
+			db.evicted = n
+			continue
+		}
 		if db.gone == nil {
 			db.gone, db.history.epoch = new([goneSlots]uint64), db.epoch
 		}
-		i := r.Uvarint()
-		db.gone[i%goneSlots] = r.Uvarint()
+		db.gone[i%goneSlots] = n
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Totals are the sums over all rows and the statistics of connections.
 func (d *Database) Totals() command.Totals {
-	t := command.Totals{FreedBefore: d.freed.Load(), ExpiredBefore: d.expired.Load(), Hits: d.hits.Load(), Misses: d.misses.Load()}
+	t := command.Totals{FreedBefore: d.freed.Load(), ExpiredBefore: d.expired.Load(), EvictedBefore: d.evicted.Load(), Hits: d.hits.Load(), Misses: d.misses.Load()}
 	for i := range d.rows {
 		t.Processed += d.rows[i].calls.Load()
 	}
@@ -71,8 +71,9 @@ func (d *Database) Spikes() (list []command.Spike) {
 }
 
 // Reset clears the sums, the statistics of rows and the errors.
-func (d *Database) Reset(freed int64) {
+func (d *Database) Reset(freed, evicted int64) {
 	d.freed.Store(freed)
+	d.evicted.Store(evicted)
 	for i := range d.rows {
 		r := &d.rows[i]
 		r.calls.Store(0)

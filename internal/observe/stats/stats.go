@@ -82,6 +82,7 @@ type Database struct {
 
 	freed   atomic.Int64
 	expired atomic.Int64
+	evicted atomic.Int64
 	limits  atomic.Pointer[command.Thresholds]
 	checked atomic.Int64 // the second in which they were asked for
 }

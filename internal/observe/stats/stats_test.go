@@ -61,7 +61,7 @@ func TestFigures(t *testing.T) {
 	if s := d.Spikes(); len(s) != 1 || s[0].Event != "command" || s[0].Most != 1000 {
 		t.Errorf("spikes: %+v", s)
 	}
-	d.Reset(0)
+	d.Reset(0, 0)
 	d.ResetSlow()
 	if d.ResetSpikes([]string{"none"}) != 0 || d.ResetSpikes(nil) != 1 || len(d.Calls())+len(d.Errors())+len(d.Slow(-1))+len(d.Spikes()) != 0 || n.In("other").Totals().Processed != 1 {
 		t.Error("something is left, or too much has gone")

@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// evictor picks the keys that make room, on the leader: for the requests of an entry in that entry, before them; see
+// docs/design/eviction.md.
+type evictor struct {
+	mu      sync.Mutex
+	victims fsm.Victims
+}
+
+// The estimate of what requests add to memory: their bytes, once more for what rows of a pipeline cost beside these, and
+// what a key costs. What exceeds it, the apply makes room for by itself.
+const (
+	growthPerRequest = 256
+	mostExtraGrowth  = 64 << 10
+)
+
+func growthOf(batches []*batch) (bytes int64) {
+	for _, b := range batches {
+		for i := range b.requests {
+			n := int64(len(b.requests[i].Body))
+			bytes += n + min(n, mostExtraGrowth) + growthPerRequest
+		}
+	}
+	return bytes
+}
+
+// makeRoom is a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there is
+// room; and what is to be released when the entry has been applied.
+func (m *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
+	machine, v := m.n.machine, &m.evictor.victims
+	if !machine.Evicts() {
+		return nil, fsm.Room{}
+	}
+	growth := growthOf(batches)
+	m.evictor.mu.Lock()
+	defer m.evictor.mu.Unlock()
+	room := v.Expect(growth)
+	if !machine.Pressed(v) {
+		return nil, room
+	}
+	picked := machine.Pick(v, m.n.clock.Peek(), seed(), &room)
+	if len(picked.Databases) == 0 {
+		return nil, room
+	}
+	evict := fsm.Request{Code: fsm.Evict.Code, Body: fsm.Evict.Body(picked)}
+	return &batch{requests: []fsm.Request{evict}, answer: func([]fsm.Outcome, error, bool) {}}, room
+}
+
+// release says that an entry has been applied, or never will be.
+func (v *evictor) release(r fsm.Room) {
+	v.mu.Lock()
+	v.victims.Release(r)
+	v.mu.Unlock()
+}
+
+// evictExcess evicts what is beyond the limit although nobody writes: it may have been lowered.
+func (n *Node) evictExcess(ctx context.Context, term uint64) {
+	for ctx.Err() == nil {
+		var v fsm.Victims
+		if !n.machine.Pressed(&v) {
+			return
+		}
+		picked := n.machine.Pick(&v, n.clock.Peek(), seed(), &fsm.Room{})
+		if len(picked.Databases) == 0 {
+			return
+		}
+		if _, err := n.command(term, fsm.Evict.Code, fsm.Evict.Body(picked)); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package fsm
+
+import (
+	"math"
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// Keys make room in two ways; docs/design/eviction.md has the reasons. The leader knows when keys were used, picks victims
+// before it makes an entry, and puts them into the entry as Evict. What that did not foresee, each apply makes room for by
+// itself, by what the state knows alone.
+
+// Picked are keys of a database that the leader has picked, each as it was then.
+type Picked struct {
+	Database string
+	Number   uint64
+	Keys     []PickedKey
+}
+
+// PickedKey is a key and its version: one that was changed meanwhile stays.
+type PickedKey struct {
+	Key     string
+	Version uint64
+}
+
+// Fields are those of the format.
+func (k *PickedKey) Fields(c *wire.Codec) {
+	c.String(&k.Key)
+	c.Uvarint(&k.Version)
+}
+
+// Fields are those of the format.
+func (n *Picked) Fields(c *wire.Codec) {
+	c.String(&n.Database)
+	c.Uvarint(&n.Number)
+	wire.List(c, &n.Keys, 2)
+}
+
+// Eviction is the argument of Evict.
+type Eviction struct{ Databases []Picked }
+
+// Fields are those of the format.
+func (n *Eviction) Fields(c *wire.Codec) { wire.Records(c, &n.Databases) }
+
+// policy is the one in force in a database.
+func (s *State) policy(d *database) keyspace.Policy {
+	return d.config.EvictionPolicy(s.settings.Policy)
+}
+
+// evictPicked removes the keys that the leader has picked, as far as they are as they were.
+func (s *State) evictPicked(e *env.Env, n Eviction) (Ack, error) {
+	for _, in := range n.Databases {
+		d := s.database(in.Database)
+		if d == nil || d.id != in.Number {
+			continue
+		}
+		p := s.policy(d)
+		for _, k := range in.Keys {
+			if c, ok := d.keys.Candidate(e, p, k.Key); ok && c.Version == k.Version {
+				s.evictKey(e, d, k.Key)
+			}
+			if s.yield != nil {
+				s.yield()
+			}
+		}
+	}
+	return Ack{}, nil
+}
+
+// evictKey removes a key and tells that.
+func (s *State) evictKey(e *env.Env, d *database, key string) (freed int64) {
+	within := e.Database
+	e.Database = d.name
+	freed = d.keys.Evict(e, key)
+	(&command.Tx{Env: e, Config: &d.config, Channels: s.channels.In(d.name)}).Evicted(key)
+	e.Database = within
+	return freed
+}
+
+// MakeRoom evicts keys until memory is within its limit, and reports whether it is.
+func (s *State) MakeRoom(tx *command.Tx) bool {
+	ok := s.evictDown(tx.Env, tx.DB, tx.Began, tx.MaxMemory)
+	tx.OtherMemory = s.used() - tx.DB.Used()
+	return ok
+}
+
+// full reports whether the state is as large as it may be, and nothing can make room for an operation on messages.
+func (t tenant) full(e *env.Env) bool {
+	return t.s.full() && (e.Level < env.Level2 || !t.s.evictDown(e, nil, math.MaxUint64, t.s.settings.MaxMemory-1))
+}
+
+// evictDown evicts keys until no more than limit is used, of the fullest database first. Of own, keys that changed after
+// version began are spared. It goes by the state alone, so that every node evicts the same.
+func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int64) bool {
+	over := s.used() - limit
+	var spent []*database
+	for over > 0 {
+		d := s.fullest(spent, nil)
+		if d == nil {
+			return false
+		}
+		before := uint64(math.MaxUint64)
+		if d.keys == own {
+			before = began
+		}
+		key, ok := d.keys.Oldest(e, s.policy(d), d.config.SampleSize(), before)
+		if !ok {
+			spent = append(spent, d)
+			continue
+		}
+		over -= s.evictKey(e, d, key)
+	}
+	return true
+}
+
+// fullest is the database with most in its keys that may be evicted from and is none of spent, nil if there is none. What
+// freed says is about to go does not count.
+func (s *State) fullest(spent []*database, freed map[*database]int64) (most *database) {
+	size := int64(0)
+	for _, d := range s.databases {
+		if n := d.keys.Used() - freed[d]; n > size && s.policy(d) != keyspace.NoEviction && !slices.Contains(spent, d) {
+			most, size = d, n
+		}
+	}
+	return most
+}
+
+// evicts reports whether keys may be evicted from any database.
+func (s *State) evicts() bool {
+	return s.level >= env.Level2 && s.settings.MaxMemory > 0 && s.fullest(nil, nil) != nil
+}
+
+// Evicted is how many keys were evicted from all databases since they were made.
+func (v *View) Evicted() (n uint64) {
+	for _, d := range v.s.databases {
+		n += d.keys.Evicted()
+	}
+	return n
+}

@@ -1,0 +1,174 @@
+package fsm
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+)
+
+// maxPicked is how many keys one Evict has at most, pickedAtOnce how many are picked under one hold of the lock.
+const (
+	maxPicked    = 5000
+	pickedAtOnce = 100
+)
+
+// poolSize is how many of the keys that were looked at are remembered as the best choices, as in Redis.
+const poolSize = 16
+
+// Victims picks keys to evict, on the leader. One goroutine at a time may use it.
+type Victims struct {
+	pool  []pooled
+	taken map[string]bool // by database and key: picked for entries that are not applied yet
+	needs int64           // what those entries add to memory, less what their victims free
+}
+
+// Room is what one entry adds to memory at most, and what was picked to make room for it.
+type Room struct {
+	growth, freed int64
+	keys          []string
+}
+
+type pooled struct {
+	d *database
+	keyspace.Candidate
+}
+
+// Expect notes an entry to come, which adds that many bytes at most.
+func (v *Victims) Expect(growth int64) Room {
+	v.needs += growth
+	return Room{growth: growth}
+}
+
+// Release says that the entry of that room has been applied, or never will be.
+func (v *Victims) Release(r Room) {
+	v.needs -= r.growth - r.freed
+	for _, key := range r.keys {
+		delete(v.taken, key)
+	}
+}
+
+// Evicts reports, without a lock, whether there is a memory limit at which keys may be evicted.
+func (m *Machine) Evicts() bool { return m.evictAbove.Load() > 0 }
+
+// Pressed reports, without a lock, whether the entries that v expects pass the memory limit and keys may be evicted for
+// them.
+func (m *Machine) Pressed(v *Victims) bool {
+	return m.Evicts() && m.used.Load()+v.needs > m.evictAbove.Load()
+}
+
+// notePressure keeps what Pressed reads; the lock is held.
+func (m *Machine) notePressure() {
+	limit := int64(0)
+	if m.state.settings.MaxMemory > 0 && m.state.evicts() {
+		limit = m.state.settings.MaxMemory
+		m.used.Store(m.state.used())
+	}
+	m.evictAbove.Store(limit)
+}
+
+// Pick picks keys whose eviction makes room for what v expects, by when and how often this node knows that they were used,
+// and notes them in r, the room of the entry that is about to be made. There may be none.
+func (m *Machine) Pick(v *Victims, now int64, seed [16]byte, r *Room) Eviction {
+	if v.taken == nil {
+		v.taken = map[string]bool{}
+	}
+	p := picking{Victims: v, room: r, freed: map[*database]int64{}}
+	p.e = env.New(m.applied.Load(), max(now, m.Clock()), m.Level(), seed, 0)
+	p.e.ReadOnly = true
+	for len(r.keys) < maxPicked && m.pickSome(&p) { // the lock is let go between
+	}
+	return p.Eviction
+}
+
+// picking is what one Pick has come to.
+type picking struct {
+	*Victims
+	Eviction
+	room  *Room
+	e     *env.Env
+	freed map[*database]int64
+	spent []*database // they have no key to pick
+}
+
+// pickSome picks up to pickedAtOnce keys and reports whether more are needed.
+func (m *Machine) pickSome(p *picking) (more bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	s := m.state
+	p.pool = slices.DeleteFunc(p.pool, func(c pooled) bool { return !slices.Contains(s.databases, c.d) })
+	for range pickedAtOnce {
+		if !s.evicts() || s.used()+p.needs <= s.settings.MaxMemory {
+			return false
+		}
+		d := s.fullest(p.spent, p.freed)
+		if d == nil {
+			return false
+		}
+		c, found := p.best(p.e, d, s.policy(d))
+		if !found {
+			p.spent = append(p.spent, d)
+			continue
+		}
+		p.add(d, c)
+		p.freed[d] += c.Cost
+		p.take(p.room, d, c)
+	}
+	return true
+}
+
+// take notes that a key is picked.
+func (v *Victims) take(r *Room, d *database, c keyspace.Candidate) {
+	name := d.name + "/" + c.Key
+	v.taken[name] = true
+	r.keys = append(r.keys, name)
+	r.freed += c.Cost
+	v.needs -= c.Cost
+}
+
+// add adds a key to those of its database.
+func (n *Eviction) add(d *database, c keyspace.Candidate) {
+	i := slices.IndexFunc(n.Databases, func(p Picked) bool { return p.Number == d.id })
+	if i < 0 {
+		i = len(n.Databases)
+		n.Databases = append(n.Databases, Picked{Database: d.name, Number: d.id})
+	}
+	n.Databases[i].Keys = append(n.Databases[i].Keys, PickedKey{c.Key, c.Version})
+}
+
+// best draws a sample of a database's keys into the pool and takes the best choice out of it: one that is there still, is
+// not picked already, and was not used since it came into the pool.
+func (v *Victims) best(e *env.Env, d *database, p keyspace.Policy) (keyspace.Candidate, bool) {
+	for range 3 {
+		d.keys.Sample(e, p, d.config.SampleSize(), func(c keyspace.Candidate) bool { return v.remember(d, c) })
+		for i := len(v.pool) - 1; i >= 0; i-- {
+			was := v.pool[i]
+			if was.d != d {
+				continue
+			}
+			v.pool = slices.Delete(v.pool, i, i+1)
+			now, ok := d.keys.Candidate(e, p, was.Key)
+			if ok && now.Score >= was.Score && !v.taken[d.name+"/"+was.Key] {
+				return now, true
+			}
+		}
+	}
+	return keyspace.Candidate{}, false
+}
+
+// remember puts a key that is not picked already into the pool, whose worst choice leaves it when it is full.
+func (v *Victims) remember(d *database, c keyspace.Candidate) bool {
+	if v.taken[d.name+"/"+c.Key] {
+		return false
+	}
+	if slices.ContainsFunc(v.pool, func(p pooled) bool { return p.d == d && p.Key == c.Key }) {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(v.pool, c.Score, func(p pooled, score int64) int { return cmp.Compare(p.Score, score) })
+	v.pool = slices.Insert(v.pool, i, pooled{d, c})
+	if len(v.pool) > poolSize {
+		v.pool = slices.Delete(v.pool, 0, 1)
+	}
+	return true
+}
