@@ -57,12 +57,20 @@ func newMetrics(n *Node) *metrics {
 	})
 	m.gauge("trireme_keys", "Keys in the keyspace.", func() float64 { k, _ := m.usage(); return float64(k) })
 	m.gauge("trireme_logical_memory_bytes", "Logical memory of the keyspace, equal on every node.", func() float64 { _, b := m.usage(); return float64(b) })
+	m.all = append(m.all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "trireme_evicted_keys_total",
+		Help: "Keys evicted from all databases that there are, equal on every node."}, m.evicted))
 	return m
 }
 
 func (m *metrics) usage() (keys int, bytes int64) {
 	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys, bytes = v.Usage() })
 	return keys, bytes
+}
+
+// evicted is how many keys were evicted.
+func (m *metrics) evicted() (keys float64) {
+	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys = float64(v.Evicted()) })
+	return keys
 }
 
 func (m *metrics) gauge(name, help string, f func() float64) {

@@ -2,14 +2,18 @@ package fsm_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -229,4 +233,112 @@ func TestFrequency(t *testing.T) {
 	if v := c.read("OBJECT", "FREQ", "k"); !v.IsError() {
 		t.Errorf("OBJECT FREQ without an LFU policy: %v", v)
 	}
+}
+
+// TestMessagesAreNotEvicted fills the limit with messages: keys make room for them, and when none is left a message is
+// refused, while all that were taken are still there.
+func TestMessagesAreNotEvicted(t *testing.T) {
+	c := newCache(t, keyspace.AllKeysLRU, 100_000)
+	for i := range 100 {
+		c.write(true, "SET", fmt.Sprint("k", i), value1000)
+	}
+	publish := queue.Publications{Items: []queue.Publication{{URL: "http://example.com", Body: []byte(value1000)}}}
+	taken := 0
+	for ; taken < 1000; taken++ {
+		if o := c.apply(fsm.Request{Code: fsm.Publish.Code, Body: fsm.Publish.Body(publish)})[0]; o.Err != nil {
+			if !errors.Is(o.Err, queue.ErrMemory) {
+				t.Fatal(o.Err)
+			}
+			break
+		}
+	}
+	var kept int
+	c.m.View(c.now, [16]byte{}, func(v *fsm.View) { kept = v.Contents().Messages.Messages })
+	if keys := c.left("k", 100); taken < 50 || taken == 1000 || kept != taken || keys != 0 {
+		t.Errorf("%d messages were taken, %d are kept, and %d keys", taken, kept, keys)
+	}
+	if v := c.write(true, "SET", "k", value1000); !v.Equal(command.ErrOOM) {
+		t.Errorf("a key in place of messages: %v", v)
+	}
+	c.same()
+}
+
+// TestRefusedEvictionIsTold has a command evict keys of another database and be undone nevertheless, for want of more:
+// what is told is that those keys are gone, and nothing of its own.
+func TestRefusedEvictionIsTold(t *testing.T) {
+	c := newCache(t, keyspace.VolatileLRU, 200_000)
+	c.apply(fsm.Request{Code: fsm.CreateDatabase.Code, Body: fsm.CreateDatabase.Body(tokensOf("other"))})
+	in := func(db string, words ...string) fsm.Request {
+		q := fsm.Batch{As: acl.Identity{DB: db, By: acl.ByProcess, User: acl.DefaultName}, Origin: command.RESP, Rows: [][][]byte{nil}}
+		for _, w := range words {
+			q.Rows[0] = append(q.Rows[0], []byte(w))
+		}
+		return fsm.Request{Code: fsm.Exec.Code, Body: fsm.Exec.Body(q)}
+	}
+	for i := range 100 {
+		c.apply(in("other", "SET", fmt.Sprint("stays", i), value1000))
+	}
+	for i := range 5 {
+		c.apply(in("other", "SET", fmt.Sprint("goes", i), value1000, "EX", "1000"))
+	}
+	var told []string
+	c.m.Track(true)
+	c.m.Hooks.Notifications = func(notes []env.Notification) {
+		for _, n := range notes {
+			told = append(told, n.DB+"/"+n.Channel)
+		}
+	}
+	out := c.apply(in(fsm.DefaultDB, "SET", "large", strings.Repeat("x", 150_000)))
+	if v := out[0].Value.(fsm.Results).Values[0]; !v.Equal(command.ErrOOM) {
+		t.Fatalf("%v", v)
+	}
+	slices.Sort(told)
+	if got := strings.Join(told, " "); got != "other/goes0 other/goes1 other/goes2 other/goes3 other/goes4" {
+		t.Errorf("told: %s", got)
+	}
+	if v := c.read("EXISTS", "large"); !v.Equal(reply.Int(0)) {
+		t.Errorf("EXISTS large: %v", v)
+	}
+	told = nil
+	c.apply(in("other", "SET", "goes", value1000, "EX", "1000"))
+	c.apply(in(fsm.DefaultDB, "SET", "huge", strings.Repeat("x", 250_000)))
+	if got := strings.Join(told, " "); got != "other/goes" {
+		t.Errorf("told of what is larger than the limit: %s", got)
+	}
+	c.same()
+}
+
+// TestEvictedTravels takes the count of evicted keys through a snapshot, and a new leader's machine evicts on.
+func TestEvictedTravels(t *testing.T) {
+	c := newCache(t, keyspace.AllKeysLRU, 50_000)
+	for i := range 100 {
+		c.write(true, "SET", fmt.Sprint("k", i), value1000)
+	}
+	count := func(m *fsm.Machine) (n uint64) {
+		m.View(0, [16]byte{}, func(v *fsm.View) { n = v.Evicted() })
+		return n
+	}
+	was := count(c.m)
+	var snapshot bytes.Buffer
+	if err := c.m.Fork().Write(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	c.m, c.victims = fsm.NewMachine(), fsm.Victims{}
+	if err := c.m.Restore(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	if now := count(c.m); was < 50 || now != was {
+		t.Errorf("%d keys were evicted, after a restart %d", was, now)
+	}
+	for i := range 100 {
+		c.write(true, "SET", fmt.Sprint("n", i), value1000)
+	}
+	if now := count(c.m); now < was+90 {
+		t.Errorf("%d keys were evicted before, %d in all", was, now)
+	}
+	c.write(true, "FLUSHALL")
+	if now := count(c.m); now < was+90 {
+		t.Errorf("after FLUSHALL: %d", now)
+	}
+	c.same()
 }

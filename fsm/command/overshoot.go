@@ -48,7 +48,11 @@ func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Val
 	}
 	mark, notes := tx.Undo.Mark(tx, false), len(tx.Notifications)
 	return func(v reply.Value) reply.Value {
-		if now := tx.DB.Used() + tx.OtherMemory; now <= tx.ceiling() || now <= before || tx.makeRoom() {
+		now := tx.DB.Used() + tx.OtherMemory
+		if now <= tx.ceiling() || now <= before {
+			return v
+		}
+		if now-before <= tx.MaxMemory && tx.makeRoom() { // what is larger than the limit costs nobody a key
 			return v
 		}
 		mark()

@@ -206,7 +206,6 @@ func (r *running) Call(argv [][]byte, b *lua.Budget) reply.Value {
 // admit lets a command of the script run, or says why it may not. Before the first that
 // writes the database is marked, so that the script can be undone.
 func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
-	tx := r.tx
 	r.charge(r.live, c, argv)
 	if c.Flags&Write == 0 {
 		return nil
