@@ -44,7 +44,7 @@ func TestMergedAndUnfinishedRows(t *testing.T) {
 }
 
 func TestUsageErrorsExitWithTwo(t *testing.T) {
-	for _, args := range [][]string{{"-rows", "99"}, {"stall", "-quiet", "-1s"}, {"idle", "-for", "x"}, {"growth", "-most-keys", "0"}, {"load", "-c", "many"}} {
+	for _, args := range [][]string{{"-rows", "99"}, {"stall", "-quiet", "-1s"}, {"idle", "-for", "x"}, {"growth", "-most-keys", "0"}, {"eviction", "-cache-mib", "0"}, {"eviction", "-cache-value", "0"}, {"load", "-c", "many"}} {
 		if code := run(t.Context(), args); code != exitUsage {
 			t.Errorf("%v: exit %d", args, code)
 		}

@@ -35,6 +35,8 @@ func run(ctx context.Context, args []string) int {
 		return loop(name, args[1:])
 	case "growth":
 		return growth(ctx, args[1:])
+	case "eviction":
+		return eviction(ctx, args[1:])
 	case "stall", "steady", "messages", "workflows":
 		return accept(ctx, name, args[1:])
 	}

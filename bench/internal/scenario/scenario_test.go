@@ -306,3 +306,16 @@ func TestFetchedBytesAreCountedPacked(t *testing.T) {
 		}
 	}
 }
+
+// TestEvictionPassesTheLimitOn: the limit is a flag of our node, and of no node after it. The fake one has no RESP port.
+func TestEvictionPassesTheLimitOn(t *testing.T) {
+	b := bench(t, "")
+	b.Env.Args = []string{"--given", "yes"}
+	r := b.Eviction(t.Context(), "allkeys-lru", Cache{Memory: 4 << 20, Value: 1000})
+	if r.Verdict != report.Failed || !strings.Contains(r.Reason, "refused") {
+		t.Errorf("%s %s", r.Verdict, r.Reason)
+	}
+	if got := strings.Join(b.Env.Args, " "); got != "--given yes" {
+		t.Errorf("flags of later nodes: %s", got)
+	}
+}
