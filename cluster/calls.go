@@ -20,6 +20,7 @@ const (
 	callReplace                                   // have one server take another's place, of the leader
 	callRemoved                                   // the asked node is no longer a server, told by the leader
 	callProbe                                     // open a connection to the asking node
+	callUsed                                      // keys that the telling node's clients have read, for the leader; not answered
 )
 
 // leaderOnly reports whether only a leader answers calls of that kind.

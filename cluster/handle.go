@@ -92,6 +92,8 @@ func (n *Node) handleMembership(from transport.Hello, kind transport.Kind, paylo
 	case callRemoved:
 		n.hearRemoved(from)
 		answer(nil, nil)
+	case callUsed:
+		n.hearUses(payload)
 	case callReached:
 		n.answerReached(payload, answer)
 	default:

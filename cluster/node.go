@@ -132,6 +132,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.keepAddress(run) })
 	n.wg.Go(func() { n.announceIncarnation(run) })
 	n.wg.Go(func() { n.leaveWhenTold(run) })
+	n.wg.Go(func() { n.tellUses(run) })
 	return n, nil
 }
 

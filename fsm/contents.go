@@ -43,6 +43,14 @@ func (s *State) contents() Contents {
 // Contents says how much there is in the state.
 func (v *View) Contents() Contents { return v.s.contents() }
 
+// Usage is the number of keys of all databases and their logical memory in bytes.
+func (v *View) Usage() (keys int, bytes int64) {
+	for _, d := range v.s.databases {
+		keys += d.keys.Len()
+	}
+	return keys, v.s.used()
+}
+
 // builtinUsers is how many users every database has from the beginning.
 const builtinUsers = 2
 

@@ -51,9 +51,7 @@ type Machine struct {
 	applied atomic.Uint64 // index, readable without a lock
 	clock   atomic.Int64  // the state's time, readable without a lock
 	level   atomic.Uint32 // the feature level, readable without a lock
-	used    atomic.Int64  // logical memory in bytes, while keys may be evicted
-	// evictAbove is the memory limit while keys may be evicted, 0 otherwise.
-	evictAbove atomic.Int64
+	pressure
 
 	host     atomic.Pointer[command.Host]
 	search   atomic.Pointer[Search]
@@ -75,7 +73,7 @@ func NewMachineWith(table *command.Table) *Machine {
 	m := &Machine{table: table, next: make(chan struct{})}
 	m.state = newState(m.table)
 	m.state.yield, m.state.charge = m.yield, m.charge
-	m.lend, m.asked = m.borrow, m.tracking
+	m.lend, m.asked, m.noteUse = m.borrow, m.tracking, m.uses.note
 	return m
 }
 
@@ -289,6 +287,9 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
 	v.e.ReadOnly, v.e.Bounded, v.e.Random, v.e.Monitored = true, brief, m.Hooks.Random, m.Hooks.Monitored
+	if m.noting.Load() {
+		v.e.Used = m.noteUse
+	}
 	fn(v)
 	tooLong = v.e.OverBudget
 	*v = View{}
@@ -393,14 +394,6 @@ func (v *View) Settings() Settings { return v.s.settings }
 
 // Level is the feature level in force.
 func (v *View) Level() env.Level { return v.s.level }
-
-// Usage is the number of keys of all databases and their logical memory in bytes.
-func (v *View) Usage() (keys int, bytes int64) {
-	for _, d := range v.s.databases {
-		keys += d.keys.Len()
-	}
-	return keys, v.s.used()
-}
 
 // Table is the command table of this binary.
 func (m *Machine) Table() *command.Table { return m.table }

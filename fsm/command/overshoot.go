@@ -36,6 +36,19 @@ func (r *running) outOfMemory() bool {
 	return !r.tx.makeRoom()
 }
 
+// The parts of a database that a script is undone in.
+const (
+	keysPart = iota
+	messagesPart
+)
+
+// mark keeps a part of the database as it is, once, so that the script can be undone.
+func (r *running) mark(part int) {
+	if r.undo[part] == nil && r.tx.Undo != nil {
+		r.undo[part] = r.tx.Undo.Mark(r.tx, part == messagesPart)
+	}
+}
+
 // guardMemory returns what undoes a command that has left too much behind and makes its reply the refusal; nil for one
 // that can't.
 func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Value {

@@ -227,19 +227,6 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	return nil
 }
 
-// The parts of a database that a script is undone in.
-const (
-	keysPart = iota
-	messagesPart
-)
-
-// mark keeps a part of the database as it is, once, so that the script can be undone.
-func (r *running) mark(part int) {
-	if r.undo[part] == nil && r.tx.Undo != nil {
-		r.undo[part] = r.tx.Undo.Mark(r.tx, part == messagesPart)
-	}
-}
-
 // Permitted reports whether the user may run a command.
 func (r *running) Permitted(argv [][]byte) (ok, known bool) {
 	c := r.tx.Table.Find(argv)

@@ -39,8 +39,9 @@ type Env struct {
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.
 	NoTouch, Looked bool
-	// Counting has look-ups count how often keys are used too.
+	// Counting has look-ups count how often keys are used too. Used, if set, is told of a use that was noted.
 	Counting bool
+	Used     func(e *Env, key []byte)
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
 	// Notifications are what this apply has for subscribers.

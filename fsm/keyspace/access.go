@@ -32,16 +32,17 @@ func accessAt(now int64, counter uint8) uint64 {
 // accessTime is the time of the last use in a word, in unix milliseconds.
 func accessTime(word uint64) int64 { return int64(word >> accessBits) }
 
-// touch notes that o, which was looked up, is used now.
-func (o *Object) touch(e *env.Env) {
+// touch notes that o, which was looked up, is used now, and reports whether that was not noted within accessStep.
+func (o *Object) touch(e *env.Env) (noted bool) {
 	e.Looked = true
 	if e.Counting {
-		o.count(e)
-		return
+		return o.count(e)
 	}
-	if was := atomic.LoadUint64(&o.access); e.Now-accessTime(was) >= accessStep {
+	was := atomic.LoadUint64(&o.access)
+	if noted = e.Now-accessTime(was) >= accessStep; noted {
 		atomic.StoreUint64(&o.access, accessAt(e.Now, uint8(was)))
 	}
+	return noted
 }
 
 // copy is a copy of o with what is known of its use.
@@ -94,15 +95,17 @@ func decayed(word uint64, now int64) uint8 {
 	return uint8(max(0, counter-max(0, now/counterDecay-accessTime(word)/counterDecay)))
 }
 
-// count notes a use of o by a policy that counts them.
-func (o *Object) count(e *env.Env) {
+// count notes a use of o by a policy that counts them, as touch does.
+func (o *Object) count(e *env.Env) (noted bool) {
 	was := atomic.LoadUint64(&o.access)
 	counter := decayed(was, e.Now)
 	above := uint64(max(0, int(counter)-newCounter))
 	if counter < 255 && e.Chance(was)%(above*counterFactor+1) == 0 {
 		counter++
 	}
-	if counter != uint8(was) || e.Now-accessTime(was) >= accessStep {
+	noted = counter != uint8(was) || e.Now-accessTime(was) >= accessStep
+	if noted {
 		atomic.StoreUint64(&o.access, accessAt(max(e.Now, accessTime(was)), counter))
 	}
+	return noted
 }

@@ -113,7 +113,9 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 	o := db.Peek(e, key)
 	switch {
 	case o != nil && !e.NoTouch:
-		o.touch(e)
+		if o.touch(e) && e.Used != nil {
+			e.Used(e, key)
+		}
 	case o == nil && e.Watch != nil:
 		e.Watch(env.Missed, string(key))
 	}
