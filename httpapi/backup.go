@@ -55,7 +55,7 @@ func (s *Server) restore(g *gin.Context) {
 	_ = control.SetWriteDeadline(time.Now().Add(backupPieceTimeout))
 	switch {
 	case in.failed != nil:
-		s.refuseOps(g, http.StatusBadRequest, "ERR the backup did not come whole: "+in.failed.Error())
+		s.refuseOps(g, http.StatusBadRequest, "ERR the backup is incomplete: "+in.failed.Error())
 	case err != nil:
 		s.failRestore(g, err)
 	default:

@@ -39,7 +39,7 @@ func (s *Server) importMessages(g *gin.Context) {
 	_ = control.SetWriteDeadline(time.Now().Add(backupPieceTimeout)) // however long that took
 	switch {
 	case in.failed != nil:
-		s.refuseOps(g, http.StatusBadRequest, "ERR the messages did not come whole: "+in.failed.Error())
+		s.refuseOps(g, http.StatusBadRequest, "ERR the file of messages is incomplete: "+in.failed.Error())
 	case err != nil:
 		s.failDatabase(g, err)
 	default:

@@ -140,7 +140,7 @@ func (s *Server) rotateToken(g *gin.Context) {
 }
 
 func (s *Server) unknownToken(g *gin.Context) {
-	s.refuseOps(g, http.StatusNotFound, "ERR there is no such token: admin, messages and messages-readonly are those of the cluster, /admin/databases/NAME/rotate-tokens has those of a database")
+	s.refuseOps(g, http.StatusNotFound, "ERR there is no such token: those of the cluster are admin, messages and messages-readonly; /admin/databases/NAME/rotate-tokens replaces those of a database")
 }
 
 func (s *Server) rotateDatabaseTokens(g *gin.Context) {
@@ -181,12 +181,12 @@ func (s *Server) rotate(g *gin.Context, n fsm.TokenRotation, tokens ...string) (
 func (s *Server) acceptTokens(g *gin.Context, tokens []string) bool {
 	for _, token := range tokens {
 		if len(token) < MinToken || len(token) > maxChosenToken {
-			s.refuseOps(g, http.StatusBadRequest, fmt.Sprintf("ERR a token has %d to %d bytes, got %d. Leave it out, and one is drawn", MinToken, maxChosenToken, len(token)))
+			s.refuseOps(g, http.StatusBadRequest, fmt.Sprintf("ERR a token must have %d to %d bytes, got %d; without one the node generates it", MinToken, maxChosenToken, len(token)))
 			return false
 		}
 		for i := range len(token) {
 			if token[i] <= ' ' || token[i] > '~' {
-				s.refuseOps(g, http.StatusBadRequest, "ERR a token has printable ASCII characters without spaces: it stands in headers")
+				s.refuseOps(g, http.StatusBadRequest, "ERR a token must consist of printable ASCII characters without spaces, because it is sent in a header")
 				return false
 			}
 		}

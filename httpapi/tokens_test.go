@@ -85,8 +85,8 @@ func TestTokensAreRotated(t *testing.T) {
 		t.Helper()
 		g.expect(t, "POST", target, body, admin.Token, status, `{"error":"ERR `+want)
 	}
-	at("/admin/tokens/admin/rotate", `{"token":"fifteen bytes.."}`, 400, "a token has 16 to 1024 bytes, got 15")
-	at("/admin/tokens/admin/rotate", `{"token":"one with blanks in it"}`, 400, "a token has printable ASCII characters")
+	at("/admin/tokens/admin/rotate", `{"token":"fifteen bytes.."}`, 400, "a token must have 16 to 1024 bytes, got 15")
+	at("/admin/tokens/admin/rotate", `{"token":"one with blanks in it"}`, 400, "a token must consist of printable ASCII characters")
 	at("/admin/tokens/admin/rotate", `{"token":"a-token-of-our-own"}`, 409, "a new token differs from all others")
 	at("/admin/tokens/admin/rotate", `{"readonlyToken":"sixteen-bytes-or-more"}`, 400, "readonlyToken is for")
 	at("/admin/tokens/admin/rotate", `{"overlapMs":7776000001}`, 400, "an overlap is 0 to 90 days long")

@@ -39,7 +39,7 @@ func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *expo
 			counts[messagesfile.Kind(store, record)]++
 			return nil
 		}); err != nil {
-			return fmt.Errorf("the file did not come whole: %w", err)
+			return fmt.Errorf("the file is incomplete: %w", err)
 		}
 		return nil
 	}
