@@ -34,6 +34,10 @@ cluster: build ## run three nodes on this machine; one interrupt stops all
 setup: ## install what the tests need beside Go: packages of JavaScript clients
 	@clients/setup.sh
 
+.PHONY: adapters
+adapters: build ## run published adapters against three nodes whose leader is killed (ARGS="redlock unstorage")
+	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node test.mjs $(ARGS)
+
 .PHONY: test
 test: setup vet ## every test, race detector on
 	@GO='$(GO)' P='$(P)' PKG='$(PKG)' scripts/test.sh
