@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -178,6 +179,9 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 	}
 	for _, t := range texts {
 		l, err := tx.loadLibrary(t)
+		if err == nil && !replace && store.Library(l.Name) != nil && tx.Level >= env.Level2 {
+			return reply.Error("ERR Library " + l.Name + " already exists") // without quotes, as by Redis
+		}
 		if err == nil {
 			err = store.Add(l, replace)
 		}

@@ -141,14 +141,17 @@ func (tx *Tx) Spent() int64 {
 }
 
 // engine is the one to run a script on, and what to call when it is no longer used.
-func (tx *Tx) engine() (*script.Engine, func()) {
+func (tx *Tx) engine() (e *script.Engine, release func()) {
+	e, release = tx.Engine, func() {}
 	switch {
-	case tx.Engine != nil:
-		return tx.Engine, func() {}
+	case e != nil:
 	case tx.Borrow != nil:
-		return tx.Borrow()
+		e, release = tx.Borrow()
+	default:
+		e = script.NewEngine()
 	}
-	return script.NewEngine(), func() {}
+	e.Exact = tx.Level >= env.Level2
+	return e, release
 }
 
 // scriptRules are those for the texts of scripts and libraries. The scripts of clients over

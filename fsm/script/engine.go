@@ -51,6 +51,8 @@ type Engine struct {
 	eval, library *interpreter
 	loader        *interpreter          // for the text of a library that is new
 	protos        map[string]*lua.Proto // by source and text
+	// Exact is State.Exact of what runs next.
+	Exact bool
 }
 
 // maxProtos bounds the compiled scripts that are kept.
@@ -86,6 +88,7 @@ func (e *Engine) Eval(p *Program, h Host, b *lua.Budget) (v reply.Value, stop er
 		e.eval = newInterpreter(false)
 	}
 	in := e.eval
+	in.vm.Exact = e.Exact
 	proto, failed := e.compile(scriptSource, p.Body, b)
 	if failed != nil {
 		return reply.Error("ERR Error compiling script (new function): " + clean(failed.Error())), nil
@@ -120,10 +123,13 @@ func (e *Engine) compile(source, body string, b *lua.Budget) (*lua.Proto, error)
 		b.Steps -= int64(len(body) / compileCost)
 	}
 	key := source + "\n" + body
+	if e.Exact {
+		key = "exact " + key
+	}
 	if p := e.protos[key]; p != nil {
 		return p, nil
 	}
-	p, err := lua.Compile(source, code(body))
+	p, err := lua.Compile(source, code(body), e.Exact)
 	if err != nil {
 		return nil, err
 	}

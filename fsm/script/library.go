@@ -76,6 +76,7 @@ func (e *Engine) Load(source string, rules Rules, b *lua.Budget) (*Library, erro
 			e.loader = newLoader()
 		}
 		in = e.loader
+		in.vm.Exact = e.Exact
 	}
 	l := &loading{callbacks: map[string]lua.Value{}}
 	v, stop := in.run(&Program{Name: name}, noHost{}, b, func() { in.register(l, proto) }, e.drop)
@@ -100,6 +101,7 @@ func (e *Engine) prepareLibrary(source string, b *lua.Budget) (*interpreter, *lu
 	if e.library == nil {
 		e.library = newInterpreter(true)
 	}
+	e.library.vm.Exact = e.Exact
 	proto, err := e.compile(librarySource, source, b)
 	if err != nil {
 		return nil, nil, errors.New("Error compiling function: " + clean(err.Error()))

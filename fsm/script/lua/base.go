@@ -280,8 +280,12 @@ var nameNil, nameNumber, nameString, nameTable = shared("nil"), shared("number")
 // shared is a string that any number of states may use: its hash is known.
 func shared(s string) Value { return constantString(s).v }
 
-// maxUnpack is the most values that unpack returns: the stack of Lua 5.1.
-const maxUnpack = 7997
+// maxUnpack is the most values that string.byte returns, and unpack where it isn't exact: the stack
+// of Lua 5.1 has cStack values, the arguments included.
+const (
+	maxUnpack = 7997
+	cStack    = 8000
+)
 
 func baseUnpack(vm *State, args []Value) {
 	t := vm.CheckTable(args, 1)
@@ -296,8 +300,11 @@ func baseUnpack(vm *State, args []Value) {
 		vm.Return()
 		return
 	}
-	n := end - i + 1
-	if n > maxUnpack {
+	n, most := end-i+1, maxUnpack
+	if vm.Exact {
+		most = cStack - len(args)
+	}
+	if n > most {
 		vm.Errorf("too many results to unpack")
 	}
 	vm.Step(n / 4)

@@ -26,8 +26,8 @@ type step struct {
 type value func(f *frame) Value
 
 // Compile compiles a program. source says where it comes from: "@name" and "=name" are
-// shown as the name, anything else as a text. The error is a *SyntaxError.
-func Compile(source, src string) (p *Proto, err error) {
+// shown as the name, anything else as a text. For exact see State. The error is a *SyntaxError.
+func Compile(source, src string, exact bool) (p *Proto, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*SyntaxError)
@@ -37,7 +37,7 @@ func Compile(source, src string) (p *Proto, err error) {
 			err = e
 		}
 	}()
-	c := &compiler{chunk: chunkName(source), source: source}
+	c := &compiler{chunk: chunkName(source), source: source, exact: exact}
 	return c.function(parse(c.chunk, src)), nil
 }
 
@@ -48,6 +48,7 @@ const depthPerCall = 32
 type compiler struct {
 	fn            *function
 	chunk, source string
+	exact         bool
 	cost          int64 // nodes of the statement that is being compiled
 
 	zero           *Value // the first constant that is 0 or -0
@@ -70,7 +71,7 @@ func (c *compiler) leave() { c.level-- }
 
 // function compiles a function inside the one that c compiles, or the whole program.
 func (c *compiler) function(fn *function) *Proto {
-	c = &compiler{fn: fn, chunk: c.chunk, source: c.source, level: c.level}
+	c = &compiler{fn: fn, chunk: c.chunk, source: c.source, exact: c.exact, level: c.level}
 	p := &Proto{chunk: c.chunk, source: c.source, line: fn.line, params: len(fn.params), vararg: fn.vararg, argSlot: -1, captures: fn.upvalues}
 	for _, v := range fn.params {
 		if v.captured {

@@ -136,10 +136,13 @@ const flushEvery = 50
 func (c *compiler) table(e *tableExpr) value {
 	list, hash := 0, 0
 	var rest func(f *frame)
-	fields := e.fields
+	fields, last := e.fields, expression(nil)
 	if n := len(fields); n > 0 && fields[n-1].key == nil && multi(fields[n-1].value) {
-		_, rest = c.list([]expression{fields[n-1].value})
+		last = fields[n-1].value
 		fields = fields[:n-1]
+	}
+	if last != nil && !c.exact {
+		_, rest = c.list([]expression{last})
 	}
 	type entry struct{ key, value value }
 	entries := make([]entry, len(fields))
@@ -151,6 +154,9 @@ func (c *compiler) table(e *tableExpr) value {
 			entries[i] = entry{c.expression(fd.key), c.expression(fd.value)}
 			hash++
 		}
+	}
+	if last != nil && c.exact { // its constants come last
+		_, rest = c.list([]expression{last})
 	}
 	c.cost += int64(len(entries))
 	listRoom, hashRoom, s := roundSize(list), roundSize(hash), &site{line: e.line}

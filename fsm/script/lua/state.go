@@ -9,6 +9,9 @@ const (
 // State runs programs. It belongs to one goroutine at a time.
 type State struct {
 	Budget
+	// Exact has constants in the order of the original compiler in all table constructors, and as many
+	// results of unpack as Lua 5.1. Without it both are as at feature level 1.
+	Exact bool
 	// Globals is the table of global variables.
 	Globals *Table
 	// strings are the methods of strings: the metatable of every one of them.
@@ -170,7 +173,7 @@ const (
 // Load compiles a program into a function.
 func (vm *State) Load(source, src string) (fn Value, err error) {
 	vm.Step(loadCost + loadByteCost*len(src))
-	p, err := Compile(source, src)
+	p, err := Compile(source, src, vm.Exact)
 	if err != nil {
 		return Nil, err
 	}
