@@ -21,7 +21,7 @@ type Cache struct {
 const (
 	cacheKeys  = 10
 	cacheReads = 30
-	cacheSkew  = 1.1
+	cacheSkew  = 1.01
 	// keyOverhead is about what a key costs besides its value, for that n.
 	keyOverhead = 120
 )
