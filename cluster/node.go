@@ -147,7 +147,7 @@ func (n *Node) openDisk() (err error) {
 		return err
 	}
 	n.store, err = logstore.Open(logstore.Options{
-		Dir: dir, Snapshots: list, Heartbeat: n.opts.Heartbeat, Space: n.opts.Space, Logger: n.log,
+		Dir: dir, Snapshots: list, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
 		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.metrics.store(),
 	})
 	if err != nil {

@@ -46,6 +46,8 @@ type Options struct {
 	// Heartbeat is raft's shortest heartbeat and election timeout, and the leader's lease;
 	// followers stretch theirs on a busy machine.
 	Heartbeat time.Duration
+	// DiskStall is how long a call on the disk may be stuck before the node ends; see logstore.Options.
+	DiskStall time.Duration
 	// Bootstrap returns the cluster's first settings; it is called by the leader, with
 	// first set while the state has none. again asks to replace the tokens of a state
 	// that has.

@@ -113,6 +113,7 @@ func (c *Cluster) options(i int) cluster.Options {
 	o := cluster.Options{
 		NodeID: c.List[i].ID, DataDir: c.Dirs[i], Bind: c.List[i].Addr, InitialCluster: c.List,
 		Heartbeat: 300 * time.Millisecond,
+		DiskStall: time.Minute, // the disk is shared with other tests
 		Fatal:     func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) {
 			var f fsm.Bootstrap

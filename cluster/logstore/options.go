@@ -23,9 +23,11 @@ type Options struct {
 	// returned them. They say how far the log must reach back, whether it is
 	// older than the newest snapshot, and which damaged ones it can replace.
 	Snapshots []Snapshot
-	// Heartbeat is raft's heartbeat timeout; a write that is stuck for
-	// max(2 s, 4 heartbeats) is a stalled disk.
+	// Heartbeat is raft's heartbeat timeout.
 	Heartbeat time.Duration
+	// Stall is how long a call on the disk may be stuck before the disk counts
+	// as stalled: max(2 s, 4 heartbeats).
+	Stall time.Duration
 	// LockTimeout is how long Open waits for another process to let go of the
 	// directory: 3 s.
 	LockTimeout time.Duration

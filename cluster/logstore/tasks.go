@@ -1,6 +1,7 @@
 package logstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (t *tasks) stop() {
 func (s *Store) startTasks() {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.tasks.cancel = cancel
-	dog := &watchdog{limit: stallLimit(s.opts.Heartbeat), last: time.Now()}
+	dog := &watchdog{limit: cmp.Or(s.opts.Stall, stallLimit(s.opts.Heartbeat)), last: time.Now()}
 	dog.add("write", &s.writes)
 	dog.add("read", &s.reads)
 	if s.journal != nil {

@@ -50,6 +50,7 @@ type watched struct {
 	stuck time.Duration
 }
 
+// stallLimit returns the default of Options.Stall.
 func stallLimit(heartbeat time.Duration) time.Duration { return max(minStall, 4*heartbeat) }
 
 func (w *watchdog) add(name string, g *gauge) {

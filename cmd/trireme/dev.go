@@ -164,10 +164,14 @@ const (
 // devSpace needs little free disk space: the disk of a developer's machine is often nearly full.
 var devSpace = logstore.Space{FloorBytes: 64 << 20, AlarmBytes: 256 << 20, Reserve: -1}
 
+// aloneStall is how long the disk of a node without others may be stuck before it ends: nobody can take over, so a long
+// wait serves its clients best.
+const aloneStall = time.Minute
+
 func (d *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
 		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Space:     devSpace,
+		Space: devSpace, DiskStall: aloneStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return d.founding(&d.tokens), true },
 	}, nil
 }

@@ -148,7 +148,7 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 	var parts []fsm.Part
 	o := cluster.Options{
 		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Version: version, Heartbeat: devHeartbeat, Space: devSpace,
+		Version: version, Heartbeat: devHeartbeat, Space: devSpace, DiskStall: aloneStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
 		Restored: func() {
 			if n := node.Load(); n != nil {
