@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -113,8 +114,9 @@ func (c *Cluster) options(i int) cluster.Options {
 	o := cluster.Options{
 		NodeID: c.List[i].ID, DataDir: c.Dirs[i], Bind: c.List[i].Addr, InitialCluster: c.List,
 		Heartbeat: 300 * time.Millisecond,
-		DiskStall: time.Minute, // the disk is shared with other tests
-		Fatal:     func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
+		// The disk is shared with other tests, and may be nearly full.
+		DiskStall: time.Minute, Space: logstore.Space{Floor: logstore.Floor{Bytes: 64 << 20}},
+		Fatal: func(reason string) { c.T.Errorf("node %s must stop: %s", c.List[i].ID, reason) },
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) {
 			var f fsm.Bootstrap
 			f.Tokens[acl.Standard] = acl.DigestOf(Token)

@@ -27,14 +27,8 @@ func (l Level) String() string {
 // Space says how much free disk the node wants. A bolt file never shrinks while
 // it is open, so room that is gone does not come back by itself.
 type Space struct {
-	// Floor is the free share of the disk below which writes are refused: 0.05.
-	Floor float64
-	// FloorBytes replaces Floor by a fixed number of bytes.
-	FloorBytes uint64
-	// Alarm is the free share below which the level is SpaceAlarm: 0.20.
-	Alarm float64
-	// AlarmBytes replaces Alarm by a fixed number of bytes.
-	AlarmBytes uint64
+	// Floor is how much must be free for writes to be accepted.
+	Floor Floor
 	// Reserve is the size of the reserve file in bytes: 64 MiB. Negative: none.
 	Reserve int64
 	// Statfs returns the bytes that this process may still use in dir, and all
@@ -43,8 +37,6 @@ type Space struct {
 }
 
 func (c Space) withDefaults() Space {
-	c.Floor = orDefault(c.Floor, 0.05)
-	c.Alarm = orDefault(c.Alarm, 0.20)
 	c.Reserve = orDefault(c.Reserve, 64<<20)
 	if c.Statfs == nil {
 		c.Statfs = statfs
@@ -58,20 +50,6 @@ func statfs(dir string) (free, total uint64, err error) {
 		return 0, 0, fmt.Errorf("free space of %s: %w", dir, err)
 	}
 	return st.Bavail * uint64(st.Bsize), st.Blocks * uint64(st.Bsize), nil
-}
-
-func (c Space) floor(total uint64) uint64 {
-	if c.FloorBytes != 0 {
-		return c.FloorBytes
-	}
-	return uint64(c.Floor * float64(total))
-}
-
-func (c Space) alarm(total uint64) uint64 {
-	if c.AlarmBytes != 0 {
-		return c.AlarmBytes
-	}
-	return uint64(c.Alarm * float64(total))
 }
 
 // space watches the free space of the data directory and keeps the reserve.
@@ -133,7 +111,7 @@ func (s *Store) Accepting() error {
 
 // needed is how much must be free before writes are accepted again.
 func (p *space) needed(total uint64) uint64 {
-	floor := p.opts.floor(total)
+	floor := p.opts.Floor.Of(total)
 	floor += floor / 10
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,14 +146,14 @@ func (p *space) judge(free, total uint64) Level {
 	p.mu.Lock()
 	spent := p.spent
 	p.mu.Unlock()
-	floor := p.opts.floor(total)
+	floor := p.opts.Floor.Of(total)
 	if Level(p.level.Load()) == SpaceLow {
 		floor += floor / 10
 	}
 	switch {
 	case free < floor || spent:
 		return SpaceLow
-	case free < p.opts.alarm(total):
+	case free < p.opts.Floor.Alarm(total):
 		return SpaceAlarm
 	}
 	return SpaceOK
@@ -192,7 +170,7 @@ func (p *space) setLevel(l Level) {
 func (p *space) restoreReserve(free, total uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	floor := p.opts.floor(total)
+	floor := p.opts.Floor.Of(total)
 	if p.opts.Reserve < 0 || p.reserve.held() || free < floor+floor/10+uint64(p.opts.Reserve) {
 		return
 	}

@@ -54,10 +54,10 @@ func TestLevelsOfSpace(t *testing.T) {
 }
 
 func TestFloorInBytes(t *testing.T) {
-	d := newDisk(t, Space{Reserve: -1, FloorBytes: 300, AlarmBytes: 400})
-	d.at(t, 399, SpaceAlarm)
-	d.at(t, 299, SpaceLow)
-	d.at(t, 400, SpaceOK)
+	d := newDisk(t, Space{Reserve: -1, Floor: Floor{Bytes: 200}})
+	d.at(t, 799, SpaceAlarm)
+	d.at(t, 199, SpaceLow)
+	d.at(t, 800, SpaceOK)
 }
 
 func TestReserveIsSpentAndComesBack(t *testing.T) {
@@ -105,6 +105,24 @@ func TestSpentReserveStaysSpent(t *testing.T) {
 	free = 255
 	if err := s.space.check(); err != nil || s.Accepting() != nil || !s.space.reserve.held() {
 		t.Fatalf("with room again: %v %v", err, s.Accepting())
+	}
+}
+
+func TestFloorOfADisk(t *testing.T) {
+	for _, c := range []struct {
+		floor       Floor
+		total, want uint64
+	}{
+		{Floor{}, 1000, 50},
+		{Floor{}, 160 << 30, 8 << 30},
+		{Floor{}, 4 << 40, 8 << 30},
+		{Floor{Share: 0.05}, 4 << 40, (4 << 40) / 20},
+		{Floor{Share: 0.5}, 1000, 500},
+		{Floor{Bytes: 7, Share: 0.5}, 1000, 7},
+	} {
+		if got, alarm := c.floor.Of(c.total), c.floor.Alarm(c.total); got != c.want || alarm != 4*c.want {
+			t.Errorf("%+v of %d: %d and %d, want %d", c.floor, c.total, got, alarm, c.want)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func devCommand() *cobra.Command {
 	f.BoolVar(&s.Sink, "sink", false, "receive deliveries at /test/sink/NAME, and print them")
 	f.StringVar(&s.Clock, "clock", "", "clock for tests, `real|frozen|auto`, moved by requests to /test; implies --memory (docs/testing.md)")
 	f.BoolVar(&s.Demo, "demo", false, "create sample data to try out the console")
-	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn"})
+	redefault(f, map[string]string{"resp": devRESP, "data-dir": ".trireme", "heartbeat": devHeartbeat.String(), "log-level": "warn", "min-free-disk": devFreeDisk})
 	return cmd
 }
 
@@ -161,8 +161,8 @@ const (
 	devAddr   = "127.0.0.1:0"
 )
 
-// devSpace needs little free disk space: the disk of a developer's machine is often nearly full.
-var devSpace = logstore.Space{FloorBytes: 64 << 20, AlarmBytes: 256 << 20, Reserve: -1}
+// devFreeDisk is little: the disk of a developer's machine is often nearly full.
+const devFreeDisk = "64MiB"
 
 // aloneStall is how long the disk of a node without others may be stuck before it ends: nobody can take over, so a long
 // wait serves its clients best.
@@ -171,7 +171,7 @@ const aloneStall = time.Minute
 func (d *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
 		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Space: devSpace, DiskStall: aloneStall,
+		Space: logstore.Space{Reserve: -1}, DiskStall: aloneStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return d.founding(&d.tokens), true },
 	}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -148,7 +149,7 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 	var parts []fsm.Part
 	o := cluster.Options{
 		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Version: version, Heartbeat: devHeartbeat, Space: devSpace, DiskStall: aloneStall,
+		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: 64 << 20}}, DiskStall: aloneStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
 		Restored: func() {
 			if n := node.Load(); n != nil {

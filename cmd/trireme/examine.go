@@ -7,6 +7,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
 	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/doctor"
 )
@@ -45,7 +46,7 @@ func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report 
 func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
 	now := time.Now()
 	all := doctor.Disk(ctx, s.DataDir)
-	all = append(all, doctor.Space(s.DataDir), doctor.OpenFiles(s.mostConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
+	all = append(all, doctor.Space(s.DataDir, logstore.Floor(s.MinFreeDisk)), doctor.OpenFiles(s.mostConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
 	all = append(all, doctor.Pair(s.TLSCert, s.TLSKey, now)...)
 	all = append(all, doctor.Pair(s.ClusterCert, s.ClusterKey, now)...)
 	return append(all, doctor.Authority(s.ClusterCA, s.ClusterCert, s.NodeID, now)...)

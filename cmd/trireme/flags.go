@@ -62,6 +62,7 @@ type settings struct {
 	Messages   queue.Settings
 	Workflows  workflow.Settings
 
+	MinFreeDisk       freeDisk
 	Heartbeat         time.Duration
 	Drain             time.Duration
 	SnapshotThreshold uint64
@@ -116,6 +117,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.UintVar(&s.MaxScriptSteps, "max-script-steps", command.DefaultMaxScript, "maximum `STEPS` of the scripts of one request (0 = unlimited); replicated like --max-memory")
 	edgeFlags(f, s)
 	respFlags(f, s)
+	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.DurationVar(&s.Drain, "drain", 0, "how long a stopping node is not ready but still answers, so that clients can leave (0 = stop at once)")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")

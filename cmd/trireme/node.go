@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -230,6 +231,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 		return nil, err
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
+	o.Space.Floor = logstore.Floor(n.MinFreeDisk)
 	o.RESP = respAddress
 	if n.testing != nil {
 		o.Now = n.testing.clock.Now

@@ -109,7 +109,9 @@ func prepare(env *testscript.Env) error {
 			kept = append(kept, v)
 		}
 	}
-	env.Vars = append(kept, "GORACE=atexit_sleep_ms=0") // the race detector lets each process sleep for a second at its end
+	env.Vars = append(kept,
+		"GORACE=atexit_sleep_ms=0",    // the race detector lets each process sleep for a second at its end
+		"TRIREME_MIN_FREE_DISK=64MiB") // how full the machine's disk is says nothing about the scripts
 	env.Values[heldKey{}] = &held{}
 	env.Values[managerKey{}] = new(*manager)
 	return nil

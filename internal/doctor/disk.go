@@ -141,16 +141,16 @@ func volatile(dir, at string) []Finding {
 	return nil
 }
 
-const (
-	// floorShare and alarmShare are those of the log store: below the floor a node
-	// refuses writes and does not lead, below the alarm mark it is time to act.
-	floorShare = 0.05
-	alarmShare = 0.20
-)
+// Floor tells for a disk of total bytes below how much free space a node refuses writes, and below how much it is time to
+// act; logstore.Floor is one.
+type Floor interface {
+	Of(total uint64) uint64
+	Alarm(total uint64) uint64
+}
 
 // Space judges the free space of a data directory's disk against the floor below which
 // a node refuses writes.
-func Space(dir string) Finding {
+func Space(dir string, floor Floor) Finding {
 	at, err := existing(dir)
 	if err != nil {
 		return found("space", dir, Failure, "name a data directory that this user can reach", "%v", err)
@@ -159,21 +159,21 @@ func Space(dir string) Finding {
 	if err := unix.Statfs(at, &st); err != nil {
 		return found("space", dir, Failure, "look at the disk and its file system", "%v", err)
 	}
-	return judgeSpace(dir, st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), st.Ffree, st.Files)
+	return judgeSpace(dir, floor, st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), st.Ffree, st.Files)
 }
 
-func judgeSpace(dir string, free, total, nodes, allNodes uint64) Finding {
-	const room = "free space on this disk or give the node a larger one: below 5 % free it refuses writes and doesn't lead"
-	share := float64(free) / float64(max(total, 1))
+func judgeSpace(dir string, floor Floor, free, total, nodes, allNodes uint64) Finding {
+	const room = "free space on this disk or give the node a larger one: below the floor (--min-free-disk) it refuses writes and doesn't lead"
+	share, least := float64(free)/float64(max(total, 1))*100, floor.Of(total)
 	switch {
 	case allNodes > 0 && nodes == 0:
 		return found("space", dir, Failure, "remove files from this disk: it has no inode left", "no inode is free")
-	case share < floorShare:
-		return found("space", dir, Failure, room, "%s of %s free, %.1f %%: below the floor of %.0f %%", size(free), size(total), share*100, floorShare*100)
-	case share < alarmShare:
-		return found("space", dir, Warning, room, "%s of %s free, %.1f %%", size(free), size(total), share*100)
+	case free < least:
+		return found("space", dir, Failure, room, "%s of %s free, %.1f %%: below the floor of %s", size(free), size(total), share, size(least))
+	case free < floor.Alarm(total):
+		return found("space", dir, Warning, room, "%s of %s free, %.1f %%; the floor is %s", size(free), size(total), share, size(least))
 	}
-	return found("space", dir, OK, "", "%s of %s free, %.0f %%; the floor is %.0f %%", size(free), size(total), share*100, floorShare*100)
+	return found("space", dir, OK, "", "%s of %s free, %.0f %%; the floor is %s", size(free), size(total), share, size(least))
 }
 
 // size is a number of bytes for people.

@@ -14,6 +14,12 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
+// shares is a floor of 5 %.
+type shares struct{}
+
+func (shares) Of(total uint64) uint64    { return total / 20 }
+func (shares) Alarm(total uint64) uint64 { return total / 5 }
+
 // expect checks the level of a finding, that something is said, and that advice comes
 // with everything that is amiss and with nothing else.
 func expect(t *testing.T, f Finding, want Level, words string) {
@@ -57,11 +63,11 @@ func TestFindingSeverities(t *testing.T) {
 	expect(t, judgeSyncs("d", Syncs{64, ms, 600 * ms}), Warning, "600ms")
 	expect(t, judgeSyncs("d", Syncs{64, 150 * ms, 200 * ms}), Failure, "150ms")
 	expect(t, judgeSyncs("d", Syncs{64, ms, 2500 * ms}), Failure, "2.5s")
-	expect(t, judgeSpace("d", 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
-	expect(t, judgeSpace("d", 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
-	expect(t, judgeSpace("d", 4<<30, 100<<30, 1, 2), Failure, "below the floor")
-	expect(t, judgeSpace("d", 50<<30, 100<<30, 0, 2), Failure, "inode")
-	expect(t, judgeSpace("d", 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
+	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 1, 2), OK, "50.0 GiB of 100.0 GiB")
+	expect(t, judgeSpace("d", shares{}, 19<<30, 100<<30, 1, 2), Warning, "19.0 %")
+	expect(t, judgeSpace("d", shares{}, 4<<30, 100<<30, 1, 2), Failure, "below the floor")
+	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 0, 2), Failure, "inode")
+	expect(t, judgeSpace("d", shares{}, 50<<30, 100<<30, 0, 0), OK, "free") // no inodes to count
 	expect(t, judgeFiles(20_000, 10_000), OK, "20000")
 	expect(t, judgeFiles(4096, 10_000), Warning, "10256")
 	expect(t, judgeFiles(1024, 10), Failure, "1024")

@@ -140,6 +140,9 @@ func (c *Cluster) speakRESP(n *Node, i int) {
 	}
 }
 
+// littleDisk lets nodes on the machine's own disk write to the last: how full that is says nothing about them.
+const littleDisk = "64MiB"
+
 // lay lays out a node. Its three ports are next to each other, from the place first of
 // a block on.
 func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
@@ -162,6 +165,9 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 		"--http", n.HTTP, "--cluster", n.Cluster, "--gossip", n.Gossip,
 		"--heartbeat", o.Heartbeat.String(), "--log-level", "info",
 	}, append(args, o.Args...)...)
+	if !o.Disks {
+		n.argv = append(n.argv, "--min-free-disk", littleDisk)
+	}
 	if c.authority != nil {
 		dir := filepath.Join(o.Dir, "certificates")
 		n.unready = c.authority.Issue(dir, id)

@@ -47,7 +47,7 @@ func options(dir string, fatal func(error)) logstore.Options {
 		Dir: dir, Fatal: fatal, ProbeEvery: -1, ScrubEvery: -1,
 		Journal:   128 << 10,       // full again and again
 		Heartbeat: 5 * time.Second, // a busy machine is not a stalled disk: that has a test of its own
-		Space:     logstore.Space{Reserve: -1, FloorBytes: 1, AlarmBytes: 1},
+		Space:     logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: 1}},
 	}
 }
 
