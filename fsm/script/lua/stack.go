@@ -43,14 +43,15 @@ func (s *stack) takeNext(b *Budget, n int) []Value {
 	return s.chunks[s.chunk][:n:n]
 }
 
-// clear drops what the stack held, and all of it but the first chunk.
+// clear drops what the stack held. It has the first chunk then, and no other, whatever ran before: a script pays for the
+// chunks that it adds, which must not depend on those that another one has left.
 func (s *stack) clear() {
 	s.chunk, s.top = 0, 0
-	if len(s.chunks) > 1 {
-		clear(s.chunks[1:])
-		s.chunks = s.chunks[:1]
+	if len(s.chunks) == 0 || len(s.chunks[0]) != firstChunk {
+		s.chunks = [][]Value{make([]Value, firstChunk)}
+		return
 	}
-	for _, c := range s.chunks {
-		clear(c)
-	}
+	clear(s.chunks[1:])
+	s.chunks = s.chunks[:1]
+	clear(s.chunks[0])
 }
