@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trireme-dev/trireme/jepsen/attack"
@@ -53,6 +54,9 @@ func attacks(ctx context.Context, s *session) error {
 	s.printf("%s %d requests of the victims |", figures("none", idle), idle.Requests)
 	var failed []error
 	for _, a := range attack.All() {
+		if len(s.attacks) > 0 && !slices.Contains(s.attacks, a.Name) {
+			continue
+		}
 		if err := s.attacked(ctx, target, a, idle); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", a.Name, err))
 		}
