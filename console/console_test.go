@@ -2,10 +2,12 @@
 package console_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,6 +78,65 @@ func TestLockFileNamesNoAddress(t *testing.T) {
 	if text := read(t, "package-lock.json"); bytes.Contains(text, []byte(`"resolved"`)) {
 		t.Error("package-lock.json has download addresses: npm install --omit-lockfile-registry-resolved")
 	}
+}
+
+// TestBuildWithoutConsole builds a binary that has neither the pages nor OpenID Connect, and asks it for them.
+func TestBuildWithoutConsole(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "trireme")
+	build := exec.Command("go", "build", "-tags", "nomsgpack,hashicorpmetrics,noconsole", "-o", binary, "../cmd/trireme")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	list, err := exec.Command("go", "version", "-m", binary).Output()
+	if err != nil || !bytes.Contains(list, []byte("spf13/cobra")) || bytes.Contains(list, []byte("go-oidc")) {
+		t.Errorf("the modules of the binary: %v\n%s", err, list)
+	}
+	out, err := exec.Command(binary, "dev", "--memory", "--port", "0", "--oidc-issuer", "https://login.example.com", "--oidc-client-id", "c", "--oidc-roles", "ops=admin").CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte("this build has no console")) {
+		t.Errorf("with --oidc-issuer: %v %s", err, out)
+	}
+	if text := ask(t, binary); !strings.Contains(text, "404") || !strings.Contains(text, "this build has no console") {
+		t.Errorf("/console answers %s", text)
+	}
+	if text := ask(t, binary, "--console=off"); !strings.Contains(text, "this build has no console") {
+		t.Errorf("/console answers %s", text)
+	}
+}
+
+// ask starts a development node and returns what it answers at /console.
+func ask(t *testing.T, binary string, more ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, append([]string{"dev", "--memory", "--port", "0", "--resp", "off", "--log-level", "error"}, more...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cancel(); _, _ = io.Copy(io.Discard, out); _ = cmd.Wait() }()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		url, found := strings.CutPrefix(lines.Text(), "TRIREME_URL=")
+		if !found {
+			continue
+		}
+		resp, err := http.Get(url + "/console/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Status + " " + string(body)
+	}
+	t.Fatal("the node has not started")
+	return ""
 }
 
 // TestInBrowser drives every view in Chromium, on one node and on three.

@@ -15,7 +15,7 @@ func (v *View) Bearer(db string, t *acl.Bearer) acl.Identity {
 	if d == nil {
 		return acl.Identity{}
 	}
-	if role, number := v.s.clusterRole(t.Under(&v.s.tokenSalt)); role == acl.Admin {
+	if role, number := v.s.bearerRole(t); role == acl.Admin {
 		return acl.Identity{DB: d.key(), By: acl.ByAdmin, User: acl.DefaultName, Credential: number}
 	}
 	return d.identity(d.users.Bearer(t))
@@ -98,6 +98,26 @@ func (v *View) Role(token acl.Digest) acl.Role {
 		return acl.ReadOnly
 	}
 	return acl.NoRole
+}
+
+// RoleOf is Role for a token of any kind.
+func (v *View) RoleOf(t *acl.Bearer) acl.Role {
+	if role, _ := v.s.bearerRole(t); role != acl.NoRole {
+		return role
+	}
+	return v.Role(t.Digest)
+}
+
+// bearerRole is clusterRole for a token of any kind.
+func (s *State) bearerRole(t *acl.Bearer) (role acl.Role, number uint64) {
+	role = t.DelegatedRole()
+	if role == acl.NoRole {
+		return s.clusterRole(t.Under(&s.tokenSalt))
+	}
+	if !delegated(role) || s.tokens[role] == (acl.Digest{}) || !t.ProvesRole(s.derive(roleTokens), &s.tokens[role]) {
+		return acl.NoRole, 0
+	}
+	return role, s.adminSerial
 }
 
 // clusterRole is what a token of the cluster opens, one that was replaced and is in force still too, and the number of

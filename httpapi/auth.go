@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/http"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -86,8 +85,8 @@ func (s *Server) roleOf(ctx context.Context, r *http.Request, query string) (acl
 
 func (s *Server) roleOfToken(ctx context.Context, token []byte) (role acl.Role, err error) {
 	if role = s.localRole(token); role != acl.Admin && len(token) > 0 {
-		digest := acl.Digest(sha256.Sum256(token))
-		_, err = s.engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { role = v.Role(digest) })
+		bearer := acl.ParseBearer(token)
+		_, err = s.engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { role = v.RoleOf(&bearer) })
 	}
 	if err == nil && role != acl.NoRole {
 		loggedIn(ctx)
@@ -100,7 +99,7 @@ func (s *Server) localRole(token []byte) (role acl.Role) {
 	if len(token) == 0 {
 		return acl.NoRole
 	}
-	digest := acl.Digest(sha256.Sum256(token))
-	s.engine.Local(func(v *fsm.View) { role = v.Role(digest) })
+	bearer := acl.ParseBearer(token)
+	s.engine.Local(func(v *fsm.View) { role = v.RoleOf(&bearer) })
 	return role
 }

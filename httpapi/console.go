@@ -39,6 +39,17 @@ func (s *Server) servesConsole(path string) bool {
 	return s.console != nil && !s.apart && s.console.Serves("/"+path)
 }
 
+// noConsole says why there is no console at its path.
+func (s *Server) noConsole() string {
+	switch {
+	case s.apart:
+		return "ERR the console is served at another address of this node (--console-listen)"
+	case !console.Available():
+		return "ERR this build has no console (build tag noconsole)"
+	}
+	return "ERR the console of this node is disabled (--console=off)"
+}
+
 // mayBeConsole reports whether a path that begins with this segment may be the console's.
 func (s *Server) mayBeConsole(first []byte) bool {
 	if s.console == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/httpapi/console"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
@@ -102,7 +103,11 @@ func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
 	e.RedirectTrailingSlash, e.RedirectFixedPath = false, false
 	e.HandleMethodNotAllowed = true
 	e.NoRoute(func(g *gin.Context) {
-		s.refuseOps(g, http.StatusNotFound, "ERR this version has nothing at this path")
+		text := "ERR this version has nothing at this path"
+		if path := g.Request.URL.Path; path == console.DefaultBase || strings.HasPrefix(path, console.DefaultBase+"/") {
+			text = s.noConsole()
+		}
+		s.refuseOps(g, http.StatusNotFound, text)
 	})
 	e.NoMethod(func(g *gin.Context) { s.refuseOps(g, http.StatusMethodNotAllowed, "ERR method not allowed") })
 	read := []string{http.MethodGet, http.MethodHead}

@@ -88,7 +88,7 @@ func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messag
 // open to its Standard token, to its Read Only token for reading, and to tokens of its users
 // as far as MSG.PUBLISH and MSG.GET are open to them.
 func accessOf(v *fsm.View, db string, token *acl.Bearer) messages.Access {
-	role, named := v.Role(token.Digest), db != ""
+	role, named := v.RoleOf(token), db != ""
 	if db == fsm.DefaultDB {
 		db = ""
 	}

@@ -23,6 +23,7 @@ type consoleSettings struct {
 	Mode   string
 	Listen string
 	Base   string
+	SignOn signOnSettings
 }
 
 // The values of --console; off is that of --resp.
@@ -32,12 +33,15 @@ func consoleFlags(f *pflag.FlagSet, s *consoleSettings) {
 	f.StringVar(&s.Mode, "console", on, "on or off: serve the console under /console of the HTTP API")
 	f.StringVar(&s.Listen, "console-listen", "", "serve the console on this `ADDR` only, instead of that of the HTTP API")
 	f.StringVar(&s.Base, "console-base-path", console.DefaultBase, "`PATH` at which browsers see the console, where a proxy changes it")
+	signOnFlags(f, &s.SignOn)
 }
 
 func (s *consoleSettings) check() error {
 	switch {
 	case s.Mode != on && s.Mode != off:
 		return usagef("--console is on or off, not %s", s.Mode)
+	case s.Mode == off && s.SignOn.Issuer != "":
+		return usagef("--oidc-issuer signs in to the console, which --console=off disables")
 	case !strings.HasPrefix(s.Base, "/") || strings.Trim(s.Base, "/") == "" || strings.ContainsAny(s.Base, " ?#%\\\"<>"):
 		return usagef("--console-base-path must be a path such as /console, got %s", s.Base)
 	}
@@ -53,6 +57,9 @@ func (n *process) consoleOptions() (*console.Options, error) {
 		return nil, nil
 	}
 	if !console.Available() {
+		if n.Console.SignOn.Issuer != "" {
+			return nil, usagef("--oidc-issuer: this build has no console (build tag noconsole)")
+		}
 		n.log.Debug("this build has no console")
 		return nil, nil
 	}
@@ -60,7 +67,9 @@ func (n *process) consoleOptions() (*console.Options, error) {
 	if d, is := n.profile.(*devNode); is {
 		o.Link = d.login.open
 	}
-	return o, nil
+	var err error
+	o.Provider, o.SignOn, err = n.signOn()
+	return o, err
 }
 
 // serveConsole opens the console's own listener, if it has one; stop closes it.

@@ -23,6 +23,7 @@ var secretNames = []struct{ name, what string }{
 	{"messages-readonly-token", "token for reads of /v2"},
 	{"current-signing-key", "key that signs deliveries"},
 	{"next-signing-key", "key that signs deliveries after the next rotation"},
+	{"oidc-client-secret", "client secret of --oidc-issuer"},
 	{"gossip-key", "key that encrypts gossip, instead of --gossip-key"},
 }
 

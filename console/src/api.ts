@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 
 export type Who = {
-  name: string; admin: boolean; messages: "" | "read" | "all"; keyspace: boolean; database?: string; user?: string; session: string;
+  name: string; admin: boolean; messages: "" | "read" | "all"; keyspace: boolean; database?: string; user?: string; person?: string; session: string;
 };
 
 /** who is signed in; null: nobody; undefined: not known yet. */

@@ -2,7 +2,7 @@ import "uplot/dist/uPlot.min.css";
 import "./app.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { base, database, json, who, Who } from "./api";
+import { base, database, enc, json, show, who, Who } from "./api";
 import { click, go, href, path, set } from "./router";
 import { Icon, IconButton, Sure, theme, toast, toasts, Empty, Page } from "./ui";
 import { enter } from "./enter";
@@ -76,7 +76,7 @@ function Shell({ me }: { me: Who }) {
         })}
       </nav>
       <footer>
-        <div class="me"><b>{me.name}</b><small>{me.admin ? "every database" : me.keyspace ? "database " + me.database : "messages and runs"}</small></div>
+        <div class="me"><b>{me.person ? show(enc(me.person)) : me.name}</b><small>{me.person && me.name + ", "}{me.admin ? "every database" : me.keyspace ? "database " + me.database : "messages and runs"}</small></div>
         <IconButton icon={theme.value === "dark" ? "moon" : "sun"} label={`Theme: ${theme.value}`} onClick={() => { theme.value = themes[(themes.indexOf(theme.value) + 1) % 3]; paint(); }} />
         <IconButton icon="out" label="Sign out" onClick={signOut} />
       </footer>

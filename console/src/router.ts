@@ -40,7 +40,7 @@ export function click(e: MouseEvent) {
   const a = (e.target as Element).closest?.("a");
   if (!a || e.defaultPrevented || e.button || e.metaKey || e.ctrlKey || e.shiftKey || a.target || a.hasAttribute("download") || a.getAttribute("href")?.startsWith("#")) return;
   const url = new URL(a.href);
-  if (url.origin !== location.origin || !url.pathname.startsWith(base + "/") || url.pathname.startsWith(base + "/api/")) return;
+  if (url.origin !== location.origin || !url.pathname.startsWith(base + "/") || url.pathname.startsWith(base + "/api/") || url.pathname.startsWith(base + "/oidc/")) return;
   e.preventDefault();
   go(url.pathname.slice(base.length), Object.fromEntries(url.searchParams));
 }

@@ -3,12 +3,26 @@ import { base } from "./api";
 import { enter } from "./enter";
 import { Button, Field, Note, Text } from "./ui";
 
+/** What can be wrong with a sign-in at an identity provider, by the end of the URL that the node sends the browser to. */
+const failures: Record<string, string> = {
+  denied: "The identity provider has not signed you in.",
+  state: "This sign-in was not begun in this browser, or too long ago. Try again.",
+  refused: "The answer of the identity provider is not valid. The node's log says why.",
+  role: "You have signed in, but none of your groups has a role here.",
+  credential: "Your role has no credential in this cluster: its token, user or database is missing.",
+  unavailable: "The identity provider or the cluster can't be reached now. Try again.",
+  busy: "Too many sign-ins from this address have failed. Wait a little.",
+};
+const failure = () => failures[/^#sign-in=(\w+)$/.exec(location.hash)?.[1] ?? ""] ?? "";
+
 export function SignIn() {
   const [as, choose] = useState<"token" | "user">("token");
   const [form, put] = useState({ token: "", user: "", password: "", database: "" });
-  const [error, say] = useState("");
+  const [error, say] = useState(failure);
   const [busy, wait] = useState(false);
-  useEffect(() => { document.title = "Sign in · Trireme"; }, []);
+  useEffect(() => { document.title = "Sign in · Trireme"; if (failure()) history.replaceState(null, "", location.pathname + location.search); }, []);
+  const single = document.documentElement.dataset.signOn === "true";
+  const next = location.pathname.slice(base.length) + location.search;
   const field = (name: keyof typeof form) => (text: string) => put((f) => ({ ...f, [name]: text }));
   const submit = async (e: Event) => {
     e.preventDefault();
@@ -26,6 +40,7 @@ export function SignIn() {
     <img src="icon.svg" alt="" width="44" height="44" />
     <h1>Sign in to Trireme</h1>
     <p>The console can do what your credential may do, and nothing more.</p>
+    {single && <><a class="button main wide" href={base + "/oidc/start?next=" + encodeURIComponent(next)}>Single sign-on</a><p class="or">or with a credential of Trireme</p></>}
     <div class="segments" role="group" aria-label="Sign in with">
       <button type="button" aria-pressed={as === "token"} onClick={() => choose("token")}>Token</button>
       <button type="button" aria-pressed={as === "user"} onClick={() => choose("user")}>ACL user</button>

@@ -14,9 +14,12 @@ import (
 // The proof of a REST token is an HMAC of the user's name and one of its password
 // digests under the cluster's secret: nothing is stored, and the token dies with the
 // password. That of a generated token is random; the token as a whole is a password.
+// A role token names a role of the cluster in the place of a user; its proof is an HMAC of
+// the digest of that role's token, so it dies when that one is replaced.
 const (
 	kindREST      = 1
 	kindGenerated = 2
+	kindRole      = 3
 )
 
 // maxUserName is the longest name of a user in bytes.
@@ -73,6 +76,51 @@ func (s *Store) RESTToken(user string, password Digest) (string, bool) {
 	return assemble(kindREST, user, proof[:]), true
 }
 
+// DelegatedToken is RESTToken without the password, for whoever the operator lets act as the
+// user: it dies with the user's first password. False if the user is unknown, disabled, or has no
+// password.
+func (s *Store) DelegatedToken(user string) (string, bool) {
+	u := s.User(user)
+	if u == nil || !u.enabled || len(user) > maxUserName || len(u.credentials) == 0 && u.noPass == 0 {
+		return "", false
+	}
+	stored := anyPassword
+	if len(u.credentials) > 0 {
+		stored = u.credentials[0].digest
+	}
+	proof := s.proof(user, &stored)
+	return assemble(kindREST, user, proof[:]), true
+}
+
+// RoleToken is a bearer token of a role of the cluster whose token has that digest, under a
+// key of the cluster's.
+func RoleToken(key [32]byte, role Role, token *Digest) string {
+	proof := roleProof(key, role, token)
+	return assemble(kindRole, string([]byte{byte(role)}), proof[:])
+}
+
+func roleProof(key [32]byte, role Role, token *Digest) (d Digest) {
+	h := hmac.New(sha256.New, key[:])
+	h.Write([]byte{byte(role)})
+	h.Write(token[:])
+	copy(d[:], h.Sum(nil))
+	return d
+}
+
+// DelegatedRole is the role that a role token names, NoRole for every other token.
+func (t *Bearer) DelegatedRole() Role {
+	if t.kind != kindRole || len(t.user) != 1 {
+		return NoRole
+	}
+	return Role(t.user[0])
+}
+
+// ProvesRole reports whether a role token was made under that key for that digest.
+func (t *Bearer) ProvesRole(key [32]byte, token *Digest) bool {
+	want := roleProof(key, t.DelegatedRole(), token)
+	return t.DelegatedRole() != NoRole && want.equal(&t.proof)
+}
+
 // GeneratedToken is a password for the user that is a bearer token too, made of random
 // bytes or of a password of the caller's.
 func GeneratedToken(user string, proof []byte) string { return assemble(kindGenerated, user, proof) }
@@ -99,7 +147,7 @@ func ParseBearer(token []byte) Bearer {
 	}
 	name, proof := b[2:2+int(b[1])], b[2+int(b[1]):]
 	switch {
-	case b[0] == kindREST && len(proof) == len(t.proof):
+	case (b[0] == kindREST || b[0] == kindRole) && len(proof) == len(t.proof):
 		copy(t.proof[:], proof)
 	case b[0] != kindGenerated:
 		return t
@@ -116,7 +164,7 @@ func (s *Store) Bearer(t *Bearer) (user string, credential uint64) {
 			user, credential = name, number
 		}
 	}
-	if credential != 0 || t.kind == 0 {
+	if credential != 0 || t.kind == 0 || t.kind == kindRole {
 		return user, credential
 	}
 	u := s.User(t.user)

@@ -37,13 +37,15 @@ var files = map[string]string{
 
 var errNoConsole = errors.New("console: this build has none (build tag noconsole)")
 
-// loadAssets reads the built files; the page is made for a base path.
-func loadAssets(base string) (page *asset, all map[string]*asset, err error) {
+// loadAssets reads the built files; the page is made for a base path, and says whether people
+// can sign in at an identity provider.
+func loadAssets(base string, signOn bool) (page *asset, all map[string]*asset, err error) {
 	text, found := dist.Read("index.html")
 	if !found {
 		return nil, nil, errNoConsole
 	}
 	text = bytes.ReplaceAll(text, []byte("{{base}}"), []byte(html.EscapeString(base+"/")))
+	text = bytes.ReplaceAll(text, []byte("{{sign-on}}"), strconv.AppendBool(nil, signOn))
 	page = &asset{kind: "text/html; charset=utf-8", plain: text, etag: etagOf(text)}
 	all = map[string]*asset{}
 	for name, kind := range files { // unordered: into a map

@@ -35,6 +35,9 @@ type Options struct {
 	Base string
 	// Link, if set, is the credential that the link of LoginLink signs in with, once.
 	Link func(key string) (token string, ok bool)
+	// Provider, if set, signs people in by OpenID Connect, and SignOn says what they may do.
+	Provider IdentityProvider
+	SignOn   SignOn
 	// Audit records sign-ins; nil records nothing.
 	Audit *audit.Log
 	// Log takes failures. The default discards.
@@ -53,7 +56,7 @@ type Console struct {
 }
 
 // Available reports whether this build has a console: the build tag noconsole leaves it out.
-func Available() bool { _, _, err := loadAssets(DefaultBase); return err == nil }
+func Available() bool { _, _, err := loadAssets(DefaultBase, false); return err == nil }
 
 // New makes a console. It fails where this build has none.
 func New(o Options) (*Console, error) {
@@ -68,7 +71,7 @@ func New(o Options) (*Console, error) {
 	}
 	c := &Console{o: o, limiter: newLimiter(o.Now), cross: http.NewCrossOriginProtection()}
 	var err error
-	c.page, c.assets, err = loadAssets(o.Base)
+	c.page, c.assets, err = loadAssets(o.Base, o.Provider != nil)
 	return c, err
 }
 
@@ -115,6 +118,9 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if c.sameOrigin(w, r) {
 			c.session(w, r)
 		}
+	case strings.HasPrefix(rest, signOnPath) && c.o.Provider != nil:
+		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		c.signOn(w, r, rest[len(signOnPath):])
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		h.Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed, "the pages of the console are read only")

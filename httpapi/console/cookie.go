@@ -38,9 +38,18 @@ type session struct {
 	// Token is the credential, Database where it is presented ("" is default).
 	Token    string `json:"t"`
 	Database string `json:"d,omitempty"`
-	// Began and Used are unix milliseconds.
+	// Began and Used are unix milliseconds, and Until if it is given: the end of a session
+	// that an identity provider has vouched for.
 	Began int64 `json:"b"`
 	Used  int64 `json:"u"`
+	Until int64 `json:"e,omitempty"`
+	// Person is who signed in at an identity provider.
+	Person string `json:"p,omitempty"`
+}
+
+// over reports whether a session's time is up.
+func (s *session) over(now time.Time) bool {
+	return now.Sub(time.UnixMilli(s.Used)) > IdleTime || now.Sub(time.UnixMilli(s.Began)) > MaxAge || s.Until != 0 && now.UnixMilli() > s.Until
 }
 
 var errNoSession = errors.New("console: no session")
@@ -51,10 +60,16 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// cipher is that of this cluster.
-func (c *Console) cipher() (cipher.AEAD, error) {
+// The purposes of sealed cookies: each has a key of its own.
+const (
+	sessionPurpose = "console session"
+	attemptPurpose = "console sign-in at an identity provider"
+)
+
+// cipher is that of this cluster for a purpose.
+func (c *Console) cipher(purpose string) (cipher.AEAD, error) {
 	var key [32]byte
-	c.o.Engine.Local(func(v *fsm.View) { key = v.Derive("console session") })
+	c.o.Engine.Local(func(v *fsm.View) { key = v.Derive(purpose) })
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err
@@ -62,12 +77,13 @@ func (c *Console) cipher() (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-func (c *Console) seal(s *session) (string, error) {
-	gcm, err := c.cipher()
+// seal is the text of a cookie that holds v.
+func (c *Console) seal(purpose string, v any) (string, error) {
+	gcm, err := c.cipher(purpose)
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(s)
+	text, err := json.Marshal(v)
 	if err != nil {
 		return "", err
 	}
@@ -86,32 +102,34 @@ func (c *Console) open(r *http.Request) (*session, error) {
 		if err != nil {
 			continue
 		}
-		if s := c.unseal(cookie.Value); s != nil {
+		if s := c.sessionIn(cookie.Value); s != nil {
 			return s, nil
 		}
 	}
 	return nil, errNoSession
 }
 
-func (c *Console) unseal(text string) *session {
+// unseal reads what seal has made for a purpose; false if it was not made so.
+func (c *Console) unseal(purpose, text string, v any) bool {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return nil
+		return false
 	}
-	gcm, err := c.cipher()
+	gcm, err := c.cipher(purpose)
 	if err != nil || len(b) < gcm.NonceSize() {
-		return nil
+		return false
 	}
 	plain, err := gcm.Open(nil, b[:gcm.NonceSize()], b[gcm.NonceSize():], nil)
-	var s session
-	if err != nil || json.Unmarshal(plain, &s) != nil {
+	return err == nil && json.Unmarshal(plain, v) == nil
+}
+
+// sessionIn is the session of a cookie, nil if it is over.
+func (c *Console) sessionIn(text string) *session {
+	s := new(session)
+	if !c.unseal(sessionPurpose, text, s) || s.over(c.o.Now()) || c.ended(s) {
 		return nil
 	}
-	now := c.o.Now()
-	if now.Sub(time.UnixMilli(s.Used)) > IdleTime || now.Sub(time.UnixMilli(s.Began)) > MaxAge || c.ended(&s) {
-		return nil
-	}
-	return &s
+	return s
 }
 
 // setCookie gives the browser the session; nil takes it away.
@@ -125,7 +143,7 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, s *session) 
 		http.SetCookie(w, cookie)
 		return nil
 	}
-	value, err := c.seal(s)
+	value, err := c.seal(sessionPurpose, s)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,9 @@ type identity struct {
 	Keyspace bool   `json:"keyspace"`
 	Database string `json:"database,omitempty"`
 	User     string `json:"user,omitempty"`
-	Session  string `json:"session"`
+	// Person is who signed in at an identity provider.
+	Person  string `json:"person,omitempty"`
+	Session string `json:"session"`
 }
 
 // session answers GET (who am I; 204 is nobody), POST (sign in) and DELETE (sign out).
@@ -96,8 +98,8 @@ func (c *Console) identify(ctx context.Context, s *session) (who identity, err e
 }
 
 func identityOf(v *fsm.View, s *session, bearer *acl.Bearer) identity {
-	who := identity{Session: s.ID}
-	switch v.Role(bearer.Digest) {
+	who := identity{Session: s.ID, Person: s.Person}
+	switch v.RoleOf(bearer) {
 	case acl.Admin:
 		who.Name, who.Admin, who.Messages = "admin", true, "all"
 	case acl.Messages:
@@ -230,7 +232,7 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		who, _ := c.identify(r.Context(), s) // its credential may be gone
-		c.record(r, audit.Record{Act: "console sign-out", Who: audit.Text(who.Name), Session: s.ID, Outcome: audit.Done})
+		c.record(r, audit.Record{Act: "console sign-out", Who: audit.Text(who.Name), Target: audit.Text(s.Person), Session: s.ID, Outcome: audit.Done})
 	}
 	_ = c.setCookie(w, r, nil) // nothing is sealed
 	w.WriteHeader(http.StatusNoContent)

@@ -1,0 +1,71 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+)
+
+// GroupRole is the role of those whom an identity provider has in a group.
+type GroupRole struct {
+	Group string
+	// Name is the role as the operator wrote it.
+	Name string
+	// Role is a role of the cluster; with NoRole it is User of the database DB ("" is
+	// default).
+	Role     acl.Role
+	DB, User string
+}
+
+// ParseGroupRole reads GROUP=ROLE, where ROLE is admin, messages, messages-readonly,
+// database:NAME, readonly:NAME or user:DATABASE/NAME. The group's name may have an equals sign.
+func ParseGroupRole(text string) (g GroupRole, err error) {
+	at := strings.LastIndexByte(text, '=')
+	if at < 1 || at == len(text)-1 {
+		return g, fmt.Errorf("expected GROUP=ROLE, got %q", text)
+	}
+	g.Group, g.Name = text[:at], text[at+1:]
+	kind, name, named := strings.Cut(g.Name, ":")
+	switch {
+	case g.Name == "admin":
+		g.Role = acl.Admin
+	case g.Name == "messages":
+		g.Role = acl.Messages
+	case g.Name == "messages-readonly":
+		g.Role = acl.MessagesReadOnly
+	case named && name != "" && kind == "database":
+		g.DB, g.User = name, acl.DefaultName
+	case named && name != "" && kind == "readonly":
+		g.DB, g.User = name, acl.ReadOnlyName
+	case named && kind == "user":
+		g.DB, g.User, _ = strings.Cut(name, "/")
+	}
+	if g.Role == acl.NoRole && (g.DB == "" || g.User == "") {
+		return g, fmt.Errorf("the role %q of group %q is not known: expected admin, messages, messages-readonly, database:NAME, readonly:NAME or user:DATABASE/NAME", g.Name, g.Group)
+	}
+	if g.DB == fsm.DefaultDB {
+		g.DB = ""
+	}
+	return g, nil
+}
+
+// token is a credential of the role; false if it has none in this cluster.
+func (g *GroupRole) token(v *fsm.View) (string, bool) {
+	if g.Role != acl.NoRole {
+		return v.RoleToken(g.Role)
+	}
+	return v.DelegatedToken(g.DB, g.User)
+}
+
+// roleOf is the first role of which a person has the group, nil without.
+func (s *SignOn) roleOf(groups []string) *GroupRole {
+	for i := range s.Roles {
+		if slices.Contains(groups, s.Roles[i].Group) {
+			return &s.Roles[i]
+		}
+	}
+	return nil
+}
