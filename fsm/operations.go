@@ -105,6 +105,8 @@ var (
 	EndTokenOverlap = define(65, "end token overlap", env.Level2, (*State).endTokenOverlap).revokes(always)
 	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
 	ImportMessages = define(66, "import messages", env.Level2, (*State).importMessages)
+	// RunSchedule publishes what a schedule publishes once more, now.
+	RunSchedule = defineOwned(68, "run schedule", env.Level2, tenant.runSchedule)
 	// Evict removes keys that the leader has picked because memory is full.
 	Evict = define(67, "evict", env.Level2, (*State).evictPicked)
 )

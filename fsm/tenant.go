@@ -159,6 +159,13 @@ func (t tenant) changeSchedule(e *env.Env, n queue.ScheduleChange) (queue.Schedu
 	return t.d.messages.ChangeSchedule(e, n)
 }
 
+func (t tenant) runSchedule(e *env.Env, n queue.ScheduleRef) (queue.Receipt, error) {
+	if t.full(e) {
+		return queue.Receipt{}, queue.ErrMemory
+	}
+	return t.d.messages.RunSchedule(e, n)
+}
+
 func (t tenant) changeGroup(e *env.Env, n queue.GroupChange) (queue.Group, error) {
 	return t.d.messages.ChangeGroup(e, n)
 }

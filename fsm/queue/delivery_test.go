@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -567,5 +568,62 @@ func TestBulkCancel(t *testing.T) {
 	}
 	if out, _ := w.s.Cancel(w.env(), Cancellation{Limit: 3}); out.Count != 0 || out.More {
 		t.Errorf("%+v", out)
+	}
+}
+
+// TestRunSchedule: a schedule that is run by hand publishes once more, also while it is paused, and its ticks stay as they are.
+func TestRunSchedule(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.s.RunSchedule(w.env(), ScheduleRef{"none"}); !errors.Is(err, ErrNotFound) {
+		t.Fatalf("an unknown schedule: %v", err)
+	}
+	p := url("job")
+	p.Body, p.DedupID = []byte("payload"), "same"
+	if _, err := w.s.PutSchedule(w.env(), SchedulePut{ID: "s", Cron: "@every 1m", Every: 60_000, Publish: p}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.s.ChangeSchedule(w.env(), ScheduleChange{"s", ActPause}); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := w.s.Schedule("s")
+	w.now += 5000
+	for range 2 { // its deduplication id is that of the schedule, not of what it publishes
+		out, err := w.s.RunSchedule(w.env(), ScheduleRef{"s"})
+		if err != nil || len(out.Messages) != 1 || out.Messages[0].Deduplicated {
+			t.Fatalf("%+v %v", out, err)
+		}
+		c, _ := w.s.Schedule("s")
+		if !c.Paused || c.Next != before.Next || c.Last != before.Last || c.Version != before.Version || c.Fired != w.now || len(c.Messages) != 1 || c.Messages[0].ID != out.Messages[0].ID {
+			t.Errorf("before %+v, after %+v", before, c)
+		}
+		list := w.advance(10)
+		if len(list) != 1 || list[0].Content.Schedule != "s" || string(list[0].Content.Body) != "payload" {
+			t.Fatalf("%d attempts", len(list))
+		}
+		w.finish(list[0], 200)
+		if c, _ = w.s.Schedule("s"); c.Messages[0].State != Delivered {
+			t.Errorf("%+v", c.Messages)
+		}
+	}
+}
+
+// TestRunScheduleRefused: what can't be published is an error and leaves the schedule as it was.
+func TestRunScheduleRefused(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.s.ChangeGroup(w.env(), GroupChange{Name: "g", Act: ActAddEndpoints, Endpoints: []Endpoint{{URL: "https://a.example/"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.s.PutSchedule(w.env(), SchedulePut{ID: "s", Cron: "@every 1m", Every: 60_000, Publish: Publication{Group: "g"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.s.ChangeGroup(w.env(), GroupChange{Name: "g", Act: ActDelete}); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := w.s.Schedule("s")
+	if _, err := w.s.RunSchedule(w.env(), ScheduleRef{"s"}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("without its group: %v", err)
+	}
+	if after, _ := w.s.Schedule("s"); after.Error != "" || after.Fired != before.Fired {
+		t.Errorf("%+v", after)
 	}
 }

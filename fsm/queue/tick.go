@@ -97,6 +97,25 @@ func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error
 	return ScheduleRef{old.ID}, nil
 }
 
+// RunSchedule publishes what a schedule publishes, now and whether or not it is paused. The times of its ticks stay as they are.
+// What it makes counts as the last tick's, with the time of now.
+//
+// The errors are ErrNotFound for an unknown schedule, and why the publication is refused.
+func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
+	old, ok := s.schedules.Get(n.ID)
+	if !ok {
+		return Receipt{}, notFound("schedule %s not found", n.ID)
+	}
+	c := *old
+	out := s.fire(e, &c, e.Now)
+	if out.Refused != nil {
+		return Receipt{}, out.Refused
+	}
+	s.schedules.Set(c.ID, &c)
+	s.trim(e.Now)
+	return out, nil
+}
+
 // tick fires a schedule at those of the times that its misfire policy chooses, and keeps its next time. It changes
 // nothing if the times were computed for another form of the schedule, or have been dealt with already: so a tick is
 // never doubled, whoever proposes it.
@@ -143,19 +162,20 @@ func (m Misfire) choose(times []int64, now int64) []int64 {
 	return times[max(late-1, 0):]
 }
 
-// fire publishes what a schedule publishes.
-func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) {
+// fire publishes what a schedule publishes, and returns what has become of it.
+func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) Receipt {
 	p := c.Publish
 	out := s.publish(e, &p, c.ID)
 	if out.Refused != nil {
 		c.Error = out.Refused.Text
-		return
+		return out
 	}
 	c.Error, c.Fired = "", nominal
 	c.Messages = make([]Produced, 0, len(out.Messages))
 	for _, m := range out.Messages[:min(len(out.Messages), maxProduced)] {
 		c.Messages = append(c.Messages, Produced{ID: m.ID})
 	}
+	return out
 }
 
 // produced keeps the end of a message with the schedule that made it.

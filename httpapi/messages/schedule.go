@@ -109,6 +109,8 @@ func (q *request) schedules(rest string) error {
 			return q.changeSchedule(unescapePath(id), queue.ActPause)
 		case acts && act == "resume" && queue.ValidName(unescapePath(id)):
 			return q.changeSchedule(unescapePath(id), queue.ActResume)
+		case acts && act == "run" && queue.ValidName(unescapePath(id)) && q.r.Method == http.MethodPost:
+			return q.runSchedule(unescapePath(id))
 		case q.r.Method == http.MethodPost:
 			return q.publish("", rest, true)
 		}
@@ -153,6 +155,19 @@ func (q *request) changeSchedule(id string, act queue.Act) error {
 		return err
 	}
 	q.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// runSchedule publishes what a schedule publishes, beside its ticks.
+func (q *request) runSchedule(id string) error {
+	if err := q.requireLevel2(); err != nil {
+		return err
+	}
+	out, err := fsm.Do(q.r.Context(), q.Engine, fsm.RunSchedule, queue.ScheduleRef{ID: id})
+	if err != nil {
+		return err
+	}
+	q.answer(http.StatusOK, receipt(&out))
 	return nil
 }
 

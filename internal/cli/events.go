@@ -47,12 +47,20 @@ func eventsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.printPage(&list, "events", eventColumns, nil)
+			return s.printPage(&list, "events", s.names(eventColumns, "messageId"), nil)
 		},
 	})
 	g.share(g.Command.Flags())
 	g.completeFlags(g.Command)
 	return g.Command
+}
+
+// names are the columns of a list that begins with something else than names; quiet prints those of member.
+func (s *session) names(columns []column, member string) []column {
+	if !s.quiet {
+		return columns
+	}
+	return columns[slices.IndexFunc(columns, func(c column) bool { return c.member == member }):]
 }
 
 // follow prints events as they come. They have the times of one clock that never goes back, so that asking again from

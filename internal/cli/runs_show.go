@@ -102,10 +102,10 @@ func (g *group) runLogs() {
 			if err != nil {
 				return err
 			}
-			return s.printPage(&list, "events", []column{
+			return s.printPage(&list, "events", s.names([]column{
 				{"TIME", "time", when}, {"RUN", "workflowRunId", nil}, {"STATE", "state", nil}, {"STEP", "stepInfo.stepName", nil},
 				{"STATUS", "responseStatus", none}, {"ERROR", "error", nil},
-			}, nil)
+			}, "workflowRunId"), nil)
 		},
 	})
 }

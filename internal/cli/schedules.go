@@ -8,7 +8,7 @@ import (
 )
 
 func scheduleGroup() *cobra.Command {
-	g := newGroup(ofDatabase, "schedules", "List schedules, create, pause, resume and delete them", "schedule")
+	g := newGroup(ofDatabase, "schedules", "List schedules, create, run, pause, resume and delete them", "schedule")
 	g.add(spec{
 		use: "list", short: "List the schedules", example: "schedules list\nschedules list --quiet",
 		run: func(s *session) error {
@@ -44,6 +44,18 @@ func scheduleGroup() *cobra.Command {
 				return s.noNode()
 			}
 			return s.say(json.RawMessage(text), "the schedule %s publishes to %s", made.ScheduleID, s.args[0])
+		},
+	})
+	g.add(spec{
+		use: "run ID", short: "Publish what a schedule publishes, now and once", args: cobra.ExactArgs(1), complete: scheduleNames,
+		long:    "The schedule may be paused, and its own times stay as they are.",
+		example: "schedules run nightly",
+		run: func(s *session) error {
+			text, err := s.send(s.ctx, request{method: "POST", path: s.in("/v2/schedules/" + escape(s.args[0]) + "/run")})
+			if err != nil {
+				return err
+			}
+			return s.published(text)
 		},
 	})
 	g.switches("schedule", "/v2/schedules/", scheduleNames)
