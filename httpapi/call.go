@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/internal/tracing"
 )
 
 // call is one request to the gateway while it is answered. Calls are pooled with their
@@ -50,6 +51,8 @@ type call struct {
 	// replyBytes is the size of the values, held what the call has counted of the memory of all.
 	replyBytes, held int64
 	began            time.Time     // running the rows
+	took             time.Duration // it took to run them
+	place            tracing.Place // of the spans of this request
 	beyond           []reply.Value // what rows beyond the daily limit hear
 	at               fsm.ReadAt
 	identifyFn       func(*fsm.View)
@@ -120,6 +123,7 @@ func (c *call) finish(begin time.Time) {
 	m := c.s.metrics
 	m.inFlight.Dec()
 	m.count(c.kind, c.status, took, len(c.body), c.sent, len(c.rows))
+	c.trace(begin, took)
 	c.log(took)
 	c.recycle()
 	if abort {
@@ -160,9 +164,9 @@ func (c *call) log(took time.Duration) {
 			command = row.Name
 		}
 	}
-	c.s.log.LogAttrs(ctx, level, "http request", slog.String("id", c.requestID()), slog.String("method", c.r.Method),
+	c.s.log.LogAttrs(ctx, level, "http request", append(c.traceIDs(), slog.String("id", c.requestID()), slog.String("method", c.r.Method),
 		slog.String("kind", kindNames[c.kind]), slog.String("command", command), slog.Int("rows", len(c.rows)),
-		slog.Int("status", c.status), slog.Duration("took", took), slog.String("from", c.r.RemoteAddr))
+		slog.Int("status", c.status), slog.Duration("took", took), slog.String("from", c.r.RemoteAddr))...)
 }
 
 func (c *call) requestID() string {

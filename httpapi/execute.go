@@ -282,7 +282,8 @@ func (c *call) propose() (fsm.Results, error) {
 
 // report counts what the rows have replied.
 func (c *call) report() {
-	c.s.stats.In(c.database()).Batch(c.s.table, c.rows, c.values, time.Since(c.began), stats.Caller{})
+	c.took = time.Since(c.began)
+	c.s.stats.In(c.database()).Batch(c.s.table, c.rows, c.values, c.took, stats.Caller{})
 	if c.s.audit.Wants(c.rows) {
 		c.s.audit.Commands(c.caller(), c.rows, c.values)
 	}

@@ -27,6 +27,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/observe/stats"
 	"github.com/trireme-dev/trireme/internal/pubsub"
 	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/internal/tracing"
 )
 
 // Engine is what the edge needs of the node: the log, reads, and the node's health.
@@ -93,6 +94,8 @@ type Options struct {
 	// Figures counts calls; origins of one node share it. The default is one of the server's
 	// own.
 	Figures *stats.Node
+	// Traces makes spans of requests; nil makes none.
+	Traces *tracing.Commands
 	// Audit records what is done by those who administer; nil records nothing.
 	Audit *audit.Log
 	// Metrics is the process's registry: the server adds its collectors to it and
@@ -130,6 +133,7 @@ type Server struct {
 	names     names
 	metrics   *metrics
 	stats     *stats.Node
+	traces    *tracing.Commands
 	audit     *audit.Log
 	ops       *gin.Engine
 	messages  *messages.API
@@ -172,6 +176,7 @@ func New(o Options) (*Server, error) {
 		bounds: o.Limits, connLimit: connlimit.New(connlimit.Limits{Total: o.Limits.Connections, PerAddress: o.Limits.ConnectionsPerIP, Reserve: o.Limits.Reserve}), inflight: newInflight(o.Limits.InFlight),
 	}
 	s.memory.limit = max(o.Limits.BufferedBytes, 0)
+	s.traces = o.Traces
 	if s.stats = o.Figures; s.stats == nil {
 		s.stats = stats.New(s.table)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/observe/stats"
 	"github.com/trireme-dev/trireme/internal/pubsub"
 	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/internal/tracing"
 )
 
 // Engine is what the server needs of the node. Propose and Read are bounded by the engine's
@@ -52,6 +53,8 @@ type Options struct {
 	// Stats counts calls; the HTTP and RESP servers of a node share it. The default is one
 	// of the server's own.
 	Stats *stats.Node
+	// Traces makes spans of commands; nil makes none.
+	Traces *tracing.Commands
 	// Audit records administrative commands; nil records nothing.
 	Audit *audit.Log
 	// Metrics is the process's registry. The default is a registry of its own.
@@ -72,6 +75,7 @@ type Server struct {
 	limits  Limits
 	metrics *metrics
 	stats   *stats.Node
+	traces  *tracing.Commands
 	audit   *audit.Log
 	traffic traffic
 	limiter *connlimit.Limiter
@@ -107,6 +111,7 @@ func New(o Options) (*Server, error) {
 		engine: o.Engine, meter: o.Meter, hub: o.Hub, audit: o.Audit, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
 		limiter: connlimit.New(o.Limits.connections()), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
 	}
+	s.traces = o.Traces
 	if s.stats = o.Stats; s.stats == nil {
 		s.stats = stats.New(s.table)
 	}

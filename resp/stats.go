@@ -9,6 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/internal/tracing"
 )
 
 // traffic counts bytes over all connections, and refused connections.
@@ -54,6 +55,11 @@ func (c *conn) countCalls(rows [][][]byte, values []reply.Value, took time.Durat
 		by.Name = c.info.get().name
 	}
 	in.Batch(c.s.table, rows, values, took, by)
+	if c.s.traces != nil {
+		if p := c.s.traces.Sample(nil, nil); p.Recorded() {
+			c.s.traces.Run(&p, tracing.Calls{DB: c.database(), Rows: rows, Values: values, Began: time.Now().Add(-took), Took: took, Client: c.info.addr})
+		}
+	}
 	c.s.audit.Commands(c.caller(), rows, values)
 }
 

@@ -177,7 +177,7 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.s.Log.Error("sending a message panicked", "message", a.ID.String(), "panic", p)
+			t.s.Log.Error("sending a message panicked", "message", a.ID.String(), "trace_id", a.Content.Trace.TraceID(), "panic", p)
 			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
 		}
 	}()

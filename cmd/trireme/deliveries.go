@@ -40,6 +40,7 @@ type deliverySettings struct {
 	MaxResponse       byteSize
 	SpecLiteral       bool
 	TracePropagation  string
+	TraceCommands     float64
 }
 
 // deliveryFlags declares them.
@@ -54,6 +55,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringArrayVar(&d.APIs, "api", nil, "`NAME=URL` of an API destination; its token is TRIREME_API_NAME_TOKEN")
 	f.BoolVar(&d.SpecLiteral, "spec-literal", false, "write events as the published specification does, with times as strings and CANCELLED; existing clients expect the default")
 	f.StringVar(&d.TracePropagation, "trace-propagation", on, "on or off: whether messages and runs keep the traceparent and tracestate of the request, and deliveries carry them")
+	f.Float64Var(&d.TraceCommands, "trace-commands", 0, "`PART` of the requests of clients, 0 to 1, of which spans are exported if a collector is named")
 	f.IntVar(&d.Senders, "senders", scheduler.DefaultSenders, "maximum number of concurrent delivery `ATTEMPTS`")
 	f.Var(&d.MaxResponse, "max-response-size", "maximum size of an answer's body that is kept for callbacks and workflows (0 = the limit of messages)")
 	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "maximum number of concurrent delivery `ATTEMPTS` to one host (0 = a tenth of --senders)")
@@ -103,6 +105,9 @@ func (d *deliverySettings) parse() (out destinations, err error) {
 	}
 	if d.TracePropagation != on && d.TracePropagation != off {
 		return out, usagef("--trace-propagation must be on or off, got %q", d.TracePropagation)
+	}
+	if !(d.TraceCommands >= 0 && d.TraceCommands <= 1) {
+		return out, usagef("--trace-commands must be a number from 0 to 1, got %v", d.TraceCommands)
 	}
 	out.apis, out.tokens, err = d.parseAPIs()
 	return out, err

@@ -217,7 +217,7 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 		},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
-		Limits:       limits,
+		Limits: limits, Traces: n.traces.commands(n.Deliveries.TraceCommands),
 		LoopbackOnly: n.loopbackOnly(), MetricsPublic: n.MetricsPublic, MetricsLocal: loopback(addr),
 	}
 	o.Test = n.sinkHandler()

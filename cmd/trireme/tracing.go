@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/otlp"
 	"github.com/trireme-dev/trireme/internal/tracing"
@@ -49,6 +50,14 @@ func (n *process) startTraces() (err error) {
 		n.deliveries.trace = n.traces.Header
 	}
 	return err
+}
+
+// commands makes the spans of clients' requests; nil if there are none.
+func (t *traces) commands(ratio float64) *tracing.Commands {
+	if t == nil || ratio == 0 {
+		return nil
+	}
+	return &tracing.Commands{Export: t.exporter.Export, Ratio: ratio, Table: command.NewTable()}
 }
 
 // keepsTraces reports whether messages keep trace contexts: nodes of the first release, which can't read them, must not
