@@ -34,7 +34,7 @@ type adapter struct {
 	bytes, entries, commands atomic.Int64 // applied since the last snapshot
 }
 
-// refusal stands in the answer of an entry that this node could not apply.
+// refusal is the answer of an entry that this node could not apply.
 type refusal struct{ err error }
 
 func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0] }

@@ -172,7 +172,7 @@ func (n *Node) callOff(id string) {
 	}
 }
 
-// patience is how long a restore goes on asking while nobody answers, beside the deadline of each request.
+// patience is how long a restore retries while no node answers, beside the deadline of each request.
 const patience = time.Minute
 
 // insist proposes what may be proposed again without harm until it has an outcome. A restore of much takes longer than

@@ -47,7 +47,7 @@ func (n *Node) refuseCopy(node string, i membership.Incarnation) error {
 	return n.comparePresent(ctx, s, i)
 }
 
-// comparePresent asks who is at the address of a server. Nobody, and whoever is not of the same disk, is no objection.
+// comparePresent asks which server is at an address. None, or one with another disk, is no objection.
 func (n *Node) comparePresent(ctx context.Context, s raft.Server, i membership.Incarnation) error {
 	there, err := n.peers.status(ctx, string(s.Address))
 	first := membership.Incarnation{Disk: there.Disk, Processes: there.Processes}

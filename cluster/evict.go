@@ -60,7 +60,7 @@ func (v *evictor) release(r fsm.Room) {
 	v.mu.Unlock()
 }
 
-// evictExcess evicts what is beyond the limit although nobody writes: it may have been lowered.
+// evictExcess evicts what is beyond the limit without a write: the limit may have been lowered.
 func (n *Node) evictExcess(ctx context.Context, term uint64) {
 	for ctx.Err() == nil {
 		var v fsm.Victims

@@ -119,7 +119,7 @@ func (m *groupCommitter) run(ctx context.Context) {
 }
 
 // coalesce lets goroutines run that are about to propose something, as long as that brings requests: an entry of one
-// request costs as much as one of all, and all would wait for it. Nobody sleeps; with nothing else to run it returns at
+// request costs as much as one of all, and all would wait for it. No goroutine sleeps; with nothing else to run it returns at
 // once.
 func (m *groupCommitter) coalesce() {
 	for had := -1; ; {
@@ -259,7 +259,7 @@ func (m *groupCommitter) enter(in *entryInRaft) bool {
 	return !stopped
 }
 
-// leave reports whether the entry was still waited for; nobody else answers it then.
+// leave reports whether the entry was still waited for; then only the caller answers it.
 func (m *groupCommitter) leave(in *entryInRaft) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -284,7 +284,7 @@ func (m *groupCommitter) abandon() {
 	}
 }
 
-// lose ends an entry of which nobody knows what became.
+// lose ends an entry whose outcome is unknown.
 func (m *groupCommitter) lose(in *entryInRaft) {
 	defer m.wg.Done()
 	m.n.clock.Done(in.stamp)

@@ -56,7 +56,7 @@ func (n *Node) verifyPeer(addr string, timeout time.Duration) error {
 	return n.judgeIncarnation(h.Node, membership.Incarnation{Disk: h.Disk, Processes: h.Processes}, true)
 }
 
-// announceIncarnation calls each other server once, so that a process on an older copy of its disk hears of it soon.
+// announceIncarnation calls each other server once, so that a process on an older copy of its disk learns of it soon.
 func (n *Node) announceIncarnation(ctx context.Context) {
 	called := map[string]bool{}
 	for {

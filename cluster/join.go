@@ -62,7 +62,7 @@ func (n *Node) join(ctx context.Context) error {
 }
 
 // enter asks the leader to take this node in. raft runs already, so that the leader
-// finds somebody to talk to.
+// reaches this node.
 func (n *Node) enter(ctx context.Context) error {
 	return n.untilAdded(ctx, false, func(discovery) error { return nil })
 }
@@ -151,7 +151,7 @@ const addressInterval = time.Second
 
 // keepAddress tells the leader when this node is reached elsewhere than the cluster
 // knows: it was started with another address, and until the leader knows that, nobody
-// calls it there. A node that is its own cluster has nobody to tell.
+// calls it there. A node that is its own cluster has no leader to tell.
 func (n *Node) keepAddress(ctx context.Context) {
 	for pause(ctx, addressInterval) {
 		known, ok := n.serverAddr(n.opts.NodeID)

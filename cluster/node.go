@@ -267,7 +267,7 @@ func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
 	c.LocalID = raft.ServerID(n.opts.NodeID)
 	c.HeartbeatTimeout, c.ElectionTimeout = n.opts.Heartbeat, n.opts.Heartbeat
 	c.LeaderLeaseTimeout = n.opts.Heartbeat // the longest that raft allows; see timeouts.go
-	c.CommitTimeout = 10 * time.Millisecond // followers are told of commits by pushCommitIndex
+	c.CommitTimeout = 10 * time.Millisecond // followers learn of commits by pushCommitIndex
 	c.MaxAppendEntries = 64                 // of at most maxBatchBytes each, but for single large requests
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true

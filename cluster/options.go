@@ -41,7 +41,7 @@ type Options struct {
 	// does for clients, and then calls Drained.
 	Leaving func()
 	// Removed is called once when the cluster has removed this node, with a line for
-	// people. The node serves nobody any more.
+	// people. The node serves no clients any more.
 	Removed func(reason string)
 	// Heartbeat is raft's shortest heartbeat and election timeout, and the leader's lease;
 	// followers stretch theirs on a busy machine.

@@ -75,7 +75,7 @@ func (n *Node) self() peerStatus {
 var errStatusOnly = errors.New("the node doesn't run yet: its machine is being examined")
 
 // PeerStatuses is Examine for a node that doesn't run yet: it opens the cluster port for as long as it takes, asks the
-// nodes that the options name, and takes part in nothing. The error says what keeps this node from its directory, its
+// nodes that the options name, and does nothing else. The error says what keeps this node from its directory, its
 // port or the cluster; what could be found out nevertheless comes with it.
 func PeerStatuses(ctx context.Context, o Options) ([]doctor.Peer, error) {
 	o.defaults()
@@ -121,7 +121,7 @@ type statusCallbacks struct{ n *Node }
 // Hello is this node's hello.
 func (c statusCallbacks) Hello() transport.Hello { return c.n.hello() }
 
-// Expected knows nobody: there is no configuration.
+// Expected knows no peer: there is no configuration.
 func (c statusCallbacks) Expected(string) string { return "" }
 
 // Verify accepts everybody: raft doesn't run.

@@ -183,7 +183,7 @@ func (n *Node) readyWithout(ctx context.Context, q changeRequest) error {
 	return nil
 }
 
-// spare reports whether a server takes nobody's place yet and isn't leaving.
+// spare reports whether a server replaces none yet and isn't leaving.
 func (n *Node) spare(s raft.Server) bool {
 	record, found := n.record(string(s.ID))
 	return found && record.Status == fsm.StatusMember && (record.Replaces == "" || !n.stays(record.Replaces))

@@ -60,7 +60,7 @@ func (s *rpcClient) readIndex(to peerAddr, answer func(readPoint, error)) {
 	})
 }
 
-// confirm asks a voter for its term; answer is told whether it is term.
+// confirm asks a voter for its term and calls answer with whether it is term.
 func (s *rpcClient) confirm(to peerAddr, term uint64, answer func(bool)) {
 	ask := func() {
 		c, err := s.pool.Get(to.addr, 0)
@@ -120,7 +120,7 @@ func (s *rpcClient) status(ctx context.Context, addr string) (h peerStatus, err 
 	return h, json.Unmarshal(b, &h)
 }
 
-// statusAt asks whoever has an address who it is, over a connection of its own: raft's configuration may say that the
+// statusAt asks the node at an address for its identity, over a connection of its own: raft's configuration may say that the
 // address is another's.
 func (s *rpcClient) statusAt(ctx context.Context, addr string) (h peerStatus, err error) {
 	return s.statusOf(ctx, "", addr, transport.DialTimeout)

@@ -17,7 +17,7 @@ const (
 )
 
 // watchSubscribers drops, while this node leads, the subscriber counts of nodes that
-// can't be reached: nobody there receives anything.
+// can't be reached: their subscribers receive nothing.
 func (n *Node) watchSubscribers(ctx context.Context, term uint64) {
 	answered := map[string]time.Time{}
 	began := time.Now()

@@ -17,7 +17,7 @@ var ErrAlone = errors.New("cluster: no other voter could lead")
 // moveTime bounds how long a leadership that was given away may be without a taker.
 const moveTime = 5 * time.Second
 
-// errNotMoved says that somebody else leads than was asked for.
+// errNotMoved: another node leads than was asked for.
 var errNotMoved = errors.New("cluster: leadership was not moved")
 
 // MoveLeadership has the leader, whichever node that is, hand over to the named voter,

@@ -48,7 +48,7 @@ type database struct {
 	workflows *workflow.Store
 }
 
-// newDatabase is an empty database that nobody can enter yet.
+// newDatabase is an empty database without credentials.
 func (s *State) newDatabase(name string, now int64) *database {
 	s.serial++
 	d := &database{name: name, id: s.serial, created: now, keys: keyspace.New(), scripts: script.NewStore(), search: search.NewStore()}
@@ -252,7 +252,7 @@ func (d *database) info() DatabaseInfo {
 	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(), Users: len(d.users.Users())}
 }
 
-// maxDatabaseName is the longest name in bytes: it stands in URLs and in every entry.
+// maxDatabaseName is the longest name in bytes: URLs and every entry have it.
 const maxDatabaseName = 64
 
 // ValidDatabaseName reports whether a database may have that name.

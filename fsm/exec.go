@@ -254,7 +254,7 @@ func (s *State) adminToken(number uint64) bool {
 	return number == s.adminSerial
 }
 
-// tx is what one command runs in. Its user is nil if the identity is nobody's.
+// tx returns the transaction in which one command runs. Its user is nil if the identity is not valid.
 func (s *State) tx(e *env.Env, as *acl.Identity, origin command.Origin) *command.Tx {
 	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
 	d, user := s.resolve(as)

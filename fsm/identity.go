@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// Bearer is whom a token stands for in a database (empty: default); an identity by
-// Nobody if there is no such database or the token opens nothing there. The admin token
+// Bearer returns the identity of a token in a database (empty: default): Nobody
+// if there is no such database or the token opens nothing there. The admin token
 // opens every database.
 func (v *View) Bearer(db string, t *acl.Bearer) acl.Identity {
 	d := v.s.database(db)
@@ -21,8 +21,8 @@ func (v *View) Bearer(db string, t *acl.Bearer) acl.Identity {
 	return d.identity(d.users.Bearer(t))
 }
 
-// Authenticate is whom a user's name and password stand for in a database (empty:
-// default), by Nobody if they don't match.
+// Authenticate returns the identity of a user's name and password in a database (empty:
+// default): Nobody if they don't match.
 func (v *View) Authenticate(db, user string, password acl.Digest) acl.Identity {
 	d := v.s.database(db)
 	if d == nil {
@@ -58,14 +58,14 @@ func (v *View) LoginBearer(t *acl.Bearer) acl.Identity {
 	return found
 }
 
-// Authorized reports whether an identity still stands for somebody: its database and its
+// Authorized reports whether an identity is still valid: its database and its
 // user exist, and what proved it was not revoked.
 func (v *View) Authorized(as acl.Identity) bool {
 	_, user := v.s.resolve(&as)
 	return user != nil
 }
 
-// User is the user that an identity stands for, nil if it is nobody's any more.
+// User returns the user of an identity, nil if the identity is no longer valid.
 func (v *View) User(as acl.Identity) *acl.User {
 	_, user := v.s.resolve(&as)
 	return user

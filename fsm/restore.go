@@ -46,7 +46,7 @@ type staged struct {
 
 // BackupPart is the next part of a backup that is to be restored.
 type BackupPart struct {
-	// ID is drawn by whoever restores, for this time.
+	// ID is drawn at random by the node that restores, for this restore.
 	ID string
 	// Offset is where in the file the part begins. Behind the first one it follows the part before.
 	Offset uint64

@@ -6,20 +6,20 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// Search keeps a node's search indexes: it is told what entries have changed, and answers what
+// Search keeps a node's search indexes: it receives what entries have changed, and answers what
 // reads ask. Nothing that it says reaches the state.
 type Search interface {
 	search.Index
 	// Applied is called after every entry, in the order of the log, with its notifications:
 	// those of keys only while Machine.Track asks for them. The machine is locked meanwhile: it must
-	// not wait, nor call the machine. So whoever has a View of an index knows that it was told.
+	// not wait, nor call the machine. So a View of the state implies that the index has its changes.
 	Applied(index uint64, notes []env.Notification)
 	// Restored is called in place of Applied when the whole state was replaced.
 	Restored(index uint64)
 }
 
 // SetSearch gives the machine its search indexes. What was applied before is in a View made afterwards, what is
-// applied later is told.
+// applied later is received.
 func (m *Machine) SetSearch(s Search) { m.search.Store(&s) }
 
 func (m *Machine) tellSearch(index uint64, notes []env.Notification, replaced bool) {
@@ -33,7 +33,7 @@ func (m *Machine) tellSearch(index uint64, notes []env.Notification, replaced bo
 	}
 }
 
-// Until has reads that wait end when done closes, because nobody waits for their reply any more.
+// Until ends waiting reads when done closes: their client has gone.
 func (v *View) Until(done <-chan struct{}) { v.done = done }
 
 // Searched is a database that has search indexes.

@@ -214,7 +214,7 @@ func (s *State) endOverlap(database string, role acl.Role) {
 	}
 }
 
-// dropFormer ends a former token; what it has proved is nobody's from then on.
+// dropFormer ends a former token; identities that it proved are invalid from then on.
 func (s *State) dropFormer(i int) {
 	n := s.former[i]
 	if n.Database != "" {

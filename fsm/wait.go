@@ -19,7 +19,7 @@ func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Comma
 // Lost is the error that ends the wait of a call for one of its keys, nil while it goes on.
 func (v *View) Lost(as acl.Identity, row *command.Command, argv [][]byte, key string) *reply.Value {
 	tx := v.s.tx(&v.e, &as, command.RESP)
-	if tx.User == nil { // who hears it when the call is run
+	if tx.User == nil { // the refusal comes when the call is run
 		return nil
 	}
 	return row.Lost(tx, argv, []byte(key))
@@ -34,7 +34,7 @@ func (v *View) MayReplicate(as acl.Identity, row *command.Command, argv [][]byte
 // Available is an upper bound of how many calls like this one a key has something for.
 func (v *View) Available(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte, key string) int {
 	tx := v.s.tx(&v.e, &as, origin)
-	if tx.User == nil { // who hears it when the call is run
+	if tx.User == nil { // the refusal comes when the call is run
 		return 1
 	}
 	return row.Available(tx, argv, []byte(key))

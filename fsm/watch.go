@@ -43,7 +43,7 @@ func (n *Watch) Fields(c *wire.Codec) {
 
 // Watch adds keys of the identity's database, as they are, to those that are watched
 // already; of a key that is watched already nothing changes. The keys are copied. It is
-// false if the identity is nobody's.
+// false if the identity is not valid.
 func (v *View) Watch(as acl.Identity, to *Watch, keys [][]byte) bool {
 	d, user := v.s.resolve(&as)
 	if user == nil {

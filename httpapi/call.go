@@ -215,7 +215,7 @@ func (c *call) send(status int, contentType []string) {
 		contentType = nil
 	}
 	c.beginReply(status, contentType)
-	// An error here means that the client has gone; there is nobody left to tell.
+	// An error here means that the client has gone: it can't be told.
 	_, _ = c.w.Write(body)
 }
 

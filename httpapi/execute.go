@@ -339,7 +339,7 @@ func (c *call) answer(v reply.Value) {
 	c.send(http.StatusBadRequest, c.contentType())
 }
 
-// succeed sends what stands in out with the sync token that stands in scratch.
+// succeed sends out, with the sync token in scratch.
 func (c *call) succeed() {
 	set(c.w.Header(), c.s.names.token, string(c.scratch))
 	c.send(http.StatusOK, c.contentType())

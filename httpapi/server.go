@@ -116,7 +116,7 @@ type Options struct {
 	LoopbackOnly bool
 	// MetricsPublic serves /metrics and /healthz to everybody.
 	MetricsPublic bool
-	// MetricsLocal serves them without a token to whoever asks from this machine and by a
+	// MetricsLocal serves them without a token to clients of this machine that ask by a
 	// loopback Host, but not to what a proxy on it passes on. Set it for a listener on loopback.
 	MetricsLocal bool
 }

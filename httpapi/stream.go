@@ -39,7 +39,7 @@ var errRevoked = &failure{http.StatusUnauthorized, notApplied, "WRONGPASS the to
 var errNoStreams = &failure{http.StatusNotFound, notApplied, "ERR this server has no streams"}
 
 // stream answers with events until the client goes, its token is revoked, it is too
-// slow, or the server stops. Everything before the first event is told as an error.
+// slow, or the server stops. A failure before the first event is an error reply.
 func (c *call) stream() {
 	argv := c.words.Argv()
 	c.body = trim(c.body)
@@ -208,7 +208,7 @@ func (c *call) pump(f feed) {
 	}
 }
 
-// sendPiece sends what stands in out, if anything, as a part of the stream.
+// sendPiece sends out, unless it is empty, as a part of the stream.
 func (c *call) sendPiece() error {
 	if len(c.out) == 0 {
 		return nil

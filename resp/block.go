@@ -37,7 +37,7 @@ func (c *conn) block(row *command.Command, argv [][]byte) bool {
 }
 
 // enterQueues puts a call into the queues of its keys and checks whether there is an
-// element for it. With nobody waiting before it the connection runs the call itself;
+// element for it. With none waiting before it the connection runs the call itself;
 // otherwise the registry does in its order.
 func (c *conn) enterQueues(w *waiter) {
 	r := c.s.blocked
@@ -62,7 +62,7 @@ func (c *conn) enterQueues(w *waiter) {
 	}
 }
 
-// errUnblocked is the answer to a call whose wait somebody else ended.
+// errUnblocked is the answer to a call that CLIENT UNBLOCK ended.
 var errUnblocked = reply.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 
 // await waits for the call's answer: at most ms milliseconds if that is not 0, and not

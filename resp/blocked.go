@@ -179,7 +179,7 @@ func (r *blockedClients) selectWaiters(q *queue, v *fsm.View, attempts []attempt
 }
 
 // deferDeliveries holds the invalidations of waiters back while their calls are under way:
-// what a call changes is told after its answer. What others have changed before is told
+// what a call changes is pushed after its answer. What others have changed before is pushed
 // first.
 func (r *blockedClients) deferDeliveries(attempts []attempt) {
 	processed := false

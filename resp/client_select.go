@@ -87,7 +87,7 @@ func (c *conn) clientList(argv [][]byte) {
 	c.emit(reply.Verbatim(string(b)))
 }
 
-// sees reports whether a connection is of the same database: others are nobody's business.
+// sees reports whether a connection is of the same database: others are not shown.
 func (c *conn) sees(other *conn) bool { return other == c || other.info.database() == c.database() }
 
 // clientKill closes connections: one by its address in the old form, those that fit all
@@ -131,7 +131,7 @@ func (c *conn) killAll(n *selection, self bool) (count int64) {
 // readSelection reads the conditions of CLIENT KILL.
 func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply.Value) {
 	refuse := func(text string) (selection, bool, *reply.Value) { v := reply.Error(text); return n, self, &v }
-	for i := 0; i < len(words); i += 2 { // what is wrong first is told first
+	for i := 0; i < len(words); i += 2 { // the first error is the reply
 		if i+1 == len(words) {
 			return refuse("ERR syntax error")
 		}

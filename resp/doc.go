@@ -37,7 +37,7 @@
 //     no event is lost although the poller is edge-triggered.
 //   - A batch has rows of one identity. A request refused because the credential was revoked
 //     has changed nothing; its connections detach and authenticate again.
-//   - Whoever closes a socket from outside tells the event loop (socketClosed), because a
+//   - Code that closes a socket from outside tells the event loop (socketClosed), because a
 //     closed descriptor reports no event.
 //
 // Rejected designs, with figures, are in docs/design/resp-event-loop.md: a goroutine for

@@ -29,7 +29,7 @@ import (
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
-	// Local runs fn once on the state of this node as it is, however old, and asks nobody.
+	// Local runs fn once on the state of this node as it is, however old, without asking a leader.
 	Local(fn func(*fsm.View))
 	// Track switches notifications of the keys that applies on this node touch, which are
 	// passed to Server.Notify; calls nest. See fsm.Machine.

@@ -162,7 +162,7 @@ func (c *conn) trackTransaction(rows []queued) {
 	}
 }
 
-// tellsOwn reports whether the connection is told of keys that it writes by a message right
+// tellsOwn reports whether the connection gets an invalidation of keys that it writes right
 // behind the reply.
 func (c *conn) tellsOwn() bool { return c.tracked != nil && !c.tracked.options.bcast }
 

@@ -17,7 +17,7 @@ type waiter struct {
 	keys []string
 	done chan reply.Value // receives the answer, once
 
-	tracked *tracked // of its connection, nil without; its own changes are told after the answer
+	tracked *tracked // of its connection, nil without; its own changes are pushed after the answer
 
 	// Under the registry's lock.
 	elements []*list.Element // its places in the queues of its keys

@@ -38,7 +38,7 @@ type SenderOptions struct {
 	Issuer string
 	// Keys returns the signing keys of a database (empty = default) as this node knows them now.
 	Keys func(db string) queue.Keys
-	// Region, if set, is told to receivers.
+	// Region, if set, is sent to receivers.
 	Region string
 	// APITokens are the credentials of API destinations by name.
 	APITokens map[string]string
@@ -161,7 +161,7 @@ func (s *Sender) attempt(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	return p, err
 }
 
-// kept is how much of an answer's body somebody asks for.
+// kept is how much of an answer's body is wanted.
 func (s *Sender) kept(p *reply, c *queue.Content) int64 {
 	switch {
 	case c.Callback != nil || c.Failure != nil || len(c.Run) > 0 || !c.Source.ID.IsZero():

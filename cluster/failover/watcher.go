@@ -133,7 +133,7 @@ func (w *Watcher) follows(leader raft.ServerAddress, term uint64) bool {
 }
 
 // leaderless reports whether this node has no leader but that one: it follows it, or
-// another's campaign has ended its term and nobody has won so far.
+// another node's campaign has ended its term and no node has won so far.
 func (w *Watcher) leaderless(leader raft.ServerAddress) bool {
 	addr, _ := w.c.Raft.LeaderWithID()
 	return w.c.Raft.State() == raft.Follower && (addr == "" || addr == leader)

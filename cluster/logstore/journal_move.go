@@ -64,7 +64,7 @@ func (j *journal) oldest() *half {
 	return found
 }
 
-// moveAll stores a sealed half's entries in the database. Nobody writes to the half
+// moveAll stores a sealed half's entries in the database. Nothing is written to the half
 // meanwhile, so it is read without the lock.
 func (j *journal) moveAll(h *half) error {
 	for from := 0; from < len(h.spans); {

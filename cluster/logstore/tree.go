@@ -47,7 +47,7 @@ func readTreeOf(path string) (*tree, error) {
 
 // readTree walks every page that the newer meta record reaches and checks its
 // shape. The database itself, when it opens a file, follows a bad page number
-// in a goroutine of its own, where nobody can recover. It also takes a smaller
+// in a goroutine of its own, where a panic can't be recovered. It also takes a smaller
 // element count for the truth, which hides entries at the end of a page; here
 // the place of the first element's data gives that away.
 func readTree(f io.ReaderAt, size int64, path string) (*tree, error) {

@@ -194,7 +194,7 @@ func (t *Tracker) SessionLost() {
 // next one.
 func (t *Tracker) drop() {
 	t.session = 0
-	for _, c := range t.pending { // unordered: each is told alone
+	for _, c := range t.pending { // unordered: each is answered alone
 		if c.attempts > 0 && !mutant.Is(mutant.SentAgain) {
 			t.settle(c, Result{nil, fsm.ErrUnknown})
 		}

@@ -25,7 +25,7 @@ const (
 	maxPending = 1 << 20
 )
 
-// Call is a request that somebody on this node waits for.
+// Call is a request that a client of this node waits for.
 type Call struct {
 	seq      uint64
 	code     uint16
@@ -146,7 +146,7 @@ func (t *Tracker) settle(c *Call, r Result) {
 	c.done <- r
 }
 
-// Restored gives up on what a snapshot has jumped over: it was applied, but nobody saw
+// Restored gives up on what a snapshot has jumped over: it was applied, but no node saw
 // its outcome. awaits reports whether a request of a session may still be applied.
 func (t *Tracker) Restored(awaits func(session, seq uint64) bool) {
 	t.mu.Lock()
@@ -163,7 +163,7 @@ func (t *Tracker) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stopping = true
-	for _, c := range t.pending { // unordered: each is told alone
+	for _, c := range t.pending { // unordered: each is answered alone
 		err := fsm.ErrStopping
 		if c.attempts > 0 {
 			err = fsm.ErrUnknown

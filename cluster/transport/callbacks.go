@@ -18,9 +18,9 @@ type Callbacks interface {
 	Verify(addr string, timeout time.Duration) error
 	// Handle answers a call by calling answer once, now or later. It must not block: what takes time runs elsewhere.
 	Handle(from Hello, kind Kind, payload []byte, answer func([]byte, error))
-	// Excluded is told that the node at the other end rejects this one for good: why is ErrRemoved, ErrRolledBack
+	// Excluded is called when the node at the other end rejects this one for good: why is ErrRemoved, ErrRolledBack
 	// or ErrCopied.
 	Excluded(why error)
-	// Rejected is told why a connection was not accepted.
+	// Rejected is called with the reason why a connection was not accepted.
 	Rejected(from net.Addr, why error)
 }

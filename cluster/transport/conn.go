@@ -113,7 +113,7 @@ func (c *Conn) close(err error) {
 func (c *Conn) Abandon(err error, matches func(Kind) bool) {
 	var given []pendingCall
 	c.mu.Lock()
-	for id, w := range c.pending { // unordered: each is told alone
+	for id, w := range c.pending { // unordered: each is answered alone
 		if matches(w.kind) {
 			given = append(given, w)
 			delete(c.pending, id)

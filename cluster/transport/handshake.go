@@ -183,7 +183,7 @@ func writeRejection(c net.Conn, why error) {
 	w.Fixed([]byte{answer})
 	w.String(text[:min(len(text), maxReason)])
 	_ = c.SetWriteDeadline(time.Now().Add(HandshakeTimeout))
-	_, _ = c.Write(w.B) // the caller is told as far as it listens
+	_, _ = c.Write(w.B) // best effort: the caller may not read
 }
 
 func readAccepted(c net.Conn) error {

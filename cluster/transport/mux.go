@@ -18,7 +18,7 @@ const DialTimeout = time.Second
 // minHandshake is the least time that a handshake is given, however short the dial's timeout.
 const minHandshake = 100 * time.Millisecond
 
-// ErrNotReady says that raft's configuration can't be read yet, so that nobody knows who has an address.
+// ErrNotReady says that raft's configuration can't be read yet, so that it is not known which server has an address.
 var ErrNotReady = errors.New("cluster: the node is starting")
 
 // Config describes a Mux.
@@ -205,7 +205,7 @@ func (m *Mux) DialPeer(addr string, what Purpose, timeout time.Duration) (net.Co
 	return m.DialNode(m.node.Expected(addr), addr, what, timeout)
 }
 
-// DialNode opens a connection to the node called to, or, if that is empty, to whoever has the address.
+// DialNode opens a connection to the node called to, or, if that is empty, to any node at the address.
 func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (net.Conn, error) {
 	raw, err := m.config.Dial("tcp", addr, timeout)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 // writeTimeout ends a connection whose other side reads nothing for that long.
 const writeTimeout = 5 * time.Second
 
-// sendBuffer is what a connection has to write. Whoever adds a frame writes it at once if the socket takes it, and what
-// others have added meanwhile: no goroutine of its own, and one system call for all that wait. Nobody waits for a socket
-// that takes no more, because its host was cut off or its process stands still: a leader would answer nobody for the
+// sendBuffer is what a connection has to write. The goroutine that adds a frame writes it at once if the socket takes it, and what
+// others have added meanwhile: no goroutine of its own, and one system call for all that wait. No caller waits for a socket
+// that takes no more, because its host was cut off or its process stands still: a leader would answer no client for the
 // sake of one follower that it does not need. A goroutine writes the rest then, and for TLS always.
 type sendBuffer struct {
 	conn    net.Conn
 	write   func([]byte) (int, error) // writes what the socket takes at once
-	failed  func(error)               // is told, once, why nothing more will be written
+	failed  func(error)               // is called once, with the reason why nothing more will be written
 	timeout time.Duration             // writeTimeout; tests shorten it
 
 	mu       sync.Mutex
 	frames   []byte // to be written
 	spare    []byte
-	writing  bool          // somebody writes; stays set when the connection has failed
+	writing  bool          // a goroutine writes; stays set when the connection has failed
 	blocked  bool          // a goroutine waits for the socket
 	draining chan struct{} // closed when the last such goroutine has ended; nil before the first
 	ended    bool          // nothing is written any more

@@ -90,7 +90,7 @@ func (s *Security) accept(c net.Conn) (net.Conn, []*x509.Certificate, error) {
 		}
 		return nil, nil, errPlain
 	}
-	config := s.config() // without a certificate of the authority nobody is told anything
+	config := s.config() // a peer without a certificate of the authority gets no answer
 	config.VerifyConnection = func(state tls.ConnectionState) error { return s.Authority.Check(state.PeerCertificates, "") }
 	secure := tls.Server(Unread(c, first), config)
 	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)

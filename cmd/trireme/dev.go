@@ -154,7 +154,7 @@ type devNode struct {
 	out    io.Writer
 }
 
-// devNodeID is the one node's id, and devAddr its cluster address, at which nobody listens:
+// devNodeID is the one node's id, and devAddr its cluster address, at which it does not listen:
 // the node is its whole cluster and opens no cluster port.
 const (
 	devNodeID = "n1"
@@ -164,7 +164,7 @@ const (
 // devFreeDisk is little: the disk of a developer's machine is often nearly full.
 const devFreeDisk = "64MiB"
 
-// aloneStall is how long the disk of a node without others may be stuck before it ends: nobody can take over, so a long
+// aloneStall is how long the disk of a node without others may be stuck before it ends: none can take over, so a long
 // wait serves its clients best.
 const aloneStall = time.Minute
 

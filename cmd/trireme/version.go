@@ -16,7 +16,7 @@ var (
 	commit  = "unknown"
 )
 
-// unset is the version of a binary of which nobody has said one.
+// unset is the version of a binary that was built without one.
 const unset = "dev"
 
 func init() {

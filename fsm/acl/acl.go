@@ -35,7 +35,7 @@ func (d Digest) Salted(by Salt) Digest {
 	return sha256.Sum256(b[:])
 }
 
-// Presented is the digest of a token or password that somebody shows. It keeps what it is under the last salt asked
+// Presented is the digest of a token or password that a client shows. It keeps what it is under the last salt asked
 // for: most tokens of a cluster have the same.
 type Presented struct {
 	Digest Digest

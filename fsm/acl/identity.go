@@ -11,7 +11,7 @@ type By uint8
 
 // The proofs. The codes stand in the log and never change.
 const (
-	// Nobody: nothing proved anything.
+	// Nobody is the identity of a client without a valid credential.
 	Nobody By = iota
 	// ByCredential: a token or password of the user, still valid while the user has the
 	// credential of that number.

@@ -18,7 +18,7 @@ type Store struct {
 	size    int64    // logical memory of the users in bytes
 }
 
-// NewStore has the built-in users, without credentials: nobody can come in yet.
+// NewStore returns a store with the built-in users, still without credentials.
 // Credentials are numbered from after on. The user default may use @messages only where
 // messages says so.
 func NewStore(c *Catalog, after uint64, messages bool) *Store {
@@ -111,7 +111,7 @@ func (s *Store) Delete(name string) bool {
 }
 
 // SetToken makes a digest, stored under salt, the only credential of a built-in user; zero
-// leaves it none. Identities that the old one proved are nobody's from then on.
+// leaves it none. Identities that the old one proved are invalid from then on.
 func (s *Store) SetToken(user string, token Digest, salt Salt) {
 	old := s.User(user)
 	if len(old.credentials) == 1 && old.credentials[0].digest == token && old.credentials[0].salt == salt {
@@ -141,7 +141,7 @@ func (s *Store) RotateToken(user string, token Digest, salt Salt, keep bool) (fo
 	return former
 }
 
-// RevokeToken takes the credential of a number from a built-in user, if it is there: what it proved is nobody's from then on.
+// RevokeToken takes the credential of a number from a built-in user, if it is there: identities that it proved are invalid from then on.
 func (s *Store) RevokeToken(user string, number uint64) {
 	u := s.User(user).clone()
 	u.credentials = slices.DeleteFunc(u.credentials, func(c credential) bool { return c.number == number })

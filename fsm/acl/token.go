@@ -156,8 +156,8 @@ func ParseBearer(token []byte) Bearer {
 	return t
 }
 
-// Bearer is whom a token stands for: its name and the number of the credential, 0 if
-// nobody. Digests are compared in constant time.
+// Bearer returns the user of a token and the number of its credential, 0 if it has
+// none. Digests are compared in constant time.
 func (s *Store) Bearer(t *Bearer) (user string, credential uint64) {
 	for _, name := range [...]string{DefaultName, ReadOnlyName} {
 		if number := s.User(name).prove(&t.Presented); number != 0 {

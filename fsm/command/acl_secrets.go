@@ -18,13 +18,13 @@ func Redact(argv [][]byte) [][]byte {
 	return replaceSecrets(argv, func([]byte, secret) []byte { return []byte(Redacted) })
 }
 
-// secret is a word that nobody may see, and how it is written.
+// secret is a word to be hidden, and how it is written.
 type secret uint8
 
 const (
 	password    secret = iota // the word is the password
 	passwordSet               // ">password" or "<password"
-	newPassword               // a password that somebody chose, which must not be weak
+	newPassword               // a password that a user chose, which must not be weak
 )
 
 // weakPassword stands for a chosen password that is too easily guessed.

@@ -159,7 +159,7 @@ type Tx struct {
 	Messages *queue.Store
 	// Flows are the workflow runs, where there are Messages.
 	Workflows *workflow.Store
-	User      *acl.User // nil: nobody, who may do nothing
+	User      *acl.User // nil: no user, without any right
 	Table     *Table
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
 	// OtherMemory is what is used besides DB.
@@ -184,7 +184,7 @@ type Tx struct {
 	Search Search
 	Scripting
 
-	row  *Command // the one that runs, known only if there is somebody to tell of misses
+	row  *Command // the one that runs, known only if misses are reported
 	last struct { // the row that was found last, and the word that called it
 		word []byte
 		row  *Command

@@ -36,7 +36,7 @@ func look[C keyspace.Container](tx *Tx, key []byte, fresh func() C) (e edit[C], 
 	return e, ok
 }
 
-// write returns the container for changing it; whoever calls it calls end too.
+// write returns the container for changing it; its caller also calls end.
 func (e *edit[C]) write() C {
 	switch {
 	case e.open:

@@ -30,7 +30,7 @@ const (
 	costSlots
 	// costSort: all elements of a value, each of which may name other keys.
 	costSort
-	// costScript: what a script does, which nobody can tell before.
+	// costScript: a script, whose cost is known only when it has run.
 	costScript
 	// costIndex: a search of the node's own indexes, which may also have to wait for them.
 	costIndex

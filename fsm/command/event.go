@@ -71,7 +71,7 @@ func (s Events) String() (letters string) {
 // happened to key. A handler calls it for every change it has made, after it was made,
 // in the order and by the names of Redis. Without subscribers it costs a comparison.
 //
-// What is told are notes of the apply (see env.Note): each node gives them to its own
+// Events are notes of the apply (see env.Note): each node gives them to its own
 // subscribers when it applies the entry, and a change that is undone takes its notes
 // with it by cutting tx.Notes to their length of before.
 func (tx *Tx) Event(class Events, name string, key []byte) {

@@ -48,7 +48,7 @@ func (p *places) merge(t *jsondoc.Tree, patch jsondoc.Value) {
 	}
 }
 
-// jsonClear leaves alone what is clear already, and what stands in another value that it
+// jsonClear leaves alone what is clear already, and what is inside another value that it
 // clears.
 func jsonClear(tx *Tx, a *Args) reply.Value {
 	key, p := a.Bytes(), a.path()

@@ -134,7 +134,7 @@ func jsonDel(tx *Tx, a *Args) reply.Value {
 	return reply.Int(int64(len(found)))
 }
 
-// removeValues deletes what stands at the matches, none of which stands in another, and
+// removeValues deletes the values at the matches, none of which is inside another, and
 // tells the event: the root with its key.
 func (tx *Tx) removeValues(key []byte, o *keyspace.Object, found []*jsondoc.Match, event string) {
 	switch {

@@ -65,7 +65,7 @@ func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Val
 		if now <= tx.ceiling() || now <= before {
 			return v
 		}
-		if now-before <= tx.MaxMemory && tx.makeRoom() { // what is larger than the limit costs nobody a key
+		if now-before <= tx.MaxMemory && tx.makeRoom() { // what exceeds the limit by itself evicts nothing
 			return v
 		}
 		mark()

@@ -60,7 +60,7 @@ func (c *Command) channels(argv [][]byte) (names []string, patterns bool) {
 	return names, c.Channels == patternsOnly
 }
 
-// errNobody is what somebody hears whose credential proves nothing any more.
+// errNobody is the answer to a credential that was revoked.
 func errNobody(d Origin) reply.Value {
 	if d.rest() {
 		return reply.Error("WRONGPASS invalid or missing auth token")

@@ -10,7 +10,7 @@ import (
 // pubsub is the Pub/Sub family. Messages travel in the log, so that all subscribers on
 // all nodes see one order, and counts are replicated, so that a publisher learns how
 // many receive. Subscribing belongs to a connection: the rows for it stand here to be
-// known and judged, and whoever holds the connection does the rest.
+// known and judged, and the owner of the connection does the rest.
 func pubsub() []Command {
 	own := NoHTTP | NoScript // of a connection
 	return []Command{
@@ -77,8 +77,8 @@ func publish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Plain, env
 
 func shardPublish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Shard, env.ShardMessage) }
 
-// send leaves a message for the subscribers and answers how many they are. Without any
-// there is nobody to tell.
+// send leaves a message for the subscribers and replies with their number. Without any
+// it leaves none.
 func (tx *Tx) send(a *Args, kind channel.Kind, note env.NotificationKind) reply.Value {
 	name, message := a.String(), a.Bytes()
 	if err, ok := a.Done(); !ok {

@@ -73,7 +73,7 @@ type Scripting struct {
 	Borrow func() (*script.Engine, func())
 	// Undo prepares to take back what is written from now on; nil where nothing can be.
 	Undo Undoer
-	// Interrupted, if set, reports whether somebody has ended the scripts of a read.
+	// Interrupted, if set, reports whether the scripts of a read were killed.
 	Interrupted func() bool
 
 	budget lua.Budget // left for this transaction or row

@@ -18,7 +18,7 @@ type Search struct {
 	Database uint64
 	// Index are the node's own indexes: nil in an apply, whose result may not depend on them.
 	Index search.Index
-	// Done closes when nobody waits for the reply any more.
+	// Done closes when the reply is no longer wanted.
 	Done <-chan struct{}
 }
 

@@ -31,7 +31,7 @@ func configGet(tx *Tx, a *Args) reply.Value {
 	return reply.Map(tx.appendParameters(pairs, patterns)...)
 }
 
-// tellsParameters reports whether parameters are told that are not set here: from level 2 on, and not
+// tellsParameters reports whether parameters that can't be set here are shown: from level 2 on, and not
 // over HTTP, where the reference service has the one.
 func (tx *Tx) tellsParameters() bool { return tx.Level >= env.Level2 && !tx.Origin.rest() }
 

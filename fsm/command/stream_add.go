@@ -24,7 +24,7 @@ type addition struct {
 	openSeq  bool // time-*: the next number of that time
 	fields   [][]byte
 	complete bool
-	// once says that the addition is made once, whoever repeats it: producer and iid name it, or
+	// once says that the addition is made once, however often it is sent: producer and iid name it, or
 	// with byContent the producer and the fields.
 	once, byContent bool
 	producer, iid   []byte

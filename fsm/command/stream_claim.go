@@ -126,7 +126,7 @@ func xClaim(tx *Tx, a *Args) reply.Value {
 		entry, there := s.Get(id)
 		switch {
 		case !there:
-			g.Acknowledge(id) // nobody can do anything with it any more
+			g.Acknowledge(id) // its entry has been deleted
 		case pending && p.fresh(q, tx.Now), !pending && !p.force:
 		case !pending:
 			taken = append(taken, p.take(tx, g, c, entry, forcedCount))

@@ -23,7 +23,7 @@ func errNoGroup(key, group []byte, where string) reply.Value {
 	return reply.Error("NOGROUP No such key '" + shown(string(key)) + "' or consumer group '" + shown(string(group)) + "'" + where)
 }
 
-// consumerMade is the event of a consumer that came to be, whoever made it.
+// consumerMade is the event of a new consumer, whichever command made it.
 const consumerMade = "xgroup-createconsumer"
 
 // onlyIf is the event if something has happened.

@@ -47,7 +47,7 @@ func xInfoStream(tx *Tx, a *Args) reply.Value {
 }
 
 // nodeEntries is how many entries stand in a node of Redis's by default. Our trees have
-// other nodes; clients are told what a stream of small entries would have there.
+// other nodes; clients get what a stream of small entries would have there.
 const nodeEntries = 100
 
 // streamHead is what both forms tell first, with what is remembered of additions if the stream

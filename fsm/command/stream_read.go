@@ -167,7 +167,7 @@ func pinStreams(tx *Tx, argv [][]byte) [][]byte {
 }
 
 // streamReady reports whether XREAD or XREADGROUP with these arguments, pinned, would answer
-// something now, an error too: whoever waits looks before calling again.
+// something now, an error too: a waiting caller looks before calling again.
 func streamReady(tx *Tx, argv [][]byte) bool {
 	a := &Args{argv: argv, at: 1}
 	p := readStreamRead(tx, a, EqualFold(argv[0], "XREADGROUP"))

@@ -42,7 +42,7 @@ type Arrival uint8
 const (
 	Nothing   Arrival = iota // it has to wait
 	Something                // for it to take
-	Mistake                  // an error, which is told at once
+	Mistake                  // an error, which is the reply at once
 )
 
 // Arrive looks at the state for a call that has come in. It returns the call as it is meant

@@ -9,7 +9,7 @@ const (
 	minItems = maxItems / 2
 )
 
-// The value stands first: a zero-size last field would cost a word of padding.
+// The value comes first: a zero-size last field would cost a word of padding.
 type item[K, V any] struct {
 	val V
 	key K

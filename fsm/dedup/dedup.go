@@ -109,7 +109,7 @@ func (t *Table) Find(now int64, k Key) *Record {
 	return r
 }
 
-// owner is whose a record is: the first word of its scope, which names a database.
+// owner returns the database of a record, the first word of its scope.
 func (k Key) owner() string {
 	owner, _, _ := strings.Cut(k.Scope, " ")
 	return owner

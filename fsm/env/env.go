@@ -39,14 +39,14 @@ type Env struct {
 	// NoTouch has look-ups not count as uses of keys; Looked says that one has found its key. Both are about what this
 	// node knows of the use of keys, never about the state.
 	NoTouch, Looked bool
-	// Counting has look-ups count how often keys are used too. Used, if set, is told of a use that was noted.
+	// Counting has look-ups count how often keys are used too. Used, if set, is called for a use that was noted.
 	Counting bool
 	Used     func(e *Env, key []byte)
 	// Session is that of the node which asked for this request, 0 if none is named.
 	Session uint64
 	// Notifications are what this apply has for subscribers.
 	Notifications []Notification
-	// Watch, if set, is told what the keyspace does by itself, as it does it. It depends on
+	// Watch, if set, is called for what the keyspace does by itself, as it does it. It depends on
 	// nothing but the replicated state, and changes none.
 	Watch func(KeyEvent, string)
 	// Database names the database that the request works on.
@@ -83,7 +83,7 @@ func (e *Env) Charge(steps int64) (over bool) {
 	return e.OverBudget
 }
 
-// KeyEvent is what Watch is told of a key.
+// KeyEvent is an event of a key for Watch.
 type KeyEvent uint8
 
 // The events of keys.
@@ -96,7 +96,7 @@ const (
 	FieldsExpired
 	// FieldsGone: a hash has gone because all its fields have expired.
 	FieldsGone
-	// Missed: somebody has looked for a key that is not there.
+	// Missed: a lookup found no key.
 	Missed
 )
 
@@ -130,7 +130,7 @@ const (
 	// Deleted: the database DB is gone.
 	Deleted
 	// KeyTouched: something was stored under the key that Channel names, or removed from there,
-	// for those who wait for it or keep a copy. Only a node where somebody does has such
+	// for those who wait for it or keep a copy. Only a node with such clients has these
 	// notifications.
 	KeyTouched
 	// Flushed: all keys of DB are gone. Only a node with KeyTouched notifications has these.
@@ -138,7 +138,7 @@ const (
 	// SearchChanged: the definitions of DB's search indexes have changed.
 	SearchChanged
 	// ScriptCalled: a script has called the command whose words are in Message. Serial is the row
-	// of its request. Only a node where somebody monitors commands has such notifications.
+	// of its request. Only a node with a MONITOR has such notifications.
 	ScriptCalled
 	// ScriptEnded: the script in row Serial of the request has ended, or was refused.
 	ScriptEnded

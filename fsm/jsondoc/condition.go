@@ -126,7 +126,7 @@ func (s *search) matches(c *compared, l, r Value) bool {
 	return s.work.Spend(1+len(text)*size/programStep) && re.MatchString(string(text))
 }
 
-// expression is the regular expression of a pattern that stands in a document, nil if it
+// expression is the regular expression of a pattern that a document has, nil if it
 // is none or too large.
 func (s *search) expression(pattern string) (*regexp.Regexp, int) {
 	if s.compiled == nil || s.pattern != pattern {

@@ -83,7 +83,7 @@ func (t *Tree) place(m *Match, v Value) {
 	}
 }
 
-// grow accounts for a change of the container at m and of all that it stands in.
+// grow accounts for a change of the container at m and of all around it.
 func (m *Match) grow(by int64) {
 	for ; m != nil && by != 0; m = m.parent {
 		m.owned.resize(by)
@@ -132,7 +132,7 @@ func Outermost(found []*Match) []*Match {
 	return outer
 }
 
-// Remove takes out the values at the matches, none of which is the root or stands in
+// Remove takes out the values at the matches, none of which is the root or is inside
 // another.
 func (t *Tree) Remove(found []*Match) {
 	for _, m := range found {

@@ -160,7 +160,7 @@ func (o *Object) remove(key string) Value {
 	return v
 }
 
-// put is set of a fresh object that nobody else sees; it keeps the size.
+// put is set of a fresh object that is not shared yet; it keeps the size.
 func (o *Object) put(key string, v Value) {
 	if old := o.set(key, v); old != nil {
 		o.size += v.Size() - old.Size()

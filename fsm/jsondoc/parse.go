@@ -81,7 +81,7 @@ func (p *parser) next() byte {
 	return p.text[p.at]
 }
 
-// value reads a value that stands in so many containers.
+// value reads a value at a depth of that many containers.
 func (p *parser) value(depth int) (Value, error) {
 	switch c := p.next(); {
 	case c == '{':

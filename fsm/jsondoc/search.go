@@ -10,7 +10,7 @@ type Match struct {
 	parent *Match
 	key    string // in an object
 	index  int    // in an array; noIndex in an object
-	depth  int    // containers that the place stands in
+	depth  int    // containers around the place
 
 	// While a deep step is under way: the containers in this one, where the next of them
 	// is looked for, and the step that has been here.
@@ -25,7 +25,7 @@ type Match struct {
 // noIndex is the index of a member.
 const noIndex = -1
 
-// Depth is the number of containers that the place stands in.
+// Depth is the number of containers around the place.
 func (m *Match) Depth() int { return m.depth }
 
 // IsRoot reports whether the match is the whole document.

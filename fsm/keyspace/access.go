@@ -10,7 +10,7 @@ import (
 // state, of its digest or of snapshots, and nothing that an apply computes depends on it. docs/design/eviction.md has
 // the reasons.
 //
-// An object's word of access has the time of the last use in milliseconds above a counter of eight bits, which grows
+// An object's access word has the time of the last use in milliseconds above a counter of eight bits, which grows
 // with the logarithm of the number of uses (counted while a policy asks for it). It is stored by readers beside each
 // other, so of two at once one may be lost. 0 means that the object comes from a snapshot and was not used since.
 
@@ -24,7 +24,7 @@ const (
 	newCounter = 5
 )
 
-// accessAt is the word of a use at a time.
+// accessAt returns the access word of a use at a time.
 func accessAt(now int64, counter uint8) uint64 {
 	return uint64(max(now, 0))<<accessBits | uint64(counter)
 }
@@ -50,7 +50,7 @@ func (o *Object) copy() *Object {
 	return &Object{Expire: o.Expire, Version: o.Version, access: atomic.LoadUint64(&o.access), text: o.text, data: o.data}
 }
 
-// arrive gives o, which is about to be stored, its word of access: that of what was under the key before, used now, or a
+// arrive gives o, which is about to be stored, its access word: that of what was under the key before, used now, or a
 // new one.
 func (o *Object) arrive(e *env.Env, before *Object) {
 	switch {

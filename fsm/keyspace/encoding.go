@@ -6,7 +6,7 @@ import "github.com/trireme-dev/trireme/fsm/listpack"
 // value again; we say what it would do with the elements that are there now, because
 // nothing but the value may decide what a node answers. Sorted sets alone remember.
 const (
-	embeddedText = 44  // bytes of a string that stands in one piece with its object
+	embeddedText = 44  // bytes of a string that is allocated with its object
 	packedFields = 512 // fields of a hash
 	packedText   = 64  // bytes of a field, its value or a member
 	packedInts   = 512 // members of a set of integers

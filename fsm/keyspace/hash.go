@@ -15,7 +15,7 @@ type cell struct {
 }
 
 // Fields is the container of a hash. A field past its deadline is gone for every method
-// that is told the time, though it takes room until a sweep removes it. A field's name given to
+// that is given the time, though it takes room until a sweep removes it. A field's name given to
 // a method may be an alias: what is kept is copied; a value is kept as it is. Nil Fields
 // are the empty hash, for reading.
 type Fields struct {

@@ -89,7 +89,7 @@ func (o *Object) Text() string {
 // Adopt makes a value of bytes without copying them; the caller gives them away.
 func Adopt(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
 
-// Alias is bytes as a string without copying them, which is good as long as nobody
+// Alias is bytes as a string without copying them, which is safe as long as nothing
 // changes them: for looking something up, not for keeping.
 func Alias(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
 
@@ -123,7 +123,7 @@ func (o *Object) size() int64 {
 
 // appended is a string that grew by APPEND. Its bytes up to the length are never
 // changed; the spare room behind them belongs to the one keyspace that is of its
-// epoch, so that a series of appends costs linear time. Whoever puts the value under
+// epoch, so that a series of appends costs linear time. The caller that puts the value under
 // a second key must take Text, which has no spare room.
 type appended struct {
 	Owned

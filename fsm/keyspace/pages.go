@@ -29,7 +29,7 @@ type paged struct {
 // page is part of a string; its bytes behind the string's end are zeros.
 type page struct {
 	bytes  *[pageSize]byte
-	writer *pageWriter // who may change bytes in place; nil for nobody
+	writer *pageWriter // which may change bytes in place; nil: none
 }
 
 // pageWriter tells the pages of one version of a string from those that it shares. It
@@ -44,8 +44,8 @@ func (p *paged) Clone() Container {
 	return &paged{length: p.length, pages: p.pages.Snapshot(), writer: new(pageWriter)}
 }
 
-// newPaged cuts text into pages. Whole pages are not copied: text is immutable, and
-// so they are nobody's to change.
+// newPaged cuts text into pages. Whole pages are not copied: text is immutable, so
+// the pages must not be changed.
 func newPaged(text string) *paged {
 	b := cow.NewBuilder[int, page](func(n int) uint64 { return uint64(n) }, cmp.Compare)
 	for at := 0; at < len(text); at += pageSize {

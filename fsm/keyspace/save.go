@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// ErrRecord says that a snapshot's record is not one that Save wrote, or stands in
+// ErrRecord says that a snapshot's record is not one that Save wrote, or is in
 // the wrong place.
 var ErrRecord = errors.New("keyspace: malformed record")
 

@@ -41,7 +41,7 @@ func readID(r *wire.Reader, before StreamID) StreamID {
 }
 
 // encode writes a group; what is pending names its consumer by its place, one place after the
-// last if it belongs to nobody.
+// last if it has no consumer.
 func (g *StreamGroup) encode(w *wire.Writer) {
 	w.String(g.Name)
 	writeID(w, StreamID{}, g.Last)

@@ -21,7 +21,7 @@ type table[V any] struct {
 	large *cow.BTree[string, V] // nil while small
 }
 
-// The value stands first: a zero-size last field would cost a word of padding.
+// The value comes first: a zero-size last field would cost a word of padding.
 type named[V any] struct {
 	val  V
 	name string
@@ -34,7 +34,7 @@ func (t *table[V]) len() int {
 	return len(t.small)
 }
 
-// index is where name stands in the small form, -1 if it doesn't.
+// index returns the position of name in the small form, -1 if it isn't there.
 func (t *table[V]) index(name string) int {
 	for i := range t.small {
 		if t.small[i].name == name {

@@ -49,7 +49,7 @@ func (db *DB) bury(key string, o *Object) {
 	db.gone[slot] = max(db.gone[slot], o.Version)
 }
 
-// Mark is a key as somebody saw it who wants to know whether it changes.
+// Mark is the version of a key that a watcher saw.
 type Mark struct {
 	// Version is that of what was under the key, 0 if there was nothing.
 	Version uint64

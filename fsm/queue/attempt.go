@@ -174,7 +174,7 @@ type Result struct {
 	// Took is how long the attempt ran, in milliseconds.
 	Took int64
 	// Lost: the sender has ended the attempt before its outcome was known, because it leads no more or could not renew
-	// the lease. It will not run on, so nobody has to wait for the lease's end. The rest then means nothing.
+	// the lease. It will not run on, so the next need not wait for the lease's end. The rest then means nothing.
 	Lost bool
 	// DB is that of the attempt.
 	DB string

@@ -19,7 +19,7 @@ type Content struct {
 	Group, Endpoint string
 	// Schedule is the id of the schedule that made it.
 	Schedule string
-	// CallerIP is the address of whoever published it.
+	// CallerIP is the address of the publisher.
 	CallerIP string
 	// Created is in unix milliseconds; FirstAt is the earliest first attempt, the same as Created without a delay.
 	Created, FirstAt int64

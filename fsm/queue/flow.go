@@ -7,7 +7,7 @@ const (
 	DefaultPeriod = 1000
 	// MaxPeriod is the longest period of a rate, in milliseconds.
 	MaxPeriod = 7 * day
-	// flowKept is how long a flow-control key that nobody uses is remembered, in milliseconds.
+	// flowKept is how long an unused flow-control key is remembered, in milliseconds.
 	flowKept = 10 * minute
 	// rounding makes records fall due together, so that an idle cluster needs few entries to forget them.
 	rounding = 10_000
@@ -145,7 +145,7 @@ func (s *Store) leaveFlowKey(m *Message, now int64) {
 	s.storeFlowKey(f, now)
 }
 
-// forgetAt is when a key that nobody needs is forgotten, 0 for one that is needed.
+// forgetAt is when an unused key is forgotten, 0 for one in use.
 func (f *FlowKey) forgetAt() int64 {
 	if f.live > 0 || f.Paused || f.PinnedParallelism || f.PinnedRate {
 		return 0

@@ -8,7 +8,7 @@ import (
 )
 
 // host counts the attempts under way to one host, so that a slow one can't take all senders. It is
-// forgotten when there are none and nobody is parked.
+// forgotten when there are none and no message is parked.
 type host struct {
 	no     uint64
 	active int

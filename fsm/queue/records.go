@@ -78,7 +78,7 @@ type FlowKey struct {
 	Count       int
 	// live counts the messages of the key that are not done.
 	live int
-	// opening is where the key stands in the order of those that may be claimed from; zero if nothing can open it but
+	// opening is the key's position in the order of those that may be claimed from; zero if nothing can open it but
 	// an end of an attempt, a new message or a resume.
 	opening Stamp
 	// used is when the key was last used, in unix milliseconds.

@@ -11,7 +11,7 @@ import (
 )
 
 // redacted is what answers show in place of every hidden value. A digest of the value follows it, under the salt of the
-// message: equal values of one message look equal, and nobody can find a value by trying.
+// message: equal values of one message look equal, and a value can't be found by trying.
 const redacted = "REDACTED"
 
 // Redacted is what answers show in place of a value that is hidden. Of what was published before messages had salts

@@ -2,7 +2,7 @@ package queue
 
 import "strings"
 
-// TraceContext is where a message stands in a distributed trace: the headers traceparent and tracestate of the W3C
+// TraceContext is the position of a message in a distributed trace: the headers traceparent and tracestate of the W3C
 // recommendation Trace Context. Its zero value is none.
 type TraceContext struct {
 	// Parent is a traceparent of version 00.
@@ -74,7 +74,7 @@ func (t TraceContext) SpanID() string {
 	return t.Parent[spanIDAt : flagsAt-1]
 }
 
-// Sampled reports whether whoever published the message records the trace.
+// Sampled reports whether the publisher of the message records the trace.
 func (t TraceContext) Sampled() bool {
 	return !t.IsZero() && strings.IndexByte("13579bdf", t.Parent[traceParentSize-1]) >= 0
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// What stands in a file between the values.
+// What a file has between the values.
 const (
 	opSlot       = 244
 	opFunction   = 245
@@ -42,7 +42,7 @@ const (
 	ItemModule
 )
 
-// Item is what stands in a file. Its slices are good until the next one is read.
+// Item is an item of a file. Its slices are valid until the next one is read.
 type Item struct {
 	Kind ItemKind
 	// DB is the number of the database that a key is in.

@@ -58,7 +58,7 @@ const (
 	ziplistHead = 10
 	ziplistEnd  = 0xFF
 	ziplistMany = 0xFFFF
-	// longPrevious says that the length of the entry before stands in four more bytes.
+	// longPrevious says that the length of the entry before follows in four more bytes.
 	longPrevious = 0xFE
 )
 

@@ -52,7 +52,7 @@ const (
 const (
 	// Version is the newest version of the format that is read: that of Redis 8.
 	Version = 12
-	// plainVersion stands in payloads that Redis 7.0 reads, timedVersion in those with
+	// plainVersion is in payloads that Redis 7.0 reads, timedVersion in those with
 	// what came with 7.4.
 	plainVersion = 10
 	timedVersion = 12
@@ -74,7 +74,7 @@ var table = crc64.MakeTable(0x95AC9329AC4BC9B5)
 // Checksum goes on with a checksum, 0 at first, over b.
 func Checksum(sum uint64, b []byte) uint64 { return ^crc64.Update(^sum, table, b) }
 
-// Frame makes a payload for RESTORE of a value that stands in b behind its type.
+// Frame makes a payload for RESTORE of b, a value after its type.
 func Frame(b []byte) []byte { return frame(b, Version) }
 
 func frame(b []byte, version uint16) []byte {
@@ -117,7 +117,7 @@ func Restore(payload []byte, now, room int64) (Value, error) {
 	return Decode(body, now, room)
 }
 
-// Decode reads a value that stands in b behind its type, and nothing else; see Restore.
+// Decode reads b, a value after its type, and nothing else; see Restore.
 func Decode(b []byte, now, room int64) (Value, error) {
 	if len(b) == 0 {
 		return Value{}, ErrFormat

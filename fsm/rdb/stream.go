@@ -85,7 +85,7 @@ func (w *writer) group(g *keyspace.StreamGroup) {
 	})
 }
 
-// unownedOf are the IDs of what is pending with nobody. The form of Redis 7.0 has no place for
+// unownedOf returns the IDs of pending entries without a consumer. The form of Redis 7.0 has no place for
 // them: they travel as those of a consumer without a name, with the delivery time 0 that tells
 // them from its own.
 func unownedOf(g *keyspace.StreamGroup) (ids []keyspace.StreamID) {

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
-// streamIDSize is the length of an ID that stands in bytes.
+// streamIDSize is the length of a raw ID in bytes.
 const streamIDSize = 16
 
 // stream reads a stream. The oldest form has no counters, which are made up as Redis
@@ -73,7 +73,7 @@ func orFormat(err error) error {
 	return ErrFormat
 }
 
-// id reads an ID that stands in two lengths.
+// id reads an ID that is written as two lengths.
 func (r *reader) id() (id keyspace.StreamID, err error) {
 	if id.Ms, err = r.length(); err != nil {
 		return id, err
@@ -82,7 +82,7 @@ func (r *reader) id() (id keyspace.StreamID, err error) {
 	return id, err
 }
 
-// rawID reads an ID that stands in bytes.
+// rawID reads an ID that is written as bytes.
 func (r *reader) rawID() (id keyspace.StreamID, err error) {
 	b, err := r.bytes(streamIDSize)
 	if err != nil {
@@ -264,7 +264,7 @@ func (r *reader) group(t Type, s *keyspace.StreamLog) error {
 		}
 	}
 	if g.Pending() != len(pending) {
-		return ErrFormat // pending with nobody
+		return ErrFormat // pending without a consumer
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ func (in *interpreter) begin(h Host, b lua.Budget) {
 
 // end drops what the program left behind.
 func (in *interpreter) end() {
-	defer func() { _ = recover() }() // of coroutines that are unwound: their errors are nobody's
+	defer func() { _ = recover() }() // of coroutines that are unwound: their errors have no receiver
 	in.vm.Reset(in.mark, lua.Budget{})
 }
 

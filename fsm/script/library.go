@@ -53,7 +53,7 @@ type Rules uint8
 const (
 	// Lenient are those of feature level 1.
 	Lenient Rules = iota
-	// Tolerant are Exact but for flags: those that nobody knows are taken.
+	// Tolerant are Exact but for flags: unknown flags are accepted.
 	Tolerant
 	// Exact are Redis's: a library that is being loaded has no globals but some of redis, and
 	// the words of first lines may be quoted.

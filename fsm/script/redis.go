@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
-// Version is the version of Redis that scripts are told.
+// Version is the version of Redis that scripts see.
 const Version = "8.2.0"
 
 // redisLibrary makes the table redis.
@@ -179,7 +179,7 @@ func Digest(body string) string {
 }
 
 // logLine checks its arguments and drops the text: a line in every node's log for each
-// time a script is applied would help nobody.
+// time a script is applied would help no user.
 func logLine(vm *lua.State, args []lua.Value) {
 	fail := func(text string) {
 		t := vm.NewTable(0, 0)

@@ -17,8 +17,8 @@ type Shebang struct {
 // ReadOnly reports whether the script says of itself that it doesn't write.
 func (s *Shebang) ReadOnly() bool { return slices.Contains(s.Flags, "no-writes") }
 
-// ParseShebang reads the first line of a script. Rules other than Exact take flags that
-// nobody knows.
+// ParseShebang reads the first line of a script. Rules other than Exact accept unknown
+// flags.
 func ParseShebang(body string, rules Rules) (s Shebang, err error) {
 	if !strings.HasPrefix(body, "#!") {
 		return s, nil

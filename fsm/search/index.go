@@ -14,7 +14,7 @@ type Point struct {
 	Index uint64
 	// Now is the time of the read in unix milliseconds.
 	Now int64
-	// Done closes when nobody waits for the answer any more; it may be nil.
+	// Done closes when the answer is no longer wanted; it may be nil.
 	Done <-chan struct{}
 }
 

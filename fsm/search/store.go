@@ -37,7 +37,7 @@ func (s *Store) Len() int { return len(s.indexes) }
 // Used reports whether there is, or was, anything in the store.
 func (s *Store) Used() bool { return s.serial > 0 || len(s.aliases) > 0 }
 
-// All are the definitions in the order of their names. Nobody may change them.
+// All returns the definitions in the order of their names. They must not be changed.
 func (s *Store) All() []*Definition { return s.indexes }
 
 // Aliases are in the order of their names.

@@ -173,7 +173,7 @@ func (r *Reader) Fixed(n int) []byte {
 
 // Count reads the number of elements that follow, of which each takes at least
 // min bytes (1 or more): a larger claim than the input can hold is an error, so
-// that nobody allocates by what a damaged length says.
+// that a damaged length allocates nothing.
 func (r *Reader) Count(min int) int {
 	n := r.Uvarint()
 	if n > uint64(len(r.b)/max(min, 1)) {

@@ -31,7 +31,7 @@ func (s *Store) prefix(run uint64, pos uint32) []byte {
 }
 
 // Elements is the whole log in the form in which it is delivered: what an endpoint fetches. Of a call whose result is
-// there only the places are left, since nobody reads their bodies.
+// there only the places are left, since their bodies are not read.
 func (s *Store) Elements(run uint64) []byte {
 	b := append(make([]byte, 0, 4096), '[')
 	s.Log(run, func(_ uint32, e *Entry) bool {
@@ -68,7 +68,7 @@ func (s *Store) elementBody(run uint64, e *Entry) []byte {
 	return e.Body
 }
 
-// AnswerBody is the body by which the endpoint is told what a third party has answered.
+// AnswerBody is the body that gives the endpoint a third party's answer.
 func (s *Store) AnswerBody(run uint64, n *Entry) []byte {
 	a := n.Answer
 	call, ok := s.entries.Get(place{run, a.Call})

@@ -80,7 +80,7 @@ func (k *work) fail(f *Fault) {
 	k.notifyInvoker()
 }
 
-// FailureCallback is where the failure of a run is told: what the run says, or, of SDKs that say it with each message, the
+// FailureCallback is the URL that gets the failure of a run: what the run says, or, of SDKs that say it with each message, the
 // message that failed; nil for nowhere.
 func (s *Store) FailureCallback(r *Run) *queue.Callback {
 	if r.Failure != nil || r.Fault == nil {

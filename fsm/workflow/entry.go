@@ -27,7 +27,7 @@ func (k Kind) String() string { return kindNames[min(k, AnswerEntry)] }
 // StepType says what a step does.
 type StepType uint8
 
-// The types of steps. UnknownType is one that this release does not know; its name stands in the entry's body.
+// The types of steps. UnknownType is one that this release does not know; its name is in the entry's body.
 const (
 	UnknownType StepType = iota
 	Initial

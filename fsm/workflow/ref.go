@@ -21,7 +21,7 @@ type Ref struct {
 	Pos uint32
 }
 
-// Bytes is the form in which it stands in Content.Run.
+// Bytes is its form in Content.Run.
 func (n Ref) Bytes() []byte {
 	var w wire.Writer
 	w.Uvarint(uint64(n.Kind))

@@ -17,7 +17,7 @@ import (
 
 // How long a session lasts.
 const (
-	// IdleTime ends a session that nobody used. What a page asks by itself is no use.
+	// IdleTime ends a session without activity of its user. What a page polls does not count.
 	IdleTime = 30 * time.Minute
 	// MaxAge ends every session.
 	MaxAge = 12 * time.Hour
@@ -96,7 +96,7 @@ func (c *Console) seal(purpose string, v any) (string, error) {
 func (c *Console) open(r *http.Request) (*session, error) {
 	for _, name := range [...]string{secureCookie, plainCookie} {
 		if name == plainCookie && overTLS(r) {
-			continue // such a cookie may have been set by whoever is on the way
+			continue // such a cookie may have been set by a man in the middle
 		}
 		cookie, err := r.Cookie(name)
 		if err != nil {

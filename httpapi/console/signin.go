@@ -18,7 +18,7 @@ import (
 // maxSignIn is the most bytes of a request to sign in.
 const maxSignIn = 16 << 10
 
-// signIn is what somebody signs in with: a token, a user's name and password, or the key
+// signIn is what a user signs in with: a token, a user's name and password, or the key
 // of a link.
 type signIn struct {
 	Token    string `json:"token"`
@@ -45,7 +45,7 @@ type identity struct {
 	Session string `json:"session"`
 }
 
-// session answers GET (who am I; 204 is nobody), POST (sign in) and DELETE (sign out).
+// session answers GET (who am I; 204: not signed in), POST (sign in) and DELETE (sign out).
 func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	switch r.Method {
@@ -68,7 +68,7 @@ func (c *Console) whoami(w http.ResponseWriter, r *http.Request) {
 		who, err = c.identify(r.Context(), s)
 	}
 	if errors.Is(err, errNoSession) || errors.Is(err, errCredential) {
-		w.WriteHeader(http.StatusNoContent) // nobody: a page that asks this has made no mistake
+		w.WriteHeader(http.StatusNoContent) // not signed in: asking is no mistake of the page
 		return
 	}
 	if err != nil {

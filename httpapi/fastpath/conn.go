@@ -31,7 +31,7 @@ type conn struct {
 	reply    reply
 	from     string
 	base     http.Request // with the connection's context
-	state    connState    // nil if nobody wants to know
+	state    connState    // nil: not observed
 	accepted time.Time    // zero once the first request has begun
 	begun    time.Time    // the first byte of the request came, or, of the first one, the connection; zero between requests
 	deadline time.Time    // for reading
@@ -40,7 +40,7 @@ type conn struct {
 	share    *share
 }
 
-// connState is told, and says, what a limiter of connections has to know.
+// connState is a connection's state in the limiter of connections.
 type connState interface {
 	Busy()
 	Idle()
@@ -195,7 +195,7 @@ func (k *conn) readHead() (int, error) {
 // refuse answers a stranger whose head is long while there is no room for it.
 func (k *conn) refuse() {
 	k.c.SetWriteDeadline(time.Now().Add(refuseTime))
-	_, _ = k.c.Write(k.s.Crowded) // it is told as far as it listens
+	_, _ = k.c.Write(k.s.Crowded) // best effort: it may not read
 }
 
 // refuseTime bounds how long a refusal may take to go.

@@ -170,7 +170,7 @@ func cutLine(b []byte) (line string, rest []byte, ok bool) {
 	return string(bytes.TrimSuffix(l, []byte{'\r'})), rest, ok
 }
 
-// plainRefusal is what a client hears that speaks HTTP where TLS is expected, as net/http says it.
+// plainRefusal is the answer to plain HTTP where TLS is expected, that of net/http.
 const plainRefusal = "HTTP/1.0 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nClient sent an HTTP request to an HTTPS server: use https://\n"
 
 // refusePlain answers a client without TLS, if err says that it is one and what it has sent looks like a request.
@@ -180,5 +180,5 @@ func refusePlain(err error) {
 		return
 	}
 	_ = record.Conn.SetWriteDeadline(time.Now().Add(refusalTime))
-	_, _ = io.WriteString(record.Conn, plainRefusal) // it is told as far as it listens
+	_, _ = io.WriteString(record.Conn, plainRefusal) // best effort: it may not read
 }

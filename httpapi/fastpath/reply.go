@@ -47,7 +47,7 @@ func (r *reply) WriteHeader(status int) {
 func (r *reply) Write(b []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	if r.headOnly && len(r.body)+len(b) > maxWhole {
-		return len(b), nil // whose length nobody is told
+		return len(b), nil // whose length is not told
 	}
 	if !r.sending && len(r.body)+len(b) <= maxWhole {
 		r.body = append(r.body, b...)

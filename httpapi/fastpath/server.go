@@ -117,7 +117,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	for l := range s.lists { // unordered: all are closed
 		l.Close()
 	}
-	for k := range s.conns { // unordered: all are told
+	for k := range s.conns { // unordered: all are woken
 		k.wake()
 	}
 	s.mu.Unlock()

@@ -117,7 +117,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // errReadOnly refuses what a read-only token may not do.
 var errReadOnly = &Error{http.StatusForbidden, "this token is read-only"}
 
-// asksForKeys reports whether the signing keys are asked for: whoever has them can pass for
+// asksForKeys reports whether the signing keys are asked for: a client that has them can pass for
 // this server at every receiver, which is more than reading.
 func (q *request) asksForKeys() bool {
 	first, _, _ := strings.Cut(strings.TrimLeft(q.path, "/"), "/")
@@ -347,7 +347,7 @@ func (q *request) tooLarge(limit int64) *Error {
 	return &Error{http.StatusRequestEntityTooLarge, text}
 }
 
-// callerIP is the address of whoever sent the request.
+// callerIP returns the address of the client.
 func (q *request) callerIP() string {
 	host, _, err := net.SplitHostPort(q.r.RemoteAddr)
 	if err != nil {

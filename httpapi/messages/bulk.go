@@ -15,7 +15,7 @@ import (
 const (
 	// bulkWait is how long a request waits for a bulk action that it has not asked to run by itself.
 	bulkWait = time.Minute
-	// maxBulkPage is the most bulk actions of a page, bulkPage how many it has if nobody says.
+	// maxBulkPage is the most bulk actions of a page, bulkPage is the default.
 	maxBulkPage = 1000
 	bulkPage    = 100
 )

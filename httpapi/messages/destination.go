@@ -10,7 +10,7 @@ import (
 // target is where a message goes.
 type target struct{ url, group, api string }
 
-// readDestination reads a destination as it stands in a path or a batch item (raw), and
+// readDestination reads a destination as a path or a batch item has it (raw), and
 // the query string that follows it in a path.
 func (p *Parser) readDestination(raw, query string) (target, error) {
 	if raw == "" {

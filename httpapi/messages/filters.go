@@ -125,7 +125,7 @@ func split(list []string) (all []string) {
 	return all
 }
 
-// SplitURLs parts URLs that are joined by commas. They are told apart by their schemes: a URL may hold commas of its own.
+// SplitURLs parts URLs that are joined by commas. Their schemes separate them: a URL may hold commas of its own.
 func SplitURLs(value string) (list []string) {
 	rest := value
 	for i := 1; i < len(rest); i++ {

@@ -42,7 +42,7 @@ type call struct {
 	// none.
 	defaults func(group string) (fields, error)
 	// byToken: the request was authorized by a parameter, so that its Authorization
-	// header belongs to whoever sent it.
+	// header belongs to the publisher.
 	byToken bool
 	// fields are those of the call, once they have been read, and rest is what is left of
 	// its query.

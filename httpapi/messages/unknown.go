@@ -12,7 +12,7 @@ import (
 const warningHeader = "Svc-Warning"
 
 // otherFields are service headers that are known beside queue.Directives: of the request itself, and those that deliveries
-// carry, which come back when somebody passes on what it was sent.
+// carry, which come back when an endpoint passes on what it was sent.
 var otherFields = []string{
 	"feature-set", "request-id", "error-step-name", "nonretryable-error",
 	"signature", "message-id", "retried", "region", "caller-ip", "topic-name", "endpoint-name", "response-truncated",

@@ -73,7 +73,7 @@ func (q *request) submit(n RunItem) error {
 	return nil
 }
 
-// ReadURL reads a destination that has to be a URL, raw as it stands in a path, with the query string that follows it.
+// ReadURL reads a destination that has to be a URL, raw as a path has it, with the query string that follows it.
 func (p *Parser) ReadURL(raw, query string) (string, error) {
 	_, rest := splitQuery(query, p.Prefixes)
 	to, err := p.readDestination(raw, rest)
@@ -111,7 +111,7 @@ func (a *API) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return (&request{API: a, w: w, r: r}).body(a.MaxBody)
 }
 
-// CallerIP is the address of whoever sent the request.
+// CallerIP is the address of the client.
 func CallerIP(r *http.Request) string { return (&request{r: r}).callerIP() }
 
 // UnescapePath is a path segment in its plain form.

@@ -211,7 +211,7 @@ func (k *Sinks) serve(w http.ResponseWriter, r *http.Request, name string) {
 		p.Status = http.StatusOK
 	}
 	w.WriteHeader(p.Status)
-	_, _ = io.WriteString(w, p.Body) // whoever hung up needs no answer
+	_, _ = io.WriteString(w, p.Body) // a client that hung up needs no answer
 }
 
 func fail(w http.ResponseWriter, status int, err error) {
@@ -221,5 +221,5 @@ func fail(w http.ResponseWriter, status int, err error) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // whoever hung up needs no answer
+	_ = json.NewEncoder(w).Encode(v) // a client that hung up needs no answer
 }

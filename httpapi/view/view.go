@@ -27,7 +27,7 @@ func (r Redactor) Text(body []byte) string {
 
 func (r Redactor) hidesBody(body []byte) bool { return len(body) > 0 && r.Hide != nil && r.Hide.Body }
 
-// Answer is what somebody else has answered, which is never hidden.
+// Answer is the answer of an endpoint, which is never hidden.
 func (r Redactor) Answer(body []byte) string {
 	text := strings.ToValidUTF8(string(body), "\uFFFD")
 	if r.Trim < 0 || len(text) <= r.Trim {
@@ -90,7 +90,7 @@ func (r Redactor) Redact(header map[string][]string) map[string][]string {
 	return m
 }
 
-// Header is the header of somebody's answer by canonical names; nil if there is none.
+// Header is the header of an endpoint's answer by canonical names; nil if there is none.
 func Header(header []queue.Field) map[string][]string { return Redactor{}.Header(header) }
 
 // First is the first of some texts, empty if there is none.

@@ -123,7 +123,7 @@ func curlLine(method, target string, header map[string][]string, body string) st
 	return strings.Join(line, " ")
 }
 
-// quote makes one word of a shell of a text.
+// quote returns a text as one word of a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func pathEscape(segment string) string { return url.PathEscape(segment) }

@@ -85,8 +85,8 @@ func (t *timeline) gather(f workflow.Filter) {
 	heap.Init(t)
 }
 
-// fill takes events of some states, or of all, as long as there is place. It ends with the context's error when nobody
-// waits for the page any more.
+// fill takes events of some states, or of all, as long as there is place. It ends with the context's error when the client no longer
+// waits for the page.
 func (p *eventPage) fill(ctx context.Context, t *timeline, limit int, states []string) error {
 	for size := 0; ; {
 		e, at, ok := t.next()

@@ -37,7 +37,7 @@ type explanation struct {
 	Awaits   []await   `json:"awaits,omitempty"`
 	// Mismatches name what the endpoint and this server don't agree on.
 	Mismatches []mismatch `json:"mismatches,omitempty"`
-	// Curl repeats by hand the call of the endpoint, or of the third party, that is told of;
+	// Curl repeats by hand the call of the endpoint, or of the third party, that is explained;
 	// Resume has a failed run go on.
 	Curl   string `json:"curl,omitempty"`
 	Resume string `json:"resume,omitempty"`

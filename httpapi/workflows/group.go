@@ -203,7 +203,7 @@ func (b *runBuilder) ending() {
 	b.next(b.last)
 }
 
-// pending adds a sequential step that somebody else has to finish.
+// pending adds a sequential step that an event has to finish.
 func (b *runBuilder) pending(step uint32) bool {
 	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: workflow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil)}
 	if b.run.State == workflow.Canceled {

@@ -156,7 +156,7 @@ func (e *explainer) mismatches(at *workflow.Entry) (list []mismatch) {
 		c.class, c.message = said.Error, said.Message
 	}
 	for _, j := range mismatchRules {
-		if at.Kind == workflow.CallEntry && j.code != "egress" { // a third party owes nobody an SDK's answer
+		if at.Kind == workflow.CallEntry && j.code != "egress" { // a third party's answer need not be an SDK's
 			continue
 		}
 		if text := j.text(c); text != "" {

@@ -6,7 +6,7 @@ import (
 )
 
 // waiters answers those that wait for an event, in the order in which they began. It is
-// exact: who is listed has not been woken, and is told by the next notify.
+// exact: a listed waiter has not been woken, and the next notify wakes it.
 func (q *request) waiters(event string) ([]waiter, error) {
 	list := []waiter{}
 	err := q.view(func(v *fsm.View) {

@@ -33,7 +33,7 @@ type Archive interface {
 	String() string
 }
 
-// Open is the archive at a location: s3://BUCKET/PREFIX, or the path of a folder. It asks nobody yet. The error is
+// Open is the archive at a location: s3://BUCKET/PREFIX, or the path of a folder. It sends no request yet. The error is
 // ErrLocation.
 func Open(location string) (Archive, error) {
 	switch {

@@ -96,7 +96,7 @@ func (b *bucket) Names(ctx context.Context) (names []string, err error) {
 func (b *bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	o, err := b.client.GetObject(ctx, b.name, b.prefix+name, minio.GetObjectOptions{})
 	if err == nil {
-		_, err = o.Stat() // GetObject asks nobody
+		_, err = o.Stat() // GetObject sends no request
 	}
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return nil, fmt.Errorf("%w: %s in %s", ErrNotThere, name, b)

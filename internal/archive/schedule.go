@@ -19,7 +19,7 @@ type Schedule struct {
 	Next func(after time.Time) time.Time
 	// Keep is how many backups of this cluster stay; 0 = all.
 	Keep int
-	// Recipients can open what is kept; nobody else can. None: backups are not encrypted.
+	// Recipients can decrypt the backups. None: backups are not encrypted.
 	Recipients []age.Recipient
 	// Leads reports whether this node makes backups now.
 	Leads func() bool

@@ -109,7 +109,7 @@ func Open(destination, node string, log *slog.Logger, r prometheus.Registerer) (
 }
 
 // Write takes a record; its time and node are the log's to say. A record that can't be
-// written is told in the node's log: the act has happened.
+// written goes to the node's log: the act has happened.
 func (l *Log) Write(r Record) {
 	if l == nil {
 		return

@@ -19,7 +19,7 @@ import (
 
 const (
 	// MinSecret is the least length of a cluster secret, in bytes. It must be random: a password can be guessed by
-	// whoever has seen one handshake.
+	// anyone who has seen one handshake.
 	MinSecret = 16
 	// leafLifetime is how long a certificate is valid that a node signs for itself, and leafRenewal the age at which it
 	// signs the next. leafBackdate is how far clocks of nodes may be apart.

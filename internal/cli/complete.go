@@ -84,7 +84,7 @@ func texts(items []any, name string) []string {
 	return all
 }
 
-// without drops the error of a list that completes: there is nobody to tell.
+// without drops the error of a list that completes: a completion has no place for it.
 func without(names []string, _ error) []string { return names }
 
 func queueNames(s *session) []string { return without(s.members(s.in("/v2/queues"), "", "name")) }

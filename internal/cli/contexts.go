@@ -15,7 +15,7 @@ import (
 // contextsVariable names another file of contexts.
 const contextsVariable = "TRIREME_CONTEXTS"
 
-// namedContext is a cluster as somebody asks it.
+// namedContext is how a user reaches a cluster.
 type namedContext struct {
 	Name     string `yaml:"name" json:"name"`
 	URL      string `yaml:"url" json:"url"`

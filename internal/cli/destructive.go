@@ -37,7 +37,7 @@ type plan struct {
 	Names  []string `json:"names"`
 }
 
-// carry out an act, unless it is to be shown only, or somebody says no.
+// carry out an act, unless it is to be shown only, or the user says no.
 func (c *consent) carry(s *session, a act) error {
 	if c.yes && !c.dryRun {
 		return a.do()

@@ -120,7 +120,7 @@ func spaced(name string) string {
 }
 
 // printable replaces what could move the cursor or colour the terminal, and line breaks, by escapes: texts come from
-// whoever published them.
+// their publisher.
 func printable(s string) string {
 	if !strings.ContainsFunc(s, odd) {
 		return s

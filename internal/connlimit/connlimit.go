@@ -213,7 +213,7 @@ func (s *Slot) Leave() {
 }
 
 // Busy says that the connection is being answered: until Idle it is not closed for another.
-// A connection that has not logged in yet stays what it is: whoever sends requests that are
+// A connection that has not logged in yet stays so: a client that sends requests that are
 // refused could hold its place otherwise.
 func (s *Slot) Busy() {
 	if s != nil && s.loggedIn.Load() {

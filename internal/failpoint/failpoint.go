@@ -11,9 +11,9 @@ const (
 	// ApplyBeforeReply stands after an entry was applied, before any waiter
 	// learns the outcome.
 	ApplyBeforeReply = "apply-before-reply"
-	// MidSnapshot stands in the middle of a snapshot being written.
+	// MidSnapshot is reached in the middle of writing a snapshot.
 	MidSnapshot = "mid-snapshot"
-	// MidRestore stands in the middle of a snapshot being read back.
+	// MidRestore is reached in the middle of reading a snapshot.
 	MidRestore = "mid-restore"
 	// AfterClaim stands after a delivery was claimed, before it is attempted.
 	AfterClaim = "after-claim"

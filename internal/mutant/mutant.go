@@ -73,7 +73,7 @@ type Fault struct {
 	Means string
 }
 
-// All lists the faults, in the order in which they are told above.
+// All lists the faults, in the order above.
 func All() []Fault {
 	return []Fault{
 		{AppliedTwice, "a repeated request is applied again"},

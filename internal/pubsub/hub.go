@@ -64,7 +64,7 @@ type Hub struct {
 	closed          bool
 	done            chan struct{} // closes with the hub
 	wake            chan struct{}
-	idle            chan struct{}   // closes when the queue is empty; nil if nobody waits
+	idle            chan struct{}   // closes when the queue is empty; nil without a waiter
 	requesting      bool            // an announcement is under way
 	waitingQueued   []chan struct{} // closed when the announcement of what is queued now was applied
 	waitingInFlight []chan struct{} // closed when the announcement under way was applied

@@ -312,7 +312,7 @@ func (a *arguments) list(name string) (list []jsondoc.Value) {
 	return list
 }
 
-// done is the first error, or that of an argument that nobody asked for.
+// done returns the first error, or that of an unknown argument.
 func (a *arguments) done(op string) error {
 	if a.err != nil {
 		return a.err

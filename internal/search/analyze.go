@@ -38,7 +38,7 @@ var stemmers = map[string]stemmer{
 	"tamil": tamil.Stem, "turkish": turkish.Stem,
 }
 
-// token is a word of a text: what it is indexed as, and where it stands.
+// token is a word of a text: its indexed form and its position.
 type token struct {
 	term       string
 	start, end int

@@ -2,7 +2,7 @@
 // definitions in the state name (fsm/search), and what answers SEARCH.QUERY, SEARCH.COUNT
 // and SEARCH.AGGREGATE from them. docs/design/search.md has the reasons.
 //
-// An Engine belongs to one machine. It hears of every applied entry, and one goroutine
+// An Engine belongs to one machine. It receives every applied entry, and one goroutine
 // brings the indexes up to the state: it looks at keys that have changed, and at all keys
 // when an index is new or the state was replaced. Reads wait until that goroutine has passed
 // the index of their state. Nothing of it is replicated, and no result reaches the state.
@@ -15,5 +15,5 @@
 //     came, not on the node. Equal scores are ordered by key.
 //   - Documents whose key has passed its deadline are in no result.
 //
-// Cluster and the tests' engines make one for each machine; nobody else may.
+// Cluster and the tests' engines make one for each machine; no other package may.
 package search

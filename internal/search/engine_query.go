@@ -86,7 +86,7 @@ func (e *Engine) Aggregate(p search.Point, d *search.Definition, filter, aggrega
 	return t.aggregate(filter, aggregations, p.Now)
 }
 
-// Wait waits for an index as long as somebody waits for the answer.
+// Wait waits for an index as long as the answer is wanted.
 func (e *Engine) Wait(p search.Point, d *search.Definition) error {
 	_, err := e.at(p, d, 0)
 	return err

@@ -87,7 +87,7 @@ func (e *Engine) define() {
 		e.m.Track(wanted)
 	}
 	scans := e.watch(list)
-	// From here on changes are told, and what was before is in the fork.
+	// From here on changes are received; earlier ones are in the fork.
 	for _, t := range scans {
 		names := e.list(t)
 		e.mu.Lock()

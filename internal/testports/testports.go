@@ -89,7 +89,7 @@ func lockBlock(base int) (*os.File, error) {
 	}
 }
 
-// blockFree reports whether nobody listens on any port of the block.
+// blockFree reports whether all ports of the block are free.
 func blockFree(base int) bool {
 	for port := base; port < base+BlockSize; port++ {
 		tcp, err := net.Listen("tcp", loopback(port))

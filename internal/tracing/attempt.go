@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/otlp"
 )
 
-// place is where an attempt stands in a trace.
+// place is the position of an attempt in a trace.
 type place struct {
 	trace   otlp.TraceID
 	parent  otlp.SpanID
@@ -87,7 +87,7 @@ func (t *Tracer) claimed(node Node, a *queue.Attempt) {
 	if a.Number == 1 && p.isNew {
 		t.emit(a.Claimed, publication(a, p))
 	}
-	if t.open == nil || len(t.open) >= maxOpen { // of attempts that nobody has ended
+	if t.open == nil || len(t.open) >= maxOpen { // of attempts that have not ended
 		t.open = map[attemptKey]*openAttempt{}
 	}
 	t.open[key] = &openAttempt{a.Number, a.Claimed, otlp.Span{

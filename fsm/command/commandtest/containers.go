@@ -35,7 +35,7 @@ var containers = []string{
 	"EXPIRE hk s", "PERSIST lk", "TTL sk", "COPY hk hk REPLACE", "COPY lk lk", "RENAME sk sk", "DEL hk", "TYPE lk", "EXISTS hk lk sk",
 }
 
-// drawWord draws what a word of two letters stands for.
+// drawWord draws what a word of two letters means.
 func drawWord(r *rand.Rand, word string) string {
 	key := func(from int) string {
 		if r.IntN(30) == 0 {

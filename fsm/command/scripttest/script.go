@@ -18,7 +18,7 @@ var ErrScript = errors.New("scripttest: malformed script")
 
 // Step is one command of a script and the scene it runs in.
 type Step struct {
-	// Line is where the command stands in the script, counted from 1.
+	// Line is the command's line in the script, counted from 1.
 	Line int
 	// Text is the command as written.
 	Text string

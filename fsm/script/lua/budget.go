@@ -14,7 +14,7 @@ type Budget struct {
 	// stopped names both. They are not named where Setting is empty.
 	Limit   int64
 	Setting string
-	// Interrupted, if set, reports whether somebody has ended the script. Only what reads may be
+	// Interrupted, if set, reports whether the script was killed. Only what reads may be
 	// ended so: it is asked now and then, whenever Steps are used up and some of Reserve follow.
 	Interrupted func() bool
 	Reserve     int64

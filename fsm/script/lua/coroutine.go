@@ -32,7 +32,7 @@ func (co *Coroutine) push(vm *State) *frame {
 	return f
 }
 
-// ended unwinds a coroutine that nobody will resume.
+// ended unwinds a coroutine that will not be resumed.
 type ended struct{}
 
 // maxCoroutines bounds how many may be under way: each has a stack of its own.

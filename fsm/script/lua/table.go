@@ -105,7 +105,7 @@ func (t *Table) find(key Value) *node {
 	}
 }
 
-// mainPosition is where a key stands if nobody is in the way.
+// mainPosition is the slot of a key without collisions.
 func (t *Table) mainPosition(key Value) int {
 	mask := len(t.nodes) - 1
 	switch k := key.ref.(type) {

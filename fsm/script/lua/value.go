@@ -70,7 +70,7 @@ func Bool(b bool) Value {
 	return Value{0, boolType}
 }
 
-// String is the value of a string. It charges nobody: see State.String.
+// String is the value of a string. It costs no steps of a script: see State.String.
 func String(s string) Value { return Value{ref: &Str{s: s}} }
 
 // TableValue is the value of a table.

@@ -64,7 +64,7 @@ func New(gather prometheus.Gatherer, node *stats.Node) *History {
 // Run takes samples until ctx ends.
 func (h *History) Run(ctx context.Context) {
 	h.Take()
-	select { // the first sample comes soon: somebody may be looking
+	select { // the first sample comes soon: the console may be open
 	case <-ctx.Done():
 		return
 	case <-time.After(Soon):

@@ -33,7 +33,7 @@ func NewResolver(t testing.TB) *Resolver {
 	return r
 }
 
-// Start starts a resolver for whoever is no test. Close it.
+// Start starts a resolver outside tests. Close it.
 func Start() (*Resolver, error) {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
