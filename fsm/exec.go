@@ -158,7 +158,9 @@ var ErrRevoked = &Error{Code: "revoked", Text: "the credential has been revoked"
 
 // exec runs a batch, once if it has an id of the client's.
 func (s *State) exec(e *env.Env, b Batch) (Results, error) {
-	tx := s.tx(e, &b.As, b.Origin)
+	tx := s.transaction()
+	defer s.recycle(tx)
+	s.prepare(tx, e, &b.As, b.Origin)
 	if tx.User == nil {
 		return Results{}, ErrRevoked
 	}
@@ -254,12 +256,29 @@ func (s *State) adminToken(number uint64) bool {
 	return number == s.adminSerial
 }
 
-// tx returns the transaction in which one command runs. Its user is nil if the identity is not valid.
-func (s *State) tx(e *env.Env, as *acl.Identity, origin command.Origin) *command.Tx {
-	tx := &command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
+// transaction returns an empty transaction for a batch: the one that the last batch gave back, since one is large and there
+// is one for each write. Recycle gives it back.
+func (s *State) transaction() *command.Tx {
+	tx := s.idle
+	if tx == nil {
+		return new(command.Tx)
+	}
+	s.idle = nil
+	return tx
+}
+
+func (s *State) recycle(tx *command.Tx) {
+	tx.Watch = nil
+	*tx = command.Tx{}
+	s.idle = tx
+}
+
+// prepare makes tx the transaction in which a command runs. Its user is nil if the identity is not valid.
+func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin command.Origin) {
+	*tx = command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
 	d, user := s.resolve(as)
 	if user == nil {
-		return tx
+		return
 	}
 	own := s.delivering(d)
 	tx.Messages, tx.Workflows = own.messages, own.workflows
@@ -273,5 +292,4 @@ func (s *State) tx(e *env.Env, as *acl.Identity, origin command.Origin) *command
 	e.Counting = s.policy(d).Counts()
 	tx.Search.Store, tx.Search.Database = d.search, d.id
 	tx.Arm()
-	return tx
 }

@@ -256,6 +256,13 @@ type View struct {
 	own  *database // the database whose messages and workflows are read, nil for default; see In
 	done <-chan struct{}
 	stop func() bool // see Interruptible
+	tx   command.Tx  // of the command that runs: views are reused, and a transaction is large
+}
+
+// prepare makes the view's transaction the one in which its next command runs.
+func (v *View) prepare(as *acl.Identity, origin command.Origin) *command.Tx {
+	v.s.prepare(&v.tx, &v.e, as, origin)
+	return &v.tx
 }
 
 // View calls fn with the state at time now (or the state's own, if that is later)
@@ -333,7 +340,7 @@ func (v *View) Now() int64 { return v.e.Now }
 // Exec runs one command that only reads. After a command has exceeded the cost of a View, later
 // ones do nothing: see Machine.View.
 func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply.Value {
-	tx := v.s.tx(&v.e, &as, origin)
+	tx := v.prepare(&as, origin)
 	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
 	tx.Search.Done, tx.Interrupted = v.done, v.stop
 	if f := v.m.search.Load(); f != nil {
@@ -364,7 +371,7 @@ func (m *Machine) borrow() (*script.Engine, func()) {
 
 // Check returns which command argv calls, or why it may not be called.
 func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*command.Command, *reply.Value) {
-	return v.s.table.Check(v.s.tx(&v.e, &as, origin), argv)
+	return v.s.table.Check(v.prepare(&as, origin), argv)
 }
 
 // Checker asks Check about the rows of one request, one after the other.
@@ -372,7 +379,9 @@ type Checker struct{ tx *command.Tx }
 
 // Checker is Check for many rows of one request.
 func (v *View) Checker(as acl.Identity, origin command.Origin) Checker {
-	return Checker{v.s.tx(&v.e, &as, origin)}
+	tx := new(command.Tx) // stays the same while the view runs commands
+	v.s.prepare(tx, &v.e, &as, origin)
+	return Checker{tx}
 }
 
 // Check returns which command argv calls, or why it may not be called.
@@ -383,7 +392,7 @@ func (c Checker) Check(argv [][]byte) (*command.Command, *reply.Value) {
 // Refuse is the reason to discard a transaction of these rows before any of them runs,
 // nil if all can run.
 func (v *View) Refuse(as acl.Identity, origin command.Origin, rows [][][]byte) *reply.Value {
-	return v.s.tx(&v.e, &as, origin).Refuse(rows)
+	return v.prepare(&as, origin).Refuse(rows)
 }
 
 // ClusterID is the id the cluster was founded with, empty before that.

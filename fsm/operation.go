@@ -107,7 +107,9 @@ func (o *Operation[A, R]) aliasing() *Operation[A, R] {
 }
 
 // Body is an argument in the form of a Request.
-func (o *Operation[A, R]) Body(arg A) []byte { return wire.Marshal(o.argument(&arg)) }
+func (o *Operation[A, R]) Body(arg A) []byte { return o.body(&arg) }
+
+func (o *Operation[A, R]) body(arg *A) []byte { return wire.Marshal(o.argument(arg)) }
 
 // Argument reads what Body wrote, ErrMalformed if it can't be read.
 func (o *Operation[A, R]) Argument(body []byte) (arg A, err error) {

@@ -39,7 +39,7 @@ type RevocationBarrier interface {
 // only acknowledged when it has settled; if it can't be, that is ErrUnknown.
 func Do[A, R any](ctx context.Context, p Proposer, op *Operation[A, R], arg A) (R, error) {
 	var zero R
-	v, err := p.Propose(ctx, op.Code, op.Body(arg))
+	v, err := p.Propose(ctx, op.Code, op.body(&arg))
 	if err != nil {
 		return zero, err
 	}

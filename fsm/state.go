@@ -41,6 +41,7 @@ type State struct {
 	term   uint64         // of the entry that is being applied; every entry sets it
 	table  *command.Table // this binary's, not replicated
 	engine *script.Engine // runs the scripts of applies, not replicated
+	idle   *command.Tx    // of the last batch; see transaction
 	yield  func()         // called where an apply may release the lock for readers
 	charge func(n int)    // counts work as n commands
 }
@@ -66,7 +67,7 @@ func (s *State) fork() *State {
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
 	f.channels = s.channels.Fork()
-	f.yield, f.charge, f.engine = nil, nil, nil
+	f.yield, f.charge, f.engine, f.idle = nil, nil, nil, nil
 	return &f
 }
 

@@ -9,7 +9,7 @@ import (
 // Arrive looks what there is for a blocking call of a client that has come in, and gives
 // the call as it is meant from now on; see command.Wait.
 func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte) (call [][]byte, found command.Arrival) {
-	tx := v.s.tx(&v.e, &as, origin)
+	tx := v.prepare(&as, origin)
 	if tx.User == nil {
 		return argv, command.Mistake
 	}
@@ -18,7 +18,7 @@ func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Comma
 
 // Lost is the error that ends the wait of a call for one of its keys, nil while it goes on.
 func (v *View) Lost(as acl.Identity, row *command.Command, argv [][]byte, key string) *reply.Value {
-	tx := v.s.tx(&v.e, &as, command.RESP)
+	tx := v.prepare(&as, command.RESP)
 	if tx.User == nil { // the refusal comes when the call is run
 		return nil
 	}
@@ -27,13 +27,13 @@ func (v *View) Lost(as acl.Identity, row *command.Command, argv [][]byte, key st
 
 // MayReplicate reports whether CLIENT PAUSE holds a call back in its mode WRITE.
 func (v *View) MayReplicate(as acl.Identity, row *command.Command, argv [][]byte) bool {
-	tx := v.s.tx(&v.e, &as, command.RESP)
+	tx := v.prepare(&as, command.RESP)
 	return tx.User != nil && row.MayReplicate(tx, argv)
 }
 
 // Available is an upper bound of how many calls like this one a key has something for.
 func (v *View) Available(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte, key string) int {
-	tx := v.s.tx(&v.e, &as, origin)
+	tx := v.prepare(&as, origin)
 	if tx.User == nil { // the refusal comes when the call is run
 		return 1
 	}
