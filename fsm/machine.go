@@ -256,7 +256,8 @@ type View struct {
 	own  *database // the database whose messages and workflows are read, nil for default; see In
 	done <-chan struct{}
 	stop func() bool // see Interruptible
-	tx   command.Tx  // of the command that runs: views are reused, and a transaction is large
+	// Of the command that runs, and of the last Checker: views are reused, and a transaction is large.
+	tx, checks command.Tx
 }
 
 // prepare makes the view's transaction the one in which its next command runs.
@@ -377,11 +378,10 @@ func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*co
 // Checker asks Check about the rows of one request, one after the other.
 type Checker struct{ tx *command.Tx }
 
-// Checker is Check for many rows of one request.
+// Checker is Check for many rows of one request. It is valid until the view makes the next one.
 func (v *View) Checker(as acl.Identity, origin command.Origin) Checker {
-	tx := new(command.Tx) // stays the same while the view runs commands
-	v.s.prepare(tx, &v.e, &as, origin)
-	return Checker{tx}
+	v.s.prepare(&v.checks, &v.e, &as, origin)
+	return Checker{&v.checks}
 }
 
 // Check returns which command argv calls, or why it may not be called.
