@@ -27,7 +27,7 @@ func (u *unique) Enabled(ctx context.Context, level slog.Level) bool {
 func (u *unique) Handle(ctx context.Context, r slog.Record) error {
 	attrs := slices.Clone(u.given)
 	r.Attrs(func(a slog.Attr) bool {
-		attrs = put(attrs, u.named(a))
+		attrs = u.put(attrs, a)
 		return true
 	})
 	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
@@ -40,7 +40,7 @@ func (u *unique) WithAttrs(attrs []slog.Attr) slog.Handler {
 	next := *u
 	next.given = slices.Clone(u.given)
 	for _, a := range attrs {
-		next.given = put(next.given, u.named(a))
+		next.given = u.put(next.given, a)
 	}
 	return &next
 }
@@ -52,18 +52,20 @@ func (u *unique) WithGroup(name string) slog.Handler {
 	return &next
 }
 
-// named is an attribute under the key that it is written by.
-func (u *unique) named(a slog.Attr) slog.Attr {
+// put adds an attribute under the key that it is written by.
+func (u *unique) put(attrs []slog.Attr, a slog.Attr) []slog.Attr {
 	a.Value = a.Value.Resolve()
 	a.Key = u.group + a.Key
 	if slices.Contains(reserved, a.Key) {
 		a.Key += "_value"
 	}
 	if a.Value.Kind() == slog.KindDuration {
+		// Until 0.2 durations were written in nanoseconds without their unit: both are, for one version.
+		attrs = put(attrs, slog.Int64(a.Key, int64(a.Value.Duration())))
 		a.Key += "_ms"
 		a.Value = slog.Float64Value(float64(a.Value.Duration()) / float64(time.Millisecond))
 	}
-	return a
+	return put(attrs, a)
 }
 
 func put(attrs []slog.Attr, a slog.Attr) []slog.Attr {

@@ -45,15 +45,15 @@ func TestJSONLogsHaveEachKeyOnce(t *testing.T) {
 		Warn("text", "level", 2, "msg", "m", "time", "t", "node", "n3", "error", errors.New("e"), "took", 2*time.Second)
 	line := out.String()
 	got := keys(t, line)
-	if want := []string{"time", "level", "msg", "node", "took_ms", "level_value", "msg_value", "time_value", "error"}; !slices.Equal(got, want) {
+	if want := []string{"time", "level", "msg", "node", "took", "took_ms", "level_value", "msg_value", "time_value", "error"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	m := records(t, out)[0]
-	if m["node"] != "n3" || m["took_ms"] != 2000.0 || m["level"] != "WARN" || m["level_value"] != 2.0 || m["msg"] != "text" || m["error"] != "e" {
+	if m["node"] != "n3" || m["took_ms"] != 2000.0 || m["took"] != 2e9 || m["level"] != "WARN" || m["level_value"] != 2.0 || m["msg"] != "text" || m["error"] != "e" {
 		t.Errorf("%s", line)
 	}
 	l.WithGroup("g").With("a", 1).Info("x", "a", 2, "took", 1500*time.Microsecond)
-	if m := records(t, out)[0]; m["g.a"] != 2.0 || m["g.took_ms"] != 1.5 {
+	if m := records(t, out)[0]; m["g.a"] != 2.0 || m["g.took_ms"] != 1.5 || m["g.took"] != 1.5e6 {
 		t.Errorf("%v", m)
 	}
 	Raft(l.With("part", "node")).Info("entering leader state", "leader", "n1", "level", 3)
