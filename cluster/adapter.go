@@ -22,6 +22,8 @@ type adapter struct {
 	m        *fsm.Machine
 	ceiling  *clock.Ceiling
 	outcomes func([]fsm.Outcome) // this node's share is woken here
+	// charge is told how long an entry took.
+	charge   func(now time.Time, took time.Duration, outcomes []fsm.Outcome)
 	restored func()
 	// replaced is called when an entry has replaced the state by a backup's, after its outcomes were told.
 	replaced func()
@@ -51,12 +53,15 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			continue
 		}
 		size += len(l.Data)
+		began := time.Now()
 		outcomes, err := a.apply(l)
 		if err != nil {
 			a.fatal(fmt.Sprintf("log entry %d of term %d can't be applied: %v", l.Index, l.Term, err))
 			results[i] = refusal{err}
 			continue
 		}
+		now := time.Now()
+		a.charge(now, now.Sub(began), outcomes)
 		failpoint.Eval(failpoint.ApplyBeforeReply)
 		a.outcomes(outcomes)
 		if fsm.Replaced(outcomes) {

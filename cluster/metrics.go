@@ -55,6 +55,9 @@ func newMetrics(n *Node) *metrics {
 		}
 		return float64(n.proposer.Pending())
 	})
+	m.gauge("trireme_requests_held", "Requests of this node that wait because their database has used its share of the apply time.", func() float64 { return float64(n.proposer.Held()) })
+	m.all = append(m.all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "trireme_requests_deferred_total",
+		Help: "How often a log entry has deferred a request of this node because it had done its part for the database."}, func() float64 { return float64(n.proposer.Deferred()) }))
 	m.gauge("trireme_keys", "Keys in the keyspace.", func() float64 { k, _ := m.usage(); return float64(k) })
 	m.gauge("trireme_logical_memory_bytes", "Logical memory of the keyspace, equal on every node.", func() float64 { _, b := m.usage(); return float64(b) })
 	m.all = append(m.all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "trireme_evicted_keys_total",

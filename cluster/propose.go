@@ -6,6 +6,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
@@ -35,12 +36,14 @@ type result struct {
 type proposer struct {
 	n *Node
 	*session.Tracker
-	wake chan struct{}
+	ledger *session.Ledger
+	wake   chan struct{}
 }
 
 func newProposer(n *Node) *proposer {
-	p := &proposer{n: n, wake: make(chan struct{}, 1)}
+	p := &proposer{n: n, wake: make(chan struct{}, 1), ledger: session.NewLedger()}
 	p.Tracker = session.New(time.Now, p.nudge)
+	p.Shares(p.ledger)
 	return p
 }
 
@@ -59,7 +62,7 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	if code == fsm.Exec.Code && n.store.Accepting() != nil {
 		return nil, fsm.ErrLowSpace
 	}
-	c, err := n.proposer.Add(code, body)
+	c, err := n.proposer.AddOf(n.sharing(code, body), code, body)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +73,21 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	}
 	r := n.proposer.Cancel(c)
 	return r.Value, r.Err
+}
+
+// sharing is the database of whose share a request is, empty while there is only one.
+func (n *Node) sharing(code uint16, body []byte) string {
+	if n.machine.Databases() < 2 || n.machine.Level() < env.Level2 {
+		return ""
+	}
+	name, ok := fsm.DatabaseOf(code, body)
+	switch {
+	case !ok:
+		return ""
+	case len(name) == 0:
+		return fsm.DefaultDB
+	}
+	return string(name)
 }
 
 // afterRestore ends the requests whose outcomes a snapshot has skipped, and the session if the restored state doesn't
@@ -91,8 +109,13 @@ func (p *proposer) run(ctx context.Context) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
+		var paid <-chan time.Time
+		if p.Held() > 0 {
+			paid = time.After(sharePause)
+		}
 		select {
 		case <-p.wake:
+		case <-paid:
 		case <-tick.C:
 			p.expire()
 			p.announce(ctx)
@@ -131,6 +154,9 @@ func (p *proposer) step(ctx context.Context) bool {
 	p.send(leader)
 	return true
 }
+
+// sharePause is how long to wait before looking again whether a database has paid off its debt.
+const sharePause = 2 * time.Millisecond
 
 // retryPause is how long to wait before looking again who leads: a killed leader is replaced within some tens of
 // milliseconds.

@@ -103,6 +103,9 @@ type Settings struct {
 	DailyLimit int64
 	// Policy says which keys make room when MaxMemory is reached, of databases that have no policy of their own.
 	Policy keyspace.Policy
+	// TenantPercent and TenantScriptPercent are the parts of the budgets of work and scripts, in percent, that a request
+	// may use which writes to a database other than default; 0 is command.DefaultTenantWork and DefaultTenantScript.
+	TenantPercent, TenantScriptPercent int64
 	// Limits bound single keys and values.
 	command.Limits
 }
@@ -113,15 +116,44 @@ func (n *Settings) Fields(c *wire.Codec) {
 	c.Varint(&n.DailyLimit)
 	c.Varint(&n.MaxKey)
 	c.Varint(&n.MaxRecord)
-	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0 || n.Policy != 0) {
+	tenants := n.TenantPercent != 0 || n.TenantScriptPercent != 0
+	later := n.Policy != 0 || tenants
+	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0 || later) {
 		c.Varint(&n.MaxPending)
 	}
-	if c.More(n.MaxWork != 0 || n.MaxScript != 0 || n.Policy != 0) {
+	if c.More(n.MaxWork != 0 || n.MaxScript != 0 || later) {
 		c.Varint(&n.MaxWork)
 		c.Varint(&n.MaxScript)
 	}
-	if c.More(n.Policy != 0) {
+	if c.More(later) {
 		c.Byte((*byte)(&n.Policy))
+	}
+	if c.More(tenants) {
+		c.Varint(&n.TenantPercent)
+		c.Varint(&n.TenantScriptPercent)
+	}
+}
+
+// TenantWork is TenantPercent and TenantScriptPercent as they are in force.
+func (n *Settings) TenantWork() (work, script int64) {
+	work, script = n.TenantPercent, n.TenantScriptPercent
+	if work == 0 {
+		work = command.DefaultTenantWork
+	}
+	if script == 0 {
+		script = command.DefaultTenantScript
+	}
+	return work, script
+}
+
+// SetTenantWork takes the percentages as people set them. The defaults are stored as 0, which nodes of the version before
+// understand.
+func (n *Settings) SetTenantWork(work, script int64) {
+	if n.TenantPercent = work; work == command.DefaultTenantWork {
+		n.TenantPercent = 0
+	}
+	if n.TenantScriptPercent = script; script == command.DefaultTenantScript {
+		n.TenantScriptPercent = 0
 	}
 }
 

@@ -46,6 +46,9 @@ type database struct {
 	// messages and workflows are nil while the level is below env.Level2, but for those of the database default.
 	messages  *queue.Store
 	workflows *workflow.Store
+	// worked is what the entry of the index workedAt has done for the database, in steps. It means nothing after it.
+	worked   int64
+	workedAt uint64
 }
 
 // newDatabase is an empty database without credentials.

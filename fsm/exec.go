@@ -164,10 +164,15 @@ func (s *State) exec(e *env.Env, b Batch) (Results, error) {
 	if tx.User == nil {
 		return Results{}, ErrRevoked
 	}
+	var out Results
+	var err error
 	if b.Retry.ID != "" {
-		return s.execIdempotent(tx, b)
+		out, err = s.execIdempotent(tx, b)
+	} else {
+		out = s.rows(tx, b)
 	}
-	return s.rows(tx, b), nil
+	s.worked = tx.Worked() + commandWork*int64(len(b.Rows))
+	return out, err
 }
 
 // rows runs the rows of a batch.
@@ -280,6 +285,7 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 	if user == nil {
 		return
 	}
+	tx.Limits = s.limitsIn(e, d)
 	own := s.delivering(d)
 	tx.Messages, tx.Workflows = own.messages, own.workflows
 	e.Database = d.name

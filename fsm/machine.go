@@ -48,9 +48,10 @@ type Machine struct {
 	term       uint64
 	sinceYield int // commands since the lock was taken
 
-	applied atomic.Uint64 // index, readable without a lock
-	clock   atomic.Int64  // the state's time, readable without a lock
-	level   atomic.Uint32 // the feature level, readable without a lock
+	applied   atomic.Uint64 // index, readable without a lock
+	clock     atomic.Int64  // the state's time, readable without a lock
+	level     atomic.Uint32 // the feature level, readable without a lock
+	databases atomic.Int64  // how many there are, readable without a lock
 	pressure
 
 	host     atomic.Pointer[command.Host]
@@ -72,6 +73,7 @@ func NewMachine() *Machine { return NewMachineWith(command.NewTable()) }
 func NewMachineWith(table *command.Table) *Machine {
 	m := &Machine{table: table, next: make(chan struct{})}
 	m.state = newState(m.table)
+	m.databases.Store(1)
 	m.state.yield, m.state.charge = m.yield, m.charge
 	m.lend, m.asked, m.noteUse = m.borrow, m.tracking, m.uses.note
 	return m
@@ -129,6 +131,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
+	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
 	m.tellSearch(index, e.Notifications, Replaced(outcomes))
 	m.mu.Unlock()

@@ -63,6 +63,7 @@ type operation interface {
 	code() uint16
 	name() string
 	since() env.Level
+	isOwned() bool
 	run(*State, *env.Env, []byte) (any, error)
 	runIn(tenant, *env.Env, []byte) (any, error)
 	encodeResult(*wire.Writer, any)
@@ -122,6 +123,7 @@ func (o *Operation[A, R]) Argument(body []byte) (arg A, err error) {
 func (o *Operation[A, R]) code() uint16     { return o.Code }
 func (o *Operation[A, R]) name() string     { return o.Name }
 func (o *Operation[A, R]) since() env.Level { return o.Since }
+func (o *Operation[A, R]) isOwned() bool    { return o.owned != nil }
 
 func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
 	arg, err := o.Argument(body)

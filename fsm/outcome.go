@@ -26,6 +26,9 @@ const (
 	// Refused: the entry is of another term than its leader's. Nothing is recorded; the request may
 	// be sent again.
 	Refused
+	// Deferred: the entry has done its part for the request's database. Nothing is recorded; the request may be sent
+	// again.
+	Deferred
 )
 
 // Outcome is what became of one request.
@@ -35,6 +38,10 @@ type Outcome struct {
 	Status       Status
 	Value        any   // of the operation's result type, if Applied and Err is nil
 	Err          error // an *Error: the operation changed nothing
+	// Database is of whose share the request was, empty if no shares are kept, and Work what it has used of it, in steps.
+	// Only the node that applied it knows them.
+	Database string
+	Work     int64
 }
 
 // EncodeOutcomes writes outcomes in the form that travels between nodes.
@@ -105,9 +112,22 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 			o.Status = Repeated
 			return o, nil
 		}
+	}
+	payer := s.payer(q)
+	if payer != nil {
+		if o.Database = payer.name; payer.done(e.Index) >= EntryShare {
+			o.Status = Deferred
+			return o, nil
+		}
+	}
+	if owner != nil {
 		owner.add(q.Seq)
 	}
+	s.worked = 0
 	o.Value, o.Err = op.run(s, e, q.Body)
+	if payer != nil {
+		o.Work = s.charged(e, payer, q)
+	}
 	if o.Err == nil {
 		return o, nil
 	}

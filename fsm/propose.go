@@ -14,6 +14,9 @@ var (
 	ErrTooLarge = errors.New("request is larger than a log entry may be")
 	// ErrLowSpace: this cluster's disks are nearly full: not applied.
 	ErrLowSpace = errors.New("free disk space is below the floor: writes are refused")
+	// ErrShare: the database has used more than its share of the cluster's time, and the request's own was over before
+	// its turn came: not applied.
+	ErrShare = errors.New("database has used more than its share of the cluster's time")
 	// ErrStopping: the node is shutting down and never sent the request: not applied.
 	ErrStopping = errors.New("node is stopping")
 	// ErrUnknown: the request was sent and its outcome can't be known; it may have

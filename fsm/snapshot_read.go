@@ -24,6 +24,7 @@ func (m *Machine) Restore(r io.Reader) error {
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
+	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
 	m.tellSearch(index, nil, true)
 	m.mu.Unlock()

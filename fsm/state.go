@@ -44,6 +44,7 @@ type State struct {
 	idle   *command.Tx    // of the last batch; see transaction
 	yield  func()         // called where an apply may release the lock for readers
 	charge func(n int)    // counts work as n commands
+	worked int64          // by the request that is being applied, in steps; not replicated
 }
 
 func newState(table *command.Table) *State {

@@ -42,6 +42,7 @@ var failures = []struct {
 	{fsm.ErrNoLeader, failure{http.StatusServiceUnavailable, notApplied, "ERR no leader: the cluster has no majority or is electing"}},
 	{fsm.ErrTooLarge, failure{http.StatusBadRequest, notApplied, "ERR request is larger than a log entry may be"}},
 	{fsm.ErrLowSpace, failure{http.StatusServiceUnavailable, notApplied, "ERR free disk space is below the floor, writes are refused"}},
+	{fsm.ErrShare, failure{http.StatusServiceUnavailable, notApplied, "ERR database has used more than its share of the cluster's time"}},
 	{fsm.ErrStopping, failure{http.StatusServiceUnavailable, notApplied, "ERR this node is shutting down"}},
 	{fsm.ErrTooStale, failure{http.StatusServiceUnavailable, notApplied, "ERR this node has not caught up in time"}},
 	{fsm.ErrRetryMismatch, failure{http.StatusBadRequest, notApplied, "ERR request id was used for another request"}},

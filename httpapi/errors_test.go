@@ -26,6 +26,7 @@ func TestFailuresSayTheirOutcome(t *testing.T) {
 	}{
 		{fsm.ErrNoLeader, 503, "not-applied", "not-applied", false},
 		{fsm.ErrLowSpace, 503, "not-applied", "not-applied", false},
+		{fsm.ErrShare, 503, "not-applied", "not-applied", false},
 		{fsm.ErrStopping, 503, "not-applied", "not-applied", false},
 		{fsm.ErrTooStale, 503, "not-applied", "not-applied", false},
 		{fsm.ErrTooLarge, 400, "not-applied", "not-applied", false},

@@ -313,17 +313,24 @@ type limits struct {
 	MaxScriptSteps    int64 `json:"maxScriptSteps"`
 	// MaxMemoryPolicy says which keys make room at MaxMemory, by Redis's names.
 	MaxMemoryPolicy string `json:"maxMemoryPolicy"`
+	// TenantWorkPercent and TenantScriptPercent are the parts of MaxRequestWork and MaxScriptSteps that a request may use
+	// which writes to a database other than default.
+	TenantWorkPercent   int64 `json:"tenantWorkPercent"`
+	TenantScriptPercent int64 `json:"tenantScriptPercent"`
 }
 
 func limitsOf(s fsm.Settings) limits {
-	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting(), s.Policy.String()}
+	work, script := s.TenantWork()
+	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting(), s.Policy.String(), work, script}
 }
 
 func (l limits) settings() fsm.Settings {
 	bounds := command.Limits{MaxKey: l.MaxKeySize, MaxRecord: l.MaxRecordSize, MaxPending: l.MaxPending}
 	bounds.SetWork(l.MaxRequestWork, l.MaxScriptSteps)
 	policy, _ := keyspace.ParsePolicy(l.MaxMemoryPolicy)
-	return fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Policy: policy, Limits: bounds}
+	s := fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Policy: policy, Limits: bounds}
+	s.SetTenantWork(l.TenantWorkPercent, l.TenantScriptPercent)
+	return s
 }
 
 func (s *Server) settings(g *gin.Context) {
@@ -352,6 +359,14 @@ func (s *Server) configure(g *gin.Context) {
 	}
 	if _, known := keyspace.ParsePolicy(l.MaxMemoryPolicy); !known {
 		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy must be one of "+keyspace.PolicyNames)
+		return
+	}
+	if min(l.TenantWorkPercent, l.TenantScriptPercent) < 1 || max(l.TenantWorkPercent, l.TenantScriptPercent) > 100 {
+		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent and tenantScriptPercent must be from 1 to 100")
+		return
+	}
+	if level < env.Level2 && (l.TenantWorkPercent != before.TenantWorkPercent || l.TenantScriptPercent != before.TenantScriptPercent) {
+		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent and tenantScriptPercent can be set when every node has been upgraded and the feature level is 2")
 		return
 	}
 	if level < env.Level2 && l.MaxMemoryPolicy != before.MaxMemoryPolicy {

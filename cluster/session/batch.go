@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -15,6 +16,8 @@ type Batch struct {
 	LowWater fsm.LowWater
 	Requests []fsm.Request
 	round    uint64
+	// databases are of whose share the requests are; nil if all are of nobody's.
+	databases []string
 }
 
 // Idle reports whether there is nothing to send now: no request waits, or as many batches are
@@ -22,7 +25,7 @@ type Batch struct {
 func (t *Tracker) Idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.queue) == 0 || t.inFlight >= maxInFlight
+	return t.inFlight >= maxInFlight || len(t.queue) == 0 && !t.laneReady()
 }
 
 // Paused reports, once, that a batch has failed, so that the next try should wait a moment.
@@ -63,21 +66,27 @@ func (t *Tracker) Waiting() int {
 // take is Take; the lock is held.
 func (t *Tracker) take() *Batch {
 	size, count := 0, 0
+	var now time.Time
 	b := &Batch{LowWater: fsm.LowWater{Session: t.session, Below: t.lowest()}, round: t.round, Requests: make([]fsm.Request, 0, len(t.queue))}
+	if t.ledger != nil {
+		now = t.now()
+		size = t.takeLanes(b, now)
+	}
 	for _, c := range t.queue {
 		if t.pending[c.seq] != c { // given up by its client
 			count++
 			continue
 		}
-		if size += len(c.body) + FrameCost; size > MaxBatchBytes && len(b.Requests) > 0 {
+		n := len(c.body) + FrameCost
+		if size+n > MaxBatchBytes && len(b.Requests) > 0 {
 			break
 		}
 		count++
-		c.attempts++
-		b.Requests = append(b.Requests, fsm.Request{Session: t.session, Seq: c.seq, Code: c.code, Body: c.body})
-		if mutant.Is(mutant.AcknowledgedEarly) && c.code == fsm.Exec.Code {
-			t.settle(c, Result{Value: fsm.Results{Values: []reply.Value{reply.OK()}}})
+		if c.db != "" && !t.admit(c, now) {
+			continue
 		}
+		size += n
+		t.put(b, c)
 	}
 	if t.queue = slices.Delete(t.queue, 0, count); len(t.queue) == 0 && cap(t.queue) > keptQueue {
 		t.queue = nil
@@ -87,6 +96,21 @@ func (t *Tracker) take() *Batch {
 	}
 	t.inFlight++
 	return b
+}
+
+// put adds a request to a batch; the lock is held.
+func (t *Tracker) put(b *Batch, c *Call) {
+	c.attempts++
+	b.Requests = append(b.Requests, fsm.Request{Session: t.session, Seq: c.seq, Code: c.code, Body: c.body})
+	if c.db != "" && b.databases == nil {
+		b.databases = make([]string, len(b.Requests)-1, cap(b.Requests))
+	}
+	if b.databases != nil {
+		b.databases = append(b.databases, c.db)
+	}
+	if mutant.Is(mutant.AcknowledgedEarly) && c.code == fsm.Exec.Code {
+		t.settle(c, Result{Value: fsm.Results{Values: []reply.Value{reply.OK()}}})
+	}
 }
 
 // keptQueue is how many places an empty queue holds on to.
@@ -106,7 +130,7 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 	t.Resolve(outcomes)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	again, expired := err != nil, false
+	again, expired, deferred := err != nil, false, false
 	for i := range b.Requests {
 		c := t.pending[b.Requests[i].Seq]
 		if c == nil || b.LowWater.Session != t.session {
@@ -115,7 +139,9 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 		refused := i < len(outcomes) && outcomes[i].Status == fsm.Refused
 		again = again || refused
 		expired = expired || (i < len(outcomes) && outcomes[i].Status == fsm.SessionExpired)
-		if refused || (err != nil && sure) {
+		later := i < len(outcomes) && outcomes[i].Status == fsm.Deferred
+		deferred = deferred || later
+		if refused || later || (err != nil && sure) {
 			c.attempts--
 		}
 	}
@@ -123,6 +149,9 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 		t.drop()
 	} else if b.round == t.round { // otherwise this try was given up meanwhile
 		t.inFlight--
+		if b.databases != nil || deferred {
+			t.settleShares(b, outcomes)
+		}
 		if again {
 			t.resend()
 		}
@@ -176,6 +205,7 @@ func (t *Tracker) resend() {
 	t.inFlight = 0
 	t.pause = true
 	t.queue = nil
+	t.emptyLanes()
 	for _, c := range t.pending { // unordered: sorted below
 		t.queue = append(t.queue, c)
 	}

@@ -27,6 +27,9 @@ func (t *Tracker) expireCall(c *Call) Result {
 	if c.attempts > 0 && !mutant.Is(mutant.SentIsRefused) {
 		return Result{nil, fsm.ErrUnknown}
 	}
+	if c.held && t.since.IsZero() {
+		return Result{nil, fsm.ErrShare}
+	}
 	return Result{nil, fsm.ErrNoLeader} // it is still in the queue, where Take steps over it
 }
 

@@ -30,6 +30,8 @@ type Call struct {
 	seq      uint64
 	code     uint16
 	body     []byte
+	db       string // of whose share it is, empty if of nobody's
+	held     bool   // it has waited for that
 	deadline time.Time
 	// attempts counts the tries that may have put it into a log: with none left it was
 	// certainly not applied.
@@ -65,6 +67,10 @@ type Tracker struct {
 	since    time.Time
 	stopping bool
 	most     int // requests that may wait: maxPending
+
+	ledger   *Ledger // nil: no shares are kept
+	lanes    map[string]*lane
+	deferred int64
 }
 
 // New is a tracker without a session. now is monotonic time; wake is called, with the
@@ -73,9 +79,12 @@ func New(now func() time.Time, wake func()) *Tracker {
 	return &Tracker{now: now, wake: wake, pending: map[uint64]*Call{}, seq: 1, low: 1, since: now(), most: maxPending}
 }
 
-// Add queues a request. The error is fsm.ErrStopping or fsm.ErrNoLeader: it was not
+// Add queues a request of nobody's share. The error is fsm.ErrStopping or fsm.ErrNoLeader: it was not
 // queued.
-func (t *Tracker) Add(code uint16, body []byte) (*Call, error) {
+func (t *Tracker) Add(code uint16, body []byte) (*Call, error) { return t.AddOf("", code, body) }
+
+// AddOf is Add for a request of a database's share; see Shares.
+func (t *Tracker) AddOf(db string, code uint16, body []byte) (*Call, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
@@ -86,6 +95,9 @@ func (t *Tracker) Add(code uint16, body []byte) (*Call, error) {
 		return nil, fsm.ErrNoLeader
 	}
 	c := t.enter(code, body, now)
+	if t.ledger != nil {
+		c.db = db
+	}
 	t.queue = append(t.queue, c)
 	if t.inFlight < maxInFlight {
 		t.wake()

@@ -52,6 +52,7 @@ type settings struct {
 	MaxPending                     uint
 	MaxRequestWork                 uint
 	MaxScriptSteps                 uint
+	TenantWork, TenantScript       uint // percent
 	MaxRows                        int
 	Limits                         httpapi.Limits
 	RESPLimits                     resp.Limits
@@ -115,6 +116,8 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.UintVar(&s.MaxPending, "max-pending", 0, "maximum number of unacknowledged stream `ENTRIES` of a consumer in XREADGROUP (0 = unlimited); replicated like --max-memory")
 	f.UintVar(&s.MaxRequestWork, "max-request-work", command.DefaultMaxWork, "maximum `STEPS` of work of one request: elements, and 64 bytes each, read, written or replied (0 = unlimited); replicated like --max-memory")
 	f.UintVar(&s.MaxScriptSteps, "max-script-steps", command.DefaultMaxScript, "maximum `STEPS` of the scripts of one request (0 = unlimited); replicated like --max-memory")
+	f.UintVar(&s.TenantWork, "tenant-work-percent", command.DefaultTenantWork, "part of --max-request-work, in `PERCENT`, of a request that writes to a database other than default; replicated like --max-memory")
+	f.UintVar(&s.TenantScript, "tenant-script-percent", command.DefaultTenantScript, "part of --max-script-steps, in `PERCENT`, of such a request; replicated like --max-memory")
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")

@@ -396,7 +396,7 @@ func (n *process) closeHub() {
 func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
 	limits := command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)}
 	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))
-	return fsm.Bootstrap{Settings: fsm.Settings{
-		MaxMemory: int64(s.MaxMemory), Policy: keyspace.Policy(s.MaxMemoryPolicy), DailyLimit: int64(s.DailyLimit), Limits: limits,
-	}, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
+	first := fsm.Settings{MaxMemory: int64(s.MaxMemory), Policy: keyspace.Policy(s.MaxMemoryPolicy), DailyLimit: int64(s.DailyLimit), Limits: limits}
+	first.SetTenantWork(int64(s.TenantWork), int64(s.TenantScript))
+	return fsm.Bootstrap{Settings: first, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
 }

@@ -23,6 +23,7 @@ const (
 	storedMember      = 4  // steps to make a member of a set, or of a sorted one
 	sortedElement     = 8  // steps to put an element in order
 	cellsPerWork      = 16 // of the table of LCS, in a step
+	scriptPerWork     = 8  // steps of a script, in one of work
 	pipelineAllowance = 4  // budgets that the rows of one RESP pipeline have together
 )
 
@@ -42,6 +43,11 @@ func (tx *Tx) NextRow() {
 	if tx.Origin != OriginHTTP {
 		tx.work.whole, tx.work.used = tx.work.whole+tx.work.used, 0
 	}
+}
+
+// Worked is what the rows so far have done, in steps of work; steps of scripts take less time.
+func (tx *Tx) Worked() int64 {
+	return tx.work.whole + tx.work.used + (tx.before+tx.Spent())/scriptPerWork
 }
 
 // allowed is how many steps the row may still use.

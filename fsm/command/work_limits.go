@@ -23,6 +23,25 @@ func limitOr(limit, standard int64) int64 {
 	return limit
 }
 
+// DefaultTenantWork and DefaultTenantScript are the parts of both limits, in percent, that a request may use which writes
+// to a database other than default: at most about 100 ms of work, and as many steps as feature level 1 gave to any script.
+const (
+	DefaultTenantWork   = 10
+	DefaultTenantScript = 2
+)
+
+// Part reduces the limits of work and scripts to so many percent. No limit stays none.
+func (l *Limits) Part(work, script int64) {
+	l.MaxWork, l.MaxScript = partOf(l.Work(), work), partOf(l.Script(), script)
+}
+
+func partOf(limit, percent int64) int64 {
+	if limit == math.MaxInt64 {
+		return Unlimited
+	}
+	return max(limit/100*percent+limit%100*percent/100, 1)
+}
+
 // Work is the most steps of work of one request, math.MaxInt64 for no limit.
 func (l *Limits) Work() int64 { return limitOr(l.MaxWork, DefaultMaxWork) }
 

@@ -24,6 +24,9 @@ const (
 	mostReplies = 5 << 29
 	// mostReply is --max-reply-size, and the escapes that JSON needs for bytes that are no text.
 	mostReply = 6*256<<20 + 1<<20
+	// overshoots commands of overshootBytes each are more than the cluster's memory. One is nearly what a database's budget
+	// of work lets it do.
+	overshoots, overshootBytes = 20, 30 << 20
 	// mostBomb is what requests that say they unpack to 4 GiB may take, one after the other: the memory of a script, and
 	// as much garbage of it.
 	mostBomb = 1 << 30
@@ -106,10 +109,14 @@ func (t *Target) unread() error {
 
 // overshoot fills the memory of the cluster by large steps: the last one that fits is done, the next refused.
 func overshoot(ctx context.Context, t *Target) (string, error) {
-	defer t.own(context.WithoutCancel(ctx), "DEL", "o1", "o2", "o3", "o4", "o5", "o6", "o7", "o8")
+	remove := []string{"DEL"}
+	for i := range overshoots {
+		remove = append(remove, fmt.Sprint("o", i))
+	}
+	defer t.own(context.WithoutCancel(ctx), remove...)
 	done := 0
-	for i := 1; i <= 8; i++ {
-		r := t.own(ctx, "SETRANGE", fmt.Sprint("o", i), strconv.Itoa(90<<20-1), "x")
+	for i := range overshoots {
+		r := t.own(ctx, "SETRANGE", fmt.Sprint("o", i), strconv.Itoa(overshootBytes-1), "x")
 		if r.status == http.StatusOK {
 			done++
 			continue
@@ -120,10 +127,10 @@ func overshoot(ctx context.Context, t *Target) (string, error) {
 	}
 	databases := t.admin(ctx, http.MethodGet, "/admin/databases", nil)
 	used, err := sumOf(databases.body, `"bytes":`)
-	if err != nil || done == 8 || used > MaxMemory+MaxMemory/100 {
-		return "", fmt.Errorf("%d of 8 commands were done, %s used of %s, %v", done, mebibytes(used), mebibytes(MaxMemory), err)
+	if err != nil || done == overshoots || used > MaxMemory+MaxMemory/100 {
+		return "", fmt.Errorf("%d of %d commands were done, %s used of %s, %v", done, overshoots, mebibytes(used), mebibytes(MaxMemory), err)
 	}
-	return fmt.Sprintf("%d of 8 commands were done, %s used of %s", done, mebibytes(used), mebibytes(MaxMemory)), nil
+	return fmt.Sprintf("%d of %d commands were done, %s used of %s", done, overshoots, mebibytes(used), mebibytes(MaxMemory)), nil
 }
 
 // sumOf adds the numbers that follow a name in JSON.

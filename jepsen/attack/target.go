@@ -154,7 +154,7 @@ func (t *Target) fill(ctx context.Context) error {
 	if t.filled {
 		return nil
 	}
-	commands := [][]string{{"SETRANGE", "b", strconv.Itoa(20<<20 - 1), "x"}, {"SETRANGE", "big", strconv.Itoa(50<<20 - 1), "x"}, {"SETRANGE", "row", strconv.Itoa(8<<20 - 1), "x"}}
+	commands := [][]string{{"SETRANGE", "b", strconv.Itoa(20<<20 - 1), "x"}, {"SETRANGE", "big", strconv.Itoa(30<<20 - 1), "x"}, {"SETRANGE", "row", strconv.Itoa(8<<20 - 1), "x"}}
 	for i := range 10 {
 		set, zset := []string{"SADD", "set"}, []string{"ZADD", "zset"}
 		for j := range 5000 {

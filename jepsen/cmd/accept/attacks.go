@@ -49,9 +49,9 @@ func attacks(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printf("| %-17s | %7s | %7s | %7s | %s |", "attack", "p50", "p99", "max", "outcome")
-	s.printf("|---|---:|---:|---:|---|")
-	s.printf("%s %d requests of the victims |", figures("none", idle), idle.Requests)
+	s.printf("| %-17s | %8s | %8s | %8s | %8s | %5s | %s |", "attack", "p50", "idle p99", "p99", "max", "ratio", "outcome")
+	s.printf("|---|---:|---:|---:|---:|---:|---|")
+	s.printf("%s %d requests of the victims |", figures("none", idle, idle), idle.Requests)
 	var failed []error
 	for _, a := range attack.All() {
 		if len(s.attacks) > 0 && !slices.Contains(s.attacks, a.Name) {
@@ -106,7 +106,7 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 	if err != nil {
 		outcome += "SUCCEEDED: " + err.Error()
 	}
-	s.printf("%s %s (%d times) |", figures(a.Name, seen), outcome, tries)
+	s.printf("%s %s (%d times) |", figures(a.Name, seen, idle), outcome, tries)
 	if seen.Failed > 0 {
 		err = errors.Join(err, fmt.Errorf("%d of %d requests of the victims failed: %q", seen.Failed, seen.Requests, seen.Problems))
 	}
@@ -120,8 +120,9 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 	return err
 }
 
-// figures are the first columns of a row.
-func figures(name string, s attack.Seen) string {
+// figures are the first columns of a row: what the victims saw, beside their p99 in peace.
+func figures(name string, s, idle attack.Seen) string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
-	return fmt.Sprintf("| %-17s | %7s | %7s | %7s |", name, ms(s.P50), ms(s.P99), ms(s.Max))
+	ratio := float64(s.P99) / float64(max(idle.P99, 1))
+	return fmt.Sprintf("| %-17s | %8s | %8s | %8s | %8s | %5.1f |", name, ms(s.P50), ms(idle.P99), ms(s.P99), ms(s.Max), ratio)
 }

@@ -1,0 +1,213 @@
+package session
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+const (
+	// laneBytes bounds what lanes put into a batch before requests that don't wait.
+	laneBytes = MaxBatchBytes / 2
+	// widestWindow is from which window on a lane has none.
+	widestWindow = 4096
+	// keptGone is how many requests that nobody waits for a lane may hold before it looks for them.
+	keptGone = 1024
+)
+
+// A lane holds the requests of one database that wait because it has used its share: by the ledger, or because an entry
+// has deferred some. They are in sequence order, and before those of the database in the queue.
+type lane struct {
+	waiting  []*Call
+	window   int // how many may be in flight, so that few are deferred; 0 = any number
+	inFlight int
+	prune    int
+}
+
+// Shares has the tracker hold back the requests of databases by a ledger.
+func (t *Tracker) Shares(l *Ledger) {
+	t.mu.Lock()
+	t.ledger, t.lanes = l, map[string]*lane{}
+	t.mu.Unlock()
+}
+
+// Held is how many requests wait for the share of their database, and Deferred how often one was deferred.
+func (t *Tracker) Held() (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.lanes { // unordered: a sum
+		n += len(l.waiting)
+	}
+	return n
+}
+
+// Deferred is how often a request was deferred by an entry.
+func (t *Tracker) Deferred() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.deferred
+}
+
+// admit reports whether a request from the queue may go into a batch. If not, it is in its lane from then on. The lock is
+// held.
+func (t *Tracker) admit(c *Call, now time.Time) bool {
+	l := t.lanes[c.db]
+	if l == nil {
+		if !t.ledger.Held(now, c.db) {
+			return true
+		}
+		l = t.lane(c.db)
+	} else if len(l.waiting) == 0 && l.free() && !t.ledger.Held(now, c.db) {
+		l.inFlight++
+		return true
+	}
+	t.hold(l, c)
+	return false
+}
+
+// lane is that of a database; the lock is held.
+func (t *Tracker) lane(db string) *lane {
+	l := t.lanes[db]
+	if l == nil {
+		l = &lane{prune: keptGone}
+		t.lanes[db] = l
+	}
+	return l
+}
+
+func (l *lane) unused() bool { return len(l.waiting) == 0 && l.window == 0 && l.inFlight == 0 }
+
+func (l *lane) free() bool { return l.window == 0 || l.inFlight < l.window }
+
+// hold puts a request into a lane at its place in the sequence; the lock is held.
+func (t *Tracker) hold(l *lane, c *Call) {
+	c.held = true
+	if len(l.waiting) >= l.prune {
+		l.waiting = slices.DeleteFunc(l.waiting, func(c *Call) bool { return t.pending[c.seq] != c })
+		l.prune = 2*len(l.waiting) + keptGone
+	}
+	at := len(l.waiting)
+	if at > 0 && l.waiting[at-1].seq > c.seq {
+		at, _ = slices.BinarySearchFunc(l.waiting, c, func(a, b *Call) int { return cmp.Compare(a.seq, b.seq) })
+	}
+	l.waiting = slices.Insert(l.waiting, at, c)
+}
+
+// takeLanes puts into a batch what has waited long enough, and returns how many bytes that is. The lock is held.
+func (t *Tracker) takeLanes(b *Batch, now time.Time) (size int) {
+	for _, db := range slices.Sorted(maps.Keys(t.lanes)) {
+		l := t.lanes[db]
+		count := 0
+		for _, c := range l.waiting {
+			if t.pending[c.seq] == c {
+				if !l.free() || size >= laneBytes || t.ledger.Held(now, db) {
+					break
+				}
+				size += len(c.body) + FrameCost
+				l.inFlight++
+				t.put(b, c)
+			}
+			count++
+		}
+		l.waiting = slices.Delete(l.waiting, 0, count)
+		if l.unused() {
+			delete(t.lanes, db)
+		}
+	}
+	return size
+}
+
+// laneReady reports whether a lane has something to send; the lock is held.
+func (t *Tracker) laneReady() bool {
+	if len(t.lanes) == 0 {
+		return false
+	}
+	now := t.now()
+	for db, l := range t.lanes { // unordered: any will do
+		if len(l.waiting) > 0 && l.free() && !t.ledger.Held(now, db) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptyLanes is for when all that waits is queued again; the lock is held.
+func (t *Tracker) emptyLanes() {
+	for _, l := range t.lanes { // unordered: each is emptied alone
+		l.waiting, l.inFlight = nil, 0
+	}
+}
+
+// tally is what became of a batch's requests of one database.
+type tally struct{ sent, deferred int }
+
+// settleShares takes a batch's requests off what is in flight and holds those that were deferred. A database of which
+// some were deferred sends no more at a time than were applied; one of which none were, twice as many. The lock is held.
+func (t *Tracker) settleShares(b *Batch, outcomes []fsm.Outcome) {
+	tallies := map[string]tally{}
+	for i := range b.Requests {
+		deferred := i < len(outcomes) && outcomes[i].Status == fsm.Deferred
+		db := b.database(i, deferred)
+		if db == "" {
+			continue
+		}
+		n := tallies[db]
+		n.sent++
+		if deferred {
+			n.deferred++
+			t.deferred++
+			t.again(db, t.pending[b.Requests[i].Seq])
+		}
+		tallies[db] = n
+	}
+	for db, n := range tallies { // unordered: each has a lane of its own
+		if l := t.lanes[db]; l != nil {
+			if l.settle(n, len(outcomes) > 0); l.unused() {
+				delete(t.lanes, db)
+			}
+		}
+	}
+}
+
+// database is of whose share a request of the batch is, empty if of nobody's. The node need not have known that there are
+// shares when it sent one that was deferred.
+func (b *Batch) database(i int, deferred bool) string {
+	if b.databases != nil && b.databases[i] != "" {
+		return b.databases[i]
+	}
+	if !deferred {
+		return ""
+	}
+	name, _ := fsm.DatabaseOf(b.Requests[i].Code, b.Requests[i].Body)
+	return cmp.Or(string(name), fsm.DefaultDB)
+}
+
+// again has a request that was deferred, if somebody awaits it, sent once more; the lock is held.
+func (t *Tracker) again(db string, c *Call) {
+	switch {
+	case c == nil:
+	case t.ledger != nil:
+		c.db = db
+		t.hold(t.lane(db), c)
+	default:
+		at, _ := slices.BinarySearchFunc(t.queue, c, func(a, b *Call) int { return cmp.Compare(a.seq, b.seq) })
+		t.queue = slices.Insert(t.queue, at, c)
+	}
+}
+
+func (l *lane) settle(n tally, answered bool) {
+	full := l.window > 0 && n.sent >= l.window
+	l.inFlight = max(0, l.inFlight-n.sent)
+	switch {
+	case !answered:
+	case n.deferred > 0:
+		l.window = max(1, n.sent-n.deferred)
+	case full:
+		if l.window *= 2; l.window >= widestWindow {
+			l.window = 0
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+const (
+	// allowance is the debt with which a database's requests are still sent.
+	allowance = 10 * time.Millisecond
+	// mostDebt bounds for how long a database can be held up by what it has used.
+	mostDebt = 2 * time.Second
+	// activeFor is for how long a database counts as active after a request of it was applied.
+	activeFor = time.Second
+	// busyOver is over what time it is averaged how busy the applies are.
+	busyOver = time.Second
+	// longestStep bounds what a step of work is charged, ten times what it usually takes: an entry may have been
+	// measured while the process had no processor.
+	longestStep = time.Microsecond
+	// countEvery is how often active databases are counted.
+	countEvery = 50 * time.Millisecond
+	// forgetAfter is when a database that has sent nothing is forgotten.
+	forgetAfter = 10 * time.Second
+)
+
+// Ledger knows how much of this node's apply time each database has used lately. What an entry takes is charged to the
+// databases of its requests, in proportion to their work, as a debt. While others are active a debt is paid off slowly
+// enough to leave them their shares, and the database waits meanwhile. docs/design/fairness.md has the reasons.
+type Ledger struct {
+	mu       sync.Mutex
+	accounts map[string]*account
+	busy     float64 // the part of the time that applies take
+	busyAt   time.Time
+	active   int
+	counted  time.Time
+}
+
+type account struct {
+	debt time.Duration
+	paid time.Time // up to when
+	seen time.Time // when a request of it was applied last
+}
+
+// NewLedger is a ledger without entries.
+func NewLedger() *Ledger { return &Ledger{accounts: map[string]*account{}} }
+
+// Note charges an entry, which took so long and ended at now, to the databases of its requests.
+func (l *Ledger) Note(now time.Time, took time.Duration, outcomes []fsm.Outcome) {
+	total := int64(0)
+	for i := range outcomes {
+		total += outcomes[i].Work
+	}
+	if total == 0 { // a cluster with one database
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.busy = l.busy*math.Exp(-float64(now.Sub(l.busyAt))/float64(busyOver)) + float64(took)/float64(busyOver)
+	l.busyAt = now
+	each := min(float64(took)/float64(total), float64(longestStep))
+	var a *account
+	for i := range outcomes {
+		o := &outcomes[i]
+		if o.Work == 0 {
+			continue
+		}
+		if i == 0 || a == nil || o.Database != outcomes[i-1].Database {
+			a = l.account(now, o.Database)
+			a.seen = now // before accounts that are not used are forgotten
+			l.pay(now, a)
+		}
+		a.debt = min(a.debt+time.Duration(each*float64(o.Work)), mostDebt)
+	}
+}
+
+// Held reports whether the requests of a database have to wait.
+func (l *Ledger) Held(now time.Time, db string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.accounts[db]
+	if a == nil {
+		return false
+	}
+	l.pay(now, a)
+	return a.debt > allowance && l.others(now) > 0
+}
+
+// account is that of a database.
+func (l *Ledger) account(now time.Time, db string) *account {
+	a := l.accounts[db]
+	if a == nil {
+		a = &account{paid: now, seen: now}
+		l.accounts[db] = a
+		l.counted = time.Time{}
+	}
+	return a
+}
+
+// pay takes off a debt what has been paid since: the share of an active database, or half of the time that nobody uses
+// if that is more.
+func (l *Ledger) pay(now time.Time, a *account) {
+	since := now.Sub(a.paid)
+	a.paid = now
+	if a.debt == 0 {
+		return
+	}
+	rate := 1 / float64(1+l.others(now))
+	idle := 1 - l.busy*math.Exp(-float64(now.Sub(l.busyAt))/float64(busyOver))
+	a.debt = max(0, a.debt-time.Duration(max(rate, idle/2)*float64(since)))
+}
+
+// others is how many databases are active beside one.
+func (l *Ledger) others(now time.Time) int {
+	if now.Sub(l.counted) >= countEvery {
+		l.counted, l.active = now, 0
+		for db, a := range l.accounts { // unordered: they are counted
+			switch quiet := now.Sub(a.seen); {
+			case quiet < activeFor:
+				l.active++
+			case quiet > forgetAfter:
+				delete(l.accounts, db)
+			}
+		}
+	}
+	return max(0, l.active-1)
+}

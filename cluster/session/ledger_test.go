@@ -1,0 +1,144 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// books is a ledger and a clock that the test moves.
+type books struct {
+	*Ledger
+	at time.Time
+}
+
+func newBooks() *books { return &books{NewLedger(), time.Unix(1000, 0)} }
+
+// entry is one that took so long, in equal parts for databases.
+func (b *books) entry(took time.Duration, dbs ...string) {
+	var outcomes []fsm.Outcome
+	for _, db := range dbs {
+		outcomes = append(outcomes, fsm.Outcome{Database: db, Work: 10_000_000})
+	}
+	b.at = b.at.Add(took)
+	b.Note(b.at, took, outcomes)
+}
+
+// runs is what part of a time a database works that always has something to do, in entries of 50 ms, while others have
+// small requests, and for how long it was held at most.
+func (b *books) runs(long time.Duration, hogs []string, others ...string) (parts map[string]float64, longest time.Duration) {
+	worked, waits, end := map[string]time.Duration{}, map[string]time.Duration{}, b.at.Add(long)
+	for b.at.Before(end) {
+		for _, db := range others {
+			b.Note(b.at, 2*time.Microsecond, []fsm.Outcome{{Database: db, Work: 20}})
+		}
+		for _, hog := range hogs {
+			if b.Held(b.at, hog) {
+				waits[hog] += time.Millisecond
+				longest = max(longest, waits[hog])
+				continue
+			}
+			waits[hog] = 0
+			b.entry(50*time.Millisecond, hog)
+			worked[hog] += 50 * time.Millisecond
+		}
+		b.at = b.at.Add(time.Millisecond)
+	}
+	parts = map[string]float64{}
+	for _, hog := range hogs {
+		parts[hog] = worked[hog].Seconds() / long.Seconds()
+	}
+	return parts, longest
+}
+
+// TestAloneGetsEverything: a database that nobody else is active beside never waits.
+func TestAloneGetsEverything(t *testing.T) {
+	b := newBooks()
+	parts, longest := b.runs(20*time.Second, []string{"hog"})
+	if parts["hog"] < 0.95 || longest > 0 {
+		t.Errorf("alone it works %.2f of the time and waits for %v", parts["hog"], longest)
+	}
+}
+
+// TestHogLeavesOthersTheirShare: beside others that use little, a database gets a part and no more, and is never kept
+// waiting for long.
+func TestHogLeavesOthersTheirShare(t *testing.T) {
+	for others := 1; others <= 64; others *= 8 {
+		b := newBooks()
+		var names []string
+		for i := range others {
+			names = append(names, fmt.Sprint("small", i))
+		}
+		parts, longest := b.runs(20*time.Second, []string{"hog"}, names...)
+		if parts["hog"] < 0.25 || parts["hog"] > 0.7 || longest > 300*time.Millisecond {
+			t.Errorf("beside %d others it works %.2f of the time and waits for %v", others, parts["hog"], longest)
+		}
+		for _, name := range names {
+			if b.Held(b.at, name) {
+				t.Fatalf("%s has to wait", name)
+			}
+		}
+	}
+}
+
+// TestHogsShare: several databases that want everything get the same.
+func TestHogsShare(t *testing.T) {
+	b := newBooks()
+	hogs := []string{"a", "b", "c", "d"}
+	parts, _ := b.runs(40*time.Second, hogs, "small")
+	for _, hog := range hogs {
+		if parts[hog] < 0.1 || parts[hog] > 0.35 {
+			t.Errorf("parts %v", parts)
+			break
+		}
+	}
+	if b.Held(b.at, "small") {
+		t.Error("the one that wants little has to wait")
+	}
+}
+
+// TestDebtIsBounded: what a database has used while it was alone isn't held against it for longer than some seconds, and
+// one that stops is forgotten.
+func TestDebtIsBounded(t *testing.T) {
+	b := newBooks()
+	for range 100 {
+		b.entry(time.Second, "hog")
+	}
+	b.Note(b.at, time.Millisecond, []fsm.Outcome{{Database: "other", Work: 10_000}})
+	b.at = b.at.Add(countEvery)
+	waited := time.Duration(0)
+	for b.Held(b.at, "hog") {
+		if waited > 2*mostDebt {
+			t.Fatalf("it waits after %v", waited)
+		}
+		b.Note(b.at, 10*time.Microsecond, []fsm.Outcome{{Database: "other", Work: 100}})
+		waited += 10 * time.Millisecond
+		b.at = b.at.Add(10 * time.Millisecond)
+	}
+	if waited == 0 {
+		t.Error("it has not waited")
+	}
+	b.at = b.at.Add(forgetAfter + time.Second)
+	b.entry(time.Millisecond, "other")
+	b.others(b.at)
+	if b.accounts["hog"] != nil || b.accounts["other"] == nil {
+		t.Errorf("accounts %v", b.accounts)
+	}
+}
+
+// TestSlowMachineChargesLittle: an entry of little work that took long, because the process had no processor, is no debt.
+func TestSlowMachineChargesLittle(t *testing.T) {
+	b := newBooks()
+	for range 100 {
+		b.Note(b.at, 100*time.Millisecond, []fsm.Outcome{{Database: "a", Work: 20}, {Database: "b", Work: 20}})
+		b.at = b.at.Add(100 * time.Millisecond)
+	}
+	if b.Held(b.at, "a") || b.Held(b.at, "b") {
+		t.Error("they have to wait for what others used")
+	}
+	if b.Note(b.at, time.Hour, nil); b.Held(b.at, "") {
+		t.Error("nobody has to wait")
+	}
+}

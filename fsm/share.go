@@ -1,0 +1,84 @@
+package fsm
+
+import (
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// Where a cluster has several databases, an entry does only so much work for each of them: what a database asks for
+// beyond its part is deferred, and its node proposes it again. An entry is answered as a whole, so without that bound a
+// database that sends many expensive requests at once would keep all others waiting until the last of them is done. See
+// docs/design/fairness.md.
+
+const (
+	// EntryShare is how much work, in steps, an entry does for a database before the requests that follow are deferred:
+	// about 10 ms. The request that passes it is still run whole.
+	EntryShare = 100_000
+	// commandWork is what a command costs by itself, in steps, and operationWork what any other operation does.
+	commandWork   = 10
+	operationWork = 50
+	// bytesPerWork is how many bytes of the body of an operation are a step.
+	bytesPerWork = 64
+)
+
+// DatabaseOf names the database of whose share a request is, by its operation and body: false for one that is of
+// nobody's. The name aliases the body, and is empty for the default one.
+func DatabaseOf(code uint16, body []byte) (name []byte, ok bool) {
+	switch {
+	case code == Exec.Code || code == InDatabase.Code: // both begin with it
+		r := wire.NewReader(body)
+		name = r.Bytes()
+		return name, r.Err() == nil
+	case int(code) < len(byCode) && byCode[code] != nil:
+		return nil, byCode[code].isOwned()
+	}
+	return nil, false
+}
+
+// Databases is how many databases there are, readable without a lock.
+func (m *Machine) Databases() int { return int(m.databases.Load()) }
+
+// payer is the database of whose share a request is, nil if no shares are kept: below env.Level2, and while there is
+// only one database.
+func (s *State) payer(q *Request) *database {
+	if s.level < env.Level2 || len(s.databases) < 2 || q.Session == 0 {
+		return nil
+	}
+	name, ok := DatabaseOf(q.Code, q.Body)
+	if !ok {
+		return nil
+	}
+	if len(name) == 0 {
+		return s.home
+	}
+	return s.database(string(name))
+}
+
+// done is how much work the entry of that index has done for the database, in steps.
+func (d *database) done(index uint64) int64 {
+	if d.workedAt != index {
+		return 0
+	}
+	return d.worked
+}
+
+// charged adds the work of a request to what the entry has done for the database, and returns it.
+func (s *State) charged(e *env.Env, d *database, q *Request) int64 {
+	steps := s.worked
+	if q.Code != Exec.Code {
+		steps = operationWork + int64(len(q.Body))/bytesPerWork
+	}
+	d.workedAt, d.worked = e.Index, d.done(e.Index)+steps
+	return steps
+}
+
+// limitsIn are the limits of requests that write to a database. Databases other than default have a part of the budgets
+// from env.Level2 on: those who use them don't trust each other.
+func (s *State) limitsIn(e *env.Env, d *database) command.Limits {
+	limits := s.settings.Limits
+	if d != s.home && e.Level >= env.Level2 && !e.ReadOnly {
+		limits.Part(s.settings.TenantWork())
+	}
+	return limits
+}
