@@ -8,6 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
 // Defaults of what requests may hold in memory.
@@ -58,7 +59,7 @@ func (c *call) keep(n int64) {
 	c.held += n
 }
 
-// replySize is about how many bytes a reply has in memory and on the wire.
+// replySize is about how many bytes a reply has in memory.
 func replySize(v reply.Value) (n int64) {
 	n = int64(len(v.Text())) + 16
 	for _, e := range v.Elems() {
@@ -79,21 +80,45 @@ func (c *call) errReplySize(actual int64) reply.Value {
 // runRows runs the rows on a view, as far as their replies stay within the limit: what is
 // beyond it replies an error, and rows after that are not run.
 func (c *call) runRows(v *fsm.View) {
-	total, limit := int64(0), c.s.bounds.ReplyBytes
+	m := replyMeter{limit: c.s.bounds.ReplyBytes, form: c.form}
 	for _, argv := range c.rows {
-		if limit > 0 && total > limit {
-			c.values = append(c.values, c.errReplySize(total))
+		if m.over() {
+			c.values = append(c.values, c.errReplySize(m.written))
 			continue
 		}
 		one := v.Exec(c.as, command.OriginHTTP, argv)
-		size := replySize(one)
-		if total += size; limit > 0 && total > limit {
-			one = c.errReplySize(total)
+		if m.add(c.values, one); m.over() {
+			one = c.errReplySize(m.written)
 		}
 		c.values = append(c.values, one)
 	}
-	c.replyBytes = total
+	c.replyBytes = max(m.held, m.written)
 }
+
+// replyMeter counts what replies take when they are written, where a byte may become several. As long as they can't
+// exceed the limit however they are written, nobody looks at their bytes.
+type replyMeter struct {
+	limit int64 // 0 = unlimited
+	form  redis.Form
+	// held is the size in memory, written that in the reply; 0 while it isn't counted.
+	held, written int64
+}
+
+// add counts a reply that follows others.
+func (m *replyMeter) add(before []reply.Value, one reply.Value) {
+	m.held += replySize(one)
+	if m.limit <= 0 || m.written == 0 && m.held <= m.limit/redis.MostWritten {
+		return
+	}
+	if m.written == 0 {
+		for i := range before {
+			m.written += redis.Size(before[i], m.form) + 1
+		}
+	}
+	m.written += redis.Size(one, m.form) + 1
+}
+
+func (m *replyMeter) over() bool { return m.limit > 0 && m.written > m.limit }
 
 // streamAbove is the size from which replies are written in pieces as they are encoded.
 const streamAbove = 1 << 20

@@ -60,6 +60,36 @@ func TestReplySizeIsLimited(t *testing.T) {
 	}
 }
 
+// What is counted is what is written: control characters take six bytes of JSON, bytes that are no text three, and in the
+// binary form one.
+func TestReplySizeCountsEscapes(t *testing.T) {
+	const limit = 100_000
+	g := newGateway(t, func(o *httpapi.Options) { o.Limits.ReplyBytes = limit })
+	for name, c := range map[string]struct {
+		value  string
+		header string
+		rows   int // of 10,000 bytes each that fit
+	}{
+		"text":               {"x", "X: y", 9},
+		"control characters": {"\x01", "X: y", 1},
+		"lines":              {"\n", "X: y", 4},
+		"no text":            {"\xff", "X: y", 3},
+		"base64":             {"\x01", "Svc-Encoding: base64", 7},
+		"resp2":              {"\x01", "Svc-Response-Format: resp2", 9},
+	} {
+		if a := g.ask(t, "POST", "/set/k", strings.Repeat(c.value, 10_000)); a.status != 200 {
+			t.Fatal(a)
+		}
+		a := g.ask(t, "POST", "/pipeline", rowsOf(12, `["GET","k"]`), c.header)
+		if refused := strings.Count(a.body, "Setting: max-reply-size"); a.status != 200 || 12-refused != c.rows {
+			t.Errorf("%s: status %d, %d of 12 rows refused, want %d", name, a.status, refused, 12-c.rows)
+		}
+		if most := limit + 12*200; len(a.body) > most {
+			t.Errorf("%s: a reply of %d bytes", name, len(a.body))
+		}
+	}
+}
+
 // A large batch of replies is sent as it is encoded: in all forms, on the fast path and off it,
 // the bytes are those of a small one, and memory does not grow by the reply.
 func TestLargeRepliesAreStreamed(t *testing.T) {

@@ -120,3 +120,20 @@ func BenchmarkReply(b *testing.B) {
 		})
 	}
 }
+
+// TestSize: the size of a reply is the length of what is written, in JSON to the byte.
+func TestSize(t *testing.T) {
+	text := "plain \x00\x01\n\r\t\"\\/ \x7f \u00e4 \u2028 \U0001F600 \xff\xc3( end"
+	values := []reply.Value{
+		reply.Nil(), reply.NilArray(), reply.OK(), reply.Status(text), reply.Bulk(text), reply.Bulk(""), reply.Error("ERR " + text), reply.Int(0), reply.Int(-1 << 63),
+		reply.Array(), reply.Array(reply.Bulk(text), reply.Int(7), reply.Array(reply.Nil(), reply.Bulk("x"))),
+	}
+	for _, v := range values {
+		for _, f := range []Form{JSON, Base64, RESP2} {
+			got, want := Size(v, f), int64(len(AppendReply(nil, v, f)))
+			if f != RESP2 && got != want || got < want || got > MostWritten*(want+32) {
+				t.Errorf("form %d, %q: %d bytes, counted %d", f, AppendReply(nil, v, f), want, got)
+			}
+		}
+	}
+}

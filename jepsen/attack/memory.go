@@ -22,8 +22,8 @@ const (
 	// mostReplies is what the replies of all attackers may take of one node: the budget of bodies and replies under way
 	// (1 GiB), those over RESP, and as much garbage of them.
 	mostReplies = 5 << 29
-	// mostReply is --max-reply-size, and the escapes that JSON needs for bytes that are no text.
-	mostReply = 6*256<<20 + 1<<20
+	// mostReply is --max-reply-size, and errors of rows beyond it.
+	mostReply = 256<<20 + 1<<20
 	// overshoots commands of overshootBytes each are more than the cluster's memory. One is nearly what a database's budget
 	// of work lets it do.
 	overshoots, overshootBytes = 20, 30 << 20

@@ -1,0 +1,97 @@
+package redis
+
+import (
+	"encoding/base64"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/trireme-dev/trireme/fsm/reply"
+)
+
+// MostWritten is how many bytes of a reply a byte of a value can become: a control character in JSON.
+const MostWritten = 6
+
+// Size is how many bytes AppendReply writes, found without writing them.
+func Size(v reply.Value, f Form) int64 {
+	switch {
+	case f == RESP2:
+		return sizeRESP2(v)
+	case v.IsError():
+		return int64(len(`{"error":}`)) + sizeString(v.Text())
+	case v.Kind() == reply.KindStatus && v.Text() == "OK":
+		return int64(len(`{"result":"OK"}`))
+	}
+	return int64(len(`{"result":}`)) + sizeValue(v, f)
+}
+
+func sizeValue(v reply.Value, f Form) (n int64) {
+	switch v.Kind() {
+	case reply.KindNil, reply.KindNilArray:
+		return int64(len("null"))
+	case reply.KindInt, reply.KindBool:
+		return sizeInt(v.Int())
+	case reply.KindArray, reply.KindMap, reply.KindSet, reply.KindPush, reply.KindPairs:
+		elems := v.Elems()
+		n = 2 + int64(max(0, len(elems)-1))
+		for i := range elems {
+			n += sizeValue(elems[i], f)
+		}
+		return n
+	case reply.KindKeyed:
+		return sizeValue(v.Nested(), f)
+	}
+	if f == Base64 {
+		return 2 + int64(base64.StdEncoding.EncodedLen(len(v.Text())))
+	}
+	return sizeString(v.Text())
+}
+
+func sizeInt(n int64) int64 {
+	var b [20]byte
+	return int64(len(strconv.AppendInt(b[:0], n, 10)))
+}
+
+// sizeString is the length of s as appendString writes it.
+func sizeString(s string) int64 {
+	n := int64(2)
+	for len(s) > 0 {
+		i := 0
+		for i < len(s) && asIs[s[i]] {
+			i++
+		}
+		n += int64(i)
+		if s = s[i:]; s == "" {
+			break
+		}
+		if s[0] < utf8.RuneSelf {
+			n += int64(escaped[s[0]])
+			s = s[1:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s)
+		n += int64(utf8.RuneLen(r))
+		s = s[size:]
+	}
+	return n
+}
+
+// escaped is how long appendEscape writes a byte.
+var escaped = func() (t [utf8.RuneSelf]int) {
+	for c := range t {
+		t[c] = len(appendEscape(nil, byte(c)))
+	}
+	return t
+}()
+
+// sizeRESP2 is about the length of the binary form: its strings as they are.
+func sizeRESP2(v reply.Value) int64 {
+	n := int64(len(v.Text())) + 24
+	elems := v.Elems()
+	for i := range elems {
+		n += sizeRESP2(elems[i])
+	}
+	if v.Kind() == reply.KindKeyed {
+		n += sizeRESP2(v.Nested())
+	}
+	return n
+}
