@@ -25,7 +25,7 @@ type Batch struct {
 func (t *Tracker) Idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.inFlight >= maxInFlight || len(t.queue) == 0 && !t.laneReady()
+	return t.inFlight >= maxInFlight || len(t.queue) == 0 && !t.heldReady()
 }
 
 // Paused reports, once, that a batch has failed, so that the next try should wait a moment.
@@ -70,7 +70,7 @@ func (t *Tracker) take() *Batch {
 	b := &Batch{LowWater: fsm.LowWater{Session: t.session, Below: t.lowest()}, round: t.round, Requests: make([]fsm.Request, 0, len(t.queue))}
 	if t.ledger != nil {
 		now = t.now()
-		size = t.takeLanes(b, now)
+		size = t.takeHeld(b, now)
 	}
 	for _, c := range t.queue {
 		if t.pending[c.seq] != c { // given up by its client
@@ -205,7 +205,7 @@ func (t *Tracker) resend() {
 	t.inFlight = 0
 	t.pause = true
 	t.queue = nil
-	t.emptyLanes()
+	t.emptyHeld()
 	for _, c := range t.pending { // unordered: sorted below
 		t.queue = append(t.queue, c)
 	}

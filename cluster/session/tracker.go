@@ -69,7 +69,7 @@ type Tracker struct {
 	most     int // requests that may wait: maxPending
 
 	ledger   *Ledger // nil: no shares are kept
-	lanes    map[string]*lane
+	tenants  map[string]*tenantQueue
 	deferred int64
 }
 

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// laneBytes bounds what lanes put into a batch before requests that don't wait.
-	laneBytes = MaxBatchBytes / 2
-	// widestWindow is from which window on a lane has none.
+	// heldBytes bounds what they put into a batch before requests that don't wait.
+	heldBytes = MaxBatchBytes / 2
+	// widestWindow is from which window on there is none.
 	widestWindow = 4096
-	// keptGone is how many requests that nobody waits for a lane may hold before it looks for them.
+	// keptGone is how many requests that nobody waits for such a queue may hold before it looks for them.
 	keptGone = 1024
 )
 
-// A lane holds the requests of one database that wait because it has used its share: by the ledger, or because an entry
+// A tenantQueue holds the requests of one database that wait because it has used its share: by the ledger, or because an entry
 // has deferred some. They are in sequence order, and before those of the database in the queue.
-type lane struct {
+type tenantQueue struct {
 	waiting  []*Call
 	window   int // how many may be in flight, so that few are deferred; 0 = any number
 	inFlight int
@@ -30,7 +30,7 @@ type lane struct {
 // Shares has the tracker hold back the requests of databases by a ledger.
 func (t *Tracker) Shares(l *Ledger) {
 	t.mu.Lock()
-	t.ledger, t.lanes = l, map[string]*lane{}
+	t.ledger, t.tenants = l, map[string]*tenantQueue{}
 	t.mu.Unlock()
 }
 
@@ -38,7 +38,7 @@ func (t *Tracker) Shares(l *Ledger) {
 func (t *Tracker) Held() (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, l := range t.lanes { // unordered: a sum
+	for _, l := range t.tenants { // unordered: a sum
 		n += len(l.waiting)
 	}
 	return n
@@ -51,15 +51,15 @@ func (t *Tracker) Deferred() int64 {
 	return t.deferred
 }
 
-// admit reports whether a request from the queue may go into a batch. If not, it is in its lane from then on. The lock is
+// admit reports whether a request from the queue may go into a batch. If not, it is held from then on. The lock is
 // held.
 func (t *Tracker) admit(c *Call, now time.Time) bool {
-	l := t.lanes[c.db]
+	l := t.tenants[c.db]
 	if l == nil {
 		if !t.ledger.Held(now, c.db) {
 			return true
 		}
-		l = t.lane(c.db)
+		l = t.tenant(c.db)
 	} else if len(l.waiting) == 0 && l.free() && !t.ledger.Held(now, c.db) {
 		l.inFlight++
 		return true
@@ -68,22 +68,22 @@ func (t *Tracker) admit(c *Call, now time.Time) bool {
 	return false
 }
 
-// lane is that of a database; the lock is held.
-func (t *Tracker) lane(db string) *lane {
-	l := t.lanes[db]
+// tenant is the queue of a database; the lock is held.
+func (t *Tracker) tenant(db string) *tenantQueue {
+	l := t.tenants[db]
 	if l == nil {
-		l = &lane{prune: keptGone}
-		t.lanes[db] = l
+		l = &tenantQueue{prune: keptGone}
+		t.tenants[db] = l
 	}
 	return l
 }
 
-func (l *lane) unused() bool { return len(l.waiting) == 0 && l.window == 0 && l.inFlight == 0 }
+func (l *tenantQueue) unused() bool { return len(l.waiting) == 0 && l.window == 0 && l.inFlight == 0 }
 
-func (l *lane) free() bool { return l.window == 0 || l.inFlight < l.window }
+func (l *tenantQueue) free() bool { return l.window == 0 || l.inFlight < l.window }
 
-// hold puts a request into a lane at its place in the sequence; the lock is held.
-func (t *Tracker) hold(l *lane, c *Call) {
+// hold puts a request into its queue at its place in the sequence; the lock is held.
+func (t *Tracker) hold(l *tenantQueue, c *Call) {
 	c.held = true
 	if len(l.waiting) >= l.prune {
 		l.waiting = slices.DeleteFunc(l.waiting, func(c *Call) bool { return t.pending[c.seq] != c })
@@ -96,14 +96,14 @@ func (t *Tracker) hold(l *lane, c *Call) {
 	l.waiting = slices.Insert(l.waiting, at, c)
 }
 
-// takeLanes puts into a batch what has waited long enough, and returns how many bytes that is. The lock is held.
-func (t *Tracker) takeLanes(b *Batch, now time.Time) (size int) {
-	for _, db := range slices.Sorted(maps.Keys(t.lanes)) {
-		l := t.lanes[db]
+// takeHeld puts into a batch what has waited long enough, and returns how many bytes that is. The lock is held.
+func (t *Tracker) takeHeld(b *Batch, now time.Time) (size int) {
+	for _, db := range slices.Sorted(maps.Keys(t.tenants)) {
+		l := t.tenants[db]
 		count := 0
 		for _, c := range l.waiting {
 			if t.pending[c.seq] == c {
-				if !l.free() || size >= laneBytes || t.ledger.Held(now, db) {
+				if !l.free() || size >= heldBytes || t.ledger.Held(now, db) {
 					break
 				}
 				size += len(c.body) + FrameCost
@@ -114,19 +114,19 @@ func (t *Tracker) takeLanes(b *Batch, now time.Time) (size int) {
 		}
 		l.waiting = slices.Delete(l.waiting, 0, count)
 		if l.unused() {
-			delete(t.lanes, db)
+			delete(t.tenants, db)
 		}
 	}
 	return size
 }
 
-// laneReady reports whether a lane has something to send; the lock is held.
-func (t *Tracker) laneReady() bool {
-	if len(t.lanes) == 0 {
+// heldReady reports whether a database has something held to send; the lock is held.
+func (t *Tracker) heldReady() bool {
+	if len(t.tenants) == 0 {
 		return false
 	}
 	now := t.now()
-	for db, l := range t.lanes { // unordered: any will do
+	for db, l := range t.tenants { // unordered: any will do
 		if len(l.waiting) > 0 && l.free() && !t.ledger.Held(now, db) {
 			return true
 		}
@@ -134,9 +134,9 @@ func (t *Tracker) laneReady() bool {
 	return false
 }
 
-// emptyLanes is for when all that waits is queued again; the lock is held.
-func (t *Tracker) emptyLanes() {
-	for _, l := range t.lanes { // unordered: each is emptied alone
+// emptyHeld is for when all that waits is queued again; the lock is held.
+func (t *Tracker) emptyHeld() {
+	for _, l := range t.tenants { // unordered: each is emptied alone
 		l.waiting, l.inFlight = nil, 0
 	}
 }
@@ -163,10 +163,10 @@ func (t *Tracker) settleShares(b *Batch, outcomes []fsm.Outcome) {
 		}
 		tallies[db] = n
 	}
-	for db, n := range tallies { // unordered: each has a lane of its own
-		if l := t.lanes[db]; l != nil {
+	for db, n := range tallies { // unordered: each has a queue of its own
+		if l := t.tenants[db]; l != nil {
 			if l.settle(n, len(outcomes) > 0); l.unused() {
-				delete(t.lanes, db)
+				delete(t.tenants, db)
 			}
 		}
 	}
@@ -191,14 +191,14 @@ func (t *Tracker) again(db string, c *Call) {
 	case c == nil:
 	case t.ledger != nil:
 		c.db = db
-		t.hold(t.lane(db), c)
+		t.hold(t.tenant(db), c)
 	default:
 		at, _ := slices.BinarySearchFunc(t.queue, c, func(a, b *Call) int { return cmp.Compare(a.seq, b.seq) })
 		t.queue = slices.Insert(t.queue, at, c)
 	}
 }
 
-func (l *lane) settle(n tally, answered bool) {
+func (l *tenantQueue) settle(n tally, answered bool) {
 	full := l.window > 0 && n.sent >= l.window
 	l.inFlight = max(0, l.inFlight-n.sent)
 	switch {

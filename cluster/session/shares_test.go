@@ -63,8 +63,8 @@ func TestDebtorWaits(t *testing.T) {
 	for _, c := range []*Call{h1, h2, h3} {
 		s.wants(c, Result{Value: "hog"})
 	}
-	if s.Held() != 0 || len(s.lanes) != 0 {
-		t.Errorf("%d are held, lanes %v", s.Held(), s.lanes)
+	if s.Held() != 0 || len(s.tenants) != 0 {
+		t.Errorf("%d are held, queues %v", s.Held(), s.tenants)
 	}
 }
 
@@ -168,8 +168,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestLanesAfterAFailure: when a try has failed, everything goes again in sequence order, held or not.
-func TestLanesAfterAFailure(t *testing.T) {
+// TestHeldAfterAFailure: when a try has failed, everything goes again in sequence order, held or not.
+func TestHeldAfterAFailure(t *testing.T) {
 	s := newSharing(t)
 	s.owe(100 * time.Millisecond)
 	s.of("hog")
@@ -191,7 +191,7 @@ func TestSharesLoseNothing(t *testing.T) {
 		s := newSharing(t)
 		var calls []*Call
 		last := map[string]uint64{}
-		var flying []*Batch
+		var inFlight []*Batch
 		for step := 0; step < 400 || s.Pending() > 0; step++ {
 			if step > 20_000 {
 				t.Fatalf("seed %d: %d are left, %d held", seed, s.Pending(), s.Held())
@@ -208,23 +208,23 @@ func TestSharesLoseNothing(t *testing.T) {
 			if !s.Idle() {
 				s.Paused()
 				if k := s.Take(); k != nil {
-					flying = append(flying, k)
+					inFlight = append(inFlight, k)
 				}
 			}
-			if len(flying) == 0 || r.IntN(2) == 0 {
+			if len(inFlight) == 0 || r.IntN(2) == 0 {
 				continue
 			}
-			k := flying[0]
-			flying = flying[1:]
+			k := inFlight[0]
+			inFlight = inFlight[1:]
 			outcomes := answers(k, fsm.Applied)
 			hogs := 0
 			for i := range outcomes {
 				db := string(k.Requests[i].Body)
 				if hogs++; db == "hog" && hogs > 2 {
 					outcomes[i].Status = fsm.Deferred
-				} else if db != "" && len(flying) == 0 && outcomes[i].Seq < last[db] {
+				} else if db != "" && len(inFlight) == 0 && outcomes[i].Seq < last[db] {
 					t.Fatalf("seed %d: %s has %d after %d", seed, db, outcomes[i].Seq, last[db])
-				} else if len(flying) == 0 {
+				} else if len(inFlight) == 0 {
 					last[db] = max(last[db], outcomes[i].Seq)
 				}
 			}
