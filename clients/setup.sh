@@ -9,7 +9,7 @@ for lock in */package-lock.json ../console/package-lock.json ../docs/examples/*/
   [ "$folder" != adapters ] || continue
   installed=$folder/node_modules/.installed-lock.json # scripts/setup.sh keeps it too
   if ! cmp -s "$lock" "$installed"; then
-    (cd "$folder" && npm ci --no-audit --no-fund --ignore-scripts)
+    (cd "$folder" && npm ci --no-audit --no-fund --ignore-scripts --prefer-offline)
     cp "$lock" "$installed"
   fi
 done
