@@ -7,6 +7,7 @@
 //	bench workflows [flags]  acceptance runs workflow-step-cost but for its rows 14 and 15, and workflow-growth
 //	bench steady [flags]     acceptance run steady-leader
 //	bench growth [flags]     the cost of a request as keys, connections and values grow, as charts
+//	bench traces [flags]     what the export of spans costs deliveries
 //	bench eviction [flags]   the hit rate of a cache that evicts, beside redis-server's
 //	bench -markdown          print the last results as a table to paste
 //	bench load [flags] URL…  the load generator alone, one JSON object

@@ -34,6 +34,7 @@ type Env struct {
 	Logs          string        // one log file for each process
 	Heartbeat     time.Duration // --heartbeat of the three nodes
 	Args          []string      // further flags for every node of ours
+	Variables     []string      // further environment for every node of ours, NAME=value
 	Pprof         bool          // give every node of ours a --pprof address
 	Ports         *proc.Ports
 }

@@ -34,6 +34,7 @@ type Node struct {
 	RESP  string // address of the RESP listener, empty without
 	Pprof string // address of the profiler, empty when off
 	argv  []string
+	env   []string
 	dir   string
 	logs  string
 	child *proc.Child
@@ -41,7 +42,7 @@ type Node struct {
 
 // start runs the node's process; with a data directory from before, it rejoins.
 func (n *Node) start() error {
-	child, err := proc.Start(n.logs, "trireme-"+n.ID, credentials, n.argv...)
+	child, err := proc.Start(n.logs, "trireme-"+n.ID, n.env, n.argv...)
 	if err != nil {
 		return err
 	}
@@ -141,6 +142,11 @@ func (l *Env) StartDev(ctx context.Context) (*Trireme, error) { return l.startDe
 // StartOther starts a second node of its own beside that of StartDev.
 func (l *Env) StartOther(ctx context.Context) (*Trireme, error) { return l.startDev(ctx, "other") }
 
+// StartNamed starts one more, with data and logs of that name.
+func (l *Env) StartNamed(ctx context.Context, name string) (*Trireme, error) {
+	return l.startDev(ctx, name)
+}
+
 func (l *Env) startDev(ctx context.Context, name string) (*Trireme, error) {
 	bin, err := l.product()
 	if err != nil {
@@ -169,7 +175,7 @@ func (l *Env) add(t *Trireme, id, addr, pprof string, argv []string) error {
 	if err != nil {
 		return err
 	}
-	n := &Node{ID: id, URL: "http://" + addr, dir: dir, logs: l.Logs, argv: slices.Concat(argv, []string{"--data-dir", dir}, l.Args)}
+	n := &Node{ID: id, URL: "http://" + addr, dir: dir, logs: l.Logs, argv: slices.Concat(argv, []string{"--data-dir", dir}, l.Args), env: slices.Concat(credentials, l.Variables)}
 	if l.Pprof {
 		n.Pprof = pprof
 		n.argv = append(n.argv, "--pprof", pprof)
