@@ -67,7 +67,7 @@ func (d *database) done(index uint64) int64 {
 func (s *State) charged(e *env.Env, d *database, q *Request) int64 {
 	steps := s.worked
 	if q.Code != Exec.Code {
-		steps = operationWork + int64(len(q.Body))/bytesPerWork
+		steps += operationWork + int64(len(q.Body))/bytesPerWork
 	}
 	d.workedAt, d.worked = e.Index, d.done(e.Index)+steps
 	return steps

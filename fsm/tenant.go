@@ -121,7 +121,11 @@ func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error
 	if t.full(e) {
 		return queue.Receipts{}, queue.ErrMemory
 	}
-	return t.d.messages.Publish(e, n)
+	out, err := t.d.messages.Publish(e, n)
+	for i := range out.Items {
+		t.s.worked += operationWork * int64(len(out.Items[i].Messages))
+	}
+	return out, err
 }
 
 func (t tenant) cancelMessages(e *env.Env, n queue.Cancellation) (queue.Cancelled, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trireme-dev/trireme/internal/certs"
 	"github.com/trireme-dev/trireme/jepsen/nemesis"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload"
@@ -32,6 +33,7 @@ type Config struct {
 	Persist   time.Duration     // how long a request with an id is sent again; 0 means a minute
 	Heartbeat time.Duration     // of the cluster; 0 means its default
 	Env       []string          // further environment of the nodes
+	Trust     string            // how nodes trust each other: certificates, secret, or empty for neither
 	Network   testcluster.Kind  // what stands between the nodes
 	Disks     bool              // every node has a file system of its own
 	Snapshots int               // log entries between snapshots; 0 means the product's default
@@ -53,7 +55,10 @@ func (c Config) Have() (needs []nemesis.Need) {
 
 // options are those of the cluster.
 func (c Config) options() testcluster.Options {
-	o := testcluster.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks}
+	o := testcluster.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks, Secure: c.Trust == "certificates"}
+	if c.Trust == "secret" {
+		o.Env = append(slices.Clone(o.Env), "TRIREME_CLUSTER_SECRET="+certs.NewSecret())
+	}
 	if c.Network == testcluster.Loopback && slices.ContainsFunc(c.Workloads, func(name string) bool { return scenarios[name] != nil }) {
 		o.Args = append(o.Args, "--egress-allow", "127.0.0.0/8") // where the sinks are
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // TestQueueInOrder: with parallelism 1 the next message is attempted after the one before is done, retries included,
@@ -355,5 +357,46 @@ func TestDeadLetters(t *testing.T) {
 	}
 	if out, _ := w.s.DeleteDead(w.env(), DeadSelection{Filter: Filter{Labels: []string{"x", "m"}}}); out.Count != 1 || out.More {
 		t.Fatal(out)
+	}
+}
+
+// TestPublicationToALargeGroupIsRefused: a request makes a bounded number of messages, counted over all of its publications,
+// and is refused with the number before any is made.
+func TestPublicationToALargeGroupIsRefused(t *testing.T) {
+	w := newWorld(t)
+	grow := func(name string, from, to int) {
+		c := GroupChange{Name: name, Act: ActAddEndpoints}
+		for i := from; i < to; i++ {
+			c.Endpoints = append(c.Endpoints, Endpoint{URL: fmt.Sprintf("http://%s%d/", name, i)})
+		}
+		if _, err := w.s.ChangeGroup(w.env(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	grow("half", 0, 101)
+	grow("large", 0, 200)
+	items := make([]Publication, 101)
+	for i := range items {
+		items[i] = Publication{Group: "half"}
+	}
+	items[100].Group = "large"
+	out, err := w.s.Publish(w.env(), Publications{Items: items})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for i := range out.Items {
+		made += len(out.Items[i].Messages)
+		if refused := out.Items[i].Refused; (refused != nil) != (i >= 99) {
+			t.Fatalf("publication %d after %d messages: %v", i, made, refused)
+		}
+	}
+	if text := out.Items[100].Refused.Text; made != 9999 || !strings.Contains(text, "at most 10000 messages") || !strings.Contains(text, "topic large it would make 10199") {
+		t.Errorf("%d messages, %s", made, text)
+	}
+	e := w.env()
+	e.Level = env.Base
+	if out, _ := w.s.Publish(e, Publications{Items: items[99:]}); out.Items[0].Refused != nil {
+		t.Error(out.Items[0].Refused)
 	}
 }

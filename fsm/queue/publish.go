@@ -13,8 +13,10 @@ import (
 // affected.
 func (s *Store) Publish(e *env.Env, p Publications) (Receipts, error) {
 	out := Receipts{Items: make([]Receipt, len(p.Items))}
+	made := 0
 	for i := range p.Items {
-		out.Items[i] = s.publish(e, &p.Items[i], "")
+		out.Items[i] = s.publish(e, &p.Items[i], "", made)
+		made += len(out.Items[i].Messages)
 	}
 	s.trim(e.Now)
 	return out, nil
@@ -23,8 +25,13 @@ func (s *Store) Publish(e *env.Env, p Publications) (Receipts, error) {
 // target is one destination of a publication.
 type target struct{ url, group, endpoint string }
 
-// publish makes the messages of one publication, of a schedule if that is named.
-func (s *Store) publish(e *env.Env, p *Publication, schedule string) Receipt {
+// maxPublished is how many messages one request may make: an endpoint of a URL group is one. All nodes make them while
+// everybody waits.
+const maxPublished = 10_000
+
+// publish makes the messages of one publication, of a schedule if that is named, in addition to those that its request has
+// made already.
+func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) Receipt {
 	options := p.Options
 	var targets []target
 	if p.Group == "" {
@@ -33,6 +40,9 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string) Receipt {
 		g := s.group(p.Group)
 		if g == nil {
 			return Receipt{Refused: notFound("topic %s not found", p.Group)}
+		}
+		if n := made + len(g.Endpoints); n > maxPublished && e.Level >= env.Level2 {
+			return Receipt{Refused: invalid("a request makes at most %d messages, one for each endpoint of a topic: with topic %s it would make %d", maxPublished, g.Name, n)}
 		}
 		options = p.Options.Over(g.Options)
 		for _, end := range g.Endpoints {

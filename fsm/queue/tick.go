@@ -165,7 +165,7 @@ func (m Misfire) choose(times []int64, now int64) []int64 {
 // fire publishes what a schedule publishes, and returns what has become of it.
 func (s *Store) fire(e *env.Env, c *Schedule, nominal int64) Receipt {
 	p := c.Publish
-	out := s.publish(e, &p, c.ID)
+	out := s.publish(e, &p, c.ID, 0)
 	if out.Refused != nil {
 		c.Error = out.Refused.Text
 		return out

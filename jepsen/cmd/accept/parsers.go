@@ -26,6 +26,32 @@ var parserTargets = []target{
 	{"github.com/trireme-dev/trireme/fsm/script", "FuzzPattern"},
 }
 
+// strangersTargets are the fuzz targets of what reads bytes before anybody is known: docs/security.md lists them.
+var strangersTargets = []target{
+	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzConnection"},
+	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzRepeatedRequest"},
+	{"github.com/trireme-dev/trireme/httpapi/redis", "FuzzTarget"},
+	{"github.com/trireme-dev/trireme/httpapi/redis", "FuzzCommandBody"},
+	{"github.com/trireme-dev/trireme/httpapi/redis", "FuzzBatchBody"},
+	{"github.com/trireme-dev/trireme/fsm/acl", "FuzzBearer"},
+	{"github.com/trireme-dev/trireme/httpapi/console", "FuzzSignIn"},
+	{"github.com/trireme-dev/trireme/resp/protocol", "FuzzParser"},
+	{"github.com/trireme-dev/trireme/cluster/transport", "FuzzHello"},
+	{"github.com/trireme-dev/trireme/cluster/transport", "FuzzAccepted"},
+	{"github.com/trireme-dev/trireme/cluster/transport", "FuzzFrames"},
+	{"github.com/trireme-dev/trireme/cluster/membership", "FuzzDiscovery"},
+	{"github.com/trireme-dev/trireme/cluster/membership", "FuzzMember"},
+}
+
+// strangers fuzzes what reads bytes before anybody is known.
+func strangers(ctx context.Context, s *session) error {
+	if err := s.fuzz(ctx, strangersTargets, "-fuzzminimizetime=2s"); err != nil {
+		return err
+	}
+	s.printf("%d targets, %v each, no crash", len(strangersTargets), s.fuzzTime)
+	return nil
+}
+
 // growthRepeats is how often a family that failed is measured again.
 const growthRepeats = 2
 

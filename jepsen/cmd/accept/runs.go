@@ -38,6 +38,7 @@ var runs = []acceptance{
 	{"blocking-pops", "families.6", "100 clients wait on three nodes for 10,000 elements: each once, in turn on a node", blockingPops},
 	{"hostile-scripts", "families.8", "hostile scripts: bounded, the same on all nodes, which live", hostileScripts},
 	{"rdb-import", "families.9", "a file of 1,000,000 keys from redis-server: imported, dumped, restored in another one", importing},
+	{"strangers", "security.2", "the parsers that strangers reach before authentication: fuzzed for 5 minutes a target (ARGS=\"-fuzztime 10m\")", strangers},
 	{"parsers", "families.10", "the parsers: fuzzed for 5 minutes a target, and their time as what they read grows", parsers},
 	{"delivered-once", "messages.3", "100,000 messages from 64 clients, a fifth of the attempts fails, the leader killed every 2 s", deliveredOnce},
 	{"fifo", "messages.4", "a queue of 5,000 messages in order, with failures and three leaders killed", inOrder},

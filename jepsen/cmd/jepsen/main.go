@@ -85,6 +85,7 @@ func configure(args []string) (c jepsen.Config, each time.Duration, err error) {
 	flags.StringVar(&faults, "faults", "all", "faults, separated by commas, all that work here, or empty")
 	flags.StringVar(&schedule, "replay", "", "a stored schedule to play instead of drawing one")
 	flags.StringVar(&kind, "network", "best", "what stands between the nodes: loopback, relay, switch (root), or the best of these that works here")
+	flags.StringVar(&c.Trust, "trust", "", "what nodes show each other: certificates, secret (certificates of a shared one), or nothing if empty")
 	flags.BoolVar(&c.Disks, "disks", testcluster.Privileged(), "give every node a file system of its own (root)")
 	flags.IntVar(&c.Snapshots, "snapshots", 2000, "log entries between snapshots")
 	flags.DurationVar(&c.Gap, "gap", 2*time.Second, "mean time between faults")
@@ -93,6 +94,9 @@ func configure(args []string) (c jepsen.Config, each time.Duration, err error) {
 	flags.DurationVar(&c.Heartbeat, "heartbeat", 500*time.Millisecond, "heartbeat of the cluster")
 	if err := flags.Parse(args); err != nil {
 		return c, 0, err
+	}
+	if c.Trust != "" && c.Trust != "certificates" && c.Trust != "secret" {
+		return c, 0, fmt.Errorf("-trust is certificates or secret, not %q", c.Trust)
 	}
 	c.Workloads = strings.Split(workloads, ",")
 	if err := connect(&c, kind); err != nil {
