@@ -15,7 +15,7 @@ PKG     ?= ./...
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
 build: ## build the one static binary, bin/trireme
@@ -59,6 +59,14 @@ lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as t
 .PHONY: console
 console: setup ## build the console's pages, console/dist, from console/src
 	cd console && node_modules/.bin/tsc --noEmit -p . && node build.mjs
+
+.PHONY: console-bench
+console-bench: build setup ## how fast the console is with many keys, messages and runs, and what it costs (ARGS=views or cost, SCALE=0.01)
+	TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) node console/test/bench.mjs $(ARGS)
+
+.PHONY: screenshots
+screenshots: build setup ## draw the pictures of docs/console.md, docs/images/console, from the console's tests
+	TRIREME=$(CURDIR)/$(BIN) CHROMIUM=$$(command -v chromium || command -v google-chrome) SCREENSHOTS=$(CURDIR)/docs/images/console node console/test/console.mjs
 
 .PHONY: sizes
 sizes: ## print how long files and functions are, and how many lines of tests there are

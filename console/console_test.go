@@ -156,7 +156,7 @@ func TestInBrowser(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "test/console.mjs")
 	cmd.Env = append(os.Environ(), "TRIREME="+binary, "CHROMIUM="+browser)

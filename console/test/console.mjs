@@ -1,78 +1,12 @@
 // Drives the console in Chromium. TRIREME is the binary, CHROMIUM the browser; with
 // SCREENSHOTS, a folder, the pictures of docs/console.md are made.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
-import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { chromium } from "playwright-core";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const processes = [], folders = [];
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
-
-/** start runs the binary until a line says that it is ready, and gives what it has printed. */
-function start(args, ready) {
-  const dir = mkdtempSync(join(tmpdir(), "console-"));
-  folders.push(dir);
-  const p = spawn(process.env.TRIREME, [...args, "--data-dir", dir], { cwd: dir, stdio: ["ignore", "pipe", "pipe"] });
-  processes.push(p);
-  return new Promise((done, fail) => {
-    let out = "", err = "";
-    p.stderr.on("data", (b) => { err += b; });
-    p.stdout.on("data", (b) => { out += b; if (ready.test(out)) done({ p, out, value: (name) => new RegExp(`^${name}=(.*)$`, "m").exec(out)?.[1] }); });
-    p.on("exit", (code) => fail(new Error(`${args[0]} ended with ${code}: ${err}`)));
-  });
-}
-
-/** until asks again and again until fn does not throw. */
-async function until(fn, what, ms = 30000) {
-  const end = Date.now() + ms;
-  for (;;) {
-    try { return await fn(); } catch (e) { if (Date.now() > end) throw new Error(`${what}: ${e.message}`); }
-    await new Promise((go) => setTimeout(go, 50));
-  }
-}
-
-/** open opens a page that fails the test by any error of its console, script or policy. */
-async function open(url, { theme = "light", width = 1440, ignore } = {}) {
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, reducedMotion: "reduce" });
-  const page = await context.newPage();
-  page.faults = [];
-  page.replies = [];
-  page.on("console", (m) => { if (["error", "warning"].includes(m.type()) && !ignore?.test(m.text())) page.faults.push(m.text()); });
-  page.on("pageerror", (e) => page.faults.push(e.message));
-  page.on("dialog", (d) => { page.faults.push("a dialog opened: " + d.message()); d.dismiss(); });
-  page.on("response", (r) => page.replies.push({ status: r.status(), path: new URL(r.url()).pathname }));
-  page.on("request", (r) => { if (new URL(r.url()).origin !== new URL(url).origin) page.faults.push("loaded from elsewhere: " + r.url()); });
-  await page.goto(url);
-  page.go = async (path) => {
-    await page.goto(url + path.replace(/^\//, ""));
-    await settled(page);
-  };
-  return page;
-}
-async function settled(page) {
-  await page.waitForSelector("main .page-head");
-  await page.waitForFunction(() => !document.querySelector("main .loading"));
-}
-async function signIn(page, form) {
-  await page.waitForSelector(".sign-in-card");
-  if (form.user) await page.getByRole("button", { name: "ACL user" }).click();
-  for (const [name, value] of Object.entries(form)) await page.fill(`input[name=${name}]`, value);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.waitForSelector(".shell");
-}
-async function accessible(page, where) {
-  await page.evaluate(axe + ";0");
-  const found = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }));
-  assert.deepEqual(found.violations.map((v) => `${where}: ${v.id}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
-}
-const clean = (page, where) => assert.deepEqual(page.faults, [], where);
-const section = (name) => console.log(name);
+import { accessible, clean, end, open, row, section, settled, signIn, start, until } from "./harness.mjs";
+import { hostileViews } from "./hostile.mjs";
+import { startProvider } from "./provider.mjs";
 
 let failed;
 try {
@@ -83,7 +17,9 @@ try {
   const to = "http://127.0.0.1:" + sink.address().port;
 
   section("one node");
-  const node = await start(["dev", "--port", "0", "--resp", "off", "--log-level", "error"], /#enter=\S+\n/);
+  const people = await startProvider({ email: "ann@example.com", groups: ["<b>ops</b>"] });
+  const watcher = "a token that reads messages", signOn = ["--oidc-issuer", people.url, "--oidc-client-id", "console", "--oidc-roles", "<b>ops</b>=admin,devs=readonly:default"];
+  const node = await start(["dev", "--port", "0", "--resp", "off", "--log-level", "error", "--max-request-size", "12MiB", ...signOn], /#enter=\S+\n/, { TRIREME_MESSAGES_READONLY_TOKEN: watcher });
   const url = node.value("TRIREME_URL"), admin = node.value("TRIREME_ADMIN_TOKEN"), standard = node.value("UPSTASH_REDIS_REST_TOKEN");
   const ask = async (path, { token = admin, ...o } = {}) => { const r = await fetch(url + path, { method: "POST", ...o, headers: { Authorization: "Bearer " + token, ...o.headers } }); const text = await r.text(); assert.ok(r.ok, `${path}: ${r.status} ${text}`); return text ? JSON.parse(text) : null; };
   const hostile = "<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>\u202e\u0000/a/";
@@ -117,25 +53,37 @@ try {
     "/cli", "/live", "/live?part=events", "/live?part=monitor", "/live?part=slow", "/live?part=clients", "/messages", "/messages?state=FAILED", "/messages?id=" + sent.messageId, "/messages?id=msg_none", "/dead", "/dead?of=runs",
     "/queues", "/flow", "/schedules", "/groups", "/keys", "/runs", "/runs?id=" + run.workflowRunId, "/cluster", "/access", "/access?part=users", "/access?part=settings", "/audit", "/nowhere"];
   const short = new Set(["/", "/data", keys("profile:1"), keys("doc"), keys(hostile), "/cli", "/live", "/messages", "/messages?id=" + sent.messageId, "/dead", "/queues", "/schedules", "/keys", "/runs", "/runs?id=" + run.workflowRunId, "/cluster", "/access", "/access?part=users", "/audit"]);
-  const shots = { "/": "overview", [keys("profile:1")]: "data", "/cli": "command-line", "/messages": "messages", ["/messages?id=" + sent.messageId]: "message", ["/runs?id=" + run.workflowRunId]: "run", "/cluster": "cluster" };
-  for (const [theme, width] of [["light", 1440], ["dark", 390], ["dark", 1440], ["light", 390]]) {
-    const full = theme === "light" && width === 1440;
-    const p = full ? page : await open(url + "/console/", { theme, width });
-    if (!full) await signIn(p, { token: admin });
-    for (const path of views) {
-      if (!full && !short.has(path)) continue;
+  const shots = { "/": "overview", "/cli": "command-line", ["/messages?id=" + sent.messageId]: "message", ["/runs?id=" + run.workflowRunId]: "run" };
+  const shown = [["light", 1440], ["dark", 390], ["dark", 1440], ["light", 390]];
+  for (const path of views) {
+    for (const [theme, width] of shown) {
+      const first = theme === "light" && width === 1440;
+      if (!first && !(theme === "dark" && width === 390) && !short.has(path)) continue;
       const where = `${path.slice(0, 60)} ${theme} ${width}`;
-      await p.go(path);
-      clean(p, where);
-      if (full || theme === "dark" && width === 390) await accessible(p, where);
-      assert.ok(await p.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${where} is wider than the page`);
-      assert.equal(await p.evaluate(() => window.pwned), undefined, where);
-      if (process.env.SCREENSHOTS && full && shots[path]) await p.screenshot({ path: join(process.env.SCREENSHOTS, shots[path] + ".png") });
-      if (process.env.SCREENSHOTS && theme === "dark" && width === 1440 && path === "/messages") await p.screenshot({ path: join(process.env.SCREENSHOTS, "messages-dark.png") });
-      if (process.env.SCREENSHOTS && theme === "dark" && width === 390 && path === "/") await p.screenshot({ path: join(process.env.SCREENSHOTS, "overview-narrow.png") });
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await page.setViewportSize({ width, height: 900 });
+      if (first) await page.go(path);
+      clean(page, where);
+      await accessible(page, where);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), `${where} is wider than the page`);
+      assert.equal(await page.evaluate(() => window.pwned), undefined, where);
+      const picture = first ? shots[path] : theme === "dark" && width === 1440 && path === "/messages" ? "messages-dark" : theme === "dark" && width === 390 && path === "/" ? "overview-narrow" : null;
+      if (process.env.SCREENSHOTS && picture) {
+        const png = await page.screenshot({ path: join(process.env.SCREENSHOTS, picture + ".png") });
+        assert.ok(png.length < 150000, `${picture}.png has ${png.length} bytes`);
+      }
     }
-    if (!full) await p.context().close();
   }
+  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const phone = await open(url + "/console/", { theme: "dark", width: 390 });
+  await signIn(phone, { token: admin });
+  for (const path of ["/", "/data", "/messages", "/runs"]) {
+    await phone.go(path);
+    await accessible(phone, "opened on a phone: " + path);
+    clean(phone, "opened on a phone: " + path);
+  }
+  await phone.context().close();
 
   section("acts");
   const dialog = page.getByRole("dialog");
@@ -244,22 +192,40 @@ try {
   clean(page, "acts");
 
   section("roles: what a credential may not see is in no reply");
+  const canary = (what) => "canary-of-" + what + "-7f3a";
+  await ask("/", { body: JSON.stringify(["SET", "private:1", canary("values")]) });
+  await ask("/", { body: JSON.stringify(["SET", "order:3", canary("orders")]) });
+  await ask(`/v2/publish/${to}/good`, { headers: { "Svc-Forward-X-Canary": canary("headers"), "Svc-Delay": "2h" }, body: canary("bodies") });
+  await ask("/db/shop/", { body: JSON.stringify(["SET", "private:2", canary("tenants")]) });
+  await ask("/admin/databases", { body: JSON.stringify({ name: canary("databases") }) });
+  const keys1 = await ask("/v2/keys", { method: "GET" });
+  const every = ["values", "orders", "headers", "bodies", "tenants", "databases"].map(canary).concat(keys1.current, keys1.next, "console sign-in");
+  const data = [canary("values"), canary("orders")], mail = [canary("headers"), canary("bodies")];
+  const seesData = ["Data", "Command line", "Live", "Access"], seesMail = ["Messages", "Dead letters", "Queues", "Flow control", "Schedules", "URL groups", "Signing keys", "Runs"];
   const roles = [
-    { form: { token: standard }, name: "standard", sees: ["Data", "Command line", "Live", "Access"] },
-    { form: { token: node.value("UPSTASH_REDIS_REST_READONLY_TOKEN") }, name: "read only", sees: ["Data", "Command line", "Live", "Access"], refused: true },
-    { form: { token: node.value("QSTASH_TOKEN") }, name: "messages", sees: ["Messages", "Dead letters", "Queues", "Flow control", "Schedules", "URL groups", "Signing keys", "Runs"] },
-    { form: { user: "app", password: "a long password" }, name: "app", sees: ["Data", "Command line", "Live", "Access"], refused: true },
+    { form: { token: admin }, name: "admin", sees: [...seesData.slice(0, 3), ...seesMail, "Cluster", "Access", "Audit log"], gets: every.filter((c) => c !== canary("tenants")), may: [canary("tenants")] },
+    { form: { token: standard }, name: "standard", sees: seesData, gets: data },
+    { form: { token: node.value("UPSTASH_REDIS_REST_READONLY_TOKEN") }, name: "read only", sees: seesData, refused: true, gets: data },
+    { form: { token: node.value("QSTASH_TOKEN") }, name: "messages", sees: seesMail, gets: [...mail, keys1.current, keys1.next] },
+    { form: { token: watcher }, name: "messages, read only", sees: seesMail, refused: true, gets: mail },
+    { form: { user: "app", password: "a long password" }, name: "app", sees: seesData, refused: true, gets: [canary("orders")] },
   ];
+  const visited = [...views.filter((v) => short.has(v) || !v.startsWith("/data")), keys("private:1"), keys("order:3"), "/messages?state=CREATED", "/data?db=shop&key=private:2"];
   for (const role of roles) {
-    const p = await open(url + "/console/", { ignore: /Failed to load resource/ });
+    const p = await open(url + "/console/", { ignore: /Failed to load resource/, bodies: true });
     await signIn(p, role.form);
     assert.equal(await p.locator(".me b").textContent(), role.name);
     assert.deepEqual(await p.locator(".nav-group a").allTextContents(), ["Overview", ...role.sees]);
-    for (const path of views) {
+    for (const path of role.name === "admin" ? visited.filter((v) => short.has(v) || !views.includes(v)) : visited) {
       await p.go(path);
       assert.deepEqual(p.faults, [], `${role.name} ${path}`);
     }
-    const bad = p.replies.filter((r) => r.status < 300 && (r.path.includes("/api/admin") || (!role.sees.includes("Messages") && r.path.includes("/api/v2/")) || (!role.sees.includes("Data") && /\/api\/(pipeline)?$/.test(r.path))));
+    const waiting = await ask("/v2/logs?state=CREATED", { method: "GET" });
+    for (const id of new Set(waiting.events.map((e) => e.messageId))) await p.go("/messages?id=" + id);
+    await Promise.all(p.bodies);
+    const got = every.filter((c) => p.replies.some((r) => r.text.includes(c)));
+    assert.deepEqual(got.filter((c) => !role.may?.includes(c)).sort(), [...role.gets].sort(), role.name + ": what is in its replies");
+    const bad = p.replies.filter((r) => r.status < 300 && (!role.sees.includes("Cluster") && r.path.includes("/api/admin") || (!role.sees.includes("Messages") && r.path.includes("/api/v2/")) || (!role.sees.includes("Data") && /\/api\/(pipeline)?$/.test(r.path))));
     assert.deepEqual(bad, [], role.name);
     if (!role.refused) assert.deepEqual(p.replies.filter((r) => r.status >= 400 && r.path.includes("/api/")).map((r) => r.path + " " + r.status).filter((x) => !x.includes("/messages/msg_")), [], role.name);
     if (role.name === "app") {
@@ -270,6 +236,32 @@ try {
     }
     await p.context().close();
   }
+
+  section("hostile content");
+  const brave = await open(url + "/console/");
+  await signIn(brave, { token: admin });
+  await hostileViews(brave, ask, to);
+  await brave.context().close();
+
+  section("single sign-on");
+  const single = await open(url + "/console/data?key=greeting", { ignore: /Failed to load resource/, origins: [url, people.url] });
+  await single.getByRole("link", { name: "Single sign-on" }).click();
+  await single.locator(".key-name", { hasText: "greeting" }).waitFor(); // the view that was asked for
+  assert.equal(await single.locator(".me b").textContent(), "ann@example.com");
+  assert.ok((await single.context().cookies(url)).every((c) => c.httpOnly && c.name === "trireme-console" && c.sameSite === "Strict"));
+  await ask("/admin/tokens/admin/rotate", { body: "{\"overlapMs\":3600000}" }); // the console's sessions end with it, callers have an hour
+  await single.getByRole("button", { name: "Reload" }).click();
+  await single.waitForSelector(".sign-in-card");
+  people.claims = { email: "<img src=x onerror=\"window.pwned=1\">", groups: ["devs"] };
+  await single.getByRole("link", { name: "Single sign-on" }).click();
+  await single.waitForSelector(".shell");
+  assert.equal(await single.locator(".me b").textContent(), people.claims.email);
+  await single.getByRole("button", { name: "Sign out" }).click();
+  people.claims = { email: "eve@example.com", groups: ["ops"] };
+  await single.getByRole("link", { name: "Single sign-on" }).click();
+  await single.getByText("none of your groups has a role here").waitFor();
+  await accessible(single, "sign-in with single sign-on");
+  clean(single, "single sign-on");
 
   section("sign-out and the link of dev");
   await page.getByRole("button", { name: "Sign out" }).click();
@@ -293,10 +285,18 @@ try {
   const led = Number(old[1]) - 1, other = (led + 1) % 3;
   const views3 = await open(at(other) + "/console/", { ignore: /Failed to load resource/ });
   await signIn(views3, { token });
+  for (const path of ["/", "/data", "/live", "/messages", "/dead", "/queues", "/runs", "/cluster", "/access", "/audit"]) {
+    await views3.go(path);
+    await accessible(views3, "three nodes: " + path);
+    clean(views3, "three nodes: " + path);
+  }
   await views3.go("/cluster");
   const elsewhere = await views3.context().newPage(); // the same cookie on another node
   await elsewhere.goto(at((led + 2) % 3) + "/console/data");
   await settled(elsewhere);
+  const list = await views3.context().newPage();
+  await list.goto(at(other) + "/console/messages");
+  await settled(list);
   process.kill(Number(new RegExp(`${old} is process (\\d+)`).exec(cluster.out)[1]), "SIGKILL");
   await views3.getByText("unreachable", { exact: true }).waitFor({ timeout: 60000 });
   await views3.waitForFunction((was) => { const t = document.querySelector(".page-head p")?.textContent ?? ""; return /^n\d leads/.test(t) && !t.startsWith(was); }, old, { timeout: 60000 });
@@ -305,24 +305,15 @@ try {
   await elsewhere.getByRole("dialog").getByLabel("Value").fill("1");
   await elsewhere.getByRole("dialog").getByRole("button", { name: "Write" }).click();
   await elsewhere.locator(".key-name", { hasText: "after" }).waitFor();
+  const call = await fetch(at(other) + `/v2/publish/${to}/good`, { method: "POST", headers: { Authorization: "Bearer " + token, "Svc-Label": "after-the-leader" } });
+  assert.ok(call.ok, await call.text());
+  await list.locator("main", { hasText: "after-the-leader" }).waitFor({ timeout: 60000 });
   clean(views3, "three nodes");
   console.log("ok");
 } catch (e) {
   failed = e;
 } finally {
-  for (const p of processes) { p.removeAllListeners("exit"); p.kill("SIGINT"); }
-  await browser.close();
-  await Promise.all(processes.map((p) => p.exitCode !== null || p.signalCode ? 0 : new Promise((done) => p.on("exit", done))));
-  for (const f of folders) rmSync(f, { recursive: true, force: true });
+  await end();
 }
 if (failed) { console.error(failed); process.exit(1); }
 process.exit(0);
-
-/** row finds a base of free ports for three nodes. */
-async function row() {
-  for (;;) {
-    const base = 20000 + Math.floor(Math.random() * 20000);
-    const taken = await Promise.all([0, 1, 2, 10, 11, 12, 20, 21, 22].map((i) => new Promise((done) => { const s = connect(base + i, "127.0.0.1"); s.on("connect", () => { s.destroy(); done(true); }); s.on("error", () => done(false)); })));
-    if (!taken.includes(true)) return base;
-  }
-}
