@@ -213,6 +213,7 @@ try {
   const visited = [...views.filter((v) => short.has(v) || !v.startsWith("/data")), keys("private:1"), keys("order:3"), "/messages?state=CREATED", "/data?db=shop&key=private:2"];
   for (const role of roles) {
     const p = await open(url + "/console/", { ignore: /Failed to load resource/, bodies: true });
+    section("  " + role.name);
     await signIn(p, role.form);
     assert.equal(await p.locator(".me b").textContent(), role.name);
     assert.deepEqual(await p.locator(".nav-group a").allTextContents(), ["Overview", ...role.sees]);
@@ -298,8 +299,8 @@ try {
   await list.goto(at(other) + "/console/messages");
   await settled(list);
   process.kill(Number(new RegExp(`${old} is process (\\d+)`).exec(cluster.out)[1]), "SIGKILL");
-  await views3.getByText("unreachable", { exact: true }).waitFor({ timeout: 60000 });
-  await views3.waitForFunction((was) => { const t = document.querySelector(".page-head p")?.textContent ?? ""; return /^n\d leads/.test(t) && !t.startsWith(was); }, old, { timeout: 60000 });
+  await views3.getByText("unreachable", { exact: true }).waitFor({ timeout: 120000 });
+  await views3.waitForFunction((was) => { const t = document.querySelector(".page-head p")?.textContent ?? ""; return /^n\d leads/.test(t) && !t.startsWith(was); }, old, { timeout: 120000 });
   await elsewhere.getByRole("button", { name: "New key" }).click();
   await elsewhere.getByRole("dialog").getByLabel("Name").fill("after");
   await elsewhere.getByRole("dialog").getByLabel("Value").fill("1");
@@ -307,7 +308,7 @@ try {
   await elsewhere.locator(".key-name", { hasText: "after" }).waitFor();
   const call = await fetch(at(other) + `/v2/publish/${to}/good`, { method: "POST", headers: { Authorization: "Bearer " + token, "Svc-Label": "after-the-leader" } });
   assert.ok(call.ok, await call.text());
-  await list.locator("main", { hasText: "after-the-leader" }).waitFor({ timeout: 60000 });
+  await list.locator("main", { hasText: "after-the-leader" }).waitFor({ timeout: 120000 });
   clean(views3, "three nodes");
   console.log("ok");
 } catch (e) {

@@ -28,7 +28,7 @@ export function start(args, ready, env = {}) {
 }
 
 /** until asks again and again until fn does not throw. */
-export async function until(fn, what, ms = 30000) {
+export async function until(fn, what, ms = 120000) {
   const end = Date.now() + ms;
   for (;;) {
     try { return await fn(); } catch (e) { if (Date.now() > end) throw new Error(`${what}: ${e.message}`); }
