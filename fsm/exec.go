@@ -202,9 +202,9 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i > 0 && changesUsers(b.Rows[i-1]) {
 			_, tx.User = s.resolve(&b.As)
 		}
-		tx.Row = i
+		tx.Row, tx.Scripted = i, (tx.Monitors() || tx.Tracks()) && tx.Table.Scripts(row)
 		out.Values[i] = tx.Exec(row)
-		if tx.Monitors() && tx.Table.Scripts(row) {
+		if tx.Scripted {
 			tx.TellScript()
 		}
 		if len(b.Rows) > 1 {

@@ -64,6 +64,26 @@ func TestStreamWaitsEnd(t *testing.T) {
 	})
 }
 
+// TestStreamWaitsOutlastDeletedEntries: an entry that is gone again within its transaction ends no
+// wait, as from Redis 7.2 on.
+func TestStreamWaitsOutlastDeletedEntries(t *testing.T) {
+	addr := resptest.Serve(t, 1, nil).Addrs[0]
+	admin, c := resptest.Login(t, addr), resptest.Login(t, addr)
+	admin.Want("OK", "XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
+	for _, call := range []string{"XREADGROUP GROUP g c BLOCK 0 STREAMS s >", "XREAD BLOCK 0 STREAMS s $"} {
+		c.Start(strings.Fields(call)...)
+		admin.AwaitBlocked("1")
+		for _, line := range []string{"MULTI", "XADD s * f gone", "XTRIM s MAXLEN 0", "EXEC"} {
+			admin.Do(strings.Fields(line)...)
+		}
+		admin.AwaitBlocked("1")
+		admin.Do("XADD", "s", "*", "f", "v")
+		if v := scripttest.Print(c.Next()); !strings.Contains(v, `"v"`) || strings.Contains(v, "gone") {
+			t.Errorf("%s: %s", call, v)
+		}
+	}
+}
+
 // commandWords are the words of a line. A script takes all but the number of its keys.
 func commandWords(line string) []string {
 	if script, ok := strings.CutPrefix(line, "EVAL "); ok {

@@ -54,6 +54,7 @@ type conn struct {
 	tx         transaction
 	subscriber *subscriber        // of messages; nil without
 	tracked    *tracked           // by CLIENT TRACKING; nil without
+	paused     *tracked           // since CLIENT TRACKING OFF; nil if it never tracked
 	caching    caching            // of the next command
 	called     []pubsub.Call      // by the scripts of what was run, for monitors
 	failed     reply.Value        // the last error that was answered

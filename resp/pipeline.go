@@ -69,6 +69,9 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 	if alone || tell || g.full() {
 		c.runPipeline()
 	}
+	if alone { // one that was not sent has no answer
+		c.scriptsAnswered(&fsm.Results{}, nil)
+	}
 	if tell && !c.ending {
 		c.ending = c.flush() != nil
 	}
@@ -258,6 +261,7 @@ func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	if t := c.tracked; t != nil && t.options.noLoop && err == nil {
 		c.s.tracker.wrote(t, origin{results.Index, results.Place})
 	}
+	c.scriptsAnswered(&results, err)
 	return results, err
 }
 

@@ -2,7 +2,6 @@ package resp
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -24,6 +23,7 @@ type tracker struct {
 	conns   map[*tracked]struct{}
 	keys    map[dbKey]map[*tracked]struct{}
 	tracked atomic.Int64 // len(keys), readable without the lock
+	scripts int          // of all connections, under way
 	queue   []env.Notification
 	seen    uint64 // log index of the last notification processed
 }
@@ -44,15 +44,18 @@ type tracked struct {
 	busy     bool            // it has executed commands whose replies are not sent
 	pending  []change        // invalidations to send after the replies
 	own      map[origin]struct{}
+	scripts  []*declared
 	broken   bool // the connection to redirect to is gone
+	off      bool // since CLIENT TRACKING OFF: its keys stay in the table
 	prefixes []string
 }
 
 // change is a key that has changed, or all of them.
 type change struct {
-	key string
-	all bool
-	by  origin
+	key      string
+	all      bool
+	by       origin
+	scripted bool // by a script
 }
 
 func newTracker(s *Server) *tracker {
@@ -72,6 +75,22 @@ func (r *tracker) begin(t *tracked) {
 	r.conns[t] = struct{}{}
 }
 
+// pause stops telling a connection of changes. Its keys stay in the table until they change, as in
+// Redis: when it tracks again it is told of them.
+func (r *tracker) pause(t *tracked) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forgetScripts(t)
+	t.off, t.options, t.prefixes, t.pending, t.stay, t.broken = true, trackingOptions{}, nil, nil, nil, false
+}
+
+// resume is begin for a connection that has paused.
+func (r *tracker) resume(t *tracked, options trackingOptions, prefixes []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.off, t.options, t.prefixes = false, options, prefixes
+}
+
 // change gives a connection other options, and more prefixes.
 func (r *tracker) change(t *tracked, options trackingOptions, prefixes []string) {
 	r.mu.Lock()
@@ -86,6 +105,7 @@ func (r *tracker) end(t *tracked) {
 	if _, there := r.conns[t]; !there {
 		return
 	}
+	r.forgetScripts(t)
 	delete(r.conns, t)
 	if len(r.conns) == 0 {
 		r.s.engine.Track(false)
@@ -102,16 +122,17 @@ func (r *tracker) trackKeys(t *tracked, keys []string) {
 	defer r.mu.Unlock()
 	r.becomeBusy(t)
 	for _, key := range keys {
-		at := dbKey{t.db, key}
-		holders := r.keys[at]
-		if holders == nil {
-			r.evict()
-			holders = map[*tracked]struct{}{}
-			r.keys[at] = holders
-		}
-		holders[t] = struct{}{}
+		r.hold(dbKey{t.db, key}, t)
 	}
 	r.tracked.Store(int64(len(r.keys)))
+}
+
+// hold adds a holder of a key, and makes room for it; the lock is held.
+func (r *tracker) hold(at dbKey, t *tracked) {
+	if r.keys[at] == nil {
+		r.evict()
+	}
+	r.keep(at, t)
 }
 
 // evict makes room for a key by invalidating another; the lock is held.
@@ -156,7 +177,7 @@ func (r *tracker) wrote(t *tracked, by origin) {
 	defer r.mu.Unlock()
 	left := t.pending[:0]
 	for _, p := range t.pending {
-		if p.by != by {
+		if p.by != by || p.scripted && t.options.bcast {
 			left = append(left, p)
 		}
 	}
@@ -193,7 +214,7 @@ func (r *tracker) notify(notes []env.Notification) {
 	}
 	for i := range notes {
 		switch notes[i].Kind {
-		case env.KeyTouched, env.Flushed, env.Deleted:
+		case env.KeyTouched, env.Flushed, env.Deleted, env.ScriptRead, env.ScriptEnded:
 			r.queue = append(r.queue, notes[i])
 		}
 	}
@@ -214,6 +235,12 @@ func (r *tracker) resync() {
 	r.queue = nil
 	clear(r.keys)
 	for t := range r.conns { // unordered: each by itself
+		if t.off {
+			continue
+		}
+		for len(t.scripts) > 0 { // what they have read is unknown
+			r.assume(t, t.scripts[0])
+		}
 		t.pending = append(t.pending[:0], change{all: true})
 		r.deliver(t)
 	}
@@ -248,11 +275,15 @@ func (r *tracker) drain() {
 	r.queue = nil
 	for i := range notes {
 		n := &notes[i]
-		by := origin{n.Index, n.Place}
-		if n.Kind == env.KeyTouched {
+		if r.scripts > 0 {
+			r.recordForScripts(n)
+		}
+		switch n.Kind {
+		case env.KeyTouched:
+			by := origin{n.Index, n.Place}
 			r.invalidate(dbKey{n.DB, n.Channel}, by)
-			r.invalidatePrefixes(n.DB, n.Channel, by)
-		} else {
+			r.invalidatePrefixes(n, by)
+		case env.Flushed, env.Deleted:
 			r.invalidateAll(n.DB)
 		}
 		r.seen = max(r.seen, n.Index)
@@ -269,7 +300,7 @@ func (r *tracker) invalidate(at dbKey, by origin) {
 	holders := r.keys[at]
 	delete(r.keys, at)
 	for t := range holders { // unordered: each by itself
-		if _, there := r.conns[t]; !there {
+		if _, there := r.conns[t]; !there || t.off || t.options.bcast {
 			continue
 		}
 		if by.index != 0 && t.busy && t.stay[at.key] {
@@ -287,47 +318,6 @@ func (r *tracker) keep(at dbKey, t *tracked) {
 		r.keys[at] = map[*tracked]struct{}{}
 	}
 	r.keys[at][t] = struct{}{}
-}
-
-// invalidatePrefixes reports a change to connections in BCAST mode.
-func (r *tracker) invalidatePrefixes(db, key string, by origin) {
-	for t := range r.conns { // unordered: each by itself
-		if t.options.bcast && t.db == db && t.wants(key) && !r.owns(t, by) {
-			t.pending = append(t.pending, change{key: key, by: by})
-		}
-	}
-}
-
-func (t *tracked) wants(key string) bool {
-	for _, p := range t.prefixes {
-		if strings.HasPrefix(key, p) {
-			return true
-		}
-	}
-	return len(t.prefixes) == 0
-}
-
-// broadcastPrefixes is how many prefixes connections of a database have in BCAST mode; without one
-// it is the empty one.
-func (r *tracker) broadcastPrefixes(db string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	names := map[string]bool{}
-	for t := range r.conns { // unordered: a set
-		if t.options.bcast && t.db == db && len(t.prefixes) == 0 {
-			names[""] = true
-		}
-		for _, p := range t.prefixes {
-			names[p] = names[p] || t.db == db
-		}
-	}
-	n := int64(0)
-	for _, here := range names { // unordered: a count
-		if here {
-			n++
-		}
-	}
-	return n
 }
 
 // owns reports whether a request is a NOLOOP connection's own.
@@ -352,7 +342,7 @@ func (r *tracker) invalidateAll(db string) {
 		}
 	}
 	for t := range r.conns { // unordered: each by itself
-		if n := len(t.pending); t.db == db && (n == 0 || !t.pending[n-1].all) {
+		if n := len(t.pending); t.db == db && !t.off && (n == 0 || !t.pending[n-1].all) {
 			t.pending = append(t.pending, change{all: true})
 		}
 	}

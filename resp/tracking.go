@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -29,7 +30,7 @@ const invalidateChannel = "__redis__:invalidate"
 // deliver sends pending invalidations, unless the connection has replies to send first. The
 // tracker's lock is held.
 func (r *tracker) deliver(t *tracked) {
-	if t.busy || len(t.pending) == 0 {
+	if t.busy || t.off || len(t.pending) == 0 {
 		return
 	}
 	changes, ok := t.permitted(t.pending)
@@ -123,7 +124,10 @@ func (c *conn) push(v reply.Value) {
 
 // trackReads is called before a command runs: the keys it reads are tracked if the
 // connection has tracking on and CLIENT CACHING does not exclude the command.
-func (c *conn) trackReads(row *command.Command, argv [][]byte) {
+func (c *conn) trackReads(row *command.Command, argv [][]byte) { c.trackRow(row, argv, 0) }
+
+// trackRow is trackReads for a row of a request.
+func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 	t := c.tracked
 	if t == nil {
 		return
@@ -141,16 +145,35 @@ func (c *conn) trackReads(row *command.Command, argv [][]byte) {
 	for _, i := range row.Keys.Positions(argv) {
 		keys = append(keys, string(argv[i]))
 	}
+	if row.Group == "scripting" && !row.OnlyReads(argv) {
+		c.s.tracker.declare(t, at, keys)
+		return
+	}
 	c.s.tracker.trackKeys(t, keys)
+}
+
+// scriptsAnswered says what became of the scripts of a request.
+func (c *conn) scriptsAnswered(results *fsm.Results, err error) {
+	if c.tracked == nil {
+		return
+	}
+	by := origin{results.Index, results.Place}
+	if results.Discarded {
+		by = origin{}
+	}
+	c.s.tracker.answered(c.tracked, by, err != nil)
 }
 
 // trackTransaction is trackReads for the rows of a transaction. Keys that are read behind
 // the last write of them stay tracked.
 func (c *conn) trackTransaction(rows []queued) {
-	said, stay := c.caching, map[string]bool{}
+	said, stay, at := c.caching, map[string]bool{}, 0
 	for _, q := range rows {
 		c.caching = said
-		c.trackReads(q.row, q.argv)
+		c.trackRow(q.row, q.argv, at)
+		if c.s.own[q.row] == nil { // the others are no rows of the request
+			at++
+		}
 		for _, i := range q.row.Keys.Positions(q.argv) {
 			if stay[string(q.argv[i])] = q.row.Flags&command.ReadOnly != 0; q.row.Name == "flushall" || q.row.Name == "flushdb" {
 				clear(stay)
@@ -166,12 +189,20 @@ func (c *conn) trackTransaction(rows []queued) {
 // behind the reply.
 func (c *conn) tellsOwn() bool { return c.tracked != nil && !c.tracked.options.bcast }
 
-// untrack turns tracking off.
+// untrack turns tracking off and forgets the keys.
 func (c *conn) untrack() {
-	if c.tracked == nil {
-		return
+	if c.paused != nil {
+		c.s.tracker.end(c.paused)
+		c.paused = nil
 	}
-	c.s.tracker.end(c.tracked)
+	if c.tracked != nil {
+		c.s.tracker.end(c.tracked)
+		c.noTracking()
+	}
+}
+
+// noTracking makes the connection one that does not track.
+func (c *conn) noTracking() {
 	c.tracked, c.caching = nil, asUsual
 	c.info.set(func(t *attributes) { t.tracks, t.bcast, t.broken, t.redirect = false, false, false, -1 })
 }
@@ -275,13 +306,21 @@ func (c *conn) clientTracking(argv [][]byte) {
 		return
 	}
 	if !q.on {
-		c.untrack()
+		if c.tracked != nil {
+			c.paused = c.tracked
+			c.s.tracker.pause(c.paused)
+			c.noTracking()
+		}
 		c.emit(reply.OK())
 		return
 	}
-	if c.tracked != nil {
+	switch {
+	case c.tracked != nil:
 		c.s.tracker.change(c.tracked, q.trackingOptions, q.prefixes)
-	} else {
+	case c.paused != nil:
+		c.tracked, c.paused = c.paused, nil
+		c.s.tracker.resume(c.tracked, q.trackingOptions, q.prefixes)
+	default:
 		c.tracked = &tracked{c: c, db: c.database(), options: q.trackingOptions, prefixes: q.prefixes}
 		c.s.tracker.begin(c.tracked)
 	}

@@ -170,6 +170,7 @@ func (c *conn) exec([][]byte) {
 	c.trackTransaction(tx.rows)
 	began := time.Now()
 	values, refusal := c.runTransaction(&tx, rows)
+	c.scriptsAnswered(&fsm.Results{}, nil) // of those that were not sent
 	if refusal != nil {
 		c.auditFailure(rows, *refusal)
 		c.emit(*refusal)

@@ -195,6 +195,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		if tx.Monitors() && c.Flags&Admin == 0 {
 			tx.TellCall(argv)
 		}
+		if c.Flags&ReadOnly != 0 && tx.Tracks() {
+			tx.TellRead()
+		}
 	} else if c.Flags&DenyOOM != 0 && tx.full() && !tx.makeRoom() {
 		return tx.overMemory()
 	}

@@ -59,6 +59,8 @@ type Env struct {
 	Monitored func() bool
 	// Row is the place of the command among those of its request.
 	Row int
+	// Scripted says that the row is a script, on a node that wants to be told of scripts.
+	Scripted bool
 
 	seed  [16]byte
 	place uint32
@@ -112,6 +114,8 @@ type Notification struct {
 	// Index and Place name the request that touched a key or ran a script, as its outcome does.
 	Index uint64
 	Place int
+	// Scripted says that a script touched the key.
+	Scripted bool
 }
 
 // NotificationKind says what a Notification is about.
@@ -140,7 +144,11 @@ const (
 	// ScriptCalled: a script has called the command whose words are in Message. Serial is the row
 	// of its request. Only a node with a MONITOR has such notifications.
 	ScriptCalled
-	// ScriptEnded: the script in row Serial of the request has ended, or was refused.
+	// ScriptRead: the script in row Serial of the request has called a command that reads. Only a
+	// node with KeyTouched notifications has these.
+	ScriptRead
+	// ScriptEnded: the script in row Serial of the request has ended, or was refused. Nodes that have
+	// ScriptCalled or ScriptRead notifications have these.
 	ScriptEnded
 )
 
@@ -199,7 +207,7 @@ func (e *Env) Tracks() bool { return e.Tracking != nil && e.Tracking() }
 // Touch notes that something was stored under key, or removed, if this node wants to know.
 func (e *Env) Touch(key string) {
 	if e.Tracks() {
-		e.Notifications = append(e.Notifications, Notification{Kind: KeyTouched, DB: e.Database, Channel: key, Index: e.Index, Place: e.Place()})
+		e.Notifications = append(e.Notifications, Notification{Kind: KeyTouched, DB: e.Database, Channel: key, Index: e.Index, Place: e.Place(), Scripted: e.Scripted})
 	}
 }
 

@@ -14,7 +14,16 @@ func (e *Env) TellCall(words [][]byte) {
 	e.Notifications = append(e.Notifications, Notification{Kind: ScriptCalled, DB: e.Database, Message: string(text), Serial: uint64(e.Row), Index: e.Index, Place: e.Place()})
 }
 
-// TellScript leaves the end of a script for monitors.
+// TellRead leaves for those who keep copies that a script reads. Further reads say nothing new until
+// something else has happened.
+func (e *Env) TellRead() {
+	n := Notification{Kind: ScriptRead, DB: e.Database, Serial: uint64(e.Row), Index: e.Index, Place: e.Place()}
+	if last := len(e.Notifications) - 1; last < 0 || e.Notifications[last] != n {
+		e.Notifications = append(e.Notifications, n)
+	}
+}
+
+// TellScript leaves the end of a script for monitors, and for those who keep copies.
 func (e *Env) TellScript() {
 	e.Notifications = append(e.Notifications, Notification{Kind: ScriptEnded, DB: e.Database, Serial: uint64(e.Row), Index: e.Index, Place: e.Place()})
 }

@@ -200,7 +200,9 @@ func (h *Hub) Notify(notes []env.Notification) {
 				h.endAll(ErrGap, nil)
 			}
 		case env.ScriptCalled, env.ScriptEnded:
-			h.calls.add(n)
+			if h.Monitored() {
+				h.calls.add(n)
+			}
 		case env.Deleted:
 			h.endAll(ErrDeleted, func(db string) bool { return db == n.DB })
 		}

@@ -117,6 +117,9 @@ func baseNext(vm *State, args []Value) {
 // basePCall is Redis's: of an error that is a table it gives the text under err.
 func basePCall(vm *State, args []Value) {
 	fn := arg(args, 1)
+	if len(args) == 0 && vm.Exact {
+		fn = Bool(true) // Redis's pcall calls what it has put on the stack for its own result
+	}
 	if e := vm.PCall(fn, args[min(1, len(args)):]...); e != nil {
 		v := e.Value
 		if t := v.Table(); t != nil {

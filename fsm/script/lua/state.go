@@ -10,7 +10,7 @@ const (
 type State struct {
 	Budget
 	// Exact has constants in the order of the original compiler in all table constructors, and as many
-	// results of unpack as Lua 5.1. Without it both are as at feature level 1.
+	// results of unpack as Lua 5.1, and pcall without an argument as Redis. Without it all are as at feature level 1.
 	Exact bool
 	// Globals is the table of global variables.
 	Globals *Table

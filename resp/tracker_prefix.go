@@ -1,0 +1,49 @@
+package resp
+
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// invalidatePrefixes reports a change to connections in BCAST mode. What a script writes is not
+// its connection's own there, as in Redis.
+func (r *tracker) invalidatePrefixes(n *env.Notification, by origin) {
+	for t := range r.conns { // unordered: each by itself
+		if t.options.bcast && t.db == n.DB && t.wants(n.Channel) && (n.Scripted || !r.owns(t, by)) {
+			t.pending = append(t.pending, change{key: n.Channel, by: by, scripted: n.Scripted})
+		}
+	}
+}
+
+func (t *tracked) wants(key string) bool {
+	for _, p := range t.prefixes {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return len(t.prefixes) == 0
+}
+
+// broadcastPrefixes is how many prefixes connections of a database have in BCAST mode; without one
+// it is the empty one.
+func (r *tracker) broadcastPrefixes(db string) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	names := map[string]bool{}
+	for t := range r.conns { // unordered: a set
+		if t.options.bcast && t.db == db && len(t.prefixes) == 0 {
+			names[""] = true
+		}
+		for _, p := range t.prefixes {
+			names[p] = names[p] || t.db == db
+		}
+	}
+	n := int64(0)
+	for _, here := range names { // unordered: a count
+		if here {
+			n++
+		}
+	}
+	return n
+}

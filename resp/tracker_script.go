@@ -1,0 +1,180 @@
+package resp
+
+import "github.com/trireme-dev/trireme/fsm/env"
+
+// declared is a script of a connection that tracks, from before it is sent to the log until this
+// node has applied it and its answer is known. As in Redis the keys that it declares are tracked
+// from its first read on, and one that only writes tracks none. What it does is known only
+// afterwards, so the changes of its keys meanwhile are kept and gone through then.
+type declared struct {
+	row      int             // of its request
+	keys     map[string]bool // that it declares
+	by       origin          // once answered
+	answered bool
+	lost     bool // what became of it is not known
+	events   []scriptEvent
+}
+
+// scriptEvent is something that happened to the keys of a declared script, or what a script did.
+type scriptEvent struct {
+	kind env.NotificationKind
+	key  string // touched
+	row  int
+	by   origin
+	told bool // to its connection, which held the key anyway
+}
+
+// maxScriptEvents bounds the events that are kept for one script, and maxDeclared the scripts of a
+// connection. Beyond them a script is taken to have read at its begin.
+const (
+	maxScriptEvents = 10_000
+	maxDeclared     = 1_000
+)
+
+// declare is trackKeys for a script that goes through the log.
+func (r *tracker) declare(t *tracked, row int, keys []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.becomeBusy(t)
+	if len(keys) == 0 {
+		return
+	}
+	d := &declared{row: row, keys: map[string]bool{}}
+	for _, key := range keys {
+		d.keys[key] = true
+	}
+	if len(t.scripts) >= maxDeclared {
+		r.assume(t, t.scripts[0])
+	}
+	t.scripts = append(t.scripts, d)
+	r.scripts++
+}
+
+// answered says which request the scripts of a connection were that have no answer yet. Without
+// one they did not run; if that is not known, they are lost.
+func (r *tracker) answered(t *tracked, by origin, lost bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(t.scripts) == 0 {
+		return
+	}
+	r.drain()
+	for i := 0; i < len(t.scripts); {
+		d := t.scripts[i]
+		switch {
+		case d.answered:
+			i++
+		case lost:
+			r.assume(t, d)
+		case by.index == 0:
+			r.drop(t, d)
+		default:
+			d.by, d.answered = by, true
+			if !r.finish(t, d) {
+				i++
+			}
+		}
+	}
+}
+
+// recordForScripts keeps what concerns scripts under way.
+func (r *tracker) recordForScripts(n *env.Notification) {
+	by := origin{n.Index, n.Place}
+	for t := range r.conns { // unordered: each by itself
+		if t.db != n.DB {
+			continue
+		}
+		for i := 0; i < len(t.scripts); {
+			if d := t.scripts[i]; !r.record(t, d, n, by) {
+				i++
+			}
+		}
+	}
+}
+
+// record keeps what concerns a script, and reports whether that was its end.
+func (r *tracker) record(t *tracked, d *declared, n *env.Notification, by origin) (ended bool) {
+	e := scriptEvent{kind: n.Kind, by: by, row: int(n.Serial)}
+	switch n.Kind {
+	case env.KeyTouched:
+		if !d.keys[n.Channel] {
+			return false
+		}
+		e.key = n.Channel
+		_, e.told = r.keys[dbKey{n.DB, n.Channel}][t]
+	case env.ScriptRead, env.ScriptEnded:
+		if d.answered && (d.by != by || d.row != e.row) {
+			return false
+		}
+	}
+	d.events = append(d.events, e)
+	if len(d.events) > maxScriptEvents {
+		r.assume(t, d)
+		return true
+	}
+	return d.answered && n.Kind == env.ScriptEnded && r.finish(t, d)
+}
+
+// finish goes through what has happened if the script has been applied here, and reports whether
+// it has.
+func (r *tracker) finish(t *tracked, d *declared) bool {
+	tracked := map[string]bool{}
+	ended := false
+	for _, e := range d.events {
+		own := e.by == d.by && e.row == d.row
+		switch {
+		case e.kind == env.ScriptRead && own:
+			for key := range d.keys { // unordered: a set
+				tracked[key] = true
+			}
+		case e.kind == env.ScriptEnded && own:
+			ended = true
+		case e.kind == env.KeyTouched && tracked[e.key]:
+			delete(tracked, e.key)
+			if !e.told && !r.owns(t, e.by) {
+				t.pending = append(t.pending, change{key: e.key, by: e.by})
+			}
+		case e.kind == env.Flushed || e.kind == env.Deleted:
+			clear(tracked)
+		}
+	}
+	if !ended {
+		return false
+	}
+	r.drop(t, d)
+	for key := range tracked { // unordered: a set
+		r.hold(dbKey{t.db, key}, t)
+	}
+	return true
+}
+
+// assume ends a script as if it had read its keys before anything happened to them and at its end:
+// no copy stays old.
+func (r *tracker) assume(t *tracked, d *declared) {
+	r.drop(t, d)
+	for _, e := range d.events {
+		if e.kind == env.KeyTouched && !e.told {
+			t.pending = append(t.pending, change{key: e.key, by: e.by})
+		}
+	}
+	for key := range d.keys { // unordered: a set
+		r.hold(dbKey{t.db, key}, t)
+	}
+}
+
+// drop ends a script that tracks nothing.
+func (r *tracker) drop(t *tracked, d *declared) {
+	for i, other := range t.scripts {
+		if other == d {
+			t.scripts = append(t.scripts[:i:i], t.scripts[i+1:]...)
+			r.scripts--
+			return
+		}
+	}
+}
+
+// forgetScripts ends the scripts of a connection that tracks no more.
+func (r *tracker) forgetScripts(t *tracked) {
+	r.scripts -= len(t.scripts)
+	t.scripts = nil
+}
