@@ -16,15 +16,16 @@ func (m *Machine) NextMessage() (unixms int64, ok bool) {
 	return m.state.nextMessage()
 }
 
-// Claims is how many deliveries are claimed and have no result.
-func (m *Machine) Claims() int {
+// Deliveries is how many deliveries are claimed and have no result, and NextMessage, both of the same
+// moment: between two calls a delivery may go from the one to the other.
+func (m *Machine) Deliveries() (claimed int, next int64, some bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	active := 0
 	for _, d := range m.state.databases {
 		if d.messages != nil {
-			active += d.messages.Counts().Active
+			claimed += d.messages.Counts().Active
 		}
 	}
-	return active
+	next, some = m.state.nextMessage()
+	return claimed, next, some
 }

@@ -90,12 +90,12 @@ func (n *testNode) NextDue() (unixms int64, ok bool) {
 	return 0, false
 }
 
-// UnderWay is how many deliveries are claimed.
-func (n *testNode) UnderWay() int {
+// Deliveries is how many deliveries are claimed, and NextDue at the same moment.
+func (n *testNode) Deliveries() (underWay int, due int64, ok bool) {
 	if node := n.open(); node != nil {
-		return node.Machine().Claims()
+		return node.Machine().Deliveries()
 	}
-	return 0
+	return 0, 0, false
 }
 
 // Changed is closed by the next entry.

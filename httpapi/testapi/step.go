@@ -18,8 +18,9 @@ type Node interface {
 	// NextDue is the earliest time, in unix milliseconds, at which a message, a step, a wait
 	// or a schedule has something to do; false if there is none.
 	NextDue() (unixms int64, ok bool)
-	// UnderWay is how many deliveries are claimed and have no result.
-	UnderWay() int
+	// Deliveries is how many deliveries are claimed and have no result, and NextDue, both as of one
+	// moment.
+	Deliveries() (underWay int, due int64, ok bool)
 	// Changed is closed by the next change of the state.
 	Changed() <-chan struct{}
 	// Reset empties the server: keys, messages, queues, schedules, groups, runs and events.
@@ -63,8 +64,9 @@ func (s *Stepper) unlock() { <-s.turn }
 
 // busy is what is under way or due now, nil if nothing is.
 func (s *Stepper) busy() *Busy {
-	b := Busy{UnderWay: s.node.UnderWay()}
-	if at, some := s.node.NextDue(); some && at <= s.node.Now() {
+	underWay, at, some := s.node.Deliveries()
+	b := Busy{UnderWay: underWay}
+	if some && at <= s.node.Now() {
 		b.Due = at
 	}
 	if b == (Busy{}) {

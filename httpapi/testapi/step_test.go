@@ -69,10 +69,13 @@ func (a *alarms) NextDue() (int64, bool) {
 	return a.due[0], true
 }
 
-func (a *alarms) UnderWay() int {
+func (a *alarms) Deliveries() (underWay int, due int64, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.underWay
+	if len(a.due) > 0 {
+		due, ok = a.due[0], true
+	}
+	return a.underWay, due, ok
 }
 
 func (a *alarms) Changed() <-chan struct{} {
@@ -96,7 +99,7 @@ func (a *alarms) Reset(context.Context) error {
 func (a *alarms) waitForDelivery() {
 	for {
 		changed := a.Changed()
-		if a.UnderWay() > 0 {
+		if underWay, _, _ := a.Deliveries(); underWay > 0 {
 			return
 		}
 		<-changed
@@ -143,6 +146,48 @@ func TestMoveStopsAtEachDueTime(t *testing.T) {
 	}
 	if err := s.To(t.Context(), begin+60_000); err != nil || node.history()[3] != begin+60_000 {
 		t.Errorf("what is due at the very end: %v, error %v", node.history(), err)
+	}
+}
+
+// handovers is a run of steps, whose delivery goes on whenever it is looked at: from due to claimed, and from claimed to the next
+// one that is due.
+type handovers struct {
+	*alarms
+	looks, steps int
+}
+
+func (h *handovers) Deliveries() (underWay int, due int64, ok bool) {
+	h.looks++
+	step, claimed := h.looks/2, h.looks%2 == 0
+	switch {
+	case step > h.steps:
+		return 0, 0, false
+	case claimed:
+		return 1, 0, false
+	}
+	return 0, h.Now(), true
+}
+
+func (h *handovers) NextDue() (int64, bool) {
+	_, at, some := h.Deliveries()
+	return at, some
+}
+
+func (h *handovers) Changed() <-chan struct{} {
+	changed := make(chan struct{})
+	close(changed)
+	return changed
+}
+
+// TestIdleOutlastsHandovers: a delivery is at no moment neither due nor claimed, so Idle has to look at both at once.
+func TestIdleOutlastsHandovers(t *testing.T) {
+	clock := testclock.New(testclock.Frozen)
+	node := &handovers{alarms: newAlarms(clock), steps: 5}
+	if err := testapi.NewStepper(clock, node).Idle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if node.looks <= 2*node.steps {
+		t.Errorf("idle after %d looks, in the middle of a run", node.looks)
 	}
 }
 
