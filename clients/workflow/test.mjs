@@ -411,6 +411,34 @@ describe("workflows", { concurrency: 4 }, () => {
     for (let i = 0; i < 5; i++) once(id, `large ${i}`);
   });
 
+  // Larger than what a delivery may hold. TRIREME_LARGE=5242880 makes it as large as calls answer in practice.
+  const large = Number(process.env.TRIREME_LARGE ?? 1_500_000);
+  const lastStep = (id) => world.until(() => world.times(id, "after") > 0, "the last step", 120_000); // not by the log, which is as long
+
+  test("a large answer of a call is whole", async () => {
+    const id = await trigger("huge", { body: { bytes: large } });
+    await lastStep(id);
+    assert.deepEqual(await result(id), { status: 200, length: large, end: true });
+    for (const name of ["before", "after"]) once(id, name);
+  });
+
+  test("a large error reaches the failure function", async () => {
+    const id = await trigger("hugeError", { body: { bytes: large }, retries: 0 });
+    const told = await world.until(() => world.failures.find((f) => f.runId === id), "the failure function", 120_000);
+    assert.equal(told.failStatus, 500);
+    assert.match(told.failResponse, /^x+/);
+    assert.deepEqual(told.payload, { bytes: large });
+    const run = await until(() => log(id), (r) => r.failureFunction?.state === "CALLBACK_SUCCESS", "the state of the failure function");
+    assert.equal(run.workflowState, "RUN_FAILED");
+    assert.match((await letter(id)).responseBody, /xxxx/);
+  });
+
+  test("a large failure of a called URL does not fail the run", async () => {
+    const id = await trigger("hugeError", { body: { bytes: large, called: true } });
+    await lastStep(id);
+    assert.deepEqual(await result(id), { status: 500, length: large });
+  });
+
   test("cancel", async () => {
     const event = `cancel-${randomUUID()}`;
     const ids = await Promise.all([1, 2, 3].map((n) => trigger("waiter", { body: { event }, label: `${event}-${n}` })));

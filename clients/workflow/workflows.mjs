@@ -229,6 +229,29 @@ export const makeWorkflows = (world, sdk) => {
     return { total, called: called.body.body.length };
   });
 
+  // An answer of many megabytes, whole, and between steps that are small.
+  all.huge = define(async (context) => {
+    const { bytes } = context.requestPayload;
+    await step(context, "before", 1);
+    const { status, body } = await context.call("huge", { url: `${world.base}/out/huge/${bytes}`, retries: 3 });
+    const sum = await context.run("sum", () => ({ status, length: body.text.length, end: body.end }));
+    await step(context, "after", 2);
+    return sum;
+  });
+
+  // A step whose error is long, or a called URL whose failure is.
+  all.hugeError = define(async (context) => {
+    const { bytes, called } = context.requestPayload;
+    if (called) {
+      const { status, body } = await context.call("failing", { url: `${world.base}/out/hugefailure/${bytes}`, retries: 0 });
+      return await context.run("after", () => (world.did(context, "after"), { status, length: body.text.length }));
+    }
+    await context.run("failing", () => {
+      world.did(context, "failing");
+      throw new Error("x".repeat(bytes));
+    });
+  }, { retries: 0, failureFunction: failure });
+
   all.quitter = define(async (context) => {
     await step(context, "before", 1);
     await context.cancel();

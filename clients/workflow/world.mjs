@@ -24,6 +24,7 @@ export class World {
       return sdk.serveMany(makeWorkflows(this, sdk), { qstashClient, receiver }).POST;
     });
     this.server = http.createServer((req, res) => this.#serve(req, res));
+    this.server.keepAliveTimeout = 120_000; // longer than nodes keep a connection: none closes as it is used again
   }
 
   async open() {
@@ -106,9 +107,9 @@ export class World {
   }
 
   // until waits for what the book has to show.
-  until(look, what) {
+  until(look, what, ms = 30_000) {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => (this.#watchers.delete(watch), reject(new Error(`still waiting: ${what}`))), 30_000);
+      const late = setTimeout(() => (this.#watchers.delete(watch), reject(new Error(`still waiting: ${what}`))), ms);
       const watch = () => {
         const found = look();
         if (found === undefined || found === false) return;
@@ -152,7 +153,8 @@ export class World {
   }
 
   // A third party: /out/echo answers what it got, /out/status/N that status, /out/flaky/NAME
-  // fails as often as the fault says, /out/bytes bytes that are no text.
+  // fails as often as the fault says, /out/bytes bytes that are no text, /out/huge/N a document with a
+  // text of N bytes, /out/hugefailure/N the same with status 500.
   #visit(req, res, path, body) {
     const seen = this.visits.get(path) ?? [];
     seen.push({ method: req.method, headers: req.headers, body: body.toString() });
@@ -173,6 +175,10 @@ export class World {
           return res.end("later");
         }
         return res.end("well");
+      case "hugefailure":
+      case "huge":
+        res.writeHead(kind === "huge" ? 200 : 500, { "Content-Type": "application/json" });
+        return res.end(JSON.stringify({ text: "z".repeat(Number(rest)), end: true }));
       case "text":
         res.setHeader("Content-Type", "text/plain; charset=utf-8");
         return res.end("Grüße <&> \u2028 日本");
