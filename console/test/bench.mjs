@@ -4,7 +4,7 @@
 // 10,000 steps) and measures in Chromium how long each view takes to show its first data, how many frames a second
 // scrolling draws, and how much memory the node needs for it.
 // cost opens the console on every node of a cluster of three and measures what that adds to the leader's processor time
-// at RATE requests a second (10,000), in ROUNDS of SECONDS each without and with the consoles.
+// at RATE requests a second (10,000), in ROUNDS of DURATION seconds each without and with the consoles.
 //
 // Results are printed as rows of docs/performance.md and written to .bench/console.json.
 import assert from "node:assert/strict";
@@ -14,7 +14,7 @@ import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import { end, open, row, settled, signIn, start, until } from "./harness.mjs";
 
-const scale = Number(process.env.SCALE ?? 1), rate = Number(process.env.RATE ?? 10000), seconds = Number(process.env.SECONDS ?? 20), rounds = Number(process.env.ROUNDS ?? 5);
+const scale = Number(process.env.SCALE ?? 1), rate = Number(process.env.RATE ?? 10000), seconds = Number(process.env.DURATION ?? 20), rounds = Number(process.env.ROUNDS ?? 5);
 const count = (n) => Math.max(10, Math.round(n * scale));
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const say = (...words) => console.log(...words);
