@@ -13,6 +13,9 @@ type Attack struct {
 	Try func(ctx context.Context, t *Target) (outcome string, err error)
 	// After, if set, looks once more when the victims have ended, at what would disturb them.
 	After func(ctx context.Context, t *Target) (outcome string, err error)
+	// Least, if set, is for how long victims have to wait whatever is done, which their p99 may be even if that is more
+	// than its limit.
+	Least func(t *Target) time.Duration
 	// Known says why the victims' p99 is shown and not judged.
 	Known string
 	// Once says that Try takes long enough by itself and is not repeated.
@@ -25,7 +28,7 @@ func All() []Attack {
 		{Name: "connections", About: "10,000 connections that say nothing, half a head, half a body or half a login", Try: connections, Once: true},
 		{Name: "bombs", About: "payloads of RESTORE, MessagePack and JSON that say they unpack to gigabytes", Try: bombs},
 		{Name: "costly-writes", About: "1 kB requests whose work is a minute of every node: BITOP of 20 MiB 200 times and its like, then a restart", Try: costlyWrites, After: restarts(2)},
-		{Name: "whole-budget", About: "scripts and transactions that do as much work as one request may, from twelve clients at all nodes", Try: wholeBudget},
+		{Name: "whole-budget", About: "scripts and transactions that do as much work as one request may, from twelve clients at all nodes", Try: wholeBudget, Least: budgets},
 		{Name: "forged-hellos", About: "hellos in a node's name on the cluster ports, plain and under another authority, then a restart of that node", Try: forgedHellos, After: restarts(1)},
 		{Name: "proposals", About: "calls over the cluster port that propose an ACL user, without a certificate of the cluster", Try: proposals},
 		{Name: "walls", About: "a database's owner at another one's URL, messages, users, channels, pauses and request ids", Try: walls},

@@ -37,7 +37,9 @@ type Target struct {
 
 	client *http.Client
 	filled bool
-	ids    int // request ids that were used
+	// alone is how long the attacker's longest request takes when it sends no other.
+	alone time.Duration
+	ids   int // request ids that were used
 }
 
 // Options are those of a cluster to attack: three nodes with a shared secret, RESP ports, and deliveries to loopback.

@@ -54,6 +54,13 @@ func wholeBudget(ctx context.Context, t *Target) (string, error) {
 	if err := t.fill(ctx); err != nil {
 		return "", err
 	}
+	if t.alone == 0 {
+		alone, err := t.spendBudget(ctx, 0)
+		if err != nil {
+			return "", err
+		}
+		t.alone = alone
+	}
 	type result struct {
 		slowest time.Duration
 		err     error
@@ -70,7 +77,7 @@ func wholeBudget(ctx context.Context, t *Target) (string, error) {
 		r := <-results
 		slowest, failed = max(slowest, r.slowest), errors.Join(failed, r.err)
 	}
-	return fmt.Sprintf("%d requests ended, the slowest after %v", 4*hogs*len(t.Nodes), slowest.Round(time.Millisecond)), failed
+	return fmt.Sprintf("%d requests ended, the slowest after %v, one alone after %v", 4*hogs*len(t.Nodes), slowest.Round(time.Millisecond), t.alone.Round(time.Millisecond)), failed
 }
 
 // ended reports whether a request of a whole budget was answered as it has to be: it was refused for its work, or because
@@ -98,6 +105,10 @@ func (t *Target) spendBudget(ctx context.Context, node int) (slowest time.Durati
 	}
 	return slowest, nil
 }
+
+// budgets is how long others may have to wait at least, since a request can't be interrupted: for the rest of an entry with
+// one of a whole budget, and for the next one.
+func budgets(t *Target) time.Duration { return 2 * t.alone }
 
 // restarts has a node start again with what the attack has left in its log.
 func restarts(node int) func(context.Context, *Target) (string, error) {

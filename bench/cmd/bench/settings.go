@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/peer"
 	"github.com/trireme-dev/trireme/bench/internal/proc"
 	"github.com/trireme-dev/trireme/bench/internal/scenario"
+	"github.com/trireme-dev/trireme/internal/certs"
 )
 
 // settings are the flags that every measuring subcommand knows.
@@ -19,7 +20,7 @@ type settings struct {
 	rows, bin, etcd, asynq, nats, restate, restateServer, dir, out, args, writes, profile string
 	heartbeat, seconds, quiet                                                             time.Duration
 	pairs, keys, bigKeys, kills, clients, busy                                            int
-	install, markdown, merge, resume                                                      bool
+	install, markdown, merge, resume, tls                                                 bool
 }
 
 // define declares the flags with their defaults.
@@ -46,6 +47,7 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.BoolVar(&s.markdown, "markdown", false, "measure nothing, print -out as a Markdown table")
 	fs.BoolVar(&s.install, "install", false, "install missing peers with apt-get when run by root")
 	fs.StringVar(&s.args, "args", "", "further flags for every node of ours, separated by spaces")
+	fs.BoolVar(&s.tls, "tls", false, "our three nodes share a secret, so that their connections are TLS (etcd's are not)")
 	fs.DurationVar(&s.heartbeat, "heartbeat", 500*time.Millisecond, "--heartbeat of the three nodes")
 	fs.StringVar(&s.writes, "writes", "leader", "where rows 1 to 3 and 6 write, in ours and in etcd: leader or all")
 	fs.IntVar(&s.keys, "keys", 100_000, "keys in the rows that load over HTTP")
@@ -98,6 +100,9 @@ func (s *settings) bench() (*scenario.Bench, error) {
 	env := &peer.Env{
 		Trireme: s.bin, Etcd: s.etcd, Asynq: s.asynq, NATS: s.nats, Restate: s.restate, RestateServer: s.restateServer, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
 		Heartbeat: s.heartbeat, Args: strings.Fields(s.args), Pprof: s.profile != "", Ports: ports,
+	}
+	if s.tls {
+		env.Variables = append(env.Variables, "TRIREME_CLUSTER_SECRET="+certs.NewSecret())
 	}
 	return &scenario.Bench{
 		Env: env, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys,

@@ -114,7 +114,11 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 		s.printf("%s: the victims' p99 is not judged: %s", a.Name, a.Known)
 		return err
 	}
-	if limit := slowerUnderAttack * idle.P99; seen.P99 > limit {
+	limit := slowerUnderAttack * idle.P99
+	if a.Least != nil {
+		limit = max(limit, a.Least(target))
+	}
+	if seen.P99 > limit {
 		err = errors.Join(err, fmt.Errorf("the victims' p99 is %v, at most %v allowed", seen.P99, limit))
 	}
 	return err
