@@ -50,6 +50,9 @@ type call struct {
 	values  []reply.Value
 	// replyBytes is the size of the values, held what the call has counted of the memory of all.
 	replyBytes, held int64
+	tenant           *tenantMemory // what the call's database has under way, if the call is large
+	tenantDB         string
+	heldForTenant    int64
 	began            time.Time     // running the rows
 	took             time.Duration // it took to run them
 	place            tracing.Place // of the spans of this request
@@ -119,6 +122,7 @@ func (c *call) finish(begin time.Time) {
 	c.release()
 	c.packed.recycle()
 	c.s.memory.give(c.held)
+	c.leaveTenant()
 	took := time.Since(begin)
 	m := c.s.metrics
 	m.inFlight.Dec()

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -19,10 +20,62 @@ const (
 	DefaultBufferedBytes = 1 << 30
 )
 
+// A database other than default may hold a part of the limit, counted from largeBytes for a request on.
+const (
+	tenantPart = 2
+	largeBytes = 64 << 10
+)
+
 // memory counts the bytes of bodies and replies under way.
 type memory struct {
 	limit int64 // 0 = unlimited
 	used  atomic.Int64
+
+	mu      sync.Mutex
+	tenants map[string]*tenantMemory // of databases that have large requests under way
+}
+
+// tenantMemory is what one database has under way.
+type tenantMemory struct {
+	used  int64
+	calls int // that refer to it
+}
+
+// tenant refers to what a database has under way, until leave is called.
+func (m *memory) tenant(db string) *tenantMemory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tenants[db]
+	if t == nil {
+		if m.tenants == nil {
+			m.tenants = map[string]*tenantMemory{}
+		}
+		t = &tenantMemory{}
+		m.tenants[db] = t
+	}
+	t.calls++
+	return t
+}
+
+// takeFor counts n bytes for a database, unless it has its part already.
+func (m *memory) takeFor(t *tenantMemory, n int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.limit > 0 && t.used+n > m.limit/tenantPart {
+		return false
+	}
+	t.used += n
+	return true
+}
+
+// leave ends a reference, and takes n bytes off the count.
+func (m *memory) leave(db string, t *tenantMemory, n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t.used -= n
+	if t.calls--; t.calls == 0 {
+		delete(m.tenants, db)
+	}
 }
 
 // take counts n bytes more, unless there is no room for them.
@@ -43,13 +96,38 @@ func (m *memory) outOfMemory(n int64) *failure {
 		strconv.FormatInt(m.limit, 10) + ", Actual: " + strconv.FormatInt(m.used.Load()+n, 10) + ". Setting: max-buffered-bytes"}
 }
 
+// outOfShare refuses a request whose database has its part of the memory under way.
+func (m *memory) outOfShare(t *tenantMemory, n int64) *failure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &failure{http.StatusServiceUnavailable, notApplied, "ERR max bytes of requests and replies under way of a database exceeded. Limit: " +
+		strconv.FormatInt(m.limit/tenantPart, 10) + ", Actual: " + strconv.FormatInt(t.used+n, 10) + ". Setting: max-buffered-bytes"}
+}
+
 // hold counts bytes that the call holds until it is over.
 func (c *call) hold(n int64) *failure {
+	if c.db != "" && n >= largeBytes {
+		if c.tenant == nil {
+			c.tenant, c.tenantDB = c.s.memory.tenant(c.db), c.db
+		}
+		if !c.s.memory.takeFor(c.tenant, n) {
+			return c.s.memory.outOfShare(c.tenant, n)
+		}
+		c.heldForTenant += n
+	}
 	if !c.s.memory.take(n) {
 		return c.s.memory.outOfMemory(n)
 	}
 	c.held += n
 	return nil
+}
+
+// leaveTenant is for the end of a call.
+func (c *call) leaveTenant() {
+	if c.tenant == nil {
+		return
+	}
+	c.s.memory.leave(c.tenantDB, c.tenant, c.heldForTenant)
 }
 
 // keep counts bytes that are there already, whatever the limit: of a write that was applied the
@@ -92,7 +170,9 @@ func (c *call) runRows(v *fsm.View) {
 		}
 		c.values = append(c.values, one)
 	}
-	c.replyBytes = max(m.held, m.written)
+	if c.replyBytes = m.held; len(c.rows) == 1 { // which is encoded whole
+		c.replyBytes = max(m.held, m.written)
+	}
 }
 
 // replyMeter counts what replies take when they are written, where a byte may become several. As long as they can't

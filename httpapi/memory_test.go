@@ -90,6 +90,32 @@ func TestReplySizeCountsEscapes(t *testing.T) {
 	}
 }
 
+// A database other than default may hold half of what all requests may: what is beyond it is refused, others are served,
+// and what has ended counts no more.
+func TestDatabasesShareTheBuffers(t *testing.T) {
+	g := newGateway(t, func(o *httpapi.Options) { o.Limits.BufferedBytes = 6 << 20 })
+	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
+	value := strings.Repeat("x", 1<<20)
+	asShop := "Authorization: Bearer " + shop.Token
+	for _, c := range []struct {
+		prefix, auth string
+		status       int
+	}{{"/db/shop", asShop, 503}, {"", "X: y", 200}} {
+		if a := g.ask(t, "POST", c.prefix+"/set/k", value, c.auth); a.status != 200 {
+			t.Fatalf("%s: %+v", c.prefix, a)
+		}
+		a := g.ask(t, "POST", c.prefix+"/pipeline", rowsOf(4, `["GET","k"]`), c.auth)
+		if a.status != c.status || (c.status == 503) != strings.Contains(a.body, "of a database exceeded. Limit: 3145728") {
+			t.Errorf("%s: four replies of 1 MiB at a limit of 6: status %d, %.200s", c.prefix, a.status, a.body)
+		}
+		for range 4 {
+			if a := g.ask(t, "POST", c.prefix+"/pipeline", rowsOf(2, `["GET","k"]`), c.auth); a.status != 200 {
+				t.Errorf("%s: two of them afterwards: status %d, %.200s", c.prefix, a.status, a.body)
+			}
+		}
+	}
+}
+
 // A large batch of replies is sent as it is encoded: in all forms, on the fast path and off it,
 // the bytes are those of a small one, and memory does not grow by the reply.
 func TestLargeRepliesAreStreamed(t *testing.T) {

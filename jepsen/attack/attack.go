@@ -39,7 +39,7 @@ func All() []Attack {
 		{Name: "process-list", About: "secrets in the arguments that every user of the machine sees", Try: processList},
 		{Name: "overshoot", About: "commands of 30 MiB each at --max-memory", Try: overshoot},
 		{Name: "large-replies", About: "200 rows of GET of 8 MiB, over HTTP and RESP, by clients that don't read", Try: largeReplies,
-			Known: "encoding and memory have no share for each database"},
+			Known: "encoding replies has no share for each database, and attackers, nodes and victims have the same processors"},
 	}
 }
 

@@ -34,9 +34,6 @@ const (
 
 // largeReplies asks for 1.6 GB by one request, four times at once, and reads nothing of it for a while.
 func largeReplies(ctx context.Context, t *Target) (string, error) {
-	if err := t.fill(ctx); err != nil {
-		return "", err
-	}
 	end := t.peaks()
 	rows := slices.Repeat([][]string{{"GET", "row"}}, largeRows)
 	results := make(chan error, 2*largeClients)

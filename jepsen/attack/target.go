@@ -36,7 +36,6 @@ type Target struct {
 	Secret, GossipKey string
 
 	client *http.Client
-	filled bool
 	// alone is how long the attacker's longest request takes when it sends no other.
 	alone time.Duration
 	ids   int // request ids that were used
@@ -69,7 +68,7 @@ func NewTarget(ctx context.Context, c *testcluster.Cluster, secret, gossipKey st
 			return nil, fmt.Errorf("%s: %s", args, r)
 		}
 	}
-	return t, nil
+	return t, t.fill(ctx)
 }
 
 // response is what came back.
@@ -151,11 +150,8 @@ func words(args any) []byte {
 	return b
 }
 
-// fill makes the large values of the attacker, once.
+// fill makes the large values of the attacker.
 func (t *Target) fill(ctx context.Context) error {
-	if t.filled {
-		return nil
-	}
 	commands := [][]string{{"SETRANGE", "b", strconv.Itoa(20<<20 - 1), "x"}, {"SETRANGE", "big", strconv.Itoa(30<<20 - 1), "x"}, {"SETRANGE", "row", strconv.Itoa(8<<20 - 1), "x"}}
 	for i := range 10 {
 		set, zset := []string{"SADD", "set"}, []string{"ZADD", "zset"}
@@ -169,7 +165,6 @@ func (t *Target) fill(ctx context.Context) error {
 			return fmt.Errorf("%s %s: %s", args[0], args[1], r)
 		}
 	}
-	t.filled = true
 	return nil
 }
 

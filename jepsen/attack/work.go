@@ -23,9 +23,6 @@ func times(n int, key string, args ...string) []string {
 
 // costlyWrites sends requests of few bytes and much work: each is refused with its work, before it is done.
 func costlyWrites(ctx context.Context, t *Target) (string, error) {
-	if err := t.fill(ctx); err != nil {
-		return "", err
-	}
 	counted := func(n int, key string, args ...string) []string {
 		return append(append(args, fmt.Sprint(n)), slices.Repeat([]string{key}, n)...)
 	}
@@ -51,9 +48,6 @@ const hogs = 4
 // wholeBudget sends requests that do as much work as one may before they are refused, from several clients at all nodes:
 // a script, a script without an end, a transaction.
 func wholeBudget(ctx context.Context, t *Target) (string, error) {
-	if err := t.fill(ctx); err != nil {
-		return "", err
-	}
 	if t.alone == 0 {
 		alone, err := t.spendBudget(ctx, 0)
 		if err != nil {
