@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as people do; see testdata. Beside testscript's own
 // commands there are:
 //
+//	everycommand, everyname           see every_command_test.go
 //	exits CODE COMMAND…               runs a command that has to end with that exit code
 //	oneline                           the last command wrote one line to standard error
 //	ready HOST:PORT                   waits until a node there is ready
@@ -90,7 +91,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
-			"masked": masked, "sets": sets, "until": until,
+			"masked": masked, "sets": sets, "until": until, "everycommand": everyCommand, "everyname": everyName,
 			"request": request, "terminate": terminate, "mode": mode,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
