@@ -349,20 +349,6 @@ func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*co
 	return v.s.table.Check(v.prepare(&as, origin), argv)
 }
 
-// Checker asks Check about the rows of one request, one after the other.
-type Checker struct{ tx *command.Tx }
-
-// Checker is Check for many rows of one request. It is valid until the view makes the next one.
-func (v *View) Checker(as acl.Identity, origin command.Origin) Checker {
-	v.s.prepare(&v.checks, &v.e, &as, origin)
-	return Checker{&v.checks}
-}
-
-// Check returns which command argv calls, or why it may not be called.
-func (c Checker) Check(argv [][]byte) (*command.Command, *reply.Value) {
-	return c.tx.Table.Check(c.tx, argv)
-}
-
 // Refuse is the reason to discard a transaction of these rows before any of them runs,
 // nil if all can run.
 func (v *View) Refuse(as acl.Identity, origin command.Origin, rows [][][]byte) *reply.Value {

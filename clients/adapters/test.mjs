@@ -1,7 +1,7 @@
 // Published adapters, unmodified, each a small program against three nodes whose leader is killed in the middle: what was written
 // before has to be there afterwards, by the same connections. Run it by `make adapters`; it starts and stops the nodes itself.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -76,6 +76,70 @@ async function cluster() {
       await until("the nodes end", () => [child, ...again].every((p) => p.exitCode !== null || p.signalCode !== null));
       rmSync(dir, { recursive: true, force: true });
     },
+  };
+}
+
+class NotInstalled extends Error {}
+
+// debian runs a program with a client of Debian's packages: it writes its version, waits for a line, and ends with "ok".
+const debian = (command, file, name) => async ({ resp }) => {
+  if (spawnSync("dpkg-query", ["-W", name]).status !== 0) throw new NotInstalled(name);
+  const { host, port, password } = resp.ioredis;
+  const child = spawn(command, [new URL(`debian/${file}`, import.meta.url).pathname, host, port, password, name]);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (b) => (out += b));
+  child.stderr.on("data", (b) => (err += b));
+  child.on("error", (e) => (err += e));
+  const line = (n) => until(`line ${n} of ${name}`, () => {
+    if (out.split("\n").length > n) return out.split("\n")[n - 1];
+    if (child.exitCode !== null || child.pid === undefined) throw new Error(`${name} ended: ${err}`);
+  });
+  const adapter = {
+    before: async () => (adapter.version = await line(1)),
+    after: async () => {
+      child.stdin.write("the leader is dead\n");
+      assert.equal(await line(2), "ok");
+    },
+    end: () => child.kill("SIGTERM"),
+  };
+  return adapter;
+};
+
+const silent = { child: () => silent, debug() {}, info() {}, warn() {}, error() {} };
+
+// chat runs two servers of socket.io that share an adapter, and a client of each: what one emits reaches the other's.
+async function chat(connect) {
+  const { Server } = await import("socket.io");
+  const { io } = await import("socket.io-client");
+  const { createServer } = await import("node:http");
+  const sides = [];
+  for (const name of ["a", "b"]) {
+    const { adapter, close } = await connect();
+    const http = createServer();
+    const server = new Server(http, { adapter });
+    server.on("connection", (s) => s.join("room"));
+    await new Promise((done) => http.listen(0, "127.0.0.1", done));
+    const client = io(`http://127.0.0.1:${http.address().port}`, { transports: ["websocket"] });
+    const got = [];
+    client.on("news", (n) => got.push(n));
+    await until(`the client of ${name}`, () => client.connected);
+    sides.push({ server, client, got, close });
+  }
+  const [a, b] = sides;
+  // The adapters subscribe behind their callers' back: the first message is repeated until it arrives.
+  const cross = (n) => until(`message ${n}`, async () => {
+    a.server.to("room").emit("news", n);
+    await pause(50);
+    return b.got.includes(n) && a.got.includes(n);
+  });
+  return {
+    before: () => cross(1),
+    after: async () => {
+      await cross(2);
+      assert.equal((await b.server.in("room").fetchSockets()).length, 2);
+    },
+    end: () => sides.forEach((s) => (s.client.close(), s.server.close(), s.close())),
   };
 }
 
@@ -284,9 +348,101 @@ const adapters = {
       },
     };
   },
+  async "@upstash/realtime"({ url, token }) {
+    const { Realtime } = await import("@upstash/realtime");
+    const { Redis } = await import("@upstash/redis");
+    const z = await import("zod/v4");
+    const rt = new Realtime({ redis: new Redis({ url, token }), schema: { chat: { message: z.object({ n: z.number() }) } }, history: { maxLength: 100 } });
+    const got = [];
+    return {
+      before: async () => {
+        await rt.channel("room").subscribe({ events: ["chat.message"], onData: (m) => got.push(m.data.n) });
+        await rt.channel("room").emit("chat.message", { n: 1 });
+        await until("the first message", () => got.includes(1));
+      },
+      after: async () => {
+        await rt.channel("room").emit("chat.message", { n: 2 });
+        await until("the second message", () => got.includes(2));
+        assert.deepEqual((await rt.channel("room").history()).map((m) => m.data.n), [1, 2]);
+      },
+      end: () => rt.channel("room").unsubscribe(),
+    };
+  },
+  async "@chat-adapter/state-redis"({ resp }) {
+    const { createRedisState } = await import("@chat-adapter/state-redis");
+    const state = createRedisState({ url: resp.nodeRedis.url, logger: silent });
+    await state.connect();
+    let lock;
+    return {
+      before: async () => {
+        await state.subscribe("t1");
+        lock = await state.acquireLock("t1", 60_000);
+        assert.equal(await state.acquireLock("t1", 60_000), null);
+        await state.appendToList("l", { n: 1 }, { maxLength: 2 });
+        await state.enqueue("t1", { message: { id: "m1" }, enqueuedAt: Date.now(), expiresAt: Date.now() + 1e6 }, 10);
+      },
+      after: async () => {
+        assert.equal(await state.isSubscribed("t1"), true);
+        assert.equal(await state.extendLock(lock, 60_000), true);
+        await state.releaseLock(lock);
+        assert.notEqual(await state.acquireLock("t1", 1000), null);
+        await state.appendToList("l", { n: 2 }, { maxLength: 2 });
+        assert.deepEqual(await state.getList("l"), [{ n: 1 }, { n: 2 }]);
+        assert.equal(await state.queueDepth("t1"), 1);
+        assert.equal((await state.dequeue("t1")).message.id, "m1");
+      },
+      end: () => state.disconnect(),
+    };
+  },
+  async "@fortedigital/nextjs-cache-handler"({ resp }) {
+    const { default: createHandler } = await import("@fortedigital/nextjs-cache-handler/redis-strings");
+    const { createClient } = await import("redis");
+    const client = createClient(resp.nodeRedis);
+    await client.connect();
+    const cache = createHandler({ client, keyPrefix: "next:", keyExpirationStrategy: "EXAT" });
+    const now = Math.floor(Date.now() / 1000);
+    const page = (tags) => ({ lastModified: Date.now(), lifespan: { expireAt: now + 600 }, tags, value: { kind: "FETCH", data: { body: "page" } } });
+    return {
+      before: async () => {
+        await cache.set("/a", page(["posts"]));
+        await cache.set("/b", page(["users"]));
+      },
+      after: async () => {
+        assert.equal((await cache.get("/a", { implicitTags: [] })).value.data.body, "page");
+        await cache.revalidateTag("posts");
+        assert.equal(await cache.get("/a", { implicitTags: [] }), null);
+        assert.equal((await cache.get("/b", { implicitTags: [] })).value.data.body, "page");
+      },
+      end: () => client.close(),
+    };
+  },
+  async "@socket.io/redis-adapter"({ resp }) {
+    const { createAdapter } = await import("@socket.io/redis-adapter");
+    const { default: Redis } = await import("ioredis");
+    return chat(async () => {
+      const pub = new Redis(resp.ioredis);
+      const sub = pub.duplicate();
+      return { adapter: createAdapter(pub, sub), close: () => [pub, sub].forEach((r) => r.disconnect()) };
+    });
+  },
+  async "@socket.io/redis-streams-adapter"({ resp }) {
+    const { createAdapter } = await import("@socket.io/redis-streams-adapter");
+    const { default: Redis } = await import("ioredis");
+    return chat(async () => {
+      const redis = new Redis(resp.ioredis);
+      return { adapter: createAdapter(redis), close: () => redis.disconnect() };
+    });
+  },
+  "python3-redis": debian("/usr/bin/python3", "python.py", "python3-redis"),
+  "python3-django-redis": debian("/usr/bin/python3", "python.py", "python3-django-redis"),
+  "python3-rq": debian("/usr/bin/python3", "python.py", "python3-rq"),
+  "python3-celery": debian("/usr/bin/python3", "python.py", "python3-celery"),
+  "php-redis": debian("php", "php.php", "php-redis"),
+  "php-predis": debian("php", "php.php", "php-predis"),
+  "ruby-sidekiq": debian("ruby", "sidekiq.rb", "ruby-sidekiq"),
 };
 
-const version = (names) => names.split(", ").map((n) => JSON.parse(readFileSync(new URL(`node_modules/${n}/package.json`, import.meta.url))).version).join(", ");
+const version = (adapter, names) => adapter?.version ?? names.split(", ").map((n) => JSON.parse(readFileSync(new URL(`node_modules/${n}/package.json`, import.meta.url))).version).join(", ");
 
 // within ends what takes too long.
 const within = (promise) => Promise.race([promise, pause(patience).then(() => Promise.reject(new Error("it takes too long")))]);
@@ -306,10 +462,14 @@ for (const [name, make] of Object.entries(adapters)) {
     c.kill(first);
     killed = true;
     await within(adapter.after());
-    console.log(`ok      ${name} ${version(name)}`);
+    console.log(`ok      ${name} ${version(adapter, name)}`);
   } catch (e) {
+    if (e instanceof NotInstalled) {
+      console.log(`skipped ${name}: the Debian package is not installed`);
+      continue;
+    }
     failed++;
-    console.log(`FAILED  ${name} ${version(name)}: ${e?.stack ?? e}`);
+    console.log(`FAILED  ${name}: ${e?.stack ?? e}`);
   }
   try {
     await adapter?.end?.();
