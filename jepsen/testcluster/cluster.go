@@ -140,8 +140,9 @@ func (c *Cluster) speakRESP(n *Node, i int) {
 	}
 }
 
-// littleDisk lets nodes on the machine's own disk write to the last: how full that is says nothing about them.
-const littleDisk = "64MiB"
+// littleDisk lets nodes on the machine's own disk write to the last: how full that is says nothing about them. It is a
+// variable, because earlier releases don't know the flag.
+const littleDisk = "TRIREME_MIN_FREE_DISK=64MiB"
 
 // lay lays out a node. Its three ports are next to each other, from the place first of
 // a block on.
@@ -166,7 +167,7 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 		"--heartbeat", o.Heartbeat.String(), "--log-level", "info",
 	}, append(args, o.Args...)...)
 	if !o.Disks {
-		n.argv = append(n.argv, "--min-free-disk", littleDisk)
+		n.env = append(n.env, littleDisk)
 	}
 	if c.authority != nil {
 		dir := filepath.Join(o.Dir, "certificates")
