@@ -58,7 +58,7 @@ var filters = []filter{
 	{"state", false, "state of the run", readRunStates},
 	{"label", false, "label", texts(labels)},
 	{"labels", false, "the same", texts(labels)},
-	{"callerIp", false, "address of whoever triggered the run", texts(callerIPs)},
+	{"callerIp", false, "address of the client that triggered the run", texts(callerIPs)},
 	{"callerIP", false, "the same", texts(callerIPs)},
 	{"flowControlKey", false, "flow-control key", texts(func(f *workflow.DeadFilter) *[]string { return &f.FlowKeys })},
 	{"host", false, "host of the URL", texts(func(f *workflow.DeadFilter) *[]string { return &f.Hosts })},

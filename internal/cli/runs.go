@@ -21,7 +21,7 @@ var (
 		{"destination", "workflowUrl", "`URL` of the workflow", textFilter},
 		{"label", "label", "`LABEL`", textFilter},
 		{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
-		{"caller-ip", "callerIp", "`ADDRESS` of whoever triggered the run", textFilter},
+		{"caller-ip", "callerIp", "`ADDRESS` of the client that triggered the run", textFilter},
 		{"host", "host", "`HOST` of the workflow's URL", textFilter},
 		{"path", "path", "`PATH` of the workflow's URL", textFilter},
 		{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter},
