@@ -168,6 +168,7 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 			}
 			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
+		t.s.logAttempt(a, &n)
 		n.DB = a.DB
 		t.s.results <- attemptResult{n, t.claims, time.Now()}
 	})
@@ -177,7 +178,7 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.s.Log.Error("sending a message panicked", "message", a.ID.String(), "trace_id", a.Content.Trace.TraceID(), "panic", p)
+			t.s.Log.Error("sending a message panicked", append(t.s.traceIDs(a), "message", a.ID.String(), "attempt", a.Number, "panic", p)...)
 			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
 		}
 	}()

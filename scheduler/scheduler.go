@@ -52,7 +52,9 @@ type Options struct {
 	Senders, HostShare int
 	// Observe, if set, is called after each attempt whose outcome is known, from many goroutines.
 	Observe func(*queue.Attempt, *queue.Result)
-	Log     *slog.Logger
+	// Trace returns the trace context of an attempt's own span, for the log; nil if there are no spans.
+	Trace func(*queue.Attempt) queue.TraceContext
+	Log   *slog.Logger
 }
 
 // Scheduler runs attempts while this node leads. Close it.

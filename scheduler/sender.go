@@ -79,7 +79,7 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 	begin := time.Now()
 	a, d, ok := s.withRun(a)
 	if !ok {
-		return queue.Result{AttemptRef: ref, Error: runEndedText}, true
+		return queue.Result{AttemptRef: ref, Error: workflow.RunOver}, true
 	}
 	timed, cancel := context.WithTimeout(ctx, time.Duration(a.Timeout)*time.Millisecond)
 	defer cancel()

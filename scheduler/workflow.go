@@ -19,9 +19,6 @@ func Deliveries(n Node) func(*queue.Attempt) (*workflow.Delivery, bool) {
 	}
 }
 
-// runEndedText is the error of an attempt whose run has ended; it is in no event.
-const runEndedText = "the workflow run is over"
-
 // withRun returns the attempt with what it delivers; d is nil for messages outside workflows. ok is false if there is
 // nothing left to deliver.
 func (s *Sender) withRun(a *queue.Attempt) (full *queue.Attempt, d *workflow.Delivery, ok bool) {

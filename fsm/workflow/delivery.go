@@ -24,6 +24,10 @@ type Delivery struct {
 // SDKVersionHeader is how an endpoint knows a delivery of a run.
 const SDKVersionHeader = "Upstash-Workflow-Sdk-Version"
 
+// RunOver is the error of an attempt that was not sent because its run needs it no more: the run has ended, or what the
+// attempt is for is done. It is in no event.
+const RunOver = "the workflow run is over"
+
 // Delivery is what an attempt of a message of a run sends; false if the run has no use for it any more.
 func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 	ref, ok := ParseRef(run)

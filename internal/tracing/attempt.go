@@ -161,6 +161,8 @@ func (t *Tracer) finished(n *queue.Result, now int64) {
 	switch {
 	case n.Lost:
 		t.end(a, now-a.claimed, now, "the attempt was ended before its outcome was known", "lost")
+	case n.Error == workflow.RunOver:
+		t.end(a, n.Took, now, workflow.RunOver, "cancelled")
 	case status == 0:
 		t.end(a, n.Took, now, strings.Clone(n.Error), "unreachable")
 	case status < 200 || status > 299:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/internal/otlp"
 )
 
@@ -144,6 +145,7 @@ func TestHowAttemptsEnd(t *testing.T) {
 		"redirect":    {queue.Result{Response: queue.Response{Status: 301}, Took: 10}, "POST 1000-1010 failed 301"},
 		"refused":     {queue.Result{Response: queue.Response{Status: 500}, Took: 10}, "POST 1000-1010 failed 500"},
 		"unreachable": {queue.Result{Error: "connection refused", Took: 10}, "POST 1000-1010 failed unreachable connection refused"},
+		"cancelled":   {queue.Result{Error: workflow.RunOver}, "POST 1000-1000 failed cancelled the workflow run is over"},
 		"lost":        {queue.Result{Lost: true}, "POST 1000-1300 failed lost the attempt was ended before its outcome was known"},
 		"no time":     {queue.Result{Response: queue.Response{Status: 200}, Took: -5}, "POST 1000-1000"},
 	} {
