@@ -23,7 +23,8 @@ func healthCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "health", Short: "Report whether a node can serve, by the exit code", Args: usageArgs(cobra.NoArgs),
 		Long: "Asks /readyz of one node, which needs no token: ready means that it has a leader and has caught up with it. --live asks\n" +
-			"/livez: whether the process answers at all. For the health checks of containers and services.\n" +
+			"/livez: whether the process answers at all. For the health checks of containers and services. A node that answers reads\n" +
+			"only, because its disk is nearly full, is ready; a second line says so.\n" +
 			"Exit codes: 0 ready, 1 not ready (the reason is printed), 2 wrong usage, 3 no answer.",
 		Example: "trireme health\ntrireme health --live --url http://127.0.0.1:8081",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,7 +62,7 @@ func (c *Client) health(ctx context.Context, path string, out io.Writer) error {
 	}
 	said := strings.TrimSpace(string(text))
 	switch {
-	case resp.StatusCode == http.StatusOK && said == "ok":
+	case resp.StatusCode == http.StatusOK && (said == "ok" || strings.HasPrefix(said, "ok\n")): // what follows is for people
 		_, err = fmt.Fprintln(out, said)
 		return err
 	case resp.StatusCode == http.StatusServiceUnavailable && said != "":

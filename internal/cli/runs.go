@@ -22,23 +22,29 @@ var (
 		{"label", "label", "`LABEL`", textFilter},
 		{"flow-control-key", "flowControlKey", "flow-control `KEY`", textFilter},
 		{"caller-ip", "callerIp", "`ADDRESS` of the client that triggered the run", textFilter},
-		{"host", "host", "`HOST` of the workflow's URL", textFilter},
-		{"path", "path", "`PATH` of the workflow's URL", textFilter},
 		{"from", "fromDate", "earliest `TIME`: RFC 3339, unix milliseconds, or a duration ago such as 90m", timeFilter},
 		{"to", "toDate", "latest `TIME`, likewise", timeFilter},
 	}
-	runListFilters = []filter{
+	// runHostFilters are those that lists of failed runs don't take.
+	runHostFilters = []filter{
+		{"host", "host", "`HOST` of the workflow's URL", textFilter},
+		{"path", "path", "`PATH` of the workflow's URL", textFilter},
+	}
+	createdFilter    = filter{"created", "workflowCreatedAt", "`TIME` of creation", timeFilter}
+	refFilter        = filter{"ref", "workflowRuns", "run as `ID@CREATED`; nothing else counts then", textFilter}
+	runMessageFilter = filter{"message", "messageId", "`ID` of a message of the run", textFilter}
+	runListFilters   = []filter{
 		{"state", "state", "`STATE`: RUN_STARTED, RUN_SUCCESS, RUN_FAILED or RUN_CANCELED", textFilter},
 		{"run", "workflowRunId", "`ID` of a run", textFilter},
-		{"created", "workflowCreatedAt", "`TIME` of creation", timeFilter},
-		{"ref", "workflowRuns", "run as `ID@CREATED`; nothing else counts then", textFilter},
-		{"message", "messageId", "`ID` of a message of the run", textFilter},
+		createdFilter, refFilter, runMessageFilter,
 	}
+	runLogFilters = append([]filter{{"state", "state", "`STATE` of a run or of a step, such as STEP_FAILED", textFilter}}, runListFilters[1:]...)
+	cancelFilters = []filter{createdFilter, runMessageFilter}
 	failedFilters = []filter{
 		statusFilter,
 		{"failure-function", "failureFunctionState", "`STATE` of the failure callback", textFilter},
 		{"run", "workflowRunId", "`ID` of a run, or its beginning", textFilter},
-		{"created", "workflowCreatedAt", "`TIME` of creation", timeFilter},
+		createdFilter, refFilter, runMessageFilter,
 	}
 )
 
@@ -77,7 +83,7 @@ func (g *group) listRuns() {
 		use: "list", short: "List workflow runs, the newest first",
 		example: "runs list --state RUN_FAILED --from 24h\nruns list --label billing --output json",
 		flags: func(f *pflag.FlagSet) {
-			selected.flags(f, runListFilters, runFilters)
+			selected.flags(f, runListFilters, runFilters, runHostFilters)
 			p.flags(f)
 		},
 		run: func(s *session) error {

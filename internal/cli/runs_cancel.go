@@ -15,7 +15,7 @@ func (g *group) cancelRuns() {
 		use: "cancel [ID…]", short: "Cancel workflow runs by their ids or by filters", args: cobra.ArbitraryArgs, complete: runIDs,
 		example: "runs cancel wfr_7uP… --yes\nruns cancel --destination https://example.com/order --dry-run",
 		flags: func(f *pflag.FlagSet) {
-			selected.flags(f, runFilters)
+			selected.flags(f, cancelFilters, runFilters, runHostFilters)
 			f.BoolVar(&all, "all", false, "every run that is under way")
 			c.flags(f)
 		},

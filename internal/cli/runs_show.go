@@ -84,7 +84,7 @@ func (g *group) runLogs() {
 		use: "logs [ID]", short: "List the events of a workflow run, or of all, the newest first", args: cobra.MaximumNArgs(1), complete: runIDs,
 		example: "runs logs wfr_7uP…\nruns logs --state STEP_FAILED --from 1h",
 		flags: func(f *pflag.FlagSet) {
-			selected.flags(f, runListFilters[:4], []filter{runFilters[0], runFilters[1]}, runFilters[len(runFilters)-2:])
+			selected.flags(f, runLogFilters, runFilters, runHostFilters)
 			p.flags(f)
 		},
 		run: func(s *session) error {
