@@ -54,6 +54,9 @@ func (p *proposer) nudge() {
 	}
 }
 
+// Accepting is nil while this node's disk has room for writes; otherwise it says how much is free and how much is needed.
+func (n *Node) Accepting() error { return n.store.Accepting() }
+
 // Propose puts a request into the log and waits for its outcome; see fsm.Proposer.
 func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
 	if len(body) > maxRequestBytes {

@@ -212,15 +212,23 @@ func (s *Server) readyz(g *gin.Context) {
 		g.String(http.StatusServiceUnavailable, "not ready: %s\n", err)
 		return
 	}
+	if s.engine.Accepting() != nil { // how much is free is not for everybody
+		g.String(http.StatusOK, "ok\nreads only: free disk space is below the floor (--min-free-disk), writes are refused\n")
+		return
+	}
 	g.String(http.StatusOK, "ok\n")
 }
 
 func (s *Server) healthz(g *gin.Context) {
 	if err := s.engine.Ready(); err != nil {
-		g.JSON(http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "reason": err.Error()})
+		g.JSON(http.StatusServiceUnavailable, gin.H{"live": true, "ready": false, "writes": false, "reason": err.Error()})
 		return
 	}
-	g.JSON(http.StatusOK, gin.H{"live": true, "ready": true})
+	if err := s.engine.Accepting(); err != nil {
+		g.JSON(http.StatusOK, gin.H{"live": true, "ready": true, "writes": false, "reason": err.Error()})
+		return
+	}
+	g.JSON(http.StatusOK, gin.H{"live": true, "ready": true, "writes": true})
 }
 
 func (s *Server) cluster(g *gin.Context) {

@@ -56,6 +56,34 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+// TestHealthOfAFullDisk: a node that refuses writes is ready for reads. Everybody learns that it does; how much room is missing is
+// for those who may see the state in full.
+func TestHealthOfAFullDisk(t *testing.T) {
+	g := newGateway(t)
+	const room = "/var/lib/trireme has 240 of 1000 bytes free; at least 255 must be free"
+	for _, c := range []struct {
+		ready, accepting error
+		status           int
+		readyz, health   string
+	}{
+		{nil, nil, 200, "ok\n", `{"live":true,"ready":true,"writes":true}`},
+		{nil, errors.New(room), 200, "ok\nreads only: free disk space is below the floor (--min-free-disk), writes are refused\n", `{"live":true,"ready":true,"reason":"` + room + `","writes":false}`},
+		{errors.New("no leader"), errors.New(room), 503, "not ready: no leader\n", `{"live":true,"ready":false,"reason":"no leader","writes":false}`},
+	} {
+		g.engine.SetReady(c.ready)
+		g.engine.SetAccepting(c.accepting)
+		if a := g.ask(t, "GET", "/readyz", "", "Authorization:"); a.status != c.status || a.body != c.readyz {
+			t.Errorf("readyz: %+v, want %q", a, c.readyz)
+		}
+		if a := g.ask(t, "GET", "/healthz", "", asAdmin); a.status != c.status || a.body != c.health {
+			t.Errorf("healthz: %+v, want %s", a, c.health)
+		}
+		if a := g.ask(t, "GET", "/livez", "", "Authorization:"); a.status != 200 || a.body != "ok\n" {
+			t.Errorf("livez: %+v", a)
+		}
+	}
+}
+
 // Metrics and the state in full are for the operator, or for everybody who reaches the
 // listener if that was said.
 func TestWhoMaySeeMetrics(t *testing.T) {

@@ -43,6 +43,9 @@ type Engine interface {
 	// Ready is nil if this node has a leader and has caught up with it; otherwise it
 	// says what is missing.
 	Ready() error
+	// Accepting is nil if this node accepts writes as far as its disk goes; otherwise it says how
+	// much room is missing. Such a node still answers reads.
+	Accepting() error
 }
 
 // The limits that apply where Options names none.

@@ -134,6 +134,14 @@ var (
 	errNotReady = errors.New("this node has no leader, or has not caught up with it")
 )
 
+// Accepting is nil if this node's disk has room for writes.
+func (e *engine) Accepting() error {
+	if n := e.node.Load(); n != nil {
+		return n.Accepting()
+	}
+	return nil
+}
+
 // Ready is nil if this node has a leader, has caught up with it, and is not about to stop.
 func (e *engine) Ready() error {
 	if e.draining.Load() {

@@ -37,19 +37,19 @@ type Engine struct {
 
 	proposals, reads atomic.Int64
 
-	mu      sync.Mutex
-	index   uint64
-	seed    uint64
-	now     func() int64
-	still   bool // no chance
-	propose error
-	read    error
-	ready   error
-	apply   bool // a failing proposal is applied all the same
-	hook    func()
-	before  func() // called by the next proposal
-	nodes   int
-	hubs    []*pubsub.Hub
+	mu               sync.Mutex
+	index            uint64
+	seed             uint64
+	now              func() int64
+	still            bool // no chance
+	propose          error
+	read             error
+	ready, accepting error
+	apply            bool // a failing proposal is applied all the same
+	hook             func()
+	before           func() // called by the next proposal
+	nodes            int
+	hubs             []*pubsub.Hub
 }
 
 // New is an engine whose cluster has been founded with the tokens above.
@@ -106,6 +106,13 @@ func (e *Engine) FailReads(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.read = err
+}
+
+// SetAccepting makes Accepting answer err.
+func (e *Engine) SetAccepting(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.accepting = err
 }
 
 // SetReady makes Ready answer err.
@@ -227,6 +234,13 @@ func (e *Engine) Ready() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.ready
+}
+
+// Accepting is nil unless SetAccepting said otherwise.
+func (e *Engine) Accepting() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.accepting
 }
 
 // Level is the feature level of the machine.
