@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster"
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
@@ -20,6 +21,9 @@ func (n *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 	collector := &nodeCollector{n: n, node: node}
 	if err := n.registry.Register(collector); err != nil {
 		n.log.Error("the node's metrics are not registered", "error", err)
+	}
+	if err := n.registry.Register(n.figures.Collector(n.databaseNames)); err != nil {
+		n.log.Error("the metrics of commands are not registered", "error", err)
 	}
 	tick := time.NewTicker(hostInterval)
 	defer tick.Stop()
@@ -63,4 +67,14 @@ func lastSnapshot(dir string) (newest int64) {
 		}
 	}
 	return newest
+}
+
+// databaseNames are those of the databases that there are.
+func (n *process) databaseNames() (names []string) {
+	n.engine.Local(func(v *fsm.View) {
+		for _, d := range v.Databases() {
+			names = append(names, d.Name)
+		}
+	})
+	return names
 }

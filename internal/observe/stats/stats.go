@@ -72,6 +72,7 @@ type Database struct {
 	node                *Node
 	name                string
 	rows                []row
+	traffic             [len(originNames)]traffic
 	hits, misses        atomic.Int64
 	second, now, before atomic.Int64 // the running second, its calls, those of the one before
 	mu                  sync.Mutex
@@ -115,13 +116,18 @@ func (d *Database) Batch(t *command.Table, argvs [][][]byte, values []reply.Valu
 	share := took / time.Duration(len(argvs))
 	d.tick(int64(len(argvs)))
 	d.refresh(false)
+	failed := 0
 	for i := range min(len(argvs), len(values)) {
 		c := t.Find(argvs[i])
 		if c != nil && c.Name == "config set" {
 			d.refresh(true)
 		}
 		d.call(c, argvs[i], &values[i], share, by)
+		if values[i].IsError() {
+			failed++
+		}
 	}
+	d.trafficOf(by).count(len(argvs), failed, share)
 }
 
 // call counts one call.
@@ -158,9 +164,10 @@ func (d *Database) call(c *command.Command, argv [][]byte, v *reply.Value, took 
 	}
 }
 
-// Refused counts a call that did not run, of a command that there may not be.
+// Refused counts a call over RESP that did not run, of a command that there may not be.
 func (d *Database) Refused(c *command.Command, why string) {
 	d.countError(why)
+	d.traffic[overRESP].errors.Add(1)
 	if c != nil {
 		d.rows[c.Number()].rejected.Add(1)
 	}

@@ -1,9 +1,13 @@
 package stats_test
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -162,5 +166,55 @@ func TestRefused(t *testing.T) {
 	calls, errors := d.Calls(), d.Errors()
 	if len(calls) != 1 || calls[0].Name != "set" || calls[0].Rejected != 1 || calls[0].Calls != 0 || len(errors) != 1 || errors[0].Count != 2 {
 		t.Errorf("%+v, %+v", calls, errors)
+	}
+}
+
+// TestCollector shows calls and errors by database and protocol, which no client resets, and nothing of databases that are gone.
+func TestCollector(t *testing.T) {
+	table := command.NewTable()
+	n := stats.New(table)
+	get, resp := [][][]byte{argv("GET k")}, stats.Caller{Addr: "10.0.0.1:5"}
+	n.In("default").Batch(table, [][][]byte{argv("GET k"), argv("LPUSH k v")}, []reply.Value{reply.Nil(), reply.Error("WRONGTYPE x")}, 2*time.Millisecond, stats.Caller{})
+	n.In("default").Batch(table, get, []reply.Value{reply.Nil()}, 3*time.Second, resp)
+	n.In("default").Batch(table, get, []reply.Value{reply.Nil()}, time.Hour, resp)
+	n.In("default").Refused(nil, "ERR unknown command 'x'")
+	n.In("shop").Batch(table, get, []reply.Value{reply.Nil()}, time.Microsecond, stats.Caller{})
+	n.In("gone").Batch(table, get, []reply.Value{reply.Nil()}, time.Microsecond, stats.Caller{})
+	n.In("default").Reset(0, 0)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(n.Collector(func() []string { return []string{"default", "shop", "empty"} }))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			key := f.GetName() + " " + m.Label[0].GetValue() + " " + m.Label[1].GetValue()
+			if h := m.Histogram; h != nil {
+				within := func(most float64) (n uint64) {
+					for _, b := range h.Bucket {
+						if b.GetUpperBound() <= most {
+							n = b.GetCumulativeCount()
+						}
+					}
+					return n
+				}
+				got[key] = fmt.Sprintf("%d calls, %.3f s, within 0.1 ms %d, 2 ms %d, 5 s %d", h.GetSampleCount(), h.GetSampleSum(), within(1e-4), within(2e-3), within(5))
+			} else {
+				got[key] = fmt.Sprint(m.Counter.GetValue())
+			}
+		}
+	}
+	want := map[string]string{
+		"trireme_command_duration_seconds default http": "2 calls, 0.002 s, within 0.1 ms 0, 2 ms 2, 5 s 2",
+		"trireme_command_duration_seconds default resp": "2 calls, 3603.000 s, within 0.1 ms 0, 2 ms 0, 5 s 1",
+		"trireme_command_duration_seconds shop http":    "1 calls, 0.000 s, within 0.1 ms 1, 2 ms 1, 5 s 1",
+		"trireme_command_errors_total default http":     "1",
+		"trireme_command_errors_total default resp":     "1",
+		"trireme_command_errors_total shop http":        "0",
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
