@@ -108,14 +108,26 @@ func TestParseTargets(t *testing.T) {
 	}
 }
 
-func TestReadmeBlocksAndEnvironment(t *testing.T) {
-	readme := "x\n```sh\nmake run\n```\n```sh\ncurl -s a\n```\n```go\ncurl \n```\n"
-	if got := curlBlocks(readme); !slices.Equal(got, []string{"curl -s a\n"}) {
-		t.Fatalf("blocks %q", got)
+// TestTour: the tour is what the README has below its heading, and its answers have to come in the order of its promises.
+func TestTour(t *testing.T) {
+	readme := "x\n```sh\nmake run\n```\n## A first tour\n```sh\ncurl a # {\"a\":1}, at once\n```\n```go\ncurl \n```\n```sh\ncurl b  # {\"id\":\"msg_...\"}\n```\n### More\n```sh\ncurl c # {}\n```\n"
+	script, promises := tourOf(readme)
+	if want := []string{`{"a":1}`, `{"id":"msg_..."}`}; !slices.Equal(promises, want) || script != "curl a # {\"a\":1}, at once\ncurl b  # {\"id\":\"msg_...\"}\n" {
+		t.Fatalf("%q promises %q", script, promises)
 	}
-	env := exported("running at x\nA_URL=http://h:1\nexport B=\"c\"\nnot one\n")
-	if value(env, "A_URL") != "http://h:1" || value(env, "B") != "c" || len(env) != 2 {
-		t.Fatalf("environment %q", env)
+	for text, ok := range map[string]bool{
+		"{\"a\":1}\n{\"id\":\"msg_x\"}\n": true, "{\"id\":\"msg_x\"}\n{\"a\":1}\n": false, "{\"a\":1}\n{\"id\":\"msg_\"}\n": false, "": false,
+	} {
+		if err := kept(promises, text); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, promises := tourOf(string(text)); len(promises) < 4 {
+		t.Errorf("README.md promises %q", promises)
 	}
 }
 

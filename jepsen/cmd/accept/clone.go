@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,8 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
 const (
@@ -24,8 +21,7 @@ const (
 	buildLimit = 10 * time.Minute // make run compiles first
 )
 
-// freshClone is fresh-clone: clone what is committed, make run, the README's first
-// requests, make test.
+// freshClone is fresh-clone: clone what is committed, make run, the README's tour, make test.
 func freshClone(ctx context.Context, s *session) error {
 	dir, err := os.MkdirTemp("", "trireme-clone-")
 	if err != nil {
@@ -50,11 +46,11 @@ func freshClone(ctx context.Context, s *session) error {
 	return atMost("make test", took, testLimit)
 }
 
-// serveClone runs make run and the README's requests against it.
+// serveClone runs make run and the README's tour against it.
 func serveClone(ctx context.Context, s *session, clone string) error {
 	began := time.Now()
-	out := newWatched("running at")
-	run := exec.Command("make", "run")
+	out := newWatched("take these variables by") // the last line, after the file is written
+	run := exec.Command("make", "run", "ARGS=--sink")
 	run.Dir, run.Stdout, run.Stderr = clone, out, out
 	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := run.Start(); err != nil {
@@ -73,7 +69,7 @@ func serveClone(ctx context.Context, s *session, clone string) error {
 		return fmt.Errorf("make run is not ready after %v\n%s", buildLimit, out)
 	}
 	s.printf("make run is ready after %v, compiling included", time.Since(began).Round(time.Second))
-	if err := firstRequests(ctx, s, clone, out); err != nil {
+	if err := takeTour(limit, s, clone); err != nil {
 		return err
 	}
 	syscall.Kill(-run.Process.Pid, syscall.SIGINT)
@@ -85,80 +81,59 @@ func serveClone(ctx context.Context, s *session, clone string) error {
 	}
 }
 
-// firstRequests runs every shell block of the README that calls curl, with the
-// environment that make run printed, and one request of our own.
-func firstRequests(ctx context.Context, s *session, clone string, out *watched) error {
-	var env []string
-	err := testcluster.Poll(ctx, 50*time.Millisecond, func() error { // the lines may follow the ready line
-		env = exported(out.String())
-		if value(env, "UPSTASH_REDIS_REST_URL") == "" || value(env, "UPSTASH_REDIS_REST_TOKEN") == "" {
-			return errors.New("make run has not printed its environment")
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
+// takeTour runs the README's first tour: with the file of variables that make run has written, redis-cli, and the example that
+// needs npm.
+func takeTour(ctx context.Context, s *session, clone string) error {
 	readme, err := os.ReadFile(filepath.Join(clone, "README.md"))
 	if err != nil {
 		return err
 	}
-	blocks := curlBlocks(string(readme))
-	if len(blocks) == 0 {
-		return errors.New("README.md shows no request with curl")
+	script, promises := tourOf(string(readme))
+	if len(promises) == 0 {
+		return errors.New("README.md has no tour, or one that promises no answer")
 	}
-	for _, block := range blocks {
-		cmd := exec.CommandContext(ctx, "sh", "-ec", block)
-		cmd.Dir, cmd.Env = clone, append(os.Environ(), env...)
-		text, err := cmd.CombinedOutput()
-		s.printf("%s\n%s", strings.TrimSpace(block), strings.TrimSpace(string(text)))
-		if err != nil || bytes.Contains(text, []byte("WRONGPASS")) || !bytes.Contains(text, []byte(`"result"`)) {
-			return fmt.Errorf("the README's requests failed: %v", err)
+	cmd := exec.CommandContext(ctx, "sh", "-ec", script)
+	cmd.Dir = clone
+	text, err := cmd.CombinedOutput()
+	s.printf("%s\n%s", strings.TrimSpace(script), strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("the README's tour: %w", err)
+	}
+	return kept(promises, string(text))
+}
+
+// tourOf are the shell blocks of the README's first tour in one, as somebody runs them who copies and pastes, and the answers
+// that their comments promise.
+func tourOf(readme string) (script string, promises []string) {
+	_, tour, _ := strings.Cut(readme, "\n## A first tour\n")
+	tour, _, _ = strings.Cut(tour, "\n### ")
+	for _, block := range shellBlock.FindAllStringSubmatch(tour, -1) {
+		script += block[1]
+	}
+	for _, m := range promised.FindAllStringSubmatch(script, -1) {
+		promises = append(promises, m[1])
+	}
+	return script, promises
+}
+
+// kept is an error unless each promised answer is in a text, in order; three dots stand for any value.
+func kept(promises []string, text string) error {
+	for _, one := range promises {
+		answer := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(one), regexp.QuoteMeta("..."), `[^"]+`))
+		at := answer.FindStringIndex(text)
+		if at == nil {
+			return fmt.Errorf("the README's tour got no answer %s", one)
 		}
-	}
-	client := testcluster.NewClient(strings.TrimPrefix(value(env, "UPSTASH_REDIS_REST_URL"), "http://"), value(env, "UPSTASH_REDIS_REST_TOKEN"))
-	defer client.Close()
-	if r := client.Do(ctx, "SET", "accept", "yes"); string(r.Result) != `"OK"` {
-		return fmt.Errorf("SET answered %+v", r)
+		text = text[at[1]:]
 	}
 	return nil
 }
 
-var exportLine = regexp.MustCompile(`^(?:export )?([A-Z][A-Z_]*)="?([^"\s]+)"?$`)
-
-// exported picks NAME=value lines.
-func exported(text string) []string {
-	var env []string
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for lines.Scan() {
-		if m := exportLine.FindStringSubmatch(strings.TrimSpace(lines.Text())); m != nil {
-			env = append(env, m[1]+"="+m[2])
-		}
-	}
-	return env
-}
-
-func value(env []string, name string) string {
-	for _, line := range env {
-		if v, found := strings.CutPrefix(line, name+"="); found {
-			return v
-		}
-	}
-	return ""
-}
-
-var shellBlock = regexp.MustCompile("(?s)```(?:sh|bash|shell|console)\n(.*?)```")
-
-// curlBlocks are the shell blocks of a Markdown text that call curl.
-func curlBlocks(text string) []string {
-	var blocks []string
-	for _, m := range shellBlock.FindAllStringSubmatch(text, -1) {
-		if strings.Contains(m[1], "curl ") {
-			blocks = append(blocks, m[1])
-		}
-	}
-	return blocks
-}
+var (
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	// promised is the answer that a line of a shell block says a command gets.
+	promised = regexp.MustCompile(`# (\{.*\})`)
+)
 
 // watched collects output and tells when a text has appeared.
 type watched struct {

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// promised is the answer that a line of the README's says a command gets.
+var promised = regexp.MustCompile(`# (\{.*\})`)
+
+// tour runs the shell blocks of a section of README.md in one shell, as somebody does who copies and pastes them, and
+// compares the answers with those that their comments promise. With a text it runs the blocks that have it. A block that
+// needs redis-cli is run where there is one; a test of the example runs the one that needs npm.
+//
+//	tour HEADING [TEXT]
+func tour(ts *testscript.TestScript, _ bool, args []string) {
+	readme, err := os.ReadFile("../../README.md")
+	ts.Check(err)
+	section, function := readmeSection(ts, string(readme), args[0])
+	script := "set -e\nmkdir -p bin\nln -sf \"$(command -v trireme)\" bin/trireme\n" + function + "\n"
+	var answers []*regexp.Regexp
+	for _, block := range shellBlock.FindAllStringSubmatch(section, -1) {
+		if len(args) > 1 && !strings.Contains(block[1], args[1]) || !canRun(block[1]) {
+			continue
+		}
+		script += block[1]
+		for _, m := range promised.FindAllStringSubmatch(block[1], -1) {
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(m[1]), regexp.QuoteMeta("..."), `[^"]+`)
+			answers = append(answers, regexp.MustCompile(pattern))
+		}
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("tour.sh"), []byte(atPorts(ts, script)), 0o600))
+	ts.Check(ts.Exec("sh", "tour.sh"))
+	rest := ts.ReadFile("stdout")
+	for _, answer := range answers {
+		at := answer.FindStringIndex(rest)
+		if at == nil {
+			ts.Fatalf("no answer %s in %s", answer, rest)
+		}
+		rest = rest[at[1]:]
+	}
+}
+
+// readmeSection is the text below a heading up to the next one, and the shell function that the whole tour uses.
+func readmeSection(ts *testscript.TestScript, readme, heading string) (section, function string) {
+	_, section, found := strings.Cut(readme, "\n"+heading+"\n")
+	begin := strings.Index(readme, "\nask() ")
+	if !found || begin < 0 {
+		ts.Fatalf("README.md has no section %q, or no function ask", heading)
+	}
+	function, _, _ = strings.Cut(readme[begin+1:], "\n")
+	if end := regexp.MustCompile(`\n##+ `).FindStringIndex(section); end != nil {
+		section = section[:end[0]]
+	}
+	return section, function
+}
+
+// canRun reports whether a block needs nothing that isn't here.
+func canRun(block string) bool {
+	if strings.Contains(block, "redis-cli") {
+		_, err := exec.LookPath("redis-cli")
+		return err == nil
+	}
+	return !strings.Contains(block, "npm ")
+}
+
+// atPorts replaces the ports of make cluster's nodes by those that the script has reserved.
+func atPorts(ts *testscript.TestScript, script string) string {
+	base, err := strconv.Atoi(ts.Getenv("HTTP"))
+	if err != nil {
+		return script
+	}
+	for i := range localNodes {
+		script = strings.ReplaceAll(script, address(8080, i), address(base, i))
+	}
+	return script
+}
