@@ -21,14 +21,30 @@ const (
 	mostExtraGrowth  = 64 << 10
 )
 
-func growthOf(batches []*batch) (bytes int64) {
+func growthOf(batches []*batch) (all []fsm.Growth) {
 	for _, b := range batches {
 		for i := range b.requests {
-			n := int64(len(b.requests[i].Body))
-			bytes += n + min(n, mostExtraGrowth) + growthPerRequest
+			q := &b.requests[i]
+			n := int64(len(q.Body))
+			n += min(n, mostExtraGrowth) + growthPerRequest
+			db := grownBy(q)
+			if last := len(all) - 1; last >= 0 && all[last].Database == db {
+				all[last].Bytes += n
+			} else {
+				all = append(all, fsm.Growth{Database: db, Bytes: n})
+			}
 		}
 	}
-	return bytes
+	return all
+}
+
+// grownBy names the database that a request adds to, empty if it is of none.
+func grownBy(q *fsm.Request) string {
+	name, owned := fsm.DatabaseOf(q.Code, q.Body)
+	if owned && len(name) == 0 {
+		return fsm.DefaultDB
+	}
+	return string(name)
 }
 
 // makeRoom is a batch of the leader's own that evicts keys for batches which will be in one entry, nil while there is
@@ -41,7 +57,7 @@ func (m *groupCommitter) makeRoom(batches []*batch) (*batch, fsm.Room) {
 	growth := growthOf(batches)
 	m.evictor.mu.Lock()
 	defer m.evictor.mu.Unlock()
-	room := v.Expect(growth)
+	room := v.Expect(growth...)
 	if !machine.Pressed(v) {
 		return nil, room
 	}

@@ -62,6 +62,9 @@ func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, erro
 	if len(body) > maxRequestBytes {
 		return nil, fsm.ErrTooLarge
 	}
+	if err := fsm.Permitted(code, n.machine.Level()); err != nil {
+		return nil, err
+	}
 	if code == fsm.Exec.Code && n.store.Accepting() != nil {
 		return nil, fsm.ErrLowSpace
 	}

@@ -106,6 +106,9 @@ type Settings struct {
 	// TenantPercent and TenantScriptPercent are the parts of the budgets of work and scripts, in percent, that a request
 	// may use which writes to a database other than default; 0 is command.DefaultTenantWork and DefaultTenantScript.
 	TenantPercent, TenantScriptPercent int64
+	// TenantMemoryPercent is the part of MaxMemory, in percent, that a database other than default may use for which the
+	// operator has set no limit; 0 is DefaultTenantMemory.
+	TenantMemoryPercent int64
 	// Limits bound single keys and values.
 	command.Limits
 }
@@ -116,7 +119,8 @@ func (n *Settings) Fields(c *wire.Codec) {
 	c.Varint(&n.DailyLimit)
 	c.Varint(&n.MaxKey)
 	c.Varint(&n.MaxRecord)
-	tenants := n.TenantPercent != 0 || n.TenantScriptPercent != 0
+	memory := n.TenantMemoryPercent != 0
+	tenants := n.TenantPercent != 0 || n.TenantScriptPercent != 0 || memory
 	later := n.Policy != 0 || tenants
 	if c.More(n.MaxPending != 0 || n.MaxWork != 0 || n.MaxScript != 0 || later) {
 		c.Varint(&n.MaxPending)
@@ -131,6 +135,9 @@ func (n *Settings) Fields(c *wire.Codec) {
 	if c.More(tenants) {
 		c.Varint(&n.TenantPercent)
 		c.Varint(&n.TenantScriptPercent)
+	}
+	if c.More(memory) {
+		c.Varint(&n.TenantMemoryPercent)
 	}
 }
 

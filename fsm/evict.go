@@ -81,18 +81,6 @@ func (s *State) evictKey(e *env.Env, d *database, key string) (freed int64) {
 	return freed
 }
 
-// MakeRoom evicts keys until memory is within its limit, and reports whether it is.
-func (s *State) MakeRoom(tx *command.Tx) bool {
-	ok := s.evictDown(tx.Env, tx.DB, tx.Began, tx.MaxMemory)
-	tx.OtherMemory = s.used() - tx.DB.Used()
-	return ok
-}
-
-// full reports whether the state is as large as it may be, and nothing can make room for an operation on messages.
-func (t tenant) full(e *env.Env) bool {
-	return t.s.full() && (e.Level < env.Level2 || !t.s.evictDown(e, nil, math.MaxUint64, t.s.settings.MaxMemory-1))
-}
-
 // evictDown evicts keys until no more than limit is used, of the fullest database first. Of own, keys that changed after
 // version began are spared. It goes by the state alone, so that every node evicts the same.
 func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int64) bool {
@@ -129,9 +117,20 @@ func (s *State) fullest(spent []*database, freed map[*database]int64) (most *dat
 	return most
 }
 
-// evicts reports whether keys may be evicted from any database.
+// evicts reports whether keys may be evicted from any database for what all of them use.
 func (s *State) evicts() bool {
 	return s.level >= env.Level2 && s.settings.MaxMemory > 0 && s.fullest(nil, nil) != nil
+}
+
+// evictsOwn reports whether a database evicts keys to stay below a limit of its own, and whether it is near that: then the
+// leader looks closer.
+func (s *State) evictsOwn() (some, near bool) {
+	for _, d := range s.databases {
+		if limit := s.memoryLimit(d); limit > 0 && s.policy(d) != keyspace.NoEviction {
+			some, near = true, near || s.usedBy(d) > limit-limit/8
+		}
+	}
+	return some, near
 }
 
 // Evicted is how many keys were evicted from all databases since they were made.

@@ -29,7 +29,8 @@ type cache struct {
 func newCache(t *testing.T, policy keyspace.Policy, limit int64) *cache {
 	c := &cache{t: t, m: fsm.NewMachine(), twin: fsm.NewMachine(), now: 1_700_000_000_000}
 	c.apply(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel})})
-	c.apply(fsm.Request{Code: fsm.Configure.Code, Body: fsm.Configure.Body(fsm.Settings{MaxMemory: limit, Policy: policy})})
+	// A database may fill all of the memory: what the limit of each does, memory_test.go looks at.
+	c.apply(fsm.Request{Code: fsm.Configure.Code, Body: fsm.Configure.Body(fsm.Settings{MaxMemory: limit, Policy: policy, TenantMemoryPercent: 100})})
 	return c
 }
 
@@ -62,7 +63,7 @@ func exec(words ...string) fsm.Request {
 func (c *cache) write(led bool, words ...string) reply.Value {
 	c.t.Helper()
 	requests := []fsm.Request{exec(words...)}
-	room := c.victims.Expect(int64(len(requests[0].Body)) + 256)
+	room := c.victims.Expect(fsm.Growth{Database: fsm.DefaultDB, Bytes: int64(len(requests[0].Body)) + 256})
 	if led && c.m.Pressed(&c.victims) {
 		if picked := c.m.Pick(&c.victims, c.now, [16]byte{byte(c.index), byte(c.index >> 8)}, &room); len(picked.Databases) > 0 {
 			requests = append([]fsm.Request{{Code: fsm.Evict.Code, Body: fsm.Evict.Body(picked)}}, requests...)
@@ -268,13 +269,6 @@ func TestMessagesAreNotEvicted(t *testing.T) {
 func TestRefusedEvictionIsTold(t *testing.T) {
 	c := newCache(t, keyspace.VolatileLRU, 200_000)
 	c.apply(fsm.Request{Code: fsm.CreateDatabase.Code, Body: fsm.CreateDatabase.Body(tokensOf("other"))})
-	in := func(db string, words ...string) fsm.Request {
-		q := fsm.Batch{As: acl.Identity{DB: db, By: acl.ByProcess, User: acl.DefaultName}, Origin: command.RESP, Rows: [][][]byte{nil}}
-		for _, w := range words {
-			q.Rows[0] = append(q.Rows[0], []byte(w))
-		}
-		return fsm.Request{Code: fsm.Exec.Code, Body: fsm.Exec.Body(q)}
-	}
 	for i := range 100 {
 		c.apply(in("other", "SET", fmt.Sprint("stays", i), value1000))
 	}

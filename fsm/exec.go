@@ -280,7 +280,7 @@ func (s *State) recycle(tx *command.Tx) {
 
 // prepare makes tx the transaction in which a command runs. Its user is nil if the identity is not valid.
 func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin command.Origin) {
-	*tx = command.Tx{Env: e, Table: s.table, MaxMemory: s.settings.MaxMemory, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
+	*tx = command.Tx{Env: e, Table: s.table, Limits: s.settings.Limits, Origin: origin, Nodes: len(s.sessions), Topology: topology{s}}
 	d, user := s.resolve(as)
 	if user == nil {
 		return
@@ -290,9 +290,7 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 	tx.Messages, tx.Workflows = own.messages, own.workflows
 	e.Database = d.name
 	tx.DB, tx.Users, tx.User, tx.Config, tx.Channels = d.keys, d.users, user, &d.config, s.channels.In(d.name)
-	if tx.MaxMemory > 0 && !e.ReadOnly {
-		tx.OtherMemory = s.used() - d.keys.Used()
-	}
+	s.prepareMemory(tx, d)
 	tx.Scripts, tx.Engine, tx.Undo = d.scripts, s.engine, s
 	tx.Room, tx.Began, tx.ClusterPolicy = s, d.keys.Changes(), s.settings.Policy
 	e.Counting = s.policy(d).Counts()

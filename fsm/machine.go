@@ -245,16 +245,17 @@ func (v *View) prepare(as *acl.Identity, origin command.Origin) *command.Tx {
 // runs exceed env.MaxInlineCost, their replies are discarded, and fn is called once more as by
 // ViewFork.
 func (m *Machine) View(now int64, seed [16]byte, fn func(*View)) {
-	if m.bounded(now, seed, fn) {
+	if !m.ViewBriefly(now, seed, fn) {
 		m.ViewFork(now, seed, fn)
 	}
 }
 
-// bounded runs fn under the shared lock and reports whether it was stopped for its cost.
-func (m *Machine) bounded(now int64, seed [16]byte, fn func(*View)) (tooLong bool) {
+// ViewBriefly is View for a caller that calls ViewFork itself: it reports whether the commands stayed within
+// env.MaxInlineCost. If not, what fn has seen means nothing.
+func (m *Machine) ViewBriefly(now int64, seed [16]byte, fn func(*View)) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return m.show(m.state, m.index, now, seed, true, fn)
+	return !m.show(m.state, m.index, now, seed, true, fn)
 }
 
 // ViewFork is View for a read that takes long: fn reads a fork of the state, and no lock is held

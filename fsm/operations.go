@@ -109,4 +109,6 @@ var (
 	RunSchedule = defineOwned(68, "run schedule", env.Level2, tenant.runSchedule)
 	// Evict removes keys that the leader has picked because memory is full.
 	Evict = define(67, "evict", env.Level2, (*State).evictPicked)
+	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
+	ConfigureDatabase = define(90, "configure database", env.Level2, (*State).configureDatabase)
 )

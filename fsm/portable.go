@@ -186,6 +186,9 @@ func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, e
 	if limit := s.settings.MaxMemory; limit > 0 && s.used()+messages.Used()+workflows.Used() > limit {
 		return ImportedMessages{}, ErrRecordMemory
 	}
+	if limit := s.memoryLimit(d); limit > 0 && s.usedBy(d)+messages.Used()+workflows.Used() > limit {
+		return ImportedMessages{}, ErrRecordMemory
+	}
 	messages.TakeOver(d.messages)
 	workflows.TakeOver(d.workflows)
 	d.messages, d.workflows, s.restored = messages, workflows, n.ID

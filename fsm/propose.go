@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // What a Proposer says when it has no outcome.
@@ -17,11 +19,17 @@ var (
 	// ErrShare: the database has used more than its share of the cluster's time, and the request's own was over before
 	// its turn came: not applied.
 	ErrShare = errors.New("database has used more than its share of the cluster's time")
+	// ErrFeatureLevel: the operation needs a higher feature level than the one in force, because there may be nodes that
+	// can't apply it: not applied.
+	ErrFeatureLevel = errors.New("this needs a higher feature level: upgrade every node of the cluster first")
 	// ErrStopping: the node is shutting down and never sent the request: not applied.
 	ErrStopping = errors.New("node is stopping")
 	// ErrUnknown: the request was sent and its outcome can't be known; it may have
 	// been applied, or may still be.
 	ErrUnknown = errors.New("outcome not known")
+	// ErrReadShare: the node serves as many long reads of the database as it may have at once, and the request's own did
+	// not have its turn in time.
+	ErrReadShare = errors.New("too many long reads of the database")
 	// ErrTooStale: a read that asks for a state newer than this node could reach in time.
 	ErrTooStale = errors.New("this node has not caught up in time")
 )
@@ -30,6 +38,15 @@ var (
 // operation's result type, an *Error of the operation, or one of the errors above.
 type Proposer interface {
 	Propose(ctx context.Context, code uint16, body []byte) (any, error)
+}
+
+// Permitted is ErrFeatureLevel for an operation that must not be in the log at that level: nodes stop where they meet one
+// that they don't know.
+func Permitted(code uint16, level env.Level) error {
+	if _, err := find(code, level); err != nil {
+		return ErrFeatureLevel
+	}
+	return nil
 }
 
 // RevocationBarrier is a Proposer whose nodes may judge session reads for a while by a
@@ -80,6 +97,8 @@ type Reading struct {
 	AtLeast uint64
 	// Long says that the read is known to take long: writes then don't wait for it.
 	Long bool
+	// Database is whose share of long reads it is, empty for the default one. What is read does not depend on it.
+	Database string
 }
 
 // ReadAt says what state a read saw.

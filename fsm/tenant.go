@@ -118,8 +118,8 @@ func (d *database) passReports(e *env.Env) {
 // The operations on messages. Those that add to the state are refused when memory is full.
 
 func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
-	if t.full(e) {
-		return queue.Receipts{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return queue.Receipts{}, err
 	}
 	out, err := t.d.messages.Publish(e, n)
 	for i := range out.Items {
@@ -149,12 +149,15 @@ func (t tenant) bulkCancelRuns(e *env.Env, n workflow.BulkCancellation) (queue.B
 }
 
 func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
+	if err := t.room(e, n.Act == queue.ActPut); err != nil {
+		return queue.Queue{}, err
+	}
 	return t.d.messages.ChangeQueue(e, n)
 }
 
 func (t tenant) putSchedule(e *env.Env, n queue.SchedulePut) (queue.ScheduleRef, error) {
-	if t.full(e) {
-		return queue.ScheduleRef{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return queue.ScheduleRef{}, err
 	}
 	return t.d.messages.PutSchedule(e, n)
 }
@@ -164,17 +167,23 @@ func (t tenant) changeSchedule(e *env.Env, n queue.ScheduleChange) (queue.Schedu
 }
 
 func (t tenant) runSchedule(e *env.Env, n queue.ScheduleRef) (queue.Receipt, error) {
-	if t.full(e) {
-		return queue.Receipt{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return queue.Receipt{}, err
 	}
 	return t.d.messages.RunSchedule(e, n)
 }
 
 func (t tenant) changeGroup(e *env.Env, n queue.GroupChange) (queue.Group, error) {
+	if err := t.room(e, n.Act == queue.ActAddEndpoints || n.Act == queue.ActSetHeaders); err != nil {
+		return queue.Group{}, err
+	}
 	return t.d.messages.ChangeGroup(e, n)
 }
 
 func (t tenant) changeFlowControl(e *env.Env, n queue.FlowControlChange) (queue.FlowControlInfo, error) {
+	if err := t.room(e, n.Act == queue.ActPin || n.Act == queue.ActPause); err != nil {
+		return queue.FlowControlInfo{}, err
+	}
 	return t.d.messages.ChangeFlowControl(e, n)
 }
 
@@ -199,22 +208,22 @@ func (t tenant) configureMessages(e *env.Env, n queue.Settings) (queue.Settings,
 }
 
 func (t tenant) submitSteps(e *env.Env, n workflow.Submissions) (workflow.Receipts, error) {
-	if t.full(e) {
-		return workflow.Receipts{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return workflow.Receipts{}, err
 	}
 	return t.d.workflows.Submit(e, t.d.messages, n)
 }
 
 func (t tenant) await(e *env.Env, n workflow.Await) (workflow.Receipt, error) {
-	if t.full(e) {
-		return workflow.Receipt{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return workflow.Receipt{}, err
 	}
 	return t.d.workflows.Await(e, t.d.messages, n)
 }
 
 func (t tenant) notifyEvent(e *env.Env, n workflow.Notification) (workflow.Notified, error) {
-	if t.full(e) {
-		return workflow.Notified{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return workflow.Notified{}, err
 	}
 	return t.d.workflows.Notify(e, t.d.messages, n)
 }
@@ -228,8 +237,8 @@ func (t tenant) cancelRuns(e *env.Env, n workflow.Cancellation) (workflow.Cancel
 }
 
 func (t tenant) revive(e *env.Env, n workflow.Revival) (workflow.Revived, error) {
-	if t.full(e) {
-		return workflow.Revived{}, queue.ErrMemory
+	if err := t.full(e); err != nil {
+		return workflow.Revived{}, err
 	}
 	return t.d.workflows.Revive(e, t.d.messages, n)
 }
@@ -311,6 +320,7 @@ func (t tenantLog) Propose(ctx context.Context, code uint16, body []byte) (any, 
 
 // Read calls fn with a View of the database.
 func (t tenantLog) Read(ctx context.Context, r Reading, fn func(*View)) (ReadAt, error) {
+	r.Database = t.db
 	return t.l.Read(ctx, r, func(v *View) {
 		v.In(t.db)
 		fn(v)

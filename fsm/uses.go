@@ -39,6 +39,8 @@ type uses struct {
 type pressure struct {
 	used       atomic.Int64 // logical memory in bytes, while keys may be evicted
 	evictAbove atomic.Int64 // the memory limit while keys may be evicted, 0 otherwise
+	evictOwn   atomic.Bool  // whether a database evicts keys for a limit of its own
+	nearOwn    atomic.Bool  // whether one of these is near it
 	uses       uses
 	noting     atomic.Bool            // whether reads are noted there
 	noteUse    func(*env.Env, []byte) // uses.note, made once

@@ -20,14 +20,21 @@ const poolSize = 16
 // Victims picks keys to evict, on the leader. One goroutine at a time may use it.
 type Victims struct {
 	pool  []pooled
-	taken map[string]bool // by database and key: picked for entries that are not applied yet
-	needs int64           // what those entries add to memory, less what their victims free
+	taken map[string]bool  // by database and key: picked for entries that are not applied yet
+	needs int64            // what those entries add to memory, less what their victims free
+	of    map[string]int64 // the same for each database
 }
 
-// Room is what one entry adds to memory at most, and what was picked to make room for it.
+// Growth is what requests add to the memory of a database in bytes. Without a name they belong to none.
+type Growth struct {
+	Database string
+	Bytes    int64
+}
+
+// Room is what one entry adds to memory at most, less what was picked to make room for it.
 type Room struct {
-	growth, freed int64
-	keys          []string
+	growth []Growth
+	keys   []string
 }
 
 type pooled struct {
@@ -35,44 +42,64 @@ type pooled struct {
 	keyspace.Candidate
 }
 
-// Expect notes an entry to come, which adds that many bytes at most.
-func (v *Victims) Expect(growth int64) Room {
-	v.needs += growth
-	return Room{growth: growth}
+// Expect notes an entry to come, which adds so many bytes at most.
+func (v *Victims) Expect(growth ...Growth) Room {
+	if v.of == nil {
+		v.taken, v.of = map[string]bool{}, map[string]int64{}
+	}
+	r := Room{growth: growth}
+	for _, g := range growth {
+		v.grow(g, 1)
+	}
+	return r
+}
+
+// grow adds a growth, or takes it back.
+func (v *Victims) grow(g Growth, times int64) {
+	v.needs += times * g.Bytes
+	if v.of[g.Database] += times * g.Bytes; v.of[g.Database] == 0 {
+		delete(v.of, g.Database)
+	}
 }
 
 // Release says that the entry of that room has been applied, or never will be.
 func (v *Victims) Release(r Room) {
-	v.needs -= r.growth - r.freed
+	for _, g := range r.growth {
+		v.grow(g, -1)
+	}
 	for _, key := range r.keys {
 		delete(v.taken, key)
 	}
 }
 
 // Evicts reports, without a lock, whether there is a memory limit at which keys may be evicted.
-func (m *Machine) Evicts() bool { return m.evictAbove.Load() > 0 }
+func (m *Machine) Evicts() bool { return m.evictAbove.Load() > 0 || m.evictOwn.Load() }
 
-// Pressed reports, without a lock, whether the entries that v expects pass the memory limit and keys may be evicted for
+// Pressed reports, without a lock, whether the entries that v expects may pass a memory limit and keys may be evicted for
 // them.
 func (m *Machine) Pressed(v *Victims) bool {
-	return m.Evicts() && m.used.Load()+v.needs > m.evictAbove.Load()
+	above := m.evictAbove.Load()
+	return m.nearOwn.Load() || above > 0 && m.used.Load()+v.needs > above
 }
 
 // notePressure keeps what Pressed reads; the lock is held.
 func (m *Machine) notePressure() {
 	limit := int64(0)
-	if m.state.settings.MaxMemory > 0 && m.state.evicts() {
+	if m.state.evicts() {
 		limit = m.state.settings.MaxMemory
 		m.used.Store(m.state.used())
 	}
 	m.evictAbove.Store(limit)
+	some, near := m.state.evictsOwn()
+	m.evictOwn.Store(some)
+	m.nearOwn.Store(near)
 }
 
 // Pick picks keys whose eviction makes room for what v expects, by when and how often this node knows that they were used,
 // and notes them in r, the room of the entry that is about to be made. There may be none.
 func (m *Machine) Pick(v *Victims, now int64, seed [16]byte, r *Room) Eviction {
-	if v.taken == nil {
-		v.taken = map[string]bool{}
+	if v.of == nil {
+		v.taken, v.of = map[string]bool{}, map[string]int64{}
 	}
 	p := picking{Victims: v, room: r, freed: map[*database]int64{}}
 	p.e = env.New(m.applied.Load(), max(now, m.Clock()), m.Level(), seed, 0)
@@ -92,6 +119,21 @@ type picking struct {
 	spent []*database // they have no key to pick
 }
 
+// next is the database that a key is to be evicted from: one that passes its own limit, or the fullest if all together pass
+// theirs; nil if there is room, or no key may go.
+func (p *picking) next(s *State) *database {
+	for _, d := range s.databases {
+		limit := s.memoryLimit(d)
+		if limit > 0 && s.usedBy(d)+p.of[d.name] > limit && s.policy(d) != keyspace.NoEviction && !slices.Contains(p.spent, d) {
+			return d
+		}
+	}
+	if !s.evicts() || s.used()+p.needs <= s.settings.MaxMemory {
+		return nil
+	}
+	return s.fullest(p.spent, p.freed)
+}
+
 // pickSome picks up to pickedAtOnce keys and reports whether more are needed.
 func (m *Machine) pickSome(p *picking) (more bool) {
 	m.mu.RLock()
@@ -99,10 +141,7 @@ func (m *Machine) pickSome(p *picking) (more bool) {
 	s := m.state
 	p.pool = slices.DeleteFunc(p.pool, func(c pooled) bool { return !slices.Contains(s.databases, c.d) })
 	for range pickedAtOnce {
-		if !s.evicts() || s.used()+p.needs <= s.settings.MaxMemory {
-			return false
-		}
-		d := s.fullest(p.spent, p.freed)
+		d := p.next(s)
 		if d == nil {
 			return false
 		}
@@ -123,8 +162,9 @@ func (v *Victims) take(r *Room, d *database, c keyspace.Candidate) {
 	name := d.name + "/" + c.Key
 	v.taken[name] = true
 	r.keys = append(r.keys, name)
-	r.freed += c.Cost
-	v.needs -= c.Cost
+	freed := Growth{d.name, -c.Cost}
+	r.growth = append(r.growth, freed)
+	v.grow(freed, 1)
 }
 
 // add adds a key to those of its database.

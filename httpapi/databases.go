@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +19,8 @@ func (s *Server) databaseRoutes(g *gin.RouterGroup) {
 	g.POST("/databases", s.createDatabase)
 	g.DELETE("/databases/:name", s.deleteDatabase)
 	g.POST("/databases/:name/reset-password", s.resetPassword)
+	g.GET("/databases/:name/settings", s.databaseSettings)
+	g.POST("/databases/:name/settings", s.configureDatabase)
 	g.GET("/databases/:name/export", s.export)
 	g.GET("/databases/:name/messages", s.exportMessages)
 	g.POST("/databases/:name/messages", s.importMessages)
@@ -31,6 +35,7 @@ type databaseView struct {
 	Keys          int    `json:"keys"`
 	Bytes         int64  `json:"bytes"`
 	Users         int    `json:"users"`
+	MaxMemory     int64  `json:"maxMemory,omitempty"` // in lists; none is 0
 	Token         string `json:"token,omitempty"`
 	ReadOnlyToken string `json:"readonlyToken,omitempty"`
 }
@@ -47,7 +52,10 @@ func (s *Server) listDatabases(g *gin.Context) {
 	list := []databaseView{}
 	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) {
 		for _, d := range v.Databases() {
-			list = append(list, viewDatabase(d))
+			one := viewDatabase(d)
+			settings, _ := v.DatabaseSettings(d.Name)
+			one.MaxMemory = settings.Limit
+			list = append(list, one)
 		}
 	})
 	s.respond(g, gin.H{"databases": list}, err)
@@ -128,4 +136,64 @@ func (s *Server) failDatabase(g *gin.Context, err error) {
 		}
 	}
 	s.failOps(g, err, true)
+}
+
+// databaseSettings are those of one database, as /admin/databases/NAME/settings shows them.
+type databaseSettings struct {
+	// MaxMemory is the limit of its memory in bytes (0 = unlimited, but for that of the cluster), nil for the part of the
+	// cluster's limit that databases have without one. InForce is the limit that follows.
+	MaxMemory *int64 `json:"maxMemory"`
+	InForce   int64  `json:"maxMemoryInForce"`
+}
+
+func databaseSettingsOf(n fsm.DatabaseSettings) databaseSettings {
+	l := databaseSettings{InForce: n.Limit}
+	if n.MaxMemory != fsm.ShareOfMemory {
+		l.MaxMemory = &n.MaxMemory
+	}
+	return l
+}
+
+func (s *Server) databaseSettings(g *gin.Context) {
+	var n fsm.DatabaseSettings
+	found := false
+	_, err := s.engine.Read(g.Request.Context(), fsm.Reading{}, func(v *fsm.View) { n, found = v.DatabaseSettings(g.Param("name")) })
+	if err == nil && !found {
+		err = fsm.ErrNoDatabase
+	}
+	if err != nil {
+		s.failDatabase(g, err)
+		return
+	}
+	g.JSON(http.StatusOK, databaseSettingsOf(n))
+}
+
+// configureDatabase changes the settings that the body names: null takes a limit away.
+func (s *Server) configureDatabase(g *gin.Context) {
+	var asked struct {
+		MaxMemory json.RawMessage `json:"maxMemory"`
+	}
+	if !s.accept(g, &asked) {
+		return
+	}
+	if asked.MaxMemory == nil {
+		s.databaseSettings(g)
+		return
+	}
+	n := fsm.DatabaseSettings{Name: g.Param("name"), MaxMemory: fsm.ShareOfMemory}
+	if string(asked.MaxMemory) != "null" {
+		bytes, err := strconv.ParseInt(string(asked.MaxMemory), 10, 64)
+		if err != nil || bytes < 0 {
+			s.refuseOps(g, http.StatusBadRequest, "ERR maxMemory must be a number of bytes (0 = unlimited), or null for the part of the cluster's limit")
+			return
+		}
+		n.MaxMemory = bytes
+	}
+	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.ConfigureDatabase, n)
+	if err != nil {
+		s.failDatabase(g, err)
+		return
+	}
+	s.log.Info(fsm.ConfigureDatabase.Name, "database", now.Name, "max_memory", now.Limit, "from", g.Request.RemoteAddr)
+	g.JSON(http.StatusOK, databaseSettingsOf(now))
 }

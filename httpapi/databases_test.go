@@ -160,3 +160,44 @@ func TestTokenGivenAgainWrites(t *testing.T) {
 	})
 	g.expect(t, "POST", "/", `["SET","k","x"]`, httpapitest.Token, 200, `{"result":"OK"}`)
 }
+
+// TestDatabaseSettings limits the memory of one database: it is refused what exceeds that, and the others are not.
+func TestDatabaseSettings(t *testing.T) {
+	g := newGateway(t)
+	shop := g.database(t, "POST", "/admin/databases", `{"name":"shop"}`, 201)
+	const path = "/admin/databases/shop/settings"
+	g.expect(t, "GET", path, "", httpapitest.AdminToken, 200, `{"maxMemory":null,"maxMemoryInForce":0}`)
+	g.configure(t, fsm.Settings{MaxMemory: 1_000_000})
+	g.expect(t, "GET", path, "", httpapitest.AdminToken, 200, `{"maxMemory":null,"maxMemoryInForce":500000}`)
+	g.configure(t, fsm.Settings{MaxMemory: 1_000_000, TenantMemoryPercent: 20})
+	for _, c := range []struct {
+		method, target, body, token string
+		status                      int
+		want                        string
+	}{
+		{"POST", path, `{}`, httpapitest.AdminToken, 200, `{"maxMemory":null,"maxMemoryInForce":200000}`},
+		{"POST", path, `{"maxMemory":0}`, httpapitest.AdminToken, 200, `{"maxMemory":0,"maxMemoryInForce":0}`},
+		{"POST", path, `{"maxMemory":null}`, httpapitest.AdminToken, 200, `{"maxMemory":null,"maxMemoryInForce":200000}`},
+		{"POST", path, `{"maxMemory":50000}`, httpapitest.AdminToken, 200, `{"maxMemory":50000,"maxMemoryInForce":50000}`},
+		{"POST", path, `{"maxMemory":-1}`, httpapitest.AdminToken, 400, `{"error":"ERR maxMemory must be a number of bytes`},
+		{"POST", path, `{"maxMemory":1.5}`, httpapitest.AdminToken, 400, `{"error":"ERR maxMemory must be a number of bytes`},
+		{"POST", path, `{"maxMemory":"1"}`, httpapitest.AdminToken, 400, `{"error":"ERR maxMemory must be a number of bytes`},
+		{"POST", path, `{"maxKeys":1}`, httpapitest.AdminToken, 400, `{"error":"`},
+		{"POST", path, `{"maxMemory":1}`, httpapitest.Token, 403, `{"error":"`},
+		{"GET", path, "", httpapitest.Token, 403, `{"error":"`},
+		{"POST", path, `{"maxMemory":1}`, shop.Token, 401, `{"error":"`},
+		{"GET", "/admin/databases/none/settings", "", httpapitest.AdminToken, 404, `{"error":"`},
+		{"POST", "/admin/databases/none/settings", `{"maxMemory":1}`, httpapitest.AdminToken, 404, `{"error":"`},
+	} {
+		g.expect(t, c.method, c.target, c.body, c.token, c.status, c.want)
+	}
+	value := strings.Repeat("x", 40_000)
+	g.expect(t, "POST", "/db/shop/set/a", value, shop.Token, 200, `{"result":"OK"}`)
+	g.expect(t, "POST", "/db/shop/set/b", value, shop.Token, 400, `{"error":"ERR DB capacity quota exceeded. Limit: 50000 bytes, Actual: `)
+	for i := range 5 {
+		g.expect(t, "POST", fmt.Sprint("/set/", i), value, httpapitest.Token, 200, `{"result":"OK"}`)
+	}
+	if a := g.ask(t, "GET", "/admin/databases", "", asAdmin); strings.Count(a.body, `"maxMemory":50000`) != 1 || strings.Count(a.body, `"maxMemory"`) != 1 {
+		t.Errorf("%s", a.body)
+	}
+}

@@ -43,6 +43,8 @@ var failures = []struct {
 	{fsm.ErrTooLarge, failure{http.StatusBadRequest, notApplied, "ERR request is larger than a log entry may be"}},
 	{fsm.ErrLowSpace, failure{http.StatusServiceUnavailable, notApplied, "ERR free disk space is below the floor, writes are refused"}},
 	{fsm.ErrShare, failure{http.StatusServiceUnavailable, notApplied, "ERR database has used more than its share of the cluster's time"}},
+	{fsm.ErrReadShare, failure{http.StatusServiceUnavailable, notApplied, "ERR too many long reads of the database are running on this node"}},
+	{fsm.ErrFeatureLevel, failure{http.StatusBadRequest, notApplied, "ERR this needs a higher feature level: upgrade every node of the cluster first"}},
 	{fsm.ErrStopping, failure{http.StatusServiceUnavailable, notApplied, "ERR this node is shutting down"}},
 	{fsm.ErrTooStale, failure{http.StatusServiceUnavailable, notApplied, "ERR this node has not caught up in time"}},
 	{fsm.ErrRetryMismatch, failure{http.StatusBadRequest, notApplied, "ERR request id was used for another request"}},

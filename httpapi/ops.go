@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -325,11 +326,17 @@ type limits struct {
 	// which writes to a database other than default.
 	TenantWorkPercent   int64 `json:"tenantWorkPercent"`
 	TenantScriptPercent int64 `json:"tenantScriptPercent"`
+	// TenantMemoryPercent is the part of MaxMemory that a database other than default may use which has no limit of its own.
+	TenantMemoryPercent int64 `json:"tenantMemoryPercent"`
 }
 
 func limitsOf(s fsm.Settings) limits {
 	work, script := s.TenantWork()
-	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting(), s.Policy.String(), work, script}
+	return limits{s.MaxMemory, s.DailyLimit, s.MaxKey, s.MaxRecord, s.MaxPending, s.WorkSetting(), s.ScriptSetting(), s.Policy.String(), work, script, s.TenantMemory()}
+}
+
+func (l limits) tenantPercents() [3]int64 {
+	return [3]int64{l.TenantWorkPercent, l.TenantScriptPercent, l.TenantMemoryPercent}
 }
 
 func (l limits) settings() fsm.Settings {
@@ -338,6 +345,7 @@ func (l limits) settings() fsm.Settings {
 	policy, _ := keyspace.ParsePolicy(l.MaxMemoryPolicy)
 	s := fsm.Settings{MaxMemory: l.MaxMemory, DailyLimit: l.DailyRequestLimit, Policy: policy, Limits: bounds}
 	s.SetTenantWork(l.TenantWorkPercent, l.TenantScriptPercent)
+	s.SetTenantMemory(l.TenantMemoryPercent)
 	return s
 }
 
@@ -369,12 +377,12 @@ func (s *Server) configure(g *gin.Context) {
 		s.refuseOps(g, http.StatusBadRequest, "ERR maxMemoryPolicy must be one of "+keyspace.PolicyNames)
 		return
 	}
-	if min(l.TenantWorkPercent, l.TenantScriptPercent) < 1 || max(l.TenantWorkPercent, l.TenantScriptPercent) > 100 {
-		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent and tenantScriptPercent must be from 1 to 100")
+	if percents := l.tenantPercents(); slices.Min(percents[:]) < 1 || slices.Max(percents[:]) > 100 {
+		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent must be from 1 to 100")
 		return
 	}
-	if level < env.Level2 && (l.TenantWorkPercent != before.TenantWorkPercent || l.TenantScriptPercent != before.TenantScriptPercent) {
-		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent and tenantScriptPercent can be set when every node has been upgraded and the feature level is 2")
+	if level < env.Level2 && l.tenantPercents() != before.tenantPercents() {
+		s.refuseOps(g, http.StatusBadRequest, "ERR tenantWorkPercent, tenantScriptPercent and tenantMemoryPercent can be set when every node has been upgraded and the feature level is 2")
 		return
 	}
 	if level < env.Level2 && l.MaxMemoryPolicy != before.MaxMemoryPolicy {

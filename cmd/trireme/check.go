@@ -23,8 +23,8 @@ func (s *settings) check() error {
 	if s.MaxRequestSize == 0 {
 		s.MaxRequestSize = maxRequestSize
 	}
-	if min(s.TenantWork, s.TenantScript) < 1 || max(s.TenantWork, s.TenantScript) > 100 {
-		return usagef("--tenant-work-percent and --tenant-script-percent must be from 1 to 100")
+	if min(s.TenantWork, s.TenantScript, s.TenantMemory) < 1 || max(s.TenantWork, s.TenantScript, s.TenantMemory) > 100 {
+		return usagef("--tenant-work-percent, --tenant-script-percent and --tenant-memory-percent must be from 1 to 100")
 	}
 	if s.MaxRows < 1 {
 		return usagef("--max-rows must be at least 1")

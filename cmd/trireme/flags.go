@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -53,6 +54,7 @@ type settings struct {
 	MaxRequestWork                 uint
 	MaxScriptSteps                 uint
 	TenantWork, TenantScript       uint // percent
+	TenantMemory                   uint // percent
 	MaxRows                        int
 	Limits                         httpapi.Limits
 	RESPLimits                     resp.Limits
@@ -118,6 +120,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.UintVar(&s.MaxScriptSteps, "max-script-steps", command.DefaultMaxScript, "maximum `STEPS` of the scripts of one request (0 = unlimited); replicated like --max-memory")
 	f.UintVar(&s.TenantWork, "tenant-work-percent", command.DefaultTenantWork, "part of --max-request-work, in `PERCENT`, of a request that writes to a database other than default; replicated like --max-memory")
 	f.UintVar(&s.TenantScript, "tenant-script-percent", command.DefaultTenantScript, "part of --max-script-steps, in `PERCENT`, of such a request; replicated like --max-memory")
+	f.UintVar(&s.TenantMemory, "tenant-memory-percent", fsm.DefaultTenantMemory, "part of --max-memory, in `PERCENT`, that a database other than default may use for which no limit is set; replicated like --max-memory")
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")

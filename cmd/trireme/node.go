@@ -398,5 +398,6 @@ func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
 	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))
 	first := fsm.Settings{MaxMemory: int64(s.MaxMemory), Policy: keyspace.Policy(s.MaxMemoryPolicy), DailyLimit: int64(s.DailyLimit), Limits: limits}
 	first.SetTenantWork(int64(s.TenantWork), int64(s.TenantScript))
+	first.SetTenantMemory(int64(s.TenantMemory))
 	return fsm.Bootstrap{Settings: first, Tokens: tokens.digests(), Messages: &s.Messages, Workflows: &s.Workflows}
 }

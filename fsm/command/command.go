@@ -60,6 +60,9 @@ const (
 	NoScriptWait
 	// NoTouch commands ask about keys without using them: OBJECT IDLETIME doesn't change.
 	NoTouch
+	// MayGrow writes are no DenyOOM commands, as in Redis, and may add to memory nevertheless: from level 2 on they are
+	// undone if it ends above its limit by more than a DenyOOM command may leave it.
+	MayGrow
 	// NodeLocal reads answer what one node knows by itself: nothing in the log may depend on it.
 	NodeLocal
 )
@@ -164,6 +167,8 @@ type Tx struct {
 	// MaxMemory is the replicated limit of all databases together in bytes, 0 = unlimited;
 	// OtherMemory is what is used besides DB.
 	MaxMemory, OtherMemory int64
+	// OwnMax is the limit of this database in bytes, 0 for none but MaxMemory; OwnOther is what it uses besides DB.
+	OwnMax, OwnOther int64
 	// ClusterPolicy says what happens at MaxMemory in a database that has no policy of its own. Room makes room, and
 	// spares keys that were changed after version Began, that is by this transaction or row.
 	ClusterPolicy keyspace.Policy

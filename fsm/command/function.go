@@ -109,6 +109,9 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	if err := tx.Scripts.Vacant(source, tx.scriptRules(), replace); err != nil {
 		return libraryError(err)
 	}
+	if refusal := tx.roomFor(len(source)); refusal != nil {
+		return *refusal
+	}
 	l, err := tx.loadLibrary(source)
 	if err == nil {
 		err = tx.Scripts.Add(l, replace)
@@ -173,6 +176,9 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 	if err != nil {
 		return reply.Error("ERR failed loading functions from payload")
 	}
+	if refusal := tx.roomFor(totalLength(texts)); refusal != nil {
+		return *refusal
+	}
 	store := tx.Scripts.Fork()
 	if flush {
 		store.FlushLibraries()
@@ -191,6 +197,13 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 	}
 	*tx.Scripts = *store
 	return reply.OK()
+}
+
+func totalLength(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
 }
 
 func functionList(tx *Tx, a *Args) reply.Value {

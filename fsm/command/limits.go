@@ -108,18 +108,35 @@ func passed(what, setting string, limit, actual int64) reply.Value {
 }
 
 // overMemory is the refusal of a command that would grow a state which is over its
-// memory limit: Redis's words, over HTTP the gateway's with the figures.
-func (tx *Tx) overMemory() reply.Value {
-	if tx.Origin != OriginHTTP {
-		return ErrOOM
+// memory limit: Redis's words, over HTTP the gateway's with the figures. If it is the database
+// that is over its own limit, both name it.
+func (tx *Tx) overMemory() reply.Value { return tx.overMemoryBy(0) }
+
+// overMemoryBy is overMemory for what would add so many bytes.
+func (tx *Tx) overMemoryBy(more int64) reply.Value {
+	used := tx.DB.Used() + more
+	http, own := tx.Origin == OriginHTTP, tx.OwnMax > 0 && used+tx.OwnOther > tx.OwnMax
+	switch {
+	case http && own:
+		return reply.Error(capacity + limitAndActual(tx.OwnMax, used+tx.OwnOther) + ". Setting: maxMemory of database " + tx.Database)
+	case http:
+		return reply.Error(capacity + limitAndActual(tx.MaxMemory, used+tx.OtherMemory) + ". Setting: maxMemory")
+	case own:
+		return reply.Error(ownOOM + tx.Database + limitAndActual(tx.OwnMax, used+tx.OwnOther))
 	}
-	return reply.Error(capacity + ". Limit: " + strconv.FormatInt(tx.MaxMemory, 10) +
-		" bytes, Actual: " + strconv.FormatInt(tx.DB.Used()+tx.OtherMemory, 10) + " bytes. Setting: maxMemory")
+	return ErrOOM
 }
 
-const capacity = "ERR DB capacity quota exceeded"
+func limitAndActual(limit, actual int64) string {
+	return ". Limit: " + strconv.FormatInt(limit, 10) + " bytes, Actual: " + strconv.FormatInt(actual, 10) + " bytes"
+}
+
+const (
+	capacity = "ERR DB capacity quota exceeded"
+	ownOOM   = "OOM command not allowed when used memory > 'maxmemory' of database "
+)
 
 // OverMemory reports whether a reply says that the command was not run for want of memory.
 func OverMemory(v reply.Value) bool {
-	return v.Equal(ErrOOM) || v.IsError() && strings.HasPrefix(v.Text(), capacity)
+	return v.Equal(ErrOOM) || v.IsError() && (strings.HasPrefix(v.Text(), capacity) || strings.HasPrefix(v.Text(), ownOOM))
 }

@@ -61,8 +61,12 @@ func memoryDoctor(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	used := tx.DB.Used() + tx.OtherMemory
+	used, own := tx.DB.Used()+tx.OtherMemory, tx.DB.Used()+tx.OwnOther
 	switch {
+	case tx.OwnMax > 0 && own > tx.OwnMax:
+		return reply.Verbatim(fmt.Sprintf("This database holds %d bytes, more than its limit of %d: %s.", own, tx.OwnMax, tx.whenFull()))
+	case tx.OwnMax > 0:
+		return reply.Verbatim(fmt.Sprintf("This database holds %d bytes of the %d that it may hold.", own, tx.OwnMax))
 	case tx.MaxMemory <= 0:
 		return reply.Verbatim(fmt.Sprintf("All databases together hold %d bytes. There is no limit: set max-memory so that a node never runs out.", used))
 	case used > tx.MaxMemory:

@@ -19,12 +19,40 @@ const (
 	growthPerWork = 4 * bytesPerWork
 )
 
-// ceiling is the most that memory may be after a command that was admitted.
-func (tx *Tx) ceiling() int64 { return tx.MaxMemory + tx.MaxMemory/overshootPart }
+// limited reports whether there is a memory limit.
+func (tx *Tx) limited() bool { return tx.MaxMemory > 0 || tx.OwnMax > 0 }
+
+// full reports whether memory is over its limit, or the database over its own.
+func (tx *Tx) full() bool {
+	return !tx.ReadOnly && (tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory || tx.fullOwn())
+}
+
+// fullOwn reports whether the database is over its own limit.
+func (tx *Tx) fullOwn() bool { return tx.OwnMax > 0 && tx.DB.Used()+tx.OwnOther > tx.OwnMax }
+
+// lowestLimit is the lower one of the two limits, 0 if there is none.
+func (tx *Tx) lowestLimit() int64 {
+	if tx.MaxMemory <= 0 || 0 < tx.OwnMax && tx.OwnMax < tx.MaxMemory {
+		return tx.OwnMax
+	}
+	return tx.MaxMemory
+}
+
+// headroom is by how much memory may grow until a limit is exceeded by more than a command may exceed it.
+func (tx *Tx) headroom() int64 {
+	used, left := tx.DB.Used(), int64(math.MaxInt64)
+	if tx.MaxMemory > 0 {
+		left = tx.MaxMemory + tx.MaxMemory/overshootPart - used - tx.OtherMemory
+	}
+	if tx.OwnMax > 0 {
+		left = min(left, tx.OwnMax+tx.OwnMax/overshootPart-used-tx.OwnOther)
+	}
+	return left
+}
 
 // overCeiling reports whether a script has written more than it may; it is asked before each of its calls.
 func (tx *Tx) overCeiling() bool {
-	return tx.Level >= env.Level2 && tx.MaxMemory > 0 && !tx.ReadOnly && tx.DB.Used()+tx.OtherMemory > tx.ceiling()
+	return tx.Level >= env.Level2 && tx.limited() && !tx.ReadOnly && tx.headroom() < 0
 }
 
 // outOfMemory reports whether a script may not write more, because nothing can make room for it.
@@ -55,25 +83,23 @@ func (tx *Tx) guardMemory(c *Command, argv [][]byte) func(reply.Value) reply.Val
 	if tx.Level < env.Level2 || tx.ReadOnly || tx.Undo == nil || tx.DB == nil || c.Group == "messages" || c.Flags&Write == 0 || runsScript(c) {
 		return nil
 	}
-	before := tx.DB.Used() + tx.OtherMemory
-	if tx.growth(c, argv) <= tx.ceiling()-before {
+	before := tx.DB.Used()
+	if tx.growth(c, argv) <= tx.headroom() {
 		return nil
 	}
 	mark, notes := tx.Undo.Mark(tx, false), len(tx.Notifications)
 	return func(v reply.Value) reply.Value {
-		now := tx.DB.Used() + tx.OtherMemory
-		if now <= tx.ceiling() || now <= before {
+		grown := tx.DB.Used() - before
+		if grown <= 0 || tx.headroom() >= 0 {
 			return v
 		}
-		if now-before <= tx.MaxMemory && tx.makeRoom() { // what exceeds the limit by itself evicts nothing
+		if grown <= tx.lowestLimit() && tx.makeRoom() { // what exceeds a limit by itself evicts nothing
 			return v
 		}
+		refusal := tx.overMemory()
 		mark()
 		tx.retract(notes)
-		if tx.run == nil {
-			return tx.overMemory()
-		}
-		return ErrOOM
+		return refusal
 	}
 }
 
@@ -95,3 +121,26 @@ func (tx *Tx) growth(c *Command, argv [][]byte) int64 {
 
 // runsScript reports whether the command is a script or function: what those call is guarded itself.
 func runsScript(c *Command) bool { return c.Group == "scripting" }
+
+// roomFor is the refusal of what would add so many bytes to what the database keeps besides its keys, nil if there is room
+// for them. Below level 2 there always is.
+func (tx *Tx) roomFor(bytes int) *reply.Value {
+	if tx.Level < env.Level2 || !tx.limited() || tx.ReadOnly {
+		return nil
+	}
+	if tx.full() && !tx.makeRoom() || int64(bytes) > tx.headroom() {
+		return ptr(tx.overMemoryBy(int64(bytes)))
+	}
+	return nil
+}
+
+// keeps reports whether a script that is run is kept for EVALSHA, or is there already. Where there is no room it is not.
+func (tx *Tx) keeps(digest, body string) bool {
+	if tx.ReadOnly {
+		return false
+	}
+	if _, known := tx.Scripts.Script(digest); known {
+		return true
+	}
+	return tx.roomFor(len(body)) == nil
+}

@@ -190,11 +190,6 @@ func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lu
 	return v
 }
 
-// full reports whether memory is over its limit.
-func (tx *Tx) full() bool {
-	return tx.MaxMemory > 0 && tx.DB.Used()+tx.OtherMemory > tx.MaxMemory && !tx.ReadOnly
-}
-
 // Call runs a command for the script.
 func (r *running) Call(argv [][]byte, b *lua.Budget) reply.Value {
 	tx := r.tx
@@ -220,7 +215,7 @@ func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 		return nil
 	}
 	if c.Flags&DenyOOM != 0 && r.outOfMemory() {
-		return &ErrOOM
+		return ptr(r.tx.overMemory())
 	}
 	if c.Group == "messages" {
 		r.mark(messagesPart)
@@ -312,7 +307,7 @@ func (tx *Tx) evaluate(a *Args, digest, body string, rules script.Rules, readOnl
 		if err := e.Compile(body); err != nil {
 			return errCompile(err), nil
 		}
-		if !tx.ReadOnly {
+		if tx.keeps(digest, body) {
 			tx.Scripts.Use(digest, body)
 		}
 		return e.Eval(p, h, b)
@@ -330,6 +325,9 @@ func scriptLoad(tx *Tx, a *Args) reply.Value {
 	}
 	if _, err := script.ParseShebang(body, tx.scriptRules()); err != nil {
 		return reply.Error("ERR " + clean(err.Error()))
+	}
+	if refusal := tx.roomFor(len(body)); refusal != nil {
+		return *refusal
 	}
 	engine, release := tx.engine()
 	err := engine.Compile(body)

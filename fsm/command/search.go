@@ -214,6 +214,9 @@ func searchAliasAdd(tx *Tx, a *Args) reply.Value {
 	if refusal := searchName(index); refusal != nil {
 		return *refusal
 	}
+	if refusal := tx.roomFor(len(alias) + len(index)); refusal != nil {
+		return *refusal
+	}
 	fresh := s.SetAlias(alias, index)
 	if len(s.Aliases()) > search.MaxIndexes {
 		s.DropAlias(alias)

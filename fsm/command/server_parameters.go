@@ -31,7 +31,7 @@ var parameters = []parameter{
 	{"cluster-enabled", "any node answers for all keys", holds("yes")},
 	{"databases", "databases are made by /admin/databases", holds("1")},
 	{"lua-time-limit", whyScripts, holds("0")},
-	{"maxmemory", "it is a setting of the cluster: --max-memory", func(tx *Tx) string { return strconv.FormatInt(tx.MaxMemory, 10) }},
+	{"maxmemory", "the operator sets it: --max-memory, and maxMemory of a database", func(tx *Tx) string { return strconv.FormatInt(tx.lowestLimit(), 10) }},
 	{"save", whyDurable, holds("")},
 	{"timeout", "a connection with a user is never closed for being idle", holds("0")},
 	{"tracking-table-max-keys", "it is a flag of each node: --resp-tracked-keys", trackedKeys},

@@ -68,7 +68,7 @@ func infoMemory(tx *Tx) []string {
 			lines = append(lines, fmt.Sprintf("mem_fragmentation_ratio:%.2f", float64(p.Resident)/float64(used)))
 		}
 	}
-	return append(lines, field("maxmemory", tx.MaxMemory), field("maxmemory_human", human(tx.MaxMemory)), field("maxmemory_policy", tx.policy()),
+	return append(lines, field("maxmemory", tx.lowestLimit()), field("maxmemory_human", human(tx.lowestLimit())), field("maxmemory_policy", tx.policy()),
 		field("lazyfree_pending_objects", 0), field("lazyfreed_objects", max(0, tx.DB.Freed()-tx.totals().FreedBefore)))
 }
 

@@ -34,6 +34,7 @@ const (
 	setValue
 	evictionPolicy
 	evictionSamples
+	memoryLimit
 	settingsCount
 )
 
@@ -58,6 +59,9 @@ var settings = [settingsCount]setting{
 	// 0 is the policy of the cluster, another number one more than that of a policy.
 	evictionPolicy:  {"maxmemory-policy", "", 0, 0, int64(keyspace.VolatileTTL) + 1},
 	evictionSamples: {"maxmemory-samples", "", keyspace.DefaultSamples, 1, 64},
+	// Only the operator sets it, so CONFIG has no name for it. 0 is the part of the cluster's limit, another number one
+	// more than a limit in bytes.
+	memoryLimit: {"", "", 0, 0, math.MaxInt64},
 }
 
 // What SLOWLOG and LATENCY keep at first.
@@ -74,7 +78,7 @@ const maxSlowlog = 16_384
 // settingAt is the place of a parameter by its name in lower case, -1 if it is none.
 func settingAt(name string) int {
 	for i := range settings {
-		if s := &settings[i]; name == s.name || name != "" && name == s.alias {
+		if s := &settings[i]; name != "" && (name == s.name || name == s.alias) {
 			return i
 		}
 	}
@@ -128,6 +132,17 @@ type Thresholds struct {
 	// SlowMicros is how long a call takes that SLOWLOG keeps, none for -1, and SlowLen how many
 	// it keeps. LatencyMillis is how long a call takes that is an event of LATENCY, none for 0.
 	SlowMicros, SlowLen, LatencyMillis int64
+}
+
+// MemoryLimit is the most memory of the database in bytes, 0 for none but the cluster's, and whether one was set for it.
+func (c *Config) MemoryLimit() (bytes int64, set bool) {
+	own := c.value(memoryLimit)
+	return own - 1, own > 0
+}
+
+// SetMemoryLimit sets that limit; a negative one takes it away.
+func (c *Config) SetMemoryLimit(bytes int64) {
+	c.set(memoryLimit, min(max(bytes, -1), math.MaxInt64-1)+1)
 }
 
 // Thresholds are those of the settings.

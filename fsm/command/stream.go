@@ -51,7 +51,7 @@ func streamReads() []Command {
 		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Wait: waitForStream, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 1, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]", Summary: "Returns the entries of streams behind an ID each, waiting for one if asked to; $ is the last ID there was, + the last entry.",
 			Categories: acl.Blocking, Run: xRead},
-		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking | ReportsMiss, Waits: blockTimeout, Wait: waitForGroup, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
+		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking | ReportsMiss | MayGrow, Waits: blockTimeout, Wait: waitForGroup, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", Summary: "Delivers entries to a consumer of a group: for > those that nobody of the group was given, otherwise its own pending ones behind an ID.",
 			Categories: acl.Blocking, Run: xReadGroup},
 	}
@@ -64,13 +64,13 @@ func streamPending() []Command {
 		write = Write | Fast
 	)
 	return []Command{
-		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
+		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
 			Syntax: "XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]", Summary: "Takes over pending entries that are idle and returns the ID to go on with, the entries, and the IDs of those that are deleted.",
 			Tips: vagueOutput, Changes: []Change{{"7.0.0", "Tells the ids that were deleted, and forgets them."}}, Run: xAutoClaim},
-		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: streamPend,
+		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: streamPend,
 			Syntax: "XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Summary: "Takes over pending entries of other consumers and returns them.",
 			Tips: vagueOutput, Run: xClaim},
-		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: streamPend,
+		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: streamPend,
 			Syntax: "XNACK key group <SILENT | FAIL | FATAL> IDS numids id [id ...] [RETRYCOUNT count] [FORCE]", Summary: "Gives pending entries back, so that any consumer may claim them at once, and returns how many: SILENT counts one delivery less, FATAL as many as there can be.", Run: xNack},
 		{Name: "xpending", Arity: -3, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "5.0.0", Complexity: "O(n), where n is the number of entries looked at; of consumers without a range",
 			Syntax: "XPENDING key group [[IDLE min-idle-time] start end count [consumer]]", Summary: "Returns what is pending in a group: a summary, or entries with consumer, idle time and number of deliveries.",

@@ -214,7 +214,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	}
 	tx.NoTouch, tx.Looked = c.Flags&NoTouch != 0, false
 	var undo func(reply.Value) reply.Value // takes no pointer, which would move the reply of every command to the heap
-	if c.Flags&DenyOOM != 0 && tx.MaxMemory > 0 {
+	if c.Flags&(DenyOOM|MayGrow) != 0 && tx.limited() {
 		undo = tx.guardMemory(c, argv)
 	}
 	var v reply.Value

@@ -159,6 +159,9 @@ func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, erro
 	if err != nil && !apply {
 		return nil, err
 	}
+	if err := fsm.Permitted(code, e.Machine.Level()); err != nil {
+		return nil, err
+	}
 	v, applied := e.commit(code, body)
 	if err != nil {
 		return nil, err

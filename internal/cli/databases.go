@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"net/url"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -54,7 +55,43 @@ func databaseGroup() *cobra.Command {
 		long: "The old ones are void at once.", example: "databases reset-password shop --yes", flags: withConsent(&resetting),
 		run: func(s *session) error { return s.resetTokens(&resetting, s.args[0]) },
 	})
+	g.add(spec{
+		use: "limit NAME [BYTES]", short: "Show or set the memory limit of a database", args: cobra.RangeArgs(1, 2), complete: databaseNames,
+		long:    "Without BYTES it shows the limit in force. 0 = unlimited, up to the limit of the cluster; share = the part of that which tenantMemoryPercent says.",
+		example: "databases limit shop\ndatabases limit shop 1073741824\ndatabases limit shop share", flags: plain,
+		run: func(s *session) error { return s.limitDatabase(s.args[0], s.args[1:]) },
+	})
 	return g.Command
+}
+
+// limitDatabase shows the memory limit of a database, or sets it.
+func (s *session) limitDatabase(name string, to []string) error {
+	path := databasePath(name) + "/settings"
+	var doc json.RawMessage
+	var err error
+	switch {
+	case len(to) == 0:
+		doc, err = s.get(path)
+	case to[0] == "share":
+		err = s.Call(s.ctx, "POST", path, map[string]any{"maxMemory": nil}, &doc)
+	default:
+		bytes, bad := strconv.ParseInt(to[0], 10, 64)
+		if bad != nil || bytes < 0 {
+			return errorf(ExitUsage, "the limit must be a number of bytes (0 = unlimited) or share, got %q", to[0])
+		}
+		err = s.Call(s.ctx, "POST", path, map[string]any{"maxMemory": bytes}, &doc)
+	}
+	if err != nil {
+		return err
+	}
+	var now struct{ MaxMemoryInForce *int64 }
+	switch {
+	case json.Unmarshal(doc, &now) != nil || now.MaxMemoryInForce == nil:
+		return s.noNode()
+	case *now.MaxMemoryInForce == 0:
+		return s.say(doc, "%s has no memory limit but that of the cluster", name)
+	}
+	return s.say(doc, "%s may use %d bytes of memory", name, *now.MaxMemoryInForce)
 }
 
 // oneLine declares the flag for JSON that is older than --output.

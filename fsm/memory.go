@@ -1,0 +1,176 @@
+package fsm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// Every database has a memory limit of its own from env.Level2 on, so that one can't fill Settings.MaxMemory and have the
+// writes of all others refused: what the operator has set for it, otherwise a part of MaxMemory. The database default has
+// none unless one is set. See docs/design/fairness.md.
+
+// DefaultTenantMemory is the part of Settings.MaxMemory, in percent, that a database other than default may use.
+const DefaultTenantMemory = 50
+
+// memoryLimit is the most logical memory of a database in bytes, 0 for no limit but that of the cluster.
+func (s *State) memoryLimit(d *database) int64 {
+	if s.level < env.Level2 {
+		return 0
+	}
+	if own, set := d.config.MemoryLimit(); set {
+		return own
+	}
+	total, percent := s.settings.MaxMemory, s.settings.TenantMemory()
+	if d == s.home || total <= 0 || percent >= 100 {
+		return 0
+	}
+	return max(1, total/100*percent+total%100*percent/100)
+}
+
+// usedBy is the logical memory of a database with its messages and runs in bytes.
+func (s *State) usedBy(d *database) int64 {
+	n := d.used()
+	if d == s.home {
+		n += d.messages.Used() + d.workflows.Used()
+	}
+	return n
+}
+
+// prepareMemory tells a transaction the limits of its database, and what is used beside its keys.
+func (s *State) prepareMemory(tx *command.Tx, d *database) {
+	tx.MaxMemory, tx.OwnMax = s.settings.MaxMemory, s.memoryLimit(d)
+	s.measure(tx, d)
+}
+
+// measure notes what is used beside the keys of the database that tx runs in.
+func (s *State) measure(tx *command.Tx, d *database) {
+	if tx.MaxMemory > 0 && !tx.ReadOnly { // reads need no sum of all databases
+		tx.OtherMemory = s.used() - d.keys.Used()
+	}
+	if tx.OwnMax > 0 {
+		tx.OwnOther = s.usedBy(d) - d.keys.Used()
+	}
+}
+
+// MakeRoom evicts keys until memory is within its limits, and reports whether it is: first of the database itself, if that
+// is above its own.
+func (s *State) MakeRoom(tx *command.Tx) bool {
+	d := s.database(tx.Database)
+	ok := tx.OwnMax <= 0 || s.evictOwn(tx.Env, d, tx.Began, tx.OwnMax)
+	if ok && tx.MaxMemory > 0 {
+		ok = s.evictDown(tx.Env, tx.DB, tx.Began, tx.MaxMemory)
+	}
+	s.measure(tx, d)
+	return ok
+}
+
+// evictOwn evicts keys of a database until it uses no more than limit, as evictDown does for all of them.
+func (s *State) evictOwn(e *env.Env, d *database, before uint64, limit int64) bool {
+	p := s.policy(d)
+	for over := s.usedBy(d) - limit; over > 0; {
+		if p == keyspace.NoEviction {
+			return false
+		}
+		key, ok := d.keys.Oldest(e, p, d.config.SampleSize(), before)
+		if !ok {
+			return false
+		}
+		over -= s.evictKey(e, d, key)
+	}
+	return true
+}
+
+// full is the refusal of an operation on messages or runs for want of memory, nil if there is some, or keys could make
+// room.
+func (t tenant) full(e *env.Env) error {
+	if t.s.full() && (e.Level < env.Level2 || !t.s.evictDown(e, nil, math.MaxUint64, t.s.settings.MaxMemory-1)) {
+		return queue.ErrMemory
+	}
+	limit := t.s.memoryLimit(t.d)
+	if limit > 0 && t.s.usedBy(t.d) >= limit && !t.s.evictOwn(e, t.d, math.MaxUint64, limit-1) {
+		return t.s.errOwnMemory(t.d)
+	}
+	return nil
+}
+
+// room is full for operations that were never refused below env.Level2, of which some may add to the state.
+func (t tenant) room(e *env.Env, adds bool) error {
+	if e.Level < env.Level2 || !adds {
+		return nil
+	}
+	return t.full(e)
+}
+
+// errOwnMemory is the refusal of what would add to a database that is at its own limit.
+func (s *State) errOwnMemory(d *database) error {
+	return &Error{Code: queue.ErrMemory.Code, Text: fmt.Sprintf("memory limit of database %s reached, nothing was published. Limit: %d bytes, Actual: %d bytes. Setting: maxMemory",
+		d.name, s.memoryLimit(d), s.usedBy(d))}
+}
+
+// TenantMemory is TenantMemoryPercent as it is in force.
+func (n *Settings) TenantMemory() int64 {
+	if n.TenantMemoryPercent < 1 || n.TenantMemoryPercent > 100 {
+		return DefaultTenantMemory
+	}
+	return n.TenantMemoryPercent
+}
+
+// SetTenantMemory takes the percentage as people set it. The default is stored as 0, which nodes of the version before
+// understand.
+func (n *Settings) SetTenantMemory(percent int64) {
+	if n.TenantMemoryPercent = percent; percent == DefaultTenantMemory {
+		n.TenantMemoryPercent = 0
+	}
+}
+
+// ShareOfMemory is the DatabaseSettings.MaxMemory of a database for which no limit is set.
+const ShareOfMemory = -1
+
+// DatabaseSettings are what the operator sets for one database, and its users can't change.
+type DatabaseSettings struct {
+	Name string
+	// MaxMemory is the most logical memory in bytes, 0 for none but that of the cluster, or ShareOfMemory.
+	MaxMemory int64
+	// Limit is what is in force, 0 for no limit but that of the cluster. It is for answers.
+	Limit int64
+}
+
+// Fields are those of the format.
+func (n *DatabaseSettings) Fields(c *wire.Codec) {
+	c.String(&n.Name)
+	c.Varint(&n.MaxMemory)
+	c.Varint(&n.Limit)
+}
+
+// configureDatabase changes the settings of a database.
+func (s *State) configureDatabase(_ *env.Env, n DatabaseSettings) (DatabaseSettings, error) {
+	d := s.database(n.Name)
+	if d == nil {
+		return DatabaseSettings{}, ErrNoDatabase
+	}
+	d.config.SetMemoryLimit(n.MaxMemory)
+	return s.settingsOf(d), nil
+}
+
+func (s *State) settingsOf(d *database) DatabaseSettings {
+	n := DatabaseSettings{Name: d.name, MaxMemory: ShareOfMemory, Limit: s.memoryLimit(d)}
+	if own, set := d.config.MemoryLimit(); set {
+		n.MaxMemory = own
+	}
+	return n
+}
+
+// DatabaseSettings are those of a database; false if there is none of that name.
+func (v *View) DatabaseSettings(name string) (DatabaseSettings, bool) {
+	d := v.s.database(name)
+	if d == nil {
+		return DatabaseSettings{}, false
+	}
+	return v.s.settingsOf(d), true
+}
