@@ -37,6 +37,7 @@ type Node struct {
 	proposer  *proposer
 	committer *groupCommitter
 	reader    *reader
+	longReads *longReads
 	quorum    *readIndex
 	lease     sessionLease
 	clock     *clock.Clock
@@ -102,6 +103,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	// Before the port opens: whom to admit depends on the machine.
 	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random}
 	n.search = search.Attach(n.machine)
+	n.longReads = newLongReads()
 	n.metrics = newMetrics(n)
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })

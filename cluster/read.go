@@ -134,7 +134,7 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	if err := n.await(ctx, r.AtLeast); err != nil {
 		return fsm.ReadAt{}, err
 	}
-	return n.view(ctx, r, p, fn), nil
+	return n.view(ctx, r, p, fn)
 }
 
 // readStale reads what this node has. The age is taken after the read as well: the
@@ -145,24 +145,28 @@ func (n *Node) readStale(ctx context.Context, r fsm.Reading, fn func(*fsm.View))
 	}
 	before := n.age()
 	began := time.Now()
-	got := n.view(ctx, r, readPoint{}, fn)
+	got, err := n.view(ctx, r, readPoint{}, fn)
 	got.AgeMillis = before + time.Since(began).Milliseconds()
-	return got, nil
+	return got, err
 }
 
-// view runs fn on this node's state at the time of p.
-func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fsm.View)) (got fsm.ReadAt) {
+// view runs fn on this node's state at the time of p. If that takes long, it waits for the turn of its database first.
+func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fsm.View)) (got fsm.ReadAt, err error) {
 	see := func(v *fsm.View) {
 		v.Until(ctx.Done())
 		got.Index, got.Now = v.Index(), v.Now()
 		fn(v)
 	}
-	if r.Long {
-		n.machine.ViewFork(p.now, seed(), see)
-	} else {
-		n.machine.View(p.now, seed(), see)
+	if !r.Long && n.machine.ViewBriefly(p.now, seed(), see) {
+		return got, nil
 	}
-	return got
+	release, err := n.admitLong(ctx, &r)
+	if err != nil {
+		return fsm.ReadAt{}, err
+	}
+	defer release()
+	n.machine.ViewFork(p.now, seed(), see)
+	return got, nil
 }
 
 // random fills b for reads that draw passwords and tokens.

@@ -54,7 +54,9 @@ func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View
 	if err := n.await(ctx, r.AtLeast); err != nil {
 		return got, false, err
 	}
-	got = n.view(ctx, r, readPoint{}, fn)
+	if got, err = n.view(ctx, r, readPoint{}, fn); err != nil {
+		return got, false, err
+	}
 	return got, n.lease.holds(), nil
 }
 

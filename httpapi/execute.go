@@ -167,7 +167,7 @@ func (c *call) discard(refusal reply.Value) {
 
 // read runs the rows on one view.
 func (c *call) read() {
-	c.reading.Long = len(c.rows) > fsm.ShortRead
+	c.reading.Long, c.reading.Database = len(c.rows) > fsm.ShortRead, c.db
 	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.runFn)
 	switch {
 	case err != nil:

@@ -110,7 +110,7 @@ func (w *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Dur
 func (t *batch) execute() (values []reply.Value, err error) {
 	s := t.loop.s
 	if !t.writes {
-		_, err = s.engine.Read(s.life, fsm.Reading{}, func(v *fsm.View) {
+		_, err = s.engine.Read(s.life, fsm.Reading{Database: t.as.DB}, func(v *fsm.View) {
 			values = values[:0] // a read may be run again
 			for _, c := range t.conns {
 				values = c.execOnView(v, c.pipeline.rows, values, math.MaxInt)

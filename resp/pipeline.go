@@ -210,7 +210,7 @@ func (c *conn) failRows(rows [][][]byte, err error, writes bool) {
 // as have values of maxViewBytes.
 func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
 	defer c.readScripts(rows)()
-	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
+	_, err := c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
 		c.called = nil // a read may be run again
 		values = c.execOnView(v, rows, values[:0], maxViewBytes)
 	})

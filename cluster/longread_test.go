@@ -1,0 +1,75 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+)
+
+// TestLongReadsShareANode has one database run as many long reads of a node as it may. One more waits until its time is
+// over. Short ones of it and long ones of others are served, and so are its own when those have ended.
+func TestLongReadsShareANode(t *testing.T) {
+	c := clustertest.Start(t, 1, nil)
+	awaitLevel(t, c)
+	n := c.Nodes[0]
+	for _, name := range []string{"hog", "neighbour"} {
+		tokens := fsm.DatabaseTokens{Name: name}
+		tokens.Standard[0], tokens.ReadOnly[0] = 1, 2
+		if _, err := fsm.Do(context.Background(), n, fsm.CreateDatabase, tokens); err != nil {
+			t.Fatal(err)
+		}
+	}
+	most := max(1, runtime.GOMAXPROCS(0)/2)
+	entered, leave, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	for range most {
+		go func() {
+			_, err := n.Read(context.Background(), fsm.Reading{Long: true, Database: "hog"}, func(*fsm.View) {
+				entered <- struct{}{}
+				<-leave
+			})
+			ended <- err
+		}()
+		<-entered
+	}
+	script := func(db string) func(*fsm.View) {
+		as := acl.Trusted(acl.DefaultName)
+		as.DB = db
+		return func(v *fsm.View) {
+			v.Exec(as, command.RESP, [][]byte{[]byte("EVAL_RO"), []byte("return 1"), []byte("0")})
+		}
+	}
+	for name, r := range map[string]fsm.Reading{"said": {Long: true, Database: "hog"}, "found out": {Database: "hog"}} {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		if _, err := n.Read(ctx, r, script("hog")); !errors.Is(err, fsm.ErrReadShare) {
+			t.Errorf("a long read too many, as is %s: %v", name, err)
+		}
+		cancel()
+	}
+	if _, err := n.Read(context.Background(), fsm.Reading{Database: "hog"}, func(*fsm.View) {}); err != nil {
+		t.Errorf("a short read: %v", err)
+	}
+	for db, r := range map[string]fsm.Reading{"neighbour": {Database: "neighbour"}, "": {Long: true}} {
+		if _, err := n.Read(context.Background(), r, script(db)); err != nil {
+			t.Errorf("a long read of database %q: %v", db, err)
+		}
+	}
+	close(leave)
+	for range most {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := n.Read(context.Background(), fsm.Reading{Database: "hog"}, script("hog")); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	if held := figure(t, c.Nodes, "trireme_reads_held"); held != 0 {
+		t.Errorf("%v are held when all is done", held)
+	}
+}

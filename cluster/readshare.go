@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/trireme-dev/trireme/cluster/session"
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one
+// database must not take all processors. The others of that database wait, in the order in which they came; those of other
+// databases don't wait for them. See docs/design/fairness.md.
+type longReads struct {
+	most int // of one database
+
+	mu        sync.Mutex
+	databases map[string]*databaseReads // that have some
+}
+
+// databaseReads are the long reads of one database.
+type databaseReads struct {
+	running int
+	waiting []chan struct{} // closed when it may run
+}
+
+func newLongReads() *longReads {
+	return &longReads{most: max(1, runtime.GOMAXPROCS(0)/2), databases: map[string]*databaseReads{}}
+}
+
+// acquire waits until a long read of the database may run, session.Deadline at most: fsm.ErrReadShare then. The caller
+// calls release when it is done.
+func (l *longReads) acquire(ctx context.Context, db string) (release func(), err error) {
+	turn := l.enter(db)
+	if turn == nil {
+		return func() { l.leave(db) }, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, session.Deadline)
+	defer cancel()
+	select {
+	case <-turn:
+		return func() { l.leave(db) }, nil
+	case <-ctx.Done():
+	}
+	if !l.giveUp(db, turn) { // its turn has come meanwhile
+		l.leave(db)
+	}
+	return nil, fsm.ErrReadShare
+}
+
+// enter counts a read that runs, or returns what it has to wait for.
+func (l *longReads) enter(db string) (turn chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.databases[db]
+	if d == nil {
+		d = &databaseReads{}
+		l.databases[db] = d
+	}
+	if d.running < l.most {
+		d.running++
+		return nil
+	}
+	turn = make(chan struct{})
+	d.waiting = append(d.waiting, turn)
+	return turn
+}
+
+// leave ends a read: the next one of its database takes its place.
+func (l *longReads) leave(db string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.databases[db]
+	if len(d.waiting) > 0 {
+		close(d.waiting[0])
+		d.waiting = slices.Delete(d.waiting, 0, 1)
+		return
+	}
+	if d.running--; d.running == 0 {
+		delete(l.databases, db)
+	}
+}
+
+// giveUp takes back a read that waits; it is false if that runs already.
+func (l *longReads) giveUp(db string, turn chan struct{}) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.databases[db]
+	if d == nil {
+		return false
+	}
+	i := slices.Index(d.waiting, turn)
+	if i >= 0 {
+		d.waiting = slices.Delete(d.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// held is how many long reads wait.
+func (l *longReads) held() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range l.databases {
+		n += len(d.waiting)
+	}
+	return n
+}
+
+// admitLong waits for the turn of a long read, unless there is only one database: then there is nobody to wait.
+func (n *Node) admitLong(ctx context.Context, r *fsm.Reading) (release func(), err error) {
+	if n.machine.Databases() < 2 {
+		return func() {}, nil
+	}
+	db := r.Database
+	if db == "" {
+		db = fsm.DefaultDB
+	}
+	return n.longReads.acquire(ctx, db)
+}

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// mustHold acquires a place, which there has to be at once.
+func mustHold(t *testing.T, l *longReads, db string) (release func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // who has to wait fails
+	release, err := l.acquire(ctx, db)
+	if err != nil {
+		t.Fatalf("%s: %v", db, err)
+	}
+	return release
+}
+
+// waiting begins to wait for a place, and returns when it is in the queue.
+func waiting(ctx context.Context, l *longReads, db string) (got chan error, release chan func()) {
+	got, release = make(chan error, 1), make(chan func(), 1)
+	before := l.held()
+	go func() {
+		r, err := l.acquire(ctx, db)
+		release <- r
+		got <- err
+	}()
+	for l.held() == before {
+	}
+	return got, release
+}
+
+// TestLongReadsOfADatabase: as many of one database run as may, the others wait in their order, and those of another
+// database don't wait for them. Who gives up leaves the queue, and nothing is left behind.
+func TestLongReadsOfADatabase(t *testing.T) {
+	l := newLongReads()
+	l.most = 2
+	first, second := mustHold(t, l, "a"), mustHold(t, l, "a")
+	other := mustHold(t, l, "b")
+	ctx, cancel := context.WithCancel(context.Background())
+	third, thirdRelease := waiting(context.Background(), l, "a")
+	impatient, _ := waiting(ctx, l, "a")
+	last, lastRelease := waiting(context.Background(), l, "a")
+	cancel()
+	if err := <-impatient; !errors.Is(err, fsm.ErrReadShare) {
+		t.Errorf("who gives up: %v", err)
+	}
+	if n := l.held(); n != 2 {
+		t.Errorf("%d wait", n)
+	}
+	mustHold(t, l, "b")()
+	other()
+	first()
+	if err := <-third; err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-last:
+		t.Errorf("the last one runs beside two others: %v", err)
+	default:
+	}
+	second()
+	if err := <-last; err != nil {
+		t.Error(err)
+	}
+	(<-thirdRelease)()
+	(<-lastRelease)()
+	if n := len(l.databases); n != 0 || l.held() != 0 {
+		t.Errorf("%d databases are left", n)
+	}
+}
+
+// TestTurnAndEndTogether: a read whose time ends at the moment of its turn passes the turn on.
+func TestTurnAndEndTogether(t *testing.T) {
+	for range 200 {
+		l := newLongReads()
+		l.most = 1
+		first := mustHold(t, l, "a")
+		ctx, cancel := context.WithCancel(context.Background())
+		got, release := waiting(ctx, l, "a")
+		done := make(chan struct{})
+		go func() {
+			cancel()
+			close(done)
+		}()
+		first()
+		<-done
+		if r, err := <-release, <-got; err == nil {
+			r()
+		}
+		mustHold(t, l, "a")()
+		if len(l.databases) != 0 {
+			t.Fatal("a place was lost")
+		}
+	}
+}
