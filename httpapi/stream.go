@@ -146,7 +146,10 @@ func (c *call) subscribe(kind channel.Kind, words [][]byte) {
 	for i, w := range words {
 		names[i] = string(w)
 	}
-	s.Add(kind, names...)
+	if s.Add(kind, names...) != nil {
+		c.fail(&failure{http.StatusServiceUnavailable, notApplied, pubsub.TooMany})
+		return
+	}
 	c.pump(s)
 }
 

@@ -34,6 +34,7 @@ var failures = []struct {
 	{fsm.ErrTooLarge, "ERR request is larger than a log entry may be"},
 	{fsm.ErrLowSpace, "TRYAGAIN free disk space is below the floor, writes are refused"},
 	{fsm.ErrShare, "TRYAGAIN database has used more than its share of the cluster's time"},
+	{fsm.ErrReadShare, "TRYAGAIN too many long reads of the database are running on this node"},
 	{fsm.ErrStopping, "TRYAGAIN this node is shutting down"},
 	{fsm.ErrTooStale, "TRYAGAIN this node has not caught up in time"},
 	{fsm.ErrUnknown, textUnknown},

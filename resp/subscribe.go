@@ -7,6 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // whileSubscribed are the commands that a connection of the older protocol may send while
@@ -57,11 +58,28 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 		f.due++
 	}
 	f.mu.Unlock()
-	f.sub.Add(kind, names...)
+	if f.sub.Add(kind, names...) != nil {
+		f.unawait(kind, words)
+		c.emit(reply.Error(pubsub.TooMany))
+		return
+	}
 	select {
 	case <-f.ready:
 	case <-f.done:
 		c.ending = true
+	}
+}
+
+// unawait takes back that confirmations are due.
+func (f *subscriber) unawait(kind channel.Kind, words [][]byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, word := range words {
+		ref := channel.Ref{Kind: kind, Name: string(word)}
+		if f.awaited[ref]--; f.awaited[ref] == 0 {
+			delete(f.awaited, ref)
+		}
+		f.due--
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 type tracker struct {
 	s       *Server
 	maxKeys int // bound of keys
+	bytes   int // of the names of keys
 	wake    chan struct{}
 	done    chan struct{} // closed when run has ended
 
@@ -109,7 +110,7 @@ func (r *tracker) end(t *tracked) {
 	delete(r.conns, t)
 	if len(r.conns) == 0 {
 		r.s.engine.Track(false)
-		clear(r.keys)
+		r.clearKeys()
 		r.tracked.Store(0)
 		r.queue = nil
 	}
@@ -135,10 +136,27 @@ func (r *tracker) hold(at dbKey, t *tracked) {
 	r.keep(at, t)
 }
 
+// bytesPerTracked is how many bytes the names of tracked keys may have on average.
+const bytesPerTracked = 256
+
+// clearKeys forgets all keys; the lock is held.
+func (r *tracker) clearKeys() {
+	clear(r.keys)
+	r.bytes = 0
+}
+
+// forgetKey forgets one; the lock is held.
+func (r *tracker) forgetKey(at dbKey) {
+	if _, there := r.keys[at]; there {
+		delete(r.keys, at)
+		r.bytes -= len(at.key)
+	}
+}
+
 // evict makes room for a key by invalidating another; the lock is held.
 func (r *tracker) evict() {
 	for at := range r.keys { // unordered: any key will do
-		if len(r.keys) < r.maxKeys {
+		if len(r.keys) < r.maxKeys && r.bytes < r.maxKeys*bytesPerTracked {
 			return
 		}
 		r.invalidate(at, origin{})
@@ -233,7 +251,7 @@ func (r *tracker) resync() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.queue = nil
-	clear(r.keys)
+	r.clearKeys()
 	for t := range r.conns { // unordered: each by itself
 		if t.off {
 			continue
@@ -298,7 +316,7 @@ func (r *tracker) drain() {
 // that reads it once more before its replies are sent.
 func (r *tracker) invalidate(at dbKey, by origin) {
 	holders := r.keys[at]
-	delete(r.keys, at)
+	r.forgetKey(at)
 	for t := range holders { // unordered: each by itself
 		if _, there := r.conns[t]; !there || t.off || t.options.bcast {
 			continue
@@ -316,6 +334,7 @@ func (r *tracker) invalidate(at dbKey, by origin) {
 func (r *tracker) keep(at dbKey, t *tracked) {
 	if r.keys[at] == nil {
 		r.keys[at] = map[*tracked]struct{}{}
+		r.bytes += len(at.key)
 	}
 	r.keys[at][t] = struct{}{}
 }
@@ -338,7 +357,7 @@ func (r *tracker) invalidateAll(db string) {
 			}
 		}
 		if len(holders) == 0 {
-			delete(r.keys, at)
+			r.forgetKey(at)
 		}
 	}
 	for t := range r.conns { // unordered: each by itself

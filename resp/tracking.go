@@ -2,6 +2,7 @@ package resp
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -278,6 +279,9 @@ func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 	if was != nil {
 		before = was.prefixes
 	}
+	if len(before)+len(q.prefixes) > maxPrefixes {
+		return refuse("ERR too many prefixes: a client has at most " + strconv.Itoa(maxPrefixes))
+	}
 	for i, p := range q.prefixes {
 		if other, meets := overlap(p, before); meets {
 			return refuse("ERR Prefix '" + oneLine([]byte(p)) + "' overlaps with an existing prefix '" + oneLine([]byte(other)) + "'. Prefixes for a single client must not overlap.")
@@ -288,6 +292,9 @@ func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 	}
 	return nil
 }
+
+// maxPrefixes bounds the prefixes of a connection: each is compared with all others, and with every key that changes.
+const maxPrefixes = 1000
 
 // overlap is a prefix that begins with p, or that p begins with.
 func overlap(p string, others []string) (other string, meets bool) {

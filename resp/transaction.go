@@ -115,13 +115,30 @@ func (c *conn) watch(argv [][]byte) {
 		c.emit(reply.Error("ERR WATCH inside MULTI is not allowed"))
 		return
 	}
-	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { v.Watch(c.as, &c.tx.watch, argv[1:]) })
+	if size := c.watchedBytes(argv[1:]); size > c.s.limits.RequestBytes {
+		c.emit(reply.Error("ERR watched keys are longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size"))
+		return
+	}
+	_, err := c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) { v.Watch(c.as, &c.tx.watch, argv[1:]) })
 	if err != nil {
 		c.emit(failureOf(err, false))
 		return
 	}
 	c.info.set(func(t *attributes) { t.watches = len(c.tx.watch.Keys) })
 	c.emit(reply.OK())
+}
+
+// watchedBytes is how long the watched keys are together, with others that are about to be watched. They go into the entry
+// of their transaction.
+func (c *conn) watchedBytes(more [][]byte) int {
+	n := wordCost * (len(more) + len(c.tx.watch.Keys))
+	for _, key := range more {
+		n += len(key)
+	}
+	for i := range c.tx.watch.Keys {
+		n += len(c.tx.watch.Keys[i].Key)
+	}
+	return n
 }
 
 // scriptDebug answers as its row does, but where replies wait to be sent: among those of a
@@ -227,7 +244,7 @@ func (c *conn) runTransaction(tx *transaction, rows [][][]byte) ([]reply.Value, 
 // viewTransaction runs rows that only read on one view.
 func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Results, err error) {
 	defer c.readScripts(rows)()
-	_, err = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) {
+	_, err = c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
 		if !v.Authorized(c.as) {
 			c.login(v, &c.key)
 		}

@@ -24,6 +24,8 @@ var (
 	ErrGap = errors.New("pubsub: messages may have been missed")
 	// ErrDeleted: the database is gone.
 	ErrDeleted = errors.New("pubsub: database was deleted")
+	// ErrFull: the subscriptions of the database on this node take MaxTopicBytes.
+	ErrFull = errors.New("pubsub: too many subscriptions of the database")
 	// ErrClosed: the subscription or the hub was closed.
 	ErrClosed = errors.New("pubsub: closed")
 )
@@ -32,6 +34,19 @@ var (
 const (
 	DefaultMaxMessages = 1 << 17
 	DefaultMaxBytes    = 32 << 20
+)
+
+// MaxTopicBytes bounds what the channels and patterns that a database subscribes to on one node may take in memory: every
+// node keeps those of all nodes.
+const MaxTopicBytes = 64 << 20
+
+// TooMany is what a client is told instead of a subscription: ErrFull.
+const TooMany = "ERR too many subscriptions of the database on this node: their channels and patterns take more than 64 MiB"
+
+// The memory of a channel or pattern beside its name, which is kept twice, and of a subscription to it, in bytes.
+const (
+	topicCost  = 512
+	memberCost = 256
 )
 
 // Options are the parts and limits of a Hub.
@@ -56,6 +71,7 @@ type Hub struct {
 
 	mu              sync.Mutex
 	topics          map[channel.Ref]*topic
+	sizes           map[string]int      // of topics and their members, by database
 	patterns        map[string][]*topic // by database, in the order of their names
 	queue           []*topic            // whose count has to be announced
 	serial          uint64
@@ -103,7 +119,7 @@ func New(o Options) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
 		id: rand.Uint64(), log: o.Log, slog: o.Logger, max: newBounds(o.MaxMessages, o.MaxBytes),
-		topics: map[channel.Ref]*topic{}, patterns: map[string][]*topic{}, awaitingApply: map[uint64][]*member{},
+		topics: map[channel.Ref]*topic{}, sizes: map[string]int{}, patterns: map[string][]*topic{}, awaitingApply: map[uint64][]*member{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: cancel,
 	}
 	if h.slog == nil {
@@ -155,11 +171,36 @@ func (h *Hub) topic(ref channel.Ref) *topic {
 	}
 	t := &topic{ref: ref, acknowledged: true}
 	h.topics[ref] = t
+	h.resize(ref.DB, topicSize(ref))
 	if ref.Kind == channel.Pattern {
 		i, _ := h.patternIndex(ref)
 		h.patterns[ref.DB] = slices.Insert(h.patterns[ref.DB], i, t)
 	}
 	return t
+}
+
+func topicSize(ref channel.Ref) int { return topicCost + 2*len(ref.Name) }
+
+// resize notes that the subscriptions of a database take so many bytes more; the lock is held.
+func (h *Hub) resize(db string, bytes int) {
+	if h.sizes[db] += bytes; h.sizes[db] == 0 {
+		delete(h.sizes, db)
+	}
+}
+
+// fits reports whether there is room for names besides what the database subscribes to; the lock is held.
+func (h *Hub) fits(s *Subscription, kind channel.Kind, names []string) bool {
+	bytes := h.sizes[s.db]
+	for _, name := range names {
+		ref := channel.Ref{DB: s.db, Kind: kind, Name: name}
+		if s.members[ref] == nil {
+			bytes += memberCost
+		}
+		if h.topics[ref] == nil {
+			bytes += topicSize(ref)
+		}
+	}
+	return bytes <= MaxTopicBytes
 }
 
 // forget drops a topic without subscribers once the log has its count of 0; the lock is
@@ -169,6 +210,7 @@ func (h *Hub) forget(t *topic) {
 		return
 	}
 	delete(h.topics, t.ref)
+	h.resize(t.ref.DB, -topicSize(t.ref))
 	if t.ref.Kind != channel.Pattern {
 		return
 	}

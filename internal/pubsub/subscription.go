@@ -41,8 +41,8 @@ func (h *Hub) Subscribe(db string) *Subscription {
 
 // Add subscribes to names. Each is confirmed by an event when the log has it; if that
 // fails, the whole subscription ends with the reason. Names that are subscribed to
-// already are confirmed at once.
-func (s *Subscription) Add(kind channel.Kind, names ...string) {
+// already are confirmed at once. ErrFull says that nothing was added.
+func (s *Subscription) Add(kind channel.Kind, names ...string) error {
 	h := s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -50,7 +50,10 @@ func (s *Subscription) Add(kind channel.Kind, names ...string) {
 		s.finish(ErrClosed)
 	}
 	if s.ended() {
-		return
+		return nil
+	}
+	if !h.fits(s, kind, names) {
+		return ErrFull
 	}
 	for _, name := range names {
 		ref := channel.Ref{DB: s.db, Kind: kind, Name: name}
@@ -66,8 +69,10 @@ func (s *Subscription) Add(kind channel.Kind, names ...string) {
 		t.members = append(t.members, m)
 		t.unannounced = append(t.unannounced, m)
 		s.members[ref] = m
+		h.resize(s.db, memberCost)
 		h.enqueue(t)
 	}
+	return nil
 }
 
 // Remove ends the subscription to names. After it returns no message to them is queued;
@@ -109,6 +114,7 @@ func (h *Hub) leave(m *member) {
 	m.index = -1
 	t.unannounced = slices.DeleteFunc(t.unannounced, func(f *member) bool { return f == m })
 	delete(m.sub.members, t.ref)
+	h.resize(t.ref.DB, -memberCost)
 	h.leavingQueued = true
 	h.leaving.Store(true)
 	h.enqueue(t)
