@@ -6,6 +6,7 @@ const script = "<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</sc
 const text = script + "\u202e\u2066gnp.exe\u200f\u0000/../a//b\u001b[31m";
 const attribute = "\" autofocus onfocus=\"window.pwned=1\" x='{{7*7}}${7*7}";
 const printable = script + attribute; // what a header or a name without control characters may hold
+const ten = "<b>".repeat(3400000); // more than 10 MB
 const link = "javascript:window.pwned=1";
 
 /** fill puts hostile content into a node; ask calls it. It returns the views that show it. */
@@ -20,18 +21,20 @@ async function fill(ask, to) {
     ["JSON.SET", "deep", "$", deep], ["JSON.SET", "wide", "$", wide], ["SET", "deep-text", "[".repeat(100000)], ["SET", "one-line", "\u202e".repeat(1 << 20)],
     ["ACL", "SETUSER", "user" + script.replaceAll(/\s/g, ""), "on", ">a long password", "~*", "+@read"],
   );
-  await ask("/", { body: JSON.stringify(["SET", "ten", "<b>".repeat(3400000)]) });
+  await ask("/", { body: JSON.stringify(["SET", "ten", ten]) });
   for (let i = 0; i < 100000; i += 10000) await run(["HSET", "fields", ...Array.from({ length: 10000 }, (_, j) => ["f" + (i + j), script]).flat()]);
   await ask("/", { headers: { "Content-Type": "application/octet-stream" }, body: Buffer.concat([Buffer.from("[\"HSET\",\"raw\",\""), Buffer.from([0xff, 0xfe, 0x80, 0xc0]), Buffer.from("\",\""), Buffer.from([0xed, 0xa0, 0x80, 0xff]), Buffer.from("\"]")]) });
   const headers = { "Svc-Label": printable, "Svc-Forward-X-Evil": printable, "Svc-Forward-Link": link, "Svc-Flow-Control-Key": "flow.evil-1", "Svc-Flow-Control-Value": "parallelism=1", "Svc-Retries": "0" };
   const good = await ask(`/v2/publish/${to}/good?q=${encodeURIComponent(script)}`, { headers, body: text });
-  const big = await ask(`/v2/publish/${to}/good`, { headers, body: "<b>".repeat(300000) });
+  const big = await ask(`/v2/publish/${to}/good`, { headers, body: ten });
   const bad = await ask(`/v2/publish/${to}/bad/${encodeURIComponent(script)}`, { headers, body: deep });
   const started = await ask(`/v2/trigger/${to}/flow/${encodeURIComponent(script)}`, { headers: { "Svc-Label": printable, "Svc-Delay": "1h" }, body: text });
-  await until(async () => assert.ok((await ask("/v2/dlq?label=" + encodeURIComponent(printable), { method: "GET" })).messages.some((m) => m.messageId === bad.messageId)), "the hostile dead letter");
+  const heavy = await ask(`/v2/trigger/${to}/flow/heavy`, { headers: { "Svc-Label": printable, "Svc-Delay": "1h" }, body: ten });
+  const dead = await ask(`/v2/publish/${to}/bad/heavy`, { headers, body: ten });
+  await until(async () => assert.ok((await ask("/v2/dlq?label=" + encodeURIComponent(printable), { method: "GET" })).messages.filter((m) => m.messageId === bad.messageId || m.messageId === dead.messageId).length === 2), "the hostile dead letter");
   const key = (k) => "/data?key=" + encodeURIComponent(k);
   return ["/data", "/data?prefix=" + encodeURIComponent("h:"), "/data?match=" + encodeURIComponent(text), ...[text, attribute, link, "a/b/../c//d", "nul\u0000in\u0000it", "h:" + text, "l:" + text, "s:" + text, "z:" + text, "x:" + text, "j:" + text, "deep", "wide", "deep-text", "one-line", "ten", "fields", "raw"].map(key),
-    "/messages", "/messages?id=" + good.messageId, "/messages?id=" + big.messageId, "/messages?id=" + encodeURIComponent(script), "/messages?label=" + encodeURIComponent(printable), "/dead", "/flow", "/runs", "/runs?id=" + started.workflowRunId, "/runs?label=" + encodeURIComponent(printable), "/access?part=users", "/audit"];
+    "/messages", "/messages?id=" + good.messageId, "/messages?id=" + big.messageId, "/messages?id=" + encodeURIComponent(script), "/messages?label=" + encodeURIComponent(printable), "/dead", "/flow", "/runs", "/messages?id=" + dead.messageId, "/runs?id=" + started.workflowRunId, "/runs?id=" + heavy.workflowRunId, "/runs?label=" + encodeURIComponent(printable), "/access?part=users", "/audit"];
 }
 
 /** hostileViews looks at hostile content in every view that shows some: nothing runs, nothing hangs, all is text. */
