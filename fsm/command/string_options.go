@@ -183,12 +183,12 @@ func (tx *Tx) expireAt(key []byte, o *keyspace.Object, at int64) {
 		tx.remove(key)
 		return
 	}
-	tx.DB.SetExpire(tx.Env, key, o, at)
+	tx.DB.SetExpire(tx.Env, o, at)
 	tx.Event(GenericEvent, "expire", key)
 }
 
 // stay takes the deadline from o, which is under key.
 func (tx *Tx) stay(key []byte, o *keyspace.Object) {
-	tx.DB.SetExpire(tx.Env, key, o, 0)
+	tx.DB.SetExpire(tx.Env, o, 0)
 	tx.Event(GenericEvent, "persist", key)
 }

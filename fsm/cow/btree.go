@@ -31,47 +31,13 @@ func (t *BTree[K, V]) Len() int { return t.root.size }
 
 // find is the place of k, whose head is h, in n, or of the child that would hold it.
 func (t *BTree[K, V]) find(n *bnode[K, V], h uint64, k K) (i int, found bool) {
-	lo := n.lower(h)
-	if lo == n.n || n.heads[lo] != h {
-		return lo, false
-	}
-	for hi := n.n; lo < hi; {
-		m := lo
-		if lo+1 < hi && n.heads[lo+1] == h { // more than one of this head
-			m = int(uint(lo+hi) >> 1)
-		}
-		c := 1
-		if n.heads[m] == h {
-			c = t.cmp(n.items[m].key, k)
-		}
-		switch {
-		case c < 0:
-			lo = m + 1
-			if lo < n.n && n.heads[lo] != h {
-				return lo, false
-			}
-		case c == 0:
-			return m, true
-		default:
-			hi = m
-		}
-	}
-	return lo, false
+	return search(n, h, k, t.cmp)
 }
 
 // Get returns the value of k.
 func (t *BTree[K, V]) Get(k K) (v V, ok bool) {
-	h := t.head(k)
-	for n := t.root; ; {
-		i, found := t.find(n, h, k)
-		if found {
-			return n.items[i].val, true
-		}
-		if len(n.kids) == 0 {
-			return v, false
-		}
-		n = n.kids[i]
-	}
+	_, v, ok = GetBy(t, t.head(k), k, t.cmp)
+	return v, ok
 }
 
 // own returns n, or a copy of it that t may change.
@@ -103,20 +69,6 @@ type path[K, V any] struct {
 	n     int
 }
 
-// walk finds k, whose head is h, from the root and keeps the way.
-func (t *BTree[K, V]) walk(h uint64, k K, p *path[K, V]) (found bool) {
-	p.n = 0
-	for n := t.root; ; {
-		i, found := t.find(n, h, k)
-		p.steps[p.n] = step[K, V]{n, i}
-		p.n++
-		if found || len(n.kids) == 0 {
-			return found
-		}
-		n = n.kids[i]
-	}
-}
-
 // ownPath makes every node of the way this version's own.
 func (t *BTree[K, V]) ownPath(p *path[K, V]) {
 	for d := range p.n {
@@ -144,28 +96,29 @@ func (t *BTree[K, V]) Set(k K, v V) bool {
 // is stored, and whether it was there. keep, if not nil, makes the key that is
 // stored when k is new, so that a look-up may use a borrowed one.
 func (t *BTree[K, V]) Upsert(k K, keep func(K) K) (slot *V, stored K, had bool) {
-	var p path[K, V]
-	h := t.head(k)
-	had = t.walk(h, k, &p)
-	t.ownPath(&p)
+	key, slot, had := UpsertBy(t, t.head(k), k, t.cmp)
+	if !had {
+		if keep != nil {
+			k = keep(k)
+		}
+		*key = k
+	}
+	return slot, *key, had
+}
+
+// put makes room for an item with head h at the end of the way, where it belongs.
+func (t *BTree[K, V]) put(p *path[K, V], h uint64) *item[K, V] {
 	last := p.steps[p.n-1]
-	if had {
-		it := &last.node.items[last.at]
-		return &it.val, it.key, true
-	}
-	if keep != nil {
-		k = keep(k)
-	}
 	node, at := last.node, last.at
 	if node.n == maxItems {
-		node, at = t.makeRoom(&p)
+		node, at = t.makeRoom(p)
 	}
-	node.insert(at, h, item[K, V]{key: k})
+	node.insert(at, h, item[K, V]{})
 	node.size++
 	for d := p.n - 2; d >= 0; d-- {
 		p.steps[d].node.size++
 	}
-	return &node.items[at].val, k, false
+	return &node.items[at]
 }
 
 // makeRoom splits the full leaf at the end of the way, and the full nodes above
@@ -204,15 +157,14 @@ func (t *BTree[K, V]) Delete(k K) bool {
 
 // Remove removes k in one descent and returns the value it had.
 func (t *BTree[K, V]) Remove(k K) (v V, had bool) {
-	var p path[K, V]
-	if !t.walk(t.head(k), k, &p) {
-		return v, false
-	}
-	t.ownPath(&p)
-	target := p.steps[p.n-1]
-	v = target.node.items[target.at].val
-	if len(target.node.kids) > 0 {
-		t.lift(&p)
+	_, v, had = RemoveBy(t, t.head(k), k, t.cmp)
+	return v, had
+}
+
+// take removes the item at the end of the way, whose nodes are this version's own.
+func (t *BTree[K, V]) take(p *path[K, V]) {
+	if target := p.steps[p.n-1]; len(target.node.kids) > 0 {
+		t.lift(p)
 	}
 	leaf := p.steps[p.n-1]
 	leaf.node.remove(leaf.at)
@@ -227,7 +179,6 @@ func (t *BTree[K, V]) Remove(k K) (v V, had bool) {
 	if t.root.n == 0 && len(t.root.kids) > 0 {
 		t.root = t.root.kids[0]
 	}
-	return v, true
 }
 
 // lift puts the greatest item before the way's end, which is in an inner node, in

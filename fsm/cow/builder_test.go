@@ -45,9 +45,9 @@ func TestBuilder(t *testing.T) {
 
 // checkShape fails unless all leaves are equally deep, every node but the root is
 // at least nearly half full, and the sizes add up.
-func checkShape(t *rapid.T, tree *BTree[int, int]) {
-	var walk func(n *bnode[int, int], root bool) (depth, size int)
-	walk = func(n *bnode[int, int], root bool) (depth, size int) {
+func checkShape[K, V any](t *rapid.T, tree *BTree[K, V]) {
+	var walk func(n *bnode[K, V], root bool) (depth, size int)
+	walk = func(n *bnode[K, V], root bool) (depth, size int) {
 		if !root && n.n < minItems-1 || n.n > maxItems {
 			t.Fatalf("a node holds %d items", n.n)
 		}

@@ -3,9 +3,10 @@ package cow
 import "slices"
 
 const (
-	// maxItems makes a node of string keys and pointers 2,000 bytes, which the runtime keeps
-	// in 2,048; two more would take 2,304.
-	maxItems = 61
+	// maxItems makes a node of keys that are pointers, without values, 1,008 bytes and one of
+	// string keys and pointers 1,968, which the runtime keeps, with a word of its own, in 1,024
+	// and in 2,048; one more key would take 1,152.
+	maxItems = 60
 	minItems = maxItems / 2
 )
 

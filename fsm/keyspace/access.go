@@ -45,9 +45,10 @@ func (o *Object) touch(e *env.Env) (noted bool) {
 	return noted
 }
 
-// copy is a copy of o with what is known of its use.
-func (o *Object) copy() *Object {
-	return &Object{Expire: o.Expire, Version: o.Version, access: atomic.LoadUint64(&o.access), text: o.text, data: o.data}
+// passOn gives a copy of o its deadline, its version and what is known of its use.
+func (o *Object) passOn(c *Object) *Object {
+	c.Expire, c.Version, c.access = o.Expire, o.Version, atomic.LoadUint64(&o.access)
+	return c
 }
 
 // arrive gives o, which is about to be stored, its access word: that of what was under the key before, used now, or a

@@ -111,7 +111,7 @@ func TestReadsPanicOnWrites(t *testing.T) {
 		"remove": func() { db.Remove(read, []byte("s")) },
 		"flush":  func() { db.Flush(read) },
 		"sweep":  func() { db.Sweep(read, 1) },
-		"expire": func() { db.SetExpire(read, []byte("c"), db.Find(read, []byte("c")), 9) },
+		"expire": func() { db.SetExpire(read, db.Find(read, []byte("c")), 9) },
 		"mutate": func() { db.Mutable(read, []byte("c"), db.Find(read, []byte("c"))) },
 		"change": func() { db.Changed(read, []byte("c"), 0) },
 	} {

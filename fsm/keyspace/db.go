@@ -28,9 +28,9 @@ func compareDue(a, b due) int {
 
 // DB is one keyspace. Reads may run side by side; a writer must be alone.
 type DB struct {
-	keys    *cow.BTree[string, *Object] // in the order of hashOf, then of bytes
-	dues    *cow.BTree[due, struct{}]   // keys by the moment they go
-	fields  *cow.BTree[due, struct{}]   // keys by the moment their hash loses a field
+	keys    *cow.BTree[*Object, struct{}] // by key, in the order of hashOf, then of bytes
+	dues    *cow.BTree[due, struct{}]     // keys by the moment they go
+	fields  *cow.BTree[due, struct{}]     // keys by the moment their hash loses a field
 	used    int64
 	epoch   uint64 // changes with every fork; this node's own affair
 	freed   int64  // objects that Redis would have freed in the background; the same
@@ -44,7 +44,7 @@ type DB struct {
 // New is an empty keyspace.
 func New() *DB {
 	return &DB{
-		keys:   cow.NewBTree[string, *Object](hashOf, strings.Compare),
+		keys:   cow.NewBTree[*Object, struct{}](headOfObject, compareObjects),
 		dues:   cow.NewBTree[due, struct{}](headOfDue, compareDue),
 		fields: cow.NewBTree[due, struct{}](headOfDue, compareDue),
 		epoch:  1,
@@ -63,6 +63,25 @@ func (db *DB) Fork() *DB {
 // a double. Keys of one hash stand in byte order, so chosen collisions cost no more
 // than comparing them.
 func hashOf(key string) uint64 { return xxhash.Sum64String(key) >> 12 }
+
+func headOfObject(o *Object) uint64 { return hashOf(o.key()) }
+
+func compareObjects(a, b *Object) int { return strings.Compare(a.key(), b.key()) }
+
+func compareKey(o *Object, key string) int { return strings.Compare(o.key(), key) }
+
+// get is what is stored under key, expired or not, nil if there is nothing.
+func (db *DB) get(key string) *Object {
+	o, _, _ := cow.GetBy(db.keys, hashOf(key), key, compareKey)
+	return o
+}
+
+// slot is the place of what is stored under key until the next change, which is nil, and must be
+// filled, if there is nothing yet.
+func (db *DB) slot(key string) **Object {
+	slot, _, _ := cow.UpsertBy(db.keys, hashOf(key), key, compareKey)
+	return slot
+}
 
 // probe is key for a look-up: it aliases the bytes and must not be stored.
 func probe(key []byte) string { return Alias(key) }
@@ -100,7 +119,7 @@ func cost(key string, o *Object) int64 {
 // expired reports whether o is gone at now: past its deadline, or a hash whose fields all
 // are.
 func (o *Object) expired(now int64) bool {
-	if o.data == nil {
+	if o.form != holding {
 		return o.Expire != 0 && o.Expire <= now
 	}
 	at := o.schedule().gone
@@ -124,42 +143,54 @@ func (db *DB) Find(e *env.Env, key []byte) *Object {
 
 // Peek is Find without telling anybody of a miss, and no use of the key.
 func (db *DB) Peek(e *env.Env, key []byte) *Object {
-	o, ok := db.keys.Get(probe(key))
-	if !ok || o.expired(e.Now) {
+	o := db.get(probe(key))
+	if o == nil || o.expired(e.Now) {
 		return nil
 	}
 	return o
 }
 
-// put stores o under key and keeps the index and the account.
-func (db *DB) put(e *env.Env, key []byte, o *Object) {
+// put stores o under its key and keeps the index and the account.
+func (db *DB) put(e *env.Env, o *Object) {
 	mustWrite(e)
 	o.Version = db.next()
-	slot, name, had := db.keys.Upsert(probe(key), strings.Clone)
+	name := o.key()
+	slot := db.slot(name)
+	old := *slot
 	var before schedule
-	if had {
-		before = (*slot).schedule()
-		db.used -= cost(name, *slot)
-		if (*slot).expired(e.Now) {
+	if old != nil {
+		before = old.schedule()
+		db.used -= cost(name, old)
+		if old.expired(e.Now) {
 			db.expired++
 		}
 	}
-	o.arrive(e, *slot)
+	o.arrive(e, old)
 	db.dirty++
 	if e.Watch != nil {
-		watchPut(e, name, *slot, had)
+		watchPut(e, name, old)
 	}
 	o.settle()
 	*slot = o
 	db.used += cost(name, o)
 	db.reschedule(name, before, o.schedule())
-	e.Touch(name)
+	touched(e, name)
+}
+
+// touched notes a change of a key of an object, which must not be kept in memory by a note of its key.
+func touched(e *env.Env, name string) {
+	if e.Tracks() {
+		e.Touch(strings.Clone(name))
+	}
 }
 
 // reschedule moves key in the indexes of deadlines.
 func (db *DB) reschedule(key string, from, to schedule) {
 	if from == to {
 		return
+	}
+	if to != (schedule{}) {
+		key = strings.Clone(key) // the index must not keep an object that is replaced
 	}
 	move(db.dues, key, from.gone, to.gone)
 	move(db.fields, key, from.field, to.field)
@@ -178,41 +209,19 @@ func move(index *cow.BTree[due, struct{}], key string, from, to int64) {
 	}
 }
 
-// SetText stores a string, with a deadline in unix milliseconds or 0, in place of
-// whatever key held.
-func (db *DB) SetText(e *env.Env, key []byte, text string, expire int64) {
-	db.put(e, key, &Object{Expire: expire, text: text})
-}
-
-// AppendText stores the text of o, which may be nil, with suffix behind it, and
-// keeps its deadline. It returns the new length.
-func (db *DB) AppendText(e *env.Env, key []byte, o *Object, suffix []byte) int {
-	if o == nil {
-		db.SetText(e, key, string(suffix), 0)
-		return len(suffix)
-	}
-	a := &appended{Owned: Owned{db.epoch}}
-	if old, ok := o.data.(*appended); ok && old.epoch == db.epoch {
-		a.bytes = append(old.bytes, suffix...)
-	} else {
-		text := o.Text()
-		a.bytes = append(append(make([]byte, 0, len(text)+len(suffix)), text...), suffix...)
-	}
-	db.put(e, key, &Object{Expire: o.Expire, data: a})
-	return len(a.bytes)
-}
-
-// SetExpire gives o, which is under key, another deadline; 0 removes it.
-func (db *DB) SetExpire(e *env.Env, key []byte, o *Object, at int64) {
+// SetExpire gives o, which is stored, another deadline; 0 removes it.
+func (db *DB) SetExpire(e *env.Env, o *Object, at int64) {
 	c := o.copy()
 	c.Expire = at
-	db.put(e, key, c)
+	db.put(e, c)
 }
 
 // PutContainer stores a container with a deadline or 0.
 func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire int64) {
 	c.owned().epoch = db.epoch
-	db.put(e, key, &Object{Expire: expire, data: c})
+	o := newHolder(string(key), c)
+	o.Expire = expire
+	db.put(e, o)
 }
 
 // Mutable returns the container of o, which is under key, for changing in place; the
@@ -220,18 +229,17 @@ func (db *DB) PutContainer(e *env.Env, key []byte, c Container, expire int64) {
 // must clone depends on this node's forks.
 func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 	mustWrite(e)
-	if o.data.owned().epoch == db.epoch {
-		return o.data
+	data := o.Data()
+	if data.owned().epoch == db.epoch {
+		return data
 	}
-	c := o.data.Clone()
+	c := data.Clone()
 	c.owned().epoch = db.epoch
-	slot, _, had := db.keys.Upsert(probe(key), strings.Clone)
-	if !had {
+	slot := db.slot(probe(key))
+	if *slot == nil {
 		panic("keyspace: the object to change is not under its key")
 	}
-	n := o.copy()
-	n.data = c
-	*slot = n
+	*slot = o.with(c)
 	return c
 }
 
@@ -239,8 +247,8 @@ func (db *DB) Mutable(e *env.Env, key []byte, o *Object) Container {
 // size before; an empty one is the caller's to remove.
 func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	mustWrite(e)
-	slot, name, had := db.keys.Upsert(probe(key), strings.Clone)
-	if !had {
+	slot := db.slot(probe(key))
+	if *slot == nil {
 		panic("keyspace: the changed object is not under its key")
 	}
 	n := (*slot).copy()
@@ -250,8 +258,8 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	*slot = n
 	db.dirty++
 	db.used += n.size() - before
-	db.reschedule(name, was, n.schedule())
-	e.Touch(name)
+	db.reschedule(n.key(), was, n.schedule())
+	touched(e, n.key())
 }
 
 // Remove deletes key. It reports whether the key was there and had not expired.
@@ -272,7 +280,7 @@ func (db *DB) Remove(e *env.Env, key []byte) bool {
 // drop takes a key out of the tree, the index and the account, and returns what it
 // held, nil if there was none.
 func (db *DB) drop(key string) *Object {
-	o, had := db.keys.Remove(key)
+	o, _, had := cow.RemoveBy(db.keys, hashOf(key), key, compareKey)
 	if !had {
 		return nil
 	}
@@ -285,23 +293,25 @@ func (db *DB) drop(key string) *Object {
 
 // Copy stores what o holds under key too, deadline included.
 func (db *DB) Copy(e *env.Env, o *Object, key []byte) {
-	c := &Object{Expire: o.Expire}
-	if _, long := o.data.(*paged); o.Type() == String && !long {
-		c.text = o.Text()
+	var c *Object
+	if _, long := o.Data().(*paged); o.Type() == String && !long {
+		c = keepText(Alias(key), o.Text())
 	} else {
-		c.data = o.data.Clone()
-		c.data.owned().epoch = db.epoch
-		o.data.owned().epoch = 0 // shared parts: the original clones before its next change too
+		data := o.Data().Clone()
+		data.owned().epoch = db.epoch
+		o.Data().owned().epoch = 0 // shared parts: the original clones before its next change too
+		c = newHolder(string(key), data)
 	}
+	c.Expire = o.Expire
 	db.vacate(e, key)
-	db.put(e, key, c)
+	db.put(e, c)
 }
 
 // Move stores what o holds under key and removes it from where it was.
 func (db *DB) Move(e *env.Env, from []byte, o *Object, key []byte) {
 	db.Remove(e, from)
 	db.vacate(e, key)
-	db.put(e, key, o.copy())
+	db.put(e, o.under(Alias(key)))
 }
 
 // Flush removes every key.

@@ -37,7 +37,7 @@ func (o *Object) Encoding() string { return o.EncodingBy(DefaultThresholds()) }
 // EncodingBy names the form in which Redis would keep the value, for OBJECT ENCODING.
 // It looks at maxPacked elements at most.
 func (o *Object) EncodingBy(t Thresholds) string {
-	switch c := o.data.(type) {
+	switch c := o.Data().(type) {
 	case *Elements:
 		return c.encoding(t)
 	case *Fields:

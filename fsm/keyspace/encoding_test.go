@@ -39,7 +39,7 @@ func TestEncoding(t *testing.T) {
 		{hash(512, short, 0), "listpack"}, {hash(513, "a", 0), "hashtable"}, {hash(2, long, 0), "hashtable"}, {hash(2, "a", 9), "listpackex"}, {hash(2, long, 9), "hashtable"},
 		{set(512, "%d"), "intset"}, {set(513, "%d"), "hashtable"}, {set(128, "m%d"), "listpack"}, {set(129, "m%d"), "hashtable"}, {set(2, long+"%d"), "hashtable"},
 	} {
-		if got := (&Object{data: c.data}).Encoding(); got != c.want {
+		if got := newHolder("", c.data).Encoding(); got != c.want {
 			t.Errorf("%d: a %s: %s, want %s", i, c.data.Type(), got, c.want)
 		}
 	}

@@ -91,9 +91,9 @@ func (db *DB) Oldest(e *env.Env, p Policy, samples int, before uint64) (key stri
 // VolatileTTL from the nearest deadline on.
 func (db *DB) walk(e *env.Env, p Policy, f func(string, *Object) bool) {
 	left, more := maxWalk, true
-	step := func(key string, o *Object) bool {
+	step := func(o *Object, _ struct{}) bool {
 		left--
-		more = left > 0 && f(key, o)
+		more = left > 0 && f(o.key(), o)
 		return more
 	}
 	if !p.Volatile() {
@@ -105,10 +105,7 @@ func (db *DB) walk(e *env.Env, p Policy, f func(string, *Object) bool) {
 		}
 		return
 	}
-	timed := func(d due, _ struct{}) bool {
-		o, _ := db.keys.Get(d.key)
-		return step(d.key, o)
-	}
+	timed := func(d due, _ struct{}) bool { return step(db.get(d.key), struct{}{}) }
 	if n := db.dues.Len(); n > 0 {
 		if p == VolatileTTL {
 			db.dues.All(timed)
@@ -143,8 +140,7 @@ func (db *DB) Sample(e *env.Env, p Policy, samples int, f func(Candidate) bool) 
 		for range samples {
 			if n := db.dues.Len(); n > 0 {
 				d, _ := db.dues.At(e.IntN(n))
-				o, _ := db.keys.Get(d.key)
-				take(d.key, o)
+				take(d.key, db.get(d.key))
 			}
 		}
 		if seen > 0 {
@@ -156,8 +152,8 @@ func (db *DB) Sample(e *env.Env, p Policy, samples int, f func(Candidate) bool) 
 
 // Candidate is the key as it is now; false if it is gone or may not be evicted.
 func (db *DB) Candidate(e *env.Env, p Policy, key string) (Candidate, bool) {
-	o, ok := db.keys.Get(key)
-	if !ok || !o.Evictable(p) {
+	o := db.get(key)
+	if o == nil || !o.Evictable(p) {
 		return Candidate{}, false
 	}
 	return db.candidate(e, p, key, o), true

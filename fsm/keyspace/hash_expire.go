@@ -13,7 +13,7 @@ type schedule struct{ gone, field int64 }
 // the last field of its hash goes.
 func (o *Object) schedule() schedule {
 	s := schedule{gone: o.Expire}
-	if h, ok := o.data.(*Fields); ok {
+	if h, ok := o.Data().(*Fields); ok {
 		s.field = h.known.field
 		if g := h.known.gone; g != 0 && (s.gone == 0 || g < s.gone) {
 			s.gone = g
@@ -25,7 +25,7 @@ func (o *Object) schedule() schedule {
 // settle brings what is known of o's hash up to date. At rest it always is, so a hash
 // that forks share is not written to.
 func (o *Object) settle() {
-	if h, ok := o.data.(*Fields); ok {
+	if h, ok := o.Data().(*Fields); ok {
 		if s := h.schedule(); s != h.known {
 			h.known = s
 		}
@@ -150,8 +150,7 @@ func (db *DB) sweepFields(e *env.Env, limit int) (removed int) {
 			break
 		}
 		key := []byte(d.key)
-		o, _ := db.keys.Get(probe(key))
-		h := db.Mutable(e, key, o).(*Fields)
+		h := db.Mutable(e, key, db.get(d.key)).(*Fields)
 		before := h.Size()
 		removed += h.sweep(e.Now, limit-removed)
 		db.Changed(e, key, before)

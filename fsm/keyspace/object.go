@@ -28,9 +28,11 @@ func (t Type) String() string {
 	return [...]string{"none", "string", "list", "hash", "set", "zset", "stream", "ReJSON-RL", "vectorindex", "array"}[t]
 }
 
-// Object is what a key holds. Objects are immutable: a change puts a new one in
-// place, so forks and replies may share them. What a Container holds may change in
+// Object is what a key holds, and the key itself. Objects are immutable: a change puts a new one
+// in place, so forks and replies may share them. What a Container holds may change in
 // place, but only while no fork sees it; see DB.Mutable.
+//
+// An Object is the head of an allocation that goes on with what its form says; see forms.go.
 type Object struct {
 	// Expire is the deadline in unix milliseconds, 0 for none. At the deadline the
 	// key is gone.
@@ -40,8 +42,9 @@ type Object struct {
 
 	access uint64 // this node's own, read and written atomically; see access.go
 
-	text string    // of a String whose data is nil
-	data Container // of every other type, and of strings made by appending or in places
+	keyLen, textLen uint16 // of inline
+	form            form
+	tail            [3]byte // the first bytes of the key and the text of inline
 }
 
 // Container is a value with elements. Its embedded Owned says which fork may
@@ -68,22 +71,22 @@ func (o *Object) Type() Type {
 	if o == nil {
 		return None
 	}
-	if o.data == nil {
+	if o.form != holding {
 		return String
 	}
-	return o.data.Type()
+	return o.Data().Type()
 }
 
 // Text is the value of a String object. It is immutable and may be kept. Of a long
 // string that was written in places it is a copy; see Len, Part and Pieces.
 func (o *Object) Text() string {
-	switch s := o.data.(type) {
+	switch s := o.Data().(type) {
 	case *appended:
 		return Adopt(s.bytes)
 	case *paged:
 		return s.text()
 	}
-	return o.text
+	return o.flat()
 }
 
 // Adopt makes a value of bytes without copying them; the caller gives them away.
@@ -93,15 +96,12 @@ func Adopt(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), 
 // changes them: for looking something up, not for keeping.
 func Alias(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
 
-// Data is the container of an object that is no String.
-func (o *Object) Data() Container { return o.data }
-
 // Container is Data, nil of no object too.
 func (o *Object) Container() Container {
 	if o == nil {
 		return nil
 	}
-	return o.data
+	return o.Data()
 }
 
 // Size is the logical size of the value in bytes, without what the key costs; 0 of no
@@ -115,10 +115,10 @@ func (o *Object) Size() int64 {
 
 // size is the logical size of the value.
 func (o *Object) size() int64 {
-	if o.data != nil {
-		return o.data.Size()
+	if o.form == holding {
+		return o.Data().Size()
 	}
-	return int64(len(o.text))
+	return int64(len(o.flat()))
 }
 
 // appended is a string that grew by APPEND. Its bytes up to the length are never

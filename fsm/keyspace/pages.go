@@ -121,15 +121,15 @@ func (o *Object) Len() int {
 	switch {
 	case o == nil:
 		return 0
-	case o.data != nil:
-		return int(o.data.Size())
+	case o.form == holding:
+		return int(o.Data().Size())
 	}
-	return len(o.text)
+	return len(o.flat())
 }
 
 // Part are the bytes of a String object from from to to, to excluded. It may be kept.
 func (o *Object) Part(from, to int) string {
-	if p, ok := o.data.(*paged); ok {
+	if p, ok := o.Data().(*paged); ok {
 		return p.part(from, to)
 	}
 	return o.Text()[from:to]
@@ -140,7 +140,7 @@ func (o *Object) Byte(at int) byte {
 	if at >= o.Len() {
 		return 0
 	}
-	if p, ok := o.data.(*paged); ok {
+	if p, ok := o.Data().(*paged); ok {
 		if pg, ok := p.pages.Get(at / pageSize); ok {
 			return pg.bytes[at%pageSize]
 		}
@@ -155,7 +155,7 @@ func (o *Object) Pieces(from, to int, f func(s string) bool) {
 	if from >= to {
 		return
 	}
-	if p, ok := o.data.(*paged); ok {
+	if p, ok := o.Data().(*paged); ok {
 		p.pieces(from, to, f)
 		return
 	}
@@ -182,14 +182,14 @@ func (db *DB) WriteAt(e *env.Env, key []byte, o *Object, offset int, part []byte
 	if o == nil {
 		o = &Object{}
 	}
-	if _, ok := o.data.(*paged); !ok {
+	if _, ok := o.Data().(*paged); !ok {
 		p := newPaged(o.Text())
 		p.epoch = db.epoch
 		p.write(offset, part)
-		db.put(e, key, &Object{Expire: expire, data: p})
+		db.PutContainer(e, key, p, expire)
 		return length
 	}
-	before := o.data.Size()
+	before := o.Data().Size()
 	db.Mutable(e, key, o).(*paged).write(offset, part)
 	db.Changed(e, key, before)
 	return length

@@ -22,7 +22,8 @@ var ErrRecord = errors.New("keyspace: malformed record")
 func (db *DB) Save(emit func(record []byte) error) error {
 	var w wire.Writer
 	var failed error
-	db.keys.All(func(key string, o *Object) bool {
+	db.keys.All(func(o *Object, _ struct{}) bool {
+		key := o.key()
 		w.B = w.B[:0]
 		encode(&w, key, o)
 		if err := emitParts(key, w.B, emit); err != nil {
@@ -77,35 +78,36 @@ func encode(w *wire.Writer, key string, o *Object) {
 		})
 		return
 	}
-	o.data.Encode(w)
+	o.Data().Encode(w)
 }
 
 // decode reads what encode wrote. Nothing in the result aliases the record.
-func decode(record []byte) (string, *Object, error) {
+func decode(record []byte) (*Object, error) {
 	r := wire.NewReader(record)
-	key := r.String()
+	key := Alias(r.Bytes())
 	kind := r.Uvarint()
 	expire, version := r.Varint(), r.Uvarint()
 	o := &Object{}
 	switch {
 	case r.Err() != nil:
 	case kind == uint64(String):
-		o = newText(r.Bytes())
+		o = newText(key, r.Bytes())
 	default:
-		var ok bool
-		if o.data, ok = decodeContainer(kind, r); !ok {
-			return "", nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
+		data, ok := decodeContainer(kind, r)
+		if !ok {
+			return nil, fmt.Errorf("%w: type %d", ErrRecord, kind)
 		}
+		o = newHolder(strings.Clone(key), data)
 		o.settle()
 	}
 	if err := r.Done(); err != nil {
-		return "", nil, fmt.Errorf("%w: %w", ErrRecord, err)
+		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	o.Expire, o.Version = expire, version
 	if o.Expire < 0 {
-		return "", nil, fmt.Errorf("%w: deadline %d", ErrRecord, o.Expire)
+		return nil, fmt.Errorf("%w: deadline %d", ErrRecord, o.Expire)
 	}
-	return key, o, nil
+	return o, nil
 }
 
 // decodeContainer reads a container of the type; it is not ok if there is no such type
@@ -135,7 +137,7 @@ func decodeContainer(kind uint64, r *wire.Reader) (Container, bool) {
 // Loader builds a keyspace from the records of Save, in their order, in linear
 // time. Make one with NewLoader and use it once.
 type Loader struct {
-	keys   *cow.Builder[string, *Object]
+	keys   *cow.Builder[*Object, struct{}]
 	dues   []due
 	fields []due
 	used   int64
@@ -145,7 +147,7 @@ type Loader struct {
 
 // NewLoader starts with no key.
 func NewLoader() *Loader {
-	return &Loader{keys: cow.NewBuilder[string, *Object](hashOf, strings.Compare)}
+	return &Loader{keys: cow.NewBuilder[*Object, struct{}](headOfObject, compareObjects)}
 }
 
 // Add takes the next record, which it does not keep. A record that is damaged, a
@@ -155,20 +157,21 @@ func (l *Loader) Add(record []byte) error {
 	if err != nil || record == nil {
 		return err
 	}
-	key, o, err := decode(record)
+	o, err := decode(record)
 	if err != nil {
 		return err
 	}
-	if !l.keys.Add(key, o) {
+	key := o.key()
+	if !l.keys.Add(o, struct{}{}) {
 		return fmt.Errorf("%w: key %.40q is out of order", ErrRecord, key)
 	}
 	l.used += cost(key, o)
 	s := o.schedule()
 	if s.gone != 0 {
-		l.dues = append(l.dues, due{s.gone, key})
+		l.dues = append(l.dues, due{s.gone, o.ownKey()})
 	}
 	if s.field != 0 {
-		l.fields = append(l.fields, due{s.field, key})
+		l.fields = append(l.fields, due{s.field, o.ownKey()})
 	}
 	return nil
 }

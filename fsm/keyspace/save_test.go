@@ -46,8 +46,8 @@ func entry(index uint64, now int64) *env.Env {
 
 // account is the memory of db counted from nothing.
 func account(db *DB) (used int64) {
-	db.keys.All(func(key string, o *Object) bool {
-		used += cost(key, o)
+	db.keys.All(func(o *Object, _ struct{}) bool {
+		used += cost(o.key(), o)
 		return true
 	})
 	return used
@@ -60,11 +60,12 @@ func checkWhole(t failer, db *DB) {
 		t.Fatalf("used %d, counted anew %d", db.Used(), want)
 	}
 	keys, fields := 0, 0
-	db.keys.All(func(key string, o *Object) bool {
-		if h, ok := o.data.(*Fields); ok {
+	db.keys.All(func(o *Object, _ struct{}) bool {
+		key := o.key()
+		if h, ok := o.Data().(*Fields); ok {
 			checkHash(t, h)
 		}
-		if s, ok := o.data.(*StreamLog); ok {
+		if s, ok := o.Data().(*StreamLog); ok {
 			checkStream(t, s)
 		}
 		s := o.schedule()
@@ -129,7 +130,7 @@ func change(t *rapid.T, e *env.Env, db *DB) {
 	case op == 4:
 		db.Remove(e, key)
 	case op == 5 && o != nil:
-		db.SetExpire(e, key, o, expire)
+		db.SetExpire(e, o, expire)
 	case op == 6 && o != nil:
 		db.Copy(e, o, other)
 	case op == 7 && o != nil && !bytes.Equal(key, other):

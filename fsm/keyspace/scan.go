@@ -7,7 +7,8 @@ import "github.com/trireme-dev/trireme/fsm/env"
 // by a series of scans, whatever is written meanwhile and whichever node answers.
 func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *Object)) (next uint64) {
 	seen, last := 0, uint64(0)
-	db.keys.AscendHead(cursor, func(key string, o *Object) bool {
+	db.keys.AscendHead(cursor, func(o *Object, _ struct{}) bool {
+		key := o.key()
 		hash := hashOf(key)
 		if seen >= count && hash != last {
 			next = hash
@@ -24,7 +25,7 @@ func (db *DB) Scan(e *env.Env, cursor uint64, count int, f func(key string, o *O
 
 // All calls f for every live key until it returns false.
 func (db *DB) All(e *env.Env, f func(key string, o *Object) bool) {
-	db.keys.All(func(key string, o *Object) bool { return o.expired(e.Now) || f(key, o) })
+	db.keys.All(func(o *Object, _ struct{}) bool { return o.expired(e.Now) || f(o.key(), o) })
 }
 
 // RandomKey is a live key drawn by e's generator: one at a random place, or the
@@ -34,11 +35,11 @@ func (db *DB) RandomKey(e *env.Env) (key string, ok bool) {
 	if n == 0 || db.Live(e) == 0 {
 		return "", false
 	}
-	live := func(name string, o *Object) bool {
+	live := func(o *Object, _ struct{}) bool {
 		if o.expired(e.Now) {
 			return true
 		}
-		key, ok = name, true
+		key, ok = o.key(), true
 		return false
 	}
 	from, _ := db.keys.At(e.IntN(n))

@@ -18,10 +18,10 @@ func (db *DB) Warm(keys [][]byte) uint64 {
 	return db.keys.Warm(heads[:n], touch)
 }
 
-// touch reads the first byte of a stored key and the head of its object.
-func touch(key string, o *Object) uint64 {
+// touch reads the head of an object and the first byte of its key, which are near each other.
+func touch(o *Object, _ struct{}) uint64 {
 	sum := uint64(o.Expire)
-	if len(key) > 0 {
+	if key := o.key(); len(key) > 0 {
 		sum += uint64(key[0])
 	}
 	return sum

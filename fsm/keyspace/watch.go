@@ -1,6 +1,10 @@
 package keyspace
 
-import "github.com/trireme-dev/trireme/fsm/env"
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+)
 
 // farewell tells a watcher that o, which was under key, is gone because its time has come.
 func farewell(e *env.Env, key string, o *Object) {
@@ -13,16 +17,16 @@ func farewell(e *env.Env, key string, o *Object) {
 	}
 }
 
-// watchPut tells a watcher what storing a value under key in place of old means, where
-// had says that there was one, expired or not.
-func watchPut(e *env.Env, key string, old *Object, had bool) {
-	if had && !old.expired(e.Now) {
+// watchPut tells a watcher what storing a value under key in place of old means, which is nil if
+// there was none, and may be expired.
+func watchPut(e *env.Env, key string, old *Object) {
+	if old != nil && !old.expired(e.Now) {
 		return
 	}
-	if had {
+	if old != nil {
 		farewell(e, key, old)
 	}
-	e.Watch(env.Created, key)
+	e.Watch(env.Created, strings.Clone(key))
 }
 
 // vacate removes what is under key before another key's value moves there, so that a

@@ -72,7 +72,8 @@ func (db *DB) Mark(e *env.Env, key []byte) Mark {
 // of a key that has changed, and false of one that has not only where a missing
 // key shares its group with another that came and went.
 func (db *DB) Same(e *env.Env, key []byte, m Mark) bool {
-	o, there := db.keys.Get(probe(key))
+	o := db.get(probe(key))
+	there := o != nil
 	if !there || o.expired(e.Now) {
 		return m.Version == 0 && (!there || o.Version <= m.Seen) && db.neverThere(key, m.Seen)
 	}

@@ -42,7 +42,7 @@ func TestSame(t *testing.T) {
 				before := now
 				now += rapid.Int64Range(0, 30).Draw(t, "wait")
 				for _, k := range keys {
-					if o, ok := db.keys.Get(k); ok && !o.expired(before) && o.expired(now) {
+					if o := db.get(k); o != nil && !o.expired(before) && o.expired(now) {
 						touched[k]++
 					}
 				}

@@ -18,9 +18,14 @@ const (
 	minPercent = 25
 	// minRoom is the least room in bytes, so that a small process does not collect all the time.
 	minRoom = 32 << 20
-	// roomFactor is the constant of the rule, in seconds to the power of one half: the greater, the
+	// roomFactor is the constant of the rule, in the square root of bytes: the greater, the
 	// more memory and the fewer collections. docs/design/memory.md has what was measured.
-	roomFactor = 2
+	roomFactor = 24_000
+	// firstSpeed is how many bytes of live heap a collection takes in a second of processor time,
+	// until that was measured.
+	firstSpeed = 1 << 30
+	// learn is the weight of the newest measurement of that speed.
+	learn = 0.3
 	// fall is the part of the last rate that remains after a second without any allocation.
 	fall = 0.9
 	// step is the least relative change of the percent that is applied: each stops the process
@@ -28,21 +33,46 @@ const (
 	step = 0.1
 )
 
+// The metrics of the runtime that are read, in the order of Pacer.samples.
+const (
+	liveHeap = iota
+	allocated
+	cycles
+	dedicated
+	assist
+)
+
 // Pacer holds what the last reading found.
 type Pacer struct {
 	samples []metrics.Sample
 	begun   bool
-	total   uint64  // bytes allocated since the process began
-	rate    float64 // bytes a second
+	last    reading
+	rate    float64 // of allocation, in bytes a second
+	speed   float64 // of collections, in bytes of live heap a second of processor time
 	percent int     // in force
+}
+
+// reading is what the runtime's metrics say.
+type reading struct {
+	live, allocated, cycles uint64  // the live heap after the last collection; since the process began: bytes and collections
+	spent                   float64 // on collections since the process began, in seconds of processor time
 }
 
 // New returns a Pacer that has read nothing yet.
 func New() *Pacer {
-	return &Pacer{
-		samples: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}},
-		percent: maxPercent,
+	p := &Pacer{percent: maxPercent, speed: firstSpeed}
+	for _, name := range [...]string{liveHeap: "/gc/heap/live:bytes", allocated: "/gc/heap/allocs:bytes", cycles: "/gc/cycles/total:gc-cycles",
+		dedicated: "/cpu/classes/gc/mark/dedicated:cpu-seconds", assist: "/cpu/classes/gc/mark/assist:cpu-seconds"} {
+		p.samples = append(p.samples, metrics.Sample{Name: name})
 	}
+	return p
+}
+
+// read reads the metrics.
+func (p *Pacer) read() reading {
+	metrics.Read(p.samples)
+	at := func(i int) metrics.Value { return p.samples[i].Value }
+	return reading{at(liveHeap).Uint64(), at(allocated).Uint64(), at(cycles).Uint64(), at(dedicated).Float64() + at(assist).Float64()}
 }
 
 // Run sets the percent until ctx ends, and leaves the last one in force.
@@ -55,8 +85,7 @@ func (p *Pacer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			metrics.Read(p.samples)
-			if p.observe(p.samples[0].Value.Uint64(), p.samples[1].Value.Uint64(), now.Sub(last)) {
+			if p.observe(p.read(), now.Sub(last)) {
 				debug.SetGCPercent(p.percent)
 			}
 			last = now
@@ -64,17 +93,19 @@ func (p *Pacer) Run(ctx context.Context) {
 	}
 }
 
-// observe takes in the live heap after the last collection and the bytes allocated since the
-// process began, and reports whether the percent has changed.
-func (p *Pacer) observe(live, total uint64, since time.Duration) bool {
-	before := p.total
-	p.total = total
-	if !p.begun || since <= 0 || total < before {
+// observe takes in a reading, and reports whether the percent has changed.
+func (p *Pacer) observe(now reading, since time.Duration) bool {
+	before := p.last
+	p.last = now
+	if !p.begun || since <= 0 || now.allocated < before.allocated {
 		p.begun = true
 		return false
 	}
-	p.rate = max(float64(total-before)/since.Seconds(), p.rate*math.Pow(fall, since.Seconds()))
-	next := percent(live, p.rate)
+	p.rate = max(float64(now.allocated-before.allocated)/since.Seconds(), p.rate*math.Pow(fall, since.Seconds()))
+	if n, spent := now.cycles-before.cycles, now.spent-before.spent; n > 0 && n < 1<<32 && spent > 0 && now.live > 0 {
+		p.speed += learn * (float64(n)*float64(now.live)/spent - p.speed)
+	}
+	next := percent(now.live, p.rate, p.speed)
 	if math.Abs(float64(next-p.percent)) < step*float64(p.percent) {
 		return false
 	}
@@ -82,11 +113,12 @@ func (p *Pacer) observe(live, total uint64, since time.Duration) bool {
 	return true
 }
 
-// percent is the room above a live heap at a rate of allocation, in hundredths of that heap.
-func percent(live uint64, rate float64) int {
+// percent is the room above a live heap at a rate of allocation and a speed of collections, in
+// hundredths of that heap.
+func percent(live uint64, rate, speed float64) int {
 	if live == 0 {
 		return maxPercent // nothing was collected yet
 	}
-	room := max(roomFactor*math.Sqrt(float64(live)*rate), minRoom)
+	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minRoom)
 	return int(min(max(100*room/float64(live), minPercent), maxPercent))
 }

@@ -11,22 +11,23 @@ import (
 func TestPercent(t *testing.T) {
 	const mb, gb = 1 << 20, 1 << 30
 	for _, c := range []struct {
-		live uint64
-		rate float64
-		want int
+		live        uint64
+		rate, speed float64
+		want        int
 	}{
-		{0, gb, 400},          // nothing collected yet
-		{4 * mb, 0, 400},      // the least room is more than four times a small heap
-		{64 * mb, 0, 50},      // the least room
-		{gb, 0, 25},           // idle: the least percent
-		{40 * mb, gb, 400},    // a small heap under full load
-		{256 * mb, gb, 400},   // 2 * sqrt(256 MB * 1 GB) = 1 GB
-		{gb, gb, 200},         // 2 GB of room
-		{4 * gb, gb, 100},     // 4 GB of room
-		{4 * gb, gb / 16, 25}, // 1 GB of room
+		{0, gb, gb, 400},          // nothing collected yet
+		{4 * mb, 0, gb, 400},      // the least room is more than four times a small heap
+		{64 * mb, 0, gb, 50},      // the least room
+		{gb, 0, gb, 25},           // idle: the least percent
+		{16 * mb, gb, gb, 400},    // a small heap under full load
+		{gb, gb, gb, 73},          // 24,000 * sqrt(1 GB) = 750 MB of room
+		{gb, gb, 4 * gb, 36},      // collections that are four times as fast need half of it
+		{gb, gb / 4, gb, 36},      // and so does a quarter of the load
+		{gb / 4, gb, gb, 146},     // a quarter of the heap needs half the room
+		{4 * gb, gb / 16, gb, 25}, // 375 MB of room
 	} {
-		if got := percent(c.live, c.rate); got != c.want {
-			t.Errorf("live %d, rate %.0f: %d, want %d", c.live, c.rate, got, c.want)
+		if got := percent(c.live, c.rate, c.speed); got != c.want {
+			t.Errorf("live %d, rate %.0f, speed %.0f: %d, want %d", c.live, c.rate, c.speed, got, c.want)
 		}
 	}
 }
@@ -34,23 +35,22 @@ func TestPercent(t *testing.T) {
 // TestObserve holds that the percent rises with load at once and falls slowly after it.
 func TestObserve(t *testing.T) {
 	p := New()
-	const live = 1 << 30
-	total := uint64(5 << 30)
-	if p.observe(live, total, time.Second) {
+	now := reading{live: 1 << 30, allocated: 5 << 30}
+	if p.observe(now, time.Second) {
 		t.Error("a rate was made of one reading")
 	}
 	look := func(allocated uint64) int {
-		total += allocated
-		p.observe(live, total, time.Second)
+		now.allocated += allocated
+		p.observe(now, time.Second)
 		return p.percent
 	}
 	if got := look(0); got != minPercent {
 		t.Errorf("idle: %d", got)
 	}
-	if got := look(1 << 30); got != 200 {
+	if got := look(1 << 30); got != 73 {
 		t.Errorf("load came: %d", got)
 	}
-	if got := look(0); got < 180 {
+	if got := look(0); got < 66 {
 		t.Errorf("one second without load: %d", got)
 	}
 	for range 120 {
@@ -59,8 +59,32 @@ func TestObserve(t *testing.T) {
 	if p.percent > minPercent*(1+2*step) {
 		t.Errorf("two minutes without load: %d", p.percent)
 	}
-	if p.observe(live, total-1, time.Second) || p.observe(live, total, 0) {
+	before := now
+	before.allocated--
+	if p.observe(before, time.Second) || p.observe(now, 0) {
 		t.Error("a reading that makes no rate changed the percent")
+	}
+}
+
+// TestSpeed holds that the speed of collections is learned from what they took.
+func TestSpeed(t *testing.T) {
+	p := New()
+	now := reading{live: 1 << 30}
+	p.observe(now, time.Second)
+	for range 30 { // two collections a second, a sixteenth of a second each
+		now.cycles, now.spent, now.allocated = now.cycles+2, now.spent+0.125, now.allocated+1<<30
+		p.observe(now, time.Second)
+	}
+	if want := float64(16 << 30); p.speed < 0.99*want || p.speed > 1.01*want {
+		t.Errorf("speed %.0f, want %.0f", p.speed, want)
+	}
+	if got := percent(1<<30, 1<<30, 1<<30); p.percent >= got/2 {
+		t.Errorf("fast collections have %d percent of room, slow ones %d", p.percent, got)
+	}
+	speed := p.speed
+	p.observe(now, time.Second)
+	if p.speed != speed {
+		t.Errorf("a second without a collection changed the speed from %.0f to %.0f", speed, p.speed)
 	}
 }
 
@@ -75,10 +99,14 @@ func TestRun(t *testing.T) {
 	if got := debug.SetGCPercent(100); got != maxPercent {
 		t.Errorf("the percent at the start is %d", got)
 	}
-	metrics.Read(p.samples)
-	for _, s := range p.samples {
-		if s.Value.Kind() != metrics.KindUint64 {
-			t.Errorf("%s is not known to this runtime", s.Name)
+	p.read()
+	for i, s := range p.samples {
+		want := metrics.KindUint64
+		if i == dedicated || i == assist {
+			want = metrics.KindFloat64
+		}
+		if s.Value.Kind() != want {
+			t.Errorf("%s is of kind %d, want %d", s.Name, s.Value.Kind(), want)
 		}
 	}
 }

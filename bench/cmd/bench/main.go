@@ -37,7 +37,7 @@ func run(ctx context.Context, args []string) int {
 		return growth(ctx, args[1:])
 	case "eviction":
 		return eviction(ctx, args[1:])
-	case "stall", "steady", "messages", "workflows", "traces":
+	case "stall", "steady", "beside", "messages", "workflows", "traces":
 		return accept(ctx, name, args[1:])
 	}
 	return rows(ctx, args)

@@ -68,6 +68,8 @@ func accept(ctx context.Context, name string, args []string) int {
 			put(b.Messages(ctx))
 		case "workflows":
 			put(b.Workflows(ctx))
+		case "beside":
+			b.Beside(ctx, put)
 		case "traces":
 			put(b.Traces(ctx))
 		case "steady":

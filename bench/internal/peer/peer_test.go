@@ -41,6 +41,35 @@ func TestRESPReplies(t *testing.T) {
 	}
 }
 
+// TestDiscard: a reply of any kind is read to its end, and the first error in it is told.
+func TestDiscard(t *testing.T) {
+	for _, in := range []string{
+		"+OK\r\n", ":12\r\n", "$3\r\na\nb\r\n", "$-1\r\n", "$0\r\n\r\n", "*-1\r\n", "*0\r\n", "_\r\n", "#t\r\n", ",1.5\r\n",
+		"*3\r\n:1\r\n*2\r\n$1\r\na\r\n$-1\r\n+x\r\n", "%2\r\n+a\r\n:1\r\n+b\r\n*1\r\n:2\r\n", "~1\r\n=5\r\ntxt:a\r\n",
+	} {
+		c := &respConn{r: bufio.NewReader(strings.NewReader(in + "+next\r\n"))}
+		if err := c.discard(); err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+		if next, err := c.read(); err != nil || next != "next" {
+			t.Errorf("after %q comes %q, %v", in, next, err)
+		}
+	}
+	c := &respConn{r: bufio.NewReader(strings.NewReader("*3\r\n:1\r\n-ERR first\r\n-ERR second\r\n+next\r\n"))}
+	if err := c.discard(); err == nil || err.Error() != "ERR first" {
+		t.Errorf("an error in an array: %v", err)
+	}
+	if next, err := c.read(); err != nil || next != "next" {
+		t.Errorf("after it comes %q, %v", next, err)
+	}
+	for _, in := range []string{"", "\r\n", "$x\r\n", "*x\r\n", "$9\r\nab\r\n", "*2\r\n:1\r\n"} {
+		c := &respConn{r: bufio.NewReader(strings.NewReader(in))}
+		if err := c.discard(); err == nil {
+			t.Errorf("%q was read", in)
+		}
+	}
+}
+
 func TestMissingProgramsAreToldApart(t *testing.T) {
 	if _, err := program("no-such-program"); !errors.Is(err, ErrMissing) {
 		t.Fatal(err)

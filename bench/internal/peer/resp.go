@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -90,4 +91,51 @@ func (c *respConn) bulk(length string) (string, error) {
 		return "", err
 	}
 	return string(b[:n]), nil
+}
+
+// discard reads one reply of any kind, to its end, and returns the first error in it.
+func (c *respConn) discard() (failed error) {
+	for left := 1; left > 0; left-- {
+		line, err := c.r.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
+			return errors.New("empty reply")
+		}
+		if line[0] == '-' && failed == nil {
+			failed = errors.New(string(line[1:]))
+		}
+		below, length, err := behind(line)
+		if err != nil {
+			return err
+		}
+		left += below
+		if _, err := c.r.Discard(length); err != nil {
+			return err
+		}
+	}
+	return failed
+}
+
+// behind returns how many replies, or how many bytes, follow the first line of a reply.
+func behind(line []byte) (replies, length int, err error) {
+	switch line[0] {
+	case '*', '~', '>', '%', '$', '=':
+	default:
+		return 0, 0, nil
+	}
+	n, err := strconv.Atoi(string(line[1:]))
+	switch {
+	case err != nil:
+		return 0, 0, fmt.Errorf("reply not understood: %q", line)
+	case n < 0: // null
+		return 0, 0, nil
+	case line[0] == '$' || line[0] == '=':
+		return 0, n + len("\r\n"), nil
+	case line[0] == '%':
+		return 2 * n, 0, nil
+	}
+	return n, 0, nil
 }

@@ -1,0 +1,169 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/bench/internal/hist"
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+	"github.com/trireme-dev/trireme/bench/internal/report"
+)
+
+// probeKeys is how many small keys the probes read and write.
+const probeKeys = 1000
+
+// Beside measures the p99.9 of GET and of SET, on a connection each, while a third one runs a command on a million
+// elements (b.BigKeys), on one node and on redis-server, which both sync every write.
+func (b *Bench) Beside(ctx context.Context, put func([]*report.Row)) {
+	commands := largeCommands()
+	rows := make([][2]*report.Row, len(commands))
+	for i, l := range commands {
+		for j, probe := range [2]string{"GET", "SET"} {
+			rows[i][j] = &report.Row{ID: "beside", Part: l.name + " " + probe, Work: fmt.Sprintf("p99.9 of %s beside %s, %d elements", probe, l.name, b.BigKeys),
+				Against: "redis", Unit: "ms", Ratio: true, AtMost: true, Line: 1, AimAt: 0.25}
+		}
+	}
+	for range b.Pairs {
+		if err := b.besideOnce(ctx, commands, rows); err != nil {
+			for _, pair := range rows {
+				pair[0].Fail(verdictOf(nil, err), err)
+				pair[1].Fail(verdictOf(nil, err), err)
+				put(pair[:])
+			}
+			return
+		}
+	}
+	for _, pair := range rows {
+		pair[0].Judge()
+		pair[1].Judge()
+		put(pair[:])
+	}
+}
+
+// connector makes connections to a server.
+type connector interface {
+	Connect() (*peer.Client, error)
+}
+
+// besideOnce measures a pair of each row.
+func (b *Bench) besideOnce(ctx context.Context, commands []largeCommand, rows [][2]*report.Row) error {
+	t, err := b.Env.StartDev(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.stopping(t)()
+	b.noteVersion(ctx, t)
+	r, err := b.Env.StartRedis(ctx, "redis-beside", true)
+	if err != nil {
+		return err
+	}
+	defer b.stopping(r)()
+	b.noteRedis(r)
+	servers := [2]connector{t.Nodes[0], r}
+	for _, s := range servers {
+		if err := b.onClient(s, func(c *peer.Client) error { return fillLarge(ctx, c, b.BigKeys) }); err != nil {
+			return err
+		}
+	}
+	for i, l := range commands {
+		if err := b.besideCommand(ctx, servers, l, rows[i]); err != nil {
+			for _, row := range rows[i] {
+				row.Note("%v", err)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// besideCommand measures a pair of the rows of one command.
+func (b *Bench) besideCommand(ctx context.Context, servers [2]connector, l largeCommand, rows [2]*report.Row) error {
+	var found [2]*probed
+	for j, s := range servers {
+		var err error
+		if found[j], err = b.beside(ctx, s, l); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+	}
+	for k, row := range rows {
+		ours, theirs := &found[0].took[k], &found[1].took[k]
+		row.Add(ours.Quantile(.999).Seconds()*1e3, theirs.Quantile(.999).Seconds()*1e3)
+		row.Note("ours p50 %v, max %v of %d; redis p50 %v, max %v of %d; the command took %v, %v", ours.Quantile(.5), ours.Max(), ours.N(),
+			theirs.Quantile(.5), theirs.Max(), theirs.N(), found[0].once, found[1].once)
+		b.Log("  %s: %v, redis %v", row.Work, ours.Quantile(.999), theirs.Quantile(.999))
+	}
+	return nil
+}
+
+func (b *Bench) onClient(s connector, f func(*peer.Client) error) error {
+	c, err := s.Connect()
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(c), c.Close())
+}
+
+// probed is what GET and SET took while a command was under way, and the command itself the last time.
+type probed struct {
+	took [2]hist.H
+	once time.Duration
+}
+
+// beside runs a command again and again for the measured time, at least once, beside the probes.
+func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probed, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var p probed
+	var running atomic.Int64 // odd while the command is under way
+	var wg sync.WaitGroup
+	failed := make([]error, 2)
+	for i, probe := range [2]func(key string) []string{
+		func(key string) []string { return []string{"GET", key} },
+		func(key string) []string { return []string{"SET", key, "value"} },
+	} {
+		wg.Go(func() {
+			failed[i] = b.onClient(s, func(c *peer.Client) error { return probing(ctx, c, probe, &running, &p.took[i]) })
+			if failed[i] != nil {
+				cancel()
+			}
+		})
+	}
+	err := b.onClient(s, func(c *peer.Client) error {
+		sleep(ctx, b.Warm)
+		for begin := time.Now(); ; {
+			if l.before != nil {
+				if err := l.before(ctx, c, b.BigKeys); err != nil {
+					return err
+				}
+			}
+			began := time.Now()
+			running.Add(1)
+			err := l.run(ctx, c)
+			running.Add(1)
+			if p.once = time.Since(began); err != nil || time.Since(begin) > b.Duration {
+				return err
+			}
+		}
+	})
+	cancel()
+	wg.Wait()
+	return &p, errors.Join(err, failed[0], failed[1])
+}
+
+// probing runs small commands until ctx ends and counts those that overlap the large one.
+func probing(ctx context.Context, c *peer.Client, probe func(key string) []string, running *atomic.Int64, took *hist.H) error {
+	for i := 0; ctx.Err() == nil; i++ {
+		args := probe(fmt.Sprintf("probe:%d", i%probeKeys))
+		before, began := running.Load(), time.Now()
+		if err := c.Run(args...); err != nil {
+			return err
+		}
+		if after := time.Since(began); before%2 == 1 || running.Load() != before {
+			took.Add(after)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/trireme-dev/trireme/bench/internal/peer"
+)
+
+// largeCommand is a command that looks at, or frees, many elements.
+type largeCommand struct {
+	name string
+	// before prepares one run of it, outside of what is measured; nil if nothing is to be done.
+	before func(ctx context.Context, c *peer.Client, n int) error
+	run    func(ctx context.Context, c *peer.Client) error
+}
+
+// plain is a command that can be run again and again.
+func plain(args ...string) largeCommand {
+	return largeCommand{name: args[0], run: func(_ context.Context, c *peer.Client) error { return c.Run(args...) }}
+}
+
+// deleting is DEL of a copy of a key.
+func deleting(kind, key string) largeCommand {
+	return largeCommand{
+		name:   "DEL of a " + kind,
+		before: func(_ context.Context, c *peer.Client, _ int) error { return c.Run("COPY", key, "copy", "REPLACE") },
+		run:    func(_ context.Context, c *peer.Client) error { return c.Run("DEL", "copy") },
+	}
+}
+
+// largeCommands are those that are measured, on the keys that fillLarge makes. The last two empty the server.
+func largeCommands() []largeCommand {
+	return []largeCommand{
+		plain("LRANGE", "list", "0", "-1"), plain("HGETALL", "hash"), plain("SMEMBERS", "set"), plain("ZRANGE", "zset", "0", "-1"),
+		plain("SINTER", "set", "other"), plain("SORT", "list", "LIMIT", "0", "10"), plain("KEYS", "none*"),
+		plain("ZUNIONSTORE", "target", "2", "zset", "zset"), plain("SINTERSTORE", "target", "set", "other"),
+		deleting("list", "list"), deleting("hash", "hash"), deleting("set", "set"), deleting("sorted set", "zset"),
+		{name: "keys that expire at once", before: fillExpiring, run: untilEmpty},
+		{name: "FLUSHALL", before: fillKeys, run: func(_ context.Context, c *peer.Client) error { return c.Run("FLUSHALL") }},
+	}
+}
+
+// fillBatch is how many elements or commands are sent together.
+const fillBatch = 1000
+
+// fillLarge makes a list, a hash, a sorted set and two sets of n elements, half of which the sets share.
+func fillLarge(ctx context.Context, c *peer.Client, n int) error {
+	for at := 0; at < n; at += fillBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		list, hash, zset := []string{"RPUSH", "list"}, []string{"HSET", "hash"}, []string{"ZADD", "zset"}
+		set, other := []string{"SADD", "set"}, []string{"SADD", "other"}
+		for i := at; i < min(at+fillBatch, n); i++ {
+			name := fmt.Sprintf("element:%09d", i)
+			list = append(list, strconv.Itoa(i))
+			hash = append(hash, name, "value")
+			zset = append(zset, strconv.Itoa(i), name)
+			set = append(set, name)
+			other = append(other, fmt.Sprintf("element:%09d", i+n/2))
+		}
+		if err := c.RunAll([][]string{list, hash, zset, set, other}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillEach writes n keys by a command for each.
+func fillEach(ctx context.Context, c *peer.Client, n int, command func(key string) []string) error {
+	for at := 0; at < n; at += fillBatch {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var batch [][]string
+		for i := at; i < min(at+fillBatch, n); i++ {
+			batch = append(batch, command(fmt.Sprintf("k%012d", i)))
+		}
+		if err := c.RunAll(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fillKeys(ctx context.Context, c *peer.Client, n int) error {
+	return fillEach(ctx, c, n, func(key string) []string { return []string{"SET", key, "value"} })
+}
+
+// fillExpiring empties the server, writes n keys that all expire at one time, and waits for it.
+func fillExpiring(ctx context.Context, c *peer.Client, n int) error {
+	if err := c.Run("FLUSHALL"); err != nil {
+		return err
+	}
+	at := time.Now().Add(200*time.Millisecond + time.Duration(n)*15*time.Microsecond)
+	deadline := strconv.FormatInt(at.UnixMilli(), 10)
+	if err := fillEach(ctx, c, n, func(key string) []string { return []string{"SET", key, "value", "PXAT", deadline} }); err != nil {
+		return err
+	}
+	sleep(ctx, time.Until(at))
+	return ctx.Err()
+}
+
+// untilEmpty waits until the server has only the keys of the probes.
+func untilEmpty(ctx context.Context, c *peer.Client) error {
+	for {
+		n, err := c.Number("DBSIZE")
+		if err != nil || n <= probeKeys {
+			return err
+		}
+		if sleep(ctx, time.Millisecond); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
