@@ -259,8 +259,10 @@ func (j *journal) GetLog(index uint64, out *raft.Log) error {
 	return j.under.GetLog(index, out)
 }
 
-func (j *journal) read(s span, out *raft.Log) error {
-	b := make([]byte, s.n)
+func (j *journal) read(s span, out *raft.Log) error { return j.readInto(make([]byte, s.n), s, out) }
+
+// readInto is read into bytes that the entry will alias.
+func (j *journal) readInto(b []byte, s span, out *raft.Log) error {
 	if _, err := j.f.ReadAt(b, s.at); err != nil {
 		return fmt.Errorf("read %s: %w", j.path, err)
 	}

@@ -3,6 +3,7 @@ package logstore
 import (
 	"encoding/binary"
 	"runtime/debug"
+	"slices"
 
 	"github.com/hashicorp/raft"
 	"go.etcd.io/bbolt"
@@ -67,15 +68,19 @@ func (j *journal) oldest() *half {
 // moveAll stores a sealed half's entries in the database. Nothing is written to the half
 // meanwhile, so it is read without the lock.
 func (j *journal) moveAll(h *half) error {
+	var room []byte // of the entries of one transaction, which copies them
 	for from := 0; from < len(h.spans); {
 		var logs []*raft.Log
-		for size := 0; from < len(h.spans) && size < moveChunk && len(logs) < moveEntries; from++ {
-			l := &raft.Log{}
-			if err := j.read(h.spans[from], l); err != nil {
+		room = room[:0]
+		for from < len(h.spans) && len(room) < moveChunk && len(logs) < moveEntries {
+			l, s := &raft.Log{}, h.spans[from]
+			room = slices.Grow(room, int(s.n)) // entries before keep the room that they have
+			if err := j.readInto(room[len(room):len(room)+int(s.n)], s, l); err != nil {
 				return err
 			}
-			size += int(h.spans[from].n)
+			room = room[:len(room)+int(s.n)]
 			logs = append(logs, l)
+			from++
 		}
 		if err := j.timed(func() error { return j.under.StoreLogs(logs) }); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
@@ -92,6 +91,7 @@ func (s *Store) open() error {
 	if err := s.settle(unclean); err != nil {
 		return err
 	}
+	giveBack(s.inner) // all of it was read
 	return s.layJournal()
 }
 
@@ -175,7 +175,7 @@ func (s *Store) settleMeta(m meta) error {
 // the reserve makes room.
 func (s *Store) connect() error {
 	open := func() error {
-		b, err := s.openBolt()
+		b, err := openDatabase(s.path, s.opts.LockTimeout)
 		if err == nil {
 			s.inner = s.opts.wrap(b)
 		}
@@ -191,11 +191,6 @@ func (s *Store) connect() error {
 		return err
 	}
 	return fmt.Errorf("log store: open %s: %w", s.path, err)
-}
-
-func (s *Store) openBolt() (b *boltdb.BoltStore, err error) {
-	defer catch(&err, s.path, debug.SetPanicOnFault(true))
-	return boltdb.New(boltdb.Options{Path: s.path, BoltOptions: boltOptions(s.opts.LockTimeout)})
 }
 
 // verify reads every entry through the database and checks its sum, that terms

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
-	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	"go.etcd.io/bbolt"
 )
 
@@ -54,7 +53,7 @@ var (
 	_ raft.LogStore          = (*Store)(nil)
 	_ raft.StableStore       = (*Store)(nil)
 	_ raft.MonotonicLogStore = (*Store)(nil)
-	_ backend                = (*boltdb.BoltStore)(nil)
+	_ backend                = (*database)(nil)
 )
 
 // LogStore is the store to give raft as its log: this one behind a cache of the
