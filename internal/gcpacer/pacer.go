@@ -21,6 +21,9 @@ const (
 	// roomFactor is the constant of the rule, in the square root of bytes: the greater, the
 	// more memory and the fewer collections. docs/design/memory.md has what was measured.
 	roomFactor = 24_000
+	// minInterval is how many seconds of allocations the room holds at least: where data are few,
+	// their collections cost little memory to do less often.
+	minInterval = 0.25
 	// firstSpeed is how many bytes of live heap a collection takes in a second of processor time,
 	// until that was measured.
 	firstSpeed = 1 << 30
@@ -119,6 +122,6 @@ func percent(live uint64, rate, speed float64) int {
 	if live == 0 {
 		return maxPercent // nothing was collected yet
 	}
-	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minRoom)
+	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, minRoom)
 	return int(min(max(100*room/float64(live), minPercent), maxPercent))
 }
