@@ -82,7 +82,7 @@ func TestIndexKeepsNoObject(t *testing.T) {
 
 // TestBytesPerKey holds what a key of 13 bytes with a value of 64 takes in memory.
 func TestBytesPerKey(t *testing.T) {
-	const keys = 100_000
+	const keys = 30_000
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC() // the first one only begins to sweep what pools keep
