@@ -147,7 +147,7 @@ func (c *call) subscribe(kind channel.Kind, words [][]byte) {
 		names[i] = string(w)
 	}
 	if s.Add(kind, names...) != nil {
-		c.fail(&failure{http.StatusServiceUnavailable, notApplied, pubsub.TooMany})
+		c.fail(&failure{http.StatusServiceUnavailable, notApplied, c.s.hub.TooMany()})
 		return
 	}
 	c.pump(s)

@@ -7,7 +7,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // whileSubscribed are the commands that a connection of the older protocol may send while
@@ -60,7 +59,7 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 	f.mu.Unlock()
 	if f.sub.Add(kind, names...) != nil {
 		f.unawait(kind, words)
-		c.emit(reply.Error(pubsub.TooMany))
+		c.emit(reply.Error(c.s.hub.TooMany()))
 		return
 	}
 	select {

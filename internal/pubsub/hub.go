@@ -1,11 +1,13 @@
 package pubsub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +26,7 @@ var (
 	ErrGap = errors.New("pubsub: messages may have been missed")
 	// ErrDeleted: the database is gone.
 	ErrDeleted = errors.New("pubsub: database was deleted")
-	// ErrFull: the subscriptions of the database on this node take MaxTopicBytes.
+	// ErrFull: the subscriptions of the database on this node take Options.MaxTopicBytes.
 	ErrFull = errors.New("pubsub: too many subscriptions of the database")
 	// ErrClosed: the subscription or the hub was closed.
 	ErrClosed = errors.New("pubsub: closed")
@@ -36,12 +38,8 @@ const (
 	DefaultMaxBytes    = 32 << 20
 )
 
-// MaxTopicBytes bounds what the channels and patterns that a database subscribes to on one node may take in memory: every
-// node keeps those of all nodes.
-const MaxTopicBytes = 64 << 20
-
-// TooMany is what a client is told instead of a subscription: ErrFull.
-const TooMany = "ERR too many subscriptions of the database on this node: their channels and patterns take more than 64 MiB"
+// DefaultMaxTopicBytes is for Options.MaxTopicBytes.
+const DefaultMaxTopicBytes = 64 << 20
 
 // The memory of a channel or pattern beside its name, which is kept twice, and of a subscription to it, in bytes.
 const (
@@ -56,6 +54,9 @@ type Options struct {
 	// MaxMessages and MaxBytes bound the queue of one subscriber or monitor; 0 selects the
 	// default. A subscriber that lags by more is disconnected.
 	MaxMessages, MaxBytes int
+	// MaxTopicBytes bounds what the channels and patterns that a database subscribes to here may take in memory, since
+	// every node keeps those of all nodes; 0 selects the default.
+	MaxTopicBytes int
 	// Peers are the other nodes, for monitors; nil means that there are none.
 	Peers Peers
 	// Logger takes failures. The default discards.
@@ -71,7 +72,8 @@ type Hub struct {
 
 	mu              sync.Mutex
 	topics          map[channel.Ref]*topic
-	sizes           map[string]int      // of topics and their members, by database
+	sizes           map[string]int // of topics and their members, by database
+	maxTopicBytes   int
 	patterns        map[string][]*topic // by database, in the order of their names
 	queue           []*topic            // whose count has to be announced
 	serial          uint64
@@ -119,7 +121,7 @@ func New(o Options) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &Hub{
 		id: rand.Uint64(), log: o.Log, slog: o.Logger, max: newBounds(o.MaxMessages, o.MaxBytes),
-		topics: map[channel.Ref]*topic{}, sizes: map[string]int{}, patterns: map[string][]*topic{}, awaitingApply: map[uint64][]*member{},
+		topics: map[channel.Ref]*topic{}, sizes: map[string]int{}, maxTopicBytes: cmp.Or(o.MaxTopicBytes, DefaultMaxTopicBytes), patterns: map[string][]*topic{}, awaitingApply: map[uint64][]*member{},
 		wake: make(chan struct{}, 1), done: make(chan struct{}), stop: cancel,
 	}
 	if h.slog == nil {
@@ -179,6 +181,11 @@ func (h *Hub) topic(ref channel.Ref) *topic {
 	return t
 }
 
+// TooMany is what a client is told instead of a subscription: ErrFull.
+func (h *Hub) TooMany() string {
+	return "ERR too many subscriptions of the database on this node: their channels and patterns take more than " + strconv.Itoa(h.maxTopicBytes) + " bytes"
+}
+
 func topicSize(ref channel.Ref) int { return topicCost + 2*len(ref.Name) }
 
 // resize notes that the subscriptions of a database take so many bytes more; the lock is held.
@@ -200,7 +207,7 @@ func (h *Hub) fits(s *Subscription, kind channel.Kind, names []string) bool {
 			bytes += topicSize(ref)
 		}
 	}
-	return bytes <= MaxTopicBytes
+	return bytes <= h.maxTopicBytes
 }
 
 // forget drops a topic without subscribers once the log has its count of 0; the lock is

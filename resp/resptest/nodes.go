@@ -115,7 +115,7 @@ type link struct {
 
 func newLink(t testing.TB) *link {
 	l := &link{}
-	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l})
+	l.hub = pubsub.New(pubsub.Options{Log: l, Peers: l, MaxTopicBytes: 4 << 20})
 	t.Cleanup(func() {
 		gone, cancel := context.WithCancel(context.Background())
 		cancel()
