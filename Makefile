@@ -89,7 +89,7 @@ notice: ## write NOTICE from the modules that the binary links
 bench: build bench-tools ## the benchmarks, beside their peers, which it installs (flags: ARGS="-rows 1,2")
 	bin/bench -install $(ARGS)
 
-# The etcd member, NATS, asynq and Restate's service are modules of their own; Restate's server is
+# The etcd member, NATS, asynq, bleve and Restate's service are modules of their own; Restate's server is
 # an npm package. Where one can't be had, its rows say that the peer is missing.
 .PHONY: bench-tools
 bench-tools:
@@ -97,6 +97,7 @@ bench-tools:
 	-cd bench/etcd && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/etcd-member .
 	-cd bench/nats && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/nats .
 	-cd bench/asynq && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/asynq .
+	-cd bench/bleve && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/bleve .
 	-cd bench/restate && npm install --no-package-lock --no-audit --no-fund --ignore-scripts && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../bin/restate .
 
 .PHONY: accept
@@ -104,8 +105,8 @@ accept: ## an acceptance run in full length (RUN=leader-kill; without RUN: list 
 	$(GO) run -tags $(TAGS) ./jepsen/cmd/accept -run "$(or $(RUN),$(LINE))" $(ARGS)
 
 .PHONY: fidelity
-fidelity: ## compare the commands with a real redis-server
-	@scripts/fidelity.sh
+fidelity: ## compare the commands with a real redis-server (COMMANDS=2000000: that many random ones, and the digests of half as many)
+	@GO='$(GO)' TAGS='$(TAGS)' COMMANDS='$(COMMANDS)' SEED='$(SEED)' scripts/fidelity.sh
 
 .PHONY: jepsen
 jepsen: ## the fault-injection run (DURATION=5m; with ARGS="-out DIR -seed N" it can be resumed)

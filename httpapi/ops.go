@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -20,6 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/httpapi/console"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
@@ -117,7 +117,7 @@ func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
 	private := e.Group("/", s.unlessOpen)
 	private.Match(read, "/healthz", s.healthz)
 	private.Match(read, "/metrics", gin.WrapH(promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry})))
-	admin := e.Group("/admin", s.audited, s.adminOnly)
+	admin := e.Group("/admin", s.audited, s.adminOnly, s.knownParameters)
 	admin.GET("/openapi.json", describe)
 	admin.GET("/audit", s.readAudit)
 	admin.GET("/history", s.readHistory)
@@ -302,10 +302,9 @@ const maxAdminBody = 64 << 10
 
 // accept reads a JSON object; an empty body is an empty object.
 func (s *Server) accept(g *gin.Context, v any) bool {
-	d := json.NewDecoder(http.MaxBytesReader(g.Writer, g.Request.Body, maxAdminBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil && !errors.Is(err, io.EOF) {
-		s.refuseOps(g, http.StatusBadRequest, "ERR "+err.Error())
+	var refused *jsonbody.Error
+	if errors.As(jsonbody.Read(g.Writer, g.Request, maxAdminBody, v), &refused) {
+		s.refuseOps(g, refused.Status, "ERR "+refused.Text)
 		return false
 	}
 	return true
@@ -393,8 +392,8 @@ func (s *Server) configure(g *gin.Context) {
 		s.refuseOps(g, http.StatusBadRequest, "ERR maxRequestWork and maxScriptSteps can be set when every node has been upgraded and the feature level is 2")
 		return
 	}
-	if min(l.MaxMemory, l.DailyRequestLimit, l.MaxKeySize, l.MaxRecordSize, l.MaxPending, l.MaxRequestWork, l.MaxScriptSteps) < 0 {
-		s.refuseOps(g, http.StatusBadRequest, "ERR limits must be 0 or greater (0 = unlimited)")
+	if text := negative(l); text != "" {
+		s.refuseOps(g, http.StatusBadRequest, text)
 		return
 	}
 	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.Configure, l.settings())

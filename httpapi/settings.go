@@ -1,7 +1,9 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -49,11 +51,6 @@ func (l messageLimits) settings() queue.Settings {
 	}
 }
 
-func (l messageLimits) smallest() int64 {
-	return min(l.EventRetentionMs, l.EventBytes, l.DLQRetentionMs, l.DLQBytes, l.GraceMs, l.DedupWindowMs, l.MaxTimeoutMs, l.MaxDelayMs, l.MaxMessageSize,
-		int64(min(l.DefaultRetries, l.MaxRetries, l.MaxParallelism, l.MaxQueues, l.MaxSchedules, l.MaxTopics, l.MaxEndpointsPerTopic, l.GlobalParallelism)))
-}
-
 // workflowLimits are workflow.Settings as /admin/settings/workflows shows them, in the units of
 // messageLimits.
 type workflowLimits struct {
@@ -77,10 +74,6 @@ func (l workflowLimits) settings() workflow.Settings {
 	}
 }
 
-func (l workflowLimits) smallest() int64 {
-	return min(l.RunRetentionMs, l.RunBytes, l.DLQRetentionMs, l.MaxInlineLog, l.StoredNotificationBytes, int64(l.MaxStoredNotifications), int64(l.MaxInvokeDepth))
-}
-
 // settingsRoutes are those of /admin/settings.
 func (s *Server) settingsRoutes(g *gin.RouterGroup) {
 	if s.admin != nil {
@@ -92,10 +85,16 @@ func (s *Server) settingsRoutes(g *gin.RouterGroup) {
 }
 
 // shownSettings are settings in the form of the admin API.
-type shownSettings[S any] interface {
-	settings() S
-	// smallest is the least of all: none may be negative.
-	smallest() int64
+type shownSettings[S any] interface{ settings() S }
+
+// negative refuses settings of which one is below 0, and names it; empty if none is.
+func negative(settings any) string {
+	for v, i := reflect.ValueOf(settings), 0; i < v.NumField(); i++ {
+		if f := v.Field(i); f.CanInt() && f.Int() < 0 {
+			return fmt.Sprintf("ERR %s must be 0 or greater (0 = unlimited), got %d", v.Type().Field(i).Tag.Get("json"), f.Int())
+		}
+	}
+	return ""
 }
 
 // replicated are settings in the log, which the admin token reads and changes.
@@ -156,8 +155,8 @@ func (p replicated[S, L]) configure(g *gin.Context) {
 	if !p.server.accept(g, &l) {
 		return
 	}
-	if l.smallest() < 0 {
-		p.server.refuseOps(g, http.StatusBadRequest, "ERR settings must be 0 or greater (0 = unlimited)")
+	if text := negative(l); text != "" {
+		p.server.refuseOps(g, http.StatusBadRequest, text)
 		return
 	}
 	now, err := fsm.Do(g.Request.Context(), log, p.change, l.settings())

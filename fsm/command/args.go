@@ -15,6 +15,8 @@ type Args struct {
 	at   int
 	err  reply.Value
 	bad  bool
+	// blanks: blanks alone are a number of C, 0, as they were before level 2.
+	blanks bool
 }
 
 // NewArgs reads argv, whose first word is the command's name.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
@@ -121,7 +122,7 @@ func (o *sortOptions) order(tx *Tx, all []string) ([]string, bool) {
 		}
 		if !o.alpha && item.known {
 			var ok bool
-			if item.number, ok = sortNumber(item.text); !ok {
+			if item.number, ok = sortNumber(item.text, tx.Level < env.Level2); !ok {
 				return nil, false
 			}
 		}
@@ -154,13 +155,11 @@ func (o *sortOptions) compare(a, b sortItem) (order int) {
 	return order
 }
 
-// sortNumber reads a number to sort by, up to a zero byte, where Redis stops; nothing at
-// all counts as 0.
-func sortNumber(text string) (float64, bool) {
-	text, _, _ = strings.Cut(text, "\x00")
-	text = strings.TrimLeft(text, " \t\n\v\f\r")
-	if text == "" {
+// sortNumber reads a number to sort by, as numberOfC does.
+func sortNumber(text string, blanks bool) (float64, bool) {
+	number, none := numberOfC(text, blanks)
+	if none {
 		return 0, true
 	}
-	return parseDoubleString(text)
+	return parseDoubleString(number)
 }

@@ -62,7 +62,8 @@ func (a *Args) scoreBound() (b scoreBound) {
 	if word != "" && word[0] == '(' {
 		b.exclusive, word = true, word[1:]
 	}
-	if word = numberOfC(word); word == "" {
+	word, none := numberOfC(word, a.blanks)
+	if none {
 		return b
 	}
 	var err error
@@ -72,10 +73,12 @@ func (a *Args) scoreBound() (b scoreBound) {
 	return b
 }
 
-// numberOfC is what strtod of C looks at: behind blanks, and up to a zero byte.
-func numberOfC(word string) string {
+// numberOfC is what strtod of C looks at: behind blanks, and up to a zero byte. none reports that there is nothing, which
+// Redis takes for 0; blanks alone are no number, but where blanks says so.
+func numberOfC(word string, blanks bool) (number string, none bool) {
 	word, _, _ = strings.Cut(word, "\x00")
-	return strings.TrimLeft(word, " \t\n\v\f\r")
+	number = strings.TrimLeft(word, " \t\n\v\f\r")
+	return number, number == "" && (word == "" || blanks)
 }
 
 func (r scoreRange) ranks(z *keyspace.ZSet) (from, to int) {

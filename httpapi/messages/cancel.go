@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 func (q *request) cancelOne(text string) error {
@@ -75,7 +76,7 @@ func readBody(body []byte, values url.Values) error {
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return invalid("invalid body: expected a JSON object: %s", JSONFault(err))
+		return invalid("invalid body: expected a JSON object: %s", jsonbody.Fault(err))
 	}
 	for name, v := range members {
 		list, ok := v.([]any)

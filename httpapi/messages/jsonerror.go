@@ -4,50 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"strings"
+
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
-
-// JSONFault says for people what is wrong with a body of JSON, in JSON's words: the errors of encoding/json name types of
-// this program, of which a client knows nothing.
-func JSONFault(err error) string {
-	var kind *json.UnmarshalTypeError
-	if !errors.As(err, &kind) {
-		return strings.TrimPrefix(err.Error(), "json: ")
-	}
-	where := ""
-	if kind.Field != "" {
-		where = kind.Field + ": "
-	}
-	text := fmt.Sprintf("%sexpected %s, got %s", where, jsonKind(kind.Type), kind.Value)
-	if kind.Offset > 0 {
-		text += fmt.Sprintf(" at byte %d", kind.Offset)
-	}
-	return text
-}
-
-// jsonKind is the JSON that a Go type is read from.
-func jsonKind(t reflect.Type) string {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return "a string in base64"
-		}
-		return "an array"
-	case reflect.Float32, reflect.Float64:
-		return "a number"
-	}
-	return "an integer"
-}
 
 // itemError is what is wrong with one item of a batch, counted from 0.
 type itemError struct {
@@ -76,13 +35,13 @@ func after(first int, err error) error {
 func BatchFault[T any](body []byte, err error) error {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) != nil {
-		return invalid("invalid batch: expected a JSON array of messages: %s", JSONFault(err))
+		return invalid("invalid batch: expected a JSON array of messages: %s", jsonbody.Fault(err))
 	}
 	for i := range list {
 		var one T
 		if err := json.Unmarshal(list[i], &one); err != nil {
-			return ItemError(i, invalid("%s", JSONFault(err)))
+			return ItemError(i, invalid("%s", jsonbody.Fault(err)))
 		}
 	}
-	return invalid("invalid batch: %s", JSONFault(err))
+	return invalid("invalid batch: %s", jsonbody.Fault(err))
 }

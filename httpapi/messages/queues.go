@@ -7,6 +7,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 // queueView is a queue as clients read it; all members are always there but for the
@@ -62,7 +63,7 @@ func (q *request) putQueue() error {
 		Paused      bool   `json:"paused"`
 	}{}
 	if err := json.Unmarshal(body, &asked); err != nil {
-		return invalid("invalid queue: %s", JSONFault(err))
+		return invalid("invalid queue: %s", jsonbody.Fault(err))
 	}
 	n := queue.QueueChange{Name: asked.QueueName, Act: queue.ActPut, Parallelism: 1, Paused: asked.Paused}
 	if asked.Parallelism != nil {

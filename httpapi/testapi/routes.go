@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/internal/testclock"
 )
 
@@ -19,7 +22,7 @@ type API struct {
 	*Stepper
 	*Recorder
 	*Sinks
-	mux *http.ServeMux
+	routes map[string]map[string]route // by path and method
 	// permitted reports whether a request bears a token that may use the API.
 	permitted func(*http.Request) bool
 }
@@ -30,13 +33,34 @@ const DefaultWait = 30 * time.Second
 // New is the API of a node. permitted reports whether a request bears the admin token or
 // the messages token; only deliveries to sinks need none.
 func New(s *Stepper, c *Recorder, k *Sinks, permitted func(*http.Request) bool) *API {
-	a := &API{Stepper: s, Recorder: c, Sinks: k, mux: http.NewServeMux(), permitted: permitted}
-	a.mux.HandleFunc("GET /test/clock", a.showClock)
-	a.mux.HandleFunc("POST /test/clock", a.moveClock)
-	a.mux.HandleFunc("POST /test/idle", a.waitIdle)
-	a.mux.HandleFunc("GET /test/deliveries", a.listDeliveries)
-	a.mux.HandleFunc("POST /test/reset", a.reset)
+	a := &API{Stepper: s, Recorder: c, Sinks: k, permitted: permitted}
+	wait := []string{"timeout"}
+	a.routes = map[string]map[string]route{
+		"/test/clock":      {http.MethodGet: {a.showClock, nil}, http.MethodPost: {a.moveClock, wait}},
+		"/test/idle":       {http.MethodPost: {a.waitIdle, wait}},
+		"/test/deliveries": {http.MethodGet: {a.listDeliveries, slices.Sorted(maps.Keys(deliveryFilters))}},
+		"/test/reset":      {http.MethodPost: {a.reset, nil}},
+	}
 	return a
+}
+
+// route answers one method of one path; any other parameter than its own is refused.
+type route struct {
+	serve      http.HandlerFunc
+	parameters []string
+}
+
+func (o route) check(query url.Values) error {
+	for name := range query {
+		switch {
+		case slices.Contains(o.parameters, name):
+		case len(o.parameters) == 0:
+			return fmt.Errorf("unknown parameter %q: this path takes none", name)
+		default:
+			return fmt.Errorf("unknown parameter %q: this path takes %s", name, strings.Join(o.parameters, ", "))
+		}
+	}
+	return nil
 }
 
 // ServeHTTP answers a request under /test. Requests to a sink come without a token; with
@@ -51,7 +75,21 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnauthorized, errors.New("expected the admin token or the messages token as the bearer token"))
 		return
 	}
-	a.mux.ServeHTTP(w, r)
+	methods, some := a.routes[r.URL.Path]
+	one, takes := methods[r.Method]
+	switch {
+	case !some:
+		fail(w, http.StatusNotFound, fmt.Errorf("there is nothing at %s: there are %s and %sNAME", r.URL.Path, strings.Join(slices.Sorted(maps.Keys(a.routes)), ", "), sinkPath))
+	case !takes:
+		w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(methods)), ", "))
+		fail(w, http.StatusMethodNotAllowed, fmt.Errorf("%s takes %s, got %s", r.URL.Path, w.Header().Get("Allow"), r.Method))
+	default:
+		if err := one.check(r.URL.Query()); err != nil {
+			fail(w, http.StatusBadRequest, err)
+			return
+		}
+		one.serve(w, r)
+	}
 }
 
 func (a *API) showClock(w http.ResponseWriter, _ *http.Request) { a.answerClock(w) }
@@ -71,6 +109,9 @@ type move struct {
 	To      json.RawMessage `json:"to"`      // unix milliseconds, or RFC 3339
 }
 
+// maxUnixMs is the last millisecond of the year 9999: a later one is a time in microseconds, or a slip.
+var maxUnixMs = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() - 1
+
 // target is the moment to move to, false if the body names none.
 func (m *move) target(now int64) (unixms int64, some bool, err error) {
 	switch {
@@ -85,6 +126,9 @@ func (m *move) target(now int64) (unixms int64, some bool, err error) {
 	case m.To != nil:
 		var text string
 		if json.Unmarshal(m.To, &unixms) == nil {
+			if unixms > maxUnixMs {
+				return 0, false, fmt.Errorf("to: expected unix milliseconds up to the year 9999, got %d", unixms)
+			}
 			return unixms, true, nil
 		}
 		if json.Unmarshal(m.To, &text) == nil {
@@ -194,10 +238,12 @@ var deliveryFilters = map[string]func(d *Delivery, value string) bool{
 
 func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	for name := range query {
-		if deliveryFilters[name] == nil {
-			fail(w, http.StatusBadRequest, fmt.Errorf("unknown filter %q", name))
-			return
+	for _, name := range []string{"status", "since"} {
+		for _, v := range query[name] {
+			if _, err := strconv.Atoi(v); err != nil {
+				fail(w, http.StatusBadRequest, fmt.Errorf("%s: expected a number, got %q", name, v))
+				return
+			}
 		}
 	}
 	answer(w, http.StatusOK, map[string]any{"deliveries": a.Deliveries(func(d *Delivery) bool {
@@ -214,16 +260,23 @@ func (a *API) listDeliveries(w http.ResponseWriter, r *http.Request) {
 
 func (k *Sinks) script(w http.ResponseWriter, r *http.Request, name string) {
 	var body struct {
-		Replies []Reply `json:"replies"`
+		Replies []json.RawMessage `json:"replies"`
 	}
 	if !read(w, r, &body) {
 		return
 	}
-	if err := k.Script(name, body.Replies); err != nil {
+	replies := make([]Reply, len(body.Replies))
+	for i, text := range body.Replies {
+		if err := jsonbody.Decode(text, &replies[i]); err != nil {
+			fail(w, http.StatusBadRequest, fmt.Errorf("reply %d: %w", i, err))
+			return
+		}
+	}
+	if err := k.Script(name, replies); err != nil {
 		fail(w, http.StatusBadRequest, err)
 		return
 	}
-	answer(w, http.StatusOK, map[string]any{"replies": len(body.Replies)})
+	answer(w, http.StatusOK, map[string]any{"replies": len(replies)})
 }
 
 func (a *API) reset(w http.ResponseWriter, r *http.Request) {
@@ -245,10 +298,9 @@ func (a *API) reset(w http.ResponseWriter, r *http.Request) {
 const maxControlBody = 8 << 20
 
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxControlBody))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		fail(w, http.StatusBadRequest, fmt.Errorf("expected a JSON object: %w", err))
+	var refused *jsonbody.Error
+	if errors.As(jsonbody.Read(w, r, maxControlBody, into), &refused) {
+		fail(w, refused.Status, refused)
 		return false
 	}
 	return true

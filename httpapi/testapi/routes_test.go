@@ -100,7 +100,11 @@ func TestClockRefusesWhatItCanNotDo(t *testing.T) {
 		{"", `{"mode":"fast"}`, `got "fast"`},
 		{"", `{"advanced":"1h"}`, "unknown field"},
 		{"", `[]`, "expected a JSON object"},
-		{"", `{"advance":`, "expected a JSON object"},
+		{"", `{"advance":`, "expected a JSON object: it ends too early"},
+		{"", `{"advance":90}`, "advance: expected a string, got number at byte 13"},
+		{"", `{"advance":"1h"}{}`, "expected its end at byte"},
+		{"", `{"to":253402300800000}`, "expected unix milliseconds up to the year 9999, got 253402300800000"},
+		{"?wait=5s", `{"advance":"1h"}`, `unknown parameter "wait": this path takes timeout`},
 		{"?timeout=0s", `{"advance":"1h"}`, `got "0s"`},
 		{"?timeout=x", `{"advance":"1h"}`, `got "x"`},
 	} {
@@ -159,8 +163,19 @@ func TestTokenIsNeeded(t *testing.T) {
 	if got := len(b.api.Received("a")); got != 3 {
 		t.Errorf("requests without a token are deliveries, yet the sink has %d of 3", got)
 	}
-	b.ask("GET", "/test/other", "", 404, nil)
-	b.ask("PATCH", "/test/clock", "", 405, nil)
+	var got clockAnswer
+	if b.ask("GET", "/test/other", "", 404, &got); !strings.Contains(got.Error, "nothing at /test/other: there are /test/clock, ") {
+		t.Errorf("an unknown path: %q", got.Error)
+	}
+	if b.ask("PATCH", "/test/clock", "", 405, &got); got.Error != "/test/clock takes GET, POST, got PATCH" {
+		t.Errorf("an unknown method: %q", got.Error)
+	}
+	for _, line := range []string{"GET /test/clock", "POST /test/reset"} {
+		method, path, _ := strings.Cut(line, " ")
+		if b.ask(method, path+"?all=true", "", 400, &got); got.Error != `unknown parameter "all": this path takes none` {
+			t.Errorf("%s with a parameter: %q", line, got.Error)
+		}
+	}
 }
 
 // deliver sends a request without a token.
@@ -202,7 +217,11 @@ func TestSinkRefusesScripts(t *testing.T) {
 		`{"replies":[{"status":600}]}`:                          "got 600",
 		`{"replies":[{"delayMs":-1}]}`:                          "got -1",
 		`{"replies":[{"delayMs":600001}]}`:                      "got 600001",
-		`{"replies":[{"code":500}]}`:                            "unknown field",
+		`{"replies":[{"code":500}]}`:                            "reply 0: unknown field",
+		`{"replies":[{},{"status":"500"}]}`:                     "reply 1: status: expected an integer, got string at byte 15",
+		`{"replies":[{},{},[]]}`:                                "reply 2: expected an object, got array",
+		`{"replies":{}}`:                                        "replies: expected an array, got object",
+		`{"replies":[]} {}`:                                     "expected its end at byte",
 		`{"replies":[` + strings.Repeat(`{},`, 10_000) + `{}]}`: "at most 10000 replies",
 	} {
 		var got clockAnswer
@@ -306,7 +325,7 @@ func TestDeliveriesAreFiltered(t *testing.T) {
 	b.send("PUT", "http://b.example/200", "", "Svc-Message-Id", "msg_2", "Svc-Schedule-Id", "s", "Svc-Workflow-RunId", "wfr_1")
 	for query, want := range map[string]string{
 		"": "1 2 3", "messageId=msg_1": "1 2", "status=200": "1 3", "messageId=msg_1&status=200": "1", "url=http://a.": "1 2", "method=put": "3",
-		"scheduleId=s": "3", "workflowRunId=wfr_1": "3", "since=1": "2 3", "since=3": "", "since=x": "", "messageId=other": "",
+		"scheduleId=s": "3", "workflowRunId=wfr_1": "3", "since=1": "2 3", "since=3": "", "messageId=other": "",
 	} {
 		var got deliveriesAnswer
 		b.ask("GET", "/test/deliveries?"+query, "", 200, &got)
@@ -319,8 +338,13 @@ func TestDeliveriesAreFiltered(t *testing.T) {
 		}
 	}
 	var refused clockAnswer
-	if b.ask("GET", "/test/deliveries?message=msg_1", "", 400, &refused); !strings.Contains(refused.Error, `unknown filter "message"`) {
+	if b.ask("GET", "/test/deliveries?message=msg_1", "", 400, &refused); !strings.Contains(refused.Error, `unknown parameter "message": this path takes messageId, method, scheduleId, since, status, url, workflowRunId`) {
 		t.Errorf("an unknown filter: %q", refused.Error)
+	}
+	for query, says := range map[string]string{"since=x": `since: expected a number, got "x"`, "status=ok": `status: expected a number, got "ok"`} {
+		if b.ask("GET", "/test/deliveries?"+query, "", 400, &refused); refused.Error != says {
+			t.Errorf("%s: %q", query, refused.Error)
+		}
 	}
 }
 

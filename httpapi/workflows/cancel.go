@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -27,7 +28,7 @@ func (q *request) selection() (params, error) {
 	}
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, messages.Invalid("invalid selection: expected a JSON object: %s", messages.JSONFault(err))
+		return nil, messages.Invalid("invalid selection: expected a JSON object: %s", jsonbody.Fault(err))
 	}
 	for name, raw := range in {
 		var list []json.RawMessage

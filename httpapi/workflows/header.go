@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -38,7 +39,7 @@ func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 func openObject(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {
-		return nil, refused("invalid workflow step: %s", messages.JSONFault(err))
+		return nil, refused("invalid workflow step: %s", jsonbody.Fault(err))
 	}
 	out := b.Bytes()
 	if len(out) < 3 || out[0] != '{' {

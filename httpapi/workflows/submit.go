@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -140,7 +141,7 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 		Step    json.RawMessage     `json:"step"`
 	}
 	if err := json.Unmarshal(n.Body, &in); err != nil {
-		return refused("invalid body of an invoked workflow: %s", messages.JSONFault(err))
+		return refused("invalid body of an invoked workflow: %s", jsonbody.Fault(err))
 	}
 	step, err := readStep(in.Step)
 	if err != nil {
@@ -203,7 +204,7 @@ func readStep(text []byte) (s step, err error) {
 		Until      json.RawMessage `json:"sleepUntil"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
-		return s, refused("invalid workflow step: %s", messages.JSONFault(err))
+		return s, refused("invalid workflow step: %s", jsonbody.Fault(err))
 	}
 	whole := func(v *float64) uint32 {
 		if v == nil || !(*v >= 0 && *v <= math.MaxUint32) {

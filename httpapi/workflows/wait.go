@@ -6,6 +6,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -24,7 +25,7 @@ func (q *request) wait(event string) error {
 		Step           json.RawMessage     `json:"step"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return refused("invalid wait: %s", messages.JSONFault(err))
+		return refused("invalid wait: %s", jsonbody.Fault(err))
 	}
 	step, err := readStep(in.Step)
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 
 // settings are the flags that every measuring subcommand knows.
 type settings struct {
-	rows, bin, etcd, asynq, nats, restate, restateServer, dir, out, args, writes, profile string
-	heartbeat, seconds, quiet                                                             time.Duration
-	pairs, keys, bigKeys, kills, clients, busy                                            int
-	install, markdown, merge, resume, tls                                                 bool
+	rows, bin, etcd, asynq, nats, restate, restateServer, bleve, dir, out, args, writes, profile string
+	heartbeat, seconds, quiet                                                                    time.Duration
+	pairs, keys, bigKeys, vectors, documents, kills, clients, busy                               int
+	install, markdown, merge, resume, tls                                                        bool
 }
 
 // define declares the flags with their defaults.
@@ -40,6 +40,7 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.StringVar(&s.nats, "nats", "bin/nats", "the program built from bench/nats")
 	fs.StringVar(&s.restate, "restate", "bin/restate", "the program built from bench/restate")
 	fs.StringVar(&s.restateServer, "restate-server", "bench/restate", "folder where npm has installed Restate's server")
+	fs.StringVar(&s.bleve, "bleve", "bin/bleve", "the program built from bench/bleve")
 	fs.StringVar(&s.dir, "dir", ".bench", "folder for data (removed) and logs (kept)")
 	fs.StringVar(&s.out, "out", "", "JSON results (default DIR/results.json)")
 	fs.BoolVar(&s.merge, "merge", false, "keep the rows already in -out that are not measured now")
@@ -52,6 +53,8 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.StringVar(&s.writes, "writes", "leader", "where rows 1 to 3 and 6 write, in ours and in etcd: leader or all")
 	fs.IntVar(&s.keys, "keys", 100_000, "keys in the rows that load over HTTP")
 	fs.IntVar(&s.bigKeys, "big-keys", 1_000_000, "keys in row 9 and in stall")
+	fs.IntVar(&s.vectors, "vectors", 100_000, "vectors in row 19, of 1,536 bytes each, here and in the node")
+	fs.IntVar(&s.documents, "documents", 5_000, "documents in row 20")
 	fs.IntVar(&s.kills, "kills", 20, "leader kills in row 8")
 	fs.IntVar(&s.clients, "kill-clients", 64, "connections that write meanwhile")
 	fs.DurationVar(&s.quiet, "quiet", time.Minute, "length of row 18, stall and steady")
@@ -64,8 +67,8 @@ func (s *settings) check() error {
 	if s.out == "" {
 		s.out = filepath.Join(s.dir, "results.json")
 	}
-	if s.pairs < 1 || s.seconds <= 0 || s.keys < 1 || s.bigKeys < 1 || s.kills < 1 || s.clients < 1 || s.busy < 0 || s.quiet <= 0 {
-		return fmt.Errorf("-pairs, -seconds, -keys, -big-keys, -kills, -kill-clients and -quiet must be above zero")
+	if s.pairs < 1 || s.seconds <= 0 || s.keys < 1 || s.bigKeys < 1 || s.vectors < 1 || s.documents < 1 || s.kills < 1 || s.clients < 1 || s.busy < 0 || s.quiet <= 0 {
+		return fmt.Errorf("-pairs, -seconds, -keys, -big-keys, -vectors, -documents, -kills, -kill-clients and -quiet must be above zero")
 	}
 	if s.writes != "leader" && s.writes != "all" {
 		return fmt.Errorf("-writes is leader or all, not %q", s.writes)
@@ -98,14 +101,14 @@ func (s *settings) bench() (*scenario.Bench, error) {
 		return nil, err
 	}
 	env := &peer.Env{
-		Trireme: s.bin, Etcd: s.etcd, Asynq: s.asynq, NATS: s.nats, Restate: s.restate, RestateServer: s.restateServer, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
+		Trireme: s.bin, Etcd: s.etcd, Asynq: s.asynq, NATS: s.nats, Restate: s.restate, RestateServer: s.restateServer, Bleve: s.bleve, Data: filepath.Join(dir, "data"), Logs: filepath.Join(dir, "logs"),
 		Heartbeat: s.heartbeat, Args: strings.Fields(s.args), Pprof: s.profile != "", Ports: ports,
 	}
 	if s.tls {
 		env.Variables = append(env.Variables, "TRIREME_CLUSTER_SECRET="+certs.NewSecret())
 	}
 	return &scenario.Bench{
-		Env: env, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys,
+		Env: env, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys, Vectors: s.vectors, Documents: s.documents,
 		Kills: s.kills, KillClients: s.clients, Quiet: s.quiet, BusyLoops: s.busy, WritesToAll: s.writes == "all",
 		Profile: s.profile, Self: self, Servers: map[string]string{}, Log: logTo(os.Stderr),
 	}, nil

@@ -100,14 +100,11 @@ func (n *Node) HitRate(ctx context.Context, l CacheLoad) (float64, error) {
 
 // Keys is how many keys the node has.
 func (n *Node) Keys() (string, error) {
-	c, err := dialRESP(n.RESP)
+	c, err := n.dial()
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
-	if _, err := c.do("AUTH", token); err != nil {
-		return "", err
-	}
 	return c.do("DBSIZE")
 }
 

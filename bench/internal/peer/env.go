@@ -28,6 +28,7 @@ type Env struct {
 	Asynq   string // path of the program built from bench/asynq
 	NATS    string // path of the program built from bench/nats
 	Restate string // path of the program built from bench/restate
+	Bleve   string // path of the program built from bench/bleve
 	// RestateServer is the folder below which npm has installed the server.
 	RestateServer string
 	Data          string        // data directories are made below it and removed when their server stops

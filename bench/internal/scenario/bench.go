@@ -19,6 +19,8 @@ type Bench struct {
 	Warm        time.Duration     // load before counting
 	Keys        int               // keys in the rows that load over HTTP
 	BigKeys     int               // keys in the rows about snapshots
+	Vectors     int               // vectors in row 19
+	Documents   int               // documents in row 20
 	Kills       int               // leader kills in row 8
 	KillClients int               // connections that write to the survivors meanwhile
 	Quiet       time.Duration     // length of row 18

@@ -67,6 +67,14 @@ var plan = []Scenario{
 	{Name: "steady", run: runSteady, Rows: []report.Row{
 		{ID: "18", Work: "leadership changes beside busy loops", Against: "none", Unit: "changes", AtMost: true, Line: 0, AimAt: 0},
 	}},
+	{Name: "vectors", run: runVectors, Rows: []report.Row{
+		{ID: "19", Part: "rate", Work: "VECTOR.QUERY, ten nearest, 384 dimensions, one node", Against: "flat scan in Go, in memory", Unit: "query/s", Ratio: true, Line: .5, AimAt: .9},
+		{ID: "19", Part: "recall", Work: "VECTOR.QUERY, ten nearest: those of the scan that were found", Against: "flat scan in Go", Unit: "%", Line: 99, AimAt: 100},
+	}},
+	{Name: "search", run: runSearch, Rows: []report.Row{
+		{ID: "20", Part: "index", Work: "hashes stored and indexed for SEARCH, one node", Against: "bleve alone, on disk", Unit: "doc/s", Ratio: true, Line: 1, AimAt: 2},
+		{ID: "20", Part: "query", Work: "SEARCH.QUERY for a word, 4 connections, one node", Against: "bleve alone, on disk", Unit: "query/s", Ratio: true, Line: .5, AimAt: 1},
+	}},
 }
 
 // Numbers are the row numbers that this benchmark can measure.

@@ -55,8 +55,8 @@ func bench(t *testing.T, fault string) *Bench {
 	}
 	dir := t.TempDir()
 	return &Bench{
-		Env:   &peer.Env{Trireme: os.Args[0], Etcd: "no-such-etcd", Data: dir + "/data", Logs: dir + "/logs", Heartbeat: time.Second, Ports: ports},
-		Pairs: 2, Duration: 100 * time.Millisecond, Warm: 20 * time.Millisecond, Keys: 500, BigKeys: 2000, Kills: 2, KillClients: 4,
+		Env:   &peer.Env{Trireme: os.Args[0], Etcd: "no-such-etcd", Bleve: "no-such-bleve", Data: dir + "/data", Logs: dir + "/logs", Heartbeat: time.Second, Ports: ports},
+		Pairs: 2, Duration: 100 * time.Millisecond, Warm: 20 * time.Millisecond, Keys: 500, BigKeys: 2000, Vectors: 200, Documents: 50, Kills: 2, KillClients: 4,
 		Quiet: 400 * time.Millisecond, BusyLoops: 2, Self: os.Args[0], Servers: map[string]string{}, Log: t.Logf,
 	}
 }
@@ -264,7 +264,7 @@ func TestRoundsTurnTheOrder(t *testing.T) {
 }
 
 func TestNumbersAreThePlansRows(t *testing.T) {
-	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,10b,11,12,13,14,15,16,17,18" {
+	if got := strings.Join(Numbers(), ","); got != "1,2,3,4,5,6,7,8,9,10,10b,11,12,13,14,15,16,17,18,19,20" {
 		t.Fatal(got)
 	}
 }
