@@ -309,6 +309,9 @@ func (c *call) answerAll() {
 // memory in their encoded form.
 func (c *call) streamBatch() {
 	set(c.w.Header(), c.s.names.token, string(c.scratch))
+	turn := c.s.encoders.writer(c.w)
+	defer turn.close()
+	c.w = turn
 	out, end := c.packs()
 	c.w = out
 	c.beginReply(http.StatusOK, c.contentType())
@@ -330,7 +333,11 @@ func (c *call) streamBatch() {
 
 // answer sends one reply. Of an error the status is 400: the command changed nothing.
 func (c *call) answer(v reply.Value) {
-	c.out = redis.AppendReply(c.out[:0], v, c.form)
+	if c.replyBytes > streamAbove {
+		c.s.encoders.do(func() { c.out = redis.AppendReply(c.out[:0], v, c.form) })
+	} else {
+		c.out = redis.AppendReply(c.out[:0], v, c.form)
+	}
 	if !v.IsError() {
 		c.succeed()
 		return

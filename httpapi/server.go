@@ -151,6 +151,7 @@ type Server struct {
 	bounds    Limits
 	connLimit *connlimit.Limiter
 	memory    memory
+	encoders  encodeTurns
 	inflight  *inflight
 	maxBody   int64
 	maxRows   int
@@ -178,6 +179,7 @@ func New(o Options) (*Server, error) {
 		loopback: o.LoopbackOnly, metricsPublic: o.MetricsPublic, metricsLocal: o.MetricsLocal, hub: o.Hub, heartbeat: o.Heartbeat, stopping: make(chan struct{}),
 		bounds: o.Limits, connLimit: connlimit.New(connlimit.Limits{Total: o.Limits.Connections, PerAddress: o.Limits.ConnectionsPerIP, Reserve: o.Limits.Reserve}), inflight: newInflight(o.Limits.InFlight),
 	}
+	s.encoders = newEncodeTurns()
 	s.memory.limit = max(o.Limits.BufferedBytes, 0)
 	s.traces = o.Traces
 	if s.stats = o.Figures; s.stats == nil {
