@@ -8,6 +8,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Redis } from "@upstash/redis";
+import { Calls } from "../calls.mjs";
 
 const urls = (process.env.TRIREME_URLS ?? "").split(",").filter(Boolean);
 const token = process.env.TRIREME_TOKEN ?? "";
@@ -21,7 +22,7 @@ const any = () => clients[Math.floor(Math.random() * clients.length)];
 
 // Groups of methods that hang on a property of the client.
 const groups = ["json", "functions"];
-// These groups have programs of their own (search.mjs), or are called by their names below.
+// These groups make handles with methods of their own: search has its program, search.mjs, vector its test below.
 const elsewhere = ["search", "vector"];
 // What these do, they do in the client.
 const local = ["use", "addTelemetry", "autoPipeline"];
@@ -441,8 +442,38 @@ test("arrays", async () => {
   assert.equal(await redis.type("ar:a"), "array");
 });
 
-test("indexes of vectors are there", async () => {
-  assert.equal(await any().vector.index("none").count(), 0);
+test("vector indexes", async () => {
+  const calls = new Calls();
+  const handle = { name: "vector index" };
+  const vector = () => calls.watch(any().vector, { name: "vector", makers: { createIndex: handle, index: handle } });
+  const index = () => vector().index("vec:a");
+  const options = { name: "vec:a", dimension: 3, metric: "COSINE" };
+  assert.equal(await index().info(), null);
+  assert.equal(await index().count(), 0);
+  const made = await vector().createIndex(options);
+  await assert.rejects(vector().createIndex(options), /Index vec:a already exists/);
+  await vector().createIndex({ ...options, existsOk: true });
+  assert.equal(await made.add("x", [1, 0, 0]), 1);
+  assert.equal(await index().add("y", new Float32Array([0, 1, 0])), 1);
+  assert.equal(await index().add("z", { base64: Buffer.from(Float32Array.of(1, 1, 0).buffer).toString("base64") }), 1);
+  assert.equal(await index().add("x", [2, 0, 0]), 0);
+  await assert.rejects(index().add("w", [1, 2]), /vector dimension mismatch: expected 3, got 2/);
+  assert.deepEqual(await index().get("x"), [2, 0, 0]);
+  assert.deepEqual(await index().get("z"), [1, 1, 0]);
+  assert.equal(await index().get("none"), null);
+  const [first, second, ...rest] = await index().query({ vector: [1, 0, 0], topK: 2 });
+  assert.deepEqual([first, second.id, rest], [{ id: "x", score: 1 }, "z", []]);
+  near(second.score, (1 + Math.SQRT1_2) / 2, 1e-6);
+  const precise = await index().query({ vector: new Float32Array([0, 3, 0]), topK: 10, profile: "PRECISE" });
+  assert.deepEqual(precise.map((hit) => hit.id), ["y", "z", "x"]);
+  near(precise[2].score, 0.5, 1e-6);
+  assert.equal(await index().count(), 3);
+  assert.deepEqual(await index().info(), { dimension: 3, metric: "COSINE" });
+  assert.equal(await index().delete("x"), 1);
+  assert.equal(await index().delete("x"), 0);
+  assert.equal(await index().drop(), 1);
+  assert.equal(await index().drop(), 0);
+  assert.deepEqual([calls.all.size, calls.missing()], [9, []]);
 });
 
 test("no method was left out", () => {

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Redis, s } from "@upstash/redis";
+import { Calls } from "../calls.mjs";
 
 const urls = (process.env.TRIREME_URLS ?? "").split(",").filter(Boolean);
 const token = process.env.TRIREME_TOKEN ?? "";
@@ -15,7 +16,11 @@ if (urls.length === 0 || token === "") {
 }
 
 const clients = urls.map((url) => new Redis({ url, token, enableTelemetry: false, enableAutoPipelining: false, retry: { retries: 0 } }));
-const any = () => clients[Math.floor(Math.random() * clients.length)];
+const calls = new Calls();
+const handle = { name: "search index" };
+const group = { name: "search", parts: { alias: { name: "search.alias" } }, makers: { createIndex: handle, index: handle } };
+const watched = clients.map((c) => calls.watch(c, { name: "redis", parts: { search: group } }));
+const any = () => watched[Math.floor(Math.random() * watched.length)];
 const keys = (hits) => hits.map((h) => h.key);
 
 const schema = s.object({
@@ -245,4 +250,11 @@ test("streams", async () => {
   await any().del("events");
   assert.equal((await index().count({ filter: {} })).count, 0);
   assert.equal(await index().drop(), 1);
+});
+
+// Those of the client itself are in methods.mjs.
+test("every method of search was called", () => {
+  const all = [...calls.all].filter((name) => name.startsWith("search"));
+  assert.equal(all.length, 12, all.join(" "));
+  assert.deepEqual(calls.missing().filter((name) => name.startsWith("search")), []);
 });
