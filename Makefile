@@ -36,6 +36,7 @@ setup: ## install what the tests need beside Go: packages of JavaScript clients
 
 .PHONY: adapters
 adapters: build ## run published adapters against three nodes whose leader is killed (ARGS="redlock unstorage")
+	-cd clients/adapters/go && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../../bin/adapters-go .
 	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node test.mjs $(ARGS)
 
 .PHONY: test

@@ -2,7 +2,7 @@
 // before has to be there afterwards, by the same connections. Run it by `make adapters`; it starts and stops the nodes itself.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,11 +81,12 @@ async function cluster() {
 
 class NotInstalled extends Error {}
 
-// debian runs a program with a client of Debian's packages: it writes its version, waits for a line, and ends with "ok".
-const debian = (command, file, name) => async ({ resp }) => {
-  if (spawnSync("dpkg-query", ["-W", name]).status !== 0) throw new NotInstalled(name);
+// program runs a program of another language: it writes the version of its client, waits for a line, and ends with "ok".
+const program = (name, command, args, missing) => async ({ resp }) => {
+  const lacks = missing();
+  if (lacks) throw new NotInstalled(lacks);
   const { host, port, password } = resp.ioredis;
-  const child = spawn(command, [new URL(`debian/${file}`, import.meta.url).pathname, host, port, password, name]);
+  const child = spawn(command, [...args, host, port, password, name]);
   let out = "";
   let err = "";
   child.stdout.on("data", (b) => (out += b));
@@ -105,6 +106,14 @@ const debian = (command, file, name) => async ({ resp }) => {
   };
   return adapter;
 };
+
+// debian is a program with a client of Debian's packages.
+const debian = (command, file, name) => program(name, command, [new URL(`debian/${file}`, import.meta.url).pathname], () =>
+  spawnSync("dpkg-query", ["-W", name]).status !== 0 && "the Debian package is not installed");
+
+// golang is the program of Go's clients, which make adapters builds.
+const golangProgram = new URL("../../bin/adapters-go", import.meta.url).pathname;
+const golang = (name) => program(name, golangProgram, [], () => !existsSync(golangProgram) && "bin/adapters-go was not built: make adapters builds it");
 
 const silent = { child: () => silent, debug() {}, info() {}, warn() {}, error() {} };
 
@@ -440,6 +449,9 @@ const adapters = {
   "php-redis": debian("php", "php.php", "php-redis"),
   "php-predis": debian("php", "php.php", "php-predis"),
   "ruby-sidekiq": debian("ruby", "sidekiq.rb", "ruby-sidekiq"),
+  rueidis: golang("rueidis"),
+  redsync: golang("redsync"),
+  asynq: golang("asynq"),
 };
 
 const version = (adapter, names) => adapter?.version ?? names.split(", ").map((n) => JSON.parse(readFileSync(new URL(`node_modules/${n}/package.json`, import.meta.url))).version).join(", ");
@@ -465,7 +477,7 @@ for (const [name, make] of Object.entries(adapters)) {
     console.log(`ok      ${name} ${version(adapter, name)}`);
   } catch (e) {
     if (e instanceof NotInstalled) {
-      console.log(`skipped ${name}: the Debian package is not installed`);
+      console.log(`skipped ${name}: ${e.message}`);
       continue;
     }
     failed++;
