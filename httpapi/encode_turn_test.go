@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// stuckWriter is a connection whose client does not read until it is told to.
+// stuckWriter is a connection whose client reads nothing before the test says so.
 type stuckWriter struct {
 	http.ResponseWriter
 	entered, leave chan struct{}
@@ -26,11 +26,11 @@ func TestEncodeTurns(t *testing.T) {
 	if most := max(1, runtime.GOMAXPROCS(0)/2); cap(turns) != most {
 		t.Fatalf("%d turns, want %d", cap(turns), most)
 	}
-	stuck := &stuckWriter{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	entered, leave := make(chan struct{}), make(chan struct{})
 	ended := make(chan struct{})
 	for range 2 * cap(turns) {
 		go func() {
-			w := turns.writer(stuck)
+			w := turns.writer(&stuckWriter{httptest.NewRecorder(), entered, leave})
 			defer w.close()
 			if _, err := w.Write([]byte("long")); err != nil {
 				t.Error(err)
@@ -40,7 +40,7 @@ func TestEncodeTurns(t *testing.T) {
 		}()
 	}
 	for range 2 * cap(turns) {
-		<-stuck.entered // all of them write, and none has ended
+		<-entered // all of them write, and none has ended
 	}
 	for range cap(turns) {
 		turns <- struct{}{} // every turn is free
@@ -57,7 +57,7 @@ func TestEncodeTurns(t *testing.T) {
 	}
 	<-encoded
 	for range 2 * cap(turns) {
-		stuck.leave <- struct{}{}
+		leave <- struct{}{}
 	}
 	for range 2 * cap(turns) {
 		<-ended

@@ -113,9 +113,12 @@ var values = map[string]func(t *rapid.T) Value{
 		ints := rapid.Bool().Draw(t, "ints")
 		width := rapid.SampledFrom([]int64{1, 1 << 13, 1 << 40}).Draw(t, "width")
 		for i := range n {
-			if member := fmt.Sprint(int64(i-3) * width); ints {
+			switch member := fmt.Sprint(int64(i-3) * width); {
+			case ints:
 				set.Add(member)
-			} else {
+			case i == 0: // no number: the form of sets of numbers has an order of its own
+				set.Add("x" + member + drawText(t))
+			default:
 				set.Add(member + drawText(t))
 			}
 		}
