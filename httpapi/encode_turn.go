@@ -6,8 +6,7 @@ import (
 )
 
 // encodeTurns bounds how many long replies (above streamAbove) a node encodes and compresses at once: half of the
-// processors, so that the many steps of short requests always find one free. Without a bound, four clients that ask for
-// 256 MB each make everyone wait for a time slice of 10 ms at each step.
+// processors, so that the many steps of a short request find one free. docs/design/fairness.md has what it changes.
 type encodeTurns chan struct{}
 
 func newEncodeTurns() encodeTurns { return make(encodeTurns, max(1, runtime.GOMAXPROCS(0)/2)) }
@@ -20,7 +19,7 @@ func (t encodeTurns) do(encode func()) {
 }
 
 // writer returns a writer for a long reply, which holds a turn until it is closed, but not while it writes to the
-// connection: a client that does not read keeps nobody from encoding.
+// connection: a client that does not read keeps no other from encoding.
 func (t encodeTurns) writer(w http.ResponseWriter) *turnWriter {
 	t <- struct{}{}
 	return &turnWriter{ResponseWriter: w, turns: t}
