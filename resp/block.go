@@ -96,6 +96,7 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 	case <-late:
 	case <-c.s.stopping:
 		c.ending = true
+		c.holdReplies()
 	case <-ahead.left:
 		c.ending = true
 	}

@@ -45,6 +45,7 @@ type conn struct {
 	mute       bool // the command that is running is not answered
 	answering  bool // the replies of a transaction are being written
 	ending     bool // the connection closes once what is written is sent
+	corked     bool // see holdReplies
 	replies    []byte
 	sendPartFn func([]byte) []byte
 	answered   int       // replies of this round
@@ -96,6 +97,9 @@ func (c *conn) serveToEnd() {
 // if the event loop has taken the connection over: it must not be touched any more then.
 func (c *conn) serve() (attached bool) {
 	for !c.ending {
+		if c.leaves() {
+			c.holdReplies()
+		}
 		err := c.round()
 		if err == nil {
 			err = c.hold()
@@ -110,11 +114,12 @@ func (c *conn) serve() (attached bool) {
 			c.emit(reply.Error(err.Error()))
 			_ = c.flush() // the connection ends either way
 			return false
-		case c.ending || c.s.isStopping():
+		case c.ending || c.s.isStopping() || c.corked && c.mayLeave():
 			return false
 		case c.s.loop.attach(c):
 			return true
 		}
+		c.releaseReplies()
 		if c.read() != nil {
 			return false
 		}
@@ -210,6 +215,7 @@ func (c *conn) close() {
 	c.release()
 	if !c.info.killed.Load() {
 		c.out.waitDone()
+		c.endWriting()
 	}
 	c.closeSocket()
 	c.out.waitDone()

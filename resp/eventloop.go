@@ -228,7 +228,7 @@ func (w *eventLoop) refreshIdentities(list []*conn) {
 // simple reports whether the connection's state allows serving it in batches.
 func (c *conn) simple() bool {
 	return c.free && c.as.Known() && c.quota.Limit == 0 && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
-		c.tracked == nil && !c.s.pauses.on(c.database()) && !c.s.isStopping() && c.out.waiting() == 0
+		c.tracked == nil && !c.s.pauses.on(c.database()) && !c.s.isStopping() && !c.leaves() && c.out.waiting() == 0
 }
 
 // simple reports whether calls of a row may share a batch with those of other connections:

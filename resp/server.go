@@ -85,6 +85,7 @@ type Server struct {
 	loop    *eventLoop
 	tracker *tracker
 	lastID  atomic.Uint64
+	leaving atomic.Uint64 // the last connection that Drain has end
 	// strangers is how much of Limits.StrangerBytes is held; see hold.
 	strangers atomic.Int64
 

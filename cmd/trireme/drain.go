@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster"
@@ -10,12 +11,15 @@ import (
 // drain lets clients leave before the node stops, for --drain: /readyz answers 503 at once, so that
 // load balancers choose other nodes; replies carry "Connection: close"; deliveries and leadership
 // go to another node. Everything that still arrives, on old and new connections, is answered as
-// before until the time is over. A second signal ends the process, see untilSignal.
+// before until the time is over. RESP has no such header: from half of the time on, when load balancers
+// have noticed, the connections that were there end with the reply to their next command. A second signal ends
+// the process, see untilSignal.
 func (n *process) drain(node *cluster.Node) {
 	if n.Drain <= 0 {
 		return
 	}
-	over := time.NewTimer(n.Drain)
+	half, over := time.NewTimer(n.Drain/2), time.NewTimer(n.Drain)
+	defer half.Stop()
 	defer over.Stop()
 	n.log.Info("draining", "for", n.Drain.String())
 	n.supervisor.notify("STATUS=draining: not ready, still answering")
@@ -24,6 +28,12 @@ func (n *process) drain(node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(context.Background(), n.Drain)
 	defer cancel()
 	n.deliveries.close()
-	node.HandOver(ctx)
+	var handedOver sync.WaitGroup
+	handedOver.Go(func() { node.HandOver(ctx) })
+	<-half.C
+	if n.resp != nil {
+		n.resp.Drain()
+	}
 	<-over.C
+	handedOver.Wait()
 }

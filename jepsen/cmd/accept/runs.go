@@ -65,6 +65,7 @@ var runs = []acceptance{
 	{"seeded-faults", "reliability.3", "every seeded fault of the product is found within 90 seconds", seededFaults},
 	{"simulation", "reliability.4", "500,000 simulated histories of a cluster, none of which breaks a rule", simulation},
 	{"rolling-upgrade", "reliability.7", "upgraded and downgraded node by node under load; no way back after the level has risen", rolling},
+	{"rolling-proxy", "operate.7", "upgraded, downgraded and restarted node by node behind a reverse proxy that follows /readyz: no request of 100,000 fails", rollingProxy},
 }
 
 // find returns the run with the name or former name, or nil.

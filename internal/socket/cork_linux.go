@@ -1,0 +1,5 @@
+package socket
+
+import "syscall"
+
+const corkOption = syscall.TCP_CORK

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/trireme-dev/trireme/jepsen/history"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/testcluster/balancer"
+)
+
+// door is a way through the balancer, with clients that use it. None of them sends anything twice.
+type door struct {
+	name    string
+	clients int
+	dial    func(b *balancer.Balancer) counter
+}
+
+// counter is one client: it adds one to a key and reads it.
+type counter interface {
+	incr(ctx context.Context, key string) (int64, error)
+	get(ctx context.Context, key string) (int64, error)
+	close()
+}
+
+// respLifetime bounds a RESP connection of clients that give each a maximum age.
+const respLifetime = time.Second
+
+// The doors. Versions that don't drain keep connections over TCP until they stop, so clients of those have to leave by
+// themselves: RESP connections by their age.
+var (
+	viaHTTP = door{"http", 6, func(b *balancer.Balancer) counter {
+		return httpCounter{testcluster.NewClient(b.HTTP(), testcluster.Token)}
+	}}
+	viaTCP = door{"http over tcp", 4, func(b *balancer.Balancer) counter {
+		return httpCounter{testcluster.NewClient(b.TCP(), testcluster.Token)}
+	}}
+	viaRESP       = door{"resp", 4, func(b *balancer.Balancer) counter { return newRESPCounter(b, 0) }}
+	viaAging      = door{"resp, connections of 1 s", 4, func(b *balancer.Balancer) counter { return newRESPCounter(b, respLifetime) }}
+	allDoors      = []door{viaHTTP, viaTCP, viaRESP, viaAging}
+	previousDoors = []door{viaHTTP, viaAging}
+)
+
+type httpCounter struct{ c *testcluster.Client }
+
+func (h httpCounter) close() { h.c.Close() }
+
+func (h httpCounter) incr(ctx context.Context, key string) (int64, error) {
+	return h.do(ctx, "INCR", key)
+}
+
+func (h httpCounter) get(ctx context.Context, key string) (int64, error) {
+	return h.do(ctx, "GET", key)
+}
+
+func (h httpCounter) do(ctx context.Context, args ...string) (int64, error) {
+	r := h.c.Do(ctx, args...)
+	if r.Outcome != history.OK {
+		return 0, fmt.Errorf("%s, status %d: %s", r.Outcome, r.Status, r.Error)
+	}
+	return strconv.ParseInt(strings.Trim(string(r.Result), `"`), 10, 64)
+}
+
+type respCounter struct{ c *redis.Client }
+
+// newRESPCounter is a client with one connection, which it examines before each command, as a pool does.
+func newRESPCounter(b *balancer.Balancer, age time.Duration) counter {
+	return respCounter{redis.NewClient(&redis.Options{
+		Addr: b.RESP(), Password: testcluster.Token, MaxRetries: -1, PoolSize: 1, ConnMaxLifetime: age, DialTimeout: testcluster.RequestTimeout,
+		ReadTimeout: testcluster.RequestTimeout, WriteTimeout: testcluster.RequestTimeout, Dialer: dialOnce,
+	})}
+}
+
+// dialOnce opens a connection without the client's own further tries.
+func dialOnce(ctx context.Context, network, addr string) (net.Conn, error) {
+	return (&net.Dialer{}).DialContext(ctx, network, addr)
+}
+
+func (r respCounter) close() { r.c.Close() }
+
+func (r respCounter) incr(ctx context.Context, key string) (int64, error) {
+	return r.c.Incr(ctx, key).Result()
+}
+
+func (r respCounter) get(ctx context.Context, key string) (int64, error) {
+	return r.c.Get(ctx, key).Int64()
+}
+
+// proxyClients are the clients of all doors.
+type proxyClients struct {
+	b      *balancer.Balancer
+	stop   context.CancelFunc
+	all    sync.WaitGroup
+	doors  []*doorClients
+	failed atomic.Int64
+
+	mu       sync.Mutex
+	problems []string // the first few failures
+}
+
+// doorClients are those of one door.
+type doorClients struct {
+	door
+	done    atomic.Int64 // requests that were answered
+	workers []*proxyWorker
+}
+
+// proxyWorker is one client and the key that it counts on.
+type proxyWorker struct {
+	counter
+	key       string
+	count     int64 // acknowledged additions
+	uncertain int64 // additions that failed: they may have happened
+}
+
+func startProxyClients(b *balancer.Balancer, doors []door) *proxyClients {
+	ctx, stop := context.WithCancel(context.Background())
+	p := &proxyClients{b: b, stop: stop}
+	for _, d := range doors {
+		group := &doorClients{door: d}
+		p.doors = append(p.doors, group)
+		for i := range d.clients {
+			w := &proxyWorker{counter: d.dial(b), key: fmt.Sprintf("proxied:%s:%d", strings.ReplaceAll(d.name, " ", "-"), i)}
+			group.workers = append(group.workers, w)
+			p.all.Go(func() {
+				for ctx.Err() == nil {
+					p.step(group, w)
+				}
+			})
+		}
+	}
+	return p
+}
+
+// step makes one addition and one read, and judges both.
+func (p *proxyClients) step(d *doorClients, w *proxyWorker) {
+	ctx := context.Background() // a request that began is finished
+	n, err := w.incr(ctx, w.key)
+	switch {
+	case err != nil:
+		w.uncertain++
+		p.fail(d, "INCR after %d additions: %v", w.count, err)
+	default:
+		w.count++
+		p.compare(d, w, n, "INCR")
+	}
+	if n, err = w.get(ctx, w.key); err != nil && w.count > 0 {
+		p.fail(d, "GET after %d additions: %v", w.count, err)
+		return
+	}
+	p.compare(d, w, n, "GET")
+}
+
+func (p *proxyClients) compare(d *doorClients, w *proxyWorker, n int64, name string) {
+	d.done.Add(1)
+	if n < w.count || n > w.count+w.uncertain {
+		p.fail(d, "%s answered %d after %d additions", name, n, w.count)
+	}
+}
+
+func (p *proxyClients) fail(d *doorClients, format string, args ...any) {
+	p.failed.Add(1)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.problems) < 20 {
+		p.problems = append(p.problems, time.Now().Format("15:04:05.000 ")+d.name+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// requests counts those that were answered or failed.
+func (p *proxyClients) requests() int64 {
+	sum := p.failed.Load()
+	for _, d := range p.doors {
+		sum += d.done.Load()
+	}
+	return sum
+}
+
+// String is how many requests each door has had.
+func (p *proxyClients) String() string {
+	var parts []string
+	for _, d := range p.doors {
+		parts = append(parts, fmt.Sprintf("%s %d", d.name, d.done.Load()))
+	}
+	return fmt.Sprintf("%d requests (%s), %d failed", p.requests(), strings.Join(parts, ", "), p.failed.Load())
+}
+
+// end lets the clients finish.
+func (p *proxyClients) end() {
+	p.stop()
+	p.all.Wait()
+}
+
+// verify reads every counter once more, and closes the clients.
+func (p *proxyClients) verify(ctx context.Context) {
+	for _, d := range p.doors {
+		for _, w := range d.workers {
+			n, err := w.get(ctx, w.key)
+			if err != nil || n < w.count || n > w.count+w.uncertain {
+				p.fail(d, "%s is %d in the end (%v), acknowledged were %d", w.key, n, err, w.count)
+			}
+			w.close()
+		}
+	}
+}
