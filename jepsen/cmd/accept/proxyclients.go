@@ -17,8 +17,8 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster/balancer"
 )
 
-// door is a way through the balancer, with clients that use it. None of them sends anything twice.
-type door struct {
+// route is a way through the balancer, with clients that use it. None of them sends anything twice.
+type route struct {
 	name    string
 	clients int
 	dial    func(b *balancer.Balancer) counter
@@ -34,19 +34,19 @@ type counter interface {
 // respLifetime bounds a RESP connection of clients that give each a maximum age.
 const respLifetime = time.Second
 
-// The doors. Versions that don't drain keep connections over TCP until they stop, so clients of those have to leave by
+// The routes. Versions that don't drain keep connections over TCP until they stop, so clients of those have to leave by
 // themselves: RESP connections by their age.
 var (
-	viaHTTP = door{"http", 6, func(b *balancer.Balancer) counter {
+	viaHTTP = route{"http", 6, func(b *balancer.Balancer) counter {
 		return httpCounter{testcluster.NewClient(b.HTTP(), testcluster.Token)}
 	}}
-	viaTCP = door{"http over tcp", 4, func(b *balancer.Balancer) counter {
+	viaTCP = route{"http over tcp", 4, func(b *balancer.Balancer) counter {
 		return httpCounter{testcluster.NewClient(b.TCP(), testcluster.Token)}
 	}}
-	viaRESP       = door{"resp", 4, func(b *balancer.Balancer) counter { return newRESPCounter(b, 0) }}
-	viaAging      = door{"resp, connections of 1 s", 4, func(b *balancer.Balancer) counter { return newRESPCounter(b, respLifetime) }}
-	allDoors      = []door{viaHTTP, viaTCP, viaRESP, viaAging}
-	previousDoors = []door{viaHTTP, viaAging}
+	viaRESP        = route{"resp", 4, func(b *balancer.Balancer) counter { return newRESPCounter(b, 0) }}
+	viaAging       = route{"resp, connections of 1 s", 4, func(b *balancer.Balancer) counter { return newRESPCounter(b, respLifetime) }}
+	allRoutes      = []route{viaHTTP, viaTCP, viaRESP, viaAging}
+	previousRoutes = []route{viaHTTP, viaAging}
 )
 
 type httpCounter struct{ c *testcluster.Client }
@@ -94,21 +94,21 @@ func (r respCounter) get(ctx context.Context, key string) (int64, error) {
 	return r.c.Get(ctx, key).Int64()
 }
 
-// proxyClients are the clients of all doors.
+// proxyClients are the clients of all routes.
 type proxyClients struct {
 	b      *balancer.Balancer
 	stop   context.CancelFunc
 	all    sync.WaitGroup
-	doors  []*doorClients
+	routes []*routeClients
 	failed atomic.Int64
 
 	mu       sync.Mutex
 	problems []string // the first few failures
 }
 
-// doorClients are those of one door.
-type doorClients struct {
-	door
+// routeClients are those of one route.
+type routeClients struct {
+	route
 	done    atomic.Int64 // requests that were answered
 	workers []*proxyWorker
 }
@@ -121,12 +121,12 @@ type proxyWorker struct {
 	uncertain int64 // additions that failed: they may have happened
 }
 
-func startProxyClients(b *balancer.Balancer, doors []door) *proxyClients {
+func startProxyClients(b *balancer.Balancer, routes []route) *proxyClients {
 	ctx, stop := context.WithCancel(context.Background())
 	p := &proxyClients{b: b, stop: stop}
-	for _, d := range doors {
-		group := &doorClients{door: d}
-		p.doors = append(p.doors, group)
+	for _, d := range routes {
+		group := &routeClients{route: d}
+		p.routes = append(p.routes, group)
 		for i := range d.clients {
 			w := &proxyWorker{counter: d.dial(b), key: fmt.Sprintf("proxied:%s:%d", strings.ReplaceAll(d.name, " ", "-"), i)}
 			group.workers = append(group.workers, w)
@@ -141,7 +141,7 @@ func startProxyClients(b *balancer.Balancer, doors []door) *proxyClients {
 }
 
 // step makes one addition and one read, and judges both.
-func (p *proxyClients) step(d *doorClients, w *proxyWorker) {
+func (p *proxyClients) step(d *routeClients, w *proxyWorker) {
 	ctx := context.Background() // a request that began is finished
 	n, err := w.incr(ctx, w.key)
 	switch {
@@ -159,14 +159,14 @@ func (p *proxyClients) step(d *doorClients, w *proxyWorker) {
 	p.compare(d, w, n, "GET")
 }
 
-func (p *proxyClients) compare(d *doorClients, w *proxyWorker, n int64, name string) {
+func (p *proxyClients) compare(d *routeClients, w *proxyWorker, n int64, name string) {
 	d.done.Add(1)
 	if n < w.count || n > w.count+w.uncertain {
 		p.fail(d, "%s answered %d after %d additions", name, n, w.count)
 	}
 }
 
-func (p *proxyClients) fail(d *doorClients, format string, args ...any) {
+func (p *proxyClients) fail(d *routeClients, format string, args ...any) {
 	p.failed.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,16 +178,16 @@ func (p *proxyClients) fail(d *doorClients, format string, args ...any) {
 // requests counts those that were answered or failed.
 func (p *proxyClients) requests() int64 {
 	sum := p.failed.Load()
-	for _, d := range p.doors {
+	for _, d := range p.routes {
 		sum += d.done.Load()
 	}
 	return sum
 }
 
-// String is how many requests each door has had.
+// String is how many requests each route has had.
 func (p *proxyClients) String() string {
 	var parts []string
-	for _, d := range p.doors {
+	for _, d := range p.routes {
 		parts = append(parts, fmt.Sprintf("%s %d", d.name, d.done.Load()))
 	}
 	return fmt.Sprintf("%d requests (%s), %d failed", p.requests(), strings.Join(parts, ", "), p.failed.Load())
@@ -201,7 +201,7 @@ func (p *proxyClients) end() {
 
 // verify reads every counter once more, and closes the clients.
 func (p *proxyClients) verify(ctx context.Context) {
-	for _, d := range p.doors {
+	for _, d := range p.routes {
 		for _, w := range d.workers {
 			n, err := w.get(ctx, w.key)
 			if err != nil || n < w.count || n > w.count+w.uncertain {

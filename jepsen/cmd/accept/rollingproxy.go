@@ -44,19 +44,19 @@ func rollingProxy(ctx context.Context, s *session) error {
 		}
 		return nil
 	}
-	if err := s.proxied(ctx, "upgraded, downgraded, upgraded", old, previousDoors, upgrades); err != nil {
+	if err := s.proxied(ctx, "upgraded, downgraded, upgraded", old, previousRoutes, upgrades); err != nil {
 		return err
 	}
-	return s.proxied(ctx, "restarted", next, allDoors, func(p *proxied) error { return p.rollTo(ctx, next, "") })
+	return s.proxied(ctx, "restarted", next, allRoutes, func(p *proxied) error { return p.rollTo(ctx, next, "") })
 }
 
 // proxied runs a cluster that starts with one version, and repeats an operation on it until there were enough requests.
-func (s *session) proxied(ctx context.Context, name, first string, doors []door, operation func(*proxied) error) error {
+func (s *session) proxied(ctx context.Context, name, first string, routes []route, operation func(*proxied) error) error {
 	dir, err := s.scratch()
 	if err != nil {
 		return err
 	}
-	p, err := newProxied(ctx, testcluster.Options{Binary: first, Dir: filepath.Join(dir, "nodes"), Env: []string{drainSetting(proxiedDrain)}}, doors)
+	p, err := newProxied(ctx, testcluster.Options{Binary: first, Dir: filepath.Join(dir, "nodes"), Env: []string{drainSetting(proxiedDrain)}}, routes)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ type proxied struct {
 	report  func(format string, args ...any)
 }
 
-func newProxied(ctx context.Context, o testcluster.Options, doors []door) (*proxied, error) {
+func newProxied(ctx context.Context, o testcluster.Options, routes []route) (*proxied, error) {
 	o.RESP = true
 	c, err := testcluster.NewCluster(o)
 	if err != nil {
@@ -109,7 +109,7 @@ func newProxied(ctx context.Context, o testcluster.Options, doors []door) (*prox
 		p.close()
 		return nil, err
 	}
-	p.clients = startProxyClients(p.b, doors)
+	p.clients = startProxyClients(p.b, routes)
 	return p, nil
 }
 

@@ -24,7 +24,7 @@ func TestRollingProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := newProxied(ctx, testcluster.Options{Binary: binary, Dir: filepath.Join(s.dir, "nodes"), Env: []string{drainSetting(shortDrain)}}, allDoors)
+	p, err := newProxied(ctx, testcluster.Options{Binary: binary, Dir: filepath.Join(s.dir, "nodes"), Env: []string{drainSetting(shortDrain)}}, allRoutes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestRollingProxy(t *testing.T) {
 		}
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, d := range p.clients.doors {
+	for _, d := range p.clients.routes {
 		if d.done.Load() < 100 {
 			t.Errorf("%s: %d requests prove nothing", d.name, d.done.Load())
 		}
