@@ -12,6 +12,9 @@ import (
 	"github.com/trireme-dev/trireme/internal/observe"
 )
 
+// minDiskStall is longer than healthy disks take at their worst.
+const minDiskStall = time.Second
+
 // minHeartbeat is the shortest heartbeat that two nodes on one machine keep up with.
 const minHeartbeat = 10 * time.Millisecond
 
@@ -37,6 +40,9 @@ func (s *settings) check() error {
 	}
 	if s.Drain < 0 {
 		return usagef("--drain must not be negative, got %s", s.Drain)
+	}
+	if s.DiskStall != 0 && s.DiskStall < minDiskStall {
+		return usagef("--disk-stall-timeout must be at least %s, got %s", minDiskStall, s.DiskStall)
 	}
 	if s.SnapshotThreshold == 0 {
 		return usagef("--snapshot-threshold must be at least 1")

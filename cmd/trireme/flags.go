@@ -68,6 +68,7 @@ type settings struct {
 	MinFreeDisk       freeDisk
 	Heartbeat         time.Duration
 	Drain             time.Duration
+	DiskStall         time.Duration
 	SnapshotThreshold uint64
 	LogLevel          string
 	LogFormat         string
@@ -125,6 +126,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
+	f.DurationVar(&s.DiskStall, "disk-stall-timeout", 0, "how long a call on the disk may hang before the node ends, so that another one can lead (0 = 2s or four heartbeats, whichever is longer; dev: 1m)")
 	f.DurationVar(&s.Drain, "drain", 0, "how long a stopping node is not ready but still answers, so that clients can leave (0 = stop at once)")
 	f.Uint64Var(&s.SnapshotThreshold, "snapshot-threshold", defaultSnapshotThreshold, "log `ENTRIES` between snapshots")
 	f.BoolVar(&s.MetricsPublic, "metrics-public", false, "serve /metrics and /healthz on every address without the admin token")

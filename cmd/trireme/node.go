@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -231,7 +232,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 		return nil, err
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
-	o.Space.Floor = logstore.Floor(n.MinFreeDisk)
+	o.Space.Floor, o.DiskStall = logstore.Floor(n.MinFreeDisk), cmp.Or(n.DiskStall, o.DiskStall)
 	o.RESP = respAddress
 	if n.testing != nil {
 		o.Now = n.testing.clock.Now

@@ -74,9 +74,18 @@ func manages(ts *testscript.TestScript, _ bool, _ []string) {
 	*ts.Value(managerKey{}).(**manager) = m
 }
 
-// heard waits until the service manager has heard something.
+// heard waits until the service manager has heard something. If it never does, the nodes' logs say why.
 func heard(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check((*ts.Value(managerKey{}).(**manager)).await(args[0]))
+	err := (*ts.Value(managerKey{}).(**manager)).await(args[0])
+	if err == nil {
+		return
+	}
+	logs, _ := filepath.Glob(ts.MkAbs("err*")) // the pattern is a good one
+	for _, path := range logs {
+		text, _ := os.ReadFile(path) // one that can't be read is empty
+		ts.Logf("%s:\n%s", filepath.Base(path), text)
+	}
+	ts.Fatalf("%v", err)
 }
 
 // TestWatchdogIsNotFedByAHungNode: the watchdog is fed while the process answers, and no more when

@@ -26,6 +26,7 @@ import (
 // it is imported through one of three nodes; every value is dumped by one of the nodes
 // and restored in another redis-server; the digests of the two must be equal.
 func importing(ctx context.Context, s *session) error {
+	s.env = append(s.env, "TRIREME_DISK_STALL_TIMEOUT=1m") // two redis-servers write to the same disk
 	c, err := s.nodes(ctx)
 	if err != nil {
 		return err
