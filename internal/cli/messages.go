@@ -42,6 +42,7 @@ func messageGroup() *cobra.Command {
 	})
 	g.cancelMessages()
 	g.runMessage()
+	g.bulkActions("/v2/bulkActions", "message")
 	return g.Command
 }
 

@@ -65,6 +65,7 @@ func runGroup() *cobra.Command {
 	g.runLogs()
 	g.trigger()
 	g.cancelRuns()
+	g.bulkActions("/v2/workflows/bulkActions", "run")
 	g.failedRuns()
 	g.again("resume", "Resume failed runs at the failed step, as new runs")
 	g.again("restart", "Restart failed runs from the beginning, as new runs")

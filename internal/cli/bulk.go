@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// mostBulk is the largest page of bulk actions.
+const mostBulk = 1000
+
+// bulkActions adds the commands for cancellations of many messages or runs; path is where the API has them.
+func (g *group) bulkActions(path, noun string) {
+	parent := &cobra.Command{
+		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usagef("a subcommand of %s is needed, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
+		},
+	}
+	add := func(n spec) {
+		cmd := &cobra.Command{}
+		g.fill(cmd, n)
+		parent.AddCommand(cmd)
+	}
+	ids := func(s *session) []string { return bulkIDs(s, path) }
+	name := g.Name() + " bulk "
+	var p paging
+	unfinished := false
+	add(spec{
+		use: "list", short: "List the cancellations of the last seven days, the newest first", example: name + "list\n" + name + "list --in-progress --output json",
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&unfinished, "in-progress", false, "only those that are not finished")
+			p.flags(f)
+		},
+		run: func(s *session) error {
+			query := url.Values{}
+			if unfinished {
+				query.Set("state", "IN_PROGRESS")
+			}
+			list, err := s.pages(s.in(path), query, "bulkActions", p, mostBulk)
+			if err != nil {
+				return err
+			}
+			return s.printPage(&list, "bulkActions", []column{
+				{"ACTION", "actionId", nil}, {"STATE", "state", nil}, {"TOTAL", "total", nil}, {"PROCESSED", "processed", nil},
+				{"CREATED", "createdAt", when}, {"COMPLETED", "completedAt", when},
+			}, nil)
+		},
+	})
+	add(spec{
+		use: "get ID", short: "Show how far a cancellation is, and its filters", args: cobra.ExactArgs(1), complete: ids, example: name + "get bulk_7uP…",
+		run: func(s *session) error { return s.show(s.in(path+"/"+escape(s.args[0])), "actionId") },
+	})
+	var c consent
+	add(spec{
+		use: "stop ID", short: "Stop a cancellation; what it has not cancelled yet stays", args: cobra.ExactArgs(1), complete: ids, example: name + "stop bulk_7uP… --yes",
+		flags: c.flags,
+		run: func(s *session) error {
+			at := s.in(path + "/" + escape(s.args[0]))
+			return c.carry(s, act{"stop", "bulk action", s.named(at, s.args[0]), func() error { return s.stopBulk(at, noun) }})
+		},
+	})
+	g.AddCommand(parent)
+}
+
+// stopBulk ends a bulk action, and says how far it came.
+func (s *session) stopBulk(path, noun string) error {
+	text, err := s.send(s.ctx, request{method: "DELETE", path: path})
+	if err != nil {
+		return err
+	}
+	var n struct {
+		ID        string `json:"actionId"`
+		Processed int    `json:"processed"`
+		Total     int    `json:"total"`
+	}
+	if json.Unmarshal(text, &n) != nil {
+		return s.noNode()
+	}
+	return s.say(json.RawMessage(text), "the bulk action %s is stopped: %d of %s were cancelled", n.ID, n.Processed, plural(n.Total, noun))
+}
+
+// bulkIDs are the newest bulk actions, for completion.
+func bulkIDs(s *session, path string) []string {
+	p, err := s.pages(s.in(path), url.Values{}, "bulkActions", paging{limit: 50}, mostBulk)
+	if err != nil {
+		return nil
+	}
+	items, _ := p.values() // they were decoded once before
+	return texts(items, "actionId")
+}
