@@ -21,6 +21,7 @@ const (
 	callRemoved                                   // the asked node is no longer a server, told by the leader
 	callProbe                                     // open a connection to the asking node
 	callUsed                                      // keys that the telling node's clients have read, for the leader; not answered
+	callPayloads                                  // payloads by their digests, of any node: those that the asked node has
 )
 
 // leaderOnly reports whether only a leader answers calls of that kind.

@@ -63,6 +63,11 @@ func (n *Node) release() {
 		n.mux.Wait()
 	}
 	n.wg.Wait()
+	if n.payloads != nil {
+		if err := n.payloads.Close(); err != nil {
+			n.log.Warn("the payloads on the disk could not be removed", "error", err)
+		}
+	}
 	if n.store != nil {
 		if err := n.store.Close(); err != nil {
 			n.log.Warn("log store did not close cleanly", "error", err)

@@ -94,6 +94,8 @@ func (n *Node) handleMembership(from transport.Hello, kind transport.Kind, paylo
 		answer(nil, nil)
 	case callUsed:
 		n.hearUses(payload)
+	case callPayloads:
+		go func() { answer(n.findPayloads(payload)) }()
 	case callReached:
 		n.answerReached(payload, answer)
 	default:

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
@@ -64,6 +65,24 @@ func newMetrics(n *Node) *metrics {
 	m.all = append(m.all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "trireme_evicted_keys_total",
 		Help: "Keys evicted from all databases that there are, equal on every node."}, m.evicted))
 	return m
+}
+
+// watchPayloads shows what the store of large payloads does.
+func (m *metrics) watchPayloads(s *payloads.Store) {
+	m.gauge("trireme_payload_memory_bytes", "Large payloads of messages and runs in memory: those that came a short time ago.", func() float64 { return float64(s.Stats().Memory) })
+	m.gauge("trireme_payload_disk_bytes", "Size of the segment files of large payloads.", func() float64 { return float64(s.Stats().Disk) })
+	for _, c := range []struct {
+		name, help string
+		of         func(payloads.Stats) int64
+	}{
+		{"trireme_payload_written_bytes_total", "Bytes of payloads written to segment files.", func(n payloads.Stats) int64 { return n.Written }},
+		{"trireme_payload_reads_total", "Payloads read from segment files.", func(n payloads.Stats) int64 { return n.Read }},
+		{"trireme_payload_damaged_total", "Payloads that were damaged on the disk, or gone.", func(n payloads.Stats) int64 { return n.Damaged }},
+		{"trireme_payload_fetched_total", "Damaged payloads that another node had.", func(n payloads.Stats) int64 { return n.Fetched }},
+		{"trireme_payload_write_failures_total", "Times that payloads could not be written to a segment file.", func(n payloads.Stats) int64 { return n.Failures }},
+	} {
+		m.all = append(m.all, prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help}, func() float64 { return float64(c.of(s.Stats())) }))
+	}
 }
 
 func (m *metrics) usage() (keys int, bytes int64) {

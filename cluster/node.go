@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/failover"
 	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/payloads"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/search"
@@ -73,6 +74,7 @@ type network struct {
 type replica struct {
 	raft      *raft.Raft
 	machine   *fsm.Machine
+	payloads  *payloads.Store
 	search    *search.Engine // the indexes of this node's documents
 	adapter   *adapter
 	ceiling   clock.Ceiling
@@ -135,6 +137,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.announceIncarnation(run) })
 	n.wg.Go(func() { n.leaveWhenTold(run) })
 	n.wg.Go(func() { n.tellUses(run) })
+	n.wg.Go(func() { n.payloads.Run(run) })
 	return n, nil
 }
 
@@ -162,6 +165,9 @@ func (n *Node) openDisk() (err error) {
 		return err
 	}
 	removeIncoming(dir)
+	if err := n.openPayloads(); err != nil {
+		return err
+	}
 	if n.snapshots, err = logstore.OpenSnapshots(dir, 2, n.opts.RaftLog); err != nil {
 		return err
 	}

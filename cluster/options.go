@@ -67,6 +67,8 @@ type Options struct {
 	// Now is where cluster time comes from while this node leads: monotonic time, whose
 	// wall time is that of the machine, by default time.Now. A test may own it.
 	Now func() time.Time
+	// InlineBytes is the length from which on payloads of messages and runs go to the disk; see package payloads.
+	InlineBytes int
 	// Space is how much free disk the node needs.
 	Space logstore.Space
 	// Audit, if set, is called for each change of the servers that the leader makes by

@@ -11,6 +11,7 @@ import (
 	"io"
 
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -28,11 +29,11 @@ func VerifyBackup(r io.Reader, room int64) (Backup, Contents, error) {
 
 // verifyBackup is readBackup that also compares the digest of the state that was read.
 func verifyBackup(r io.Reader, table *command.Table, room int64) (Backup, *State, error) {
-	b, s, err := readBackup(r, table, room)
+	b, s, err := readBackup(r, table, room, nil)
 	if err != nil {
 		return b, nil, err
 	}
-	if digest := (&Frozen{s: s}).Digest(); digest != b.Digest {
+	if digest := (&Frozen{s: s}).contentDigest(); digest != b.Digest {
 		return b, nil, fmt.Errorf("%w: the state that was read has the digest %s, not %s", ErrBackup, digest, b.Digest)
 	}
 	return b, s, nil
@@ -52,12 +53,12 @@ func CheckBackup(r io.Reader) (Backup, error) {
 }
 
 // readBackup reads a backup into a state of its own.
-func readBackup(r io.Reader, table *command.Table, room int64) (Backup, *State, error) {
+func readBackup(r io.Reader, table *command.Table, room int64, keeper payload.Keeper) (Backup, *State, error) {
 	f, err := openBackup(r)
 	if err != nil {
 		return f.Backup, nil, err
 	}
-	s, digest, err := f.load(table, room)
+	s, digest, err := f.load(table, room, keeper)
 	if err == nil {
 		err = f.close()
 	}
@@ -118,14 +119,14 @@ func (f *backupFile) record(want byte) ([]byte, error) {
 }
 
 // load reads the sections, and returns the state and their digest.
-func (f *backupFile) load(table *command.Table, room int64) (*State, string, error) {
+func (f *backupFile) load(table *command.Table, room int64, keeper payload.Keeper) (*State, string, error) {
 	unpacked, err := newUnpacker(f.pieces)
 	if err != nil {
 		return nil, "", err
 	}
 	defer unpacked.Close()
 	h := sha256.New()
-	l := &loading{s: newState(table), headless: true}
+	l := &loading{s: newState(table, keeper), headless: true}
 	var sections io.Reader = unpacked
 	if room > 0 {
 		sections = &roomReader{r: unpacked, room: room, left: room}

@@ -65,7 +65,7 @@ func (s *State) furnish(d *database, serial uint64) {
 	d.users = acl.NewStore(s.table.Catalog(), serial, own)
 	d.users.SetKey(s.secret, d.id)
 	if own {
-		d.messages, d.workflows = queue.New(), workflow.New()
+		d.messages, d.workflows = s.newStores()
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *State) used() (bytes int64) {
 	for _, d := range s.databases {
 		bytes += d.used()
 	}
-	return bytes + s.home.messages.Used() + s.home.workflows.Used()
+	return bytes + s.home.messages.Used() + s.home.workflows.Used() - s.uncounted()
 }
 
 // sweep removes up to limit keys past their deadline, of the databases in the order of

@@ -7,6 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
 	"github.com/trireme-dev/trireme/internal/mutant"
@@ -42,6 +43,7 @@ type Machine struct {
 	Hooks Hooks
 
 	table      *command.Table
+	keeper     payload.Keeper
 	mu         sync.RWMutex
 	state      *State
 	index      uint64 // the last entry applied
@@ -72,11 +74,21 @@ func NewMachine() *Machine { return NewMachineWith(command.NewTable()) }
 // takes longer than making the rest of a machine.
 func NewMachineWith(table *command.Table) *Machine {
 	m := &Machine{table: table, next: make(chan struct{})}
-	m.state = newState(m.table)
+	m.state = newState(m.table, nil)
 	m.databases.Store(1)
 	m.state.yield, m.state.charge = m.yield, m.charge
 	m.lend, m.asked, m.noteUse = m.borrow, m.tracking, m.uses.note
 	return m
+}
+
+// KeepPayloads has k hold the large payloads of messages and runs. It must be called before anything is applied or
+// restored: then there is no database but default.
+func (m *Machine) KeepPayloads(k payload.Keeper) {
+	m.keeper, m.state.keeper = k, k
+	for _, d := range m.state.databases {
+		d.messages.UseKeeper(k)
+		d.workflows.UseKeeper(k)
+	}
 }
 
 // charge counts work as n commands: work that holds the lock longer than one command does.

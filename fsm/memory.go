@@ -39,7 +39,24 @@ func (s *State) usedBy(d *database) int64 {
 	if d == s.home {
 		n += d.messages.Used() + d.workflows.Used()
 	}
-	return n
+	return n - s.uncountedOf(d)
+}
+
+// uncountedOf is how much of the logical memory of a database is payloads that nodes keep on their disks. From env.Level2 on
+// they count by a small part only: see docs/design/payloads.md.
+func (s *State) uncountedOf(d *database) int64 {
+	if s.level < env.Level2 || d.messages == nil {
+		return 0
+	}
+	return d.messages.Uncounted() + d.workflows.Uncounted()
+}
+
+// uncounted is that of all databases.
+func (s *State) uncounted() (bytes int64) {
+	for _, d := range s.databases {
+		bytes += s.uncountedOf(d)
+	}
+	return bytes
 }
 
 // prepareMemory tells a transaction the limits of its database, and what is used beside its keys.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -68,8 +69,8 @@ func AppendRecord(b []byte, store RecordStore, record []byte) []byte {
 }
 
 // loadRecords reads what AppendRecord has made into stores of their own.
-func loadRecords(b []byte) (*queue.Store, *workflow.Store, error) {
-	messages, workflows := queue.New(), workflow.New()
+func loadRecords(b []byte, keeper payload.Keeper) (*queue.Store, *workflow.Store, error) {
+	messages, workflows := (&State{keeper: keeper}).newStores()
 	r := wire.NewReader(b)
 	for r.Len() > 0 {
 		store, record := r.Uvarint(), r.Bytes()
@@ -100,7 +101,7 @@ func BadRecords(why error) error {
 
 // CheckRecords reads records as an import does, and says what is in them.
 func CheckRecords(b []byte) (ImportedMessages, error) {
-	messages, workflows, err := loadRecords(b)
+	messages, workflows, err := loadRecords(b, nil)
 	if err != nil {
 		return ImportedMessages{}, err
 	}
@@ -179,14 +180,18 @@ func (s *State) importMessages(e *env.Env, n MessageImport) (ImportedMessages, e
 	if err != nil {
 		return ImportedMessages{}, err
 	}
-	messages, workflows, err := loadRecords(bytes.Join(in.parts, nil))
+	messages, workflows, err := loadRecords(bytes.Join(in.parts, nil), s.keeper)
 	if err != nil {
 		return ImportedMessages{}, err
 	}
-	if limit := s.settings.MaxMemory; limit > 0 && s.used()+messages.Used()+workflows.Used() > limit {
+	adds := messages.Used() + workflows.Used()
+	if s.level >= env.Level2 {
+		adds -= messages.Uncounted() + workflows.Uncounted()
+	}
+	if limit := s.settings.MaxMemory; limit > 0 && s.used()+adds > limit {
 		return ImportedMessages{}, ErrRecordMemory
 	}
-	if limit := s.memoryLimit(d); limit > 0 && s.usedBy(d)+messages.Used()+workflows.Used() > limit {
+	if limit := s.memoryLimit(d); limit > 0 && s.usedBy(d)+adds > limit {
 		return ImportedMessages{}, ErrRecordMemory
 	}
 	messages.TakeOver(d.messages)

@@ -167,7 +167,7 @@ func (s *State) restoreBackup(e *env.Env, n BackupRef) (Restoration, error) {
 	for i, part := range in.parts {
 		readers[i] = bytes.NewReader(part)
 	}
-	_, from, err := readBackup(io.MultiReader(readers...), s.table, 0)
+	_, from, err := readBackup(io.MultiReader(readers...), s.table, 0, s.keeper)
 	switch {
 	case errors.Is(err, ErrBackupNewer):
 		return Restoration{}, fmt.Errorf("%w: %w", ErrUnknownLevel, err)

@@ -117,10 +117,10 @@ func (f *Frozen) sections(out *frames) error {
 	if err := f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) }); err != nil {
 		return err
 	}
-	if err := f.s.home.messages.Save(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
+	if err := out.saver(f.s.home.messages)(func(record []byte) error { return out.record(sectionMessages, record) }); err != nil {
 		return err
 	}
-	if err := f.s.home.workflows.Save(func(record []byte) error { return out.record(sectionWorkflows, record) }); err != nil {
+	if err := out.saver(f.s.home.workflows)(func(record []byte) error { return out.record(sectionWorkflows, record) }); err != nil {
 		return err
 	}
 	if f.s.staged != nil {
@@ -146,6 +146,17 @@ func (f *Frozen) sections(out *frames) error {
 	return nil
 }
 
+// saver is how a store of messages or workflows is saved: whole, or with digests in the place of large payloads.
+func (out *frames) saver(s interface {
+	Save(emit func([]byte) error) error
+	SaveDigests(emit func([]byte) error) error
+}) func(func([]byte) error) error {
+	if out.digests {
+		return s.SaveDigests
+	}
+	return s.Save
+}
+
 // saveTenant writes the messages and runs of a database, unless it is default, whose sections come before.
 func (d *database) saveTenant(out *frames) error {
 	if d.messages == nil || d.name == DefaultDB {
@@ -154,10 +165,10 @@ func (d *database) saveTenant(out *frames) error {
 	if err := out.fields(sectionTenant, func(c *wire.Codec) { c.String(&d.name) }); err != nil {
 		return err
 	}
-	if err := d.messages.Save(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
+	if err := out.saver(d.messages)(func(record []byte) error { return out.record(sectionTenantMessages, record) }); err != nil {
 		return err
 	}
-	return d.workflows.Save(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
+	return out.saver(d.workflows)(func(record []byte) error { return out.record(sectionTenantWorkflows, record) })
 }
 
 // saveSearch writes the search indexes of a database, if it ever had any.

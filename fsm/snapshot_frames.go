@@ -14,6 +14,7 @@ type frames struct {
 	section byte
 	buf     []byte // head and data of the frame that is filling
 	count   uint64
+	digests bool // of large payloads, in the place of their bytes: what is written is for a hash
 }
 
 func newFrames(w io.Writer) *frames {

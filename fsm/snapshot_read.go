@@ -10,12 +10,13 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // Restore replaces the state by a snapshot's. On an error the state is as before.
 func (m *Machine) Restore(r io.Reader) error {
-	s, index, term, err := readSnapshot(r, m.table)
+	s, index, term, err := readSnapshot(r, m.table, m.keeper)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (m *Machine) Restore(r io.Reader) error {
 
 // VerifySnapshot reads a snapshot without using it and returns its index and term.
 func VerifySnapshot(r io.Reader) (index, term uint64, err error) {
-	_, index, term, err = readSnapshot(r, command.NewTable())
+	_, index, term, err = readSnapshot(r, command.NewTable(), nil)
 	return index, term, err
 }
 
@@ -55,12 +56,12 @@ type loading struct {
 	headless    bool // there are sections only, see backup.go
 }
 
-func readSnapshot(r io.Reader, table *command.Table) (*State, uint64, uint64, error) {
+func readSnapshot(r io.Reader, table *command.Table, keeper payload.Keeper) (*State, uint64, uint64, error) {
 	magic := make([]byte, len(snapshotMagic))
 	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != snapshotMagic {
 		return nil, 0, 0, fmt.Errorf("%w: no magic number", ErrSnapshot)
 	}
-	l := &loading{s: newState(table)}
+	l := &loading{s: newState(table, keeper)}
 	if err := l.all(r); err != nil {
 		return nil, 0, 0, fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/dedup"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/script"
 )
 
@@ -31,6 +32,7 @@ type State struct {
 	home        *database   // the one named default, which is always there
 	retries     *dedup.Table
 	channels    *channel.Book
+	keeper      payload.Keeper // of this node, not replicated; nil if payloads stay in memory
 
 	digestIndex uint64
 	reports     []DigestReport
@@ -47,8 +49,8 @@ type State struct {
 	worked int64          // by the request that is being applied, in steps; not replicated
 }
 
-func newState(table *command.Table) *State {
-	s := &State{level: env.Base, retries: dedup.New(), channels: channel.New(), table: table, engine: script.NewEngine()}
+func newState(table *command.Table, keeper payload.Keeper) *State {
+	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), table: table, engine: script.NewEngine()}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s

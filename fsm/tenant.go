@@ -29,12 +29,20 @@ func (s *State) delivering(d *database) *database {
 	return d
 }
 
+// newStores are empty stores of messages and workflows, whose large payloads the node keeps.
+func (s *State) newStores() (*queue.Store, *workflow.Store) {
+	messages, workflows := queue.New(), workflow.New()
+	messages.UseKeeper(s.keeper)
+	workflows.UseKeeper(s.keeper)
+	return messages, workflows
+}
+
 // open gives a database messages and workflows of its own, and draws its signing keys.
-func (d *database) open(e *env.Env) {
+func (s *State) open(e *env.Env, d *database) {
 	if d.messages != nil {
 		return
 	}
-	d.messages, d.workflows = queue.New(), workflow.New()
+	d.messages, d.workflows = s.newStores()
 	_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
 }
 
@@ -44,7 +52,7 @@ func (s *State) raise(e *env.Env, to env.Level) {
 	s.level = max(s.level, to)
 	if from < env.Level2 && s.level >= env.Level2 {
 		for _, d := range s.databases {
-			d.open(e)
+			s.open(e, d)
 			d.users.AllowMessages()
 		}
 		s.saltTokens()

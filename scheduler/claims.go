@@ -182,5 +182,6 @@ func (t *term) send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok b
 			n, ok = queue.Result{AttemptRef: a.Ref(), Error: fmt.Sprintf("internal error: %v", p), RetryDelay: queue.MaxRetryDelay / 24}, true
 		}
 	}()
-	return t.s.Deliverer.Send(ctx, a)
+	whole := a.Loaded()
+	return t.s.Deliverer.Send(ctx, &whole)
 }

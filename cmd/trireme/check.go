@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/internal/observe"
 )
 
@@ -28,6 +29,9 @@ func (s *settings) check() error {
 	}
 	if min(s.TenantWork, s.TenantScript, s.TenantMemory) < 1 || max(s.TenantWork, s.TenantScript, s.TenantMemory) > 100 {
 		return usagef("--tenant-work-percent, --tenant-script-percent and --tenant-memory-percent must be from 1 to 100")
+	}
+	if s.InlineBytes < payload.Apart {
+		return usagef("--inline-bytes must be at least 1KiB")
 	}
 	if s.MaxRows < 1 {
 		return usagef("--max-rows must be at least 1")

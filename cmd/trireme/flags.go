@@ -8,6 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi"
@@ -66,6 +67,7 @@ type settings struct {
 	Workflows  workflow.Settings
 
 	MinFreeDisk       freeDisk
+	InlineBytes       byteSize
 	Heartbeat         time.Duration
 	Drain             time.Duration
 	DiskStall         time.Duration
@@ -125,6 +127,8 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")
+	s.InlineBytes = payload.Apart
+	f.Var(&s.InlineBytes, "inline-bytes", "`SIZE` from which on bodies of messages, of events, and of steps that are older than a minute go from memory to the disk; at least 1KiB")
 	f.DurationVar(&s.Heartbeat, "heartbeat", 500*time.Millisecond, "Raft heartbeat and election timeout")
 	f.DurationVar(&s.DiskStall, "disk-stall-timeout", 0, "how long a call on the disk may hang before the node ends, so that another one can lead (0 = 2s or four heartbeats, whichever is longer; dev: 1m)")
 	f.DurationVar(&s.Drain, "drain", 0, "how long a stopping node is not ready but still answers, so that clients can leave (0 = stop at once)")

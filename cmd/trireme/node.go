@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"sync"
@@ -233,6 +234,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
 	o.Space.Floor, o.DiskStall = logstore.Floor(n.MinFreeDisk), cmp.Or(n.DiskStall, o.DiskStall)
+	o.InlineBytes = int(min(n.InlineBytes, math.MaxInt32))
 	o.RESP = respAddress
 	if n.testing != nil {
 		o.Now = n.testing.clock.Now

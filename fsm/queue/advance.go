@@ -103,7 +103,7 @@ func (a *advance) step() bool {
 		s.enter(m, placeWaiting, m.at, now)
 		s.store(m)
 		if !s.updateOpening(m.flow, now) && s.parked.Len() > 0 {
-			s.unpark(m.Content().Host(), now) // m has come for a sender that it can't use now
+			s.unpark(m.envelope().Host(), now) // m has come for a sender that it can't use now
 		}
 	default:
 		return false
@@ -115,7 +115,7 @@ func (a *advance) step() bool {
 func (a *advance) tryClaim(seq uint64) {
 	s, now := a.s, a.e.Now
 	old, _ := s.messages.Get(seq)
-	m, c := edit(old), old.Content()
+	m, c := edit(old), old.envelope()
 	host := c.Host()
 	s.leave(m)
 	if a.hostIsFull(host) {
@@ -146,7 +146,7 @@ func (a *advance) claim(m *Message, c *Content, host string) {
 	s.store(m)
 	a.free--
 	a.claimed = append(a.claimed, Attempt{
-		ID: m.ID, Number: m.attempts, Retried: int(m.retried), Claimed: now, Lease: m.claim.lease, Timeout: s.timeout(c), Content: c,
+		ID: m.ID, Number: m.attempts, Retried: int(m.retried), Claimed: now, Lease: m.claim.lease, Timeout: s.timeout(c), Content: c, body: m.body,
 	})
 }
 

@@ -3,6 +3,7 @@ package queue
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -34,13 +35,26 @@ type Attempt struct {
 	Claimed, Lease int64
 	// Timeout is the longest the whole attempt may take, in milliseconds.
 	Timeout int64
+	// Content may lack its Body: see Loaded.
 	Content *Content
+	body    payload.Payload // of the Content, if it is apart
 	// DB names the database that the message belongs to, empty for default.
 	DB string
 }
 
 // Ref names the attempt.
 func (a Attempt) Ref() AttemptRef { return AttemptRef{a.ID, a.Number} }
+
+// Loaded is the attempt with its Content complete: a body that is apart may have to be read from the disk. Attempts are
+// claimed without, so that no node but the one that sends it reads it, and that not while it applies.
+func (a Attempt) Loaded() Attempt {
+	if a.body.Len() > 0 {
+		c := *a.Content
+		c.Body = a.body.Bytes()
+		a.Content, a.body = &c, payload.Payload{}
+	}
+	return a
+}
 
 // Fields are those of the format; texts and bytes alias what they are read from.
 func (a *Attempt) Fields(c *wire.Codec) {
@@ -53,7 +67,7 @@ func (a *Attempt) Fields(c *wire.Codec) {
 	if c.Reading() {
 		a.Content = &Content{}
 	}
-	c.Record(a.Content.Fields)
+	c.Record(a.Loaded().Content.Fields)
 	if c.More(a.DB != "") {
 		c.Text(&a.DB)
 	}
@@ -112,8 +126,9 @@ type Response struct {
 	// Status is 0 if there was no HTTP answer.
 	Status int
 	Header []Field
-	// Body may be cut off by the sender.
-	Body []byte
+	// Body may be cut off by the sender. That of a stored response may be apart.
+	Body  []byte
+	apart payload.Payload
 }
 
 // ok reports whether the destination has taken the message.
@@ -132,11 +147,39 @@ func (p *Response) final() bool {
 	return false
 }
 
-func (p *Response) size() int64 { return 80 + headerSize(p.Header) + int64(len(p.Body)) }
+func (p *Response) size() int64 { return 80 + headerSize(p.Header) + int64(p.BodySize()) }
+
+// uncounted is how much of size does not count as memory from env.Level2 on; that of no response is 0.
+func (p *Response) uncounted() int64 { return payload.Uncounted(p.BodySize()) }
+
+// Keep puts a large body, which is not changed any more, in the care of k.
+func (p *Response) Keep(k payload.Keeper) {
+	if len(p.Body) >= payload.Apart {
+		p.apart, p.Body = payload.New(p.Body, k), nil
+	}
+}
+
+// whole is the response with its body in Body; nil if there is no response.
+func (p *Response) whole() *Response {
+	if p == nil || p.apart.Len() == 0 {
+		return p
+	}
+	w := p.Whole()
+	return &w
+}
+
+// Whole is the response with its body in Body, which may have to be read from the disk.
+func (p *Response) Whole() Response {
+	w := *p
+	if p.apart.Len() > 0 {
+		w.Body, w.apart = p.apart.Bytes(), payload.Payload{}
+	}
+	return w
+}
 
 // clone is a copy that shares nothing with the bytes it was decoded from.
 func (p *Response) clone() *Response {
-	c := &Response{Status: p.Status, Body: append([]byte(nil), p.Body...)}
+	c := &Response{Status: p.Status, Body: append([]byte(nil), p.Body...), apart: p.apart}
 	if len(p.Header) > 0 {
 		c.Header = make([]Field, len(p.Header))
 		for i, f := range p.Header {
@@ -151,14 +194,22 @@ func (p *Response) BodySize() int {
 	if p == nil {
 		return 0
 	}
-	return len(p.Body)
+	return len(p.Body) + p.apart.Len()
 }
 
 // Fields are those of the format; texts and bytes alias what they are read from.
 func (p *Response) Fields(c *wire.Codec) {
 	c.Int(&p.Status)
 	wire.List(c, &p.Header, 2)
-	c.Bytes(&p.Body)
+	if c.Reading() {
+		c.Bytes(&p.Body)
+		return
+	}
+	body := p.apart
+	if body.Len() == 0 {
+		body = payload.New(p.Body, nil)
+	}
+	body.Field(c)
 }
 
 // Result is how an attempt went.

@@ -324,7 +324,7 @@ func (s *Store) cancellable(m *Message, f *Filter) bool {
 	if m.place == placeDone || m.stopping || m.run {
 		return false
 	}
-	c := m.Content()
+	c := m.envelope()
 	return f.within(c.Created) && f.match(m.ID, c)
 }
 

@@ -27,7 +27,7 @@ func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead) ID {
 	}
 	o = o.InTrace(c.Trace)
 	out := s.create(e, &Content{
-		URL: to.URL, Options: o, CallerIP: c.CallerIP, Body: payload(m, c, n, d), Source: Source{ID: m.ID, Failed: d != nil}, Run: c.Run,
+		URL: to.URL, Options: o, CallerIP: c.CallerIP, Body: callbackBody(m, c, n, d), Source: Source{ID: m.ID, Failed: d != nil}, Run: c.Run,
 	})
 	m.open++
 	return out.ID
@@ -59,7 +59,7 @@ func (s *Store) storeCallbackResponse(callback *Message, p *Response) {
 	if !callback.isCallback {
 		return
 	}
-	from := callback.Content().Source
+	from := callback.envelope().Source
 	m := s.find(from.ID)
 	if !from.Failed || m == nil {
 		return
@@ -71,8 +71,8 @@ func (s *Store) storeCallbackResponse(callback *Message, p *Response) {
 	}
 	d := *old
 	d.Callback.Response = p.clone()
-	s.deadBytes += d.size() - old.size()
-	s.dead.Set(t, &d)
+	d.Callback.Response.Keep(s.keeper)
+	s.setDead(old, &d)
 }
 
 // storeCallbackState records how a failure callback ended in its dead letter.
@@ -89,12 +89,11 @@ func (s *Store) storeCallbackState(t Stamp, callback *Message) {
 	if p, ok := s.dead.Get(Stamp{callback.at, callback.Seq}); ok {
 		d.Callback.Response = &p.Response
 	}
-	s.deadBytes += d.size() - old.size()
-	s.dead.Set(t, &d)
+	s.setDead(old, &d)
 }
 
-// payload is the body of a callback.
-func payload(m *Message, c *Content, n *Result, d *Dead) []byte {
+// callbackBody is the body of a callback.
+func callbackBody(m *Message, c *Content, n *Result, d *Dead) []byte {
 	encode := base64.StdEncoding.EncodeToString
 	j := object{b: make([]byte, 0, 512+4*(len(n.Response.Body)+len(c.Body))/3)}
 	j.open()

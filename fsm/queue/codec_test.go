@@ -4,11 +4,15 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // fill sets every field of v, exported or not, to something that is not its zero value.
 func fill(v reflect.Value, n *int, depth int) {
+	if v.Type() == reflect.TypeFor[payload.Payload]() {
+		return // bytes that are apart are those of another field
+	}
 	*n++
 	v = reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem() // fields that are not exported too
 	switch v.Kind() {
@@ -88,16 +92,14 @@ func TestRecordsRoundTrip(t *testing.T) {
 	fill(reflect.ValueOf(&m).Elem(), &n, 0)
 	c := &Content{}
 	fill(reflect.ValueOf(c).Elem(), &n, 0)
-	var w wire.Writer
-	w.Put(c)
-	m.data, m.place = w.B, placeActive
-	m.cacheFlags(c)
+	m.setContent(c, nil)
+	m.place = placeActive
 	var out wire.Writer
 	out.Put(&m)
 	r := wire.NewReader(out.B)
 	again := &Message{}
 	r.Get(again)
-	again.cacheFlags(again.Content())
+	again.setContent(again.Content(), nil)
 	if r.Done() != nil || !reflect.DeepEqual(&m, again) {
 		t.Errorf("%v\nhave %+v\nwant %+v", r.Done(), again, &m)
 	}

@@ -62,7 +62,7 @@ func (s *Store) matchDead(f *Filter, d *Dead) bool {
 		return true
 	}
 	m, _ := s.messages.Get(d.Seq)
-	return f.match(m.ID, m.Content())
+	return f.match(m.ID, m.envelope())
 }
 
 // DeleteDead deletes dead letters.

@@ -30,6 +30,8 @@ func (v *Event) size() int64 {
 	return n
 }
 
+func (v *Event) uncounted() int64 { return v.Response.uncounted() }
+
 // Fields are those of the format.
 func (v *Event) Fields(c *wire.Codec) {
 	v.Stamp.Fields(c)
@@ -53,5 +55,6 @@ func (s *Store) record(m *Message, now int64, v Event) {
 	m.state, m.last = v.State, v.Seq
 	s.log.Set(v.Seq, &v)
 	s.doneBytes += v.size()
+	s.uncounted += v.uncounted()
 	s.trimmable += 2
 }

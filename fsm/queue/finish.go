@@ -41,6 +41,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		return Disposition{State: Delivered}
 	}
 	v := Event{State: Failing, Attempt: m.attempts, Response: n.Response.clone(), Error: string([]byte(n.Error))}
+	v.Response.Keep(s.keeper)
 	s.record(m, e.Now, v)
 	s.publishCallback(e, m, n, nil)
 	switch {
@@ -85,8 +86,7 @@ func (s *Store) fail(e *env.Env, m *Message, n *Result, last *Event) {
 		s.finishMessage(e, m, Failed, nil)
 		return
 	}
-	s.dead.Set(d.Stamp, d)
-	s.deadBytes += d.size()
+	s.setDead(nil, d)
 	s.finishMessage(e, m, Failed, d)
 }
 
@@ -98,6 +98,7 @@ func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead) {
 	switch {
 	case m.run:
 		s.messages.Delete(m.Seq)
+		s.uncounted -= m.uncounted()
 	case d != nil:
 		s.deadBytes += m.size()
 		s.store(m)
@@ -123,7 +124,7 @@ func (s *Store) notifyDependents(e *env.Env, m *Message) {
 	if !m.scheduled && !m.isCallback {
 		return
 	}
-	c := m.Content()
+	c := m.envelope()
 	if m.scheduled {
 		s.produced(c.Schedule, m)
 	}

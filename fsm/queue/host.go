@@ -69,7 +69,7 @@ func (s *Store) nextParked(no uint64) (name string, some bool) {
 		return "", false
 	}
 	m, _ := s.messages.Get(seq)
-	return m.Content().Host(), true
+	return m.envelope().Host(), true
 }
 
 // park keeps m until an attempt to its host, which is saturated, has ended.

@@ -7,6 +7,9 @@ func (s *Store) Used() int64 {
 	return s.liveBytes + s.doneBytes + s.deadBytes + s.fixedBytes + s.bulk.Used()
 }
 
+// Uncounted is how much of Used is payloads that nodes keep on their disks: it does not count from env.Level2 on.
+func (s *Store) Uncounted() int64 { return s.uncounted }
+
 // trim removes events and dead letters that are older, or more, than the settings keep: two for each event recorded
 // since the last call, so that an entry's work is bounded by what it adds.
 func (s *Store) trim(now int64) {
@@ -44,6 +47,7 @@ func (s *Store) dropEvent(now int64) bool {
 	}
 	s.log.Delete(no)
 	s.doneBytes -= v.size()
+	s.uncounted -= v.uncounted()
 	if m, ok := s.messages.Get(v.message); ok {
 		s.discard(m)
 	}
@@ -68,6 +72,7 @@ func (s *Store) discard(m *Message) {
 	}
 	s.messages.Delete(m.Seq)
 	s.doneBytes -= m.size()
+	s.uncounted -= m.uncounted()
 }
 
 // dropDead removes the oldest dead letter if its time is over or dead letters take too much room.
@@ -83,10 +88,22 @@ func (s *Store) dropDead(now int64) bool {
 
 func (s *Store) deadEnd(d *Dead) int64 { return roundUp(addTime(d.At, s.settings.DeadAge)) }
 
+// setDead stores a dead letter in the place of the old one, nil if it is new.
+func (s *Store) setDead(old, d *Dead) {
+	s.deadBytes += d.size()
+	s.uncounted += d.uncounted()
+	if old != nil {
+		s.deadBytes -= old.size()
+		s.uncounted -= old.uncounted()
+	}
+	s.dead.Set(d.Stamp, d)
+}
+
 // removeDead removes a dead letter; its message stays as long as its events do.
 func (s *Store) removeDead(t Stamp, d *Dead) {
 	s.dead.Delete(t)
 	s.deadBytes -= d.size()
+	s.uncounted -= d.uncounted()
 	if m, ok := s.messages.Get(t.Seq); ok {
 		s.deadBytes -= m.size()
 		s.doneBytes += m.size()

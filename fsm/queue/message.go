@@ -1,6 +1,9 @@
 package queue
 
 import (
+	"bytes"
+
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -51,7 +54,8 @@ const (
 // Message is the part of a message that changes. A stored one is never modified: a change replaces it.
 type Message struct {
 	ID
-	data []byte // the Content, coded
+	head payload.Payload // the Content, coded, without its body if that is apart
+	body payload.Payload // the body, if it has payload.Apart bytes or more
 
 	state State
 	place place
@@ -110,15 +114,52 @@ func (c *claim) expiresAt() int64 {
 
 // Content is what the message is.
 func (m *Message) Content() *Content {
-	c := &Content{}
-	wire.NewReader(m.data).Get(c)
+	c := m.envelope()
+	if m.body.Len() > 0 {
+		c.Body = m.body.Bytes()
+	}
 	return c
 }
+
+// envelope is Content without a body that is apart, which may have to be read from the disk: what applies want is in it.
+func (m *Message) envelope() *Content {
+	c := &Content{}
+	wire.NewReader(m.head.Bytes()).Get(c)
+	return c
+}
+
+// setContent stores c in the message, which is new, in the care of k.
+func (m *Message) setContent(c *Content, k payload.Keeper) {
+	m.cacheFlags(c)
+	head := *c
+	if len(c.Body) >= payload.Apart {
+		m.body, head.Body = payload.New(bytes.Clone(c.Body), k), nil
+	}
+	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(head.Body)+int(headerSize(c.Header)))}
+	w.Put(&head)
+	if len(w.B) < headApart {
+		k = nil
+	}
+	m.head = payload.New(append(make([]byte, 0, len(w.B)), w.B...), k)
+}
+
+// headApart is the length from which on all but the body has a keeper, too: every claim reads it.
+const headApart = 4 << 10
 
 // messageCost is the logical overhead of a message and its places in the indices, in bytes.
 const messageCost = 320
 
-func (m *Message) size() int64 { return messageCost + int64(len(m.data)) }
+// size is the logical size in bytes: with all of the Content, coded.
+func (m *Message) size() int64 {
+	n := messageCost + int64(m.head.Len())
+	if b := m.body.Len(); b > 0 {
+		n += int64(wire.SizeOf(uint64(b)) - wire.SizeOf(0) + b)
+	}
+	return n
+}
+
+// uncounted is how much of size does not count as memory from env.Level2 on.
+func (m *Message) uncounted() int64 { return m.body.Uncounted() }
 
 // Fields are those of the format.
 func (m *Message) Fields(c *wire.Codec) {
@@ -136,7 +177,23 @@ func (m *Message) Fields(c *wire.Codec) {
 	c.Varint(&m.since)
 	c.Uvarint(&m.last)
 	wire.Optional(c, &m.claim)
-	c.Bytes(&m.data)
+	m.contentField(c)
+}
+
+// contentField is the coded Content. What is read stands in head, for Load to take apart.
+func (m *Message) contentField(c *wire.Codec) {
+	switch {
+	case c.Reading():
+		m.body = payload.Payload{}
+		m.head.Field(c)
+	case m.body.Len() == 0:
+		m.head.Field(c)
+	case c.Writer().Digests:
+		m.head.Field(c)
+		m.body.Field(c)
+	default:
+		c.Writer().PutRecord(m.Content())
+	}
 }
 
 // cacheFlags keeps what is asked of a content most often, so that it need not be decoded for it.

@@ -118,9 +118,9 @@ func (s *Store) dequeue(m *Message, now int64) {
 		s.updateOpening(m.flow, now)
 	case placeDue:
 		if s.parked.Len() > 0 {
-			s.unpark(m.Content().Host(), now)
+			s.unpark(m.envelope().Host(), now)
 		}
 	case placeParked:
-		s.unpark(m.Content().Host(), now)
+		s.unpark(m.envelope().Host(), now)
 	}
 }

@@ -76,7 +76,7 @@ func (s *Store) SaveLasting(emit func(record []byte) error) error {
 	s.messages.All(func(_ uint64, m *Message) bool {
 		return m.place == placeDone || m.stopping || saving.Put(out, kindMessage, func(w *wire.Writer) {
 			w.Put(&m.ID)
-			w.Bytes(m.data)
+			w.PutRecord(m.Content())
 		})
 	})
 	return out.Err

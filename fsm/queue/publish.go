@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
@@ -119,10 +118,7 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 	}
 	c.SaltRedaction(e)
 	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
-	m.cacheFlags(c)
-	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(c.Body)+int(headerSize(c.Header)))}
-	w.Put(c)
-	m.data = append(make([]byte, 0, len(w.B)), w.B...)
+	m.setContent(c, s.keeper)
 	if c.Queue != "" {
 		m.queue = s.queueFor(c.Queue, e.Now)
 	}
@@ -130,6 +126,7 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 		s.joinFlowKey(m, c.Flow, e.Now)
 	}
 	s.liveBytes += m.size()
+	s.uncounted += m.uncounted()
 	s.record(m, e.Now, Event{State: Created})
 	s.start(m, c.FirstAt, e.Now)
 	s.store(m)

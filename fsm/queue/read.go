@@ -36,19 +36,6 @@ func (m *Message) info() MessageInfo {
 	return n
 }
 
-// EventInfo is an event with the message it belongs to. After the message's record is gone Content is nil.
-type EventInfo struct {
-	*Event
-	ID      ID
-	Content *Content
-	// Response of the last attempt: that of the event itself, or on Failed of the attempt before it.
-	Response *Response
-	Error    string
-}
-
-// Size is how many bytes the event's bodies have in an answer, before they are coded.
-func (n *EventInfo) Size() int { return len(n.Content.Body) + n.Response.BodySize() }
-
 // Page says which part of a list to give.
 type Page struct {
 	// After is the cursor of the page before; zero to begin.
@@ -80,7 +67,7 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 					more = true
 					return false
 				}
-				list = append(list, n)
+				list = append(list, n.load())
 			}
 		}
 		cursor = v.Stamp
@@ -120,14 +107,6 @@ func (s *Store) walkEvents(p Page, f func(*Event) bool) {
 			return
 		}
 	}
-}
-
-func (s *Store) eventInfo(v *Event, m *Message) EventInfo {
-	n := EventInfo{Event: v, ID: m.ID, Content: m.Content(), Response: v.Response, Error: v.Error}
-	if before, ok := s.log.Get(v.before); ok && v.State == Failed {
-		n.Response, n.Error = before.Response, before.Error
-	}
-	return n
 }
 
 // eventsOf lists the events of some messages; each message knows its own.
@@ -170,7 +149,7 @@ func cut(found *cow.BTree[uint64, EventInfo], p Page) (list []EventInfo, cursor 
 			return list, cursor, true
 		}
 		_, v := found.At(i)
-		list, cursor = append(list, v), v.Stamp
+		list, cursor = append(list, v.load()), v.Stamp
 	}
 	return list, cursor, false
 }
@@ -192,7 +171,7 @@ func (s *Store) DeadLetter(t Stamp) (DeadInfo, bool) {
 
 func (s *Store) deadInfo(d *Dead) DeadInfo {
 	m, _ := s.messages.Get(d.Seq)
-	return DeadInfo{Dead: d, Message: m.info()}
+	return DeadInfo{Dead: d.whole(), Message: m.info()}
 }
 
 // DeadLetters lists dead letters: those of ids, or those that a filter chooses. Pages are as those of Events.

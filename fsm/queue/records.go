@@ -1,6 +1,9 @@
 package queue
 
-import "github.com/trireme-dev/trireme/fsm/wire"
+import (
+	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
 
 // Queue is a named queue: its messages are delivered in the order in which they came, Parallelism of the oldest at a
 // time.
@@ -158,6 +161,23 @@ func (d *Dead) size() int64 {
 		n += d.Callback.Response.size()
 	}
 	return n
+}
+
+func (d *Dead) uncounted() int64 { return d.Response.uncounted() + d.Callback.Response.uncounted() }
+
+// keep puts large bodies of a dead letter that was read in the care of k.
+func (d *Dead) keep(k payload.Keeper) {
+	d.Response.Keep(k)
+	if d.Callback.Response != nil {
+		d.Callback.Response.Keep(k)
+	}
+}
+
+// whole is the dead letter with its bodies where readers look for them.
+func (d *Dead) whole() *Dead {
+	w := *d
+	w.Response, w.Callback.Response = d.Response.Whole(), d.Callback.Response.whole()
+	return &w
 }
 
 // Fields are those of the format; texts and bytes alias what they are read from.

@@ -5,5 +5,6 @@ package queue
 func (s *Store) Reset() {
 	fresh := New()
 	fresh.settings, fresh.keys, fresh.serial, fresh.events, fresh.sender = s.settings, s.keys, s.serial, s.events, s.sender
+	fresh.keeper = s.keeper
 	*s = *fresh
 }

@@ -35,7 +35,7 @@ func (s *Store) reportToRun(m *Message, state State, p *Response, why string) {
 	if !m.run {
 		return
 	}
-	t := DeliveryReport{ID: m.ID, Run: m.Content().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why}
+	t := DeliveryReport{ID: m.ID, Run: m.envelope().Run, State: state, Retried: int(m.retried), Retries: int(m.retries), Error: why}
 	if state == Retry {
 		t.Next = m.at
 	}
@@ -68,7 +68,7 @@ func (s *Store) RunOf(id ID) []byte {
 	if m == nil || !m.run {
 		return nil
 	}
-	return m.Content().Run
+	return m.envelope().Run
 }
 
 // Attempted reports whether an attempt of a message has been claimed, or it is not there any more.

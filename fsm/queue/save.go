@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/trireme-dev/trireme/fsm/saving"
@@ -30,8 +29,14 @@ const (
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
-func (s *Store) Save(emit func(record []byte) error) error {
-	out := &saving.Saver{Emit: emit}
+func (s *Store) Save(emit func(record []byte) error) error { return s.save(&saving.Saver{Emit: emit}) }
+
+// SaveDigests is Save for a hash: digests stand in the place of large payloads, which are not read.
+func (s *Store) SaveDigests(emit func(record []byte) error) error {
+	return s.save(&saving.Saver{Emit: emit, Digests: true})
+}
+
+func (s *Store) save(out *saving.Saver) error {
 	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.PutRecord(&s.settings)
 		w.PutRecord(&s.keys)
@@ -165,8 +170,7 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	if err := r.Done(); err != nil {
 		return err
 	}
-	m.data = bytes.Clone(m.data) // which doesn't keep the rest of the record in memory
-	m.cacheFlags(m.Content())
+	m.setContent(m.Content(), s.keeper) // which doesn't keep the rest of the record in memory
 	if m.place >= places || m.place == placeActive && m.claim == nil {
 		return errRecord
 	}
@@ -183,6 +187,7 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	} else {
 		s.liveBytes += m.size()
 	}
+	s.uncounted += m.uncounted()
 	return nil
 }
 
@@ -191,12 +196,14 @@ func (s *Store) loadEvent(r *wire.Reader) error {
 	r.Get(v)
 	if v.Response != nil {
 		v.Response = v.Response.clone()
+		v.Response.Keep(s.keeper)
 	}
 	if _, ok := s.messages.Get(v.message); !ok {
 		return errRecord
 	}
 	s.log.Set(v.Seq, v)
 	s.doneBytes += v.size()
+	s.uncounted += v.uncounted()
 	return r.Done()
 }
 
@@ -207,8 +214,9 @@ func (s *Store) loadDead(r *wire.Reader) error {
 	if !ok {
 		return errRecord
 	}
-	s.dead.Set(d.Stamp, d)
-	s.deadBytes += d.size() + m.size()
+	d.keep(s.keeper)
+	s.setDead(nil, d)
+	s.deadBytes += m.size()
 	s.doneBytes -= m.size()
 	return r.Done()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
 // Store holds everything about messages. Make one with New. Its operations are the methods that take an Env.
@@ -46,7 +47,9 @@ type Store struct {
 	bulk          BulkTable
 
 	liveBytes, doneBytes, deadBytes, fixedBytes int64 // logical memory; see memory.go
-	trimmable                                   int   // how many records the next trim may remove
+	uncounted                                   int64 // of it, what does not count from env.Level2 on
+	keeper                                      payload.Keeper
+	trimmable                                   int // how many records the next trim may remove
 
 	reports []DeliveryReport // what happened to messages of runs in this apply; see run_message.go
 }
@@ -77,6 +80,9 @@ func New() *Store {
 		bulk:      NewBulkTable(),
 	}
 }
+
+// UseKeeper has k hold the large payloads that the store takes in from now on. It is no part of the state.
+func (s *Store) UseKeeper(k payload.Keeper) { s.keeper = k }
 
 // Fork is the store as it is now, in constant time; both sides may go on.
 func (s *Store) Fork() *Store {

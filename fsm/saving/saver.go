@@ -11,6 +11,8 @@ type Saver struct {
 	Emit func(record []byte) error
 	// Err is Emit's first error.
 	Err error
+	// Digests is that of the writers that records are written to.
+	Digests bool
 }
 
 // Put emits one record; it is false after a failure.
@@ -18,7 +20,7 @@ func Put[Kind ~byte](o *Saver, k Kind, write func(*wire.Writer)) bool {
 	if o.Err != nil {
 		return false
 	}
-	w := wire.Writer{B: []byte{byte(k)}}
+	w := wire.Writer{B: []byte{byte(k)}, Digests: o.Digests}
 	write(&w)
 	o.Err = o.Emit(w.B)
 	return o.Err == nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 )
 
 // ErrTruncated says that a field ends before its length says so.
@@ -13,13 +14,20 @@ var ErrTruncated = errors.New("wire: truncated field")
 var ErrLeftover = errors.New("wire: unknown fields at the end of a record")
 
 // Writer appends fields to B.
-type Writer struct{ B []byte }
+type Writer struct {
+	B []byte
+	// Digests asks for the digests of large byte strings in place of their bytes: what is written is hashed, and never read.
+	Digests bool
+}
 
 // Uvarint appends an unsigned number.
 func (w *Writer) Uvarint(v uint64) { w.B = binary.AppendUvarint(w.B, v) }
 
 // Varint appends a signed number.
 func (w *Writer) Varint(v int64) { w.B = binary.AppendVarint(w.B, v) }
+
+// SizeOf is how many bytes Uvarint appends for v.
+func SizeOf(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
 // Bool appends a truth value.
 func (w *Writer) Bool(v bool) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
@@ -53,6 +54,12 @@ func fill(v reflect.Value, n *int, callbacks int) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem(), n, callbacks)
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[payload.Payload]() {
+			if v.CanSet() { // otherwise it holds bytes of another field, apart
+				v.Set(reflect.ValueOf(payload.New([]byte("bytes"), nil)))
+			}
+			return
+		}
 		fillStruct(v, n, callbacks)
 	}
 }

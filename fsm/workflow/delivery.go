@@ -53,7 +53,7 @@ func (s *Store) Delivery(id queue.ID, run []byte) (*Delivery, bool) {
 
 // callDelivery is the request to a third party: nothing of the run is shown to it.
 func callDelivery(n *Entry) *Delivery {
-	d := &Delivery{URL: n.URL, Method: n.Own.Method, Header: n.Own.Header, Body: n.Body}
+	d := &Delivery{URL: n.URL, Method: n.Own.Method, Header: n.Own.Header, Body: n.Body.Bytes()}
 	if d.Method == "" {
 		d.Method = "POST"
 	}

@@ -12,7 +12,7 @@ func (s *Store) prefixSize(run uint64, pos uint32, limit int64) (n int64) {
 		if p > pos || n > limit {
 			return false
 		}
-		n += elementSize + int64(base64.StdEncoding.EncodedLen(len(e.Body)))
+		n += elementSize + int64(base64.StdEncoding.EncodedLen(e.Body.Len()))
 		return true
 	})
 	return n
@@ -56,7 +56,7 @@ func (s *Store) appendElement(b []byte, run uint64, e *Entry) []byte {
 
 func (s *Store) elementBody(run uint64, e *Entry) []byte {
 	if e.Kind == StepEntry {
-		return e.Body
+		return e.Body.Bytes()
 	}
 	_, done := s.marks.Get(mark{run, markResult, e.Number()})
 	switch {
@@ -65,7 +65,7 @@ func (s *Store) elementBody(run uint64, e *Entry) []byte {
 	case e.Kind == AnswerEntry:
 		return s.AnswerBody(run, e)
 	}
-	return e.Body
+	return e.Body.Bytes()
 }
 
 // AnswerBody is the body that gives the endpoint a third party's answer.
@@ -75,7 +75,7 @@ func (s *Store) AnswerBody(run uint64, n *Entry) []byte {
 	if !ok {
 		call = &Entry{Own: &queue.Options{}}
 	}
-	j := object{b: make([]byte, 0, 512+4*(len(a.Body)+len(call.Body))/3)}
+	j := object{b: make([]byte, 0, 512+4*(len(a.Body)+call.Body.Len())/3)}
 	j.open()
 	j.number("status", int64(a.Status))
 	j.header("header", a.Header)
@@ -88,7 +88,7 @@ func (s *Store) AnswerBody(run uint64, n *Entry) []byte {
 	j.text("url", call.URL)
 	j.text("method", callDelivery(call).Method)
 	j.header("sourceHeader", call.Own.Header)
-	j.base64("sourceBody", call.Body)
+	j.base64("sourceBody", call.Body.Bytes())
 	j.number("notBefore", call.FirstAt)
 	j.number("createdAt", call.Created)
 	j.close()
@@ -99,7 +99,7 @@ func (s *Store) AnswerBody(run uint64, n *Entry) []byte {
 func (s *Store) failureBody(r *Run) []byte {
 	f := r.Fault
 	first, _ := s.entries.Get(place{r.No, 0})
-	j := object{b: make([]byte, 0, 1024+4*(len(f.Response.Body)+len(first.Body))/3)}
+	j := object{b: make([]byte, 0, 1024+4*(len(f.Response.Body)+first.Body.Len())/3)}
 	j.open()
 	j.number("status", int64(f.Response.Status))
 	j.header("header", f.Response.Header)
@@ -115,7 +115,7 @@ func (s *Store) failureBody(r *Run) []byte {
 	j.text("url", r.URL)
 	j.text("method", "POST")
 	j.header("sourceHeader", r.Header)
-	j.base64("sourceBody", first.Body)
+	j.base64("sourceBody", first.Body.Bytes())
 	j.text("workflowRunId", r.ID)
 	j.number("workflowCreatedAt", r.Created)
 	j.text("workflowUrl", r.URL)

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -17,7 +18,8 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 	if r.Active() {
 		k := s.edit(e, q, r)
 		k.count(int64(len(n.Result)))
-		k.r.Result, k.r.HasResult = owned(n.Result), n.HasResult
+		k.r.Result, k.r.HasResult = s.stored(n.Result), n.HasResult
+		k.spare(k.r.Result.Uncounted())
 		k.finish(Succeeded)
 		k.store()
 		k.notifyInvoker()
@@ -145,7 +147,7 @@ func (k *work) notifyInvoker() {
 		return
 	}
 	p := k.s.edit(k.e, k.q, parent)
-	n := &Entry{Kind: StepEntry, Step: result(v.Step), Body: outcome(v.Open, k.r)}
+	n := &Entry{Kind: StepEntry, Step: result(v.Step), Body: payload.New(outcome(v.Open, k.r), k.s.keeper)}
 	n.Own = p.own(&v.Options, TriggerOnConfig)
 	if v.URL != "" && v.URL != parent.URL {
 		n.URL = v.URL
@@ -165,7 +167,7 @@ func outcome(open []byte, r *Run) []byte {
 	var in object
 	in.open()
 	if r.State == Succeeded && r.HasResult {
-		in.text("body", string(r.Result))
+		in.text("body", string(r.Result.Bytes()))
 	}
 	in.truth("isFailed", r.State == Failed)
 	in.truth("isCanceled", r.State == Canceled)

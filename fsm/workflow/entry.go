@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -114,8 +115,8 @@ type Entry struct {
 	Created, FirstAt int64
 	// Since is when the step began to wait, and Deadline when that was to time out, if it is the result of a wait.
 	Since, Deadline int64
-	// Body is verbatim what was submitted. It must not be changed.
-	Body []byte
+	// Body is verbatim what was submitted.
+	Body payload.Payload
 	// Own is what the message said for itself beyond what the run says; nil if nothing.
 	Own *queue.Options
 	// URL is where it is delivered if that is not the run's own URL.
@@ -168,7 +169,7 @@ func (e *Entry) Fields(c *wire.Codec) {
 	if c.Varint(&delay); c.Reading() {
 		e.FirstAt = e.Created + delay
 	}
-	c.Bytes(&e.Body)
+	e.Body.Field(c)
 	wire.Optional(c, &e.Own)
 	c.Text(&e.URL)
 	wire.Optional(c, &e.Answer)

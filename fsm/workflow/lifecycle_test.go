@@ -280,8 +280,8 @@ func TestCancelledWaitsStayInTheLog(t *testing.T) {
 	for pos := uint32(1); pos <= 2; pos++ {
 		e, _ := s.Entry(r.No, pos)
 		body := fmt.Sprintf(`{"stepId":%d,"stepType":"Wait","stepName":"w","concurrent":1,"waitEventId":"e","timeout":"60s"}`, pos)
-		if e.State != workflow.Unfinished || e.Step.ID != pos || e.Name != "w" || string(e.Body) != body || e.Deadline != e.Since+60_000 || e.Created != e.Since+5000 {
-			t.Errorf("%+v %s", e, e.Body)
+		if e.State != workflow.Unfinished || e.Step.ID != pos || e.Name != "w" || string(e.Body.Bytes()) != body || e.Deadline != e.Since+60_000 || e.Created != e.Since+5000 {
+			t.Errorf("%+v %s", e, e.Body.Bytes())
 		}
 		if _, done := s.ResultOf(r.No, pos); done {
 			t.Errorf("step %d has a result", pos)

@@ -128,8 +128,8 @@ func (m *model) step(number uint32) {
 		return // a step of a failed run, for which there was no room any more
 	}
 	won, _ := m.w.pairs[0].s.Entry(run.No, pos)
-	if first, there := m.results[key]; there && string(won.Body) != first {
-		m.t.Fatalf("the result of %s was %s and is %s", key, first, won.Body)
+	if first, there := m.results[key]; there && string(won.Body.Bytes()) != first {
+		m.t.Fatalf("the result of %s was %s and is %s", key, first, won.Body.Bytes())
 	}
 }
 

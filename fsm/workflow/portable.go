@@ -51,7 +51,7 @@ func (s *Store) SaveLasting(emit func(record []byte) error) error {
 		s.Log(no, func(_ uint32, e *Entry) bool {
 			return saving.Put(out, kindEntry, func(w *wire.Writer) {
 				w.Put(&e.ID)
-				w.Bytes(e.Body)
+				w.Bytes(e.Body.Bytes())
 			})
 		})
 		return out.Err == nil

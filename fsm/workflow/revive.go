@@ -143,6 +143,7 @@ func (k *work) resume(old *Run, n *Revival) {
 			s.marks.Set(m, uint64(pos))
 		}
 		k.count(c.size())
+		k.spare(c.Body.Uncounted())
 	}
 	k.r.Entries = old.Entries
 	k.adopt(old)

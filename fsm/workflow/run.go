@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -113,7 +114,7 @@ type Run struct {
 	// Completed is when it came to its final state, in unix milliseconds.
 	Completed int64
 	// Result is the text that the endpoint ended it with, if HasResult.
-	Result    []byte
+	Result    payload.Payload
 	HasResult bool
 	// Fault is what made it fail, nil if nothing did.
 	Fault *Fault
@@ -126,6 +127,7 @@ type Run struct {
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
+	spared int64 // of them, what does not count from env.Level2 on
 	saved  int   // notifications kept for it, and their bytes
 	kept   int64
 }
@@ -242,7 +244,7 @@ func (r *Run) Fields(c *wire.Codec) {
 	wire.Uint(c, &r.Entries)
 	c.Varint(&r.Completed)
 	c.Bool(&r.HasResult)
-	c.Bytes(&r.Result)
+	r.Result.Field(c)
 	wire.Optional(c, &r.Fault)
 	wire.Optional(c, &r.Callback)
 	r.Dead.Fields(c)

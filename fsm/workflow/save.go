@@ -3,6 +3,7 @@ package workflow
 import (
 	"errors"
 
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/saving"
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -26,8 +27,14 @@ const (
 )
 
 // Save emits the store as records; equal stores give equal bytes. Indices are not saved: Load makes them anew.
-func (s *Store) Save(emit func(record []byte) error) error {
-	out := &saving.Saver{Emit: emit}
+func (s *Store) Save(emit func(record []byte) error) error { return s.write(&saving.Saver{Emit: emit}) }
+
+// SaveDigests is Save for a hash: digests stand in the place of large payloads, which are not read.
+func (s *Store) SaveDigests(emit func(record []byte) error) error {
+	return s.write(&saving.Saver{Emit: emit, Digests: true})
+}
+
+func (s *Store) write(out *saving.Saver) error {
 	saving.Put(out, kindHead, func(w *wire.Writer) {
 		w.PutRecord(&s.settings)
 		w.Uvarint(s.serial)
@@ -111,17 +118,20 @@ func (s *Store) loadRun(in *wire.Reader) error {
 	default:
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}
-	s.loaded(r.No, r.size())
+	r.Result = s.stored(r.Result.Bytes())
+	s.loaded(r.No, r.size(), r.Result.Uncounted())
 	return nil
 }
 
 // loaded counts the logical memory of what was loaded. The run is not shared yet, so it may be changed.
-func (s *Store) loaded(run uint64, bytes int64) (r *Run) {
+func (s *Store) loaded(run uint64, bytes, spared int64) (r *Run) {
 	r, ok := s.runs.Get(run)
 	if !ok {
 		return nil // forgotten: it counts no more
 	}
-	(&work{s: s, r: r}).count(bytes)
+	k := &work{s: s, r: r}
+	k.count(bytes)
+	k.spare(spared)
 	return r
 }
 
@@ -135,13 +145,13 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 	if e.State >= entryStates || e.Kind >= kinds || e.Kind == CallEntry && e.Own == nil || e.Kind == AnswerEntry && e.Answer == nil {
 		return errRecord
 	}
-	e.compact()
+	e.compact(s)
 	s.entries.Set(at, e)
 	s.ids.Set(e.ID.Seq, at)
 	if e.State.Open() {
 		s.open.Set(at, struct{}{})
 	}
-	if r := s.loaded(at.run, e.size()); r != nil {
+	if r := s.loaded(at.run, e.size(), e.Body.Uncounted()); r != nil {
 		r.touch(e.Created)
 		for i := range e.Errors {
 			r.touch(e.Errors[i].At)
@@ -151,10 +161,12 @@ func (s *Store) loadEntry(in *wire.Reader) error {
 }
 
 // compact lets go of the record that an entry was decoded from, if nothing of it is used but its body and its name: that
-// is most entries, and the rest of the record would stay in memory with them.
-func (e *Entry) compact() {
+// is most entries, and the rest of the record would stay in memory with them. A large body has a keeper in any case.
+func (e *Entry) compact(s *Store) {
 	if e.Own == nil && e.Answer == nil && e.URL == "" && len(e.Errors) == 0 {
-		e.Body, e.Name = owned(e.Body), ownedText(e.Name)
+		e.Body, e.Name = s.stored(e.Body.Bytes()), ownedText(e.Name)
+	} else if e.Body.Len() >= payload.Apart {
+		e.Body = s.stored(e.Body.Bytes())
 	}
 }
 
@@ -180,7 +192,7 @@ func (s *Store) loadSaved(in *wire.Reader) error {
 		return err
 	}
 	s.saved.Set(runKey{n.Run, no}, n)
-	r := s.loaded(n.Run, n.size())
+	r := s.loaded(n.Run, n.size(), 0)
 	if r == nil {
 		return errRecord
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -33,7 +34,9 @@ type Store struct {
 	bulk queue.BulkTable
 
 	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
-	trimmable            int   // how many records the next trim may remove
+	uncounted            int64 // of both, what does not count from env.Level2 on
+	keeper               payload.Keeper
+	trimmable            int // how many records the next trim may remove
 }
 
 // place is an entry of a run's log.
@@ -87,6 +90,9 @@ func New() *Store {
 		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(),
 	}
 }
+
+// UseKeeper has k hold the large payloads that the store takes in from now on. It is no part of the state.
+func (s *Store) UseKeeper(k payload.Keeper) { s.keeper = k }
 
 // Fork is the store as it is now, in constant time; both sides may go on.
 func (s *Store) Fork() *Store {

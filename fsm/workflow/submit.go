@@ -70,7 +70,7 @@ func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 
 // entry is what a submission adds to the log.
 func (k *work) entry(n *Submission) *Entry {
-	out := &Entry{Kind: StepEntry, Step: n.Step, Body: owned(n.Body)}
+	out := &Entry{Kind: StepEntry, Step: n.Step, Body: k.s.stored(n.Body)}
 	out.Name = ownedText(n.Step.Name)
 	if n.Kind == CallSubmission {
 		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
@@ -168,7 +168,7 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 // first is the entry that a run begins with.
 func (k *work) first(n *Submission) *Entry {
 	o := only(&n.Options, queue.GivenDelay|queue.GivenNotBefore)
-	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: owned(n.Body)}
+	out := &Entry{Step: Step{Type: Initial, Concurrent: 1}, Body: k.s.stored(n.Body)}
 	if o.Given != 0 {
 		out.Own = detached(&o)
 	}
@@ -205,6 +205,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	}
 	k := s.edit(e, q, old)
 	k.count(-old.size() - entry.size())
+	k.spare(-entry.Body.Uncounted())
 	q.Drop(e, entry.ID)
 	k.r.Config = detached(n.config(e, nil))
 	k.r.Config.Invoker = old.Invoker
@@ -213,6 +214,7 @@ func (s *Store) startAgain(e *env.Env, q *queue.Store, n *Submission, old *Run) 
 	first.ID, first.Created = entry.ID, entry.Created
 	k.dispatch(place{old.No, 0}, first)
 	k.count(k.r.size() + first.size())
+	k.spare(first.Body.Uncounted())
 	k.store()
 	return Receipt{ID: first.ID, RunID: ownedText(old.ID), Created: old.Created}
 }

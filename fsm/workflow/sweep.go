@@ -47,6 +47,7 @@ func (s *Store) dropEnded(now int64) bool {
 	s.runs.Delete(no)
 	s.names.Delete(name{r.ID, no})
 	s.doneBytes -= r.bytes
+	s.uncounted -= r.spared
 	s.deletedRuns.Set(no, struct{}{})
 	return true
 }

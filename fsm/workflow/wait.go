@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
@@ -73,7 +74,7 @@ func (k *work) forgetWaiter(w *Waiter) {
 
 // wake ends a wait: it appends its result, which is the notification, or its timeout if late.
 func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
-	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: w.result(body, late)}
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.result(body, late), k.s.keeper)}
 	url, o := w.URL, &w.Options
 	if late {
 		url, o = w.TimeoutURL, &w.TimeoutOptions
@@ -88,13 +89,14 @@ func (k *work) wake(w *Waiter, body []byte, late bool) queue.ID {
 
 // leaveWait records in the log what a cancelled run was waiting for. It is not a result.
 func (k *work) leaveWait(w *Waiter) {
-	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: w.unfinished(), Created: k.e.Now, FirstAt: k.e.Now, State: Unfinished}
+	n := &Entry{Kind: StepEntry, Step: result(w.Step), Body: payload.New(w.unfinished(), k.s.keeper), Created: k.e.Now, FirstAt: k.e.Now, State: Unfinished}
 	n.ID, n.Name, n.Since, n.Deadline = k.q.NewID(k.e), ownedText(w.Step.Name), w.Created, w.Deadline
 	at := place{k.r.No, k.r.Entries}
 	k.r.Entries++
 	k.s.entries.Set(at, n)
 	k.s.ids.Set(n.ID.Seq, at)
 	k.count(n.size())
+	k.spare(n.Body.Uncounted())
 	k.s.trimmable += 2
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
@@ -32,7 +33,7 @@ const (
 )
 
 func (r *Run) size() int64 {
-	n := int64(runCost + len(r.ID) + len(r.Result))
+	n := int64(runCost + len(r.ID) + r.Result.Len())
 	n += optionsSize(&r.Options)
 	if f := r.Fault; f != nil {
 		n += int64(200+len(f.Response.Body)+len(f.Error)) + 64*int64(len(f.Response.Header))
@@ -50,7 +51,7 @@ func (r *Run) size() int64 {
 }
 
 func (e *Entry) size() int64 {
-	n := int64(entryCost+len(e.Body)+len(e.URL)+len(e.Name)) + optionsSize(e.Own) + attemptsSize(e.Errors)
+	n := int64(entryCost+e.Body.Len()+len(e.URL)+len(e.Name)) + optionsSize(e.Own) + attemptsSize(e.Errors)
 	if a := e.Answer; a != nil {
 		n += int64(100+len(a.Body)+len(a.Error)) + 64*int64(len(a.Header))
 	}
@@ -72,6 +73,12 @@ func (k *work) count(bytes int64) {
 	} else {
 		k.s.doneBytes += bytes
 	}
+}
+
+// spare adds to what does not count of the logical memory of the run.
+func (k *work) spare(bytes int64) {
+	k.r.spared += bytes
+	k.s.uncounted += bytes
 }
 
 // append adds an entry to the log, and has it delivered unless it is to be Kept. n.Own and n.Body must be the store's
@@ -96,6 +103,7 @@ func (k *work) append(n *Entry) *Entry {
 		}
 	}
 	k.count(n.size())
+	k.spare(n.Body.Uncounted())
 	s.trimmable += 2
 	return n
 }
@@ -194,5 +202,8 @@ func (k *work) set(at place, old, n *Entry) {
 
 // owned is a copy of a body that does not alias the log.
 func owned(b []byte) []byte { return append([]byte(nil), b...) }
+
+// stored is a copy of a body in the care of the store's keeper.
+func (s *Store) stored(b []byte) payload.Payload { return payload.New(owned(b), s.keeper) }
 
 func ownedText(s string) string { return strings.Clone(s) }

@@ -188,7 +188,7 @@ func (w *world) run(id string) *workflow.Run { return w.pairs[0].s.Find(id, 0) }
 // bodies are those of a run's log.
 func (w *world) bodies(id string) (list []string) {
 	w.pairs[0].s.Log(w.run(id).No, func(_ uint32, e *workflow.Entry) bool {
-		list = append(list, string(e.Body))
+		list = append(list, string(e.Body.Bytes()))
 		return true
 	})
 	return list

@@ -64,7 +64,7 @@ func (e *explainer) curlCall(at *workflow.Entry) string {
 			method = at.Own.Method
 		}
 	}
-	return curlLine(method, at.URL, header, show.Text(at.Body))
+	return curlLine(method, at.URL, header, show.Text(at.Body.Bytes()))
 }
 
 // prefix is the body of the delivery of an entry, empty if it is too long, or not to be
@@ -81,9 +81,9 @@ func (e *explainer) prefix(at *workflow.Entry) string {
 	var list []element
 	size := 0
 	e.store.Log(e.run.No, func(_ uint32, n *workflow.Entry) bool {
-		size += base64.StdEncoding.EncodedLen(len(n.Body)) + 96
+		size += base64.StdEncoding.EncodedLen(n.Body.Len()) + 96
 		if n.Kind == workflow.StepEntry && size <= maxCurlBody {
-			list = append(list, element{n.ID.String(), base64.StdEncoding.EncodeToString(n.Body), n.Kind.String()})
+			list = append(list, element{n.ID.String(), base64.StdEncoding.EncodeToString(n.Body.Bytes()), n.Kind.String()})
 		}
 		return n.ID != at.ID && size <= maxCurlBody
 	})

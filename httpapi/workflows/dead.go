@@ -45,7 +45,7 @@ func renderDead(store *workflow.Store, r *workflow.Run, prefix string) *deadLett
 	n.Options, n.CallbackHeaders = view.NewOptions(&o, r.CallerIP)
 	n.Options.Header = show.Header(startHeader(r, o.Failure, prefix))
 	if e, ok := store.Entry(r.No, 0); ok {
-		n.Body, n.BodyBase64 = show.Body(e.Body)
+		n.Body, n.BodyBase64 = show.Body(e.Body.Bytes())
 		n.NotBefore = e.FirstAt
 	}
 	if f := r.Fault; f != nil {

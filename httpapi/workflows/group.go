@@ -91,7 +91,7 @@ func (b *runBuilder) result(pos uint32, e *workflow.Entry) {
 	if pos == 0 {
 		n.StepName, n.StepType = "init", workflow.Initial.String()
 		if n.Out == nil {
-			out := b.Text(e.Body)
+			out := b.Text(e.Body.Bytes())
 			n.Out = &out
 		}
 	}

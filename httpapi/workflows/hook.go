@@ -94,7 +94,7 @@ func madeHook(s *workflow.Store, user, run, event string) (made bool) {
 	}
 	want := "/v2/workflows/hooks/" + user + "/" + run + "/" + event
 	s.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
-		made = e.Type == workflow.CreateWebhook && e.Kind == workflow.StepEntry && strings.Contains(string(e.Body), want)
+		made = e.Type == workflow.CreateWebhook && e.Kind == workflow.StepEntry && strings.Contains(string(e.Body.Bytes()), want)
 		return !made
 	})
 	return made
@@ -111,7 +111,7 @@ func hookURL(s *workflow.Store, r *workflow.Run, event string) (found string) {
 			URL   string `json:"webhookUrl"`
 			Event string `json:"eventId"`
 		}
-		if json.Unmarshal(e.Body, &in) == nil && json.Unmarshal([]byte(rawText(in.Out)), &made) == nil && made.Event == event {
+		if json.Unmarshal(e.Body.Bytes(), &in) == nil && json.Unmarshal([]byte(rawText(in.Out)), &made) == nil && made.Event == event {
 			found = made.URL
 		}
 		return found == ""

@@ -46,19 +46,19 @@ func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
 		return body
 	}
 	store.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
-		n += 512 + size(len(e.Body))
+		n += 512 + size(e.Body.Len())
 		if e.Answer != nil {
 			n += size(e.Answer.BodySize())
 		}
 		if e.Type == workflow.CallStep && e.Kind == workflow.StepEntry { // shown as the answer, too
-			n += size(len(e.Body))
+			n += size(e.Body.Len())
 		}
 		for i := range e.Errors {
 			n += size(e.Errors[i].BodySize())
 		}
 		return true
 	})
-	return n + size(len(r.Result))
+	return n + size(r.Result.Len())
 }
 
 // eachRun visits a page of the runs that s chooses and returns the cursor of the next page,

@@ -58,7 +58,7 @@ func renderRun(store *workflow.Store, run *workflow.Run, now int64, trim int) *r
 		FailureFunction: renderFailure(store, run, show),
 	}
 	if run.HasResult {
-		text := show.Text(run.Result)
+		text := show.Text(run.Result.Bytes())
 		n.WorkflowRunResponse = &text
 	}
 	if run.Flow != nil {

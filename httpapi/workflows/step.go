@@ -110,12 +110,12 @@ func (b *runBuilder) headers(own *queue.Options) map[string][]string {
 // it, and it is stored as it came.
 func (b *runBuilder) readBody(n *stepLog, e *workflow.Entry) {
 	if e.Type == workflow.Initial {
-		out := b.Text(e.Body)
+		out := b.Text(e.Body.Bytes())
 		n.Out = &out
 		return
 	}
 	var in stepBody
-	if json.Unmarshal(e.Body, &in) != nil {
+	if json.Unmarshal(e.Body.Bytes(), &in) != nil {
 		return
 	}
 	n.Out = b.out(in.Out)
@@ -182,7 +182,7 @@ func (n *stepLog) wait(w *workflow.Waiter) {
 
 // call adds a call and, once it is there, its answer.
 func (b *runBuilder) call(n *stepLog, call, answer *workflow.Entry) {
-	body := b.Text(call.Body)
+	body := b.Text(call.Body.Bytes())
 	n.CallURL, n.CallMethod, n.CallBody = call.URL, "POST", &body
 	if call.Own != nil {
 		n.CallHeaders = b.Header(call.Own.Header)
@@ -212,7 +212,7 @@ func (b *runBuilder) toldBody(answer *workflow.Entry) []byte {
 	var out struct {
 		Body json.RawMessage `json:"body"`
 	}
-	if json.Unmarshal(result.Body, &in) != nil || json.Unmarshal([]byte(rawText(in.Out)), &out) != nil {
+	if json.Unmarshal(result.Body.Bytes(), &in) != nil || json.Unmarshal([]byte(rawText(in.Out)), &out) != nil {
 		return nil
 	}
 	return plainBytes(rawText(out.Body))
@@ -240,7 +240,7 @@ func (b *runBuilder) invoked(n *stepLog, child *workflow.Run) {
 	n.InvokedWorkflowRunID, n.InvokedWorkflowURL, n.InvokedWorkflowCreatedAt = child.ID, child.URL, child.Created
 	n.InvokedWorkflowRunHeaders = s.Header(child.Header)
 	if e, ok := b.store.Entry(child.No, 0); ok {
-		body := s.Text(e.Body)
+		body := s.Text(e.Body.Bytes())
 		n.InvokedWorkflowRunBody = &body
 	}
 }

@@ -38,7 +38,7 @@ var Rules = []Rule{
 	{
 		Folder: "cluster",
 		Use:    "Raft and membership: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
-		May:    []string{"fsm", "fsm/env", "fsm/reply", "fsm/wire", "internal/..."},
+		May:    []string{"fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "internal/..."},
 		Tests:  []string{"fsm/..."},
 	},
 	{
@@ -51,7 +51,7 @@ var Rules = []Rule{
 		Folder: "fsm",
 		Use:    "the state machine: entries, operations, sessions, snapshots. Deterministic, no I/O",
 		May: []string{
-			"fsm/acl", "fsm/backoff", "fsm/channel", "fsm/command", "fsm/cow", "fsm/dedup", "fsm/env", "fsm/keyspace", "fsm/queue",
+			"fsm/acl", "fsm/backoff", "fsm/channel", "fsm/command", "fsm/cow", "fsm/dedup", "fsm/env", "fsm/keyspace", "fsm/payload", "fsm/queue",
 			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/search", "fsm/wire", "fsm/workflow", "internal/mutant",
 		},
 		Tests: []string{"fsm/..."},
@@ -68,12 +68,12 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/workflow",
 		Use:    "workflow runs: steps, waits, failures",
-		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/saving", "fsm/wire", "internal/mutant"},
+		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
 	},
 	{
 		Folder: "fsm/queue",
 		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
-		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/saving", "fsm/wire", "internal/mutant"},
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
 	},
 	{
 		Folder: "fsm/script",
@@ -96,6 +96,7 @@ var Rules = []Rule{
 	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/env", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/channel", Use: "who listens to which channel", May: []string{"fsm/cow", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/dedup", Use: "replies of requests with an idempotency key", May: []string{"fsm/cow", "fsm/wire"}},
+	{Folder: "fsm/payload", Use: "large byte strings, wherever a node keeps them", May: []string{"fsm/wire"}},
 	{Folder: "fsm/saving", Use: "trees as records of a snapshot", May: []string{"fsm/cow", "fsm/wire"}},
 	{Folder: "fsm/jsondoc", Use: "JSON documents and paths", May: []string{"fsm/cow", "fsm/wire"}},
 	{Folder: "fsm/reply", Use: "reply values and their encodings", May: []string{"fsm/wire"}},

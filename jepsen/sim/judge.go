@@ -241,7 +241,7 @@ func (w *world) judgeRuns(v *fsm.View) {
 				}
 				return true // nobody answers it any more
 			}
-			if e.Step.Type == workflow.Wait && !bytes.Contains(e.Body, []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
+			if e.Step.Type == workflow.Wait && !bytes.Contains(e.Body.Bytes(), []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
 				w.fail("waiters", "step %d of %s was answered by nobody", e.Step.ID, r.ID)
 			}
 			return true

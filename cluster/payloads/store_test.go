@@ -1,0 +1,336 @@
+package payloads
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm/payload"
+)
+
+func open(t *testing.T, o Options) *Store {
+	t.Helper()
+	o.DataDir = t.TempDir()
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// text is a payload of n bytes that no other number has.
+func text(i, n int) []byte {
+	r := rand.New(rand.NewPCG(uint64(i), 1))
+	b := make([]byte, n)
+	for j := range b {
+		b[j] = byte(r.Uint32())
+	}
+	return b
+}
+
+// keep keeps count payloads of 1 to 5 KiB.
+func keep(t *testing.T, s *Store, count int) (list []payload.Payload) {
+	t.Helper()
+	for i := range count {
+		list = append(list, payload.New(text(i, payload.Apart+i%4096), s))
+	}
+	return list
+}
+
+func same(t *testing.T, list []payload.Payload) {
+	t.Helper()
+	for i, p := range list {
+		want := text(i, payload.Apart+i%4096)
+		if p.Len() != len(want) || !bytes.Equal(p.Bytes(), want) || p.Digest() != payload.DigestOf(want) {
+			t.Fatalf("payload %d of %d bytes is another", i, len(want))
+		}
+	}
+}
+
+// segmentsOn are the files on the disk.
+func segmentsOn(t *testing.T, s *Store) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(s.dir, "*.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestPayloadsAreReadBack: what went to the disk, over several segments, is what came, and nothing of it is in memory.
+func TestPayloadsAreReadBack(t *testing.T) {
+	s := open(t, Options{size: 1 << 20})
+	list := keep(t, s, 2000)
+	if err := s.move(true); err != nil {
+		t.Fatal(err)
+	}
+	same(t, list)
+	n := s.Stats()
+	if n.Memory != 0 || n.Segments < 4 || n.Written != n.Disk || n.Read != 4000/2 || n.Damaged != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestShortPayloadsStay: what is shorter than the setting is not kept.
+func TestShortPayloadsStay(t *testing.T) {
+	s := open(t, Options{Inline: 2000})
+	if s.Keep(make([]byte, 1999)) != nil || s.Keep(make([]byte, 2000)) == nil {
+		t.Error("the setting does not count")
+	}
+}
+
+// TestYoungPayloadsStay: what is young, and not too much, stays in memory; what is too much goes, the oldest first.
+func TestYoungPayloadsStay(t *testing.T) {
+	s := open(t, Options{young: 100 << 10})
+	list := keep(t, s, 10)
+	if err := s.move(false); err != nil || s.Stats().Written != 0 {
+		t.Fatal("young payloads were written", err)
+	}
+	more := payload.New(text(0, 100<<10), s)
+	if err := s.move(false); err != nil {
+		t.Fatal(err)
+	}
+	n := s.Stats()
+	if n.Written == 0 || n.Written > 100<<10 || n.Memory > 100<<10 {
+		t.Errorf("%+v", n)
+	}
+	same(t, list)
+	runtime.KeepAlive(more)
+}
+
+// TestOldPayloadsGo: what is older than the age goes to the disk by itself.
+func TestOldPayloadsGo(t *testing.T) {
+	s := open(t, Options{age: time.Nanosecond})
+	list := keep(t, s, 10)
+	if err := s.move(false); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Stats(); n.Memory != 0 || n.Written == 0 {
+		t.Errorf("%+v", n)
+	}
+	same(t, list)
+}
+
+// TestBringersWait: those who bring more than there is room for write it themselves, so memory is bounded whoever else works.
+func TestBringersWait(t *testing.T) {
+	s := open(t, Options{young: 64 << 10})
+	list := keep(t, s, 400)
+	if n := s.Stats(); n.Memory > 3*64<<10+writeSize {
+		t.Errorf("%+v", n)
+	}
+	same(t, list)
+}
+
+// collected runs the collector until f is true.
+func collected(t *testing.T, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !f(); {
+		if time.Now().After(end) {
+			t.Fatal("it did not come to pass")
+		}
+		runtime.GC()
+	}
+}
+
+// TestForgottenPayloadsGo: files of which nothing is needed any more are removed, and those of which little is are copied
+// together; what is needed is read from its new place.
+func TestForgottenPayloadsGo(t *testing.T) {
+	s := open(t, Options{size: 256 << 10})
+	list := keep(t, s, 2000)
+	if err := s.move(true); err != nil {
+		t.Fatal(err)
+	}
+	before := s.Stats()
+	for i := range list {
+		if i%5 != 0 {
+			list[i] = payload.Payload{}
+		}
+	}
+	collected(t, func() bool {
+		s.compact()
+		return s.Stats().Disk < before.Disk/2
+	})
+	if n := len(segmentsOn(t, s)); n != s.Stats().Segments {
+		t.Errorf("%d files, %d segments", n, s.Stats().Segments)
+	}
+	for i := 0; i < len(list); i += 5 {
+		if !bytes.Equal(list[i].Bytes(), text(i, payload.Apart+i%4096)) {
+			t.Fatalf("payload %d is another", i)
+		}
+	}
+	list = nil
+	_ = payload.New(text(0, 300<<10), s)
+	if err := s.move(true); err != nil { // so that no segment is the current one
+		t.Fatal(err)
+	}
+	collected(t, func() bool {
+		s.compact()
+		return len(segmentsOn(t, s)) <= 1
+	})
+}
+
+// TestDamagedPayloadsAreFetched: bytes that changed on the disk, or are gone, come from another node, and are written anew.
+func TestDamagedPayloadsAreFetched(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		damage func(*testing.T, string)
+	}{
+		{"flipped", func(t *testing.T, name string) {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b {
+				b[i] ^= 1
+			}
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"truncated", func(t *testing.T, name string) {
+			if err := os.Truncate(name, 0); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			other := open(t, Options{})
+			theirs := keep(t, other, 50)
+			if err := other.move(true); err != nil {
+				t.Fatal(err)
+			}
+			fatal := func(err error) { panic(err) }
+			s := open(t, Options{Fatal: fatal, Fetch: func(_ context.Context, want []payload.Digest) [][]byte { return other.Find(want) }})
+			list := keep(t, s, 50)
+			if err := s.move(true); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range segmentsOn(t, s) {
+				c.damage(t, name)
+			}
+			same(t, list)
+			if n := s.Stats(); n.Damaged != 50 || n.Fetched != 50 {
+				t.Errorf("%+v", n)
+			}
+			if err := s.move(true); err != nil {
+				t.Fatal(err)
+			}
+			same(t, list)
+			if n := s.Stats(); n.Damaged != 50 || n.Memory != 0 {
+				t.Errorf("not written anew: %+v", n)
+			}
+			runtime.KeepAlive(theirs)
+		})
+	}
+}
+
+// TestFindLooksEverywhere: payloads in memory and on the disk are found, and no others.
+func TestFindLooksEverywhere(t *testing.T) {
+	s := open(t, Options{})
+	onDisk := payload.New(text(1, 5000), s)
+	if err := s.move(true); err != nil {
+		t.Fatal(err)
+	}
+	inMemory := payload.New(text(2, 5000), s)
+	got := s.Find([]payload.Digest{onDisk.Digest(), inMemory.Digest(), payload.DigestOf([]byte("no such"))})
+	if len(got) != 2 || !bytes.Equal(got[0], text(2, 5000)) || !bytes.Equal(got[1], text(1, 5000)) {
+		t.Errorf("%d found", len(got))
+	}
+}
+
+// TestDiskThatTakesNothing: payloads that can't be written stay in memory, and are written when the disk takes them.
+func TestDiskThatTakesNothing(t *testing.T) {
+	s := open(t, Options{})
+	list := keep(t, s, 20)
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.move(true); err == nil {
+		t.Fatal("there was nothing to write to")
+	}
+	same(t, list)
+	if n := s.Stats(); n.Failures != 1 || n.Memory == 0 {
+		t.Errorf("%+v", n)
+	}
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.move(true); err != nil {
+		t.Fatal(err)
+	}
+	same(t, list)
+}
+
+// TestReadersMeanwhile: payloads are read while they are moved and copied.
+func TestReadersMeanwhile(t *testing.T) {
+	s := open(t, Options{size: 64 << 10, age: time.Nanosecond})
+	list := keep(t, s, 300)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				same(t, list)
+			}
+		})
+	}
+	for i := range 20 {
+		young := keep(t, s, 50)
+		if err := s.move(true); err != nil {
+			t.Error(err)
+		}
+		if i%2 == 0 {
+			young = nil
+		}
+		runtime.GC()
+		s.compact()
+		runtime.KeepAlive(young)
+	}
+	cancel()
+	all.Wait()
+}
+
+// TestOpenEmptiesTheDirectory: what a process before has left is removed.
+func TestOpenEmptiesTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		s, err := Open(Options{DataDir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = payload.New(text(i, 5000), s)
+		if err := s.move(true); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(segmentsOn(t, s)); n > 1 {
+			t.Errorf("%d files", n)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, n := range []int{1 << 10, 4 << 10, 64 << 10} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s, err := Open(Options{DataDir: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			p := payload.New(text(1, n), s)
+			if err := s.move(true); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(n))
+			for b.Loop() {
+				_ = p.Bytes()
+			}
+		})
+	}
+}

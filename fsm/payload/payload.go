@@ -1,0 +1,107 @@
+package payload
+
+import (
+	"crypto/sha256"
+	"unsafe"
+
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// Apart is the length in bytes from which on bytes are stored as a Payload.
+const Apart = 1 << 10
+
+// countedShare is the part of a stored Payload that counts as memory, as a divisor: what the handle and young payloads cost,
+// and a bound for what fills the disks.
+const countedShare = 16
+
+// Digest identifies bytes: SHA-256.
+type Digest [sha256.Size]byte
+
+// DigestOf is the digest of b.
+func DigestOf(b []byte) Digest { return sha256.Sum256(b) }
+
+// Kept is bytes that a Keeper holds. Its methods may be called by any goroutine.
+type Kept interface {
+	// Bytes are the bytes, which must not be changed. It does not return if they are lost: the node ends then.
+	Bytes() []byte
+	Len() int
+	Digest() Digest
+}
+
+// Keeper holds bytes where the node wants them.
+type Keeper interface {
+	// Keep takes b, which is not changed any more. It returns nil for what it leaves to the caller.
+	Keep(b []byte) Kept
+}
+
+// Payload is an immutable byte string. The zero one is empty.
+type Payload struct {
+	inline string
+	kept   *held
+}
+
+// held is a Kept behind one word: most payloads are short, and the records that hold them are many.
+type held struct{ Kept }
+
+// New is b, which must not be changed any more, in the care of k if that is not nil.
+func New(b []byte, k Keeper) Payload {
+	if k != nil && len(b) >= Apart {
+		if kept := k.Keep(b); kept != nil {
+			return Payload{kept: &held{kept}}
+		}
+	}
+	return Payload{inline: unsafe.String(unsafe.SliceData(b), len(b))}
+}
+
+// Bytes are the bytes, which must not be changed.
+func (p Payload) Bytes() []byte {
+	if p.kept != nil {
+		return p.kept.Bytes()
+	}
+	return unsafe.Slice(unsafe.StringData(p.inline), len(p.inline))
+}
+
+// Len is their number.
+func (p Payload) Len() int {
+	if p.kept != nil {
+		return p.kept.Len()
+	}
+	return len(p.inline)
+}
+
+// Digest is that of the bytes.
+func (p Payload) Digest() Digest {
+	if p.kept != nil {
+		return p.kept.Digest()
+	}
+	return DigestOf(p.Bytes())
+}
+
+// Uncounted is how many of n bytes do not count as memory, from env.Level2 on, if they are stored as one Payload.
+func Uncounted(n int) int64 {
+	if n < Apart {
+		return 0
+	}
+	return int64(n - n/countedShare)
+}
+
+// Uncounted is that of the payload.
+func (p Payload) Uncounted() int64 { return Uncounted(p.Len()) }
+
+// Field writes or reads the payload as bytes with their length; what is read aliases its source and has no keeper yet. If
+// digests are asked for (wire.Writer.Digests) one of Apart bytes or more is written as its length and its digest.
+func (p *Payload) Field(c *wire.Codec) {
+	if c.Reading() {
+		*p = Payload{}
+		c.Text(&p.inline)
+		return
+	}
+	w := c.Writer()
+	if !w.Digests || p.Len() < Apart {
+		w.Bytes(p.Bytes())
+		return
+	}
+	d := p.Digest()
+	w.Uvarint(uint64(p.Len()))
+	w.Fixed(d[:])
+}

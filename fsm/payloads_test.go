@@ -1,0 +1,223 @@
+package fsm_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
+
+// disk is a keeper that has bytes in another form, and counts how often they are read.
+type disk struct{ reads int }
+
+type onDisk struct {
+	d *disk
+	b []byte // every bit the other way round
+}
+
+func (d *disk) Keep(b []byte) payload.Kept { return &onDisk{d, turned(b)} }
+
+func (k *onDisk) Bytes() []byte {
+	k.d.reads++
+	return turned(k.b)
+}
+func (k *onDisk) Len() int               { return len(k.b) }
+func (k *onDisk) Digest() payload.Digest { return payload.DigestOf(turned(k.b)) }
+
+func turned(b []byte) []byte {
+	c := make([]byte, len(b))
+	for i := range b {
+		c[i] = ^b[i]
+	}
+	return c
+}
+
+// bodies are payloads around the length from which on they are apart.
+var bodies = []string{"", "short", strings.Repeat("a", payload.Apart-1), strings.Repeat("b", payload.Apart), strings.Repeat("c", 5000)}
+
+// twoKeepers drives a machine whose payloads are on a disk beside one that has them in memory.
+type twoKeepers struct{ *deliverer }
+
+func newTwoKeepers(t *testing.T, seed uint64, level env.Level) (twoKeepers, *disk) {
+	d := &disk{}
+	c := twoKeepers{&deliverer{t: t, l: newLog(seed), a: fsm.NewMachine(), b: fsm.NewMachine()}}
+	c.a.KeepPayloads(d)
+	data := c.l.entry(fsm.Request{Code: fsm.SetLevel.Code, Body: fsm.SetLevel.Body(fsm.LevelChange{Level: level})},
+		fsm.Request{Code: fsm.Register.Code, Body: fsm.Register.Body(fsm.Registration{Node: "n1", Disk: "d", Boot: 1})})
+	c.l.session = c.apply(data)[1].Value.(fsm.Session).ID
+	return c, d
+}
+
+// equal compares the machines: their digests, and what they save.
+func (c twoKeepers) equal() {
+	c.t.Helper()
+	x, y := c.a.Fork(), c.b.Fork()
+	if x.Digest() != y.Digest() {
+		c.t.Error("the digests differ")
+	}
+	var p, q bytes.Buffer
+	if err := x.Write(&p); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := y.Write(&q); err != nil {
+		c.t.Fatal(err)
+	}
+	if !bytes.Equal(p.Bytes(), q.Bytes()) {
+		c.t.Error("the snapshots differ")
+	}
+	again := fsm.NewMachine()
+	again.KeepPayloads(&disk{})
+	if err := again.Restore(&p); err != nil {
+		c.t.Fatal(err)
+	}
+	if again.Fork().Digest() != x.Digest() {
+		c.t.Error("the digest differs after a restore")
+	}
+	if usedBytes(again) != usedBytes(c.a) || usedBytes(c.a) != usedBytes(c.b) {
+		c.t.Errorf("used %d, %d in memory, %d after a restore", usedBytes(c.a), usedBytes(c.b), usedBytes(again))
+	}
+}
+
+func usedBytes(m *fsm.Machine) (bytes int64) {
+	m.View(0, [16]byte{}, func(v *fsm.View) { _, bytes = v.Usage() })
+	return bytes
+}
+
+// TestPayloadsOfMessages: messages, their events and dead letters are the same wherever their bodies are, and no apply reads a body
+// to claim or finish an attempt, or to compute a digest.
+func TestPayloadsOfMessages(t *testing.T) {
+	for _, level := range []env.Level{env.Base, env.Level2} {
+		t.Run(fmt.Sprint(level), func(t *testing.T) {
+			c, d := newTwoKeepers(t, 61, level)
+			for _, body := range bodies {
+				p := queue.Publication{URL: "http://example.com/" + fmt.Sprint(len(body)), Body: []byte(body)}
+				p.Retries, p.Given = 0, queue.GivenRetries
+				if body == "short" {
+					p.Header = []queue.Field{{Name: "Large", Value: strings.Repeat("h", 4<<10)}}
+				}
+				c.publish(p)
+			}
+			c.equal()
+			d.reads = 0
+			got, err := c.advance()
+			if err != nil || len(got) != len(bodies) || d.reads != 3 { // the large header, and two bodies by which deliverer compares outcomes
+				t.Fatalf("%d attempts, %d reads: %v", len(got), d.reads, err)
+			}
+			var results []queue.Result
+			for i, a := range got {
+				whole := a.Loaded()
+				if string(whole.Content.Body) != bodies[i] {
+					t.Errorf("the attempt of %d bytes has another body", len(bodies[i]))
+				}
+				results = append(results, queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 500, Body: []byte(bodies[len(bodies)-1-i])}})
+			}
+			d.reads = 0
+			if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: results}); err != nil || d.reads != 0 {
+				t.Fatalf("%d reads: %v", d.reads, err)
+			}
+			c.equal()
+			c.a.View(0, [16]byte{}, func(v *fsm.View) {
+				dead, _, _ := v.Messages().DeadLetters(nil, &queue.Filter{}, queue.Page{Limit: 100})
+				if len(dead) != len(bodies) {
+					t.Fatalf("%d dead letters", len(dead))
+				}
+				for i, one := range dead {
+					if string(one.Message.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {
+						t.Errorf("dead letter %d has another body", i)
+					}
+				}
+				events, _, _ := v.Messages().Events(&queue.Filter{States: []queue.State{queue.Failed}}, queue.Page{Limit: 100})
+				for i, one := range events {
+					if string(one.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {
+						t.Errorf("event %d has another body", i)
+					}
+				}
+			})
+			d.reads = 0
+			c.a.Fork().Digest()
+			if digested := d.reads == 0; digested != (level >= env.Level2) {
+				t.Errorf("the digest at level %d has read %d payloads", level, d.reads)
+			}
+		})
+	}
+}
+
+func (c twoKeepers) advance() ([]queue.Attempt, error) {
+	c.t.Helper()
+	got, err := propose(c.deliverer, fsm.Advance, fsm.AdvanceLimit{Deliver: true, Term: c.l.term, Claims: 100})
+	return got.Attempts, err
+}
+
+// TestPayloadsCountLittle: from Level2 on large bodies count by a sixteenth, and all that counted is taken back when the messages go.
+func TestPayloadsCountLittle(t *testing.T) {
+	c, _ := newTwoKeepers(t, 63, env.Level2)
+	empty := usedBytes(c.a)
+	c.publish(queue.Publication{URL: "http://example.com", Body: bytes.Repeat([]byte("x"), 160_000)})
+	if n := usedBytes(c.a) - empty; n < 10_000 || n > 11_500 {
+		t.Errorf("a body of 160,000 bytes counts as %d", n)
+	}
+	got, err := c.advance()
+	if err != nil || len(got) != 1 {
+		t.Fatal(got, err)
+	}
+	big := queue.Response{Status: 500, Body: bytes.Repeat([]byte("y"), 100_000)}
+	ref := got[0].Ref()
+	if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: []queue.Result{{AttemptRef: ref, Response: big}}}); err != nil {
+		t.Fatal(err)
+	}
+	c.equal()
+	if _, err := propose(c.deliverer, fsm.CancelMessages, queue.Cancellation{IDs: []queue.ID{ref.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	c.l.now += 30 * 86_400_000
+	for range 20 {
+		if _, err := propose(c.deliverer, fsm.Advance, fsm.AdvanceLimit{Sweep: 100, Deliver: true, Term: c.l.term, Claims: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		if n := v.Contents().Messages; n.Messages != 0 || n.Events != 0 || v.Messages().Uncounted() != 0 || v.Messages().Used() != 0 {
+			t.Errorf("%+v are left, %d used, %d uncounted", n, v.Messages().Used(), v.Messages().Uncounted())
+		}
+	})
+	c.equal()
+}
+
+// TestPayloadsOfRuns: the payload of a run, its steps and its result are the same wherever they are.
+func TestPayloadsOfRuns(t *testing.T) {
+	c, d := newTwoKeepers(t, 64, env.Level2)
+	for i, body := range bodies {
+		id := fmt.Sprintf("wfr_%d", i)
+		if _, err := propose(c.deliverer, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{{Kind: workflow.InitSubmission, URL: "http://example.com", RunID: id, Body: []byte(body)}}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := propose(c.deliverer, fsm.EndRun, workflow.Ending{RunID: id, Result: []byte(body), HasResult: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.equal()
+	if d.reads == 0 {
+		t.Error("nothing is on the disk")
+	}
+	c.a.View(0, [16]byte{}, func(v *fsm.View) {
+		for i, body := range bodies {
+			r := v.Workflows().Find(fmt.Sprintf("wfr_%d", i), 0)
+			if r == nil {
+				t.Fatalf("run %d is not there", i)
+			}
+			first, _ := v.Workflows().Entry(r.No, 0)
+			if string(r.Result.Bytes()) != body || string(first.Body.Bytes()) != body {
+				t.Errorf("run %d has other bytes", i)
+			}
+		}
+		if n := v.Workflows().Uncounted(); n != 4*payload.Uncounted(payload.Apart)-2*payload.Uncounted(payload.Apart)+2*payload.Uncounted(5000) {
+			t.Errorf("%d don't count", n)
+		}
+	})
+}
