@@ -25,5 +25,8 @@ func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel
 // Pending is how many requests of this node have no outcome yet.
 func (n *Node) Pending() int { return n.proposer.Pending() }
 
+// MovePayloads has the large payloads of this node on its disk.
+func (n *Node) MovePayloads() error { return n.payloads.MoveAll() }
+
 // Defaults completes options as Open does.
 func Defaults(o *Options) { o.defaults() }

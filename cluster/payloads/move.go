@@ -26,6 +26,9 @@ func (s *Store) move(all bool) error {
 	}
 }
 
+// MoveAll writes all payloads in memory to the disk, whatever their age.
+func (s *Store) MoveAll() error { return s.move(true) }
+
 // moveSome writes some payloads, about writeSize bytes: who brings more than there is room for in memory does it.
 func (s *Store) moveSome() error {
 	_, err := s.moveNext(false)
