@@ -94,7 +94,8 @@ func TestReadsThatTurnOutLong(t *testing.T) {
 		m.write(t, slices.Concat(list, set, hash, zset, geo, stream)...)
 	}
 	m.write(t, words("SET bits "+strings.Repeat("x", 2_000_000)), words("SET a "+strings.Repeat("ab", 600)), words("SET b "+strings.Repeat("ba", 600)),
-		words(`JSON.SET j $ ["`+strings.Repeat("x", 200_000)+`"]`), words("XGROUP CREATE x grp 0"), words("XREADGROUP GROUP grp c STREAMS x >"))
+		words(`JSON.SET j $ ["`+strings.Repeat("x", 200_000)+`"]`), words("XGROUP CREATE x grp 0"), words("XREADGROUP GROUP grp c STREAMS x >"),
+		words("SETRANGE pages 1999999 x"))
 	long := func(line string) (forked bool, answer reply.Value) {
 		calls := 0
 		m.View(0, [16]byte{}, func(v *fsm.View) {
@@ -112,6 +113,7 @@ func TestReadsThatTurnOutLong(t *testing.T) {
 		"LRANGE l 0 -1", "SMEMBERS s", "HGETALL h", "HKEYS h", "ZRANGE z 0 -1", "ZRANGEBYSCORE z -inf +inf", "ZUNION 2 z z", "SINTER s s", "SORT_RO l",
 		"GEOSEARCH g FROMLONLAT 13.5 38.5 BYRADIUS 200 km", "XRANGE x - +", "XREAD STREAMS x 0", "XPENDING x grp - + 100000", "XINFO STREAM x FULL COUNT 0",
 		"BITCOUNT bits", "DUMP l", "LCS a b", "JSON.GET j", "SRANDMEMBER s -100000", "HSCAN h 0 COUNT 100000", "LPOS l none MAXLEN 0", "EVAL_RO return{1} 0",
+		"GET pages", "MGET missing pages", "GETRANGE pages 1 -1", // whose pages are copied
 	} {
 		if forked, answer := long(line); !forked || answer.IsError() || answer.IsNil() && !strings.HasPrefix(line, "LPOS") {
 			t.Errorf("%s: on a fork: %v, answers %v", line, forked, answer.Kind())
@@ -120,10 +122,28 @@ func TestReadsThatTurnOutLong(t *testing.T) {
 	for _, line := range []string{
 		"LRANGE l 0 9", "LINDEX l 5000", "SISMEMBER s m1", "HGET h f1", "HLEN h", "ZRANGE z 0 9", "ZRANGEBYSCORE z -inf +inf LIMIT 5000 10", "ZCOUNT z -inf +inf",
 		"GEOSEARCH g FROMLONLAT 13.5 38.5 BYRADIUS 10 m", "XRANGE x - + COUNT 5", "XLEN x", "XPENDING x grp", "STRLEN bits", "GET bits", "SRANDMEMBER s 5",
-		"HSCAN h 0", "SCAN 0", "LPOS l 7", "DBSIZE",
+		"HSCAN h 0", "SCAN 0", "LPOS l 7", "DBSIZE", "GETRANGE pages 1000000 1000009", "MGET bits bits",
 	} {
 		if forked, answer := long(line); forked || answer.IsError() {
 			t.Errorf("%s: on a fork: %v, answers %v", line, forked, answer.Kind())
+		}
+	}
+}
+
+// TestBytesOfRepliesCount: a view that keeps writes waiting is over its cost when its caller has looked at many bytes, and a
+// fork, for which none waits, never is.
+func TestBytesOfRepliesCount(t *testing.T) {
+	m := &applied{Machine: fsm.NewMachine()}
+	for bytes, want := range map[int64][]bool{100 << 10: {true}, 10 << 20: {true, false}} { // unordered: each by itself
+		var bounded []bool
+		m.View(0, [16]byte{}, func(v *fsm.View) {
+			bounded = append(bounded, v.Bounded())
+			if over := v.LookAt(bytes); over != (v.Bounded() && bytes > 1<<20) {
+				t.Errorf("%d bytes on a bounded view, %v: over its cost, %v", bytes, v.Bounded(), over)
+			}
+		})
+		if !slices.Equal(bounded, want) {
+			t.Errorf("%d bytes: the views were bounded, %v, want %v", bytes, bounded, want)
 		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
+// bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
+const bytesPerStep = 16
+
 // lockedCommands is about how many commands run under one hold of the lock.
 const lockedCommands = 200
 
@@ -336,6 +339,14 @@ func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply
 	}
 	return tx.Exec(command.HashSecrets(argv))
 }
+
+// LookAt counts bytes of replies that the function of a view looks at one by one, and reports whether the view is over its
+// cost: see Exec.
+func (v *View) LookAt(bytes int64) (over bool) { return v.e.Charge(bytes / bytesPerStep) }
+
+// Bounded reports whether writes wait for this view. The function of one for which none waits lets other goroutines run
+// now and then, if it takes long.
+func (v *View) Bounded() bool { return v.e.Bounded }
 
 // Called returns what the scripts of the commands that this view has run have called since it was
 // asked last.

@@ -317,18 +317,20 @@ func (c *call) streamBatch() {
 	c.beginReply(http.StatusOK, c.contentType())
 	c.out = c.out[:0]
 	for i, v := range c.values {
-		c.out = redis.AppendBatchElement(c.out, v, i, len(c.values), c.form)
+		c.out = redis.StreamBatchElement(c.out, v, i, len(c.values), c.form, streamPart, c.flushPart)
 		c.values[i] = reply.Value{}
-		if len(c.out) < streamPart && i < len(c.values)-1 {
-			continue
-		}
-		n, err := c.w.Write(c.out)
-		if c.sent += n; err != nil {
-			panic(http.ErrAbortHandler) // the client has gone: a reply that was begun is broken off
-		}
-		c.out = c.out[:0]
 	}
+	c.flushPart(c.out)
 	end()
+}
+
+// flushPart writes a part of a reply that was begun.
+func (c *call) flushPart(part []byte) []byte {
+	n, err := c.w.Write(part)
+	if c.sent += n; err != nil {
+		panic(http.ErrAbortHandler) // the client has gone: a reply that was begun is broken off
+	}
+	return part[:0]
 }
 
 // answer sends one reply. Of an error the status is 400: the command changed nothing.

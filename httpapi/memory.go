@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -165,7 +166,7 @@ func (c *call) runRows(v *fsm.View) {
 			continue
 		}
 		one := v.Exec(c.as, command.OriginHTTP, argv)
-		if m.add(c.values, one); m.over() {
+		if m.add(v, c.values, one); m.over() {
 			one = c.errReplySize(m.written)
 		}
 		c.values = append(c.values, one)
@@ -184,11 +185,22 @@ type replyMeter struct {
 	held, written int64
 }
 
-// add counts a reply that follows others.
-func (m *replyMeter) add(before []reply.Value, one reply.Value) {
-	m.held += replySize(one)
+// add counts a reply that follows others. Looking at bytes takes longer than running the commands: a view that keeps
+// writes waiting is over its cost then, and the rows are run once more on one that doesn't.
+func (m *replyMeter) add(v *fsm.View, before []reply.Value, one reply.Value) {
+	size := replySize(one)
+	m.held += size
 	if m.limit <= 0 || m.written == 0 && m.held <= m.limit/redis.MostWritten {
 		return
+	}
+	if m.written == 0 {
+		size = m.held
+	}
+	if v.LookAt(size) {
+		return
+	}
+	if !v.Bounded() {
+		runtime.Gosched()
 	}
 	if m.written == 0 {
 		for i := range before {

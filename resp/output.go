@@ -17,8 +17,9 @@ type output struct {
 	timeout  time.Duration             // how long a client may read nothing
 
 	mu      sync.Mutex
-	pending []byte
-	sending int // bytes that the goroutine is writing
+	pending [][]byte // chunks of writeChunk, the last of which may be shorter: a long queue is not copied as it grows
+	queued  int      // bytes of them
+	sending int      // bytes that the goroutine is writing
 	busy    bool
 	err     error
 	idle    sync.WaitGroup // the goroutine
@@ -49,38 +50,49 @@ func (o *output) send(b []byte) error {
 		o.busy = true
 		o.idle.Go(o.drain)
 	}
-	o.pending = append(o.pending, b...)
+	o.enqueue(b)
 	return nil
 }
 
-// writeChunk is how much is written with one deadline, in bytes.
+// writeChunk is how much is queued in one piece and written with one deadline, in bytes.
 const writeChunk = 64 << 10
+
+// enqueue adds b to the queue; the lock is held.
+func (o *output) enqueue(b []byte) {
+	o.queued += len(b)
+	for len(b) > 0 {
+		last := len(o.pending) - 1
+		if last < 0 || len(o.pending[last]) == writeChunk {
+			o.pending, last = append(o.pending, nil), last+1
+		}
+		n := min(len(b), writeChunk-len(o.pending[last]))
+		o.pending[last] = append(o.pending[last], b[:n]...)
+		b = b[n:]
+	}
+}
 
 // drain writes until the queue is empty.
 func (o *output) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var spare []byte
 	for len(o.pending) > 0 && o.err == nil {
-		b := o.pending
-		o.pending, o.sending = spare[:0], len(b)
+		b := o.pending[0]
+		o.pending[0] = nil
+		o.pending, o.queued, o.sending = o.pending[1:], o.queued-len(b), len(b)
 		o.writeAll(b)
-		if spare = b; cap(spare) > writeChunk {
-			spare = nil
-		}
 	}
-	o.busy, o.pending = false, nil
+	o.busy, o.pending, o.queued = false, nil, 0
 	if o.err == nil {
 		o.err = o.nc.SetWriteDeadline(time.Time{})
 	}
 	o.moved.Broadcast()
 }
 
-// writeAll writes b in chunks; the lock is held, but released during writes.
+// writeAll writes a chunk; the lock is held, but released during writes.
 func (o *output) writeAll(b []byte) {
 	for len(b) > 0 && o.err == nil {
 		o.mu.Unlock()
-		n, err := o.write(b[:min(len(b), writeChunk)])
+		n, err := o.write(b)
 		o.mu.Lock()
 		b = b[n:]
 		o.sending = len(b)
@@ -102,14 +114,14 @@ func (o *output) write(b []byte) (int, error) {
 func (o *output) waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.pending) + o.sending
+	return o.queued + o.sending
 }
 
 // waitBelow waits until at most limit bytes are queued, or the connection has failed.
 func (o *output) waitBelow(limit int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.err == nil && len(o.pending)+o.sending > limit {
+	for o.err == nil && o.queued+o.sending > limit {
 		o.moved.Wait()
 	}
 	return o.err

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -226,8 +227,12 @@ func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, li
 	for i, argv := range rows {
 		values = append(values, v.Exec(c.as, command.RESP, argv))
 		c.noteCalls(v, i)
-		if limit -= reply.Size(values[len(values)-1:], limit); limit <= 0 {
+		size := reply.Size(values[len(values)-1:], limit)
+		if limit -= size; limit <= 0 {
 			break
+		}
+		if size >= sendBytes && !v.Bounded() {
+			runtime.Gosched()
 		}
 	}
 	return values

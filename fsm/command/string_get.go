@@ -20,6 +20,14 @@ func textOrNil(o *keyspace.Object) reply.Value {
 	return reply.Bulk(o.Text())
 }
 
+// readText is textOrNil for a read. What it has to copy counts: of a string in pages, all of it.
+func (tx *Tx) readText(o *keyspace.Object) reply.Value {
+	if tx.Bounded && o != nil && o.InPages() && tx.Charge(int64(o.Len())/textPerStep) {
+		return reply.Nil()
+	}
+	return textOrNil(o)
+}
+
 func get(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
 	if err, ok := a.Done(); !ok {
@@ -29,7 +37,7 @@ func get(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	return textOrNil(o)
+	return tx.readText(o)
 }
 
 func mget(tx *Tx, a *Args) reply.Value {
@@ -37,7 +45,7 @@ func mget(tx *Tx, a *Args) reply.Value {
 	values := make([]reply.Value, len(keys))
 	for i, key := range keys {
 		if o, ok := tx.findText(key); ok {
-			values[i] = textOrNil(o)
+			values[i] = tx.readText(o)
 		}
 	}
 	return reply.Array(values...)
@@ -114,6 +122,9 @@ func getRange(tx *Tx, a *Args) reply.Value {
 		return reply.Bulk("")
 	}
 	from, to := span(start, end, o.Len())
+	if tx.Bounded && o.InPages() && tx.Charge(int64(to-from)/textPerStep) {
+		return reply.Nil()
+	}
 	return reply.Bulk(o.Part(from, to))
 }
 

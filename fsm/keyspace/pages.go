@@ -127,6 +127,12 @@ func (o *Object) Len() int {
 	return len(o.flat())
 }
 
+// InPages reports whether a String object is kept in pages, so that its text is copied when it is read.
+func (o *Object) InPages() bool {
+	_, ok := o.Data().(*paged)
+	return ok
+}
+
 // Part are the bytes of a String object from from to to, to excluded. It may be kept.
 func (o *Object) Part(from, to int) string {
 	if p, ok := o.Data().(*paged); ok {

@@ -99,14 +99,18 @@ func appendValue(dst []byte, v reply.Value, f Form) []byte {
 }
 
 func appendBase64(dst []byte, s string) []byte {
-	dst = append(dst, '"')
+	return append(appendEncoded(append(dst, '"'), s), '"')
+}
+
+// appendEncoded writes s in base64, without quotation marks.
+func appendEncoded(dst []byte, s string) []byte {
 	n := base64.StdEncoding.EncodedLen(len(s))
 	// The encoder wants bytes: s is put behind the place of its encoded form.
 	dst = slices.Grow(dst, n+len(s)+1)
 	start := len(dst)
 	raw := append(dst[start+n:start+n], s...)
 	base64.StdEncoding.Encode(dst[start:start+n], raw)
-	return append(dst[:start+n], '"')
+	return dst[:start+n]
 }
 
 const hexDigits = "0123456789abcdef"
@@ -114,7 +118,11 @@ const hexDigits = "0123456789abcdef"
 // appendString writes s as a JSON string. Each byte that isn't UTF-8 becomes U+FFFD;
 // only what JSON demands is escaped.
 func appendString(dst []byte, s string) []byte {
-	dst = append(slices.Grow(dst, len(s)+2), '"')
+	return append(appendEscaped(append(slices.Grow(dst, len(s)+2), '"'), s), '"')
+}
+
+// appendEscaped is appendString without quotation marks.
+func appendEscaped(dst []byte, s string) []byte {
 	for len(s) > 0 {
 		n := 0
 		for n < len(s) && asIs[s[n]] {
@@ -133,7 +141,7 @@ func appendString(dst []byte, s string) []byte {
 		dst = utf8.AppendRune(dst, r)
 		s = s[size:]
 	}
-	return append(dst, '"')
+	return dst
 }
 
 func appendEscape(dst []byte, c byte) []byte {

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"encoding/base64"
+	"runtime"
 	"strconv"
 	"unicode/utf8"
 
@@ -51,34 +52,42 @@ func sizeInt(n int64) int64 {
 	return int64(len(strconv.AppendInt(b[:0], n, 10)))
 }
 
+// yieldAbove is from what length on others have their turn between the parts of a text that is looked at. It is more than
+// a view that keeps writes waiting may look at.
+const yieldAbove = 1 << 20
+
 // sizeString is the length of s as appendString writes it.
 func sizeString(s string) int64 {
 	n := int64(2)
-	for len(s) > 0 {
-		i := 0
-		for i < len(s) && asIs[s[i]] {
+	if len(s) > yieldAbove {
+		for len(s) > textPart {
+			part := partOf(s)
+			n, s = n+sizeEscaped(s[:part]), s[part:]
+			runtime.Gosched()
+		}
+	}
+	return n + sizeEscaped(s)
+}
+
+// sizeEscaped is the length of s as appendEscaped writes it.
+func sizeEscaped(s string) (n int64) {
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf {
+			n += int64(escaped[s[i]])
 			i++
-		}
-		n += int64(i)
-		if s = s[i:]; s == "" {
-			break
-		}
-		if s[0] < utf8.RuneSelf {
-			n += int64(escaped[s[0]])
-			s = s[1:]
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s)
+		r, size := utf8.DecodeRuneInString(s[i:])
 		n += int64(utf8.RuneLen(r))
-		s = s[size:]
+		i += size
 	}
 	return n
 }
 
-// escaped is how long appendEscape writes a byte.
-var escaped = func() (t [utf8.RuneSelf]int) {
+// escaped is how long appendEscaped writes a byte.
+var escaped = func() (t [utf8.RuneSelf]uint8) {
 	for c := range t {
-		t[c] = len(appendEscape(nil, byte(c)))
+		t[c] = uint8(len(appendEscaped(nil, string(byte(c)))))
 	}
 	return t
 }()
