@@ -1,7 +1,8 @@
 #!/bin/sh
 # Has the programs that read these files check them, as far as they are installed: promtool (Debian: prometheus),
-# systemd-analyze, dpkg-deb and lintian, helm, docker compose, hadolint, shellcheck. It needs no network, changes nothing
-# and starts nothing. What isn't installed is said. Exit code 1: something was found.
+# systemd-analyze, dpkg-deb and lintian, helm, kubeconform, docker compose, hadolint, shellcheck. It needs no network, but
+# for the schemas of kubeconform without KUBE_SCHEMAS; it changes nothing and starts nothing. What isn't installed is
+# said. Exit code 1: something was found.
 set -u
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
@@ -60,6 +61,12 @@ if have dpkg-deb; then
   have lintian && check "Debian package (lintian)" lintian --fail-on error,warning --suppress-tags no-manual-page "$dir/trireme_0.0.1_all.deb"
 fi
 have helm && check "chart (helm)" chart
+if have kubeconform; then
+  # Without KUBE_SCHEMAS, a template of kubeconform's -schema-location, kubeconform asks the network for schemas.
+  set -- -strict -ignore-missing-schemas -kubernetes-version 1.30.0 -schema-location "${KUBE_SCHEMAS:-default}"
+  check "kubectl example (kubeconform)" kubeconform "$@" deploy/kubernetes/trireme.yaml
+  if [ -s "$dir/tls.yaml" ]; then check "chart (kubeconform)" kubeconform "$@" "$dir/plain.yaml" "$dir/tls.yaml"; fi
+fi
 have hadolint && check "Dockerfile (hadolint)" hadolint deploy/docker/Dockerfile
 if have docker && docker compose version >/dev/null 2>&1; then
   for f in compose compose-dev; do check "$f.yml (docker compose)" docker compose -f "deploy/docker/$f.yml" config -q; done
