@@ -35,9 +35,9 @@ setup: ## install what the tests need beside Go: packages of JavaScript clients
 	@clients/setup.sh
 
 .PHONY: adapters
-adapters: build ## run published adapters against three nodes whose leader is killed (ARGS="redlock unstorage")
+adapters: build ## run published adapters against three nodes whose leader is killed (ARGS="redlock unstorage"; ROUNDS=100: so often beside redis-server, without kills)
 	-cd clients/adapters/go && CGO_ENABLED=0 $(GO) build -buildvcs=false -o ../../../bin/adapters-go .
-	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node test.mjs $(ARGS)
+	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node $(if $(ROUNDS),rounds.mjs $(ROUNDS),test.mjs) $(ARGS)
 
 .PHONY: test
 test: setup vet ## every test, race detector on

@@ -154,7 +154,8 @@ func replay(t *testing.T, seed uint64, commands int) {
 			t.Fatalf("digests differ after %d commands: %s, machine %d %s", done, digest, i+1, other)
 		}
 	}
-	for _, name := range []string{"XADD", "XREADGROUP", "XAUTOCLAIM", "JSON.SET", "JSON.MERGE", "SPOP", "PEXPIRE", "HSET", "GETDEL", "SORT", "EVAL", "EVALSHA", "FCALL", "FUNCTION", "SCRIPT", "ACL", "CONFIG"} {
+	for _, name := range []string{"XADD", "XREADGROUP", "XAUTOCLAIM", "JSON.SET", "JSON.MERGE", "SPOP", "PEXPIRE", "HSET", "GETDEL", "SORT", "EVAL", "EVALSHA", "FCALL", "FUNCTION", "SCRIPT", "ACL", "CONFIG",
+		"ARSET", "ARRING", "INCREX", "XNACK", "SDIFFCARD", "VECTOR.CREATE", "VECTOR.ADD", "VECTOR.QUERY", "VECTOR.DEL", "SEARCH.CREATE", "SEARCH.DROP", "SEARCH.ALIASADD"} {
 		if worked[name] == 0 {
 			t.Errorf("no %s did anything among %d commands", name, done)
 		}

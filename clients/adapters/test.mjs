@@ -6,15 +6,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
 const binary = process.env.TRIREME_BIN ?? new URL("../../bin/trireme", import.meta.url).pathname;
 const dir = mkdtempSync(join(tmpdir(), "trireme-adapters-"));
 const patience = 60_000;
-const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // until repeats a check until it returns something, or fails.
-async function until(what, check) {
+export async function until(what, check) {
   for (const end = Date.now() + patience; Date.now() < end; await pause(50)) {
     const found = await check();
     if (found) return found;
@@ -23,12 +24,14 @@ async function until(what, check) {
 }
 
 // cluster runs the three nodes.
-async function cluster() {
+export async function cluster() {
   const child = spawn(binary, ["local-cluster", "--data-dir", dir, "--http-port", "28080", "--cluster-port", "27080", "--gossip-port", "27090", "--resp-port", "26379"]);
   let out = "";
   let err = "";
   child.stdout.on("data", (b) => (out += b));
   child.stderr.on("data", (b) => (err += b));
+  let stopping = false;
+  child.on("exit", (code, signal) => stopping || console.log(`local-cluster ended: ${signal ?? code}\n${err.slice(-2000)}`));
   await until("the nodes start", () => {
     if (child.exitCode !== null) throw new Error(`local-cluster ended: ${err}`);
     return out.includes("An interrupt");
@@ -58,6 +61,7 @@ async function cluster() {
   });
   return {
     token,
+    nodes,
     // other is a node that does not lead, and the one that does.
     async pair() {
       const first = await leader();
@@ -71,6 +75,7 @@ async function cluster() {
       await until(`${n.id} is ready`, () => ready(n));
     },
     async stop() {
+      stopping = true;
       for (const p of again) p.kill("SIGTERM");
       child.kill("SIGINT");
       await until("the nodes end", () => [child, ...again].every((p) => p.exitCode !== null || p.signalCode !== null));
@@ -79,7 +84,7 @@ async function cluster() {
   };
 }
 
-class NotInstalled extends Error {}
+export class NotInstalled extends Error {}
 
 // program runs a program of another language: it writes the version of its client, waits for a line, and ends with "ok".
 const program = (name, command, args, missing) => async ({ resp }) => {
@@ -153,7 +158,7 @@ async function chat(connect) {
 }
 
 // Each adapter makes its clients of a node, and returns what it does before the leader is killed, at once after that, and at its end.
-const adapters = {
+export const adapters = {
   async "@vercel/kv"({ url, token }) {
     const { createClient } = await import("@vercel/kv");
     const kv = createClient({ url, token });
@@ -457,36 +462,42 @@ const adapters = {
 const version = (adapter, names) => adapter?.version ?? names.split(", ").map((n) => JSON.parse(readFileSync(new URL(`node_modules/${n}/package.json`, import.meta.url))).version).join(", ");
 
 // within ends what takes too long.
-const within = (promise) => Promise.race([promise, pause(patience).then(() => Promise.reject(new Error("it takes too long")))]);
+export const within = (promise) => Promise.race([promise, pause(patience).then(() => Promise.reject(new Error("it takes too long")))]);
 
-const c = await cluster();
-let failed = 0;
-for (const [name, make] of Object.entries(adapters)) {
-  if (process.argv.length > 2 && !process.argv.slice(2).includes(name)) continue;
-  const { first, other } = await c.pair();
-  const where = { host: other.host, port: other.port, password: c.token };
-  const resp = { ioredis: where, nodeRedis: { url: `redis://default:${encodeURIComponent(c.token)}@${other.host}:${other.port}` } };
-  let killed = false;
-  let adapter;
-  try {
-    adapter = await make({ url: other.url, token: c.token, resp });
-    await within(adapter.before());
-    c.kill(first);
-    killed = true;
-    await within(adapter.after());
-    console.log(`ok      ${name} ${version(adapter, name)}`);
-  } catch (e) {
-    if (e instanceof NotInstalled) {
-      console.log(`skipped ${name}: ${e.message}`);
-      continue;
+// rounds.mjs runs the same programs without a kill.
+if (process.argv[1] === fileURLToPath(import.meta.url)) await withKills();
+
+// withKills runs the programs that the command line names, or all of them.
+async function withKills() {
+  const c = await cluster();
+  let failed = 0;
+  for (const [name, make] of Object.entries(adapters)) {
+    if (process.argv.length > 2 && !process.argv.slice(2).includes(name)) continue;
+    const { first, other } = await c.pair();
+    const where = { host: other.host, port: other.port, password: c.token };
+    const resp = { ioredis: where, nodeRedis: { url: `redis://default:${encodeURIComponent(c.token)}@${other.host}:${other.port}` } };
+    let killed = false;
+    let adapter;
+    try {
+      adapter = await make({ url: other.url, token: c.token, resp });
+      await within(adapter.before());
+      c.kill(first);
+      killed = true;
+      await within(adapter.after());
+      console.log(`ok      ${name} ${version(adapter, name)}`);
+    } catch (e) {
+      if (e instanceof NotInstalled) {
+        console.log(`skipped ${name}: ${e.message}`);
+        continue;
+      }
+      failed++;
+      console.log(`FAILED  ${name}: ${e?.stack ?? e}`);
     }
-    failed++;
-    console.log(`FAILED  ${name}: ${e?.stack ?? e}`);
+    try {
+      await adapter?.end?.();
+    } catch {} // its connection may have ended with it
+    if (killed) await c.restart(first);
   }
-  try {
-    await adapter?.end?.();
-  } catch {} // its connection may have ended with it
-  if (killed) await c.restart(first);
+  await c.stop();
+  process.exit(failed > 0 ? 1 : 0);
 }
-await c.stop();
-process.exit(failed > 0 ? 1 : 0);

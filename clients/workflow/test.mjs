@@ -8,6 +8,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
+import { Calls } from "../calls.mjs";
 import { World } from "./world.mjs";
 
 const urls = (process.env.TRIREME_URLS ?? "").split(",").filter(Boolean);
@@ -18,7 +19,8 @@ if (urls.length === 0 || token === "") {
 }
 const sdk = await import(process.env.TRIREME_SDK ?? "./sdk.mjs");
 const onlyModern = sdk.modern ? {} : { skip: "this release has it not" };
-const clients = urls.map((baseUrl) => new sdk.Client({ baseUrl, token, retry: false }));
+const calls = new Calls();
+const clients = urls.map((baseUrl) => calls.watch(new sdk.Client({ baseUrl, token, retry: false }), { name: "client", parts: { dlq: { name: "dlq" } } }));
 const client = () => clients[Math.floor(Math.random() * clients.length)];
 const node = () => urls[Math.floor(Math.random() * urls.length)];
 
@@ -32,7 +34,7 @@ const ask = async (method, path, { body, headers } = {}) => {
 let world;
 before(async () => {
   const { body: keys } = await ask("GET", "/v2/keys");
-  world = new World({ sdk, urls, token, keys });
+  world = new World({ sdk, urls, token, keys, calls });
   await world.open();
 });
 after(() => world.close());
@@ -135,6 +137,11 @@ describe("workflows", { concurrency: 4 }, () => {
     ]);
     assert.equal(steps[0].callUrl, `${world.base}/out/echo/post?x=1`);
     assert.equal(steps[0].callBody, '{"n":1}');
+  });
+
+  test("a provider's API", onlyModern, async () => {
+    const id = await trigger("provider");
+    assert.deepEqual(await result(id), [200, "POST", "/out/echo/v1/chat/completions", "hi"]);
   });
 
   test("a call of a workflow starts another run", async () => {
@@ -533,4 +540,10 @@ describe("workflows", { concurrency: 4 }, () => {
     assert.equal(status, 200);
     assert.match(JSON.stringify(body), new RegExp(event));
   });
+});
+
+// Old releases have fewer, and other tests.
+test("every method was called", onlyModern, () => {
+  for (const name of ["client.trigger", "dlq.restart", "context.run", "openai.call"]) assert.ok(calls.all.has(name), `${name} is not watched`);
+  assert.deepEqual(calls.missing(), []);
 });

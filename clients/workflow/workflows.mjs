@@ -7,7 +7,9 @@ const quick = { retries: 3, retryDelay: "100" };
 
 export const makeWorkflows = (world, sdk) => {
   const { createWorkflow, WorkflowNonRetryableError, WorkflowRetryAfterError } = sdk;
-  const define = (route, options = {}) => createWorkflow(route, { ...quick, ...options });
+  const openai = { name: "openai", except: ["callApi"] };
+  const context = { name: "context", parts: { api: { name: "api", parts: { openai }, except: ["callApi"] } }, except: ["addStep"] };
+  const define = (route, options = {}) => createWorkflow((given) => route(world.library.watch(given, context)), { ...quick, ...options });
   const step = (context, name, value) =>
     context.run(name, () => {
       world.did(context, name);
@@ -49,6 +51,14 @@ export const makeWorkflows = (world, sdk) => {
       post: [post.status, post.body], get: [get.status, get.body.method], refused: [refused.status, refused.body],
       flaky: flaky.status, text: text.body, nobody: nobody.status >= 500,
     };
+  });
+
+  // A provider that the SDK knows, at an address of ours. Those of its other providers are fixed.
+  all.provider = define(async (context) => {
+    const answer = await context.api.openai.call("ask", {
+      baseURL: `${world.base}/out/echo`, token: "secret", operation: "chat.completions.create", body: { model: "m", messages: [{ role: "user", content: "hi" }] },
+    });
+    return [answer.status, answer.body.method, answer.body.url, JSON.parse(answer.body.body).messages[0].content];
   });
 
   // A call of a workflow starts a run of its own and doesn't wait for it.

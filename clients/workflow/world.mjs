@@ -15,8 +15,9 @@ export class World {
   #said = new Set();
   #watchers = new Set();
 
-  constructor({ sdk, urls, token, keys }) {
+  constructor({ sdk, urls, token, keys, calls }) {
     this.sdk = sdk;
+    this.library = calls; // which methods of the SDK were called
     const receiver = new sdk.Receiver({ currentSigningKey: keys.current, nextSigningKey: keys.next });
     // One set of routes a node, so that every call talks to a node of its own choice.
     this.routes = urls.map((baseUrl) => {

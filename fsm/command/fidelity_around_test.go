@@ -1,8 +1,10 @@
 package command_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
@@ -34,10 +36,16 @@ func sameAround(origin string, s *scripttest.Step) bool {
 	if strings.HasPrefix(text, "COMMAND GETKEYSANDFLAGS") && countless(s.Argv[2:]) {
 		return false // an old server forgets what is done with keys whose count is no number
 	}
+	if strings.HasPrefix(text, "OBJECT ENCODING ") && !setWhole.MatchString(text) {
+		return false // how a value was made is not told: see OBJECT ENCODING in differences.txt
+	}
 	row := rows.Find(s.Argv)
 	connection := row != nil && (row.Group == "connection" || row.Group == "transactions") || strings.HasPrefix(text, "CLIENT ")
 	return !connection || origin == "resp" || string(s.Argv[0]) == "ECHO" || string(s.Argv[0]) == "PING"
 }
+
+// setWhole are questions for the encoding of keys that random commands never change in place.
+var setWhole = regexp.MustCompile("^OBJECT ENCODING (WHOLE|E[HZS]):[0-9]+ $")
 
 // countless reports whether a command that counts its keys has no number where it does.
 func countless(argv [][]byte) bool {
@@ -130,3 +138,44 @@ func sameWithin(version string, s *scripttest.Step) bool {
 	}
 	return true
 }
+
+// TestFidelityOfCommandTable compares what the entry of every command that both have says of its words and keys and of the
+// rights that it takes.
+func TestFidelityOfCommandTable(t *testing.T) {
+	r := startRedis(t)
+	us := openRESP(t)
+	r.do([]byte("HELLO"), []byte("3"))
+	judged := func(v reply.Value) string {
+		entry := v.Elems()[0].Elems()
+		entry[6] = withoutOwnCategory(entry[6])
+		one := stepOf(inWords("COMMAND INFO"))
+		return one.Shown(reply.Array(entry[0], entry[1], entry[3], entry[4], entry[5], entry[6]))
+	}
+	compared := 0
+	for _, name := range r.do([]byte("COMMAND"), []byte("LIST")).Elems() {
+		s := stepOf([][]byte{[]byte("COMMAND"), []byte("INFO"), []byte(name.Text())})
+		v := us.run(int64(scripttest.Start), s)
+		if len(v.Elems()) != 1 || len(v.Elems()[0].Elems()) == 0 || older(r.version, "7.2") && otherEntry[name.Text()] != "" {
+			continue
+		}
+		compared++
+		if we, they := judged(v), judged(r.do(s.Argv...)); we != they {
+			t.Errorf("%s\nRedis %s:\n%s\nwe:\n%s", s.Text, r.version, they, we)
+		}
+	}
+	if compared < 200 {
+		t.Errorf("compared only %d commands", compared)
+	}
+}
+
+// otherEntry are commands whose entry of 7.0 is another on purpose, with the reason.
+var otherEntry = map[string]string{
+	"function|delete": levelOne, "function|load": levelOne, "function|flush": levelOne, "function|restore": levelOne,
+	"client|setname": levelOne, "client|id": levelOne, "client|getname": levelOne, "wait": levelOne, "pfdebug": levelOne,
+	"command|getkeys": since72, "command|getkeysandflags": since72, "zrank": since72, "zrevrank": since72,
+}
+
+const (
+	levelOne = "rules about categories are in the log: another category would permit other commands when it is replayed"
+	since72  = "more words are taken since 7.2"
+)

@@ -170,3 +170,18 @@ func (u *keyUse) describe(varies bool) reply.Value {
 	}
 	return reply.Map(reply.Bulk("flags"), statusSet(does), reply.Bulk("begin_search"), part(kind, spec), reply.Bulk("find_keys"), part(find, keys))
 }
+
+// overcounted reports whether a number of keys in argv is below 1 or greater than the words that follow it: COMMAND GETKEYS
+// finds none then, as in Redis. Rights are judged of those that are there.
+func (k KeySpec) overcounted(argv [][]byte) bool {
+	for _, use := range k.uses {
+		if !use.counted || use.from >= len(argv) {
+			continue
+		}
+		n, ok := leadingInt(argv[use.from])
+		if left := len(argv) - use.from - 1; !ok || n < 1 || n > int64(left/max(use.step, 1)) {
+			return true
+		}
+	}
+	return false
+}

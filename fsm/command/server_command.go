@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -238,7 +239,10 @@ func (tx *Tx) keysOf(a *Args) (c *Command, argv [][]byte, at []int, refusal *rep
 	case !c.Takes(len(argv)):
 		return nil, nil, nil, ptr(reply.Error("ERR Invalid number of arguments specified for command"))
 	}
-	if at = c.Keys.Positions(argv); len(at) == 0 && c.Flags&KeysOptional != 0 {
+	if at = c.Keys.Positions(argv); tx.Level >= env.Level2 && c.Keys.overcounted(argv) {
+		at = nil
+	}
+	if len(at) == 0 && c.Flags&KeysOptional != 0 {
 		return c, argv, nil, nil
 	} else if len(at) == 0 {
 		return nil, nil, nil, ptr(reply.Error("ERR Invalid arguments specified for command"))

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"strconv"
+
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
@@ -70,7 +72,7 @@ func (in *interpreter) typed(v reply.Value) lua.Value {
 	case reply.KindBool:
 		return lua.Bool(v.Int() != 0)
 	case reply.KindDouble:
-		return in.tagged("double", lua.Number(v.Float()))
+		return in.tagged("double", lua.Number(told(v)))
 	case reply.KindBigNumber:
 		return in.tagged("big_number", vm.String(v.Text()))
 	case reply.KindVerbatim:
@@ -97,6 +99,15 @@ func (in *interpreter) typed(v reply.Value) lua.Value {
 		in.put(t, in.toLua(elems[i]), in.toLua(elems[i+1]))
 	}
 	return in.tagged("map", lua.TableValue(t))
+}
+
+// told is the number that a Double's text says. Coordinates are told with seventeen decimals, so the text of a small one is
+// not the number itself; a real server's scripts read the text.
+func told(v reply.Value) float64 {
+	if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
+		return f
+	}
+	return v.Float()
 }
 
 func (in *interpreter) put(t *lua.Table, k, v lua.Value) {
@@ -147,7 +158,7 @@ func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.
 		return reply.Status(oneLine.Replace(upToZero(s)))
 	}
 	if n, ok := t.Field("double").Number(); ok {
-		return reply.Number(n)
+		return in.host.Double(n)
 	}
 	if m := t.Field("map").Table(); m != nil {
 		return reply.Map(in.entries(m, depth, true)...)

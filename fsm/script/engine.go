@@ -19,6 +19,8 @@ type Host interface {
 	Permitted(argv [][]byte) (ok, known bool)
 	// Uint64 draws a number.
 	Uint64() uint64
+	// Double is a number that a script returns as one, in the digits that its caller expects.
+	Double(f float64) reply.Value
 }
 
 // MaxBody is the longest script or library in bytes: compiling takes time too.

@@ -44,8 +44,12 @@ type noHost struct{}
 func (noHost) Call([][]byte, *lua.Budget) reply.Value {
 	return reply.Error("ERR not while a library is loaded")
 }
+
 func (noHost) Permitted([][]byte) (ok, known bool) { return false, false }
 func (noHost) Uint64() uint64                      { return 0 }
+
+// Double is never called: nothing is returned while a library is loaded.
+func (noHost) Double(f float64) reply.Value { return reply.Number(f) }
 
 // Rules say which texts are taken.
 type Rules uint8

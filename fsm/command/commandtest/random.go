@@ -65,8 +65,8 @@ func (s Source) ofData() [][]byte {
 		list = strange
 	case 4:
 		list = arrays
-		if s.Fits == nil && r.IntN(4) == 0 {
-			list = newForms
+		if s.Fits == nil && r.IntN(2) == 0 {
+			list = [...][]string{newForms, indexes}[r.IntN(2)]
 		}
 	}
 	if r.IntN(500) == 0 {
@@ -121,5 +121,5 @@ func draw(r *rand.Rand, word string) string {
 	case "t":
 		return [...]string{"string", "hash", "nope"}[r.IntN(3)]
 	}
-	return drawWord(r, drawStream(r, drawArray(r, drawJSON(r, drawAround(r, drawStrange(r, word))))))
+	return drawWord(r, drawStream(r, drawArray(r, drawJSON(r, drawAround(r, drawIndex(r, drawStrange(r, word)))))))
 }
