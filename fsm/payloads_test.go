@@ -132,6 +132,13 @@ func TestPayloadsOfMessages(t *testing.T) {
 						t.Errorf("dead letter %d has another body", i)
 					}
 				}
+				for i, a := range got {
+					x, ok := v.Messages().Explain(a.ID, v.Now())
+					if !ok || x.Dead == nil || string(x.Dead.Response.Body) != bodies[len(bodies)-1-i] ||
+						string(x.Last.Response.Body) != bodies[len(bodies)-1-i] || string(x.Last.Content.Body) != bodies[i] {
+						t.Errorf("the explanation of message %d has other bodies: %+v", i, x)
+					}
+				}
 				events, _, _ := v.Messages().Events(&queue.Filter{States: []queue.State{queue.Failed}}, queue.Page{Limit: 100})
 				for i, one := range events {
 					if string(one.Content.Body) != bodies[i] || string(one.Response.Body) != bodies[len(bodies)-1-i] {

@@ -111,7 +111,9 @@ func (s *Store) explain(m *Message, now int64) Explanation {
 		x.Queue = q.Name
 	}
 	if m.state == Failed {
-		x.Dead, _ = s.dead.Get(Stamp{m.at, m.Seq})
+		if d, ok := s.dead.Get(Stamp{m.at, m.Seq}); ok {
+			x.Dead = d.whole()
+		}
 	}
 	return x
 }
@@ -225,7 +227,7 @@ func (s *Store) idOf(seq uint64) ID {
 func (s *Store) lastAttempt(m *Message) *EventInfo {
 	for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
 		if v.State == Failing || v.State == Delivered {
-			n := s.eventInfo(v, m)
+			n := s.eventInfo(v, m).load()
 			return &n
 		}
 	}
