@@ -15,6 +15,10 @@ const (
 	writeSize = 1 << 20
 	// fetchTime is how long other nodes are asked for a payload that was lost, before the node ends.
 	fetchTime = 10 * time.Second
+	// lookedAt is about how many payloads compact looks at each time.
+	lookedAt = 200_000
+	// retryAfter is when a segment that could not be copied is tried again.
+	retryAfter = time.Minute
 )
 
 // move writes payloads in memory to the disk until there is nothing that has to go there; with all, everything is.
@@ -78,18 +82,25 @@ func (s *Store) write(list []*Body) error {
 		p.at.Store(uint64(at(g.no, g.size)))
 		p.memory.Store(nil)
 		g.size += int64(p.n)
+		s.segments.bytes.Add(int64(p.n))
 		g.bodies = append(g.bodies, weak.Make(p))
 	}
 	s.counted.written.Add(int64(len(b)))
 	return nil
 }
 
-// compact removes segments that nothing is alive of, and copies what is alive of those that are mostly dead.
+// compact removes segments that nothing is alive of, and copies what is alive of those that are mostly dead. It looks at some
+// segments, and goes on behind them the next time.
 func (s *Store) compact() {
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	for _, g := range s.segments.list() {
-		if g == s.segments.current && g.size < s.opts.size {
+	looked := 0
+	for _, g := range s.segments.after(s.looked) {
+		if looked += len(g.bodies) + 1; looked > lookedAt && looked > len(g.bodies)+1 {
+			return
+		}
+		s.looked = g.no
+		if g == s.segments.current && g.size < s.opts.size || time.Now().Before(g.notBefore) {
 			continue
 		}
 		list, bytes := g.live()
@@ -97,6 +108,7 @@ func (s *Store) compact() {
 			continue
 		}
 		if err := s.empty(g, list); err != nil {
+			g.notBefore = time.Now().Add(retryAfter)
 			s.counted.failures.Add(1)
 			s.opts.Log.Warn("a segment of payloads can't be copied", "file", g.file.Name(), "error", err)
 		}
@@ -187,7 +199,7 @@ func (s *Store) everything() (all []weak.Pointer[Body]) {
 	s.mu.Unlock()
 	s.moving.Lock()
 	defer s.moving.Unlock()
-	for _, g := range s.segments.list() {
+	for _, g := range s.segments.after(0) {
 		all = append(all, g.bodies...)
 	}
 	return all
@@ -216,12 +228,7 @@ func (s *Store) Stats() (n Stats) {
 	s.mu.Lock()
 	n.Memory = s.youngBytes
 	s.mu.Unlock()
-	s.moving.Lock()
-	defer s.moving.Unlock()
-	for _, g := range s.segments.list() {
-		n.Segments++
-		n.Disk += g.size
-	}
+	n.Segments, n.Disk = int(s.segments.files.Load()), s.segments.bytes.Load()
 	c := &s.counted
 	n.Written, n.Read, n.Damaged, n.Fetched, n.Failures = c.written.Load(), c.read.Load(), c.damaged.Load(), c.fetched.Load(), c.failures.Load()
 	return n

@@ -1,12 +1,17 @@
 package payloads
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 	"weak"
 )
 
@@ -35,6 +40,8 @@ type segment struct {
 	file   *os.File
 	size   int64
 	bodies []weak.Pointer[Body]
+	// notBefore is when it may be copied again, after a failure.
+	notBefore time.Time
 }
 
 // live are the payloads of the segment that are still there, and their bytes.
@@ -54,6 +61,8 @@ type segments struct {
 	last uint32
 	// current is the one that is written to, nil if there is none.
 	current *segment
+	// files and bytes are those of all segments.
+	files, bytes atomic.Int64
 }
 
 // read reads n bytes from a place.
@@ -90,6 +99,7 @@ func (t *segments) writable(dir string, size int64) (*segment, error) {
 	}
 	t.current = &segment{no: t.last, file: f}
 	t.all[t.last] = t.current
+	t.files.Add(1)
 	return t.current, nil
 }
 
@@ -101,6 +111,8 @@ func (t *segments) drop(g *segment) error {
 		t.current = nil
 	}
 	t.mu.Unlock()
+	t.files.Add(-1)
+	t.bytes.Add(-g.size)
 	err := os.Remove(g.file.Name())
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
@@ -108,12 +120,11 @@ func (t *segments) drop(g *segment) error {
 	return errors.Join(err, g.file.Close()) // who reads meanwhile looks for the new place
 }
 
-// list are all segments.
-func (t *segments) list() (all []*segment) {
+// after are all segments in the order of their numbers: those behind no first, then the others.
+func (t *segments) after(no uint32) []*segment {
 	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, g := range t.all {
-		all = append(all, g)
-	}
+	all := slices.Collect(maps.Values(t.all))
+	t.mu.RUnlock()
+	slices.SortFunc(all, func(a, b *segment) int { return cmp.Compare(a.no-no-1, b.no-no-1) })
 	return all
 }

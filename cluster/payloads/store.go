@@ -59,6 +59,7 @@ type Store struct {
 
 	moving   sync.Mutex // held while payloads are written; see move
 	segments segments
+	looked   uint32 // the segment that compact looked at last
 }
 
 // young is a payload in memory.

@@ -180,7 +180,7 @@ func (m *Message) Fields(c *wire.Codec) {
 	m.contentField(c)
 }
 
-// contentField is the coded Content. What is read stands in head, for Load to take apart.
+// contentField is the coded Content. What is read stands in head, body and all, until Load splits it.
 func (m *Message) contentField(c *wire.Codec) {
 	switch {
 	case c.Reading():
