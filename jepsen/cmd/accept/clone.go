@@ -19,10 +19,42 @@ import (
 const (
 	testLimit  = 15 * time.Minute // the limit for make test
 	buildLimit = 10 * time.Minute // make run compiles first
+	// busyLimit is for each of both on a busy machine with empty caches, where nobody promises a time: it ends what hangs.
+	busyLimit = 2 * time.Hour
+	busyLoad  = 20
 )
 
 // freshClone is fresh-clone: clone what is committed, make run, the README's tour, make test.
 func freshClone(ctx context.Context, s *session) error {
+	return s.inClone(ctx, func(clone string) error {
+		if err := serveClone(ctx, s, clone, nil, buildLimit); err != nil {
+			return err
+		}
+		return testClone(ctx, s, clone, nil, testLimit)
+	})
+}
+
+// busyClone is busy-clone: fresh-clone in an empty home directory, so with empty caches, at a load of busyLoad.
+func busyClone(ctx context.Context, s *session) error {
+	return s.inClone(ctx, func(clone string) error {
+		home := filepath.Join(filepath.Dir(clone), "home")
+		if err := os.Mkdir(home, 0o755); err != nil {
+			return err
+		}
+		// Go's cache of modules has files that nobody may write.
+		defer exec.Command("chmod", "-R", "u+w", home).Run()
+		busy := holdLoad(s, busyLoad)
+		defer busy.stop()
+		env := newcomer(home)
+		if err := serveClone(ctx, s, clone, env, busyLimit); err != nil {
+			return err
+		}
+		return testClone(ctx, s, clone, env, busyLimit)
+	})
+}
+
+// inClone clones what is committed.
+func (s *session) inClone(ctx context.Context, use func(clone string) error) error {
 	dir, err := os.MkdirTemp("", "trireme-clone-")
 	if err != nil {
 		return err
@@ -32,26 +64,28 @@ func freshClone(ctx context.Context, s *session) error {
 	if err := s.command(ctx, "git", "clone", "--quiet", s.root, clone); err != nil {
 		return err
 	}
-	if err := serveClone(ctx, s, clone); err != nil {
-		return err
-	}
+	return use(clone)
+}
+
+// testClone runs make test; env nil is this process's.
+func testClone(ctx context.Context, s *session, clone string, env []string, limit time.Duration) error {
 	began := time.Now()
 	test := exec.CommandContext(ctx, "make", "test")
-	test.Dir, test.Stdout, test.Stderr = clone, s.out, s.out
+	test.Dir, test.Env, test.Stdout, test.Stderr = clone, env, s.out, s.out
 	if err := test.Run(); err != nil {
 		return fmt.Errorf("make test: %w", err)
 	}
 	took := time.Since(began)
 	s.printf("make test took %v", took.Round(time.Second))
-	return atMost("make test", took, testLimit)
+	return atMost("make test", took, limit)
 }
 
-// serveClone runs make run and the README's tour against it.
-func serveClone(ctx context.Context, s *session, clone string) error {
+// serveClone runs make run and the README's tour against it; env nil is this process's.
+func serveClone(ctx context.Context, s *session, clone string, env []string, patience time.Duration) error {
 	began := time.Now()
 	out := newWatched("take these variables by") // the last line, after the file is written
 	run := exec.Command("make", "run", "ARGS=--sink")
-	run.Dir, run.Stdout, run.Stderr = clone, out, out
+	run.Dir, run.Env, run.Stdout, run.Stderr = clone, env, out, out
 	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := run.Start(); err != nil {
 		return fmt.Errorf("make run: %w", err)
@@ -59,17 +93,17 @@ func serveClone(ctx context.Context, s *session, clone string) error {
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
 	defer syscall.Kill(-run.Process.Pid, syscall.SIGKILL) // what is left of the group
-	limit, cancel := context.WithTimeout(ctx, buildLimit)
+	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
 	case <-out.seen:
 	case err := <-ended:
 		return fmt.Errorf("make run ended: %v\n%s", err, out)
 	case <-limit.Done():
-		return fmt.Errorf("make run is not ready after %v\n%s", buildLimit, out)
+		return fmt.Errorf("make run is not ready after %v\n%s", patience, out)
 	}
 	s.printf("make run is ready after %v, compiling included", time.Since(began).Round(time.Second))
-	if err := takeTour(limit, s, clone); err != nil {
+	if err := takeTour(limit, s, clone, env); err != nil {
 		return err
 	}
 	syscall.Kill(-run.Process.Pid, syscall.SIGINT)
@@ -83,7 +117,7 @@ func serveClone(ctx context.Context, s *session, clone string) error {
 
 // takeTour runs the README's first tour: with the file of variables that make run has written, redis-cli, and the example that
 // needs npm.
-func takeTour(ctx context.Context, s *session, clone string) error {
+func takeTour(ctx context.Context, s *session, clone string, env []string) error {
 	readme, err := os.ReadFile(filepath.Join(clone, "README.md"))
 	if err != nil {
 		return err
@@ -93,7 +127,7 @@ func takeTour(ctx context.Context, s *session, clone string) error {
 		return errors.New("README.md has no tour, or one that promises no answer")
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-ec", script)
-	cmd.Dir = clone
+	cmd.Dir, cmd.Env = clone, env
 	text, err := cmd.CombinedOutput()
 	s.printf("%s\n%s", strings.TrimSpace(script), strings.TrimSpace(string(text)))
 	if err != nil {

@@ -13,6 +13,7 @@ type acceptance struct {
 // runs are all runs, by area.
 var runs = []acceptance{
 	{"fresh-clone", "core.1", "a fresh clone runs, answers the first requests, and its tests pass", freshClone},
+	{"busy-clone", "adopt.1", "fresh-clone in an empty home directory, with empty caches, at a load of 20", busyClone},
 	{"read-elsewhere", "core.2", "10,000 writes through any node, each read through another at once", readElsewhere},
 	{"client-tests", "core.3", "the published client, unmodified, against three nodes", clientTests},
 	{"leader-kill", "core.4", "kill -9 and graceful stop of the leader under 64 clients", leaderLost},
