@@ -15,6 +15,7 @@ var (
 	errClaimRetry    = reply.Error("ERR Invalid RETRYCOUNT option argument for XCLAIM")
 	errAutoClaimIdle = reply.Error("ERR Invalid min-idle-time argument for XAUTOCLAIM")
 	errAutoClaimMany = reply.Error("ERR COUNT must be > 0")
+	errAutoClaimRoom = reply.Error("ERR Insufficient memory, failed allocating transient memory, COUNT too high.")
 )
 
 // claim is how XCLAIM and XAUTOCLAIM take over what is pending.
@@ -143,6 +144,8 @@ const (
 	autoClaimCount   = 100
 	autoClaimLooks   = 10
 	autoClaimMostAll = math.MaxInt64 / 16
+	// autoClaimRoom is the COUNT for whose IDs, 16 bytes each, no machine of 48-bit addresses has room: Redis allocates them first.
+	autoClaimRoom = 1 << 47 / 16
 )
 
 func xAutoClaim(tx *Tx, a *Args) reply.Value {
@@ -171,6 +174,9 @@ func xAutoClaim(tx *Tx, a *Args) reply.Value {
 	g := e.data.Group(keyspace.Alias(group))
 	if g == nil {
 		return errNoGroup(key, group, "")
+	}
+	if count > autoClaimRoom && tx.Level >= env.Level2 {
+		return errAutoClaimRoom
 	}
 	s := e.write()
 	g = s.Own(g.Name)

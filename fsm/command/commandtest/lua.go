@@ -17,7 +17,7 @@ func (g Lua) Program() string {
 	case 0:
 		return "return tostring(" + g.number() + g.pick(" + ", " - ", " * ", " / ", " % ", " ^ ") + g.number() + ")"
 	case 1:
-		return "return string.format(" + g.quoted("%"+g.chars("-+ #0", 2)+g.pick("", "5", "12", "20")+g.pick("", ".0", ".3", ".14")+g.pick("d", "i", "u", "x", "X", "o", "e", "E", "f", "g", "G", "c", "s", "q")) + ", " + g.number() + ")"
+		return "return string.format(" + g.quoted(g.conversion()) + ", " + g.number() + ")"
 	case 2:
 		return "return tonumber(" + g.quoted(g.chars("0123456789.eExX+- abcdefinp", 8)) + ")"
 	case 3:
@@ -34,6 +34,17 @@ func (g Lua) Program() string {
 		return "return " + g.value(1) + g.pick(" .. ", " == ", " < ", " <= ", " + ", " and ", " or ") + g.value(1)
 	}
 	return g.tables()
+}
+
+// conversion is one of a format. Those of %g have no #: where rounding adds a digit, glibc drops the zeros that it asks for
+// (%#.14G of 99999999999999.5).
+func (g Lua) conversion() string {
+	flags, width := g.chars("-+ #0", 2), g.pick("", "5", "12", "20")+g.pick("", ".0", ".3", ".14")
+	verb := g.pick("d", "i", "u", "x", "X", "o", "e", "E", "f", "g", "G", "c", "s", "q")
+	if verb == "g" || verb == "G" {
+		flags = strings.ReplaceAll(flags, "#", "")
+	}
+	return "%" + flags + width + verb
 }
 
 // Shown is a program that returns what another one does as texts, or its error.
