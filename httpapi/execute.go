@@ -277,7 +277,7 @@ func (c *call) propose() (fsm.Results, error) {
 		return fsm.Results{}, f
 	}
 	c.proposed = true
-	return fsm.Do(c.r.Context(), c.s.engine, fsm.Exec, batch)
+	return fsm.Execute(c.r.Context(), c.s.engine, batch)
 }
 
 // report counts what the rows have replied.

@@ -122,7 +122,7 @@ func (t *batch) execute() (values []reply.Value, err error) {
 	if len(t.rows) == 1 {
 		batch.Mode = fsm.Single
 	}
-	results, err := fsm.Do(s.life, s.engine, fsm.Exec, batch)
+	results, err := fsm.Execute(s.life, s.engine, batch)
 	if err == nil && len(results.Values) != len(t.rows) { // they can't be assigned to connections
 		err = errMiscounted
 	}

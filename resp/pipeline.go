@@ -252,13 +252,13 @@ func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
 // revoked, it may have been given again since this node looked.
 func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	batch.As = c.as
-	results, err := fsm.Do(c.s.life, c.s.engine, fsm.Exec, batch)
+	results, err := fsm.Execute(c.s.life, c.s.engine, batch)
 	if errors.Is(err, fsm.ErrRevoked) {
 		if c.reauthenticate(); !c.as.Known() {
 			return results, err
 		}
 		batch.As = c.as
-		results, err = fsm.Do(c.s.life, c.s.engine, fsm.Exec, batch)
+		results, err = fsm.Execute(c.s.life, c.s.engine, batch)
 	}
 	if err == nil && !results.Discarded {
 		c.called = c.scriptCalls(&batch, &results)

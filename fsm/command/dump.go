@@ -20,7 +20,7 @@ func dumpRows() []Command {
 			Tips: vagueOutput, Run: dump},
 		{Name: "restore", Arity: -4, Flags: Write | DenyOOM | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
 			Syntax: "RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]", Summary: "Makes a key of what DUMP has given, here or in a Redis of up to version 8.",
-			Categories: acl.Dangerous, Changes: []Change{{"3.0.0", "Takes REPLACE."}, {"5.0.0", "Takes ABSTTL."}, {"5.0.0", "Takes IDLETIME and FREQ."}}, Run: restore},
+			Categories: acl.Dangerous, Changes: []Change{{"3.0.0", "Takes REPLACE."}, {"5.0.0", "Takes ABSTTL."}, {"5.0.0", "Takes IDLETIME and FREQ."}}, StandIn: restoreStandIn, Run: restore},
 	}
 }
 
@@ -124,18 +124,44 @@ func (tx *Tx) restoreDeadline(ttl []byte, absolute bool) (at int64, bad *reply.V
 // maxRestored bounds what a payload may become where records have no limit, in bytes.
 const maxRestored = 1 << 30
 
-// readPayload reads a payload within the limit of records.
-func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
-	limit := tx.Limits.MaxRecord
-	if limit <= 0 {
-		limit = maxRestored
+// restoreBounds are what reading a payload may take, with so many steps of work left.
+func (l *Limits) restoreBounds(level env.Level, allowed int64) rdb.Bounds {
+	b := rdb.Bounds{Room: l.MaxRecord}
+	if b.Room <= 0 {
+		b.Room = maxRestored
 	}
-	v, err := rdb.Restore(payload, tx.Now, limit)
+	if level >= env.Level2 {
+		b.Work, b.StandIns = max(1, allowed), true
+	}
+	return b
+}
+
+// restoreStandIn judges a payload without the state; see Command.StandIn.
+func restoreStandIn(l *Limits, level env.Level, argv [][]byte) (at int, word []byte) {
+	const payload = 3
+	// No field of a hash is past its deadline: that only leaves something out.
+	if _, _, err := rdb.Restore(argv[payload], 0, l.restoreBounds(level, l.Work())); err != nil {
+		return payload, rdb.StandIn(err)
+	}
+	return 0, nil
+}
+
+// readPayload reads a payload within the limits of records and of the request's work.
+func (tx *Tx) readPayload(payload []byte) (v rdb.Value, bad *reply.Value) {
+	bounds := tx.Limits.restoreBounds(tx.Level, tx.allowed())
+	v, worked, err := rdb.Restore(payload, tx.Now, bounds)
+	if left := max(0, tx.allowed()); errors.Is(err, rdb.ErrWork) {
+		tx.work.used += left // also by a stand-in
+	} else if tx.Level >= env.Level2 {
+		tx.work.used += min(worked, left)
+	}
 	switch {
 	case errors.Is(err, rdb.ErrPayload):
 		return v, ptr(errPayload)
 	case errors.Is(err, rdb.ErrRoom):
-		return v, ptr(reply.Error("ERR max single record size exceeded. Limit: " + strconv.FormatInt(limit, 10) + " bytes, Actual: more. Setting: max-record-size"))
+		return v, ptr(reply.Error("ERR max single record size exceeded. Limit: " + strconv.FormatInt(bounds.Room, 10) + " bytes, Actual: more. Setting: max-record-size"))
+	case errors.Is(err, rdb.ErrWork):
+		return v, ptr(reply.Error("ERR max request work exceeded by 'restore'. Limit: " + strconv.FormatInt(tx.Limits.Work(), 10) + " steps, Actual: more. Setting: max-request-work"))
 	case err != nil, v.Data != nil && v.Data.Type() > keyspace.JSON && tx.Level < env.Level2:
 		return v, ptr(errFormat)
 	}

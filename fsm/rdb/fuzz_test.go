@@ -57,7 +57,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := Restore(payload, now, 16*space)
+		again, err := restore(payload, now, 16*space)
 		if err != nil || content(again) != content(v) && v.Data != nil && v.Data.Type() != keyspace.SortedSet && v.Data.Type() != keyspace.Stream {
 			t.Fatalf("%x came back through %x as %q: %v", b, payload, content(again), err)
 		}

@@ -16,6 +16,8 @@ var (
 	ErrFormat = errors.New("rdb: bad format")
 	// ErrRoom says that the value would grow beyond what the caller allows.
 	ErrRoom = errors.New("rdb: the value is larger than allowed")
+	// ErrWork says that reading the value takes more steps than the caller allows.
+	ErrWork = errors.New("rdb: reading the value is more work than allowed")
 )
 
 // Type is the type of a value in a file or payload: what it is and how it is written.
@@ -107,28 +109,45 @@ func Dump(o *keyspace.Object, now int64) ([]byte, error) {
 	return frame(w.b, version), nil
 }
 
-// Restore reads a payload. Fields of a hash that are past their deadline at now are left
-// out, which may leave none; room is what the value may take in memory, in bytes.
-func Restore(payload []byte, now, room int64) (Value, error) {
-	body, err := Open(payload)
-	if err != nil {
-		return Value{}, err
-	}
-	return Decode(body, now, room)
+// Bounds are what reading a payload may take.
+type Bounds struct {
+	// Room is what the value may take in memory, in bytes. Work is how many steps of work reading it may take: one for an
+	// element, and one for 64 bytes of it (0 = unlimited).
+	Room, Work int64
+	// StandIns says that payloads of StandIn have the errors for which they stand.
+	StandIns bool
 }
 
-// Decode reads b, a value after its type, and nothing else; see Restore.
-func Decode(b []byte, now, room int64) (Value, error) {
-	if len(b) == 0 {
-		return Value{}, ErrFormat
-	}
-	r := &reader{b: b[1:], now: now, room: room}
-	v, err := r.value(Type(b[0]))
+// Restore reads a payload, and returns how many steps of work that was. Fields of a hash that are past their deadline at now
+// are left out, which may leave none.
+func Restore(payload []byte, now int64, bounds Bounds) (v Value, worked int64, err error) {
+	body, err := Open(payload)
 	if err != nil {
-		return Value{}, err
+		return Value{}, 0, err
 	}
-	if len(r.b) > 0 {
-		return Value{}, ErrFormat
+	if bounds.StandIns {
+		if err := standsFor(body); err != nil {
+			return Value{}, 0, err
+		}
 	}
-	return v, nil
+	return decode(body, &reader{now: now, room: bounds.Room, most: bounds.Work})
+}
+
+// Decode reads b, a value after its type, and nothing else. Fields are left out as by Restore; room is what the value may
+// take in memory, in bytes.
+func Decode(b []byte, now, room int64) (Value, error) {
+	v, _, err := decode(b, &reader{now: now, room: room})
+	return v, err
+}
+
+func decode(b []byte, r *reader) (Value, int64, error) {
+	if len(b) == 0 {
+		return Value{}, 0, ErrFormat
+	}
+	r.b = b[1:]
+	v, err := r.value(Type(b[0]))
+	if err == nil && len(r.b) > 0 {
+		v, err = Value{}, ErrFormat
+	}
+	return v, r.worked, err
 }

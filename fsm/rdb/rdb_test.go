@@ -187,7 +187,7 @@ func TestDumpAndRestore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := Restore(payload, now, room)
+				got, err := restore(payload, now, room)
 				if err != nil {
 					t.Fatalf("%x: %v", payload, err)
 				}
@@ -325,15 +325,15 @@ func TestPayloadsAreChecked(t *testing.T) {
 	for i := range good {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
-		if _, err := Restore(bad, now, room); !errors.Is(err, ErrPayload) {
+		if _, err := restore(bad, now, room); !errors.Is(err, ErrPayload) {
 			t.Errorf("byte %d changed: %v", i, err)
 		}
-		if _, err := Restore(good[:i], now, room); !errors.Is(err, ErrPayload) {
+		if _, err := restore(good[:i], now, room); !errors.Is(err, ErrPayload) {
 			t.Errorf("cut at %d: %v", i, err)
 		}
 	}
 	newer := frame([]byte("\x00\x01a"), Version+1)
-	if _, err := Restore(newer, now, room); !errors.Is(err, ErrPayload) {
+	if _, err := restore(newer, now, room); !errors.Is(err, ErrPayload) {
 		t.Errorf("a newer version: %v", err)
 	}
 }

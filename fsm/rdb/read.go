@@ -27,15 +27,23 @@ type reader struct {
 	b    []byte
 	now  int64 // unix milliseconds
 	room int64 // bytes that the value may still take
+	// worked is how many steps of work reading it has taken, most how many it may take (0 = unlimited).
+	worked, most int64
 }
 
 // elementRoom is what an element takes at least, in bytes.
 const elementRoom = 16
 
+// textPerStep is how many bytes of an element are a step of work, as for commands.
+const textPerStep = 64
+
 // take charges n bytes for an element.
 func (r *reader) take(n int) error {
 	if r.room -= int64(n) + elementRoom; r.room < 0 {
 		return ErrRoom
+	}
+	if r.worked += 1 + int64(n)/textPerStep; r.worked > r.most && r.most > 0 {
+		return ErrWork
 	}
 	return nil
 }

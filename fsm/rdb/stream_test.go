@@ -139,7 +139,7 @@ func TestDumpOfReleasedEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Restore(payload, now, room)
+		back, err := restore(payload, now, room)
 		if err != nil {
 			t.Fatal(err)
 		}

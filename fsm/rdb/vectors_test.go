@@ -18,7 +18,7 @@ func TestDumpOfArrays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Restore(payload, 1, 1<<20)
+	v, err := restore(payload, 1, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestDumpOfVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := Restore(payload, 1, 1<<20)
+	v, err := restore(payload, 1, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,77 @@
+package fsm
+
+import (
+	"context"
+
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// judgedWord is from which length on a word is judged before it goes into the log, in bytes. All nodes would copy and write it
+// only to refuse it then, and every other request would wait for that.
+const judgedWord = 64 << 10
+
+// Executor is what Execute needs of a node.
+type Executor interface {
+	Proposer
+	Reader
+}
+
+// Execute proposes a batch. Long words that are refused whatever the state is, such as payloads of RESTORE with a wrong
+// checksum, don't go into the log: the batch is proposed with words for which it has the same outcome.
+func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
+	if b.judged() {
+		judge := func(v *View) { b.Rows = v.standIns(&b) }
+		if _, err := x.Read(ctx, Reading{Long: true, Database: b.As.DB}, judge); err != nil {
+			return Results{}, err
+		}
+	}
+	return Do(ctx, x, Exec, b)
+}
+
+// judged reports whether a row may have a word to judge.
+func (b *Batch) judged() bool {
+	for _, row := range b.Rows {
+		for _, word := range row {
+			if len(word) >= judgedWord && command.MayStandIn(row) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// standIns are the rows of a batch, with other words in the place of long ones that no state accepts; see Command.StandIn.
+func (v *View) standIns(b *Batch) [][][]byte {
+	rows, copied := b.Rows, false
+	if v.Level() < env.Level2 {
+		return rows
+	}
+	limits := v.writeLimits(b)
+	for i, argv := range b.Rows {
+		c, refusal := v.Check(b.As, b.Origin, argv)
+		if refusal != nil || c.StandIn == nil {
+			continue
+		}
+		at, word := c.StandIn(&limits, v.Level(), argv)
+		if at == 0 || len(argv[at]) < judgedWord {
+			continue
+		}
+		if !copied {
+			rows, copied = append([][][]byte(nil), b.Rows...), true
+		}
+		rows[i] = append([][]byte(nil), argv...)
+		rows[i][at] = word
+	}
+	return rows
+}
+
+// writeLimits are the limits that a batch has when it is applied, which are not those of a read.
+func (v *View) writeLimits(b *Batch) command.Limits {
+	limits := v.s.settings.Limits
+	if d := v.s.database(b.As.DB); d != nil && v.Level() >= env.Level2 {
+		e := env.Env{Level: v.Level()}
+		limits = v.s.limitsIn(&e, d)
+	}
+	return limits
+}

@@ -1,0 +1,43 @@
+package rdb
+
+import "errors"
+
+// A payload that can't be restored whatever the state is need not go through the log: a stand-in of a few bytes, for which
+// reading has the same error, goes in its place.
+
+// typeStandIn comes before the error for which a payload stands. No version of Redis has a type of that number.
+const typeStandIn = 0xFF
+
+// What a payload of typeStandIn stands for.
+const (
+	standsForRoom = 1
+	standsForWork = 2
+)
+
+// StandIn is a payload for which Restore and Functions return the same error as they did for another one. The error must be one
+// of this package, for ErrRoom and ErrWork of a caller whose bounds have stand-ins.
+func StandIn(err error) []byte {
+	switch {
+	case errors.Is(err, ErrRoom):
+		return Frame([]byte{typeStandIn, standsForRoom})
+	case errors.Is(err, ErrWork):
+		return Frame([]byte{typeStandIn, standsForWork})
+	case errors.Is(err, ErrFormat):
+		return Frame([]byte{typeStandIn})
+	}
+	return nil // without a checksum: ErrPayload
+}
+
+// standsFor is the error for which a value stands, nil for any other value.
+func standsFor(b []byte) error {
+	if len(b) != 2 || b[0] != typeStandIn {
+		return nil
+	}
+	switch b[1] {
+	case standsForRoom:
+		return ErrRoom
+	case standsForWork:
+		return ErrWork
+	}
+	return nil
+}
