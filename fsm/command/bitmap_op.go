@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/binary"
+	"strings"
 	"unsafe"
 
 	"github.com/trireme-dev/trireme/fsm/keyspace"
@@ -10,8 +11,8 @@ import (
 
 var errNotOneKey = reply.Error("ERR BITOP NOT must be called with a single source key.")
 
-// bitOps are the operations by name. Each folds the sources into out, which is as long
-// as the longest of them; shorter ones end in zeros.
+// bitOps are the operations by name. Each starts with a copy of its first source and folds the others into it; all are as long as
+// the longest of them, shorter ones end in zeros.
 var bitOps = []struct {
 	name string
 	two  bool // needs two sources
@@ -56,103 +57,150 @@ func bitOp(tx *Tx, a *Args) reply.Value {
 		tx.remove(destination)
 		return reply.Int(0)
 	}
-	out := make([]byte, length)
-	bitOps[op].fold(out, sources)
-	tx.DB.SetText(tx.Env, destination, keyspace.Adopt(out), 0)
+	text := extended(sources[0], length)
+	bitOps[op].fold(unsafe.Slice(unsafe.StringData(text), length), sources)
+	tx.DB.SetText(tx.Env, destination, text, 0)
 	tx.Event(StringEvent, "set", destination)
 	return reply.Int(int64(length))
 }
 
-// eachPiece calls f for the bytes of o piece by piece, with the place of the first. f must not
-// change them.
-func eachPiece(o *keyspace.Object, f func(at int, piece []byte)) {
-	at := 0
+// extended is a copy of o with zeros after it, so long that nobody else has it yet: it may be changed in place. Memory is not
+// cleared before it is written, which takes as long as an operation does.
+func extended(o *keyspace.Object, length int) string {
+	var b strings.Builder
+	b.Grow(length)
 	o.Pieces(0, o.Len(), func(s string) bool {
-		f(at, unsafe.Slice(unsafe.StringData(s), len(s)))
-		at += len(s)
+		b.WriteString(s)
+		return true
+	})
+	for b.Len() < length {
+		b.Write(noBits[:min(len(noBits), length-b.Len())])
+	}
+	return b.String()
+}
+
+var noBits [4096]byte
+
+// eachPiece calls f for the bytes of o piece by piece, and for as much of out. f must not change the former.
+func eachPiece(out []byte, o *keyspace.Object, f func(into, from []byte)) {
+	o.Pieces(0, o.Len(), func(s string) bool {
+		f(out[:len(s)], unsafe.Slice(unsafe.StringData(s), len(s)))
+		out = out[len(s):]
 		return true
 	})
 }
 
-// wordBytes is how many bytes a fold takes at once.
+// wordBytes is how many bytes an operation takes at once.
 const wordBytes = 8
 
-// fold combines o into out, eight bytes at a time.
-func fold(out []byte, o *keyspace.Object, by func(into, from uint64) uint64) {
-	eachPiece(o, func(at int, piece []byte) {
-		into := out[at : at+len(piece)]
-		for len(piece) >= wordBytes {
-			binary.LittleEndian.PutUint64(into, by(binary.LittleEndian.Uint64(into), binary.LittleEndian.Uint64(piece)))
-			into, piece = into[wordBytes:], piece[wordBytes:]
-		}
-		for i, c := range piece {
-			into[i] = byte(by(uint64(into[i]), uint64(c)))
-		}
-	})
+// word and putWord read and write the first eight bytes.
+func word(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }
+func putWord(b []byte, w uint64) { binary.LittleEndian.PutUint64(b, w) }
+
+// Each operation is a loop of its own: a call for every word would take several times as long as the operation.
+
+func andInto(into, from []byte) {
+	for ; len(from) >= wordBytes; into, from = into[wordBytes:], from[wordBytes:] {
+		putWord(into, word(into)&word(from))
+	}
+	for i, c := range from {
+		into[i] &= c
+	}
 }
 
-func andBits(into, from uint64) uint64    { return into & from }
-func orBits(into, from uint64) uint64     { return into | from }
-func xorBits(into, from uint64) uint64    { return into ^ from }
-func andNotBits(into, from uint64) uint64 { return into &^ from }
+func orInto(into, from []byte) {
+	for ; len(from) >= wordBytes; into, from = into[wordBytes:], from[wordBytes:] {
+		putWord(into, word(into)|word(from))
+	}
+	for i, c := range from {
+		into[i] |= c
+	}
+}
 
+func xorInto(into, from []byte) {
+	for ; len(from) >= wordBytes; into, from = into[wordBytes:], from[wordBytes:] {
+		putWord(into, word(into)^word(from))
+	}
+	for i, c := range from {
+		into[i] ^= c
+	}
+}
+
+func andNotInto(into, from []byte) {
+	for ; len(from) >= wordBytes; into, from = into[wordBytes:], from[wordBytes:] {
+		putWord(into, word(into)&^word(from))
+	}
+	for i, c := range from {
+		into[i] &^= c
+	}
+}
+
+// foldAnd keeps what is set in all.
 func foldAnd(out []byte, sources []*keyspace.Object) {
-	fold(out, sources[0], orBits)
 	for _, o := range sources[1:] {
-		fold(out, o, andBits)
+		eachPiece(out, o, andInto)
 		clear(out[o.Len():])
 	}
 }
 
 func foldOr(out []byte, sources []*keyspace.Object) {
-	for _, o := range sources {
-		fold(out, o, orBits)
+	for _, o := range sources[1:] {
+		eachPiece(out, o, orInto)
 	}
 }
 
 func foldXor(out []byte, sources []*keyspace.Object) {
-	for _, o := range sources {
-		fold(out, o, xorBits)
+	for _, o := range sources[1:] {
+		eachPiece(out, o, xorInto)
 	}
 }
 
-func foldNot(out []byte, sources []*keyspace.Object) {
-	fold(out, sources[0], func(_, from uint64) uint64 { return ^from })
+func foldNot(out []byte, _ []*keyspace.Object) { invert(out) }
+
+func invert(out []byte) {
+	for ; len(out) >= wordBytes; out = out[wordBytes:] {
+		putWord(out, ^word(out))
+	}
+	for i := range out {
+		out[i] = ^out[i]
+	}
 }
 
 // foldDiff keeps what is set in the first and in no other.
 func foldDiff(out []byte, sources []*keyspace.Object) {
-	fold(out, sources[0], orBits)
 	for _, o := range sources[1:] {
-		fold(out, o, andNotBits)
+		eachPiece(out, o, andNotInto)
 	}
 }
 
-// foldDiff1 keeps what is set in another and not in the first.
+// foldDiff1 keeps what is set in another and not in the first: what is left of all without the first.
 func foldDiff1(out []byte, sources []*keyspace.Object) {
-	foldOr(out, sources[1:])
-	fold(out, sources[0], andNotBits)
+	foldOr(out, sources)
+	eachPiece(out, sources[0], andNotInto)
 }
 
 // foldAndOr keeps what is set in the first and in another.
 func foldAndOr(out []byte, sources []*keyspace.Object) {
-	foldOr(out, sources[1:])
-	fold(out, sources[0], andBits)
+	clear(out)
+	for _, o := range sources[1:] {
+		eachPiece(out, o, orInto)
+	}
+	eachPiece(out, sources[0], andInto)
 	clear(out[sources[0].Len():])
 }
 
 // foldOne keeps what is set in exactly one.
 func foldOne(out []byte, sources []*keyspace.Object) {
 	twice := make([]byte, len(out))
-	for _, o := range sources {
-		eachPiece(o, func(at int, piece []byte) {
-			for i, c := range piece {
-				twice[at+i] |= out[at+i] & c
-				out[at+i] |= c
+	for _, o := range sources[1:] {
+		again := twice
+		eachPiece(out, o, func(into, from []byte) {
+			for i, c := range from {
+				again[i] |= into[i] & c
+				into[i] |= c
 			}
+			again = again[len(from):]
 		})
 	}
-	for i := range out {
-		out[i] &^= twice[i]
-	}
+	andNotInto(out, twice)
 }
