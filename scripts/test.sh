@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 go=${GO:-go}
 # A process with the race detector sleeps for a second before it ends, and the tests start many.
 export GORACE="${GORACE:-atexit_sleep_ms=100}"
-flags=(-tags nomsgpack,hashicorpmetrics -race -p "${P:-2}" -timeout 12m)
+flags=(-tags nomsgpack,hashicorpmetrics -race -p "${P:-2}" -timeout 40m)
 
 # What is missing is named once, with what to install; the tests that need it skip themselves.
 need() { # PROGRAM, WHAT IT IS FOR, DEBIAN PACKAGE
