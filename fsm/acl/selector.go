@@ -3,6 +3,7 @@ package acl
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
@@ -42,16 +43,17 @@ type selector struct {
 	allChannels bool
 	channels    []string
 
-	open bits // what the rules come to in this binary
+	open     bits // what the rules come to in this binary, from level 2 on
+	openBase bits // and before it
 }
 
-// apply applies one rule about commands to the set.
-func (c *Catalog) apply(open bits, rule string) {
+// apply applies one rule about commands to the set of a level.
+func (c *Catalog) apply(open bits, level env.Level, rule string) {
 	on := rule[0] == '+'
 	if category, ok := strings.CutPrefix(rule[1:], "@"); ok {
 		want := CategoryNamed(category)
 		for i := range c.commands {
-			if c.commands[i].Categories&want != 0 {
+			if c.commands[i].at(level)&want != 0 {
 				open.set(i, on)
 			}
 		}
@@ -64,15 +66,29 @@ func (c *Catalog) apply(open bits, rule string) {
 
 // compile finds what the rules come to.
 func (s *selector) compile(c *Catalog) {
-	s.open = c.none()
+	s.open, s.openBase = c.opened(s, env.Level2), c.opened(s, env.Base)
+}
+
+// opened is the set of commands that the rules open at a level.
+func (c *Catalog) opened(s *selector, level env.Level) bits {
+	open := c.none()
 	if s.all {
 		for i := range c.commands {
-			s.open.set(i, true)
+			open.set(i, true)
 		}
 	}
 	for _, rule := range s.rules {
-		c.apply(s.open, rule)
+		c.apply(open, level, rule)
 	}
+	return open
+}
+
+// opens reports whether the rules open a command at a level.
+func (s *selector) opens(command int, level env.Level) bool {
+	if level >= env.Level2 {
+		return s.open.has(command)
+	}
+	return s.openBase.has(command)
 }
 
 // addRule adds a rule about commands; it replaces those that it overrides.

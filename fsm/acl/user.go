@@ -1,5 +1,7 @@
 package acl
 
+import "github.com/trireme-dev/trireme/fsm/env"
+
 // credential is a secret that proves its user: the digest of a password or token, and
 // the number by which identities name it. Tokens have a salt; passwords have none, because
 // ACL GETUSER and ACL SETUSER show and take the plain digest (docs/design/credentials.md).
@@ -101,7 +103,9 @@ type Key struct {
 // Call is what a user wants to do.
 type Call struct {
 	// Command is the number of the command in the catalog.
-	Command  int
+	Command int
+	// Level is the feature level in force, by which commands are in categories.
+	Level    env.Level
 	Keys     []Key
 	Channels []string
 	// Patterns says that Channels are patterns to subscribe to.
@@ -171,7 +175,7 @@ func (s *selector) permits(call *Call) bool {
 }
 
 func (s *selector) permit(call *Call) (Denied, string) {
-	if !s.open.has(call.Command) {
+	if !s.opens(call.Command, call.Level) {
 		return DeniedCommand, ""
 	}
 	for _, k := range call.Keys {

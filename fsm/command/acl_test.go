@@ -2,11 +2,14 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // TestCategories checks rows whose categories clients rely on, as Redis has them.
@@ -93,4 +96,54 @@ func TestChannelsOfCommands(t *testing.T) {
 			t.Errorf("%s: %v %v", c.line, got, patterns)
 		}
 	}
+}
+
+// TestRegroupedCategories: rules about a category permit at level 1 what they permitted there, and what they permit in Redis from level 2 on,
+// also the rules of users that were made before.
+func TestRegroupedCategories(t *testing.T) {
+	for line, rules := range map[string][2]string{ // that permit it at level 1 alone, and from level 2 on alone
+		"FUNCTION FLUSH":                 {"+@all -@write", "-@all +@write"},
+		"FUNCTION DELETE lib":            {"+@all -@write", "-@all +@write"},
+		"FUNCTION LOAD REPLACE #!lua":    {"+@all -@write", "-@all +@write"},
+		"FUNCTION RESTORE payload FLUSH": {"+@all -@write", "-@all +@write"},
+		"CLIENT SETNAME n":               {"-@all +@fast", "-@all +@slow"},
+		"PFDEBUG GETREG k":               {"+@all -@write", "-@all +@write"},
+	} {
+		for i, rule := range rules {
+			tx := testTx(nil, RESP)
+			tx.Level = env.Base
+			if err := tx.Users.SetUser("u", append([]string{"on", "nopass", "~*"}, strings.Fields(rule)...)); err != nil {
+				t.Fatal(err)
+			}
+			tx.User = tx.Users.User("u")
+			for _, level := range []env.Level{env.Base, env.Level2} {
+				tx.Level = level
+				refused := strings.HasPrefix(tx.do(line).Text(), "NOPERM")
+				if want := (level == env.Base) != (i == 0); refused != want {
+					t.Errorf("%s with %s at level %d: refused %v", line, rule, level, refused)
+				}
+			}
+		}
+	}
+	tx := testTx(acl.Default, RESP)
+	for level, want := range map[env.Level]bool{env.Base: false, env.Level2: true} {
+		tx.Level = level
+		for _, line := range []string{"ACL CAT write", "COMMAND LIST FILTERBY ACLCAT write"} {
+			if has := strings.Contains(fmt.Sprint(texts(tx.do(line))), "function|load"); has != want {
+				t.Errorf("%s at level %d has FUNCTION LOAD: %v", line, level, has)
+			}
+		}
+		entry := tx.do("COMMAND INFO function|load").Elems()[0].Elems()
+		if has := slices.Contains(texts(entry[6]), "@write"); has != want {
+			t.Errorf("COMMAND INFO at level %d: %q", level, texts(entry[6]))
+		}
+	}
+}
+
+// texts are the texts of a reply's elements.
+func texts(v reply.Value) (all []string) {
+	for _, e := range v.Elems() {
+		all = append(all, e.Text())
+	}
+	return all
 }

@@ -171,7 +171,7 @@ func aclCat(tx *Tx, a *Args) reply.Value {
 		if category == 0 {
 			return reply.Error("ERR Unknown category '" + shown(name) + "'")
 		}
-		return bulks(tx.Table.Catalog().In(category))
+		return bulks(tx.Table.Catalog().In(category, tx.Level))
 	}
 	return a.errWords()
 }
@@ -191,7 +191,7 @@ func aclDryRun(tx *Tx, a *Args) reply.Value {
 	if !c.Takes(len(argv)) {
 		return ErrArity(c.Name)
 	}
-	denied, what := u.Permit(c.call(argv))
+	denied, what := u.Permit(tx.call(c, argv))
 	switch text := "User " + u.Name + " has no permissions to "; denied {
 	case acl.DeniedCommand:
 		return reply.Bulk(text + "run the '" + outward(c.Name) + "' command")

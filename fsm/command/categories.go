@@ -1,8 +1,19 @@
 package command
 
-import "github.com/trireme-dev/trireme/fsm/acl"
+import (
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
+)
 
-// categories are all categories of the row.
+// categoriesAt are all categories of the row at a level.
+func (c *Command) categoriesAt(level env.Level) acl.Category {
+	if level >= env.Level2 {
+		return c.categories() ^ c.Regrouped
+	}
+	return c.categories()
+}
+
+// categories are all categories of the row at the first level.
 func (c *Command) categories() acl.Category {
 	set := c.family.category&^c.NotCategories | c.Categories
 	for _, f := range []struct {
@@ -36,7 +47,7 @@ func container(name string) string {
 func (t *Table) newCatalog() *acl.Catalog {
 	list := make([]acl.Command, len(t.rows))
 	for i, c := range t.rows {
-		list[i] = acl.Command{Name: outward(c.Name), Categories: c.categories()}
+		list[i] = acl.Command{Name: outward(c.Name), Categories: c.categories(), Regrouped: c.Regrouped}
 	}
 	return acl.NewCatalog(list)
 }

@@ -104,6 +104,9 @@ type Command struct {
 	// Categories are ACL categories besides those of the family and of Flags; NotCategories
 	// are those of the family that Redis does not give the command.
 	Categories, NotCategories acl.Category
+	// Regrouped are categories that the row leaves or enters from level 2 on. Rules about categories
+	// are in the log, so what they permit at level 1 stays.
+	Regrouped acl.Category
 	// Varies, if set, says what a call does with its keys, where that depends on its words.
 	Varies func(argv [][]byte) keyFlags
 	// Reach, if set, returns the length of the string that a write at an offset makes.

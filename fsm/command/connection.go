@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 
+	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -53,10 +54,10 @@ func connectionTests() []Command {
 func clientNames() []Command {
 	const open = ownConnection | Fast | ReadOnlyUser
 	return []Command{
-		{Name: "client getname", Arity: 2, Flags: open, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
+		{Name: "client getname", Arity: 2, Flags: open, Regrouped: acl.Fast | acl.Slow, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
 			Syntax: "CLIENT GETNAME", Summary: "Returns the name of the connection.",
 			Info: whileLoading, Run: ofConnection},
-		{Name: "client setname", Arity: 3, Flags: open, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
+		{Name: "client setname", Arity: 3, Flags: open, Regrouped: acl.Fast | acl.Slow, Cost: costConstant, Version: "2.6.9", Complexity: "O(1)",
 			Syntax: "CLIENT SETNAME connection-name", Summary: "Names the connection.",
 			Info: whileLoading, Run: ofConnection},
 		// Clients of the HTTP gateway send it too, where no connection keeps what it says.
@@ -73,7 +74,7 @@ func clientInfo() []Command {
 		{Name: "client help", Arity: 2, Flags: ownConnection | ReadOnlyUser, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "CLIENT HELP", Summary: "Lists the subcommands.",
 			Info: whileLoading, Run: ofConnection},
-		{Name: "client id", Arity: 2, Flags: open, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
+		{Name: "client id", Arity: 2, Flags: open, Regrouped: acl.Fast | acl.Slow, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "CLIENT ID", Summary: "Returns the number of the connection, which its node gives once.",
 			Info: whileLoading, Run: ofConnection},
 		{Name: "client info", Arity: 2, Flags: ownConnection | ReadOnlyUser, Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",

@@ -170,12 +170,7 @@ func TestFidelityOfCommandTable(t *testing.T) {
 
 // otherEntry are commands whose entry of 7.0 is another on purpose, with the reason.
 var otherEntry = map[string]string{
-	"function|delete": levelOne, "function|load": levelOne, "function|flush": levelOne, "function|restore": levelOne,
-	"client|setname": levelOne, "client|id": levelOne, "client|getname": levelOne, "wait": levelOne, "pfdebug": levelOne,
-	"command|getkeys": since72, "command|getkeysandflags": since72, "zrank": since72, "zrevrank": since72,
+	"wait": "is @blocking since 7.2", "command|getkeys": since72, "command|getkeysandflags": since72, "zrank": since72, "zrevrank": since72,
 }
 
-const (
-	levelOne = "rules about categories are in the log: another category would permit other commands when it is replayed"
-	since72  = "more words are taken since 7.2"
-)
+const since72 = "more words are taken since 7.2"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/rdb"
@@ -23,12 +24,12 @@ func functions() []Command {
 		{Name: "fcall_ro", Arity: -3, Flags: look | KeysOptional, Keys: keys.uses(counted(roAccess, 2)), Cost: costScript, Version: "7.0.0", Complexity: "that of the function",
 			Syntax: "FCALL_RO function numkeys [key ...] [arg ...]", Summary: "Calls a function that only reads, without the log.",
 			Info: "stale skip_monitor no_mandatory_keys", Run: functionCallReadOnly},
-		{Name: "function delete", Arity: 3, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's functions",
+		{Name: "function delete", Arity: 3, Flags: write, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's functions",
 			Syntax: "FUNCTION DELETE library-name", Summary: "Deletes a library and its functions.",
 			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionDelete},
 		{Name: "function dump", Arity: 2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
 			Syntax: "FUNCTION DUMP", Summary: "Returns all libraries in Redis's format.", Run: functionDump},
-		{Name: "function flush", Arity: -2, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in libraries",
+		{Name: "function flush", Arity: -2, Flags: write, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in libraries",
 			Syntax: "FUNCTION FLUSH [ASYNC|SYNC]", Summary: "Deletes all libraries.",
 			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionFlush},
 		{Name: "function help", Arity: 2, Flags: ReadOnlyUser | NoScript, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",
@@ -40,10 +41,10 @@ func functions() []Command {
 		{Name: "function list", Arity: -2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in functions",
 			Syntax: "FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE]", Summary: "Describes the libraries in the order of their names.",
 			Tips: unorderedOutput, Run: functionList},
-		{Name: "function load", Arity: -3, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's length",
+		{Name: "function load", Arity: -3, Flags: write, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the library's length",
 			Syntax: "FUNCTION LOAD [REPLACE] function-code", Summary: "Creates a library on all nodes. Returns its name.",
 			Tips: "request_policy:all_shards response_policy:all_succeeded", Run: functionLoad},
-		{Name: "function restore", Arity: -3, Flags: write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
+		{Name: "function restore", Arity: -3, Flags: write, Regrouped: acl.Write, Cost: costConstant, Version: "7.0.0", Complexity: "O(N) in the libraries' length",
 			Syntax: "FUNCTION RESTORE serialized-value [FLUSH|APPEND|REPLACE]", Summary: "Creates the libraries of a payload of FUNCTION DUMP, all or none.",
 			Tips: "request_policy:all_shards response_policy:all_succeeded", StandIn: functionStandIn, Run: functionRestore},
 		{Name: "function stats", Arity: 2, Flags: look, Cost: costConstant, Version: "7.0.0", Complexity: "O(1)",

@@ -16,7 +16,7 @@ func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 	case tx.User == nil:
 		return ptr(errNobody(tx.Origin))
 	}
-	denied, name := tx.User.Permit(c.call(argv))
+	denied, name := tx.User.Permit(tx.call(c, argv))
 	if denied == acl.Permitted {
 		return nil
 	}
@@ -24,8 +24,8 @@ func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 }
 
 // call is what the user must be permitted to do.
-func (c *Command) call(argv [][]byte) *acl.Call {
-	call := &acl.Call{Command: c.number}
+func (tx *Tx) call(c *Command, argv [][]byte) *acl.Call {
+	call := &acl.Call{Command: c.number, Level: tx.Level}
 	places := c.Keys.Positions(argv)
 	for i, at := range places {
 		call.Keys = append(call.Keys, acl.Key{Name: string(argv[at]), Access: c.access(argv, i)})

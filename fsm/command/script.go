@@ -234,7 +234,7 @@ func (r *running) Permitted(argv [][]byte) (ok, known bool) {
 	case c.Takes(len(argv)):
 		return r.tx.permit(c, argv) == nil, true
 	}
-	denied, _ := r.tx.User.Permit(&acl.Call{Command: c.number})
+	denied, _ := r.tx.User.Permit(&acl.Call{Command: c.number, Level: r.tx.Level})
 	return denied == acl.Permitted, true
 }
 

@@ -138,7 +138,7 @@ func (tx *Tx) mayRead(a *Args, d *search.Definition) *reply.Value {
 	}
 	c := tx.Table.Find(a.argv)
 	for _, p := range d.Prefixes {
-		call := c.call(a.argv)
+		call := tx.call(c, a.argv)
 		allowed := false
 		if d.Source == search.Stream {
 			call.Keys = append(call.Keys, acl.Key{Name: p, Access: acl.ReadKey})

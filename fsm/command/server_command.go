@@ -22,15 +22,15 @@ func (t *Table) heads() (names []string) {
 	return names
 }
 
-// describe is the entry of a name in COMMAND INFO; nil if there is none.
-func (t *Table) describe(name string) reply.Value {
+// describe is the entry of a name in COMMAND INFO at a level; nil if there is none.
+func (t *Table) describe(name string, level env.Level) reply.Value {
 	c := t.named(name)
 	if c == nil {
 		return reply.NilArray()
 	}
 	var subs, tips, uses []reply.Value
 	for _, row := range t.subcommands(c.Name) {
-		subs = append(subs, t.describe(row.Name))
+		subs = append(subs, t.describe(row.Name, level))
 	}
 	for _, tip := range strings.Fields(c.Tips) {
 		tips = append(tips, reply.Bulk(tip))
@@ -39,7 +39,7 @@ func (t *Table) describe(name string) reply.Value {
 		uses = append(uses, u.describe(c.Varies != nil))
 	}
 	return reply.Array(reply.Bulk(outward(c.Name)), reply.Int(int64(c.Arity)), reply.Set(c.flagNames()...),
-		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categoryNames()...),
+		reply.Int(int64(c.Keys.First)), reply.Int(int64(c.Keys.Last)), reply.Int(int64(c.Keys.Step)), reply.Set(c.categoryNames(level)...),
 		reply.Set(tips...), reply.Set(uses...), reply.Set(subs...))
 }
 
@@ -73,7 +73,7 @@ func (c *Command) flagNames() (names []reply.Value) {
 	for _, f := range []struct {
 		flag Flags
 		name string
-	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {NoScript, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
+	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {NoScript | NoScriptWait, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
 		if c.Flags&f.flag != 0 {
 			names = append(names, reply.Status(f.name))
 		}
@@ -97,9 +97,9 @@ func (c *Command) movable() bool {
 	return c.Keys.Find != nil && c.Keys.First == 0
 }
 
-// categoryNames are the names of the row's categories, in the order of ACL CAT.
-func (c *Command) categoryNames() (names []reply.Value) {
-	set := c.categories()
+// categoryNames are the names of the row's categories at a level, in the order of ACL CAT.
+func (c *Command) categoryNames(level env.Level) (names []reply.Value) {
+	set := c.categoriesAt(level)
 	if c.bare {
 		set = acl.Slow
 	}
@@ -120,21 +120,21 @@ func commandTable(tx *Tx, a *Args) reply.Value {
 	if tx.Origin == OriginHTTP {
 		return reply.Array()
 	}
-	return tx.Table.infos(nil)
+	return tx.Table.infos(nil, tx.Level)
 }
 
-func (t *Table) infos(names []string) reply.Value {
+func (t *Table) infos(names []string, level env.Level) reply.Value {
 	var all []reply.Value
 	if len(names) == 0 {
 		names = t.heads()
 	}
 	for _, name := range names {
-		all = append(all, t.describe(name))
+		all = append(all, t.describe(name, level))
 	}
 	return reply.Array(all...)
 }
 
-func commandInfo(tx *Tx, a *Args) reply.Value { return tx.Table.infos(lowered(a)) }
+func commandInfo(tx *Tx, a *Args) reply.Value { return tx.Table.infos(lowered(a), tx.Level) }
 
 // lowered are the words left, in lower case.
 func lowered(a *Args) (names []string) {
@@ -201,7 +201,7 @@ func commandList(tx *Tx, a *Args) reply.Value {
 			keep = func(c *Command) bool { return glob.Match(pattern, outward(c.Name)) }
 		case a.Word("ACLCAT"):
 			category := acl.CategoryNamed(strings.ToLower(a.String()))
-			keep = func(c *Command) bool { return !c.bare && c.categories()&category != 0 }
+			keep = func(c *Command) bool { return !c.bare && c.categoriesAt(tx.Level)&category != 0 }
 		case a.Word("MODULE"):
 			a.Bytes()
 			keep = func(*Command) bool { return false } // there are no modules

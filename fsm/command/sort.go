@@ -105,7 +105,7 @@ func (o *sortOptions) setBy(tx *Tx, a *Args) {
 // readsAllKeys reports whether the user may read every key by the command whose arguments
 // a holds.
 func (tx *Tx) readsAllKeys(a *Args) bool {
-	return tx.User.Free() || tx.User.ReadsAllKeys(tx.Table.Find(a.argv).call(a.argv))
+	return tx.User.Free() || tx.User.ReadsAllKeys(tx.call(tx.Table.Find(a.argv), a.argv))
 }
 
 func sortKey(tx *Tx, a *Args) reply.Value { return tx.sort(a, true) }

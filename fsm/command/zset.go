@@ -101,10 +101,10 @@ func sortedSetWaits() []Command {
 			Syntax: "BZMPOP timeout " + zsetInputs + " MIN | MAX [COUNT count]", Summary: "Pops members like ZMPOP and waits for one if there is none; in a transaction or script it does not wait.",
 			Categories: acl.Blocking, Run: bzmpop},
 		{Name: "bzpopmax", Arity: -3, Flags: write | Blocking | NoScriptWait | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,
-			Syntax: "BZPOPMAX key [key ...] timeout", Summary: "Pops the member with the highest score of the first set that has one and waits if none has; in a transaction or script it does not wait.",
+			Syntax: "BZPOPMAX key [key ...] timeout", Summary: "Pops the member with the highest score of the first set that has one and waits if none has; in a transaction it does not wait.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bzpopMax},
 		{Name: "bzpopmin", Arity: -3, Flags: write | Blocking | NoScriptWait | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,
-			Syntax: "BZPOPMIN key [key ...] timeout", Summary: "Pops the member with the lowest score of the first set that has one and waits if none has; in a transaction or script it does not wait.",
+			Syntax: "BZPOPMIN key [key ...] timeout", Summary: "Pops the member with the lowest score of the first set that has one and waits if none has; in a transaction it does not wait.",
 			Categories: acl.Blocking, Changes: []Change{takesFraction}, Run: bzpopMin},
 	}
 }
