@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"testing"
@@ -50,6 +51,66 @@ func TestConfirmationNamesTheTerm(t *testing.T) {
 		if ok := <-got; ok != want {
 			t.Errorf("a voter in term 7 confirms term %d: %v", term, ok)
 		}
+	}
+}
+
+// TestConfirmationNeedsAMajority: a read point holds when as many other voters as make a majority with the leader are in its
+// term. Fewer are not enough, whoever answers first.
+func TestConfirmationNeedsAMajority(t *testing.T) {
+	ports, err := testports.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ports.Release()
+	n := opened(t, t.TempDir(), ports.Addr(0))
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		n.Close(ctx)
+	}()
+	term := n.openTerm.Load()
+	for name, c := range map[string]struct {
+		terms []uint64 // of the other voters; 0 doesn't answer
+		want  bool
+	}{
+		"three voters, one":             {[]uint64{term + 1, term}, true},
+		"three voters, none":            {[]uint64{term + 1, term + 1}, false},
+		"three voters, nobody answers":  {[]uint64{0, 0}, false},
+		"five voters, two":              {[]uint64{term, 0, term + 1, term}, true},
+		"five voters, one":              {[]uint64{term, term + 1, term + 1, term + 1}, false},
+		"five voters, one, one answers": {[]uint64{0, 0, term, 0}, false},
+		"four voters, one":              {[]uint64{term, term + 1, term + 1}, false},
+		"four voters, two":              {[]uint64{term, term, term + 1}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := &Node{}
+			look.raft, look.opts.NodeID = n.raft, "n1"
+			set := &voters{taken: time.Now().Add(time.Hour), needed: (len(c.terms) + 1) / 2}
+			for i, term := range c.terms {
+				m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{term})
+				if err != nil {
+					t.Fatal(err)
+				}
+				m.Start()
+				if look.peers == nil {
+					look.peers = newRPCClient(m)
+					defer look.peers.pool.Close()
+				}
+				set.others = append(set.others, peerAddr{fmt.Sprint("n", i+2), m.Advertise()})
+				stop := func() { m.Close(); m.Wait() }
+				if i > 0 && term == 0 {
+					stop()
+				} else {
+					defer stop()
+				}
+			}
+			look.voters.Store(set)
+			ended := make(chan error, 1)
+			(&readIndex{n: look}).confirm(term, readPoint{index: 1}, func(_ readPoint, err error) { ended <- err })
+			if err := <-ended; (err == nil) != c.want {
+				t.Errorf("confirmed: %v", err)
+			}
+		})
 	}
 }
 
