@@ -111,6 +111,7 @@ func image(binary []byte, arch, version, commit string, when time.Time) ([]byte,
 			"User": fmt.Sprintf("%d:%d", user, user), "Env": []string{"TRIREME_DATA_DIR=/data", "TRIREME_LOG_FORMAT=json"},
 			"Entrypoint": []string{"/trireme"}, "Cmd": []string{"serve"}, "StopSignal": "SIGTERM", "Labels": labels,
 			"Volumes":      map[string]any{"/data": map[string]any{}},
+			"Healthcheck":  map[string]any{"Test": []string{"CMD", "/trireme", "health"}, "Interval": 10 * time.Second, "Timeout": 6 * time.Second, "StartPeriod": time.Minute}, // Docker's addition to OCI
 			"ExposedPorts": map[string]any{"8080/tcp": map[string]any{}, "6379/tcp": map[string]any{}, "7080/tcp": map[string]any{}, "7090/tcp": map[string]any{}, "7090/udp": map[string]any{}},
 		},
 		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{digest(layer)}},

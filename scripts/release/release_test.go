@@ -95,8 +95,12 @@ func TestImage(t *testing.T) {
 	}
 	var config struct {
 		Config struct {
-			User       string
-			Entrypoint []string
+			User        string
+			Entrypoint  []string
+			Healthcheck struct {
+				Test     []string
+				Interval time.Duration
+			}
 		}
 		Rootfs struct {
 			DiffIDs []string `json:"diff_ids"`
@@ -113,6 +117,9 @@ func TestImage(t *testing.T) {
 	}
 	if config.Config.User != "65532:65532" || config.Config.Entrypoint[0] != "/trireme" || config.Rootfs.DiffIDs[0] != digest(layer) {
 		t.Errorf("the configuration is %+v", config)
+	}
+	if h := config.Config.Healthcheck; strings.Join(h.Test, " ") != "CMD /trireme health" || h.Interval != 10*time.Second {
+		t.Errorf("the health check is %+v", h)
 	}
 	if h := contents(t, bytes.NewReader(layer)); h["trireme"] != "binary" {
 		t.Errorf("the layer holds %v", h)
