@@ -156,7 +156,7 @@ func TestUnit(t *testing.T) {
 // TestDebianPackage builds the package with this test as its binary, looks into it, and
 // installs it into a folder.
 func TestDebianPackage(t *testing.T) {
-	for _, tool := range []string{"dpkg-deb", "dpkg", "gzip", "install"} {
+	for _, tool := range []string{"dpkg-deb", "dpkg", "gzip", "install", "realpath"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip("no " + tool)
 		}
@@ -174,7 +174,8 @@ func TestDebianPackage(t *testing.T) {
 		return out.String()
 	}
 	small := filepath.Join(dir, "trireme") // any program will do
-	if err := os.WriteFile(small, []byte("#!/bin/sh\necho '{\"version\":\"v1.2.3-4-gabc_def\"}'\n"), 0o755); err != nil {
+	program := "#!/bin/sh\ncase $* in *--help) echo A store ;; *) echo '{\"version\":\"v1.2.3-4-gabc_def\"}' ;; esac\n"
+	if err := os.WriteFile(small, []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	run([]string{"BIN=" + small, "OUT=" + dir, "ARCH=all"}, "debian/build.sh")
@@ -183,6 +184,8 @@ func TestDebianPackage(t *testing.T) {
 	for _, want := range []string{
 		"-rwxr-xr-x root/root", "./usr/bin/trireme\n", "./lib/systemd/system/trireme.service\n", "./etc/trireme/trireme.yaml\n", "./etc/logrotate.d/trireme\n",
 		"./usr/share/doc/trireme/upgrading.md\n", "./usr/share/doc/trireme/examples/grafana.json\n", "./usr/share/doc/trireme/changelog.gz\n", "./usr/share/doc/trireme/CHANGELOG.md.gz\n",
+		"./usr/share/doc/trireme/copyright\n", "./usr/share/doc/trireme/NOTICE.gz\n", "./usr/share/man/man1/trireme.1.gz\n",
+		"./usr/share/bash-completion/completions/trireme\n", "./usr/share/zsh/vendor-completions/_trireme\n", "./usr/share/fish/vendor_completions.d/trireme.fish\n",
 	} {
 		if !strings.Contains(list, want) {
 			t.Errorf("no %q in the package:\n%s", want, list)
@@ -203,7 +206,7 @@ func TestDebianPackage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	dpkg := []string{"--root=" + root, "--force-script-chrootless", "--force-not-root", "--log=" + filepath.Join(dir, "log")}
+	dpkg := []string{"--root=" + root, "--force-script-chrootless", "--force-not-root", "--force-depends", "--log=" + filepath.Join(dir, "log")}
 	run(nil, "dpkg", append(dpkg, "-i", deb)...)
 	for _, path := range []string{"usr/bin/trireme", "etc/trireme/trireme.yaml", "etc/trireme/environment"} {
 		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
@@ -213,8 +216,31 @@ func TestDebianPackage(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(root, "etc/trireme/environment")); err == nil && info.Mode().Perm() != 0o600 {
 		t.Errorf("secrets have mode %s", info.Mode())
 	}
+	// An upgrade keeps what the operator wrote, and the data; so does a removal. A purge leaves nothing.
+	kept := []string{"etc/trireme/trireme.yaml", "etc/trireme/environment", "var/lib/trireme/identity", "var/log/trireme/audit.json"}
+	for _, path := range kept {
+		name := filepath.Join(root, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("of the operator"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run([]string{"BIN=" + small, "OUT=" + dir, "ARCH=all", "VERSION=1.3"}, "debian/build.sh")
+	for _, args := range [][]string{{"--force-confold", "-i", filepath.Join(dir, "trireme_1.3_all.deb")}, {"-r", "trireme"}} {
+		run(nil, "dpkg", append(dpkg, args...)...)
+		for _, path := range kept {
+			if text := read(t, filepath.Join(root, path)); text != "of the operator" {
+				t.Errorf("after dpkg %v %s is %q", args, path, text)
+			}
+		}
+	}
 	run(nil, "dpkg", append(dpkg, "--purge", "trireme")...)
-	if _, err := os.Stat(filepath.Join(root, "etc/trireme")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("after the purge: %v", err)
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if strings.Contains(strings.TrimPrefix(path, root), "trireme") {
+			t.Errorf("the purge has left %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }

@@ -1,8 +1,7 @@
 #!/bin/sh
 # Has the programs that read these files check them, as far as they are installed: promtool (Debian: prometheus),
-# systemd-analyze, dpkg-deb and lintian, helm, kubeconform, docker compose, hadolint, shellcheck. It needs no network, but
-# for the schemas of kubeconform without KUBE_SCHEMAS; it changes nothing and starts nothing. What isn't installed is
-# said. Exit code 1: something was found.
+# systemd-analyze, dpkg-deb and lintian, helm, kubeconform, docker compose, hadolint, shellcheck. It needs no network,
+# changes nothing and starts nothing. What isn't installed is said. Exit code 1: something was found.
 set -u
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
@@ -36,18 +35,22 @@ unit() {
 chart() {
   helm lint --strict deploy/helm/trireme && helm template t deploy/helm/trireme --kube-version 1.30 >"$dir/plain.yaml" &&
     helm template t deploy/helm/trireme --kube-version 1.30 --set replicas=5,serviceMonitor=true,tls.clusterSecretName=c,tls.apiSecretName=a,storage.className=fast \
-      --set extraEnv[0].name=TRIREME_REGION,extraEnv[0].value=eu,ingress.enabled=true,backup.to=s3://kept/trireme,backup.drill.schedule='0 5 * * 0' >"$dir/tls.yaml"
+      --set extraEnv[0].name=TRIREME_REGION,extraEnv[0].value=eu,ingress.enabled=true,ingress.tlsSecretName=i,clusterInsecure=true,backup.secretName=b,backup.to=s3://kept/trireme,backup.drill.schedule='0 5 * * 0' >"$dir/tls.yaml"
 }
 
 # package builds the package of a program that stands for the binary, and has lintian look at it.
 package() {
-  printf '#!/bin/sh\n' >"$dir/trireme" && chmod 0755 "$dir/trireme" &&
+  printf '#!/bin/sh\necho A store\n' >"$dir/trireme" && chmod 0755 "$dir/trireme" &&
     BIN=$dir/trireme OUT=$dir VERSION=0.0.1 ARCH=all deploy/debian/build.sh && dpkg-deb -I "$dir/trireme_0.0.1_all.deb" &&
     dpkg-deb -c "$dir/trireme_0.0.1_all.deb"
 }
 
-check "scripts (sh -n)" sh -c 'for f in deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm deploy/dokku/setup.sh; do sh -n "$f" || exit 1; done'
-have shellcheck && check "scripts (shellcheck)" shellcheck deploy/lint.sh deploy/debian/build.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm deploy/dokku/setup.sh
+scripts="deploy/lint.sh deploy/debian/build.sh deploy/debian/boot.sh deploy/debian/postinst deploy/debian/prerm deploy/debian/postrm deploy/docker/run.sh deploy/dokku/setup.sh"
+# shellcheck disable=SC2086 # a list
+{
+  check "scripts (sh -n)" sh -c 'for f in "$@"; do sh -n "$f" || exit 1; done' scripts $scripts
+  have shellcheck && check "scripts (shellcheck)" shellcheck $scripts
+}
 if have promtool; then
   check "alert rules (promtool)" promtool check rules deploy/prometheus/alerts.yml
   check "alert rules, tried (promtool)" promtool test rules deploy/prometheus/alerts_test.yml
@@ -57,13 +60,11 @@ fi
 have systemd-analyze && check "unit (systemd-analyze)" unit
 if have dpkg-deb; then
   check "Debian package (dpkg-deb)" package
-  # The package has no manual page; the release archives have them.
-  have lintian && check "Debian package (lintian)" lintian --fail-on error,warning --suppress-tags no-manual-page "$dir/trireme_0.0.1_all.deb"
+  have lintian && check "Debian package (lintian)" lintian --fail-on error,warning "$dir/trireme_0.0.1_all.deb"
 fi
 have helm && check "chart (helm)" chart
 if have kubeconform; then
-  # Without KUBE_SCHEMAS, a template of kubeconform's -schema-location, kubeconform asks the network for schemas.
-  set -- -strict -ignore-missing-schemas -kubernetes-version 1.30.0 -schema-location "${KUBE_SCHEMAS:-default}"
+  set -- -strict -schema-location 'deploy/kubernetes/schemas/{{.ResourceKind}}{{.KindSuffix}}.json'
   check "kubectl example (kubeconform)" kubeconform "$@" deploy/kubernetes/trireme.yaml
   if [ -s "$dir/tls.yaml" ]; then check "chart (kubeconform)" kubeconform "$@" "$dir/plain.yaml" "$dir/tls.yaml"; fi
 fi

@@ -1,14 +1,16 @@
 #!/bin/sh
-# Makes the Debian package of a built binary. dpkg-deb is all it needs.
+# Makes the Debian package of a built binary. It needs dpkg-deb, and Go for the manual pages.
 #
 #   make build && deploy/debian/build.sh            # trireme_VERSION_ARCH.deb in bin/
 #
 # BIN is the binary (bin/trireme), OUT the folder of the package (bin), VERSION what the
-# binary says unless it is given.
+# binary says unless it is given. HELP is a binary that runs here, if BIN is for another
+# architecture: manual pages and completions are what it says of itself.
 set -eu
 cd "$(dirname "$0")/../.."
 BIN=${BIN:-bin/trireme}
 OUT=${OUT:-bin}
+HELP=$(realpath "${HELP:-$BIN}")
 [ -x "$BIN" ] || { echo "there is no $BIN: run make build first" >&2; exit 1; }
 VERSION=${VERSION:-$("$BIN" version --json | sed -n 's/.*"version":"v\{0,1\}\([^"]*\)".*/\1/p')}
 # A Debian version begins with a digit, and knows no underscore.
@@ -23,6 +25,12 @@ install -D -m 0755 "$BIN" "$root/usr/bin/trireme"
 install -D -m 0644 deploy/systemd/trireme.service "$root/lib/systemd/system/trireme.service"
 install -D -m 0640 deploy/systemd/trireme.yaml "$root/etc/trireme/trireme.yaml"
 install -D -m 0644 deploy/systemd/trireme.logrotate "$root/etc/logrotate.d/trireme"
+go run ./scripts/release -manual "$HELP" -out "$root/usr/share/man/man1"
+for c in bash:usr/share/bash-completion/completions/trireme zsh:usr/share/zsh/vendor-completions/_trireme fish:usr/share/fish/vendor_completions.d/trireme.fish; do
+  mkdir -p "$root/$(dirname "${c#*:}")"
+  "$HELP" completion "${c%%:*}" >"$root/${c#*:}"
+  chmod 0644 "$root/${c#*:}"
+done
 for doc in operations upgrading guarantees metrics; do
   install -D -m 0644 "docs/$doc.md" "$root/usr/share/doc/trireme/$doc.md"
 done

@@ -35,13 +35,16 @@ func main() {
 	out := flag.String("out", "bin/release", "folder of the results; it is emptied")
 	only := flag.String("only", "", "one platform, such as linux/amd64")
 	showVersion := flag.Bool("version", false, "print the version and end")
+	pagesOf := flag.String("manual", "", "only write the manual pages of this binary to -out, and end")
 	flag.Parse()
 	r, err := newRelease(".", *out)
-	if err == nil && *showVersion {
+	switch {
+	case err != nil:
+	case *showVersion:
 		fmt.Println(r.version)
-		return
-	}
-	if err == nil {
+	case *pagesOf != "":
+		err = r.pages(*pagesOf)
+	default:
 		err = r.build(*only)
 	}
 	if err != nil {
@@ -186,13 +189,35 @@ func (r *release) shared(binary string) ([]file, error) {
 		}
 		all = append(all, file{name, 0o644, text})
 	}
-	pages, err := manual(func(words ...string) (string, error) {
-		text, err := exec.Command(binary, append(words, "--help")...).Output()
-		return string(text), err
-	}, r.version, r.when)
+	pages, err := r.manual(binary)
 	all = append(all, pages...)
 	slices.SortFunc(all, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	return all, err
+}
+
+// manual returns the manual pages of a binary.
+func (r *release) manual(binary string) ([]file, error) {
+	return manual(func(words ...string) (string, error) {
+		text, err := exec.Command(binary, append(words, "--help")...).Output()
+		return string(text), err
+	}, r.version, r.when)
+}
+
+// pages writes the manual pages of a binary as Debian wants them: compressed, without a time.
+func (r *release) pages(binary string) error {
+	all, err := r.manual(binary)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	for _, f := range all {
+		if err := r.write(filepath.Base(f.name)+".gz", func() ([]byte, error) { return compressed(f.body) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checksums writes SHA256SUMS, and with a key SHA256SUMS.sig: the Ed25519 signature in base64.
