@@ -331,6 +331,42 @@ export const adapters = {
       end: () => queue.close(),
     };
   },
+  async bullmq({ resp }) {
+    const { FlowProducer, Queue, Worker } = await import("bullmq");
+    const connection = { ...resp.ioredis, maxRetriesPerRequest: null };
+    const open = [];
+    const keep = (o) => {
+      o.on("error", () => {}); // the connections that end with the leader
+      open.push(o);
+      return o;
+    };
+    const [children, parents, clock] = ["children", "parents", "clock"].map((name) => keep(new Queue(name, { connection })));
+    const flow = keep(new FlowProducer({ connection }));
+    let ticks = 0;
+    let values;
+    return {
+      // A parent whose children nobody has done yet, and a job that is repeated.
+      before: async () => {
+        await flow.add({ name: "sum", queueName: "parents", children: [1, 2, 3].map((n) => ({ name: "child", queueName: "children", data: { n } })) });
+        await clock.upsertJobScheduler("often", { every: 200 }, { name: "tick" });
+        keep(new Worker("clock", async () => ticks++, { connection }));
+        await until("two jobs of the scheduler", () => ticks >= 2);
+      },
+      after: async () => {
+        keep(new Worker("children", async (job) => job.data.n, { connection }));
+        keep(new Worker("parents", async (job) => (values = Object.values(await job.getChildrenValues()).sort()), { connection }));
+        await until("the parent", () => values);
+        assert.deepEqual(values, [1, 2, 3]);
+        const seen = ticks;
+        await until("more jobs of the scheduler", () => ticks >= seen + 2);
+        assert.equal((await clock.getJobSchedulers()).length, 1);
+        assert.equal(await clock.removeJobScheduler("often"), true);
+        for (const worker of open.filter((o) => o instanceof Worker)) await worker.close();
+        for (const queue of [children, parents, clock]) await queue.obliterate({ force: true });
+      },
+      end: () => Promise.allSettled(open.map((o) => o.close())),
+    };
+  },
   async "resumable-stream"({ resp }) {
     const { createResumableStreamContext } = await import("resumable-stream");
     const { createClient } = await import("redis");
