@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -85,5 +84,5 @@ func newcomer(home string) []string {
 		return name == "HOME" || strings.HasPrefix(name, "XDG_") || strings.HasPrefix(strings.ToLower(name), "npm_config_") ||
 			slices.Contains([]string{"GOPATH", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOENV", "MAKEFLAGS"}, name)
 	})
-	return append(env, "HOME="+home, "TMPDIR="+filepath.Dir(home))
+	return append(env, "HOME="+home)
 }
