@@ -1,6 +1,6 @@
 #!/bin/sh
 # Boots a Debian whose first process is systemd, in a container of systemd-nspawn, and has it install the package, start the
-# unit, kill and hang the node, upgrade, stop, remove and purge. Of this machine only DIR and a temporary folder change.
+# unit, upgrade, kill and hang the node, stop, remove and purge. Of this machine only DIR and a temporary folder change.
 #
 #   make deb && deploy/debian/boot.sh bin/trireme_OLD_ARCH.deb bin/trireme_NEW_ARCH.deb
 #
@@ -38,7 +38,7 @@ fi
 
 # What runs in the container.
 cat >"$root/packages/check" <<'END'
-#!/bin/sh
+#!/bin/bash
 failed=0
 check() {
   name=$1
@@ -60,12 +60,22 @@ wait_for() {
     sleep 1
   done
 }
-credentials() { set -a && . /var/lib/trireme/generated-secrets.env && set +a; }
-keeps() { credentials && [ "$(trireme redis GET k)" = kept ]; }
+# ask PATH asks the node, of whatever version.
+ask() {
+  exec 3<>/dev/tcp/127.0.0.1/8080 && printf 'GET %s HTTP/1.0\r\nHost: 127.0.0.1:8080\r\nAuthorization: Bearer %s\r\n\r\n' "$1" "$token" >&3 && cat <&3
+}
+token=the-token-that-the-operator-chose
+chosen() { echo "TRIREME_TOKEN=$token" >>/etc/trireme/environment; }
+writes() { ask /set/k/kept | grep '"result":"OK"'; }
+keeps() { ask /get/k | grep '"result":"kept"'; }
 idle() { [ "$(systemctl is-active trireme)" = inactive ] && ! systemctl is-enabled trireme; }
 owned() { [ "$(stat -c '%U %a' /var/lib/trireme)" = "trireme 700" ] && [ "$(show User)" = trireme ]; }
-writes() { credentials && [ "$(trireme redis SET k kept)" = OK ]; }
-discreet() { credentials && ! journalctl -u trireme | grep -F -e "$TRIREME_ADMIN_TOKEN" -e "$TRIREME_TOKEN"; }
+# Drawn tokens are in a file of the node's user alone, which the command line takes.
+discreet() {
+  file=/var/lib/trireme/generated-secrets.env
+  [ "$(stat -c '%U %a' $file)" = "trireme 600" ] && set -a && . $file && set +a && [ "$(trireme redis SET k kept)" = OK ] &&
+    ! journalctl -u trireme | grep -F -e "$TRIREME_ADMIN_TOKEN" -e "$TRIREME_TOKEN" -e "$TRIREME_MESSAGES_TOKEN"
+}
 other() { [ "$(show MainPID)" != 0 ] && [ "$(show MainPID)" != "$1" ] && trireme health; }
 killed() { was=$(show MainPID) && kill -9 "$was" && wait_for 60 other "$was" && keeps; }
 hung() { was=$(show MainPID) && kill -STOP "$was" && wait_for 90 other "$was" && keeps; }
@@ -86,6 +96,7 @@ stopped() {
 again() { systemctl start trireme && keeps; }
 removed() { dpkg -r trireme && [ -d /var/lib/trireme ] && [ -e /etc/trireme/trireme.yaml ] && ! systemctl cat trireme; }
 purged() { dpkg -i /packages/new.deb && systemctl enable --now trireme && keeps && dpkg --purge trireme; }
+fresh() { dpkg -i /packages/new.deb && systemctl enable --now trireme && trireme health; }
 clean() {
   ! find / -xdev \( -path /proc -o -path /sys -o -path /run/log \) -prune -o -iname '*trireme*' -print | grep . && ! getent passwd trireme && ! getent group trireme &&
     ! systemctl list-units --all --plain --no-legend | grep trireme && ! ls -d /run/systemd/units/*trireme*
@@ -93,20 +104,23 @@ clean() {
 
 check "installed" dpkg -i /packages/old.deb
 check "not started before it is told who it is" idle
+check "a token chosen" chosen
 check "enabled and started: ready" systemctl enable --now trireme
-check "trireme health" trireme health
 check "a key written" writes
 check "data of its user, mode 0700" owned
-check "no secret in the journal" discreet
+check "upgraded: restarted, ready, settings and data kept" upgraded
+sed 's/^/         /' /tmp/said | grep ' from ' || true
+check "manual pages and completions" ls /usr/share/man/man1/trireme.1.gz /usr/share/man/man1/trireme-serve.1.gz /usr/share/bash-completion/completions/trireme
 check "killed: started again, nothing lost" killed
 check "hung: ended by the watchdog, started again, nothing lost" hung
 check "stopped after it was drained, without an error" stopped
 check "started, nothing lost" again
-check "upgraded: restarted, ready, settings and data kept" upgraded
-sed 's/^/         /' /tmp/said | grep ' from ' || true
-check "manual pages and completions" ls /usr/share/man/man1/trireme.1.gz /usr/share/man/man1/trireme-serve.1.gz /usr/share/bash-completion/completions/trireme
 check "removed: settings and data kept" removed
 check "installed again, and purged while it runs" purged
+check "nothing is left" clean
+check "installed anew, without a token: ready" fresh
+check "drawn tokens in a file, not in the journal" discreet
+check "purged" dpkg --purge trireme
 check "nothing is left" clean
 [ $failed = 0 ] || journalctl -u trireme --no-pager -o short-monotonic | tail -n 40 >/packages/journal
 echo $failed >/packages/result
@@ -116,7 +130,7 @@ cat >"$root/etc/systemd/system/check.service" <<'END'
 Description=What deploy/debian/boot.sh checks
 [Service]
 Type=oneshot
-ExecStart=/bin/sh /packages/check
+ExecStart=/bin/bash /packages/check
 ExecStopPost=/bin/systemctl --no-block poweroff
 StandardOutput=file:/packages/said
 StandardError=inherit
