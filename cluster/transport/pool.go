@@ -3,7 +3,9 @@ package transport
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -110,20 +112,26 @@ func (p *Pool) AbandonExcept(addr string, err error, matches func(Kind) bool) {
 // Reset ends all connections, so that the next calls open new ones with a new Hello.
 func (p *Pool) Reset() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for to, c := range p.conns { // unordered: all are ended
-		c.close(net.ErrClosed)
-		delete(p.conns, to)
-	}
+	conns := slices.Collect(maps.Values(p.conns)) // unordered: all are ended
+	clear(p.conns)
+	p.mu.Unlock()
+	endAll(conns)
 }
 
 // Close ends all connections for good.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
-	for _, c := range p.conns { // unordered: all are ended
+	conns := slices.Collect(maps.Values(p.conns)) // unordered: all are ended
+	p.mu.Unlock()
+	endAll(conns)
+	p.wg.Wait()
+}
+
+// endAll ends connections. The pool's lock is not held: whoever waits on one may use the pool when its call fails, as a
+// read does that asks another voter.
+func endAll(conns []*Conn) {
+	for _, c := range conns {
 		c.close(net.ErrClosed)
 	}
-	p.mu.Unlock()
-	p.wg.Wait()
 }

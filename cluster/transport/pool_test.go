@@ -53,3 +53,31 @@ func TestCallsToFormerLeaderEnd(t *testing.T) {
 		t.Fatalf("abandoned were %v and %d more, connection ended %v", got, len(failed), c.Ended())
 	}
 }
+
+// TestFailedCallsMayUseThePool ends the connections of a pool while a call is pending whose answer asks the pool for another
+// connection, as a read asks the next voter. A node that shuts down at that moment used to wait for ever.
+func TestFailedCallsMayUseThePool(t *testing.T) {
+	for name, end := range map[string]func(*Pool){"close": (*Pool).Close, "reset": (*Pool).Reset} {
+		t.Run(name, func(t *testing.T) {
+			here, there := net.Pipe()
+			defer there.Close()
+			go io.Copy(io.Discard, there)
+			c := newConn(here)
+			p := &Pool{conns: map[route]*Conn{{"slow", false}: c}}
+			answered, ended := make(chan error, 1), make(chan struct{})
+			c.Call(kindOther, nil, func(_ []byte, err error) {
+				p.Open("another")
+				answered <- err
+			})
+			go func() { end(p); close(ended) }()
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the pool waits for the call, and the call for the pool")
+			}
+			if err := <-answered; !errors.Is(err, net.ErrClosed) {
+				t.Errorf("the call ended with %v", err)
+			}
+		})
+	}
+}
