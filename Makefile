@@ -10,6 +10,8 @@ BIN     := bin/trireme
 # Packages tested at a time. Many tests start real processes, which want the cores.
 P       ?= 2
 PKG     ?= ./...
+# Packages with calls of their own for other systems than Linux. Tests that start whole nodes are for Linux.
+OTHER   := ./cluster/logstore ./internal/socket
 
 .DEFAULT_GOAL := help
 
@@ -51,6 +53,7 @@ race: ## the tests of PKG with the race detector, again and again (COUNT=10)
 vet:
 	$(GO) vet -tags $(TAGS) ./...
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o /dev/null ./cmd/trireme
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(TAGS) $(OTHER)
 
 .PHONY: lint
 lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as their programs are here
