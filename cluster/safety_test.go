@@ -184,3 +184,25 @@ func TestDivergentNodeStops(t *testing.T) {
 		}
 	}
 }
+
+// TestCertaintyTravels: a node that forwarded a batch hears from the leader whether it is certain that nothing was applied, and
+// an answer that doesn't fit the batch makes nothing certain.
+func TestCertaintyTravels(t *testing.T) {
+	b := &batch{requests: make([]fsm.Request, 2), lowWater: fsm.LowWater{Session: 7}}
+	for _, sure := range []bool{true, false} {
+		_, err, got := readBatchAnswer(b, answerBatch(b, nil, errors.New("the leader's"), sure))
+		if err == nil || err.Error() != "the leader's" || got != sure {
+			t.Errorf("certain %v: came as %v, %v", sure, got, err)
+		}
+	}
+	for count, fits := range map[int]bool{0: false, 1: false, 2: true, 3: false} {
+		outcomes := make([]fsm.Outcome, count)
+		for i := range outcomes {
+			outcomes[i] = fsm.Outcome{Seq: uint64(i), Code: fsm.Advance.Code, Status: fsm.Repeated}
+		}
+		got, err, sure := readBatchAnswer(b, answerBatch(b, outcomes, nil, false))
+		if (err == nil) != fits || sure || fits && len(got) != count {
+			t.Errorf("%d outcomes of a batch of two: %d, %v, certain %v", count, len(got), err, sure)
+		}
+	}
+}

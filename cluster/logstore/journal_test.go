@@ -315,6 +315,31 @@ func TestJournalBeforeAFullDisk(t *testing.T) {
 	}
 }
 
+// emptyDatabase is a database without entries; nothing else is asked of it.
+type emptyDatabase struct{ backend }
+
+func (emptyDatabase) LastIndex() (uint64, error) { return 0, nil }
+
+// TestAppendIsSynced: an append is not done before its sync is. The file is replaced by a device that takes every write and
+// can't be synced.
+func TestAppendIsSynced(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if datasync(null) == nil {
+		t.Skip("this system syncs devices that hold nothing")
+	}
+	j := &journal{under: emptyDatabase{}, f: null, size: smallHalf}
+	if err := j.StoreLogs([]*raft.Log{{Index: 1, Term: 1, Data: []byte("v")}}); err == nil {
+		t.Error("an append whose sync has failed was stored")
+	}
+	if last, err := j.LastIndex(); err != nil || last != 0 {
+		t.Errorf("the log ends at %d, %v", last, err)
+	}
+}
+
 func FuzzJournal(f *testing.F) {
 	j := make([]byte, 4*headerRoom)
 	f.Add(j, uint64(0))
