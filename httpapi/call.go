@@ -228,7 +228,7 @@ func (c *call) send(status int, contentType []string) {
 func (c *call) sendLong(status int, contentType []string) {
 	c.sent = len(c.out)
 	c.w.Header()["Content-Length"] = []string{strconv.Itoa(len(c.out))}
-	turn := c.s.encoders.writer(c.r.Context(), c.w)
+	turn := c.s.encoders.writer(c.w)
 	defer turn.close()
 	c.w = turn
 	out, end := c.packs()

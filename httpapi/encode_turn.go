@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"runtime"
 )
@@ -12,26 +11,17 @@ type encodeTurns chan struct{}
 
 func newEncodeTurns() encodeTurns { return make(encodeTurns, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// take waits for a turn. A request whose client has gone meanwhile is broken off instead: nobody reads its reply.
-func (t encodeTurns) take(ctx context.Context) {
-	select {
-	case t <- struct{}{}:
-	case <-ctx.Done():
-		panic(http.ErrAbortHandler)
-	}
-}
-
 // do encodes in a turn.
-func (t encodeTurns) do(ctx context.Context, encode func()) {
-	t.take(ctx)
+func (t encodeTurns) do(encode func()) {
+	t <- struct{}{}
 	defer func() { <-t }()
 	encode()
 }
 
 // writer returns a writer for a long reply, which holds a turn until it is closed, but not while it writes to the
 // connection: a client that does not read keeps no other from encoding.
-func (t encodeTurns) writer(ctx context.Context, w http.ResponseWriter) *turnWriter {
-	t.take(ctx)
+func (t encodeTurns) writer(w http.ResponseWriter) *turnWriter {
+	t <- struct{}{}
 	return &turnWriter{ResponseWriter: w, turns: t}
 }
 

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -31,7 +30,7 @@ func TestEncodeTurns(t *testing.T) {
 	ended := make(chan struct{})
 	for range 2 * cap(turns) {
 		go func() {
-			w := turns.writer(t.Context(), &stuckWriter{httptest.NewRecorder(), entered, leave})
+			w := turns.writer(&stuckWriter{httptest.NewRecorder(), entered, leave})
 			defer w.close()
 			if _, err := w.Write([]byte("long")); err != nil {
 				t.Error(err)
@@ -47,22 +46,11 @@ func TestEncodeTurns(t *testing.T) {
 		turns <- struct{}{} // every turn is free
 	}
 	encoded := make(chan struct{})
-	go func() { turns.do(t.Context(), func() {}); close(encoded) }()
+	go func() { turns.do(func() {}); close(encoded) }()
 	select {
 	case <-encoded:
 		t.Error("encoded without a turn")
 	default:
-	}
-	// One whose client goes while it waits is broken off, and keeps no turn.
-	ctx, gone := context.WithCancel(t.Context())
-	broken := make(chan any)
-	go func() {
-		defer func() { broken <- recover() }()
-		turns.do(ctx, func() { t.Error("encoded for a client that has gone") })
-	}()
-	gone()
-	if p := <-broken; p != http.ErrAbortHandler {
-		t.Errorf("ended with %v", p)
 	}
 	for range cap(turns) {
 		<-turns

@@ -309,7 +309,7 @@ func (c *call) answerAll() {
 // memory in their encoded form.
 func (c *call) streamBatch() {
 	set(c.w.Header(), c.s.names.token, string(c.scratch))
-	turn := c.s.encoders.writer(c.r.Context(), c.w)
+	turn := c.s.encoders.writer(c.w)
 	defer turn.close()
 	c.w = turn
 	out, end := c.packs()
@@ -336,7 +336,7 @@ func (c *call) flushPart(part []byte) []byte {
 // answer sends one reply. Of an error the status is 400: the command changed nothing.
 func (c *call) answer(v reply.Value) {
 	if c.replyBytes > streamAbove {
-		c.s.encoders.do(c.r.Context(), func() { c.out = redis.AppendReply(c.out[:0], v, c.form) })
+		c.s.encoders.do(func() { c.out = redis.AppendReply(c.out[:0], v, c.form) })
 	} else {
 		c.out = redis.AppendReply(c.out[:0], v, c.form)
 	}
