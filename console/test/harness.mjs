@@ -57,6 +57,7 @@ export async function open(url, { theme = "light", width = 1440, ignore, bodies,
   page.go = async (path) => {
     await page.goto(url + path.replace(/^\//, ""));
     await settled(page);
+    await Promise.all(page.bodies); // a body that is not read yet is lost with its page
   };
   return page;
 }
