@@ -27,6 +27,7 @@ type groupCommitter struct {
 	ready    bool   // the term's first entry has been applied
 	queue    []*batch
 	inFlight int // entries in raft
+	costly   costlyTurns
 	wake     chan struct{}
 	wg       sync.WaitGroup // one for each entry in raft
 	entries  map[*entryInRaft]bool
@@ -51,13 +52,14 @@ func (n *Node) submit(to peerAddr, b *batch) {
 
 // add queues a batch for the next entry.
 func (m *groupCommitter) add(b *batch) {
+	b.costly = m.n.costly(b)
 	m.mu.Lock()
 	if m.term == 0 {
 		m.mu.Unlock()
 		b.answer(nil, errNotLeading, true)
 		return
 	}
-	m.queue = append(m.queue, b)
+	m.enqueue(b)
 	m.mu.Unlock()
 	m.nudge()
 }
@@ -89,6 +91,7 @@ func (m *groupCommitter) endTerm() {
 	m.mu.Lock()
 	queue := m.queue
 	m.term, m.ready, m.queue = 0, false, nil
+	m.costly.waiting, m.costly.turn = 0, false
 	m.mu.Unlock()
 	for _, b := range queue {
 		b.answer(nil, errNotLeading, true)
@@ -147,18 +150,28 @@ func (m *groupCommitter) next() ([]*batch, uint64) {
 	if !m.ready || len(m.queue) == 0 || m.inFlight >= maxEntries {
 		return nil, 0
 	}
+	if m.inFlight > 0 && !m.costly.mayOverlap() {
+		return nil, 0
+	}
+	if m.costly.waiting > 0 {
+		m.separate()
+	}
 	size, count := 0, 0
 	for _, b := range m.queue {
+		if b.costly != m.queue[0].costly {
+			break
+		}
 		if size += b.size(); size > maxBatchBytes && count > 0 {
 			break
 		}
 		count++
 	}
-	if m.inFlight > 0 && size < overlapBytes {
+	if m.inFlight > 0 && (size < overlapBytes || m.queue[0].costly) {
 		return nil, 0
 	}
 	batches := m.queue[:count:count]
 	m.queue = m.queue[count:]
+	m.costly.took(batches)
 	m.inFlight++
 	return batches, m.term
 }
@@ -171,9 +184,12 @@ func (m *groupCommitter) last() bool {
 }
 
 // done ends an entry.
-func (m *groupCommitter) done() {
+func (m *groupCommitter) done(in *entryInRaft) {
 	m.mu.Lock()
 	m.inFlight--
+	if in.costly {
+		m.costly.inFlight = false
+	}
 	m.mu.Unlock()
 	m.nudge()
 }
@@ -187,6 +203,7 @@ func (n *Node) entry(term uint64) *fsm.Entry {
 
 // commit puts batches into one entry and answers them when it has been applied.
 func (m *groupCommitter) commit(term uint64, batches []*batch) {
+	costly := batches[0].costly
 	b, room := m.makeRoom(batches)
 	if b != nil {
 		batches = append([]*batch{b}, batches...)
@@ -210,7 +227,7 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 	data := e.Encode()
 	f := m.n.raft.Apply(data, 0)
 	failpoint.Eval(failpoint.AfterPropose)
-	in := &entryInRaft{e.Stamp, batches, room}
+	in := &entryInRaft{e.Stamp, batches, room, costly}
 	if !m.enter(in) {
 		return
 	}
@@ -233,7 +250,7 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 			b.answer(mine, err, certain(err))
 		}
 		runtime.Gosched() // those answered go first: their next requests may join the next entry
-		m.done()
+		m.done(in)
 	}()
 }
 
@@ -242,6 +259,7 @@ type entryInRaft struct {
 	stamp   int64
 	batches []*batch
 	room    fsm.Room
+	costly  bool
 }
 
 // enter notes an entry that was given to raft. It is false, and the entry answered, if raft has ended.
@@ -292,7 +310,7 @@ func (m *groupCommitter) lose(in *entryInRaft) {
 	for _, b := range in.batches {
 		b.answer(nil, raft.ErrRaftShutdown, false)
 	}
-	m.done()
+	m.done(in)
 }
 
 // wait returns the outcomes of an entry.

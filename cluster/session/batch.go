@@ -18,6 +18,7 @@ type Batch struct {
 	round    uint64
 	// databases are of whose share the requests are; nil if all are of nobody's.
 	databases []string
+	held      bool // its requests waited for the shares of their databases
 }
 
 // Idle reports whether there is nothing to send now: no request waits, or as many batches are
@@ -65,13 +66,25 @@ func (t *Tracker) Waiting() int {
 
 // take is Take; the lock is held.
 func (t *Tracker) take() *Batch {
-	size, count := 0, 0
-	var now time.Time
 	b := &Batch{LowWater: fsm.LowWater{Session: t.session, Below: t.lowest()}, round: t.round, Requests: make([]fsm.Request, 0, len(t.queue))}
+	var now time.Time
 	if t.ledger != nil {
 		now = t.now()
-		size = t.takeHeld(b, now)
 	}
+	turn := t.heldTurn
+	if turn {
+		t.heldTurn = false
+	}
+	if turn && t.takeHeld(b, now) || t.takeQueued(b, now) || t.takeHeld(b, now) {
+		t.inFlight++
+		return b
+	}
+	return nil
+}
+
+// takeQueued puts into a batch what waits for nothing else, and reports whether that is anything. The lock is held.
+func (t *Tracker) takeQueued(b *Batch, now time.Time) bool {
+	size, count := 0, 0
 	for _, c := range t.queue {
 		if t.pending[c.seq] != c { // given up by its client
 			count++
@@ -91,11 +104,8 @@ func (t *Tracker) take() *Batch {
 	if t.queue = slices.Delete(t.queue, 0, count); len(t.queue) == 0 && cap(t.queue) > keptQueue {
 		t.queue = nil
 	}
-	if len(b.Requests) == 0 {
-		return nil
-	}
-	t.inFlight++
-	return b
+	t.heldTurn = len(b.Requests) > 0
+	return t.heldTurn
 }
 
 // put adds a request to a batch; the lock is held.
@@ -149,6 +159,9 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 		t.drop()
 	} else if b.round == t.round { // otherwise this try was given up meanwhile
 		t.inFlight--
+		if b.held {
+			t.heldInFlight = false
+		}
 		if b.databases != nil || deferred {
 			t.settleShares(b, outcomes)
 		}

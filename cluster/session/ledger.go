@@ -15,6 +15,9 @@ const (
 	mostDebt = 2 * time.Second
 	// activeFor is for how long a database counts as active after a request of it was applied.
 	activeFor = time.Second
+	// costlyFor is for how long after a debt the requests of a database are taken for costly ones: longer than the
+	// greatest debt takes to be paid off beside one other database.
+	costlyFor = 2*mostDebt + time.Second
 	// busyOver is over what time it is averaged how busy the applies are.
 	busyOver = time.Second
 	// longestStep bounds what a step of work is charged, ten times what it usually takes: an entry may have been
@@ -36,12 +39,14 @@ type Ledger struct {
 	busyAt   time.Time
 	active   int
 	counted  time.Time
+	costly   time.Time // when any debt was above the allowance last
 }
 
 type account struct {
 	debt time.Duration
 	paid time.Time // up to when
 	seen time.Time // when a request of it was applied last
+	over time.Time // when its debt was above the allowance last
 }
 
 // NewLedger is a ledger without entries.
@@ -72,7 +77,9 @@ func (l *Ledger) Note(now time.Time, took time.Duration, outcomes []fsm.Outcome)
 			a.seen = now // before accounts that are not used are forgotten
 			l.pay(now, a)
 		}
-		a.debt = min(a.debt+time.Duration(each*float64(o.Work)), mostDebt)
+		if a.debt = min(a.debt+time.Duration(each*float64(o.Work)), mostDebt); a.debt > allowance {
+			a.over, l.costly = now, now
+		}
 	}
 }
 
@@ -86,6 +93,18 @@ func (l *Ledger) Held(now time.Time, db string) bool {
 	}
 	l.pay(now, a)
 	return a.debt > allowance && l.others(now) > 0
+}
+
+// Costly reports whether requests of a database go into entries of their own: it has had a debt within costlyFor, and
+// others are active.
+func (l *Ledger) Costly(now time.Time, db string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.costly) > costlyFor {
+		return false
+	}
+	a := l.accounts[db]
+	return a != nil && now.Sub(a.over) <= costlyFor && l.others(now) > 0
 }
 
 // account is that of a database.

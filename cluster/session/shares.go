@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// heldBytes bounds what they put into a batch before requests that don't wait.
-	heldBytes = MaxBatchBytes / 2
 	// widestWindow is from which window on there is none.
 	widestWindow = 4096
 	// keptGone is how many requests that nobody waits for such a queue may hold before it looks for them.
@@ -51,16 +49,16 @@ func (t *Tracker) Deferred() int64 {
 	return t.deferred
 }
 
-// admit reports whether a request from the queue may go into a batch. If not, it is held from then on. The lock is
-// held.
+// admit reports whether a request from the queue may go into a batch with those of others. If not, it is held from then
+// on. The lock is held.
 func (t *Tracker) admit(c *Call, now time.Time) bool {
 	l := t.tenants[c.db]
 	if l == nil {
-		if !t.ledger.Held(now, c.db) {
+		if !t.ledger.Costly(now, c.db) {
 			return true
 		}
 		l = t.tenant(c.db)
-	} else if len(l.waiting) == 0 && l.free() && !t.ledger.Held(now, c.db) {
+	} else if len(l.waiting) == 0 && l.free() && !t.ledger.Costly(now, c.db) {
 		l.inFlight++
 		return true
 	}
@@ -96,14 +94,19 @@ func (t *Tracker) hold(l *tenantQueue, c *Call) {
 	l.waiting = slices.Insert(l.waiting, at, c)
 }
 
-// takeHeld puts into a batch what has waited long enough, and returns how many bytes that is. The lock is held.
-func (t *Tracker) takeHeld(b *Batch, now time.Time) (size int) {
+// takeHeld puts into a batch what has waited long enough, and reports whether that is anything. One such batch is in flight
+// at a time. The lock is held.
+func (t *Tracker) takeHeld(b *Batch, now time.Time) bool {
+	if t.heldInFlight {
+		return false
+	}
+	size := 0
 	for _, db := range slices.Sorted(maps.Keys(t.tenants)) {
 		l := t.tenants[db]
 		count := 0
 		for _, c := range l.waiting {
 			if t.pending[c.seq] == c {
-				if !l.free() || size >= heldBytes || t.ledger.Held(now, db) {
+				if !l.free() || size >= MaxBatchBytes || t.ledger.Held(now, db) {
 					break
 				}
 				size += len(c.body) + FrameCost
@@ -117,12 +120,14 @@ func (t *Tracker) takeHeld(b *Batch, now time.Time) (size int) {
 			delete(t.tenants, db)
 		}
 	}
-	return size
+	b.held = len(b.Requests) > 0
+	t.heldInFlight = b.held
+	return b.held
 }
 
 // heldReady reports whether a database has something held to send; the lock is held.
 func (t *Tracker) heldReady() bool {
-	if len(t.tenants) == 0 {
+	if len(t.tenants) == 0 || t.heldInFlight {
 		return false
 	}
 	now := t.now()
@@ -136,6 +141,7 @@ func (t *Tracker) heldReady() bool {
 
 // emptyHeld is for when all that waits is queued again; the lock is held.
 func (t *Tracker) emptyHeld() {
+	t.heldInFlight = false
 	for _, l := range t.tenants { // unordered: each is emptied alone
 		l.waiting, l.inFlight = nil, 0
 	}

@@ -71,6 +71,8 @@ type Tracker struct {
 	ledger   *Ledger // nil: no shares are kept
 	tenants  map[string]*tenantQueue
 	deferred int64
+	// Requests that are held travel in batches of their own, in turn with those of others.
+	heldInFlight, heldTurn bool
 }
 
 // New is a tracker without a session. now is monotonic time; wake is called, with the

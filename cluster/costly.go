@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+)
+
+// costlyTurns has the batches of databases that have used their share of the apply's time enter the log in entries of
+// their own, in turn with those of others: who waits for one costly entry does not share the next with another.
+// docs/design/fairness.md has the reasons. The lock of the group committer guards it.
+type costlyTurns struct {
+	waiting  int  // such batches in the queue
+	inFlight bool // one is in an entry that raft has
+	turn     bool // others had an entry while one waited, so the next is theirs
+}
+
+// costly reports whether a batch is of such a database. Its node sends the requests of one apart from others, so the first
+// says it.
+func (n *Node) costly(b *batch) bool {
+	if len(b.requests) == 0 {
+		return false
+	}
+	q := &b.requests[0]
+	db := n.sharing(q.Code, q.Body)
+	return db != "" && n.proposer.ledger.Costly(time.Now(), db)
+}
+
+// enqueue adds a batch to the queue; the lock is held.
+func (m *groupCommitter) enqueue(b *batch) {
+	m.queue = append(m.queue, b)
+	if b.costly {
+		m.costly.waiting++
+	}
+}
+
+// separate brings the batches whose turn it is to the front of the queue, each kind in its order; the lock is held.
+func (m *groupCommitter) separate() {
+	first := m.costly.turn || m.costly.waiting == len(m.queue)
+	slices.SortStableFunc(m.queue, func(a, b *batch) int {
+		switch {
+		case a.costly == b.costly:
+			return 0
+		case a.costly == first:
+			return -1
+		}
+		return 1
+	})
+}
+
+// mayOverlap reports whether an entry may be begun behind one in flight: neither is a costly one, or kept waiting by the
+// other. The lock is held.
+func (c *costlyTurns) mayOverlap() bool { return !c.inFlight && !c.turn }
+
+// took notes the batches of an entry; the lock is held.
+func (c *costlyTurns) took(batches []*batch) {
+	if c.inFlight = batches[0].costly; c.inFlight {
+		c.waiting -= len(batches)
+	}
+	c.turn = !c.inFlight && c.waiting > 0
+}

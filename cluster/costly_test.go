@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// turns is a group committer without a node, whose entries the test makes and ends.
+type turns struct {
+	*groupCommitter
+	t *testing.T
+}
+
+func newTurns(t *testing.T) *turns {
+	m := newGroupCommitter(nil)
+	m.term, m.ready = 1, true
+	return &turns{m, t}
+}
+
+// wait queues batches: c is a costly one, s a small one, L one that is large enough for an entry beside another.
+func (m *turns) wait(kinds string) {
+	for _, k := range kinds {
+		b := &batch{costly: k == 'c', requests: []fsm.Request{{Body: []byte{byte(k)}}}}
+		if k == 'L' {
+			b.requests[0].Body = make([]byte, overlapBytes)
+			b.requests[0].Body[0] = 'L'
+		}
+		m.enqueue(b)
+	}
+}
+
+// entry begins the next entry, which must be of such batches; none if want is empty. The returned function ends it.
+func (m *turns) entry(want string) func() {
+	m.t.Helper()
+	batches, _ := m.next()
+	got := ""
+	for _, b := range batches {
+		got += string(b.requests[0].Body[:1])
+	}
+	if got != want {
+		m.t.Fatalf("the next entry is of %q, want %q", got, want)
+	}
+	if got == "" {
+		return nil
+	}
+	in := &entryInRaft{costly: batches[0].costly}
+	return func() { m.done(in) }
+}
+
+// TestCostlyBatchesTakeTurns: costly batches and others go in entries of their own, in turn, one costly entry at a time and
+// with nothing beside it.
+func TestCostlyBatchesTakeTurns(t *testing.T) {
+	m := newTurns(t)
+	m.wait("scsc")
+	end := m.entry("ss")
+	m.wait("s")
+	m.entry("") // not beside the small one
+	end()
+	end = m.entry("cc") // their turn, though a small one waits
+	m.wait("cL")
+	m.entry("") // nothing goes beside a costly one
+	end()
+	end = m.entry("sL")
+	m.wait("L")
+	m.entry("") // a large one may not pass the costly one a second time
+	end()
+	m.entry("c")()
+	end = m.entry("L")
+	m.wait("L")
+	second := m.entry("L") // without costly ones large entries overlap as ever
+	m.wait("c")
+	end()
+	m.entry("")
+	second()
+	end = m.entry("c")
+	end()
+	m.entry("")
+}
+
+// TestCostlyBatchesOfAnOldTerm: when a term ends, nothing of its turns is left.
+func TestCostlyBatchesOfAnOldTerm(t *testing.T) {
+	m := newTurns(t)
+	m.wait("sc")
+	end := m.entry("s")
+	for _, b := range m.queue {
+		b.answer = func([]fsm.Outcome, error, bool) {}
+	}
+	m.endTerm()
+	end()
+	m.startTerm(2)
+	m.openTerm(2)
+	m.wait("s")
+	m.entry("s")()
+	m.wait("c")
+	m.entry("c")()
+}
