@@ -24,6 +24,10 @@ const (
 	// minInterval is how many seconds of allocations the room holds at least: where data are few,
 	// their collections cost little memory to do less often.
 	minInterval = 0.25
+	// busyRoom is the most that is given so that collections are busyInterval seconds apart: under
+	// load a node with few data has it, and one with many has more by the rule.
+	busyRoom     = 128 << 20
+	busyInterval = 1
 	// firstSpeed is how many bytes of live heap a collection takes in a second of processor time,
 	// until that was measured.
 	firstSpeed = 1 << 30
@@ -122,6 +126,6 @@ func percent(live uint64, rate, speed float64) int {
 	if live == 0 {
 		return maxPercent // nothing was collected yet
 	}
-	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, minRoom)
+	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, min(busyInterval*rate, busyRoom), minRoom)
 	return int(min(max(100*room/float64(live), minPercent), maxPercent))
 }

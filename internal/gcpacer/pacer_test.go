@@ -15,17 +15,20 @@ func TestPercent(t *testing.T) {
 		rate, speed float64
 		want        int
 	}{
-		{0, gb, gb, 400},            // nothing collected yet
-		{4 * mb, 0, gb, 400},        // the least room is more than four times a small heap
-		{64 * mb, 0, gb, 50},        // the least room
-		{gb, 0, gb, 25},             // idle: the least percent
-		{16 * mb, gb, gb, 400},      // a small heap under full load
-		{gb, gb, gb, 61},            // 20,000 * sqrt(1 GiB) = 655 MB of room
-		{gb, gb, 4 * gb, 30},        // collections that are four times as fast need half of it
-		{gb, gb / 4, gb, 30},        // and so does a quarter of the load
-		{gb / 4, gb, gb, 122},       // a quarter of the heap needs half the room
-		{4 * gb, gb / 16, gb, 25},   // 327 MB of room
-		{512 * mb, gb, 64 * gb, 50}, // a quarter of a second of allocations
+		{0, gb, gb, 400},                // nothing collected yet
+		{4 * mb, 0, gb, 400},            // the least room is more than four times a small heap
+		{64 * mb, 0, gb, 50},            // the least room
+		{gb, 0, gb, 25},                 // idle: the least percent
+		{16 * mb, gb, gb, 400},          // a small heap under full load
+		{gb, gb, gb, 61},                // 20,000 * sqrt(1 GiB) = 655 MB of room
+		{gb, gb, 4 * gb, 30},            // collections that are four times as fast need half of it
+		{gb, gb / 4, gb, 30},            // and so does a quarter of the load
+		{gb / 4, gb, gb, 122},           // a quarter of the heap needs half the room
+		{4 * gb, gb / 16, gb, 25},       // 327 MB of room
+		{512 * mb, gb, 64 * gb, 50},     // a quarter of a second of allocations
+		{64 * mb, gb / 8, 64 * gb, 200}, // a second of allocations, up to 128 MiB
+		{64 * mb, gb / 4, 64 * gb, 200},
+		{64 * mb, gb / 16, 64 * gb, 100},
 	} {
 		if got := percent(c.live, c.rate, c.speed); got != c.want {
 			t.Errorf("live %d, rate %.0f, speed %.0f: %d, want %d", c.live, c.rate, c.speed, got, c.want)
