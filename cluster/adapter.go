@@ -19,9 +19,11 @@ import (
 // configuration entries, which raft passes to no plain FSM, move the machine's index
 // too: a read waits for that index.
 type adapter struct {
-	m        *fsm.Machine
-	ceiling  *clock.Ceiling
-	outcomes func([]fsm.Outcome) // this node's share is woken here
+	m       *fsm.Machine
+	ceiling *clock.Ceiling
+	// committed is called before entries are applied.
+	committed func()
+	outcomes  func([]fsm.Outcome) // this node's share is woken here
 	// charge is told how long an entry took.
 	charge   func(now time.Time, took time.Duration, outcomes []fsm.Outcome)
 	restored func()
@@ -45,6 +47,7 @@ func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0
 // stop the process: halting is better than differing from the others.
 func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	begin, size := time.Now(), 0
+	a.committed()
 	results := make([]any, len(logs))
 	for i, l := range logs {
 		if l.Type != raft.LogCommand {

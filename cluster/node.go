@@ -231,7 +231,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
-	n.adapter.charge = n.proposer.ledger.Note
+	n.adapter.charge, n.adapter.committed = n.proposer.ledger.Note, n.committer.committed
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)

@@ -26,7 +26,7 @@ type Batch struct {
 func (t *Tracker) Idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.inFlight >= maxInFlight || len(t.queue) == 0 && !t.heldReady()
+	return (t.inFlight >= maxInFlight || len(t.queue) == 0) && !t.heldReady()
 }
 
 // Paused reports, once, that a batch has failed, so that the next try should wait a moment.
@@ -43,7 +43,7 @@ func (t *Tracker) Paused() bool {
 func (t *Tracker) Take() *Batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.take()
+	return t.take(false)
 }
 
 // TakeMore is Take, also beyond the batches that may be in flight, for a batch that goes
@@ -51,10 +51,10 @@ func (t *Tracker) Take() *Batch {
 func (t *Tracker) TakeMore() *Batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.session == 0 || t.pause || t.stopping || t.inFlight == 0 {
+	if t.session == 0 || t.pause || t.stopping || t.inFlight == 0 && !t.heldInFlight {
 		return nil
 	}
-	return t.take()
+	return t.take(true)
 }
 
 // Waiting is how many requests are in no batch.
@@ -64,19 +64,18 @@ func (t *Tracker) Waiting() int {
 	return len(t.queue)
 }
 
-// take is Take; the lock is held.
-func (t *Tracker) take() *Batch {
+// take is Take, or TakeMore; the lock is held.
+func (t *Tracker) take(more bool) *Batch {
 	b := &Batch{LowWater: fsm.LowWater{Session: t.session, Below: t.lowest()}, round: t.round, Requests: make([]fsm.Request, 0, len(t.queue))}
 	var now time.Time
 	if t.ledger != nil {
 		now = t.now()
 	}
-	turn := t.heldTurn
-	if turn {
-		t.heldTurn = false
-	}
-	if turn && t.takeHeld(b, now) || t.takeQueued(b, now) || t.takeHeld(b, now) {
+	if (more || t.inFlight < maxInFlight) && t.takeQueued(b, now) {
 		t.inFlight++
+		return b
+	}
+	if t.takeHeld(b, now) {
 		return b
 	}
 	return nil
@@ -104,8 +103,7 @@ func (t *Tracker) takeQueued(b *Batch, now time.Time) bool {
 	if t.queue = slices.Delete(t.queue, 0, count); len(t.queue) == 0 && cap(t.queue) > keptQueue {
 		t.queue = nil
 	}
-	t.heldTurn = len(b.Requests) > 0
-	return t.heldTurn
+	return len(b.Requests) > 0
 }
 
 // put adds a request to a batch; the lock is held.
@@ -158,9 +156,10 @@ func (t *Tracker) Finish(b *Batch, outcomes []fsm.Outcome, err error, sure bool)
 	if expired {
 		t.drop()
 	} else if b.round == t.round { // otherwise this try was given up meanwhile
-		t.inFlight--
 		if b.held {
 			t.heldInFlight = false
+		} else {
+			t.inFlight--
 		}
 		if b.databases != nil || deferred {
 			t.settleShares(b, outcomes)

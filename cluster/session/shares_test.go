@@ -68,33 +68,34 @@ func TestDebtorWaits(t *testing.T) {
 	}
 }
 
-// TestHeldTravelApart: what has waited for its database's share goes in batches of its own, one at a time, in turn with
-// those of others.
+// TestHeldTravelApart: what has waited for its database's share goes in batches of its own, one at a time, beside those of
+// others, of which as many are in flight as ever.
 func TestHeldTravelApart(t *testing.T) {
 	s := newSharing(t)
 	s.owe(100 * time.Millisecond)
 	s.of("hog")
 	s.of("other")
-	small := s.batch()
-	s.sends(small, 1, 2)
+	s.sends(s.batch(), 1, 2)
 	s.at = s.at.Add(400 * time.Millisecond) // paid off, and still a database that costs much
 	s.owe(0)
 	s.of("other")
 	s.of("hog")
-	hog := s.batch()
-	s.sends(hog, 1, 1) // its turn, though another waits
-	s.Finish(small, answers(small, fsm.Applied), nil, false)
-	small = s.batch()
+	small := s.batch()
 	s.sends(small, 1, 3)
-	if s.Held() != 1 {
-		t.Fatalf("%d are held, want 1", s.Held())
+	hog := s.batch()
+	s.sends(hog, 1, 1, 4)
+	s.of("other")
+	s.of("hog")
+	if k := s.Take(); k != nil || !s.Idle() {
+		t.Fatalf("%v are sent beside as many as may be in flight", k)
 	}
 	s.Finish(small, answers(small, fsm.Applied), nil, false)
+	s.sends(s.batch(), 1, 5)
 	if k := s.Take(); k != nil {
 		t.Fatalf("%v are sent beside another batch of such a database", sequences(k))
 	}
 	s.Finish(hog, answers(hog, fsm.Applied), nil, false)
-	s.sends(s.batch(), 4, 4)
+	s.sends(s.batch(), 2, 6)
 }
 
 // TestHeldRequestEnds: one whose client gives up, or whose time is over, was not applied, and is not sent any more.
@@ -141,10 +142,9 @@ func TestDeferredComesAgain(t *testing.T) {
 		t.Errorf("given up after it was deferred: %v", got)
 	}
 	k = s.batch()
-	s.sends(k, 4, 4) // before what is new
+	s.sends(k, 4, 4, 5) // as many at a time as were applied
 	s.Finish(k, answers(k, fsm.Applied), nil, false)
 	s.wants(calls[3], Result{Value: "hog"})
-	s.sends(s.batch(), 5, 5)
 }
 
 // TestDeferredUnawares: a request that was sent as nobody's, because its node did not know yet that there are shares, is

@@ -18,8 +18,8 @@ const (
 	MaxBatchBytes = 512 << 10
 	// FrameCost is what a request costs in a batch beside its body, in bytes.
 	FrameCost = 24
-	// maxInFlight is how many batches of a node travel at a time; what waits meanwhile
-	// fills the next.
+	// maxInFlight is how many batches of a node travel at a time, beside one of requests that were held; what waits
+	// meanwhile fills the next.
 	maxInFlight = 2
 	// maxPending bounds the requests that wait on one node.
 	maxPending = 1 << 20
@@ -71,8 +71,8 @@ type Tracker struct {
 	ledger   *Ledger // nil: no shares are kept
 	tenants  map[string]*tenantQueue
 	deferred int64
-	// Requests that are held travel in batches of their own, in turn with those of others.
-	heldInFlight, heldTurn bool
+	// heldInFlight says that a batch of requests that were held is in flight. It is not counted in inFlight.
+	heldInFlight bool
 }
 
 // New is a tracker without a session. now is monotonic time; wake is called, with the
