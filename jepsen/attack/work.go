@@ -100,9 +100,41 @@ func (t *Target) spendBudget(ctx context.Context, node int) (slowest time.Durati
 	return slowest, nil
 }
 
-// budgets is how long others may have to wait at least, since a request can't be interrupted: for the rest of an entry with
-// one of a whole budget, and for the next one.
-func budgets(t *Target) time.Duration { return 2 * t.alone }
+// costlyReads sends reads that take long, from several clients at all nodes. Each is answered: with its result, as one that
+// exceeds a budget, or because its database has long reads enough.
+func costlyReads(ctx context.Context, t *Target) (string, error) {
+	reads := [][]string{
+		{"EVAL_RO", "while true do end", "0"},
+		{"EVAL_RO", "local n = 0 for i = 1, 50 do n = n + redis.call('BITCOUNT', KEYS[1]) end return n", "1", "b"},
+		{"SORT_RO", "set", "ALPHA", "LIMIT", "0", "1"},
+		times(10, "set", "SINTERCARD", "10"),
+		{"ZCOUNT", "zset", "-inf", "+inf"},
+		{"LCS", "b", "b", "LEN"},
+		{"KEYS", "*x*"},
+	}
+	results := make(chan error)
+	for i := range hogs * len(t.Nodes) {
+		go func() {
+			for j := range reads {
+				args := reads[(i+j)%len(reads)]
+				if r := t.command(ctx, i%len(t.Nodes), Attacker, t.AttackerToken, args...); r.status != http.StatusOK && !ended(r, "ERR") {
+					results <- fmt.Errorf("%s: %s", args[0], r)
+					return
+				}
+			}
+			results <- nil
+		}()
+	}
+	var failed error
+	for range hogs * len(t.Nodes) {
+		failed = errors.Join(failed, <-results)
+	}
+	return fmt.Sprintf("%d reads answered", hogs*len(t.Nodes)*len(reads)), failed
+}
+
+// budgets is how long others may have to wait at least, since a request can't be interrupted: for the rest of an entry with one
+// of a whole budget.
+func budgets(t *Target) time.Duration { return t.alone }
 
 // restarts has a node start again with what the attack has left in its log.
 func restarts(node int) func(context.Context, *Target) (string, error) {

@@ -110,10 +110,6 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 	if seen.Failed > 0 {
 		err = errors.Join(err, fmt.Errorf("%d of %d requests of the victims failed: %q", seen.Failed, seen.Requests, seen.Problems))
 	}
-	if a.Known != "" {
-		s.printf("%s: the victims' p99 is not judged: %s", a.Name, a.Known)
-		return err
-	}
 	limit := slowerUnderAttack * idle.P99
 	if a.Least != nil {
 		limit = max(limit, a.Least(target))
