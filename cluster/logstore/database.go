@@ -21,6 +21,7 @@ type database struct {
 	*boltdb.BoltStore
 	db      *bbolt.DB    // nil if it can't be found: then nothing is given back
 	written atomic.Int64 // bytes of entries since memory was given back
+	coder   entryCoder   // of who has the database's write transaction
 }
 
 // openDatabase opens or makes the database of that path.
@@ -47,7 +48,7 @@ func (d *database) StoreLog(l *raft.Log) error { return d.StoreLogs([]*raft.Log{
 
 // StoreLogs stores entries.
 func (d *database) StoreLogs(logs []*raft.Log) error {
-	err := d.BoltStore.StoreLogs(logs)
+	err := d.put(logs)
 	for _, l := range logs {
 		d.written.Add(int64(sizeOf(l)))
 	}
