@@ -13,6 +13,11 @@ func (c *Command) categoriesAt(level env.Level) acl.Category {
 	return c.categories()
 }
 
+// deniesOOM reports whether the command is refused at a level when the memory limit is reached.
+func (c *Command) deniesOOM(level env.Level) bool {
+	return c.Flags&DenyOOM != 0 || c.Flags&DenyOOMLater != 0 && level >= env.Level2
+}
+
 // categories are all categories of the row at the first level.
 func (c *Command) categories() acl.Category {
 	set := c.family.category&^c.NotCategories | c.Categories

@@ -63,6 +63,8 @@ const (
 	// MayGrow writes are no DenyOOM commands, as in Redis, and may add to memory nevertheless: from level 2 on they are
 	// undone if it ends above its limit by more than a DenyOOM command may leave it.
 	MayGrow
+	// DenyOOMLater commands are DenyOOM commands from level 2 on, as in Redis; at level 1 no limit refused them.
+	DenyOOMLater
 	// NodeLocal reads answer what one node knows by itself: nothing in the log may depend on it.
 	NodeLocal
 )

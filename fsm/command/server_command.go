@@ -73,7 +73,7 @@ func (c *Command) flagNames() (names []reply.Value) {
 	for _, f := range []struct {
 		flag Flags
 		name string
-	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM, "denyoom"}, {Admin, "admin"}, {NoScript | NoScriptWait, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
+	}{{Write, "write"}, {ReadOnly, "readonly"}, {DenyOOM | DenyOOMLater, "denyoom"}, {Admin, "admin"}, {NoScript | NoScriptWait, "noscript"}, {Fast, "fast"}, {Blocking, "blocking"}} {
 		if c.Flags&f.flag != 0 {
 			names = append(names, reply.Status(f.name))
 		}

@@ -198,7 +198,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		if c.Flags&ReadOnly != 0 && tx.Tracks() {
 			tx.TellRead()
 		}
-	} else if c.Flags&DenyOOM != 0 && tx.full() && !tx.makeRoom() {
+	} else if c.deniesOOM(tx.Level) && tx.full() && !tx.makeRoom() {
 		return tx.overMemory()
 	}
 	if tx.Level >= env.Level2 {

@@ -217,6 +217,21 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// TestMemoryLimitOfFunctions: the limit stops libraries from level 2 on, and at level 1, where entries were applied without
+// it, it does not.
+func TestMemoryLimitOfFunctions(t *testing.T) {
+	for level, refused := range map[env.Level]bool{env.Base: false, env.Level2: true} {
+		tx := testTx(acl.Default, RESP)
+		tx.Level = level
+		tx.do("SET k v")
+		tx.MaxMemory = tx.DB.Used() - 1
+		load := tx.Exec([][]byte{[]byte("FUNCTION"), []byte("LOAD"), []byte("#!lua name=lib\nredis.register_function('f', function() return 1 end)")})
+		if got := load.Equal(ErrOOM); got != refused {
+			t.Errorf("level %d: %v", level, load)
+		}
+	}
+}
+
 // TestReadsDoNotWrite checks that a read refuses what writes, and that a write that
 // only reads is served.
 func TestReadsDoNotWrite(t *testing.T) {
