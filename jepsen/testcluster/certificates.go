@@ -55,12 +55,13 @@ func newCertificate(name string) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	}, key, nil
 }
 
-// Issue writes NAME.pem and NAME.key into dir, in place of what is there.
-func (a *Authority) Issue(dir, name string) error {
+// Issue writes NAME.pem and NAME.key into dir, in place of what is there. The certificate holds for other names, too.
+func (a *Authority) Issue(dir, name string, also ...string) error {
 	c, key, err := newCertificate(name)
 	if err != nil {
 		return err
 	}
+	c.DNSNames = append(c.DNSNames, also...)
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, key.Public(), a.key)
 	if err != nil {
 		return fmt.Errorf("certificate of %s: %w", name, err)

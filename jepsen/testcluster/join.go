@@ -100,7 +100,7 @@ func (c *Cluster) RenewCertificates(settle func() error) error {
 		return err
 	}
 	for _, n := range c.all() {
-		if err := next.Issue(dir, n.ID); err != nil {
+		if err := next.Issue(dir, n.ID, n.Name()); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -76,7 +77,11 @@ func (p *Process) Signal(s syscall.Signal) error {
 	case <-p.done:
 		return fmt.Errorf("pid %d: %w", p.Pid(), ErrEnded)
 	default:
-		return p.cmd.Process.Signal(s)
+		err := p.cmd.Process.Signal(s)
+		if errors.Is(err, os.ErrProcessDone) { // it ended a moment ago
+			err = fmt.Errorf("pid %d: %w", p.Pid(), ErrEnded)
+		}
+		return err
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -29,6 +30,11 @@ func (c *Cluster) LoseDisk(n *Node) error {
 func (c *Cluster) Replace(ctx context.Context, n *Node) error {
 	old, id := n.renew()
 	n.succeed(id, old, strings.Join(c.gossiping(), ","))
+	if c.authority != nil {
+		if err := c.authority.Issue(filepath.Join(c.options.Dir, "certificates"), n.ID, id); err != nil {
+			return err
+		}
+	}
 	if err := n.Start(); err != nil {
 		return err
 	}
