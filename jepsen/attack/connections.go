@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -42,27 +43,53 @@ var hostileKinds = []struct {
 	{2, true, "*1000000\r\n$10000000\r\n"}, // a command that is refused
 }
 
-// connections holds 10,000 connections of strangers to one node, which are made anew whenever one ends, while others
+// connections has 10,000 connections of strangers to one node, which are made anew whenever one ends, while others
 // log in.
 func connections(ctx context.Context, t *Target) (string, error) {
-	end := t.peaks()
-	held, cancel := context.WithTimeout(ctx, holdConnections)
+	grown := t.peaks()
+	end, err := start[held](ctx, strangersVariable, doors{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
+	if err != nil {
+		return "", err
+	}
+	during, cancel := context.WithTimeout(ctx, holdConnections)
 	defer cancel()
+	slowest, served, failed := t.newcomers(during)
+	strangers, err := end()
+	by, problem := grown()
+	err = errors.Join(failed, err, problem)
+	if strangers.Most < hostileConnections*9/10 && err == nil {
+		err = fmt.Errorf("only %d connections were open at a time", strangers.Most)
+	}
+	if by > mostOfConnections && err == nil {
+		err = fmt.Errorf("a node grew by %s", mebibytes(by))
+	}
+	return fmt.Sprintf("%d open at a time, %d made; a node grew by %s; %d newcomers served over HTTP and RESP, the slowest in %v",
+		strangers.Most, strangers.Made, mebibytes(by), served, slowest.Round(time.Millisecond)), err
+}
+
+// doors are the ports that strangers reach.
+type doors struct{ HTTP, RESP string }
+
+// held is how many connections strangers had at a time, and how many they made.
+type held struct{ Most, Made int64 }
+
+// hold keeps 10,000 connections open.
+func (d *doors) hold(ctx context.Context) held {
 	var all sync.WaitGroup
 	var open, most, made atomic.Int64
 	for i := range hostileConnections {
 		kind := hostileKindOf(i)
 		all.Go(func() {
-			for held.Err() == nil {
+			for ctx.Err() == nil {
 				began := time.Now()
-				c, err := t.stranger(held, i, kind)
+				c, err := d.stranger(ctx, i, kind)
 				if err != nil {
-					_ = pause(held, time.Second) // the node's backlog is full
+					_ = pause(ctx, time.Second) // the node's backlog is full
 					continue
 				}
 				made.Add(1)
 				most.Store(max(most.Load(), open.Add(1)))
-				stop := context.AfterFunc(held, func() { c.Close() })
+				stop := context.AfterFunc(ctx, func() { c.Close() })
 				_, _ = io.Copy(io.Discard, c) // until the node ends it
 				stop()
 				c.Close()
@@ -70,24 +97,12 @@ func connections(ctx context.Context, t *Target) (string, error) {
 				if time.Since(began) < shortLife {
 					kind = silentOf(kind) // what is not refused
 				}
-				_ = pause(held, reopenPause)
+				_ = pause(ctx, reopenPause)
 			}
 		})
 	}
-	slowest, served, failed := t.newcomers(held)
 	all.Wait()
-	grown, err := end()
-	if err == nil {
-		err = failed
-	}
-	if most.Load() < hostileConnections*9/10 && err == nil {
-		err = fmt.Errorf("only %d connections were open at a time", most.Load())
-	}
-	if grown > mostOfConnections && err == nil {
-		err = fmt.Errorf("a node grew by %s", mebibytes(grown))
-	}
-	return fmt.Sprintf("%d open at a time, %d made; a node grew by %s; %d newcomers served over HTTP and RESP, the slowest in %v",
-		most.Load(), made.Load(), mebibytes(grown), served, slowest.Round(time.Millisecond)), err
+	return held{most.Load(), made.Load()}
 }
 
 func hostileKindOf(i int) int {
@@ -111,11 +126,11 @@ func silentOf(kind int) int {
 }
 
 // stranger opens a connection from one of many addresses and sends its part.
-func (t *Target) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
+func (d *doors) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
 	k := hostileKinds[kind]
-	addr := t.Nodes[0].HTTP
+	addr := d.HTTP
 	if k.resp {
-		addr = t.Nodes[0].RESP
+		addr = d.RESP
 	}
 	from := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(i>>8), byte(i))}}
 	c, err := from.DialContext(ctx, "tcp", addr)

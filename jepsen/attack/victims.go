@@ -1,14 +1,9 @@
 package attack
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"slices"
 	"sync"
 	"time"
@@ -34,34 +29,10 @@ type victims struct {
 	failed []string
 }
 
-// victimsVariable makes a process one of victims: it holds where they are served.
-const victimsVariable = "TRIREME_ATTACK_VICTIMS"
-
 // served is where the victims are.
 type served struct {
 	Addrs []string
 	Token string
-}
-
-// Main serves as the process of the victims if this is one, and doesn't return then. They end with standard input, and
-// what they saw is printed.
-func Main() {
-	text := os.Getenv(victimsVariable)
-	if text == "" {
-		return
-	}
-	var at served
-	err := json.Unmarshal([]byte(text), &at)
-	if err == nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		go func() { io.Copy(io.Discard, os.Stdin); cancel() }()
-		err = json.NewEncoder(os.Stdout).Encode(at.serve(ctx))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
 }
 
 func (at *served) serve(ctx context.Context) Seen {
@@ -84,28 +55,7 @@ func (t *Target) Serve(ctx context.Context) (end func() (Seen, error), err error
 	for _, n := range t.Nodes {
 		at.Addrs = append(at.Addrs, n.HTTP)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self)
-	cmd.Env, cmd.Stderr = append(os.Environ(), victimsVariable+"="+string(words(at))), os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return func() (seen Seen, err error) {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			return seen, fmt.Errorf("victims: %w", err)
-		}
-		return seen, json.Unmarshal(out.Bytes(), &seen)
-	}, nil
+	return start[Seen](ctx, victimsVariable, at)
 }
 
 func (v *victims) run(ctx context.Context, at *served, id int) {
