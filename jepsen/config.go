@@ -57,7 +57,7 @@ func (c Config) Have() (needs []nemesis.Need) {
 func (c Config) options() testcluster.Options {
 	o := testcluster.Options{Binary: c.Binary, Dir: c.Dir, Size: c.Nodes, Heartbeat: c.Heartbeat, Env: c.Env, Network: c.Network, Disks: c.Disks, Secure: c.Trust == "certificates"}
 	if c.Trust == "secret" {
-		o.Env = append(slices.Clone(o.Env), "TRIREME_CLUSTER_SECRET="+certs.NewSecret())
+		o.Secret = certs.NewSecret()
 	}
 	if c.Network == testcluster.Loopback && slices.ContainsFunc(c.Workloads, func(name string) bool { return scenarios[name] != nil }) {
 		o.Args = append(o.Args, "--egress-allow", "127.0.0.0/8") // where the sinks are

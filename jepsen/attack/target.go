@@ -47,7 +47,7 @@ type Target struct {
 func Options(binary, dir string) (o testcluster.Options, secret, gossipKey string) {
 	secret, gossipKey = certs.NewSecret(), "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 	return testcluster.Options{
-		Binary: binary, Dir: dir, RESP: true, Env: []string{"TRIREME_CLUSTER_SECRET=" + secret, "GOGC=100"},
+		Binary: binary, Dir: dir, RESP: true, Secret: secret, Env: []string{"GOGC=100"},
 		Args: []string{"--gossip-key", gossipKey, "--egress-allow", "127.0.0.0/8", "--max-memory", strconv.Itoa(MaxMemory)},
 	}, secret, gossipKey
 }

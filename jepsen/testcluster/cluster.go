@@ -44,6 +44,7 @@ type Options struct {
 	Env       []string      // further environment for every node, NAME=value
 	RESP      bool          // every node has a RESP port
 	Secure    bool          // the nodes show each other certificates
+	Secret    string        // the nodes share it and show each other certificates of it
 	SecureAPI bool          // of a secure cluster: they show them to clients too, HTTP and RESP
 	Network   Kind          // what stands between the nodes
 	Disks     bool          // every node has a file system of its own; only for root
@@ -168,6 +169,9 @@ func (c *Cluster) lay(id string, ports *Block, first int, args []string) *Node {
 	}, append(args, o.Args...)...)
 	if !o.Disks {
 		n.env = append(n.env, littleDisk)
+	}
+	if o.Secret != "" {
+		n.env = append(n.env, "TRIREME_CLUSTER_SECRET="+o.Secret)
 	}
 	if c.authority != nil {
 		dir := filepath.Join(o.Dir, "certificates")

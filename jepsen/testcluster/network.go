@@ -106,7 +106,11 @@ func (c *Cluster) place(n *Node, i int) {
 			replace(n.argv, *moved.addr, here)
 			*moved.addr = here
 		}
-		n.argv = append(n.argv, "--plaintext", "http,cluster", "--gossip-key", gossipKey, "--egress-allow", s.Subnet())
+		plain := "http"
+		if c.authority == nil && c.options.Secret == "" {
+			plain += ",cluster" // with a secret, this would be a cluster port that takes nodes without it
+		}
+		n.argv = append(n.argv, "--plaintext", plain, "--gossip-key", gossipKey, "--egress-allow", s.Subnet())
 		n.argv = append([]string{"nsenter", "--net=/run/netns/" + s.Namespace(i), "--"}, n.argv...)
 	case *network.Relay:
 		n.argv = append(n.argv, "--cluster-advertise", c.clusterAddr(i), "--egress-allow", "127.0.0.0/8")
