@@ -116,7 +116,10 @@ func takesGzip(h http.Header) bool {
 
 // isZeroWeight reports whether a weight, such as q=0.0, is zero.
 func isZeroWeight(weight string) bool {
-	name, value, _ := strings.Cut(strings.TrimSpace(weight), "=")
+	name, value, found := strings.Cut(strings.TrimSpace(weight), "=")
+	if !found {
+		return false // no weight, which is what almost all clients send
+	}
 	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	return strings.EqualFold(strings.TrimSpace(name), "q") && err == nil && q == 0
 }

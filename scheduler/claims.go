@@ -151,7 +151,7 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	t.Claimed(a, cancel, asked)
 	t.attempts.Add(1)
-	t.s.running.Go(func() {
+	t.s.work(func() {
 		defer t.attempts.Done()
 		defer cancel()
 		failpoint.Eval(failpoint.AfterClaim)

@@ -113,13 +113,26 @@ func (s *Sender) ownHeader(name string) bool {
 // set sets a service header under each prefix, whatever the message says; one without a value is
 // removed, so that no message brings its own.
 func (s *Sender) set(h http.Header, name, value string) {
-	for _, prefix := range s.options.Prefixes {
+	keys, known := s.keys[name]
+	if !known {
+		keys = s.keysOf(name)
+	}
+	for _, key := range keys {
 		if value == "" {
-			h.Del(prefix + "-" + name)
+			delete(h, key)
 			continue
 		}
-		h.Set(prefix+"-"+name, value)
+		h[key] = []string{value}
 	}
+}
+
+// keysOf are the canonical names of a service header, one for each prefix.
+func (s *Sender) keysOf(name string) []string {
+	keys := make([]string, len(s.options.Prefixes))
+	for i, prefix := range s.options.Prefixes {
+		keys[i] = textproto.CanonicalMIMEHeaderKey(prefix + "-" + name)
+	}
+	return keys
 }
 
 // credentials are those of the URL or of the API destination, unless the message brings

@@ -64,7 +64,8 @@ type Scheduler struct {
 	draining chan struct{}   // closed: nothing more is claimed
 	ending   context.Context // ends attempts and the recording of results
 	end      context.CancelFunc
-	wg       sync.WaitGroup
+	wg       sync.WaitGroup // recorders and workers
+	workers  workers
 
 	sent     counters
 	limiters *hostLimiters
@@ -84,7 +85,7 @@ func New(o Options) *Scheduler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Scheduler{Options: o, results: make(chan attemptResult), draining: make(chan struct{}), sent: newCounters(), limiters: newHostLimiters(o.HostShare)}
+	s := &Scheduler{Options: o, results: make(chan attemptResult), draining: make(chan struct{}), sent: newCounters(), limiters: newHostLimiters(o.HostShare), workers: workers{jobs: make(chan func())}}
 	s.ending, s.end = context.WithCancel(context.Background())
 	for range recorders {
 		s.wg.Go(s.flushResults)
@@ -101,6 +102,7 @@ func (s *Scheduler) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, s.end)
 	s.running.Wait()
 	close(s.results)
+	close(s.workers.jobs)
 	s.wg.Wait()
 	stop()
 	s.end()

@@ -56,7 +56,11 @@ type SenderOptions struct {
 }
 
 // Sender sends attempts over HTTP. It is safe for use by many goroutines.
-type Sender struct{ options SenderOptions }
+type Sender struct {
+	options SenderOptions
+	// keys are the canonical names of service headers that every attempt has, under each prefix.
+	keys map[string][]string
+}
 
 // NewSender makes a sender.
 func NewSender(o SenderOptions) *Sender {
@@ -69,7 +73,11 @@ func NewSender(o SenderOptions) *Sender {
 	if o.Issuer == "" {
 		o.Issuer = "Upstash"
 	}
-	return &Sender{o}
+	s := &Sender{options: o, keys: map[string][]string{}}
+	for _, name := range []string{"Message-Id", "Retried", "Caller-Ip", "Topic-Name", "Schedule-Id", "Region", "Signature"} {
+		s.keys[name] = s.keysOf(name)
+	}
+	return s
 }
 
 // Send makes one attempt and says how it went. It takes no longer than the attempt's

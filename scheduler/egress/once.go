@@ -23,7 +23,8 @@ var errSentBefore = errors.New("the connection broke after the request was sent"
 // other side says that it ignored the first one. Each of these may reach the destination twice,
 // while the log knows of one attempt. So:
 //
-//   - the body can't be rewound, which makes any method "not replayable" (oneTime);
+//   - a body can't be rewound (no GetBody), which makes any method "not replayable"; GET and HEAD have one without
+//     bytes for that (oneTime);
 //   - a request without a body is "not replayable" if its method is not GET and net/http doesn't
 //     recognize its Idempotency-Key (hideIdempotencyKey);
 //   - over HTTP/2 the second try is cancelled before it writes (sending.gotConn).
@@ -68,7 +69,7 @@ func rewound(r *http.Request, failed error) (*http.Request, error) {
 
 // sending is one call of net/http.
 type sending struct {
-	cancel context.CancelCauseFunc
+	cancel context.CancelCauseFunc // nil without TLS
 	resent atomic.Bool
 
 	conn   *countingConn // the first one that the request got
@@ -79,13 +80,14 @@ type sending struct {
 
 // request prepares a copy of r that net/http sends once.
 func (s *sending) request(r *http.Request) *http.Request {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	s.cancel = cancel
+	ctx := r.Context()
+	if r.URL.Scheme == "https" { // there is no HTTP/2 without TLS
+		ctx, s.cancel = context.WithCancelCause(ctx)
+	}
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: s.gotConn}))
 	r.GetBody = nil
 	switch {
-	case r.Body != nil && r.Body != http.NoBody:
-		r.Body = oneTime{r.Body}
+	case r.Body != nil && r.Body != http.NoBody: // as it is: of a type that it knows, net/http sends it with the head
 	case r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == "":
 		r.Body = oneTime{http.NoBody} // read before anything is sent, and found empty
 	default:
@@ -99,7 +101,9 @@ func (s *sending) request(r *http.Request) *http.Request {
 func (s *sending) gotConn(info httptrace.GotConnInfo) {
 	if s.conn != nil && !s.unsent() {
 		s.resent.Store(true)
-		s.cancel(errSentBefore)
+		if s.cancel != nil {
+			s.cancel(errSentBefore)
+		}
 		return
 	}
 	if s.conn = counting(info.Conn); s.conn != nil {

@@ -69,3 +69,35 @@ func TestUnsentRequestIsTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestIsOneWrite: head and body of a request leave together. A write for each would be a packet more for both
+// sides, an eighth of what a delivery costs.
+func TestRequestIsOneWrite(t *testing.T) {
+	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }))
+	defer sink.Close()
+	tr := NewTransport(Options{Policy: &Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
+	defer tr.Close()
+	var conn *countingConn
+	dial := tr.http.DialContext
+	tr.http.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		conn, _ = c.(*countingConn)
+		return c, err
+	}
+	const requests = 3
+	for range requests {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, sink.URL, bytes.NewReader(make([]byte, 1000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := tr.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}
+	if got := conn.writes.Load(); got != requests {
+		t.Errorf("%d requests were %d writes", requests, got)
+	}
+}
