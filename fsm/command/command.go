@@ -49,6 +49,8 @@ const (
 	// Overwrites commands don't keep the old values of their keys, so that these don't count
 	// against the limit of a record.
 	Overwrites
+	// AddsRecord commands add one record to a key of many, an index: the limit is that of what they add.
+	AddsRecord
 	// MakesKeys commands may leave a key that was not there; DenyOOM commands always may.
 	MakesKeys
 	// ReportsMiss writes look at keys as reads do: a missing key is a keymiss event.

@@ -46,7 +46,7 @@ func (l *Limits) exceeds(tx *Tx, c *Command, argv [][]byte) *reply.Value {
 		return nil
 	}
 	size = max(size, c.reach(argv))
-	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord || c.Flags&Overwrites != 0 {
+	if tx.DB == nil || tx.DB.Used()+size <= l.MaxRecord || c.Flags&(Overwrites|AddsRecord) != 0 {
 		return l.record(size)
 	}
 	before := int64(0)

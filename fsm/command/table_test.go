@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -339,5 +340,20 @@ func TestFamiliesAreComplete(t *testing.T) {
 				t.Errorf("%s: no row %q", family, name)
 			}
 		}
+	}
+}
+
+// TestRecordLimitOfVectors: the limit of a record is that of one vector, not of an index, whatever it holds already.
+func TestRecordLimitOfVectors(t *testing.T) {
+	tx := testTx(acl.Default, RESP)
+	tx.do("VECTOR.CREATE i DIM 2 METRIC DOT")
+	tx.Limits.MaxRecord = 100
+	for n := range 20 {
+		if got := tx.do(fmt.Sprintf("VECTOR.ADD i v%d VALUES 2 1 2", n)); !got.Equal(reply.Int(1)) {
+			t.Fatalf("vector %d: %v", n, got)
+		}
+	}
+	if got := tx.do("VECTOR.ADD i " + strings.Repeat("v", 100) + " VALUES 2 1 2"); !got.IsError() {
+		t.Errorf("a record above the limit: %v", got)
 	}
 }

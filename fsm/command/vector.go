@@ -41,7 +41,7 @@ func vectorElements() []Command {
 		vec   = "VALUES count element [element ...] | FP32 blob | BASE64-FP32 text"
 	)
 	return []Command{
-		{Name: "vector.add", Arity: -5, Flags: Write | DenyOOM, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: since, Version: vectorVersion, Complexity: "O(d), where d is the dimension",
+		{Name: "vector.add", Arity: -5, Flags: Write | DenyOOM | AddsRecord, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: since, Version: vectorVersion, Complexity: "O(d), where d is the dimension",
 			Syntax: "VECTOR.ADD index id " + vec, Summary: "Stores a vector under an id and returns 1 if the id is new, 0 if its vector was replaced.", Run: vectorAdd},
 		{Name: "vector.count", Arity: 2, Flags: read | Fast, Keys: firstKey.with(ro), Cost: costConstant, Since: since, Version: vectorVersion, Complexity: "O(1)",
 			Syntax: "VECTOR.COUNT index", Summary: "Returns the number of vectors in an index, 0 if there is no index.", Run: vectorCount},
