@@ -10,16 +10,22 @@ const vectorCost = 80
 
 // Vectors is the container of a vector index: vectors of one dimension under ids, and the
 // metric that compares them. Unlike other containers it stays when it becomes empty.
+//
+// The vectors stand side by side, without gaps, in no order that is part of the state: searches and encodings don't
+// depend on it.
 type Vectors struct {
 	Owned
 	dim    int
 	metric vector.Metric
-	byID   table[vector.Vector]
+	places table[int] // by id: in all
+	all    vectorList
 	size   int64
 }
 
 // NewVectors is an empty index of vectors with dim elements.
-func NewVectors(dim int, m vector.Metric) *Vectors { return &Vectors{dim: dim, metric: m} }
+func NewVectors(dim int, m vector.Metric) *Vectors {
+	return &Vectors{dim: dim, metric: m, all: newVectorList(dim)}
+}
 
 // Type is VectorIndex.
 func (*Vectors) Type() Type { return VectorIndex }
@@ -30,7 +36,7 @@ func (x *Vectors) Size() int64 { return x.size }
 // Clone copies the index in constant time, or up to 64 vectors one by one. Vectors are
 // immutable and shared.
 func (x *Vectors) Clone() Container {
-	return &Vectors{dim: x.dim, metric: x.metric, byID: x.byID.clone(), size: x.size}
+	return &Vectors{dim: x.dim, metric: x.metric, places: x.places.clone(), all: x.all.clone(), size: x.size}
 }
 
 // Dim is the number of elements of each vector.
@@ -40,25 +46,39 @@ func (x *Vectors) Dim() int { return x.dim }
 func (x *Vectors) Metric() vector.Metric { return x.metric }
 
 // Len is the number of vectors.
-func (x *Vectors) Len() int { return x.byID.len() }
+func (x *Vectors) Len() int { return x.all.n }
 
 // Get is the vector under id.
-func (x *Vectors) Get(id string) (vector.Vector, bool) { return x.byID.get(id) }
+func (x *Vectors) Get(id string) (v vector.Vector, ok bool) {
+	at, ok := x.places.get(id)
+	if !ok {
+		return v, false
+	}
+	_, v = x.all.at(at)
+	return v, true
+}
 
 // Put stores v, which has Dim elements, under id, and reports whether the id is new.
 func (x *Vectors) Put(id string, v vector.Vector) bool {
-	slot, _, had := x.byID.slot(id)
-	*slot = v
-	if !had {
-		x.size += vectorCost + int64(len(id)) + 4*int64(x.dim)
+	at, id, had := x.places.slot(id)
+	if had {
+		x.all.set(*at, id, v)
+		return false
 	}
-	return !had
+	*at = x.all.push(id, v)
+	x.size += vectorCost + int64(len(id)) + 4*int64(x.dim)
+	return true
 }
 
 // Delete removes the vector under id and reports whether there was one.
 func (x *Vectors) Delete(id string) bool {
-	if _, had := x.byID.remove(id); !had {
+	at, had := x.places.remove(id)
+	if !had {
 		return false
+	}
+	if moved, moves := x.all.remove(at); moves {
+		place, _, _ := x.places.slot(moved)
+		*place = at
 	}
 	x.size -= vectorCost + int64(len(id)) + 4*int64(x.dim)
 	return true
@@ -67,10 +87,7 @@ func (x *Vectors) Delete(id string) bool {
 // Nearest are the most vectors nearest to q, which has Dim elements; see vector.Search.
 func (x *Vectors) Nearest(q vector.Vector, most int) []vector.Hit {
 	s := vector.NewSearch(x.metric, q, min(most, x.Len()))
-	x.byID.all(func(id string, v vector.Vector) bool {
-		s.See(id, v)
-		return true
-	})
+	x.all.each(s.See)
 	return s.Hits()
 }
 
@@ -80,7 +97,10 @@ func (x *Vectors) Encode(w *wire.Writer) {
 	w.Uvarint(uint64(x.metric))
 	w.Bool(x.Len() > 0)
 	if x.Len() > 0 {
-		x.byID.encode(w, func(v vector.Vector) { w.B = v.Append(w.B) })
+		x.places.encode(w, func(at int) {
+			_, v := x.all.at(at)
+			w.B = v.Append(w.B)
+		})
 	}
 }
 
@@ -107,15 +127,21 @@ func decodeVectors(r *wire.Reader) (Container, bool) {
 		return x, r.Err() == nil
 	}
 	sound, ok := true, false
-	x.byID, ok = decodeTable(r, func() vector.Vector {
+	x.places, ok = decodeTable(r, func() int {
 		whole := r.Len() >= 4*x.dim
 		v, err := vector.Decode(r.Fixed(4 * x.dim))
-		sound = sound && whole && err == nil
-		return v
+		if sound = sound && whole && err == nil; !sound {
+			return 0
+		}
+		return x.all.push("", v)
 	})
-	x.byID.all(func(id string, _ vector.Vector) bool {
+	if !ok || !sound {
+		return nil, false
+	}
+	x.places.all(func(id string, at int) bool {
+		x.all.name(at, id)
 		x.size += vectorCost + int64(len(id)) + 4*int64(x.dim)
 		return true
 	})
-	return x, ok && sound
+	return x, true
 }

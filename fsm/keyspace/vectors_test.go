@@ -2,6 +2,8 @@ package keyspace
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/vector"
@@ -59,6 +61,52 @@ func TestCloneOfVectors(t *testing.T) {
 		}
 		if _, had := x.Get("1"); !had || c.Len() != n || c.Size() != x.Size()+int64(len(fmt.Sprint(n))-1) {
 			t.Errorf("%d and %d vectors, %d and %d bytes", x.Len(), c.Len(), x.Size(), c.Size())
+		}
+	}
+}
+
+// TestVectorsAgainstMaps changes an index and its forks at random, and compares all of them with maps: what one side does
+// to a block, the others don't see.
+func TestVectorsAgainstMaps(t *testing.T) {
+	const dim = 4000 // blocks of four
+	type pair struct {
+		x    *Vectors
+		want map[string]float32
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	all := []pair{{NewVectors(dim, vector.Dot), map[string]float32{}}}
+	for range 3000 {
+		p := all[random.IntN(len(all))]
+		id, f := fmt.Sprint(random.IntN(100)), float32(1+random.IntN(1000))
+		_, had := p.want[id]
+		switch random.IntN(20) {
+		case 0:
+			if len(all) < 6 {
+				all = append(all, pair{p.x.Clone().(*Vectors), maps.Clone(p.want)})
+			}
+		case 1, 2, 3, 4, 5, 6, 7, 8:
+			if p.x.Delete(id) != had {
+				t.Fatalf("deleted %s, which is there: %v", id, had)
+			}
+			delete(p.want, id)
+		default:
+			v, err := vector.New(append(make([]float32, dim-1), f))
+			if err != nil || p.x.Put(id, v) == had {
+				t.Fatalf("put %s, which is there: %v; %v", id, had, err)
+			}
+			p.want[id] = f
+		}
+	}
+	q, _ := vector.New(append(make([]float32, dim-1), 1))
+	for i, p := range all {
+		hits := p.x.Nearest(q, 1000)
+		if p.x.Len() != len(p.want) || len(hits) != len(p.want) {
+			t.Fatalf("fork %d has %d vectors and finds %d, want %d", i, p.x.Len(), len(hits), len(p.want))
+		}
+		for _, h := range hits {
+			if v, ok := p.x.Get(h.ID); !ok || v.Elems[dim-1] != p.want[h.ID] {
+				t.Fatalf("fork %d: %s is %v, want %v", i, h.ID, v.Elems[dim-1], p.want[h.ID])
+			}
 		}
 	}
 }

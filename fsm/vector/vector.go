@@ -60,6 +60,13 @@ func New(elems []float32) (Vector, error) {
 	return v, nil
 }
 
+// In is v with its elements copied to elems, which has as many and belongs to it from then on.
+func (v Vector) In(elems []float32) Vector {
+	copy(elems, v.Elems)
+	v.Elems = elems
+	return v
+}
+
 // Decode reads little-endian 32-bit floats.
 func Decode(blob []byte) (Vector, error) {
 	if len(blob) == 0 || len(blob)%4 != 0 {
