@@ -35,6 +35,8 @@ type Batch struct {
 	Retry Idempotency
 	// Watch are the keys on which a transaction depends.
 	Watch Watch
+
+	room *rowRoom // where rows are read to; nil is new memory
 }
 
 // Results are what a Batch's rows answered. A discarded transaction has one value: the
@@ -98,10 +100,11 @@ func (b *Batch) writeRows(w *wire.Writer) {
 	}
 }
 
-// readRows takes all words of all rows in one allocation.
+// readRows takes all words of all rows in one allocation, or in none.
 func (b *Batch) readRows(r *wire.Reader) {
-	flat := make([][]byte, 0, r.Count(1))
-	b.Rows = make([][][]byte, r.Count(1))
+	words := r.Count(1)
+	flat, rows := b.room.take(words, r.Count(1))
+	b.Rows = rows
 	for i := range b.Rows {
 		start := len(flat)
 		for range r.Count(1) {
@@ -158,6 +161,10 @@ var ErrRevoked = &Error{Code: "revoked", Text: "the credential has been revoked"
 
 // exec runs a batch, once if it has an id of the client's.
 func (s *State) exec(e *env.Env, b Batch) (Results, error) {
+	if b.room != nil {
+		b.room.busy = true
+		defer b.room.giveBack()
+	}
 	tx := s.transaction()
 	defer s.recycle(tx)
 	s.prepare(tx, e, &b.As, b.Origin)

@@ -50,6 +50,8 @@ type Operation[A, R any] struct {
 	cloned bool
 	// owned applies it to the messages and workflows of a database; nil if it is no operation on these.
 	owned func(tenant, *env.Env, A) (R, error)
+	// lend gives an argument that is about to be read memory of the state's; nil if none does.
+	lend func(*State, *A)
 }
 
 // record is a pointer to a T that names its fields.
@@ -99,6 +101,12 @@ func (o *Operation[A, R]) revokes(may func(*A) bool) *Operation[A, R] {
 	return o
 }
 
+// lending is for arguments that can be read into memory of the state's, which gets it back when they were applied.
+func (o *Operation[A, R]) lending(lend func(*State, *A)) *Operation[A, R] {
+	o.lend = lend
+	return o
+}
+
 func always[A any](*A) bool { return true }
 
 // aliasing is for results with texts or bytes that alias what they are read from.
@@ -114,10 +122,14 @@ func (o *Operation[A, R]) body(arg *A) []byte { return wire.Marshal(o.argument(a
 
 // Argument reads what Body wrote, ErrMalformed if it can't be read.
 func (o *Operation[A, R]) Argument(body []byte) (arg A, err error) {
-	if wire.Unmarshal(body, o.argument(&arg)) != nil {
-		return arg, ErrMalformed
+	return arg, o.read(&arg, body)
+}
+
+func (o *Operation[A, R]) read(arg *A, body []byte) error {
+	if wire.Unmarshal(body, o.argument(arg)) != nil {
+		return ErrMalformed
 	}
-	return arg, nil
+	return nil
 }
 
 func (o *Operation[A, R]) code() uint16     { return o.Code }
@@ -126,8 +138,11 @@ func (o *Operation[A, R]) since() env.Level { return o.Since }
 func (o *Operation[A, R]) isOwned() bool    { return o.owned != nil }
 
 func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
-	arg, err := o.Argument(body)
-	if err != nil {
+	var arg A
+	if o.lend != nil {
+		o.lend(s, &arg)
+	}
+	if err := o.read(&arg, body); err != nil {
 		return nil, err
 	}
 	return o.apply(s, e, arg)

@@ -6,7 +6,7 @@ import "github.com/trireme-dev/trireme/fsm/env"
 // Codes are append-only: those of a released level are listed in testdata/released.
 var (
 	// Exec runs commands: one, a pipeline, or a transaction.
-	Exec = define(1, "exec", env.Base, (*State).exec).revokes((*Batch).revokes)
+	Exec = define(1, "exec", env.Base, (*State).exec).revokes((*Batch).revokes).lending((*State).lend)
 	// Advance moves what is due; with nothing due it is the tick that moves time.
 	Advance = define(2, "advance", env.Base, (*State).advance).aliasing()
 	// SetLevel raises the feature level.

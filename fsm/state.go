@@ -46,6 +46,7 @@ type State struct {
 	idle   *command.Tx    // of the last batch; see transaction
 	yield  func()         // called where an apply may release the lock for readers
 	charge func(n int)    // counts work as n commands
+	room   rowRoom        // of the batch that is being applied, not replicated
 	worked int64          // by the request that is being applied, in steps; not replicated
 }
 
@@ -70,7 +71,7 @@ func (s *State) fork() *State {
 	i, _ := f.place(DefaultDB)
 	f.home = f.databases[i]
 	f.channels = s.channels.Fork()
-	f.yield, f.charge, f.engine, f.idle = nil, nil, nil, nil
+	f.yield, f.charge, f.engine, f.idle, f.room = nil, nil, nil, nil, rowRoom{}
 	return &f
 }
 

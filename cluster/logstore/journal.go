@@ -51,6 +51,7 @@ type journal struct {
 	active int
 
 	moving sync.Mutex // one mover at a time
+	room   []byte     // of the mover, for entries on their way
 	buf    []byte     // of the next record
 	wake   chan struct{}
 	quit   chan struct{}

@@ -13,6 +13,8 @@ import (
 const (
 	moveChunk   = 1 << 20
 	moveEntries = 1024
+	// keptRoom bounds the memory that is kept for the next move: a single entry may be much larger than a chunk.
+	keptRoom = 4 * moveChunk
 )
 
 // move puts the sealed halves into the database, the older first, and makes them ready
@@ -68,7 +70,12 @@ func (j *journal) oldest() *half {
 // moveAll stores a sealed half's entries in the database. Nothing is written to the half
 // meanwhile, so it is read without the lock.
 func (j *journal) moveAll(h *half) error {
-	var room []byte // of the entries of one transaction, which copies them
+	room := j.room // of the entries of one transaction, which copies them
+	defer func() {
+		if cap(room) <= keptRoom {
+			j.room = room
+		}
+	}()
 	for from := 0; from < len(h.spans); {
 		var logs []*raft.Log
 		room = room[:0]

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -21,7 +22,7 @@ var acts = map[string]map[string]func(words [][]byte) (target, detail string){
 
 // find is the act of a command, if it is administrative; quickly no for all others.
 func find(argv [][]byte) (act string, about func([][]byte) (string, string), is bool) {
-	if len(argv) < 2 || len(argv[0]) != len("acl") && len(argv[0]) != len("config") {
+	if len(argv) < 2 || !command.EqualFold(argv[0], "ACL") && !command.EqualFold(argv[0], "CONFIG") {
 		return "", nil, false
 	}
 	first, second := strings.ToLower(string(argv[0])), strings.ToLower(string(argv[1]))

@@ -1,0 +1,42 @@
+package fsm
+
+// lentWords is how many words of a batch are read into memory that is used again; those of a larger one have memory of their own.
+const lentWords = 8192
+
+// rowRoom is memory for the rows of the batch that is being applied. A command may keep the bytes of its words, which are those of
+// the entry, but not the slices that hold the words: these are empty once the batch is done.
+type rowRoom struct {
+	words [][]byte
+	rows  [][][]byte
+	busy  bool // a batch is being applied whose rows are in it
+}
+
+// lend gives a batch that is about to be read the room of the state, unless another one has it.
+func (s *State) lend(b *Batch) {
+	if !s.room.busy {
+		b.room = &s.room
+	}
+}
+
+// take is room for n words, none of them there yet, and for m rows. On a nil room, or for too many, it is new.
+func (r *rowRoom) take(n, m int) (words [][]byte, rows [][][]byte) {
+	if r == nil || max(n, m) > lentWords {
+		return make([][]byte, 0, n), make([][][]byte, m)
+	}
+	if cap(r.words) < n {
+		r.words = make([][]byte, 0, n)
+	}
+	if cap(r.rows) < m {
+		r.rows = make([][][]byte, 0, m)
+	}
+	return r.words[:0:n], r.rows[:m]
+}
+
+// giveBack ends the use of the room. It holds no part of an entry then, which would stay in memory.
+func (r *rowRoom) giveBack() {
+	if r != nil {
+		clear(r.words[:cap(r.words)])
+		clear(r.rows[:cap(r.rows)])
+		r.busy = false
+	}
+}
