@@ -86,12 +86,15 @@ func (m *member) start(t *testing.T) {
 	m.store = mustOpen(t, o)
 	c := raft.DefaultConfig()
 	c.LocalID, c.Logger = m.id, hclog.NewNullLogger()
-	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout, c.CommitTimeout = 300*time.Millisecond, 300*time.Millisecond, 150*time.Millisecond, 10*time.Millisecond
+	// Long enough that nobody loses his leadership because the machine is busy: what a test does depends on who leads.
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout, c.CommitTimeout = time.Second, time.Second, time.Second, 10*time.Millisecond
 	c.TrailingLogs, c.SnapshotThreshold, c.SnapshotInterval = 100, 1<<30, time.Hour
 	m.fsm = &recorder{}
 	if m.raft, err = raft.NewRaft(c, m.fsm, m.store.LogStore(), m.store, snaps, m.tr); err != nil {
 		t.Fatal(err)
 	}
+	r := m.raft
+	t.Cleanup(func() { r.Shutdown().Error() }) // of a test that failed, before its store is closed: raft panics without one
 }
 
 func (m *member) stop(t *testing.T) {
