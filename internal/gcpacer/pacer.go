@@ -20,7 +20,7 @@ const (
 	minRoom = 32 << 20
 	// roomFactor is the constant of the rule, in the square root of bytes: the greater, the
 	// more memory and the fewer collections. docs/design/memory.md has what was measured.
-	roomFactor = 20_000
+	roomFactor = 18_000
 	// minInterval is how many seconds of allocations the room holds at least: where data are few,
 	// their collections cost little memory to do less often.
 	minInterval = 0.25

@@ -20,11 +20,11 @@ func TestPercent(t *testing.T) {
 		{64 * mb, 0, gb, 50},            // the least room
 		{gb, 0, gb, 25},                 // idle: the least percent
 		{16 * mb, gb, gb, 400},          // a small heap under full load
-		{gb, gb, gb, 61},                // 20,000 * sqrt(1 GiB) = 655 MB of room
-		{gb, gb, 4 * gb, 30},            // collections that are four times as fast need half of it
-		{gb, gb / 4, gb, 30},            // and so does a quarter of the load
-		{gb / 4, gb, gb, 122},           // a quarter of the heap needs half the room
-		{4 * gb, gb / 16, gb, 25},       // 327 MB of room
+		{gb, gb, gb, 54},                // 18,000 * sqrt(1 GiB) = 590 MB of room
+		{gb, gb, 4 * gb, 27},            // collections that are four times as fast need half of it
+		{gb, gb / 4, gb, 27},            // and so does a quarter of the load
+		{gb / 4, gb, gb, 109},           // a quarter of the heap needs half the room
+		{4 * gb, gb / 16, gb, 25},       // 295 MB of room
 		{512 * mb, gb, 64 * gb, 50},     // a quarter of a second of allocations
 		{64 * mb, gb / 8, 64 * gb, 200}, // a second of allocations, up to 128 MiB
 		{64 * mb, gb / 4, 64 * gb, 200},
@@ -51,10 +51,10 @@ func TestObserve(t *testing.T) {
 	if got := look(0); got != minPercent {
 		t.Errorf("idle: %d", got)
 	}
-	if got := look(1 << 30); got != 61 {
+	if got := look(1 << 30); got != 54 {
 		t.Errorf("load came: %d", got)
 	}
-	if got := look(0); got < 55 {
+	if got := look(0); got < 48 {
 		t.Errorf("one second without load: %d", got)
 	}
 	for range 120 {
