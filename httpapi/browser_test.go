@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -53,6 +55,30 @@ func TestPagesMayNotUseOtherPaths(t *testing.T) {
 		}
 		if a.status == 200 {
 			t.Errorf("%s: preflight was answered", target)
+		}
+	}
+}
+
+// A browser without a console sees a page that says why; who asks for no page, or with a token, is a client.
+func TestBrowserWithoutConsoleGetsAPage(t *testing.T) {
+	g := newGateway(t)
+	r, err := http.NewRequest("GET", g.URL+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "text/html,*/*;q=0.8")
+	a, err := g.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	body, err := io.ReadAll(a.Body)
+	if kind := a.Header.Get("Content-Type"); err != nil || a.StatusCode != 200 || kind != "text/html; charset=utf-8" || !strings.Contains(string(body), "the console of this node is disabled (--console=off)") {
+		t.Errorf("%d %s %s %v", a.StatusCode, kind, body, err)
+	}
+	for _, header := range [][]string{{"Authorization:", "Accept: */*"}, {"Authorization: Bearer nobodys", "Accept: text/html"}} {
+		if a := g.ask(t, "GET", "/", "", header...); a.status != 401 || !strings.HasPrefix(a.body, `{"error"`) {
+			t.Errorf("%v: %d %s", header, a.status, a.body)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -59,10 +60,10 @@ func (s *Server) mayBeConsole(first []byte) bool {
 	return string(first) == base
 }
 
-// wantsConsole reports whether a browser has been sent to the root: whatever else calls
+// wantsPage reports whether a browser has been sent to the root: whatever else calls
 // there has a token, or does not ask for a page.
-func (c *call) wantsConsole(path, query string) bool {
-	return path == "" && query == "" && c.s.console != nil && !c.s.apart && c.db == "" && c.r.Method == http.MethodGet &&
+func (c *call) wantsPage(path, query string) bool {
+	return path == "" && query == "" && c.db == "" && c.r.Method == http.MethodGet &&
 		len(c.r.Header["Authorization"]) == 0 && strings.Contains(c.r.Header.Get("Accept"), "text/html")
 }
 
@@ -76,9 +77,28 @@ func (c *call) serveConsole() {
 	c.status, c.sent = w.status, w.sent
 }
 
-// toConsole sends a browser to the console.
+// noConsolePage is what a browser sees at the root of a node whose console is not there. It has only what every client
+// is told.
+const noConsolePage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Trireme</title>
+<h1>Trireme is running</h1>
+<p>You can't sign in here: %s.</p>
+<p>Programs send their token in the header <code>Authorization: Bearer TOKEN</code>; <code>trireme --help</code> lists the
+commands that do it. Whether this node is ready is at <a href="/readyz">/readyz</a>.</p>
+</html>
+`
+
+// toConsole sends a browser to the console, or says why there is none.
 func (c *call) toConsole() {
 	c.kind = kindOps
+	if c.s.console == nil || c.s.apart {
+		c.w.Header()["Content-Security-Policy"] = []string{"default-src 'none'"}
+		c.out = fmt.Appendf(c.out[:0], noConsolePage, strings.TrimPrefix(c.s.noConsole(), "ERR "))
+		c.send(http.StatusOK, []string{"text/html; charset=utf-8"})
+		return
+	}
 	c.w.Header()["Location"] = []string{c.s.console.Base() + "/"}
 	c.out = c.out[:0]
 	c.send(http.StatusFound, nil)

@@ -47,8 +47,12 @@ func (p *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Answer", "yes")
 	if !strings.HasPrefix(r.URL.Path, "/ok") {
 		status := http.StatusInternalServerError
-		if strings.HasPrefix(r.URL.Path, "/forbidden") {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/forbidden"):
 			status = http.StatusForbidden
+		case strings.HasPrefix(r.URL.Path, "/never"):
+			w.Header().Set("Svc-NonRetryable-Error", "true")
+			status = 489
 		}
 		w.WriteHeader(status)
 	}

@@ -139,6 +139,17 @@ func TestExplain(t *testing.T) {
 // TestExplainDead: a message that failed says how often it was tried, what was answered, and how it is brought back.
 func TestExplainDead(t *testing.T) {
 	p := startOffice(t)
+	for _, c := range []struct{ url, retries, text string }{
+		{p.url + "/bad", "0", "its only attempt failed, with status 500"},
+		{p.url + "/never", "3", "attempt 1 of 4 failed with status 489, which asked for no retry"},
+	} {
+		id, _ := p.object(p.want(200, "", "POST", "/v2/publish/"+c.url, "", "Svc-Retries", c.retries, "Svc-Retry-Delay", "1"))["messageId"].(string)
+		p.until("/v2/dlq?messageId="+id, long("messages", 1))
+		x, _ := p.object(p.want(200, "", "GET", "/v2/messages/"+id+"?explain=true", ""))["explain"].(map[string]any)
+		if x["attempts"] == 1.0 && x["text"] != c.text || x["dlqId"] == nil { // more were lost with their leader
+			t.Error(c.url, x)
+		}
+	}
 	for _, c := range []struct{ url, end, answer, hint string }{
 		{p.url + "/bad", "the last one with status 500", "answer", ""},
 		{p.url + "/forbidden", "the last one with status 403", "answer", "signing keys"},

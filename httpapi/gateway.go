@@ -37,7 +37,7 @@ func (c *call) serve() {
 		c.serveConsole()
 	case !inDatabase && c.s.isOps(path):
 		c.serveOps()
-	case c.wantsConsole(path, query):
+	case c.wantsPage(path, query):
 		c.toConsole()
 	default:
 		c.command(path, query)

@@ -163,14 +163,11 @@ func (t *term) start(ctx context.Context, a *queue.Attempt, asked time.Time) {
 			t.s.sent.lost.Inc()
 		} else {
 			t.s.count(&n)
-			if t.s.Observe != nil {
-				t.s.Observe(a, &n)
-			}
 			t.Outcome(a.Content.Host(), n.Response.Status != 0, time.Now())
 		}
 		t.s.logAttempt(a, &n)
 		n.DB = a.DB
-		t.s.results <- attemptResult{n, t.claims, time.Now()}
+		t.s.results <- attemptResult{Result: n, attempt: a, claims: t.claims, at: time.Now()}
 	})
 }
 

@@ -82,13 +82,14 @@ func (e *engine) Renew(_ context.Context, n queue.Renewal) (out queue.Renewed, e
 	return out, err
 }
 
-func (e *engine) Finish(_ context.Context, n queue.Results) error {
+func (e *engine) Finish(_ context.Context, n queue.Results) (out queue.Dispositions, err error) {
 	time.Sleep(e.latency)
-	return e.apply(func(v *env.Env) error {
+	err = e.apply(func(v *env.Env) error {
 		e.entries = append(e.entries, len(n.Items))
-		_, err := e.store.Finish(v, n)
+		out, err = e.store.Finish(v, n)
 		return err
 	})
+	return out, err
 }
 
 func (e *engine) set(f func()) {

@@ -84,9 +84,8 @@ func (e nodeEngine) Renew(ctx context.Context, n queue.Renewal) (queue.Renewed, 
 	return fsm.Do(ctx, e.n, fsm.Renew, n)
 }
 
-func (e nodeEngine) Finish(ctx context.Context, n queue.Results) error {
-	_, err := fsm.Do(ctx, e.n, fsm.Finish, n)
-	return err
+func (e nodeEngine) Finish(ctx context.Context, n queue.Results) (queue.Dispositions, error) {
+	return fsm.Do(ctx, e.n, fsm.Finish, n)
 }
 
 // Keys returns the signing keys of a database (empty = default) in the node's state now. A rotation is answered by the leader

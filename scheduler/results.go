@@ -23,8 +23,9 @@ const (
 // attemptResult is a result and the claims from which it removes its attempt.
 type attemptResult struct {
 	queue.Result
-	claims *claims
-	at     time.Time
+	attempt *queue.Attempt
+	claims  *claims
+	at      time.Time
 }
 
 func (f *attemptResult) size() int { return 200 + len(f.Response.Body) + 64*len(f.Response.Header) }
@@ -61,9 +62,10 @@ func (s *Scheduler) record(batch []attemptResult) {
 	for i := range batch {
 		n.Items[i] = batch[i].Result
 	}
+	var became queue.Dispositions
 	for {
-		err := s.propose(n)
-		if err == nil {
+		var err error
+		if became, err = s.propose(n); err == nil {
 			break
 		}
 		s.Log.Debug("results were not recorded", "count", len(batch), "error", err)
@@ -73,7 +75,24 @@ func (s *Scheduler) record(batch []attemptResult) {
 		}
 		time.Sleep(retryInterval)
 	}
+	s.tell(batch, became.Items)
 	releaseClaims(batch)
+}
+
+// tell passes what became of the messages of a batch to who observes them.
+func (s *Scheduler) tell(batch []attemptResult, became []queue.Disposition) {
+	if s.Observe == nil {
+		return
+	}
+	for i := range batch {
+		d := queue.Disposition{Stale: true}
+		if i < len(became) {
+			d = became[i]
+		}
+		if one := &batch[i]; !one.Lost {
+			s.Observe(one.attempt, &one.Result, d)
+		}
+	}
 }
 
 // releaseClaims frees the senders of a batch, those of one term together.
@@ -89,7 +108,7 @@ func releaseClaims(batch []attemptResult) {
 }
 
 // propose allows one proposal as long as the node needs to find a new leader.
-func (s *Scheduler) propose(n queue.Results) error {
+func (s *Scheduler) propose(n queue.Results) (queue.Dispositions, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), recordTimeout)
 	defer cancel()
 	return s.Engine.Finish(ctx, n)

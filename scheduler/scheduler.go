@@ -24,7 +24,7 @@ type Engine interface {
 	// of the term that this node leads.
 	Advance(context.Context, queue.Demand) ([]queue.Attempt, error)
 	Renew(context.Context, queue.Renewal) (queue.Renewed, error)
-	Finish(context.Context, queue.Results) error
+	Finish(context.Context, queue.Results) (queue.Dispositions, error)
 }
 
 // Deliverer sends attempts. ok is false if ctx ended before the outcome was known.
@@ -50,8 +50,9 @@ type Options struct {
 	Deliverer Deliverer
 	// Senders bounds the attempts under way, HostShare those to one host (0 = default).
 	Senders, HostShare int
-	// Observe, if set, is called after each attempt whose outcome is known, from many goroutines.
-	Observe func(*queue.Attempt, *queue.Result)
+	// Observe, if set, is called after each attempt whose outcome is known and recorded, with what became of its message,
+	// from several goroutines. The message of an outcome that could not be recorded has become Stale.
+	Observe func(*queue.Attempt, *queue.Result, queue.Disposition)
 	// Trace returns the trace context of an attempt's own span, for the log; nil if there are no spans.
 	Trace func(*queue.Attempt) queue.TraceContext
 	Log   *slog.Logger

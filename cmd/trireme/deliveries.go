@@ -148,8 +148,8 @@ type deliveries struct {
 	via       http.RoundTripper // the transport, or what records deliveries for tests
 	self      *selfAddresses
 
-	observe func(*queue.Attempt, *queue.Result)     // nil: not observed
-	trace   func(*queue.Attempt) queue.TraceContext // nil if no spans are exported
+	observe func(*queue.Attempt, *queue.Result, queue.Disposition) // nil: not observed
+	trace   func(*queue.Attempt) queue.TraceContext                // nil if no spans are exported
 
 	mu        sync.Mutex
 	scheduler *scheduler.Scheduler

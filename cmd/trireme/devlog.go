@@ -41,8 +41,8 @@ const (
 	plain = "\x1b[0m"
 )
 
-// delivered prints one attempt.
-func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result) {
+// delivered prints one attempt, and what becomes of a message that was not delivered.
+func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result, became queue.Disposition) {
 	outcome, color := deliveryOutcome(n)
 	if l.color {
 		outcome = color + outcome + plain
@@ -53,7 +53,7 @@ func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.out, "%s %s%s -> %s, %d ms\n", deliveryTarget(a), a.ID, retry, outcome, n.Took)
+	fmt.Fprintf(l.out, "%s %s%s -> %s, %d ms%s\n", deliveryTarget(a), a.ID, retry, outcome, n.Took, whatNext(a, n, became))
 }
 
 // deliveryTarget is the method and the URL of an attempt; that of a workflow is the run's.
@@ -74,15 +74,27 @@ func deliveryOutcome(n *queue.Result) (text, color string) {
 	case status >= 200 && status <= 299:
 		return fmt.Sprintf("%d %s", status, http.StatusText(status)), green
 	case status != 0:
-		return fmt.Sprintf("%d %s%s", status, http.StatusText(status), nextTry(n)), red
+		return fmt.Sprintf("%d %s", status, http.StatusText(status)), red
 	case strings.Contains(n.Error, "connection refused"):
-		return "nothing listens there (" + n.Error + ")" + nextTry(n), red
+		return "nothing listens there (" + n.Error + ")", red
 	}
-	return n.Error + nextTry(n), red
+	return n.Error, red
 }
 
-// nextTry is when a failed delivery is tried again, should it have a retry left.
-func nextTry(n *queue.Result) string {
-	wait := (time.Duration(n.RetryDelay) * time.Millisecond).Round(time.Millisecond)
-	return fmt.Sprintf("; the next try, if any is left, in %s", wait)
+// whatNext is when a message is tried again, or where it is found when it is not; empty if it was delivered.
+func whatNext(a *queue.Attempt, n *queue.Result, became queue.Disposition) string {
+	switch {
+	case became.Stale:
+		return "; this result came too late and does not count"
+	case became.State == queue.Retry:
+		wait := (time.Duration(min(max(n.RetryDelay, 0), queue.MaxRetryDelay)) * time.Millisecond).Round(time.Millisecond)
+		return fmt.Sprintf("; retry %d in %s", a.Retried+1, wait)
+	case became.State == queue.Canceled:
+		return "; canceled, no retry"
+	case became.State == queue.Failed && len(a.Content.Run) > 0: // a run's messages have no dead letters of their own
+		return "; no retry is left"
+	case became.State == queue.Failed:
+		return "; no retry is left: it is a dead letter, see trireme messages explain " + a.ID.String()
+	}
+	return ""
 }

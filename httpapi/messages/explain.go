@@ -96,15 +96,27 @@ func (n *explanation) lastAnswer(x *queue.Explanation) {
 	}
 }
 
+// deadText says how the attempts of a dead message ended.
+func deadText(x *queue.Explanation) string {
+	how := "without an answer"
+	if status := x.Dead.Response.Status; status != 0 {
+		how = fmt.Sprintf("with status %d", status)
+	}
+	switch {
+	case x.Attempts < x.Allowed:
+		return fmt.Sprintf("attempt %d of %d failed %s, which asked for no retry", x.Attempts, x.Allowed, how)
+	case x.Attempts == 1:
+		return "its only attempt failed, " + how
+	}
+	return fmt.Sprintf("all %d attempts failed, the last one %s", x.Attempts, how)
+}
+
 // advise says what brings a message on that nothing else will.
 func (n *explanation) advise(x *queue.Explanation, id string) {
 	switch {
 	case x.Dead != nil:
 		n.Reason = failedReason
-		n.Text = fmt.Sprintf("all %d attempts failed, the last one with status %d", x.Attempts, x.Dead.Response.Status)
-		if x.Dead.Response.Status == 0 {
-			n.Text = fmt.Sprintf("all %d attempts failed, the last one without an answer", x.Attempts)
-		}
+		n.Text = deadText(x)
 		n.Command = "trireme dlq retry " + n.DlqID
 	case x.Reason == queue.QueuePaused:
 		n.Text = fmt.Sprintf("the queue %s is paused", x.Queue)
