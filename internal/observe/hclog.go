@@ -6,6 +6,8 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -118,7 +120,7 @@ const nodeKey = "node"
 func attributes(args []any) []slog.Attr {
 	attrs := make([]slog.Attr, 0, len(args)/2+2)
 	for ; len(args) > 1; args = args[2:] {
-		key := fmt.Sprint(args[0])
+		key := strings.ReplaceAll(fmt.Sprint(args[0]), " ", "_") // "backoff time" is one
 		if key == nodeKey {
 			key = "server"
 		}
@@ -144,6 +146,9 @@ func printable(value any) any {
 		return v // the handler says its unit
 	case fmt.Stringer:
 		return v.String()
+	}
+	if reflect.ValueOf(value).Kind() == reflect.Struct {
+		return fmt.Sprintf("%+v", value) // a peer is an address in some messages: a key has one type in JSON
 	}
 	return value
 }

@@ -66,6 +66,10 @@ func TestJSONLogsHaveEachKeyOnce(t *testing.T) {
 	if m := records(t, out)[0]; m["node"] != "n1" || m["server"] != "Node at 127.0.0.1:7071 [Leader]" || m["time_value_ms"] != 1500.0 {
 		t.Errorf("%v", m)
 	}
+	Raft(l).Warn("failed to appendEntries to", "peer", struct{ ID, Address string }{"n2", "127.0.0.1:7072"}, "backoff time", 10*time.Millisecond)
+	if m := records(t, out)[0]; m["peer"] != "{ID:n2 Address:127.0.0.1:7072}" || m["backoff_time_ms"] != 10.0 {
+		t.Errorf("%v", m)
+	}
 	l.Info("rejected", "from", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 7071})
 	if m := records(t, out)[0]; m["from"] != "10.0.0.1:7071" {
 		t.Errorf("%v", m)
