@@ -392,7 +392,7 @@ func (n *Node) digest(f *fsm.Frozen) {
 // stay for inspection; it comes back under a new id.
 func (n *Node) verdict(v fsm.DigestVerdict) {
 	for _, node := range v.Divergent {
-		n.log.Error("a node's state differs from the majority's", "node", node, "index", v.Index)
+		n.log.Error("a node's state differs from the majority's", "peer", node, "index", v.Index)
 		if node == n.opts.NodeID {
 			n.fatal(fmt.Sprintf("the state at index %d differs from the other nodes'; keep the data directory for inspection and let the node come back under a new id", v.Index))
 		}

@@ -41,7 +41,7 @@ func (n *Node) fetchPayloads(ctx context.Context, want []payload.Digest) [][]byt
 		}
 		b, err := n.peers.ask(ctx, string(s.Address), callPayloads, w.B)
 		if err != nil {
-			n.log.Warn("another node could not be asked for a payload", "node", string(s.ID), "error", err)
+			n.log.Warn("another node could not be asked for a payload", "peer", string(s.ID), "error", err)
 			continue
 		}
 		if list, err := decodePayloads(b); err == nil && len(list) > 0 {

@@ -72,7 +72,14 @@ func (n *Node) transferTo(to string) error {
 	if others, _ := n.otherVoters(); len(others) == 0 {
 		return ErrAlone
 	}
-	return n.TransferLeadership(to)
+	err := n.TransferLeadership(to)
+	if err == nil || errors.Is(err, ErrNoSuchNode) {
+		return err
+	}
+	if to == "" {
+		to = "another voter"
+	}
+	return fmt.Errorf("%w to %s, which does not answer or is behind: cluster status shows the nodes (%w)", errNotMoved, to, err)
 }
 
 // handOverPause lies between two tries to transfer leadership.

@@ -156,7 +156,7 @@ func (s *Incarnations) Record(node string, i Incarnation) error {
 	next := maps.Clone(*s.known.Load())
 	next[node] = peerProcess{i.Disk, i.last()}
 	if err := s.save(next); err != nil { // a full disk must not keep others out
-		s.warn("the process of another node can't be recorded", "node", node, "error", err)
+		s.warn("the process of another node can't be recorded", "peer", node, "error", err)
 	}
 	s.known.Store(&next)
 	return nil

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -112,6 +114,10 @@ func listBackupsCommand() *cobra.Command {
 			kept, err := archive.Open(args[0])
 			if err != nil {
 				return usageError{err}
+			}
+			// A node makes the folder with its first backup. Here a folder that is missing is a wrong name rather.
+			if _, err := os.Stat(args[0]); !strings.Contains(args[0], "://") && errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("there is no folder %s", args[0])
 			}
 			all, err := archive.List(cmd.Context(), kept, "")
 			if err != nil {

@@ -52,8 +52,11 @@ func backupCommand() *cobra.Command {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			if out == toStandard {
-				b, err := r.backup(ctx, cmd.OutOrStdout(), stale)
-				if err != nil {
+				var b fsm.Backup
+				if err := toFile(cmd.OutOrStdout(), out, func(w io.Writer) error {
+					b, err = r.backup(ctx, w, stale)
+					return err
+				}); err != nil {
 					return err
 				}
 				return printBackup(cmd.ErrOrStderr(), b, nil, asJSON)

@@ -118,7 +118,7 @@ func (s *settings) dev(cmd *cobra.Command) error {
 	}
 	tokens, err := devCredentials(s.DataDir, s.secret)
 	if err != nil {
-		return errors.Join(err, closeAll(listener, respListener))
+		return errors.Join(s.explainStart(err), closeAll(listener, respListener))
 	}
 	keys, err := givenKeys(s.secret)
 	if err != nil {

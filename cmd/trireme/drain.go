@@ -21,7 +21,7 @@ func (n *process) drain(node *cluster.Node) {
 	half, over := time.NewTimer(n.Drain/2), time.NewTimer(n.Drain)
 	defer half.Stop()
 	defer over.Stop()
-	n.log.Info("draining", "for", n.Drain.String())
+	n.log.Info("draining", "for", n.Drain)
 	n.supervisor.notify("STATUS=draining: not ready, still answering")
 	n.engine.draining.Store(true)
 	n.server.Drain()

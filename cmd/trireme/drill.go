@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"text/tabwriter"
@@ -102,7 +103,7 @@ func (o *drillOptions) run(ctx context.Context, cmd *cobra.Command, args []strin
 	began := time.Now()
 	restored, err := restoreOnce(ctx, dir, file)
 	if err != nil {
-		return fmt.Errorf("the backup is whole, but was not restored: %w", err)
+		return fmt.Errorf("the backup is whole, but was not restored: %w", fullDrill(dir, err))
 	}
 	d.RestoreMs = time.Since(began).Milliseconds()
 	d.compare(parts, restored)
@@ -137,9 +138,21 @@ func (o *drillOptions) fetch(ctx context.Context, stdin io.Reader, args []string
 		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("copy the backup: %w", err), file.Close())
+		return nil, errors.Join(fmt.Errorf("copy the backup: %w", fullDrill(dir, err)), file.Close())
 	}
 	return file, nil
+}
+
+// drillFloor is how much of the disk a drill leaves free.
+const drillFloor = 64 << 20
+
+// fullDrill says which disk is too full for a drill, if that is what err is about.
+func fullDrill(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, fsm.ErrLowSpace) {
+		return fmt.Errorf("the disk of %s is full: a drill needs room for the backup three times and %d MiB more; --dir names another disk (%w)",
+			filepath.Dir(dir), drillFloor>>20, err)
+	}
+	return err
 }
 
 // restoreOnce restores a backup into a node of its own, and returns the parts of its state as they were in the entry that
@@ -149,7 +162,7 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 	var parts []fsm.Part
 	o := cluster.Options{
 		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: 64 << 20}}, DiskStall: aloneStall,
+		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: aloneStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
 		Restored: func() {
 			if n := node.Load(); n != nil {

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -36,7 +33,7 @@ func exportCommand() *cobra.Command {
 		Short: "Write a database as a Redis RDB file, or its messages as lines of JSON",
 		Long: "Asks the node at TRIREME_URL (default " + defaultURL + ") with the token in TRIREME_ADMIN_TOKEN for the keys and functions\n" +
 			"of a database, as of one moment. Writes continue meanwhile. The file gets its name only when all of it is on the disk.\n" +
-			"JSON documents and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
+			"JSON documents, arrays and vector indexes are left out unless --modules is given, and deadlines of hash fields unless\n" +
 			"--redis is 7.4; the report says how many.\n" +
 			"--messages writes the messages, dead letters, queues, schedules, URL groups and workflow runs of the database\n" +
 			"instead, as lines of JSON that `trireme import --messages` takes. Signing keys and settings are not in that file.\n" +
@@ -51,7 +48,7 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.messages, "messages", "", "the `FILE` to write messages to, or - for standard output")
 	f.StringVar(&o.database, "database", "default", "database to export")
 	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that is to read the file: 7.0 or 7.4")
-	f.BoolVar(&o.modules, "modules", false, "include JSON documents, for a Redis with the JSON module, and vector indexes, for Trireme")
+	f.BoolVar(&o.modules, "modules", false, "include JSON documents, for a Redis with the JSON module, and arrays and vector indexes, for Trireme")
 	f.BoolVar(&o.force, "force", false, "replace an existing file")
 	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
 	return cmd
@@ -88,7 +85,10 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	var out exported
 	if o.rdb == toStandard {
 		report = cmd.ErrOrStderr()
-		out, err = r.export(ctx, cmd.OutOrStdout(), o)
+		err = toFile(cmd.OutOrStdout(), o.rdb, func(w io.Writer) error {
+			out, err = r.export(ctx, w, o)
+			return err
+		})
 	} else {
 		err = newFile(o.rdb, o.force, func(w io.Writer) error {
 			out, err = r.export(ctx, w, o)
@@ -136,38 +136,6 @@ func wholeRDB(r io.Reader) error {
 	return err
 }
 
-// newFile writes a file to a temporary one next to path and renames it when it is on the disk. Unless it is forced to, it
-// replaces none.
-func newFile(path string, force bool, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(path); err == nil && !force {
-		return usagef("%s exists; --force replaces it", path)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usagef("can't write the file: %w", err)
-	}
-	dir := filepath.Dir(path)
-	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone
-	if err != nil {
-		return usagef("can't write the file: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-			os.Remove(file.Name())
-		}
-	}()
-	out := bufio.NewWriterSize(file, 1<<20)
-	if err := write(out); err != nil {
-		return err
-	}
-	if err := errors.Join(out.Flush(), file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("write the file: %w", err)
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return fmt.Errorf("name the file: %w", err)
-	}
-	return syncFolder(dir)
-}
-
 // print writes the report.
 func (e *exported) print(w io.Writer, asJSON bool) error {
 	if asJSON {
@@ -175,7 +143,7 @@ func (e *exported) print(w io.Writer, asJSON bool) error {
 	}
 	fmt.Fprintf(w, "%d keys and %d function libraries exported, %d bytes\n", e.Keys, e.Functions, e.Bytes)
 	if e.LeftOut > 0 {
-		fmt.Fprintf(w, "%d JSON documents and vector indexes left out (--modules includes them)\n", e.LeftOut)
+		fmt.Fprintf(w, "%d JSON documents, arrays and vector indexes left out (--modules includes them)\n", e.LeftOut)
 	}
 	if e.Undated > 0 {
 		fmt.Fprintf(w, "%d hashes exported without the deadlines of their fields (--redis 7.4 keeps them)\n", e.Undated)

@@ -282,7 +282,7 @@ func (n *process) begin(ctx context.Context, node *cluster.Node) <-chan struct{}
 			return
 		}
 		if err := n.startGossip(node); err != nil {
-			n.log.Warn("no gossip", "error", err)
+			n.log.Warn("no gossip: no node can join through this one, and cluster status has no addresses of nodes that do not answer; free the address of --gossip, or choose another, and start again", "gossip", n.Gossip, "error", err)
 		}
 	}()
 	return over

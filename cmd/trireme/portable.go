@@ -47,7 +47,7 @@ func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *expo
 	var err error
 	if o.messages == toStandard {
 		report = cmd.ErrOrStderr()
-		err = write(cmd.OutOrStdout())
+		err = toFile(cmd.OutOrStdout(), toStandard, write)
 	} else {
 		err = newFile(o.messages, o.force, write)
 	}

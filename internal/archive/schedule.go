@@ -118,7 +118,7 @@ func (s *Schedule) fail(now time.Time, err error) {
 	s.failed++
 	s.retryAt = now.Add(pause)
 	s.metrics.attempts.WithLabelValues("failed").Inc()
-	s.Log.Error("scheduled backup failed", "error", err, "retry_in", pause.String())
+	s.Log.Error("scheduled backup failed", "error", err, "retry_in", pause)
 }
 
 // refresh reads from the archive when the newest backup was taken.

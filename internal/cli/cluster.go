@@ -182,6 +182,8 @@ func (s *session) transferLeader(from, to string) error {
 	}
 	if to != "" {
 		switch n := view.node(to); {
+		case to == view.Leader:
+			return s.say(map[string]string{"result": "unchanged", "leader": to}, "nothing to do: %s leads already", to)
 		case n == nil:
 			return errorf(ExitUnknown, "%s is not a node of the cluster: cluster status shows them", to)
 		case n.Suffrage != "voter":

@@ -6,6 +6,9 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"reflect"
+	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -109,11 +112,19 @@ func (b *bridge) Log(level hclog.Level, msg string, args ...any) {
 	b.to.LogAttrs(ctx, to, msg, attrs...)
 }
 
+// nodeKey is under which every record names the node that writes it. Raft calls an address and a state so in a few messages, which
+// would take the node's id out of them.
+const nodeKey = "node"
+
 // attributes reads pairs as hclog does: a last value without a key still shows.
 func attributes(args []any) []slog.Attr {
 	attrs := make([]slog.Attr, 0, len(args)/2+2)
 	for ; len(args) > 1; args = args[2:] {
-		attrs = append(attrs, slog.Any(fmt.Sprint(args[0]), printable(args[1])))
+		key := strings.ReplaceAll(fmt.Sprint(args[0]), " ", "_") // "backoff time" is one
+		if key == nodeKey {
+			key = "server"
+		}
+		attrs = append(attrs, slog.Any(key, printable(args[1])))
 	}
 	if len(args) == 1 {
 		attrs = append(attrs, slog.Any(hclog.MissingKey, printable(args[0])))
@@ -131,8 +142,13 @@ func printable(value any) any {
 		return fmt.Sprint(v...)
 	case error:
 		return v.Error()
+	case time.Duration:
+		return v // the handler says its unit
 	case fmt.Stringer:
 		return v.String()
+	}
+	if reflect.ValueOf(value).Kind() == reflect.Struct {
+		return fmt.Sprintf("%+v", value) // a peer is an address in some messages: a key has one type in JSON
 	}
 	return value
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"log/slog"
+	"net"
 	"slices"
 	"time"
 )
@@ -55,6 +56,9 @@ func (u *unique) WithGroup(name string) slog.Handler {
 // put adds an attribute under the key that it is written by.
 func (u *unique) put(attrs []slog.Attr, a slog.Attr) []slog.Attr {
 	a.Value = a.Value.Resolve()
+	if addr, is := a.Value.Any().(net.Addr); is {
+		a.Value = slog.StringValue(addr.String()) // JSON would show the fields of the type
+	}
 	a.Key = u.group + a.Key
 	if slices.Contains(reserved, a.Key) {
 		a.Key += "_value"

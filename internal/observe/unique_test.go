@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,19 @@ func TestJSONLogsHaveEachKeyOnce(t *testing.T) {
 	}
 	Raft(l.With("part", "node")).Info("entering leader state", "leader", "n1", "level", 3)
 	if m := records(t, out)[0]; m["part"] != "raft" || m["level"] != "INFO" || m["level_value"] != 3.0 {
+		t.Errorf("%v", m)
+	}
+	// A library's duration has its unit too, and its "node" leaves the node's id alone.
+	Raft(l.With("node", "n1")).Warn("failed to contact", "node", "Node at 127.0.0.1:7071 [Leader]", "time", 1500*time.Millisecond)
+	if m := records(t, out)[0]; m["node"] != "n1" || m["server"] != "Node at 127.0.0.1:7071 [Leader]" || m["time_value_ms"] != 1500.0 {
+		t.Errorf("%v", m)
+	}
+	Raft(l).Warn("failed to appendEntries to", "peer", struct{ ID, Address string }{"n2", "127.0.0.1:7072"}, "backoff time", 10*time.Millisecond)
+	if m := records(t, out)[0]; m["peer"] != "{ID:n2 Address:127.0.0.1:7072}" || m["backoff_time_ms"] != 10.0 {
+		t.Errorf("%v", m)
+	}
+	l.Info("rejected", "from", &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 7071})
+	if m := records(t, out)[0]; m["from"] != "10.0.0.1:7071" {
 		t.Errorf("%v", m)
 	}
 }

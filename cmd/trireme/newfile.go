@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// newFile writes a file to a temporary one next to path and renames it when it is on the disk. Unless it is forced to, it
+// replaces none.
+func newFile(path string, force bool, write func(io.Writer) error) (err error) {
+	if _, err := os.Lstat(path); err == nil && !force {
+		return usagef("%s exists; --force replaces it", path)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usagef("can't write the file: %w", err)
+	}
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, filepath.Base(path)+".partial-*") // for its owner alone
+	if err != nil {
+		return usagef("can't write the file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+			os.Remove(file.Name())
+		}
+	}()
+	if err := toFile(file, path, write); err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return notWritten(path, err)
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return fmt.Errorf("name the file: %w", err)
+	}
+	return syncFolder(dir)
+}
+
+// toFile has something written to a file, of the name that the user knows. Whoever writes also checks what it passes on, and
+// takes a write that fails for a damaged stream: what the file says counts.
+func toFile(file io.Writer, name string, write func(io.Writer) error) error {
+	to := &stickyWriter{to: file}
+	out := bufio.NewWriterSize(to, 1<<20)
+	err := write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	if to.err != nil {
+		return notWritten(name, to.err)
+	}
+	return err
+}
+
+// notWritten says why a file was not written, and a full disk as such.
+func notWritten(name string, err error) error {
+	if name == toStandard {
+		name = "standard output"
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("the disk of %s is full: free space on it, or write elsewhere (%w)", name, err)
+	}
+	return fmt.Errorf("can't write %s: %w", name, err)
+}
+
+// stickyWriter keeps the error of a write.
+type stickyWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (f *stickyWriter) Write(b []byte) (int, error) {
+	n, err := f.to.Write(b)
+	if err != nil {
+		f.err = err
+	}
+	return n, err
+}
