@@ -475,6 +475,9 @@ func jsonLog(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Fatalf("%s has the key %s twice: %s", args[0], key, line)
 			}
 		}
+		if all["node"] != args[1] {
+			ts.Fatalf("%s has a record of another node than %s: %s", args[0], args[1], line)
+		}
 		if all["level"] == "ERROR" {
 			ts.Fatalf("%s has an error: %s", args[0], line)
 		}
