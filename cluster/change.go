@@ -90,7 +90,7 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 		return n.readdress(ctx, s, q.Addr)
 	}
 	if other, is := n.serverAt(q.Addr); is { // the one it replaces, which doesn't exist any more
-		if err := n.readdress(ctx, other, removedAddress(string(other.ID))); err != nil {
+		if err := n.readdress(ctx, other, RemovedAddress(string(other.ID))); err != nil {
 			return err
 		}
 	}
@@ -106,9 +106,12 @@ func (n *Node) addServer(ctx context.Context, q joinRequest) error {
 	return nil
 }
 
-// removedAddress is the address of a server whose own address another has now. Nobody
+// RemovedAddress is the address of a server whose own address another has now. Nobody
 // can listen there: names of this domain have no address (RFC 2606).
-func removedAddress(id string) string { return id + removedSuffix }
+func RemovedAddress(id string) string { return id + removedSuffix }
+
+// IsRemovedAddress reports whether an address is one of those.
+func IsRemovedAddress(addr string) bool { return strings.HasSuffix(addr, removedSuffix) }
 
 // removedSuffix ends such addresses.
 const removedSuffix = ".invalid:1"
@@ -119,7 +122,7 @@ var errRemovedAddress = errors.New("the server was replaced, and has no address 
 // neverRemoved dials, but for those addresses: a replaced server is not looked up in DNS.
 func neverRemoved(dial dialer) dialer {
 	return func(network, addr string, timeout time.Duration) (net.Conn, error) {
-		if strings.HasSuffix(addr, removedSuffix) {
+		if IsRemovedAddress(addr) {
 			return nil, errRemovedAddress
 		}
 		return dial(network, addr, timeout)

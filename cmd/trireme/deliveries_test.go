@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,6 +96,24 @@ func TestSelfAddressesAreResolved(t *testing.T) {
 	}
 	if all := resolve(t.Context(), "off"); len(all) != 0 {
 		t.Error(all)
+	}
+}
+
+// TestReplacedNodesAreNotResolved: a server whose address another one has is not looked up in DNS, where a name that does not
+// exist costs every refresh the resolver's time.
+func TestReplacedNodesAreNotResolved(t *testing.T) {
+	var asked atomic.Int64
+	system := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = system })
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		asked.Add(1)
+		return nil, os.ErrDeadlineExceeded
+	}}
+	if resolve(t.Context(), cluster.RemovedAddress("n3")); asked.Load() != 0 {
+		t.Errorf("%d questions to DNS", asked.Load())
+	}
+	if resolve(t.Context(), "n3.example:7080"); asked.Load() == 0 {
+		t.Error("the resolver of this test sees no question at all")
 	}
 }
 

@@ -94,7 +94,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
 			"masked": masked, "sets": sets, "until": until, "everycommand": everyCommand, "everyname": everyName,
-			"request": request, "terminate": terminate, "mode": mode,
+			"request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
 			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough, "tour": tour,
@@ -474,6 +474,9 @@ func jsonLog(ts *testscript.TestScript, _ bool, args []string) {
 			if strings.Count(line, strconv.Quote(key)+":") != 1 {
 				ts.Fatalf("%s has the key %s twice: %s", args[0], key, line)
 			}
+		}
+		if all["node"] != args[1] {
+			ts.Fatalf("%s has a record of another node than %s: %s", args[0], args[1], line)
 		}
 		if all["level"] == "ERROR" {
 			ts.Fatalf("%s has an error: %s", args[0], line)

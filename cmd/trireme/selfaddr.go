@@ -88,7 +88,7 @@ func respPorts(node *cluster.Node) (all []string) {
 func resolve(ctx context.Context, text string) (all []netip.AddrPort) {
 	host, portText, err := net.SplitHostPort(text)
 	port, err2 := strconv.ParseUint(portText, 10, 16)
-	if err != nil || err2 != nil || port == 0 {
+	if err != nil || err2 != nil || port == 0 || cluster.IsRemovedAddress(text) {
 		return nil
 	}
 	add := func(a netip.Addr) {
