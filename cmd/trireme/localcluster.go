@@ -26,15 +26,16 @@ import (
 // local runs a cluster of three nodes on this machine, each a process of its own, in the
 // foreground, to try out what happens when one is killed.
 type local struct {
-	dir      string
-	http     int
-	cluster  int
-	gossip   int
-	resp     int // 0 = no listener
-	level    string
-	secret   string // the file of the cluster secret
-	out, err io.Writer
-	mu       sync.Mutex // one line at a time
+	dir       string
+	http      int
+	cluster   int
+	gossip    int
+	resp      int  // 0 = no listener
+	respGiven bool // --resp-port was
+	level     string
+	secret    string // the file of the cluster secret
+	out, err  io.Writer
+	mu        sync.Mutex // one line at a time
 }
 
 const localNodes = 3
@@ -52,6 +53,7 @@ func localCommand() *cobra.Command {
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l.out, l.err = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			l.respGiven = cmd.Flags().Changed("resp-port")
 			return l.run(cmd.Context())
 		},
 	}
@@ -68,35 +70,52 @@ func localCommand() *cobra.Command {
 // checkPorts refuses to start if a port of a node is in use: a node would end by itself a little
 // later, among the lines of the others.
 func (l *local) checkPorts() error {
+	owner := map[string]string{}
 	for _, one := range []struct {
 		flag string
 		base int
-	}{{"http-port", l.http}, {"cluster-port", l.cluster}, {"gossip-port", l.gossip}} {
+	}{{"http-port", l.http}, {"cluster-port", l.cluster}, {"gossip-port", l.gossip}, {"resp-port", l.resp}} {
+		if one.flag == "resp-port" && l.resp == 0 {
+			continue
+		}
+		if one.base < 1 || one.base+localNodes-1 > 65535 {
+			return usagef("--%s must be 1 to %d, because the nodes use it and the next two, got %d", one.flag, 65535-localNodes+1, one.base)
+		}
 		for i := range localNodes {
-			port, err := net.Listen("tcp", address(one.base, i))
-			if err != nil {
+			at := address(one.base, i)
+			if other, taken := owner[at]; taken {
+				return usagef("--%s and --%s overlap at %s: each flag is for three ports, that one and the next two", other, one.flag, at)
+			}
+			owner[at] = one.flag
+			err := free(at, one.flag == "gossip-port")
+			switch {
+			case err == nil:
+			case one.flag == "resp-port" && !l.respGiven:
+				l.say(l.err, "no RESP listeners: %s is in use; choose other ports with --resp-port", at)
+				l.resp = 0
+				return nil
+			default:
 				return bindError(one.flag, err)
 			}
-			port.Close()
 		}
 	}
 	return nil
 }
 
-// freeRESP disables the RESP listeners if one of their ports is in use.
-func (l *local) freeRESP() {
-	for i := range localNodes {
-		if l.resp == 0 {
-			return
-		}
-		port, err := net.Listen("tcp", address(l.resp, i))
-		if err != nil {
-			l.say(l.err, "no RESP listeners: %s is in use; choose other ports with --resp-port", address(l.resp, i))
-			l.resp = 0
-			return
-		}
-		port.Close()
+// free reports as an error that an address is in use. Gossip uses packets as well.
+func free(at string, packets bool) error {
+	port, err := net.Listen("tcp", at)
+	if err != nil {
+		return err
 	}
+	if err := port.Close(); err != nil || !packets {
+		return err
+	}
+	socket, err := net.ListenPacket("udp", at)
+	if err != nil {
+		return err
+	}
+	return socket.Close()
 }
 
 // member is one of the three processes.
@@ -127,7 +146,6 @@ func (l *local) run(parent context.Context) error {
 	if err := l.checkPorts(); err != nil {
 		return err
 	}
-	l.freeRESP()
 	// A child that is bound to its parent's life (see child) is bound to the thread
 	// that started it.
 	runtime.LockOSThread()
@@ -219,15 +237,20 @@ func (l *local) say(to io.Writer, format string, args ...any) {
 	fmt.Fprintf(to, format+"\n", args...)
 }
 
-// await returns when every node is ready.
+// await returns when every node is ready, or when one of them has ended: a new cluster waits for
+// all three.
 func (l *local) await(ctx context.Context, members []*member) error {
 	client := &http.Client{Timeout: time.Second}
+	ended := make(chan *member, len(members))
+	for _, m := range members {
+		go func() { <-m.done; ended <- m }()
+	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for _, m := range members {
 		for up := false; !up; {
 			select {
-			case <-m.done:
+			case m := <-ended:
 				return fmt.Errorf("%s ended before it was ready (%s)", m.id, m.cmd.ProcessState)
 			case <-ctx.Done():
 				return errors.New("interrupted before the nodes were ready")
