@@ -105,7 +105,7 @@ func (c *credentials) warn(log *slog.Logger, v *fsm.View) {
 		case former:
 			log.Warn("this token was rotated: set the new one before the former one ends", "variable", one.variable, "former_until", time.UnixMilli(until).UTC().Format(time.RFC3339))
 		case !v.Holds(one.role, given[one.role]):
-			log.Warn("this token is not the cluster's: the one of its first start, or of the last reset, rotation or restore, is in force", "variable", one.variable)
+			log.Warn("this token is not the cluster's: the one of its first start, or of the last reset, rotation or restore, is in force; set that one, or leave it out", "variable", one.variable)
 		case len(*one.token) < httpapi.MinToken:
 			log.Warn("this token is short enough to be guessed: choose one of at least 16 bytes, such as `head -c 32 /dev/urandom | base64`", "variable", one.variable)
 		}
