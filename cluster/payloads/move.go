@@ -90,7 +90,7 @@ func (s *Store) write(list []*Body) error {
 }
 
 // compact removes segments that nothing is alive of, and copies what is alive of those that are mostly dead. It looks at some
-// segments, and goes on behind them the next time.
+// segments, and resumes after them the next time.
 func (s *Store) compact() {
 	s.moving.Lock()
 	defer s.moving.Unlock()

@@ -47,7 +47,7 @@ var hostileKinds = []struct {
 // log in.
 func connections(ctx context.Context, t *Target) (string, error) {
 	grown := t.peaks()
-	end, err := start[held](ctx, strangersVariable, doors{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
+	end, err := start[held](ctx, strangersVariable, openPorts{HTTP: t.Nodes[0].HTTP, RESP: t.Nodes[0].RESP})
 	if err != nil {
 		return "", err
 	}
@@ -67,14 +67,14 @@ func connections(ctx context.Context, t *Target) (string, error) {
 		strangers.Most, strangers.Made, mebibytes(by), served, slowest.Round(time.Millisecond)), err
 }
 
-// doors are the ports that strangers reach.
-type doors struct{ HTTP, RESP string }
+// openPorts are the ports that strangers reach.
+type openPorts struct{ HTTP, RESP string }
 
 // held is how many connections strangers had at a time, and how many they made.
 type held struct{ Most, Made int64 }
 
 // hold keeps 10,000 connections open.
-func (d *doors) hold(ctx context.Context) held {
+func (d *openPorts) hold(ctx context.Context) held {
 	var all sync.WaitGroup
 	var open, most, made atomic.Int64
 	for i := range hostileConnections {
@@ -126,7 +126,7 @@ func silentOf(kind int) int {
 }
 
 // stranger opens a connection from one of many addresses and sends its part.
-func (d *doors) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
+func (d *openPorts) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
 	k := hostileKinds[kind]
 	addr := d.HTTP
 	if k.resp {

@@ -34,7 +34,7 @@ func Main() {
 		err = play(victimsVariable, (*served).serve)
 	case os.Getenv(strangersVariable) != "":
 		if err = yield(); err == nil {
-			err = play(strangersVariable, (*doors).hold)
+			err = play(strangersVariable, (*openPorts).hold)
 		}
 	default:
 		return
