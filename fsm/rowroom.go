@@ -9,6 +9,9 @@ type rowRoom struct {
 	words [][]byte
 	rows  [][][]byte
 	busy  bool // a batch is being applied whose rows are in it
+	// used is how many words and rows may hold something: what is cleared, so that a small batch does not pay for the room that
+	// a large one has left.
+	used struct{ words, rows int }
 }
 
 // lend gives a batch that is about to be read the room of the state, unless another one has it.
@@ -23,20 +26,21 @@ func (r *rowRoom) take(n, m int) (words [][]byte, rows [][][]byte) {
 	if r == nil || max(n, m) > lentWords {
 		return make([][]byte, 0, n), make([][][]byte, m)
 	}
-	if cap(r.words) < n {
-		r.words = make([][]byte, 0, n)
+	if len(r.words) < n {
+		r.words = make([][]byte, n)
 	}
-	if cap(r.rows) < m {
-		r.rows = make([][][]byte, 0, m)
+	if len(r.rows) < m {
+		r.rows = make([][][]byte, m)
 	}
+	r.used.words, r.used.rows = max(r.used.words, n), max(r.used.rows, m)
 	return r.words[:0:n], r.rows[:m]
 }
 
 // giveBack ends the use of the room. It holds no part of an entry then, which would stay in memory.
 func (r *rowRoom) giveBack() {
 	if r != nil {
-		clear(r.words[:cap(r.words)])
-		clear(r.rows[:cap(r.rows)])
-		r.busy = false
+		clear(r.words[:r.used.words])
+		clear(r.rows[:r.used.rows])
+		r.used.words, r.used.rows, r.busy = 0, 0, false
 	}
 }

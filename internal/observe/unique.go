@@ -56,8 +56,10 @@ func (u *unique) WithGroup(name string) slog.Handler {
 // put adds an attribute under the key that it is written by.
 func (u *unique) put(attrs []slog.Attr, a slog.Attr) []slog.Attr {
 	a.Value = a.Value.Resolve()
-	if addr, is := a.Value.Any().(net.Addr); is {
-		a.Value = slog.StringValue(addr.String()) // JSON would show the fields of the type
+	if a.Value.Kind() == slog.KindAny { // of other kinds Any would allocate
+		if addr, is := a.Value.Any().(net.Addr); is {
+			a.Value = slog.StringValue(addr.String()) // JSON would show the fields of the type
+		}
 	}
 	a.Key = u.group + a.Key
 	if slices.Contains(reserved, a.Key) {
