@@ -69,6 +69,16 @@ type path[K, V any] struct {
 	n     int
 }
 
+// isAtEnd reports whether nothing is behind the end of the way.
+func (p *path[K, V]) isAtEnd() bool {
+	for _, s := range p.steps[:p.n] {
+		if s.at < s.node.n {
+			return false
+		}
+	}
+	return true
+}
+
 // ownPath makes every node of the way this version's own.
 func (t *BTree[K, V]) ownPath(p *path[K, V]) {
 	for d := range p.n {
@@ -124,7 +134,15 @@ func (t *BTree[K, V]) put(p *path[K, V], h uint64) *item[K, V] {
 // makeRoom splits the full leaf at the end of the way, and the full nodes above
 // it, and returns the leaf and place where the new item belongs. The way's nodes
 // above the leaf are afterwards those that hold that leaf.
+//
+// Nodes are halved, but for an item behind all others: then they stay full, and only
+// the nodes of the right edge have few items. Keys that come in order, like the
+// numbers of messages and events, so take half as much memory.
 func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
+	left := minItems
+	if p.isAtEnd() {
+		left = maxItems - 1
+	}
 	top := p.n - 1
 	for top > 0 && p.steps[top-1].node.n == maxItems {
 		top--
@@ -139,10 +157,10 @@ func (t *BTree[K, V]) makeRoom(p *path[K, V]) (*bnode[K, V], int) {
 	}
 	for d := top; d < p.n; d++ {
 		up, s := &p.steps[d-1], &p.steps[d]
-		up.node.split(up.at)
-		if s.at > minItems {
+		up.node.split(up.at, left)
+		if s.at > left {
 			up.at++
-			s.node, s.at = up.node.kids[up.at], s.at-minItems-1
+			s.node, s.at = up.node.kids[up.at], s.at-left-1
 		}
 	}
 	last := p.steps[p.n-1]

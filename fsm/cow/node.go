@@ -94,21 +94,21 @@ func (n *bnode[K, V]) recount() {
 	}
 }
 
-// split moves the upper half of n's full child i, which is n's version's own, to a
-// new child behind it.
-func (n *bnode[K, V]) split(i int) {
+// split moves what is behind the first items, left of them and one more, of n's full
+// child i, which is n's version's own, to a new child behind it. The one goes up to n.
+func (n *bnode[K, V]) split(i, left int) {
 	l := n.kids[i]
 	r := &bnode[K, V]{owner: n.owner}
-	l.moveTail(minItems+1, r)
+	l.moveTail(left+1, r)
 	if len(l.kids) > 0 {
-		r.kids = append(make([]*bnode[K, V], 0, maxItems+1), l.kids[minItems+1:]...)
-		clear(l.kids[minItems+1:])
-		l.kids = l.kids[:minItems+1]
+		r.kids = append(make([]*bnode[K, V], 0, maxItems+1), l.kids[left+1:]...)
+		clear(l.kids[left+1:])
+		l.kids = l.kids[:left+1]
 	}
 	r.recount()
 	l.size -= r.size + 1
-	n.insert(i, l.heads[minItems], l.items[minItems])
-	l.remove(minItems)
+	n.insert(i, l.heads[left], l.items[left])
+	l.remove(left)
 	n.kids = slices.Insert(n.kids, i+1, r)
 }
 

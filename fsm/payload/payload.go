@@ -36,43 +36,56 @@ type Keeper interface {
 
 // Payload is an immutable byte string. The zero one is empty.
 type Payload struct {
-	inline string
-	kept   *held
+	// at is the first of n bytes, or a *held if n is negative: records that hold payloads are many, and this is two words.
+	at unsafe.Pointer
+	n  int
 }
 
-// held is a Kept behind one word: most payloads are short, and the records that hold them are many.
+// held is a Kept behind one word.
 type held struct{ Kept }
 
 // New is b, which must not be changed any more, in the care of k if that is not nil.
 func New(b []byte, k Keeper) Payload {
 	if k != nil && len(b) >= Apart {
 		if kept := k.Keep(b); kept != nil {
-			return Payload{kept: &held{kept}}
+			return Payload{at: unsafe.Pointer(&held{kept}), n: -1}
 		}
 	}
-	return Payload{inline: unsafe.String(unsafe.SliceData(b), len(b))}
+	return inline(unsafe.String(unsafe.SliceData(b), len(b)))
+}
+
+func inline(s string) Payload {
+	return Payload{at: unsafe.Pointer(unsafe.StringData(s)), n: len(s)}
+}
+
+// kept is what a Keeper holds, or nil.
+func (p Payload) kept() *held {
+	if p.n >= 0 {
+		return nil
+	}
+	return (*held)(p.at)
 }
 
 // Bytes are the bytes, which must not be changed.
 func (p Payload) Bytes() []byte {
-	if p.kept != nil {
-		return p.kept.Bytes()
+	if k := p.kept(); k != nil {
+		return k.Bytes()
 	}
-	return unsafe.Slice(unsafe.StringData(p.inline), len(p.inline))
+	return unsafe.Slice((*byte)(p.at), p.n)
 }
 
 // Len is their number.
 func (p Payload) Len() int {
-	if p.kept != nil {
-		return p.kept.Len()
+	if k := p.kept(); k != nil {
+		return k.Len()
 	}
-	return len(p.inline)
+	return p.n
 }
 
 // Digest is that of the bytes.
 func (p Payload) Digest() Digest {
-	if p.kept != nil {
-		return p.kept.Digest()
+	if k := p.kept(); k != nil {
+		return k.Digest()
 	}
 	return DigestOf(p.Bytes())
 }
@@ -92,8 +105,9 @@ func (p Payload) Uncounted() int64 { return Uncounted(p.Len()) }
 // digests are asked for (wire.Writer.Digests) one of Apart bytes or more is written as its length and its digest.
 func (p *Payload) Field(c *wire.Codec) {
 	if c.Reading() {
-		*p = Payload{}
-		c.Text(&p.inline)
+		var s string
+		c.Text(&s)
+		*p = inline(s)
 		return
 	}
 	w := c.Writer()

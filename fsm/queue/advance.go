@@ -146,7 +146,7 @@ func (a *advance) claim(m *Message, c *Content, host string) {
 	s.store(m)
 	a.free--
 	a.claimed = append(a.claimed, Attempt{
-		ID: m.ID, Number: m.attempts, Retried: int(m.retried), Claimed: now, Lease: m.claim.lease, Timeout: s.timeout(c), Content: c, body: m.body,
+		ID: m.ID, Number: uint64(m.attempts), Retried: int(m.retried), Claimed: now, Lease: m.claim.lease, Timeout: s.timeout(c), Content: c, body: m.apart(),
 	})
 }
 

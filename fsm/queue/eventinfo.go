@@ -27,9 +27,11 @@ func (n EventInfo) load() EventInfo {
 func (n *EventInfo) Size() int { return len(n.Content.Body) + n.Response.BodySize() }
 
 func (s *Store) eventInfo(v *Event, m *Message) EventInfo {
-	n := EventInfo{Event: v, ID: m.ID, Content: m.envelope(), Response: v.Response, Error: v.Error, body: m.body}
+	n := EventInfo{Event: v, ID: m.ID, Content: m.envelope(), body: m.apart()}
+	told := v.details()
 	if before, ok := s.log.Get(v.before); ok && v.State == Failed {
-		n.Response, n.Error = before.Response, before.Error
+		told = before.details()
 	}
+	n.Response, n.Error = told.response, told.failure
 	return n
 }

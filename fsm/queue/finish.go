@@ -40,15 +40,15 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		}
 		return Disposition{State: Delivered}
 	}
-	v := Event{State: Failing, Attempt: m.attempts, Response: n.Response.clone(), Error: string([]byte(n.Error))}
-	v.Response.Keep(s.keeper)
-	s.record(m, e.Now, v)
+	told := &eventDetail{response: n.Response.clone(), failure: string([]byte(n.Error))}
+	told.response.Keep(s.keeper)
+	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: told})
 	s.publishCallback(e, m, n, nil)
 	switch {
 	case m.stopping:
 		s.finishMessage(e, m, Canceled, nil)
 	case n.Response.final() || m.retried >= m.retries:
-		s.fail(e, m, n, &v)
+		s.fail(e, m, n, told)
 	default:
 		m.retried++
 		s.retry(m, addTime(e.Now, min(max(n.RetryDelay, 0), MaxRetryDelay)), e.Now)
@@ -61,7 +61,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 // retry schedules the next attempt of m, which is in no index. A message of a queue keeps its slot, so that the order
 // holds, unless the queue is paused.
 func (s *Store) retry(m *Message, at, now int64) {
-	s.record(m, now, Event{State: Retry, Next: at})
+	s.record(m, now, Event{State: Retry, detail: &eventDetail{next: at}})
 	p := placeDue
 	if q, ok := s.queues.Get(m.queue); ok && q.Paused {
 		s.slots.Delete(member{m.queue, m.Seq})
@@ -72,13 +72,13 @@ func (s *Store) retry(m *Message, at, now int64) {
 }
 
 // fail turns m into a dead letter.
-func (s *Store) fail(e *env.Env, m *Message, n *Result, last *Event) {
+func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail) {
 	if m.run {
 		s.finishMessage(e, m, Failed, nil)
 		s.reportToRun(m, Failed, &n.Response, n.Error)
 		return
 	}
-	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.Response, Error: last.Error}
+	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: last.failure}
 	if m.hasFailure {
 		d.Callback = CallbackInfo{State: CallbackInProgress, Message: s.publishCallback(e, m, n, d)}
 	}

@@ -94,13 +94,13 @@ func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 	old, _ := s.messages.Get(seq)
 	m := edit(old)
 	s.releaseClaim(m, e.Now)
-	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, Error: why})
+	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: &eventDetail{failure: why}})
 	if m.stopping {
 		s.finishMessage(e, m, Canceled, nil)
 		return Disposition{State: Canceled}
 	}
 	if m.retried >= m.retries && mutant.Is(mutant.LostIsLast) {
-		s.fail(e, m, &Result{}, &Event{Response: &Response{}})
+		s.fail(e, m, &Result{}, &eventDetail{response: &Response{}})
 		return Disposition{State: Failed}
 	}
 	if m.retried < m.retries {
@@ -139,7 +139,7 @@ func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
 // current returns the message of an attempt that is under way, nil if that attempt is over.
 func (s *Store) current(ref AttemptRef) *Message {
 	m := s.find(ref.ID)
-	if m == nil || m.place != placeActive || m.attempts != ref.Number && !mutant.Is(mutant.AnyAttempt) {
+	if m == nil || m.place != placeActive || uint64(m.attempts) != ref.Number && !mutant.Is(mutant.AnyAttempt) {
 		return nil
 	}
 	return m

@@ -54,8 +54,8 @@ const (
 // Message is the part of a message that changes. A stored one is never modified: a change replaces it.
 type Message struct {
 	ID
-	head payload.Payload // the Content, coded, without its body if that is apart
-	body payload.Payload // the body, if it has payload.Apart bytes or more
+	head payload.Payload  // the Content, coded, without its body if that is apart
+	body *payload.Payload // the body, if it has payload.Apart bytes or more; nil otherwise
 
 	state State
 	place place
@@ -69,7 +69,7 @@ type Message struct {
 	retries  uint32 // allowed
 	retried  uint32 // so far
 	open     uint32 // callbacks under way
-	attempts uint64 // so far; the number of the current one
+	attempts uint32 // so far; the number of the current one
 	queue    uint64 // number of its Queue, 0 if none
 	flow     uint64 // number of its FlowKey, 0 if none
 
@@ -115,10 +115,18 @@ func (c *claim) expiresAt() int64 {
 // Content is what the message is.
 func (m *Message) Content() *Content {
 	c := m.envelope()
-	if m.body.Len() > 0 {
+	if m.body != nil {
 		c.Body = m.body.Bytes()
 	}
 	return c
+}
+
+// apart is the body, if it is apart; otherwise it is empty.
+func (m *Message) apart() payload.Payload {
+	if m.body == nil {
+		return payload.Payload{}
+	}
+	return *m.body
 }
 
 // envelope is Content without a body that is apart, which may have to be read from the disk: what applies want is in it.
@@ -133,7 +141,8 @@ func (m *Message) setContent(c *Content, k payload.Keeper) {
 	m.cacheFlags(c)
 	head := *c
 	if len(c.Body) >= payload.Apart {
-		m.body, head.Body = payload.New(bytes.Clone(c.Body), k), nil
+		body := payload.New(bytes.Clone(c.Body), k)
+		m.body, head.Body = &body, nil
 	}
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(head.Body)+int(headerSize(c.Header)))}
 	w.Put(&head)
@@ -152,14 +161,14 @@ const messageCost = 320
 // size is the logical size in bytes: with all of the Content, coded.
 func (m *Message) size() int64 {
 	n := messageCost + int64(m.head.Len())
-	if b := m.body.Len(); b > 0 {
+	if b := m.apart().Len(); b > 0 {
 		n += int64(wire.SizeOf(uint64(b)) - wire.SizeOf(0) + b)
 	}
 	return n
 }
 
 // uncounted is how much of size does not count as memory from env.Level2 on.
-func (m *Message) uncounted() int64 { return m.body.Uncounted() }
+func (m *Message) uncounted() int64 { return m.apart().Uncounted() }
 
 // Fields are those of the format.
 func (m *Message) Fields(c *wire.Codec) {
@@ -170,7 +179,7 @@ func (m *Message) Fields(c *wire.Codec) {
 	wire.Uint(c, &m.retries)
 	wire.Uint(c, &m.retried)
 	wire.Uint(c, &m.open)
-	c.Uvarint(&m.attempts)
+	wire.Uint(c, &m.attempts)
 	c.Uvarint(&m.queue)
 	c.Uvarint(&m.flow)
 	c.Varint(&m.at)
@@ -184,9 +193,9 @@ func (m *Message) Fields(c *wire.Codec) {
 func (m *Message) contentField(c *wire.Codec) {
 	switch {
 	case c.Reading():
-		m.body = payload.Payload{}
+		m.body = nil
 		m.head.Field(c)
-	case m.body.Len() == 0:
+	case m.body == nil:
 		m.head.Field(c)
 	case c.Writer().Digests:
 		m.head.Field(c)

@@ -29,7 +29,7 @@ func (s *Store) Message(id ID, now int64) (MessageInfo, bool) {
 }
 
 func (m *Message) info() MessageInfo {
-	n := MessageInfo{ID: m.ID, Content: m.Content(), State: m.state, Retried: int(m.retried), Attempts: m.attempts}
+	n := MessageInfo{ID: m.ID, Content: m.Content(), State: m.state, Retried: int(m.retried), Attempts: uint64(m.attempts)}
 	if m.place == placeDue || m.place == placeBacklog {
 		n.Next = m.at
 	}

@@ -194,9 +194,9 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 func (s *Store) loadEvent(r *wire.Reader) error {
 	v := &Event{}
 	r.Get(v)
-	if v.Response != nil {
-		v.Response = v.Response.clone()
-		v.Response.Keep(s.keeper)
+	if d := v.detail; d != nil && d.response != nil {
+		d.response = d.response.clone()
+		d.response.Keep(s.keeper)
 	}
 	if _, ok := s.messages.Get(v.message); !ok {
 		return errRecord

@@ -67,7 +67,7 @@ func renderEvent(v *queue.EventInfo, literal bool) *event {
 	m := render(v.ID, c)
 	n := &event{
 		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, Options: m.Options, origin: m.origin,
-		NextDeliveryTime: v.Next, Error: v.Error, Timeout: c.Timeout, MaxRetries: m.MaxRetries, RetryDelayExpr: m.RetryDelayExpression,
+		NextDeliveryTime: v.Next(), Error: v.Error, Timeout: c.Timeout, MaxRetries: m.MaxRetries, RetryDelayExpr: m.RetryDelayExpression,
 		CallbackHeaders: m.CallbackHeader, FailureCallbackHeaders: m.FailureCallbackHeader,
 	}
 	if n.Body = m.BodyBase64; m.Body != "" {
