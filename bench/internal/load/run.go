@@ -93,11 +93,15 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 		return Result{}, err
 	}
 	r := &run{spec: spec, cpu: processCPU()}
+	if spec.Requests > 0 {
+		r.phase.Store(counting) // all of them, the first one too
+	}
+	start := time.Now()
 	var wg sync.WaitGroup
 	for i := range spec.Conns {
 		wg.Go(func() { r.connection(ctx, targets[i%len(targets)], uint64(i)) })
 	}
-	took := r.pace(ctx, &wg)
+	took := r.pace(ctx, start, &wg)
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
@@ -131,11 +135,9 @@ func (s *Spec) complete() ([]*url.URL, error) {
 	return targets, nil
 }
 
-// pace moves the run through its phases and returns the counted time.
-func (r *run) pace(ctx context.Context, wg *sync.WaitGroup) time.Duration {
-	start := time.Now()
+// pace moves the run, which began at start, through its phases and returns the counted time.
+func (r *run) pace(ctx context.Context, start time.Time, wg *sync.WaitGroup) time.Duration {
 	if r.spec.Requests > 0 {
-		r.phase.Store(counting)
 		wg.Wait()
 		return time.Since(start)
 	}
