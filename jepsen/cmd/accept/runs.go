@@ -48,7 +48,7 @@ var runs = []acceptance{
 	{"deduplication", "messages.7", "64 publications of one id at once, also while a leader is killed", onceOnly},
 	{"outbox", "messages.8", "10,000 transactions that count and publish, with leaders killed", outbox},
 	{"message-cost", "messages.9", "how soon a message arrives, and what a million that wait cost", bench("messages")},
-	{"waiting-messages", "messages.11", "10,000,000 messages with bodies of 4 KiB wait, the leader is killed, a node replaced (ARGS=\"-messages 500000\" on a smaller disk)", waiting},
+	{"waiting-messages", "messages.11", "10,000,000 messages with bodies of 4 KiB wait, the leader is killed, a node replaced (ARGS=\"-messages 500000\" or \"-body 64\" on a smaller disk)", waiting},
 	{"hostile-endpoints", "messages.10", "destinations that do the worst they can, and one that doesn't", hostile},
 	{"workflow-clients", "workflows.1", "the published client of workflows, the newest and an old release, unmodified, on three nodes", workflowClients},
 	{"workflow-specification", "workflows.2", "every rule of the specification about workflows, on any of three nodes", longTests("./httpapi/workflows/spectest", "Test.*")},

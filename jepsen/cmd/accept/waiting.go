@@ -29,10 +29,11 @@ const (
 	waitingLimit    = time.Hour
 )
 
-// waitingBodyOf is the body of a message: text that does not compress below three quarters.
-func waitingBodyOf(n int) string {
+// waitingBodyOf is the body of a message, of size bytes, rounded down to a multiple of four: text that does not compress below
+// three quarters.
+func waitingBodyOf(n, size int) string {
 	seed := sha256.Sum256([]byte(strconv.Itoa(n)))
-	raw := make([]byte, waitingBody/4*3)
+	raw := make([]byte, size/4*3)
 	rand.NewChaCha8(seed).Read(raw)
 	return base64.StdEncoding.EncodeToString(raw)
 }
@@ -41,6 +42,7 @@ func waitingBodyOf(n int) string {
 type waitingRun struct {
 	c     *testcluster.Cluster
 	count int
+	body  int // bytes
 
 	mu  sync.Mutex
 	ids map[int]string // of the sample
@@ -55,9 +57,12 @@ func waiting(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	r := &waitingRun{c: c, count: waitingMessages, ids: map[int]string{}}
+	r := &waitingRun{c: c, count: waitingMessages, body: waitingBody, ids: map[int]string{}}
 	if s.messages > 0 {
 		r.count = s.messages
+	}
+	if s.body > 0 {
+		r.body = s.body
 	}
 	began := time.Now()
 	if err := r.publish(ctx, 0, r.count/10*9); err != nil {
@@ -69,7 +74,7 @@ func waiting(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printf("%d messages with bodies of %d bytes published in %v, the leader killed meanwhile", r.count, waitingBody, time.Since(began).Round(time.Second))
+	s.printf("%d messages with bodies of %d bytes published in %v, the leader killed meanwhile", r.count, r.body, time.Since(began).Round(time.Second))
 	began = time.Now()
 	if err := r.replace(ctx); err != nil {
 		return err
@@ -124,7 +129,7 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 	var items []item
 	for n := from; n < to; n++ {
 		items = append(items, item{"http://127.0.0.1:9/", map[string]string{
-			"Upstash-Delay": "7d", "Upstash-Deduplication-Id": strconv.Itoa(n), "Content-Type": "text/plain"}, waitingBodyOf(n)})
+			"Upstash-Delay": "7d", "Upstash-Deduplication-Id": strconv.Itoa(n), "Content-Type": "text/plain"}, waitingBodyOf(n, r.body)})
 	}
 	body, err := json.Marshal(items)
 	if err != nil {
@@ -203,7 +208,7 @@ func (r *waitingRun) verify(ctx context.Context, n *testcluster.Node) error {
 		if err == nil && status == http.StatusOK {
 			err = json.Unmarshal(body, &m)
 		}
-		if err != nil || m.Body != waitingBodyOf(number) {
+		if err != nil || m.Body != waitingBodyOf(number, r.body) {
 			return fmt.Errorf("%s: message %d (%s): status %d, a body of %d bytes: %w", n.ID, number, id, status, len(m.Body), err)
 		}
 	}
