@@ -138,6 +138,7 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.DELETE("/cluster/nodes/:id", s.removeNode)
 	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
 	g.POST("/snapshot", s.snapshot)
+	g.POST("/drain", s.drain)
 	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
 	g.GET("/backup", s.backup)
 	g.POST("/restore", s.restore)
@@ -240,6 +241,11 @@ func (s *Server) cluster(g *gin.Context) {
 func (s *Server) snapshot(g *gin.Context) {
 	status, err := s.admin.Snapshot(g.Request.Context())
 	s.respond(g, status, err)
+}
+
+func (s *Server) drain(g *gin.Context) {
+	err := s.admin.Drain(g.Request.Context())
+	s.respond(g, gin.H{"result": "OK"}, err)
 }
 
 func (s *Server) transferLeader(g *gin.Context) {
