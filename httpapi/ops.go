@@ -243,11 +243,6 @@ func (s *Server) snapshot(g *gin.Context) {
 	s.respond(g, status, err)
 }
 
-func (s *Server) drain(g *gin.Context) {
-	err := s.admin.Drain(g.Request.Context())
-	s.respond(g, gin.H{"result": "OK"}, err)
-}
-
 func (s *Server) transferLeader(g *gin.Context) {
 	var asked struct {
 		To string `json:"to"`

@@ -16,7 +16,7 @@ import (
 // the process, see untilSignal. It happens once, at a stop or before one (POST /admin/drain), and every call returns when it is over.
 func (n *process) drain(node *cluster.Node) {
 	if n.Drain > 0 {
-		n.drained.Do(func() { n.drainNow(node) })
+		n.engine.drained.Do(func() { n.drainNow(node) })
 	}
 }
 

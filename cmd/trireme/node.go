@@ -73,7 +73,6 @@ type process struct {
 	recorded   bool       // its start is in there
 
 	supervisor *supervisor // nil without
-	drained    sync.Once
 
 	scheduled *archive.Schedule // nil unless this node makes backups by itself
 
