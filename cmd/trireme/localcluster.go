@@ -255,8 +255,9 @@ func (l *local) pass(m *member, line string) {
 // aboutOthers reports whether a line warns of the other nodes: they do not answer, or do not take leadership. While all of
 // them are stopped there is nothing wrong with that.
 func aboutOthers(line string) bool {
-	return strings.Contains(line, "level=WARN") &&
-		(strings.Contains(line, " part=raft") || strings.Contains(line, " part=gossip") || strings.Contains(line, notTransferred))
+	warns := strings.Contains(line, "level=WARN")
+	return warns && (strings.Contains(line, " part=raft") || strings.Contains(line, notTransferred)) ||
+		(warns || strings.Contains(line, "level=ERROR")) && strings.Contains(line, " part=gossip") // whose errors are about the others too
 }
 
 // notTransferred is what a leader logs that has found nobody to lead yet.
