@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,9 @@ func TestImage(t *testing.T) {
 	}
 	decode(t, []byte(blobs["index.json"]), &index)
 	decode(t, get(index.Manifests[0]), &manifest)
+	if name := index.Manifests[0].Annotations["org.opencontainers.image.ref.name"]; name != "trireme:1.2.3" {
+		t.Errorf("the name is %s", name)
+	}
 	if p := index.Manifests[0].Platform; p.Architecture != "arm64" || p.OS != "linux" {
 		t.Errorf("the platform is %+v", p)
 	}
@@ -124,6 +128,17 @@ func TestImage(t *testing.T) {
 	}
 	if h := contents(t, bytes.NewReader(layer)); h["trireme"] != "binary" {
 		t.Errorf("the layer holds %v", h)
+	}
+}
+
+// The names of images are references, whatever the version is.
+func TestImageNames(t *testing.T) {
+	reference := regexp.MustCompile(`^trireme:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`) // as the specification of distribution has it
+	for _, v := range []string{"0.2.0", "0.1.0+git20260921.35ac9f1", "0~git20260921.35ac9f1", "0.2.0-rc.1"} {
+		names := imageNames(v)
+		if name := names["org.opencontainers.image.ref.name"]; !reference.MatchString(name) || names["io.containerd.image.name"] != "docker.io/library/"+name {
+			t.Errorf("%s: %v", v, names)
+		}
 	}
 }
 
