@@ -137,7 +137,7 @@ func TestVariablesAreFlags(t *testing.T) {
 
 func TestUnit(t *testing.T) {
 	text := read(t, "systemd/trireme.service")
-	for _, want := range []string{"Type=notify", "WatchdogSec=", "User=trireme", "ExecStart=/usr/bin/trireme serve --config /etc/trireme/trireme.yaml", "NoNewPrivileges=yes", "AF_UNIX"} {
+	for _, want := range []string{"Type=notify", "Environment=TRIREME_DRAIN=5s", "WatchdogSec=", "User=trireme", "ExecStart=/usr/bin/trireme serve --config /etc/trireme/trireme.yaml", "NoNewPrivileges=yes", "AF_UNIX"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the unit has no %s", want)
 		}

@@ -126,7 +126,7 @@ func TestChart(t *testing.T) {
 	if len(args) != 5 || args[4] != list {
 		t.Errorf("arguments %v", args)
 	}
-	if hook := fmt.Sprint(at(pod, "containers", "lifecycle", "preStop", "exec", "command")); hook != "[/trireme cluster transfer-leader --from self]" {
+	if hook := fmt.Sprint(at(pod, "containers", "lifecycle", "preStop", "exec", "command")); hook != "[/trireme cluster drain]" || variables(set)["TRIREME_DRAIN"] != "5s" {
 		t.Errorf("preStop %s", hook)
 	}
 	if at(pod, "securityContext", "runAsNonRoot") != true || at(pod, "containers", "securityContext", "readOnlyRootFilesystem") != true {
@@ -152,13 +152,19 @@ func TestChart(t *testing.T) {
 
 func TestChartWithTLS(t *testing.T) {
 	all := chart(t, func(values map[string]any) {
-		values["tls"] = map[string]any{"clusterSecretName": "ctls", "apiSecretName": "atls"}
+		set(values, "ctls", "tls", "clusterSecretName")
+		set(values, "atls", "tls", "apiSecretName")
+		set(values, "ca.crt", "tls", "apiCA")
 		values["serviceMonitor"], values["replicas"] = true, 5
 		values["extraEnv"] = []any{map[string]any{"name": "TRIREME_REGION", "value": "eu"}}
 	})
 	set := kind(t, all, "StatefulSet")
 	v := variables(set)
 	if v["TRIREME_PLAINTEXT"] != "" || v["TRIREME_RESP"] != "0.0.0.0:6379" || v["TRIREME_CLUSTER_CA"] != "/cluster-tls/ca.crt" || v["TRIREME_TLS_CERT"] != "/api-tls/tls.crt" || v["TRIREME_REGION"] != "eu" {
+		t.Errorf("variables %v", v)
+	}
+	// The commands in the pod, preStop's first of all, find the node under a name of its certificate.
+	if v["TRIREME_URL"] != "https://$(TRIREME_NODE_ID).trireme-nodes:8080" || v["TRIREME_CA"] != "/api-tls/ca.crt" {
 		t.Errorf("variables %v", v)
 	}
 	volumes, _ := at(set, "spec", "template", "spec", "volumes").([]any)

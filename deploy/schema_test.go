@@ -191,7 +191,9 @@ func TestObjectsAreOfTheirKinds(t *testing.T) {
 		"plain":   chart(t, nil),
 		"kubectl": documents(t, "trireme.yaml", read(t, "kubernetes/trireme.yaml")),
 		"everything": chart(t, func(values map[string]any) {
-			values["tls"] = map[string]any{"clusterSecretName": "ctls", "apiSecretName": "atls"}
+			set(values, "ctls", "tls", "clusterSecretName")
+			set(values, "atls", "tls", "apiSecretName")
+			set(values, "ca.crt", "tls", "apiCA")
 			values["serviceMonitor"], values["replicas"], values["clusterInsecure"] = true, 5, true
 			values["extraEnv"] = []any{map[string]any{"name": "TRIREME_REGION", "value": "eu"}}
 			values["tolerations"] = []any{map[string]any{"key": "disk", "operator": "Exists"}}

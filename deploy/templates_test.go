@@ -106,3 +106,44 @@ func TestComposeWithTLS(t *testing.T) {
 		t.Errorf("%d services", len(services))
 	}
 }
+
+// TestHealthChecks: every package has one, and it is that of trireme health: the command, or the paths that it asks.
+func TestHealthChecks(t *testing.T) {
+	const want = "[CMD /trireme health]"
+	for _, file := range []string{"docker/compose.yml", "docker/compose-dev.yml", "coolify/trireme.yaml"} {
+		services, _ := at(documents(t, file, read(t, file))[0], "services").(map[string]any)
+		for name, s := range services { // unordered: each is looked at by itself
+			if got := fmt.Sprint(at(s, "healthcheck", "test")); got != want {
+				t.Errorf("%s: the health check of %s is %s", file, name, got)
+			}
+		}
+		if len(services) == 0 {
+			t.Errorf("%s has no services", file)
+		}
+	}
+	if !strings.Contains(read(t, "docker/Dockerfile"), `CMD ["/trireme", "health"]`) { // Dokku's too; scripts/release tests that of releases
+		t.Error("the Dockerfile has no health check")
+	}
+	for name, all := range map[string][]map[string]any{"chart": chart(t, nil), "kubectl": documents(t, "trireme.yaml", read(t, "kubernetes/trireme.yaml"))} {
+		node := at(kind(t, all, "StatefulSet"), "spec", "template", "spec", "containers")
+		if at(node, "readinessProbe", "httpGet", "path") != "/readyz" || at(node, "livenessProbe", "httpGet", "path") != "/livez" {
+			t.Errorf("%s: probes of other paths", name)
+		}
+	}
+	if unit := read(t, "systemd/trireme.service"); !strings.Contains(unit, "Type=notify") || !strings.Contains(unit, "WatchdogSec=") {
+		t.Error("systemd is not told whether the node is ready and alive")
+	}
+}
+
+// TestSecretOfTheReadme: what deploy/README.md has the reader make is what the chart and the file for kubectl read.
+func TestSecretOfTheReadme(t *testing.T) {
+	made := regexp.MustCompile(`(?s)kubectl create secret generic trireme .*?\n    helm`).FindString(read(t, "README.md"))
+	for _, key := range []string{"TRIREME_TOKEN", "TRIREME_ADMIN_TOKEN", "TRIREME_MESSAGES_TOKEN", "secret"} {
+		if !strings.Contains(made, "--from-literal="+key+"=") || !strings.Contains(kubectlHead, "--from-literal="+key+"=") {
+			t.Errorf("the secret has no %s", key)
+		}
+	}
+	if !strings.Contains(read(t, "kubernetes/trireme.yaml"), "value: /cluster-secret/secret\n") {
+		t.Error("the nodes read another key")
+	}
+}

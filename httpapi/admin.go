@@ -17,6 +17,9 @@ type Admin interface {
 	// TransferLeader moves leadership to the node of that id, or to whichever is
 	// furthest if it is empty, and returns when it has moved.
 	TransferLeader(ctx context.Context, to string) error
+	// Drain has this node leave its clients before a stop, and returns when the time of --drain is over. It goes on where
+	// ctx ends before that.
+	Drain(ctx context.Context) error
 	// RemoveNode takes a node out of the cluster, below three voters only by force. gone
 	// is false if it is this node, which goes as soon as it has answered.
 	RemoveNode(ctx context.Context, id string, force bool) (gone bool, err error)

@@ -22,6 +22,7 @@ var adminActs = map[string]string{
 	"POST /admin/cluster/nodes/:id/replace":       "replace node",
 	"DELETE /admin/clients/:id":                   "kill client",
 	"POST /admin/snapshot":                        "snapshot",
+	"POST /admin/drain":                           "drain",
 	"POST /admin/databases":                       "create database",
 	"DELETE /admin/databases/:name":               "delete database",
 	"POST /admin/databases/:name/settings":        "change settings of a database",

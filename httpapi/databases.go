@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -131,7 +133,11 @@ func (s *Server) failDatabase(g *gin.Context, err error) {
 	var refused *fsm.Error
 	for _, one := range databaseStatus {
 		if errors.Is(err, one.err) && errors.As(err, &refused) {
-			s.refuseOps(g, one.status, "ERR "+refused.Text)
+			text := refused.Text
+			if name := cmp.Or(g.Param("name"), g.Query("database")); name != "" && errors.Is(err, fsm.ErrNoDatabase) {
+				text = fmt.Sprintf("there is no database %q", name)
+			}
+			s.refuseOps(g, one.status, "ERR "+text)
 			return
 		}
 	}

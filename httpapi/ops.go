@@ -138,6 +138,7 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.DELETE("/cluster/nodes/:id", s.removeNode)
 	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
 	g.POST("/snapshot", s.snapshot)
+	g.POST("/drain", s.drain)
 	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
 	g.GET("/backup", s.backup)
 	g.POST("/restore", s.restore)

@@ -193,6 +193,8 @@ func (a *admin) TransferLeader(_ context.Context, to string) error {
 	return a.err
 }
 
+func (a *admin) Drain(context.Context) error { return a.err }
+
 func (a *admin) RemoveNode(_ context.Context, id string, force bool) (bool, error) {
 	a.removed = id + " " + strconv.FormatBool(force)
 	return id != "n1", a.err
@@ -279,6 +281,8 @@ func TestAdministration(t *testing.T) {
 		{"POST", "/admin/cluster/nodes/n2/replace", `{"by":"n4"}`, 400, ""},
 		{"POST", "/admin/cluster/nodes/n2/replace", `{"with":"n4"}`, 200, `{"result":"OK"}`},
 		{"POST", "/admin/snapshot", "", 200, `{"id":"3-7","index":7,"bytes":100}`},
+		{"POST", "/admin/drain", "", 200, `{"result":"OK"}`},
+		{"GET", "/admin/drain", "", 405, ""},
 		{"GET", "/admin/doctor", "", 200, `{"node":"n1","worst":"ok","findings":[{"check":"disk","level":"ok","found":"fine"}]}`},
 		{"GET", "/admin/settings", "", 200, `{"maxMemory":0,"dailyRequestLimit":0,"maxKeySize":0,"maxRecordSize":0,"maxPending":0,"maxRequestWork":10000000,"maxScriptSteps":100000000,"maxMemoryPolicy":"noeviction","tenantWorkPercent":10,"tenantScriptPercent":2,"tenantMemoryPercent":50}`},
 		{"POST", "/admin/settings", `{"maxMemory":1000}`, 200, `{"maxMemory":1000,"dailyRequestLimit":0,"maxKeySize":0,"maxRecordSize":0,"maxPending":0,"maxRequestWork":10000000,"maxScriptSteps":100000000,"maxMemoryPolicy":"noeviction","tenantWorkPercent":10,"tenantScriptPercent":2,"tenantMemoryPercent":50}`},

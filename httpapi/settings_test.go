@@ -13,7 +13,7 @@ func TestSettingsOfADatabase(t *testing.T) {
 	}
 	messages := strings.Replace(messageSettings, `"maxRetries":0`, `"maxRetries":7`, 1)
 	workflows := strings.Replace(workflowSettings, "604800000", "5000", 1)
-	const none = `{"error":"ERR there is no database of that name"}`
+	const none = `{"error":"ERR there is no database \"none\""}`
 	for _, c := range []struct {
 		method, target, body string
 		status               int

@@ -91,7 +91,7 @@ func TestTokensAreRotated(t *testing.T) {
 	at("/admin/tokens/admin/rotate", `{"readonlyToken":"sixteen-bytes-or-more"}`, 400, "readonlyToken is for")
 	at("/admin/tokens/admin/rotate", `{"overlapMs":7776000001}`, 400, "an overlap is 0 to 90 days long")
 	at("/admin/tokens/standard/rotate", `{}`, 404, "there is no such token")
-	at("/admin/databases/none/rotate-tokens", `{}`, 404, "there is no database of that name")
+	at("/admin/databases/none/rotate-tokens", `{}`, 404, `there is no database \"none\"`)
 	at("/admin/databases/default/rotate-tokens", `{"token":"sixteen-bytes-or-more","readonlyToken":"sixteen-bytes-or-more"}`, 400, "a database needs two different tokens")
 	g.expect(t, "POST", "/admin/tokens/admin/rotate", `{}`, own.Token, 403, "")
 	last := g.token(t, "POST", "/admin/tokens/admin/rotate", `{}`, admin.Token)

@@ -22,6 +22,7 @@ type admin struct {
 	engine  *engine
 	gossip  func() []membership.Member
 	examine func(context.Context) doctor.Report
+	drain   func(*cluster.Node) // nil without --drain
 }
 
 func (a *admin) node() (*cluster.Node, error) {
@@ -77,6 +78,28 @@ func (a *admin) TransferLeader(ctx context.Context, to string) error {
 		return &httpapi.AdminError{Status: http.StatusServiceUnavailable, Text: err.Error()}
 	}
 	return nil
+}
+
+// Drain has this node drain as a stop does. The stop that follows does not do so again.
+func (a *admin) Drain(ctx context.Context) error {
+	n, err := a.node()
+	if err != nil {
+		return err
+	}
+	if a.drain == nil {
+		return &httpapi.AdminError{Status: http.StatusConflict, Text: "ERR this node was started without --drain: clients have no time to leave before it stops"}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.drain(n)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // RemoveNode takes a node out of the cluster.

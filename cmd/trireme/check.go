@@ -69,6 +69,9 @@ func (s *settings) check() error {
 	if (s.TLSCert == "") != (s.TLSKey == "") {
 		return usagef("--tls-cert and --tls-key must be given together")
 	}
+	if err := s.checkParts(); err != nil {
+		return err
+	}
 	if err := s.checkRESP(); err != nil {
 		return err
 	}
@@ -112,13 +115,19 @@ const (
 	plainRESP    = "resp"
 )
 
-// checkPlaintext refuses what would go over a network unencrypted, unless it was said so.
-func (s *settings) checkPlaintext() error {
+// checkParts refuses a value of --plaintext that is none of its parts. It comes first: a typing mistake would otherwise be reported
+// as a missing certificate.
+func (s *settings) checkParts() error {
 	for _, part := range s.Plaintext {
 		if part != plainHTTP && part != plainCluster && part != plainRESP {
-			return usagef("--plaintext %s is unknown: use %s, %s or %s", part, plainHTTP, plainCluster, plainRESP)
+			return usagef("--plaintext %q is unknown: use %s, %s or %s", part, plainHTTP, plainCluster, plainRESP)
 		}
 	}
+	return nil
+}
+
+// checkPlaintext refuses what would go over a network unencrypted, unless it was said so.
+func (s *settings) checkPlaintext() error {
 	given := 0
 	for _, file := range []string{s.ClusterCA, s.ClusterCert, s.ClusterKey} {
 		if file != "" {

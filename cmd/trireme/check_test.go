@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestPlaintextRESP: beyond loopback RESP needs TLS, or to be allowed without by its own name.
 func TestPlaintextRESP(t *testing.T) {
@@ -19,6 +22,20 @@ func TestPlaintextRESP(t *testing.T) {
 		s := &settings{RESP: c.addr, Plaintext: c.parts, TLSCert: c.cert, TLSKey: c.cert}
 		if err := s.checkRESP(); (err == nil) != c.ok {
 			t.Errorf("--resp %s --plaintext %v: %v", c.addr, c.parts, err)
+		}
+	}
+}
+
+// TestPlaintextParts: a mistyped part is named with those that there are, before anything is said of a certificate.
+func TestPlaintextParts(t *testing.T) {
+	for part, known := range map[string]bool{"http": true, "cluster": true, "resp": true, "rsp": false, "RESP": false, "": false} { // unordered: each by itself
+		s := &settings{Plaintext: []string{"http", part}}
+		err := s.checkParts()
+		if (err == nil) != known {
+			t.Errorf("--plaintext http,%s: %v", part, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), "is unknown: use http, cluster or resp") {
+			t.Error(err)
 		}
 	}
 }

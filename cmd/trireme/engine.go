@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,7 @@ type engine struct {
 	within   time.Duration
 	empty    *fsm.Machine // the state of a node that isn't open
 	draining atomic.Bool
+	drained  sync.Once // see process.drain
 	// oldest is how old, in milliseconds, the state of a local read may be.
 	oldest int64
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type local struct {
 	secret    string // the file of the cluster secret
 	out, err  io.Writer
 	mu        sync.Mutex // one line at a time
+	stopping  bool       // all nodes at once, see aboutOthers
 }
 
 const localNodes = 3
@@ -126,6 +128,16 @@ type member struct {
 	done chan struct{}
 }
 
+// runs reports whether the process has not ended.
+func (m *member) runs() bool {
+	select {
+	case <-m.done:
+		return false
+	default:
+		return true
+	}
+}
+
 func (l *local) run(parent context.Context) error {
 	log, err := observe.NewLogger(l.err, l.level, "text")
 	if err != nil {
@@ -151,7 +163,7 @@ func (l *local) run(parent context.Context) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var members []*member
-	defer func() { stopAll(members) }()
+	defer func() { l.stopAll(members) }()
 	for i := range localNodes {
 		m, err := l.start(i, tokens)
 		if err != nil {
@@ -224,12 +236,32 @@ func (l *local) copy(m *member, from *os.File) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		l.say(l.err, "%s | %s", m.id, lines.Text())
+		l.pass(m, lines.Text())
 	}
 	from.Close()
 	_ = m.cmd.Wait()
 	close(m.done)
 }
+
+// pass prints a line of a node, unless it warns of nodes that are being stopped.
+func (l *local) pass(m *member, line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.stopping || !aboutOthers(line) {
+		fmt.Fprintf(l.err, "%s | %s\n", m.id, line)
+	}
+}
+
+// aboutOthers reports whether a line warns of the other nodes: they do not answer, or do not take leadership. While all of
+// them are stopped there is nothing wrong with that.
+func aboutOthers(line string) bool {
+	warns := strings.Contains(line, "level=WARN")
+	return warns && (strings.Contains(line, " part=raft") || strings.Contains(line, notTransferred)) ||
+		(warns || strings.Contains(line, "level=ERROR")) && strings.Contains(line, " part=gossip") // whose errors are about the others too
+}
+
+// notTransferred is what a leader logs that has found nobody to lead yet.
+const notTransferred = "leadership was not transferred yet"
 
 func (l *local) say(to io.Writer, format string, args ...any) {
 	l.mu.Lock()
@@ -328,7 +360,13 @@ func (l *local) watch(ctx context.Context, members []*member) error {
 
 // stopAll stops the nodes and returns when they have ended; one that takes too long is
 // killed.
-func stopAll(members []*member) {
+func (l *local) stopAll(members []*member) {
+	l.mu.Lock()
+	l.stopping = true
+	if slices.ContainsFunc(members, (*member).runs) {
+		fmt.Fprintln(l.err, "stopping the nodes")
+	}
+	l.mu.Unlock()
 	for _, m := range members {
 		_ = m.cmd.Process.Signal(os.Interrupt)
 	}

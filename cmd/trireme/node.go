@@ -213,7 +213,7 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 	limits.ReplyBytes, limits.BufferedBytes = unlimitedIfZero(n.MaxReplySize), unlimitedIfZero(n.MaxBufferedBytes)
 	o := httpapi.Options{
 		Console: consoles, ConsoleApart: n.Console.Listen != "", History: n.history, Clients: respClients{n},
-		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: &admin{n.engine, n.gossip, n.examine}, Log: n.log, Metrics: registry,
+		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: n.admin(), Log: n.log, Metrics: registry,
 		Messages: &messages.Parser{
 			Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral, Traces: n.keepsTraces,
 		},

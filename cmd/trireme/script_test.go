@@ -78,6 +78,7 @@ func TestMain(m *testing.M) {
 //	masked COMMAND…                   prints a command's output with what differs from run to run replaced
 //	sets NAME COMMAND…                sets a variable to the output of a command
 //	until REGEXP COMMAND…             repeats a command until it prints a line like that
+//	smalldisk DIR SIZE                makes a folder that is a file system of its own, where [mounts] says that it can
 //	mode OCTAL FILE                   checks a file's permissions
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -86,15 +87,18 @@ func TestScripts(t *testing.T) {
 		// TRIREME_SCRIPTS=write writes goldens anew.
 		UpdateScripts: os.Getenv("TRIREME_SCRIPTS") == "write",
 		Condition: func(name string) (bool, error) {
-			if name != "client" {
-				return false, fmt.Errorf("unknown condition %q", name)
+			switch name {
+			case "client":
+				return clients.Installed(), nil
+			case "mounts":
+				return mounts(), nil
 			}
-			return clients.Installed(), nil
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "oneline": oneLine, "port": port, "running": running,
 			"masked": masked, "sets": sets, "until": until, "everycommand": everyCommand, "everyname": everyName,
-			"request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
+			"smalldisk": smallDisk, "request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
 			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough, "tour": tour,

@@ -80,13 +80,13 @@ func (b *bucket) Put(ctx context.Context, name string, r io.Reader) error {
 	_, err := b.client.PutObject(ctx, b.name, b.prefix+name, r, -1, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", PartSize: bucketPart, NumThreads: 1, SendContentMd5: true, DisableContentSha256: true, // one sum is enough
 	})
-	return err
+	return explain(err)
 }
 
 func (b *bucket) Names(ctx context.Context) (names []string, err error) {
 	for o := range b.client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix}) {
 		if o.Err != nil {
-			return nil, o.Err
+			return nil, explain(o.Err)
 		}
 		names = append(names, strings.TrimPrefix(o.Key, b.prefix))
 	}
@@ -101,9 +101,23 @@ func (b *bucket) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if minio.ToErrorResponse(err).Code == minio.NoSuchKey {
 		return nil, fmt.Errorf("%w: %s in %s", ErrNotThere, name, b)
 	}
-	return o, err
+	return o, explain(err)
 }
 
 func (b *bucket) Remove(ctx context.Context, name string) error {
-	return b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{})
+	return explain(b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}))
+}
+
+// explain says what to look at where a bucket refuses the credentials: servers name neither the variables nor the files.
+func explain(err error) error {
+	const source = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the files of the AWS tools, or the machine's role"
+	switch minio.ToErrorResponse(err).Code {
+	case minio.InvalidAccessKeyID:
+		return fmt.Errorf("the server does not know the access key; it is taken from %s (%w)", source, err)
+	case minio.SignatureDoesNotMatch:
+		return fmt.Errorf("the secret key does not belong to the access key; they are taken from %s (%w)", source, err)
+	case minio.AccessDenied:
+		return fmt.Errorf("the credentials may not do that, or there are none; they are taken from %s (%w)", source, err)
+	}
+	return err
 }

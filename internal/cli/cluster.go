@@ -39,6 +39,7 @@ func clusterGroup() *cobra.Command {
 	g := newGroup(ofCluster, "cluster", "Show and change a running cluster")
 	g.status()
 	g.transfer()
+	g.drain()
 	g.removeNode()
 	g.replaceNode()
 	return g.Command
@@ -163,6 +164,26 @@ func (g *group) transfer() {
 	})
 }
 
+// drain has the node that is asked leave its clients; a hook calls it before the node is stopped.
+func (g *group) drain() {
+	g.add(spec{
+		use: "drain", short: "Have the node that is asked leave its clients before it is stopped",
+		long: "For the time of its --drain the node reports that it is not ready, still answers, and transfers leadership and deliveries to\n" +
+			"another one. Then the command returns: stop the node, which does not drain again. It stays not ready until it is started anew.\n" +
+			"A node drains when it is stopped too; this is for hooks that run before that, such as preStop of Kubernetes.",
+		example: "cluster drain",
+		flags:   func(f *pflag.FlagSet) { g.oneLine(f) },
+		run: func(s *session) error {
+			s.SetTimeout(changeTimeout)
+			var doc json.RawMessage
+			if err := s.Call(s.ctx, "POST", "/admin/drain", nil, &doc); err != nil {
+				return err
+			}
+			return s.say(doc, "drained: stop the node now")
+		},
+	})
+}
+
 func (s *session) transferLeader(from, to string) error {
 	self := from == "self" // a hook of a node that stops, which may have left
 	if self {
@@ -208,7 +229,7 @@ func (v *clusterView) node(id string) *nodeView {
 	return nil
 }
 
-// changeTimeout covers the slowest change of nodes: one that leaves may drain for ten
+// changeTimeout covers the slowest change of nodes, and a long --drain: one that leaves may drain for ten
 // seconds.
 const changeTimeout = 45 * time.Second
 

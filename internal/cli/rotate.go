@@ -67,6 +67,28 @@ func (r *rotating) choose(s *session) error {
 	if r.ro != "" && !r.database {
 		return usagef("--readonly-from-file is for the tokens of a database")
 	}
+	return r.check(s.cmd.Flags())
+}
+
+// maxOverlap is the longest overlap that nodes take.
+const maxOverlap = 90 * 24 * time.Hour
+
+// check refuses an overlap that no node takes, and flags that --end-overlap would ignore.
+func (r *rotating) check(f *pflag.FlagSet) error {
+	if r.overlap < 0 || r.overlap > maxOverlap {
+		return usagef("--overlap must be 0s to %.0fh (90 days), got %s", maxOverlap.Hours(), r.overlap)
+	}
+	if r.overlap > 0 && r.overlap < time.Millisecond {
+		return usagef("--overlap must be 0s or at least 1ms, got %s", r.overlap)
+	}
+	if !r.endOverlap {
+		return nil
+	}
+	for _, other := range []string{"overlap", "out", "from-file", "readonly-from-file"} {
+		if f.Changed(other) {
+			return usagef("--end-overlap rotates nothing, so --%s would have no effect: give one of them", other)
+		}
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -43,11 +44,19 @@ func write(out io.Writer, root string) error {
 	fmt.Fprint(out, source)
 	for _, m := range modules {
 		if m.licence == "MPL-2.0" {
-			fmt.Fprintf(out, "https://proxy.golang.org/%s/@v/%s.zip\n", strings.ToLower(m.Path), m.Version)
+			fmt.Fprintf(out, "https://proxy.golang.org/%s/@v/%s.zip\n", escaped(m.Path), escaped(m.Version))
 		}
 	}
 	texts(out, modules)
 	return nil
+}
+
+var upper = regexp.MustCompile(`[A-Z]`)
+
+// escaped is a path or a version as the protocol of Go's module proxies writes it: an exclamation mark and the lower case for
+// each capital.
+func escaped(s string) string {
+	return upper.ReplaceAllStringFunc(s, func(c string) string { return "!" + strings.ToLower(c) })
 }
 
 const head = `Trireme

@@ -33,3 +33,9 @@ func TestKind(t *testing.T) {
 		}
 	}
 }
+
+func TestEscaped(t *testing.T) {
+	if got := escaped("github.com/BurntSushi/toml"); got != "github.com/!burnt!sushi/toml" {
+		t.Error(got)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"time"
 )
 
@@ -132,7 +133,7 @@ func image(binary []byte, arch, version, commit string, when time.Time) ([]byte,
 		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json",
 		"manifests": []descriptor{{
 			MediaType: "application/vnd.oci.image.manifest.v1+json", Digest: digest(manifest), Size: len(manifest),
-			Platform: &imagePlatform{arch, "linux"}, Annotations: map[string]string{"org.opencontainers.image.ref.name": version},
+			Platform: &imagePlatform{arch, "linux"}, Annotations: imageNames(version),
 		}},
 	})
 	if err != nil {
@@ -143,6 +144,15 @@ func image(binary []byte, arch, version, commit string, when time.Time) ([]byte,
 		layout = append(layout, file{"blobs/sha256/" + digest(blob)[len("sha256:"):], 0o644, blob})
 	}
 	return tarOf(layout, when)
+}
+
+var notInTags = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+
+// imageNames are the names under which Podman and Docker load an image: trireme with the version as tag. A tag knows neither the
+// ~ nor the + of versions between releases.
+func imageNames(version string) map[string]string {
+	name := "trireme:" + notInTags.ReplaceAllString(version, "-")
+	return map[string]string{"org.opencontainers.image.ref.name": name, "io.containerd.image.name": "docker.io/library/" + name}
 }
 
 func digest(b []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(b)) }

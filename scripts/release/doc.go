@@ -4,7 +4,8 @@
 //
 //	go run ./scripts/release -out bin/release
 //
-// The result depends on the commit alone: times are the commit's, owners are root, and
-// names are in order, so two builds are equal byte for byte. With TRIREME_RELEASE_KEY (a
+// The result depends on the commit, the release of Go and, for the images, the machine's root certificates: times are
+// the commit's, owners are root, and names are in order, so two builds are equal byte for byte. A working tree with other
+// changes is refused without -dirty. With TRIREME_RELEASE_KEY (a
 // base64 Ed25519 seed of 32 bytes) the checksums are signed.
 package main

@@ -35,6 +35,7 @@ func main() {
 	out := flag.String("out", "bin/release", "folder of the results; it is emptied")
 	only := flag.String("only", "", "one platform, such as linux/amd64")
 	showVersion := flag.Bool("version", false, "print the version and end")
+	dirty := flag.Bool("dirty", false, "build also if there are changes that are not committed")
 	pagesOf := flag.String("manual", "", "only write the manual pages of this binary to -out, and end")
 	flag.Parse()
 	r, err := newRelease(".", *out)
@@ -45,7 +46,9 @@ func main() {
 	case *pagesOf != "":
 		err = r.pages(*pagesOf)
 	default:
-		err = r.build(*only)
+		if err = r.committed(*dirty); err == nil {
+			err = r.build(*only)
+		}
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -82,6 +85,16 @@ func version(tag, last, commit string, when time.Time) string {
 		return strings.TrimPrefix(last, "v") + "+" + suffix
 	}
 	return "0~" + suffix
+}
+
+// committed refuses a working tree that is not the commit whose name the release has, unless dirty says that it may be another.
+func (r *release) committed(dirty bool) error {
+	changes, err := r.git("status", "--porcelain")
+	if err != nil || changes == "" || dirty {
+		return err
+	}
+	first, _, _ := strings.Cut(changes, "\n")
+	return fmt.Errorf("there are changes that are not in commit %s, such as %q: commit them, or build with -dirty", r.commit, first)
 }
 
 func (r *release) git(args ...string) (string, error) {
@@ -172,7 +185,7 @@ func (r *release) compile(p platform) (string, error) {
 func (r *release) shared(binary string) ([]file, error) {
 	var all []file
 	for from, to := range map[string]string{
-		"LICENSE": "LICENSE", "NOTICE": "NOTICE", "README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md", "SECURITY.md": "SECURITY.md",
+		"LICENSE": "LICENSE", "NOTICE": "NOTICE", "README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md", "SECURITY.md": "SECURITY.md", "SUPPORT.md": "SUPPORT.md",
 		"deploy/systemd/trireme.service": "systemd/trireme.service", "deploy/systemd/trireme.yaml": "systemd/trireme.yaml",
 		"deploy/systemd/trireme.logrotate": "systemd/trireme.logrotate",
 	} {

@@ -10,7 +10,9 @@ import (
 	"flag"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +92,9 @@ func TestImage(t *testing.T) {
 	}
 	decode(t, []byte(blobs["index.json"]), &index)
 	decode(t, get(index.Manifests[0]), &manifest)
+	if name := index.Manifests[0].Annotations["org.opencontainers.image.ref.name"]; name != "trireme:1.2.3" {
+		t.Errorf("the name is %s", name)
+	}
 	if p := index.Manifests[0].Platform; p.Architecture != "arm64" || p.OS != "linux" {
 		t.Errorf("the platform is %+v", p)
 	}
@@ -123,6 +128,17 @@ func TestImage(t *testing.T) {
 	}
 	if h := contents(t, bytes.NewReader(layer)); h["trireme"] != "binary" {
 		t.Errorf("the layer holds %v", h)
+	}
+}
+
+// The names of images are references, whatever the version is.
+func TestImageNames(t *testing.T) {
+	reference := regexp.MustCompile(`^trireme:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`) // as the specification of distribution has it
+	for _, v := range []string{"0.2.0", "0.1.0+git20260921.35ac9f1", "0~git20260921.35ac9f1", "0.2.0-rc.1"} {
+		names := imageNames(v)
+		if name := names["org.opencontainers.image.ref.name"]; !reference.MatchString(name) || names["io.containerd.image.name"] != "docker.io/library/"+name {
+			t.Errorf("%s: %v", v, names)
+		}
 	}
 }
 
@@ -168,7 +184,7 @@ func TestManual(t *testing.T) {
 }
 
 func TestSBOM(t *testing.T) {
-	text, err := spdx("example.org/m v1.0.0 MIT\nsome other words\n", "example.org/m v1.0.0\n", "1.0", "abc", when)
+	text, err := spdx("example.org/Some/m v1.0.0 MIT\nsome other words\n", "example.org/Some/m v1.0.0\n", "1.0", "abc", when)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +193,8 @@ func TestSBOM(t *testing.T) {
 		Packages    []spdxPackage
 	}
 	decode(t, text, &d)
-	if d.SpdxVersion != "SPDX-2.3" || len(d.Packages) != 2 || d.Packages[1].Name != "example.org/m" || d.Packages[1].Licence != "MIT" {
+	if d.SpdxVersion != "SPDX-2.3" || len(d.Packages) != 2 || d.Packages[1].Name != "example.org/Some/m" || d.Packages[1].Licence != "MIT" ||
+		d.Packages[1].Location != "https://proxy.golang.org/example.org/!some/m/@v/v1.0.0.zip" {
 		t.Errorf("%s", text)
 	}
 }
@@ -208,5 +225,35 @@ func contents(t *testing.T, r io.Reader) map[string]string {
 			t.Errorf("%s has the time %v", h.Name, h.ModTime)
 		}
 		all[h.Name] = string(body)
+	}
+}
+
+// A release has the name of a commit, so it is built of that and nothing else.
+func TestChangesThatAreNotCommitted(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	dir := t.TempDir()
+	r := &release{root: dir}
+	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "--allow-empty", "-m", "first"}} {
+		if _, err := r.git(args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := newRelease(dir, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.committed(false); err != nil {
+		t.Errorf("the commit itself: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "new.go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.committed(false); err == nil || !strings.Contains(err.Error(), "new.go") {
+		t.Errorf("with a new file: %v", err)
+	}
+	if err := r.committed(true); err != nil {
+		t.Errorf("with -dirty: %v", err)
 	}
 }

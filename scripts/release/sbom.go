@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func spdx(notice, known, version, commit string, when time.Time) ([]byte, error)
 		}
 		id := fmt.Sprintf("SPDXRef-module-%d", len(list))
 		list = append(list, spdxPackage{
-			ID: id, Name: f[0], Version: f[1], Location: "https://proxy.golang.org/" + strings.ToLower(f[0]) + "/@v/" + f[1] + ".zip",
+			ID: id, Name: f[0], Version: f[1], Location: "https://proxy.golang.org/" + escaped(f[0]) + "/@v/" + escaped(f[1]) + ".zip",
 			Licence: f[2], Declared: f[2], Rights: "NOASSERTION",
 			Refs: []any{map[string]string{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "pkg:golang/" + f[0] + "@" + f[1]}},
 		})
@@ -75,6 +76,14 @@ func spdx(notice, known, version, commit string, when time.Time) ([]byte, error)
 		"packages":          list, "relationships": relations,
 	})
 	return out.Bytes(), err
+}
+
+var upper = regexp.MustCompile(`[A-Z]`)
+
+// escaped is a path or a version as the protocol of Go's module proxies writes it: an exclamation mark and the lower case for
+// each capital.
+func escaped(s string) string {
+	return upper.ReplaceAllStringFunc(s, func(c string) string { return "!" + strings.ToLower(c) })
 }
 
 func relation(from, kind, to string) any {
