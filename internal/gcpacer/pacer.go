@@ -25,9 +25,11 @@ const (
 	// their collections cost little memory to do less often.
 	minInterval = 0.25
 	// busyRoom is the most that is given so that collections are busyInterval seconds apart: under
-	// load a node with few data has it, and one with many has more by the rule.
+	// load a node with few data, up to fewData, has it. It becomes less as data grow, for the room
+	// by the rule grows with them.
 	busyRoom     = 128 << 20
 	busyInterval = 1
+	fewData      = 64 << 20
 	// firstSpeed is how many bytes of live heap a collection takes in a second of processor time,
 	// until that was measured.
 	firstSpeed = 1 << 30
@@ -126,6 +128,7 @@ func percent(live uint64, rate, speed float64) int {
 	if live == 0 {
 		return maxPercent // nothing was collected yet
 	}
-	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, min(busyInterval*rate, busyRoom), minRoom)
+	busy := min(busyInterval*rate, busyRoom*min(1, fewData/float64(live)))
+	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, busy, minRoom)
 	return int(min(max(100*room/float64(live), minPercent), maxPercent))
 }
