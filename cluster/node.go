@@ -107,6 +107,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.search = search.Attach(n.machine)
 	n.longReads = newLongReads()
 	n.metrics = newMetrics(n)
+	n.machine.Hooks.Locked, n.machine.Hooks.Unlocking = n.metrics.locked, n.metrics.unlocking
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
 	}

@@ -38,6 +38,9 @@ type Hooks struct {
 	// Applied is called with every entry that was applied and its outcomes, which must not be changed. Their texts and
 	// bytes alias the entry and the state.
 	Applied func(*Entry, []Outcome)
+	// Locked is called when an entry or a fork has taken the state's lock, and Unlocking before it is released. Both are
+	// called with the lock held.
+	Locked, Unlocking func()
 }
 
 // Machine is the state machine of one node. Apply is called by one goroutine;
@@ -101,9 +104,23 @@ func (m *Machine) charge(n int) { m.sinceYield += n }
 func (m *Machine) yield() {
 	if m.sinceYield++; m.sinceYield >= lockedCommands {
 		m.sinceYield = 0
-		m.mu.Unlock()
-		m.mu.Lock()
+		m.unlock()
+		m.lock()
 	}
+}
+
+func (m *Machine) lock() {
+	m.mu.Lock()
+	if m.Hooks.Locked != nil {
+		m.Hooks.Locked()
+	}
+}
+
+func (m *Machine) unlock() {
+	if m.Hooks.Unlocking != nil {
+		m.Hooks.Unlocking()
+	}
+	m.mu.Unlock()
 }
 
 // Apply applies the entry at index, written in term. An error means that this
@@ -120,7 +137,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
 	e := env.Env{Tracking: m.asked, Monitored: m.Hooks.Monitored}
-	m.mu.Lock()
+	m.lock()
 	s := m.state
 	m.sinceYield = 0
 	s.clock = max(s.clock, n.Stamp)
@@ -135,7 +152,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 		}
 		e.Reset(index, s.clock, s.level, n.Seed, i)
 		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
-			m.mu.Unlock()
+			m.unlock()
 			return nil, err
 		}
 		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied {
@@ -149,7 +166,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
 	m.tellSearch(index, e.Notifications, Replaced(outcomes))
-	m.mu.Unlock()
+	m.unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
 		m.Hooks.Restored()
