@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"path/filepath"
 	"sync"
@@ -282,8 +283,7 @@ func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true
-	c.SnapshotThreshold, c.TrailingLogs = n.opts.entriesLimit(), n.opts.TrailingLogs // see watchSnapshots
-	c.SnapshotInterval = entriesEvery
+	c.SnapshotThreshold, c.TrailingLogs = math.MaxUint64, n.opts.TrailingLogs // see watchSnapshots and fitTrailing
 	c.NotifyCh = notify
 	c.Logger = n.opts.RaftLog
 	return c
@@ -309,6 +309,7 @@ func (n *Node) fatal(reason string) {
 
 // Snapshot writes a snapshot now.
 func (n *Node) Snapshot() error {
+	n.fitTrailing()
 	err := n.raft.Snapshot().Error()
 	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		return nil
