@@ -158,10 +158,11 @@ func (z frozen) Release() {}
 // maxWindow bounds what a damaged compressed snapshot may make the decoder allocate.
 const maxWindow = 64 << 20
 
-// Restore replaces the state by a snapshot's; on an error the state is as before.
+// Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed beside that, on
+// another core if there is one: what is read of it is then decoded, which takes longer.
 func (a *adapter) Restore(r io.ReadCloser) error {
 	defer r.Close()
-	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
 	}
