@@ -100,7 +100,7 @@ type Options struct {
 func (o *Options) defaults() {
 	set(&o.Heartbeat, 500*time.Millisecond)
 	set(&o.SnapshotThreshold, 50_000)
-	set(&o.TrailingLogs, 500_000)
+	set(&o.TrailingLogs, 250_000)
 	set(&o.SnapshotBytes, 256<<20)
 	set(&o.SnapshotCommands, 1_000_000)
 	set(&o.DigestEvery, digestEntries)
