@@ -109,7 +109,7 @@ func TestTrailingEntries(t *testing.T) {
 	}{
 		"entries of 1 KiB, a small state": {appliedSince{entries: 100, bytes: 100 << 10}, mb, 64 << 10},
 		"a state of 128 MiB":              {appliedSince{entries: 100, bytes: 100 << 10}, 128 * mb, 128 << 10},
-		"a state of 8 GiB":                {appliedSince{entries: 100, bytes: 100 << 10}, 8 * gb, 256 << 10},
+		"a state of 8 GiB":                {appliedSince{entries: 100, bytes: 200 << 10}, 8 * gb, 128 << 10},
 		"small entries":                   {appliedSince{entries: 100, bytes: 4000}, gb, 250_000},
 		"large entries":                   {appliedSince{entries: 100, bytes: 100 * mb}, mb, 256},
 		"entries without bytes":           {appliedSince{entries: 100}, mb, 250_000},

@@ -16,9 +16,6 @@ import (
 // bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
 const bytesPerStep = 16
 
-// lockedCommands is about how many commands run under one hold of the lock.
-const lockedCommands = 200
-
 // Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.
 type Hooks struct {
 	// Digest is called with the state as it was at a TakeDigest entry.
@@ -95,32 +92,6 @@ func (m *Machine) KeepPayloads(k payload.Keeper) {
 		d.messages.UseKeeper(k)
 		d.workflows.UseKeeper(k)
 	}
-}
-
-// charge counts work as n commands: work that holds the lock longer than one command does.
-func (m *Machine) charge(n int) { m.sinceYield += n }
-
-// yield releases the lock for a moment, so that readers proceed, once lockedCommands have run since it was taken.
-func (m *Machine) yield() {
-	if m.sinceYield++; m.sinceYield >= lockedCommands {
-		m.sinceYield = 0
-		m.unlock()
-		m.lock()
-	}
-}
-
-func (m *Machine) lock() {
-	m.mu.Lock()
-	if m.Hooks.Locked != nil {
-		m.Hooks.Locked()
-	}
-}
-
-func (m *Machine) unlock() {
-	if m.Hooks.Unlocking != nil {
-		m.Hooks.Unlocking()
-	}
-	m.mu.Unlock()
 }
 
 // Apply applies the entry at index, written in term. An error means that this
