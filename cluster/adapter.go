@@ -35,7 +35,8 @@ type adapter struct {
 	observe    func(entries, bytes int, took time.Duration)
 	forked     func(took time.Duration)
 
-	bytes, entries, commands atomic.Int64 // applied since the last snapshot
+	// Of what was applied since the last snapshot.
+	bytes, entries, commands, took atomic.Int64
 }
 
 // refusal is the answer of an entry that this node could not apply.
@@ -75,7 +76,9 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	}
 	a.bytes.Add(int64(size))
 	a.entries.Add(int64(len(logs)))
-	a.observe(len(logs), size, time.Since(begin))
+	took := time.Since(begin)
+	a.took.Add(int64(took))
+	a.observe(len(logs), size, took)
 	return results
 }
 
@@ -94,6 +97,12 @@ func (a *adapter) restart() {
 	a.bytes.Store(0)
 	a.entries.Store(0)
 	a.commands.Store(0)
+	a.took.Store(0)
+}
+
+// since is what was applied since the last snapshot.
+func (a *adapter) since() appliedSince {
+	return appliedSince{bytes: a.bytes.Load(), entries: a.entries.Load(), commands: a.commands.Load(), took: time.Duration(a.took.Load())}
 }
 
 func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
@@ -149,10 +158,11 @@ func (z frozen) Release() {}
 // maxWindow bounds what a damaged compressed snapshot may make the decoder allocate.
 const maxWindow = 64 << 20
 
-// Restore replaces the state by a snapshot's; on an error the state is as before.
+// Restore replaces the state by a snapshot's; on an error the state is as before. It is decompressed beside that, on
+// another core if there is one: what is read of it is then decoded, which takes longer.
 func (a *adapter) Restore(r io.ReadCloser) error {
 	defer r.Close()
-	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	dec, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,9 @@ type metrics struct {
 	entryBytes prometheus.Histogram
 	apply      prometheus.Histogram
 	fork       prometheus.Histogram
+	// Of how long the state was held at a time.
+	heldByWrite, heldByRead prometheus.Observer
+	heldSince               time.Time // by a write; guarded by the machine's lock
 
 	appends, appendEntries prometheus.Histogram
 	appendErrors           prometheus.Counter
@@ -35,7 +38,10 @@ func newMetrics(n *Node) *metrics {
 	m.entryBytes = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_apply_batch_bytes", Help: "Bytes of log entries applied at a time.", Buckets: prometheus.ExponentialBuckets(64, 4, 12)})
 	m.apply = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_apply_seconds", Help: "Time to apply a batch of committed entries.", Buckets: stalls})
 	m.fork = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "trireme_snapshot_fork_seconds", Help: "Time for which applies waited while the state was forked for a snapshot.", Buckets: stalls})
-	m.all = []prometheus.Collector{m.batches, m.entryBytes, m.apply, m.fork}
+	held := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "trireme_state_held_seconds",
+		Help: "How long the state was held at a time: by a write (write), for which all others wait, or by a short read (read), for which writes wait.", Buckets: stalls}, []string{"by"})
+	m.heldByWrite, m.heldByRead = held.WithLabelValues("write"), held.WithLabelValues("read")
+	m.all = []prometheus.Collector{m.batches, m.entryBytes, m.apply, m.fork, held}
 	m.watchStore()
 	m.gauge("trireme_applied_index", "Index of the last log entry applied.", func() float64 { i, _ := n.machine.Applied(); return float64(i) })
 	m.gauge("trireme_leader", "1 if this node leads and has opened its term.", func() float64 {
@@ -109,6 +115,10 @@ func (m *metrics) applied(_, bytes int, took time.Duration) {
 	m.entryBytes.Observe(float64(bytes))
 	m.apply.Observe(took.Seconds())
 }
+
+// locked and unlocking are called by the machine with its lock held.
+func (m *metrics) locked()    { m.heldSince = time.Now() }
+func (m *metrics) unlocking() { m.heldByWrite.Observe(time.Since(m.heldSince).Seconds()) }
 
 func (m *metrics) forked(took time.Duration) { m.fork.Observe(took.Seconds()) }
 

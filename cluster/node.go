@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"path/filepath"
 	"sync"
@@ -107,6 +108,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.search = search.Attach(n.machine)
 	n.longReads = newLongReads()
 	n.metrics = newMetrics(n)
+	n.machine.Hooks.Locked, n.machine.Hooks.Unlocking = n.metrics.locked, n.metrics.unlocking
 	if opts.Leading != nil {
 		n.WhileLeading(func(ctx context.Context) { opts.Leading(ctx, n) })
 	}
@@ -281,8 +283,7 @@ func (n *Node) raftConfig(notify chan<- bool) *raft.Config {
 	c.BatchApplyCh = true
 	c.NoLegacyTelemetry = true
 	c.ShutdownOnRemove = true
-	c.SnapshotThreshold, c.TrailingLogs = n.opts.entriesLimit(), n.opts.TrailingLogs // see watchSnapshots
-	c.SnapshotInterval = entriesEvery
+	c.SnapshotThreshold, c.TrailingLogs = math.MaxUint64, n.opts.TrailingLogs // see watchSnapshots and fitTrailing
 	c.NotifyCh = notify
 	c.Logger = n.opts.RaftLog
 	return c
@@ -308,6 +309,7 @@ func (n *Node) fatal(reason string) {
 
 // Snapshot writes a snapshot now.
 func (n *Node) Snapshot() error {
+	n.fitTrailing()
 	err := n.raft.Snapshot().Error()
 	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
 		return nil

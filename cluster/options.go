@@ -54,7 +54,7 @@ type Options struct {
 	Bootstrap func(first bool) (f fsm.Bootstrap, again bool)
 	// SnapshotThreshold is how many entries, and SnapshotBytes how many bytes of
 	// entries, are between snapshots of a small state; a large one waits for more (see
-	// snapshots.go). TrailingLogs is how many entries stay behind a snapshot.
+	// snapshots.go). TrailingLogs is how many entries stay behind a snapshot at most.
 	SnapshotThreshold, TrailingLogs uint64
 	SnapshotBytes                   int64
 	// SnapshotCommands is how many commands are between snapshots at most, or half as many
@@ -100,8 +100,8 @@ type Options struct {
 func (o *Options) defaults() {
 	set(&o.Heartbeat, 500*time.Millisecond)
 	set(&o.SnapshotThreshold, 50_000)
-	set(&o.TrailingLogs, 10_000)
-	set(&o.SnapshotBytes, 64<<20)
+	set(&o.TrailingLogs, 250_000)
+	set(&o.SnapshotBytes, 256<<20)
 	set(&o.SnapshotCommands, 1_000_000)
 	set(&o.DigestEvery, digestEntries)
 	set(&o.LevelAfter, levelAfter)

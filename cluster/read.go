@@ -155,7 +155,13 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 	see := func(v *fsm.View) {
 		v.Until(ctx.Done())
 		got.Index, got.Now = v.Index(), v.Now()
+		if !v.Bounded() {
+			fn(v)
+			return
+		}
+		began := time.Now()
 		fn(v)
+		n.metrics.heldByRead.Observe(time.Since(began).Seconds())
 	}
 	if !r.Long && n.machine.ViewBriefly(p.now, seed(), see) {
 		return got, nil

@@ -8,36 +8,50 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// What stays of the log behind a snapshot, so that a follower that was away catches up from the log: about as many bytes
+// as a full copy has, within these bounds. Nothing of it is applied at a restart, but all of it is read and verified.
 const (
-	// trailingBytes is about how many bytes of log stay behind a snapshot, so that a
-	// follower that was away for a moment catches up from the log; a restart reads them all.
-	trailingBytes = 64 << 20
+	leastTrailing = 64 << 20
+	mostTrailing  = 256 << 20
 	// fewestTrailing is how many entries stay at least, however large they are.
 	fewestTrailing = 256
 )
 
+// What a restart may have to apply, however large the state is.
 const (
-	// mostBytes is how many bytes of log are behind a snapshot at most, however large the state
-	// is: a restart reads and applies them all.
-	mostBytes = 1 << 30
-	// mostThresholds is after how many times Options.SnapshotThreshold a snapshot is taken in
-	// any case, for the same reason. raft itself watches this bound.
-	mostThresholds = 20
+	// mostBytes is how many bytes of log are behind a snapshot at most.
+	mostBytes = 2 << 30
+	// mostReplay is how long a restart takes at most for the log behind the snapshot, or loadPerKey for each key if that
+	// is more: about what it takes for the snapshot itself.
+	mostReplay = 10 * time.Second
+	loadPerKey = time.Microsecond
+	// readEntry is what a restart takes for an entry besides applying it.
+	readEntry = 5 * time.Microsecond
+)
+
+const (
 	// entriesEvery is how long the next snapshot waits that only the number of entries asks for.
 	entriesEvery = 10 * time.Second
+	// tinySnapshot is the size up to which snapshots are not weighed against the log: one every entriesEvery is 105 kB a second.
+	tinySnapshot = 1 << 20
 )
 
 // appliedSince is what was applied since the last snapshot began.
-type appliedSince struct{ bytes, entries, commands int64 }
+type appliedSince struct {
+	bytes, entries, commands int64
+	took                     time.Duration // by the clock of this machine
+	lately                   bool          // that is less than entriesEvery ago
+}
 
-// watchSnapshots takes a snapshot when enough was applied since the last one: raft itself counts
-// entries only, which says neither what a restart has to do nor what a snapshot costs.
+// replay is about how long a restart takes to read it and apply it again.
+func (s appliedSince) replay() time.Duration { return s.took + time.Duration(s.entries)*readEntry }
+
+// watchSnapshots takes a snapshot when enough was applied since the last one. raft's own rule counts entries only, which
+// says neither what a restart has to do nor what a snapshot costs; it is switched off.
 func (n *Node) watchSnapshots(ctx context.Context) {
 	for last := time.Now(); pause(ctx, time.Second); {
-		since := appliedSince{n.adapter.bytes.Load(), n.adapter.entries.Load(), n.adapter.commands.Load()}
-		if time.Since(last) < entriesEvery {
-			since.entries = 0
-		}
+		since := n.adapter.since()
+		since.lately = time.Since(last) < entriesEvery
 		if !n.opts.due(since, 0, 0) {
 			continue // not even for an empty state
 		}
@@ -45,10 +59,9 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 		if !n.opts.due(since, n.lastSnapshotSize(), int64(keys)) {
 			continue
 		}
-		n.fitTrailing(since.bytes, n.adapter.entries.Load())
-		n.adapter.restart()
 		if err := n.Snapshot(); err != nil {
 			n.log.Warn("snapshot failed", "error", err)
+			n.adapter.restart() // it is not tried again at once
 		}
 		last = time.Now()
 	}
@@ -57,19 +70,18 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 // due reports whether a snapshot is due. size is that of the last one in bytes, keys how many
 // keys there are.
 //
-// Snapshots of a large state wait for as many bytes of log as the last one has, so that they
-// write at most about as much as clients do; a small state, below SnapshotBytes, is written
-// whenever SnapshotThreshold entries were applied. What a restart has to apply again bounds both.
+// A snapshot waits for as many bytes of log as the last one has, so that snapshots write at most as much as the log does:
+// writes are amplified at most twice. Beyond that it waits for SnapshotBytes, SnapshotThreshold entries or SnapshotCommands
+// commands, whichever comes first. Only what a restart has to apply again can make it come earlier.
 func (o *Options) due(since appliedSince, size, keys int64) bool {
-	enough := since.bytes > min(max(o.SnapshotBytes, size), mostBytes)
-	small := since.entries >= int64(min(o.SnapshotThreshold, math.MaxInt64)) && size <= max(o.SnapshotBytes, since.bytes)
-	many := since.commands > max(o.SnapshotCommands, keys/2)
-	return enough || small || many
-}
-
-// entriesLimit is after how many entries raft takes a snapshot by itself.
-func (o *Options) entriesLimit() uint64 {
-	return mostThresholds * min(o.SnapshotThreshold, math.MaxInt64/mostThresholds)
+	switch {
+	case since.bytes > mostBytes || since.replay() > max(mostReplay, time.Duration(keys)*loadPerKey):
+		return true
+	case since.bytes < size && size > tinySnapshot:
+		return false
+	}
+	entries := !since.lately && since.entries >= int64(min(o.SnapshotThreshold, math.MaxInt64))
+	return entries || since.bytes > o.SnapshotBytes || since.commands > max(o.SnapshotCommands, keys/2)
 }
 
 // lastSnapshotSize is the size of the newest snapshot in bytes, 0 without one.
@@ -81,11 +93,20 @@ func (n *Node) lastSnapshotSize() int64 {
 	return list[0].Size
 }
 
-// fitTrailing has raft keep fewer entries behind snapshots when they are large.
-func (n *Node) fitTrailing(bytes, entries int64) {
-	keep := uint64(trailingBytes / max(bytes/max(entries, 1), 1))
-	err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.TrailingLogs = min(max(keep, fewestTrailing), n.opts.TrailingLogs) })
-	if err != nil {
+// trailing is how many entries stay behind a snapshot of that size, by how large those since the last one are.
+func (o *Options) trailing(since appliedSince, size int64) uint64 {
+	keep := min(max(size, leastTrailing), mostTrailing) / max(since.bytes/max(since.entries, 1), 1)
+	return min(max(uint64(keep), fewestTrailing), o.TrailingLogs)
+}
+
+// fitTrailing has raft keep as many entries behind the next snapshot as are worth keeping.
+func (n *Node) fitTrailing() {
+	since := n.adapter.since()
+	if since.entries == 0 {
+		return // nothing says how large they are
+	}
+	keep := n.opts.trailing(since, n.lastSnapshotSize())
+	if err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.TrailingLogs = keep }); err != nil {
 		n.log.Warn("the number of trailing entries was not changed", "error", err)
 	}
 }

@@ -20,8 +20,8 @@ func (f *Frozen) Index() uint64 { return f.index }
 
 // Fork is the state as it is now, in constant time.
 func (m *Machine) Fork() *Frozen {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.lock()
+	defer m.unlock()
 	return m.freeze()
 }
 

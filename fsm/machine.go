@@ -16,9 +16,6 @@ import (
 // bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
 const bytesPerStep = 16
 
-// lockedCommands is about how many commands run under one hold of the lock.
-const lockedCommands = 200
-
 // Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.
 type Hooks struct {
 	// Digest is called with the state as it was at a TakeDigest entry.
@@ -38,6 +35,9 @@ type Hooks struct {
 	// Applied is called with every entry that was applied and its outcomes, which must not be changed. Their texts and
 	// bytes alias the entry and the state.
 	Applied func(*Entry, []Outcome)
+	// Locked is called when an entry or a fork has taken the state's lock, and Unlocking before it is released. Both are
+	// called with the lock held.
+	Locked, Unlocking func()
 }
 
 // Machine is the state machine of one node. Apply is called by one goroutine;
@@ -94,18 +94,6 @@ func (m *Machine) KeepPayloads(k payload.Keeper) {
 	}
 }
 
-// charge counts work as n commands: work that holds the lock longer than one command does.
-func (m *Machine) charge(n int) { m.sinceYield += n }
-
-// yield releases the lock for a moment, so that readers proceed, once lockedCommands have run since it was taken.
-func (m *Machine) yield() {
-	if m.sinceYield++; m.sinceYield >= lockedCommands {
-		m.sinceYield = 0
-		m.mu.Unlock()
-		m.mu.Lock()
-	}
-}
-
 // Apply applies the entry at index, written in term. An error means that this
 // binary can't follow the log any further and must stop.
 func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
@@ -120,7 +108,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	outcomes := make([]Outcome, len(n.Requests))
 	var frozen *Frozen
 	e := env.Env{Tracking: m.asked, Monitored: m.Hooks.Monitored}
-	m.mu.Lock()
+	m.lock()
 	s := m.state
 	m.sinceYield = 0
 	s.clock = max(s.clock, n.Stamp)
@@ -135,7 +123,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 		}
 		e.Reset(index, s.clock, s.level, n.Seed, i)
 		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {
-			m.mu.Unlock()
+			m.unlock()
 			return nil, err
 		}
 		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied {
@@ -149,7 +137,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	m.databases.Store(int64(len(s.databases)))
 	m.notePressure()
 	m.tellSearch(index, e.Notifications, Replaced(outcomes))
-	m.mu.Unlock()
+	m.unlock()
 	m.advance(index)
 	if Replaced(outcomes) && m.Hooks.Restored != nil {
 		m.Hooks.Restored()

@@ -193,34 +193,6 @@ func (s *Store) connect() error {
 	return fmt.Errorf("log store: open %s: %w", s.path, err)
 }
 
-// verify reads every entry through the database and checks its sum, that terms
-// never fall, and that the entry at the high-water mark is the one meant there.
-func (s *Store) verify(t *tree) error {
-	first, last, err := s.rawBounds()
-	if err != nil {
-		return damaged(s.path, "%w", err)
-	}
-	if first != t.first || last != t.last {
-		return damaged(s.path, "the log holds %d..%d, but the database shows %d..%d", t.first, t.last, first, last)
-	}
-	term := uint64(0)
-	for i := first; i <= last && i != 0; i++ {
-		l, _, err := s.read(i)
-		switch {
-		case errors.Is(err, ErrDamaged):
-			return err
-		case err != nil:
-			return damaged(s.path, "log entry %d: %w", i, err)
-		case l.Term < term:
-			return damaged(s.path, "log entry %d is of term %d, but the one before is of term %d", i, l.Term, term)
-		case i == s.mark.index && s.mark.term != 0 && l.Term != s.mark.term:
-			return damaged(s.path, "log entry %d is of term %d, but had been of term %d", i, l.Term, s.mark.term)
-		}
-		term = l.Term
-	}
-	return nil
-}
-
 // settle makes durable, before this node votes, what an unclean end may have
 // left in the page cache only, and notes that the store is open.
 func (s *Store) settle(unclean bool) error {

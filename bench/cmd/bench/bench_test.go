@@ -44,7 +44,8 @@ func TestMergedAndUnfinishedRows(t *testing.T) {
 }
 
 func TestUsageErrorsExitWithTwo(t *testing.T) {
-	for _, args := range [][]string{{"-rows", "99"}, {"stall", "-quiet", "-1s"}, {"idle", "-for", "x"}, {"growth", "-most-keys", "0"}, {"eviction", "-cache-mib", "0"}, {"eviction", "-cache-value", "0"}, {"load", "-c", "many"}} {
+	for _, args := range [][]string{{"-rows", "99"}, {"stall", "-quiet", "-1s"}, {"idle", "-for", "x"}, {"growth", "-most-keys", "0"}, {"eviction", "-cache-mib", "0"}, {"eviction", "-cache-value", "0"}, {"load", "-c", "many"},
+		{"snapshots", "-sizes", "10,0"}, {"snapshots", "-for", "0s"}, {"restart", "-keys", "0"}} {
 		if code := run(t.Context(), args); code != exitUsage {
 			t.Errorf("%v: exit %d", args, code)
 		}

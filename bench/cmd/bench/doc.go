@@ -8,6 +8,8 @@
 //	bench workflows [flags]  acceptance runs workflow-step-cost but for its rows 14 and 15, and workflow-growth
 //	bench steady [flags]     acceptance run steady-leader
 //	bench growth [flags]     the cost of a request as keys, connections and values grow, as charts
+//	bench snapshots [flags]  by how much snapshots amplify writes, as keys grow
+//	bench restart [flags]    row 11 with 10,000,000 keys
 //	bench traces [flags]     what the export of spans costs deliveries
 //	bench eviction [flags]   the hit rate of a cache that evicts, beside redis-server's
 //	bench -markdown          print the last results as a table to paste

@@ -37,6 +37,10 @@ func run(ctx context.Context, args []string) int {
 		return growth(ctx, args[1:])
 	case "eviction":
 		return eviction(ctx, args[1:])
+	case "snapshots":
+		return snapshots(ctx, args[1:])
+	case "restart":
+		return restart(ctx, args[1:])
 	case "stall", "steady", "beside", "messages", "workflows", "traces":
 		return accept(ctx, name, args[1:])
 	}

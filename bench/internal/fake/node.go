@@ -149,5 +149,5 @@ func (n *node) metrics(w http.ResponseWriter) {
 	fmt.Fprintf(w, "trireme_apply_seconds_bucket{le=\"0.001\"} %d\ntrireme_apply_seconds_bucket{le=\"+Inf\"} %d\n", applies, applies)
 	fmt.Fprintf(w, "trireme_snapshot_fork_seconds_bucket{le=\"0.001\"} 0\ntrireme_snapshot_fork_seconds_bucket{le=\"0.002\"} %d\n", forks)
 	fmt.Fprintf(w, "trireme_snapshot_fork_seconds_bucket{le=\"+Inf\"} %d\n", forks)
-	fmt.Fprintf(w, "go_memstats_heap_alloc_bytes %d\n", applies/10*HeapStep)
+	fmt.Fprintf(w, "go_memstats_heap_alloc_bytes %d\ntrireme_apply_batch_bytes_sum %d\n", applies/10*HeapStep, applies)
 }

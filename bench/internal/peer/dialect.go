@@ -8,6 +8,9 @@ import (
 // keys of about 16, values of 64 bytes).
 const ValueSize = 64
 
+// KeySize is the length of a key of triremeDialect, in bytes.
+const KeySize = 13
+
 // fillRows is the number of writes in one request while keys are loaded; below
 // etcd's limit of 128 operations a transaction.
 const fillRows = 100

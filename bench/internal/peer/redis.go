@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -88,20 +89,25 @@ func (r *Redis) Do(args ...string) (string, error) {
 	return c.do(args...)
 }
 
-// Fill writes keys k000000000000 and on, with values of ValueSize bytes.
+// Fill writes keys k000000000000 and on, with random values of ValueSize bytes, which redis can't compress, as little as those
+// that load.Spec makes.
 func (r *Redis) Fill(keys int) error {
 	c, err := dialRESP(r.Addr)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	value := strings.Repeat("v", ValueSize)
-	const batch = 1000
+	const batch, digits = 1000, 16
+	rng := rand.New(rand.NewPCG(1, uint64(keys)))
 	for at := 0; at < keys; at += batch {
 		n := min(batch, keys-at)
 		var b []byte
 		for i := range n {
-			b = appendCommand(b, "SET", fmt.Sprintf("k%012d", at+i), value)
+			value := make([]byte, 0, ValueSize+digits)
+			for len(value) < ValueSize {
+				value = fmt.Appendf(value, "%0*x", digits, rng.Uint64())
+			}
+			b = appendCommand(b, "SET", fmt.Sprintf("k%012d", at+i), string(value[:ValueSize]))
 		}
 		if err := c.send(b); err != nil {
 			return err

@@ -52,6 +52,13 @@ func (r *Report) Done(id string) bool {
 	return found
 }
 
+// Measured reports whether this very row, by its number and part, has a figure in the report.
+func (r *Report) Measured(row *Row) bool {
+	return slices.ContainsFunc(r.Rows, func(o *Row) bool {
+		return o.ID == row.ID && o.Part == row.Part && o.Verdict != Failed && o.Verdict != NoPeer
+	})
+}
+
 // number is the leading number of a row's id.
 func number(id string) (n int) {
 	fmt.Sscan(id, &n)

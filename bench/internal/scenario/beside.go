@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/bench/internal/hist"
+	"github.com/trireme-dev/trireme/bench/internal/metrics"
 	"github.com/trireme-dev/trireme/bench/internal/peer"
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
@@ -16,31 +17,49 @@ import (
 // probeKeys is how many small keys the probes read and write.
 const probeKeys = 1000
 
+// How long a command may hold the state at a time, in ms: a large write for as long as --max-request-work and
+// --max-script-steps let it, which is about a second and a half.
+const (
+	heldLimit      = 2
+	heldWriteLimit = 1500
+)
+
 // Beside measures the p99.9 of GET and of SET, on a connection each, while a third one runs a command on a million
-// elements (b.BigKeys), on one node and on redis-server, which both sync every write.
+// elements (b.BigKeys), on one node and on redis-server, which both sync every write; and for how long at a time the state of
+// the node was held meanwhile.
 func (b *Bench) Beside(ctx context.Context, put func([]*report.Row)) {
 	commands := largeCommands()
-	rows := make([][2]*report.Row, len(commands))
+	rows := make([][]*report.Row, len(commands))
 	for i, l := range commands {
-		for j, probe := range [2]string{"GET", "SET"} {
-			rows[i][j] = &report.Row{ID: "beside", Part: l.name + " " + probe, Work: fmt.Sprintf("p99.9 of %s beside %s, %d elements", probe, l.name, b.BigKeys),
-				Against: "redis", Unit: "ms", Ratio: true, AtMost: true, Line: 1, AimAt: 0.25}
-		}
-	}
-	for range b.Pairs {
-		if err := b.besideOnce(ctx, commands, rows); err != nil {
-			for _, pair := range rows {
-				pair[0].Fail(verdictOf(nil, err), err)
-				pair[1].Fail(verdictOf(nil, err), err)
-				put(pair[:])
+		for _, probe := range []string{"GET", "SET"} {
+			if l.ours {
+				break
 			}
-			return
+			rows[i] = append(rows[i], &report.Row{ID: "beside", Part: l.name + " " + probe, Work: fmt.Sprintf("p99.9 of %s beside %s, %d elements", probe, l.name, b.BigKeys),
+				Against: "redis", Unit: "ms", Ratio: true, AtMost: true, Line: 1, AimAt: 0.25})
+		}
+		line := float64(heldLimit)
+		if l.write {
+			line = heldWriteLimit
+		}
+		rows[i] = append(rows[i], &report.Row{ID: "beside", Part: l.name + " held", Work: fmt.Sprintf("state held at a time beside %s, %d elements", l.name, b.BigKeys),
+			Against: "none", Unit: "ms", AtMost: true, Line: line, AimAt: heldLimit / 2})
+	}
+	var failed error
+	for range b.Pairs {
+		if failed = b.besideOnce(ctx, commands, rows); failed != nil {
+			break
 		}
 	}
-	for _, pair := range rows {
-		pair[0].Judge()
-		pair[1].Judge()
-		put(pair[:])
+	for _, of := range rows {
+		for _, row := range of {
+			if failed != nil {
+				row.Fail(verdictOf(nil, failed), failed)
+				continue
+			}
+			row.Judge()
+		}
+		put(of)
 	}
 }
 
@@ -50,7 +69,7 @@ type connector interface {
 }
 
 // besideOnce measures a pair of each row.
-func (b *Bench) besideOnce(ctx context.Context, commands []largeCommand, rows [][2]*report.Row) error {
+func (b *Bench) besideOnce(ctx context.Context, commands []largeCommand, rows [][]*report.Row) error {
 	t, err := b.Env.StartDev(ctx)
 	if err != nil {
 		return err
@@ -80,15 +99,24 @@ func (b *Bench) besideOnce(ctx context.Context, commands []largeCommand, rows []
 }
 
 // besideCommand measures a pair of the rows of one command.
-func (b *Bench) besideCommand(ctx context.Context, servers [2]connector, l largeCommand, rows [2]*report.Row) error {
+func (b *Bench) besideCommand(ctx context.Context, servers [2]connector, l largeCommand, rows []*report.Row) error {
 	var found [2]*probed
 	for j, s := range servers {
+		if l.ours && j > 0 {
+			break
+		}
 		var err error
 		if found[j], err = b.beside(ctx, s, l); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 	}
-	for k, row := range rows {
+	ours := found[0]
+	held := rows[len(rows)-1]
+	held.Add(ours.held*1e3, 0)
+	held.Note("the command took %v; GET beside it p50 %v, p99.9 %v, max %v; SET %v, %v, %v", ours.once, ours.took[0].Quantile(.5), ours.took[0].Quantile(.999), ours.took[0].Max(),
+		ours.took[1].Quantile(.5), ours.took[1].Quantile(.999), ours.took[1].Max())
+	b.Log("  %s: at most %g ms", held.Work, ours.held*1e3)
+	for k, row := range rows[:len(rows)-1] {
 		ours, theirs := &found[0].took[k], &found[1].took[k]
 		row.Add(ours.Quantile(.999).Seconds()*1e3, theirs.Quantile(.999).Seconds()*1e3)
 		row.Note("ours p50 %v, max %v of %d; redis p50 %v, max %v of %d; the command took %v, %v", ours.Quantile(.5), ours.Max(), ours.N(),
@@ -110,6 +138,20 @@ func (b *Bench) onClient(s connector, f func(*peer.Client) error) error {
 type probed struct {
 	took [2]hist.H
 	once time.Duration
+	held float64 // the longest time that a node's state was held meanwhile, rounded up to the next bucket of the metric, in seconds
+}
+
+// holds are the times that a node's state was held so far; nil of another server.
+func holds(ctx context.Context, s connector) (metrics.Histogram, error) {
+	n, ours := s.(*peer.Node)
+	if !ours {
+		return nil, nil
+	}
+	scrape, err := n.Metrics(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return metrics.Read(scrape, "trireme_state_held_seconds")
 }
 
 // beside runs a command again and again for the measured time, at least once, beside the probes.
@@ -139,11 +181,18 @@ func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probe
 					return err
 				}
 			}
+			before, err := holds(ctx, s)
+			if err != nil {
+				return err
+			}
 			began := time.Now()
 			running.Add(1)
-			err := l.run(ctx, c)
+			err = l.run(ctx, c, b.BigKeys)
 			running.Add(1)
-			if p.once = time.Since(began); err != nil || time.Since(begin) > b.Duration {
+			p.once = time.Since(began)
+			after, failed := holds(ctx, s)
+			p.held = max(p.held, min(metrics.Worst(before, after), p.once.Seconds()))
+			if err := errors.Join(err, failed); err != nil || time.Since(begin) > b.Duration {
 				return err
 			}
 		}

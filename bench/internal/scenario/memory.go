@@ -72,6 +72,7 @@ type footprint struct {
 	perKey   float64 // bytes
 	resident float64 // MB, if asked for
 	back     time.Duration
+	used     time.Duration // processor time of ours meanwhile
 }
 
 func (b *Bench) ourFootprint(ctx context.Context, rewrite bool) (f footprint, err error) {
@@ -107,8 +108,11 @@ func (b *Bench) ourFootprint(ctx context.Context, rewrite bool) (f footprint, er
 		return f, err
 	}
 	begin := time.Now()
-	err = t.Restart(ctx, node)
+	if err := t.Restart(ctx, node); err != nil {
+		return f, err
+	}
 	f.back = time.Since(begin)
+	f.used, err = node.ProcessorTime()
 	return f, err
 }
 
