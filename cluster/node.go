@@ -68,6 +68,7 @@ type network struct {
 	mux       *transport.Mux
 	peers     *rpcClient
 	transport *raft.NetworkTransport
+	toRaft    chan<- raft.RPC // this node's raft, for calls of its own
 	watcher   *failover.Watcher
 }
 
@@ -230,6 +231,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 		Stream: n.mux, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
 		MaxRPCsInFlight: 4,
 	})
+	n.toRaft = callsOf(n.transport)
 	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}

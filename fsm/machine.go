@@ -7,6 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
@@ -120,6 +121,9 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	for i := range n.Requests {
 		if i > 0 {
 			m.yield()
+		}
+		if i%keyspace.WarmGroup == 0 && len(n.Requests)-i > 1 {
+			s.warmRequests(n.Requests[i:])
 		}
 		e.Reset(index, s.clock, s.level, n.Seed, i)
 		if outcomes[i], err = s.run(&e, &n.Requests[i]); err != nil {

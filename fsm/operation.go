@@ -50,8 +50,8 @@ type Operation[A, R any] struct {
 	cloned bool
 	// owned applies it to the messages and workflows of a database; nil if it is no operation on these.
 	owned func(tenant, *env.Env, A) (R, error)
-	// lend gives an argument that is about to be read memory of the state's; nil if none does.
-	lend func(*State, *A)
+	// lend returns an argument and a codec in memory of the state's, to be read into; nil if both are in use.
+	lend func(*State) (*A, *wire.Codec)
 }
 
 // record is a pointer to a T that names its fields.
@@ -102,7 +102,7 @@ func (o *Operation[A, R]) revokes(may func(*A) bool) *Operation[A, R] {
 }
 
 // lending is for arguments that can be read into memory of the state's, which gets it back when they were applied.
-func (o *Operation[A, R]) lending(lend func(*State, *A)) *Operation[A, R] {
+func (o *Operation[A, R]) lending(lend func(*State) (*A, *wire.Codec)) *Operation[A, R] {
 	o.lend = lend
 	return o
 }
@@ -138,10 +138,15 @@ func (o *Operation[A, R]) since() env.Level { return o.Since }
 func (o *Operation[A, R]) isOwned() bool    { return o.owned != nil }
 
 func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
-	var arg A
 	if o.lend != nil {
-		o.lend(s, &arg)
+		if arg, c := o.lend(s); arg != nil {
+			if c.Unmarshal(body, o.argument(arg)) != nil {
+				return nil, ErrMalformed
+			}
+			return o.apply(s, e, *arg)
+		}
 	}
+	var arg A
 	if err := o.read(&arg, body); err != nil {
 		return nil, err
 	}

@@ -1,5 +1,7 @@
 package fsm
 
+import "github.com/trireme-dev/trireme/fsm/wire"
+
 // lentWords is how many words of a batch are read into memory that is used again; those of a larger one have memory of their own.
 const lentWords = 8192
 
@@ -9,16 +11,21 @@ type rowRoom struct {
 	words [][]byte
 	rows  [][][]byte
 	busy  bool // a batch is being applied whose rows are in it
+	batch Batch
+	codec wire.Codec // reads it
 	// used is how many words and rows may hold something: what is cleared, so that a small batch does not pay for the room that
 	// a large one has left.
 	used struct{ words, rows int }
 }
 
-// lend gives a batch that is about to be read the room of the state, unless another one has it.
-func (s *State) lend(b *Batch) {
-	if !s.room.busy {
-		b.room = &s.room
+// lend returns a batch to be read into the room of the state, nil if another one has it.
+func (s *State) lend() (*Batch, *wire.Codec) {
+	r := &s.room
+	if r.busy {
+		return nil, nil
 	}
+	r.batch = Batch{room: r}
+	return &r.batch, &r.codec
 }
 
 // take is room for n words, none of them there yet, and for m rows. On a nil room, or for too many, it is new.
@@ -42,5 +49,6 @@ func (r *rowRoom) giveBack() {
 		clear(r.words[:r.used.words])
 		clear(r.rows[:r.used.rows])
 		r.used.words, r.used.rows, r.busy = 0, 0, false
+		r.batch = Batch{}
 	}
 }

@@ -61,6 +61,15 @@ func Unmarshal(b []byte, v Record) error {
 	return c.r.Done()
 }
 
+// Unmarshal is the function of that name with a codec that is used again. It holds nothing of b afterwards.
+func (c *Codec) Unmarshal(b []byte, v Record) error {
+	*c = Codec{reading: true, r: Reader{b: b}}
+	v.Fields(c)
+	err := c.r.Done()
+	*c = Codec{}
+	return err
+}
+
 // Copy makes to, which is zero, a copy of from that shares nothing with it but its own bytes.
 func Copy(to, from Record) {
 	b := Marshal(from)
