@@ -119,7 +119,8 @@ func (r *waitingRun) publish(ctx context.Context, from, to int) error {
 	return errors.Join(errs...)
 }
 
-// publishBatch publishes messages in one request, which it sends again, under the same ids of deduplication, until it is answered.
+// publishBatch publishes messages in one request, which it sends again until it is answered. The last tenth, while the leader is
+// killed, has ids of deduplication; nodes would need memory for the ids of all of them, which are not what is measured.
 func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 	type item struct {
 		Destination string            `json:"destination"`
@@ -128,8 +129,11 @@ func (r *waitingRun) publishBatch(ctx context.Context, at, from, to int) error {
 	}
 	var items []item
 	for n := from; n < to; n++ {
-		items = append(items, item{"http://127.0.0.1:9/", map[string]string{
-			"Upstash-Delay": "7d", "Upstash-Deduplication-Id": strconv.Itoa(n), "Content-Type": "text/plain"}, waitingBodyOf(n, r.body)})
+		headers := map[string]string{"Upstash-Delay": "7d", "Content-Type": "text/plain"}
+		if from >= r.count/10*9 {
+			headers["Upstash-Deduplication-Id"] = strconv.Itoa(n)
+		}
+		items = append(items, item{"http://127.0.0.1:9/", headers, waitingBodyOf(n, r.body)})
 	}
 	body, err := json.Marshal(items)
 	if err != nil {
