@@ -58,9 +58,18 @@ type call struct {
 	place            tracing.Place // of the spans of this request
 	beyond           []reply.Value // what rows beyond the daily limit hear
 	at               fsm.ReadAt
-	identifyFn       func(*fsm.View)
-	authorizeFn      func(*fsm.View)
-	runFn            func(*fsm.View)
+	free             bool // the user may do everything
+
+	// Of a call that ran in a batch.
+	results fsm.Results
+	failed  error
+	alone   bool
+	row     int // in the batch, from 1; 0 if there was no other one
+
+	identifyFn     func(*fsm.View)
+	identifyFreeFn func(*fsm.View)
+	authorizeFn    func(*fsm.View)
+	runFn          func(*fsm.View)
 
 	words   redis.Words
 	body    []byte
@@ -72,6 +81,7 @@ type call struct {
 func newCall(s *Server) *call {
 	c := &call{s: s}
 	c.identifyFn, c.authorizeFn, c.runFn = c.identify, c.authorize, c.run
+	c.identifyFreeFn = c.identifyWithRights
 	return c
 }
 
@@ -86,7 +96,7 @@ func (c *call) recycle() {
 		c.values = nil
 	}
 	*c = call{
-		s: c.s, identifyFn: c.identifyFn, authorizeFn: c.authorizeFn, runFn: c.runFn,
+		s: c.s, identifyFn: c.identifyFn, identifyFreeFn: c.identifyFreeFn, authorizeFn: c.authorizeFn, runFn: c.runFn,
 		words: c.words, values: c.values[:0],
 		body: trim(c.body), out: trim(c.out), scratch: trim(c.scratch),
 	}

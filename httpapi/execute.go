@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -168,7 +169,11 @@ func (c *call) discard(refusal reply.Value) {
 // read runs the rows on one view.
 func (c *call) read() {
 	c.reading.Long, c.reading.Database = len(c.rows) > fsm.ShortRead, c.db
-	at, err := c.s.engine.Read(c.r.Context(), c.reading, c.runFn)
+	c.wasRead(c.s.engine.Read(c.r.Context(), c.reading, c.runFn))
+}
+
+// wasRead answers what was read.
+func (c *call) wasRead(at fsm.ReadAt, err error) {
 	switch {
 	case err != nil:
 		c.fail(failureOf(err, false))
@@ -241,11 +246,16 @@ func (c *call) write() {
 		}
 		results, err = c.propose()
 	}
-	switch {
-	case errors.Is(err, fsm.ErrRevoked):
+	if errors.Is(err, fsm.ErrRevoked) {
 		c.fail(errToken)
 		return
-	case err != nil:
+	}
+	c.wrote(results, err)
+}
+
+// wrote answers what was written.
+func (c *call) wrote(results fsm.Results, err error) {
+	if err != nil {
 		f := failureOf(err, true)
 		c.auditFailure(f)
 		c.fail(f)
@@ -255,6 +265,9 @@ func (c *call) write() {
 		set(c.w.Header(), c.s.names.replayed, "true")
 	}
 	c.scratch = appendToken(c.scratch[:0], c.cluster, results.Index, results.Place)
+	if c.row > 0 {
+		c.scratch = strconv.AppendInt(append(c.scratch, '.'), int64(c.row), 36)
+	}
 	if results.Discarded {
 		c.uncharge()
 		c.answer(results.Values[0])

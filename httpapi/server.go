@@ -279,7 +279,8 @@ func newFastPath(s *Server) *fastpath.Server {
 		MaxStrangers: s.bounds.StrangerBytes,
 		Crowded: closing(s.names.outcome, &failure{http.StatusServiceUnavailable, notApplied,
 			"ERR too many clients without a token send long heads: try again, with a head below 4 KiB"}),
-		Plain: s.onFastPath,
+		Plain:   s.onFastPath,
+		Batcher: s,
 	}
 }
 

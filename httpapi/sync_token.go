@@ -12,6 +12,7 @@ import (
 //
 //	<cluster>.<index>       after a read
 //	<cluster>.<index>.<n>   after a write
+//	<cluster>.<index>.<n>.<row>   after one that ran together with others
 
 // clusterTag is a short mark of a cluster: FNV-1a of its id.
 func clusterTag(clusterID string) uint32 {

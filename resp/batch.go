@@ -65,7 +65,7 @@ func (t *batch) run() {
 	values, err := t.execute()
 	if errors.Is(err, fsm.ErrRevoked) { // each authenticates again and runs its own pipeline
 		for _, c := range t.conns {
-			t.loop.detach(c)
+			t.loop.loop.Detach(c)
 		}
 		return
 	}
@@ -91,13 +91,14 @@ func (t *batch) run() {
 		c.ending = c.send() != nil
 		ready = append(ready, c)
 	}
-	t.loop.serve(t.loop.rearm(ready))
+	t.loop.serve(t.loop.loop.Rearm(ready))
 }
 
 // detachAnswering gives a busy connection a goroutine of its own, which first answers what
 // was run with values.
 func (w *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Duration) {
-	w.release(c)
+	w.loop.Release(c)
+	c.quietRounds = 0
 	values = slices.Clone(values)
 	go func() { // ends with the connection, or when it attaches again
 		c.answerRows(c.pipeline.rows, values, took)

@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/internal/connlimit"
+	"github.com/trireme-dev/trireme/internal/eventloop"
 	"github.com/trireme-dev/trireme/internal/pubsub"
 	"github.com/trireme-dev/trireme/internal/socket"
 	"github.com/trireme-dev/trireme/resp/protocol"
@@ -62,7 +63,7 @@ type conn struct {
 	monitoring *monitorSubscriber // of executed commands; nil without
 
 	quietRounds int // rounds of simple commands since the last other one
-	loopState   loopState
+	loopState   eventloop.State
 
 	closing sync.Once
 }

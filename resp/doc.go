@@ -31,9 +31,9 @@
 // Invariants:
 //   - A connection has one owner: its goroutine, or the batch that holds its commands, or
 //     nobody (attached and idle). Only the owner touches fields outside info and output. An
-//     idle connection is claimed under eventLoop.mu.
+//     idle connection is claimed by package eventloop.
 //   - One request of a connection is under way at a time, so its replies are in order.
-//   - A readiness event for a busy connection sets loopState.pending, and rearm reads it again:
+//   - A readiness event for a busy connection is noted, and Rearm reads it again:
 //     no event is lost although the poller is edge-triggered.
 //   - A batch has rows of one identity. A request refused because the credential was revoked
 //     has changed nothing; its connections detach and authenticate again.

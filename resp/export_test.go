@@ -1,11 +1,7 @@
 package resp
 
 // Attached is how many connections the event loop serves.
-func (s *Server) Attached() int {
-	s.loop.mu.Lock()
-	defer s.loop.mu.Unlock()
-	return len(s.loop.conns)
-}
+func (s *Server) Attached() int { return s.loop.loop.Attached() }
 
 // AttachRounds is how many rounds of simple commands attach a connection.
 const AttachRounds = attachRounds

@@ -127,7 +127,7 @@ func New(o Options) (*Server, error) {
 	}
 	go s.blocked.run(s.life) // ends with Shutdown
 	go s.tracker.run(s.life) // the same
-	if s.loop.poller != nil {
+	if s.loop.loop != nil {
 		go s.loop.run() // the same
 	}
 	return s, nil

@@ -222,6 +222,12 @@ const (
 	Stream // the HTTP gateway's paths for what is refused as its command
 )
 
+// Batchable reports whether calls may share a batch with those of other connections: it
+// does not block, is fast if it reads, and is about keys only.
+func (c *Command) Batchable() bool {
+	return c.Keys.First > 0 && c.Flags&(Blocking|Admin) == 0 && c.Flags&(Write|Fast) != 0 && c.Group != "scripting"
+}
+
 // Logged reports whether a read may run in the log, in one piece with writes.
 func (c *Command) Logged() bool { return c.Flags&(ReadOnly|NodeLocal) == ReadOnly }
 

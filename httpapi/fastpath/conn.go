@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/trireme-dev/trireme/internal/eventloop"
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
@@ -38,6 +39,19 @@ type conn struct {
 	sendBy   time.Time
 	waiting  atomic.Bool // between requests
 	share    *share
+
+	// For the event loop; see loop.go.
+	socket            net.Conn
+	number            uint64
+	loopState         eventloop.State
+	tryRead, tryWrite func([]byte) (int, error)
+	prepared          Request // prepared, of a batch
+	end               int     // of it in in
+	rounds, enough    int     // requests since it had a goroutine, and how many attach it
+	together          int     // requests that were run in batches since it was attached
+	active            time.Time
+	unsent            []byte
+	failed            error
 }
 
 // connState is a connection's state in the limiter of connections.
@@ -57,7 +71,7 @@ func newConn(s *Server, c net.Conn) *conn {
 		socketConn = n.Socket()
 	}
 	k := &conn{s: s, c: c, read: socket.Read(socketConn), write: socket.Write(socketConn), in: make([]byte, 0, firstRead), from: c.RemoteAddr().String(),
-		base: s.base, accepted: time.Now(), share: new(share)}
+		base: s.base, accepted: time.Now(), share: new(share), socket: socketConn, number: s.numbers.Add(1), enough: attachAfter}
 	k.state, _ = c.(connState)
 	if s.ConnContext != nil {
 		k.base = *s.base.WithContext(s.ConnContext(s.base.Context(), c))
@@ -76,12 +90,18 @@ func (k *conn) wake() {
 	}
 }
 
+// serve answers until the connection ends, leaves for net/http, or attaches to the event loop.
 func (k *conn) serve() {
-	defer k.s.end(k)
 	for {
-		err := k.serveOne()
+		err := k.resume()
+		if err == nil {
+			err = k.serveOne()
+		}
 		switch {
 		case err == nil:
+			if k.attach() {
+				return
+			}
 			continue
 		case errors.Is(err, errNotSimple):
 			k.c.SetDeadline(time.Time{})
@@ -93,6 +113,7 @@ func (k *conn) serve() {
 			refusePlain(err)
 			k.c.Close()
 		}
+		k.s.end(k)
 		return
 	}
 }
@@ -277,8 +298,8 @@ func (k *conn) fill(limit time.Duration) error {
 	return err
 }
 
-// answer has the handler answer and writes the reply.
-func (k *conn) answer(b []byte) (err error) {
+// prepare makes the request whose body is b, and an empty reply to it.
+func (k *conn) prepare(b []byte) {
 	k.body.left = b
 	k.url.Path = "/"
 	r := &k.request
@@ -289,28 +310,41 @@ func (k *conn) answer(b []byte) (err error) {
 	r.Body, r.ContentLength = &k.body, int64(len(b))
 	k.reply.begin()
 	k.reply.headOnly, k.reply.last = k.head.method == http.MethodHead, k.s.closing()
+}
+
+// answer has the handler answer and writes the reply.
+func (k *conn) answer(b []byte) error {
+	k.prepare(b)
 	if k.state != nil {
 		k.state.Busy()
 		defer k.state.Idle()
 	}
-	if !k.run() {
+	if !k.run(k.handle) {
 		return io.ErrUnexpectedEOF
 	}
-	last := k.s.closing()
-	if k.reply.sending {
-		last = k.reply.last
-	}
-	k.reply.last = last
-	if out := k.reply.finish(); len(out) > 0 {
+	out, err := k.finish()
+	if len(out) > 0 {
 		if err := k.send(out); err != nil {
 			return err
 		}
 	}
 	k.trim()
-	if last || k.reply.close {
-		return io.EOF
+	return err
+}
+
+// finish makes what is still to be sent of the reply. The error is io.EOF if the connection ends
+// with it.
+func (k *conn) finish() ([]byte, error) {
+	last := k.s.closing()
+	if k.reply.sending {
+		last = k.reply.last
 	}
-	return nil
+	k.reply.last = last
+	out := k.reply.finish()
+	if last || k.reply.close {
+		return out, io.EOF
+	}
+	return out, nil
 }
 
 // send writes a part of a reply, within WriteTime of the begin of the reply, or up to half of it
@@ -324,14 +358,16 @@ func (k *conn) send(b []byte) error {
 	return err
 }
 
-// run is false if the handler broke the reply off.
-func (k *conn) run() (whole bool) {
+func (k *conn) handle() { k.s.Handler.ServeHTTP(&k.reply, &k.request) }
+
+// run has a reply made. It is false if that was broken off.
+func (k *conn) run(answer func()) (whole bool) {
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler && k.s.HTTP.ErrorLog != nil {
 			k.s.HTTP.ErrorLog.Printf("fastpath: panic serving %s: %v\n%s", k.from, p, debug.Stack())
 		}
 	}()
-	k.s.Handler.ServeHTTP(&k.reply, &k.request)
+	answer()
 	return true
 }
 

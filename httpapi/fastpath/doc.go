@@ -10,6 +10,9 @@
 // So there is one judge of odd requests, and it is not this one. docs/design/edge.md has the
 // figures.
 //
+// Connections that send only simple requests attach to an event loop (loop.go), which runs those of
+// many connections together.
+//
 // Central types: Server, conn (one connection and its buffers), head (the head of a request,
 // taken apart, and what of the last one still counts).
 //

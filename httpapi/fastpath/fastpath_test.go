@@ -22,6 +22,11 @@ func echo(w http.ResponseWriter, r *http.Request) {
 
 func start(t *testing.T) (addr string, s *Server) {
 	t.Helper()
+	return startWith(t, func(*Server) {})
+}
+
+func startWith(t *testing.T, adjust func(*Server)) (addr string, s *Server) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +34,7 @@ func start(t *testing.T) (addr string, s *Server) {
 	h := http.HandlerFunc(echo)
 	s = &Server{Handler: h, HTTP: &http.Server{Handler: h}, Plain: func(b []byte) bool { return !bytes.HasPrefix(b, []byte("/odd")) },
 		MaxHead: 8 << 10, MaxBody: 4 << 10, HeadTime: 5 * time.Second, BodyTime: 5 * time.Second, WriteTime: 5 * time.Second, IdleTime: time.Minute}
+	adjust(s)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {

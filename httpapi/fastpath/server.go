@@ -36,6 +36,8 @@ type Server struct {
 	// beyond the first buffer of each; 0 = unlimited. Crowded answers heads that exceed it.
 	MaxStrangers int64
 	Crowded      []byte
+	// Batcher, if set, runs simple requests of several connections together.
+	Batcher Batcher
 	// ConnContext, if set, makes the context of a connection's requests.
 	ConnContext func(context.Context, net.Conn) context.Context
 
@@ -47,6 +49,8 @@ type Server struct {
 	strangers atomic.Int64
 	busy      sync.WaitGroup
 	fallback  *fallback
+	numbers   atomic.Uint64
+	loop      *loop        // nil without Batcher, and where the system has no poller
 	base      http.Request // with the context that ends when replies are broken off
 	abort     context.CancelFunc
 }
@@ -65,6 +69,7 @@ func (s *Server) Serve(l net.Listener) error {
 		ctx, cancel := context.WithCancel(context.Background())
 		s.base, s.abort = *(&http.Request{}).WithContext(ctx), cancel
 		watchHandler(s.HTTP)
+		s.loop = newLoop(ctx, s)
 		go s.HTTP.Serve(s.fallback)
 	}
 	s.lists[l] = true
@@ -121,6 +126,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		k.wake()
 	}
 	s.mu.Unlock()
+	s.loop.stop()
 	done := make(chan struct{})
 	go func() { s.busy.Wait(); close(done) }()
 	err := s.HTTP.Shutdown(ctx)
