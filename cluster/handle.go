@@ -20,7 +20,7 @@ func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte,
 		n.answerJoin(payload, answer)
 	case from.Cluster != n.clusterID():
 		answer(nil, ErrOtherCluster)
-	case !n.handleReplication(kind, payload, answer):
+	case !n.handleReplication(from, kind, payload, answer):
 		n.handleMembership(from, kind, payload, answer)
 	}
 }
@@ -53,14 +53,14 @@ func (n *Node) handleEarly(from transport.Hello, kind transport.Kind, payload []
 }
 
 // handleReplication answers the calls about the log and its leader, and reports whether it is one.
-func (n *Node) handleReplication(kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
+func (n *Node) handleReplication(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
 	switch kind {
 	case callAppend:
 		replication.Answer(n.mux.Context(), n.toRaft, payload, answer)
 	case callPropose:
 		n.takeBatch(payload, answer)
 	case callReadIndex:
-		n.quorum.join(func(p readPoint, err error) { answer(p.encode(), err) })
+		n.answerReadIndex(from, payload, answer)
 	case callConfirm:
 		var w wire.Writer
 		w.Uvarint(n.raft.CurrentTerm())
