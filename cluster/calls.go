@@ -22,6 +22,7 @@ const (
 	callProbe                                     // open a connection to the asking node
 	callUsed                                      // keys that the telling node's clients have read, for the leader; not answered
 	callPayloads                                  // payloads by their digests, of any node: those that the asked node has
+	callAppend                                    // an append of the leader's raft; without one, whether the asked node takes such calls
 )
 
 // leaderOnly reports whether only a leader answers calls of that kind.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/trireme-dev/trireme/cluster/failover"
+	"github.com/trireme-dev/trireme/cluster/replication"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -12,20 +13,20 @@ import (
 // handle answers the calls of other nodes.
 func (n *Node) handle(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) {
 	switch {
-	case n.handleEarly(kind, payload, answer):
+	case n.handleEarly(from, kind, payload, answer):
 	case !n.running.Load():
 		answer(nil, errNotRunning)
 	case kind == callJoin: // it comes from a node that belongs to no cluster yet
 		n.answerJoin(payload, answer)
 	case from.Cluster != n.clusterID():
 		answer(nil, ErrOtherCluster)
-	case !n.handleReplication(kind, payload, answer):
+	case !n.handleReplication(from, kind, payload, answer):
 		n.handleMembership(from, kind, payload, answer)
 	}
 }
 
 // handleEarly answers the calls that are answered also before this node runs, and reports whether it is one.
-func (n *Node) handleEarly(kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
+func (n *Node) handleEarly(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
 	switch kind {
 	case callStatus:
 		go func() { answer(json.Marshal(n.self())) }()
@@ -40,6 +41,11 @@ func (n *Node) handleEarly(kind transport.Kind, payload []byte, answer func([]by
 		}()
 	case callProbe:
 		n.answerProbe(payload, answer)
+	case callAppend:
+		if len(payload) > 0 {
+			return false
+		}
+		go func() { answer(nil, n.admitProcess(from, transport.ForRaft)) }() // what raft's own connections are asked when they open
 	default:
 		return false
 	}
@@ -47,12 +53,14 @@ func (n *Node) handleEarly(kind transport.Kind, payload []byte, answer func([]by
 }
 
 // handleReplication answers the calls about the log and its leader, and reports whether it is one.
-func (n *Node) handleReplication(kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
+func (n *Node) handleReplication(from transport.Hello, kind transport.Kind, payload []byte, answer func([]byte, error)) bool {
 	switch kind {
+	case callAppend:
+		replication.Answer(n.mux.Context(), n.toRaft, payload, answer)
 	case callPropose:
 		n.takeBatch(payload, answer)
 	case callReadIndex:
-		n.quorum.join(func(p readPoint, err error) { answer(p.encode(), err) })
+		n.answerReadIndex(from, payload, answer)
 	case callConfirm:
 		var w wire.Writer
 		w.Uvarint(n.raft.CurrentTerm())

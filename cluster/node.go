@@ -239,15 +239,17 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)
-	transport := failover.Transport{NetworkTransport: n.transport}
+	sender := n.newSender(config.LocalID)
+	transport, log := sender.Over(failover.Transport{NetworkTransport: n.transport}), sender.Log(n.store.LogStore())
 	if creates {
-		if err := raft.BootstrapCluster(config, n.store.LogStore(), n.store, n.snapshots, transport, n.configuration()); err != nil {
+		if err := raft.BootstrapCluster(config, log, n.store, n.snapshots, transport, n.configuration()); err != nil {
 			return fmt.Errorf("cluster: bootstrap: %w", err)
 		}
 	}
-	if n.raft, err = raft.NewRaft(config, n.adapter, n.store.LogStore(), n.store, n.snapshots, transport); err != nil {
+	if n.raft, err = raft.NewRaft(config, n.adapter, log, n.store, n.snapshots, transport); err != nil {
 		return err
 	}
+	sender.Started(n.raft)
 	n.watcher = failover.Start(failover.Config{
 		Raft: n.raft, Transport: transport, ID: config.LocalID,
 		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {

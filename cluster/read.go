@@ -106,7 +106,7 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 	case leader.id == n.identity.NodeID:
 		n.quorum.join(answer)
 	default:
-		n.peers.readIndex(leader, answer)
+		n.peers.readIndex(leader, n.raft.CurrentTerm(), answer)
 	}
 }
 

@@ -44,14 +44,16 @@ func (s *rpcClient) propose(to peerAddr, b *batch) {
 	})
 }
 
-// readIndex asks the leader for a read point.
-func (s *rpcClient) readIndex(to peerAddr, answer func(readPoint, error)) {
+// readIndex asks the leader for a read point, and says in which term this node is.
+func (s *rpcClient) readIndex(to peerAddr, term uint64, answer func(readPoint, error)) {
 	c, err := s.pool.Get(to.addr, 0)
 	if err != nil {
 		answer(readPoint{}, err)
 		return
 	}
-	c.Call(callReadIndex, nil, func(b []byte, err error) {
+	var w wire.Writer
+	w.Uvarint(term)
+	c.Call(callReadIndex, w.B, func(b []byte, err error) {
 		if err != nil {
 			answer(readPoint{}, err)
 			return

@@ -168,6 +168,12 @@ func (s *Incarnations) Follows(node string, i Incarnation) bool {
 	return found && last.Disk == i.Disk && last.Process != i.last()
 }
 
+// Current reports whether a process is the last known one of a node: the one that this node has dialed, and that proved itself.
+func (s *Incarnations) Current(node string, i Incarnation) bool {
+	last, found := (*s.known.Load())[node]
+	return found && last.Name != "" && last.Disk == i.Disk && last.Process == i.last()
+}
+
 // judge reports whether a process is the last one known of its disk. The error says that it is no successor of that one.
 func (s *Incarnations) judge(node string, i Incarnation) (known bool, err error) {
 	last, found := (*s.known.Load())[node]

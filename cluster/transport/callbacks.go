@@ -17,6 +17,7 @@ type Callbacks interface {
 	// Verify judges the process at an address before raft connects to it.
 	Verify(addr string, timeout time.Duration) error
 	// Handle answers a call by calling answer once, now or later. It must not block: what takes time runs elsewhere.
+	// raft's appends are the exception: they have a connection of their own, and reach raft one by one.
 	Handle(from Hello, kind Kind, payload []byte, answer func([]byte, error))
 	// Excluded is called when the node at the other end rejects this one for good: why is ErrRemoved, ErrRolledBack
 	// or ErrCopied.

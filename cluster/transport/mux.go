@@ -253,6 +253,15 @@ func (m *Mux) Accept() (net.Conn, error) {
 
 // Dial connects raft's transport to another node, once it is known which process that is.
 func (m *Mux) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	return m.dialRaft(addr, ForRaft, timeout)
+}
+
+// DialAppends is Dial for a connection that carries raft's appends as calls.
+func (m *Mux) DialAppends(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	return m.dialRaft(addr, ForRPC, timeout)
+}
+
+func (m *Mux) dialRaft(addr raft.ServerAddress, what Purpose, timeout time.Duration) (net.Conn, error) {
 	if m.node.Expected(string(addr)) == "" { // raft may begin before its configuration can be read here
 		return nil, ErrNotReady
 	}
@@ -262,7 +271,7 @@ func (m *Mux) Dial(addr raft.ServerAddress, timeout time.Duration) (net.Conn, er
 		}
 		return nil, err
 	}
-	return m.DialPeer(string(addr), ForRaft, timeout)
+	return m.DialPeer(string(addr), what, timeout)
 }
 
 // Addr is the address that other nodes know.

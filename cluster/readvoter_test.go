@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/clock"
+	"github.com/trireme-dev/trireme/cluster/membership"
+	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/testports"
+)
+
+// TestAskingVoterIsAsked: the term that comes with the question for a read point stands for the asked voter's answer only if
+// it is this leader's, and comes from the known process of a voter that makes a majority with it. Otherwise the voters are asked,
+// who are all in a later term here.
+func TestAskingVoterIsAsked(t *testing.T) {
+	ports, err := testports.Reserve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ports.Release()
+	n := opened(t, t.TempDir(), ports.Addr(0))
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		n.Close(ctx)
+	}()
+	term := n.openTerm.Load()
+	m, err := transport.Listen(transport.Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, voter{term + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Start()
+	defer func() { m.Close(); m.Wait() }()
+	known, err := membership.OpenIncarnations(t.TempDir(), 1, func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := []transport.Process{{Boot: 1, Name: "first"}, {Boot: 2, Name: "second"}}
+	if err := known.Record("n2", membership.Incarnation{Disk: "d2", Processes: process}); err != nil {
+		t.Fatal(err)
+	}
+	said := func(term uint64) []byte {
+		var w wire.Writer
+		w.Uvarint(term)
+		return w.B
+	}
+	voter2 := transport.Hello{Node: "n2", Disk: "d2", Processes: process}
+	after := voter2
+	after.Processes = append(process[:2:2], transport.Process{Boot: 3, Name: "third"})
+	disk, stranger, old := voter2, voter2, voter2
+	disk.Disk, stranger.Node, old.Processes = "d3", "n9", nil
+	for name, c := range map[string]struct {
+		from    transport.Hello
+		payload []byte
+		voters  int
+		want    bool
+	}{
+		"a voter of this term":               {voter2, said(term), 3, true},
+		"a voter of an earlier term":         {voter2, said(term - 1), 3, false},
+		"a voter of a later term":            {voter2, said(term + 1), 3, false},
+		"an older version":                   {voter2, nil, 3, false},
+		"malformed":                          {voter2, []byte{0xff}, 3, false},
+		"more than a term":                   {voter2, append(said(term), 0), 3, false},
+		"one of five voters":                 {voter2, said(term), 5, false},
+		"a later process of its disk":        {after, said(term), 3, false},
+		"another disk":                       {disk, said(term), 3, false},
+		"a process that doesn't name itself": {old, said(term), 3, false},
+		"no voter":                           {stranger, said(term), 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			look := &Node{clock: clock.New(time.Now, wallTime)}
+			look.raft, look.machine, look.store, look.opts.NodeID, look.incarnations = n.raft, n.machine, n.store, "n1", known
+			look.openTerm.Store(term)
+			look.clock.Open(n.machine.Clock(), 0, false)
+			look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
+			look.quorum, look.peers = &readIndex{n: look}, newRPCClient(m)
+			defer look.peers.pool.Close()
+			set := &voters{taken: time.Now().Add(time.Hour), needed: c.voters / 2}
+			for i := range c.voters - 1 {
+				set.others = append(set.others, peerAddr{fmt.Sprint("n", i+2), m.Advertise()})
+			}
+			look.voters.Store(set)
+			ended := make(chan error, 1)
+			var point []byte
+			look.answerReadIndex(c.from, c.payload, func(b []byte, err error) { point = b; ended <- err })
+			err := <-ended
+			if (err == nil) != c.want {
+				t.Fatalf("given: %v", err)
+			}
+			if p, bad := decodePoint(point); c.want && (bad != nil || p.index != n.raft.CommitIndex() || p.term != term) {
+				t.Errorf("point %+v, %v", p, bad)
+			}
+		})
+	}
+}
