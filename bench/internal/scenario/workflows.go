@@ -83,10 +83,13 @@ func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
 	if err != nil {
 		return &flows{err: err}, b.stopping(t)
 	}
-	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), &http.Transport{MaxIdleConnsPerHost: 4 * httpConns}, empty(3, ""))
+	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), flowTransport(), empty(3, ""))
 	f.leader = leader
 	return f, func() { closed(); b.stopping(t)() }
 }
+
+// flowTransport is what the endpoint asks the nodes by.
+func flowTransport() http.RoundTripper { return &http.Transport{MaxIdleConnsPerHost: 4 * httpConns} }
 
 // empty is a workflow of steps that do nothing and have this result.
 func empty(steps int, result string) endpoint.Workflow {
