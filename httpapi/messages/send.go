@@ -1,8 +1,10 @@
 package messages
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
+	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -97,12 +99,27 @@ type oneOrMore []string
 
 // UnmarshalJSON reads either form.
 func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+	if text, ok := plainString(b); ok { // as nearly all are: a decoder for each header would be a third of reading a batch
+		*o = oneOrMore{text}
+		return nil
+	}
 	var one string
 	if err := json.Unmarshal(b, &one); err == nil {
 		*o = oneOrMore{one}
 		return nil
 	}
 	return json.Unmarshal(b, (*[]string)(o))
+}
+
+// plainString reads a JSON string that is written as it is read: without escapes, in UTF-8.
+func plainString(b []byte) (text string, ok bool) {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return "", false
+	}
+	if b = b[1 : len(b)-1]; bytes.ContainsAny(b, `"\`) || !utf8.Valid(b) {
+		return "", false
+	}
+	return string(b), true
 }
 
 // The bounds of a batch. Each part of at most batchPart bytes is an entry's request of

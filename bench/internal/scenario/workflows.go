@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -83,13 +82,10 @@ func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
 	if err != nil {
 		return &flows{err: err}, b.stopping(t)
 	}
-	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), flowTransport(), empty(3, ""))
+	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), newAsking(4*httpConns), empty(3, ""))
 	f.leader = leader
 	return f, func() { closed(); b.stopping(t)() }
 }
-
-// flowTransport is what the endpoint asks the nodes by.
-func flowTransport() http.RoundTripper { return &http.Transport{MaxIdleConnsPerHost: 4 * httpConns} }
 
 // empty is a workflow of steps that do nothing and have this result.
 func empty(steps int, result string) endpoint.Workflow {
@@ -113,17 +109,15 @@ func newFlows(nodes []string, transport http.RoundTripper, w endpoint.Workflow) 
 		Ended:     f.ended,
 		Workflows: map[string]endpoint.Workflow{"empty": w},
 	})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	url, stop, err := serveHere(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.posted.Add(max(r.ContentLength, 0))
+		f.app.ServeHTTP(w, r)
+	}))
 	if f.err = err; err != nil {
 		return f, func() {}
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.posted.Add(max(r.ContentLength, 0))
-		f.app.ServeHTTP(w, r)
-	})}
-	go server.Serve(listener)
-	f.url = "http://" + listener.Addr().String() + "/empty"
-	return f, func() { server.Close() }
+	f.url = url + "empty"
+	return f, stop
 }
 
 func (f *flows) ended(run string) {
