@@ -9,16 +9,30 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
 // maxBody is the largest body that is sent here, in bytes: for a larger one the copy costs more than it saves.
 const maxBody = 1 << 20
 
-// connectionHeaders are those that net/http writes itself, or that change what it does with the connection.
-var connectionHeaders = map[string]bool{
-	"Connection": true, "Content-Length": true, "Expect": true, "Host": true, "Keep-Alive": true, "Proxy-Connection": true, "Te": true,
-	"Trailer": true, "Transfer-Encoding": true, "Upgrade": true,
+// connectionHeaders are those, by their length, that net/http writes itself, or that change what it does with the connection.
+var connectionHeaders = [...][]string{
+	2: {"Te"}, 4: {"Host"}, 6: {"Expect"}, 7: {"Trailer", "Upgrade"}, 10: {"Connection", "Keep-Alive"}, 14: {"Content-Length"},
+	16: {"Proxy-Connection"}, 17: {"Transfer-Encoding"},
+}
+
+// isOfConnection reports whether a header is one of those, in any case of letters.
+func isOfConnection(name string) bool {
+	if len(name) >= len(connectionHeaders) {
+		return false
+	}
+	for _, one := range connectionHeaders[len(name)] {
+		if strings.EqualFold(one, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Fits reports whether a Client sends a request as net/http's Transport would.
@@ -39,7 +53,7 @@ func Fits(r *http.Request) bool {
 		return false
 	}
 	for name, values := range r.Header {
-		if !isToken(name) || connectionHeaders[textproto.CanonicalMIMEHeaderKey(name)] || !all(values, isValue) {
+		if !isToken(name) || isOfConnection(name) || !all(values, isValue) {
 			return false
 		}
 	}

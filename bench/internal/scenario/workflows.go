@@ -105,7 +105,7 @@ func newFlows(nodes []string, transport http.RoundTripper, w endpoint.Workflow) 
 	f.app = endpoint.New(endpoint.Options{
 		Node:      func() string { return nodes[turn.Add(1)%uint64(len(nodes))] },
 		Token:     peer.MessagesToken,
-		Client:    &http.Client{Timeout: startTime, Transport: transport},
+		Client:    &http.Client{Transport: transport},
 		Ended:     f.ended,
 		Workflows: map[string]endpoint.Workflow{"empty": w},
 	})
