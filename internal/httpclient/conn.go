@@ -94,14 +94,17 @@ func (k *conn) answer(r *http.Request, stop func() bool) (*http.Response, error)
 func (k *conn) readHead() (end int, err error) {
 	for scanned := 0; ; {
 		if i := bytes.Index(k.in[scanned:], []byte("\r\n\r\n")); i >= 0 {
-			return scanned + i + 4, nil
+			if end = scanned + i + 4; end > k.c.MaxHead {
+				return 0, k.tooLong()
+			}
+			return end, nil
 		}
 		scanned = max(len(k.in)-3, 0)
 		if bareLine(k.in) {
 			return -1, nil
 		}
 		if len(k.in) > k.c.MaxHead {
-			return 0, fmt.Errorf("the answer's header is larger than %d bytes", k.c.MaxHead)
+			return 0, k.tooLong()
 		}
 		if cap(k.in)-len(k.in) < 512 {
 			in := make([]byte, len(k.in), max(firstRead, 2*cap(k.in)))
@@ -119,6 +122,10 @@ func (k *conn) readHead() (end int, err error) {
 	}
 }
 
+func (k *conn) tooLong() error {
+	return fmt.Errorf("the answer's header is larger than %d bytes", k.c.MaxHead)
+}
+
 // bareLine reports whether a line ends without a carriage return: no empty line of ours may ever follow, and net/http
 // reads such answers.
 func bareLine(b []byte) bool {
@@ -134,9 +141,6 @@ func bareLine(b []byte) bool {
 	}
 }
 
-// maxInterim is the most interim answers before one, as in net/http.
-const maxInterim = 5
-
 // odd has net/http read the answer of which the first bytes are in the buffer. keep allows to use the connection again.
 func (k *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response, error) {
 	k.room = k.c.MaxHead
@@ -145,11 +149,11 @@ func (k *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response
 	} else {
 		k.buffered.Reset((*source)(k))
 	}
-	for range maxInterim + 1 {
+	for { // each takes of the room for heads
 		answer, err := http.ReadResponse(k.buffered, r)
 		if err != nil {
 			if k.room <= 0 {
-				err = fmt.Errorf("the answer's header is larger than %d bytes", k.c.MaxHead)
+				err = k.tooLong()
 			}
 			return nil, fmt.Errorf("reading the answer: %w", err)
 		}
@@ -159,7 +163,6 @@ func (k *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response
 			return answer, nil
 		}
 	}
-	return nil, errors.New("reading the answer: too many interim answers")
 }
 
 // source is what is left in a connection's buffer, and then the connection.

@@ -306,7 +306,8 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := len(c.idle[strings.TrimPrefix(host, "http://")]); n != c.MaxIdlePerHost {
+		n := len(c.idle[strings.TrimPrefix(host, "http://")])
+		if n > c.MaxIdlePerHost || n == 0 || host == hosts[0] && n != c.MaxIdlePerHost { // one of a later host may make room for another
 			t.Errorf("%d connections to a host are kept", n)
 		}
 	}

@@ -91,7 +91,7 @@ func (b *Bench) flowCost(ctx context.Context, clients int) (cost, error) {
 	if f.err != nil {
 		return cost{}, f.err
 	}
-	if _, err := f.run(ctx, clients, 0, b.Warm); err != nil {
+	if _, err := f.run(ctx, clients, 0, 4*b.Warm); err != nil {
 		return cost{}, err
 	}
 	return costOf(leader, others, func() (float64, error) {
