@@ -260,6 +260,12 @@ var mailRequests = []string{
 	mailRequest("POST", to, "{}", "Upstash-Workflow-Init: true", "Upstash-Workflow-Runid: wfr_1", "Upstash-Workflow-Url: https://example.com/flow", "Upstash-Feature-Set: InitialBody"),
 	mailRequest("POST", "/v2/notify/event", "{}"), mailRequest("GET", "/v2/waiters/event", ""), mailRequest("DELETE", "/v2/workflows/runs/r1", ""),
 	rawMail("POST", "/v2/workflows/hooks/u/r/evt_0123456789abcde", ""),
+	mailRequest("POST", "/v2/batch", `[{"destination":"https://example.com/flow","headers":{"upstash-workflow-init":"true","upstash-workflow-runid":"wfr_2","upstash-workflow-url":"https://example.com/flow"},"body":"{}"}]`),
+	mailRequest("POST", "/v2/batch", `[{"destination":"https://example.com/flow","headers":{"upstash-workflow-init":"false","upstash-workflow-runid":"wfr_2","upstash-workflow-url":"https://example.com/flow"},"body":"{\"stepId\":1,\"stepName\":\"s\",\"stepType\":\"Run\",\"out\":\"1\",\"concurrent\":1}"}]`),
+	mailRequest("GET", "/v2/workflows/runs/wfr_2", ""), mailRequest("GET", "/v2/workflows/runs/wfr_nothing", ""), mailRequest("GET", "/v2/workflows/runs/wfr_2/explain", ""),
+	mailRequest("DELETE", "/v2/workflows/runs/wfr_2?cancel=false", `"result"`, "Content-Type: text/plain"), mailRequest("DELETE", "/v2/workflows/runs/wfr_2?cancel=false", ""),
+	mailRequest("DELETE", "/v2/workflows/runs/wfr_1?cancel=true", ""), mailRequest("DELETE", "/v2/workflows/runs/wfr_1/", ""), mailRequest("DELETE", "/v2/workflows/runs/wfr%5F1", ""),
+	mailRequest("DELETE", "/v2/workflows/runs", `{"workflowRunIds":["wfr_none"]}`), mailRequest("POST", "/v2/workflows/runs/wfr_1", ""), mailRequest("DELETE", "/v2/Workflows/runs/x", ""),
 	// Reading and changing the rest.
 	mailRequest("GET", "/v2/messages/msg_nothing", ""), mailRequest("GET", "/v2/events", ""), mailRequest("GET", "/v2/events?count=3", ""), mailRequest("GET", "/v2/logs?label=one", ""),
 	mailRequest("GET", "/v2/queues/", ""), mailRequest("GET", "/v2/queues/q", ""), mailRequest("POST", "/v2/queues", `{"queueName":"q","parallelism":2}`), mailRequest("POST", "/v2/queues/q/pause", ""),
@@ -270,7 +276,7 @@ var mailRequests = []string{
 }
 
 // odd reports whether a request is one that the fast path leaves to net/http.
-var odd = regexp.MustCompile("^OPTIONS|^\\S+ (http:|/llm|/v2/workflows|/v2/publish/\\S*%zz|\\S*(#|caf))|Transfer-Encoding|Expect|\r\nPragma|\r\nTE:|odd'name")
+var odd = regexp.MustCompile("^OPTIONS|^\\S+ (http:|/llm|/v2/workflows/(logs|hooks|runs/\\S*[%/])|/v2/publish/\\S*%zz|\\S*(#|caf))|Transfer-Encoding|Expect|\r\nPragma|\r\nTE:|odd'name")
 
 // TestFastPathAgreesWithNetHTTP: every request is answered on the fast path as it is behind net/http,
 // and leaves the same state and the same figures.

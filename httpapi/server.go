@@ -296,7 +296,8 @@ func (s *Server) refuseRequest(status int, why string) []byte {
 
 // onFastPath reports whether the fast path can answer a target: a command that isn't a stream, and of
 // the API of messages what a client asks for again and again. What is answered from the
-// whole head of a request (a webhook keeps it) or piece by piece is left to net/http.
+// whole head of a request (a webhook keeps it), with links that name its scheme (explain), or piece by
+// piece, is left to net/http.
 func (s *Server) onFastPath(target []byte) bool {
 	first, rest := cutSegment(target[1:])
 	if s.messages != nil && string(first) == "db" {
@@ -306,8 +307,13 @@ func (s *Server) onFastPath(target []byte) bool {
 		}
 	}
 	if s.messages != nil && string(first) == "v2" {
-		second, _ := cutSegment(rest)
-		return !bytes.EqualFold(second, []byte("workflows"))
+		second, rest := cutSegment(rest)
+		if !bytes.EqualFold(second, []byte("workflows")) {
+			return true
+		}
+		// Every run of an SDK ends with such a request, on a connection that has carried its steps.
+		third, id := cutSegment(rest)
+		return string(third) == "runs" && !bytes.ContainsAny(id, "/%")
 	}
 	return !s.isOps(string(first)) && !redis.IsStream(string(first)) && !s.mayBeConsole(first)
 }

@@ -117,12 +117,15 @@ func (s *Sender) set(h http.Header, name, value string) {
 	if !known {
 		keys = s.keysOf(name)
 	}
-	for _, key := range keys {
-		if value == "" {
+	if value == "" {
+		for _, key := range keys {
 			delete(h, key)
-			continue
 		}
-		h[key] = []string{value}
+		return
+	}
+	values := []string{value} // one for all: nobody appends to it in place
+	for _, key := range keys {
+		h[key] = values
 	}
 }
 

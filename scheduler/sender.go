@@ -58,7 +58,7 @@ type SenderOptions struct {
 // Sender sends attempts over HTTP. It is safe for use by many goroutines.
 type Sender struct {
 	options SenderOptions
-	// keys are the canonical names of service headers that every attempt has, under each prefix.
+	// keys are the canonical names of service headers that most attempts have, under each prefix.
 	keys map[string][]string
 }
 
@@ -74,7 +74,10 @@ func NewSender(o SenderOptions) *Sender {
 		o.Issuer = "Upstash"
 	}
 	s := &Sender{options: o, keys: map[string][]string{}}
-	for _, name := range []string{"Message-Id", "Retried", "Caller-Ip", "Topic-Name", "Schedule-Id", "Region", "Signature"} {
+	for _, name := range []string{
+		"Message-Id", "Retried", "Caller-Ip", "Topic-Name", "Schedule-Id", "Region", "Signature",
+		"Workflow-RunId", "Workflow-CreatedAt", "Workflow-Url", "Workflow-Init", "Workflow-CallType", // of every call of an endpoint
+	} {
 		s.keys[name] = s.keysOf(name)
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"strconv"
 	"time"
 )
 
@@ -33,15 +34,40 @@ type assertion struct {
 // also of an empty one.
 func sign(key, issuer, subject string, body []byte, now time.Time) string {
 	sum := sha256.Sum256(body)
-	c, err := json.Marshal(assertion{
+	c := (&assertion{
 		Issuer: issuer, Subject: subject, IssuedAt: now.Unix(), Expires: now.Add(signatureLife).Unix(),
 		ID: "jwt_" + rand.Text(), Body: base64.URLEncoding.EncodeToString(sum[:]),
-	})
-	if err != nil {
-		panic(err) // strings and numbers always have a form
-	}
-	token := jwtHeader + "." + base64.RawURLEncoding.EncodeToString(c)
+	}).appendJSON(make([]byte, 0, 256+len(issuer)+len(subject)))
+	encode := base64.RawURLEncoding
+	token := make([]byte, 0, len(jwtHeader)+2+encode.EncodedLen(len(c))+encode.EncodedLen(sha256.Size))
+	token = encode.AppendEncode(append(append(token, jwtHeader...), '.'), c)
 	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(token))
-	return token + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	mac.Write(token)
+	return string(encode.AppendEncode(append(token, '.'), mac.Sum(sum[:0])))
+}
+
+// appendJSON writes what json.Marshal writes, for less.
+func (a *assertion) appendJSON(b []byte) []byte {
+	b = appendText(append(b, `{"iss":`...), a.Issuer)
+	b = appendText(append(b, `,"sub":`...), a.Subject)
+	b = strconv.AppendInt(append(b, `,"iat":`...), a.IssuedAt, 10)
+	b = strconv.AppendInt(append(b, `,"nbf":`...), a.NotBefore, 10)
+	b = strconv.AppendInt(append(b, `,"exp":`...), a.Expires, 10)
+	b = appendText(append(b, `,"jti":`...), a.ID)
+	b = appendText(append(b, `,"body":`...), a.Body)
+	return append(b, '}')
+}
+
+// appendText writes a JSON string.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			text, err := json.Marshal(s)
+			if err != nil {
+				panic(err) // a string always has a form
+			}
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), s...), '"')
 }

@@ -71,3 +71,20 @@ func TestEverySignatureIsFresh(t *testing.T) {
 		t.Error("two attempts have one signature")
 	}
 }
+
+// FuzzAssertion: what a signature says is written as encoding/json writes it.
+func FuzzAssertion(f *testing.F) {
+	for _, s := range []string{"https://example.com/a?b=c&d=<e>", `quote " and \`, "caf\u00e9 \u2028", "\xff\x00\x7f", ""} {
+		f.Add(s, "Upstash", int64(1), int64(-5))
+	}
+	f.Fuzz(func(t *testing.T, subject, issuer string, at, until int64) {
+		a := assertion{Issuer: issuer, Subject: subject, IssuedAt: at, NotBefore: 0, Expires: until, ID: subject, Body: issuer}
+		want, err := json.Marshal(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.appendJSON(nil); string(got) != string(want) {
+			t.Fatalf("got %s, want %s", got, want)
+		}
+	})
+}

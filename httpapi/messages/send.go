@@ -1,8 +1,11 @@
 package messages
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -86,6 +89,10 @@ type looseText string
 // UnmarshalJSON reads either form.
 func (t *looseText) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
+		if text, ok := plainString(b); ok {
+			*t = looseText(text)
+			return nil
+		}
 		return json.Unmarshal(b, (*string)(t))
 	}
 	*t = looseText(b)
@@ -97,6 +104,10 @@ type oneOrMore []string
 
 // UnmarshalJSON reads either form.
 func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+	if text, ok := plainString(b); ok { // as nearly all are: a decoder for each header would be a third of reading a batch
+		*o = oneOrMore{text}
+		return nil
+	}
 	var one string
 	if err := json.Unmarshal(b, &one); err == nil {
 		*o = oneOrMore{one}
@@ -104,6 +115,34 @@ func (o *oneOrMore) UnmarshalJSON(b []byte) error {
 	}
 	return json.Unmarshal(b, (*[]string)(o))
 }
+
+// plainString reads a JSON string, which its caller has found well-formed. It is false for what has to be looked at
+// closely: escapes by number, and bytes that are not UTF-8.
+func plainString(b []byte) (text string, ok bool) {
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' || !utf8.Valid(b) {
+		return "", false
+	}
+	b = b[1 : len(b)-1]
+	at := bytes.IndexByte(b, '\\')
+	if at < 0 {
+		return string(b), true
+	}
+	var out strings.Builder
+	out.Grow(len(b))
+	for ; at >= 0; at = bytes.IndexByte(b, '\\') {
+		if at+1 == len(b) || unescaped[b[at+1]] == 0 {
+			return "", false
+		}
+		out.Write(b[:at])
+		out.WriteByte(unescaped[b[at+1]])
+		b = b[at+2:]
+	}
+	out.Write(b)
+	return out.String(), true
+}
+
+// unescaped are the characters that a letter after a backslash stands for.
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // The bounds of a batch. Each part of at most batchPart bytes is an entry's request of
 // its own.
@@ -180,9 +219,13 @@ func (q *request) send(all []parsed) (answers []any, err error) {
 }
 
 func (q *request) parse(m *item) (parsed, error) {
-	c := &call{destination: m.Destination, header: http.Header{}, callerIP: q.callerIP(), defaults: q.callDefaults}
+	c := &call{destination: m.Destination, header: make(http.Header, len(m.Headers)), callerIP: q.callerIP(), defaults: q.callDefaults}
 	for name, values := range m.Headers {
-		c.header[canonical(name)] = append(c.header[canonical(name)], values...)
+		if name = canonical(name); c.header[name] == nil && len(values) > 0 {
+			c.header[name] = values
+			continue
+		}
+		c.header[name] = append(c.header[name], values...)
 	}
 	q.Parser.InheritTrace(c.header, q.r.Header)
 	if m.Body != nil {

@@ -44,7 +44,7 @@ var Rules = []Rule{
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
-		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/wire", "internal/failpoint", "internal/mutant"},
+		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/mutant"},
 		Tests:  []string{"cluster"},
 	},
 	{
@@ -129,7 +129,7 @@ var Rules = []Rule{
 	{
 		Folder: "bench",
 		Use:    "load generator and comparison with other servers",
-		May:    []string{"clients/endpoint", "fsm/...", "resp/protocol", "internal/..."},
+		May:    []string{"clients/endpoint", "fsm/...", "httpapi/fastpath", "resp/protocol", "internal/..."},
 	},
 	{
 		Folder: "clients",

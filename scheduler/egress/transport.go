@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/httpclient"
 )
 
 // The limits of a connection, whatever an attempt's own time is.
@@ -51,6 +53,7 @@ func DNS(server string) *net.Resolver {
 // nothing, and reads no proxy from the environment.
 type Transport struct {
 	http   *http.Transport
+	plain  *httpclient.Client // what fits it, unless there is a proxy
 	policy *Policy
 	proxy  bool
 }
@@ -63,7 +66,7 @@ func NewTransport(o Options) *Transport {
 		dialer.ControlContext = t.control
 	}
 	t.http = &http.Transport{
-		DialContext:            abrupt(dialer.DialContext),
+		DialContext:            countingWrites(resetting(dialer.DialContext)),
 		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    handshakeTime,
 		ForceAttemptHTTP2:      true,
@@ -77,20 +80,34 @@ func NewTransport(o Options) *Transport {
 	if t.proxy {
 		t.http.Proxy = http.ProxyURL(o.Proxy)
 	}
+	t.plain = &httpclient.Client{
+		Dial: resetting(dialer.DialContext), MaxIdle: t.http.MaxIdleConns, MaxIdlePerHost: t.http.MaxIdleConnsPerHost, IdleTime: idleTime, MaxHead: maxReplyHeader,
+	}
 	return t
 }
 
-// abrupt counts what is written to connections, and closes them with a reset, so that nothing of a request whose attempt was given
+// dialing opens a connection.
+type dialing func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// resetting closes connections with a reset, so that nothing of a request whose attempt was given
 // up goes on its way afterwards: the kernel would send what it still holds, for minutes if the
 // network stands still. What was answered has no such rest.
-func abrupt(dial func(ctx context.Context, network, addr string) (net.Conn, error)) func(ctx context.Context, network, addr string) (net.Conn, error) {
+func resetting(dial dialing) dialing {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if plain, ok := c.(*net.TCPConn); ok && err == nil {
+			_ = plain.SetLinger(0) // fails for a socket that has ended already
+		}
+		return c, err
+	}
+}
+
+// countingWrites counts what is written to connections.
+func countingWrites(dial dialing) dialing {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
-		}
-		if plain, ok := c.(*net.TCPConn); ok {
-			_ = plain.SetLinger(0) // fails for a socket that has ended already
 		}
 		return &countingConn{Conn: c}, nil
 	}
@@ -111,6 +128,9 @@ func (t *Transport) control(_ context.Context, _, address string, _ syscall.RawC
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := t.CheckURL(r.URL); err != nil {
 		return nil, err
+	}
+	if !t.proxy && httpclient.Fits(r) {
+		return t.plain.RoundTrip(r)
 	}
 	return t.sendOnce(r)
 }
@@ -143,7 +163,10 @@ func portOf(u *url.URL) uint16 {
 }
 
 // Close closes idle connections.
-func (t *Transport) Close() { t.http.CloseIdleConnections() }
+func (t *Transport) Close() {
+	t.http.CloseIdleConnections()
+	t.plain.CloseIdle()
+}
 
 // ReadRoots are the system's certificate authorities and those of a PEM file.
 func ReadRoots(path string) (*x509.CertPool, error) {

@@ -39,6 +39,8 @@ func run(ctx context.Context, args []string) int {
 		return eviction(ctx, args[1:])
 	case "snapshots":
 		return snapshots(ctx, args[1:])
+	case "cost":
+		return cost(ctx, args[1:])
 	case "restart":
 		return restart(ctx, args[1:])
 	case "stall", "steady", "beside", "messages", "workflows", "traces":

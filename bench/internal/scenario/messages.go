@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -122,13 +121,7 @@ func (b *Bench) latency(ctx context.Context, row *report.Row) error {
 
 // sink is a destination in this process.
 func sink(arrived func()) (url string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived() })}
-	go server.Serve(listener)
-	return "http://" + listener.Addr().String() + "/", func() { server.Close() }, nil
+	return serveHere(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived() }))
 }
 
 // waiting loads a node with messages that wait, and compares it with one that has none.

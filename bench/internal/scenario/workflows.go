@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -83,7 +82,7 @@ func (b *Bench) ourFlows(ctx context.Context) (f *flows, stop func()) {
 	if err != nil {
 		return &flows{err: err}, b.stopping(t)
 	}
-	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), &http.Transport{MaxIdleConnsPerHost: 4 * httpConns}, empty(3, ""))
+	f, closed := newFlows(b.writeURLs(leader.URL, t.URLs()), newAsking(4*httpConns), empty(3, ""))
 	f.leader = leader
 	return f, func() { closed(); b.stopping(t)() }
 }
@@ -106,21 +105,19 @@ func newFlows(nodes []string, transport http.RoundTripper, w endpoint.Workflow) 
 	f.app = endpoint.New(endpoint.Options{
 		Node:      func() string { return nodes[turn.Add(1)%uint64(len(nodes))] },
 		Token:     peer.MessagesToken,
-		Client:    &http.Client{Timeout: startTime, Transport: transport},
+		Client:    &http.Client{Transport: transport},
 		Ended:     f.ended,
 		Workflows: map[string]endpoint.Workflow{"empty": w},
 	})
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	url, stop, err := serveHere(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.posted.Add(max(r.ContentLength, 0))
+		f.app.ServeHTTP(w, r)
+	}))
 	if f.err = err; err != nil {
 		return f, func() {}
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.posted.Add(max(r.ContentLength, 0))
-		f.app.ServeHTTP(w, r)
-	})}
-	go server.Serve(listener)
-	f.url = "http://" + listener.Addr().String() + "/empty"
-	return f, func() { server.Close() }
+	f.url = url + "empty"
+	return f, stop
 }
 
 func (f *flows) ended(run string) {
