@@ -22,6 +22,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/search"
+	"github.com/trireme-dev/trireme/internal/yield"
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
@@ -105,7 +106,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.machine = fsm.NewMachine()
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random}
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor}
 	n.search = search.Attach(n.machine)
 	n.longReads = newLongReads()
 	n.metrics = newMetrics(n)

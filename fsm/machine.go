@@ -36,6 +36,8 @@ type Hooks struct {
 	// Applied is called with every entry that was applied and its outcomes, which must not be changed. Their texts and
 	// bytes alias the entry and the state.
 	Applied func(*Entry, []Outcome)
+	// Yield, if set, lets other goroutines run. Reads on a fork call it now and then, without holding the lock.
+	Yield func()
 	// Locked is called when an entry or a fork has taken the state's lock, and Unlocking before it is released. Both are
 	// called with the lock held.
 	Locked, Unlocking func()
@@ -277,6 +279,9 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	*v = View{s: s, host: m.host.Load(), m: m}
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
 	v.e.ReadOnly, v.e.Bounded, v.e.Random, v.e.Monitored = true, brief, m.Hooks.Random, m.Hooks.Monitored
+	if !brief {
+		v.e.Yield = m.Hooks.Yield
+	}
 	if m.noting.Load() {
 		v.e.Used = m.noteUse
 	}

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"runtime"
+
+	"github.com/trireme-dev/trireme/internal/yield"
 )
 
 // encodeTurns bounds how many long replies (above streamAbove) a node encodes and compresses at once: half of the
@@ -38,7 +40,7 @@ type turnWriter struct {
 func (w *turnWriter) Write(b []byte) (int, error) {
 	<-w.turns
 	defer func() { w.turns <- struct{}{} }()
-	runtime.Gosched()
+	yield.Processor()
 	return w.ResponseWriter.Write(b)
 }
 

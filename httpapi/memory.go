@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/internal/yield"
 )
 
 // Defaults of what requests may hold in memory.
@@ -200,7 +200,7 @@ func (m *replyMeter) add(v *fsm.View, before []reply.Value, one reply.Value) {
 		return
 	}
 	if !v.Bounded() {
-		runtime.Gosched()
+		yield.Processor()
 	}
 	if m.written == 0 {
 		for i := range before {

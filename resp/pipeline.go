@@ -2,13 +2,13 @@ package resp
 
 import (
 	"errors"
-	"runtime"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/internal/yield"
 )
 
 // pipeline is consecutive commands of one connection that run together: as one request to
@@ -232,7 +232,7 @@ func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, li
 			break
 		}
 		if size >= sendBytes && !v.Bounded() {
-			runtime.Gosched()
+			yield.Processor()
 		}
 	}
 	return values

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/yield"
 )
 
 // Replies leave as soon as the request that made them is done: a client must not wait for
@@ -44,11 +45,12 @@ func (c *conn) emitPush(v reply.Value) {
 	c.mute = mute
 }
 
-// sendPart sends replies in the middle of an encoding. The connection ends if that fails.
+// sendPart sends replies in the middle of an encoding, and lets other goroutines run: a long reply has many parts. The connection ends if that fails.
 func (c *conn) sendPart(b []byte) []byte {
 	if c.replies = b; c.flushReplies() != nil {
 		c.ending = true
 	}
+	yield.Processor()
 	return c.replies[:0]
 }
 

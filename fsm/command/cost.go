@@ -70,6 +70,14 @@ func (tx *Tx) chargeRead(c *Command, argv [][]byte) (over bool) {
 	return tx.Charge(steps)
 }
 
+// interrupted lets other goroutines run, if this is a read on a fork, and reports whether its scripts were killed.
+func (tx *Tx) interrupted() bool {
+	if tx.Yield != nil {
+		tx.Yield()
+	}
+	return tx.Interrupted != nil && tx.Interrupted()
+}
+
 // charge spends what a command of a script will look at beyond its words and its reply, which
 // the script engine counts. It ends the script when the budget is spent, before the command
 // has run.

@@ -22,7 +22,11 @@ func keys(tx *Tx, a *Args) reply.Value {
 		return reply.Array(reply.Bulk(pattern))
 	}
 	var found []reply.Value
+	if pattern == "*" {
+		found = make([]reply.Value, 0, tx.DB.Len())
+	}
 	tx.DB.All(tx.Env, func(key string, _ *keyspace.Object) bool {
+		tx.LookedAt(stepsPerElement)
 		if pattern == "*" || tx.matches(pattern, key) {
 			found = append(found, reply.Bulk(key))
 		}

@@ -18,8 +18,13 @@ func listFields(tx *Tx, a *Args, fields, values bool, shape func(...reply.Value)
 	if !ok {
 		return ErrWrongType
 	}
-	var all []reply.Value
+	shown := h.Len(tx.Now)
+	if fields && values {
+		shown *= 2
+	}
+	all := make([]reply.Value, 0, shown) // which grows no more: copies of a long slice stop all goroutines for milliseconds
 	h.All(tx.Now, func(field, value string) bool {
+		tx.LookedAt(stepsPerElement)
 		if fields {
 			all = append(all, reply.Bulk(field))
 		}

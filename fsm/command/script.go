@@ -125,8 +125,8 @@ func (tx *Tx) scriptBudget() *lua.Budget {
 		}
 		tx.drawn = min(tx.budget.Steps, max(0, most-tx.before))
 		tx.budget.Steps = tx.drawn
-		if tx.Interrupted != nil {
-			tx.budget.Interruptible(tx.Interrupted)
+		if tx.Interrupted != nil || tx.Yield != nil {
+			tx.budget.Interruptible(tx.interrupted)
 		}
 	}
 	return &tx.budget

@@ -70,7 +70,7 @@ func countOnce(tx *Tx, a *Args, op operation) reply.Value {
 		return *bad
 	}
 	n := int64(0)
-	op(sets, func(string) bool {
+	op(tx, sets, func(string) bool {
 		n++
 		return n != o.limit
 	})
@@ -88,7 +88,7 @@ func sUnionCard(tx *Tx, a *Args) reply.Value {
 		return *bad
 	case o.approx:
 		var sketch hll.Registers
-		union(sets, func(m string) bool {
+		union(tx, sets, func(m string) bool {
 			sketch.Add([]byte(m))
 			return true
 		})
@@ -99,7 +99,7 @@ func sUnionCard(tx *Tx, a *Args) reply.Value {
 		return reply.Int(n)
 	}
 	seen := keyspace.NewMembers()
-	union(sets, func(m string) bool {
+	union(tx, sets, func(m string) bool {
 		seen.Add(m)
 		return int64(seen.Len()) != o.limit
 	})

@@ -126,9 +126,10 @@ func sMIsMember(tx *Tx, a *Args) reply.Value {
 }
 
 // allMembers are the members of a set as a reply.
-func allMembers(set *keyspace.Members) reply.Value {
+func (tx *Tx) allMembers(set *keyspace.Members) reply.Value {
 	values := make([]reply.Value, 0, set.Len())
 	set.All(func(m string) bool {
+		tx.LookedAt(stepsPerElement)
 		values = append(values, reply.Bulk(m))
 		return true
 	})
@@ -144,7 +145,7 @@ func sMembers(tx *Tx, a *Args) reply.Value {
 	if !ok {
 		return ErrWrongType
 	}
-	return allMembers(set)
+	return tx.allMembers(set)
 }
 
 func sScan(tx *Tx, a *Args) reply.Value {

@@ -19,7 +19,7 @@ func sPop(tx *Tx, a *Args) reply.Value {
 	case e.object == nil || count == 0:
 		return reply.Set()
 	case count >= int64(e.data.Len()) && given:
-		all := allMembers(e.data)
+		all := tx.allMembers(e.data)
 		tx.Event(SetEvent, "spop", key)
 		tx.remove(key)
 		return all

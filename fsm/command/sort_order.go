@@ -70,7 +70,7 @@ type sortItem struct {
 // sorted are the elements that the options ask for, in order; it is not ok if one has no
 // number to be sorted by.
 func (o *sortOptions) sorted(tx *Tx, source *keyspace.Object) (elements []string, ok bool) {
-	all := elementsOf(source)
+	all := elementsOf(tx, source)
 	if !o.unsorted {
 		if all, ok = o.order(tx, all); !ok {
 			return nil, false
@@ -88,26 +88,25 @@ func (o *sortOptions) sorted(tx *Tx, source *keyspace.Object) (elements []string
 }
 
 // elementsOf are the elements of a list, a set or a sorted set in its order.
-func elementsOf(o *keyspace.Object) (all []string) {
+func elementsOf(tx *Tx, o *keyspace.Object) (all []string) {
 	if o == nil {
 		return nil
 	}
+	add := func(element string) bool {
+		tx.LookedAt(stepsPerElement)
+		all = append(all, element)
+		return true
+	}
 	switch c := o.Data().(type) {
 	case *keyspace.Elements:
-		c.Ascend(0, func(_ int, v string) bool {
-			all = append(all, v)
-			return true
-		})
+		all = make([]string, 0, c.Len())
+		c.Ascend(0, func(_ int, v string) bool { return add(v) })
 	case *keyspace.Members:
-		c.All(func(member string) bool {
-			all = append(all, member)
-			return true
-		})
+		all = make([]string, 0, c.Len())
+		c.All(add)
 	case *keyspace.ZSet:
-		c.Each(0, func(s keyspace.Scored) bool {
-			all = append(all, s.Member)
-			return true
-		})
+		all = make([]string, 0, c.Len())
+		c.Each(0, func(s keyspace.Scored) bool { return add(s.Member) })
 	}
 	return all
 }
@@ -116,6 +115,7 @@ func elementsOf(o *keyspace.Object) (all []string) {
 func (o *sortOptions) order(tx *Tx, all []string) ([]string, bool) {
 	items := make([]sortItem, len(all))
 	for i, element := range all {
+		tx.LookedAt(stepsPerElement)
 		item := sortItem{element: element, text: element, known: true}
 		if o.by != nil {
 			item.text, item.known = o.by.look(tx, element)
@@ -128,7 +128,10 @@ func (o *sortOptions) order(tx *Tx, all []string) ([]string, bool) {
 		}
 		items[i] = item
 	}
-	slices.SortStableFunc(items, o.compare)
+	slices.SortStableFunc(items, func(a, b sortItem) int {
+		tx.LookedAt(stepsPerMatch)
+		return o.compare(a, b)
+	})
 	for i := range items {
 		all[i] = items[i].element
 	}

@@ -16,6 +16,7 @@ type zinput struct {
 	scored *keyspace.ZSet    // nil for a plain set and for a missing key
 	plain  *keyspace.Members // nil likewise; every member scores 1
 	weight float64
+	tx     *Tx
 }
 
 func (in *zinput) len() int {
@@ -41,9 +42,15 @@ func (in *zinput) score(member string) (score float64, ok bool) {
 func (in *zinput) each(f func(keyspace.Scored) bool) {
 	switch {
 	case in.scored != nil:
-		in.scored.Each(0, f)
+		in.scored.Each(0, func(s keyspace.Scored) bool {
+			in.tx.LookedAt(stepsPerElement)
+			return f(s)
+		})
 	case in.plain != nil:
-		in.plain.All(func(member string) bool { return f(keyspace.Scored{Score: 1, Member: member}) })
+		in.plain.All(func(member string) bool {
+			in.tx.LookedAt(stepsPerElement)
+			return f(keyspace.Scored{Score: 1, Member: member})
+		})
 	}
 }
 
@@ -178,7 +185,7 @@ func readInputKeys(a *Args, name string) [][]byte {
 func (tx *Tx) zinputs(keys [][]byte) (in []zinput, ok bool) {
 	in = make([]zinput, len(keys))
 	for i, key := range keys {
-		in[i].weight = 1
+		in[i].weight, in[i].tx = 1, tx
 		o := tx.DB.Find(tx.Env, key)
 		switch o.Type() {
 		case keyspace.None:
@@ -239,8 +246,12 @@ func bySize(in []zinput) {
 // can show.
 func unionScores(in []zinput, join joinScores, _ int64) []keyspace.Scored {
 	bySize(in)
-	var members []keyspace.Scored
-	at := map[string]int{}
+	largest := in[len(in)-1].len()
+	members := make([]keyspace.Scored, 0, largest)
+	var at map[string]int // none if there is no second set that could name a member again
+	if len(in) > 1 && in[len(in)-2].len() > 0 {
+		at = make(map[string]int, largest)
+	}
 	for i := range in {
 		in[i].each(func(s keyspace.Scored) bool {
 			score := numberOr0(weighted(s.Score, in[i].weight))
@@ -248,7 +259,9 @@ func unionScores(in []zinput, join joinScores, _ int64) []keyspace.Scored {
 				members[j].Score = join(members[j].Score, score)
 				return true
 			}
-			at[s.Member] = len(members)
+			if at != nil {
+				at[s.Member] = len(members)
+			}
 			members = append(members, keyspace.Scored{Score: score, Member: s.Member})
 			return true
 		})

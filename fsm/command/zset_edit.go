@@ -79,17 +79,10 @@ func (tx *Tx) storeZSet(key []byte, members []keyspace.Scored, event string) rep
 		tx.remove(key)
 		return reply.Int(0)
 	}
-	longest := 0
-	for _, s := range members {
-		longest = max(longest, len(s.Member))
-	}
-	z := keyspace.NewZSet(len(members), longest)
-	for _, s := range members {
-		z.Put([]byte(s.Member), s.Score)
-	}
+	z := keyspace.ZSetOf(members)
 	tx.DB.PutContainer(tx.Env, key, z, 0)
 	tx.Event(SortedEvent, event, key)
-	return reply.Int(int64(len(members)))
+	return reply.Int(int64(z.Len()))
 }
 
 // membersReply lists members, with their scores if asked.
@@ -97,12 +90,14 @@ func (tx *Tx) membersReply(members []keyspace.Scored, withScores bool) reply.Val
 	if !withScores {
 		out := make([]reply.Value, len(members))
 		for i, s := range members {
+			tx.LookedAt(stepsPerElement)
 			out[i] = reply.Bulk(s.Member)
 		}
 		return reply.Array(out...)
 	}
 	out := make([]reply.Value, 0, 2*len(members))
 	for _, s := range members {
+		tx.LookedAt(2 * stepsPerElement)
 		out = append(out, reply.Bulk(s.Member), tx.score(s.Score))
 	}
 	return reply.Pairs(out...)

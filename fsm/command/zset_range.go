@@ -83,7 +83,7 @@ func (o *rangeOptions) bounds(a *Args) zrangeOf {
 }
 
 // pick are the members of z in the range, in the order and number asked for.
-func (o *rangeOptions) pick(z *keyspace.ZSet, r zrangeOf) []keyspace.Scored {
+func (o *rangeOptions) pick(tx *Tx, z *keyspace.ZSet, r zrangeOf) []keyspace.Scored {
 	from, to := r.ranks(z)
 	skip, count := o.limit(to - from)
 	if o.order == backward {
@@ -93,7 +93,15 @@ func (o *rangeOptions) pick(z *keyspace.ZSet, r zrangeOf) []keyspace.Scored {
 		from += skip
 		to = from + count
 	}
-	members := z.Range(from, to)
+	var members []keyspace.Scored
+	if from < to {
+		members = make([]keyspace.Scored, 0, to-from)
+		z.Each(from, func(s keyspace.Scored) bool {
+			tx.LookedAt(stepsPerElement)
+			members = append(members, s)
+			return len(members) < to-from
+		})
+	}
 	if o.order == backward {
 		slices.Reverse(members)
 	}
@@ -178,7 +186,7 @@ func (tx *Tx) zrange(a *Args, o rangeOptions) reply.Value {
 	if tx.Charge(stepsPerElement * int64(o.size(z, r))) {
 		return reply.Nil()
 	}
-	return tx.membersReply(o.pick(z, r), o.scores)
+	return tx.membersReply(o.pick(tx, z, r), o.scores)
 }
 
 func zrangeStore(tx *Tx, a *Args) reply.Value {
@@ -194,7 +202,7 @@ func zrangeStore(tx *Tx, a *Args) reply.Value {
 	case z == nil:
 		return tx.storeZSet(to, nil, "")
 	}
-	return tx.storeZSet(to, o.pick(z, r), "zrangestore")
+	return tx.storeZSet(to, o.pick(tx, z, r), "zrangestore")
 }
 
 func zremRangeByRank(tx *Tx, a *Args) reply.Value {

@@ -33,6 +33,8 @@ type Env struct {
 	// MaxInlineCost, OverBudget is set and its replies are discarded, because it is run once
 	// more on a fork, where no write waits for it.
 	Bounded, OverBudget bool
+	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: LookedAt calls it.
+	Yield func()
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it returns must not reach the state.
 	Random func([]byte)
@@ -78,11 +80,31 @@ const MaxInlineCost = 20_000
 // whether a bounded read is over its budget. The caller may stop there and answer anything.
 func (e *Env) Charge(steps int64) (over bool) {
 	if !e.Bounded {
+		e.LookedAt(steps)
 		return false
 	}
 	e.cost += min(steps, 2*MaxInlineCost)
 	e.OverBudget = e.OverBudget || e.cost > MaxInlineCost
 	return e.OverBudget
+}
+
+// yieldCost is how much a read on a fork looks at before it lets others run, in the steps of Charge: about a tenth of a
+// millisecond.
+const yieldCost = MaxInlineCost / 2
+
+// LookedAt counts steps that a read has made, so that one on a fork lets other goroutines run now and then. It changes no
+// result, and does nothing in applies and bounded reads.
+func (e *Env) LookedAt(steps int64) {
+	if e.Yield != nil {
+		e.pace(steps)
+	}
+}
+
+func (e *Env) pace(steps int64) {
+	if e.cost += steps; e.cost >= yieldCost {
+		e.cost = 0
+		e.Yield()
+	}
 }
 
 // KeyEvent is an event of a key for Watch.

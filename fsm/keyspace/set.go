@@ -19,6 +19,15 @@ type Members struct {
 // NewMembers is an empty set.
 func NewMembers() *Members { return &Members{} }
 
+// MembersOf is a set of members, each of which is named once. It keeps them as they are, and may change their order in the slice.
+func MembersOf(members []string) *Members {
+	s := &Members{members: tableOf[struct{}](members)}
+	for _, m := range members {
+		s.size += memberCost + int64(len(m))
+	}
+	return s
+}
+
 // Type is Set.
 func (*Members) Type() Type { return Set }
 

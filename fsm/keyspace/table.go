@@ -1,6 +1,7 @@
 package keyspace
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 
 // smallMax is how many names a table keeps in a slice. A fork clones at most as many.
 const smallMax = 64
+
+// SmallSet is how many members a set has at most whose order is that in which they were put in.
+const SmallSet = smallMax
 
 // table maps the names of a hash's fields or a set's members to values. Up to smallMax
 // they stand in order of insertion, as clients know it from Redis; the name after that
@@ -181,6 +185,31 @@ func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
 	}
 	t.large = b.Tree()
 	return t, r.Err() == nil
+}
+
+// tableOf is a table of names, each once, that were put in one after the other. Many are put into a tree all at once: that takes
+// a fifth of the time. It keeps the names as they are.
+func tableOf[V any](names []string) (t table[V]) {
+	var none V
+	if len(names) <= smallMax {
+		for _, name := range names {
+			t.small = append(t.small, named[V]{none, name})
+		}
+		return t
+	}
+	if !slices.IsSortedFunc(names, byHashOf) {
+		slices.SortFunc(names, byHashOf)
+	}
+	b := cow.NewBuilder[string, V](hashOf, strings.Compare)
+	for _, name := range names {
+		b.Add(name, none)
+	}
+	t.large = b.Tree()
+	return t
+}
+
+func byHashOf(a, b string) int {
+	return cmp.Or(cmp.Compare(hashOf(a), hashOf(b)), strings.Compare(a, b))
 }
 
 // Draw picks k different numbers below n, which is at least k, by e's generator.

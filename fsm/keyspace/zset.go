@@ -63,6 +63,25 @@ func NewZSet(members, longest int) *ZSet {
 	return &ZSet{loose: members > packedMembers || longest > packedMember}
 }
 
+// ZSetOf is the sorted set that Put makes of members, each of which is named once, in an empty one that will hold them. It keeps
+// their names as they are, and their slice.
+func ZSetOf(members []Scored) *ZSet {
+	longest := 0
+	for i := range members {
+		longest = max(longest, len(members[i].Member))
+	}
+	z := NewZSet(len(members), longest)
+	for i := range members {
+		if z.size += scoredCost + int64(len(members[i].Member)); members[i].Score == 0 && !z.loose {
+			members[i].Score = 0 // see Put
+		}
+	}
+	slices.SortFunc(members, compareScored)
+	z.small = members
+	z.index()
+	return z
+}
+
 // Type is SortedSet.
 func (z *ZSet) Type() Type { return SortedSet }
 

@@ -2,11 +2,11 @@ package redis
 
 import (
 	"encoding/base64"
-	"runtime"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/yield"
 )
 
 // MostWritten is how many bytes of a reply a byte of a value can become: a control character in JSON.
@@ -63,7 +63,7 @@ func sizeString(s string) int64 {
 		for len(s) > textPart {
 			part := partOf(s)
 			n, s = n+sizeEscaped(s[:part]), s[part:]
-			runtime.Gosched()
+			yield.Processor()
 		}
 	}
 	return n + sizeEscaped(s)

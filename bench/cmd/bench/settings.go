@@ -17,10 +17,10 @@ import (
 
 // settings are the flags that every measuring subcommand knows.
 type settings struct {
-	rows, bin, etcd, asynq, nats, restate, restateServer, bleve, dir, out, args, writes, profile string
-	heartbeat, seconds, quiet                                                                    time.Duration
-	pairs, keys, bigKeys, vectors, documents, kills, clients, busy                               int
-	install, markdown, merge, resume, tls                                                        bool
+	rows, bin, etcd, asynq, nats, restate, restateServer, bleve, dir, out, args, writes, profile, commands string
+	heartbeat, seconds, quiet                                                                              time.Duration
+	pairs, keys, bigKeys, vectors, documents, kills, clients, busy                                         int
+	install, markdown, merge, resume, tls                                                                  bool
 }
 
 // define declares the flags with their defaults.
@@ -59,6 +59,7 @@ func (s *settings) define(fs *flag.FlagSet) {
 	fs.IntVar(&s.clients, "kill-clients", 64, "connections that write meanwhile")
 	fs.DurationVar(&s.quiet, "quiet", time.Minute, "length of row 18, stall and steady")
 	fs.IntVar(&s.busy, "busy", 8, "busy loops beside row 18")
+	fs.StringVar(&s.commands, "commands", "", "beside: only these large commands, such as \"LRANGE,DEL of a list\" (default all)")
 	fs.StringVar(&s.profile, "profile", "", "folder for processor profiles of the leader (nodes get --pprof)")
 }
 
@@ -110,7 +111,7 @@ func (s *settings) bench() (*scenario.Bench, error) {
 	return &scenario.Bench{
 		Env: env, Pairs: s.pairs, Duration: s.seconds, Warm: 500 * time.Millisecond, Keys: s.keys, BigKeys: s.bigKeys, Vectors: s.vectors, Documents: s.documents,
 		Kills: s.kills, KillClients: s.clients, Quiet: s.quiet, BusyLoops: s.busy, WritesToAll: s.writes == "all",
-		Profile: s.profile, Self: self, Servers: map[string]string{}, Log: logTo(os.Stderr),
+		Profile: s.profile, Commands: s.commands, Self: self, Servers: map[string]string{}, Log: logTo(os.Stderr),
 	}, nil
 }
 

@@ -27,6 +27,7 @@ type Bench struct {
 	BusyLoops   int               // busy loops beside it
 	WritesToAll bool              // rows 1 to 3 and 6 write through all nodes, not only the leader; in etcd too
 	Profile     string            // folder for processor profiles of the leader, none when empty
+	Commands    string            // of beside that are measured, separated by commas; all when empty
 	Self        string            // this program, for busy and idle loops
 	Servers     map[string]string // versions seen, for the report
 	Log         func(format string, args ...any)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +30,7 @@ const (
 // elements (b.BigKeys), on one node and on redis-server, which both sync every write; and for how long at a time the state of
 // the node was held meanwhile.
 func (b *Bench) Beside(ctx context.Context, put func([]*report.Row)) {
-	commands := largeCommands()
+	commands := chosen(largeCommands(), b.Commands)
 	rows := make([][]*report.Row, len(commands))
 	for i, l := range commands {
 		for _, probe := range []string{"GET", "SET"} {
@@ -61,6 +63,15 @@ func (b *Bench) Beside(ctx context.Context, put func([]*report.Row)) {
 		}
 		put(of)
 	}
+}
+
+// chosen are the commands of these names, separated by commas, or all.
+func chosen(commands []largeCommand, names string) []largeCommand {
+	if names == "" {
+		return commands
+	}
+	all := strings.Split(names, ",")
+	return slices.DeleteFunc(commands, func(l largeCommand) bool { return !slices.Contains(all, l.name) })
 }
 
 // connector makes connections to a server.
