@@ -75,10 +75,10 @@ func (b *body) finish(keep bool) {
 	if !b.stop() { // the context has ended, and closes the connection
 		keep = false
 	}
-	if k.written != nil {
+	if k.rest != nil {
 		select {
-		case <-k.written:
-			k.written = nil
+		case <-k.rest:
+			k.rest = nil
 		default:
 			keep = false
 		}

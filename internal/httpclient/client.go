@@ -66,11 +66,11 @@ func (c *Client) send(r *http.Request, out []byte) (answer *http.Response, whole
 			}
 			kept = false
 		}
-		answer, n, err := k.exchange(r, out)
-		if err != nil && n == 0 && kept {
+		answer, sent, err := k.exchange(r, out)
+		if err != nil && sent == unsent && kept {
 			continue // it had ended: another one, which ends with the last that is kept
 		}
-		return answer, n == len(out), err
+		return answer, sent != begun, err
 	}
 }
 

@@ -21,7 +21,7 @@ type conn struct {
 	in                      []byte // what was read and not yet taken
 	start                   int    // of what was not yet taken
 	since                   time.Time
-	written                 chan struct{} // closed when the request is written; nil if it was written at once
+	rest                    chan struct{} // closed when the request is written; nil if it was written at once
 	buffered                *bufio.Reader // over the connection, for answers that http.ReadResponse reads
 	room                    int           // bytes that it may still read, as long as it reads heads
 	scratch                 [1]byte
@@ -36,25 +36,40 @@ func (k *conn) quiet() bool {
 	return n == 0 && err == nil
 }
 
-// exchange sends a request and reads the head of its answer. n is how many bytes of it were written at once; without an
-// error the rest follows. After an error the connection is closed. After an answer without a body it may be in use again.
-func (k *conn) exchange(r *http.Request, out []byte) (answer *http.Response, n int, err error) {
+// progress is what became of the bytes of a request.
+type progress int
+
+const (
+	unsent  progress = iota // the connection took none of them, and never will
+	begun                   // it took some, or they are still being written
+	written                 // they are not needed any more
+)
+
+// exchange sends a request and reads the head of its answer. After an error the connection is closed. After an answer
+// without a body it may be in use again.
+func (k *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sent progress, err error) {
 	ctx := r.Context()
 	stop := context.AfterFunc(ctx, func() { k.nc.Close() })
-	if n, err = k.tryWrite(out); err == nil {
-		if k.written = nil; n < len(out) { // it takes no more now: the other side may answer before it has read all
-			k.written = make(chan struct{})
-			go k.writeRest(out[n:], k.written)
-		}
+	n, err := k.tryWrite(out)
+	switch k.rest = nil; {
+	case err == nil && n == len(out):
+		sent = written
+	case err == nil: // it takes no more now: the other side may answer before it has read all
+		sent, k.rest = begun, make(chan struct{})
+		go k.writeRest(out[n:], k.rest)
+	case n > 0:
+		sent = begun
+	}
+	if err == nil {
 		if answer, err = k.answer(r, stop); err == nil {
-			return answer, n, nil
+			return answer, sent, nil
 		}
 	}
 	k.nc.Close()
 	if !stop() && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return nil, n, err
+	return nil, sent, err
 }
 
 // writeRest writes what the socket did not take at once. Its error shows by what is read, if anything is.

@@ -194,6 +194,25 @@ func TestSentRequestIsNotSentAgain(t *testing.T) {
 	}
 }
 
+// TestRequestThatIsBeingWrittenIsNotSentAgain: a connection that takes nothing at once may take it later.
+func TestRequestThatIsBeingWrittenIsNotSentAgain(t *testing.T) {
+	var requests atomic.Int64
+	url := raw(t, func(c net.Conn, in *bufio.Reader, _ int) {
+		for request(in) {
+			if requests.Add(1) > 1 {
+				return
+			}
+			_, _ = io.WriteString(c, okay)
+		}
+	})
+	c := newClient(t)
+	want(t, c, url, "200 ok")
+	kept(t, c).tryWrite = func([]byte) (int, error) { return 0, nil }
+	if got, err := post(t.Context(), c, url, "x"); !errors.Is(err, io.EOF) || requests.Load() != 2 {
+		t.Errorf("%q and %v, after %d requests", got, err, requests.Load())
+	}
+}
+
 // TestCancel ends a request that waits for its answer, or for the rest of it, at once, and its connection with it.
 func TestCancel(t *testing.T) {
 	for _, part := range []string{"", "HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\nok", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"} {
