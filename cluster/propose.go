@@ -19,7 +19,8 @@ const (
 	// Small entries gain more from being one: on two cores SET over 64 connections
 	// makes 12 to 14 % less with two, and its requests cost a quarter more processor time
 	// on all nodes. Large ones gain from writing to the disks while the other is applied.
-	overlapBytes = 64 << 10
+	// Pipelines of 100 SETs over 16 connections make a tenth more with 32 KiB than with 64.
+	overlapBytes = 32 << 10
 	// maxRequestBytes is the largest request that can be an entry: raft's transport has no
 	// limit of its own, but an entry is held in memory several times on its way.
 	maxRequestBytes = 48<<20 + 64<<10

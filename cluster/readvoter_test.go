@@ -99,3 +99,26 @@ func TestAskingVoterIsAsked(t *testing.T) {
 		})
 	}
 }
+
+// TestRoundsAreShared: a second round is begun beside another only if that takes long, and never a third.
+func TestRoundsAreShared(t *testing.T) {
+	for name, c := range map[string]struct {
+		inFlight int
+		ago      time.Duration
+		want     bool
+	}{
+		"none":                  {0, 0, true},
+		"one that just began":   {1, 0, false},
+		"one that takes long":   {1, time.Hour, true},
+		"two that take long":    {maxRounds, time.Hour, false},
+		"the last was long ago": {0, time.Hour, true},
+	} {
+		r := &reader{inFlight: c.inFlight, newest: time.Now().Add(-c.ago)}
+		if c.ago == 0 {
+			r.newest = time.Now().Add(time.Hour) // however slow the machine is
+		}
+		if got := r.room(); got != c.want {
+			t.Errorf("%s: room for another: %v", name, got)
+		}
+	}
+}

@@ -11,6 +11,6 @@ func (n *Node) newSender(id raft.ServerID) *replication.Sender {
 	addr := n.transport.EncodePeer(id, n.transport.LocalAddr())
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(id), Addr: addr}
 	return &replication.Sender{
-		Kind: callAppend, Dial: n.mux.DialAppends, Header: func() raft.RPCHeader { return header },
+		Kind: callAppend, Unknown: errUnknownCall.Error(), Dial: n.mux.DialAppends, Header: func() raft.RPCHeader { return header },
 	}
 }

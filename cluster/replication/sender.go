@@ -2,6 +2,7 @@ package replication
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,10 @@ import (
 )
 
 // probeTimeout bounds how long a follower may take to say whether it understands the calls of this package.
-const probeTimeout = 5 * time.Second
+const probeTimeout = time.Second
+
+// errOlder says that a node doesn't understand the calls of this package.
+var errOlder = errors.New("cluster: the node is of an older version")
 
 // Transport is raft's transport with pipelines of this package.
 type Transport struct {
@@ -24,15 +28,18 @@ type Transport struct {
 
 // AppendEntriesPipeline opens a pipeline, raft's own one to a node that doesn't understand ours.
 func (t Transport) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
-	if p, ok := t.sender.open(id, to); ok {
-		return p, nil
+	p, err := t.sender.open(to)
+	if errors.Is(err, errOlder) {
+		return t.Transport.AppendEntriesPipeline(id, to)
 	}
-	return t.Transport.AppendEntriesPipeline(id, to)
+	return p, err // after an error raft sends single appends, and tries again
 }
 
 // Sender has the pipelines to this node's followers.
 type Sender struct {
 	Kind transport.Kind // of the calls
+	// Unknown is the text with which nodes answer calls that they don't understand.
+	Unknown string
 	// Dial opens a connection for calls to the server at an address, once it is known which process that is.
 	Dial func(raft.ServerAddress, time.Duration) (net.Conn, error)
 	// Header names this node as leader.
@@ -50,18 +57,21 @@ func (s *Sender) Over(t failover.Transport) Transport { return Transport{t, s} }
 // Started tells the sender its raft. Nothing is sent early before.
 func (s *Sender) Started(r *raft.Raft) { s.raft.Store(r) }
 
-// open opens a pipeline to a server. It is false if there can't be one.
-func (s *Sender) open(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, bool) {
+// open opens a pipeline to a server. The error is errOlder if the server can't have one.
+func (s *Sender) open(to raft.ServerAddress) (raft.AppendPipeline, error) {
 	conn, err := s.Dial(to, transport.DialTimeout)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
 	c, end := transport.Single(conn)
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	if _, err := c.Ask(ctx, s.Kind, nil); err != nil {
 		end()
-		return nil, false
+		if err.Error() == s.Unknown { // it came as text
+			err = errOlder
+		}
+		return nil, err
 	}
 	p := newPipeline(s.Kind, c, end)
 	s.mu.Lock()
@@ -70,7 +80,7 @@ func (s *Sender) open(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipel
 	}
 	s.pipelines[p] = true
 	s.mu.Unlock()
-	return tracked{p, s}, true
+	return tracked{p, s}, nil
 }
 
 // tracked is a pipeline that its sender knows.
