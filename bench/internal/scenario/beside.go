@@ -170,7 +170,8 @@ func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probe
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var p probed
-	var running atomic.Int64 // odd while the command is under way
+	var running atomic.Int64     // odd while the command is under way
+	var answered [2]atomic.Int64 // commands of each probe
 	var wg sync.WaitGroup
 	failed := make([]error, 2)
 	for i, probe := range [2]func(key string) []string{
@@ -178,7 +179,7 @@ func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probe
 		func(key string) []string { return []string{"SET", key, "value"} },
 	} {
 		wg.Go(func() {
-			failed[i] = b.onClient(s, func(c *peer.Client) error { return probing(ctx, c, probe, &running, &p.took[i]) })
+			failed[i] = b.onClient(s, func(c *peer.Client) error { return probing(ctx, c, probe, &running, &answered[i], &p.took[i]) })
 			if failed[i] != nil {
 				cancel()
 			}
@@ -195,6 +196,11 @@ func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probe
 			before, err := holds(ctx, s)
 			if err != nil {
 				return err
+			}
+			for i := range answered { // what overlaps the preparations is over then
+				for n := answered[i].Load(); answered[i].Load() < n+2 && ctx.Err() == nil; {
+					time.Sleep(10 * time.Microsecond)
+				}
 			}
 			began := time.Now()
 			running.Add(1)
@@ -214,13 +220,14 @@ func (b *Bench) beside(ctx context.Context, s connector, l largeCommand) (*probe
 }
 
 // probing runs small commands until ctx ends and counts those that overlap the large one.
-func probing(ctx context.Context, c *peer.Client, probe func(key string) []string, running *atomic.Int64, took *hist.H) error {
+func probing(ctx context.Context, c *peer.Client, probe func(key string) []string, running, answered *atomic.Int64, took *hist.H) error {
 	for i := 0; ctx.Err() == nil; i++ {
 		args := probe(fmt.Sprintf("probe:%d", i%probeKeys))
 		before, began := running.Load(), time.Now()
 		if err := c.Run(args...); err != nil {
 			return err
 		}
+		answered.Add(1)
 		if after := time.Since(began); before%2 == 1 || running.Load() != before {
 			took.Add(after)
 		}
