@@ -228,10 +228,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.mux, MaxPool: 3, Timeout: 10 * time.Second, Logger: n.opts.RaftLog,
-		MaxRPCsInFlight: 4,
-	})
+	n.transport = n.newTransport()
 	n.toRaft = callsOf(n.transport)
 	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
