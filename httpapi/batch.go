@@ -193,8 +193,8 @@ func (s *Server) writeTogether(ctx context.Context, batch []fastpath.Request) {
 // errMiscounted says that the replies to a batch can't be told apart.
 var errMiscounted = errors.New("httpapi: the number of replies differs from the number of commands")
 
-// Settle says how the call is answered.
-func (c *call) Settle() fastpath.Settled {
+// Result says how the call is answered.
+func (c *call) Result() fastpath.Result {
 	switch {
 	case c.alone:
 		c.s.metrics.inFlight.Dec()

@@ -17,7 +17,7 @@ type Batcher interface {
 	// Prepare takes a request that may be run together with others, without waiting for anything;
 	// nil of one that may not: nothing was done with it then. What Reply writes goes to w.
 	Prepare(w http.ResponseWriter, r *http.Request) Request
-	// Run runs prepared requests, each of which joins the first. It returns when every one can Settle.
+	// Run runs prepared requests, each of which joins the first. It returns when every one has its Result.
 	Run(ctx context.Context, batch []Request)
 }
 
@@ -25,18 +25,18 @@ type Batcher interface {
 type Request interface {
 	// Joins reports whether the request may be in a batch with another one.
 	Joins(Request) bool
-	// Settle says after Run how the request is answered. An Alone one is over with it.
-	Settle() Settled
+	// Result says after Run how the request is answered. An Alone one is over with it.
+	Result() Result
 	// Reply writes the reply, after which the request is over.
 	Reply()
 }
 
-// Settled is how a request is answered that was run.
-type Settled uint8
+// Result is how a request is answered that was run.
+type Result uint8
 
 const (
 	// Small requests have a small reply.
-	Small Settled = iota
+	Small Result = iota
 	// Large ones have a reply that the client may take long to read.
 	Large
 	// Alone ones were not run: the handler answers them.
@@ -278,7 +278,7 @@ func (t *batch) run() {
 	now := time.Now()
 	ready := t.conns[:0]
 	for i, k := range t.conns {
-		switch t.requests[i].Settle() {
+		switch t.requests[i].Result() {
 		case Alone: // its goroutine finds the request unread
 			k.prepared = nil
 			b.loop.Detach(k)

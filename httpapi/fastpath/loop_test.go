@@ -49,7 +49,7 @@ func (b *together) Run(_ context.Context, batch []Request) {
 // Joins keeps the targets apart.
 func (e *echoed) Joins(o Request) bool { return e.r.RequestURI == o.(*echoed).r.RequestURI }
 
-func (e *echoed) Settle() Settled {
+func (e *echoed) Result() Result {
 	switch {
 	case strings.HasPrefix(e.r.RequestURI, "/alone"):
 		return Alone
