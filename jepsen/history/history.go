@@ -118,15 +118,18 @@ type Op struct {
 	Place   Place    `json:"place"`             // where in the log it took effect, if the reply told
 }
 
-// Place is a position in the log: the index of an entry, and which request of that entry.
-// A read stands behind all of its entry.
+// Place is a position in the log: the index of an entry, and which request of that entry, and which
+// row of that request where several ran together (NthOf). A read stands behind all of its entry.
 type Place struct {
 	Index uint64 `json:"index,omitempty"` // 0 is unknown
 	Nth   int    `json:"nth,omitempty"`   // AfterEntry for a read
 }
 
 // AfterEntry is the Nth of what saw an entry as a whole.
-const AfterEntry = math.MaxInt32
+const AfterEntry = math.MaxInt64
+
+// NthOf is the Nth of a row, from 1, of a request; 0 is the request itself.
+func NthOf(request, row int) int { return request<<16 | row }
 
 // Known says whether the place is known.
 func (p Place) Known() bool { return p.Index > 0 }

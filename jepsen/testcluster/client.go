@@ -199,7 +199,8 @@ func (c *Client) exchange(req *http.Request) (raw, error) {
 }
 
 // parsePlace reads a sync token: the mark of the cluster, the index and, of a write,
-// which request of the entry, all in base 36. To other clients it is opaque.
+// which request of the entry, and which row of it if it ran together with others, all in base 36. To
+// other clients it is opaque.
 func parsePlace(token string) history.Place {
 	parts := strings.Split(token, ".")
 	if len(parts) < 2 {
@@ -210,13 +211,18 @@ func parsePlace(token string) history.Place {
 		return history.Place{}
 	}
 	p := history.Place{Index: index, Nth: history.AfterEntry}
-	if len(parts) == 3 {
-		nth, err := strconv.ParseInt(parts[2], 36, 32)
-		if err != nil {
+	if len(parts) == 2 {
+		return p
+	}
+	var numbers [2]int
+	for i, part := range parts[2:] {
+		n, err := strconv.ParseUint(part, 36, 16)
+		if i == len(numbers) || err != nil {
 			return history.Place{}
 		}
-		p.Nth = int(nth)
+		numbers[i] = int(n)
 	}
+	p.Nth = history.NthOf(numbers[0], numbers[1])
 	return p
 }
 
