@@ -131,7 +131,7 @@ func mendDisk(step Step, n *testcluster.Node) error {
 	case Full:
 		err = unlessDead(n.Disk.Empty())
 	default: // what another fault has started on the dead disk is as good as gone
-		err = errors.Join(unlessDown(n.Kill()), n.Disk.Recover())
+		err = errors.Join(unlessDown(n.Kill()), n.Disk.Recover(), unlessDown(n.Kill())) // the second one may have been started in between
 	}
 	err = errors.Join(err, start(n))
 	n.Blame()
