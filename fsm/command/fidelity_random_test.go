@@ -153,7 +153,7 @@ func (c *comparison) fits(s *scripttest.Step) bool {
 		}
 	}
 	s.Origin, s.Text = command.OriginHTTP, textOf(s.Argv)
-	if string(s.Argv[0]) == "XREADGROUP" && strings.Contains(s.Text, " NOACK ") {
+	if string(s.Argv[0]) == "XREADGROUP" && strings.Contains(strings.ToUpper(s.Text), " NOACK ") {
 		return false // makes no consumer over HTTP, which all that follows would tell
 	}
 	row := rows.Find(s.Argv)
