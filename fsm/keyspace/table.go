@@ -187,8 +187,8 @@ func decodeTable[V any](r *wire.Reader, value func() V) (t table[V], ok bool) {
 	return t, r.Err() == nil
 }
 
-// tableOf is a table of names, each once, that were put in one after the other. Many are put into a tree all at once: that takes
-// a fifth of the time. It keeps the names as they are.
+// tableOf is a table of names, each once, that were put in one after the other. Many are put into a tree all at once.
+// It keeps the names as they are.
 func tableOf[V any](names []string) (t table[V]) {
 	var none V
 	if len(names) <= smallMax {
