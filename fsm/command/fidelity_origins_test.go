@@ -223,18 +223,21 @@ func fromJSON(from any) (v reply.Value, err error) {
 }
 
 // plain is a reply of RESP2 with what JSON doesn't tell apart alike: a status is a
-// string. Scores are compared by value, because before 7.2 Redis printed 17 digits of each.
-func plain(v reply.Value, scores bool) reply.Value {
+// string. With number, texts that are numbers are compared by that value of them, because
+// before 7.2 Redis printed 17 digits of each.
+func plain(v reply.Value, number func(float64) float64) reply.Value {
 	switch v.Kind() {
 	case reply.KindStatus, reply.KindBulk:
-		if f, err := strconv.ParseFloat(v.Text(), 64); scores && err == nil {
-			return reply.Number(f)
+		if number != nil {
+			if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
+				return reply.Number(number(f))
+			}
 		}
 		return reply.Bulk(v.Text())
 	case reply.KindArray:
 		elems := make([]reply.Value, len(v.Elems()))
 		for i, e := range v.Elems() {
-			if elems[i] = plain(e, scores); e.IsError() {
+			if elems[i] = plain(e, number); e.IsError() {
 				elems[i] = reply.Bulk(e.Text()) // within a list JSON has no errors
 			}
 		}
