@@ -67,7 +67,10 @@ func (c *call) batchable() bool {
 	}
 	path, query := redis.CutTarget(c.r.RequestURI)
 	path, inDatabase := c.cutDatabase(path)
-	if inDatabase && c.s.messages != nil && isMessages(path) || !inDatabase && (c.s.servesConsole(path) || c.s.isOps(path)) || redis.IsStream(path) {
+	if c.s.messages != nil && isMessages(path) {
+		return c.publishes()
+	}
+	if !inDatabase && (c.s.servesConsole(path) || c.s.isOps(path)) || redis.IsStream(path) {
 		return false
 	}
 	return c.identifyFree(query) && c.acquire() == nil && c.simpleCommand(path, query)
@@ -115,9 +118,12 @@ func (c *call) simpleCommand(path, query string) bool {
 	return c.verdict.writes || row.Flags&command.Write == 0
 }
 
-// Joins reports whether both calls are of one user, and both read or both write.
+// Joins reports whether both calls are of one user, and both read or both write, or both publish in one database.
 func (c *call) Joins(other fastpath.Request) bool {
 	o := other.(*call)
+	if c.publishing != nil || o.publishing != nil {
+		return c.publishing != nil && o.publishing != nil && c.publishing.Joins(o.publishing)
+	}
 	return c.as == o.as && c.db == o.db && c.verdict.writes == o.verdict.writes
 }
 
@@ -135,9 +141,12 @@ func (s *Server) Run(ctx context.Context, batch []fastpath.Request) {
 			}
 		}
 	}()
-	if batch[0].(*call).verdict.writes {
+	switch first := batch[0].(*call); {
+	case first.publishing != nil:
+		publishTogether(ctx, batch)
+	case first.verdict.writes:
 		s.writeTogether(ctx, batch)
-	} else {
+	default:
 		s.readTogether(ctx, batch)
 	}
 }
@@ -209,6 +218,10 @@ func (c *call) Result() fastpath.Result {
 // Reply answers the call.
 func (c *call) Reply() {
 	defer c.finish(c.began)
+	if c.publishing != nil {
+		c.answerPublishing()
+		return
+	}
 	if c.verdict.writes {
 		c.replyBytes = 0 // wrote counts it
 		c.wrote(c.results, c.failed)

@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/internal/tracing"
 )
@@ -65,6 +66,8 @@ type call struct {
 	failed  error
 	alone   bool
 	row     int // in the batch, from 1; 0 if there was no other one
+	// publishing is the message that the call publishes in a batch; nil if it is a command.
+	publishing *messages.Publishing
 
 	identifyFn     func(*fsm.View)
 	identifyFreeFn func(*fsm.View)

@@ -79,11 +79,7 @@ type request struct {
 // ServeHTTP answers a request whose path begins with /v2 or /llm.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{API: a, w: w, r: r}
-	q.root, q.path, q.query = rawTarget(r)
-	if q.root == "db" { // /db/NAME/v2/…
-		q.db, q.path, _ = strings.Cut(q.path, "/")
-		q.root, q.path, _ = strings.Cut(q.path, "/")
-	}
+	q.target()
 	if rest, ok := strings.CutPrefix(q.path, "workflows/hooks/"); ok && a.runs != nil {
 		if err := a.runs.Hook(w, r, q.db, rest, q.query); err != nil {
 			q.fail(err)
@@ -111,6 +107,15 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.refuse(errReadOnly)
 	default:
 		q.route()
+	}
+}
+
+// target takes the request's target apart.
+func (q *request) target() {
+	q.root, q.path, q.query = rawTarget(q.r)
+	if q.root == "db" { // /db/NAME/v2/…
+		q.db, q.path, _ = strings.Cut(q.path, "/")
+		q.root, q.path, _ = strings.Cut(q.path, "/")
 	}
 }
 

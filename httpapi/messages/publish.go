@@ -72,6 +72,11 @@ func (p *Parser) read(c *call, f fields, rest string) (out queue.Publication, er
 	if err != nil {
 		return out, err
 	}
+	return p.publicationTo(c, f, to)
+}
+
+// publicationTo reads what a call says beside its destination.
+func (p *Parser) publicationTo(c *call, f fields, to target) (out queue.Publication, err error) {
 	if to.group != "" && c.defaults != nil {
 		base, err := c.defaults(to.group)
 		if err != nil {

@@ -25,10 +25,7 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	if err != nil {
 		return err
 	}
-	c := &call{
-		destination: destination, query: q.query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
-		defaults: q.callDefaults,
-	}
+	c := q.call(queueName, destination, body)
 	if n, ok, err := q.runItem(c); ok && !scheduled {
 		if err != nil {
 			return err
@@ -46,7 +43,19 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 	if err != nil {
 		return err
 	}
-	n := &out.Items[0]
+	return q.answerPublished(&out.Items[0])
+}
+
+// call is the request as one to publish.
+func (q *request) call(queueName, destination string, body []byte) *call {
+	return &call{
+		destination: destination, query: q.query, header: q.r.Header, queue: queueName, body: body, callerIP: q.callerIP(), byToken: q.byToken,
+		defaults: q.callDefaults,
+	}
+}
+
+// answerPublished answers a request that published one message, or one to each endpoint of a URL group.
+func (q *request) answerPublished(n *queue.Receipt) error {
 	if n.Refused != nil {
 		return n.Refused
 	}
