@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/internal/eventloop"
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
@@ -168,21 +169,6 @@ func (k *conn) unfinished(err error) error {
 	return err
 }
 
-// bareLine reports whether a line ends without a carriage return: no empty line of ours
-// may ever follow, and net/http takes such heads.
-func bareLine(b []byte) bool {
-	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			return false
-		}
-		if i == 0 || b[i-1] != '\r' {
-			return true
-		}
-		b = b[i+1:]
-	}
-}
-
 // readHead reads until the empty line and returns the place behind it.
 func (k *conn) readHead() (int, error) {
 	scanned := k.start
@@ -197,7 +183,7 @@ func (k *conn) readHead() (int, error) {
 			return scanned + i + 4, nil
 		}
 		scanned = max(len(k.in)-3, k.start)
-		if len(k.in)-k.start > k.s.MaxHead || bareLine(k.in[k.start:]) {
+		if len(k.in)-k.start > k.s.MaxHead || httpsyntax.HasBareLineFeed(k.in[k.start:]) {
 			return 0, errNotSimple
 		}
 		if k.waiting.Load() && k.s.closing() {

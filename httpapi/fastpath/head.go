@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"net/http"
 	"net/textproto"
+
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // head is the head of a request, taken apart. It is kept from one request of a
@@ -143,11 +145,11 @@ func (h *head) renew(b []byte) bool {
 		raw := rest[:end+1]
 		rest = rest[end+1:]
 		colon := bytes.IndexByte(raw, ':')
-		if colon < 1 || !isToken(raw[:colon]) {
+		if colon < 1 || !isPlainName(raw[:colon]) {
 			return false
 		}
 		value := trimBlanks(raw[colon+1 : end-1])
-		if !isValue(value) {
+		if !httpsyntax.IsValue(value) {
 			return false
 		}
 		name := textproto.CanonicalMIMEHeaderKey(string(raw[:colon]))
@@ -175,7 +177,7 @@ func (h *head) renew(b []byte) bool {
 		}
 		h.lines = append(h.lines, l)
 	}
-	if hosts != 1 || lengths > 1 || !plainHost(h.host) {
+	if hosts != 1 || lengths > 1 || !httpsyntax.IsPlainHost(h.host) {
 		return false
 	}
 	h.header, h.seen, h.exact = header, kept, true
@@ -206,8 +208,8 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// isToken reports whether b is a header name of the characters that RFC 9110 allows.
-func isToken(b []byte) bool {
+// isPlainName reports whether b is a header name of usual characters. net/http judges the others that RFC 9110 allows.
+func isPlainName(b []byte) bool {
 	for _, c := range b {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.', c == '!', c == '~':
@@ -216,26 +218,4 @@ func isToken(b []byte) bool {
 		}
 	}
 	return len(b) > 0
-}
-
-// isValue reports whether b is a header value without control characters.
-func isValue(b []byte) bool {
-	for _, c := range b {
-		if (c < ' ' && c != '\t') || c == 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// plainHost reports whether a Host is a name or address with a port at most.
-func plainHost(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == ':', c == '[', c == ']', c == '_':
-		default:
-			return false
-		}
-	}
-	return s != ""
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // connKey is the key of a connection in the contexts of net/http's requests.
@@ -107,9 +109,9 @@ func explain(head []byte) string {
 		switch {
 		case !ok:
 			return "a header line has no colon: " + quoted(line)
-		case !isToken([]byte(name)):
+		case !httpsyntax.IsToken(name):
 			return "a header name has a character that is not allowed: " + quoted(name)
-		case !isValue([]byte(value)):
+		case !httpsyntax.IsValue(value):
 			return "the value of header " + quoted(name) + " has a control byte"
 		case strings.EqualFold(name, "Content-Length"):
 			if _, ok := number([]byte(value)); !ok {
@@ -133,7 +135,7 @@ func explain(head []byte) string {
 func explainLine(line string) string {
 	method, rest, ok := strings.Cut(line, " ")
 	end := strings.LastIndexByte(rest, ' ')
-	if !ok || end < 0 || !isToken([]byte(method)) || !strings.HasPrefix(rest[end+1:], "HTTP/") {
+	if !ok || end < 0 || !httpsyntax.IsToken(method) || !strings.HasPrefix(rest[end+1:], "HTTP/") {
 		return "its first line must be METHOD PATH HTTP/1.1, got " + quoted(line)
 	}
 	target := rest[:end]

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // conn is one connection.
@@ -115,7 +117,7 @@ func (k *conn) readHead() (end int, err error) {
 			return end, nil
 		}
 		scanned = max(len(k.in)-3, 0)
-		if bareLine(k.in) {
+		if httpsyntax.HasBareLineFeed(k.in) {
 			return -1, nil
 		}
 		if len(k.in) > k.c.MaxHead {
@@ -139,21 +141,6 @@ func (k *conn) readHead() (end int, err error) {
 
 func (k *conn) tooLong() error {
 	return fmt.Errorf("the answer's header is larger than %d bytes", k.c.MaxHead)
-}
-
-// bareLine reports whether a line ends without a carriage return: no empty line of ours may ever follow, and net/http
-// reads such answers.
-func bareLine(b []byte) bool {
-	for {
-		i := bytes.IndexByte(b, '\n')
-		if i < 0 {
-			return false
-		}
-		if i == 0 || b[i-1] != '\r' {
-			return true
-		}
-		b = b[i+1:]
-	}
 }
 
 // odd has net/http read the answer of which the first bytes are in the buffer. keep allows to use the connection again.

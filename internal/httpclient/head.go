@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
+
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // head is the head of an answer.
@@ -36,11 +38,11 @@ func (h *head) read(b []byte) bool {
 			return false
 		}
 		colon := strings.IndexByte(line, ':')
-		if colon < 1 || !isToken(line[:colon]) {
+		if colon < 1 || !httpsyntax.IsToken(line[:colon]) {
 			return false
 		}
 		value := textproto.TrimString(line[colon+1:])
-		if !isValue(value) {
+		if !httpsyntax.IsValue(value) {
 			return false
 		}
 		name := textproto.CanonicalMIMEHeaderKey(line[:colon])
@@ -91,7 +93,7 @@ func (h *head) readStatus(line string) bool {
 		}
 		h.code = h.code*10 + int(c-'0')
 	}
-	return h.code >= 200 && (len(h.status) > 4 && h.status[3] == ' ' && h.status[4] != ' ') && isValue(h.status)
+	return h.code >= 200 && (len(h.status) > 4 && h.status[3] == ' ' && h.status[4] != ' ') && httpsyntax.IsValue(h.status)
 }
 
 // readLength reads a Content-Length: digits only.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // maxBody is the largest body that is sent here, in bytes: for a larger one the copy costs more than it saves.
@@ -43,7 +45,7 @@ func Fits(r *http.Request) bool {
 		return false
 	}
 	u := r.URL
-	if u == nil || u.Scheme != "http" || u.Opaque != "" || !plainHost(u.Host) || u.Hostname() == "" || r.Host != "" && !plainHost(r.Host) {
+	if u == nil || u.Scheme != "http" || u.Opaque != "" || !httpsyntax.IsPlainHost(u.Host) || u.Hostname() == "" || r.Host != "" && !httpsyntax.IsPlainHost(r.Host) {
 		return false
 	}
 	if r.Close || len(r.Trailer) > 0 || len(r.TransferEncoding) > 0 || r.ContentLength < 0 || r.ContentLength > maxBody {
@@ -53,7 +55,7 @@ func Fits(r *http.Request) bool {
 		return false
 	}
 	for name, values := range r.Header {
-		if !isToken(name) || isOfConnection(name) || !all(values, isValue) {
+		if !httpsyntax.IsToken(name) || isOfConnection(name) || !all(values, httpsyntax.IsValue[string]) {
 			return false
 		}
 	}
@@ -145,43 +147,4 @@ func appendBody(b []byte, r *http.Request) ([]byte, error) {
 		return b, errBodyLength
 	}
 	return b, nil
-}
-
-// plainHost reports whether a host is a name or an address with a port at most.
-func plainHost(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.', c == ':', c == '[', c == ']', c == '_':
-		default:
-			return false
-		}
-	}
-	return s != ""
-}
-
-// isToken reports whether a header name has the characters that RFC 9110 allows, and at least one.
-func isToken(s string) bool {
-	for i := range len(s) {
-		if !tokenBytes[s[i]] {
-			return false
-		}
-	}
-	return s != ""
-}
-
-var tokenBytes = func() (t [256]bool) {
-	for _, c := range []byte("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-		t[c] = true
-	}
-	return t
-}()
-
-// isValue reports whether a header value has no control characters.
-func isValue(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }
