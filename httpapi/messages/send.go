@@ -1,11 +1,8 @@
 package messages
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -84,75 +81,6 @@ func receipt(n *queue.Receipt) any {
 	return all[0]
 }
 
-// item is one message of a batch.
-type item struct {
-	Destination string               `json:"destination"`
-	Headers     map[string]oneOrMore `json:"headers"`
-	Body        *looseText           `json:"body"`
-	Queue       *string              `json:"queue"`
-}
-
-// looseText is a text, or any other JSON value as it is written: a client sends the body of a call as an object.
-type looseText string
-
-// UnmarshalJSON reads either form.
-func (t *looseText) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
-		if text, ok := plainString(b); ok {
-			*t = looseText(text)
-			return nil
-		}
-		return json.Unmarshal(b, (*string)(t))
-	}
-	*t = looseText(b)
-	return nil
-}
-
-// oneOrMore is a text or a list of texts.
-type oneOrMore []string
-
-// UnmarshalJSON reads either form.
-func (o *oneOrMore) UnmarshalJSON(b []byte) error {
-	if text, ok := plainString(b); ok { // as nearly all are: a decoder for each header would be a third of reading a batch
-		*o = oneOrMore{text}
-		return nil
-	}
-	var one string
-	if err := json.Unmarshal(b, &one); err == nil {
-		*o = oneOrMore{one}
-		return nil
-	}
-	return json.Unmarshal(b, (*[]string)(o))
-}
-
-// plainString reads a JSON string, which its caller has found well-formed. It is false for what has to be looked at
-// closely: escapes by number, and bytes that are not UTF-8.
-func plainString(b []byte) (text string, ok bool) {
-	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' || !utf8.Valid(b) {
-		return "", false
-	}
-	b = b[1 : len(b)-1]
-	at := bytes.IndexByte(b, '\\')
-	if at < 0 {
-		return string(b), true
-	}
-	var out strings.Builder
-	out.Grow(len(b))
-	for ; at >= 0; at = bytes.IndexByte(b, '\\') {
-		if at+1 == len(b) || unescaped[b[at+1]] == 0 {
-			return "", false
-		}
-		out.Write(b[:at])
-		out.WriteByte(unescaped[b[at+1]])
-		b = b[at+2:]
-	}
-	out.Write(b)
-	return out.String(), true
-}
-
-// unescaped are the characters that a letter after a backslash stands for.
-var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
 // The bounds of a batch. Each part of at most batchPart bytes is an entry's request of
 // its own.
 const (
@@ -166,9 +94,12 @@ func (q *request) batch() error {
 	if err != nil {
 		return err
 	}
-	var items []item
-	if err := json.Unmarshal(body, &items); err != nil {
-		return BatchFault[item](body, err)
+	items, usual := readItems(body)
+	if !usual {
+		items = nil
+		if err := json.Unmarshal(body, &items); err != nil {
+			return BatchFault[item](body, err)
+		}
 	}
 	if len(items) > maxItems {
 		return invalid("invalid batch: at most %d messages", maxItems)
