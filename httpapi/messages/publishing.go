@@ -30,7 +30,7 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access A
 	n := &Publishing{request: request{API: a, w: w, r: r}, access: access}
 	q := &n.request
 	q.target()
-	destination, ok := strings.CutPrefix(q.path, publishPath)
+	queueName, destination, ok := publicationPath(q.path)
 	if !ok || q.root != "v2" || HasQueryToken(q.query) {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access A
 	if err != nil {
 		return nil
 	}
-	c := q.call("", destination, body)
+	c := q.call(queueName, destination, body)
 	f := q.Parser.fieldsOf(c)
 	if _, scheduled := f["cron"]; scheduled || q.runs != nil && concernsRun(f) {
 		return nil
@@ -54,8 +54,15 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access A
 	return n
 }
 
-// publishPath begins the path of a publication, behind the version.
-const publishPath = "publish/"
+// publicationPath takes the path of a publication apart, behind the version.
+func publicationPath(path string) (queueName, destination string, ok bool) {
+	if rest, ok := strings.CutPrefix(path, "publish/"); ok {
+		return "", rest, true
+	}
+	rest, ok := strings.CutPrefix(path, "enqueue/")
+	name, destination, _ := strings.Cut(rest, "/")
+	return unescapePath(name), destination, ok
+}
 
 // Joins reports whether both may be one request to the log: they are about one database.
 func (n *Publishing) Joins(other *Publishing) bool {
