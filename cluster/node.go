@@ -106,7 +106,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.machine = fsm.NewMachine()
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor}
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
 	n.search = search.Attach(n.machine)
 	n.longReads = newLongReads()
 	n.metrics = newMetrics(n)

@@ -87,6 +87,8 @@ type Options struct {
 	Restored func()
 	// Applied, if set, is called with every entry that was applied and its outcomes: see fsm.Hooks.
 	Applied func(*fsm.Entry, []fsm.Outcome)
+	// LargeRead, if set, is called before a read allocates megabytes, and by many reads at a time.
+	LargeRead func()
 	// Leading, if set, runs on the leader from the moment its term is open until ctx ends
 	// with the leadership, and returns soon after that.
 	Leading func(ctx context.Context, n *Node)

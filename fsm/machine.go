@@ -38,6 +38,8 @@ type Hooks struct {
 	Applied func(*Entry, []Outcome)
 	// Yield, if set, lets other goroutines run. Reads on a fork call it now and then, without holding the lock.
 	Yield func()
+	// Large, if set, is called by a read on a fork that is about to allocate megabytes.
+	Large func()
 	// Locked is called when an entry or a fork has taken the state's lock, and Unlocking before it is released. Both are
 	// called with the lock held.
 	Locked, Unlocking func()
@@ -280,7 +282,7 @@ func (m *Machine) show(s *State, index uint64, now int64, seed [16]byte, brief b
 	v.e.Reset(index, max(now, s.clock), s.level, seed, 0)
 	v.e.ReadOnly, v.e.Bounded, v.e.Random, v.e.Monitored = true, brief, m.Hooks.Random, m.Hooks.Monitored
 	if !brief {
-		v.e.Yield = m.Hooks.Yield
+		v.e.Yield, v.e.Large = m.Hooks.Yield, m.Hooks.Large
 	}
 	if m.noting.Load() {
 		v.e.Used = m.noteUse

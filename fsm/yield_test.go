@@ -49,6 +49,34 @@ func TestLongReadsYield(t *testing.T) {
 	}
 }
 
+// A read on a fork that is about to allocate megabytes says so once, before it does.
+func TestLargeReads(t *testing.T) {
+	large := 0
+	m := &applied{Machine: fsm.NewMachine()}
+	m.Hooks.Yield, m.Hooks.Large = func() {}, func() { large++ }
+	list, hash := argvOf("RPUSH", "list"), argvOf("HSET", "hash")
+	for i := range 150_000 {
+		name := []byte(fmt.Sprint("element", i))
+		list, hash = append(list, name), append(hash, name, name)
+	}
+	m.write(t, list, hash)
+	for _, read := range [][]string{{"LRANGE", "list", "0", "-1"}, {"HGETALL", "hash"}} {
+		m.ViewBriefly(0, [16]byte{}, func(v *fsm.View) { get(v, read...) })
+		if large != 0 {
+			t.Errorf("%s called the hook while it held the state", read[0])
+		}
+		m.ViewFork(0, [16]byte{}, func(v *fsm.View) { get(v, read...) })
+		if large != 1 {
+			t.Errorf("%s called the hook %d times", read[0], large)
+		}
+		large = 0
+	}
+	m.ViewFork(0, [16]byte{}, func(v *fsm.View) { get(v, "LRANGE", "list", "0", "9999") })
+	if large != 0 {
+		t.Error("a read of 10,000 elements is a large one")
+	}
+}
+
 func argvOf(all ...string) (argv [][]byte) {
 	for _, w := range all {
 		argv = append(argv, []byte(w))

@@ -69,8 +69,9 @@ type process struct {
 	traces     *traces      // nil without a collector
 	registry   *prometheus.Registry
 	history    *history.History
-	audit      *audit.Log // nil without
-	recorded   bool       // its start is in there
+	audit      *audit.Log     // nil without
+	pacer      *gcpacer.Pacer // nil if the collector has its percent from elsewhere
+	recorded   bool           // its start is in there
 
 	supervisor *supervisor // nil without
 
@@ -86,8 +87,10 @@ type process struct {
 // serveNode runs a node until ctx ends or the node can't go on. It closes the listeners;
 // that of RESP may be nil.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
-	paced := limitMemory(log)
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
+	if limitMemory(log) {
+		n.pacer = gcpacer.New()
+	}
 	n.meter, n.figures = quota.New(n.engine), stats.New(command.NewTable())
 	n.hub = pubsub.New(pubsub.Options{Log: n.engine, Peers: n.engine, Logger: log})
 	defer n.closeHub()
@@ -110,8 +113,8 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	failed := make([]error, 2)
 	edges.Go(func() { failed[0] = n.server.Serve(listener); cancel() })
 	edges.Go(func() { n.history.Run(ctx) })
-	if paced {
-		edges.Go(func() { gcpacer.New().Run(ctx) })
+	if n.pacer != nil {
+		edges.Go(func() { n.pacer.Run(ctx) })
 	}
 	closeConsole, err := n.serveConsole()
 	if err != nil {
@@ -241,6 +244,9 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	}
 	o.Log, o.RaftLog = n.log, observe.Raft(n.log)
 	o.Notes, o.Restored, o.Monitor, o.Monitored = n.notify, n.restored, n.hub.ServePoll, n.hub.Monitored
+	if n.pacer != nil {
+		o.LargeRead = n.pacer.Large
+	}
 	o.Leading = n.deliveries.lead
 	if n.traces != nil {
 		o.Applied = n.traces.Applied

@@ -35,6 +35,8 @@ type Env struct {
 	Bounded, OverBudget bool
 	// Yield, if set, lets other goroutines run. Only reads on a fork have it, which keep nobody waiting: LookedAt calls it.
 	Yield func()
+	// Large, if set, is called once by a read on a fork that looks at more than largeCost.
+	Large func()
 	// Random, if set, fills bytes from this node's source of secrets. Only reads have it:
 	// what it returns must not reach the state.
 	Random func([]byte)
@@ -70,6 +72,7 @@ type Env struct {
 	words [4]uint64
 	left  int
 	cost  int64
+	total int64 // what a read on a fork has looked at, in the steps of Charge
 }
 
 // MaxInlineCost is how much a bounded read may look at, in the steps of Charge: some tenths of a
@@ -92,6 +95,9 @@ func (e *Env) Charge(steps int64) (over bool) {
 // millisecond.
 const yieldCost = MaxInlineCost / 2
 
+// largeCost is from when on a read on a fork is a large one, in the steps of Charge: its reply takes megabytes.
+const largeCost = 50 * MaxInlineCost
+
 // LookedAt counts steps that a read has made, so that one on a fork lets other goroutines run now and then. It changes no
 // result, and does nothing in applies and bounded reads.
 func (e *Env) LookedAt(steps int64) {
@@ -101,6 +107,10 @@ func (e *Env) LookedAt(steps int64) {
 }
 
 func (e *Env) pace(steps int64) {
+	if e.total += steps; e.total >= largeCost && e.Large != nil {
+		e.Large()
+		e.Large = nil
+	}
 	if e.cost += steps; e.cost >= yieldCost {
 		e.cost = 0
 		e.Yield()

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 )
 
@@ -40,6 +41,10 @@ const (
 	// step is the least relative change of the percent that is applied: each stops the process
 	// for some microseconds.
 	step = 0.1
+	// largeRoom is the most room in addition for largeTime after something large was announced, if a quarter of the
+	// memory that the limit leaves is as much.
+	largeRoom = 512 << 20
+	largeTime = 2 * time.Second
 )
 
 // The metrics of the runtime that are read, in the order of Pacer.samples.
@@ -49,29 +54,35 @@ const (
 	cycles
 	dedicated
 	assist
+	mapped
+	released
 )
 
 // Pacer holds what the last reading found.
 type Pacer struct {
+	mu      sync.Mutex
 	samples []metrics.Sample
 	begun   bool
 	last    reading
-	rate    float64 // of allocation, in bytes a second
-	speed   float64 // of collections, in bytes of live heap a second of processor time
-	percent int     // in force
+	rate    float64   // of allocation, in bytes a second
+	speed   float64   // of collections, in bytes of live heap a second of processor time
+	percent int       // in force
+	large   time.Time // until when there is room in addition
 }
 
 // reading is what the runtime's metrics say.
 type reading struct {
 	live, allocated, cycles uint64  // the live heap after the last collection; since the process began: bytes and collections
 	spent                   float64 // on collections since the process began, in seconds of processor time
+	used                    uint64  // of the machine's memory, in bytes
 }
 
 // New returns a Pacer that has read nothing yet.
 func New() *Pacer {
 	p := &Pacer{percent: maxPercent, speed: firstSpeed}
 	for _, name := range [...]string{liveHeap: "/gc/heap/live:bytes", allocated: "/gc/heap/allocs:bytes", cycles: "/gc/cycles/total:gc-cycles",
-		dedicated: "/cpu/classes/gc/mark/dedicated:cpu-seconds", assist: "/cpu/classes/gc/mark/assist:cpu-seconds"} {
+		dedicated: "/cpu/classes/gc/mark/dedicated:cpu-seconds", assist: "/cpu/classes/gc/mark/assist:cpu-seconds",
+		mapped: "/memory/classes/total:bytes", released: "/memory/classes/heap/released:bytes"} {
 		p.samples = append(p.samples, metrics.Sample{Name: name})
 	}
 	return p
@@ -81,12 +92,14 @@ func New() *Pacer {
 func (p *Pacer) read() reading {
 	metrics.Read(p.samples)
 	at := func(i int) metrics.Value { return p.samples[i].Value }
-	return reading{at(liveHeap).Uint64(), at(allocated).Uint64(), at(cycles).Uint64(), at(dedicated).Float64() + at(assist).Float64()}
+	return reading{at(liveHeap).Uint64(), at(allocated).Uint64(), at(cycles).Uint64(), at(dedicated).Float64() + at(assist).Float64(), at(mapped).Uint64() - at(released).Uint64()}
 }
 
 // Run sets the percent until ctx ends, and leaves the last one in force.
 func (p *Pacer) Run(ctx context.Context) {
+	p.mu.Lock()
 	debug.SetGCPercent(p.percent)
+	p.mu.Unlock()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for last := time.Now(); ; {
@@ -94,16 +107,47 @@ func (p *Pacer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			if p.observe(p.read(), now.Sub(last)) {
+			p.mu.Lock()
+			if p.observe(p.read(), now.Sub(last), p.extra(now)) {
 				debug.SetGCPercent(p.percent)
 			}
+			p.mu.Unlock()
 			last = now
 		}
 	}
 }
 
+// Large announces that megabytes are about to be allocated at once. Go paces a collection by the allocations before it:
+// with a large one the heap passes its goal, and from then on whoever allocates a few bytes has to mark megabytes
+// for them, also a goroutine that holds what all others wait for. So there is more room for a while.
+func (p *Pacer) Large() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	had := now.Before(p.large)
+	if p.large = now.Add(largeTime); had || !p.begun {
+		return
+	}
+	if next := p.next(p.extra(now)); next > p.percent {
+		p.percent = next
+		debug.SetGCPercent(p.percent)
+	}
+}
+
+// extra is the room in addition at a time, in bytes.
+func (p *Pacer) extra(now time.Time) float64 {
+	if !now.Before(p.large) {
+		return 0
+	}
+	free := float64(debug.SetMemoryLimit(-1)) - float64(p.last.used)
+	return min(max(free/4, 0), largeRoom)
+}
+
+// next is the percent by the last reading.
+func (p *Pacer) next(extra float64) int { return percent(p.last.live, p.rate, p.speed, extra) }
+
 // observe takes in a reading, and reports whether the percent has changed.
-func (p *Pacer) observe(now reading, since time.Duration) bool {
+func (p *Pacer) observe(now reading, since time.Duration, extra float64) bool {
 	before := p.last
 	p.last = now
 	if !p.begun || since <= 0 || now.allocated < before.allocated {
@@ -114,7 +158,7 @@ func (p *Pacer) observe(now reading, since time.Duration) bool {
 	if n, spent := now.cycles-before.cycles, now.spent-before.spent; n > 0 && n < 1<<32 && spent > 0 && now.live > 0 {
 		p.speed += learn * (float64(n)*float64(now.live)/spent - p.speed)
 	}
-	next := percent(now.live, p.rate, p.speed)
+	next := p.next(extra)
 	if math.Abs(float64(next-p.percent)) < step*float64(p.percent) {
 		return false
 	}
@@ -122,13 +166,13 @@ func (p *Pacer) observe(now reading, since time.Duration) bool {
 	return true
 }
 
-// percent is the room above a live heap at a rate of allocation and a speed of collections, in
+// percent is the room above a live heap at a rate of allocation and a speed of collections, and some bytes in addition, in
 // hundredths of that heap.
-func percent(live uint64, rate, speed float64) int {
+func percent(live uint64, rate, speed, extra float64) int {
 	if live == 0 {
 		return maxPercent // nothing was collected yet
 	}
 	busy := min(busyInterval*rate, busyRoom*min(1, fewData/float64(live)))
-	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, busy, minRoom)
+	room := max(roomFactor*math.Sqrt(float64(live)*rate/speed), minInterval*rate, busy, minRoom) + extra
 	return int(min(max(100*room/float64(live), minPercent), maxPercent))
 }

@@ -11,26 +11,28 @@ import (
 func TestPercent(t *testing.T) {
 	const mb, gb = 1 << 20, 1 << 30
 	for _, c := range []struct {
-		live        uint64
-		rate, speed float64
-		want        int
+		live               uint64
+		rate, speed, extra float64
+		want               int
 	}{
-		{0, gb, gb, 400},                // nothing collected yet
-		{4 * mb, 0, gb, 400},            // the least room is more than four times a small heap
-		{64 * mb, 0, gb, 50},            // the least room
-		{gb, 0, gb, 25},                 // idle: the least percent
-		{16 * mb, gb, gb, 400},          // a small heap under full load
-		{gb, gb, gb, 54},                // 18,000 * sqrt(1 GiB) = 590 MB of room
-		{gb, gb, 4 * gb, 27},            // collections that are four times as fast need half of it
-		{gb, gb / 4, gb, 27},            // and so does a quarter of the load
-		{gb / 4, gb, gb, 109},           // a quarter of the heap needs half the room
-		{4 * gb, gb / 16, gb, 25},       // 295 MB of room
-		{512 * mb, gb, 64 * gb, 50},     // a quarter of a second of allocations
-		{64 * mb, gb / 8, 64 * gb, 200}, // a second of allocations, up to 128 MiB
-		{64 * mb, gb / 4, 64 * gb, 200},
-		{64 * mb, gb / 16, 64 * gb, 100},
+		{0, gb, gb, 0, 400},                // nothing collected yet
+		{4 * mb, 0, gb, 0, 400},            // the least room is more than four times a small heap
+		{64 * mb, 0, gb, 0, 50},            // the least room
+		{gb, 0, gb, 0, 25},                 // idle: the least percent
+		{16 * mb, gb, gb, 0, 400},          // a small heap under full load
+		{gb, gb, gb, 0, 54},                // 18,000 * sqrt(1 GiB) = 590 MB of room
+		{gb, gb, 4 * gb, 0, 27},            // collections that are four times as fast need half of it
+		{gb, gb / 4, gb, 0, 27},            // and so does a quarter of the load
+		{gb / 4, gb, gb, 0, 109},           // a quarter of the heap needs half the room
+		{4 * gb, gb / 16, gb, 0, 25},       // 295 MB of room
+		{512 * mb, gb, 64 * gb, 0, 50},     // a quarter of a second of allocations
+		{64 * mb, gb / 8, 64 * gb, 0, 200}, // a second of allocations, up to 128 MiB
+		{64 * mb, gb / 4, 64 * gb, 0, 200},
+		{64 * mb, gb / 16, 64 * gb, 0, 100},
+		{gb, 0, gb, gb / 2, 53}, // 32 MiB, and half the heap in addition
+		{64 * mb, 0, gb, gb, 400},
 	} {
-		if got := percent(c.live, c.rate, c.speed); got != c.want {
+		if got := percent(c.live, c.rate, c.speed, c.extra); got != c.want {
 			t.Errorf("live %d, rate %.0f, speed %.0f: %d, want %d", c.live, c.rate, c.speed, got, c.want)
 		}
 	}
@@ -40,12 +42,12 @@ func TestPercent(t *testing.T) {
 func TestObserve(t *testing.T) {
 	p := New()
 	now := reading{live: 1 << 30, allocated: 5 << 30}
-	if p.observe(now, time.Second) {
+	if p.observe(now, time.Second, 0) {
 		t.Error("a rate was made of one reading")
 	}
 	look := func(allocated uint64) int {
 		now.allocated += allocated
-		p.observe(now, time.Second)
+		p.observe(now, time.Second, 0)
 		return p.percent
 	}
 	if got := look(0); got != minPercent {
@@ -65,7 +67,7 @@ func TestObserve(t *testing.T) {
 	}
 	before := now
 	before.allocated--
-	if p.observe(before, time.Second) || p.observe(now, 0) {
+	if p.observe(before, time.Second, 0) || p.observe(now, 0, 0) {
 		t.Error("a reading that makes no rate changed the percent")
 	}
 }
@@ -74,21 +76,62 @@ func TestObserve(t *testing.T) {
 func TestSpeed(t *testing.T) {
 	p := New()
 	now := reading{live: 1 << 30}
-	p.observe(now, time.Second)
+	p.observe(now, time.Second, 0)
 	for range 30 { // two collections a second, a sixteenth of a second each
 		now.cycles, now.spent, now.allocated = now.cycles+2, now.spent+0.125, now.allocated+1<<30
-		p.observe(now, time.Second)
+		p.observe(now, time.Second, 0)
 	}
 	if want := float64(16 << 30); p.speed < 0.99*want || p.speed > 1.01*want {
 		t.Errorf("speed %.0f, want %.0f", p.speed, want)
 	}
-	if got := percent(1<<30, 1<<30, 1<<30); p.percent >= got/2 {
+	if got := percent(1<<30, 1<<30, 1<<30, 0); p.percent >= got/2 {
 		t.Errorf("fast collections have %d percent of room, slow ones %d", p.percent, got)
 	}
 	speed := p.speed
-	p.observe(now, time.Second)
+	p.observe(now, time.Second, 0)
 	if p.speed != speed {
 		t.Errorf("a second without a collection changed the speed from %.0f to %.0f", speed, p.speed)
+	}
+}
+
+// TestLarge holds that something large has room at once and for a while, as far as the memory limit leaves some.
+func TestLarge(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 30))
+	p := New()
+	p.Large()
+	if p.percent != maxPercent {
+		t.Errorf("before anything was read: %d", p.percent)
+	}
+	now := reading{live: 1 << 30, allocated: 5 << 30, used: 2 << 30}
+	p.large = time.Time{}
+	p.observe(now, time.Second, 0)
+	p.observe(now, time.Second, 0)
+	if p.percent != minPercent {
+		t.Fatalf("idle: %d", p.percent)
+	}
+	p.Large()
+	if got := debug.SetGCPercent(100); got != 53 || p.percent != got {
+		t.Errorf("something large has %d percent, %d are in force, want 53: 32 and 512 MiB", p.percent, got)
+	}
+	p.Large()
+	if got := debug.SetGCPercent(100); got != 100 {
+		t.Errorf("the second set the percent again, to %d", got)
+	}
+	if p.observe(now, time.Second, p.extra(time.Now())); p.percent != 53 {
+		t.Errorf("while there is something large: %d", p.percent)
+	}
+	later := time.Now().Add(largeTime)
+	if p.observe(now, time.Second, p.extra(later)); p.percent != minPercent {
+		t.Errorf("afterwards: %d", p.percent)
+	}
+	debug.SetMemoryLimit(2<<30 + 256<<20)
+	if got := p.extra(time.Now()); got != 64<<20 {
+		t.Errorf("with 256 MiB left: %.0f bytes", got)
+	}
+	debug.SetMemoryLimit(1 << 30)
+	if got := p.extra(time.Now()); got != 0 {
+		t.Errorf("above the limit: %.0f bytes", got)
 	}
 }
 
