@@ -271,7 +271,23 @@ func (m *Mux) dialRaft(addr raft.ServerAddress, what Purpose, timeout time.Durat
 		}
 		return nil, err
 	}
-	return m.DialPeer(string(addr), what, timeout)
+	c, err := m.DialPeer(string(addr), what, timeout)
+	if err == nil {
+		discardOnClose(c)
+	}
+	return c, err
+}
+
+// discardOnClose has the system discard what was not sent yet when the connection is closed. It would go on sending
+// otherwise: a leader that steps down because it hears nothing has appends under way that its followers have not
+// acknowledged, and each that arrives later puts off the election of the next leader.
+func discardOnClose(c net.Conn) {
+	if over, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+		c = over.NetConn()
+	}
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0) // a connection that fails is closed soon
+	}
 }
 
 // Addr is the address that other nodes know.
