@@ -25,6 +25,9 @@ func (n *Node) CommonLevel(ctx context.Context) env.Level { return n.commonLevel
 // Pending is how many requests of this node have no outcome yet.
 func (n *Node) Pending() int { return n.proposer.Pending() }
 
+// Fail is what a failing part of the node does: its process must end.
+func (n *Node) Fail(reason string) { n.fatal(reason) }
+
 // MovePayloads has the large payloads of this node on its disk.
 func (n *Node) MovePayloads() error { return n.payloads.MoveAll() }
 

@@ -67,6 +67,7 @@ type disk struct {
 // network is how other nodes are reached.
 type network struct {
 	mux       *transport.Mux
+	port      atomic.Pointer[transport.Mux] // mux, for fatal
 	peers     *rpcClient
 	transport *raft.NetworkTransport
 	toRaft    chan<- raft.RPC // this node's raft, for calls of its own
@@ -197,6 +198,7 @@ func (n *Node) openMux() (err error) {
 	}
 	n.peers = newRPCClient(n.mux)
 	n.mux.Start()
+	n.port.Store(n.mux)
 	return nil
 }
 
@@ -298,12 +300,16 @@ func (n *Node) configuration() (c raft.Configuration) {
 	return c
 }
 
-// fatal ends the process by Options.Fatal, once.
+// fatal ends the process by Options.Fatal, once. The cluster port is closed first: a process of which a thread waits for a disk
+// that answers nothing doesn't end before that does, and keeps its connections, so the other nodes would take it for alive.
 func (n *Node) fatal(reason string) {
 	if !n.failed.CompareAndSwap(false, true) {
 		return
 	}
 	n.log.Error("this node must stop", "reason", reason)
+	if port := n.port.Load(); port != nil {
+		port.Close()
+	}
 	if n.opts.Fatal != nil {
 		n.opts.Fatal(reason)
 	}
