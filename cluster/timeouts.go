@@ -35,8 +35,10 @@ type delays struct {
 	at      time.Time
 }
 
-// observe notes a delay.
-func (d *delays) observe(delay time.Duration, now time.Time) {
+// observe notes a delay. One beyond most counts as that: a process that stood still for a minute is no busier than one that did
+// for half a second, and must not have long timeouts for longer.
+func (d *delays) observe(delay, most time.Duration, now time.Time) {
+	delay = min(delay, most)
 	for ; !d.at.IsZero() && now.Sub(d.at) >= delayHalfLife; d.at = d.at.Add(delayHalfLife) {
 		if d.longest /= 2; d.longest == 0 {
 			d.at = now
@@ -68,17 +70,18 @@ func (s *raftSettings) change(r *raft.Raft, change func(*raft.ReloadableConfig))
 func (n *Node) adaptTimeouts(ctx context.Context) {
 	var d delays
 	in := n.opts.Heartbeat
-	var contact time.Time // the last one that was seen
+	most := maxStretch * n.opts.Heartbeat / delayFactor // what stretches the timeout to its bound
+	var contact time.Time                               // the last one that was seen
 	var leader string
 	for last := time.Now(); pause(ctx, delayInterval); {
 		now := time.Now()
-		d.observe(now.Sub(last)-delayInterval, now)
+		d.observe(now.Sub(last)-delayInterval, most, now)
 		last = now
 		who, _ := n.leader()
 		heard := n.raft.LastContact()
 		if who.id != "" && who.id == leader && heard.After(contact) && !contact.IsZero() {
 			// Heartbeats come every tenth to fifth of the timeout: only what is beyond that is a delay.
-			d.observe(heard.Sub(contact)-in/5, now)
+			d.observe(heard.Sub(contact)-in/5, most, now)
 		}
 		contact, leader = heard, who.id
 		want := d.timeout(n.opts.Heartbeat)

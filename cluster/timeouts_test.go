@@ -18,11 +18,14 @@ func TestTimeoutFollowsDelays(t *testing.T) {
 		{300 * time.Millisecond, 9 * time.Second, 900 * time.Millisecond},
 		{300 * time.Millisecond, 10 * time.Second, least},
 		{5 * time.Second, 0, 3 * least},
+		{5 * time.Second, 9 * time.Second, 3 * least},
+		{5 * time.Second, 10 * time.Second, 750 * time.Millisecond}, // as after half a second
+		{5 * time.Second, 20 * time.Second, least},
 		{5 * time.Second, time.Hour, least},
 	} {
 		var d delays
-		d.observe(c.delay, begin)
-		d.observe(0, begin.Add(c.after))
+		d.observe(c.delay, least, begin)
+		d.observe(0, least, begin.Add(c.after))
 		if got := d.timeout(least); got != c.want {
 			t.Errorf("%v after a delay of %v: %v, want %v", c.after, c.delay, got, c.want)
 		}
