@@ -1,0 +1,16 @@
+package cluster
+
+// fatal ends the process by Options.Fatal, once. The cluster port is closed first: a process of which a thread waits for a disk
+// that answers nothing doesn't end before that does, and keeps its connections, so the other nodes would take it for alive.
+func (n *Node) fatal(reason string) {
+	if !n.failed.CompareAndSwap(false, true) {
+		return
+	}
+	n.log.Error("this node must stop", "reason", reason)
+	if port := n.port.Load(); port != nil {
+		port.Close()
+	}
+	if n.opts.Fatal != nil {
+		n.opts.Fatal(reason)
+	}
+}
