@@ -24,7 +24,7 @@ var _ fastpath.Batcher = (*Server)(nil)
 // largeReply is the size from which a reply is encoded and sent by its connection alone, in bytes.
 const largeReply = 32 << 10
 
-// Prepare takes a request that is one simple command of a user who may do everything.
+// Prepare takes a request that is one simple command of a user who may do everything, or that publishes one message.
 func (s *Server) Prepare(w http.ResponseWriter, r *http.Request) (taken fastpath.Request) {
 	begin := time.Now()
 	c := s.calls.Get().(*call)
