@@ -1,14 +1,27 @@
 package cluster
 
+import "time"
+
+// lastWords is how long a process that must end may take to say why, if its log is on the disk that answers nothing.
+const lastWords = time.Second
+
 // fatal ends the process by Options.Fatal, once. The cluster port is closed first: a process of which a thread waits for a disk
 // that answers nothing doesn't end before that does, and keeps its connections, so the other nodes would take it for alive.
 func (n *Node) fatal(reason string) {
 	if !n.failed.CompareAndSwap(false, true) {
 		return
 	}
-	n.log.Error("this node must stop", "reason", reason)
 	if port := n.port.Load(); port != nil {
 		port.Close()
+	}
+	logged := make(chan struct{})
+	go func() { // ends with the process at the latest
+		n.log.Error("this node must stop", "reason", reason)
+		close(logged)
+	}()
+	select {
+	case <-logged:
+	case <-time.After(lastWords):
 	}
 	if n.opts.Fatal != nil {
 		n.opts.Fatal(reason)

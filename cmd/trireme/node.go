@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"net"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -259,10 +257,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 		n.removed.Store(&reason)
 		n.stop()
 	}
-	o.Fatal = func(reason string) {
-		fmt.Fprintln(os.Stderr, "trireme: "+reason)
-		os.Exit(exitFailed)
-	}
+	o.Fatal = fail
 	node, err := cluster.Open(ctx, o)
 	if err != nil {
 		return nil, n.explainStart(err)
