@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -189,34 +190,37 @@ func (d *devNode) signingKeys() signingKeys {
 // settled waits for the tokens: those of the last start are the cluster's until then.
 func (d *devNode) settled(v *fsm.View) bool { return v.FoundedWith(d.tokens.digests()) }
 
+// ready prints what people and scripts read, all at once: whoever waits for the address finds the rest.
 func (d *devNode) ready(n *cluster.Node) {
+	out := &bytes.Buffer{}
 	if d.Clock != "" {
-		fmt.Fprintf(d.out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
+		fmt.Fprintf(out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
 	}
-	fmt.Fprintf(d.out, "Trireme %s is running at %s\n\n", version, d.url)
+	fmt.Fprintf(out, "Trireme %s is running at %s\n\n", version, d.url)
 	lines := d.environment()
 	path, err := writeEnvironment(d.DataDir, lines)
 	for _, line := range lines {
-		fmt.Fprintln(d.out, line)
+		fmt.Fprintln(out, line)
 	}
 	if err != nil {
-		fmt.Fprintln(d.out, "\nThese lines were not written to a file: "+err.Error())
+		fmt.Fprintln(out, "\nThese lines were not written to a file: "+err.Error())
 	} else if !d.Memory {
-		fmt.Fprintf(d.out, "\nIn another shell, take these variables by: . %s\n", path)
+		fmt.Fprintf(out, "\nIn another shell, take these variables by: . %s\n", path)
 	}
 	if d.Demo {
 		if err := d.demo(context.Background()); err != nil {
-			fmt.Fprintln(d.out, "\nThere are no sample data: "+err.Error())
+			fmt.Fprintln(out, "\nThere are no sample data: "+err.Error())
 		}
 	}
 	if link := d.consoleLink(); link != "" {
-		fmt.Fprintf(d.out, "\nConsole (this link signs in once): %s\n", link)
+		fmt.Fprintf(out, "\nConsole (this link signs in once): %s\n", link)
 	}
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		if !v.HoldsAll(d.tokens.digests()) {
-			fmt.Fprintln(d.out, "\nThe tokens of the database default were reset: those above don't open it any more.")
+			fmt.Fprintln(out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
+	_, _ = d.out.Write(out.Bytes()) // nobody reads it, then
 }
 
 // environment are the variables that clients, the command line and the tour of README.md read. The admin token is last.
