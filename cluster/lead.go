@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// digestEntries is how many entries lie between two digests.
-	digestEntries = 100_000
 	// tickInterval is the pace of the leader's timers, at most ten entries a second when
 	// nothing but time moves.
 	tickInterval = 100 * time.Millisecond
@@ -183,7 +181,7 @@ func (n *Node) bootstrapState(ctx context.Context, term uint64) error {
 
 // keepTime applies what is due, and has digests taken.
 func (n *Node) keepTime(ctx context.Context, term uint64) {
-	digested := n.raft.LastIndex()
+	digested, at := n.raft.LastIndex(), time.Time{}
 	for pause(ctx, tickInterval) {
 		n.evictExcess(ctx, term)
 		for {
@@ -196,9 +194,9 @@ func (n *Node) keepTime(ctx context.Context, term uint64) {
 				break
 			}
 		}
-		if last := n.raft.LastIndex(); last >= digested+n.opts.DigestEvery {
+		if last := n.raft.LastIndex(); last >= digested+n.opts.DigestEvery && time.Since(at) >= n.digests.pace() {
 			if _, err := n.command(term, fsm.TakeDigest.Code, fsm.TakeDigest.Body(fsm.Empty{})); err == nil {
-				digested = last
+				digested, at = last, time.Now()
 			}
 		}
 	}

@@ -86,6 +86,7 @@ type replica struct {
 	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
 	advancing atomic.Bool  // a commit index is being passed on to raft
 	settings  raftSettings
+	digests   digests
 	changing  sync.Mutex // held by the leader while servers are changed
 }
 
@@ -107,7 +108,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.machine = fsm.NewMachine()
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
-	n.machine.Hooks = fsm.Hooks{Digest: n.digest, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
+	n.machine.Hooks = fsm.Hooks{Digest: n.digest, WantsDigest: n.digests.wants, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
 	n.search = search.Attach(n.machine)
 	n.longReads = newLongReads()
 	n.metrics = newMetrics(n)
@@ -216,6 +217,11 @@ func (n *Node) openRaft(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	last, err := n.store.LastIndex()
+	if err != nil {
+		return err
+	}
+	n.digests.begins = last + 1
 	creates, joins := !has && len(n.opts.Join) == 0, !has && len(n.opts.Join) > 0
 	switch {
 	case joins:
@@ -364,32 +370,4 @@ func (n *Node) otherVoters() (others []peerAddr, needed int) {
 	v.others, v.needed = append(v.others, slow...), max(count/2+1-self, 0)
 	n.voters.Store(v)
 	return v.others, v.needed
-}
-
-// digest hashes a fork in the background and reports the result.
-func (n *Node) digest(f *fsm.Frozen) {
-	n.wg.Go(func() {
-		d := f.Digest()
-		n.log.Info("digest", "index", f.Index(), "digest", d)
-		body := fsm.ReportDigest.Body(fsm.DigestReport{Index: f.Index(), Node: n.opts.NodeID, Digest: d})
-		for range 20 {
-			if leader, ok := n.leader(); ok {
-				if _, err := n.proposeOnce(context.Background(), leader, fsm.ReportDigest.Code, body); err == nil || n.failed.Load() {
-					return
-				}
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-	})
-}
-
-// verdict stops this node if its state differs from that of a majority. Its files
-// stay for inspection; it comes back under a new id.
-func (n *Node) verdict(v fsm.DigestVerdict) {
-	for _, node := range v.Divergent {
-		n.log.Error("a node's state differs from the majority's", "peer", node, "index", v.Index)
-		if node == n.opts.NodeID {
-			n.fatal(fmt.Sprintf("the state at index %d differs from the other nodes'; keep the data directory for inspection and let the node come back under a new id", v.Index))
-		}
-	}
 }

@@ -19,8 +19,10 @@ const bytesPerStep = 16
 
 // Hooks are callbacks to the owner of a Machine. Apply calls them in log order, without holding the lock.
 type Hooks struct {
-	// Digest is called with the state as it was at a TakeDigest entry.
-	Digest func(*Frozen)
+	// Digest is called with the state as it was at a TakeDigest entry. WantsDigest, if set, reports whether it is to be, by the
+	// entry's index; it is called with the lock held.
+	Digest      func(*Frozen)
+	WantsDigest func(index uint64) bool
 	// Verdict is called with the result of comparing digests.
 	Verdict func(DigestVerdict)
 	// Notifications is called with the notifications of an entry, for subscribers.
@@ -134,7 +136,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 			m.unlock()
 			return nil, err
 		}
-		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied {
+		if n.Requests[i].Code == TakeDigest.Code && outcomes[i].Status == Applied && m.wantsDigest(index) {
 			m.index, m.term = index, term
 			frozen = m.freeze()
 		}
@@ -157,6 +159,10 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 	return outcomes, nil
 }
 
+func (m *Machine) wantsDigest(index uint64) bool {
+	return m.Hooks.Digest != nil && (m.Hooks.WantsDigest == nil || m.Hooks.WantsDigest(index))
+}
+
 func refuse(n *Entry) []Outcome {
 	outcomes := make([]Outcome, len(n.Requests))
 	for i, q := range n.Requests {
@@ -166,7 +172,7 @@ func refuse(n *Entry) []Outcome {
 }
 
 func (m *Machine) notifyHooks(frozen *Frozen, outcomes []Outcome, notes []env.Notification) {
-	if frozen != nil && m.Hooks.Digest != nil {
+	if frozen != nil {
 		m.Hooks.Digest(frozen)
 	}
 	if len(notes) > 0 && m.Hooks.Notifications != nil {

@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+const (
+	// digestEntries is how many entries lie between two digests.
+	digestEntries = 100_000
+	// digestShare: digests take at most one part in so many of a processor, as far as the leader's own take so long as the others'.
+	digestShare = 20
+)
+
+// digests are the digests of the state that this node takes.
+type digests struct {
+	begins uint64       // entries from here on are new: those before are applied again, at a start
+	busy   atomic.Bool  // one is being taken
+	took   atomic.Int64 // by the last one, in nanoseconds
+}
+
+// wants reports whether this node hashes the state as it is at an entry. It does not while it applies what it has
+// applied before: it would hash states of which nobody asks for the digest any more, and every fork has the writes
+// after it copy what they change. Nor does it begin another one before the last has ended.
+func (d *digests) wants(index uint64) bool { return index >= d.begins && !d.busy.Load() }
+
+// pace is how long the leader waits after one digest before it has the next one taken.
+func (d *digests) pace() time.Duration { return time.Duration(d.took.Load()) * digestShare }
+
+// digest hashes a fork in the background and reports the result.
+func (n *Node) digest(f *fsm.Frozen) {
+	n.digests.busy.Store(true)
+	n.wg.Go(func() {
+		began := time.Now()
+		d := f.Digest()
+		n.digests.took.Store(int64(time.Since(began)))
+		n.digests.busy.Store(false)
+		n.log.Info("digest", "index", f.Index(), "digest", d)
+		body := fsm.ReportDigest.Body(fsm.DigestReport{Index: f.Index(), Node: n.opts.NodeID, Digest: d})
+		for range 20 {
+			if leader, ok := n.leader(); ok {
+				if _, err := n.proposeOnce(context.Background(), leader, fsm.ReportDigest.Code, body); err == nil || n.failed.Load() {
+					return
+				}
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
+// verdict stops this node if its state differs from that of a majority. Its files
+// stay for inspection; it comes back under a new id.
+func (n *Node) verdict(v fsm.DigestVerdict) {
+	for _, node := range v.Divergent {
+		n.log.Error("a node's state differs from the majority's", "peer", node, "index", v.Index)
+		if node == n.opts.NodeID {
+			n.fatal(fmt.Sprintf("the state at index %d differs from the other nodes'; keep the data directory for inspection and let the node come back under a new id", v.Index))
+		}
+	}
+}
