@@ -39,7 +39,7 @@ const (
 // appliedSince is what was applied since the last snapshot began.
 type appliedSince struct {
 	bytes, entries, commands int64
-	took                     time.Duration // by the clock of this machine
+	took                     time.Duration // of processor time
 	lately                   bool          // that is less than entriesEvery ago
 }
 
@@ -52,13 +52,16 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 	for last := time.Now(); pause(ctx, time.Second); {
 		since := n.adapter.since()
 		since.lately = time.Since(last) < entriesEvery
-		if !n.opts.due(since, 0, 0) {
+		if n.opts.due(since, 0, 0) == "" {
 			continue // not even for an empty state
 		}
 		keys, _ := n.metrics.usage()
-		if !n.opts.due(since, n.lastSnapshotSize(), int64(keys)) {
+		reason := n.opts.due(since, n.lastSnapshotSize(), int64(keys))
+		if reason == "" {
 			continue
 		}
+		n.log.Info("a snapshot begins", "because_of", reason, "bytes", since.bytes, "entries", since.entries, "commands", since.commands,
+			"applied_in", since.took.Round(time.Millisecond))
 		if err := n.Snapshot(); err != nil {
 			n.log.Warn("snapshot failed", "error", err)
 			n.adapter.restart() // it is not tried again at once
@@ -67,21 +70,27 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 	}
 }
 
-// due reports whether a snapshot is due. size is that of the last one in bytes, keys how many
-// keys there are.
+// due is what makes a snapshot due, or empty. size is that of the last one in bytes, keys how many keys there are.
 //
 // A snapshot waits for as many bytes of log as the last one has, so that snapshots write at most as much as the log does:
 // writes are amplified at most twice. Beyond that it waits for SnapshotBytes, SnapshotThreshold entries or SnapshotCommands
 // commands, whichever comes first. Only what a restart has to apply again can make it come earlier.
-func (o *Options) due(since appliedSince, size, keys int64) bool {
+func (o *Options) due(since appliedSince, size, keys int64) (reason string) {
 	switch {
-	case since.bytes > mostBytes || since.replay() > max(mostReplay, time.Duration(keys)*loadPerKey):
-		return true
+	case since.bytes > mostBytes:
+		return "the size of the log"
+	case since.replay() > max(mostReplay, time.Duration(keys)*loadPerKey):
+		return "the time of a restart"
 	case since.bytes < size && size > tinySnapshot:
-		return false
+		return ""
+	case since.bytes > o.SnapshotBytes:
+		return "bytes"
+	case since.commands > max(o.SnapshotCommands, keys/2):
+		return "commands"
+	case !since.lately && since.entries >= int64(min(o.SnapshotThreshold, math.MaxInt64)):
+		return "entries"
 	}
-	entries := !since.lately && since.entries >= int64(min(o.SnapshotThreshold, math.MaxInt64))
-	return entries || since.bytes > o.SnapshotBytes || since.commands > max(o.SnapshotCommands, keys/2)
+	return ""
 }
 
 // lastSnapshotSize is the size of the newest snapshot in bytes, 0 without one.

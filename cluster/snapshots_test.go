@@ -46,15 +46,15 @@ func TestSnapshotsInProportion(t *testing.T) {
 		"a snapshot that itself takes long":        {appliedSince{entries: 10, bytes: mb, took: 19 * time.Second}, gb, 20_000_000, false},
 		"a snapshot that takes as long as the log": {appliedSince{entries: 10, bytes: mb, took: 20*time.Second + 1}, gb, 20_000_000, true},
 	} {
-		if got := o.due(c.since, c.size, c.keys); got != c.want {
-			t.Errorf("%s: %v", name, got)
+		if reason := o.due(c.since, c.size, c.keys); (reason != "") != c.want {
+			t.Errorf("%s: due because of %q", name, reason)
 		}
-		if c.want && !o.due(c.since, 0, 0) {
+		if c.want && o.due(c.since, 0, 0) == "" {
 			t.Errorf("%s: not due for an empty state, and therefore never asked about", name)
 		}
 	}
 	o.SnapshotThreshold = math.MaxUint64
-	if o.due(appliedSince{entries: 1 << 20}, 0, 0) {
+	if o.due(appliedSince{entries: 1 << 20}, 0, 0) != "" {
 		t.Error("the greatest threshold overflows")
 	}
 }
@@ -77,7 +77,7 @@ func TestSnapshotsWriteNoMoreThanTheLog(t *testing.T) {
 							n := max(min(mb/entry, 1000), 1)
 							since.entries, since.bytes, since.commands = since.entries+n, since.bytes+n*entry, since.commands+n*commands
 							now += time.Duration(n) * entryTakes
-							if since.lately = now-begun < entriesEvery; o.due(since, size, size/100) {
+							if since.lately = now-begun < entriesEvery; o.due(since, size, size/100) != "" {
 								break
 							}
 						}
