@@ -22,9 +22,10 @@ const (
 	delayInterval = 20 * time.Millisecond
 	// delayFactor is how many times the longest observed delay the timeout is.
 	delayFactor = 3
-	// maxStretch bounds the timeout, as a multiple of the configured one. Heartbeats are sent every tenth to fifth of the
-	// timeout, which a new leader may have for a moment: five times that has to fit into its lease.
-	maxStretch = 3
+	// maxStretchHalves bounds the timeout, in halves of the configured one. raft waits for one to two timeouts, so a leader that was
+	// stopped by a frozen process is replaced after five of the configured ones at the latest. Heartbeats are sent every tenth to fifth
+	// of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
+	maxStretchHalves = 5
 	// delayHalfLife is the time in which an observed delay counts half.
 	delayHalfLife = 10 * time.Second
 )
@@ -52,8 +53,11 @@ func (d *delays) observe(delay, most time.Duration, now time.Time) {
 
 // timeout is the heartbeat timeout that fits, least if nothing is known.
 func (d *delays) timeout(least time.Duration) time.Duration {
-	return min(max(delayFactor*d.longest, least), maxStretch*least)
+	return min(max(delayFactor*d.longest, least), stretched(least))
 }
+
+// stretched is the longest timeout for a configured one.
+func stretched(least time.Duration) time.Duration { return maxStretchHalves * least / 2 }
 
 // raftSettings changes what raft lets change while it runs.
 type raftSettings struct{ mu sync.Mutex }
@@ -70,8 +74,8 @@ func (s *raftSettings) change(r *raft.Raft, change func(*raft.ReloadableConfig))
 func (n *Node) adaptTimeouts(ctx context.Context) {
 	var d delays
 	in := n.opts.Heartbeat
-	most := maxStretch * n.opts.Heartbeat / delayFactor // what stretches the timeout to its bound
-	var contact time.Time                               // the last one that was seen
+	most := stretched(n.opts.Heartbeat) / delayFactor // what stretches the timeout to its bound
+	var contact time.Time                             // the last one that was seen
 	var leader string
 	for last := time.Now(); pause(ctx, delayInterval); {
 		now := time.Now()
