@@ -54,6 +54,7 @@ type Node struct {
 	paused  bool
 	ordered map[*Process]bool // processes whose end the harness ordered
 	points  string            // the file that arms failpoints
+	arming  sync.Mutex        // held while that is written: faults and workloads arm at the same time
 	behind  string            // address of the HTTP API behind a relay
 	armed   bool              // a failpoint may end the process
 	excused int               // how many things done to its disk may leave its processes no choice but to end
@@ -202,6 +203,8 @@ func (n *Node) Arm(spec string) error {
 	if spec != "" {
 		n.setArmed()
 	}
+	n.arming.Lock()
+	defer n.arming.Unlock()
 	if err := os.WriteFile(n.points+".new", []byte(spec), 0o644); err != nil {
 		return fmt.Errorf("arm %s: %w", n.ID, err)
 	}
