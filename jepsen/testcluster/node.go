@@ -108,7 +108,7 @@ func (n *Node) Start() error {
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()
-	ordered := n.ordered[proc] || n.excused > 0 || n.armed && proc.ExitCode() == failpoint.ExitCode
+	ordered := n.ordered[proc] || n.excused > 0 || n.armed && proc.ExitCode() == failpoint.ExitCode // as atFailpoint
 	delete(n.ordered, proc)
 	if n.proc == proc {
 		n.proc = nil
@@ -145,7 +145,7 @@ func (n *Node) Kill() error {
 }
 
 // Stop sends SIGTERM and waits up to grace. An exit code other than 0, or a
-// process that had to be killed, is an error, unless the node is excused.
+// process that had to be killed, is an error, unless the node is excused, or has ended at a failpoint that was armed meanwhile.
 func (n *Node) Stop(grace time.Duration) error {
 	proc, err := n.take()
 	if err != nil {
@@ -153,7 +153,7 @@ func (n *Node) Stop(grace time.Duration) error {
 	}
 	excused := n.mayEnd() // a process on a frozen disk ends when that thaws, and the fault may be over then
 	code, inTime := proc.Stop(grace)
-	if excused || n.mayEnd() {
+	if excused || n.mayEnd() || inTime && n.atFailpoint(code) {
 		return nil
 	}
 	if !inTime {
@@ -163,6 +163,13 @@ func (n *Node) Stop(grace time.Duration) error {
 		return fmt.Errorf("%s ended with exit code %d after SIGTERM", n.ID, code)
 	}
 	return nil
+}
+
+// atFailpoint reports whether a process that ended with a code has done so because a failpoint was armed.
+func (n *Node) atFailpoint(code int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.armed && code == failpoint.ExitCode
 }
 
 // silent reports whether the process of that pid has not logged anything: what was signalled before has no handler yet
