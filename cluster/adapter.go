@@ -12,7 +12,6 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/cputime"
 	"github.com/trireme-dev/trireme/internal/failpoint"
 )
 
@@ -36,7 +35,7 @@ type adapter struct {
 	observe    func(entries, bytes int, took time.Duration)
 	forked     func(took time.Duration)
 
-	// Of what was applied since the last snapshot. took is processor time: a restart does the same on a machine that does nothing else.
+	// Of what was applied since the last snapshot.
 	bytes, entries, commands, took atomic.Int64
 }
 
@@ -48,7 +47,7 @@ func (a *adapter) Apply(l *raft.Log) any { return a.ApplyBatch([]*raft.Log{l})[0
 // ApplyBatch applies committed entries. An entry that can't be followed, and a panic,
 // stop the process: halting is better than differing from the others.
 func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
-	meter, size := cputime.Begin(), 0
+	begin, size := time.Now(), 0
 	a.committed()
 	results := make([]any, len(logs))
 	for i, l := range logs {
@@ -77,9 +76,9 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	}
 	a.bytes.Add(int64(size))
 	a.entries.Add(int64(len(logs)))
-	passed, used := meter.End()
-	a.took.Add(int64(used))
-	a.observe(len(logs), size, passed)
+	took := time.Since(begin)
+	a.took.Add(int64(took))
+	a.observe(len(logs), size, took)
 	return results
 }
 

@@ -43,7 +43,7 @@ const (
 // appliedSince is what was applied since the last snapshot began.
 type appliedSince struct {
 	bytes, entries, commands int64
-	took                     time.Duration // of processor time
+	took                     time.Duration // by the clock of this machine
 	lately                   bool          // that is less than entriesEvery ago
 }
 
@@ -70,7 +70,7 @@ func (n *Node) watchSnapshots(ctx context.Context) {
 		if reason == "" {
 			continue
 		}
-		n.log.Info("a snapshot begins", "because_of", reason, "bytes", since.bytes, "entries", since.entries, "commands", since.commands,
+		n.log.Info("a snapshot begins", "reason", reason, "bytes", since.bytes, "entries", since.entries, "commands", since.commands,
 			"applied_in", since.took.Round(time.Millisecond))
 		if err := n.Snapshot(); err != nil {
 			n.log.Warn("snapshot failed", "error", err)
