@@ -2,7 +2,7 @@ package cluster
 
 import "time"
 
-// lastWords is how long a process that must end may take to say why, if its log is on the disk that answers nothing.
+// lastWords is how long a process that must end may take to say why, if its log is on a disk that answers nothing.
 const lastWords = time.Second
 
 // fatal ends the process by Options.Fatal, once. The cluster port is closed first: a process of which a thread waits for a disk
@@ -14,16 +14,14 @@ func (n *Node) fatal(reason string) {
 	if port := n.port.Load(); port != nil {
 		port.Close()
 	}
-	logged := make(chan struct{})
-	go func() { // ends with the process at the latest
-		n.log.Error("this node must stop", "reason", reason)
-		close(logged)
-	}()
-	select {
-	case <-logged:
-	case <-time.After(lastWords):
+	end := func() {
+		if n.opts.Fatal != nil {
+			n.opts.Fatal(reason)
+		}
 	}
-	if n.opts.Fatal != nil {
-		n.opts.Fatal(reason)
+	late := time.AfterFunc(lastWords, end)
+	n.log.Error("this node must stop", "reason", reason)
+	if late.Stop() {
+		end()
 	}
 }

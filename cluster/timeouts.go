@@ -22,8 +22,8 @@ const (
 	delayInterval = 20 * time.Millisecond
 	// delayFactor is how many times the longest observed delay the timeout is.
 	delayFactor = 3
-	// maxStretchHalves bounds the timeout, in halves of the configured one. raft waits for one to two timeouts, so a leader that was
-	// stopped by a frozen process is replaced after five of the configured ones at the latest. Heartbeats are sent every tenth to fifth
+	// maxStretchHalves bounds the timeout, in halves of the configured one. raft waits for one to two timeouts, so an
+	// election to replace a leader whose process is stopped begins after five of the configured ones at the latest. Heartbeats are sent every tenth to fifth
 	// of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
 	maxStretchHalves = 5
 	// delayHalfLife is the time in which an observed delay counts half.

@@ -220,7 +220,7 @@ func (d *devNode) ready(n *cluster.Node) {
 			fmt.Fprintln(out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
-	_, _ = d.out.Write(out.Bytes()) // nobody reads it, then
+	_, _ = d.out.Write(out.Bytes()) // an error means that nobody reads it
 }
 
 // environment are the variables that clients, the command line and the tour of README.md read. The admin token is last.

@@ -15,14 +15,7 @@ const lastWords = time.Second
 // nothing, the process stays, and clients would wait for it instead of asking another node.
 func fail(reason string) {
 	socket.ShutdownAll()
-	printed := make(chan struct{})
-	go func() { // ends with the process at the latest
-		fmt.Fprintln(os.Stderr, "trireme: "+reason)
-		close(printed)
-	}()
-	select {
-	case <-printed:
-	case <-time.After(lastWords):
-	}
+	time.AfterFunc(lastWords, func() { os.Exit(exitFailed) })
+	fmt.Fprintln(os.Stderr, "trireme: "+reason)
 	os.Exit(exitFailed)
 }
