@@ -108,7 +108,7 @@ func (n *Node) Start() error {
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()
-	ordered := n.ordered[proc] || n.excused > 0 || n.armed && proc.ExitCode() == failpoint.ExitCode // as atFailpoint
+	ordered := n.ordered[proc] || n.excused > 0 || n.atFailpoint(proc.ExitCode())
 	delete(n.ordered, proc)
 	if n.proc == proc {
 		n.proc = nil
@@ -153,7 +153,10 @@ func (n *Node) Stop(grace time.Duration) error {
 	}
 	excused := n.mayEnd() // a process on a frozen disk ends when that thaws, and the fault may be over then
 	code, inTime := proc.Stop(grace)
-	if excused || n.mayEnd() || inTime && n.atFailpoint(code) {
+	n.mu.Lock()
+	excused = excused || n.excused > 0 || inTime && n.atFailpoint(code)
+	n.mu.Unlock()
+	if excused {
 		return nil
 	}
 	if !inTime {
@@ -165,10 +168,8 @@ func (n *Node) Stop(grace time.Duration) error {
 	return nil
 }
 
-// atFailpoint reports whether a process that ended with a code has done so because a failpoint was armed.
+// atFailpoint reports whether a process that ended with a code has done so because a failpoint was armed. The lock is held.
 func (n *Node) atFailpoint(code int) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	return n.armed && code == failpoint.ExitCode
 }
 

@@ -158,6 +158,15 @@ func TestArmedEndIsNoCrash(t *testing.T) {
 	}
 }
 
+// TestStopAtFailpoint stops a node that passes an armed failpoint on its way: that is no failure to stop. Without one it has to end with 0.
+func TestStopAtFailpoint(t *testing.T) {
+	c := start(t, fakenode.None)
+	n := c.Nodes[1]
+	if err := errors.Join(n.Arm("point=1*exit"), n.Stop(time.Minute)); err != nil || len(c.Crashes()) > 0 {
+		t.Errorf("%v, crashes %v", err, c.Crashes())
+	}
+}
+
 // TestOverlappingExcuses shows that a node two faults excuse stays excused when the first of them is over: what still
 // goes on may end a process too.
 func TestOverlappingExcuses(t *testing.T) {

@@ -73,6 +73,7 @@ func serve(fault Fault, args []string) error {
 	signal.Notify(ended, syscall.SIGTERM)
 	go func() {
 		<-ended
+		endAtFailpoint()
 		server.Close()
 	}()
 	fmt.Println("fake node", *id, "running at", *addr)
@@ -106,6 +107,13 @@ func (n *node) routes() http.Handler {
 	return mux
 }
 
+// endAtFailpoint ends the process if a failpoint is armed to do so, whichever it is.
+func endAtFailpoint() {
+	if spec, err := os.ReadFile(os.Getenv(failpoint.EnvFile)); err == nil && strings.HasSuffix(string(spec), "exit") {
+		os.Exit(failpoint.ExitCode)
+	}
+}
+
 // command answers one command, or a transaction.
 func (n *node) command(w http.ResponseWriter, r *http.Request) {
 	several := r.URL.Path == "/multi-exec"
@@ -121,9 +129,7 @@ func (n *node) command(w http.ResponseWriter, r *http.Request) {
 		fmt.Println("quitting, as told")
 		os.Exit(7)
 	}
-	if spec, err := os.ReadFile(os.Getenv(failpoint.EnvFile)); err == nil && strings.HasSuffix(string(spec), "exit") {
-		os.Exit(failpoint.ExitCode)
-	}
+	endAtFailpoint()
 	results, token, err := n.execute(commands, r.Header.Get("Svc-Request-Id"))
 	if err != nil {
 		refuse(w, "unknown", err.Error())
