@@ -33,3 +33,8 @@ func (n *Node) MovePayloads() error { return n.payloads.MoveAll() }
 
 // Defaults completes options as Open does.
 func Defaults(o *Options) { o.defaults() }
+
+// AgreedOnSilence is whether this node has campaigned because a majority heard nothing of the leader.
+func (n *Node) AgreedOnSilence() bool {
+	return n.watcher.Stats.Silent.Load() > 0 && n.watcher.Stats.Fired.Load() > 0
+}

@@ -86,6 +86,7 @@ type replica struct {
 	changed   atomic.Int64 // when the servers changed last, nanoseconds since started
 	advancing atomic.Bool  // a commit index is being passed on to raft
 	settings  raftSettings
+	silence   silence
 	digests   digests
 	changing  sync.Mutex // held by the leader while servers are changed
 }
@@ -261,8 +262,9 @@ func (n *Node) openRaft(ctx context.Context) error {
 		Ask: func(s raft.Server, q failover.Ask) (failover.Answer, error) {
 			return n.peers.failover(string(s.Address), q)
 		},
-		Watch: n.watch,
-		Log:   func(s string) { n.log.Info("failover: " + s) },
+		Watch:  n.watch,
+		Silent: n.leaderSilent,
+		Log:    func(s string) { n.log.Info("failover: " + s) },
 	})
 	n.mu.Lock()
 	n.phase = phaseStarted

@@ -22,9 +22,9 @@ const (
 	delayInterval = 20 * time.Millisecond
 	// delayFactor is how many times the longest observed delay the timeout is.
 	delayFactor = 3
-	// maxStretchHalves bounds the timeout, in halves of the configured one. raft waits for one to two timeouts, so an
-	// election to replace a leader whose process is stopped begins after five of the configured ones at the latest. Heartbeats are sent every tenth to fifth
-	// of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
+	// maxStretchHalves bounds the timeout, in halves of the configured one. A leader whose process is stopped is
+	// replaced after one timeout if a majority agrees (silence.go), and after three, with raft's timers, otherwise.
+	// Heartbeats are sent every tenth to fifth of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
 	maxStretchHalves = 5
 	// delayHalfLife is the time in which an observed delay counts half.
 	delayHalfLife = 10 * time.Second
@@ -82,6 +82,7 @@ func (n *Node) adaptTimeouts(ctx context.Context) {
 		d.observe(now.Sub(last)-delayInterval, most, now)
 		last = now
 		who, _ := n.leader()
+		n.silence.tick(now, who.id, n.raft.CurrentTerm(), in)
 		heard := n.raft.LastContact()
 		if who.id != "" && who.id == leader && heard.After(contact) && !contact.IsZero() {
 			// Heartbeats come every tenth to fifth of the timeout: only what is beyond that is a delay.

@@ -1,12 +1,13 @@
-// Package failover makes a follower campaign at once when the leader's process has died, instead of after the heartbeat
-// timeout, on hashicorp/raft v1.7.3.
+// Package failover makes a follower campaign at once when the leader's process has died or a majority hears nothing of it,
+// instead of when raft's timers have ended, on hashicorp/raft v1.7.3.
 //
 // # Stages
 //
 //  1. Each follower keeps one idle connection to the leader's cluster port (Config.Watch).
 //  2. The connection ends. The follower dials again: a refused dial, or a process there that says that it does not lead,
-//     proves that the leader's process has ended. Anything else proves nothing, and raft's heartbeat timeout decides.
-//  3. The follower asks the other voters (Config.Ask). A voter agrees if it finds the leader dead by its own dial, is not
+//     proves that the leader's process has ended. Anything else proves nothing. Or: this node hears nothing of the leader
+//     for a heartbeat timeout (Config.Silent).
+//  3. The follower asks the other voters (Config.Ask). A voter agrees if it hears nothing either, or finds the leader dead by its own dial, is not
 //     ahead in its log, and campaigns itself neither now nor for a moment (the promise).
 //  4. With the consent of a majority, and after one more dial, the follower sends itself a TimeoutNow RPC, which is the
 //     library's leadership transfer.
@@ -14,7 +15,7 @@
 // # Invariants
 //
 //   - A connection that was never established proves nothing: only a leader that could be reached can be found dead.
-//   - Never on EOF, timeouts or late heartbeats alone; never by a leader, a candidate or a non-voter.
+//   - Never on EOF, a timeout or late heartbeats of one node alone; never by a leader, a candidate or a non-voter.
 //   - At most Config.Budget campaigns in ten seconds.
 //
 // Consent is needed because TimeoutNow skips the pre-vote, and its RequestVote makes peers vote although they have a

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -19,19 +18,6 @@ const (
 	promise  = 100 * time.Millisecond // how long a voter that agreed does not campaign itself
 )
 
-// Ask is the question of a voter that found the leader of Term dead.
-type Ask struct {
-	From, Leader              string
-	Term, LastTerm, LastIndex uint64
-}
-
-// Answer is the asked node's reply.
-type Answer struct {
-	Granted bool
-	Leads   bool   // the asked node leads
-	Why     string // why not granted
-}
-
 // Config describes one node.
 type Config struct {
 	Raft      *raft.Raft
@@ -42,7 +28,10 @@ type Config struct {
 	Ask func(raft.Server, Ask) (Answer, error)
 	// Watch opens an idle connection to a cluster port, which that port keeps open
 	// until its process ends. A refused dial must be recognizable as ECONNREFUSED.
-	Watch  func(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error)
+	Watch func(addr raft.ServerAddress, timeout time.Duration) (net.Conn, error)
+	// Silent reports whether this node hears nothing of the leader that it follows, for as long as raft would
+	// wait at least. Nil: only leaders that are dead are replaced.
+	Silent func() bool
 	Jitter time.Duration // longest random pause between two tries; 40 ms
 	Budget int           // most campaigns in 10 s; 5
 	Log    func(string)
@@ -50,7 +39,7 @@ type Config struct {
 
 // Stats counts what a watcher saw and did.
 type Stats struct {
-	Closed, Alive, Unknown, Refused, Denied, Vetoed, Fired atomic.Int64
+	Closed, Alive, Unknown, Refused, Silent, Denied, Vetoed, Fired atomic.Int64
 }
 
 // Watcher watches the leader for one node.
@@ -106,12 +95,14 @@ func (w *Watcher) run() {
 		if !w.follows(addr, term) {
 			continue
 		}
+		leader := raft.Server{ID: id, Address: addr}
 		// Only a leader that could be reached once can be found dead later.
 		conn, err := w.c.Watch(addr, 10*dialTime)
 		if err != nil {
+			w.listen(leader, term)
 			continue
 		}
-		w.watch(conn, raft.Server{ID: id, Address: addr}, term)
+		w.watch(conn, leader, term)
 	}
 }
 
@@ -168,6 +159,7 @@ func (w *Watcher) watch(conn net.Conn, leader raft.Server, term uint64) {
 					return
 				}
 				open = w.follows(leader.Address, term)
+				w.listen(leader, term)
 			}
 		}
 		conn.Close()
@@ -193,16 +185,27 @@ func (w *Watcher) suspect(leader raft.Server, term uint64) net.Conn {
 			return nil
 		case dead:
 			w.Stats.Refused.Add(1)
-			w.campaign(leader, term)
+			w.campaign(leader, term, false)
 			return nil
 		}
-		w.Stats.Unknown.Add(1) // a full backlog, a lost host: the timeout decides
+		w.Stats.Unknown.Add(1) // a full backlog, a lost host: its silence decides
+		w.listen(leader, term)
 		if !w.sleep(dialTime) {
 			return nil
 		}
 	}
 	return nil
 }
+
+// listen campaigns if the leader of this node is silent.
+func (w *Watcher) listen(leader raft.Server, term uint64) {
+	if w.follows(leader.Address, term) && w.silent() {
+		w.Stats.Silent.Add(1)
+		w.campaign(leader, term, true)
+	}
+}
+
+func (w *Watcher) silent() bool { return w.c.Silent != nil && w.c.Silent() }
 
 // dead reports whether the process that led in term has certainly ended: its port refuses,
 // or a new process behind it says that it does not lead. A connection is
@@ -220,8 +223,8 @@ func (w *Watcher) dead(leader raft.Server, term uint64) (bool, net.Conn) {
 	return err == nil, nil
 }
 
-// campaign runs until there is a leader or raft itself has taken over.
-func (w *Watcher) campaign(leader raft.Server, term uint64) {
+// campaign runs until there is a leader or raft itself has taken over, or a leader that was only silent is heard.
+func (w *Watcher) campaign(leader raft.Server, term uint64, silent bool) {
 	r, watched := w.c.Raft, term
 	// What the leader sent last is still being stored here and there; who asks
 	// for votes before it is may find the other ahead, and be stuck.
@@ -230,7 +233,7 @@ func (w *Watcher) campaign(leader raft.Server, term uint64) {
 	}
 	for range 8 {
 		addr, _ := r.LeaderWithID()
-		if r.State() != raft.Follower || (addr != "" && addr != leader.Address) || !w.voter() {
+		if r.State() != raft.Follower || (addr != "" && addr != leader.Address) || !w.voter() || silent && !w.silent() {
 			return
 		}
 		if r.CurrentTerm() != term {
@@ -241,7 +244,7 @@ func (w *Watcher) campaign(leader raft.Server, term uint64) {
 			term = r.CurrentTerm()
 			continue
 		}
-		if w.majority(leader, watched, term) && w.fire(leader, watched, term) {
+		if w.majority(leader, term, silent) && w.fire(leader, watched, term, silent) {
 			w.sleep(promise)
 			continue // at the top: won, lost, or still a candidate: return
 		}
@@ -251,85 +254,9 @@ func (w *Watcher) campaign(leader raft.Server, term uint64) {
 	}
 }
 
-// majority asks the other voters.
-func (w *Watcher) majority(leader raft.Server, watched, term uint64) bool {
-	q := Ask{From: string(w.c.ID), Leader: string(leader.Address), Term: term}
-	q.LastTerm, q.LastIndex = last(w.c.Raft)
-	servers := w.c.Raft.GetConfiguration().Configuration().Servers
-	voters, yes := 0, 1
-	got := make(chan bool, len(servers))
-	asked := 0
-	for _, s := range servers {
-		if s.Suffrage != raft.Voter {
-			continue
-		}
-		voters++
-		if s.ID == w.c.ID {
-			continue
-		}
-		asked++
-		go func() {
-			a, err := w.c.Ask(s, q)
-			if err == nil && !a.Granted {
-				w.c.Log(string(s.ID) + " says no: " + a.Why)
-			}
-			got <- err == nil && a.Granted
-		}()
-	}
-	for range asked {
-		if <-got {
-			if yes++; yes > voters/2 {
-				return true
-			}
-		}
-	}
-	w.Stats.Denied.Add(1)
-	return false
-}
-
-// Answer replies to the question of another node.
-func (w *Watcher) Answer(q Ask) Answer {
-	r := w.c.Raft
-	no := func(why string) Answer { return Answer{Why: why, Leads: r.State() == raft.Leader} }
-	addr, id := r.LeaderWithID()
-	switch {
-	case q.LastIndex == 0:
-		return no("only asked whether it leads")
-	case r.State() == raft.Leader:
-		return no("leads")
-	case r.CurrentTerm() > q.Term:
-		return no("later term")
-	case addr != "" && string(addr) != q.Leader:
-		return no("another leader")
-	}
-	if addr != "" { // without a leader of its own this node has nothing to object
-		dead, conn := w.dead(raft.Server{ID: id, Address: addr}, q.Term)
-		if conn != nil {
-			conn.Close()
-		}
-		if !dead {
-			return no("leader is alive")
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Now().Before(w.firing) {
-		return no("campaigns")
-	}
-	t, i := last(r)
-	if t > q.LastTerm || t == q.LastTerm && (i > q.LastIndex || i == q.LastIndex && string(w.c.ID) < q.From) {
-		return no("ahead")
-	}
-	w.quiet = time.Now().Add(promise)
-	return Answer{Granted: true}
-}
-
 // fire makes this node a candidate, unless anything has changed meanwhile.
-func (w *Watcher) fire(leader raft.Server, watched, term uint64) bool {
-	if dead, conn := w.dead(leader, watched); !dead {
-		if conn != nil {
-			conn.Close()
-		}
+func (w *Watcher) fire(leader raft.Server, watched, term uint64, silent bool) bool {
+	if !w.gone(leader, watched, silent) {
 		w.Stats.Vetoed.Add(1)
 		return false
 	}
@@ -349,7 +276,22 @@ func (w *Watcher) fire(leader raft.Server, watched, term uint64) bool {
 	w.fired = append(w.fired, now)
 	w.mu.Unlock()
 	w.Stats.Fired.Add(1)
+	if silent {
+		w.c.Log("a majority hears nothing of the leader " + string(leader.ID) + ", campaigning")
+	}
 	return TimeoutNow(w.c.Transport, w.c.ID) == nil
+}
+
+// gone reports whether the leader of term watched is still dead, or silent if that is all that was known.
+func (w *Watcher) gone(leader raft.Server, watched uint64, silent bool) bool {
+	if silent {
+		return w.silent()
+	}
+	dead, conn := w.dead(leader, watched)
+	if conn != nil {
+		conn.Close()
+	}
+	return dead
 }
 
 // TimeoutNow makes the node behind t campaign in the next term, whatever its
@@ -368,14 +310,4 @@ func (w *Watcher) voter() bool {
 		}
 	}
 	return false
-}
-
-// last is the term and index of the last entry that this node holds.
-func last(r *raft.Raft) (term, index uint64) {
-	s := r.Stats()
-	n := func(k string) uint64 { v, _ := strconv.ParseUint(s[k], 10, 64); return v }
-	if n("last_snapshot_index") > n("last_log_index") {
-		return n("last_snapshot_term"), n("last_snapshot_index")
-	}
-	return n("last_log_term"), n("last_log_index")
 }

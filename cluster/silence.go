@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"sync"
+	"time"
+)
+
+// Raft looks for a silent leader at random: its timer runs one to two timeouts whatever the leader says meanwhile, so a
+// leader that stops is found after one to three of them; and a voter whose own timer has not ended refuses the pre-vote
+// of the one whose timer has. So each follower also looks itself, and package failover asks the others.
+
+// lateTick is the time between two ticks from which on this process counts as one that stood still.
+const lateTick = 3 * delayInterval
+
+// silence knows since when a follower could have heard its leader.
+type silence struct {
+	mu     sync.Mutex
+	last   time.Time // the last tick
+	from   time.Time // before it, silence says nothing
+	leader string
+	term   uint64
+}
+
+// tick notes, every delayInterval, that this process runs, and whom it follows. A leader is given a timeout at first, and
+// the time of two heartbeats after this process stood still: what the leader sent meanwhile is on its way.
+func (s *silence) tick(now time.Time, leader string, term uint64, timeout time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if late := now.Add(timeout / 5); now.Sub(s.last) > lateTick && late.After(s.from) {
+		s.from = late
+	}
+	if leader != s.leader || term != s.term {
+		s.leader, s.term, s.from = leader, term, now.Add(timeout)
+	}
+	s.last = now
+}
+
+// of reports whether the leader is silent: not heard since contact, for a timeout or longer, by a process that ran.
+func (s *silence) of(leader string, term uint64, contact, now time.Time, timeout time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return leader != "" && leader == s.leader && term == s.term && now.Sub(s.last) <= lateTick && !now.Before(s.from) && now.Sub(contact) >= timeout
+}
+
+// leaderSilent reports whether this node hears nothing of the leader that it follows.
+func (n *Node) leaderSilent() bool {
+	leader, _ := n.leader()
+	return n.silence.of(leader.id, n.raft.CurrentTerm(), n.raft.LastContact(), time.Now(), n.raft.ReloadableConfig().HeartbeatTimeout)
+}

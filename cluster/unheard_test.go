@@ -1,0 +1,33 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/clustertest"
+)
+
+// TestUnheardLeaderIsReplaced: nodes that a leader is cut off from agree that they hear nothing of it, and do not wait for raft's
+// timer, which may be first by chance: then the next leader is cut off.
+func TestUnheardLeaderIsReplaced(t *testing.T) {
+	network := clustertest.NewNetwork()
+	c := clustertest.Start(t, 3, network.Adjust)
+	for begin := time.Now(); ; {
+		leader := c.Leader()
+		network.Cut(c.List[leader].ID)
+		next := leader
+		for next == leader || next < 0 {
+			if time.Since(begin) > time.Minute {
+				t.Fatal("no election in a minute was one of nodes that heard nothing")
+			}
+			time.Sleep(time.Millisecond)
+			next = c.Leader()
+		}
+		agreed := c.Nodes[next].AgreedOnSilence()
+		network.Heal(c.List[leader].ID)
+		c.WaitReady()
+		if agreed {
+			return
+		}
+	}
+}
