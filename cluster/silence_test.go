@@ -41,17 +41,32 @@ func TestSilence(t *testing.T) {
 		"a new leader has not spoken":    {follows, "n2", 4, 100, 1030, false},
 		"the leader before the new one ": {follows, "n1", 3, 100, 1030, false},
 	} {
-		if got := c.s.of(c.leader, c.term, at(c.contact), at(c.now), timeout); got != c.want {
+		if got := c.s.of(c.leader, c.term, at(c.contact), at(c.now)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	for ms := 3020; ms <= 3100; ms += 20 {
-		if stood.of("n1", 3, at(1000), at(ms-1), timeout) {
+		if stood.of("n1", 3, at(1000), at(ms-1)) {
 			t.Errorf("%d ms after it stood still", ms-3000)
 		}
 		stood.tick(at(ms), "n1", 3, timeout)
 	}
-	if !stood.of("n1", 3, at(1000), at(3100), timeout) {
+	if !stood.of("n1", 3, at(1000), at(3100)) {
 		t.Error("nothing was heard for two heartbeats after it stood still")
+	}
+}
+
+// TestHoldOff: raft's timer finds no leader silent while others may agree, and at once when that has taken too long.
+func TestHoldOff(t *testing.T) {
+	const timeout, patience = 500 * time.Millisecond, 1500 * time.Millisecond
+	for unheard, want := range map[time.Duration]time.Duration{
+		500 * time.Millisecond:  500*time.Millisecond + lateTick,
+		1499 * time.Millisecond: 1499*time.Millisecond + lateTick,
+		1500 * time.Millisecond: timeout,
+		time.Minute:             timeout,
+	} {
+		if got := holdOff(unheard, timeout, patience); got != want {
+			t.Errorf("not heard for %v: %v, want %v", unheard, got, want)
+		}
 	}
 }

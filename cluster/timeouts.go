@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 	// delayFactor is how many times the longest observed delay the timeout is.
 	delayFactor = 3
 	// maxStretchHalves bounds the timeout, in halves of the configured one. A leader whose process is stopped is
-	// replaced after one timeout if a majority agrees (silence.go), and after three, with raft's timers, otherwise.
+	// replaced after one timeout if a majority agrees (silence.go).
 	// Heartbeats are sent every tenth to fifth of the timeout, which a new leader may have for a moment: five times that has to fit into its lease.
 	maxStretchHalves = 5
 	// delayHalfLife is the time in which an observed delay counts half.
@@ -73,7 +74,8 @@ func (s *raftSettings) change(r *raft.Raft, change func(*raft.ReloadableConfig))
 // adaptTimeouts keeps the heartbeat and election timeouts above the delays of this machine and its network.
 func (n *Node) adaptTimeouts(ctx context.Context) {
 	var d delays
-	in := n.opts.Heartbeat
+	timeout, set := n.opts.Heartbeat, n.opts.Heartbeat // what fits, and what raft has
+	patience := time.Duration(0)
 	most := stretched(n.opts.Heartbeat) / delayFactor // what stretches the timeout to its bound
 	var contact time.Time                             // the last one that was seen
 	var leader string
@@ -82,24 +84,36 @@ func (n *Node) adaptTimeouts(ctx context.Context) {
 		d.observe(now.Sub(last)-delayInterval, most, now)
 		last = now
 		who, _ := n.leader()
-		n.silence.tick(now, who.id, n.raft.CurrentTerm(), in)
+		n.silence.tick(now, who.id, n.raft.CurrentTerm(), timeout)
 		heard := n.raft.LastContact()
 		if who.id != "" && who.id == leader && heard.After(contact) && !contact.IsZero() {
 			// Heartbeats come every tenth to fifth of the timeout: only what is beyond that is a delay.
-			d.observe(heard.Sub(contact)-in/5, most, now)
+			d.observe(heard.Sub(contact)-timeout/5, most, now)
 		}
 		contact, leader = heard, who.id
 		want := d.timeout(n.opts.Heartbeat)
 		if n.raft.State() == raft.Leader {
 			want = n.opts.Heartbeat // it sends heartbeats at this pace
 		}
-		if want > in+in/10 || want < in-in/10 || want == n.opts.Heartbeat && in != want {
-			err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = want, want })
-			if err != nil {
-				n.log.Warn("the election timeout was not changed", "error", err)
-				continue
-			}
-			in = want
+		if want > timeout+timeout/10 || want < timeout-timeout/10 || want == n.opts.Heartbeat {
+			timeout = want
 		}
+		next := timeout
+		if n.raft.State() != raft.Leader {
+			next += lateTick // so that this loop is before raft's timer
+		}
+		if n.leaderSilent() {
+			next = holdOff(time.Since(n.raft.LastContact()), next, patience)
+		} else {
+			patience = stretched(n.opts.Heartbeat) + n.opts.Heartbeat/2 + rand.N(n.opts.Heartbeat)
+		}
+		if next == set {
+			continue
+		}
+		if err := n.settings.change(n.raft, func(c *raft.ReloadableConfig) { c.HeartbeatTimeout, c.ElectionTimeout = next, next }); err != nil {
+			n.log.Warn("the election timeout was not changed", "error", err)
+			continue
+		}
+		set = next
 	}
 }

@@ -35,7 +35,7 @@ func (w *Watcher) majority(leader raft.Server, term uint64, silent bool) bool {
 			continue
 		}
 		voters++
-		if s.ID == w.c.ID {
+		if s.ID == w.c.ID || silent && s.ID == leader.ID { // it does not answer, and only the others can agree
 			continue
 		}
 		asked++
