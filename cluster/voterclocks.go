@@ -11,8 +11,9 @@ import (
 const (
 	// clocksTimeout bounds how long a leader waits for the clocks of the others.
 	clocksTimeout = 300 * time.Millisecond
-	// clockInterval is how often it asks.
+	// clockInterval is how often it asks, and clockRetry while it knows of no majority that agrees.
 	clockInterval = time.Second
+	clockRetry    = 200 * time.Millisecond
 	// clockKept is how long an answer is used: a slow one does not replace a quicker one before that.
 	clockKept = 5 * time.Second
 )
@@ -90,8 +91,13 @@ func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
 // keepClock has cluster time follow the voters' clocks while this node leads.
 func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
 	for {
-		n.clock.SetMedian(v.median(n.opts.Now()))
-		if !pause(ctx, clockInterval) {
+		median, known := v.median(n.opts.Now())
+		n.clock.SetMedian(median, known)
+		again := clockInterval
+		if !known {
+			again = clockRetry
+		}
+		if !pause(ctx, again) {
 			return
 		}
 		v.askAll(ctx)

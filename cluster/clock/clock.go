@@ -26,6 +26,7 @@ type Clock struct {
 	median   time.Duration // the median of the voters' wall clocks, since 1970, at medianAt
 	medianAt time.Time
 	known    bool // there is a median
+	followed bool // there has been one in this term
 
 	inFlight []int64
 }
@@ -54,16 +55,20 @@ func (c *Clock) Open(floor int64, median int64, known bool) {
 		base = max(base, median)
 	}
 	c.time, c.inFlight = ms(base), nil
-	c.median, c.medianAt, c.known = ms(median), c.at, known
+	c.median, c.medianAt, c.known, c.followed = ms(median), c.at, known, known
 }
 
 func ms(unix int64) time.Duration { return time.Duration(unix) * time.Millisecond }
 
-// SetMedian says what the median of the voters' wall clocks is now; known is false while no majority of them agrees.
+// SetMedian says what the median of the voters' wall clocks is now; known is false while no majority of them agrees. The
+// first that is known in a term sets the clock forward, as it would have when the term was opened.
 func (c *Clock) SetMedian(median int64, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.read() // up to now by the former one
+	if known && !c.followed {
+		c.time, c.followed = max(c.time, ms(median)), true
+	}
 	c.median, c.medianAt, c.known = ms(median), c.at, known
 }
 

@@ -45,6 +45,34 @@ func TestClockSetWithinATerm(t *testing.T) {
 	}
 }
 
+// TestFirstMedianOfTerm: a term that was opened without a median is set forward by the first one, and by no other.
+func TestFirstMedianOfTerm(t *testing.T) {
+	m := newMachine()
+	c := m.clock()
+	c.Open(m.wall()-5000, 0, false)
+	if got := m.run(c, time.Second) - m.wall(); got != -5000 {
+		t.Errorf("without a median: %d ms ahead", got)
+	}
+	c.SetMedian(m.wall(), true)
+	if got := c.Peek() - m.wall(); got != 0 {
+		t.Errorf("after the first median: %d ms ahead", got)
+	}
+	c.SetMedian(m.wall()+3000, true) // the others' clocks were set
+	if got := c.Peek() - m.wall(); got != 0 {
+		t.Errorf("after the second: %d ms ahead", got)
+	}
+	c.SetMedian(0, false)
+	c.SetMedian(m.wall()+3000, true)
+	if got := c.Peek() - m.wall(); got != 0 {
+		t.Errorf("after one that was unknown for a moment: %d ms ahead", got)
+	}
+	c.Open(m.wall()+9000, 0, false)
+	c.SetMedian(m.wall(), true)
+	if got := c.Peek() - m.wall(); got != 9000 {
+		t.Errorf("a term that starts ahead of the median: %d ms ahead", got)
+	}
+}
+
 // TestClockAheadStandsStill: ahead of the median, time stands still until that has come up; behind, it catches up by at
 // most a tenth; without a median it goes on by the monotonic clock. It never goes back.
 func TestClockAheadStandsStill(t *testing.T) {

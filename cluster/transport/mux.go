@@ -10,10 +10,16 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/internal/socket"
 )
 
 // DialTimeout bounds how long a connection to another node takes to open.
 const DialTimeout = time.Second
+
+// mostRetransmit is how soon a connection between nodes goes on after a partition has healed, where the system can be told so: the
+// shortest that Linux takes. Calls that were under way hold up the client that made them until then.
+const mostRetransmit = time.Second
 
 // minHandshake is the least time that a handshake is given, however short the dial's timeout.
 const minHandshake = 100 * time.Millisecond
@@ -89,6 +95,7 @@ func (m *Mux) Start() {
 				time.Sleep(5 * time.Millisecond) // out of descriptors: try again soon
 				continue
 			}
+			socket.BoundRetransmits(c, mostRetransmit)
 			if m.track(c) {
 				m.wg.Go(func() { m.dispatch(c) })
 			}
@@ -211,6 +218,7 @@ func (m *Mux) DialNode(to, addr string, what Purpose, timeout time.Duration) (ne
 	if err != nil {
 		return nil, err
 	}
+	socket.BoundRetransmits(raw, mostRetransmit)
 	c, err := m.secure(raw, to, addr, timeout)
 	if err != nil {
 		return nil, err
