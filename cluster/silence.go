@@ -27,7 +27,7 @@ type silence struct {
 }
 
 // tick notes, every delayInterval, that this process runs, and whom it follows. A leader is given a timeout at first, and
-// the time of two heartbeats after this process stood still: what the leader sent meanwhile is on its way.
+// the longest time between two heartbeats after this process stood still: what the leader sent meanwhile is on its way.
 func (s *silence) tick(now time.Time, leader string, term uint64, timeout time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 )
 
-// TestUnheardLeaderIsReplaced: nodes that a leader is cut off from agree that they hear nothing of it, and do not wait for raft's
-// timer, which may be first by chance: then the next leader is cut off.
+// TestUnheardLeaderIsReplaced: nodes that a leader is cut off from agree that they hear nothing of it, and do not wait for
+// raft's timer. On a machine that is too busy for that the timer may be first: then the next leader is cut off.
 func TestUnheardLeaderIsReplaced(t *testing.T) {
 	network := clustertest.NewNetwork()
 	c := clustertest.Start(t, 3, network.Adjust)
@@ -16,7 +16,7 @@ func TestUnheardLeaderIsReplaced(t *testing.T) {
 		leader := c.Leader()
 		network.Cut(c.List[leader].ID)
 		next := leader
-		for next == leader || next < 0 {
+		for next == leader {
 			if time.Since(begin) > time.Minute {
 				t.Fatal("no election in a minute was one of nodes that heard nothing")
 			}

@@ -11,7 +11,7 @@ import (
 type Ask struct {
 	From, Leader              string
 	Term, LastTerm, LastIndex uint64
-	// Silent: not known to be dead. Versions before v0.2.0 do not know the field: they dial, and refuse.
+	// Silent: not known to be dead. A node of an older version does not know the field: it dials, and refuses.
 	Silent bool `json:",omitempty"`
 }
 

@@ -7,9 +7,10 @@
 //  2. The connection ends. The follower dials again: a refused dial, or a process there that says that it does not lead,
 //     proves that the leader's process has ended. Anything else proves nothing. Or: this node hears nothing of the leader
 //     for a heartbeat timeout (Config.Silent).
-//  3. The follower asks the other voters (Config.Ask). A voter agrees if it hears nothing either, or finds the leader dead by its own dial, is not
-//     ahead in its log, and campaigns itself neither now nor for a moment (the promise).
-//  4. With the consent of a majority, and after one more dial, the follower sends itself a TimeoutNow RPC, which is the
+//  3. The follower asks the other voters (Config.Ask). A voter agrees if it hears nothing either, or finds the leader dead
+//     by its own dial, is not ahead in its log, and campaigns itself neither now nor for a moment (the promise). Of a
+//     leader that is only silent (Ask.Silent) no dial is made.
+//  4. With the consent of a majority, and after it has looked once more, the follower sends itself a TimeoutNow RPC, which is the
 //     library's leadership transfer.
 //
 // # Invariants

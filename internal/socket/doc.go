@@ -2,7 +2,8 @@
 // net.Conn, TryRead and TryWrite never wait, and a Poller waits for many sockets in one
 // goroutine (an epoll of its own). Deadlines, waiting and closing remain package net's. A
 // connection that is more than a socket, such as TLS, falls back to package net. A returned
-// function may be used by one goroutine at a time. ShutdownAll ends every connection of a process that cannot end itself.
+// function may be used by one goroutine at a time. ShutdownAll ends every connection of a process that cannot end itself;
+// BoundRetransmits has a connection go on soon after a partition.
 //
 // # Why system calls of its own
 //

@@ -1,38 +1,36 @@
-package socket
+package socket_test
 
 import (
 	"net"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/socket"
 )
 
 // TestBoundRetransmits: the system has the bound that was set; other connections than TCP are left alone.
 func TestBoundRetransmits(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if !BoundRetransmits(c, 2*time.Second) {
+	const rtoMax = 44 // TCP_RTO_MAX_MS
+	c, _ := pair(t)
+	if !socket.BoundRetransmits(c, 2*time.Second) {
 		t.Skip("this kernel has no TCP_RTO_MAX_MS")
 	}
-	got := 0
-	if err := rawOf(c).Control(func(fd uintptr) { got, err = syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpRTOMax) }); err != nil || got != 2000 {
-		t.Errorf("the system has %d ms, %v", got, err)
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if BoundRetransmits(c, time.Millisecond) {
+	got := 0
+	if closed := raw.Control(func(fd uintptr) { got, err = syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, rtoMax) }); closed != nil || err != nil || got != 2000 {
+		t.Errorf("the system has %d ms: %v, %v", got, err, closed)
+	}
+	if socket.BoundRetransmits(c, time.Millisecond) {
 		t.Error("less than a second was taken")
 	}
 	one, other := net.Pipe()
 	defer one.Close()
 	defer other.Close()
-	if BoundRetransmits(one, time.Second) {
+	if socket.BoundRetransmits(one, time.Second) {
 		t.Error("a pipe was given a bound")
 	}
 }
