@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -97,8 +96,22 @@ func Installed() bool {
 	return true
 }
 
-// here is the folder of this file.
+// here returns the clients folder of the checkout that the working directory is in: the
+// folder beside go.mod. The path of this source would not do, as -trimpath shortens it. It
+// is empty outside a checkout.
 func here() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(file)
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return filepath.Join(dir, "clients")
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
 }
