@@ -25,7 +25,7 @@
 //  3. The leader's groupCommitter puts the batches of all nodes that wait into one entry. Before that it yields the
 //     processor as long as that brings more requests. Nothing is delayed on purpose.
 //  4. The entry is stamped with cluster time and a random seed and given to raft.Apply. One entry is in flight; a second
-//     one is begun only when 64 KiB wait.
+//     one is begun only when 32 KiB (cluster.overlapBytes) wait.
 //  5. Every node applies the entry (adapter). The leader answers each batch with its outcomes; a node's own apply
 //     resolves its requests too, and the first of the two ends the wait.
 //

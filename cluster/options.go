@@ -99,8 +99,10 @@ type Options struct {
 	RaftLog hclog.Logger
 }
 
+const defaultHeartbeat = 500 * time.Millisecond
+
 func (o *Options) defaults() {
-	set(&o.Heartbeat, 500*time.Millisecond)
+	set(&o.Heartbeat, defaultHeartbeat)
 	set(&o.SnapshotThreshold, 50_000)
 	set(&o.TrailingLogs, 250_000)
 	set(&o.SnapshotBytes, 256<<20)

@@ -19,6 +19,8 @@ const (
 	// leaseMargin is by how much more a revocation is held back than leases last, for
 	// clocks that run at different speeds.
 	leaseMargin = leaseTime / 10
+	// revocationWait is how long after an outcome every lease that does not know it has ended.
+	revocationWait = leaseTime + leaseMargin
 )
 
 // sessionLease is since when this node's state is known to hold everything that had been acknowledged.
@@ -64,7 +66,7 @@ func (n *Node) readSession(ctx context.Context, r fsm.Reading, fn func(*fsm.View
 // call; see fsm.RevocationBarrier. Usually every server says that it has
 // applied that much. For those that don't answer it waits until their leases are over.
 func (n *Node) WaitRevoked(ctx context.Context) error {
-	over := time.NewTimer(leaseTime + leaseMargin)
+	over := time.NewTimer(revocationWait)
 	defer over.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,5 +144,5 @@ func (n *Node) reconfigured() {
 // hold a lease.
 func (n *Node) servedRecently() bool {
 	at := n.changed.Load()
-	return at > 0 && time.Since(n.started)-time.Duration(at) < leaseTime+leaseMargin
+	return at > 0 && time.Since(n.started)-time.Duration(at) < revocationWait
 }

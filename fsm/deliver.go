@@ -20,7 +20,7 @@ type AdvanceLimit struct {
 	Claims, HostShare int
 	// Ticks are the times of the schedules that are due, see queue.Tick.
 	Ticks []queue.Tick
-	// KeepSendersFree keeps senders free for hosts that have none, and Hosts are limits of single hosts: see queue.Demand.
+	// Spare keeps senders free for hosts that have none, and Hosts are limits of single hosts: see queue.Demand.
 	Spare bool
 	Hosts []queue.HostLimit
 }

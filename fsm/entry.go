@@ -22,7 +22,7 @@ type Request struct {
 	Body         []byte
 }
 
-// Mark says that the node of a session awaits no sequence below Below any more.
+// LowWater says that the node of a session awaits no sequence below Below any more.
 type LowWater struct{ Session, Below uint64 }
 
 // Entry is what one log entry holds: many requests, committed together.

@@ -8,10 +8,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Standing is how a node stands to the cluster. Standings only ever move forward.
+// MembershipStatus says how a node stands to the cluster. It only ever moves forward.
 type MembershipStatus byte
 
-// The standings. A node that leaves is still a server of raft's configuration: the
+// A node that leaves is still a server of raft's configuration: the
 // leader takes it out and then has it removed. A removed node's id is never given
 // again: late answers to its former self would confuse raft.
 const (

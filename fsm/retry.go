@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// Retry is a client's own id of a request, under which it is applied at most once
+// Idempotency is a client's own id of a request, under which it is applied at most once
 // within dedup.Retention.
 type Idempotency struct {
 	// ID has 1 to dedup.MaxID bytes; empty is none.
@@ -33,7 +33,7 @@ var (
 	ErrReplyNotKept = &Error{Code: "reply-not-kept", Text: "the first request of this id was applied, its reply was too long to be kept"}
 )
 
-// Named is the Retry of the batch under a client's id: it hashes the mode and the rows,
+// IdempotencyKey returns the Idempotency of the batch under a client's id: it hashes the mode and the rows,
 // so that the form in which they came in doesn't matter.
 func (b *Batch) IdempotencyKey(id string) Idempotency {
 	h := sha256.New()
@@ -62,7 +62,7 @@ func (r *Idempotency) Fields(c *wire.Codec) {
 // sweepForRoom is how many forgotten replies one request clears away for itself.
 const sweepForRoom = 64
 
-// once runs a batch that has an id, unless it was run before: then it gives the reply
+// execIdempotent runs a batch that has an id, unless it was run before: then it gives the reply
 // of that time. The reply and the effects are one entry, so neither is there without
 // the other.
 func (s *State) execIdempotent(tx *command.Tx, b Batch) (Results, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// backupPatience is how long a client may take for one piece of a backup, in either direction.
+	// backupPieceTimeout is how long a client may take for one piece of a backup, in either direction.
 	backupPieceTimeout = time.Minute
 	// backupType is the media type of a backup.
 	backupType = "application/octet-stream"

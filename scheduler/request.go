@@ -18,7 +18,7 @@ import (
 // userAgent is what receivers know deliveries by, unless the message brings its own.
 const userAgent = "Upstash-QStash"
 
-// dropped are headers of a message that belong to the connection, or that the transport
+// hopByHop are headers of a message that belong to the connection, or that the transport
 // writes itself.
 var hopByHop = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Proxy-Connection": true,

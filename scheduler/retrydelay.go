@@ -13,11 +13,11 @@ import (
 // hostMath is the arithmetic of this processor, which only the leader uses.
 var hostMath = backoff.Math{Exp: math.Exp, Pow: math.Pow}
 
-// askedHeaders are those by which a destination asks to be left alone for a while, in
+// delayHeaders are those by which a destination asks to be left alone for a while, in
 // the order in which they count: the first one present decides.
 var delayHeaders = []string{"Retry-After", "X-Ratelimit-Reset", "X-Ratelimit-Reset-Requests", "X-Ratelimit-Reset-Tokens"}
 
-// asked is the delay that a destination asks for, in milliseconds. What can't be read,
+// requestedDelay returns the delay that a destination asks for, in milliseconds. What can't be read,
 // is negative or longer than a day is no answer: so is a moment in seconds since 1970.
 func requestedDelay(header http.Header, now time.Time) (ms int64, ok bool) {
 	for _, name := range delayHeaders {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// neverAfter is when a schedule is looked at again that has no next time, or whose
+	// recheckAfter is when a schedule is looked at again that has no next time, or whose
 	// expression this binary can't read, in milliseconds.
 	recheckAfter = 3_600_000
 	// maxParsed bounds the expressions that are remembered.
@@ -82,7 +82,7 @@ func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int
 	return nominals, next
 }
 
-// skip passes over the late times of an @every that the misfire policy drops; after a
+// skipLate passes over the late times of an @every that the misfire policy drops; after a
 // long outage there may be very many.
 func skipLate(c *queue.Schedule, next, now int64) int64 {
 	late := now - queue.MisfireWindow - next

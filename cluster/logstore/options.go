@@ -54,11 +54,13 @@ type Options struct {
 
 // Compaction of the database file at open: it never shrinks by itself.
 type Compaction struct {
-	// Over is the file size in bytes above which the file is looked at: 512 MiB.
+	// Over is the file size in bytes above which the file is looked at, 0 = defaultCompactOver.
 	Over int64
 	// Below is the live share of the file under which it is rewritten: 0.25.
 	Below float64
 }
+
+const defaultCompactOver = 512 << 20
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" || o.Fatal == nil {
@@ -69,7 +71,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Journal = orDefault(o.Journal, journalHalf)
 	o.ProbeEvery = orDefault(o.ProbeEvery, time.Second)
 	o.ScrubEvery = orDefault(o.ScrubEvery, 24*time.Hour)
-	o.Compaction.Over = orDefault(o.Compaction.Over, 512<<20)
+	o.Compaction.Over = orDefault(o.Compaction.Over, defaultCompactOver)
 	o.Compaction.Below = orDefault(o.Compaction.Below, 0.25)
 	o.Space = o.Space.withDefaults()
 	if o.Logger == nil {

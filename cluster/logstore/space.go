@@ -29,15 +29,17 @@ func (l Level) String() string {
 type Space struct {
 	// Floor is how much must be free for writes to be accepted.
 	Floor Floor
-	// Reserve is the size of the reserve file in bytes: 64 MiB. Negative: none.
+	// Reserve is the size of the reserve file in bytes, 0 = defaultReserve. Negative: none.
 	Reserve int64
 	// Statfs returns the bytes that this process may still use in dir, and all
 	// of them. Nil asks the operating system.
 	Statfs func(dir string) (free, total uint64, err error)
 }
 
+const defaultReserve = 64 << 20
+
 func (c Space) withDefaults() Space {
-	c.Reserve = orDefault(c.Reserve, 64<<20)
+	c.Reserve = orDefault(c.Reserve, defaultReserve)
 	if c.Statfs == nil {
 		c.Statfs = statfs
 	}

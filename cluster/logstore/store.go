@@ -57,7 +57,7 @@ var (
 )
 
 // LogStore is the store to give raft as its log: this one behind a cache of the
-// newest 1,024 entries, or 64 MiB of them. The cache lies above the checks, so what raft and the
+// newest entries, up to cacheEntries and cacheBytes. The cache lies above the checks, so what raft and the
 // state machine read from it are the very entries that were appended.
 func (s *Store) LogStore() raft.LogStore { return s.cache }
 

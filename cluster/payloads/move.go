@@ -219,7 +219,7 @@ type Stats struct {
 	// Memory and Disk are bytes in memory and in segments, Segments the number of files.
 	Memory, Disk int64
 	Segments     int
-	// The rest counts since the start: bytes written, payloads read, damaged and fetched, and writes that failed.
+	// Written and the rest count since the start: bytes written, payloads read, damaged and fetched, and writes that failed.
 	Written, Read, Damaged, Fetched, Failures int64
 }
 

@@ -195,7 +195,7 @@ func viewBackup(b fsm.Backup, c *fsm.Contents) backupView {
 	return v
 }
 
-// tellBackup prints what is known of a backup.
+// printBackup prints what is known of a backup.
 func printBackup(out io.Writer, b fsm.Backup, c *fsm.Contents, asJSON bool) error {
 	v := viewBackup(b, c)
 	if asJSON {

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// draw returns n secret random bytes, which must never stand in the log: in an apply there
+// drawToken returns n secret random bytes, which must never stand in the log: in an apply there
 // are none.
 func (tx *Tx) drawToken(n int) ([]byte, bool) {
 	if !tx.ReadOnly {

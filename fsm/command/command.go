@@ -169,9 +169,9 @@ type Tx struct {
 	Users *acl.Store // of the database
 	// Channels are the subscriber counts of the database.
 	Channels channel.Scope
-	// Messages are those of the cluster, which all databases share; nil where there are none.
+	// Messages are those of the database; nil where there are none.
 	Messages *queue.Store
-	// Flows are the workflow runs, where there are Messages.
+	// Workflows are the workflow runs, where there are Messages.
 	Workflows *workflow.Store
 	User      *acl.User // nil: no user, without any right
 	Table     *Table

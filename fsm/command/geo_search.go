@@ -97,7 +97,7 @@ func (o *geoOptions) reply(tx *Tx, hits []geoHit) reply.Value {
 	return reply.Array(out...)
 }
 
-// store stores members under the destination, with their places or their distances as
+// storeHits stores members under the destination, with their places or their distances as
 // scores.
 func (tx *Tx) storeHits(o *geoOptions, hits []geoHit) reply.Value {
 	members := make([]keyspace.Scored, len(hits))

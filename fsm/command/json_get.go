@@ -10,7 +10,7 @@ var jsonType = askRow(question{nullable: true, ask: func(v jsondoc.Value, _ *jso
 	return reply.Bulk(v.Kind().String()), true
 }})
 
-// named is a path with its text as it was given.
+// namedPath is a path with its text as it was given.
 type namedPath struct {
 	text string
 	path *jsondoc.Path

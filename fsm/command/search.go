@@ -115,7 +115,7 @@ func (tx *Tx) changedIndexes() {
 	tx.Notifications = append(tx.Notifications, env.Notification{Kind: env.SearchChanged, DB: tx.Database})
 }
 
-// found is the index of a name or alias for a command that reads it: nil if there is none. The refusal says that the
+// findSearch returns the index of a name or alias for a command that reads it: nil if there is none. The refusal says that the
 // user may not read all of its keys, or that the command runs where it may not.
 func (tx *Tx) findSearch(a *Args, name string) (*search.Definition, *reply.Value) {
 	d := tx.definitions().Find(name)
@@ -154,7 +154,7 @@ func (tx *Tx) mayRead(a *Args, d *search.Definition) *reply.Value {
 	return nil
 }
 
-// point is where the command looks at an index.
+// searchPoint returns where the command looks at an index.
 func (tx *Tx) searchPoint() search.Point {
 	return search.Point{Database: tx.Search.Database, Index: tx.Index, Now: tx.Now, Done: tx.Search.Done}
 }

@@ -67,8 +67,7 @@ func bgSave(_ *Tx, a *Args) reply.Value {
 	return reply.Status("Background saving started")
 }
 
-// swapDB takes the one database there is.
-// index is the next word as the number of a database, which has 32 bits.
+// index returns the next word as the number of a database, which has 32 bits.
 func (a *Args) index(e reply.Value) int64 {
 	n := a.IntOr(e)
 	if n != int64(int32(n)) {

@@ -10,7 +10,7 @@ const (
 	minItems = maxItems / 2
 )
 
-// The value comes first: a zero-size last field would cost a word of padding.
+// item is a key with its value. The value comes first: a zero-size last field would cost a word of padding.
 type item[K, V any] struct {
 	val V
 	key K

@@ -25,7 +25,7 @@ type table[V any] struct {
 	large *cow.BTree[string, V] // nil while small
 }
 
-// The value comes first: a zero-size last field would cost a word of padding.
+// named is a value with its name. The value comes first: a zero-size last field would cost a word of padding.
 type named[V any] struct {
 	val  V
 	name string

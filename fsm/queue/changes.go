@@ -40,7 +40,7 @@ func (n *GroupChange) Fields(c *wire.Codec) {
 	c.Record(n.Options.Fields)
 }
 
-// FlowChange changes a flow-control key: ActPause, ActResume, ActPin, ActUnpin, ActResetRate, ActReset. A missing key
+// FlowControlChange changes a flow-control key: ActPause, ActResume, ActPin, ActUnpin, ActResetRate, ActReset. A missing key
 // is made by ActPin and ActPause.
 type FlowControlChange struct {
 	Key string

@@ -8,7 +8,7 @@ import (
 
 const signingPrefix = "sig"
 
-// ChangeFlow changes a flow-control key, and returns what it is afterwards.
+// ChangeFlowControl changes a flow-control key, and returns what it is afterwards.
 func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlInfo, error) {
 	if n.Key == "" || n.Parallelism < 0 || n.Rate < 0 || n.Period < 0 || n.Period > MaxPeriod {
 		return FlowControlInfo{}, invalid("a flow-control key, and limits of at least 1, are needed; a period has at most 7 days")

@@ -153,7 +153,7 @@ func (f *FlowKey) forgetAt() int64 {
 	return roundUp(max(f.used+flowKept, f.WindowStart+f.Period))
 }
 
-// forgetFlows forgets keys that have not been used for long.
+// forgetFlowControl forgets keys that have not been used for long.
 func (s *Store) forgetFlowControl(now int64, limit int) (done int) {
 	for ; done < limit; done++ {
 		at, _, ok := s.idle.Min()

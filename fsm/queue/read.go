@@ -254,7 +254,7 @@ func (s *Store) Queues() (list []QueueInfo) {
 	return list
 }
 
-// FlowInfo is a flow-control key with what is counted from its messages.
+// FlowControlInfo is a flow-control key with what is counted from its messages.
 type FlowControlInfo struct {
 	FlowKey
 	// Waiting is the length of the wait list, Active the number of attempts under way.
@@ -274,7 +274,7 @@ func (s *Store) flowControlInfo(f *FlowKey, now int64) FlowControlInfo {
 	return n
 }
 
-// Flow is a flow-control key at a time; false if there is none.
+// FlowControlKey returns a flow-control key at a time; false if there is none.
 func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
 	f := s.flowKeyNamed(key, false, now)
 	if f == nil {
@@ -283,7 +283,7 @@ func (s *Store) FlowControlKey(key string, now int64) (FlowControlInfo, bool) {
 	return s.flowControlInfo(f, now), true
 }
 
-// Flows lists the flow-control keys whose name contains search, by name.
+// FlowControlKeys lists the flow-control keys whose name contains search, by name.
 func (s *Store) FlowControlKeys(search string, now int64) (list []FlowControlInfo) {
 	s.flowNames.All(func(key string, no uint64) bool {
 		if strings.Contains(key, search) {

@@ -119,7 +119,7 @@ func (k *conn) serve() {
 	}
 }
 
-// one reads one request and answers it.
+// serveOne reads one request and answers it.
 func (k *conn) serveOne() error {
 	if k.start == len(k.in) {
 		k.in, k.start = k.in[:0], 0

@@ -39,7 +39,7 @@ func texts(field func(*queue.Filter) *[]string) func(*listQuery, string, []strin
 	}
 }
 
-// time sets a bound in unix milliseconds.
+// timeBound sets a bound in unix milliseconds.
 func timeBound(field func(*queue.Filter) *int64) func(*listQuery, string, []string) error {
 	return func(c *listQuery, name string, values []string) (err error) {
 		*field(&c.filter), err = readMillis(name, one(values))

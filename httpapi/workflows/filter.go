@@ -12,7 +12,7 @@ import (
 const (
 	// maxRuns is the most runs of a page of logs, and how many it has without a count.
 	maxRuns = 10
-	// maxLetters is the most dead letters of a page.
+	// maxDeadLetters is the most dead letters of a page.
 	maxDeadLetters = 100
 	// maxPageBytes bounds what one page shows, in bytes: a page that would be larger ends
 	// early, with a cursor. One element is always shown.

@@ -16,7 +16,7 @@ type mismatch struct {
 	Text string `json:"text"`
 }
 
-// sdkHeaders are what SDKs put on their answers, in both spellings.
+// sdkHeader returns a header that SDKs put on their answers, in either spelling.
 func sdkHeader(header []queue.Field, name string) string {
 	for _, prefix := range []string{"Upstash-", "Svc-"} {
 		if v := queue.Value(header, prefix+name); v != "" {

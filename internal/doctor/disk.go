@@ -19,10 +19,10 @@ const SyncCount = 64
 const (
 	// block is what is written before each sync, in bytes: about one entry.
 	block = 4 << 10
-	// A write is acknowledged after a sync on two disks, so these are latencies of writes.
+	// slowSync and awfulSync are also latencies of writes: a write is acknowledged after a sync on two disks.
 	slowSync  = 10 * time.Millisecond
 	awfulSync = 100 * time.Millisecond
-	// A node whose log write is stuck for two seconds ends itself.
+	// A node whose log write is stuck for stall ends itself.
 	nearStall = 500 * time.Millisecond
 	stall     = 2 * time.Second
 )

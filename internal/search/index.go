@@ -154,7 +154,7 @@ func (x *index) clear(n uint32) {
 	}
 }
 
-// number is the number of documents.
+// live returns the number of documents.
 func (x *index) live() int { return len(x.byName) }
 
 // put takes in the values of document n and returns what they cost.

@@ -39,7 +39,7 @@ func (s *searcher) alive(m matches) matches {
 	return without(m, matches{docs: gone})
 }
 
-// column is the field of a name if it can be sorted by.
+// sortable returns the field of a name if it can be sorted by.
 func (x *index) sortable(name, option string) (*field, error) {
 	f := x.byPath[name]
 	switch {

@@ -33,7 +33,7 @@ func traceID(what, db, id string, number uint64) (t otlp.TraceID) {
 	return t
 }
 
-// The spans of a message: its publication, and each attempt.
+// publishSpan and attemptSpan are the spans of a message: its publication, and each attempt.
 func publishSpan(db string, id queue.ID) otlp.SpanID { return spanID("publish", db, id.String(), 0) }
 
 func attemptSpan(db string, id queue.ID, number uint64) otlp.SpanID {

@@ -26,7 +26,7 @@ import (
 const (
 	magic    = "TRIR\x01"
 	purposes = "RPWX"
-	// Calls have kinds above 1; no node knows as many as this.
+	// lastCall is above every kind of call that a node knows; the first one is 2.
 	lastCall = 40
 )
 

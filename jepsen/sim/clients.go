@@ -22,7 +22,7 @@ type clients struct {
 	kept map[string]*operation
 }
 
-// State is what a client knows of its request.
+// state is what a client knows of its request.
 type state uint8
 
 const (

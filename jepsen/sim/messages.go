@@ -114,7 +114,7 @@ func (w *world) plan(n *node, p queue.Publication, id string, b, c int) {
 	w.plans[s.ID] = &plan{op: o, every: every, misfire: s.Misfire}
 }
 
-// told takes in the outcomes of an entry: the first node to apply it says what is true, the others have to agree.
+// learned takes in the outcomes of an entry: the first node to apply it says what is true, the others have to agree.
 func (w *world) learned(n *node, outcomes []fsm.Outcome) {
 	first := n.applied > w.truth
 	if first {

@@ -32,7 +32,7 @@ const (
 	app = "http://app:1/wf"
 	// steps is how many a run has; waitStep is the one that waits, in runs that do.
 	steps, waitStep = 3, 2
-	// waits is the mark in the name of a run that waits.
+	// waitMark is the mark in the name of a run that waits.
 	waitMark = "_waits_"
 )
 

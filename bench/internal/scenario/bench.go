@@ -79,7 +79,7 @@ func (b *Bench) once(ctx context.Context, s *subject, round int) {
 		round+1, b.Pairs, s.name, r.Commands, r.P50, r.P99, r.Max, r.OwnCPU)
 }
 
-// Figures of a result that rows compare.
+// rate, p50ms and p99ms are figures of a result that rows compare.
 func rate(r load.Result) float64  { return r.Commands }
 func p50ms(r load.Result) float64 { return r.P50 / 1e3 }
 func p99ms(r load.Result) float64 { return r.P99 / 1e3 }

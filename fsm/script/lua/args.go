@@ -70,5 +70,5 @@ func arg(args []Value, n int) Value {
 	return Nil
 }
 
-// int32Of cuts a position to what C's int holds, where Lua uses one.
+// clampInt cuts a position to what C's int holds, where Lua uses one.
 func clampInt(n int) int { return max(math.MinInt32, min(math.MaxInt32, n)) }

@@ -263,7 +263,7 @@ func (vm *State) ToString(v Value) Value {
 
 func baseType(vm *State, args []Value) { vm.Return(vm.typeNames(vm.CheckAny(args, 1))) }
 
-// typeName is the name of a type as a value that is made once.
+// typeNames returns the name of a type as a value that is made once.
 func (vm *State) typeNames(v Value) Value {
 	switch v.ref.(type) {
 	case nil:

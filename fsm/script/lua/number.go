@@ -129,5 +129,5 @@ func ToInt64(n float64) int64 {
 	return math.MinInt64
 }
 
-// ToInt is ToInt64 cut to the range of int, for positions and counts.
+// toInt is ToInt64 cut to the range of int, for positions and counts.
 func toInt(n float64) int { return int(ToInt64(n)) }

@@ -116,7 +116,7 @@ func stringSub(vm *State, args []Value) {
 	vm.Return(vm.String(strings.Clone(s[from-1 : to])))
 }
 
-// specials are the characters that make a pattern more than a text.
+// patternSpecials are the characters that make a pattern more than a text.
 const patternSpecials = "^$*+?.([%-"
 
 func stringFind(vm *State, args []Value) { vm.search(args, true) }

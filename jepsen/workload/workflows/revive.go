@@ -39,7 +39,7 @@ func (r ReviveResult) String() string {
 		r.Steps, r.Again, r.Made, r.Bulk, r.Requests, r.Deleted, r.Missing)
 }
 
-// failing workflows fail for good while broken is set.
+// workflows returns workflows that fail for good while broken is set.
 func (r Revive) workflows(broken *atomic.Bool) func(*App) map[string]endpoint.Workflow {
 	return func(a *App) map[string]endpoint.Workflow {
 		end := func(c *endpoint.Context) any {

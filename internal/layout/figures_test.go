@@ -1,0 +1,174 @@
+package layout
+
+import (
+	"fmt"
+	"go/constant"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const units = `KiB|MiB|GiB|ms|s|min|seconds?|minutes?|hours?|days?`
+
+// A figure of a text with the constant that it is: "32 KiB (`cluster.overlapBytes`)". In doc.go it has no backquotes.
+var named = regexp.MustCompile("\\b([0-9][0-9.,]*|one|two|three|four|five|ten)\\s(?:(" + units + ")\\b)?(?:[a-z-]+\\s){0,2}[a-z-]*\\s*" +
+	"\\(`?([a-z][a-z0-9/]*\\.[A-Za-z]\\w*)`?[,);]")
+
+// A size or a time that a reader could take for a limit of the program.
+var figure = regexp.MustCompile(`(?:^|[^\w.,$-])([0-9][0-9.,]*)\s?(` + units + `)\b`)
+
+// report is a part of a text that tells of a measurement or a run: it has a date, a seed or a benchmark.
+var report = regexp.MustCompile(`\b20\d\d-\d\d-\d\d|\bseeds? \d|\bBenchmark[A-Z]|\bp99\b|\bmedian|processor time|[Mm]easured`)
+
+var scales = map[string]float64{
+	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+	"ms": 1e6, "s": 1e9, "second": 1e9, "seconds": 1e9, "min": 60e9, "minute": 60e9, "minutes": 60e9, "hour": 3600e9, "hours": 3600e9, "day": 86400e9, "days": 86400e9,
+}
+
+var numerals = map[string]string{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "ten": "10"}
+
+// same reports whether a figure is the value of a constant. Constants that are a time have nanoseconds, milliseconds or seconds.
+func same(number, unit string, v constant.Value) bool {
+	if word, ok := numerals[strings.ToLower(number)]; ok {
+		number = word
+	}
+	n := constant.MakeFromLiteral(strings.TrimRight(strings.ReplaceAll(number, ",", ""), "."), token.FLOAT, 0)
+	if n.Kind() == constant.Unknown {
+		return false
+	}
+	want, _ := constant.Float64Val(n)
+	got, _ := constant.Float64Val(constant.ToFloat(v))
+	scale, ok := scales[unit]
+	if !ok {
+		return got == want
+	}
+	time := !strings.HasSuffix(unit, "iB")
+	return got == want*scale || time && (got*1e6 == want*scale || got*1e9 == want*scale)
+}
+
+// unnamed are the figures of pages that are no constant of this program, by page. What was measured stands in a paragraph
+// with its date, seed or benchmark, and need not be here.
+var unnamed = map[string][]string{
+	"docs/design/eviction.md":   {"16 MiB", "1 GiB"},           // the sizes that were measured
+	"docs/design/failover.md":   {"625 ms", "0.54 s", "1.3 s"}, // measured
+	"docs/design/fairness.md":   {"10 ms"},                     // measured, and Go's scheduler
+	"docs/design/json.md":       {"10 MiB"},                    // an example
+	"docs/design/logstore.md":   {"10 MiB"},                    // an example
+	"docs/design/memory.md":     {"64 KiB"},                    // measured
+	"docs/design/payloads.md":   {"4 KiB"},                     // an example
+	"docs/design/reads.md":      {"0.1 ms"},                    // measured
+	"internal/failpoint/doc.go": {"100 ms"},                    // an example
+	"internal/yield/doc.go":     {"10 ms"},                     // of Go's scheduler
+}
+
+// wrongFigures returns what is wrong in a text: figures that differ from the constant that they name, and, if the text tells how
+// the program is built, figures that name none. A figure is named once on a page.
+func wrongFigures(page, text string, constants Constants, design bool) (wrong []string) {
+	known := slices.Clone(unnamed[page])
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		values := constants.Find(m[3])
+		switch {
+		case strings.HasSuffix(m[3], ".go") || strings.HasSuffix(m[3], ".md"):
+			continue // a file that has more of it
+		case len(values) == 0:
+			wrong = append(wrong, fmt.Sprintf("%q: there is no constant %s", m[0], m[3]))
+		case slices.ContainsFunc(values, func(v constant.Value) bool { return !same(m[1], m[2], v) }):
+			wrong = append(wrong, fmt.Sprintf("%q: %s is %v", m[0], m[3], values))
+		}
+		known = append(known, m[1]+" "+m[2])
+	}
+	if !design {
+		return wrong
+	}
+	before := ""
+	for _, part := range strings.Split(text, "\n\n") {
+		told := report.MatchString(part) || strings.HasPrefix(strings.TrimSpace(part), "|") && report.MatchString(before)
+		before = part
+		if told {
+			continue
+		}
+		for _, m := range figure.FindAllStringSubmatch(part, -1) {
+			if f := m[1] + " " + m[2]; !slices.Contains(known, f) {
+				wrong = append(wrong, fmt.Sprintf("%s: name the constant behind it, as in 32 KiB (`cluster.overlapBytes`), or give the date, seed or benchmark of what was measured", f))
+			}
+		}
+	}
+	return wrong
+}
+
+// TestFiguresAreThoseOfTheCode compares the figures of documents and comments with the constants that they name, and demands
+// such a name for those of docs/design and of doc.go.
+func TestFiguresAreThoseOfTheCode(t *testing.T) {
+	files := repository(t)
+	constants, err := ReadConstants(root, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(page, text string, design bool) {
+		for _, w := range wrongFigures(page, text, constants, design) {
+			t.Errorf("%s: %s", page, w)
+		}
+	}
+	for _, f := range files {
+		src, err := os.ReadFile(filepath.Join(root, f.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(f.Path, comments(string(src)), filepath.Base(f.Path) == "doc.go" && KindOf(f) == Product)
+	}
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/design/*.md"} {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(pages) == 0 {
+			t.Fatalf("%s: %d pages, %v", pattern, len(pages), err)
+		}
+		for _, path := range pages {
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page := strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(root)+"/")
+			check(page, string(src), strings.HasPrefix(page, "docs/design/"))
+		}
+	}
+}
+
+// comments returns the comment lines of a Go file as text.
+func comments(src string) string {
+	var b strings.Builder
+	for line := range strings.Lines(src) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "//")
+		if ok {
+			b.WriteString(strings.TrimPrefix(text, " "))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestWrongFigures(t *testing.T) {
+	constants := Constants{
+		"cluster/x.bytes": constant.MakeInt64(64 << 10), "cluster/x.time": constant.MakeInt64(2e9), "fsm/y.Lease": constant.MakeInt64(10_000),
+		"fsm/y.Many": constant.MakeInt64(1024),
+	}
+	for text, want := range map[string]int{
+		"It has 64 KiB (`x.bytes`), 64 KiB.":                    0,
+		"It has 32 KiB (`x.bytes`).":                            1,
+		"It has 64 KiB.":                                        1,
+		"It waits for two seconds (`x.time`), 10 s (`y.Lease`)": 0,
+		"It waits for 3 s (`x.time`)":                           1,
+		"the last 1,024 keys (`y.Many`) and":                    0,
+		"the last 1,025 keys (`y.Many`) and":                    1,
+		"It has 64 KiB (`x.gone`).":                             1,
+		"On 2026-11-24 it had 12 MiB.":                          0,
+		"On 2026-11-24:\n\n| | 12 MiB |":                        0,
+		"On 2026-11-24.\n\nIt has 12 MiB":                       1,
+	} {
+		if got := wrongFigures("page", text, constants, true); len(got) != want {
+			t.Errorf("%s: %q, want %d", text, got, want)
+		}
+	}
+}
