@@ -99,12 +99,15 @@ type Options struct {
 	RaftLog hclog.Logger
 }
 
-const defaultHeartbeat = 500 * time.Millisecond
+const (
+	defaultHeartbeat    = 500 * time.Millisecond
+	defaultTrailingLogs = 250_000
+)
 
 func (o *Options) defaults() {
 	set(&o.Heartbeat, defaultHeartbeat)
 	set(&o.SnapshotThreshold, 50_000)
-	set(&o.TrailingLogs, 250_000)
+	set(&o.TrailingLogs, defaultTrailingLogs)
 	set(&o.SnapshotBytes, 256<<20)
 	set(&o.SnapshotCommands, 1_000_000)
 	set(&o.DigestEvery, digestEntries)

@@ -11,8 +11,8 @@
 //  3. Each request in turn gets a fresh Env: index, time, level, and a generator that the
 //     entry's seed and the request's place determine. A request that its session has applied
 //     before is not run again.
-//  4. About every 200 commands, and only between requests or rows of a pipeline, the lock is
-//     released and taken again, so that readers get in. It is never released inside a
+//  4. About every 200 commands (fsm.lockedCommands), and only between requests or rows of a
+//     pipeline, the lock is released and taken again, so that readers get in. It is never released inside a
 //     transaction, a script or an operation.
 //  5. The index is published, the lock is released, and the hooks are called in the order of
 //     the log: digests, notifications, verdicts.

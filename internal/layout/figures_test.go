@@ -15,11 +15,11 @@ import (
 const units = `KiB|MiB|GiB|ms|s|min|seconds?|minutes?|hours?|days?`
 
 // A figure of a text with the constant that it is: "32 KiB (`cluster.overlapBytes`)". In doc.go it has no backquotes.
-var named = regexp.MustCompile("\\b([0-9][0-9.,]*|one|two|three|four|five|ten)\\s(?:(" + units + ")\\b)?(?:[a-z-]+\\s){0,2}[a-z-]*\\s*" +
+var named = regexp.MustCompile("\\b([0-9][0-9.,]*|one|two|three|four|five|ten)\\s(?:(" + units + ")\\b)?([a-z-]+)?(?:\\s[a-z-]+)?\\s*" +
 	"\\(`?([a-z][a-z0-9/]*\\.[A-Za-z]\\w*)`?[,);]")
 
-// A size or a time that a reader could take for a limit of the program.
-var figure = regexp.MustCompile(`(?:^|[^\w.,$-])([0-9][0-9.,]*)\s?(` + units + `)\b`)
+// A size, a time or a count of a hundred and more that a reader could take for a limit of the program.
+var figure = regexp.MustCompile(`(?:^|[^\w.,$-])([0-9][0-9.,]*)\s?(` + units + `)\b|(?:^|[^\w.,$-])([0-9][0-9,]{2,})\s(entries|results|writes|reads|steps|keys|commands|requests|elements|connections|events|messages|values)\b`)
 
 // report is a part of a text that tells of a measurement or a run: it has a date, a seed or a benchmark.
 var report = regexp.MustCompile(`\b20\d\d-\d\d-\d\d|\bseeds? \d|\bBenchmark[A-Z]|\bp99\b|\bmedian|processor time|[Mm]easured`)
@@ -53,16 +53,16 @@ func same(number, unit string, v constant.Value) bool {
 // unnamed are the figures of pages that are no constant of this program, by page. What was measured stands in a paragraph
 // with its date, seed or benchmark, and need not be here.
 var unnamed = map[string][]string{
-	"docs/design/eviction.md":   {"16 MiB", "1 GiB"},           // the sizes that were measured
-	"docs/design/failover.md":   {"625 ms", "0.54 s", "1.3 s"}, // measured
-	"docs/design/fairness.md":   {"10 ms"},                     // measured, and Go's scheduler
-	"docs/design/json.md":       {"10 MiB"},                    // an example
-	"docs/design/logstore.md":   {"10 MiB"},                    // an example
-	"docs/design/memory.md":     {"64 KiB"},                    // measured
-	"docs/design/payloads.md":   {"4 KiB"},                     // an example
-	"docs/design/reads.md":      {"0.1 ms"},                    // measured
-	"internal/failpoint/doc.go": {"100 ms"},                    // an example
-	"internal/yield/doc.go":     {"10 ms"},                     // of Go's scheduler
+	"docs/design/eviction.md":   {"16 MiB", "1 GiB"},                                               // the sizes that were measured
+	"docs/design/failover.md":   {"625 ms", "0.54 s", "1.3 s"},                                     // measured
+	"docs/design/fairness.md":   {"10 ms"},                                                         // measured, and Go's scheduler
+	"docs/design/json.md":       {"10 MiB"},                                                        // an example
+	"docs/design/logstore.md":   {"10 MiB", "1,024 requests", "10,000,000 keys", "50,000 entries"}, // examples
+	"docs/design/memory.md":     {"64 KiB"},                                                        // measured
+	"docs/design/payloads.md":   {"4 KiB"},                                                         // an example
+	"docs/design/reads.md":      {"0.1 ms"},                                                        // measured
+	"internal/failpoint/doc.go": {"100 ms"},                                                        // an example
+	"internal/yield/doc.go":     {"10 ms"},                                                         // of Go's scheduler
 }
 
 // wrongFigures returns what is wrong in a text: figures that differ from the constant that they name, and, if the text tells how
@@ -70,16 +70,16 @@ var unnamed = map[string][]string{
 func wrongFigures(page, text string, constants Constants, design bool) (wrong []string) {
 	known := slices.Clone(unnamed[page])
 	for _, m := range named.FindAllStringSubmatch(text, -1) {
-		values := constants.Find(m[3])
+		values := constants.Find(m[4])
 		switch {
-		case strings.HasSuffix(m[3], ".go") || strings.HasSuffix(m[3], ".md"):
+		case strings.HasSuffix(m[4], ".go") || strings.HasSuffix(m[4], ".md"):
 			continue // a file that has more of it
 		case len(values) == 0:
-			wrong = append(wrong, fmt.Sprintf("%q: there is no constant %s", m[0], m[3]))
+			wrong = append(wrong, fmt.Sprintf("%q: there is no constant %s", m[0], m[4]))
 		case slices.ContainsFunc(values, func(v constant.Value) bool { return !same(m[1], m[2], v) }):
-			wrong = append(wrong, fmt.Sprintf("%q: %s is %v", m[0], m[3], values))
+			wrong = append(wrong, fmt.Sprintf("%q: %s is %v", m[0], m[4], values))
 		}
-		known = append(known, m[1]+" "+m[2])
+		known = append(known, m[1]+" "+m[2]+m[3])
 	}
 	if !design {
 		return wrong
@@ -92,7 +92,11 @@ func wrongFigures(page, text string, constants Constants, design bool) (wrong []
 			continue
 		}
 		for _, m := range figure.FindAllStringSubmatch(part, -1) {
-			if f := m[1] + " " + m[2]; !slices.Contains(known, f) {
+			f := m[1] + " " + m[2]
+			if m[3] != "" {
+				f = m[3] + " " + m[4]
+			}
+			if !slices.Contains(known, f) {
 				wrong = append(wrong, fmt.Sprintf("%s: name the constant behind it, as in 32 KiB (`cluster.overlapBytes`), or give the date, seed or benchmark of what was measured", f))
 			}
 		}
@@ -158,6 +162,7 @@ func TestWrongFigures(t *testing.T) {
 		"It has 64 KiB (`x.bytes`), 64 KiB.":                    0,
 		"It has 32 KiB (`x.bytes`).":                            1,
 		"It has 64 KiB.":                                        1,
+		"It has 1,024 keys.":                                    1,
 		"It waits for two seconds (`x.time`), 10 s (`y.Lease`)": 0,
 		"It waits for 3 s (`x.time`)":                           1,
 		"the last 1,024 keys (`y.Many`) and":                    0,
