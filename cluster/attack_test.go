@@ -81,7 +81,7 @@ func TestForgedHellosExcludeNobody(t *testing.T) {
 					continue
 				}
 				for _, what := range []transport.Purpose{transport.ForWatch, transport.ForRPC, transport.ForRaft} {
-					conn, err := dialer(h, nil).DialNode("", p.Addr, what, time.Second)
+					conn, err := dialer(h, nil).DialNode("", p.Addr, what, time.Minute)
 					if err != nil {
 						continue
 					}
@@ -89,7 +89,7 @@ func TestForgedHellosExcludeNobody(t *testing.T) {
 						conn.Close()
 						continue
 					}
-					conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+					conn.SetReadDeadline(time.Now().Add(time.Minute))
 					if b, err := io.ReadAll(conn); len(b) > 0 || err != nil && os.IsTimeout(err) {
 						t.Errorf("a plain connection for %q was answered by %q, %v", what, b, err)
 					}
@@ -106,7 +106,7 @@ func TestForgedRemovalEndsNobody(t *testing.T) {
 	c := clustertest.Start(t, 3, nil)
 	h := forged(t, c, 0)
 	h.Processes = nil // the oldest versions have none
-	conn, err := dialer(h, nil).DialNode("", c.List[1].Addr, transport.ForRPC, time.Second)
+	conn, err := dialer(h, nil).DialNode("", c.List[1].Addr, transport.ForRPC, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,12 +150,12 @@ func TestProposalsNeedTheSecret(t *testing.T) {
 		"a certificate of another node":  {Authority: good, Pair: other},
 	} {
 		for _, kind := range []transport.Kind{cluster.CallPropose, cluster.CallStatus} {
-			conn, err := dialer(h, s).DialNode("", c.List[c.Leader()].Addr, transport.ForRPC, time.Second)
+			conn, err := dialer(h, s).DialNode("", c.List[c.Leader()].Addr, transport.ForRPC, time.Minute)
 			if err != nil {
 				continue
 			}
 			rpc, end := transport.Single(conn)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			if b, err := rpc.Ask(ctx, kind, body); err == nil {
 				t.Errorf("%s: call %d was answered by %q", name, kind, b)
 			}

@@ -21,7 +21,7 @@ func opened(t *testing.T, dir, addr string) *Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); !n.Ready(context.Background()); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !n.Ready(context.Background()); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the node never leads")
 		}
@@ -39,7 +39,7 @@ func TestClockOpensAtTheCeiling(t *testing.T) {
 	}
 	defer ports.Release()
 	dir, stop := t.TempDir(), func(n *Node) {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		n.Close(ctx)
 	}

@@ -38,21 +38,21 @@ func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 		writes := []<-chan error{write("SET", "touched", "v")}
 		await(t, "an entry is applied", applying)
 		writes = append(writes, write("SET", "k", strings.Repeat("v", 100_000)))
-		for end := time.Now().Add(30 * time.Second); n.Pending() < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); n.Pending() < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		closed, over := make(chan struct{}), cancelled()
 		go func() {
 			defer close(closed)
 			_ = n.Close(over)
 		}()
-		for end := time.Now().Add(30 * time.Second); n.IsLeader() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); n.IsLeader() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		close(proceed)
 		await(t, "the node is closed", closed)
 		for _, w := range writes {
 			select {
 			case <-w: // done, or unknown
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("a write waits for a node that is closed")
 			}
 		}
@@ -69,7 +69,7 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("waited in vain until %s", what)
 	}
 }

@@ -22,7 +22,7 @@ func TestCallsOfATransport(t *testing.T) {
 		if got.Command != any(sent) {
 			t.Errorf("received %v", got.Command)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing was received")
 	}
 }

@@ -59,7 +59,7 @@ func TestCopyOfARunningNodeEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the copy ends", func() bool { return told("copy") != "" })
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	copied.Close(ctx)
 	for _, words := range []string{"n2 is running elsewhere", "was there first", c.List[1].Addr, "--join"} {

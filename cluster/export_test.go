@@ -38,3 +38,6 @@ func Defaults(o *Options) { o.defaults() }
 func (n *Node) AgreedOnSilence() bool {
 	return n.watcher.Stats.Silent.Load() > 0 && n.watcher.Stats.Fired.Load() > 0
 }
+
+// LeaseTime is for how long a session lease lasts.
+const LeaseTime = leaseTime

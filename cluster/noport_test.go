@@ -27,7 +27,7 @@ func TestNoPort(t *testing.T) {
 	if v, err := c.Read(0, "GET", "k"); err != nil || v.Text() != "v" {
 		t.Errorf("read %v, %v", v, err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if s := c.Nodes[0].Status(ctx); len(s.Nodes) != 1 || s.Nodes[0].State != "leader" {
 		t.Errorf("status is %+v", s)

@@ -64,7 +64,7 @@ func TestConfirmationNeedsAMajority(t *testing.T) {
 	defer ports.Release()
 	n := opened(t, t.TempDir(), ports.Addr(0))
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		n.Close(ctx)
 	}()
@@ -124,7 +124,7 @@ func TestReadTimeComesBeforeItsIndex(t *testing.T) {
 	defer ports.Release()
 	n := opened(t, t.TempDir(), ports.Addr(0))
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		n.Close(ctx)
 	}()

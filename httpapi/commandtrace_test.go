@@ -46,7 +46,7 @@ func tracedGateway(t *testing.T) (g *gateway, next func() otlp.Span, log *locked
 		select {
 		case s := <-spans:
 			return s
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("no span")
 			return otlp.Span{}
 		}
@@ -112,7 +112,7 @@ func TestSpansOfCommands(t *testing.T) {
 // awaitLog returns the log once it has a text; the line of a request is written after its reply.
 func awaitLog(t *testing.T, log *lockedBuffer, text string) string {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if all := log.String(); strings.Contains(all, text) || time.Now().After(deadline) {
 			return all
 		}

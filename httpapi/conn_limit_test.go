@@ -105,7 +105,7 @@ func TestFullTable(t *testing.T) {
 		t.Errorf("the reserve is larger than one: %+v", a)
 	}
 	c.Close()
-	for deadline := time.Now().Add(10 * time.Second); readAnswer(t, g.dial(t, admin)).status == 503; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); readAnswer(t, g.dial(t, admin)).status == 503; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the reserve is not given back")
 		}

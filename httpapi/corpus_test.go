@@ -62,7 +62,7 @@ func (a *attack) send(addr string) (statuses, body string, err error) {
 
 // Bounds of a corpus request: the time of one, and the heap that all may leave behind.
 const (
-	corpusLimit = 5 * time.Second
+	corpusLimit = time.Minute
 	corpusHeap  = 64 << 20
 )
 

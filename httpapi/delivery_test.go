@@ -75,7 +75,7 @@ func (p *office) publish(path, body string, header ...string) string {
 // until asks until the answer is as wanted, and returns it.
 func (p *office) until(path string, good func(map[string]any) bool) map[string]any {
 	p.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		got := p.object(p.want(200, "", "GET", path, ""))
 		if good(got) {
 			return got

@@ -81,7 +81,7 @@ func (w *way) close() {
 // the connection.
 func (w *way) send(request string) string {
 	w.t.Helper()
-	if err := w.c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := w.c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		w.t.Fatal(err)
 	}
 	if _, err := io.WriteString(w.c, request); err != nil {
@@ -126,7 +126,7 @@ func (w *way) state() string {
 // before it is counted as gone.
 func (w *way) holds(connections float64) {
 	w.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); w.onFastPath() != connections; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); w.onFastPath() != connections; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%v connections are on the fast path of %s, want %v", w.onFastPath(), w.name, connections)
 		}

@@ -183,7 +183,7 @@ func TestBuffersAreLimited(t *testing.T) {
 	if _, err := out.Write(body); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); gaugeOf(t, metrics, "trireme_http_buffered_bytes") < 3<<20; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); gaugeOf(t, metrics, "trireme_http_buffered_bytes") < 3<<20; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the body has not come")
 		}

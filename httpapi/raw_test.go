@@ -23,7 +23,7 @@ func (g *gateway) raw(t *testing.T, request string) answer {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.WriteString(c, request) }() // ends with the connection
@@ -165,7 +165,7 @@ func (g *gateway) lastReply(t *testing.T, before, request string) (last answer) 
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(c)

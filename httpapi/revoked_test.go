@@ -110,7 +110,7 @@ func (p *prober) awaitKnown(t *testing.T, addr string) {
 
 // ask sends one probe. A stream ends as soon as it has begun.
 func (p *prober) ask(ctx context.Context, addr string, n int) (status int, body string) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	probe := probes[n]
 	r, err := http.NewRequestWithContext(ctx, probe.method, "http://"+addr+p.path+probe.target, strings.NewReader(probe.body))
@@ -152,7 +152,7 @@ func (p *prober) run(t *testing.T, node int, addr string, n int) {
 // revoke makes the request until it is acknowledged: there may be a leader to be found.
 func (p *prober) revoke(t *testing.T, g *gateway, method, target, body, token string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		a := g.ask(t, method, target, body, auth(token))
 		if a.status == 200 {
 			p.voided.Store(true)
@@ -169,7 +169,7 @@ func (p *prober) revoke(t *testing.T, g *gateway, method, target, body, token st
 func (p *prober) finish(t *testing.T, cut int) {
 	t.Helper()
 	const enough = 50
-	end := time.Now().Add(30 * time.Second)
+	end := time.Now().Add(time.Minute)
 	for i := range p.refused {
 		for p.refused[i].Load() < enough && !t.Failed() && time.Now().Before(end) {
 			time.Sleep(5 * time.Millisecond)

@@ -28,7 +28,7 @@ type listener struct {
 // listen opens a stream and checks its head.
 func (g *gateway) listen(t testing.TB, method, target string, header ...string) *listener {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	r, err := http.NewRequestWithContext(ctx, method, g.URL+target, strings.NewReader("[]"))
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestSubscriberCounts(t *testing.T) {
 func (g *gateway) eventually(t testing.TB, target, want string) {
 	t.Helper()
 	var got string
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if got = g.ask(t, "GET", target, "").body; got == want {
 			return
 		}
@@ -209,7 +209,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 	l.want("data: subscribe,c,1")
 	m := g.listen(t, "POST", "/monitor")
 	m.want(`data: "OK"`)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := s.Shutdown(ctx); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func (w *traced) next(n int, parent, state string) (paths map[string]int) {
 			if got[1] != parent || got[2] != state {
 				w.Errorf("%s: traceparent %q, tracestate %q; want %q, %q", got[0], got[1], got[2], parent, state)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			w.Fatalf("no delivery; until now %v", paths)
 		}
 	}

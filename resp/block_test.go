@@ -59,7 +59,7 @@ func TestTakenOnce(t *testing.T) {
 				t.Fatalf("%s was taken twice", element)
 			}
 			seen[element] = true
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%d of %d elements were taken", len(seen), *pushed)
 		}
 	}

@@ -29,7 +29,7 @@ func TestSpansOfCommands(t *testing.T) {
 	c.Do("EXEC")
 	seen := map[otlp.TraceID]bool{}
 	names := map[string]otlp.Span{}
-	for deadline := time.After(30 * time.Second); names["BATCH GET"].Name == ""; {
+	for deadline := time.After(time.Minute); names["BATCH GET"].Name == ""; {
 		select {
 		case s := <-spans:
 			if seen[s.Trace] || s.Kind != otlp.Serving || s.Parent != (otlp.SpanID{}) || s.End.Before(s.Start) {

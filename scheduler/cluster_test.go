@@ -75,7 +75,7 @@ func (f *fleet) scheduler(n *cluster.Node) *scheduler.Scheduler {
 // publish publishes through any node, until it is known to be stored. A message whose
 // publication is not known to have failed may be there twice, under another id.
 func (f *fleet) publish(ctx context.Context, p queue.Publication) (id queue.ID, err error) {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		f.mu.Lock()
 		n := f.live[rand.IntN(len(f.live))]
 		f.mu.Unlock()

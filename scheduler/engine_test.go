@@ -131,7 +131,7 @@ func (e *engine) states(id queue.ID) (all []string) {
 // until waits for a condition.
 func until(t testing.TB, what string, met func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !met(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("still not: %s", what)
 		}

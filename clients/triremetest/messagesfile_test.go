@@ -55,7 +55,7 @@ func records(t *testing.T, s *triremetest.Server) (all []string, file string) {
 func settle(t *testing.T, s *triremetest.Server) {
 	t.Helper()
 	before := ""
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		s.WaitIdle(t)
 		all, _ := records(t, s)
 		_, log := ask(t, s, s.MessagesToken, "GET", "/v2/workflows/logs", "")
@@ -147,7 +147,7 @@ func TestMessagesMove(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the run has not ended")
 	}
 }

@@ -55,7 +55,7 @@ func TestTracesOfRuns(t *testing.T) {
 		}
 		return n
 	}
-	for deadline := time.Now().Add(30 * time.Second); names()["workflow run"] == 0 || names()["POST"] < 9; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); names()["workflow run"] == 0 || names()["POST"] < 9; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%v", names())
 		}

@@ -21,8 +21,8 @@ import (
 
 // startLimit is how long a server may take to start, stopLimit how long to stop.
 const (
-	startLimit = 30 * time.Second
-	stopLimit  = 15 * time.Second
+	startLimit = time.Minute
+	stopLimit  = time.Minute
 )
 
 // Server is a running development server.

@@ -59,7 +59,7 @@ func TestTraces(t *testing.T) {
 	if len(got) != 2 {
 		t.Fatalf("%d deliveries", len(got))
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		c.mu.Lock()
 		n := len(c.spans)
 		c.mu.Unlock()

@@ -151,7 +151,7 @@ func (c *Cluster) Join(id, replaces, addr string) (int, error) {
 	c.List = append(c.List, cluster.Peer{ID: id, Addr: addr})
 	c.Dirs = append(c.Dirs, filepath.Join(c.T.TempDir(), id))
 	c.joins = append(c.joins, joining{i, replaces})
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	n, err := cluster.Open(ctx, c.options(i))
 	if err != nil {
@@ -171,7 +171,7 @@ type joining struct {
 // WaitReady waits until every running node can serve.
 func (c *Cluster) WaitReady() {
 	c.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for i, n := range c.Nodes {
 		for n != nil && !n.Ready(ctx) {
@@ -185,7 +185,7 @@ func (c *Cluster) WaitReady() {
 
 // Stop closes one node.
 func (c *Cluster) Stop(i int) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c.Nodes[i].Close(ctx)
 	c.Nodes[i] = nil
@@ -203,7 +203,7 @@ func (c *Cluster) StopAll() {
 // Leader is the place of the node that leads, waiting for one.
 func (c *Cluster) Leader() int {
 	c.T.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		for i, n := range c.Nodes {
 			if n != nil && n.IsLeader() {
 				return i

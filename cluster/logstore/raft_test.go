@@ -150,7 +150,7 @@ func (c *trio) link(m *member, on bool) {
 
 func (c *trio) wait(what string, f func() bool) {
 	c.t.Helper()
-	for end := time.Now().Add(20 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			c.t.Fatal("waited in vain for ", what)
 		}

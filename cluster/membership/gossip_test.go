@@ -26,7 +26,7 @@ func openMembers(t *testing.T, id, cluster string, key []byte, seeds ...string) 
 func awaitMembers(t *testing.T, m *Members, ids ...string) {
 	t.Helper()
 	var seen []Member
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		seen = m.List()
 		same := len(seen) == len(ids)
 		for i := range seen {

@@ -132,7 +132,7 @@ func TestBringersWait(t *testing.T) {
 // collected runs the collector until f is true.
 func collected(t *testing.T, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !f(); {
+	for end := time.Now().Add(time.Minute); !f(); {
 		if time.Now().After(end) {
 			t.Fatal("it did not come to pass")
 		}

@@ -73,7 +73,7 @@ func (w *wireEnd) next(t *testing.T) sentCall {
 	select {
 	case c := <-w.calls:
 		return c
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing was sent")
 		panic("")
 	}
@@ -90,7 +90,7 @@ func (p *pipeline) answered(t *testing.T, want raft.AppendFuture, success bool) 
 		if f != want || f.Response().Success != success {
 			t.Fatalf("answered %+v with %+v", f.Request(), f.Response())
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no answer")
 	}
 }

@@ -208,7 +208,7 @@ func (m *member) stop() {
 func await[T comparable](t *testing.T, what string, get func() T) (v T) {
 	t.Helper()
 	var zero T
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if v = get(); v != zero {
 			return v
 		}

@@ -64,7 +64,7 @@ func openRESP(t *testing.T) side {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := errors.Join(server.Shutdown(ctx), <-ended); err != nil {
 			t.Error(err)
@@ -97,7 +97,7 @@ type overHTTP struct {
 
 func openHTTP(t *testing.T) side {
 	s := start(t)
-	h := &overHTTP{served: s, client: &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: 20 * time.Second}}
+	h := &overHTTP{served: s, client: &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: time.Minute}}
 	h.url = "http://" + httpapitest.Serve(t, httpapi.Options{Engine: s.engine, MaxRequestSize: httpapi.DefaultMaxRequestSize}) + "/"
 	t.Cleanup(h.client.CloseIdleConnections)
 	return h

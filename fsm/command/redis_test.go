@@ -84,7 +84,7 @@ func missing(t *testing.T, what string, err error) {
 
 func (r *realRedis) dial(socket string) {
 	r.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		conn, err := net.Dial("unix", socket)
 		if err == nil {

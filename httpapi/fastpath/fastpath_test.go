@@ -38,7 +38,7 @@ func startWith(t *testing.T, adjust func(*Server)) (addr string, s *Server) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Error(err)
@@ -58,7 +58,7 @@ func talk(t *testing.T, addr string, n int, parts ...string) (replies []string) 
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(10 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	for _, p := range parts {
 		if _, err := io.WriteString(c, p); err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	<-inside
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Shutdown(context.Background()) }()
-	idle.SetReadDeadline(time.Now().Add(10 * time.Second))
+	idle.SetReadDeadline(time.Now().Add(time.Minute))
 	if n, err := idle.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		t.Fatalf("the idle connection got %d bytes, %v", n, err)
 	}

@@ -95,7 +95,7 @@ func connect(t *testing.T, addr string) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(30 * time.Second))
+	c.SetDeadline(time.Now().Add(time.Minute))
 	return &client{t, c, bufio.NewReader(c)}
 }
 

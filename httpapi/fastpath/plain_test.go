@@ -23,7 +23,7 @@ func TestPlainRequestToTLS(t *testing.T) {
 			refusePlain(err)
 			there.Close()
 		}()
-		_ = here.SetDeadline(time.Now().Add(30 * time.Second))
+		_ = here.SetDeadline(time.Now().Add(time.Minute))
 		go func() { _, _ = io.WriteString(here, sent) }() // the rest is never read
 		text, _ := io.ReadAll(here)
 		if got := strings.Contains(string(text), "400 Bad Request") && strings.Contains(string(text), "HTTP request to an HTTPS server"); got != answered {

@@ -62,7 +62,7 @@ func strangersServer(t *testing.T) (addr string, s *Server) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(knownListener{l}) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Shutdown(ctx); err != nil {
 			t.Error(err)
@@ -101,7 +101,7 @@ func TestStrangersShareMemory(t *testing.T) {
 				if name == "fast path" && got != "" && !strings.HasPrefix(got, "HTTP/1.1 503 ") { // empty: the end was noticed while it was written
 					t.Errorf("answered %q", got)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("ten strangers hold 20 kB each")
 			}
 			body := strings.Repeat("b", 50_000)
@@ -122,7 +122,7 @@ func TestStrangersShareMemory(t *testing.T) {
 			for _, c := range all {
 				c.Close()
 			}
-			for end := time.Now().Add(30 * time.Second); s.strangers.Load() != 0; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(time.Minute); s.strangers.Load() != 0; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("%d bytes are not given back", s.strangers.Load())
 				}

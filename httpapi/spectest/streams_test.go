@@ -59,7 +59,7 @@ func (s *stream) next(t testing.TB) string {
 			t.Fatal("the stream has ended")
 		}
 		return line
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing came")
 	}
 	return ""

@@ -27,7 +27,7 @@ type world struct {
 func newWorld(t testing.TB, addrs ...string) *world {
 	w := &world{addrs: addrs, client: &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
-		Timeout:       15 * time.Second,
+		Timeout:       time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	t.Cleanup(w.client.CloseIdleConnections)

@@ -144,8 +144,8 @@ func (r *reader) await(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-c:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("not %s after 20 s", what)
+	case <-time.After(time.Minute):
+		t.Fatalf("not %s after a minute", what)
 	}
 }
 
@@ -267,10 +267,10 @@ func TestCountsOfLostNodes(t *testing.T) {
 		t.Fatalf("%d subscribers", n)
 	}
 	c.restart()
-	c.awaitNumSub(t, leader, "c", 2, 4*time.Second)
+	c.awaitNumSub(t, leader, "c", 2, time.Minute)
 	begin := time.Now()
 	c.crash(gone)
-	c.awaitNumSub(t, leader, "c", 1, 15*time.Second)
+	c.awaitNumSub(t, leader, "c", 1, time.Minute)
 	if took := time.Since(begin); took < 4*time.Second {
 		t.Errorf("given up after %v", took)
 	}
@@ -328,7 +328,7 @@ func TestMonitorShowsAllNodes(t *testing.T) {
 	var seen []string
 	want := func(word string) {
 		t.Helper()
-		for end := time.After(15 * time.Second); ; {
+		for end := time.After(time.Minute); ; {
 			for i, line := range seen {
 				if strings.Contains(line, word) {
 					seen = seen[i+1:]
@@ -363,7 +363,7 @@ func TestMonitorShowsAllNodes(t *testing.T) {
 	follower := 1 + c.Leader()%2
 	c.crash(follower)
 	c.restart()
-	for end := time.Now().Add(15 * time.Second); !c.hub(follower).Monitored(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !c.hub(follower).Monitored(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a node that came back was not asked again")
 		}

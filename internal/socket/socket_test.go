@@ -81,7 +81,7 @@ func TestTryWriteDoesNotBlock(t *testing.T) {
 	if _, err := io.ReadFull(b, make([]byte, total)); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if n, err := try(chunk[:1]); err != nil || n == 1 {
 			if err != nil {
 				t.Fatal(err)
@@ -148,7 +148,7 @@ func TestClose(t *testing.T) {
 		}
 	}
 	to := socket.Write(a)
-	for end := time.Now().Add(30 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		if _, err := to([]byte("anybody?")); err != nil {
 			return // reset by the other side
 		}

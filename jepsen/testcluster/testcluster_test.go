@@ -38,7 +38,7 @@ func start(t *testing.T, l fakenode.Fault) *testcluster.Cluster {
 }
 
 func limit(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -22,7 +22,7 @@ func growth(ctx context.Context, args []string) int {
 	flags := flag.NewFlagSet("bench growth", flag.ContinueOnError)
 	s.define(flags)
 	charts := flags.String("charts", "", "folder for the charts (default DIR/charts)")
-	most := flags.Int("most-keys", 10_000_000, "leave out points with more keys")
+	most := flags.Int("most-keys", 10_000_000, "leave out points with more data than so many keys with ordinary values")
 	if err := flags.Parse(args); err != nil {
 		return exitUsage
 	}

@@ -41,15 +41,15 @@ var axes = []axis{
 }
 
 // Growth measures the processor time that one node needs for a SET and for a GET over HTTP, as keys, connections and
-// values grow. Sizes that the study has already are not measured again, and points with more keys than most are left
-// out. save is called after each point.
+// values grow. Sizes that the study has already are not measured again, and points with more data than most keys with
+// ordinary values have are left out. save is called after each point.
 func (b *Bench) Growth(ctx context.Context, most int, study *report.Study, save func() error) error {
 	for i := range axes {
 		a := &axes[i]
 		for _, size := range a.sizes {
 			g := growing{conns: growthConns, value: peer.ValueSize}
 			keys := a.at(&g, size)
-			if keys > most {
+			if keys*g.value > most*peer.ValueSize {
 				b.Log("  %s %d: left out", a.name, size)
 				continue
 			}

@@ -211,16 +211,16 @@ func TestGrowthDrawsEveryAxis(t *testing.T) {
 	for name, c := range GrowthCharts(study) {
 		points[name] = len(c.Lines[0].Points) + len(c.Lines[1].Points)
 	}
-	// Of the keys' axis only the first size is left, of the connections' none.
-	if points["keys"] != 2 || points["connections"] != 0 || points["values"] != 10 || saved != 6 {
+	// Of the keys' axis only the first size is left, of the connections' none, of the values' those up to 4 KiB.
+	if points["keys"] != 2 || points["connections"] != 0 || points["values"] != 6 || saved != 4 {
 		t.Error(points, saved)
 	}
 	study.Costs = study.Costs[1:] // as if one was not reached
 	grow()
-	if len(study.Costs) != 6 || saved != 7 {
+	if len(study.Costs) != 4 || saved != 5 {
 		t.Errorf("resumed: %d costs, saved %d times", len(study.Costs), saved)
 	}
-	study.Costs, study.Version = study.Costs[:5], "another" // the point measured last is missing
+	study.Costs, study.Version = study.Costs[:3], "another" // the point measured last is missing
 	if err := b.Growth(t.Context(), 10_000, study, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "start over") {
 		t.Errorf("points of two versions in one study: %v", err)
 	}

@@ -111,7 +111,7 @@ var publishing = []claim{
 	{"MS-10.7", func(t *testing.T, w *world) {
 		begin := time.Now()
 		list := w.eventsOf(t, w.publish(t, w.to("hang"), "", "Svc-Timeout: 1s", "Svc-Retries: 0"), "FAILED")
-		if took := time.Since(begin); took > 20*time.Second {
+		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("an attempt of 1 s took %s", took)
 		}
 		want(t, "timeout", list[0].number("timeout"), 1000)

@@ -91,7 +91,7 @@ func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *sink) arrived(t testing.TB, target string, n int) []delivered {
 	t.Helper()
 	path, _, _ := strings.Cut(strings.TrimPrefix(target, s.url), "?")
-	late := time.After(30 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		s.mu.Lock()
 		got, news := s.got[path], s.news

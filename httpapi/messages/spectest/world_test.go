@@ -188,7 +188,7 @@ func (w *world) message(t testing.TB, id string) record {
 // until repeats a read until it is as wanted, and returns what it read.
 func (w *world) until(t testing.TB, target string, good func(record) bool) record {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		v := w.ask(t, "GET", target, "").object(t)
 		if good(v) {
 			return v

@@ -289,7 +289,7 @@ func (w *world) true(good bool, format string, args ...any) {
 // until waits for a condition.
 func (w *world) until(what string, good func() bool) {
 	w.Helper()
-	for end := time.Now().Add(40 * time.Second); !good(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !good(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			w.Fatalf("still waiting: %s", what)
 		}

@@ -27,7 +27,7 @@ func rehearsal(t *testing.T, l fakenode.Fault) (*session, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	if err := errors.Join(c.Start(), waitReady(context.Background(), c, 10*time.Second)); err != nil {
+	if err := errors.Join(c.Start(), waitReady(context.Background(), c, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := openProgress(filepath.Join(dir, "progress.json"), "code", true)
