@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster/fakenode"
 )
 
-func TestMain(m *testing.M) { fakenode.Main(m) }
+func TestMain(m *testing.M) { fakenode.Main(m, func() { os.RemoveAll(binaries) }) }
 
 // rehearse runs the whole harness against fake nodes.
 func rehearse(t *testing.T, seed uint64, l fakenode.Fault, faults ...nemesis.Fault) (*Summary, string) {

@@ -3,8 +3,10 @@ package jepsen
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,13 +73,21 @@ func TestAlone(t *testing.T) {
 // mostStill is how long the machine may stand still in a run that is judged.
 const mostStill = 10 * time.Second
 
+// built builds the product's binary with the race detector, once for all runs.
+var built = sync.OnceValues(func() (string, error) {
+	return testcluster.Build(binaries, testcluster.BuildOptions{Race: true, Failpoints: true})
+})
+
+// binaries is the folder of built, which TestMain removes.
+var binaries = filepath.Join(os.TempDir(), "trireme-jepsen-bin-"+strconv.Itoa(os.Getpid()))
+
 // play is one run with the product's binary, built with the race detector.
 func play(t *testing.T, c Config) *Summary {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts three processes for a minute")
 	}
-	binary, err := testcluster.Build(t.TempDir(), testcluster.BuildOptions{Race: true, Failpoints: true})
+	binary, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ go=${GO:-go}
 tags=(-tags nomsgpack,hashicorpmetrics)
 # A process with the race detector sleeps for a second before it ends, and the tests start many.
 export GORACE="${GORACE:-atexit_sleep_ms=100}"
-flags=(-race -p "${P:-2}" -timeout 40m)
+flags=(-race -p "${P:-2}" -timeout 40m -vet=off) # make has vetted everything
 read -ra packages <<<"${PKG:-./...}"
 
 # What is missing is named once, with what to install; the tests that need it skip themselves.

@@ -43,11 +43,15 @@ const variable = "LABTEST_LIE"
 func Env(l Fault) []string { return []string{variable + "=" + string(l)} }
 
 // Main runs the tests, or a node if the harness started this binary as one. It
-// is what TestMain calls.
-func Main(m *testing.M) {
+// is what TestMain calls. after is called when the tests have run.
+func Main(m *testing.M, after ...func()) {
 	fault, set := os.LookupEnv(variable)
 	if !set {
-		os.Exit(m.Run())
+		code := m.Run()
+		for _, f := range after {
+			f()
+		}
+		os.Exit(code)
 	}
 	if err := serve(Fault(fault), os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
