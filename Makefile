@@ -42,7 +42,7 @@ adapters: build ## run published adapters against three nodes whose leader is ki
 	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node $(if $(ROUNDS),rounds.mjs $(ROUNDS),test.mjs) $(ARGS)
 
 .PHONY: test
-test: setup vet ## every test, race detector on
+test: setup vet ## every test, with the race detector where goroutines run
 	@GO='$(GO)' P='$(P)' PKG='$(PKG)' scripts/test.sh
 
 .PHONY: race

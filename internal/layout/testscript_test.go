@@ -1,16 +1,21 @@
 package layout
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // runTestScript runs scripts/test.sh where only the shell's own tools and a stub of go are, whose body is given.
-// Each call of the stub is a line of calls.
-func runTestScript(t *testing.T, stub string) (out string, calls []string, err error) {
+// Each call of the stub is a line of calls. The programs that are present do nothing.
+func runTestScript(t *testing.T, stub string, present ...string) (out string, calls []string, err error) {
 	dir := t.TempDir()
 	for _, tool := range []string{"bash", "grep", "dirname", "mktemp", "tee", "rm"} {
 		path, err := exec.LookPath(tool)
@@ -18,6 +23,11 @@ func runTestScript(t *testing.T, stub string) (out string, calls []string, err e
 			t.Skip("no " + tool)
 		}
 		if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range present {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,10 +46,14 @@ func runTestScript(t *testing.T, stub string) (out string, calls []string, err e
 	return string(b), strings.Split(strings.TrimSpace(string(lines)), "\n"), err
 }
 
+// listed is the part of the stub that answers go list.
+const listed = `case $1 in list) for p in fsm fsm/command fsm/script/lua httpapi; do echo github.com/trireme-dev/trireme/$p; done; exit ;; esac
+`
+
 // TestMissingProgramsAreNamed verifies that what is missing is named with what to install, and that the tests run all
 // the same, without the race detector.
 func TestMissingProgramsAreNamed(t *testing.T) {
-	out, calls, err := runTestScript(t, "")
+	out, calls, err := runTestScript(t, listed)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -51,12 +65,30 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if want := "go test -tags nomsgpack,hashicorpmetrics -p 2 -timeout 40m -vet=off ./... CGO_ENABLED=0"; calls[0] != want {
-		t.Errorf("got %q, want %q", calls[0], want)
+	if got := strings.Join(calls, "\n"); strings.Contains(got, "-race") || strings.Count(got, "CGO_ENABLED=0") != len(calls) {
+		t.Errorf("without a C compiler the script calls\n%s", got)
 	}
 }
 
-// TestFailuresCount verifies that tests run once, that one failure fails the script, and that what failed stands at the end.
+// TestEachPackageIsTestedOnce verifies which packages scripts/test.sh tests, and how.
+func TestEachPackageIsTestedOnce(t *testing.T) {
+	out, calls, err := runTestScript(t, listed, "gcc")
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	const test, at = "go test -tags nomsgpack,hashicorpmetrics ", " github.com/trireme-dev/trireme/"
+	want := []string{
+		"go list -tags nomsgpack,hashicorpmetrics ./... CGO_ENABLED=",
+		test + "-p 2 -timeout 40m -vet=off" + at + "fsm/command" + at + "fsm/script/lua CGO_ENABLED=",
+		test + "-race -p 2 -timeout 40m -vet=off" + at + "fsm" + at + "httpapi CGO_ENABLED=",
+		test + "-count 1 -run ^TestAllocations ./httpapi CGO_ENABLED=",
+	}
+	if !slices.Equal(calls, want) {
+		t.Errorf("the script calls\n%s\nwant\n%s", strings.Join(calls, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestFailuresCount verifies that one failure, wherever it is, fails the script, and that what failed stands at the end.
 func TestFailuresCount(t *testing.T) {
 	const failures = `--- FAIL: TestA (0.10s)
     --- FAIL: TestA/sub (0.10s)
@@ -65,19 +97,60 @@ WARNING: DATA RACE
 panic: test timed out after 40m0s
 FAIL	example.com/b [build failed]
 `
-	for run, stub := range map[string]string{
-		"tests":       `case "$*" in "test "*TestAllocations*) ;; "test "*) echo "` + failures + `    a_test.go:1: why"; exit 1 ;; *) echo github.com/trireme-dev/trireme/httpapi ;; esac`,
-		"allocations": `case "$*" in "test "*TestAllocations*) echo "` + failures + `    a_test.go:1: why"; exit 1 ;; "test "*) ;; *) echo github.com/trireme-dev/trireme/httpapi ;; esac`,
-	} {
-		out, calls, err := runTestScript(t, stub)
+	for _, which := range []string{"fsm/command", "trireme/httpapi", "TestAllocations"} {
+		out, _, err := runTestScript(t, listed+`case "$* " in *"`+which+`"*) echo "`+failures+`    a_test.go:1: why"; exit 1 ;; esac`)
 		if err == nil {
-			t.Errorf("%s: the script ended well after a failure:\n%s", run, out)
+			t.Errorf("%s: the script ended well after a failure:\n%s", which, out)
 		}
-		if want := "test: failed:\n" + failures; !strings.HasSuffix(out, want) {
-			t.Errorf("%s: the end is not\n%s but\n%s", run, want, out)
+		if want := "test: failed:\n" + failures; !strings.HasSuffix(out, want) || strings.Count(out, "a_test.go:1: why") != 1 {
+			t.Errorf("%s: the end is not\n%s but\n%s", which, want, out)
 		}
-		if len(calls) != 3 { // the tests, the list, and the allocations
-			t.Errorf("%s: %d calls of go: %q", run, len(calls), calls)
+	}
+}
+
+var serialPackages = regexp.MustCompile(`(?m)^serial='(.*)'$`)
+
+// TestRaceDetectorIsOnWhereItCanFind verifies that scripts/test.sh leaves the race detector out only where neither a package nor its
+// tests start a goroutine. fidelity_origins_test.go serves commands over HTTP, of which the tests of httpapi have the races.
+func TestRaceDetectorIsOnWhereItCanFind(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(root, "scripts/test.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := serialPackages.FindSubmatch(script)
+	if m == nil {
+		t.Fatal("scripts/test.sh has no line serial='...'")
+	}
+	serial := regexp.MustCompile(string(m[1]))
+	found := 0
+	for _, f := range repository(t) {
+		if !serial.MatchString("/trireme/"+f.Folder) || f.Path == "fsm/command/fidelity_origins_test.go" {
+			continue
 		}
+		found++
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, filepath.Join(root, f.Path), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			concurrent := false
+			switch x := n.(type) {
+			case *ast.GoStmt:
+				concurrent = true
+			case *ast.CallExpr: // of a sync.WaitGroup or a testing.T
+				if called, ok := x.Fun.(*ast.SelectorExpr); ok {
+					of, _ := called.X.(*ast.Ident)
+					concurrent = called.Sel.Name == "Go" || of != nil && (of.Name == "t" || of.Name == "b") && strings.HasSuffix(called.Sel.Name, "Parallel")
+				}
+			}
+			if concurrent {
+				t.Errorf("%s starts a goroutine: take its package out of serial= in scripts/test.sh", set.Position(n.Pos()))
+			}
+			return true
+		})
+	}
+	if found < 300 {
+		t.Errorf("only %d files are tested without the race detector", found)
 	}
 }
