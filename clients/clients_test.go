@@ -34,7 +34,7 @@ func TestRedisClient(t *testing.T) {
 	for range 3 {
 		urls = append(urls, "http://"+httpapitest.Serve(t, httpapi.Options{Engine: engine}))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	kinds, err := clients.Kinds(ctx, urls[0], httpapitest.Token, httpapitest.ReadOnlyToken, httpapitest.AdminToken)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestRedisClient(t *testing.T) {
 func TestRedisClientNoticesFailures(t *testing.T) {
 	install(t)
 	url := "http://" + httpapitest.Serve(t, httpapi.Options{Engine: httpapitest.New()})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	var exit *exec.ExitError
 	if output, err := clients.Redis(ctx, []string{url}, "a wrong token"); !errors.As(err, &exit) {
@@ -69,7 +69,7 @@ func TestRedisMethods(t *testing.T) {
 	for i, addr := range nodes.Addrs {
 		urls[i] = "http://" + addr
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	for _, program := range []func(context.Context, []string, string) ([]byte, error){clients.Methods, clients.Search, clients.Limits} {
 		if output, err := program(ctx, urls, httpapitest.Token); err != nil {
@@ -86,7 +86,7 @@ func TestSearchWhileLeadersChange(t *testing.T) {
 	for i, addr := range nodes.Addrs {
 		urls[i] = "http://" + addr
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	done, moved := make(chan struct{}), make(chan int, 1)
 	go func() {

@@ -33,7 +33,7 @@ func TestWorkflowExample(t *testing.T) {
 	if err := json.NewDecoder(p.Body).Decode(&keys); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	program := exec.CommandContext(ctx, "node", "try.mjs")
 	program.Dir = "../docs/examples/workflow-hono"

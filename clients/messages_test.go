@@ -51,7 +51,7 @@ func TestMessagesClient(t *testing.T) {
 	for i, addr := range nodes.Addrs {
 		urls[i] = httpapitest.Watch(t, description, addr)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	if output, err := clients.Messages(ctx, urls, httpapitest.MessagesToken); err != nil {
 		t.Fatalf("%v\n%s", err, output)

@@ -22,7 +22,7 @@ func TestRESPClients(t *testing.T) {
 					t.Skipf("%s is not installed: %v", c.Name, err)
 				}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 			defer cancel()
 			if output, err := c.Run(ctx, nodes.Addrs, resptest.Token); err != nil {
 				t.Fatalf("%v\n%s", err, output)

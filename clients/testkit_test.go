@@ -16,7 +16,7 @@ import (
 // inTestkit runs a program in a folder of the testkit, with the server that is built of this tree.
 func inTestkit(t *testing.T, binary, folder, name string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	program := exec.CommandContext(ctx, name, args...)
 	program.Dir = filepath.Join("testkit", folder)

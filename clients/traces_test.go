@@ -155,7 +155,7 @@ func ofRun(all map[string]*trace.Span) map[string]int {
 // gets the context of a span of that trace with every request.
 func TestTraceSurvivesTheLeader(t *testing.T) {
 	install(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	spans, url := newCollector(t)
 	binary, err := testcluster.Build(t.TempDir(), testcluster.BuildOptions{})

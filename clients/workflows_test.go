@@ -16,7 +16,7 @@ func TestWorkflowsClient(t *testing.T) {
 	urls := nodeURLs(httpapitest.ServeDelivering(t, 3, "", nil))
 	for name, old := range map[string]bool{"newest": false, "0.2": true} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 			defer cancel()
 			if output, err := clients.Workflows(ctx, urls, httpapitest.MessagesToken, old); err != nil {
 				t.Fatalf("%v\n%s", err, output)

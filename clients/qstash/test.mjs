@@ -47,7 +47,7 @@ after(() => server.close());
 // arrived waits until a path was asked so often and gives the requests.
 const arrived = (path, times = 1) =>
   new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`${path} was asked ${got.get(path)?.length ?? 0} times`)), 20_000);
+    const late = setTimeout(() => reject(new Error(`${path} was asked ${got.get(path)?.length ?? 0} times`)), 120_000);
     const look = () => {
       if ((got.get(path)?.length ?? 0) < times) return;
       clearTimeout(late);
@@ -173,7 +173,7 @@ test("errors keep their status and text", async () => {
 
 // until asks again until an answer is as wanted.
 const until = async (ask, good) => {
-  for (const end = Date.now() + 20_000; ; await new Promise((done) => setTimeout(done, 10))) {
+  for (const end = Date.now() + 120_000; ; await new Promise((done) => setTimeout(done, 10))) {
     const answer = await ask();
     if (good(answer)) return answer;
     if (Date.now() > end) throw new Error(`it stays ${JSON.stringify(answer)}`);

@@ -380,7 +380,7 @@ test("pipelines and transactions", async () => {
 
 // until waits for what a stream brings.
 const until = async (ready) => {
-  for (let i = 0; i < 1000 && !ready(); i++) await new Promise((done) => setTimeout(done, 10));
+  for (let i = 0; i < 6000 && !ready(); i++) await new Promise((done) => setTimeout(done, 10));
   assert.ok(ready(), "it did not come");
 };
 

@@ -292,7 +292,7 @@ test("a sync token for every write", async () => {
 
 // until waits for something that comes by a stream, and fails at an error of the stream.
 const until = async (what, ready, errors = []) => {
-  for (let i = 0; i < 1000; i++) {
+  for (let i = 0; i < 6000; i++) {
     if (ready()) return;
     assert.deepEqual(errors, []);
     await new Promise((done) => setTimeout(done, 10));
@@ -327,7 +327,7 @@ test("subscriptions on every node", async (t) => {
   assert.deepEqual(await redis.exec(["PUBSUB", "NUMSUB", channel]), [channel, urls.length]);
   for (const s of subscriptions) await s.unsubscribe();
   let left = -1;
-  for (let i = 0; i < 500 && left !== 0; i++) {
+  for (let i = 0; i < 6000 && left !== 0; i++) {
     left = await redis.publish(channel, "nobody");
     await new Promise((done) => setTimeout(done, 10));
   }

@@ -26,7 +26,7 @@ export const key = (name) => `client-test:{${run}}:${name}:${keys++}`;
 
 // until waits for a condition.
 export const until = async (what, ready) => {
-  for (let i = 0; i < 2000 && !ready(); i++) await new Promise((done) => setTimeout(done, 10));
+  for (let i = 0; i < 6000 && !ready(); i++) await new Promise((done) => setTimeout(done, 10));
   assert.ok(ready(), `${what} did not come`);
 };
 

@@ -51,7 +51,7 @@ const trigger = async (name, options = {}) => {
 
 // until asks again until an answer is as wanted.
 const until = async (query, good, what) => {
-  for (const end = Date.now() + 40_000; ; await new Promise((done) => setTimeout(done, 20))) {
+  for (const end = Date.now() + 120_000; ; await new Promise((done) => setTimeout(done, 20))) {
     const answer = await query();
     if (good(answer)) return answer;
     if (Date.now() > end) throw new Error(`${what}: it stays ${JSON.stringify(answer)?.slice(0, 3000)}`);

@@ -108,7 +108,7 @@ export class World {
   }
 
   // until waits for what the book has to show.
-  until(look, what, ms = 30_000) {
+  until(look, what, ms = 120_000) {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => (this.#watchers.delete(watch), reject(new Error(`still waiting: ${what}`))), ms);
       const watch = () => {

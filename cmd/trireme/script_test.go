@@ -319,7 +319,7 @@ func lists(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func client(ts *testscript.TestScript, _ bool, args []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	output, err := clients.Redis(ctx, strings.Split(args[0], ","), args[1])
 	fmt.Fprintf(ts.Stdout(), "%s", output)
@@ -327,7 +327,7 @@ func client(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func devClient(ts *testscript.TestScript, _ bool, args []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	output, err := clients.MessagesDev(ctx, args[0])
 	fmt.Fprintf(ts.Stdout(), "%s", output)

@@ -18,7 +18,7 @@ test("with the clock auto a sleep of a year ends by itself", async () => {
     await trireme.auto();
     const client = new Client(trireme.qstash);
     const { workflowRunId } = await client.trigger({ url: app.url });
-    await expect.poll(async () => (await client.logs({ workflowRunId })).runs[0]?.workflowState, { timeout: 30_000 }).toBe("RUN_SUCCESS");
+    await expect.poll(async () => (await client.logs({ workflowRunId })).runs[0]?.workflowState, { timeout: 120_000 }).toBe("RUN_SUCCESS");
     expect(ended).toEqual([1]);
     expect(Number(await trireme.now()) - began).toBeGreaterThanOrEqual(365 * 86_400_000);
   } finally {

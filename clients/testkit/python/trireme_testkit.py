@@ -21,7 +21,7 @@ class Trireme:
     start_timeout: seconds of real time that the server may take to be ready.
     """
 
-    def __init__(self, binary=None, flags=(), start_timeout=30):
+    def __init__(self, binary=None, flags=(), start_timeout=60):
         args = [binary or os.environ.get("TRIREME_BIN") or "trireme", "dev", "--clock", "frozen", "--http", "127.0.0.1:0", "--resp", "off", *flags]
         self._process = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.env = {}  # the variables that clients read

@@ -8,7 +8,7 @@ export interface StartOptions {
   binary?: string;
   /** More flags of "trireme dev". */
   flags?: string[];
-  /** How long the server may take to be ready, in milliseconds of real time. Default: 30 s. */
+  /** How long the server may take to be ready, in milliseconds of real time. Default: a minute. */
   startTimeout?: number;
 }
 
@@ -92,7 +92,7 @@ export class Trireme {
         child.kill("SIGKILL");
         reject(new Error(`${binary} ${args.join(" ")}: ${why}\n${log}`));
       };
-      const late = setTimeout(() => fail("not ready in time"), options.startTimeout ?? 30_000);
+      const late = setTimeout(() => fail("not ready in time"), options.startTimeout ?? 60_000);
       child.once("error", (error) => fail(error.message));
       child.once("exit", () => fail("ended before it was ready"));
       createInterface({ input: child.stdout! }).on("line", (line) => {
