@@ -47,7 +47,7 @@ func runTestScript(t *testing.T, stub string, present ...string) (out string, ca
 }
 
 // listed is the part of the stub that answers go list.
-const listed = `case $1 in list) for p in fsm fsm/command fsm/script/lua httpapi; do echo github.com/trireme-dev/trireme/$p; done; exit ;; esac
+const listed = `case $1 in list) for p in fsm/command fsm/keyspace fsm/script/lua httpapi; do echo github.com/trireme-dev/trireme/$p; done; exit ;; esac
 `
 
 // TestMissingProgramsAreNamed verifies that what is missing is named with what to install, and that the tests run all
@@ -80,7 +80,7 @@ func TestEachPackageIsTestedOnce(t *testing.T) {
 	want := []string{
 		"go list -tags nomsgpack,hashicorpmetrics ./... CGO_ENABLED=",
 		test + "-p 2 -timeout 40m -vet=off" + at + "fsm/command" + at + "fsm/script/lua CGO_ENABLED=",
-		test + "-race -p 2 -timeout 40m -vet=off" + at + "fsm" + at + "httpapi CGO_ENABLED=",
+		test + "-race -p 2 -timeout 40m -vet=off" + at + "fsm/keyspace" + at + "httpapi CGO_ENABLED=",
 		test + "-count 1 -run ^TestAllocations ./httpapi CGO_ENABLED=",
 	}
 	if !slices.Equal(calls, want) {
@@ -110,8 +110,16 @@ FAIL	example.com/b [build failed]
 
 var serialPackages = regexp.MustCompile(`(?m)^serial='(.*)'$`)
 
+// sharesNothing are files that start goroutines all the same, with the reason why the race detector may be out.
+var sharesNothing = map[string]string{
+	"fsm/command/fidelity_origins_test.go": "serves commands over HTTP and RESP, as the tests of httpapi and resp do",
+	"fsm/longread_test.go":                 "a benchmark",
+	"fsm/replay_test.go":                   "machines of their own side by side, as in the tests of cluster",
+	"jepsen/sim/search.go":                 "histories of their own side by side",
+}
+
 // TestRaceDetectorIsOnWhereItCanFind verifies that scripts/test.sh leaves the race detector out only where neither a package nor its
-// tests start a goroutine. fidelity_origins_test.go serves commands over HTTP, of which the tests of httpapi have the races.
+// tests start a goroutine that shares anything.
 func TestRaceDetectorIsOnWhereItCanFind(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(root, "scripts/test.sh"))
 	if err != nil {
@@ -124,7 +132,7 @@ func TestRaceDetectorIsOnWhereItCanFind(t *testing.T) {
 	serial := regexp.MustCompile(string(m[1]))
 	found := 0
 	for _, f := range repository(t) {
-		if !serial.MatchString("/trireme/"+f.Folder) || f.Path == "fsm/command/fidelity_origins_test.go" {
+		if !serial.MatchString("/trireme/"+f.Folder) || sharesNothing[f.Path] != "" {
 			continue
 		}
 		found++
