@@ -35,18 +35,21 @@ test("every job is done once, by workers on all nodes", async () => {
 test("failures are tried again, priorities and delays are kept", async () => {
   const q = queue("retried");
   const order = [];
+  let waited = 0;
   await q.add("low", {}, { priority: 10 });
   await q.add("high", {}, { priority: 1 });
   await q.add("late", {}, { delay: 300 });
   await q.add("bad", {}, { priority: 5, attempts: 3, backoff: { type: "fixed", delay: 20 } });
   worker("retried", 1, async (job) => {
     order.push(job.name);
+    if (job.name === "late") waited = Date.now() - job.timestamp;
     if (job.name === "bad" && job.attemptsMade < 2) throw new Error("not yet");
   });
   await until("all attempts", () => order.length === 6);
-  assert.deepEqual(order.slice(0, 3), ["high", "bad", "low"]);
+  // On a busy machine the delays are over before the worker starts, so only the order by priority is certain.
+  assert.ok(order.indexOf("high") < order.indexOf("bad") && order.indexOf("bad") < order.indexOf("low"), `in order: ${order}`);
   assert.equal(order.filter((n) => n === "bad").length, 3);
-  assert.ok(order.includes("late"));
+  assert.ok(waited >= 300, `a delay of 300 ms took ${waited}`);
 });
 
 test("events and results reach whoever waits", async () => {
@@ -58,7 +61,7 @@ test("events and results reach whoever waits", async () => {
     return { sum: job.data.a + job.data.b };
   });
   const job = await q.add("sum", { a: 1, b: 2 });
-  assert.deepEqual(await job.waitUntilFinished(events, 20_000), { sum: 3 });
+  assert.deepEqual(await job.waitUntilFinished(events, 60_000), { sum: 3 });
   assert.equal(await job.getState(), "completed");
 });
 
@@ -76,7 +79,7 @@ test("a parent waits for its children", async () => {
   assert.equal(order[3], "parents");
   const q = queue("parents");
   let value;
-  for (let i = 0; i < 500 && !value; i++) value = (await q.getJob(tree.job.id)).returnvalue;
+  for (let i = 0; i < 5000 && !value; i++) value = (await q.getJob(tree.job.id)).returnvalue;
   assert.deepEqual(value, [1, 2, 3]);
 });
 
