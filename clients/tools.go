@@ -85,7 +85,7 @@ func redisCLI(ctx context.Context, addrs []string, token string) ([]byte, error)
 // among them: it wants two masters, and ours is one shard.
 var benchmarks = [][]string{
 	{"-n", "1000", "-c", "20"},
-	{"-n", "5000", "-c", "20", "-P", "16", "-r", "1000", "-3"},
+	{"-n", "1000", "-c", "20", "-P", "16", "-r", "1000", "-3"},
 }
 
 // benchmarkTests are those whose lines have to be there.

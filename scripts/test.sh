@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of PKG (default: all), each once: a test that fails has failed. What failed is listed again at the end.
 # The race detector is on, but for packages that compute and start no goroutine, where it could find nothing
-# (TestRaceDetectorIsOnWhereItCanFind).
+# (TestRaceDetectorIsOnWhereItCanFind), and for the scripts through entry points, which httpapi and resp test with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
@@ -22,7 +22,7 @@ need redis-cli "tests with redis-cli" redis-tools || true
 need gcc "the race detector, and the clock of the comparison" "gcc libc6-dev" || { race=(); export CGO_ENABLED=0; }
 
 all=$("$go" list "${tags[@]}" "${asked[@]}")
-serial='/trireme/(fsm(/(acl|backoff|channel|command|cow|dedup|env|exact|geo|glob|hll|jsondoc|listpack|payload|queue|rdb|reply|saving|script|search|vector|wire|workflow)(/.*)?)?|jepsen/(check|sim))$'
+serial='/trireme/(fsm(/(acl|backoff|channel|command|cow|dedup|env|exact|geo|glob|hll|jsondoc|listpack|payload|queue|rdb|reply|saving|script|search|vector|wire|workflow)(/.*)?)?|jepsen/(check|sim)|clients/conformance)$'
 mapfile -t alone < <(grep -E "$serial" <<<"$all" || true)
 mapfile -t others < <(grep -vE "$serial" <<<"$all" || true)
 
