@@ -132,6 +132,7 @@ var once = []claim{
 		w.startAs(id, "m/lost", "", map[string]string{"upstash-retry-delay": "3600000"})
 		first := w.delivery(id, 1)
 		w.submit(id, "m/lost", run(1))
+		close(w.gate(id))
 		second := w.delivery(id, 2)
 		retries := func() value {
 			return w.ask(200, "GET", "/v2/workflows/events?state=STEP_RETRY&workflowRunId="+id, nil, "").at("events")

@@ -37,6 +37,7 @@ var starts = []claim{
 			// An SDK forwards what it was sent under a prefix that it doesn't know.
 			"upstash-forward-svc-workflow-unknown-sdk": "true", "upstash-forward-svc-workflow-url": "http://stale", "upstash-forward-svc-schedule-id": "scd_stale",
 			"upstash-forward-svc-message-id": "msg_stale", "upstash-forward-x-user": "kept"})
+		close(w.gate(slow))
 		w.true(again.at("deduplicated").v == nil, "%v", again)
 		d := w.delivery(slow, 2)
 		w.true(string(d.elements[0].Body) == "second" && d.header.Get("Upstash-Workflow-Unknown-Sdk") == "", "%s %v", d.body, d.header)

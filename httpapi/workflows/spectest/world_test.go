@@ -40,6 +40,8 @@ type office struct {
 	inside   int
 	most     int
 	failures map[string]int
+	held     map[string]chan struct{} // see gate
+	over     chan struct{}            // closed when the test ends
 }
 
 // delivery is a request that the app got.
@@ -58,7 +60,7 @@ type element struct {
 }
 
 func startWorld(t *testing.T) *world {
-	o := &office{got: map[string][]*delivery{}, calls: map[string][]*delivery{}, ran: map[string]int{}, broken: map[string]bool{}, failures: map[string]int{}}
+	o := &office{got: map[string][]*delivery{}, calls: map[string][]*delivery{}, ran: map[string]int{}, broken: map[string]bool{}, failures: map[string]int{}, held: map[string]chan struct{}{}, over: make(chan struct{})}
 	text, err := os.ReadFile("../../messages/openapi.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +80,7 @@ func startWorld(t *testing.T) *world {
 	}})
 	o.app = httptest.NewServer(o)
 	t.Cleanup(o.app.Close)
+	t.Cleanup(func() { close(o.over) })
 	return &world{t, o}
 }
 
@@ -113,14 +116,27 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.flows.ServeHTTP(w, r)
 	case kind == "out":
 		thirdParty(w, rest, nth)
-	case rest == "handshake" && r.Header.Get("Upstash-Workflow-Unknown-Sdk") != "":
-		time.Sleep(2 * time.Second) // while the test starts the run as an SDK does
+	case rest == "handshake" && r.Header.Get("Upstash-Workflow-Unknown-Sdk") != "", rest == "lost":
+		select {
+		case <-o.gate(run): // while the test starts the run as an SDK does, or submits the step
+		case <-o.over:
+		}
 		answer(w, rest)
 	case r.Header.Get("Upstash-Workflow-Failure-Callback") != "":
 		o.answerFailure(w, rest)
 	default:
 		answer(w, rest)
 	}
+}
+
+// gate is what the answers to some deliveries of a run wait for: a test closes it.
+func (o *office) gate(run string) chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.held[run] == nil {
+		o.held[run] = make(chan struct{})
+	}
+	return o.held[run]
 }
 
 // answer answers a delivery.
@@ -140,7 +156,6 @@ func answer(w http.ResponseWriter, mode string) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, `{"error":"Error","message":"later"}`, http.StatusTooManyRequests)
 	case "lost":
-		time.Sleep(time.Second) // while the step is being submitted
 		http.Error(w, `{"error":"Error","message":"the answer is lost"}`, http.StatusInternalServerError)
 	case "slow":
 		time.Sleep(100 * time.Millisecond) // the work of a step

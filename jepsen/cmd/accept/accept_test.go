@@ -58,7 +58,11 @@ func TestLoadJudges(t *testing.T) {
 		if _, err := firstWrite(context.Background(), l, at); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		for end := time.Now().Add(time.Minute); l.reads.Load() < 200; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: only %d reads in a minute", fault, l.reads.Load())
+			}
+		}
 		l.end()
 		l.verify(context.Background(), 2)
 		if failed := l.failed.Load(); (failed == 0) != correct {
