@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"net/textproto"
@@ -11,8 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/internal/idn"
 )
 
 // userAgent is what receivers know deliveries by, unless the message brings its own.
@@ -26,7 +29,7 @@ var hopByHop = map[string]bool{
 }
 
 // request is the HTTP request of an attempt. The URL and the body are
-// those of the message, byte by byte.
+// those of the message, byte by byte, unless it was stored before URLs were escaped.
 func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Delivery, now time.Time) (*http.Request, error) {
 	c := a.Content
 	method := c.Method
@@ -37,7 +40,11 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	if len(c.Body) > 0 {
 		body = bytes.NewReader(c.Body)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, c.URL, body)
+	to, err := httpurl.Read(c.URL, idn.ToASCII)
+	if err != nil {
+		return nil, fmt.Errorf("invalid destination url %q: %w", c.URL, err)
+	}
+	r, err := newRequest(ctx, method, &to, body)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +65,7 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 		}
 	}
 	key := s.options.Keys(a.DB)
-	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, c.URL, c.Body, now))
+	s.set(r.Header, "Signature", sign(key.Current, s.options.Issuer, to.String(), c.Body, now))
 	return r, nil
 }
 

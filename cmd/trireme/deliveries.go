@@ -20,7 +20,9 @@ import (
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/idn"
 	"github.com/trireme-dev/trireme/scheduler"
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
@@ -117,11 +119,11 @@ func (d *deliverySettings) parseAPIs() (urls, tokens map[string]string, err erro
 	urls, tokens = map[string]string{}, map[string]string{}
 	for _, text := range d.APIs {
 		name, target, _ := strings.Cut(text, "=")
-		u, err := url.Parse(target)
-		if err != nil || !queue.ValidName(name) || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		u, err := httpurl.Read(target, idn.ToASCII)
+		if err != nil || !queue.ValidName(name) {
 			return nil, nil, usagef("--api %s is not NAME=URL", text)
 		}
-		urls[name] = target
+		urls[name] = u.String()
 		if tokens[name], err = secretVariable(apiVariable(name)); err != nil {
 			return nil, nil, err
 		}

@@ -51,7 +51,7 @@ func (tx *Tx) publishMessage(a *Args, queueName string) reply.Value {
 	if queueName != "" {
 		p.Queue, p.Given = queueName, p.Given|queue.GivenQueue
 	}
-	if refusal := p.To(destination); refusal != nil {
+	if refusal := p.To(tx.Level, destination); refusal != nil {
 		return refused(refusal)
 	}
 	if tx.Messages == nil {

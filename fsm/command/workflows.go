@@ -29,7 +29,7 @@ func wfTrigger(tx *Tx, a *Args) reply.Value {
 		return err
 	}
 	if refusal == nil {
-		refusal = p.To(destination)
+		refusal = p.To(tx.Level, destination)
 	}
 	if refusal == nil && p.URL == "" {
 		refusal = &queue.Error{Code: queue.ErrInvalid.Code, Text: "a workflow needs a URL as its destination"}

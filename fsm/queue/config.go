@@ -1,6 +1,10 @@
 package queue
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/httpurl"
+)
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
 // Done returns the publication they make.
@@ -51,7 +55,7 @@ func (c *Config) Set(name, value string) error {
 	if strings.HasPrefix(lower, "forward-") {
 		return c.forwarded(name[len("forward-"):], value)
 	}
-	if err := c.option(lower, strings.TrimSpace(value)); err != "" {
+	if err := c.option(lower, value); err != "" {
 		return invalid("invalid %s: %s", name, err)
 	}
 	return nil
@@ -62,7 +66,15 @@ func (c *Config) target(name, value string) error {
 	if !isURL(value) {
 		return invalid("invalid %s: %s", name, "it must be an absolute URL that begins with http:// or https://")
 	}
-	c.destination = strings.TrimSpace(value)
+	if c.Level1 {
+		c.destination = strings.TrimSpace(value)
+		return nil
+	}
+	u, err := httpurl.Read(value, nil)
+	if err != nil {
+		return invalid("invalid %s url %q: %s", name, value, err)
+	}
+	c.destination = u.String()
 	return nil
 }
 
@@ -102,12 +114,19 @@ func (c *Config) forwarded(name, value string) error {
 // Forward adds a header of the request itself: its Content-Type, or, with Svc-Header-Forward, any.
 func (c *Config) Forward(name, value string) error { return c.forwarded(name, value) }
 
+// BlankRule refuses a value that consists of blanks. It is not taken for a value that is not given, which an empty one is.
+const BlankRule = "it is blank"
+
 // option sets what is not a family of headers; the result says what is wrong with the value.
 func (c *Config) option(name, v string) (wrong string) {
-	if d := DirectiveNamed(name); d != nil {
-		return d.set(c, v)
+	d, trimmed := DirectiveNamed(name), strings.TrimSpace(v)
+	switch {
+	case d == nil:
+		return c.unknown()
+	case trimmed == "" && v != "" && !c.Level1:
+		return BlankRule
 	}
-	return c.unknown()
+	return d.set(c, trimmed)
 }
 
 // unknown refuses an option that there is not, if such are refused.

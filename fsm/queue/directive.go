@@ -130,16 +130,23 @@ func (c *Config) notBefore(v string) string {
 }
 
 func (c *Config) label(v string) string {
-	if c.p.Labels = split(v); len(c.p.Labels) > 0 {
+	c.p.Labels = split(v)
+	switch {
+	case len(c.p.Labels) > 0:
 		c.p.Given |= GivenLabels
+	case v != "" && !c.Level1:
+		return "use labels separated by commas: there is none"
 	}
 	return ""
 }
 
 // redact reads body, header or headers, and header[Name] or headers[Name].
 func (c *Config) redact(v string) string {
-	d := &Redaction{}
-	for _, part := range split(v) {
+	d, parts := &Redaction{}, split(v)
+	if len(parts) == 0 && !c.Level1 {
+		return "use body, header or header[Name]"
+	}
+	for _, part := range parts {
 		lower := strings.ToLower(part)
 		switch open := strings.IndexByte(part, '['); {
 		case lower == "body":
@@ -147,7 +154,11 @@ func (c *Config) redact(v string) string {
 		case lower == "header" || lower == "headers":
 			d.Header = true
 		case open > 0 && (lower[:open] == "header" || lower[:open] == "headers") && strings.HasSuffix(part, "]") && open+2 < len(part):
-			d.Names = append(d.Names, CanonicalName(strings.TrimSpace(part[open+1:len(part)-1])))
+			name := CanonicalName(strings.TrimSpace(part[open+1 : len(part)-1]))
+			if name == "" && !c.Level1 {
+				return "use body, header or header[Name]"
+			}
+			d.Names = append(d.Names, name)
 		default:
 			return "use body, header or header[Name]"
 		}

@@ -4,7 +4,7 @@ import "github.com/trireme-dev/trireme/fsm/wire"
 
 // Publication asks for one message, or for one message to each endpoint of a URL group.
 type Publication struct {
-	// URL is the destination, verbatim; or Group names the URL group, by its name or id. One of the two is set.
+	// URL is the destination, as httpurl.Read returns it; or Group names the URL group, by its name or id. One of the two is set.
 	URL, Group string
 	// API is the name of the API destination that was resolved to URL.
 	API string

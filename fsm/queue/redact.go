@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/httpurl"
 )
 
 // redacted is what answers show in place of every hidden value. A digest of the value follows it, under the salt of the
@@ -86,13 +87,19 @@ func (d *Redaction) hides(name string) bool {
 // DeliveryMethod is the method of the delivery: POST unless another one was given.
 func (c *Content) DeliveryMethod() string { return c.method() }
 
-// To sets the destination: a URL, or the name or id of a URL group (messages.md section 3). API destinations are
-// resolved by the caller, who knows them.
-func (p *Publication) To(destination string) error {
+// To sets the destination for a command in an entry of that level: a URL, or the name or id of a URL group (messages.md
+// section 3). API destinations are resolved by the caller, who knows them.
+func (p *Publication) To(level env.Level, destination string) error {
 	destination = strings.TrimSpace(destination)
 	switch {
 	case destination == "":
 		return invalid("a non-empty destination must be provided")
+	case isURL(destination) && level >= env.Level2:
+		u, err := httpurl.Read(destination, nil)
+		if err != nil {
+			return invalid("invalid destination url %q: %s", destination, err)
+		}
+		p.URL = u.String()
 	case isURL(destination):
 		if c := (Content{URL: destination}); c.Host() == "" || strings.ContainsAny(destination, " \t\r\n\x00") {
 			return invalid("invalid destination url: it has no host, or blanks")

@@ -197,8 +197,7 @@ func (q *request) route() {
 	case "publish":
 		err = q.on(http.MethodPost, func() error { return q.publish("", rest, false) })
 	case "enqueue":
-		name, destination, _ := strings.Cut(rest, "/")
-		err = q.on(http.MethodPost, func() error { return q.publish(unescapePath(name), destination, false) })
+		err = q.on(http.MethodPost, func() error { return q.enqueue(rest) })
 	case "batch":
 		if err = errMethod; rest != "" {
 			err = q.others("batch")

@@ -4,7 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/idn"
 )
 
 // target is where a message goes.
@@ -23,10 +25,8 @@ func (p *Parser) readDestination(raw, query string) (target, error) {
 		}
 	}
 	if ok {
-		if query != "" {
-			text += "?" + query
-		}
-		return target{url: text}, p.checkURL(text)
+		to, err := p.readURL(withQuery(text, query))
+		return target{url: to}, err
 	}
 	if name, ok := strings.CutPrefix(raw, "api/"); ok {
 		return p.readAPI(name)
@@ -37,19 +37,39 @@ func (p *Parser) readDestination(raw, query string) (target, error) {
 	return target{}, errScheme
 }
 
+// withQuery appends a query to a URL, behind the one that it has and before its fragment.
+func withQuery(text, query string) string {
+	if query == "" {
+		return text
+	}
+	text, fragment, has := strings.Cut(text, "#")
+	if strings.Contains(text, "?") {
+		text += "&" + query
+	} else {
+		text += "?" + query
+	}
+	if has {
+		text += "#" + fragment
+	}
+	return text
+}
+
 // repairURL reports whether a text is an http or https URL, and gives back the slash that
 // a proxy on the way has taken.
 func repairURL(text string) (string, bool) {
-	for _, scheme := range []string{"http:/", "https:/"} {
-		if len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
-			if text[len(scheme)] != '/' {
-				return text[:len(scheme)] + "/" + text[len(scheme):], true
+	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
+	for _, scheme := range []string{"http:", "https:"} {
+		if n := len(scheme); len(text) > n+1 && strings.EqualFold(text[:n], scheme) && isSlash(text[n]) {
+			if !isSlash(text[n+1]) {
+				return text[:n] + "//" + text[n+1:], true
 			}
 			return text, true
 		}
 	}
 	return "", false
 }
+
+func isSlash(c byte) bool { return c == '/' || c == '\\' }
 
 func (p *Parser) readAPI(name string) (target, error) {
 	u := p.APIs[name]
@@ -59,12 +79,17 @@ func (p *Parser) readAPI(name string) (target, error) {
 	return target{url: u, api: name}, nil
 }
 
-// checkURL refuses what can't be asked whatever the network is.
-func (p *Parser) checkURL(text string) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || u.Hostname() == "" {
-		return invalid("invalid destination url: %q has no host or can't be read", text)
+// readURL reads the URL of anything that is sent to, judges its host, and returns it in the form in which it is stored.
+func (p *Parser) readURL(text string) (string, error) {
+	u, err := httpurl.Read(text, idn.ToASCII)
+	if err != nil {
+		return "", invalid("invalid destination url %q: %s", text, err)
 	}
+	return u.String(), p.checkHost(&u)
+}
+
+// checkHost refuses a host that no delivery may reach.
+func (p *Parser) checkHost(u *httpurl.URL) error {
 	if p.Allowed == nil {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
 // fields are the service headers of a request: their values by name, in lower case and
@@ -18,6 +20,28 @@ func (f fields) get(name string) string {
 		return strings.TrimSpace(v[0])
 	}
 	return ""
+}
+
+// refuseBlank refuses a directive, a callback or the id of a run that is given but consists of blanks. An empty value is
+// none: HTTP itself cuts blanks off around the value of a header, so a blank stands in items of a batch and in queries.
+func (f fields) refuseBlank() error {
+	for i := range queue.Directives {
+		if name := queue.Directives[i].Name; f.isBlank(name) {
+			return invalid("invalid %s: %s", name, queue.BlankRule)
+		}
+	}
+	for _, name := range [...]string{"callback", "failure-callback", "workflow-runid"} {
+		if f.isBlank(name) {
+			return invalid("invalid %s: %s", name, queue.BlankRule)
+		}
+	}
+	return nil
+}
+
+// isBlank reports whether a field's value consists of blanks, one at least.
+func (f fields) isBlank(name string) bool {
+	v := f[name]
+	return len(v) > 0 && v[0] != "" && strings.TrimSpace(v[0]) == ""
 }
 
 // under are the fields whose names begin with a prefix, without it; nil if there are none.

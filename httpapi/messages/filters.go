@@ -4,7 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/idn"
 )
 
 // lists are the requests that select messages, dead letters or events, as a set.
@@ -33,11 +35,16 @@ type parameter struct {
 // texts sets a field of the filter that holds texts; a value may be a list, joined by commas.
 func texts(field func(*queue.Filter) *[]string) func(*listQuery, string, []string) error {
 	return func(c *listQuery, _ string, values []string) error {
-		to := field(&c.filter)
-		*to = append(*to, split(values)...)
+		list, to := split(values), field(&c.filter)
+		*to = append(*to, list...)
+		c.chose(len(list))
 		return nil
 	}
 }
+
+// chose notes of how many values a filter is made. One of none selects nothing in a request that acts on what it selects: by
+// an empty variable it must not mean everything. A list takes it for a filter that is not given.
+func (c *listQuery) chose(values int) { c.none = c.none || c.acts && values == 0 }
 
 // timeBound sets a bound in unix milliseconds.
 func timeBound(field func(*queue.Filter) *int64) func(*listQuery, string, []string) error {
@@ -58,6 +65,7 @@ var parameters = []parameter{
 		for _, v := range values {
 			c.filter.URLs = append(c.filter.URLs, SplitURLs(v)...)
 		}
+		c.chose(len(c.filter.URLs))
 		return nil
 	}},
 	{"host", inCancel | inEvents, "host of the destination", texts(func(f *queue.Filter) *[]string { return &f.Hosts })},
@@ -92,6 +100,7 @@ var parameters = []parameter{
 // read sets what the parameters of a request say. An unknown name is refused: a mistyped
 // filter must never mean everything.
 func (c *listQuery) read(values url.Values, in lists) error {
+	c.acts = in == inCancel || in == inDead
 	for name, list := range values {
 		p := parameterOf(name, in)
 		if p == nil {
@@ -125,13 +134,25 @@ func split(list []string) (all []string) {
 	return all
 }
 
-// SplitURLs parts URLs that are joined by commas. Their schemes separate them: a URL may hold commas of its own.
+// SplitURLs parts URLs that are joined by commas. Their schemes separate them: a URL may hold commas of its own. Behind
+// one that is stored in another form comes that form.
 func SplitURLs(value string) (list []string) {
+	add := func(text string) {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		list = append(list, text)
+		if u, err := httpurl.Read(text, idn.ToASCII); err == nil && u.String() != text {
+			list = append(list, u.String())
+		}
+	}
 	rest := value
 	for i := 1; i < len(rest); i++ {
 		if tail := rest[i:]; rest[i-1] == ',' && (strings.HasPrefix(tail, "http://") || strings.HasPrefix(tail, "https://")) {
-			list, rest, i = append(list, rest[:i-1]), tail, 0
+			add(rest[:i-1])
+			rest, i = tail, 0
 		}
 	}
-	return append(list, rest)
+	add(rest)
+	return list
 }

@@ -18,6 +18,8 @@ type listQuery struct {
 	dead []queue.Stamp
 	// grouped: the events of each message are wanted together.
 	grouped bool
+	// acts: the request is no list, but changes what it selects.
+	acts bool
 	// none: it selects nothing, whatever there is.
 	none bool
 	// async: the answer does not wait for the end of a cancellation.
@@ -88,6 +90,7 @@ func (c *listQuery) readIDs(_ string, list []string) error {
 }
 
 func (c *listQuery) readStatuses(name string, list []string) error {
+	c.chose(len(split(list)))
 	for _, text := range split(list) {
 		n, err := strconv.ParseUint(text, 10, 16)
 		if err != nil {

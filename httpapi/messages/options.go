@@ -1,11 +1,12 @@
 package messages
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/idn"
 )
 
 // readOptions reads what a message is configured by. Fields that it doesn't know are
@@ -13,6 +14,9 @@ import (
 // queue.Directives, for commands too. forwarded is the rest of the message's header:
 // Content-Type, and all of the request's if it asks for that.
 func readOptions(f fields, forwarded []queue.Field) (o queue.Options, err error) {
+	if err := f.refuseBlank(); err != nil {
+		return o, err
+	}
 	var c queue.Config
 	for i := range queue.Directives {
 		d := &queue.Directives[i]
@@ -55,9 +59,9 @@ func readCallback(f fields, name string) (*queue.Callback, error) {
 	if target == "" {
 		return nil, nil
 	}
-	u, err := url.Parse(target)
-	if err != nil || u.Host == "" || !strings.EqualFold(u.Scheme, "http") && !strings.EqualFold(u.Scheme, "https") {
-		return nil, invalid("invalid %s url %q: an absolute http:// or https:// URL is wanted", name, target)
+	u, err := httpurl.Read(target, idn.ToASCII)
+	if err != nil {
+		return nil, invalid("invalid %s url %q: %s", name, target, err)
 	}
 	own := f.under(name + "-")
 	for _, foreign := range []string{"callback", "failure-callback", "queue-name"} {
@@ -67,7 +71,7 @@ func readCallback(f fields, name string) (*queue.Callback, error) {
 	if err != nil {
 		return nil, invalid("%s: %s", name, err)
 	}
-	return &queue.Callback{URL: target, Options: o}, nil
+	return &queue.Callback{URL: u.String(), Options: o}, nil
 }
 
 // forward sets the header that a destination gets. A name given by Forward- replaces the

@@ -109,7 +109,7 @@ func (p *Parser) checkCallbacks(n *queue.Publication) error {
 	}
 	for _, c := range []*queue.Callback{n.Callback, n.Failure} {
 		if c != nil {
-			if err := p.checkURL(c.URL); err != nil {
+			if _, err := p.readURL(c.URL); err != nil {
 				return err
 			}
 		}

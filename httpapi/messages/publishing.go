@@ -54,14 +54,16 @@ func (a *API) PreparePublishing(w http.ResponseWriter, r *http.Request, access A
 	return n
 }
 
-// publicationPath takes the path of a publication apart, behind the version.
+// publicationPath takes the path of a publication apart, behind the version. It is false for one that is none, or that
+// names no queue.
 func publicationPath(path string) (queueName, destination string, ok bool) {
 	if rest, ok := strings.CutPrefix(path, "publish/"); ok {
 		return "", rest, true
 	}
 	rest, ok := strings.CutPrefix(path, "enqueue/")
 	name, destination, _ := strings.Cut(rest, "/")
-	return unescapePath(name), destination, ok
+	queueName = unescapePath(name)
+	return queueName, destination, ok && queue.ValidName(queueName)
 }
 
 // Joins reports whether both may be one request to the log: they are about one database.

@@ -3,6 +3,7 @@ package messages
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
@@ -41,6 +42,16 @@ func (q *request) publish(queueName, destination string, scheduled bool) error {
 		return err
 	}
 	return q.answerPublished(&out.Items[0])
+}
+
+// enqueue answers enqueue: a publish to the queue that the path names, with any name judged as the header is.
+func (q *request) enqueue(rest string) error {
+	name, destination, _ := strings.Cut(rest, "/")
+	name = unescapePath(name)
+	if err := new(queue.Config).Set("queue-name", name); err != nil {
+		return invalid("%s", err)
+	}
+	return q.publish(name, destination, false)
 }
 
 // call is the request as one to publish.

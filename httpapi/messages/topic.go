@@ -83,12 +83,17 @@ func (q *request) changeEndpoints(name string, act queue.Act) error {
 	}
 	n := queue.GroupChange{Name: name, Act: act}
 	for _, e := range *asked.Endpoints {
-		if act == queue.ActAddEndpoints {
-			if e.URL, err = q.Parser.endpointURL(e.URL); err != nil {
-				return err
+		stored, err := q.Parser.endpointURL(e.URL)
+		switch {
+		case act == queue.ActAddEndpoints && err != nil:
+			return err
+		case act == queue.ActRemoveEndpoints: // also one that was stored before URLs were escaped
+			n.Endpoints = append(n.Endpoints, queue.Endpoint{Name: e.Name, URL: e.URL})
+			if err != nil || stored == e.URL {
+				continue
 			}
 		}
-		n.Endpoints = append(n.Endpoints, queue.Endpoint{Name: e.Name, URL: e.URL})
+		n.Endpoints = append(n.Endpoints, queue.Endpoint{Name: e.Name, URL: stored})
 	}
 	return q.changeTopic(n)
 }
@@ -102,7 +107,7 @@ func (p *Parser) endpointURL(text string) (string, error) {
 	if !ok {
 		return "", errScheme
 	}
-	return repaired, p.checkURL(repaired)
+	return p.readURL(repaired)
 }
 
 // setTopicHeaders sets the defaults of what is published to a group.

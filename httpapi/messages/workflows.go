@@ -86,8 +86,8 @@ func (p *Parser) ReadURL(raw, query string) (string, error) {
 	return to.url, nil
 }
 
-// CheckURL refuses a URL that can't be asked whatever the network is.
-func (p *Parser) CheckURL(text string) error { return p.checkURL(text) }
+// ReadPlainURL reads a URL that stands alone, as in the body of a request, and returns it in the form in which it is stored.
+func (p *Parser) ReadPlainURL(text string) (string, error) { return p.readURL(text) }
 
 // ParseDelay reads 30s, 1d10h30m, or seconds, which may have a fraction; the value is in milliseconds.
 func ParseDelay(text string) (ms int64, ok bool) {

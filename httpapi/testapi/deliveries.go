@@ -57,7 +57,7 @@ func NewRecorder(next http.RoundTripper, now func() int64) *Recorder {
 
 // RoundTrip sends r as the next transport does.
 func (c *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
-	d := &Delivery{At: c.now(), Method: r.Method, URL: r.URL.String(), Header: r.Header.Clone()}
+	d := &Delivery{At: c.now(), Method: r.Method, URL: r.URL.Scheme + "://" + r.URL.Host + r.URL.RequestURI(), Header: r.Header.Clone()}
 	d.MessageID, d.Retried = serviceHeader(r.Header, "Message-Id"), serviceHeader(r.Header, "Retried")
 	d.ScheduleID, d.WorkflowRunID = serviceHeader(r.Header, "Schedule-Id"), serviceHeader(r.Header, "Workflow-RunId")
 	if r.GetBody != nil {

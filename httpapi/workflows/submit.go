@@ -148,6 +148,11 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 		return err
 	}
 	n.Invoker = &workflow.Invoker{RunID: in.RunID, Created: in.Created, URL: in.URL, Step: step.Step}
+	if n.Invoker.URL != "" {
+		if n.Invoker.URL, err = a.Parser.ReadPlainURL(n.Invoker.URL); err != nil {
+			return refused("%s", err)
+		}
+	}
 	if n.Invoker.Open, err = openObject(in.Step); err != nil {
 		return err
 	}

@@ -43,11 +43,11 @@ func (q *request) wait(event string) error {
 	if n.Timeout, ok = messages.ParseDelay(n.TimeoutText); !ok {
 		return refused("invalid timeout %q: a duration such as 30s is wanted", in.Timeout)
 	}
-	for _, u := range []string{n.URL, n.TimeoutURL} {
-		if u == "" {
+	for _, u := range []*string{&n.URL, &n.TimeoutURL} {
+		if *u == "" {
 			continue
 		}
-		if err := q.Parser.CheckURL(u); err != nil {
+		if *u, err = q.Parser.ReadPlainURL(*u); err != nil {
 			return refused("%s", err)
 		}
 	}

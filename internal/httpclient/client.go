@@ -14,7 +14,8 @@ import (
 type Client struct {
 	// Dial opens a TCP connection; required.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// MaxIdle and MaxIdlePerHost bound the unused connections that are kept, IdleTime for how long.
+	// MaxIdle and MaxIdlePerHost bound the unused connections that are kept. IdleTime is for how long one is kept whose server
+	// says nothing of that, see KeepFor.
 	MaxIdle, MaxIdlePerHost int
 	IdleTime                time.Duration
 	// MaxHead is the most bytes of an answer's head, interim answers included.
@@ -76,11 +77,12 @@ func (c *Client) send(r *http.Request, out []byte) (answer *http.Response, whole
 
 // open opens a connection.
 func (c *Client) open(ctx context.Context, addr string) (*conn, error) {
+	begin := time.Now()
 	nc, err := c.Dial(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c: c, addr: addr, nc: nc, read: socket.Read(nc), tryRead: socket.TryRead(nc), tryWrite: socket.TryWrite(nc)}, nil
+	return &conn{c: c, addr: addr, nc: nc, roundTrip: time.Since(begin), read: socket.Read(nc), tryRead: socket.TryRead(nc), tryWrite: socket.TryWrite(nc)}, nil
 }
 
 // take returns a kept connection to an address that is still good, nil if there is none.
@@ -95,7 +97,7 @@ func (c *Client) take(addr string) *conn {
 		k := list[len(list)-1]
 		c.drop(addr, len(list)-1)
 		c.mu.Unlock()
-		if time.Since(k.since) < c.IdleTime && k.quiet() {
+		if k.usable(time.Now()) && k.quiet() {
 			return k
 		}
 		k.nc.Close()
@@ -120,7 +122,7 @@ func (c *Client) put(k *conn) {
 	k.since = time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.idle[k.addr]) >= c.MaxIdlePerHost {
+	if len(c.idle[k.addr]) >= c.MaxIdlePerHost || !k.usable(k.since) {
 		k.nc.Close()
 		return
 	}
@@ -138,9 +140,12 @@ func (c *Client) put(k *conn) {
 	c.count++
 	if !c.sweeping {
 		c.sweeping = true
-		time.AfterFunc(c.IdleTime/4, c.sweep)
+		time.AfterFunc(sweepPause, c.sweep)
 	}
 }
+
+// sweepPause is how often unused connections are looked at.
+const sweepPause = KeepUnannounced / 4
 
 // sweep closes what has been unused for too long, again and again until nothing is left.
 func (c *Client) sweep() {
@@ -148,14 +153,15 @@ func (c *Client) sweep() {
 	defer c.mu.Unlock()
 	now := time.Now()
 	for addr, list := range c.idle { // unordered: all are looked at
-		for len(list) > 0 && now.Sub(list[0].since) >= c.IdleTime { // the oldest are first
-			list[0].nc.Close()
-			c.drop(addr, 0)
-			list = c.idle[addr]
+		for i := len(list) - 1; i >= 0; i-- {
+			if k := list[i]; !k.usable(now) {
+				k.nc.Close()
+				c.drop(addr, i)
+			}
 		}
 	}
 	if c.sweeping = c.count > 0; c.sweeping {
-		time.AfterFunc(c.IdleTime/4, c.sweep)
+		time.AfterFunc(sweepPause, c.sweep)
 	}
 }
 

@@ -20,9 +20,11 @@ type conn struct {
 	addr                    string
 	nc                      net.Conn
 	read, tryRead, tryWrite func([]byte) (int, error)
-	in                      []byte // what was read and not yet taken
-	start                   int    // of what was not yet taken
-	since                   time.Time
+	in                      []byte        // what was read and not yet taken
+	start                   int           // of what was not yet taken
+	since                   time.Time     // the end of its last exchange
+	roundTrip               time.Duration // as observed, see measured
+	announced               []string      // the Keep-Alive headers of the last answer
 	rest                    chan struct{} // closed when the request is written; nil if it was written at once
 	buffered                *bufio.Reader // over the connection, for answers that http.ReadResponse reads
 	room                    int           // bytes that it may still read, as long as it reads heads
@@ -50,7 +52,7 @@ const (
 // exchange sends a request and reads the head of its answer. After an error the connection is closed. After an answer
 // without a body it may be in use again.
 func (k *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sent progress, err error) {
-	ctx := r.Context()
+	ctx, begin := r.Context(), time.Now()
 	stop := context.AfterFunc(ctx, func() { k.nc.Close() })
 	n, err := k.tryWrite(out)
 	switch k.rest = nil; {
@@ -63,7 +65,7 @@ func (k *conn) exchange(r *http.Request, out []byte) (answer *http.Response, sen
 		sent = begun
 	}
 	if err == nil {
-		if answer, err = k.answer(r, stop); err == nil {
+		if answer, err = k.answer(r, stop, begin); err == nil {
 			return answer, sent, nil
 		}
 	}
@@ -80,13 +82,14 @@ func (k *conn) writeRest(out []byte, done chan struct{}) {
 	close(done)
 }
 
-// answer reads the head of an answer.
-func (k *conn) answer(r *http.Request, stop func() bool) (*http.Response, error) {
-	k.in, k.start = k.in[:0], 0
+// answer reads the head of the answer to a request that began to be written then.
+func (k *conn) answer(r *http.Request, stop func() bool, begin time.Time) (*http.Response, error) {
+	k.in, k.start, k.announced = k.in[:0], 0, nil
 	end, err := k.readHead()
 	if err != nil {
 		return nil, err
 	}
+	k.measured(time.Since(begin))
 	h := head{}
 	if end < 0 || !h.read(k.in[:end]) {
 		return k.odd(r, stop, false)
@@ -94,7 +97,7 @@ func (k *conn) answer(r *http.Request, stop func() bool) (*http.Response, error)
 	if h.chunked {
 		return k.odd(r, stop, true)
 	}
-	k.start = end
+	k.start, k.announced = end, h.header[keepAlive]
 	b := &body{k: k, ctx: r.Context(), stop: stop, left: h.length, keep: true}
 	answer := &http.Response{
 		Status: h.status, StatusCode: h.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: h.header, ContentLength: h.length,
@@ -160,7 +163,7 @@ func (k *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response
 			return nil, fmt.Errorf("reading the answer: %w", err)
 		}
 		if answer.StatusCode >= 200 || answer.StatusCode == http.StatusSwitchingProtocols {
-			k.room = -1
+			k.room, k.announced = -1, answer.Header[keepAlive]
 			answer.Body = &body{k: k, ctx: r.Context(), stop: stop, from: answer.Body, keep: keep && !answer.Close}
 			return answer, nil
 		}

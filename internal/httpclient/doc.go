@@ -15,6 +15,6 @@
 // Central types: Client (an http.RoundTripper, and its pool), conn, body.
 //
 // Invariants: nothing of a request is sent twice: another connection is tried only if a kept one took not a single
-// byte. A connection carries one request at a time, and is kept only if exactly the answer was read from it. A context
+// byte. A connection is not used again once its server may have given it up (KeepFor). It carries one request at a time, and is kept only if exactly the answer was read from it. A context
 // that ends closes the connection at once. FuzzAnswer compares every answer with that of net/http.
 package httpclient

@@ -44,7 +44,7 @@ var Rules = []Rule{
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
-		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/mutant"},
+		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/idn", "internal/mutant"},
 		Tests:  []string{"cluster"},
 	},
 	{
@@ -73,7 +73,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/queue",
 		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
-		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
 	},
 	{
 		Folder: "fsm/script",
@@ -107,6 +107,7 @@ var Rules = []Rule{
 	{Folder: "fsm/backoff", Use: "the expressions of retry delays"},
 	{Folder: "fsm/exact", Use: "floating-point results that are equal on every processor"},
 	{Folder: "fsm/glob", Use: "patterns of Redis"},
+	{Folder: "fsm/httpurl", Use: "the URLs of destinations, escaped"},
 	{Folder: "fsm/hll", Use: "HyperLogLog"},
 	{Folder: "fsm/listpack", Use: "the list encodings inside RDB files"},
 	{Folder: "console", Use: "the web console, embedded in the binary"},

@@ -11,6 +11,9 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/internal/httpclient"
 )
 
 // errSentBefore ends a request that net/http is about to send a second time.
@@ -36,6 +39,7 @@ func (t *Transport) sendOnce(r *http.Request) (*http.Response, error) {
 		s := &sending{}
 		answer, err := t.http.RoundTrip(s.request(r))
 		if err == nil {
+			s.noteKeepAlive(answer)
 			return answer, nil
 		}
 		if s.resent.Load() {
@@ -76,6 +80,7 @@ type sending struct {
 	reused bool
 	shared bool  // HTTP/2: other requests may write to it at any time
 	writes int64 // that its connection had seen before
+	begin  time.Time
 }
 
 // request prepares a copy of r that net/http sends once.
@@ -107,8 +112,24 @@ func (s *sending) gotConn(info httptrace.GotConnInfo) {
 		return
 	}
 	if s.conn = counting(info.Conn); s.conn != nil {
-		s.reused, s.shared, s.writes = info.Reused, isHTTP2(info.Conn), s.conn.writes.Load()
+		s.begin, s.reused, s.shared, s.writes = time.Now(), info.Reused, isHTTP2(info.Conn), s.conn.writes.Load()
+		if info.WasIdle && !s.shared && info.IdleTime >= time.Duration(s.conn.keep.Load()) {
+			s.conn.Close() // nothing can be written to it any more, so that another one is tried
+		}
 	}
+}
+
+// noteKeepAlive notes for how long the connection may be unused from now on.
+func (s *sending) noteKeepAlive(answer *http.Response) {
+	if s.conn == nil || s.shared {
+		return
+	}
+	took, known := time.Since(s.begin), time.Duration(s.conn.roundTrip.Load())
+	if took < known {
+		known = took
+		s.conn.roundTrip.Store(int64(known))
+	}
+	s.conn.keep.Store(int64(httpclient.KeepFor(answer.Header["Keep-Alive"], known, httpclient.KeepUnannounced)))
 }
 
 // unsent reports whether the request got a kept connection and nothing was written to it since.
@@ -132,10 +153,10 @@ func hideIdempotencyKey(h http.Header) http.Header {
 	return h
 }
 
-// countingConn counts its writes.
+// countingConn counts its writes, and knows its round trip and for how long it may be unused, in nanoseconds.
 type countingConn struct {
 	net.Conn
-	writes atomic.Int64
+	writes, roundTrip, keep atomic.Int64
 }
 
 // Write counts before it writes, and takes that back if nothing at all was written.

@@ -20,12 +20,8 @@ import (
 
 // The limits of a connection, whatever an attempt's own time is.
 const (
-	dialTime      = 5 * time.Second
-	handshakeTime = 5 * time.Second
-	// idleTime is how long an unused connection is kept. It is below the five seconds after which
-	// widespread servers close theirs: a request that is sent into a closing connection fails, and
-	// costs an attempt, because it is not sent again.
-	idleTime       = 4 * time.Second
+	dialTime       = 5 * time.Second
+	handshakeTime  = 5 * time.Second
 	maxReplyHeader = 64 << 10
 )
 
@@ -73,7 +69,7 @@ func NewTransport(o Options) *Transport {
 		DisableCompression:     true,
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    max(o.IdlePerHost, 2),
-		IdleConnTimeout:        idleTime,
+		IdleConnTimeout:        httpclient.KeepUnannounced, // over HTTP/2 nobody announces another; sending.gotConn keeps shorter ones
 		MaxResponseHeaderBytes: maxReplyHeader,
 		ExpectContinueTimeout:  time.Second,
 	}
@@ -81,7 +77,7 @@ func NewTransport(o Options) *Transport {
 		t.http.Proxy = http.ProxyURL(o.Proxy)
 	}
 	t.plain = &httpclient.Client{
-		Dial: resetting(dialer.DialContext), MaxIdle: t.http.MaxIdleConns, MaxIdlePerHost: t.http.MaxIdleConnsPerHost, IdleTime: idleTime, MaxHead: maxReplyHeader,
+		Dial: resetting(dialer.DialContext), MaxIdle: t.http.MaxIdleConns, MaxIdlePerHost: t.http.MaxIdleConnsPerHost, IdleTime: httpclient.KeepUnannounced, MaxHead: maxReplyHeader,
 	}
 	return t
 }
@@ -105,11 +101,15 @@ func resetting(dial dialing) dialing {
 // countingWrites counts what is written to connections.
 func countingWrites(dial dialing) dialing {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		begin := time.Now()
 		c, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		return &countingConn{Conn: c}, nil
+		counting := &countingConn{Conn: c}
+		counting.roundTrip.Store(int64(time.Since(begin)))
+		counting.keep.Store(int64(httpclient.KeepUnannounced))
+		return counting, nil
 	}
 }
 
@@ -131,6 +131,12 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if !t.proxy && httpclient.Fits(r) {
 		return t.plain.RoundTrip(r)
+	}
+	if t.proxy && r.URL.Opaque != "" && r.URL.Scheme == "http" { // a proxy wants the whole URL, net/http gives it the path
+		whole := *r.URL
+		whole.Opaque = "//" + whole.Host + whole.Opaque
+		r = r.WithContext(r.Context())
+		r.URL = &whole
 	}
 	return t.sendOnce(r)
 }
