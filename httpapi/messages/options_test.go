@@ -103,7 +103,11 @@ func TestDestinations(t *testing.T) {
 	for _, c := range []struct{ raw, query, url, group, api, err string }{
 		{"https://example.com", "", "https://example.com", "", "", ""},
 		{"http://host/a//b%2Fc", "x=1&y=%20", "http://host/a//b%2Fc?x=1&y=%20", "", "", ""},
-		{"HTTPS://Example.COM/", "", "HTTPS://Example.COM/", "", "", ""},
+		{"HTTPS://Example.COM/", "", "https://example.com/", "", "", ""},
+		{"https%3A%2F%2Fexample.com%2Fx%3Fname%3DAda%20L", "", "https://example.com/x?name=Ada%20L", "", "", ""},
+		{"https%3A%2F%2Fexample.com%2Fx%3Fa%3Db%23c d", "e=f", "https://example.com/x?a=b&e=f#c%20d", "", "", ""},
+		{` http:\\h\x y `, "", "http://h/x%20y", "", "", ""}, {"http://h/100%/%zz", "", "http://h/100%/%zz", "", "", ""},
+		{"http://bücher.example:80/ü?ü='", "", "http://xn--bcher-kva.example/%C3%BC?%C3%BC=%27", "", "", ""}, {"http://0x7f.1:8080", "", "http://127.0.0.1:8080", "", "", ""},
 		{"https:/example.com/x", "", "https://example.com/x", "", "", ""},
 		{"https%3A%2F%2Fexample.com%2Fx", "", "https://example.com/x", "", "", ""},
 		{"news-1.a_b", "", "", "news-1.a_b", "", ""},
