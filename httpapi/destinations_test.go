@@ -154,7 +154,7 @@ func TestEveryDestinationIsStoredEscaped(t *testing.T) {
 	}
 	records := strings.Join(m.records(), "\n")
 	for i, e := range entryPoints {
-		want := fmt.Sprintf("http://h%d.test/a%%20b/%%7C|?name=Ada%%20L&q=%%27%%22%%3C%%3E%%C3%%A9", i)
+		want := fmt.Sprintf("HTTP://H%d.test:80/a%%20b/%%7C|?name=Ada%%20L&q=%%27%%22%%3C%%3E%%C3%%A9", i)
 		found := regexp.MustCompile(fmt.Sprintf(`(?i)http://h%d\.test`, i)).FindAllStringIndex(records, -1)
 		if len(found) == 0 {
 			t.Errorf("%s: no record has it", e.name)
@@ -197,5 +197,33 @@ func TestUndeliverableURLsAreRefused(t *testing.T) {
 		if strings.Contains(r, "h.test:") {
 			t.Errorf("stored (of %d before): %q", before, r)
 		}
+	}
+}
+
+// TestBlankQueueNames: where a path or a batch names a queue, a name of nothing or of blanks is refused; an empty one in a batch
+// is none.
+func TestBlankQueueNames(t *testing.T) {
+	m := startMail(t)
+	for _, path := range []string{"/v2/enqueue//http://h.test/", "/v2/enqueue/%20/http://h.test/", "/v2/enqueue/%09/http://h.test/", "/v2/enqueue/a%20b/http://h.test/", "/v2/enqueue/", "/v2/enqueue"} {
+		m.want(400, "", "POST", path, "x")
+	}
+	item := func(queue string) string { return fmt.Sprintf(`[{"destination":"http://h.test/","queue":%q}]`, queue) }
+	for _, queue := range []string{" ", "\t", "a b"} {
+		m.want(400, "", "POST", "/v2/batch", item(queue))
+	}
+	m.want(400, "", "POST", "/v2/publish/http://h.test/?upstash-queue-name=%20", "x")
+	m.want(200, "", "POST", "/v2/batch", item(""))
+	m.want(200, "", "POST", "/v2/batch", item("q"))
+	m.want(200, "", "POST", "/v2/enqueue/q/http://h.test/", "x")
+	if text := m.want(200, "", "GET", "/v2/queues", ""); strings.Count(text, `"name"`) != 1 {
+		t.Errorf("the queues are %s", text)
+	}
+	for _, c := range []string{"MSG.PUBLISH", "WF.TRIGGER"} {
+		if status, text := m.command(c, "http://h.test/", "x", "QUEUE-NAME", " "); status != 400 {
+			t.Errorf("%s: %d %s", c, status, text)
+		}
+	}
+	if status, text := m.command("MSG.ENQUEUE", " ", "http://h.test/", "x"); status != 400 {
+		t.Errorf("MSG.ENQUEUE: %d %s", status, text)
 	}
 }

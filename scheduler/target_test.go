@@ -17,8 +17,8 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// lines is a server that keeps the first line of each request as it came, and its Authorization.
-func lines(t *testing.T) (addr string, got chan [2]string) {
+// requestLines is a server that keeps the first line of each request as it came, and its Authorization.
+func requestLines(t *testing.T) (addr string, got chan [2]string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +63,7 @@ var oddTargets = [][2]string{
 
 // TestTargetIsSentAsStored: what stands in the request line is what is stored, byte by byte, without a proxy and with one.
 func TestTargetIsSentAsStored(t *testing.T) {
-	addr, got := lines(t)
+	addr, got := requestLines(t)
 	proxied := func(o *SenderOptions) {
 		o.Transport = egress.NewTransport(egress.Options{Policy: &egress.Policy{Open: true}, Proxy: &url.URL{Scheme: "http", Host: addr}})
 		t.Cleanup(o.Transport.(*egress.Transport).Close)
@@ -97,7 +97,7 @@ func TestTargetIsSentAsStored(t *testing.T) {
 // TestWhatIsReadIsNotRefusedLocally: a URL that Read takes meets no refusal before something is dialed. Names are resolved
 // by a resolver that knows all of them.
 func TestWhatIsReadIsNotRefusedLocally(t *testing.T) {
-	addr, got := lines(t)
+	addr, got := requestLines(t)
 	_, port, _ := net.SplitHostPort(addr)
 	tr := egress.NewTransport(egress.Options{Policy: &egress.Policy{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}})
 	t.Cleanup(tr.Close)

@@ -12,14 +12,13 @@ const (
 	maxLabel = 63
 )
 
-// readHost reads a host that is not empty.
+// readHost reads a host that is not empty. One that needs no other form stays as it is, with the case of its letters.
 func readHost(text string, toASCII ToASCII) (string, error) {
 	if text[0] == '[' {
-		groups, ok := parseIPv6(strings.TrimSuffix(text[1:], "]"))
-		if !ok || text[len(text)-1] != ']' {
+		if text[len(text)-1] != ']' || !isIPv6(strings.TrimSuffix(text[1:], "]")) {
 			return "", errIPv6
 		}
-		return formatIPv6(groups), nil
+		return text, nil
 	}
 	name := unescape(text)
 	if !utf8.ValidString(name) {
@@ -42,10 +41,12 @@ func readHost(text string, toASCII ToASCII) (string, error) {
 		if !ok {
 			return "", errIPv4
 		}
-		return formatIPv4(n), nil
-	}
-	if !isName(name) {
+		name = formatIPv4(n)
+	} else if !isName(name) {
 		return "", errName
+	}
+	if lower(text) == name {
+		return text, nil
 	}
 	return name, nil
 }

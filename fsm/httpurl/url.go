@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// URL is an absolute http or https URL. Its parts are escaped.
+// URL is an absolute http or https URL. Its parts are escaped, and otherwise as they were given.
 type URL struct {
-	// Scheme is http or https.
+	// Scheme is http or https, in any case of letters.
 	Scheme string
 	// User is NAME, NAME:PASSWORD or :PASSWORD, empty if there is none.
 	User string
-	// Host is a name in lower case, an IPv4 address, or an IPv6 address in brackets.
+	// Host is a name in ASCII, an IPv4 address of four decimal numbers, or an IPv6 address in brackets.
 	Host string
-	// Port is empty for the scheme's own.
+	// Port is empty if there is none.
 	Port string
 	// Path is empty or begins with a slash.
 	Path string
@@ -47,12 +47,7 @@ func Read(text string, toASCII ToASCII) (URL, error) {
 	if i < 0 {
 		return u, errScheme
 	}
-	switch strings.ToLower(rest[:i]) {
-	case "http":
-		u.Scheme = "http"
-	case "https":
-		u.Scheme = "https"
-	default:
+	if u.Scheme = rest[:i]; lower(u.Scheme) != "http" && lower(u.Scheme) != "https" {
 		return u, errScheme
 	}
 	if rest = rest[i+1:]; len(rest) < 2 || !isSlash(rest[0]) || !isSlash(rest[1]) {
@@ -72,9 +67,7 @@ func Read(text string, toASCII ToASCII) (URL, error) {
 		u.Query = "?" + escape(rest[i+1:], inQuery)
 		rest = rest[:i]
 	}
-	if rest != "" {
-		u.Path = readPath(rest)
-	}
+	u.Path = escape(strings.ReplaceAll(rest, "\\", "/"), inPath)
 	return u, u.readAuthority(authority, toASCII)
 }
 
@@ -109,7 +102,7 @@ func (u *URL) Target() string {
 	return path + u.Query
 }
 
-// Address is the host with its port, unless that is the scheme's own.
+// Address is the host with its port, if there is one.
 func (u *URL) Address() string {
 	if u.Port == "" {
 		return u.Host
@@ -164,7 +157,7 @@ func (u *URL) readAuthority(text string, toASCII ToASCII) error {
 	return err
 }
 
-// readPort reads a port; an empty one is the scheme's own.
+// readPort reads a port, which may be empty.
 func (u *URL) readPort(text string) error {
 	if text == "" {
 		return nil
@@ -174,12 +167,8 @@ func (u *URL) readPort(text string) error {
 			return errPort
 		}
 	}
-	text = strings.TrimLeft(text, "0")
-	if n, err := strconv.ParseUint(text, 10, 16); err != nil || n == 0 {
+	if n, err := strconv.ParseUint(strings.TrimLeft(text, "0"), 10, 16); err != nil || n == 0 {
 		return errPort
-	}
-	if u.Scheme == "http" && text == "80" || u.Scheme == "https" && text == "443" {
-		return nil
 	}
 	u.Port = text
 	return nil

@@ -136,3 +136,30 @@ func FuzzConfig(f *testing.F) {
 		checkStore(t, w.s)
 	})
 }
+
+// TestBlankOptionIsRefused, whichever it is: of commands, whose entries of level 1 took it for one that is not given.
+func TestBlankOptionIsRefused(t *testing.T) {
+	names := []string{"Callback", "Failure-Callback"}
+	for _, d := range Directives {
+		names = append(names, d.Name)
+		if d.Scope == OfDelivery {
+			names = append(names, "Callback-"+d.Name, "Failure-Callback-"+d.Name)
+		}
+	}
+	for _, name := range names {
+		for _, value := range []string{" ", "\t \t"} {
+			if _, err := configure(name, value); !errors.Is(err, ErrInvalid) {
+				t.Errorf("%s of %q: %v", name, value, err)
+			}
+		}
+	}
+	for _, pair := range [][2]string{{"Flow-Control-Key", " "}, {"Deduplication-Id", " "}, {"Label", " "}, {"Label", ","}, {"Redact-Fields", " "}, {"Redact-Fields", "header[ ]"}, {"Callback", "http://h/a b"}} {
+		c := Config{Level1: true}
+		if err := c.Set(pair[0], pair[1]); err != nil {
+			t.Errorf("%s of %q at level 1: %v", pair[0], pair[1], err)
+		}
+		if p, err := c.Done(); err == nil && p.Callback != nil && p.Callback.URL != "http://h/a b" {
+			t.Errorf("at level 1 the callback is %s", p.Callback.URL)
+		}
+	}
+}

@@ -3,7 +3,9 @@ package messages
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,11 +105,11 @@ func TestDestinations(t *testing.T) {
 	for _, c := range []struct{ raw, query, url, group, api, err string }{
 		{"https://example.com", "", "https://example.com", "", "", ""},
 		{"http://host/a//b%2Fc", "x=1&y=%20", "http://host/a//b%2Fc?x=1&y=%20", "", "", ""},
-		{"HTTPS://Example.COM/", "", "https://example.com/", "", "", ""},
+		{"HTTPS://Example.COM/", "", "HTTPS://Example.COM/", "", "", ""}, {"http://h:80/a/../b", "", "http://h:80/a/../b", "", "", ""},
 		{"https%3A%2F%2Fexample.com%2Fx%3Fname%3DAda%20L", "", "https://example.com/x?name=Ada%20L", "", "", ""},
 		{"https%3A%2F%2Fexample.com%2Fx%3Fa%3Db%23c d", "e=f", "https://example.com/x?a=b&e=f#c%20d", "", "", ""},
 		{` http:\\h\x y `, "", "http://h/x%20y", "", "", ""}, {"http://h/100%/%zz", "", "http://h/100%/%zz", "", "", ""},
-		{"http://bücher.example:80/ü?ü='", "", "http://xn--bcher-kva.example/%C3%BC?%C3%BC=%27", "", "", ""}, {"http://0x7f.1:8080", "", "http://127.0.0.1:8080", "", "", ""},
+		{"http://bücher.example:80/ü?ü='", "", "http://xn--bcher-kva.example:80/%C3%BC?%C3%BC=%27", "", "", ""}, {"http://0x7f.1:8080", "", "http://127.0.0.1:8080", "", "", ""},
 		{"https:/example.com/x", "", "https://example.com/x", "", "", ""},
 		{"https%3A%2F%2Fexample.com%2Fx", "", "https://example.com/x", "", "", ""},
 		{"news-1.a_b", "", "", "news-1.a_b", "", ""},
@@ -186,4 +188,69 @@ func FuzzPublication(f *testing.F) {
 			t.Fatalf("%+v", p)
 		}
 	})
+}
+
+// blanks are values that consist of blanks, and what is left of a list when its blanks are cut off.
+var blanks = []string{" ", "\t", "  \u00a0 "}
+
+// TestBlankIsNotLeftOut: a directive that is given and blank is refused, in a header of a batch, in a query, and of a callback,
+// whichever it is. An empty one is not given.
+func TestBlankIsNotLeftOut(t *testing.T) {
+	names := []string{"callback", "failure-callback", "workflow-runid"}
+	for _, d := range queue.Directives {
+		names = append(names, d.Name)
+	}
+	read := func(name, value string, inQuery bool) error {
+		c := &call{destination: "https://example.com", header: headers()}
+		if inQuery {
+			c.query = "svc-" + name + "=" + url.QueryEscape(value)
+		} else {
+			c.header = http.Header{canonical("Svc-" + name): {value}}
+		}
+		_, _, err := parser.publication(c)
+		return err
+	}
+	for _, name := range names {
+		for _, inQuery := range []bool{false, true} {
+			for _, value := range blanks {
+				if err := read(name, value, inQuery); err == nil || !strings.HasPrefix(err.Error(), "invalid "+name) {
+					t.Errorf("%s of %q: %v", name, value, err)
+				}
+			}
+			if err := read(name, "", inQuery); err != nil {
+				t.Errorf("an empty %s: %v", name, err)
+			}
+		}
+		if d := queue.DirectiveNamed(name); d == nil || d.Scope != queue.OfDelivery || name == "queue-name" {
+			continue
+		}
+		h := headers("Svc-Callback", "https://cb.example")
+		h[canonical("Svc-Callback-"+name)] = []string{" "}
+		if _, _, err := parser.publication(&call{destination: "https://example.com", header: h}); err == nil {
+			t.Errorf("a blank %s of a callback is taken", name)
+		}
+	}
+	for _, pair := range [][2]string{{"label", ","}, {"label", " , ,"}, {"redact-fields", ","}, {"redact-fields", "header[ ]"}, {"flow-control-value", ","}} {
+		if err := read(pair[0], pair[1], false); err == nil {
+			t.Errorf("%s of %q is taken", pair[0], pair[1])
+		}
+	}
+}
+
+// TestEmptyFilterSelectsNothing in a request that acts on what it selects, whichever filter it is: an empty variable must
+// not mean everything.
+func TestEmptyFilterSelectsNothing(t *testing.T) {
+	for _, in := range []lists{inCancel, inDead} {
+		for _, p := range parameters {
+			if p.in&in == 0 || slices.Contains([]string{"api", "count", "async", "cursor", "source"}, p.name) {
+				continue
+			}
+			for _, values := range [][]string{{""}, {" "}, {","}, {}} {
+				var c listQuery
+				if err := c.read(url.Values{p.name: values}, in); err == nil && !c.none && len(c.filter.URLs) == 0 {
+					t.Errorf("%s of %q selects everything", p.name, values)
+				}
+			}
+		}
+	}
 }
