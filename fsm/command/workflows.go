@@ -65,7 +65,9 @@ func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error
 			return run, p, nil
 		}
 		if EqualFold(pair[0], "RUN") {
-			run = string(pair[1])
+			if run = string(pair[1]); tx.Level >= env.Level2 && !queue.FitsHeader(run) {
+				return run, p, &queue.Error{Code: queue.ErrInvalid.Code, Text: "invalid RUN: " + queue.ControlRule}
+			}
 		} else if err := c.Set(string(pair[0]), string(pair[1])); err != nil {
 			return run, p, err
 		}

@@ -13,6 +13,12 @@ func isURL(s string) bool {
 // isControl reports whether no header's value may have a character.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
+// ControlRule refuses a value that is sent in a header and can't be.
+const ControlRule = "it has a control character, which no header may have"
+
+// FitsHeader reports whether a value can be sent in a header.
+func FitsHeader(v string) bool { return !strings.ContainsFunc(v, isControl) }
+
 // isToken reports whether s may be a header's name.
 func isToken(s string) bool {
 	for i := range len(s) {

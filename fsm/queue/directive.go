@@ -132,6 +132,8 @@ func (c *Config) notBefore(v string) string {
 func (c *Config) label(v string) string {
 	c.p.Labels = split(v)
 	switch {
+	case !c.Level1 && !FitsHeader(v): // endpoints of workflows get them in a header
+		return ControlRule
 	case len(c.p.Labels) > 0:
 		c.p.Given |= GivenLabels
 	case v != "" && !c.Level1:

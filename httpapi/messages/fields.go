@@ -22,7 +22,8 @@ func (f fields) get(name string) string {
 	return ""
 }
 
-// refuseBlank refuses a directive, a callback or the id of a run that is given but consists of blanks. An empty value is
+// refuseBlank refuses a directive, a callback or the id of a run that is given but consists of blanks, and an id that can't be
+// sent. An empty value is
 // none: HTTP itself cuts blanks off around the value of a header, so a blank stands in items of a batch and in queries.
 func (f fields) refuseBlank() error {
 	for i := range queue.Directives {
@@ -30,13 +31,19 @@ func (f fields) refuseBlank() error {
 			return invalid("invalid %s: %s", name, queue.BlankRule)
 		}
 	}
-	for _, name := range [...]string{"callback", "failure-callback", "workflow-runid"} {
+	for _, name := range [...]string{"callback", "failure-callback", runIDField} {
 		if f.isBlank(name) {
 			return invalid("invalid %s: %s", name, queue.BlankRule)
 		}
 	}
+	if !queue.FitsHeader(f.get(runIDField)) {
+		return invalid("invalid %s: %s", runIDField, queue.ControlRule)
+	}
 	return nil
 }
+
+// runIDField names a run. Its endpoint gets the id in a header.
+const runIDField = "workflow-runid"
 
 // isBlank reports whether a field's value consists of blanks, one at least.
 func (f fields) isBlank(name string) bool {
