@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/trireme-dev/trireme/httpapi/console"
+	"github.com/trireme-dev/trireme/internal/httpclient"
 )
 
 // DefaultGroupsClaim is the claim with the groups unless an operator names another one.
@@ -70,7 +71,9 @@ func New(o Options) *Provider {
 		o.GroupsClaim = DefaultGroupsClaim
 	}
 	if o.Transport == nil {
-		o.Transport = http.DefaultTransport
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		own.IdleConnTimeout = httpclient.KeepUnannounced // a code is exchanged by a POST, which is not sent again
+		o.Transport = own
 	}
 	if o.Now == nil {
 		o.Now = time.Now
