@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,12 +25,7 @@ func inProcess(words []string) (code int, line, stdout string) {
 	if err == nil {
 		return exitDone, problems.String(), out.String()
 	}
-	code = exitFailed
-	var coded interface{ ExitCode() int }
-	if errors.As(err, &coded) {
-		code = coded.ExitCode()
-	}
-	return code, problems.String() + err.Error(), out.String()
+	return exitCode(err), problems.String() + err.Error(), out.String()
 }
 
 // failing runs a command and reports whether it ends with that code, one line of an error and no output.

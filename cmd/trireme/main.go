@@ -43,6 +43,11 @@ func run(args []string) int {
 	// A line for people and scripts alike: whatever a library wraps into several
 	// lines is folded.
 	fmt.Fprintln(os.Stderr, "trireme: "+strings.Join(strings.Fields(err.Error()), " "))
+	return exitCode(err)
+}
+
+// exitCode is the exit code of a command that has failed.
+func exitCode(err error) int {
 	var coded interface{ ExitCode() int }
 	if errors.As(err, &coded) {
 		return coded.ExitCode()
@@ -66,15 +71,17 @@ func newRoot() *cobra.Command {
 		Short:         "A replicated, Redis-compatible data store with message delivery and durable workflows",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       versionLine(),
 		Args:          usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
 			return usagef("a subcommand is needed, such as dev")
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.AddCommand(devCommand(), serveCommand(), localCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), versionCommand())
 	root.AddCommand(cli.Commands()...)
+	cli.AddHints(root)
 	return root
 }
 

@@ -66,6 +66,11 @@ func ordered(module, commit string) string {
 	return fmt.Sprintf("%d.%d.%d+%s", major, minor, patch-1, commit)
 }
 
+// versionLine is what `trireme version`, --version and -v print.
+func versionLine() string {
+	return fmt.Sprintf("trireme %s (commit %s, %s, %s/%s)", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -79,7 +84,7 @@ func versionCommand() *cobra.Command {
 					"version": version, "commit": commit, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			_, err := fmt.Fprintf(out, "trireme %s (commit %s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(out, versionLine())
 			return err
 		},
 	}
