@@ -23,6 +23,7 @@ const (
 	callUsed                                      // keys that the telling node's clients have read, for the leader; not answered
 	callPayloads                                  // payloads by their digests, of any node: those that the asked node has
 	callAppend                                    // an append of the leader's raft; without one, whether the asked node takes such calls
+	callHistory                                   // what the asked node has seen in its last hours, as it shows it
 )
 
 // leaderOnly reports whether only a leader answers calls of that kind.

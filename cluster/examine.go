@@ -12,6 +12,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
+	"github.com/trireme-dev/trireme/internal/certs"
 	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
@@ -76,7 +77,8 @@ func (n *Node) examineOne(ctx context.Context, p *doctor.Peer) {
 		return
 	}
 	if secure, is := c.(*tls.Conn); is {
-		p.Until = secure.ConnectionState().PeerCertificates[0].NotAfter
+		leaf := secure.ConnectionState().PeerCertificates[0]
+		p.From, p.Until, p.Signed = leaf.NotBefore, leaf.NotAfter, certs.BySecret(leaf)
 	}
 	p.Version, p.Level, p.State, p.Gossip = h.Version, h.Level, h.State, h.Gossip
 	p.Offset, p.Blur = clockOf(ctx, l)
@@ -114,7 +116,7 @@ func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r doctor.Reach) 
 	}
 	var a probeAnswer
 	switch {
-	case err != nil && err.Error() == errUnknownCall.Error(): // it came as text
+	case IsUnknownCall(err):
 		r.Unasked = true
 		return r
 	case err == nil:
@@ -124,6 +126,11 @@ func (n *Node) askBack(ctx context.Context, l *transport.Conn) (r doctor.Reach) 
 		r.Err = errors.New(a.Failed)
 	}
 	return r
+}
+
+// IsUnknownCall reports whether another node doesn't know what it was asked: its version is older.
+func IsUnknownCall(err error) bool {
+	return err != nil && err.Error() == errUnknownCall.Error() // it came as text
 }
 
 // answerProbe opens a connection to the asking node. That the hello is accepted is proof enough: the other side has

@@ -76,6 +76,9 @@ type Options struct {
 	Audit func(act, server, detail string)
 	// Fatal ends the process; reason is one line for people.
 	Fatal func(reason string)
+	// History, if set, returns what this node has seen in its last hours, for the page of another node. The cluster
+	// only carries it.
+	History func() ([]byte, error)
 	// Dial replaces net.DialTimeout between nodes; tests cut nodes off by it.
 	Dial func(network, addr string, timeout time.Duration) (net.Conn, error)
 	// Notes is called with the notifications of applied entries, for this node's subscribers.

@@ -73,6 +73,14 @@ func read(t *testing.T, path string) []byte {
 	return b
 }
 
+// TestFormats runs the unit tests of the words for figures.
+func TestFormats(t *testing.T) {
+	needs(t)
+	if out, err := exec.CommandContext(t.Context(), "node", "test/format.mjs").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
 // TestLockFileNamesNoAddress: packages are found at whatever registry npm is told.
 func TestLockFileNamesNoAddress(t *testing.T) {
 	if text := read(t, "package-lock.json"); bytes.Contains(text, []byte(`"resolved"`)) {

@@ -7,6 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/internal/doctor"
+	"github.com/trireme-dev/trireme/internal/observe/history"
 )
 
 // Admin is what the process answers about its cluster. The server checks the admin
@@ -27,6 +28,8 @@ type Admin interface {
 	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
 	// Examine has this node look at its machine and at the nodes around it.
 	Examine(ctx context.Context) doctor.Report
+	// History is what all nodes have seen in their last hours.
+	History(ctx context.Context) history.Cluster
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
 	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others, and

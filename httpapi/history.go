@@ -9,13 +9,20 @@ import (
 	"github.com/trireme-dev/trireme/internal/audit"
 )
 
-// readHistory answers the rates and latencies of this node's last hours.
+// readHistory answers the rates and latencies of this node's last hours, with ?of=cluster those of all nodes together.
 func (s *Server) readHistory(g *gin.Context) {
 	if s.history == nil {
 		s.refuseOps(g, http.StatusNotFound, "ERR this node keeps no history")
 		return
 	}
-	g.JSON(http.StatusOK, s.history.Read())
+	switch of := g.Query("of"); of {
+	case "", "node":
+		g.JSON(http.StatusOK, s.history.Read())
+	case "cluster":
+		g.JSON(http.StatusOK, s.admin.History(g.Request.Context()))
+	default:
+		s.refuseOps(g, http.StatusBadRequest, "ERR of is node or cluster, got "+strconv.Quote(of))
+	}
 }
 
 // readAudit answers the newest administrative acts that this node has recorded since it

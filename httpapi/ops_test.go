@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/internal/doctor"
+	"github.com/trireme-dev/trireme/internal/observe/history"
 )
 
 // workflowSettings are the default settings of workflows.
@@ -204,6 +205,8 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 	a.removed = id + " by " + with
 	return id != "n1", a.err
 }
+
+func (a *admin) History(context.Context) history.Cluster { return history.Merge(nil, nil) }
 
 func (a *admin) Examine(context.Context) doctor.Report {
 	return doctor.NewReport("n1", []doctor.Finding{{Check: "disk", Found: "fine"}})

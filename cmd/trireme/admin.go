@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/internal/doctor"
 	"github.com/trireme-dev/trireme/internal/messagesfile"
+	"github.com/trireme-dev/trireme/internal/observe/history"
 )
 
 // admin is what /admin asks of the node.
@@ -23,6 +25,7 @@ type admin struct {
 	gossip  func() []membership.Member
 	examine func(context.Context) doctor.Report
 	drain   func(*cluster.Node) // nil without --drain
+	history *history.History
 }
 
 func (a *admin) node() (*cluster.Node, error) {
@@ -132,6 +135,32 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 
 // Examine is the doctor's report on this node.
 func (a *admin) Examine(ctx context.Context) doctor.Report { return a.examine(ctx) }
+
+// History is that of all nodes that answer. Until this node has found its cluster, it is this node's.
+func (a *admin) History(ctx context.Context) history.Cluster {
+	n, err := a.node()
+	if err != nil {
+		return history.Merge([]history.Named{{Node: "this node", Columns: a.history.Read()}}, nil)
+	}
+	var all []history.Named
+	var missing []history.Missing
+	for _, h := range n.Histories(ctx) {
+		one := history.Named{Node: h.Node}
+		err := h.Err
+		if err == nil {
+			err = json.Unmarshal(h.Data, &one.Columns)
+		}
+		switch {
+		case err == nil:
+			all = append(all, one)
+		case cluster.IsUnknownCall(err):
+			missing = append(missing, history.Missing{Node: h.Node, Why: "its version is older and doesn't tell"})
+		default:
+			missing = append(missing, history.Missing{Node: h.Node, Why: "it is not reached: " + err.Error()})
+		}
+	}
+	return history.Merge(all, missing)
+}
 
 // Snapshot makes this node write a snapshot.
 func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {

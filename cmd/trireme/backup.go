@@ -18,6 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/cli"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // toStandard is the name of standard output, or input.
@@ -206,10 +207,10 @@ func printBackup(out io.Writer, b fsm.Backup, c *fsm.Contents, asJSON bool) erro
 		v.Cluster, v.Time, v.Index, v.Version, v.Level, v.Bytes, v.Digest, v.Sum)
 	if c := v.Contents; c != nil {
 		for _, d := range c.Databases {
-			fmt.Fprintf(w, "DATABASE\t%s: %d keys, %d bytes, %d users\n", d.Name, d.Keys, d.Bytes, d.Users)
+			fmt.Fprintf(w, "DATABASE\t%s: %s, %s, %s\n", d.Name, plural.Of(d.Keys, "key"), plural.Of(d.Bytes, "byte"), plural.Of(d.Users, "user"))
 		}
-		fmt.Fprintf(w, "MESSAGES\t%d, %d dead letters, %d queues, %d schedules, %d URL groups\n", c.Messages, c.Dead, c.Queues, c.Schedules, c.Groups)
-		fmt.Fprintf(w, "WORKFLOWS\t%d runs, %d dead letters\nFUNCTIONS\t%d libraries\n", c.Runs, c.DeadRuns, c.Libraries)
+		fmt.Fprintf(w, "MESSAGES\t%d, %s, %s, %s, %s\n", c.Messages, plural.Of(c.Dead, "dead letter"), plural.Of(c.Queues, "queue"), plural.Of(c.Schedules, "schedule"), plural.Of(c.Groups, "URL group"))
+		fmt.Fprintf(w, "WORKFLOWS\t%s, %s\nFUNCTIONS\t%s\n", plural.Of(c.Runs, "run"), plural.Of(c.DeadRuns, "dead letter"), plural.Of(c.Libraries, "library"))
 	}
 	return w.Flush()
 }

@@ -1,22 +1,81 @@
 package main
 
-import "github.com/trireme-dev/trireme/fsm/queue"
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
-// environment is what existing clients read, ready to paste. Keys that are not known yet,
-// and a RESP port that is not open, have no lines.
-func environment(url, resp string, tokens credentials, keys queue.Keys) []string {
-	lines := []string{
-		"UPSTASH_REDIS_REST_URL=" + url,
-		"UPSTASH_REDIS_REST_TOKEN=" + tokens.Standard,
-		"UPSTASH_REDIS_REST_READONLY_TOKEN=" + tokens.ReadOnly,
-		"QSTASH_URL=" + url,
-		"QSTASH_TOKEN=" + tokens.Messages,
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// shellEnv is what clients, the command line and the tour of README.md read. dev and local-cluster print it and write it to a
+// file, so that every name of theirs is in variables, and nowhere else.
+type shellEnv struct {
+	url, resp, sink string // resp and sink are empty without a listener or a sink
+	tokens          credentials
+	keys            queue.Keys
+}
+
+// A shellVariable without a value is one that this server doesn't have.
+type shellVariable struct{ name, value string }
+
+// variables are the names and values, always the same names. The admin token is last.
+func (e *shellEnv) variables() []shellVariable {
+	redis := ""
+	if e.resp != "" {
+		redis = "redis://default:" + e.tokens.Standard + "@" + e.resp
 	}
-	if keys != (queue.Keys{}) {
-		lines = append(lines, "QSTASH_CURRENT_SIGNING_KEY="+keys.Current, "QSTASH_NEXT_SIGNING_KEY="+keys.Next)
+	return []shellVariable{
+		{"UPSTASH_REDIS_REST_URL", e.url},
+		{"UPSTASH_REDIS_REST_TOKEN", e.tokens.Standard},
+		{"UPSTASH_REDIS_REST_READONLY_TOKEN", e.tokens.ReadOnly},
+		{"QSTASH_URL", e.url},
+		{"QSTASH_TOKEN", e.tokens.Messages},
+		{"QSTASH_CURRENT_SIGNING_KEY", e.keys.Current},
+		{"QSTASH_NEXT_SIGNING_KEY", e.keys.Next},
+		{"REDIS_URL", redis},
+		{"TRIREME_URL", e.url},
+		{"SINK_URL", e.sink},
+		{"TRIREME_ADMIN_TOKEN", e.tokens.Admin},
 	}
-	if resp != "" {
-		lines = append(lines, "REDIS_URL=redis://default:"+tokens.Standard+"@"+resp)
+}
+
+// print prints the variables that have a value, ready to paste; a blank line parts those of clients from our own.
+func (e *shellEnv) print(out io.Writer) {
+	for _, v := range e.variables() {
+		if v.name == "TRIREME_URL" {
+			fmt.Fprintln(out)
+		}
+		if v.value != "" {
+			fmt.Fprintf(out, "%s=%s\n", v.name, v.value)
+		}
 	}
-	return lines
+}
+
+// write writes a file that a shell takes the variables from, readable by its owner alone. It unsets those without a value: the file
+// of another server may have set them in that shell.
+func (e *shellEnv) write(dir string) (path string, err error) {
+	var b strings.Builder
+	for _, v := range e.variables() {
+		if v.value == "" {
+			fmt.Fprintf(&b, "unset %s\n", v.name)
+		} else {
+			fmt.Fprintf(&b, "export %s='%s'\n", v.name, strings.ReplaceAll(v.value, "'", `'\''`))
+		}
+	}
+	path = filepath.Join(dir, "env")
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, []byte(b.String()), 0o600); err != nil {
+		return "", err
+	}
+	return path, os.Rename(temporary, path)
+}
+
+// printConsole prints the link that signs in; there is none without a console.
+func printConsole(out io.Writer, link string) {
+	if link != "" {
+		fmt.Fprintf(out, "\nConsole (this link signs in once): %s\n", link)
+	}
 }

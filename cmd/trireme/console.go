@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ type consoleSettings struct {
 	Base   string
 	SignOn signOnSettings
 }
+
+// linkVariable holds the key of a link that signs in once, for a node that local-cluster starts.
+const linkVariable = envPrefix + "CONSOLE_LINK"
 
 // The values of --console; off is that of --resp.
 const on = "on"
@@ -64,8 +68,11 @@ func (n *process) consoleOptions() (*console.Options, error) {
 		return nil, nil
 	}
 	o := &console.Options{Base: n.Console.Base}
-	if d, is := n.profile.(*devNode); is {
+	switch d, is := n.profile.(*devNode); {
+	case is:
 		o.Link = d.login.open
+	case os.Getenv(linkVariable) != "" && loopback(n.HTTP):
+		o.Link = (&login{token: os.Getenv("TRIREME_ADMIN_TOKEN"), key: os.Getenv(linkVariable)}).open
 	}
 	var err error
 	o.Provider, o.SignOn, err = n.signOn()

@@ -197,11 +197,12 @@ func (d *devNode) ready(n *cluster.Node) {
 		fmt.Fprintf(out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
 	}
 	fmt.Fprintf(out, "Trireme %s is running at %s\n\n", version, d.url)
-	lines := d.environment()
-	path, err := writeEnvironment(d.DataDir, lines)
-	for _, line := range lines {
-		fmt.Fprintln(out, line)
+	e := shellEnv{url: d.url, resp: d.resp, tokens: d.tokens, keys: d.signingKeys().Keys}
+	if d.Sink {
+		e.sink = d.url + sinkPath
 	}
+	e.print(out)
+	path, err := e.write(d.DataDir)
 	if err != nil {
 		fmt.Fprintln(out, "\nThese lines were not written to a file: "+err.Error())
 	} else if !d.Memory {
@@ -212,24 +213,13 @@ func (d *devNode) ready(n *cluster.Node) {
 			fmt.Fprintln(out, "\nThere are no sample data: "+err.Error())
 		}
 	}
-	if link := d.consoleLink(); link != "" {
-		fmt.Fprintf(out, "\nConsole (this link signs in once): %s\n", link)
-	}
+	printConsole(out, d.consoleLink())
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
 		if !v.HoldsAll(d.tokens.digests()) {
 			fmt.Fprintln(out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
 	_, _ = d.out.Write(out.Bytes()) // an error means that nobody reads it
-}
-
-// environment are the variables that clients, the command line and the tour of README.md read. The admin token is last.
-func (d *devNode) environment() []string {
-	lines := append(environment(d.url, d.resp, d.tokens, d.signingKeys().Keys), "", "TRIREME_URL="+d.url)
-	if d.Sink {
-		lines = append(lines, "SINK_URL="+d.url+sinkPath)
-	}
-	return append(lines, "TRIREME_ADMIN_TOKEN="+d.tokens.Admin)
 }
 
 // consoleLink is the link that signs in, empty without a console.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/httpapi/testapi"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // sinkPath is where the sinks of a development server are; a name follows.
@@ -41,7 +40,7 @@ const shownBody = 500
 // printReceived prints a line for each request that comes to a sink.
 func printReceived(out io.Writer) func(name string, r testapi.Received) {
 	return func(name string, r testapi.Received) {
-		fmt.Fprintf(out, "sink %s received %s, %d bytes: %s\n", quoted(name), r.Method, len(r.Body), quoted(r.Body))
+		fmt.Fprintf(out, "sink %s received %s, %s: %s\n", quoted(name), r.Method, plural.Of(len(r.Body), "byte"), quoted(r.Body))
 	}
 }
 
@@ -59,21 +58,4 @@ func quoted(text string) string {
 		return text + more
 	}
 	return strconv.Quote(text) + more
-}
-
-// writeEnvironment writes lines NAME=value as a file that a shell takes the variables from, readable by its owner alone.
-func writeEnvironment(dir string, lines []string) (path string, err error) {
-	var b strings.Builder
-	for _, line := range lines {
-		name, value, is := strings.Cut(line, "=")
-		if is {
-			fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
-		}
-	}
-	path = filepath.Join(dir, "env")
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, []byte(b.String()), 0o600); err != nil {
-		return "", err
-	}
-	return path, os.Rename(temporary, path)
 }

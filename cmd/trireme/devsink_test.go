@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/httpapi/testapi"
 )
 
@@ -29,15 +31,36 @@ func TestReceivedLines(t *testing.T) {
 // TestEnvironmentFile: a shell takes the variables as they are, and nobody else may read them.
 func TestEnvironmentFile(t *testing.T) {
 	dir := t.TempDir()
-	path, err := writeEnvironment(dir, []string{"ONE_TOKEN=it's $HOME `x`", "", "TWO=2=2"})
+	const strange = "it's $HOME `x`"
+	path, err := (&shellEnv{url: "http://127.0.0.1:1", tokens: credentials{Standard: strange, Admin: "2=2"}}).write(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
-	out, err := exec.Command("sh", "-c", `. "$0" && sh -c 'echo "$ONE_TOKEN|$TWO"'`, path).CombinedOutput()
-	if err != nil || string(out) != "it's $HOME `x`|2=2\n" {
+	out, err := exec.Command("sh", "-c", `. "$0" && sh -c 'echo "$UPSTASH_REDIS_REST_TOKEN|$TRIREME_ADMIN_TOKEN"'`, path).CombinedOutput()
+	if err != nil || string(out) != strange+"|2=2\n" {
 		t.Errorf("%s %v", out, err)
+	}
+}
+
+// TestEnvironmentFilesReplaceEachOther: after the file of a server with everything, that of a server with next to nothing leaves
+// nothing of the first in a shell.
+func TestEnvironmentFilesReplaceEachOther(t *testing.T) {
+	full := &shellEnv{url: "http://old", resp: "old:6379", sink: "http://old/test/sink", tokens: credentials{"old1", "old2", "old3", "old4", "old5"}, keys: queue.Keys{Current: "old6", Next: "old7"}}
+	for _, v := range full.variables() {
+		if v.value == "" {
+			t.Errorf("%s has no value: say one above", v.name)
+		}
+	}
+	first, err := full.write(t.TempDir())
+	second, err2 := (&shellEnv{url: "http://new"}).write(t.TempDir())
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", "-c", `. "$0" && . "$1" && env`, first, second).CombinedOutput()
+	if err != nil || strings.Contains(string(out), "=old") || strings.Contains(string(out), "http://old") || !strings.Contains(string(out), "TRIREME_URL=http://new") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -53,7 +53,7 @@ func (s *settings) examination(ctx context.Context) (doctor.Report, error) {
 	}
 	runs, err := logstore.InUse(s.DataDir)
 	if err != nil {
-		return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Start(err))), nil
+		return doctor.NewReport(s.NodeID, s.mode(), append(s.examineMachine(ctx), doctor.Start(err))), nil
 	}
 	if !runs {
 		return s.examineBefore(ctx)
@@ -61,18 +61,18 @@ func (s *settings) examination(ctx context.Context) (doctor.Report, error) {
 	if token, _ := secretVariable("TRIREME_ADMIN_TOKEN"); token != "" {
 		return askDoctor(ctx)
 	}
-	return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Unasked())), nil
+	return doctor.NewReport(s.NodeID, s.mode(), append(s.examineMachine(ctx), doctor.Unasked())), nil
 }
 
 // examineBefore examines a node that doesn't run. Settings that are refused are a finding;
 // what needs none of them is looked at nevertheless.
 func (s *settings) examineBefore(ctx context.Context) (doctor.Report, error) {
 	if err := s.checkServe(); err != nil {
-		return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Settings(err))), nil
+		return doctor.NewReport(s.NodeID, s.mode(), append(s.examineMachine(ctx), doctor.Settings(err))), nil
 	}
 	security, err := s.security(slog.New(slog.DiscardHandler))
 	if err != nil { // the certificates' findings say it too
-		return doctor.NewReport(s.NodeID, append(s.examineMachine(ctx), doctor.Settings(err))), nil
+		return doctor.NewReport(s.NodeID, s.mode(), append(s.examineMachine(ctx), doctor.Settings(err))), nil
 	}
 	o, err := (&clusterNode{settings: s, security: security}).options()
 	if err != nil {

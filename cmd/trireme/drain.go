@@ -43,7 +43,7 @@ func (n *process) drainNow(node *cluster.Node) {
 
 // admin is what /admin asks of this node.
 func (n *process) admin() *admin {
-	a := &admin{engine: n.engine, gossip: n.gossip, examine: n.examine}
+	a := &admin{engine: n.engine, gossip: n.gossip, examine: n.examine, history: n.history}
 	if n.Drain > 0 {
 		a.drain = n.drain
 	}

@@ -17,14 +17,30 @@ func (n *process) examine(ctx context.Context) doctor.Report {
 	s := *n.settings
 	node := n.engine.node.Load()
 	if node == nil {
-		return doctor.NewReport(n.NodeID, append(s.examineMachine(ctx), doctor.State(errStarting, "")))
+		return doctor.NewReport(n.NodeID, n.mode(), append(s.examineMachine(ctx), doctor.State(errStarting, "")))
 	}
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
 	all := append(s.examineMachine(ctx), doctor.State(n.engine.Ready(), node.Status(ctx).Leader))
 	peers := node.Examine(ctx)
 	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
-	return doctor.NewReport(node.ID(), all)
+	return doctor.NewReport(node.ID(), n.mode(), all)
+}
+
+// mode is how the node was started.
+func (n *process) mode() doctor.Mode {
+	if _, is := n.profile.(*devNode); is {
+		return doctor.Development
+	}
+	return n.settings.mode()
+}
+
+// mode is that of a node of serve. One with others on loopback has them all on this machine.
+func (s *settings) mode() doctor.Mode {
+	if peers, err := parsePeers(s.InitialCluster); loopback(s.Cluster) && (len(s.Join) > 0 || err == nil && len(peers) > 1) {
+		return doctor.LocalCluster
+	}
+	return doctor.Production
 }
 
 // survey is the report of a node that doesn't run yet.
@@ -39,7 +55,7 @@ func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report 
 	}
 	all = append(all, doctor.Peers(o.Advertise, peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), 0, peers)...)
-	return doctor.NewReport(s.NodeID, all)
+	return doctor.NewReport(s.NodeID, s.mode(), all)
 }
 
 // examineMachine looks at what is the same before a node runs and while it does.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/internal/cli"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // exportOptions are the flags of export.
@@ -141,12 +142,12 @@ func (e *exported) print(w io.Writer, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(e)
 	}
-	fmt.Fprintf(w, "%d keys and %d function libraries exported, %d bytes\n", e.Keys, e.Functions, e.Bytes)
+	fmt.Fprintf(w, "%s and %s exported, %s\n", plural.Of(e.Keys, "key"), plural.Of(e.Functions, "function library"), plural.Of(e.Bytes, "byte"))
 	if e.LeftOut > 0 {
 		fmt.Fprintf(w, "%d JSON documents, arrays and vector indexes left out (--modules includes them)\n", e.LeftOut)
 	}
 	if e.Undated > 0 {
-		fmt.Fprintf(w, "%d hashes exported without the deadlines of their fields (--redis 7.4 keeps them)\n", e.Undated)
+		fmt.Fprintf(w, "%s exported without the deadlines of their fields (--redis 7.4 keeps them)\n", plural.Of(e.Undated, "hash"))
 	}
 	return nil
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/internal/observe"
 )
 
@@ -34,7 +33,10 @@ type local struct {
 	resp      int  // 0 = no listener
 	respGiven bool // --resp-port was
 	level     string
+	sink      bool
 	secret    string // the file of the cluster secret
+	tokens    credentials
+	link      *login // of n1's console
 	out, err  io.Writer
 	mu        sync.Mutex // one line at a time
 	stopping  bool       // all nodes at once, see aboutOthers
@@ -65,6 +67,7 @@ func localCommand() *cobra.Command {
 	f.IntVar(&l.cluster, "cluster-port", 7080, "cluster `PORT` of n1; n2 and n3 use the next ones")
 	f.IntVar(&l.gossip, "gossip-port", 7090, "gossip `PORT` of n1; n2 and n3 use the next ones")
 	f.IntVar(&l.resp, "resp-port", 6379, "RESP `PORT` of n1; n2 and n3 use the next ones (0 = no RESP listener)")
+	f.BoolVar(&l.sink, "sink", true, "receive deliveries at /test/sink/NAME of an address of its own, and print them")
 	f.StringVar(&l.level, "log-level", "warn", "debug, info, warn or error")
 	return cmd
 }
@@ -124,6 +127,7 @@ func free(at string, packets bool) error {
 type member struct {
 	id   string
 	url  string
+	resp string // empty without
 	cmd  *exec.Cmd
 	done chan struct{}
 }
@@ -148,10 +152,10 @@ func (l *local) run(parent context.Context) error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
 	}
-	tokens, err := devCredentials(l.dir, secretVariable)
-	if err != nil {
+	if l.tokens, err = devCredentials(l.dir, secretVariable); err != nil {
 		return err
 	}
+	l.link = newLogin(l.tokens.Admin)
 	if l.secret, err = keepSecret(l.dir); err != nil {
 		return err
 	}
@@ -165,7 +169,7 @@ func (l *local) run(parent context.Context) error {
 	var members []*member
 	defer func() { l.stopAll(members) }()
 	for i := range localNodes {
-		m, err := l.start(i, tokens)
+		m, err := l.start(i)
 		if err != nil {
 			return err
 		}
@@ -174,15 +178,26 @@ func (l *local) run(parent context.Context) error {
 	if err := l.await(ctx, members); err != nil {
 		return err
 	}
-	l.banner(members, tokens)
-	return l.watch(ctx, members)
+	e := shellEnv{tokens: l.tokens}
+	if l.sink {
+		closeSink, err := l.serveSink(&e)
+		if err != nil {
+			return err
+		}
+		defer closeSink()
+	}
+	if err := l.askKeys(ctx, members[0], &e); err != nil {
+		return err
+	}
+	l.banner(members, &e)
+	return l.watch(ctx, members, &e)
 }
 
 // address is where node i listens, counted from a base port.
 func address(base, i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(base+i)) }
 
 // start writes the settings of node i and runs it.
-func (l *local) start(i int, tokens credentials) (*member, error) {
+func (l *local) start(i int) (*member, error) {
 	id := "n" + strconv.Itoa(i+1)
 	dir := filepath.Join(l.dir, id)
 	config := filepath.Join(l.dir, id+".yaml")
@@ -194,8 +209,14 @@ func (l *local) start(i int, tokens credentials) (*member, error) {
 		return nil, err
 	}
 	m := &member{id: id, url: "http://" + address(l.http, i), done: make(chan struct{})}
+	if l.resp > 0 {
+		m.resp = address(l.resp, i)
+	}
 	m.cmd = exec.Command(binary, "serve", "--config", config)
-	m.cmd.Env = tokens.environ()
+	m.cmd.Env = l.tokens.environ()
+	if i == 0 {
+		m.cmd.Env = append(m.cmd.Env, linkVariable+"="+l.link.key)
+	}
 	bindLifetime(m.cmd)
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -308,35 +329,8 @@ func ready(ctx context.Context, client *http.Client, url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-func (l *local) banner(members []*member, tokens credentials) {
-	urls := make([]string, len(members))
-	for i, m := range members {
-		urls[i] = m.url
-	}
-	l.say(l.out, "Three nodes are running at %s\n", strings.Join(urls, ", "))
-	resp := ""
-	if l.resp > 0 {
-		resp = address(l.resp, 0)
-	}
-	lines := append(environment(urls[0], resp, tokens, queue.Keys{}), "TRIREME_URL="+urls[0], "TRIREME_ADMIN_TOKEN="+tokens.Admin)
-	path, err := writeEnvironment(l.dir, lines)
-	for _, line := range lines {
-		l.say(l.out, "%s", line)
-	}
-	if err != nil {
-		l.say(l.out, "\nThese lines were not written to a file: %v\n", err)
-	} else {
-		l.say(l.out, "\nIn another shell, take these variables by: . %s\n", path)
-	}
-	for i, m := range members {
-		l.say(l.out, "%s is process %d; kill -9 it, and start it again with: %s serve --config %s",
-			m.id, m.cmd.Process.Pid, os.Args[0], filepath.Join(l.dir, "n"+strconv.Itoa(i+1)+".yaml"))
-	}
-	l.say(l.out, "\nAn interrupt (Ctrl-C) stops all three.")
-}
-
 // watch reports nodes that end, until the interrupt or the end of the last one.
-func (l *local) watch(ctx context.Context, members []*member) error {
+func (l *local) watch(ctx context.Context, members []*member, e *shellEnv) error {
 	ended := make(chan *member)
 	for _, m := range members {
 		go func() {
@@ -350,7 +344,7 @@ func (l *local) watch(ctx context.Context, members []*member) error {
 	for left := len(members); left > 0; left-- {
 		select {
 		case m := <-ended:
-			l.say(l.out, "%s has ended (%s): start it again by its line above; writes need two of the three", m.id, m.cmd.ProcessState)
+			l.moveOn(m, members, e)
 		case <-ctx.Done():
 			return nil
 		}

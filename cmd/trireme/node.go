@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"math"
@@ -237,6 +238,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	o.Space.Floor, o.DiskStall = logstore.Floor(n.MinFreeDisk), cmp.Or(n.DiskStall, o.DiskStall)
 	o.InlineBytes = int(min(n.InlineBytes, math.MaxInt32))
 	o.RESP = respAddress
+	o.History = func() ([]byte, error) { return json.Marshal(n.history.Read()) }
 	if n.testing != nil {
 		o.Now = n.testing.clock.Now
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/messagesfile"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // messagesPath is where the messages of a database leave and come in.
@@ -57,8 +58,8 @@ func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *expo
 	if o.asJSON {
 		return json.NewEncoder(report).Encode(counts)
 	}
-	_, err = fmt.Fprintf(report, "%d messages, %d dead letters, %d queues, %d schedules, %d URL groups and %d runs exported\n",
-		counts["message"], counts["dead-letter"], counts["queue"], counts["schedule"], counts["url-group"], counts["run"])
+	_, err = fmt.Fprintf(report, "%s, %s, %s, %s, %s and %s exported\n", plural.Of(counts["message"], "message"), plural.Of(counts["dead-letter"], "dead letter"),
+		plural.Of(counts["queue"], "queue"), plural.Of(counts["schedule"], "schedule"), plural.Of(counts["url-group"], "URL group"), plural.Of(counts["run"], "run"))
 	return err
 }
 
@@ -108,7 +109,7 @@ func (r *remote) sendMessages(ctx context.Context, cmd *cobra.Command, o *import
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d messages, %d dead letters, %d queues, %d schedules, %d URL groups and %d runs imported\n",
-		v.Messages, v.DeadLetters, v.Queues, v.Schedules, v.URLGroups, v.Runs)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %s, %s, %s, %s and %s imported\n", plural.Of(v.Messages, "message"), plural.Of(v.DeadLetters, "dead letter"),
+		plural.Of(v.Queues, "queue"), plural.Of(v.Schedules, "schedule"), plural.Of(v.URLGroups, "URL group"), plural.Of(v.Runs, "run"))
 	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/cli"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 func restoreCommand() *cobra.Command {
@@ -92,8 +93,8 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %d databases with %d keys, %d messages, %d schedules and %d runs\n%s\n",
-		v.Databases, v.Keys, v.Messages, v.Schedules, v.Runs, r.inForce(ctx))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s with %s, %s, %s and %s\n%s\n", plural.Of(v.Databases, "database"), plural.Of(v.Keys, "key"),
+		plural.Of(v.Messages, "message"), plural.Of(v.Schedules, "schedule"), plural.Of(v.Runs, "run"), r.inForce(ctx))
 	return err
 }
 

@@ -62,6 +62,7 @@ func TestMain(m *testing.M) {
 //	finds REGEXP ARGUMENTS…           waits until the doctor prints a line like that
 //	walkthrough [restore]             runs what docs/operations.md says step by step
 //	tour HEADING [TEXT]               runs what a section of README.md says, and compares the answers
+//	signsin FILE STATUS               opens the link that FILE has of the console, and compares the status
 //	packaged FILE                     sets the variables that a package for one node gives it
 //	nodes FILE                        sets N1, N1PID, N1CLUSTER and so on from what local-cluster prints
 //	jsonlog FILE                      every line is a JSON object with each key once, and none is an error
@@ -96,7 +97,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "oneline": oneLine, "port": port, "running": running,
+			"exits": exits, "oneline": oneLine, "port": port, "running": running, "signsin": signsIn,
 			"masked": masked, "sets": sets, "until": until, "everycommand": everyCommand, "everyname": everyName,
 			"smalldisk": smallDisk, "request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,

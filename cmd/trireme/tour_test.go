@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
@@ -43,6 +44,25 @@ func tour(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("no answer %s in %s", answer, rest)
 		}
 		rest = rest[at[1]:]
+	}
+}
+
+// consoleLink is the line of dev and local-cluster.
+var consoleLink = regexp.MustCompile(`(?m)^Console \(this link signs in once\): (.*)/#enter=(.*)$`)
+
+// signsIn opens the link that a server has printed, as the page does, and compares the status.
+//
+//	signsin FILE STATUS
+func signsIn(ts *testscript.TestScript, _ bool, args []string) {
+	m := consoleLink.FindStringSubmatch(ts.ReadFile(args[0]))
+	if m == nil {
+		ts.Fatalf("%s has no link to the console", args[0])
+	}
+	resp, err := (&http.Client{Timeout: patience}).Post(m[1]+"/session", "application/json", strings.NewReader(`{"link":"`+m[2]+`"}`))
+	ts.Check(err)
+	resp.Body.Close()
+	if strconv.Itoa(resp.StatusCode) != args[1] {
+		ts.Fatalf("the link answers %s, want %s", resp.Status, args[1])
 	}
 }
 

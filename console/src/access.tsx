@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { database, enc, json, run, show, str, strs, who } from "./api";
 import { query } from "./router";
-import { act, Ago, Badge, Button, bytes, Card, Copy, count, Dialog, Empty, Facts, Field, Loaded, Note, Page, sure, Table, Tabs, Text, useLoad } from "./ui";
+import { anyFigure, Answer, figure, things } from "./format";
+import { act, Ago, Badge, Button, Card, Dialog, Empty, Facts, Field, Loaded, Page, showOnce, sure, Table, Tabs, Text, useLoad } from "./ui";
 
 export function Access() {
   const admin = who.value!.admin, part = query.value.get("part") ?? (admin ? "databases" : "users");
@@ -14,16 +15,16 @@ export function Access() {
 type Database = { name: string; path: string; createdAt?: string; keys: number; bytes: number; users: number; token?: string; readonlyToken?: string };
 function Databases() {
   const all = useLoad<{ databases: Database[] }>((poll) => json("/admin/databases", { poll }), [], 6000);
-  const [making, make] = useState(false), [name, call] = useState(""), [shown, show] = useState<Database | null>(null);
+  const [making, make] = useState(false), [name, call] = useState("");
+  const show = (x: Database) => showOnce({ title: "Tokens of " + x.name, note: "They are shown this once. The cluster keeps their digests only.", rows: [["Token", x.token!], ["Read-only token", x.readonlyToken!]], verb: "I have them" });
   const tokens = async (what: string, go: () => Promise<Database>) => { let d: Database | undefined; if (await act(what, async () => { d = await go(); })) { make(false); show(d!); all.again(); } };
   return <Loaded of={all}>{(d) => <Card class="flush" title="Databases" acts={<Button kind="main" icon="plus" onClick={() => make(true)}>New database</Button>}>
     <Table label="Databases" rows={d.databases} id={(x) => x.name} columns={[
-      { name: "Database", of: (x) => <b>{x.name}</b> }, { name: "Path", of: (x) => <span class="mono">{x.name === "default" ? "/" : x.path}</span> }, { name: "Keys", class: "num", of: (x) => count(x.keys) }, { name: "Memory", class: "num", of: (x) => bytes(x.bytes) }, { name: "Users", class: "num", of: (x) => count(x.users) }, { name: "Created", of: (x) => <Ago at={x.createdAt} /> },
+      { name: "Database", of: (x) => <b>{x.name}</b> }, { name: "Path", of: (x) => <span class="mono">{x.name === "default" ? "/" : x.path}</span> }, { name: "Keys", class: "num", of: (x) => figure("/admin/databases", "keys", x.keys) }, { name: "Memory", class: "num", of: (x) => figure("/admin/databases", "bytes", x.bytes) }, { name: "Users", class: "num", of: (x) => figure("/admin/databases", "users", x.users) }, { name: "Created", of: (x) => <Ago at={x.createdAt} /> },
       { name: "-Acts", class: "acts-cell", of: (x) => <><Button kind="quiet" onClick={() => sure({ title: "New tokens for " + x.name, name: x.name, verb: "Draw new tokens", text: <p>Both tokens of {x.name} are void at once, on all nodes: every app that uses them is refused until it has the new ones.</p>, go: async () => { show(await json(`/admin/databases/${encodeURIComponent(x.name)}/reset-password`, { method: "POST" })); } })}>New tokens</Button>
-        {x.name !== "default" && <Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete the database " + x.name, name: x.name, verb: "Delete", done: "Deleted", text: <p>{count(x.keys)} keys ({bytes(x.bytes)}) and {count(x.users)} users are deleted for good, on all nodes. Its tokens open nothing any more.</p>, go: () => json(`/admin/databases/${encodeURIComponent(x.name)}`, { method: "DELETE" }).then(all.again) })}>Delete</Button>}</> },
+        {x.name !== "default" && <Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete the database " + x.name, name: x.name, verb: "Delete", done: "Deleted", text: <p>{things(x.keys, "key")} ({figure("/admin/databases", "bytes", x.bytes)}) and {things(x.users, "user")} are deleted for good, on all nodes. Its tokens open nothing any more.</p>, go: () => json(`/admin/databases/${encodeURIComponent(x.name)}`, { method: "DELETE" }).then(all.again) })}>Delete</Button>}</> },
     ]} />
     {making && <Dialog title="New database" close={() => make(false)}><form onSubmit={(e) => { e.preventDefault(); tokens("Created", () => json("/admin/databases", { data: { name } })); }}><Field label="Name" help="Letters, digits, hyphens and underscores"><Text value={name} onText={call} required pattern="[A-Za-z0-9][A-Za-z0-9_\-]{0,63}" /></Field><footer><Button onClick={() => make(false)}>Cancel</Button><Button type="submit" kind="main">Create</Button></footer></form></Dialog>}
-    {shown?.token && <Dialog title={"Tokens of " + shown.name} close={() => show(null)}><Note kind="warn">They are shown this once. The cluster keeps their digests only.</Note>{([["Token", shown.token], ["Read-only token", shown.readonlyToken!]] as const).map(([n, t]) => <div key={n} class="node"><b>{n}</b><Copy text={t} /><span class="mono" style={{ overflowWrap: "anywhere" }}>{t}</span></div>)}<footer><Button kind="main" onClick={() => show(null)}>I have them</Button></footer></Dialog>}
   </Card>}</Loaded>;
 }
 
@@ -50,18 +51,17 @@ export function explain(rule: string): string {
 
 function Users() {
   const users = useLoad(async () => strs(await run("ACL", "LIST")).map((l) => { const [, name, ...rules] = show(l).split(" "); return { name, rules: words(rules.join(" ")) }; }), [database.value]);
-  const [edit, open] = useState<{ name: string; rules: string } | null>(null), [gen, shown] = useState<{ name: string; token: string } | null>(null);
+  const [edit, open] = useState<{ name: string; rules: string } | null>(null);
   const builtin = (n: string) => n === "default" || n === "default_ro";
   return <Loaded of={users} isEmpty={(d) => !d.length} empty={<Card><Empty icon="access" title="There are no users" /></Card>}>{(d) => <Card class="flush" title={"Users of " + database.value} acts={<Button kind="main" icon="plus" onClick={() => open({ name: "", rules: "on ~app:* +@read +@write -@dangerous" })}>New user</Button>}>
     <Table label="Users" rows={d} id={(u) => u.name} columns={[
       { name: "User", of: (u) => <b><bdi>{u.name}</bdi></b> }, { name: "State", of: (u) => <Badge tone={u.rules.includes("on") ? "good" : "warn"}>{u.rules.includes("on") ? "on" : "off"}</Badge> },
       { name: "Rules", class: "main-cell", of: (u) => <span class="mono dim"><bdi>{u.rules.filter((r) => !/^#/.test(r) && r !== "on" && r !== "off").join(" ").slice(0, 300)}</bdi></span> },
       { name: "-Acts", class: "acts-cell", of: (u) => !builtin(u.name) && <><Button kind="quiet" onClick={() => open({ name: u.name, rules: u.rules.filter((r) => !/^#/.test(r)).join(" ") })}>Edit</Button>
-        <Button kind="quiet" onClick={() => sure({ title: "Make a token for " + u.name, verb: "Make it", done: "Made", text: <p>A new token is added to the passwords of {u.name}. It is shown once.</p>, go: async () => { const token = str(await run("ACL", "GENTOKEN", enc(u.name))); await run("ACL", "SETUSER", enc(u.name), ">" + token); shown({ name: u.name, token }); } })}>Token</Button>
+        <Button kind="quiet" onClick={() => sure({ title: "Make a token for " + u.name, verb: "Make it", done: "Made", text: <p>A new token is added to the passwords of {u.name}. It is shown once.</p>, go: async () => { const token = str(await run("ACL", "GENTOKEN", enc(u.name))); await run("ACL", "SETUSER", enc(u.name), ">" + token); showOnce({ title: "Token of " + u.name, note: "It is shown this once.", rows: [["Token", token]], verb: "I have it" }); } })}>Token</Button>
         <Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete this user", name: u.name, verb: "Delete", done: "Deleted", text: <p>{u.name} is signed out everywhere at once, this console included.</p>, go: () => run("ACL", "DELUSER", enc(u.name)).then(users.again) })}>Delete</Button></> },
     ]} />
     {edit && <UserForm u={edit} close={() => open(null)} done={users.again} />}
-    {gen && <Dialog title={"Token of " + gen.name} close={() => shown(null)}><Note kind="warn">It is shown this once.</Note><p class="mono" style={{ overflowWrap: "anywhere" }}>{gen.token}</p><footer><Copy text={gen.token} /><Button kind="main" onClick={() => shown(null)}>I have it</Button></footer></Dialog>}
   </Card>}</Loaded>;
 }
 
@@ -76,15 +76,14 @@ function UserForm({ u, close, done }: { u: { name: string; rules: string }; clos
   </div><footer><Button onClick={close}>Cancel</Button><Button type="submit" kind="main">Write</Button></footer></form></Dialog>;
 }
 
-function Settings() { return <div>{[["/admin/settings", "Limits of the keyspace"], ["/admin/settings/messages", "Messages"], ["/admin/settings/workflows", "Workflows"]].map(([path, title]) => <SettingsCard key={path} path={path} title={title} />)}</div>; }
+function Settings() { return <div>{([["/admin/settings", "Limits of the keyspace"], ["/admin/settings/messages", "Messages"], ["/admin/settings/workflows", "Workflows"]] as const).map(([path, title]) => <SettingsCard key={path} path={path} title={title} />)}</div>; }
 
-const unit = (n: string, v: number) => (v === 0 ? "none" : /Ms$/.test(n) ? (v % 86400000 === 0 ? v / 86400000 + " d" : v / 1000 + " s") : /memory|bytes|size|body/i.test(n) ? bytes(v) : count(v));
-function SettingsCard({ path, title }: { path: string; title: string }) {
+function SettingsCard({ path, title }: { path: Answer & `/admin/settings${string}`; title: string }) {
   const now = useLoad<Record<string, any>>(() => json(path), [path]);
   const [edit, open] = useState<Record<string, string> | null>(null);
   return <Card title={title} acts={now.data && <Button kind="quiet" icon="edit" onClick={() => open(Object.fromEntries(Object.entries(now.data!).map(([n, v]) => [n, String(v)])))}>Edit</Button>}>
-    <Loaded of={now}>{(d) => <Facts of={Object.entries(d).map(([n, v]) => [n, typeof v === "number" ? unit(n, v) : String(v)])} />}</Loaded>
+    <Loaded of={now}>{(d) => <Facts of={Object.entries(d).map(([n, v]) => [n, typeof v === "number" ? anyFigure(path, n, v, "none") : String(v)])} />}</Loaded>
     {edit && <Dialog title={title} close={() => open(null)} wide><form onSubmit={async (e) => { e.preventDefault(); const was = now.data!, data = Object.fromEntries(Object.entries(edit).filter(([n, v]) => v !== String(was[n])).map(([n, v]) => [n, typeof was[n] === "number" ? Number(v) : v])); if (await act("Changed", () => json(path, { data }))) { open(null); now.again(); } }}>
-      <p class="dim">Bytes, milliseconds and numbers (0 = unlimited). They hold on all nodes at once.</p><br /><div class="form">{Object.entries(edit).map(([n, v]) => <Field key={n} label={n}><Text value={v} onText={(t) => open({ ...edit, [n]: t })} /></Field>)}</div><footer><Button onClick={() => open(null)}>Cancel</Button><Button type="submit" kind="main">Change</Button></footer></form></Dialog>}
+      <p class="dim">Bytes, milliseconds, percent and numbers, by their names (0: none). They hold on all nodes at once.</p><br /><div class="form">{Object.entries(edit).map(([n, v]) => <Field key={n} label={n}><Text value={v} onText={(t) => open({ ...edit, [n]: t })} /></Field>)}</div><footer><Button onClick={() => open(null)}>Cancel</Button><Button type="submit" kind="main">Change</Button></footer></form></Dialog>}
   </Card>;
 }

@@ -8,6 +8,8 @@ export type Who = {
 
 /** who is signed in; null: nobody; undefined: not known yet. */
 export const who = signal<Who | null | undefined>(undefined);
+/** ended says why a session is over that this page had. */
+export const ended = signal("");
 /** database is the one whose keys are shown. */
 export const database = signal("default");
 
@@ -17,6 +19,9 @@ export class ApiError extends Error {
 }
 
 export const base = new URL(document.baseURI).pathname.replace(/\/$/, "");
+
+/** sentence is a text of the node's as a sentence. */
+export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + ".";
 
 type Ask = { method?: string; body?: BodyInit | null; headers?: Record<string, string>; poll?: boolean; signal?: AbortSignal };
 
@@ -34,7 +39,10 @@ export async function raw(path: string, o: Ask = {}): Promise<Response> {
   const text = await r.text();
   let message = text.slice(0, 500) || r.statusText;
   try { message = JSON.parse(text).error ?? message; } catch { /* not JSON */ }
-  if (r.status === 401 && who.value) who.value = null;
+  if (r.status === 401 && who.value) {
+    ended.value = sentence(r.headers.get("X-Console-Ended") ?? "your session has ended: its credential opens nothing any more");
+    who.value = null;
+  }
   throw new ApiError(r.status, String(message));
 }
 
@@ -72,6 +80,8 @@ export function utf8(b: string): string | null {
 const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 /** plain makes text readable: control characters and marks that turn its direction are escaped. */
 export const plain = (text: string) => text.replace(hidden, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+/** lines is text whose line ends are all of DOS's kind (INFO, many HTTP bodies) with plain ones: these are shown as breaks, not as characters. */
+export const lines = (text: string) => (/\r\n/.test(text) && !/(^|[^\r])\n|\r(?!\n)/.test(text) ? text.replace(/\r\n/g, "\n") : text);
 /** show is plain for a byte string; of one that is no text the bytes are escaped. */
 export function show(b: string): string {
   const text = utf8(b);

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { database, enc, list, Reply, run, show, str, strs } from "./api";
-import { Button, Card, Page, useLoad } from "./ui";
+import { database, enc, lines as textLines, list, Reply, run, show, str, strs } from "./api";
+import { bytes, msSpan, things } from "./format";
+import { Button, Card, Page, question, sure, useLoad } from "./ui";
+import asks from "./asks.json";
 
 type Doc = { summary: string; group: string; syntax: string };
 const map = (r: Reply) => { const v = list(r), out: Record<string, Reply> = {}; for (let i = 0; i + 1 < v.length; i += 2) out[str(v[i])] = v[i + 1]; return out; };
@@ -58,6 +60,12 @@ export function words(line: string): string[] {
 }
 
 type Line = { line: string; reply: Reply; ms: number };
+/** destroys says what a command takes away beyond what it names; asks.json has the table of `trireme redis`. */
+function destroys(line: string): { command: string; text: string } | undefined {
+  let argv: string[];
+  try { argv = words(line).map((w) => w.toLowerCase()); } catch { return undefined; }
+  for (const command of [argv.slice(0, 2).join(" "), argv[0]]) if (Object.hasOwn(asks, command)) return { command: command.toUpperCase(), text: (asks as Record<string, string>)[command] };
+}
 const secret = /^\s*(auth|hello|acl|config\s+set)\b/i;
 const past = (): string[] => { try { return JSON.parse(sessionStorage.getItem("trireme-history") ?? "[]"); } catch { return []; } };
 
@@ -79,10 +87,16 @@ export function CommandLine() {
   const found = typing && docs.data ? [...docs.data.keys()].filter((n) => n.startsWith(text.trimStart().toUpperCase()) && n !== text.trim().toUpperCase()).slice(0, 12) : [];
   const complete = (n: string) => { type(n + " "); input.current!.focus(); };
 
-  const send = async (e: Event) => {
+  /** submit asks before a command that takes away more than it names. */
+  const submit = (e: Event) => {
     e.preventDefault();
     const line = text.trim();
     if (!line || busy) return;
+    const what = safe ? undefined : destroys(line);
+    if (!what) return send(line);
+    sure({ title: "Run " + show(what.command), name: database.value, verb: "Run it", text: <p>{what.text} This is database {database.value}.</p>, go: async () => { question.value = null; await send(line); input.current?.focus(); } });
+  };
+  const send = async (line: string) => {
     let reply: Reply;
     wait(true);
     const began = performance.now();
@@ -117,11 +131,11 @@ export function CommandLine() {
     <Card class="flush"><div class="cli">
       <div class="cli-out" ref={out} role="log" aria-label="Replies" tabIndex={0}>
         {!lines.length && <p class="dim">Type a command. Tab completes it, the arrows go through what you typed before, Ctrl-L clears.</p>}
-        {lines.map((l, i) => <div key={i}><div class="asked"><bdi>{show(enc(l.line))}</bdi> <span class="dim">{l.ms.toFixed(1)} ms</span></div><Drawn of={l.reply} /></div>)}
+        {lines.map((l, i) => <div key={i}><div class="asked"><bdi>{show(enc(l.line))}</bdi> <span class="dim">{msSpan(l.ms)}</span></div><Drawn of={l.reply} /></div>)}
       </div>
-      <div class="hint" aria-live="polite">{doc ? <><b>{first[0]}{two ? " " + first[1] : ""}</b> <span class="mono">{doc.syntax}</span> – {doc.summary}</> : docs.error ? docs.error.message : text ? "" : docs.data ? `${docs.data.size} commands` : ""}</div>
+      <div class="hint" aria-live="polite">{doc ? <><b>{first[0]}{two ? " " + first[1] : ""}</b> <span class="mono">{doc.syntax}</span> – {doc.summary}</> : docs.error ? docs.error.message : text ? "" : docs.data ? things(docs.data.size, "command") : ""}</div>
       {found.length > 0 && <div class="completions" role="group" aria-label="Completions">{found.map((n) => <button key={n} type="button" tabIndex={-1} onClick={() => complete(n)}>{n}</button>)}</div>}
-      <form onSubmit={send}><input ref={input} aria-label="Command" placeholder="GET greeting" autoComplete="off" autoCapitalize="off" spellcheck={false} autoFocus value={text} onInput={(e) => { type(e.currentTarget.value); seek(-1); }} onKeyDown={keys} /><Button type="submit" kind="main" busy={busy}>Run</Button></form>
+      <form onSubmit={submit}><input ref={input} aria-label="Command" placeholder="GET greeting" autoComplete="off" autoCapitalize="off" spellcheck={false} autoFocus value={text} onInput={(e) => { type(e.currentTarget.value); seek(-1); }} onKeyDown={keys} /><Button type="submit" kind="main" busy={busy}>Run</Button></form>
     </div></Card>
   </Page>;
 }
@@ -134,7 +148,7 @@ function Drawn({ of, deep = 0 }: { of: Reply; deep?: number }) {
     case "int": return <div class="reply int">(integer) {of.v}</div>;
     case "status": return <div class="reply status"><bdi>{show(of.v)}</bdi></div>;
     case "err": return <div class="reply err"><bdi>(error) {show(of.v)}</bdi></div>;
-    case "str": { const lines = of.v.includes("\n"); const t = show(of.v.slice(0, 20000)); return <div class="reply str"><bdi>{lines ? t : '"' + t + '"'}</bdi>{of.v.length > 20000 && <span class="dim"> … {of.v.length} bytes</span>}</div>; }
+    case "str": { const lines = of.v.includes("\n"); const t = show(textLines(of.v.slice(0, 20000))); return <div class="reply str"><bdi>{lines ? t : '"' + t + '"'}</bdi>{of.v.length > 20000 && <span class="dim"> … {bytes(of.v.length)}</span>}</div>; }
   }
   if (!of.v.length) return <div class="reply nil">(empty list)</div>;
   return <><div class="reply-list">{of.v.slice(0, most).map((r, i) => <>{<span>{i + 1})</span>}<div>{deep > 20 ? "…" : <Drawn of={r} deep={deep + 1} />}</div></>)}</div>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { base, json } from "./api";
-import { act, Ago, Badge, Button, Card, count, Dialog, Empty, Field, Loaded, Note, Page, span, sure, Table, Text, Choose, useLoad } from "./ui";
+import { figure, things } from "./format";
+import { act, Ago, Badge, Button, Card, Dialog, Empty, Field, Loaded, Note, Page, sure, Table, Text, Choose, useLoad } from "./ui";
 import type { ClusterStatus, Node } from "./overview";
 
 export const level = (l: string) => (l === "ok" ? "good" : l === "warning" ? "warn" : "bad");
@@ -23,8 +24,8 @@ export function Cluster() {
         { name: "State", of: (n) => <Badge tone={n.state === "leader" ? "good" : n.state === "unreachable" ? "bad" : "plain"}>{n.leaving ? "leaving" : n.state}</Badge> },
         { name: "Vote", of: (n) => n.suffrage },
         { name: "HTTP", of: (n) => n.http || "–" }, { name: "Cluster address", of: (n) => n.cluster },
-        { name: "Lag", class: "num", of: (n) => (n.state === "unreachable" ? "–" : count(top - n.appliedIndex)) },
-        { name: "Last contact", class: "num", of: (n) => (n.lastContactMs < 0 ? "–" : n.state === "leader" ? "leads" : span(n.lastContactMs)) },
+        { name: "Lag", class: "num", of: (n) => (n.state === "unreachable" ? "–" : figure("/admin/cluster", "appliedIndex", top - n.appliedIndex)) },
+        { name: "Last contact", class: "num", of: (n) => (n.lastContactMs < 0 ? "–" : n.state === "leader" ? "leads" : figure("/admin/cluster", "lastContactMs", n.lastContactMs)) },
         { name: "Version", of: (n) => n.version || "–" },
         { name: "-Acts", class: "acts-cell", of: (n) => <>
           {n.state !== "leader" && n.suffrage === "voter" && <Button kind="quiet" onClick={() => sure({ title: `Make ${n.id} the leader`, text: <p>Leadership moves from {c.leader} to {n.id}. Writes wait for it, usually a few milliseconds.</p>, verb: "Transfer", done: `${n.id} leads`, go: () => json("/admin/cluster/transfer-leader", { data: { to: n.id } }).then(cluster.again) })}>Make leader</Button>}
@@ -44,9 +45,9 @@ function Findings({ of }: { of: any[] }) {
   const [all, put] = useState(false);
   const bad = of.filter((f) => level(f.level) !== "good");
   return <>
-    {!bad.length && <Note kind="good">Nothing to do: {of.length} checks have passed.</Note>}
+    {!bad.length && <Note kind="good">Nothing to do: {of.length === 1 ? "1 check has" : `${of.length} checks have`} passed.</Note>}
     {(all ? of : bad).map((f, i) => <div key={i} class="node"><Badge tone={level(f.level)}>{f.level}</Badge><b>{f.check}</b><span class="dim">{f.about}</span><span>{f.found}</span>{f.do && <span class="dim">{f.do}</span>}</div>)}
-    {bad.length < of.length && <Button kind="quiet" onClick={() => put(!all)}>{all ? "Only what needs a look" : `All ${of.length} checks`}</Button>}
+    {bad.length < of.length && <Button kind="quiet" onClick={() => put(!all)}>{all ? "Only what needs a look" : `All ${things(of.length, "check")}`}</Button>}
   </>;
 }
 
@@ -55,7 +56,7 @@ function remove(n: Node, c: ClusterStatus, again: () => Promise<void>) {
   const few = n.suffrage === "voter" && voters <= 3;
   sure({
     title: `Remove ${n.id} from the cluster`, name: n.id, verb: "Remove", done: `${n.id} is removed`,
-    text: <><p>{n.id} leaves the cluster, which has {voters - (n.suffrage === "voter" ? 1 : 0)} voters then. Its data stay on its disk, and it can't come back with them.</p>{few && <p><b>Fewer than three voters stay: this is done by force, and the loss of one more node may stop the cluster.</b></p>}</>,
+    text: <><p>{n.id} leaves the cluster, which has {things(voters - (n.suffrage === "voter" ? 1 : 0), "voter")} then. Its data stay on its disk, and it can't come back with them.</p>{few && <p><b>Fewer than three voters stay: this is done by force, and the loss of one more node may stop the cluster.</b></p>}</>,
     go: () => json(`/admin/cluster/nodes/${encodeURIComponent(n.id)}${few ? "?force=true" : ""}`, { method: "DELETE" }).then(again),
   });
 }

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, database, enc, list, num, pipeline, run, show, str, strs, utf8 } from "./api";
 import { go, path, query } from "./router";
-import { A, act, Badge, Button, bytes, Card, count, Dialog, Empty, Failed, Field, Icon, Loaded, Note, Page, span, sure, Table, Text, Area, Choose, toast, useLoad } from "./ui";
+import { bytes, count, figure, things } from "./format";
+import { A, act, Badge, Button, Card, Dialog, Empty, Failed, Field, Icon, Loaded, Note, Page, sure, Table, Text, Area, Choose, toast, useLoad } from "./ui";
 import { Editor } from "./editors";
 
 const types = ["string", "hash", "list", "set", "zset", "stream", "ReJSON-RL"];
@@ -52,7 +53,7 @@ export function Data() {
   const reload = () => { load(); size.again(); };
   const keep = (more: Record<string, string | undefined>) => ({ ...Object.fromEntries([...q].filter(([n]) => n !== "key" && n !== "bytes")), ...more });
 
-  return <Page title="Data" sub={size.data === undefined ? `Database ${db}` : `${count(size.data)} keys in database ${db}`} acts={<>
+  return <Page title="Data" sub={size.data === undefined ? `Database ${db}` : `${things(size.data, "key")} in database ${db}`} acts={<>
     <Button onClick={() => big(true)}>Biggest keys</Button>
     <Button kind="main" icon="plus" onClick={() => create(true)}>New key</Button></>}>
     <Filters pattern={q.get("match") ?? ""} type={type} set={(m) => go("/data", { db: q.get("db") ?? undefined, prefix: q.get("prefix") ?? undefined, type: type || undefined, match: q.get("match") ?? undefined, ...m })} />
@@ -63,7 +64,7 @@ export function Data() {
           : scan.keys.length ? <Tree keys={scan.keys} prefix={pattern ? "" : prefix} flat={!!pattern} now={key} to={keep} />
           : <Empty icon="data" title={scan.cursor === "0" ? (pattern || prefix || type ? "No key matches" : "This database is empty") : "Nothing found so far"}>{!pattern && !prefix && !type ? "Write the first key here, or with any client." : undefined}</Empty>}
         {scan && <div class="tree-foot">
-          <span>{count(scan.keys.length)} {scan.cursor === "0" ? "keys, all of them" : "keys so far"}</span>
+          <span>{things(scan.keys.length, "key")}{scan.cursor === "0" ? ", all of them" : " so far"}</span>
           {scan.cursor !== "0" && <Button kind="quiet" busy={busy} onClick={() => load(scan)}>Scan on</Button>}
           {(prefix || pattern) && scan.keys.length > 0 && <Button kind="quiet" class="bad" onClick={() => deleteMany(match, pattern ? pattern : prefix, reload)}>Delete all that match</Button>}
         </div>}
@@ -119,7 +120,7 @@ function Key({ name, gone, renamed }: { name: string; gone: () => void; renamed:
   return <Card>
     <Loaded of={info} isEmpty={(d) => d === null} empty={<Empty icon="data" title="There is no such key"><bdi>{show(name)}</bdi> was deleted, or has expired.</Empty>}>{(d) => d && <>
       <header class="page-head"><div><div class="key-name"><bdi>{show(name)}</bdi></div>
-        <p><Badge tone="info">{typeName(d.type)}</Badge> {d.encoding && <span>{d.encoding} · </span>}{bytes(d.size)} · {d.ttl < 0 ? "does not expire" : "expires in " + span(d.ttl)}</p></div>
+        <p><Badge tone="info">{typeName(d.type)}</Badge> {d.encoding && <span>{d.encoding} · </span>}{bytes(d.size)} · {d.ttl < 0 ? "does not expire" : "expires in " + figure("PTTL", "ttl", d.ttl)}</p></div>
         <div class="acts"><Button kind="quiet" icon="refresh" onClick={info.again}>Reload</Button><Button kind="quiet" onClick={() => open("expire")}>Expiry</Button><Button kind="quiet" onClick={() => open("rename")}>Rename</Button>
           <Button kind="quiet" class="bad" icon="trash" onClick={() => sure({ title: "Delete this key", name, text: <p>The key and its value ({typeName(d.type)}, {bytes(d.size)}) are deleted from database {database.value} on all nodes.</p>, verb: "Delete", done: "Deleted", go: () => run("UNLINK", name).then(gone) })}>Delete</Button></div>
       </header>
@@ -187,7 +188,7 @@ async function deleteMany(match: string, name: string, done: () => void) {
   let all = 0;
   toast("Counting the keys that match");
   try { await every(match, async (k) => { all += k.length; }); } catch (e) { return toast((e as Error).message, "bad"); }
-  sure({ title: `Delete ${count(all)} keys`, name, verb: `Delete ${count(all)} keys`, done: "Deleted", text: <p>All keys of database {database.value} that match <code><bdi>{show(match)}</bdi></code> are deleted: {count(all)} at this moment. Keys that are written meanwhile may be among them.</p>,
+  sure({ title: `Delete ${things(all, "key")}`, name, verb: `Delete ${things(all, "key")}`, done: "Deleted", text: <p>All keys of database {database.value} that match <code><bdi>{show(match)}</bdi></code> are deleted: {count(all)} at this moment. Keys that are written meanwhile may be among them.</p>,
     go: async () => { await every(match, async (k) => { if (k.length) await run("UNLINK", ...k); }); done(); } });
 }
 
@@ -204,7 +205,7 @@ function Biggest({ close, match }: { close: () => void; match: string }) {
     return () => { on = false; };
   }, []);
   return <Dialog title="Biggest keys" close={close} wide>
-    <p class="dim" role="status">{busy ? "Looking: " : "All looked at: "}{count(seen)} keys{match !== "*" && <> that match <bdi>{show(match)}</bdi></>}</p>
+    <p class="dim" role="status">{busy ? "Looking: " : "All looked at: "}{things(seen, "key")}{match !== "*" && <> that match <bdi>{show(match)}</bdi></>}</p>
     {error && <Note kind="bad">{error}</Note>}
     <Table label="Biggest keys" rows={top} id={(r) => r[0]} columns={[{ name: "Key", of: (r) => <A to={path.value} q={keyQuery(r[0])} onClick={close}><bdi>{show(r[0]).slice(0, 200)}</bdi></A> }, { name: "Memory", class: "num", of: (r) => bytes(r[1]) }]} />
   </Dialog>;

@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { json, plain } from "./api";
 import { go, query } from "./router";
-import { A, act, Ago, Badge, Body, Button, Card, Empty, Facts, Headers, Loaded, Page, sure, Table, Tabs, count, stamp, toast, useLoad } from "./ui";
+import { count, figure, things } from "./format";
+import { A, act, Ago, Badge, Body, Button, Card, Empty, Facts, Headers, Loaded, Page, sure, Table, Tabs, toast, useLoad } from "./ui";
 import { chosen, Filters, mayWrite, Publish, text64 } from "./messages";
 
 const filters: [string, string][] = [["url", "URL"], ["label", "Label"], ["responseStatus", "Status of the answer"], ["queueName", "Queue"], ["topicName", "URL group"], ["scheduleId", "Schedule"], ["flowControlKey", "Flow-control key"], ["messageId", "Message id"]];
@@ -29,7 +30,7 @@ export function DeadLetters() {
     }
     if (!all) return toast("Nothing matches", "bad");
     const word = what === "delete" ? "Delete" : what === "restart" ? "Restart" : verb;
-    sure({ title: `${word} ${count(all)} dead letters`, name: String(all), verb: `${word} ${count(all)}`, done: `${word}: ${count(all)} done`,
+    sure({ title: `${word} ${things(all, "dead letter")}`, name: String(all), verb: `${word} ${count(all)}`, done: `${word}: ${count(all)} done`,
       text: <p>{what === "delete" ? "They are deleted for good: nothing of them can be sent again." : runs ? "Each becomes a new run." : "Each is published anew, with all of its attempts, and leaves the dead letters."}</p>,
       go: async () => {
         try {
@@ -69,7 +70,7 @@ function Letter({ root, id, runs }: { root: string; id: string; runs: boolean })
       : <><Button kind="main" onClick={async () => { if (await act("Published anew", () => json(`${root}/retry/${encodeURIComponent(id)}`, { method: "POST" }))) back(); }}>Retry</Button><Button onClick={() => open(true)}>Edit and retry</Button></>}
     <Button class="bad" onClick={() => sure({ title: "Delete this dead letter", text: <p>It is deleted for good: it can't be sent again.</p>, verb: "Delete", done: "Deleted", go: () => json(`${root}/${encodeURIComponent(id)}`, { method: "DELETE" }).then(back) })}>Delete</Button></>}>
     <Loaded of={one}>{(m) => <>
-      <Card><Facts of={[["Destination", <bdi>{plain(m.url ?? "")}</bdi>], ["Method", m.method], ["Answer", m.responseStatus ? <Badge tone="bad">{m.responseStatus}</Badge> : "none"], ["Created", stamp(m.createdAt)], [runs ? "Run" : "Message", <A to={runs ? "/runs" : "/messages"} q={{ id: m.workflowRunId ?? m.messageId }}>{m.workflowRunId ?? m.messageId}</A>], ["Queue", m.queueName], ["Error", m.error && <bdi>{plain(m.error)}</bdi>], ["Labels", m.labels?.join(", ") ?? m.label]]} /></Card>
+      <Card><Facts of={[["Destination", <bdi>{plain(m.url ?? "")}</bdi>], ["Method", m.method], ["Answer", m.responseStatus ? <Badge tone="bad">{m.responseStatus}</Badge> : "none"], ["Created", figure("/v2/dlq", "createdAt", m.createdAt)], [runs ? "Run" : "Message", <A to={runs ? "/runs" : "/messages"} q={{ id: m.workflowRunId ?? m.messageId }}>{m.workflowRunId ?? m.messageId}</A>], ["Queue", m.queueName], ["Error", m.error && <bdi>{plain(m.error)}</bdi>], ["Labels", m.labels?.join(", ") ?? m.label]]} /></Card>
       <div class="two"><Card title="Last answer"><Headers of={m.responseHeader} /><br /><Body label="Answer" text={m.responseBody || text64(m.responseBodyBase64)} /></Card>
         <Card title="Request"><Headers of={m.header} /><br /><Body label="Body" text={m.body || text64(m.bodyBase64)} /></Card></div>
       {edit && <Publish title="Edit and retry" from={{ ...m, body: m.bodyBase64 ?? btoa(String.fromCharCode(...new TextEncoder().encode(m.body ?? ""))) }} close={() => open(false)} done={(sent) => { if (sent) act("The dead letter was replaced by the new message", () => json(`${root}/${encodeURIComponent(id)}`, { method: "DELETE" })); }} />}

@@ -1,7 +1,8 @@
 // A viewer and editor for every type.
 import { useState } from "preact/hooks";
 import { enc, list, num, pipeline, plain, Reply, run, show, str, strs, utf8 } from "./api";
-import { act, Badge, Button, bytes, Code, count, Dialog, Field, Loaded, Note, span, stamp, sure, Table, Text, Area, useLoad } from "./ui";
+import { bytes, count, figure, msStamp, things } from "./format";
+import { act, Badge, Button, Code, Dialog, Field, Loaded, Note, sure, Table, Text, Area, useLoad } from "./ui";
 import type { KeyInfo } from "./data";
 
 type Props = { name: string; info: KeyInfo; changed: () => void; gone: () => void };
@@ -47,9 +48,9 @@ function StringEditor({ name, changed }: Props) {
     if (text !== null) return <form onSubmit={async (e) => { e.preventDefault(); if (await act("Written", () => run("SET", name, enc(text), "XX", "KEEPTTL"))) { edit(null); await value.again(); changed(); } }}>
       <Field label="Value"><Area value={text} onText={edit} rows={14} /></Field><div class="acts"><Button type="submit" kind="main">Write</Button><Button onClick={() => edit(null)}>Cancel</Button></div></form>;
     return <>
-      {v.hll !== undefined && <Note>A HyperLogLog that counts about {count(v.hll)} elements.</Note>}
+      {v.hll !== undefined && <Note>A HyperLogLog that counts about {things(v.hll, "element")}.</Note>}
       <div class="acts"><div class="segments" role="group" aria-label="Show as">{["text", "hex", "bits"].map((k) => <button key={k} type="button" aria-pressed={view === k} onClick={() => look(k)}>{k}</button>)}</div>
-        <span class="dim">{bytes(v.length)}, {count(v.bits)} bits set{!whole && `, the first ${bytes(v.part.length)} are shown`}</span>
+        <span class="dim">{bytes(v.length)}, {things(v.bits, "bit")} set{!whole && `, the first ${bytes(v.part.length)} are shown`}</span>
         <span class="push">{whole && asText !== null && <Button icon="edit" onClick={() => edit(asText)}>Edit</Button>}</span></div>
       <br />
       {view === "text" ? <Code label="Value" tall text={pretty ?? asText ?? show(v.part)} /> : view === "hex" ? <Code label="Value in hexadecimal" tall text={hex(v.part)} />
@@ -116,10 +117,10 @@ function usePages(fetch: (at: string) => Promise<{ rows: Row[]; next?: string }>
   };
 }
 
-function Rows({ pages, columns, acts, add, total, label }: { pages: ReturnType<typeof usePages>; columns: string[]; acts: (r: Row) => preact.ComponentChildren; add: preact.ComponentChildren; total: number; label: string }) {
+function Rows({ pages, columns, acts, add, total, label, order }: { pages: ReturnType<typeof usePages>; columns: string[]; acts: (r: Row) => preact.ComponentChildren; add: preact.ComponentChildren; total: number; label: string; order?: string }) {
   return <Loaded of={pages.load}>{() => <>
-    <div class="acts"><span class="dim">{count(total)} {label}</span><span class="push">{add}</span></div><br />
-    <Table label={label} rows={pages.rows} id={(r, i) => r.id + i} columns={[...columns.map((c, i) => ({ name: c, class: i === columns.length - 1 ? "main-cell" : undefined, of: (r: Row) => <Cell of={r.cells[i]} /> })), { name: "-Acts", class: "acts-cell", of: acts }]} />
+    <div class="acts"><span class="dim">{things(total, label)}{order && ", " + order}</span><span class="push">{add}</span></div><br />
+    <Table label={"Each " + label} rows={pages.rows} id={(r, i) => r.id + i} columns={[...columns.map((c, i) => ({ name: c, class: i === columns.length - 1 ? "main-cell" : undefined, of: (r: Row) => <Cell of={r.cells[i]} /> })), { name: "-Acts", class: "acts-cell", of: acts }]} />
     {pages.next && <p><Button busy={pages.busy} onClick={pages.more}>Show more</Button></p>}
   </>}</Loaded>;
 }
@@ -145,10 +146,10 @@ function HashEditor({ name, changed }: Props) {
     const [next, flat] = list(await run("HSCAN", name, at || "0", "COUNT", String(page)));
     const v = strs(flat), fields = v.filter((_, i) => i % 2 === 0);
     const ttl = fields.length ? list((await pipeline([["HPTTL", name, "FIELDS", String(fields.length), ...fields]]))[0]) : [];
-    return { rows: fields.map((f, i) => ({ id: f, cells: [f, num(ttl[i]) > 0 ? span(num(ttl[i])) : "-", v[2 * i + 1]] })), next: str(next) === "0" ? undefined : str(next) };
+    return { rows: fields.map((f, i) => ({ id: f, cells: [f, num(ttl[i]) > 0 ? figure("PTTL", "ttl", num(ttl[i])) : "-", v[2 * i + 1]] })), next: str(next) === "0" ? undefined : str(next) };
   }, name);
   const again = async () => { await pages.load.again(); await size.again(); changed(); };
-  return <><Rows pages={pages} label="fields" total={size.data ?? 0} columns={["Field", "Expires in", "Value"]}
+  return <><Rows pages={pages} label="field" total={size.data ?? 0} columns={["Field", "Expires in", "Value"]}
     add={<Button icon="plus" onClick={() => form.open({ title: "New field", fields: [{ label: "Field" }, { label: "Value", area: true }, { label: "Expires in seconds (empty: never)", optional: true }], write: async ([f, v, t]) => { await run("HSET", name, enc(f), enc(v)); if (t) await run("HEXPIRE", name, t, "FIELDS", "1", enc(f)); await again(); } })}>Field</Button>}
     acts={(r) => <><Button kind="quiet" disabled={utf8(r.cells[2]) === null} onClick={() => form.open({ title: "Edit field", fields: [{ label: "Field", value: show(r.id), fixed: true }, { label: "Value", value: utf8(r.cells[2]) ?? "", area: true }, { label: "Expires in seconds (empty: as it is)", optional: true }], write: async ([, v, t]) => { await run("HSET", name, r.id, enc(v)); if (t) await run("HEXPIRE", name, t, "FIELDS", "1", r.id); await again(); } })}>Edit</Button><Drop what="this field" go={() => run("HDEL", name, r.id).then(again)} /></>} />{form.view}</>;
 }
@@ -162,7 +163,7 @@ function ListEditor({ name, changed }: Props) {
   }, name);
   const again = async () => { await pages.load.again(); await size.again(); changed(); };
   const add = (word: string) => () => form.open({ title: "New element", fields: [{ label: "Value", area: true }], write: ([v]) => run(word, name, enc(v)).then(again) });
-  return <><Rows pages={pages} label="elements" total={size.data ?? 0} columns={["Index", "Value"]} add={<><Button onClick={add("LPUSH")}>Add to the head</Button> <Button onClick={add("RPUSH")}>Add to the tail</Button></>}
+  return <><Rows pages={pages} label="element" total={size.data ?? 0} columns={["Index", "Value"]} add={<><Button onClick={add("LPUSH")}>Add to the head</Button> <Button onClick={add("RPUSH")}>Add to the tail</Button></>}
     acts={(r) => <><Button kind="quiet" disabled={utf8(r.cells[1]) === null} onClick={() => form.open({ title: "Edit element " + r.id, fields: [{ label: "Value", value: utf8(r.cells[1]) ?? "", area: true }], write: ([v]) => run("LSET", name, r.id, enc(v)).then(again) })}>Edit</Button><Drop what={"element " + r.id} go={async () => {
       const mark = enc("__deleted by the console " + Math.random()); // a list deletes by value: the element is given one of its own first
       const rows = await pipeline([["LSET", name, r.id, mark], ["LREM", name, "1", mark]]);
@@ -177,7 +178,7 @@ function SetEditor({ name, changed }: Props) {
   const size = useLoad(async () => num(await run("SCARD", name)), [name]);
   const pages = usePages(async (at) => { const [next, v] = list(await run("SSCAN", name, at || "0", "COUNT", String(page))); return { rows: strs(v).map((m) => ({ id: m, cells: [m] })), next: str(next) === "0" ? undefined : str(next) }; }, name);
   const again = async () => { await pages.load.again(); await size.again(); changed(); };
-  return <><Rows pages={pages} label="members" total={size.data ?? 0} columns={["Member"]} add={<Button icon="plus" onClick={() => form.open({ title: "New member", fields: [{ label: "Member", area: true }], write: ([m]) => run("SADD", name, enc(m)).then(again) })}>Member</Button>} acts={(r) => <Drop what="this member" go={() => run("SREM", name, r.id).then(again)} />} />{form.view}</>;
+  return <><Rows pages={pages} label="member" total={size.data ?? 0} columns={["Member"]} add={<Button icon="plus" onClick={() => form.open({ title: "New member", fields: [{ label: "Member", area: true }], write: ([m]) => run("SADD", name, enc(m)).then(again) })}>Member</Button>} acts={(r) => <Drop what="this member" go={() => run("SREM", name, r.id).then(again)} />} />{form.view}</>;
 }
 
 function ZsetEditor({ name, changed }: Props) {
@@ -188,7 +189,7 @@ function ZsetEditor({ name, changed }: Props) {
     return { rows: v.filter((_, i) => i % 2 === 0).map((m, i) => ({ id: m, cells: [v[2 * i + 1], m] })), next: v.length === 2 * page ? String(from + page) : undefined };
   }, name);
   const again = async () => { await pages.load.again(); await size.again(); changed(); };
-  return <><Rows pages={pages} label="members" total={size.data ?? 0} columns={["Score", "Member"]} add={<Button icon="plus" onClick={() => form.open({ title: "New member", fields: [{ label: "Score", value: "0" }, { label: "Member" }], write: ([s, m]) => run("ZADD", name, s, enc(m)).then(again) })}>Member</Button>}
+  return <><Rows pages={pages} label="member" total={size.data ?? 0} columns={["Score", "Member"]} add={<Button icon="plus" onClick={() => form.open({ title: "New member", fields: [{ label: "Score", value: "0" }, { label: "Member" }], write: ([s, m]) => run("ZADD", name, s, enc(m)).then(again) })}>Member</Button>}
     acts={(r) => <><Button kind="quiet" onClick={() => form.open({ title: "Score of " + show(r.id).slice(0, 80), fields: [{ label: "Score", value: r.cells[0] }], write: ([s]) => run("ZADD", name, "XX", s, r.id).then(again) })}>Edit</Button><Drop what="this member" go={() => run("ZREM", name, r.id).then(again)} /></>} />{form.view}</>;
 }
 
@@ -205,19 +206,19 @@ function StreamEditor({ name, changed }: Props) {
   }, name);
   const again = async () => { await pages.load.again(); await size.again(); await groups.again(); changed(); };
   return <>
-    <Rows pages={pages} label="entries, the newest first" total={size.data ?? 0} columns={["Id", "Time", "Fields"]}
+    <Rows pages={pages} label="entry" order="the newest first" total={size.data ?? 0} columns={["Id", "Time", "Fields"]}
       add={<Button icon="plus" onClick={() => form.open({ title: "New entry", fields: [{ label: "Fields, a line of name=value each", area: true }], write: ([t]) => run("XADD", name, "*", ...t.split("\n").filter(Boolean).flatMap((l) => { const [n, ...v] = l.split("="); return [enc(n), enc(v.join("="))]; })).then(again) })}>Entry</Button>}
       acts={(r) => <Drop what={"entry " + r.id} go={() => run("XDEL", name, r.id).then(again)} />} />
     <h3>Groups</h3>
     <Loaded of={groups} isEmpty={(g) => !g.length} empty={<p class="dim">No consumer group reads this stream.</p>}>{(g) => <>{g.map((x) => <Group key={str(x.name)} stream={name} g={x} />)}</>}</Loaded>{form.view}
   </>;
 }
-const stampOf = (id: string) => { const ms = Number(id.split("-")[0]); return ms > 1e11 && ms < 1e14 ? stamp(ms) : "-"; };
+const stampOf = (id: string) => { const ms = Number(id.split("-")[0]); return ms > 1e11 && ms < 1e14 ? msStamp(ms) : "-"; };
 
 function Group({ stream, g }: { stream: string; g: Record<string, Reply> }) {
   const [open, put] = useState(false);
   const name = str(g.name);
   const pending = useLoad(async () => (open ? list(await run("XPENDING", stream, name, "-", "+", "100")).map((r) => strs(r)) : []), [open]);
-  return <details onToggle={(e) => put(e.currentTarget.open)}><summary><b><bdi>{show(name)}</bdi></b> <Badge>{count(num(g.consumers))} consumers</Badge> <Badge tone={num(g.pending) ? "warn" : "plain"}>{count(num(g.pending))} pending</Badge> <span class="dim">last delivered {str(g["last-delivered-id"])}, lag {count(num(g.lag))}</span></summary>
-    {open && <Loaded of={pending} isEmpty={(p) => !p.length} empty={<p class="dim">Nothing is pending.</p>}>{(p) => <Table label="Pending entries" rows={p} id={(r) => r[0]} columns={[{ name: "Id", of: (r) => r[0] }, { name: "Consumer", of: (r) => <Cell of={r[1]} /> }, { name: "Idle", class: "num", of: (r) => span(Number(r[2])) }, { name: "Deliveries", class: "num", of: (r) => r[3] }]} />}</Loaded>}</details>;
+  return <details onToggle={(e) => put(e.currentTarget.open)}><summary><b><bdi>{show(name)}</bdi></b> <Badge>{things(num(g.consumers), "consumer")}</Badge> <Badge tone={num(g.pending) ? "warn" : "plain"}>{count(num(g.pending))} pending</Badge> <span class="dim">last delivered {str(g["last-delivered-id"])}, lag {count(num(g.lag))}</span></summary>
+    {open && <Loaded of={pending} isEmpty={(p) => !p.length} empty={<p class="dim">Nothing is pending.</p>}>{(p) => <Table label="Pending entries" rows={p} id={(r) => r[0]} columns={[{ name: "Id", of: (r) => r[0] }, { name: "Consumer", of: (r) => <Cell of={r[1]} /> }, { name: "Idle", class: "num", of: (r) => figure("XPENDING", "idle", Number(r[2])) }, { name: "Deliveries", class: "num", of: (r) => r[3] }]} />}</Loaded>}</details>;
 }

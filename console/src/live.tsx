@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, database, json, list, num, poll, run, show, enc, str, strs, stream, who } from "./api";
 import { query } from "./router";
-import { act, Ago, Badge, Button, Card, Choose, Empty, Field, Loaded, Note, Page, span, sure, Table, Tabs, Text, useLoad } from "./ui";
+import { figure, inMs } from "./format";
+import { act, Ago, Badge, Button, Card, Choose, Empty, Field, Loaded, Note, Page, sure, Table, Tabs, Text, useLoad } from "./ui";
 
 export function Live() {
   const part = query.value.get("part") ?? "channels";
@@ -77,7 +78,7 @@ function Slow() {
   const slow = useLoad(async (p) => list(await (p ? poll : run)("SLOWLOG", "GET", "128")).map((r) => list(r)), [database.value], 5000);
   return <Loaded of={slow} isEmpty={(d) => !d.length} empty={<Card><Empty icon="live" title="Nothing was slow">Commands that take 10 milliseconds or more on this node are listed here.</Empty></Card>}>{(d) =>
     <Card class="flush" title="Slow commands of this node" acts={<Button kind="quiet" onClick={() => sure({ title: "Forget the slow log", text: <p>This node forgets the slow commands of database {database.value}.</p>, verb: "Forget", go: () => run("SLOWLOG", "RESET").then(slow.again) })}>Forget</Button>}><Table label="Slow commands" rows={d} id={(r) => str(r[0])} columns={[
-      { name: "When", class: "tight", of: (r) => <Ago at={num(r[1]) * 1000} /> }, { name: "Took", class: "num", of: (r) => span(num(r[2]) / 1000) },
+      { name: "When", class: "tight", of: (r) => <Ago at={inMs("SLOWLOG", "time", num(r[1]))} /> }, { name: "Took", class: "num", of: (r) => figure("SLOWLOG", "took", num(r[2])) },
       { name: "Command", class: "main-cell", of: (r) => <bdi class="mono">{show(strs(r[3]).join(" ")).slice(0, 500)}</bdi> }, { name: "From", of: (r) => <bdi>{show(str(r[4])) || "HTTP"}</bdi> },
     ]} /></Card>}</Loaded>;
 }
@@ -88,7 +89,7 @@ function Clients() {
   return <Loaded of={clients} isEmpty={(d) => !d.clients.length} empty={<Card><Empty icon="live" title="No client is connected">Connections of the RESP port of this node are listed here, those of every database.</Empty></Card>}>{(d) =>
     <Card class="flush"><Table label="Clients" rows={d.clients} id={(r) => String(r.id)} columns={[
       { name: "Id", class: "num", of: (r) => r.id }, { name: "Address", of: (r) => r.addr }, { name: "Name", of: (r) => <bdi>{show(enc(r.name)) || "–"}</bdi> }, { name: "Database", of: (r) => r.database }, { name: "User", of: (r) => <bdi>{show(enc(r.user)) || "–"}</bdi> },
-      { name: "Age", class: "num", of: (r) => span(r.ageSeconds * 1000) }, { name: "Idle", class: "num", of: (r) => span(r.idleSeconds * 1000) }, { name: "Last command", of: (r) => r.command },
+      { name: "Age", class: "num", of: (r) => figure("/admin/clients", "ageSeconds", r.ageSeconds) }, { name: "Idle", class: "num", of: (r) => figure("/admin/clients", "idleSeconds", r.idleSeconds) }, { name: "Last command", of: (r) => r.command },
       { name: "-Acts", class: "acts-cell", of: (r) => <Button kind="quiet" class="bad" onClick={() => sure({ title: `Kill connection ${r.id}`, text: <p>The connection from {r.addr} is closed. Its client may connect again.</p>, verb: "Kill", done: "Killed", go: () => json(`/admin/clients/${r.id}`, { method: "DELETE" }).then(clients.again) })}>Kill</Button> },
     ]} /></Card>}</Loaded>;
 }

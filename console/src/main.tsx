@@ -2,9 +2,9 @@ import "uplot/dist/uPlot.min.css";
 import "./app.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { base, database, enc, json, show, who, Who } from "./api";
+import { base, database, enc, ended, json, sentence, show, who, Who } from "./api";
 import { click, go, href, path, set } from "./router";
-import { Icon, IconButton, Sure, theme, toast, toasts, Empty, Page } from "./ui";
+import { Icon, IconButton, ShownOnce, Sure, theme, toast, toasts, Empty, Page } from "./ui";
 import { enter } from "./enter";
 import { SignIn } from "./signin";
 import { Overview } from "./overview";
@@ -101,7 +101,7 @@ function Databases({ me }: { me: Who }) {
 
 async function signOut() {
   const r = await fetch(base + "/session", { method: "DELETE", credentials: "same-origin" }).catch(() => null);
-  if (r?.ok) { who.value = null; return; }
+  if (r?.ok) { ended.value = ""; who.value = null; return; }
   toast("The cluster can't end the session now. Try again.", "bad");
 }
 
@@ -111,6 +111,7 @@ function App() {
   return <>
     {me === undefined ? <div class="boot" role="status"><span class="spin" aria-hidden="true" /><span class="sr">Loading</span></div> : me === null ? <SignIn /> : <Shell key={me.session} me={me} />}
     {me && <Sure />}
+    <ShownOnce />
     <div class="toasts" role="status" aria-live="polite">{toasts.value.map((t) => <div key={t.id} class={"toast " + t.kind}><Icon name={t.kind === "good" ? "check" : "alert"} />{t.text}</div>)}</div>
   </>;
 }
@@ -125,7 +126,7 @@ async function start() {
   }
   for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
     const r = await fetch(base + "/session", { cache: "no-store" }).catch(() => null);
-    if (r?.status === 204) { who.value = null; return; }
+    if (r?.status === 204) { ended.value = r.headers.has("X-Console-Ended") ? sentence(r.headers.get("X-Console-Ended")!) : ""; who.value = null; return; }
     if (r?.ok) return enter(await r.json());
     await new Promise((go) => setTimeout(go, wait)); // no leader yet, or the node is away
   }

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { json, plain, raw, who } from "./api";
 import { go, query } from "./router";
-import { A, act, Ago, Badge, Body, Button, Card, Choose, Copy, count, Dialog, Empty, Facts, Field, Headers, Loaded, Note, Page, span, stamp, sure, Table, Text, Area, useLoad } from "./ui";
+import { figure, msSpan, msStamp, things } from "./format";
+import { A, act, Ago, Badge, Body, Button, Card, Choose, Copy, Dialog, Empty, Facts, Field, Headers, Loaded, Note, Page, sure, Table, Text, Area, useLoad } from "./ui";
 
 export type Event = { time: number; messageId: string; state: string; url: string; method: string; header?: Record<string, string[]>; body?: string; topicName?: string; queueName?: string; scheduleId?: string; api?: string; nextDeliveryTime?: number; error?: string; responseStatus?: number; responseBody?: string; responseHeaders?: Record<string, string[]>; maxRetries: number; label?: string; labels?: string[]; flowControlKey?: string; parallelism?: number; rate?: number; period?: number; timeout?: number; callback?: string; failureCallback?: string; retryDelayExpression?: string; callerIP?: string };
 export const tone = (s: string) => (/DELIVERED|SUCCESS/.test(s) ? "good" : /FAILED|ERROR/.test(s) ? "bad" : /RETRY|CANCEL|FAILING/.test(s) ? "warn" : "info");
@@ -69,8 +70,8 @@ function Histogram({ of }: { of: Event[] }) {
   const bins = Array.from({ length: n }, () => [0, 0]);
   for (const e of of) { const b = bins[Math.min(n - 1, Math.floor((e.time - from) / step))]; b[0]++; if (/FAILED|ERROR|RETRY/.test(e.state)) b[1]++; }
   const top = Math.max(...bins.map((b) => b[0]));
-  return <Card><div class="bars" role="img" aria-label={`Events over time, ${of.length} from ${stamp(from)} to ${stamp(to)}`}>{bins.map((b, i) => <div key={i} style={{ height: `${(100 * b[0]) / top}%` }} title={`${b[0]} events, ${b[1]} of failures`}><i style={{ height: `${b[0] ? (100 * b[1]) / b[0] : 0}%` }} /></div>)}</div>
-    <div class="bars-foot"><span>{stamp(from).slice(0, 19)}</span><span>{count(of.length)} newest events, failures in red</span><span>{stamp(to).slice(0, 19)}</span></div></Card>;
+  return <Card><div class="bars" role="img" aria-label={`${things(of.length, "event")} over time, from ${msStamp(from)} to ${msStamp(to)}`}>{bins.map((b, i) => <div key={i} style={{ height: `${(100 * b[0]) / top}%` }} title={`${things(b[0], "event")}, ${b[1]} of failures`}><i style={{ height: `${b[0] ? (100 * b[1]) / b[0] : 0}%` }} /></div>)}</div>
+    <div class="bars-foot"><span>{msStamp(from).slice(0, 19)}</span><span>the newest {things(of.length, "event")}, failures in red</span><span>{msStamp(to).slice(0, 19)}</span></div></Card>;
 }
 
 async function cancelMany(p: string, done: () => Promise<void>) {
@@ -140,10 +141,10 @@ function Message({ id }: { id: string }) {
       {/^(delay|backoff)$/.test(why?.reason) && !e.queueName && <Button onClick={() => runNow(id).then(view.again)}>Run now</Button>}
       {message && <Button class="bad" onClick={() => sure({ title: "Cancel this message", text: <p>It will not be delivered. An attempt under way may still arrive at {e.url}.</p>, verb: "Cancel it", done: "Canceled", go: () => json(`/v2/messages/${encodeURIComponent(id)}`, { method: "DELETE" }).then(view.again) })}>Cancel</Button>}</>}>
       {why && <Note kind={why.reason === "retrying" || /pause|wait|flow|queue/.test(why.reason) ? "warn" : "info"}><b>Why it waits</b>: {plain(why.text)}{why.next && <> Next attempt: <Ago at={why.next} />.</>}</Note>}
-      <Card><Facts of={[["State", <Badge tone={tone(last?.state ?? "CREATED")}>{last?.state ?? "CREATED"}</Badge>], ["Destination", <bdi>{plain(e.url ?? "")}</bdi>], ["Method", e.method], ["Queue", e.queueName && <A to="/queues"><bdi>{plain(e.queueName)}</bdi></A>], ["URL group", e.topicName], ["Schedule", e.scheduleId && <A to="/schedules">{e.scheduleId}</A>], ["Labels", e.labels?.join(", ") ?? e.label], ["Flow-control key", e.flowControlKey && <A to="/flow" q={{ search: e.flowControlKey }}><bdi>{plain(e.flowControlKey)}</bdi></A>], ["Retries", String(e.maxRetries)], ["Timeout", e.timeout ? span(e.timeout) : ""], ["Callback", e.callback], ["Failure callback", e.failureCallback], ["Called by", e.callerIP]]} /></Card>
+      <Card><Facts of={[["State", <Badge tone={tone(last?.state ?? "CREATED")}>{last?.state ?? "CREATED"}</Badge>], ["Destination", <bdi>{plain(e.url ?? "")}</bdi>], ["Method", e.method], ["Queue", e.queueName && <A to="/queues"><bdi>{plain(e.queueName)}</bdi></A>], ["URL group", e.topicName], ["Schedule", e.scheduleId && <A to="/schedules">{e.scheduleId}</A>], ["Labels", e.labels?.join(", ") ?? e.label], ["Flow-control key", e.flowControlKey && <A to="/flow" q={{ search: e.flowControlKey }}><bdi>{plain(e.flowControlKey)}</bdi></A>], ["Retries", String(e.maxRetries)], ["Timeout", e.timeout ? figure("/v2/events", "timeout", e.timeout) : ""], ["Callback", e.callback], ["Failure callback", e.failureCallback], ["Called by", e.callerIP]]} /></Card>
       <div class="two">
-        <Card title="Timeline"><ol class="timeline">{events.map((x, i) => <li key={i} class={tone(x.state)}><header><b>{x.state}</b><span class="dim">{stamp(x.time)}</span>{i > 0 && <span class="dim">+{span(x.time - events[i - 1].time)}</span>}{!!x.responseStatus && <Badge tone={x.responseStatus < 300 ? "good" : "bad"}>{x.responseStatus}</Badge>}</header>
-          {x.error && <div><bdi>{plain(x.error).slice(0, 2000)}</bdi></div>}{!!x.nextDeliveryTime && x.state !== "DELIVERED" && <div class="dim">next attempt at {stamp(x.nextDeliveryTime)}</div>}
+        <Card title="Timeline"><ol class="timeline">{events.map((x, i) => <li key={i} class={tone(x.state)}><header><b>{x.state}</b><span class="dim">{figure("/v2/events", "time", x.time)}</span>{i > 0 && <span class="dim">+{msSpan(x.time - events[i - 1].time)}</span>}{!!x.responseStatus && <Badge tone={x.responseStatus < 300 ? "good" : "bad"}>{x.responseStatus}</Badge>}</header>
+          {x.error && <div><bdi>{plain(x.error).slice(0, 2000)}</bdi></div>}{!!x.nextDeliveryTime && x.state !== "DELIVERED" && <div class="dim">next attempt at {figure("/v2/events", "nextDeliveryTime", x.nextDeliveryTime)}</div>}
           {(x.responseBody || x.responseHeaders) && <details><summary>Answer</summary><Headers of={x.responseHeaders} /><Body label="Answer" text={text64(x.responseBody)} /></details>}</li>)}</ol></Card>
         <div><Card title="Request"><h3>Headers</h3><Headers of={e.header} /><br /><h3>Body</h3><Body label="Body of the request" text={body} /></Card></div>
       </div>

@@ -1,27 +1,30 @@
 import { useMemo } from "preact/hooks";
 import { database, json, poll, run, str, who } from "./api";
-import { Ago, Badge, bytes, Card, Chart, count, Empty, Loaded, Note, Page, span, Stat, A, useLoad } from "./ui";
+import { count, figure, percent, things } from "./format";
+import { Ago, Badge, Card, Chart, Empty, Loaded, Note, Page, Stat, A, useLoad } from "./ui";
 
-type History = { time: number[]; commands: number[]; p50Ms: number[]; p99Ms: number[]; requests: number[]; delivered: number[]; failed: number[]; messages: number[]; deadLetters: number[]; runs: number[]; overdueSeconds: number[]; memoryBytes: number[]; residentBytes: number[]; diskFreeBytes: number[] };
+type Series = "commands" | "p50Ms" | "p99Ms" | "requests" | "delivered" | "failed" | "messages" | "deadLetters" | "runs" | "overdueSeconds" | "memoryBytes" | "residentBytes" | "diskFreeBytes";
+/** History is that of the cluster: of nodes, but not of those in missing. */
+type History = { time: number[]; nodes: string[]; missing: { node: string; why: string }[] } & Record<Series, number[]>;
 export type Node = { id: string; http: string; cluster: string; suffrage: string; state: string; appliedIndex: number; lastContactMs: number; version: string; leaving?: boolean };
 export type ClusterStatus = { leader: string; term: number; nodes: Node[] };
 export type Finding = { check: string; about?: string; level: string; found: string; do?: string };
 
 const last = (list: number[]) => list[list.length - 1] ?? 0;
-const rate = (n: number) => (n >= 1000 ? (n / 1000).toFixed(1) + "k" : n >= 10 || n === 0 ? n.toFixed(0) : n.toFixed(1)) + "/s";
-const ms = (n: number) => (n === 0 ? "0" : n < 1 ? n.toFixed(2) + " ms" : n < 100 ? n.toFixed(1) + " ms" : span(n));
+const latest = (h: History, name: Series) => figure("/admin/history", name, last(h[name]));
+const shown = (name: Series) => (n: number) => figure("/admin/history", name, n);
 
 export function Overview() { return who.value?.admin ? <AdminOverview /> : <OwnOverview />; }
 
 function AdminOverview() {
   const cluster = useLoad<ClusterStatus>((poll) => json("/admin/cluster", { poll }), [], 5000);
-  const history = useLoad<History>((poll) => json("/admin/history", { poll }), [], 10000);
+  const history = useLoad<History>((poll) => json("/admin/history?of=cluster", { poll }), [], 10000);
   const doctor = useLoad<any>((poll) => json("/admin/doctor", { poll }), [], 60000);
   const bad = ((doctor.data?.findings ?? []) as Finding[]).filter((f) => f.level !== "ok");
   const nodes = cluster.data?.nodes ?? [];
   const away = nodes.filter((n) => n.state === "unreachable");
   const healthy = cluster.data?.leader && !away.length;
-  return <Page title="Overview" sub={cluster.data ? <>{nodes.length} {nodes.length === 1 ? "node" : "nodes"}, led by {cluster.data.leader || "nobody"} in term {cluster.data.term}</> : "Health, rates and sizes of this cluster"}>
+  return <Page title="Overview" sub={cluster.data ? <>{things(nodes.length, "node")}, led by {cluster.data.leader || "nobody"} in term {cluster.data.term}</> : "Health, rates and sizes of this cluster"}>
     {cluster.error && !cluster.data && <Note kind="bad">{cluster.error.message}</Note>}
     {cluster.data && !healthy && <Note kind="bad">{cluster.data.leader ? `Not reachable: ${away.map((n) => n.id).join(", ")}` : "There is no leader: writes wait until the nodes have elected one."}</Note>}
     {bad.map((f, i) => <Note key={i} kind={f.level === "failure" ? "bad" : "warn"}><b>{f.check}{f.about && " " + f.about}</b>: {f.found}. {f.do}</Note>)}
@@ -30,7 +33,7 @@ function AdminOverview() {
   </Page>;
 }
 
-export const NodeLine = ({ n }: { n: Node }) => <div class="node"><Badge tone={n.state === "leader" ? "good" : n.state === "unreachable" ? "bad" : "plain"}>{n.state}</Badge><b>{n.id}</b><span class="dim">{n.http}</span><span class="dim push">index {count(n.appliedIndex)}{n.lastContactMs > 0 && <> · heard {span(n.lastContactMs)} ago</>}</span></div>;
+export const NodeLine = ({ n }: { n: Node }) => <div class="node"><Badge tone={n.state === "leader" ? "good" : n.state === "unreachable" ? "bad" : "plain"}>{n.state}</Badge><b>{n.id}</b><span class="dim">{n.http}</span><span class="dim push">index {figure("/admin/cluster", "appliedIndex", n.appliedIndex)}{n.lastContactMs > 0 && <> · heard {figure("/admin/cluster", "lastContactMs", n.lastContactMs)} ago</>}</span></div>;
 
 function Charts({ h, healthy, findings, looked }: { h: History; healthy: boolean; findings: number; looked: boolean }) {
   const s = useMemo(() => ({
@@ -41,26 +44,29 @@ function Charts({ h, healthy, findings, looked }: { h: History; healthy: boolean
     backlog: [{ name: "messages", data: h.messages }, { name: "dead letters", data: h.deadLetters, tone: "c" as const }],
     age: [{ name: "most overdue", data: h.overdueSeconds }],
   }), [h]);
-  const tried = h.delivered.reduce((a, b) => a + b, 0) + h.failed.reduce((a, b) => a + b, 0);
+  const sum = (name: Series) => h[name].reduce((a, b) => a + b, 0), delivered = sum("delivered"), tried = delivered + sum("failed");
+  const many = h.nodes.length > 1, whose = many ? `of ${things(h.nodes.length, "node")}` : h.missing.length ? `of ${h.nodes[0]} alone` : "";
+  const of = (text: string, what: string) => [text, many ? what : whose].filter(Boolean).join(", ");
   return <>
+    {h.missing.length > 0 && <Note kind="warn">Rates, latencies, memory and disk are of {h.nodes.join(", ")} alone. {h.missing.map((m) => <div key={m.node}><b>{m.node}</b> is missing: {m.why}</div>)}</Note>}
     <div class="stats">
-      <Stat label="Health" value={healthy ? (findings ? "Warning" : "Good") : "Bad"} tone={healthy ? (findings ? "warn" : "good") : "bad"} sub={looked ? (findings ? `${findings} ${findings === 1 ? "finding" : "findings"} of the doctor` : "the doctor finds nothing") : "examining"} to="/cluster" />
-      <Stat label="Commands" value={rate(last(h.commands))} sub={`p99 ${ms(last(h.p99Ms))}`} />
-      <Stat label="Messages" value={count(last(h.messages))} sub={last(h.overdueSeconds) > 1 ? `overdue ${span(last(h.overdueSeconds) * 1000)}` : "none overdue"} to="/messages" />
-      <Stat label="Delivery success" value={tried ? (100 * h.delivered.reduce((a, b) => a + b, 0) / tried).toFixed(1) + " %" : "–"} sub="attempts of this node" to="/messages" />
-      <Stat label="Dead letters" value={count(last(h.deadLetters))} tone={last(h.deadLetters) ? "warn" : ""} to="/dead" />
-      <Stat label="Runs under way" value={count(last(h.runs))} to="/runs" />
-      <Stat label="Memory" value={bytes(last(h.residentBytes))} sub={`${bytes(last(h.memoryBytes))} of keys`} />
-      <Stat label="Disk free" value={bytes(last(h.diskFreeBytes))} />
+      <Stat label="Health" value={healthy ? (findings ? "Warning" : "Good") : "Bad"} tone={healthy ? (findings ? "warn" : "good") : "bad"} sub={looked ? (findings ? `${things(findings, "finding")} of the doctor` : "the doctor finds nothing") : "examining"} to="/cluster" />
+      <Stat label="Commands" value={latest(h, "commands")} sub={of(`p99 ${latest(h, "p99Ms")}`, "on the slowest node")} />
+      <Stat label="Messages" value={latest(h, "messages")} sub={last(h.overdueSeconds) > 1 ? `overdue ${latest(h, "overdueSeconds")}` : "none overdue"} to="/messages" />
+      <Stat label="Delivery success" value={tried ? percent(Math.round((1000 * delivered) / tried) / 10) : "–"} sub={`attempts of ${h.nodes.length > 1 ? things(h.nodes.length, "node") : h.nodes[0]}`} to="/messages" />
+      <Stat label="Dead letters" value={latest(h, "deadLetters")} tone={last(h.deadLetters) ? "warn" : ""} to="/dead" />
+      <Stat label="Runs under way" value={latest(h, "runs")} to="/runs" />
+      <Stat label="Memory" value={latest(h, "residentBytes")} sub={of(`${latest(h, "memoryBytes")} of keys`, "on the largest node")} />
+      <Stat label="Disk free" value={latest(h, "diskFreeBytes")} sub={many ? "on the fullest node" : whose} />
     </div>
-    {h.time.length < 2 ? <Card><Empty icon="overview" title="The charts begin in a few seconds">This node has just started: it looks at itself every ten seconds and keeps six hours.</Empty></Card> :
+    {h.time.length < 2 ? <Card><Empty icon="overview" title="The charts begin in a few seconds">{many ? "These nodes have" : "This node has"} just started: a node looks at itself every ten seconds and keeps six hours.</Empty></Card> :
       <div class="charts">
-        <Card><Chart label="Rates" time={h.time} series={s.rate} unit={rate} /></Card>
-        <Card><Chart label="Latency of commands" time={h.time} series={s.time} unit={ms} /></Card>
-        <Card><Chart label="Delivery attempts" time={h.time} series={s.sent} unit={rate} /></Card>
-        <Card><Chart label="Kept" time={h.time} series={s.backlog} unit={(n) => count(Math.round(n))} /></Card>
-        <Card><Chart label="Backlog age" time={h.time} series={s.age} unit={(n) => span(n * 1000)} /></Card>
-        <Card><Chart label="Memory" time={h.time} series={s.memory} unit={bytes} /></Card>
+        <Card><Chart label={many ? "Rates, of all nodes together" : "Rates"} time={h.time} series={s.rate} unit={shown("commands")} /></Card>
+        <Card><Chart label={many ? "Latency of commands on the slowest node" : "Latency of commands"} time={h.time} series={s.time} unit={shown("p99Ms")} /></Card>
+        <Card><Chart label={many ? "Delivery attempts, of all nodes together" : "Delivery attempts"} time={h.time} series={s.sent} unit={shown("delivered")} /></Card>
+        <Card><Chart label="Kept" time={h.time} series={s.backlog} unit={shown("messages")} /></Card>
+        <Card><Chart label="Backlog age" time={h.time} series={s.age} unit={shown("overdueSeconds")} /></Card>
+        <Card><Chart label={many ? "Memory on the largest node" : "Memory"} time={h.time} series={s.memory} unit={shown("residentBytes")} /></Card>
       </div>}
   </>;
 }

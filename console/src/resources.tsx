@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { json, plain, raw } from "./api";
 import { query, set } from "./router";
-import { A, act, Ago, Badge, Button, Card, Copy, count, Dialog, Empty, Field, Loaded, Note, Page, sure, Table, Text, Area, Choose, useLoad } from "./ui";
+import { count, figure, inMs, things } from "./format";
+import { A, act, Ago, Badge, Button, Card, Copy, Dialog, Empty, Field, Loaded, Note, Page, sure, Table, Text, Area, Choose, useLoad } from "./ui";
 import { mayWrite } from "./messages";
 
 const name = (s: string) => encodeURIComponent(s);
@@ -19,7 +20,7 @@ export function Queues() {
       { name: "-Acts", class: "acts-cell", of: (q) => <><A to="/messages" q={{ queueName: q.name }} class="button quiet">Messages</A>{q.lag > 0 && <Button kind="quiet" onClick={() => ask(q.name)}>Why it waits</Button>}{mayWrite() && <>
         <Button kind="quiet" onClick={() => act(q.paused ? "Resumed" : "Paused", () => json(`/v2/queues/${name(q.name)}/${q.paused ? "resume" : "pause"}`, { method: "POST" })).then(queues.again)}>{q.paused ? "Resume" : "Pause"}</Button>
         <Button kind="quiet" onClick={() => open(q)}>Edit</Button>
-        <Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete this queue", name: q.name, verb: "Delete", done: "Deleted", text: <p>The queue and the {count(q.lag)} messages that wait in it are deleted.</p>, go: () => json(`/v2/queues/${name(q.name)}`, { method: "DELETE" }).then(queues.again) })}>Delete</Button></>}</> },
+        <Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete this queue", name: q.name, verb: "Delete", done: "Deleted", text: <p>The queue and the {things(q.lag, "message")} in it are deleted.</p>, go: () => json(`/v2/queues/${name(q.name)}`, { method: "DELETE" }).then(queues.again) })}>Delete</Button></>}</> },
     ]} /></Card>}</Loaded>
     {edit && <QueueForm q={edit} close={() => open(null)} done={queues.again} />}
     {why && <Why path={`/v2/queues/${name(why)}?explain=true`} title={"Why " + plain(why) + " waits"} close={() => ask("")} />}
@@ -50,8 +51,8 @@ export function FlowControl() {
     <Loaded of={flows} isEmpty={() => !rows.length} empty={<Card><Empty icon="flow" title={search ? "No key matches" : "No key is in use"}>A key is there while messages or runs with it wait, run, or have run in its last window.</Empty></Card>}>{() => <Card class="flush"><Table label="Flow-control keys" rows={rows} id={(f) => f.flowControlKey} columns={[
       { name: "Key", class: "main-cell", of: (f) => <><b><B of={f.flowControlKey} /></b> {f.isPaused && <Badge tone="warn">paused</Badge>} {(f.isPinnedParallelism || f.isPinnedRate) && <Badge tone="info">pinned</Badge>}</> },
       { name: "Waiting", class: "num", of: (f) => count(f.waitListSize) }, { name: "Running", class: "num", of: (f) => `${count(f.parallelismCount)} of ${f.parallelismMax || "∞"}` },
-      { name: "In this window", class: "num", of: (f) => (f.rateMax ? `${count(f.rateCount)} of ${count(f.rateMax)} in ${f.ratePeriod} s` : "–") },
-      { name: "Window began", of: (f) => (f.ratePeriodStart ? <Ago at={f.ratePeriodStart * 1000} /> : "–") },
+      { name: "In this window", class: "num", of: (f) => (f.rateMax ? `${count(f.rateCount)} of ${count(f.rateMax)} in ${figure("/v2/flowControl", "ratePeriod", f.ratePeriod)}` : "–") },
+      { name: "Window began", of: (f) => (f.ratePeriodStart ? <Ago at={inMs("/v2/flowControl", "ratePeriodStart", f.ratePeriodStart)} /> : "–") },
       { name: "-Acts", class: "acts-cell", of: (f) => <>{f.waitListSize > 0 && <Button kind="quiet" onClick={() => ask(f.flowControlKey)}>Why it waits</Button>}{mayWrite() && <>
         <Button kind="quiet" onClick={() => change(f, f.isPaused ? "resume" : "pause", f.isPaused ? "Resumed" : "Paused")}>{f.isPaused ? "Resume" : "Pause"}</Button>
         <Button kind="quiet" onClick={() => (f.isPinnedParallelism || f.isPinnedRate ? change(f, "unpin?parallelism=true&rate=true", "Unpinned") : open(f))}>{f.isPinnedParallelism || f.isPinnedRate ? "Unpin" : "Pin"}</Button>
@@ -114,7 +115,7 @@ export function Groups() {
   const list = useLoad<Group[]>((poll) => json("/v2/topics", { poll }), [], 8000);
   const [add, open] = useState<string | null>(null), [n, call] = useState(""), [url, put] = useState(""), [label, named] = useState("");
   return <Page title="URL groups" sub="One message to several destinations" acts={mayWrite() && <Button kind="main" icon="plus" onClick={() => { open(""); call(""); }}>New group</Button>}>
-    <Loaded of={list} isEmpty={(d) => !d.length} empty={<Card><Empty icon="groups" title="There are no URL groups">A message to a group is delivered to each of its endpoints by itself.</Empty></Card>}>{(d) => <>{d.map((g) => <Card key={g.name} class="flush" title={<B of={g.name} />} acts={mayWrite() && <><Button kind="quiet" icon="plus" onClick={() => { open(g.name); call(g.name); }}>Endpoint</Button><Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete this URL group", name: g.name, verb: "Delete", done: "Deleted", text: <p>Messages to {plain(g.name)} are refused then. Its {g.endpoints?.length ?? 0} endpoints are forgotten.</p>, go: () => json(`/v2/topics/${name(g.name)}`, { method: "DELETE" }).then(list.again) })}>Delete</Button></>}>
+    <Loaded of={list} isEmpty={(d) => !d.length} empty={<Card><Empty icon="groups" title="There are no URL groups">A message to a group is delivered to each of its endpoints by itself.</Empty></Card>}>{(d) => <>{d.map((g) => <Card key={g.name} class="flush" title={<B of={g.name} />} acts={mayWrite() && <><Button kind="quiet" icon="plus" onClick={() => { open(g.name); call(g.name); }}>Endpoint</Button><Button kind="quiet" class="bad" onClick={() => sure({ title: "Delete this URL group", name: g.name, verb: "Delete", done: "Deleted", text: <p>Messages to {plain(g.name)} are refused then. Its endpoints, {count(g.endpoints?.length ?? 0)} now, are forgotten.</p>, go: () => json(`/v2/topics/${name(g.name)}`, { method: "DELETE" }).then(list.again) })}>Delete</Button></>}>
       <Table label={"Endpoints of " + plain(g.name)} rows={g.endpoints ?? []} id={(e, i) => (e.name ?? "") + (e.url ?? "") + i} columns={[{ name: "Name", of: (e) => <B of={e.name || "–"} /> }, { name: "URL", class: "main-cell", of: (e) => <B of={e.url} /> }, { name: "-Acts", class: "acts-cell", of: (e) => mayWrite() && <Button kind="quiet" class="bad" onClick={() => sure({ title: "Remove this endpoint", verb: "Remove", done: "Removed", text: <p>{plain(e.url ?? "")} gets no more messages of this group.</p>, go: () => json(`/v2/topics/${name(g.name)}/endpoints`, { method: "DELETE", data: { endpoints: [e] } }).then(list.again) })}>Remove</Button> }]} /></Card>)}</>}</Loaded>
     {add !== null && <Dialog title={add ? "New endpoint" : "New URL group"} close={() => open(null)}><form onSubmit={async (e) => { e.preventDefault(); if (await act("Written", () => json(`/v2/topics/${name(n)}/endpoints`, { data: { endpoints: [{ url, ...(label ? { name: label } : {}) }] } }))) { open(null); put(""); list.again(); } }}><div class="form">
       <Field label="Group" wide><Text value={n} onText={call} readOnly={!!add} required /></Field><Field label="URL" wide><Text value={url} onText={put} required /></Field><Field label="Name of the endpoint" help="May be empty" wide><Text value={label} onText={named} /></Field></div><footer><Button onClick={() => open(null)}>Cancel</Button><Button type="submit" kind="main">Write</Button></footer></form></Dialog>}

@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { json, plain } from "./api";
 import { query, set } from "./router";
-import { A, act, Ago, Badge, Body, Button, Card, Code, Copy, count, Dialog, Empty, Facts, Field, Headers, Loaded, Note, Page, span, stamp, sure, Table, Text, Area, useLoad, clock } from "./ui";
+import { count, figure, msSpan, things, unixMs } from "./format";
+import { A, act, Ago, Badge, Body, Button, Card, Code, Copy, Dialog, Empty, Facts, Field, Headers, Loaded, Note, Page, sure, Table, Text, Area, useLoad, clock } from "./ui";
 import { chosen, Filters, mayWrite, runNow, tone } from "./messages";
 
 type Step = { stepId?: number; stepName?: string; stepType?: string; callType?: string; messageId?: string; out?: string; concurrent?: number; state: string; createdAt?: number; retries: number; nextDeliveryTime?: number; sleepFor?: number; sleepUntil?: number; waitEventId?: string; waitTimeoutDeadline?: number; waitTimeout?: boolean; callUrl?: string; callMethod?: string; callHeaders?: Record<string, string[]>; callBody?: string; callResponseStatus?: number; callResponseBody?: string; callResponseHeaders?: Record<string, string[]>; invokedWorkflowRunId?: string; invokedWorkflowUrl?: string; headers?: Record<string, string[]>; errors?: any[] };
@@ -47,8 +48,8 @@ function All() {
         { name: "State", class: "tight", of: (r) => <Badge tone={tone(r.workflowState)}>{r.workflowState.replace("RUN_", "")}</Badge> },
         { name: "Run", class: "main-cell", of: (r) => <A to="/runs" q={{ id: r.workflowRunId }}><span class="mono">{r.workflowRunId}</span><div class="dim"><bdi>{plain(r.workflowUrl).slice(0, 200)}</bdi></div></A> },
         { name: "Steps", class: "num", of: (r) => count(r.steps.reduce((n, g) => n + g.steps.filter((s) => s.state === "STEP_SUCCESS").length, 0)) },
-        { name: "Took", class: "num", of: (r) => (r.workflowRunCompletedAt ? span(r.workflowRunCompletedAt - r.workflowRunCreatedAt) : "–") },
-        { name: "Waits for", of: (r) => { const w = waits(r); return w ? <><bdi>{plain(w.for).slice(0, 80)}</bdi> <span class="dim">{span(clock.value - w.since)}</span></> : "–"; } },
+        { name: "Took", class: "num", of: (r) => (r.workflowRunCompletedAt ? msSpan(r.workflowRunCompletedAt - r.workflowRunCreatedAt) : "–") },
+        { name: "Waits for", of: (r) => { const w = waits(r); return w ? <><bdi>{plain(w.for).slice(0, 80)}</bdi> <span class="dim">{msSpan(clock.value - w.since)}</span></> : "–"; } },
         { name: "Label", of: (r) => <bdi>{plain(r.labels?.join(", ") ?? r.label ?? "–").slice(0, 80)}</bdi> },
       ]} />{cursor && <div class="tree-foot"><Button kind="quiet" busy={busy} onClick={() => more(1)}>Show older ones</Button><Button kind="quiet" disabled={busy} onClick={() => more(10)}>100 more</Button></div>}</Card>}</Loaded>
     {starting && <Start close={() => start(false)} done={first.again} />}
@@ -83,7 +84,7 @@ function One({ id }: { id: string }) {
       {r.workflowState === "RUN_STARTED" && <><Button onClick={() => open("")}>Notify</Button><Button class="bad" onClick={() => sure({ title: "Cancel this run", text: <p>No more of its steps are called, and what it has done is kept. A call under way may still finish.</p>, name: id, verb: "Cancel the run", done: "Canceled", go: () => json(`/v2/workflows/runs/${encodeURIComponent(id)}`, { method: "DELETE", headers: { "Upstash-Workflow-Cancel": "true" } }).catch(() => json(`/v2/workflows/runs?workflowRunIds=${encodeURIComponent(id)}`, { method: "DELETE" })).then(load.again) })}>Cancel</Button></>}
       {r.dlqId && <><Button kind="main" onClick={() => act("The run goes on as a new one", () => json(`/v2/workflows/dlq/resume/${encodeURIComponent(r.dlqId!)}`, { method: "POST" })).then(load.again)}>Resume</Button><Button onClick={() => act("A new run has begun", () => json(`/v2/workflows/dlq/restart/${encodeURIComponent(r.dlqId!)}`, { method: "POST" })).then(load.again)}>Restart</Button></>}</>}>
       {why && <Note kind={why.reason === "failed" ? "bad" : why.reason === "retrying" || why.mismatches?.length ? "warn" : "info"}><b>{why.reason}</b>: {plain(why.text)}{why.next && <> <Ago at={why.next} />.</>}{why.mismatches?.map((m: any) => <div key={m.code}><b>{m.code}</b>: {plain(m.text)}</div>)}</Note>}
-      <Card><Facts of={[["State", <Badge tone={tone(r.workflowState)}>{r.workflowState}</Badge>], ["URL", <bdi>{plain(r.workflowUrl)}</bdi>], ["Begun", stamp(r.workflowRunCreatedAt)], ["Took", r.workflowRunCompletedAt ? span(r.workflowRunCompletedAt - r.workflowRunCreatedAt) : span(clock.value - r.workflowRunCreatedAt) + " so far"], ["Steps", count(steps)], ["Labels", r.labels?.join(", ") ?? r.label], ["Flow-control key", r.flowControlKey], ["Invoked by", r.invoker && <A to="/runs" q={{ id: r.invoker.workflowRunId }}>{r.invoker.workflowRunId}</A>], ["Called by", r.workflowRunCallerIp]]} />
+      <Card><Facts of={[["State", <Badge tone={tone(r.workflowState)}>{r.workflowState}</Badge>], ["URL", <bdi>{plain(r.workflowUrl)}</bdi>], ["Begun", figure("/v2/workflows/logs", "workflowRunCreatedAt", r.workflowRunCreatedAt)], ["Took", r.workflowRunCompletedAt ? msSpan(r.workflowRunCompletedAt - r.workflowRunCreatedAt) : msSpan(clock.value - r.workflowRunCreatedAt) + " so far"], ["Steps", count(steps)], ["Labels", r.labels?.join(", ") ?? r.label], ["Flow-control key", r.flowControlKey], ["Invoked by", r.invoker && <A to="/runs" q={{ id: r.invoker.workflowRunId }}>{r.invoker.workflowRunId}</A>], ["Called by", r.workflowRunCallerIp]]} />
         {why?.curl && <><br /><Copy label="Copy the call as curl" text={why.curl} /></>}</Card>
       <Card title="Steps" acts={pages > 1 && <><Button kind="quiet" disabled={page === 0} onClick={() => turn(page - 1)}>Earlier</Button><span class="dim">{page * size + 1} to {Math.min(r.steps.length, (page + 1) * size)} of {count(r.steps.length)}</span><Button kind="quiet" disabled={page >= pages - 1} onClick={() => turn(page + 1)}>Later</Button></>}>
         <div class="lanes">{r.steps.slice(page * size, (page + 1) * size).map((g, i) => <div key={page * size + i} class="lane" role="group" aria-label={g.type === "parallel" ? `${g.steps.length} parallel steps` : "step"} tabIndex={g.steps.length > 3 ? 0 : undefined}>{g.steps.map((s, j) => <StepBox key={j} s={s} wake={mayWrite() && s.waitEventId && s.state !== "STEP_SUCCESS" && r.workflowState === "RUN_STARTED" ? () => open(s.waitEventId!) : undefined} now={mayWrite() && r.workflowState === "RUN_STARTED" && sleeps(s, why?.delivery) ? () => runNow(s.messageId!).then(load.again) : undefined} />)}</div>)}</div>
@@ -103,16 +104,16 @@ function StepBox({ s, wake, now }: { s: Step; wake?: () => void; now?: () => voi
   const kind = s.state === "STEP_SUCCESS" ? "good" : s.state === "STEP_FAILED" ? "bad" : s.state === "STEP_RETRY" || s.state === "STEP_CANCELED" ? "warn" : "info";
   return <div class={"step " + kind}>
     <header><b><bdi>{plain(what(s)).slice(0, 200)}</bdi></b>{s.stepType && s.stepType !== s.stepName && <Badge>{s.stepType}</Badge>}{s.state !== "STEP_SUCCESS" && <Badge tone={kind}>{s.state.replace("STEP_", "").toLowerCase()}</Badge>}</header>
-    <div class="dim">{s.createdAt ? stamp(s.createdAt).slice(11) : ""}{!!s.errors?.length && ` · ${s.errors.length} failed ${s.errors.length === 1 ? "attempt" : "attempts"}`}</div>
-    {!!s.sleepUntil && <div>sleeps until {stamp(s.sleepUntil)}</div>}{!!s.sleepFor && <div>sleeps for {span(s.sleepFor * 1000)}</div>}
-    {s.waitEventId && <div>waits for <b><bdi>{plain(s.waitEventId)}</bdi></b>{!!s.waitTimeoutDeadline && <> until {stamp(s.waitTimeoutDeadline)}</>}{s.waitTimeout && <Badge tone="warn">timed out</Badge>} {wake && <Button kind="quiet" onClick={wake}>Notify</Button>}</div>}
+    <div class="dim">{s.createdAt ? figure("/v2/workflows/logs", "createdAt", s.createdAt).slice(11) : ""}{!!s.errors?.length && ` · ${things(s.errors.length, "failed attempt")}`}</div>
+    {!!s.sleepUntil && <div>sleeps until {figure("/v2/workflows/logs", "sleepUntil", s.sleepUntil)}</div>}{!!s.sleepFor && <div>sleeps for {figure("/v2/workflows/logs", "sleepFor", s.sleepFor)}</div>}
+    {s.waitEventId && <div>waits for <b><bdi>{plain(s.waitEventId)}</bdi></b>{!!s.waitTimeoutDeadline && <> until {figure("/v2/workflows/logs", "waitTimeoutDeadline", s.waitTimeoutDeadline)}</>}{s.waitTimeout && <Badge tone="warn">timed out</Badge>} {wake && <Button kind="quiet" onClick={wake}>Notify</Button>}</div>}
     {s.callUrl && <div>{s.callMethod} <bdi>{plain(s.callUrl)}</bdi> {!!s.callResponseStatus && <Badge tone={s.callResponseStatus < 300 ? "good" : "bad"}>{s.callResponseStatus}</Badge>}</div>}
     {s.invokedWorkflowRunId && <div>invokes <A to="/runs" q={{ id: s.invokedWorkflowRunId }}>{s.invokedWorkflowRunId}</A></div>}
     {!!s.nextDeliveryTime && s.state === "STEP_RETRY" && <div>next attempt <Ago at={s.nextDeliveryTime} /></div>}
     {now && <div><Button kind="quiet" onClick={now}>Run now</Button></div>}
     {(s.out !== undefined || s.errors?.length || s.callUrl || s.headers) && <details onToggle={(e) => put(e.currentTarget.open)}><summary>Inputs and outputs</summary>{open && <>
       {s.callBody && <><h3>Input</h3><Body label="Input" text={s.callBody} /></>}{s.out !== undefined && <><h3>Output</h3><Body label="Output" text={s.out} /></>}{s.callResponseBody && <><h3>Answer</h3><Body label="Answer" text={s.callResponseBody} /></>}
-      {s.errors?.map((e, i) => <div key={i}><h3>Attempt {i + 1}</h3><p class="dim">{e.status ? "status " + e.status : ""} {e.time ? stamp(Number(e.time)) : ""} {e.error && plain(String(e.error))}</p><Body label={"Attempt " + (i + 1)} text={String(e.body ?? "")} /></div>)}
+      {s.errors?.map((e, i) => <div key={i}><h3>Attempt {i + 1}</h3><p class="dim">{e.status ? "status " + e.status : ""} {e.time ? figure("/v2/workflows/logs", "time", unixMs(e.time)) : ""} {e.error && plain(String(e.error))}</p><Body label={"Attempt " + (i + 1)} text={String(e.body ?? "")} /></div>)}
       {s.headers && <><h3>Headers</h3><Headers of={s.headers} /></>}</>}</details>}
   </div>;
 }

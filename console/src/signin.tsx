@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { base } from "./api";
+import { base, ended } from "./api";
 import { enter } from "./enter";
 import { Button, Field, Note, Text } from "./ui";
 
@@ -53,7 +53,7 @@ export function SignIn() {
           <Field label="Password"><Text type="password" autoComplete="current-password" value={form.password} onText={field("password")} name="password" /></Field>
           <Field label="Database" help="Empty: the credential chooses"><Text value={form.database} onText={field("database")} name="database" /></Field>
         </>}
-      {error && <Note kind="bad">{error}</Note>}
+      {error ? <Note kind="bad">{error}</Note> : ended.value && <Note kind="warn">{ended.value} Sign in again.</Note>}
       <Button type="submit" kind="main" busy={busy}>Sign in</Button>
     </form>
   </div></main>;

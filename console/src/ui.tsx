@@ -3,7 +3,8 @@ import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes, Sele
 import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import uPlot from "uplot";
-import { ApiError, plain } from "./api";
+import { ApiError, lines, plain } from "./api";
+import { bytes, msAgo, unixMs } from "./format";
 import { href, Query } from "./router";
 
 type Kids = { children?: ComponentChildren };
@@ -140,7 +141,7 @@ const most = 65536;
 /** Code shows text of any length; of long text the beginning, until somebody asks for more. */
 export function Code({ text, label, tall }: { text: string; label: string; tall?: boolean }) {
   const [all, put] = useState(most);
-  const [copy] = [plain(text.slice(0, all))];
+  const copy = plain(lines(text.slice(0, all)));
   return <div class="code"><pre tabIndex={0} role="region" aria-label={label} class={tall ? "tall" : ""}><bdi>{copy}</bdi></pre>
     <div class="code-acts">{text.length > all && <Button kind="quiet" onClick={() => put(all * 8)}>Show more ({bytes(text.length - all)} left)</Button>}<Copy text={text} /></div></div>;
 }
@@ -158,30 +159,16 @@ export function Headers({ of }: { of?: Record<string, string[] | string> }) {
   return <dl class="headers">{rows.map(([n, v], i) => <div key={i}><dt><bdi>{plain(n)}</bdi></dt><dd><bdi>{plain(String(v)).slice(0, 2000)}</bdi></dd></div>)}</dl>;
 }
 
-// Words for numbers.
+// Time.
 
-export function bytes(n: number): string {
-  for (const unit of ["B", "KB", "MB", "GB", "TB"]) { if (Math.abs(n) < 1024 || unit === "TB") return (unit === "B" || n >= 100 ? Math.round(n) : n.toFixed(1)) + " " + unit; n /= 1024; }
-  return "";
-}
-export const count = (n: number | undefined) => (n ?? 0).toLocaleString("en", { maximumFractionDigits: n && Math.abs(n) < 10 ? 2 : 0 });
-export function span(ms: number): string {
-  const s = Math.abs(ms) / 1000;
-  if (s < 1) return Math.round(ms < 0 ? -ms : ms) + " ms";
-  if (s < 60) return (s < 10 ? s.toFixed(1) : Math.round(s)) + " s";
-  if (s < 3600) return Math.floor(s / 60) + " min " + (Math.round(s % 60) ? Math.round(s % 60) + " s" : "");
-  if (s < 86400) return Math.floor(s / 3600) + " h " + Math.floor((s % 3600) / 60) + " min";
-  return Math.floor(s / 86400) + " d " + Math.floor((s % 86400) / 3600) + " h";
-}
 export const clock = signal(Date.now());
 setInterval(() => { if (!document.hidden) clock.value = Date.now(); }, 5000);
+/** Ago is a point in time: unix milliseconds, or RFC 3339. */
 export function Ago({ at }: { at: number | string | undefined }) {
-  const ms = typeof at === "string" && !/^\d+$/.test(at) ? Date.parse(at) : Number(at);
+  const ms = unixMs(at);
   if (!ms) return <span class="dim">never</span>;
-  const d = clock.value - ms;
-  return <time dateTime={new Date(ms).toISOString()} title={new Date(ms).toLocaleString()}>{Math.abs(d) < 5000 ? "now" : d > 0 ? span(d).trim() + " ago" : "in " + span(d).trim()}</time>;
+  return <time dateTime={new Date(ms).toISOString()} title={new Date(ms).toLocaleString()}>{msAgo(ms, clock.value)}</time>;
 }
-export const stamp = (ms: number) => new Date(ms).toLocaleString("sv").replace(",", "") + "." + String(ms % 1000).padStart(3, "0");
 
 // What was done, for a moment at the edge of the page.
 export const toasts = signal<{ id: number; text: string; kind: "good" | "bad" }[]>([]);
@@ -198,12 +185,33 @@ export async function act(what: string, fn: () => Promise<unknown>): Promise<boo
 
 // Dialogs.
 
-export function Dialog({ title, close, children, wide }: Kids & { title: string; close: () => void; wide?: boolean }) {
-  const ref = useRef<HTMLDialogElement>(null);
+/** Dialog closes by its buttons. Esc and a click beside it close it too, unless somebody has typed something into it, or it is kept: then that would be lost. */
+export function Dialog({ title, close, children, wide, kept }: Kids & { title: string; close: () => void; wide?: boolean; kept?: boolean }) {
+  const ref = useRef<HTMLDialogElement>(null), typed = useRef(false);
+  const leave = () => { if (!kept && !typed.current) close(); };
   useEffect(() => { const d = ref.current!; if (!d.open) d.showModal(); return () => d.close(); }, []);
-  return <dialog ref={ref} class={wide ? "wide" : ""} aria-label={title} onCancel={(e) => { e.preventDefault(); close(); }} onClick={(e) => { if (e.target === ref.current) close(); }}>
-    <div class="dialog"><header><h2>{title}</h2><IconButton icon="close" label="Close" onClick={close} /></header>{children}</div>
+  return <dialog ref={ref} class={wide ? "wide" : ""} aria-label={title} onInput={() => { typed.current = true; }} onKeyDown={(e) => { if (e.key === "Escape") { e.preventDefault(); leave(); } }}
+    onCancel={(e) => { if (e.target !== ref.current) return; e.preventDefault(); leave(); }} onClose={() => { if (kept && ref.current?.isConnected) ref.current.showModal(); }} onClick={(e) => { if (e.target === ref.current) leave(); }}>
+    <div class="dialog"><header><h2>{title}</h2>{!kept && <IconButton icon="close" label="Close" onClick={close} />}</header>{children}</div>
   </dialog>;
+}
+
+/** What is shown this once: it can't be had again. */
+type Once = { title: string; note: string; rows: [name: string, text: string][]; verb: string };
+const once = signal<Once | null>(null);
+const stay = (e: BeforeUnloadEvent) => e.preventDefault();
+/** showOnce shows what can't be had again, until somebody says that it was taken: whatever becomes of the view, of its data and of the session. */
+export function showOnce(o: Once) {
+  once.value = o;
+  window.addEventListener("beforeunload", stay);
+}
+export function ShownOnce() {
+  const o = once.value;
+  if (!o) return null;
+  const taken = () => { once.value = null; window.removeEventListener("beforeunload", stay); };
+  return <Dialog title={o.title} close={taken} kept><Note kind="warn">{o.note}</Note>
+    {o.rows.map(([name, text]) => <div key={name} class="node"><b>{name}</b><Copy text={text} /><span class="mono" style={{ overflowWrap: "anywhere" }}>{text}</span></div>)}
+    <footer><Button kind="main" onClick={taken}>{o.verb}</Button></footer></Dialog>;
 }
 
 type Question = { title: string; text: ComponentChildren; name?: string; verb: string; go: () => Promise<unknown>; done?: string };

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -25,11 +26,30 @@ const (
 	renewAfter = time.Minute
 )
 
-// The cookie's names: browsers take the first one over TLS only, and from no other host.
+// securePrefix begins the names of cookies that browsers take over TLS only, and from no other host.
+const securePrefix = "__Host-"
+
+// The names of cookies, before the cluster's mark.
 const (
-	secureCookie = "__Host-trireme-console"
-	plainCookie  = "trireme-console"
+	sessionCookie = "trireme-console-"
+	attemptCookie = "trireme-sign-in-"
 )
+
+// maxCookies is how many sessions of clusters a browser keeps for one host: each new cluster at an address of this machine would
+// add one.
+const maxCookies = 8
+
+// cookieName is the name of a cookie of this cluster. Browsers keep cookies by host, whatever the port: the name has a mark of the
+// cluster, so that consoles of two clusters on one host don't overwrite each other's, while all nodes of one cluster read it, behind
+// whatever proxy.
+func (c *Console) cookieName(kind string, secure bool) string {
+	var mark [32]byte
+	c.o.Engine.Local(func(v *fsm.View) { mark = v.Derive(cookieNamePurpose) })
+	if secure {
+		return securePrefix + kind + hex.EncodeToString(mark[:4])
+	}
+	return kind + hex.EncodeToString(mark[:4])
+}
 
 // session is what a cookie holds, sealed with a key that all nodes of the cluster derive
 // from its secret. So a session is good on every node, and needs no memory on any.
@@ -47,12 +67,30 @@ type session struct {
 	Person string `json:"p,omitempty"`
 }
 
-// over reports whether a session's time is up.
-func (s *session) over(now time.Time) bool {
-	return now.Sub(time.UnixMilli(s.Used)) > IdleTime || now.Sub(time.UnixMilli(s.Began)) > MaxAge || s.Until != 0 && now.UnixMilli() > s.Until
+// over returns why a session's time is up, nil if it isn't.
+func (s *session) over(now time.Time) error {
+	switch {
+	case now.Sub(time.UnixMilli(s.Began)) > MaxAge:
+		return errAge
+	case s.Until != 0 && now.UnixMilli() > s.Until:
+		return errVouched
+	case now.Sub(time.UnixMilli(s.Used)) > IdleTime:
+		return errIdle
+	}
+	return nil
 }
 
-var errNoSession = errors.New("console: no session")
+// Why a request has no session. The texts of those that had one are for people.
+var (
+	errNoSession = errors.New("no session: sign in")
+	errIdle      = fmt.Errorf("your session has ended: it was not used for %d minutes", IdleTime/time.Minute)
+	errAge       = fmt.Errorf("your session has ended: %d hours have passed since you signed in", MaxAge/time.Hour)
+	errVouched   = errors.New("your session has ended: its identity provider vouches for it no longer")
+	errSignedOut = errors.New("your session has ended: you have signed out")
+)
+
+// endedHeader says why a session has ended, where the answer has no body for it.
+const endedHeader = "X-Console-Ended"
 
 func newID() string {
 	var b [16]byte
@@ -64,6 +102,8 @@ func newID() string {
 const (
 	sessionPurpose = "console session"
 	attemptPurpose = "console sign-in at an identity provider"
+	// cookieNamePurpose seals nothing.
+	cookieNamePurpose = "console cookie name"
 )
 
 // cipher is that of this cluster for a purpose.
@@ -92,21 +132,24 @@ func (c *Console) seal(purpose string, v any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(gcm.Seal(nonce, nonce, text, nil)), nil
 }
 
-// open reads the session of a request; errNoSession if it has none that is still good.
+// open reads the session of a request. The error says why it has none that is still good.
 func (c *Console) open(r *http.Request) (*session, error) {
-	for _, name := range [...]string{secureCookie, plainCookie} {
-		if name == plainCookie && overTLS(r) {
+	why := errNoSession
+	for _, secure := range [...]bool{true, false} {
+		if !secure && overTLS(r) {
 			continue // such a cookie may have been set by a man in the middle
 		}
-		cookie, err := r.Cookie(name)
+		cookie, err := r.Cookie(c.cookieName(sessionCookie, secure))
 		if err != nil {
 			continue
 		}
-		if s := c.sessionIn(cookie.Value); s != nil {
+		s, err := c.sessionIn(cookie.Value)
+		if err == nil {
 			return s, nil
 		}
+		why = err
 	}
-	return nil, errNoSession
+	return nil, why
 }
 
 // unseal reads what seal has made for a purpose; false if it was not made so.
@@ -123,21 +166,25 @@ func (c *Console) unseal(purpose, text string, v any) bool {
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
-// sessionIn is the session of a cookie, nil if it is over.
-func (c *Console) sessionIn(text string) *session {
+// sessionIn is the session of a cookie, or says why it is over.
+func (c *Console) sessionIn(text string) (*session, error) {
 	s := new(session)
-	if !c.unseal(sessionPurpose, text, s) || s.over(c.o.Now()) || c.ended(s) {
-		return nil
+	if !c.unseal(sessionPurpose, text, s) {
+		return nil, errNoSession
 	}
-	return s
+	if why := s.over(c.o.Now()); why != nil {
+		return nil, why
+	}
+	if c.ended(s) {
+		return nil, errSignedOut
+	}
+	return s, nil
 }
 
 // setCookie gives the browser the session; nil takes it away.
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, s *session) error {
-	cookie := &http.Cookie{Name: plainCookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode}
-	if overTLS(r) {
-		cookie.Name, cookie.Secure = secureCookie, true
-	}
+	secure := overTLS(r)
+	cookie := &http.Cookie{Name: c.cookieName(sessionCookie, secure), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure}
 	if s == nil {
 		cookie.MaxAge = -1
 		http.SetCookie(w, cookie)
@@ -150,6 +197,25 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, s *session) 
 	cookie.Value = value
 	http.SetCookie(w, cookie)
 	return nil
+}
+
+// dropOldest takes from a browser that signs in what it has too many of: sessions of other clusters at this host. A browser sends
+// the oldest cookies first.
+func (c *Console) dropOldest(w http.ResponseWriter, r *http.Request) {
+	secure := overTLS(r)
+	own, prefix := c.cookieName(sessionCookie, secure), sessionCookie
+	if secure {
+		prefix = securePrefix + sessionCookie
+	}
+	var others []string
+	for _, cookie := range r.Cookies() {
+		if strings.HasPrefix(cookie.Name, prefix) && cookie.Name != own {
+			others = append(others, cookie.Name)
+		}
+	}
+	for _, name := range others[:max(0, len(others)-maxCookies+1)] {
+		http.SetCookie(w, &http.Cookie{Name: name, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure, MaxAge: -1})
+	}
 }
 
 // overTLS reports whether the browser speaks TLS, with us or with a proxy. Who claims it

@@ -17,7 +17,10 @@ const selfAsked = "X-Console-Poll"
 func (c *Console) forward(w http.ResponseWriter, r *http.Request, path, query string) {
 	s, err := c.open(r)
 	if err != nil {
-		refuse(w, http.StatusUnauthorized, "no session: sign in")
+		if err != errNoSession {
+			w.Header().Set(endedHeader, err.Error())
+		}
+		refuse(w, http.StatusUnauthorized, err.Error())
 		return
 	}
 	if now := c.o.Now(); r.Header.Get(selfAsked) == "" && now.Sub(time.UnixMilli(s.Used)) > renewAfter {

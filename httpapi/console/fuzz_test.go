@@ -24,8 +24,8 @@ func FuzzSignIn(f *testing.F) {
 		{"POST", "application/json", "", `{"user":"default","password":"` + httpapitest.Token + `"}`},
 		{"POST", "application/json", "", `{"link":"x","user":"y","token":"z"}`},
 		{"POST", "application/json", "", `{"token":`},
-		{"GET", "", "trireme-console=AAAAAAAAAAAAAAAAAAAAAAAA", ""},
-		{"DELETE", "", "__Host-trireme-console=%00; trireme-console=", ""},
+		{"GET", "", "trireme-console-00000000=AAAAAAAAAAAAAAAAAAAAAAAA", ""},
+		{"DELETE", "", "__Host-trireme-console-00000000=%00; trireme-console-00000000=", ""},
 		{"PUT", "", "", ""},
 	} {
 		f.Add(seed.method, seed.kind, seed.cookie, seed.body)

@@ -62,12 +62,19 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) whoami(w http.ResponseWriter, r *http.Request) {
-	s, err := c.open(r)
+	s, over := c.open(r)
 	var who identity
-	if err == nil {
+	err := over
+	if over == nil {
 		who, err = c.identify(r.Context(), s)
 	}
-	if errors.Is(err, errNoSession) || errors.Is(err, errCredential) {
+	if errors.Is(err, errCredential) {
+		over = errCredentialGone
+	}
+	if over != nil {
+		if over != errNoSession {
+			w.Header().Set(endedHeader, over.Error())
+		}
 		w.WriteHeader(http.StatusNoContent) // not signed in: asking is no mistake of the page
 		return
 	}
@@ -78,7 +85,10 @@ func (c *Console) whoami(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, who)
 }
 
-var errCredential = errors.New("this opens nothing: wrong, revoked, or of another cluster")
+var (
+	errCredential     = errors.New("this opens nothing: wrong, revoked, or of another cluster")
+	errCredentialGone = errors.New("your session has ended: its credential opens nothing any more")
+)
 
 // identify finds whom a session's credential stands for. A node may be behind: what opens
 // nothing here is looked up in a state that has everything acknowledged so far.
@@ -157,6 +167,7 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.refuseIdentity(w, err)
 		return
 	}
+	c.dropOldest(w, r)
 	if err := c.setCookie(w, r, s); err != nil {
 		c.o.Log.Warn("a session of the console could not be opened", "error", err)
 		refuse(w, http.StatusInternalServerError, "the session could not be opened")

@@ -66,13 +66,6 @@ const (
 	maxNext = 1000
 )
 
-// The names of an attempt's cookie. SameSite=Strict would keep it from the callback, which
-// another site sends the browser to.
-const (
-	secureAttempt = "__Host-trireme-sign-in"
-	plainAttempt  = "trireme-sign-in"
-)
-
 // pendingSignOn is what the attempt's cookie holds, sealed like a session: any node can
 // finish what another one began.
 type pendingSignOn struct {
@@ -233,11 +226,7 @@ func (c *Console) sessionAs(ctx context.Context, role *GroupRole, who *Person) (
 // attempt is the sign-in that this browser has begun with that state, nil if it has none or
 // took too long.
 func (c *Console) attempt(r *http.Request, state string) *pendingSignOn {
-	name := plainAttempt
-	if overTLS(r) {
-		name = secureAttempt
-	}
-	cookie, err := r.Cookie(name)
+	cookie, err := r.Cookie(c.cookieName(attemptCookie, overTLS(r)))
 	p := new(pendingSignOn)
 	if err != nil || !c.unseal(attemptPurpose, cookie.Value, p) || p.State == "" || p.State != state {
 		return nil
@@ -248,12 +237,11 @@ func (c *Console) attempt(r *http.Request, state string) *pendingSignOn {
 	return p
 }
 
-// setAttempt keeps a sign-in in the browser; nil takes it away.
+// setAttempt keeps a sign-in in the browser; nil takes it away. SameSite=Strict would keep its cookie from the callback, which
+// another site sends the browser to.
 func (c *Console) setAttempt(w http.ResponseWriter, r *http.Request, p *pendingSignOn) error {
-	cookie := &http.Cookie{Name: plainAttempt, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(attemptAge / time.Second)}
-	if overTLS(r) {
-		cookie.Name, cookie.Secure = secureAttempt, true
-	}
+	secure := overTLS(r)
+	cookie := &http.Cookie{Name: c.cookieName(attemptCookie, secure), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(attemptAge / time.Second), Secure: secure}
 	if p == nil {
 		cookie.MaxAge = -1
 		http.SetCookie(w, cookie)

@@ -40,6 +40,7 @@ type Engine struct {
 	mu               sync.Mutex
 	index            uint64
 	seed             uint64
+	cluster          uint64
 	now              func() int64
 	still            bool // no chance
 	propose          error
@@ -54,6 +55,11 @@ type Engine struct {
 
 // New is an engine whose cluster has been founded with the tokens above.
 func New() *Engine { return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }}) }
+
+// NewCluster is New for one of several clusters: each number has a secret of its own.
+func NewCluster(number uint64) *Engine {
+	return founded(&Engine{now: func() int64 { return time.Now().UnixMilli() }, cluster: number})
+}
 
 // NewStill is New with a clock of the test's, in unix milliseconds, and with the same seed
 // for every entry and every read, so that two engines answer the same.
@@ -182,6 +188,7 @@ func (e *Engine) commitRequest(q fsm.Request) (any, error) {
 	entry := fsm.Entry{Stamp: e.now(), Term: term, Requests: []fsm.Request{q}}
 	if !e.still {
 		binary.LittleEndian.PutUint64(entry.Seed[:], e.index)
+		binary.LittleEndian.PutUint64(entry.Seed[8:], e.cluster)
 	}
 	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
 	if err != nil {

@@ -34,6 +34,12 @@ const (
 	gossipPurpose    = "trireme gossip key v1"
 )
 
+// authorityName is the name of the authority of a secret.
+const authorityName = "trireme cluster authority"
+
+// BySecret reports whether a node has signed a certificate itself, with a cluster secret. Such a node renews it by itself.
+func BySecret(c *x509.Certificate) bool { return c.Issuer.CommonName == authorityName }
+
 // ErrSecret says that a cluster secret can't be used.
 var ErrSecret = errors.New("the cluster secret can't be used")
 
@@ -83,7 +89,7 @@ func (s Secret) authority() (*x509.Certificate, ed25519.PrivateKey, error) {
 		return nil, nil, err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "trireme cluster authority"},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: authorityName},
 		NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), // the secret is what expires
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
 	}

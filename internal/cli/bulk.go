@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // mostBulk is the largest page of bulk actions.
@@ -80,7 +82,7 @@ func (s *session) stopBulk(path, noun string) error {
 	if json.Unmarshal(text, &n) != nil {
 		return s.noNode()
 	}
-	return s.say(json.RawMessage(text), "the bulk action %s is stopped: %d of %s were cancelled", n.ID, n.Processed, plural(n.Total, noun))
+	return s.say(json.RawMessage(text), "the bulk action %s is stopped: %d of %s were cancelled", n.ID, n.Processed, plural.Of(n.Total, noun))
 }
 
 // bulkIDs are the newest bulk actions, for completion.

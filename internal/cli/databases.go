@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 func databaseGroup() *cobra.Command {
@@ -91,7 +93,7 @@ func (s *session) limitDatabase(name string, to []string) error {
 	case *now.MaxMemoryInForce == 0:
 		return s.say(doc, "%s has no memory limit but that of the cluster", name)
 	}
-	return s.say(doc, "%s may use %d bytes of memory", name, *now.MaxMemoryInForce)
+	return s.say(doc, "%s may use %s of memory", name, plural.Of(*now.MaxMemoryInForce, "byte"))
 }
 
 // oneLine declares the flag for JSON that is older than --output.
@@ -165,7 +167,7 @@ func (s *session) deleteDatabase(c *consent) error {
 		if json.Unmarshal(doc, &d) != nil {
 			return s.noNode()
 		}
-		return s.say(doc, "deleted %s with %d keys", name, d.Keys)
+		return s.say(doc, "deleted %s with %s", name, plural.Of(d.Keys, "key"))
 	}})
 }
 

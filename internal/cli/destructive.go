@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // consent are the flags of a command that can't be taken back.
@@ -80,7 +82,7 @@ func (a act) plan(s *session, names []string) error {
 	for _, name := range names {
 		fmt.Fprintln(out, printable(name))
 	}
-	s.note("would %s %s; nothing was done", a.verb, plural(len(names), a.noun))
+	s.note("would %s %s; nothing was done", a.verb, plural.Of(len(names), a.noun))
 	return nil
 }
 
@@ -89,7 +91,7 @@ func (a act) what(names []string) string {
 	if len(names) == 1 {
 		return a.noun + " " + printable(names[0])
 	}
-	return plural(len(names), a.noun)
+	return plural.Of(len(names), a.noun)
 }
 
 // named is a find for one thing that has an address.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // The largest pages of dead letters, and of what one request may name.
@@ -155,6 +157,6 @@ func (s *session) withDead(f *filters, c *consent, all bool, verb, path string, 
 			}
 		}
 		past := map[string]string{"retry": "retried", "delete": "deleted"}[verb]
-		return s.say(map[string]int{past: total}, "%s %s", past, plural(total, "dead letter"))
+		return s.say(map[string]int{past: total}, "%s %s", past, plural.Of(total, "dead letter"))
 	}})
 }

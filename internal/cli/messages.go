@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // finals are the states of messages that nothing more happens to.
@@ -260,7 +262,7 @@ func (s *session) cancel(query url.Values) error {
 			return err
 		}
 	}
-	return s.say(map[string]int{"cancelled": total}, "cancelled %s", plural(total, "message"))
+	return s.say(map[string]int{"cancelled": total}, "cancelled %s", plural.Of(total, "message"))
 }
 
 // count sends a request that answers how many it was about.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // prompt reads commands from the terminal until its end.
@@ -72,7 +73,7 @@ func (r *redis) prompt() error {
 func (r *redis) sign() string {
 	name := first(r.Client.database, "default")
 	if r.queued != nil {
-		name += " (" + plural(len(r.queued), "command") + ")"
+		name += " (" + plural.Of(len(r.queued), "command") + ")"
 	}
 	return name + "> "
 }

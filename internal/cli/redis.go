@@ -11,6 +11,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/plural"
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
@@ -23,7 +24,8 @@ func redisCommand() *cobra.Command {
 		long: "Runs one command over HTTP and prints its reply. Without a command it opens a prompt with completion (tab), history\n" +
 			"(arrows) and help (help, help COMMAND), or, if standard input is no terminal, runs the commands of its lines. MULTI\n" +
 			"collects commands until EXEC; SUBSCRIBE, PSUBSCRIBE and MONITOR print what comes until an interrupt. Flags stand\n" +
-			"before the command. Replies are printed as redis-cli does: with types on a terminal, as they are elsewhere.",
+			"before the command. Replies are printed as redis-cli does: with types on a terminal, as they are elsewhere. On a terminal a\n" +
+			"command that deletes more than it names, such as FLUSHALL, asks first.",
 		example: `redis SET greeting hello EX 60
 redis --database shop HGETALL cart:17
 redis --output json LRANGE list 0 -1
@@ -34,6 +36,7 @@ redis`,
 	f := g.Command.Flags()
 	f.SetInterspersed(false)
 	f.BoolVar(&r.raw, "raw", false, "print replies unformatted, also on a terminal")
+	f.BoolVarP(&r.yes, "yes", "y", false, "skip the question before commands that delete more than they name, such as FLUSHALL")
 	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also without a terminal")
 	g.Command.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		return commandNames(strings.Join(append(args, start), " "), len(args)), cobra.ShellCompDirectiveNoFileComp
@@ -45,6 +48,7 @@ redis`,
 type redis struct {
 	*session
 	raw, typed bool
+	yes        bool
 	table      *command.Table
 	queued     [][]string // since MULTI, nil outside
 }
@@ -59,6 +63,9 @@ func (r *redis) run(s *session) error {
 	}
 	switch {
 	case len(s.args) > 0:
+		if err := r.agreed(s.args); err != nil {
+			return err
+		}
 		return r.execute(s.args)
 	case isTerminal(s.cmd.InOrStdin()):
 		return r.prompt()
@@ -87,7 +94,7 @@ func (r *redis) lines(in io.Reader) error {
 		}
 	}
 	if failed > 0 {
-		return errorf(code, "%s failed", plural(failed, "command"))
+		return errorf(code, "%s failed", plural.Of(failed, "command"))
 	}
 	return nil
 }
@@ -106,7 +113,11 @@ func (r *redis) step(words []string, errs io.Writer) error {
 		queued := r.queued
 		r.queued = nil
 		return r.told(errs, r.transaction(queued))
-	case r.queued != nil:
+	}
+	if err := r.agreed(words); err != nil {
+		return r.told(errs, err)
+	}
+	if r.queued != nil {
 		r.queued = append(r.queued, words)
 		return r.print(reply.Status("QUEUED"), nil)
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 func (g *group) cancelRuns() {
@@ -64,5 +66,5 @@ func (s *session) cancelEach(ids []string) error {
 			return err
 		}
 	}
-	return s.say(map[string]int{"cancelled": total}, "cancelled %s", plural(total, "run"))
+	return s.say(map[string]int{"cancelled": total}, "cancelled %s", plural.Of(total, "run"))
 }

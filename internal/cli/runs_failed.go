@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 func (g *group) failedRuns() {
@@ -49,7 +51,7 @@ func (g *group) failedRuns() {
 			return s.withFailed(&deleted, &c, all, "delete", func(letters []string) (json.RawMessage, string, error) {
 				n, err := s.count(request{method: "DELETE", path: s.in("/v2/workflows/dlq"), query: url.Values{"dlqIds": letters}}, "deleted")
 				doc, _ := encode(map[string]int{"deleted": n}) // a number
-				return doc, "deleted " + plural(n, "dead letter"), err
+				return doc, "deleted " + plural.Of(n, "dead letter"), err
 			})
 		},
 	})
@@ -93,7 +95,7 @@ func (g *group) again(verb, short string) {
 				for _, r := range answer.Runs {
 					ids = append(ids, r.ID)
 				}
-				return text, past + " " + plural(len(ids), "run") + ": " + dash(strings.Join(ids, ", ")), nil
+				return text, past + " " + plural.Of(len(ids), "run") + ": " + dash(strings.Join(ids, ", ")), nil
 			})
 		},
 	})

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // endpoint is one of a URL group's.
@@ -40,7 +42,7 @@ func urlGroupGroup() *cobra.Command {
 			if err := s.Call(s.ctx, "POST", s.in("/v2/topics/"+escape(s.args[0])+"/endpoints"), body, nil); err != nil {
 				return err
 			}
-			return s.say(map[string]any{"group": s.args[0], "endpoints": list}, "added %s to the group %s", plural(len(list), "endpoint"), s.args[0])
+			return s.say(map[string]any{"group": s.args[0], "endpoints": list}, "added %s to the group %s", plural.Of(len(list), "endpoint"), s.args[0])
 		},
 	})
 	g.removeEndpoints()
@@ -90,7 +92,7 @@ func (g *group) removeEndpoints() {
 				if err := s.Call(s.ctx, "DELETE", at+"/endpoints", map[string]any{"endpoints": list}, nil); err != nil {
 					return err
 				}
-				return s.say(map[string]any{"group": s.args[0], "removed": list}, "removed %s from the group %s", plural(len(list), "endpoint"), s.args[0])
+				return s.say(map[string]any{"group": s.args[0], "removed": list}, "removed %s from the group %s", plural.Of(len(list), "endpoint"), s.args[0])
 			}})
 		},
 	})
@@ -116,7 +118,7 @@ func (g *group) defaults() {
 			if err := s.Call(s.ctx, "PATCH", s.in("/v2/topics/"+escape(s.args[0])), map[string]any{"headers": headers}, nil); err != nil {
 				return err
 			}
-			return s.say(map[string]any{"group": s.args[0], "headers": headers}, "the group %s has %s", s.args[0], plural(len(headers), "default"))
+			return s.say(map[string]any{"group": s.args[0], "headers": headers}, "the group %s has %s", s.args[0], plural.Of(len(headers), "default"))
 		},
 	})
 }

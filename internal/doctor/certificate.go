@@ -8,10 +8,24 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// renewBefore is how long before its end a certificate should have been renewed.
+// renewBefore is how long before its end a certificate should have been renewed at the latest. One that lives shorter is renewed
+// later: whoever issues certificates for days or hours renews them when a third or a half of their life is left.
 const renewBefore = 14 * 24 * time.Hour
+
+// renewalDue returns when a certificate should have been renewed: before the last quarter of its life.
+func renewalDue(from, until time.Time) time.Time {
+	return until.Add(-min(renewBefore, until.Sub(from)/4))
+}
+
+// What to do about a certificate, by where it comes from.
+const (
+	secretAdvice = "look at that node's log and clock: it signs its own certificate anew every 12 hours, and has not"
+	peerAdvice   = "renew it on that node: write the new certificate and key into the files of its --cluster-cert and --cluster-key; it takes them without a restart"
+)
 
 const renewAdvice = "renew it: write the new certificate and key into the same files, the node takes them without a restart"
 
@@ -23,7 +37,7 @@ func Pair(cert, key string, now time.Time) []Finding {
 	}
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		return []Finding{found("certificate", cert, Failure, "put a certificate and the key that belongs to it into the two files, PEM, readable for the node's user", "%v", err)}
+		return []Finding{found(checkCertificate, cert, Failure, "put a certificate and the key that belongs to it into the two files, PEM, readable for the node's user", "%v", err)}
 	}
 	return []Finding{judgeValidity(cert, pair.Leaf, now)}
 }
@@ -36,7 +50,7 @@ func Authority(ca, cert, node string, now time.Time) []Finding {
 	}
 	signers, err := readCertificates(ca)
 	if err != nil {
-		return []Finding{found("certificate", ca, Failure, "put the certificates of the cluster's authority there, PEM", "%v", err)}
+		return []Finding{found(checkCertificate, ca, Failure, "put the certificates of the cluster's authority there, PEM", "%v", err)}
 	}
 	var all []Finding
 	pool := x509.NewCertPool()
@@ -58,11 +72,11 @@ func judgeOwn(cert, node string, chain []*x509.Certificate, pool *x509.CertPool,
 	}
 	options := x509.VerifyOptions{Roots: pool, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 	if _, err := chain[0].Verify(options); err != nil {
-		return []Finding{found("certificate", cert, Failure, "have it signed by the authority of --cluster-ca; the other nodes refuse it", "%v", err)}
+		return []Finding{found(checkCertificate, cert, Failure, "have it signed by the authority of --cluster-ca; the other nodes refuse it", "%v", err)}
 	}
 	names := append(slices.Clone(chain[0].DNSNames), chain[0].Subject.CommonName)
 	if !slices.Contains(names, node) {
-		return []Finding{found("certificate", cert, Failure, "make a certificate with the node's id as DNS name or common name", "it names %v, not %s", names, node)}
+		return []Finding{found(checkCertificate, cert, Failure, "make a certificate with the node's id as DNS name or common name", "it names %v, not %s", names, node)}
 	}
 	return nil
 }
@@ -89,19 +103,26 @@ func readCertificates(path string) (all []*x509.Certificate, err error) {
 }
 
 func judgeValidity(about string, c *x509.Certificate, now time.Time) Finding {
-	return judgeEnd(about, c.NotBefore, c.NotAfter, now)
+	return judgeEnd(about, renewAdvice, c.NotBefore, c.NotAfter, now)
 }
 
-func judgeEnd(about string, from, until, now time.Time) Finding {
-	days := int(until.Sub(now) / (24 * time.Hour))
+func judgeEnd(about, advice string, from, until, now time.Time) Finding {
 	end := until.UTC().Format(time.RFC3339)
 	switch {
 	case now.After(until):
-		return found("certificate", about, Failure, renewAdvice, "it ended at %s", end)
+		return found(checkCertificate, about, Failure, advice, "it ended at %s", end)
 	case now.Before(from):
-		return found("certificate", about, Failure, "look at this machine's clock and at who made the certificate", "it begins at %s", from.UTC().Format(time.RFC3339))
-	case until.Sub(now) < renewBefore:
-		return found("certificate", about, Warning, renewAdvice, "it ends in %d days, at %s", days, end)
+		return found(checkCertificate, about, Failure, "look at this machine's clock and at who made the certificate", "it begins at %s", from.UTC().Format(time.RFC3339))
+	case now.After(renewalDue(from, until)):
+		return found(checkCertificate, about, Warning, advice, "its renewal is overdue: it ends in %s, at %s", daysOf(until.Sub(now)), end)
 	}
-	return found("certificate", about, OK, "", "good for %d days", days)
+	return found(checkCertificate, about, OK, "", "good for %s", daysOf(until.Sub(now)))
+}
+
+// daysOf is a long time for people: in days, or hours if it is less than two days.
+func daysOf(d time.Duration) string {
+	if d < 48*time.Hour {
+		return plural.Of(int(d/time.Hour), "hour")
+	}
+	return plural.Of(int(d/(24*time.Hour)), "day")
 }

@@ -75,11 +75,11 @@ func SyncTimes(ctx context.Context, dir string, count int) (Syncs, error) {
 func Disk(ctx context.Context, dir string) []Finding {
 	at, err := existing(dir)
 	if err != nil {
-		return []Finding{found("disk", dir, Failure, "name a data directory that this user can reach", "%v", err)}
+		return []Finding{found(checkDisk, dir, Failure, "name a data directory that this user can reach", "%v", err)}
 	}
 	s, err := SyncTimes(ctx, at, SyncCount)
 	if err != nil {
-		return []Finding{found("disk", dir, Failure, writeAdvice(err), "nothing can be written and synced there: %v", err)}
+		return []Finding{found(checkDisk, dir, Failure, writeAdvice(err), "nothing can be written and synced there: %v", err)}
 	}
 	return append([]Finding{judgeSyncs(dir, s)}, volatile(dir, at)...)
 }
@@ -100,7 +100,7 @@ func judgeSyncs(dir string, s Syncs) Finding {
 	case s.Worst >= nearStall || s.Median >= slowSync:
 		level = Warning
 	}
-	return found("disk", dir, level, look, "sync of %d KiB: median %s, worst of %d %s", block>>10, round(s.Median), s.Count, round(s.Worst))
+	return found(checkSpeed, dir, level, look, "sync of %d KiB: median %s, worst of %d %s", block>>10, round(s.Median), s.Count, round(s.Worst))
 }
 
 func round(d time.Duration) time.Duration {
@@ -136,7 +136,7 @@ func volatile(dir, at string) []Finding {
 		return nil // Space says so
 	}
 	if what, is := unsafeDisks[int64(st.Type)]; is {
-		return []Finding{found("disk", dir, Warning, "keep the data directory on a local disk (in a container, on a volume)", "the file system is %s", what)}
+		return []Finding{found(checkSpeed, dir, Warning, "keep the data directory on a local disk (in a container, on a volume)", "the file system is %s", what)}
 	}
 	return nil
 }
@@ -153,11 +153,11 @@ type Floor interface {
 func Space(dir string, floor Floor) Finding {
 	at, err := existing(dir)
 	if err != nil {
-		return found("space", dir, Failure, "name a data directory that this user can reach", "%v", err)
+		return found(checkSpace, dir, Failure, "name a data directory that this user can reach", "%v", err)
 	}
 	var st unix.Statfs_t
 	if err := unix.Statfs(at, &st); err != nil {
-		return found("space", dir, Failure, "look at the disk and its file system", "%v", err)
+		return found(checkSpace, dir, Failure, "look at the disk and its file system", "%v", err)
 	}
 	return judgeSpace(dir, floor, st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), st.Ffree, st.Files)
 }
@@ -167,13 +167,13 @@ func judgeSpace(dir string, floor Floor, free, total, nodes, allNodes uint64) Fi
 	share, least := float64(free)/float64(max(total, 1))*100, floor.Of(total)
 	switch {
 	case allNodes > 0 && nodes == 0:
-		return found("space", dir, Failure, "remove files from this disk: it has no inode left", "no inode is free")
+		return found(checkSpace, dir, Failure, "remove files from this disk: it has no inode left", "no inode is free")
 	case free < least:
-		return found("space", dir, Failure, room, "%s of %s free, %.1f %%: below the floor of %s", size(free), size(total), share, size(least))
+		return found(checkSpace, dir, Failure, room, "%s of %s free, %.1f %%: below the floor of %s", size(free), size(total), share, size(least))
 	case free < floor.Alarm(total):
-		return found("space", dir, Warning, room, "%s of %s free, %.1f %%; the floor is %s", size(free), size(total), share, size(least))
+		return found(checkSpace, dir, Warning, room, "%s of %s free, %.1f %%; the floor is %s", size(free), size(total), share, size(least))
 	}
-	return found("space", dir, OK, "", "%s of %s free, %.0f %%; the floor is %s", size(free), size(total), share, size(least))
+	return found(checkSpace, dir, OK, "", "%s of %s free, %.0f %%; the floor is %s", size(free), size(total), share, size(least))
 }
 
 // size is a number of bytes for people.

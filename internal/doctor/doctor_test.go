@@ -101,7 +101,7 @@ func TestPeerFindings(t *testing.T) {
 	worst := func(change func(*Peer)) Finding {
 		p := good()
 		change(&p)
-		return NewReport("n1", append(Peers("me:1", []Peer{p}, now), Versions("v1", 1, 1, []Peer{p})...)).Findings[0]
+		return NewReport("n1", Production, append(Peers("me:1", []Peer{p}, now), Versions("v1", 1, 1, []Peer{p})...)).Findings[0]
 	}
 	expect(t, worst(func(*Peer) {}), OK, "")
 	expect(t, good().clock(), OK, "its clock agrees within 1ms")
@@ -112,8 +112,7 @@ func TestPeerFindings(t *testing.T) {
 	expect(t, worst(func(p *Peer) { p.Offset = -time.Second }), Failure, "1s behind")
 	expect(t, worst(func(p *Peer) { p.Offset = 200 * time.Millisecond }), Warning, "200ms ahead")
 	expect(t, worst(func(p *Peer) { p.Offset, p.Blur = 200*time.Millisecond, 150*time.Millisecond }), OK, "")
-	expect(t, worst(func(p *Peer) { p.Until = now.Add(-time.Hour) }), Failure, "it ended at")
-	expect(t, worst(func(p *Peer) { p.Until = now.Add(49 * time.Hour) }), Warning, "ends in 2 days")
+	expect(t, worst(func(p *Peer) { p.From, p.Until = now.Add(-90*time.Hour), now.Add(-time.Hour) }), Failure, "it ended at")
 	expect(t, worst(func(p *Peer) { p.Gossip, p.Key = "h:2", errors.New("the gossip keys differ") }), Failure, "asked at h:2: the gossip keys differ")
 	expect(t, worst(func(p *Peer) { p.Gossip = "h:2" }), OK, "")
 	expect(t, worst(func(p *Peer) { p.Version = "v2" }), Warning, "it runs v2")
@@ -149,10 +148,63 @@ func TestCertificateFindings(t *testing.T) {
 	}
 }
 
+// TestCertificatesAreJudgedByRenewal: whatever the life of a certificate is, it is fine for as long as whoever renews it in time has
+// time, also when it never has two weeks left; and the advice is for where it comes from.
+func TestCertificatesAreJudgedByRenewal(t *testing.T) {
+	const day = 24 * time.Hour
+	now := time.Now()
+	for _, c := range []struct {
+		life, left time.Duration
+		want       Level
+		words      string
+	}{
+		{3 * day, 48 * time.Hour, OK, "good for 2 days"},   // a cluster secret's, fresh
+		{3 * day, 36 * time.Hour, OK, "good for 36 hours"}, // just before it is renewed
+		{3 * day, 17 * time.Hour, Warning, "its renewal is overdue: it ends in 17 hours"},
+		{day, 8 * time.Hour, OK, "8 hours"}, {day, 90 * time.Minute, Warning, "in 1 hour,"},
+		{90 * day, 30 * day, OK, "30 days"}, {90 * day, 13 * day, Warning, "in 13 days,"},
+		{3650 * day, 15 * day, OK, "15 days"}, {3650 * day, 2 * day, Warning, "in 2 days,"}, {3650 * day, 25 * time.Hour, Warning, "in 25 hours,"}, {90 * day, -day, Failure, "it ended at"},
+	} {
+		until := now.Add(c.left + time.Minute)
+		f := judgeEnd("n2", secretAdvice, until.Add(-c.life), until, now)
+		expect(t, f, c.want, c.words)
+		if strings.Contains(f.Found, " 1 days") || strings.Contains(f.Found, " 1 hours") {
+			t.Errorf("%q", f.Found)
+		}
+	}
+	for signed, want := range map[bool]string{true: "signs its own certificate", false: "the files of its --cluster-cert"} { // unordered: each by itself
+		all := Peers("me:1", []Peer{{ID: "n2", From: now.Add(-3 * day), Until: now.Add(time.Hour), Signed: signed}}, now)
+		if last := all[len(all)-1]; !strings.Contains(last.Do, want) {
+			t.Errorf("signed by itself %v: %+v, want advice %q", signed, last, want)
+		}
+	}
+	if all := Peers("me:1", []Peer{{ID: "n2", From: now.Add(-36 * time.Hour), Until: now.Add(36 * time.Hour), Signed: true}}, now); NewReport("n1", Production, all).Worst != OK {
+		t.Errorf("a certificate that its node renews: %+v", all)
+	}
+}
+
+// TestFindingsApplyToModes: what is meant for production is not in the report of a developer's node, every check applies somewhere,
+// and what keeps a node from working is told to everybody.
+func TestFindingsApplyToModes(t *testing.T) {
+	advice := []Finding{judgeSyncs("d", Syncs{64, time.Second, time.Second}), judgeFiles(1, 10), Memory(8<<30, 0)}
+	broken := []Finding{judgeSpace("d", shares{}, 0, 100<<30, 1, 2), State(errors.New("no leader"), ""), Settings(errors.New("why"))}
+	for mode, want := range map[Mode]int{Production: 6, LocalCluster: 3, Development: 3} { // unordered: each by itself
+		r := NewReport("n1", mode, append(advice, broken...))
+		if len(r.Findings) != want || r.Worst != Failure {
+			t.Errorf("mode %d: %+v", mode, r)
+		}
+	}
+	for _, c := range []check{checkDisk, checkSpeed, checkSpace, checkFiles, checkMemory, checkAddress, checkCertificate, checkPeer, checkClock, checkGossip, checkVersion, checkState, checkSettings, checkStart} {
+		if c.name == "" || c.in == 0 || c.in&Production == 0 {
+			t.Errorf("%+v says nowhere that it applies", c)
+		}
+	}
+}
+
 // TestReportsAreRead: the worst comes first, tables hold every finding and advice, and
 // JSON is read as it was written.
 func TestReportsAreRead(t *testing.T) {
-	r := NewReport("n1", []Finding{{Check: "disk", Found: "fine"}, {Check: "clock", About: "n2", Level: Failure, Found: "off", Do: "set it"}, {Check: "space", Level: Warning, Found: "little", Do: "clean up"}})
+	r := NewReport("n1", Production, []Finding{found(checkDisk, "", OK, "", "fine"), found(checkClock, "n2", Failure, "set it", "off"), found(checkSpace, "", Warning, "clean up", "little")})
 	if r.Worst != Failure || r.Findings[0].Check != "clock" || r.Findings[1].Check != "space" {
 		t.Errorf("%+v", r)
 	}

@@ -37,6 +37,44 @@ func (l *Level) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// Mode is how a node was started, which decides what is worth a finding: a developer's machine need not bear the load of production.
+type Mode uint8
+
+const (
+	// Production is a node of serve.
+	Production Mode = 1 << iota
+	// LocalCluster is a node of serve whose whole cluster is on this machine.
+	LocalCluster
+	// Development is a node of dev.
+	Development
+
+	everywhere = Production | LocalCluster | Development
+)
+
+// A check has the name that its findings show and the modes that they apply to.
+type check struct {
+	name string
+	in   Mode
+}
+
+// The checks. Each says by itself where it applies.
+var (
+	checkDisk        = check{"disk", everywhere}
+	checkSpeed       = check{"disk", Production} // of the disk, and whether it keeps what it has
+	checkSpace       = check{"space", everywhere}
+	checkFiles       = check{"limits", Production}
+	checkMemory      = check{"memory", Production}
+	checkAddress     = check{"address", everywhere}
+	checkCertificate = check{"certificate", everywhere}
+	checkPeer        = check{"peer", everywhere}
+	checkClock       = check{"clock", everywhere}
+	checkGossip      = check{"gossip", everywhere}
+	checkVersion     = check{"version", everywhere}
+	checkState       = check{"state", everywhere}
+	checkSettings    = check{"settings", everywhere}
+	checkStart       = check{"start", everywhere}
+)
+
 // Finding is the outcome of one check.
 type Finding struct {
 	// Check names what was looked at: clock, disk, space, limits, memory, address, certificate,
@@ -48,13 +86,15 @@ type Finding struct {
 	Found string `json:"found"`
 	// Do says what to do; empty where nothing is amiss.
 	Do string `json:"do,omitempty"`
+
+	in Mode // where it applies; none once it is in a report
 }
 
-func found(check, about string, level Level, do, format string, args ...any) Finding {
+func found(c check, about string, level Level, do, format string, args ...any) Finding {
 	if level == OK {
 		do = ""
 	}
-	return Finding{Check: check, About: about, Level: level, Found: fmt.Sprintf(format, args...), Do: do}
+	return Finding{Check: c.name, About: about, Level: level, Found: fmt.Sprintf(format, args...), Do: do, in: c.in}
 }
 
 // Report is what an examination of one node found.
@@ -64,9 +104,15 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// NewReport makes a report, the worst findings first and otherwise in their order.
-func NewReport(node string, findings []Finding) Report {
-	r := Report{Node: node, Findings: slices.Clone(findings)}
+// NewReport makes a report of the findings that apply to a node that was started so, the worst first and otherwise in their order.
+func NewReport(node string, started Mode, findings []Finding) Report {
+	r := Report{Node: node, Findings: []Finding{}}
+	for _, f := range findings {
+		if f.in&started != 0 {
+			f.in = 0
+			r.Findings = append(r.Findings, f)
+		}
+	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(b.Level, a.Level) })
 	if len(r.Findings) > 0 {
 		r.Worst = r.Findings[0].Level

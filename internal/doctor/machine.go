@@ -18,7 +18,7 @@ const fewFiles = 1024
 func OpenFiles(connections int) Finding {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return found("limits", "", Warning, "look at `ulimit -n` by hand", "the limit of open files can't be read: %v", err)
+		return found(checkFiles, "", Warning, "look at `ulimit -n` by hand", "the limit of open files can't be read: %v", err)
 	}
 	return judgeFiles(limit.Max, connections)
 }
@@ -28,11 +28,11 @@ func judgeFiles(limit uint64, connections int) Finding {
 	wanted := uint64(connections + spareFiles)
 	switch {
 	case limit <= fewFiles:
-		return found("limits", "", Failure, raise, "%d open files are allowed", limit)
+		return found(checkFiles, "", Failure, raise, "%d open files are allowed", limit)
 	case limit < wanted:
-		return found("limits", "", Warning, raise, "%d open files are allowed, the settings let clients and deliveries take %d", limit, wanted)
+		return found(checkFiles, "", Warning, raise, "%d open files are allowed, the settings let clients and deliveries take %d", limit, wanted)
 	}
-	return found("limits", "", OK, "", "%d open files are allowed, at most %d are needed", limit, wanted)
+	return found(checkFiles, "", OK, "", "%d open files are allowed, at most %d are needed", limit, wanted)
 }
 
 // Memory judges --max-memory, 0 for none, against the memory that this process may have,
@@ -42,15 +42,15 @@ func Memory(limit, most int64) Finding {
 	const do = "set --max-memory (later POST /admin/settings) to about half of the memory, the same on all nodes"
 	switch {
 	case limit <= 0:
-		return found("memory", "", Warning, "look at the machine's memory by hand", "how much memory there is can't be read")
+		return found(checkMemory, "", Warning, "look at the machine's memory by hand", "how much memory there is can't be read")
 	case most == 0:
-		return found("memory", "", Warning, do, "%s of memory and no --max-memory: data may grow until the system kills the process", size(uint64(limit)))
+		return found(checkMemory, "", Warning, do, "%s of memory and no --max-memory: data may grow until the system kills the process", size(uint64(limit)))
 	case most > limit*9/10:
-		return found("memory", "", Failure, do, "--max-memory is %s, of %s of memory", size(uint64(most)), size(uint64(limit)))
+		return found(checkMemory, "", Failure, do, "--max-memory is %s, of %s of memory", size(uint64(most)), size(uint64(limit)))
 	case most > limit*2/3:
-		return found("memory", "", Warning, do, "--max-memory is %s, of %s of memory", size(uint64(most)), size(uint64(limit)))
+		return found(checkMemory, "", Warning, do, "--max-memory is %s, of %s of memory", size(uint64(most)), size(uint64(limit)))
 	}
-	return found("memory", "", OK, "", "--max-memory is %s, of %s of memory", size(uint64(most)), size(uint64(limit)))
+	return found(checkMemory, "", OK, "", "--max-memory is %s, of %s of memory", size(uint64(most)), size(uint64(limit)))
 }
 
 // Address reports whether the address of a flag can be listened on; off and empty ones are
@@ -61,8 +61,8 @@ func Address(flag, addr string) []Finding {
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return []Finding{found("address", addr, Failure, "stop the process that uses it, or choose another address with --"+flag, "--%s can't be listened on: %v", flag, err)}
+		return []Finding{found(checkAddress, addr, Failure, "stop the process that uses it, or choose another address with --"+flag, "--%s can't be listened on: %v", flag, err)}
 	}
 	l.Close()
-	return []Finding{found("address", addr, OK, "", "free for --%s", flag)}
+	return []Finding{found(checkAddress, addr, OK, "", "free for --%s", flag)}
 }

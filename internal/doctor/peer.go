@@ -18,8 +18,10 @@ type Peer struct {
 	Version string
 	Level   uint32
 	State   string
-	// Until is when the certificate ends that it shows; zero without TLS.
-	Until time.Time
+	// From and Until are when the certificate that it shows begins and ends, zero without TLS. Signed says that the node has signed
+	// it itself, with the cluster secret.
+	From, Until time.Time
+	Signed      bool
 	// Gossip is its gossip address, empty if it has none; Key is what became of asking
 	// there with this node's key, nil if it agrees.
 	Gossip string
@@ -49,7 +51,7 @@ const (
 // certificate, its gossip key. own is this node's cluster address.
 func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
 	if len(peers) == 0 {
-		return []Finding{found("peer", "", OK, "", "there is no other node")}
+		return []Finding{found(checkPeer, "", OK, "", "there is no other node")}
 	}
 	for _, p := range peers {
 		all = append(all, p.reach(own)...)
@@ -58,7 +60,11 @@ func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
 		}
 		all = append(all, p.clock())
 		if !p.Until.IsZero() {
-			if f := judgeEnd(p.ID, time.Time{}, p.Until, now); f.Level != OK {
+			advice := peerAdvice
+			if p.Signed {
+				advice = secretAdvice
+			}
+			if f := judgeEnd(p.ID, advice, p.From, p.Until, now); f.Level != OK {
 				all = append(all, f)
 			}
 		}
@@ -71,15 +77,15 @@ func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
 
 func (p Peer) reach(own string) []Finding {
 	if p.There.Err != nil {
-		return []Finding{found("peer", p.ID, Failure,
+		return []Finding{found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s runs and that this machine reaches %s (firewall, address, certificate)", p.ID, p.Addr), "it is not reached at %s: %v", p.Addr, p.There.Err)}
 	}
 	all := []Finding{judgeReach(p.ID, "reached at "+p.Addr, p.There.Took)}
 	switch {
 	case p.Back.Unasked:
-		all = append(all, found("peer", p.ID, Warning, "bring it to this node's version, then look again", "whether it reaches this node can't be known: its version doesn't try"))
+		all = append(all, found(checkPeer, p.ID, Warning, "bring it to this node's version, then look again", "whether it reaches this node can't be known: its version doesn't try"))
 	case p.Back.Err != nil:
-		all = append(all, found("peer", p.ID, Failure,
+		all = append(all, found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s reaches %s: the firewall on the way, and --cluster-advertise of this node", p.ID, own), "it does not reach this node at %s: %v", own, p.Back.Err))
 	default:
 		all = append(all, judgeReach(p.ID, "reaches this node at "+own, p.Back.Took))
@@ -92,7 +98,7 @@ func judgeReach(id, what string, took time.Duration) Finding {
 	if took >= slowReach {
 		level = Warning
 	}
-	return found("peer", id, level, "look at the network between the nodes, and at how busy both are: every write waits for it", "%s in %s", what, round(took))
+	return found(checkPeer, id, level, "look at the network between the nodes, and at how busy both are: every write waits for it", "%s in %s", what, round(took))
 }
 
 func (p Peer) clock() Finding {
@@ -106,9 +112,9 @@ func (p Peer) clock() Finding {
 		level = Warning
 	}
 	if level == OK && p.Offset.Abs() <= p.Blur {
-		return found("clock", p.ID, level, do, "its clock agrees within %s", round(p.Offset.Abs()+p.Blur))
+		return found(checkClock, p.ID, level, do, "its clock agrees within %s", round(p.Offset.Abs()+p.Blur))
 	}
-	return found("clock", p.ID, level, do, "its clock is %s %s, known within %s", round(p.Offset.Abs()), aheadOf(p.Offset), round(p.Blur))
+	return found(checkClock, p.ID, level, do, "its clock is %s %s, known within %s", round(p.Offset.Abs()), aheadOf(p.Offset), round(p.Blur))
 }
 
 func aheadOf(d time.Duration) string {
@@ -120,9 +126,9 @@ func aheadOf(d time.Duration) string {
 
 func (p Peer) gossip() Finding {
 	if p.Key != nil {
-		return found("gossip", p.ID, Failure, "give all nodes the same --gossip-key, and let the gossip address through", "asked at %s: %v", p.Gossip, p.Key)
+		return found(checkGossip, p.ID, Failure, "give all nodes the same --gossip-key, and let the gossip address through", "asked at %s: %v", p.Gossip, p.Key)
 	}
-	return found("gossip", p.ID, OK, "", "the keys agree")
+	return found(checkGossip, p.ID, OK, "", "the keys agree")
 }
 
 // Versions judges this node's version and level against those of the others, and the
@@ -136,17 +142,17 @@ func Versions(version string, level, inForce uint32, peers []Peer) []Finding {
 		}
 		if p.Version != version || p.Level != level {
 			differ = true
-			all = append(all, found("version", p.ID, Warning, "finish the upgrade: bring all nodes to one version",
+			all = append(all, found(checkVersion, p.ID, Warning, "finish the upgrade: bring all nodes to one version",
 				"it runs %s (feature level %d), this node %s (%d)", p.Version, p.Level, version, level))
 		}
 	}
 	switch {
 	case inForce > level:
-		all = append(all, found("version", "", Failure, "start this node with a newer version", "the cluster is at feature level %d, this version knows %d", inForce, level))
+		all = append(all, found(checkVersion, "", Failure, "start this node with a newer version", "the cluster is at feature level %d, this version knows %d", inForce, level))
 	case !differ && inForce == 0:
-		all = append(all, found("version", "", OK, "", "%s, feature level %d", version, level))
+		all = append(all, found(checkVersion, "", OK, "", "%s, feature level %d", version, level))
 	case !differ:
-		all = append(all, found("version", "", OK, "", "%s on all nodes that answer, feature level %d, in force %d", version, level, inForce))
+		all = append(all, found(checkVersion, "", OK, "", "%s on all nodes that answer, feature level %d, in force %d", version, level, inForce))
 	}
 	return all
 }
@@ -154,23 +160,23 @@ func Versions(version string, level, inForce uint32, peers []Peer) []Finding {
 // State judges whether a node that runs serves: ready is nil, or says what is missing.
 func State(ready error, leader string) Finding {
 	if ready != nil {
-		return found("state", "", Failure, "see that a majority of the nodes runs and reach one another", "%v", ready)
+		return found(checkState, "", Failure, "see that a majority of the nodes runs and reach one another", "%v", ready)
 	}
-	return found("state", "", OK, "", "ready; %s leads", leader)
+	return found(checkState, "", OK, "", "ready; %s leads", leader)
 }
 
 // Settings judges settings that were refused: why says which and what to do.
 func Settings(why error) Finding {
-	return found("settings", "", Failure, "correct the setting; `trireme serve --help` lists all", "%v", why)
+	return found(checkSettings, "", Failure, "correct the setting; `trireme serve --help` lists all", "%v", why)
 }
 
 // Start judges what would keep a node from starting: why says what and what to do.
 func Start(why error) Finding {
-	return found("start", "", Failure, "the node would not start, or not find its cluster: correct the findings above", "%v", why)
+	return found(checkStart, "", Failure, "the node would not start, or not find its cluster: correct the findings above", "%v", why)
 }
 
 // Unasked says that a node runs that could not be asked.
 func Unasked() Finding {
-	return found("state", "", Warning, "set TRIREME_ADMIN_TOKEN, and TRIREME_URL if need be: the node then diagnoses itself and the other nodes",
+	return found(checkState, "", Warning, "set TRIREME_ADMIN_TOKEN, and TRIREME_URL if need be: the node then diagnoses itself and the other nodes",
 		"a process has the data directory open and was not asked")
 }
