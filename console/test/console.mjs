@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { accessible, clean, end, open, row, section, settled, signIn, start, until } from "./harness.mjs";
 import { hostileViews } from "./hostile.mjs";
 import { startProvider } from "./provider.mjs";
+import { allNodes, asksFirst, figuresAreKnown, sdkRun, shownOnce } from "./truth.mjs";
 
 let failed;
 try {
@@ -191,6 +192,12 @@ try {
   assert.ok(readFileSync(await (await backup).path()).length > 1000);
   clean(page, "acts");
 
+  section("figures, questions, and what is shown once");
+  await figuresAreKnown(page, ask);
+  await sdkRun(page, url, admin, to);
+  await asksFirst(page, ask);
+  await shownOnce(page);
+
   section("roles: what a credential may not see is in no reply");
   const canary = (what) => "canary-of-" + what + "-7f3a";
   await ask("/", { body: JSON.stringify(["SET", "private:1", canary("values")]) });
@@ -234,6 +241,7 @@ try {
       await ask("/", { body: '["ACL","DELUSER","app"]' });
       await p.getByRole("button", { name: "Reload" }).click();
       await p.waitForSelector(".sign-in-card");
+      await p.getByText("Your session has ended: its credential opens nothing any more. Sign in again.").waitFor();
     }
     await p.context().close();
   }
@@ -291,6 +299,7 @@ try {
     await accessible(views3, "three nodes: " + path);
     clean(views3, "three nodes: " + path);
   }
+  await allNodes(views3, [0, 1, 2].map(at), token);
   await views3.go("/cluster");
   const elsewhere = await views3.context().newPage(); // the same cookie on another node
   await elsewhere.goto(at((led + 2) % 3) + "/console/data");
@@ -309,6 +318,8 @@ try {
   const call = await fetch(at(other) + `/v2/publish/${to}/good`, { method: "POST", headers: { Authorization: "Bearer " + token, "Svc-Label": "after-the-leader" } });
   assert.ok(call.ok, await call.text());
   await list.locator("main", { hasText: "after-the-leader" }).waitFor({ timeout: 120000 });
+  await views3.go("/");
+  await views3.getByText(`${old} is missing: it is not reached`, { exact: false }).waitFor();
   clean(views3, "three nodes");
   console.log("ok");
 } catch (e) {

@@ -1,0 +1,147 @@
+// What pages say, beside what is so: units with values from the API, dialogs that must not go, the figures of several nodes.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import { clean, open, settled, signIn, until } from "./harness.mjs";
+import { formats } from "./formats.mjs";
+
+/** figuresAreKnown: every figure of settings has a unit, and the page shows it in that. */
+export async function figuresAreKnown(page, ask) {
+  await page.go("/access?part=settings");
+  const text = await page.locator("main").innerText();
+  for (const path of ["/admin/settings", "/admin/settings/messages", "/admin/settings/workflows"]) {
+    for (const [name, v] of Object.entries(await ask(path, { method: "GET" }))) {
+      if (typeof v !== "number") continue;
+      assert.ok(name in formats.units[path], `${path} has ${name}, whose unit console/src/format.ts does not know`);
+      const want = formats.anyFigure(path, name, v, "none");
+      assert.match(text, new RegExp(name.replace(/[A-Z]/g, "$&") + "\\s+" + want.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + "(\\s|$)", "i"), `${name} is ${v}`);
+    }
+  }
+  assert.match(text, /tenantMemoryPercent\s+50 %/i);
+}
+
+/** sdkRun runs the published SDK's sleep, call and wait, and reads the run's page. */
+export async function sdkRun(page, url, token, to) {
+  const sdk = new URL("../../clients/workflow/sdk.mjs", import.meta.url);
+  if (!existsSync(new URL("../../clients/workflow/node_modules/@upstash/workflow", import.meta.url))) { console.log("  the workflow SDK is not installed: clients/setup.sh"); return; }
+  const { Client, MessagesClient, createWorkflow, serveMany } = await import(sdk);
+  const words = createWorkflow(async (context) => {
+    await context.sleep("a blink", 1);
+    await context.call("a call", { url: to + "/good", method: "POST", body: "x" });
+    await Promise.all([context.sleep("three days", "3d"), context.sleep("ninety", 90), context.waitForEvent("an event", "ev-truth", { timeout: "2h" })]);
+  });
+  const { POST } = serveMany({ words }, { qstashClient: new MessagesClient({ baseUrl: url, token, retry: false }), verbose: false });
+  let base;
+  const server = createServer(async (req, res) => {
+    const parts = [];
+    for await (const part of req) parts.push(part);
+    const request = new Request(base + req.url, { method: req.method, headers: req.headers, body: Buffer.concat(parts) });
+    const answer = await POST({ request, url: new URL(request.url) });
+    res.writeHead(answer.status, Object.fromEntries(answer.headers));
+    res.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  base = "http://127.0.0.1:" + server.address().port;
+  try {
+    const { workflowRunId } = await new Client({ baseUrl: url, token, retry: false }).trigger({ url: base + "/words" });
+    await page.go("/runs?id=" + workflowRunId);
+    await page.getByText("sleeps for 3 d", { exact: true }).waitFor();
+    await page.getByText("sleeps for 1 min 30 s", { exact: true }).waitFor();
+    await page.locator(".step", { hasText: "a blink" }).getByText("sleeps for 1 s", { exact: true }).waitFor();
+    await page.locator(".step", { hasText: "a call" }).getByText("200", { exact: true }).first().waitFor();
+    const [, until] = /waits for\s+ev-truth until (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/.exec((await page.locator(".step", { hasText: "an event" }).innerText()).replace(/\s+/g, " "));
+    const left = new Date(until.replace(" ", "T")) - Date.now();
+    assert.ok(left > 110 * 60_000 && left <= 121 * 60_000, `the event is waited for until ${until}`);
+    const text = await page.locator("main").innerText();
+    assert.doesNotMatch(text, /\b60 (s|min)\b|\b24 h\b|\d{3,} d\b/, text);
+    clean(page, "the run of the SDK");
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+/** asksFirst: commands that take away more than they name ask, and INFO has lines. */
+export async function asksFirst(page, ask) {
+  const dialog = page.getByRole("dialog"), line = page.getByLabel("Command", { exact: true });
+  const type = async (text) => { await line.fill(text); await page.keyboard.press("Enter"); };
+  await ask("/", { body: '["SET","stays","1"]' });
+  await page.go("/cli");
+  const readOnly = page.getByLabel("Read only");
+  if (await readOnly.isChecked()) await readOnly.uncheck();
+  for (const command of ["FLUSHALL", "flushdb async", "SCRIPT FLUSH", "FUNCTION FLUSH", "SWAPDB 0 1", "ACL DELUSER nobody-at-all"]) {
+    await type(command);
+    await dialog.waitFor();
+    assert.ok(await dialog.getByRole("button", { name: "Run it" }).isDisabled(), `${command} runs without the name of the database`);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+  assert.equal((await ask("/", { body: '["EXISTS","stays"]' })).result, 1);
+  await line.fill("INFO server");
+  await page.keyboard.press("Enter");
+  const reply = page.locator(".reply", { hasText: "redis_version" });
+  await reply.waitFor();
+  const text = await reply.innerText();
+  assert.ok(text.split("\n").length > 5 && !text.includes("u000d"), text);
+  clean(page, "asks first");
+}
+
+/** shownOnce: no Esc, no click beside and no navigation closes the only view of a token. */
+export async function shownOnce(page) {
+  const dialog = page.getByRole("dialog");
+  const stays = async (title) => {
+    const token = await dialog.locator(".mono").first().innerText();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    await page.evaluate(() => history.back());
+    await page.keyboard.press("Escape");
+    assert.equal(await dialog.locator(".mono").first().innerText(), token, title + " is gone");
+    assert.equal(await dialog.getByRole("button", { name: "Close" }).count(), 0);
+    await dialog.getByRole("button", { name: /^I have/ }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  await page.go("/access");
+  await page.getByRole("button", { name: "New database" }).click();
+  await dialog.getByLabel("Name").fill("once");
+  await page.mouse.click(5, 5); // what was typed stays
+  assert.equal(await dialog.getByLabel("Name").inputValue(), "once");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByText("They are shown this once").waitFor();
+  await stays("the tokens of a new database");
+  await page.go("/access");
+  await page.getByRole("row", { name: /once/ }).getByRole("button", { name: "New tokens" }).click();
+  await dialog.locator("[data-sure]").fill("once");
+  await dialog.getByRole("button", { name: "Draw new tokens" }).click();
+  await dialog.getByText("They are shown this once").waitFor();
+  await stays("the new tokens of a database");
+  await page.go("/access?part=users");
+  await page.getByRole("row", { name: /app/ }).getByRole("button", { name: "Token" }).click();
+  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByText("It is shown this once").waitFor();
+  await stays("the token of a user");
+  clean(page, "shown once");
+}
+
+/** allNodes: the rates of a cluster are those of its nodes together, on whichever node the page is. */
+export async function allNodes(page, urls, token) {
+  let on = true;
+  const load = (async () => { while (on) await Promise.all(urls.map((u) => fetch(u + "/set/k/v", { headers: { Authorization: "Bearer " + token } }).then((r) => r.text(), () => {}))); })();
+  try {
+    await page.go("/");
+    await until(async () => {
+      const [all, own] = await page.evaluate(() => Promise.all(["?of=cluster", ""].map((q) => fetch("api/admin/history" + q, { headers: { "X-Console-Poll": "1" } }).then((r) => r.json()))));
+      assert.deepEqual([...all.nodes].sort(), ["n1", "n2", "n3"]);
+      assert.deepEqual(all.missing, []);
+      const last = (h) => h.requests[h.requests.length - 1];
+      assert.ok(last(own) > 1 && last(all) > 1.5 * last(own), `${last(all)} of all, ${last(own)} of this node`);
+    }, "the requests of three nodes together");
+  } finally {
+    on = false;
+    await load;
+  }
+  await page.go("/");
+  await page.getByText("attempts of 3 nodes").waitFor();
+  await page.getByText("on the slowest node", { exact: false }).first().waitFor();
+}
