@@ -61,7 +61,7 @@ func (n *Node) self() peerStatus {
 	h.Processes = n.processes()
 	h.List = listText(n.opts.InitialCluster)
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
-	h.Wall, h.Arch, h.Drained = wallTime(time.Now()), runtime.GOARCH, n.drained.Load()
+	h.Wall, h.Arch, h.Drained = wallTime(n.opts.Now()), runtime.GOARCH, n.drained.Load()
 	if n.running.Load() {
 		h.Applied, _ = n.machine.Applied()
 		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()

@@ -142,7 +142,7 @@ func (s *Store) recover(p *Body, from place, why error) {
 		why = errDamaged
 	}
 	s.opts.Log.Warn("a payload on the disk is damaged: another node is asked for it", "segment", from.segment(), "position", from.position(), "error", why)
-	ctx, cancel := context.WithTimeout(context.Background(), fetchTime)
+	ctx, cancel := context.WithTimeout(context.Background(), s.opts.lost)
 	defer cancel()
 	for s.opts.Fetch != nil && ctx.Err() == nil {
 		for _, b := range s.opts.Fetch(ctx, []payload.Digest{p.digest}) {

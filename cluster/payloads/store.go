@@ -41,9 +41,9 @@ type Options struct {
 	Fatal func(error)
 	Log   *slog.Logger
 
-	// young and size replace youngBytes and segmentSize in tests.
+	// young, size, age and lost replace youngBytes, segmentSize, youngAge and fetchTime in tests.
 	young, size int64
-	age         time.Duration
+	age, lost   time.Duration
 }
 
 // Store keeps payloads. It is a payload.Keeper.
@@ -84,6 +84,9 @@ func Open(o Options) (*Store, error) {
 	}
 	if o.age == 0 {
 		o.age = youngAge
+	}
+	if o.lost == 0 {
+		o.lost = fetchTime
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

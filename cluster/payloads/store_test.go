@@ -15,9 +15,16 @@ import (
 	"github.com/trireme-dev/trireme/fsm/payload"
 )
 
+// open opens a store. A payload that is lost ends the goroutine that reads it, and fails the test.
 func open(t *testing.T, o Options) *Store {
 	t.Helper()
 	o.DataDir = t.TempDir()
+	if o.Fatal == nil {
+		o.Fatal = func(err error) { t.Fatal(err) }
+		if o.Fetch == nil {
+			o.lost = time.Millisecond
+		}
+	}
 	s, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +214,7 @@ func TestDamagedPayloadsAreFetched(t *testing.T) {
 			if err := other.move(true); err != nil {
 				t.Fatal(err)
 			}
-			fatal := func(err error) { panic(err) }
-			s := open(t, Options{Fatal: fatal, Fetch: func(_ context.Context, want []payload.Digest) [][]byte { return other.Find(want) }})
+			s := open(t, Options{Fetch: func(_ context.Context, want []payload.Digest) [][]byte { return other.Find(want) }})
 			list := keep(t, s, 50)
 			if err := s.move(true); err != nil {
 				t.Fatal(err)
@@ -228,6 +234,111 @@ func TestDamagedPayloadsAreFetched(t *testing.T) {
 				t.Errorf("not written anew: %+v", n)
 			}
 			runtime.KeepAlive(theirs)
+		})
+	}
+}
+
+// TestCompactionKeepsWhatIsReferredTo: of segments of which more is alive than one write takes, everything that is referred to is
+// copied, whatever the sizes of the payloads and wherever in the segment they lie.
+func TestCompactionKeepsWhatIsReferredTo(t *testing.T) {
+	for name, length := range map[string]int{"small": payload.Apart, "half a write": writeSize / 2, "a write": writeSize, "more than a write": writeSize + 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const alive = 5 * writeSize / 2 // bytes: three writes
+			count := (alive+length-1)/length + 1
+			s := open(t, Options{size: int64(4 * count * length)})
+			base := bytes.Repeat([]byte{1, 2, 3, 5, 7}, length/5+1)[:length]
+			body := func(i int) []byte {
+				b := bytes.Clone(base)
+				copy(b, fmt.Sprintf("payload %d", i))
+				return b
+			}
+			var list []payload.Payload
+			for i := range 4 * count {
+				list = append(list, payload.New(body(i), s))
+			}
+			if err := s.move(true); err != nil {
+				t.Fatal(err)
+			}
+			for i := range list {
+				if i%4 != 3 { // the last of the segment lives
+					list[i] = payload.Payload{}
+				}
+			}
+			want := int64(count * length)
+			collected(t, func() bool {
+				s.compact()
+				return s.Stats().Disk <= want+want/2
+			})
+			for i := 3; i < len(list); i += 4 {
+				if !bytes.Equal(list[i].Bytes(), body(i)) {
+					t.Fatalf("payload %d is another", i)
+				}
+			}
+			n := s.Stats()
+			if n.Damaged != 0 || n.Disk < want || n.Memory != 0 {
+				t.Errorf("%d bytes are alive: %+v", want, n)
+			}
+			if last := list[len(list)-1]; len(s.Find([]payload.Digest{last.Digest()})) != 1 {
+				t.Error("what was copied is not found for other nodes")
+			}
+		})
+	}
+}
+
+// TestFetchedBytesAreCompared: what another node answers is taken only where its digest is the one that was asked for; the other
+// nodes are asked until one has it, or the node ends.
+func TestFetchedBytesAreCompared(t *testing.T) {
+	want := text(1, 5000)
+	other := bytes.Clone(want)
+	other[4999] ^= 1
+	for name, c := range map[string]struct {
+		answers [][][]byte // one after the other; the last one again and again
+		lost    bool
+	}{
+		"the right one":           {answers: [][][]byte{{want}}},
+		"another, then it":        {answers: [][][]byte{{other}, {want}}},
+		"another beside it":       {answers: [][][]byte{{other, want}}},
+		"a part, then it":         {answers: [][][]byte{{want[:4999]}, {append(bytes.Clone(want), 0)}, {{}}, nil, {want}}},
+		"nobody has it":           {answers: [][][]byte{nil}, lost: true},
+		"all have something else": {answers: [][][]byte{{other}}, lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked, fatal := 0, make(chan error, 1)
+			s := open(t, Options{lost: 350 * time.Millisecond, Fatal: func(err error) { fatal <- err }, Fetch: func(_ context.Context, digests []payload.Digest) [][]byte {
+				if len(digests) != 1 || digests[0] != payload.DigestOf(want) {
+					t.Errorf("asked for %x", digests)
+				}
+				asked++
+				return c.answers[min(asked, len(c.answers))-1]
+			}})
+			if !c.lost {
+				s.opts.lost = time.Minute
+			}
+			p := payload.New(bytes.Clone(want), s)
+			if err := s.move(true); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range segmentsOn(t, s) {
+				if err := os.Truncate(name, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read := make(chan []byte, 1)
+			go func() { read <- p.Bytes() }() // for ever, if it is lost
+			select {
+			case got := <-read:
+				if c.lost || !bytes.Equal(got, want) || asked != len(c.answers) {
+					t.Errorf("after %d of %d answers it is read as %d bytes, equal: %v", asked, len(c.answers), len(got), bytes.Equal(got, want))
+				}
+			case err := <-fatal:
+				if !c.lost {
+					t.Errorf("the node ends: %v", err)
+				}
+			case <-time.After(time.Minute):
+				t.Error("neither read nor lost")
+			}
 		})
 	}
 }

@@ -292,3 +292,69 @@ func TestCancelledWaitsStayInTheLog(t *testing.T) {
 		t.Errorf("delivered after the end: %v", d)
 	}
 }
+
+// TestFailuresOfOneEntry: steps of a run that fail in one entry fail it once: one dead letter, one call of the failure
+// callback, and the invoker is told once, whatever else the entry says of the run.
+func TestFailuresOfOneEntry(t *testing.T) {
+	failed, retried := queue.Response{Status: 500}, queue.Response{Status: 489, Header: []queue.Field{{Name: "Upstash-NonRetryable-Error", Value: "true"}}}
+	for name, answers := range map[string][]queue.Response{
+		"all fail":                       {failed, failed, failed},
+		"two fail":                       {failed, fine, failed},
+		"one after an answer":            {fine, failed, failed},
+		"some at once, some in the end":  {retried, failed, retried},
+		"one fails":                      {fine, fine, failed},
+		"the first fails, others are ok": {failed, fine, fine},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.submit(start("parent"))
+			w.deliver(fine)
+			n := start("r")
+			n.Retries = 0
+			n.Failure, n.Given = &queue.Callback{URL: "http://app:3000/failed"}, n.Given|queue.GivenFailure
+			n.Invoker = &workflow.Invoker{RunID: "parent", URL: url, Step: workflow.Step{ID: 1, Type: workflow.Invoke, Concurrent: 1}, Open: []byte(`{"stepId":1`)}
+			w.submit(n)
+			w.deliver(fine)
+			w.submit(plan("r", 1, 3), plan("r", 2, 3), plan("r", 3, 3))
+			w.advance()
+			if len(w.running) != 3 {
+				t.Fatalf("%d deliveries are under way", len(w.running))
+			}
+			var results queue.Results
+			for i, a := range w.running {
+				results.Items = append(results.Items, queue.Result{AttemptRef: a.Ref(), Response: answers[i], RetryDelay: 100})
+			}
+			w.running = nil
+			apply(w, func(e *env.Env, p pair) (queue.Dispositions, error) { return p.q.Finish(e, results) })
+			if r := w.run("r"); r.State != workflow.Failed || r.Callback == nil {
+				t.Fatalf("the run is %s, its callback %+v", r.State, r.Callback)
+			}
+			calls, told := 0, 0
+			for range 3 {
+				w.now += 60_000
+				for _, d := range w.deliver(fine) {
+					switch {
+					case d.URL == "http://app:3000/failed":
+						calls++
+					case strings.Contains(string(d.Body), "isFailed"), strings.Contains(string(d.Body), b64(`{"stepId":1,"out":`)[:20]):
+						told++
+					default:
+						t.Errorf("sent after the failure: %s %.100s", d.URL, d.Body)
+					}
+				}
+			}
+			if calls != 1 || told != 1 {
+				t.Errorf("the failure callback was called %d times, the invoker told %d times", calls, told)
+			}
+			if list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Stamp{}, 10); len(list) != 1 {
+				t.Errorf("%d dead letters", len(list))
+			}
+			if list := w.bodies("parent"); len(list) != 2 {
+				t.Errorf("the invoker's log is %q", list)
+			}
+			w.same()
+			w.restore(1)
+			w.same()
+		})
+	}
+}
