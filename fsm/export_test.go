@@ -11,10 +11,7 @@ import (
 
 // VerifyBackupWith is VerifyBackup with a table of commands, of which a test needs one only.
 func VerifyBackupWith(r io.Reader, table *command.Table) (Backup, error) {
-	b, s, err := readBackup(r, table, 0, nil)
-	if err == nil && (&Frozen{s: s}).Digest() != b.Digest {
-		err = ErrBackup
-	}
+	b, _, err := verifyBackup(r, table, 0)
 	return b, err
 }
 

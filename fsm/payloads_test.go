@@ -79,8 +79,22 @@ func (c twoKeepers) equal() {
 	if again.Fork().Digest() != x.Digest() {
 		c.t.Error("the digest differs after a restore")
 	}
+	c.backedUp()
 	if usedBytes(again) != usedBytes(c.a) || usedBytes(c.a) != usedBytes(c.b) {
 		c.t.Errorf("used %d, %d in memory, %d after a restore", usedBytes(c.a), usedBytes(c.b), usedBytes(again))
+	}
+}
+
+// backedUp compares the machines' backups, and verifies them as a restore would.
+func (c twoKeepers) backedUp() {
+	c.t.Helper()
+	p, made := backup(c.t, c.a)
+	q, _ := backup(c.t, c.b)
+	if !bytes.Equal(p, q) {
+		c.t.Error("the backups differ")
+	}
+	if verified, err := fsm.VerifyBackupWith(bytes.NewReader(p), table); err != nil || verified != made {
+		c.t.Errorf("verified %+v, %v; made %+v", verified, err, made)
 	}
 }
 
@@ -227,4 +241,85 @@ func TestPayloadsOfRuns(t *testing.T) {
 			t.Errorf("%d don't count", n)
 		}
 	})
+}
+
+// TestBackupsHoldBodies restores backups of states with large bodies, which are on the disk or in memory here and there: every
+// body of a message, a dead letter, an event and a run is what it was.
+func TestBackupsHoldBodies(t *testing.T) {
+	for _, level := range []env.Level{env.Base, env.Level2} {
+		t.Run(fmt.Sprint(level), func(t *testing.T) {
+			c, _ := newTwoKeepers(t, 62, level)
+			var ids []queue.ID
+			for i, body := range append(bodies, bodies...) {
+				p := queue.Publication{URL: fmt.Sprint("http://example.com/", i), Body: []byte(body)}
+				p.Retries, p.Given = 0, queue.GivenRetries
+				if i >= len(bodies) { // stays a message that waits
+					p.Delay, p.Given = 3_600_000, p.Given|queue.GivenDelay
+				}
+				ids = append(ids, c.publish(p).Messages[0].ID)
+				run := workflow.Submission{Kind: workflow.InitSubmission, URL: "http://example.com", RunID: fmt.Sprint("wfr_", i), Body: []byte(body)}
+				run.Delay, run.Given = 3_600_000, queue.GivenDelay
+				if _, err := propose(c.deliverer, fsm.Submit, workflow.Submissions{Items: []workflow.Submission{run}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := c.advance()
+			if err != nil || len(got) != len(bodies) {
+				t.Fatalf("%d attempts: %v", len(got), err)
+			}
+			for i, a := range got {
+				result := queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: 500, Body: []byte(bodies[len(bodies)-1-i])}}
+				if _, err := propose(c.deliverer, fsm.Finish, queue.Results{Items: []queue.Result{result}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for name, m := range map[string]*fsm.Machine{"on the disk": c.a, "in memory": c.b} {
+				file, made := backup(t, m)
+				if _, err := fsm.VerifyBackupWith(bytes.NewReader(file), table); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				to := empty(t, 66)
+				to.a.KeepPayloads(&disk{})
+				to.bring("r1", file, fsm.PartBytes)
+				if _, err := to.restore("r1", file); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				to.same()
+				for _, into := range []*fsm.Machine{to.a, to.b} {
+					into.View(made.Clock, [16]byte{}, func(v *fsm.View) { sameBodies(t, v, ids) })
+				}
+			}
+		})
+	}
+}
+
+// sameBodies compares what TestBackupsHoldBodies has made.
+func sameBodies(t *testing.T, v *fsm.View, ids []queue.ID) {
+	t.Helper()
+	dead, _, _ := v.Messages().DeadLetters(nil, &queue.Filter{}, queue.Page{Limit: 100})
+	events, _, _ := v.Messages().Events(&queue.Filter{States: []queue.State{queue.Failed}}, queue.Page{Limit: 100})
+	if len(dead) != len(bodies) || len(events) != len(bodies) {
+		t.Fatalf("%d dead letters, %d events", len(dead), len(events))
+	}
+	for i := range bodies {
+		answer := bodies[len(bodies)-1-i]
+		if string(dead[i].Message.Content.Body) != bodies[i] || string(dead[i].Response.Body) != answer || string(events[i].Response.Body) != answer {
+			t.Errorf("dead letter or event %d has another body", i)
+		}
+	}
+	for i, id := range ids {
+		body := bodies[i%len(bodies)]
+		if i >= len(bodies) {
+			if m, ok := v.Messages().Message(id, v.Now()); !ok || string(m.Content.Body) != body {
+				t.Errorf("message %d has another body", i)
+			}
+		}
+		r := v.Workflows().Find(fmt.Sprint("wfr_", i), 0)
+		if r == nil {
+			t.Fatalf("run %d is not there", i)
+		}
+		if first, _ := v.Workflows().Entry(r.No, 0); string(first.Body.Bytes()) != body {
+			t.Errorf("run %d has another payload", i)
+		}
+	}
 }

@@ -171,3 +171,56 @@ func TestReplyThatIsTooLongIsNotKept(t *testing.T) {
 		t.Fatalf("n is %s", got)
 	}
 }
+
+// TestIdsBelongToAUserOfADatabase: one id in several databases, of users of one name, and of two users of one database are
+// requests of their own; a database that was made anew under a name has no replies of the former one.
+func TestIdsBelongToAUserOfADatabase(t *testing.T) {
+	c := newTenants(t, 73)
+	send := func(db, user, word string) fsm.Results {
+		t.Helper()
+		as := acl.Trusted(user)
+		as.DB = db
+		b := fsm.Batch{As: as, Rows: [][][]byte{{[]byte("APPEND"), []byte("k"), []byte(word)}}}
+		b.Retry = b.IdempotencyKey("same")
+		out, err := propose(c.deliverer, fsm.Exec, b)
+		if err != nil {
+			t.Fatalf("in %q as %s: %v", db, user, err)
+		}
+		return out
+	}
+	for _, db := range []string{"", "a", "b"} {
+		if out := send(db, acl.DefaultName, "x"); out.Replayed || out.Values[0].Int() != 1 {
+			t.Errorf("the first request in %q: %+v", db, out)
+		}
+	}
+	for _, db := range []string{"b", "", "a"} {
+		if out := send(db, acl.DefaultName, "x"); !out.Replayed || out.Values[0].Int() != 1 {
+			t.Errorf("the second request in %q: %+v", db, out)
+		}
+	}
+	if err := withUser(c, "a", "other"); err != nil {
+		t.Fatal(err)
+	}
+	if out := send("a", "other", "yz"); out.Replayed || out.Values[0].Int() != 3 {
+		t.Errorf("another user: %+v", out)
+	}
+	if _, err := propose(c.deliverer, fsm.DeleteDatabase, fsm.DatabaseName{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	c.create("a")
+	if out := send("a", acl.DefaultName, "x"); out.Replayed || out.Values[0].Int() != 1 {
+		t.Errorf("in a database made anew: %+v", out)
+	}
+}
+
+// withUser makes a user who may do everything.
+func withUser(c tenants, db, name string) error {
+	as := acl.Trusted(acl.DefaultName)
+	as.DB = db
+	row := [][]byte{[]byte("ACL"), []byte("SETUSER"), []byte(name), []byte("on"), []byte("nopass"), []byte("~*"), []byte("+@all")}
+	out, err := propose(c.deliverer, fsm.Exec, fsm.Batch{As: as, Rows: [][][]byte{row}})
+	if err == nil && out.Values[0].IsError() {
+		err = errors.New(out.Values[0].Text())
+	}
+	return err
+}

@@ -332,15 +332,19 @@ func TestFailuresOfOneEntry(t *testing.T) {
 			calls, told := 0, 0
 			for range 3 {
 				w.now += 60_000
-				for _, d := range w.deliver(fine) {
-					switch {
-					case d.URL == "http://app:3000/failed":
+				w.advance()
+				for len(w.running) > 0 {
+					switch a := w.running[0]; {
+					case a.Content.URL == "http://app:3000/failed":
 						calls++
-					case strings.Contains(string(d.Body), "isFailed"), strings.Contains(string(d.Body), b64(`{"stepId":1,"out":`)[:20]):
-						told++
 					default:
-						t.Errorf("sent after the failure: %s %.100s", d.URL, d.Body)
+						d, ok := w.pairs[0].s.Delivery(a.ID, a.Content.Run)
+						if !ok || !strings.Contains(string(d.Body), b64(`{"stepId":1,"out":`)[:20]) {
+							t.Errorf("sent after the failure: %s %+v", a.Content.URL, d)
+						}
+						told++
 					}
+					w.finish(0, fine, "")
 				}
 			}
 			if calls != 1 || told != 1 {

@@ -175,6 +175,82 @@ func TestIndexAfterRestore(t *testing.T) {
 	other.count("i", `{"t":{"$eq":"old"}}`, 1)
 }
 
+// TestIndexOfAnotherState replaces the state of a machine, and then compares each index with one that is made anew in a machine
+// that starts with that state: whatever has become of keys and definitions in between, nothing of the former state is found.
+func TestIndexOfAnotherState(t *testing.T) {
+	changes := map[string]func(*node){
+		"nothing": func(*node) {},
+		"add":     func(n *node) { n.do("HSET", "doc:4", "t", "two", "n", "4") },
+		"change":  func(n *node) { n.do("HSET", "doc:1", "t", "three", "n", "9") },
+		"delete":  func(n *node) { n.do("DEL", "doc:2") },
+		"rename":  func(n *node) { n.do("RENAME", "doc:1", "doc:8") },
+		"retype": func(n *node) {
+			n.do("DEL", "doc:1")
+			n.do("SET", "doc:1", "x")
+		},
+		"expire": func(n *node) { n.do("PEXPIRE", "doc:1", "1000000") },
+		"flush":  func(n *node) { n.do("FLUSHDB") },
+		"flush and add": func(n *node) {
+			n.do("FLUSHDB")
+			n.do("HSET", "doc:1", "t", "two four", "n", "8")
+		},
+		"drop": func(n *node) { n.do("SEARCH.DROP", "i") },
+		"drop and create": func(n *node) {
+			n.do("SEARCH.DROP", "i")
+			n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "n", "U64", "FAST")
+		},
+		"create":         func(n *node) { n.do("SEARCH.CREATE", "j", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "t", "TEXT") },
+		"append entries": func(n *node) { n.do("XADD", "log", "2-1", "t", "two") },
+		"delete entries": func(n *node) { n.do("XDEL", "log", "1-1") },
+	}
+	for name, change := range changes {
+		for _, looked := range []bool{true, false} { // whether the indexes were up to date when the state was replaced
+			t.Run(fmt.Sprintf("%s/%v", name, looked), func(t *testing.T) {
+				n := newNode(t)
+				n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "t", "TEXT", "n", "U64", "FAST")
+				n.do("SEARCH.CREATE", "s", "ON", "STREAM", "log", "SCHEMA", "t", "TEXT")
+				n.do("HSET", "doc:1", "t", "one two", "n", "1")
+				n.do("HSET", "doc:2", "t", "two three", "n", "2")
+				n.do("HSET", "doc:3", "t", "three", "n", "3")
+				n.do("XADD", "log", "1-1", "t", "two")
+				var snapshot bytes.Buffer
+				if err := n.m.Fork().Write(&snapshot); err != nil {
+					t.Fatal(err)
+				}
+				n.do("SEARCH.COUNT", "i", `{}`)
+				change(n)
+				if looked {
+					n.do("SEARCH.COUNT", "i", `{}`)
+					n.do("SEARCH.COUNT", "s", `{}`)
+				}
+				fresh := &node{t: t, m: fsm.NewMachine(), clock: n.clock}
+				for _, m := range []*fsm.Machine{n.m, fresh.m} {
+					if err := m.Restore(bytes.NewReader(snapshot.Bytes())); err != nil {
+						t.Fatal(err)
+					}
+				}
+				n.m.View(0, [16]byte{}, func(v *fsm.View) { n.index, fresh.index = v.Index(), v.Index() })
+				fresh.attach()
+				same := func(want int64) {
+					t.Helper()
+					for _, q := range [][]string{{"i", `{"t":"one"}`}, {"i", `{"t":"two"}`}, {"i", `{"t":"three"}`}, {"i", `{"t":"four"}`}, {"i", `{"n":{"$gte":0}}`}, {"i", `{}`}, {"s", `{"t":"two"}`}} {
+						if got, want := n.keys("SEARCH.QUERY", q[0], q[1]), fresh.keys("SEARCH.QUERY", q[0], q[1]); got != want {
+							t.Errorf("%v finds %q, in a new index %q", q, got, want)
+						}
+					}
+					n.count("i", `{}`, want)
+				}
+				same(3)
+				for _, one := range []*node{n, fresh} { // it goes on from there
+					one.do("HSET", "doc:1", "t", "four", "n", "7")
+					one.do("DEL", "doc:3")
+				}
+				same(2)
+			})
+		}
+	}
+}
+
 // TestReadersSeeWrites has many read what they have just written.
 func TestReadersSeeWrites(t *testing.T) {
 	n := newNode(t)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/search"
 	"github.com/trireme-dev/trireme/resp"
 )
@@ -47,7 +46,7 @@ func (e *Engine) Serve(t testing.TB, o resp.Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Machine.Hooks.Notifications = func(notes []env.Notification) { s.Notify(notes) }
+	e.Machine.Hooks.Notifications, e.Machine.Hooks.Restored = s.Notify, s.Restored
 	l := &link{}
 	addr := l.listen(t)
 	l.serve(t, s)
