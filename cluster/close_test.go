@@ -3,26 +3,22 @@ package cluster_test
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // TestCloseWhileEntriesAreUnderWay: raft drops what it has queued for the state machine when it ends, and answers none of
 // it. A node that is closed then ends all the same, and so do those that wait for their writes.
 func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 	for range 3 { // whether raft drops the second entry is up to the scheduler
-		applying, proceed := make(chan struct{}), make(chan struct{})
-		var once sync.Once
+		proceed := testgate.New(t)
 		c := clustertest.Start(t, 1, func(o *cluster.Options) {
-			o.Notes = func([]env.Notification) {
-				once.Do(func() { close(applying) })
-				<-proceed
-			}
+			o.Notes = func([]env.Notification) { proceed.Wait() }
 		})
 		n := c.Nodes[0]
 		n.Machine().Track(true)
@@ -36,7 +32,7 @@ func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 			return done
 		}
 		writes := []<-chan error{write("SET", "touched", "v")}
-		await(t, "an entry is applied", applying)
+		proceed.Reached(1)
 		writes = append(writes, write("SET", "k", strings.Repeat("v", 100_000)))
 		for end := time.Now().Add(time.Minute); n.Pending() < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
@@ -47,7 +43,7 @@ func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 		}()
 		for end := time.Now().Add(time.Minute); n.IsLeader() && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
-		close(proceed)
+		proceed.Open()
 		await(t, "the node is closed", closed)
 		for _, w := range writes {
 			select {

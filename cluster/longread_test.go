@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // TestLongReadsShareANode has one database run as many long reads of a node as it may. One more waits until its time is
@@ -27,16 +28,13 @@ func TestLongReadsShareANode(t *testing.T) {
 		}
 	}
 	most := max(1, runtime.GOMAXPROCS(0)/2)
-	entered, leave, ended := make(chan struct{}), make(chan struct{}), make(chan error)
-	for range most {
+	leave, ended := testgate.New(t), make(chan error, most)
+	for i := range most {
 		go func() {
-			_, err := n.Read(context.Background(), fsm.Reading{Long: true, Database: "hog"}, func(*fsm.View) {
-				entered <- struct{}{}
-				<-leave
-			})
+			_, err := n.Read(context.Background(), fsm.Reading{Long: true, Database: "hog"}, func(*fsm.View) { leave.Wait() })
 			ended <- err
 		}()
-		<-entered
+		leave.Reached(i + 1)
 	}
 	script := func(db string) func(*fsm.View) {
 		as := acl.Trusted(acl.DefaultName)
@@ -60,9 +58,9 @@ func TestLongReadsShareANode(t *testing.T) {
 			t.Errorf("a long read of database %q: %v", db, err)
 		}
 	}
-	close(leave)
+	leave.Open()
 	for range most {
-		if err := <-ended; err != nil {
+		if err := testgate.Receive(t, "the end of a long read", ended); err != nil {
 			t.Error(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // errorText is the text of an error that has that status.
@@ -209,22 +210,22 @@ func TestConnectionsAreLimited(t *testing.T) {
 func TestRequestsInFlightAreLimited(t *testing.T) {
 	g := newGateway(t, func(o *httpapi.Options) { o.Limits = httpapi.Limits{InFlight: 2} })
 	// Reads that have begun wait until the test lets them go on.
-	inside, leave := make(chan bool, 8), make(chan bool)
-	g.engine.BeforeRead(func() { inside <- true; <-leave })
+	leave := testgate.New(t)
+	g.engine.BeforeRead(leave.Wait)
 	answers := make(chan answer, 2)
-	for range 2 {
+	for i := range 2 {
 		go func() { answers <- g.ask(t, "GET", "/ping", "") }()
-		<-inside
+		leave.Reached(i + 1)
 	}
 	const want = "ERR max requests in flight exceeded. Limit: 2, Actual: 3. Setting: max-in-flight"
 	if got := errorText(t, g.ask(t, "GET", "/ping", ""), 503); got != want {
 		t.Error(got)
 	}
 	go func() { answers <- g.ask(t, "GET", "/ping", "", "Authorization: Bearer "+httpapitest.ReadOnlyToken) }()
-	<-inside // another token's is let in
-	close(leave)
+	leave.Reached(3) // another token's is let in
+	leave.Open()
 	for range 3 {
-		if a := <-answers; a.status != 200 {
+		if a := testgate.Receive(t, "an answer", answers); a.status != 200 {
 			t.Errorf("%+v", a)
 		}
 	}

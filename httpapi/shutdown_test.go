@@ -10,6 +10,7 @@ import (
 
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // A request under way when the node stops is answered; new connections are not taken.
@@ -25,11 +26,8 @@ func TestShutdownFinishesRequests(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	begun, proceed := make(chan struct{}), make(chan struct{})
-	engine.BeforeRead(func() {
-		close(begun)
-		<-proceed
-	})
+	proceed := testgate.New(t)
+	engine.BeforeRead(proceed.Wait)
 	replied := make(chan string, 1)
 	go func() {
 		res, err := http.Post("http://"+l.Addr().String()+"/?_token="+httpapitest.Token, "", strings.NewReader(`["PING"]`))
@@ -41,21 +39,21 @@ func TestShutdownFinishesRequests(t *testing.T) {
 		body, _ := io.ReadAll(res.Body)
 		replied <- string(body)
 	}()
-	<-begun
+	proceed.Reached(1)
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Shutdown(context.Background()) }()
-	if err := <-served; err != nil {
+	if err := testgate.Receive(t, "the end of the server", served); err != nil {
 		t.Errorf("serve: %v", err)
 	}
 	if c, err := net.Dial("tcp", l.Addr().String()); err == nil {
 		c.Close()
 		t.Error("a stopping node took a connection")
 	}
-	close(proceed)
-	if got := <-replied; got != `{"result":"PONG"}` {
+	proceed.Open()
+	if got := testgate.Receive(t, "the reply", replied); got != `{"result":"PONG"}` {
 		t.Errorf("%s", got)
 	}
-	if err := <-stopped; err != nil {
+	if err := testgate.Receive(t, "the end of the shutdown", stopped); err != nil {
 		t.Errorf("shutdown: %v", err)
 	}
 }
@@ -73,11 +71,8 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	begun, proceed := make(chan struct{}), make(chan struct{})
-	engine.BeforeRead(func() {
-		close(begun)
-		<-proceed
-	})
+	proceed := testgate.New(t)
+	engine.BeforeRead(proceed.Wait)
 	replied := make(chan error, 1)
 	go func() {
 		res, err := http.Get("http://" + l.Addr().String() + "/ping?_token=" + httpapitest.Token)
@@ -86,17 +81,17 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 		}
 		replied <- err
 	}()
-	<-begun
+	proceed.Reached(1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := s.Shutdown(ctx); err == nil {
 		t.Error("shutdown says that it ended in order")
 	}
-	if err := <-replied; err == nil {
+	if err := testgate.Receive(t, "the end of the request", replied); err == nil {
 		t.Error("the request was answered")
 	}
-	close(proceed)
-	if err := <-served; err != nil {
+	proceed.Open()
+	if err := testgate.Receive(t, "the end of the server", served); err != nil {
 		t.Errorf("serve: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/internal/testgate"
 	"github.com/trireme-dev/trireme/resp"
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
@@ -54,7 +55,9 @@ func serveHeld(t *testing.T) (*heldEngine, string) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {
-		if err := s.Shutdown(context.Background()); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Shutdown(ctx); err != nil {
 			t.Error(err)
 		}
 		if err := <-served; err != nil {
@@ -73,24 +76,23 @@ func TestPopIsClaimedOnce(t *testing.T) {
 	second := resptest.Login(t, addr) // of the goroutine that runs after
 	other.Want("(integer) 1", "RPUSH", "l", "first")
 	var pops atomic.Int64
-	proposed, goOn := make(chan struct{}), make(chan struct{})
+	goOn := testgate.New(t)
 	popped := func() {
 		if pops.Add(1) == 1 {
-			close(proposed)
-			<-goOn
+			goOn.Wait()
 		}
 	}
 	e.popped.Store(&popped)
 	after := func() { // the connection knows of the first element now
 		second.Want("(integer) 2", "RPUSH", "l", "second")
-		<-proposed // by the registry, which was notified of the second one
+		goOn.Reached(1) // proposed by the registry, which was notified of the second one
 	}
 	e.afterRead.Store(&after)
 	c.Start("BLPOP", "l", "0")
-	<-proposed
+	goOn.Reached(1)
 	until(t, "the connection does not go on", func() bool { return e.afterRead.Load() == nil })
 	other.AwaitBlocked("1") // it leaves the call to the registry
-	close(goOn)
+	goOn.Open()
 	c.WantNext("1) \"l\"\n2) \"first\"")
 	other.Want("1) \"second\"", "LRANGE", "l", "0", "-1")
 	if n := pops.Load(); n != 1 {
@@ -117,16 +119,16 @@ func TestWaitEndsWhilePopIsUnderWay(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			applied, goOn := make(chan struct{}), make(chan struct{})
-			popped := func() { close(applied); <-goOn }
+			goOn := testgate.New(t)
+			popped := goOn.Wait
 			c.Start("BLPOP", "l", end.timeout)
 			other.AwaitBlocked("1")
 			e.popped.Store(&popped)
 			other.Want("(integer) 1", "RPUSH", "l", "element")
-			<-applied
+			goOn.Reached(1)
 			end.end()
 			e.popped.Store(nil)
-			close(goOn)
+			goOn.Open()
 			c.WantNext("1) \"l\"\n2) \"element\"")
 			other.Want("(integer) 0", "EXISTS", "l")
 		})

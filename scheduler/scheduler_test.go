@@ -14,6 +14,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // lead runs a scheduler as a leader's term; the function that it returns ends the term.
@@ -22,7 +23,7 @@ func lead(t *testing.T, s *Scheduler) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() { s.Run(ctx); close(over) }()
-	end = func() { cancel(); <-over }
+	end = func() { cancel(); testgate.Receive(t, "the end of the term", over) }
 	t.Cleanup(end)
 	return end
 }
@@ -200,19 +201,19 @@ func TestEndOfATermEndsItsAttempts(t *testing.T) {
 
 // TestCloseWaitsForAttempts: a node that stops lets what it sends end, and hands it in.
 func TestCloseWaitsForAttempts(t *testing.T) {
-	reached, answer := make(chan struct{}), make(chan struct{})
-	url, _ := sinkOf(t, func(http.ResponseWriter, *http.Request) { close(reached); <-answer })
+	answer := testgate.New(t)
+	url, _ := sinkOf(t, func(http.ResponseWriter, *http.Request) { answer.Wait() })
 	e := newEngine()
 	s := New(Options{Engine: e, Deliverer: testSender(t)})
 	lead(t, s)
 	id := e.publish(t, queue.Publication{URL: url})
-	<-reached
+	answer.Reached(1)
 	closed := make(chan struct{})
 	go func() { s.Close(t.Context()); close(closed) }()
 	until(t, "closing", s.isDraining)
 	other := e.publish(t, queue.Publication{URL: url}) // is not claimed any more
-	close(answer)
-	<-closed
+	answer.Open()
+	testgate.Receive(t, "the end of the scheduler", closed)
 	if got := e.states(id); !slices.Contains(got, "DELIVERED") {
 		t.Error(got)
 	}
@@ -260,15 +261,15 @@ func TestLongAttemptKeepsItsLease(t *testing.T) {
 		t.Skip("takes longer than a lease")
 	}
 	t.Parallel()
-	answer, reached := make(chan struct{}), make(chan struct{}, 10)
-	url, _ := sinkOf(t, func(http.ResponseWriter, *http.Request) { reached <- struct{}{}; <-answer })
+	answer := testgate.New(t)
+	url, _ := sinkOf(t, func(http.ResponseWriter, *http.Request) { answer.Wait() })
 	e := newEngine()
 	lead(t, scheduler(t, e))
 	id := e.publish(t, queue.Publication{URL: url})
-	<-reached
+	answer.Reached(1)
 	claimed := time.Now()
 	until(t, "longer than a lease", func() bool { return time.Since(claimed) > 11*time.Second })
-	close(answer)
+	answer.Open()
 	until(t, "delivered", func() bool { return slices.Equal(e.states(id), []string{"CREATED", "ACTIVE", "DELIVERED"}) })
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -41,7 +42,11 @@ func newWorld(t *testing.T) *world {
 		limitScripts(t, e)
 	}
 	subscribers := pubsub.New(pubsub.Options{Log: w.served}) // of a node that never registers: both machines know none
-	t.Cleanup(func() { subscribers.Close(context.Background()) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		subscribers.Close(ctx)
+	})
 	w.url = "http://" + httpapitest.Serve(t, httpapi.Options{Engine: w.served, Hub: subscribers, MaxRequestSize: httpapi.DefaultMaxRequestSize})
 	return w
 }

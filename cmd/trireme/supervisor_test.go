@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // manager is a service manager that remembers what it hears.
@@ -41,7 +43,14 @@ func newManager(t interface {
 			m.heard <- string(b[:n])
 		}
 	}()
-	return m, func() { conn.Close(); <-done }
+	return m, func() {
+		conn.Close()
+		select {
+		case <-done:
+		case <-time.After(patience):
+			t.Fatalf("the service manager listens although its socket is closed")
+		}
+	}
 }
 
 // await waits until something is heard.
@@ -104,19 +113,18 @@ func TestWatchdogIsNotFedByAHungNode(t *testing.T) {
 	s := newSupervisor(slog.New(slog.DiscardHandler))
 	defer s.close()
 	ctx, cancel := context.WithCancel(t.Context())
-	hang, hangs, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	hang, done := testgate.New(t), make(chan struct{})
 	rounds := 0
 	go func() {
 		defer close(done)
 		s.feedWatchdog(ctx, func() {
 			if rounds++; rounds > 3 {
-				close(hangs)
-				<-hang
+				hang.Wait()
 				cancel()
 			}
 		})
 	}()
-	<-hangs
+	hang.Reached(1)
 	for range 3 {
 		if err := m.await("WATCHDOG=1"); err != nil {
 			t.Fatal(err)
@@ -125,8 +133,8 @@ func TestWatchdogIsNotFedByAHungNode(t *testing.T) {
 	if len(m.heard) > 0 {
 		t.Errorf("a process that hangs said %q", <-m.heard)
 	}
-	close(hang)
-	<-done
+	hang.Open()
+	testgate.Receive(t, "the end of the watchdog", done)
 }
 
 func TestWatchdogTimes(t *testing.T) {

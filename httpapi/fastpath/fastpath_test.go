@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // echo answers with what it was asked.
@@ -141,11 +143,10 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside, release := make(chan bool), make(chan bool)
+	release := testgate.New(t)
 	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI == "/slow" {
-			inside <- true
-			<-release
+			release.Wait()
 		}
 		io.WriteString(w, "done")
 	})
@@ -163,18 +164,18 @@ func TestShutdownAnswersWhatIsUnderWay(t *testing.T) {
 	}
 	slow := make(chan []string, 1)
 	go func() { slow <- talk(t, l.Addr().String(), 1, "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n") }()
-	<-inside
+	release.Reached(1)
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Shutdown(context.Background()) }()
 	idle.SetReadDeadline(time.Now().Add(time.Minute))
 	if n, err := idle.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 		t.Fatalf("the idle connection got %d bytes, %v", n, err)
 	}
-	close(release)
-	if got := <-slow; got[0] != "net/http 200 done" { // no Kind header here
+	release.Open()
+	if got := testgate.Receive(t, "the answer", slow); got[0] != "net/http 200 done" { // no Kind header here
 		t.Fatal(got)
 	}
-	if err := <-stopped; err != nil {
+	if err := testgate.Receive(t, "the end of the server", stopped); err != nil {
 		t.Fatal(err)
 	}
 }

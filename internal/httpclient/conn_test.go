@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // newClient is a client with room for connections.
@@ -42,7 +44,12 @@ func raw(t *testing.T, serve func(c net.Conn, in *bufio.Reader, number int)) (ur
 			all.Go(func() { defer c.Close(); serve(c, bufio.NewReader(c), number) })
 		}
 	})
-	t.Cleanup(func() { l.Close(); all.Wait() })
+	t.Cleanup(func() {
+		l.Close()
+		ended := make(chan struct{})
+		go func() { all.Wait(); close(ended) }()
+		testgate.Receive(t, "the end of the server's connections", ended)
+	})
 	return "http://" + l.Addr().String()
 }
 
@@ -145,16 +152,15 @@ func TestEndedConnectionCostsNothing(t *testing.T) {
 
 // TestUnsentRequestGoesOverAnotherConnection: not a single byte was written to the kept one.
 func TestUnsentRequestGoesOverAnotherConnection(t *testing.T) {
-	release := make(chan struct{})
+	release := testgate.New(t)
 	var requests atomic.Int64
 	url := raw(t, func(c net.Conn, in *bufio.Reader, number int) {
 		for request(in) {
 			requests.Add(1)
 			_, _ = io.WriteString(c, okay)
 		}
-		<-release // it does not end its side
+		release.Wait() // it does not end its side
 	})
-	defer close(release)
 	c := newClient(t)
 	want(t, c, url, "200 ok")
 	if err := kept(t, c).nc.(*net.TCPConn).CloseWrite(); err != nil {
@@ -238,14 +244,13 @@ func TestCancel(t *testing.T) {
 
 // TestAnswerBeforeTheWholeRequest: a server may refuse a body that it has not read. Its connection is not kept.
 func TestAnswerBeforeTheWholeRequest(t *testing.T) {
-	release := make(chan struct{})
+	release := testgate.New(t)
 	url := raw(t, func(c net.Conn, in *bufio.Reader, _ int) {
 		if _, err := http.ReadRequest(in); err == nil {
 			_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
 		}
-		<-release
+		release.Wait()
 	})
-	defer close(release)
 	c := newClient(t)
 	c.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		nc, err := new(net.Dialer).DialContext(ctx, network, addr)

@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 func env(v map[string]string) func(string) string { return func(name string) string { return v[name] } }
@@ -141,10 +143,9 @@ func TestExport(t *testing.T) {
 
 // TestSlowCollector: nobody waits for one that does not answer; what does not fit is counted.
 func TestSlowCollector(t *testing.T) {
-	release := make(chan struct{})
-	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
-	defer collector.Close()
-	defer close(release)
+	release := testgate.New(t)
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { release.Wait() }))
+	t.Cleanup(collector.Close)
 	e := newExporter(t, collector.URL, 10)
 	const all = 10_000
 	for range all {

@@ -144,6 +144,44 @@ func TestLimitsChange(t *testing.T) {
 	use("the next day", 9, 4)
 }
 
+// TestNothingOutlivesMidnight: what a node holds of a day, or is given back of it, is worth nothing on the next, and what was
+// used up comes anew; a node that still lives in the day before gets what is left of the new day and no more.
+func TestNothingOutlivesMidnight(t *testing.T) {
+	const limit = 2000 // blocks of two
+	c := newCluster(t, limit)
+	m := quota.New(c)
+	if n, e := c.take(t, m, 1, false); n != 1 || e != nil { // one more is held
+		t.Fatal(n, e)
+	}
+	yesterday := c.quota("")
+	c.now.Add(day)
+	c.limit(t, limit) // time moves by entries
+	m.Return(yesterday, 1)
+	granted := int64(0)
+	for {
+		n, e := c.take(t, m, 1, false)
+		if granted += n; e != nil {
+			break
+		}
+	}
+	if q := c.quota(""); granted != limit || q.Taken != limit || q.Day != yesterday.Day+1 {
+		t.Errorf("%d were granted on the next day, its quota is %+v", granted, q)
+	}
+	m.Return(yesterday, 1)
+	if n, e := c.take(t, m, 1, false); n != 0 || e == nil {
+		t.Errorf("what came back of the day before is worth %d", n)
+	}
+	m.Return(c.quota(""), 1)
+	if n, e := c.take(t, m, 1, false); n != 1 || e != nil {
+		t.Errorf("what came back of the same day is worth %d", n)
+	}
+
+	late := quota.New(c)
+	if n, err := late.Take(context.Background(), "", yesterday, 1, false); n != 0 || err == nil {
+		t.Errorf("a node that lives in the day before took %d of a day that is used up", n)
+	}
+}
+
 // TestLimitRemovedMeanwhile: this node doesn't know yet that the limit is gone.
 func TestLimitRemovedMeanwhile(t *testing.T) {
 	c := newCluster(t, 3)
