@@ -63,7 +63,7 @@ func TestClusterIsToldAlike(t *testing.T) {
 	}
 	slots := ask(m, "n3", "CLUSTER", "SLOTS").Elems()
 	if len(slots) != 1 || len(slots[0].Elems()) != 5 || slots[0].Elems()[2].Elems()[0].Text() != "h2" || slots[0].Elems()[2].Elems()[1].Int() != 6379 {
-		t.Errorf("%v", slots)
+		t.Fatalf("%v", slots)
 	}
 	if lines := ask(m, "n1", "CLUSTER", "REPLICAS", slots[0].Elems()[2].Elems()[2].Text()).Elems(); len(lines) != 2 {
 		t.Errorf("%v", lines)

@@ -594,7 +594,7 @@ func TestRunSchedule(t *testing.T) {
 		}
 		c, _ := w.s.Schedule("s")
 		if !c.Paused || c.Next != before.Next || c.Last != before.Last || c.Version != before.Version || c.Fired != w.now || len(c.Messages) != 1 || c.Messages[0].ID != out.Messages[0].ID {
-			t.Errorf("before %+v, after %+v", before, c)
+			t.Fatalf("before %+v, after %+v", before, c)
 		}
 		list := w.advance(10)
 		if len(list) != 1 || list[0].Content.Schedule != "s" || string(list[0].Content.Body) != "payload" {

@@ -213,7 +213,7 @@ func TestSchedule(t *testing.T) {
 	second.err = nil
 	at = at.Add(time.Hour)
 	look()
-	if all, err := List(ctx, a, "c"); err != nil || !all[0].Time.Equal(at) {
+	if all, err := List(ctx, a, "c"); err != nil || len(all) == 0 || !all[0].Time.Equal(at) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

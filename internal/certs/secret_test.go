@@ -96,7 +96,7 @@ func TestSecretsAreChecked(t *testing.T) {
 	}
 	secrets, err := ParseSecrets("# is no comment but a secret\n" + strings.Repeat("x", MinSecret))
 	if err != nil || len(secrets) != 2 {
-		t.Errorf("%d secrets, %v", len(secrets), err)
+		t.Fatalf("%d secrets, %v", len(secrets), err)
 	}
 	one, err1 := secrets[0].GossipKey()
 	other, err2 := secrets[1].GossipKey()
