@@ -145,3 +145,32 @@ func TestBulkLimits(t *testing.T) {
 		t.Fatal("the next page begins on this one")
 	}
 }
+
+// TestBulkActionsAreForgottenWhenTheyEnded: one that is in progress is remembered however old it is, and so is what it still has to do;
+// one that has ended is forgotten a week after its creation, or early when there are too many.
+func TestBulkActionsAreForgottenWhenTheyEnded(t *testing.T) {
+	w := newWorld(t)
+	table := w.s.Bulk()
+	begin := func(filter string) *BulkAction {
+		t.Helper()
+		no := w.s.next()
+		b, err := table.Start(w.env(), no, no, []byte(filter), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	open, ended := begin("a"), begin("b")
+	table.Stop(w.env(), ended)
+	w.now += 2 * bulkAge
+	if n := table.Forget(w.now, 100); n != 0 || table.Find(open.ID) == nil || table.Oldest() == nil {
+		t.Errorf("%d were forgotten, one of them in progress", n)
+	}
+	table.Stop(w.env(), table.Find(open.ID))
+	if n := table.Forget(open.Created+bulkAge-1, 100); n != 0 {
+		t.Errorf("%d were forgotten early", n)
+	}
+	if n := table.Forget(w.now, 100); n != 2 || table.Find(open.ID) != nil || table.Used() != 0 {
+		t.Errorf("%d of 2 were forgotten, %d bytes are left", n, table.Used())
+	}
+}

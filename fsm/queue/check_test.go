@@ -2,18 +2,20 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
 )
 
 // dump is a tree as text.
 func dump[K, V any](t *cow.BTree[K, V]) string {
-	b := fmt.Sprintf("%d:", t.Len())
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d:", t.Len())
 	t.All(func(k K, v V) bool {
-		b += fmt.Sprintf(" %v=%v", k, v)
+		fmt.Fprintf(&b, " %v=%v", k, v)
 		return true
 	})
-	return b
+	return b.String()
 }
 
 // indices are all orders that are kept beside the records, as text.

@@ -345,6 +345,22 @@ func TestModel(t *testing.T) {
 				id := rapid.SampledFrom(m.order).Draw(r, "id")
 				do(m, func(w *world) Cancelled { out, _ := w.s.Cancel(w.env(), Cancellation{IDs: []ID{id}}); return out })
 			},
+			"run now": func(r *rapid.T) {
+				if len(m.order) == 0 {
+					return
+				}
+				id := rapid.SampledFrom(m.order).Draw(r, "id")
+				do(m, func(w *world) string { return fmt.Sprint(w.s.RunNow(w.env(), RunNow{id})) })
+			},
+			"run schedule": func(r *rapid.T) {
+				do(m, func(w *world) Receipt { out, _ := w.s.RunSchedule(w.env(), ScheduleRef{"s"}); return out })
+			},
+			"bulk": func(r *rapid.T) {
+				n := BulkCancellation{Filter: Filter{FlowKeys: []string{"loose"}}}
+				b := do(m, func(w *world) BulkAction { out, _ := w.s.BulkCancel(w.env(), n); return out })
+				n.ID, n.Act = b.ID, rapid.SampledFrom([]BulkAct{BulkStep, BulkStop}).Draw(r, "act")
+				do(m, func(w *world) BulkAction { out, _ := w.s.BulkCancel(w.env(), n); return out })
+			},
 			"cancel some": func(r *rapid.T) {
 				f := Filter{FlowKeys: []string{"loose"}, Hosts: []string{"a.example"}}
 				do(m, func(w *world) Cancelled { out, _ := w.s.Cancel(w.env(), Cancellation{Filter: f, Limit: 2}); return out })

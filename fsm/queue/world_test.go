@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/env"
 )
@@ -26,8 +27,17 @@ type world struct {
 
 const start = 1_790_000_000_000
 
+// newWorld is a world whose store is checked as a whole at the end of a test.
 func newWorld(t tb) *world {
-	return &world{t: t, s: New(), now: start, term: 1}
+	w := &world{t: t, s: New(), now: start, term: 1}
+	if t, ok := t.(*testing.T); ok {
+		t.Cleanup(func() {
+			if !t.Failed() {
+				checkStore(t, w.s)
+			}
+		})
+	}
+	return w
 }
 
 // env is the environment of the next entry.

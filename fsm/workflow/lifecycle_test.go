@@ -362,3 +362,70 @@ func TestFailuresOfOneEntry(t *testing.T) {
 		})
 	}
 }
+
+// TestWebhookCalls: each call of a webhook is for one wait of it, the oldest, in its run alone; a call that meets no wait is kept for
+// the next wait for a webhook, and the one that came first is taken first.
+func TestWebhookCalls(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"), start("other"))
+	hook := func(run string, step uint32) {
+		t.Helper()
+		n := await(run, step, "hook", 3_600_000)
+		n.Step.Type = workflow.WaitForWebhook
+		if _, err := apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) { return p.s.Await(e, p.q, n) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plain := func(run string, step uint32) {
+		t.Helper()
+		if _, err := apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) {
+			return p.s.Await(e, p.q, await(run, step, "hook", 3_600_000))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := func(body string, woken int, stored bool) {
+		t.Helper()
+		n := workflow.Notification{RunID: "r", EventID: "hook", Hook: true, Body: []byte(body)}
+		out, err := apply(w, func(e *env.Env, p pair) (workflow.Notified, error) { return p.s.Notify(e, p.q, n) })
+		if err != nil || len(out.Woken) != woken || out.Stored != stored {
+			t.Errorf("call %q: %d woken, stored %v, %v", body, len(out.Woken), out.Stored, err)
+		}
+	}
+	results := func(run string, want ...string) {
+		t.Helper()
+		list := w.bodies(run)[1:]
+		if len(list) != len(want) {
+			t.Fatalf("the log of %s is %q, want %q", run, list, want)
+		}
+		for i, body := range list {
+			step, out, _ := strings.Cut(want[i], " ")
+			if !strings.HasPrefix(body, `{"stepId":`+step+`,`) || !strings.Contains(body, b64(out)) {
+				t.Errorf("entry %d of %s is %s, want step %s with %q", i+1, run, body, step, out)
+			}
+		}
+	}
+	plain("r", 1)
+	hook("other", 1)
+	call("kept first", 0, true) // a plain wait, and another run's, are not meant
+	call("kept second", 0, true)
+	hook("r", 2)
+	results("r", "2 kept first")
+	hook("r", 3)
+	results("r", "2 kept first", "3 kept second")
+	hook("r", 4)
+	hook("r", 5)
+	call("one", 1, false)
+	results("r", "2 kept first", "3 kept second", "4 one")
+	call("two", 1, false)
+	results("r", "2 kept first", "3 kept second", "4 one", "5 two")
+	call("three", 0, true)
+	plain("r", 6) // is no wait for a webhook
+	results("r", "2 kept first", "3 kept second", "4 one", "5 two")
+	if n := len(w.pairs[0].s.Waiters("hook")); n != 3 {
+		t.Errorf("%d wait still", n)
+	}
+	w.same()
+	w.restore(1)
+	w.same()
+}
