@@ -56,3 +56,54 @@ func TestBulkCancelOfRuns(t *testing.T) {
 		t.Fatalf("%+v", last)
 	}
 }
+
+// TestMessagesOfRunsAreNotCancelled: what cancels messages, by their ids, by a filter or in bulk, leaves those of runs alone: these
+// end with their run.
+func TestMessagesOfRunsAreNotCancelled(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	later := step("r", 1, "a")
+	later.Delay, later.Given = 60_000, queue.GivenDelay
+	ofRun := w.submit(later)[0].ID
+	message := func() {
+		t.Helper()
+		p := queue.Publication{URL: url}
+		p.Delay, p.Given = 60_000, queue.GivenDelay
+		if _, err := apply(w, func(e *env.Env, p2 pair) (int, error) {
+			out, err := p2.q.Publish(e, queue.Publications{Items: []queue.Publication{p}})
+			return len(out.Items), err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, cancel := range map[string]func(e *env.Env, p pair) (int, error){
+		"by ids": func(e *env.Env, p pair) (int, error) {
+			out, err := p.q.Cancel(e, queue.Cancellation{IDs: []queue.ID{ofRun}})
+			return out.Count + 1, err // the message stays for the next
+		},
+		"by a filter": func(e *env.Env, p pair) (int, error) {
+			out, err := p.q.Cancel(e, queue.Cancellation{})
+			return out.Count, err
+		},
+		"in bulk": func(e *env.Env, p pair) (int, error) {
+			out, err := p.q.BulkCancel(e, queue.BulkCancellation{})
+			return out.Processed, err
+		},
+		"by host": func(e *env.Env, p pair) (int, error) {
+			out, err := p.q.BulkCancel(e, queue.BulkCancellation{Filter: queue.Filter{Hosts: []string{"app:3000"}}})
+			return out.Processed, err
+		},
+	} {
+		apply(w, func(e *env.Env, p pair) (queue.Cancelled, error) { return p.q.Cancel(e, queue.Cancellation{}) })
+		message()
+		if n, err := apply(w, cancel); err != nil || n != 1 {
+			t.Errorf("%s: %d were cancelled, %v; want one", name, n, err)
+		}
+	}
+	apply(w, func(e *env.Env, p pair) (queue.Cancelled, error) { return p.q.Cancel(e, queue.Cancellation{}) })
+	w.now += 60_000
+	if d := w.deliver(fine); len(d) != 1 || !w.run("r").Active() {
+		t.Errorf("%d deliveries of the run are left, it is %s", len(d), w.run("r").State)
+	}
+}

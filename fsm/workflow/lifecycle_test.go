@@ -429,3 +429,79 @@ func TestWebhookCalls(t *testing.T) {
 	w.restore(1)
 	w.same()
 }
+
+// TestWaitsEndWhereTheySay: an event is told to the URL of the wait, a deadline that passes to the URL for that, each with its own
+// options.
+func TestWaitsEndWhereTheySay(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("r"))
+	w.deliver(fine)
+	wait := func(step uint32, event string) {
+		t.Helper()
+		n := await("r", step, event, 1000)
+		n.URL, n.TimeoutURL = url+"/event", url+"/late"
+		n.Options = queue.Options{Given: queue.GivenHeader, Header: []queue.Field{{Name: "Came", Value: "event"}}}
+		n.TimeoutOptions = queue.Options{Given: queue.GivenHeader, Header: []queue.Field{{Name: "Came", Value: "late"}}}
+		if _, err := apply(w, func(e *env.Env, p pair) (workflow.Receipt, error) { return p.s.Await(e, p.q, n) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	delivered := func(to, came string) {
+		t.Helper()
+		d := w.deliver(fine)
+		if len(d) != 1 || d[0].URL != to || queue.Value(d[0].Header, "Came") != came {
+			t.Fatalf("delivered %+v, want one to %s", d, to)
+		}
+	}
+	wait(1, "approve")
+	if _, err := apply(w, func(e *env.Env, p pair) (workflow.Notified, error) {
+		return p.s.Notify(e, p.q, workflow.Notification{EventID: "approve"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	delivered(url+"/event", "event")
+	wait(2, "other")
+	w.now += 1000
+	delivered(url+"/late", "late")
+}
+
+// TestRevivalUnderAnID: a dead letter may be revived under an id that is free, the run's own among them; not under that of a run
+// that is active, nor several under one.
+func TestRevivalUnderAnID(t *testing.T) {
+	w := newWorld(t)
+	w.submit(start("active"))
+	w.deliver(fine)
+	for _, id := range []string{"a", "b"} {
+		n := start(id)
+		n.Retries = 0
+		w.submit(n)
+		w.deliver(queue.Response{Status: 500})
+		if s := w.run(id).State; s != workflow.Failed {
+			t.Fatalf("%s is %s", id, s)
+		}
+	}
+	revive := func(as string, ids ...string) (workflow.Revived, error) {
+		n := workflow.Revival{RunID: as}
+		for _, id := range ids {
+			n.IDs = append(n.IDs, w.run(id).Dead)
+		}
+		return apply(w, func(e *env.Env, p pair) (workflow.Revived, error) { return p.s.Revive(e, p.q, n) })
+	}
+	for _, c := range []struct {
+		as  string
+		ids []string
+	}{{"active", []string{"a"}}, {"new", []string{"a", "b"}}, {"active", []string{"a", "b"}}} {
+		if out, err := revive(c.as, c.ids...); !errors.Is(err, workflow.ErrConflict) || len(out.Runs) != 0 {
+			t.Errorf("%v revived as %s: %+v, %v", c.ids, c.as, out, err)
+		}
+	}
+	if list, _, _ := w.pairs[0].s.DeadRuns(nil, &workflow.DeadFilter{}, queue.Stamp{}, 10); len(list) != 2 {
+		t.Fatalf("%d dead letters are left by refusals", len(list))
+	}
+	if out, err := revive("new", "a"); err != nil || len(out.Runs) != 1 || out.Runs[0].ID != "new" || !w.run("new").Active() {
+		t.Errorf("revived as %+v, %v", out, err)
+	}
+	if r := w.run("active"); !r.Active() || r.RanAs != 0 {
+		t.Errorf("the run whose id was asked for is %s", r.State)
+	}
+}
