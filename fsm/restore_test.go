@@ -293,3 +293,40 @@ func TestPartsOfABackup(t *testing.T) {
 		t.Errorf("called off: %v", err)
 	}
 }
+
+// TestReplacedStateIsTold: who asked to be told when the state is replaced is told by a snapshot and by a backup that is restored
+// through the log, once each; by a snapshot that is damaged, and by parts that come in, it is not.
+func TestReplacedStateIsTold(t *testing.T) {
+	file, _ := backup(t, randomState(t, 47, 3))
+	c := empty(t, 48)
+	told := 0
+	c.a.Hooks.Restored = func() { told++ }
+	want := func(what string, n int) {
+		t.Helper()
+		if told != n {
+			t.Errorf("%s: told %d times, want %d", what, told, n)
+		}
+	}
+	c.bring("r1", file, fsm.PartBytes)
+	want("parts", 0)
+	if _, err := c.restore("r2", file); !errors.Is(err, fsm.ErrNotStaged) {
+		t.Fatal(err)
+	}
+	want("a restore that is refused", 0)
+	if _, err := c.restore("r1", file); err != nil {
+		t.Fatal(err)
+	}
+	want("a backup", 1)
+	var snapshot bytes.Buffer
+	if err := c.b.Fork().Write(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.a.Restore(bytes.NewReader(snapshot.Bytes()[:snapshot.Len()-1])); err == nil {
+		t.Fatal("a snapshot that is cut short was taken")
+	}
+	want("a damaged snapshot", 1)
+	if err := c.a.Restore(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	want("a snapshot", 2)
+}

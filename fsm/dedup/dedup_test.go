@@ -162,3 +162,35 @@ func TestOwnersHaveShares(t *testing.T) {
 		t.Errorf("%d bytes are left, %d shares", table.Used(), table.shares.Len())
 	}
 }
+
+// TestRepliesEnd: a reply is there for Retention at least, and no longer than that rounded up, whether it was swept or not; another
+// one in its place counts once.
+func TestRepliesEnd(t *testing.T) {
+	table, now := New(), int64(1_790_000_000_123)
+	k := Key{Scope: "1 default", ID: "id"}
+	table.Put(now, k, Digest{1}, []byte("first"))
+	used := table.Used()
+	if r := table.Find(now+Retention, k); r == nil || string(r.Reply) != "first" {
+		t.Fatal("the reply is gone early")
+	}
+	end := (now + Retention + rounding - 1) / rounding * rounding
+	if table.Find(end-1, k) == nil {
+		t.Error("the reply is gone before its record says so")
+	}
+	if table.Find(end, k) != nil {
+		t.Error("the reply is there beyond its time, because nothing has swept it")
+	}
+	table.Put(end, k, Digest{2}, []byte("other"))
+	if r := table.Find(end, k); r == nil || r.Hash != (Digest{2}) || string(r.Reply) != "other" {
+		t.Errorf("found %+v", r)
+	}
+	if table.Used() != used || table.Len() != 1 {
+		t.Errorf("%d bytes and %d records, want %d and one", table.Used(), table.Len(), used)
+	}
+	if due, ok := table.NextDue(); !ok || due <= end {
+		t.Errorf("the next record is due at %d, %v: the former one was to go with its record", due, ok)
+	}
+	if n := table.Sweep(end+Retention+rounding, 10); n != 1 || table.Used() != 0 || table.Len() != 0 {
+		t.Errorf("%d swept, %d bytes and %d records are left", n, table.Used(), table.Len())
+	}
+}

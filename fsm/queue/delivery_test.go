@@ -627,3 +627,56 @@ func TestRunScheduleRefused(t *testing.T) {
 		t.Errorf("%+v", after)
 	}
 }
+
+// TestFlowKeysWithSettingsAreRemembered: what an operator has set on a key, and messages that have it, keep it however long it is not
+// used; without either it is forgotten.
+func TestFlowKeysWithSettingsAreRemembered(t *testing.T) {
+	waits := url("a")
+	waits.Given, waits.Delay, waits.Flow = GivenFlow|GivenDelay, 7*day-1, &FlowControl{Key: "k", Parallelism: 1}
+	for name, c := range map[string]struct {
+		set, undo *FlowControlChange
+	}{
+		"paused":             {&FlowControlChange{Key: "k", Act: ActPause}, &FlowControlChange{Key: "k", Act: ActResume}},
+		"pinned parallelism": {&FlowControlChange{Key: "k", Act: ActPin, Parallelism: 2}, &FlowControlChange{Key: "k", Act: ActUnpin}},
+		"pinned rate":        {&FlowControlChange{Key: "k", Act: ActPin, Rate: 2, Period: 1000}, &FlowControlChange{Key: "k", Act: ActUnpin}},
+		"a message waits":    {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			change := func(n *FlowControlChange) {
+				t.Helper()
+				if n == nil {
+					return
+				}
+				if n.Act == ActUnpin { // both
+					n.Parallelism, n.Rate = 1, 1
+				}
+				if _, err := w.s.ChangeFlowControl(w.env(), *n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var id ID
+			if change(c.set); c.set == nil {
+				id = w.publish(waits)[0].ID
+			}
+			was, _ := w.s.FlowControlKey("k", w.now)
+			for range 3 {
+				w.now += flowKept + 2*rounding
+				w.s.Sweep(w.env(), 100)
+			}
+			if is, ok := w.s.FlowControlKey("k", w.now); !ok || is.Paused != was.Paused || is.PinnedParallelism != was.PinnedParallelism || is.PinnedRate != was.PinnedRate {
+				t.Errorf("the key is %+v, %v; it was %+v", is, ok, was)
+			}
+			if change(c.undo); c.undo == nil {
+				if _, err := w.s.Cancel(w.env(), Cancellation{IDs: []ID{id}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.now += flowKept + 2*rounding
+			w.s.Sweep(w.env(), 100)
+			if is, ok := w.s.FlowControlKey("k", w.now); ok {
+				t.Errorf("a key that nothing needs is remembered: %+v", is)
+			}
+		})
+	}
+}

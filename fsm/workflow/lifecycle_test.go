@@ -315,7 +315,9 @@ func TestFailuresOfOneEntry(t *testing.T) {
 			n.Invoker = &workflow.Invoker{RunID: "parent", URL: url, Step: workflow.Step{ID: 1, Type: workflow.Invoke, Concurrent: 1}, Open: []byte(`{"stepId":1`)}
 			w.submit(n)
 			w.deliver(fine)
-			w.submit(plan("r", 1, 3), plan("r", 2, 3), plan("r", 3, 3))
+			later := plan("r", 4, 4) // is waiting when the run fails, and must not be delivered any more
+			later.Delay, later.Given = 30_000, queue.GivenDelay
+			w.submit(plan("r", 1, 4), plan("r", 2, 4), plan("r", 3, 4), later)
 			w.advance()
 			if len(w.running) != 3 {
 				t.Fatalf("%d deliveries are under way", len(w.running))
