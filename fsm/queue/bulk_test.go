@@ -164,7 +164,7 @@ func TestBulkActionsAreForgottenWhenTheyEnded(t *testing.T) {
 	table.Stop(w.env(), ended)
 	w.now += 2 * bulkAge
 	if n := table.Forget(w.now, 100); n != 0 || table.Find(open.ID) == nil || table.Oldest() == nil {
-		t.Errorf("%d were forgotten, one of them in progress", n)
+		t.Fatalf("%d were forgotten, one of them in progress", n)
 	}
 	table.Stop(w.env(), table.Find(open.ID))
 	if n := table.Forget(open.Created+bulkAge-1, 100); n != 0 {
