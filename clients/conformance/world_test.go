@@ -43,7 +43,7 @@ func newWorld(t *testing.T) *world {
 	}
 	subscribers := pubsub.New(pubsub.Options{Log: w.served}) // of a node that never registers: both machines know none
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		subscribers.Close(ctx)
 	})
