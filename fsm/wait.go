@@ -25,6 +25,16 @@ func (v *View) Lost(as acl.Identity, row *command.Command, argv [][]byte, key st
 	return row.Lost(tx, argv, []byte(key))
 }
 
+// Refused is the error that a waiting call is answered with instead of an element that there
+// is for it, nil if it may take the element.
+func (v *View) Refused(as acl.Identity, row *command.Command, argv [][]byte) *reply.Value {
+	tx := v.prepare(&as, command.RESP)
+	if tx.User == nil { // the refusal comes when the call is run
+		return nil
+	}
+	return row.Refused(tx, argv)
+}
+
 // MayReplicate reports whether CLIENT PAUSE holds a call back in its mode WRITE.
 func (v *View) MayReplicate(as acl.Identity, row *command.Command, argv [][]byte) bool {
 	tx := v.prepare(&as, command.RESP)

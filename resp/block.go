@@ -51,12 +51,12 @@ func (c *conn) enterQueues(w *waiter) {
 		r.release(w, failureOf(err, false))
 	case found == command.Nothing:
 	case (first || found == command.Mistake) && r.claim(w):
-		values, err := r.call(w, [][][]byte{w.argv})
+		values, index, err := r.call(w, [][][]byte{w.argv})
 		if err != nil {
 			r.failAttempt(w, err)
 			return
 		}
-		r.finishAttempt(w, values[0], true)
+		r.finishAttempt(w, values[0], nil, index)
 	default:
 		r.recheck(w)
 	}

@@ -23,27 +23,29 @@ type blockedClients struct {
 	wake chan struct{}
 	done chan struct{} // closed when run has ended
 
-	mu     sync.Mutex
-	queues map[dbKey]*queue
-	ready  []*queue
+	mu       sync.Mutex
+	queues   map[dbKey]*queue
+	ready    []*queue
+	notified uint64 // how often notifications of keys came, and one
 }
 
 func newBlockedClients(s *Server) *blockedClients {
-	return &blockedClients{s: s, wake: make(chan struct{}, 1), done: make(chan struct{}), queues: map[dbKey]*queue{}}
+	return &blockedClients{s: s, wake: make(chan struct{}, 1), done: make(chan struct{}), queues: map[dbKey]*queue{}, notified: 1}
 }
 
 // notify marks the queues of keys that applies have touched.
 func (r *blockedClients) notify(notes []env.Notification) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.notified++
 	for i := range notes {
 		switch n := &notes[i]; n.Kind {
 		case env.KeyTouched:
 			if q := r.queues[dbKey{n.DB, n.Channel}]; q != nil {
-				r.markReady(q)
+				r.touch(q)
 			}
 		case env.Deleted, env.Flushed:
-			r.markAll(func(q *queue) bool { return q.db == n.DB })
+			r.touchAll(func(q *queue) bool { return q.db == n.DB })
 		}
 	}
 }
@@ -53,18 +55,25 @@ func (r *blockedClients) notify(notes []env.Notification) {
 func (r *blockedClients) recheckAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.markAll(func(*queue) bool { return true })
+	r.notified++
+	r.touchAll(func(*queue) bool { return true })
 }
 
-func (r *blockedClients) markAll(match func(*queue) bool) {
+func (r *blockedClients) touchAll(match func(*queue) bool) {
 	for _, q := range r.queues { // unordered: each key by itself
 		if match(q) {
-			r.markReady(q)
+			r.touch(q)
 		}
 	}
 }
 
-// recheck marks the queues of a waiter's keys.
+// touch lets the waiters of a key try their calls once more; the lock is held.
+func (r *blockedClients) touch(q *queue) {
+	q.touched = r.notified
+	r.markReady(q)
+}
+
+// recheck marks the queues of a waiter's keys. It lets nobody try twice: see place.
 func (r *blockedClients) recheck(w *waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +119,7 @@ const maxAttempts = 500
 
 // attempt is a waiter's call restricted to the key that may have an element for it.
 type attempt struct {
-	w   *waiter
-	q   *queue
+	*place
 	row [][]byte
 }
 
@@ -153,10 +161,14 @@ func (r *blockedClients) selectReady() (attempts []attempt) {
 // selectWaiters adds the waiters of a key that has elements for them, and ends the waits of
 // those whose key is no longer what they wait for.
 func (r *blockedClients) selectWaiters(q *queue, v *fsm.View, attempts []attempt) []attempt {
+	if v.Index() < q.judged { // the notification of what is missing here marks the queue again
+		return attempts
+	}
 	taken := 0
 	for at, next := q.waiters.Front(), (*list.Element)(nil); at != nil && len(attempts) < maxAttempts; at = next {
 		next = at.Next()
-		w := at.Value.(*waiter)
+		p := at.Value.(*place)
+		w := p.w
 		if w.proposed { // its call may take an element first
 			taken++
 			continue
@@ -167,13 +179,20 @@ func (r *blockedClients) selectWaiters(q *queue, v *fsm.View, attempts []attempt
 				continue
 			}
 		}
+		if p.tried >= q.touched {
+			continue
+		}
 		has := v.Available(w.as, command.RESP, w.row, w.argv, q.key)
 		if has == 0 || (w.row.Wait.Ready == nil && taken >= has) {
 			continue
 		}
+		if refusal := v.Refused(w.as, w.row, w.argv); refusal != nil { // the element is for the next
+			r.answer(w, *refusal)
+			continue
+		}
 		taken++
-		w.proposed = true
-		attempts = append(attempts, attempt{w, q, w.row.On(w.argv, []byte(q.key))})
+		w.proposed, p.tried = true, r.notified
+		attempts = append(attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
 	}
 	return attempts
 }
@@ -209,13 +228,13 @@ func (r *blockedClients) serve(attempts []attempt) {
 	for i := range attempts {
 		rows[i] = attempts[i].row
 	}
-	values, err := r.call(attempts[0].w, rows)
+	values, index, err := r.call(attempts[0].w, rows)
 	for i := range attempts {
 		if err != nil {
 			r.failAttempt(attempts[i].w, err)
 			continue
 		}
-		r.finishAttempt(attempts[i].w, values[i], false)
+		r.finishAttempt(attempts[i].w, values[i], attempts[i].q, index)
 	}
 }
 
@@ -223,51 +242,73 @@ func (r *blockedClients) serve(attempts []attempt) {
 func (r *blockedClients) failAttempt(w *waiter, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if errors.Is(err, fsm.ErrNoLeader) && w.fallback == nil { // not applied: retry
-		w.proposed = false
-		r.resumeDelivery(w)
-		time.AfterFunc(retryDelay, func() { r.recheck(w) })
+	if errors.Is(err, fsm.ErrNoLeader) && w.fallback == nil { // not applied
+		r.retryLater(w)
 		return
 	}
 	r.answer(w, failureOf(err, true))
 }
 
-// retryDelay is the pause after calls that found no leader.
+// retryDelay is the pause before a call is tried again although its keys were not touched.
 const retryDelay = 100 * time.Millisecond
 
-// call runs rows as the waiter's user.
-func (r *blockedClients) call(w *waiter, rows [][][]byte) ([]reply.Value, error) {
+// retryLater lets a waiter wait on and try its call again after a pause; the lock is held.
+func (r *blockedClients) retryLater(w *waiter) {
+	w.proposed = false
+	r.resumeDelivery(w)
+	time.AfterFunc(retryDelay, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, p := range w.places {
+			p.tried = 0
+		}
+		r.recheckLocked(w)
+	})
+}
+
+// call runs rows as the waiter's user, and returns at which log index.
+func (r *blockedClients) call(w *waiter, rows [][][]byte) (values []reply.Value, index uint64, err error) {
 	s := r.s
 	if w.row.Flags&command.Write == 0 {
-		var values []reply.Value
-		_, err := s.engine.Read(s.life, fsm.Reading{}, func(v *fsm.View) {
+		at, err := s.engine.Read(s.life, fsm.Reading{}, func(v *fsm.View) {
 			values = values[:0]
 			for _, row := range rows {
 				values = append(values, v.Exec(w.as, command.RESP, row))
 			}
 		})
-		return values, err
+		return values, at.Index, err
 	}
 	batch := fsm.Batch{As: w.as, Origin: command.RESP, Mode: fsm.Pipeline, Rows: rows}
 	if len(rows) == 1 {
 		batch.Mode = fsm.Single
 	}
 	results, err := fsm.Do(s.life, s.engine, fsm.Exec, batch)
-	return results.Values, err
+	if err == nil && len(results.Values) != len(rows) {
+		err = errMiscounted
+	}
+	return results.Values, results.Index, err
 }
 
-// finishAttempt ends an attempt: an element or an error answers the waiter, null lets it
-// wait on. A key of another type has nothing for waiters; a call that has just arrived
-// (arriving) is answered with the error.
-func (r *blockedClients) finishAttempt(w *waiter, v reply.Value, arriving bool) {
+// finishAttempt ends an attempt on the key of a queue, or on all keys of a call that has just
+// arrived (nil): an element or an error answers the waiter, null lets it wait on. A key of
+// another type has nothing for waiters, while a call that has just arrived is answered with
+// the error. Of a move the error may be about either key; selectWaiters answers the one about
+// its target, once this node has the state in which that is wrong.
+func (r *blockedClients) finishAttempt(w *waiter, v reply.Value, q *queue, index uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	wrongType := v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
+	wrongType := q != nil && v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
+	if q != nil && w.row.Wait.Ready == nil && !v.IsError() {
+		q.judged = max(q.judged, index)
+	}
 	switch {
-	case !v.IsNil() && (!wrongType || arriving):
+	case !v.IsNil() && !wrongType:
 		r.answer(w, v)
 	case w.fallback != nil:
 		r.answer(w, *w.fallback)
+	case wrongType && w.row.Wait.Into > 0:
+		r.retryLater(w)
+		r.recheckLocked(w) // for those behind it
 	default:
 		w.proposed = false
 		r.resumeDelivery(w)

@@ -46,19 +46,19 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 		return
 	}
 	f := c.openSubscriber()
-	var names []string
-	f.mu.Lock()
-	for _, word := range words {
-		ref := channel.Ref{Kind: kind, Name: string(word)}
-		if f.awaited[ref] == 0 {
-			names = append(names, ref.Name)
+	names, asked := make([]string, 0, len(words)), make(map[string]bool, len(words))
+	due := make([]channel.Ref, len(words))
+	for i, word := range words {
+		name := string(word)
+		due[i] = channel.Ref{Kind: kind, Name: name}
+		if !asked[name] {
+			asked[name] = true
+			names = append(names, name)
 		}
-		f.awaited[ref]++
-		f.due++
 	}
-	f.mu.Unlock()
+	f.await(due)
 	if f.sub.Add(kind, names...) != nil {
-		f.unawait(kind, words)
+		f.await(nil)
 		c.emit(reply.Error(c.s.hub.TooMany()))
 		return
 	}
@@ -69,17 +69,11 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 	}
 }
 
-// unawait takes back that confirmations are due.
-func (f *subscriber) unawait(kind channel.Kind, words [][]byte) {
+// await says which confirmations the client waits for now.
+func (f *subscriber) await(due []channel.Ref) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, word := range words {
-		ref := channel.Ref{Kind: kind, Name: string(word)}
-		if f.awaited[ref]--; f.awaited[ref] == 0 {
-			delete(f.awaited, ref)
-		}
-		f.due--
-	}
+	f.due = due
 }
 
 // countedTimeout bounds how long an unsubscription waits for the log: without a leader it

@@ -22,13 +22,14 @@ type subscriber struct {
 	done   chan struct{} // closed when the goroutine has ended
 	ready  chan struct{} // receives when all subscriptions asked for are confirmed
 
-	mu      sync.Mutex
-	as      acl.Identity
-	names   [3]ordered          // by kind
-	awaited map[channel.Ref]int // confirmations that are due, by kind and name
-	due     int                 // of them all
-	events  []pubsub.Event
-	out     []byte
+	mu     sync.Mutex
+	as     acl.Identity
+	names  [3]ordered           // that the client knows to be subscribed to, by kind
+	due    []channel.Ref        // the confirmations that the client waits for, in its order
+	begun  map[channel.Ref]bool // those of due whose subscription has begun
+	held   []pubsub.Event       // messages that came before the confirmation of their subscription
+	events []pubsub.Event
+	out    []byte
 }
 
 // ordered is names in the order in which they came.
@@ -59,6 +60,11 @@ func (o *ordered) remove(name string) {
 	}
 }
 
+func (o *ordered) has(name string) bool {
+	_, there := o.at[name]
+	return there
+}
+
 // all are the names that are left.
 func (o *ordered) all() (names []string) {
 	for i, name := range o.list {
@@ -75,7 +81,7 @@ func (c *conn) openSubscriber() *subscriber {
 		return c.subscriber
 	}
 	f := &subscriber{
-		c: c, sub: c.s.hub.Subscribe(c.database()), as: c.as, awaited: map[channel.Ref]int{},
+		c: c, sub: c.s.hub.Subscribe(c.database()), as: c.as, begun: map[channel.Ref]bool{},
 		stop: make(chan struct{}), done: make(chan struct{}), ready: make(chan struct{}, 1),
 	}
 	f.proto3.Store(c.proto3)
@@ -187,23 +193,46 @@ var (
 	unsubscribeWords = [...]string{channel.Plain: "unsubscribe", channel.Pattern: "punsubscribe", channel.Shard: "sunsubscribe"}
 )
 
-// event encodes a message, or the confirmations of a subscription; the lock is held.
+// event encodes a message, or the confirmations that a subscription lets go; the lock is held.
 func (f *subscriber) event(e *pubsub.Event) {
 	switch {
 	case e.Confirmed:
-		f.names[e.Kind].add(e.Name)
-		ref := channel.Ref{Kind: e.Kind, Name: e.Name}
-		for range f.awaited[ref] {
-			f.push(reply.Push(reply.Bulk(subscribeWords[e.Kind]), reply.Bulk(e.Name), reply.Int(f.count(e.Kind))))
-		}
-		f.due -= f.awaited[ref]
-		delete(f.awaited, ref)
-		if f.due == 0 {
-			select {
-			case f.ready <- struct{}{}:
-			default:
-			}
-		}
+		f.begun[channel.Ref{Kind: e.Kind, Name: e.Name}] = true
+		f.confirm()
+	case len(f.held) > 0 || !f.names[e.Kind].has(e.Name):
+		f.held = append(f.held, *e)
+	default:
+		f.message(e)
+	}
+}
+
+// confirm sends the confirmations that are due, in the order of the client's words, up to the
+// first name whose subscription has not begun. After the last one come the messages that were
+// held back for it.
+func (f *subscriber) confirm() {
+	for len(f.due) > 0 && f.begun[f.due[0]] {
+		ref := f.due[0]
+		f.due = f.due[1:]
+		f.names[ref.Kind].add(ref.Name)
+		f.push(reply.Push(reply.Bulk(subscribeWords[ref.Kind]), reply.Bulk(ref.Name), reply.Int(f.count(ref.Kind))))
+	}
+	if len(f.due) > 0 {
+		return
+	}
+	clear(f.begun)
+	for i := range f.held {
+		f.message(&f.held[i])
+	}
+	f.held = nil
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+// message encodes a message; the lock is held.
+func (f *subscriber) message(e *pubsub.Event) {
+	switch {
 	case e.Kind == channel.Pattern:
 		f.push(reply.Push(reply.Bulk(messageWords[e.Kind]), reply.Bulk(e.Name), reply.Bulk(e.Channel), reply.Bulk(e.Message)))
 	default:

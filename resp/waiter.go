@@ -20,18 +20,29 @@ type waiter struct {
 	tracked *tracked // of its connection, nil without; its own changes are pushed after the answer
 
 	// Under the registry's lock.
-	elements []*list.Element // its places in the queues of its keys
-	arrived  bool            // its call has seen the state, and waits for what comes
-	proposed bool            // its call is under way in the log
-	answered bool            // done has received the answer
-	fallback *reply.Value    // the answer if the proposed call takes nothing
+	places   []*place     // in the queues of its keys
+	arrived  bool         // its call has seen the state, and waits for what comes
+	proposed bool         // its call is under way in the log
+	answered bool         // done has received the answer
+	fallback *reply.Value // the answer if the proposed call takes nothing
+}
+
+// place is a waiter's in the queue of one of its keys. The waiter's call is tried for the
+// key only if the key was touched since it was tried last.
+type place struct {
+	w       *waiter
+	q       *queue
+	element *list.Element
+	tried   uint64 // blockedClients.notified when its call was proposed last, 0 for never
 }
 
 // queue is the waiters of a key in the order of their arrival.
 type queue struct {
 	dbKey
-	waiters list.List // of *waiter
+	waiters list.List // of *place
 	ready   bool      // it is among the registry's ready queues
+	touched uint64    // blockedClients.notified when the key was touched last, or the queue was made
+	judged  uint64    // the log index at which a waiter took an element or found none
 }
 
 // dbKey is a key of a database.
@@ -50,11 +61,13 @@ func (r *blockedClients) enqueue(w *waiter) (first bool) {
 		at := dbKey{w.db, key}
 		q := r.queues[at]
 		if q == nil {
-			q = &queue{dbKey: at}
+			q = &queue{dbKey: at, touched: r.notified}
 			r.queues[at] = q
 		}
 		first = first && q.waiters.Len() == 0
-		w.elements = append(w.elements, q.waiters.PushBack(w))
+		p := &place{w: w, q: q}
+		p.element = q.waiters.PushBack(p)
+		w.places = append(w.places, p)
 	}
 	return first
 }
@@ -78,22 +91,25 @@ func (r *blockedClients) setCall(w *waiter, call [][]byte) {
 func (r *blockedClients) claim(w *waiter) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	claimed := !w.proposed && !w.answered
-	w.proposed = w.proposed || claimed
-	return claimed
+	if w.proposed || w.answered {
+		return false
+	}
+	w.proposed = true
+	for _, p := range w.places {
+		p.tried = r.notified
+	}
+	return true
 }
 
 // dequeue removes a waiter from all queues; the lock is held.
 func (r *blockedClients) dequeue(w *waiter) {
-	for i, key := range w.keys {
-		at := dbKey{w.db, key}
-		q := r.queues[at]
-		q.waiters.Remove(w.elements[i])
-		if q.waiters.Len() == 0 {
-			delete(r.queues, at)
+	for _, p := range w.places {
+		p.q.waiters.Remove(p.element)
+		if p.q.waiters.Len() == 0 {
+			delete(r.queues, p.q.dbKey)
 		}
 	}
-	w.elements = nil
+	w.places = nil
 	r.recheckLocked(w)
 	if len(r.queues) == 0 {
 		r.s.engine.Track(false)

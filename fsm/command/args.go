@@ -17,6 +17,8 @@ type Args struct {
 	bad  bool
 	// blanks: blanks alone are a number of C, 0, as they were before level 2.
 	blanks bool
+	// judging: the handler runs only to judge the words; see Command.misread.
+	judging bool
 }
 
 // NewArgs reads argv, whose first word is the command's name.
@@ -97,12 +99,13 @@ func (a *Args) Rest() [][]byte {
 	return r
 }
 
-// Done is the first error; words left unread are a syntax error.
+// Done is the first error; words left unread are a syntax error. It is also false, without an
+// error, if the words are only judged: the handler returns then and has touched nothing.
 func (a *Args) Done() (reply.Value, bool) {
 	if !a.bad && a.at < len(a.argv) {
 		a.Fail(ErrSyntax)
 	}
-	return a.err, !a.bad
+	return a.err, !a.bad && !a.judging
 }
 
 // ParseInt reads an integer as Redis does: 64 bits, no blanks, no plus sign, no

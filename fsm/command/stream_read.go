@@ -166,31 +166,48 @@ func pinStreams(tx *Tx, argv [][]byte) [][]byte {
 	return pinned
 }
 
-// streamReady reports whether XREAD or XREADGROUP with these arguments, pinned, would answer
-// something now, an error too: a waiting caller looks before calling again.
-func streamReady(tx *Tx, argv [][]byte) bool {
+// streamReady returns what XREAD or XREADGROUP with these arguments, pinned, would answer
+// now: a waiting caller looks before calling again. An error about one stream is the answer
+// whatever the others have.
+func streamReady(tx *Tx, argv [][]byte) Arrival {
 	a := &Args{argv: argv, at: 1}
 	p := readStreamRead(tx, a, EqualFold(argv[0], "XREADGROUP"))
 	if _, ok := a.Done(); !ok {
-		return true
+		return Mistake
 	}
+	found := Nothing
 	for i, key := range p.keys {
-		if _, s, ok := find[*keyspace.StreamLog](tx, key); !ok || p.ready(s, p.ids[i]) {
-			return true
+		_, s, ok := find[*keyspace.StreamLog](tx, key)
+		if !ok {
+			return Mistake
 		}
+		found = max(found, p.ready(s, p.ids[i]))
 	}
-	return false
+	return found
 }
 
-// ready reports whether there is something, or a mistake, in one stream.
-func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) bool {
-	if !p.grouped {
-		from, bad := readAfter(s, word)
-		return bad != nil || s.Top().Compare(from) > 0
+// ready returns what there is in one stream.
+func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) Arrival {
+	var some bool
+	var bad *reply.Value
+	var from keyspace.StreamID
+	if p.grouped {
+		g := s.Group(keyspace.Alias(p.group))
+		if from, bad = groupReadAfter(word); g == nil {
+			return Mistake
+		}
+		some = from != newEntries || s.Top().Compare(g.Last) > 0
+	} else {
+		from, bad = readAfter(s, word)
+		some = s.Top().Compare(from) > 0
 	}
-	from, bad := groupReadAfter(word)
-	g := s.Group(keyspace.Alias(p.group))
-	return bad != nil || g == nil || from != newEntries || s.Top().Compare(g.Last) > 0
+	switch {
+	case bad != nil:
+		return Mistake
+	case some:
+		return Something
+	}
+	return Nothing
 }
 
 func xRead(tx *Tx, a *Args) reply.Value {

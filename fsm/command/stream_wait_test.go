@@ -65,13 +65,13 @@ func TestStreamReadsThatWait(t *testing.T) {
 				t.Errorf("%s: becomes %s", c.line, got)
 			}
 		}
-		if got := row.Wait.Ready(tx, argv); got != c.ready {
+		if got := row.Wait.Ready(tx, argv) != Nothing; got != c.ready {
 			t.Errorf("%s: ready %v", c.line, got)
 		}
 	}
 	pinned := tx.Table.Find(words("XREAD STREAMS s $")).Pin(tx, words("XREAD BLOCK 9 STREAMS s $"))
 	tx.do("XADD s 1-3 late entry")
-	if !tx.Table.Find(pinned).Wait.Ready(tx, pinned) || tx.Exec(pinned).IsNil() {
+	if tx.Table.Find(pinned).Wait.Ready(tx, pinned) == Nothing || tx.Exec(pinned).IsNil() {
 		t.Error("a pinned call does not see what came later")
 	}
 	for line, want := range map[string]int{"XREAD BLOCK 7 STREAMS str s $ 0": 0, "XREAD BLOCK 7 STREAMS s str 0 $": 1, "XREADGROUP GROUP g c BLOCK 7 STREAMS str >": 0} {
@@ -89,5 +89,5 @@ func TestStreamReadsThatWait(t *testing.T) {
 // ready asks the row of a line.
 func (tx *Tx) ready(line string) bool {
 	argv := words(line)
-	return tx.Table.Find(argv).Wait.Ready(tx, argv)
+	return tx.Table.Find(argv).Wait.Ready(tx, argv) != Nothing
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -15,9 +16,12 @@ type Wait struct {
 	Sources int
 	// Alone is the same call on one of its keys only; nil if it has but one source.
 	Alone func(argv [][]byte, key []byte) [][]byte
-	// Ready reports whether the call would answer something, an error too, where that is not
-	// whether one of its keys has elements.
-	Ready func(tx *Tx, argv [][]byte) bool
+	// Into is the place of the key that an element is moved to, 0 for a command that answers
+	// with it. A value of another type there refuses the element; see Refused.
+	Into int
+	// Ready returns what the call would find, where that does not depend on whether one of its
+	// keys has elements. Waiters of such a command don't compete for what there is.
+	Ready func(tx *Tx, argv [][]byte) Arrival
 	// Lost, if set, returns the error that ends the wait of a call because of what its keys have
 	// become; nil while it goes on.
 	Lost func(tx *Tx, argv [][]byte) *reply.Value
@@ -46,16 +50,17 @@ const (
 )
 
 // Arrive looks at the state for a call that has come in. It returns the call as it is meant
-// from now on, and what there is for it.
+// from now on, and what there is for it. Words that are wrong are a mistake whatever the
+// state is.
 func (c *Command) Arrive(tx *Tx, argv [][]byte) (call [][]byte, found Arrival) {
+	if c.misread(tx, argv) {
+		return argv, Mistake
+	}
 	if c.Pin != nil {
 		argv = c.Pin(tx, argv)
 	}
 	if c.Wait.Ready != nil {
-		if c.Wait.Ready(tx, argv) {
-			return argv, Something
-		}
-		return argv, Nothing
+		return argv, c.Wait.Ready(tx, argv)
 	}
 	for _, key := range c.Sources(argv) {
 		switch o := tx.DB.Find(tx.Env, []byte(key)); {
@@ -69,6 +74,24 @@ func (c *Command) Arrive(tx *Tx, argv [][]byte) (call [][]byte, found Arrival) {
 	return argv, Nothing
 }
 
+// misread reports whether the handler refuses the words of a call. The handler reads all of
+// them before it touches the state, and does no more here.
+func (c *Command) misread(tx *Tx, argv [][]byte) bool {
+	return c.Run(tx, &Args{argv: argv, at: c.words, blanks: tx.Level < env.Level2, judging: true}).IsError()
+}
+
+// Refused is the error that a waiting call is answered with instead of an element that one
+// of its keys has, nil if it may take the element. The element stays where it is.
+func (c *Command) Refused(tx *Tx, argv [][]byte) *reply.Value {
+	if c.Wait.Into == 0 {
+		return nil
+	}
+	if o := tx.DB.Find(tx.Env, argv[c.Wait.Into]); o != nil && o.Type() != c.Wait.For {
+		return &ErrWrongType
+	}
+	return nil
+}
+
 // Available is how many waiting calls like this one the key has something for: an upper
 // bound. A key of another type has nothing.
 func (c *Command) Available(tx *Tx, argv [][]byte, key []byte) int {
@@ -76,7 +99,7 @@ func (c *Command) Available(tx *Tx, argv [][]byte, key []byte) int {
 	switch {
 	case o != nil && o.Type() != c.Wait.For:
 		return 0
-	case c.Wait.Ready != nil && c.Wait.Ready(tx, c.On(argv, key)):
+	case c.Wait.Ready != nil && c.Wait.Ready(tx, c.On(argv, key)) != Nothing:
 		return 1
 	case c.Wait.Ready != nil || o == nil:
 		return 0
@@ -110,7 +133,7 @@ func (c *Command) On(argv [][]byte, key []byte) [][]byte {
 var (
 	waitForList   = &Wait{For: keyspace.List, Alone: aloneFirst}
 	waitForLists  = &Wait{For: keyspace.List, Alone: aloneCounted}
-	waitForSource = &Wait{For: keyspace.List, Sources: 1}
+	waitForSource = &Wait{For: keyspace.List, Sources: 1, Into: 2}
 	waitForSorted = &Wait{For: keyspace.SortedSet, Alone: aloneFirst}
 	waitForSorts  = &Wait{For: keyspace.SortedSet, Alone: aloneCounted}
 	waitForStream = &Wait{For: keyspace.Stream, Alone: aloneStream, Ready: streamReady}
