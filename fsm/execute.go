@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -17,7 +18,24 @@ type Executor interface {
 	Reader
 }
 
-// Execute proposes a batch. Long words that are refused whatever the state is, such as payloads of RESTORE with a wrong
+// SubscriberBarrier is an Executor whose node has subscribers of its own. AwaitUncounted
+// returns when the state counts none that has sent to leave before the call.
+type SubscriberBarrier interface {
+	AwaitUncounted(ctx context.Context, db string)
+}
+
+// CountsSubscribers reports whether a row may tell how many subscribers there are: it publishes,
+// or is a script.
+func (b *Batch) CountsSubscribers() bool {
+	for _, row := range b.Rows {
+		if command.MayPublish(row) {
+			return true
+		}
+	}
+	return false
+}
+
+// Execute proposes a batch. One that counts subscribers waits for those that leave. Long words that are refused whatever the state is, such as payloads of RESTORE with a wrong
 // checksum, don't go into the log: the batch is proposed with words for which it has the same outcome.
 func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
 	if b.judged() {
@@ -25,6 +43,9 @@ func Execute(ctx context.Context, x Executor, b Batch) (Results, error) {
 		if _, err := x.Read(ctx, Reading{Long: true, Database: b.As.DB}, judge); err != nil {
 			return Results{}, err
 		}
+	}
+	if barrier, ok := x.(SubscriberBarrier); ok && b.CountsSubscribers() {
+		barrier.AwaitUncounted(ctx, cmp.Or(b.As.DB, DefaultDB))
 	}
 	return Do(ctx, x, Exec, b)
 }

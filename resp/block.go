@@ -78,6 +78,7 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 		c.s.blocked.release(w, reply.NilArray())
 		return <-w.done
 	}
+	defer c.stepAside()()
 	c.info.blocked.Store(w)
 	c.s.metrics.blocked.Inc()
 	defer c.s.metrics.blocked.Dec()

@@ -62,6 +62,7 @@ type conn struct {
 	failed     reply.Value        // the last error that was answered
 	monitoring *monitorSubscriber // of executed commands; nil without
 
+	intake      intake
 	quietRounds int // rounds of simple commands since the last other one
 	loopState   eventloop.State
 
@@ -73,10 +74,15 @@ func newConn(s *Server, nc net.Conn, slot *connlimit.Slot) *conn {
 		// Replies are small and written whole. Without an effect nothing is lost.
 		_ = plain.SetNoDelay(true)
 	}
+	c := &conn{s: s, slot: slot, limits: protocol.Unauthenticated}
+	c.intake.c = c
 	if s.tls != nil {
-		nc = tls.Server(nc, s.tls)
+		nc = tls.Server(socket.NewMarked(nc, &c.intake), s.tls)
+		c.in = input{read: nc.Read, tryRead: socket.TryRead(nc)}
+	} else {
+		c.in = input{read: socket.ReadMarked(nc, &c.intake), tryRead: socket.TryRead(nc)}
 	}
-	c := &conn{s: s, nc: nc, slot: slot, in: input{read: socket.Read(nc), tryRead: socket.TryRead(nc)}, out: newOutput(nc, s.limits.ReplyTime), limits: protocol.Unauthenticated}
+	c.nc, c.out = nc, newOutput(nc, s.limits.ReplyTime)
 	c.refreshFn, c.sendPartFn = c.refreshUser, c.sendPart
 	c.info.begin(s.lastID.Add(1), nc)
 	c.unknown = c.info.opened
@@ -198,6 +204,7 @@ func (c *conn) wakeToStop() {
 // kill makes the connection end as soon as possible.
 func (c *conn) kill() {
 	c.info.killed.Store(true)
+	c.s.intakes.dying(c)
 	c.closeSocket()
 	c.s.loop.socketClosed(c)
 }

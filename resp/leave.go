@@ -42,10 +42,14 @@ func (c *conn) releaseReplies() {
 
 // tcp is the connection below TLS.
 func (c *conn) tcp() net.Conn {
-	if outer, ok := c.nc.(interface{ NetConn() net.Conn }); ok {
-		return outer.NetConn()
+	nc := c.nc
+	for {
+		outer, ok := nc.(interface{ NetConn() net.Conn })
+		if !ok {
+			return nc
+		}
+		nc = outer.NetConn()
 	}
-	return c.nc
 }
 
 // endWriting tells the client that no more replies come. Without it the replies would be lost if the client had sent

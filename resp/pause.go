@@ -61,6 +61,7 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 	c.s.engine.Local(func(v *fsm.View) {
 		writes = slices.ContainsFunc(calls, func(q queued) bool { return v.MayReplicate(c.as, q.row, q.argv) })
 	})
+	defer c.stepAside()()
 	c.s.pauses.of(c.database()).wait(c.s.stopping, writes, &c.info.paused)
 }
 

@@ -252,6 +252,9 @@ func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
 // revoked, it may have been given again since this node looked.
 func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	batch.As = c.as
+	if batch.CountsSubscribers() {
+		defer c.stepAside()()
+	}
 	results, err := fsm.Execute(c.s.life, c.s.engine, batch)
 	if errors.Is(err, fsm.ErrRevoked) {
 		if c.reauthenticate(); !c.as.Known() {

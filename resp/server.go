@@ -84,6 +84,7 @@ type Server struct {
 	blocked *blockedClients
 	loop    *eventLoop
 	tracker *tracker
+	intakes *intakes
 	lastID  atomic.Uint64
 	leaving atomic.Uint64 // the last connection that Drain has end
 	// strangers is how much of Limits.StrangerBytes is held; see hold.
@@ -124,6 +125,10 @@ func New(o Options) (*Server, error) {
 	var err error
 	if s.metrics, err = newMetrics(o.Metrics, s); err != nil {
 		return nil, err
+	}
+	s.intakes = newIntakes(s)
+	if s.hub != nil {
+		s.hub.BeforeCount(s.intakes.settle)
 	}
 	go s.blocked.run(s.life) // ends with Shutdown
 	go s.tracker.run(s.life) // the same
@@ -277,5 +282,5 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.stop()
 	<-s.blocked.done
 	<-s.tracker.done
-	return failed
+	return errors.Join(failed, s.intakes.close())
 }

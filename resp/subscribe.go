@@ -1,9 +1,6 @@
 package resp
 
 import (
-	"context"
-	"time"
-
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -76,24 +73,16 @@ func (f *subscriber) await(due []channel.Ref) {
 	f.due = due
 }
 
-// countedTimeout bounds how long an unsubscription waits for the log: without a leader it
-// is answered all the same.
-const countedTimeout = time.Second
-
 // awaitCounted waits until no PUBLISH counts what this connection unsubscribed from.
-func (c *conn) awaitCounted() {
-	ctx, cancel := context.WithTimeout(c.s.life, countedTimeout)
-	defer cancel()
-	c.s.hub.WaitCounted(ctx)
-}
+func (c *conn) awaitCounted() { c.s.hub.WaitCounted(c.s.life) }
 
-// awaitUncounted waits until the log has the counts of those who have unsubscribed on this
-// node: a PUBLISH that arrives after an UNSUBSCRIBE must not count it, although the
-// UNSUBSCRIBE may not be answered yet.
+// awaitUncounted waits before a read of how many subscribers there are, as fsm.Execute does
+// before a PUBLISH.
 func (c *conn) awaitUncounted(row *command.Command) {
-	if (row.Name == "publish" || row.Name == "spublish") && c.s.hub != nil && c.s.hub.Leaving() {
+	if row.Group == "pubsub" && row.Flags&command.Write == 0 && c.s.hub != nil {
 		c.runPipeline()
-		c.awaitCounted()
+		defer c.stepAside()()
+		c.s.hub.AwaitUncounted(c.s.life, c.database())
 	}
 }
 

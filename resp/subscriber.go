@@ -86,6 +86,7 @@ func (c *conn) openSubscriber() *subscriber {
 	}
 	f.proto3.Store(c.proto3)
 	c.subscriber = f
+	c.s.intakes.add(c)
 	go f.pump() // ends with stop, or with the subscription or the connection
 	return f
 }
@@ -98,6 +99,7 @@ func (c *conn) closeSubscriber() {
 	}
 	close(c.subscriber.stop)
 	c.subscriber.sub.Close()
+	c.s.intakes.remove(c)
 	<-c.subscriber.done
 	c.subscriber = nil
 	c.info.set(func(t *attributes) { t.subs, t.psubs, t.ssubs = 0, 0, 0 })

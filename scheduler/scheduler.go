@@ -200,7 +200,7 @@ func (t *term) advance(ctx context.Context, now int64) (pause time.Duration, ok 
 		return retryInterval, false
 	}
 	t.Committed(d)
-	if len(attempts) == 0 && len(d.Ticks) == 0 {
+	if len(attempts) == 0 { // ticks alone too: the state may refuse one as often as it is proposed
 		return idleInterval, true
 	}
 	for i := range attempts {

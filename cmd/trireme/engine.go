@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/pubsub"
 )
 
 // engine is the node as the HTTP edge sees it. The edge is open before the node is:
@@ -23,12 +24,16 @@ type engine struct {
 	within   time.Duration
 	empty    *fsm.Machine // the state of a node that isn't open
 	draining atomic.Bool
-	drained  sync.Once // see process.drain
+	hub      *pubsub.Hub // of the node's subscribers; set before the node serves
+	drained  sync.Once   // see process.drain
 	// oldest is how old, in milliseconds, the state of a local read may be.
 	oldest int64
 }
 
-var _ fsm.RevocationBarrier = (*engine)(nil)
+var (
+	_ fsm.RevocationBarrier = (*engine)(nil)
+	_ fsm.SubscriberBarrier = (*engine)(nil)
+)
 
 // oldestLocalRead bounds how long a node that is cut off serves what it last knew: a
 // token that was revoked meanwhile works there no longer than this.
@@ -70,6 +75,13 @@ func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, er
 		return n.Propose(ctx, code, body)
 	}
 	return nil, fsm.ErrNoLeader
+}
+
+// AwaitUncounted waits for the subscribers of this node that leave; see fsm.SubscriberBarrier.
+func (e *engine) AwaitUncounted(ctx context.Context, db string) {
+	if e.hub != nil {
+		e.hub.AwaitUncounted(ctx, db)
+	}
 }
 
 // Read runs fn on a state as new as r asks; see fsm.Reader.

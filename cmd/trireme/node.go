@@ -92,6 +92,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	}
 	n.meter, n.figures = quota.New(n.engine), stats.New(command.NewTable())
 	n.hub = pubsub.New(pubsub.Options{Log: n.engine, Peers: n.engine, Logger: log})
+	n.engine.hub = n.hub
 	defer n.closeHub()
 	if n.testing, err = newTesting(s.Clock, n.engine); err != nil {
 		return errors.Join(err, closeAll(listener, respListener))

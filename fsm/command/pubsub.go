@@ -59,6 +59,25 @@ func pubsub() []Command {
 	}
 }
 
+// MayPublish reports whether a call may send to subscribers and tell how many there are, by its
+// first word alone.
+func MayPublish(argv [][]byte) bool {
+	if len(argv) == 0 || len(argv[0]) == 0 {
+		return false
+	}
+	switch argv[0][0] | 0x20 {
+	case 'p':
+		return EqualFold(argv[0], "PUBLISH")
+	case 's':
+		return EqualFold(argv[0], "SPUBLISH")
+	case 'e':
+		return EqualFold(argv[0], "EVAL") || EqualFold(argv[0], "EVALSHA")
+	case 'f':
+		return EqualFold(argv[0], "FCALL")
+	}
+	return false
+}
+
 // allWords are the places of all arguments, also of none.
 func allWords(argv [][]byte) (at []int) {
 	for i := 1; i < len(argv); i++ {

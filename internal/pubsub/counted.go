@@ -1,11 +1,16 @@
 package pubsub
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // WaitCounted waits until the log has the counts of every Add and Remove before the call, ctx
-// ends, or the hub is closed. A client whose UNSUBSCRIBE is answered after it is not counted
-// by any later PUBLISH, as in Redis.
+// ends, a second has passed, or the hub is closed. A client whose UNSUBSCRIBE is answered after
+// it is not counted by any later PUBLISH, as in Redis.
 func (h *Hub) WaitCounted(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, countedTimeout)
+	defer cancel()
 	counted := make(chan struct{})
 	h.mu.Lock()
 	switch {
@@ -24,10 +29,27 @@ func (h *Hub) WaitCounted(ctx context.Context) {
 	}
 }
 
-// Leaving reports whether the log may lack the counts of a Remove or Close before the call.
-// It costs one atomic load. A PUBLISH of this node that waits for WaitCounted first counts
-// nobody who has left before it, answered or not.
-func (h *Hub) Leaving() bool { return h.leaving.Load() }
+// BeforeCount has settle called before subscribers of a database are counted on behalf of a
+// client of this node. It returns when what subscribers' connections have sent to leave has
+// become Removes and Closes.
+func (h *Hub) BeforeCount(settle func(ctx context.Context, db string)) { h.settle.Store(&settle) }
+
+// countedTimeout bounds how long somebody waits for the counts of others: without a leader
+// the log takes none.
+const countedTimeout = time.Second
+
+// AwaitUncounted waits until the log counts no subscriber of this node that left before the
+// call, whether or not its unsubscription was answered. It is called before a PUBLISH, and
+// before whatever else tells a client how many subscribers there are. If nobody leaves, it
+// costs a system call where connections subscribe, and an atomic load elsewhere.
+func (h *Hub) AwaitUncounted(ctx context.Context, db string) {
+	if settle := h.settle.Load(); settle != nil {
+		(*settle)(ctx, db)
+	}
+	if h.leaving.Load() {
+		h.WaitCounted(ctx)
+	}
+}
 
 // requestBegins moves the waiters to the request that announces all that is queued; the lock
 // is held.

@@ -15,7 +15,8 @@
 //     be served without a gap (it lags too far, this node installed a snapshot, the leader
 //     dropped this node's counts) is disconnected.
 //   - Hub.WaitCounted returns when the log has the counts of every Remove before the call,
-//     so that an UNSUBSCRIBE can be answered truthfully.
+//     so that an UNSUBSCRIBE can be answered truthfully. Hub.AwaitUncounted does the same for
+//     those of this node that have sent to leave, so that a PUBLISH doesn't count them.
 //
 // Notify is called by the apply of this node, in log order; all other methods may be called
 // by any goroutine. docs/design/pubsub.md has the reasons and the alternative.

@@ -91,6 +91,7 @@ type Hub struct {
 	leavingQueued   bool        // a member has left whose topic is queued
 	leavingInFlight bool        // a member has left whose topic is in the announcement under way
 
+	settle   atomic.Pointer[func(ctx context.Context, db string)] // see BeforeCount
 	monitors monitors
 	calls    scriptCalls
 	stop     context.CancelFunc

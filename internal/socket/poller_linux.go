@@ -48,6 +48,12 @@ func (w *Poller) Add(nc net.Conn, number uint64) error {
 	return w.control(nc, unix.EPOLL_CTL_ADD, &e)
 }
 
+// AddLevel registers nc for Ready: it is reported as long as it has input that was not taken.
+func (w *Poller) AddLevel(nc net.Conn, number uint64) error {
+	e := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(uint32(number)), Pad: int32(uint32(number >> 32))}
+	return w.control(nc, unix.EPOLL_CTL_ADD, &e)
+}
+
 // Remove unregisters a socket, which closing it does as well.
 func (w *Poller) Remove(nc net.Conn) error {
 	return w.control(nc, unix.EPOLL_CTL_DEL, &unix.EpollEvent{})
@@ -90,6 +96,32 @@ func (w *Poller) Wait(numbers []uint64) ([]uint64, error) {
 		numbers = append(numbers, uint64(uint32(e.Pad))<<32|uint64(uint32(e.Fd)))
 	}
 	return numbers, nil
+}
+
+// readyRounds bounds how many system calls one Ready makes.
+const readyRounds = 64
+
+// Ready returns the numbers of the sockets of AddLevel that have input now, in the memory of
+// numbers. It does not wait, and may be called by one goroutine at a time; a Poller is for Wait
+// or for Ready.
+func (w *Poller) Ready(numbers []uint64) ([]uint64, error) {
+	numbers = numbers[:0]
+	var failed error
+	err := w.raw.Control(func(epoll uintptr) {
+		for range readyRounds { // the kernel goes on behind those that it has reported
+			var n int
+			if n, failed = unix.EpollWait(int(epoll), w.events, 0); errors.Is(failed, unix.EINTR) {
+				continue
+			}
+			for _, e := range w.events[:max(n, 0)] {
+				numbers = append(numbers, uint64(uint32(e.Pad))<<32|uint64(uint32(e.Fd)))
+			}
+			if failed != nil || n < len(w.events) {
+				return
+			}
+		}
+	})
+	return numbers, errors.Join(err, failed)
 }
 
 // Close ends Wait. The sockets stay open.

@@ -16,6 +16,12 @@ func NewPoller() (*Poller, error) { return nil, errors.ErrUnsupported }
 // Add returns errors.ErrUnsupported.
 func (*Poller) Add(net.Conn, uint64) error { return errors.ErrUnsupported }
 
+// AddLevel returns errors.ErrUnsupported.
+func (*Poller) AddLevel(net.Conn, uint64) error { return errors.ErrUnsupported }
+
+// Ready returns errors.ErrUnsupported.
+func (*Poller) Ready([]uint64) ([]uint64, error) { return nil, errors.ErrUnsupported }
+
 // Remove does nothing.
 func (*Poller) Remove(net.Conn) error { return nil }
 

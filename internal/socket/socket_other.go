@@ -7,6 +7,9 @@ import "net"
 // Read is nc's Read.
 func Read(nc net.Conn) func([]byte) (int, error) { return nc.Read }
 
+// ReadMarked is Read with marks.
+func ReadMarked(nc net.Conn, m Marks) func([]byte) (int, error) { return readUnaware(nc, m) }
+
 // Write is nc's Write.
 func Write(nc net.Conn) func([]byte) (int, error) { return nc.Write }
 

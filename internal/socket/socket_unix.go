@@ -20,6 +20,29 @@ func Read(nc net.Conn) func([]byte) (int, error) {
 		t.perform(fd)
 		return !errors.Is(t.err, syscall.EAGAIN) // on EAGAIN it is called again when the socket is readable
 	}
+	return t.reader(raw)
+}
+
+// ReadMarked is Read with marks.
+func ReadMarked(nc net.Conn, m Marks) func([]byte) (int, error) {
+	raw := rawOf(nc)
+	if raw == nil {
+		return readUnaware(nc, m)
+	}
+	t := &transfer{call: sysRead}
+	t.once = func(fd uintptr) bool {
+		m.Begin()
+		if t.perform(fd); errors.Is(t.err, syscall.EAGAIN) {
+			m.Wait()
+			return false
+		}
+		return true
+	}
+	return t.reader(raw)
+}
+
+// reader returns the function that reads with t's call.
+func (t *transfer) reader(raw syscall.RawConn) func([]byte) (int, error) {
 	return func(b []byte) (int, error) {
 		t.b = b
 		err := raw.Read(t.once)

@@ -30,6 +30,8 @@ type Nodes struct {
 	// Servers and their addresses, in the order of the nodes.
 	Servers []*resp.Server
 	Addrs   []string
+	// Engines execute on the nodes as other entry points do.
+	Engines []resp.Engine
 }
 
 // Serve starts n nodes and their servers; they end with the test. adjust, if not nil, may
@@ -57,7 +59,8 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 		if adjust != nil {
 			adjust(&o)
 		}
-		o.Engine, o.Hub = engine{node}, l.hub
+		o.Engine, o.Hub = engine{node, l.hub}, l.hub
+		nodes.Engines = append(nodes.Engines, o.Engine)
 		s, err := resp.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -99,7 +102,12 @@ func (l *link) serve(t testing.TB, s *resp.Server) {
 }
 
 // engine is a node as the port wants it.
-type engine struct{ *cluster.Node }
+type engine struct {
+	*cluster.Node
+	hub *pubsub.Hub
+}
+
+func (e engine) AwaitUncounted(ctx context.Context, db string) { e.hub.AwaitUncounted(ctx, db) }
 
 func (e engine) Local(fn func(*fsm.View)) { e.Machine().View(0, [16]byte{}, fn) }
 

@@ -1,0 +1,38 @@
+package socket
+
+import "net"
+
+// Marks are told how far the input of a connection has been taken. Begin is called before each
+// attempt to take bytes: whatever was taken before has been dealt with. Wait is called when
+// there are none, before the reader waits.
+type Marks interface {
+	Begin()
+	Wait()
+}
+
+// Marked is nc with marks for its reads.
+type Marked struct {
+	net.Conn
+	read func([]byte) (int, error)
+}
+
+// NewMarked returns nc with marks.
+func NewMarked(nc net.Conn, m Marks) *Marked { return &Marked{nc, ReadMarked(nc, m)} }
+
+// Read is nc's.
+func (c *Marked) Read(b []byte) (int, error) { return c.read(b) }
+
+// NetConn is the connection without marks.
+func (c *Marked) NetConn() net.Conn { return c.Conn }
+
+// readUnaware marks reads of a connection that can't be asked whether there is input: it is
+// told to wait before each.
+func readUnaware(nc net.Conn, m Marks) func([]byte) (int, error) {
+	return func(b []byte) (int, error) {
+		m.Begin()
+		m.Wait()
+		n, err := nc.Read(b)
+		m.Begin()
+		return n, err
+	}
+}

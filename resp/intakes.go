@@ -1,0 +1,260 @@
+package resp
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/internal/socket"
+)
+
+// intakes are those of the connections of this node that subscribe. Before subscribers are
+// counted, settle waits until the node has dealt with what they have sent: a PUBLISH that a
+// client sends after another client's UNSUBSCRIBE must not count that one, although different
+// goroutines read the two connections. docs/design/pubsub.md has the argument.
+type intakes struct {
+	count  atomic.Int64
+	inVain atomic.Int64 // waits that were given up
+
+	mu     sync.Mutex
+	poller *socket.Poller // tells who has sent something that was not read; nil where the system has none
+	ready  []uint64
+	all    map[uint64]*intake
+	busy   map[*intake]bool // those that deal with something
+	moved  chan struct{}    // closed when one of them has got further; nil without a waiter
+}
+
+// intake is how far a connection has dealt with what its client has sent. It marks the reads
+// of the connection; those of a connection that subscribes are recorded. The fields are under
+// the lock of the intakes.
+type intake struct {
+	c      *conn
+	listed atomic.Bool
+	db     string
+	reads  uint64 // attempts to read; what those before the last one took is dealt with
+	aside  bool   // it waits for something that may take long, and nobody waits for it
+	late   bool   // somebody has waited for it in vain, and nobody does until it has read everything
+	ending bool   // it was killed, and reads no more
+}
+
+func newIntakes(s *Server) *intakes {
+	l := &intakes{all: map[uint64]*intake{}, busy: map[*intake]bool{}}
+	poller, err := socket.NewPoller()
+	switch {
+	case err == nil:
+		l.poller = poller
+	case !errors.Is(err, errors.ErrUnsupported):
+		s.log.Warn("resp: no poller, a PUBLISH may count subscribers whose UNSUBSCRIBE was not read yet", "error", err)
+	}
+	return l
+}
+
+// close releases the poller once no connection is left.
+func (l *intakes) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.poller == nil {
+		return nil
+	}
+	defer func() { l.poller = nil }()
+	return l.poller.Close()
+}
+
+// add lists a connection, which is dealing with a command.
+func (l *intakes) add(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in := &c.intake
+	if l.poller != nil && l.poller.AddLevel(c.tcp(), c.info.id) != nil {
+		return // it is closed
+	}
+	in.db, in.reads, in.aside, in.late, in.ending = c.database(), 0, false, false, c.info.killed.Load()
+	in.listed.Store(true)
+	l.all[c.info.id], l.busy[in] = in, true
+	l.count.Add(1)
+}
+
+// remove takes a connection off the list: its subscriptions have ended.
+func (l *intakes) remove(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in := &c.intake
+	if !in.listed.Load() {
+		return
+	}
+	in.listed.Store(false)
+	if l.poller != nil {
+		_ = l.poller.Remove(c.tcp()) // an error means that it is closed
+	}
+	delete(l.all, c.info.id)
+	delete(l.busy, in)
+	l.count.Add(-1)
+	l.move()
+}
+
+// dying notes that a connection was killed: it deals with that until it is removed.
+func (l *intakes) dying(c *conn) {
+	in := &c.intake
+	if !in.listed.Load() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if in.listed.Load() {
+		in.ending, l.busy[in] = true, true
+	}
+}
+
+// move wakes those who wait; the lock is held.
+func (l *intakes) move() {
+	if l.moved != nil {
+		close(l.moved)
+		l.moved = nil
+	}
+}
+
+// Begin is for socket.Marks.
+func (in *intake) Begin() {
+	if !in.listed.Load() {
+		return
+	}
+	l := in.c.s.intakes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in.reads++
+	l.busy[in] = true
+	l.move()
+}
+
+// Wait is for socket.Marks.
+func (in *intake) Wait() {
+	if !in.listed.Load() {
+		return
+	}
+	l := in.c.s.intakes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if in.late = false; !in.ending {
+		delete(l.busy, in)
+	}
+	l.move()
+}
+
+// stepAside says that the connection waits for something else until the function that it
+// returns is called, which may take long, or be the end of another connection's wait.
+func (c *conn) stepAside() (back func()) {
+	if c.subscriber == nil {
+		return func() {}
+	}
+	set := func(aside bool) {
+		l := c.s.intakes
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if c.intake.aside = aside; !aside && c.intake.listed.Load() {
+			l.busy[&c.intake] = true // with what was read meanwhile
+		}
+		l.move()
+	}
+	set(true)
+	return func() { set(false) }
+}
+
+// unsettled is a connection that somebody waits for.
+type unsettled struct {
+	in     *intake
+	reads  uint64 // when the wait began
+	unread bool   // it had sent something then that was not taken
+}
+
+// settled reports whether what the connection had sent when the wait began is dealt with: it
+// was taken by the attempt to read that was the last one then, or by the next one. The lock is
+// held.
+func (u *unsettled) settled(l *intakes) bool {
+	in := u.in
+	switch {
+	case !in.listed.Load() || in.aside || in.late:
+		return true
+	case in.ending:
+		return false
+	case u.unread && in.reads < u.reads+2:
+		return in.reads > u.reads && !l.busy[in]
+	}
+	return in.reads > u.reads
+}
+
+// settleTimeout bounds how long a PUBLISH waits for connections that subscribe.
+const settleTimeout = time.Second
+
+// settle returns when the subscribing connections of a database have dealt with what they have sent before
+// the call. It does not wait for one that waits itself, nor twice for one that takes long.
+func (l *intakes) settle(ctx context.Context, db string) {
+	if l.count.Load() == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	waits := l.unsettled(db)
+	if len(waits) == 0 {
+		return
+	}
+	late := time.NewTimer(settleTimeout)
+	defer late.Stop()
+	for {
+		left := waits[:0]
+		for _, u := range waits {
+			if !u.settled(l) {
+				left = append(left, u)
+			}
+		}
+		if waits = left; len(waits) == 0 {
+			return
+		}
+		if l.moved == nil {
+			l.moved = make(chan struct{})
+		}
+		moved := l.moved
+		l.mu.Unlock()
+		inVain := false
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			inVain = true
+		case <-late.C:
+			inVain = true
+		}
+		l.mu.Lock()
+		if inVain {
+			l.inVain.Add(1)
+			for _, u := range waits {
+				u.in.late = true
+			}
+			return
+		}
+	}
+}
+
+// unsettled are the subscribing connections of a database that deal with something, or have sent something
+// that was not taken. No connection can take input meanwhile: the lock is held.
+func (l *intakes) unsettled(db string) (waits []unsettled) {
+	unread := map[*intake]bool{}
+	if l.poller != nil {
+		// An error means that the server has ended.
+		l.ready, _ = l.poller.Ready(l.ready)
+		for _, number := range l.ready {
+			if in := l.all[number]; in != nil && in.db == db {
+				unread[in] = true
+			}
+		}
+	}
+	for in := range unread { // unordered: all are waited for
+		waits = append(waits, unsettled{in, in.reads, true})
+	}
+	for in := range l.busy { // unordered: all are waited for
+		if in.db == db && !unread[in] {
+			waits = append(waits, unsettled{in, in.reads, false})
+		}
+	}
+	return waits
+}
