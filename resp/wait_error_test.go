@@ -12,17 +12,17 @@ import (
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
 
-// waits are a call of each command that waits, on the empty key src, and what gives it an
-// element. $TIMEOUT is the timeout, in the command's own unit; a move goes to dst.
+// waits are a call of each command that waits, on the empty key src, and what gives it
+// something, enough for two that compete. $TIMEOUT is the timeout, in the command's own unit; a move goes to dst.
 var waits = map[string]struct{ before, call, fill string }{
-	"blmove":     {"", "BLMOVE src dst LEFT RIGHT $TIMEOUT", "RPUSH src e"},
-	"blmpop":     {"", "BLMPOP $TIMEOUT 1 src LEFT COUNT 1", "RPUSH src e"},
-	"blpop":      {"", "BLPOP src $TIMEOUT", "RPUSH src e"},
-	"brpop":      {"", "BRPOP src $TIMEOUT", "RPUSH src e"},
-	"brpoplpush": {"", "BRPOPLPUSH src dst $TIMEOUT", "RPUSH src e"},
-	"bzmpop":     {"", "BZMPOP $TIMEOUT 1 src MIN COUNT 1", "ZADD src 1 e"},
-	"bzpopmax":   {"", "BZPOPMAX src $TIMEOUT", "ZADD src 1 e"},
-	"bzpopmin":   {"", "BZPOPMIN src $TIMEOUT", "ZADD src 1 e"},
+	"blmove":     {"", "BLMOVE src dst LEFT RIGHT $TIMEOUT", "RPUSH src e f"},
+	"blmpop":     {"", "BLMPOP $TIMEOUT 1 src LEFT COUNT 1", "RPUSH src e f"},
+	"blpop":      {"", "BLPOP src $TIMEOUT", "RPUSH src e f"},
+	"brpop":      {"", "BRPOP src $TIMEOUT", "RPUSH src e f"},
+	"brpoplpush": {"", "BRPOPLPUSH src dst $TIMEOUT", "RPUSH src e f"},
+	"bzmpop":     {"", "BZMPOP $TIMEOUT 1 src MIN COUNT 1", "ZADD src 1 e 2 f"},
+	"bzpopmax":   {"", "BZPOPMAX src $TIMEOUT", "ZADD src 1 e 2 f"},
+	"bzpopmin":   {"", "BZPOPMIN src $TIMEOUT", "ZADD src 1 e 2 f"},
 	"xread":      {"", "XREAD COUNT 1 BLOCK $TIMEOUT STREAMS src 0-0", "XADD src 7-7 f v"},
 	"xreadgroup": {"XGROUP CREATE src g $ MKSTREAM", "XREADGROUP GROUP g c COUNT 1 BLOCK $TIMEOUT STREAMS src >", "XADD src 7-7 f v"},
 }
