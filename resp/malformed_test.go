@@ -24,8 +24,8 @@ func malformed(call string) (calls [][]string) {
 	words[timeout] = unit
 	with := func(change func(w []string) []string) { calls = append(calls, change(slices.Clone(words))) }
 	for i := 1; i < len(words); i++ {
-		for _, bad := range []string{"", "BAD", "-1", "nan", "-nan", "inf", "-inf", "1e400", "-0.5", " 1", "1 ", "0x10", "9223372036854775807", "9223372036854775808", "0", "$", ">", "1-", "COUNT"} {
-			if i == timeout && (bad == "0" || bad == "0x10" || bad == " 1" || bad == "1 ") {
+		for _, bad := range []string{"", "BAD", "-1", "nan", "inf", "-0.5", "1 ", "9223372036854775808", "0", "$", "COUNT"} {
+			if i == timeout && (bad == "0" || bad == "1 ") {
 				continue // these wait for long, or may
 			}
 			with(func(w []string) []string { w[i] = bad; return w })
@@ -44,7 +44,7 @@ func malformed(call string) (calls [][]string) {
 
 // newer are the errors whose text is that of later versions of Redis; see
 // fsm/command/testdata/differences.txt.
-var newer = regexp.MustCompile(`ERR (Unbalanced|timeout is) .*`)
+var newer = regexp.MustCompile(`ERR (?:(Unbalanced) .*|(timeout is) (?:out of range|negative))`)
 
 func encoded(w []string) (argv [][]byte) {
 	for _, word := range w {
@@ -60,34 +60,35 @@ func TestMalformedWaits(t *testing.T) {
 	e := resptest.NewEngine(t, 1_700_000_000_000)
 	us, they := resptest.Login(t, e.Serve(t, resp.Options{})), resptest.Dial(t, resptest.RedisServer(t))
 	eachWait(t, func(t *testing.T, row *command.Command, before, call, fill string) {
+		empty := func(c *resptest.Client) {
+			c.Do("FLUSHALL")
+			if before != "" {
+				c.Do(strings.Fields(before)...)
+			}
+		}
+		empty(us)
+		empty(they)
 		for _, w := range malformed(call) {
-			for _, filled := range []bool{false, true} {
-				for _, how := range []string{"alone", "transaction", "script"} {
-					var told [2]string
-					for i, c := range []*resptest.Client{us, they} {
-						c.Do("FLUSHALL")
-						if before != "" {
-							c.Do(strings.Fields(before)...)
-						}
-						if filled {
-							c.Do(strings.Fields(fill)...)
-						}
-						switch how {
-						case "alone":
-							told[i] = scripttest.Print(c.Do(w...))
-						case "transaction":
-							c.Do("MULTI")
-							told[i] = scripttest.Print(c.Do(w...)) + "\n" + scripttest.Print(c.Do("EXEC"))
-						case "script":
-							told[i] = scripttest.Print(c.Do(append([]string{"EVAL", "return redis.pcall(unpack(ARGV))", "0"}, w...)...))
-						}
+			for _, how := range []string{"alone", "transaction", "script", "filled"} {
+				var told [2]string
+				for i, c := range []*resptest.Client{us, they} {
+					switch how {
+					case "alone":
+						told[i] = scripttest.Print(c.Do(w...))
+					case "transaction":
+						c.Do("MULTI")
+						told[i] = scripttest.Print(c.Do(w...)) + "\n" + scripttest.Print(c.Do("EXEC"))
+					case "script":
+						told[i] = scripttest.Print(c.Do(append([]string{"EVAL", "return redis.pcall(unpack(ARGV))", "0"}, w...)...))
+					case "filled":
+						c.Do(strings.Fields(fill)...)
+						told[i] = scripttest.Print(c.Do(w...))
+						empty(c)
 					}
-					for i := range told {
-						told[i] = newer.ReplaceAllString(told[i], "ERR $1")
-					}
-					if told[0] != told[1] {
-						t.Errorf("%q, %s, keys filled %v: %s, redis-server: %s", w, how, filled, told[0], told[1])
-					}
+					told[i] = newer.ReplaceAllString(told[i], "ERR $1$2")
+				}
+				if told[0] != told[1] {
+					t.Errorf("%q, %s: %s, redis-server: %s", w, how, told[0], told[1])
 				}
 			}
 		}
