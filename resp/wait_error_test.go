@@ -168,10 +168,10 @@ func TestMoveIntoWrongType(t *testing.T) {
 	addr := nodes.Addrs[follower]
 	entries := func() uint64 { index, _ := nodes.Nodes[follower].Machine().Applied(); return index }
 	login := func() *resptest.Client { return resptest.Login(t, addr) }
-	for _, name := range []string{"blmove", "brpoplpush"} {
+	for name, element := range map[string]string{"blmove": "e", "brpoplpush": "f"} {
 		row := command.NewTable().Row(name)
 		got := fail(t, login, row, waits[name].before, waits[name].call, waits[name].fill, "SET dst x", "", entries)
-		if want := "(error) WRONGTYPE Operation against a key holding the wrong kind of value\n\"e\""; got != want {
+		if want := "(error) WRONGTYPE Operation against a key holding the wrong kind of value\n\"" + element + "\""; got != want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, want)
 		}
 	}
