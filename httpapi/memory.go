@@ -145,7 +145,7 @@ func replySize(v reply.Value) (n int64) {
 		n += replySize(e)
 	}
 	if v.Kind() == reply.KindKeyed {
-		n += replySize(v.Nested())
+		n += replySize(v.RESP2())
 	}
 	return n
 }

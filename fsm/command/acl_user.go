@@ -93,9 +93,7 @@ func aclGetUser(tx *Tx, a *Args) reply.Value {
 	fields := append([]reply.Value{
 		reply.Bulk("flags"), reply.Set(bulks(d.Flags).Elems()...), reply.Bulk("passwords"), bulks(d.Passwords),
 	}, selectorFields(d.Root)...)
-	// The reference service has five fields; the sixth comes over HTTP only where it says
-	// something.
-	if tx.Origin == OriginHTTP && len(d.Selectors) == 0 {
+	if tx.dialect().fiveUserFields && len(d.Selectors) == 0 {
 		return reply.Map(fields...)
 	}
 	var selectors []reply.Value

@@ -15,8 +15,9 @@ type Args struct {
 	at   int
 	err  reply.Value
 	bad  bool
-	// blanks: blanks alone are a number of C, 0, as they were before level 2.
-	blanks bool
+	// level1: words are read as before level 2. Blanks alone are a number of C, 0, and every path that begins with $ is
+	// JSONPath.
+	level1 bool
 	// judging: the handler runs only to judge the words; see Command.misread.
 	judging bool
 }

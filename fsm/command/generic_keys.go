@@ -168,7 +168,7 @@ func copyKey(tx *Tx, a *Args) reply.Value {
 		return a.err
 	}
 	if bytes.Equal(from, to) {
-		if tx.Origin == OriginHTTP {
+		if tx.dialect().copiesToItself {
 			return reply.Int(0)
 		}
 		return errSameObject

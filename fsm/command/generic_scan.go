@@ -35,9 +35,6 @@ func keys(tx *Tx, a *Args) reply.Value {
 	return reply.Array(found...)
 }
 
-// scanDefault is how many keys a SCAN looks at when it is not told.
-const scanDefault = 10
-
 // scanOptions are those of SCAN, in any order.
 type scanOptions struct {
 	match    string
@@ -48,7 +45,7 @@ type scanOptions struct {
 }
 
 func readScanOptions(tx *Tx, a *Args) scanOptions {
-	o := scanOptions{count: scanDefault}
+	o := scanOptions{count: tx.dialect().scanCount}
 	for a.Left() > 0 && !a.bad {
 		switch {
 		case a.Word("MATCH"):

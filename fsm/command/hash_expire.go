@@ -203,7 +203,7 @@ func hPTTL(tx *Tx, a *Args) reply.Value {
 	return askFields(tx, a, func(at int64) int64 { return at - tx.Now })
 }
 
-func hExpireTime(tx *Tx, a *Args) reply.Value { return askFields(tx, a, ceil) }
+func hExpireTime(tx *Tx, a *Args) reply.Value { return askFields(tx, a, tx.dialect().fieldSeconds) }
 
 func hPExpireTime(tx *Tx, a *Args) reply.Value {
 	return askFields(tx, a, func(at int64) int64 { return at })

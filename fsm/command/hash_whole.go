@@ -55,7 +55,7 @@ func hScan(tx *Tx, a *Args) reply.Value {
 	case o == nil:
 		return emptyPage()
 	}
-	opts := readPageOptions(a, true)
+	opts := readPageOptions(tx, a, true)
 	if err, ok := a.Done(); !ok {
 		return err
 	}

@@ -32,22 +32,22 @@ func (c *alteration) fits(v jsondoc.Value) bool {
 // answered by an array with null where the type doesn't fit, a legacy path by the last
 // answer.
 func (tx *Tx) alter(key []byte, p *jsondoc.Path, c alteration) reply.Value {
-	answers, refusal := tx.alterEach(key, p, c)
+	answers, last, refusal := tx.alterEach(key, p, c)
 	switch {
 	case refusal != nil:
 		return *refusal
 	case p.Legacy:
-		return answers[len(answers)-1]
+		return last
 	}
 	return reply.Array(answers...)
 }
 
-// alterEach is alter with all answers: one for each match, or for each match that fits
-// if the path is a legacy one, of which there is at least one then.
-func (tx *Tx) alterEach(key []byte, p *jsondoc.Path, c alteration) ([]reply.Value, *reply.Value) {
+// alterEach is alter with the answers for all matches, null where the type doesn't fit, and with the last one that is
+// none of these. A legacy path has one.
+func (tx *Tx) alterEach(key []byte, p *jsondoc.Path, c alteration) (all []reply.Value, last reply.Value, refusal *reply.Value) {
 	o, found, refusal := tx.findValues(key, p)
 	if refusal != nil {
-		return nil, refusal
+		return nil, last, refusal
 	}
 	fitting := make([]*jsondoc.Match, 0, len(found))
 	for _, m := range found {
@@ -57,26 +57,29 @@ func (tx *Tx) alterEach(key []byte, p *jsondoc.Path, c alteration) ([]reply.Valu
 	}
 	if len(fitting) == 0 && p.Legacy {
 		if len(found) == 0 {
-			return nil, ptr(errNoPath(p))
+			return nil, last, ptr(errNoPath(p))
 		}
-		return nil, ptr(errKind(c.expected, found[0].Value))
+		return nil, last, ptr(errKind(c.expected, found[0].Value))
 	}
 	if c.check != nil && len(fitting) > 0 {
 		if refusal := c.check(&o.Data().(*keyspace.Document).Tree, fitting); refusal != nil {
-			return nil, refusal
+			return nil, last, refusal
 		}
 	}
 	answers := tx.alterFitting(key, o, fitting, &c)
-	if p.Legacy || len(fitting) == len(found) {
-		return answers, nil
+	if len(answers) > 0 {
+		last = answers[len(answers)-1]
 	}
-	all := make([]reply.Value, len(found))
+	if len(fitting) == len(found) {
+		return answers, last, nil
+	}
+	all = make([]reply.Value, len(found))
 	for i, m := range found {
 		if len(fitting) > 0 && m == fitting[0] {
 			all[i], fitting, answers = answers[0], fitting[1:], answers[1:]
 		}
 	}
-	return all, nil
+	return all, last, nil
 }
 
 // findValues is what the path finds in the document under key, which must be there.

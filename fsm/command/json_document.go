@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -30,12 +31,24 @@ func errKind(expected string, found jsondoc.Value) reply.Value {
 // jsonError is an error of a document, a text or a path as a reply.
 func jsonError(err error) reply.Value { return reply.Error("ERR " + clean(err.Error())) }
 
+// forms is a reply that RedisJSON gives other types in RESP3. Replies may be stored, so it has the one form at level 1.
+func (tx *Tx) forms(resp2, resp3 reply.Value) reply.Value {
+	if tx.Level < env.Level2 {
+		return resp2
+	}
+	return reply.Forms(resp2, resp3)
+}
+
 // path reads a path; without a word left it is the root, as a legacy path.
 func (a *Args) path() *jsondoc.Path {
 	if a.Left() == 0 {
 		return jsondoc.Root()
 	}
-	p, err := jsondoc.ParsePath(a.String())
+	parse := jsondoc.ParsePath
+	if a.level1 {
+		parse = jsondoc.ParsePathLevel1
+	}
+	p, err := parse(a.String())
 	if err != nil {
 		a.Fail(jsonError(err))
 		return jsondoc.Root()

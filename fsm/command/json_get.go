@@ -5,8 +5,16 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// jsonType asks for the name of the type.
-var jsonType = askRow(question{nullable: true, ask: func(v jsondoc.Value, _ *jsondoc.Work) (reply.Value, bool) {
+// jsonType asks for the name of the type. In RESP3 the whole answer, null included, is in an array of one.
+func jsonType(tx *Tx, a *Args) reply.Value {
+	v := askType(tx, a)
+	if v.IsError() {
+		return v
+	}
+	return tx.forms(v, reply.Array(v))
+}
+
+var askType = askRow(question{nullable: true, ask: func(v jsondoc.Value, _ *jsondoc.Work) (reply.Value, bool) {
 	return reply.Bulk(v.Kind().String()), true
 }})
 

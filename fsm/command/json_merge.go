@@ -26,7 +26,7 @@ func jsonMerge(tx *Tx, a *Args) reply.Value {
 	switch {
 	case refusal != nil:
 		return *refusal
-	case places.none() && tx.Origin == OriginHTTP: // as in JSON.SET
+	case places.none() && tx.dialect().reportsLostPath:
 		return errNoPath(p)
 	case places.none():
 		return reply.Nil()

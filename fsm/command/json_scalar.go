@@ -68,7 +68,8 @@ func jsonNumPowBy(tx *Tx, a *Args) reply.Value {
 }
 
 // numberBy applies op to the numbers at a path and the one given. All results are known
-// before any is stored, so that one without a finite result changes nothing.
+// before any is stored, so that one without a finite result changes nothing. The results are JSON text in RESP2, of a
+// legacy path the last one alone, and in RESP3 numbers, one for each match of any path.
 func numberBy(tx *Tx, a *Args, op jsondoc.Operation, event string) reply.Value {
 	key, p, by := a.Bytes(), a.path(), a.json()
 	if k := by.Kind(); k != jsondoc.KindInteger && k != jsondoc.KindNumber {
@@ -78,7 +79,7 @@ func numberBy(tx *Tx, a *Args, op jsondoc.Operation, event string) reply.Value {
 		return err
 	}
 	var results []jsondoc.Value
-	answers, refusal := tx.alterEach(key, p, alteration{
+	answers, last, refusal := tx.alterEach(key, p, alteration{
 		event: event, kinds: []jsondoc.Kind{jsondoc.KindInteger, jsondoc.KindNumber}, expected: "number",
 		check: func(_ *jsondoc.Tree, found []*jsondoc.Match) *reply.Value {
 			for _, m := range found {
@@ -94,16 +95,30 @@ func numberBy(tx *Tx, a *Args, op jsondoc.Operation, event string) reply.Value {
 			v := results[0]
 			results = results[1:]
 			t.Replace(m, v)
-			return textOf(jsondoc.Format{}, v)
+			return tx.forms(textOf(jsondoc.Format{}, v), numberOf(v))
 		},
 	})
-	switch {
-	case refusal != nil:
+	if refusal != nil {
 		return *refusal
-	case p.Legacy:
-		return answers[len(answers)-1]
 	}
-	return reply.Bulk(arrayText(answers))
+	text := last.RESP2()
+	if !p.Legacy {
+		text = reply.Bulk(arrayText(answers))
+	}
+	return tx.forms(text, reply.Array(answers...))
+}
+
+// numberOf is a number in RESP3.
+func numberOf(v jsondoc.Value) reply.Value {
+	switch v := v.(type) {
+	case jsondoc.Int:
+		return reply.Int(int64(v))
+	case jsondoc.Uint:
+		return reply.Number(float64(v))
+	case jsondoc.Double:
+		return reply.Number(float64(v))
+	}
+	return reply.Nil()
 }
 
 // arrayText is JSON texts, of which nil ones stand for null, as the text of an array.
@@ -117,7 +132,7 @@ func arrayText(texts []reply.Value) string {
 		if t.IsNil() {
 			b.WriteString("null")
 		} else {
-			b.WriteString(t.Text())
+			b.WriteString(t.RESP2().Text())
 		}
 	}
 	b.WriteByte(']')

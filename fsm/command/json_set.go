@@ -34,9 +34,9 @@ func jsonSet(tx *Tx, a *Args) reply.Value {
 	switch {
 	case refusal != nil:
 		return *refusal
-	case places.prevented || places.none() && tx.Origin != OriginHTTP:
+	case places.prevented || places.none() && !tx.dialect().reportsLostPath:
 		return reply.Nil()
-	case places.none(): // the reference service reports it where RedisJSON keeps silent
+	case places.none():
 		return errNoPath(p)
 	}
 	tx.changeDocument(key, o, "json.set", func(t *jsondoc.Tree) { places.set(t, v) })

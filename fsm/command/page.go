@@ -18,8 +18,8 @@ type pageOptions struct {
 
 // readPageOptions reads the options of HSCAN, which alone may leave out the values,
 // SSCAN and ZSCAN, in any order; the last of an option counts.
-func readPageOptions(a *Args, mayHide bool) pageOptions {
-	o := pageOptions{count: scanDefault}
+func readPageOptions(tx *Tx, a *Args, mayHide bool) pageOptions {
+	o := pageOptions{count: int(tx.dialect().scanCount)}
 	for a.Left() > 0 && !a.bad {
 		switch {
 		case a.Word("MATCH"):

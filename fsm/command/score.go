@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -16,22 +15,11 @@ const (
 	coordinateDecimals = 17
 )
 
-// asRedis7 reports whether numbers are written as Redis 7.0 does: to clients of RESP and to the
-// scripts that they call. Over HTTP they have the shortest digits that read back alike, which
-// the reference service answers.
-func (tx *Tx) asRedis7() bool {
-	origin := tx.Origin
-	if tx.run != nil {
-		origin = tx.run.origin
-	}
-	return origin == RESP && tx.Level >= env.Level2
-}
-
 // score is a score as a reply.
 func (tx *Tx) score(f float64) reply.Value { return reply.Double(f, tx.scoreText(f)) }
 
 func (tx *Tx) scoreText(f float64) string {
-	if whole := f == math.Trunc(f) && math.Abs(f) < 1e17; whole || math.IsInf(f, 0) || math.IsNaN(f) || !tx.asRedis7() {
+	if whole := f == math.Trunc(f) && math.Abs(f) < 1e17; whole || math.IsInf(f, 0) || math.IsNaN(f) || !tx.dialect().longNumbers {
 		return reply.FormatDouble(f)
 	}
 	return strconv.FormatFloat(f, 'g', scoreDigits, 64)
@@ -39,7 +27,7 @@ func (tx *Tx) scoreText(f float64) string {
 
 // coordinate is a longitude or latitude as a reply.
 func (tx *Tx) coordinate(f float64) reply.Value {
-	if !tx.asRedis7() {
+	if !tx.dialect().longNumbers {
 		return reply.Number(f)
 	}
 	text := strings.TrimRight(strconv.FormatFloat(f, 'f', coordinateDecimals, 64), "0")

@@ -160,7 +160,7 @@ func (tx *Tx) scriptRules() script.Rules {
 	switch {
 	case tx.Level < env.Level2:
 		return script.Lenient
-	case tx.Origin == OriginHTTP:
+	case tx.dialect().unknownFlags:
 		return script.Tolerant
 	}
 	return script.Exact

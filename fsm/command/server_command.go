@@ -117,7 +117,7 @@ func commandTable(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Origin == OriginHTTP {
+	if tx.dialect().hidesCommands {
 		return reply.Array()
 	}
 	return tx.Table.infos(nil, tx.Level)

@@ -3,7 +3,6 @@ package command
 import (
 	"strings"
 
-	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -31,9 +30,8 @@ func configGet(tx *Tx, a *Args) reply.Value {
 	return reply.Map(tx.appendParameters(pairs, patterns)...)
 }
 
-// tellsParameters reports whether parameters that can't be set here are shown: from level 2 on, and not
-// over HTTP, where the reference service has the one.
-func (tx *Tx) tellsParameters() bool { return tx.Level >= env.Level2 && !tx.Origin.rest() }
+// tellsParameters reports whether parameters that can't be set here are shown.
+func (tx *Tx) tellsParameters() bool { return !tx.dialect().oneParameter }
 
 // change is what CONFIG SET is about to make of the parameters.
 type change struct {

@@ -70,7 +70,7 @@ func (s infoSection) byDefault() bool { return s.name != "Commandstats" && s.nam
 // info answers text of sections: each once, in their order, those of the default without a name.
 func info(tx *Tx, a *Args) reply.Value {
 	asked := a.Rest()
-	if tx.Origin.rest() {
+	if tx.dialect().allSections {
 		return infoOverHTTP(tx, asked)
 	}
 	names := map[string]bool{"default": len(asked) == 0}

@@ -153,7 +153,7 @@ func (c *Config) Thresholds() Thresholds {
 // thresholds are those of OBJECT ENCODING: what Redis 7.0 does is for clients of RESP, where
 // parameters can be set.
 func (tx *Tx) thresholds() keyspace.Thresholds {
-	if !tx.asRedis7() || tx.Config == nil {
+	if !tx.dialect().configuredEncodings || tx.Config == nil {
 		return keyspace.DefaultThresholds()
 	}
 	c := tx.Config

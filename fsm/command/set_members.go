@@ -161,7 +161,7 @@ func sScan(tx *Tx, a *Args) reply.Value {
 	case o == nil:
 		return emptyPage()
 	}
-	opts := readPageOptions(a, false)
+	opts := readPageOptions(tx, a, false)
 	if err, ok := a.Done(); !ok {
 		return err
 	}

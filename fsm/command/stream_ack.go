@@ -132,7 +132,8 @@ func xDelEx(tx *Tx, a *Args) reply.Value {
 	return reply.Array(codes...)
 }
 
-// xAckDel deletes only what it acknowledged: an ID that is not pending is a missing one.
+// xAckDel deletes what it acknowledged: in Redis an ID that is not pending is a missing one. Where the dialect says so it
+// also deletes what was delivered to the group and is not pending any more.
 func xAckDel(tx *Tx, a *Args) reply.Value {
 	key, group := a.Bytes(), a.Bytes()
 	p := readDeletion(a)
@@ -148,18 +149,19 @@ func xAckDel(tx *Tx, a *Args) reply.Value {
 		return p.none()
 	}
 	s := e.write()
-	before := s.Len()
+	length, before := s.Len(), tx.dialect().deletesAcknowledged
 	g = s.Own(g.Name)
 	codes := make([]reply.Value, len(p.ids))
 	for i, id := range p.ids {
-		code := int64(idMissing)
-		if g.Acknowledge(id) {
-			if code = p.delete(s, id); code == idMissing {
-				code = idDeleted // it was gone already
-			}
+		code, pending := int64(idMissing), g.Acknowledge(id)
+		if pending || before && id.Compare(g.Last) <= 0 {
+			code = p.delete(s, id)
+		}
+		if pending && code == idMissing {
+			code = idDeleted // it was gone already
 		}
 		codes[i] = reply.Int(code)
 	}
-	e.end(1, StreamEvent, onlyIf(s.Len() < before, "xdel")...)
+	e.end(1, StreamEvent, onlyIf(s.Len() < length, "xdel")...)
 	return reply.Array(codes...)
 }

@@ -67,7 +67,7 @@ func xAdd(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	p.byNodes(tx)
+	p.approximate(tx)
 	e, ok := look(tx, key, keyspace.NewStreamLog)
 	switch {
 	case !ok:
@@ -137,7 +137,7 @@ func xTrim(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	t.byNodes(tx)
+	t.approximate(tx)
 	e, ok := look(tx, key, keyspace.NewStreamLog)
 	switch {
 	case !ok:

@@ -157,7 +157,10 @@ func xInfoConsumers(tx *Tx, a *Args) reply.Value {
 		return *refusal
 	}
 	g := s.Group(keyspace.Alias(group))
-	if g == nil {
+	switch {
+	case g == nil && tx.dialect().groupless:
+		return reply.Array()
+	case g == nil:
 		return errNoGroupOf(group, key)
 	}
 	var consumers []reply.Value

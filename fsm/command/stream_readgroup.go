@@ -97,7 +97,7 @@ func (p *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries 
 	fresh := from == newEntries
 	some := !fresh || e.data.Top().Compare(before.Last) > 0
 	name := keyspace.Alias(p.consumer)
-	anonymous := p.noAck && tx.Origin.rest() && before.Consumer(name) == nil
+	anonymous := p.noAck && tx.dialect().anonymousReaders && before.Consumer(name) == nil
 	if anonymous && (!fresh || !some) {
 		return nil, some
 	}

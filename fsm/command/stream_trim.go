@@ -39,6 +39,7 @@ type trimming struct {
 	refs    references
 	refSet  bool
 	node    int64 // entries that go together or not at all, 0 for any number
+	least   int64 // fewest entries that are cut at all
 }
 
 // trimLimit is how many entries an approximate trim cuts without LIMIT: a hundred of
@@ -119,15 +120,23 @@ func (t *trimming) judge(a *Args, must bool) {
 	}
 }
 
-// byNodes has an approximate trim cut whole nodes, as Redis does, for clients of RESP. Those of
-// the reference service, over HTTP, expect that it cuts to the length or ID that was asked for.
-func (t *trimming) byNodes(tx *Tx) {
-	if !t.approx || !tx.asRedis7() || t.refs == onlyAcknowledged {
+// approximate has an approximate trim leave what its dialect lets it leave: Redis cuts whole nodes, the reference service
+// either nothing or exactly.
+func (t *trimming) approximate(tx *Tx) {
+	if !t.approx {
 		return
 	}
-	t.node = tx.nodeEntries()
-	if !t.limited && t.node > 0 {
-		t.limit = min(t.node, maxTrimLimit/100) * 100
+	switch tx.dialect().approximate {
+	case lessThanAll:
+		t.least = trimLeeway
+	case wholeNodes:
+		if t.refs == onlyAcknowledged {
+			return
+		}
+		t.node = tx.nodeEntries()
+		if !t.limited && t.node > 0 {
+			t.limit = min(t.node, maxTrimLimit/100) * 100
+		}
 	}
 }
 
@@ -140,6 +149,9 @@ func (t *trimming) excess(s *keyspace.StreamLog) int {
 	n := max(int64(s.Len())-t.maxLen, 0)
 	if t.byID {
 		n = int64(s.From(t.minID))
+	}
+	if n < t.least {
+		return 0
 	}
 	if t.limit > 0 && t.refs != onlyAcknowledged {
 		n = min(n, t.limit)

@@ -219,9 +219,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	}
 	var v reply.Value
 	if tx.deep {
-		v = c.Run(tx, &Args{argv: argv, at: c.words, blanks: tx.Level < env.Level2})
+		v = c.Run(tx, &Args{argv: argv, at: c.words, level1: tx.Level < env.Level2})
 	} else {
-		tx.deep, tx.args = true, Args{argv: argv, at: c.words, blanks: tx.Level < env.Level2}
+		tx.deep, tx.args = true, Args{argv: argv, at: c.words, level1: tx.Level < env.Level2}
 		v = c.Run(tx, &tx.args)
 		tx.deep = false
 	}

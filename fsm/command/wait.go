@@ -77,7 +77,7 @@ func (c *Command) Arrive(tx *Tx, argv [][]byte) (call [][]byte, found Arrival) {
 // misread reports whether the handler refuses the words of a call. The handler reads all of
 // them before it touches the state, and does no more here.
 func (c *Command) misread(tx *Tx, argv [][]byte) bool {
-	return c.Run(tx, &Args{argv: argv, at: c.words, blanks: tx.Level < env.Level2, judging: true}).IsError()
+	return c.Run(tx, &Args{argv: argv, at: c.words, level1: tx.Level < env.Level2, judging: true}).IsError()
 }
 
 // Refused is the error that a waiting call is answered with instead of an element that one

@@ -62,7 +62,7 @@ func (a *Args) scoreBound() (b scoreBound) {
 	if word != "" && word[0] == '(' {
 		b.exclusive, word = true, word[1:]
 	}
-	word, none := numberOfC(word, a.blanks)
+	word, none := numberOfC(word, a.level1)
 	if none {
 		return b
 	}

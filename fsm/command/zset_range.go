@@ -37,6 +37,7 @@ type rangeOptions struct {
 	order         rangeOrder
 	scores        bool
 	offset, count int64 // of LIMIT; a negative count is all
+	limitsRanks   bool  // LIMIT is for ranks too
 }
 
 // read reads the words behind the bounds; a field that the command has fixed takes no
@@ -62,7 +63,7 @@ func (o *rangeOptions) read(a *Args, store bool) {
 	if o.by == byAny {
 		o.by = byRank
 	}
-	if o.count != -1 && o.by == byRank {
+	if o.count != -1 && o.by == byRank && !o.limitsRanks {
 		a.Fail(errLimitByRank)
 	}
 	if o.scores && o.by == byLex {
@@ -118,7 +119,7 @@ func (o *rangeOptions) size(z *keyspace.ZSet, r zrangeOf) int {
 // limit is how many of n members to leave out and how many to take. A LIMIT that is
 // allowed with ranks, because it is for all members, has no effect.
 func (o *rangeOptions) limit(n int) (skip, count int) {
-	if o.by == byRank {
+	if o.by == byRank && !o.limitsRanks {
 		return 0, n
 	}
 	if o.offset < 0 || o.offset >= int64(n) {
@@ -135,7 +136,7 @@ func (o *rangeOptions) limit(n int) (skip, count int) {
 // first, but what they are is known from the options behind them.
 func readRange(a *Args, o *rangeOptions, store bool) zrangeOf {
 	bounds := NewArgs(a.argv[:a.at+2])
-	bounds.blanks = a.blanks
+	bounds.level1 = a.level1
 	bounds.at = a.at
 	a.at += 2
 	if o.read(a, store); a.bad {
@@ -190,7 +191,7 @@ func (tx *Tx) zrange(a *Args, o rangeOptions) reply.Value {
 }
 
 func zrangeStore(tx *Tx, a *Args) reply.Value {
-	to, from, o := a.Bytes(), a.Bytes(), rangeOptions{}
+	to, from, o := a.Bytes(), a.Bytes(), rangeOptions{limitsRanks: tx.dialect().limitsRanks}
 	r := readRange(a, &o, true)
 	if err, ok := a.Done(); !ok {
 		return err

@@ -20,7 +20,7 @@ func zscan(tx *Tx, a *Args) reply.Value {
 	case z == nil:
 		return emptyPage()
 	}
-	o := readPageOptions(a, false)
+	o := readPageOptions(tx, a, false)
 	if err, ok := a.Done(); !ok {
 		return err
 	}

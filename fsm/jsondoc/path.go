@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Path is a compiled path: JSONPath if its text begins with $, which may find many
-// values; otherwise one of the legacy form, which is about a single one.
+// Path is a compiled path: JSONPath, which may find many values, or one of the legacy form, which is about a single one.
 type Path struct {
-	// Legacy reports that the text did not begin with $.
+	// Legacy reports that the text is not JSONPath.
 	Legacy bool
-	// Text is the path as JSONPath: that of a legacy path with $ before it.
+	// Text is the path as JSONPath: that of a legacy path with $ or $. before it.
 	Text  string
 	steps []step
 }
@@ -110,13 +109,23 @@ func (p *Path) deeps() (n int) {
 // Root is the legacy path of the whole document, which commands without a path mean.
 func Root() *Path { return &Path{Legacy: true, Text: "$"} }
 
-// ParsePath compiles a path. Legacy paths are those of JSONPath without the leading $:
-// ".a.b", "a.b", "[0]" and "." for the root. The error is a *PathError or ErrUTF8.
+// ParsePath compiles a path. JSONPath is $ alone and what begins with "$." or "$[". Every other text is a legacy path:
+// JSONPath without the leading $ or "$.", such as ".a.b", "a.b", "[0]", "$a" (the member of that name), and "." for the
+// root. The error is a *PathError or ErrUTF8.
 func ParsePath(text string) (*Path, error) {
+	return parsePath(text, text == "$" || strings.HasPrefix(text, "$.") || strings.HasPrefix(text, "$["))
+}
+
+// ParsePathLevel1 is ParsePath as it is at feature level 1, where every text that begins with $ is JSONPath.
+func ParsePathLevel1(text string) (*Path, error) {
+	return parsePath(text, strings.HasPrefix(text, "$"))
+}
+
+func parsePath(text string, isJSONPath bool) (*Path, error) {
 	if !utf8.ValidString(text) {
 		return nil, ErrUTF8
 	}
-	path := &Path{Text: text, Legacy: text == "" || text[0] != '$'}
+	path := &Path{Text: text, Legacy: !isJSONPath}
 	if path.Legacy {
 		path.Text = modern(text)
 	}

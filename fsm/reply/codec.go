@@ -23,7 +23,7 @@ func Append(w *wire.Writer, v Value) {
 	case KindDouble:
 		w.Varint(v.num)
 		w.String(v.text)
-	case KindArray, KindMap, KindSet, KindPush, KindPairs, KindKeyed:
+	case KindArray, KindMap, KindSet, KindPush, KindPairs, KindKeyed, KindForms:
 		w.Uvarint(uint64(len(v.elems)))
 		for _, e := range v.elems {
 			Append(w, e)
@@ -48,8 +48,11 @@ func decode(r *wire.Reader, depth int) (Value, error) {
 	case KindDouble:
 		v.num = r.Varint()
 		v.text = r.String()
-	case KindArray, KindMap, KindSet, KindPush, KindPairs, KindKeyed:
+	case KindArray, KindMap, KindSet, KindPush, KindPairs, KindKeyed, KindForms:
 		n := r.Count(1)
+		if v.kind == KindForms && n != 2 {
+			return Value{}, fmt.Errorf("%w: %d forms", ErrDecode, n)
+		}
 		v.elems = make([]Value, 0, min(n, 1024))
 		for range n {
 			e, err := decode(r, depth+1)

@@ -21,8 +21,8 @@ func AppendRESP2(b []byte, v Value) []byte {
 			b = AppendRESP2(b, e)
 		}
 		return b
-	case KindKeyed:
-		return AppendRESP2(b, v.Nested())
+	case KindKeyed, KindForms:
+		return AppendRESP2(b, v.RESP2())
 	default: // bulk, double, verbatim, big number
 		b = append(strconv.AppendInt(append(b, '$'), int64(len(v.text)), 10), '\r', '\n')
 		return append(append(b, v.text...), '\r', '\n')

@@ -27,6 +27,8 @@ func AppendRESP3(b []byte, v Value) []byte {
 		return appendAll(appendCount(b, '>', len(v.elems)), v.elems)
 	case KindArray:
 		return appendAll(appendCount(b, '*', len(v.elems)), v.elems)
+	case KindForms:
+		return AppendRESP3(b, v.RESP3())
 	case KindPairs:
 		b = appendCount(b, '*', len(v.elems)/2)
 		for i := 0; i+1 < len(v.elems); i += 2 {

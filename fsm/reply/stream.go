@@ -17,6 +17,12 @@ type stream struct {
 }
 
 func (s *stream) value(b []byte, v Value) []byte {
+	if v.kind == KindForms {
+		if s.resp3 {
+			return s.value(b, v.RESP3())
+		}
+		return s.value(b, v.RESP2())
+	}
 	switch {
 	case len(v.elems) > 0:
 		return s.aggregate(b, v)

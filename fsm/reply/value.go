@@ -24,6 +24,7 @@ const (
 	KindPush
 	KindPairs
 	KindKeyed
+	KindForms
 )
 
 // Value is one reply. The zero Value is Nil. Values are immutable: texts may be
@@ -73,6 +74,10 @@ func Pairs(v ...Value) Value { return Value{kind: KindPairs, elems: v} }
 // two elsewhere, as XREAD answers.
 func Keyed(v ...Value) Value { return Value{kind: KindKeyed, elems: v} }
 
+// Forms is a reply that the two protocols show in different forms, as RedisJSON's: resp3 to clients and scripts of
+// RESP3, resp2 everywhere else. Both are no errors.
+func Forms(resp2, resp3 Value) Value { return Value{kind: KindForms, elems: []Value{resp2, resp3}} }
+
 // Push is an out-of-band message of RESP3, an array elsewhere.
 func Push(v ...Value) Value { return Value{kind: KindPush, elems: v} }
 
@@ -109,20 +114,31 @@ func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
 func (v Value) Text() string { return v.text }
 
 // Elems are the elements of an Array, Map, Set, Push, Pairs or Keyed value, those of a
-// map, of pairs and of a keyed list alternating. They must not be changed.
+// map, of pairs and of a keyed list alternating, or both values of Forms. They must not be changed.
 func (v Value) Elems() []Value { return v.elems }
 
-// Nested is a Keyed value as it stands outside RESP3: an array of arrays of two. Any
-// other value is itself.
-func (v Value) Nested() Value {
-	if v.kind != KindKeyed {
-		return v
+// RESP2 is v as it stands outside RESP3: a Keyed value is an array of arrays of two there, and of Forms the first
+// counts. Any other value is itself. What v holds is left as it is.
+func (v Value) RESP2() Value {
+	switch v.kind {
+	case KindForms:
+		return v.elems[0].RESP2()
+	case KindKeyed:
+		rows := make([]Value, len(v.elems)/2)
+		for i := range rows {
+			rows[i] = Array(v.elems[2*i : 2*i+2]...)
+		}
+		return Array(rows...)
 	}
-	rows := make([]Value, len(v.elems)/2)
-	for i := range rows {
-		rows[i] = Array(v.elems[2*i : 2*i+2]...)
+	return v
+}
+
+// RESP3 is v as it stands in RESP3, where of Forms the second counts. Any other value is itself.
+func (v Value) RESP3() Value {
+	if v.kind == KindForms {
+		return v.elems[1].RESP3()
 	}
-	return Array(rows...)
+	return v
 }
 
 // IsError reports whether v is an error.

@@ -13,6 +13,11 @@ func (in *interpreter) toLua(v reply.Value) lua.Value {
 	vm := in.vm
 	vm.Step(2)
 	switch v.Kind() {
+	case reply.KindForms:
+		if in.resp3 {
+			return in.toLua(v.RESP3())
+		}
+		return in.toLua(v.RESP2())
 	case reply.KindNil, reply.KindNilArray:
 		if in.resp3 {
 			return lua.Nil
@@ -34,7 +39,7 @@ func (in *interpreter) toLua(v reply.Value) lua.Value {
 	}
 	switch v.Kind() {
 	case reply.KindKeyed:
-		return in.toLua(v.Nested())
+		return in.toLua(v.RESP2())
 	case reply.KindBool:
 		return lua.Number(float64(v.Int()))
 	case reply.KindDouble, reply.KindVerbatim, reply.KindBigNumber:

@@ -89,8 +89,8 @@ func appendValue(dst []byte, v reply.Value, f Form) []byte {
 			dst = appendValue(dst, e, f)
 		}
 		return append(dst, ']')
-	case reply.KindKeyed:
-		return appendValue(dst, v.Nested(), f)
+	case reply.KindKeyed, reply.KindForms:
+		return appendValue(dst, v.RESP2(), f)
 	}
 	if f == Base64 {
 		return appendBase64(dst, v.Text())

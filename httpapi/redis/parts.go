@@ -51,8 +51,8 @@ func (s stream) full(dst []byte) []byte {
 func (s stream) value(dst []byte, v reply.Value) []byte {
 	elems := v.Elems()
 	switch {
-	case v.Kind() == reply.KindKeyed:
-		return s.value(dst, v.Nested())
+	case v.Kind() == reply.KindKeyed, v.Kind() == reply.KindForms:
+		return s.value(dst, v.RESP2())
 	case len(elems) == 0 && len(v.Text()) > textPart:
 		return s.text(dst, v.Text())
 	case len(elems) == 0:

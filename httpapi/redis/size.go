@@ -38,8 +38,8 @@ func sizeValue(v reply.Value, f Form) (n int64) {
 			n += sizeValue(elems[i], f)
 		}
 		return n
-	case reply.KindKeyed:
-		return sizeValue(v.Nested(), f)
+	case reply.KindKeyed, reply.KindForms:
+		return sizeValue(v.RESP2(), f)
 	}
 	if f == Base64 {
 		return 2 + int64(base64.StdEncoding.EncodedLen(len(v.Text())))
@@ -100,7 +100,7 @@ func sizeRESP2(v reply.Value) int64 {
 		n += sizeRESP2(elems[i])
 	}
 	if v.Kind() == reply.KindKeyed {
-		n += sizeRESP2(v.Nested())
+		n += sizeRESP2(v.RESP2())
 	}
 	return n
 }

@@ -21,8 +21,8 @@ func ThroughLua(v reply.Value) reply.Value {
 		return reply.Int(v.Int())
 	case reply.KindDouble, reply.KindVerbatim, reply.KindBigNumber:
 		return reply.Bulk(v.Text())
-	case reply.KindKeyed:
-		return ThroughLua(v.Nested())
+	case reply.KindKeyed, reply.KindForms:
+		return ThroughLua(v.RESP2())
 	case reply.KindArray, reply.KindMap, reply.KindSet, reply.KindPush, reply.KindPairs:
 		elems := make([]reply.Value, len(v.Elems()))
 		for i, e := range v.Elems() {

@@ -11,6 +11,7 @@ import (
 // Print writes a reply as redis-cli shows it to a person, with the types of RESP3.
 // The null array of RESP2 is told from the null string.
 func Print(v reply.Value) string {
+	v = v.RESP3()
 	switch v.Kind() {
 	case reply.KindNil:
 		return "(nil)"
@@ -91,6 +92,7 @@ func indent(s string, n int) string {
 // Sorted is v with the elements of every set, the pairs of every map, and the elements
 // of every array that holds only strings or only pairs of strings in order.
 func Sorted(v reply.Value) reply.Value {
+	v = v.RESP3()
 	switch v.Kind() {
 	case reply.KindPairs:
 		return Sorted(nested(v))
