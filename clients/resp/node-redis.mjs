@@ -95,6 +95,30 @@ for (const [form, make] of Object.entries(forms)) {
     assert.deepEqual([info.name, info.consumers, info.pending], ["group", 2, 1]);
   });
 
+  test(`${form}: JSON documents`, async () => {
+    const json = new Proxy({}, { get: (_, name) => (...args) => random(clients).json[name](...args) });
+    const [k, none] = [key("json"), key("none")];
+    assert.equal(await json.set(k, "$", { n: 1, f: 1.5, s: "x", a: [1, 2], o: { n: 2 }, b: true, $d: 7 }), "OK");
+    assert.deepEqual(await json.numIncrBy(k, "$..n", 2), [4, 3]);
+    assert.deepEqual(await json.numIncrBy(k, "$.s", 1), [null]);
+    assert.deepEqual(await json.numMultBy(k, "$.f", 3), [4.5]);
+    assert.deepEqual(await json.numIncrBy(k, ".n", 1), form === "RESP2" ? 4 : [4]);
+    assert.deepEqual(await json.type(k, { path: "$.s" }), ["string"]);
+    assert.equal(await json.type(k, { path: ".s" }), "string");
+    assert.equal(await json.type(none), null);
+    assert.deepEqual(await json.get(k, { path: "$.a" }), [[1, 2]]);
+    assert.equal(await json.get(k, { path: "$d" }), 7);
+    assert.equal(await json.get(none), null);
+    assert.deepEqual(await json.arrLen(k, { path: "$.a" }), [2]);
+    assert.deepEqual(await json.arrPop(k, { path: "$.a" }), [2]);
+    assert.deepEqual(await json.toggle(k, "$.b"), [0]);
+    assert.deepEqual(await json.objKeys(k, { path: "$.o" }), [["n"]]);
+    assert.deepEqual(await json.strLen(k, { path: "$.s" }), [1]);
+    assert.deepEqual(await json.mGet([k], "$.s"), [["x"]]);
+    assert.deepEqual(await json.resp(k, "$.a"), [["[", 1]]);
+    assert.equal(await json.del(k), 1);
+  });
+
   test(`${form}: pipelines and transactions`, async () => {
     const k = key("pipeline");
     const lengths = await Promise.all(Array.from({ length: 500 }, (_, i) => clients[0].rPush(k, String(i))));

@@ -82,11 +82,11 @@ func jsonScalars() []Command {
 	)
 	return []Command{
 		{Name: "json.numincrby", Arity: 4, Flags: grow, Keys: firstKey.with(rwAccessUpdate), Cost: costValues, Version: jsonV1, Complexity: jsonN,
-			Syntax: "JSON.NUMINCRBY key path value", Summary: "Adds to the numbers at a path and returns the sums as JSON text.", Run: jsonNumIncrBy},
+			Syntax: "JSON.NUMINCRBY key path value", Summary: "Adds to the numbers at a path and returns the sums: as JSON text, in RESP3 as an array of numbers.", Run: jsonNumIncrBy},
 		{Name: "json.nummultby", Arity: 4, Flags: grow, Keys: firstKey.with(rwAccessUpdate), Cost: costValues, Version: jsonV1, Complexity: jsonN,
-			Syntax: "JSON.NUMMULTBY key path value", Summary: "Multiplies the numbers at a path and returns the products as JSON text.", Run: jsonNumMultBy},
+			Syntax: "JSON.NUMMULTBY key path value", Summary: "Multiplies the numbers at a path and returns the products: as JSON text, in RESP3 as an array of numbers.", Run: jsonNumMultBy},
 		{Name: "json.numpowby", Arity: 4, Flags: grow, Keys: firstKey.with(rwAccessUpdate), Cost: costValues, Version: jsonV1, Complexity: jsonN,
-			Syntax: "JSON.NUMPOWBY key path value", Summary: "Raises the numbers at a path to a power and returns the results as JSON text.", Run: jsonNumPowBy},
+			Syntax: "JSON.NUMPOWBY key path value", Summary: "Raises the numbers at a path to a power and returns the results: as JSON text, in RESP3 as an array of numbers.", Run: jsonNumPowBy},
 		{Name: "json.strappend", Arity: -3, Flags: grow, Keys: firstKey.with(rwAccessUpdate), Cost: costValues, Version: jsonV1, Complexity: jsonN,
 			Syntax: "JSON.STRAPPEND key [path] value", Summary: "Appends to the strings at a path and returns their new lengths in bytes.", Run: jsonStrAppend},
 		{Name: "json.strlen", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costValues, Version: jsonV1, Complexity: jsonN,
@@ -109,6 +109,6 @@ func jsonShapes() []Command {
 		{Name: "json.resp", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costValues, Version: jsonV1, Complexity: jsonN + ", and the size of the reply",
 			Syntax: "JSON.RESP key [path]", Summary: "Returns the values at a path in the types of the Redis protocol.", Run: jsonResp},
 		{Name: "json.type", Arity: -2, Flags: read, Keys: firstKey.with(roAccess), Cost: costValues, Version: jsonV1, Complexity: jsonN,
-			Syntax: "JSON.TYPE key [path]", Summary: "Returns the types of the values at a path.", Run: jsonType},
+			Syntax: "JSON.TYPE key [path]", Summary: "Returns the types of the values at a path, in RESP3 in an array of one.", Run: jsonType},
 	}
 }
