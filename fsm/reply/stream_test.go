@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/wire"
 	"pgregory.net/rapid"
 )
 
@@ -12,13 +13,14 @@ func values(depth int) *rapid.Generator[Value] {
 	return rapid.Custom(func(t *rapid.T) Value {
 		text := rapid.StringN(0, 60, 200).Draw(t, "text")
 		scalars := []Value{Nil(), NilArray(), Status("OK"), Error("ERR no"), Int(-7), Bool(true), Double(1.5, "1.5"), BigNumber("123"), Bulk(text), Verbatim(text)}
-		kind := rapid.IntRange(0, len(scalars)+5).Draw(t, "kind")
+		kind := rapid.IntRange(0, len(scalars)+6).Draw(t, "kind")
 		if kind < len(scalars) || depth == 0 {
 			return scalars[kind%len(scalars)]
 		}
 		elems := rapid.SliceOfN(values(depth-1), 0, 8).Draw(t, "elems")
 		even := elems[:len(elems)/2*2]
-		return []Value{Array(elems...), Set(elems...), Push(elems...), Map(even...), Pairs(even...), Keyed(even...)}[kind-len(scalars)]
+		forms := Forms(Bulk(text), Array(elems...))
+		return []Value{Array(elems...), Set(elems...), Push(elems...), Map(even...), Pairs(even...), Keyed(even...), forms}[kind-len(scalars)]
 	})
 }
 
@@ -44,6 +46,24 @@ func TestStream(t *testing.T) {
 			t.Fatalf("%q, want %q", got.String(), want)
 		}
 	})
+}
+
+// TestCodec: every reply comes back from the form that travels between nodes as it was.
+func TestCodec(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := values(3).Draw(t, "value")
+		var w wire.Writer
+		Append(&w, v)
+		got, err := Decode(wire.NewReader(w.B))
+		if err != nil || !got.Equal(v) {
+			t.Fatalf("%v, %v, want %v", got, err, v)
+		}
+	})
+	var w wire.Writer
+	Append(&w, Value{kind: KindForms, elems: []Value{Nil()}})
+	if _, err := Decode(wire.NewReader(w.B)); err == nil {
+		t.Error("one form alone is decoded")
+	}
 }
 
 func TestSize(t *testing.T) {

@@ -30,6 +30,7 @@ func TestReplies(t *testing.T) {
 		{reply.Bool(true), `{"result":1}`, `{"result":1}`, ":1\r\n"},
 		{reply.Double(1.5, "1.5"), `{"result":"1.5"}`, `{"result":"MS41"}`, "$3\r\n1.5\r\n"},
 		{reply.Map(reply.Bulk("f"), reply.Int(1)), `{"result":["f",1]}`, `{"result":["Zg==",1]}`, "*2\r\n$1\r\nf\r\n:1\r\n"},
+		{reply.Forms(reply.Bulk("[3]"), reply.Array(reply.Int(3))), `{"result":"[3]"}`, `{"result":"WzNd"}`, "$3\r\n[3]\r\n"},
 		{reply.Keyed(reply.Bulk("k"), reply.Array(reply.Int(1))), `{"result":[["k",[1]]]}`, `{"result":[["aw==",[1]]]}`, "*1\r\n*2\r\n$1\r\nk\r\n*1\r\n:1\r\n"},
 		{reply.Set(), `{"result":[]}`, `{"result":[]}`, "*0\r\n"},
 		{reply.Verbatim("v"), `{"result":"v"}`, `{"result":"dg=="}`, "$1\r\nv\r\n"},

@@ -23,7 +23,7 @@ func TestRepliesInParts(t *testing.T) {
 	values := []reply.Value{reply.OK(), reply.Int(7), reply.Nil(), reply.Array(), reply.Error("ERR none"), reply.Status("PONG"), reply.Double(1.5, "1.5"), reply.Bulk("short")}
 	for _, text := range longTexts() {
 		values = append(values, reply.Bulk(text), reply.Verbatim(text), reply.Array(reply.Int(1), reply.Bulk(text), reply.Array(reply.Bulk("x"), reply.Bulk(text))),
-			reply.Map(reply.Bulk("f"), reply.Bulk(text)), reply.Keyed(reply.Bulk("k"), reply.Array(reply.Bulk(text))))
+			reply.Map(reply.Bulk("f"), reply.Bulk(text)), reply.Keyed(reply.Bulk("k"), reply.Array(reply.Bulk(text))), reply.Forms(reply.Bulk(text), reply.Array()))
 	}
 	values = append(values, reply.Array(slices.Repeat([]reply.Value{reply.Bulk("many")}, 5000)...))
 	for _, f := range []Form{JSON, Base64, RESP2} {
