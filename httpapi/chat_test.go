@@ -17,6 +17,8 @@ func provider(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Ratelimit-Limit-Requests", "5")
 	w.Header().Set("Set-Cookie", "a=b")
+	w.Header().Set("Connection", "X-Ratelimit-Of-This-Hop")
+	w.Header().Set("X-Ratelimit-Of-This-Hop", "1")
 	if strings.Contains(string(body), "often") {
 		w.Header().Set("Retry-After", "7")
 		w.WriteHeader(http.StatusTooManyRequests)
@@ -40,7 +42,7 @@ func TestChat(t *testing.T) {
 	m.want(200, `{"token":"of llm","asked":{"model":"m"}}`, "POST", path, `{"model":"m"}`, "Content-Type", "application/json")
 	g := gatewayAt(t, m.nodes.Addrs[0])
 	a := g.ask(t, "POST", path, `{"often":true}`, "Authorization: Bearer "+httpapitest.MessagesToken)
-	if a.status != 429 || a.header.Get("X-Ratelimit-Limit-Requests") != "5" || a.header.Get("Retry-After") != "7" || a.header.Get("Set-Cookie") != "" {
+	if a.status != 429 || a.header.Get("X-Ratelimit-Limit-Requests") != "5" || a.header.Get("Retry-After") != "7" || a.header.Get("Set-Cookie")+a.header.Get("X-Ratelimit-Of-This-Hop") != "" {
 		t.Errorf("%+v", a)
 	}
 	m.want(405, "", "GET", path, "")

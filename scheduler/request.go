@@ -15,17 +15,20 @@ import (
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
 // userAgent is what receivers know deliveries by, unless the message brings its own.
 const userAgent = "Upstash-QStash"
 
-// hopByHop are headers of a message that belong to the connection, or that the transport
-// writes itself.
-var hopByHop = map[string]bool{
-	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Proxy-Connection": true,
-	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Expect": true, "Host": true, "Content-Length": true,
+// writtenByTransport are headers of a message that the transport writes itself.
+var writtenByTransport = map[string]bool{"Expect": true, "Host": true, "Content-Length": true}
+
+// isLeftOut reports whether a header of a message is not in its request: it belongs to the connection, or it is the service's
+// own.
+func (s *Sender) isLeftOut(name string, connection []string) bool {
+	return writtenByTransport[name] || httpsyntax.IsHopByHop(name, connection) || s.ownHeader(name)
 }
 
 // request is the HTTP request of an attempt. The URL and the body are
@@ -48,8 +51,9 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	if err != nil {
 		return nil, err
 	}
+	connection := queue.Values(c.Header, "Connection")
 	for _, f := range c.Header {
-		if name := textproto.CanonicalMIMEHeaderKey(f.Name); !hopByHop[name] && !s.ownHeader(name) {
+		if name := textproto.CanonicalMIMEHeaderKey(f.Name); !s.isLeftOut(name, connection) {
 			r.Header[name] = append(r.Header[name], f.Value)
 		}
 	}
@@ -99,19 +103,19 @@ func (s *Sender) describe(h http.Header, a *queue.Attempt) {
 	}
 }
 
-// ownNames are service headers about the attempt and its origin, or to this server: a sender who
-// forwards one of these names would forge what a receiver takes for this server's word.
+// ownNames are service headers about the attempt and its origin: a sender who forwards one of these names would forge
+// what a receiver takes for this server's word. What configures a message, such as Forward-X and Callback, is not among
+// them: the destination may be a service like this one, to which a message publishes another.
 var ownNames = map[string]bool{
 	"Message-Id": true, "Retried": true, "Caller-Ip": true, "Topic-Name": true, "Schedule-Id": true, "Region": true, "Signature": true,
-	"Source-Message-Id": true, "Queue-Name": true, "Endpoint-Name": true, "Callback": true, "Failure-Callback": true,
+	"Source-Message-Id": true, "Endpoint-Name": true,
 }
 
 // ownHeader reports whether a header, by its canonical name, is never forwarded.
 func (s *Sender) ownHeader(name string) bool {
 	for _, prefix := range s.options.Prefixes {
 		if len(name) > len(prefix) && name[len(prefix)] == '-' && strings.EqualFold(name[:len(prefix)], prefix) {
-			rest := name[len(prefix)+1:]
-			return ownNames[rest] || strings.HasPrefix(rest, "Callback-") || strings.HasPrefix(rest, "Failure-Callback-") || strings.HasPrefix(rest, "Forward-")
+			return ownNames[name[len(prefix)+1:]]
 		}
 	}
 	return false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // hostMath is the arithmetic of this processor, which only the leader uses.
@@ -37,7 +38,7 @@ func readDelay(text string, now time.Time) (time.Duration, bool) {
 		}
 		return time.Duration(seconds * float64(time.Second)), true
 	}
-	if at, err := http.ParseTime(text); err == nil {
+	if at, ok := httpsyntax.ParseDate(text, now); ok {
 		return max(at.Sub(now), 0), true
 	}
 	d, err := time.ParseDuration(text)

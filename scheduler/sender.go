@@ -13,6 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/backoff"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // The bounds of what is kept of an answer, in bytes.
@@ -108,7 +109,7 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 		n.Response = recordEndpoint(p, d)
 	}
 	if !p.ok() {
-		n.RetryDelay = s.retryDelay(p.header, a.Content.RetryDelay, a.Retried, time.Now())
+		n.RetryDelay = s.retryDelay(p.asked, a.Content.RetryDelay, a.Retried, time.Now())
 	}
 	return n, true
 }
@@ -116,8 +117,9 @@ func (s *Sender) Send(ctx context.Context, a *queue.Attempt) (n queue.Result, ok
 // reply is an answer as far as it was read.
 type reply struct {
 	status int
-	header http.Header
-	body   []byte
+	// asked is the whole header, which may ask this server for something, header what of it is recorded and passed on.
+	asked, header http.Header
+	body          []byte
 	// cut: the body went on after what is kept of it.
 	cut bool
 }
@@ -155,7 +157,7 @@ func (s *Sender) attempt(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 		return p, err
 	}
 	defer answer.Body.Close()
-	p.status, p.header = answer.StatusCode, answer.Header
+	p.status, p.asked, p.header = answer.StatusCode, answer.Header, httpsyntax.EndToEnd(answer.Header)
 	if p.status == http.StatusSwitchingProtocols {
 		return p, nil // its body is the connection
 	}

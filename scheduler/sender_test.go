@@ -167,11 +167,15 @@ func TestForwardedHeadersDontForge(t *testing.T) {
 	url, requests := sinkOf(t, nil)
 	var header []queue.Field
 	for _, prefix := range []string{"Upstash-", "upstash-", "SVC-"} {
-		for _, name := range []string{"Schedule-Id", "Region", "Failure-Callback", "Callback", "Callback-Retries", "Topic-Name", "Caller-Ip", "Retried", "Message-Id", "Signature", "Source-Message-Id", "Forward-X"} {
+		for _, name := range []string{"Schedule-Id", "Region", "Topic-Name", "Caller-Ip", "Retried", "Message-Id", "Signature", "Source-Message-Id", "Endpoint-Name"} {
 			header = append(header, queue.Field{Name: prefix + name, Value: "forged"})
 		}
 	}
-	header = append(header, queue.Field{Name: "Upstash-Workflow-Runid", Value: "r"}, queue.Field{Name: "Upstash-Label", Value: "l"}, queue.Field{Name: "Upstashed", Value: "u"})
+	// What configures a message is for a destination that is such a service itself.
+	passed := []string{"Upstash-Workflow-Runid", "Upstash-Label", "Upstashed", "Upstash-Forward-X", "Upstash-Callback", "Upstash-Callback-Retries", "Svc-Failure-Callback", "Upstash-Queue-Name"}
+	for _, name := range passed {
+		header = append(header, queue.Field{Name: name, Value: "passed"})
+	}
 	send(t, testSender(t), attempt(queue.Content{URL: url, Options: queue.Options{Header: header}}))
 	got := <-requests
 	for name, values := range got.header {
@@ -179,8 +183,8 @@ func TestForwardedHeadersDontForge(t *testing.T) {
 			t.Errorf("%s was forged", name)
 		}
 	}
-	for _, name := range []string{"Upstash-Workflow-Runid", "Upstash-Label", "Upstashed"} {
-		if got.header.Get(name) == "" {
+	for _, name := range passed {
+		if got.header.Get(name) != "passed" {
 			t.Errorf("%s was not forwarded", name)
 		}
 	}
@@ -217,6 +221,32 @@ func TestRecordedPartOfAnswers(t *testing.T) {
 		if n.Response.Status != c.status || len(n.Response.Body) != c.body || (queue.Value(n.Response.Header, "x-answer") == "1") != c.header || n.Error != "" {
 			t.Errorf("%+v: %d, %d bytes, %v, %s", c, n.Response.Status, len(n.Response.Body), n.Response.Header, n.Error)
 		}
+	}
+}
+
+// TestHopByHopHeadersStay: what belongs to a connection goes neither to a destination nor, of its answer, into the log, from
+// which callbacks, dead letters, events and the results of calls are made. It may still ask this server for something.
+func TestHopByHopHeadersStay(t *testing.T) {
+	url, requests := sinkOf(t, func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{"Connection": "X-Private, Retry-After", "X-Private": "1", "Keep-Alive": "timeout=5", "Proxy-Connection": "close", "X-Public": "1", "Retry-After": "9"} {
+			w.Header().Set(name, value)
+		}
+		w.WriteHeader(503)
+	})
+	n := send(t, testSender(t), attempt(queue.Content{URL: url, Options: queue.Options{Header: []queue.Field{
+		{Name: "X-Private", Value: "1"}, {Name: "connection", Value: "x-private"}, {Name: "Proxy-Authorization", Value: "x"}, {Name: "X-Public", Value: "1"},
+	}}}))
+	got := <-requests
+	if got.header.Get("X-Public") != "1" || got.header["X-Private"] != nil || got.header["Proxy-Authorization"] != nil {
+		t.Errorf("the destination got %v", got.header)
+	}
+	for _, name := range []string{"Connection", "X-Private", "Keep-Alive", "Proxy-Connection", "Retry-After"} {
+		if queue.Value(n.Response.Header, name) != "" {
+			t.Errorf("%s is in the log: %v", name, n.Response.Header)
+		}
+	}
+	if queue.Value(n.Response.Header, "X-Public") != "1" || n.RetryDelay != 9000 {
+		t.Errorf("%v, a delay of %d", n.Response.Header, n.RetryDelay)
 	}
 }
 

@@ -1,9 +1,11 @@
 package queue
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/httpurl"
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
@@ -11,8 +13,8 @@ import (
 type Config struct {
 	// Strict refuses unknown names, instead of ignoring them.
 	Strict bool
-	// Level1 has the limits of feature level 1, for commands in entries of that level: 64 forwarded headers, and any time
-	// in Not-Before.
+	// Level1 has the rules of feature level 1, for commands in entries of that level: 64 forwarded headers, among them
+	// those that a forwarded Connection names, and any time in Not-Before.
 	Level1 bool
 
 	p           Publication
@@ -26,6 +28,8 @@ type Config struct {
 	destination string
 	// trace and states are the values of traceparent and tracestate.
 	trace, states []string
+	// connection are the values of a forwarded Connection.
+	connection []string
 }
 
 // Set takes the option of a header, named without the service's prefix: Retries, Delay, Forward-X,
@@ -85,10 +89,16 @@ const (
 	maxForwardedLevel1 = 64
 )
 
-// unforwardable headers are the connection's own affair, or would let one request pass for two.
-var unforwardable = map[string]bool{
-	"host": true, "content-length": true, "transfer-encoding": true, "expect": true, "connection": true, "keep-alive": true,
-	"proxy-connection": true, "te": true, "trailer": true, "upgrade": true,
+// forwardable reports whether a header is neither the connection's own affair nor could let one request pass for two.
+// Level 1 left those of a proxy's credentials to the sender.
+func (c *Config) forwardable(lower string) bool {
+	switch lower {
+	case "host", "content-length", "expect":
+		return false
+	case "proxy-authenticate", "proxy-authorization":
+		return c.Level1
+	}
+	return !httpsyntax.IsHopByHop(lower, nil)
 }
 
 // forwarded adds a header that the destination gets. Those that belong to the connection are dropped.
@@ -96,7 +106,11 @@ func (c *Config) forwarded(name, value string) error {
 	if !isToken(name) || strings.ContainsFunc(value, isControl) {
 		return invalid("invalid forwarded header %q", name)
 	}
-	if unforwardable[strings.ToLower(name)] {
+	lower := strings.ToLower(name)
+	if lower == "connection" && !c.Level1 {
+		c.connection = append(c.connection, value)
+	}
+	if !c.forwardable(lower) {
 		return nil
 	}
 	c.p.Header = append(c.p.Header, Field{CanonicalName(name), value})
@@ -148,6 +162,9 @@ func (c *Config) Cron() (expression, id string, misfire Misfire) { return c.cron
 // Done returns what the headers say. The destination and the body are the caller's to fill in.
 func (c *Config) Done() (Publication, error) {
 	p := c.p
+	if len(c.connection) > 0 {
+		p.Header = slices.DeleteFunc(p.Header, func(f Field) bool { return httpsyntax.IsHopByHop(f.Name, c.connection) })
+	}
 	if c.key != "" || c.value != "" {
 		f, err := parseFlow(c.key, c.value)
 		if err != nil {

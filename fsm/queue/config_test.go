@@ -47,6 +47,26 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestForwardedHopByHop: what belongs to a connection is not forwarded, nor what a forwarded Connection names, whichever
+// stands first. At level 1 the names of a Connection had no meaning.
+func TestForwardedHopByHop(t *testing.T) {
+	for level1, want := range map[bool][]Field{false: {{"X-A", "1"}, {"Content-Type", "a/b"}}, true: {{"X-Private", "1"}, {"X-A", "1"}, {"Proxy-Authorization", "1"}, {"Content-Type", "a/b"}, {"X-Private", "2"}}} {
+		c := Config{Level1: level1}
+		for _, f := range []Field{
+			{"Forward-X-Private", "1"}, {"Forward-Connection", "close, x-private, Content-Type"}, {"Forward-X-A", "1"}, {"Forward-Proxy-Authorization", "1"}, {"Forward-Content-Type", "a/b"},
+			{"Forward-X-Private", "2"}, {"Forward-TE", "1"}, {"Forward-Trailer", "1"}, {"Forward-Upgrade", "1"}, {"Forward-Keep-Alive", "1"}, {"Forward-Transfer-Encoding", "1"}, {"Forward-Proxy-Connection", "1"},
+			{"Forward-Host", "1"}, {"Forward-Expect", "1"}, {"Forward-Content-Length", "1"},
+		} {
+			if err := c.Set(f.Name, f.Value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p, err := c.Done(); err != nil || !reflect.DeepEqual(p.Header, want) {
+			t.Errorf("level 1 %v: %v, %v", level1, p.Header, err)
+		}
+	}
+}
+
 // TestConfigRefuses names the header that is wrong.
 func TestConfigRefuses(t *testing.T) {
 	for _, pair := range [][2]string{

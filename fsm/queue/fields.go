@@ -25,6 +25,16 @@ func Value(header []Field, name string) string {
 	return ""
 }
 
+// Values returns all values of a header, in order.
+func Values(header []Field, name string) (all []string) {
+	for _, f := range header {
+		if strings.EqualFold(f.Name, name) {
+			all = append(all, f.Value)
+		}
+	}
+	return all
+}
+
 func headerSize(header []Field) (n int64) {
 	for _, f := range header {
 		n += int64(len(f.Name) + len(f.Value) + 32)

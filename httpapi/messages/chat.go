@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // chatPath is where old clients ask a language model and wait for its answer, under
@@ -70,13 +73,8 @@ const limitPrefix = "X-Ratelimit-"
 // pass returns an answer on. What the client has of it when the provider breaks off, it
 // keeps: the connection ends then.
 func (q *request) pass(answer *http.Response) error {
-	for name, values := range answer.Header {
-		if strings.HasPrefix(name, limitPrefix) {
-			q.w.Header()[name] = values
-		}
-	}
-	for _, name := range passed {
-		if values := answer.Header[name]; len(values) > 0 {
+	for name, values := range httpsyntax.EndToEnd(answer.Header) {
+		if strings.HasPrefix(name, limitPrefix) || slices.Contains(passed, name) {
 			q.w.Header()[name] = values
 		}
 	}

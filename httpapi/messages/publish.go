@@ -3,10 +3,10 @@ package messages
 import (
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // Parser reads requests into publications. It is not changed while in use.
@@ -136,13 +136,6 @@ func readBool(f fields, name string) (yes bool, err error) {
 	return yes, nil
 }
 
-// ownToServer are headers of a request that are never a destination's: those of the
-// connection and of our own clients.
-var ownToServer = []string{
-	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	"Expect", "Host", "Content-Length",
-}
-
 // forwarded is what of the request's own header goes to the destination: Content-Type,
 // or everything if the request asks for it by Header-Forward.
 func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) {
@@ -157,7 +150,7 @@ func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) 
 		case name == "Content-Type":
 		case traced && isTraceHeader(name): // each attempt has its own
 			continue
-		case !all || slices.Contains(ownToServer, name) || p.isService(name) || name == "Authorization" && !c.byToken:
+		case !all || httpsyntax.IsHopByHop(name, c.header["Connection"]) || p.isService(name) || name == "Authorization" && !c.byToken:
 			continue
 		}
 		for _, v := range values {

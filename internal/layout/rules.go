@@ -44,7 +44,7 @@ var Rules = []Rule{
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
-		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/idn", "internal/mutant"},
+		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn", "internal/mutant"},
 		Tests:  []string{"cluster"},
 	},
 	{
@@ -73,7 +73,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/queue",
 		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
-		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire", "internal/httpsyntax", "internal/mutant"},
 	},
 	{
 		Folder: "fsm/script",

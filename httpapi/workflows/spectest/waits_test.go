@@ -94,7 +94,7 @@ var waits = []claim{
 		if status, text := w.wait(id, "m/ok", "evt_abcdefghijklmno", "1h", 2, "WaitForWebhook"); status/100 != 2 {
 			t.Fatalf("wait: %d %s", status, text)
 		}
-		status, _ := w.try("PUT", hook+"?q=1", map[string]string{"Authorization": "none", "X-Mine": "1"}, "hello")
+		status, _ := w.try("PUT", hook+"?q=1", map[string]string{"Authorization": "none", "X-Mine": "1", "X-Hop": "1", "Connection": "x-hop", "Te": "trailers"}, "hello")
 		w.true(status/100 == 2, "status %d", status)
 		step := w.parse(string(w.delivery(id, 3).elements[2].Body))
 		data, err := base64.StdEncoding.DecodeString(step.at("out").String())
@@ -105,6 +105,9 @@ var waits = []claim{
 		w.is("method", call.at("method"), "PUT")
 		w.is("url", call.at("url"), hook+"?q=1")
 		w.is("header", call.at("header", "X-Mine", 0), "1")
+		for _, name := range []string{"X-Hop", "Connection", "Te"} {
+			w.true(call.at("header", name).v == nil, "%s belongs to the connection: %v", name, call)
+		}
 		w.is("body", call.at("body"), base64.StdEncoding.EncodeToString([]byte("hello")))
 		for _, missing := range []string{"/v2/workflows/hooks/tester/wfr_none/evt_abcdefghijklmno", "/v2/workflows/hooks/tester/" + id + "/plain"} {
 			status, _ := w.try("POST", missing, map[string]string{"Authorization": "none"}, "")
