@@ -70,7 +70,7 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 	if n.Own != nil {
 		header = join(header, n.Own.Header)
 	}
-	d.Header = endpointHeader(header, n.Kind == AnswerEntry)
+	d.Header = endpointHeader(header, n.Kind == AnswerEntry, pos == 0)
 	if pos == 0 && r.Origin == FromUnknown {
 		d.Service = append(d.Service, queue.Field{Name: "Workflow-Unknown-Sdk", Value: "true"})
 	}
@@ -92,11 +92,17 @@ func join(base, own []queue.Field) []queue.Field {
 	return append(out, own...)
 }
 
-// endpointHeader is what an endpoint gets of forwarded headers: its content is always JSON. One that is told of a call
-// must not see the version of the protocol, or it would take the body for a log.
-func endpointHeader(header []queue.Field, answer bool) []queue.Field {
+// IsHandshake reports whether a header asks the SDK of the endpoint to start the run once more. Only the first delivery of
+// a run may: an SDK takes any delivery with it for the first.
+func IsHandshake(name string) bool {
+	return strings.EqualFold(name, servicePrefix+"Workflow-Unknown-Sdk") || strings.EqualFold(name, "Svc-Workflow-Unknown-Sdk")
+}
+
+// endpointHeader returns what an endpoint gets of forwarded headers: its content is always JSON. A delivery that tells of
+// a call has no version of the protocol, or the SDK would take its body for a log.
+func endpointHeader(header []queue.Field, answer, first bool) []queue.Field {
 	header = slices.DeleteFunc(header, func(f queue.Field) bool {
-		return strings.EqualFold(f.Name, "Content-Type") || answer && strings.EqualFold(f.Name, SDKVersionHeader)
+		return strings.EqualFold(f.Name, "Content-Type") || answer && strings.EqualFold(f.Name, SDKVersionHeader) || !first && IsHandshake(f.Name)
 	})
 	return append(header, queue.Field{Name: "Content-Type", Value: "application/json"})
 }
@@ -122,6 +128,6 @@ func (s *Store) failureDelivery(r *Run, id queue.ID) (*Delivery, bool) {
 	if to.Options.Method != "" {
 		d.Method = to.Options.Method
 	}
-	d.Header = endpointHeader(slices.Clone(to.Options.Header), false)
+	d.Header = endpointHeader(slices.Clone(to.Options.Header), false, false)
 	return d, true
 }

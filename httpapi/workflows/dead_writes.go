@@ -102,7 +102,7 @@ func (q *request) revive(restart bool, id string) error {
 		return err
 	}
 	n.Options.Given &^= queue.GivenHeader
-	q.clean(&n.Options)
+	q.clean(&n.Options, ofCaller)
 	if id != "" && restart {
 		n.RunID = h.Field("workflow-runid")
 	}

@@ -205,7 +205,7 @@ func (b *runBuilder) ending() {
 
 // pending adds a sequential step that an event has to finish.
 func (b *runBuilder) pending(step uint32) bool {
-	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: workflow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil)}
+	n := &stepLog{StepID: step, Concurrent: 1, State: stepProgress, CallType: workflow.StepEntry.String(), Retries: b.run.Retries, RetryDelay: b.run.RetryDelay, Headers: b.headers(nil, false)}
 	if b.run.State == workflow.Canceled {
 		n.State = stepCanceled
 	}
@@ -216,7 +216,7 @@ func (b *runBuilder) pending(step uint32) bool {
 		n.wait(w)
 	case call != nil:
 		n = b.entryStep(call)
-		n.StepID, n.StepType, n.Headers = step, workflow.CallStep.String(), b.headers(nil)
+		n.StepID, n.StepType, n.Headers = step, workflow.CallStep.String(), b.headers(nil, false)
 		b.details(n, step)
 		b.callStatus(n, call)
 	case child != nil && child.Invoker != nil:

@@ -30,8 +30,7 @@ func (a *API) runOptions(h *messages.Headers) (queue.Options, error) {
 	}
 	o.Given &^= queue.GivenDelay | queue.GivenNotBefore
 	o.Delay, o.NotBefore = 0, 0
-	a.clean(&o)
-	a.dropEcho(&o)
+	a.clean(&o, ofStep)
 	return o, nil
 }
 

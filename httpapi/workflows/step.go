@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -80,7 +81,7 @@ func (b *runBuilder) entryStep(e *workflow.Entry) *stepLog {
 	n := &stepLog{
 		StepID: e.Step.ID, StepName: e.Name, StepType: e.Type.String(), CallType: e.Kind.String(), MessageID: e.ID.String(),
 		Concurrent: e.Concurrent, TargetStep: e.Target, State: stepSuccess, CreatedAt: e.Created,
-		Retries: int(e.Retries), RetryDelay: b.run.RetryDelay, Headers: b.headers(e.Own),
+		Retries: int(e.Retries), RetryDelay: b.run.RetryDelay, Headers: b.headers(e.Own, e.Type == workflow.Initial),
 	}
 	if e.Own != nil && e.Own.RetryDelay != "" {
 		n.RetryDelay = e.Own.RetryDelay
@@ -91,9 +92,13 @@ func (b *runBuilder) entryStep(e *workflow.Entry) *stepLog {
 	return n
 }
 
-// headers are those that the endpoint gets: the run's, and over them those of a message.
-func (b *runBuilder) headers(own *queue.Options) map[string][]string {
+// headers are those that the endpoint gets: the run's, and over them those of a message. Only the first delivery of a run
+// has what asks for the handshake.
+func (b *runBuilder) headers(own *queue.Options, first bool) map[string][]string {
 	m := b.Header(b.run.Header)
+	if !first {
+		maps.DeleteFunc(m, func(name string, _ []string) bool { return workflow.IsHandshake(name) })
+	}
 	if own == nil || len(own.Header) == 0 {
 		return m
 	}

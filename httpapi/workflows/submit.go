@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,17 +65,15 @@ func (a *API) submission(ctx context.Context, m *messages.RunItem) (n workflow.S
 		URL: m.URL, RunID: h.Field("workflow-runid"), Body: m.Body, Options: m.Options, CallerIP: m.CallerIP,
 		Features: features(h.Values("feature-set")),
 	}
-	a.clean(&n.Options)
 	switch {
 	case h.Is("workflow-init"):
-		n.Options = n.InTrace(h.Trace())
 		return n, a.readStart(&n, h)
 	case strings.EqualFold(h.Field("workflow-calltype"), "toCallback"):
 		return n, a.readCall(ctx, &n, h)
 	}
 	n.Created = a.createdAt(ctx, h)
 	n.Kind = workflow.StepSubmission
-	a.dropEcho(&n.Options)
+	a.clean(&n.Options, ofStep)
 	step, err := readStep(m.Body)
 	if err != nil {
 		return n, err
@@ -109,9 +106,12 @@ func (a *API) readStart(n *workflow.Submission, h *messages.Headers) error {
 	if !olderSDK(h) {
 		n.Features |= workflow.Singleton
 	}
+	n.Options = n.InTrace(h.Trace())
+	by := ofCaller
 	if n.Again = h.Is("workflow-trigger-by-sdk"); n.Again {
-		a.dropEcho(&n.Options)
+		by = ofStep
 	}
+	a.clean(&n.Options, by)
 	depth, err := strconv.Atoi(h.Field("forward-" + strings.ToLower(a.prefix()) + "-workflow-invoke-count"))
 	if err == nil {
 		n.Depth = depth
@@ -170,6 +170,7 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 func (a *API) readCall(ctx context.Context, n *workflow.Submission, h *messages.Headers) error {
 	n.Created = a.createdAt(ctx, h)
 	n.Kind = workflow.CallSubmission
+	a.clean(&n.Options, ofCall)
 	if n.Options.Callback == nil {
 		return refused("a call needs a callback")
 	}
@@ -232,54 +233,3 @@ func readStep(text []byte) (s step, err error) {
 
 // prefix is the one of service headers that endpoints read.
 func (a *API) prefix() string { return a.Parser.Prefixes[len(a.Parser.Prefixes)-1] }
-
-// perDelivery are service headers that each delivery has of its own: forwarding those of another one would deceive the
-// endpoint. SDKs send back those whose prefix they don't know, as if they were the user's: a Workflow-Unknown-Sdk that
-// comes back so would ask for the handshake again. connection are headers of the connection.
-var (
-	perDelivery = []string{
-		"Signature", "Message-Id", "Retried", "Region", "Caller-Ip", "Topic-Name", "Schedule-Id",
-		"Workflow-RunId", "Workflow-CreatedAt", "Workflow-Url", "Workflow-Init", "Workflow-CallType", "Workflow-Unknown-Sdk",
-	}
-	connection = []string{
-		"Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer", "Upgrade", "Expect", "Accept-Encoding", "Proxy-Connection",
-	}
-)
-
-// clean brings forwarded headers into the form in which endpoints get them: service headers have the prefix that SDKs
-// read, whichever they were sent with, and what belongs to another request is dropped.
-func (a *API) clean(o *queue.Options) {
-	o.Header = a.cleanHeader(o.Header)
-	if o.Callback != nil {
-		o.Callback.Options.Header = a.cleanHeader(o.Callback.Options.Header)
-	}
-	if o.Failure != nil {
-		o.Failure.Options.Header = a.cleanHeader(o.Failure.Options.Header)
-	}
-}
-
-// dropEcho drops the trace context of the delivery that an SDK answers: every delivery of a run has its own.
-func (a *API) dropEcho(o *queue.Options) {
-	if a.Parser.KeepsTraces() {
-		o.Header = messages.WithoutTrace(o.Header)
-	}
-}
-
-func (a *API) cleanHeader(header []queue.Field) []queue.Field {
-	out := header[:0:0]
-	for _, f := range header {
-		for _, p := range a.Parser.Prefixes {
-			if len(f.Name) > len(p) && strings.EqualFold(f.Name[:len(p)+1], p+"-") {
-				f.Name = a.prefix() + f.Name[len(p):]
-				break
-			}
-		}
-		own, service := strings.CutPrefix(f.Name, a.prefix()+"-")
-		isOwn := func(name string) bool { return strings.EqualFold(name, own) }
-		if service && slices.ContainsFunc(perDelivery, isOwn) || slices.Contains(connection, f.Name) {
-			continue
-		}
-		out = append(out, f)
-	}
-	return out
-}

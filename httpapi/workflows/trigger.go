@@ -102,7 +102,7 @@ func (q *request) plainStart(url string, h *messages.Headers, body []byte) (n wo
 	if err != nil {
 		return n, err
 	}
-	q.clean(&o)
+	q.clean(&o, ofCaller)
 	o = o.InTrace(h.Trace())
 	n = workflow.Submission{
 		Kind: workflow.InitSubmission, URL: url, RunID: h.Field("workflow-runid"), Body: body, Options: o, CallerIP: messages.CallerIP(q.r),

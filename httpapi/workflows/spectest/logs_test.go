@@ -414,7 +414,9 @@ func (w *world) explainFlow(explain func(string) value) {
 	key := "explain-" + w.id()
 	flow := map[string]string{"upstash-flow-control-key": key, "upstash-flow-control-value": "rate=1,period=1h"}
 	w.delivery(w.start("m/ok", "", flow), 1)
-	x := explain(w.start("m/ok", "", flow))
+	id := w.start("m/ok", "", flow)
+	var x value
+	w.until("the key holds it", func() bool { x = explain(id); return x.at("reason").String() != "sender" }) // until the leader has looked at it
 	w.is("reason", x.at("reason"), "flow-rate")
 	w.is("key", x.at("delivery", "flowControlKey"), key)
 	w.true(strings.Contains(x.at("text").String(), "("+key+")") && x.at("attempts").v == nil, "%v", x)

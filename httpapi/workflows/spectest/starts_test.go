@@ -47,6 +47,16 @@ var starts = []claim{
 		}
 		w.true(d.header.Get("Svc-Workflow-Unknown-Sdk") == "", "the handshake was asked for again")
 		w.is("label", w.log(slow).at("label"), "by-sdk")
+		// A client that asks for it by hand forwards the header with the start of a run.
+		for _, name := range []string{"upstash-forward-upstash-workflow-unknown-sdk", "svc-forward-svc-workflow-unknown-sdk"} {
+			byHand := w.start("m/handshake", "first", map[string]string{name: "true", "upstash-failure-callback-" + strings.TrimPrefix(strings.TrimPrefix(name, "svc-"), "upstash-"): "true"})
+			w.is("asked by hand", value{w.delivery(byHand, 1).header.Get("Upstash-Workflow-Unknown-Sdk")}, "true")
+			w.startAs(byHand, "m/handshake", "second", map[string]string{"upstash-workflow-trigger-by-sdk": "true", name: "true"})
+			d := w.delivery(byHand, 2)
+			w.true(string(d.elements[0].Body) == "second" && d.header.Get("Upstash-Workflow-Unknown-Sdk")+d.header.Get("Svc-Workflow-Unknown-Sdk") == "", "%s %v", d.body, d.header)
+			w.submit(byHand, "m/ok", run(1))
+			w.end(byHand, "1")
+		}
 		l := w.state(id, "RUN_FAILED")
 		w.true(strings.Contains(l.at("steps", -1, "steps", 0, "errors", 0, "error").String(), "handshake"), "%v", l)
 	}},
