@@ -72,7 +72,8 @@ func TestMessagesDescriptionIsServed(t *testing.T) {
 	}
 }
 
-// endpoints are those of section 2 of the protocol of messages.
+// endpoints are those of section 2 of the protocol of messages, those of the protocol of workflows, and what documents and
+// tools of the reference call beside them.
 const endpoints = `
 POST /v2/publish/{destination}
 POST /v2/enqueue/{queue}/{destination}
@@ -119,6 +120,7 @@ PATCH /v2/schedules/{scheduleId}/resume
 POST /v2/schedules/{scheduleId}/resume
 GET /v2/keys
 POST /v2/keys/rotate
+GET /v2/keys/rotate
 GET /v2/flowControl
 GET /v2/flowControl/{key}
 POST /v2/flowControl/{key}/pause
@@ -145,6 +147,7 @@ GET /v2/workflows/dlq
 DELETE /v2/workflows/dlq
 GET /v2/workflows/dlq/{dlqId}
 DELETE /v2/workflows/dlq/{dlqId}
+DELETE /v2/workflows/dlq/delete/{dlqId}
 POST /v2/workflows/dlq/resume
 POST /v2/workflows/dlq/restart
 POST /v2/workflows/dlq/resume/{dlqId}

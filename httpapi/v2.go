@@ -43,19 +43,11 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		s.answerError(w, http.StatusForbidden, "this development server answers pages of loopback hosts only")
 		return
 	}
-	if path, _ := redis.CutTarget(r.RequestURI); s.audit != nil && r.Method == http.MethodPost && rotatesKeys(path) {
+	if path, _ := redis.CutTarget(r.RequestURI); s.audit != nil && messages.RotatesKeys(r.Method, path) {
 		s.auditRotation(w, r)
 		return
 	}
 	s.messages.ServeHTTP(w, r)
-}
-
-// rotatesKeys reports whether a path is that of the rotation of signing keys, of any database.
-func rotatesKeys(path string) bool {
-	if rest, in := strings.CutPrefix(path, "db/"); in {
-		_, path, _ = strings.Cut(rest, "/")
-	}
-	return strings.EqualFold(path, "v2/keys/rotate")
 }
 
 // foreignOrigin reports whether a page of another host than this machine asks.

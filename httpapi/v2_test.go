@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -210,6 +211,26 @@ func TestSigningKeys(t *testing.T) {
 	}
 	if now := m.object(m.want(200, "", "GET", "/v2/keys", "")); !reflect.DeepEqual(now, second) {
 		t.Error(now)
+	}
+	for _, path := range []string{"/v2/keys/rotate", "/v2/Keys/Rotate/"} { // the reference's documents show a GET too
+		if third := m.object(m.want(200, "", "GET", path, "")); third["current"] != second["next"] || third["next"] == second["next"] {
+			t.Error(second, third)
+		} else {
+			second = third
+		}
+	}
+	// An address is opened again by browsers and proxies, so it can't be enough; a read-only token is not either.
+	const inAddress = `{"error":"a GET that changes something needs the token in the Authorization header: send it there, or use POST"}`
+	token := m.token
+	m.token = ""
+	m.want(403, inAddress, "GET", "/v2/keys/rotate?qstash_token="+url.QueryEscape(token), "")
+	m.want(401, "", "GET", "/v2/keys/rotate", "", "Cookie", "trireme_session=x")
+	m.token = httpapitest.MessagesReadOnlyToken
+	m.want(403, `{"error":"this token is read-only"}`, "GET", "/v2/keys/rotate", "")
+	m.token = token
+	m.want(405, "", "DELETE", "/v2/keys/rotate", "")
+	if now := m.object(m.want(200, "", "GET", "/v2/keys", "")); !reflect.DeepEqual(now, second) {
+		t.Error("the keys were rotated", now)
 	}
 }
 

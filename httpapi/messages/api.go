@@ -90,10 +90,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		q.describe()
 		return
 	}
+	changes := q.resolve()
 	access, err := q.authenticate()
 	switch {
 	case err != nil:
 		q.Fail(w, r, err, false)
+		return
+	case changes && q.byToken:
+		q.refuse(errQueryToken)
 		return
 	case access.Role == acl.NoRole:
 		q.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
@@ -103,7 +107,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case access.DB != "" && q.root == "llm":
 		q.fail(errNoPath) // whose providers are asked with the operator's tokens
-	case access.Role == acl.MessagesReadOnly && (r.Method != http.MethodGet && r.Method != http.MethodHead || q.asksForKeys()):
+	case access.Role == acl.MessagesReadOnly && (q.r.Method != http.MethodGet && q.r.Method != http.MethodHead || q.asksForKeys()):
 		q.refuse(errReadOnly)
 	default:
 		q.route()
