@@ -40,7 +40,8 @@ type scanOptions struct {
 	match    string
 	matches  bool
 	count    int64
-	only     keyspace.Type // None for every type
+	only     keyspace.Type
+	typed    bool // only is asked for
 	withType bool
 }
 
@@ -55,7 +56,7 @@ func readScanOptions(tx *Tx, a *Args) scanOptions {
 				a.Fail(ErrSyntax)
 			}
 		case a.Word("TYPE"):
-			o.only = a.typeName(tx)
+			o.only, o.typed = a.typeName(tx), true
 		case a.Word("WITHTYPE"):
 			o.withType = true
 		default:
@@ -65,7 +66,8 @@ func readScanOptions(tx *Tx, a *Args) scanOptions {
 	return o
 }
 
-// typeName reads the name of a type, in any case.
+// typeName reads the name of a type, in any case; None, which no key has, of a name that this version does not know. At
+// level 1 that was an error.
 func (a *Args) typeName(tx *Tx) keyspace.Type {
 	word, last := a.Bytes(), keyspace.JSON
 	if tx.Level >= env.Level2 {
@@ -76,7 +78,9 @@ func (a *Args) typeName(tx *Tx) keyspace.Type {
 			return t
 		}
 	}
-	a.Fail(reply.Error("ERR unknown type name '" + shown(string(word)) + "'"))
+	if tx.Level < env.Level2 {
+		a.Fail(reply.Error("ERR unknown type name '" + shown(string(word)) + "'"))
+	}
 	return keyspace.None
 }
 
@@ -118,7 +122,7 @@ func scan(tx *Tx, a *Args) reply.Value {
 	var found []reply.Value
 	next := tx.DB.Scan(tx.Env, cursor, int(o.count), func(key string, v *keyspace.Object) {
 		tx.looked(1)
-		if o.only != keyspace.None && v.Type() != o.only || o.matches && !tx.matches(o.match, key) {
+		if o.typed && v.Type() != o.only || o.matches && !tx.matches(o.match, key) {
 			return
 		}
 		found = append(found, reply.Bulk(key))

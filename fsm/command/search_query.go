@@ -36,12 +36,13 @@ func (a *Args) filter() []byte {
 	return b
 }
 
-// searchFields reads a count and so many fields.
-func (a *Args) searchFields() (names []string) {
+// searchFields reads a count and so many fields. Clients send a count of 0 for an empty list: it is not nil.
+func (a *Args) searchFields() []string {
 	n := a.Int()
-	if !a.bad && (n < 1 || n > search.MaxFields) {
-		a.Fail(reply.Error(fmt.Sprintf("ERR the number of fields must be between 1 and %d", search.MaxFields)))
+	if !a.bad && (n < 0 || n > search.MaxFields) {
+		a.Fail(reply.Error(fmt.Sprintf("ERR the number of fields must be between 0 and %d", search.MaxFields)))
 	}
+	names := []string{}
 	for range n {
 		if a.bad {
 			return nil
@@ -94,7 +95,7 @@ func (a *Args) searchQuery() searchWords {
 		}
 	}
 	switch {
-	case q.noContent && (q.selected != nil || q.Highlight != nil):
+	case q.noContent && len(q.selected)+len(q.Highlight) > 0:
 		a.Fail(reply.Error("ERR NOCONTENT can't stand with SELECT or HIGHLIGHT"))
 	case q.Score != nil && q.OrderBy != "":
 		a.Fail(reply.Error("ERR SCOREFUNC can't stand with ORDERBY"))

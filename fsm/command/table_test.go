@@ -270,6 +270,7 @@ func TestWrongType(t *testing.T) {
 		"SET b x NX": reply.Nil(), "SETNX b x": reply.Int(0), "MSETNX b x": reply.Int(0), "MSETEX 1 b x NX": reply.Int(0),
 		"MGET b": reply.Array(reply.Nil()), "EXISTS b": reply.Int(1), "TYPE b": reply.Status("list"), "TTL b": reply.Int(5),
 		"SCAN 0 TYPE list": reply.Array(reply.Bulk("0"), reply.Array(reply.Bulk("b"))), "SCAN 0 TYPE string": reply.Array(reply.Bulk("0"), reply.Array()),
+		"SCAN 0 TYPE search": reply.Array(reply.Bulk("0"), reply.Array()), "SCAN 0 TYPE none": reply.Array(reply.Bulk("0"), reply.Array()), "SCAN 0 TYPE ''": reply.Array(reply.Bulk("0"), reply.Array()),
 		"SCAN 0 WITHTYPE": reply.Array(reply.Bulk("0"), reply.Array(reply.Bulk("b"), reply.Bulk("list"))),
 	} {
 		tx := testTx(acl.Default, RESP)

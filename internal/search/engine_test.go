@@ -314,3 +314,87 @@ func TestSearchStaysOutOfWrites(t *testing.T) {
 		t.Errorf("a script that only reads: %s", v.Text())
 	}
 }
+
+// TestCaseOfWords: every operator on a TEXT finds a word in whatever case it is written, as the words of a document are
+// indexed in lower case. Where a field keeps its value whole its case counts.
+func TestCaseOfWords(t *testing.T) {
+	n := newNode(t)
+	n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "t", "TEXT", "stem", "TEXT", "FROM", "t", "plain", "TEXT", "NOSTEM", "FROM", "t", "whole", "TEXT", "NOTOKENIZE", "FROM", "t", "k", "KEYWORD", "FROM", "t")
+	n.do("HSET", "doc:1", "t", "Laptop Pro-X İstanbul ÖL")
+	n.do("SEARCH.WAITINDEXING", "i")
+	for _, field := range []string{"t", "plain"} {
+		for _, form := range []string{
+			`%s`, `{"$smart":%s}`, `{"$eq":%s}`, `{"$in":[%s]}`, `{"$phrase":%s}`, `{"$phrase":{"value":%s,"slop":1}}`, `{"$phrase":{"value":%s,"prefix":true}}`, `{"$fuzzy":%s}`,
+			`{"$fuzzy":{"value":%s,"distance":0}}`, `{"$fuzzy":{"value":%s,"prefix":true}}`, `{"$contains":%s}`, `{"$regex":%s}`,
+		} {
+			for _, word := range []string{"laptop", "Laptop", "LAPTOP", "ÖL", "öl", "Öl", "İstanbul", "istanbul"} {
+				n.count("i", fmt.Sprintf(`{%q:%s}`, field, fmt.Sprintf(form, fmt.Sprintf("%q", word))), 1)
+			}
+		}
+		for pattern, want := range map[string]int64{ // unordered: independent cases
+			"Laptop.*": 1, "laptop.*": 1, "LAP(TOP|BOOK)": 1, "[L-M]aptop": 1, "[^A-K]aptop": 1, `\\S+`: 1, `\\W+`: 0, `\\D+`: 1, `\\w{6}`: 1, `\\pL+`: 1, `\\p{Lu}+`: 1, `\\PL+`: 0,
+			`L\\x61ptop`: 1, `\\QLaptop\\E`: 1, "(?-i:Laptop)": 0, "(?-i:laptop)": 1, "[İ]stanbul": 1, "[İı]stanbul": 1, "apt": 0, "Lap": 0, "b|Laptop": 1, "top|b": 0, "ö.": 1, "Ö.": 1, "": 0,
+		} {
+			n.count("i", fmt.Sprintf(`{%q:{"$regex":"%s"}}`, field, pattern), want)
+		}
+	}
+	for filter, want := range map[string]int64{ // unordered: independent cases
+		`{"whole":{"$regex":"Laptop.*"}}`: 1, `{"whole":{"$regex":"laptop.*"}}`: 0, `{"whole":{"$eq":"Laptop Pro-X İstanbul ÖL"}}`: 1, `{"whole":{"$eq":"laptop pro-x istanbul öl"}}`: 0,
+		`{"k":{"$eq":"Laptop Pro-X İstanbul ÖL"}}`: 1, `{"k":{"$eq":"laptop pro-x istanbul öl"}}`: 0,
+	} {
+		n.count("i", filter, want)
+	}
+	// A pattern ends where it ends: its parentheses do not close those around it.
+	for _, pattern := range []string{"x)|(laptop", "(", "[", "a**"} {
+		if v := n.do("SEARCH.COUNT", "i", fmt.Sprintf(`{"t":{"$regex":"%s"}}`, pattern)); !v.IsError() {
+			t.Errorf("%s finds %d", pattern, v.Int())
+		}
+	}
+}
+
+// TestEmptyLists: clients send a count of 0 for an empty list. Where a list may be empty that is one; where it may not, the
+// error says so.
+func TestEmptyLists(t *testing.T) {
+	n := newNode(t)
+	n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "t", "TEXT")
+	n.do("HSET", "doc:1", "t", "word")
+	n.do("SEARCH.WAITINDEXING", "i")
+	for line, want := range map[string]string{ // unordered: independent cases
+		"SEARCH.QUERY i {} HIGHLIGHT FIELDS 0":                                    "[[doc:1 1 [[t word]]]]",
+		`SEARCH.QUERY i {"t":"word"} SELECT 1 t HIGHLIGHT FIELDS 0 TAGS <b> </b>`: "[t word]",
+		"SEARCH.QUERY i {} SELECT 0":                                              "[[doc:1 1 []]]",
+		"SEARCH.QUERY i {} NOCONTENT HIGHLIGHT FIELDS 0":                          "[[doc:1 1]]",
+		"SEARCH.QUERY i {} NOCONTENT SELECT 0":                                    "[[doc:1 1]]",
+		"SEARCH.QUERY i {} HIGHLIGHT FIELDS -1":                                   "ERR the number of fields must be between 0 and",
+		"SEARCH.QUERY i {} NOCONTENT HIGHLIGHT FIELDS 1 t":                        "ERR NOCONTENT",
+		"SEARCH.LISTINDEXES LIMIT 0":                                              "name i",
+	} {
+		if got := text(n.do(strings.Fields(line)...)); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+	for line, want := range map[string]string{ // unordered: independent cases
+		"SEARCH.CREATE j ON HASH PREFIX 0 SCHEMA t TEXT": "PREFIX must be followed by 1 to",
+		"VECTOR.ADD v a VALUES 0":                        "ERR syntax error",
+	} {
+		batch := fsm.Batch{As: who, Origin: command.OriginHTTP, Rows: [][][]byte{row(strings.Fields(line)...)}}
+		if v := n.propose(fsm.Exec.Code, fsm.Exec.Body(batch)).(fsm.Results).Values[0]; !strings.Contains(v.Text(), want) {
+			t.Errorf("%s: %s", line, v.Text())
+		}
+	}
+}
+
+// text is a reply for people.
+func text(v reply.Value) string {
+	if v.IsError() || len(v.Elems()) == 0 && v.Text() != "" {
+		return v.Text()
+	}
+	var all []string
+	for _, e := range v.Elems() {
+		all = append(all, text(e))
+	}
+	if all == nil && v.Text() == "" && v.Int() != 0 {
+		return fmt.Sprint(v.Int())
+	}
+	return "[" + strings.Join(all, " ") + "]"
+}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
@@ -146,7 +147,7 @@ func contains(f *field, v jsondoc.Value) (node, error) {
 	return b, nil
 }
 
-// regex is $regex: a term that matches as a whole.
+// regex is $regex: a term that matches as a whole. Where terms are in lower case the case of the pattern does not count.
 func regex(f *field, v jsondoc.Value) (node, error) {
 	s, ok := v.(jsondoc.String)
 	switch {
@@ -155,11 +156,53 @@ func regex(f *field, v jsondoc.Value) (node, error) {
 	case len(s) > maxRegex:
 		return nil, search.Errorf("Field '%s': $regex has at most %d bytes", f.Name, maxRegex)
 	}
-	re, err := regexp.Compile(`^(?:` + string(s) + `)$`)
+	re, err := compileTerm(string(s), !f.analyzer.whole)
 	if err != nil {
 		return nil, search.Errorf("Field '%s': invalid $regex: %v", f.Name, err)
 	}
 	return &pattern{f: f, re: re}, nil
+}
+
+// compileTerm compiles the pattern of a whole term. The pattern is parsed by itself, so that no parenthesis of it ends the
+// anchors around it.
+func compileTerm(text string, lower bool) (*regexp.Regexp, error) {
+	flags := syntax.Perl
+	if lower {
+		flags |= syntax.FoldCase
+	}
+	tree, err := syntax.Parse(text, flags)
+	if err != nil {
+		return nil, err
+	}
+	if lower {
+		lowerDottedI(tree)
+	}
+	return regexp.Compile(`^(?:` + tree.String() + `)$`)
+}
+
+// dottedI is the one letter whose lower case is not among its case foldings.
+const dottedI = 'İ'
+
+// lowerDottedI lets a pattern without regard to case mean the lower case of dottedI too.
+func lowerDottedI(tree *syntax.Regexp) {
+	switch {
+	case tree.Op == syntax.OpLiteral:
+		for i, r := range tree.Rune {
+			if r == dottedI {
+				tree.Rune[i] = 'i'
+			}
+		}
+	case tree.Op == syntax.OpCharClass && tree.Flags&syntax.FoldCase != 0:
+		for i := 0; i+1 < len(tree.Rune); i += 2 {
+			if tree.Rune[i] <= dottedI && dottedI <= tree.Rune[i+1] {
+				tree.Rune = append(tree.Rune, 'I', 'I', 'i', 'i')
+				break
+			}
+		}
+	}
+	for _, sub := range tree.Sub {
+		lowerDottedI(sub)
+	}
 }
 
 // equal is $eq.
