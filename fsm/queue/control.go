@@ -22,7 +22,7 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 	case ActPause, ActResume:
 		f.Paused = n.Act == ActPause
 	case ActPin:
-		f.pin(n, e.Now)
+		f.pin(e, n)
 	case ActUnpin:
 		f.PinnedParallelism = f.PinnedParallelism && n.Parallelism == 0
 		f.PinnedRate = f.PinnedRate && n.Rate == 0
@@ -35,18 +35,21 @@ func (s *Store) ChangeFlowControl(e *env.Env, n FlowControlChange) (FlowControlI
 	return s.flowControlInfo(f, e.Now), nil
 }
 
-// pin fixes the parts that n names. Pinning a rate begins a new window.
-func (f *FlowKey) pin(n FlowControlChange, now int64) {
+// pin fixes the parts that n names. Pinning a rate begins a new window, unless it is pinned so already.
+func (f *FlowKey) pin(e *env.Env, n FlowControlChange) {
 	if n.Parallelism > 0 {
 		f.Parallelism, f.PinnedParallelism = n.Parallelism, true
 	}
 	if n.Rate > 0 {
-		f.Rate, f.PinnedRate = n.Rate, true
-		f.Period = n.Period
-		if f.Period == 0 {
-			f.Period = DefaultPeriod
+		period := n.Period
+		if period == 0 {
+			period = DefaultPeriod
 		}
-		f.WindowStart, f.Count = now, 0
+		if e.Level >= env.Level2 && f.PinnedRate && f.Rate == n.Rate && f.Period == period {
+			return
+		}
+		f.Rate, f.Period, f.PinnedRate = n.Rate, period, true
+		f.WindowStart, f.Count = e.Now, 0
 	}
 }
 

@@ -1,10 +1,12 @@
 package queue
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 const groupPrefix = "grp"
@@ -42,10 +44,13 @@ func (s *Store) ChangeGroup(e *env.Env, n GroupChange) (Group, error) {
 	if old != nil {
 		g = *old
 	}
-	g.Updated = e.Now
 	if err := s.changeGroup(&g, n); err != nil {
 		return Group{}, err
 	}
+	if old != nil && e.Level >= env.Level2 && bytes.Equal(wire.Marshal(&g), wire.Marshal(old)) {
+		return *old, nil // the same request, sent again
+	}
+	g.Updated = e.Now
 	if old == nil {
 		if limit := s.settings.MaxGroups; limit > 0 && s.groups.Len() >= limit {
 			return Group{}, quota("maxTopics")

@@ -1,6 +1,10 @@
 package queue
 
-import "github.com/trireme-dev/trireme/fsm/wire"
+import (
+	"bytes"
+
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
 
 // Publication asks for one message, or for one message to each endpoint of a URL group.
 type Publication struct {
@@ -29,6 +33,24 @@ func (p *Publication) Fields(c *wire.Codec) {
 	c.Bytes(&p.Body)
 	c.Text(&p.CallerIP)
 	c.Bytes(&p.Run)
+}
+
+// sameContent reports whether two publications ask for the same. Who asked, in which trace, and the salt of what is
+// redacted differ when a client sends a request again.
+func (p *Publication) sameContent(o *Publication) bool {
+	a, b := p.asked(), o.asked()
+	return bytes.Equal(p.Body, o.Body) && bytes.Equal(wire.Marshal(&a), wire.Marshal(&b))
+}
+
+// asked returns what a publication asks for beside its body.
+func (p *Publication) asked() Publication {
+	a := *p
+	a.Options, a.Body, a.CallerIP = a.InTrace(TraceContext{}), nil, ""
+	if p.Redact != nil {
+		r := *p.Redact
+		r.Salt, a.Redact = nil, &r
+	}
+	return a
 }
 
 // Publications is the argument of the operation Publish: each is judged on its own.

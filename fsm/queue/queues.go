@@ -86,8 +86,11 @@ func (s *Store) putQueue(e *env.Env, n QueueChange, old *Queue) (Queue, error) {
 	return s.setQueue(e, old, parallelism, n.Paused), nil
 }
 
-// setQueue changes a queue. A pause takes the slots of all messages that are not being sent, so that none of them is.
+// setQueue changes a queue, and nothing of one that is so already. A pause takes the slots of all messages that are not being sent, so that none of them is.
 func (s *Store) setQueue(e *env.Env, old *Queue, parallelism int, paused bool) Queue {
+	if e.Level >= env.Level2 && old.Parallelism == parallelism && old.Paused == paused {
+		return *old
+	}
 	q := *old
 	q.Parallelism, q.Paused, q.Updated = parallelism, paused, e.Now
 	s.queues.Set(q.no, &q)

@@ -13,7 +13,9 @@ const schedulePrefix = "scd"
 // maxProduced is how many messages of its last tick a schedule remembers.
 const maxProduced = 100
 
-// PutSchedule makes a schedule, or overwrites one whole: what the new form does not say is gone.
+// PutSchedule makes a schedule, or overwrites one whole: what the new form does not say is gone. The same form once more
+// changes nothing, for a client sends it again when it has not learned the outcome. Another form with the same times keeps
+// them, whether the schedule is paused, and what the last tick made; one with other times begins them anew.
 func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	if p.ID != "" && !ValidName(p.ID) {
 		return ScheduleRef{}, invalid("invalid schedule id %q: %s", p.ID, nameRule)
@@ -33,8 +35,16 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 		return ScheduleRef{}, quota("maxSchedules")
 	}
 	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group})
-	if d, known := s.known(key, e.Now); once && known && !had {
+	d, known := s.known(key, e.Now)
+	if once && known && !had {
 		return ScheduleRef{d.schedule}, nil
+	}
+	sameTimes := had && e.Level >= env.Level2 && old.Cron == p.Cron && old.Every == p.Every
+	if sameTimes && old.Misfire == p.Misfire && old.Publish.sameContent(&p.Publish) {
+		if once && !known {
+			s.remember(key, dedup{schedule: old.ID}, e.Now)
+		}
+		return ScheduleRef{strings.Clone(old.ID)}, nil
 	}
 	c := &Schedule{
 		ID: strings.Clone(p.ID), Version: s.next(), Cron: strings.Clone(p.Cron), Every: p.Every, Misfire: p.Misfire,
@@ -53,7 +63,10 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	} else if c.ID == "" {
 		c.ID = e.NewID(schedulePrefix)
 	}
-	if c.Every > 0 {
+	switch {
+	case sameTimes:
+		c.Next, c.Last, c.Fired, c.Messages = old.Next, old.Last, old.Fired, old.Messages
+	case c.Every > 0:
 		c.Created = e.Now // its times count from here
 	}
 	s.scheduleTick(c)
@@ -87,6 +100,9 @@ func (s *Store) ChangeSchedule(e *env.Env, n ScheduleChange) (ScheduleRef, error
 	case ActDelete:
 		s.unscheduleTick(old)
 	case ActPause, ActResume:
+		if e.Level >= env.Level2 && old.Paused == (n.Act == ActPause) {
+			break
+		}
 		c := *old
 		c.Paused, c.Updated = n.Act == ActPause, e.Now
 		s.unscheduleTick(old)
