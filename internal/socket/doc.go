@@ -1,6 +1,7 @@
 // Package socket does nonblocking I/O on plain TCP sockets: Read and Write are those of
 // net.Conn, TryRead and TryWrite never wait, and a Poller waits for many sockets in one
-// goroutine (an epoll of its own). Deadlines, waiting and closing remain package net's. A
+// goroutine (an epoll of its own), or tells which have input. ReadMarked tells how far input was
+// taken. Deadlines, waiting and closing remain package net's. A
 // connection that is more than a socket, such as TLS, falls back to package net. A returned
 // function may be used by one goroutine at a time. ShutdownAll ends every connection of a process that cannot end itself;
 // BoundRetransmits has a connection go on soon after a partition.
