@@ -53,7 +53,8 @@ func TestConnectionIsGivenUpInTime(t *testing.T) {
 	} {
 		var connections, requests atomic.Int64
 		url := raw(t, func(nc net.Conn, in *bufio.Reader, _ int) {
-			for connections.Add(1); request(in); requests.Add(1) {
+			for connections.Add(1); request(in); {
+				requests.Add(1)
 				_, _ = io.WriteString(nc, c.answer)
 			}
 		})
