@@ -138,6 +138,7 @@ type quorumConfirmation struct {
 	asked   int
 	yes, no int
 	over    bool
+	hedged  bool // hedgeDelay is over
 	timer   *time.Timer
 }
 
@@ -166,20 +167,24 @@ func (c *quorumConfirmation) ask(count int) {
 	}
 }
 
-// late asks the rest of the voters, and later gives up.
+// late asks the rest of the voters after hedgeDelay, and gives up roundTimeout later. Refusals may have had all of them asked before:
+// the last of these have as long as the others.
 func (c *quorumConfirmation) late() {
 	c.mu.Lock()
-	over, all := c.over, c.asked == len(c.voters)
+	over, again := c.over, c.hedged
+	c.hedged = true
 	slow := c.voters[:c.asked]
 	c.mu.Unlock()
 	switch {
 	case over:
-	case all:
+	case again:
 		c.finish(errUnconfirmed)
 	default:
-		c.n.peers.markSlow(slow)
 		c.timer.Reset(roundTimeout)
-		c.ask(len(c.voters))
+		if len(slow) < len(c.voters) {
+			c.n.peers.markSlow(slow)
+			c.ask(len(c.voters))
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/testgate"
 	"github.com/trireme-dev/trireme/internal/testports"
 )
 
@@ -111,6 +112,26 @@ func TestConfirmationNeedsAMajority(t *testing.T) {
 				t.Errorf("confirmed: %v", err)
 			}
 		})
+	}
+}
+
+// TestVotersAskedAfterARefusalHaveTime: voters that are asked because others refused, right before hedgeDelay is over, are waited for
+// like those that are asked then. A read would fail otherwise where the first voter is in another term and the second is slow.
+func TestVotersAskedAfterARefusalHaveTime(t *testing.T) {
+	ended := make(chan error, 1)
+	c := &quorumConfirmation{n: &Node{}, voters: []peerAddr{{}, {}}, needed: 1, asked: 2, no: 1, end: func(_ readPoint, err error) { ended <- err }}
+	c.timer = time.AfterFunc(time.Hour, func() {})
+	defer c.timer.Stop()
+	c.late()
+	select {
+	case err := <-ended:
+		t.Fatalf("given up at once: %v", err)
+	default:
+	}
+	c.timer.Stop()
+	c.late()
+	if err := testgate.Receive(t, "the end of the round", ended); !errors.Is(err, errUnconfirmed) {
+		t.Error(err)
 	}
 }
 

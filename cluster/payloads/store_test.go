@@ -378,6 +378,9 @@ func TestDiskThatTakesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, list)
+	if n := s.Stats(); n.Memory != 0 || n.Disk == 0 || n.Written != n.Disk {
+		t.Errorf("what could not be written before is in memory still: %+v", n)
+	}
 }
 
 // TestReadersMeanwhile: payloads are read while they are moved and copied.
