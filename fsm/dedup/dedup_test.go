@@ -117,8 +117,12 @@ func TestTableRefusesWhenFull(t *testing.T) {
 func TestLongRepliesAreNotKept(t *testing.T) {
 	table := New()
 	table.Put(start, Key{"s", "long"}, Digest{1}, make([]byte, MaxReply+1))
-	if r := table.Find(start, Key{"s", "long"}); r == nil || r.Kept || r.Reply != nil || r.Hash != (Digest{1}) {
-		t.Fatalf("%+v", r)
+	r := table.Find(start, Key{"s", "long"})
+	if r == nil {
+		t.Fatal("the request is not known")
+	}
+	if r.Kept || r.Reply != nil || r.Hash != (Digest{1}) {
+		t.Errorf("kept %v, %d bytes, hash %x", r.Kept, len(r.Reply), r.Hash)
 	}
 }
 

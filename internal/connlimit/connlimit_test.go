@@ -191,3 +191,12 @@ type remote struct {
 }
 
 func (r remote) RemoteAddr() net.Addr { return r.addr }
+
+// TestReserveGrowsWithTheTotal: a hundredth is kept, from four connections to 64; without a limit nothing is.
+func TestReserveGrowsWithTheTotal(t *testing.T) {
+	for total, want := range map[int]int{-1: 0, 0: 0, 1: 4, 100: 4, 400: 4, 500: 5, 1000: 10, 6400: 64, 6500: 64, 1_000_000: 64} {
+		if got := ReserveFor(total); got != want {
+			t.Errorf("of %d connections %d are kept, want %d", total, got, want)
+		}
+	}
+}
