@@ -49,7 +49,7 @@ func (w *Watcher) majority(leader raft.Server, term uint64, silent bool) bool {
 	}
 	for range asked {
 		if <-got {
-			if yes++; yes > voters/2 {
+			if yes++; isMajority(yes, voters) {
 				return true
 			}
 		}
@@ -57,6 +57,9 @@ func (w *Watcher) majority(leader raft.Server, term uint64, silent bool) bool {
 	w.Stats.Denied.Add(1)
 	return false
 }
+
+// isMajority reports whether so many of the voters are more than half of them.
+func isMajority(yes, voters int) bool { return yes > voters/2 }
 
 // Answer replies to the question of another node.
 func (w *Watcher) Answer(q Ask) Answer {
