@@ -79,6 +79,8 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 		return <-w.done
 	}
 	defer c.stepAside()()
+	c.info.sizes.words.Store(int64(lengthOf(w.argv)))
+	defer c.info.sizes.words.Store(0)
 	c.info.blocked.Store(w)
 	c.s.metrics.blocked.Inc()
 	defer c.s.metrics.blocked.Dec()

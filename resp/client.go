@@ -152,12 +152,37 @@ func (c *conn) clientHelp([][]byte) {
 	c.emit(reply.Array(values...))
 }
 
-func (c *conn) clientInfo([][]byte) {
-	c.emit(reply.Verbatim(string(c.describe(nil, time.Now())) + "\n"))
+func (c *conn) clientInfo(argv [][]byte) {
+	own := c.holds(argv)
+	c.emit(reply.Verbatim(string(c.describe(nil, time.Now(), own)) + "\n"))
 }
 
-// describe is the connection's line in CLIENT LIST. Memory that isn't measured is 0.
-func (c *conn) describe(b []byte, now time.Time) []byte {
+// holding is what a connection holds in bytes, under the names of CLIENT LIST.
+type holding struct{ qbuf, qbufFree, argv, replies, mostReply, waiting int64 }
+
+// holds is what the connection holds itself while it runs a command of these words.
+func (c *conn) holds(argv [][]byte) holding {
+	return holding{
+		qbuf: int64(max(0, len(c.in.buf)-c.roundAt)), qbufFree: int64(cap(c.in.buf) - len(c.in.buf)), argv: int64(lengthOf(argv)),
+		replies: int64(cap(c.replies)), mostReply: max(c.info.sizes.mostReply.Load(), int64(len(c.replies))), waiting: int64(len(c.replies)),
+	}
+}
+
+// published is what the connection has published of what it holds.
+func (c *conn) published() holding {
+	s := &c.info.sizes
+	return holding{qbuf: s.unread.Load(), qbufFree: s.spare.Load(), argv: s.words.Load(), replies: s.replies.Load(), mostReply: s.mostReply.Load()}
+}
+
+func lengthOf(argv [][]byte) (n int) {
+	for _, word := range argv {
+		n += len(word)
+	}
+	return n
+}
+
+// describe is the connection's line in CLIENT LIST.
+func (c *conn) describe(b []byte, now time.Time, h holding) []byte {
 	t := c.info.get()
 	number := func(name string, n int64) { b = strconv.AppendInt(append(append(append(b, ' '), name...), '='), n, 10) }
 	word := func(name, text string) { b = append(append(append(append(b, ' '), name...), '='), text...) }
@@ -175,13 +200,22 @@ func (c *conn) describe(b []byte, now time.Time) []byte {
 	number("ssub", int64(t.ssubs))
 	number("multi", int64(t.queued))
 	number("watch", int64(t.watches))
-	for _, name := range []string{"qbuf", "qbuf-free", "argv-mem", "multi-mem", "rbs", "rbp", "obl", "oll"} {
-		number(name, 0)
+	number("qbuf", h.qbuf)
+	number("qbuf-free", h.qbufFree)
+	number("argv-mem", h.argv)
+	number("multi-mem", int64(t.queuedBytes))
+	number("rbs", h.replies)
+	number("rbp", h.mostReply)
+	number("obl", h.waiting)
+	parts, waiting := c.out.waitingParts()
+	number("oll", int64(parts))
+	number("omem", int64(waiting))
+	number("tot-mem", h.qbuf+h.qbufFree+h.argv+int64(t.queuedBytes)+h.replies+int64(waiting))
+	events := "r"
+	if waiting > 0 {
+		events = "rw"
 	}
-	waiting := int64(c.out.waiting())
-	number("omem", waiting)
-	number("tot-mem", waiting)
-	word("events", "r")
+	word("events", events)
 	word("cmd", c.info.command())
 	word("user", t.user)
 	number("redir", t.redirect)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -60,7 +61,7 @@ func (c *conn) clientList(argv [][]byte) {
 	switch words := argv[2:]; {
 	case len(words) == 0:
 	case command.EqualFold(words[0], "TYPE") && len(words) == 2:
-		if n.kind = strings.ToLower(string(words[1])); !kinds[n.kind] {
+		if n.kind = ascii.Lower(string(words[1])); !kinds[n.kind] {
 			c.emit(reply.Error("ERR Unknown client type '" + upToZero(words[1]) + "'"))
 			return
 		}
@@ -78,10 +79,14 @@ func (c *conn) clientList(argv [][]byte) {
 		return
 	}
 	var b []byte
-	now := time.Now()
+	now, own := time.Now(), c.holds(argv)
 	c.s.clients.each(func(other *conn) {
 		if c.sees(other) && n.has(other, now) {
-			b = append(other.describe(b, now), '\n')
+			holds := own
+			if other != c {
+				holds = other.published()
+			}
+			b = append(other.describe(b, now, holds), '\n')
 		}
 	})
 	c.emit(reply.Verbatim(string(b)))
@@ -136,7 +141,7 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 			return refuse("ERR syntax error")
 		}
 		value := words[i+1]
-		switch option := strings.ToUpper(string(words[i])); option {
+		switch option := ascii.Upper(string(words[i])); option {
 		case "ID":
 			id, ok := command.ParseInt(value)
 			if !ok || id < 1 {
@@ -144,7 +149,7 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 			}
 			n.ids = append(n.ids, uint64(id))
 		case "TYPE":
-			if n.kind = strings.ToLower(string(value)); !kinds[n.kind] {
+			if n.kind = ascii.Lower(string(value)); !kinds[n.kind] {
 				return refuse("ERR Unknown client type '" + upToZero(value) + "'")
 			}
 		case "USER":

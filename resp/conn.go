@@ -50,6 +50,7 @@ type conn struct {
 	replies    []byte
 	sendPartFn func([]byte) []byte
 	answered   int       // replies of this round
+	roundAt    int       // where in the read buffer this round has begun
 	oldest     time.Time // when the first of replies was encoded; zero without
 
 	pipeline   pipeline
@@ -84,6 +85,7 @@ func newConn(s *Server, nc net.Conn, slot *connlimit.Slot) *conn {
 	}
 	c.nc, c.out = nc, newOutput(nc, s.limits.ReplyTime)
 	c.refreshFn, c.sendPartFn = c.refreshUser, c.sendPart
+	c.in.sizes = &c.info.sizes
 	c.info.begin(s.lastID.Add(1), nc)
 	c.unknown = c.info.opened
 	s.clients.add(c)
@@ -143,8 +145,8 @@ func (c *conn) round() error {
 	defer c.runPipeline()
 	c.quietRounds++
 	c.answered = 0
-	for began := c.in.at; !c.ending; {
-		if c.in.at-began > maxQuietBytes {
+	for c.roundAt = c.in.at; !c.ending; {
+		if c.in.at-c.roundAt > maxQuietBytes {
 			c.quietRounds = 0
 		}
 		argv, size, err := c.parser.Next(c.in.rest(), &c.limits)

@@ -23,10 +23,19 @@ type info struct {
 	blocked atomic.Pointer[waiter]
 	script  atomic.Pointer[readScript]
 	paused  atomic.Bool // a command waits for the end of CLIENT PAUSE
+	sizes   sizes
 
 	mu       sync.Mutex
 	stopping bool // no deadline but the past is set any more
 	attributes
+}
+
+// sizes are what a connection holds, in bytes. It publishes them when it waits: of one that runs commands they are those of
+// before.
+type sizes struct {
+	unread, spare      atomic.Int64 // of the read buffer: what is in it, and what is free
+	words              atomic.Int64 // of the command that waits
+	replies, mostReply atomic.Int64 // the reply buffer, and the most that was in it
 }
 
 // attributes are what CLIENT LIST shows of a connection, under info's lock.
@@ -42,6 +51,7 @@ type attributes struct {
 	subs, psubs      int
 	ssubs            int
 	queued           int // commands of a transaction; -1 without
+	queuedBytes      int // that they hold
 	monitors         bool
 	watches          int
 	noEvict, noTouch bool

@@ -20,6 +20,7 @@ type input struct {
 	tryRead func([]byte) (int, error) // does not block
 	buf     []byte
 	at      int
+	sizes   *sizes // where it tells how much it holds; nil for nobody
 }
 
 func (in *input) rest() []byte { return in.buf[in.at:] }
@@ -64,6 +65,10 @@ func (in *input) fill(need int) error {
 // readOnce calls read once. If the buffer is full then, more may be waiting.
 func (in *input) readOnce(read func([]byte) (int, error), need int) (n int, full bool, err error) {
 	in.reserve(need)
+	if in.sizes != nil {
+		in.sizes.unread.Store(int64(len(in.buf) - in.at))
+		in.sizes.spare.Store(int64(cap(in.buf) - len(in.buf)))
+	}
 	n, err = read(in.buf[len(in.buf):cap(in.buf)])
 	full = n == cap(in.buf)-len(in.buf)
 	in.buf = in.buf[:len(in.buf)+n]

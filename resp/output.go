@@ -112,9 +112,19 @@ func (o *output) write(b []byte) (int, error) {
 
 // waiting returns how many bytes are queued.
 func (o *output) waiting() int {
+	_, bytes := o.waitingParts()
+	return bytes
+}
+
+// waitingParts returns in how many parts bytes are queued, and how many they are.
+func (o *output) waitingParts() (parts, bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.queued + o.sending
+	parts, bytes = len(o.pending), o.queued+o.sending
+	if o.sending > 0 {
+		parts++
+	}
+	return parts, bytes
 }
 
 // waitBelow waits until at most limit bytes are queued, or the connection has failed.

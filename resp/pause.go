@@ -62,7 +62,9 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 		writes = slices.ContainsFunc(calls, func(q queued) bool { return v.MayReplicate(c.as, q.row, q.argv) })
 	})
 	defer c.stepAside()()
+	c.info.sizes.words.Store(int64(lengthOf(argv)))
 	c.s.pauses.of(c.database()).wait(c.s.stopping, writes, &c.info.paused)
+	c.info.sizes.words.Store(0)
 }
 
 // pause makes the commands of a database's connections on a node wait (CLIENT PAUSE).

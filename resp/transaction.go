@@ -50,7 +50,7 @@ func (c *conn) queue(row *command.Command, argv [][]byte) {
 		return
 	}
 	c.tx.rows = append(c.tx.rows, queued{row, copyWords(argv)})
-	c.info.set(func(t *attributes) { t.queued = len(c.tx.rows) })
+	c.info.set(func(t *attributes) { t.queued, t.queuedBytes = len(c.tx.rows), c.tx.bytes })
 	c.emit(reply.Status("QUEUED"))
 }
 
@@ -97,7 +97,7 @@ func copyWords(argv [][]byte) [][]byte {
 // clearTransaction ends the transaction and its watches.
 func (c *conn) clearTransaction() {
 	c.tx = transaction{}
-	c.info.set(func(t *attributes) { t.queued, t.watches = -1, 0 })
+	c.info.set(func(t *attributes) { t.queued, t.queuedBytes, t.watches = -1, 0, 0 })
 }
 
 func (c *conn) discard([][]byte) {

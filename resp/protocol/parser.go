@@ -206,5 +206,5 @@ func printable(c byte) string {
 	if c < ' ' || c > '~' {
 		return " "
 	}
-	return string(rune(c))
+	return string([]byte{c})
 }

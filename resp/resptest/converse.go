@@ -137,7 +137,7 @@ func expand(s string) string {
 // HELLO, and a connection's numbers, addresses and ages in those of CLIENT.
 var masks = []*regexp.Regexp{
 	regexp.MustCompile(`("id"(?: =>|\n *\d+\)) \(integer\) )\d+`),
-	regexp.MustCompile(`(\b(?:id|addr|laddr|fd|age|idle|qbuf|qbuf-free|argv-mem|rbs|tot-mem)=)[^ ]+`),
+	regexp.MustCompile(`(\b(?:id|addr|laddr|fd|age|idle|qbuf-free|rbs|rbp|tot-mem)=)[^ ]+`),
 	regexp.MustCompile(`(\[0 )127\.0\.0\.1:\d+`),
 	regexp.MustCompile(`^()\d{10}\.\d{6}`),
 }
