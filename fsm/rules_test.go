@@ -3,6 +3,7 @@ package fsm_test
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -43,7 +45,10 @@ var mapOrder = []string{"maps.All", "maps.Keys", "maps.Values", "maps.DeleteFunc
 // pointerVerb is the verb that prints an address, which differs between nodes.
 var pointerVerb = regexp.MustCompile(`%[-+# 0]*[0-9]*p`)
 
-// violations loads fsm and everything below it, with files laid over, and lists what
+// module is how the import paths of this repository begin.
+const module = "github.com/trireme-dev/trireme/"
+
+// violations loads fsm, resp and everything below them, with files laid over, and lists what
 // breaks the rules.
 func violations(t *testing.T, overlay map[string][]byte) (found []string) {
 	t.Helper()
@@ -52,7 +57,7 @@ func violations(t *testing.T, overlay map[string][]byte) (found []string) {
 		BuildFlags: []string{"-tags=nomsgpack,hashicorpmetrics"},
 		Overlay:    overlay,
 	}
-	list, err := packages.Load(config, "github.com/trireme-dev/trireme/fsm/...")
+	list, err := packages.Load(config, module+"fsm/...", module+"resp/...")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +69,12 @@ func violations(t *testing.T, overlay map[string][]byte) (found []string) {
 			continue
 		}
 		for _, f := range p.Syntax {
-			found = append(found, judge(p, f)...)
+			if strings.HasPrefix(p.PkgPath, module+"fsm") {
+				found = append(found, judge(p, f)...)
+			}
+			if slices.Contains(bytewise, strings.TrimPrefix(p.PkgPath, module)) {
+				found = append(found, judgeBytes(p, f)...)
+			}
 		}
 	}
 	return found
@@ -83,15 +93,7 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 			report(i.Pos(), "imports %s", path)
 		}
 	}
-	excused, sorted := map[int]bool{}, map[ast.Expr]bool{}
-	for _, g := range f.Comments {
-		for _, c := range g.List {
-			if strings.Contains(c.Text, "unordered: ") {
-				line := p.Fset.Position(c.Pos()).Line
-				excused[line], excused[line+1] = true, true
-			}
-		}
-	}
+	excused, sorted := excuses(p, f, "unordered: "), map[ast.Expr]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
@@ -143,6 +145,82 @@ func called(p *packages.Package, x ast.Expr) string {
 	return o.Pkg().Path() + "." + o.Name()
 }
 
+// bytewise are the packages that handle the words and values of clients, which are bytes and need not be valid UTF-8.
+var bytewise = []string{"fsm/acl", "fsm/ascii", "fsm/command", "fsm/geo", "fsm/glob", "fsm/hll", "fsm/keyspace", "fsm/listpack", "fsm/rdb",
+	"fsm/reply", "fsm/script", "fsm/script/lua", "resp", "resp/fastpath", "resp/protocol"}
+
+// runeCalls decode UTF-8. Redis compares and splits bytes, and so does fsm/ascii.
+var runeCalls = regexp.MustCompile(`^(strings|bytes)\.(ToLower|ToUpper|ToTitle|Title|EqualFold|Fields|FieldsSeq|FieldsFunc|FieldsFuncSeq|TrimSpace|Map|Runes|ToValidUTF8|` +
+	`TrimFunc|TrimLeftFunc|TrimRightFunc|IndexFunc|LastIndexFunc|ContainsFunc|ContainsRune|IndexRune)$|^unicode(/utf8|/utf16)?\.|^strconv\.(Quote|AppendQuote)`)
+
+// setCalls take a set of characters, which must be ASCII: they look at bytes then.
+var setCalls = regexp.MustCompile(`^(strings|bytes)\.(Trim|TrimLeft|TrimRight|IndexAny|LastIndexAny|ContainsAny)$`)
+
+// judgeBytes lists what takes bytes for text: a range over a string, conversions between strings and runes, and functions
+// that decode UTF-8. A comment "runes: ", with the reason, excuses its own line and the next.
+func judgeBytes(p *packages.Package, f *ast.File) (found []string) {
+	name := filepath.Base(p.Fset.Position(f.Pos()).Filename)
+	excused := excuses(p, f, "runes: ")
+	report := func(at token.Pos, format string, args ...any) {
+		if pos := p.Fset.Position(at); !excused[pos.Line] {
+			found = append(found, fmt.Sprintf("%s/%s:%d: %s: say in a comment \"runes: \" why that is right, or use fsm/ascii", p.PkgPath, name, pos.Line, fmt.Sprintf(format, args...)))
+		}
+	}
+	basic := func(x ast.Expr, info types.BasicInfo) bool {
+		b, ok := p.TypesInfo.TypeOf(x).Underlying().(*types.Basic)
+		return ok && b.Info()&info != 0 && p.TypesInfo.Types[x].Value == nil
+	}
+	runes := func(t types.Type) bool {
+		s, ok := t.Underlying().(*types.Slice)
+		return ok && types.Identical(s.Elem(), types.Typ[types.Rune])
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if basic(n.X, types.IsString) {
+				report(n.Pos(), "ranges over the runes of a string")
+			}
+		case *ast.SelectorExpr:
+			if name := called(p, n); runeCalls.MatchString(name) {
+				report(n.Pos(), "uses %s", name)
+			}
+		case *ast.CallExpr:
+			to := p.TypesInfo.Types[n.Fun]
+			switch {
+			case to.IsType() && len(n.Args) == 1:
+				text, isText := to.Type.Underlying().(*types.Basic)
+				if runes(to.Type) || isText && text.Info()&types.IsString != 0 && (basic(n.Args[0], types.IsInteger) || runes(p.TypesInfo.TypeOf(n.Args[0]))) {
+					report(n.Pos(), "converts runes")
+				}
+			case setCalls.MatchString(called(p, n.Fun)):
+				if set := p.TypesInfo.Types[n.Args[1]].Value; set == nil || !isASCII(constant.StringVal(set)) {
+					report(n.Pos(), "gives %s a set that is no constant of ASCII", called(p, n.Fun))
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+}
+
+// excuses are the lines of comments that begin so, and those behind them.
+func excuses(p *packages.Package, f *ast.File, start string) map[int]bool {
+	excused := map[int]bool{}
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			if strings.Contains(c.Text, start) {
+				line := p.Fset.Position(c.Pos()).Line
+				excused[line], excused[line+1] = true, true
+			}
+		}
+	}
+	return excused
+}
+
 // TestRules holds the packages of the state machine to the rules of doc.go.
 func TestRules(t *testing.T) {
 	for _, v := range violations(t, nil) {
@@ -171,9 +249,25 @@ func TestRulesFindPlantedFaults(t *testing.T) {
 		"pointer":   {`import "fmt"`, `func plantedPointer(v *int) string { return fmt.Sprintf("%-10p", v) }`, "prints an address"},
 		"float":     {`import "math"`, `func plantedFloat() float64 { return math.Pow(2, 0.5) }`, "uses math.Pow"},
 	}
+	// These are faults in packages of bytes only.
+	ofBytes := map[string]struct{ imports, body, want string }{
+		"range":   {``, `func plantedRange(s string) (n int) { for i := range s { n += i }; return n }`, "ranges over the runes"},
+		"runes":   {``, `func plantedRunes(s string) []rune { return []rune(s) }`, "converts runes"},
+		"rune":    {``, `func plantedRune(r rune) string { return string(r) }`, "converts runes"},
+		"fold":    {`import "strings"`, `func plantedFold(s string) bool { return strings.EqualFold(s, "key") }`, "uses strings.EqualFold"},
+		"lower":   {`import "bytes"`, `var plantedLower = bytes.ToLower`, "uses bytes.ToLower"},
+		"decode":  {`import "unicode/utf8"`, `func plantedDecode(s string) int { return utf8.RuneCountInString(s) }`, "uses unicode/utf8.RuneCountInString"},
+		"set":     {`import "strings"`, `func plantedSet(s, set string) string { return strings.Trim(s, set) }`, "no constant of ASCII"},
+		"wideset": {`import "strings"`, `func plantedWideSet(s string) string { return strings.Trim(s, "é") }`, "no constant of ASCII"},
+	}
 	overlay := map[string][]byte{}
 	for name, c := range faults {
 		for folder, pkg := range map[string]string{"": "fsm", "keyspace": "keyspace"} {
+			overlay[filepath.Join(dir, folder, "planted_"+name+".go")] = []byte("package " + pkg + "\n\n" + c.imports + "\n\n" + c.body + "\n")
+		}
+	}
+	for name, c := range ofBytes {
+		for folder, pkg := range map[string]string{"command": "command", "script/lua": "lua", "../resp/protocol": "protocol"} {
 			overlay[filepath.Join(dir, folder, "planted_"+name+".go")] = []byte("package " + pkg + "\n\n" + c.imports + "\n\n" + c.body + "\n")
 		}
 	}
@@ -185,13 +279,19 @@ func TestRulesFindPlantedFaults(t *testing.T) {
 			t.Errorf("refused what is allowed: %s", v)
 		}
 	}
-	for name, c := range faults {
-		for _, pkg := range []string{"github.com/trireme-dev/trireme/fsm/", "github.com/trireme-dev/trireme/fsm/keyspace/"} {
+	expect := func(name, body, want string, folders ...string) {
+		for _, folder := range folders {
 			if !slices.ContainsFunc(found, func(v string) bool {
-				return strings.HasPrefix(v, pkg+"planted_"+name+".go:") && strings.Contains(v, c.want)
+				return strings.HasPrefix(v, module+folder+"/planted_"+name+".go:") && strings.Contains(v, want)
 			}) {
-				t.Errorf("planted %q in %s, found %v", c.body, pkg, found)
+				t.Errorf("planted %q in %s, found %v", body, folder, found)
 			}
 		}
+	}
+	for name, c := range faults {
+		expect(name, c.body, c.want, "fsm", "fsm/keyspace")
+	}
+	for name, c := range ofBytes {
+		expect(name, c.body, c.want, "fsm/command", "fsm/script/lua", "resp/protocol")
 	}
 }

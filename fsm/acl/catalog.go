@@ -3,6 +3,7 @@ package acl
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
@@ -51,7 +52,7 @@ func CategoryNames() []string { return categoryNames }
 // CategoryNamed is the category of a name, in any case; 0 if there is none.
 func CategoryNamed(name string) Category {
 	for i, n := range categoryNames {
-		if strings.EqualFold(n, name) {
+		if ascii.EqualFold(n, name) {
 			return 1 << i
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
@@ -50,9 +51,9 @@ func (s *Store) apply(u *User, rule string) string {
 	if rule != "" && (rule[0] == '#' || rule[0] == '!') {
 		return s.applyPassword(u, rule)
 	}
-	switch strings.ToLower(rule) {
+	switch ascii.Lower(rule) {
 	case "on", "off":
-		u.enabled = strings.EqualFold(rule, "on")
+		u.enabled = ascii.EqualFold(rule, "on")
 	case "sanitize-payload", "skip-sanitize-payload": // what is restored is always checked
 	case "nopass":
 		if u.credentials = nil; u.noPass == 0 {
@@ -99,7 +100,7 @@ func (s *Store) applyPassword(u *User, rule string) string {
 
 // ParseDigest reads a digest in lower-case hexadecimal.
 func ParseDigest(text string) (d Digest, ok bool) {
-	if len(text) != 2*len(d) || strings.ToLower(text) != text {
+	if len(text) != 2*len(d) || ascii.Lower(text) != text {
 		return d, false
 	}
 	_, err := hex.Decode(d[:], []byte(text))
@@ -112,7 +113,7 @@ func (d Digest) Hex() string { return hex.EncodeToString(d[:]) }
 // addSelector gives the user one more selector, made of the rules in text.
 func (c *Catalog) addSelector(u *User, text string) string {
 	var s selector
-	for _, rule := range strings.Fields(text) {
+	for _, rule := range ascii.Fields(text) {
 		if reason := c.applyTo(&s, rule); reason != "" {
 			return reason
 		}
@@ -123,7 +124,7 @@ func (c *Catalog) addSelector(u *User, text string) string {
 
 // applyTo applies a rule about keys, channels or commands.
 func (c *Catalog) applyTo(s *selector, rule string) string {
-	switch strings.ToLower(rule) {
+	switch ascii.Lower(rule) {
 	case "":
 		return ""
 	case "allkeys", "~*":
@@ -151,7 +152,7 @@ func (c *Catalog) applyTo(s *selector, rule string) string {
 	case '&':
 		return s.addChannels(rule[1:])
 	case '+', '-':
-		return c.addCommands(s, strings.ToLower(rule))
+		return c.addCommands(s, ascii.Lower(rule))
 	}
 	return badSyntax
 }
@@ -171,11 +172,11 @@ func (s *selector) addKeys(rule string) string {
 			return badSyntax
 		}
 		k.pattern, k.access = pattern, 0
-		for _, letter := range strings.ToUpper(letters) {
-			switch letter {
-			case 'R':
+		for i := range len(letters) {
+			switch letters[i] {
+			case 'r', 'R':
 				k.access |= ReadKey
-			case 'W':
+			case 'w', 'W':
 				k.access |= WriteKey
 			default:
 				return badSyntax

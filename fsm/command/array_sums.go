@@ -3,8 +3,8 @@ package command
 import (
 	"math"
 	"math/big"
-	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -17,7 +17,7 @@ var (
 func arOp(tx *Tx, a *Args) reply.Value {
 	key := a.Bytes()
 	r := indexRange{a.slotIndex(), a.slotIndex()}
-	op := strings.ToUpper(a.String())
+	op := ascii.Upper(a.String())
 	var match []byte
 	switch op {
 	case "SUM", "MIN", "MAX", "AND", "OR", "XOR", "USED":

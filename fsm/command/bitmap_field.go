@@ -139,7 +139,10 @@ func (tx *Tx) bitField(a *Args, readOnly bool) reply.Value {
 	for i, op := range ops {
 		before := o
 		values[i], o = tx.runField(key, o, op)
-		changed = changed || op.kind != fieldGet && !values[i].IsNil() && (grown || o != before)
+		if op.kind != fieldGet && !values[i].IsNil() && (grown || o != before) {
+			changed = true
+			tx.changes++
+		}
 	}
 	if changed {
 		tx.Event(StringEvent, "setbit", key)

@@ -2,9 +2,9 @@ package command
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
@@ -142,6 +142,7 @@ type Command struct {
 	words     int  // of the name: the arguments follow
 	container bool // has subcommands too, like COMMAND
 	bare      bool // is no row, but represents a container in descriptions
+	changes   changeCount
 }
 
 // The words of Info and Tips that many rows share.
@@ -159,7 +160,7 @@ func (c Command) described(info, tips string, changes ...Change) Command {
 
 // Queues reports whether the command may stand in a transaction.
 func (c *Command) Queues() bool {
-	return c.Flags&NoMulti == 0 && !slices.Contains(strings.Fields(c.Info), "no_multi")
+	return c.Flags&NoMulti == 0 && !slices.Contains(ascii.Fields(c.Info), "no_multi")
 }
 
 // Tx is what one command runs in: its environment, the database and the user.
@@ -205,9 +206,10 @@ type Tx struct {
 		word []byte
 		row  *Command
 	}
-	work work // of the request
-	args Args // of the outermost command, so that most need no allocation
-	deep bool // a command is running
+	changes int64 // of the command that runs, if it counts them itself; see changesOf
+	work    work  // of the request
+	args    Args  // of the outermost command, so that most need no allocation
+	deep    bool  // a command is running
 }
 
 // Origin is the way a command came in.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -38,12 +39,12 @@ func hexadecimal(body string) (digits string, found bool) {
 	if len(body) < 2 || body[0] != '0' || body[1]|0x20 != 'x' {
 		return "", false
 	}
-	return strings.ToLower(body[2:]), true
+	return ascii.Lower(body[2:]), true
 }
 
 // readDouble reads a double; one too great is an infinity, one too small 0.
 func readDouble(s string) (float64, error) {
-	body := strings.ToLower(strings.TrimLeft(s, "+-"))
+	body := ascii.Lower(strings.TrimLeft(s, "+-"))
 	if hex, found := hexadecimal(body); found && len(s)-len(body) <= 1 {
 		f, err := readHexadecimal(hex)
 		if s[0] == '-' {

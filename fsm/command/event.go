@@ -40,8 +40,9 @@ const eventLetters = "g$lshzxetdKEmn"
 // ParseEvents reads the letters of notify-keyspace-events; ok is false if one of them
 // is not known.
 func ParseEvents(letters string) (set Events, ok bool) {
-	for _, c := range letters {
-		at := strings.IndexRune(eventLetters, c)
+	for i := range len(letters) {
+		c := letters[i]
+		at := strings.IndexByte(eventLetters, c)
 		switch {
 		case c == 'A':
 			set |= allEvents
@@ -59,9 +60,9 @@ func (s Events) String() (letters string) {
 	if s&allEvents == allEvents {
 		letters, s = "A", s&^allEvents
 	}
-	for i, c := range eventLetters {
+	for i := range len(eventLetters) {
 		if s&(1<<i) != 0 {
-			letters += string(c)
+			letters += eventLetters[i : i+1]
 		}
 	}
 	return letters

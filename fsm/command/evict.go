@@ -2,8 +2,8 @@ package command
 
 import (
 	"slices"
-	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
@@ -51,7 +51,7 @@ func (c *Config) EvictionPolicy(cluster keyspace.Policy) keyspace.Policy {
 
 // parsePolicy reads a policy as the setting evictionPolicy has it, or says what is wrong with it.
 func parsePolicy(text string) (value int64, wrong string) {
-	p, ok := keyspace.ParsePolicy(strings.ToLower(text))
+	p, ok := keyspace.ParsePolicy(ascii.Lower(text))
 	if !ok {
 		return 0, "argument(s) must be one of the following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, allkeys-lru, allkeys-lfu, allkeys-random, noeviction"
 	}

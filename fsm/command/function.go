@@ -2,9 +2,9 @@ package command
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/rdb"
@@ -77,7 +77,7 @@ func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 		return errWriteFlag
 	}
 	p := &script.Program{Name: f.Name, Keys: keys, Args: args}
-	return tx.program(readOnly || f.ReadOnly(), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
+	return tx.program(readOnly || f.ReadOnly(), tx.lockedTo(f.LocksKeys(), keys), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
 		return e.Invoke(library, p, h, b)
 	})
 }
@@ -120,6 +120,7 @@ func functionLoad(tx *Tx, a *Args) reply.Value {
 	if err != nil {
 		return libraryError(err)
 	}
+	tx.DB.CountChanges(1)
 	return reply.Bulk(l.Name)
 }
 
@@ -131,6 +132,7 @@ func functionDelete(tx *Tx, a *Args) reply.Value {
 	if err := tx.Scripts.Delete(name); err != nil {
 		return libraryError(err)
 	}
+	tx.DB.CountChanges(1)
 	return reply.OK()
 }
 
@@ -142,6 +144,7 @@ func functionFlush(tx *Tx, a *Args) reply.Value {
 		return reply.Error("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
 	}
 	tx.Scripts.FlushLibraries()
+	tx.DB.CountChanges(1)
 	return reply.OK()
 }
 
@@ -197,6 +200,7 @@ func functionRestore(tx *Tx, a *Args) reply.Value {
 		}
 	}
 	*tx.Scripts = *store
+	tx.DB.CountChanges(1)
 	return reply.OK()
 }
 
@@ -233,7 +237,7 @@ func functionList(tx *Tx, a *Args) reply.Value {
 	}
 	list := []reply.Value{}
 	tx.Scripts.Libraries(func(l *script.Library) {
-		if glob.Match(strings.ToLower(pattern), strings.ToLower(l.Name)) {
+		if glob.Match(ascii.Lower(pattern), ascii.Lower(l.Name)) {
 			list = append(list, describeLibrary(l, code))
 		}
 	})

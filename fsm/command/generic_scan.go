@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
@@ -74,7 +75,7 @@ func (a *Args) typeName(tx *Tx) keyspace.Type {
 		last = keyspace.Array
 	}
 	for t := keyspace.String; t <= last; t++ {
-		if EqualFold(word, strings.ToUpper(t.String())) {
+		if EqualFold(word, ascii.Upper(t.String())) {
 			return t
 		}
 	}

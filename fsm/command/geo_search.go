@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/geo"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -49,28 +51,26 @@ func (o *geoOptions) find(tx *Tx, z *keyspace.ZSet) (hits []geoHit) {
 			return !full()
 		})
 	}
-	return o.sort(hits)
+	return o.sort(hits, tx.Level)
 }
 
 // sort orders the members and leaves out those beyond the count. A count without an
-// order means the nearest, but not with ANY.
-func (o *geoOptions) sort(hits []geoHit) []geoHit {
+// order means the nearest, but not with ANY. At level 1 members that are equally far kept their order also where a count cut them.
+func (o *geoOptions) sort(hits []geoHit, level env.Level) []geoHit {
 	order := o.order
 	if order == 0 && o.count > 0 && !o.any {
 		order = 1
 	}
-	if order != 0 {
-		slices.SortStableFunc(hits, func(a, b geoHit) int {
-			switch {
-			case a.distance < b.distance:
-				return -order
-			case a.distance > b.distance:
-				return order
-			}
-			return 0
-		})
+	byDistance := func(a, b geoHit) int { return order * cmp.Compare(a.distance, b.distance) }
+	cut := o.count > 0 && int64(len(hits)) > o.count
+	switch {
+	case order == 0:
+	case cut && level >= env.Level2:
+		sortFirst(hits, int(o.count), byDistance)
+	default:
+		slices.SortStableFunc(hits, byDistance)
 	}
-	if o.count > 0 && int64(len(hits)) > o.count {
+	if cut {
 		hits = hits[:o.count]
 	}
 	return hits

@@ -66,11 +66,15 @@ func pfAdd(tx *Tx, a *Args) reply.Value {
 	updated := s == nil
 	if s == nil {
 		s = hll.New()
+		tx.changes++
 	}
 	for _, element := range elements {
 		changed, err := s.Add(element)
 		if err != nil {
 			return errCorrupt
+		}
+		if changed {
+			tx.changes++
 		}
 		updated = updated || changed
 	}
@@ -102,54 +106,54 @@ func pfCount(tx *Tx, a *Args) reply.Value {
 }
 
 func (tx *Tx) countMerged(keys [][]byte) reply.Value {
-	all, _, bad := tx.mergeSketches(keys)
-	if bad != nil {
+	var all hll.Registers
+	if _, bad := tx.mergeSketches(&all, keys); bad != nil {
 		return *bad
 	}
 	return reply.Int(int64(all.Count()))
 }
 
-// mergeSketches are the registers of all keys, and whether one of them is dense.
-func (tx *Tx) mergeSketches(keys [][]byte) (all *hll.Registers, dense bool, bad *reply.Value) {
-	all = new(hll.Registers)
+// mergeSketches adds the registers of all keys, and reports whether one of them is dense.
+func (tx *Tx) mergeSketches(all *hll.Registers, keys [][]byte) (dense bool, bad *reply.Value) {
 	for _, key := range keys {
 		s, _, bad := tx.findSketch(key)
 		if bad != nil {
-			return nil, false, bad
+			return false, bad
 		}
 		if s == nil {
 			continue
 		}
 		dense = dense || s.Dense()
 		if all.Merge(s) != nil {
-			return nil, false, &errCorrupt
+			return false, &errCorrupt
 		}
 	}
-	return all, dense, nil
+	return dense, nil
 }
 
-// pfMerge counts the destination among the sources.
+// pfMerge counts the destination among the sources, before the others: the first that is broken or no sketch is the error.
 func pfMerge(tx *Tx, a *Args) reply.Value {
 	keys := a.Rest()
+	var all hll.Registers
 	s, o, bad := tx.findSketch(keys[0])
-	if bad != nil {
+	switch {
+	case bad != nil:
 		return *bad
-	}
-	all, dense, bad := tx.mergeSketches(keys[1:])
-	if bad != nil {
-		return *bad
-	}
-	if s == nil {
+	case s == nil:
 		s = hll.New()
-	} else if all.Merge(s) != nil {
+	case all.Merge(s) != nil:
 		return errCorrupt
+	}
+	dense, bad := tx.mergeSketches(&all, keys[1:])
+	if bad != nil {
+		return *bad
 	}
 	if dense {
 		if _, err := s.ToDense(); err != nil {
 			return errCorrupt
 		}
 	}
-	if s.Raise(all) != nil {
+	if s.Raise(&all) != nil {
 		return errCorrupt
 	}
 	tx.storeSketch(keys[0], o, s)

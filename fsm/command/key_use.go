@@ -1,9 +1,8 @@
 package command
 
 import (
-	"strings"
-
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -37,7 +36,7 @@ const (
 
 // rights are what a user needs to use a key so. Looking at metadata needs the right to read.
 func (f keyFlags) rights() (need acl.Access) {
-	for _, word := range strings.Fields(string(f))[1:] {
+	for _, word := range ascii.Fields(string(f))[1:] {
 		if word == "access" {
 			need |= keyR
 		} else {
@@ -144,7 +143,7 @@ func bitfieldDoes(argv [][]byte) keyFlags {
 // statusSet is words as a set of status replies.
 func statusSet(words string) reply.Value {
 	var all []reply.Value
-	for _, w := range strings.Fields(words) {
+	for _, w := range ascii.Fields(words) {
 		all = append(all, reply.Status(w))
 	}
 	return reply.Set(all...)

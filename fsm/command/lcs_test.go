@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -26,10 +27,10 @@ func lengths(x, y string) [][]int {
 // both, and ranges that spell it.
 func TestLCS(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOfN(rapid.SampledFrom([]rune("abcd")), 0, 150, -1)
-		x, y := text.Draw(t, "x"), text.Draw(t, "y")
+		text := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\xc3\xa9\xff")), 0, 150)
+		x, y := string(text.Draw(t, "x")), string(text.Draw(t, "y"))
 		want := lengths(x, y)[len(x)][len(y)]
-		table := newLCSTable(x, y, true)
+		table := newLCSTable(x, y, true, env.Level2)
 		got := table.text()
 		if table.length != want || len(got) != want || !within(got, x) || !within(got, y) {
 			t.Fatalf("%q of length %d, want %d", got, table.length, want)
@@ -45,7 +46,7 @@ func TestLCS(t *testing.T) {
 		if spelled != got {
 			t.Fatalf("ranges spell %q, not %q", spelled, got)
 		}
-		if newLCSTable(x, y, false).length != want {
+		if newLCSTable(x, y, false, env.Level2).length != want {
 			t.Fatal("another length without the way")
 		}
 	})

@@ -126,6 +126,7 @@ func lTrim(tx *Tx, a *Args) reply.Value {
 	}
 	from, to := span(start, stop, e.data.Len())
 	tx.Event(ListEvent, "ltrim", key) // also if nothing goes, as in Redis
+	tx.changes = int64(e.data.Len() - (to - from))
 	switch {
 	case from == to:
 		tx.remove(key)

@@ -3,6 +3,8 @@ package command
 import (
 	"math/big"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/ascii"
 )
 
 // The x87 long double that Redis computes with on the usual processors: 64 bits of
@@ -26,7 +28,7 @@ func parseLongDouble(s string) (*big.Float, bool) {
 	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 		body, negative = s[1:], s[0] == '-'
 	}
-	if strings.EqualFold(body, "inf") || strings.EqualFold(body, "infinity") {
+	if ascii.EqualFold(body, "inf") || ascii.EqualFold(body, "infinity") {
 		return new(big.Float).SetPrec(longDoubleBits).SetInf(negative), true
 	}
 	var f *big.Float
@@ -73,7 +75,7 @@ const maxDecimalExp = 100_000
 // splitDecimal cuts a decimal number without sign into digits and the power of ten of the
 // last one.
 func splitDecimal(s string) (digits string, exp int, ok bool) {
-	mantissa, power, scientific := strings.Cut(strings.ToLower(s), "e")
+	mantissa, power, scientific := strings.Cut(ascii.Lower(s), "e")
 	if scientific {
 		if exp, ok = parsePower(power); !ok {
 			return "", 0, false

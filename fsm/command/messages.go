@@ -105,15 +105,13 @@ func refused(err error) reply.Value {
 	case errors.Is(err, queue.ErrQuota):
 		code = "QUOTA "
 	}
-	return reply.Error(code + strings.Map(printable, err.Error()))
-}
-
-// printable keeps an error in one line.
-func printable(r rune) rune {
-	if r < ' ' {
-		return ' '
+	text := []byte(err.Error())
+	for i := range text {
+		if text[i] < ' ' { // an error is one line
+			text[i] = ' '
+		}
 	}
-	return r
+	return reply.Error(code + string(text))
 }
 
 func msgCancel(tx *Tx, a *Args) reply.Value {

@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -23,18 +24,18 @@ func (t *Table) unknown(tx *Tx, argv [][]byte) reply.Value {
 		if tx.Origin == Script && tx.Level >= env.Level2 {
 			return errScriptArity
 		}
-		return ErrArity(strings.ToLower(name))
+		return ErrArity(ascii.Lower(name))
 	}
 	switch d := tx.Origin; {
 	case d == OriginHTTP && container:
 		name += " " + string(argv[1])
 		fallthrough
 	case d == OriginHTTP:
-		return reply.Error("ERR Command is not available: '" + strings.ToUpper(clean(name)) + "'")
+		return reply.Error("ERR Command is not available: '" + ascii.Upper(clean(name)) + "'")
 	case d == Script:
 		return reply.Error("ERR Unknown Redis command called from script")
 	case container:
-		return reply.Error("ERR unknown subcommand '" + shownStart(argv[1]) + "'. Try " + strings.ToUpper(name) + " HELP.")
+		return reply.Error("ERR unknown subcommand '" + shownStart(argv[1]) + "'. Try " + ascii.Upper(name) + " HELP.")
 	}
 	var args strings.Builder
 	for _, a := range argv[1:] {
@@ -71,9 +72,9 @@ func shownStart(word []byte) string { return shown(string(word[:min(len(word), s
 func refusedAt(tx *Tx, c *Command, argv [][]byte) (reply.Value, bool) {
 	switch d := tx.Origin; {
 	case d == OriginHTTP && c.Waits != nil && asksToWait(argv):
-		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" with BLOCK is not allowed in REST"), true
+		return reply.Error("ERR Command \"" + ascii.Upper(c.Name) + "\" with BLOCK is not allowed in REST"), true
 	case d == OriginHTTP && c.Flags&NoHTTP != 0:
-		return reply.Error("ERR Command \"" + strings.ToUpper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
+		return reply.Error("ERR Command \"" + ascii.Upper(c.Name) + "\" is not allowed in REST or it has a special context path"), true
 	case d == Script && (c.Flags&NoScript != 0 || c.Flags&NoScriptWait != 0 && tx.Level >= env.Level2):
 		return reply.Error("ERR This Redis command is not allowed from script"), true
 	}

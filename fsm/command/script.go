@@ -95,6 +95,7 @@ type running struct {
 	origin   Origin // through which the script was called
 	readOnly bool
 	full     bool      // memory was over its limit when it began
+	declared keySet    // the keys that it may use; nil for any
 	undo     [2]func() // of keys and messages, once they have been marked
 	notes    int
 	live     *lua.Budget // of the script, while it calls a command
@@ -167,11 +168,11 @@ func (tx *Tx) scriptRules() script.Rules {
 }
 
 // program runs what start runs as a script: with the budget, and undone if that is
-// spent.
-func (tx *Tx) program(readOnly bool, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
+// spent. A declared set bounds the keys that it may use.
+func (tx *Tx) program(readOnly bool, declared keySet, start func(*script.Engine, script.Host, *lua.Budget) (reply.Value, error)) reply.Value {
 	tx.scriptBudget()
 	full, notes := tx.full() && !tx.makeRoom(), len(tx.Notifications)
-	r := &running{tx: tx, origin: tx.Origin, readOnly: readOnly || tx.ReadOnly, full: full, notes: notes}
+	r := &running{tx: tx, origin: tx.Origin, readOnly: readOnly || tx.ReadOnly, full: full, declared: declared, notes: notes}
 	origin := tx.Origin
 	tx.run = r
 	engine, release := tx.engine()
@@ -205,11 +206,11 @@ func (r *running) Call(argv [][]byte, b *lua.Budget) reply.Value {
 // writes the database is marked, so that the script can be undone.
 func (r *running) admit(c *Command, argv [][]byte) *reply.Value {
 	r.charge(r.live, c, argv)
-	if c.Flags&Write == 0 {
-		return nil
-	}
-	if r.readOnly { // whatever the arguments
+	if c.Flags&Write != 0 && r.readOnly { // whatever the arguments
 		return &errReadOnlyRun
+	}
+	if refusal := r.declared.refuse(c, argv); refusal != nil {
+		return refusal
 	}
 	if c.OnlyReads(argv) {
 		return nil
@@ -306,7 +307,7 @@ func (tx *Tx) evaluate(a *Args, digest, body string, rules script.Rules, readOnl
 		return errWriteFlag
 	}
 	p := &script.Program{Name: digest, Body: body, Keys: keys, Args: args}
-	return tx.program(readOnly || head.ReadOnly(), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
+	return tx.program(readOnly || head.ReadOnly(), tx.lockedTo(head.LocksKeys(), keys), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
 		if err := e.Compile(body); err != nil {
 			return errCompile(err), nil
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
@@ -18,7 +19,7 @@ func searchName(name string) *reply.Value {
 		return ptr(reply.Error("ERR names of search indexes, aliases and fields must not be empty"))
 	case len(name) > search.MaxName:
 		return ptr(reply.Error(fmt.Sprintf("ERR names of search indexes, aliases and fields have at most %d bytes, got %d", search.MaxName, len(name))))
-	case !utf8.ValidString(name):
+	case !utf8.ValidString(name): // runes: indexes hold text
 		return ptr(reply.Error("ERR names of search indexes, aliases and fields must be UTF-8"))
 	}
 	return nil
@@ -38,7 +39,7 @@ func searchCreate(tx *Tx, a *Args) reply.Value {
 		case a.Word("SKIPINITIALSCAN"):
 			d.SkipScan = true
 		case a.Word("LANGUAGE"):
-			d.Language = strings.ToLower(a.String())
+			d.Language = ascii.Lower(a.String())
 			if !slices.Contains(search.Languages, d.Language) {
 				a.Fail(reply.Error("ERR LANGUAGE must be one of " + strings.Join(search.Languages, ", ")))
 			}
@@ -90,7 +91,7 @@ func searchCreate(tx *Tx, a *Args) reply.Value {
 // searchSource reads what follows ON.
 func (a *Args) searchSource(d *search.Definition) {
 	var ok bool
-	if d.Source, ok = search.ParseSource(strings.ToUpper(a.String())); !ok {
+	if d.Source, ok = search.ParseSource(ascii.Upper(a.String())); !ok {
 		a.Fail(reply.Error("ERR ON must be followed by JSON, HASH, STRING or STREAM"))
 		return
 	}
@@ -132,7 +133,7 @@ func (a *Args) searchSchema(d *search.Definition) {
 		}
 		name := a.String()
 		var ok bool
-		if f.Type, ok = search.ParseFieldType(strings.ToUpper(name)); !ok {
+		if f.Type, ok = search.ParseFieldType(ascii.Upper(name)); !ok {
 			a.Fail(reply.Error("ERR Field '" + clean(f.Name) + "' has the unknown type '" + clean(name) + "': expected TEXT, KEYWORD, U64, I64, F64, DATE, BOOL or FACET"))
 		}
 		a.searchOptions(&f)

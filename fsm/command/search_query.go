@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
@@ -134,7 +135,7 @@ func (a *Args) fieldValue(v *search.FieldValue) {
 	for !a.bad {
 		switch {
 		case a.Word("MODIFIER"):
-			v.Modifier = strings.ToUpper(a.String())
+			v.Modifier = ascii.Upper(a.String())
 			if !slices.Contains(scoreModifiers, v.Modifier) {
 				a.Fail(reply.Error("ERR MODIFIER must be one of " + strings.Join(scoreModifiers, ", ")))
 			}

@@ -96,6 +96,7 @@ func flush(tx *Tx, a *Args) reply.Value {
 	if async {
 		tx.DB.CountFreed(int64(tx.DB.Len()))
 	}
+	tx.changes = int64(tx.DB.Len())
 	tx.DB.Flush(tx.Env)
 	return reply.OK()
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -32,7 +33,7 @@ func (t *Table) describe(name string, level env.Level) reply.Value {
 	for _, row := range t.subcommands(c.Name) {
 		subs = append(subs, t.describe(row.Name, level))
 	}
-	for _, tip := range strings.Fields(c.Tips) {
+	for _, tip := range ascii.Fields(c.Tips) {
 		tips = append(tips, reply.Bulk(tip))
 	}
 	for _, u := range c.Keys.uses {
@@ -52,7 +53,7 @@ func (t *Table) named(name string) *Command {
 	}
 	first := t.subcommands(name)[0]
 	return &Command{Name: name, Arity: -2, Group: first.Group, Title: first.Title, family: first.family, Version: first.Version, Complexity: "that of the subcommand",
-		Summary: "Holds the subcommands of " + strings.ToUpper(name) + ".", bare: true}
+		Summary: "Holds the subcommands of " + ascii.Upper(name) + ".", bare: true}
 }
 
 // subcommands are the rows of a container.
@@ -78,7 +79,7 @@ func (c *Command) flagNames() (names []reply.Value) {
 			names = append(names, reply.Status(f.name))
 		}
 	}
-	for _, name := range strings.Fields(c.Info) {
+	for _, name := range ascii.Fields(c.Info) {
 		names = append(names, reply.Status(name))
 	}
 	if c.movable() {
@@ -139,7 +140,7 @@ func commandInfo(tx *Tx, a *Args) reply.Value { return tx.Table.infos(lowered(a)
 // lowered are the words left, in lower case.
 func lowered(a *Args) (names []string) {
 	for _, word := range a.Rest() {
-		names = append(names, strings.ToLower(string(word)))
+		names = append(names, ascii.Lower(string(word)))
 	}
 	return names
 }
@@ -197,10 +198,10 @@ func commandList(tx *Tx, a *Args) reply.Value {
 		}
 		switch {
 		case a.Word("PATTERN"):
-			pattern := strings.ToLower(a.String())
+			pattern := ascii.Lower(a.String())
 			keep = func(c *Command) bool { return glob.Match(pattern, outward(c.Name)) }
 		case a.Word("ACLCAT"):
-			category := acl.CategoryNamed(strings.ToLower(a.String()))
+			category := acl.CategoryNamed(ascii.Lower(a.String()))
 			keep = func(c *Command) bool { return !c.bare && c.categoriesAt(tx.Level)&category != 0 }
 		case a.Word("MODULE"):
 			a.Bytes()

@@ -1,8 +1,7 @@
 package command
 
 import (
-	"strings"
-
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -22,7 +21,7 @@ const notifyName = "notify-keyspace-events"
 func configGet(tx *Tx, a *Args) reply.Value {
 	patterns, pairs := a.Rest(), []reply.Value(nil)
 	for _, pattern := range patterns {
-		if glob.Match(strings.ToLower(string(pattern)), notifyName) {
+		if glob.Match(ascii.Lower(string(pattern)), notifyName) {
 			pairs = []reply.Value{reply.Bulk(notifyName), reply.Bulk(tx.Config.Notify.String())}
 			break
 		}
@@ -49,7 +48,7 @@ func configSet(tx *Tx, a *Args) reply.Value {
 	}
 	c := change{tx: tx, config: *tx.Config}
 	for i := 0; i < len(words); i += 2 {
-		known, wrong := c.parameter(strings.ToLower(string(words[i])), string(words[i+1]))
+		known, wrong := c.parameter(ascii.Lower(string(words[i])), string(words[i+1]))
 		switch {
 		case !known:
 			return reply.Error("ERR Unknown option or number of arguments for CONFIG SET - '" + shown(string(words[i])) + "'")
@@ -81,7 +80,7 @@ func (c *change) parameter(name, value string) (known bool, wrong string) {
 	if p == nil {
 		return false, ""
 	}
-	if strings.EqualFold(value, p.value(c.tx)) {
+	if ascii.EqualFold(value, p.value(c.tx)) {
 		return true, "" // a tool sets what it needs, and has it
 	}
 	return true, "can't be set: " + p.why

@@ -1,8 +1,7 @@
 package command
 
 import (
-	"strings"
-
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -15,7 +14,7 @@ func fixedRows() []Command {
 	}
 	asked := func(name string, version, syntax string) Command {
 		c := row(name, 2, version, syntax, "Lists the subcommands.", reply.Nil())
-		c.Flags, c.Run = ReadOnlyUser, helpOf(strings.ToUpper(container(name)))
+		c.Flags, c.Run = ReadOnlyUser, helpOf(ascii.Upper(container(name)))
 		return c
 	}
 	refused := func(name string, arity int, version, syntax, summary, answer string) Command {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -75,11 +76,11 @@ func info(tx *Tx, a *Args) reply.Value {
 	}
 	names := map[string]bool{"default": len(asked) == 0}
 	for _, name := range asked {
-		names[strings.ToLower(string(name))] = true
+		names[ascii.Lower(string(name))] = true
 	}
 	var out strings.Builder
 	for _, s := range infoSections {
-		if names["all"] || names["everything"] || names["default"] && s.byDefault() || names[strings.ToLower(s.name)] {
+		if names["all"] || names["everything"] || names["default"] && s.byDefault() || names[ascii.Lower(s.name)] {
 			s.write(&out, tx)
 		}
 	}
@@ -107,7 +108,7 @@ func infoOverHTTP(tx *Tx, asked [][]byte) reply.Value {
 
 func infoNamed(name string) infoSection {
 	for _, s := range infoSections {
-		if strings.EqualFold(s.name, name) {
+		if ascii.EqualFold(s.name, name) {
 			return s
 		}
 	}

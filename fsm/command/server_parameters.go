@@ -2,8 +2,8 @@ package command
 
 import (
 	"strconv"
-	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -60,7 +60,7 @@ func (tx *Tx) appendParameters(to []reply.Value, patterns [][]byte) []reply.Valu
 	}
 	add := func(name string, value func() string) {
 		for _, pattern := range patterns {
-			if name != "" && glob.Match(strings.ToLower(string(pattern)), name) {
+			if name != "" && glob.Match(ascii.Lower(string(pattern)), name) {
 				to = append(to, reply.Bulk(name), reply.Bulk(value()))
 				return
 			}

@@ -76,6 +76,7 @@ func sMove(tx *Tx, a *Args) reply.Value {
 	if !target.data.Has(member) {
 		target.write().Add(member)
 		target.end(target.data.Len(), SetEvent, "sadd")
+		tx.changes = 2
 	}
 	return reply.Int(1)
 }

@@ -79,10 +79,12 @@ func (tx *Tx) sortOptions(a *Args, mayStore bool) (o sortOptions) {
 		case a.Left() > 1 && a.Word("BY"):
 			o.setBy(tx, a)
 		case a.Left() > 1 && a.Word("GET"):
-			o.get = append(o.get, newKeyPattern(a.Bytes()))
+			pattern := a.Bytes()
+			o.get = append(o.get, newKeyPattern(pattern))
 			if !tx.readsAllKeys(a) {
 				a.Fail(errSortGet)
 			}
+			tx.locksPattern(a, pattern)
 		default:
 			a.Fail(ErrSyntax)
 		}
@@ -99,6 +101,17 @@ func (o *sortOptions) setBy(tx *Tx, a *Args) {
 	p := newKeyPattern(pattern)
 	if o.by = &p; !tx.readsAllKeys(a) {
 		a.Fail(errSortBy)
+	}
+	tx.locksPattern(a, pattern)
+}
+
+// locksPattern refuses a pattern that names keys which the script can't have declared.
+func (tx *Tx) locksPattern(a *Args, pattern []byte) {
+	if bytes.IndexByte(pattern, '*') < 0 {
+		return
+	}
+	if refusal := tx.declaredKeys().refuseKey(pattern); refusal != nil {
+		a.Fail(*refusal)
 	}
 }
 

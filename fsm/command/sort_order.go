@@ -71,18 +71,19 @@ type sortItem struct {
 // number to be sorted by.
 func (o *sortOptions) sorted(tx *Tx, source *keyspace.Object) (elements []string, ok bool) {
 	all := elementsOf(tx, source)
-	if !o.unsorted {
-		if all, ok = o.order(tx, all); !ok {
-			return nil, false
-		}
-	} else if o.descending && source.Type() != keyspace.Set {
-		slices.Reverse(all) // these have an order of their own
-	}
 	n := int64(len(all))
 	from := min(max(o.start, 0), n)
 	to := n
 	if o.count >= 0 {
 		to = from + min(o.count, n-from)
+	}
+	if !o.unsorted {
+		cut := (from > 0 || to < n) && o.by != nil
+		if all, ok = o.order(tx, all, cut, int(to)); !ok {
+			return nil, false
+		}
+	} else if o.descending && source.Type() != keyspace.Set {
+		slices.Reverse(all) // these have an order of their own
 	}
 	return all[from:to], true
 }
@@ -111,8 +112,9 @@ func elementsOf(tx *Tx, o *keyspace.Object) (all []string) {
 	return all
 }
 
-// order sorts elements. Where Redis leaves it open, the order before decides.
-func (o *sortOptions) order(tx *Tx, all []string) ([]string, bool) {
+// order sorts elements, or brings the first ones to the front if the result is cut. Where Redis leaves it open, the order before
+// decides; in a result that is cut only at level 1.
+func (o *sortOptions) order(tx *Tx, all []string, cut bool, first int) ([]string, bool) {
 	items := make([]sortItem, len(all))
 	for i, element := range all {
 		tx.LookedAt(stepsPerElement)
@@ -128,10 +130,15 @@ func (o *sortOptions) order(tx *Tx, all []string) ([]string, bool) {
 		}
 		items[i] = item
 	}
-	slices.SortStableFunc(items, func(a, b sortItem) int {
+	compare := func(a, b sortItem) int {
 		tx.LookedAt(stepsPerMatch)
 		return o.compare(a, b)
-	})
+	}
+	if cut && tx.Level >= env.Level2 {
+		sortFirst(items, first, compare)
+	} else {
+		slices.SortStableFunc(items, compare)
+	}
 	for i := range items {
 		all[i] = items[i].element
 	}

@@ -1,8 +1,7 @@
 package command
 
 import (
-	"strings"
-
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -37,7 +36,7 @@ func onlyIf(happened bool, event string) []string {
 // badSubcommand is the error for the words of a subcommand that exists.
 func (a *Args) badSubcommand() reply.Value {
 	return reply.Error("ERR unknown subcommand or wrong number of arguments for '" + shownStart(a.argv[1]) + "'. Try " +
-		strings.ToUpper(shown(string(a.argv[0]))) + " HELP.")
+		ascii.Upper(shown(string(a.argv[0]))) + " HELP.")
 }
 
 // lookGroup finds a stream and a group of it for a subcommand of XGROUP that needs both.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -69,9 +70,9 @@ func (c condition) holds(o *keyspace.Object, match []byte) bool {
 	case ifUnequal:
 		return o == nil || o.Text() != string(match)
 	case ifDigestEqual:
-		return o != nil && strings.EqualFold(digestOf(o.Text()), string(match))
+		return o != nil && ascii.EqualFold(digestOf(o.Text()), string(match))
 	case ifDigestUnequal:
-		return o == nil || !strings.EqualFold(digestOf(o.Text()), string(match))
+		return o == nil || !ascii.EqualFold(digestOf(o.Text()), string(match))
 	}
 	return true
 }

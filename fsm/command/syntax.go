@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -31,7 +32,7 @@ var kindsOf = func() map[string]string {
 		{"double", "score longitude latitude radius width height weight"},
 		{"unix-time", "unix-time-seconds unix-time-milliseconds"},
 	} {
-		for _, name := range strings.Fields(k[1]) {
+		for _, name := range ascii.Fields(k[1]) {
 			m[name] = k[0]
 		}
 	}
@@ -52,7 +53,7 @@ func (c *Command) arguments() []*argument {
 	if c.bare {
 		return nil
 	}
-	r := syntaxReader{group: c.Group, left: strings.Fields(spaced.Replace(c.Syntax))[c.words:]}
+	r := syntaxReader{group: c.Group, left: ascii.Fields(spaced.Replace(c.Syntax))[c.words:]}
 	return r.sequence("", false)
 }
 
@@ -123,10 +124,10 @@ func (r *syntaxReader) either(list []*argument) []*argument {
 
 // unit is a word with the names that belong to it, or a name alone.
 func (r *syntaxReader) unit(word string) *argument {
-	if word != strings.ToUpper(word) {
+	if word != ascii.Upper(word) {
 		return r.named(word)
 	}
-	u := &argument{name: strings.ToLower(word), kind: kindToken, token: word}
+	u := &argument{name: ascii.Lower(word), kind: kindToken, token: word}
 	if len(r.left) == 0 || !isName(r.left[0]) {
 		return u
 	}

@@ -30,6 +30,9 @@ func NewTable() *Table {
 			t.add(&f.rows[i])
 		}
 	}
+	for name, count := range changeCounts { // unordered: each row by itself
+		t.byName[name].changes = count
+	}
 	for name := range t.containers { // unordered: each row by itself
 		if c := t.byName[name]; c != nil {
 			c.container = true
@@ -217,6 +220,8 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	if c.Flags&(DenyOOM|MayGrow) != 0 && tx.limited() {
 		undo = tx.guardMemory(c, argv)
 	}
+	touches := tx.DB.Touches()
+	tx.changes = 0
 	var v reply.Value
 	if tx.deep {
 		v = c.Run(tx, &Args{argv: argv, at: c.words, level1: tx.Level < env.Level2})
@@ -228,6 +233,9 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	tx.spendDocument()
 	if undo != nil {
 		v = undo(v)
+	}
+	if tx.DB.Touches() != touches {
+		tx.DB.CountChanges(tx.changesOf(c, argv, v))
 	}
 	return v
 }

@@ -2,8 +2,8 @@ package command
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/vector"
@@ -60,7 +60,7 @@ func vectorCreate(tx *Tx, a *Args) reply.Value {
 		case !hasMetric && a.Word("METRIC"):
 			hasMetric = true
 			var ok bool
-			if metric, ok = vector.ParseMetric(strings.ToUpper(a.String())); !ok {
+			if metric, ok = vector.ParseMetric(ascii.Upper(a.String())); !ok {
 				a.Fail(errMetric)
 			}
 		case !existsOK && a.Word("EXISTSOK"):

@@ -121,6 +121,7 @@ func (tx *Tx) addScores(key []byte, scores []newScore, o addOptions) reply.Value
 			last = &scores[i].score
 		}
 	}
+	tx.changes = added + updated
 	return o.reply(tx, added, updated, last)
 }
 

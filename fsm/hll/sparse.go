@@ -159,8 +159,8 @@ func (s *Sketch) Describe() string {
 	var b strings.Builder
 	for at := headerSize; at < s.len(); {
 		r, ok := s.next(at, 0)
-		if !ok {
-			break
+		if !ok { // the second byte of a long run is missing: Redis reads the zero behind its text
+			r = run{at: at, size: 2, to: int(s.at(at)&(longZeros-1))<<8 + 1}
 		}
 		n := strconv.Itoa(r.to)
 		switch {

@@ -74,6 +74,12 @@ func (db *DB) Idle(e *env.Env, o *Object) int64 {
 // Arrived tells when the keys of a snapshot came to be here: that of their last use is not known.
 func (db *DB) Arrived(now int64) { db.since = now }
 
+// Touches is a count that rises with every key that is stored, changed or removed on this node.
+func (db *DB) Touches() uint64 { return db.touches }
+
+// CountChanges adds the changes of a command to those since MarkSaved.
+func (db *DB) CountChanges(n int64) { db.dirty += n }
+
 // Unsaved is the number of changes since MarkSaved on this node.
 func (db *DB) Unsaved() int64 { return db.dirty - db.saved }
 

@@ -38,6 +38,7 @@ type DB struct {
 	// These are this node's own affair too: when the keys came here in a snapshot, changes, and those of them that are in
 	// a snapshot; see access.go.
 	since, dirty, saved int64
+	touches             uint64
 	history
 }
 
@@ -54,7 +55,7 @@ func New() *DB {
 // Fork is the keyspace as it is now, in constant time. Both sides may go on.
 func (db *DB) Fork() *DB {
 	f := &DB{keys: db.keys.Snapshot(), dues: db.dues.Snapshot(), fields: db.fields.Snapshot(), used: db.used, epoch: db.epoch + 1, freed: db.freed, expired: db.expired, history: db.history,
-		since: db.since, dirty: db.dirty, saved: db.saved}
+		since: db.since, dirty: db.dirty, saved: db.saved, touches: db.touches}
 	db.epoch += 2
 	return f
 }
@@ -166,7 +167,7 @@ func (db *DB) put(e *env.Env, o *Object) {
 		}
 	}
 	o.arrive(e, old)
-	db.dirty++
+	db.touches++
 	if e.Watch != nil {
 		watchPut(e, name, old)
 	}
@@ -256,7 +257,7 @@ func (db *DB) Changed(e *env.Env, key []byte, before int64) {
 	was := n.schedule()
 	n.settle()
 	*slot = n
-	db.dirty++
+	db.touches++
 	db.used += n.size() - before
 	db.reschedule(n.key(), was, n.schedule())
 	touched(e, n.key())
@@ -285,7 +286,7 @@ func (db *DB) drop(key string) *Object {
 		return nil
 	}
 	db.used -= cost(key, o)
-	db.dirty++
+	db.touches++
 	db.reschedule(key, o.schedule(), schedule{})
 	db.bury(key, o)
 	return o
@@ -320,7 +321,7 @@ func (db *DB) Flush(e *env.Env) {
 	fresh := New()
 	fresh.epoch, fresh.history, fresh.freed, fresh.expired = db.epoch, db.history, db.freed, db.expired
 	fresh.flushed = db.changes
-	fresh.since, fresh.dirty, fresh.saved = db.since, db.dirty+int64(db.keys.Len()), db.saved
+	fresh.since, fresh.dirty, fresh.saved, fresh.touches = db.since, db.dirty, db.saved, db.touches+uint64(db.keys.Len())
 	*db = *fresh
 	e.TouchAll()
 }

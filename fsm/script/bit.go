@@ -3,8 +3,8 @@ package script
 import (
 	"math"
 	"math/bits"
-	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
@@ -59,7 +59,7 @@ func toHex(vm *lua.State, args []lua.Value) {
 	}
 	digits := "0123456789abcdef"
 	if n < 0 {
-		n, digits = -n, strings.ToUpper(digits)
+		n, digits = -n, ascii.Upper(digits)
 	}
 	if n > 8 || n < 0 {
 		n = 8

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
 
@@ -123,7 +124,7 @@ func invalidNumber(s string) bool {
 	if s[0] <= '9' {
 		return false
 	}
-	return len(s) >= 3 && (strings.EqualFold(s[:3], "inf") || strings.EqualFold(s[:3], "nan"))
+	return len(s) >= 3 && (ascii.EqualFold(s[:3], "inf") || ascii.EqualFold(s[:3], "nan"))
 }
 
 // number reads the longest number at the beginning of rest.
@@ -145,7 +146,7 @@ func numberLength(s string) int {
 		i++
 	}
 	for _, word := range []string{"infinity", "inf", "nan"} {
-		if len(s)-i >= len(word) && strings.EqualFold(s[i:i+len(word)], word) {
+		if len(s)-i >= len(word) && ascii.EqualFold(s[i:i+len(word)], word) {
 			return i + len(word)
 		}
 	}
@@ -209,7 +210,7 @@ func (d *decoder) string() {
 				d.token = "invalid unicode escape code"
 				return
 			}
-			b = utf8.AppendRune(b, r)
+			b = utf8.AppendRune(b, r) // runes: an escape of JSON names one
 			d.at += n
 			continue
 		}

@@ -207,6 +207,10 @@ func (in *interpreter) ended(p *Program, r any, broken func()) (v reply.Value, s
 	return reply.Error("ERR " + clean(err.Error()) + "; nothing that the script did was kept"), err
 }
 
+// DynamicKey begins the refusal of a key that a script with the flag allow-key-locking has not declared. The key stands last:
+// as in the reference service, nothing says where in the script that was.
+const DynamicKey = "ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: "
+
 // errorReply is an error of the program: what it raised, and where.
 func (in *interpreter) errorReply(p *Program, e *lua.Error) reply.Value {
 	text := ""
@@ -219,7 +223,7 @@ func (in *interpreter) errorReply(p *Program, e *lua.Error) reply.Value {
 		shown, _ := in.vm.ToString(e.Value).Text()
 		text = "ERR " + shown
 	}
-	if e.Source != "" {
+	if e.Source != "" && !strings.HasPrefix(text, DynamicKey) {
 		source := strings.TrimPrefix(e.Source, "=")
 		text += " script: " + p.Name + ", on " + source + ":" + strconv.Itoa(e.Line) + "."
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
@@ -27,10 +28,19 @@ type Function struct {
 }
 
 // ReadOnly reports whether the function says of itself that it doesn't write.
-func (f *Function) ReadOnly() bool { return slices.Contains(f.Flags, "no-writes") }
+func (f *Function) ReadOnly() bool { return slices.Contains(f.Flags, noWrites) }
+
+// LocksKeys reports whether the function says of itself that it uses declared keys alone.
+func (f *Function) LocksKeys() bool { return slices.Contains(f.Flags, keyLocking) }
+
+// The flags that mean something here.
+const (
+	noWrites   = "no-writes"
+	keyLocking = "allow-key-locking" // of the reference service
+)
 
 // functionFlags are those that a function may have.
-var functionFlags = []string{"no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys", "allow-key-locking"}
+var functionFlags = []string{noWrites, "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys", keyLocking}
 
 // loading is a library whose text is being run.
 type loading struct {
@@ -198,7 +208,7 @@ func (in *interpreter) described(t *lua.Table) (f Function, callback lua.Value) 
 		if !ok {
 			in.raise("ERR named argument key given to redis.register_function is not a string")
 		}
-		switch strings.ToLower(key) {
+		switch ascii.Lower(key) {
 		case "function_name":
 			if f.Name, named = lua.Text(v); !named {
 				in.raise("ERR function_name argument given to redis.register_function must be a string")
@@ -267,14 +277,14 @@ func libraryName(source string, rules Rules) (string, error) {
 	}
 	words, err := firstLine(line, rules)
 	if rules == Lenient {
-		words = strings.Fields(line[len("#!"):])
+		words = strings.Fields(line[len("#!"):]) // runes: level 1 did so
 	}
 	if err != nil || len(words) == 0 {
 		return "", errors.New("Invalid library metadata")
 	}
 	name, named := "", false
 	for _, w := range words[1:] {
-		v, ok := strings.CutPrefix(strings.ToLower(w[:min(len(w), 5)])+w[min(len(w), 5):], "name=")
+		v, ok := strings.CutPrefix(ascii.Lower(w[:min(len(w), 5)])+w[min(len(w), 5):], "name=")
 		if !ok {
 			return "", fmt.Errorf("Invalid metadata value given: %s", w)
 		}
@@ -288,7 +298,7 @@ func libraryName(source string, rules Rules) (string, error) {
 		return "", errors.New("Library name was not given")
 	case !validName(name):
 		return "", errName
-	case !strings.EqualFold(strings.TrimPrefix(words[0], "#!"), "lua"):
+	case !ascii.EqualFold(strings.TrimPrefix(words[0], "#!"), "lua"):
 		return "", fmt.Errorf("Engine '%s' not found", strings.TrimPrefix(words[0], "#!"))
 	}
 	return name, nil

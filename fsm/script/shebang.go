@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/ascii"
 )
 
 // Shebang is the first line of a script, if it begins with #!.
@@ -15,7 +17,10 @@ type Shebang struct {
 }
 
 // ReadOnly reports whether the script says of itself that it doesn't write.
-func (s *Shebang) ReadOnly() bool { return slices.Contains(s.Flags, "no-writes") }
+func (s *Shebang) ReadOnly() bool { return slices.Contains(s.Flags, noWrites) }
+
+// LocksKeys reports whether the script says of itself that it uses declared keys alone.
+func (s *Shebang) LocksKeys() bool { return slices.Contains(s.Flags, keyLocking) }
 
 // ParseShebang reads the first line of a script. Rules other than Exact accept unknown
 // flags.
@@ -60,18 +65,16 @@ var errQuotes = errors.New("unbalanced quotes")
 // firstLine is the words of a first line. Only lenient rules know no quotes.
 func firstLine(line string, rules Rules) ([]string, error) {
 	if rules == Lenient {
-		return strings.Fields(line), nil
+		return strings.Fields(line), nil // runes: level 1 did so
 	}
 	return splitWords(line)
 }
-
-func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 // splitWords parts a line at blanks. A word may be quoted: between double quotes a backslash
 // begins an escape, between single ones only \' does. Behind a closing quote the word ends.
 func splitWords(line string) (words []string, err error) {
 	for at := 0; ; {
-		for at < len(line) && isBlank(line[at]) {
+		for at < len(line) && ascii.IsBlank(line[at]) {
 			at++
 		}
 		if at == len(line) {
@@ -86,7 +89,7 @@ func splitWords(line string) (words []string, err error) {
 }
 
 func nextWord(line string, at int) (word []byte, next int, err error) {
-	for ; at < len(line) && !isBlank(line[at]); at++ {
+	for ; at < len(line) && !ascii.IsBlank(line[at]); at++ {
 		q := line[at]
 		if q != '"' && q != '\'' {
 			word = append(word, q)
@@ -97,7 +100,7 @@ func nextWord(line string, at int) (word []byte, next int, err error) {
 			c, at = unescape(line, at, q)
 			word = append(word, c)
 		}
-		if at == len(line) || at+1 < len(line) && !isBlank(line[at+1]) {
+		if at == len(line) || at+1 < len(line) && !ascii.IsBlank(line[at+1]) {
 			return nil, 0, errQuotes
 		}
 	}

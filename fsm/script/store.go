@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
@@ -134,14 +135,14 @@ func (s *Store) Library(name string) *Library {
 
 // Function is the function of a name in any case, with its library; nil if there is none.
 func (s *Store) Function(name string) (*Library, *Function) {
-	name = strings.ToLower(name)
+	name = ascii.Lower(name)
 	library, ok := s.functions.Get(name)
 	if !ok {
 		return nil, nil
 	}
 	l := s.Library(library)
 	for i := range l.Functions {
-		if strings.ToLower(l.Functions[i].Name) == name {
+		if ascii.Lower(l.Functions[i].Name) == name {
 			return l, &l.Functions[i]
 		}
 	}
@@ -179,7 +180,7 @@ func (s *Store) Add(l *Library, replace bool) error {
 	}
 	for i := range l.Functions {
 		name := l.Functions[i].Name
-		if of, taken := s.functions.Get(strings.ToLower(name)); taken && of != l.Name {
+		if of, taken := s.functions.Get(ascii.Lower(name)); taken && of != l.Name {
 			return errors.New("Function " + name + " already exists")
 		}
 	}
@@ -188,7 +189,7 @@ func (s *Store) Add(l *Library, replace bool) error {
 	}
 	s.libraries.Set(l.Name, l)
 	for i := range l.Functions {
-		s.functions.Set(strings.ToLower(l.Functions[i].Name), l.Name)
+		s.functions.Set(ascii.Lower(l.Functions[i].Name), l.Name)
 	}
 	s.count += len(l.Functions)
 	s.size += entryCost + int64(len(l.Code))
@@ -198,7 +199,7 @@ func (s *Store) Add(l *Library, replace bool) error {
 func (s *Store) remove(l *Library) {
 	s.libraries.Delete(l.Name)
 	for i := range l.Functions {
-		s.functions.Delete(strings.ToLower(l.Functions[i].Name))
+		s.functions.Delete(ascii.Lower(l.Functions[i].Name))
 	}
 	s.count -= len(l.Functions)
 	s.size -= entryCost + int64(len(l.Code))

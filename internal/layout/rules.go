@@ -60,7 +60,7 @@ var Rules = []Rule{
 		Folder: "fsm/command",
 		Use:    "the commands: one table, a file for each group of a family",
 		May: []string{
-			"fsm/acl", "fsm/channel", "fsm/cow", "fsm/env", "fsm/exact", "fsm/geo", "fsm/glob", "fsm/hll", "fsm/jsondoc", "fsm/keyspace",
+			"fsm/acl", "fsm/ascii", "fsm/channel", "fsm/cow", "fsm/env", "fsm/exact", "fsm/geo", "fsm/glob", "fsm/hll", "fsm/jsondoc", "fsm/keyspace",
 			"fsm/listpack", "fsm/queue", "fsm/rdb", "fsm/reply", "fsm/script/...", "fsm/search", "fsm/vector", "fsm/wire", "fsm/workflow",
 		},
 		Tests: []string{"fsm", "httpapi", "resp/..."},
@@ -78,7 +78,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/script",
 		Use:    "scripts and functions, and the Lua that runs them",
-		May:    []string{"fsm/cow", "fsm/exact", "fsm/reply", "fsm/wire"},
+		May:    []string{"fsm/ascii", "fsm/cow", "fsm/exact", "fsm/reply", "fsm/wire"},
 	},
 	{
 		Folder: "fsm/rdb",
@@ -93,7 +93,7 @@ var Rules = []Rule{
 	},
 	{Folder: "fsm/vector", Use: "vectors and their nearest neighbours", May: []string{"fsm/cow", "fsm/exact", "fsm/wire"}},
 	{Folder: "fsm/search", Use: "definitions of search indexes, and the fields of documents", May: []string{"fsm/jsondoc", "fsm/reply", "fsm/wire"}},
-	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/env", "fsm/glob", "fsm/wire"}},
+	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/ascii", "fsm/env", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/channel", Use: "who listens to which channel", May: []string{"fsm/cow", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/dedup", Use: "replies of requests with an idempotency key", May: []string{"fsm/cow", "fsm/wire"}},
 	{Folder: "fsm/payload", Use: "large byte strings, wherever a node keeps them", May: []string{"fsm/wire"}},
@@ -104,6 +104,7 @@ var Rules = []Rule{
 	{Folder: "fsm/cow", Use: "ordered maps that fork in constant time"},
 	{Folder: "fsm/env", Use: "what one apply may know: time, index, level, random numbers"},
 	{Folder: "fsm/wire", Use: "the encoding of everything stored"},
+	{Folder: "fsm/ascii", Use: "words without regard to case, byte by byte"},
 	{Folder: "fsm/backoff", Use: "the expressions of retry delays"},
 	{Folder: "fsm/exact", Use: "floating-point results that are equal on every processor"},
 	{Folder: "fsm/glob", Use: "patterns of Redis"},

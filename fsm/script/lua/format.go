@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/ascii"
 )
 
 // directive is one % of a format.
@@ -206,7 +208,7 @@ func (d *directive) unsigned(out []byte, n uint64) []byte {
 		s = prefix + strings.Repeat("0", max(0, d.width-len(s))) + s[len(prefix):]
 	}
 	if d.verb == 'X' {
-		s = strings.ToUpper(s)
+		s = ascii.Upper(s)
 	}
 	return d.pad(out, s, "")
 }
@@ -220,7 +222,7 @@ func (d *directive) float(out []byte, n float64) []byte {
 		}
 		d.zero = false
 		if d.verb < 'a' {
-			s = strings.ToUpper(s)
+			s = ascii.Upper(s)
 		}
 		return d.pad(out, s, d.sign(negative))
 	}
@@ -246,7 +248,7 @@ func (d *directive) float(out []byte, n float64) []byte {
 		s = s[:at] + "." + s[at:]
 	}
 	if d.verb < 'a' {
-		s = strings.ToUpper(s)
+		s = ascii.Upper(s)
 	}
 	return d.pad(out, s, d.sign(negative))
 }

@@ -262,7 +262,7 @@ func (x *lexer) quoted(quote byte) {
 		}
 		switch c := x.src[x.at]; c {
 		case '\n', '\r':
-			x.fail("unfinished string", string(quote)+string(text))
+			x.fail("unfinished string", string(append([]byte{quote}, text...)))
 		case '\\':
 			text = x.escape(quote, text)
 		default:
@@ -299,7 +299,7 @@ func (x *lexer) escape(quote byte, text []byte) []byte {
 		x.at++
 	}
 	if n > 255 {
-		x.fail("escape sequence too large", string(quote)+string(text))
+		x.fail("escape sequence too large", string(append([]byte{quote}, text...)))
 	}
 	return append(text, byte(n))
 }

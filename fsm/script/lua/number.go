@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/trireme-dev/trireme/fsm/ascii"
 )
 
 // FormatNumber prints a number as Lua does: "%.14g" of C.
@@ -66,7 +68,7 @@ func ParseNumber(s string) (float64, bool) {
 	if body == "" || body[0] == '-' || body[0] == '+' {
 		return 0, false
 	}
-	if n, special := specials[strings.ToLower(body)]; special {
+	if n, special := specials[ascii.Lower(body)]; special {
 		if negative {
 			n = math.Copysign(n, -1)
 		}
