@@ -43,8 +43,7 @@ func (s *Server) mayTest(r *http.Request) bool {
 	return err == nil && (role == acl.Admin || role == acl.Messages)
 }
 
-// serveOps serves a request that is no command and records the status and size of its answer. Requests to the message API go
-// to serveMessages, those below /test to the API of the test clock, all others to gin's operational routes.
+// serveOps serves what is no command and records how: the message API, the test clock's, or gin's operational routes.
 func (c *call) serveOps() {
 	c.kind = kindOps
 	out, end := c.packs()
