@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // TestWhatPublishTakesCanBeSent: every byte, in the name and in the value of a header that a publish takes, and every method, is
@@ -28,7 +29,7 @@ func TestWhatPublishTakesCanBeSent(t *testing.T) {
 			t.Errorf("%s is taken, and then: %s, status %d", what, n.Error, n.Response.Status)
 			return
 		}
-		<-requests
+		testgate.Receive(t, "the request of "+what, requests)
 	}
 	for b := range 256 {
 		c := string([]byte{byte(b)})

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/httpfield"
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
-	"github.com/trireme-dev/trireme/internal/httpsyntax"
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
@@ -28,7 +28,7 @@ var writtenByTransport = map[string]bool{"Expect": true, "Host": true, "Content-
 // isLeftOut reports whether a header of a message is not in its request: it belongs to the connection, or it is the service's
 // own.
 func (s *Sender) isLeftOut(name string, connection []string) bool {
-	return writtenByTransport[name] || httpsyntax.IsHopByHop(name, connection) || s.ownHeader(name)
+	return writtenByTransport[name] || httpfield.IsHopByHop(name, connection) || s.ownHeader(name)
 }
 
 // request is the HTTP request of an attempt. The URL and the body are

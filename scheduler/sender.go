@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/backoff"
+	"github.com/trireme-dev/trireme/fsm/httpfield"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
-	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // The bounds of what is kept of an answer, in bytes.
@@ -157,7 +157,7 @@ func (s *Sender) attempt(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 		return p, err
 	}
 	defer answer.Body.Close()
-	p.status, p.asked, p.header = answer.StatusCode, answer.Header, httpsyntax.EndToEnd(answer.Header)
+	p.status, p.asked, p.header = answer.StatusCode, answer.Header, httpfield.EndToEnd(answer.Header)
 	if p.status == http.StatusSwitchingProtocols {
 		return p, nil // its body is the connection
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/httpfield"
 	"github.com/trireme-dev/trireme/fsm/httpurl"
-	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // Config gathers what the headers of a publish say. Its zero value is ready; Set takes one header after the other, and
@@ -98,7 +98,7 @@ func (c *Config) forwardable(lower string) bool {
 	case "proxy-authenticate", "proxy-authorization":
 		return c.Level1
 	}
-	return !httpsyntax.IsHopByHop(lower, nil)
+	return !httpfield.IsHopByHop(lower, nil)
 }
 
 // forwarded adds a header that the destination gets. Those that belong to the connection are dropped.
@@ -163,7 +163,7 @@ func (c *Config) Cron() (expression, id string, misfire Misfire) { return c.cron
 func (c *Config) Done() (Publication, error) {
 	p := c.p
 	if len(c.connection) > 0 {
-		p.Header = slices.DeleteFunc(p.Header, func(f Field) bool { return httpsyntax.IsHopByHop(f.Name, c.connection) })
+		p.Header = slices.DeleteFunc(p.Header, func(f Field) bool { return httpfield.IsHopByHop(f.Name, c.connection) })
 	}
 	if c.key != "" || c.value != "" {
 		f, err := parseFlow(c.key, c.value)

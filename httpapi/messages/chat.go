@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trireme-dev/trireme/internal/httpsyntax"
+	"github.com/trireme-dev/trireme/fsm/httpfield"
 )
 
 // chatPath is where old clients ask a language model and wait for its answer, under
@@ -73,7 +73,7 @@ const limitPrefix = "X-Ratelimit-"
 // pass returns an answer on. What the client has of it when the provider breaks off, it
 // keeps: the connection ends then.
 func (q *request) pass(answer *http.Response) error {
-	for name, values := range httpsyntax.EndToEnd(answer.Header) {
+	for name, values := range httpfield.EndToEnd(answer.Header) {
 		if strings.HasPrefix(name, limitPrefix) || slices.Contains(passed, name) {
 			q.w.Header()[name] = values
 		}

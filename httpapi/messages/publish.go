@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/httpfield"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // Parser reads requests into publications. It is not changed while in use.
@@ -150,7 +150,7 @@ func (p *Parser) forwarded(c *call, f fields) (header []queue.Field, err error) 
 		case name == "Content-Type":
 		case traced && isTraceHeader(name): // each attempt has its own
 			continue
-		case !all || httpsyntax.IsHopByHop(name, c.header["Connection"]) || p.isService(name) || name == "Authorization" && !c.byToken:
+		case !all || httpfield.IsHopByHop(name, c.header["Connection"]) || p.isService(name) || name == "Authorization" && !c.byToken:
 			continue
 		}
 		for _, v := range values {

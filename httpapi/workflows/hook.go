@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/httpfield"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/messages"
-	"github.com/trireme-dev/trireme/internal/httpsyntax"
 )
 
 // hookEvent is the form of the event ids that webhooks reach.
@@ -52,7 +52,7 @@ func (a *API) Hook(w http.ResponseWriter, r *http.Request, db, rest, query strin
 		return errNoHook
 	}
 	q.API = &API{a.API.In(at)}
-	call := hookCall{Method: r.Method, Header: httpsyntax.EndToEnd(r.Header), Body: body, Proto: "http", Host: r.Host, URL: hookTarget(r)}
+	call := hookCall{Method: r.Method, Header: httpfield.EndToEnd(r.Header), Body: body, Proto: "http", Host: r.Host, URL: hookTarget(r)}
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
 		call.Proto = "https"
 	}

@@ -44,7 +44,7 @@ var Rules = []Rule{
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
-		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn", "internal/mutant"},
+		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpfield", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn", "internal/mutant"},
 		Tests:  []string{"cluster"},
 	},
 	{
@@ -73,7 +73,7 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/queue",
 		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
-		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire", "internal/httpsyntax", "internal/mutant"},
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpfield", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
 	},
 	{
 		Folder: "fsm/script",
@@ -108,6 +108,7 @@ var Rules = []Rule{
 	{Folder: "fsm/backoff", Use: "the expressions of retry delays"},
 	{Folder: "fsm/exact", Use: "floating-point results that are equal on every processor"},
 	{Folder: "fsm/glob", Use: "patterns of Redis"},
+	{Folder: "fsm/httpfield", Use: "which headers belong to a connection"},
 	{Folder: "fsm/httpurl", Use: "the URLs of destinations, escaped"},
 	{Folder: "fsm/hll", Use: "HyperLogLog"},
 	{Folder: "fsm/listpack", Use: "the list encodings inside RDB files"},
@@ -119,7 +120,7 @@ var Rules = []Rule{
 		Tests:  []string{"cluster", "httpapi", "resp/protocol"},
 	},
 	{Folder: "internal/importer", Use: "reads RDB files and sends them to a node over HTTP", May: []string{"fsm/...", "internal/...", "resp/protocol"}, Tests: []string{"httpapi"}},
-	{Folder: "internal/cli", Use: "the commands of the command line that ask a node over HTTP", May: []string{"fsm/command", "fsm/reply", "resp/protocol"}},
+	{Folder: "internal/cli", Use: "the commands of the command line that ask a node over HTTP", May: []string{"fsm/command", "fsm/reply", "resp/protocol", "internal/plural"}},
 	{
 		Folder: "jepsen",
 		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",

@@ -1,4 +1,3 @@
-// Package plural writes numbers of things: "1 key", "2 keys", "3 entries".
 package plural
 
 import (

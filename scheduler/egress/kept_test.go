@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/internal/testgate"
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
@@ -23,7 +24,12 @@ func far(t *testing.T, server string, delay time.Duration) string {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
-	t.Cleanup(func() { l.Close(); all.Wait() })
+	t.Cleanup(func() {
+		l.Close()
+		ended := make(chan struct{})
+		go func() { all.Wait(); close(ended) }()
+		testgate.Receive(t, "the end of the way's connections", ended)
+	})
 	all.Go(func() {
 		for {
 			near, err := l.Accept()
