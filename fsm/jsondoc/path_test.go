@@ -164,7 +164,7 @@ func TestParsePath(t *testing.T) {
 	for source, want := range map[string]string{
 		"$": "$", "$.a": "$.a", ".": "$", "": "expected a name", "a": "$.a", ".a": "$.a", "..a": "$..a", "[0]": "$[0]", `.["a"]`: `$["a"]`, "a.b[1]": "$.a.b[1]",
 		"$.a-b_c:d/é": "$.a-b_c:d/é", `$["\u0041\n\"]"]`: `$["\u0041\n\"]"]`, `$['it\'s "q"']`: `$['it\'s "q"']`, "$[ 'a' , 1 , : , ::-1 , -3:4 ]": "$[ 'a' , 1 , : , ::-1 , -3:4 ]",
-		"$x": "a step begins", "$.": "expected a name", "$..": "expected a name", "$[": "expected a key", "$['a": "a quote is not closed", "$[1": "expected a comma",
+		"$.": "expected a name", "$..": "expected a name", "$[": "expected a key", "$['a": "a quote is not closed", "$[1": "expected a comma",
 		"$[-]": "expected a digit", "$[a]": "expected a key", "$.a ": "a step begins", "$[?(@.a]": "closing parenthesis", "$[?(@.a==)]": "a path or a constant",
 		"$[?(@.a=~'[')]": "not a regular", "$[?(@.a=~'(((a{1000}){1000}){1000})')]": "regular expression", `$["\x"]`: "not a string", "$[?(@.a==1.2.3)]": "not a number",
 		"$[?@.a=='(' || @['?']==\"a\"]": "$[?@.a=='(' || @['?']==\"a\"]", "$[?(@.a=~'" + strings.Repeat("a", maxProgram) + "')]": "too large",
