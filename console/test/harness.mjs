@@ -46,7 +46,7 @@ export async function open(url, { theme = "light", width = 1440, ignore, bodies,
   page.bodies = [];
   page.on("console", (m) => { if (["error", "warning"].includes(m.type()) && !ignore?.test(m.text())) page.faults.push(m.text()); });
   page.on("pageerror", (e) => page.faults.push(e.message));
-  page.on("dialog", (d) => { page.faults.push("a dialog opened: " + d.message()); d.dismiss(); });
+  page.on("dialog", (d) => { if (!(page.mayStay && d.type() === "beforeunload")) page.faults.push(`a dialog opened: ${d.type()} ${d.message()}`); d.dismiss(); });
   page.on("response", (r) => {
     const reply = { status: r.status(), path: new URL(r.url()).pathname, text: "" };
     page.replies.push(reply);

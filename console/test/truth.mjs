@@ -95,7 +95,11 @@ export async function shownOnce(page) {
     const token = await dialog.locator(".mono").first().innerText();
     for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
     await page.mouse.click(5, 5);
+    page.mayStay = true;
+    const asked = page.waitForEvent("dialog", (d) => d.type() === "beforeunload"); // the harness answers: stay
     await page.evaluate(() => history.back());
+    await asked;
+    page.mayStay = false;
     await page.keyboard.press("Escape");
     assert.equal(await dialog.locator(".mono").first().innerText(), token, title + " is gone");
     assert.equal(await dialog.getByRole("button", { name: "Close" }).count(), 0);
