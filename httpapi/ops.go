@@ -120,7 +120,6 @@ func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
 	admin := e.Group("/admin", s.audited, s.adminOnly, s.knownParameters)
 	admin.GET("/openapi.json", describe)
 	admin.GET("/audit", s.readAudit)
-	admin.GET("/history", s.readHistory)
 	admin.GET("/clients", s.listClients)
 	admin.DELETE("/clients/:id", s.killClient)
 	s.databaseRoutes(admin)
@@ -133,6 +132,7 @@ func (s *Server) opsRoutes(registry *prometheus.Registry) *gin.Engine {
 }
 
 func (s *Server) adminRoutes(g *gin.RouterGroup) {
+	g.GET("/history", s.readHistory)
 	g.GET("/cluster", s.cluster)
 	g.POST("/cluster/transfer-leader", s.transferLeader)
 	g.DELETE("/cluster/nodes/:id", s.removeNode)

@@ -91,6 +91,7 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 
 // dev runs the node; what it prints on standard output is for people and scripts.
 func (s *settings) dev(cmd *cobra.Command) error {
+	s.NodeID = devNodeID
 	log, err := s.logger(cmd.ErrOrStderr())
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ export function CommandLine() {
   useEffect(() => { out.current!.scrollTop = out.current!.scrollHeight; }, [lines]);
 
   const first = text.trimStart().toUpperCase().split(/\s+/);
-  const two = docs.data?.get(first.slice(0, 2).join(" ")), doc = two ?? docs.data?.get(first[0]);
+  const two = first[1] ? docs.data?.get(first.slice(0, 2).join(" ")) : undefined, doc = two ?? docs.data?.get(first[0]);
   const typing = text.trimStart() !== "" && (!doc || !/\s/.test(text.trimStart()) || (!two && first.length === 2));
   const found = typing && docs.data ? [...docs.data.keys()].filter((n) => n.startsWith(text.trimStart().toUpperCase()) && n !== text.trim().toUpperCase()).slice(0, 12) : [];
   const complete = (n: string) => { type(n + " "); input.current!.focus(); };

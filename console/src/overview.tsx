@@ -27,7 +27,7 @@ function AdminOverview() {
   return <Page title="Overview" sub={cluster.data ? <>{things(nodes.length, "node")}, led by {cluster.data.leader || "nobody"} in term {cluster.data.term}</> : "Health, rates and sizes of this cluster"}>
     {cluster.error && !cluster.data && <Note kind="bad">{cluster.error.message}</Note>}
     {cluster.data && !healthy && <Note kind="bad">{cluster.data.leader ? `Not reachable: ${away.map((n) => n.id).join(", ")}` : "There is no leader: writes wait until the nodes have elected one."}</Note>}
-    {bad.map((f, i) => <Note key={i} kind={f.level === "failure" ? "bad" : "warn"}><b>{f.check}{f.about && " " + f.about}</b>: {f.found}. {f.do}</Note>)}
+    {bad.map((f, i) => <Note key={i} kind={f.level === "failure" ? "bad" : "warn"}><b>{f.check}{f.about && " " + f.about}</b>: {f.found}{f.do && "; " + f.do}</Note>)}
     <Loaded of={history}>{(h) => <Charts h={h} healthy={!!healthy} findings={bad.length} looked={!!doctor.data} />}</Loaded>
     {cluster.data && <Card title="Nodes" acts={<A to="/cluster" class="button quiet">All about the cluster</A>}><div class="nodes">{nodes.map((n) => <NodeLine key={n.id} n={n} />)}</div></Card>}
   </Page>;

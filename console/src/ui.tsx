@@ -23,7 +23,9 @@ export function useLoad<T>(fn: (poll: boolean, signal: AbortSignal) => Promise<T
     const mine = ++turn.current;
     try {
       const data = await last.current(poll, signal);
-      if (mine === turn.current) put({ data, busy: false });
+      if (mine !== turn.current) return;
+      clock.value = Date.now(); // what is shown is not older than the time that is told with it
+      put({ data, busy: false });
     } catch (e) {
       if (mine !== turn.current || (e as Error).name === "AbortError") return;
       const error = e instanceof ApiError ? e : new ApiError(0, String((e as Error).message ?? e));

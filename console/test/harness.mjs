@@ -73,6 +73,8 @@ export async function signIn(page, form) {
   await page.waitForSelector(".shell");
 }
 export async function accessible(page, where) {
+  const broken = /\b(undefined|NaN|Invalid Date)\b|\[object /.exec(await page.evaluate(() => document.body.innerText));
+  assert.equal(broken, null, `${where}: ${broken?.input.slice(Math.max(0, broken.index - 80), broken.index + 80)}`);
   await page.evaluate(axe + ";0");
   const found = await page.evaluate(() => axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], resultTypes: ["violations"] }));
   assert.deepEqual(found.violations.map((v) => `${where}: ${v.id}: ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`), []);
