@@ -209,7 +209,7 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 func (a *admin) History(context.Context) history.Cluster { return history.Merge(nil, nil) }
 
 func (a *admin) Examine(context.Context) doctor.Report {
-	return doctor.NewReport("n1", doctor.Production, []doctor.Finding{{Check: "disk", Found: "fine"}})
+	return doctor.Report{Node: "n1", Findings: []doctor.Finding{{Check: "disk", Found: "fine"}}}
 }
 
 func (a *admin) Snapshot(context.Context) (httpapi.SnapshotStatus, error) {
