@@ -23,14 +23,15 @@ type deadLetter struct {
 	FailureCallbackInfo *view.CallbackInfo `json:"failureCallbackInfo,omitempty"`
 }
 
-func renderDead(d *queue.DeadInfo) *deadLetter {
+func renderDead(d *queue.DeadInfo, trim int) *deadLetter {
+	show := view.Redactor{Trim: trim}
 	n := &deadLetter{
-		message: render(d.Message.ID, d.Message.Content), DlqID: d.Stamp.String(), Error: d.Error,
+		message: render(d.Message.ID, d.Message.Content, trim), DlqID: d.Stamp.String(), Error: d.Error,
 		ResponseStatus: d.Response.Status, ResponseHeader: view.Header(d.Response.Header),
 	}
-	n.ResponseBody, n.ResponseBodyBase64 = view.Redactor{Trim: -1}.Body(d.Response.Body)
+	n.ResponseBody, n.ResponseBodyBase64 = show.Body(d.Response.Body)
 	if d.Callback.State != queue.CallbackNone {
-		n.FailureCallbackInfo = view.NewCallbackInfo(d.Callback.State.String(), d.Callback.Response, view.Redactor{Trim: -1})
+		n.FailureCallbackInfo = view.NewCallbackInfo(d.Callback.State.String(), d.Callback.Response, show)
 	}
 	return n
 }
@@ -74,7 +75,7 @@ func (q *request) getDead(text string) error {
 	var n *deadLetter
 	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
 		if d, ok := v.Messages().DeadLetter(t); ok {
-			n = renderDead(&d)
+			n = renderDead(&d, view.All)
 		}
 	})
 	switch {
@@ -105,8 +106,8 @@ func (q *request) listDead() error {
 					page.After, more = list[i-1].Stamp, true
 					break
 				}
-				size += len(list[i].Message.Content.Body) + list[i].Response.BodySize()
-				all = append(all, renderDead(&list[i]))
+				size += query.show().Size(len(list[i].Message.Content.Body)) + query.show().Size(list[i].Response.BodySize())
+				all = append(all, renderDead(&list[i], query.trim))
 			}
 		})
 		if err != nil {

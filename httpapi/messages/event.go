@@ -61,10 +61,10 @@ func (t eventTime) MarshalJSON() ([]byte, error) {
 // CANCELED.
 const cancelledWord = "CANCELLED"
 
-// renderEvent returns an event; literal is the specification's form of time and state.
-func renderEvent(v *queue.EventInfo, literal bool) *event {
+// renderEvent returns an event with at most trim bytes of each body; literal is the specification's form of time and state.
+func renderEvent(v *queue.EventInfo, literal bool, trim int) *event {
 	c := v.Content
-	m := render(v.ID, c)
+	m := render(v.ID, c, trim)
 	n := &event{
 		Time: eventTime{v.At, literal}, MessageID: m.MessageID, State: v.State.String(), URL: m.URL, Options: m.Options, origin: m.origin,
 		NextDeliveryTime: v.Next(), Error: v.Error, Timeout: c.Timeout, MaxRetries: m.MaxRetries, RetryDelayExpr: m.RetryDelayExpression,
@@ -77,7 +77,7 @@ func renderEvent(v *queue.EventInfo, literal bool) *event {
 		n.State = cancelledWord
 	}
 	if p := v.Response; p != nil {
-		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(p.Body)
+		n.ResponseStatus, n.ResponseBody = p.Status, base64.StdEncoding.EncodeToString(view.Redactor{Trim: trim}.Cut(p.Body))
 		n.ResponseHeader = view.Header(p.Header)
 		n.ResponseHeaders = n.ResponseHeader
 	}
@@ -157,9 +157,12 @@ func (q *request) events(rest string, logs bool) error {
 	answer := map[string]any{"events": all}
 	switch {
 	case query.grouped:
-		answer = map[string]any{"groups": groups}
+		answer = map[string]any{"groups": groups, "messages": groups}
 	case logs:
 		answer["logs"] = all
+		if query.named {
+			answer["messages"] = byMessage(all)
+		}
 	}
 	if cursor != "" {
 		answer["cursor"] = cursor
@@ -183,10 +186,10 @@ func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGr
 					page.After, more = list[i-1].Stamp, true
 					break
 				}
-				size += list[i].Size()
-				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral))
+				size += query.eventSize(&list[i])
+				all = append(all, renderEvent(&list[i], q.Parser.SpecLiteral, query.trim))
 				if query.grouped {
-					group, n := q.eventsOf(v, list[i].ID)
+					group, n := q.eventsOf(v, list[i].ID, query)
 					groups, size = append(groups, group), size+n
 				}
 			}
@@ -199,12 +202,26 @@ func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGr
 }
 
 // eventsOf returns the events of one message, and their size in bytes.
-func (q *request) eventsOf(v *fsm.View, id queue.ID) (group eventGroup, size int) {
+func (q *request) eventsOf(v *fsm.View, id queue.ID, query *listQuery) (group eventGroup, size int) {
 	group.MessageID = id.String()
 	list, _, _ := v.Messages().Events(&queue.Filter{IDs: []queue.ID{id}}, queue.Page{Limit: maxEvents, Newest: true})
 	for i := range list {
-		size += list[i].Size()
-		group.Events = append(group.Events, renderEvent(&list[i], q.Parser.SpecLiteral))
+		size += query.eventSize(&list[i])
+		group.Events = append(group.Events, renderEvent(&list[i], q.Parser.SpecLiteral, query.trim))
 	}
 	return group, size
+}
+
+// byMessage groups events by their messages, which come in the order of their first event.
+func byMessage(all []*event) []eventGroup {
+	groups, at := []eventGroup{}, map[string]int{}
+	for _, e := range all {
+		i, ok := at[e.MessageID]
+		if !ok {
+			i = len(groups)
+			at[e.MessageID], groups = i, append(groups, eventGroup{MessageID: e.MessageID})
+		}
+		groups[i].Events = append(groups[i].Events, e)
+	}
+	return groups
 }

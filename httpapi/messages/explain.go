@@ -58,7 +58,7 @@ func (q *request) renderExplanation(x *queue.Explanation, id string) *explanatio
 		n.Behind = x.Behind.String()
 	}
 	if x.Last != nil {
-		n.LastAttempt = renderEvent(x.Last, q.Parser.SpecLiteral)
+		n.LastAttempt = renderEvent(x.Last, q.Parser.SpecLiteral, view.All)
 	}
 	n.Attempts, n.Allowed, n.Queue = x.Attempts, x.Allowed, x.Queue
 	for _, id := range x.Holders {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/httpurl"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 	"github.com/trireme-dev/trireme/internal/idn"
 )
 
@@ -94,13 +95,14 @@ var parameters = []parameter{
 	{"count", inDLQ | inEvents, "size of the page", (*listQuery).readCount},
 	{"cursor", inDLQ | inEvents, "the page after this one", (*listQuery).readCursor},
 	{"order", inDeadList | inEvents, "`earliestFirst` or `latestFirst`", (*listQuery).readOrder},
+	{"trimBody", inDeadList | inEvents, "the most bytes of each body that are shown; 0: none, -1: all", (*listQuery).readTrim},
 	{"groupBy", inEvents, "`messageId`: messages with all their events", (*listQuery).readGroupBy},
 }
 
 // read sets what the parameters of a request say. An unknown name is refused: a mistyped
 // filter must never mean everything.
 func (c *listQuery) read(values url.Values, in lists) error {
-	c.acts = in == inCancel || in == inDead
+	c.acts, c.trim = in == inCancel || in == inDead, view.All
 	for name, list := range values {
 		p := parameterOf(name, in)
 		if p == nil {

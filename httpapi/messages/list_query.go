@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // listQuery is what a request for a list, or for a change of many, selects.
@@ -22,6 +23,10 @@ type listQuery struct {
 	acts bool
 	// none: it selects nothing, whatever there is.
 	none bool
+	// named: it names messages by their ids.
+	named bool
+	// trim is the most bytes of a body that are shown, negative for all.
+	trim int
 	// async: the answer does not wait for the end of a cancellation.
 	async bool
 }
@@ -85,7 +90,7 @@ func (c *listQuery) readIDs(_ string, list []string) error {
 			c.filter.IDs = append(c.filter.IDs, id)
 		}
 	}
-	c.none = c.none || len(c.filter.IDs) == 0
+	c.none, c.named = c.none || len(c.filter.IDs) == 0, true
 	return nil
 }
 
@@ -126,6 +131,27 @@ func (c *listQuery) readOrder(name string, list []string) error {
 		return invalid("invalid %s %q: expected earliestFirst or latestFirst", name, one(list))
 	}
 	return nil
+}
+
+func (c *listQuery) readTrim(name string, list []string) (err error) {
+	c.trim, err = ReadTrim(name, one(list))
+	return err
+}
+
+// ReadTrim reads how many bytes of a body are shown; negative for all.
+func ReadTrim(name, text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < view.All {
+		return 0, invalid("invalid %s %q: expected a number of bytes, or -1 for all", name, text)
+	}
+	return int(n), nil
+}
+
+func (c *listQuery) show() view.Redactor { return view.Redactor{Trim: c.trim} }
+
+// eventSize is how many bytes of bodies an event shows.
+func (c *listQuery) eventSize(v *queue.EventInfo) int {
+	return c.show().Size(len(v.Content.Body)) + c.show().Size(v.Response.BodySize())
 }
 
 // one is the value of a parameter that has a single one.

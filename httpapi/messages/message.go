@@ -37,13 +37,13 @@ type message struct {
 }
 
 // render shows a message's content, with what is redacted hidden.
-func render(id queue.ID, c *queue.Content) *message {
+func render(id queue.ID, c *queue.Content, trim int) *message {
 	m := &message{
 		MessageID: id.String(), URL: c.URL, MaxRetries: c.Retries, NotBefore: c.FirstAt, CreatedAt: c.Created,
 		origin: origin{c.Group, c.Endpoint, c.Schedule, c.API},
 	}
 	m.Options, m.CallbackHeaders = view.NewOptions(&c.Options, c.CallerIP)
-	m.Body, m.BodyBase64 = view.Redactor{Hide: c.Redact, Trim: -1}.Body(c.Body)
+	m.Body, m.BodyBase64 = view.Redactor{Hide: c.Redact, Trim: trim}.Body(c.Body)
 	return m
 }
 
@@ -112,7 +112,7 @@ func (q *request) getMessage(text string) error {
 		if !ok {
 			return
 		}
-		m = render(id, n.Content)
+		m = render(id, n.Content, view.All)
 		if x, ok := v.Messages().Explain(id, v.Now()); ok && explain {
 			m.Explain = q.renderExplanation(&x, text)
 		}

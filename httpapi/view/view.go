@@ -29,23 +29,38 @@ func (r Redactor) hidesBody(body []byte) bool { return len(body) > 0 && r.Hide !
 
 // Answer is the answer of an endpoint, which is never hidden.
 func (r Redactor) Answer(body []byte) string {
-	text := strings.ToValidUTF8(string(body), "\uFFFD")
-	if r.Trim < 0 || len(text) <= r.Trim {
-		return text
+	return string(r.Cut([]byte(strings.ToValidUTF8(string(body), "\uFFFD"))))
+}
+
+// Cut is the beginning of a body, of at most Trim bytes. The last letter of a text stays whole or goes.
+func (r Redactor) Cut(body []byte) []byte {
+	if r.Trim < 0 || len(body) <= r.Trim {
+		return body
 	}
 	cut := r.Trim
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
+	for cut > 0 && r.Trim-cut < utf8.UTFMax && !utf8.RuneStart(body[cut]) {
 		cut--
 	}
-	return text[:cut]
+	return body[:cut]
 }
+
+// Size is how many bytes of a body of so many are shown.
+func (r Redactor) Size(body int) int {
+	if r.Trim < 0 {
+		return body
+	}
+	return min(body, r.Trim)
+}
+
+// All is the Trim that shows whole bodies.
+const All = -1
 
 // Body is a body as text, or in base64 if it is none.
 func (r Redactor) Body(body []byte) (text, coded string) {
 	if utf8.Valid(body) || r.hidesBody(body) {
 		return r.Text(body), ""
 	}
-	return "", base64.StdEncoding.EncodeToString(body)
+	return "", base64.StdEncoding.EncodeToString(r.Cut(body))
 }
 
 // Header is the sender's header by canonical names; nil if there is none.

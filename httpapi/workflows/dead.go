@@ -33,9 +33,9 @@ type deadLetter struct {
 	FailureFunctionState string             `json:"failureFunctionState,omitempty"`
 }
 
-// renderDead returns the dead letter of a run. Its failure callback may be that of the message that failed.
-func renderDead(store *workflow.Store, r *workflow.Run, prefix string) *deadLetter {
-	show := view.Redactor{Hide: r.Redact, Trim: -1}
+// renderDead returns the dead letter of a run, with at most trim bytes of each body. Its failure callback may be that of the message that failed.
+func renderDead(store *workflow.Store, r *workflow.Run, prefix string, trim int) *deadLetter {
+	show := view.Redactor{Hide: r.Redact, Trim: trim}
 	n := &deadLetter{
 		DlqID: r.Dead.String(), URL: r.URL, WorkflowURL: r.URL, MaxRetries: r.Retries, NotBefore: r.Created, CreatedAt: r.Created,
 		WorkflowRunID: r.ID, WorkflowCreatedAt: r.Created,
@@ -51,7 +51,7 @@ func renderDead(store *workflow.Store, r *workflow.Run, prefix string) *deadLett
 	if f := r.Fault; f != nil {
 		n.MessageID, n.MaxRetries, n.Error = f.Message.String(), f.Retries, f.Error
 		n.ResponseStatus, n.ResponseHeader = f.Response.Status, view.Header(f.Response.Header)
-		n.ResponseBody, n.ResponseBodyBase64 = view.Redactor{Trim: -1}.Body(f.Response.Body)
+		n.ResponseBody, n.ResponseBodyBase64 = view.Redactor{Trim: trim}.Body(f.Response.Body)
 	}
 	if c := r.Callback; c != nil {
 		n.FailureFunctionState = c.State.String()
@@ -65,7 +65,7 @@ func (q *request) getDead(id string) (n *deadLetter, err error) {
 	if t, ok := queue.ParseStamp(id); ok {
 		err = q.view(func(v *fsm.View) {
 			if r, ok := v.Workflows().DeadRun(t); ok {
-				n = renderDead(v.Workflows(), r, q.prefix())
+				n = renderDead(v.Workflows(), r, q.prefix(), view.All)
 			}
 		})
 	}
@@ -102,7 +102,7 @@ func (q *request) listDead() (*deadPage, error) {
 					after, more = list[i-1].Dead, true
 					return
 				}
-				n := renderDead(v.Workflows(), r, q.prefix())
+				n := renderDead(v.Workflows(), r, q.prefix(), s.trim)
 				size += len(n.Body) + len(n.BodyBase64) + len(n.ResponseBody) + len(n.ResponseBodyBase64)
 				page.Messages = append(page.Messages, n)
 			}

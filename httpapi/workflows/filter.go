@@ -2,11 +2,11 @@ package workflows
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 const (
@@ -33,9 +33,10 @@ type listQuery struct {
 
 // Names of parameters that lists know besides those of filters.
 var (
-	listNames = append([]string{"count", "cursor"}, filterNames(false)...)
-	runNames  = append([]string{"groupBy", "trimBody"}, listNames...)
-	deadNames = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
+	listNames     = append([]string{"count", "cursor"}, filterNames(false)...)
+	runNames      = append([]string{"groupBy", "trimBody"}, listNames...)
+	deadListNames = append([]string{"trimBody"}, deadNames...)
+	deadNames     = append([]string{"dlqIds", "source", "count", "cursor"}, filterNames(true)...)
 )
 
 // readListQuery reads what a list is to show, at most so many a page. An unknown name is refused.
@@ -50,7 +51,7 @@ func (q *request) readListQuery(known []string, most int) (*listQuery, params, e
 			return nil, nil, messages.Invalid("unknown filter %q", name)
 		}
 	}
-	c := &listQuery{limit: most, cursor: v.get("cursor"), trim: -1}
+	c := &listQuery{limit: most, cursor: v.get("cursor"), trim: view.All}
 	if c.filter.Filter, err = v.runFilter(); err != nil {
 		return nil, nil, err
 	}
@@ -75,8 +76,8 @@ func (c *listQuery) size(v params, most int) error {
 		c.limit = int(min(count, int64(most)))
 	}
 	if text := v.get("trimBody"); text != "" {
-		if c.trim, err = strconv.Atoi(text); err != nil || c.trim < -1 {
-			return messages.Invalid("invalid trimBody %q: a number of bytes, or -1, is wanted", text)
+		if c.trim, err = messages.ReadTrim("trimBody", text); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -84,7 +85,7 @@ func (c *listQuery) size(v params, most int) error {
 
 // readDeadQuery reads what a list of dead letters is to show.
 func (q *request) readDeadQuery() (*listQuery, error) {
-	c, v, err := q.readListQuery(deadNames, maxDeadLetters)
+	c, v, err := q.readListQuery(deadListNames, maxDeadLetters)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi/messages"
+	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
 // runPage is a page of runs.
@@ -39,12 +40,7 @@ func (q *request) logs() (*runPage, error) {
 
 // runSize is about how much a run adds to a page, in bytes.
 func runSize(store *workflow.Store, r *workflow.Run, trim int) (n int) {
-	size := func(body int) int {
-		if trim >= 0 {
-			return min(body, trim)
-		}
-		return body
-	}
+	size := view.Redactor{Trim: trim}.Size
 	store.Log(r.No, func(_ uint32, e *workflow.Entry) bool {
 		n += 512 + size(e.Body.Len())
 		if e.Answer != nil {

@@ -68,6 +68,7 @@ var filters = []filter{
 	{"toDate", false, "latest time, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.To })},
 	{"workflowCreatedAt", false, "time of creation, in unix milliseconds", bound(func(f *workflow.DeadFilter) *int64 { return &f.Created })},
 	{"failureFunctionState", true, "state of the failure callback", readCallbackStates},
+	{"failureCallbackState", true, "the same", readCallbackStates},
 	{"responseStatus", true, "status of the last answer", readStatuses},
 }
 

@@ -46,6 +46,8 @@ var withoutFlag = map[string]string{
 	"source":                    "dead letters of runs are in runs failed",
 	"count":                     "is --limit",
 	"cursor":                    "is --cursor",
+	"trimBody":                  "selects nothing; output shows no bodies, but for json",
+	"failureCallbackState":      "another spelling of failureFunctionState",
 	"groupBy":                   "messages list has it, events not",
 	"async":                     "a command says how many it has cancelled",
 	"workflowRunIds":            "another spelling of workflowRunId",
