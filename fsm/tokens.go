@@ -172,7 +172,13 @@ func (s *State) rotateDatabaseTokens(n *TokenRotation, until int64) error {
 		return ErrTokens
 	}
 	d := s.databases[i]
-	for _, role := range [...]acl.Role{acl.Standard, acl.ReadOnly} {
+	roles := [...]acl.Role{acl.Standard, acl.ReadOnly}
+	for _, role := range roles { // a rotation sent again would end the overlap of the tokens that it replaced
+		if user := builtinOf(role); d.users.HasToken(user, pair.Standard, n.Salt) || d.users.HasToken(user, pair.ReadOnly, n.Salt) {
+			return ErrSameToken
+		}
+	}
+	for _, role := range roles {
 		s.endOverlap(d.name, role)
 		former := d.users.RotateToken(builtinOf(role), n.Tokens[role], n.Salt, until > 0)
 		if former > 0 && until > 0 {

@@ -398,10 +398,10 @@ func TestDestinationsThatCannotBeAsked(t *testing.T) {
 		"http://169.254.169.254/":          "destination not allowed: 169.254.169.254 is a cloud metadata address",
 		"http://[::1]/":                    "destination not allowed: ::1 is a loopback address",
 		"http://nowhere.invalid/":          "could not be resolved",
-		"http://a b/":                      "invalid character",
-		"http://%zz/":                      "invalid URL escape",
-		"ftp://example.com/":               "destination not allowed",
-		"http://":                          "destination not allowed",
+		"http://a b/":                      "its host has a character that no host may have",
+		"http://%zz/":                      "its host has a character that no host may have",
+		"ftp://example.com/":               "an absolute URL that begins with http:// or https:// is wanted",
+		"http://":                          "it has no host",
 	} {
 		n := send(t, s, attempt(queue.Content{URL: url}))
 		if n.Response.Status != 0 || !strings.Contains(n.Error, want) {

@@ -141,6 +141,11 @@ func (s *Store) RotateToken(user string, token Digest, salt Salt, keep bool) (fo
 	return former
 }
 
+// HasToken reports whether a digest, stored under salt, is a credential of a user, the first or another.
+func (s *Store) HasToken(user string, token Digest, salt Salt) bool {
+	return slices.ContainsFunc(s.User(user).credentials, func(c credential) bool { return c.digest == token && c.salt == salt })
+}
+
 // RevokeToken takes the credential of a number from a built-in user, if it is there: identities that it proved are invalid from then on.
 func (s *Store) RevokeToken(user string, number uint64) {
 	u := s.User(user).clone()

@@ -19,6 +19,7 @@ func IsHopByHop(name string, connection []string) bool {
 	return false
 }
 
+// hopByHop decides what the state machine stores too (fsm/queue): another name here needs a feature level there.
 var hopByHop = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-authenticate": true, "proxy-authorization": true, "proxy-connection": true,
 	"te": true, "trailer": true, "transfer-encoding": true, "upgrade": true,

@@ -88,7 +88,7 @@ var deadLetters = []claim{
 			w.is(query, list(query).at("messages"), "[]")
 		}
 		w.is("by the client's path", w.ask(200, "GET", "/v2/dlq?source=workflow&label="+label, nil, "").at("messages", 4, "workflowRunId"), ids[4])
-		for _, query := range []string{"lable=" + label, "host=x", "count=x", "cursor=x", "fromDate=x", "failureFunctionState=x"} {
+		for _, query := range []string{"lable=" + label, "host=x", "count=x", "cursor=x", "fromDate=x", "failureFunctionState=x", "failureCallbackState=x", "trimBody=x", "trimBody=-2"} {
 			w.ask(400, "GET", "/v2/workflows/dlq?"+query, nil, "")
 		}
 		w.is("deleted", w.ask(200, "DELETE", "/v2/workflows/dlq?label="+label, nil, "").at("deleted"), "5")
@@ -99,7 +99,13 @@ var deadLetters = []claim{
 		state := func() string { return w.letter(id).at("failureCallbackInfo", "state").String() }
 		w.until("it fails", func() bool { return state() == "CALLBACK_FAIL" })
 		w.true(len(w.deliveries(id)) == 3, "%d calls", len(w.deliveries(id)))
-		w.is("by its state", w.ask(200, "GET", "/v2/workflows/dlq?failureFunctionState=CALLBACK_FAIL&workflowRunId="+id, nil, "").at("messages").at(0, "failureFunctionState"), "CALLBACK_FAIL")
+		for _, name := range []string{"failureFunctionState", "failureCallbackState"} {
+			by := func(state string) value {
+				return w.ask(200, "GET", "/v2/workflows/dlq?trimBody=0&"+name+"="+state+"&workflowRunId="+id, nil, "").at("messages")
+			}
+			w.is(name, by("CALLBACK_FAIL").at(0, "failureFunctionState"), "CALLBACK_FAIL")
+			w.is(name+" of another", by("CALLBACK_SUCCESS"), "[]")
+		}
 		w.is("the run", w.ask(200, "POST", "/v2/workflows/dlq/callback/"+dlq, nil, "").at("workflowRunId"), id)
 		w.until("it fails again", func() bool { return len(w.deliveries(id)) == 5 && state() == "CALLBACK_FAIL" })
 		w.ask(404, "POST", "/v2/workflows/dlq/callback/1-1", nil, "")

@@ -249,6 +249,17 @@ var stepFields = []claim{
 		id := w.start("m/ok", "the payload", nil)
 		w.is("trimmed", w.ask(200, "GET", "/v2/workflows/logs?trimBody=3&workflowRunId="+id, nil, "").at("runs", 0, "steps", 0, "steps", 0, "out"), "the")
 		w.is("whole", w.ask(200, "GET", "/v2/workflows/logs?trimBody=-1&workflowRunId="+id, nil, "").at("runs", 0, "steps", 0, "steps", 0, "out"), "the payload")
+		bad, _ := w.fail("bad", "the payload", nil)
+		for _, list := range []string{"logs?", "events?groupBy=workflowRunId&", "events?", "dlq?"} {
+			for trim, want := range map[string][2]bool{"": {true, true}, "&trimBody=-1": {true, true}, "&trimBody=5": {true, false}, "&trimBody=0": {}} {
+				_, text := w.try("GET", "/v2/workflows/"+list+"workflowRunId="+bad+trim, nil, "")
+				got := [2]bool{strings.Contains(text, `"the p`), strings.Contains(text, `"the payload"`)}
+				w.true(got == want && strings.Contains(text, bad), "%s%s: %s", list, trim, text)
+			}
+		}
+		for path, method := range map[string]string{"dlq": "DELETE", "dlq/restart": "POST", "dlq/resume": "POST"} {
+			w.ask(400, method, "/v2/workflows/"+path+"?trimBody=0", nil, "")
+		}
 	}},
 }
 
