@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -19,16 +20,19 @@ type Engine struct {
 	// Before, if set, is called before each request is applied.
 	Before func()
 
+	// mu orders requests. It is held while the hooks of an apply run, so no read may take it: a
+	// hook waits for the registry of blocked clients, which reads under its own lock.
 	mu    sync.Mutex
 	index uint64
-	now   int64
+	now   atomic.Int64
 }
 
 // NewEngine is an engine founded with the tokens of this package, at a time in unix
 // milliseconds.
 func NewEngine(t testing.TB, now int64) *Engine {
 	t.Helper()
-	e := &Engine{Machine: fsm.NewMachine(), now: now}
+	e := &Engine{Machine: fsm.NewMachine()}
+	e.now.Store(now)
 	search.Attach(e.Machine)
 	var tokens acl.Tokens
 	tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
@@ -54,11 +58,7 @@ func (e *Engine) Serve(t testing.TB, o resp.Options) string {
 }
 
 // Pass moves the clock on.
-func (e *Engine) Pass(ms int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.now += ms
-}
+func (e *Engine) Pass(ms int64) { e.now.Add(ms) }
 
 const term = 1
 
@@ -70,7 +70,7 @@ func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.index++
-	entry := fsm.Entry{Stamp: e.now, Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
+	entry := fsm.Entry{Stamp: e.now.Load(), Term: term, Requests: []fsm.Request{{Code: code, Body: body}}}
 	outcomes, err := e.Machine.Apply(e.index, term, entry.Encode())
 	if err != nil {
 		return nil, err
@@ -80,10 +80,7 @@ func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, erro
 
 // Read runs fn on the machine's state at the clock's time.
 func (e *Engine) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at fsm.ReadAt, err error) {
-	e.mu.Lock()
-	now := e.now
-	e.mu.Unlock()
-	e.Machine.View(now, [16]byte{1}, func(v *fsm.View) {
+	e.Machine.View(e.now.Load(), [16]byte{1}, func(v *fsm.View) {
 		at.Index, at.Now = v.Index(), v.Now()
 		fn(v)
 	})
@@ -91,12 +88,7 @@ func (e *Engine) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at 
 }
 
 // Local is Read.
-func (e *Engine) Local(fn func(*fsm.View)) {
-	e.mu.Lock()
-	now := e.now
-	e.mu.Unlock()
-	e.Machine.View(now, [16]byte{1}, fn)
-}
+func (e *Engine) Local(fn func(*fsm.View)) { e.Machine.View(e.now.Load(), [16]byte{1}, fn) }
 
 // Track asks the machine for notes of keys that change.
 func (e *Engine) Track(on bool) { e.Machine.Track(on) }
