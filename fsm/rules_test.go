@@ -31,8 +31,7 @@ var allowed = []string{
 var allowedIn = map[string][]string{"machine.go": {"sync", "sync/atomic"},
 	"access.go":      {"sync/atomic"}, // what it keeps is no part of the state
 	"uses.go":        {"sync/atomic"}, // the same
-	"backup_pack.go": {"github.com/klauspost/compress/zstd"},
-	"config.go":      {module + "internal/httpsyntax"}} // the names of a connection's headers: a look at a name, without state
+	"backup_pack.go": {"github.com/klauspost/compress/zstd"}}
 
 // forbiddenCalls differ between processors, or between binaries.
 var forbiddenCalls = []string{
