@@ -133,6 +133,7 @@ func (c *client) exchange(conn net.Conn, replies *replyReader, begin time.Time) 
 	}
 	if c.run.phase.Load() == counting {
 		c.hist.Add(time.Since(begin))
+		c.run.answered()
 	}
 	if bad := c.run.spec.Check.verify(status, body, c.run.spec.Rows); bad != nil {
 		c.run.bad.Add(1)

@@ -77,6 +77,8 @@ type run struct {
 	mu       sync.Mutex
 	total    hist.H
 	cpu      time.Duration // of this process when the run began
+	once     sync.Once
+	first    chan struct{} // closes with the first counted reply, or failure
 }
 
 const (
@@ -92,7 +94,7 @@ func Run(ctx context.Context, spec Spec) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := &run{spec: spec, cpu: processCPU()}
+	r := &run{spec: spec, cpu: processCPU(), first: make(chan struct{})}
 	if spec.Requests > 0 {
 		r.phase.Store(counting) // all of them, the first one too
 	}
@@ -145,6 +147,8 @@ func (r *run) pace(ctx context.Context, start time.Time, wg *sync.WaitGroup) tim
 	start = time.Now()
 	r.phase.Store(counting)
 	sleep(ctx, r.spec.Duration, r.spec.Stop)
+	// A busy machine may not have answered anything by then, and nothing can't be measured.
+	sleep(ctx, r.spec.Timeout, r.first)
 	r.phase.Store(over)
 	return time.Since(start)
 }
@@ -159,7 +163,13 @@ func sleep(ctx context.Context, d time.Duration, stop <-chan struct{}) {
 }
 
 // failed notes the first failure's text.
-func (r *run) failed(err error) { r.failOnce.Do(func() { r.fail = err.Error() }) }
+func (r *run) failed(err error) {
+	r.failOnce.Do(func() { r.fail = err.Error() })
+	r.answered()
+}
+
+// answered ends the wait for the first outcome.
+func (r *run) answered() { r.once.Do(func() { close(r.first) }) }
 
 // result turns the counts into figures.
 func (r *run) result(took time.Duration) Result {
