@@ -77,19 +77,24 @@ func changes(events []string) []string {
 // (FLUSHALL, RESTORE, a STORE of nothing) tells no expiry of one that was not found before.
 func (ear *eventEar) settle(now int64, ours *replica, events *[]string, gone map[string]int) {
 	ear.r.setClock(now)
-	found := false
 	for more := true; more; {
 		s := scripttest.Step{Origin: command.RESP, As: trusted}
 		ours.apply(now, &s, fsm.Single, line("PING"))
-		for _, e := range *events {
-			if key, expired := strings.CutPrefix(e, "expired "); expired {
-				found = true
-				ear.remove(now, key, gone)
-			}
-		}
 		more = len(*events) > 0
+		ear.follow(now, *events, gone)
 		timeless(*events, gone, 1)
 		*events = nil
+	}
+}
+
+// follow has the server find what has expired here, also in the entry of a command that stored a key past its deadline.
+func (ear *eventEar) follow(now int64, events []string, gone map[string]int) {
+	found := false
+	for _, e := range events {
+		if key, expired := strings.CutPrefix(e, "expired "); expired {
+			found = true
+			ear.remove(now, key, gone)
+		}
 	}
 	if found {
 		timeless(ear.since(), gone, -1)
@@ -132,6 +137,7 @@ func TestFidelityOfEvents(t *testing.T) {
 			ear.r.makeConsumer(&s, v)
 			theirs := ear.r.do(s.Argv...)
 			we, they := timeless(*events, gone, 1), timeless(ear.since(), gone, -1)
+			ear.follow(now, *events, gone)
 			*events = nil
 			if v.IsError() {
 				we, they = changes(we), changes(they)
@@ -186,6 +192,7 @@ func TestFidelityOfRandomEvents(t *testing.T) {
 		ear.r.makeConsumer(s, v)
 		theirs := ear.r.do(s.Argv...)
 		we, they := timeless(*events, gone, 1), timeless(ear.since(), gone, -1)
+		ear.follow(now, *events, gone)
 		*events = nil
 		if v.IsError() {
 			we, they = changes(we), changes(they)
