@@ -45,12 +45,12 @@ func (c *conn) enterQueues(w *waiter) {
 	var found command.Arrival
 	call := w.argv
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { call, found = v.Arrive(w.as, command.RESP, w.row, call) })
-	r.setCall(w, call)
+	claimed := r.setCall(w, call, err == nil && found != command.Nothing && (first || found == command.Mistake))
 	switch {
 	case err != nil:
 		r.release(w, failureOf(err, false))
 	case found == command.Nothing:
-	case (first || found == command.Mistake) && r.claim(w):
+	case claimed:
 		values, index, err := r.call(w, [][][]byte{w.argv})
 		if err != nil {
 			r.failAttempt(w, err)

@@ -73,32 +73,26 @@ func (r *blockedClients) enqueue(w *waiter) (first bool) {
 }
 
 // setCall replaces a waiter's call by its resolved form (XREAD's $ by an id), unless the
-// call is under way already.
-func (r *blockedClients) setCall(w *waiter, call [][]byte) {
+// call is under way already. With claim it reserves the call for its connection in the same
+// step, so that the registry neither proposes it too nor ends its wait for what the call is
+// about to be told. claimed is false if the registry was first or the wait is over.
+func (r *blockedClients) setCall(w *waiter, call [][]byte, claim bool) (claimed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !w.proposed {
 		w.argv = call
 	}
+	if claim && !w.proposed && !w.answered {
+		w.proposed, claimed = true, true
+		for _, p := range w.places {
+			p.tried = r.notified
+		}
+	}
 	w.arrived = true
 	if w.row.Wait.Lost != nil && !w.answered { // what became of its keys before was not looked at
 		r.recheckLocked(w)
 	}
-}
-
-// claim reserves a waiter's call for its connection, so that the registry does not propose
-// it too. It is false if the registry was first or the wait is over.
-func (r *blockedClients) claim(w *waiter) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if w.proposed || w.answered {
-		return false
-	}
-	w.proposed = true
-	for _, p := range w.places {
-		p.tried = r.notified
-	}
-	return true
+	return claimed
 }
 
 // dequeue removes a waiter from all queues; the lock is held.
