@@ -183,9 +183,12 @@ func (c *Cluster) WaitReady() {
 	}
 }
 
+// stopLimit bounds how long a node that stops tries to hand its leadership over: the last ones of a cluster have nobody to take it.
+const stopLimit = 10 * time.Second
+
 // Stop closes one node.
 func (c *Cluster) Stop(i int) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
 	c.Nodes[i].Close(ctx)
 	c.Nodes[i] = nil
