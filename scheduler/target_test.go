@@ -61,7 +61,7 @@ var oddTargets = [][2]string{
 	{"/100%", "/100%"}, {"/%zz/%2F", "/%zz/%2F"}, {"/[x]'%2f!$&()*+,;=:@~", "/[x]'%2f!$&()*+,;=:@~"}, {"//a//b", "//a//b"}, {"/a?`{}\\^[]|", "/a?`{}\\^[]|"}, {"//a|b%2F%", "//a%7Cb%2F%25"},
 }
 
-// TestTargetIsSentAsStored: what stands in the request line is what is stored, byte by byte, without a proxy and with one.
+// TestTargetIsSentAsStored compares the request line with what is stored, byte by byte, without a proxy and with one.
 func TestTargetIsSentAsStored(t *testing.T) {
 	addr, got := requestLines(t)
 	proxied := func(o *SenderOptions) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRead: what stands in each part and what becomes of it, without Node. idn.TestAsNode compares many more with Node.
+// TestRead compares what each part may hold and how it is stored, without Node. idn.TestAsNode compares many more with Node.
 func TestRead(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://h/a b?name=Ada L#x y":       "http://h/a%20b?name=Ada%20L#x%20y",

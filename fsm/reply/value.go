@@ -133,7 +133,7 @@ func (v Value) RESP2() Value {
 	return v
 }
 
-// RESP3 is v as it stands in RESP3, where of Forms the second counts. Any other value is itself.
+// RESP3 returns v for a client of RESP3: of Forms the second. Any other value is itself.
 func (v Value) RESP3() Value {
 	if v.kind == KindForms {
 		return v.elems[1].RESP3()

@@ -24,7 +24,7 @@ func (f fields) get(name string) string {
 
 // refuseBlank refuses a directive, a callback or the id of a run that is given but consists of blanks, and an id that can't be
 // sent. An empty value is
-// none: HTTP itself cuts blanks off around the value of a header, so a blank stands in items of a batch and in queries.
+// none: HTTP itself cuts blanks off around the value of a header, so a blank occurs in items of a batch and in queries.
 func (f fields) refuseBlank() error {
 	for i := range queue.Directives {
 		if name := queue.Directives[i].Name; f.isBlank(name) {

@@ -50,7 +50,7 @@ func same(number, unit string, v constant.Value) bool {
 	return got == want*scale || time && (got*1e6 == want*scale || got*1e9 == want*scale)
 }
 
-// unnamed are the figures of pages that are no constant of this program, by page. What was measured stands in a paragraph
+// unnamed are the figures of pages that are no constant of this program, by page. What was measured is in a paragraph
 // with its date, seed or benchmark, and need not be here.
 var unnamed = map[string][]string{
 	"docs/design/eviction.md":   {"16 MiB", "1 GiB"},                                               // the sizes that were measured

@@ -108,7 +108,7 @@ func (w *Poller) Ready(numbers []uint64) ([]uint64, error) {
 	numbers = numbers[:0]
 	var failed error
 	err := w.raw.Control(func(epoll uintptr) {
-		for range readyRounds { // the kernel goes on behind those that it has reported
+		for range readyRounds { // the kernel continues after those that it has reported
 			var n int
 			if n, failed = unix.EpollWait(int(epoll), w.events, 0); errors.Is(failed, unix.EINTR) {
 				continue
