@@ -29,7 +29,7 @@ var hopByHop = map[string]bool{
 // and shares the values of h.
 func EndToEnd(h map[string][]string) map[string][]string {
 	out := make(map[string][]string, len(h))
-	for name, values := range h {
+	for name, values := range h { // unordered: each name by itself
 		if !IsHopByHop(name, h["Connection"]) {
 			out[name] = values
 		}
