@@ -55,8 +55,8 @@ func TestListsTrimBodies(t *testing.T) {
 				want = map[string]bool{coded(c.ofRaw): true, coded(c.of): true, coded(c.answer): true}
 			}
 			delete(want, "")
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("%s%s shows %q, want %q", list.path, c.trim, got, want)
+			if got, want := fmt.Sprint(got), fmt.Sprint(want); got != want {
+				t.Errorf("%s%s shows %s, want %s", list.path, c.trim, got, want)
 			}
 		}
 		for _, wrong := range []string{"x", "-2", "1.5", "", "99999999999"} {
