@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
@@ -16,7 +18,7 @@ import (
 // goroutines read the two connections. docs/design/pubsub.md has the argument.
 type intakes struct {
 	count  atomic.Int64
-	inVain atomic.Int64 // waits that were given up
+	inVain prometheus.Counter // waits that were given up
 
 	mu     sync.Mutex
 	poller *socket.Poller // tells who has sent something that was not read; nil where the system has none
@@ -40,7 +42,7 @@ type intake struct {
 }
 
 func newIntakes(s *Server) *intakes {
-	l := &intakes{all: map[uint64]*intake{}, busy: map[*intake]bool{}}
+	l := &intakes{inVain: s.metrics.unsettled, all: map[uint64]*intake{}, busy: map[*intake]bool{}}
 	poller, err := socket.NewPoller()
 	switch {
 	case err == nil:
@@ -226,7 +228,7 @@ func (l *intakes) settle(ctx context.Context, db string) {
 		}
 		l.mu.Lock()
 		if inVain {
-			l.inVain.Add(1)
+			l.inVain.Inc()
 			for _, u := range waits {
 				u.in.late = true
 			}

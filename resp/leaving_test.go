@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -192,7 +194,8 @@ func TestDepartedIsNotCountedElsewhere(t *testing.T) {
 // TestPublishersThatSubscribe has connections that subscribe publish at the same time: none
 // waits for another one that waits.
 func TestPublishersThatSubscribe(t *testing.T) {
-	nodes := resptest.Serve(t, 1, nil)
+	registry := prometheus.NewRegistry()
+	nodes := resptest.Serve(t, 1, func(o *resp.Options) { o.Metrics = registry })
 	const connections, rounds = 4, 20
 	done := make(chan string, connections)
 	for i := range connections {
@@ -219,7 +222,21 @@ func TestPublishersThatSubscribe(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
-	if n := nodes.Servers[0].SettledLate(); n != 0 {
-		t.Errorf("%d times a PUBLISH has waited in vain", n)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := false
+	for _, f := range families {
+		if f.GetName() != "trireme_resp_unsettled_counts_total" {
+			continue
+		}
+		told = true
+		if n := f.GetMetric()[0].GetCounter().GetValue(); n != 0 {
+			t.Errorf("%v times a PUBLISH has waited in vain", n)
+		}
+	}
+	if !told {
+		t.Error("no metric of waits in vain")
 	}
 }

@@ -15,6 +15,7 @@ type metrics struct {
 	batches     prometheus.Counter
 	sent        prometheus.Counter
 	failedLogin prometheus.Counter
+	unsettled   prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer, _ *Server) (*metrics, error) {
@@ -32,8 +33,9 @@ func newMetrics(r prometheus.Registerer, _ *Server) (*metrics, error) {
 		batches:     counter("batches_total", "Requests that those commands made: log requests and reads."),
 		sent:        counter("sent_bytes_total", "Bytes of replies over RESP."),
 		failedLogin: counter("failed_logins_total", "AUTH and HELLO with a wrong password."),
+		unsettled:   counter("unsettled_counts_total", "Counts of subscribers that waited in vain for what subscribing connections had sent."),
 	}
-	for _, c := range []prometheus.Collector{m.connections, m.blocked, m.refused, m.commands, m.batches, m.sent, m.failedLogin} {
+	for _, c := range []prometheus.Collector{m.connections, m.blocked, m.refused, m.commands, m.batches, m.sent, m.failedLogin, m.unsettled} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("resp: %w", err)
 		}
