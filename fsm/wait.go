@@ -7,11 +7,12 @@ import (
 )
 
 // Arrive looks what there is for a blocking call of a client that has come in, and gives
-// the call as it is meant from now on; see command.Wait.
-func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte) (call [][]byte, found command.Arrival) {
+// the call as it is meant from now on, and the one that is to be run before it waits, if there
+// is one; see command.Wait.
+func (v *View) Arrive(as acl.Identity, origin command.Origin, row *command.Command, argv [][]byte) (call, before [][]byte, found command.Arrival) {
 	tx := v.prepare(&as, origin)
 	if tx.User == nil {
-		return argv, command.Mistake
+		return argv, nil, command.Mistake
 	}
 	return row.Arrive(tx, argv)
 }

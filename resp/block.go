@@ -43,9 +43,15 @@ func (c *conn) enterQueues(w *waiter) {
 	r := c.s.blocked
 	first := r.enqueue(w)
 	var found command.Arrival
-	call := w.argv
-	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { call, found = v.Arrive(w.as, command.RESP, w.row, call) })
+	var call, before [][]byte
+	_, err := c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { call, before, found = v.Arrive(w.as, command.RESP, w.row, w.argv) })
+	if err != nil {
+		call = w.argv
+	}
 	claimed := r.setCall(w, call, err == nil && found != command.Nothing && (first || found == command.Mistake))
+	if err == nil && !claimed && before != nil {
+		err = r.prepare(w, before)
+	}
 	switch {
 	case err != nil:
 		r.release(w, failureOf(err, false))
@@ -60,6 +66,15 @@ func (c *conn) enterQueues(w *waiter) {
 	default:
 		r.recheck(w)
 	}
+}
+
+// prepare runs the call that is to be run before a waiter's own waits. A refusal ends the wait.
+func (r *blockedClients) prepare(w *waiter, before [][]byte) error {
+	values, _, err := r.call(w, [][][]byte{before})
+	if err == nil && values[0].IsError() {
+		r.release(w, values[0])
+	}
+	return err
 }
 
 // errUnblocked is the answer to a call that CLIENT UNBLOCK ended.

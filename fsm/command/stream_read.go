@@ -196,7 +196,7 @@ func (p *streamRead) ready(s *keyspace.StreamLog, word []byte) Arrival {
 		if from, bad = groupReadAfter(word); g == nil {
 			return Mistake
 		}
-		some = from != newEntries || s.Top().Compare(g.Last) > 0
+		some = servesFrom(s, g, from)
 	} else {
 		from, bad = readAfter(s, word)
 		some = s.Top().Compare(from) > 0

@@ -88,14 +88,20 @@ func groupReadAfter(word []byte) (id keyspace.StreamID, bad *reply.Value) {
 	return id, nil
 }
 
+// servesFrom reports whether a stream is part of the answer to a read of a group: what a consumer
+// has pending always is, new entries are if there are some. A waiting call is tried while it is
+// true, and comes to nothing while it is false.
+func servesFrom(s *keyspace.StreamLog, g *keyspace.StreamGroup, from keyspace.StreamID) bool {
+	return from != newEntries || s.Top().Compare(g.Last) > 0
+}
+
 // serve reads one stream for the group: entries that were never delivered to it, or the
 // consumer's own that it did not acknowledge. The reference service makes no consumer
 // for a read without acknowledgements; its clients see that over HTTP.
 func (p *streamRead) serve(tx *Tx, key []byte, from keyspace.StreamID) (entries []reply.Value, served bool) {
 	e, _ := look(tx, key, keyspace.NewStreamLog)
 	before := e.data.Group(keyspace.Alias(p.group))
-	fresh := from == newEntries
-	some := !fresh || e.data.Top().Compare(before.Last) > 0
+	fresh, some := from == newEntries, servesFrom(e.data, before, from)
 	name := keyspace.Alias(p.consumer)
 	anonymous := p.noAck && tx.dialect().anonymousReaders && before.Consumer(name) == nil
 	if anonymous && (!fresh || !some) {

@@ -1,24 +1,38 @@
 package command
 
 import (
+	"math"
+
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// groupReady is streamReady of XREADGROUP, which also has something to do when its
-// consumer is not there yet: a call that waits makes it first.
-func groupReady(tx *Tx, argv [][]byte) Arrival {
-	if found := streamReady(tx, argv); found != Nothing {
-		return found
-	}
+// nothingPending is the ID behind which nothing is pending: the largest that is no newEntries.
+var nothingPending = []byte(keyspace.StreamID{Ms: math.MaxUint64, Seq: math.MaxUint64 - 1}.String())
+
+// consumerCall is Prepare of XREADGROUP, whose consumer is made when the call comes in: the
+// same call for what is pending behind everything, on the streams that don't have the consumer.
+func consumerCall(tx *Tx, argv [][]byte) (call [][]byte) {
 	p := readStreamRead(tx, NewArgs(argv), true)
+	if p.noAck { // which waits without one
+		return nil
+	}
+	var ids [][]byte
+	_, first := streamOptions(argv)
+	call = argv[:first:first]
 	for _, key := range p.keys {
-		_, s, _ := find[*keyspace.StreamLog](tx, key)
-		if !p.noAck && s.Group(keyspace.Alias(p.group)).Consumer(keyspace.Alias(p.consumer)) == nil {
-			return Something
+		_, s, ok := find[*keyspace.StreamLog](tx, key)
+		if !ok {
+			continue
+		}
+		if g := s.Group(keyspace.Alias(p.group)); g != nil && g.Consumer(keyspace.Alias(p.consumer)) == nil {
+			call, ids = append(call, key), append(ids, nothingPending)
 		}
 	}
-	return Nothing
+	if ids == nil {
+		return nil
+	}
+	return append(call, ids...)
 }
 
 var (

@@ -38,7 +38,7 @@ func TestStreamReadsThatWait(t *testing.T) {
 		{"XREAD FOO BLOCK 1 STREAMS s 0", 0, false, "", "", true},
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS s t > >", 7, true, "s t", "", false},
 		{"XREADGROUP GROUP BLOCK NOACK BLOCK 7 NOACK STREAMS s >", 7, true, "s", "", true}, // no such group
-		{"XREADGROUP GROUP g new BLOCK 7 STREAMS s t > >", 7, true, "s t", "", true},       // makes its consumer
+		{"XREADGROUP GROUP g new BLOCK 7 STREAMS s t > >", 7, true, "s t", "", false},      // makes its consumer, once: see TestPreparations
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS s 0", 7, true, "s", "", true},
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS none >", 7, true, "none", "", true},
 		{"XREADGROUP GROUP g c BLOCK 7 STREAMS s $", 7, true, "s", "", true},

@@ -20,8 +20,12 @@ type Wait struct {
 	// with it. A value of another type there refuses the element; see Refused.
 	Into int
 	// Ready returns what the call would find, where that does not depend on whether one of its
-	// keys has elements. Waiters of such a command don't compete for what there is.
+	// keys has elements. Waiters of such a command don't compete for what there is. It may not
+	// be anything but Nothing where the handler returns null.
 	Ready func(tx *Tx, argv [][]byte) Arrival
+	// Prepare, if set, returns a call to be run once before this one waits, which takes nothing;
+	// nil for none.
+	Prepare func(tx *Tx, argv [][]byte) [][]byte
 	// Lost, if set, returns the error that ends the wait of a call because of what its keys have
 	// become; nil while it goes on.
 	Lost func(tx *Tx, argv [][]byte) *reply.Value
@@ -50,28 +54,32 @@ const (
 )
 
 // Arrive looks at the state for a call that has come in. It returns the call as it is meant
-// from now on, and what there is for it. Words that are wrong are a mistake whatever the
-// state is.
-func (c *Command) Arrive(tx *Tx, argv [][]byte) (call [][]byte, found Arrival) {
+// from now on, what there is for it, and the call to be run before it waits, nil for none. Words
+// that are wrong are a mistake whatever the state is.
+func (c *Command) Arrive(tx *Tx, argv [][]byte) (call, before [][]byte, found Arrival) {
 	if c.misread(tx, argv) {
-		return argv, Mistake
+		return argv, nil, Mistake
 	}
 	if c.Pin != nil {
 		argv = c.Pin(tx, argv)
 	}
 	if c.Wait.Ready != nil {
-		return argv, c.Wait.Ready(tx, argv)
+		found = c.Wait.Ready(tx, argv)
+		if c.Wait.Prepare != nil && found != Mistake {
+			before = c.Wait.Prepare(tx, argv)
+		}
+		return argv, before, found
 	}
 	for _, key := range c.Sources(argv) {
 		switch o := tx.DB.Find(tx.Env, []byte(key)); {
 		case o == nil:
 		case o.Type() == c.Wait.For:
-			return argv, Something
+			return argv, nil, Something
 		default:
-			return argv, Mistake
+			return argv, nil, Mistake
 		}
 	}
-	return argv, Nothing
+	return argv, nil, Nothing
 }
 
 // misread reports whether the handler refuses the words of a call. The handler reads all of
@@ -137,7 +145,7 @@ var (
 	waitForSorted = &Wait{For: keyspace.SortedSet, Alone: aloneFirst}
 	waitForSorts  = &Wait{For: keyspace.SortedSet, Alone: aloneCounted}
 	waitForStream = &Wait{For: keyspace.Stream, Alone: aloneStream, Ready: streamReady}
-	waitForGroup  = &Wait{For: keyspace.Stream, Alone: aloneStream, Ready: groupReady, Lost: groupLost}
+	waitForGroup  = &Wait{For: keyspace.Stream, Alone: aloneStream, Ready: streamReady, Prepare: consumerCall, Lost: groupLost}
 )
 
 // aloneFirst is NAME key timeout of NAME key ... timeout.
