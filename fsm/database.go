@@ -118,6 +118,9 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 		if swept >= limit {
 			break
 		}
+		if d.holdsExpiry(e.Now) {
+			continue
+		}
 		s.watch(e, d)
 		e.Database = d.name
 		swept += d.keys.Sweep(e, limit-swept)
@@ -138,7 +141,7 @@ func (s *State) watch(e *env.Env, d *database) {
 // nextDue is when something is to be swept next: of all databases, of kept replies, and of what messages leave behind.
 func (s *State) nextDue() (unixms int64, ok bool) {
 	for _, d := range s.databases {
-		if at, some := d.keys.NextDue(); some && (!ok || at < unixms) {
+		if at, some := d.nextDue(); some && (!ok || at < unixms) {
 			unixms, ok = at, true
 		}
 	}

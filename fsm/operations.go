@@ -111,4 +111,6 @@ var (
 	Evict = define(67, "evict", env.Level2, (*State).evictPicked)
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
 	ConfigureDatabase = define(90, "configure database", env.Level2, (*State).configureDatabase)
+	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
+	HoldExpiry = define(91, "hold expiry", env.Level2, (*State).holdExpiry)
 )

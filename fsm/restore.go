@@ -205,6 +205,7 @@ func (s *State) become(e *env.Env, from *State) {
 	e.Now, e.Level = s.clock, s.level
 	for _, d := range s.databases {
 		d.keys.Arrived(s.clock)
+		d.config.HoldExpiry(0)
 		if d.messages != nil {
 			d.messages.ReleaseAllClaims(e, "the attempt's outcome is not in the backup that was restored")
 			d.passReports(e)

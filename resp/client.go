@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
@@ -111,6 +112,12 @@ func (c *conn) clientPause(argv [][]byte) {
 		c.emit(reply.Error("ERR CLIENT PAUSE mode must be WRITE or ALL"))
 		return
 	}
+	if ms > 0 {
+		if err := c.holdExpiry(ms); err != nil {
+			c.emit(failureOf(err, true))
+			return
+		}
+	}
 	c.s.pauses.begin(c.database(), time.Now().Add(time.Duration(ms)*time.Millisecond), writes)
 	c.emit(reply.OK())
 }
@@ -119,7 +126,14 @@ func (c *conn) clientPause(argv [][]byte) {
 const maxPause = int64(1<<63-1) / int64(time.Millisecond)
 
 func (c *conn) clientUnpause([][]byte) {
-	c.s.pauses.of(c.database()).end()
+	held := c.s.pauses.of(c.database()).end()
+	c.s.engine.Local(func(v *fsm.View) { held = held || v.ExpiryHeld(c.database()) })
+	if held {
+		if err := c.holdExpiry(0); err != nil {
+			c.emit(failureOf(err, true))
+			return
+		}
+	}
 	c.emit(reply.OK())
 }
 

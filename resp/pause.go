@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -67,6 +68,16 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 	c.info.sizes.words.Store(0)
 }
 
+// holdExpiry keeps the keys of the database that are past their deadline for some milliseconds, on all nodes; 0 ends that.
+// Below the feature level that has it they are removed during a pause too.
+func (c *conn) holdExpiry(ms int64) error {
+	_, err := fsm.Do(c.s.life, c.s.engine, fsm.HoldExpiry, fsm.ExpiryHold{Database: c.database(), Millis: ms})
+	if errors.Is(err, fsm.ErrFeatureLevel) {
+		return nil
+	}
+	return err
+}
+
 // pause makes the commands of a database's connections on a node wait (CLIENT PAUSE).
 // Commands about the connection don't wait, so that CLIENT UNPAUSE works.
 type pause struct {
@@ -94,11 +105,12 @@ func (p *pause) begin(until time.Time, writes bool) {
 	p.on.Store(true)
 }
 
-func (p *pause) end() {
+// end reports whether there was a pause, which may have been over.
+func (p *pause) end() (was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.on.Store(false)
 	p.change()
+	return p.on.Swap(false)
 }
 
 // change wakes the waiting commands; the lock is held.

@@ -35,6 +35,7 @@ const (
 	evictionPolicy
 	evictionSamples
 	memoryLimit
+	expiryHeld
 	settingsCount
 )
 
@@ -62,6 +63,8 @@ var settings = [settingsCount]setting{
 	// Only the operator sets it, so CONFIG has no name for it. 0 is the part of the cluster's limit, another number one
 	// more than a limit in bytes.
 	memoryLimit: {"", "", 0, 0, math.MaxInt64},
+	// CLIENT PAUSE sets it: a time in unix milliseconds.
+	expiryHeld: {"", "", 0, 0, math.MaxInt64},
 }
 
 // What SLOWLOG and LATENCY keep at first.
@@ -144,6 +147,13 @@ func (c *Config) MemoryLimit() (bytes int64, set bool) {
 func (c *Config) SetMemoryLimit(bytes int64) {
 	c.set(memoryLimit, min(max(bytes, -1), math.MaxInt64-1)+1)
 }
+
+// ExpiryHeld is the time, in unix milliseconds, before which no key of the database is removed because its deadline has
+// passed.
+func (c *Config) ExpiryHeld() (unixms int64) { return c.value(expiryHeld) }
+
+// HoldExpiry sets that time.
+func (c *Config) HoldExpiry(unixms int64) { c.set(expiryHeld, max(unixms, 0)) }
 
 // Thresholds are those of the settings.
 func (c *Config) Thresholds() Thresholds {

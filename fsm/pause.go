@@ -1,0 +1,63 @@
+package fsm
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/wire"
+)
+
+// As in Redis, no key is removed because its deadline has passed while CLIENT PAUSE is in force. Whoever reads or writes
+// such a key finds none, as ever. A write that stores another value under it, or deletes it, still counts it as
+// expired.
+
+// MaxExpiryHold is the longest time, in milliseconds from its HoldExpiry, for which keys past their deadline are kept:
+// clients that are not paused go on to store keys, and those that are kept fill memory.
+const MaxExpiryHold = 3_600_000
+
+// ExpiryHold keeps the keys of a database that are past their deadline.
+type ExpiryHold struct {
+	Database string
+	// Millis is for how long from now on; 0 ends it. A shorter time than is left changes nothing.
+	Millis int64
+}
+
+// Fields are those of the format.
+func (n *ExpiryHold) Fields(c *wire.Codec) {
+	c.String(&n.Database)
+	c.Varint(&n.Millis)
+}
+
+// holdExpiry answers with the time that is left.
+func (s *State) holdExpiry(e *env.Env, n ExpiryHold) (ExpiryHold, error) {
+	d := s.database(n.Database)
+	if d == nil {
+		return ExpiryHold{}, ErrNoDatabase
+	}
+	until := int64(0)
+	if n.Millis > 0 {
+		until = max(d.config.ExpiryHeld(), e.Now+min(n.Millis, MaxExpiryHold))
+	}
+	d.config.HoldExpiry(until)
+	return ExpiryHold{Database: d.name, Millis: max(0, until-e.Now)}, nil
+}
+
+// holdsExpiry reports whether the keys of the database that are past their deadline are to stay, and forgets a hold
+// that is over.
+func (d *database) holdsExpiry(now int64) bool {
+	until := d.config.ExpiryHeld()
+	if until != 0 && until <= now {
+		d.config.HoldExpiry(0)
+	}
+	return until > now
+}
+
+// nextDue is when a key or field of the database is to be removed next.
+func (d *database) nextDue() (unixms int64, ok bool) {
+	unixms, ok = d.keys.NextDue()
+	return max(unixms, d.config.ExpiryHeld()), ok
+}
+
+// ExpiryHeld reports whether HoldExpiry is in force for a database.
+func (v *View) ExpiryHeld(db string) bool {
+	d := v.s.database(db)
+	return d != nil && d.config.ExpiryHeld() > v.Now()
+}
