@@ -1,11 +1,18 @@
 package command_test
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
+	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
 // zeroLines are commands that answer or keep numbers, where these can be minus zero. {z} is a sorted set with members a to e, {w}
@@ -21,29 +28,78 @@ var zeroLines = []string{
 	"EVAL return(redis.call('ZADD','lua',-0,'m')) 0", "EVAL return(redis.call('ZADD','lua','INCR','-0','n')) 0", "EVAL return(redis.call('ZINCRBY','lua','-0','o')) 0", "EVAL return(tostring(-0)) 0", "EVAL return(-0) 0", "EVAL redis.setresp(3)return(redis.call('ZADD','lua','INCR','-0','p')) 0", "EVAL redis.setresp(3)return(tostring(redis.call('ZADD','lua','INCR','-0','q').double)) 0", "EVAL redis.setresp(3)return({double=-0}) 0", "EVAL return(cjson.encode(-0)) 0",
 }
 
-// TestFidelityOfMinusZero compares what becomes of minus zero in each command that takes or answers numbers, in RESP2 and RESP3,
-// in sorted sets of both forms.
+// TestFidelityOfMinusZero compares what becomes of minus zero in each command that takes or answers numbers, in sorted sets of both
+// forms: in RESP3, in RESP2, and as the HTTP gateway has it, whose JSON holds the texts of RESP2.
 func TestFidelityOfMinusZero(t *testing.T) {
-	r, ours := startRedis(t), newReplica(t)
-	run := func(line string) {
-		t.Helper()
-		s := stepOf(inWords(line))
-		v := ours.run(scripttest.Start, s)
-		if we, they := s.Shown(v), s.Shown(r.do(s.Argv...)); we != they {
-			t.Errorf("%s\nRedis %s:\n%s\nwe:\n%s", line, r.version, they, we)
-		}
+	for _, form := range []struct {
+		name, hello string
+		origin      command.Origin
+		shown       func(*testing.T, reply.Value) reply.Value
+	}{
+		{"RESP3", "3", command.RESP, func(_ *testing.T, v reply.Value) reply.Value { return v }},
+		{"RESP2", "2", command.RESP, overRESP2},
+		{"HTTP", "2", command.OriginHTTP, func(t *testing.T, v reply.Value) reply.Value { return shortNumbers(overRESP2(t, v)) }},
+	} {
+		t.Run(form.name, func(t *testing.T) {
+			r, ours := startRedis(t), newReplica(t)
+			if v := r.do([]byte("HELLO"), []byte(form.hello)); v.IsError() {
+				t.Fatal(v.Text())
+			}
+			run := func(line string) {
+				t.Helper()
+				s := stepOf(inWords(line))
+				s.Origin = form.origin
+				v := ours.run(scripttest.Start, s)
+				if we, they := s.Shown(form.shown(t, v)), s.Shown(form.shown(t, r.do(s.Argv...))); we != they {
+					t.Errorf("%s\nRedis %s:\n%s\nwe:\n%s", line, r.version, they, we)
+				}
+			}
+			for _, members := range []int{0, 200} {
+				r.empty()
+				ours.run(scripttest.Start, stepOf(inWords("FLUSHALL")))
+				for i := range members {
+					run(fmt.Sprintf("ZADD large %d far%d", 1000+i, i))
+				}
+				run("SADD set a d x")
+				run("ZADD other 0 a 0 b 1 d")
+				z := map[bool]string{true: "large", false: "small"}[members > 0]
+				for _, line := range zeroLines {
+					if form.origin == command.OriginHTTP && notOverHTTP.MatchString(line) {
+						continue
+					}
+					run(strings.NewReplacer("{z}", z, "{w}", "other").Replace(line))
+				}
+			}
+		})
 	}
-	for _, members := range []int{0, 200} {
-		r.empty()
-		ours.run(scripttest.Start, stepOf(inWords("FLUSHALL")))
-		for i := range members {
-			run(fmt.Sprintf("ZADD large %d far%d", 1000+i, i))
-		}
-		run("SADD set a d x")
-		run("ZADD other 0 a 0 b 1 d")
-		z := map[bool]string{true: "large", false: "small"}[members > 0]
-		for _, line := range zeroLines {
-			run(strings.NewReplacer("{z}", z, "{w}", "other").Replace(line))
-		}
+}
+
+// notOverHTTP are the lines of commands that the gateway does not run, and of coordinates, of which RESP2 has fewer digits.
+var notOverHTTP = regexp.MustCompile("^(BZPOPMIN|GEOPOS|GEOSEARCH) ")
+
+// overRESP2 is a reply as a client of RESP2 reads it.
+func overRESP2(t *testing.T, v reply.Value) reply.Value {
+	t.Helper()
+	read, err := protocol.ReadReply(bufio.NewReader(bytes.NewReader(reply.AppendRESP2(nil, v))))
+	if err != nil {
+		t.Fatal(err)
 	}
+	return read
+}
+
+// shortNumbers has each text that is a number as the gateway prints numbers: with the fewest digits that read back to it.
+func shortNumbers(v reply.Value) reply.Value {
+	switch v.Kind() {
+	case reply.KindBulk:
+		if f, err := strconv.ParseFloat(v.Text(), 64); err == nil {
+			return reply.Bulk(reply.FormatDouble(f))
+		}
+	case reply.KindArray:
+		elems := make([]reply.Value, len(v.Elems()))
+		for i, e := range v.Elems() {
+			elems[i] = shortNumbers(e)
+		}
+		return reply.Array(elems...)
+	}
+	return v
 }
