@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"strings"
@@ -140,42 +139,65 @@ func (r *blockedClients) round(ctx context.Context) bool {
 	return false
 }
 
+// choice is what a look at the state has decided. A look may be taken twice, and then what the
+// first one has seen means nothing: so it changes nothing.
+type choice struct {
+	attempts []attempt
+	chosen   map[*waiter]bool         // those of the attempts
+	ended    map[*waiter]*reply.Value // whose waits end, with what
+	left     []*queue                 // not looked at to the end
+}
+
 // selectReady returns the calls of waiters that may be served now, first come first served
-// for each key.
-func (r *blockedClients) selectReady() (attempts []attempt) {
+// for each key, and ends the waits of those whose key is no longer what they wait for.
+func (r *blockedClients) selectReady() []attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	ready := r.ready
 	r.ready = nil
+	var c choice
 	r.s.engine.Local(func(v *fsm.View) {
+		c = choice{chosen: map[*waiter]bool{}, ended: map[*waiter]*reply.Value{}}
 		for _, q := range ready {
-			q.ready = false
-			if attempts = r.selectWaiters(q, v, attempts); len(attempts) >= maxAttempts {
-				r.markReady(q)
+			if c.selectWaiters(q, v); len(c.attempts) >= maxAttempts {
+				c.left = append(c.left, q)
 			}
 		}
 	})
-	return attempts
+	for _, q := range ready {
+		q.ready = false
+	}
+	for _, q := range c.left {
+		r.markReady(q)
+	}
+	for _, a := range c.attempts {
+		a.w.proposed, a.tried = true, r.notified
+	}
+	for w, v := range c.ended { // unordered: each client by itself
+		r.answer(w, *v)
+	}
+	return c.attempts
 }
 
-// selectWaiters adds the waiters of a key that has elements for them, and ends the waits of
-// those whose key is no longer what they wait for.
-func (r *blockedClients) selectWaiters(q *queue, v *fsm.View, attempts []attempt) []attempt {
+// selectWaiters decides about the waiters of a key.
+func (c *choice) selectWaiters(q *queue, v *fsm.View) {
 	if v.Index() < q.judged { // the notification of what is missing here marks the queue again
-		return attempts
+		return
 	}
 	taken := 0
-	for at, next := q.waiters.Front(), (*list.Element)(nil); at != nil && len(attempts) < maxAttempts; at = next {
-		next = at.Next()
+	for at := q.waiters.Front(); at != nil && len(c.attempts) < maxAttempts; at = at.Next() {
 		p := at.Value.(*place)
 		w := p.w
-		if w.proposed { // its call may take an element first
+		if c.ended[w] != nil {
+			continue
+		}
+		if w.proposed || c.chosen[w] { // its call may take an element first
 			taken++
 			continue
 		}
 		if w.arrived {
 			if lost := v.Lost(w.as, w.row, w.argv, q.key); lost != nil {
-				r.answer(w, *lost)
+				c.ended[w] = lost
 				continue
 			}
 		}
@@ -187,14 +209,13 @@ func (r *blockedClients) selectWaiters(q *queue, v *fsm.View, attempts []attempt
 			continue
 		}
 		if refusal := v.Refused(w.as, w.row, w.argv); refusal != nil { // the element is for the next
-			r.answer(w, *refusal)
+			c.ended[w] = refusal
 			continue
 		}
 		taken++
-		w.proposed, p.tried = true, r.notified
-		attempts = append(attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
+		c.chosen[w] = true
+		c.attempts = append(c.attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
 	}
-	return attempts
 }
 
 // deferDeliveries holds the invalidations of waiters back while their calls are under way:

@@ -66,6 +66,8 @@ func (c *conn) killScripts(argv [][]byte, functions bool) {
 	case others:
 		c.emit(errBusyFunction)
 	default:
-		c.s.engine.Local(func(v *fsm.View) { c.emit(v.Exec(c.as, command.RESP, argv)) })
+		var answer reply.Value
+		c.s.engine.Local(func(v *fsm.View) { answer = v.Exec(c.as, command.RESP, argv) })
+		c.emit(answer)
 	}
 }

@@ -370,8 +370,8 @@ func (r *tracker) invalidateAll(db string) {
 // permitted leaves out keys that the connection's user may not read; keys it has read
 // itself stay. It is not ok if the user is gone.
 func (t *tracked) permitted(changes []change) (left []change, ok bool) {
-	left = changes[:0]
 	t.c.s.engine.Local(func(v *fsm.View) {
+		left = make([]change, 0, len(changes)) // not in place: a look may be taken twice
 		as := t.c.info.get().as
 		ok = v.Authorized(as)
 		for _, p := range changes {

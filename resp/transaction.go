@@ -148,7 +148,9 @@ func (c *conn) scriptDebug(argv [][]byte) {
 		c.emit(reply.Error("ERR SCRIPT DEBUG must be called outside a pipeline"))
 		return
 	}
-	c.s.engine.Local(func(v *fsm.View) { c.emit(v.Exec(c.as, command.RESP, argv)) })
+	var answer reply.Value
+	c.s.engine.Local(func(v *fsm.View) { answer = v.Exec(c.as, command.RESP, argv) })
+	c.emit(answer)
 }
 
 func (c *conn) unwatch([][]byte) {

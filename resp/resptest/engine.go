@@ -19,6 +19,9 @@ type Engine struct {
 	Machine *fsm.Machine
 	// Before, if set, is called before each request is applied.
 	Before func()
+	// Look, if set, takes a look before each at the local state, which may be taken twice: what it
+	// shows means nothing.
+	Look func(fn func(*fsm.View))
 
 	// mu orders requests. It is held while the hooks of an apply run, so no read may take it: a
 	// hook waits for the registry of blocked clients, which reads under its own lock.
@@ -87,8 +90,13 @@ func (e *Engine) Read(_ context.Context, _ fsm.Reading, fn func(*fsm.View)) (at 
 	return at, nil
 }
 
-// Local is Read.
-func (e *Engine) Local(fn func(*fsm.View)) { e.Machine.View(e.now.Load(), [16]byte{1}, fn) }
+// Local is Read, and takes Look before.
+func (e *Engine) Local(fn func(*fsm.View)) {
+	if e.Look != nil {
+		e.Look(fn)
+	}
+	e.Machine.View(e.now.Load(), [16]byte{1}, fn)
+}
 
 // Track asks the machine for notes of keys that change.
 func (e *Engine) Track(on bool) { e.Machine.Track(on) }
