@@ -1,0 +1,127 @@
+package search
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+)
+
+// stepped is a machine whose search engine has no goroutine: the test takes each of its steps.
+type stepped struct {
+	t     *testing.T
+	m     *fsm.Machine
+	e     *Engine
+	index uint64
+}
+
+func newStepped(t *testing.T) *stepped {
+	s := &stepped{t: t, m: fsm.NewMachine()}
+	s.e = Attach(s.m)
+	s.e.start.Do(func() { close(s.e.ended) })
+	t.Cleanup(s.e.Close)
+	s.propose(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel}))
+	return s
+}
+
+func (s *stepped) propose(code uint16, body []byte) any {
+	s.t.Helper()
+	s.index++
+	e := fsm.Entry{Stamp: 1_000_000, Term: 1, Requests: []fsm.Request{{Code: code, Body: body}}}
+	binary.LittleEndian.PutUint64(e.Seed[:], s.index)
+	outcomes, err := s.m.Apply(s.index, 1, e.Encode())
+	if err != nil || outcomes[0].Err != nil {
+		s.t.Fatalf("apply: %v, %+v", err, outcomes)
+	}
+	return outcomes[0].Value
+}
+
+// process may do everything.
+var process = acl.Identity{User: acl.DefaultName, By: acl.ByProcess}
+
+// do runs commands in one entry.
+func (s *stepped) do(lines ...string) {
+	s.t.Helper()
+	batch := fsm.Batch{As: process, Origin: command.OriginHTTP}
+	for _, line := range lines {
+		batch.Rows = append(batch.Rows, bytes.Fields([]byte(line)))
+	}
+	for i, v := range s.propose(fsm.Exec.Code, fsm.Exec.Body(batch)).(fsm.Results).Values {
+		if v.IsError() {
+			s.t.Fatalf("%s: %s", lines[i], v.Text())
+		}
+	}
+}
+
+// count counts the documents of the state by the values of n.
+func (s *stepped) count(names []string) map[string]int64 {
+	all := map[string]int64{}
+	s.m.ViewFork(1_000_000, [16]byte{}, func(v *fsm.View) {
+		for _, name := range names {
+			if got := v.Exec(process, command.OriginHTTP, bytes.Fields([]byte("HGET "+name+" n"))); got.IsNil() {
+				continue
+			} else if got.IsError() {
+				all["none"]++
+			} else {
+				all[got.Text()]++
+			}
+		}
+	})
+	return all
+}
+
+// TestChangesDuringAScan stops a scan before each of its steps, changes keys that it has looked at and keys that it hasn't, and
+// expects the finished index to have what a walk over the keys finds.
+func TestChangesDuringAScan(t *testing.T) {
+	const keys = 2*keysPerScan + 100
+	name := func(i int) string { return fmt.Sprint("doc:", i) }
+	changes := map[string]func(s *stepped, i int){
+		"set":     func(s *stepped, i int) { s.do("HSET " + name(i) + " n 2") },
+		"delete":  func(s *stepped, i int) { s.do("DEL " + name(i)) },
+		"replace": func(s *stepped, i int) { s.do("SET " + name(i) + " text") },
+		"rename":  func(s *stepped, i int) { s.do("RENAME " + name(i) + " " + name(i+keys)) },
+		"add":     func(s *stepped, i int) { s.do("HSET " + name(i+keys) + " n 2") },
+		"flush":   func(s *stepped, i int) { s.do("FLUSHALL", "HSET "+name(i)+" n 2") },
+	}
+	var names, lines []string
+	for i := range 2 * keys {
+		if names = append(names, name(i)); i < keys {
+			lines = append(lines, "HSET "+name(i)+" n 1")
+		}
+	}
+	for what, change := range changes {
+		for stop := range 4 {
+			s := newStepped(t)
+			s.do(lines...)
+			s.do("SEARCH.CREATE i ON HASH PREFIX 1 doc: SCHEMA n U64 FAST")
+			busy := true
+			for i := 0; busy; i++ {
+				if i == stop { // of every part of the scan are some among them
+					for k := 0; k < keys; k += 40 {
+						change(s, k)
+					}
+				}
+				if busy = s.e.step(); !busy && i < stop {
+					t.Fatalf("a scan of %d keys ended after %d steps", keys, i+1)
+				}
+			}
+			want := s.count(names)
+			s.e.mu.Lock()
+			for _, x := range s.e.all {
+				for value, n := range map[string]int64{"1": want["1"], "2": want["2"]} {
+					if got, err := x.count([]byte(`{"n":`+value+`}`), 1_000_000); err != nil || got != n {
+						t.Errorf("%s before step %d: the index has %d documents with n=%s (%v), the state %d", what, stop, got, value, err, n)
+					}
+				}
+			}
+			if len(s.e.all) != 1 || s.e.done != s.index {
+				t.Errorf("%s before step %d: %d indexes up to entry %d, want 1 up to %d", what, stop, len(s.e.all), s.e.done, s.index)
+			}
+			s.e.mu.Unlock()
+		}
+	}
+}
