@@ -276,6 +276,16 @@ func TestMissingJournal(t *testing.T) {
 	if _, err := Open(journaled(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
 		t.Fatalf("a missing journal is not seen: %v", err)
 	}
+	m, err := openMark(dir) // which would say that entries are missing: without it the database must
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first(m.lower(500), m.close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(journaled(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("a missing journal is not seen without the mark: %v", err)
+	}
 	dir = t.TempDir()
 	s := open(t, dir)
 	store(t, s, 1, 50, 1)
