@@ -126,6 +126,11 @@ func TestOddRequestsLeave(t *testing.T) {
 		"bad escape":  "GET /%zz HTTP/1.1\r\nHost: h\r\n\r\n",
 		"two lengths": "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
 		"no host":     "GET / HTTP/1.1\r\n\r\n",
+		"two hosts":   "GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n",
+		"other host":  "GET / HTTP/1.1\r\nHost: h/\r\n\r\n",
+		"close":       "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+		"upgrade":     "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: x\r\n\r\n",
+		"encoding":    "POST / HTTP/1.1\r\nHost: h\r\nContent-Encoding: x\r\nContent-Length: 0\r\n\r\n",
 		"pragma":      "GET / HTTP/1.1\r\nHost: h\r\nPragma: no-cache\r\n\r\n",
 		"folded":      "GET / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n",
 	} {

@@ -35,8 +35,8 @@ func (l knownListener) Accept() (net.Conn, error) {
 
 type strangersKey struct{}
 
-// strangersServer takes a request with any token for one of somebody known.
-func strangersServer(t *testing.T) (addr string, s *Server) {
+// strangersServer takes a request with any token for one of somebody known. Strangers may hold most bytes together.
+func strangersServer(t *testing.T, most int64) (addr string, s *Server) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -50,6 +50,7 @@ func strangersServer(t *testing.T) (addr string, s *Server) {
 			}
 			c.(*knownConn).known.Store(true)
 		}
+		w.Header().Set("Kind", fmt.Sprintf("%T", w))
 		n, _ := io.Copy(io.Discard, r.Body)
 		fmt.Fprint(w, n)
 	})
@@ -58,7 +59,7 @@ func strangersServer(t *testing.T) (addr string, s *Server) {
 	}
 	s = &Server{Handler: h, HTTP: &http.Server{Handler: h, ConnContext: with}, Plain: func([]byte) bool { return true }, ConnContext: with, MaxHead: 64 << 10, MaxBody: 1 << 20,
 		HeadTime: time.Minute, BodyTime: time.Minute, WriteTime: time.Minute, IdleTime: time.Minute,
-		MaxStrangers: 40 << 10, Crowded: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")}
+		MaxStrangers: most, Crowded: []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(knownListener{l}) }()
 	t.Cleanup(func() {
@@ -80,7 +81,7 @@ func strangersServer(t *testing.T) (addr string, s *Server) {
 func TestStrangersShareMemory(t *testing.T) {
 	for name, line := range map[string]string{"fast path": "GET / HTTP/1.1\r\nHost: h\r\nX: ", "net/http": "GET / HTTP/1.1\nHost: h\nX: "} {
 		t.Run(name, func(t *testing.T) {
-			addr, s := strangersServer(t)
+			addr, s := strangersServer(t, 40<<10)
 			ends := make(chan string, 10)
 			var all []net.Conn
 			for range cap(ends) {
@@ -128,5 +129,29 @@ func TestStrangersShareMemory(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLargeBodiesOfStrangers: a large body is read before the token is known by net/http only, whose handler looks at the token
+// first.
+func TestLargeBodiesOfStrangers(t *testing.T) {
+	addr, _ := strangersServer(t, 1<<20)
+	post := func(token string, n int) string {
+		return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\n%sContent-Length: %d\r\n\r\n%s", token, n, strings.Repeat("b", n))
+	}
+	const token = "Authorization: a\r\n"
+	for name, c := range map[string]struct {
+		sent []string
+		want string
+	}{
+		"small, unknown":              {[]string{post("", 1), post("", firstBody)}, "fast path"},
+		"large, unknown":              {[]string{post("", 1), post("", firstBody+1)}, "net/http"},
+		"large, with the first token": {[]string{post(token, firstBody+1)}, "net/http"},
+		"large, known":                {[]string{post(token, 1), post("", firstBody+1)}, "fast path"},
+	} {
+		got := talk(t, addr, len(c.sent), c.sent...)
+		if last := got[len(got)-1]; !strings.HasPrefix(last, c.want+" 200 ") {
+			t.Errorf("%s: %q, want it answered by %s", name, got, c.want)
+		}
 	}
 }
