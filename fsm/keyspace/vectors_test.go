@@ -74,7 +74,7 @@ func TestVectorsAgainstMaps(t *testing.T) {
 		want map[string]float32
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	all := []pair{{NewVectors(dim, vector.Dot), map[string]float32{}}}
+	all := []pair{{NewVectors(dim, vector.Cosine), map[string]float32{}}}
 	for range 3000 {
 		p := all[random.IntN(len(all))]
 		id, f := fmt.Sprint(random.IntN(100)), float32(1+random.IntN(1000))
@@ -106,6 +106,9 @@ func TestVectorsAgainstMaps(t *testing.T) {
 		for _, h := range hits {
 			if v, ok := p.x.Get(h.ID); !ok || v.Elems[dim-1] != p.want[h.ID] {
 				t.Fatalf("fork %d: %s is %v, want %v", i, h.ID, v.Elems[dim-1], p.want[h.ID])
+			}
+			if h.Score < 0.999999 { // all point in one direction, whatever was in their places before
+				t.Fatalf("fork %d: %s has score %v, want 1", i, h.ID, h.Score)
 			}
 		}
 	}
