@@ -14,7 +14,7 @@ const historyTimeout = 2 * time.Second
 
 var errNoHistory = errors.New("this node keeps no history")
 
-// NodeHistory is what one node has told of its last hours, or why it has not.
+// NodeHistory holds the last hours of one node, or the reason why it did not answer.
 type NodeHistory struct {
 	Node string
 	Data []byte

@@ -19,7 +19,7 @@ const (
 	// leaseMargin is by how much more a revocation is held back than leases last, for
 	// clocks that run at different speeds.
 	leaseMargin = leaseTime / 10
-	// revocationWait is how long after an outcome every lease that does not know it has ended.
+	// revocationWait is the time after an outcome by which every lease has ended that does not know it.
 	revocationWait = leaseTime + leaseMargin
 )
 

@@ -45,7 +45,7 @@ var mapOrder = []string{"maps.All", "maps.Keys", "maps.Values", "maps.DeleteFunc
 // pointerVerb is the verb that prints an address, which differs between nodes.
 var pointerVerb = regexp.MustCompile(`%[-+# 0]*[0-9]*p`)
 
-// module is how the import paths of this repository begin.
+// module is the prefix of the import paths of this repository.
 const module = "github.com/trireme-dev/trireme/"
 
 // violations loads fsm, resp and everything below them, with files laid over, and lists what

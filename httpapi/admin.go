@@ -28,7 +28,7 @@ type Admin interface {
 	ReplaceNode(ctx context.Context, id, with string) (gone bool, err error)
 	// Examine has this node look at its machine and at the nodes around it.
 	Examine(ctx context.Context) doctor.Report
-	// History is what all nodes have seen in their last hours.
+	// History returns the last hours of all nodes.
 	History(ctx context.Context) history.Cluster
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// backupPieceTimeout is how long a client may take for one piece of a backup, in either direction.
+	// backupPieceTimeout is the longest time that a client may take for one piece of a backup, in either direction.
 	backupPieceTimeout = time.Minute
 	// backupType is the media type of a backup.
 	backupType = "application/octet-stream"

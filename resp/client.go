@@ -171,10 +171,10 @@ func (c *conn) clientInfo(argv [][]byte) {
 	c.emit(reply.Verbatim(string(c.describe(nil, time.Now(), own)) + "\n"))
 }
 
-// holding is what a connection holds in bytes, under the names of CLIENT LIST.
+// holding counts the bytes that a connection holds, under the names of CLIENT LIST.
 type holding struct{ qbuf, qbufFree, argv, replies, mostReply, waiting int64 }
 
-// holds is what the connection holds itself while it runs a command of these words.
+// holds counts the bytes that the connection holds itself while it runs a command of these words.
 func (c *conn) holds(argv [][]byte) holding {
 	return holding{
 		qbuf: int64(max(0, len(c.in.buf)-c.roundAt)), qbufFree: int64(cap(c.in.buf) - len(c.in.buf)), argv: int64(lengthOf(argv)),
@@ -182,7 +182,7 @@ func (c *conn) holds(argv [][]byte) holding {
 	}
 }
 
-// published is what the connection has published of what it holds.
+// published returns the counts that the connection has published.
 func (c *conn) published() holding {
 	s := &c.info.sizes
 	return holding{qbuf: s.unread.Load(), qbufFree: s.spare.Load(), argv: s.words.Load(), replies: s.replies.Load(), mostReply: s.mostReply.Load()}

@@ -28,7 +28,7 @@ type intakes struct {
 	moved  chan struct{}    // closed when one of them has got further; nil without a waiter
 }
 
-// intake is how far a connection has dealt with what its client has sent. It marks the reads
+// intake marks how far a connection has dealt with the bytes that its client has sent. It marks the reads
 // of the connection; those of a connection that subscribes are recorded. The fields are under
 // the lock of the intakes.
 type intake struct {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// recheckAfter is when a schedule is looked at again that has no next time, or whose
+	// recheckAfter is the pause before a schedule is looked at again that has no next time, or whose
 	// expression this binary can't read, in milliseconds.
 	recheckAfter = 3_600_000
 	// maxParsed bounds the expressions that are remembered.

@@ -10,7 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/queue"
 )
 
-// shellEnv is what clients, the command line and the tour of README.md read. dev and local-cluster print it and write it to a
+// shellEnv holds the variables that clients, the command line and the tour of README.md read. dev and local-cluster print it and write it to a
 // file, so that every name of theirs is in variables, and nowhere else.
 type shellEnv struct {
 	url, resp, sink string // resp and sink are empty without a listener or a sink

@@ -27,7 +27,7 @@ func (n *process) examine(ctx context.Context) doctor.Report {
 	return doctor.NewReport(node.ID(), n.mode(), all)
 }
 
-// mode is how the node was started.
+// mode tells the doctor whether the node was started by serve, local-cluster or dev.
 func (n *process) mode() doctor.Mode {
 	if _, is := n.profile.(*devNode); is {
 		return doctor.Development

@@ -66,7 +66,7 @@ func ordered(module, commit string) string {
 	return fmt.Sprintf("%d.%d.%d+%s", major, minor, patch-1, commit)
 }
 
-// versionLine is what `trireme version`, --version and -v print.
+// versionLine is the line that `trireme version`, --version and -v print.
 func versionLine() string {
 	return fmt.Sprintf("trireme %s (commit %s, %s, %s/%s)", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

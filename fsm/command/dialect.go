@@ -13,9 +13,9 @@ type dialect struct {
 	longNumbers bool
 	// configuredEncodings says that OBJECT ENCODING follows the parameters, which can be set over RESP alone.
 	configuredEncodings bool
-	// approximate is what a trim with ~ may leave.
+	// approximate says which entries a trim with ~ may leave.
 	approximate leeway
-	// scanCount is how many elements SCAN, HSCAN, SSCAN and ZSCAN look at when they are not told.
+	// scanCount is the default COUNT of SCAN, HSCAN, SSCAN and ZSCAN.
 	scanCount int64
 	// limitsRanks says that ZRANGESTORE takes LIMIT with ranks too.
 	limitsRanks bool
@@ -23,7 +23,9 @@ type dialect struct {
 	groupless bool
 	// deletesAcknowledged says that XACKDEL deletes an entry also if it was acknowledged before.
 	deletesAcknowledged bool
-	// fieldSeconds makes seconds of the deadline of a field for HEXPIRETIME.
+	// fieldSeconds makes seconds of the deadline of a field for HEXPIRETIME. Redis rounds up. Of the reference service it is
+	// known that it answers one second less for a deadline that HEXPIRE has set; that it rounds down is inferred: rounding to
+	// the nearest second would have answered as Redis half of the time.
 	fieldSeconds func(ms int64) int64
 	// reportsLostPath says that JSON.SET and JSON.MERGE fail where the parent of a new value is missing. RedisJSON is silent.
 	reportsLostPath bool
@@ -44,7 +46,7 @@ type dialect struct {
 	unknownFlags bool
 }
 
-// leeway is what an approximate trim may leave of what it was told to cut.
+// leeway names the entries that an approximate trim may leave of those that it was told to cut.
 type leeway uint8
 
 const (

@@ -20,7 +20,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
-// dialectCase is what a command answers through both entry points, and from a script that was called over HTTP. An
+// dialectCase holds the answers to a command through both entry points, and from a script that was called over HTTP. An
 // expectation "not x" is any reply but x, and "refused" any error.
 type dialectCase struct {
 	difference string // the field of dialect.go that it shows

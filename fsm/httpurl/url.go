@@ -93,7 +93,7 @@ func (u *URL) Hostname() string {
 	return strings.TrimSuffix(strings.TrimPrefix(u.Host, "["), "]")
 }
 
-// Target is what a request line says of the URL: the path, / if it is empty, and the query.
+// Target returns the target of a request line for the URL: the path, / if it is empty, and the query.
 func (u *URL) Target() string {
 	path := u.Path
 	if path == "" {

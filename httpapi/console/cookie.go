@@ -35,7 +35,7 @@ const (
 	attemptCookie = "trireme-sign-in-"
 )
 
-// maxCookies is how many sessions of clusters a browser keeps for one host: each new cluster at an address of this machine would
+// maxCookies is the most sessions of clusters that a browser keeps for one host: each new cluster at an address of this machine would
 // add one.
 const maxCookies = 8
 

@@ -149,7 +149,7 @@ func ReadTrim(name, text string) (int, error) {
 
 func (c *listQuery) show() view.Redactor { return view.Redactor{Trim: c.trim} }
 
-// eventSize is how many bytes of bodies an event shows.
+// eventSize is the most bytes of a body that an event shows.
 func (c *listQuery) eventSize(v *queue.EventInfo) int {
 	return c.show().Size(len(v.Content.Body)) + c.show().Size(v.Response.BodySize())
 }

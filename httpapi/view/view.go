@@ -44,7 +44,7 @@ func (r Redactor) Cut(body []byte) []byte {
 	return body[:cut]
 }
 
-// Size is how many bytes of a body of so many are shown.
+// Size returns the number of bytes to show of a body of so many.
 func (r Redactor) Size(body int) int {
 	if r.Trim < 0 {
 		return body

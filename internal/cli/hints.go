@@ -76,7 +76,7 @@ func unknownCommand(parent *cobra.Command, word string) error {
 	return usagef("unknown command %q of %s%s", word, parent.CommandPath(), orHelp(didYouMean("", nearest(word, subcommands(parent))), parent))
 }
 
-// flagHint is what to say after a complaint about a flag: the flags that were probably meant.
+// flagHint returns the text to put after a complaint about a flag: it names the flags that were probably meant.
 func flagHint(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -111,7 +111,7 @@ func didYouMean(prefix string, names []string) string {
 	return ": did you mean " + prefix + strings.Join(names, " or "+prefix) + "?"
 }
 
-// maxHints is how many names a hint has at most.
+// maxHints is the most names of a hint.
 const maxHints = 3
 
 // nearest returns the names that a mistyped word was probably meant to be, by the least number of typing mistakes; without any

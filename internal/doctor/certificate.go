@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// renewBefore is how long before its end a certificate should have been renewed at the latest. One that lives shorter is renewed
+// renewBefore is the time before its end by which a certificate should have been renewed. One that lives shorter is renewed
 // later: whoever issues certificates for days or hours renews them when a third or a half of their life is left.
 const renewBefore = 14 * 24 * time.Hour
 

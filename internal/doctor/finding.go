@@ -37,7 +37,7 @@ func (l *Level) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Mode is how a node was started, which decides what is worth a finding: a developer's machine need not bear the load of production.
+// Mode says which command started a node. It decides which checks are worth a finding: a developer's machine need not bear the load of production.
 type Mode uint8
 
 const (

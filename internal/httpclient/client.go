@@ -144,7 +144,7 @@ func (c *Client) put(k *conn) {
 	}
 }
 
-// sweepPause is how often unused connections are looked at.
+// sweepPause is the time between two looks at the unused connections.
 const sweepPause = KeepUnannounced / 4
 
 // sweep closes what has been unused for too long, again and again until nothing is left.

@@ -9,7 +9,7 @@ import (
 // A server closes a connection that has been unused for some time. A request that is on its way then is lost: nobody knows
 // whether it was read, so it is not sent again. A connection is therefore given up before its server gives it up.
 const (
-	// KeepUnannounced is how long an unused connection is kept whose server does not say how long it keeps its own.
+	// KeepUnannounced is the time for which an unused connection is kept whose server does not announce how long it keeps its own.
 	KeepUnannounced = time.Second
 	// KeepMost is the longest time for which one is kept, whatever its server says: what is between the two may forget it too.
 	KeepMost = 30 * time.Second

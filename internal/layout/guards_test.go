@@ -11,7 +11,7 @@ import (
 // guard is a limit of a test that waits for a condition, in seconds.
 var guard = regexp.MustCompile(`(?:time\.After\(|time\.Now\(\)\.Add\(|context\.With(?:Timeout|Deadline)\([^,\n]+, ?)(\d+) ?\* ?time\.Second\)`)
 
-// leastGuard is how long a test waits at least before it says that something does not happen. A test that passes does not wait for
+// leastGuard is the shortest time that a test may wait before it says that something does not happen. A test that passes does not wait for
 // it, and a machine that does other work may need most of it.
 const leastGuard = 60
 

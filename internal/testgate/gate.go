@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what has to come: far longer than a busy machine takes.
+// patience is the longest time that a test waits for an event that has to come: far longer than a busy machine takes.
 const patience = time.Minute
 
 // Gate is a place at which goroutines wait until the test lets them go on. Make one with New.
@@ -56,7 +56,7 @@ func (g *Gate) Reached(n int) {
 	}
 }
 
-// Came is how often Wait was called.
+// Came returns the number of calls of Wait.
 func (g *Gate) Came() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

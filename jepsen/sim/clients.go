@@ -22,7 +22,7 @@ type clients struct {
 	kept map[string]*operation
 }
 
-// state is what a client knows of its request.
+// state says how far a client's request is, as far as the client knows.
 type state uint8
 
 const (

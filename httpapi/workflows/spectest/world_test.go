@@ -129,7 +129,7 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// gate is what the answers to some deliveries of a run wait for: a test closes it.
+// gate returns the channel that holds up the answers to some deliveries of a run until a test closes it.
 func (o *office) gate(run string) chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()

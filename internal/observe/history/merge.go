@@ -14,7 +14,7 @@ type Missing struct {
 	Why  string `json:"why"`
 }
 
-// Cluster is what the nodes have seen together: of Nodes, but not of those in Missing.
+// Cluster adds up the histories of Nodes. It has nothing of those in Missing.
 type Cluster struct {
 	Columns
 	Nodes   []string  `json:"nodes"`
