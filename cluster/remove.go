@@ -13,6 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // removeTimeout bounds how long a caller waits until a node is gone.
@@ -177,8 +178,8 @@ func (n *Node) readyWithout(ctx context.Context, q changeRequest) error {
 		}
 	}
 	if !q.Force {
-		return fmt.Errorf("%w: removing %s leaves %d voters, too few to lose one, and no caught-up non-voter stands by; let a node join first, or start one with --join and --replace %s (--force removes it nevertheless)",
-			ErrUnsafe, q.Node, n.voterCount()-1, q.Node)
+		return fmt.Errorf("%w: removing %s leaves %s, too few to lose one, and no caught-up non-voter stands by; let a node join first, or start one with --join and --replace %s (--force removes it nevertheless)",
+			ErrUnsafe, q.Node, plural.Of(n.voterCount()-1, "voter"), q.Node)
 	}
 	return nil
 }

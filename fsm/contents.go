@@ -1,12 +1,12 @@
 package fsm
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // Contents says how much there is in a state.
@@ -63,15 +63,15 @@ func (c *Contents) Remarkable() string {
 	}
 	var all []string
 	for _, one := range []struct {
-		n    int
-		what string
+		n          int
+		noun, rest string
 	}{
-		{len(c.Databases) - 1, "databases beside " + DefaultDB}, {c.Keys(), "keys"}, {users, "users"}, {c.Libraries, "function libraries"},
-		{c.Messages.Messages, "messages"}, {c.Messages.Queues, "queues"}, {c.Messages.Schedules, "schedules"},
-		{c.Messages.Groups, "URL groups"}, {c.Messages.FlowKeys, "flow-control keys"}, {c.Workflows.Runs, "workflow runs"},
+		{len(c.Databases) - 1, "database", " beside " + DefaultDB}, {c.Keys(), "key", ""}, {users, "user", ""}, {c.Libraries, "function library", ""},
+		{c.Messages.Messages, "message", ""}, {c.Messages.Queues, "queue", ""}, {c.Messages.Schedules, "schedule", ""},
+		{c.Messages.Groups, "URL group", ""}, {c.Messages.FlowKeys, "flow-control key", ""}, {c.Workflows.Runs, "workflow run", ""},
 	} {
 		if one.n > 0 {
-			all = append(all, fmt.Sprintf("%d %s", one.n, one.what))
+			all = append(all, plural.Of(one.n, one.noun)+one.rest)
 		}
 	}
 	return strings.Join(all, ", ")

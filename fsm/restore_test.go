@@ -186,18 +186,18 @@ func TestRestoreRefusesWhatIsNotEmpty(t *testing.T) {
 		}
 	}
 	for want, fill := range map[string]func(*deliverer){
-		"1 keys":  exec(set("k", "v")),
-		"1 users": exec([][]byte{[]byte("ACL"), []byte("SETUSER"), []byte("someone"), []byte("on"), []byte(">secret")}),
-		"1 databases beside default": func(c *deliverer) {
+		"1 key":  exec(set("k", "v")),
+		"1 user": exec([][]byte{[]byte("ACL"), []byte("SETUSER"), []byte("someone"), []byte("on"), []byte(">secret")}),
+		"1 database beside default": func(c *deliverer) {
 			d := fsm.DatabaseTokens{Name: "other"}
 			d.Standard[0], d.ReadOnly[0] = 1, 2
 			propose(c, fsm.CreateDatabase, d)
 		},
-		"1 messages": func(c *deliverer) { c.publish(queue.Publication{URL: "http://example.com"}) },
-		"1 queues": func(c *deliverer) {
+		"1 message": func(c *deliverer) { c.publish(queue.Publication{URL: "http://example.com"}) },
+		"1 queue": func(c *deliverer) {
 			propose(c, fsm.ChangeQueue, queue.QueueChange{Name: "q", Act: queue.ActPut, Parallelism: 1})
 		},
-		"1 workflow runs": func(c *deliverer) { propose(c, fsm.Submit, oneRun()) },
+		"1 workflow run": func(c *deliverer) { propose(c, fsm.Submit, oneRun()) },
 	} {
 		t.Run(want, func(t *testing.T) {
 			c := empty(t, 43)

@@ -15,6 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/httpapi"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // credentials are the tokens of a cluster. An empty one opens nothing.
@@ -88,7 +89,7 @@ func (c *credentials) complete() (drawn []credential) {
 func (c *credentials) refuseShort() error {
 	for _, one := range c.list() {
 		if n := len(*one.token); n > 0 && n < httpapi.MinToken {
-			return usagef("%s has %d bytes: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` prints; without it one is generated", one.variable, n, httpapi.MinToken)
+			return usagef("%s has %s: the tokens of a new cluster have at least %d, such as `head -c 32 /dev/urandom | base64` prints; without it one is generated", one.variable, plural.Of(n, "byte"), httpapi.MinToken)
 		}
 	}
 	return nil

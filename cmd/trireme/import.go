@@ -16,6 +16,7 @@ import (
 
 	"github.com/trireme-dev/trireme/internal/cli"
 	"github.com/trireme-dev/trireme/internal/importer"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // importOptions are the flags of import.
@@ -102,7 +103,7 @@ func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	case err != nil:
 		return fmt.Errorf("%w%s: %s", err, o.whichToken(err), goOn(report))
 	case failed > 0:
-		return fmt.Errorf("%d of the file's keys and libraries were not imported", failed)
+		return fmt.Errorf("not imported: %d of the file's keys and libraries", failed)
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func (o *importOptions) whichToken(err error) string {
 
 // goOn says what there is after a run that did not come to its end, and how to go on.
 func goOn(r *importer.Report) string {
-	return fmt.Sprintf("the first %d keys of the file are done, and each other key is in the database completely or not at all; resume with --skip %d, or start again without it", r.Done, r.Done)
+	return fmt.Sprintf("%s done from the beginning of the file, and each other key is in the database completely or not at all; resume with --skip %d, or start again without it", plural.Of(r.Done, "key"), r.Done)
 }
 
 // target takes the node and the token from the environment.

@@ -202,7 +202,7 @@ func (p *parser) call(name string, f call) {
 	}
 	p.expect(')')
 	if p.err == nil && (n < f.arguments || n > f.arguments && !f.open) {
-		p.fail("%s takes %d arguments, not %d", name, f.arguments, n)
+		p.fail("%s takes another number of arguments: want %d, got %d", name, f.arguments, n)
 	}
 	if f.op.arity() == 1 {
 		p.emit(step{op: f.op})

@@ -6,6 +6,7 @@ import (
 
 	"time"
 
+	"github.com/trireme-dev/trireme/internal/plural"
 	"github.com/trireme-dev/trireme/internal/testclock"
 )
 
@@ -34,7 +35,7 @@ type Busy struct {
 }
 
 func (b *Busy) Error() string {
-	return fmt.Sprintf("not idle: %d deliveries are under way, the earliest due time is %d", b.UnderWay, b.Due)
+	return fmt.Sprintf("not idle: %s under way, the earliest due time is %d", plural.Of(b.UnderWay, "delivery"), b.Due)
 }
 
 // Stepper moves the clock of a node. One move runs at a time.

@@ -15,6 +15,8 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 const (
@@ -55,7 +57,7 @@ func ParseSecrets(text string) (all []Secret, err error) {
 			continue
 		}
 		if len(line) < MinSecret {
-			return nil, fmt.Errorf("%w: it has %d characters, at least %d random ones are needed: `head -c 32 /dev/urandom | base64` makes one", ErrSecret, len(line), MinSecret)
+			return nil, fmt.Errorf("%w: it has %s, at least %d random ones are needed: `head -c 32 /dev/urandom | base64` makes one", ErrSecret, plural.Of(len(line), "character"), MinSecret)
 		}
 		all = append(all, Secret(line))
 	}

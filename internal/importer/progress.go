@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // Progress is how far an import is.
@@ -19,12 +21,12 @@ type Progress struct {
 func (p Progress) Line(size int64) string {
 	rate := float64(p.Keys) / max(p.Elapsed.Seconds(), 0.001)
 	if size <= 0 {
-		return fmt.Sprintf("%d MB  %d keys  %.0f/s", p.Bytes>>20, p.Keys, rate)
+		return fmt.Sprintf("%d MB  %s  %.0f/s", p.Bytes>>20, plural.Of(p.Keys, "key"), rate)
 	}
 	const width = 30
 	part := min(1, float64(p.Bytes)/float64(size))
 	full := int(part * width)
-	line := fmt.Sprintf("[%s%s] %3.0f%%  %d keys  %.0f/s", strings.Repeat("#", full), strings.Repeat(".", width-full), 100*part, p.Keys, rate)
+	line := fmt.Sprintf("[%s%s] %3.0f%%  %s  %.0f/s", strings.Repeat("#", full), strings.Repeat(".", width-full), 100*part, plural.Of(p.Keys, "key"), rate)
 	if part > 0.01 && part < 1 {
 		left := time.Duration(float64(p.Elapsed) / part * (1 - part))
 		line += "  " + left.Round(time.Second).String() + " left"

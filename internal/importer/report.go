@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // maxExamples is how many keys a report names for each thing that went wrong.
@@ -100,16 +102,18 @@ func (r *Report) Write(w io.Writer) error {
 	if r.ServerVersion != "" {
 		from = " written by Redis " + r.ServerVersion
 	}
-	out.print("%d keys imported in %.1f s, %.0f a second, from a file of version %d%s", r.Keys, r.Seconds, float64(r.Keys)/max(r.Seconds, 0.001), r.FileVersion, from)
+	out.print("%s imported in %.1f s, %.0f a second, from a file of version %d%s", plural.Of(r.Keys, "key"), r.Seconds, float64(r.Keys)/max(r.Seconds, 0.001), r.FileVersion, from)
 	for _, kind := range slices.SortedFunc(maps.Keys(r.Types), func(a, b string) int { return cmp.Compare(r.Types[b], r.Types[a]) }) {
 		out.print("  %10d  %s", r.Types[kind], kind)
 	}
-	out.some(r.Libraries, "libraries of functions imported")
-	out.some(r.Kept, "keys and libraries kept as they were, because they exist (--replace overwrites them)")
-	out.some(r.Expired, "keys left out, because their time was over")
-	out.some(r.Skipped, "keys skipped, as asked for")
+	out.some(r.Libraries, "function library", "imported")
+	if r.Kept > 0 {
+		out.print("kept as it is here: %d of the keys and libraries (--replace overwrites them)", r.Kept)
+	}
+	out.some(r.Expired, "expired key", "left out")
+	out.some(r.Skipped, "key", "skipped, as asked for")
 	for _, db := range slices.Sorted(maps.Keys(r.OtherDatabases)) {
-		out.print("%d keys of database %d not imported (--from %d imports them)", r.OtherDatabases[db], db, db)
+		out.print("%s of database %d not imported (import with --from %d)", plural.Of(r.OtherDatabases[db], "key"), db, db)
 	}
 	for _, name := range r.Modules {
 		out.print("auxiliary data of the module %s was not imported", name)
@@ -132,8 +136,9 @@ func (l *lines) print(format string, args ...any) {
 	}
 }
 
-func (l *lines) some(n int64, what string) {
+// some says what became of n things; nothing if there are none.
+func (l *lines) some(n int64, noun, became string) {
 	if n > 0 {
-		l.print("%d %s", n, what)
+		l.print("%s %s", plural.Of(n, noun), became)
 	}
 }

@@ -52,7 +52,7 @@ var Rules = []Rule{
 		Use:    "the state machine: entries, operations, sessions, snapshots. Deterministic, no I/O",
 		May: []string{
 			"fsm/acl", "fsm/backoff", "fsm/channel", "fsm/command", "fsm/cow", "fsm/dedup", "fsm/env", "fsm/keyspace", "fsm/payload", "fsm/queue",
-			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/search", "fsm/wire", "fsm/workflow", "internal/mutant",
+			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/search", "fsm/wire", "fsm/workflow", "internal/mutant", "internal/plural",
 		},
 		Tests: []string{"fsm/..."},
 	},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
+	"github.com/trireme-dev/trireme/internal/plural"
 )
 
 // at waits until the index of a definition has reached a point.
@@ -36,7 +37,7 @@ func (e *Engine) at(p search.Point, d *search.Definition, limit time.Duration) (
 		case <-e.closed:
 			return nil, search.Error("the node is stopping")
 		case <-expired:
-			return nil, search.Errorf("Index %s is being built on this node, %d keys are left; SEARCH.WAITINDEXING waits for it", d.Name, pending)
+			return nil, search.Errorf("Index %s is being built on this node, %s left; SEARCH.WAITINDEXING waits for it", d.Name, plural.Of(pending, "key"))
 		}
 	}
 }

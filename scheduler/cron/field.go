@@ -23,7 +23,7 @@ var (
 
 func (s *Schedule) parseFields(fields []string) error {
 	if len(fields) != 5 {
-		return fmt.Errorf("%d fields where five are wanted", len(fields))
+		return fmt.Errorf("five fields are wanted, got %d", len(fields))
 	}
 	var err error
 	parse := func(f field, text string) (set uint64, free bool) {
