@@ -16,7 +16,7 @@ func bitRows() []Command {
 		grow   = Write | DenyOOM
 	)
 	return []Command{
-		{Name: "bitfield", Arity: -2, Flags: grow | MayRead, Keys: firstKey.with(rwAccessUpdate).but(keyRW), Cost: costConstant, Version: "3.2.0", Complexity: "O(1) for each operation",
+		{Name: "bitfield", Arity: -2, Flags: grow | MayRead, Keys: firstKey.with(rwAccessUpdate).but(keyRW), Cost: costConstant, Counts: ownCount, Version: "3.2.0", Complexity: "O(1) for each operation",
 			Syntax: "BITFIELD key " + fields, Summary: "Reads, sets and increments integers of any width within a string.", Reads: onlyGets, Varies: bitfieldDoes, Run: bitField},
 		{Name: "bitfield_ro", Arity: -2, Flags: read | Fast, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "6.0.0", Complexity: "O(1) for each operation",
 			Syntax: "BITFIELD_RO key [GET encoding offset [GET encoding offset ...]]", Summary: "Reads integers of any width within a string.", Run: bitFieldRO},

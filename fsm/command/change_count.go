@@ -14,25 +14,10 @@ func (tx *Tx) changesOf(c *Command, argv [][]byte, v reply.Value) int64 {
 		return 0
 	case tx.changes > 0:
 		return tx.changes
-	case c.changes == nil:
+	case c.Counts == nil:
 		return 1
 	}
-	return c.changes(argv, v)
-}
-
-// changeCounts are the rows of which one call may count as several changes.
-var changeCounts = map[string]changeCount{
-	"del": answered, "unlink": answered, "sort": answered,
-	"mset": wordsFrom(1, 2), "msetnx": wordsFrom(1, 2), "msetex": answered,
-	"lpush": wordsFrom(2, 1), "rpush": wordsFrom(2, 1), "lpushx": wordsFrom(2, 1), "rpushx": wordsFrom(2, 1),
-	"lpop": elements, "rpop": elements, "lrem": answered, "lmpop": taken, "blmpop": taken,
-	"hset": wordsFrom(2, 2), "hmset": wordsFrom(2, 2), "hdel": answered,
-	"sadd": answered, "srem": answered, "spop": elements,
-	"zrem": answered, "zremrangebylex": answered, "zremrangebyrank": answered, "zremrangebyscore": answered,
-	"zpopmin": scored, "zpopmax": scored, "zmpop": taken, "bzmpop": taken,
-	"bitfield": ownCount, "georadius": answered, "georadiusbymember": answered, "geosearchstore": answered,
-	"xdel": answered, "xtrim": answered, "xack": answered, "xreadgroup": elements, "xclaim": claimed,
-	"xautoclaim": func(_ [][]byte, v reply.Value) int64 { return inside(v, 1) + inside(v, 2) },
+	return c.Counts(argv, v)
 }
 
 // answered counts what the command answers as a number.
@@ -58,6 +43,9 @@ func elements(_ [][]byte, v reply.Value) int64 {
 
 // claimed counts entries that have another owner now.
 func claimed(_ [][]byte, v reply.Value) int64 { return int64(len(v.Elems())) }
+
+// claimedOrLost counts entries that have another owner now, and those that are pending no more, since they are gone.
+func claimedOrLost(_ [][]byte, v reply.Value) int64 { return inside(v, 1) + inside(v, 2) }
 
 // ownCount is for handlers that count by themselves: none if they have not.
 func ownCount([][]byte, reply.Value) int64 { return 0 }

@@ -94,6 +94,8 @@ type Command struct {
 	Cost Cost
 	// Work, if set, returns the steps of a call where its words say more than Cost; see work.go.
 	Work func(tx *Tx, argv [][]byte) int64
+	// Counts, if set, returns as how many changes a call counts that has changed something. Without it a call is one change.
+	Counts changeCount
 	// Since is the feature level that switched the command on; 0 = the first.
 	Since env.Level
 	// Version is the first Redis version that had the command, or "extension". Syntax, Summary,
@@ -142,7 +144,6 @@ type Command struct {
 	words     int  // of the name: the arguments follow
 	container bool // has subcommands too, like COMMAND
 	bare      bool // is no row, but represents a container in descriptions
-	changes   changeCount
 }
 
 // The words of Info and Tips that many rows share.

@@ -18,7 +18,7 @@ func keyRows() []Command {
 	return []Command{
 		{Name: "copy", Arity: -3, Flags: Write | DenyOOM | ReportsMiss, Keys: twoKeys.uses(one(roAccess, 1), one(owUpdate, 2)), Cost: costValues, Version: "6.2.0", Complexity: "O(1) for strings and large values, O(n) for values of up to 64 elements",
 			Syntax: "COPY source destination [DB destination-db] [REPLACE]", Summary: "Copies the value and the deadline of a key to another key.", Run: copyKey},
-		{Name: "del", Arity: -2, Flags: Write, Keys: allKeys.with(rmDelete), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "del", Arity: -2, Flags: Write, Keys: allKeys.with(rmDelete), Cost: costConstant, Counts: answered, Version: "1.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "DEL key [key ...]", Summary: "Deletes keys and returns how many there were.",
 			Tips: "request_policy:multi_shard response_policy:agg_sum", Run: del},
 		{Name: "move", Arity: 3, Flags: write, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
@@ -28,7 +28,7 @@ func keyRows() []Command {
 		{Name: "renamenx", Arity: 3, Flags: write | MakesKeys | MayGrow, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(owInsert, 2)), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "RENAMENX key newkey", Summary: "Renames a key if the new name is free.",
 			Changes: []Change{{"3.2.0", "Both names may be the same."}}, Run: renameNX},
-		{Name: "unlink", Arity: -2, Flags: write, Keys: allKeys.with(rmDelete), Cost: costConstant, Version: "4.0.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "unlink", Arity: -2, Flags: write, Keys: allKeys.with(rmDelete), Cost: costConstant, Counts: answered, Version: "4.0.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "UNLINK key [key ...]", Summary: "Deletes keys and returns how many there were, like DEL.",
 			Tips: "request_policy:multi_shard response_policy:agg_sum", Run: unlink},
 	}

@@ -69,16 +69,16 @@ func hashWrites() []Command {
 		grow  = Write | DenyOOM | Fast
 	)
 	return []Command{
-		{Name: "hdel", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "2.0.0", Complexity: hashEach,
+		{Name: "hdel", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: answered, Version: "2.0.0", Complexity: hashEach,
 			Syntax: "HDEL key field [field ...]", Summary: "Deletes fields of a hash and returns how many there were.",
 			Changes: []Change{{"2.4.0", "Takes several fields."}}, Run: hDel},
 		{Name: "hincrby", Arity: 4, Flags: grow, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "2.0.0", Complexity: "O(1)",
 			Syntax: "HINCRBY key field increment", Summary: "Increments the integer value of a field by a number; a missing field counts as 0.", Run: hIncrBy},
 		{Name: "hincrbyfloat", Arity: 4, Flags: grow, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "HINCRBYFLOAT key field increment", Summary: "Increments the floating-point value of a field by a number; a missing field counts as 0.", Run: hIncrByFloat},
-		{Name: "hmset", Arity: -4, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "2.0.0", Complexity: hashEach,
+		{Name: "hmset", Arity: -4, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Counts: wordsFrom(2, 2), Version: "2.0.0", Complexity: hashEach,
 			Syntax: "HMSET key field value [field value ...]", Summary: "HSET with another reply.", Run: hMSet},
-		{Name: "hset", Arity: -4, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "2.0.0", Complexity: hashEach,
+		{Name: "hset", Arity: -4, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Counts: wordsFrom(2, 2), Version: "2.0.0", Complexity: hashEach,
 			Syntax: "HSET key field value [field value ...]", Summary: "Sets the values of fields, which lose their deadlines, and returns how many are new.",
 			Changes: []Change{{"4.0.0", "Takes several fields."}}, Run: hSet},
 		{Name: "hsetnx", Arity: 4, Flags: grow, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "2.0.0", Complexity: "O(1)",

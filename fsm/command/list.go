@@ -21,16 +21,16 @@ const (
 func listPushes() []Command {
 	const grow = Write | DenyOOM
 	return []Command{
-		{Name: "lpush", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of elements given",
+		{Name: "lpush", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Counts: wordsFrom(2, 1), Version: "1.0.0", Complexity: "O(n), where n is the number of elements given",
 			Syntax: "LPUSH key element [element ...]", Summary: "Puts elements before the first of a list, one after the other, and returns the new length.",
 			Changes: []Change{takesElements}, Run: lPush},
-		{Name: "lpushx", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "2.2.0", Complexity: "O(n), where n is the number of elements given",
+		{Name: "lpushx", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Counts: wordsFrom(2, 1), Version: "2.2.0", Complexity: "O(n), where n is the number of elements given",
 			Syntax: "LPUSHX key element [element ...]", Summary: "LPUSH if the list exists.",
 			Changes: []Change{{"4.0.0", "Takes several elements."}}, Run: lPushX},
-		{Name: "rpush", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of elements given",
+		{Name: "rpush", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Counts: wordsFrom(2, 1), Version: "1.0.0", Complexity: "O(n), where n is the number of elements given",
 			Syntax: "RPUSH key element [element ...]", Summary: "Puts elements behind the last of a list and returns the new length.",
 			Changes: []Change{takesElements}, Run: rPush},
-		{Name: "rpushx", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "2.2.0", Complexity: "O(n), where n is the number of elements given",
+		{Name: "rpushx", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Counts: wordsFrom(2, 1), Version: "2.2.0", Complexity: "O(n), where n is the number of elements given",
 			Syntax: "RPUSHX key element [element ...]", Summary: "RPUSH if the list exists.",
 			Changes: []Change{{"4.0.0", "Takes several elements."}}, Run: rPushX},
 	}
@@ -40,12 +40,12 @@ func listPushes() []Command {
 func listPops() []Command {
 	const write = Write | Fast
 	return []Command{
-		{Name: "lmpop", Arity: -4, Flags: Write, Keys: countedKeys(1, 1).with(rwAccessDelete), Cost: costConstant, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
+		{Name: "lmpop", Arity: -4, Flags: Write, Keys: countedKeys(1, 1).with(rwAccessDelete), Cost: costConstant, Counts: taken, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
 			Syntax: "LMPOP numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Summary: "Removes elements from an end of the first list that has any and returns the key and the elements.", Run: lMPop},
-		{Name: "lpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the count",
+		{Name: "lpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
 			Syntax: "LPOP key [count]", Summary: "Removes the first elements of a list and returns them.",
 			Changes: []Change{takesCount}, Run: lPop},
-		{Name: "rpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the count",
+		{Name: "rpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
 			Syntax: "RPOP key [count]", Summary: "Removes the last elements of a list and returns them, the last first.",
 			Changes: []Change{takesCount}, Run: rPop},
 	}
@@ -69,7 +69,7 @@ func listWaits() []Command {
 		{Name: "blmove", Arity: 6, Flags: block | NoScriptWait | DenyOOM, TimeoutAt: 5, Wait: waitForSource, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "BLMOVE source destination " + listMoved + " timeout", Summary: "LMOVE that waits for an element to move.",
 			Categories: acl.Blocking, Run: bLMove},
-		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Wait: waitForLists, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
+		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Wait: waitForLists, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Counts: taken, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
 			Syntax: "BLMPOP timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Summary: "LMPOP that waits for an element to pop.",
 			Categories: acl.Blocking, Run: bLMPop},
 		{Name: "blpop", Arity: -3, Flags: block | NoScriptWait, TimeoutAt: -1, Wait: waitForList, Keys: keyPlaces{First: 1, Last: -2, Step: 1}.with(rwAccessDelete), Cost: costConstant, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",
@@ -105,7 +105,7 @@ func listEdits() []Command {
 	return []Command{
 		{Name: "linsert", Arity: 5, Flags: grow, Keys: firstKey.with(rwInsert), Cost: costValues, Version: "2.2.0", Complexity: "O(n), where n is the number of elements before the pivot",
 			Syntax: "LINSERT key <BEFORE | AFTER> pivot element", Summary: "Inserts an element before or after the first that equals the pivot and returns the new length, -1 without a pivot.", Run: lInsert},
-		{Name: "lrem", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Version: "1.0.0", Complexity: "O(n), where n is the length of the list",
+		{Name: "lrem", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Counts: answered, Version: "1.0.0", Complexity: "O(n), where n is the length of the list",
 			Syntax: "LREM key count element", Summary: "Removes the first count elements that equal one, the last for a negative count, all for 0, and returns how many.", Run: lRem},
 		{Name: "lset", Arity: 4, Flags: grow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "1.0.0", Complexity: listEnds,
 			Syntax: "LSET key index element", Summary: "Replaces the element of a list at an index; a negative one counts from the end.", Run: lSet},

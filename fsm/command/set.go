@@ -18,15 +18,15 @@ func setMembers() []Command {
 		grow  = Write | DenyOOM
 	)
 	return []Command{
-		{Name: "sadd", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of members given",
+		{Name: "sadd", Arity: -3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Counts: answered, Version: "1.0.0", Complexity: "O(n), where n is the number of members given",
 			Syntax: "SADD key member [member ...]", Summary: "Adds members to a set and returns how many are new; a missing key counts as empty.",
 			Changes: []Change{takesElements}, Run: sAdd},
 		{Name: "smove", Arity: 4, Flags: write | MayGrow, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "SMOVE source destination member", Summary: "Moves a member from one set to another and returns 1, or 0 if it was not there.", Run: sMove},
-		{Name: "spop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costValues, Work: drawWork, Version: "1.0.0", Complexity: "O(n), where n is the count",
+		{Name: "spop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costValues, Work: drawWork, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
 			Syntax: "SPOP key [count]", Summary: "Removes members drawn at random from a set and returns them.",
 			Tips: vagueOutput, Changes: []Change{{"3.2.0", "Takes a count."}}, Run: sPop},
-		{Name: "srem", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "1.0.0", Complexity: "O(n), where n is the number of members given",
+		{Name: "srem", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: answered, Version: "1.0.0", Complexity: "O(n), where n is the number of members given",
 			Syntax: "SREM key member [member ...]", Summary: "Removes members from a set and returns how many there were.",
 			Changes: []Change{takesElements}, Run: sRem},
 	}

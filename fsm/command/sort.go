@@ -15,7 +15,7 @@ func sortRows() []Command {
 		complexity = "O(n + m log m), where n is the number of elements and m that of those sorted"
 	)
 	return []Command{
-		{Name: "sort", Arity: -2, Flags: Write | DenyOOM | MayRead | ReportsMiss, Keys: keyPlaces{First: 1, Last: 1, Step: 1, Find: sortKeys}.uses(one(roAccess, 1), unknownKeys(roAccess), unknownKeys(owUpdate)), Cost: costSort, Version: "1.0.0", Complexity: complexity,
+		{Name: "sort", Arity: -2, Flags: Write | DenyOOM | MayRead | ReportsMiss, Keys: keyPlaces{First: 1, Last: 1, Step: 1, Find: sortKeys}.uses(one(roAccess, 1), unknownKeys(roAccess), unknownKeys(owUpdate)), Cost: costSort, Counts: answered, Version: "1.0.0", Complexity: complexity,
 			Syntax:     options + " [STORE destination]",
 			Summary:    "Sorts the elements of a list, a set or a sorted set, by themselves or by what keys of their names hold, and returns or stores them.",
 			Reads:      func(argv [][]byte) bool { return len(sortKeys(argv)) == 1 },

@@ -26,11 +26,11 @@ func streamEntries() []Command {
 		{Name: "xadd", Arity: -5, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: "O(log n), where n is the length of the stream; O(m) where m entries are trimmed",
 			Syntax: "XADD key [NOMKSTREAM] [IDMPAUTO producer | IDMP producer id] [" + trim + "] <* | id> field value [field value ...]", Summary: "Appends an entry to a stream, which is made if it is missing, and returns the entry's ID.",
 			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes NOMKSTREAM, MINID and LIMIT."}, {"7.0.0", "An id may leave its second number to the server."}, takesReferences, {"8.6.0", "Takes IDMP and IDMPAUTO."}}, Run: xAdd},
-		{Name: "xdel", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "5.0.0", Complexity: each,
+		{Name: "xdel", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: answered, Version: "5.0.0", Complexity: each,
 			Syntax: "XDEL key id [id ...]", Summary: "Deletes entries of a stream and returns how many there were.", Run: xDel},
 		{Name: "xdelex", Arity: -5, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "8.2.0", Complexity: each,
 			Syntax: "XDELEX key [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Deletes entries with or without what is pending of them; returns for each 1 if it is deleted, 2 if a group needs it, -1 if it is not there.", Run: xDelEx},
-		{Name: "xtrim", Arity: -4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Version: "5.0.0", Complexity: "O(m), where m is the number of entries trimmed",
+		{Name: "xtrim", Arity: -4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Counts: answered, Version: "5.0.0", Complexity: "O(m), where m is the number of entries trimmed",
 			Syntax: "XTRIM key " + trim, Summary: "Removes the first entries of a stream until it has at most so many, or none below an ID, and returns how many went.",
 			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes MINID and LIMIT."}, takesReferences}, Run: xTrim},
 	}
@@ -51,7 +51,7 @@ func streamReads() []Command {
 		{Name: "xread", Arity: -4, Flags: read | Blocking, Waits: blockTimeout, Pin: pinStreams, Wait: waitForStream, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 1, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(log n + m) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]", Summary: "Returns the entries of streams behind an ID each, waiting for one if asked to; $ is the last ID there was, + the last entry.",
 			Categories: acl.Blocking, Run: xRead},
-		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking | ReportsMiss | MayGrow, Waits: blockTimeout, Wait: waitForGroup, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
+		{Name: "xreadgroup", Arity: -7, Flags: Write | Blocking | ReportsMiss | MayGrow, Waits: blockTimeout, Wait: waitForGroup, Keys: streamKeys.uses(keyUse{does: roAccess, word: "STREAMS", from: 4, last: -1, step: 1, limit: 2}), Cost: costConstant, Work: streamsWork, Counts: elements, Version: "5.0.0", Complexity: "O(m log n) for each stream, where n is its length and m the number of entries returned",
 			Syntax: "XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]", Summary: "Delivers entries to a consumer of a group: for > those that nobody of the group was given, otherwise its own pending ones behind an ID.",
 			Categories: acl.Blocking, Run: xReadGroup},
 	}
@@ -64,10 +64,10 @@ func streamPending() []Command {
 		write = Write | Fast
 	)
 	return []Command{
-		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
+		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: claimedOrLost, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
 			Syntax: "XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]", Summary: "Takes over pending entries that are idle and returns the ID to go on with, the entries, and the IDs of those that are deleted.",
 			Tips: vagueOutput, Changes: []Change{{"7.0.0", "Tells the ids that were deleted, and forgets them."}}, Run: xAutoClaim},
-		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: streamPend,
+		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Counts: claimed, Version: "5.0.0", Complexity: streamPend,
 			Syntax: "XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Summary: "Takes over pending entries of other consumers and returns them.",
 			Tips: vagueOutput, Run: xClaim},
 		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: streamPend,
@@ -82,7 +82,7 @@ func streamPending() []Command {
 func streamAcknowledgements() []Command {
 	const write = Write | Fast
 	return []Command{
-		{Name: "xack", Arity: -4, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: streamPend,
+		{Name: "xack", Arity: -4, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Counts: answered, Version: "5.0.0", Complexity: streamPend,
 			Syntax: "XACK key group id [id ...]", Summary: "Acknowledges entries that were delivered to a group, which are not pending any more, and returns how many were.", Run: xAck},
 		{Name: "xackdel", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "8.2.0", Complexity: streamPend,
 			Syntax: "XACKDEL key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Acknowledges entries and deletes them; returns for each 1 if it is deleted, 2 if another group needs it, -1 if it was not pending.", Run: xAckDel},

@@ -48,12 +48,12 @@ func stringParts() []Command {
 func stringWrites() []Command {
 	const grow = Write | DenyOOM
 	return []Command{
-		{Name: "mset", Arity: -3, Flags: grow | Overwrites, Keys: keyPairs.with(owUpdate), Cost: costConstant, Version: "1.0.1", Complexity: "O(n), where n is the number of keys",
+		{Name: "mset", Arity: -3, Flags: grow | Overwrites, Keys: keyPairs.with(owUpdate), Cost: costConstant, Counts: wordsFrom(1, 2), Version: "1.0.1", Complexity: "O(n), where n is the number of keys",
 			Syntax: "MSET key value [key value ...]", Summary: "Sets the string values of several keys.",
 			Tips: "request_policy:multi_shard response_policy:all_succeeded", Run: mset},
-		{Name: "msetex", Arity: -4, Flags: grow, Keys: countedKeys(1, 2).with(owUpdate), Cost: costConstant, Version: "8.4.0", Complexity: "O(n), where n is the number of keys",
+		{Name: "msetex", Arity: -4, Flags: grow, Keys: countedKeys(1, 2).with(owUpdate), Cost: costConstant, Counts: answered, Version: "8.4.0", Complexity: "O(n), where n is the number of keys",
 			Syntax: "MSETEX numkeys key value [key value ...] [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]", Summary: "Sets the string values of several keys with one deadline, if all or none of them exist.", Run: msetEx},
-		{Name: "msetnx", Arity: -3, Flags: grow | Overwrites, Keys: keyPairs.with(owInsert), Cost: costConstant, Version: "1.0.1", Complexity: "O(n), where n is the number of keys",
+		{Name: "msetnx", Arity: -3, Flags: grow | Overwrites, Keys: keyPairs.with(owInsert), Cost: costConstant, Counts: wordsFrom(1, 2), Version: "1.0.1", Complexity: "O(n), where n is the number of keys",
 			Syntax: "MSETNX key value [key value ...]", Summary: "Sets the string values of several keys if none of them exists.",
 			Tips: "request_policy:multi_shard response_policy:agg_min", Run: msetNX},
 		{Name: "psetex", Arity: 4, Flags: grow | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",

@@ -30,9 +30,6 @@ func NewTable() *Table {
 			t.add(&f.rows[i])
 		}
 	}
-	for name, count := range changeCounts { // unordered: each row by itself
-		t.byName[name].changes = count
-	}
 	for name := range t.containers { // unordered: each row by itself
 		if c := t.byName[name]; c != nil {
 			c.container = true
