@@ -66,10 +66,14 @@ func newTracker(s *Server) *tracker {
 	}
 }
 
+// A connection that changes what it wants to be told of (begin, pause, resume, change) has what came before judged by what
+// it wanted then, so these drain first.
+
 // begin adds a connection.
 func (r *tracker) begin(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drain()
 	if len(r.conns) == 0 {
 		r.s.engine.Track(true)
 	}
@@ -81,6 +85,7 @@ func (r *tracker) begin(t *tracked) {
 func (r *tracker) pause(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drain()
 	r.forgetScripts(t)
 	t.off, t.options, t.prefixes, t.pending, t.stay, t.broken = true, trackingOptions{}, nil, nil, nil, false
 }
@@ -89,6 +94,7 @@ func (r *tracker) pause(t *tracked) {
 func (r *tracker) resume(t *tracked, options trackingOptions, prefixes []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drain()
 	t.off, t.options, t.prefixes = false, options, prefixes
 }
 
@@ -96,6 +102,7 @@ func (r *tracker) resume(t *tracked, options trackingOptions, prefixes []string)
 func (r *tracker) change(t *tracked, options trackingOptions, prefixes []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drain()
 	t.options, t.prefixes, t.broken = options, append(t.prefixes, prefixes...), false
 }
 
