@@ -141,7 +141,7 @@ func TestRefusedMessageImports(t *testing.T) {
 	}
 	ref = to.stage("used", "b", records)
 	to.publish("b", url("x"))
-	refuse("not empty", fsm.ErrUsedMessages, "this one has 1 messages", ref)
+	refuse("not empty", fsm.ErrUsedMessages, "this one has 1 message", ref)
 	if _, err := propose(to.deliverer, fsm.StageBackup, fsm.BackupPart{ID: "x", Data: []byte("x"), Database: "b"}); !errors.Is(err, fsm.ErrUsedMessages) {
 		t.Errorf("parts for a database with messages: %v", err)
 	}

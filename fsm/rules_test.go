@@ -29,8 +29,9 @@ var allowed = []string{
 // allowedIn are imports that one file alone may have.
 // The decompression of backups gives what the format says, in whatever version, and with one worker starts no goroutine.
 var allowedIn = map[string][]string{"machine.go": {"sync", "sync/atomic"},
-	"access.go":      {"sync/atomic"}, // what it keeps is no part of the state
-	"uses.go":        {"sync/atomic"}, // the same
+	"access.go":      {"sync/atomic"},                                    // what it keeps is no part of the state
+	"uses.go":        {"sync/atomic"},                                    // the same
+	"contents.go":    {"github.com/trireme-dev/trireme/internal/plural"}, // for the words of refusals
 	"backup_pack.go": {"github.com/klauspost/compress/zstd"}}
 
 // forbiddenCalls differ between processors, or between binaries.
