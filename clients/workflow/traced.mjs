@@ -6,6 +6,7 @@
 import http from "node:http";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { bodyOf } from "./body.mjs";
 import { Client, MessagesClient, createWorkflow, serveMany } from "./sdk.mjs";
 
 const [baseUrl] = process.env.TRIREME_URLS.split(",");
@@ -39,14 +40,14 @@ const traced = createWorkflow(async (context) => {
 const { POST } = serveMany({ traced }, { qstashClient: new MessagesClient({ baseUrl, token, retry: false }), verbose: false });
 
 const server = http.createServer(async (req, res) => {
-  const parts = [];
-  for await (const part of req) parts.push(part);
+  const body = await bodyOf(req);
+  if (body === null) return;
   got.push({ to: req.url, traceparent: req.headers.traceparent ?? "" });
   if (req.url === "/third") {
     res.statusCode = ++answers === 1 ? 500 : 200;
     return res.end("ok");
   }
-  const request = new Request(base + req.url, { method: req.method, headers: req.headers, body: Buffer.concat(parts) });
+  const request = new Request(base + req.url, { method: req.method, headers: req.headers, body });
   const answer = await POST({ request, url: new URL(request.url) });
   res.writeHead(answer.status, Object.fromEntries(answer.headers));
   res.end(Buffer.from(await answer.arrayBuffer()));

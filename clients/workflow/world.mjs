@@ -1,6 +1,7 @@
 // The world around the workflows: one HTTP server on loopback that serves them and the
 // third parties that they call, and a book of everything that happened.
 import http from "node:http";
+import { bodyOf } from "./body.mjs";
 import { makeWorkflows } from "./workflows.mjs";
 
 export class World {
@@ -128,9 +129,8 @@ export class World {
   }
 
   async #serve(req, res) {
-    const parts = [];
-    for await (const part of req) parts.push(part);
-    const body = Buffer.concat(parts);
+    const body = await bodyOf(req);
+    if (body === null) return;
     const [path] = req.url.split("?");
     try {
       if (path.startsWith("/flows/")) await this.#flow(req, res, path.slice("/flows/".length), body);

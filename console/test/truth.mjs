@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
+import { bodyOf } from "../../clients/workflow/body.mjs";
 import { accessible, clean, open, settled, signIn, until } from "./harness.mjs";
 import { formats } from "./formats.mjs";
 
@@ -34,9 +35,9 @@ export async function sdkRun(page, url, token, to) {
   const { POST } = serveMany({ words }, { qstashClient: new MessagesClient({ baseUrl: url, token, retry: false }), verbose: false });
   let base;
   const server = createServer(async (req, res) => {
-    const parts = [];
-    for await (const part of req) parts.push(part);
-    const request = new Request(base + req.url, { method: req.method, headers: req.headers, body: Buffer.concat(parts) });
+    const body = await bodyOf(req);
+    if (body === null) return;
+    const request = new Request(base + req.url, { method: req.method, headers: req.headers, body });
     const answer = await POST({ request, url: new URL(request.url) });
     res.writeHead(answer.status, Object.fromEntries(answer.headers));
     res.end(Buffer.from(await answer.arrayBuffer()));
