@@ -49,11 +49,14 @@ const trigger = async (name, options = {}) => {
   return workflowRunId;
 };
 
-// until asks again until an answer is as wanted.
+// until asks again until an answer is as wanted. A cluster without a leader is asked again too: on a busy machine one may be lost.
 const until = async (query, good, what) => {
   for (const end = Date.now() + 120_000; ; await new Promise((done) => setTimeout(done, 20))) {
-    const answer = await query();
-    if (good(answer)) return answer;
+    const answer = await query().catch((error) => {
+      if (error.message.includes("no leader")) return error;
+      throw error;
+    });
+    if (!(answer instanceof Error) && good(answer)) return answer;
     if (Date.now() > end) throw new Error(`${what}: it stays ${JSON.stringify(answer)?.slice(0, 3000)}`);
   }
 };
