@@ -79,12 +79,12 @@ func TestCountersThroughLeaderChanges(t *testing.T) {
 // used to put it 200 ms further ahead.
 func TestTimeFollowsTheClocks(t *testing.T) {
 	c := clustertest.Start(t, 3, nil)
-	failed := 0
+	late := time.Now().Add(2 * time.Minute)
 	for i := 0; i < 20; i++ {
 		from := c.Leader()
 		to := c.List[(from+1)%3].ID
 		if err := c.Nodes[from].MoveLeadership(t.Context(), to); err != nil {
-			if failed++; failed > 20 {
+			if time.Now().After(late) {
 				t.Fatal(err)
 			}
 			i-- // a busy machine may be too slow for a transfer
