@@ -78,7 +78,7 @@ func callFunction(tx *Tx, a *Args, readOnly bool) reply.Value {
 	}
 	p := &script.Program{Name: f.Name, Keys: keys, Args: args}
 	return tx.program(readOnly || f.ReadOnly(), tx.lockedTo(f.LocksKeys(), keys), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
-		return e.Invoke(library, p, h, b)
+		return e.Invoke(library, tx.Scripts.Known(), p, h, b)
 	})
 }
 

@@ -308,7 +308,8 @@ func (tx *Tx) evaluate(a *Args, digest, body string, rules script.Rules, readOnl
 	}
 	p := &script.Program{Name: digest, Body: body, Keys: keys, Args: args}
 	return tx.program(readOnly || head.ReadOnly(), tx.lockedTo(head.LocksKeys(), keys), func(e *script.Engine, h script.Host, b *lua.Budget) (reply.Value, error) {
-		if err := e.Compile(body); err != nil {
+		_, kept := tx.Scripts.Script(digest)
+		if err := e.Compile(body, kept && tx.Scripts.Known(), b); err != nil {
 			return errCompile(err), nil
 		}
 		if tx.keeps(digest, body) {
@@ -334,10 +335,14 @@ func scriptLoad(tx *Tx, a *Args) reply.Value {
 		return *refusal
 	}
 	engine, release := tx.engine()
-	err := engine.Compile(body)
+	budget := tx.scriptBudget()
+	err := engine.Compile(body, false, budget)
 	release()
-	if err != nil {
+	switch {
+	case err != nil:
 		return errCompile(err)
+	case budget.Left() < 0:
+		return reply.Error("ERR " + budget.Explain(lua.SpentSteps))
 	}
 	return reply.Bulk(tx.Scripts.Keep(body))
 }

@@ -12,18 +12,18 @@ import (
 func bitLibrary(vm *lua.State) *lua.Table {
 	t := vm.NewTable(0, 0)
 	fold := func(name string, op func(a, b uint32) uint32) lua.Named {
-		return lua.Named{Name: name, Run: func(vm *lua.State, args []lua.Value) {
+		return lua.Define(name, lua.EachArgument, func(vm *lua.State, args []lua.Value) {
 			n := bitArg(vm, args, 1)
 			for i := 2; i <= len(args); i++ {
 				n = op(n, bitArg(vm, args, i))
 			}
 			returnBits(vm, n)
-		}}
+		})
 	}
 	shift := func(name string, op func(a uint32, n int) uint32) lua.Named {
-		return lua.Named{Name: name, Run: func(vm *lua.State, args []lua.Value) {
+		return lua.Define(name, lua.Constant, func(vm *lua.State, args []lua.Value) {
 			returnBits(vm, op(bitArg(vm, args, 1), int(bitArg(vm, args, 2)&31)))
-		}}
+		})
 	}
 	vm.Register(t, []lua.Named{
 		fold("band", func(a, b uint32) uint32 { return a & b }),
@@ -34,10 +34,10 @@ func bitLibrary(vm *lua.State) *lua.Table {
 		shift("arshift", func(a uint32, n int) uint32 { return uint32(int32(a) >> n) }),
 		shift("rol", func(a uint32, n int) uint32 { return bits.RotateLeft32(a, n) }),
 		shift("ror", func(a uint32, n int) uint32 { return bits.RotateLeft32(a, -n) }),
-		{Name: "tobit", Run: func(vm *lua.State, args []lua.Value) { returnBits(vm, bitArg(vm, args, 1)) }},
-		{Name: "bnot", Run: func(vm *lua.State, args []lua.Value) { returnBits(vm, ^bitArg(vm, args, 1)) }},
-		{Name: "bswap", Run: func(vm *lua.State, args []lua.Value) { returnBits(vm, bits.ReverseBytes32(bitArg(vm, args, 1))) }},
-		{Name: "tohex", Run: toHex},
+		lua.Define("tobit", lua.Constant, func(vm *lua.State, args []lua.Value) { returnBits(vm, bitArg(vm, args, 1)) }),
+		lua.Define("bnot", lua.Constant, func(vm *lua.State, args []lua.Value) { returnBits(vm, ^bitArg(vm, args, 1)) }),
+		lua.Define("bswap", lua.Constant, func(vm *lua.State, args []lua.Value) { returnBits(vm, bits.ReverseBytes32(bitArg(vm, args, 1))) }),
+		lua.Define("tohex", lua.Constant, toHex),
 	})
 	return t
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/trireme-dev/trireme/fsm/script/lua"
 )
@@ -20,6 +21,9 @@ type jsonConfig struct {
 	decodeInvalid           bool
 }
 
+// moduleCost is what making a module costs in steps, beside its functions.
+const moduleCost = 200
+
 // deepest bounds nesting whatever a script sets.
 const deepest = 10_000
 
@@ -31,27 +35,28 @@ func newJSONConfig() jsonConfig {
 func jsonLibrary(vm *lua.State, c *jsonConfig) *lua.Table {
 	t := vm.NewTable(0, 0)
 	vm.Register(t, []lua.Named{
-		{Name: "encode", Run: func(vm *lua.State, args []lua.Value) {
+		lua.Define("encode", lua.Metered, func(vm *lua.State, args []lua.Value) {
 			one(vm, args)
 			e := encoder{vm: vm, config: c, out: vm.NewBuffer()}
 			e.value(args[0], 0)
 			vm.Return(e.out.String())
-		}},
-		{Name: "decode", Run: func(vm *lua.State, args []lua.Value) {
+		}),
+		lua.Define("decode", lua.Metered, func(vm *lua.State, args []lua.Value) {
 			one(vm, args)
 			vm.Return(decodeJSON(vm, c, vm.CheckText(args, 1)))
-		}},
-		{Name: "encode_sparse_array", Run: c.sparse},
-		{Name: "encode_max_depth", Run: integerOption(&c.encodeDepth, 1, math.MaxInt32)},
-		{Name: "decode_max_depth", Run: integerOption(&c.decodeDepth, 1, math.MaxInt32)},
-		{Name: "encode_number_precision", Run: integerOption(&c.precision, 1, 14)},
-		{Name: "encode_keep_buffer", Run: booleanOption(&c.keepBuffer)},
-		{Name: "encode_invalid_numbers", Run: c.invalid},
-		{Name: "decode_invalid_numbers", Run: booleanOption(&c.decodeInvalid)},
-		{Name: "new", Run: func(vm *lua.State, _ []lua.Value) {
+		}),
+		lua.Define("encode_sparse_array", lua.Constant, c.sparse),
+		lua.Define("encode_max_depth", lua.Constant, integerOption(&c.encodeDepth, 1, math.MaxInt32)),
+		lua.Define("decode_max_depth", lua.Constant, integerOption(&c.decodeDepth, 1, math.MaxInt32)),
+		lua.Define("encode_number_precision", lua.Constant, integerOption(&c.precision, 1, 14)),
+		lua.Define("encode_keep_buffer", lua.Constant, booleanOption(&c.keepBuffer)),
+		lua.Define("encode_invalid_numbers", lua.Constant, c.invalid),
+		lua.Define("decode_invalid_numbers", lua.Constant, booleanOption(&c.decodeInvalid)),
+		lua.Define("new", lua.Metered, func(vm *lua.State, _ []lua.Value) {
+			vm.Charge(moduleCost)
 			config := newJSONConfig()
 			vm.Return(lua.TableValue(jsonLibrary(vm, &config)))
-		}},
+		}),
 	})
 	t.SetField("null", lua.Null)
 	t.SetField("_NAME", lua.String("cjson"))
@@ -167,7 +172,7 @@ func (e *encoder) value(v lua.Value, depth int) {
 		return
 	}
 	if b, ok := v.Bool(); ok {
-		e.write(map[bool]string{false: "false", true: "true"}[b])
+		e.write(strconv.FormatBool(b))
 		return
 	}
 	switch t := v.Table(); {
@@ -193,7 +198,10 @@ func (e *encoder) number(v lua.Value, n float64) {
 			return
 		}
 	}
-	e.write(string(lua.AppendNumber(make([]byte, 0, 32), n, e.config.precision)))
+	e.vm.Formatting(n, e.config.precision)
+	var text [32]byte
+	b := lua.AppendNumber(text[:0], n, e.config.precision)
+	e.write(unsafe.String(unsafe.SliceData(b), len(b)))
 }
 
 func (e *encoder) table(v lua.Value, t *lua.Table, depth int) {
@@ -218,7 +226,7 @@ func (e *encoder) table(v lua.Value, t *lua.Table, depth int) {
 // arrayLength is the largest index of a table that has no other keys; -1 for others.
 func (e *encoder) arrayLength(v lua.Value, t *lua.Table) int {
 	most, items := 0.0, 0
-	for k, _, _ := t.Next(lua.Nil); !k.IsNil(); k, _, _ = t.Next(k) {
+	for k, _, at := t.After(0); !k.IsNil(); k, _, at = t.After(at) {
 		e.vm.Step(1)
 		n, ok := k.Number()
 		if !ok || n < 1 || math.Floor(n) != n {
@@ -239,7 +247,7 @@ func (e *encoder) arrayLength(v lua.Value, t *lua.Table) int {
 func (e *encoder) object(t *lua.Table, depth int) {
 	e.write("{")
 	first := true
-	for k, v, _ := t.Next(lua.Nil); !k.IsNil(); k, v, _ = t.Next(k) {
+	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
 		if !first {
 			e.write(",")
 		}
@@ -259,20 +267,39 @@ func (e *encoder) object(t *lua.Table, depth int) {
 	e.write("}")
 }
 
+// escapes are the characters that have a name in JSON, escapeNames the names, and escaped what can't stand for itself.
+const (
+	escapes     = "\"\\/\b\f\n\r\t"
+	escapeNames = `"\/bfnrt`
+)
+
+var escaped = [256]bool{127: true}
+
+func init() {
+	for c := range ' ' {
+		escaped[c] = true
+	}
+	for i := range len(escapes) {
+		escaped[escapes[i]] = true
+	}
+}
+
 func (e *encoder) text(s string) {
+	e.vm.Charge(len(s) / bytesPerLineStep)
 	e.out.Byte('"')
 	plain := 0 // what stands before it is written
 	for i := range len(s) {
 		c := s[i]
-		at := strings.IndexByte("\"\\/\b\f\n\r\t", c)
-		if at < 0 && c >= ' ' && c != 127 {
+		if !escaped[c] {
 			continue
 		}
+		e.vm.Charge(1)
+		at := strings.IndexByte(escapes, c)
 		e.write(s[plain:i])
 		plain = i + 1
 		if at >= 0 {
 			e.out.Byte('\\')
-			e.out.Byte(`"\/bfnrt`[at])
+			e.out.Byte(escapeNames[at])
 			continue
 		}
 		e.write(`\u00`)

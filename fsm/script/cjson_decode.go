@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/script/lua"
@@ -65,8 +66,15 @@ func (d *decoder) char(offset int) byte {
 	return 0
 }
 
+// punctuation are the tokens of one character.
+var punctuation = [256]jsonToken{'{': objectBegin, '}': objectEnd, '[': arrayBegin, ']': arrayEnd, ':': jsonColon, ',': jsonComma}
+
+// tokenCost is what reading a token costs in steps.
+const tokenCost = 3
+
 func (d *decoder) next() {
-	for d.at < len(d.text) && strings.IndexByte(" \t\n\r", d.text[d.at]) >= 0 {
+	d.vm.Charge(tokenCost)
+	for d.at < len(d.text) && isBlank(d.text[d.at]) {
 		d.at++
 	}
 	d.start = d.at
@@ -79,7 +87,7 @@ func (d *decoder) next() {
 		d.string()
 		return
 	}
-	if t, ok := map[byte]jsonToken{'{': objectBegin, '}': objectEnd, '[': arrayBegin, ']': arrayEnd, ':': jsonColon, ',': jsonComma}[c]; ok {
+	if t := punctuation[c]; t != "" {
 		d.token = t
 		d.at++
 		return
@@ -99,6 +107,8 @@ func (d *decoder) next() {
 		d.token = "invalid token"
 	}
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 func (d *decoder) word(word string, t jsonToken, v lua.Value) bool {
 	if !strings.HasPrefix(d.text[d.at:], word) {
@@ -127,10 +137,14 @@ func invalidNumber(s string) bool {
 	return len(s) >= 3 && (ascii.EqualFold(s[:3], "inf") || ascii.EqualFold(s[:3], "nan"))
 }
 
+// digitsPerStep is how many characters of a number are read for one step.
+const digitsPerStep = 2
+
 // number reads the longest number at the beginning of rest.
 func (d *decoder) number(rest string) {
 	n := numberLength(rest)
-	v, ok := lua.ParseNumber(rest[:n])
+	d.vm.Charge(n / digitsPerStep)
+	v, ok := d.vm.ParseNumber(rest[:n])
 	if !ok {
 		d.token = "invalid number"
 		return
@@ -193,14 +207,18 @@ func (d *decoder) string() {
 		case c == '"':
 			d.at++
 			d.start = begin
-			d.token, d.value = jsonString, d.vm.String(string(b))
+			d.token, d.value = jsonString, d.vm.Copy(unsafe.String(unsafe.SliceData(b), len(b)))
 			return
 		case c == 0:
 			d.token = "unexpected end of string"
 			return
 		case c != '\\':
-			b = append(b, c)
-			d.at++
+			end := d.at + 1
+			for end < len(d.text) && d.text[end] != '"' && d.text[end] != '\\' && d.text[end] != 0 {
+				end++
+			}
+			b = append(b, d.text[d.at:end]...)
+			d.at = end
 			continue
 		}
 		e := d.char(1)

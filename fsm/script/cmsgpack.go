@@ -17,12 +17,12 @@ const unpackDepth = 7900
 func messagePackLibrary(vm *lua.State) *lua.Table {
 	t := vm.NewTable(0, 0)
 	vm.Register(t, []lua.Named{
-		{Name: "pack", Run: packValues},
-		{Name: "unpack", Run: func(vm *lua.State, args []lua.Value) { unpackValues(vm, args, 0, 0) }},
-		{Name: "unpack_one", Run: func(vm *lua.State, args []lua.Value) { unpackValues(vm, args, 1, vm.OptInt(args, 2, 0)) }},
-		{Name: "unpack_limit", Run: func(vm *lua.State, args []lua.Value) {
+		lua.Define("pack", lua.Metered, packValues),
+		lua.Define("unpack", lua.Metered, func(vm *lua.State, args []lua.Value) { unpackValues(vm, args, 0, 0) }),
+		lua.Define("unpack_one", lua.Metered, func(vm *lua.State, args []lua.Value) { unpackValues(vm, args, 1, vm.OptInt(args, 2, 0)) }),
+		lua.Define("unpack_limit", lua.Metered, func(vm *lua.State, args []lua.Value) {
 			unpackValues(vm, args, vm.CheckInt(args, 2), vm.OptInt(args, 3, 0))
-		}},
+		}),
 	})
 	t.SetField("_NAME", lua.String("cmsgpack"))
 	t.SetField("_VERSION", lua.String("lua-cmsgpack 0.4.0"))
@@ -124,7 +124,7 @@ func (p *packer) integer(n int64) {
 func (p *packer) table(t *lua.Table, depth int) {
 	count, array := 0, true
 	most := 0.0
-	for k, _, _ := t.Next(lua.Nil); !k.IsNil(); k, _, _ = t.Next(k) {
+	for k, _, at := t.After(0); !k.IsNil(); k, _, at = t.After(at) {
 		n, ok := k.Number()
 		array = array && ok && n >= 1 && n == math.Floor(n)
 		most = max(most, n)
@@ -139,7 +139,7 @@ func (p *packer) table(t *lua.Table, depth int) {
 		return
 	}
 	p.size(count, 16, 0x80, 0, 0xde)
-	for k, v, _ := t.Next(lua.Nil); !k.IsNil(); k, v, _ = t.Next(k) {
+	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
 		p.value(k, depth+1)
 		p.value(v, depth+1)
 	}
@@ -201,11 +201,12 @@ func (u *unpacker) unsigned(n int) (v uint64) {
 func (u *unpacker) text(n int) lua.Value {
 	s := u.take(n)
 	u.vm.Alloc(n)
-	return u.vm.String(string([]byte(s)))
+	return u.vm.Copy(s)
 }
 
 func (u *unpacker) value(depth int) lua.Value {
 	u.vm.Step(2)
+	u.vm.Charge(2)
 	switch c := u.take(1)[0]; {
 	case c < 0x80:
 		return lua.Int(int(c))

@@ -157,10 +157,10 @@ func (in *interpreter) toReply(v lua.Value, depth int) reply.Value {
 // to its first nil.
 func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.Value {
 	if s, ok := t.Field("err").Text(); ok {
-		return reply.Error(clean(upToZero(s)))
+		return reply.Error(clean(upToZero(in.line(s))))
 	}
 	if s, ok := t.Field("ok").Text(); ok {
-		return reply.Status(oneLine.Replace(upToZero(s)))
+		return reply.Status(oneLine.Replace(upToZero(in.line(s))))
 	}
 	if n, ok := t.Field("double").Number(); ok {
 		return in.host.Double(n)
@@ -172,10 +172,10 @@ func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.
 		return reply.Set(in.entries(s, depth, false)...)
 	}
 	if s, ok := t.Field("big_number").Text(); ok {
-		return reply.BigNumber(oneLine.Replace(s))
+		return reply.BigNumber(oneLine.Replace(in.line(s)))
 	}
 	if s := t.Field("verbatim_string").Table(); s != nil {
-		if text, ok := lua.Text(s.Field("string")); ok {
+		if text, ok := in.vm.Text(s.Field("string")); ok {
 			return reply.Verbatim(text)
 		}
 	}
@@ -191,9 +191,19 @@ func (in *interpreter) tableToReply(v lua.Value, t *lua.Table, depth int) reply.
 	return reply.Array(elems...)
 }
 
+// line charges for a text that is copied to stand on one line.
+func (in *interpreter) line(s string) string {
+	in.vm.Hold(len(s))
+	in.vm.Charge(len(s) / bytesPerLineStep)
+	return s
+}
+
+// bytesPerLineStep is how many bytes are looked at for line breaks for one step.
+const bytesPerLineStep = 16
+
 // entries are the keys of a table, with their values if they are wanted.
 func (in *interpreter) entries(t *lua.Table, depth int, values bool) (elems []reply.Value) {
-	for k, v, _ := t.Next(lua.Nil); !k.IsNil(); k, v, _ = t.Next(k) {
+	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
 		in.vm.Alloc(128)
 		elems = append(elems, in.toReply(k, depth+1))
 		if values {

@@ -1,7 +1,9 @@
 package script
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -43,22 +45,19 @@ func BudgetOf(steps int64) lua.Budget {
 	return lua.Budget{Steps: steps, Bytes: max(leastBytes, min(steps, maxBytes/allocatedPerStep)*allocatedPerStep), Limit: steps}
 }
 
-// compileCost is how many bytes of a script are compiled for one step.
-const compileCost = 8
+// knownPerStep is how many bytes of a script that is compiled already are paid with one step.
+const knownPerStep = 8
 
 // Engine runs scripts one after the other. It keeps compiled scripts and an interpreter
 // that is proven to be as new after each: nothing that outlives a script can be changed
 // by it. It belongs to one goroutine at a time.
 type Engine struct {
 	eval, library *interpreter
-	loader        *interpreter          // for the text of a library that is new
-	protos        map[string]*lua.Proto // by source and text
+	loader        *interpreter // for the text of a library that is new
+	programs      programs
 	// Exact is State.Exact of what runs next.
 	Exact bool
 }
-
-// maxProtos bounds the compiled scripts that are kept.
-const maxProtos = 1000
 
 // interpreter is a sealed state of one kind and what its libraries belong to.
 type interpreter struct {
@@ -71,7 +70,7 @@ type interpreter struct {
 }
 
 // NewEngine is an engine that has run nothing.
-func NewEngine() *Engine { return &Engine{protos: map[string]*lua.Proto{}} }
+func NewEngine() *Engine { return &Engine{} }
 
 // Program is a script to run.
 type Program struct {
@@ -91,10 +90,11 @@ func (e *Engine) Eval(p *Program, h Host, b *lua.Budget) (v reply.Value, stop er
 	}
 	in := e.eval
 	in.vm.Exact = e.Exact
-	proto, failed := e.compile(scriptSource, p.Body, b)
+	proto, failed := e.compile(scriptSource, p.Body)
 	if failed != nil {
 		return reply.Error("ERR Error compiling script (new function): " + clean(failed.Error())), nil
 	}
+	b.Steps -= int64(len(p.Body) / knownPerStep)
 	return in.run(p, h, b, func() {
 		g := in.vm.Globals
 		g.SetField("KEYS", in.list(p.Keys))
@@ -109,37 +109,41 @@ const (
 	librarySource = "@user_function"
 )
 
-// Compile returns why a script can't be compiled, nil if it can.
-func (e *Engine) Compile(body string) error {
-	_, err := e.compile(scriptSource, body, nil)
+// Compile returns why a script can't be compiled, nil if it can. One that is not known pays for that with its budget,
+// which ends its run when it is spent. Whether it is known follows from the state, not from what this engine has run.
+func (e *Engine) Compile(body string, known bool, b *lua.Budget) error {
+	return e.compileNew(scriptSource, body, known, b)
+}
+
+func (e *Engine) compileNew(source, body string, known bool, b *lua.Budget) error {
+	p, err := e.compile(source, body)
+	if known || !e.Exact {
+		return err
+	}
+	var syntax *lua.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		b.Steps -= int64(syntax.Steps)
+	case err == nil:
+		b.Steps -= int64(p.Steps())
+	}
 	return err
 }
 
-// compile returns a compiled text, from those kept if it is there. What it charges doesn't
-// depend on that.
-func (e *Engine) compile(source, body string, b *lua.Budget) (*lua.Proto, error) {
+// compile returns a compiled text, from those kept if it is there.
+func (e *Engine) compile(source, body string) (*lua.Proto, error) {
 	if len(body) > MaxBody {
 		return nil, fmt.Errorf("a script can have %d bytes, this one has %d", MaxBody, len(body))
 	}
-	if b != nil {
-		b.Steps -= int64(len(body) / compileCost)
-	}
-	key := source + "\n" + body
-	if e.Exact {
-		key = "exact " + key
-	}
-	if p := e.protos[key]; p != nil {
+	key := programKey{source, body, e.Exact}
+	if p := e.programs.get(key); p != nil {
 		return p, nil
 	}
 	p, err := lua.Compile(source, code(body), e.Exact)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		e.programs.put(key, p)
 	}
-	if len(e.protos) >= maxProtos {
-		clear(e.protos)
-	}
-	e.protos[key] = p
-	return p, nil
+	return p, err
 }
 
 // code is a script without its shebang, the line kept so that errors count right.
@@ -191,8 +195,10 @@ func (in *interpreter) result() lua.Value {
 	return lua.Nil
 }
 
-// ended is the reply to a program that ended by a panic.
+// ended is the reply to a program that ended by a panic. What showing its error costs is not the program's: a budget that is
+// spent just now must not end the reply.
 func (in *interpreter) ended(p *Program, r any, broken func()) (v reply.Value, stop error) {
+	in.vm.Steps, in.vm.Bytes = math.MaxInt32, math.MaxInt32
 	switch e := r.(type) {
 	case *lua.Error:
 		return in.errorReply(p, e), nil
@@ -216,7 +222,7 @@ func (in *interpreter) errorReply(p *Program, e *lua.Error) reply.Value {
 	text := ""
 	if t := e.Value.Table(); t != nil {
 		var ok bool
-		if text, ok = lua.Text(t.Field("err")); !ok {
+		if text, ok = in.vm.Text(t.Field("err")); !ok {
 			text = "ERR unknown error"
 		}
 	} else {
@@ -268,7 +274,7 @@ func newInterpreter(functions bool) *interpreter {
 }
 
 func missingGlobal(vm *lua.State, args []lua.Value) {
-	name, _ := lua.Text(args[1])
+	name, _ := vm.Text(args[1])
 	vm.Errorf("Script attempted to access nonexistent global variable '" + name + "'")
 }
 
@@ -276,8 +282,8 @@ func missingGlobal(vm *lua.State, args []lua.Value) {
 func osLibrary(vm *lua.State) *lua.Table {
 	const stepsPerSecond = 50_000_000
 	t := vm.NewTable(0, 0)
-	vm.Register(t, []lua.Named{{Name: "clock", Run: func(vm *lua.State, _ []lua.Value) {
+	vm.Register(t, []lua.Named{lua.Define("clock", lua.Constant, func(vm *lua.State, _ []lua.Value) {
 		vm.Return(lua.Number(float64(vm.Used()) / stepsPerSecond))
-	}}})
+	})})
 	return t
 }

@@ -81,7 +81,7 @@ func (e *Engine) Load(source string, rules Rules, b *lua.Budget) (*Library, erro
 	if err != nil {
 		return nil, err
 	}
-	in, proto, err := e.prepareLibrary(source, b)
+	in, proto, err := e.prepareLibrary(source, false, b)
 	if err != nil {
 		return nil, err
 	}
@@ -111,16 +111,18 @@ func (e *Engine) Load(source string, rules Rules, b *lua.Budget) (*Library, erro
 	return &Library{Name: name, Code: source, Functions: l.functions}, nil
 }
 
-func (e *Engine) prepareLibrary(source string, b *lua.Budget) (*interpreter, *lua.Proto, error) {
+func (e *Engine) prepareLibrary(source string, known bool, b *lua.Budget) (*interpreter, *lua.Proto, error) {
 	if e.library == nil {
 		e.library = newInterpreter(true)
 	}
 	e.library.vm.Exact = e.Exact
-	proto, err := e.compile(librarySource, source, b)
+	err := e.compileNew(librarySource, source, known, b)
+	b.Steps -= int64(len(source) / knownPerStep)
 	if err != nil {
 		return nil, nil, errors.New("Error compiling function: " + clean(err.Error()))
 	}
-	return e.library, proto, nil
+	proto, err := e.compile(librarySource, source)
+	return e.library, proto, err
 }
 
 // newLoader is a sealed state in which new libraries register their functions.
@@ -150,10 +152,10 @@ func (in *interpreter) register(l *loading, proto *lua.Proto) {
 	in.vm.Return()
 }
 
-// Invoke runs a function. The library is loaded anew for every call: what one call
+// Invoke runs a function of a library that is known, or whose compiling is paid for once more. The library is loaded anew for every call: what one call
 // leaves in its variables can't be seen by the next, on this node or another.
-func (e *Engine) Invoke(l *Library, p *Program, h Host, b *lua.Budget) (v reply.Value, stop error) {
-	in, proto, err := e.prepareLibrary(l.Code, b)
+func (e *Engine) Invoke(l *Library, known bool, p *Program, h Host, b *lua.Budget) (v reply.Value, stop error) {
+	in, proto, err := e.prepareLibrary(l.Code, known, b)
 	if err != nil {
 		return reply.Error("ERR " + err.Error()), nil
 	}
@@ -178,7 +180,7 @@ func (in *interpreter) registerFunction(vm *lua.State, args []lua.Value) {
 		}
 		f, callback = in.described(t)
 	case 2:
-		name, ok := lua.Text(args[0])
+		name, ok := vm.Text(args[0])
 		if !ok {
 			in.raise("ERR first argument to redis.register_function must be a string")
 		}
@@ -189,6 +191,7 @@ func (in *interpreter) registerFunction(vm *lua.State, args []lua.Value) {
 	default:
 		in.raise("ERR wrong number of arguments to redis.register_function")
 	}
+	vm.Charge(len(f.Name) / namePerStep)
 	if !validName(f.Name) {
 		in.raise("ERR " + errName.Error())
 	}
@@ -200,21 +203,29 @@ func (in *interpreter) registerFunction(vm *lua.State, args []lua.Value) {
 	vm.Return()
 }
 
+// namePerStep is how many bytes of a function's name are judged for one step, longestArgument more than any named
+// argument has.
+const (
+	namePerStep     = 8
+	longestArgument = 16
+)
+
 // described is a function given by named arguments.
 func (in *interpreter) described(t *lua.Table) (f Function, callback lua.Value) {
 	named := false
-	for k, v, _ := t.Next(lua.Nil); !k.IsNil(); k, v, _ = t.Next(k) {
-		key, ok := lua.Text(k)
+	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
+		in.vm.Charge(wordSteps)
+		key, ok := in.vm.Text(k)
 		if !ok {
 			in.raise("ERR named argument key given to redis.register_function is not a string")
 		}
-		switch ascii.Lower(key) {
+		switch ascii.Lower(key[:min(len(key), longestArgument)]) {
 		case "function_name":
-			if f.Name, named = lua.Text(v); !named {
+			if f.Name, named = in.vm.Text(v); !named {
 				in.raise("ERR function_name argument given to redis.register_function must be a string")
 			}
 		case "description":
-			if f.Description, f.Described = lua.Text(v); !f.Described {
+			if f.Description, f.Described = in.vm.Text(v); !f.Described {
 				in.raise("ERR description argument given to redis.register_function must be a string")
 			}
 		case "callback":
@@ -242,6 +253,7 @@ func (in *interpreter) flags(v lua.Value) (flags []string) {
 		in.raise("ERR flags argument to redis.register_function must be a table representing function flags")
 	}
 	for i := 1; !t.Index(i).IsNil(); i++ {
+		in.vm.Charge(wordSteps)
 		flag, _ := t.Index(i).Text()
 		if !slices.Contains(functionFlags, flag) {
 			in.raise("ERR unknown flag given")

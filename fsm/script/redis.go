@@ -19,20 +19,20 @@ func (in *interpreter) redisLibrary(functions bool) *lua.Table {
 	vm := in.vm
 	t := vm.NewTable(0, 0)
 	vm.Register(t, []lua.Named{
-		{Name: "call", Run: func(vm *lua.State, args []lua.Value) { in.call(vm, args, true) }},
-		{Name: "pcall", Run: func(vm *lua.State, args []lua.Value) { in.call(vm, args, false) }},
-		{Name: "log", Run: logLine}, {Name: "setresp", Run: in.setResp},
-		{Name: "error_reply", Run: errorReply}, {Name: "status_reply", Run: statusReply},
-		{Name: "sha1hex", Run: in.sha1Hex}, {Name: "set_repl", Run: in.setRepl},
-		{Name: "acl_check_cmd", Run: in.aclCheck},
+		lua.Define("call", lua.Metered, func(vm *lua.State, args []lua.Value) { in.call(vm, args, true) }),
+		lua.Define("pcall", lua.Metered, func(vm *lua.State, args []lua.Value) { in.call(vm, args, false) }),
+		lua.Define("log", lua.Constant, logLine), lua.Define("setresp", lua.Constant, in.setResp),
+		lua.Define("error_reply", lua.Scans(1), errorReply), lua.Define("status_reply", lua.Metered, statusReply),
+		lua.Define("sha1hex", lua.Metered, in.sha1Hex), lua.Define("set_repl", lua.Constant, in.setRepl),
+		lua.Define("acl_check_cmd", lua.Metered, in.aclCheck),
 	})
 	if functions {
-		vm.Register(t, []lua.Named{{Name: "register_function", Run: in.registerFunction}})
+		vm.Register(t, []lua.Named{lua.Define("register_function", lua.Metered, in.registerFunction)})
 	} else {
 		vm.Register(t, []lua.Named{ // which functions never had
-			{Name: "replicate_commands", Run: func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(true)) }},
-			{Name: "breakpoint", Run: func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(false)) }},
-			{Name: "debug", Run: func(vm *lua.State, _ []lua.Value) { vm.Return() }},
+			lua.Define("replicate_commands", lua.Constant, func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(true)) }),
+			lua.Define("breakpoint", lua.Constant, func(vm *lua.State, _ []lua.Value) { vm.Return(lua.Bool(false)) }),
+			lua.Define("debug", lua.Constant, func(vm *lua.State, _ []lua.Value) { vm.Return() }),
 		})
 	}
 	for i, name := range []string{"LOG_DEBUG", "LOG_VERBOSE", "LOG_NOTICE", "LOG_WARNING"} {
@@ -108,14 +108,20 @@ func (in *interpreter) words(args []lua.Value) (argv [][]byte, problem string) {
 	for i, v := range args {
 		if n, ok := v.Number(); ok {
 			argv[i] = appendArgument(make([]byte, 0, 24), n)
+			in.vm.Formatting(n, 17)
+			size += len(argv[i])
 		} else if s, ok := v.Text(); ok {
-			argv[i] = []byte(s)
+			size += len(s)
 		} else {
 			return nil, "ERR Lua redis lib command arguments must be strings or integers"
 		}
-		size += len(argv[i])
 	}
-	in.vm.Alloc(size + 24*len(args))
+	in.vm.Alloc(size + 24*len(args)) // before any is copied: they may all be one long text
+	for i, v := range args {
+		if s, ok := v.Text(); ok {
+			argv[i] = []byte(s)
+		}
+	}
 	return argv, ""
 }
 
@@ -167,8 +173,9 @@ func (in *interpreter) sha1Hex(vm *lua.State, args []lua.Value) {
 	if len(args) != 1 {
 		in.raise("ERR wrong number of arguments")
 	}
-	s, _ := lua.Text(args[0])
+	s, _ := vm.Text(args[0])
 	vm.Step(len(s) / 8)
+	vm.Fits(len(s)) // it is copied
 	vm.Return(vm.String(Digest(s)))
 }
 
@@ -203,7 +210,7 @@ func (in *interpreter) setResp(vm *lua.State, args []lua.Value) {
 	if len(args) != 1 {
 		in.raise("ERR redis.setresp() requires one argument.")
 	}
-	n, _ := lua.ToNumber(args[0])
+	n, _ := vm.ToNumber(args[0])
 	if n != 2 && n != 3 {
 		in.raise("ERR RESP version must be 2 or 3.")
 	}
@@ -228,6 +235,7 @@ func (in *interpreter) aclCheck(vm *lua.State, args []lua.Value) {
 	if problem != "" {
 		in.raise(problem)
 	}
+	vm.Charge(callSteps + wordSteps*len(argv))
 	ok, known := in.host.Permitted(argv)
 	if !known {
 		in.raise("ERR Invalid command passed to redis.acl_check_cmd()")

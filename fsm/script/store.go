@@ -69,6 +69,14 @@ func (s *Store) Script(digest string) (body string, ok bool) {
 	return k.body, ok
 }
 
+// mostKnown is how many bytes the scripts and libraries of a database may have together that are compiled once and then
+// called without paying for it.
+const mostKnown = 1 << 20
+
+// Known reports whether the scripts and libraries of the store are known: whoever calls them doesn't pay for compiling them,
+// because a node keeps them compiled.
+func (s *Store) Known() bool { return s.size <= mostKnown }
+
 // Scripts is how many scripts there are.
 func (s *Store) Scripts() int { return s.scripts.Len() }
 

@@ -13,7 +13,9 @@ import (
 // structLibrary packs values as C structures lie in memory.
 func structLibrary(vm *lua.State) *lua.Table {
 	t := vm.NewTable(0, 0)
-	vm.Register(t, []lua.Named{{Name: "pack", Run: structPack}, {Name: "unpack", Run: structUnpack}, {Name: "size", Run: structSize}})
+	vm.Register(t, []lua.Named{
+		lua.Define("pack", lua.Metered, structPack), lua.Define("unpack", lua.Metered, structUnpack), lua.Define("size", lua.Metered, structSize),
+	})
 	return t
 }
 
@@ -24,6 +26,11 @@ const (
 	// formatPerStep is how many bytes of a format are read for one step, beside the one
 	// for each option.
 	formatPerStep = 8
+
+	// optionCost is what an option costs in steps beside that one, bytesOfInteger how many bytes of a number are
+	// read or written for one more.
+	optionCost     = 3
+	bytesOfInteger = 4
 )
 
 // layout reads a format.
@@ -122,6 +129,7 @@ func structPack(vm *lua.State, args []lua.Value) {
 	for l.at < len(l.format) {
 		option, size, padding := l.next(len(out))
 		vm.Step(1)
+		vm.Charge(optionCost + size/bytesOfInteger)
 		vm.Alloc(size + padding)
 		out = append(out, make([]byte, padding)...)
 		switch option {
@@ -194,6 +202,7 @@ func structUnpack(vm *lua.State, args []lua.Value) {
 	for l.at < len(l.format) {
 		option, size, padding := l.next(pos)
 		vm.Step(1)
+		vm.Charge(optionCost)
 		pos += padding
 		if size > len(data) || pos > len(data)-size {
 			vm.ArgError(2, "data string too short")
@@ -203,6 +212,7 @@ func structUnpack(vm *lua.State, args []lua.Value) {
 		}
 		switch option {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
+			vm.Charge(size / bytesOfInteger)
 			out = append(out, lua.Number(l.integer(data[pos:pos+size], option >= 'a')))
 		case 'x':
 		case 'f':
@@ -213,14 +223,15 @@ func structUnpack(vm *lua.State, args []lua.Value) {
 			if size == 0 {
 				out, size = l.counted(out, data, pos)
 			}
-			out = append(out, vm.String(strings.Clone(data[pos:pos+size])))
+			out = append(out, vm.Copy(data[pos:pos+size]))
 		case 's':
 			end := strings.IndexByte(data[pos:], 0)
 			if end < 0 {
+				vm.Scan(len(data) - pos)
 				vm.Errorf("unfinished string in data")
 			}
 			size = end + 1
-			out = append(out, vm.String(strings.Clone(data[pos:pos+end])))
+			out = append(out, vm.Copy(data[pos:pos+end]))
 		default:
 			l.control(option)
 		}
@@ -234,7 +245,7 @@ func (l *layout) counted(out []lua.Value, data string, pos int) ([]lua.Value, in
 	if len(out) == 0 {
 		l.vm.Errorf("format 'c0' needs a previous size")
 	}
-	n, ok := lua.ToNumber(out[len(out)-1])
+	n, ok := l.vm.ToNumber(out[len(out)-1])
 	if !ok {
 		l.vm.Errorf("format 'c0' needs a previous size")
 	}

@@ -16,7 +16,7 @@ func (vm *State) CheckTable(args []Value, n int) *Table {
 // CheckNumber is argument n as a number, converted from a string if need be.
 func (vm *State) CheckNumber(args []Value, n int) float64 {
 	if n <= len(args) {
-		if x, ok := toNumber(args[n-1]); ok {
+		if x, ok := vm.ToNumber(args[n-1]); ok {
 			return x
 		}
 	}
@@ -38,7 +38,7 @@ func (vm *State) OptInt(args []Value, n, def int) int {
 // CheckText is argument n as a string, converted from a number if need be.
 func (vm *State) CheckText(args []Value, n int) string {
 	if n <= len(args) {
-		if s, ok := toText(args[n-1]); ok {
+		if s, ok := vm.Text(args[n-1]); ok {
 			return s
 		}
 	}

@@ -8,11 +8,13 @@ import (
 func (vm *State) openBase() {
 	g := vm.Globals
 	vm.Register(g, []Named{
-		{"assert", baseAssert}, {"collectgarbage", baseCollect}, {"error", baseError}, {"gcinfo", baseGCInfo},
-		{"getmetatable", baseGetMeta}, {"ipairs", vm.ipairs()}, {"load", baseLoad}, {"loadstring", baseLoadString},
-		{"next", baseNext}, {"pairs", vm.pairs()}, {"pcall", basePCall}, {"rawequal", baseRawEqual}, {"rawget", baseRawGet},
-		{"rawset", baseRawSet}, {"select", baseSelect}, {"setmetatable", baseSetMeta}, {"tonumber", baseToNumber},
-		{"tostring", baseToString}, {"type", baseType}, {"unpack", baseUnpack}, {"xpcall", baseXPCall},
+		{"assert", EachArgument, baseAssert}, {"collectgarbage", Constant, baseCollect}, {"error", Metered, baseError},
+		{"gcinfo", Constant, baseGCInfo}, {"getmetatable", Constant, baseGetMeta}, {"ipairs", Constant, vm.ipairs()},
+		{"load", Metered, baseLoad}, {"loadstring", Metered, baseLoadString}, {"next", Metered, baseNext}, {"pairs", Constant, vm.pairs()},
+		{"pcall", EachArgument, basePCall}, {"rawequal", Metered, baseRawEqual}, {"rawget", Metered, baseRawGet},
+		{"rawset", Metered, baseRawSet}, {"select", EachArgument, baseSelect}, {"setmetatable", Constant, baseSetMeta},
+		{"tonumber", Metered, baseToNumber}, {"tostring", Metered, baseToString}, {"type", Constant, baseType},
+		{"unpack", Metered, baseUnpack}, {"xpcall", Metered, baseXPCall},
 	})
 	g.SetField("_VERSION", String("Lua 5.1"))
 	g.SetField("_G", TableValue(g))
@@ -39,7 +41,7 @@ func baseGCInfo(vm *State, _ []Value) { vm.Return(Number(0)) }
 
 func baseError(vm *State, args []Value) {
 	level, v := vm.OptInt(args, 2, 1), arg(args, 1)
-	if text, ok := toText(v); ok && level > 0 {
+	if text, ok := vm.Text(v); ok && level > 0 {
 		v = vm.String(vm.where(level) + text)
 	}
 	vm.Throw(v)
@@ -51,7 +53,7 @@ func baseGetMeta(vm *State, args []Value) {
 		vm.Return(Nil)
 		return
 	}
-	if hidden := m.Field("__metatable"); !hidden.IsNil() {
+	if hidden := m.getStr(metaHidden); !hidden.IsNil() {
 		vm.Return(hidden)
 		return
 	}
@@ -63,7 +65,7 @@ func baseSetMeta(vm *State, args []Value) {
 	if len(args) < 2 || !m.IsNil() && m.Table() == nil {
 		vm.ArgError(2, "nil or table expected")
 	}
-	if t.meta != nil && !t.meta.Field("__metatable").IsNil() {
+	if t.meta != nil && !t.meta.getStr(metaHidden).IsNil() {
 		vm.Errorf("cannot change a protected metatable")
 	}
 	vm.mayChange(t)
@@ -80,7 +82,7 @@ func (vm *State) mayChange(t *Table) {
 
 // ipairs returns the function; what it iterates by is one value, as in Lua.
 func (vm *State) ipairs() GoFunc {
-	step := vm.Func("ipairs step", func(vm *State, args []Value) {
+	step := vm.Func("ipairs step", Metered, func(vm *State, args []Value) {
 		i := vm.CheckInt(args, 2) + 1
 		if v := vm.CheckTable(args, 1).Index(i); !v.IsNil() {
 			vm.Return(Int(i), v)
@@ -95,7 +97,7 @@ func (vm *State) ipairs() GoFunc {
 }
 
 func (vm *State) pairs() GoFunc {
-	next := vm.Func("next", baseNext)
+	next := vm.Func("next", Metered, baseNext)
 	return func(vm *State, args []Value) {
 		vm.CheckTable(args, 1)
 		vm.Return(next, args[0], Nil)
@@ -124,7 +126,7 @@ func basePCall(vm *State, args []Value) {
 		v := e.Value
 		if t := v.Table(); t != nil {
 			if text := t.Field("err"); !text.IsNil() {
-				if _, ok := toText(text); ok {
+				if isText(text) {
 					v = text
 				}
 			}
@@ -152,7 +154,7 @@ func baseXPCall(vm *State, args []Value) {
 }
 
 func baseRawEqual(vm *State, args []Value) {
-	vm.Return(Bool(rawEqual(vm.CheckAny(args, 1), vm.CheckAny(args, 2))))
+	vm.Return(Bool(vm.rawEqual(vm.CheckAny(args, 1), vm.CheckAny(args, 2))))
 }
 
 func baseRawGet(vm *State, args []Value) {
@@ -186,7 +188,7 @@ func baseSelect(vm *State, args []Value) {
 func baseToNumber(vm *State, args []Value) {
 	base := vm.OptInt(args, 2, 10)
 	if base == 10 {
-		if n, ok := toNumber(vm.CheckAny(args, 1)); ok {
+		if n, ok := vm.ToNumber(vm.CheckAny(args, 1)); ok {
 			vm.Return(Number(n))
 			return
 		}
@@ -197,6 +199,7 @@ func baseToNumber(vm *State, args []Value) {
 	if base < 2 || base > 36 {
 		vm.ArgError(2, "base out of range")
 	}
+	vm.Charge(len(text) / digitsPerStep)
 	if n, ok := parseBase(text, base); ok {
 		vm.Return(Number(n))
 		return
@@ -234,7 +237,7 @@ func parseBase(text string, base int) (float64, bool) {
 
 func baseToString(vm *State, args []Value) {
 	v := vm.CheckAny(args, 1)
-	if handler := vm.metamethod(v, "__tostring"); !handler.IsNil() {
+	if handler := vm.metamethod(v, metaToString); !handler.IsNil() {
 		vm.Call(handler, v)
 		vm.res = append(vm.res[:0], vm.result())
 		return
@@ -250,7 +253,7 @@ func (vm *State) ToString(v Value) Value {
 	case *Str:
 		return v
 	case *numberTag:
-		return vm.String(FormatNumber(v.n))
+		return vm.String(vm.format(v.n))
 	case *boolTag:
 		return vm.String(map[bool]string{true: "true", false: "false"}[v.n != 0])
 	case *Function:
@@ -280,8 +283,7 @@ func (vm *State) typeNames(v Value) Value {
 
 var nameNil, nameNumber, nameString, nameTable = shared("nil"), shared("number"), shared("string"), shared("table")
 
-// shared is a string that any number of states may use: its hash is known.
-func shared(s string) Value { return constantString(s).v }
+func shared(s string) Value { return Value{ref: hashed(s)} }
 
 // maxUnpack is the most values that string.byte returns, and unpack where it isn't exact: the stack
 // of Lua 5.1 has cStack values, the arguments included.
@@ -311,6 +313,9 @@ func baseUnpack(vm *State, args []Value) {
 		vm.Errorf("too many results to unpack")
 	}
 	vm.Step(n / 4)
+	if i+n > len(t.array) {
+		vm.Charge(nodeSteps * n)
+	}
 	vm.res = vm.res[:0]
 	for ; i <= end; i++ {
 		vm.res = append(vm.res, t.Index(i))
@@ -335,7 +340,7 @@ func baseLoad(vm *State, args []Value) {
 		if piece.IsNil() {
 			break
 		}
-		s, ok := toText(piece)
+		s, ok := vm.Text(piece)
 		if !ok {
 			vm.fail("reader function must return a string")
 		}

@@ -18,6 +18,9 @@ type Budget struct {
 	// ended so: it is asked now and then, whenever Steps are used up and some of Reserve follow.
 	Interrupted func() bool
 	Reserve     int64
+	// Priced has everything paid for by the length of what it touches. Without it some of it is free, as at
+	// feature level 1.
+	Priced bool
 }
 
 // interruptSteps is how many steps a script makes before Interrupted is asked again.
@@ -48,7 +51,8 @@ type Stopped struct{ What string }
 func (s *Stopped) Error() string { return "script used up its budget of " + s.What }
 
 var (
-	stoppedSteps = &Stopped{"instructions"}
+	// SpentSteps is what ends a script that has no steps left.
+	SpentSteps   = &Stopped{"instructions"}
 	stoppedBytes = &Stopped{"memory"}
 	// Killed is what ends a script that was interrupted.
 	Killed = &Stopped{}
@@ -82,7 +86,7 @@ func (b *Budget) stop() {
 	case b.Interrupted != nil && b.Interrupted():
 		panic(Killed)
 	case b.Left() < 0:
-		panic(stoppedSteps)
+		panic(SpentSteps)
 	}
 	n := min(b.Reserve, interruptSteps-b.Steps)
 	b.Steps, b.Reserve = b.Steps+n, b.Reserve-n

@@ -42,5 +42,8 @@ func (b *Buffer) Byte(c byte) {
 // String is what was built as a value. The buffer must not be used again.
 func (b *Buffer) String() Value {
 	b.vm.Alloc(sizeString)
-	return Value{ref: &Str{s: unsafe.String(unsafe.SliceData(b.b), len(b.b))}}
+	return made(b.b)
 }
+
+// made is a string of bytes that nothing else uses.
+func made(b []byte) Value { return Value{ref: &Str{s: unsafe.String(unsafe.SliceData(b), len(b))}} }

@@ -30,10 +30,11 @@ func (vm *State) call(fn Value, args []Value) {
 		vm.run(f, args)
 	case *Function:
 		vm.Step(callCost)
+		f.price.charge(&vm.Budget, args)
 		vm.res = vm.res[:0]
 		f.run(vm, args)
 	default:
-		handler := vm.metamethod(fn, "__call")
+		handler := vm.metamethod(fn, metaCall)
 		if !handler.IsFunction() {
 			vm.top().typeError(fn, vm.top().site, "call")
 		}
@@ -50,11 +51,14 @@ func (vm *State) run(cl *Closure, args []Value) {
 	f, top, at := co.push(vm), co.top-1, co.stack.level()
 	for {
 		p := cl.proto
-		vm.Step(callCost)
+		vm.Step(p.cost)
 		if vm.depth = depth + p.weight; vm.depth > maxCalls {
 			co.top = top
 			vm.depth = depth
 			vm.top().fail("stack overflow")
+		}
+		if vm.depth > co.deepest {
+			vm.deepen(co)
 		}
 		vm.bind(f, cl, args)
 		if sig := f.block(p.body); sig != tailCalled {
@@ -74,6 +78,14 @@ func (vm *State) run(cl *Closure, args []Value) {
 	co.stack.release(at)
 	co.top = top
 	vm.depth = depth
+}
+
+// deepen pays for the stack below the interpreter that calls need which lie deeper than any before.
+func (vm *State) deepen(co *Coroutine) {
+	n := vm.depth - co.deepest
+	co.deepest = vm.depth
+	vm.Hold(stackPerCall * n)
+	vm.Charge(stackCost * n)
 }
 
 // bind gives a frame the variables of a call.
@@ -137,8 +149,10 @@ func (vm *State) protected(fn Value, args []Value, handler Value) (caught *Error
 		if !ok {
 			panic(r)
 		}
+		left := co.top - top
 		vm.co, co.top, vm.depth, vm.nested = co, top, depth, nested
 		co.stack.release(at)
+		vm.Charge(left * frameCost)
 		vm.res = vm.res[:0]
 		caught = e
 	}()

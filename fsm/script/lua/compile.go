@@ -14,6 +14,9 @@ type Proto struct {
 	body     []step
 	captures []capture
 	weight   int // of one call on the Go stack, in calls of a small function
+	cost     int // of one call beside what it runs
+	steps    int // of compiling it; 0 for functions inside the program
+	size     int
 }
 
 // step is a statement with what it costs.
@@ -28,18 +31,31 @@ type value func(f *frame) Value
 // Compile compiles a program. source says where it comes from: "@name" and "=name" are
 // shown as the name, anything else as a text. For exact see State. The error is a *SyntaxError.
 func Compile(source, src string, exact bool) (p *Proto, err error) {
+	return compile(source, src, exact, &work{})
+}
+
+func compile(source, src string, exact bool, w *work) (p *Proto, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*SyntaxError)
 			if !ok {
 				panic(r)
 			}
+			e.Steps = w.steps(src)
 			err = e
 		}
 	}()
 	c := &compiler{chunk: chunkName(source), source: source, exact: exact}
-	return c.function(parse(c.chunk, src)), nil
+	p = c.function(parse(c.chunk, src, w))
+	p.steps, p.size = w.steps(src), len(src)+sizeToken*w.tokens
+	return p, nil
 }
+
+// Steps is what it cost to compile a whole program.
+func (p *Proto) Steps() int { return p.steps }
+
+// Size is about how many bytes a whole program takes that is compiled.
+func (p *Proto) Size() int { return p.size }
 
 // depthPerCall is how many nested nodes weigh as much as a call.
 const depthPerCall = 32
@@ -63,7 +79,7 @@ func (c *compiler) enter() {
 	c.level++
 	c.deepest = max(c.deepest, c.level)
 	if c.level > maxDepth {
-		panic(&SyntaxError{c.chunk + ": chunk has too many syntax levels"})
+		panic(&SyntaxError{Text: c.chunk + ": chunk has too many syntax levels"})
 	}
 }
 
@@ -89,6 +105,10 @@ func (c *compiler) function(fn *function) *Proto {
 	p.body = c.block(fn.body)
 	p.slots = fn.slots
 	p.weight = 1 + c.deepest/depthPerCall
+	p.cost = callCost
+	if c.exact {
+		p.cost += p.slots / slotsPerStep
+	}
 	return p
 }
 

@@ -64,7 +64,7 @@ func (c *compiler) equality(e *binaryExpr) test {
 			f.site = s
 			return f.equal(a, b)
 		}
-		return rawEqual(a, b)
+		return f.vm.rawEqual(a, b)
 	}
 }
 

@@ -311,7 +311,7 @@ func (c *compiler) numericFor(s *numericForStat) func(f *frame) signal {
 }
 
 func (f *frame) forNumber(v Value, text string, at *site) float64 {
-	n, ok := toNumber(v)
+	n, ok := f.vm.ToNumber(v)
 	if !ok {
 		f.failAt(at, text)
 	}

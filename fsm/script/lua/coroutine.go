@@ -19,6 +19,7 @@ type Coroutine struct {
 	stop    func()
 	yield   func(struct{}) bool
 	base    int // nested calls when it was resumed: it can't yield out of more
+	deepest int // State.depth that its stack has had room for
 }
 
 // push opens a frame.
@@ -53,6 +54,7 @@ func (vm *State) start(co *Coroutine) {
 		vm.fail("too many coroutines")
 	}
 	vm.live = append(vm.live, co)
+	co.deepest = vm.depth
 	co.next, co.stop = iter.Pull(func(yield func(struct{}) bool) {
 		defer func() {
 			switch r := recover().(type) {
@@ -92,6 +94,7 @@ func (vm *State) resume(co *Coroutine, args []Value) (err *Error) {
 	} else {
 		co.status = "dead"
 		vm.forget(co)
+		vm.Charge(co.top * frameCost) // which an error has left
 	}
 	vm.Return(co.values...)
 	co.values = nil
@@ -137,7 +140,8 @@ func (vm *State) endCoroutines() {
 func (vm *State) openCoroutine() {
 	t := vm.NewTable(0, 6)
 	vm.Register(t, []Named{
-		{"create", coCreate}, {"resume", coResume}, {"running", coRunning}, {"status", coStatus}, {"wrap", coWrap}, {"yield", coYield},
+		{"create", Metered, coCreate}, {"resume", EachArgument, coResume}, {"running", Constant, coRunning}, {"status", Constant, coStatus},
+		{"wrap", Metered, coWrap}, {"yield", EachArgument, coYield},
 	})
 	vm.main.status = "running"
 	vm.Globals.SetField("coroutine", TableValue(t))
@@ -188,13 +192,13 @@ func coStatus(vm *State, args []Value) { vm.Return(vm.String(vm.coroutine(args).
 
 func coWrap(vm *State, args []Value) {
 	co := vm.newCoroutine(vm.luaFunction(args))
-	vm.Return(vm.Func("wrap", func(vm *State, args []Value) {
+	vm.Return(vm.Func("wrap", EachArgument, func(vm *State, args []Value) {
 		err := vm.resume(co, args)
 		if err == nil {
 			return
 		}
 		v := err.Value
-		if s, ok := toText(v); ok {
+		if s, ok := vm.Text(v); ok {
 			v = vm.String(vm.where(1) + s)
 		}
 		vm.Throw(v)

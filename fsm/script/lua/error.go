@@ -13,7 +13,7 @@ type Error struct {
 
 // Error is the error as tostring would show it.
 func (e *Error) Error() string {
-	if s, ok := toText(e.Value); ok {
+	if s, ok := new(Budget).Text(e.Value); ok {
 		return s
 	}
 	return "(error object is a " + e.Value.Type() + " value)"

@@ -21,6 +21,7 @@ func stringFormat(vm *State, args []Value) {
 	format, n := vm.CheckText(args, 1), 1
 	var out []byte
 	for i := 0; i < len(format); {
+		vm.Charge(1)
 		if format[i] != '%' {
 			end := strings.IndexByte(format[i:], '%')
 			if end < 0 {
@@ -39,6 +40,7 @@ func stringFormat(vm *State, args []Value) {
 		var d directive
 		d, i = vm.directive(format, i)
 		n++
+		vm.Charge(directiveCost + d.width/widthPerStep)
 		before := len(out)
 		out = vm.formatOne(out, &d, args, n)
 		vm.Alloc(len(out) - before + 8)
@@ -102,11 +104,19 @@ func (vm *State) formatOne(out []byte, d *directive, args []Value, n int) []byte
 	case 'o', 'u', 'x', 'X':
 		return d.unsigned(out, toUnsigned(vm.CheckNumber(args, n)))
 	case 'e', 'E', 'f', 'g', 'G':
-		return d.float(out, vm.CheckNumber(args, n))
+		x := vm.CheckNumber(args, n)
+		vm.Charge(d.floatCost(x))
+		return d.float(out, x)
 	case 'q':
-		return quote(out, vm.CheckText(args, n))
+		s := vm.CheckText(args, n)
+		vm.Fits(quotedRoom * len(s))
+		vm.Charge(len(s) / parsePerStep)
+		return quote(out, s)
 	case 's':
-		return vm.formatText(out, d, vm.CheckText(args, n))
+		s := vm.CheckText(args, n)
+		vm.Fits(len(s))
+		vm.Scan(len(s))
+		return vm.formatText(out, d, s)
 	}
 	verb := ""
 	if d.verb != 0 {
@@ -213,6 +223,19 @@ func (d *directive) unsigned(out []byte, n uint64) []byte {
 	return d.pad(out, s, "")
 }
 
+// floatCost is what printing a number costs in steps: more than exactDigits digits, or those before and behind a point,
+// are computed one by one, for each bit of the exponent.
+func (d *directive) floatCost(n float64) int {
+	if d.verb|0x20 != 'f' && d.precision <= exactDigits-2 {
+		return formatCost
+	}
+	_, e := math.Frexp(n)
+	if e < 0 {
+		e = -e
+	}
+	return formatCost + e*digitsPerBit + max(d.precision, 0)
+}
+
 func (d *directive) float(out []byte, n float64) []byte {
 	negative := math.Signbit(n)
 	if math.IsInf(n, 0) || n != n {
@@ -270,6 +293,9 @@ func (d *directive) general(n float64, digits int) string {
 	}
 	return s + end
 }
+
+// quotedRoom is how many bytes one may need that is quoted.
+const quotedRoom = 4
 
 // quote appends a string as a program could read it back.
 func quote(out []byte, s string) []byte {

@@ -67,7 +67,11 @@ func (t token) String() string {
 }
 
 // SyntaxError is why a program can't be compiled, in Lua's words with its place.
-type SyntaxError struct{ Text string }
+type SyntaxError struct {
+	Text string
+	// Steps is what it cost to find out.
+	Steps int
+}
 
 // Error is the text.
 func (e *SyntaxError) Error() string { return e.Text }
@@ -85,14 +89,24 @@ type lexer struct {
 	text   string // of a name or string
 	number float64
 	ahead  *lexer // the token behind the current one, if it was looked at
+	work   *work
 }
+
+// work is how many tokens of a program were read, and the budget that pays for each, if it isn't paid for as a whole.
+type work struct {
+	tokens int
+	budget *Budget
+}
+
+// steps is what compiling so many tokens of a text costs.
+func (w *work) steps(src string) int { return len(src)/sourcePerStep + tokenCost*w.tokens }
 
 // fail reports an error near the current token.
 func (x *lexer) fail(text string, near string) {
 	if near, _, _ = strings.Cut(near, "\x00"); near != "" { // as C prints it
 		text += " near '" + near + "'"
 	}
-	panic(&SyntaxError{x.chunk + ":" + strconv.Itoa(x.line) + ": " + text})
+	panic(&SyntaxError{Text: x.chunk + ":" + strconv.Itoa(x.line) + ": " + text})
 }
 
 // near is the current token as an error shows it.
@@ -144,6 +158,11 @@ func (x *lexer) char(offset int) byte {
 }
 
 func (x *lexer) scan() token {
+	x.work.tokens++
+	if b := x.work.budget; b != nil {
+		b.Step(tokenCost)
+		b.Hold(sizeToken)
+	}
 	for x.at < len(x.src) {
 		c := x.src[x.at]
 		x.start = x.at
@@ -348,7 +367,15 @@ func (x *lexer) symbol(c byte) token {
 		return tokConcat
 	case n == '=' && strings.IndexByte("=<>~", c) >= 0:
 		x.at++
-		return map[byte]token{'=': tokEqual, '<': tokLessEqual, '>': tokGreaterEqual, '~': tokNotEqual}[c]
+		switch c {
+		case '=':
+			return tokEqual
+		case '<':
+			return tokLessEqual
+		case '>':
+			return tokGreaterEqual
+		}
+		return tokNotEqual
 	}
 	return token(c)
 }

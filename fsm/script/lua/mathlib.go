@@ -5,26 +5,22 @@ import "math"
 func (vm *State) openMath() {
 	t := vm.NewTable(0, 28)
 	slow := func(name string, f func(float64) float64) Named {
-		return Named{name, func(vm *State, args []Value) {
-			vm.Step(powerCost)
-			vm.Return(Number(f(vm.CheckNumber(args, 1))))
-		}}
+		return Named{name, Fixed(powerCost), func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
 	one := func(name string, f func(float64) float64) Named {
-		return Named{name, func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
+		return Named{name, Constant, func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
 	two := func(name string, f func(x, y float64) float64) Named {
-		return Named{name, func(vm *State, args []Value) {
-			vm.Step(powerCost)
+		return Named{name, Fixed(powerCost), func(vm *State, args []Value) {
 			vm.Return(Number(f(vm.CheckNumber(args, 1), vm.CheckNumber(args, 2))))
 		}}
 	}
 	vm.Register(t, []Named{
 		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
 		one("ceil", math.Ceil), slow("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
-		one("floor", math.Floor), two("fmod", remainder), {"frexp", mathFrexp}, {"ldexp", mathLdexp}, slow("log10", logarithm10),
-		slow("log", logarithm), {"max", mathMax}, {"min", mathMin}, {"modf", mathModf}, two("pow", power), one("rad", radians),
-		{"random", mathRandom}, {"randomseed", mathRandomSeed}, slow("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
+		one("floor", math.Floor), {"fmod", Fixed(powerCost), mathFmod}, {"frexp", Constant, mathFrexp}, {"ldexp", Constant, mathLdexp}, slow("log10", logarithm10),
+		slow("log", logarithm), {"max", EachArgument, mathMax}, {"min", EachArgument, mathMin}, {"modf", Constant, mathModf}, two("pow", power), one("rad", radians),
+		{"random", Constant, mathRandom}, {"randomseed", Constant, mathRandomSeed}, slow("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
 		slow("tanh", tanh), one("tan", math.Tan),
 	})
 	t.SetField("pi", Number(math.Pi))
@@ -44,12 +40,17 @@ func degrees(x float64) float64 { return x / (math.Pi / 180) }
 
 func radians(x float64) float64 { return x * (math.Pi / 180) }
 
-// remainder has the sign of the dividend.
-func remainder(x, y float64) float64 {
+// mathFmod has the sign of the dividend. It subtracts bit by bit.
+func mathFmod(vm *State, args []Value) {
+	x, y := vm.CheckNumber(args, 1), vm.CheckNumber(args, 2)
 	if y == 0 || math.IsInf(x, 0) {
-		return negativeNaN
+		vm.Return(Number(negativeNaN))
+		return
 	}
-	return math.Mod(x, y)
+	_, high := math.Frexp(x)
+	_, low := math.Frexp(y)
+	vm.Charge(max(0, high-low) * bitCost)
+	vm.Return(Number(math.Mod(x, y)))
 }
 
 func mathFrexp(vm *State, args []Value) {

@@ -68,14 +68,12 @@ func ParseNumber(s string) (float64, bool) {
 	if body == "" || body[0] == '-' || body[0] == '+' {
 		return 0, false
 	}
-	if n, special := specials[ascii.Lower(body)]; special {
+	if body[0]|0x20 == 'i' || body[0]|0x20 == 'n' {
+		n, special := specials[ascii.Lower(body[:min(len(body), len("infinity")+1)])]
 		if negative {
 			n = math.Copysign(n, -1)
 		}
-		return n, true
-	}
-	if body[0]|0x20 == 'i' || body[0]|0x20 == 'n' {
-		return 0, false
+		return n, special
 	}
 	n, err := strconv.ParseFloat(s, 64)
 	return n, err == nil || math.IsInf(n, 0)
@@ -93,34 +91,6 @@ func parseHex(body string, negative bool) (float64, bool) {
 	}
 	return n, err == nil || math.IsInf(n, 0)
 }
-
-// toNumber converts as arithmetic does.
-func toNumber(v Value) (float64, bool) {
-	switch o := v.ref.(type) {
-	case *numberTag:
-		return v.n, true
-	case *Str:
-		return ParseNumber(o.s)
-	}
-	return 0, false
-}
-
-// ToNumber is a number, or a string that reads as one, as a number.
-func ToNumber(v Value) (float64, bool) { return toNumber(v) }
-
-// toText converts as concatenation does.
-func toText(v Value) (string, bool) {
-	switch o := v.ref.(type) {
-	case *Str:
-		return o.s, true
-	case *numberTag:
-		return FormatNumber(v.n), true
-	}
-	return "", false
-}
-
-// Text is a string or number as a string.
-func Text(v Value) (string, bool) { return toText(v) }
 
 // ToInt64 converts as C does on the processors Redis runs on: what doesn't fit is the
 // smallest integer.

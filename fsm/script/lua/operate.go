@@ -16,11 +16,26 @@ func (vm *State) metatable(v Value) *Table {
 	return nil
 }
 
-func (vm *State) metamethod(v Value, event string) Value {
+func (vm *State) metamethod(v Value, event *Str) Value {
 	if m := vm.metatable(v); m != nil {
-		return m.Field(event)
+		return m.getStr(event)
 	}
 	return Nil
+}
+
+// The names of metamethods, whose hashes are known.
+var (
+	metaIndex, metaNewIndex, metaCall = hashed("__index"), hashed("__newindex"), hashed("__call")
+	metaEq, metaLt, metaLe            = hashed("__eq"), hashed("__lt"), hashed("__le")
+	metaConcat, metaUnm, metaHidden   = hashed("__concat"), hashed("__unm"), hashed("__metatable")
+	metaToString                      = hashed("__tostring")
+)
+
+// hashed is a string that any number of states may use: its hash is known.
+func hashed(s string) *Str {
+	t := &Str{s: s}
+	t.hash()
+	return t
 }
 
 // callMeta calls a metamethod from the program, for one result.
@@ -38,16 +53,19 @@ const maxLoop = 100
 
 // index is o[k] with metamethods.
 func (f *frame) index(o, k Value, s *site) Value {
-	for range maxLoop {
+	for hops := range maxLoop {
+		if hops > 0 {
+			f.vm.Charge(metaHopCost)
+		}
 		var handler Value
 		if t, ok := o.ref.(*Table); ok {
 			if v := t.Get(k); !v.IsNil() || t.meta == nil {
 				return v
 			}
-			if handler = t.meta.Field("__index"); handler.IsNil() {
+			if handler = t.meta.getStr(metaIndex); handler.IsNil() {
 				return Nil
 			}
-		} else if handler = f.vm.metamethod(o, "__index"); handler.IsNil() {
+		} else if handler = f.vm.metamethod(o, metaIndex); handler.IsNil() {
 			f.typeError(o, s, "index")
 		}
 		if handler.IsFunction() {
@@ -61,7 +79,10 @@ func (f *frame) index(o, k Value, s *site) Value {
 
 // setIndex is o[k] = v with metamethods.
 func (f *frame) setIndex(o, k, v Value, s *site) {
-	for range maxLoop {
+	for hops := range maxLoop {
+		if hops > 0 {
+			f.vm.Charge(metaHopCost)
+		}
 		var handler Value
 		if t, ok := o.ref.(*Table); ok {
 			if t.locked {
@@ -71,11 +92,11 @@ func (f *frame) setIndex(o, k, v Value, s *site) {
 				f.rawSet(t, k, v)
 				return
 			}
-			if handler = t.meta.Field("__newindex"); handler.IsNil() {
+			if handler = t.meta.getStr(metaNewIndex); handler.IsNil() {
 				f.rawSet(t, k, v)
 				return
 			}
-		} else if handler = f.vm.metamethod(o, "__newindex"); handler.IsNil() {
+		} else if handler = f.vm.metamethod(o, metaNewIndex); handler.IsNil() {
 			f.typeError(o, s, "index")
 		}
 		if handler.IsFunction() {
@@ -103,8 +124,8 @@ type sides struct{ l, r *site }
 
 // arithmetic is an operator on operands that are not both numbers.
 func (f *frame) arithmetic(op token, a, b Value, s *sides) Value {
-	x, okX := toNumber(a)
-	y, okY := toNumber(b)
+	x, okX := f.vm.ToNumber(a)
+	y, okY := f.vm.ToNumber(b)
 	if okX && okY {
 		return Number(calculate(op, x, y))
 	}
@@ -125,7 +146,9 @@ func (f *frame) arithmetic(op token, a, b Value, s *sides) Value {
 	return f.vm.callMeta(handler, a, b)
 }
 
-var arithmeticEvents = map[token]string{'+': "__add", '-': "__sub", '*': "__mul", '/': "__div", '%': "__mod", '^': "__pow"}
+var arithmeticEvents = map[token]*Str{
+	'+': hashed("__add"), '-': hashed("__sub"), '*': hashed("__mul"), '/': hashed("__div"), '%': hashed("__mod"), '^': hashed("__pow"),
+}
 
 func calculate(op token, x, y float64) float64 {
 	switch op {
@@ -169,10 +192,10 @@ func modulo(x, y float64) float64 {
 
 // negate is -v of what is no number.
 func (f *frame) negate(v Value, s *site) Value {
-	if n, ok := toNumber(v); ok {
+	if n, ok := f.vm.ToNumber(v); ok {
 		return Number(-n)
 	}
-	handler := f.vm.metamethod(v, "__unm")
+	handler := f.vm.metamethod(v, metaUnm)
 	f.site = s
 	if handler.IsNil() {
 		f.typeError(v, s, "perform arithmetic on")
@@ -198,11 +221,11 @@ func (f *frame) concat(values []Value, s []*site) Value {
 	vm := f.vm
 	for n := len(values); n > 1; n = len(values) {
 		a, b := values[n-2], values[n-1]
-		_, okA := toText(a)
-		if _, okB := toText(b); !okA || !okB {
-			handler := vm.metamethod(a, "__concat")
+		okA := isText(a)
+		if !okA || !isText(b) {
+			handler := vm.metamethod(a, metaConcat)
 			if handler.IsNil() {
-				handler = vm.metamethod(b, "__concat")
+				handler = vm.metamethod(b, metaConcat)
 			}
 			f.site = s[n-2]
 			if handler.IsNil() {
@@ -217,10 +240,7 @@ func (f *frame) concat(values []Value, s []*site) Value {
 			continue
 		}
 		first := n - 2
-		for first > 0 {
-			if _, ok := toText(values[first-1]); !ok {
-				break
-			}
+		for first > 0 && isText(values[first-1]) {
 			first--
 		}
 		values[first] = vm.join(values[first:])
@@ -246,7 +266,7 @@ func (vm *State) join(values []Value) Value {
 		if s, ok := v.ref.(*Str); ok {
 			b.WriteString(s.s)
 		} else {
-			b.WriteString(FormatNumber(v.n))
+			b.WriteString(vm.format(v.n))
 		}
 	}
 	return Value{ref: &Str{s: b.String()}}
@@ -254,7 +274,7 @@ func (vm *State) join(values []Value) Value {
 
 // equal is a == b with metamethods.
 func (f *frame) equal(a, b Value) bool {
-	if rawEqual(a, b) {
+	if f.vm.rawEqual(a, b) {
 		return true
 	}
 	x, ok := a.ref.(*Table)
@@ -262,8 +282,8 @@ func (f *frame) equal(a, b Value) bool {
 	if !ok || !also || x.meta == nil || y.meta == nil {
 		return false
 	}
-	handler := x.meta.Field("__eq")
-	if handler.IsNil() || !rawEqual(handler, y.meta.Field("__eq")) {
+	handler := x.meta.getStr(metaEq)
+	if handler.IsNil() || !f.vm.rawEqual(handler, y.meta.getStr(metaEq)) {
 		return false
 	}
 	return f.vm.callMeta(handler, a, b).Truth()
@@ -272,15 +292,14 @@ func (f *frame) equal(a, b Value) bool {
 // less is a < b of values that are not both numbers.
 func (f *frame) less(a, b Value) bool {
 	if x, y, ok := bothText(a, b); ok {
-		f.vm.Step(min(len(x), len(y)) / bytesPerStep)
-		return x < y
+		return f.vm.lessText(x, y)
 	}
 	if x, ok := a.Number(); ok {
 		if y, ok := b.Number(); ok {
 			return x < y
 		}
 	}
-	if less, ok := f.order(a, b, "__lt"); ok {
+	if less, ok := f.order(a, b, metaLt); ok {
 		return less
 	}
 	f.compareError(a, b)
@@ -290,18 +309,17 @@ func (f *frame) less(a, b Value) bool {
 // lessEqual is a <= b of values that are not both numbers.
 func (f *frame) lessEqual(a, b Value) bool {
 	if x, y, ok := bothText(a, b); ok {
-		f.vm.Step(min(len(x), len(y)) / bytesPerStep)
-		return x <= y
+		return !f.vm.lessText(y, x)
 	}
 	if x, ok := a.Number(); ok {
 		if y, ok := b.Number(); ok {
 			return x <= y
 		}
 	}
-	if r, ok := f.order(a, b, "__le"); ok {
+	if r, ok := f.order(a, b, metaLe); ok {
 		return r
 	}
-	if r, ok := f.order(b, a, "__lt"); ok {
+	if r, ok := f.order(b, a, metaLt); ok {
 		return !r
 	}
 	f.compareError(a, b)
@@ -318,12 +336,12 @@ func bothText(a, b Value) (x, y string, ok bool) {
 }
 
 // order asks the metamethod of an order, which both must share.
-func (f *frame) order(a, b Value, event string) (result, ok bool) {
+func (f *frame) order(a, b Value, event *Str) (result, ok bool) {
 	if a.Type() != b.Type() {
 		f.compareError(a, b)
 	}
 	handler := f.vm.metamethod(a, event)
-	if handler.IsNil() || !rawEqual(handler, f.vm.metamethod(b, event)) {
+	if handler.IsNil() || !f.vm.rawEqual(handler, f.vm.metamethod(b, event)) {
 		return false, false
 	}
 	return f.vm.callMeta(handler, a, b).Truth(), true

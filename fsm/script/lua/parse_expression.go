@@ -1,8 +1,8 @@
 package lua
 
 // priorities of binary operators, to their left and to their right: a right one that is
-// lower makes the operator bind to the right.
-var priorities = map[token][2]int{
+// lower makes the operator bind to the right. They are 0 for other tokens.
+var priorities = [tokEOF + 1][2]int{
 	'+': {6, 6}, '-': {6, 6}, '*': {7, 7}, '/': {7, 7}, '%': {7, 7},
 	'^': {10, 9}, tokConcat: {5, 4},
 	tokNotEqual: {3, 3}, tokEqual: {3, 3}, '<': {3, 3}, tokLessEqual: {3, 3}, '>': {3, 3}, tokGreaterEqual: {3, 3},
@@ -33,8 +33,8 @@ func (p *parser) operators(limit int) expression {
 		e = p.simple()
 	}
 	for n := 0; ; n++ {
-		binds, ok := priorities[p.tok]
-		if !ok || binds[0] <= limit {
+		binds := priorities[p.tok]
+		if binds[0] <= limit {
 			break
 		}
 		if n > maxChain {
@@ -112,11 +112,13 @@ func (p *parser) primary() expression {
 
 // variable is what a name means here.
 func (p *parser) variable(name string) expression {
-	if v := p.fn.find(name); v != nil {
-		return &localExpr{v}
-	}
-	if i := p.capturing(p.fn, name); i >= 0 {
-		return &upvalExpr{i, name}
+	if p.scope[name] > 0 {
+		if v := p.fn.find(name); v != nil {
+			return &localExpr{v}
+		}
+		if i := p.capturing(p.fn, name); i >= 0 {
+			return &upvalExpr{i, name}
+		}
 	}
 	s := &Str{s: name}
 	s.hash()

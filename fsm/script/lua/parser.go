@@ -18,11 +18,14 @@ type parser struct {
 	fn     *function
 	levels int
 	loops  int // open in the current function
+	// scope counts the variables of each name that are in scope in any of the functions that are open. What isn't
+	// there is global: nested functions need not be asked one by one.
+	scope map[string]int
 }
 
 // parse reads a program. It panics with a *SyntaxError.
-func parse(chunk, src string) *function {
-	p := &parser{lexer: lexer{src: src, chunk: chunk, line: 1, lastLine: 1}}
+func parse(chunk, src string, w *work) *function {
+	p := &parser{lexer: lexer{src: src, chunk: chunk, line: 1, lastLine: 1, work: w}, scope: map[string]int{}}
 	p.fn = &function{vararg: true}
 	p.next()
 	p.fn.body = p.block()
@@ -98,11 +101,17 @@ func (p *parser) open(vars ...*variable) {
 	for _, v := range vars {
 		v.slot = len(p.fn.active)
 		p.fn.active = append(p.fn.active, v)
+		p.scope[v.name]++
 	}
 	p.fn.slots = max(p.fn.slots, len(p.fn.active))
 }
 
-func (p *parser) close(n int) { p.fn.active = p.fn.active[:n] }
+func (p *parser) close(n int) {
+	for _, v := range p.fn.active[n:] {
+		p.scope[v.name]--
+	}
+	p.fn.active = p.fn.active[:n]
+}
 
 // block reads statements up to a word that ends them, in a scope of their own.
 func (p *parser) block() *block {

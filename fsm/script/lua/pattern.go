@@ -46,6 +46,7 @@ func (m *matcher) class(p int) int {
 
 // setEnd is where the set ends whose first character stands at p.
 func (m *matcher) setEnd(p int) int {
+	from := p
 	if p < len(m.pattern) && m.pattern[p] == '^' {
 		p++
 	}
@@ -62,6 +63,7 @@ func (m *matcher) setEnd(p int) int {
 	if p >= len(m.pattern) {
 		m.vm.Errorf("malformed pattern (missing ']')")
 	}
+	m.vm.Charge((p - from) / parsePerStep)
 	return p + 1
 }
 
@@ -111,6 +113,7 @@ func (m *matcher) inSet(c byte, p, end int) bool {
 		p++
 	}
 	m.vm.Step((end - p) / 8)
+	m.vm.Charge(setCost)
 	for ; p < end; p++ {
 		switch {
 		case m.pattern[p] == '%' && p+1 < len(m.pattern):
@@ -234,6 +237,7 @@ func (m *matcher) greedy(s, p, end, n int) int {
 	for m.single(s+i, p, end) {
 		if i++; i%8 == 0 {
 			m.vm.Step(1)
+			m.vm.Charge(1)
 		}
 	}
 	for ; i >= n; i-- {
@@ -321,6 +325,7 @@ func (m *matcher) frontier(s, p int) int {
 	if p >= len(m.pattern) || m.pattern[p] != '[' {
 		m.vm.Errorf("missing '[' after '%f' in pattern")
 	}
+	m.vm.Charge(setCost)
 	end := m.class(p)
 	var before, after byte
 	if s > 0 {

@@ -36,7 +36,11 @@ func (s *stack) takeNext(b *Budget, n int) []Value {
 	}
 	if s.chunk >= len(s.chunks) {
 		size := max(n, firstChunk<<min(len(s.chunks), 8))
-		b.Alloc(n * sizeValue)
+		paid := n
+		if b.Priced {
+			paid = size // what is behind n will be taken for nothing
+		}
+		b.Alloc(paid * sizeValue)
 		s.chunks = append(s.chunks, make([]Value, size))
 	}
 	s.top = n

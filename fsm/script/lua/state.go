@@ -1,5 +1,7 @@
 package lua
 
+import "strings"
+
 // Limits of nesting, Lua 5.1's own.
 const (
 	maxCalls  = 16384 // of functions written in Lua
@@ -10,7 +12,8 @@ const (
 type State struct {
 	Budget
 	// Exact has constants in the order of the original compiler in all table constructors, and as many
-	// results of unpack as Lua 5.1, and pcall without an argument as Redis. Without it all are as at feature level 1.
+	// results of unpack as Lua 5.1, and pcall without an argument as Redis, and the budget of what runs Priced. Without
+	// it all are as at feature level 1.
 	Exact bool
 	// Globals is the table of global variables.
 	Globals *Table
@@ -93,24 +96,41 @@ func (vm *State) String(s string) Value {
 	return Value{ref: &Str{s: s}}
 }
 
+// Copy is String of a part of another text, which it doesn't keep alive.
+func (vm *State) Copy(s string) Value {
+	vm.Alloc(sizeString + len(s))
+	return Value{ref: &Str{s: strings.Clone(s)}}
+}
+
 // Func makes a function of ours into a value.
-func (vm *State) Func(name string, run GoFunc) Value {
+func (vm *State) Func(name string, price Price, run GoFunc) Value {
+	if !price.given {
+		panic("lua: function " + name + " has no price")
+	}
+	if vm.Priced {
+		vm.Step(functionCost)
+		vm.Alloc(sizeClosure)
+	}
 	vm.serial++
-	return Value{ref: &Function{run: run, name: name, serial: vm.serial}}
+	return Value{ref: &Function{run: run, name: name, price: price, serial: vm.serial}}
 }
 
 // Register puts functions into a table.
 func (vm *State) Register(t *Table, functions []Named) {
 	for _, f := range functions {
-		t.SetField(f.Name, vm.Func(f.Name, f.Run))
+		t.SetField(f.name, vm.Func(f.name, f.price, f.run))
 	}
 }
 
-// Named is a function with its name.
+// Named is a function with its name and its price.
 type Named struct {
-	Name string
-	Run  GoFunc
+	name  string
+	price Price
+	run   GoFunc
 }
+
+// Define is a function for Register.
+func Define(name string, price Price, run GoFunc) Named { return Named{name, price, run} }
 
 // Return is how a function of ours returns its results.
 func (vm *State) Return(values ...Value) { vm.res = append(vm.res[:0], values...) }
@@ -144,7 +164,7 @@ func (vm *State) seal(t *Table) {
 	}
 	t.locked = true
 	vm.seal(t.meta)
-	for k, v, _ := t.Next(Nil); !k.IsNil(); k, v, _ = t.Next(k) {
+	for k, v, at := t.After(0); !k.IsNil(); k, v, at = t.After(at) {
 		vm.seal(v.Table())
 	}
 }
@@ -154,17 +174,18 @@ func (vm *State) seal(t *Table) {
 func (vm *State) Reset(m Mark, b Budget) {
 	vm.endCoroutines()
 	vm.Budget, vm.serial = b, m.serial
+	vm.Priced = vm.Exact
 	vm.depth, vm.nested, vm.res = 0, 0, vm.res[:0]
 	vm.co = &vm.main
 	vm.main.stack.clear()
-	vm.main.top = 0
+	vm.main.top, vm.main.deepest = 0, 0
 	vm.random = randomSource{}
 	vm.tail = tailCall{args: vm.tail.args[:0]}
 	clear(vm.tail.args[:cap(vm.tail.args)])
 	clear(vm.res[:cap(vm.res)])
 }
 
-// What compiling a program costs a script in steps: itself, and each byte.
+// What compiling a program costs a script in steps: itself, and at feature level 1 each byte.
 const (
 	loadCost     = 200
 	loadByteCost = 4
@@ -172,8 +193,14 @@ const (
 
 // Load compiles a program into a function.
 func (vm *State) Load(source, src string) (fn Value, err error) {
-	vm.Step(loadCost + loadByteCost*len(src))
-	p, err := Compile(source, src, vm.Exact)
+	w := &work{}
+	if vm.Priced {
+		vm.Step(loadCost + len(src)/sourcePerStep)
+		w.budget = &vm.Budget
+	} else {
+		vm.Step(loadCost + loadByteCost*len(src))
+	}
+	p, err := compile(source, src, vm.Exact, w)
 	if err != nil {
 		return Nil, err
 	}
@@ -202,6 +229,6 @@ func (vm *State) GuardGlobals(missing GoFunc) {
 // Guard is GuardGlobals for the fields of another table.
 func (vm *State) Guard(t *Table, missing GoFunc) {
 	m := vm.NewTable(0, 1)
-	m.SetField("__index", vm.Func("missing global", missing))
+	m.SetField("__index", vm.Func("missing global", Constant, missing))
 	t.meta = m
 }

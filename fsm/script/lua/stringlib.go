@@ -5,9 +5,10 @@ import "strings"
 func (vm *State) openString() {
 	t := vm.NewTable(0, 15)
 	vm.Register(t, []Named{
-		{"byte", stringByte}, {"char", stringChar}, {"dump", stringDump}, {"find", stringFind}, {"format", stringFormat},
-		{"gfind", stringGmatch}, {"gmatch", stringGmatch}, {"gsub", stringGsub}, {"len", stringLen}, {"lower", stringLower},
-		{"match", stringMatch}, {"rep", stringRep}, {"reverse", stringReverse}, {"sub", stringSub}, {"upper", stringUpper},
+		{"byte", Metered, stringByte}, {"char", EachArgument, stringChar}, {"dump", Constant, stringDump}, {"find", Parses(2), stringFind},
+		{"format", Metered, stringFormat}, {"gfind", Constant, stringGmatch}, {"gmatch", Constant, stringGmatch}, {"gsub", Metered, stringGsub},
+		{"len", Constant, stringLen}, {"lower", Metered, stringLower}, {"match", Metered, stringMatch}, {"rep", Metered, stringRep},
+		{"reverse", Metered, stringReverse}, {"sub", Metered, stringSub}, {"upper", Metered, stringUpper},
 	})
 	vm.Globals.SetField("string", TableValue(t))
 	vm.strings = vm.NewTable(0, 0)
@@ -77,7 +78,7 @@ func (vm *State) mapBytes(s string, lo, hi byte, by int) {
 			b[i] = c + byte(by)
 		}
 	}
-	vm.Return(Value{ref: &Str{s: string(b)}})
+	vm.Return(made(b))
 }
 
 // maxRep is the longest string that rep makes.
@@ -103,7 +104,7 @@ func stringReverse(vm *State, args []Value) {
 	for i := range b {
 		b[i] = s[len(s)-1-i]
 	}
-	vm.Return(Value{ref: &Str{s: string(b)}})
+	vm.Return(made(b))
 }
 
 func stringSub(vm *State, args []Value) {
@@ -113,7 +114,30 @@ func stringSub(vm *State, args []Value) {
 		vm.Return(vm.String(""))
 		return
 	}
-	vm.Return(vm.String(strings.Clone(s[from-1 : to])))
+	vm.Return(vm.Copy(s[from-1 : to]))
+}
+
+// searchedHead is how much of a text is searched for at once. Shorter texts are found in linear time on every
+// processor; the first candidates of longer ones would be compared whole for nothing.
+const searchedHead = 16
+
+// indexText is where p begins in s, -1 if it doesn't. Every place where p may begin is paid for.
+func (vm *State) indexText(s, p string) int {
+	if len(p) <= searchedHead {
+		return strings.Index(s, p)
+	}
+	for at := 0; len(s)-at >= len(p); at++ {
+		i := strings.Index(s[at:len(s)-len(p)+searchedHead], p[:searchedHead])
+		if i < 0 {
+			return -1
+		}
+		at += i
+		vm.Charge(1)
+		if vm.sameText(s[at:at+len(p)], p) {
+			return at
+		}
+	}
+	return -1
 }
 
 // patternSpecials are the characters that make a pattern more than a text.
@@ -128,7 +152,7 @@ func (vm *State) search(args []Value, find bool) {
 	init := min(max(position(vm.OptInt(args, 3, 1), len(s))-1, 0), len(s))
 	if find && (arg(args, 4).Truth() || !strings.ContainsAny(p, patternSpecials)) {
 		vm.Step((len(s) - init) / 8)
-		if i := strings.Index(s[init:], p); i >= 0 {
+		if i := vm.indexText(s[init:], p); i >= 0 {
 			vm.Return(Int(init+i+1), Int(init+i+len(p)))
 			return
 		}
@@ -160,7 +184,7 @@ func (vm *State) search(args []Value, find bool) {
 func stringGmatch(vm *State, args []Value) {
 	s, p := vm.CheckText(args, 1), vm.CheckText(args, 2)
 	at := 0
-	vm.Return(vm.Func("gmatch step", func(vm *State, _ []Value) {
+	vm.Return(vm.Func("gmatch step", Metered, func(vm *State, _ []Value) {
 		m := &matcher{vm: vm, text: s, pattern: p}
 		for i := at; i <= len(s); i++ {
 			m.captures = m.captures[:0]
@@ -182,8 +206,12 @@ func stringGsub(vm *State, args []Value) {
 	switch {
 	case replacement.Table() != nil, replacement.IsFunction():
 	default:
-		if _, ok := toText(replacement); !ok {
+		text, ok := vm.Text(replacement)
+		if !ok {
 			vm.ArgError(3, "string/function/table expected")
+		}
+		if replacement.isNumber() {
+			replacement = String(text)
 		}
 	}
 	most := clampInt(vm.OptInt(args, 4, len(s)+1))
@@ -200,6 +228,7 @@ func stringGsub(vm *State, args []Value) {
 		e := m.match(at, 0)
 		if e != failed {
 			n++
+			vm.Charge(replaceCost)
 			out.replace(m, at, e, replacement)
 		}
 		if e != failed && e > at {
@@ -236,7 +265,7 @@ func (b *Buffer) replace(m *matcher, s, e int, replacement Value) {
 		b.Write(m.text[s:e])
 		return
 	}
-	text, ok := toText(v)
+	text, ok := vm.Text(v)
 	if !ok {
 		vm.Errorf("invalid replacement value (a " + v.Type() + ")")
 	}
@@ -245,7 +274,7 @@ func (b *Buffer) replace(m *matcher, s, e int, replacement Value) {
 
 // expand appends a replacement text with captures in place of %0 to %9.
 func (b *Buffer) expand(m *matcher, s, e int, replacement Value) {
-	text, _ := toText(replacement)
+	text, _ := replacement.Text()
 	for i := 0; i < len(text); i++ {
 		at := strings.IndexByte(text[i:], '%')
 		if at < 0 {
@@ -254,6 +283,7 @@ func (b *Buffer) expand(m *matcher, s, e int, replacement Value) {
 		}
 		b.Write(text[i : i+at])
 		i += at + 1
+		b.vm.Charge(escapeCost)
 		switch {
 		case i >= len(text):
 			b.Byte(0)
@@ -262,7 +292,7 @@ func (b *Buffer) expand(m *matcher, s, e int, replacement Value) {
 		case text[i] == '0':
 			b.Write(m.text[s:e])
 		default:
-			v, _ := toText(m.capture(int(text[i]-'1'), s, e))
+			v, _ := b.vm.Text(m.capture(int(text[i]-'1'), s, e))
 			b.Write(v)
 		}
 	}

@@ -40,8 +40,8 @@ func (t *Table) Get(key Value) Value {
 	case nil:
 		return Nil
 	}
-	if n := t.find(key); n != nil {
-		return n.value
+	if at := t.find(key); at >= 0 {
+		return t.nodes[at].value
 	}
 	return Nil
 }
@@ -51,8 +51,8 @@ func (t *Table) Index(i int) Value {
 	if uint(i-1) < uint(len(t.array)) {
 		return t.array[i-1]
 	}
-	if n := t.find(Int(i)); n != nil {
-		return n.value
+	if at := t.find(Int(i)); at >= 0 {
+		return t.nodes[at].value
 	}
 	return Nil
 }
@@ -60,9 +60,16 @@ func (t *Table) Index(i int) Value {
 // Field is the value under a string key.
 func (t *Table) Field(name string) Value { return t.getStr(&Str{s: name}) }
 
-// longChain is how far a search may go before it is charged: scripts can choose keys
+// longChain is how far a search goes before it is charged at feature level 1: scripts can choose keys
 // whose hashes collide.
 const longChain = 16
+
+// hop charges a search for going on behind n other nodes.
+func (b *Budget) hop(n int) {
+	if n >= longChain || b.Priced {
+		b.Step(hopCost)
+	}
+}
 
 func (t *Table) getStr(k *Str) Value {
 	if len(t.nodes) == 0 {
@@ -71,36 +78,44 @@ func (t *Table) getStr(k *Str) Value {
 	i := int(k.hash()) & (len(t.nodes) - 1)
 	for far := 0; ; far++ {
 		n := &t.nodes[i]
-		if s, ok := n.key.ref.(*Str); ok && (s == k || s.h == k.h && s.s == k.s) {
+		if s, ok := n.key.ref.(*Str); ok && (s == k || s.h == k.h && t.budget.sameText(s.s, k.s)) {
 			return n.value
 		}
 		if n.next == 0 {
 			return Nil
 		}
 		i += int(n.next)
-		if far >= longChain {
-			t.budget.Step(1)
+		if far >= freeHops {
+			t.budget.hop(far)
 		}
 	}
 }
 
-// find is the node of a key, nil if there is none.
-func (t *Table) find(key Value) *node {
+// find is the place of a key among the nodes, -1 if there is none.
+func (t *Table) find(key Value) int { return t.search(key, freeHops) }
+
+// search is find with so many nodes for nothing.
+func (t *Table) search(key Value, free int) int {
 	if len(t.nodes) == 0 {
-		return nil
+		return -1
 	}
+	text, _ := key.ref.(*Str)
 	i := t.mainPosition(key)
 	for far := 0; ; far++ {
 		n := &t.nodes[i]
-		if rawEqual(n.key, key) {
-			return n
+		if text == nil {
+			if n.key.n == key.n && n.key.ref == key.ref {
+				return i
+			}
+		} else if s, ok := n.key.ref.(*Str); ok && (s == text || s.h == text.h && t.budget.sameText(s.s, text.s)) {
+			return i
 		}
 		if n.next == 0 {
-			return nil
+			return -1
 		}
 		i += int(n.next)
-		if far >= longChain {
-			t.budget.Step(1)
+		if far >= free {
+			t.budget.hop(far)
 		}
 	}
 }
@@ -131,8 +146,8 @@ func (t *Table) Set(key, value Value) {
 			return
 		}
 	}
-	if n := t.find(key); n != nil {
-		n.value = value
+	if at := t.find(key); at >= 0 {
+		t.nodes[at].value = value
 		return
 	}
 	t.insert(key, value)
@@ -183,8 +198,11 @@ func (t *Table) insert(key, value Value) {
 // moveOut moves the entry at a slot, which belongs to the chain of other, to a free one.
 func (t *Table) moveOut(at, other, free int) {
 	prev := other
-	for prev+int(t.nodes[prev].next) != at {
+	for far := 0; prev+int(t.nodes[prev].next) != at; far++ {
 		prev += int(t.nodes[prev].next)
+		if far >= freeHops {
+			t.budget.Charge(hopCost)
+		}
 	}
 	t.nodes[prev].next = int32(free - prev)
 	t.nodes[free] = t.nodes[at]
@@ -288,9 +306,18 @@ func (t *Table) resize(size, hash int) {
 	}
 	for i := len(old) - 1; i >= 0; i-- {
 		if !old[i].value.IsNil() {
-			t.Set(old[i].key, old[i].value)
+			t.again(old[i].key, old[i].value)
 		}
 	}
+}
+
+// again stores an entry once more after the nodes were made anew. Its key is not among them, so it isn't searched there.
+func (t *Table) again(key, value Value) {
+	if i := int(key.n); !t.budget.Priced || key.isNumber() && uint(i-1) < uint(len(t.array)) && float64(i) == key.n {
+		t.Set(key, value)
+		return
+	}
+	t.insert(key, value)
 }
 
 func (t *Table) setNodes(hash int) {
@@ -306,6 +333,7 @@ func (t *Table) setNodes(hash int) {
 func (t *Table) Len() int {
 	j := len(t.array)
 	if j > 0 && t.array[j-1].IsNil() {
+		t.budget.Charge(bits.Len(uint(j)) / probesPerStep)
 		i := 0
 		for j-i > 1 {
 			if m := (i + j) / 2; t.array[m-1].IsNil() {
@@ -326,6 +354,7 @@ func (t *Table) Len() int {
 func (t *Table) searchBorder(j int) int {
 	i := j
 	for j++; !t.Index(j).IsNil(); {
+		t.budget.Charge(probeCost)
 		i = j
 		if j *= 2; j > math.MaxInt32-2 {
 			for i = 1; !t.Index(i).IsNil(); i++ {
@@ -335,6 +364,7 @@ func (t *Table) searchBorder(j int) int {
 		}
 	}
 	for j-i > 1 {
+		t.budget.Charge(probeCost)
 		if m := (i + j) / 2; t.Index(m).IsNil() {
 			j = m
 		} else {
@@ -347,24 +377,34 @@ func (t *Table) searchBorder(j int) int {
 // Next is the entry behind key, the first for nil; a nil key at the end. ok is false if
 // the key is not in the table.
 func (t *Table) Next(key Value) (k, v Value, ok bool) {
-	i, ok := t.place(key)
+	at, ok := t.place(key)
 	if !ok {
 		return Nil, Nil, false
 	}
-	start := i
+	k, v, _ = t.After(at)
+	return k, v, true
+}
+
+// After is the first entry from a slot on, 0 being the first one, and the slot behind it; a nil key at the end. What walks
+// a whole table without calling the program needs no search for each key.
+func (t *Table) After(slot int) (k, v Value, next int) {
+	i := slot
 	for ; i < len(t.array); i++ {
 		if !t.array[i].IsNil() {
-			t.budget.Step((i - start) / 8)
-			return Int(i + 1), t.array[i], true
+			t.budget.Step((i - slot) / slotsSkipped)
+			return Int(i + 1), t.array[i], i + 1
 		}
 	}
 	for i -= len(t.array); i < len(t.nodes); i++ {
 		if n := &t.nodes[i]; !n.value.IsNil() {
-			t.budget.Step((i + len(t.array) - start) / 8)
-			return n.key, n.value, true
+			i += len(t.array)
+			t.budget.Step((i - slot) / slotsSkipped)
+			return n.key, n.value, i + 1
 		}
 	}
-	return Nil, Nil, true
+	i += len(t.array)
+	t.budget.Charge((i - slot) / slotsSkipped)
+	return Nil, Nil, i
 }
 
 // place is the number of the slot behind key's.
@@ -377,18 +417,12 @@ func (t *Table) place(key Value) (int, bool) {
 			return i, true
 		}
 	}
-	if len(t.nodes) == 0 {
-		return 0, false
+	free := freeHops
+	if !t.budget.Priced {
+		free = math.MaxInt
 	}
-	for i := t.mainPosition(key); ; i += int(t.nodes[i].next) {
-		n := &t.nodes[i]
-		if rawEqual(n.key, key) {
-			return len(t.array) + i + 1, true
-		}
-		if n.next == 0 {
-			return 0, false
-		}
-	}
+	i := t.search(key, free)
+	return len(t.array) + i + 1, i >= 0
 }
 
 // roundSize is a size hint as a table constructor keeps it: eight binary orders of

@@ -3,8 +3,9 @@ package lua
 func (vm *State) openTable() {
 	t := vm.NewTable(0, 9)
 	vm.Register(t, []Named{
-		{"concat", tableConcat}, {"foreach", tableForeach}, {"foreachi", tableForeachI}, {"getn", tableGetN}, {"maxn", tableMaxN},
-		{"insert", tableInsert}, {"remove", tableRemove}, {"setn", tableSetN}, {"sort", tableSort},
+		{"concat", Metered, tableConcat}, {"foreach", Metered, tableForeach}, {"foreachi", Metered, tableForeachI},
+		{"getn", Metered, tableGetN}, {"maxn", Metered, tableMaxN}, {"insert", Metered, tableInsert}, {"remove", Metered, tableRemove},
+		{"setn", Constant, tableSetN}, {"sort", Metered, tableSort},
 	})
 	vm.Globals.SetField("table", TableValue(t))
 }
@@ -21,7 +22,7 @@ func tableConcat(vm *State, args []Value) {
 	b := vm.NewBuffer()
 	for i := from; i <= to; i++ {
 		v := t.Index(i)
-		s, ok := toText(v)
+		s, ok := vm.Text(v)
 		if !ok {
 			vm.Errorf("invalid value (" + v.Type() + ") at index " + FormatNumber(float64(i)) + " in table for 'concat'")
 		}
@@ -84,7 +85,7 @@ func tableSetN(vm *State, args []Value) {
 func tableMaxN(vm *State, args []Value) {
 	t, largest := vm.CheckTable(args, 1), 0.0
 	vm.Step((len(t.array) + len(t.nodes)) / 4)
-	for k, _, _ := t.Next(Nil); !k.IsNil(); k, _, _ = t.Next(k) {
+	for k, _, at := t.After(0); !k.IsNil(); k, _, at = t.After(at) {
 		if n, ok := k.Number(); ok && n > largest {
 			largest = n
 		}
@@ -103,6 +104,9 @@ func tableInsert(vm *State, args []Value) {
 		pos := clampInt(vm.CheckInt(args, 2))
 		vm.mayChange(t)
 		vm.Step(max(0, at-pos) / 2)
+		if at > len(t.array) {
+			vm.Charge(2 * nodeSteps * max(0, at-pos))
+		}
 		for i := max(at, pos); i > pos; i-- {
 			t.SetIndex(i, t.Index(i-1))
 		}
@@ -124,6 +128,9 @@ func tableRemove(vm *State, args []Value) {
 	vm.mayChange(t)
 	removed := t.Index(pos)
 	vm.Step((n - pos) / 2)
+	if n > len(t.array) {
+		vm.Charge(2 * nodeSteps * (n - pos))
+	}
 	for ; pos < n; pos++ {
 		t.SetIndex(pos, t.Index(pos+1))
 	}
@@ -135,29 +142,35 @@ func tableRemove(vm *State, args []Value) {
 // that functions which are no order fail alike.
 func tableSort(vm *State, args []Value) {
 	t := vm.CheckTable(args, 1)
-	s := sorter{vm: vm, t: t}
+	s := sorter{vm: vm, t: t, frame: frame{vm: vm}}
 	n := clampInt(t.Len())
 	if !arg(args, 2).IsNil() {
 		s.fn = vm.checkFunction(args, 2)
 	}
 	vm.mayChange(t)
+	if n > len(t.array) {
+		s.far = nodeSteps
+	}
 	s.sort(1, n)
 	vm.Return()
 }
 
 type sorter struct {
-	vm *State
-	t  *Table
-	fn Value
+	vm    *State
+	t     *Table
+	fn    Value
+	frame frame // for comparisons without fn
+	far   int   // what it costs beside to reach one of them
 }
 
 func (s *sorter) less(a, b Value) bool {
 	s.vm.Step(2)
+	s.vm.Charge(s.far)
 	if s.fn.IsNil() {
 		if a.isNumber() && b.isNumber() {
 			return a.n < b.n
 		}
-		return (&frame{vm: s.vm}).less(a, b)
+		return s.frame.less(a, b)
 	}
 	s.vm.Call(s.fn, a, b)
 	return s.vm.result().Truth()

@@ -42,6 +42,7 @@ type GoFunc func(vm *State, args []Value)
 type Function struct {
 	run    GoFunc
 	name   string
+	price  Price
 	serial uint32
 }
 
@@ -165,21 +166,6 @@ func (v Value) serial() uint32 {
 		return o.serial
 	}
 	return 0
-}
-
-// rawEqual compares without metamethods.
-func rawEqual(a, b Value) bool {
-	switch x := a.ref.(type) {
-	case *numberTag:
-		return b.isNumber() && a.n == b.n
-	case *boolTag:
-		_, ok := b.ref.(*boolTag)
-		return ok && a.n == b.n
-	case *Str:
-		y, ok := b.ref.(*Str)
-		return ok && (x == y || x.s == y.s)
-	}
-	return a.ref == b.ref
 }
 
 // hash is the hash of the string: Lua 5.1's own, which skips bytes of long strings, so

@@ -1,0 +1,38 @@
+package script
+
+import "github.com/trireme-dev/trireme/fsm/script/lua"
+
+// maxPrograms is about how many bytes the compiled programs take that an engine keeps. The scripts of one database that may
+// be called as known ones (Store.Known) are fewer: such a database finds all of its own.
+const maxPrograms = 96 << 20
+
+// programKey is what a compiled program depends on.
+type programKey struct {
+	source, body string
+	exact        bool
+}
+
+// programs keeps compiled programs: those used last, in two generations. When the younger one is full it becomes the older
+// one, and what that had is dropped.
+type programs struct {
+	young, old map[programKey]*lua.Proto
+	size       int // of the young ones
+}
+
+func (c *programs) get(key programKey) *lua.Proto {
+	p := c.young[key]
+	if p == nil {
+		if p = c.old[key]; p != nil {
+			delete(c.old, key)
+			c.put(key, p)
+		}
+	}
+	return p
+}
+
+func (c *programs) put(key programKey, p *lua.Proto) {
+	if c.size += p.Size(); c.size > maxPrograms/2 || c.young == nil {
+		c.old, c.young, c.size = c.young, map[programKey]*lua.Proto{}, p.Size()
+	}
+	c.young[key] = p
+}
