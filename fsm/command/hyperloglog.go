@@ -10,17 +10,43 @@ import (
 // hyperLogLogRows is the HyperLogLog family.
 func hyperLogLogRows() []Command {
 	return []Command{
-		{Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Version: "2.8.9", Complexity: "O(1) for each element",
+		{Name: "pfadd", Arity: -2, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwInsert), Cost: costConstant, Work: sketchAddWork, Version: "2.8.9", Complexity: "O(1) for each element",
 			Syntax: "PFADD key [element [element ...]]", Summary: "Counts elements, and returns 1 if the estimate may have changed.", Run: pfAdd},
-		{Name: "pfcount", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: allKeys.with(roAccess), Cost: costValues, Version: "2.8.9", Complexity: "O(n), where n is the number of keys; a constant of some microseconds",
+		{Name: "pfcount", Arity: -2, Flags: ReadOnly | ReadOnlyUser, Keys: allKeys.with(roAccess), Cost: costValues, Work: sketchWork, Version: "2.8.9", Complexity: "O(n), where n is the number of keys; a constant of some microseconds",
 			Syntax: "PFCOUNT key [key ...]", Summary: "Returns an estimate of how many distinct elements the keys have counted together.", Run: pfCount},
 		{Name: "pfdebug", Arity: 3, Flags: Write | DenyOOM | Admin, Regrouped: acl.Write, Keys: keyPlaces{First: 2, Last: 2, Step: 1}.with(rwAccess).but(keyRW), Cost: costConstant, Version: "2.8.9", Complexity: "O(1)",
 			Syntax: "PFDEBUG GETREG | DECODE | ENCODING | TODENSE key", Summary: "Shows or changes how the registers are stored, for tests.", Run: pfDebug},
-		{Name: "pfmerge", Arity: -2, Flags: Write | DenyOOM | ReportsMiss, Keys: allKeys.uses(one(rwAccessInsert, 1), rest(roAccess, 2, -1, 1)), Cost: costValues, Version: "2.8.9", Complexity: "O(n), where n is the number of keys",
+		{Name: "pfmerge", Arity: -2, Flags: Write | DenyOOM | ReportsMiss, Keys: allKeys.uses(one(rwAccessInsert, 1), rest(roAccess, 2, -1, 1)), Cost: costValues, Work: sketchWork, Version: "2.8.9", Complexity: "O(n), where n is the number of keys",
 			Syntax: "PFMERGE destkey [sourcekey [sourcekey ...]]", Summary: "Makes a key count what all of the keys have counted.", Run: pfMerge},
 		{Name: "pfselftest", Arity: 1, Flags: Admin, Cost: costConstant, Version: "2.8.9", Complexity: "O(1)",
 			Syntax: "PFSELFTEST", Summary: "Returns OK; the registers are tested when the server is built.", Run: pfSelfTest},
 	}
+}
+
+// sketchSteps is the work of looking at all registers of a sketch, however few bytes it takes.
+const sketchSteps = int64(len(hll.Registers{}) / bytesPerWork)
+
+// sketchWork is the work of commands that look at all registers of each key and of what they make of them.
+func sketchWork(tx *Tx, argv [][]byte) (steps int64) {
+	for _, key := range argv[1:] {
+		if tx.DB.Peek(tx.Env, key).Type() != keyspace.None {
+			steps += sketchSteps
+		}
+	}
+	if len(argv) > 2 {
+		steps += sketchSteps
+	}
+	return steps
+}
+
+// sketchAddWork is the work of PFADD: a sketch is copied, and a sparse one is walked for each element.
+func sketchAddWork(tx *Tx, argv [][]byte) int64 {
+	bytes := int64(tx.DB.Peek(tx.Env, argv[1]).Len())
+	steps := bytes / bytesPerWork
+	if bytes < int64(len(hll.Registers{}))/2 {
+		steps += int64(len(argv)-2) * (bytes / (2 * bytesPerWork))
+	}
+	return steps
 }
 
 var (

@@ -71,7 +71,7 @@ func (s *Store) Script(digest string) (body string, ok bool) {
 
 // mostKnown is how many bytes the scripts and libraries of a database may have together that are compiled once and then
 // called without paying for it.
-const mostKnown = 1 << 20
+const mostKnown = 512 << 10
 
 // Known reports whether the scripts and libraries of the store are known: whoever calls them doesn't pay for compiling them,
 // because a node keeps them compiled.
