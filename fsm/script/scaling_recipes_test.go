@@ -24,6 +24,9 @@ func at(n int, programs ...string) (list []recipe) {
 	return list
 }
 
+// long are recipes with long texts: what is read many bytes at a time doesn't show with short ones.
+func long(programs ...string) []recipe { return at(50_000, programs...) }
+
 // each is a function that does something once, or ten times if it is one expression.
 func each(work string) string {
 	if value, one := strings.CutPrefix(work, "return "); one {
@@ -77,9 +80,9 @@ var recipes = map[string][]recipe{
 	"next":           of(list("i", "local k repeat k = next(t, k) until not k"), list("i", "return next(t)"), "local t = {} for i = 1, n do t[i] = i end for i = 1, n do t[i] = nil end "+each("return next(t)"), "local t = {} for i = 1, n do t['k' .. i] = i end for i = 1, n do t['k' .. i] = nil end "+each("return next(t)"), "local t = {} for i = 1, n do t['k' .. i] = i end "+each("local k repeat k = next(t, k) until not k"), colliding+each("local k repeat k = next(t, k) until not k")),
 	"pairs":          of(list("i", "for k in pairs(t) do end"), colliding+each("for k in pairs(t) do end")),
 	"pcall":          of(list("i", "return pcall(unpack, t)"), list("i", "return pcall(type, unpack(t))"), each("for i = 1, 100 do pcall(type, 1) end")),
-	"rawequal":       of(twins("return rawequal(a, b)")),
-	"rawget":         of("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("return rawget(t, s)"), colliding+each("return rawget(t, k[1])")),
-	"rawset":         of("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("return rawset(t, s, 1)"), colliding+each("rawset(t, k[1], 1)")),
+	"rawequal":       long(twins("return rawequal(a, b)")),
+	"rawget":         append(long("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("return rawget(t, s)")), of(colliding+each("return rawget(t, k[1])"))...),
+	"rawset":         append(long("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("return rawset(t, s, 1)")), of(colliding+each("rawset(t, k[1], 1)"))...),
 	"select":         of(list("i", "return select(2, unpack(t))"), list("i", "return select('#', unpack(t))")),
 	"setmetatable":   plain("setmetatable({}, {})"),
 	"tonumber": append(of("local s = ('1'):rep(n) "+each("return tonumber(s)"), "local s = ('0'):rep(n) "+each("return tonumber(s)"), "local s = '0x' .. ('f'):rep(n) "+each("return tonumber(s)"), "local s = (' '):rep(n) .. '1' "+each("return tonumber(s)"),
@@ -100,8 +103,8 @@ var recipes = map[string][]recipe{
 	"string.byte":    of(text("return s:byte(1, -1)"), text("return s:byte(1)")),
 	"string.char":    of(list("65", "return string.char(unpack(t))")),
 	"string.dump":    of(protected("string.dump, type")),
-	"string.find":    append(searches("find"), of("local s, p = ('ab' .. ('c'):rep(15)):rep(n), ('ab' .. ('c'):rep(15)):rep(n / 2) .. 'd' "+each("return s:find(p, 1, true)"), "local s, p = ('a'):rep(2 * n), ('a'):rep(n) .. 'b' "+each("return s:find(p, 1, true)"), "local p = ('x'):rep(n) "+each("return (''):find(p)"), text("return s:find('y', 1, true)"), text("return s:find('xy', 1, true)"))...),
-	"string.format":  of(text("return string.format('%s', s)"), text("return string.format('%5.5s', s)"), text("return string.format('%q', s)"), text("return string.format(s)"), "local s = ('%d'):rep(n) local t = {} for i = 1, n do t[i] = i end "+each("return string.format(s, unpack(t))"), "local s = ('%99d'):rep(n) local t = {} for i = 1, n do t[i] = i end "+each("return string.format(s, unpack(t))"), "local s = ('%g'):rep(n) local t = {} for i = 1, n do t[i] = i / 7 end "+each("return string.format(s, unpack(t))"), "local s = ('%%'):rep(n) "+each("return string.format(s)"), "local s = ('%s'):rep(n) local t = {} for i = 1, n do t[i] = 'x' end "+each("return string.format(s, unpack(t))"), each("return string.format('%f', 0.1)"), each("return string.format('%.99f', 1e308)"), each("return string.format('%.99f', 1e-308)"), each("return string.format('%f', 1e308)"), each("return string.format('%.99e', 1e-308)"), each("return string.format('%.99e', 0.1)"), each("return string.format('%.99g', 1e-308)"), each("return string.format('%.17g', 0.1)"), each("return string.format('%c%i%u%x%X%o', 1, 2, 3, 4, 5, 6)"), each("return string.format('%#.99g', 1e-308)"), digits+each("return string.format('%d', s)")),
+	"string.find":    append(append(searches("find"), of("local s, p = ('ab' .. ('c'):rep(15)):rep(n), ('ab' .. ('c'):rep(15)):rep(n / 2) .. 'd' "+each("return s:find(p, 1, true)"), "local s, p = ('a'):rep(2 * n), ('a'):rep(n) .. 'b' "+each("return s:find(p, 1, true)"), "local p = ('x'):rep(n) "+each("return (''):find(p)"), text("return s:find('y', 1, true)"), text("return s:find('xy', 1, true)"))...), long(text("return s:find('y', 1, true)"), text("return s:find('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxy', 1, true)"))...),
+	"string.format":  append(long(text("return string.format('%5.5s', s)"), text("return string.format('%s', s)")), of(text("return string.format('%s', s)"), text("return string.format('%q', s)"), text("return string.format(s)"), "local s = ('%d'):rep(n) local t = {} for i = 1, n do t[i] = i end "+each("return string.format(s, unpack(t))"), "local s = ('%99d'):rep(n) local t = {} for i = 1, n do t[i] = i end "+each("return string.format(s, unpack(t))"), "local s = ('%g'):rep(n) local t = {} for i = 1, n do t[i] = i / 7 end "+each("return string.format(s, unpack(t))"), "local s = ('%%'):rep(n) "+each("return string.format(s)"), "local s = ('%s'):rep(n) local t = {} for i = 1, n do t[i] = 'x' end "+each("return string.format(s, unpack(t))"), each("return string.format('%f', 0.1)"), each("return string.format('%.99f', 1e308)"), each("return string.format('%.99f', 1e-308)"), each("return string.format('%f', 1e308)"), each("return string.format('%.99e', 1e-308)"), each("return string.format('%.99e', 0.1)"), each("return string.format('%.99g', 1e-308)"), each("return string.format('%.17g', 0.1)"), each("return string.format('%c%i%u%x%X%o', 1, 2, 3, 4, 5, 6)"), each("return string.format('%#.99g', 1e-308)"), digits+each("return string.format('%d', s)"))...),
 	"string.gfind":   matches("gfind"),
 	"string.gmatch":  matches("gmatch"),
 	"string.gsub":    append(searches("gsub", "''"), of(text("return s:gsub('x', 0.1)"), text("return s:gsub('x', '%0%0')"), text("return s:gsub('x', {x = 'yy'})"), text("return s:gsub('x', function() return 'y' end)"), text("return s:gsub('', '-')"), text("return ('xxxx'):gsub('x', s)"), text("return ('xxxx'):gsub('(x)', s .. '%1')"), "local s = ('%1'):rep(n) "+each("return ('xxxx'):gsub('x', s)"), "local s = ('%%'):rep(n) "+each("return ('xxxx'):gsub('x', s)"))...),
@@ -140,14 +143,14 @@ var recipes = map[string][]recipe{
 	"cmsgpack.unpack_limit": of(packed("i", "cmsgpack.unpack_limit(s, 1)"), "local s = ('\\1'):rep(n) "+each("return cmsgpack.unpack_limit(s, n)")),
 
 	"struct.pack":   of(each("return struct.pack('ibhldfs', 1, 2, 3, 4, 5, 6, 'x')"), "local s = ('i'):rep(n) local t = {} for i = 1, n do t[i] = i end "+each("return struct.pack(s, unpack(t))"), "local s = (' '):rep(n) "+each("return struct.pack(s)"), "local s = ('x'):rep(n) "+each("return struct.pack(s)"), "local s = ('i32'):rep(n) local t = {} for i = 1, n do t[i] = i end "+each("return struct.pack(s, unpack(t))"), text("return struct.pack('s', s)"), text("return struct.pack('c0', s)"), text("return struct.pack('c5', s)"), "local s = 'i' .. ('0'):rep(n) .. '4' "+each("return struct.pack(s, 1)")),
-	"struct.unpack": of("local s, f = ('x'):rep(4 * n), ('i'):rep(n) "+each("return struct.unpack(f, s)"), "local s, f = ('x'):rep(32 * n), ('i32'):rep(n) "+each("return struct.unpack(f, s)"), "local s = ('x'):rep(n) .. '\\0' "+each("return struct.unpack('s', s)"), text("pcall(struct.unpack, 's', s)"), "local s = struct.pack('i', n) .. ('x'):rep(n) "+each("return struct.unpack('ic0', s)"), "local s = ('x'):rep(n) "+each("return struct.unpack('c' .. n, s)"), "local s, f = ('\\0'):rep(n), ('s'):rep(n) "+each("return struct.unpack(f, s)")),
+	"struct.unpack": append(long(text("pcall(struct.unpack, 's', s)"), "local s = ('x'):rep(n) .. '\\0' "+each("return struct.unpack('s', s)")), of("local s, f = ('x'):rep(4 * n), ('i'):rep(n) "+each("return struct.unpack(f, s)"), "local s, f = ('x'):rep(32 * n), ('i32'):rep(n) "+each("return struct.unpack(f, s)"), "local s = ('x'):rep(n) .. '\\0' "+each("return struct.unpack('s', s)"), "local s = struct.pack('i', n) .. ('x'):rep(n) "+each("return struct.unpack('ic0', s)"), "local s = ('x'):rep(n) "+each("return struct.unpack('c' .. n, s)"), "local s, f = ('\\0'):rep(n), ('s'):rep(n) "+each("return struct.unpack(f, s)"))...),
 	"struct.size":   of("local s = ('i'):rep(n) "+each("return struct.size(s)"), "local s = (' '):rep(n) "+each("return struct.size(s)")),
 
 	"redis.call":               of(list("'x'", "return redis.call('SET', unpack(t))"), text("return redis.call('SET', s)"), list("i / 7", "return redis.call('SET', unpack(t))"), each("for i = 1, 10 do redis.call('PING') end")),
 	"redis.pcall":              of(list("'x'", "return redis.pcall('SET', unpack(t))"), text("return redis.pcall('SET', s)")),
 	"redis.log":                of(list("'x'", "redis.log(1, unpack(t))"), text("redis.log(1, s)")),
 	"redis.setresp":            append(plain("redis.setresp(2)"), of(digits+"s = '2.' .. ('0'):rep(n) "+each("redis.setresp(s)"))...),
-	"redis.error_reply":        of(text("return redis.error_reply(s)"), text("return redis.error_reply('\\0' .. s)")),
+	"redis.error_reply":        long(text("return redis.error_reply(s)"), text("return redis.error_reply('\\0' .. s)")),
 	"redis.status_reply":       of(text("return redis.status_reply(s)")),
 	"redis.sha1hex":            of(text("return redis.sha1hex(s)")),
 	"redis.set_repl":           plain("redis.set_repl(3)"),
@@ -190,12 +193,12 @@ func numbers(call string) (list []recipe) {
 // operations are what the language does without a library. Operators are named as they are written between or before
 // operands.
 var operations = map[string][]recipe{
-	"a == b":  of(twins("return a == b"), twins("return a .. 'x' == b"), "local a, b = setmetatable({}, {__eq = rawequal}), setmetatable({}, {__eq = rawequal}) "+each("return a == b")),
-	"a ~= b":  of(twins("return a ~= b")),
-	"a < b":   of(twins("return a < b")),
-	"a > b":   of(twins("return a > b")),
-	"a <= b":  of(twins("return a <= b")),
-	"a >= b":  of(twins("return a >= b")),
+	"a == b":  long(twins("return a == b"), twins("return a .. 'x' == b"), "local a, b = setmetatable({}, {__eq = rawequal}), setmetatable({}, {__eq = rawequal}) "+each("return a == b")),
+	"a ~= b":  long(twins("return a ~= b")),
+	"a < b":   long(twins("return a < b")),
+	"a > b":   long(twins("return a > b")),
+	"a <= b":  long(twins("return a <= b")),
+	"a >= b":  long(twins("return a >= b")),
 	"a + b":   numeric("s + 1", "1 + s"),
 	"a - b":   numeric("s - 1", "1 - s"),
 	"a * b":   numeric("s * 2", "s * s"),
@@ -209,9 +212,9 @@ var operations = map[string][]recipe{
 	"- a":     numeric("-s"),
 	"not a":   of(text("return not s")),
 
-	"index": append(of("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("return t[s]"), colliding+each("return t[k[1]]"), colliding+each("return t[k[n / 2] .. '']"), list("i", "local s = 0 for i = 1, n do s = s + t[(i * 7919) % n + 1] end"), sparse("i", "local s = 0 for i = 1, n do s = s + t[(i * 7919) % n + 1] end"), "local t = {} for i = 1, n do t['k' .. i] = i end "+each("local s = 0 for k, v in pairs(t) do s = s + t[k] end")),
+	"index": append(append(long("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("return t[s]")), of(colliding+each("return t[k[1]]"), colliding+each("return t[k[n / 2] .. '']"), list("i", "local s = 0 for i = 1, n do s = s + t[(i * 7919) % n + 1] end"), sparse("i", "local s = 0 for i = 1, n do s = s + t[(i * 7919) % n + 1] end"), "local t = {} for i = 1, n do t['k' .. i] = i end "+each("local s = 0 for k, v in pairs(t) do s = s + t[k] end"))...),
 		at(20, chain("__index", "return t.x"), chain("__index", "return t[1]"))...),
-	"assign": append(of("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("t[s] = 1"), colliding+each("t[k[1]] = 1"), colliding+each("local t = {} for i = 1, n do t[k[i]] = i end"), each("local t = {} for i = 1, n do t[i] = i end"), each("local t = {} for i = n, 1, -1 do t[i] = i end"), each("local t = {} for i = 1, n do t['k' .. i] = i end"), list("i", "t.x = 1 t.x = nil t.y = 1 t.y = nil"), "local t = {} "+each("for i = 1, n do t[i] = i t[i] = nil end")),
+	"assign": append(append(long("local t = {} t[('x'):rep(n)] = 1 local s = ('x'):rep(n - 1) .. 'x' "+each("t[s] = 1")), of(colliding+each("t[k[1]] = 1"), colliding+each("local t = {} for i = 1, n do t[k[i]] = i end"), each("local t = {} for i = 1, n do t[i] = i end"), each("local t = {} for i = n, 1, -1 do t[i] = i end"), each("local t = {} for i = 1, n do t['k' .. i] = i end"), list("i", "t.x = 1 t.x = nil t.y = 1 t.y = nil"), "local t = {} "+each("for i = 1, n do t[i] = i t[i] = nil end"))...),
 		at(20, chain("__newindex", "t.x = nil"))...),
 	"call":         of(list("i", "type(unpack(t))"), list("i", "(function(...) return ... end)(unpack(t))"), list("i", "local f = setmetatable({}, {__call = type}) f(unpack(t))"), "local function f(i) if i == 0 then return 0 end return f(i - 1) end "+each("f(n)"), "local function f() local a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z end "+each("for i = 1, 100 do f() end"), "local f = loadstring('return function() ' .. ('local x '):rep(190) .. ' end')() "+each("for i = 1, 100 do f() end")),
 	"recursion":    at(500, "local function f(i) if i == 0 then return 0 end return 1 + f(i - 1) end "+each("f(n)")),
