@@ -90,11 +90,11 @@ func (e *Engine) Eval(p *Program, h Host, b *lua.Budget) (v reply.Value, stop er
 	}
 	in := e.eval
 	in.vm.Exact = e.Exact
+	payKnown(p.Body, b)
 	proto, failed := e.compile(scriptSource, p.Body)
 	if failed != nil {
 		return reply.Error("ERR Error compiling script (new function): " + clean(failed.Error())), nil
 	}
-	b.Steps -= int64(len(p.Body) / knownPerStep)
 	return in.run(p, h, b, func() {
 		g := in.vm.Globals
 		g.SetField("KEYS", in.list(p.Keys))
@@ -108,6 +108,13 @@ const (
 	scriptSource  = "@user_script"
 	librarySource = "@user_function"
 )
+
+// payKnown spends what a text costs that is compiled already.
+func payKnown(body string, b *lua.Budget) {
+	if len(body) <= MaxBody {
+		b.Steps -= int64(len(body) / knownPerStep)
+	}
+}
 
 // Compile returns why a script can't be compiled, nil if it can. One that is not known pays for that with its budget,
 // which ends its run when it is spent. Whether it is known follows from the state, not from what this engine has run.

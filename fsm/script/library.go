@@ -117,7 +117,7 @@ func (e *Engine) prepareLibrary(source string, known bool, b *lua.Budget) (*inte
 	}
 	e.library.vm.Exact = e.Exact
 	err := e.compileNew(librarySource, source, known, b)
-	b.Steps -= int64(len(source) / knownPerStep)
+	payKnown(source, b)
 	if err != nil {
 		return nil, nil, errors.New("Error compiling function: " + clean(err.Error()))
 	}
