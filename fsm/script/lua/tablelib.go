@@ -165,7 +165,9 @@ type sorter struct {
 
 func (s *sorter) less(a, b Value) bool {
 	s.vm.Step(2)
-	s.vm.Charge(s.far)
+	if s.far > 0 {
+		s.vm.Charge(s.far)
+	}
 	if s.fn.IsNil() {
 		if a.isNumber() && b.isNumber() {
 			return a.n < b.n
