@@ -82,7 +82,7 @@ func (s *scale) rate(recipe string, f lua.Value) float64 {
 const plainLoop = "return function() local s = 0 for i = 1, 1000 do s = s + i % 7 end return s end"
 
 // What anything may take for a step, in times of what the plain loop takes, and how often it is tried, because a
-// processor that others use is slow now and then. On an idle machine all are below 6.
+// processor that others use is slow now and then.
 const (
 	mostTimes = 10
 	tries     = 25
