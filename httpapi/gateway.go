@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/console"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
@@ -69,6 +70,10 @@ func (c *call) cutDatabase(path string) (rest string, cut bool) {
 func (c *call) command(path, query string) {
 	if origin := c.r.Header["Origin"]; len(origin) > 0 {
 		c.allowOrigin(origin[:1])
+	}
+	if c.r.Method != http.MethodPost && console.SessionOf(c.r.Context()) != "" { // who browses sends commands by POST
+		c.refuseMethod(postOnly)
+		return
 	}
 	switch c.r.Method {
 	case http.MethodHead, http.MethodGet, http.MethodPost, http.MethodPut:

@@ -62,6 +62,7 @@ var (
 	jsonType   = []string{"application/json"}
 	binaryType = []string{"application/octet-stream"}
 	methods    = []string{"HEAD, GET, POST, PUT"}
+	postOnly   = []string{"POST"}
 	trueValue  = []string{"true"}
 	varyOrigin = []string{"Origin"}
 	oneSecond  = []string{"1"}

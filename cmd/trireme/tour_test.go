@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
 // promised is the answer that a line of the README's says a command gets.
@@ -58,7 +60,11 @@ func signsIn(ts *testscript.TestScript, _ bool, args []string) {
 	if m == nil {
 		ts.Fatalf("%s has no link to the console", args[0])
 	}
-	resp, err := (&http.Client{Timeout: patience}).Post(m[1]+"/session", "application/json", strings.NewReader(`{"link":"`+m[2]+`"}`))
+	r, err := http.NewRequest("POST", m[1]+"/session", strings.NewReader(`{"link":"`+m[2]+`"}`))
+	ts.Check(err)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(console.AskedBy, "1")
+	resp, err := (&http.Client{Timeout: patience}).Do(r)
 	ts.Check(err)
 	resp.Body.Close()
 	if strconv.Itoa(resp.StatusCode) != args[1] {

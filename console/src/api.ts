@@ -23,10 +23,13 @@ export const base = new URL(document.baseURI).pathname.replace(/\/$/, "");
 /** sentence is a text of the node's as a sentence. */
 export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1) + ".";
 
+/** asked is the header without which the node takes nothing from a browser: a link can't send it. */
+export const asked = { "X-Console": "1" };
+
 type Ask = { method?: string; body?: BodyInit | null; headers?: Record<string, string>; poll?: boolean; signal?: AbortSignal };
 
 export async function raw(path: string, o: Ask = {}): Promise<Response> {
-  const headers: Record<string, string> = { ...o.headers };
+  const headers: Record<string, string> = { ...asked, ...o.headers };
   if (o.poll) headers["X-Console-Poll"] = "1";
   let r: Response;
   try {

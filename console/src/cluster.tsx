@@ -1,10 +1,18 @@
 import { useState } from "preact/hooks";
-import { base, json } from "./api";
+import { json, raw } from "./api";
 import { figure, things } from "./format";
 import { act, Ago, Badge, Button, Card, Dialog, Empty, Field, Loaded, Note, Page, sure, Table, Text, Choose, useLoad } from "./ui";
 import type { ClusterStatus, Node } from "./overview";
 
 export const level = (l: string) => (l === "ok" ? "good" : l === "warning" ? "warn" : "bad");
+
+/** download has the browser keep a backup. A link can't ask for one: the node wants the console's header. */
+async function download() {
+  const at = URL.createObjectURL(await (await raw("/admin/backup")).blob());
+  const a = Object.assign(document.createElement("a"), { href: at, download: "trireme.backup" });
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(at), 60_000);
+}
 
 export function Cluster() {
   const cluster = useLoad<ClusterStatus>((poll) => json("/admin/cluster", { poll }), [], 3000);
@@ -13,9 +21,10 @@ export function Cluster() {
   const nodes = cluster.data?.nodes ?? [];
   const top = Math.max(0, ...nodes.map((n) => n.appliedIndex));
   const [shooting, shoot] = useState(false);
+  const [saving, save] = useState(false);
   return <Page title="Cluster" sub={cluster.data ? `${cluster.data.leader || "Nobody"} leads in term ${cluster.data.term}` : "Nodes, snapshots, backups"} acts={<>
     <Button icon="refresh" busy={shooting} onClick={async () => { shoot(true); await act("This node has written a snapshot", () => json("/admin/snapshot", { method: "POST" })); shoot(false); }}>Snapshot</Button>
-    <a class="button" href={base + "/api/admin/backup"} download="trireme.backup">Download a backup</a>
+    <Button busy={saving} onClick={async () => { save(true); await act("The backup is downloaded", download); save(false); }}>Download a backup</Button>
   </>}>
     <Loaded of={cluster}>{(c) => <>
       {!c.leader && <Note kind="bad">There is no leader: writes wait until the nodes have elected one.</Note>}

@@ -2,7 +2,7 @@ import "uplot/dist/uPlot.min.css";
 import "./app.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { base, database, enc, ended, json, sentence, show, who, Who } from "./api";
+import { asked, base, database, enc, ended, json, sentence, show, who, Who } from "./api";
 import { click, go, href, path, set } from "./router";
 import { Icon, IconButton, ShownOnce, Sure, theme, toast, toasts, Empty, Page } from "./ui";
 import { enter } from "./enter";
@@ -100,7 +100,7 @@ function Databases({ me }: { me: Who }) {
 }
 
 async function signOut() {
-  const r = await fetch(base + "/session", { method: "DELETE", credentials: "same-origin" }).catch(() => null);
+  const r = await fetch(base + "/session", { method: "DELETE", headers: asked, credentials: "same-origin" }).catch(() => null);
   if (r?.ok) { ended.value = ""; who.value = null; return; }
   toast("The cluster can't end the session now. Try again.", "bad");
 }
@@ -121,11 +121,11 @@ async function start() {
   const key = /^#enter=([\w-]+)$/.exec(location.hash)?.[1];
   if (key) {
     history.replaceState(null, "", location.pathname + location.search);
-    const r = await fetch(base + "/session", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ link: key }) }).catch(() => null);
+    const r = await fetch(base + "/session", { method: "POST", headers: { ...asked, "Content-Type": "application/json" }, body: JSON.stringify({ link: key }) }).catch(() => null);
     if (r?.ok) return enter(await r.json());
   }
   for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
-    const r = await fetch(base + "/session", { cache: "no-store" }).catch(() => null);
+    const r = await fetch(base + "/session", { headers: asked, cache: "no-store" }).catch(() => null);
     if (r?.status === 204) { ended.value = r.headers.has("X-Console-Ended") ? sentence(r.headers.get("X-Console-Ended")!) : ""; who.value = null; return; }
     if (r?.ok) return enter(await r.json());
     await new Promise((go) => setTimeout(go, wait)); // no leader yet, or the node is away

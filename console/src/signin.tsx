@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { base, ended } from "./api";
+import { asked, base, ended } from "./api";
 import { enter } from "./enter";
 import { Button, Field, Note, Text } from "./ui";
 
@@ -30,7 +30,7 @@ export function SignIn() {
     say("");
     const data = as === "token" ? { token: form.token.trim(), database: form.database } : { user: form.user, password: form.password, database: form.database };
     try {
-      const r = await fetch(base + "/session", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(data) });
+      const r = await fetch(base + "/session", { method: "POST", headers: { ...asked, "Content-Type": "application/json" }, body: JSON.stringify(data) });
       const body = await r.json().catch(() => ({}));
       if (r.ok) enter(body); else say(body.error ?? "Signing in has failed (" + r.status + ")");
     } catch { say("This node does not answer."); }

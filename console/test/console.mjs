@@ -188,7 +188,7 @@ try {
   await page.getByText("create database").waitFor();
   const backup = page.waitForEvent("download");
   await page.go("/cluster");
-  await page.getByRole("link", { name: "Download a backup" }).click();
+  await page.getByRole("button", { name: "Download a backup" }).click();
   assert.ok(readFileSync(await (await backup).path()).length > 1000);
   clean(page, "acts");
 

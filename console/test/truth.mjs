@@ -138,7 +138,7 @@ export async function allNodes(page, urls, token) {
   try {
     await page.go("/");
     await until(async () => {
-      const [all, own] = await page.evaluate(() => Promise.all(["?of=cluster", ""].map((q) => fetch("api/admin/history" + q, { headers: { "X-Console-Poll": "1" } }).then((r) => r.json()))));
+      const [all, own] = await page.evaluate(() => Promise.all(["?of=cluster", ""].map((q) => fetch("api/admin/history" + q, { headers: { "X-Console": "1", "X-Console-Poll": "1" } }).then((r) => r.json()))));
       assert.deepEqual([...all.nodes].sort(), ["n1", "n2", "n3"]);
       assert.deepEqual(all.missing, []);
       const last = (h) => h.commands[h.commands.length - 1] ?? 0;

@@ -110,12 +110,12 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch api, isAPI := strings.CutPrefix(rest, "/api/"); {
 	case isAPI:
 		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		if c.sameOrigin(w, r) {
+		if c.fromPage(w, r) {
 			c.forward(w, r, api, query)
 		}
 	case rest == "/session":
 		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		if c.sameOrigin(w, r) {
+		if c.fromPage(w, r) {
 			c.session(w, r)
 		}
 	case strings.HasPrefix(rest, signOnPath) && c.o.Provider != nil:
@@ -132,15 +132,23 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// sameOrigin refuses what another site's page asks, whatever the method: commands run by
-// GET too.
-func (c *Console) sameOrigin(w http.ResponseWriter, r *http.Request) bool {
+// AskedBy is the header, of any value, by which the console's pages ask: no link, form or
+// picture can send one, and a page of another site only with a leave that is never given.
+const AskedBy = "X-Console"
+
+// fromPage refuses what no page of the console has asked, whatever the method: what another
+// site's page asks, and what a link asks that somebody opens who is signed in.
+func (c *Console) fromPage(w http.ResponseWriter, r *http.Request) bool {
 	asked := r.Clone(r.Context())
 	asked.Method = http.MethodPost
-	if c.cross.Check(asked) == nil {
+	switch {
+	case c.cross.Check(asked) != nil:
+		refuse(w, http.StatusForbidden, "this was asked by a page of another site")
+	case r.Header.Get(AskedBy) == "":
+		refuse(w, http.StatusForbidden, "this is for the console's own pages, which send the header "+AskedBy+": a link can't ask it. Programs use the API with their token")
+	default:
 		return true
 	}
-	refuse(w, http.StatusForbidden, "this was asked by a page of another site")
 	return false
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/console"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
@@ -36,6 +37,7 @@ func (b *browser) ask(method, path, body string) reply {
 		b.t.Fatal(err)
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set(console.AskedBy, "1")
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -300,5 +302,54 @@ func TestLinkSignsInOnce(t *testing.T) {
 	}
 	if r := b.signIn(map[string]string{"link": "key"}); r.status != 401 {
 		t.Errorf("again: %d %s", r.status, r.body)
+	}
+}
+
+// TestLinksAskNothing opens every path of the API, and every command, as a link does that somebody opens who is signed in as
+// the admin: from the address bar, from a message, from a bookmark. None is asked; and a command needs POST even from a page.
+func TestLinksAskNothing(t *testing.T) {
+	b := serve(t, console.Options{})
+	if r := b.signIn(map[string]string{"token": httpapitest.AdminToken}); r.status != 200 {
+		t.Fatalf("sign-in: %d %s", r.status, r.body)
+	}
+	paths := []string{"", "pipeline", "multi-exec", "v2/keys", "v2/publish/https://app.example", "v2/events", "llm/v1/chat/completions", "../session"}
+	var described struct{ Paths map[string]any }
+	if r := b.ask("GET", "/console/api/admin/openapi.json", ""); json.Unmarshal([]byte(r.body), &described) != nil || len(described.Paths) < 20 {
+		t.Fatalf("the description: %d %s", r.status, r.body)
+	}
+	for path := range described.Paths { // unordered: all are asked
+		paths = append(paths, strings.NewReplacer("{", "", "}", "").Replace(path[1:]))
+	}
+	links := []map[string]string{
+		{"Sec-Fetch-Site": "none", console.AskedBy: ""}, {"Sec-Fetch-Site": "", console.AskedBy: ""}, {"Sec-Fetch-Site": "same-origin", console.AskedBy: ""},
+	}
+	methods := []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"}
+	for _, b.headers = range links {
+		for _, method := range methods {
+			for _, path := range paths {
+				if r := b.ask(method, "/console/api/"+path, ""); r.status != 403 {
+					t.Errorf("%v: %s %s answers %d %s", b.headers, method, path, r.status, r.body)
+				}
+			}
+			if r := b.ask(method, "/console/session", ""); r.status != 403 {
+				t.Errorf("%v: %s of the session answers %d", b.headers, method, r.status)
+			}
+		}
+	}
+	for _, row := range command.NewTable().Rows() {
+		path := "/console/api/" + strings.ReplaceAll(row.Name, " ", "/") + "/a/b/c"
+		b.headers = links[0]
+		if r := b.ask("GET", path, ""); r.status != 403 {
+			t.Errorf("a link to %s answers %d %s", path, r.status, r.body)
+		}
+		b.headers = nil
+		for _, method := range []string{"GET", "HEAD", "PUT"} {
+			if r := b.ask(method, path, ""); r.status != 405 || r.header.Get("Allow") != "POST" {
+				t.Errorf("%s %s answers %d %s", method, path, r.status, r.body)
+			}
+		}
+	}
+	if r := b.ask("POST", "/console/api/", `["PING"]`); r.status != 200 {
+		t.Errorf("a page: %d %s", r.status, r.body)
 	}
 }

@@ -27,6 +27,7 @@ func askWith(t *testing.T, jar http.CookieJar, addr, method, body string, tls bo
 		r.Header.Set("X-Forwarded-Proto", "https")
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set(console.AskedBy, "1")
 	for _, c := range jar.Cookies(seen) {
 		r.AddCookie(c)
 	}

@@ -48,7 +48,7 @@ func (c *Console) forward(w http.ResponseWriter, r *http.Request, path, query st
 	}
 	inner := r.Clone(context.WithValue(r.Context(), sessionKey{}, s.ID))
 	inner.RequestURI, inner.URL = target, u
-	for _, name := range [...]string{"Cookie", "Origin", "Referer", selfAsked} {
+	for _, name := range [...]string{"Cookie", "Origin", "Referer", AskedBy, selfAsked} {
 		inner.Header.Del(name)
 	}
 	inner.Header.Set("Authorization", "Bearer "+s.Token)

@@ -42,6 +42,7 @@ func FuzzSignIn(f *testing.F) {
 		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:1", tries>>16&255, tries>>8&255, tries&255) // each address may fail
 		r.Header.Set("Content-Type", kind)
 		r.Header.Set("Cookie", cookie)
+		r.Header.Set(console.AskedBy, "1")
 		w := httptest.NewRecorder()
 		c.ServeHTTP(w, r)
 		opened := len(w.Result().Cookies()) > 0 && w.Result().Cookies()[0].MaxAge >= 0

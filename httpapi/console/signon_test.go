@@ -42,6 +42,7 @@ func (s *surfer) ask(method, to, body string) (int, string, string) {
 		s.t.Fatal(err)
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set(console.AskedBy, "1")
 	resp, err := s.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
