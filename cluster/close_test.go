@@ -13,7 +13,7 @@ import (
 )
 
 // TestCloseWhileEntriesAreUnderWay: raft drops what it has queued for the state machine when it ends, and answers none of
-// it. A node that is closed then ends all the same, and so do those that wait for their writes.
+// it. A node that is closed then ends all the same, and so do those that wait for their writes, and for entries of the leader's own.
 func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 	for range 3 { // whether raft drops the second entry is up to the scheduler
 		proceed := testgate.New(t)
@@ -35,6 +35,15 @@ func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 		proceed.Reached(1)
 		writes = append(writes, write("SET", "k", strings.Repeat("v", 100_000)))
 		for end := time.Now().Add(time.Minute); n.Pending() < 2 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
+		const ticks = 8 // so that some are dropped
+		last := n.LastIndex()
+		for range ticks {
+			done := make(chan error, 1)
+			go func() { done <- n.Tick() }()
+			writes = append(writes, done)
+		}
+		for end := time.Now().Add(time.Minute); n.LastIndex() < last+ticks && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}
 		closed, over := make(chan struct{}), cancelled()
 		go func() {

@@ -41,3 +41,12 @@ func (n *Node) AgreedOnSilence() bool {
 
 // LeaseTime is for how long a session lease lasts.
 const LeaseTime = leaseTime
+
+// Tick proposes an entry of its own, as a leader does when its term begins and when its reads need a newer time.
+func (n *Node) Tick() error {
+	_, err := n.proposeAlone(n.entry(n.openTerm.Load()), fsm.Advance.Code, fsm.Advance.Body(fsm.AdvanceLimit{}))
+	return err
+}
+
+// LastIndex is that of the node's log.
+func (n *Node) LastIndex() uint64 { return n.raft.LastIndex() }

@@ -31,14 +31,15 @@ type groupCommitter struct {
 	wake     chan struct{}
 	wg       sync.WaitGroup // one for each entry in raft
 	entries  map[*entryInRaft]bool
-	stopped  bool // raft has ended
+	stopped  bool          // raft has ended
+	gone     chan struct{} // closed then
 
 	pendingPiggyback *Piggyback
 	evictor          evictor
 }
 
 func newGroupCommitter(n *Node) *groupCommitter {
-	return &groupCommitter{n: n, wake: make(chan struct{}, 1), entries: map[*entryInRaft]bool{}}
+	return &groupCommitter{n: n, wake: make(chan struct{}, 1), gone: make(chan struct{}), entries: map[*entryInRaft]bool{}}
 }
 
 // submit hands a batch to the leader, this node or another.
@@ -290,7 +291,10 @@ func (m *groupCommitter) leave(in *entryInRaft) bool {
 // or for the state machine it drops without a word.
 func (m *groupCommitter) abandon() {
 	m.mu.Lock()
-	m.stopped = true
+	if !m.stopped {
+		m.stopped = true
+		close(m.gone)
+	}
 	var all []*entryInRaft
 	for in := range m.entries { // unordered: each is answered alone
 		all = append(all, in)

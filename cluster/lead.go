@@ -143,10 +143,23 @@ func (n *Node) command(term uint64, code uint16, body []byte) (any, error) {
 	return n.proposeAlone(e, code, body)
 }
 
-// proposeAlone puts one request into an entry of its own and waits for its outcome.
+// proposeAlone puts one request into an entry of its own and waits for its outcome, which is unknown if raft ends first: what that
+// had queued for itself or for the state machine it drops without a word.
 func (n *Node) proposeAlone(e *fsm.Entry, code uint16, body []byte) (any, error) {
 	e.Requests = []fsm.Request{{Code: code, Body: body}}
-	outcomes, err := wait(n.raft.Apply(e.Encode(), 0))
+	var outcomes []fsm.Outcome
+	var err error
+	answered := make(chan struct{})
+	f := n.raft.Apply(e.Encode(), 0)
+	go func() { // it stays behind if raft has dropped the entry
+		outcomes, err = wait(f)
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-n.committer.gone:
+		return nil, raft.ErrRaftShutdown
+	}
 	if err != nil {
 		return nil, err
 	}
