@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +14,7 @@ import (
 type vain struct {
 	schedules []queue.Schedule
 	err       error
-	asked     int
+	asked     *atomic.Int64
 	enough    context.CancelFunc // called when asked is beyond all bounds
 }
 
@@ -21,7 +22,7 @@ type vain struct {
 const most = 1000
 
 func (v *vain) ask() error {
-	if v.asked++; v.asked >= most {
+	if v.asked.Add(1) >= most {
 		v.enough()
 	}
 	return v.err
@@ -66,10 +67,10 @@ func TestNothingIsAskedWithoutPause(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()
-				c.engine.enough = cancel
+				c.engine.enough, c.engine.asked = cancel, new(atomic.Int64)
 				s := New(Options{Engine: &c.engine, Senders: 4})
 				c.do(s, ctx)
-				if n := c.engine.asked; n < 2 || n >= most {
+				if n := c.engine.asked.Load(); n < 2 || n >= most {
 					t.Errorf("asked %d times in a second", n)
 				}
 				over, end := context.WithCancel(context.Background())
