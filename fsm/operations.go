@@ -87,7 +87,7 @@ var (
 	ChangeCallback = defineOwned(55, "change callback", env.Base, tenant.changeCallback)
 	// ConfigureWorkflows replaces the settings of workflows.
 	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, tenant.configureWorkflows)
-	// InDatabase applies an operation of messages or workflows to another database than default.
+	// InDatabase applies an operation that belongs to a database to another one than default.
 	InDatabase = define(57, "in database", env.Level2, (*State).inDatabase)
 	// RunNow ends the wait of a message for the time of its next attempt.
 	RunNow = defineOwned(58, "run now", env.Level2, tenant.runNow)
@@ -112,5 +112,5 @@ var (
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
 	ConfigureDatabase = define(90, "configure database", env.Level2, (*State).configureDatabase)
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
-	HoldExpiry = define(91, "hold expiry", env.Level2, (*State).holdExpiry)
+	HoldExpiry = defineOwned(91, "hold expiry", env.Level2, tenant.holdExpiry)
 )

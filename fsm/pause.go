@@ -15,29 +15,23 @@ const MaxExpiryHold = 3_600_000
 
 // ExpiryHold keeps the keys of a database that are past their deadline.
 type ExpiryHold struct {
-	Database string
 	// Millis is for how long from now on; 0 ends it. A shorter time than is left changes nothing.
 	Millis int64
 }
 
 // Fields are those of the format.
 func (n *ExpiryHold) Fields(c *wire.Codec) {
-	c.String(&n.Database)
 	c.Varint(&n.Millis)
 }
 
 // holdExpiry answers with the time that is left.
-func (s *State) holdExpiry(e *env.Env, n ExpiryHold) (ExpiryHold, error) {
-	d := s.database(n.Database)
-	if d == nil {
-		return ExpiryHold{}, ErrNoDatabase
-	}
-	until := int64(0)
+func (t tenant) holdExpiry(e *env.Env, n ExpiryHold) (ExpiryHold, error) {
+	config, until := &t.d.config, int64(0)
 	if n.Millis > 0 {
-		until = max(d.config.ExpiryHeld(), e.Now+min(n.Millis, MaxExpiryHold))
+		until = max(config.ExpiryHeld(), e.Now+min(n.Millis, MaxExpiryHold))
 	}
-	d.config.HoldExpiry(until)
-	return ExpiryHold{Database: d.name, Millis: max(0, until-e.Now)}, nil
+	config.HoldExpiry(until)
+	return ExpiryHold{Millis: max(0, until-e.Now)}, nil
 }
 
 // holdsExpiry reports whether the keys of the database that are past their deadline are to stay, and forgets a hold

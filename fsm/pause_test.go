@@ -18,7 +18,7 @@ func TestHeldExpiry(t *testing.T) {
 	tokens := map[string]string{"a": "a-token", "b": "b-token"}
 	hold := func(millis, left int64) {
 		t.Helper()
-		n, err := propose(c.deliverer, fsm.HoldExpiry, fsm.ExpiryHold{Database: "a", Millis: millis})
+		n, err := proposeIn(c, "a", c.number("a"), fsm.HoldExpiry, fsm.ExpiryHold{Millis: millis})
 		if err != nil || n.Millis > left || n.Millis < left-1000 {
 			t.Errorf("a hold of %d ms: %+v, %v, want %d", millis, n, err, left)
 		}
@@ -106,8 +106,8 @@ func TestHeldExpiry(t *testing.T) {
 	advance(4, 2)
 	hold(0, 0)
 	advance(2, 2)
-	if _, err := propose(c.deliverer, fsm.HoldExpiry, fsm.ExpiryHold{Database: "none", Millis: 1}); !errors.Is(err, fsm.ErrNoDatabase) {
-		t.Errorf("a hold of a database that there is not: %v", err)
+	if _, err := proposeIn(c, "a", c.number("a")+100, fsm.HoldExpiry, fsm.ExpiryHold{Millis: 1}); !errors.Is(err, fsm.ErrNoDatabase) {
+		t.Errorf("a hold of a database that was made anew: %v", err)
 	}
 	if fsm.HoldExpiry.Since != env.Level2 {
 		t.Errorf("the operation is of level %d", fsm.HoldExpiry.Since)

@@ -139,7 +139,7 @@ func (r *blockedClients) round(ctx context.Context) bool {
 	return false
 }
 
-// choice is what a look at the state has decided. A look may be taken twice, and then what the
+// choice holds what a look at the state has decided. A look may be taken twice, and then what the
 // first one has seen means nothing: so it changes nothing.
 type choice struct {
 	attempts []attempt

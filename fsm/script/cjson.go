@@ -21,7 +21,7 @@ type jsonConfig struct {
 	decodeInvalid           bool
 }
 
-// moduleCost is what making a module costs in steps, beside its functions.
+// moduleCost is the price in steps of making a module, beside its functions.
 const moduleCost = 200
 
 // deepest bounds nesting whatever a script sets.

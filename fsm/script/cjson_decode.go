@@ -69,7 +69,7 @@ func (d *decoder) char(offset int) byte {
 // punctuation are the tokens of one character.
 var punctuation = [256]jsonToken{'{': objectBegin, '}': objectEnd, '[': arrayBegin, ']': arrayEnd, ':': jsonColon, ',': jsonComma}
 
-// tokenCost is what reading a token costs in steps.
+// tokenCost is the price in steps of reading a token.
 const tokenCost = 3
 
 func (d *decoder) next() {

@@ -6,7 +6,7 @@ import "github.com/trireme-dev/trireme/fsm/script/lua"
 // be called as known ones (Store.Known) are fewer: such a database finds all of its own.
 const maxPrograms = 96 << 20
 
-// programKey is what a compiled program depends on.
+// programKey identifies a compiled program.
 type programKey struct {
 	source, body string
 	exact        bool

@@ -190,7 +190,7 @@ func numbers(call string) (list []recipe) {
 	return append(list, at(20, digits+each("return "+strings.Replace(call, "%", "s", 1)))...)
 }
 
-// operations are what the language does without a library. Operators are named as they are written between or before
+// operations are those of the language that need no library. Operators are named as they are written between or before
 // operands.
 var operations = map[string][]recipe{
 	"a == b":  long(twins("return a == b"), twins("return a .. 'x' == b"), "local a, b = setmetatable({}, {__eq = rawequal}), setmetatable({}, {__eq = rawequal}) "+each("return a == b")),

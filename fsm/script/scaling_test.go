@@ -78,7 +78,7 @@ func (s *scale) rate(recipe string, f lua.Value) float64 {
 	}
 }
 
-// plainLoop is what everything is compared with.
+// plainLoop is the measure of everything else.
 const plainLoop = "return function() local s = 0 for i = 1, 1000 do s = s + i % 7 end return s end"
 
 // What anything may take for a step, in times of what the plain loop takes, and how often it is tried, because a
@@ -152,7 +152,7 @@ func TestLibraryFunctionsArePaidFor(t *testing.T) {
 			}
 			seen[name] = true
 			if len(recipes[name]) == 0 {
-				t.Errorf("%s: there is no recipe that tells whether it is charged for what it does", name)
+				t.Errorf("%s: no recipe measures what it is charged", name)
 			}
 			for _, r := range recipes[name] {
 				s.check(name, r)
@@ -172,7 +172,7 @@ func TestOperationsArePaidFor(t *testing.T) {
 	s := newScale(t, false)
 	for _, name := range operators() {
 		if len(operations[name]) == 0 {
-			t.Errorf("%s: there is no recipe that tells whether it is charged for what it does", name)
+			t.Errorf("%s: no recipe measures what it is charged", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(operations)) {

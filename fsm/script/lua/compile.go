@@ -51,7 +51,7 @@ func compile(source, src string, exact bool, w *work) (p *Proto, err error) {
 	return p, nil
 }
 
-// Steps is what it cost to compile a whole program.
+// Steps is the price of compiling the program.
 func (p *Proto) Steps() int { return p.steps }
 
 // Size is about how many bytes a whole program takes that is compiled.

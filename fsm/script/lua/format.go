@@ -223,7 +223,7 @@ func (d *directive) unsigned(out []byte, n uint64) []byte {
 	return d.pad(out, s, "")
 }
 
-// floatCost is what printing a number costs in steps: more than exactDigits digits, or those before and behind a point,
+// floatCost is the price in steps of printing a number: more than exactDigits digits, or those before and behind a point,
 // are computed one by one, for each bit of the exponent.
 func (d *directive) floatCost(n float64) int {
 	if d.verb|0x20 != 'f' && d.precision <= exactDigits-2 {

@@ -98,7 +98,7 @@ type work struct {
 	budget *Budget
 }
 
-// steps is what compiling so many tokens of a text costs.
+// steps is the price of compiling so many tokens of a text.
 func (w *work) steps(src string) int { return len(src)/sourcePerStep + tokenCost*w.tokens }
 
 // fail reports an error near the current token.
