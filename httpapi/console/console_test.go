@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -32,7 +33,9 @@ type reply struct {
 
 func (b *browser) ask(method, path, body string) reply {
 	b.t.Helper()
-	r, err := http.NewRequest(method, "http://"+b.addr+path, strings.NewReader(body))
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute) // for what is a stream although it should be refused
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+b.addr+path, strings.NewReader(body))
 	if err != nil {
 		b.t.Fatal(err)
 	}
