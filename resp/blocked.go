@@ -3,6 +3,7 @@ package resp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -132,11 +133,25 @@ func (r *blockedClients) round(ctx context.Context) bool {
 			n++
 		}
 		r.serve(attempts[:n])
-		if attempts = attempts[n:]; len(attempts) == 0 {
+		if attempts = r.withoutHeld(attempts[n:]); len(attempts) == 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// withoutHeld are the attempts that no earlier one of the round holds back: see hold.
+func (r *blockedClients) withoutHeld(attempts []attempt) []attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(attempts, func(a attempt) bool {
+		if a.q.held == 0 {
+			return false
+		}
+		a.w.proposed, a.tried = false, 0
+		r.resumeDelivery(a.w)
+		return true
+	})
 }
 
 // choice holds what a look at the state has decided. A look may be taken twice, and then what the
@@ -181,7 +196,7 @@ func (r *blockedClients) selectReady() []attempt {
 
 // selectWaiters decides about the waiters of a key.
 func (c *choice) selectWaiters(q *queue, v *fsm.View) {
-	if v.Index() < q.judged { // the notification of what is missing here marks the queue again
+	if q.held > 0 || v.Index() < q.judged { // what holds it, and the notification of what is missing here, mark the queue again
 		return
 	}
 	taken := 0
@@ -191,7 +206,10 @@ func (c *choice) selectWaiters(q *queue, v *fsm.View) {
 		if c.ended[w] != nil {
 			continue
 		}
-		if w.proposed || c.chosen[w] { // its call may take an element first
+		if w.proposed { // by its own connection: nobody behind it goes into the log before it
+			return
+		}
+		if c.chosen[w] { // its call may take an element first
 			taken++
 			continue
 		}
@@ -264,7 +282,7 @@ func (r *blockedClients) failAttempt(w *waiter, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if errors.Is(err, fsm.ErrNoLeader) && w.fallback == nil { // not applied
-		r.retryLater(w)
+		r.hold(w)
 		return
 	}
 	r.answer(w, failureOf(err, true))
@@ -273,7 +291,28 @@ func (r *blockedClients) failAttempt(w *waiter, err error) {
 // retryDelay is the pause before a call is tried again although its keys were not touched.
 const retryDelay = 100 * time.Millisecond
 
-// retryLater lets a waiter wait on and try its call again after a pause; the lock is held.
+// hold lets a waiter wait on and try its call again after a pause, in which nobody is served from its queues: who is behind
+// it may not overtake. The lock is held.
+func (r *blockedClients) hold(w *waiter) {
+	held := make([]*queue, len(w.places)) // the waiter may leave meanwhile
+	for i, p := range w.places {
+		held[i] = p.q
+		p.q.held++
+		p.tried = 0
+	}
+	w.proposed = false
+	r.resumeDelivery(w)
+	time.AfterFunc(retryDelay, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, q := range held {
+			q.held--
+			r.markReady(q)
+		}
+	})
+}
+
+// retryLater lets a waiter wait on and try its call again after a pause, in which others are served; the lock is held.
 func (r *blockedClients) retryLater(w *waiter) {
 	w.proposed = false
 	r.resumeDelivery(w)

@@ -45,7 +45,7 @@ const (
 	maxCallBytes    = 16 << 20
 	maxCallRequests = 10_000
 	// callsTimeout is how long Called waits for the node to apply the request.
-	callsTimeout = time.Second
+	callsTimeout = 5 * time.Second
 )
 
 // add keeps a call, or the end of a script.

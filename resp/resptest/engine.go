@@ -19,6 +19,8 @@ type Engine struct {
 	Machine *fsm.Machine
 	// Before, if set, is called before each request is applied.
 	Before func()
+	// Refuse, if set, is asked before each request is applied; its error is the outcome.
+	Refuse func() error
 	// Look, if set, takes a look before each at the local state, which may be taken twice: what it
 	// shows means nothing.
 	Look func(fn func(*fsm.View))
@@ -69,6 +71,11 @@ const term = 1
 func (e *Engine) Propose(_ context.Context, code uint16, body []byte) (any, error) {
 	if e.Before != nil {
 		e.Before()
+	}
+	if e.Refuse != nil {
+		if err := e.Refuse(); err != nil {
+			return nil, err
+		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -315,11 +315,14 @@ func (c *compiler) arithmetic(e *binaryExpr) value {
 			return f.arithmetic('*', a, b, s)
 		}
 	}
+	more := 0
 	if op == '^' {
 		c.cost += powerCost
+		more = powerMore
 	}
 	return func(f *frame) Value {
 		a, b := l(f), r(f)
+		f.vm.Charge(more)
 		if a.isNumber() && b.isNumber() {
 			return Number(calculate(op, a.n, b.n))
 		}

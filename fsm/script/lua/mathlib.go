@@ -19,7 +19,7 @@ func (vm *State) openMath() {
 		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
 		one("ceil", math.Ceil), slow("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
 		one("floor", math.Floor), {"fmod", Fixed(powerCost), mathFmod}, {"frexp", Constant, mathFrexp}, {"ldexp", Constant, mathLdexp}, slow("log10", logarithm10),
-		slow("log", logarithm), {"max", EachArgument, mathMax}, {"min", EachArgument, mathMin}, {"modf", Constant, mathModf}, two("pow", power), one("rad", radians),
+		slow("log", logarithm), {"max", EachArgument, mathMax}, {"min", EachArgument, mathMin}, {"modf", Constant, mathModf}, {"pow", Fixed(powerCost).andMore(powerMore), mathPow}, one("rad", radians),
 		{"random", Constant, mathRandom}, {"randomseed", Constant, mathRandomSeed}, slow("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
 		slow("tanh", tanh), one("tan", math.Tan),
 	})
@@ -27,6 +27,10 @@ func (vm *State) openMath() {
 	t.SetField("huge", Number(math.Inf(1)))
 	t.SetField("mod", t.Field("fmod"))
 	vm.Globals.SetField("math", TableValue(t))
+}
+
+func mathPow(vm *State, args []Value) {
+	vm.Return(Number(power(vm.CheckNumber(args, 1), vm.CheckNumber(args, 2))))
 }
 
 func squareRoot(x float64) float64 {

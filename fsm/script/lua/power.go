@@ -11,8 +11,12 @@ import (
 // are not the same on every processor. The results are nearly always the number nearest
 // to the true one, as those of the C library are.
 
-// powerCost is what a power or a logarithm costs in steps.
-const powerCost = 60
+// powerCost is what a power or a logarithm costs in steps, and powerMore what a power costs beside it: one of numbers near
+// the ends of what there is takes as long as several.
+const (
+	powerCost = 60
+	powerMore = 90
+)
 
 // pair is the sum of a number and a much smaller one.
 type pair struct{ hi, lo float64 }

@@ -74,6 +74,12 @@ var Metered = Fixed(0)
 // Fixed is a price of some steps, at any feature level.
 func Fixed(steps int) Price { return Price{given: true, steps: steps} }
 
+// andMore adds steps that feature level 1 did not count.
+func (p Price) andMore(steps int) Price {
+	p.read = func(b *Budget, _ []Value) { b.Step(steps) }
+	return p
+}
+
 // Scans is the price of a function that searches, compares or copies all bytes of the arguments with these numbers,
 // counted from 1.
 func Scans(arguments ...int) Price { return reads(scanPerStep, arguments) }
