@@ -3,6 +3,7 @@ package load
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -40,8 +41,9 @@ func TestClosedLoopCountsGoodReplies(t *testing.T) {
 			t.Fatalf("key %q value %q", k, v)
 		}
 	}
-	if len(f.Keys()) < 40 {
-		t.Fatalf("only %d of 50 keys drawn", len(f.Keys()))
+	// Of 50 keys so many draws leave so many undrawn, on average: a machine that is busy draws few.
+	if drawn := 50 * (1 - math.Pow(1-1.0/50, float64(r.Requests))); float64(len(f.Keys())) < 0.75*drawn {
+		t.Fatalf("only %d of 50 keys drawn in %d requests, want about %.0f", len(f.Keys()), r.Requests, drawn)
 	}
 }
 
