@@ -76,7 +76,7 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 	for i := range s.databases {
 		d := s.databases[(first+i)%len(s.databases)]
 		if d.messages != nil {
-			d.workflows.Advance(e, d.messages)
+			s.expireWaits(e, d)
 			if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
 				busy = append(busy, d)
 			}
@@ -84,17 +84,29 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 	}
 	if len(busy) == 1 {
 		free := n.Claims
-		return s.home.claim(e, n, free, &free, nil)
+		return s.claimIn(s.home, e, n, free, &free, nil)
 	}
 	free := min(n.Claims, queue.MaxClaims)
 	for i, d := range busy {
 		left := len(busy) - i
-		all = d.claim(e, n, (free+left-1)/left, &free, all)
+		all = s.claimIn(d, e, n, (free+left-1)/left, &free, all)
 	}
 	for i := 0; i < len(busy) && free > 0; i++ {
-		all = busy[i].claim(e, n, free, &free, all)
+		all = s.claimIn(busy[i], e, n, free, &free, all)
 	}
 	return all
+}
+
+// expireWaits ends the waits of a database whose time is over.
+func (s *State) expireWaits(e *env.Env, d *database) {
+	if at, some := d.workflows.NextDue(); some && at <= e.Now {
+		t := tenant{s, d}
+		t.setRoom(e)
+		d.workflows.Advance(e, d.messages)
+		t.endRoom()
+		return
+	}
+	d.workflows.Advance(e, d.messages)
 }
 
 // due reports whether a message or a schedule of the database waits for an Advance.
@@ -103,12 +115,21 @@ func (d *database) due(now int64) bool {
 	return some && at <= now
 }
 
-// claim claims up to share attempts of the database, and takes them off what is free.
-func (d *database) claim(e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
-	got := d.messages.Advance(e, queue.Demand{
+// claim claims up to share attempts of a database, and takes them off what is free.
+func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
+	t := tenant{s, d}
+	demand := queue.Demand{
 		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), KeepSendersFree: n.Spare, Hosts: n.Hosts,
-	})
+	}
+	if e.Level >= env.Level2 {
+		if demand.MaxTick, demand.Paced = t.budget(e), len(s.databases) > 1; len(demand.Ticks) > 0 {
+			_ = t.reserve(e, d.messages.TicksPrice(e.Now, demand.Ticks).Growth) // a tick that has no room then is lost, and told
+		}
+	}
+	t.setRoom(e)
+	got := d.messages.Advance(e, demand)
 	d.passReports(e)
+	t.endRoom()
 	for i := range got {
 		got[i].DB = d.key()
 	}
@@ -153,8 +174,20 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 		}
 		return stale, nil
 	}
-	defer d.passReports(e)
+	t := tenant{s, d}
+	if left := t.left(e); left != queue.Unlimited {
+		growth := int64(0)
+		for i := range items {
+			growth += d.messages.ResultPrice(&items[i]).Growth
+		}
+		if growth > left {
+			_ = t.reserve(e, growth) // what has no room then is left out, and told
+		}
+	}
+	t.setRoom(e)
 	out, err := d.messages.Finish(e, queue.Results{Items: items})
+	d.passReports(e)
+	t.endRoom()
 	return out.Items, err
 }
 

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -103,31 +102,19 @@ func (s *State) evictOwn(e *env.Env, d *database, before uint64, limit int64) bo
 	return true
 }
 
-// full is the refusal of an operation on messages or runs for want of memory, nil if there is some, or keys could make
-// room.
+// full is the refusal of an operation that adds to messages or runs below env.Level2, where its price was not asked for: nil
+// unless more is used than MaxMemory.
 func (t tenant) full(e *env.Env) error {
-	if t.s.full() && (e.Level < env.Level2 || !t.s.evictDown(e, nil, math.MaxUint64, t.s.settings.MaxMemory-1)) {
+	if e.Level < env.Level2 && t.s.full() {
 		return queue.ErrMemory
-	}
-	limit := t.s.memoryLimit(t.d)
-	if limit > 0 && t.s.usedBy(t.d) >= limit && !t.s.evictOwn(e, t.d, math.MaxUint64, limit-1) {
-		return t.s.errOwnMemory(t.d)
 	}
 	return nil
 }
 
-// room is full for operations that were never refused below env.Level2, of which some may add to the state.
-func (t tenant) room(e *env.Env, adds bool) error {
-	if e.Level < env.Level2 || !adds {
-		return nil
-	}
-	return t.full(e)
-}
-
-// errOwnMemory is the refusal of what would add to a database that is at its own limit.
-func (s *State) errOwnMemory(d *database) error {
+// errOwnMemory is the refusal of what would add so many bytes to a database that has no room for them.
+func (s *State) errOwnMemory(d *database, growth int64) error {
 	return &Error{Code: queue.ErrMemory.Code, Text: fmt.Sprintf("memory limit of database %s reached, nothing was published. Limit: %d bytes, Actual: %d bytes. Setting: maxMemory",
-		d.name, s.memoryLimit(d), s.usedBy(d))}
+		d.name, s.memoryLimit(d), s.usedBy(d)+growth)}
 }
 
 // TenantMemory is TenantMemoryPercent as it is in force.

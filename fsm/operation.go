@@ -44,12 +44,16 @@ type Operation[A, R any] struct {
 	argument func(*A) wire.Record
 	result   func(*R) wire.Record
 	apply    func(*State, *env.Env, A) (R, error)
+	// price is what it does, before it is applied: see price.go.
+	price func(*State, *env.Env, *A) env.Price
 	// revoking reports whether an argument may take rights away; nil if none does.
 	revoking func(*A) bool
 	// cloned: a result aliases what it is read from, which is copied for it.
 	cloned bool
-	// owned applies it to the messages and workflows of a database; nil if it is no operation on these.
-	owned func(tenant, *env.Env, A) (R, error)
+	// owned applies it to the messages and workflows of a database, and ownedPrice is its price there; nil if it is no operation on
+	// these.
+	owned      func(tenant, *env.Env, A) (R, error)
+	ownedPrice func(tenant, *env.Env, *A) env.Price
 	// lend returns an argument and a codec in memory of the state's, to be read into; nil if both are in use.
 	lend func(*State) (*A, *wire.Codec)
 }
@@ -68,6 +72,7 @@ type operation interface {
 	isOwned() bool
 	run(*State, *env.Env, []byte) (any, error)
 	runIn(tenant, *env.Env, []byte) (any, error)
+	priceIn(tenant, *env.Env, []byte) (env.Price, error)
 	encodeResult(*wire.Writer, any)
 	decodeResult(*wire.Reader) (any, error)
 }
@@ -75,9 +80,9 @@ type operation interface {
 // byCode finds an operation by its code.
 var byCode [96]operation
 
-// define makes an operation and puts it into byCode.
-func define[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, apply func(*State, *env.Env, A) (R, error)) *Operation[A, R] {
-	o := &Operation[A, R]{Code: code, Name: name, Since: since, apply: apply,
+// define makes an operation and puts it into byCode. There is no operation without a price.
+func define[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, price func(*State, *env.Env, *A) env.Price, apply func(*State, *env.Env, A) (R, error)) *Operation[A, R] {
+	o := &Operation[A, R]{Code: code, Name: name, Since: since, price: price, apply: apply,
 		argument: func(a *A) wire.Record { return PA(a) }, result: func(r *R) wire.Record { return PR(r) }}
 	if byCode[code] != nil {
 		panic(fmt.Sprintf("fsm: operations %q and %q have the code %d", byCode[code].name(), name, code))
@@ -88,9 +93,10 @@ func define[A, R any, PA record[A], PR record[R]](code uint16, name string, sinc
 
 // defineOwned is define for what belongs to a database: by itself it is applied to the database default, and to any
 // other one by InDatabase.
-func defineOwned[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, apply func(tenant, *env.Env, A) (R, error)) *Operation[A, R] {
-	o := define[A, R, PA, PR](code, name, since, func(s *State, e *env.Env, a A) (R, error) { return apply(tenant{s, s.home}, e, a) })
-	o.owned = apply
+func defineOwned[A, R any, PA record[A], PR record[R]](code uint16, name string, since env.Level, price func(tenant, *env.Env, *A) env.Price, apply func(tenant, *env.Env, A) (R, error)) *Operation[A, R] {
+	o := define[A, R, PA, PR](code, name, since, func(s *State, e *env.Env, a *A) env.Price { return price(tenant{s, s.home}, e, a) },
+		func(s *State, e *env.Env, a A) (R, error) { return apply(tenant{s, s.home}, e, a) })
+	o.owned, o.ownedPrice = apply, price
 	return o
 }
 
@@ -146,6 +152,9 @@ func (o *Operation[A, R]) run(s *State, e *env.Env, body []byte) (any, error) {
 			return o.apply(s, e, *arg)
 		}
 	}
+	if o.owned != nil {
+		return o.runIn(tenant{s, s.home}, e, body)
+	}
 	var arg A
 	if err := o.read(&arg, body); err != nil {
 		return nil, err
@@ -157,11 +166,32 @@ func (o *Operation[A, R]) runIn(t tenant, e *env.Env, body []byte) (any, error) 
 	if o.owned == nil {
 		return nil, ErrMalformed
 	}
-	arg, err := o.Argument(body)
-	if err != nil {
+	var arg A
+	if err := o.read(&arg, body); err != nil {
 		return nil, err
 	}
-	return o.owned(t, e, arg)
+	if err := t.admit(e, o.Name, len(body), o.ownedPrice(t, e, &arg)); err != nil {
+		return nil, err
+	}
+	t.setRoom(e)
+	r, err := o.owned(t, e, arg)
+	t.endRoom()
+	return r, err
+}
+
+// priceIn is the price of an argument, in a database if that is an operation of databases.
+func (o *Operation[A, R]) priceIn(t tenant, e *env.Env, body []byte) (env.Price, error) {
+	var arg A
+	if err := o.read(&arg, body); err != nil {
+		return env.Price{}, err
+	}
+	p := bodyPrice(len(body))
+	if o.owned == nil {
+		p.Add(o.price(t.s, e, &arg))
+	} else {
+		p.Add(o.ownedPrice(t, e, &arg))
+	}
+	return p, nil
 }
 
 func (o *Operation[A, R]) encodeResult(w *wire.Writer, v any) {

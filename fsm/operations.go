@@ -1,116 +1,120 @@
 package fsm
 
-import "github.com/trireme-dev/trireme/fsm/env"
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
 
-// Every operation that can be in the log: its code, its name, the feature level that it needs, and what applies it.
+// Every operation that can be in the log: its code, its name, the feature level that it needs, its price, and what applies it.
 // Codes are append-only: those of a released level are listed in testdata/released.
 var (
 	// Exec runs commands: one, a pipeline, or a transaction.
-	Exec = define(1, "exec", env.Base, (*State).exec).revokes((*Batch).revokes).lending((*State).lend)
+	Exec = define(1, "exec", env.Base, ofCommands, (*State).exec).revokes((*Batch).revokes).lending((*State).lend)
 	// Advance moves what is due; with nothing due it is the tick that moves time.
-	Advance = define(2, "advance", env.Base, (*State).advance).aliasing()
+	Advance = define(2, "advance", env.Base, advancePrice, (*State).advance).aliasing()
 	// SetLevel raises the feature level.
-	SetLevel = define(4, "set level", env.Base, (*State).setLevel)
+	SetLevel = define(4, "set level", env.Base, every, (*State).setLevel)
 	// NewTerm opens a leader's term.
-	NewTerm = define(5, "new term", env.Base, (*State).newTerm)
+	NewTerm = define(5, "new term", env.Base, every, (*State).newTerm)
 	// Register opens a node's session.
-	Register = define(6, "register", env.Base, (*State).register)
+	Register = define(6, "register", env.Base, every, (*State).register)
 	// BootstrapState writes the cluster's first settings, once.
-	BootstrapState = define(7, "bootstrap", env.Base, (*State).bootstrap)
+	BootstrapState = define(7, "bootstrap", env.Base, small, (*State).bootstrap)
 	// TakeDigest makes every node hash the state as it is at this entry.
-	TakeDigest = define(8, "take digest", env.Base, (*State).takeDigest)
+	TakeDigest = define(8, "take digest", env.Base, small, (*State).takeDigest)
 	// ReportDigest says what a node's hash is.
-	ReportDigest = define(9, "report digest", env.Base, (*State).reportDigest)
+	ReportDigest = define(9, "report digest", env.Base, every, (*State).reportDigest)
 	// Configure changes the replicated settings.
-	Configure = define(10, "configure", env.Base, (*State).configure)
+	Configure = define(10, "configure", env.Base, small, (*State).configure)
 	// AdmitNode remembers a node and its disk; the result is what is remembered then.
-	AdmitNode = define(29, "admit node", env.Base, (*State).admitNode)
+	AdmitNode = define(29, "admit node", env.Base, every, (*State).admitNode)
 	// RemoveNode notes that a node leaves the cluster, or has left it.
-	RemoveNode = define(11, "remove node", env.Base, (*State).removeNode)
+	RemoveNode = define(11, "remove node", env.Base, every, (*State).removeNode)
 	// CreateDatabase, DeleteDatabase and ResetTokens are those of /admin/databases.
-	CreateDatabase = define(12, "create database", env.Base, (*State).createDatabase)
-	DeleteDatabase = define(13, "delete database", env.Base, (*State).deleteDatabase).revokes(always)
-	ResetTokens    = define(14, "reset tokens", env.Base, (*State).resetTokens).revokes(always)
+	CreateDatabase = define(12, "create database", env.Base, every, (*State).createDatabase)
+	DeleteDatabase = define(13, "delete database", env.Base, every, (*State).deleteDatabase).revokes(always)
+	ResetTokens    = define(14, "reset tokens", env.Base, small, (*State).resetTokens).revokes(always)
 	// TakeQuota gives a node commands of a database's daily quota.
-	TakeQuota = define(15, "take quota", env.Base, (*State).takeQuota)
+	TakeQuota = define(15, "take quota", env.Base, small, (*State).takeQuota)
 	// Subscribe says how many subscribers a node has.
-	Subscribe = define(30, "subscribe", env.Base, (*State).subscribe)
+	Subscribe = define(30, "subscribe", env.Base, subscribePrice, (*State).subscribe)
 	// ForgetSubscribers ends the subscriptions of a node that can't be reached.
-	ForgetSubscribers = define(31, "forget subscribers", env.Base, (*State).forgetSubscribers)
+	ForgetSubscribers = define(31, "forget subscribers", env.Base, every, (*State).forgetSubscribers)
 	// StageBackup brings a part of a backup that is to be restored, or calls it off.
-	StageBackup = define(40, "stage backup", env.Base, (*State).stageBackup)
+	StageBackup = define(40, "stage backup", env.Base, stagePrice, (*State).stageBackup)
 	// RestoreBackup replaces the state by that of the backup that was brought in.
-	RestoreBackup = define(41, "restore backup", env.Base, (*State).restoreBackup).revokes(always)
+	RestoreBackup = define(41, "restore backup", env.Base, restorePrice, (*State).restoreBackup).revokes(always)
 	// Finish tells how attempts went.
-	Finish = define(3, "finish", env.Base, (*State).finish)
+	Finish = define(3, "finish", env.Base, finishPrice, (*State).finish)
 	// Publish makes messages: publish, enqueue and batch.
-	Publish = defineOwned(16, "publish", env.Base, tenant.publish)
+	Publish = defineOwned(16, "publish", env.Base, tenant.publishPrice, tenant.publish)
 	// CancelMessages cancels messages, one or many.
-	CancelMessages = defineOwned(17, "cancel messages", env.Base, tenant.cancelMessages)
+	CancelMessages = defineOwned(17, "cancel messages", env.Base, ofMessages((*queue.Store).CancelPrice), tenant.cancelMessages)
 	// Renew prolongs the leases of attempts under way.
-	Renew = define(18, "renew", env.Base, (*State).renew)
+	Renew = define(18, "renew", env.Base, renewPrice, (*State).renew)
 	// ChangeQueue makes, pauses, resumes or deletes a queue.
-	ChangeQueue = defineOwned(19, "change queue", env.Base, tenant.changeQueue)
+	ChangeQueue = defineOwned(19, "change queue", env.Base, ofMessages((*queue.Store).ChangeQueuePrice), tenant.changeQueue)
 	// PutSchedule makes or overwrites a schedule.
-	PutSchedule = defineOwned(20, "put schedule", env.Base, tenant.putSchedule)
+	PutSchedule = defineOwned(20, "put schedule", env.Base, ofMessages((*queue.Store).SchedulePrice), tenant.putSchedule)
 	// ChangeSchedule pauses, resumes or deletes a schedule.
-	ChangeSchedule = defineOwned(21, "change schedule", env.Base, tenant.changeSchedule)
+	ChangeSchedule = defineOwned(21, "change schedule", env.Base, ofMessages((*queue.Store).ChangeSchedulePrice), tenant.changeSchedule)
 	// ChangeGroup makes, changes or deletes a URL group.
-	ChangeGroup = defineOwned(22, "change group", env.Base, tenant.changeGroup).aliasing()
+	ChangeGroup = defineOwned(22, "change group", env.Base, ofMessages((*queue.Store).ChangeGroupPrice), tenant.changeGroup).aliasing()
 	// ChangeFlowControl pauses, resumes, pins, unpins or resets a flow-control key.
-	ChangeFlowControl = defineOwned(23, "change flow control", env.Base, tenant.changeFlowControl)
+	ChangeFlowControl = defineOwned(23, "change flow control", env.Base, ofMessages((*queue.Store).FlowControlPrice), tenant.changeFlowControl)
 	// SetParallelism bounds the attempts under way at once.
-	SetParallelism = defineOwned(24, "set parallelism", env.Base, tenant.setParallelism)
+	SetParallelism = defineOwned(24, "set parallelism", env.Base, ofASetting, tenant.setParallelism)
 	// RotateKeys changes the signing keys, or sets them.
-	RotateKeys = defineOwned(25, "rotate keys", env.Base, tenant.rotateKeys)
+	RotateKeys = defineOwned(25, "rotate keys", env.Base, ofASetting, tenant.rotateKeys)
 	// DeleteDead deletes dead letters.
-	DeleteDead = defineOwned(26, "delete dead letters", env.Base, tenant.deleteDead)
+	DeleteDead = defineOwned(26, "delete dead letters", env.Base, ofMessages((*queue.Store).DeleteDeadPrice), tenant.deleteDead)
 	// RetryDead publishes dead letters anew.
-	RetryDead = defineOwned(27, "retry dead letters", env.Base, tenant.retryDead)
+	RetryDead = defineOwned(27, "retry dead letters", env.Base, tenant.retryDeadPrice, tenant.retryDead)
 	// ConfigureMessages replaces the settings of messages.
-	ConfigureMessages = defineOwned(28, "configure messages", env.Base, tenant.configureMessages)
+	ConfigureMessages = defineOwned(28, "configure messages", env.Base, ofASetting, tenant.configureMessages)
 	// Submit starts runs, and appends steps and calls to runs.
-	Submit = defineOwned(48, "submit steps", env.Base, tenant.submitSteps)
+	Submit = defineOwned(48, "submit steps", env.Base, tenant.submitPrice, tenant.submitSteps)
 	// Await has a step wait for an event.
-	Await = defineOwned(49, "await", env.Base, tenant.await)
+	Await = defineOwned(49, "await", env.Base, ofWorkflows((*workflow.Store).AwaitPrice), tenant.await)
 	// NotifyEvent wakes the waiters of an event.
-	NotifyEvent = defineOwned(50, "notify event", env.Base, tenant.notifyEvent).aliasing()
+	NotifyEvent = defineOwned(50, "notify event", env.Base, tenant.notifyPrice, tenant.notifyEvent).aliasing()
 	// EndRun ends a run with success.
-	EndRun = defineOwned(51, "end run", env.Base, tenant.endRun)
+	EndRun = defineOwned(51, "end run", env.Base, ofWorkflows((*workflow.Store).EndPrice), tenant.endRun)
 	// CancelRuns cancels runs, one or many.
-	CancelRuns = defineOwned(52, "cancel runs", env.Base, tenant.cancelRuns)
+	CancelRuns = defineOwned(52, "cancel runs", env.Base, ofWorkflows((*workflow.Store).CancelPrice), tenant.cancelRuns)
 	// Revive resumes or restarts dead runs.
-	Revive = defineOwned(53, "revive", env.Base, tenant.revive)
+	Revive = defineOwned(53, "revive", env.Base, tenant.revivePrice, tenant.revive)
 	// DeleteDeadRuns deletes dead letters of runs.
-	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, tenant.deleteDeadRuns)
+	DeleteDeadRuns = defineOwned(54, "delete dead runs", env.Base, ofWorkflows((*workflow.Store).DeleteDeadPrice), tenant.deleteDeadRuns)
 	// ChangeCallback calls a failure callback once more, or cancels it.
-	ChangeCallback = defineOwned(55, "change callback", env.Base, tenant.changeCallback)
+	ChangeCallback = defineOwned(55, "change callback", env.Base, ofWorkflows((*workflow.Store).CallbackPrice), tenant.changeCallback)
 	// ConfigureWorkflows replaces the settings of workflows.
-	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, tenant.configureWorkflows)
+	ConfigureWorkflows = defineOwned(56, "configure flows", env.Base, ofASetting, tenant.configureWorkflows)
 	// InDatabase applies an operation that belongs to a database to another one than default.
-	InDatabase = define(57, "in database", env.Level2, (*State).inDatabase)
+	InDatabase = define(57, "in database", env.Level2, inDatabasePrice, (*State).inDatabase)
 	// RunNow ends the wait of a message for the time of its next attempt.
-	RunNow = defineOwned(58, "run now", env.Level2, tenant.runNow)
+	RunNow = defineOwned(58, "run now", env.Level2, ofASetting, tenant.runNow)
 	// BulkCancel cancels the messages of a filter, by as many entries as it takes.
-	BulkCancel = defineOwned(59, "bulk cancel", env.Level2, tenant.bulkCancel).aliasing()
+	BulkCancel = defineOwned(59, "bulk cancel", env.Level2, ofMessages((*queue.Store).BulkPrice), tenant.bulkCancel).aliasing()
 	// BulkCancelRuns does the same for runs.
-	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Level2, tenant.bulkCancelRuns).aliasing()
+	BulkCancelRuns = defineOwned(60, "bulk cancel runs", env.Level2, ofWorkflows((*workflow.Store).BulkPrice), tenant.bulkCancelRuns).aliasing()
 	// EndSession signs a session of the console out.
-	EndSession = define(62, "end session", env.Level2, (*State).endSession).revokes(always)
+	EndSession = define(62, "end session", env.Level2, small, (*State).endSession).revokes(always)
 	// Reset empties the keyspaces, messages and workflows of a development server; see reset.go.
-	Reset = define(63, "reset", env.Level2, (*State).reset)
+	Reset = define(63, "reset", env.Level2, whole, (*State).reset)
 	// RotateTokens replaces tokens; the former ones stay in force for a time. See tokens.go.
-	RotateTokens = define(64, "rotate tokens", env.Level2, (*State).rotateTokens).revokes(always)
+	RotateTokens = define(64, "rotate tokens", env.Level2, small, (*State).rotateTokens).revokes(always)
 	// EndTokenOverlap ends that time.
-	EndTokenOverlap = define(65, "end token overlap", env.Level2, (*State).endTokenOverlap).revokes(always)
+	EndTokenOverlap = define(65, "end token overlap", env.Level2, small, (*State).endTokenOverlap).revokes(always)
 	// ImportMessages takes messages and runs that have come in over into a database; see portable.go.
-	ImportMessages = define(66, "import messages", env.Level2, (*State).importMessages)
+	ImportMessages = define(66, "import messages", env.Level2, importPrice, (*State).importMessages)
 	// RunSchedule publishes what a schedule publishes once more, now.
-	RunSchedule = defineOwned(68, "run schedule", env.Level2, tenant.runSchedule)
+	RunSchedule = defineOwned(68, "run schedule", env.Level2, ofMessages((*queue.Store).RunSchedulePrice), tenant.runSchedule)
 	// Evict removes keys that the leader has picked because memory is full.
-	Evict = define(67, "evict", env.Level2, (*State).evictPicked)
+	Evict = define(67, "evict", env.Level2, evictPrice, (*State).evictPicked)
 	// ConfigureDatabase changes the settings of a database that only the operator may change; see memory.go.
-	ConfigureDatabase = define(90, "configure database", env.Level2, (*State).configureDatabase)
+	ConfigureDatabase = define(90, "configure database", env.Level2, small, (*State).configureDatabase)
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
-	HoldExpiry = defineOwned(91, "hold expiry", env.Level2, tenant.holdExpiry)
+	HoldExpiry = defineOwned(91, "hold expiry", env.Level2, ofASetting, tenant.holdExpiry)
 )

@@ -63,11 +63,16 @@ func (d *database) done(index uint64) int64 {
 	return d.worked
 }
 
-// charged adds the work of a request to what the entry has done for the database, and returns it.
+// bodyPrice is what it takes to read the argument of an operation, and to record it.
+func bodyPrice(length int) env.Price {
+	return env.Price{Work: operationWork + int64(length)/bytesPerWork}
+}
+
+// charged adds the work of a request, which is its price, to what the entry has done for the database, and returns it.
 func (s *State) charged(e *env.Env, d *database, q *Request) int64 {
 	steps := s.worked
 	if q.Code != Exec.Code {
-		steps += operationWork + int64(len(q.Body))/bytesPerWork
+		steps = max(steps, bodyPrice(len(q.Body)).Work) // that of one that was refused
 	}
 	d.workedAt, d.worked = e.Index, d.done(e.Index)+steps
 	return steps

@@ -123,17 +123,13 @@ func (d *database) passReports(e *env.Env) {
 	}
 }
 
-// The operations on messages. Those that add to the state are refused when memory is full.
+// The operations on messages, once they are admitted.
 
 func (t tenant) publish(e *env.Env, n queue.Publications) (queue.Receipts, error) {
 	if err := t.full(e); err != nil {
 		return queue.Receipts{}, err
 	}
-	out, err := t.d.messages.Publish(e, n)
-	for i := range out.Items {
-		t.s.worked += operationWork * int64(len(out.Items[i].Messages))
-	}
-	return out, err
+	return t.d.messages.Publish(e, n)
 }
 
 func (t tenant) cancelMessages(e *env.Env, n queue.Cancellation) (queue.Cancelled, error) {
@@ -157,9 +153,6 @@ func (t tenant) bulkCancelRuns(e *env.Env, n workflow.BulkCancellation) (queue.B
 }
 
 func (t tenant) changeQueue(e *env.Env, n queue.QueueChange) (queue.Queue, error) {
-	if err := t.room(e, n.Act == queue.ActPut); err != nil {
-		return queue.Queue{}, err
-	}
 	return t.d.messages.ChangeQueue(e, n)
 }
 
@@ -175,23 +168,14 @@ func (t tenant) changeSchedule(e *env.Env, n queue.ScheduleChange) (queue.Schedu
 }
 
 func (t tenant) runSchedule(e *env.Env, n queue.ScheduleRef) (queue.Receipt, error) {
-	if err := t.full(e); err != nil {
-		return queue.Receipt{}, err
-	}
 	return t.d.messages.RunSchedule(e, n)
 }
 
 func (t tenant) changeGroup(e *env.Env, n queue.GroupChange) (queue.Group, error) {
-	if err := t.room(e, n.Act == queue.ActAddEndpoints || n.Act == queue.ActSetHeaders); err != nil {
-		return queue.Group{}, err
-	}
 	return t.d.messages.ChangeGroup(e, n)
 }
 
 func (t tenant) changeFlowControl(e *env.Env, n queue.FlowControlChange) (queue.FlowControlInfo, error) {
-	if err := t.room(e, n.Act == queue.ActPin || n.Act == queue.ActPause); err != nil {
-		return queue.FlowControlInfo{}, err
-	}
 	return t.d.messages.ChangeFlowControl(e, n)
 }
 

@@ -14,19 +14,43 @@ import (
 func messageRows() []Command {
 	const options = " [option value [option value ...]]"
 	return []Command{
-		{Name: "msg.cancel", Arity: -2, Flags: Write, Cost: costConstant, Version: "0.1.0", Complexity: "O(N) in messages named",
+		{Name: "msg.cancel", Arity: -2, Flags: Write, Cost: costConstant, Work: msgCancelWork, Version: "0.1.0", Complexity: "O(N) in messages named",
 			Syntax: "MSG.CANCEL messageId [messageId ...]", Summary: "Cancels messages. Of one that is being sent the attempt goes on and no other follows it. Returns how many were neither done nor cancelled before.", Run: msgCancel},
-		{Name: "msg.enqueue", Arity: -4, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages",
+		{Name: "msg.enqueue", Arity: -4, Flags: Write | DenyOOM, Cost: costConstant, Work: msgEnqueueWork, Version: "0.1.0", Complexity: "O(log N) in messages",
 			Syntax: "MSG.ENQUEUE queue destination body" + options, Summary: "Publishes a message that is delivered in the order of its queue, which is made if there is none. Options and reply are those of MSG.PUBLISH.", Run: msgEnqueue},
 		{Name: "msg.get", Arity: 2, Flags: ReadOnly | Fast, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages",
 			Syntax: "MSG.GET messageId", Summary: "Returns what a message is and how it fares, by field, or null if there is none.", Run: msgGet},
-		{Name: "msg.publish", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages, for each endpoint of a URL group",
+		{Name: "msg.publish", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: msgPublishWork, Version: "0.1.0", Complexity: "O(log N) in messages, for each endpoint of a URL group",
 			Syntax: "MSG.PUBLISH destination body" + options, Summary: "Publishes a message to a URL, or one to each endpoint of a URL group. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, CALLBACK, FORWARD-X, DEDUPLICATION-ID and so on. Returns the id of the message, or the ids of a group's in the order of its endpoints.", Run: msgPublish},
 	}
 }
 
 // errNoMessages is what a command answers where there is no store of messages to act on.
 var errNoMessages = reply.Error("ERR there are no messages here")
+
+func msgPublishWork(tx *Tx, argv [][]byte) int64 { return tx.publishWork(argv, 1) }
+func msgEnqueueWork(tx *Tx, argv [][]byte) int64 { return tx.publishWork(argv, 2) }
+
+// publishWork is what a publish to the destination in a word takes: messages for all endpoints of a URL group.
+func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
+	if tx.Messages == nil || len(argv) <= at+1 {
+		return 0
+	}
+	words := int64(0)
+	for i, w := range argv[at:] {
+		if i != 1 { // the body, which is there once
+			words += int64(len(w))
+		}
+	}
+	return tx.Messages.DestinationPrice(strings.TrimSpace(string(argv[at])), words, len(argv[at+1])).Work
+}
+
+func msgCancelWork(tx *Tx, argv [][]byte) int64 {
+	if tx.Messages == nil {
+		return 0
+	}
+	return tx.Messages.CancelPrice(tx.Env, &queue.Cancellation{IDs: make([]queue.ID, max(len(argv)-1, 0))}).Work
+}
 
 func msgPublish(tx *Tx, a *Args) reply.Value { return tx.publishMessage(a, "") }
 

@@ -17,6 +17,9 @@ type Demand struct {
 	Hosts []HostLimit
 	// Ticks are those of the schedules that are due.
 	Ticks []Tick
+	// MaxTick is the most work of one tick in steps, 0 for no limit. Paced says that other databases wait while ticks make messages.
+	MaxTick int64
+	Paced   bool
 }
 
 // maxWork is the most messages that one Advance moves, claimed or not: what the lock is held for.
@@ -27,9 +30,8 @@ const maxWork = 4 * MaxClaims
 func (s *Store) Advance(e *env.Env, d Demand) []Attempt {
 	s.takeOverClaims(e, Sender{Epoch: d.Epoch, Term: d.Term})
 	work := s.expireClaims(e, maxWork)
-	for i := range d.Ticks {
-		s.tick(e, &d.Ticks[i])
-	}
+	s.fireTicks(e, &d)
+	s.makeRoom(eventCost * int64(min(d.Claims, MaxClaims)))
 	a := advance{s: s, e: e, d: d, free: min(d.Claims, MaxClaims), work: maxWork - work}
 	a.setHostLimits(d.Hosts)
 	if n := s.settings.GlobalParallelism; n > 0 {

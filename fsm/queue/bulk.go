@@ -2,6 +2,7 @@ package queue
 
 import (
 	"bytes"
+	"crypto/sha256"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
 	"github.com/trireme-dev/trireme/fsm/env"
@@ -44,6 +45,12 @@ type BulkAction struct {
 func (b *BulkAction) Done() bool { return b.Completed != 0 }
 
 func (b *BulkAction) size() int64 { return bulkCost + int64(len(b.Filter)+2*len(b.ID)) }
+
+// filter is what Filter says of messages.
+func (b *BulkAction) filter() (f Filter) {
+	wire.NewReader(b.Filter).Get(&f)
+	return f
+}
 
 // Fields are those of the format; Filter aliases what it is read from.
 func (b *BulkAction) Fields(c *wire.Codec) {
@@ -102,20 +109,22 @@ func (n *BulkCancellation) Fields(c *wire.Codec) {
 
 // BulkTable holds bulk actions. Make one with NewBulkTable.
 type BulkTable struct {
-	all   *cow.BTree[uint64, *BulkAction]
-	open  *cow.BTree[uint64, struct{}] // those in progress
-	ids   *cow.BTree[string, uint64]
-	bytes int64
+	all  *cow.BTree[uint64, *BulkAction]
+	open *cow.BTree[uint64, struct{}] // those in progress
+	ids  *cow.BTree[string, uint64]
+	// filters are hashes of the filters of those in progress, of which there is at most one of each.
+	filters *cow.BTree[string, uint64]
+	bytes   int64
 }
 
 // NewBulkTable is a table without bulk actions.
 func NewBulkTable() BulkTable {
-	return BulkTable{all: byNumber[*BulkAction](), open: byNumber[struct{}](), ids: byName[uint64]()}
+	return BulkTable{all: byNumber[*BulkAction](), open: byNumber[struct{}](), ids: byName[uint64](), filters: byName[uint64]()}
 }
 
 // Fork is the table as it is now, in constant time.
 func (t *BulkTable) Fork() BulkTable {
-	return BulkTable{all: t.all.Snapshot(), open: t.open.Snapshot(), ids: t.ids.Snapshot(), bytes: t.bytes}
+	return BulkTable{all: t.all.Snapshot(), open: t.open.Snapshot(), ids: t.ids.Snapshot(), filters: t.filters.Snapshot(), bytes: t.bytes}
 }
 
 // Used is the logical memory of the table, in bytes.
@@ -159,9 +168,18 @@ func (t *BulkTable) Put(b *BulkAction) {
 	t.bytes += b.size()
 	t.all.Set(b.No, b)
 	t.ids.Set(b.ID, b.No)
-	if t.open.Delete(b.No); !b.Done() {
+	if !b.Done() {
 		t.open.Set(b.No, struct{}{})
+		t.filters.Set(asked(b.Filter), b.No)
+	} else if t.open.Delete(b.No) {
+		t.filters.Delete(asked(b.Filter))
 	}
+}
+
+// asked is the key of a filter among those in progress.
+func asked(filter []byte) string {
+	sum := sha256.Sum256(filter)
+	return string(sum[:])
 }
 
 func (t *BulkTable) drop(b *BulkAction) {
@@ -173,14 +191,10 @@ func (t *BulkTable) drop(b *BulkAction) {
 // Start makes a bulk action under a number that is greater than those before, or returns the one of the same filter that is
 // in progress.
 func (t *BulkTable) Start(e *env.Env, no, until uint64, filter []byte, matched int) (b *BulkAction, refused error) {
-	t.open.All(func(k uint64, _ struct{}) bool {
-		if one, _ := t.all.Get(k); bytes.Equal(one.Filter, filter) {
-			b = one
-		}
-		return b == nil
-	})
+	same, found := t.filters.Get(asked(filter))
 	switch {
-	case b != nil:
+	case found:
+		b, _ = t.all.Get(same)
 		return b, nil
 	case t.open.Len() >= MaxBulkOpen:
 		return nil, quota("maxBulkActions")
@@ -282,8 +296,7 @@ func (s *Store) BulkCancel(e *env.Env, n BulkCancellation) (BulkAction, error) {
 
 // bulkStep has a bulk action go on: scan messages are looked at and limit are cancelled at most.
 func (s *Store) bulkStep(e *env.Env, b *BulkAction, scan, limit int) (*BulkAction, int) {
-	var f Filter
-	wire.NewReader(b.Filter).Get(&f)
+	f := b.filter()
 	out := s.cancelSome(e, &f, b.After, b.Until, scan, limit)
 	return s.bulk.Progress(e, b, out.Count, max(out.Last, b.After), out.More), out.Count
 }
@@ -305,13 +318,13 @@ func (s *Store) sweepBulk(e *env.Env, limit int) (done int) {
 // CountMatching counts messages that a cancellation by a filter would cancel, of those behind after and at most MaxScan
 // that it looks at; more says that others are left behind last.
 func (s *Store) CountMatching(f *Filter, after uint64) (n int, last uint64, more bool) {
-	looked := 0
+	looked, filter := 0, f.chooser()
 	s.messages.Ascend(after+1, func(seq uint64, m *Message) bool {
 		if more = looked == MaxScan; more {
 			return false
 		}
 		looked, last = looked+1, seq
-		if s.cancellable(m, f) {
+		if s.cancellable(m, filter) {
 			n++
 		}
 		return true
@@ -320,7 +333,7 @@ func (s *Store) CountMatching(f *Filter, after uint64) (n int, last uint64, more
 }
 
 // cancellable reports whether a cancellation by a filter means m.
-func (s *Store) cancellable(m *Message, f *Filter) bool {
+func (s *Store) cancellable(m *Message, f *chooser) bool {
 	if m.place == placeDone || m.stopping || m.run {
 		return false
 	}

@@ -6,13 +6,25 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 )
 
-// publishCallback publishes the callback of m after an attempt, or, with d, its failure callback, and returns the id of
-// the callback message. A callback message has no callbacks of its own.
-func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead) ID {
-	if m.isCallback || (d == nil && !m.hasCallback) || (d != nil && !m.hasFailure) {
-		return ID{}
+// What a callback leaves out for want of memory, in the order in which it does.
+const (
+	noAnswer = "memory limit reached: the callback was made without the answer's body and header"
+	noBodies = "memory limit reached: the callback was made without bodies and the answer's header"
+	noCall   = "memory limit reached: the callback after this attempt was not made"
+)
+
+// publishCallback publishes the callback of m after an attempt, or, with d, its failure callback. It returns the id of the
+// callback message, zero if there is none, and what was left out for want of memory. A callback message has no callbacks of
+// its own. last: no other attempt follows, and what m has reserved is for this callback.
+func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead, last bool) (id ID, lacks string) {
+	kind := callsBack
+	if d != nil {
+		kind = callsFailure
 	}
-	c := m.Content()
+	if m.isCallback || m.calls&kind == 0 {
+		return ID{}, ""
+	}
+	c := m.envelope()
 	to := c.Callback
 	if d != nil {
 		to = c.Failure
@@ -26,11 +38,50 @@ func (s *Store) publishCallback(e *env.Env, m *Message, n *Result, d *Dead) ID {
 		o.Header = append([]Field{{"Content-Type", "application/json"}}, o.Header...)
 	}
 	o = o.InTrace(c.Trace)
+	if last { // what was reserved is for this one
+		s.liveBytes -= m.reserved()
+		m.calls &^= kind
+		s.liveBytes += m.reserved()
+	}
+	if s.limited() {
+		if n, lacks = s.fitCallback(m, c, n, headSize(&o, to.URL, c.CallerIP)); lacks == noCall && !last {
+			return ID{}, lacks
+		} else if lacks == noCall {
+			lacks = noBodies
+		}
+	}
+	if lacks == "" || lacks == noAnswer {
+		c = m.Content()
+	}
 	out := s.create(e, &Content{
 		URL: to.URL, Options: o, CallerIP: c.CallerIP, Body: callbackBody(m, c, n, d), Source: Source{ID: m.ID, Failed: d != nil}, Run: c.Run,
-	})
+	}, nil)
 	m.open++
-	return out.ID
+	return out.ID, lacks
+}
+
+// fitCallback is as much of a result as a callback has room for, and what it lacks: noCall if there is none even for the least
+// of it, noBodies if it must do without the body of m. head is what its own content takes.
+func (s *Store) fitCallback(m *Message, c *Content, n *Result, head int64) (*Result, string) {
+	frame := int64(512+len(n.Error)) + 2*headerSize(c.Header) + textsSize(c.URL, c.Group, c.Endpoint, c.Schedule, c.Queue)
+	source := len(c.Body) + m.apart().Len()
+	room := func(body int64) bool {
+		return s.fits(messageGrowth(head, &Options{}) + countedOf(int(body)))
+	}
+	whole := frame + int64(base64.StdEncoding.EncodedLen(n.Response.BodySize())) + 2*headerSize(n.Response.Header)
+	sourceBody := int64(base64.StdEncoding.EncodedLen(source))
+	if room(whole + sourceBody) {
+		return n, ""
+	}
+	bare := *n
+	bare.Response = Response{Status: n.Response.Status}
+	switch {
+	case room(frame + sourceBody):
+		return &bare, noAnswer
+	case room(frame):
+		return &bare, noBodies
+	}
+	return &bare, noCall
 }
 
 // callbackFinished records the end of a callback message. Its source keeps its slot in a queue until the last of its
@@ -70,8 +121,7 @@ func (s *Store) storeCallbackResponse(callback *Message, p *Response) {
 		return
 	}
 	d := *old
-	d.Callback.Response = p.clone()
-	d.Callback.Response.Keep(s.keeper)
+	d.Callback.Response = s.answer(p)
 	s.setDead(old, &d)
 }
 

@@ -52,7 +52,7 @@ func (s *Store) cancelMatching(e *env.Env, n Cancellation) Cancelled {
 // limit at most.
 func (s *Store) cancelSome(e *env.Env, f *Filter, after, until uint64, scan, limit int) (out Cancelled) {
 	var chosen []uint64
-	looked := 0
+	looked, filter := 0, f.chooser()
 	s.messages.Ascend(after+1, func(seq uint64, m *Message) bool {
 		if seq > until {
 			return false
@@ -63,7 +63,7 @@ func (s *Store) cancelSome(e *env.Env, f *Filter, after, until uint64, scan, lim
 		}
 		looked++
 		out.Last = seq
-		if s.cancellable(m, f) {
+		if s.cancellable(m, filter) {
 			chosen = append(chosen, seq)
 		}
 		return true
@@ -90,7 +90,7 @@ func (s *Store) cancel(e *env.Env, seq uint64) bool {
 		return true
 	}
 	s.dequeue(m, e.Now)
-	s.finishMessage(e, m, Canceled, nil)
+	s.finishMessage(e, m, Canceled, nil, "")
 	return true
 }
 

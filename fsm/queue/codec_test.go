@@ -93,14 +93,14 @@ func TestRecordsRoundTrip(t *testing.T) {
 	fill(reflect.ValueOf(&m).Elem(), &n, 0)
 	c := &Content{}
 	fill(reflect.ValueOf(c).Elem(), &n, 0)
-	m.setContent(c, nil)
+	m.setContent(c, nil, nil)
 	m.place = placeActive
 	var out wire.Writer
 	out.Put(&m)
 	r := wire.NewReader(out.B)
 	again := &Message{}
 	r.Get(again)
-	again.setContent(again.Content(), nil)
+	again.setContent(again.Content(), nil, nil)
 	if !bytes.Equal(m.head.Bytes(), again.head.Bytes()) || !bytes.Equal(m.apart().Bytes(), again.apart().Bytes()) {
 		t.Errorf("%+v is read as %+v", m.Content(), again.Content())
 	}

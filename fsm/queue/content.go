@@ -27,6 +27,14 @@ type Content struct {
 	Source Source
 	// Run is what package flow has to say about a message of a workflow run; empty for others.
 	Run []byte
+
+	kept kept
+}
+
+// kept says how a message is stored. Since env.Level2.
+type kept struct {
+	reserves bool
+	body     uint64 // the number of a body that several messages have
 }
 
 // Source says of a callback message what it tells.
@@ -73,4 +81,8 @@ func (m *Content) Fields(c *wire.Codec) {
 	m.Source.ID.Fields(c)
 	c.Bool(&m.Source.Failed)
 	c.Bytes(&m.Run)
+	if c.More(m.kept != kept{}) {
+		c.Bool(&m.kept.reserves)
+		c.Uvarint(&m.kept.body)
+	}
 }

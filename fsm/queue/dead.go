@@ -23,7 +23,7 @@ func (s *Store) selectDead(n *DeadSelection) (list []Stamp, cursor Stamp, more b
 	if limit <= 0 || limit > MaxDeadPage {
 		limit = MaxDeadPage
 	}
-	looked := 0
+	looked, filter := 0, n.Filter.chooser()
 	from := n.After
 	from.Seq++
 	s.dead.Ascend(from, func(t Stamp, d *Dead) bool {
@@ -31,7 +31,7 @@ func (s *Store) selectDead(n *DeadSelection) (list []Stamp, cursor Stamp, more b
 			more = true
 			return false
 		}
-		if s.matchDead(&n.Filter, d) {
+		if s.matchDead(filter, d) {
 			if len(list) == limit {
 				more = true
 				return false
@@ -45,18 +45,9 @@ func (s *Store) selectDead(n *DeadSelection) (list []Stamp, cursor Stamp, more b
 }
 
 // matchDead reports whether a filter chooses a dead letter.
-func (s *Store) matchDead(f *Filter, d *Dead) bool {
-	if !f.within(d.At) {
+func (s *Store) matchDead(f *chooser, d *Dead) bool {
+	if !f.within(d.At) || !admits(f.statuses, d.Response.Status) {
 		return false
-	}
-	if len(f.Statuses) > 0 {
-		found := false
-		for _, n := range f.Statuses {
-			found = found || n == d.Response.Status
-		}
-		if !found {
-			return false
-		}
 	}
 	if len(f.IDs) == 0 && !f.content() {
 		return true
@@ -95,14 +86,14 @@ func (s *Store) RetryDead(e *env.Env, n DeadRetry) (DeadRetried, error) {
 	for _, t := range list {
 		d, _ := s.dead.Get(t)
 		old, _ := s.messages.Get(t.Seq)
-		c := old.Content()
+		c := old.envelope()
 		if n.Options.Given&(GivenDelay|GivenNotBefore) == 0 { // those of the original have passed
 			c.Options.Given &^= GivenDelay | GivenNotBefore
 			c.Options.Delay, c.Options.NotBefore = 0, 0
 		}
 		c.Options = n.Options.Over(c.Options)
 		c.Source = Source{}
-		m := s.create(e, c)
+		m := s.create(e, c, old.body)
 		out.Messages = append(out.Messages, Published{ID: m.ID, URL: string([]byte(c.URL))})
 		s.removeDead(t, d)
 	}

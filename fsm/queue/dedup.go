@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // dedupKey is a hash of what may be published once: an id, or a content.
@@ -35,7 +37,9 @@ const dedupCost = 160
 
 // dedupOf is the key under which the message of one target is published once; false if it may be published again. An
 // explicit id wins over the content. In a URL group each endpoint counts by itself.
-func dedupOf(p *Publication, o *Options, t target) (key dedupKey, wanted bool) {
+//
+// sum is what contentSum returned.
+func dedupOf(p *Publication, o *Options, t target, sum *[sha256.Size]byte) (key dedupKey, wanted bool) {
 	if p.DedupID == "" && !p.ContentDedup {
 		return key, false
 	}
@@ -48,15 +52,33 @@ func dedupOf(p *Publication, o *Options, t target) (key dedupKey, wanted bool) {
 		if t.group != "" {
 			put(h, t.url)
 		}
+	} else if sum != nil {
+		put(h, "sum", t.url, t.group, string(sum[:]))
 	} else {
 		put(h, "content", t.url, t.group, string(p.Body))
 		for _, f := range o.Header {
 			put(h, f.Name, f.Value)
 		}
 	}
+	var all [sha256.Size]byte
+	h.Sum(all[:0])
+	return dedupKey(all[:len(key)]), true
+}
+
+// contentSum is a hash of the body and the header of a publication to a group that is made once by its content: they are read
+// once, not for each endpoint. It is nil for others.
+func contentSum(e *env.Env, p *Publication, o *Options) *[sha256.Size]byte {
+	if p.Group == "" || !p.ContentDedup || p.DedupID != "" || e.Level < env.Level2 {
+		return nil
+	}
+	h := sha256.New()
+	put(h, string(p.Body))
+	for _, f := range o.Header {
+		put(h, f.Name, f.Value)
+	}
 	var sum [sha256.Size]byte
 	h.Sum(sum[:0])
-	return dedupKey(sum[:len(key)]), true
+	return &sum
 }
 
 // put hashes texts so that their borders count.

@@ -1,11 +1,6 @@
 package queue
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/trireme-dev/trireme/fsm/wire"
-)
+import "github.com/trireme-dev/trireme/fsm/wire"
 
 // Filter chooses messages, dead letters and events. Values of one field are alternatives, fields must all match, and an
 // empty field matches everything.
@@ -52,32 +47,4 @@ func (f *Filter) within(at int64) bool { return at >= f.From && (f.To == 0 || at
 // content reports whether the filter may match by what a message is; it spares decoding where no such field is set.
 func (f *Filter) content() bool {
 	return len(f.URLs)+len(f.Hosts)+len(f.Paths)+len(f.Groups)+len(f.Queues)+len(f.Schedules)+len(f.Labels)+len(f.FlowKeys)+len(f.CallerIPs) > 0
-}
-
-// match reports whether a message of that content is chosen, times and states apart.
-func (f *Filter) match(id ID, c *Content) bool {
-	one := func(list []string, v string) bool { return len(list) == 0 || slices.Contains(list, v) }
-	if len(f.IDs) > 0 && !slices.Contains(f.IDs, id) {
-		return false
-	}
-	if len(f.FlowKeys) > 0 && (c.Flow == nil || !slices.Contains(f.FlowKeys, c.Flow.Key)) {
-		return false
-	}
-	if len(f.Labels) > 0 && !slices.ContainsFunc(c.Labels, func(l string) bool { return slices.Contains(f.Labels, l) }) {
-		return false
-	}
-	if len(f.Hosts) > 0 && !slices.ContainsFunc(f.Hosts, func(h string) bool { return hostMatches(h, c.Host()) }) {
-		return false
-	}
-	return one(f.URLs, c.URL) && (len(f.Paths) == 0 || slices.Contains(f.Paths, c.Path())) && one(f.Groups, c.Group) &&
-		one(f.Queues, c.Queue) && one(f.Schedules, c.Schedule) && one(f.CallerIPs, c.CallerIP)
-}
-
-// hostMatches compares a host, given with or without port, in any case of letters.
-func hostMatches(want, host string) bool {
-	if strings.EqualFold(want, host) {
-		return true
-	}
-	name, _, _ := strings.Cut(host, ":")
-	return !strings.HasPrefix(host, "[") && strings.EqualFold(want, name)
 }

@@ -29,29 +29,30 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		}
 		return f
 	}
+	s.makeRoom(resultGrowth(n))
 	m := edit(old)
 	s.releaseClaim(m, e.Now)
 	if n.Response.ok() {
-		s.publishCallback(e, m, n, nil)
+		_, lacks := s.publishCallback(e, m, n, nil, true)
 		s.storeCallbackResponse(m, &n.Response)
-		s.finishMessage(e, m, Delivered, nil)
+		s.finishMessage(e, m, Delivered, nil, lacks)
 		if !old.stopping {
 			s.reportToRun(m, Delivered, &n.Response, "")
 		}
 		return Disposition{State: Delivered}
 	}
-	told := &eventDetail{response: n.Response.clone(), failure: string([]byte(n.Error))}
-	told.response.Keep(s.keeper)
+	told := &eventDetail{response: s.answer(&n.Response), failure: string([]byte(n.Error))}
+	ends := n.Response.final() || m.retried >= m.retries
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: told})
-	s.publishCallback(e, m, n, nil)
+	_, lacks := s.publishCallback(e, m, n, nil, m.stopping || ends)
 	switch {
 	case m.stopping:
-		s.finishMessage(e, m, Canceled, nil)
-	case n.Response.final() || m.retried >= m.retries:
-		s.fail(e, m, n, told)
+		s.finishMessage(e, m, Canceled, nil, lacks)
+	case ends:
+		s.fail(e, m, n, told, lacks)
 	default:
 		m.retried++
-		s.retry(m, addTime(e.Now, min(max(n.RetryDelay, 0), MaxRetryDelay)), e.Now)
+		s.retry(m, addTime(e.Now, min(max(n.RetryDelay, 0), MaxRetryDelay)), e.Now, lacks)
 		s.reportToRun(m, Retry, &n.Response, n.Error)
 		return Disposition{State: Retry, Next: m.at}
 	}
@@ -59,9 +60,9 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 }
 
 // retry schedules the next attempt of m, which is in no index. A message of a queue keeps its slot, so that the order
-// holds, unless the queue is paused.
-func (s *Store) retry(m *Message, at, now int64) {
-	s.record(m, now, Event{State: Retry, detail: &eventDetail{next: at}})
+// holds, unless the queue is paused. lacks is what a callback had to leave out.
+func (s *Store) retry(m *Message, at, now int64, lacks string) {
+	s.record(m, now, Event{State: Retry, detail: &eventDetail{next: at, failure: lacks}})
 	p := placeDue
 	if q, ok := s.queues.Get(m.queue); ok && q.Paused {
 		s.slots.Delete(member{m.queue, m.Seq})
@@ -71,34 +72,66 @@ func (s *Store) retry(m *Message, at, now int64) {
 	s.store(m)
 }
 
-// fail turns m into a dead letter.
-func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail) {
+// fail turns m into a dead letter, which tells what a callback had to leave out.
+func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail, lacks string) {
 	if m.run {
-		s.finishMessage(e, m, Failed, nil)
+		s.finishMessage(e, m, Failed, nil, "")
 		s.reportToRun(m, Failed, &n.Response, n.Error)
 		return
 	}
-	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: last.failure}
-	if m.hasFailure {
-		d.Callback = CallbackInfo{State: CallbackInProgress, Message: s.publishCallback(e, m, n, d)}
+	d := &Dead{Stamp: Stamp{e.Now, m.Seq}, Response: *last.response, Error: because(last.failure, lacks)}
+	if m.calls&callsFailure != 0 {
+		id, lacks := s.publishCallback(e, m, n, d, true)
+		d.Callback, d.Error = CallbackInfo{State: CallbackInProgress, Message: id}, because(d.Error, lacks)
 	}
 	if mutant.Is(mutant.FailedVanishes) {
-		s.finishMessage(e, m, Failed, nil)
+		s.finishMessage(e, m, Failed, nil, "")
 		return
 	}
 	s.setDead(nil, d)
-	s.finishMessage(e, m, Failed, d)
+	s.finishMessage(e, m, Failed, d, "")
 }
 
-// finishMessage moves m, which is in no index, to its final state.
-func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead) {
-	s.record(m, e.Now, Event{State: state})
+// answer is a response as events and dead letters keep it: without body and header if there is no room for them.
+func (s *Store) answer(p *Response) *Response {
+	if !s.fits(responseGrowth(p)) {
+		return &Response{Status: p.Status}
+	}
+	kept := p.clone()
+	kept.Keep(s.keeper)
+	return kept
+}
+
+// responseGrowth is what a response counts where it is kept.
+func responseGrowth(p *Response) int64 { return p.size() - p.uncounted() }
+
+// resultGrowth is what the result of an attempt adds without a callback: its events, a dead letter, and the answer in them.
+func resultGrowth(n *Result) int64 {
+	return 3*eventCost + deadCost + 2*responseGrowth(&n.Response) + 2*int64(len(n.Error))
+}
+
+// because is an error with what is to be told besides.
+func because(failure, lacks string) string {
+	if failure == "" || lacks == "" {
+		return failure + lacks
+	}
+	return failure + "; " + lacks
+}
+
+// finishMessage moves m, which is in no index, to its final state. lacks is what its callback had to leave out.
+func (s *Store) finishMessage(e *env.Env, m *Message, state State, d *Dead, lacks string) {
+	v := Event{State: state}
+	if lacks != "" {
+		v.detail = &eventDetail{failure: lacks}
+	}
+	s.record(m, e.Now, v)
 	m.place, m.at, m.since = placeDone, e.Now, e.Now
-	s.liveBytes -= m.size()
+	s.liveBytes -= m.size() + m.reserved()
 	switch {
 	case m.run:
 		s.messages.Delete(m.Seq)
 		s.uncounted -= m.uncounted()
+		s.release(m)
 	case d != nil:
 		s.deadBytes += m.size()
 		s.store(m)

@@ -74,27 +74,15 @@ func (s *Store) changeGroup(g *Group, n GroupChange) error {
 	case ActSetHeaders:
 		g.Header, g.Options = detached(n.Header, n.Options)
 	case ActAddEndpoints:
-		for _, end := range n.Endpoints {
-			if end.URL == "" {
-				return invalid("an endpoint needs a url")
-			}
-			end = Endpoint{strings.Clone(end.Name), strings.Clone(end.URL)}
-			same := func(o Endpoint) bool { return o.URL == end.URL || o.Name == end.Name && end.Name != "" }
-			if i := slices.IndexFunc(list, same); i >= 0 {
-				list[i] = end
-			} else {
-				list = append(list, end)
-			}
+		if slices.ContainsFunc(n.Endpoints, func(end Endpoint) bool { return end.URL == "" }) {
+			return invalid("an endpoint needs a url")
 		}
+		list = addEndpoints(list, n.Endpoints)
 		if limit := s.settings.MaxEndpoints; limit > 0 && len(list) > limit {
 			return quota("maxEndpointsPerTopic")
 		}
 	case ActRemoveEndpoints:
-		list = slices.DeleteFunc(list, func(o Endpoint) bool {
-			return slices.ContainsFunc(n.Endpoints, func(end Endpoint) bool {
-				return end.Name != "" && end.Name == o.Name || end.URL != "" && end.URL == o.URL
-			})
-		})
+		list = removeEndpoints(list, n.Endpoints)
 	}
 	g.Endpoints = list
 	return nil

@@ -96,17 +96,17 @@ func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 	s.releaseClaim(m, e.Now)
 	s.record(m, e.Now, Event{State: Failing, Attempt: m.attempts, detail: &eventDetail{failure: why}})
 	if m.stopping {
-		s.finishMessage(e, m, Canceled, nil)
+		s.finishMessage(e, m, Canceled, nil, "")
 		return Disposition{State: Canceled}
 	}
 	if m.retried >= m.retries && mutant.Is(mutant.LostIsLast) {
-		s.fail(e, m, &Result{}, &eventDetail{response: &Response{}})
+		s.fail(e, m, &Result{}, &eventDetail{response: &Response{}}, "")
 		return Disposition{State: Failed}
 	}
 	if m.retried < m.retries {
 		m.retried++
 	}
-	s.retry(m, e.Now, e.Now)
+	s.retry(m, e.Now, e.Now, "")
 	s.reportToRun(m, Retry, nil, why)
 	return Disposition{State: m.state, Next: m.at}
 }

@@ -16,6 +16,7 @@ func (s *Store) trim(now int64) {
 	n := s.trimmable
 	s.trimmable = 0
 	s.sweep(now, n)
+	s.makeRoom(0)
 }
 
 // Sweep forgets what need not be kept any longer, at most limit records, and returns how many.
@@ -45,13 +46,26 @@ func (s *Store) dropEvent(now int64) bool {
 	if !ok || !(n.EventAge > 0 && s.eventEnd(v) <= now || n.EventBytes > 0 && s.doneBytes > n.EventBytes) {
 		return false
 	}
+	s.removeEvent(no, v)
+	return true
+}
+
+// forgetEvent removes the oldest event, whatever its age, and reports whether there was one.
+func (s *Store) forgetEvent() bool {
+	no, v, ok := s.log.Min()
+	if ok {
+		s.removeEvent(no, v)
+	}
+	return ok
+}
+
+func (s *Store) removeEvent(no uint64, v *Event) {
 	s.log.Delete(no)
 	s.doneBytes -= v.size()
 	s.uncounted -= v.uncounted()
 	if m, ok := s.messages.Get(v.message); ok {
 		s.discard(m)
 	}
-	return true
 }
 
 func (s *Store) eventEnd(v *Event) int64 { return roundUp(addTime(v.At, s.settings.EventAge)) }
@@ -73,6 +87,7 @@ func (s *Store) discard(m *Message) {
 	s.messages.Delete(m.Seq)
 	s.doneBytes -= m.size()
 	s.uncounted -= m.uncounted()
+	s.release(m)
 }
 
 // dropDead removes the oldest dead letter if its time is over or dead letters take too much room.
@@ -144,7 +159,7 @@ func (s *Store) NextDue() (unixms int64, ok bool) {
 	t, _, some := s.leases.Min()
 	soonest(t.At, some)
 	c, _, some := s.ticks.Min()
-	soonest(c.at, some)
+	soonest(max(c.at, s.ticksFrom), some)
 	if n := s.settings.GlobalParallelism; n > 0 && s.leases.Len() >= n {
 		return unixms, ok
 	}

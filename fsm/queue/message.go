@@ -54,15 +54,16 @@ const (
 // Message is the part of a message that changes. A stored one is never modified: a change replaces it.
 type Message struct {
 	ID
-	head payload.Payload  // the Content, coded, without its body if that is apart
-	body *payload.Payload // the body, if it has payload.Apart bytes or more; nil otherwise
+	head payload.Payload // the Content, coded, without its body if that is apart
+	body *body           // the body, if it has payload.Apart bytes or more; nil otherwise
 
 	state State
 	place place
 	// stopping: it was asked to be cancelled while an attempt is under way.
 	stopping bool
 	// What Content is decoded for at the end, if at all.
-	hasCallback, hasFailure, isCallback, scheduled bool
+	calls                 calls
+	isCallback, scheduled bool
 	// run: it belongs to a workflow run, see run_message.go.
 	run bool
 
@@ -126,7 +127,7 @@ func (m *Message) apart() payload.Payload {
 	if m.body == nil {
 		return payload.Payload{}
 	}
-	return *m.body
+	return m.body.Payload
 }
 
 // envelope is Content without a body that is apart, which may have to be read from the disk: what applies want is in it.
@@ -136,13 +137,16 @@ func (m *Message) envelope() *Content {
 	return c
 }
 
-// setContent stores c in the message, which is new, in the care of k.
-func (m *Message) setContent(c *Content, k payload.Keeper) {
+// setContent stores c in the message, which is new, in the care of k; with a body that several messages have if it is not nil.
+func (m *Message) setContent(c *Content, shared *body, k payload.Keeper) {
 	m.cacheFlags(c)
 	head := *c
-	if len(c.Body) >= payload.Apart {
-		body := payload.New(bytes.Clone(c.Body), k)
-		m.body, head.Body = &body, nil
+	head.kept.body, m.body = 0, nil
+	switch {
+	case shared != nil:
+		m.body, head.Body, head.kept.body = shared, nil, shared.no
+	case len(c.Body) >= payload.Apart:
+		m.body, head.Body = &body{Payload: payload.New(bytes.Clone(c.Body), k)}, nil
 	}
 	w := wire.Writer{B: make([]byte, 0, 96+len(c.URL)+len(head.Body)+int(headerSize(c.Header)))}
 	w.Put(&head)
@@ -158,17 +162,23 @@ const headApart = 4 << 10
 // messageCost is the logical overhead of a message and its places in the indices, in bytes.
 const messageCost = 320
 
-// size is the logical size in bytes: with all of the Content, coded.
+// size is the logical size in bytes: with all of the Content, coded, but for a body that other messages have too.
 func (m *Message) size() int64 {
 	n := messageCost + int64(m.head.Len())
-	if b := m.apart().Len(); b > 0 {
+	if m.body != nil && m.body.no == 0 {
+		b := m.body.Len()
 		n += int64(wire.SizeOf(uint64(b)) - wire.SizeOf(0) + b)
 	}
 	return n
 }
 
 // uncounted is how much of size does not count as memory from env.Level2 on.
-func (m *Message) uncounted() int64 { return m.apart().Uncounted() }
+func (m *Message) uncounted() int64 {
+	if m.body == nil || m.body.no != 0 {
+		return 0
+	}
+	return m.body.Uncounted()
+}
 
 // Fields are those of the format.
 func (m *Message) Fields(c *wire.Codec) {
@@ -205,8 +215,27 @@ func (m *Message) contentField(c *wire.Codec) {
 	}
 }
 
+// calls says which callbacks a message has.
+type calls uint8
+
+const (
+	callsBack    calls = 1 << iota // after each attempt
+	callsFailure                   // when it has failed
+	// reserves: what its callbacks need at least is counted from its publication on, see Message.reserved. Since env.Level2.
+	reserves
+)
+
 // cacheFlags keeps what is asked of a content most often, so that it need not be decoded for it.
 func (m *Message) cacheFlags(c *Content) {
-	m.hasCallback, m.hasFailure = c.Callback != nil, c.Failure != nil
+	m.calls = 0
+	if c.Callback != nil {
+		m.calls |= callsBack
+	}
+	if c.Failure != nil {
+		m.calls |= callsFailure
+	}
+	if c.kept.reserves {
+		m.calls |= reserves
+	}
 	m.isCallback, m.scheduled, m.run = !c.Source.ID.IsZero(), c.Schedule != "", len(c.Run) > 0
 }

@@ -48,25 +48,30 @@ func (j *object) header(name string, header []Field) {
 // fields writes the values of each name, at the place where the name comes first.
 func (j *object) fields(header []Field) {
 	j.b = append(j.b, '{')
-	done := map[string]bool{}
+	last, next, later := make(map[string]int, len(header)), make([]int, len(header)), make([]bool, len(header))
 	for i, f := range header {
 		canonical := CanonicalName(f.Name)
-		if done[canonical] {
+		if before, had := last[canonical]; had {
+			next[before], later[i] = i, true
+		}
+		last[canonical] = i
+	}
+	some := false
+	for i, f := range header {
+		if later[i] {
 			continue
 		}
-		if len(done) > 0 {
+		canonical := CanonicalName(f.Name)
+		if some {
 			j.b = append(j.b, ',')
 		}
-		done[canonical] = true
+		some = true
 		j.b = append(quote(j.b, canonical), ':', '[')
-		for k, g := range header[i:] {
-			if CanonicalName(g.Name) != canonical {
-				continue
+		for k := i; ; k = next[k] {
+			if j.b = quote(j.b, header[k].Value); next[k] == 0 {
+				break
 			}
-			if k > 0 {
-				j.b = append(j.b, ',')
-			}
-			j.b = quote(j.b, g.Value)
+			j.b = append(j.b, ',')
 		}
 		j.b = append(j.b, ']')
 	}

@@ -134,13 +134,38 @@ func (o Options) Over(base Options) Options {
 // headerOver is a header with the fields of base that own doesn't name.
 func headerOver(own, base []Field) []Field {
 	out := make([]Field, 0, len(own)+len(base))
+	named := namesOf(own)
 	for _, b := range base {
-		named := func(f Field) bool { return CanonicalName(f.Name) == CanonicalName(b.Name) }
-		if !slices.ContainsFunc(own, named) {
+		if !named.has(b.Name) {
 			out = append(out, b)
 		}
 	}
 	return append(out, own...)
+}
+
+// names are those of a header, in any case of letters.
+type names struct {
+	header []Field
+	set    map[string]struct{} // by canonical name, if they are many
+}
+
+func namesOf(header []Field) names {
+	n := names{header: header}
+	if len(header) > fewWords {
+		n.set = make(map[string]struct{}, len(header))
+		for _, f := range header {
+			n.set[CanonicalName(f.Name)] = struct{}{}
+		}
+	}
+	return n
+}
+
+func (n *names) has(name string) bool {
+	if n.set == nil {
+		return slices.ContainsFunc(n.header, func(f Field) bool { return sameName(f.Name, name) })
+	}
+	_, is := n.set[CanonicalName(name)]
+	return is
 }
 
 // Fields are those of the format; texts and bytes alias what they are read from.

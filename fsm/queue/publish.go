@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
@@ -52,8 +53,13 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 		return Receipt{Refused: err}
 	}
 	out := Receipt{Group: p.Group != "", Messages: make([]Published, 0, len(targets))}
+	var shared *body
+	if len(targets) > 1 && len(p.Body) >= payload.Apart && e.Level >= env.Level2 {
+		shared = s.share(p.Body)
+	}
+	sum := contentSum(e, p, &options)
 	for _, t := range targets {
-		key, once := dedupOf(p, &options, t)
+		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
 			if d, found := s.known(key, e.Now); found && !mutant.Is(mutant.DedupApart) {
 				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
@@ -63,7 +69,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 		m := s.create(e, &Content{
 			URL: t.url, API: p.API, Body: p.Body, Options: options, Group: t.group, Endpoint: t.endpoint,
 			Schedule: schedule, CallerIP: p.CallerIP, Run: p.Run,
-		})
+		}, shared)
 		if once {
 			s.remember(key, dedup{id: m.ID}, e.Now)
 		}
@@ -104,8 +110,8 @@ func (s *Store) check(p *Publication, o *Options, now int64) *Error {
 	return nil
 }
 
-// create makes a message of c, which lacks nothing but its times.
-func (s *Store) create(e *env.Env, c *Content) *Message {
+// create makes a message of c, which lacks nothing but its times, and has the body that several have if it is not nil.
+func (s *Store) create(e *env.Env, c *Content, shared *body) *Message {
 	c.Created, c.FirstAt = e.Now, e.Now
 	switch {
 	case c.Given&GivenNotBefore != 0:
@@ -118,14 +124,16 @@ func (s *Store) create(e *env.Env, c *Content) *Message {
 	}
 	c.SaltRedaction(e)
 	m := &Message{ID: ID{s.next(), e.Uint64()}, retries: uint32(c.Retries)}
-	m.setContent(c, s.keeper)
+	c.kept = kept{reserves: e.Level >= env.Level2 && (c.Callback != nil || c.Failure != nil) && len(c.Run) == 0}
+	m.setContent(c, shared, s.keeper)
+	s.hold(m)
 	if c.Queue != "" {
 		m.queue = s.queueFor(c.Queue, e.Now)
 	}
 	if c.Flow != nil {
 		s.joinFlowKey(m, c.Flow, e.Now)
 	}
-	s.liveBytes += m.size()
+	s.liveBytes += m.size() + m.reserved()
 	s.uncounted += m.uncounted()
 	s.record(m, e.Now, Event{State: Created})
 	s.start(m, c.FirstAt, e.Now)

@@ -66,9 +66,15 @@ func (s *Store) ChangeQueue(e *env.Env, n QueueChange) (Queue, error) {
 	return Queue{}, invalid("a queue can't be changed in this way")
 }
 
+// maxSlots is the highest parallelism of a queue: a pause and a resume move as many messages in one piece.
+const maxSlots = 10_000
+
 func (s *Store) putQueue(e *env.Env, n QueueChange, old *Queue) (Queue, error) {
 	if n.Parallelism < 0 {
 		return Queue{}, invalid("invalid parallelism: %d", n.Parallelism)
+	}
+	if n.Parallelism > maxSlots && e.Level >= env.Level2 {
+		return Queue{}, invalid("invalid parallelism: %d; at most %d messages of a queue are delivered at a time", n.Parallelism, maxSlots)
 	}
 	if limit := s.settings.MaxParallelism; limit > 0 && n.Parallelism > limit {
 		return Queue{}, quota("maxParallelism")

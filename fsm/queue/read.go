@@ -54,15 +54,15 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 	if len(f.IDs) > 0 {
 		return s.eventsOf(f, p)
 	}
-	looked := 0
+	looked, c := 0, f.chooser()
 	s.walkEvents(p, func(v *Event) bool {
 		if looked++; looked > MaxScan {
 			more = true
 			return false
 		}
-		if f.matchEvent(v) {
+		if c.matchEvent(v) {
 			m, _ := s.messages.Get(v.message)
-			if n := s.eventInfo(v, m); (!p.Last || v.Seq == m.last) && f.match(n.ID, n.Content) {
+			if n := s.eventInfo(v, m); (!p.Last || v.Seq == m.last) && c.match(n.ID, n.Content) {
 				if len(list) == p.Limit {
 					more = true
 					return false
@@ -74,22 +74,6 @@ func (s *Store) Events(f *Filter, p Page) (list []EventInfo, cursor Stamp, more 
 		return true
 	})
 	return list, cursor, more
-}
-
-// matchEvent judges what an event is itself, before its message is looked at.
-func (f *Filter) matchEvent(v *Event) bool {
-	if !f.within(v.At) {
-		return false
-	}
-	if len(f.States) == 0 {
-		return true
-	}
-	for _, st := range f.States {
-		if st == v.State {
-			return true
-		}
-	}
-	return false
 }
 
 // walkEvents gives the events of the pages that follow, in the order that the page asks for.
@@ -111,15 +95,15 @@ func (s *Store) walkEvents(p Page, f func(*Event) bool) {
 
 // eventsOf lists the events of some messages; each message knows its own.
 func (s *Store) eventsOf(f *Filter, p Page) (list []EventInfo, cursor Stamp, more bool) {
-	found := byNumber[EventInfo]()
+	found, c := byNumber[EventInfo](), f.chooser()
 	for _, id := range f.IDs {
 		m := s.find(id)
 		if m == nil {
 			continue
 		}
 		for v, ok := s.log.Get(m.last); ok; v, ok = s.log.Get(v.before) {
-			if f.matchEvent(v) && (!p.Last || v.Seq == m.last) {
-				if n := s.eventInfo(v, m); f.match(n.ID, n.Content) {
+			if c.matchEvent(v) && (!p.Last || v.Seq == m.last) {
+				if n := s.eventInfo(v, m); c.match(n.ID, n.Content) {
 					found.Set(v.Seq, n)
 				}
 			}
@@ -184,13 +168,13 @@ func (s *Store) DeadLetters(ids []Stamp, f *Filter, p Page) (list []DeadInfo, cu
 		}
 		return list, cursor, false
 	}
-	looked := 0
+	looked, chosen := 0, f.chooser()
 	visit := func(t Stamp, d *Dead) bool {
 		if looked++; looked > MaxScan {
 			more = true
 			return false
 		}
-		if s.matchDead(f, d) {
+		if s.matchDead(chosen, d) {
 			if len(list) == p.Limit {
 				more = true
 				return false
@@ -334,7 +318,7 @@ func (s *Store) Schedules() (list []Schedule) {
 // leader computes a Tick.
 func (s *Store) DueSchedules(now int64, limit int) (list []Schedule) {
 	s.ticks.All(func(t tick, _ struct{}) bool {
-		if t.at > now || len(list) == limit {
+		if t.at > now || s.ticksFrom > now || len(list) == limit {
 			return false
 		}
 		c, _ := s.schedules.Get(t.id)

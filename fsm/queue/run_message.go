@@ -46,7 +46,7 @@ func (s *Store) reportToRun(m *Message, state State, p *Response, why string) {
 }
 
 // Dispatch makes a message of a run: c.Run says what it delivers.
-func (s *Store) Dispatch(e *env.Env, c *Content) ID { return s.create(e, c).ID }
+func (s *Store) Dispatch(e *env.Env, c *Content) ID { return s.create(e, c, nil).ID }
 
 // NewID allocates a message id without creating a message.
 func (s *Store) NewID(e *env.Env) ID { return ID{s.next(), e.Uint64()} }
@@ -91,14 +91,14 @@ func ofRuns(p Publication) *Publication {
 // StartedRun is the message of the run that was started under the deduplication id or content of a publication within the
 // window; false if there is none.
 func (s *Store) StartedRun(p Publication, now int64) (ID, bool) {
-	key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL})
+	key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}, nil)
 	d, found := s.known(key, now)
 	return d.id, once && found
 }
 
 // RememberRun keeps the message of a run that was started for as long as its deduplication id or content counts.
 func (s *Store) RememberRun(p Publication, id ID, now int64) {
-	if key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}); once {
+	if key, once := dedupOf(ofRuns(p), &p.Options, target{url: p.URL}, nil); once {
 		s.remember(key, dedup{id: id}, now)
 	}
 }

@@ -44,6 +44,9 @@ func (s *Store) save(out *saving.Saver) error {
 		w.Uvarint(s.events)
 		w.Uvarint(s.sender.Epoch)
 		w.Uvarint(s.sender.Term)
+		if s.ticksFrom != 0 {
+			w.Varint(s.ticksFrom)
+		}
 	})
 	saving.Each(out, kindQueue, s.queues, func(_ uint64, q *Queue, w *wire.Writer) {
 		_, doomed := s.deletedQueues.Get(q.no)
@@ -58,7 +61,14 @@ func (s *Store) save(out *saving.Saver) error {
 	})
 	saving.Each(out, kindGroup, s.groups, func(_ string, g *Group, w *wire.Writer) { w.Put(g) })
 	saving.Each(out, kindSchedule, s.schedules, func(_ string, c *Schedule, w *wire.Writer) { w.Put(c) })
+	saved := map[uint64]bool{} // bodies that several messages have
 	saving.Each(out, kindMessage, s.messages, func(_ uint64, m *Message, w *wire.Writer) {
+		if m.body != nil && m.body.no != 0 {
+			if saved[m.body.no] {
+				m = m.withoutBody()
+			}
+			saved[m.body.no] = true
+		}
 		_, holds := s.holding.Get(member{m.queue, m.Seq})
 		w.Put(m)
 		w.Bool(holds)
@@ -134,6 +144,9 @@ func (s *Store) loadHead(r *wire.Reader) {
 	r.GetRecord(&s.keys)
 	s.serial, s.events = r.Uvarint(), r.Uvarint()
 	s.sender = Sender{Epoch: r.Uvarint(), Term: r.Uvarint()}
+	if r.Len() > 0 {
+		s.ticksFrom = r.Varint()
+	}
 }
 
 func (s *Store) loadQueue(r *wire.Reader) {
@@ -170,7 +183,9 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	if err := r.Done(); err != nil {
 		return err
 	}
-	m.setContent(m.Content(), s.keeper) // which doesn't keep the rest of the record in memory
+	c := m.Content()
+	m.setContent(c, s.loadedBody(c), s.keeper) // which doesn't keep the rest of the record in memory
+	s.hold(m)
 	if m.place >= places || m.place == placeActive && m.claim == nil {
 		return errRecord
 	}
@@ -185,7 +200,7 @@ func (s *Store) loadMessage(r *wire.Reader) error {
 	if m.place == placeDone {
 		s.doneBytes += m.size() // unless its dead letter comes
 	} else {
-		s.liveBytes += m.size()
+		s.liveBytes += m.size() + m.reserved()
 	}
 	s.uncounted += m.uncounted()
 	return nil

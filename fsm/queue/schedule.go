@@ -95,9 +95,12 @@ func (s *Schedule) Fields(c *wire.Codec) {
 	}
 }
 
+// scheduleCost is the logical overhead of a schedule, in bytes.
+const scheduleCost = 600
+
 // size is the logical memory of the schedule in bytes.
 func (c *Schedule) size() int64 {
-	return 600 + int64(len(c.Publish.Body)+len(c.Publish.URL)+len(c.Cron)+len(c.ID)) + headerSize(c.Publish.Header)
+	return scheduleCost + int64(len(c.Publish.Body)+len(c.Publish.URL)+len(c.Cron)+len(c.ID)) + headerSize(c.Publish.Header)
 }
 
 // Tick tells Advance the times of a schedule, which only a leader can compute.

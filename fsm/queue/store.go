@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
@@ -44,12 +45,15 @@ type Store struct {
 	dead          *cow.BTree[Stamp, *Dead]
 	dedups        *cow.BTree[dedupKey, dedup]
 	dedupEnds     *cow.BTree[dedupEnd, struct{}]
+	shared        *cow.BTree[uint64, sharedBody] // bodies that several messages have
 	bulk          BulkTable
 
 	liveBytes, doneBytes, deadBytes, fixedBytes int64 // logical memory; see memory.go
 	uncounted                                   int64 // of it, what does not count from env.Level2 on
 	keeper                                      payload.Keeper
-	trimmable                                   int // how many records the next trim may remove
+	ticksFrom                                   int64 // when ticks may be fired again, see pace.go
+	trimmable                                   int   // how many records the next trim may remove
+	most                                        int64 // that may count in this apply, see SetRoom
 
 	reports []DeliveryReport // what happened to messages of runs in this apply; see run_message.go
 }
@@ -77,7 +81,7 @@ func New() *Store {
 		log:   byNumber[*Event](), dead: byStamp[*Dead](),
 		dedups:    cow.NewBTree[dedupKey, dedup](func(k dedupKey) uint64 { return binary.BigEndian.Uint64(k[:]) }, compareDedups),
 		dedupEnds: cow.NewBTree[dedupEnd, struct{}](func(d dedupEnd) uint64 { return uint64(d.at) }, compareDedupEnds),
-		bulk:      NewBulkTable(),
+		shared:    byNumber[sharedBody](), bulk: NewBulkTable(), most: math.MaxInt64,
 	}
 }
 
@@ -99,7 +103,7 @@ func (s *Store) Fork() *Store {
 	f.schedules, f.ticks = s.schedules.Snapshot(), s.ticks.Snapshot()
 	f.log, f.dead = s.log.Snapshot(), s.dead.Snapshot()
 	f.dedups, f.dedupEnds = s.dedups.Snapshot(), s.dedupEnds.Snapshot()
-	f.bulk = s.bulk.Fork()
+	f.shared, f.bulk = s.shared.Snapshot(), s.bulk.Fork()
 	return &f
 }
 

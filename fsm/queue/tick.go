@@ -34,7 +34,7 @@ func (s *Store) PutSchedule(e *env.Env, p SchedulePut) (ScheduleRef, error) {
 	if n := s.settings.MaxSchedules; !had && n > 0 && s.schedules.Len() >= n {
 		return ScheduleRef{}, quota("maxSchedules")
 	}
-	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group})
+	key, once := dedupOf(&p.Publish, &options, target{url: p.Publish.URL, group: "schedule of " + p.Publish.Group}, nil)
 	d, known := s.known(key, e.Now)
 	if once && known && !had {
 		return ScheduleRef{d.schedule}, nil
@@ -135,7 +135,7 @@ func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
 // tick fires a schedule at those of the times that its misfire policy chooses, and keeps its next time. It changes
 // nothing if the times were computed for another form of the schedule, or have been dealt with already: so a tick is
 // never doubled, whoever proposes it.
-func (s *Store) tick(e *env.Env, t *Tick) {
+func (s *Store) tick(e *env.Env, t *Tick, p *pace) {
 	old, ok := s.schedules.Get(t.Schedule)
 	if !ok || old.Version != t.Version || (old.Next > e.Now || t.Next <= old.Next) && !mutant.Is(mutant.TickTwice) {
 		return
@@ -149,16 +149,21 @@ func (s *Store) tick(e *env.Env, t *Tick) {
 			return
 		}
 	}
-	c := *old
+	c, next := *old, t.Next
 	if !c.Paused {
 		for _, at := range c.Misfire.choose(times, e.Now) {
-			s.fire(e, &c, at)
+			if p.over() { // the rest has its turn in the next Advance
+				i, _ := slices.BinarySearch(times, at)
+				times, next = times[:i], at
+				break
+			}
+			p.fire(s, e, &c, at)
 		}
 	}
 	if n := len(times); n > 0 {
 		c.Last = times[n-1]
 	}
-	c.Next = t.Next
+	c.Next = next
 	s.unscheduleTick(old)
 	s.scheduleTick(&c)
 }

@@ -96,9 +96,9 @@ func TestTraceContextsAreBounded(t *testing.T) {
 // TestTraceIsNoContent: messages that differ in their trace alone are duplicates of one another.
 func TestTraceIsNoContent(t *testing.T) {
 	p := Publication{ContentDedup: true, Body: []byte("b")}
-	plain, _ := dedupOf(&p, &p.Options, target{url: "https://a"})
+	plain, _ := dedupOf(&p, &p.Options, target{url: "https://a"}, nil)
 	in := p.InTrace(TraceContext{Parent: traceOne})
-	if traced, _ := dedupOf(&p, &in, target{url: "https://a"}); traced != plain {
+	if traced, _ := dedupOf(&p, &in, target{url: "https://a"}, nil); traced != plain {
 		t.Error("the trace counts as content")
 	}
 }

@@ -49,10 +49,15 @@ func (s *Store) BulkCancel(e *env.Env, q *queue.Store, n BulkCancellation) (queu
 	return *b, nil
 }
 
+// filterOf is what the filter of a bulk action says of runs.
+func filterOf(b *queue.BulkAction) (f Filter) {
+	wire.NewReader(b.Filter).Get(&f)
+	return f
+}
+
 // bulkStep has a bulk action go on, from the newest run that is meant to the oldest.
 func (s *Store) bulkStep(e *env.Env, q *queue.Store, b *queue.BulkAction, scan, limit int) *queue.BulkAction {
-	var f Filter
-	wire.NewReader(b.Filter).Get(&f)
+	f := filterOf(b)
 	below := b.After
 	if below == 0 {
 		below = b.Until
@@ -84,13 +89,13 @@ func (s *Store) SweepBulk(e *env.Env, q *queue.Store, limit int) (done int) {
 // CountActive counts active runs that a filter chooses, of those below a number (0 = all) and at most MaxScan that it looks
 // at; more says that others are left below cursor.
 func (s *Store) CountActive(f *Filter, below uint64) (n int, cursor uint64, more bool) {
-	looked := 0
+	looked, filter := 0, s.chooser(f)
 	s.candidates(f, below, func(r *Run) bool {
 		if more = looked == MaxScan; more {
 			return false
 		}
 		looked, cursor = looked+1, r.No
-		if r.Active() && f.match(s, r, r.Created) {
+		if r.Active() && filter.match(r, r.Created) {
 			n++
 		}
 		return true

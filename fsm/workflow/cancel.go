@@ -31,15 +31,21 @@ func (s *Store) Cancel(e *env.Env, q *queue.Store, n Cancellation) (Cancelled, e
 // at scan and cancels limit at most.
 func (s *Store) cancelSome(e *env.Env, q *queue.Store, f *Filter, below uint64, scan, limit int) (out Cancelled) {
 	var chosen []*Run
-	looked := 0
+	held := 0
+	looked, filter := 0, s.chooser(f)
 	s.candidates(f, below, func(r *Run) bool {
 		if looked == scan || len(chosen) == limit {
 			out.More = true
 			return false
 		}
 		looked++
+		before := out.Cursor
 		out.Cursor = r.No
-		if r.Active() && f.match(s, r, r.Created) {
+		if r.Active() && filter.match(r, r.Created) {
+			if held += s.held(r); held > maxHeld && len(chosen) > 0 && e.Level >= env.Level2 {
+				out.More, out.Cursor = true, before
+				return false
+			}
 			chosen = append(chosen, r)
 		}
 		return true

@@ -86,9 +86,11 @@ func (s *Store) entryDelivery(r *Run, pos uint32, n *Entry) *Delivery {
 
 // join returns the fields of base and own; those of own replace others of their name.
 func join(base, own []queue.Field) []queue.Field {
-	out := slices.DeleteFunc(base, func(b queue.Field) bool {
-		return slices.ContainsFunc(own, func(f queue.Field) bool { return strings.EqualFold(f.Name, b.Name) })
-	})
+	named := make(map[string]bool, len(own))
+	for _, f := range own {
+		named[queue.Fold(f.Name)] = true
+	}
+	out := slices.DeleteFunc(base, func(b queue.Field) bool { return named[queue.Fold(b.Name)] })
 	return append(out, own...)
 }
 

@@ -32,6 +32,7 @@ func (s *Store) End(e *env.Env, q *queue.Store, n Ending) (RunRef, error) {
 // finish brings a run to a final state: nothing of it is delivered any more, and nothing waits.
 func (k *work) finish(state RunState) {
 	s, r := k.s, k.r
+	k.unreserve()
 	s.liveBytes -= r.bytes
 	s.doneBytes += r.bytes
 	r.State, r.Completed = state, k.e.Now
@@ -47,6 +48,12 @@ func (k *work) finish(state RunState) {
 	if state != Failed {
 		s.ended.Set(queue.Stamp{At: r.Completed, Seq: r.No}, r.No)
 	}
+}
+
+// unreserve has the run count no more what its end may add: it ends now.
+func (k *work) unreserve() {
+	k.count(-k.r.Reserved)
+	k.r.Reserved = 0
 }
 
 // close ends the deliveries of the run. At success one that is under way is that which has ended the run.
@@ -71,7 +78,11 @@ func (k *work) close(state RunState) {
 
 // fail ends a run that can't go on: it becomes a dead letter, and its failure callback is called.
 func (k *work) fail(f *Fault) {
+	k.unreserve()
 	before := k.r.size()
+	if !k.s.fits(int64(len(f.Response.Body)) + 64*int64(len(f.Response.Header))) {
+		f.Response = queue.Response{Status: f.Response.Status}
+	}
 	k.r.Fault = detached(f)
 	k.r.Dead = queue.Stamp{At: k.e.Now, Seq: k.r.No}
 	k.finish(Failed)
@@ -118,12 +129,12 @@ func (s *Store) applyFailureReport(e *env.Env, q *queue.Store, r *Run, t *queue.
 		c.NotFound = queue.Value(t.Response.Header, "Upstash-Workflow-Failure-Callback-Notfound") == "true" ||
 			queue.Value(t.Response.Header, "Svc-Workflow-Failure-Callback-Notfound") == "true"
 	} else {
-		c.Errors = remember(c.Errors, t, e.Now)
+		c.Errors = s.noteAttempt(c.Errors, t, e.Now)
 		if t.State == queue.Failed {
 			c.State = CallbackFail
 		}
 	}
-	if t.Response.Status != 0 {
+	if t.Response.Status != 0 && s.fits(attemptGrowth(t)) {
 		p := detachedAttempt(&t.Response, "", 0).Response
 		c.Response = &p
 	}

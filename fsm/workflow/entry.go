@@ -131,6 +131,8 @@ type Entry struct {
 	Next int64
 	// Errors are the attempts that failed, the last maxErrors of them.
 	Errors []Attempt
+	// Reserved is what counts already of what the answer to a call may add, in bytes. Since env.Level2.
+	Reserved int64
 }
 
 // Answer is what a third party has said to a call.
@@ -180,6 +182,9 @@ func (e *Entry) Fields(c *wire.Codec) {
 	wire.List(c, &e.Errors, 3)
 	c.Varint(&e.Since)
 	c.Varint(&e.Deadline)
+	if c.More(e.Reserved != 0) {
+		c.Varint(&e.Reserved)
+	}
 }
 
 // Fields are those of the format.

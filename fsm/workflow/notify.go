@@ -16,15 +16,15 @@ func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, er
 		if mutant.Is(mutant.NotifyRemembered) && len(s.Waiters(n.EventID)) == 0 {
 			return Notified{}, s.remember(e, q, &n)
 		}
-		return s.wakeAll(e, q, s.Waiters(n.EventID), n.Body), nil
+		return s.wakeSome(e, q, &n), nil
 	}
 	r := s.Find(n.RunID, 0)
 	if r == nil || !r.Active() {
 		return Notified{}, notFound("workflow run %s is over or not known", n.RunID)
 	}
 	var list []*Waiter
-	for _, w := range s.Waiters(n.EventID) {
-		if w.Run == r.No && (!n.Hook || w.Step.Type == WaitForWebhook) {
+	for _, w := range s.WaitersOf(r.No) { // of which there are fewer than others may wait for the event
+		if w.EventID == n.EventID && (!n.Hook || w.Step.Type == WaitForWebhook) {
 			list = append(list, w)
 		}
 	}
@@ -35,6 +35,35 @@ func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, er
 		return s.wakeAll(e, q, list, n.Body), nil
 	}
 	return Notified{Stored: true}, s.save(e, q, r, &n)
+}
+
+// wakeSome wakes as many waiters of an event as its price has counted, of those that began to wait before it was notified.
+func (s *Store) wakeSome(e *env.Env, q *queue.Store, n *Notification) Notified {
+	var list []*Waiter
+	more, until := false, n.Until
+	if until == 0 {
+		until = s.serial + 1
+	}
+	s.eachWaiter(n.EventID, func(w *Waiter) bool {
+		if w.No >= until {
+			return false
+		}
+		if more = s.wakes > 0 && len(list) == s.wakes && e.Level >= env.Level2; more {
+			return false
+		}
+		list = append(list, w)
+		return true
+	})
+	out := s.wakeAll(e, q, list, n.Body)
+	if more {
+		out.More, out.Until = true, until
+	}
+	return out
+}
+
+// eachWaiter visits those of an event, in the order in which they began to wait.
+func (s *Store) eachWaiter(event string, visit func(*Waiter) bool) {
+	s.events.Ascend(name{text: event}, func(n name, _ struct{}) bool { return n.text == event && visit(s.waiter(n.no)) })
 }
 
 func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte) (out Notified) {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"math"
 	"slices"
 
 	"github.com/trireme-dev/trireme/fsm/cow"
@@ -16,14 +17,29 @@ const MaxScan = 10_000
 // Run is a run by its number.
 func (s *Store) Run(no uint64) (*Run, bool) { return s.runs.Get(no) }
 
-// Find is the newest run of an id, or, if created is not 0, the one that was created then; nil if there is none.
-func (s *Store) Find(id string, created int64) (found *Run) {
-	for _, r := range s.Named(id) {
+// Find is the newest run of an id, or, if created is not 0, of those that were created then; nil if there is none. An id may be
+// that of many runs that are over.
+func (s *Store) Find(id string, created int64) *Run {
+	for r := s.namedBelow(id, math.MaxUint64); r != nil; r = s.namedBelow(id, r.No) {
 		if created == 0 || r.Created == created {
-			found = r
+			return r
 		}
 	}
-	return found
+	return nil
+}
+
+// namedBelow is the newest run of an id of those below a number, nil if there is none.
+func (s *Store) namedBelow(id string, no uint64) *Run {
+	i, _ := s.names.Rank(name{id, no})
+	if i == 0 {
+		return nil
+	}
+	n, _ := s.names.At(i - 1)
+	if n.text != id {
+		return nil
+	}
+	r, _ := s.runs.Get(n.no)
+	return r
 }
 
 // Named are the runs of an id, oldest first.
@@ -45,13 +61,13 @@ type Page struct {
 // Runs lists the runs that a filter chooses, the newest first. More says that there are others behind the cursor, or that
 // there may be: one answer looks at MaxScan runs at most, so that a page may be short, and the reader has to go on.
 func (s *Store) Runs(f *Filter, p Page) (list []*Run, cursor uint64, more bool) {
-	looked := 0
+	looked, filter := 0, s.chooser(f)
 	s.candidates(f, p.After, func(r *Run) bool {
 		if looked++; looked > MaxScan {
 			more = true
 			return false
 		}
-		if f.match(s, r, r.Created) {
+		if filter.match(r, r.Created) {
 			if len(list) == p.Limit {
 				more = true
 				return false
@@ -113,18 +129,6 @@ func (s *Store) named(f *Filter) (list []*Run, ok bool) {
 	}
 	slices.SortFunc(list, func(a, b *Run) int { return int(int64(a.No) - int64(b.No)) })
 	return slices.Compact(list), true
-}
-
-// holds reports whether a run has one of some messages as an entry.
-func (s *Store) holds(r *Run, messages []queue.ID) bool {
-	return slices.ContainsFunc(messages, func(id queue.ID) bool {
-		p, ok := s.ids.Get(id.Seq)
-		if !ok || p.run != r.No {
-			return false
-		}
-		e, _ := s.entries.Get(p)
-		return e.ID == id
-	})
 }
 
 // Log calls visit with the entries of a run in their order, until visit says false.
@@ -261,14 +265,15 @@ func (s *Store) DeadRun(t queue.Stamp) (*Run, bool) {
 // as those of Runs, but that the cursor is a dead letter.
 func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, limit int) (list []*Run, cursor queue.Stamp, more bool) {
 	if len(ids) > 0 {
+		seen := make(map[*Run]bool, len(ids))
 		for _, t := range ids {
-			if r, ok := s.DeadRun(t); ok && !slices.Contains(list, r) {
-				list = append(list, r)
+			if r, ok := s.DeadRun(t); ok && !seen[r] {
+				list, seen[r] = append(list, r), true
 			}
 		}
 		return list, cursor, false
 	}
-	looked := 0
+	looked, filter := 0, s.deadChooser(f)
 	from := after
 	from.Seq++
 	s.dead.Ascend(from, func(t queue.Stamp, no uint64) bool {
@@ -276,7 +281,7 @@ func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, li
 			more = true
 			return false
 		}
-		if r, _ := s.runs.Get(no); f.matchDead(s, r) {
+		if r, _ := s.runs.Get(no); filter.match(r) {
 			if len(list) == limit {
 				more = true
 				return false
@@ -289,15 +294,41 @@ func (s *Store) DeadRuns(ids []queue.Stamp, f *DeadFilter, after queue.Stamp, li
 	return list, cursor, more
 }
 
-// matchDead reports whether the filter chooses the dead letter of r. From and To are about when it failed.
-func (f *DeadFilter) matchDead(s *Store, r *Run) bool {
-	if len(f.Statuses) > 0 && (r.Fault == nil || !slices.Contains(f.Statuses, r.Fault.Response.Status)) {
-		return false
+// deadChooser is a DeadFilter that is ready to be held against many dead letters.
+type deadChooser struct {
+	*chooser
+	statuses  map[int]struct{}
+	callbacks map[CallbackState]struct{}
+}
+
+func (s *Store) deadChooser(f *DeadFilter) *deadChooser {
+	return &deadChooser{s.chooser(&f.Filter), queue.Set(f.Statuses), queue.Set(f.Callbacks)}
+}
+
+// match reports whether the filter chooses the dead letter of r. From and To are about when it failed.
+func (f *deadChooser) match(r *Run) bool {
+	if f.statuses != nil {
+		if _, is := f.statuses[status(r)]; r.Fault == nil || !is {
+			return false
+		}
 	}
-	if len(f.Callbacks) > 0 && (r.Callback == nil || !slices.Contains(f.Callbacks, r.Callback.State)) {
-		return false
+	if f.callbacks != nil {
+		if r.Callback == nil {
+			return false
+		}
+		if _, is := f.callbacks[r.Callback.State]; !is {
+			return false
+		}
 	}
-	return f.Filter.match(s, r, r.Completed)
+	return f.chooser.match(r, r.Completed)
+}
+
+// status is that of the answer that made a run fail.
+func status(r *Run) int {
+	if r.Fault == nil {
+		return 0
+	}
+	return r.Fault.Response.Status
 }
 
 // Settings are the limits in force.

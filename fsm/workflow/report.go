@@ -42,16 +42,19 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 		n.State, n.Next = Delivered, 0
 	case t.State == queue.Retry:
 		n.State, n.Next = Retrying, t.Next
-		n.Errors = remember(n.Errors, t, e.Now)
+		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
 	case n.Kind == CallEntry: // a call that fails is a result too
 		n.State, n.Next = Delivered, 0
-		n.Errors = remember(n.Errors, t, e.Now)
+		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
 	default:
 		n.State, n.Next = Undeliverable, 0
-		n.Errors = remember(n.Errors, t, e.Now)
+		n.Errors = s.noteAttempt(n.Errors, t, e.Now)
 	}
 	if len(n.Errors) > 0 {
 		k.r.touch(n.Errors[len(n.Errors)-1].At)
+	}
+	if !n.State.Open() {
+		n.Reserved = 0
 	}
 	k.set(at, old, &n)
 	switch {
@@ -65,8 +68,17 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 	k.store()
 }
 
-// remember adds a failed attempt to a list, of which the oldest goes when there are too many.
-func remember(list []Attempt, t *queue.DeliveryReport, now int64) []Attempt {
+// attemptGrowth is what an attempt counts that is remembered.
+func attemptGrowth(t *queue.DeliveryReport) int64 {
+	return 120 + int64(min(len(t.Response.Body), maxErrorBody)+len(t.Error)) + 64*int64(len(t.Response.Header))
+}
+
+// noteAttempt adds a failed attempt to a list, of which the oldest goes when there are too many. One for which there is no room is
+// left out.
+func (s *Store) noteAttempt(list []Attempt, t *queue.DeliveryReport, now int64) []Attempt {
+	if !s.fits(attemptGrowth(t)) {
+		return list
+	}
 	kept := list[max(len(list)-maxErrors+1, 0):]
 	out := make([]Attempt, 0, len(kept)+1)
 	return append(append(out, kept...), detachedAttempt(&t.Response, t.Error, now))
@@ -110,6 +122,9 @@ func (k *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
 	if a.Status == 0 {
 		a.Status, a.Body = unreachable, []byte(t.Error)
 	}
+	if !k.s.fits(entryGrowth(nil, 0) + 200 + int64(len(a.Body)) + 64*int64(len(a.Header))) { // the step learns it, instead of a result that is not the call's
+		a.Response, a.Error = queue.Response{Status: insufficient, Body: []byte(noRoom)}, ""
+	}
 	n := &Entry{Kind: AnswerEntry, Step: call.Step, Answer: detached(a)}
 	if back := call.Own.Callback; back != nil {
 		n.URL = back.URL
@@ -119,8 +134,12 @@ func (k *work) answer(pos uint32, call *Entry, t *queue.DeliveryReport) {
 	k.append(n)
 }
 
-// unreachable is the status of a call that had no answer.
-const unreachable = 502
+// unreachable is the status of a call that had no answer, insufficient of one whose answer there is no room for.
+const (
+	unreachable  = 502
+	insufficient = 507
+	noRoom       = "memory limit reached: the answer to the call was not kept"
+)
 
 // The headers by which an SDK shows itself in its answers.
 var (
@@ -161,7 +180,7 @@ func (k *work) firstAnswer(n *Entry, t *queue.DeliveryReport) {
 	at := place{k.r.No, 0}
 	bad := *n
 	bad.State = Undeliverable
-	bad.Errors = remember(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why}, k.e.Now)
+	bad.Errors = k.s.noteAttempt(n.Errors, &queue.DeliveryReport{Response: t.Response, Error: why}, k.e.Now)
 	k.set(at, n, &bad)
 	k.fail(&Fault{Message: n.ID, Response: t.Response, Error: why, Retried: t.Retried, Retries: t.Retries})
 }

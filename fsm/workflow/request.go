@@ -90,6 +90,8 @@ type Notification struct {
 	// Hook: a webhook was called. Only waiters that asked for one are meant, and every miss is the same ErrNotFound.
 	Hook bool
 	Body []byte
+	// Until is for going on: what the Notified before says.
+	Until uint64
 }
 
 // Notified is the result of the operation Notify.
@@ -98,6 +100,9 @@ type Notified struct {
 	Woken []Woken
 	// Stored: the run did not wait, and will find the notification when it does.
 	Stored bool
+	// More: others still wait, of those that began to wait before Until. The caller goes on with the same notification and Until.
+	More  bool
+	Until uint64
 }
 
 // Woken is a waiter that was notified.

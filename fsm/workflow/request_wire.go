@@ -62,12 +62,19 @@ func (n *Notification) Fields(c *wire.Codec) {
 	c.Text(&n.RunID)
 	c.Bool(&n.Hook)
 	c.Bytes(&n.Body)
+	if c.More(n.Until != 0) {
+		c.Uvarint(&n.Until)
+	}
 }
 
 // Fields are those of the format; texts and bytes alias what they are read from.
 func (n *Notified) Fields(c *wire.Codec) {
 	wire.Records(c, &n.Woken)
 	c.Bool(&n.Stored)
+	if c.More(n.More) {
+		c.Bool(&n.More)
+		c.Uvarint(&n.Until)
+	}
 }
 
 // Fields are those of the format.

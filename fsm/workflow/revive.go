@@ -91,6 +91,9 @@ func (s *Store) revive(e *env.Env, q *queue.Store, old *Run, n *Revival) *Run {
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
 	}
+	if e.Level >= env.Level2 {
+		r.Reserved = r.reserve()
+	}
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})
 	k.count(r.size())
@@ -131,7 +134,10 @@ func (k *work) resume(old *Run, n *Revival) {
 	s, no := k.s, k.r.No
 	for pos, from := range s.log(old.No) {
 		c := *from
-		c.ID, c.Errors = k.q.NewID(k.e), nil
+		c.ID, c.Errors, c.Reserved = k.q.NewID(k.e), nil, 0
+		if c.Kind == CallEntry && c.State != Delivered && k.e.Level >= env.Level2 {
+			c.Reserved = reserveOfCall(c.Own)
+		}
 		c.Own = rest(from, k.e.Now)
 		if c.State != Delivered {
 			c.State = Dropped

@@ -124,6 +124,8 @@ type Run struct {
 	Dead queue.Stamp
 	// RanAs is the run that it is a resume or restart of, 0 if of none.
 	RanAs uint64
+	// Reserved is what counts already of what its end may add, in bytes. Since env.Level2.
+	Reserved int64
 
 	latest int64 // see Latest
 	bytes  int64 // of it and its log
@@ -249,6 +251,9 @@ func (r *Run) Fields(c *wire.Codec) {
 	wire.Optional(c, &r.Callback)
 	r.Dead.Fields(c)
 	c.Uvarint(&r.RanAs)
+	if c.More(r.Reserved != 0) {
+		c.Varint(&r.Reserved)
+	}
 }
 
 // Fields are those of the format.

@@ -19,14 +19,7 @@ func (s *Store) refusesID(e *env.Env, n *Submission, old *Run) bool {
 }
 
 // before is the run of the same id before r, nil if there is none.
-func (s *Store) before(r *Run) (earlier *Run) {
-	for _, one := range s.Named(r.ID) {
-		if one.No < r.No {
-			earlier = one
-		}
-	}
-	return earlier
-}
+func (s *Store) before(r *Run) *Run { return s.namedBelow(r.ID, r.No) }
 
 // stray reports whether what came for r, by its id, is of an earlier run of that id: a step that was running when that run
 // was cancelled. An SDK may say by created which run it means. Most do not: then it is of an earlier run if r has not

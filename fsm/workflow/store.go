@@ -36,7 +36,9 @@ type Store struct {
 	liveBytes, doneBytes int64 // logical memory of active runs, and of those that are over
 	uncounted            int64 // of both, what does not count from env.Level2 on
 	keeper               payload.Keeper
-	trimmable            int // how many records the next trim may remove
+	trimmable            int   // how many records the next trim may remove
+	wakes                int   // waiters that this apply may wake, see NotifyPrice
+	most                 int64 // that may count in this apply, see SetRoom
 }
 
 // place is an entry of a run's log.
@@ -87,9 +89,19 @@ func New() *Store {
 		runs:     byNumber[*Run](), names: byName(), entries: byPlace[*Entry](), ids: byNumber[place](),
 		marks: cow.NewBTree[mark, uint64](func(m mark) uint64 { return m.run }, compareMarks),
 		open:  byPlace[struct{}](), waiters: byNumber[*Waiter](), events: byName(), waiting: byRunKey[struct{}](),
-		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(),
+		ends: byStamp(), saved: byRunKey[*Saved](), dead: byStamp(), ended: byStamp(), deletedRuns: byNumber[struct{}](), bulk: queue.NewBulkTable(), most: queue.Unlimited,
 	}
 }
+
+// SetRoom says how many bytes the store may add in this apply; see queue.Store.SetRoom.
+func (s *Store) SetRoom(bytes int64) {
+	if s.most = queue.Unlimited; bytes != queue.Unlimited {
+		s.most = s.Used() - s.uncounted + bytes
+	}
+}
+
+// fits reports whether so many bytes may be added.
+func (s *Store) fits(bytes int64) bool { return s.Used()-s.uncounted+bytes <= s.most }
 
 // UseKeeper has k hold the large payloads that the store takes in from now on. It is no part of the state.
 func (s *Store) UseKeeper(k payload.Keeper) { s.keeper = k }

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"slices"
-
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/internal/mutant"
@@ -19,6 +17,14 @@ func (s *Store) Submit(e *env.Env, q *queue.Store, n Submissions) (Receipts, err
 	}
 	s.trim(e.Now)
 	return out, nil
+}
+
+// maxHeld is how much of a run may be under way at once: steps that are not delivered, waits, and notifications that are kept.
+// Its end goes through all of it in one piece.
+const maxHeld = 10_000
+
+func tooMuch(run string) *queue.Error {
+	return refusal(ErrRefused, "workflow run %s has %d steps and waits under way, which is the most that a run may have", run, maxHeld)
 }
 
 func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
@@ -40,6 +46,9 @@ func (s *Store) submit(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	}
 	if err := q.CheckPublication(&queue.Publication{URL: n.URL, Body: n.Body, Options: n.Options}, e.Now); err != nil {
 		return Receipt{Refused: refusal(ErrRefused, "%s", err.Text)}
+	}
+	if n := s.held(r); e.Level >= env.Level2 && n >= maxHeld {
+		return Receipt{Refused: tooMuch(r.ID)}
 	}
 	k := s.edit(e, q, r)
 	added := k.append(k.entry(n))
@@ -74,6 +83,9 @@ func (k *work) entry(n *Submission) *Entry {
 	out.Name = ownedText(n.Step.Name)
 	if n.Kind == CallSubmission {
 		out.Kind, out.URL, out.Own = CallEntry, ownedText(n.URL), detached(&n.Options)
+		if k.e.Level >= env.Level2 {
+			out.Reserved = reserveOfCall(out.Own)
+		}
 		return out
 	}
 	out.Own = k.own(&n.Options, n.Features)
@@ -91,8 +103,9 @@ func (k *work) own(o *queue.Options, f Features) *queue.Options {
 		given |= messageOptions | queue.GivenFailure
 	}
 	out := only(o, given)
+	run := queue.Set(k.r.Header)
 	for _, h := range o.Header {
-		if !slices.Contains(k.r.Header, h) {
+		if _, same := run[h]; !same {
 			out.Header, out.Given = append(out.Header, h), out.Given|queue.GivenHeader
 		}
 	}
@@ -149,6 +162,9 @@ func (s *Store) start(e *env.Env, q *queue.Store, n *Submission) Receipt {
 	r := &Run{No: s.next(), ID: ownedText(n.RunID), Created: e.Now, Config: detached(n.config(e, parent))}
 	if r.ID == "" {
 		r.ID = e.NewID(runPrefix)
+	}
+	if e.Level >= env.Level2 {
+		r.Reserved = r.reserve()
 	}
 	k := &work{s, e, q, r}
 	s.names.Set(name{r.ID, r.No}, struct{}{})

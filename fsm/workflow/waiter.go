@@ -24,6 +24,8 @@ type Waiter struct {
 	TimeoutURL     string
 	TimeoutOptions queue.Options
 	TimeoutBody    []byte
+	// Reserved is what counts already of what its timeout may add, in bytes. Since env.Level2.
+	Reserved int64
 }
 
 // Fields are those of the format.
@@ -42,11 +44,14 @@ func (n *Waiter) Fields(c *wire.Codec) {
 	c.Text(&n.TimeoutURL)
 	c.Record(n.TimeoutOptions.Fields)
 	c.Bytes(&n.TimeoutBody)
+	if c.More(n.Reserved != 0) {
+		c.Varint(&n.Reserved)
+	}
 }
 
 // size is the logical memory of a waiter in bytes.
 func (n *Waiter) size() int64 {
-	return 640 + int64(len(n.EventID)+len(n.Open)+len(n.URL)+len(n.TimeoutURL)+len(n.TimeoutBody)) +
+	return 640 + n.Reserved + int64(len(n.EventID)+len(n.Open)+len(n.URL)+len(n.TimeoutURL)+len(n.TimeoutBody)) +
 		optionsSize(&n.Options) + optionsSize(&n.TimeoutOptions)
 }
 

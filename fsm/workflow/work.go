@@ -33,7 +33,7 @@ const (
 )
 
 func (r *Run) size() int64 {
-	n := int64(runCost + len(r.ID) + r.Result.Len())
+	n := r.Reserved + int64(runCost+len(r.ID)+r.Result.Len())
 	n += optionsSize(&r.Options)
 	if f := r.Fault; f != nil {
 		n += int64(200+len(f.Response.Body)+len(f.Error)) + 64*int64(len(f.Response.Header))
@@ -51,7 +51,7 @@ func (r *Run) size() int64 {
 }
 
 func (e *Entry) size() int64 {
-	n := int64(entryCost+e.Body.Len()+len(e.URL)+len(e.Name)) + optionsSize(e.Own) + attemptsSize(e.Errors)
+	n := e.Reserved + int64(entryCost+e.Body.Len()+len(e.URL)+len(e.Name)) + optionsSize(e.Own) + attemptsSize(e.Errors)
 	if a := e.Answer; a != nil {
 		n += int64(100+len(a.Body)+len(a.Error)) + 64*int64(len(a.Header))
 	}

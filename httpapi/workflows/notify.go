@@ -64,13 +64,16 @@ func (q *request) notify() error {
 	if n.Body, err = q.body(); err != nil {
 		return err
 	}
-	out, err := propose(q, fsm.NotifyEvent, n)
-	if err != nil {
-		return err
-	}
-	all := make([]woken, len(out.Woken))
-	for i, one := range out.Woken {
-		all[i] = woken{Waiter: q.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created}
+	all := []woken{}
+	for more := true; more; {
+		out, err := propose(q, fsm.NotifyEvent, n)
+		if err != nil {
+			return err
+		}
+		for _, one := range out.Woken {
+			all = append(all, woken{Waiter: q.renderWaiter(one.Waiter), MessageID: one.Message.String(), RunID: one.RunID, Created: one.Created})
+		}
+		more, n.Until = out.More, out.Until
 	}
 	q.answer(http.StatusOK, all)
 	return nil

@@ -1,0 +1,131 @@
+package fsm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/keyspace"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
+
+// Every operation of the log has a price, as every command has: what it does, and what of it stays, by its argument and the state
+// before. What belongs to a database is held against that database's budget of work and its memory before anything happens; the
+// same price is what the entry has done for the database. See docs/design/fairness.md.
+//
+// There are three kinds of prices. Those of the cluster's own operations (small, bySize) are asked by nobody: the operator and the
+// nodes send them. Those by argument and state are in packages queue and workflow, beside what they are about. Those in pieces are
+// of operations that look at so many records of a filter, or change so many: the caller asks again until there are no more.
+// Finish, Renew and Advance can't be refused, for they tell of what has happened: they ask for room piece by piece, and leave out
+// what has none (queue.SetRoom).
+
+// small is the price of an operation of the cluster that does little whatever it is asked for.
+func small[A any](*State, *env.Env, *A) env.Price { return env.Price{Work: operationWork} }
+
+// every is the price of an operation of the cluster that looks at each database, session and node.
+func every[A any](s *State, _ *env.Env, _ *A) env.Price {
+	return env.Price{Work: operationWork + commandWork*int64(len(s.databases)+len(s.nodes)+len(s.sessions))}
+}
+
+// whole is the price of an operation of the operator that goes through all of the state.
+func whole[A any](s *State, _ *env.Env, _ *A) env.Price {
+	return env.Price{Work: operationWork + s.used()/bytesPerWork}
+}
+
+// ofCommands is the price of Exec: that of its commands, which each ask for when their turn has come.
+func ofCommands(_ *State, _ *env.Env, b *Batch) env.Price {
+	return env.Price{Work: commandWork * int64(len(b.Rows))}
+}
+
+// admit holds the price of an operation against the database's budget of work and its memory. The error is why it is refused.
+func (t tenant) admit(e *env.Env, name string, length int, p env.Price) error {
+	p.Add(bodyPrice(length))
+	if e.Level >= env.Level2 {
+		limits := t.s.limitsIn(e, t.d)
+		if limit := limits.Work(); p.Work > limit {
+			return queue.OverWork("'"+name+"'", p.Work, limit)
+		}
+		if p.Growth > 0 {
+			if err := t.reserve(e, p.Growth); err != nil {
+				return err
+			}
+		}
+	}
+	t.s.worked += p.Work
+	return nil
+}
+
+// budget is the most work of a request of the database.
+func (t tenant) budget(e *env.Env) int64 {
+	if e.Level < env.Level2 {
+		return math.MaxInt64
+	}
+	limits := t.s.limitsIn(e, t.d)
+	return limits.Work()
+}
+
+// reserve makes room for so many bytes in a database, by evicting keys where that is the policy. The error is why there is none.
+func (t tenant) reserve(e *env.Env, growth int64) error {
+	s := t.s
+	if limit := s.settings.MaxMemory; limit > 0 && s.used()+growth > limit && !s.evictFor(e, growth) {
+		return &Error{Code: queue.ErrMemory.Code, Text: fmt.Sprintf("%s. Limit: %d bytes, Actual: %d bytes. Setting: maxMemory", queue.ErrMemory.Text, limit, s.used()+growth)}
+	}
+	limit := s.memoryLimit(t.d)
+	if limit <= 0 || s.usedBy(t.d)+growth <= limit {
+		return nil
+	}
+	// keys that can't make room are not lost for the attempt
+	if s.policy(t.d) == keyspace.NoEviction || s.usedBy(t.d)-t.d.keys.Used()+growth > limit || !s.evictOwn(e, t.d, math.MaxUint64, limit-growth) {
+		return s.errOwnMemory(t.d, growth)
+	}
+	return nil
+}
+
+// evictFor evicts keys of any database for so many bytes, if all keys together are enough.
+func (s *State) evictFor(e *env.Env, growth int64) bool {
+	keys := int64(0)
+	for _, d := range s.databases {
+		keys += d.keys.Used()
+	}
+	return s.used()-keys+growth <= s.settings.MaxMemory && s.evictDown(e, nil, math.MaxUint64, s.settings.MaxMemory-growth)
+}
+
+// left is how many bytes the database may still add, queue.Unlimited for any number.
+func (t tenant) left(e *env.Env) int64 {
+	if e.Level < env.Level2 {
+		return queue.Unlimited
+	}
+	left := int64(queue.Unlimited)
+	if limit := t.s.settings.MaxMemory; limit > 0 {
+		left = limit - t.s.used()
+	}
+	if limit := t.s.memoryLimit(t.d); limit > 0 {
+		left = min(left, limit-t.s.usedBy(t.d))
+	}
+	return left
+}
+
+// setRoom tells the stores of a database how much they may add in this apply, and endRoom ends that.
+func (t tenant) setRoom(e *env.Env) {
+	left := t.left(e)
+	t.d.messages.SetRoom(left)
+	t.d.workflows.SetRoom(left)
+}
+
+func (t tenant) endRoom() {
+	t.d.messages.SetRoom(queue.Unlimited)
+	t.d.workflows.SetRoom(queue.Unlimited)
+}
+
+// ofMessages and ofWorkflows are prices that the stores compute.
+func ofMessages[A any](price func(*queue.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.messages, e, a) }
+}
+
+func ofWorkflows[A any](price func(*workflow.Store, *env.Env, *A) env.Price) func(tenant, *env.Env, *A) env.Price {
+	return func(t tenant, e *env.Env, a *A) env.Price { return price(t.d.workflows, e, a) }
+}
+
+// ofASetting is the price of an operation of a database that changes some numbers.
+func ofASetting[A any](tenant, *env.Env, *A) env.Price { return env.Price{Work: commandWork} }

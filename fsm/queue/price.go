@@ -1,0 +1,360 @@
+package queue
+
+import (
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
+)
+
+// The prices of operations on messages: what they do is computed from their arguments and the state before.
+
+const (
+	// messageWork is what it takes to make a message, to end one or to move it through several places, in steps.
+	messageWork = 50
+	// lookWork is what it takes to look at a record for a filter: its content is decoded.
+	lookWork = 5
+	// endpointWork is what it takes to find an endpoint of a group, to compare it and to write it.
+	endpointWork = 6
+)
+
+// bytesWork is what it takes to read or write so many bytes, in steps.
+func bytesWork(n int64) int64 { return n / env.BytesPerWork }
+
+// codedText is the most that a text takes beside its bytes when it is coded.
+const codedText = 4
+
+func textsSize(texts ...string) (n int64) {
+	for _, t := range texts {
+		n += codedText + int64(len(t))
+	}
+	return n
+}
+
+// size is at least what options take when they are coded, and not much more.
+func (o *Options) size() int64 {
+	n := 32 + textsSize(o.Method, o.RetryDelay, o.Queue, o.Trace.Parent, o.Trace.State)
+	for _, f := range o.Header {
+		n += textsSize(f.Name, f.Value)
+	}
+	n += textsSize(o.Labels...)
+	for _, b := range [...]*Callback{o.Callback, o.Failure} {
+		if b != nil {
+			n += textsSize(b.URL) + b.Options.size()
+		}
+	}
+	if o.Flow != nil {
+		n += 24 + textsSize(o.Flow.Key)
+	}
+	if o.Redact != nil {
+		n += 48 + textsSize(o.Redact.Names...)
+	}
+	return n
+}
+
+// headSize is at least what a message's Content takes when it is coded without its body.
+func headSize(o *Options, texts ...string) int64 { return 32 + o.size() + textsSize(texts...) }
+
+// messageGrowth is what a message of a head of that length adds, without its body.
+func messageGrowth(head int64, o *Options) int64 {
+	n := messageCost + eventCost + head
+	for _, b := range [...]*Callback{o.Callback, o.Failure} {
+		if b != nil {
+			n += reserveFor(head)
+		}
+	}
+	return n
+}
+
+// MessageGrowth is what a message of a run adds, which has no events and no body of its own.
+func MessageGrowth(o *Options, texts ...string) int64 {
+	if o == nil {
+		o = &Options{}
+	}
+	return messageCost + headSize(o, texts...) + runRef
+}
+
+// runRef is the most that a message says of its run.
+const runRef = 32
+
+// BulkGrowth is what a bulk action adds, of a filter that takes so many bytes.
+func BulkGrowth(filter int64) int64 { return bulkCost + filter + 64 }
+
+// publication is what one publication will do.
+func (s *Store) publication(p *Publication) (cost env.Price) {
+	head := headSize(&p.Options, p.URL, p.API, p.CallerIP) + int64(len(p.Run))
+	options, targets := &p.Options, 1
+	if p.Group != "" {
+		g := s.group(p.Group)
+		if g == nil || len(g.Endpoints) > maxPublished {
+			return env.Price{Work: operation} // it is refused
+		}
+		targets = len(g.Endpoints)
+		if g.Options.Given != 0 {
+			merged := p.Options.Over(g.Options)
+			options = &merged
+			head = headSize(options, p.API, p.CallerIP) + int64(len(p.Run))
+		}
+		for i := range g.Endpoints {
+			cost.Growth += textsSize(g.Endpoints[i].URL, g.Endpoints[i].Name)
+		}
+		head += textsSize(g.Name)
+	}
+	one := env.Price{Work: messageWork + 2*bytesWork(head), Growth: messageGrowth(head, options)}
+	b := int64(len(p.Body))
+	if p.DedupID != "" || p.ContentDedup {
+		one.Work, one.Growth = one.Work+operation, one.Growth+dedupCost
+		cost.Work += bytesWork(b)
+	}
+	if b < payload.Apart {
+		one.Growth += b + codedText
+	} else {
+		cost.Growth += countedOf(len(p.Body)) + codedText
+	}
+	cost.Work += 3 * bytesWork(b)
+	cost.Add(one.Times(targets))
+	cost.Growth += s.newNames(options)
+	return cost
+}
+
+// DestinationPrice is that of a publish to a URL or a group, whose options take so many bytes beside the body, as a command has them.
+func (s *Store) DestinationPrice(destination string, options int64, body int) env.Price {
+	targets := 1
+	if g := s.group(destination); g != nil && !isURL(destination) {
+		if len(g.Endpoints) > maxPublished {
+			return env.Price{Work: operation}
+		}
+		targets, options = len(g.Endpoints), options+g.Options.size()
+	}
+	one := env.Price{Work: messageWork + operation + 2*bytesWork(options), Growth: messageCost + eventCost + options}
+	p := one.Times(targets)
+	p.Work += 4 * bytesWork(int64(body))
+	return p
+}
+
+// operation is what an operation that finds little to do takes, in steps.
+const operation = 10
+
+// newNames is what the queue and the flow-control key of options add, if they are new.
+func (s *Store) newNames(o *Options) (bytes int64) {
+	if o.Queue != "" && s.queueNamed(o.Queue) == nil {
+		bytes += queueCost(&Queue{Name: o.Queue})
+	}
+	if o.Flow != nil {
+		if _, known := s.flowNames.Get(o.Flow.Key); !known {
+			bytes += flowCost(&FlowKey{Key: o.Flow.Key})
+		}
+	}
+	return bytes
+}
+
+// PublishPrice is that of Publish. It looks no further when the work is above limit.
+func (s *Store) PublishPrice(_ *env.Env, p *Publications, limit int64) (cost env.Price) {
+	for i := range p.Items {
+		if cost.Add(s.publication(&p.Items[i])); cost.Work > limit {
+			break
+		}
+	}
+	return cost
+}
+
+// scanPrice is that of holding a filter against records, n at most, and of ending or deleting limit of them at most.
+func scanPrice(f *Filter, n, limit int) env.Price {
+	return env.Price{Work: operation + 2*f.size() + lookWork*int64(min(n, MaxScan)) + messageWork*int64(min(n, limit))}
+}
+
+// CancelPrice is that of Cancel: in pieces, as the caller goes on until there are no More.
+func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
+	if len(n.IDs) > 0 {
+		return env.Price{Work: operation + messageWork*int64(len(n.IDs))}
+	}
+	limit := maxCancel
+	if n.Limit > 0 {
+		limit = min(limit, n.Limit)
+	}
+	return scanPrice(&n.Filter, s.after(n.After), limit)
+}
+
+// after is how many messages there are behind a number, looked for up to MaxScan.
+func (s *Store) after(seq uint64) int {
+	i, _ := s.messages.Rank(seq + 1)
+	return s.messages.Len() - i
+}
+
+// BulkPrice is that of BulkCancel: in pieces.
+func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
+	switch b := s.bulk.Find(n.ID); {
+	case n.Act == BulkStart:
+		cost := scanPrice(&n.Filter, s.messages.Len(), maxCancel)
+		cost.Growth = BulkGrowth(n.Filter.coded())
+		cost.Work += 3 * bytesWork(cost.Growth)
+		return cost
+	case b != nil && n.Act == BulkStep:
+		f := b.filter()
+		return scanPrice(&f, s.after(b.After), maxCancel)
+	}
+	return env.Price{Work: operation}
+}
+
+// coded is at least what the filter takes when it is coded.
+func (f *Filter) coded() int64 {
+	n := 64 + 20*int64(len(f.IDs)) + 4*int64(len(f.States)+len(f.Statuses))
+	for _, l := range f.lists() {
+		n += textsSize(*l...)
+	}
+	return n
+}
+
+// ChangeQueuePrice is that of ChangeQueue: a pause, a resume and a deletion move what holds a slot, or gets one.
+func (s *Store) ChangeQueuePrice(_ *env.Env, n *QueueChange) env.Price {
+	q := s.queueNamed(n.Name)
+	if q == nil {
+		if n.Act == ActPut {
+			return env.Price{Work: operation, Growth: queueCost(&Queue{Name: n.Name})}
+		}
+		return env.Price{Work: operation}
+	}
+	held := count(s.slots, q.no)
+	moved := held
+	if n.Act != ActDelete {
+		moved += min(count(s.backlog, q.no), max(q.Parallelism, n.Parallelism))
+	} else {
+		moved += count(s.holding, q.no) + min(count(s.backlog, q.no), maxCancel)
+	}
+	return env.Price{Work: operation + messageWork/2*int64(moved)}
+}
+
+// SchedulePrice is that of PutSchedule.
+func (s *Store) SchedulePrice(_ *env.Env, n *SchedulePut) env.Price {
+	p := &n.Publish
+	size := scheduleCost + int64(len(p.Body)) + 2*p.Options.size() + textsSize(p.URL, p.Group, p.API, p.CallerIP, p.DedupID, n.Cron, n.ID)
+	return env.Price{Work: messageWork + 4*bytesWork(size), Growth: size + dedupCost + 64}
+}
+
+// RunSchedulePrice is that of RunSchedule.
+func (s *Store) RunSchedulePrice(_ *env.Env, n *ScheduleRef) env.Price {
+	c, ok := s.schedules.Get(n.ID)
+	if !ok {
+		return env.Price{Work: operation}
+	}
+	return s.tickPrice(c)
+}
+
+// tickPrice is what one tick of a schedule does.
+func (s *Store) tickPrice(c *Schedule) env.Price {
+	p := s.publication(&c.Publish)
+	targets := int64(1)
+	if g := s.group(c.Publish.Group); g != nil {
+		targets = int64(len(g.Endpoints))
+	}
+	p.Growth += textsSize(c.ID) * targets // each message names the schedule
+	return p
+}
+
+// ChangeGroupPrice is that of ChangeGroup: the group is written anew.
+func (s *Store) ChangeGroupPrice(_ *env.Env, n *GroupChange) env.Price {
+	var before int64
+	endpoints := len(n.Endpoints)
+	if g := s.group(n.Name); g != nil {
+		before = groupCost(g)
+		endpoints += len(g.Endpoints)
+	}
+	if n.Act == ActDelete {
+		return env.Price{Work: operation + int64(endpoints)}
+	}
+	after := groupCost(&Group{Name: n.Name, Endpoints: n.Endpoints, Header: n.Header})
+	cost := env.Price{Work: operation + endpointWork*int64(endpoints) + 4*bytesWork(before+after)}
+	if n.Act != ActRemoveEndpoints {
+		cost.Growth = after
+	}
+	if before > 0 { // what every group counts is there
+		cost.Growth = max(0, cost.Growth-groupCost(&Group{Name: n.Name}))
+	}
+	return cost
+}
+
+// FlowControlPrice is that of ChangeFlowControl.
+func (s *Store) FlowControlPrice(_ *env.Env, n *FlowControlChange) env.Price {
+	if n.Act == ActPin || n.Act == ActPause {
+		return env.Price{Work: operation, Growth: s.newNames(&Options{Flow: &FlowControl{Key: n.Key}})}
+	}
+	return env.Price{Work: operation}
+}
+
+// DeleteDeadPrice is that of DeleteDead: in pieces.
+func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
+	if len(n.IDs) > 0 {
+		return env.Price{Work: operation + messageWork*int64(len(n.IDs))}
+	}
+	return scanPrice(&n.Filter, s.dead.Len(), MaxDeadPage)
+}
+
+// RetryDeadPrice is that of RetryDead: in pieces, of which each makes as many messages as a request may. It sets n.Limit to
+// that number if n has no ids.
+func (s *Store) RetryDeadPrice(_ *env.Env, n *DeadRetry, limit int64) env.Price {
+	cost := s.DeleteDeadPrice(nil, &n.DeadSelection)
+	list, _, _, err := s.selectDead(&n.DeadSelection)
+	if err != nil {
+		return cost
+	}
+	for i, t := range list {
+		one := s.retryPrice(t, &n.Options)
+		if i > 0 && len(n.IDs) == 0 && cost.Work+one.Work > limit {
+			n.Limit = i
+			break
+		}
+		cost.Add(one)
+	}
+	return cost
+}
+
+// retryPrice is what it takes to publish a dead letter anew. Its body is that of the message that failed.
+func (s *Store) retryPrice(t Stamp, o *Options) env.Price {
+	m, _ := s.messages.Get(t.Seq)
+	if m == nil {
+		return env.Price{}
+	}
+	head := int64(m.head.Len()) + o.size()
+	c := m.envelope()
+	options := o.Over(c.Options)
+	p := env.Price{Work: messageWork + 2*bytesWork(head), Growth: messageGrowth(head, &options) + s.newNames(&options)}
+	p.Growth += countedOf(m.apart().Len()) + codedText
+	return p
+}
+
+// ChangeSchedulePrice is that of ChangeSchedule.
+func (s *Store) ChangeSchedulePrice(*env.Env, *ScheduleChange) env.Price {
+	return env.Price{Work: messageWork}
+}
+
+// ClaimPrice is what an Advance does that claims so many attempts: it moves up to maxWork messages.
+func (s *Store) ClaimPrice(e *env.Env, claims int) env.Price {
+	due, _ := s.due.Rank(Stamp{At: e.Now + 1})
+	open, _ := s.openings.Rank(Stamp{At: e.Now + 1})
+	late, _ := s.leases.Rank(Stamp{At: e.Now + 1})
+	claimed := min(claims, MaxClaims, due+s.waiting.Len())
+	return env.Price{
+		Work:   operation + messageWork*int64(min(due+open+late, maxWork)+claimed),
+		Growth: eventCost*int64(claimed) + lostGrowth*int64(min(late, maxWork)),
+	}
+}
+
+// lostGrowth is what the loss of an attempt adds: two events and why.
+const lostGrowth = 2*eventCost + 128
+
+// ResultPrice is what the result of an attempt does: its events, a dead letter, and callbacks.
+func (s *Store) ResultPrice(n *Result) env.Price {
+	m := s.current(n.AttemptRef)
+	if m == nil {
+		return env.Price{Work: operation}
+	}
+	p := env.Price{Work: 2*messageWork + 3*bytesWork(int64(n.Response.BodySize())), Growth: eventCost}
+	if !n.Response.ok() {
+		p.Growth = resultGrowth(n)
+	}
+	for _, kind := range [...]calls{callsBack, callsFailure} {
+		if m.calls&kind != 0 {
+			size := 1024 + 2*int64(m.head.Len()) + 2*headerSize(n.Response.Header) + int64(4*(n.Response.BodySize()+m.apart().Len()))/3
+			p.Add(env.Price{Work: messageWork + 8*bytesWork(size), Growth: messageCost + eventCost + int64(m.head.Len()) + countedOf(int(size))})
+		}
+	}
+	return p
+}

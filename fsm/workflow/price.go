@@ -1,0 +1,315 @@
+package workflow
+
+import (
+	"math"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/payload"
+	"github.com/trireme-dev/trireme/fsm/queue"
+)
+
+// The prices of operations on runs: what they do is computed from their arguments and the state before.
+
+const (
+	// entryWork is what it takes to append an entry with its message, or to end either, in steps.
+	entryWork = 60
+	// lookWork is what it takes to look at a run for a filter.
+	lookWork = 5
+	// operation is what an operation that finds little to do takes.
+	operation = 10
+	// entryFrame is the most that the JSON of a step that the store makes itself has beside its texts.
+	entryFrame = 120
+	// idSize is the length of an id that the store makes.
+	idSize = 32
+)
+
+func bytesWork(n int64) int64 { return n / env.BytesPerWork }
+
+// countedOf is how much of a body counts.
+func countedOf(n int64) int64 { return n - payload.Uncounted(int(n)) }
+
+// entryGrowth is what an entry adds, with the message that delivers it, of a body of that length.
+func entryGrowth(o *queue.Options, body int64, texts ...string) int64 {
+	n := entryCost + queue.MessageGrowth(o, texts...) + countedOf(body)
+	if o != nil {
+		n += optionsSize(o)
+	}
+	for _, t := range texts {
+		n += int64(len(t))
+	}
+	return n
+}
+
+// reserve is what the end of a run may add: a dead letter, the call of its failure callback, and the entry of the run that has
+// invoked it. It counts from the run's start on, so that an end never has to be refused.
+func (o *Config) reserve() int64 {
+	n := int64(600)
+	if f := o.Failure; f != nil {
+		n += queue.MessageGrowth(&f.Options, f.URL, o.CallerIP)
+	}
+	if v := o.Invoker; v != nil {
+		n += entryGrowth(&v.Options, entryFrame+2*int64(len(v.Open)), v.URL, v.Step.Name)
+	}
+	return n
+}
+
+// reserve is what the timeout of a wait may add beyond what the waiter counts.
+func (n *Waiter) reserve() int64 {
+	return 340 + int64(len(n.TimeoutText)+2*len(n.TimeoutURL)) + 2*optionsSize(&n.TimeoutOptions)
+}
+
+// reserveOfCall is what the answer to a call may add without its body and header.
+func reserveOfCall(o *queue.Options) int64 {
+	n := entryGrowth(nil, 0) + 100 + int64(len(noRoom))
+	if back := o.Callback; back != nil {
+		n += 2*optionsSize(&back.Options) + 2*int64(len(back.URL))
+	}
+	return n
+}
+
+// SubmitPrice is that of Submit.
+func (s *Store) SubmitPrice(_ *env.Env, n *Submissions, limit int64) (cost env.Price) {
+	for i := range n.Items {
+		if cost.Add(s.submission(&n.Items[i])); cost.Work > limit {
+			break
+		}
+	}
+	return cost
+}
+
+func (s *Store) submission(n *Submission) env.Price {
+	own, body := n.Options, int64(len(n.Body))
+	if n.Kind == StepSubmission { // what the run says is kept with the run
+		if r := s.Find(n.RunID, 0); r != nil {
+			own = only(&own, own.Given&^queue.GivenHeader)
+		}
+	}
+	p := env.Price{Work: entryWork + 3*bytesWork(body), Growth: entryGrowth(&own, body, n.URL, n.Step.Name, n.CallerIP)}
+	switch n.Kind {
+	case CallSubmission:
+		p.Growth += reserveOfCall(&n.Options)
+	case StepSubmission:
+		if len(own.Header) < len(n.Options.Header) {
+			p.Growth += s.headerGrowth(n)
+		}
+	case InitSubmission:
+		c := Config{URL: n.URL, Options: n.Options, CallerIP: n.CallerIP, Invoker: n.Invoker}
+		r := Run{ID: n.RunID, Config: &c}
+		r.Reserved = c.reserve()
+		p.Growth = r.size() + idSize + entryGrowth(only0(&n.Options), body, n.URL, n.CallerIP) + 160
+		p.Work += 2 * bytesWork(r.size())
+	}
+	p.Work += 2 * bytesWork(p.Growth)
+	return p
+}
+
+// only0 are the options of a run that its first message carries.
+func only0(o *queue.Options) *queue.Options {
+	out := only(o, messageOptions|queue.GivenDelay|queue.GivenNotBefore)
+	return &out
+}
+
+// headerGrowth is what the fields of a step's header add that its run does not have.
+func (s *Store) headerGrowth(n *Submission) (bytes int64) {
+	r := s.Find(n.RunID, 0)
+	run := queue.Set(r.Header)
+	for _, h := range n.Options.Header {
+		if _, same := run[h]; !same {
+			bytes += int64(len(h.Name)+len(h.Value)) + 8
+		}
+	}
+	return bytes
+}
+
+// AwaitPrice is that of Await.
+func (s *Store) AwaitPrice(_ *env.Env, n *Await) env.Price {
+	w := Waiter{EventID: n.EventID, Open: n.Open, URL: n.URL, Options: n.Options, TimeoutURL: n.TimeoutURL, TimeoutOptions: n.TimeoutOptions,
+		TimeoutBody: n.TimeoutBody, TimeoutText: n.TimeoutText}
+	w.Reserved = w.reserve()
+	size, saved := w.size(), int64(0)
+	if r := s.Find(n.RunID, 0); r != nil {
+		saved = int64(r.saved)
+	}
+	return env.Price{Work: entryWork + saved + 3*bytesWork(size), Growth: size}
+}
+
+// NotifyPrice is that of Notify: in pieces, of which each wakes as many waiters as a request may. Notify, which follows, wakes that many.
+func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price {
+	cost := env.Price{Work: operation}
+	if n.RunID != "" || n.Hook {
+		r := s.Find(n.RunID, 0)
+		if r == nil {
+			return cost
+		}
+		waits := 0
+		for _, w := range s.WaitersOf(r.No) {
+			if w.EventID == n.EventID {
+				cost.Add(wakePrice(w, n.Body))
+				waits++
+			}
+		}
+		if cost.Work += int64(waits); waits == 0 {
+			v := Saved{EventID: n.EventID, Body: n.Body}
+			cost.Add(env.Price{Work: entryWork + bytesWork(v.size()), Growth: v.size()})
+		}
+		return cost
+	}
+	s.wakes = 0
+	s.eachWaiter(n.EventID, func(w *Waiter) bool {
+		one := wakePrice(w, n.Body)
+		if s.wakes > 0 && (s.wakes == maxWoken || cost.Work+one.Work > limit/2) {
+			return false
+		}
+		cost.Add(one)
+		s.wakes++
+		return true
+	})
+	return cost
+}
+
+// maxWoken is the most waiters that one entry wakes.
+const maxWoken = 1_000
+
+// wakePrice is what it takes to wake a waiter, which counts no more then.
+func wakePrice(w *Waiter, body []byte) env.Price {
+	size := int64(len(w.Open)+len(w.EventID)+len(w.TimeoutText)+4*len(body)/3) + entryFrame
+	grown := entryGrowth(&w.Options, size, w.URL, w.Step.Name) - w.size()
+	return env.Price{Work: 2*entryWork + 3*bytesWork(size), Growth: max(0, grown)}
+}
+
+// held is how much of a run its end has to go through: what is still to be delivered, waits, and is kept for it.
+func (s *Store) held(r *Run) int {
+	return s.openOf(r.No) + s.waiting.RankHead(r.No+1) - s.waiting.RankHead(r.No) + r.saved
+}
+
+// openOf is how many entries of a run are still to be delivered.
+func (s *Store) openOf(run uint64) int { return s.open.RankHead(run+1) - s.open.RankHead(run) }
+
+// EndPrice is that of End.
+func (s *Store) EndPrice(_ *env.Env, n *Ending) env.Price {
+	r := s.Find(n.RunID, 0)
+	if r == nil || !r.Active() {
+		return env.Price{Work: operation}
+	}
+	size := int64(len(n.Result))
+	cost := env.Price{Work: entryWork * int64(1+s.held(r)), Growth: countedOf(size)}
+	if r.Invoker != nil && size > 0 {
+		cost.Growth += countedOf(4 * size)
+		cost.Work += 10 * bytesWork(size)
+	}
+	cost.Work += 3 * bytesWork(size)
+	return cost
+}
+
+// CancelPrice is that of Cancel: in pieces.
+func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
+	return s.scanPrice(&n.Filter, s.runs.Len(), maxCancel)
+}
+
+// BulkPrice is that of BulkCancel: in pieces.
+func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
+	switch b := s.bulk.Find(n.ID); {
+	case n.Act == queue.BulkStart:
+		cost := s.scanPrice(&n.Filter, s.runs.Len(), maxCancel)
+		cost.Growth = queue.BulkGrowth(n.Filter.coded())
+		cost.Work += 3 * bytesWork(cost.Growth)
+		return cost
+	case b != nil && n.Act == queue.BulkStep:
+		f := filterOf(b)
+		return s.scanPrice(&f, s.runs.Len(), maxCancel)
+	}
+	return env.Price{Work: operation}
+}
+
+// coded is at least what the filter takes when it is coded.
+func (f *Filter) coded() int64 {
+	n := 96 + 24*int64(len(f.Messages)) + 4*int64(len(f.States))
+	for _, l := range [...][]string{f.RunIDs, f.URLs, f.Labels, f.CallerIPs, f.FlowKeys, f.Hosts, f.Paths} {
+		for _, t := range l {
+			n += 4 + int64(len(t))
+		}
+	}
+	for _, r := range f.Exact {
+		n += 24 + int64(len(r.ID))
+	}
+	return n
+}
+
+// scanPrice is that of holding a filter against n runs, up to MaxScan, and of ending limit of them, with at most maxHeld of what
+// they hold.
+func (s *Store) scanPrice(f *Filter, n, limit int) env.Price {
+	look := int64(min(n, MaxScan))
+	for _, e := range f.Exact { // an id may be that of many runs
+		look += int64(s.runsOf(e.ID))
+	}
+	holds := int64(min(s.open.Len()+s.waiters.Len()+s.saved.Len(), maxHeld))
+	return env.Price{Work: operation + 3*f.size() + lookWork*look + entryWork/2*(int64(min(n, limit))+holds)}
+}
+
+// runsOf is how many runs have an id.
+func (s *Store) runsOf(id string) int {
+	from, _ := s.names.Rank(name{id, 0})
+	to, _ := s.names.Rank(name{id, math.MaxUint64})
+	return to - from
+}
+
+// DeleteDeadPrice is that of DeleteDead: in pieces.
+func (s *Store) DeleteDeadPrice(_ *env.Env, n *DeadSelection) env.Price {
+	if len(n.IDs) > 0 || n.None {
+		return env.Price{Work: operation + entryWork*int64(len(n.IDs))}
+	}
+	cost := s.scanPrice(&n.Filter.Filter, s.dead.Len(), MaxRevived)
+	cost.Work += int64(len(n.Filter.Statuses) + len(n.Filter.Callbacks))
+	return cost
+}
+
+// RevivePrice is that of Revive: in pieces, of which each makes as many runs as a request may. It sets n.Limit to that number if n
+// has no ids.
+func (s *Store) RevivePrice(_ *env.Env, n *Revival, limit int64) env.Price {
+	cost := s.DeleteDeadPrice(nil, &n.DeadSelection)
+	list, _, _, err := s.selectDead(&n.DeadSelection)
+	if err != nil {
+		return cost
+	}
+	for i, r := range list {
+		one := s.revivalPrice(r, n)
+		if i > 0 && len(n.IDs) == 0 && cost.Work+one.Work > limit {
+			n.Limit = i
+			break
+		}
+		cost.Add(one)
+	}
+	return cost
+}
+
+// revivalPrice is what one run like another takes, which has its log or its payload.
+func (s *Store) revivalPrice(r *Run, n *Revival) env.Price {
+	c := *r.Config
+	c.Options = only(&n.Options, revivable).Over(c.Options)
+	c.Invoker = nil
+	again := Run{ID: n.RunID, Config: &c}
+	again.Reserved = c.reserve()
+	message := queue.MessageGrowth(&c.Options, r.URL, r.CallerIP)
+	p := env.Price{Work: entryWork, Growth: again.size() + idSize}
+	s.Log(r.No, func(pos uint32, e *Entry) bool {
+		p.Work += entryWork / 2
+		p.Growth += e.size() - e.Body.Uncounted()
+		if e.State != Delivered || pos == 0 && n.Restart {
+			p.Work, p.Growth = p.Work+entryWork, p.Growth+message+optionsSize(&n.Options)
+		}
+		return !n.Restart
+	})
+	return p
+}
+
+// CallbackPrice is that of ChangeCallback.
+func (s *Store) CallbackPrice(_ *env.Env, n *CallbackChange) env.Price {
+	cost := env.Price{Work: operation + entryWork}
+	if r, ok := s.DeadRun(n.Dead); ok && !n.Cancel {
+		if to := s.FailureCallback(r); to != nil {
+			o := only(&to.Options, messageOptions).Over(only(&r.Options, messageOptions))
+			cost.Growth = queue.MessageGrowth(&o, to.URL, r.CallerIP)
+		}
+	}
+	return cost
+}
