@@ -1,0 +1,469 @@
+package fsm
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/workflow"
+)
+
+// pricing is a machine of which operations are held against their prices.
+type pricing struct {
+	t     *testing.T
+	m     *Machine
+	index uint64
+	now   int64
+	n     int // of everything that a client can make many of
+}
+
+func newPricing(t *testing.T, table *command.Table, n int) *pricing {
+	w := &pricing{t: t, m: NewMachineWith(table), now: 1_790_000_000_000, n: n}
+	w.must(SetLevel.Code, SetLevel.Body(LevelChange{Level: env.Level2}))
+	w.must(NewTerm.Code, NewTerm.Body(Term{Number: 1, Leader: "n"}))
+	return w
+}
+
+// apply applies one operation.
+func (w *pricing) apply(code uint16, body []byte) (any, error) {
+	w.t.Helper()
+	w.index++
+	w.now++
+	e := Entry{Stamp: w.now, Term: 1, Requests: []Request{{Code: code, Body: body}}}
+	out, err := w.m.Apply(w.index, 1, e.Encode())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out[0].Value, out[0].Err
+}
+
+func (w *pricing) must(code uint16, body []byte) any {
+	w.t.Helper()
+	v, err := w.apply(code, body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// price is that of an operation as the next entry would find it.
+func (w *pricing) price(code uint16, body []byte) env.Price {
+	s := w.m.state
+	e := env.New(w.index+1, w.now+1, s.level, [16]byte{}, 0)
+	p, err := byCode[code].priceIn(tenant{s, s.home}, e, body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// with applies an operation in the course of a preparation.
+func with[A, R any](w *pricing, op *Operation[A, R], arg A) R {
+	w.t.Helper()
+	return w.must(op.Code, op.Body(arg)).(R)
+}
+
+func (w *pricing) texts(prefix string) (list []string) {
+	for i := range w.n {
+		list = append(list, fmt.Sprint(prefix, i))
+	}
+	return list
+}
+
+func (w *pricing) publish(p queue.Publication) {
+	var all queue.Publications
+	for range w.n {
+		all.Items = append(all.Items, p)
+	}
+	with(w, Publish, all)
+}
+
+func (w *pricing) group(name string) {
+	c := queue.GroupChange{Name: name, Act: queue.ActAddEndpoints}
+	for i := range w.n {
+		c.Endpoints = append(c.Endpoints, queue.Endpoint{Name: fmt.Sprint("endpoint", i), URL: fmt.Sprint("http://example.com/endpoints/", i)})
+	}
+	with(w, ChangeGroup, c)
+}
+
+func (w *pricing) claim() []queue.Attempt {
+	return with(w, Advance, AdvanceLimit{Deliver: true, Term: 1, Claims: 256}).Attempts
+}
+
+func (w *pricing) results(status int) (out queue.Results) {
+	for _, a := range w.claim() {
+		out.Items = append(out.Items, queue.Result{AttemptRef: a.Ref(), Response: queue.Response{Status: status, Body: []byte(strings.Repeat("answer", 30))}})
+	}
+	return out
+}
+
+// dead makes dead letters.
+func (w *pricing) dead() {
+	p := publicationOf("dead", 100)
+	p.Given |= queue.GivenRetries
+	w.publish(p)
+	for w.m.state.home.messages.Counts().Dead < w.n {
+		r := w.results(500)
+		if len(r.Items) == 0 {
+			break
+		}
+		with(w, Finish, r)
+	}
+}
+
+func publicationOf(path string, body int) queue.Publication {
+	p := queue.Publication{URL: "http://example.com/" + path, Body: []byte(strings.Repeat("b", body)), CallerIP: "203.0.113.7"}
+	p.Given, p.Header = queue.GivenHeader, []queue.Field{{Name: "Content-Type", Value: "application/json"}}
+	return p
+}
+
+const flowURL = "https://app.example/flow"
+
+func (w *pricing) run(id string) workflow.Submission {
+	n := workflow.Submission{Kind: workflow.InitSubmission, URL: flowURL, RunID: id, Body: []byte(`{"order":7}`)}
+	workflow.CompleteStart(&n)
+	n.Features &^= workflow.DetectTrigger
+	n.Given |= queue.GivenRetries
+	return n
+}
+
+func (w *pricing) stepOf(id string, no uint32) workflow.Submission {
+	return workflow.Submission{Kind: workflow.StepSubmission, URL: flowURL, RunID: id, Body: []byte(`{"stepId":1,"stepName":"step","stepType":"Run","out":"1","concurrent":1}`),
+		Step: workflow.Step{ID: no, Concurrent: 1, Type: workflow.RunStep, Name: "step"}, Features: workflow.TriggerOnConfig}
+}
+
+// runs starts runs.
+func (w *pricing) runs() {
+	var all workflow.Submissions
+	for _, id := range w.texts("wfr_") {
+		all.Items = append(all.Items, w.run(id))
+	}
+	with(w, Submit, all)
+}
+
+// steps starts a run with many steps.
+func (w *pricing) steps() {
+	with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("long")}})
+	with(w, Finish, w.results(200))
+	var all workflow.Submissions
+	for i := range w.n {
+		all.Items = append(all.Items, w.stepOf("long", uint32(i+1)))
+	}
+	with(w, Submit, all)
+}
+
+func (w *pricing) waits(run, event string, step uint32) workflow.Await {
+	return workflow.Await{RunID: run, EventID: event, Step: workflow.Step{ID: step, Concurrent: 1, Type: workflow.Wait, Name: "w"},
+		Open: []byte(`{"stepId":2,"stepType":"Wait","stepName":"w","concurrent":1`), Timeout: 60_000, TimeoutText: "60s", URL: flowURL, TimeoutURL: flowURL}
+}
+
+// deadRuns has all runs fail.
+func (w *pricing) deadRuns() {
+	for range 20 {
+		r := w.results(500)
+		if len(r.Items) == 0 {
+			break
+		}
+		with(w, Finish, r)
+	}
+}
+
+// recipe is how an operation is asked for more and more.
+type recipe struct {
+	code    uint16
+	prepare func(*pricing)
+	body    func(*pricing) []byte
+	// flat: it does the same however much there is.
+	flat bool
+}
+
+// asks is a recipe for an operation.
+func asks[A, R any](op *Operation[A, R], prepare func(*pricing), arg func(*pricing) A) recipe {
+	if prepare == nil {
+		prepare = func(*pricing) {}
+	}
+	return recipe{code: op.Code, prepare: prepare, body: func(w *pricing) []byte { return op.Body(arg(w)) }}
+}
+
+// flat is for what does little, whatever it is asked for.
+func flat[A, R any](op *Operation[A, R], arg A) recipe {
+	r := asks(op, nil, func(*pricing) A { return arg })
+	r.flat = true
+	return r
+}
+
+func recipes() map[string]recipe {
+	return map[string]recipe{
+		"publish one by one": asks(Publish, nil, func(w *pricing) (p queue.Publications) {
+			for range w.n {
+				p.Items = append(p.Items, publicationOf("p", 200))
+			}
+			return p
+		}),
+		"publish once by id and content, with new queues and keys": asks(Publish, nil, func(w *pricing) (p queue.Publications) {
+			for i := range w.n {
+				one := publicationOf("p", 200)
+				one.DedupID = fmt.Sprint(i)
+				one.Queue, one.Flow = fmt.Sprint("queue", i), &queue.FlowControl{Key: fmt.Sprint("key", i), Rate: 1}
+				one.Given |= queue.GivenQueue | queue.GivenFlow
+				p.Items = append(p.Items, one)
+			}
+			return p
+		}),
+		"publish with callbacks": asks(Publish, nil, func(w *pricing) (p queue.Publications) {
+			for range w.n {
+				one := publicationOf("p", 200)
+				one.Callback, one.Failure = &queue.Callback{URL: "http://example.com/callback"}, &queue.Callback{URL: "http://example.com/failure"}
+				one.Given |= queue.GivenCallback | queue.GivenFailure
+				p.Items = append(p.Items, one)
+			}
+			return p
+		}),
+		"publish to a group": asks(Publish, func(w *pricing) { w.group("g") }, func(*pricing) queue.Publications {
+			p := publicationOf("p", 300)
+			p.URL, p.Group = "", "g"
+			return queue.Publications{Items: []queue.Publication{p}}
+		}),
+		"publish a large body to a group": asks(Publish, func(w *pricing) { w.group("g") }, func(*pricing) queue.Publications {
+			p := publicationOf("p", 200_000)
+			p.URL, p.Group = "", "g"
+			return queue.Publications{Items: []queue.Publication{p}}
+		}),
+		"publish a larger body": asks(Publish, nil, func(w *pricing) queue.Publications {
+			return queue.Publications{Items: []queue.Publication{publicationOf("p", 5000*w.n)}}
+		}),
+		"publish labels and headers": asks(Publish, nil, func(w *pricing) queue.Publications {
+			p := publicationOf("p", 10)
+			p.Labels = w.texts("label")
+			for _, name := range w.texts("X-Header-") {
+				p.Header = append(p.Header, queue.Field{Name: name, Value: "value"})
+			}
+			p.Given |= queue.GivenLabels
+			return queue.Publications{Items: []queue.Publication{p}}
+		}),
+		"cancel by a filter": asks(CancelMessages, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(w *pricing) queue.Cancellation { return queue.Cancellation{} }),
+		"cancel by a filter that matches nothing": asks(CancelMessages, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(w *pricing) queue.Cancellation {
+			return queue.Cancellation{Filter: queue.Filter{Labels: w.texts("none"), URLs: w.texts("http://none/")}}
+		}),
+		"bulk cancel": asks(BulkCancel, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(w *pricing) queue.BulkCancellation {
+			return queue.BulkCancellation{Filter: queue.Filter{URLs: append(w.texts("http://none/"), "http://example.com/p")}}
+		}),
+		"pause a queue": asks(ChangeQueue, func(w *pricing) {
+			with(w, ChangeQueue, queue.QueueChange{Name: "q", Act: queue.ActPut, Parallelism: 5000})
+			p := publicationOf("p", 10)
+			p.Queue, p.Given = "q", p.Given|queue.GivenQueue
+			w.publish(p)
+		}, func(*pricing) queue.QueueChange { return queue.QueueChange{Name: "q", Act: queue.ActPause} }),
+		"make a queue": flat(ChangeQueue, queue.QueueChange{Name: "q", Act: queue.ActPut}),
+		"put a schedule": asks(PutSchedule, nil, func(w *pricing) queue.SchedulePut {
+			return queue.SchedulePut{ID: "s", Cron: "@every 1s", Every: 1000, Publish: publicationOf("p", 100*w.n)}
+		}),
+		"change a schedule": flat(ChangeSchedule, queue.ScheduleChange{ID: "s", Act: queue.ActPause}),
+		"run a schedule": asks(RunSchedule, func(w *pricing) {
+			w.group("g")
+			p := publicationOf("p", 100)
+			p.URL, p.Group = "", "g"
+			with(w, PutSchedule, queue.SchedulePut{ID: "s", Cron: "@every 1s", Every: 1000, Publish: p})
+		}, func(*pricing) queue.ScheduleRef { return queue.ScheduleRef{ID: "s"} }),
+		"add endpoints": asks(ChangeGroup, nil, func(w *pricing) queue.GroupChange {
+			c := queue.GroupChange{Name: "g", Act: queue.ActAddEndpoints}
+			for i := range w.n {
+				c.Endpoints = append(c.Endpoints, queue.Endpoint{Name: fmt.Sprint("e", i), URL: fmt.Sprint("http://example.com/", i)})
+			}
+			return c
+		}),
+		"remove endpoints": asks(ChangeGroup, func(w *pricing) { w.group("g") }, func(w *pricing) queue.GroupChange {
+			c := queue.GroupChange{Name: "g", Act: queue.ActRemoveEndpoints}
+			for i := range w.n {
+				c.Endpoints = append(c.Endpoints, queue.Endpoint{Name: fmt.Sprint("e", i)})
+			}
+			return c
+		}),
+		"change a flow-control key": flat(ChangeFlowControl, queue.FlowControlChange{Key: "key", Act: queue.ActPin, Rate: 5}),
+		"set parallelism":           flat(SetParallelism, queue.Parallelism{Max: 5}),
+		"rotate keys":               flat(RotateKeys, queue.Rotation{}),
+		"configure messages":        flat(ConfigureMessages, queue.DefaultSettings()),
+		"configure workflows":       flat(ConfigureWorkflows, workflow.DefaultSettings()),
+		"delete dead letters":       asks(DeleteDead, (*pricing).dead, func(*pricing) queue.DeadSelection { return queue.DeadSelection{} }),
+		"retry dead letters":        asks(RetryDead, (*pricing).dead, func(*pricing) queue.DeadRetry { return queue.DeadRetry{} }),
+		"run now":                   flat(RunNow, queue.RunNow{}),
+		"start runs": asks(Submit, nil, func(w *pricing) (all workflow.Submissions) {
+			for _, id := range w.texts("wfr_") {
+				all.Items = append(all.Items, w.run(id))
+			}
+			return all
+		}),
+		"submit steps": asks(Submit, (*pricing).runs, func(w *pricing) (all workflow.Submissions) {
+			for _, id := range w.texts("wfr_") {
+				all.Items = append(all.Items, w.stepOf(id, 1))
+			}
+			return all
+		}),
+		"submit calls": asks(Submit, (*pricing).runs, func(w *pricing) (all workflow.Submissions) {
+			for _, id := range w.texts("wfr_") {
+				n := w.stepOf(id, 1)
+				n.Kind, n.URL = workflow.CallSubmission, "https://third.example/"
+				all.Items = append(all.Items, n)
+			}
+			return all
+		}),
+		"await": asks(Await, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Await {
+			a := w.waits("r", "event", 1)
+			a.Open = append(a.Open, strings.Repeat(" ", 100*w.n)...)
+			return a
+		}),
+		"notify an event": asks(NotifyEvent, func(w *pricing) {
+			w.runs()
+			for _, id := range w.texts("wfr_") {
+				with(w, Await, w.waits(id, "event", 1))
+			}
+		}, func(w *pricing) workflow.Notification {
+			return workflow.Notification{EventID: "event", Body: []byte(strings.Repeat("x", 500))}
+		}),
+		"notify a run": asks(NotifyEvent, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Notification {
+			return workflow.Notification{RunID: "r", EventID: "event", Body: []byte(strings.Repeat("x", 100*w.n))}
+		}),
+		"end a run": asks(EndRun, (*pricing).steps, func(w *pricing) workflow.Ending { return workflow.Ending{RunID: "long"} }),
+		"end with a result": asks(EndRun, func(w *pricing) { with(w, Submit, workflow.Submissions{Items: []workflow.Submission{w.run("r")}}) }, func(w *pricing) workflow.Ending {
+			return workflow.Ending{RunID: "r", HasResult: true, Result: []byte(`"` + strings.Repeat("x", 5000*w.n) + `"`)}
+		}),
+		"cancel runs": asks(CancelRuns, (*pricing).runs, func(*pricing) workflow.Cancellation { return workflow.Cancellation{} }),
+		"cancel runs by messages": asks(CancelRuns, (*pricing).runs, func(w *pricing) (n workflow.Cancellation) {
+			for i := range w.n {
+				n.Messages = append(n.Messages, queue.ID{Seq: uint64(i + 1)})
+			}
+			return n
+		}),
+		"bulk cancel runs": asks(BulkCancelRuns, (*pricing).runs, func(w *pricing) workflow.BulkCancellation {
+			return workflow.BulkCancellation{Filter: workflow.Filter{URLs: append(w.texts("http://none/"), flowURL)}}
+		}),
+		"revive a run": asks(Revive, func(w *pricing) { w.steps(); w.deadRuns() }, func(*pricing) workflow.Revival { return workflow.Revival{} }),
+		"delete dead runs": asks(DeleteDeadRuns, func(w *pricing) { w.runs(); w.deadRuns() }, func(*pricing) workflow.DeadSelection {
+			return workflow.DeadSelection{}
+		}),
+		"change a callback": flat(ChangeCallback, workflow.CallbackChange{}),
+		// Those of no database.
+		"finish": asks(Finish, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(w *pricing) queue.Results { return w.results(500) }),
+		"finish with callbacks": asks(Finish, func(w *pricing) {
+			p := publicationOf("p", 10)
+			p.Callback, p.Given = &queue.Callback{URL: "http://example.com/callback"}, p.Given|queue.GivenCallback
+			w.publish(p)
+		}, func(w *pricing) queue.Results { return w.results(200) }),
+		"advance": asks(Advance, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(*pricing) AdvanceLimit {
+			return AdvanceLimit{Deliver: true, Term: 1, Claims: 256}
+		}),
+		"renew": asks(Renew, func(w *pricing) { w.publish(publicationOf("p", 10)) }, func(w *pricing) (n queue.Renewal) {
+			for _, a := range w.claim() {
+				n.Running = append(n.Running, a.Ref())
+			}
+			return n
+		}),
+		"exec": asks(Exec, nil, func(w *pricing) Batch {
+			b := Batch{As: acl.Trusted(acl.DefaultName), Origin: command.RESP, Mode: Pipeline}
+			for range w.n {
+				b.Rows = append(b.Rows, [][]byte{[]byte("PING")})
+			}
+			return b
+		}),
+		"subscribe":      asks(Subscribe, nil, func(w *pricing) (n Subscribers) { n.Counts = make([]SubscriberCount, w.n); return n }),
+		"stage a backup": asks(StageBackup, nil, func(w *pricing) BackupPart { return BackupPart{ID: "b", Data: make([]byte, 1000*w.n)} }),
+		"evict": asks(Evict, nil, func(w *pricing) Eviction {
+			return Eviction{Databases: []Picked{{Database: "a", Keys: make([]PickedKey, w.n)}}}
+		}),
+		"set level":      flat(SetLevel, LevelChange{Level: env.Base}),
+		"new term":       flat(NewTerm, Term{Number: 1, Leader: "n"}),
+		"register":       flat(Register, Registration{Node: "n1", Disk: "d", Boot: 1}),
+		"bootstrap":      flat(BootstrapState, Bootstrap{ClusterID: "c"}),
+		"take digest":    flat(TakeDigest, Empty{}),
+		"report digest":  flat(ReportDigest, DigestReport{Index: 1, Node: "n", Digest: "d"}),
+		"configure":      flat(Configure, Settings{}),
+		"admit a node":   flat(AdmitNode, NodeRecord{Node: "n1", Disk: "d1"}),
+		"remove a node":  flat(RemoveNode, NodeRef{Node: "n2", Leaving: true}),
+		"create":         flat(CreateDatabase, DatabaseTokens{Name: "shop", Standard: acl.DigestOf("s"), ReadOnly: acl.DigestOf("r")}),
+		"delete":         flat(DeleteDatabase, DatabaseName{Name: "none"}),
+		"reset tokens":   flat(ResetTokens, DatabaseTokens{Name: "none"}),
+		"take quota":     flat(TakeQuota, QuotaClaim{Want: 1}),
+		"forget":         flat(ForgetSubscribers, SessionRef{}),
+		"restore":        flat(RestoreBackup, BackupRef{}),
+		"in database":    flat(InDatabase, Owned{Database: "none", Code: Publish.Code}),
+		"end a session":  flat(EndSession, EndedSession{ID: "s"}),
+		"reset":          flat(Reset, Empty{}),
+		"rotate tokens":  flat(RotateTokens, TokenRotation{}),
+		"end of overlap": flat(EndTokenOverlap, TokenRole{}),
+		"import":         flat(ImportMessages, MessageImport{}),
+		"configure one":  flat(ConfigureDatabase, DatabaseSettings{Name: DefaultDB, MaxMemory: ShareOfMemory}),
+	}
+}
+
+// did is what an operation was charged, what it added, and how much it has really done, by what it has allocated: that does not
+// depend on what else the machine does.
+type did struct {
+	price env.Price
+	grown int64
+	real  float64
+}
+
+func (r recipe) run(t *testing.T, table *command.Table, n int) did {
+	w := newPricing(t, table, n)
+	r.prepare(w)
+	body := r.body(w)
+	used := func() int64 { return w.m.state.used() }
+	p, before := w.price(r.code, body), used()
+	var a, b runtime.MemStats
+	runtime.ReadMemStats(&a)
+	_, err := w.apply(r.code, body)
+	runtime.ReadMemStats(&b)
+	if err != nil && !r.flat {
+		t.Fatal(err)
+	}
+	return did{p, used() - before, float64(b.Mallocs-a.Mallocs) + float64(b.TotalAlloc-a.TotalAlloc)/256}
+}
+
+// TestEveryOperationPaysWhatItDoes asks every operation for n, 2n and 4n of everything that a client can make many of. What it
+// is charged grows as what it does, and what it adds is no more than what it was charged, which is no more than twice that. An
+// operation without a recipe fails.
+func TestEveryOperationPaysWhatItDoes(t *testing.T) {
+	table, known := command.NewTable(), map[uint16]bool{}
+	const (
+		n     = 60
+		slack = 1500 // of bytes: what every operation may be charged beside what grows
+	)
+	for name, r := range recipes() {
+		known[r.code] = true
+		t.Run(name, func(t *testing.T) {
+			one, two, four := r.run(t, table, n), r.run(t, table, 2*n), r.run(t, table, 4*n)
+			for _, d := range []did{one, two, four} {
+				if owned := byCode[r.code].isOwned(); d.grown > d.price.Growth && (owned || r.code == Finish.Code || r.code == Advance.Code) {
+					t.Errorf("it added %d bytes and was charged %d", d.grown, d.price.Growth)
+				}
+				if d.price.Growth > 2*max(d.grown, 0)+slack {
+					t.Errorf("it added %d bytes and was charged %d", d.grown, d.price.Growth)
+				}
+				if d.price.Work <= 0 && r.code != InDatabase.Code {
+					t.Errorf("it is charged %d steps", d.price.Work)
+				}
+			}
+			real, charged := four.real/one.real, float64(four.price.Work)/float64(one.price.Work)
+			if r.flat {
+				return
+			}
+			if real > 1.5 && charged < 0.6*real || real > 6 {
+				t.Errorf("with four times as much it does %.1f times as much (%.0f, %.0f), and is charged %.1f times as much (%d, %d, %d steps)",
+					real, one.real, four.real, charged, one.price.Work, two.price.Work, four.price.Work)
+			}
+			if per := four.real / float64(four.price.Work); per > 3 {
+				t.Errorf("it does %.1f for a step: %.0f for %d", per, four.real, four.price.Work)
+			}
+		})
+	}
+	for code, o := range byCode {
+		if o != nil && !known[uint16(code)] {
+			t.Errorf("operation %d (%s) has no recipe", code, o.name())
+		}
+	}
+}
