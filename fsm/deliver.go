@@ -115,7 +115,7 @@ func (d *database) due(now int64) bool {
 	return some && at <= now
 }
 
-// claim claims up to share attempts of a database, and takes them off what is free.
+// claimIn claims up to share attempts of a database, and takes them off what is free.
 func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
 	t := tenant{s, d}
 	demand := queue.Demand{

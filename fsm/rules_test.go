@@ -20,7 +20,7 @@ import (
 // allowed are the packages that code below fsm may import, beside fsm's own. None of
 // them knows the time, chance, the network, the disk or the environment.
 var allowed = []string{
-	"bufio", "bytes", "cmp", "context", "encoding/base64", "encoding/binary", "encoding/hex", "errors", "fmt",
+	"bufio", "bytes", "cmp", "container/heap", "context", "encoding/base64", "encoding/binary", "encoding/hex", "errors", "fmt",
 	"hash", "hash/crc32", "hash/crc64", "io", "iter", "maps", "math", "math/big", "math/bits", "regexp", "regexp/syntax", "slices", "sort", "strconv",
 	"strings", "unicode", "unicode/utf8", "unicode/utf16", "unsafe", "crypto/hmac", "crypto/sha1", "crypto/sha256", "crypto/subtle",
 	"github.com/cespare/xxhash/v2", "github.com/zeebo/xxh3",

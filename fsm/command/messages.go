@@ -42,7 +42,7 @@ func (tx *Tx) publishWork(argv [][]byte, at int) int64 {
 			words += int64(len(w))
 		}
 	}
-	return tx.Messages.DestinationPrice(strings.TrimSpace(string(argv[at])), words, len(argv[at+1])).Work
+	return tx.Messages.DestinationPrice(string(argv[at]), words, len(argv[at+1])).Work
 }
 
 func msgCancelWork(tx *Tx, argv [][]byte) int64 {

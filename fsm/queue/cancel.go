@@ -18,6 +18,7 @@ const maxCancel = 1_000
 func (s *Store) Cancel(e *env.Env, n Cancellation) (Cancelled, error) {
 	var out Cancelled
 	if len(n.IDs) > 0 {
+		s.makeRoom(cancelGrowth * int64(len(n.IDs)))
 		for _, id := range n.IDs {
 			m := s.find(id)
 			if m == nil || m.place == placeDone || m.run {
@@ -68,6 +69,7 @@ func (s *Store) cancelSome(e *env.Env, f *Filter, after, until uint64, scan, lim
 		}
 		return true
 	})
+	s.makeRoom(cancelGrowth * int64(len(chosen)))
 	for _, seq := range chosen {
 		if s.cancel(e, seq) {
 			out.Count++
@@ -75,6 +77,10 @@ func (s *Store) cancelSome(e *env.Env, f *Filter, after, until uint64, scan, lim
 	}
 	return out
 }
+
+// cancelGrowth is what the history of a cancelled message adds. A full database lets messages be cancelled all the same: it
+// forgets older history.
+const cancelGrowth = 2 * eventCost
 
 // cancel cancels a message that is not done, and reports whether it was not asked for before.
 func (s *Store) cancel(e *env.Env, seq uint64) bool {

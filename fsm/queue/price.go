@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"strings"
+
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 )
@@ -31,7 +33,7 @@ func textsSize(texts ...string) (n int64) {
 
 // size is at least what options take when they are coded, and not much more.
 func (o *Options) size() int64 {
-	n := 32 + textsSize(o.Method, o.RetryDelay, o.Queue, o.Trace.Parent, o.Trace.State)
+	n := 56 + textsSize(o.Method, o.RetryDelay, o.Queue, o.Trace.Parent, o.Trace.State)
 	for _, f := range o.Header {
 		n += textsSize(f.Name, f.Value)
 	}
@@ -117,6 +119,7 @@ func (s *Store) publication(p *Publication) (cost env.Price) {
 
 // DestinationPrice is that of a publish to a URL or a group, whose options take so many bytes beside the body, as a command has them.
 func (s *Store) DestinationPrice(destination string, options int64, body int) env.Price {
+	destination = strings.TrimSpace(destination)
 	targets := 1
 	if g := s.group(destination); g != nil && !isURL(destination) {
 		if len(g.Endpoints) > maxPublished {
