@@ -35,7 +35,7 @@ func (s *State) contents() Contents {
 			c.Workflows.Add(d.workflows.Counts())
 		}
 		libraries, _ := d.scripts.Counts()
-		c.Databases, c.Libraries = append(c.Databases, d.info()), c.Libraries+libraries
+		c.Databases, c.Libraries = append(c.Databases, d.info(s.level)), c.Libraries+libraries
 	}
 	return c
 }

@@ -78,9 +78,9 @@ func (d *database) fork() *database {
 	return &f
 }
 
-// used is the logical memory of the database in bytes.
-func (d *database) used() int64 {
-	n := d.keys.Used() + d.users.Size() + d.scripts.Size() + d.search.Size()
+// used is the logical memory of the database in bytes, as it is counted at a level.
+func (d *database) used(level env.Level) int64 {
+	n := d.keys.Used() + d.users.Size(level) + d.scripts.Size() + d.search.Size()
 	if d.messages != nil && d.name != DefaultDB { // those of default are counted by State.used, as ever
 		n += d.messages.Used() + d.workflows.Used()
 	}
@@ -106,7 +106,7 @@ func (s *State) database(name string) *database {
 // used is the logical memory of all databases and of messages in bytes.
 func (s *State) used() (bytes int64) {
 	for _, d := range s.databases {
-		bytes += d.used()
+		bytes += d.used(s.level)
 	}
 	return bytes + s.home.messages.Used() + s.home.workflows.Used() - s.uncounted()
 }
@@ -254,8 +254,8 @@ func (n *DatabaseInfo) Fields(c *wire.Codec) {
 	wire.Uint(c, &n.Users)
 }
 
-func (d *database) info() DatabaseInfo {
-	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(), Users: len(d.users.Users())}
+func (d *database) info(level env.Level) DatabaseInfo {
+	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(level), Users: d.users.Len()}
 }
 
 // maxDatabaseName is the longest name in bytes: URLs and every entry have it.
@@ -290,7 +290,7 @@ func (s *State) createDatabase(e *env.Env, n DatabaseTokens) (DatabaseInfo, erro
 		_, _ = d.messages.Rotate(e, queue.Rotation{}) // which can't be refused
 	}
 	s.databases = slices.Insert(s.databases, i, d)
-	return d.info(), nil
+	return d.info(s.level), nil
 }
 
 // deleteDatabase removes a database with all its data. Numbers of its credentials are
@@ -309,7 +309,7 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 	s.databases = slices.Delete(s.databases, i, i+1)
 	s.channels.DropDatabase(d.name)
 	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Deleted, DB: d.name})
-	return d.info(), nil
+	return d.info(s.level), nil
 }
 
 // resetTokens replaces both tokens of a database: whatever the old ones proved is
@@ -324,7 +324,7 @@ func (s *State) resetTokens(_ *env.Env, n DatabaseTokens) (DatabaseInfo, error) 
 	}
 	s.endOverlaps(n.Name)
 	s.databases[i].setTokens(n)
-	return s.databases[i].info(), nil
+	return s.databases[i].info(s.level), nil
 }
 
 func (d *database) setTokens(n DatabaseTokens) {

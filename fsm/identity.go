@@ -174,7 +174,7 @@ func (v *View) TokenSalt() acl.Salt { return v.s.tokenSalt }
 func (v *View) Databases() []DatabaseInfo {
 	list := make([]DatabaseInfo, len(v.s.databases))
 	for i, d := range v.s.databases {
-		list[i] = d.info()
+		list[i] = d.info(v.s.level)
 	}
 	return list
 }

@@ -34,7 +34,7 @@ func (s *State) memoryLimit(d *database) int64 {
 
 // usedBy is the logical memory of a database with its messages and runs in bytes.
 func (s *State) usedBy(d *database) int64 {
-	n := d.used()
+	n := d.used(s.level)
 	if d == s.home {
 		n += d.messages.Used() + d.workflows.Used()
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/trireme-dev/trireme/fsm/env"
 )
 
 // catalog has a few commands of every kind that rules tell apart.
@@ -34,7 +36,7 @@ func TestLineMakesTheSameUser(t *testing.T) {
 		for range rapid.IntRange(1, 20).Draw(t, "changes") {
 			rules := rapid.SliceOfN(ruleGenerator, 1, 4).Draw(t, "rules")
 			before := s.User("u")
-			if err := s.SetUser("u", rules); err != nil {
+			if err := s.SetUser("u", rules, env.Level2); err != nil {
 				var refused *RuleError
 				if !errors.As(err, &refused) || s.User("u") != before {
 					t.Fatalf("%v left another user", err)
@@ -46,7 +48,7 @@ func TestLineMakesTheSameUser(t *testing.T) {
 			return
 		}
 		again := NewStore(catalog(), 0, true)
-		if err := again.SetUser("u", rulesOf(u.Line())); err != nil {
+		if err := again.SetUser("u", rulesOf(u.Line()), env.Level2); err != nil {
 			t.Fatalf("%s: %v", u.Line(), err)
 		}
 		same(t, u, again.User("u"))
@@ -56,8 +58,8 @@ func TestLineMakesTheSameUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, u, loaded.User("u"))
-		if loaded.Size() != s.Size() {
-			t.Fatalf("%d bytes, loaded %d", s.Size(), loaded.Size())
+		if loaded.Size(env.Level2) != s.Size(env.Level2) {
+			t.Fatalf("%d bytes, loaded %d", s.Size(env.Level2), loaded.Size(env.Level2))
 		}
 	})
 }
@@ -100,7 +102,7 @@ func TestOrderOfRules(t *testing.T) {
 		for _, rule := range rapid.SliceOfN(rapid.SampledFrom([]string{
 			"+@all", "-@all", "+get", "-get", "+set", "-set", "+config", "-config", "+config|get", "-config|set", "+@read", "-@read", "+@admin", "-@dangerous", "+@string", "-@string",
 		}), 1, 25).Draw(t, "rules") {
-			if err := s.SetUser("u", []string{rule}); err != nil {
+			if err := s.SetUser("u", []string{rule}, env.Level2); err != nil {
 				t.Fatal(err)
 			}
 			for i, name := range names {
@@ -125,7 +127,7 @@ func TestIdentitiesFollowTheirCredential(t *testing.T) {
 	one, two := "#"+DigestOf("one").Hex(), "#"+DigestOf("two").Hex()
 	set := func(rules ...string) {
 		t.Helper()
-		if err := s.SetUser("u", rules); err != nil {
+		if err := s.SetUser("u", rules, env.Level2); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +175,7 @@ func TestIdentitiesFollowTheirCredential(t *testing.T) {
 
 func TestForksShareNothingThatChanges(t *testing.T) {
 	s := NewStore(catalog(), 0, true)
-	s.SetUser("u", []string{"on", "~a", "+get"})
+	s.SetUser("u", []string{"on", "~a", "+get"}, env.Level2)
 	lines := func(s *Store) (all string) {
 		for _, u := range s.Users() {
 			all += u.Line() + "\n"
@@ -182,8 +184,8 @@ func TestForksShareNothingThatChanges(t *testing.T) {
 	}
 	f := s.Fork()
 	before := lines(f)
-	s.SetUser("u", []string{"~b", "-get"})
-	s.SetUser("v", []string{"on"})
+	s.SetUser("u", []string{"~b", "-get"}, env.Level2)
+	s.SetUser("v", []string{"on"}, env.Level2)
 	s.SetToken(DefaultName, DigestOf("t"), Salt{})
 	if lines(f) != before || lines(s) == before {
 		t.Error("a fork changed with its original")
@@ -193,7 +195,7 @@ func TestForksShareNothingThatChanges(t *testing.T) {
 // FuzzBearer reads any bytes as a token: no panic, and it opens nothing.
 func FuzzBearer(f *testing.F) {
 	s := NewStore(catalog(), 0, true)
-	if err := s.SetUser("bob", []string{"on", "#" + DigestOf("secret").Hex(), "+@all"}); err != nil {
+	if err := s.SetUser("bob", []string{"on", "#" + DigestOf("secret").Hex(), "+@all"}, env.Level2); err != nil {
 		f.Fatal(err)
 	}
 	s.SetKey([32]byte{1}, 7)
@@ -223,7 +225,7 @@ func FuzzBearer(f *testing.F) {
 // FuzzLoad reads any bytes as a user's record.
 func FuzzLoad(f *testing.F) {
 	s := NewStore(catalog(), 0, true)
-	s.SetUser("u", []string{"on", "#" + DigestOf("secret").Hex(), "+@all", "-get", "~a", "%R~b", "&c", "(+get ~z)"})
+	s.SetUser("u", []string{"on", "#" + DigestOf("secret").Hex(), "+@all", "-get", "~a", "%R~b", "&c", "(+get ~z)"}, env.Level2)
 	if err := s.Save(func(record []byte) error { f.Add(slices.Clone(record)); return nil }); err != nil {
 		f.Fatal(err)
 	}

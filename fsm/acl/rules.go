@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
@@ -26,15 +27,20 @@ const (
 )
 
 // SetUser applies rules to a user, which is made if there is none: all of them or, with
-// a RuleError, none. Passwords come as digests: the edge has replaced them.
-func (s *Store) SetUser(name string, rules []string) error {
+// a RuleError, none. Passwords come as digests: the edge has replaced them. A user may not become larger than MaxRules and
+// MaxPasswords say, from level 2 on.
+func (s *Store) SetUser(name string, rules []string, level env.Level) error {
 	u := &User{Name: name}
 	if old := s.User(name); old != nil {
 		u = old.clone()
 	}
 	serial := s.serial
 	for _, rule := range rules {
-		if reason := s.apply(u, rule); reason != "" {
+		reason := s.apply(u, rule)
+		if reason == "" && adds(rule) {
+			reason = u.exceeds(level)
+		}
+		if reason != "" {
 			s.serial = serial
 			return &RuleError{rule, reason}
 		}
@@ -42,6 +48,10 @@ func (s *Store) SetUser(name string, rules []string) error {
 	s.put(u)
 	return nil
 }
+
+// adds reports whether a rule may make the user larger. Those that don't are never refused for its size: a user of level 1
+// may have more than is allowed now.
+func adds(rule string) bool { return rule != "" && strings.IndexByte("~%&+-#(", rule[0]) >= 0 }
 
 // apply applies one rule and returns the reason if it can't.
 func (s *Store) apply(u *User, rule string) string {
@@ -62,7 +72,7 @@ func (s *Store) apply(u *User, rule string) string {
 	case "resetpass":
 		u.credentials, u.noPass = nil, 0
 	case "clearselectors":
-		u.more = nil
+		u.more, u.inMore = nil, 0
 	case "reset":
 		*u = User{Name: u.Name}
 	default:
@@ -119,6 +129,7 @@ func (c *Catalog) addSelector(u *User, text string) string {
 		}
 	}
 	u.more = append(u.more, s)
+	u.inMore += 1 + s.count()
 	return ""
 }
 
@@ -128,22 +139,22 @@ func (c *Catalog) applyTo(s *selector, rule string) string {
 	case "":
 		return ""
 	case "allkeys", "~*":
-		s.allKeys, s.keys = true, nil
+		s.setKeys(true)
 		return ""
 	case "resetkeys":
-		s.allKeys, s.keys = false, nil
+		s.setKeys(false)
 		return ""
 	case "allchannels", "&*":
-		s.allChannels, s.channels = true, nil
+		s.setChannels(true)
 		return ""
 	case "resetchannels":
-		s.allChannels, s.channels = false, nil
+		s.setChannels(false)
 		return ""
 	case "allcommands", "+@all":
-		s.all, s.rules = true, nil
+		s.setCommands(true)
 		return ""
 	case "nocommands", "-@all":
-		s.all, s.rules = false, nil
+		s.setCommands(false)
 		return ""
 	}
 	switch rule[0] {
@@ -189,13 +200,7 @@ func (s *selector) addKeys(rule string) string {
 	case glob.Costly(k.pattern):
 		return longPattern
 	}
-	for i := range s.keys {
-		if s.keys[i].pattern == k.pattern {
-			s.keys[i].access |= k.access
-			return ""
-		}
-	}
-	s.keys = append(s.keys, k)
+	s.putKey(k)
 	return ""
 }
 
@@ -207,9 +212,8 @@ func (s *selector) addChannels(pattern string) string {
 		return badSyntax
 	case glob.Costly(pattern):
 		return longPattern
-	case !slices.Contains(s.channels, pattern):
-		s.channels = append(s.channels, pattern)
 	}
+	s.putChannel(pattern)
 	return ""
 }
 
@@ -222,7 +226,7 @@ func (c *Catalog) addCommands(s *selector, rule string) string {
 	} else if len(c.named(rule[1:])) == 0 {
 		return badName
 	}
-	s.addRule(rule)
+	c.addRule(s, rule)
 	return ""
 }
 

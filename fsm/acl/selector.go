@@ -1,10 +1,10 @@
 package acl
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/glob"
 )
 
 // Access is what a command does with a key.
@@ -45,6 +45,12 @@ type selector struct {
 
 	open     bits // what the rules come to in this binary, from level 2 on
 	openBase bits // and before it
+	// keySets and channelSet are keys and channels to look up, readsAll says that a pattern opens reading of every key.
+	keySets    *keySets
+	channelSet *channelSet
+	readsAll   bool
+
+	draft *draft // while rules are applied
 }
 
 // apply applies one rule about commands to the set of a level.
@@ -66,6 +72,9 @@ func (c *Catalog) apply(open bits, level env.Level, rule string) {
 
 // compile finds what the rules come to.
 func (s *selector) compile(c *Catalog) {
+	s.finish()
+	s.keySets, s.channelSet = compileKeys(s.keys), compileChannels(s.channels)
+	s.readsAll = slices.ContainsFunc(s.keys, func(k keyPattern) bool { return k.pattern == "*" && k.access&ReadKey != 0 })
 	s.open, s.openBase = c.opened(s, env.Level2), c.opened(s, env.Base)
 }
 
@@ -91,67 +100,30 @@ func (s *selector) opens(command int, level env.Level) bool {
 	return s.openBase.has(command)
 }
 
-// addRule adds a rule about commands; it replaces those that it overrides.
-func (s *selector) addRule(rule string) {
-	kept := make([]string, 0, len(s.rules)+1)
-	for _, old := range s.rules {
-		if old[1:] != rule[1:] && !strings.HasPrefix(old[1:], rule[1:]+"|") {
-			kept = append(kept, old)
-		}
-	}
-	s.rules = append(kept, rule)
-}
-
 // allowsKey reports whether every access to the key is open.
 func (s *selector) allowsKey(key string, access Access) bool {
-	if s.allKeys {
-		return true
-	}
-	for _, k := range s.keys {
-		if k.access&access == access && glob.Match(k.pattern, key) {
-			return true
-		}
-	}
-	return false
+	return s.allKeys || s.keySets.any(access, func(set *patternSet) bool { return set.matches(key) })
 }
 
 // readsAllKeys reports whether reading is open for every key.
-func (s *selector) readsAllKeys() bool {
-	for _, k := range s.keys {
-		if k.pattern == "*" && k.access&ReadKey != 0 {
-			return true
-		}
-	}
-	return s.allKeys
-}
+func (s *selector) readsAllKeys() bool { return s.allKeys || s.readsAll }
 
 // readsPrefix reports whether reading is open for every key that begins with prefix: by a pattern that is a beginning of
 // it and a star. Other patterns that come to the same are not looked for.
 func (s *selector) readsPrefix(prefix string) bool {
-	if s.allKeys {
-		return true
-	}
-	for _, k := range s.keys {
-		start, open := strings.CutSuffix(k.pattern, "*")
-		if open && k.access&ReadKey != 0 && !strings.ContainsAny(start, "*?[\\") && strings.HasPrefix(prefix, start) {
-			return true
-		}
-	}
-	return false
+	return s.allKeys || s.keySets.any(ReadKey, func(set *patternSet) bool { return set.hasPrefix(prefix) })
 }
 
 // allowsChannel reports whether the channel is open. A pattern to subscribe to must be
 // one of the user's own patterns, letter for letter.
 func (s *selector) allowsChannel(name string, pattern bool) bool {
-	if s.allChannels {
+	if s.allChannels || s.channelSet == nil {
+		return s.allChannels
+	}
+	if _, found := slices.BinarySearch(s.channelSet.names, name); found {
 		return true
 	}
-	for _, p := range s.channels {
-		if p == name || (!pattern && glob.Match(p, name)) {
-			return true
-		}
-	}
-	return false
+	return !pattern && s.channelSet.patterns.matches(name)
 }
 
 // keyTexts are the key patterns as rules.
@@ -199,6 +171,7 @@ func (s *selector) text() string {
 
 func (s *selector) clone() selector {
 	c := *s
+	c.draft = nil
 	c.rules = append([]string(nil), s.rules...)
 	c.keys = append([]keyPattern(nil), s.keys...)
 	c.channels = append([]string(nil), s.channels...)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trireme-dev/trireme/fsm/cow"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
@@ -14,18 +16,18 @@ type Store struct {
 	catalog *Catalog
 	key     [32]byte // of REST tokens; see SetKey
 	serial  uint64   // number of the newest credential
-	users   []*User  // replaced with every change, so that forks may share it
-	size    int64    // logical memory of the users in bytes
+	users   *cow.BTree[string, *User]
+	size    footprint // of all users
 }
 
 // NewStore returns a store with the built-in users, still without credentials.
 // Credentials are numbered from after on. The user default may use @messages only where
 // messages says so.
 func NewStore(c *Catalog, after uint64, messages bool) *Store {
-	s := &Store{catalog: c, serial: after}
+	s := &Store{catalog: c, serial: after, users: cow.NewBTree[string, *User](nil, strings.Compare)}
 	main := &User{Name: DefaultName, enabled: true, root: everything()}
 	if !messages {
-		main.root.addRule("-@messages")
+		c.addRule(&main.root, "-@messages")
 	}
 	reader := &User{Name: ReadOnlyName, enabled: true, root: selector{allKeys: true, allChannels: true, rules: []string{"+@readonly"}}}
 	for _, u := range []*User{main, reader} {
@@ -44,6 +46,7 @@ func (s *Store) AllowMessages() {
 // Fork is the store as it is now; both sides may go on.
 func (s *Store) Fork() *Store {
 	f := *s
+	f.users = s.users.Snapshot()
 	return &f
 }
 
@@ -51,63 +54,59 @@ func (s *Store) Fork() *Store {
 // proves nothing here.
 func (s *Store) Renumber(by uint64) {
 	s.serial += by
-	users := make([]*User, len(s.users))
-	for i, u := range s.users {
-		users[i] = u.clone()
-		users[i].compile(s.catalog)
+	for _, u := range s.Users() {
+		u = u.clone()
 		if u.noPass != 0 {
-			users[i].noPass += by
+			u.noPass += by
 		}
-		for j := range users[i].credentials {
-			users[i].credentials[j].number += by
+		for i := range u.credentials {
+			u.credentials[i].number += by
 		}
+		s.put(u)
 	}
-	s.users = users
 }
 
 // Serial is the number of the newest credential.
 func (s *Store) Serial() uint64 { return s.serial }
 
-func (s *Store) place(name string) (int, bool) {
-	return slices.BinarySearchFunc(s.users, name, func(u *User, name string) int { return strings.Compare(u.Name, name) })
-}
-
 // User is the user of a name, nil if there is none.
 func (s *Store) User(name string) *User {
-	if i, found := s.place(name); found {
-		return s.users[i]
-	}
-	return nil
+	u, _ := s.users.Get(name)
+	return u
 }
 
+// Len is how many users there are.
+func (s *Store) Len() int { return s.users.Len() }
+
 // Users are all users in the order of their names.
-func (s *Store) Users() []*User { return s.users }
+func (s *Store) Users() []*User {
+	list := make([]*User, 0, s.users.Len())
+	s.users.All(func(_ string, u *User) bool {
+		list = append(list, u)
+		return true
+	})
+	return list
+}
 
 // put compiles u and takes it in, in place of the user of its name.
 func (s *Store) put(u *User) {
 	u.compile(s.catalog)
-	s.size += u.size()
 	u.free = u.root.all && len(u.root.rules) == 0 && u.root.allKeys && u.root.allChannels
-	i, found := s.place(u.Name)
-	users := slices.Clone(s.users)
-	if found {
-		s.size -= users[i].size()
-		users[i] = u
-	} else {
-		users = slices.Insert(users, i, u)
+	if old := s.User(u.Name); old != nil {
+		s.size.add(old.size, -1)
 	}
-	s.users = users
+	s.size.add(u.size, 1)
+	s.users.Set(u.Name, u)
 }
 
 // Delete removes a user and reports whether there was one to remove.
 func (s *Store) Delete(name string) bool {
-	i, found := s.place(name)
-	if !found || builtin(name) {
+	u := s.User(name)
+	if u == nil || builtin(name) {
 		return false
 	}
-	s.size -= s.users[i].size()
-	s.users = slices.Delete(slices.Clone(s.users), i, i+1)
-	return true
+	s.size.add(u.size, -1)
+	return s.users.Delete(name)
 }
 
 // SetToken makes a digest, stored under salt, the only credential of a built-in user; zero
@@ -188,15 +187,15 @@ func (s *Store) Authenticate(user string, password Digest) uint64 {
 	return u.prove(&Presented{Digest: password})
 }
 
-// Size is the logical memory of the users in bytes.
-func (s *Store) Size() int64 { return s.size }
+// Size is the logical memory of the users in bytes, as it is counted at a level.
+func (s *Store) Size(level env.Level) int64 { return s.size.at(level) }
 
 // ErrUser says that a snapshot's user is not one that Save wrote, or is out of order.
 var ErrUser = errors.New("acl: malformed user")
 
 // Save gives every user as one record to emit, in the order of their names.
 func (s *Store) Save(emit func(record []byte) error) error {
-	for _, u := range s.users {
+	for _, u := range s.Users() {
 		var w wire.Writer
 		w.Put(u)
 		if err := emit(w.B); err != nil {

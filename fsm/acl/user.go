@@ -22,6 +22,10 @@ type User struct {
 	root        selector
 	more        []selector
 	free        bool // everything is open, without a look at the rules
+
+	inMore int       // selectors in more, and what they have
+	price  walkPrice // of checking a name, with all selectors
+	size   footprint
 }
 
 // Default may do everything: it stands for the process in tests of single commands.
@@ -50,21 +54,23 @@ func (u *User) clone() *User {
 // userCost is the logical memory of a user in bytes, without its texts.
 const userCost = 256
 
-// size is the logical memory of the user in bytes.
-func (u *User) size() int64 {
-	n := userCost + len(u.Name) + 48*len(u.credentials) + len(u.root.text())
-	for i := range u.more {
-		n += len(u.more[i].text())
+// compile finds what the rules come to, and what they cost.
+func (u *User) compile(c *Catalog) {
+	u.inMore, u.price = 0, walkPrice{}
+	for i := range u.selectors() {
+		s := u.selector(i)
+		s.compile(c)
+		u.price.add(s.price())
+		if i > 0 {
+			u.inMore += 1 + s.count()
+			u.price.name += lookupPrice
+		}
 	}
-	return int64(n)
+	u.size = u.footprint()
 }
 
-func (u *User) compile(c *Catalog) {
-	u.root.compile(c)
-	for i := range u.more {
-		u.more[i].compile(c)
-	}
-}
+// lookupPrice is what another selector adds to the price of checking a name, in 1/64 of a step.
+const lookupPrice = 64
 
 // holds reports whether the user has the credential of that number and is enabled.
 func (u *User) holds(number uint64) bool {

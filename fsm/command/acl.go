@@ -15,7 +15,7 @@ func aclUserChanges() []Command {
 		{Name: "acl deluser", Arity: -3, Flags: change &^ DenyOOM, Cost: costConstant, Version: "6.0.0", Complexity: "O(1) for each user",
 			Syntax: "ACL DELUSER username [username ...]", Summary: "Deletes users; what they had proved is void at once.",
 			Info: whileLoading, Run: aclDelUser},
-		{Name: "acl setuser", Arity: -3, Flags: change, Cost: costConstant, Version: "6.0.0", Complexity: "O(n), where n is the number of rules",
+		{Name: "acl setuser", Arity: -3, Flags: change, Cost: costUser, Work: aclSetUserWork, Version: "6.0.0", Complexity: "O(n), where n is the number of rules",
 			Syntax: "ACL SETUSER username [rule [rule ...]]", Summary: "Makes or changes a user.",
 			Info: whileLoading, Changes: []Change{{"6.2.0", "Takes patterns of channels."}, {"7.0.0", "Takes selectors, and keys for reading or writing alone."}}, Run: aclSetUser},
 	}
@@ -28,13 +28,13 @@ func aclUserReads() []Command {
 		on   = "O(n), where n is the number of users"
 	)
 	return []Command{
-		{Name: "acl getuser", Arity: 3, Flags: look, Cost: costConstant, Version: "6.0.0", Complexity: "O(1)",
+		{Name: "acl getuser", Arity: 3, Flags: look, Cost: costUser, Version: "6.0.0", Complexity: "O(n), where n is the number of rules of the user",
 			Syntax: "ACL GETUSER username", Summary: "Describes a user: flags, digests of passwords, commands, keys, channels, selectors.",
 			Info: whileLoading, Changes: []Change{{"6.2.0", "Tells the patterns of channels."}, {"7.0.0", "Tells selectors, and keys and channels as rules."}}, Run: aclGetUser},
-		{Name: "acl list", Arity: 2, Flags: look, Cost: costConstant, Version: "6.0.0", Complexity: on,
+		{Name: "acl list", Arity: 2, Flags: look, Cost: costUsers, Version: "6.0.0", Complexity: on,
 			Syntax: "ACL LIST", Summary: "Lists the users as the rules that make them.",
 			Info: whileLoading, Run: aclList},
-		{Name: "acl users", Arity: 2, Flags: look, Cost: costConstant, Version: "6.0.0", Complexity: on,
+		{Name: "acl users", Arity: 2, Flags: look, Cost: costUsers, Version: "6.0.0", Complexity: on,
 			Syntax: "ACL USERS", Summary: "Lists the names of the users.",
 			Info: whileLoading, Run: aclUsers},
 		{Name: "acl whoami", Arity: 2, Flags: ReadOnlyUser | NoScript, Cost: costConstant, Version: "6.0.0", Complexity: "O(1)",

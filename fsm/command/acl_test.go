@@ -112,7 +112,7 @@ func TestRegroupedCategories(t *testing.T) {
 		for i, rule := range rules {
 			tx := testTx(nil, RESP)
 			tx.Level = env.Base
-			if err := tx.Users.SetUser("u", append([]string{"on", "nopass", "~*"}, strings.Fields(rule)...)); err != nil {
+			if err := tx.Users.SetUser("u", append([]string{"on", "nopass", "~*"}, strings.Fields(rule)...), env.Level2); err != nil {
 				t.Fatal(err)
 			}
 			tx.User = tx.Users.User("u")

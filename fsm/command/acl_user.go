@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func aclSetUser(tx *Tx, a *Args) reply.Value {
 		return reply.Error("ERR Unmatched parenthesis in acl selector starting at '" + shown(open) + "'.")
 	}
 	var refused *acl.RuleError
-	if err := tx.Users.SetUser(name, rules); errors.As(err, &refused) {
+	if err := tx.Users.SetUser(name, rules, tx.Level); errors.As(err, &refused) {
 		return reply.Error("ERR Error in ACL SETUSER modifier '" + shown(refused.Rule) + "': " + refused.Reason)
 	}
 	return reply.OK()
@@ -50,18 +51,28 @@ func aclSetUser(tx *Tx, a *Args) reply.Value {
 // mergeSelectors joins the words of a selector, which parentheses hold together, into
 // one rule. A selector that never ends is given as open.
 func mergeSelectors(words [][]byte) (rules []string, open string) {
+	rules = make([]string, 0, len(words))
 	for i := 0; i < len(words); i++ {
-		rule := string(words[i])
-		first := rule
-		for strings.HasPrefix(rule, "(") && !strings.HasSuffix(rule, ")") {
-			if i++; i >= len(words) {
-				return nil, first
+		from := i
+		if bytes.HasPrefix(words[i], []byte("(")) {
+			for ; !bytes.HasSuffix(words[i], []byte(")")); i++ {
+				if i+1 >= len(words) {
+					return nil, string(words[from])
+				}
 			}
-			rule += " " + string(words[i])
 		}
-		rules = append(rules, rule)
+		rules = append(rules, string(bytes.Join(words[from:i+1], []byte(" "))))
 	}
 	return rules, ""
+}
+
+// aclSetUserWork counts reading and applying the rules, and making the user anew.
+func aclSetUserWork(tx *Tx, argv [][]byte) int64 {
+	size := 0
+	for _, word := range argv[3:] {
+		size += len(word)
+	}
+	return tx.Users.WorkOfRules(string(argv[2]), len(argv)-3, size)
 }
 
 func aclDelUser(tx *Tx, a *Args) reply.Value {
@@ -189,7 +200,11 @@ func aclDryRun(tx *Tx, a *Args) reply.Value {
 	if !c.Takes(len(argv)) {
 		return ErrArity(c.Name)
 	}
-	denied, what := u.Permit(tx.call(c, argv))
+	call := tx.call(c, argv)
+	if refusal := tx.spendCheck(tx.Table.Row("acl dryrun"), u, call); refusal != nil {
+		return *refusal
+	}
+	denied, what := u.Permit(call)
 	switch text := "User " + u.Name + " has no permissions to "; denied {
 	case acl.DeniedCommand:
 		return reply.Bulk(text + "run the '" + outward(c.Name) + "' command")

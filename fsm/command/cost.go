@@ -32,6 +32,10 @@ const (
 	costSort
 	// costScript: a script, whose cost is known only when it has run.
 	costScript
+	// costUser: all rules of the user that its second word names.
+	costUser
+	// costUsers: all rules of all users.
+	costUsers
 	// costIndex: a search of the node's own indexes, which may also have to wait for them.
 	costIndex
 )
@@ -60,6 +64,8 @@ func (tx *Tx) chargeRead(c *Command, argv [][]byte) (over bool) {
 	switch c.Cost {
 	case costKeyspace, costSlots:
 		steps += stepsPerElement * int64(tx.DB.Len())
+	case costUser, costUsers:
+		steps += stepsPerElement * tx.usersWork(c, argv)
 	case costScript, costIndex:
 		steps += env.MaxInlineCost + 1
 	case costValues, costShown:
@@ -94,6 +100,17 @@ func (r *running) charge(b *lua.Budget, c *Command, argv [][]byte) {
 		steps += pagesCost
 	}
 	b.Step(int(min(steps, math.MaxInt32)))
+}
+
+// usersWork is how many steps of work it takes to read the users that a call describes.
+func (tx *Tx) usersWork(c *Command, argv [][]byte) int64 {
+	if tx.Users == nil {
+		return 0
+	}
+	if c.Cost == costUsers {
+		return tx.Users.Work()
+	}
+	return tx.Users.User(string(argv[2])).Work()
 }
 
 // sizes is what there is to look at in the values of the keys that a command names, in

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"math"
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/acl"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -16,7 +18,11 @@ func (tx *Tx) permit(c *Command, argv [][]byte) *reply.Value {
 	case tx.User == nil:
 		return ptr(errNobody(tx.Origin))
 	}
-	denied, name := tx.User.Permit(tx.call(c, argv))
+	call := tx.call(c, argv)
+	if refusal := tx.spendCheck(c, tx.User, call); refusal != nil {
+		return refusal
+	}
+	denied, name := tx.User.Permit(call)
 	if denied == acl.Permitted {
 		return nil
 	}
@@ -32,6 +38,34 @@ func (tx *Tx) call(c *Command, argv [][]byte) *acl.Call {
 	}
 	call.Channels, call.Patterns = c.channels(argv)
 	return call
+}
+
+// spendCheck takes the work of checking a call with the patterns of a user off the budget, or is the refusal of a call whose
+// check needs more than is left. A read that keeps writes waiting is run again on a fork if the check takes long.
+func (tx *Tx) spendCheck(c *Command, u *acl.User, call *acl.Call) *reply.Value {
+	names, size := len(call.Keys)+len(call.Channels), 0
+	for i := range call.Keys {
+		size += len(call.Keys[i].Name)
+	}
+	for _, name := range call.Channels {
+		size += len(name)
+	}
+	steps := u.CheckWork(names, size)
+	if steps == 0 {
+		return nil
+	}
+	if tx.Charge(stepsPerElement * steps) {
+		return ptr(reply.Nil()) // which is discarded
+	}
+	if tx.Level < env.Level2 {
+		return nil
+	}
+	tx.looked(int(min(steps*scriptPerWork, math.MaxInt32)))
+	if steps > tx.allowed() {
+		return ptr(overWork(c, tx.work.whole+tx.work.used+steps, tx.Limits.Work()))
+	}
+	tx.work.used += steps
+	return nil
 }
 
 // channelUse says which words of a command are channels.

@@ -137,6 +137,8 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 		steps += int64(tx.DB.Len())
 	case costValues, costShown, costCounted:
 		steps += tx.volumes(c, argv)
+	case costUser, costUsers:
+		steps += tx.usersWork(c, argv)
 	case costSort:
 		steps += sortedElement * tx.volumes(c, argv)
 	}

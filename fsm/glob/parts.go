@@ -1,6 +1,9 @@
 package glob
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // part is what stands between two stars: elements that stand for one byte each.
 type part struct {
@@ -11,6 +14,14 @@ type part struct {
 
 // set is the bytes that an element stands for.
 type set [4]uint64
+
+// size is how many bytes the set has.
+func (s *set) size() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
 
 func (s *set) has(c byte) bool { return s[c>>6]>>(c&63)&1 != 0 }
 
@@ -208,18 +219,36 @@ next:
 	return -1
 }
 
+// masksOf returns of each byte which sets have it. Most bytes are in a large set, so those that lack it are taken out.
+func masksOf(sets []set, words int) []uint64 {
+	masks, large := make([]uint64, 256*words), make([]uint64, words)
+	for i := range sets {
+		if sets[i].size() > 128 {
+			large[i/64] |= 1 << (i & 63)
+		}
+	}
+	for c := range 256 {
+		copy(masks[c*words:], large)
+	}
+	for i := range sets {
+		in := large[i/64]>>(i&63)&1 != 0
+		for w, flip := range sets[i] {
+			if in {
+				flip = ^flip
+			}
+			for ; flip != 0; flip &= flip - 1 {
+				masks[(w<<6+bits.TrailingZeros64(flip))*words+i/64] ^= 1 << (i & 63)
+			}
+		}
+	}
+	return masks
+}
+
 // shiftAnd finds sets by keeping, in one bit for each of them, whether what was read ends
 // with the sets up to there.
 func shiftAnd(sets []set, text string) int {
 	words := (len(sets) + 63) / 64
-	masks := make([]uint64, 256*words) // of each byte: which sets have it
-	for i := range sets {
-		for c := range 256 {
-			if sets[i].has(byte(c)) {
-				masks[c*words+i/64] |= 1 << (i & 63)
-			}
-		}
-	}
+	masks := masksOf(sets, words)
 	state, last := make([]uint64, words), len(sets)-1
 	for i := range len(text) {
 		carry, mask := uint64(1), masks[int(text[i])*words:][:words]

@@ -93,7 +93,7 @@ var Rules = []Rule{
 	},
 	{Folder: "fsm/vector", Use: "vectors and their nearest neighbours", May: []string{"fsm/cow", "fsm/exact", "fsm/wire"}},
 	{Folder: "fsm/search", Use: "definitions of search indexes, and the fields of documents", May: []string{"fsm/jsondoc", "fsm/reply", "fsm/wire"}},
-	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/ascii", "fsm/env", "fsm/glob", "fsm/wire"}},
+	{Folder: "fsm/acl", Use: "users, rules and tokens", May: []string{"fsm/ascii", "fsm/cow", "fsm/env", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/channel", Use: "who listens to which channel", May: []string{"fsm/cow", "fsm/glob", "fsm/wire"}},
 	{Folder: "fsm/dedup", Use: "replies of requests with an idempotency key", May: []string{"fsm/cow", "fsm/wire"}},
 	{Folder: "fsm/payload", Use: "large byte strings, wherever a node keeps them", May: []string{"fsm/wire"}},

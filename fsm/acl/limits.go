@@ -1,0 +1,122 @@
+package acl
+
+import (
+	"strconv"
+
+	"github.com/trireme-dev/trireme/fsm/env"
+)
+
+// What a user may have from level 2 on. A user that has more from before keeps it.
+const (
+	MaxRules     = 10_000 // patterns of keys and channels, rules about commands, and selectors, together
+	MaxPasswords = 256
+)
+
+var (
+	tooManyRules     = "A user can have at most " + strconv.Itoa(MaxRules) + " patterns, rules about commands and selectors. Use patterns that match more, or several users"
+	tooManyPasswords = "A user can have at most " + strconv.Itoa(MaxPasswords) + " passwords. Remove one first"
+)
+
+// exceeds is the reason why rules have made the user too large, if they have.
+func (u *User) exceeds(level env.Level) string {
+	switch {
+	case level < env.Level2:
+		return ""
+	case u.root.count()+u.inMore > MaxRules:
+		return tooManyRules
+	case len(u.credentials) > MaxPasswords:
+		return tooManyPasswords
+	}
+	return ""
+}
+
+// count is how many patterns and rules the selector has.
+func (s *selector) count() int { return len(s.keys) + len(s.channels) + s.liveRules() }
+
+// The logical memory of what a user has besides its texts, in bytes, from level 2 on.
+const (
+	selectorCost = 384
+	patternCost  = 64
+	ruleCost     = 32
+)
+
+// footprint is the logical memory of the user in bytes: as it was counted at level 1, and what is counted besides from
+// level 2 on.
+type footprint struct{ base, more int64 }
+
+func (f *footprint) add(o footprint, sign int64) {
+	f.base += sign * o.base
+	f.more += sign * o.more
+}
+
+func (f footprint) at(level env.Level) int64 {
+	if level < env.Level2 {
+		return f.base
+	}
+	return f.base + f.more
+}
+
+func (u *User) footprint() (f footprint) {
+	f.base = int64(userCost + len(u.Name) + 48*len(u.credentials))
+	for i := range u.selectors() {
+		s := u.selector(i)
+		f.base += int64(len(s.text()))
+		if i > 0 {
+			f.more += selectorCost
+		}
+		f.more += int64(patternCost*(len(s.keys)+len(s.channels)) + ruleCost*len(s.rules))
+	}
+	if u.Builtin() {
+		f.more = 0
+	}
+	return f
+}
+
+// selectors is how many the user has.
+func (u *User) selectors() int { return 1 + len(u.more) }
+
+func (u *User) selector(i int) *selector {
+	if i == 0 {
+		return &u.root
+	}
+	return &u.more[i-1]
+}
+
+// bytesPerStep is how many logical bytes of a user are read or written in one step of work.
+const bytesPerStep = 16
+
+// Work is how many steps of work it takes to read all of the user.
+func (u *User) Work() int64 {
+	if u == nil {
+		return 0
+	}
+	return u.size.at(env.Level2)/bytesPerStep + 1
+}
+
+// Work is how many steps of work it takes to read all users.
+func (s *Store) Work() int64 { return s.size.at(env.Level2)/bytesPerStep + int64(s.users.Len()) }
+
+// The price of a rule of SetUser in steps, besides one for each few bytes of its text: it is read, compared with
+// those that are there, and applied to every command.
+const (
+	stepsPerRule = 12
+	bytesPerRule = 4 // that stand for another rule within a selector, at least
+)
+
+// WorkOfRules is how many steps SetUser takes that gives a user so many words with so many bytes together.
+func (s *Store) WorkOfRules(name string, words, bytes int) int64 {
+	return stepsPerRule*int64(words+bytes/bytesPerRule/4) + int64(bytes/bytesPerRule) + stepsPerRule*s.User(name).rules() + s.User(name).Work()
+}
+
+func (u *User) rules() int64 {
+	if u == nil {
+		return 0
+	}
+	return int64(u.root.count() + u.inMore + len(u.credentials))
+}
+
+// CheckWork is how many steps it may take to check a call with so many names of so many bytes: those of its keys and
+// channels. It is 0 for users with few selectors and no patterns but names and prefixes.
+func (u *User) CheckWork(names, bytes int) int64 {
+	return (int64(names)*u.price.name + int64(bytes)*u.price.byte) / 64
+}
