@@ -9,6 +9,9 @@ import (
 const (
 	cacheEntries = 1024
 	cacheBytes   = 8 << 20
+	// cacheNewest is how many of the newest entries stay whatever their size. Raft asks for the entry before the one that it
+	// sends, for its term alone, once for each follower: large entries would be read from the disk for it.
+	cacheNewest = 4
 )
 
 // cache keeps the newest entries in memory for replication and apply. Raft's own
@@ -21,7 +24,7 @@ const (
 // reply of the last thousand entries in memory too.
 type cache struct {
 	store raft.LogStore
-	limit int // bytes of data, but the newest entry stays whatever its size
+	limit int // bytes of data, beside the cacheNewest newest entries
 
 	mu        sync.RWMutex
 	ring      []raft.Log // by index modulo length
@@ -83,7 +86,7 @@ func (c *cache) add(l *raft.Log) {
 	}
 	c.high = l.Index
 	c.ring[l.Index%uint64(len(c.ring))] = *l
-	for c.bytes += sizeOf(l); c.bytes > c.limit && c.low < c.high; c.low++ {
+	for c.bytes += sizeOf(l); c.bytes > c.limit && c.low+cacheNewest <= c.high; c.low++ {
 		c.drop(c.low)
 	}
 }

@@ -53,7 +53,7 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 						size, n = size+sizeOf(l), n+1
 					}
 				}
-				if size != c.bytes || uint64(n) != c.high+1-c.low || size > c.limit && n > 1 {
+				if size != c.bytes || uint64(n) != c.high+1-c.low || size > c.limit && n > cacheNewest {
 					t.Fatalf("%d entries of %d bytes; counted %d..%d, %d bytes", n, size, c.low, c.high, c.bytes)
 				}
 				for i := range next + 2 {
@@ -66,6 +66,42 @@ func TestCacheAnswersAsTheStore(t *testing.T) {
 			},
 		})
 	})
+}
+
+// counting is a store of which the entries that are read are counted.
+type counting struct {
+	raft.LogStore
+	reads int
+}
+
+func (c *counting) GetLog(index uint64, out *raft.Log) error {
+	c.reads++
+	return c.LogStore.GetLog(index, out)
+}
+
+// Raft asks for the entries before the newest while it sends that: none of them comes from the disk, however large they are.
+func TestCacheKeepsTheNewestWhateverTheirSize(t *testing.T) {
+	below := &counting{LogStore: raft.NewInmemStore()}
+	c := newCache(below, 16, 1000)
+	const asked = 2 // the newest, and the one before for its term
+	for i := uint64(1); i <= 20; i++ {
+		l := &raft.Log{Index: i, Term: 1, Data: make([]byte, 5000)}
+		if err := c.StoreLog(l); err != nil {
+			t.Fatal(err)
+		}
+		for k := max(i, asked) - asked + 1; k <= i; k++ {
+			var got raft.Log
+			if err := c.GetLog(k, &got); err != nil || got.Index != k {
+				t.Fatal(got.Index, err)
+			}
+		}
+	}
+	if below.reads > 0 {
+		t.Errorf("%d entries came from the store", below.reads)
+	}
+	if c.bytes != cacheNewest*5000 {
+		t.Errorf("%d bytes are kept", c.bytes)
+	}
 }
 
 // What failed to be stored is not served, and the error keeps its kind.
