@@ -287,3 +287,29 @@ func TestQuietConnectionsDetach(t *testing.T) {
 	}
 	quiet.attach()
 }
+
+// TestReadsThatFillTheBuffer sends requests that end at the end of the first buffer of an attached connection, or near it,
+// alone and with another one behind. Each gets its reply: what is left in the socket is read.
+func TestReadsThatFillTheBuffer(t *testing.T) {
+	addr, _ := startTogether(t, &together{})
+	head := len(request("/", strings.Repeat("x", 1000))) - 1000
+	for length := firstRead - 3; length <= firstRead+3; length++ {
+		for _, behind := range []string{"", request("/", "behind"), request("/", "behind")[:20]} {
+			c := connect(t, addr)
+			c.attach()
+			body := strings.Repeat("y", length-head)
+			c.send(request("/", body) + behind)
+			if _, got := c.reply(); got != body {
+				t.Errorf("a request of %d bytes with %d behind: the reply ends in %d bytes", length, len(behind), len(got))
+			}
+			if behind == "" {
+				c.send(request("/", "behind"))
+			} else if rest := request("/", "behind")[len(behind):]; rest != "" {
+				c.send(rest)
+			}
+			if _, got := c.reply(); got != "behind" {
+				t.Errorf("a request of %d bytes with %d behind: the one behind was answered %q", length, len(behind), got)
+			}
+		}
+	}
+}
