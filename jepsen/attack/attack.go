@@ -9,6 +9,8 @@ import (
 type Attack struct {
 	// Name is for the command line and reports, About what is tried.
 	Name, About string
+	// Before, if set, prepares it while nobody is served.
+	Before func(ctx context.Context, t *Target) error
 	// Try tries all of it once. It returns what came of it, and an error if anything succeeded.
 	Try func(ctx context.Context, t *Target) (outcome string, err error)
 	// After, if set, looks once more when the victims have ended, at what would disturb them.

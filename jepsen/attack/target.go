@@ -56,12 +56,9 @@ func Options(binary, dir string) (o testcluster.Options, secret, gossipKey strin
 func NewTarget(ctx context.Context, c *testcluster.Cluster, secret, gossipKey string) (*Target, error) {
 	t := &Target{Cluster: c, Secret: secret, GossipKey: gossipKey, client: newClient()}
 	for name, tokens := range map[string][2]*string{Attacker: {&t.AttackerToken, &t.AttackerReadOnly}, Victim: {&t.VictimToken, new(string)}} {
-		r := t.admin(ctx, http.MethodPost, "/admin/databases", []byte(`{"name":"`+name+`"}`))
-		var made struct{ Token, ReadonlyToken string }
-		if err := json.Unmarshal(r.body, &made); err != nil || made.Token == "" {
-			return nil, fmt.Errorf("database %s: %s", name, r)
+		if err := t.create(ctx, name, tokens[0], tokens[1]); err != nil {
+			return nil, err
 		}
-		*tokens[0], *tokens[1] = made.Token, made.ReadonlyToken
 	}
 	for _, args := range [][]string{{"SET", "secret", "of-the-victim"}, {"ACL", "SETUSER", "open", "on", "nopass", "+@all", "~*", "&*"}} {
 		if r := t.command(ctx, 0, Victim, t.VictimToken, args...); r.status != http.StatusOK {
@@ -69,6 +66,17 @@ func NewTarget(ctx context.Context, c *testcluster.Cluster, secret, gossipKey st
 		}
 	}
 	return t, t.fill(ctx)
+}
+
+// create makes a database and notes its tokens.
+func (t *Target) create(ctx context.Context, name string, token, readOnly *string) error {
+	r := t.admin(ctx, http.MethodPost, "/admin/databases", []byte(`{"name":"`+name+`"}`))
+	var made struct{ Token, ReadonlyToken string }
+	if err := json.Unmarshal(r.body, &made); err != nil || made.Token == "" {
+		return fmt.Errorf("database %s: %s", name, r)
+	}
+	*token, *readOnly = made.Token, made.ReadonlyToken
+	return nil
 }
 
 // response is what came back.

@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,6 +20,9 @@ type Seen struct {
 	Requests, Failed int
 	P50, P99, Max    time.Duration
 	Problems         []string // the first few failures
+	// Deliveries is how many messages arrived, and DeliveryP99 how long after their publication was due.
+	Deliveries  int
+	DeliveryP99 time.Duration
 }
 
 // victims are clients of the database that is not the attacker's, two at each node. Each reads and writes in turn, at a
@@ -41,8 +45,13 @@ func (at *served) serve(ctx context.Context) Seen {
 	for id := range victimClients {
 		all.Go(func() { v.run(ctx, at, id) })
 	}
+	arrived := make(chan []time.Duration, 1)
+	go func() { arrived <- v.deliveries(ctx, at) }()
 	all.Wait()
+	took := <-arrived
+	slices.Sort(took)
 	s := Seen{Requests: len(v.took), Failed: len(v.failed), Problems: v.failed[:min(len(v.failed), 5)]}
+	s.Deliveries, s.DeliveryP99 = len(took), quantile(took, 0.99)
 	slices.Sort(v.took)
 	s.P50, s.P99, s.Max = quantile(v.took, 0.5), quantile(v.took, 0.99), quantile(v.took, 1)
 	return s
@@ -74,6 +83,80 @@ func (v *victims) run(ctx context.Context, at *served, id int) {
 		r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[id%len(at.Addrs)], "/db/"+Victim, at.Token, nil, words(args))
 		v.add(time.Since(due), r, args[0] == "GET", value)
 	}
+}
+
+const (
+	// deliveryPause is between two messages of the victims, and lateDelivery for how long one is awaited at the end.
+	deliveryPause = 100 * time.Millisecond
+	lateDelivery  = 10 * time.Second
+)
+
+// deliveries publishes messages at a fixed rate to a port of this process, and returns how long each took to arrive after it
+// was due. One that does not arrive, or twice, is a failure.
+func (v *victims) deliveries(ctx context.Context, at *served) (took []time.Duration) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		v.fail(err.Error())
+		return nil
+	}
+	var mu sync.Mutex
+	due, missing := map[string]time.Time{}, make(chan struct{}, 1)
+	sink := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if at, ok := due[r.URL.Path]; ok {
+			took = append(took, time.Since(at))
+			if delete(due, r.URL.Path); len(due) == 0 {
+				select {
+				case missing <- struct{}{}:
+				default:
+				}
+			}
+		}
+	})}
+	go sink.Serve(l) // ends with Close
+	defer sink.Close()
+	client := newClient()
+	defer client.CloseIdleConnections()
+	for i, next := 0, time.Now(); ; i++ {
+		next = next.Add(deliveryPause)
+		if pause(ctx, time.Until(next)) != nil {
+			break
+		}
+		path := fmt.Sprint("/", i)
+		mu.Lock()
+		due[path] = next
+		mu.Unlock()
+		r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[i%len(at.Addrs)], "/db/"+Victim+"/v2/publish/http://"+l.Addr().String()+path, at.Token, nil, []byte("m"))
+		if r.err != nil || r.status/100 != 2 {
+			v.fail("publish: " + r.String())
+			mu.Lock()
+			delete(due, path)
+			mu.Unlock()
+		}
+	}
+	late := time.After(lateDelivery)
+	for {
+		mu.Lock()
+		n := len(due)
+		mu.Unlock()
+		if n == 0 {
+			return took
+		}
+		select {
+		case <-missing:
+		case <-late:
+			v.fail(fmt.Sprintf("%d messages did not arrive", n))
+			return took
+		}
+	}
+}
+
+// fail counts a failure.
+func (v *victims) fail(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.failed = append(v.failed, text)
 }
 
 // add counts a request. A client that has been kept waiting sends what has become due at once, so its latencies say

@@ -20,7 +20,15 @@ const (
 
 // attacks is attacks: each is tried on a cluster while clients of another database are served. None succeeds, and the
 // clients see little of it.
-func attacks(ctx context.Context, s *session) error {
+func attacks(ctx context.Context, s *session) error { return besideVictims(ctx, s, attack.All()) }
+
+// neighbours is neighbours: the same with clients that keep to the limits of their database and ask for as much as they can.
+func neighbours(ctx context.Context, s *session) error {
+	return besideVictims(ctx, s, attack.Neighbours())
+}
+
+// besideVictims tries attacks one after the other.
+func besideVictims(ctx context.Context, s *session, all []attack.Attack) error {
 	binary, err := s.product()
 	if err != nil {
 		return err
@@ -49,11 +57,11 @@ func attacks(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.printf("| %-17s | %8s | %8s | %8s | %8s | %5s | %s |", "attack", "p50", "idle p99", "p99", "max", "ratio", "outcome")
-	s.printf("|---|---:|---:|---:|---:|---:|---|")
+	s.printf("| %-17s | %8s | %8s | %8s | %8s | %5s | %12s | %5s | %s |", "attack", "p50", "idle p99", "p99", "max", "ratio", "delivery p99", "ratio", "outcome")
+	s.printf("|---|---:|---:|---:|---:|---:|---:|---:|---|")
 	s.printf("%s %d requests of the victims |", figures("none", idle, idle), idle.Requests)
 	var failed []error
-	for _, a := range attack.All() {
+	for _, a := range all {
 		if len(s.attacks) > 0 && !slices.Contains(s.attacks, a.Name) {
 			continue
 		}
@@ -89,6 +97,11 @@ func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
 
 // attacked tries one attack and judges it.
 func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.Attack, idle attack.Seen) error {
+	if a.Before != nil {
+		if err := a.Before(ctx, target); err != nil {
+			return err
+		}
+	}
 	end, err := target.Serve(ctx)
 	if err != nil {
 		return err
@@ -117,12 +130,16 @@ func (s *session) attacked(ctx context.Context, target *attack.Target, a attack.
 	if seen.P99 > limit {
 		err = errors.Join(err, fmt.Errorf("the victims' p99 is %v, at most %v allowed", seen.P99, limit))
 	}
+	if limit := max(slowerUnderAttack*idle.DeliveryP99, limit); seen.DeliveryP99 > limit {
+		err = errors.Join(err, fmt.Errorf("the victims' messages arrive after %v (p99), at most %v allowed", seen.DeliveryP99, limit))
+	}
 	return err
 }
 
 // figures are the first columns of a row: what the victims saw, beside their p99 in peace.
 func figures(name string, s, idle attack.Seen) string {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond)) }
-	ratio := float64(s.P99) / float64(max(idle.P99, 1))
-	return fmt.Sprintf("| %-17s | %8s | %8s | %8s | %8s | %5.1f |", name, ms(s.P50), ms(idle.P99), ms(s.P99), ms(s.Max), ratio)
+	ratio := func(a, b time.Duration) float64 { return float64(a) / float64(max(b, 1)) }
+	return fmt.Sprintf("| %-17s | %8s | %8s | %8s | %8s | %5.1f | %12s | %5.1f |", name, ms(s.P50), ms(idle.P99), ms(s.P99), ms(s.Max), ratio(s.P99, idle.P99),
+		ms(s.DeliveryP99), ratio(s.DeliveryP99, idle.DeliveryP99))
 }
