@@ -24,8 +24,10 @@ type adapter struct {
 	// committed is called before entries are applied.
 	committed func()
 	outcomes  func([]fsm.Outcome) // this node's share is woken here
-	// charge is told how long an entry took.
-	charge   func(now time.Time, took time.Duration, outcomes []fsm.Outcome)
+	// charge is told how long an entry took, in the log and to apply.
+	charge func(now time.Time, took time.Duration, outcomes []fsm.Outcome)
+	// logged is what this node's log took for an entry of so many bytes.
+	logged   func(bytes int) time.Duration
 	restored func()
 	// replaced is called when an entry has replaced the state by a backup's, after its outcomes were told.
 	replaced func()
@@ -65,7 +67,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			continue
 		}
 		now := time.Now()
-		a.charge(now, now.Sub(began), outcomes)
+		a.charge(now, now.Sub(began)+a.logged(len(l.Data)), outcomes)
 		failpoint.Eval(failpoint.ApplyBeforeReply)
 		a.outcomes(outcomes)
 		if fsm.Replaced(outcomes) {

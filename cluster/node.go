@@ -45,6 +45,7 @@ type Node struct {
 	lease     sessionLease
 	clock     *clock.Clock
 	metrics   *metrics
+	logCost   logCost
 
 	mu         sync.Mutex // of identity and phase
 	identity   *identity
@@ -160,7 +161,7 @@ func (n *Node) openDisk() (err error) {
 	}
 	n.store, err = logstore.Open(logstore.Options{
 		Dir: dir, Snapshots: list, Heartbeat: n.opts.Heartbeat, Stall: n.opts.DiskStall, Space: n.opts.Space, Logger: n.log,
-		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.metrics.store(),
+		Fatal: func(reason error) { n.fatal(reason.Error()) }, Hooks: n.storeHooks(),
 	})
 	if err != nil {
 		return err
@@ -242,7 +243,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.adapter = &adapter{m: n.machine, ceiling: &n.ceiling, fatal: n.fatal, observe: n.metrics.applied, forked: n.metrics.forked, configured: n.reconfigured}
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
-	n.adapter.charge, n.adapter.committed = n.proposer.ledger.Note, n.committer.committed
+	n.adapter.charge, n.adapter.logged, n.adapter.committed = n.proposer.ledger.Note, n.logCost.of, n.committer.committed
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)

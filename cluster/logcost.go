@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/cluster/logstore"
+)
+
+// logCost measures what this node's log takes for a byte of large appends. Whoever writes large values keeps others waiting there
+// as much as by its applies, so its databases are charged for both (session.Ledger). The sync that every append ends with is
+// nobody's: it takes as long for one small request.
+type logCost struct {
+	perByte atomic.Uint64 // nanoseconds, as the bits of a float64
+}
+
+const (
+	// largeAppend is from how many bytes on the bytes, and not the sync, say how long an append takes.
+	largeAppend = 256 << 10
+	// costWeight is how much of the average the newest append is.
+	costWeight = 0.25
+)
+
+// note measures an append. It is called by one goroutine at a time.
+func (c *logCost) note(a logstore.Append) {
+	if a.Err != nil || a.Bytes < largeAppend {
+		return
+	}
+	now, before := float64(a.Took)/float64(a.Bytes), math.Float64frombits(c.perByte.Load())
+	if before > 0 {
+		now = before + costWeight*(now-before)
+	}
+	c.perByte.Store(math.Float64bits(now))
+}
+
+// of is what the log takes for an entry of so many bytes.
+func (c *logCost) of(bytes int) time.Duration {
+	return time.Duration(float64(bytes) * math.Float64frombits(c.perByte.Load()))
+}
+
+// storeHooks are told of what the log store does.
+func (n *Node) storeHooks() logstore.Hooks {
+	hooks := n.metrics.store()
+	measured := hooks.Append
+	hooks.Append = func(a logstore.Append) {
+		measured(a)
+		n.logCost.note(a)
+	}
+	return hooks
+}
