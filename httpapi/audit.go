@@ -1,11 +1,7 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
 	"net/http"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -41,9 +37,6 @@ var adminActs = map[string]string{
 	"GET /admin/databases/:name/export":           "export",
 }
 
-// maxDetail is the most bytes of a body that stand in a record.
-const maxDetail = 1000
-
 // reasonKey is the name under which a handler leaves the text of its refusal.
 const reasonKey = "audit.reason"
 
@@ -54,13 +47,9 @@ func (s *Server) audited(g *gin.Context) {
 	if !changes || s.audit == nil {
 		return
 	}
-	detail := ""
-	if !strings.HasPrefix(act, "rotate token") { // whose bodies may have tokens
-		detail = shortBody(g.Request)
-	}
 	g.Next()
 	r := audit.Record{
-		Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: detail, Who: "admin token",
+		Act: act, Target: audit.Text(g.Param("id") + g.Param("name")), Detail: g.GetString(detailKey), Who: "admin token",
 		From: g.Request.RemoteAddr, Forwarded: forwarded(g.Request), Request: givenID(g.Request), Reason: audit.Text(g.GetString(reasonKey)),
 		Session: console.SessionOf(g.Request.Context()),
 	}
@@ -96,23 +85,6 @@ func (s *Server) auditRotation(w http.ResponseWriter, r *http.Request) {
 	one := audit.Record{Act: "rotate signing keys", Who: "messages or admin token", From: r.RemoteAddr, Forwarded: forwarded(r), Request: givenID(r), Session: console.SessionOf(r.Context())}
 	s.setOutcome(&one, seen.status, w.Header())
 	s.audit.Write(one)
-}
-
-// shortBody is a request's body if it is short JSON; the handler reads it again.
-func shortBody(r *http.Request) string {
-	if r.Body == nil || r.ContentLength < 1 || r.ContentLength > maxDetail {
-		return ""
-	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, maxDetail))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(text), r.Body), r.Body}
-	var short bytes.Buffer
-	if err != nil || json.Compact(&short, text) != nil {
-		return ""
-	}
-	return short.String()
 }
 
 // forwarded is what a proxy says of whom it calls for.

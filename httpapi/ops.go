@@ -19,7 +19,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/httpapi/console"
-	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 )
 
@@ -161,7 +160,7 @@ func (s *Server) failOps(g *gin.Context, err error, wrote bool) {
 	if f.status >= http.StatusInternalServerError {
 		id := requestID(g.Request)
 		g.Writer.Header()[requestIDHeader] = []string{id}
-		s.log.Warn("request failed", "id", id, "path", g.Request.URL.Path, "err", err)
+		s.log.Warn("request failed", "id", id, "method", g.Request.Method, "route", g.FullPath(), "err", err)
 	}
 	set(g.Writer.Header(), s.names.outcome, string(f.outcome))
 	g.Set(reasonKey, f.text)
@@ -296,19 +295,6 @@ func (s *Server) respond(g *gin.Context, v any, err error) {
 		return
 	}
 	g.JSON(http.StatusOK, v)
-}
-
-// maxAdminBody is the most bytes of a body under /admin.
-const maxAdminBody = 64 << 10
-
-// accept reads a JSON object; an empty body is an empty object.
-func (s *Server) accept(g *gin.Context, v any) bool {
-	var refused *jsonbody.Error
-	if errors.As(jsonbody.Read(g.Writer, g.Request, maxAdminBody, v), &refused) {
-		s.refuseOps(g, refused.Status, "ERR "+refused.Text)
-		return false
-	}
-	return true
 }
 
 // limits are fsm.Settings as /admin/settings shows them; 0 = unlimited.

@@ -129,8 +129,7 @@ func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, err error,
 	if f.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		id := requestID(r)
 		w.Header()[requestIDHeader] = []string{id}
-		path, _ := redis.CutTarget(r.RequestURI)
-		s.log.Warn("request failed", "id", id, "path", path, "err", err)
+		s.log.Warn("request failed", "id", id, "method", r.Method, "route", messages.Route(r.RequestURI), "err", err)
 	}
 	set(w.Header(), s.names.outcome, string(f.outcome))
 	if f.status == http.StatusServiceUnavailable && f.outcome == notApplied {

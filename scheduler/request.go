@@ -45,7 +45,7 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	}
 	to, err := httpurl.Read(c.URL, idn.ToASCII)
 	if err != nil {
-		return nil, fmt.Errorf("invalid destination url %q: %w", c.URL, err)
+		return nil, fmt.Errorf("invalid destination url: %w", err) // which stands in logs and spans too: without the URL
 	}
 	r, err := newRequest(ctx, method, &to, body)
 	if err != nil {

@@ -132,8 +132,8 @@ func attemptAttributes(a *queue.Attempt, p place) []otlp.Attribute {
 		if port == 0 {
 			port = map[string]int64{"http": 80, "https": 443}[u.Scheme]
 		}
-		u.User, u.RawQuery, u.Fragment = nil, "", "" // where secrets are
-		list = append(list, otlp.Text("url.full", u.String()), otlp.Text("server.address", u.Hostname()), otlp.Number("server.port", port))
+		origin := url.URL{Scheme: u.Scheme, Host: u.Host} // there may be secrets in the rest
+		list = append(list, otlp.Text("url.full", origin.String()), otlp.Text("server.address", u.Hostname()), otlp.Number("server.port", port))
 	}
 	if a.Retried > 0 {
 		list = append(list, otlp.Number("http.request.resend_count", int64(a.Retried)))

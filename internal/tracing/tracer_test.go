@@ -115,7 +115,7 @@ func TestAttemptsBecomeSpans(t *testing.T) {
 		t.Error("the spans are not one trace")
 	}
 	for key, want := range map[string]string{
-		"url.full": "https://a.example/path", "server.address": "a.example", "server.port": "443", "http.request.method": "POST",
+		"url.full": "https://a.example", "server.address": "a.example", "server.port": "443", "http.request.method": "POST",
 		"http.response.status_code": "200", "http.request.resend_count": "1", "messaging.message.id": m.ID.String(), "messaging.system": "trireme",
 	} {
 		if got := attribute(second, key); got != want {
