@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -22,8 +23,8 @@ var ErrTooMany = errors.New("cluster: too many connections")
 // limiter counts the connections of a port.
 type limiter struct {
 	mu         sync.Mutex
-	handshakes int
-	byHost     map[string]int // unfinished handshakes
+	handshakes []*handshake   // the oldest first
+	byHost     map[string]int // of them
 	byPeer     map[peer]int   // accepted connections
 }
 
@@ -41,34 +42,63 @@ func (h *Hello) peer(host string) peer {
 	return peer{host, false}
 }
 
-func hostOf(a net.Addr) string {
-	host, _, err := net.SplitHostPort(a.String())
-	if err != nil {
-		return a.String()
-	}
-	return host
+// handshake is one that is not finished.
+type handshake struct {
+	host string
+	conn net.Conn
+	over bool // it made room for another, or has ended
 }
 
-func (l *limiter) startHandshake(host string) error {
+// startHandshake counts a handshake with a host; endHandshake must follow unless there is an error. If there are too many, the
+// oldest of the host that has most is given up for one of a host that has fewer: whoever leaves handshakes half-made, from
+// however many addresses, keeps nobody out who finishes theirs.
+func (l *limiter) startHandshake(host string, c net.Conn) (*handshake, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.handshakes >= maxHandshakes || l.byHost[host] >= maxHostHandshakes {
-		return fmt.Errorf("%w: %d handshakes are unfinished, %d of them with %s", ErrTooMany, l.handshakes, l.byHost[host], host)
+	own := l.byHost[host]
+	if own >= maxHostHandshakes {
+		return nil, fmt.Errorf("%w: %d handshakes with %s are unfinished", ErrTooMany, own, host)
+	}
+	if len(l.handshakes) >= maxHandshakes {
+		victim := l.handshakes[0]
+		for _, h := range l.handshakes {
+			if l.byHost[h.host] > l.byHost[victim.host] {
+				victim = h
+			}
+		}
+		if l.byHost[victim.host] <= own {
+			return nil, fmt.Errorf("%w: %d handshakes are unfinished, %d of them with %s", ErrTooMany, len(l.handshakes), own, host)
+		}
+		l.forget(victim)
+		victim.conn.Close()
 	}
 	if l.byHost == nil {
 		l.byHost = map[string]int{}
 	}
-	l.handshakes++
+	h := &handshake{host: host, conn: c}
+	l.handshakes = append(l.handshakes, h)
 	l.byHost[host]++
-	return nil
+	return h, nil
 }
 
-func (l *limiter) endHandshake(host string) {
+// endHandshake is false if the handshake was given up.
+func (l *limiter) endHandshake(h *handshake) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.handshakes--
-	if l.byHost[host]--; l.byHost[host] == 0 {
-		delete(l.byHost, host)
+	if h.over {
+		return false
+	}
+	l.forget(h)
+	return true
+}
+
+// forget takes a handshake off the list; the lock is held.
+func (l *limiter) forget(h *handshake) {
+	h.over = true
+	at := slices.Index(l.handshakes, h)
+	l.handshakes = slices.Delete(l.handshakes, at, at+1)
+	if l.byHost[h.host]--; l.byHost[h.host] == 0 {
+		delete(l.byHost, h.host)
 	}
 }
 

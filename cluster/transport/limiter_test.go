@@ -65,6 +65,68 @@ func TestConnectionsArePerPeerBounded(t *testing.T) {
 	}
 }
 
+// TestHalfMadeHandshakes: four addresses that open as many connections as the port takes, and say nothing, keep no other out.
+func TestHalfMadeHandshakes(t *testing.T) {
+	m, err := Listen(Config{Bind: "127.0.0.1:0", Dial: net.DialTimeout}, silent{make(chan error, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Start()
+	defer func() { m.Close(); m.Wait() }()
+	unfinished := func() int {
+		m.limiter.mu.Lock()
+		defer m.limiter.mu.Unlock()
+		return len(m.limiter.handshakes)
+	}
+	for _, from := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"} {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		for range maxHandshakes / 4 {
+			c, err := d.DialContext(t.Context(), "tcp", m.Advertise())
+			if err != nil {
+				t.Skipf("this system has no address %s: %v", from, err)
+			}
+			defer c.Close()
+		}
+	}
+	for end := time.Now().Add(HandshakeTimeout / 2); unfinished() < maxHandshakes && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	c, err := m.DialNode("", m.Advertise(), ForRPC, time.Minute)
+	if err != nil {
+		t.Fatalf("%d handshakes are unfinished: %v", unfinished(), err)
+	}
+	c.Close()
+}
+
+// TestRoomForHandshakes: the one that is given up is the oldest of the host that has most, and of as many nobody's is.
+func TestRoomForHandshakes(t *testing.T) {
+	var l limiter
+	begin := func(host string) (*handshake, net.Conn, error) {
+		near, far := net.Pipe()
+		t.Cleanup(func() { near.Close(); far.Close() })
+		h, err := l.startHandshake(host, near)
+		return h, far, err
+	}
+	var all []*handshake
+	for i := range maxHandshakes {
+		h, _, err := begin(string(rune('a' + i%5)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
+	}
+	h, _, err := begin("honest")
+	if err != nil || !all[0].over || l.endHandshake(all[0]) || !l.endHandshake(h) {
+		t.Fatalf("a host without one: %v, the oldest given up: %v", err, all[0].over)
+	}
+	if _, _, err := begin("b"); err != nil { // there is room now
+		t.Fatal(err)
+	}
+	if _, _, err := begin("b"); !errors.Is(err, ErrTooMany) {
+		t.Errorf("one more of the host that has most: %v", err)
+	}
+}
+
 // TestPeersAreCountedApart: a node that has proved itself has places of its own, whatever others do.
 func TestPeersAreCountedApart(t *testing.T) {
 	var l limiter

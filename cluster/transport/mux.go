@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
@@ -131,14 +132,17 @@ func (m *Mux) drop(c net.Conn) {
 
 // dispatch goes through the handshake and hands the connection to whom it is for.
 func (m *Mux) dispatch(raw net.Conn) {
-	host := hostOf(raw.RemoteAddr())
-	if err := m.limiter.startHandshake(host); err != nil {
+	host := connlimit.AddressOf(raw)
+	shake, err := m.limiter.startHandshake(host, raw)
+	if err != nil {
 		m.node.Rejected(raw.RemoteAddr(), err)
 		m.drop(raw)
 		return
 	}
 	c, from, what, err := m.acceptHandshake(raw)
-	m.limiter.endHandshake(host)
+	if !m.limiter.endHandshake(shake) {
+		err = fmt.Errorf("%w: the handshake was given up for another host's", ErrTooMany)
+	}
 	peer := from.peer(host)
 	if err == nil {
 		err = m.limiter.open(peer)

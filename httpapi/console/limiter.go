@@ -1,9 +1,12 @@
 package console
 
 import (
-	"net"
+	"hash/maphash"
+	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/connlimit"
 )
 
 // Sign-ins that fail are limited by address: burst at once, then one each pause. Those
@@ -12,35 +15,52 @@ const (
 	failureBurst = 10
 	failurePause = 6 * time.Second
 	maxAddresses = 10_000
+	// coarseCounts is how many counts there are for the networks of addresses that have none of their own.
+	coarseCounts = 4096
 )
 
-// limiter counts failures of addresses as a debt that time pays back.
+// limiter counts failures of addresses as a debt that time pays back. It forgets no debt: when maxAddresses owe something, the
+// failures of others count for their networks, which share a fixed number of counts.
 type limiter struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	free map[string]time.Time // when an address owes nothing
+	now    func() time.Time
+	seed   maphash.Seed
+	mu     sync.Mutex
+	free   map[string]time.Time // when an address owes nothing
+	coarse [coarseCounts]time.Time
 }
 
 func newLimiter(now func() time.Time) *limiter {
-	return &limiter{now: now, free: map[string]time.Time{}}
+	return &limiter{now: now, seed: maphash.MakeSeed(), free: map[string]time.Time{}}
 }
 
-func hostOf(addr string) string {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return addr
+// networkOf is the count of an address's network: of IPv4 the first 16 bits, of IPv6 the first 32.
+func (l *limiter) networkOf(host string) *time.Time {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		bits := 16
+		if addr.Is6() {
+			bits = 32
+		}
+		if p, err := addr.Prefix(bits); err == nil {
+			host = p.String()
+		}
 	}
-	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
-		return ip.Mask(net.CIDRMask(64, 128)).String() // one network of IPv6 is one caller
+	return &l.coarse[maphash.String(l.seed, host)%coarseCounts]
+}
+
+// owed is when a host owes nothing, and whether it has a count of its own. The lock is held.
+func (l *limiter) owed(host string) (free time.Time, own bool) {
+	if free, own = l.free[host]; own {
+		return free, true
 	}
-	return host
+	return *l.networkOf(host), false
 }
 
 // wait is how long an address has to wait for its next try; 0 lets it try.
 func (l *limiter) wait(addr string) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	free, now := l.free[hostOf(addr)], l.now()
+	free, _ := l.owed(connlimit.HostOf(addr))
+	now := l.now()
 	if !free.After(now) {
 		return 0
 	}
@@ -51,21 +71,21 @@ func (l *limiter) wait(addr string) time.Duration {
 func (l *limiter) failed(addr string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now()
-	if len(l.free) >= maxAddresses {
+	host, now := connlimit.HostOf(addr), l.now()
+	free, own := l.owed(host)
+	if !own && len(l.free) >= maxAddresses {
 		for host, free := range l.free { // unordered: all that owe nothing go
 			if !free.After(now) {
 				delete(l.free, host)
 			}
 		}
-		if len(l.free) >= maxAddresses {
-			clear(l.free) // so many at once are no one's slips: start anew rather than grow
-		}
 	}
-	host := hostOf(addr)
-	from := l.free[host]
-	if from.Before(now) {
-		from = now
+	if free.Before(now) {
+		free = now
 	}
-	l.free[host] = from.Add(failurePause)
+	if free = free.Add(failurePause); own || len(l.free) < maxAddresses {
+		l.free[host] = free
+		return
+	}
+	*l.networkOf(host) = free
 }

@@ -261,10 +261,11 @@ func (l *Limiter) OpenOf(addr string) int {
 	return l.byAddr[addr]
 }
 
-// AddressOf is the address of a connection's other end, without its port. IPv6 addresses
-// count by their /64, which one host has to itself.
-func AddressOf(c net.Conn) string {
-	text := c.RemoteAddr().String()
+// AddressOf is the address of a connection's other end, as limits count it.
+func AddressOf(c net.Conn) string { return HostOf(c.RemoteAddr().String()) }
+
+// HostOf is an address without its port, as limits count it: IPv6 addresses by their /64, which one host has to itself.
+func HostOf(text string) string {
 	if host, _, err := net.SplitHostPort(text); err == nil {
 		text = host
 	}
