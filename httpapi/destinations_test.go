@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 )
 
@@ -34,17 +35,17 @@ var entryPoints = []struct {
 		return m.do("POST", "/v2/topics/g/endpoints", jsonOf(map[string]any{"endpoints": []any{map[string]string{"url": to}}}))
 	}},
 	{"callback in a header", func(m *mail, to string) (int, string) {
-		return m.do("POST", "/v2/publish/http://plain.test/", "x", append(delayed, "Upstash-Callback", to)...)
+		return m.do("POST", "/v2/publish/https://plain.test/", "x", append(delayed, "Upstash-Callback", to)...)
 	}},
 	{"failure callback in a batch", func(m *mail, to string) (int, string) {
-		return m.do("POST", "/v2/batch", jsonOf([]any{map[string]any{"destination": "http://plain.test", "headers": map[string]string{"Upstash-Delay": "1h", "Upstash-Failure-Callback": to}}}))
+		return m.do("POST", "/v2/batch", jsonOf([]any{map[string]any{"destination": "https://plain.test", "headers": map[string]string{"Upstash-Delay": "1h", "Upstash-Failure-Callback": to}}}))
 	}},
 	{"callback in a query", func(m *mail, to string) (int, string) {
-		return m.do("POST", "/v2/publish/http://plain.test/?upstash-callback="+url.QueryEscape(to), "x", delayed...)
+		return m.do("POST", "/v2/publish/https://plain.test/?upstash-callback="+url.QueryEscape(to), "x", delayed...)
 	}},
 	{"MSG.PUBLISH", func(m *mail, to string) (int, string) { return m.command("MSG.PUBLISH", to, "x", "DELAY", "1h") }},
 	{"MSG.ENQUEUE with a callback", func(m *mail, to string) (int, string) {
-		return m.command("MSG.ENQUEUE", "q", "http://plain.test/", "x", "CALLBACK", to)
+		return m.command("MSG.ENQUEUE", "q", "https://plain.test/", "x", "CALLBACK", to)
 	}},
 	{"a script", func(m *mail, to string) (int, string) {
 		return m.command("EVAL", "return redis.call('MSG.PUBLISH', ARGV[1], 'x', 'DELAY', '1h', 'FAILURE-CALLBACK', ARGV[1])", "0", to)
@@ -106,7 +107,7 @@ func (m *mail) command(args ...string) (int, string) {
 // run starts a run and returns its id.
 func (m *mail) run() string {
 	m.Helper()
-	id, _ := m.object(m.want(200, "", "POST", "/v2/trigger/http://plain.test/", "x", delayed...))["workflowRunId"].(string)
+	id, _ := m.object(m.want(200, "", "POST", "/v2/trigger/https://plain.test/", "x", delayed...))["workflowRunId"].(string)
 	return id
 }
 
@@ -117,7 +118,7 @@ func (m *mail) step(run, to, body string, header ...string) (int, string) {
 	if run == "" {
 		run = fmt.Sprintf("wfr_new%d", m.next)
 	}
-	headers := map[string]string{"upstash-workflow-runid": run, "upstash-workflow-url": "http://plain.test/", "upstash-feature-set": "LazyFetch,InitialBody", "upstash-delay": "1h"}
+	headers := map[string]string{"upstash-workflow-runid": run, "upstash-workflow-url": "https://plain.test/", "upstash-feature-set": "LazyFetch,InitialBody", "upstash-delay": "1h"}
 	for i := 0; i < len(header); i += 2 {
 		headers[header[i]] = header[i+1]
 	}
@@ -227,3 +228,31 @@ func TestBlankQueueNames(t *testing.T) {
 		t.Errorf("MSG.ENQUEUE: %d %s", status, text)
 	}
 }
+
+// TestHTTPIsRefusedEarly: where only https is allowed, no way in over HTTP takes a destination that is http. What commands take
+// is refused when it is sent (TestHTTPSOnly of egress).
+func TestHTTPIsRefusedEarly(t *testing.T) {
+	m := startMail(t, func(o *httpapi.Options) { o.Messages.HTTPSOnly = true })
+	refused := 0
+	for _, e := range entryPoints {
+		t.Run(e.name, func(t *testing.T) {
+			m := &mail{T: t, nodes: m.nodes, token: m.token}
+			if status, text := e.do(m, "https://a.test/x"); status >= 300 {
+				t.Errorf("https: %d %s", status, text)
+			}
+			for _, to := range []string{"http://a.test/x", "HTTP://a.test/x"} {
+				status, text := e.do(m, to)
+				if strings.Contains(text, "--egress-https-only") {
+					refused++
+				} else if !commands.MatchString(e.name) {
+					t.Errorf("%s: %d %s", to, status, text)
+				}
+			}
+		})
+	}
+	if refused < 24 {
+		t.Errorf("%d requests are refused", refused)
+	}
+}
+
+var commands = regexp.MustCompile(`^(MSG|WF)\.|script`)

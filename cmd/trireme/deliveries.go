@@ -33,6 +33,7 @@ type deliverySettings struct {
 	Region            string
 	DefaultRetryDelay string
 	EgressAllow       []string
+	EgressHTTPSOnly   bool
 	EgressProxy       string
 	EgressCA          string
 	EgressDNS         string
@@ -51,6 +52,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringVar(&d.Region, "region", "", "`NAME` that deliveries carry in the header Region (default: no header)")
 	f.StringVar(&d.DefaultRetryDelay, "default-retry-delay", backoff.Default, "backoff of messages that do not set it, an `EXPR` as in Svc-Retry-Delay")
 	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks (`CIDRS`) outside the public Internet that deliveries may reach")
+	f.BoolVar(&d.EgressHTTPSOnly, "egress-https-only", false, "refuse destinations of deliveries that are http")
 	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names and must refuse forbidden addresses itself")
 	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of additional root certificates for deliveries")
 	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server (`HOST:PORT`) for the destinations of deliveries (default: the system's)")
@@ -123,6 +125,9 @@ func (d *deliverySettings) parseAPIs() (urls, tokens map[string]string, err erro
 		if err != nil || !queue.ValidName(name) {
 			return nil, nil, usagef("--api %s is not NAME=URL", text)
 		}
+		if d.EgressHTTPSOnly && strings.EqualFold(u.Scheme, "http") {
+			return nil, nil, usagef("--api %s: its URL must be https, because --egress-https-only is set", name)
+		}
 		urls[name] = u.String()
 		if tokens[name], err = secretVariable(apiVariable(name)); err != nil {
 			return nil, nil, err
@@ -165,7 +170,7 @@ func (s *settings) newDeliveries(log *slog.Logger, registry *prometheus.Registry
 		return nil, err
 	}
 	d := &deliveries{settings: s, destinations: parsed, log: log, registry: registry, keys: p.signingKeys(), self: &selfAddresses{}}
-	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, Own: d.self.has}
+	d.policy = &egress.Policy{Open: p.loopbackOnly(), Allow: parsed.allow, HTTPSOnly: s.Deliveries.EgressHTTPSOnly, Own: d.self.has}
 	d.transport = egress.NewTransport(egress.Options{
 		Policy: d.policy, Proxy: parsed.proxy, Roots: parsed.roots, Resolver: parsed.dns,
 		IdlePerHost: max(s.Deliveries.Senders/10, 16),

@@ -44,6 +44,7 @@ func TestDeliverySettingsRefuse(t *testing.T) {
 		"--egress-ca":           func(d *deliverySettings) { d.EgressCA = filepath.Join(t.TempDir(), "none") },
 		"--senders":             func(d *deliverySettings) { d.Senders = 0 },
 		"--api":                 func(d *deliverySettings) { d.APIs = []string{"llm"} },
+		"must be https":         func(d *deliverySettings) { d.APIs, d.EgressHTTPSOnly = []string{"llm=HTTP://a.example"}, true },
 	} {
 		d := deliveryDefaults()
 		change(&d)

@@ -218,7 +218,7 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 		Console: consoles, ConsoleApart: n.Console.Listen != "", History: n.history, Clients: respClients{n},
 		Engine: n.engine, Meter: n.meter, Figures: n.figures, Hub: n.hub, Audit: n.audit, Admin: n.admin(), Log: n.log, Metrics: registry,
 		Messages: &messages.Parser{
-			Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, SpecLiteral: n.Deliveries.SpecLiteral, Traces: n.keepsTraces,
+			Prefixes: n.HeaderPrefix, APIs: n.deliveries.apis, Allowed: n.deliveries.allowed, HTTPSOnly: n.Deliveries.EgressHTTPSOnly, SpecLiteral: n.Deliveries.SpecLiteral, Traces: n.keepsTraces,
 		},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,

@@ -88,8 +88,11 @@ func (p *Parser) readURL(text string) (string, error) {
 	return u.String(), p.checkHost(&u)
 }
 
-// checkHost refuses a host that no delivery may reach.
+// checkHost refuses a scheme and a host that no delivery may reach.
 func (p *Parser) checkHost(u *httpurl.URL) error {
+	if p.HTTPSOnly && strings.EqualFold(u.Scheme, "http") {
+		return invalid("invalid destination url: it is http, and this cluster delivers to https:// only (--egress-https-only)")
+	}
 	if p.Allowed == nil {
 		return nil
 	}

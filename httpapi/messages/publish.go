@@ -18,6 +18,8 @@ type Parser struct {
 	// Allowed judges the host of a destination that is an address, early; nil allows
 	// all. Its text goes to the client.
 	Allowed func(host string) error
+	// HTTPSOnly refuses destinations that are http, early.
+	HTTPSOnly bool
 	// SpecLiteral writes events as the specification has them, not as existing clients
 	// decode them: their times as texts, and the state CANCELLED in that spelling.
 	SpecLiteral bool

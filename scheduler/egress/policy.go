@@ -19,6 +19,8 @@ type Policy struct {
 	// addresses are opened only by a network inside their own range, and the addresses
 	// at which clouds serve credentials only by themselves.
 	Allow []netip.Prefix
+	// HTTPSOnly refuses destinations that are http.
+	HTTPSOnly bool
 	// Own reports whether an address is a listener of the cluster itself, which no
 	// delivery may reach, allowed or not. It may be nil.
 	Own func(netip.AddrPort) bool

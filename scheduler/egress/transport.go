@@ -148,6 +148,9 @@ func (t *Transport) CheckURL(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("%w: scheme %q", ErrRefused, u.Scheme)
 	}
+	if u.Scheme == "http" && t.policy.HTTPSOnly {
+		return fmt.Errorf("%w: it is http, and deliveries go to https only (--egress-https-only)", ErrRefused)
+	}
 	if u.Hostname() == "" {
 		return fmt.Errorf("%w: no host", ErrRefused)
 	}

@@ -188,3 +188,25 @@ func TestRoots(t *testing.T) {
 		t.Error("a file without certificates was taken")
 	}
 }
+
+// TestHTTPSOnly: where only https is allowed, nothing is sent to http, with a proxy or without one, whatever was stored before.
+func TestHTTPSOnly(t *testing.T) {
+	addr, hits := sink(t, 200)
+	proxy := &url.URL{Scheme: "http", Host: addr}
+	policy := loopbackOnly()
+	policy.HTTPSOnly = true
+	for name, o := range map[string]egress.Options{"direct": {Policy: policy}, "proxy": {Policy: policy, Proxy: proxy}} { // unordered: the same
+		tr := transport(t, o)
+		for _, target := range []string{"http://" + addr + "/", "http://a.example/"} {
+			if _, err := get(t, tr, target); !errors.Is(err, egress.ErrRefused) || !strings.Contains(err.Error(), "--egress-https-only") {
+				t.Errorf("%s to %s: %v", name, target, err)
+			}
+		}
+	}
+	if len(hits) > 0 {
+		t.Errorf("the sink was reached: %s", <-hits)
+	}
+	if _, err := get(t, transport(t, egress.Options{Policy: policy}), "https://"+addr+"/"); errors.Is(err, egress.ErrRefused) {
+		t.Errorf("https: %v", err)
+	}
+}
