@@ -143,13 +143,29 @@ type DatabaseSettings struct {
 	MaxMemory int64
 	// Limit is what is in force, 0 for no limit but that of the cluster. It is for answers.
 	Limit int64
+	// Changes says what of the settings a request changes; 0 is ChangeMemory.
+	Changes byte
+	// RequestRate is how many requests a second each node answers, RequestBurst how many at once; 0 is any number, and for the
+	// burst as many as in a second.
+	RequestRate, RequestBurst int64
 }
+
+// What DatabaseSettings.Changes has.
+const (
+	ChangeMemory byte = 1 << iota
+	ChangeRate
+)
 
 // Fields are those of the format.
 func (n *DatabaseSettings) Fields(c *wire.Codec) {
 	c.String(&n.Name)
 	c.Varint(&n.MaxMemory)
 	c.Varint(&n.Limit)
+	if c.More(n.Changes != 0 || n.RequestRate != 0 || n.RequestBurst != 0) {
+		c.Byte(&n.Changes)
+		c.Varint(&n.RequestRate)
+		c.Varint(&n.RequestBurst)
+	}
 }
 
 // configureDatabase changes the settings of a database.
@@ -158,7 +174,12 @@ func (s *State) configureDatabase(_ *env.Env, n DatabaseSettings) (DatabaseSetti
 	if d == nil {
 		return DatabaseSettings{}, ErrNoDatabase
 	}
-	d.config.SetMemoryLimit(n.MaxMemory)
+	if n.Changes == 0 || n.Changes&ChangeMemory != 0 {
+		d.config.SetMemoryLimit(n.MaxMemory)
+	}
+	if n.Changes&ChangeRate != 0 {
+		d.config.SetRequestRate(n.RequestRate, n.RequestBurst)
+	}
 	return s.settingsOf(d), nil
 }
 
@@ -167,6 +188,7 @@ func (s *State) settingsOf(d *database) DatabaseSettings {
 	if own, set := d.config.MemoryLimit(); set {
 		n.MaxMemory = own
 	}
+	n.RequestRate, n.RequestBurst = d.config.RequestRate()
 	return n
 }
 

@@ -42,7 +42,12 @@ type Quota struct {
 	// Limit is the commands a day, 0 for no limit; Taken is what the nodes have of it, and
 	// Granted what this claim got.
 	Limit, Taken, Granted int64
+	// Rate is how many requests a second each node answers, Burst how many at once; 0 is any number. A view tells them.
+	Rate, Burst int64
 }
+
+// Unlimited reports whether the database may have as many requests as it likes.
+func (n *Quota) Unlimited() bool { return n.Limit == 0 && n.Rate == 0 }
 
 // Fields are those of the format.
 func (n *Quota) Fields(c *wire.Codec) {
@@ -79,5 +84,7 @@ func (v *View) Quota(db string) (Quota, bool) {
 	if d == nil {
 		return Quota{}, false
 	}
-	return v.s.quotaOf(d, v.e.Now), true
+	q := v.s.quotaOf(d, v.e.Now)
+	q.Rate, q.Burst = d.config.RequestRate()
+	return q, true
 }

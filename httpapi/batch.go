@@ -48,8 +48,7 @@ func (s *Server) Prepare(w http.ResponseWriter, r *http.Request) (taken fastpath
 // abandon ends a call of which nothing was done.
 func (c *call) abandon() {
 	c.release()
-	c.s.memory.give(c.held)
-	c.leaveTenant()
+	c.holding.End()
 	c.recycle()
 }
 
@@ -82,7 +81,7 @@ func (c *call) identifyFree(query string) bool {
 	c.scratch = appendCredential(c.scratch[:0], c.r, query)
 	c.bearer = acl.ParseBearer(c.scratch)
 	c.s.engine.Local(c.identifyFreeFn)
-	return c.free && c.quota.Limit == 0
+	return c.free && c.quota.Unlimited()
 }
 
 // identifyWithRights learns whom the token stands for, and whether they may do everything.
@@ -105,7 +104,7 @@ func (c *call) simpleCommand(path, query string) bool {
 	case len(argv) == 1: // no path with a key, but maybe that of a batch
 		return false
 	}
-	if c.options() != nil || c.reading.Mode != fsm.Linearizable || c.readBody() != nil || c.arguments(query) != nil {
+	if c.options() != nil || c.reading.Mode != fsm.Linearizable || c.readBody() != nil || c.holdWords() != nil || c.arguments(query) != nil {
 		return false
 	}
 	argv = c.rows[0]

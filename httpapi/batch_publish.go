@@ -19,7 +19,13 @@ func (c *call) publishes() bool {
 	var access messages.Access
 	c.kind = kindOps
 	bearer := acl.ParseBearer(appendCredential(c.scratch[:0], c.r, ""))
-	c.s.engine.Local(func(v *fsm.View) { access = accessOf(v, c.db, &bearer) })
+	c.s.engine.Local(func(v *fsm.View) {
+		access = accessOf(v, c.db, &bearer)
+		c.quota, _ = v.Quota(access.DB)
+	})
+	if c.quota.Rate > 0 { // it is counted where its answer can say so
+		return false
+	}
 	if c.r.ContentLength > c.s.maxBody || c.hold(c.r.ContentLength) != nil {
 		return false
 	}

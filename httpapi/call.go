@@ -12,6 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
+	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/tracing"
 )
 
@@ -32,6 +33,7 @@ type call struct {
 	countedAs acl.Identity
 
 	db      string // of the path, empty for the default
+	owner   string // whose token a request to the API of messages bears, if its path names no database
 	bearer  acl.Bearer
 	as      acl.Identity
 	cluster uint32
@@ -46,20 +48,17 @@ type call struct {
 	rows    [][][]byte
 	single  [1][][]byte
 
-	plain   bool // every row is a command that never writes
-	verdict verdict
-	values  []reply.Value
-	// replyBytes is the size of the values, held what the call has counted of the memory of all.
-	replyBytes, held int64
-	tenant           *tenantMemory // what the call's database has under way, if the call is large
-	tenantDB         string
-	heldForTenant    int64
-	began            time.Time     // running the rows
-	took             time.Duration // it took to run them
-	place            tracing.Place // of the spans of this request
-	beyond           []reply.Value // what rows beyond the daily limit hear
-	at               fsm.ReadAt
-	free             bool // the user may do everything
+	plain      bool // every row is a command that never writes
+	verdict    verdict
+	values     []reply.Value
+	replyBytes int64            // the size of the values
+	holding    buffered.Holding // what the call has counted of the memory of all
+	began      time.Time        // running the rows
+	took       time.Duration    // it took to run them
+	place      tracing.Place    // of the spans of this request
+	beyond     []reply.Value    // what rows beyond the daily limit hear
+	at         fsm.ReadAt
+	free       bool // the user may do everything
 
 	// Of a call that ran in a batch.
 	results fsm.Results
@@ -134,8 +133,7 @@ func (c *call) finish(begin time.Time) {
 	abort := p != nil && !c.panicked(p)
 	c.release()
 	c.packed.recycle()
-	c.s.memory.give(c.held)
-	c.leaveTenant()
+	c.holding.End()
 	took := time.Since(begin)
 	m := c.s.metrics
 	m.inFlight.Dec()

@@ -150,10 +150,13 @@ type databaseSettings struct {
 	// cluster's limit that databases have without one. InForce is the limit that follows.
 	MaxMemory *int64 `json:"maxMemory"`
 	InForce   int64  `json:"maxMemoryInForce"`
+	// RequestRate is how many requests a second each node answers, RequestBurst how many at once; left out if any number.
+	RequestRate  int64 `json:"requestRate,omitempty"`
+	RequestBurst int64 `json:"requestBurst,omitempty"`
 }
 
 func databaseSettingsOf(n fsm.DatabaseSettings) databaseSettings {
-	l := databaseSettings{InForce: n.Limit}
+	l := databaseSettings{InForce: n.Limit, RequestRate: n.RequestRate, RequestBurst: n.RequestBurst}
 	if n.MaxMemory != fsm.ShareOfMemory {
 		l.MaxMemory = &n.MaxMemory
 	}
@@ -177,29 +180,47 @@ func (s *Server) databaseSettings(g *gin.Context) {
 // configureDatabase changes the settings that the body names: null takes a limit away.
 func (s *Server) configureDatabase(g *gin.Context) {
 	var asked struct {
-		MaxMemory json.RawMessage `json:"maxMemory"`
+		MaxMemory    json.RawMessage `json:"maxMemory"`
+		RequestRate  json.RawMessage `json:"requestRate"`
+		RequestBurst json.RawMessage `json:"requestBurst"`
 	}
 	if !s.accept(g, &asked) {
 		return
 	}
-	if asked.MaxMemory == nil {
-		s.databaseSettings(g)
-		return
-	}
 	n := fsm.DatabaseSettings{Name: g.Param("name"), MaxMemory: fsm.ShareOfMemory}
-	if string(asked.MaxMemory) != "null" {
-		bytes, err := strconv.ParseInt(string(asked.MaxMemory), 10, 64)
-		if err != nil || bytes < 0 {
-			s.refuseOps(g, http.StatusBadRequest, "ERR maxMemory must be a number of bytes (0 = unlimited), or null for the part of the cluster's limit")
+	for _, one := range []struct {
+		given   json.RawMessage
+		to      *int64
+		changes byte
+		rule    string
+	}{
+		{asked.MaxMemory, &n.MaxMemory, fsm.ChangeMemory, "maxMemory must be a number of bytes (0 = unlimited), or null for the part of the cluster's limit"},
+		{asked.RequestRate, &n.RequestRate, fsm.ChangeRate, "requestRate must be a number of requests a second on each node (0 or null = unlimited)"},
+		{asked.RequestBurst, &n.RequestBurst, fsm.ChangeRate, "requestBurst must be a number of requests (0 or null = as many as requestRate), beside requestRate"},
+	} {
+		if one.given == nil {
+			continue
+		}
+		n.Changes |= one.changes
+		unset := string(one.given) == "null"
+		value, err := strconv.ParseInt(string(one.given), 10, 64)
+		if !unset && (err != nil || value < 0) || one.to == &n.RequestBurst && asked.RequestRate == nil {
+			s.refuseOps(g, http.StatusBadRequest, "ERR "+one.rule)
 			return
 		}
-		n.MaxMemory = bytes
+		if !unset {
+			*one.to = value
+		}
+	}
+	if n.Changes == 0 {
+		s.databaseSettings(g)
+		return
 	}
 	now, err := fsm.Do(g.Request.Context(), s.engine, fsm.ConfigureDatabase, n)
 	if err != nil {
 		s.failDatabase(g, err)
 		return
 	}
-	s.log.Info(fsm.ConfigureDatabase.Name, "database", now.Name, "max_memory", now.Limit, "from", g.Request.RemoteAddr)
+	s.log.Info(fsm.ConfigureDatabase.Name, "database", now.Name, "max_memory", now.Limit, "request_rate", now.RequestRate, "request_burst", now.RequestBurst, "from", g.Request.RemoteAddr)
 	g.JSON(http.StatusOK, databaseSettingsOf(now))
 }

@@ -50,7 +50,7 @@ func (c *call) proceed() {
 
 // count counts the rows against the daily limit and takes off those that are beyond it.
 // It answers itself, and returns false, if none may run.
-func (c *call) count() bool { return c.quota.Limit == 0 || c.countLimited() }
+func (c *call) count() bool { return c.quota.Unlimited() || c.countLimited() }
 
 func (c *call) countLimited() bool {
 	n := int64(len(c.rows))
@@ -64,6 +64,11 @@ func (c *call) countLimited() bool {
 		return true
 	case !errors.As(err, &exceeded):
 		c.fail(failureOf(err, false))
+		return false
+	}
+	if granted == 0 && exceeded.Wait > 0 {
+		c.w.Header()["Retry-After"] = []string{exceeded.RetryAfter()}
+		c.fail(&failure{http.StatusTooManyRequests, notApplied, exceeded.Error()})
 		return false
 	}
 	for range n - granted {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -135,10 +136,24 @@ func (c *call) prepare(path, query string) *failure {
 	if c.kind == kindStream {
 		return nil // body and query say nothing there
 	}
+	if f := c.holdWords(); f != nil {
+		return f
+	}
 	if err := c.arguments(query); err != nil {
 		return badRequest(err.Error())
 	}
 	return nil
+}
+
+// wordBytes is what a word takes beside its bytes, which are the body's.
+const wordBytes = 24
+
+// holdWords counts the words of a large body before there are any.
+func (c *call) holdWords() *failure {
+	if len(c.body) < bodyStep || c.kind == kindPath {
+		return nil
+	}
+	return c.hold(wordBytes * int64(min(bytes.Count(c.body, []byte{','}), redis.MaxWords)))
 }
 
 // arguments makes the rows from the path, the body and the query.

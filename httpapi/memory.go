@@ -3,8 +3,6 @@ package httpapi
 import (
 	"net/http"
 	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -21,122 +19,24 @@ const (
 	DefaultBufferedBytes = 1 << 30
 )
 
-// A database other than default may hold a part of the limit, counted from largeBytes for a request on.
-const (
-	tenantPart = 2
-	largeBytes = 64 << 10
-)
-
-// memory counts the bytes of bodies and replies under way.
-type memory struct {
-	limit int64 // 0 = unlimited
-	used  atomic.Int64
-
-	mu      sync.Mutex
-	tenants map[string]*tenantMemory // of databases that have large requests under way
-}
-
-// tenantMemory is what one database has under way.
-type tenantMemory struct {
-	used  int64
-	calls int // that refer to it
-}
-
-// tenant refers to what a database has under way, until leave is called.
-func (m *memory) tenant(db string) *tenantMemory {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t := m.tenants[db]
-	if t == nil {
-		if m.tenants == nil {
-			m.tenants = map[string]*tenantMemory{}
-		}
-		t = &tenantMemory{}
-		m.tenants[db] = t
-	}
-	t.calls++
-	return t
-}
-
-// takeFor counts n bytes for a database, unless it has its part already.
-func (m *memory) takeFor(t *tenantMemory, n int64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.limit > 0 && t.used+n > m.limit/tenantPart {
-		return false
-	}
-	t.used += n
-	return true
-}
-
-// leave ends a reference, and takes n bytes off the count.
-func (m *memory) leave(db string, t *tenantMemory, n int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t.used -= n
-	if t.calls--; t.calls == 0 {
-		delete(m.tenants, db)
-	}
-}
-
-// take counts n bytes more, unless there is no room for them.
-func (m *memory) take(n int64) bool {
-	if used := m.used.Add(n); m.limit > 0 && used > m.limit {
-		m.used.Add(-n)
-		return false
-	}
-	return true
-}
-
-// give takes bytes off the count.
-func (m *memory) give(n int64) { m.used.Add(-n) }
-
-// outOfMemory refuses a request for which there is no room now: a moment later there may be.
-func (m *memory) outOfMemory(n int64) *failure {
-	return &failure{http.StatusServiceUnavailable, notApplied, "ERR max bytes of requests and replies under way exceeded. Limit: " +
-		strconv.FormatInt(m.limit, 10) + ", Actual: " + strconv.FormatInt(m.used.Load()+n, 10) + ". Setting: max-buffered-bytes"}
-}
-
-// outOfShare refuses a request whose database has its part of the memory under way.
-func (m *memory) outOfShare(t *tenantMemory, n int64) *failure {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return &failure{http.StatusServiceUnavailable, notApplied, "ERR max bytes of requests and replies under way of a database exceeded. Limit: " +
-		strconv.FormatInt(m.limit/tenantPart, 10) + ", Actual: " + strconv.FormatInt(t.used+n, 10) + ". Setting: max-buffered-bytes"}
-}
-
 // hold counts bytes that the call holds until it is over.
 func (c *call) hold(n int64) *failure {
-	if c.db != "" && n >= largeBytes {
-		if c.tenant == nil {
-			c.tenant, c.tenantDB = c.s.memory.tenant(c.db), c.db
-		}
-		if !c.s.memory.takeFor(c.tenant, n) {
-			return c.s.memory.outOfShare(c.tenant, n)
-		}
-		c.heldForTenant += n
+	db := c.db
+	if db == "" {
+		db = c.owner
 	}
-	if !c.s.memory.take(n) {
-		return c.s.memory.outOfMemory(n)
+	if db == fsm.DefaultDB {
+		db = ""
 	}
-	c.held += n
+	if err := c.holding.Take(c.s.buffers, db, n); err != nil {
+		return &failure{http.StatusServiceUnavailable, notApplied, "ERR " + err.Error()}
+	}
 	return nil
-}
-
-// leaveTenant is for the end of a call.
-func (c *call) leaveTenant() {
-	if c.tenant == nil {
-		return
-	}
-	c.s.memory.leave(c.tenantDB, c.tenant, c.heldForTenant)
 }
 
 // keep counts bytes that are there already, whatever the limit: of a write that was applied the
 // reply is sent.
-func (c *call) keep(n int64) {
-	c.s.memory.used.Add(n)
-	c.held += n
-}
+func (c *call) keep(n int64) { c.holding.Keep(c.s.buffers, n) }
 
 // replySize is about how many bytes a reply has in memory.
 func replySize(v reply.Value) (n int64) {

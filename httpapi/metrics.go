@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/trireme-dev/trireme/httpapi/fastpath"
+	"github.com/trireme-dev/trireme/internal/buffered"
 )
 
 // kind is what a request asked for, as metrics count it.
@@ -69,9 +70,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 }
 
 // watchMemory shows how many bytes of bodies and replies are under way.
-func watchMemory(r prometheus.Registerer, m *memory) error {
-	used := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "trireme_http_buffered_bytes", Help: "Bytes of request bodies and replies under way."},
-		func() float64 { return float64(m.used.Load()) })
+func watchMemory(r prometheus.Registerer, m *buffered.Budget) error {
+	used := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "trireme_http_buffered_bytes", Help: "Bytes of requests and replies under way, over HTTP and RESP."},
+		func() float64 { return float64(m.Used()) })
 	if err := r.Register(used); err != nil {
 		return fmt.Errorf("httpapi: %w", err)
 	}

@@ -48,7 +48,9 @@ func (c *call) serveOps() {
 	out, end := c.packs()
 	w := &recorder{ResponseWriter: out, status: http.StatusOK}
 	c.answered = true
-	if path, _ := redis.CutTarget(c.r.RequestURI); c.s.messages != nil && (c.db != "" || isMessages(path)) {
+	if c.s.refuseForeign(w, c.r) {
+		// it is answered
+	} else if path, _ := redis.CutTarget(c.r.RequestURI); c.s.messages != nil && (c.db != "" || isMessages(path)) {
 		if c.r.Body != nil && c.r.Body != http.NoBody { // which is read as a whole there
 			c.r.Body = &countedBody{c.r.Body, c}
 		}
@@ -67,6 +69,17 @@ type countedBody struct {
 	io.ReadCloser
 	c *call
 }
+
+// Hold counts what is made of the body.
+func (b *countedBody) Hold(n int64) error {
+	if f := b.c.hold(n); f != nil {
+		return f
+	}
+	return nil
+}
+
+// Of says to whose database the request turned out to belong.
+func (b *countedBody) Of(db string) { b.c.owner = db }
 
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)

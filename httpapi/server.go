@@ -22,6 +22,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/observe/history"
 	"github.com/trireme-dev/trireme/internal/observe/stats"
@@ -114,6 +115,9 @@ type Options struct {
 	MaxRows int
 	// Limits bound what clients may take of this node.
 	Limits Limits
+	// Buffers is the memory for what is under way; the HTTP and RESP servers of a node share it. The default is one of the
+	// server's own, of Limits.BufferedBytes.
+	Buffers *buffered.Budget
 	// LoopbackOnly refuses requests whose Host is not loopback: dev mode's guard
 	// against pages of the user's browser.
 	LoopbackOnly bool
@@ -150,7 +154,7 @@ type Server struct {
 	calls     sync.Pool
 	bounds    Limits
 	connLimit *connlimit.Limiter
-	memory    memory
+	buffers   *buffered.Budget
 	encoders  encodeTurns
 	inflight  *inflight
 	maxBody   int64
@@ -180,7 +184,9 @@ func New(o Options) (*Server, error) {
 		bounds: o.Limits, connLimit: connlimit.New(connlimit.Limits{Total: o.Limits.Connections, PerAddress: o.Limits.ConnectionsPerIP, Reserve: o.Limits.Reserve}), inflight: newInflight(o.Limits.InFlight),
 	}
 	s.encoders = newEncodeTurns()
-	s.memory.limit = max(o.Limits.BufferedBytes, 0)
+	if s.buffers = o.Buffers; s.buffers == nil {
+		s.buffers = buffered.New(o.Limits.BufferedBytes)
+	}
 	s.traces = o.Traces
 	if s.stats = o.Figures; s.stats == nil {
 		s.stats = stats.New(s.table)
@@ -207,7 +213,7 @@ func New(o Options) (*Server, error) {
 	if err := watchFastPath(o.Metrics, s.fastPath); err != nil {
 		return nil, err
 	}
-	if err := watchMemory(o.Metrics, &s.memory); err != nil {
+	if err := watchMemory(o.Metrics, s.buffers); err != nil {
 		return nil, err
 	}
 	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))

@@ -15,6 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
+	"github.com/trireme-dev/trireme/internal/quota"
 )
 
 // maxBatch is the most bytes of a batch of messages, each of which is looked at by itself
@@ -36,13 +37,8 @@ func (s *Server) newMessages(p *messages.Parser, ask messages.Provider) *message
 	return m
 }
 
-// serveMessages answers a request under /v2. In development no page of another site may
-// send one.
+// serveMessages answers a request under /v2.
 func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
-	if s.loopback && foreignOrigin(r) {
-		s.answerError(w, http.StatusForbidden, "this development server answers pages of loopback hosts only")
-		return
-	}
 	if path, _ := redis.CutTarget(r.RequestURI); s.audit != nil && messages.RotatesKeys(r.Method, path) {
 		s.auditRotation(w, r)
 		return
@@ -50,11 +46,21 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	s.messages.ServeHTTP(w, r)
 }
 
-// foreignOrigin reports whether a page of another host than this machine asks.
+// refuseForeign refuses in development what a page of another site sends, whether it needs a token or not.
+func (s *Server) refuseForeign(w http.ResponseWriter, r *http.Request) (refused bool) {
+	if !s.loopback || !foreignOrigin(r) {
+		return false
+	}
+	s.answerError(w, http.StatusForbidden, "this development server answers pages of loopback hosts only")
+	return true
+}
+
+// foreignOrigin reports whether a page of another host than this machine asks. What it asks without naming itself is told by the
+// browser.
 func foreignOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
-		return false
+		return r.Header.Get("Sec-Fetch-Site") == "cross-site"
 	}
 	u, err := url.Parse(origin)
 	return err != nil || u.Host == "" || !isLoopback(u.Host)
@@ -64,15 +70,19 @@ func foreignOrigin(r *http.Request) bool {
 // looked up in a state that holds everything acknowledged so far.
 func (s *Server) messagesAccess(ctx context.Context, db, token string) (a messages.Access, err error) {
 	bearer := acl.ParseBearer([]byte(token))
-	look := func(v *fsm.View) { a = accessOf(v, db, &bearer) }
-	if s.engine.Local(look); a.Role != acl.NoRole {
-		loggedIn(ctx)
-		return a, nil
+	var limits fsm.Quota
+	look := func(v *fsm.View) {
+		a = accessOf(v, db, &bearer)
+		limits, _ = v.Quota(a.DB)
 	}
-	if _, err = s.engine.Read(ctx, fsm.Reading{}, look); a.Role != acl.NoRole {
-		loggedIn(ctx)
+	if s.engine.Local(look); a.Role == acl.NoRole {
+		_, err = s.engine.Read(ctx, fsm.Reading{}, look)
 	}
-	return a, err
+	if a.Role == acl.NoRole {
+		return a, err
+	}
+	loggedIn(ctx)
+	return a, s.meter.Rate(limits)
 }
 
 // accessOf is what a token opens in a database; an empty name leaves the database to the
@@ -126,6 +136,11 @@ func roleIn(v *fsm.View, as acl.Identity) acl.Role {
 // failMessages answers an error of the engine.
 func (s *Server) failMessages(w http.ResponseWriter, r *http.Request, err error, wrote bool) {
 	f := failureOf(err, wrote)
+	var fast *quota.Exceeded
+	if errors.As(err, &fast) {
+		f = &failure{http.StatusTooManyRequests, notApplied, fast.Error()}
+		w.Header()["Retry-After"] = []string{fast.RetryAfter()}
+	}
 	if f.status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
 		id := requestID(r)
 		w.Header()[requestIDHeader] = []string{id}

@@ -188,7 +188,7 @@ func (c *conn) gatherOne() bool {
 		c.noteCommand(row)
 		g.append(argv)
 	}
-	c.s.traffic.in.Add(int64(size))
+	c.own.in.Add(int64(size))
 	c.in.at += size
 	return true
 }

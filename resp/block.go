@@ -25,6 +25,9 @@ func (c *conn) block(row *command.Command, argv [][]byte) bool {
 		c.emit(beyond)
 		return true
 	}
+	if !c.admit(memoryOf(argv, blockedMemory)) {
+		return true
+	}
 	c.s.metrics.commands.Inc()
 	w := &waiter{as: c.as, db: c.database(), row: row, argv: copyWords(argv), keys: row.Sources(argv), done: make(chan reply.Value, 1), tracked: c.tracked}
 	c.enterQueues(w)
@@ -100,7 +103,7 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 	c.s.metrics.blocked.Inc()
 	defer c.s.metrics.blocked.Dec()
 	defer c.info.blocked.Store(nil)
-	ahead := c.readAhead()
+	ahead := c.readAhead(memoryOf(w.argv, blockedMemory))
 	defer c.stopReading(ahead)
 	var late <-chan time.Time
 	if ms > 0 {
@@ -132,11 +135,12 @@ type ahead struct {
 // maxReadAhead bounds what is read from a blocked connection, in bytes.
 const maxReadAhead = 1 << 20
 
-func (c *conn) readAhead() *ahead {
+// readAhead reads as far as there is memory beside that of the blocked call, and what its buffer has room for in any case. Until stopReading only its goroutine counts.
+func (c *conn) readAhead(blocked int64) *ahead {
 	a := &ahead{left: make(chan struct{}), ended: make(chan struct{})}
 	go func() { // ends with stopReading, or with the connection
 		defer close(a.ended)
-		for len(c.in.rest()) < maxReadAhead {
+		for len(c.in.rest()) < maxReadAhead && (c.account(blocked) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf)) {
 			if err := c.in.fill(c.parser.Need()); interrupted(err) {
 				return
 			} else if err != nil {
@@ -174,7 +178,7 @@ func (c *conn) clientUnblock(argv [][]byte) {
 		v = errUnblocked
 	}
 	unblocked := false
-	if other := c.s.clients.find(uint64(id)); other != nil && c.sees(other) {
+	if other := c.s.clients.find(c.database(), uint64(id)); other != nil {
 		if w := other.info.blocked.Load(); w != nil {
 			unblocked = c.s.blocked.release(w, v)
 		}

@@ -22,7 +22,7 @@ func validName(name []byte) bool {
 	return true
 }
 
-func (c *conn) clientID([][]byte) { c.emit(reply.Int(int64(c.info.id))) }
+func (c *conn) clientID([][]byte) { c.emit(reply.Int(int64(c.s.clients.number(c)))) }
 
 func (c *conn) clientGetName([][]byte) {
 	if name := c.info.get().name; name != "" {
@@ -200,10 +200,11 @@ func (c *conn) describe(b []byte, now time.Time, h holding) []byte {
 	t := c.info.get()
 	number := func(name string, n int64) { b = strconv.AppendInt(append(append(append(b, ' '), name...), '='), n, 10) }
 	word := func(name, text string) { b = append(append(append(append(b, ' '), name...), '='), text...) }
-	b = strconv.AppendUint(append(b, "id="...), c.info.id, 10)
+	id := c.s.clients.number(c)
+	b = strconv.AppendUint(append(b, "id="...), id, 10)
 	word("addr", c.info.addr)
 	word("laddr", c.info.local)
-	number("fd", int64(c.info.id))
+	number("fd", int64(id))
 	word("name", t.name)
 	number("age", int64(now.Sub(c.info.opened)/time.Second))
 	number("idle", max(0, now.UnixMilli()-c.info.active.Load())/1000)

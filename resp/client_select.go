@@ -36,7 +36,7 @@ func (n *selection) has(c *conn, now time.Time) bool {
 	if len(n.ids) > 0 {
 		found := false
 		for _, id := range n.ids {
-			found = found || id == c.info.id
+			found = found || id == c.s.clients.number(c)
 		}
 		if !found {
 			return false

@@ -4,32 +4,122 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"github.com/trireme-dev/trireme/fsm"
 )
 
-// clients are the open connections by id.
+// clients are the open connections by their numbers on this node, and by database.
 type clients struct {
-	mu   sync.Mutex
-	byID map[uint64]*conn
+	mu    sync.Mutex
+	byID  map[uint64]*conn
+	of    map[string]*population // by name; "" is default
+	apart *population            // connections that have no user yet
 }
 
-func newClients() *clients { return &clients{byID: map[uint64]*conn{}} }
+// population is what a database has, or had, of connections. What it counts says nothing of other databases.
+type population struct {
+	db     string
+	lastID uint64           // of the ids that its clients see
+	byID   map[uint64]*conn // by those ids
+	// received are the connections that have ever logged in to it.
+	received, in, out atomic.Int64
+}
+
+func newClients() *clients {
+	return &clients{byID: map[uint64]*conn{}, of: map[string]*population{}, apart: &population{}}
+}
 
 func (l *clients) add(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.byID[c.info.id] = c
+	c.own = l.apart
+	l.byID[c.info.number] = c
 }
 
 func (l *clients) remove(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.byID, c.info.id)
+	delete(l.byID, c.info.number)
+	l.forgetID(c)
 }
 
-func (l *clients) find(id uint64) *conn {
+// in is what a database has of connections; empty and "default" are one.
+func (l *clients) in(db string) *population {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.byID[id]
+	return l.inLocked(db)
+}
+
+func (l *clients) inLocked(db string) *population {
+	if db == fsm.DefaultDB {
+		db = ""
+	}
+	p := l.of[db]
+	if p == nil {
+		p = &population{db: db, byID: map[uint64]*conn{}}
+		l.of[db] = p
+	}
+	return p
+}
+
+// enter counts a connection among those of the database that it has logged in to, if it wasn't, and gives it an id there.
+func (l *clients) enter(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.inLocked(c.as.DB)
+	if c.own == p {
+		return
+	}
+	l.forgetID(c)
+	c.own = p
+	p.received.Add(1)
+	p.number(c)
+}
+
+// leave forgets which database a connection was of.
+func (l *clients) leave(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgetID(c)
+	c.own = l.apart
+}
+
+// forgetID takes a connection's id from it; the lock is held.
+func (l *clients) forgetID(c *conn) {
+	p := c.own
+	if p == l.apart { // whose ids are of default
+		p = l.inLocked("")
+	}
+	delete(p.byID, c.info.id.Swap(0))
+}
+
+// number gives a connection the next id; the lock of clients is held.
+func (p *population) number(c *conn) {
+	p.lastID++
+	p.byID[p.lastID] = c
+	c.info.id.Store(p.lastID)
+}
+
+// number is the id of a connection as the clients of its database see it. One without a user, which those of default see, gets
+// its id when somebody looks. A connection that is closed may have none.
+func (l *clients) number(c *conn) uint64 {
+	if id := c.info.id.Load(); id != 0 {
+		return id
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.info.id.Load() == 0 && l.byID[c.info.number] == c {
+		l.inLocked("").number(c)
+	}
+	return c.info.id.Load()
+}
+
+// find is the connection of a database with an id.
+func (l *clients) find(db string, id uint64) *conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inLocked(db).byID[id]
 }
 
 // all are the connections in the order in which they were opened.
@@ -40,7 +130,7 @@ func (l *clients) all() []*conn {
 	for _, c := range l.byID { // unordered: sorted below
 		list = append(list, c)
 	}
-	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.info.id, b.info.id) })
+	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.info.number, b.info.number) })
 	return list
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
+	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/eventloop"
 	"github.com/trireme-dev/trireme/internal/pubsub"
@@ -27,7 +28,10 @@ type conn struct {
 	out  *output
 	info info
 	slot *connlimit.Slot
-	held int64 // of what connections without a user may hold together
+	own  *population // whose connections it belongs to
+	held int64       // of what connections without a user may hold together
+
+	holding buffered.Holding // of the memory of the node, with a user
 
 	parser protocol.Parser
 	limits protocol.Limits
@@ -110,13 +114,13 @@ func (c *conn) serve() (attached bool) {
 			c.holdReplies()
 		}
 		err := c.round()
+		c.parser.Release()
 		if err == nil {
 			err = c.hold()
 		}
 		if e := c.flush(); e != nil {
 			return false
 		}
-		c.parser.Release()
 		switch {
 		case err != nil:
 			c.mute = false
@@ -153,7 +157,7 @@ func (c *conn) round() error {
 		if errors.Is(err, protocol.ErrIncomplete) {
 			return nil
 		}
-		c.s.traffic.in.Add(int64(size))
+		c.own.in.Add(int64(size))
 		if c.in.at += size; err != nil {
 			return err
 		}
@@ -223,6 +227,7 @@ func (c *conn) close() {
 	c.s.clients.remove(c)
 	c.s.metrics.connections.Dec()
 	c.release()
+	c.holding.End()
 	if !c.info.killed.Load() {
 		c.out.waitDone()
 		c.endWriting()

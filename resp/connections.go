@@ -7,7 +7,7 @@ import (
 
 // Connection is what operators see of a connection.
 type Connection struct {
-	ID                       uint64
+	ID                       uint64 // on this node: that of CLIENT ID is one in the database
 	Addr, Name               string
 	Database, User, LastCall string
 	Age, Idle                time.Duration
@@ -20,7 +20,7 @@ func (s *Server) Connections() []Connection {
 	s.clients.each(func(c *conn) {
 		t := c.info.get()
 		list = append(list, Connection{
-			ID: c.info.id, Addr: c.info.addr, Name: t.name, Database: c.info.database(), User: t.user, LastCall: c.info.command(),
+			ID: c.info.number, Addr: c.info.addr, Name: t.name, Database: c.info.database(), User: t.user, LastCall: c.info.command(),
 			Age: now.Sub(c.info.opened), Idle: max(0, now.Sub(time.UnixMilli(c.info.active.Load()))),
 		})
 	})
@@ -31,7 +31,7 @@ func (s *Server) Connections() []Connection {
 // CloseConnection closes the connection of an id, and reports whether there was one.
 func (s *Server) CloseConnection(id uint64) (found bool) {
 	s.clients.each(func(c *conn) {
-		if c.info.id == id {
+		if c.info.number == id {
 			c.kill()
 			found = true
 		}

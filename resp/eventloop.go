@@ -83,7 +83,7 @@ func (w *eventLoop) socketClosed(c *conn) {
 }
 
 // Number, Socket, LoopState, Leaves and HasInput are for the event loop.
-func (c *conn) Number() uint64 { return c.info.id }
+func (c *conn) Number() uint64 { return c.info.number }
 
 // Socket is the connection as it was accepted.
 func (c *conn) Socket() net.Conn { return c.nc }
@@ -135,7 +135,7 @@ func (w *eventLoop) refreshIdentities(list []*conn) {
 
 // simple reports whether the connection's state allows serving it in batches.
 func (c *conn) simple() bool {
-	return c.free && c.as.Known() && c.quota.Limit == 0 && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
+	return c.free && c.as.Known() && c.quota.Unlimited() && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
 		c.tracked == nil && !c.s.pauses.on(c.database()) && !c.s.isStopping() && !c.leaves() && c.out.waiting() == 0
 }
 

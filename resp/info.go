@@ -13,7 +13,8 @@ import (
 
 // info is the part of a connection that other goroutines may use.
 type info struct {
-	id      uint64
+	number  uint64        // on this node
+	id      atomic.Uint64 // in its database, as clients see it; see clients
 	addr    string
 	local   string
 	opened  time.Time
@@ -57,8 +58,8 @@ type attributes struct {
 	noEvict, noTouch bool
 }
 
-func (i *info) begin(id uint64, nc net.Conn) {
-	i.id, i.addr, i.local, i.opened = id, nc.RemoteAddr().String(), nc.LocalAddr().String(), time.Now()
+func (i *info) begin(number uint64, nc net.Conn) {
+	i.number, i.addr, i.local, i.opened = number, nc.RemoteAddr().String(), nc.LocalAddr().String(), time.Now()
 	i.active.Store(i.opened.UnixMilli())
 	i.attributes = attributes{proto: 2, queued: -1, redirect: -1}
 }

@@ -39,14 +39,25 @@ func (in *input) reserve(need int) {
 		copy(in.buf, in.buf[in.at:])
 		in.buf, in.at = in.buf[:have], 0
 	}
-	if cap(in.buf)-len(in.buf) > 0 && len(in.buf) < cap(in.buf)*3/4 {
-		return
+	if size := in.next(need); size > cap(in.buf) {
+		in.buf = append(make([]byte, 0, size), in.buf...)
+	}
+}
+
+// next is how long the buffer will be that the next read goes into.
+func (in *input) next(need int) int {
+	have := len(in.buf) - in.at
+	if have == 0 && cap(in.buf) > busyBuffer { // which reserve lets go
+		return idleBuffer
+	}
+	if room := cap(in.buf) - have; room > 0 && have < cap(in.buf)*3/4 { // behind what is moved to the front
+		return cap(in.buf)
 	}
 	size := max(idleBuffer, 2*cap(in.buf))
 	if need > size {
 		size = max(size, min(need, 4*have))
 	}
-	in.buf = append(make([]byte, 0, size), in.buf...)
+	return size
 }
 
 // fill reads once. It returns io.EOF at the end, and os.ErrDeadlineExceeded if it was

@@ -69,12 +69,12 @@ func (l *intakes) add(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in := &c.intake
-	if l.poller != nil && l.poller.AddLevel(c.tcp(), c.info.id) != nil {
+	if l.poller != nil && l.poller.AddLevel(c.tcp(), c.info.number) != nil {
 		return // it is closed
 	}
 	in.db, in.reads, in.aside, in.late, in.ending = c.database(), 0, false, false, c.info.killed.Load()
 	in.listed.Store(true)
-	l.all[c.info.id], l.busy[in] = in, true
+	l.all[c.info.number], l.busy[in] = in, true
 	l.count.Add(1)
 }
 
@@ -90,7 +90,7 @@ func (l *intakes) remove(c *conn) {
 	if l.poller != nil {
 		_ = l.poller.Remove(c.tcp()) // an error means that it is closed
 	}
-	delete(l.all, c.info.id)
+	delete(l.all, c.info.number)
 	delete(l.busy, in)
 	l.count.Add(-1)
 	l.move()

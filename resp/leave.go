@@ -13,7 +13,7 @@ import (
 func (s *Server) Drain() { s.leaving.Store(s.lastID.Load()) }
 
 // leaves reports whether the connection is one of those that Drain has end.
-func (c *conn) leaves() bool { return c.info.id <= c.s.leaving.Load() }
+func (c *conn) leaves() bool { return c.info.number <= c.s.leaving.Load() }
 
 // mayLeave reports whether the connection may end after the round that was answered: no command is waiting, and the
 // next one can run on another node. After a command about the connection itself, such as AUTH or PING, the client

@@ -85,6 +85,7 @@ func (c *conn) authenticate(k credential) *reply.Value {
 	if before.Known() && before.DB != c.as.DB {
 		c.untrack()
 	}
+	c.s.clients.enter(c)
 	c.info.set(func(t *attributes) { t.user, t.db = c.as.User, c.as.DB })
 	return nil
 }
@@ -196,7 +197,7 @@ func (c *conn) helloReply() reply.Value {
 	})
 	return reply.Map(
 		reply.Bulk("server"), reply.Bulk("redis"), reply.Bulk("version"), reply.Bulk(command.RedisVersion),
-		reply.Bulk("proto"), reply.Int(int64(c.proto())), reply.Bulk("id"), reply.Int(int64(c.info.id)),
+		reply.Bulk("proto"), reply.Int(int64(c.proto())), reply.Bulk("id"), reply.Int(int64(c.s.clients.number(c))),
 		reply.Bulk("mode"), reply.Bulk("cluster"), reply.Bulk("role"), reply.Bulk(role),
 		reply.Bulk("modules"), reply.Array())
 }
@@ -218,6 +219,8 @@ func (c *conn) reset([][]byte) {
 	c.as, c.key, c.free, c.silent, c.skipNext, c.mute = acl.Identity{}, credential{}, false, false, false, false
 	c.limits, c.unknown = protocol.Unauthenticated, time.Now()
 	c.slot.Idle()
+	c.s.clients.leave(c)
+	c.holding.End()
 	c.proto3 = false
 	c.info.set(func(t *attributes) {
 		*t = attributes{proto: 2, queued: -1, redirect: -1, library: t.library, version: t.version}

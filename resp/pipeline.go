@@ -148,7 +148,7 @@ func (c *conn) runPipeline() {
 // takeQuota counts n commands against the daily limit. It returns how many may run, and
 // the reply to the others.
 func (c *conn) takeQuota(n int, whole bool) (int, reply.Value) {
-	if c.quota.Limit == 0 || !c.as.Known() {
+	if c.quota.Unlimited() || !c.as.Known() {
 		return n, reply.Value{}
 	}
 	granted, err := c.s.meter.Take(c.s.life, c.as.DB, c.quota, int64(n), whole)

@@ -98,7 +98,7 @@ func (c *conn) send() error {
 	c.info.sizes.replies.Store(int64(cap(c.replies)))
 	c.info.sizes.mostReply.Store(max(c.info.sizes.mostReply.Load(), int64(len(c.replies))))
 	c.s.metrics.sent.Add(float64(len(c.replies)))
-	c.s.traffic.out.Add(int64(len(c.replies)))
+	c.own.out.Add(int64(len(c.replies)))
 	if c.replies = c.replies[:0]; cap(c.replies) > maxIdleReplies {
 		c.replies = nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/observe/stats"
 	"github.com/trireme-dev/trireme/internal/pubsub"
@@ -61,6 +62,8 @@ type Options struct {
 	Metrics prometheus.Registerer
 	// Limits bound what clients may take of this node.
 	Limits Limits
+	// Buffers is the memory for requests under way; the HTTP and RESP servers of a node share it. The default is unlimited.
+	Buffers *buffered.Budget
 }
 
 // Server is the RESP edge of one node.
@@ -77,7 +80,7 @@ type Server struct {
 	stats   *stats.Node
 	traces  *tracing.Commands
 	audit   *audit.Log
-	traffic traffic
+	refused atomic.Int64 // connections
 	limiter *connlimit.Limiter
 	clients *clients
 	pauses  pauses
@@ -87,6 +90,7 @@ type Server struct {
 	intakes *intakes
 	lastID  atomic.Uint64
 	leaving atomic.Uint64 // the last connection that Drain has end
+	buffers *buffered.Budget
 	// strangers is how much of Limits.StrangerBytes is held; see hold.
 	strangers atomic.Int64
 
@@ -113,7 +117,7 @@ func New(o Options) (*Server, error) {
 		engine: o.Engine, meter: o.Meter, hub: o.Hub, audit: o.Audit, tls: o.TLS, log: o.Log, table: command.NewTable(), limits: o.Limits,
 		limiter: connlimit.New(o.Limits.connections()), clients: newClients(), stopping: make(chan struct{}), listeners: map[net.Listener]struct{}{},
 	}
-	s.traces = o.Traces
+	s.traces, s.buffers = o.Traces, o.Buffers
 	if s.stats = o.Stats; s.stats == nil {
 		s.stats = stats.New(s.table)
 	}
@@ -159,6 +163,9 @@ func (o *Options) complete() {
 	}
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
+	}
+	if o.Buffers == nil {
+		o.Buffers = buffered.New(0)
 	}
 	o.Limits.complete()
 }
@@ -228,7 +235,7 @@ func (s *Server) accept(nc net.Conn) {
 	slot, _ := s.limiter.Enter(connlimit.AddressOf(nc), func() { nc.Close() })
 	if slot == nil {
 		s.metrics.refused.Inc()
-		s.traffic.refused.Add(1)
+		s.refused.Add(1)
 		s.refuse(nc)
 		return
 	}

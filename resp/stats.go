@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -12,15 +11,16 @@ import (
 	"github.com/trireme-dev/trireme/internal/tracing"
 )
 
-// traffic counts bytes over all connections, and refused connections.
-type traffic struct{ in, out, refused atomic.Int64 }
-
-// count returns the statistics of a database's connections; the byte counts are those of
-// all databases.
+// count returns the statistics of a database's connections. Connections that were refused have shown no user: the clients of
+// default see them, as they see those that have not logged in.
 func (s *Server) count(db string) stats.Clients {
+	own := s.clients.in(db)
 	n := stats.Clients{
-		Received: int64(s.lastID.Load()), Rejected: s.traffic.refused.Load(), In: s.traffic.in.Load(), Out: s.traffic.out.Load(),
-		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.tracked.Load(), TrackedPrefixes: s.tracker.broadcastPrefixes(db),
+		Received: own.received.Load(), In: own.in.Load(), Out: own.out.Load(),
+		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.trackedIn(db), TrackedPrefixes: s.tracker.broadcastPrefixes(db),
+	}
+	if own.db == "" {
+		n.Rejected = s.refused.Load()
 	}
 	one := func(to *int64, is bool) {
 		if is {
@@ -84,4 +84,11 @@ func (c *conn) countRefused(argv [][]byte, why reply.Value) {
 	if c.as.Known() {
 		c.s.stats.In(c.database()).Refused(c.s.table.Find(argv), why.Text())
 	}
+}
+
+// trackedIn is how many keys of a database are tracked.
+func (r *tracker) trackedIn(db string) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return int64(r.byDB[db])
 }

@@ -6,11 +6,15 @@ import "errors"
 // there are, they take no more than Limits.StrangerBytes. A login fits the first buffer, which needs no share.
 var errCrowded = errors.New("ERR too many clients that have not logged in send long commands: try again, with an AUTH below 4 KiB")
 
-// hold counts the connection's input buffer as long as it has no user. The error is errCrowded if it exceeds what there
-// is for all such connections. Only the connection's own goroutine calls it.
+// hold counts the connection's input: with a user for its database, and as long as it has none for all such connections. The
+// error is errCrowded if there is no more for those. Only the connection's own goroutine calls it.
 func (c *conn) hold() error {
 	size := cap(c.in.buf) - idleBuffer
-	if c.as.Known() || size <= 0 {
+	if c.as.Known() {
+		c.release()
+		return c.holdInput()
+	}
+	if size <= 0 {
 		c.release()
 		return nil
 	}

@@ -23,8 +23,9 @@ type tracker struct {
 	mu      sync.Mutex
 	conns   map[*tracked]struct{}
 	keys    map[dbKey]map[*tracked]struct{}
-	tracked atomic.Int64 // len(keys), readable without the lock
-	scripts int          // of all connections, under way
+	tracked atomic.Int64   // len(keys), readable without the lock
+	byDB    map[string]int // keys of each database
+	scripts int            // of all connections, under way
 	queue   []env.Notification
 	seen    uint64 // log index of the last notification processed
 }
@@ -62,7 +63,7 @@ type change struct {
 func newTracker(s *Server) *tracker {
 	return &tracker{
 		s: s, maxKeys: s.limits.TrackedKeys, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		conns: map[*tracked]struct{}{}, keys: map[dbKey]map[*tracked]struct{}{},
+		conns: map[*tracked]struct{}{}, keys: map[dbKey]map[*tracked]struct{}{}, byDB: map[string]int{},
 	}
 }
 
@@ -149,6 +150,7 @@ const bytesPerTracked = 256
 // clearKeys forgets all keys; the lock is held.
 func (r *tracker) clearKeys() {
 	clear(r.keys)
+	clear(r.byDB)
 	r.bytes = 0
 }
 
@@ -157,6 +159,9 @@ func (r *tracker) forgetKey(at dbKey) {
 	if _, there := r.keys[at]; there {
 		delete(r.keys, at)
 		r.bytes -= len(at.key)
+		if r.byDB[at.db]--; r.byDB[at.db] == 0 {
+			delete(r.byDB, at.db)
+		}
 	}
 }
 
@@ -342,6 +347,7 @@ func (r *tracker) keep(at dbKey, t *tracked) {
 	if r.keys[at] == nil {
 		r.keys[at] = map[*tracked]struct{}{}
 		r.bytes += len(at.key)
+		r.byDB[at.db]++
 	}
 	r.keys[at][t] = struct{}{}
 }

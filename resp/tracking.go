@@ -45,7 +45,7 @@ func (r *tracker) deliver(t *tracked) {
 	}
 	to := t.c
 	if id := t.options.redirect; id != 0 {
-		if to = r.s.clients.find(id); to == nil {
+		if to = r.s.clients.find(t.db, id); to == nil {
 			t.reportBrokenRedirect()
 			return
 		}
@@ -230,7 +230,7 @@ func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value)
 			case !ok:
 				return refuse("ERR value is not an integer or out of range")
 			}
-			if other := c.s.clients.find(uint64(id)); id < 1 || other == nil || !c.sees(other) {
+			if other := c.s.clients.find(c.database(), uint64(id)); id < 1 || other == nil {
 				return refuse("ERR The client ID you want redirect to does not exist")
 			}
 			q.redirect = uint64(id)

@@ -17,7 +17,10 @@ type transaction struct {
 	failed bool // a command could not be queued
 	rows   []queued
 	bytes  int
+	memory int64 // that rows take
 	watch  fsm.Watch
+	// watchMemory is what watch takes.
+	watchMemory int64
 }
 
 // queued is a command of a transaction; its words are its own.
@@ -72,6 +75,12 @@ func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
 	case c.tx.bytes > c.s.limits.RequestBytes:
 		return refuse("ERR transaction is longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size")
 	}
+	size := memoryOf(argv, wordMemory) + wordMemory
+	if err := c.account(size); err != nil {
+		v := noRoom(err)
+		return &v
+	}
+	c.tx.memory += size
 	return nil
 }
 
@@ -119,6 +128,11 @@ func (c *conn) watch(argv [][]byte) {
 		c.emit(reply.Error("ERR watched keys are longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size"))
 		return
 	}
+	memory := memoryOf(argv[1:], blockedMemory)
+	if !c.admit(memory) {
+		return
+	}
+	c.tx.watchMemory += memory
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) { v.Watch(c.as, &c.tx.watch, argv[1:]) })
 	if err != nil {
 		c.emit(failureOf(err, false))
@@ -154,7 +168,7 @@ func (c *conn) scriptDebug(argv [][]byte) {
 }
 
 func (c *conn) unwatch([][]byte) {
-	c.tx.watch = fsm.Watch{}
+	c.tx.watch, c.tx.watchMemory = fsm.Watch{}, 0
 	c.info.set(func(t *attributes) { t.watches = 0 })
 	c.emit(reply.OK())
 }

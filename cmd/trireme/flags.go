@@ -44,7 +44,7 @@ type settings struct {
 
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
-	// MaxReplySize and MaxBufferedBytes are of the HTTP listener; 0 = unlimited.
+	// MaxReplySize is of the HTTP listener, MaxBufferedBytes of all that clients have under way; 0 = unlimited.
 	MaxReplySize, MaxBufferedBytes byteSize
 	MaxMemory                      byteSize
 	MaxMemoryPolicy                evictionPolicy
@@ -156,7 +156,7 @@ func edgeFlags(f *pflag.FlagSet, s *settings) {
 	f.IntVar(&l.ConnectionsPerIP, "max-connections-per-ip", -1, "maximum number of HTTP connections from one address (0 = unlimited, -1 = a quarter of --max-connections, for all but loopback)")
 	f.IntVar(&l.InFlight, "max-in-flight", 0, "maximum number of concurrent requests with one token (0 = unlimited)")
 	f.Var(&s.MaxReplySize, "max-reply-size", "maximum size of the replies to one HTTP request (0 = unlimited)")
-	f.Var(&s.MaxBufferedBytes, "max-buffered-bytes", "maximum size of all HTTP request bodies and replies under way (0 = unlimited)")
+	f.Var(&s.MaxBufferedBytes, "max-buffered-bytes", "maximum size of all HTTP bodies and replies and RESP requests under way (0 = unlimited)")
 	f.IntVar(&l.HeaderBytes, "max-header-size", httpapi.DefaultHeaderBytes, "maximum size of a request's first line and header in bytes")
 	f.DurationVar(&l.HeaderTime, "header-timeout", httpapi.DefaultHeaderTime, "time limit for a header to arrive")
 	f.DurationVar(&l.BodyTime, "body-timeout", httpapi.DefaultBodyTime, "time limit for a request to arrive")

@@ -24,6 +24,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/internal/archive"
 	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/gcpacer"
 	"github.com/trireme-dev/trireme/internal/observe"
@@ -62,6 +63,7 @@ type process struct {
 	hub        *pubsub.Hub
 	meter      *quota.Meter
 	figures    *stats.Node
+	buffers    *buffered.Budget // of what clients have under way
 	server     *httpapi.Server
 	resp       *resp.Server // nil without a listener
 	testing    *testMode    // nil unless a test owns the clock
@@ -91,6 +93,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 		n.pacer = gcpacer.New()
 	}
 	n.meter, n.figures = quota.New(n.engine), stats.New(command.NewTable())
+	n.buffers = buffered.New(int64(n.MaxBufferedBytes))
 	n.hub = pubsub.New(pubsub.Options{Log: n.engine, Peers: n.engine, Logger: log})
 	n.engine.hub = n.hub
 	defer n.closeHub()
@@ -222,7 +225,7 @@ func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Ser
 		},
 		Providers: n.deliveries.ask,
 		Prefixes:  n.HeaderPrefix, MaxRequestSize: int64(n.MaxRequestSize), MaxRows: n.MaxRows,
-		Limits: limits, Traces: n.traces.commands(n.Deliveries.TraceCommands),
+		Limits: limits, Buffers: n.buffers, Traces: n.traces.commands(n.Deliveries.TraceCommands),
 		LoopbackOnly: n.loopbackOnly(), MetricsPublic: n.MetricsPublic, MetricsLocal: loopback(addr),
 	}
 	o.Test = n.sinkHandler()

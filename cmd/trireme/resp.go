@@ -142,7 +142,7 @@ func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) 
 	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
 	return resp.New(resp.Options{
 		Engine: n.engine, Meter: n.meter, Stats: n.figures, Audit: n.audit, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
-		Traces: n.traces.commands(n.Deliveries.TraceCommands),
+		Traces: n.traces.commands(n.Deliveries.TraceCommands), Buffers: n.buffers,
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
+	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -137,8 +138,19 @@ func cutPort(addr string) (host, port string) {
 // errNoHost is the answer of a command about the node where no node answers by itself.
 var errNoHost = reply.Error("ERR a node says this for itself only, not in a request that writes")
 
+// offset is how far this node has applied the log, as ROLE and INFO say it. All databases write into one log: a database
+// other than default sees no offset, for it would count what others write. (Released versions showed it to scripts.)
+func (tx *Tx) offset() uint64 {
+	if tx.Database != defaultDatabase && tx.Level >= env.Level2 {
+		return 0
+	}
+	return tx.Index
+}
+
+// defaultDatabase is the database that is always there.
+const defaultDatabase = "default"
+
 // role tells a leader as master with its followers, a follower as slave of its leader.
-// The offset is the log index.
 func role(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
@@ -151,9 +163,9 @@ func role(tx *Tx, a *Args) reply.Value {
 		var others []reply.Value
 		for _, addr := range h.Others {
 			host, port := cutPort(addr)
-			others = append(others, reply.Array(reply.Bulk(host), reply.Bulk(port), reply.Bulk(fmt.Sprint(tx.Index))))
+			others = append(others, reply.Array(reply.Bulk(host), reply.Bulk(port), reply.Bulk(fmt.Sprint(tx.offset()))))
 		}
-		return reply.Array(reply.Bulk("master"), reply.Int(int64(tx.Index)), reply.Array(others...))
+		return reply.Array(reply.Bulk("master"), reply.Int(int64(tx.offset())), reply.Array(others...))
 	}
 	state := "connected"
 	if h.Leader == "" {
@@ -161,7 +173,7 @@ func role(tx *Tx, a *Args) reply.Value {
 	}
 	host, port := cutPort(h.Leader)
 	n, _ := ParseInt([]byte(port))
-	return reply.Array(reply.Bulk("slave"), reply.Bulk(host), reply.Int(n), reply.Bulk(state), reply.Int(int64(tx.Index)))
+	return reply.Array(reply.Bulk("slave"), reply.Bulk(host), reply.Int(n), reply.Bulk(state), reply.Int(int64(tx.offset())))
 }
 
 // lastSave is when this node has written its last snapshot, in seconds.

@@ -107,7 +107,7 @@ func infoStats(tx *Tx) []string {
 }
 
 func infoReplication(tx *Tx) []string {
-	offset := field("master_repl_offset", tx.Index)
+	offset := field("master_repl_offset", tx.offset())
 	switch h := tx.Host; {
 	case h == nil:
 		return []string{field("role", "master")}
@@ -118,12 +118,12 @@ func infoReplication(tx *Tx) []string {
 			status = "down"
 		}
 		return []string{field("role", "slave"), field("master_host", host), field("master_port", port), field("master_link_status", status),
-			field("master_sync_in_progress", 0), field("slave_repl_offset", tx.Index), field("slave_read_only", 0), field("connected_slaves", 0), offset}
+			field("master_sync_in_progress", 0), field("slave_repl_offset", tx.offset()), field("slave_read_only", 0), field("connected_slaves", 0), offset}
 	default:
 		lines := []string{field("role", "master"), field("connected_slaves", len(h.Others))}
 		for i, addr := range h.Others {
 			host, port := cutPort(addr)
-			lines = append(lines, fmt.Sprintf("slave%d:ip=%s,port=%s,state=online,offset=%d,lag=0", i, host, port, tx.Index))
+			lines = append(lines, fmt.Sprintf("slave%d:ip=%s,port=%s,state=online,offset=%d,lag=0", i, host, port, tx.offset()))
 		}
 		return append(lines, field("master_failover_state", "no-failover"), offset)
 	}

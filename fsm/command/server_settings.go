@@ -36,6 +36,8 @@ const (
 	evictionSamples
 	memoryLimit
 	expiryHeld
+	requestRate
+	requestBurst
 	settingsCount
 )
 
@@ -65,6 +67,9 @@ var settings = [settingsCount]setting{
 	memoryLimit: {"", "", 0, 0, math.MaxInt64},
 	// CLIENT PAUSE sets it: a time in unix milliseconds.
 	expiryHeld: {"", "", 0, 0, math.MaxInt64},
+	// Only the operator sets these too: requests a second on each node, and at once; 0 is no limit.
+	requestRate:  {"", "", 0, 0, math.MaxInt64},
+	requestBurst: {"", "", 0, 0, math.MaxInt64},
 }
 
 // What SLOWLOG and LATENCY keep at first.
@@ -146,6 +151,20 @@ func (c *Config) MemoryLimit() (bytes int64, set bool) {
 // SetMemoryLimit sets that limit; a negative one takes it away.
 func (c *Config) SetMemoryLimit(bytes int64) {
 	c.set(memoryLimit, min(max(bytes, -1), math.MaxInt64-1)+1)
+}
+
+// RequestRate is how many requests a second each node answers the database, and how many at once; 0 is any number.
+func (c *Config) RequestRate() (rate, burst int64) {
+	return c.value(requestRate), c.value(requestBurst)
+}
+
+// SetRequestRate sets that rate. Without a burst it is as many as in a second.
+func (c *Config) SetRequestRate(rate, burst int64) {
+	if rate = max(rate, 0); rate == 0 || burst <= 0 {
+		burst = rate
+	}
+	c.set(requestRate, rate)
+	c.set(requestBurst, burst)
 }
 
 // ExpiryHeld is the time, in unix milliseconds, before which no key of the database is removed because its deadline has

@@ -30,6 +30,9 @@ func Read(w http.ResponseWriter, r *http.Request, limit int64, v any) error {
 	case len(bytes.TrimSpace(text)) == 0:
 		return nil
 	}
+	if err := Admit(r, text, Bounds{}); err != nil {
+		return err
+	}
 	if err := Decode(text, v); err != nil {
 		return &Error{http.StatusBadRequest, "expected a JSON object: " + err.Error()}
 	}

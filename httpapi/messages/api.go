@@ -16,6 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	runs "github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 // Engine is what the API needs of the node.
@@ -102,6 +103,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case access.Role == acl.NoRole:
 		q.refuse(&Error{http.StatusUnauthorized, "unable to authenticate: invalid token"})
 		return
+	}
+	if of, counted := r.Body.(interface{ Of(db string) }); counted {
+		of.Of(access.DB)
 	}
 	q.API = a.In(access)
 	switch {
@@ -344,6 +348,20 @@ func (q *request) body(limit int64) ([]byte, error) {
 		return nil, q.tooLarge(limit)
 	}
 	return b, err
+}
+
+// json reads the request's body, of at most limit bytes, which is to be read as JSON of at most so many values.
+func (q *request) json(limit int64, most jsonbody.Bounds) ([]byte, error) {
+	body, err := q.body(limit)
+	if err != nil {
+		return nil, err
+	}
+	err = jsonbody.Admit(q.r, body, most)
+	var many *jsonbody.Error
+	if errors.As(err, &many) {
+		return nil, &Error{many.Status, many.Text}
+	}
+	return body, err
 }
 
 // tooLarge refuses a body above a limit, which it names.

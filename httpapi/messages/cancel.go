@@ -26,7 +26,7 @@ func (q *request) cancelOne(text string) error {
 // cancelMany cancels what the query string or a JSON body selects, or everything if they
 // select nothing.
 func (q *request) cancelMany() error {
-	body, err := q.body(q.MaxBody)
+	body, err := q.json(q.MaxBody, jsonbody.Bounds{Values: jsonbody.MaxSelected})
 	if err != nil {
 		return err
 	}

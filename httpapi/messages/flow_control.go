@@ -9,6 +9,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 // flowControl is a flow-control key as clients read it; all members are always there but for
@@ -228,7 +229,7 @@ func (q *request) parallelism(rest string) error {
 }
 
 func (q *request) setParallelism() error {
-	body, err := q.body(q.MaxBody)
+	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
@@ -47,7 +48,7 @@ func (q *request) parameters(query string) (url.Values, error) {
 		return nil, invalid("invalid query: %s", err)
 	}
 	delete(values, tokenParameter)
-	body, err := q.body(q.MaxBody)
+	body, err := q.json(q.MaxBody, jsonbody.Bounds{Values: jsonbody.MaxSelected})
 	if err != nil {
 		return nil, err
 	}

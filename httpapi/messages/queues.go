@@ -53,7 +53,7 @@ func (q *request) queues(rest string) error {
 
 // putQueue makes a queue, or gives one that exists the settings of the request.
 func (q *request) putQueue() error {
-	body, err := q.body(q.MaxBody)
+	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 // published is one message in the answer to a publication.
@@ -93,15 +94,17 @@ func receipt(n *queue.Receipt) any {
 }
 
 // The bounds of a batch. Each part of at most batchPart bytes is an entry's request of
-// its own.
+// its own; itemBytes is about what an item takes beside its texts.
 const (
-	maxItems  = 100_000
+	// MaxItems is the most items of a batch.
+	MaxItems  = 100_000
+	itemBytes = 512
 	batchPart = 4 << 20
 )
 
 // batch answers /v2/batch: it looks at every item before it publishes the first.
 func (q *request) batch() error {
-	body, err := q.body(q.MaxBatch)
+	body, err := q.json(q.MaxBatch, jsonbody.Bounds{Items: MaxItems, Raw: "body"})
 	if err != nil {
 		return err
 	}
@@ -112,8 +115,8 @@ func (q *request) batch() error {
 			return BatchFault[item](body, err)
 		}
 	}
-	if len(items) > maxItems {
-		return invalid("invalid batch: at most %d messages", maxItems)
+	if err := jsonbody.Hold(q.r, itemBytes*int64(len(items))); err != nil {
+		return err
 	}
 	all := make([]parsed, len(items))
 	for i := range items {
@@ -144,7 +147,7 @@ type parsed struct {
 // partOf is how many items go into the next request: such of one sort.
 func partOf(all []parsed) (n int) {
 	for size := 0; n < len(all) && (n == 0 || size < batchPart) && (all[n].run == nil) == (all[0].run == nil); n++ {
-		size += 512 + len(all[n].Body)
+		size += itemBytes + len(all[n].Body)
 	}
 	return n
 }

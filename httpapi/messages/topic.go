@@ -8,6 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/view"
 )
 
@@ -71,7 +72,7 @@ func (q *request) changeTopic(n queue.GroupChange) error {
 
 // changeEndpoints adds or removes the endpoints that the body lists.
 func (q *request) changeEndpoints(name string, act queue.Act) error {
-	body, err := q.body(q.MaxBody)
+	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (p *Parser) endpointURL(text string) (string, error) {
 
 // setTopicHeaders sets the defaults of what is published to a group.
 func (q *request) setTopicHeaders(name string) error {
-	body, err := q.body(q.MaxBody)
+	body, err := q.json(q.MaxBody, jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}

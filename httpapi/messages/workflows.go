@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 )
 
 // Runs is what serves workflows: the messages that concern a run, and the paths of their own.
@@ -109,6 +110,11 @@ func (a *API) Answer(w http.ResponseWriter, r *http.Request, status int, v any) 
 // ReadBody reads the body of a request, at most as much as a message may have.
 func (a *API) ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return (&request{API: a, w: w, r: r}).body(a.MaxBody)
+}
+
+// ReadJSON reads the body of a request that is to be read as JSON of at most so many values.
+func (a *API) ReadJSON(w http.ResponseWriter, r *http.Request, most jsonbody.Bounds) ([]byte, error) {
+	return (&request{API: a, w: w, r: r}).json(a.MaxBody, most)
 }
 
 // CallerIP is the address of the client.

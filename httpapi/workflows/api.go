@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -121,6 +122,9 @@ func (q *request) parameters() url.Values {
 }
 
 func (q *request) body() ([]byte, error) { return q.ReadBody(q.w, q.r) }
+
+// json is the body that is to be read as JSON of at most so many values.
+func (q *request) json(most jsonbody.Bounds) ([]byte, error) { return q.ReadJSON(q.w, q.r, most) }
 
 func (q *request) answer(status int, v any) { q.Answer(q.w, q.r, status, v) }
 

@@ -22,7 +22,7 @@ type params map[string][]string
 // selection reads them. An empty body says nothing; numbers and truth values of a body are read as texts.
 func (q *request) selection() (params, error) {
 	v := params(q.parameters())
-	body, err := q.body()
+	body, err := q.json(jsonbody.Bounds{Values: jsonbody.MaxSelected})
 	if err != nil || len(strings.TrimSpace(string(body))) == 0 {
 		return v, err
 	}

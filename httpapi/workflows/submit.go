@@ -140,6 +140,9 @@ func (a *API) readInvoke(n *workflow.Submission) error {
 		URL     string              `json:"workflowUrl"`
 		Step    json.RawMessage     `json:"step"`
 	}
+	if err := jsonbody.Admit(nil, n.Body, jsonbody.Bounds{}); err != nil {
+		return refused("invalid body of an invoked workflow: %s", err)
+	}
 	if err := json.Unmarshal(n.Body, &in); err != nil {
 		return refused("invalid body of an invoked workflow: %s", jsonbody.Fault(err))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/workflow"
+	"github.com/trireme-dev/trireme/httpapi/jsonbody"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 )
 
@@ -54,7 +55,7 @@ type trigger struct {
 
 // triggerBatch answers /v2/batch/trigger.
 func (q *request) triggerBatch() error {
-	body, err := q.body()
+	body, err := q.json(jsonbody.Bounds{Items: messages.MaxItems})
 	if err != nil {
 		return err
 	}

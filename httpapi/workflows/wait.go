@@ -12,7 +12,7 @@ import (
 
 // wait answers /v2/wait/{eventId}: a step waits.
 func (q *request) wait(event string) error {
-	body, err := q.body()
+	body, err := q.json(jsonbody.Bounds{})
 	if err != nil {
 		return err
 	}

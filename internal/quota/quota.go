@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -12,12 +13,17 @@ import (
 type Meter struct {
 	proposer fsm.Proposer
 
-	mu   sync.Mutex
-	held map[uint64]*block
+	now func() time.Time
+
+	mu      sync.Mutex
+	held    map[uint64]*block
+	buckets map[uint64]*bucket
 }
 
 // New is a meter that holds no quota yet.
-func New(p fsm.Proposer) *Meter { return &Meter{proposer: p, held: map[uint64]*block{}} }
+func New(p fsm.Proposer) *Meter {
+	return &Meter{proposer: p, now: time.Now, held: map[uint64]*block{}, buckets: map[uint64]*bucket{}}
+}
 
 // block is the quota that this node holds of one database, under the meter's lock.
 type block struct {
@@ -40,10 +46,22 @@ type asking struct {
 // blocks is how many blocks a daily limit is taken in.
 const blocks = 1000
 
-// Exceeded is the refusal of commands beyond the daily limit.
-type Exceeded struct{ Limit, Usage int64 }
+// Exceeded is the refusal of commands beyond the daily limit, or, with a Wait, beyond the rate of requests.
+type Exceeded struct {
+	Limit, Usage int64
+	Wait         time.Duration
+}
+
+// RetryAfter is Wait in whole seconds, as the header of that name has it.
+func (e *Exceeded) RetryAfter() string {
+	return strconv.FormatInt(int64((e.Wait+time.Second-1)/time.Second), 10)
+}
 
 func (e *Exceeded) Error() string {
+	if e.Wait > 0 {
+		return "ERR max request rate exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) + " a second on each node, try again in " +
+			e.Wait.Round(time.Millisecond).String() + ". Setting: requestRate"
+	}
 	return "ERR max daily request limit exceeded. Limit: " + strconv.FormatInt(e.Limit, 10) +
 		", Usage: " + strconv.FormatInt(e.Usage, 10) + ". Setting: dailyRequestLimit"
 }
@@ -53,11 +71,30 @@ func (e *Exceeded) Error() string {
 // nothing n or 0, otherwise as many as are left. If that is fewer than n, the error is an
 // Exceeded; any other error is the proposer's, and nothing may run.
 func (m *Meter) Take(ctx context.Context, db string, now fsm.Quota, n int64, whole bool) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	asked := n
+	var fast *Exceeded
+	if now.Rate > 0 {
+		if n, fast = m.pour(now, n, whole); n == 0 {
+			return 0, fast
+		}
+	}
+	granted, err := m.takeDaily(ctx, db, now, n, whole)
+	if b := m.buckets[now.Database]; b != nil && granted < n {
+		b.level += float64(n - granted)
+	}
+	if err == nil && granted < asked {
+		return granted, fast
+	}
+	return granted, err
+}
+
+// takeDaily takes n commands of the daily limit; the lock is held.
+func (m *Meter) takeDaily(ctx context.Context, db string, now fsm.Quota, n int64, whole bool) (int64, error) {
 	if now.Limit == 0 {
 		return n, nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	b := m.block(now.Database)
 	b.wanted += n
 	defer func() { b.wanted -= n }()

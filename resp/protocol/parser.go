@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"unsafe"
 )
 
 // Limits bound what a client may ask for, before anything is allocated for it.
@@ -61,6 +62,11 @@ func (p *Parser) Release() {
 	}
 	clear(p.flat)
 	p.flat = p.flat[:0]
+}
+
+// Held is how many bytes the words take that were found so far, beyond what an idle parser keeps.
+func (p *Parser) Held() int {
+	return max(0, cap(p.flat)-keptWords)*int(unsafe.Sizeof([]byte{})) + max(0, cap(p.spans)-keptWords)*int(unsafe.Sizeof(span{}))
 }
 
 // Next reads the command at the beginning of buf and returns its size in bytes. Its

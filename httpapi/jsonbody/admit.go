@@ -1,0 +1,117 @@
+package jsonbody
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+)
+
+// MaxValues is the most values of a JSON body: what is read from one takes up to a hundred times as many bytes as it has.
+const MaxValues = 1_000_000
+
+// MaxSelected is the most values of a body that selects: each stays by itself, with its name.
+const MaxSelected = 100_000
+
+// valueBytes is about what a value takes that was read.
+const valueBytes = 64
+
+// Bounds are how much of JSON a body may have.
+type Bounds struct {
+	// Items is the most elements of the outermost array, Values the most values in all; 0 is MaxValues.
+	Items, Values int
+	// Raw names the member of each of them whose value is kept as it is written, so that its own values don't count.
+	Raw string
+}
+
+// Admit counts what a body would be read to, before anything of it is, and counts the memory for that among what the
+// request holds. It looks at nothing else: what is no JSON is for the reader to refuse. The error is an *Error, or that of
+// the memory. Without a request, whose body this is a part of, only the counts are judged.
+func Admit(r *http.Request, body []byte, most Bounds) error {
+	if most.Items == 0 {
+		most.Items = MaxValues
+	}
+	if most.Values == 0 {
+		most.Values = MaxValues
+	}
+	s := counter{text: body, raw: most.Raw}
+	s.count(most)
+	switch {
+	case s.items > most.Items:
+		return tooMany("elements", most.Items)
+	case s.values > most.Values:
+		return tooMany("values", most.Values)
+	}
+	return Hold(r, int64(s.values)*valueBytes)
+}
+
+func tooMany(what string, most int) error {
+	return &Error{http.StatusBadRequest, fmt.Sprintf("the body has more than %d %s: send several requests", most, what)}
+}
+
+// Hold counts bytes that a request takes beside its body, until it ends; its body may belong to somebody who counts.
+func Hold(r *http.Request, n int64) error {
+	if r == nil {
+		return nil
+	}
+	if of, counted := r.Body.(interface{ Hold(n int64) error }); counted {
+		return of.Hold(n)
+	}
+	return nil
+}
+
+// counter counts values by the marks between them.
+type counter struct {
+	text          []byte
+	raw           string
+	depth         int
+	items, values int
+}
+
+// count stops where there are too many.
+func (s *counter) count(most Bounds) {
+	named, inRaw := false, false // the last string was the raw name; what follows is its value
+	for i := 0; i < len(s.text) && s.items <= most.Items && s.values <= most.Values; i++ {
+		switch s.text[i] {
+		case '"':
+			end := stringEnd(s.text, i+1)
+			named = s.depth == 2 && s.raw != "" && string(s.text[i+1:min(end, len(s.text))]) == s.raw
+			i = end
+		case ':':
+			inRaw = inRaw || named
+		case ',':
+			if s.depth <= 2 {
+				inRaw, named = false, false
+			}
+			if !inRaw {
+				s.values++
+			}
+			if s.depth == 1 {
+				s.items++
+			}
+		case '[', '{':
+			if s.depth++; !inRaw {
+				s.values++
+			}
+		case ']', '}':
+			if s.depth--; s.depth < 2 {
+				inRaw, named = false, false
+			}
+		}
+	}
+	s.items++ // commas stand between them
+}
+
+// stringEnd is where the quote is that ends a string.
+func stringEnd(text []byte, from int) int {
+	for from < len(text) {
+		n := bytes.IndexAny(text[from:], `"\`)
+		switch {
+		case n < 0:
+			return len(text)
+		case text[from+n] == '"':
+			return from + n
+		}
+		from += n + 2
+	}
+	return len(text)
+}

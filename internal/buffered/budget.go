@@ -1,0 +1,155 @@
+package buffered
+
+import (
+	"strconv"
+	"sync"
+	"sync/atomic"
+)
+
+// A database other than default may hold a part of the limit, counted from largeBytes for a holder on.
+const (
+	tenantPart = 2
+	largeBytes = 64 << 10
+)
+
+// Budget is the memory of a node for what is under way.
+type Budget struct {
+	limit int64 // 0 = unlimited
+	used  atomic.Int64
+
+	mu      sync.Mutex
+	tenants map[string]*tenant // of databases that have something large under way
+}
+
+// tenant is what one database has under way.
+type tenant struct {
+	used    int64
+	holders int // that refer to it
+}
+
+// New makes a budget of limit bytes; 0 or less is unlimited.
+func New(limit int64) *Budget { return &Budget{limit: max(limit, 0), tenants: map[string]*tenant{}} }
+
+// Used is how many bytes are held.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Excess is the refusal of what there is no room for now: a moment later there may be.
+type Excess struct {
+	database      bool // it is the part of a database
+	limit, actual int64
+}
+
+func (e *Excess) Error() string {
+	of := ""
+	if e.database {
+		of = " of a database"
+	}
+	return "max bytes of requests and replies under way" + of + " exceeded. Limit: " + strconv.FormatInt(e.limit, 10) +
+		", Actual: " + strconv.FormatInt(e.actual, 10) + ". Setting: max-buffered-bytes"
+}
+
+// Holding is what one request or one connection holds of a budget. It is not safe for concurrent use; its zero value holds
+// nothing.
+type Holding struct {
+	of         *Budget
+	db         string
+	tenant     *tenant
+	held, owed int64 // owed is the part of held that counts for the tenant
+}
+
+// Held is how many bytes are held.
+func (h *Holding) Held() int64 { return h.held }
+
+// Take holds n bytes more, for a database; empty is default, which has no part of its own. The error is an *Excess.
+func (h *Holding) Take(b *Budget, db string, n int64) error {
+	h.of = b
+	if db != "" && (h.tenant != nil || h.held+n >= largeBytes) {
+		if e := h.takeFor(db, n); e != nil {
+			return e
+		}
+	}
+	if used := b.used.Add(n); b.limit > 0 && used > b.limit {
+		b.used.Add(-n)
+		h.owe(h.held) // without those
+		return &Excess{false, b.limit, used}
+	}
+	h.held += n
+	return nil
+}
+
+// takeFor counts n bytes more for a database, unless it has its part already.
+func (h *Holding) takeFor(db string, n int64) *Excess {
+	b := h.of
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if h.tenant == nil {
+		t := b.tenants[db]
+		if t == nil {
+			t = &tenant{}
+			b.tenants[db] = t
+		}
+		t.holders++
+		h.db, h.tenant, h.owed = db, t, 0
+	}
+	due := h.held + n - h.owed
+	if t := h.tenant; b.limit > 0 && t.used+due > b.limit/tenantPart {
+		return &Excess{true, b.limit / tenantPart, t.used + due}
+	}
+	h.tenant.used += due
+	h.owed += due
+	return nil
+}
+
+// owe has n bytes count for the tenant, if there is one.
+func (h *Holding) owe(n int64) {
+	if h.tenant == nil {
+		return
+	}
+	h.of.mu.Lock()
+	defer h.of.mu.Unlock()
+	h.tenant.used += n - h.owed
+	h.owed = n
+}
+
+// Keep holds bytes that are there already, whatever the limit.
+func (h *Holding) Keep(b *Budget, n int64) {
+	h.of = b
+	b.used.Add(n)
+	h.held += n
+}
+
+// Set holds n bytes, more or fewer than so far; more only if there is room. The error is an *Excess: then it holds what it held.
+func (h *Holding) Set(b *Budget, db string, n int64) error {
+	switch {
+	case n == h.held:
+		return nil
+	case n == 0 || h.tenant != nil && h.db != db:
+		if h.End(); n == 0 {
+			return nil
+		}
+	}
+	if n > h.held {
+		return h.Take(b, db, n-h.held)
+	}
+	b.used.Add(n - h.held)
+	h.held = n
+	h.owe(n)
+	return nil
+}
+
+// End gives everything back.
+func (h *Holding) End() {
+	if h.of == nil {
+		return
+	}
+	h.of.used.Add(-h.held)
+	if t := h.tenant; t != nil {
+		h.of.mu.Lock()
+		t.used -= h.owed
+		if t.holders--; t.holders == 0 {
+			delete(h.of.tenants, h.db)
+		}
+		h.of.mu.Unlock()
+	}
+	*h = Holding{}
+}

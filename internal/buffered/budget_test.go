@@ -1,0 +1,90 @@
+package buffered
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestBudget has holders of three databases take, set and end at random, at the same time: what is counted is never more than the
+// limit, nor than its half for a database, and nothing is left in the end.
+func TestBudget(t *testing.T) {
+	const limit = 10 << 20
+	b := New(limit)
+	var wg sync.WaitGroup
+	var refused atomic.Int64
+	for i := range 12 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(i)))
+			db := []string{"", "a", "b"}[i%3]
+			var h Holding
+			for range 5_000 {
+				before, n := h.Held(), r.Int64N(2<<20)
+				var err error
+				switch r.IntN(4) {
+				case 0:
+					h.End()
+				case 1:
+					err = h.Take(b, db, n)
+				default:
+					err = h.Set(b, db, n)
+				}
+				var excess *Excess
+				if err != nil {
+					if refused.Add(1); !errors.As(err, &excess) || h.Held() != before || db == "" && excess.database {
+						t.Errorf("%v: %d bytes are held, before %d", err, h.Held(), before)
+					}
+				}
+				b.mu.Lock()
+				for name, one := range b.tenants { // unordered: each by itself
+					if one.used < 0 || one.used > limit/tenantPart {
+						t.Errorf("database %s has %d bytes", name, one.used)
+					}
+				}
+				b.mu.Unlock()
+			}
+			h.End()
+		})
+	}
+	wg.Wait()
+	if refused.Load() == 0 {
+		t.Error("nothing was refused")
+	}
+	if b.Used() != 0 || len(b.tenants) != 0 {
+		t.Errorf("%d bytes are left, %d databases", b.Used(), len(b.tenants))
+	}
+}
+
+// TestBudgetCountsFromLargeBytes: many takes of little count as one that is large, for the database too.
+func TestBudgetCountsFromLargeBytes(t *testing.T) {
+	b := New(1 << 20)
+	var h, other, last Holding
+	var err error
+	n := 0
+	for ; err == nil && n < 1000; n++ {
+		err = h.Take(b, "shop", 4<<10)
+	}
+	want := fmt.Sprintf("of a database exceeded. Limit: %d, Actual: %d. Setting: max-buffered-bytes", 1<<19, 1<<19+4<<10)
+	if n != 129 || !strings.HasSuffix(fmt.Sprint(err), want) {
+		t.Errorf("after %d times 4 KiB: %v, want %s", n, err, want)
+	}
+	if err := other.Take(b, "other", 1<<19); err != nil {
+		t.Errorf("another database: %v", err)
+	}
+	if err := last.Take(b, "", 1); err == nil || strings.Contains(err.Error(), "of a database") {
+		t.Errorf("beyond the limit of all: %v", err)
+	}
+	last.Keep(b, 1)
+	if err := h.Set(b, "shop", 0); err != nil || b.Used() != 1<<19+1 {
+		t.Errorf("%v, %d bytes are held", err, b.Used())
+	}
+	other.End()
+	last.End()
+	if b.Used() != 0 || len(b.tenants) != 0 {
+		t.Errorf("%d bytes are left", b.Used())
+	}
+}
