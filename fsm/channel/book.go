@@ -188,21 +188,28 @@ func (s Scope) Receivers(k Kind, name string) int64 {
 	return n
 }
 
-// Names are the channels that have a subscriber by name and match pattern, in order.
-func (s Scope) Names(k Kind, pattern string) (names []string) {
+// Names are the channels that have a subscriber by name and that match, in order.
+func (s Scope) Names(k Kind, matches func(name string) bool) (names []string) {
 	s.each(k, func(name string, _ int64) {
-		if glob.Match(pattern, name) {
+		if matches(name) {
 			names = append(names, name)
 		}
 	})
 	return names
 }
 
-// Patterns is the number of patterns that have a subscriber.
-func (s Scope) Patterns() (n int64) {
-	s.each(Pattern, func(string, int64) { n++ })
-	return n
+// Number is how many channels or patterns have a subscriber.
+func (s Scope) Number(k Kind) int {
+	if s.book == nil {
+		return 0
+	}
+	from, _ := s.book.totals.Rank(Ref{DB: s.db, Kind: k})
+	to, _ := s.book.totals.Rank(Ref{DB: s.db, Kind: k + 1})
+	return to - from
 }
+
+// Patterns is the number of patterns that have a subscriber.
+func (s Scope) Patterns() int64 { return int64(s.Number(Pattern)) }
 
 func (s Scope) each(k Kind, f func(name string, count int64)) {
 	if s.book == nil {

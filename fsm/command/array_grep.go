@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/glob"
-	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -33,6 +32,7 @@ type grep struct {
 	all, noCase, withValues bool
 	limit                   int64
 	tests                   []func(value string) bool
+	prices                  []int64 // of the expressions and patterns: bytes looked at for one of a value
 }
 
 // predicate is a kind of test and what it compares with.
@@ -74,21 +74,22 @@ func readGrep(a *Args) (g grep) {
 		a.Fail(ErrSyntax)
 	}
 	for i := 0; i < len(g.predicates) && !a.bad; i++ {
-		g.tests = append(g.tests, g.test(a, g.predicates[i]))
+		test, price := g.test(a, g.predicates[i])
+		g.tests, g.prices = append(g.tests, test), append(g.prices, price)
 	}
 	return g
 }
 
-// test is a predicate as a function. With NOCASE it is given values in lower case, but for
+// test is a predicate as a function, and how much it looks at for each byte of a value, in bytes. With NOCASE it is given values in lower case, but for
 // regular expressions, which ignore case by themselves.
-func (g *grep) test(a *Args, p predicate) func(value string) bool {
+func (g *grep) test(a *Args, p predicate) (test func(value string) bool, price int64) {
 	if p.kind == "RE" {
-		re, bad := g.compile(p.text)
+		re, size, bad := g.compile(p.text)
 		if bad != nil {
 			a.Fail(*bad)
-			return nil
+			return nil, 0
 		}
-		return re.MatchString
+		return re.MatchString, int64(size) * bytesPerWork / expressionPerWork
 	}
 	text := p.text
 	if g.noCase {
@@ -96,42 +97,42 @@ func (g *grep) test(a *Args, p predicate) func(value string) bool {
 	}
 	switch p.kind {
 	case "EXACT":
-		return func(value string) bool { return value == text }
+		return func(value string) bool { return value == text }, 1
 	case "MATCH":
-		return func(value string) bool { return strings.Contains(value, text) }
+		return func(value string) bool { return strings.Contains(value, text) }, 2
 	}
-	return func(value string) bool { return glob.Match(text, value) }
+	return func(value string) bool { return glob.Match(text, value) }, glob.PerByte(text)
 }
 
 // lowerText is a text with the letters of ASCII in lower case.
 func lowerText(s string) string { return string(lower(nil, []byte(s))) }
 
 // compile makes an automaton of a regular expression, whose size is judged before.
-func (g *grep) compile(text string) (*regexp.Regexp, *reply.Value) {
+func (g *grep) compile(text string) (re *regexp.Regexp, size int, bad *reply.Value) {
 	switch {
 	case text == "":
-		return nil, &errRegexpEmpty
+		return nil, 0, &errRegexpEmpty
 	case len(text) > maxExpression:
-		return nil, &errRegexpLong
+		return nil, 0, &errRegexpLong
 	case refersBack(text):
-		return nil, &errRegexpBackward
+		return nil, 0, &errRegexpBackward
 	}
 	tree, err := syntax.Parse(text, syntax.Perl|syntax.DotNL)
 	if err != nil {
-		return nil, ptr(badRegexp(err))
+		return nil, 0, ptr(badRegexp(err))
 	}
-	if regexpSize(tree) > maxRegexpSize {
-		return nil, &errRegexpLarge
+	if size = regexpSize(tree); size > maxRegexpSize {
+		return nil, 0, &errRegexpLarge
 	}
 	flags := "(?s)"
 	if g.noCase {
 		flags = "(?is)"
 	}
-	re, err := regexp.Compile(flags + text)
+	re, err = regexp.Compile(flags + text)
 	if err != nil {
-		return nil, ptr(badRegexp(err))
+		return nil, 0, ptr(badRegexp(err))
 	}
-	return re, nil
+	return re, size, nil
 }
 
 // badRegexp says what is wrong in the words of the code alone: they name no part of the
@@ -221,6 +222,9 @@ func arGrep(tx *Tx, a *Args) reply.Value {
 	}
 	found := []reply.Value{}
 	indexRange{from, to}.each(s, func(i uint64, value string) bool {
+		if !tx.spendFound(g.work(len(value))) {
+			return false
+		}
 		if g.matches(value) {
 			v := shownIndex(i)
 			if g.withValues {
@@ -228,32 +232,41 @@ func arGrep(tx *Tx, a *Args) reply.Value {
 			}
 			found = append(found, v)
 		}
-		return int64(len(found)) < g.limit && !tx.Charge(grepSteps(value, len(g.tests)))
+		return int64(len(found)) < g.limit
 	})
 	return reply.Array(found...)
 }
 
-// grepSteps is what comparing a value costs a read.
-func grepSteps(value string, predicates int) int64 {
-	return stepsPerMatch + int64(predicates)*int64(1+len(value)/textPerStep)
+// matchWork is what it takes to look at a value, in 1/64 of a step, besides its bytes.
+const matchWork = 16
+
+// work is how many steps it may take to compare a value of n bytes with all predicates.
+func (g *grep) work(n int) int64 {
+	looks := int64(len(g.prices)) * matchWork
+	if g.noCase {
+		looks += 4 * int64(n)
+	}
+	for _, price := range g.prices {
+		looks += price * int64(n)
+	}
+	return 1 + looks/bytesPerWork
 }
 
-// regexpWork is how much more a byte costs that a regular expression looks at, for each
-// maxExpression bytes of it.
-const regexpWork = 64
-
-// arrayGrepWork compares every value with every predicate. An expression takes time in
-// proportion to its own length too.
-func arrayGrepWork(tx *Tx, argv [][]byte) int64 {
-	volume, steps := tx.volume(argv[1]), int64(0)
+// arrayGrepWork counts compiling the expressions. Comparing counts value by value, because it is the range and the limit that
+// say how many there are.
+func arrayGrepWork(_ *Tx, argv [][]byte) int64 {
+	steps, expressions := int64(0), 0
 	for i := 4; i+1 < len(argv); i++ {
-		switch {
-		case EqualFold(argv[i], "RE"):
-			steps += volume * (2 + regexpWork*int64(min(len(argv[i+1]), maxExpression))/maxExpression)
-			i++
-		case EqualFold(argv[i], "GLOB"), EqualFold(argv[i], "MATCH"), EqualFold(argv[i], "EXACT"):
-			steps += volume * int64(glob.Cost(keyspace.Alias(argv[i+1])))
-			i++
+		if !EqualFold(argv[i], "RE") {
+			continue
+		}
+		i++
+		steps += int64(len(argv[i])) // to read it
+		if expressions++; expressions > maxPredicates || len(argv[i]) > maxExpression {
+			continue
+		}
+		if tree, err := syntax.Parse(string(argv[i]), syntax.Perl|syntax.DotNL); err == nil {
+			steps += compileWork * int64(regexpSize(tree))
 		}
 	}
 	return steps

@@ -6,7 +6,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
@@ -236,8 +235,9 @@ func functionList(tx *Tx, a *Args) reply.Value {
 		}
 	}
 	list := []reply.Value{}
+	pattern = ascii.Lower(pattern)
 	tx.Scripts.Libraries(func(l *script.Library) {
-		if glob.Match(ascii.Lower(pattern), ascii.Lower(l.Name)) {
+		if tx.matchesNow(pattern, ascii.Lower(l.Name)) {
 			list = append(list, describeLibrary(l, code))
 		}
 	})

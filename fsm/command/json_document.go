@@ -40,15 +40,24 @@ func (tx *Tx) forms(resp2, resp3 reply.Value) reply.Value {
 }
 
 // path reads a path; without a word left it is the root, as a legacy path.
+//
+// The regular expressions of all paths of a call together are bounded as those of one are. What it takes to read them
+// counts among the work of the request, from level 2 on.
 func (a *Args) path() *jsondoc.Path {
 	if a.Left() == 0 {
 		return jsondoc.Root()
 	}
-	parse := jsondoc.ParsePath
+	text := a.String()
+	var p *jsondoc.Path
+	var err error
 	if a.level1 {
-		parse = jsondoc.ParsePathLevel1
+		p, err = jsondoc.ParsePathLevel1(text)
+	} else {
+		var size int
+		p, size, err = jsondoc.ParsePathWithin(text, jsondoc.MaxProgram-a.program)
+		a.program += size
+		a.steps += compileWork*int64(size) + int64(len(text))/pathPerWork
 	}
-	p, err := parse(a.String())
 	if err != nil {
 		a.Fail(jsonError(err))
 		return jsondoc.Root()

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
@@ -247,7 +246,7 @@ func searchListIndexes(tx *Tx, a *Args) reply.Value {
 	list := []reply.Value{}
 	for _, d := range tx.definitions().All() {
 		switch {
-		case !glob.Match(pattern, d.Name):
+		case !tx.matchesNow(pattern, d.Name):
 		case offset > 0:
 			offset--
 		case limit == 0 || int64(len(list)) < limit:

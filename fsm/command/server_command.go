@@ -6,7 +6,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/ascii"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -199,7 +198,7 @@ func commandList(tx *Tx, a *Args) reply.Value {
 		switch {
 		case a.Word("PATTERN"):
 			pattern := ascii.Lower(a.String())
-			keep = func(c *Command) bool { return glob.Match(pattern, outward(c.Name)) }
+			keep = func(c *Command) bool { return tx.matchesNow(pattern, outward(c.Name)) }
 		case a.Word("ACLCAT"):
 			category := acl.CategoryNamed(ascii.Lower(a.String()))
 			keep = func(c *Command) bool { return !c.bare && c.categoriesAt(tx.Level)&category != 0 }

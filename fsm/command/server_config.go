@@ -2,7 +2,6 @@ package command
 
 import (
 	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -19,9 +18,12 @@ const notifyName = "notify-keyspace-events"
 
 // configGet answers the parameters that match a pattern.
 func configGet(tx *Tx, a *Args) reply.Value {
-	patterns, pairs := a.Rest(), []reply.Value(nil)
+	patterns, pairs := []string{}, []reply.Value(nil)
+	for _, pattern := range a.Rest() {
+		patterns = append(patterns, ascii.Lower(string(pattern)))
+	}
 	for _, pattern := range patterns {
-		if glob.Match(ascii.Lower(string(pattern)), notifyName) {
+		if tx.matchesNow(pattern, notifyName) {
 			pairs = []reply.Value{reply.Bulk(notifyName), reply.Bulk(tx.Config.Notify.String())}
 			break
 		}

@@ -3,8 +3,6 @@ package command
 import (
 	"strconv"
 
-	"github.com/trireme-dev/trireme/fsm/ascii"
-	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
@@ -54,13 +52,16 @@ func (tx *Tx) parameter(name string) *parameter {
 func trackedKeys(tx *Tx) string { return strconv.FormatInt(tx.totals().MostTracked, 10) }
 
 // appendParameters adds settings and parameters that match a pattern.
-func (tx *Tx) appendParameters(to []reply.Value, patterns [][]byte) []reply.Value {
+func (tx *Tx) appendParameters(to []reply.Value, patterns []string) []reply.Value {
 	if !tx.tellsParameters() {
 		return to
 	}
 	add := func(name string, value func() string) {
 		for _, pattern := range patterns {
-			if name != "" && glob.Match(ascii.Lower(string(pattern)), name) {
+			if tx.overFound() {
+				return
+			}
+			if name != "" && tx.matchesNow(pattern, name) {
 				to = append(to, reply.Bulk(name), reply.Bulk(value()))
 				return
 			}

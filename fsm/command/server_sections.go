@@ -101,8 +101,8 @@ func infoStats(tx *Tx) []string {
 	return []string{field("total_connections_received", t.Received), field("total_commands_processed", t.Processed),
 		field("instantaneous_ops_per_sec", t.PerSecond), field("total_net_input_bytes", t.In), field("total_net_output_bytes", t.Out),
 		field("rejected_connections", t.Rejected), field("expired_keys", expired), field("evicted_keys", max(0, int64(tx.DB.Evicted())-t.EvictedBefore)), field("keyspace_hits", t.Hits), field("keyspace_misses", t.Misses),
-		field("pubsub_channels", len(tx.Channels.Names(channel.Plain, "*"))), field("pubsub_patterns", tx.Channels.Patterns()),
-		field("pubsubshard_channels", len(tx.Channels.Names(channel.Shard, "*"))), field("tracking_total_keys", t.TrackedKeys),
+		field("pubsub_channels", tx.Channels.Number(channel.Plain)), field("pubsub_patterns", tx.Channels.Patterns()),
+		field("pubsubshard_channels", tx.Channels.Number(channel.Shard)), field("tracking_total_keys", t.TrackedKeys),
 		field("tracking_total_prefixes", t.TrackedPrefixes), field("total_error_replies", errors)}
 }
 

@@ -221,13 +221,19 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 	tx.changes = 0
 	var v reply.Value
 	if tx.deep {
-		v = c.Run(tx, &Args{argv: argv, at: c.words, level1: tx.Level < env.Level2})
+		args := Args{argv: argv, at: c.words, level1: tx.Level < env.Level2}
+		v = c.Run(tx, &args)
+		tx.work.used += args.steps
 	} else {
 		tx.deep, tx.args = true, Args{argv: argv, at: c.words, level1: tx.Level < env.Level2}
 		v = c.Run(tx, &tx.args)
 		tx.deep = false
+		tx.work.used += tx.args.steps
 	}
 	tx.spendDocument()
+	if refusal := tx.refuseRead(c); refusal != nil {
+		v = *refusal
+	}
 	if undo != nil {
 		v = undo(v)
 	}

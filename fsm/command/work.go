@@ -23,6 +23,9 @@ const (
 	storedMember      = 4  // steps to make a member of a set, or of a sorted one
 	sortedElement     = 8  // steps to put an element in order
 	cellsPerWork      = 16 // of the table of LCS, in a step
+	compileWork       = 4  // steps to compile an element of a regular expression
+	expressionPerWork = 16 // elements of a regular expression, times bytes that it looks at, in a step
+	pathPerWork       = 8  // bytes of a path, in a step
 	scriptPerWork     = 8  // steps of a script, in one of work
 	pipelineAllowance = 4  // budgets that the rows of one RESP pipeline have together
 )
@@ -30,6 +33,7 @@ const (
 // work is what a request has used of its budget.
 type work struct {
 	used  int64 // by this transaction or row
+	looks int64 // bytes that patterns have looked at and that are no step yet
 	whole int64 // by earlier rows of the pipeline
 	doc   *jsondoc.Work
 	docs  int // what doc could spend when it was made
@@ -180,17 +184,49 @@ func elementsIn(o *keyspace.Object) int {
 // counts among the work of the request.
 func (tx *Tx) jsonWork() *jsondoc.Work {
 	if tx.Level < env.Level2 {
-		return jsondoc.NewWork()
+		return jsondoc.NewWorkLevel1()
 	}
 	tx.work.docs = int(max(0, min(jsondoc.MaxWork, tx.allowed())))
+	if tx.Bounded { // what takes longer is run again on a fork
+		tx.work.docs = min(tx.work.docs, env.MaxInlineCost/stepsPerElement)
+	}
 	tx.work.doc = jsondoc.NewWorkOf(tx.work.docs)
 	return tx.work.doc
+}
+
+// spendFound takes work off the budget that a command finds on its way, before it does it, and reports whether it may. A
+// command that only reads ends otherwise with any reply: the refusal takes its place, or the read is run again on a fork.
+func (tx *Tx) spendFound(steps int64) bool {
+	if tx.Level < env.Level2 {
+		return true
+	}
+	if tx.allowed() < 0 || tx.Charge(stepsPerElement*steps) {
+		return false
+	}
+	tx.looked(int(min(steps*scriptPerWork, math.MaxInt32)))
+	tx.work.used += steps
+	return tx.allowed() >= 0
+}
+
+// overFound reports whether spendFound has said no.
+func (tx *Tx) overFound() bool { return tx.Level >= env.Level2 && tx.allowed() < 0 || tx.OverBudget }
+
+// refuseRead is the refusal of a command that has changed nothing and has used more than the budget.
+func (tx *Tx) refuseRead(c *Command) *reply.Value {
+	if c.Flags&Write != 0 {
+		return nil
+	}
+	return tx.overspent(c)
 }
 
 // spendDocument counts what the paths of a command have looked at.
 func (tx *Tx) spendDocument() {
 	if tx.work.doc != nil {
-		tx.work.used += int64(tx.work.docs - max(0, tx.work.doc.Left()))
+		used := int64(tx.work.docs - max(0, tx.work.doc.Left()))
+		tx.work.used += used
+		if tx.Charge(stepsPerElement * used); tx.Bounded && tx.work.doc.Err() != nil {
+			tx.Charge(env.MaxInlineCost + 1)
+		}
 		tx.work.doc = nil
 	}
 }

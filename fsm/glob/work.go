@@ -54,5 +54,5 @@ func work(shape Shape, pattern string, n int) int64 {
 	case len(pattern)*n <= smallProduct:
 		return int64(len(pattern)*n) + 1
 	}
-	return int64(n) * PerByte(pattern)
+	return int64(n)*PerByte(pattern) + int64(len(pattern)) // which is read once
 }

@@ -102,10 +102,6 @@ func only(found []*Match) Value {
 	return found[0].Value
 }
 
-// programStep is how much of a regular expression's program, times the bytes it is held
-// against, counts as one value looked at.
-const programStep = 64
-
 // matches holds the regular expression on the right, anywhere, against the string on the
 // left.
 func (s *search) matches(c *compared, l, r Value) bool {
@@ -123,14 +119,17 @@ func (s *search) matches(c *compared, l, r Value) bool {
 			return false
 		}
 	}
-	return s.work.Spend(1+len(text)*size/programStep) && re.MatchString(string(text))
+	return s.work.Spend(1+len(text)*size/s.work.program) && re.MatchString(string(text))
 }
 
 // expression is the regular expression of a pattern that a document has, nil if it
 // is none or too large.
 func (s *search) expression(pattern string) (*regexp.Regexp, int) {
 	if s.compiled == nil || s.pattern != pattern {
-		re, size, err := compilePattern(pattern, maxProgram)
+		if !s.work.spendParse(len(pattern)) {
+			return nil, 0
+		}
+		re, size, err := compilePattern(pattern, MaxProgram)
 		if err != nil || !s.work.Spend(size) {
 			return nil, 0
 		}

@@ -64,7 +64,7 @@ func (e *PathError) Error() string {
 // Limits of a path.
 const (
 	maxNesting = 64     // conditions within conditions
-	maxProgram = 20_000 // size of all its regular expressions together
+	MaxProgram = 20_000 // size of all its regular expressions together
 )
 
 // IsRoot reports whether the path is the root alone.
@@ -113,31 +113,39 @@ func Root() *Path { return &Path{Legacy: true, Text: "$"} }
 // JSONPath without the leading $ or "$.", such as ".a.b", "a.b", "[0]", "$a" (the member of that name), and "." for the
 // root. The error is a *PathError or ErrUTF8.
 func ParsePath(text string) (*Path, error) {
-	return parsePath(text, text == "$" || strings.HasPrefix(text, "$.") || strings.HasPrefix(text, "$["))
+	p, _, err := ParsePathWithin(text, MaxProgram)
+	return p, err
+}
+
+// ParsePathWithin is ParsePath for a command whose paths together may have so large programs of regular expressions. It
+// returns the size of those of this path, at most MaxProgram.
+func ParsePathWithin(text string, program int) (*Path, int, error) {
+	return parsePath(text, min(program, MaxProgram), text == "$" || strings.HasPrefix(text, "$.") || strings.HasPrefix(text, "$["))
 }
 
 // ParsePathLevel1 is ParsePath as it is at feature level 1, where every text that begins with $ is JSONPath.
 func ParsePathLevel1(text string) (*Path, error) {
-	return parsePath(text, strings.HasPrefix(text, "$"))
+	p, _, err := parsePath(text, MaxProgram, strings.HasPrefix(text, "$"))
+	return p, err
 }
 
-func parsePath(text string, isJSONPath bool) (*Path, error) {
+func parsePath(text string, program int, isJSONPath bool) (*Path, int, error) {
 	if !utf8.ValidString(text) {
-		return nil, ErrUTF8
+		return nil, 0, ErrUTF8
 	}
 	path := &Path{Text: text, Legacy: !isJSONPath}
 	if path.Legacy {
 		path.Text = modern(text)
 	}
-	p := &pathParser{text: path.Text, at: 1}
+	p := &pathParser{text: path.Text, at: 1, mostProgram: program}
 	path.steps = p.steps()
 	if p.err == nil && p.at < len(p.text) {
 		p.fail("a step begins with a point or a bracket")
 	}
 	if p.err != nil {
-		return nil, p.err
+		return nil, p.program, p.err
 	}
-	return path, nil
+	return path, p.program, nil
 }
 
 // modern is a legacy path as JSONPath.
@@ -159,7 +167,9 @@ type pathParser struct {
 	at      int
 	nesting int
 	program int // size of the regular expressions so far
-	err     *PathError
+
+	mostProgram int // of them all
+	err         *PathError
 }
 
 func (p *pathParser) fail(problem string) {
@@ -353,7 +363,7 @@ func (p *pathParser) unescape(text []byte, start int) string {
 
 // pattern compiles a regular expression, whose size it limits.
 func (p *pathParser) pattern(text string) *regexp.Regexp {
-	re, size, err := compilePattern(text, maxProgram-p.program)
+	re, size, err := compilePattern(text, p.mostProgram-p.program)
 	if err != nil {
 		p.fail(err.Error())
 	}

@@ -167,7 +167,7 @@ func TestParsePath(t *testing.T) {
 		"$.": "expected a name", "$..": "expected a name", "$[": "expected a key", "$['a": "a quote is not closed", "$[1": "expected a comma",
 		"$[-]": "expected a digit", "$[a]": "expected a key", "$.a ": "a step begins", "$[?(@.a]": "closing parenthesis", "$[?(@.a==)]": "a path or a constant",
 		"$[?(@.a=~'[')]": "not a regular", "$[?(@.a=~'(((a{1000}){1000}){1000})')]": "regular expression", `$["\x"]`: "not a string", "$[?(@.a==1.2.3)]": "not a number",
-		"$[?@.a=='(' || @['?']==\"a\"]": "$[?@.a=='(' || @['?']==\"a\"]", "$[?(@.a=~'" + strings.Repeat("a", maxProgram) + "')]": "too large",
+		"$[?@.a=='(' || @['?']==\"a\"]": "$[?@.a=='(' || @['?']==\"a\"]", "$[?(@.a=~'" + strings.Repeat("a", MaxProgram) + "')]": "too large",
 		"$[?" + strings.Repeat("(", 70) + "@" + strings.Repeat(")", 70) + "]": "too deeply", "$[?" + strings.Repeat("!", 70) + "@]": "too deeply",
 		"$[?(" + strings.Repeat("@[?", 70) + "@" + strings.Repeat("]", 70) + ")]": "too deeply",
 	} {
@@ -234,7 +234,7 @@ func TestWorkIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := Find(docs[c.doc], p, &Work{littleWork})
+		found, err := Find(docs[c.doc], p, &Work{littleWork, programStep})
 		if stopped := errors.Is(err, ErrWork); stopped != c.stops || len(found) > littleWork {
 			t.Errorf("%s, %.40s: %d places, %v", c.doc, c.path, len(found), err)
 		}
