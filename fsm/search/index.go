@@ -14,6 +14,8 @@ type Point struct {
 	Index uint64
 	// Now is the time of the read in unix milliseconds.
 	Now int64
+	// Work is how many steps of work a search may do.
+	Work int64
 	// Done closes when the answer is no longer wanted; it may be nil.
 	Done <-chan struct{}
 }

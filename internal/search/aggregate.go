@@ -20,10 +20,13 @@ type aggregation struct {
 	f         *field
 	args      *arguments
 	subs      []aggregation
+
+	*budget
 }
 
 // aggregator computes aggregations of an index whose lock is held.
 type aggregator struct {
+	*budget
 	x       *index
 	count   int // aggregations read
 	buckets int // buckets made
@@ -53,7 +56,7 @@ func init() {
 	}
 }
 
-func (x *index) aggregate(filter, aggregations []byte, now int64) (v reply.Value, err error) {
+func (x *index) aggregate(filter, aggregations []byte, now int64, b *budget) (v reply.Value, err error) {
 	n, err := x.parseFilter(filter)
 	if err != nil {
 		return v, err
@@ -62,13 +65,16 @@ func (x *index) aggregate(filter, aggregations []byte, now int64) (v reply.Value
 	if err != nil {
 		return v, err
 	}
-	g := &aggregator{x: x}
+	g := &aggregator{budget: b, x: x}
 	list, err := g.parse(o, true)
 	if err != nil {
 		return v, err
 	}
-	s := &searcher{x: x, now: now}
-	out, err := g.run(list, s.alive(n.eval(s)).docs)
+	s := &searcher{budget: b, x: x, now: now}
+	out, err := g.run(list, s.alive(s.eval(n)).docs)
+	if failed := b.failed(); failed != nil {
+		return v, failed
+	}
 	return reply.Map(out...), err
 }
 
@@ -107,7 +113,7 @@ func (g *aggregator) parse(o *jsondoc.Object, top bool) (list []aggregation, err
 
 // aggregation reads one aggregation with its field and those below it.
 func (g *aggregator) aggregation(alias string, spec *jsondoc.Object, top bool) (a aggregation, err error) {
-	a.alias = alias
+	a.alias, a.budget = alias, g.budget
 	subs, err := a.operator(spec)
 	if err != nil {
 		return a, err
@@ -173,6 +179,9 @@ func (g *aggregator) field(a *aggregation, types []search.FieldType) error {
 func (g *aggregator) run(list []aggregation, docs []uint32) (out []reply.Value, err error) {
 	for i := range list {
 		a := &list[i]
+		if !g.spend(1 + int64(len(docs))/aggregatedDocs) {
+			return nil, g.failed()
+		}
 		again := *a.args // an aggregation below buckets is run for each of them
 		a.args = &again
 		v, err := operators[a.op].run(g, a, docs)

@@ -50,11 +50,18 @@ func (a *aggregation) selects(name string) (func(text string) bool, error) {
 		if len(v) > maxRegex {
 			return nil, search.Errorf("Aggregation '%s': '%s' has at most %d bytes", a.alias, name, maxRegex)
 		}
+		size, err := new(programs).add(string(v))
+		if err == errProgram {
+			return nil, err
+		}
+		if !a.spend(compileWork * int64(size)) { // again for each bucket that it stands below
+			return nil, a.failed()
+		}
 		re, err := regexp.Compile("^(?:" + string(v) + ")$")
 		if err != nil {
 			return nil, search.Errorf("Aggregation '%s': '%s' is an invalid pattern: %v", a.alias, name, err)
 		}
-		return re.MatchString, nil
+		return func(text string) bool { return a.budget.spend(matchWork(size, text)) && re.MatchString(text) }, nil
 	case *jsondoc.Array:
 		return oneOf(v), nil
 	default:

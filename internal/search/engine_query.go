@@ -62,7 +62,7 @@ func (e *Engine) Query(p search.Point, d *search.Definition, q *search.Query) (*
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.query(q, p.Now)
+	return t.query(q, p.Now, e.newBudget(p))
 }
 
 // Count counts documents.
@@ -73,7 +73,7 @@ func (e *Engine) Count(p search.Point, d *search.Definition, filter []byte) (int
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.count(filter, p.Now)
+	return t.count(filter, p.Now, e.newBudget(p))
 }
 
 // Aggregate computes aggregations.
@@ -84,7 +84,7 @@ func (e *Engine) Aggregate(p search.Point, d *search.Definition, filter, aggrega
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.aggregate(filter, aggregations, p.Now)
+	return t.aggregate(filter, aggregations, p.Now, e.newBudget(p))
 }
 
 // Wait waits for an index as long as the answer is wanted.

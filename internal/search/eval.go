@@ -13,6 +13,7 @@ type node interface {
 
 // searcher evaluates a filter on an index, whose lock is held.
 type searcher struct {
+	*budget
 	x      *index
 	scored bool
 	now    int64
@@ -70,7 +71,7 @@ func boosted(n node, by float64) node {
 }
 
 func (b *boost) eval(s *searcher) matches {
-	m := b.node.eval(s)
+	m := s.eval(b.node)
 	m.score *= b.by
 	for i := range m.scores {
 		m.scores[i] *= b.by
@@ -103,28 +104,28 @@ func (b *boolean) plain() node {
 func (b *boolean) eval(s *searcher) (m matches) {
 	switch {
 	case len(b.must) > 0:
-		m = b.must[0].eval(s)
+		m = s.eval(b.must[0])
 		for _, n := range b.must[1:] {
 			if len(m.docs) == 0 {
 				return m
 			}
-			m = both(m, n.eval(s))
+			m = both(m, s.eval(n))
 		}
 		if s.scored && len(m.docs) > 0 {
 			for _, n := range b.should {
-				m = lifted(m, n.eval(s))
+				m = lifted(m, s.eval(n))
 			}
 		}
 	default:
 		for _, n := range b.should {
-			m = either(m, n.eval(s))
+			m = either(m, s.eval(n))
 		}
 	}
 	for _, n := range b.mustNot {
 		if len(m.docs) == 0 {
 			break
 		}
-		m = without(m, n.eval(s))
+		m = without(m, s.eval(n))
 	}
 	return m
 }

@@ -38,6 +38,9 @@ func (w *word) eval(s *searcher) (m matches) {
 	if !ok {
 		return m
 	}
+	if !s.spend(int64(t.n) / docsPerStep) {
+		return m
+	}
 	m.score = 1
 	m.docs = make([]uint32, 0, t.n)
 	if !s.scored || w.f.Type != search.Text {
@@ -63,7 +66,7 @@ func (n *near) eval(s *searcher) matches {
 	if n.z.distance == 0 && n.z.prefix {
 		start := string(n.z.word)
 		n.f.terms.Ascend(start, func(text string, t *term) bool {
-			if !strings.HasPrefix(text, start) {
+			if !strings.HasPrefix(text, start) || !s.spend(1+int64(t.n)/docsPerStep) {
 				return false
 			}
 			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
@@ -71,20 +74,28 @@ func (n *near) eval(s *searcher) matches {
 		})
 		return s.constant(hits)
 	}
-	n.z.walk(n.f.terms, func(t *term) { t.each(func(doc uint32, _ uint16) { hits.put(doc) }) })
+	n.z.walk(n.f.terms, s.spend, func(t *term) {
+		if s.spend(int64(t.n) / docsPerStep) {
+			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
+		}
+	})
 	return s.constant(hits)
 }
 
 // pattern are the documents with a term that matches a regular expression.
 type pattern struct {
-	f  *field
-	re *regexp.Regexp
+	f    *field
+	re   *regexp.Regexp
+	size int // of its program
 }
 
 func (p *pattern) eval(s *searcher) matches {
 	hits := newSet(len(s.x.names))
 	p.f.terms.All(func(text string, t *term) bool {
-		if p.re.MatchString(text) {
+		if !s.spend(matchWork(p.size, text)) {
+			return false
+		}
+		if p.re.MatchString(text) && s.spend(int64(t.n)/docsPerStep) {
 			t.each(func(doc uint32, _ uint16) { hits.put(doc) })
 		}
 		return true
@@ -120,6 +131,9 @@ func (p *phrase) eval(s *searcher) (m matches) {
 	}
 	m.score = 1
 	for _, doc := range docs {
+		if !s.spend(1 + int64(len(p.f.streams[doc]))*int64(len(wanted))/cellsPerStep) {
+			return matches{}
+		}
 		if n := p.times(p.f.streams[doc], wanted); n > 0 {
 			m.docs = append(m.docs, doc)
 			if s.scored {
@@ -137,13 +151,14 @@ func (p *phrase) place(s *searcher, i int) (terms map[uint32]bool, docs []uint32
 	if !p.prefix || i < len(p.terms)-1 {
 		if t, ok := p.f.terms.Get(text); ok {
 			terms[t.id] = true
+			s.spend(int64(t.n) / docsPerStep)
 			t.each(func(doc uint32, _ uint16) { docs = append(docs, doc) })
 		}
 		return terms, docs
 	}
 	hits := newSet(len(s.x.names))
 	p.f.terms.Ascend(text, func(have string, t *term) bool {
-		if !strings.HasPrefix(have, text) {
+		if !strings.HasPrefix(have, text) || !s.spend(1+int64(t.n)/docsPerStep) {
 			return false
 		}
 		terms[t.id] = true

@@ -19,6 +19,7 @@ const (
 type parser struct {
 	x       *index
 	clauses int
+	programs
 }
 
 // parseFilter reads a filter.

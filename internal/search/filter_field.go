@@ -107,7 +107,7 @@ func (p *parser) operator(f *field, op string, v jsondoc.Value) (node, error) {
 	case "$contains":
 		return contains(f, v)
 	}
-	return regex(f, v)
+	return p.regex(f, v)
 }
 
 // in is $in: equal to one of several values.
@@ -148,7 +148,7 @@ func contains(f *field, v jsondoc.Value) (node, error) {
 }
 
 // regex is $regex: a term that matches as a whole. Where terms are in lower case the case of the pattern does not count.
-func regex(f *field, v jsondoc.Value) (node, error) {
+func (p *parser) regex(f *field, v jsondoc.Value) (node, error) {
 	s, ok := v.(jsondoc.String)
 	switch {
 	case !ok:
@@ -156,11 +156,15 @@ func regex(f *field, v jsondoc.Value) (node, error) {
 	case len(s) > maxRegex:
 		return nil, search.Errorf("Field '%s': $regex has at most %d bytes", f.Name, maxRegex)
 	}
+	size, err := p.programs.add(string(s))
+	if err == errProgram {
+		return nil, err
+	}
 	re, err := compileTerm(string(s), !f.analyzer.whole)
 	if err != nil {
 		return nil, search.Errorf("Field '%s': invalid $regex: %v", f.Name, err)
 	}
-	return &pattern{f: f, re: re}, nil
+	return &pattern{f: f, re: re, size: size}, nil
 }
 
 // compileTerm compiles the pattern of a whole term. The pattern is parsed by itself, so that no parenthesis of it ends the

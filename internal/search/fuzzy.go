@@ -19,14 +19,18 @@ type fuzzy struct {
 
 // walk calls fn for every term that is near, in order. It goes along the sorted terms and keeps a row of distances for
 // each letter of the one before, and jumps over all terms that begin with letters which are too far already.
-func (z *fuzzy) walk(terms *cow.BTree[string, *term], fn func(t *term)) {
+// Spend is told the work of each term before the next, and ends the walk if it returns false.
+func (z *fuzzy) walk(terms *cow.BTree[string, *term], spend func(steps int64) bool, fn func(t *term)) {
 	w := newFuzzyWalk(z)
 	from := ""
 	for more := true; more; {
 		more = false
 		terms.Ascend(from, func(text string, t *term) bool {
+			cells := w.cells
 			near, hopeless := w.visit(text)
 			switch {
+			case !spend(1 + (w.cells-cells)/cellsPerStep):
+				return false
 			case hopeless:
 				from = after(w.last)
 				more = from != ""
@@ -45,6 +49,7 @@ type fuzzyWalk struct {
 	letters []rune  // of last
 	ends    []int   // where they end in last
 	rows    [][]int // of distances: the first, and one for each letter
+	cells   int64   // of all rows that were computed
 }
 
 func newFuzzyWalk(z *fuzzy) *fuzzyWalk {
@@ -63,6 +68,7 @@ func (w *fuzzyWalk) visit(text string) (near, hopeless bool) {
 		r, n := utf8.DecodeRuneInString(text[at:])
 		at += n
 		row := w.next(w.rows, w.letters, r)
+		w.cells += int64(len(row))
 		w.rows, w.letters, w.ends = append(w.rows, row), append(w.letters, r), append(w.ends, at)
 		if w.prefix && row[len(w.word)] <= w.distance {
 			near = true

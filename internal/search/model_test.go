@@ -352,7 +352,7 @@ func TestIndexAgainstModel(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", filter, err)
 			}
-			hits, err := x.query(&search.Query{Filter: []byte(filter), Limit: 1000}, 0)
+			hits, err := x.query(&search.Query{Filter: []byte(filter), Limit: 1000}, 0, nil)
 			if err != nil {
 				t.Fatalf("%s: %v", filter, err)
 			}
@@ -372,7 +372,7 @@ func TestIndexAgainstModel(t *testing.T) {
 					t.Fatalf("%s of %s %+v: score %v, found %v; the model has %v, %v", filter, name, d.fields, have, found, s, ok)
 				}
 			}
-			if count, err := x.count([]byte(filter), 0); err != nil || int(count) != want || len(got) != want {
+			if count, err := x.count([]byte(filter), 0, nil); err != nil || int(count) != want || len(got) != want {
 				t.Fatalf("%s: count %d, found %d, want %d (%v)", filter, count, len(got), want, err)
 			}
 		}
@@ -400,8 +400,8 @@ func FuzzFilter(f *testing.F) {
 	x := newIndex(&modelDefinition)
 	x.put(&document{name: "d", fields: []values{{texts: []string{"ab cd"}}, {texts: []string{"ab"}}, {numbers: []uint64{orderedInt(5), orderedInt(math.MaxInt64)}}, {texts: []string{"/a/b"}}, {numbers: []uint64{1}}}})
 	f.Fuzz(func(_ *testing.T, text []byte) {
-		_, _ = x.query(&search.Query{Filter: text, Limit: 10}, 0)
-		_, _ = x.aggregate([]byte("{}"), text, 0)
+		_, _ = x.query(&search.Query{Filter: text, Limit: 10}, 0, nil)
+		_, _ = x.aggregate([]byte("{}"), text, 0, nil)
 	})
 }
 

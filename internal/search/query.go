@@ -51,7 +51,7 @@ func (x *index) sortable(name, option string) (*field, error) {
 	return f, nil
 }
 
-func (x *index) query(q *search.Query, now int64) (*search.Hits, error) {
+func (x *index) query(q *search.Query, now int64, b *budget) (*search.Hits, error) {
 	n, err := x.parseFilter(q.Filter)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,13 @@ func (x *index) query(q *search.Query, now int64) (*search.Hits, error) {
 	if err := x.checkHighlight(q.Highlight); err != nil {
 		return nil, err
 	}
-	s := &searcher{x: x, scored: by == nil, now: now}
-	hits := &search.Hits{List: x.hits(s.best(s.alive(n.eval(s)), by, q, score), by)}
+	s := &searcher{budget: b, x: x, scored: by == nil, now: now}
+	m := s.alive(s.eval(n))
+	s.spend(int64(len(m.docs)))
+	if err := b.failed(); err != nil {
+		return nil, err
+	}
+	hits := &search.Hits{List: x.hits(s.best(m, by, q, score), by)}
 	if len(q.Highlight) > 0 {
 		hits.Highlight = x.highlighter(n)
 	}
@@ -155,13 +160,14 @@ func (f *field) sortKey(d *found, descending bool) {
 	}
 }
 
-func (x *index) count(filter []byte, now int64) (int64, error) {
+func (x *index) count(filter []byte, now int64, b *budget) (int64, error) {
 	n, err := x.parseFilter(filter)
 	if err != nil {
 		return 0, err
 	}
-	s := &searcher{x: x, now: now}
-	return int64(len(s.alive(n.eval(s)).docs)), nil
+	s := &searcher{budget: b, x: x, now: now}
+	m := s.alive(s.eval(n))
+	return int64(len(m.docs)), b.failed()
 }
 
 // asFloat is a number of a field as a double: times are unix milliseconds.
