@@ -27,6 +27,9 @@ func neighbours(ctx context.Context, s *session) error {
 	return besideVictims(ctx, s, attack.Neighbours())
 }
 
+// prices is prices: the same with requests whose work or memory was counted nowhere.
+func prices(ctx context.Context, s *session) error { return besideVictims(ctx, s, attack.Priced()) }
+
 // besideVictims tries attacks one after the other.
 func besideVictims(ctx context.Context, s *session, all []attack.Attack) error {
 	binary, err := s.product()
