@@ -36,8 +36,9 @@ const maxDetail = 1000
 // detailKey is the name under which accept leaves what a record shows of the body.
 const detailKey = "audit.detail"
 
-// shownMembers are the members of bodies under /admin whose texts stand in records. Any other text may be a secret.
-var shownMembers = map[string]bool{"name": true, "maxMemoryPolicy": true}
+// shownMembers are the members of bodies under /admin whose texts stand in records: names of databases and nodes, and a policy. Any
+// other text may be a secret.
+var shownMembers = map[string]bool{"name": true, "to": true, "with": true, "maxMemoryPolicy": true}
 
 // bodyDetail returns what a record shows of a body that a handler has accepted: short JSON, whose texts are hidden but for
 // those of shownMembers. A body that was refused is not shown, as anything may stand in it.
