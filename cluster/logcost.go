@@ -34,7 +34,7 @@ func (c *logCost) note(a logstore.Append) {
 	c.perByte.Store(math.Float64bits(now))
 }
 
-// of is what the log takes for an entry of so many bytes.
+// of is the time that the log takes for an entry of so many bytes.
 func (c *logCost) of(bytes int) time.Duration {
 	return time.Duration(float64(bytes) * math.Float64frombits(c.perByte.Load()))
 }

@@ -91,7 +91,7 @@ func (s *State) evictFor(e *env.Env, growth int64) bool {
 	return s.used()-keys+growth <= s.settings.MaxMemory && s.evictDown(e, nil, math.MaxUint64, s.settings.MaxMemory-growth)
 }
 
-// left is how many bytes the database may still add, queue.Unlimited for any number.
+// left is the number of bytes that the database may still add, queue.Unlimited for any number.
 func (t tenant) left(e *env.Env) int64 {
 	if e.Level < env.Level2 {
 		return queue.Unlimited

@@ -63,7 +63,7 @@ func (d *database) done(index uint64) int64 {
 	return d.worked
 }
 
-// bodyPrice is what it takes to read the argument of an operation, and to record it.
+// bodyPrice is the price of reading the argument of an operation, and of recording it.
 func bodyPrice(length int) env.Price {
 	return env.Price{Work: operationWork + int64(length)/bytesPerWork}
 }

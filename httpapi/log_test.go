@@ -177,7 +177,7 @@ func TestLogsNameRoutes(t *testing.T) {
 		}
 		for line := range strings.Lines(out + spans.take() + fmt.Sprint(families)) {
 			if strings.Contains(line, "secret") || strings.Contains(line, "user:") {
-				t.Errorf("%v: a secret stands in %s", failed, line)
+				t.Errorf("%v: a secret is in %s", failed, line)
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func TestAuditShowsNumbers(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", ask.target, ask.body, out, detail)
 		}
 		if strings.Contains(strings.ReplaceAll(out, `unknown field \"secret\"`, ""), "secret") {
-			t.Errorf("%s %s: a secret stands in %s", ask.target, ask.body, out)
+			t.Errorf("%s %s: a secret is in %s", ask.target, ask.body, out)
 		}
 	}
 }

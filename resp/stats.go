@@ -86,7 +86,7 @@ func (c *conn) countRefused(argv [][]byte, why reply.Value) {
 	}
 }
 
-// trackedIn is how many keys of a database are tracked.
+// trackedIn is the number of tracked keys of a database.
 func (r *tracker) trackedIn(db string) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,7 +45,7 @@ func (s *Sender) request(ctx context.Context, a *queue.Attempt, d *workflow.Deli
 	}
 	to, err := httpurl.Read(c.URL, idn.ToASCII)
 	if err != nil {
-		return nil, fmt.Errorf("invalid destination url: %w", err) // which stands in logs and spans too: without the URL
+		return nil, fmt.Errorf("invalid destination url: %w", err) // without the URL: logs and spans show it too
 	}
 	r, err := newRequest(ctx, method, &to, body)
 	if err != nil {

@@ -30,7 +30,7 @@ func (u *User) exceeds(level env.Level) string {
 	return ""
 }
 
-// count is how many patterns and rules the selector has.
+// count is the number of the selector's patterns and rules.
 func (s *selector) count() int { return len(s.keys) + len(s.channels) + s.liveRules() }
 
 // The logical memory of what a user has besides its texts, in bytes, from level 2 on.
@@ -72,7 +72,7 @@ func (u *User) footprint() (f footprint) {
 	return f
 }
 
-// selectors is how many the user has.
+// selectors is the number of the user's selectors.
 func (u *User) selectors() int { return 1 + len(u.more) }
 
 func (u *User) selector(i int) *selector {
@@ -82,10 +82,10 @@ func (u *User) selector(i int) *selector {
 	return &u.more[i-1]
 }
 
-// bytesPerStep is how many logical bytes of a user are read or written in one step of work.
+// bytesPerStep is the number of logical bytes of a user that are read or written in one step of work.
 const bytesPerStep = 16
 
-// Work is how many steps of work it takes to read all of the user.
+// Work is the work of reading all of the user, in steps.
 func (u *User) Work() int64 {
 	if u == nil {
 		return 0
@@ -93,7 +93,7 @@ func (u *User) Work() int64 {
 	return u.size.at(env.Level2)/bytesPerStep + 1
 }
 
-// Work is how many steps of work it takes to read all users.
+// Work is the work of reading all users, in steps.
 func (s *Store) Work() int64 { return s.size.at(env.Level2)/bytesPerStep + int64(s.users.Len()) }
 
 // The price of a rule of SetUser in steps, besides one for each few bytes of its text: it is read, compared with

@@ -16,7 +16,7 @@ type patternSet struct {
 	price    walkPrice
 }
 
-// walkPrice is what it costs to match a name with patterns, in 1/64 of a step: each pattern, and each byte of the name.
+// walkPrice is the price of matching a name with patterns, in 1/64 of a step: each pattern, and each byte of the name.
 type walkPrice struct{ name, byte int64 }
 
 // matchPrice is the price of a match with a short name, in 1/64 of a step.
@@ -119,7 +119,7 @@ func compileChannels(channels []string) *channelSet {
 	return s
 }
 
-// price is what it costs to check a name with the selector.
+// price is that of checking a name with the selector.
 func (s *selector) price() (p walkPrice) {
 	if s.keySets != nil {
 		for i := range s.keySets {

@@ -75,7 +75,7 @@ func (s *Store) User(name string) *User {
 	return u
 }
 
-// Len is how many users there are.
+// Len is the number of users.
 func (s *Store) Len() int { return s.users.Len() }
 
 // Users are all users in the order of their names.

@@ -1,6 +1,6 @@
 package env
 
-// Price is what an operation does, as it is known before it is done: from its argument and the state.
+// Price is the work and the growth of an operation, computed from its argument and the state before it is done.
 type Price struct {
 	// Work is in steps of about 100 ns, as command.Tx counts them: an element looked at, or 64 bytes read or written.
 	Work int64
@@ -15,5 +15,15 @@ func (p *Price) Add(o Price) { p.Work, p.Growth = p.Work+o.Work, p.Growth+o.Grow
 // Times is the price of so many.
 func (p Price) Times(n int) Price { return Price{p.Work * int64(n), p.Growth * int64(n)} }
 
-// BytesPerWork is how many bytes are read or written in a step.
+// BytesPerWork is the number of bytes that are read or written in a step.
 const BytesPerWork = 64
+
+// Sum is the price of a list. It looks no further when the work is above limit.
+func Sum[T any](list []T, limit int64, price func(*T) Price) (sum Price) {
+	for i := range list {
+		if sum.Add(price(&list[i])); sum.Work > limit {
+			break
+		}
+	}
+	return sum
+}

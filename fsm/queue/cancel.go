@@ -78,7 +78,7 @@ func (s *Store) cancelSome(e *env.Env, f *Filter, after, until uint64, scan, lim
 	return out
 }
 
-// cancelGrowth is what the history of a cancelled message adds. A full database lets messages be cancelled all the same: it
+// cancelGrowth is the growth by the history of a cancelled message. A full database lets messages be cancelled all the same: it
 // forgets older history.
 const cancelGrowth = 2 * eventCost
 

@@ -102,10 +102,10 @@ func (s *Store) answer(p *Response) *Response {
 	return kept
 }
 
-// responseGrowth is what a response counts where it is kept.
+// responseGrowth is the logical size of a response that is kept.
 func responseGrowth(p *Response) int64 { return p.size() - p.uncounted() }
 
-// resultGrowth is what the result of an attempt adds without a callback: its events, a dead letter, and the answer in them.
+// resultGrowth is the growth by the result of an attempt without a callback: its events, a dead letter, and the answer in them.
 func resultGrowth(n *Result) int64 {
 	return 3*eventCost + deadCost + 2*responseGrowth(&n.Response) + 2*int64(len(n.Error))
 }

@@ -19,7 +19,7 @@ const (
 	idlePerWork   = 4
 )
 
-// pace is what the ticks of an Advance have done.
+// pace is the work of the ticks of an Advance so far.
 type pace struct {
 	work, most int64 // most: of one tick, 0 for no limit
 	limited    bool  // since env.Level2
@@ -65,7 +65,7 @@ func (p *pace) fire(s *Store, e *env.Env, c *Schedule, at int64) {
 	s.fire(e, c, at)
 }
 
-// TicksPrice is what the ticks of an Advance will do, as far as its share goes.
+// TicksPrice is the price of the ticks of an Advance, as far as its share goes.
 func (s *Store) TicksPrice(now int64, ticks []Tick) (cost env.Price) {
 	if now < s.ticksFrom {
 		return cost

@@ -18,7 +18,7 @@ const (
 	endpointWork = 6
 )
 
-// bytesWork is what it takes to read or write so many bytes, in steps.
+// bytesWork is the work of reading or writing so many bytes, in steps.
 func bytesWork(n int64) int64 { return n / env.BytesPerWork }
 
 // codedText is the most that a text takes beside its bytes when it is coded.
@@ -55,7 +55,7 @@ func (o *Options) size() int64 {
 // headSize is at least what a message's Content takes when it is coded without its body.
 func headSize(o *Options, texts ...string) int64 { return 32 + o.size() + textsSize(texts...) }
 
-// messageGrowth is what a message of a head of that length adds, without its body.
+// messageGrowth is the growth by a message with a head of that length, without its body.
 func messageGrowth(head int64, o *Options) int64 {
 	n := messageCost + eventCost + head
 	for _, b := range [...]*Callback{o.Callback, o.Failure} {
@@ -66,7 +66,7 @@ func messageGrowth(head int64, o *Options) int64 {
 	return n
 }
 
-// MessageGrowth is what a message of a run adds, which has no events and no body of its own.
+// MessageGrowth is the growth by a message of a run, which has no events and no body of its own.
 func MessageGrowth(o *Options, texts ...string) int64 {
 	if o == nil {
 		o = &Options{}
@@ -77,10 +77,10 @@ func MessageGrowth(o *Options, texts ...string) int64 {
 // runRef is the most that a message says of its run.
 const runRef = 32
 
-// BulkGrowth is what a bulk action adds, of a filter that takes so many bytes.
+// BulkGrowth is the growth by a bulk action with a filter of so many bytes.
 func BulkGrowth(filter int64) int64 { return bulkCost + filter + 64 }
 
-// publication is what one publication will do.
+// publication is the price of one publication.
 func (s *Store) publication(p *Publication) (cost env.Price) {
 	head := headSize(&p.Options, p.URL, p.API, p.CallerIP) + int64(len(p.Run))
 	options, targets := &p.Options, 1
@@ -133,10 +133,10 @@ func (s *Store) DestinationPrice(destination string, options int64, body int) en
 	return p
 }
 
-// operation is what an operation that finds little to do takes, in steps.
+// operation is the work of an operation that finds little to do, in steps.
 const operation = 10
 
-// newNames is what the queue and the flow-control key of options add, if they are new.
+// newNames is the growth by the queue and the flow-control key of options, if they are new.
 func (s *Store) newNames(o *Options) (bytes int64) {
 	if o.Queue != "" && s.queueNamed(o.Queue) == nil {
 		bytes += queueCost(&Queue{Name: o.Queue})
@@ -149,14 +149,9 @@ func (s *Store) newNames(o *Options) (bytes int64) {
 	return bytes
 }
 
-// PublishPrice is that of Publish. It looks no further when the work is above limit.
-func (s *Store) PublishPrice(_ *env.Env, p *Publications, limit int64) (cost env.Price) {
-	for i := range p.Items {
-		if cost.Add(s.publication(&p.Items[i])); cost.Work > limit {
-			break
-		}
-	}
-	return cost
+// PublishPrice is that of Publish.
+func (s *Store) PublishPrice(_ *env.Env, p *Publications, limit int64) env.Price {
+	return env.Sum(p.Items, limit, s.publication)
 }
 
 // scanPrice is that of holding a filter against records, n at most, and of ending or deleting limit of them at most.
@@ -176,7 +171,7 @@ func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 	return scanPrice(&n.Filter, s.after(n.After), limit)
 }
 
-// after is how many messages there are behind a number, looked for up to MaxScan.
+// after is the number of messages behind a number.
 func (s *Store) after(seq uint64) int {
 	i, _ := s.messages.Rank(seq + 1)
 	return s.messages.Len() - i
@@ -241,7 +236,7 @@ func (s *Store) RunSchedulePrice(_ *env.Env, n *ScheduleRef) env.Price {
 	return s.tickPrice(c)
 }
 
-// tickPrice is what one tick of a schedule does.
+// tickPrice is the price of one tick of a schedule.
 func (s *Store) tickPrice(c *Schedule) env.Price {
 	p := s.publication(&c.Publish)
 	targets := int64(1)
@@ -309,7 +304,7 @@ func (s *Store) RetryDeadPrice(_ *env.Env, n *DeadRetry, limit int64) env.Price 
 	return cost
 }
 
-// retryPrice is what it takes to publish a dead letter anew. Its body is that of the message that failed.
+// retryPrice is the price of publishing a dead letter anew. Its body is that of the message that failed.
 func (s *Store) retryPrice(t Stamp, o *Options) env.Price {
 	m, _ := s.messages.Get(t.Seq)
 	if m == nil {
@@ -328,7 +323,7 @@ func (s *Store) ChangeSchedulePrice(*env.Env, *ScheduleChange) env.Price {
 	return env.Price{Work: messageWork}
 }
 
-// ClaimPrice is what an Advance does that claims so many attempts: it moves up to maxWork messages.
+// ClaimPrice is the price of an Advance that claims so many attempts: it moves up to maxWork messages.
 func (s *Store) ClaimPrice(e *env.Env, claims int) env.Price {
 	due, _ := s.due.Rank(Stamp{At: e.Now + 1})
 	open, _ := s.openings.Rank(Stamp{At: e.Now + 1})
@@ -340,10 +335,10 @@ func (s *Store) ClaimPrice(e *env.Env, claims int) env.Price {
 	}
 }
 
-// lostGrowth is what the loss of an attempt adds: two events and why.
+// lostGrowth is the growth by the loss of an attempt: two events and why.
 const lostGrowth = 2*eventCost + 128
 
-// ResultPrice is what the result of an attempt does: its events, a dead letter, and callbacks.
+// ResultPrice is the price of the result of an attempt: its events, a dead letter, and callbacks.
 func (s *Store) ResultPrice(n *Result) env.Price {
 	m := s.current(n.AttemptRef)
 	if m == nil {

@@ -21,7 +21,7 @@ func (s *Store) SetRoom(bytes int64) {
 // Unlimited is for SetRoom.
 const Unlimited = math.MaxInt64
 
-// counted is what counts for memory limits.
+// counted is the logical size that memory limits are held against.
 func (s *Store) counted() int64 { return s.Used() - s.uncounted }
 
 // limited reports whether there is a limit in this apply.
@@ -44,7 +44,7 @@ const maxForgotten = 2_000
 // countedOf is how much of a body counts.
 func countedOf(n int) int64 { return int64(n) - payload.Uncounted(n) }
 
-// reserved is what a message counts for callbacks that are to come: what each kind of them needs at least, so that the outcome
+// reserved is the part of a message's logical size for callbacks that are to come: what each kind of them needs at least, so that the outcome
 // of a message whose publication fitted is told however full the database is by then. The body of the answer may be left out.
 func (m *Message) reserved() int64 {
 	if m.calls&reserves == 0 {
@@ -53,6 +53,6 @@ func (m *Message) reserved() int64 {
 	return int64(m.calls&callsBack+m.calls&callsFailure>>1) * reserveFor(int64(m.head.Len()))
 }
 
-// reserveFor is what a callback needs at least, without bodies and headers of answers, if its message has a head of that length:
+// reserveFor is the least that a callback needs, without bodies and headers of answers, if its message has a head of that length:
 // in that are its URL and its headers.
 func reserveFor(head int64) int64 { return messageCost + eventCost + payload.Apart + 2*head }

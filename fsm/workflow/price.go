@@ -28,7 +28,7 @@ func bytesWork(n int64) int64 { return n / env.BytesPerWork }
 // countedOf is how much of a body counts.
 func countedOf(n int64) int64 { return n - payload.Uncounted(int(n)) }
 
-// entryGrowth is what an entry adds, with the message that delivers it, of a body of that length.
+// entryGrowth is the growth by an entry with a body of that length, and by the message that delivers it.
 func entryGrowth(o *queue.Options, body int64, texts ...string) int64 {
 	n := entryCost + queue.MessageGrowth(o, texts...) + countedOf(body)
 	if o != nil {
@@ -68,13 +68,8 @@ func reserveOfCall(o *queue.Options) int64 {
 }
 
 // SubmitPrice is that of Submit.
-func (s *Store) SubmitPrice(_ *env.Env, n *Submissions, limit int64) (cost env.Price) {
-	for i := range n.Items {
-		if cost.Add(s.submission(&n.Items[i])); cost.Work > limit {
-			break
-		}
-	}
-	return cost
+func (s *Store) SubmitPrice(_ *env.Env, n *Submissions, limit int64) env.Price {
+	return env.Sum(n.Items, limit, s.submission)
 }
 
 func (s *Store) submission(n *Submission) env.Price {
@@ -109,7 +104,7 @@ func only0(o *queue.Options) *queue.Options {
 	return &out
 }
 
-// headerGrowth is what the fields of a step's header add that its run does not have.
+// headerGrowth is the growth by the fields of a step's header that its run does not have.
 func (s *Store) headerGrowth(n *Submission) (bytes int64) {
 	r := s.Find(n.RunID, 0)
 	run := queue.Set(r.Header)
@@ -182,7 +177,7 @@ func (s *Store) held(r *Run) int {
 	return s.openOf(r.No) + s.waiting.RankHead(r.No+1) - s.waiting.RankHead(r.No) + r.saved
 }
 
-// openOf is how many entries of a run are still to be delivered.
+// openOf is the number of entries of a run that are still to be delivered.
 func (s *Store) openOf(run uint64) int { return s.open.RankHead(run+1) - s.open.RankHead(run) }
 
 // EndPrice is that of End.
@@ -246,7 +241,7 @@ func (s *Store) scanPrice(f *Filter, n, limit int) env.Price {
 	return env.Price{Work: operation + 3*f.size() + lookWork*look + entryWork/2*(int64(min(n, limit))+holds)}
 }
 
-// runsOf is how many runs have an id.
+// runsOf is the number of runs with an id.
 func (s *Store) runsOf(id string) int {
 	from, _ := s.names.Rank(name{id, 0})
 	to, _ := s.names.Rank(name{id, math.MaxUint64})

@@ -68,7 +68,7 @@ func (s *Store) applyEntryReport(e *env.Env, q *queue.Store, r *Run, at place, t
 	k.store()
 }
 
-// attemptGrowth is what an attempt counts that is remembered.
+// attemptGrowth is the logical size of an attempt that is remembered.
 func attemptGrowth(t *queue.DeliveryReport) int64 {
 	return 120 + int64(min(len(t.Response.Body), maxErrorBody)+len(t.Error)) + 64*int64(len(t.Response.Header))
 }

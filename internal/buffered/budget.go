@@ -21,7 +21,7 @@ type Budget struct {
 	tenants map[string]*tenant // of databases that have something large under way
 }
 
-// tenant is what one database has under way.
+// tenant is the part of one database.
 type tenant struct {
 	used    int64
 	holders int // that refer to it
@@ -30,7 +30,7 @@ type tenant struct {
 // New makes a budget of limit bytes; 0 or less is unlimited.
 func New(limit int64) *Budget { return &Budget{limit: max(limit, 0), tenants: map[string]*tenant{}} }
 
-// Used is how many bytes are held.
+// Used is the number of bytes that are held.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
 // Excess is the refusal of what there is no room for now: a moment later there may be.
@@ -57,7 +57,7 @@ type Holding struct {
 	held, owed int64 // owed is the part of held that counts for the tenant
 }
 
-// Held is how many bytes are held.
+// Held is the number of bytes that are held.
 func (h *Holding) Held() int64 { return h.held }
 
 // Take holds n bytes more, for a database; empty is default, which has no part of its own. The error is an *Excess.

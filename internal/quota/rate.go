@@ -12,7 +12,7 @@ type bucket struct {
 	at    time.Time
 }
 
-// maxBuckets is how many buckets are kept. Beyond it those that are full go: a new one is full too.
+// maxBuckets is the number of buckets that are kept. Beyond it those that are full go: a new one is full too.
 const maxBuckets = 10_000
 
 // Rate takes one request of the rate of a database that this node knows as now. The error is an *Exceeded.

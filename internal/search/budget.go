@@ -105,7 +105,7 @@ func elements(tree *syntax.Regexp) int {
 	return min(n, maxProgram+1)
 }
 
-// matchWork is what it takes to hold an expression of a size against a text.
+// matchWork is the work of matching a text with an expression of a size.
 func matchWork(size int, text string) int64 {
 	return 1 + int64(size)*int64(len(text))/elementsPerStep
 }
