@@ -37,6 +37,8 @@ type adapter struct {
 	observe    func(entries, bytes int, took time.Duration)
 	forked     func(took time.Duration)
 
+	fragments int // bytes of a large entry that have come before its rest
+
 	// Of what was applied since the last snapshot.
 	bytes, entries, commands, took atomic.Int64
 }
@@ -67,7 +69,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 			continue
 		}
 		now := time.Now()
-		a.charge(now, now.Sub(began)+a.logged(len(l.Data)), outcomes)
+		a.charge(now, now.Sub(began)+a.logged(a.length(l.Data)), outcomes)
 		failpoint.Eval(failpoint.ApplyBeforeReply)
 		a.outcomes(outcomes)
 		if fsm.Replaced(outcomes) {
@@ -82,6 +84,18 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	a.took.Add(int64(took))
 	a.observe(len(logs), size, took)
 	return results
+}
+
+// length is how many bytes of the log the outcomes of an entry are charged for: what is behind fragments, for those too.
+func (a *adapter) length(data []byte) int {
+	n := len(data)
+	switch {
+	case fsm.IsFragment(data):
+		a.fragments += n
+	case fsm.IsRest(data):
+		n, a.fragments = n+a.fragments, 0
+	}
+	return n
 }
 
 // commandsIn counts the commands that outcomes are of.

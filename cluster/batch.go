@@ -11,7 +11,7 @@ import (
 type batch struct {
 	lowWater fsm.LowWater
 	requests []fsm.Request
-	costly   bool // of a database that has used its share; known to the leader
+	costly   bool // of a database that has used its share, or large; known to the leader
 	// answer is called once, with the outcomes or with why there are none. sure says
 	// that nothing of the batch was or will be applied by this try.
 	answer func(outcomes []fsm.Outcome, err error, sure bool)

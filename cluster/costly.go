@@ -63,10 +63,10 @@ func (m *groupCommitter) committed() {
 // other. The lock is held.
 func (c *costlyTurns) mayOverlap() bool { return !c.inFlight && !c.turn }
 
-// took notes the batches of an entry; the lock is held.
-func (c *costlyTurns) took(batches []*batch) {
+// took notes the batches of an entry, which is written while a large one is under way or not; the lock is held.
+func (c *costlyTurns) took(batches []*batch, large bool) {
 	if c.inFlight = batches[0].costly; c.inFlight {
 		c.waiting -= len(batches)
 	}
-	c.turn = !c.inFlight && c.waiting > 0
+	c.turn = !c.inFlight && (c.waiting > 0 || large)
 }

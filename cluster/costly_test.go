@@ -95,3 +95,38 @@ func TestCostlyBatchesOfAnOldTerm(t *testing.T) {
 	m.wait("c")
 	m.entry("c")()
 }
+
+// TestFragmentsTakeTurns: the fragments of a large entry and entries of others take turns, costly batches wait for its end, and
+// nothing is beside a fragment.
+func TestFragmentsTakeTurns(t *testing.T) {
+	m := newTurns(t)
+	fragment := func(want bool) func() {
+		t.Helper()
+		if large := m.nextFragment(); (large != nil) != want {
+			t.Fatalf("a fragment is next: %v, want %v", large != nil, want)
+		}
+		return m.doneFragment
+	}
+	m.large = &largeEntry{}
+	end := fragment(true)
+	m.wait("scL")
+	fragment(false)
+	m.entry("")
+	end()
+	fragment(false) // others wait
+	end = m.entry("sL")
+	m.wait("s")
+	m.entry("")
+	fragment(false)
+	end()
+	m.entry("") // its turn
+	end = fragment(true)
+	end()
+	m.entry("s")()
+	m.entry("") // the costly one waits
+	fragment(true)()
+	fragment(true)()
+	m.large = nil
+	m.entry("c")()
+	fragment(false)
+}

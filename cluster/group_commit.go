@@ -28,6 +28,7 @@ type groupCommitter struct {
 	queue    []*batch
 	inFlight int // entries in raft
 	costly   costlyTurns
+	large    *largeEntry // whose fragments are being written; nil if there is none
 	wake     chan struct{}
 	wg       sync.WaitGroup // one for each entry in raft
 	entries  map[*entryInRaft]bool
@@ -53,7 +54,7 @@ func (n *Node) submit(to peerAddr, b *batch) {
 
 // add queues a batch for the next entry.
 func (m *groupCommitter) add(b *batch) {
-	b.costly = m.n.costly(b)
+	b.costly = m.n.costly(b) || m.n.large(b)
 	m.mu.Lock()
 	if m.term == 0 {
 		m.mu.Unlock()
@@ -90,10 +91,13 @@ func (m *groupCommitter) openTerm(term uint64) {
 // endTerm refuses what waits: it never entered the log.
 func (m *groupCommitter) endTerm() {
 	m.mu.Lock()
-	queue := m.queue
-	m.term, m.ready, m.queue = 0, false, nil
+	queue, large := m.queue, m.large
+	m.term, m.ready, m.queue, m.large = 0, false, nil, nil
 	m.costly.waiting, m.costly.turn = 0, false
 	m.mu.Unlock()
+	if large != nil {
+		m.refuse(large.in, errNotLeading)
+	}
 	for _, b := range queue {
 		b.answer(nil, errNotLeading, true)
 	}
@@ -112,6 +116,10 @@ func (m *groupCommitter) run(ctx context.Context) {
 		for {
 			if m.idle() {
 				m.coalesce()
+			}
+			if large := m.nextFragment(); large != nil {
+				m.writeFragment(large)
+				continue
 			}
 			batches, term := m.next()
 			if len(batches) == 0 {
@@ -157,6 +165,9 @@ func (m *groupCommitter) next() ([]*batch, uint64) {
 	if m.costly.waiting > 0 {
 		m.separate()
 	}
+	if m.large != nil && m.queue[0].costly {
+		return nil, 0 // one after the other
+	}
 	size, count := 0, 0
 	for _, b := range m.queue {
 		if b.costly != m.queue[0].costly {
@@ -172,7 +183,7 @@ func (m *groupCommitter) next() ([]*batch, uint64) {
 	}
 	batches := m.queue[:count:count]
 	m.queue = m.queue[count:]
-	m.costly.took(batches)
+	m.costly.took(batches, m.large != nil)
 	m.inFlight++
 	return batches, m.term
 }
@@ -212,23 +223,23 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 	if b := m.attachPiggyback(batches); b != nil {
 		batches = append(batches, b)
 	}
+	in := &entryInRaft{batches: batches, room: room, costly: costly, term: term}
+	requests := in.requests()
+	m.n.metrics.batch(len(requests))
+	if costly && m.n.inFragments(fsm.RequestsSize(requests)) {
+		m.beginFragments(in, requests)
+		return
+	}
 	e := m.n.entry(term)
-	total := 0
-	for _, b := range batches {
-		total += len(b.requests)
-	}
-	e.Requests = make([]fsm.Request, 0, total)
-	for _, b := range batches {
-		if b.lowWater.Session != 0 {
-			e.LowWaters = append(e.LowWaters, b.lowWater)
-		}
-		e.Requests = append(e.Requests, b.requests...)
-	}
-	m.n.metrics.batch(total)
-	data := e.Encode()
+	e.LowWaters, e.Requests = in.lowWaters(), requests
+	in.stamp = e.Stamp
+	m.propose(in, e.Encode())
+}
+
+// propose gives raft the data of an entry, and answers its batches when it has been applied.
+func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 	f := m.n.raft.Apply(data, 0)
 	failpoint.Eval(failpoint.AfterPropose)
-	in := &entryInRaft{e.Stamp, batches, room, costly}
 	if !m.enter(in) {
 		return
 	}
@@ -238,12 +249,15 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 			return
 		}
 		defer m.wg.Done()
-		m.n.clock.Done(e.Stamp)
-		m.evictor.release(room)
-		if err == nil && m.last() { // otherwise the next entry carries it
-			m.n.pushCommitIndex(term)
+		m.n.clock.Done(in.stamp)
+		m.evictor.release(in.room)
+		if err == nil && len(outcomes) < in.count() { // fragments of a term that is over
+			err = raft.ErrNotLeader
 		}
-		for _, b := range batches {
+		if err == nil && m.last() { // otherwise the next entry carries it
+			m.n.pushCommitIndex(in.term)
+		}
+		for _, b := range in.batches {
 			var mine []fsm.Outcome
 			if err == nil {
 				mine, outcomes = outcomes[:len(b.requests)], outcomes[len(b.requests):]
@@ -257,10 +271,37 @@ func (m *groupCommitter) commit(term uint64, batches []*batch) {
 
 // entryInRaft is an entry whose outcome is not known yet.
 type entryInRaft struct {
-	stamp   int64
+	term    uint64
+	stamp   int64 // 0 before it has one
 	batches []*batch
 	room    fsm.Room
 	costly  bool
+}
+
+// count is how many requests the batches have.
+func (in *entryInRaft) count() (n int) {
+	for _, b := range in.batches {
+		n += len(b.requests)
+	}
+	return n
+}
+
+// requests are those of all batches.
+func (in *entryInRaft) requests() []fsm.Request {
+	all := make([]fsm.Request, 0, in.count())
+	for _, b := range in.batches {
+		all = append(all, b.requests...)
+	}
+	return all
+}
+
+func (in *entryInRaft) lowWaters() (all []fsm.LowWater) {
+	for _, b := range in.batches {
+		if b.lowWater.Session != 0 {
+			all = append(all, b.lowWater)
+		}
+	}
+	return all
 }
 
 // enter notes an entry that was given to raft. It is false, and the entry answered, if raft has ended.
@@ -309,7 +350,9 @@ func (m *groupCommitter) abandon() {
 // lose ends an entry whose outcome is unknown.
 func (m *groupCommitter) lose(in *entryInRaft) {
 	defer m.wg.Done()
-	m.n.clock.Done(in.stamp)
+	if in.stamp != 0 {
+		m.n.clock.Done(in.stamp)
+	}
 	m.evictor.release(in.room)
 	for _, b := range in.batches {
 		b.answer(nil, raft.ErrRaftShutdown, false)

@@ -13,7 +13,7 @@ import (
 func (f *Frozen) Backup(w io.Writer, version string) (Backup, error) {
 	s := *f.s
 	s.staged = nil
-	s.ended = nil
+	s.ended, s.fragments = nil, fragments{}
 	f = &Frozen{s: &s, index: f.index, term: f.term}
 	b := Backup{BackupHeader: BackupHeader{
 		Version: version, ClusterID: f.s.clusterID, Index: f.index, Term: f.term, Clock: f.s.clock, Level: f.s.level,

@@ -40,12 +40,18 @@ type Entry struct {
 
 // Encode is the entry in the form of the log.
 func (n *Entry) Encode() []byte {
-	size := 64 + 16*len(n.LowWaters)
-	for i := range n.Requests {
-		size += 24 + len(n.Requests[i].Body)
-	}
-	w := wire.Writer{B: make([]byte, 0, size)}
-	w.Fixed([]byte{entryVersion})
+	w := wire.Writer{B: make([]byte, 0, n.headSize()+RequestsSize(n.Requests))}
+	n.head(&w, entryVersion)
+	EncodeRequests(&w, n.Requests)
+	return w.B
+}
+
+// headSize is about how many bytes head writes.
+func (n *Entry) headSize() int { return 64 + 16*len(n.LowWaters) }
+
+// head writes what comes before the requests.
+func (n *Entry) head(w *wire.Writer, version byte) {
+	w.Fixed([]byte{version})
 	w.Varint(n.Stamp)
 	w.Uvarint(n.Epoch)
 	w.Uvarint(n.Term)
@@ -55,8 +61,24 @@ func (n *Entry) Encode() []byte {
 		w.Uvarint(m.Session)
 		w.Uvarint(m.Below)
 	}
-	EncodeRequests(&w, n.Requests)
-	return w.B
+}
+
+// readHead reads what head wrote after the version.
+func (n *Entry) readHead(r *wire.Reader) {
+	n.Stamp, n.Epoch, n.Term = r.Varint(), r.Uvarint(), r.Uvarint()
+	copy(n.Seed[:], r.Fixed(len(n.Seed)))
+	n.LowWaters = make([]LowWater, r.Count(2))
+	for i := range n.LowWaters {
+		n.LowWaters[i] = LowWater{r.Uvarint(), r.Uvarint()}
+	}
+}
+
+// RequestsSize is about how many bytes EncodeRequests writes.
+func RequestsSize(requests []Request) (size int) {
+	for i := range requests {
+		size += 24 + len(requests[i].Body)
+	}
+	return size
 }
 
 // EncodeRequests writes requests as entries and packs between nodes hold them.
@@ -94,12 +116,8 @@ func DecodeEntry(data []byte) (*Entry, error) {
 		return nil, fmt.Errorf("%w: unknown version", ErrEntry)
 	}
 	r.Fixed(1)
-	n := &Entry{Stamp: r.Varint(), Epoch: r.Uvarint(), Term: r.Uvarint()}
-	copy(n.Seed[:], r.Fixed(len(n.Seed)))
-	n.LowWaters = make([]LowWater, r.Count(2))
-	for i := range n.LowWaters {
-		n.LowWaters[i] = LowWater{r.Uvarint(), r.Uvarint()}
-	}
+	n := &Entry{}
+	n.readHead(r)
 	n.Requests = DecodeRequests(r)
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrEntry, err)

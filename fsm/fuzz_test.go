@@ -55,6 +55,27 @@ func FuzzEntry(f *testing.F) {
 	})
 }
 
+// FuzzFragments applies arbitrary fragments and what is behind them: an error, or outcomes, never a panic.
+func FuzzFragments(f *testing.F) {
+	entries, _ := seeds(f)
+	for _, e := range entries {
+		n, err := fsm.DecodeEntry(e)
+		if err != nil {
+			f.Fatal(err)
+		}
+		first, rest := inFragments(n, n.Term)
+		f.Add(first, rest, n.Term)
+	}
+	f.Fuzz(func(t *testing.T, first, rest []byte, term uint64) {
+		m := fsm.NewMachine()
+		for i, data := range [][]byte{first, rest, first, first, rest, rest} {
+			if _, err := m.Apply(uint64(i+1), term, data); err != nil && !errors.Is(err, fsm.ErrEntry) && !errors.Is(err, fsm.ErrUnknownOperation) {
+				t.Fatalf("unnamed error %v", err)
+			}
+		}
+	})
+}
+
 // FuzzSnapshot restores arbitrary bytes: an error, or a state that writes the same
 // bytes.
 func FuzzSnapshot(f *testing.F) {

@@ -101,12 +101,19 @@ func (m *Machine) KeepPayloads(k payload.Keeper) {
 	}
 }
 
-// Apply applies the entry at index, written in term. An error means that this
-// binary can't follow the log any further and must stop.
+// Apply applies the entry at index, written in term. There are no outcomes if it is a fragment of a large one, or the rest behind fragments
+// that are not all there. An error means that this binary can't follow the log any further and must stop.
 func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
-	n, err := DecodeEntry(data)
+	if IsFragment(data) {
+		return nil, m.takeFragment(index, term, data)
+	}
+	n, err := m.decode(term, data)
 	if err != nil {
 		return nil, err
+	}
+	if n == nil {
+		m.Skip(index, term)
+		return nil, nil
 	}
 	if n.Term != term {
 		m.Skip(index, term)

@@ -50,7 +50,9 @@ const (
 	sectionSearch byte = 24
 	// Sessions of the console that were signed out.
 	sectionEnded byte = 40
-	sectionEnd   byte = 255
+	// The fragments of a large entry that is under way.
+	sectionFragments byte = 41
+	sectionEnd       byte = 255
 )
 
 // ErrSnapshot says that a snapshot is damaged or of an unknown form. Nothing was
@@ -142,6 +144,9 @@ func (f *Frozen) sections(out *frames) error {
 		if err := out.fields(sectionEnded, f.s.ended[i].Fields); err != nil {
 			return err
 		}
+	}
+	if f.s.fragments.term != 0 {
+		return out.fields(sectionFragments, f.s.fragments.Fields)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package fsm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -185,6 +186,9 @@ func (l *loading) record(section byte, record []byte) error {
 		return l.stage(record)
 	case sectionEnded:
 		return l.endedSession(r)
+	case sectionFragments:
+		r.Get(&l.s.fragments)
+		l.s.fragments.data = bytes.Clone(l.s.fragments.data)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err
@@ -237,7 +241,7 @@ func (l *loading) begin(r *wire.Reader) error {
 
 // search takes in the search indexes of a database.
 func (l *loading) search(record []byte) error {
-	c := wire.Decoder(record)
+	c := wire.Decoder(bytes.Clone(record)) // definitions alias it
 	name := ""
 	c.String(&name)
 	d := l.s.database(name)

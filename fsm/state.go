@@ -39,6 +39,7 @@ type State struct {
 	staged      *staged       // a backup that is coming in, nil if there is none
 	restored    string        // what the last restored backup was staged as
 	ended       endedSessions // of the console
+	fragments   fragments     // of a large entry that is under way
 
 	term   uint64         // of the entry that is being applied; every entry sets it
 	table  *command.Table // this binary's, not replicated

@@ -26,7 +26,7 @@ type Seen struct {
 }
 
 // victims are clients of the database that is not the attacker's, two at each node. Each reads and writes in turn, at a
-// fixed rate.
+// fixed rate: one that stands still for a second has as many requests that waited for a part of it as came meanwhile.
 type victims struct {
 	mu     sync.Mutex
 	took   []time.Duration
@@ -67,21 +67,31 @@ func (t *Target) Serve(ctx context.Context) (end func() (Seen, error), err error
 	return start[Seen](ctx, victimsVariable, at)
 }
 
+// run sends each request when it is due, whether or not those before are answered: a client of a serverless program waits for its own
+// request, not for those of others.
 func (v *victims) run(ctx context.Context, at *served, id int) {
 	client := newClient()
 	defer client.CloseIdleConnections()
 	key, value := fmt.Sprintf("victim:%d", id), fmt.Sprintf("%0100d", id)
+	do := func(due time.Time, args ...string) {
+		r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[id%len(at.Addrs)], "/db/"+Victim, at.Token, nil, words(args))
+		v.add(time.Since(due), r, args[0] == "GET", value)
+	}
+	var underWay sync.WaitGroup
+	defer underWay.Wait()
 	for i, due := 0, time.Now(); ; i++ {
 		due = due.Add(victimPause)
 		if pause(ctx, time.Until(due)) != nil {
 			return
 		}
-		args := []string{"SET", key, value}
-		if i%2 == 1 {
-			args = []string{"GET", key}
+		switch {
+		case i == 0:
+			do(due, "SET", key, value) // what all others read
+		case i%2 == 0:
+			underWay.Go(func() { do(due, "SET", key, value) })
+		default:
+			underWay.Go(func() { do(due, "GET", key) })
 		}
-		r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[id%len(at.Addrs)], "/db/"+Victim, at.Token, nil, words(args))
-		v.add(time.Since(due), r, args[0] == "GET", value)
 	}
 }
 
@@ -118,6 +128,7 @@ func (v *victims) deliveries(ctx context.Context, at *served) (took []time.Durat
 	defer sink.Close()
 	client := newClient()
 	defer client.CloseIdleConnections()
+	var underWay sync.WaitGroup
 	for i, next := 0, time.Now(); ; i++ {
 		next = next.Add(deliveryPause)
 		if pause(ctx, time.Until(next)) != nil {
@@ -127,14 +138,17 @@ func (v *victims) deliveries(ctx context.Context, at *served) (took []time.Durat
 		mu.Lock()
 		due[path] = next
 		mu.Unlock()
-		r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[i%len(at.Addrs)], "/db/"+Victim+"/v2/publish/http://"+l.Addr().String()+path, at.Token, nil, []byte("m"))
-		if r.err != nil || r.status/100 != 2 {
-			v.fail("publish: " + r.String())
-			mu.Lock()
-			delete(due, path)
-			mu.Unlock()
-		}
+		underWay.Go(func() {
+			r := send(context.WithoutCancel(ctx), client, http.MethodPost, at.Addrs[i%len(at.Addrs)], "/db/"+Victim+"/v2/publish/http://"+l.Addr().String()+path, at.Token, nil, []byte("m"))
+			if r.err != nil || r.status/100 != 2 {
+				v.fail("publish: " + r.String())
+				mu.Lock()
+				delete(due, path)
+				mu.Unlock()
+			}
+		})
 	}
+	underWay.Wait()
 	late := time.After(lateDelivery)
 	for {
 		mu.Lock()
@@ -159,8 +173,7 @@ func (v *victims) fail(text string) {
 	v.failed = append(v.failed, text)
 }
 
-// add counts a request. A client that has been kept waiting sends what has become due at once, so its latencies say
-// for how long it was.
+// add counts a request, which took so long from when it was due.
 func (v *victims) add(took time.Duration, r response, read bool, want string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
