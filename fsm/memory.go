@@ -32,6 +32,16 @@ func (s *State) memoryLimit(d *database) int64 {
 	return max(1, total/100*percent+total%100*percent/100)
 }
 
+// MemoryLimit is the most logical memory of a database in bytes, 0 for no limit but that of the cluster.
+func (m *Machine) MemoryLimit(db string) int64 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if d := m.state.database(db); d != nil {
+		return m.state.memoryLimit(d)
+	}
+	return 0
+}
+
 // usedBy is the logical memory of a database with its messages and runs in bytes.
 func (s *State) usedBy(d *database) int64 {
 	n := d.used(s.level)

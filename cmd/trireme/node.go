@@ -269,6 +269,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 		return nil, n.explainStart(err)
 	}
 	n.engine.open(node)
+	n.buffers.DatabaseLimits(node.Machine().MemoryLimit)
 	return node, nil
 }
 

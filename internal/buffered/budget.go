@@ -6,16 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// A database other than default may hold a part of the limit, counted from largeBytes for a holder on.
+// A database other than default may hold a part of the limit, counted from largeBytes for a holder on, and no more than its own
+// limit of memory; but leastPart is nobody's too much.
 const (
 	tenantPart = 2
 	largeBytes = 64 << 10
+	leastPart  = 64 << 20
 )
 
 // Budget is the memory of a node for what is under way.
 type Budget struct {
 	limit int64 // 0 = unlimited
 	used  atomic.Int64
+	// memory is the limit of memory of a database, 0 = none; nil if there are none.
+	memory atomic.Pointer[func(db string) int64]
 
 	mu      sync.Mutex
 	tenants map[string]*tenant // of databases that have something large under way
@@ -24,11 +28,26 @@ type Budget struct {
 // tenant is the part of one database.
 type tenant struct {
 	used    int64
-	holders int // that refer to it
+	limit   int64 // as the database's was when its first holder came
+	holders int   // that refer to it
 }
 
 // New makes a budget of limit bytes; 0 or less is unlimited.
 func New(limit int64) *Budget { return &Budget{limit: max(limit, 0), tenants: map[string]*tenant{}} }
+
+// DatabaseLimits has memory say what the limit of memory of a database is, in bytes; 0 is none. It may be called by any goroutine.
+func (b *Budget) DatabaseLimits(memory func(db string) int64) { b.memory.Store(&memory) }
+
+// part is how much a database may hold.
+func (b *Budget) part(db string) int64 {
+	part := b.limit / tenantPart
+	if memory := b.memory.Load(); memory != nil {
+		if own := (*memory)(db); own > 0 {
+			part = min(part, max(own, leastPart))
+		}
+	}
+	return part
+}
 
 // Used is the number of bytes that are held.
 func (b *Budget) Used() int64 { return b.used.Load() }
@@ -79,21 +98,24 @@ func (h *Holding) Take(b *Budget, db string, n int64) error {
 
 // takeFor counts n bytes more for a database, unless it has its part already.
 func (h *Holding) takeFor(db string, n int64) *Excess {
-	b := h.of
+	b, part := h.of, int64(0)
+	if h.tenant == nil {
+		part = b.part(db)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if h.tenant == nil {
 		t := b.tenants[db]
 		if t == nil {
-			t = &tenant{}
+			t = &tenant{limit: part}
 			b.tenants[db] = t
 		}
 		t.holders++
 		h.db, h.tenant, h.owed = db, t, 0
 	}
 	due := h.held + n - h.owed
-	if t := h.tenant; b.limit > 0 && t.used+due > b.limit/tenantPart {
-		return &Excess{true, b.limit / tenantPart, t.used + due}
+	if t := h.tenant; b.limit > 0 && t.used+due > t.limit {
+		return &Excess{true, t.limit, t.used + due}
 	}
 	h.tenant.used += due
 	h.owed += due

@@ -88,3 +88,24 @@ func TestBudgetCountsFromLargeBytes(t *testing.T) {
 		t.Errorf("%d bytes are left", b.Used())
 	}
 }
+
+// TestBudgetKnowsLimitsOfDatabases: a database holds no more than its limit of memory, and 64 MiB if that is less.
+func TestBudgetKnowsLimitsOfDatabases(t *testing.T) {
+	b := New(1 << 30)
+	limits := map[string]int64{"none": 0, "small": 1 << 20, "middle": 100 << 20, "large": 1 << 40}
+	b.DatabaseLimits(func(db string) int64 { return limits[db] })
+	for db, want := range map[string]int64{"none": 512 << 20, "small": 64 << 20, "middle": 100 << 20, "large": 512 << 20} {
+		var h, more Holding
+		if err := h.Take(b, db, want); err != nil {
+			t.Errorf("%s: %v", db, err)
+		}
+		if err := more.Take(b, db, largeBytes); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("Limit: %d,", want)) {
+			t.Errorf("%s: %v beyond its part, want a refusal with the limit %d", db, err, want)
+		}
+		more.End()
+		h.End()
+	}
+	if b.Used() != 0 || len(b.tenants) != 0 {
+		t.Errorf("%d bytes are left, %d databases", b.Used(), len(b.tenants))
+	}
+}
