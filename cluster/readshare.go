@@ -5,16 +5,25 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 )
 
+// mostRest is for how long the place of a long read stays empty at most.
+const mostRest = 200 * time.Millisecond
+
 // longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one
 // database must not take all processors. The others of that database wait, in the order in which they came; those of other
-// databases don't wait for them. See docs/design/fairness.md.
+// databases don't wait for them. While others are active, the place of a read stays empty for as long as it took: one place
+// without pause is a processor. See docs/design/fairness.md.
 type longReads struct {
 	most int // of one database
+	// others reports whether databases beside one are active.
+	others func(now time.Time, db string) bool
+	now    func() time.Time
+	after  func(d time.Duration, f func())
 
 	mu        sync.Mutex
 	databases map[string]*databaseReads // that have some
@@ -26,8 +35,12 @@ type databaseReads struct {
 	waiting []chan struct{} // closed when it may run
 }
 
-func newLongReads() *longReads {
-	return &longReads{most: max(1, runtime.GOMAXPROCS(0)/2), databases: map[string]*databaseReads{}}
+func newLongReads(others func(now time.Time, db string) bool) *longReads {
+	return &longReads{
+		most: max(1, runtime.GOMAXPROCS(0)/2), others: others, now: time.Now,
+		after:     func(d time.Duration, f func()) { time.AfterFunc(d, f) }, // it ends by itself
+		databases: map[string]*databaseReads{},
+	}
 }
 
 // acquire waits until a long read of the database may run, session.Deadline at most: fsm.ErrReadShare then. The caller
@@ -35,19 +48,32 @@ func newLongReads() *longReads {
 func (l *longReads) acquire(ctx context.Context, db string) (release func(), err error) {
 	turn := l.enter(db)
 	if turn == nil {
-		return func() { l.leave(db) }, nil
+		return l.began(db), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, session.Deadline)
 	defer cancel()
 	select {
 	case <-turn:
-		return func() { l.leave(db) }, nil
+		return l.began(db), nil
 	case <-ctx.Done():
 	}
 	if !l.giveUp(db, turn) { // its turn has come meanwhile
 		l.leave(db)
 	}
 	return nil, fsm.ErrReadShare
+}
+
+// began is what ends a read that runs from now on.
+func (l *longReads) began(db string) (release func()) {
+	began := l.now()
+	return func() {
+		ended := l.now()
+		if l.others(ended, db) {
+			l.after(min(ended.Sub(began), mostRest), func() { l.leave(db) })
+		} else {
+			l.leave(db)
+		}
+	}
 }
 
 // enter counts a read that runs, or returns what it has to wait for.

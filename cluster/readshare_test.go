@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
 )
@@ -37,7 +38,7 @@ func waiting(ctx context.Context, l *longReads, db string) (got chan error, rele
 // TestLongReadsOfADatabase: as many of one database run as may, the others wait in their order, and those of another
 // database don't wait for them. Who gives up leaves the queue, and nothing is left behind.
 func TestLongReadsOfADatabase(t *testing.T) {
-	l := newLongReads()
+	l := newLongReads(nobody)
 	l.most = 2
 	first, second := mustHold(t, l, "a"), mustHold(t, l, "a")
 	other := mustHold(t, l, "b")
@@ -77,7 +78,7 @@ func TestLongReadsOfADatabase(t *testing.T) {
 // TestTurnAndEndTogether: a read whose time ends at the moment of its turn passes the turn on.
 func TestTurnAndEndTogether(t *testing.T) {
 	for range 200 {
-		l := newLongReads()
+		l := newLongReads(nobody)
 		l.most = 1
 		first := mustHold(t, l, "a")
 		ctx, cancel := context.WithCancel(context.Background())
@@ -97,4 +98,57 @@ func TestTurnAndEndTogether(t *testing.T) {
 			t.Fatal("a place was lost")
 		}
 	}
+}
+
+// nobody is for a node on which no other database is active.
+func nobody(time.Time, string) bool { return false }
+
+// TestLongReadsRest: while others are active, the place of a long read stays empty for as long as it took, and not for longer than
+// mostRest. Without others, the next one has it at once.
+func TestLongReadsRest(t *testing.T) {
+	clock, active := time.Unix(1, 0), true
+	var rest time.Duration
+	var free func()
+	l := newLongReads(func(time.Time, string) bool { return active })
+	l.most, l.now = 1, func() time.Time { return clock }
+	l.after = func(d time.Duration, f func()) { rest, free = d, f }
+	next := func() func() {
+		t.Helper()
+		release, err := l.acquire(t.Context(), "hog")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return release
+	}
+	for _, c := range []struct{ took, want time.Duration }{{30 * time.Millisecond, 30 * time.Millisecond}, {time.Minute, mostRest}} {
+		release := next()
+		turn := l.enter("hog")
+		clock = clock.Add(c.took)
+		release()
+		select {
+		case <-turn:
+			t.Fatal("the next read runs at once")
+		default:
+		}
+		if rest != c.want {
+			t.Errorf("after %v the place is empty for %v, want %v", c.took, rest, c.want)
+		}
+		free()
+		<-turn
+		l.leave("hog")
+	}
+	active = false
+	next()()
+	if l.running("hog") != 0 {
+		t.Error("without others, a place stays empty")
+	}
+}
+
+func (l *longReads) running(db string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d := l.databases[db]; d != nil {
+		return d.running
+	}
+	return 0
 }

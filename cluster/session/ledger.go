@@ -95,6 +95,18 @@ func (l *Ledger) Held(now time.Time, db string) bool {
 	return a.debt > allowance && l.others(now) > 0
 }
 
+// Others reports whether databases beside one, which may only read, are active.
+func (l *Ledger) Others(now time.Time, db string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.others(now) // counts them
+	n := l.active
+	if a := l.accounts[db]; a != nil && now.Sub(a.seen) < activeFor {
+		n--
+	}
+	return n > 0
+}
+
 // Costly reports whether requests of a database go into entries of their own: it has had a debt within costlyFor, and
 // others are active.
 func (l *Ledger) Costly(now time.Time, db string) bool {

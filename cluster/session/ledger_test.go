@@ -142,3 +142,23 @@ func TestSlowMachineChargesLittle(t *testing.T) {
 		t.Error("nobody has to wait")
 	}
 }
+
+// TestOthers: a database that only reads is not active itself, but whether others are is known for it.
+func TestOthers(t *testing.T) {
+	b := newBooks()
+	want := func(db string, others bool) {
+		t.Helper()
+		b.at = b.at.Add(countEvery)
+		if got := b.Others(b.at, db); got != others {
+			t.Errorf("others beside %s: %v, want %v", db, got, others)
+		}
+	}
+	want("reader", false)
+	b.entry(time.Millisecond, "writer")
+	want("reader", true)
+	want("writer", false)
+	b.entry(time.Millisecond, "second")
+	want("writer", true)
+	b.at = b.at.Add(activeFor)
+	want("reader", false)
+}
