@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/trireme-dev/trireme/fsm/script/lua"
+	"github.com/trireme-dev/trireme/internal/testcpu"
 )
 
 // scale runs programs in a state with all libraries and tells what they are charged and what they take.
@@ -53,26 +52,17 @@ func (s *scale) call(recipe string, f lua.Value, args ...lua.Value) {
 	s.in.vm.Call(f, args...)
 }
 
-// cpu is the time that this process has had a processor. Waiting for one doesn't count, so it holds on a busy machine.
-func cpu(t *testing.T) time.Duration {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(ts.Nano())
-}
-
 // enough is how long a measurement takes at least.
 const enough = 200 * time.Microsecond
 
 // rate is how many steps a function is charged for each microsecond.
 func (s *scale) rate(recipe string, f lua.Value) float64 {
-	began, before := cpu(s.t), s.in.vm.Left()
+	began, before := testcpu.Used(s.t), s.in.vm.Left()
 	for batch := 1; ; batch *= 2 {
 		for range batch {
 			s.call(recipe, f)
 		}
-		if took := cpu(s.t) - began; took >= enough {
+		if took := testcpu.Used(s.t) - began; took >= enough {
 			return float64(before-s.in.vm.Left()) * 1000 / float64(took)
 		}
 	}

@@ -147,7 +147,7 @@ var Rules = []Rule{
 // no product package does.
 var Support = []string{
 	"clients/endpoint", "cluster/clustertest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
-	"internal/importer/redisproc", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
+	"internal/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
 }
 
 // SupportMay is what packages of Support may import in addition to their folder's rule.
