@@ -211,6 +211,11 @@ func (s Scope) Number(k Kind) int {
 // Patterns is the number of patterns that have a subscriber.
 func (s Scope) Patterns() int64 { return int64(s.Number(Pattern)) }
 
+// EachPattern calls f with each pattern that has a subscriber, in order.
+func (s Scope) EachPattern(f func(pattern string)) {
+	s.each(Pattern, func(name string, _ int64) { f(name) })
+}
+
 func (s Scope) each(k Kind, f func(name string, count int64)) {
 	if s.book == nil {
 		return

@@ -17,7 +17,7 @@ func pubsub() []Command {
 		{Name: "psubscribe", Arity: -2, Flags: own, Channels: patternsOnly, Cost: costConstant, Version: "2.0.0", Complexity: "O(N) in patterns",
 			Syntax: "PSUBSCRIBE pattern [pattern ...]", Summary: "Subscribes the connection to all channels that match a pattern.",
 			Info: "loading stale pubsub", Run: ofConnection},
-		{Name: "publish", Arity: 3, Flags: Write | Fast, Channels: firstChannel, Cost: costConstant, Version: "2.0.0", Complexity: "O(P) in patterns of the database, and O(N) in receivers on every node",
+		{Name: "publish", Arity: 3, Flags: Write | Fast, Channels: firstChannel, Cost: costConstant, Work: publishWork, Version: "2.0.0", Complexity: "O(P) in patterns of the database, and O(N) in receivers on every node",
 			Syntax: "PUBLISH channel message", Summary: "Sends a message to the subscribers of a channel on all nodes. Returns how many there are at its place in the log.",
 			Info: "loading stale pubsub", Run: publish},
 		{Name: "pubsub channels", Arity: -2, Flags: ReadOnlyUser, Cost: costConstant, Version: "2.8.0", Complexity: "O(N) in channels",
@@ -93,6 +93,14 @@ func ofConnection(_ *Tx, a *Args) reply.Value {
 }
 
 func publish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Plain, env.Message) }
+
+// publishWork is what matching the channel with all patterns takes.
+func publishWork(tx *Tx, argv [][]byte) int64 {
+	if tx.Level < env.Level2 || len(argv) < 2 {
+		return 0
+	}
+	return tx.matchWork(len(argv[1]))
+}
 
 func shardPublish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Shard, env.ShardMessage) }
 

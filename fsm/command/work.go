@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/trireme-dev/trireme/fsm/env"
+	"github.com/trireme-dev/trireme/fsm/glob"
 	"github.com/trireme-dev/trireme/fsm/jsondoc"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
@@ -128,6 +129,9 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 	if tx.DB == nil {
 		return steps
 	}
+	if tx.Config != nil && tx.Config.Notify != 0 && c.Flags&Write != 0 && tx.Level >= env.Level2 {
+		steps += tx.eventWork(c, argv)
+	}
 	if c.Work != nil {
 		return steps + c.Work(tx, argv)
 	}
@@ -147,6 +151,26 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 		steps += sortedElement * tx.volumes(c, argv)
 	}
 	return steps
+}
+
+// eventsOfKey is how many events a key that a call names has, on both kinds of channels.
+const eventsOfKey = 2
+
+// eventWork is what it takes to match the events of the keys that a call names with the patterns of subscribers.
+func (tx *Tx) eventWork(c *Command, argv [][]byte) int64 {
+	keys := c.Keys.Positions(argv)
+	longest := 0
+	for _, at := range keys {
+		longest = max(longest, len(argv[at]))
+	}
+	return eventsOfKey * int64(len(keys)) * tx.matchWork(len(keyspaceChannel)+longest)
+}
+
+// matchWork is what it takes to match a channel whose name has so many bytes with all patterns of subscribers.
+func (tx *Tx) matchWork(name int) int64 {
+	looks := int64(0)
+	tx.Channels.EachPattern(func(pattern string) { looks += looksPerMatch + glob.Work(pattern, name) })
+	return looks / bytesPerWork
 }
 
 // volumes is the volume of the values of all keys that a call names, each as often as it is
