@@ -17,13 +17,16 @@ import (
 // bodyOf is the body of a message as a node reads it from its own state.
 func bodyOf(t *testing.T, n *cluster.Node, id queue.ID) (body []byte) {
 	t.Helper()
-	n.Machine().View(n.Now(), [16]byte{}, func(v *fsm.View) {
+	found := false
+	_, err := n.Read(t.Context(), fsm.Reading{}, func(v *fsm.View) { // once it has applied what was published
 		m, ok := v.Messages().Message(id, v.Now())
-		if !ok {
-			t.Fatal("the message is not there")
+		if found = ok; ok {
+			body = m.Content.Body
 		}
-		body = m.Content.Body
 	})
+	if err != nil || !found {
+		t.Fatalf("the message is there: %v (%v)", found, err)
+	}
 	return body
 }
 

@@ -49,11 +49,13 @@ func TestUsersOfDatabases(t *testing.T) {
 	other.Want("OK", "SET", "k", "of other")
 	other.Want(`"of other"`, "GET", "k")
 	other.Want("OK", "CLIENT", "UNPAUSE") // of its own
-	nodes.Nodes[0].Machine().View(0, [16]byte{}, func(v *fsm.View) {
+	if _, err := nodes.Nodes[0].Read(t.Context(), fsm.Reading{}, func(v *fsm.View) {
 		if !v.ExpiryHeld("shop") || v.ExpiryHeld("other") || v.ExpiryHeld(fsm.DefaultDB) {
 			t.Error("the pause does not hold the expiry of its own database alone")
 		}
-	})
+	}); err != nil {
+		t.Fatal(err)
+	}
 	if !alice.Silent(50 * time.Millisecond) {
 		t.Error("a paused database answered")
 	}
