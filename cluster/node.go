@@ -111,7 +111,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
 	n.machine.Hooks = fsm.Hooks{Digest: n.digest, WantsDigest: n.digests.wants, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
-	n.search = search.Attach(n.machine)
+	n.search = search.Attach(n.machine, opts.IndexMemory)
 	n.longReads = newLongReads(func(now time.Time, db string) bool { return n.proposer.ledger.Others(now, db) })
 	n.metrics = newMetrics(n)
 	n.machine.Hooks.Locked, n.machine.Hooks.Unlocking = n.metrics.locked, n.metrics.unlocking

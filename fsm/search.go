@@ -36,21 +36,28 @@ func (m *Machine) tellSearch(index uint64, notes []env.Notification, replaced bo
 // Until ends waiting reads when done closes: their client has gone.
 func (v *View) Until(done <-chan struct{}) { v.done = done }
 
-// Searched is a database that has search indexes.
+// Searched are the names of the databases that have search indexes.
+func (v *View) Searched() (names []string) {
+	for _, d := range v.s.databases {
+		if d.search.Len() > 0 {
+			names = append(names, d.name)
+		}
+	}
+	return names
+}
+
+// Searched are the search indexes of a database and its number.
 type Searched struct {
-	Name    string
 	Number  uint64
 	Indexes []*search.Definition
 }
 
-// Searched are the databases that have search indexes.
-func (v *View) Searched() (all []Searched) {
-	for _, d := range v.s.databases {
-		if d.search.Len() > 0 {
-			all = append(all, Searched{Name: d.name, Number: d.id, Indexes: d.search.All()})
-		}
+// SearchedIn are the search indexes of the database of a name: none if there is no such database.
+func (v *View) SearchedIn(name string) (s Searched) {
+	if d := v.s.database(name); d != nil {
+		s = Searched{Number: d.id, Indexes: d.search.All()}
 	}
-	return all
+	return s
 }
 
 // Keys calls f with the keyspace of the database of that number and the environment to read it in; it does nothing if

@@ -205,7 +205,13 @@ func searchDescribe(tx *Tx, a *Args) reply.Value {
 		schema = append(schema, reply.Array(row...))
 	}
 	s := tx.Search.Index.Status(tx.searchPoint(), d)
-	stemmed := "yes"
+	stemmed, state, why := "yes", "ready", ""
+	switch {
+	case s.Suspended != nil:
+		state, why = "suspended", s.Suspended.Error()
+	case s.Pending > 0:
+		state = "building"
+	}
 	if s.Unstemmed {
 		stemmed = "no"
 	}
@@ -214,6 +220,8 @@ func searchDescribe(tx *Tx, a *Args) reply.Value {
 		reply.Bulk("type"), reply.Bulk(d.Source.String()),
 		reply.Bulk("prefixes"), reply.Array(prefixes...),
 		reply.Bulk("language"), reply.Bulk(d.Language),
+		reply.Bulk("state"), reply.Bulk(state),
+		reply.Bulk("suspended"), reply.Bulk(why),
 		reply.Bulk("indexSize"), reply.Int(s.Bytes),
 		reply.Bulk("pendingUpdates"), reply.Int(s.Pending),
 		reply.Bulk("documents"), reply.Int(s.Documents),

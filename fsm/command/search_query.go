@@ -87,7 +87,9 @@ func (a *Args) searchQuery() searchWords {
 			}
 			q.Highlight = a.searchFields()
 			if a.Word("TAGS") {
-				q.open, q.close = a.String(), a.String()
+				if q.open, q.close = a.String(), a.String(); max(len(q.open), len(q.close)) > search.MaxName {
+					a.Fail(reply.Error(fmt.Sprintf("ERR a tag of HIGHLIGHT has at most %d bytes", search.MaxName)))
+				}
 			}
 		case q.Score == nil && a.Word("SCOREFUNC"):
 			q.Score = a.scoreFunction()

@@ -8,14 +8,18 @@ import (
 
 // Point is where a read looks at an index.
 type Point struct {
-	// Database is the number of the database.
+	// Database is the number of the database, Name its name.
 	Database uint64
+	Name     string
 	// Index is the log index of the state that is read: the index has to hold every change up to it.
 	Index uint64
 	// Now is the time of the read in unix milliseconds.
 	Now int64
-	// Work is how many steps of work a search may do.
-	Work int64
+	// Work is how many steps of work a search may do. Spend, which may be nil, is told how many it has done.
+	Work  int64
+	Spend func(steps int64)
+	// Memory is how many bytes the indexes of the database may take, 0 for no limit but that of the node.
+	Memory int64
 	// Done closes when the answer is no longer wanted; it may be nil.
 	Done <-chan struct{}
 }
@@ -42,6 +46,8 @@ type Status struct {
 	Bytes int64
 	// Pending is how many keys are to be looked at.
 	Pending int64
+	// Suspended says why the node has dropped what it had of the index: nil if it has not.
+	Suspended error
 	// LeftOut is how many documents did not fit under the limit.
 	LeftOut int64
 	// Unstemmed says that there is no stemmer for the language.
@@ -97,7 +103,8 @@ type Hit struct {
 // Hits are documents that were found, in their order.
 type Hits struct {
 	List []Hit
-	// Highlight returns a value of a field with tags around what the filter asked for.
+	// Highlight returns a value of a field with tags around what the filter asked for. It is work of the search: where
+	// that has no more, it returns the value as it is.
 	Highlight func(field, value, open, close string) string
 }
 

@@ -67,7 +67,7 @@ func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still
 
 func founded(e *Engine) *Engine {
 	e.Machine = fsm.NewMachine()
-	search.Attach(e.Machine)
+	search.Attach(e.Machine, 0)
 	e.Machine.Hooks.Notifications = func(notes []env.Notification) {
 		for _, h := range e.hubs {
 			h.Notify(notes)

@@ -81,7 +81,7 @@ type zoo struct {
 }
 
 func drawZoo(t *rapid.T) *zoo {
-	z := &zoo{x: newIndex(&aggregateDefinition)}
+	z := &zoo{x: newIndex(&aggregateDefinition, nil)}
 	for i := range rapid.IntRange(0, 25).Draw(t, "documents") {
 		p := drawPlain(t, fmt.Sprint("d", i))
 		d := p.document()

@@ -50,8 +50,8 @@ type analyzer struct {
 	stem  stemmer // nil: words stay as they are
 }
 
-// words calls f for every run of letters and digits of a text.
-func words(text string, f func(start, end int)) {
+// words calls f for every run of letters and digits of a text, until it returns false.
+func words(text string, f func(start, end int) bool) {
 	start := -1
 	for i, r := range text {
 		in := r < utf8.RuneSelf && ('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9') ||
@@ -60,7 +60,9 @@ func words(text string, f func(start, end int)) {
 		case in && start < 0:
 			start = i
 		case !in && start >= 0:
-			f(start, i)
+			if !f(start, i) {
+				return
+			}
 			start = -1
 		}
 	}
@@ -71,16 +73,25 @@ func words(text string, f func(start, end int)) {
 
 // tokens are the tokens of a text in order.
 func (a analyzer) tokens(text string) (all []token) {
+	a.each(text, func(term string, start, end int) bool {
+		all = append(all, token{strings.Clone(term), start, end})
+		return true
+	})
+	return all
+}
+
+// each calls f for the tokens of a text in order, until it returns false. A term may share memory with the text.
+func (a analyzer) each(text string, f func(term string, start, end int) bool) {
 	if a.whole {
-		if text == "" {
-			return nil
+		if text != "" {
+			f(strings.ToValidUTF8(text, "\ufffd"), 0, len(text))
 		}
-		return []token{{strings.ToValidUTF8(text, "\ufffd"), 0, len(text)}}
+		return
 	}
 	var env *snowballstem.Env
-	words(text, func(start, end int) {
+	words(text, func(start, end int) bool {
 		if end-start > maxToken {
-			return
+			return true
 		}
 		term := strings.ToLower(text[start:end])
 		if a.stem != nil {
@@ -92,9 +103,6 @@ func (a analyzer) tokens(text string) (all []token) {
 			a.stem(env)
 			term = env.Current()
 		}
-		if term != "" {
-			all = append(all, token{strings.Clone(term), start, end})
-		}
+		return term == "" || f(term, start, end)
 	})
-	return all
 }

@@ -141,7 +141,7 @@ func (r *bounds) eval(s *searcher) matches {
 	}
 	hits := newSet(len(s.x.names))
 	r.f.numbers.Ascend(low, func(n uint64, p *postings) bool {
-		if n > high {
+		if n > high || !s.spend(1+int64(p.n)/docsPerStep) {
 			return false
 		}
 		p.each(func(doc uint32, _ uint16) { hits.put(doc) })
@@ -154,6 +154,9 @@ func (r *bounds) eval(s *searcher) matches {
 func (r *bounds) evalTexts(s *searcher) matches {
 	hits := newSet(len(s.x.names))
 	r.f.terms.All(func(text string, t *term) bool {
+		if !s.spend(1 + int64(len(r.tests)+t.n)/docsPerStep) {
+			return false
+		}
 		for _, b := range r.tests {
 			if !b.holds(text) {
 				return true

@@ -11,6 +11,8 @@ import (
 type budget struct {
 	left         int64
 	since        int64 // steps since done and closed were looked at
+	due          int64 // steps that tell does not know of
+	tell         func(steps int64)
 	done, closed <-chan struct{}
 	err          error
 }
@@ -27,7 +29,15 @@ var (
 
 // newBudget is the budget of a search at a point.
 func (e *Engine) newBudget(p search.Point) *budget {
-	return &budget{left: p.Work, done: p.Done, closed: e.closed}
+	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: e.closed}
+}
+
+// settle tells the request what the search has done since it was told last.
+func (b *budget) settle() {
+	if b != nil && b.tell != nil && b.due > 0 {
+		b.tell(b.due)
+		b.due = 0
+	}
 }
 
 // spend takes steps off and reports whether the search may go on. Once it may not, it never may.
@@ -39,6 +49,7 @@ func (b *budget) spend(steps int64) bool {
 		return false
 	}
 	b.left -= steps
+	b.due += steps
 	if b.since += steps; b.left < 0 {
 		b.err = errWork
 	} else if b.since >= stepsPerLook {

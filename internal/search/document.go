@@ -84,58 +84,57 @@ func several(d *search.Definition, f *search.Field) bool {
 }
 
 // fromObject is the document of a key, nil if it is none.
-func fromObject(d *search.Definition, key string, o *keyspace.Object, now int64) *document {
-	doc := &document{name: strings.Clone(key), gone: o.Expire, fields: make([]values, len(d.Schema))}
-	switch {
-	case d.Source == search.Hash && o.Type() == keyspace.Hash:
+func (x *index) fromObject(key string, o *keyspace.Object, now int64) *document {
+	doc := &document{name: strings.Clone(key), gone: o.Expire, fields: make([]values, len(x.contents))}
+	switch source := x.def.Source; {
+	case source == search.Hash && o.Type() == keyspace.Hash:
 		h := o.Data().(*keyspace.Fields)
-		for i := range d.Schema {
-			f := &d.Schema[i]
-			if value, _, ok := h.Get(now, f.Path()); ok {
-				doc.fields[i].takeText(f, value, several(d, f))
+		for i, c := range x.contents {
+			if value, _, ok := h.Get(now, c.of.Path()); ok {
+				doc.fields[i].takeText(c.of, value, several(x.def, c.of))
 			}
 		}
-	case d.Source == search.JSON && o.Type() == keyspace.JSON:
-		doc.takeJSON(d, o.Data().(*keyspace.Document).Root())
-	case d.Source == search.String && o.Type() == keyspace.String:
+	case source == search.JSON && o.Type() == keyspace.JSON:
+		x.takeJSON(doc, o.Data().(*keyspace.Document).Root())
+	case source == search.String && o.Type() == keyspace.String:
 		root, err := jsondoc.Parse([]byte(o.Text()))
 		if err != nil {
 			return nil
 		}
-		doc.takeJSON(d, root)
+		x.takeJSON(doc, root)
 	default:
 		return nil
 	}
 	return doc.valid()
 }
 
-func (doc *document) takeJSON(d *search.Definition, root jsondoc.Value) {
-	for i := range d.Schema {
-		f := &d.Schema[i]
-		if v := search.Lookup(root, f.Path()); v != nil {
-			doc.fields[i].take(f, v, several(d, f))
+func (x *index) takeJSON(doc *document, root jsondoc.Value) {
+	for i, c := range x.contents {
+		if v := search.Lookup(root, c.of.Path()); v != nil {
+			doc.fields[i].take(c.of, v, several(x.def, c.of))
 		}
 	}
 }
 
-// fromEntry is the document of a stream entry, nil if it is none. Of a field that is there twice the last counts.
-func fromEntry(d *search.Definition, e keyspace.StreamEntry) *document {
-	doc := &document{name: e.ID.String(), fields: make([]values, len(d.Schema))}
+// fromEntry is the document of a stream entry, nil if it is none, and what it weighs. Of a field that is there twice the last counts.
+func (x *index) fromEntry(e keyspace.StreamEntry) (d *document, weight int64) {
+	doc := &document{name: e.ID.String(), fields: make([]values, len(x.contents))}
 	found := map[string]string{}
 	field, isValue := "", false
+	weight = int64(len(x.contents)) * fieldWeight
 	e.Words(func(word string) {
 		if isValue {
 			found[field] = word
 		}
+		weight += int64(len(word)) * x.overlap
 		field, isValue = word, !isValue
 	})
-	for i := range d.Schema {
-		f := &d.Schema[i]
-		if value, ok := found[f.Path()]; ok {
-			doc.fields[i].takeText(f, value, several(d, f))
+	for i, c := range x.contents {
+		if value, ok := found[c.of.Path()]; ok {
+			doc.fields[i].takeText(c.of, value, several(x.def, c.of))
 		}
 	}
-	return doc.valid()
+	return doc.valid(), weight
 }
 
 // valid is the document if it has any value, nil otherwise.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -11,10 +12,13 @@ import (
 const (
 	// maxWait is how long a query waits for the index: as long as other requests wait for a leader.
 	maxWait = 5 * time.Second
-	// keysPerView is how many keys are read under one hold of the machine's lock.
+	// keysPerView is how many keys are read under one hold of the machine's lock, viewBytes how many logical bytes of them
+	// at most. What is larger is read from a fork.
 	keysPerView = 32
-	// keysPerScan is how many keys of a scan are indexed before changed keys are looked for again.
-	keysPerScan = 512
+	viewBytes   = 256 << 10
+	// keysPerStep is how many keys a step looks at, stepBytes how many logical bytes of them at most; then another database has its turn.
+	keysPerStep = 512
+	stepBytes   = 1 << 20
 	// DefaultMaxDocuments is how many documents a node indexes of one definition at most.
 	DefaultMaxDocuments = 20_000_000
 )
@@ -23,134 +27,189 @@ const (
 type Engine struct {
 	m            *fsm.Machine
 	maxDocuments int
+	most         int // workers at once; none in tests that take each step
 
-	mu      sync.Mutex
-	wake    chan struct{}       // has a value when there may be something to do
-	moved   chan struct{}       // closes when something has been done
-	noted   uint64              // the last entry that was told
-	done    uint64              // everything up to it is in the indexes
-	dirty   map[string]*changes // of databases by name
-	renew   bool                // definitions may have changed
-	forget  bool                // the state was replaced
-	all     map[key]*task       // by definition
-	watched map[string][]*task  // by name of the database
-	closed  chan struct{}       // closes when the engine ends
-	ended   chan struct{}       // closes when it has ended
-	once    sync.Once
-	start   sync.Once
-
-	tracking bool // of the goroutine that works: it has asked for changes of keys
+	mu        sync.Mutex
+	moved     chan struct{}        // closes when something has been done
+	noted     uint64               // the last entry that was told
+	databases map[string]*database // that have indexes, or may have
+	replaced  int                  // how often the state was replaced
+	listed    int                  // the value of replaced for which databases has all of them
+	listing   bool                 // a worker is about to
+	queue     []*database          // that have something to do and no worker, in the order in which they came
+	working   int                  // workers that have a turn
+	waiting   []chan struct{}      // workers that want theirs back
+	limit     int64                // of used; 0 = none
+	used      int64                // bytes that the indexes of all databases take
+	closed    chan struct{}        // closes when the engine ends
+	once      sync.Once
+	workers   sync.WaitGroup
 }
 
-// key names a definition.
-type key struct{ database, serial uint64 }
+// database is what the engine knows of one database. It is guarded by Engine.mu.
+type database struct {
+	name    string
+	number  uint64
+	tasks   []*task             // in the order of their definitions
+	renew   bool                // definitions may have changed
+	flushed bool                // all keys were removed before keys changed
+	keys    map[string]struct{} // that have changed
+	names   []string            // of those that the worker has taken, what is to be looked at
+	target  uint64              // the entry that is reached after them
+	done    uint64              // the entry that was reached
+	queued  bool                // it is in the queue
+	busy    bool                // it has a worker
+	dead    bool                // the database is gone, or another one has its name
+	tracked bool                // changes of keys are asked for
+	used    int64               // bytes that its indexes and the names of changed keys take
+	limit   int64               // of used, 0 = none
+	// Bytes of keys, and of those that the worker has taken.
+	keyBytes, nameBytes int64
+}
 
 // task is an index and what is still to be done for it.
 type task struct {
 	*index
-	key
-	name    string   // of the database
-	scan    []string // keys that are to be looked at once
-	scanned bool     // there is nothing of the first scan left
-	leftOut int64
-	streams map[string]*streamState
+	of        *database
+	stream    streamState
+	leftOut   int64
+	cursor    uint64 // of the scan, and the keys that it has met last; of the worker
+	scan      []string
+	left      int64 // keys of the scan that were not looked at yet, about
+	scanned   bool  // nothing of the scan is left
+	counted   int64 // bytes that count for the database and the node
+	gone      bool  // it has no place any more: dropped, or suspended; guarded by Engine.mu
+	suspended error // why it has no contents; nil: it has
+	needed    int64 // bytes that it had then
 }
 
-// changes are what has happened to keys of a database.
-type changes struct {
-	keys    map[string]struct{}
-	flushed bool
-}
+// Attach gives a machine search indexes, of limit bytes together; 0 is no limit. The caller closes the engine when it is done
+// with the machine. Its goroutines start when there is something to index.
+func Attach(m *fsm.Machine, limit int64) *Engine { return attach(m, limit, workers()) }
 
-// Attach gives a machine search indexes. The caller closes the engine when it is done with the machine. Its goroutine
-// starts when there is something to index.
-func Attach(m *fsm.Machine) *Engine {
-	e := &Engine{m: m, maxDocuments: DefaultMaxDocuments, wake: make(chan struct{}, 1), moved: make(chan struct{}), dirty: map[string]*changes{},
-		all: map[key]*task{}, watched: map[string][]*task{}, closed: make(chan struct{}), ended: make(chan struct{})}
+func attach(m *fsm.Machine, limit int64, most int) *Engine {
+	e := &Engine{m: m, maxDocuments: DefaultMaxDocuments, most: most, limit: limit, moved: make(chan struct{}), databases: map[string]*database{}, closed: make(chan struct{})}
 	m.SetSearch(e)
-	defined := false
-	m.View(0, [16]byte{}, func(v *fsm.View) { defined = len(v.Searched()) > 0 })
-	if defined {
-		e.mu.Lock()
-		e.renew = true
-		e.signal()
-		e.mu.Unlock()
-	}
+	e.mu.Lock()
+	e.replaced++
+	replaced := e.replaced
+	e.mu.Unlock()
+	e.list(replaced)
 	return e
 }
 
 // Close ends the engine; reads that wait for it fail.
 func (e *Engine) Close() {
-	e.start.Do(func() { close(e.ended) })
-	e.once.Do(func() { close(e.closed) })
-	<-e.ended
+	e.once.Do(func() {
+		e.mu.Lock()
+		close(e.closed)
+		e.mu.Unlock()
+	})
+	e.workers.Wait()
+}
+
+// Used is how many bytes the indexes of this node take, about.
+func (e *Engine) Used() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.used
 }
 
 // Applied takes in what an entry has done.
 func (e *Engine) Applied(index uint64, notes []env.Notification) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.noted = index
-	work := e.renew
+	if len(e.databases) == 0 && len(notes) == 0 {
+		return
+	}
 	for i := range notes {
 		n := &notes[i]
 		switch n.Kind {
-		case env.SearchChanged, env.Deleted:
-			e.renew, work = true, true
+		case env.SearchChanged:
+			e.changed(n.DB)
+		case env.Deleted:
+			if d := e.databases[n.DB]; d != nil {
+				e.forget(d)
+				e.progress()
+			}
 		case env.KeyTouched:
-			work = e.touch(n.DB, n.Channel) || work
+			if d := e.databases[n.DB]; d != nil && d.watches(n.Channel) {
+				e.touch(d, n.Channel)
+			}
 		case env.Flushed:
-			if len(e.watched[n.DB]) > 0 {
-				c := e.changes(n.DB)
-				c.flushed, work = true, true
-				clear(c.keys)
+			if d := e.databases[n.DB]; d != nil && len(d.tasks) > 0 {
+				e.forgetKeys(d)
+				d.flushed = true
+				e.schedule(d)
 			}
 		}
 	}
-	if !work && len(e.dirty) == 0 && e.done+1 >= index {
-		e.done = index // as most entries, where nothing is indexed
-	}
-	if work || len(e.all) > 0 {
-		e.signal()
-	}
-	e.mu.Unlock()
 }
 
-func (e *Engine) changes(db string) *changes {
-	c := e.dirty[db]
-	if c == nil {
-		c = &changes{keys: map[string]struct{}{}}
-		e.dirty[db] = c
+// changed notes that the definitions of a database may have changed; e.mu is held.
+func (e *Engine) changed(name string) {
+	d := e.databases[name]
+	if d == nil {
+		d = &database{name: name, keys: map[string]struct{}{}}
+		e.databases[name] = d
 	}
-	return c
+	d.renew = true
+	e.schedule(d)
 }
 
-// touch notes a key that has changed and reports whether some index wants to know.
-func (e *Engine) touch(db, key string) bool {
-	for _, t := range e.watched[db] {
-		if t.def.Watches(key) {
-			e.changes(db).keys[key] = struct{}{}
-			return true
-		}
+// watches reports whether some index wants to know of a key.
+func (d *database) watches(key string) bool {
+	return slices.ContainsFunc(d.tasks, func(t *task) bool { return t.suspended == nil && t.def.Watches(key) })
+}
+
+// keyCost is what a key that has changed takes until it was looked at, beside its name.
+const keyCost = 64
+
+// touch notes a key that has changed; e.mu is held.
+func (e *Engine) touch(d *database, key string) {
+	if _, had := d.keys[key]; !had {
+		n := keyCost + int64(len(key))
+		d.keys[key] = struct{}{}
+		d.keyBytes += n
+		e.count(d, n)
 	}
-	return false
+	e.schedule(d)
+}
+
+// forgetKeys drops the keys that are to be looked at; e.mu is held.
+func (e *Engine) forgetKeys(d *database) {
+	e.count(d, -d.keyBytes)
+	d.keyBytes = 0
+	clear(d.keys)
 }
 
 // Restored forgets everything: the state is another one.
 func (e *Engine) Restored(index uint64) {
 	e.mu.Lock()
-	e.noted, e.done, e.renew, e.forget = index, 0, true, true
-	e.all, e.watched, e.dirty = map[key]*task{}, map[string][]*task{}, map[string]*changes{}
-	e.signal()
-	e.mu.Unlock()
+	defer e.mu.Unlock()
+	for _, d := range e.databases { // unordered: each by itself
+		e.forget(d)
+	}
+	e.noted = index
+	e.replaced++
+	e.work()
+	e.progress()
 }
 
-// signal wakes the goroutine that works.
-func (e *Engine) signal() {
-	e.start.Do(func() { go e.run() })
-	select {
-	case e.wake <- struct{}{}:
-	default:
+// forget drops what is known of a database; e.mu is held.
+func (e *Engine) forget(d *database) {
+	for _, t := range d.tasks {
+		e.release(t)
 	}
+	e.forgetKeys(d)
+	e.count(d, -d.nameBytes)
+	if d.tracked {
+		d.tracked = false
+		e.m.Track(false)
+	}
+	d.dead = true
+	delete(e.databases, d.name)
 }
 
 // progress wakes those who wait; the lock is held.

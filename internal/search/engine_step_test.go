@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm"
@@ -21,8 +22,7 @@ type stepped struct {
 
 func newStepped(t *testing.T) *stepped {
 	s := &stepped{t: t, m: fsm.NewMachine()}
-	s.e = Attach(s.m)
-	s.e.start.Do(func() { close(s.e.ended) })
+	s.e = attach(s.m, 0, 0)
 	t.Cleanup(s.e.Close)
 	s.propose(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel}))
 	return s
@@ -38,6 +38,13 @@ func (s *stepped) propose(code uint16, body []byte) any {
 		s.t.Fatalf("apply: %v, %+v", err, outcomes)
 	}
 	return outcomes[0].Value
+}
+
+// tasks are the indexes of the default database.
+func (s *stepped) tasks() []*task {
+	s.e.mu.Lock()
+	defer s.e.mu.Unlock()
+	return slices.Clone(s.e.databases["default"].tasks)
 }
 
 // process may do everything.
@@ -77,7 +84,7 @@ func (s *stepped) count(names []string) map[string]int64 {
 // TestChangesDuringAScan stops a scan before each of its steps, changes keys that it has looked at and keys that it hasn't, and
 // expects the finished index to have what a walk over the keys finds.
 func TestChangesDuringAScan(t *testing.T) {
-	const keys = 2*keysPerScan + 100
+	const keys = 2*keysPerStep + 100
 	name := func(i int) string { return fmt.Sprint("doc:", i) }
 	changes := map[string]func(s *stepped, i int){
 		"set":     func(s *stepped, i int) { s.do("HSET " + name(i) + " n 2") },
@@ -110,18 +117,17 @@ func TestChangesDuringAScan(t *testing.T) {
 				}
 			}
 			want := s.count(names)
-			s.e.mu.Lock()
-			for _, x := range s.e.all {
+			tasks := s.tasks()
+			for _, x := range tasks {
 				for value, n := range map[string]int64{"1": want["1"], "2": want["2"]} {
 					if got, err := x.count([]byte(`{"n":`+value+`}`), 1_000_000, nil); err != nil || got != n {
 						t.Errorf("%s before step %d: the index has %d documents with n=%s (%v), the state %d", what, stop, got, value, err, n)
 					}
 				}
 			}
-			if len(s.e.all) != 1 || s.e.done != s.index {
-				t.Errorf("%s before step %d: %d indexes up to entry %d, want 1 up to %d", what, stop, len(s.e.all), s.e.done, s.index)
+			if d := s.e.databases["default"]; len(tasks) != 1 || !d.reached(s.index) {
+				t.Errorf("%s before step %d: %d indexes up to entry %d, want 1 up to %d", what, stop, len(tasks), d.done, s.index)
 			}
-			s.e.mu.Unlock()
 		}
 	}
 }

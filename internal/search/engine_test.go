@@ -32,7 +32,7 @@ func newNode(t *testing.T) *node {
 }
 
 func (n *node) attach() {
-	e := search.Attach(n.m)
+	e := search.Attach(n.m, 0)
 	n.t.Cleanup(e.Close)
 }
 

@@ -1,66 +1,79 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-func (e *Engine) run() {
-	defer close(e.ended)
-	for {
-		busy := e.step()
-		select {
-		case <-e.closed:
-			return
-		default:
-		}
-		if busy {
-			continue
-		}
-		select {
-		case <-e.wake:
-		case <-e.closed:
-			return
-		}
-	}
-}
-
-// step brings the indexes up to what was told so far, and looks at a part of the keys of a scan. It reports whether there is
-// more to do.
-func (e *Engine) step() (busy bool) {
+// bringUp does a step for a database that the caller alone works on: it takes in its definitions if they have changed, then some
+// keys that have changed, and if there are none left some keys of a scan.
+func (e *Engine) bringUp(d *database) {
 	e.mu.Lock()
-	renew := e.renew
+	renew := d.renew
 	e.mu.Unlock()
 	if renew {
-		e.define()
+		e.define(d)
 	}
-	e.mu.Lock()
-	position, dirty := e.noted, e.dirty
-	e.dirty = map[string]*changes{}
-	again := e.renew
-	e.mu.Unlock()
-	for db, c := range dirty { // unordered: databases share nothing
-		e.update(db, c)
+	tasks, names := e.takeKeys(d)
+	looked := e.look(tasks, names)
+	if !e.lookedAt(d, looked) {
+		return
 	}
-	e.mu.Lock()
-	if again = again || e.forget; !again {
-		e.done = max(e.done, position)
+	if t := e.unscanned(d); t != nil {
+		e.scan(t)
 	}
-	scan := e.unscanned()
-	e.progress()
-	busy = again || scan != nil || len(e.dirty) > 0 || e.renew
-	e.mu.Unlock()
-	if scan != nil {
-		e.scanStep(scan)
-	}
-	return busy
 }
 
-// unscanned is an index that has keys to look at, nil if there is none. The caller holds e.mu.
-func (e *Engine) unscanned() *task {
-	for _, t := range e.all { // unordered: whichever comes first
+// takeKeys returns the indexes of a database and keys that it has to look at for them.
+func (e *Engine) takeKeys(d *database) ([]*task, []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if d.flushed {
+		d.flushed = false
+		e.count(d, -d.nameBytes)
+		d.names, d.nameBytes = nil, 0
+		for i, t := range d.tasks {
+			e.release(t)
+			d.tasks[i] = e.newTask(d, t.def)
+			d.tasks[i].scanned = true // there are no keys
+		}
+	}
+	if len(d.names) == 0 {
+		d.target = e.noted
+		d.names, d.nameBytes, d.keyBytes = make([]string, 0, len(d.keys)), d.keyBytes, 0
+		for name := range d.keys { // unordered: keys share nothing
+			d.names = append(d.names, name)
+		}
+		d.keys = map[string]struct{}{}
+	}
+	return slices.Clone(d.tasks), d.names
+}
+
+// lookedAt notes that the first n of the keys of a database were looked at, and reports whether there are no more of them.
+func (e *Engine) lookedAt(d *database, n int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if d.names = d.names[n:]; len(d.names) > 0 {
+		return false
+	}
+	e.count(d, -d.nameBytes)
+	d.names, d.nameBytes = nil, 0
+	if !d.renew {
+		d.done = max(d.done, d.target)
+	}
+	e.progress()
+	return true
+}
+
+// unscanned is an index of a database that has keys to look at, nil if there is none.
+func (e *Engine) unscanned(d *database) *task {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, t := range d.tasks {
 		if !t.scanned {
 			return t
 		}
@@ -68,174 +81,62 @@ func (e *Engine) unscanned() *task {
 	return nil
 }
 
-// define takes in the definitions as they are now.
-func (e *Engine) define() {
-	e.mu.Lock()
-	e.renew = false
-	e.forget = false
-	e.mu.Unlock()
-
-	var list []fsm.Searched
-	e.m.View(0, [16]byte{}, func(v *fsm.View) {
-		list = v.Searched()
-		e.mu.Lock()
-		e.noted = max(e.noted, v.Index()) // what was applied before the engine was attached
-		e.mu.Unlock()
-	})
-	if wanted := len(list) > 0; wanted != e.tracking {
-		e.tracking = wanted
-		e.m.Track(wanted)
-	}
-	scans := e.watch(list)
-	// From here on changes are received; earlier ones are in the fork.
-	for _, t := range scans {
-		names := e.list(t)
-		e.mu.Lock()
-		t.scan, t.scanned = names, len(names) == 0
-		e.mu.Unlock()
-	}
+// newTask is an index of a database to be built; e.mu is held.
+func (e *Engine) newTask(d *database, def *search.Definition) *task {
+	t := &task{of: d}
+	t.index = newIndex(def, func(n int64) bool { return e.take(t, n) })
+	return t
 }
 
-// watch has the indexes of these definitions told of changes, and returns those that are new.
-func (e *Engine) watch(list []fsm.Searched) (scans []*task) {
-	fresh := map[key]*task{}
-	watched := map[string][]*task{}
+// define takes in the definitions of a database as they are now.
+func (e *Engine) define(d *database) {
+	e.mu.Lock()
+	if d.renew = false; !d.dead && !d.tracked {
+		d.tracked = true
+		e.m.Track(true)
+	}
+	e.mu.Unlock()
+	var defs fsm.Searched
+	limit, keys := int64(0), int64(0)
+	e.m.View(0, [16]byte{}, func(v *fsm.View) {
+		defs = v.SearchedIn(d.name)
+		s, _ := v.DatabaseSettings(d.name)
+		limit = s.Limit
+		v.Keys(d.name, defs.Number, func(db *keyspace.DB, _ *env.Env) { keys = int64(db.Len()) })
+	})
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, d := range list {
-		for _, def := range d.Indexes {
-			k := key{d.Number, def.Serial}
-			t := e.all[k]
-			if t == nil {
-				t = &task{index: newIndex(def), key: k, name: d.Name, streams: map[string]*streamState{}}
-				scans = append(scans, t)
-			}
-			fresh[k] = t
-			watched[d.Name] = append(watched[d.Name], t)
-		}
-	}
-	if !e.forget {
-		e.all, e.watched = fresh, watched
-	}
-	return scans
-}
-
-// list are the keys that a new index has to look at.
-func (e *Engine) list(t *task) (names []string) {
-	e.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
-		v.Keys(t.name, t.database, func(db *keyspace.DB, env *env.Env) {
-			if t.def.Source == search.Stream {
-				names = []string{t.def.Prefixes[0]}
-				return
-			}
-			db.All(env, func(key string, o *keyspace.Object) bool {
-				if t.def.Watches(key) && (!t.def.SkipScan || o.Version > t.def.Since) {
-					names = append(names, key)
-				}
-				return true
-			})
-		})
-	})
-	return names
-}
-
-// scanStep looks at the next keys of a scan.
-func (e *Engine) scanStep(t *task) {
-	e.mu.Lock()
-	n := min(len(t.scan), keysPerScan)
-	part := t.scan[:n]
-	e.mu.Unlock()
-	e.look([]*task{t}, part)
-	e.mu.Lock()
-	if t.scan = t.scan[n:]; len(t.scan) == 0 {
-		t.scan, t.scanned = nil, true
-	}
-	e.progress()
-	e.mu.Unlock()
-}
-
-// update looks at keys that have changed.
-func (e *Engine) update(db string, c *changes) {
-	e.mu.Lock()
-	tasks := append([]*task(nil), e.watched[db]...)
-	e.mu.Unlock()
-	if c.flushed {
-		for _, t := range tasks {
-			t.empty()
-		}
-	}
-	names := make([]string, 0, len(c.keys))
-	for name := range c.keys { // unordered: keys share nothing
-		names = append(names, name)
-	}
-	e.look(tasks, names)
-}
-
-// empty takes all documents out.
-func (t *task) empty() {
-	t.mu.Lock()
-	t.index.reset()
-	clear(t.streams)
-	t.leftOut = 0
-	t.mu.Unlock()
-}
-
-// look reads keys as they are now and brings the indexes that watch them up to that.
-func (e *Engine) look(tasks []*task, names []string) {
-	for len(names) > 0 && len(tasks) > 0 {
-		part := names[:min(len(names), keysPerView)]
-		names = names[len(part):]
-		for _, t := range tasks {
-			e.lookFor(t, part)
-		}
-	}
-}
-
-// change is what has become of a document: nil is none.
-type change struct {
-	name string
-	doc  *document
-}
-
-func (e *Engine) lookFor(t *task, names []string) {
-	var list []change
-	for _, name := range names {
-		if !t.def.Watches(name) {
-			continue
-		}
-		if t.def.Source == search.Stream {
-			e.lookAtStream(t, name)
-			continue
-		}
-		list = append(list, change{name: name})
-	}
-	if len(list) == 0 {
+	switch {
+	case d.dead:
+		return
+	case len(defs.Indexes) == 0 && !d.renew:
+		e.forget(d)
 		return
 	}
-	e.m.View(0, [16]byte{}, func(v *fsm.View) {
-		v.Keys(t.name, t.database, func(db *keyspace.DB, env *env.Env) {
-			for i := range list {
-				if o := db.Peek(env, []byte(list[i].name)); o != nil {
-					list[i].doc = fromObject(t.def, list[i].name, o, env.Now)
-				}
-			}
-		})
-	})
-	t.take(list, e.maxDocuments)
-}
-
-// take brings documents into an index.
-func (t *task) take(list []change, most int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range list {
-		switch _, had := t.byName[c.name]; {
-		case c.doc == nil:
-			t.index.remove(c.name)
-		case !had && t.live() >= most:
-			t.leftOut++
-		default:
-			t.index.put(c.doc)
+	kept := map[uint64]*task{}
+	for _, t := range d.tasks {
+		if defs.Number == d.number {
+			kept[t.def.Serial] = t
 		}
 	}
+	d.number, d.limit = defs.Number, limit
+	var tasks []*task
+	for _, def := range defs.Indexes {
+		t := kept[def.Serial]
+		if t == nil {
+			t = e.newTask(d, def)
+			t.left = keys
+			if def.Source == search.Stream {
+				t.left = 1
+			}
+		}
+		delete(kept, def.Serial)
+		tasks = append(tasks, t)
+	}
+	for _, t := range d.tasks {
+		if !slices.Contains(tasks, t) {
+			e.release(t)
+		}
+	}
+	d.tasks = tasks
 }

@@ -109,25 +109,33 @@ func (b *boolean) eval(s *searcher) (m matches) {
 			if len(m.docs) == 0 {
 				return m
 			}
-			m = both(m, s.eval(n))
+			m = s.joined(both, m, s.eval(n))
 		}
 		if s.scored && len(m.docs) > 0 {
 			for _, n := range b.should {
-				m = lifted(m, s.eval(n))
+				m = s.joined(lifted, m, s.eval(n))
 			}
 		}
 	default:
 		for _, n := range b.should {
-			m = either(m, s.eval(n))
+			m = s.joined(either, m, s.eval(n))
 		}
 	}
 	for _, n := range b.mustNot {
 		if len(m.docs) == 0 {
 			break
 		}
-		m = without(m, s.eval(n))
+		m = s.joined(without, m, s.eval(n))
 	}
 	return m
+}
+
+// joined joins what two conditions have found. The first are paid for with each condition that is added to them.
+func (s *searcher) joined(how func(a, b matches) matches, a, b matches) matches {
+	if !s.spend(int64(len(a.docs)) / docsPerStep) {
+		return matches{}
+	}
+	return how(a, b)
 }
 
 // both are the documents of a that are in b too.

@@ -9,8 +9,10 @@ import (
 
 // marks are what a filter asks of a field by word.
 type marks struct {
-	terms    map[string]bool
-	prefixes []string
+	terms       map[string]bool
+	prefixes    []string
+	open, close string // around what is marked
+	*budget
 }
 
 func (m *marks) has(term string) bool {
@@ -53,8 +55,14 @@ func collect(n node, of func(f *field) *marks) {
 	}
 }
 
+// What a step of marking is.
+const (
+	markedPerStep   = 8  // bytes that are cut into words, or written around them
+	comparedPerStep = 64 // bytes of a value, for each beginning of a word that is asked for
+)
+
 // highlighter marks what a filter asks for in values of fields.
-func (x *index) highlighter(n node) func(name, value, open, close string) string {
+func (x *index) highlighter(n node, b *budget) func(name, value, open, close string) string {
 	wanted := map[*field]*marks{}
 	collect(n, func(f *field) *marks {
 		if wanted[f] == nil {
@@ -68,17 +76,22 @@ func (x *index) highlighter(n node) func(name, value, open, close string) string
 		if m == nil {
 			return value
 		}
+		m.open, m.close, m.budget = open, close, b
+		defer b.settle()
+		if n := int64(len(value)); !b.spend(1 + n/markedPerStep + n*int64(len(m.prefixes))/comparedPerStep) {
+			return value
+		}
 		if x.def.Source != search.JSON && x.def.Source != search.String && strings.HasPrefix(value, "[") {
-			if marked, ok := f.markList(m, value, open, close); ok {
+			if marked, ok := f.markList(m, value); ok {
 				return marked
 			}
 		}
-		return f.mark(m, value, open, close)
+		return f.mark(m, value)
 	}
 }
 
 // markList marks the elements of an array in the text of a hash or stream.
-func (f *field) markList(m *marks, value, open, close string) (string, bool) {
+func (f *field) markList(m *marks, value string) (string, bool) {
 	v, err := jsondoc.Parse([]byte(value))
 	if err != nil {
 		return "", false
@@ -90,7 +103,7 @@ func (f *field) markList(m *marks, value, open, close string) (string, bool) {
 	var list []jsondoc.Value
 	a.All(func(_ int, e jsondoc.Value) bool {
 		if s, ok := e.(jsondoc.String); ok {
-			e = jsondoc.String(f.mark(m, string(s), open, close))
+			e = jsondoc.String(f.mark(m, string(s)))
 		}
 		list = append(list, e)
 		return true
@@ -99,22 +112,30 @@ func (f *field) markList(m *marks, value, open, close string) (string, bool) {
 	return text, err == nil
 }
 
-// mark marks one value.
-func (f *field) mark(m *marks, value, open, close string) string {
+// mark marks one value, as far as there is work left.
+func (f *field) mark(m *marks, value string) string {
+	cost := 1 + int64(len(m.open)+len(m.close))/markedPerStep
 	if f.Type != search.Text {
-		if m.has(value) {
-			return open + value + close
+		if m.has(value) && m.spend(cost) {
+			return m.open + value + m.close
 		}
 		return value
 	}
 	var b strings.Builder
 	at := 0
-	for _, t := range f.analyzer.tokens(value) {
-		if m.has(t.term) {
-			b.WriteString(value[at:t.start] + open + value[t.start:t.end] + close)
-			at = t.end
+	f.analyzer.each(value, func(term string, start, end int) bool {
+		if !m.has(term) {
+			return true
 		}
-	}
+		if !m.spend(cost) {
+			return false
+		}
+		for _, part := range [...]string{value[at:start], m.open, value[start:end], m.close} {
+			b.WriteString(part)
+		}
+		at = end
+		return true
+	})
 	b.WriteString(value[at:])
 	return b.String()
 }

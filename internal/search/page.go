@@ -94,6 +94,9 @@ func (s *searcher) best(m matches, by *field, q *search.Query, score func(uint32
 	for i, doc := range m.docs {
 		d := found{doc: doc}
 		if by != nil {
+			if !s.spend(by.valuesOf(doc) / docsPerStep) {
+				return nil
+			}
 			by.sortKey(&d, q.Descending)
 		} else if d.score = m.at(i); score != nil {
 			d.score = score(doc, d.score)

@@ -30,7 +30,7 @@ func (s *searcher) alive(m matches) matches {
 			return false
 		}
 		gone = append(gone, d.doc)
-		return true
+		return s.spend(1)
 	})
 	if len(gone) == 0 {
 		return m
@@ -71,15 +71,18 @@ func (x *index) query(q *search.Query, now int64, b *budget) (*search.Hits, erro
 	}
 	s := &searcher{budget: b, x: x, scored: by == nil, now: now}
 	m := s.alive(s.eval(n))
-	s.spend(int64(len(m.docs)))
-	if err := b.failed(); err != nil {
-		return nil, err
+	values := 0
+	if q.Score != nil {
+		values = len(q.Score.Values)
+	}
+	if !s.spend(int64(len(m.docs)) * int64(1+values)) {
+		return nil, b.failed()
 	}
 	hits := &search.Hits{List: x.hits(s.best(m, by, q, score), by)}
 	if len(q.Highlight) > 0 {
-		hits.Highlight = x.highlighter(n)
+		hits.Highlight = x.highlighter(n, b)
 	}
-	return hits, nil
+	return hits, b.failed()
 }
 
 // orderField is the field that a query sorts by; nil if it has no name.
@@ -158,6 +161,18 @@ func (f *field) sortKey(d *found, descending bool) {
 			d.text, d.has = text, true
 		}
 	}
+}
+
+// valuesOf is how many values the field has of a document.
+func (f *field) valuesOf(doc uint32) int64 {
+	var one [1]uint64
+	switch {
+	case f.numbers != nil:
+		return int64(len(f.column.values(doc, &one)))
+	case int(doc) < len(f.streams):
+		return int64(len(f.streams[doc]))
+	}
+	return 0
 }
 
 func (x *index) count(filter []byte, now int64, b *budget) (int64, error) {

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"slices"
+
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/keyspace"
@@ -13,51 +15,59 @@ type streamState struct {
 	added int64               // entries ever added, which falls when another stream takes the key
 }
 
-// entriesPerView is how many entries are taken into the index at once.
-const entriesPerView = 256
+// entriesPerPut is how many entries are taken into the index at once.
+const entriesPerPut = 256
 
-// lookAtStream brings an index up to its stream as it is now.
-func (e *Engine) lookAtStream(t *task, name string) {
-	have := t.streams[name]
-	if have == nil {
-		have = &streamState{}
-		t.streams[name] = have
-	}
+// lookAtStream brings an index up to its stream as it is now, or takes in as many of its entries as a step has. It returns what
+// these weigh, and whether they were all.
+func (e *Engine) lookAtStream(t *task) (bytes int64, all bool) {
+	have := &t.stream
+	all = true
 	e.m.ViewFork(0, [16]byte{}, func(v *fsm.View) {
 		var log *keyspace.StreamLog
-		v.Keys(t.name, t.database, func(db *keyspace.DB, env *env.Env) {
-			if o := db.Peek(env, []byte(name)); o != nil {
+		v.Keys(t.of.name, t.of.number, func(db *keyspace.DB, env *env.Env) {
+			if o := db.Peek(env, []byte(t.def.Prefixes[0])); o != nil {
 				log, _ = o.Data().(*keyspace.StreamLog)
 			}
 		})
 		var gone []change
 		if log == nil || log.Added() < have.added {
 			gone = removals(have.ids)
+			t.grow(-entryCost * int64(len(have.ids)))
 			*have = streamState{}
 		}
 		if log != nil {
-			e.followStream(t, have, log, gone)
+			bytes, all = e.followStream(t, log, gone)
 		} else {
-			t.take(gone, e.maxDocuments)
+			e.put(t, gone)
 		}
 	})
+	return bytes, all
 }
 
 // followStream takes out what has gone from a stream, and takes in what is new.
-func (e *Engine) followStream(t *task, have *streamState, log *keyspace.StreamLog, list []change) {
+func (e *Engine) followStream(t *task, log *keyspace.StreamLog, list []change) (bytes int64, all bool) {
+	have := &t.stream
 	have.added = log.Added()
 	gone, at := have.trim(log)
+	t.grow(-entryCost * int64(len(gone)))
 	list = append(list, removals(gone)...)
+	all = true
 	log.Ascend(at, func(entry keyspace.StreamEntry) bool {
 		have.ids = append(have.ids, entry.ID)
-		list = append(list, change{name: entry.ID.String(), doc: fromEntry(t.def, entry)})
-		if len(list) >= entriesPerView {
-			t.take(list, e.maxDocuments)
+		t.grow(entryCost)
+		doc, size := t.fromEntry(entry)
+		list = append(list, change{name: entry.ID.String(), doc: doc})
+		bytes += size
+		if len(list) >= entriesPerPut || size > viewBytes {
+			e.put(t, list)
 			list = list[:0]
 		}
-		return true
+		all = bytes < stepBytes
+		return all && !t.full
 	})
-	t.take(list, e.maxDocuments)
+	e.put(t, list)
+	return bytes, all || len(have.ids) == log.Len()
 }
 
 // trim drops the entries that a stream has no longer and returns them, and where in the stream the first new one is.
@@ -73,6 +83,13 @@ func (s *streamState) trim(log *keyspace.StreamLog) (gone []keyspace.StreamID, a
 	}
 	if end == n { // none has gone
 		return nil, end
+	}
+	if end > 0 { // as trimming does, so that it takes no walk
+		first, _ := slices.BinarySearchFunc(s.ids, log.At(0).ID, keyspace.StreamID.Compare)
+		if n-first == end {
+			gone, s.ids = s.ids[:first], s.ids[first:]
+			return gone, end
+		}
 	}
 	kept := s.ids[:0]
 	for _, id := range s.ids {
