@@ -18,7 +18,7 @@ const (
 	viewBytes   = 256 << 10
 	// keysPerStep is how many keys a step looks at, stepBytes how many logical bytes of them at most; then another database has its turn.
 	keysPerStep = 512
-	stepBytes   = 1 << 20
+	stepBytes   = 512 << 10
 	// DefaultMaxDocuments is how many documents a node indexes of one definition at most.
 	DefaultMaxDocuments = 20_000_000
 )
@@ -158,9 +158,9 @@ func (e *Engine) changed(name string) {
 	e.schedule(d)
 }
 
-// watches reports whether some index wants to know of a key.
+// watches reports whether some index wants to know of a key. Those that are suspended do after a flush, which ends that.
 func (d *database) watches(key string) bool {
-	return slices.ContainsFunc(d.tasks, func(t *task) bool { return t.suspended == nil && t.def.Watches(key) })
+	return slices.ContainsFunc(d.tasks, func(t *task) bool { return (d.flushed || t.suspended == nil) && t.def.Watches(key) })
 }
 
 // keyCost is what a key that has changed takes until it was looked at, beside its name.
@@ -208,7 +208,7 @@ func (e *Engine) forget(d *database) {
 		d.tracked = false
 		e.m.Track(false)
 	}
-	d.dead = true
+	d.dead, d.tasks, d.names = true, nil, nil
 	delete(e.databases, d.name)
 }
 

@@ -48,6 +48,9 @@ func (e *Engine) take(t *task, n int64) bool {
 // keepWithin suspends an index that has grown if its database is above its limit. If the node is above its own, the
 // database that takes most loses its largest index, or the one that has grown; e.mu is held.
 func (e *Engine) keepWithin(t *task) {
+	if t.gone || t.suspended != nil {
+		return
+	}
 	if d := t.of; d.limit > 0 && d.used > d.limit {
 		e.suspend(t, search.Errorf("Index %s is suspended on this node: with it, the search indexes of database %s would take more memory than the database may have. "+
 			"Limit: %d bytes, Actual: %d bytes. Setting: maxMemory of database %s. Drop indexes, fields or data, or have the limit raised; then SEARCH.REINDEX builds it anew",

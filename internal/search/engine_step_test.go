@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
 // stepped is a machine whose search engine has no goroutine: the test takes each of its steps.
@@ -20,12 +21,66 @@ type stepped struct {
 	index uint64
 }
 
-func newStepped(t *testing.T) *stepped {
+func newStepped(t *testing.T) *stepped { return newWorked(t, 0, 0) }
+
+// newWorked is a machine whose search engine has so many workers, and so much memory.
+func newWorked(t *testing.T, limit int64, workers int) *stepped {
 	s := &stepped{t: t, m: fsm.NewMachine()}
-	s.e = attach(s.m, 0, 0)
+	s.e = attach(s.m, limit, workers)
 	t.Cleanup(s.e.Close)
 	s.propose(fsm.SetLevel.Code, fsm.SetLevel.Body(fsm.LevelChange{Level: fsm.MaxLevel}))
 	return s
+}
+
+// create makes a database with a memory limit; 0 is none.
+func (s *stepped) create(db string, limit int64) {
+	s.t.Helper()
+	s.propose(fsm.CreateDatabase.Code, fsm.CreateDatabase.Body(fsm.DatabaseTokens{Name: db, Standard: acl.DigestOf(db + "-standard"), ReadOnly: acl.DigestOf(db + "-readonly")}))
+	s.limit(db, limit)
+}
+
+func (s *stepped) limit(db string, limit int64) {
+	s.t.Helper()
+	s.propose(fsm.ConfigureDatabase.Code, fsm.ConfigureDatabase.Body(fsm.DatabaseSettings{Name: db, MaxMemory: limit}))
+}
+
+// in runs commands in a database in one entry.
+func (s *stepped) in(db string, rows ...[]string) {
+	s.t.Helper()
+	as := process
+	as.DB = db
+	batch := fsm.Batch{As: as, Origin: command.OriginHTTP}
+	for _, words := range rows {
+		batch.Rows = append(batch.Rows, row(words))
+	}
+	for i, v := range s.propose(fsm.Exec.Code, fsm.Exec.Body(batch)).(fsm.Results).Values {
+		if v.IsError() {
+			s.t.Fatalf("%.80q: %s", rows[i], v.Text())
+		}
+	}
+}
+
+// ask runs a command that reads in a database.
+func (s *stepped) ask(db string, words ...string) (v reply.Value) {
+	as := process
+	as.DB = db
+	s.m.View(1_000_000, [16]byte{}, func(view *fsm.View) { v = view.Exec(as, command.OriginHTTP, row(words)) })
+	return v
+}
+
+func row(words []string) (argv [][]byte) {
+	for _, w := range words {
+		argv = append(argv, []byte(w))
+	}
+	return argv
+}
+
+// finish takes steps until there is nothing to do, and returns how many.
+func (s *stepped) finish() (n int) {
+	for s.e.step() {
+		n++
+	}
+	return n
 }
 
 func (s *stepped) propose(code uint16, body []byte) any {

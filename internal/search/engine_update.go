@@ -57,6 +57,9 @@ func (e *Engine) takeKeys(d *database) ([]*task, []string) {
 func (e *Engine) lookedAt(d *database, n int) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if d.dead {
+		return false
+	}
 	if d.names = d.names[n:]; len(d.names) > 0 {
 		return false
 	}
@@ -85,6 +88,8 @@ func (e *Engine) unscanned(d *database) *task {
 func (e *Engine) newTask(d *database, def *search.Definition) *task {
 	t := &task{of: d}
 	t.index = newIndex(def, func(n int64) bool { return e.take(t, n) })
+	t.counted, t.due = t.due, 0
+	e.count(d, t.counted)
 	return t
 }
 
@@ -138,5 +143,8 @@ func (e *Engine) define(d *database) {
 			e.release(t)
 		}
 	}
-	d.tasks = tasks
+	d.tasks = slices.Clone(tasks)
+	for _, t := range tasks {
+		e.keepWithin(t)
+	}
 }
