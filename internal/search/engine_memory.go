@@ -29,7 +29,7 @@ func (e *Engine) release(t *task) {
 // take has n bytes more count for an index, or fewer, and reports whether it may have them. Other databases may have had their
 // turn when it returns.
 func (e *Engine) take(t *task, n int64) bool {
-	if n > 0 {
+	if n >= meterStep {
 		e.rest()
 	}
 	e.mu.Lock()

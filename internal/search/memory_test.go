@@ -17,20 +17,20 @@ var shapes = map[string]struct {
 	values func(i int) []values
 }{
 	"no documents":        {strings.Repeat("t", 100), 0, nil},
-	"fields without text": {strings.Repeat("t", 100), 2000, func(i int) []values { return append([]values{oneText("x")}, make([]values, 99)...) }},
-	"same words":          {"t", 3000, func(i int) []values { return []values{oneText(words64("w", i%7, 64))} }},
-	"own words":           {"t", 500, func(i int) []values { return []values{oneText(words64("w", 64*i, 64))} }},
-	"long words":          {"t", 500, func(i int) []values { return []values{oneText(words64(strings.Repeat("w", 30), 64*i, 64))} }},
-	"short texts":         {"t", 20_000, func(i int) []values { return []values{oneText(fmt.Sprint("a b ", i%100))} }},
-	"values":              {"k", 20_000, func(i int) []values { return []values{oneText(fmt.Sprintf("value:%d", i))} }},
+	"fields without text": {strings.Repeat("t", 100), 500, func(i int) []values { return append([]values{oneText("x")}, make([]values, 99)...) }},
+	"same words":          {"t", 1000, func(i int) []values { return []values{oneText(words64("w", i%7, 64))} }},
+	"own words":           {"t", 150, func(i int) []values { return []values{oneText(words64("w", 64*i, 64))} }},
+	"long words":          {"t", 150, func(i int) []values { return []values{oneText(words64(strings.Repeat("w", 30), 64*i, 64))} }},
+	"short texts":         {"t", 8000, func(i int) []values { return []values{oneText(fmt.Sprint("a b ", i%100))} }},
+	"values":              {"k", 8000, func(i int) []values { return []values{oneText(fmt.Sprintf("value:%d", i))} }},
 	"long values":         {"k", 200, func(i int) []values { return []values{oneText(strings.Repeat(fmt.Sprint(i), 2000))} }},
-	"few values":          {"k", 20_000, func(i int) []values { return []values{oneText(fmt.Sprint(i % 5))} }},
-	"several values":      {"k", 2000, func(i int) []values { return []values{{texts: strings.Fields(words64("v", i, 20))}} }},
-	"paths":               {"f", 5000, func(i int) []values { return []values{oneText(fmt.Sprintf("/a%d/b%d/c%d", i%10, i%100, i))} }},
-	"own numbers":         {"n", 20_000, func(i int) []values { return []values{{numbers: []uint64{uint64(i)}}} }},
-	"few numbers":         {"n", 20_000, func(i int) []values { return []values{{numbers: []uint64{uint64(i % 5)}}} }},
-	"lists of numbers":    {"n", 2000, func(i int) []values { return []values{{numbers: randomNumbers(i, 20)}} }},
-	"deadlines":           {"n", 20_000, func(i int) []values { return []values{{numbers: []uint64{uint64(i % 5)}}} }},
+	"few values":          {"k", 8000, func(i int) []values { return []values{oneText(fmt.Sprint(i % 5))} }},
+	"several values":      {"k", 800, func(i int) []values { return []values{{texts: strings.Fields(words64("v", i, 20))}} }},
+	"paths":               {"f", 2000, func(i int) []values { return []values{oneText(fmt.Sprintf("/a%d/b%d/c%d", i%10, i%100, i))} }},
+	"own numbers":         {"n", 8000, func(i int) []values { return []values{{numbers: []uint64{uint64(i)}}} }},
+	"few numbers":         {"n", 8000, func(i int) []values { return []values{{numbers: []uint64{uint64(i % 5)}}} }},
+	"lists of numbers":    {"n", 800, func(i int) []values { return []values{{numbers: randomNumbers(i, 20)}} }},
+	"deadlines":           {"n", 8000, func(i int) []values { return []values{{numbers: []uint64{uint64(i % 5)}}} }},
 }
 
 func oneText(s string) values { return values{texts: []string{s}} }
