@@ -56,6 +56,7 @@ type settings struct {
 	MaxScriptSteps                 uint
 	TenantWork, TenantScript       uint // percent
 	TenantMemory                   uint // percent
+	IndexMemory                    byteSize
 	MaxRows                        int
 	Limits                         httpapi.Limits
 	RESPLimits                     resp.Limits
@@ -124,6 +125,7 @@ func nodeFlags(f *pflag.FlagSet, s *settings) {
 	f.UintVar(&s.TenantWork, "tenant-work-percent", command.DefaultTenantWork, "part of --max-request-work, in `PERCENT`, of a request that writes to a database other than default; replicated like --max-memory")
 	f.UintVar(&s.TenantScript, "tenant-script-percent", command.DefaultTenantScript, "part of --max-script-steps, in `PERCENT`, of such a request; replicated like --max-memory")
 	f.UintVar(&s.TenantMemory, "tenant-memory-percent", fsm.DefaultTenantMemory, "part of --max-memory, in `PERCENT`, that a database other than default may use for which no limit is set; replicated like --max-memory")
+	f.Var(&s.IndexMemory, "max-index-memory", "memory that the search indexes of all databases may take on this node (0 = a quarter of the container's or the machine's)")
 	edgeFlags(f, s)
 	respFlags(f, s)
 	f.Var(&s.MinFreeDisk, "min-free-disk", "free disk `SPACE` below which writes are refused: a size, or a percentage (default: 5%, at most 8GiB)")

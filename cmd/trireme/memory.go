@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"math"
 	"os"
+	"runtime/debug"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
@@ -25,4 +26,12 @@ func limitMemory(log *slog.Logger) (ample bool) {
 	_, chosen := os.LookupEnv("GOGC")
 	log.Debug("memory", "limit", limit, "gogc_from_environment", chosen)
 	return !chosen && limit >= ampleMemory && limit != math.MaxInt64
+}
+
+// indexMemory returns how many bytes search indexes may take: what is set, or a quarter of Go's memory limit.
+func indexMemory(set byteSize) int64 {
+	if set > 0 {
+		return int64(set)
+	}
+	return debug.SetMemoryLimit(-1) / 4
 }

@@ -240,6 +240,7 @@ func (n *process) open(ctx context.Context, respAddress string) (*cluster.Node, 
 	}
 	o.DataDir, o.Version, o.Heartbeat, o.SnapshotThreshold = n.DataDir, version, n.Heartbeat, n.SnapshotThreshold
 	o.Space.Floor, o.DiskStall = logstore.Floor(n.MinFreeDisk), cmp.Or(n.DiskStall, o.DiskStall)
+	o.IndexMemory = indexMemory(n.IndexMemory)
 	o.InlineBytes = int(min(n.InlineBytes, math.MaxInt32))
 	o.RESP = respAddress
 	o.History = func() ([]byte, error) { return json.Marshal(n.history.Read()) }

@@ -134,5 +134,8 @@ func (l *vectorList) remove(at int) (moved string, moves bool) {
 	j := len(b.vectors) - 1
 	b.ids[j], b.vectors[j] = "", vector.Vector{}
 	b.ids, b.vectors = b.ids[:j], b.vectors[:j]
+	if j <= cap(b.vectors)/4 { // so that it takes no more than its vectors count
+		l.blocks.Set(last/l.room, l.copied(b, cap(b.vectors)/2))
+	}
 	return moved, moves
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/vector"
@@ -112,4 +113,36 @@ func TestVectorsAgainstMaps(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestVectorsTakeWhatTheyCount: an index whose vectors were deleted takes no more memory than a few times what it counts.
+func TestVectorsTakeWhatTheyCount(t *testing.T) {
+	const indexes, vectors, dim = 200, 256, 64
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, counted := heap(), int64(0)
+	all := make([]*Vectors, indexes)
+	for i := range all {
+		x := NewVectors(dim, vector.Dot)
+		for id := range vectors {
+			v, _ := vector.New(make([]float32, dim))
+			x.Put(fmt.Sprint(id), v)
+		}
+		for id := 1; id < vectors; id++ {
+			x.Delete(fmt.Sprint(id))
+		}
+		if _, ok := x.Get("0"); !ok || x.Len() != 1 {
+			t.Fatalf("%d vectors are left, want one", x.Len())
+		}
+		all[i] = x
+		counted += x.Size()
+	}
+	if taken := heap() - before; taken > 8*counted {
+		t.Errorf("%d bytes of the heap for %d that count", taken, counted)
+	}
+	runtime.KeepAlive(all)
 }

@@ -32,10 +32,10 @@ func benchWords() func(r *rand.Rand, n int) string {
 
 func benchIndex(n int) (*index, func(r *rand.Rand, n int) string) {
 	text := benchWords()
-	x := newIndex(&search.Definition{Language: "english", Schema: []search.Field{{Name: "title", Type: search.Text}, {Name: "body", Type: search.Text}, {Name: "price", Type: search.F64, Fast: true}}}, nil)
+	x := newIndex(&search.Definition{Language: "english", Schema: []search.Field{{Name: "title", Type: search.Text}, {Name: "body", Type: search.Text}, {Name: "price", Type: search.F64, Fast: true}, {Name: "name", Type: search.Keyword}}}, nil)
 	r := rand.New(rand.NewSource(2))
 	for i := range n {
-		x.put(&document{name: fmt.Sprint("doc:", i), fields: []values{{texts: []string{text(r, 8)}}, {texts: []string{text(r, 40)}}, {numbers: []uint64{orderedFloat(float64(r.Intn(1000)))}}}})
+		x.put(&document{name: fmt.Sprint("doc:", i), fields: []values{{texts: []string{text(r, 8)}}, {texts: []string{text(r, 40)}}, {numbers: []uint64{orderedFloat(float64(r.Intn(1000)))}}, {texts: []string{fmt.Sprint("name:", i)}}}})
 	}
 	return x, text
 }

@@ -46,16 +46,16 @@ func (s *stepped) wantCount(db, index string, want int64) {
 // TestIndexIsSuspended: an index that would take more than its database or the node may have is dropped before it does, by many
 // documents and within a single one, and searches say which limit that is. With more room or less data it is built again.
 func TestIndexIsSuspended(t *testing.T) {
-	const limit = 2 << 20
+	const limit = 1 << 20
 	fill := map[string]func(s *stepped){
 		"documents": func(s *stepped) {
-			for i := range 40 {
+			for i := range 20 {
 				s.in("a", doc(i, text(i, 500)))
 			}
 		},
-		"one document": func(s *stepped) { s.in("a", doc(0, text(0, 20_000))) },
+		"one document": func(s *stepped) { s.in("a", doc(0, text(0, 10_000))) },
 		"facets": func(s *stepped) {
-			s.in("a", strings.Fields("SEARCH.DROP i"), strings.Fields("SEARCH.CREATE i ON HASH PREFIX 1 doc: SCHEMA t FACET"), doc(0, strings.Repeat("/ab", 10_000)))
+			s.in("a", strings.Fields("SEARCH.DROP i"), strings.Fields("SEARCH.CREATE i ON HASH PREFIX 1 doc: SCHEMA t FACET"), doc(0, strings.Repeat("/ab", 5_000)))
 		},
 	}
 	for what, fill := range fill {
@@ -141,9 +141,11 @@ func TestLargestDatabaseLosesItsIndex(t *testing.T) {
 // TestIndexesAreReleased: what indexes take is given back at once when they, their database or the state go, while they are built, too.
 func TestIndexesAreReleased(t *testing.T) {
 	for what, end := range map[string]func(s *stepped){ // unordered: independent cases
-		"drop":    func(s *stepped) { s.in("a", strings.Fields("SEARCH.DROP i")); s.e.step() },
-		"flush":   func(s *stepped) { s.in("a", strings.Fields("FLUSHALL")); s.e.step() },
-		"delete":  func(s *stepped) { s.propose(fsm.DeleteDatabase.Code, fsm.DeleteDatabase.Body(fsm.DatabaseName{Name: "a"})) },
+		"drop":  func(s *stepped) { s.in("a", strings.Fields("SEARCH.DROP i")); s.e.step() },
+		"flush": func(s *stepped) { s.in("a", strings.Fields("FLUSHALL")); s.e.step() },
+		"delete": func(s *stepped) {
+			s.propose(fsm.DeleteDatabase.Code, fsm.DeleteDatabase.Body(fsm.DatabaseName{Name: "a"}))
+		},
 		"restore": func(s *stepped) { s.e.Restored(s.index) },
 	} {
 		for _, built := range []bool{true, false} {

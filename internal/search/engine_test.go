@@ -398,3 +398,31 @@ func text(v reply.Value) string {
 	}
 	return "[" + strings.Join(all, " ") + "]"
 }
+
+// TestSearchesAreWork: what searches look at is work of the request that asks for them, so a script of many is refused for its budget.
+func TestSearchesAreWork(t *testing.T) {
+	n := newNode(t)
+	n.do("SEARCH.CREATE", "i", "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA", "t", "TEXT")
+	for i := range 200 {
+		n.do("HSET", fmt.Sprint("doc:", i), "t", fmt.Sprint("word", i))
+	}
+	limits := command.Limits{}
+	limits.SetWork(20_000, 1_000_000)
+	n.propose(fsm.Configure.Code, fsm.Configure.Body(fsm.Settings{Limits: limits}))
+	loop := `for i = 1, ARGV[1] do redis.call('SEARCH.COUNT', 'i', '{"t":{"$regex":".*w.*o.*d1"}}') end return 1`
+	if v := n.do("EVAL_RO", loop, "0", "1"); v.IsError() {
+		t.Errorf("one search: %s", v.Text())
+	}
+	if v := n.do("EVAL_RO", loop, "0", "200"); !v.IsError() || !strings.Contains(v.Text(), "max request work exceeded") {
+		t.Errorf("200 searches: %d %s", v.Int(), v.Text())
+	}
+	long := strings.Repeat("word ", 40_000)
+	n.do("HSET", "doc:0", "t", long)
+	query := []string{"SEARCH.QUERY", "i", `{"t":{"$eq":"word"}}`, "HIGHLIGHT", "FIELDS", "1", "t"}
+	if v := n.do(query...); !v.IsError() || !strings.Contains(v.Text(), "max request work exceeded by 'search.query'. Limit: 20000 steps, Actual: ") {
+		t.Errorf("a highlight of 200 kB: %s", v.Text())
+	}
+	if v := n.do(append(query, "TAGS", strings.Repeat("<", 600), "")...); !v.IsError() || !strings.Contains(v.Text(), "a tag of HIGHLIGHT has at most 512 bytes") {
+		t.Errorf("a long tag: %s", v.Text())
+	}
+}

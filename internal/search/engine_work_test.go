@@ -72,12 +72,15 @@ func TestDatabasesIndexAlone(t *testing.T) {
 	}
 }
 
+// longWords are so many words that take much memory to read and little time to index.
+func longWords(n int) string { return strings.Repeat(strings.Repeat("w", maxToken-1)+" ", n) }
+
 // fill writes documents of so many words to the database a.
 func (s *stepped) fill(docs, size int) {
 	s.t.Helper()
 	var rows [][]string
 	for i := range docs {
-		if rows = append(rows, doc(i, text(i%2, size))); len(rows) == 64 || i == docs-1 {
+		if rows = append(rows, doc(i, longWords(size))); len(rows) == 64 || i == docs-1 {
 			s.in("a", rows...)
 			rows = nil
 		}
@@ -89,21 +92,21 @@ func (s *stepped) fill(docs, size int) {
 func TestDatabasesTakeTurns(t *testing.T) {
 	for what, fill := range map[string]func(s *stepped){ // unordered: independent cases
 		"a scan": func(s *stepped) {
-			s.fill(8*keysPerStep, 2)
+			s.fill(5*keysPerStep, 2)
 			s.in("a", textIndex("i"))
 		},
 		"changes": func(s *stepped) {
 			s.in("a", textIndex("i"))
-			s.fill(8*keysPerStep, 2)
+			s.fill(5*keysPerStep, 2)
 		},
 		"long documents": func(s *stepped) {
 			s.in("a", textIndex("i"))
-			s.fill(90, 5000)
+			s.fill(90, 1000)
 		},
 		"a stream": func(s *stepped) {
 			s.in("a", strings.Fields("SEARCH.CREATE i ON STREAM log SCHEMA t TEXT"))
-			for i := range 200 {
-				s.in("a", []string{"XADD", "log", "*", "t", text(i%2, 3000)})
+			for range 100 {
+				s.in("a", []string{"XADD", "log", "*", "t", longWords(1000)})
 			}
 		},
 	} {
