@@ -45,15 +45,15 @@ func searchDefinitions() []Command {
 			Syntax:  "SEARCH.CREATE index [SKIPINITIALSCAN] [EXISTSOK] ON JSON | HASH | STRING PREFIX count prefix [prefix ...] | STREAM stream [LANGUAGE language] SCHEMA field type [FAST] [NOTOKENIZE] [NOSTEM] [FROM path] [field type ...]",
 			Summary: "Defines a search index over keys with some prefixes, or over the entries of a stream.", Run: searchCreate},
 		{Name: "search.describe", Arity: 2, Flags: ask, Categories: acl.Read, Cost: costConstant, Since: since, Version: searchVersion, Complexity: "O(f), where f is the number of fields",
-			Syntax: "SEARCH.DESCRIBE index", Summary: "Describes an index and how far the node that answers has come with it; null if there is none.", Run: searchDescribe},
+			Syntax: "SEARCH.DESCRIBE index", Summary: "Describes an index and its state on the node that answers; null if there is none. The state is ready, building, or suspended: then it would take more memory than its database or the node has for indexes, and suspended says which limit that is.", Run: searchDescribe},
 		{Name: "search.drop", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Since: since, Version: searchVersion, Complexity: "O(1)",
 			Syntax: "SEARCH.DROP index", Summary: "Removes an index by its own name and returns how many there were. Keys and aliases stay.", Run: searchDrop},
 		{Name: "search.listindexes", Arity: -1, Flags: ask | ReadOnly, Cost: costConstant, Since: since, Version: searchVersion, Complexity: "O(n), where n is the number of indexes",
 			Syntax: "SEARCH.LISTINDEXES [MATCH pattern] [LIMIT count] [OFFSET count]", Summary: "Lists indexes by name with the type of their keys.", Run: searchListIndexes},
 		{Name: "search.reindex", Arity: 2, Flags: Write | NoScript, Cost: costConstant, Since: since, Version: searchVersion, Complexity: "O(1); the keys are indexed in the background",
-			Syntax: "SEARCH.REINDEX index", Summary: "Has every node build an index anew from the keys and returns 1, or 0 if there is none.", Run: searchReindex},
+			Syntax: "SEARCH.REINDEX index", Summary: "Has every node build an index anew from the keys, also one that is suspended for want of memory, and returns 1, or 0 if there is none.", Run: searchReindex},
 		{Name: "search.waitindexing", Arity: 2, Flags: ask, Categories: acl.Read, Cost: costIndex, Since: since, Version: searchVersion, Complexity: "O(1)",
-			Syntax: "SEARCH.WAITINDEXING index", Summary: "Waits until the node that answers has indexed everything that was written before, and returns 1; 0 if there is no index.", Run: searchWait},
+			Syntax: "SEARCH.WAITINDEXING index", Summary: "Waits until the node that answers has indexed everything that was written before, and returns 1; 0 if there is no index. For an index that is suspended it replies the error that searches of it reply.", Run: searchWait},
 	}
 }
 

@@ -19,22 +19,27 @@ func regexes(n int) string {
 }
 
 var priced = []pricedAttack{
-	{name: "c1-indexes", about: "10 search indexes of 256 fields over the same 60 documents",
+	{name: "c1-indexes", about: "10 search indexes of 256 fields over the same text of 60 documents",
 		before: prepared(10, func(i int) hogRequest {
-			return argv(256, func(k int) []string { return []string{fmt.Sprint("f", k), "TEXT"} }, "SEARCH.CREATE", fmt.Sprint("i", i), "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA")
+			return argv(256, func(k int) []string { return []string{fmt.Sprint("f", k), "TEXT", "FROM", "t"} }, "SEARCH.CREATE", fmt.Sprint("i", i), "ON", "HASH", "PREFIX", "1", "doc:", "SCHEMA")
 		}),
 		try: inTurn(func(ctx context.Context, t *Target) (string, error) {
-			text := make([]string, 0, 256)
-			for i := range 1000 {
-				text = append(text, fmt.Sprint("word", i))
-			}
 			for i := range 60 {
-				if err := t.run(ctx, argv(256, func(k int) []string { return []string{fmt.Sprint("f", k), strings.Join(text[:3+k%3], " ")} }, "HSET", fmt.Sprint("doc:", i))); err != nil {
+				text := join(800, func(w int) string { return fmt.Sprintf("w%dx%d", i, w) })
+				if err := t.run(ctx, command("HSET", fmt.Sprint("doc:", i), "t", strings.ReplaceAll(text, ",", " "))); err != nil {
 					return "refused: " + err.Error(), nil
 				}
 			}
 			return "60 documents written", nil
-		}, later(15*time.Second))},
+		}, later(15*time.Second), func(ctx context.Context, t *Target) (string, error) {
+			suspended := 0
+			for i := range 10 {
+				if r := t.own(ctx, "SEARCH.COUNT", fmt.Sprint("i", i), "{}"); strings.Contains(string(r.body), "is suspended on this node") {
+					suspended++
+				}
+			}
+			return fmt.Sprintf("%d indexes suspended", suspended), nil
+		})},
 	{name: "c2-scripts", about: "tonumber of 400,000 digits, == of 4 MB, long keys, in loops",
 		try: answered([]int{400}, eval("local s = string.rep('1', 400000) while true do tonumber(s) end"),
 			eval("local a, b = string.rep('a', 4000000), string.rep('a', 4000000) while true do local x = a..'' == b end"),
