@@ -128,7 +128,8 @@ func (e *Engine) step() bool {
 		return true
 	case len(e.queue) > 0:
 		d := e.queue[0]
-		e.queue = slices.Delete(e.queue, 0, 1)
+		e.queue[0] = nil
+		e.queue = e.queue[1:]
 		d.queued, d.busy = false, true
 		e.mu.Unlock()
 		e.bringUp(d)
