@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -203,6 +204,47 @@ func TestFieldsOfOnePathShare(t *testing.T) {
 			t.Errorf("%s: %d %s", f, v.Int(), v.Text())
 		}
 	}
+}
+
+// TestManyIndexesStayWithinTheLimit: ten indexes of 256 fields over the same text take no more than the limit of their database, by what is counted
+// and on the heap, and nothing once it is deleted.
+func TestManyIndexesStayWithinTheLimit(t *testing.T) {
+	const limit = 8 << 20
+	s := newWorked(t, 0, 1)
+	s.create("a", limit)
+	kinds := []string{"TEXT FROM t", "TEXT NOSTEM FROM t", "KEYWORD FROM t", "TEXT NOTOKENIZE FROM t"}
+	for i := range 10 {
+		words := strings.Fields(fmt.Sprintf("SEARCH.CREATE i%d ON HASH PREFIX 1 doc: SCHEMA", i))
+		for f := range 256 {
+			words = append(append(words, fmt.Sprint("f", f)), strings.Fields(kinds[f%len(kinds)])...)
+		}
+		s.in("a", words)
+	}
+	before := heap()
+	for i := range 60 {
+		s.in("a", doc(i, text(i, 200)))
+	}
+	suspended, most := 0, int64(0)
+	for i := range 20 { // each is asked for again, and built again if the others have left room
+		v := s.ask("a", "SEARCH.COUNT", fmt.Sprint("i", i%10), "{}")
+		for strings.Contains(v.Text(), "being built") {
+			v = s.ask("a", "SEARCH.COUNT", fmt.Sprint("i", i%10), "{}")
+		}
+		if strings.Contains(v.Text(), "is suspended") {
+			suspended += i / 10
+		} else if v.Int() != 60 {
+			t.Errorf("i%d has %d documents: %s", i%10, v.Int(), v.Text())
+		}
+		most = max(most, s.e.Used())
+	}
+	if taken := heap() - before; most > limit || taken > 2*limit || suspended == 0 || suspended == 10 {
+		t.Errorf("with %d suspended, indexes counted %d bytes and took %d of the heap, the limit is %d", suspended, most, taken, limit)
+	}
+	s.propose(fsm.DeleteDatabase.Code, fsm.DeleteDatabase.Body(fsm.DatabaseName{Name: "a"}))
+	if used, taken := s.e.Used(), heap()-before; used != 0 || taken > 1<<20 {
+		t.Errorf("after the database was deleted %d bytes count and %d of the heap are left", used, taken)
+	}
+	runtime.KeepAlive(s)
 }
 
 // TestStreamEntriesCount: an index of a stream counts its entries, whether they are documents or not, and gives them back.
