@@ -13,7 +13,7 @@ const (
 	// fragmentBytes is how long a fragment of a large entry is: what all others may have to wait for.
 	fragmentBytes = 512 << 10
 	// undivided is up to how many bytes of requests an entry is written whole.
-	undivided = fragmentBytes + fragmentBytes/2
+	undivided = 768 << 10
 )
 
 // largeEntry is an entry whose requests are written in fragments (fsm.Fragment), in turn with entries of others. Until the last fragment is in

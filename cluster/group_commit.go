@@ -269,41 +269,6 @@ func (m *groupCommitter) propose(in *entryInRaft, data []byte) {
 	}()
 }
 
-// entryInRaft is an entry whose outcome is not known yet.
-type entryInRaft struct {
-	term    uint64
-	stamp   int64 // 0 before it has one
-	batches []*batch
-	room    fsm.Room
-	costly  bool
-}
-
-// count is how many requests the batches have.
-func (in *entryInRaft) count() (n int) {
-	for _, b := range in.batches {
-		n += len(b.requests)
-	}
-	return n
-}
-
-// requests are those of all batches.
-func (in *entryInRaft) requests() []fsm.Request {
-	all := make([]fsm.Request, 0, in.count())
-	for _, b := range in.batches {
-		all = append(all, b.requests...)
-	}
-	return all
-}
-
-func (in *entryInRaft) lowWaters() (all []fsm.LowWater) {
-	for _, b := range in.batches {
-		if b.lowWater.Session != 0 {
-			all = append(all, b.lowWater)
-		}
-	}
-	return all
-}
-
 // enter notes an entry that was given to raft. It is false, and the entry answered, if raft has ended.
 func (m *groupCommitter) enter(in *entryInRaft) bool {
 	m.wg.Add(1)
