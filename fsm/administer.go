@@ -84,7 +84,8 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		s.dropSubscribers(e, former)
 		if ended {
 			for _, d := range s.databases {
-				if d.messages != nil {
+				if d.messages != nil && d.quarantined == 0 {
+					s.at(d)
 					d.messages.ReleaseSession(e, former)
 					d.passReports(e)
 				}

@@ -292,6 +292,9 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 	if user == nil {
 		return
 	}
+	if !e.ReadOnly {
+		s.at(d)
+	}
 	tx.Limits = s.limitsIn(e, d)
 	own := s.delivering(d)
 	tx.Messages, tx.Workflows = own.messages, own.workflows
