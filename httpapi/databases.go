@@ -38,12 +38,13 @@ type databaseView struct {
 	Bytes         int64  `json:"bytes"`
 	Users         int    `json:"users"`
 	MaxMemory     int64  `json:"maxMemory,omitempty"` // in lists; none is 0
+	Quarantined   uint64 `json:"quarantinedSince,omitempty"`
 	Token         string `json:"token,omitempty"`
 	ReadOnlyToken string `json:"readonlyToken,omitempty"`
 }
 
 func viewDatabase(d fsm.DatabaseInfo) databaseView {
-	v := databaseView{Name: d.Name, Path: "/db/" + d.Name, Keys: d.Keys, Bytes: d.Bytes, Users: d.Users}
+	v := databaseView{Name: d.Name, Path: "/db/" + d.Name, Keys: d.Keys, Bytes: d.Bytes, Users: d.Users, Quarantined: d.Quarantined}
 	if d.Created > 0 {
 		v.CreatedAt = time.UnixMilli(d.Created).UTC().Format(time.RFC3339)
 	}
@@ -120,6 +121,7 @@ var databaseStatus = []struct {
 	{fsm.ErrRecordLevel, http.StatusConflict},
 	{fsm.ErrBadRecords, http.StatusBadRequest},
 	{fsm.ErrRecordMemory, http.StatusInsufficientStorage},
+	{fsm.ErrNotQuarantined, http.StatusConflict},
 	{fsm.ErrNoMessages, http.StatusConflict},
 	{fsm.ErrRestoring, http.StatusConflict},
 	{fsm.ErrNotStaged, http.StatusConflict},

@@ -235,6 +235,10 @@ func (a *admin) Export(_ context.Context, database string, target rdb.Target) (f
 	}, a.err
 }
 
+func (a *admin) Quarantine(_ context.Context, database string) (fsm.QuarantineOrder, error) {
+	return fsm.QuarantineOrder{Database: database, Number: 2, Index: 812}, a.err
+}
+
 func (a *admin) ExportMessages(_ context.Context, database string) (func(io.Writer) error, error) {
 	if database != "default" {
 		return nil, fsm.ErrNoDatabase
