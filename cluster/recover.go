@@ -121,10 +121,10 @@ func (n *Node) judgeQuarantine(ctx context.Context, p *PoisonEntry, database str
 	case p == nil && len(waiting) == 0:
 		return fmt.Errorf("%w: no node waits before an entry", ErrRecover)
 	case p == nil:
-		return fmt.Errorf("%w: %s has applied the entry before which %s waits; it is not the entry: give that node the memory that the others have, or replace it",
+		return fmt.Errorf("%w: %s has applied the entry before which %s waits; the entry is not at fault: give the nodes that wait the memory that the others have, remove apply.mark from their data directories and start them, or replace them",
 			ErrRecover, n.opts.NodeID, strings.Join(waiting, ", "))
 	case len(past) > 0:
-		return fmt.Errorf("%w: %s has applied entry %d, before which %s waits; it is not the entry: give that node the memory that the others have, or replace it",
+		return fmt.Errorf("%w: %s has applied entry %d, before which %s waits; the entry is not at fault: give the nodes that wait the memory that the others have, remove apply.mark from their data directories and start them, or replace them",
 			ErrRecover, strings.Join(past, ", "), p.Index, strings.Join(waiting, ", "))
 	case p.Number == 0:
 		return fmt.Errorf("%w: entry %d ended the nodes in the work of no database (operation %q): start them with a version in which that is mended", ErrRecover, p.Index, p.Operation)

@@ -13,8 +13,8 @@ import (
 )
 
 // operatorsOwn are the operations that may change what a database in quarantine has: the operator's, and those that make another
-// state.
-var operatorsOwn = map[uint16]bool{Reset.Code: true, RestoreBackup.Code: true, DeleteDatabase.Code: true, Release.Code: true}
+// state, or the first one.
+var operatorsOwn = map[uint16]bool{Reset.Code: true, RestoreBackup.Code: true, DeleteDatabase.Code: true, Release.Code: true, BootstrapState.Code: true}
 
 // TestQuarantineKeepsWhatIs applies every operation that there is to a database in quarantine, at a time at which everything in it
 // is due or past its deadline. Nothing of it changes, and those that are the database's are refused.
