@@ -146,7 +146,7 @@ func Missed(outcomes []Outcome) (n QuarantineOrder, missed bool) {
 	return n, false
 }
 
-// Barred is ErrQuarantined if something was to be read of a database in quarantine: what was read then means nothing.
+// Barred is ErrQuarantined if the database that was read last is in quarantine: what was read of it means nothing.
 func (v *View) Barred() error {
 	if v.barred {
 		return ErrQuarantined
@@ -154,16 +154,15 @@ func (v *View) Barred() error {
 	return nil
 }
 
-// bar notes that a database is read, and reports whether it is in quarantine.
+// bar notes which database is read now, and reports whether that is in quarantine. A view that has gone on to another one since
+// is not barred.
 func (v *View) bar(db string) bool {
-	if v.s.quarantines == 0 {
-		return false
+	v.barred = false
+	if v.s.quarantines > 0 {
+		d := v.s.database(db)
+		v.barred = d != nil && d.quarantined != 0
 	}
-	if d := v.s.database(db); d != nil && d.quarantined != 0 {
-		v.barred = true
-		return true
-	}
-	return false
+	return v.barred
 }
 
 // Quarantines are the databases in quarantine, each with the index of the entry since which it is.

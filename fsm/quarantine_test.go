@@ -173,3 +173,32 @@ func TestProgressSaysWhere(t *testing.T) {
 		}
 	}
 }
+
+// TestViewsOfSeveralDatabases reads one database after the other in a view: only one in quarantine is barred, and shows nothing.
+func TestViewsOfSeveralDatabases(t *testing.T) {
+	w := newPricing(t, command.NewTable(), 3)
+	with(w, CreateDatabase, DatabaseTokens{Name: "shop", Standard: acl.DigestOf("s"), ReadOnly: acl.DigestOf("r")})
+	shop := w.m.state.database("shop")
+	with(w, InDatabase, Owned{Database: "shop", Number: shop.id, Code: Publish.Code, Body: Publish.Body(queue.Publications{Items: []queue.Publication{publicationOf("p", 10)}})})
+	w.publish(publicationOf("p", 10))
+	w.m.Isolate(QuarantineOrder{"shop", shop.id, w.index + 1})
+	w.m.View(w.now, [16]byte{}, func(v *View) {
+		for _, c := range []struct {
+			db    string
+			count int
+			err   error
+		}{{"", 3, nil}, {"shop", 0, ErrQuarantined}, {"none", 0, nil}, {DefaultDB, 3, nil}} {
+			if n, err := v.MessagesOf(c.db).Counts().Messages, v.Barred(); n != c.count || (err != nil) != (c.err != nil) {
+				t.Errorf("%q shows %d messages, %v", c.db, n, err)
+			}
+		}
+		as := acl.Trusted(acl.DefaultName)
+		as.DB = "shop"
+		if got := v.Exec(as, command.RESP, [][]byte{[]byte("DBSIZE")}); !got.IsError() || v.Barred() == nil {
+			t.Errorf("a command in shop answers %v", got)
+		}
+		if got := v.Exec(acl.Trusted(acl.DefaultName), command.RESP, [][]byte{[]byte("DBSIZE")}); got.IsError() || v.Barred() != nil {
+			t.Errorf("a command in default answers %v", got)
+		}
+	})
+}
