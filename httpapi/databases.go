@@ -23,6 +23,10 @@ func (s *Server) databaseRoutes(g *gin.RouterGroup) {
 	g.POST("/databases/:name/reset-password", s.resetPassword)
 	g.GET("/databases/:name/settings", s.databaseSettings)
 	g.POST("/databases/:name/settings", s.configureDatabase)
+	if s.admin != nil {
+		g.POST("/databases/:name/quarantine", s.quarantine)
+		g.DELETE("/databases/:name/quarantine", s.release)
+	}
 	g.GET("/databases/:name/export", s.export)
 	g.GET("/databases/:name/messages", s.exportMessages)
 	g.POST("/databases/:name/messages", s.importMessages)

@@ -149,8 +149,6 @@ func (s *Server) adminRoutes(g *gin.RouterGroup) {
 	g.POST("/cluster/transfer-leader", s.transferLeader)
 	g.DELETE("/cluster/nodes/:id", s.removeNode)
 	g.POST("/cluster/nodes/:id/replace", s.replaceNode)
-	g.POST("/databases/:name/quarantine", s.quarantine)
-	g.DELETE("/databases/:name/quarantine", s.release)
 	g.POST("/snapshot", s.snapshot)
 	g.POST("/drain", s.drain)
 	g.GET("/doctor", func(g *gin.Context) { g.JSON(http.StatusOK, s.admin.Examine(g.Request.Context())) })
