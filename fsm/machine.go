@@ -396,14 +396,5 @@ func (v *View) Refuse(as acl.Identity, origin command.Origin, rows [][][]byte) *
 	return v.prepare(&as, origin).Refuse(rows)
 }
 
-// ClusterID is the id the cluster was founded with, empty before that.
-func (v *View) ClusterID() string { return v.s.clusterID }
-
-// Settings are the replicated limits.
-func (v *View) Settings() Settings { return v.s.settings }
-
-// Level is the feature level in force.
-func (v *View) Level() env.Level { return v.s.level }
-
 // Table is the command table of this binary.
 func (m *Machine) Table() *command.Table { return m.table }

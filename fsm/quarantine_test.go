@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/queue"
+	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
 // operatorsOwn are the operations that may change what a database in quarantine has: the operator's, and those that make another
@@ -168,6 +169,11 @@ func TestProgressSaysWhere(t *testing.T) {
 		}()
 		*shop = before
 		w.m.mu.Unlock() // it was held
+		var all wire.Writer
+		EncodeRequests(&all, e.Requests)
+		if got := w.m.Describe(e.EncodeRest(0, all.B), *p); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s, of an entry in fragments: %+v", c.what, got)
+		}
 		if got := w.m.Describe(e.Encode(), *p); fmt.Sprint(got) != fmt.Sprint(c.want) || p.Request != c.request || p.Index != w.index {
 			t.Errorf("%s: %+v at %+v, want %+v", c.what, got, *p, c.want)
 		}

@@ -112,6 +112,7 @@ func TestEverySectionIsWritten(t *testing.T) {
 			must(nil, err)
 			first, _ := inFragments(e, c.l.term)
 			c.apply(first)
+		},
 		"sectionQuarantine": func() {
 			for _, m := range []*fsm.Machine{c.a, c.b} {
 				if !m.Isolate(fsm.QuarantineOrder{Database: "b", Number: c.number("b"), Index: 1}) {
