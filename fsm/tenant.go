@@ -250,7 +250,7 @@ func (t tenant) configureWorkflows(e *env.Env, n workflow.Settings) (workflow.Se
 // In has Messages and Workflows show those of a database (empty: default) from now on; those of none are empty.
 func (v *View) In(db string) {
 	d := v.s.database(db)
-	if d == nil || d.messages == nil || v.bar(db) {
+	if v.bar(db) || d == nil || d.messages == nil {
 		d = &database{messages: queue.New(), workflows: workflow.New()}
 	}
 	v.own = d
