@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -38,6 +39,8 @@ type adapter struct {
 	forked     func(took time.Duration)
 
 	fragments int // bytes of a large entry that have come before its rest
+	poisonGuard
+	stopped bool // an entry could not be applied: none is any more
 
 	// Of what was applied since the last snapshot.
 	bytes, entries, commands, took atomic.Int64
@@ -55,28 +58,17 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	a.committed()
 	results := make([]any, len(logs))
 	for i, l := range logs {
-		if l.Type != raft.LogCommand {
-			a.configured()
-			a.m.Skip(l.Index, l.Term)
-			continue
+		if l.Type == raft.LogCommand {
+			size += len(l.Data)
 		}
-		size += len(l.Data)
-		began := time.Now()
-		outcomes, err := a.apply(l)
-		if err != nil {
-			a.fatal(fmt.Sprintf("log entry %d of term %d can't be applied: %v", l.Index, l.Term, err))
-			results[i] = refusal{err}
-			continue
+		switch {
+		case a.stopped:
+			results[i] = refusal{errStopped}
+		case a.holds(l):
+			results[i] = refusal{fsm.ErrPoison}
+		default:
+			results[i] = a.one(l)
 		}
-		now := time.Now()
-		a.charge(now, now.Sub(began)+a.logged(a.length(l.Data)), outcomes)
-		failpoint.Eval(failpoint.ApplyBeforeReply)
-		a.outcomes(outcomes)
-		if fsm.Replaced(outcomes) {
-			a.replaced()
-		}
-		a.commands.Add(commandsIn(outcomes))
-		results[i] = outcomes
 	}
 	a.bytes.Add(int64(size))
 	a.entries.Add(int64(len(logs)))
@@ -96,6 +88,41 @@ func (a *adapter) length(data []byte) int {
 		n, a.fragments = n+a.fragments, 0
 	}
 	return n
+}
+
+// errStopped is what became of entries behind one that could not be applied.
+var errStopped = errors.New("cluster: this node has stopped at an earlier entry")
+
+// one applies one entry.
+func (a *adapter) one(l *raft.Log) any {
+	if l.Type != raft.LogCommand {
+		a.configured()
+		a.m.Skip(l.Index, l.Term)
+		return nil
+	}
+	for _, n := range a.orders.At(l.Index) {
+		a.m.Isolate(n)
+	}
+	began := time.Now()
+	outcomes, err := a.apply(l)
+	if err != nil {
+		a.stopped = true
+		a.fatal(fmt.Sprintf("log entry %d of term %d can't be applied: %v", l.Index, l.Term, err))
+		return refusal{err}
+	}
+	now := time.Now()
+	a.passed(l.Index)
+	a.charge(now, now.Sub(began)+a.logged(a.length(l.Data)), outcomes)
+	failpoint.Eval(failpoint.ApplyBeforeReply)
+	a.outcomes(outcomes)
+	if fsm.Replaced(outcomes) {
+		a.replaced()
+	}
+	if n, missed := fsm.Missed(outcomes); missed {
+		a.missed(n)
+	}
+	a.commands.Add(commandsIn(outcomes))
+	return outcomes
 }
 
 // commandsIn counts the commands that outcomes are of.
@@ -135,6 +162,9 @@ func (a *adapter) apply(l *raft.Log) (o []fsm.Outcome, err error) {
 // Snapshot forks the state, in constant time; raft writes the fork out while applies
 // go on.
 func (a *adapter) Snapshot() (raft.FSMSnapshot, error) {
+	if a.poisoned.Load() != nil {
+		return nil, fsm.ErrPoison // raft would take everything behind the entry for applied
+	}
 	begin := time.Now()
 	a.restart()
 	a.m.MarkSaved()
@@ -188,6 +218,7 @@ func (a *adapter) Restore(r io.ReadCloser) error {
 		return err
 	}
 	a.ceiling.Restored(a.m.Clock(), a.m.Level())
+	a.overtaken()
 	a.restored()
 	return nil
 }

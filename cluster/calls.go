@@ -24,6 +24,7 @@ const (
 	callPayloads                                  // payloads by their digests, of any node: those that the asked node has
 	callAppend                                    // an append of the leader's raft; without one, whether the asked node takes such calls
 	callHistory                                   // what the asked node has seen in its last hours, as it shows it
+	callQuarantine                                // put a database into quarantine, of the leader
 )
 
 // leaderOnly reports whether only a leader answers calls of that kind.

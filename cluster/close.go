@@ -68,6 +68,7 @@ func (n *Node) release() {
 			n.log.Warn("the payloads on the disk could not be removed", "error", err)
 		}
 	}
+	n.closePoison()
 	if n.store != nil {
 		if err := n.store.Close(); err != nil {
 			n.log.Warn("log store did not close cleanly", "error", err)

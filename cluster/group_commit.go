@@ -56,7 +56,7 @@ func (n *Node) submit(to peerAddr, b *batch) {
 func (m *groupCommitter) add(b *batch) {
 	b.costly = m.n.costly(b) || m.n.large(b)
 	m.mu.Lock()
-	if m.term == 0 {
+	if m.term == 0 || m.n.Poison() != nil { // a term that waits before a poison entry may not open for days
 		m.mu.Unlock()
 		b.answer(nil, errNotLeading, true)
 		return

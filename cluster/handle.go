@@ -106,6 +106,8 @@ func (n *Node) handleMembership(from transport.Hello, kind transport.Kind, paylo
 		go func() { answer(n.findPayloads(payload)) }()
 	case callReached:
 		n.answerReached(payload, answer)
+	case callQuarantine:
+		n.answerQuarantine(payload, answer)
 	case callHistory:
 		go func() { answer(n.history()) }()
 	default:

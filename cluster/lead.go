@@ -77,7 +77,7 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 		} else if ctx.Err() != nil || n.raft.State() != raft.Leader {
 			return
 		}
-		if !pause(ctx, retryPause) {
+		if !pause(ctx, retryPause) || !n.leadPastPoison(ctx) {
 			return
 		}
 	}

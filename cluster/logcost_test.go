@@ -9,6 +9,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/clock"
 	"github.com/trireme-dev/trireme/cluster/logstore"
+	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
@@ -28,7 +29,8 @@ func TestLargeEntriesAreChargedTheLog(t *testing.T) {
 	a := &adapter{
 		m: fsm.NewMachine(), ceiling: new(clock.Ceiling), committed: func() {}, outcomes: func([]fsm.Outcome) {}, observe: func(int, int, time.Duration) {},
 		fatal: func(reason string) { t.Error(reason) }, logged: cost.of,
-		charge: func(_ time.Time, took time.Duration, _ []fsm.Outcome) { charged = took },
+		poisonGuard: poisonGuard{mark: poison.Nowhere(), orders: new(poison.Orders)},
+		charge:      func(_ time.Time, took time.Duration, _ []fsm.Outcome) { charged = took },
 	}
 	set := func(index uint64, bytes int) time.Duration {
 		b := fsm.Batch{As: acl.Trusted(acl.DefaultName), Origin: command.RESP, Rows: [][][]byte{{[]byte("SET"), []byte("k"), make([]byte, bytes)}}}

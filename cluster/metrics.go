@@ -44,6 +44,13 @@ func newMetrics(n *Node) *metrics {
 	m.all = []prometheus.Collector{m.batches, m.entryBytes, m.apply, m.fork, held}
 	m.watchStore()
 	m.gauge("trireme_applied_index", "Index of the last log entry applied.", func() float64 { i, _ := n.machine.Applied(); return float64(i) })
+	m.gauge("trireme_poison_entry_index", "Index of the log entry before which this node waits for its operator, because it has ended the process twice; 0 if it waits for none.", func() float64 {
+		if p := n.poisonIfRunning(); p != nil {
+			return float64(p.Index)
+		}
+		return 0
+	})
+	m.gauge("trireme_databases_quarantined", "Databases in quarantine, equal on every node.", m.quarantined)
 	m.gauge("trireme_leader", "1 if this node leads and has opened its term.", func() float64 {
 		if n.IsLeader() {
 			return 1
@@ -95,6 +102,12 @@ func (m *metrics) watchPayloads(s *payloads.Store) {
 func (m *metrics) usage() (keys int, bytes int64) {
 	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { keys, bytes = v.Usage() })
 	return keys, bytes
+}
+
+// quarantined is how many databases are in quarantine.
+func (m *metrics) quarantined() (count float64) {
+	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { count = float64(len(v.Quarantines())) })
+	return count
 }
 
 // evicted is how many keys were evicted.

@@ -19,6 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/payloads"
+	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/search"
@@ -61,6 +62,8 @@ type Node struct {
 type disk struct {
 	store     *logstore.Store
 	snapshots *logstore.SnapshotStore
+	mark      *poison.Mark // which entry is being applied
+	orders    *poison.Orders
 	// incarnations are the processes of other nodes; nil if this one takes no part.
 	incarnations *membership.Incarnations
 }
@@ -182,6 +185,9 @@ func (n *Node) openDisk() (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
+	if err := n.openPoison(); err != nil {
+		return err
+	}
 	if err := n.identity.boot(); err != nil {
 		return err
 	}
@@ -244,6 +250,7 @@ func (n *Node) openRaft(ctx context.Context) error {
 	n.proposer, n.committer = newProposer(n), newGroupCommitter(n)
 	n.reader, n.quorum = &reader{n: n}, &readIndex{n: n}
 	n.adapter.charge, n.adapter.logged, n.adapter.committed = n.proposer.ledger.Note, n.logCost.of, n.committer.committed
+	n.guardPoison()
 	n.adapter.outcomes, n.adapter.restored, n.adapter.replaced = n.proposer.Resolve, n.proposer.afterRestore, n.replaced
 	notify := make(chan bool, 64)
 	config := n.raftConfig(notify)

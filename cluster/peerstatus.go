@@ -41,6 +41,8 @@ type peerStatus struct {
 	State         string
 	ContactMs     int64
 	Wall          int64
+	// Poison is the entry before which the node waits for its operator.
+	Poison *PoisonEntry `json:",omitempty"`
 }
 
 // phase is how far a node is on its way into a cluster.
@@ -63,6 +65,7 @@ func (n *Node) self() peerStatus {
 	h.HTTP, h.Gossip, h.Version, h.Level = n.opts.HTTP, n.opts.Gossip, n.opts.Version, uint32(fsm.MaxLevel)
 	h.Wall, h.Arch, h.Drained = wallTime(n.opts.Now()), runtime.GOARCH, n.drained.Load()
 	if n.running.Load() {
+		h.Poison = n.Poison()
 		h.Applied, _ = n.machine.Applied()
 		h.Term, h.Servers = n.raft.CurrentTerm(), n.Servers()
 		h.State = stateName(n.raft.State())

@@ -60,6 +60,9 @@ func (n *Node) Accepting() error { return n.store.Accepting() }
 
 // Propose puts a request into the log and waits for its outcome; see fsm.Proposer.
 func (n *Node) Propose(ctx context.Context, code uint16, body []byte) (any, error) {
+	if n.Poison() != nil {
+		return nil, fsm.ErrPoison
+	}
 	if len(body) > maxRequestBytes {
 		return nil, fsm.ErrTooLarge
 	}

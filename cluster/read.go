@@ -122,6 +122,9 @@ func (n *Node) readIndex(answer func(readPoint, error)) {
 
 // Read runs fn on a state as new as r asks; see fsm.Reader.
 func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	if n.Poison() != nil {
+		return fsm.ReadAt{}, fsm.ErrPoison
+	}
 	if r.Mode == fsm.Stale {
 		return n.readStale(ctx, r, fn)
 	}
@@ -161,20 +164,26 @@ func (n *Node) readStale(ctx context.Context, r fsm.Reading, fn func(*fsm.View))
 }
 
 // view runs fn on this node's state at the time of p. If that takes long, it waits for the turn of its database first.
-func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fsm.View)) (got fsm.ReadAt, err error) {
+func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fsm.View)) (fsm.ReadAt, error) {
+	var seen struct { // together: the closure has it on the heap
+		fsm.ReadAt
+		barred error
+	}
 	see := func(v *fsm.View) {
 		v.Until(ctx.Done())
-		got.Index, got.Now = v.Index(), v.Now()
+		seen.Index, seen.Now = v.Index(), v.Now()
 		if !v.Bounded() {
 			fn(v)
+			seen.barred = v.Barred()
 			return
 		}
 		began := time.Now()
 		fn(v)
+		seen.barred = v.Barred()
 		n.metrics.heldByRead.Observe(time.Since(began).Seconds())
 	}
 	if !r.Long && n.machine.ViewBriefly(p.now, seed(), see) {
-		return got, nil
+		return seen.ReadAt, seen.barred
 	}
 	release, err := n.admitLong(ctx, &r)
 	if err != nil {
@@ -182,7 +191,7 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 	}
 	defer release()
 	n.machine.ViewFork(p.now, seed(), see)
-	return got, nil
+	return seen.ReadAt, seen.barred
 }
 
 // random fills b for reads that draw passwords and tokens.

@@ -29,6 +29,8 @@ type NodeStatus struct {
 	LastContactMs int64
 	// Leaving is true of a node that is being taken out.
 	Leaving bool
+	// Poison is the entry before which the node waits for its operator, nil if it waits for none.
+	Poison *PoisonEntry
 }
 
 // ID is this node's id.
@@ -56,7 +58,7 @@ func (n *Node) Status(ctx context.Context) Status {
 			if err == nil {
 				c := &s.Nodes[i]
 				c.HTTP, c.Gossip, c.Version, c.AppliedIndex, c.LastContactMs = h.HTTP, h.Gossip, h.Version, h.Applied, h.ContactMs
-				c.State = cmp.Or(h.State, "starting")
+				c.State, c.Poison = cmp.Or(h.State, "starting"), h.Poison
 			}
 		})
 	}

@@ -84,7 +84,8 @@ func (s *State) register(e *env.Env, g Registration) (Session, error) {
 		s.dropSubscribers(e, former)
 		if ended {
 			for _, d := range s.databases {
-				if d.messages != nil {
+				if d.messages != nil && d.quarantined == 0 {
+					s.at(d)
 					d.messages.ReleaseSession(e, former)
 					d.passReports(e)
 				}
@@ -324,3 +325,12 @@ func (s *State) reportDigest(_ *env.Env, n DigestReport) (DigestVerdict, error) 
 	}
 	return v, nil
 }
+
+// ClusterID is the id the cluster was founded with, empty before that.
+func (v *View) ClusterID() string { return v.s.clusterID }
+
+// Settings are the replicated limits.
+func (v *View) Settings() Settings { return v.s.settings }
+
+// Level is the feature level in force.
+func (v *View) Level() env.Level { return v.s.level }

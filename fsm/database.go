@@ -49,6 +49,8 @@ type database struct {
 	// worked is what the entry of the index workedAt has done for the database, in steps. It means nothing after it.
 	worked   int64
 	workedAt uint64
+	// quarantined is the index of the entry from which on it is in quarantine, 0 if it is not.
+	quarantined uint64
 }
 
 // newDatabase is an empty database without credentials.
@@ -118,9 +120,10 @@ func (s *State) sweep(e *env.Env, limit int) (swept int) {
 		if swept >= limit {
 			break
 		}
-		if d.holdsExpiry(e.Now) {
+		if d.quarantined != 0 || d.holdsExpiry(e.Now) {
 			continue
 		}
+		s.at(d)
 		s.watch(e, d)
 		e.Database = d.name
 		swept += d.keys.Sweep(e, limit-swept)
@@ -138,37 +141,11 @@ func (s *State) watch(e *env.Env, d *database) {
 	}
 }
 
-// nextDue is when something is to be swept next: of all databases, of kept replies, and of what messages leave behind.
-func (s *State) nextDue() (unixms int64, ok bool) {
-	for _, d := range s.databases {
-		if at, some := d.nextDue(); some && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-	}
-	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
-		unixms, ok = at, true
-	}
-	if len(s.former) > 0 && (!ok || s.former[0].Until < unixms) {
-		unixms, ok = s.former[0].Until, true
-	}
-	for _, d := range s.databases {
-		if d.messages == nil {
-			continue
-		}
-		if at, some := d.workflows.NextSweep(); some && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-		if at, some := d.messages.NextSweep(); some && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-	}
-	return unixms, ok
-}
-
 // sweepMessages forgets what messages and runs leave behind, at most limit records.
 func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
-		if d.messages != nil && swept < limit {
+		if d.messages != nil && swept < limit && d.quarantined == 0 {
+			s.at(d)
 			swept += d.messages.Sweep(e, limit-swept)
 		}
 	}
@@ -178,28 +155,13 @@ func (s *State) sweepMessages(e *env.Env, limit int) (swept int) {
 // sweepWorkflows does the same for runs.
 func (s *State) sweepWorkflows(e *env.Env, limit int) (swept int) {
 	for _, d := range s.databases {
-		if d.messages != nil && swept < limit {
+		if d.messages != nil && swept < limit && d.quarantined == 0 {
+			s.at(d)
 			swept += d.workflows.Sweep(e, limit-swept)
 			swept += d.workflows.SweepBulk(e, d.messages, limit-swept)
 		}
 	}
 	return swept
-}
-
-// nextMessage is when Advance has something to do for messages of some database.
-func (s *State) nextMessage() (unixms int64, ok bool) {
-	for _, d := range s.databases {
-		if d.messages == nil {
-			continue
-		}
-		if at, some := d.messages.NextDue(); some && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-		if at, some := d.workflows.NextDue(); some && (!ok || at < unixms) {
-			unixms, ok = at, true
-		}
-	}
-	return unixms, ok
 }
 
 // DatabaseName names a database.
@@ -243,6 +205,8 @@ type DatabaseInfo struct {
 	Bytes int64
 	// Users counts the built-in ones too.
 	Users int
+	// Quarantined is the index of the entry from which on the database is in quarantine, 0 if it is not.
+	Quarantined uint64
 }
 
 // Fields are those of the format.
@@ -252,10 +216,13 @@ func (n *DatabaseInfo) Fields(c *wire.Codec) {
 	wire.Uint(c, &n.Keys)
 	c.Varint(&n.Bytes)
 	wire.Uint(c, &n.Users)
+	if c.More(n.Quarantined != 0) {
+		c.Uvarint(&n.Quarantined)
+	}
 }
 
 func (d *database) info(level env.Level) DatabaseInfo {
-	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(level), Users: d.users.Len()}
+	return DatabaseInfo{Name: d.name, Created: d.created, Keys: d.keys.Len(), Bytes: d.used(level), Users: d.users.Len(), Quarantined: d.quarantined}
 }
 
 // maxDatabaseName is the longest name in bytes: URLs and every entry have it.
@@ -307,6 +274,7 @@ func (s *State) deleteDatabase(e *env.Env, n DatabaseName) (DatabaseInfo, error)
 	d := s.databases[i]
 	s.serial = max(s.serial, d.users.Serial())
 	s.databases = slices.Delete(s.databases, i, i+1)
+	s.countQuarantines()
 	s.channels.DropDatabase(d.name)
 	e.Notifications = append(e.Notifications, env.Notification{Kind: env.Deleted, DB: d.name})
 	return d.info(s.level), nil

@@ -75,14 +75,15 @@ func (s *State) claim(e *env.Env, n *AdvanceLimit) (all []queue.Attempt) {
 	first := int(e.Index % uint64(len(s.databases)))
 	for i := range s.databases {
 		d := s.databases[(first+i)%len(s.databases)]
-		if d.messages != nil {
+		if d.messages != nil && d.quarantined == 0 {
+			s.at(d)
 			s.expireWaits(e, d)
 			if d == s.home || d.due(e.Now) || d.messages.HasForeignClaims(n.Epoch, n.Term) {
 				busy = append(busy, d)
 			}
 		}
 	}
-	if len(busy) == 1 {
+	if len(busy) == 1 && busy[0] == s.home {
 		free := n.Claims
 		return s.claimIn(s.home, e, n, free, &free, nil)
 	}
@@ -117,6 +118,7 @@ func (d *database) due(now int64) bool {
 
 // claimIn claims up to share attempts of a database, and takes them off what is free.
 func (s *State) claimIn(d *database, e *env.Env, n *AdvanceLimit, share int, free *int, all []queue.Attempt) []queue.Attempt {
+	s.at(d)
 	t := tenant{s, d}
 	demand := queue.Demand{
 		Epoch: n.Epoch, Term: n.Term, Claims: share, HostShare: n.HostShare, Ticks: n.ticksOf(d.key()), KeepSendersFree: n.Spare, Hosts: n.Hosts,
@@ -167,13 +169,14 @@ func (s *State) finishIn(e *env.Env, items []queue.Result) ([]queue.Disposition,
 	if len(items) > 0 {
 		d = s.database(items[0].DB)
 	}
-	if d == nil || d.messages == nil {
-		stale := make([]queue.Disposition, len(items)) // its database was deleted
+	if d == nil || d.messages == nil || d.quarantined != 0 {
+		stale := make([]queue.Disposition, len(items)) // its database was deleted, or is in quarantine
 		for i := range stale {
 			stale[i].Stale = true
 		}
 		return stale, nil
 	}
+	s.at(d)
 	t := tenant{s, d}
 	if left := t.left(e); left != queue.Unlimited {
 		growth := int64(0)
@@ -196,10 +199,11 @@ func (s *State) renew(e *env.Env, n queue.Renewal) (queue.Renewed, error) {
 	out := queue.Renewed{Lease: e.Now + queue.Lease}
 	for i, ref := range n.Running {
 		d := s.database(n.Database(i))
-		if d == nil || d.messages == nil {
+		if d == nil || d.messages == nil || d.quarantined != 0 {
 			out.Lost = append(out.Lost, ref)
 			continue
 		}
+		s.at(d)
 		one, err := d.messages.Renew(e, queue.Renewal{Running: n.Running[i : i+1]})
 		if err != nil {
 			return out, err

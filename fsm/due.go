@@ -22,10 +22,53 @@ func (m *Machine) Deliveries() (claimed int, next int64, some bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	for _, d := range m.state.databases {
-		if d.messages != nil {
+		if d.messages != nil && d.quarantined == 0 {
 			claimed += d.messages.Counts().Active
 		}
 	}
 	next, some = m.state.nextMessage()
 	return claimed, next, some
+}
+
+// nextDue is when something is to be swept next: of all databases, of kept replies, and of what messages leave behind.
+func (s *State) nextDue() (unixms int64, ok bool) {
+	for _, d := range s.databases {
+		if at, some := d.nextDue(); some && d.quarantined == 0 && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	if at, some := s.retries.NextDue(); some && (!ok || at < unixms) {
+		unixms, ok = at, true
+	}
+	if len(s.former) > 0 && (!ok || s.former[0].Until < unixms) {
+		unixms, ok = s.former[0].Until, true
+	}
+	for _, d := range s.databases {
+		if d.messages == nil || d.quarantined != 0 {
+			continue
+		}
+		if at, some := d.workflows.NextSweep(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+		if at, some := d.messages.NextSweep(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	return unixms, ok
+}
+
+// nextMessage is when Advance has something to do for messages of some database.
+func (s *State) nextMessage() (unixms int64, ok bool) {
+	for _, d := range s.databases {
+		if d.messages == nil || d.quarantined != 0 {
+			continue
+		}
+		if at, some := d.messages.NextDue(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+		if at, some := d.workflows.NextDue(); some && (!ok || at < unixms) {
+			unixms, ok = at, true
+		}
+	}
+	return unixms, ok
 }

@@ -51,13 +51,19 @@ func (s *State) policy(d *database) keyspace.Policy {
 	return d.config.EvictionPolicy(s.settings.Policy)
 }
 
+// mayEvict reports whether keys of a database may be evicted.
+func (s *State) mayEvict(d *database) bool {
+	return d.quarantined == 0 && s.policy(d) != keyspace.NoEviction
+}
+
 // evictPicked removes the keys that the leader has picked, as far as they are as they were.
 func (s *State) evictPicked(e *env.Env, n Eviction) (Ack, error) {
 	for _, in := range n.Databases {
 		d := s.database(in.Database)
-		if d == nil || d.id != in.Number {
+		if d == nil || d.id != in.Number || d.quarantined != 0 {
 			continue
 		}
+		s.at(d)
 		p := s.policy(d)
 		for _, k := range in.Keys {
 			if c, ok := d.keys.Candidate(e, p, k.Key); ok && c.Version == k.Version {
@@ -110,7 +116,7 @@ func (s *State) evictDown(e *env.Env, own *keyspace.DB, began uint64, limit int6
 func (s *State) fullest(spent []*database, freed map[*database]int64) (most *database) {
 	size := int64(0)
 	for _, d := range s.databases {
-		if n := d.keys.Used() - freed[d]; n > size && s.policy(d) != keyspace.NoEviction && !slices.Contains(spent, d) {
+		if n := d.keys.Used() - freed[d]; n > size && s.mayEvict(d) && !slices.Contains(spent, d) {
 			most, size = d, n
 		}
 	}
@@ -126,7 +132,7 @@ func (s *State) evicts() bool {
 // leader looks closer.
 func (s *State) evictsOwn() (some, near bool) {
 	for _, d := range s.databases {
-		if limit := s.memoryLimit(d); limit > 0 && s.policy(d) != keyspace.NoEviction {
+		if limit := s.memoryLimit(d); limit > 0 && s.mayEvict(d) {
 			some, near = true, near || s.usedBy(d) > limit-limit/8
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/wire"
+	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Mode says how the rows of a Batch belong together.
@@ -209,6 +210,9 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i > 0 && changesUsers(b.Rows[i-1]) {
 			_, tx.User = s.resolve(&b.As)
 		}
+		if mutant.Is(mutant.PoisonKey) && len(row) > 1 && string(row[1]) == mutant.PoisonWord {
+			mutant.Die()
+		}
 		tx.Row, tx.Scripted = i, (tx.Monitors() || tx.Tracks()) && tx.Table.Scripts(row)
 		out.Values[i] = tx.Exec(row)
 		if tx.Scripted {
@@ -291,6 +295,9 @@ func (s *State) prepare(tx *command.Tx, e *env.Env, as *acl.Identity, origin com
 	d, user := s.resolve(as)
 	if user == nil {
 		return
+	}
+	if !e.ReadOnly {
+		s.at(d)
 	}
 	tx.Limits = s.limitsIn(e, d)
 	own := s.delivering(d)

@@ -101,9 +101,8 @@ func (m *Machine) KeepPayloads(k payload.Keeper) {
 	}
 }
 
-// Apply applies the entry at index, written in term. There are no outcomes if it is a fragment of a large one, or the rest behind fragments
-// that are not all there. An error means that this binary can't follow the log any further and must stop.
-func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
+// apply does what Apply says.
+func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	if IsFragment(data) {
 		return nil, m.takeFragment(index, term, data)
 	}
@@ -148,6 +147,7 @@ func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
 			frozen = m.freeze()
 		}
 	}
+	s.progress.Request, s.progress.Database = 0, 0
 	m.index, m.term = index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
@@ -247,19 +247,21 @@ func (m *Machine) Awaits(session, seq uint64) bool {
 // View is the state as one read sees it. It is valid during the call of View that
 // made it.
 type View struct {
-	s    *State
-	e    env.Env
-	host *command.Host
-	m    *Machine
-	own  *database // the database whose messages and workflows are read, nil for default; see In
-	done <-chan struct{}
-	stop func() bool // see Interruptible
+	s      *State
+	e      env.Env
+	host   *command.Host
+	m      *Machine
+	own    *database // the database whose messages and workflows are read, nil for default; see In
+	done   <-chan struct{}
+	stop   func() bool // see Interruptible
+	barred bool        // see Barred
 	// Of the command that runs, and of the last Checker: views are reused, and a transaction is large.
 	tx, checks command.Tx
 }
 
 // prepare makes the view's transaction the one in which its next command runs.
 func (v *View) prepare(as *acl.Identity, origin command.Origin) *command.Tx {
+	v.bar(as.DB)
 	v.s.prepare(&v.tx, &v.e, as, origin)
 	return &v.tx
 }
@@ -344,6 +346,9 @@ func (v *View) Now() int64 { return v.e.Now }
 // ones do nothing: see Machine.View.
 func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply.Value {
 	tx := v.prepare(&as, origin)
+	if v.barred {
+		return reply.Error("ERR " + ErrQuarantined.Text)
+	}
 	tx.Host, tx.Engine, tx.Borrow = v.host, nil, v.m.lend
 	tx.Search.Done, tx.Interrupted = v.done, v.stop
 	if f := v.m.search.Load(); f != nil {
@@ -390,15 +395,6 @@ func (v *View) Check(as acl.Identity, origin command.Origin, argv [][]byte) (*co
 func (v *View) Refuse(as acl.Identity, origin command.Origin, rows [][][]byte) *reply.Value {
 	return v.prepare(&as, origin).Refuse(rows)
 }
-
-// ClusterID is the id the cluster was founded with, empty before that.
-func (v *View) ClusterID() string { return v.s.clusterID }
-
-// Settings are the replicated limits.
-func (v *View) Settings() Settings { return v.s.settings }
-
-// Level is the feature level in force.
-func (v *View) Level() env.Level { return v.s.level }
 
 // Table is the command table of this binary.
 func (m *Machine) Table() *command.Table { return m.table }

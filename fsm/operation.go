@@ -166,6 +166,7 @@ func (o *Operation[A, R]) runIn(t tenant, e *env.Env, body []byte) (any, error) 
 	if o.owned == nil {
 		return nil, ErrMalformed
 	}
+	t.s.at(t.d)
 	var arg A
 	if err := o.read(&arg, body); err != nil {
 		return nil, err

@@ -117,4 +117,8 @@ var (
 	ConfigureDatabase = define(90, "configure database", env.Level2, small, (*State).configureDatabase)
 	// HoldExpiry keeps keys past their deadline while clients are paused; see pause.go.
 	HoldExpiry = defineOwned(91, "hold expiry", env.Level2, ofASetting, tenant.holdExpiry)
+	// Quarantine puts a database into quarantine from an earlier entry on; see quarantine.go.
+	Quarantine = define(92, "quarantine", env.Level2, small, (*State).quarantine)
+	// Release ends that.
+	Release = define(93, "release from quarantine", env.Level2, small, (*State).release)
 )

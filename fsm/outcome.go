@@ -97,6 +97,7 @@ func DecodeOutcomes(r *wire.Reader, session uint64) ([]Outcome, error) {
 func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 	o = Outcome{Session: q.Session, Seq: q.Seq, Code: q.Code}
 	e.Session = q.Session
+	s.progress.Request, s.progress.Database = uint64(e.Place())+1, 0
 	op, err := find(q.Code, s.level)
 	if err != nil {
 		return o, err
@@ -112,6 +113,13 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 			o.Status = Repeated
 			return o, nil
 		}
+	}
+	if s.refusesAll(q) {
+		if owner != nil {
+			owner.add(q.Seq)
+		}
+		o.Err = ErrQuarantined
+		return o, nil
 	}
 	payer := s.payer(q)
 	if payer != nil {

@@ -10,7 +10,7 @@ var ofTheCluster = map[string]bool{
 	"configure": true, "admit node": true, "remove node": true, "create database": true, "delete database": true, "reset tokens": true,
 	"take quota": true, "subscribe": true, "forget subscribers": true, "stage backup": true, "restore backup": true, "finish": true,
 	"renew": true, "end session": true, "reset": true, "rotate tokens": true, "end token overlap": true, "import messages": true,
-	"evict": true, "configure database": true,
+	"evict": true, "configure database": true, "quarantine": true, "release from quarantine": true,
 }
 
 // TestEveryOperationHasAPayer has each operation belong to a database, or be named as the cluster's.

@@ -146,6 +146,8 @@ func (s *State) refuseMessages(name string) (*database, error) {
 	switch {
 	case d == nil:
 		return nil, ErrNoDatabase
+	case d.quarantined != 0:
+		return nil, ErrQuarantined
 	case d.messages == nil || s.level < env.Level2:
 		return nil, ErrNoMessages
 	}

@@ -86,7 +86,9 @@ func (t tenant) reserve(e *env.Env, growth int64) error {
 func (s *State) evictFor(e *env.Env, growth int64) bool {
 	keys := int64(0)
 	for _, d := range s.databases {
-		keys += d.keys.Used()
+		if d.quarantined == 0 {
+			keys += d.keys.Used()
+		}
 	}
 	return s.used()-keys+growth <= s.settings.MaxMemory && s.evictDown(e, nil, math.MaxUint64, s.settings.MaxMemory-growth)
 }

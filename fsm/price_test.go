@@ -408,6 +408,8 @@ func recipes() map[string]recipe {
 		"rotate tokens":  flat(RotateTokens, TokenRotation{}),
 		"end of overlap": flat(EndTokenOverlap, TokenRole{}),
 		"import":         flat(ImportMessages, MessageImport{}),
+		"quarantine":     flat(Quarantine, QuarantineOrder{Database: "none", Number: 7, Index: 1}),
+		"release":        flat(Release, DatabaseName{Name: "none"}),
 		"configure one":  flat(ConfigureDatabase, DatabaseSettings{Name: DefaultDB, MaxMemory: ShareOfMemory}),
 	}
 }

@@ -22,6 +22,9 @@ var (
 	// ErrFeatureLevel: the operation needs a higher feature level than the one in force, because there may be nodes that
 	// can't apply it: not applied.
 	ErrFeatureLevel = errors.New("this needs a higher feature level: upgrade every node of the cluster first")
+	// ErrPoison: this node applies nothing, and answers nothing, because an entry of the log has ended its process twice:
+	// not applied.
+	ErrPoison = errors.New("this node waits for its operator before an entry of the log that has ended it twice (trireme recover)")
 	// ErrStopping: the node is shutting down and never sent the request: not applied.
 	ErrStopping = errors.New("node is stopping")
 	// ErrUnknown: the request was sent and its outcome can't be known; it may have

@@ -200,7 +200,7 @@ func (s *State) become(e *env.Env, from *State) {
 	from.adminSerial = max(s.adminSerial, from.adminSerial) + 1
 	from.sessions, from.channels = nil, channel.New()
 	from.digestIndex, from.reports = 0, nil
-	from.term, from.table, from.engine, from.yield, from.charge = s.term, s.table, s.engine, s.yield, s.charge
+	from.term, from.table, from.engine, from.yield, from.charge, from.progress = s.term, s.table, s.engine, s.yield, s.charge, s.progress
 	*s = *from
 	e.Now, e.Level = s.clock, s.level
 	for _, d := range s.databases {

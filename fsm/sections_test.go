@@ -113,6 +113,13 @@ func TestEverySectionIsWritten(t *testing.T) {
 			first, _ := inFragments(e, c.l.term)
 			c.apply(first)
 		},
+		"sectionQuarantine": func() {
+			for _, m := range []*fsm.Machine{c.a, c.b} {
+				if !m.Isolate(fsm.QuarantineOrder{Database: "b", Number: c.number("b"), Index: 1}) {
+					t.Fatal("there is no database b")
+				}
+			}
+		},
 		"sectionStage": nil, // into an empty state alone: below
 	}
 	for name, code := range declaredSections(t) { // unordered: each change is compared with the state before it

@@ -52,7 +52,9 @@ const (
 	sectionEnded byte = 40
 	// The fragments of a large entry that is under way.
 	sectionFragments byte = 41
-	sectionEnd       byte = 255
+	// The databases in quarantine.
+	sectionQuarantine byte = 42
+	sectionEnd        byte = 255
 )
 
 // ErrSnapshot says that a snapshot is damaged or of an unknown form. Nothing was
@@ -146,7 +148,16 @@ func (f *Frozen) sections(out *frames) error {
 		}
 	}
 	if f.s.fragments.term != 0 {
-		return out.fields(sectionFragments, f.s.fragments.Fields)
+		if err := out.fields(sectionFragments, f.s.fragments.Fields); err != nil {
+			return err
+		}
+	}
+	for _, d := range f.s.databases {
+		if d.quarantined != 0 {
+			if err := out.fields(sectionQuarantine, d.quarantineFields); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (m *Machine) Restore(r io.Reader) error {
 		return err
 	}
 	m.mu.Lock()
-	s.yield, s.charge = m.yield, m.charge
+	s.yield, s.charge, s.progress = m.yield, m.charge, m.state.progress
 	m.state, m.index, m.term = s, index, term
 	m.clock.Store(s.clock)
 	m.level.Store(uint32(s.level))
@@ -189,6 +189,8 @@ func (l *loading) record(section byte, record []byte) error {
 	case sectionFragments:
 		r.Get(&l.s.fragments)
 		l.s.fragments.data = bytes.Clone(l.s.fragments.data)
+	case sectionQuarantine:
+		return l.quarantine(record)
 	case sectionEnd:
 		if err := l.finish(); err != nil {
 			return err

@@ -41,18 +41,20 @@ type State struct {
 	ended       endedSessions // of the console
 	fragments   fragments     // of a large entry that is under way
 
-	term   uint64         // of the entry that is being applied; every entry sets it
-	table  *command.Table // this binary's, not replicated
-	engine *script.Engine // runs the scripts of applies, not replicated
-	idle   *command.Tx    // of the last batch; see transaction
-	yield  func()         // called where an apply may release the lock for readers
-	charge func(n int)    // counts work as n commands
-	room   rowRoom        // of the batch that is being applied, not replicated
-	worked int64          // by the request that is being applied, in steps; not replicated
+	term        uint64         // of the entry that is being applied; every entry sets it
+	table       *command.Table // this binary's, not replicated
+	engine      *script.Engine // runs the scripts of applies, not replicated
+	idle        *command.Tx    // of the last batch; see transaction
+	yield       func()         // called where an apply may release the lock for readers
+	charge      func(n int)    // counts work as n commands
+	room        rowRoom        // of the batch that is being applied, not replicated
+	quarantines int            // how many databases are in quarantine
+	progress    *Progress      // of this node, not replicated
+	worked      int64          // by the request that is being applied, in steps; not replicated
 }
 
 func newState(table *command.Table, keeper payload.Keeper) *State {
-	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), table: table, engine: script.NewEngine()}
+	s := &State{level: env.Base, keeper: keeper, retries: dedup.New(), channels: channel.New(), table: table, engine: script.NewEngine(), progress: new(Progress)}
 	s.home = s.newDatabase(DefaultDB, 0)
 	s.databases = []*database{s.home}
 	return s

@@ -250,7 +250,7 @@ func (t tenant) configureWorkflows(e *env.Env, n workflow.Settings) (workflow.Se
 // In has Messages and Workflows show those of a database (empty: default) from now on; those of none are empty.
 func (v *View) In(db string) {
 	d := v.s.database(db)
-	if d == nil || d.messages == nil {
+	if v.bar(db) || d == nil || d.messages == nil {
 		d = &database{messages: queue.New(), workflows: workflow.New()}
 	}
 	v.own = d
@@ -333,7 +333,7 @@ func (v *View) Database(name string) uint64 {
 func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 	var lists [][]queue.Schedule
 	for _, d := range v.s.databases {
-		if d.messages == nil {
+		if d.messages == nil || d.quarantined != 0 {
 			continue
 		}
 		list := d.messages.DueSchedules(now, limit)
@@ -353,7 +353,7 @@ func (v *View) DueSchedules(now int64, limit int) (all []queue.Schedule) {
 // Overdue is the earliest time, in unix milliseconds, at which a message of some database is or was to be claimed.
 func (v *View) Overdue() (at int64, ok bool) {
 	for _, d := range v.s.databases {
-		if d.messages == nil {
+		if d.messages == nil || d.quarantined != 0 {
 			continue
 		}
 		if t, some := d.messages.Overdue(); some && (!ok || t < at) {

@@ -124,7 +124,7 @@ type picking struct {
 func (p *picking) next(s *State) *database {
 	for _, d := range s.databases {
 		limit := s.memoryLimit(d)
-		if limit > 0 && s.usedBy(d)+p.of[d.name] > limit && s.policy(d) != keyspace.NoEviction && !slices.Contains(p.spent, d) {
+		if limit > 0 && s.usedBy(d)+p.of[d.name] > limit && s.mayEvict(d) && !slices.Contains(p.spent, d) {
 			return d
 		}
 	}

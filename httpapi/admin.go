@@ -42,6 +42,8 @@ type Admin interface {
 	ExportMessages(ctx context.Context, database string) (write func(io.Writer) error, err error)
 	// ImportMessages takes what that wrote over into a database without messages.
 	ImportMessages(ctx context.Context, database string, file io.Reader) (fsm.ImportedMessages, error)
+	// Quarantine has all nodes go on without a database whose entry ended them, from the entry on before which they wait.
+	Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error)
 	// Restore takes a backup over into this cluster, which is empty; see fsm.RestoreBackup.
 	Restore(ctx context.Context, backup io.Reader) (fsm.Restoration, error)
 }
@@ -68,6 +70,18 @@ type NodeStatus struct {
 	Version       string `json:"version"`
 	// Leaving is true of a node that is being taken out.
 	Leaving bool `json:"leaving,omitempty"`
+	// Poison is the entry before which the node waits for its operator; nil if it waits for none.
+	Poison *PoisonEntry `json:"poison,omitempty"`
+}
+
+// PoisonEntry is an entry of the log that has ended a node's process twice.
+type PoisonEntry struct {
+	Index uint64 `json:"index"`
+	// Database is the one in whose work the processes ended, Operation what was being done; empty if that is not known.
+	Database  string `json:"database,omitempty"`
+	Operation string `json:"operation,omitempty"`
+	// Databases are those of all requests of the entry.
+	Databases []string `json:"databases"`
 }
 
 // SnapshotStatus names the snapshot that Snapshot wrote.

@@ -22,6 +22,8 @@ var adminActs = map[string]string{
 	"POST /admin/databases":                       "create database",
 	"DELETE /admin/databases/:name":               "delete database",
 	"POST /admin/databases/:name/settings":        "change settings of a database",
+	"POST /admin/databases/:name/quarantine":      "quarantine",
+	"DELETE /admin/databases/:name/quarantine":    "release from quarantine",
 	"POST /admin/databases/:name/reset-password":  "reset tokens",
 	"POST /admin/databases/:name/rotate-tokens":   "rotate tokens",
 	"DELETE /admin/databases/:name/former-tokens": "end token overlap",

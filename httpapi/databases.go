@@ -23,6 +23,10 @@ func (s *Server) databaseRoutes(g *gin.RouterGroup) {
 	g.POST("/databases/:name/reset-password", s.resetPassword)
 	g.GET("/databases/:name/settings", s.databaseSettings)
 	g.POST("/databases/:name/settings", s.configureDatabase)
+	if s.admin != nil {
+		g.POST("/databases/:name/quarantine", s.quarantine)
+		g.DELETE("/databases/:name/quarantine", s.release)
+	}
 	g.GET("/databases/:name/export", s.export)
 	g.GET("/databases/:name/messages", s.exportMessages)
 	g.POST("/databases/:name/messages", s.importMessages)
@@ -38,12 +42,13 @@ type databaseView struct {
 	Bytes         int64  `json:"bytes"`
 	Users         int    `json:"users"`
 	MaxMemory     int64  `json:"maxMemory,omitempty"` // in lists; none is 0
+	Quarantined   uint64 `json:"quarantinedSince,omitempty"`
 	Token         string `json:"token,omitempty"`
 	ReadOnlyToken string `json:"readonlyToken,omitempty"`
 }
 
 func viewDatabase(d fsm.DatabaseInfo) databaseView {
-	v := databaseView{Name: d.Name, Path: "/db/" + d.Name, Keys: d.Keys, Bytes: d.Bytes, Users: d.Users}
+	v := databaseView{Name: d.Name, Path: "/db/" + d.Name, Keys: d.Keys, Bytes: d.Bytes, Users: d.Users, Quarantined: d.Quarantined}
 	if d.Created > 0 {
 		v.CreatedAt = time.UnixMilli(d.Created).UTC().Format(time.RFC3339)
 	}
@@ -120,6 +125,7 @@ var databaseStatus = []struct {
 	{fsm.ErrRecordLevel, http.StatusConflict},
 	{fsm.ErrBadRecords, http.StatusBadRequest},
 	{fsm.ErrRecordMemory, http.StatusInsufficientStorage},
+	{fsm.ErrNotQuarantined, http.StatusConflict},
 	{fsm.ErrNoMessages, http.StatusConflict},
 	{fsm.ErrRestoring, http.StatusConflict},
 	{fsm.ErrNotStaged, http.StatusConflict},

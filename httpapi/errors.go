@@ -40,6 +40,8 @@ var failures = []struct {
 	failure
 }{
 	{fsm.ErrNoLeader, failure{http.StatusServiceUnavailable, notApplied, "ERR no leader: the cluster has no majority or is electing"}},
+	{fsm.ErrPoison, failure{http.StatusServiceUnavailable, notApplied, "ERR " + fsm.ErrPoison.Error()}},
+	{fsm.ErrQuarantined, failure{http.StatusServiceUnavailable, notApplied, "ERR " + fsm.ErrQuarantined.Text}},
 	{fsm.ErrTooLarge, failure{http.StatusBadRequest, notApplied, "ERR request is larger than a log entry may be"}},
 	{fsm.ErrLowSpace, failure{http.StatusServiceUnavailable, notApplied, "ERR free disk space is below the floor, writes are refused"}},
 	{fsm.ErrShare, failure{http.StatusServiceUnavailable, notApplied, "ERR database has used more than its share of the cluster's time"}},

@@ -28,6 +28,8 @@ func TestFailuresSayTheirOutcome(t *testing.T) {
 		{fsm.ErrLowSpace, 503, "not-applied", "not-applied", false},
 		{fsm.ErrShare, 503, "not-applied", "not-applied", false},
 		{fsm.ErrStopping, 503, "not-applied", "not-applied", false},
+		{fsm.ErrPoison, 503, "not-applied", "not-applied", false},
+		{fsm.ErrQuarantined, 503, "not-applied", "not-applied", false},
 		{fsm.ErrTooStale, 503, "not-applied", "not-applied", false},
 		{fsm.ErrTooLarge, 400, "not-applied", "not-applied", false},
 		{fsm.ErrUnknown, 503, "unknown", "unknown", true},

@@ -235,6 +235,10 @@ func (a *admin) Export(_ context.Context, database string, target rdb.Target) (f
 	}, a.err
 }
 
+func (a *admin) Quarantine(_ context.Context, database string) (fsm.QuarantineOrder, error) {
+	return fsm.QuarantineOrder{Database: database, Number: 2, Index: 812}, a.err
+}
+
 func (a *admin) ExportMessages(_ context.Context, database string) (func(io.Writer) error, error) {
 	if database != "default" {
 		return nil, fsm.ErrNoDatabase
@@ -283,6 +287,9 @@ func TestAdministration(t *testing.T) {
 		{"POST", "/admin/cluster/nodes/n2/replace", `{}`, 400, ""},
 		{"POST", "/admin/cluster/nodes/n2/replace", `{"by":"n4"}`, 400, ""},
 		{"POST", "/admin/cluster/nodes/n2/replace", `{"with":"n4"}`, 200, `{"result":"OK"}`},
+		{"POST", "/admin/databases/shop/quarantine", "", 200, `{"database":"shop","index":812}`},
+		{"DELETE", "/admin/databases/none/quarantine", "", 404, `{"error":"ERR there is no database \"none\""}`},
+		{"DELETE", "/admin/databases/default/quarantine", "", 409, `{"error":"ERR the database is not in quarantine"}`},
 		{"POST", "/admin/snapshot", "", 200, `{"id":"3-7","index":7,"bytes":100}`},
 		{"POST", "/admin/drain", "", 200, `{"result":"OK"}`},
 		{"GET", "/admin/drain", "", 405, ""},

@@ -31,6 +31,8 @@ var failures = []struct {
 	text string
 }{
 	{fsm.ErrNoLeader, textNoLeader},
+	{fsm.ErrPoison, "TRYAGAIN " + fsm.ErrPoison.Error()},
+	{fsm.ErrQuarantined, "ERR " + fsm.ErrQuarantined.Text},
 	{fsm.ErrTooLarge, "ERR request is larger than a log entry may be"},
 	{fsm.ErrLowSpace, "TRYAGAIN free disk space is below the floor, writes are refused"},
 	{fsm.ErrShare, "TRYAGAIN database has used more than its share of the cluster's time"},

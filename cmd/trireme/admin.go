@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/membership"
@@ -61,6 +62,9 @@ func (a *admin) Cluster(ctx context.Context) (httpapi.ClusterStatus, error) {
 		out.Nodes[i] = httpapi.NodeStatus{
 			ID: one.ID, HTTP: one.HTTP, Cluster: one.Cluster, Suffrage: one.Suffrage, State: one.State,
 			AppliedIndex: one.AppliedIndex, LastContactMs: one.LastContactMs, Version: one.Version, Leaving: one.Leaving,
+		}
+		if p := one.Poison; p != nil {
+			out.Nodes[i].Poison = &httpapi.PoisonEntry{Index: p.Index, Database: p.Database, Operation: p.Operation, Databases: p.Databases}
 		}
 	}
 	return out, nil
@@ -239,6 +243,19 @@ func (a *admin) ExportMessages(ctx context.Context, database string) (func(io.Wr
 		return nil, fsm.ErrNoDatabase
 	}
 	return func(w io.Writer) error { return messagesfile.Write(w, frozen, database, version) }, nil
+}
+
+// Quarantine has all nodes go on without a database.
+func (a *admin) Quarantine(ctx context.Context, database string) (fsm.QuarantineOrder, error) {
+	n, err := a.node()
+	if err != nil {
+		return fsm.QuarantineOrder{}, err
+	}
+	order, err := n.Quarantine(ctx, database)
+	if errors.Is(err, cluster.ErrRecover) {
+		err = &httpapi.AdminError{Status: http.StatusConflict, Text: "ERR " + strings.TrimPrefix(err.Error(), "cluster: ")}
+	}
+	return order, err
 }
 
 // ImportMessages takes what that wrote over into a database without messages.

@@ -165,6 +165,9 @@ func (e *engine) Ready() error {
 	if n == nil {
 		return errStarting
 	}
+	if n.Poison() != nil {
+		return fsm.ErrPoison
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 	defer cancel()
 	if !n.Ready(ctx) {

@@ -22,6 +22,9 @@ func (n *process) examine(ctx context.Context) doctor.Report {
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
 	all := append(s.examineMachine(ctx), doctor.State(n.engine.Ready(), node.Status(ctx).Leader))
 	peers := node.Examine(ctx)
+	if p := node.Poison(); p != nil {
+		all = append(all, doctor.Poison("", p.Index, p.Database, p.Operation))
+	}
 	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
 	return doctor.NewReport(node.ID(), n.mode(), all)

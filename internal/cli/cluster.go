@@ -24,15 +24,16 @@ type clusterView struct {
 // nodeView is one node of the answer. LastContactMs is how long ago the node
 // heard of its leader, or -1 if it doesn't answer.
 type nodeView struct {
-	ID            string `json:"id"`
-	HTTP          string `json:"http"`
-	Cluster       string `json:"cluster"`
-	Suffrage      string `json:"suffrage"`
-	State         string `json:"state"`
-	AppliedIndex  uint64 `json:"appliedIndex"`
-	LastContactMs int64  `json:"lastContactMs"`
-	Version       string `json:"version"`
-	Leaving       bool   `json:"leaving"`
+	ID            string      `json:"id"`
+	HTTP          string      `json:"http"`
+	Cluster       string      `json:"cluster"`
+	Suffrage      string      `json:"suffrage"`
+	State         string      `json:"state"`
+	AppliedIndex  uint64      `json:"appliedIndex"`
+	LastContactMs int64       `json:"lastContactMs"`
+	Version       string      `json:"version"`
+	Leaving       bool        `json:"leaving"`
+	Poison        *poisonView `json:"poison"`
 }
 
 func clusterGroup() *cobra.Command {
@@ -139,6 +140,9 @@ func (v *clusterView) table(out io.Writer) error {
 		state := n.State
 		if n.Leaving {
 			state += ", leaving"
+		}
+		if n.Poison != nil {
+			state += ", waits before poison entry"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", n.ID, state, n.Suffrage, n.AppliedIndex, contact, dash(n.HTTP), dash(n.Cluster), dash(n.Version))
 	}

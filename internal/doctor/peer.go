@@ -165,6 +165,16 @@ func State(ready error, leader string) Finding {
 	return found(checkState, "", OK, "", "ready; %s leads", leader)
 }
 
+// Poison says before which entry of the log a node waits for its operator.
+func Poison(node string, index uint64, database, operation string) Finding {
+	if database == "" {
+		return found(checkState, node, Failure, "start all nodes with a version in which the fault is mended: no quarantine helps, because the entry ended the node in the work of no database",
+			"waits before log entry %d (%s), which has ended it twice", index, operation)
+	}
+	return found(checkState, node, Failure, "have the cluster go on without the database: trireme recover --quarantine "+database,
+		"waits before log entry %d (%s), which has ended it twice in the work of database %s", index, operation, database)
+}
+
 // Settings judges settings that were refused: why says which and what to do.
 func Settings(why error) Finding {
 	return found(checkSettings, "", Failure, "correct the setting; `trireme serve --help` lists all", "%v", why)

@@ -67,6 +67,13 @@ const (
 	LostOfOver Name = "lost-attempt-of-a-dropped-message"
 )
 
+// PoisonKey: a write whose first argument is the key PoisonWord ends the process, as no fault of a release does that can be
+// caught. It is no fault for checkers to find, and none of All: the run "poison" rehearses with it what operators do then.
+const PoisonKey Name = "poison-key"
+
+// PoisonWord is that key.
+const PoisonWord = "poison"
+
 // Fault is a fault and what the product does then instead of what it should.
 type Fault struct {
 	Name  Name

@@ -19,6 +19,7 @@ var runs = []acceptance{
 	{"leader-kill", "core.4", "kill -9 and graceful stop of the leader under 64 clients", leaderLost},
 	{"leader-stop", "core.5", "SIGSTOP of the leader and of a follower for 5 s, readers on all nodes", frozen},
 	{"all-killed", "core.6", "all nodes killed at once with 1,000,000 keys", allKilled},
+	{"poison", "reliability.8", "an entry that ends every node: they wait at the third start, and go on without its database", poisoned},
 	{"damaged-disk", "core.7", "flipped bits, truncated files, failing disks", damagedDisk},
 	{"snapshot-stall", "core.8", "1,000,000 keys, snapshot under write load: p99.9 of writes", bench("stall")},
 	{"replicas", "core.9", "two replicas and a third restored midway, 1,000,000 random commands", replicas},

@@ -1,0 +1,184 @@
+package cluster
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/cluster/poison"
+	"github.com/trireme-dev/trireme/fsm"
+)
+
+// An entry whose apply has ended the process twice, one time after the other, is not applied a third time: the node goes on as a
+// voter that stores entries, and applies nothing until it finds in its log, behind the entry, that the operator has put the
+// database into quarantine, or gets a copy of a state that is past it. docs/design/poison.md has the reasons.
+
+// PoisonEntry is an entry before which a node waits for its operator.
+type PoisonEntry struct {
+	Index, Term uint64
+	// Request is which of its requests the processes ended at, from 1; 0 if it was none of them.
+	Request uint64
+	fsm.Passage
+}
+
+// poisonGuard is the part of the adapter that keeps poison from being applied. Only poisoned is read by other goroutines.
+type poisonGuard struct {
+	mark     *poison.Mark
+	orders   *poison.Orders
+	log      raft.LogStore
+	poisoned atomic.Pointer[PoisonEntry] // nil while this node applies
+	// held is called when the node begins to wait, goes on when it does not any more.
+	held   func(*PoisonEntry)
+	goesOn func(fsm.QuarantineOrder)
+}
+
+// holds reports whether an entry is not applied now: it is poison, or this node waits before one.
+func (a *adapter) holds(l *raft.Log) bool {
+	if l.Type == raft.LogCommand && a.mark.Suspect(l.Index) && a.poisoned.Load() == nil {
+		if at, is := a.mark.Poison(); is {
+			p := &PoisonEntry{l.Index, l.Term, at.Request, a.m.Describe(l.Data, at)}
+			a.poisoned.Store(p)
+			a.held(p)
+			return true
+		}
+	}
+	p := a.poisoned.Load()
+	if p == nil {
+		return false
+	}
+	if l.Type != raft.LogCommand {
+		a.configured()
+		return true
+	}
+	return !a.released(p, l)
+}
+
+// released looks into an entry behind the poison for the operator's word. If it has that, all entries before it are applied.
+func (a *adapter) released(p *PoisonEntry, l *raft.Log) bool {
+	var found fsm.QuarantineOrder
+	for _, n := range fsm.Orders(l.Data, l.Term) {
+		switch {
+		case n.Index < p.Index && !a.m.Isolated(n):
+			a.missed(n)
+			return false
+		case n.Index != p.Index || a.orders.Has(n): // one that is known has not helped
+		default:
+			if err := a.orders.Add(n); err != nil {
+				a.stop(fmt.Sprintf("the quarantine of database %s can't be written to the disk: %v", n.Database, err))
+				return false
+			}
+			found = n
+		}
+	}
+	if found.Index == 0 {
+		return false
+	}
+	a.mark.Forget()
+	a.goesOn(found)
+	for i := p.Index; i < l.Index && !a.stopped; i++ {
+		var e raft.Log
+		if err := a.log.GetLog(i, &e); err != nil {
+			a.stop(fmt.Sprintf("log entry %d can't be read: %v", i, err))
+		} else if e.Type == raft.LogCommand || e.Type == raft.LogConfiguration {
+			a.one(&e)
+		}
+	}
+	a.poisoned.Store(nil)
+	return !a.stopped
+}
+
+// stop ends the process, and applies nothing any more.
+func (a *adapter) stop(reason string) {
+	a.stopped = true
+	a.fatal(reason)
+}
+
+// passed notes that an entry was applied.
+func (a *adapter) passed(index uint64) {
+	if a.mark.Suspect(index) {
+		a.mark.Forget()
+	}
+}
+
+// overtaken ends the wait if the state is past the entry.
+func (a *adapter) overtaken() {
+	if p := a.poisoned.Load(); p != nil && a.m.Reached(p.Index) {
+		a.mark.Forget()
+		a.poisoned.Store(nil)
+	}
+}
+
+// missed is called with an order about an entry that this node has applied, and the others have not. The next process applies
+// the log again from this node's snapshot on, and knows the order; where the snapshot is past the entry, it has nothing to begin
+// from.
+func (a *adapter) missed(n fsm.QuarantineOrder) {
+	if a.orders.Has(n) {
+		a.stop(fmt.Sprintf("this node's state, and its snapshots, have what entry %d did to database %s, which the others have put into quarantine before it; "+
+			"keep the data directory for inspection and let the node come back under a new id", n.Index, n.Database))
+		return
+	}
+	if err := a.orders.Add(n); err != nil {
+		a.stop(fmt.Sprintf("the quarantine of database %s can't be written to the disk: %v", n.Database, err))
+		return
+	}
+	a.stop(fmt.Sprintf("this node has applied entry %d, before which the others have put database %s into quarantine; "+
+		"start it again: it then applies its log without the entry", n.Index, n.Database))
+}
+
+// openPoison opens what the node knows of poison, once it holds the directory's lock.
+func (n *Node) openPoison() (err error) {
+	n.orders, err = poison.ReadOrders(n.opts.DataDir)
+	if err != nil {
+		return err
+	}
+	list, err := n.snapshots.List()
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		if err := n.orders.Applied(list[len(list)-1].Index); err != nil { // the oldest: it is used where the others are damaged
+			return err
+		}
+	}
+	if n.mark, err = poison.Open(n.opts.DataDir); err != nil {
+		n.log.Warn("an entry of the log that ends this process again and again would not be recognised", "error", err)
+		n.mark = poison.Nowhere()
+	}
+	n.machine.KeepProgress(n.mark.Progress())
+	return nil
+}
+
+// closePoison is called when nothing is applied any more.
+func (n *Node) closePoison() {
+	if n.mark == nil {
+		return
+	}
+	n.machine.KeepProgress(new(fsm.Progress))
+	if err := n.mark.Close(); err != nil {
+		n.log.Warn("the mark of applied entries was not closed", "error", err)
+	}
+}
+
+// guardPoison has the adapter look for poison.
+func (n *Node) guardPoison() {
+	n.adapter.mark, n.adapter.orders, n.adapter.log = n.mark, n.orders, n.store.LogStore()
+	n.adapter.held = func(p *PoisonEntry) {
+		n.log.Error("an entry of the log has ended this node twice and is not applied again: this node answers no requests until its operator decides; see trireme recover",
+			"index", p.Index, "database", p.Database, "operation", p.Operation, "databases", p.Databases)
+	}
+	n.adapter.goesOn = func(q fsm.QuarantineOrder) {
+		n.log.Warn("a database is in quarantine, by the word of the operator: this node goes on without it", "database", q.Database, "index", q.Index)
+	}
+}
+
+// Poison is the entry before which this node waits for its operator, nil if it waits for none.
+func (n *Node) Poison() *PoisonEntry { return n.adapter.poisoned.Load() }
+
+// poisonIfRunning is Poison for callers that may come while the node is opened.
+func (n *Node) poisonIfRunning() *PoisonEntry {
+	if !n.running.Load() {
+		return nil
+	}
+	return n.Poison()
+}

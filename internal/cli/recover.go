@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// poisonView is the entry before which a node waits.
+type poisonView struct {
+	Index     uint64   `json:"index"`
+	Database  string   `json:"database"`
+	Operation string   `json:"operation"`
+	Databases []string `json:"databases"`
+}
+
+// recoverCommand shows which nodes wait before a log entry that has ended them, and has them go on.
+func recoverCommand() *cobra.Command {
+	g := &group{scope: ofCluster, Command: &cobra.Command{}}
+	var quarantine, release string
+	g.fill(g.Command, spec{
+		use: "recover", short: "Show before which log entry nodes wait that it has ended twice, and have them go on",
+		long: "A node whose process has ended twice at one entry of the log does not apply it a third time: it answers no requests and waits.\n" +
+			"Without flags the command says which nodes wait, before which entry, of which database.\n" +
+			"--quarantine has all nodes go on without that database: nothing of it is done any more, from that entry on, and what it had\n" +
+			"before the entry stays. Its clients get an error. export still reads it, databases delete deletes it.\n" +
+			"--release ends the quarantine, once all nodes run a version in which the fault is mended.",
+		example: "recover\nrecover --quarantine shop\nrecover --release shop",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&quarantine, "quarantine", "", "`DATABASE` to go on without: the one that the entry is of")
+			f.StringVar(&release, "release", "", "`DATABASE` whose quarantine ends")
+		},
+		run: func(s *session) error {
+			switch {
+			case quarantine != "" && release != "":
+				return usagef("both --quarantine and --release are given: give one of them")
+			case quarantine != "":
+				return s.quarantine(quarantine)
+			case release != "":
+				return s.release(release)
+			}
+			return s.poisoned()
+		},
+	})
+	g.share(g.Command.Flags())
+	g.completeFlags(g.Command)
+	return g.Command
+}
+
+// quarantine has the nodes go on without a database.
+func (s *session) quarantine(database string) error {
+	s.SetTimeout(changeTimeout)
+	var doc json.RawMessage
+	if err := s.Call(s.ctx, "POST", databasePath(database)+"/quarantine", nil, &doc); err != nil {
+		return err
+	}
+	var at struct{ Index uint64 }
+	if json.Unmarshal(doc, &at) != nil {
+		return s.noNode()
+	}
+	return s.say(doc, "the cluster goes on without %s, from log entry %d on", database, at.Index)
+}
+
+// release ends the quarantine of a database.
+func (s *session) release(database string) error {
+	var doc json.RawMessage
+	if err := s.Call(s.ctx, "DELETE", databasePath(database)+"/quarantine", nil, &doc); err != nil {
+		return err
+	}
+	return s.say(doc, "%s is not in quarantine any more", database)
+}
+
+// poisoned says which nodes wait, and which databases are in quarantine.
+func (s *session) poisoned() error {
+	doc, err := s.get("/admin/cluster")
+	if err != nil {
+		return err
+	}
+	if done, err := s.structured(s.cmd.OutOrStdout(), doc); done {
+		return err
+	}
+	var view clusterView
+	if json.Unmarshal(doc, &view) != nil {
+		return s.noNode()
+	}
+	found := 0
+	for _, n := range view.Nodes {
+		if n.Poison == nil {
+			continue
+		}
+		found++
+		fmt.Fprintln(s.cmd.OutOrStdout(), n.ID+" "+n.Poison.text())
+	}
+	if found > 0 {
+		return nil
+	}
+	return s.quarantined()
+}
+
+// text says what a node waits for, and what to do.
+func (p *poisonView) text() string {
+	what := fmt.Sprintf("waits before log entry %d (%s), which has ended it twice", p.Index, dash(p.Operation))
+	if p.Database == "" {
+		return what + " in the work of no database: start all nodes with a version in which that is mended; requests of the entry are of " + dash(strings.Join(p.Databases, ", "))
+	}
+	return what + " in the work of database " + p.Database + ": recover --quarantine " + p.Database + " has all nodes go on without it"
+}
+
+// quarantined lists the databases in quarantine.
+func (s *session) quarantined() error {
+	var list struct {
+		Databases []struct {
+			Name             string
+			QuarantinedSince uint64
+		}
+	}
+	if err := s.Call(s.ctx, "GET", "/admin/databases", nil, &list); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.cmd.OutOrStdout(), "no node waits before a log entry")
+	for _, d := range list.Databases {
+		if d.QuarantinedSince > 0 {
+			fmt.Fprintf(s.cmd.OutOrStdout(), "%s is in quarantine since log entry %d: recover --release %s ends that\n", d.Name, d.QuarantinedSince, d.Name)
+		}
+	}
+	return nil
+}
