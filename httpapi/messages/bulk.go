@@ -175,7 +175,7 @@ func (q *request) listBulk(k *Bulk) error {
 		Actions []*bulkAction `json:"bulkActions"`
 		Cursor  string        `json:"cursor,omitempty"`
 	}{}
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		page.Actions, page.Cursor = []*bulkAction{}, ""
 		list, cursor := k.Table(v).List(below, count)
 		for _, b := range list {
@@ -199,7 +199,7 @@ func (a *API) CountBulk(ctx context.Context, page func(v *fsm.View, at uint64) (
 	for at, more := uint64(0), true; more; {
 		var n int
 		var next uint64
-		if _, err := a.Engine.Read(ctx, fsm.Reading{}, func(v *fsm.View) { n, next, more = page(v, at) }); err != nil {
+		if _, err := a.Engine.Read(ctx, fsm.Reading{Long: true}, func(v *fsm.View) { n, next, more = page(v, at) }); err != nil {
 			return 0, err
 		}
 		total, at = total+n, next

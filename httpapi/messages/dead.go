@@ -98,7 +98,7 @@ func (q *request) listDead() error {
 	all, page, more, size := []*deadLetter{}, query.page, !query.none, 0
 	for more && len(all) < query.page.Limit && size < maxPageBytes {
 		page.Limit = query.page.Limit - len(all)
-		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 			var list []queue.DeadInfo
 			list, page.After, more = v.Messages().DeadLetters(query.dead, &query.filter, page)
 			for i := range list {

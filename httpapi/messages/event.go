@@ -178,7 +178,7 @@ func (q *request) pageOfEvents(query *listQuery) (all []*event, groups []eventGr
 	page, more, size := query.page, !query.none, 0
 	for more && len(all) < query.page.Limit && size < maxPageBytes {
 		page.Limit = query.page.Limit - len(all)
-		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+		_, err = q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 			var list []queue.EventInfo
 			list, page.After, more = v.Messages().Events(&query.filter, page)
 			for i := range list {

@@ -73,7 +73,7 @@ func (q *request) listFlowControl() error {
 		return err
 	}
 	all := []*flowControl{}
-	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err = q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().FlowControlKeys(values.Get("search"), v.Now())
 		for i := range list {
 			all = append(all, renderFlowControl(&list[i]))

@@ -84,7 +84,7 @@ func (q *request) changeQueue(n queue.QueueChange) error {
 
 func (q *request) listQueues() error {
 	all := []*queueView{}
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().Queues()
 		for i := range list {
 			all = append(all, renderQueue(&list[i]))

@@ -173,7 +173,7 @@ func (q *request) runSchedule(id string) error {
 
 func (q *request) listSchedules() error {
 	all := []*schedule{}
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().Schedules()
 		for i := range list {
 			all = append(all, renderSchedule(&list[i], v.Messages().Settings().DefaultRetries, v.Now(), false))

@@ -148,7 +148,7 @@ func (q *request) setTopicHeaders(name string) error {
 
 func (q *request) listTopics() error {
 	all := []topic{}
-	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{}, func(v *fsm.View) {
+	_, err := q.Engine.Read(q.r.Context(), fsm.Reading{Long: true}, func(v *fsm.View) {
 		list := v.Messages().Groups()
 		for i := range list {
 			all = append(all, renderTopic(&list[i]))
