@@ -30,9 +30,9 @@ func argv(n int, part func(i int) []string, first ...string) hogRequest {
 }
 
 var (
-	sortedSets = all(prepared(20, func(i int) hogRequest {
+	sortedSets = all(prepared(12, func(i int) hogRequest {
 		return argv(5000, func(k int) []string { return []string{fmt.Sprint(k), members(5000*(i/2) + k)} }, "ZADD", fmt.Sprint("z", i%2))
-	}), prepared(10, func(i int) hogRequest {
+	}), prepared(6, func(i int) hogRequest {
 		return argv(5000, func(k int) []string { return []string{fmt.Sprint(5000*i + k)} }, "RPUSH", "numbers")
 	}))
 	manyKeys = prepared(20, func(i int) hogRequest {
@@ -73,8 +73,8 @@ var neighbours = []*hog{
 	{name: "mset", about: "MSET of 10,000 keys", request: func(int) hogRequest {
 		return argv(10_000, func(k int) []string { return []string{fmt.Sprint("key:", k), "v"} }, "MSET")
 	}},
-	{name: "zunionstore", about: "ZUNIONSTORE of two sets of 50,000 members", before: sortedSets, request: func(int) hogRequest { return command("ZUNIONSTORE", "d", "2", "z0", "z1") }},
-	{name: "sort-store", about: "SORT of 50,000 elements with STORE", before: sortedSets, request: func(int) hogRequest { return command("SORT", "numbers", "DESC", "STORE", "d") }},
+	{name: "zunionstore", about: "ZUNIONSTORE of two sets of 30,000 members", before: sortedSets, request: func(int) hogRequest { return command("ZUNIONSTORE", "d", "2", "z0", "z1") }},
+	{name: "sort-store", about: "SORT of 30,000 elements with STORE", before: sortedSets, request: func(int) hogRequest { return command("SORT", "numbers", "DESC", "STORE", "d") }},
 	{name: "eval", about: "scripts at their budget", request: func(int) hogRequest { return command("EVAL", "while true do end", "0") }},
 	{name: "search-fuzzy", about: "fuzzy searches", before: documents, request: func(i int) hogRequest {
 		return command("SEARCH.QUERY", "texts", fmt.Sprintf(`{"text":{"$fuzzy":{"value":"wrod%d","distance":2}}}`, i%97))
