@@ -64,6 +64,9 @@ func newPoisoned(t *testing.T, snapshot func(*poisoned)) *poisoned {
 	if _, err := fsm.Do(t.Context(), p.Nodes[0], fsm.CreateDatabase, tokens); err != nil {
 		t.Fatal(err)
 	}
+	for i := range p.Nodes {
+		p.write(i, "", "SET", "registered", "1") // no node has to register any more, in the entry that the mark names by its first request
+	}
 	p.write(0, "shop", "SET", "before", "1")
 	p.write(0, "", "SET", "before", "1")
 	p.index = p.write(0, "shop", "SET", "poison", "1")

@@ -168,7 +168,7 @@ func TestTenantBudget(t *testing.T) {
 	if got := try(""); got != "" {
 		t.Errorf("default: %s", got)
 	}
-	if got := try("a"); !strings.Contains(got, "Limit: 1000000 steps") {
+	if got := try("a"); !strings.Contains(got, "Limit: 500000 steps") {
 		t.Errorf("a: %s", got)
 	}
 	for percent, want := range map[int64]string{2: "Limit: 200000 steps", 50: ""} {
