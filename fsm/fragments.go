@@ -86,7 +86,9 @@ func (s *fragments) add(term uint64, p Fragment) {
 // decode reads an entry, whose requests may begin in fragments; those are no longer needed then. It is nil, without an error, if they are not all
 // there: the leader that wrote them leads no more.
 func (m *Machine) decode(term uint64, data []byte) (*Entry, error) {
-	had := m.state.fragments // only this goroutine changes it
+	m.mu.RLock()
+	had := m.state.fragments
+	m.mu.RUnlock()
 	rest := IsRest(data)
 	if had.term != 0 && (rest || had.term != term) {
 		m.mu.Lock()

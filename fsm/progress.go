@@ -28,11 +28,13 @@ func (m *Machine) KeepProgress(p *Progress) {
 // Apply applies the entry at index, written in term. There are no outcomes if it is a fragment of a large one, or the rest behind fragments
 // that are not all there. An error means that this binary can't follow the log any further and must stop.
 func (m *Machine) Apply(index, term uint64, data []byte) ([]Outcome, error) {
+	m.mu.RLock() // a snapshot may replace the state
 	p := m.state.progress
+	m.mu.RUnlock()
 	p.Request, p.Database = 0, 0
 	p.Index = index
 	outcomes, err := m.apply(index, term, data)
-	m.state.progress.Index = 0 // and it stays where apply panics
+	p.Index = 0 // and it stays where apply panics
 	return outcomes, err
 }
 
