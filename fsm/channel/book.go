@@ -180,20 +180,22 @@ func (s Scope) Receivers(k Kind, name string) int64 {
 	if k != Plain {
 		return n
 	}
-	s.each(Pattern, func(pattern string, count int64) {
+	s.each(Pattern, func(pattern string, count int64) bool {
 		if glob.Match(pattern, name) {
 			n += count
 		}
+		return true
 	})
 	return n
 }
 
 // Names are the channels that have a subscriber by name and that match, in order.
 func (s Scope) Names(k Kind, matches func(name string) bool) (names []string) {
-	s.each(k, func(name string, _ int64) {
+	s.each(k, func(name string, _ int64) bool {
 		if matches(name) {
 			names = append(names, name)
 		}
+		return true
 	})
 	return names
 }
@@ -211,12 +213,12 @@ func (s Scope) Number(k Kind) int {
 // Patterns is the number of patterns that have a subscriber.
 func (s Scope) Patterns() int64 { return int64(s.Number(Pattern)) }
 
-// EachPattern calls f with each pattern that has a subscriber, in order.
-func (s Scope) EachPattern(f func(pattern string)) {
-	s.each(Pattern, func(name string, _ int64) { f(name) })
+// EachPattern calls f with each pattern that has a subscriber, in order, until it is false.
+func (s Scope) EachPattern(f func(pattern string) bool) {
+	s.each(Pattern, func(name string, _ int64) bool { return f(name) })
 }
 
-func (s Scope) each(k Kind, f func(name string, count int64)) {
+func (s Scope) each(k Kind, f func(name string, count int64) bool) {
 	if s.book == nil {
 		return
 	}
@@ -224,7 +226,6 @@ func (s Scope) each(k Kind, f func(name string, count int64)) {
 		if r.DB != s.db || r.Kind != k {
 			return false
 		}
-		f(r.Name, n)
-		return true
+		return f(r.Name, n)
 	})
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trireme-dev/trireme/fsm/channel"
+	"github.com/trireme-dev/trireme/internal/testcpu"
 )
 
 // TestMessagesArePricedByPatterns: a message is matched with all patterns of its database's subscribers, and so is each event of a key. Work
@@ -55,5 +57,37 @@ func TestMessagesArePricedByPatterns(t *testing.T) {
 	}
 	if used, text := spent(1000, "", mset(8), 100); text != "OK" {
 		t.Errorf("without events: %d steps, %s", used, text)
+	}
+}
+
+// TestRefusedRowsLookAtFewPatterns: a row beyond the budget is refused after as many patterns as the budget has room for, so that
+// ten thousand rows don't walk all patterns each.
+func TestRefusedRowsLookAtFewPatterns(t *testing.T) {
+	cost := func(patterns int) time.Duration {
+		book := channel.New()
+		for i := range patterns {
+			book.Set(1, channel.Ref{DB: "default", Kind: channel.Pattern, Name: fmt.Sprintf("*some?%d*", i)}, 1)
+		}
+		tx := testTx(nil, RESP)
+		tx.User = tx.Users.User("default")
+		tx.Channels = book.In("default")
+		if v := tx.do("CONFIG SET notify-keyspace-events KEA"); v.IsError() {
+			t.Fatal(v.Text())
+		}
+		best := time.Hour
+		for range 5 {
+			began := testcpu.Used(t)
+			for range 200 {
+				tx.work, tx.Limits = work{}, Limits{MaxWork: 10}
+				if v := tx.Exec(words("SET key value")); !v.IsError() {
+					t.Fatal("it was not refused")
+				}
+			}
+			best = min(best, testcpu.Used(t)-began)
+		}
+		return best
+	}
+	if few, many := cost(100), cost(20_000); many > 20*few {
+		t.Errorf("200 refused rows take %v with 100 patterns, %v with 20,000", few, many)
 	}
 }

@@ -94,12 +94,12 @@ func ofConnection(_ *Tx, a *Args) reply.Value {
 
 func publish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Plain, env.Message) }
 
-// publishWork is what matching the channel with all patterns takes.
+// publishWork is the work of matching the channel with all patterns.
 func publishWork(tx *Tx, argv [][]byte) int64 {
 	if tx.Level < env.Level2 || len(argv) < 2 {
 		return 0
 	}
-	return tx.matchWork(len(argv[1]))
+	return tx.matchWork(1, len(argv[1]))
 }
 
 func shardPublish(tx *Tx, a *Args) reply.Value { return tx.send(a, channel.Shard, env.ShardMessage) }

@@ -156,20 +156,24 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 // eventsOfKey is how many events a key that a call names has, on both kinds of channels.
 const eventsOfKey = 2
 
-// eventWork is what it takes to match the events of the keys that a call names with the patterns of subscribers.
+// eventWork is the work of matching the events of the keys that a call names with the patterns of subscribers.
 func (tx *Tx) eventWork(c *Command, argv [][]byte) int64 {
 	keys := c.Keys.Positions(argv)
 	longest := 0
 	for _, at := range keys {
 		longest = max(longest, len(argv[at]))
 	}
-	return eventsOfKey * int64(len(keys)) * tx.matchWork(len(keyspaceChannel)+longest)
+	return tx.matchWork(eventsOfKey*int64(len(keys)), len(keyspaceChannel)+longest)
 }
 
-// matchWork is what it takes to match a channel whose name has so many bytes with all patterns of subscribers.
-func (tx *Tx) matchWork(name int) int64 {
-	looks := int64(0)
-	tx.Channels.EachPattern(func(pattern string) { looks += looksPerMatch + glob.Work(pattern, name) })
+// matchWork is the work of matching so many channels, each with a name of so many bytes, with all patterns of subscribers. It stops
+// looking at patterns where that is more than the row may use: a row that is refused costs no more than one that is not.
+func (tx *Tx) matchWork(channels int64, name int) int64 {
+	looks, most := int64(0), max(tx.allowed(), 0)
+	tx.Channels.EachPattern(func(pattern string) bool {
+		looks += channels * (looksPerMatch + glob.Work(pattern, name))
+		return looks/bytesPerWork <= most
+	})
 	return looks / bytesPerWork
 }
 

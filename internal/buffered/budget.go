@@ -7,7 +7,7 @@ import (
 )
 
 // A database other than default may hold a part of the limit, counted from largeBytes for a holder on, and no more than its own
-// limit of memory; but leastPart is nobody's too much.
+// memory limit; but leastPart is nobody's too much.
 const (
 	tenantPart = 2
 	largeBytes = 64 << 10
@@ -18,7 +18,7 @@ const (
 type Budget struct {
 	limit int64 // 0 = unlimited
 	used  atomic.Int64
-	// memory is the limit of memory of a database, 0 = none; nil if there are none.
+	// memory returns the memory limit of a database, 0 = unlimited; nil if there are no such limits.
 	memory atomic.Pointer[func(db string) int64]
 
 	mu      sync.Mutex
@@ -35,10 +35,10 @@ type tenant struct {
 // New makes a budget of limit bytes; 0 or less is unlimited.
 func New(limit int64) *Budget { return &Budget{limit: max(limit, 0), tenants: map[string]*tenant{}} }
 
-// DatabaseLimits has memory say what the limit of memory of a database is, in bytes; 0 is none. It may be called by any goroutine.
+// DatabaseLimits bounds what a database may hold by its memory limit: memory returns it in bytes, 0 for no limit. Any goroutine may call memory.
 func (b *Budget) DatabaseLimits(memory func(db string) int64) { b.memory.Store(&memory) }
 
-// part is how much a database may hold.
+// part returns the most bytes that a database may hold.
 func (b *Budget) part(db string) int64 {
 	part := b.limit / tenantPart
 	if memory := b.memory.Load(); memory != nil {

@@ -89,7 +89,7 @@ func TestBudgetCountsFromLargeBytes(t *testing.T) {
 	}
 }
 
-// TestBudgetKnowsLimitsOfDatabases: a database holds no more than its limit of memory, and 64 MiB if that is less.
+// TestBudgetKnowsLimitsOfDatabases: a database holds no more than its memory limit, and 64 MiB if that is less.
 func TestBudgetKnowsLimitsOfDatabases(t *testing.T) {
 	b := New(1 << 30)
 	limits := map[string]int64{"none": 0, "small": 1 << 20, "middle": 100 << 20, "large": 1 << 40}

@@ -3,5 +3,5 @@
 // The HTTP edge holds bodies, what is made of them, and replies; the RESP edge holds commands that are arriving, the words of
 // blocked calls, and queued transactions. Both count in one Budget, so that --max-buffered-bytes bounds them together. A
 // database other than default may hold half of it and no more than its own
-// limit of memory, 64 MiB (`buffered.leastPart`) at least, counted from 64 KiB (`buffered.largeBytes`) for a request or connection on.
+// memory limit, 64 MiB (`buffered.leastPart`) at least, counted from 64 KiB (`buffered.largeBytes`) for a request or connection on.
 package buffered
