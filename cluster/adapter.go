@@ -78,7 +78,7 @@ func (a *adapter) ApplyBatch(logs []*raft.Log) []any {
 	return results
 }
 
-// length is how many bytes of the log the outcomes of an entry are charged for: what is behind fragments, for those too.
+// length returns for how many bytes of the log the outcomes of an entry are charged: the rest of a large entry, for its fragments too.
 func (a *adapter) length(data []byte) int {
 	n := len(data)
 	switch {
@@ -90,7 +90,7 @@ func (a *adapter) length(data []byte) int {
 	return n
 }
 
-// errStopped is what became of entries behind one that could not be applied.
+// errStopped answers the entries behind one that could not be applied.
 var errStopped = errors.New("cluster: this node has stopped at an earlier entry")
 
 // one applies one entry.

@@ -11,7 +11,7 @@ type entryInRaft struct {
 	costly  bool
 }
 
-// count is how many requests the batches have.
+// count returns the number of requests in all batches.
 func (in *entryInRaft) count() (n int) {
 	for _, b := range in.batches {
 		n += len(b.requests)

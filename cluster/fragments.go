@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// fragmentBytes is how long a fragment of a large entry is: what all others may have to wait for.
+	// fragmentBytes is the length of a fragment of a large entry: all others may have to wait for one.
 	fragmentBytes = 512 << 10
 	// undivided is up to how many bytes of requests an entry is written whole.
 	undivided = 768 << 10

@@ -104,7 +104,7 @@ func (m *metrics) usage() (keys int, bytes int64) {
 	return keys, bytes
 }
 
-// quarantined is how many databases are in quarantine.
+// quarantined counts the databases in quarantine.
 func (m *metrics) quarantined() (count float64) {
 	m.n.machine.View(0, [16]byte{}, func(v *fsm.View) { count = float64(len(v.Quarantines())) })
 	return count

@@ -69,7 +69,7 @@ type Options struct {
 	Now func() time.Time
 	// InlineBytes is the length from which on payloads of messages and runs go to the disk; see package payloads.
 	InlineBytes int
-	// IndexMemory is how many bytes the search indexes of all databases may take on this node, 0 for no limit.
+	// IndexMemory limits the bytes of all search indexes on this node, 0 for no limit.
 	IndexMemory int64
 	// Space is how much free disk the node needs.
 	Space logstore.Space

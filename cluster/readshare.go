@@ -63,7 +63,7 @@ func (l *longReads) acquire(ctx context.Context, db string) (release func(), err
 	return nil, fsm.ErrReadShare
 }
 
-// began is what ends a read that runs from now on.
+// began starts a read, and returns the function that ends it.
 func (l *longReads) began(db string) (release func()) {
 	began := l.now()
 	return func() {

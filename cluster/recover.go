@@ -18,10 +18,10 @@ import (
 // ErrRecover says that a database can't be put into quarantine. Nothing has changed.
 var ErrRecover = errors.New("cluster: no quarantine")
 
-// handOverEvery is how often a leader that waits before a poison entry looks for a voter that is past it.
+// A leader that waits before a poison entry looks for a voter that is past it every handOverEvery.
 const handOverEvery = time.Second
 
-// quarantineAnswer is what the leader says.
+// quarantineAnswer is the answer of the leader to a node that asks for a quarantine.
 type quarantineAnswer struct {
 	Order           fsm.QuarantineOrder
 	Refused, Failed string

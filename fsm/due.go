@@ -30,7 +30,7 @@ func (m *Machine) Deliveries() (claimed int, next int64, some bool) {
 	return claimed, next, some
 }
 
-// nextDue is when something is to be swept next: of all databases, of kept replies, and of what messages leave behind.
+// nextDue returns when the next sweep is due: of all databases, of kept replies, and of what messages leave behind.
 func (s *State) nextDue() (unixms int64, ok bool) {
 	for _, d := range s.databases {
 		if at, some := d.nextDue(); some && d.quarantined == 0 && (!ok || at < unixms) {
@@ -57,7 +57,7 @@ func (s *State) nextDue() (unixms int64, ok bool) {
 	return unixms, ok
 }
 
-// nextMessage is when Advance has something to do for messages of some database.
+// nextMessage returns when Advance next has something to do for messages of some database.
 func (s *State) nextMessage() (unixms int64, ok bool) {
 	for _, d := range s.databases {
 		if d.messages == nil || d.quarantined != 0 {

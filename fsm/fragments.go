@@ -116,7 +116,7 @@ func (m *Machine) decode(term uint64, data []byte) (*Entry, error) {
 	return n, nil
 }
 
-// Fields is how fragments are saved. What is read aliases the input.
+// Fields are those of the snapshot. What is read aliases the input.
 func (s *fragments) Fields(c *wire.Codec) {
 	c.Uvarint(&s.term)
 	c.Bytes(&s.data)

@@ -31,7 +31,7 @@ func (n *QuarantineOrder) Fields(c *wire.Codec) {
 	c.Uvarint(&n.Index)
 }
 
-// QuarantineResult is what became of an order. It is no part of the state.
+// QuarantineResult says what became of an order. It is no part of the state.
 type QuarantineResult struct {
 	QuarantineOrder
 	// Missed says that this node has applied the entry before it knew of the order: its state is not that of the others.

@@ -21,7 +21,7 @@ const (
 	pageSize = 4096
 )
 
-// Ends is how many processes must have ended at an entry, one after the other, for it to be poison.
+// An entry is poison when Ends processes have ended at it, one after the other.
 const Ends = 2
 
 // record is the content of the file, in the byte order of the machine: a data directory does not move to another kind.
@@ -90,10 +90,10 @@ func (r *record) count() {
 	r.ends++
 }
 
-// Progress is where the state machine notes how far it is.
+// Progress returns the place where the state machine notes how far it has come.
 func (m *Mark) Progress() *fsm.Progress { return &m.at.now }
 
-// Poison is where the processes have ended, if the entry is poison.
+// Poison returns at which entry the processes have ended, if that is poison.
 func (m *Mark) Poison() (at fsm.Progress, is bool) { return m.at.suspect, m.at.ends >= Ends }
 
 // Suspect reports whether a process has ended at that entry.

@@ -153,7 +153,7 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 	return steps
 }
 
-// eventsOfKey is how many events a key that a call names has, on both kinds of channels.
+// eventsOfKey is the number of events of a key that a call names, one on each kind of channel.
 const eventsOfKey = 2
 
 // eventWork is the work of matching the events of the keys that a call names with the patterns of subscribers.

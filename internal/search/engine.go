@@ -108,7 +108,7 @@ func (e *Engine) Close() {
 	e.workers.Wait()
 }
 
-// Used is how many bytes the indexes of this node take, about.
+// Used returns about how many bytes the indexes of this node take.
 func (e *Engine) Used() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,7 +163,7 @@ func (d *database) watches(key string) bool {
 	return slices.ContainsFunc(d.tasks, func(t *task) bool { return (d.flushed || t.suspended == nil) && t.def.Watches(key) })
 }
 
-// keyCost is what a key that has changed takes until it was looked at, beside its name.
+// keyCost is the memory of a key that has changed and was not looked at yet, beside its name, in bytes.
 const keyCost = 64
 
 // touch notes a key that has changed; e.mu is held.

@@ -30,7 +30,7 @@ func (e *Engine) scan(t *task) {
 	e.mu.Unlock()
 }
 
-// change is what has become of a document: nil is none.
+// change describes what has become of a document.
 type change struct {
 	name string
 	doc  *document

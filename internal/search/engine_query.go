@@ -88,7 +88,7 @@ func (e *Engine) holds(t *task) bool {
 	return !t.gone
 }
 
-// pending is how many keys are to be looked at for an index, about; e.mu is held.
+// pending returns about how many keys are still to be looked at for an index; e.mu is held.
 func (e *Engine) pending(p search.Point, s *search.Definition) int64 {
 	d := e.databases[p.Name]
 	t := d.task(p.Database, s.Serial)

@@ -32,7 +32,7 @@ func newWorked(t *testing.T, limit int64, workers int) *stepped {
 	return s
 }
 
-// create makes a database with a memory limit; 0 is none.
+// create makes a database with a memory limit, 0 for no limit.
 func (s *stepped) create(db string, limit int64) {
 	s.t.Helper()
 	s.propose(fsm.CreateDatabase.Code, fsm.CreateDatabase.Body(fsm.DatabaseTokens{Name: db, Standard: acl.DigestOf(db + "-standard"), ReadOnly: acl.DigestOf(db + "-readonly")}))

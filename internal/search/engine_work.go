@@ -11,7 +11,7 @@ import (
 // it back at the end if there is more: so none waits for more than a step of each of the others. A worker that waits for a
 // search to end has no turn meanwhile. Workers end when the queue is empty.
 
-// workers is how many databases a node indexes at once: not so many that nothing else runs.
+// workers returns the number of databases that a node indexes at once: some processors stay free for everything else.
 func workers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 // hasWork reports whether there is something to do for a database; e.mu is held.

@@ -46,7 +46,7 @@ func headOf(s string) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// way is what decides which values a field takes, and as what.
+// way decides which values a field takes, and as what.
 type way struct {
 	path           string
 	kind           search.FieldType

@@ -18,7 +18,7 @@ const (
 	entryCost    = 20 // of an entry of a stream that was looked at
 )
 
-// meterStep is how many bytes an index may grow before it asks for them.
+// An index may grow by meterStep bytes before it asks for more.
 const meterStep = 64 << 10
 
 // meter counts the memory of an index while it is filled. Whoever fills an index stops once the meter is full.

@@ -163,7 +163,7 @@ func (f *field) sortKey(d *found, descending bool) {
 	}
 }
 
-// valuesOf is how many values the field has of a document.
+// valuesOf returns the number of values of a document in the field.
 func (f *field) valuesOf(doc uint32) int64 {
 	var one [1]uint64
 	switch {

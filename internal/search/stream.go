@@ -15,7 +15,7 @@ type streamState struct {
 	added int64               // entries ever added, which falls when another stream takes the key
 }
 
-// entriesPerPut is how many entries are taken into the index at once.
+// entriesPerPut bounds the entries that are taken into the index at once.
 const entriesPerPut = 256
 
 // lookAtStream brings an index up to its stream as it is now, or takes in as many of its entries as a step has. It returns what
