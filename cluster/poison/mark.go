@@ -21,7 +21,7 @@ const (
 	pageSize = 4096
 )
 
-// An entry is poison when Ends processes have ended at it, one after the other.
+// Ends processes must have ended at an entry, one after the other, for it to be poison.
 const Ends = 2
 
 // record is the content of the file, in the byte order of the machine: a data directory does not move to another kind.

@@ -33,7 +33,7 @@ func (e *Engine) scan(t *task) {
 // change describes what has become of a document.
 type change struct {
 	name string
-	doc  *document
+	doc  *document // nil if it has gone
 }
 
 // look reads keys as they are now and brings the indexes that watch them up to that. It returns how many it has looked at
