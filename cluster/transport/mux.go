@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -135,7 +136,7 @@ func (m *Mux) dispatch(raw net.Conn) {
 	host := connlimit.AddressOf(raw)
 	shake, err := m.limiter.startHandshake(host, raw)
 	if err != nil {
-		m.node.Rejected(raw.RemoteAddr(), err)
+		m.report(raw.RemoteAddr(), err)
 		m.drop(raw)
 		return
 	}
@@ -148,9 +149,7 @@ func (m *Mux) dispatch(raw net.Conn) {
 		err = m.limiter.open(peer)
 	}
 	if err != nil {
-		if !errors.Is(err, io.EOF) {
-			m.node.Rejected(raw.RemoteAddr(), err)
-		}
+		m.report(raw.RemoteAddr(), err)
 		if c != nil && errors.Is(err, ErrRejected) && what != ForWatch {
 			writeRejection(c, err)
 		}
@@ -158,6 +157,15 @@ func (m *Mux) dispatch(raw net.Conn) {
 		return
 	}
 	m.deliver(c, raw, from, what, func() { m.drop(raw); m.limiter.close(peer) })
+}
+
+// report says that a connection is rejected, and why. Nobody rejects one that its caller has left, or that ended because
+// this node closes.
+func (m *Mux) report(from net.Addr, why error) {
+	if errors.Is(why, io.EOF) || errors.Is(why, syscall.ECONNRESET) || m.ctx.Err() != nil {
+		return
+	}
+	m.node.Rejected(from, why)
 }
 
 // deliver serves an accepted connection; end is called once it is over.
@@ -279,7 +287,7 @@ func (m *Mux) dialRaft(addr raft.ServerAddress, what Purpose, timeout time.Durat
 	}
 	if err := m.node.Verify(string(addr), timeout); err != nil {
 		if errors.Is(err, ErrRolledBack) {
-			m.node.Rejected(advertised(addr), err)
+			m.report(advertised(addr), err)
 		}
 		return nil, err
 	}

@@ -374,6 +374,11 @@ func running(ts *testscript.TestScript, _ bool, args []string) {
 		return
 	}
 	text, _ := os.ReadFile(path)
+	written, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "err*"))
+	for _, name := range written {
+		said, _ := os.ReadFile(name)
+		ts.Logf("%s: %s", name, said)
+	}
 	ts.Fatalf("not running in time; it wrote %q", text)
 }
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// runTestScript runs scripts/test.sh where only the shell's own tools and a stub of go are, whose body is given.
+// runTestScript runs scripts/test.sh in a mode where only the shell's own tools and a stub of go are, whose body is given.
 // Each call of the stub is a line of calls. The programs that are present do nothing.
-func runTestScript(t *testing.T, stub string, present ...string) (out string, calls []string, err error) {
+func runTestScript(t *testing.T, mode, stub string, present ...string) (out string, calls []string, err error) {
 	dir := t.TempDir()
 	for _, tool := range []string{"bash", "grep", "dirname", "mktemp", "tee", "rm"} {
 		path, err := exec.LookPath(tool)
@@ -36,7 +36,7 @@ func runTestScript(t *testing.T, stub string, present ...string) (out string, ca
 	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(stub), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(filepath.Join(dir, "bash"), filepath.Join(root, "scripts/test.sh"))
+	c := exec.Command(filepath.Join(dir, "bash"), filepath.Join(root, "scripts/test.sh"), mode)
 	c.Env = []string{"PATH=" + dir, "TMPDIR=" + dir}
 	b, err := c.CombinedOutput()
 	lines, readErr := os.ReadFile(log)
@@ -53,7 +53,7 @@ const listed = `case $1 in list) for p in fsm/command fsm/keyspace fsm/script/lu
 // TestMissingProgramsAreNamed verifies that what is missing is named with what to install, and that the tests run all
 // the same, without the race detector.
 func TestMissingProgramsAreNamed(t *testing.T) {
-	out, calls, err := runTestScript(t, listed)
+	out, calls, err := runTestScript(t, "race", listed)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -72,19 +72,22 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 
 // TestEachPackageIsTestedOnce verifies which packages scripts/test.sh tests, and how.
 func TestEachPackageIsTestedOnce(t *testing.T) {
-	out, calls, err := runTestScript(t, listed, "gcc")
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	const test, at = "go test -tags nomsgpack,hashicorpmetrics ", " github.com/trireme-dev/trireme/"
-	want := []string{
-		"go list -tags nomsgpack,hashicorpmetrics ./... CGO_ENABLED=",
-		test + "-p 2 -timeout 40m -vet=off" + at + "fsm/command" + at + "fsm/script/lua CGO_ENABLED=",
-		test + "-race -p 2 -timeout 40m -vet=off" + at + "fsm/keyspace" + at + "httpapi CGO_ENABLED=",
-		test + "-count 1 -run ^TestAllocations ./httpapi CGO_ENABLED=",
-	}
-	if !slices.Equal(calls, want) {
-		t.Errorf("the script calls\n%s\nwant\n%s", strings.Join(calls, "\n"), strings.Join(want, "\n"))
+	const at = " github.com/trireme-dev/trireme/"
+	for mode, want := range map[string]string{
+		"test": "-short -p 2 -timeout 40m -vet=off" + at + "fsm/command" + at + "fsm/keyspace" + at + "fsm/script/lua" + at + "httpapi",
+		"race": "-race -p 2 -timeout 40m -vet=off" + at + "fsm/keyspace" + at + "httpapi",
+	} {
+		out, calls, err := runTestScript(t, mode, listed, "gcc")
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		want := []string{
+			"go list -tags nomsgpack,hashicorpmetrics ./... CGO_ENABLED=",
+			"go test -tags nomsgpack,hashicorpmetrics " + want + " CGO_ENABLED=",
+		}
+		if !slices.Equal(calls, want) {
+			t.Errorf("the script calls\n%s\nwant\n%s", strings.Join(calls, "\n"), strings.Join(want, "\n"))
+		}
 	}
 }
 
@@ -97,8 +100,8 @@ WARNING: DATA RACE
 panic: test timed out after 40m0s
 FAIL	example.com/b [build failed]
 `
-	for _, which := range []string{"fsm/command", "trireme/httpapi", "TestAllocations"} {
-		out, _, err := runTestScript(t, listed+`case "$* " in *"`+which+`"*) echo "`+failures+`    a_test.go:1: why"; exit 1 ;; esac`)
+	for mode, which := range map[string]string{"test": "fsm/command", "race": "trireme/httpapi"} {
+		out, _, err := runTestScript(t, mode, listed+`case "$* " in *"`+which+`"*) echo "`+failures+`    a_test.go:1: why"; exit 1 ;; esac`)
 		if err == nil {
 			t.Errorf("%s: the script ended well after a failure:\n%s", which, out)
 		}
@@ -160,5 +163,30 @@ func TestRaceDetectorIsOnWhereItCanFind(t *testing.T) {
 	}
 	if found < 300 {
 		t.Errorf("only %d files are tested without the race detector", found)
+	}
+}
+
+// TestLongRunsAreRunSomewhere: a test that skips itself in make test runs in make test-race, and so its package has to be there.
+func TestLongRunsAreRunSomewhere(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(root, "scripts/test.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	serial := regexp.MustCompile(string(serialPackages.FindSubmatch(script)[1]))
+	found := 0
+	for _, f := range repository(t) {
+		source, err := os.ReadFile(filepath.Join(root, f.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(f.Path, "_test.go") || !strings.Contains(string(source), "testing."+"Short()") {
+			continue
+		}
+		if found++; serial.MatchString("/trireme/" + f.Folder) {
+			t.Errorf("%s skips itself in make test, and make test-race leaves its package out: see serial= in scripts/test.sh", f.Path)
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d files have long runs, want those of jepsen, scheduler and accept", found)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	firstPort = 10000
 	lastPort  = 32000
 	// BlockSize is the number of ports of a block.
-	BlockSize = 10
+	BlockSize = 12
 )
 
 const loopbackHost = "127.0.0.1"
@@ -56,13 +56,18 @@ func Reserve() (*Block, error) {
 }
 
 // Addr is the loopback address of the i-th port of the block.
-func (b *Block) Addr(i int) string { return loopback(b.base + i) }
+func (b *Block) Addr(i int) string { return loopback(b.Port(i)) }
 
 // Size is the number of ports of the block.
 func (b *Block) Size() int { return BlockSize }
 
-// Port is the number of the i-th port.
-func (b *Block) Port(i int) int { return b.base + i }
+// Port is the number of the i-th port. It panics behind the last one, which is another block's.
+func (b *Block) Port(i int) int {
+	if i < 0 || i >= BlockSize {
+		panic(fmt.Sprintf("testports: port %d of a block of %d", i, BlockSize))
+	}
+	return b.base + i
+}
 
 // Release gives the block back.
 func (b *Block) Release() { b.lock.Close() }

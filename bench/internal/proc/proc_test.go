@@ -88,12 +88,20 @@ func waitFor(t *testing.T, f func() string) string {
 	return ""
 }
 
-func TestPortsLieOutsideTheEphemeralRange(t *testing.T) {
-	for _, c := range []struct{ low, high, first, end int }{
-		{32768, 60999, 10000, 32768}, {1024, 40000, 40001, 65536}, {49152, 65535, 10000, 49152},
-	} {
-		if first, end := outside(c.low, c.high); first != c.first || end != c.end {
-			t.Errorf("outside %d-%d: %d-%d, want %d-%d", c.low, c.high, first, end, c.first, c.end)
+// TestPortsOfSeveralProcesses draws more ports than a block has, twice side by side: none is drawn twice.
+func TestPortsOfSeveralProcesses(t *testing.T) {
+	seen := map[int]bool{}
+	for range 2 {
+		p, err := NewPorts()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 25 {
+			port, err := p.Take()
+			if err != nil || seen[port] {
+				t.Fatalf("port %d is drawn again, %v", port, err)
+			}
+			seen[port] = true
 		}
 	}
 }
