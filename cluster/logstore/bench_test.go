@@ -8,11 +8,6 @@ import (
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// nowhere is a backend without a disk: what is measured is the wrapper.
-type nowhere struct{ backend }
-
-func (nowhere) StoreLogs([]*raft.Log) error { return nil }
-
 func benchBatch(size int) []*raft.Log {
 	var logs []*raft.Log
 	for i := range 16 {
@@ -21,23 +16,6 @@ func benchBatch(size int) []*raft.Log {
 		logs = append(logs, l)
 	}
 	return logs
-}
-
-func BenchmarkWrapperAlone(b *testing.B) {
-	o := quiet(b.TempDir(), &deaths{})
-	o.wrap = func(in backend) backend { return nowhere{in} }
-	s, err := Open(o)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	logs := benchBatch(1000)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := s.StoreLogs(logs); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // A batch of 16 entries, with sync: ours beside the plain store below it.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"github.com/trireme-dev/trireme/cluster/logstore/wal"
 )
 
 // closedNode is a node stopped in good order: entries 21..200, the term is 2
@@ -81,10 +83,19 @@ func TestFlippedBitsAreSeen(t *testing.T) {
 	}
 	work := copyNode(t, node)
 	rng := rand.New(rand.NewSource(1))
-	n, refused := 40, 0
-	for range n {
+	found, err := readTreeOf(dbPath(node))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shapes := shapeBytes(t, good, found)
+	n, refused := 60, 0
+	for i := range n {
 		bad := append([]byte(nil), good...)
 		at := rng.Intn(len(bad))
+		if i%2 == 0 { // most of the file is empty
+			r := shapes[rng.Intn(len(shapes))]
+			at = int(r[0] + rng.Int63n(r[1]-r[0]))
+		}
 		bad[at] ^= 1 << rng.Intn(8)
 		restore(t, node, work)
 		if err := os.WriteFile(dbPath(work), bad, 0o600); err != nil {
@@ -102,7 +113,7 @@ func TestFlippedBitsAreSeen(t *testing.T) {
 
 func restore(t *testing.T, from, to string) {
 	t.Helper()
-	for _, name := range []string{dbFile, markFile} {
+	for _, name := range []string{dbFile, stableMark} {
 		b, err := os.ReadFile(filepath.Join(from, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(to, name), b, 0o600)
@@ -134,11 +145,8 @@ func TestEveryBitOfTheTreeShape(t *testing.T) {
 				b[at] ^= 1 << bit
 				if got, err := look(); err == nil {
 					passed++
-					// A page pointer may come to mean an older, freed page that lacks the
-					// log's first entries. That is a log shortened in good order, as far
-					// as the snapshots reach; where they don't, fit refuses it.
-					if got.first < good.first || got.last != good.last || !maps.EqualFunc(got.conf, good.conf, bytes.Equal) {
-						t.Fatalf("bit %d of byte %d: SILENT: the log shows %d..%d", bit, at, got.first, got.last)
+					if got.first != good.first || got.last != good.last || !maps.EqualFunc(got.conf, good.conf, bytes.Equal) {
+						t.Fatalf("bit %d of byte %d: SILENT: the values are %v", bit, at, got.conf)
 					}
 				} else if !errors.Is(err, ErrDamaged) {
 					t.Fatalf("bit %d of byte %d: %v", bit, at, err)
@@ -224,135 +232,173 @@ func TestCutAndZeroedFiles(t *testing.T) {
 	}
 }
 
-// The tree is whole, but it is an older one: only the mark knows.
-func TestOldDatabaseFileIsSeen(t *testing.T) {
+// TestOldFilesAreSeen puts older files in the place of the database, and of the log: each is whole, and only the marks tell.
+func TestOldFilesAreSeen(t *testing.T) {
+	for _, which := range []string{dbFile, logDir} {
+		dir := t.TempDir()
+		s := open(t, dir)
+		store(t, s, 1, 50, 1)
+		if err := first(s.SetUint64([]byte("CurrentTerm"), 1), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		old := copyNode(t, dir)
+		s = open(t, dir)
+		store(t, s, 51, 60, 1)
+		if err := first(s.SetUint64([]byte("CurrentTerm"), 2), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		mark, err := os.ReadFile(filepath.Join(dir, logDir, "mark"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, which)
+		if err := first(os.RemoveAll(path), os.Rename(filepath.Join(old, which), path), os.WriteFile(filepath.Join(dir, logDir, "mark"), mark, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
+			t.Errorf("an older %s: %v, want ErrDamaged", which, err)
+		}
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
+			t.Errorf("without %s: %v, want ErrDamaged", which, err)
+		}
+	}
+}
+
+// TestLostVote loses the database of a node that has voted, but has no entry yet: it would vote again.
+func TestLostVote(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	store(t, s, 1, 50, 1)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	old, err := os.ReadFile(dbPath(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s = open(t, dir)
-	store(t, s, 51, 60, 1)
-	if err := first(s.Close(), os.WriteFile(dbPath(dir), old, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
+	if err := first(s.SetUint64([]byte("CurrentTerm"), 1), s.Set([]byte("LastVoteCand"), []byte("n2")), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(dbPath(dir)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("missing file: %v", err)
+		t.Errorf("without the database: %v, want ErrDamaged", err)
 	}
 }
 
-// A crash between the lowering of the mark and the deletion, and one between an
-// append and the raising, leave the mark below the log.
-func TestMarkBelowTheLogIsSound(t *testing.T) {
+// TestLostValues loses the database and its mark of a node that has entries.
+func TestLostValues(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	store(t, s, 1, 50, 3)
-	if err := first(s.mark.lower(30), s.mark.sync(), s.Close()); err != nil {
+	store(t, s, 1, 3, 1)
+	if err := first(s.Close(), os.Remove(dbPath(dir)), os.Remove(filepath.Join(dir, stableMark))); err != nil {
 		t.Fatal(err)
 	}
-	s = open(t, dir)
-	expect(t, s, 1, 50, always(3))
-	if s.mark.index != 50 || s.mark.term != 3 {
-		t.Fatalf("the mark stays at %d of term %d", s.mark.index, s.mark.term)
+	if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
+		t.Errorf("without the database and its mark: %v, want ErrDamaged", err)
 	}
-	for _, r := range [][2]uint64{{41, 50}, {1, 40}} {
-		if err := s.DeleteRange(r[0], r[1]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s = open(t, dir)
-	expect(t, s, 0, 0, nil)
-	store(t, s, 900, 905, 4)
-	expect(t, s, 900, 905, always(4))
 }
 
-func TestFlippedMarkIsSeen(t *testing.T) {
+// TestInterruptedFirstStart leaves what a first start may leave that was cut short: the next one makes the rest.
+func TestInterruptedFirstStart(t *testing.T) {
+	for name, leave := range map[string]func(dir string) error{
+		"nothing": func(string) error { return nil },
+		"the log's mark": func(dir string) error {
+			return first(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "mark"), nil, 0o600))
+		},
+		"the log, open": func(dir string) error { return leaveLog(dir, false) },
+		"the log":       func(dir string) error { return leaveLog(dir, true) },
+	} {
+		dir := t.TempDir()
+		if err := leave(filepath.Join(dir, logDir)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(quiet(dir, &deaths{}))
+		if err != nil {
+			t.Errorf("%s is there: %v", name, err)
+			continue
+		}
+		store(t, s, 1, 3, 1)
+		s.Close()
+	}
+}
+
+func leaveLog(dir string, orderly bool) error {
+	w, err := wal.Open(wal.Options{Dir: dir, SegmentSize: 64 << 10})
+	if err != nil {
+		return err
+	}
+	return w.Close(orderly)
+}
+
+func TestFlippedMarksAreSeen(t *testing.T) {
 	node := closedNode(t)
-	for at := range int64(markLen) {
-		work := copyNode(t, node)
-		f, err := os.OpenFile(filepath.Join(work, markFile), os.O_RDWR, 0)
+	for _, name := range []string{stableMark, filepath.Join(logDir, "mark"), filepath.Join(logDir, "oldest")} {
+		size := fileSize(filepath.Join(node, name))
+		if size == 0 {
+			t.Fatalf("%s is empty", name)
+		}
+		for at := range size {
+			work := copyNode(t, node)
+			f, err := os.OpenFile(filepath.Join(work, name), os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			flip(t, f, at, int(at%8))
+			f.Close()
+			if !trial(t, work, "mark") {
+				t.Fatalf("byte %d of %s: not seen", at, name)
+			}
+		}
+	}
+}
+
+// TestDamagedEntriesEndTheProcess flips a bit of an entry under a running store.
+func TestDamagedEntriesEndTheProcess(t *testing.T) {
+	d := &deaths{}
+	s := mustOpen(t, quiet(t.TempDir(), d))
+	store(t, s, 1, 300, 1)
+	hurtEntry(t, s, 200)
+	var l raft.Log
+	if err := s.GetLog(200, &l); !errors.Is(err, ErrChecksum) || !errors.Is(err, ErrDamaged) {
+		t.Fatal(err)
+	}
+	if len(d.list()) != 1 {
+		t.Fatal("the process goes on")
+	}
+}
+
+// hurtEntry flips a bit of an entry's data on the disk.
+func hurtEntry(t *testing.T, s *Store, index uint64) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(s.opts.Dir, logDir, "*.seg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		flip(t, f, at, int(at%8))
-		f.Close()
-		if !trial(t, work, "mark") {
-			t.Fatalf("byte %d: not seen", at)
+		if at := bytes.Index(b, entry(index, 1).Data); at >= 0 {
+			f, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			flip(t, f, int64(at), 3)
+			return
 		}
 	}
+	t.Fatalf("entry %d is in no file", index)
 }
 
-// Each field of an entry is under its sum.
-func TestSumSeesEveryField(t *testing.T) {
-	for name, hurt := range map[string]func(*raft.Log){
-		"index": func(l *raft.Log) { l.Index++ },
-		"term":  func(l *raft.Log) { l.Term++ },
-		"type":  func(l *raft.Log) { l.Type = raft.LogNoop },
-		"data":  func(l *raft.Log) { l.Data[3] ^= 1 },
-		"short": func(l *raft.Log) { l.Data = l.Data[1:] },
-		"ext":   func(l *raft.Log) { l.Extensions = append([]byte{1}, l.Extensions...) },
-		"time":  func(l *raft.Log) { l.AppendedAt = l.AppendedAt.Add(1) },
-		"age":   func(l *raft.Log) { l.AppendedAt = l.AppendedAt.Add(1 << 62).Add(1 << 62).Add(1 << 62).Add(1 << 62) }, // the same UnixNano
-		"none":  func(l *raft.Log) { l.Extensions = nil },
-		"place": func(l *raft.Log) { l.Extensions[len(l.Extensions)-trailerLen]++ },
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := &deaths{}
-			s := mustOpen(t, quiet(t.TempDir(), d))
-			store(t, s, 7, 7, 2)
-			var l raft.Log
-			if err := s.inner.GetLog(7, &l); err != nil {
-				t.Fatal(err)
-			}
-			hurt(&l)
-			at := l.Index
-			if err := s.inner.StoreLog(&l); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.GetLog(at, &l); !errors.Is(err, ErrChecksum) || !errors.Is(err, ErrDamaged) {
-				t.Fatal(err)
-			}
-			if len(d.list()) != 1 {
-				t.Fatal("the process goes on")
-			}
-		})
+// TestWrongValuesAreRefused: a value that was not sealed here is damage.
+func TestWrongValuesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	store(t, s, 1, 10, 2)
+	if err := first(s.values.Set([]byte("CurrentTerm"), []byte("12345678")), s.Close()); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// A gap, a term that falls and a foreign entry are refused at open.
-func TestWrongLogsAreRefused(t *testing.T) {
-	for name, hurt := range map[string]func(s *Store) error{
-		"gap":       func(s *Store) error { return s.inner.DeleteRange(5, 6) },
-		"no sum":    func(s *Store) error { return s.inner.StoreLog(entry(10, 2)) },
-		"old term":  func(s *Store) error { return s.StoreLogs(entries(8, 8, 1)) },
-		"lost tail": func(s *Store) error { return s.inner.DeleteRange(9, 10) },
-		"stable":    func(s *Store) error { return s.inner.Set([]byte("CurrentTerm"), []byte("12345678")) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			s := open(t, dir)
-			store(t, s, 1, 10, 2)
-			if err := first(hurt(s), s.Close()); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
-				t.Fatal(err)
-			}
-		})
+	if _, err := Open(quiet(dir, &deaths{})); !errors.Is(err, ErrDamaged) {
+		t.Fatal(err)
 	}
 }
 

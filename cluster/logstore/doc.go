@@ -1,16 +1,12 @@
-// Package logstore is the raft log and the stable store of one node: raft-boltdb behind a wrapper that detects
-// damage which the database itself does not detect.
+// Package logstore is the raft log and the stable store of one node: the log in segments (package wal), raft's own values in
+// raft-boltdb behind a wrapper that detects damage which the database itself does not detect.
 //
 // The database checks nothing but its two meta records, and silently falls back
-// to the older one. Here every entry and every stable value carries a checksum,
-// every page is looked at before the database opens the file, and a high-water
-// mark beside it shows a lost tail. What does not fit is refused with
+// to the older one. Here every value carries a checksum, every page is looked at before the database opens the file, and a
+// high-water mark beside it shows an older file. What does not fit, there or in the log, is refused with
 // ErrDamaged; it is never repaired in place.
 //
-// Appends go to a journal first, with one sync each, and are moved into the database in
-// the background; see journal.
-//
-// The order is raft, then the cache, then this wrapper, the journal, the database.
+// The order is raft, then the cache, then this wrapper, then the log and the database.
 // Every node sums its own entries, so the network never carries a sum.
 //
 // Errors at run time: a full disk stays (the outcome of that write is unknown),

@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 	boltdb "github.com/hashicorp/raft-boltdb/v2"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/trireme-dev/trireme/cluster/logstore/wal"
 )
 
 var (
@@ -18,9 +20,10 @@ var (
 	// written. The node must not vote or serve from them: its operator moves
 	// the directory aside and the node comes back under a new id.
 	ErrDamaged = errors.New("log store damaged")
+	errHole    = errors.New("only the beginning or the end of the log can be deleted")
 	// ErrChecksum is the kind of damage where the sum kept with a log entry or
 	// a stable value does not fit it. It always comes together with ErrDamaged.
-	ErrChecksum = errors.New("checksum mismatch")
+	ErrChecksum = wal.ErrChecksum
 	// ErrLocked says that another process has the directory open.
 	ErrLocked = errors.New("log store in use")
 	// ErrLowSpace says that free disk space is below the floor, so that new
@@ -41,6 +44,14 @@ const wayOut = "move the data directory aside and let this node join again as a 
 // damaged makes the one line that an operator sees: what, where, what to do.
 func damaged(path, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %w; %s", ErrDamaged, path, fmt.Errorf(format, args...), wayOut)
+}
+
+// told is an error as an operator sees it: damage of the log with what to do.
+func told(err error) error {
+	if errors.Is(err, wal.ErrDamaged) && !errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("%w: %w; %s", ErrDamaged, err, wayOut)
+	}
+	return err
 }
 
 // locked names the directory and the way out.

@@ -9,17 +9,17 @@ import (
 	"testing"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/trireme-dev/trireme/cluster/logstore/wal"
 )
 
-// failing is a backend whose writes fail on demand. visible makes a failed
-// append visible all the same, as bbolt does when the sync of its meta record
-// fails.
+// failing has writes of the database and of the log's files fail on demand.
 type failing struct {
-	backend
-	mu      sync.Mutex
-	next    []error // of the next writes; nil entries succeed
-	visible bool
-	stored  [][]*raft.Log
+	stable
+	mu   sync.Mutex
+	next []error // of the next writes and syncs; nil entries succeed
+	// written is how many bytes were written to the log's files.
+	written int64
 }
 
 func (f *failing) fault() error {
@@ -39,38 +39,57 @@ func (f *failing) fail(errs ...error) {
 	f.next = errs
 }
 
-func (f *failing) StoreLogs(logs []*raft.Log) error {
-	err := f.fault()
-	if err == nil || f.visible {
-		if serr := f.backend.StoreLogs(logs); serr != nil {
-			return serr
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.stored = append(f.stored, append([]*raft.Log(nil), logs...))
-	return err
-}
-
 func (f *failing) Set(k, v []byte) error {
 	if err := f.fault(); err != nil {
 		return err
 	}
-	return f.backend.Set(k, v)
+	return f.stable.Set(k, v)
 }
 
-func (f *failing) DeleteRange(from, to uint64) error {
-	if err := f.fault(); err != nil {
+// failingFile is a file of the log.
+type failingFile struct {
+	wal.File
+	f *failing
+}
+
+// WriteParts writes everything, and then says that it has not.
+func (w failingFile) WriteParts(parts [][]byte, at int64) error {
+	if err := w.File.WriteParts(parts, at); err != nil {
 		return err
 	}
-	return f.backend.DeleteRange(from, to)
+	w.f.mu.Lock()
+	for _, p := range parts {
+		w.f.written += int64(len(p))
+	}
+	w.f.mu.Unlock()
+	err := w.f.fault()
+	if _, bare := err.(syscall.Errno); bare { // of the sync that follows
+		w.f.mu.Lock()
+		w.f.next = append([]error{err}, w.f.next...)
+		w.f.mu.Unlock()
+		return nil
+	}
+	return err
+}
+
+func (w failingFile) Datasync() error {
+	w.f.mu.Lock()
+	defer w.f.mu.Unlock()
+	if len(w.f.next) > 0 {
+		if _, bare := w.f.next[0].(syscall.Errno); bare {
+			err := w.f.next[0]
+			w.f.next = w.f.next[1:]
+			return err
+		}
+	}
+	return w.File.Datasync()
 }
 
 func openFailing(t *testing.T, o Options) (*Store, *failing) {
 	t.Helper()
 	f := &failing{}
-	o.wrap = func(b backend) backend { f.backend = b; return f }
-	o.Journal = -1 // faults of the database reach the caller at once
+	o.wrap = func(v stable) stable { f.stable = v; return f }
+	o.wrapFile = func(w wal.File) wal.File { return failingFile{w, f} }
 	return mustOpen(t, o), f
 }
 
@@ -78,18 +97,14 @@ func writeError(errno syscall.Errno) error {
 	return &os.PathError{Op: "write", Path: "raft.db", Err: errno}
 }
 
-// Rule 4: what a failed append left behind is neither served nor kept.
-func TestFailedAppendIsDeletedBeforeTheNext(t *testing.T) {
+// TestFailedAppendIsNotServed: what a failed append left behind is neither served nor kept.
+func TestFailedAppendIsNotServed(t *testing.T) {
 	dir, d := t.TempDir(), &deaths{}
 	s, f := openFailing(t, quiet(dir, d))
 	store(t, s, 1, 10, 1)
-	f.visible = true
 	f.fail(writeError(syscall.ENOSPC))
 	if err := s.StoreLogs(entries(11, 30, 1)); !errors.Is(err, ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) {
 		t.Fatal(err)
-	}
-	if last, _ := f.backend.LastIndex(); last != 30 {
-		t.Fatalf("the fault was not as meant: last %d", last)
 	}
 	expect(t, s, 1, 10, always(1))
 	var l raft.Log
@@ -108,11 +123,10 @@ func TestFailedAppendIsDeletedBeforeTheNext(t *testing.T) {
 	expect(t, open(t, dir), 1, 13, want)
 }
 
-// A new leader may overwrite from below the failed append.
+// TestFailedAppendThenOneThatStartsLower: a new leader may overwrite from below the failed append.
 func TestFailedAppendThenOneThatStartsLower(t *testing.T) {
 	s, f := openFailing(t, quiet(t.TempDir(), &deaths{}))
 	store(t, s, 1, 10, 1)
-	f.visible = true
 	f.fail(writeError(syscall.ENOSPC))
 	if err := s.StoreLogs(entries(11, 20, 1)); err == nil {
 		t.Fatal("no error")
@@ -132,13 +146,10 @@ func TestWhichErrorsAreFatal(t *testing.T) {
 	}{
 		"write ENOSPC":     {writeError(syscall.ENOSPC), false},
 		"write EDQUOT":     {writeError(syscall.EDQUOT), false},
-		"grow ENOSPC":      {errors.New("file resize error: truncate raft.db: " + syscall.ENOSPC.Error()), false},
 		"write EIO":        {writeError(syscall.EIO), true},
 		"write EROFS":      {writeError(syscall.EROFS), true},
 		"sync EIO":         {syscall.EIO, true},
 		"sync ENOSPC":      {syscall.ENOSPC, true},
-		"grow sync EIO":    {errors.New("file sync error: sync raft.db: " + syscall.EIO.Error()), true},
-		"grow sync ENOSPC": {errors.New("file sync error: sync raft.db: " + syscall.ENOSPC.Error()), true},
 		"mark sync ENOSPC": {&os.PathError{Op: "sync", Path: "raft.mark", Err: syscall.ENOSPC}, true},
 		"unknown":          {errors.New("database not open"), true},
 	} {
@@ -194,28 +205,49 @@ func TestStableValueUsesTheReserve(t *testing.T) {
 	}
 }
 
-// After an unclean end the last batch is stored again, whole, before Open
-// returns; after an orderly one nothing is.
-func TestLastBatchIsStoredAgainAfterAnUncleanEnd(t *testing.T) {
+// TestWhichErrorsOfTheDatabaseAreFatal: bbolt tells some errors as text only.
+func TestWhichErrorsOfTheDatabaseAreFatal(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		fatal bool
+	}{
+		"grow ENOSPC":      {errors.New("file resize error: truncate raft.db: " + syscall.ENOSPC.Error()), false},
+		"grow sync EIO":    {errors.New("file sync error: sync raft.db: " + syscall.EIO.Error()), true},
+		"grow sync ENOSPC": {errors.New("file sync error: sync raft.db: " + syscall.ENOSPC.Error()), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &deaths{}
+			s, f := openFailing(t, quiet(t.TempDir(), d))
+			f.fail(c.err)
+			if err := s.SetUint64([]byte("CurrentTerm"), 3); err == nil || errors.Is(err, ErrNoSpace) == c.fatal {
+				t.Fatal(err)
+			}
+			if all := d.list(); c.fatal != (len(all) == 1) {
+				t.Fatalf("fatal: %v", all)
+			}
+		})
+	}
+}
+
+// TestLastRecordIsWrittenAgainAfterAnUncleanEnd: whole, before Open returns; after an orderly end nothing is.
+func TestLastRecordIsWrittenAgainAfterAnUncleanEnd(t *testing.T) {
 	dir, d := t.TempDir(), &deaths{}
 	s, f := openFailing(t, quiet(dir, d))
 	store(t, s, 1, 50, 1)
+	had := f.written
 	store(t, s, 51, 57, 1)
+	last := f.written - had
 	f.fail(syscall.EIO)
-	if err := s.StoreLogs(entries(58, 59, 1)); !errors.Is(err, syscall.EIO) {
-		t.Fatal(err)
+	if err := s.Set([]byte("k"), nil); !errors.Is(err, syscall.EIO) || len(d.list()) != 1 {
+		t.Fatal(err, d.list())
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int{7, 0} {
+	for i, want := range []int64{last, 0} {
 		s, f = openFailing(t, quiet(dir, &deaths{}))
-		got := 0
-		for _, b := range f.stored {
-			got += len(b)
-		}
-		if got != want {
-			t.Fatalf("open %d stored %d entries, want %d", i, got, want)
+		if f.written != want {
+			t.Fatalf("start %d wrote %d bytes, want %d", i, f.written, want)
 		}
 		expect(t, s, 1, 57, always(1))
 		if err := s.Close(); err != nil {
@@ -224,13 +256,13 @@ func TestLastBatchIsStoredAgainAfterAnUncleanEnd(t *testing.T) {
 	}
 }
 
+// TestPanicOfTheDatabaseEndsTheProcess with a reason, not with a stack.
 func TestPanicOfTheDatabaseEndsTheProcess(t *testing.T) {
 	d := &deaths{}
 	o := quiet(t.TempDir(), d)
-	o.wrap = func(b backend) backend { return &panicking{backend: b} }
-	o.Journal = -1
+	o.wrap = func(v stable) stable { return &panicking{v} }
 	s := mustOpen(t, o)
-	if err := s.StoreLog(entry(1, 1)); !errors.Is(err, ErrDamaged) {
+	if err := s.Set([]byte("k"), nil); !errors.Is(err, ErrDamaged) {
 		t.Fatal(err)
 	}
 	if len(d.list()) != 1 {
@@ -238,6 +270,6 @@ func TestPanicOfTheDatabaseEndsTheProcess(t *testing.T) {
 	}
 }
 
-type panicking struct{ backend }
+type panicking struct{ stable }
 
-func (p *panicking) StoreLogs([]*raft.Log) error { panic("page 7: not a leaf") }
+func (p *panicking) Set([]byte, []byte) error { panic("page 7: not a leaf") }

@@ -38,24 +38,22 @@ func horizonOf(list []Snapshot) horizon {
 // fit makes the log and the snapshots one history, or refuses. A damaged
 // snapshot does no harm where the log goes on from an older one and reaches
 // past it; it is then moved aside, because raft would send it to followers.
-func (s *Store) fit(h horizon, t *tree) error {
+func (s *Store) fit(h horizon) error {
 	if !h.known {
 		return nil
 	}
-	gap := t.last != 0 && t.first > h.index+1
+	first, last := s.log.Bounds()
+	gap := last != 0 && first > h.index+1
 	switch {
-	case h.lost != nil && (gap || t.last < h.lost.Index):
-		return fmt.Errorf("%w; the log (%d..%d) cannot replace it; %s", h.lost.Damage, t.first, t.last, wayOut)
+	case h.lost != nil && (gap || last < h.lost.Index):
+		return fmt.Errorf("%w; the log (%d..%d) cannot replace it; %s", h.lost.Damage, first, last, wayOut)
 	case gap:
-		return damaged(s.path, "the log begins at entry %d, but the newest snapshot ends at %d", t.first, h.index)
+		return damaged(filepath.Join(s.opts.Dir, logDir), "the log begins at entry %d, but the newest snapshot ends at %d", first, h.index)
 	}
-	stale, err := s.stale(h, t)
-	if err != nil {
-		return err
-	}
-	if stale && t.last != 0 {
-		if err := s.empty(h, t); err != nil {
-			return err
+	if last != 0 && s.stale(h) {
+		s.opts.Logger.Info("the newest snapshot replaces the log; emptying it", "first", first, "last", last, "snapshot", h.index)
+		if err := s.DeleteRange(first, last); err != nil {
+			return fmt.Errorf("log store: empty the log behind the snapshot: %w", err)
 		}
 	}
 	return s.setAside(h.broken)
@@ -64,28 +62,12 @@ func (s *Store) fit(h horizon, t *tree) error {
 // stale says whether the newest sound snapshot replaces the whole log: it is
 // ahead of it, or of another history (a crash came between the arrival of the
 // snapshot and the emptying of the log).
-func (s *Store) stale(h horizon, t *tree) (bool, error) {
-	if t.last < h.index {
-		return true, nil
+func (s *Store) stale(h horizon) bool {
+	first, last := s.log.Bounds()
+	if last < h.index {
+		return true
 	}
-	if h.index == 0 || t.first > h.index {
-		return false, nil
-	}
-	l, _, err := s.read(h.index)
-	if err != nil {
-		return false, err
-	}
-	return l.Term != h.term, nil
-}
-
-func (s *Store) empty(h horizon, t *tree) error {
-	s.opts.Logger.Info("the newest snapshot replaces the log; emptying it",
-		"first", t.first, "last", t.last, "snapshot", h.index)
-	if err := s.DeleteRange(t.first, t.last); err != nil {
-		return fmt.Errorf("log store: empty the log behind the snapshot: %w", err)
-	}
-	t.first, t.last = 0, 0
-	return nil
+	return h.index != 0 && first <= h.index && s.log.Term(h.index) != h.term
 }
 
 const asideDir = "damaged"

@@ -72,3 +72,11 @@ func InUse(dir string) (bool, error) {
 		}
 	}
 }
+
+func fileSize(path string) int64 {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}

@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/trireme-dev/trireme/cluster/logstore/wal"
 )
 
 // Options says where the store is and what it does about faults. Dir and Fatal
 // are required; for everything else zero means the default named below.
 type Options struct {
-	// Dir holds raft.db and the store's small files beside it. It is made if
+	// Dir holds the log, raft.db and the store's small files beside it. It is made if
 	// it is missing.
 	Dir string
 	// Fatal is called once, from any goroutine, when the process must end:
@@ -31,13 +33,10 @@ type Options struct {
 	// LockTimeout is how long Open waits for another process to let go of the
 	// directory: 3 s.
 	LockTimeout time.Duration
-	// Compaction says when Open rewrites the file.
-	Compaction Compaction
 	// Space says how much free disk the node wants.
 	Space Space
-	// Journal is the size in bytes of each of the two halves of the file that takes
-	// appends before they are moved into the database: 8 MiB. Negative: none.
-	Journal int64
+	// SegmentSize is the size in bytes of a file of the log; see package wal.
+	SegmentSize int64
 	// ProbeEvery is the time between disk probes: 1 s. Negative: no probe.
 	ProbeEvery time.Duration
 	// ScrubEvery is the time between two readings of the whole log: 24 h.
@@ -49,18 +48,10 @@ type Options struct {
 	Logger *slog.Logger
 
 	ticks func(every time.Duration) (c <-chan time.Time, stop func()) // tests
-	wrap  func(backend) backend                                       // tests
+	wrap  func(stable) stable                                         // tests
+	// wrapFile comes between the log and its files, for tests.
+	wrapFile func(wal.File) wal.File
 }
-
-// Compaction of the database file at open: it never shrinks by itself.
-type Compaction struct {
-	// Over is the file size in bytes above which the file is looked at, 0 = defaultCompactOver.
-	Over int64
-	// Below is the live share of the file under which it is rewritten: 0.25.
-	Below float64
-}
-
-const defaultCompactOver = 512 << 20
 
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" || o.Fatal == nil {
@@ -68,11 +59,8 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	o.Heartbeat = orDefault(o.Heartbeat, 500*time.Millisecond)
 	o.LockTimeout = orDefault(o.LockTimeout, 3*time.Second)
-	o.Journal = orDefault(o.Journal, journalHalf)
 	o.ProbeEvery = orDefault(o.ProbeEvery, time.Second)
 	o.ScrubEvery = orDefault(o.ScrubEvery, 24*time.Hour)
-	o.Compaction.Over = orDefault(o.Compaction.Over, defaultCompactOver)
-	o.Compaction.Below = orDefault(o.Compaction.Below, 0.25)
 	o.Space = o.Space.withDefaults()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -81,7 +69,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.ticks = realTicks
 	}
 	if o.wrap == nil {
-		o.wrap = func(b backend) backend { return b }
+		o.wrap = func(v stable) stable { return v }
 	}
 	return o, nil
 }

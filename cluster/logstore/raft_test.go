@@ -227,7 +227,6 @@ func TestUnderRaft(t *testing.T) {
 	})
 
 	c.restore()
-	c.sealed()
 	for _, m := range c.ms {
 		m.stop(t)
 	}
@@ -260,26 +259,6 @@ func (c *trio) restore() {
 	}
 	c.mustApply(lead, 200)
 	c.same()
-}
-
-// sealed: each stored entry carries its sum, and no reader sees it.
-func (c *trio) sealed() {
-	c.t.Helper()
-	for _, m := range c.ms {
-		begin, last, err := m.store.bounds()
-		if err != nil || last == 0 {
-			c.t.Fatal(last, err)
-		}
-		for i := begin; i <= last; i++ {
-			var raw, clean raft.Log
-			if err := first(m.store.inner.GetLog(i, &raw), m.store.GetLog(i, &clean)); err != nil {
-				c.t.Fatal(err)
-			}
-			if len(raw.Extensions) != len(clean.Extensions)+trailerLen || clean.Type == raft.LogCommand && string(clean.Extensions) != "ours" {
-				c.t.Fatalf("%s entry %d: raw %q clean %q", m.id, i, raw.Extensions, clean.Extensions)
-			}
-		}
-	}
 }
 
 // A damaged newest snapshot on a restarting node: raft falls back to the older

@@ -4,21 +4,19 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 )
 
-// Keys of our own in the stable bucket. All other keys must sort before endKey,
-// which stands last in its bucket and so shows that the bucket is whole.
-const (
-	cleanKey = "logstore-clean" // "1" after an orderly Close, "0" while open
-	endKey   = "~end"
-)
+// endKey is a key of our own in the stable bucket. All other keys must sort before it:
+// it stands last in its bucket and so shows that the bucket is whole.
+const endKey = "~end"
 
 var errReservedKey = errors.New("key is reserved")
 
 // Set stores a value with the sum of key and value.
 func (s *Store) Set(key, value []byte) error {
-	if string(key) >= endKey || string(key) == cleanKey || string(key) == journalKey {
+	if string(key) >= endKey {
 		return fmt.Errorf("stable store: %w: %q", errReservedKey, key)
 	}
 	if err := s.usable(); err != nil {
@@ -27,14 +25,31 @@ func (s *Store) Set(key, value []byte) error {
 	s.writes.enter()
 	defer s.writes.leave()
 	s.counts.sets.Add(1)
-	return s.judge("write a stable value", s.retryWithReserve(func() error { return s.set(key, value) }))
+	return s.judge("write a stable value", s.retryWithRoom(func() error { return s.set(key, value) }))
 }
 
 func (s *Store) set(key, value []byte) (err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.setting.Lock()
+	defer s.setting.Unlock()
 	defer catch(&err, s.path, debug.SetPanicOnFault(true))
-	return s.inner.Set(key, sealValue(key, value))
+	if err := s.values.Set(key, sealValue(key, value)); err != nil {
+		return err
+	}
+	return s.raiseMark()
+}
+
+// raiseMark notes the transaction that the database has come to.
+func (s *Store) raiseMark() error {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, err := readMeta(f, fileSize(s.path), s.path)
+	if err == nil {
+		s.mark.Raise(m.txid)
+	}
+	return err
 }
 
 // Get reads a value; a missing one is raft-boltdb's ErrKeyNotFound, whose text
@@ -51,7 +66,7 @@ func (s *Store) Get(key []byte) ([]byte, error) {
 
 func (s *Store) get(key []byte) (v []byte, err error) {
 	defer catch(&err, s.path, debug.SetPanicOnFault(true))
-	stored, err := s.inner.Get(key)
+	stored, err := s.values.Get(key)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type Stats struct {
 	Bytes         uint64        // their data, in bytes
 	Failures      uint64        // appends that failed
 	Full          uint64        // calls that met a full disk
-	Reads         uint64        // entries read from the database, not the cache
+	Reads         uint64        // entries read from the files, not the cache
 	Deletes       uint64        // deletions of a range
 	Sets          uint64        // stable values written
 	Scrubs        uint64        // whole readings of the log
@@ -47,9 +47,8 @@ type Stats struct {
 	FreeBytes     uint64        // of the disk, now
 	TotalBytes    uint64        // of the disk, now
 	Level         Level         // now
-	Moved         uint64        // entries moved from the journal into the database
-	FileBytes     int64         // size of the database file, now
-	FreeListBytes int64         // pages in the file that hold nothing, now
+	LogBytes      int64         // size of the log's files, now
+	SpareBytes    int64         // size of files that wait to be used for the log, now
 }
 
 // counters are the moving part of Stats.
@@ -69,13 +68,10 @@ func (s *Store) Stats() Stats {
 		Deletes: c.deletes.Load(), Sets: c.sets.Load(), Scrubs: c.scrubs.Load(),
 		AppendTime: time.Duration(c.appendTime.Load()), LastAppend: time.Duration(c.lastAppend.Load()),
 		LastProbe: time.Duration(c.lastProbe.Load()), ProbeFailures: c.probeFailures.Load(),
-		FileBytes: fileSize(s.path),
 	}
-	if s.journal != nil {
-		st.Moved = s.journal.moved.Load()
-	}
+	files := s.wal.Stats()
+	st.LogBytes, st.SpareBytes = files.Segments, files.Spares
 	st.FreeBytes, st.TotalBytes, st.Level = s.space.now()
-	st.FreeListBytes = int64(s.inner.Stats().FreeAlloc)
 	return st
 }
 

@@ -8,37 +8,39 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
-	"go.etcd.io/bbolt"
+
+	"github.com/trireme-dev/trireme/cluster/logstore/wal"
 )
 
-const dbFile = "raft.db"
+const (
+	dbFile = "raft.db"
+	// logDir is the folder of the log's segments.
+	logDir = "log"
+	// stableMark has the newest transaction of the database.
+	stableMark = "stable.mark"
+	// raftLog is the number of raft's log among those of the segments.
+	raftLog = 0
+)
 
-// backend is what the wrapper asks of the store below it.
-type backend interface {
-	raft.LogStore
+// stable has the calls that the store makes of the database of stable values.
+type stable interface {
 	raft.StableStore
 	Close() error
-	Stats() bbolt.Stats
 }
 
-// Store is the raft log and the stable store of one node: raft-boltdb behind
-// checks. See the package documentation. All methods may be called at once from
-// any goroutine.
+// Store is the raft log and the stable store of one node: the log in segments (package wal), raft's values in raft-boltdb behind
+// checks. See the package documentation. All methods may be called at once from any goroutine.
 type Store struct {
-	opts  Options
-	path  string
-	inner backend
-	// journal is inner as well, nil where there is none.
-	journal *journal
-	lock    *os.File
-	cache   *cache
+	opts Options
+	path string // of the database
+	lock *os.File
 
-	mu    sync.Mutex // one write at a time; guards batch and mark
-	batch batch
-	mark  *mark
-	// suspect is the first index of an append that failed, 0 if there is none:
-	// from there on nothing is served, and the next append deletes it.
-	suspect atomic.Uint64
+	setting sync.Mutex // one stable value at a time
+	values  stable
+	mark    *wal.Mark // of the values
+	wal     *wal.WAL
+	log     *wal.Log
+	cache   *cache
 
 	reads, writes gauge // calls under way, for the watchdog
 	counts        counters
@@ -53,7 +55,6 @@ var (
 	_ raft.LogStore          = (*Store)(nil)
 	_ raft.StableStore       = (*Store)(nil)
 	_ raft.MonotonicLogStore = (*Store)(nil)
-	_ backend                = (*database)(nil)
 )
 
 // LogStore is the store to give raft as its log: this one behind a cache of the
@@ -69,33 +70,13 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.tasks.stop()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var err error
-	if s.failed.Load() == nil && s.suspect.Load() == 0 {
-		err = s.endClean()
+	s.setting.Lock()
+	defer s.setting.Unlock()
+	err := s.wal.Close(s.failed.Load() == nil)
+	if err != nil {
+		err = fmt.Errorf("log store: close the log: %w", err)
 	}
-	return first(err, s.inner.Close(), s.mark.close(), s.lock.Close())
-}
-
-// endClean leaves the journal empty and notes the orderly end.
-func (s *Store) endClean() error {
-	if s.journal != nil {
-		if err := s.journal.drain(); err != nil {
-			return fmt.Errorf("log store: move the journal into the database: %w", err)
-		}
-	}
-	return s.noteClean()
-}
-
-func (s *Store) noteClean() error {
-	if err := s.mark.sync(); err != nil {
-		return fmt.Errorf("log store: sync the high-water mark: %w", err)
-	}
-	if err := s.inner.Set([]byte(cleanKey), sealValue([]byte(cleanKey), []byte("1"))); err != nil {
-		return fmt.Errorf("log store: note the orderly end: %w", err)
-	}
-	return nil
+	return first(err, s.mark.Sync(), s.mark.Close(), s.values.Close(), s.lock.Close())
 }
 
 func first(errs ...error) error {
@@ -126,13 +107,13 @@ func (s *Store) judge(doing string, err error) error {
 		return err
 	case full:
 		s.counts.full.Add(1)
-		s.space.releaseReserve()
+		s.makeRoom()
 		return fmt.Errorf("log store: %s: %w: %w; free space on the disk of %s", doing, ErrNoSpace, err, s.opts.Dir)
 	}
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	err = fmt.Errorf("log store: %s: %w", doing, err)
+	err = fmt.Errorf("log store: %s: %w", doing, told(err))
 	s.fail(err)
 	return err
 }
@@ -145,12 +126,18 @@ func (s *Store) fail(err error) {
 	}
 }
 
-// retryWithReserve tries once more after a full disk, with the reserve freed:
+// makeRoom gives up what is kept on the disk for later, and reports whether there was any.
+func (s *Store) makeRoom() bool {
+	spares := s.wal != nil && s.wal.DropSpares()
+	return s.space.releaseReserve() || spares
+}
+
+// retryWithRoom tries once more after a full disk, with the reserve freed:
 // raft panics when it cannot store its term, and a node must be able to shorten
 // its log. Appends do not get this: their error moves leadership elsewhere.
-func (s *Store) retryWithReserve(f func() error) error {
+func (s *Store) retryWithRoom(f func() error) error {
 	err := f()
-	if severityOf(err) == full && s.space.releaseReserve() {
+	if severityOf(err) == full && s.makeRoom() {
 		return f()
 	}
 	return err

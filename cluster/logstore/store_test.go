@@ -32,7 +32,7 @@ func (d *deaths) list() []error {
 
 // quiet are options for tests that want no background work and a small reserve.
 func quiet(dir string, d *deaths) Options {
-	return Options{Dir: dir, Fatal: d.fatal, ProbeEvery: -1, ScrubEvery: -1, Space: Space{Reserve: -1, Floor: Floor{Bytes: 1}}}
+	return Options{Dir: dir, Fatal: d.fatal, ProbeEvery: -1, ScrubEvery: -1, SegmentSize: 64 << 10, Space: Space{Reserve: -1, Floor: Floor{Bytes: 1}}}
 }
 
 func mustOpen(t *testing.T, o Options) *Store {

@@ -13,6 +13,3 @@ func sysDatasync(f *os.File) error { return f.Sync() }
 
 // sysAllocate is not supported here: the caller writes zeros.
 func sysAllocate(*os.File, int64) error { return syscall.EOPNOTSUPP }
-
-// sysGiveBack does nothing here: the system takes back what it needs.
-func sysGiveBack(uintptr, int64) error { return nil }

@@ -33,9 +33,6 @@ func (s *Store) startTasks() {
 	dog := &watchdog{limit: cmp.Or(s.opts.Stall, stallLimit(s.opts.Heartbeat)), last: time.Now()}
 	dog.add("write", &s.writes)
 	dog.add("read", &s.reads)
-	if s.journal != nil {
-		dog.add("move out of the journal", &s.journal.moves)
-	}
 	probes := &gauge{}
 	if s.opts.ProbeEvery > 0 {
 		dog.add("disk probe", probes)

@@ -72,9 +72,7 @@ func TestScrubFindsADamagedEntry(t *testing.T) {
 	if err := s.Scrub(context.Background()); err != nil || len(d.list()) != 0 || s.Stats().Scrubs != 1 {
 		t.Fatal(err, d.list())
 	}
-	if err := s.inner.StoreLog(entry(200, 1)); err != nil { // without a sum
-		t.Fatal(err)
-	}
+	hurtEntry(t, s, 200)
 	if err := s.Scrub(context.Background()); !errors.Is(err, ErrChecksum) || len(d.list()) != 1 {
 		t.Fatal(err, d.list())
 	}
@@ -110,7 +108,7 @@ func TestHooksSeeAppends(t *testing.T) {
 	if len(got) != 2 || got[0].Entries != 3 || got[0].Bytes != size || got[0].Took <= 0 || got[0].Err != nil || got[1].Err == nil {
 		t.Fatalf("%+v", got)
 	}
-	if st := s.Stats(); st.Appends != 1 || st.Entries != 3 || st.Bytes != uint64(size) || st.Failures != 1 || st.Full != 1 || st.FileBytes == 0 {
+	if st := s.Stats(); st.Appends != 1 || st.Entries != 3 || st.Bytes != uint64(size) || st.Failures != 1 || st.Full != 1 || st.LogBytes == 0 {
 		t.Fatalf("%+v", st)
 	}
 }

@@ -107,7 +107,7 @@ func TestStalledStoreIsFatal(t *testing.T) {
 		}
 		return nil, func() {}
 	}
-	o.wrap = func(b backend) backend { return &stalling{backend: b, hold: hold} }
+	o.wrap = func(v stable) stable { return &stalling{stable: v, hold: hold} }
 	s := mustOpen(t, o)
 	back := make(chan error)
 	go func() { back <- s.Set([]byte("k"), nil) }()
@@ -134,7 +134,7 @@ func TestStalledStoreIsFatal(t *testing.T) {
 }
 
 type stalling struct {
-	backend
+	stable
 	hold chan struct{}
 }
 
@@ -142,5 +142,5 @@ func (s *stalling) Set(k, v []byte) error {
 	if string(k) == "k" {
 		<-s.hold
 	}
-	return s.backend.Set(k, v)
+	return s.stable.Set(k, v)
 }

@@ -79,7 +79,7 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.AddCommand(devCommand(), serveCommand(), localCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), versionCommand())
+	root.AddCommand(devCommand(), serveCommand(), localCommand(), backupCommand(), restoreCommand(), importCommand(), exportCommand(), doctorCommand(), downgradeCommand(), versionCommand())
 	root.AddCommand(cli.Commands()...)
 	cli.AddHints(root)
 	return root

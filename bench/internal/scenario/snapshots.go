@@ -124,6 +124,6 @@ func tell(row *report.Row, r load.Result, before, after writes, seen map[string]
 	row.Note("%s SETs a second for %.0f s: keys and values %s, log entries %s", report.Figure(r.Rate, ""), r.Seconds, report.Figure(sent, "B"), report.Figure(log, "B"))
 	row.Note("%d snapshots wrote %s, the largest %s", count, report.Figure(float64(total), "B"), report.Figure(float64(most), "B"))
 	if after.disk > 0 {
-		row.Note("the disk wrote %s, whatever process it came from, %.2f x the log entries: each goes to the journal, in whole blocks, and to the database", report.Figure(disk, "B"), disk/log)
+		row.Note("the disk wrote %s, whatever process it came from, %.2f x the log entries: a disk writes whole blocks, so a small entry takes one of its own", report.Figure(disk, "B"), disk/log)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -23,6 +24,8 @@ const (
 	refusedTime = 20 * time.Second
 	// levelRaised is what the leader logs when it has raised the feature level.
 	levelRaised = "the feature level was raised"
+	// logUpgraded is what a node logs when it has upgraded the log of a previous version.
+	logUpgraded = "the log was upgraded to segments"
 )
 
 // rolling is F22: a cluster of the previous version is upgraded node by node while clients write, goes back while one
@@ -141,9 +144,22 @@ func (r *roll) change(ctx context.Context, binary string, nodes []*testcluster.N
 		if err := n.Stop(rollingStop); err != nil {
 			return err
 		}
+		if binary == r.old && n.Logged(logUpgraded) > 0 {
+			if err := goBack(ctx, r.next, n); err != nil {
+				return err
+			}
+		}
 		if err := r.start(ctx, binary, n); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// goBack writes the log of a node that is stopped as the previous version reads it.
+func goBack(ctx context.Context, release string, n *testcluster.Node) error {
+	if out, err := exec.CommandContext(ctx, release, "downgrade", "--data-dir", n.DataDir).CombinedOutput(); err != nil {
+		return fmt.Errorf("downgrade %s: %w: %s", n.ID, err, out)
 	}
 	return nil
 }

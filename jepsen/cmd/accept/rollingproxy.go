@@ -141,6 +141,11 @@ func (p *proxied) rollTo(ctx context.Context, binary, before string) error {
 		if err := stop(ctx, n); err != nil {
 			return err
 		}
+		if binary == before && n.Logged(logUpgraded) > 0 {
+			if err := goBack(ctx, p.runs[n], n); err != nil {
+				return err
+			}
+		}
 		n.Use(binary)
 		p.runs[n] = binary
 		if err := n.Start(); err != nil {

@@ -45,9 +45,9 @@ func runChild(verb string, args []string) bool {
 func options(dir string, fatal func(error)) logstore.Options {
 	return logstore.Options{
 		Dir: dir, Fatal: fatal, ProbeEvery: -1, ScrubEvery: -1,
-		Journal:   128 << 10,       // full again and again
-		Heartbeat: 5 * time.Second, // a busy machine is not a stalled disk: that has a test of its own
-		Space:     logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: 1}},
+		SegmentSize: 64 << 10,        // full again and again
+		Heartbeat:   5 * time.Second, // a busy machine is not a stalled disk: that has a test of its own
+		Space:       logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: 1}},
 	}
 }
 
@@ -141,7 +141,7 @@ func writeChild(args []string) {
 	dir, profile := fs.String("dir", "", ""), fs.String("profile", "small", "")
 	seed, ops := fs.Int64("seed", 1, ""), fs.Int("ops", 1<<30, "")
 	head, tail, batch := fs.Bool("head", false, ""), fs.Bool("tail", false, ""), fs.Int("batch", 32, "")
-	compact := fs.Bool("compact", false, "compact at open whenever it gains anything")
+	segment := fs.Int64("segment", 64<<10, "size of a segment in bytes")
 	reserve := fs.Int64("reserve", -1, "size of the reserve file in bytes")
 	abandon := fs.Bool("abandon", false, "end as if killed, without closing the store")
 	wait := fs.Bool("wait", false, "after an error wait for a line")
@@ -152,9 +152,7 @@ func writeChild(args []string) {
 		os.Exit(exitFatal)
 	})
 	o.Space.Reserve = *reserve
-	if *compact {
-		o.Compaction = logstore.Compaction{Over: 1, Below: 0.9}
-	}
+	o.SegmentSize = *segment
 	w := &writer{rng: rand.New(rand.NewSource(*seed)), profile: *profile, head: *head, tail: *tail, batch: *batch, wait: *wait, in: bufio.NewReader(os.Stdin)}
 	var err error
 	if w.st, err = logstore.Open(o); err == nil {

@@ -65,16 +65,16 @@ func (r *rig) killOnce(t *tally, m *model, node, profile string, more []string) 
 // killAt: kill -9 at the n-th system call that touches the disk, from the first
 // creation of the files on; then the node must go on.
 func (r *rig) killAt() *tally {
-	const calls = "pwrite64,fsync,fdatasync,openat,renameat,renameat2,unlinkat,ftruncate,fallocate"
+	const calls = "pwrite64,pwritev,fsync,fdatasync,openat,renameat,renameat2,unlinkat,ftruncate,fallocate"
 	t := newTally()
 	for k := range r.n {
 		node := r.path("node")
 		must(os.RemoveAll(node))
 		m, more := newModel(), []string{"-head", "-tail"}
-		if k%3 == 0 { // an existing node, whose file is compacted at open
+		if k%3 == 0 { // an existing node
 			m = r.build(node, 60, "-batch", "16", "-head")
 			m.acked, m.end = 0, ""
-			more = append(more, "-compact")
+			more = append(more, "-segment", "8192")
 		}
 		when := 1 + r.rng.Intn(60)
 		if k%2 == 1 {

@@ -12,11 +12,10 @@ import (
 )
 
 const (
-	dbFile   = "raft.db"
-	markFile = "raft.mark"
-	journal  = "raft.journal"
-	markLen  = 28
-	metaLen  = 80 // page header and meta record
+	dbFile        = "raft.db"
+	markLen       = 20
+	formerMarkLen = 28 // of raft.mark
+	metaLen       = 80 // page header and meta record
 )
 
 // place is a range of bytes of one of a node's files.
@@ -61,26 +60,42 @@ func anywhere(dir string) []place {
 	return []place{{dbFile, 0, int(st.Size())}}
 }
 
-// journalBlocks are the blocks of the journal that were ever written.
-func journalBlocks(dir string) (out []place) {
-	b, err := os.ReadFile(filepath.Join(dir, journal))
+// segments are the files of the log, in order, by their names below the node's directory.
+func segments(dir string) (names []string) {
+	paths, err := filepath.Glob(filepath.Join(dir, "log", "*.seg"))
 	must(err)
-	for at := 0; at < len(b); at += journalBlock {
-		if !bytes.Equal(b[at:at+journalBlock], make([]byte, journalBlock)) {
-			out = append(out, place{journal, at, at + journalBlock})
+	slices.Sort(paths)
+	for _, path := range paths {
+		names = append(names, filepath.Join("log", filepath.Base(path)))
+	}
+	return names
+}
+
+// sector is the least that a disk writes as a whole, in bytes.
+const sector = 512
+
+// written are the sectors of the log that hold something: what was appended, or a former use of the file.
+func written(dir string) (out []place) {
+	for _, name := range segments(dir) {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		must(err)
+		for at := 0; at < len(b); at += sector {
+			if !bytes.Equal(b[at:at+sector], make([]byte, sector)) {
+				out = append(out, place{name, at, at + sector})
+			}
 		}
 	}
 	return out
 }
-
-const journalBlock = 4096
 
 func metaRecords(string) []place {
 	ps := os.Getpagesize()
 	return []place{{dbFile, 0, metaLen}, {dbFile, ps, ps + metaLen}}
 }
 
-func markRecord(string) []place { return []place{{markFile, 0, markLen}} }
+func markRecords(string) []place {
+	return []place{{"stable.mark", 0, markLen}, {filepath.Join("log", "mark"), 0, markLen}, {filepath.Join("log", "oldest"), 0, markLen}, {"raft.mark", 0, formerMarkLen}}
+}
 
 // goodNode makes the node that is broken again and again, and makes sure that a
 // copy of it opens unbroken.
@@ -113,28 +128,34 @@ func (r *rig) flips(where func(dir string) []place, more ...string) *tally {
 	return t
 }
 
-// tornJournal: blocks of a killed node's journal are zeroed, or hold another one's
-// content, or the file is cut.
-func (r *rig) tornJournal() *tally {
+// tornLog: sectors of a killed node's log are zeroed, or hold another one's content, or a file is cut or gone.
+func (r *rig) tornLog() *tally {
 	good, work := r.path("good"), r.path("work")
 	m := r.goodNode(good, work, "-abandon")
-	places := journalBlocks(good)
-	whole, err := os.ReadFile(filepath.Join(good, journal))
-	must(err)
+	places := written(good)
 	t := newTally(refused)
 	for k := range r.n {
 		copyNode(good, work)
-		b := slices.Clone(whole)
 		from, to := places[r.rng.Intn(len(places))], places[r.rng.Intn(len(places))]
-		switch k % 3 {
+		path := filepath.Join(work, to.file)
+		b, err := os.ReadFile(path)
+		must(err)
+		switch k % 4 {
 		case 0:
-			clear(b[from.from:from.to])
+			clear(b[to.from:to.to])
 		case 1:
-			copy(b[to.from:to.to], whole[from.from:from.to])
-		default:
+			other, err := os.ReadFile(filepath.Join(work, from.file))
+			must(err)
+			copy(b[to.from:to.to], other[from.from:from.to])
+		case 2:
 			b = b[:r.rng.Intn(len(b))]
+		default:
+			must(os.Remove(path))
+			v, detail, _ := r.judge(m, work, "small")
+			t.add(v, detail)
+			continue
 		}
-		must(os.WriteFile(filepath.Join(work, journal), b, 0o600))
+		must(os.WriteFile(path, b, 0o600))
 		v, detail, _ := r.judge(m, work, "small")
 		t.add(v, detail)
 	}

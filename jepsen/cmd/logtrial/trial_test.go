@@ -18,7 +18,8 @@ func TestMain(m *testing.M) {
 var short = map[string]int{
 	"flip-live": 40, "flip-meta": 20,
 	"cut-end": 10, "zero-live-page": 10,
-	"snapshot-damage": 30, "kill": 6, "kill-while-compacting": 2,
+	"flip-log": 40, "flip-log-of-killed": 40, "torn-log": 20,
+	"snapshot-damage": 30, "kill": 6, "kill-tiny-segments": 4,
 	"kill-at-system-call": 2, "sync-EIO": 2, "full-disk": 1, "power-cut": 2,
 }
 

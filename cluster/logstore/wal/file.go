@@ -1,0 +1,66 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// File has the calls that a segment makes of its file. Tests put their own in between.
+type File interface {
+	io.ReaderAt
+	// WriteParts writes parts one behind the other, from at on.
+	WriteParts(parts [][]byte, at int64) error
+	// Datasync makes durable what was written. Its error is the bare errno.
+	Datasync() error
+	io.Closer
+}
+
+// diskFile is a File on the disk.
+type diskFile struct{ *os.File }
+
+// Datasync syncs the data and the length, not the times.
+func (f diskFile) Datasync() error {
+	for {
+		if err := sysDatasync(f.File); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// WriteParts writes parts one behind the other.
+func (f diskFile) WriteParts(parts [][]byte, at int64) error {
+	if len(parts) > 1 {
+		return writeParts(f.File, parts, at)
+	}
+	for _, p := range parts {
+		if _, err := f.WriteAt(p, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncDir makes the names in a folder durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("wal: %w", err)
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("wal: sync folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+// rename gives a file its name, durably.
+func rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("wal: %w", err)
+	}
+	return syncDir(filepath.Dir(to))
+}

@@ -1,0 +1,316 @@
+package wal
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+const (
+	// segmentSize is the default size of a segment in bytes.
+	segmentSize = 8 << 20
+	// spares is by default how many segments that nobody needs stay to be used again: as much as a log keeps behind a snapshot.
+	spares = 32
+	// controlRoom stays free behind the entries of a segment, so that a log can be shortened on a full disk.
+	controlRoom = 4 << 10
+	// mostRecord bounds a record: places and lengths have 32 bits.
+	mostRecord = math.MaxUint32 - headerRoom - controlRoom
+)
+
+// Options say where the segments are. Dir is required.
+type Options struct {
+	// Dir is the folder of the segments. It is made if it is missing.
+	Dir string
+	// SegmentSize is the size of a segment in bytes: segmentSize. A larger record gets a larger segment.
+	SegmentSize int64
+	// Spares is the number of segments that stay to be used again: spares. Negative: none.
+	Spares int
+	// Wrap comes between a segment and its file, for tests.
+	Wrap func(File) File
+	// Logger gets what goes wrong in the background; nil is silence.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.SegmentSize == 0 {
+		o.SegmentSize = segmentSize
+	}
+	if o.Spares == 0 {
+		o.Spares = spares
+	}
+	if o.Wrap == nil {
+		o.Wrap = func(f File) File { return f }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// WAL is the segments of a node's logs. All methods may be called from any goroutine.
+type WAL struct {
+	opts Options
+
+	writing sync.Mutex // one record at a time; guards what only writers need
+	record  record
+	spans   []span // of the record
+	number  uint64 // of the last record
+	sum     uint32 // of it
+	mark    *Mark
+	oldest  *Mark    // number of the oldest record that is needed
+	torn    *segment // where a record was left that could not be written whole, nil: nowhere
+
+	retiring sync.Mutex // segments are dropped in order
+
+	mu       sync.RWMutex // guards what readers need
+	segments []*segment   // in order; the last one takes records
+	logs     map[uint32]*Log
+	spares   []string
+
+	ahead  ahead
+	closed bool // the last record says that the files were closed in order
+}
+
+// Batch is entries of one log that are appended together with those of others.
+type Batch struct {
+	Log     *Log
+	Entries []*raft.Log
+}
+
+// Log returns the log of a number, an empty one if nothing was appended to it.
+func (w *WAL) Log(id uint32) *Log {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.logOf(id)
+}
+
+func (w *WAL) logOf(id uint32) *Log {
+	l := w.logs[id]
+	if l == nil {
+		l = &Log{w: w, id: id}
+		w.logs[id] = l
+	}
+	return l
+}
+
+// segment is the segment of a number, which has to be there; the lock is held.
+func (w *WAL) segment(number uint32) *segment { return w.segments[number-w.segments[0].number] }
+
+// Append appends entries to one or several logs, as one record with one sync, and returns when that is done. The entries of a log
+// follow its last one; in an empty log they may begin anywhere. After an error nothing is appended for who reads, but the record may be there
+// after a restart, unless another was written since. The entries are not kept.
+func (w *WAL) Append(batches ...Batch) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if err := w.follow(batches); err != nil {
+		return err
+	}
+	size := room(batches)
+	if size > mostRecord {
+		return fmt.Errorf("%w: %d bytes, at most %d fit", errTooLarge, size, int64(mostRecord))
+	}
+	s, err := w.roomFor(size + controlRoom)
+	if err != nil {
+		return err
+	}
+	r := &w.record
+	r.begin(copied(batches), s.salt)
+	w.spans = w.spans[:0]
+	for _, b := range batches {
+		for _, e := range b.Entries {
+			at, length := r.add(entry, b.Log.id, e)
+			w.spans = append(w.spans, span{s.number, uint32(s.end + at), length})
+		}
+	}
+	return w.write(s, func() {
+		spans := w.spans
+		for _, b := range batches {
+			for i, e := range b.Entries {
+				b.Log.add(e.Index, e.Term, spans[i])
+			}
+			spans = spans[len(b.Entries):]
+		}
+	})
+}
+
+// follow refuses entries that do not follow those of their logs.
+func (w *WAL) follow(batches []Batch) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	for _, b := range batches {
+		last, term := b.Log.last(), uint64(0)
+		if last != 0 {
+			term = b.Log.termAt(last)
+		}
+		if err := follows(last, term, b.Entries); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the record and syncs it; then publish runs with the lock held.
+func (w *WAL) write(s *segment, publish func()) error {
+	r := &w.record
+	r.finish(w.number+1, w.sum)
+	defer clear(r.parts) // they are the callers'
+	if err := w.forget(s); err != nil {
+		return err
+	}
+	w.torn = s
+	if err := s.f.WriteParts(r.parts, s.end); err != nil {
+		return err
+	}
+	if err := s.f.Datasync(); err != nil {
+		return err
+	}
+	w.torn = nil
+	w.number, w.sum = w.number+1, r.sum
+	w.mark.Raise(w.number)
+	w.mu.Lock()
+	s.end += r.length
+	s.last = w.number
+	if publish != nil {
+		publish()
+	}
+	w.mu.Unlock()
+	if s.end > s.size/2 {
+		w.wakeAhead()
+	}
+	return nil
+}
+
+// forget overwrites the head of a record that could not be written, unless the next one takes its place: a restart would find two of
+// one number.
+func (w *WAL) forget(next *segment) error {
+	if w.torn == nil || w.torn == next {
+		return nil
+	}
+	if err := w.torn.f.WriteParts([][]byte{make([]byte, recordHead)}, w.torn.end); err != nil {
+		return err
+	}
+	return w.torn.f.Datasync()
+}
+
+// note writes an item that shortens a log, and lets go of the segments that no log needs any more.
+func (w *WAL) note(k kind, l *Log, index uint64) error {
+	if err := w.control(k, l, index); err != nil {
+		return err
+	}
+	w.retiring.Lock()
+	defer w.retiring.Unlock()
+	old := w.needless()
+	if len(old) == 0 {
+		return nil
+	}
+	last := uint64(0)
+	for _, s := range old {
+		last = max(last, s.last)
+	}
+	if err := w.oldest.Align(max(w.oldest.Number(), last+1)); err != nil {
+		return err
+	}
+	return w.retire(old)
+}
+
+func (w *WAL) control(k kind, l *Log, index uint64) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	s, err := w.roomFor(recordHead + itemHead)
+	if err != nil {
+		return err
+	}
+	id := uint32(0)
+	if l != nil {
+		id = l.id
+	}
+	w.record.begin(recordHead+itemHead, s.salt)
+	w.record.add(k, id, &raft.Log{Index: index})
+	return w.write(s, func() {
+		switch k {
+		case cut:
+			l.dropFrom(index)
+		case trim:
+			l.dropBefore(index)
+		}
+	})
+}
+
+// needless takes the oldest segments that hold no entry of any log out of the list.
+func (w *WAL) needless() []*segment {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	needed := w.segments[len(w.segments)-1].number
+	for _, l := range w.logs { // unordered: the least counts
+		if len(l.spans) > 0 {
+			needed = min(needed, l.spans[0].segment)
+		}
+	}
+	n := int(needed - w.segments[0].number)
+	old := slices.Clone(w.segments[:n])
+	w.segments = slices.Clone(w.segments[n:])
+	return old
+}
+
+// roomFor is the segment that has room for so many bytes: the one in use, or the next.
+func (w *WAL) roomFor(n int64) (*segment, error) {
+	s := w.segments[len(w.segments)-1] // only writers append to the list
+	if s.end+n <= s.size {
+		return s, nil
+	}
+	next, err := w.nextSegment(n)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	w.segments = append(w.segments, next...)
+	w.mu.Unlock()
+	return next[len(next)-1], nil
+}
+
+// Close notes the orderly end if the caller says so, and lets go of the files.
+func (w *WAL) Close(orderly bool) error {
+	w.stopAhead()
+	var err error
+	if orderly {
+		if err = w.control(closed, nil, 0); err == nil {
+			err = w.mark.Sync()
+		}
+	}
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range slices.Concat(w.segments, w.ahead.ready) {
+		err = first(err, s.f.Close())
+	}
+	return first(err, w.mark.Close(), w.oldest.Close())
+}
+
+// Records counts the records that were written since the folder was made.
+func (w *WAL) Records() uint64 {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	return w.number
+}
+
+// Stats are the sizes of the files now, in bytes.
+type Stats struct {
+	Segments int64 // of segments with records
+	Spares   int64 // of files that wait to be used
+}
+
+// Stats returns the sizes of the files.
+func (w *WAL) Stats() Stats {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	st := Stats{Spares: int64(len(w.spares)) * w.opts.SegmentSize}
+	for _, s := range w.segments {
+		st.Segments += s.size
+	}
+	return st
+}
