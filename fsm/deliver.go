@@ -4,7 +4,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // AdvanceLimit bounds the work of one Advance, and says what the leader's deliverer can take.
@@ -62,7 +61,7 @@ func (n *Advanced) Fields(c *wire.Codec) {
 // advance sweeps, and moves what is due of messages.
 func (s *State) advance(e *env.Env, n AdvanceLimit) (Advanced, error) {
 	out := Advanced{Swept: s.sweepAll(e, n.Sweep)}
-	if n.Deliver && (n.Term == s.term || mutant.Is(mutant.TermIgnored)) && n.Epoch == s.epoch {
+	if n.Deliver && n.Term == s.term && n.Epoch == s.epoch {
 		out.Attempts = s.claim(e, &n)
 	}
 	return out, nil

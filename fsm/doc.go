@@ -48,6 +48,5 @@
 //     understand stops the node: skipping it would make replicas differ.
 //
 // Package cluster applies entries and makes snapshots. httpapi, resp and scheduler propose
-// operations and read through the interfaces of this package. It imports nothing above fsm
-// but the switches of seeded faults (internal/mutant).
+// operations and read through the interfaces of this package. It imports nothing above fsm.
 package fsm

@@ -11,7 +11,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/script"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // bytesPerStep is how many bytes of a reply a caller looks at in a step of a read's cost.
@@ -125,9 +124,6 @@ func (m *Machine) apply(index, term uint64, data []byte) ([]Outcome, error) {
 	s := m.state
 	m.sinceYield = 0
 	s.clock = max(s.clock, n.Stamp)
-	if mutant.Is(mutant.ClockBackwards) {
-		s.clock = n.Stamp
-	}
 	e.Reset(index, s.clock, s.level, n.Seed, 0)
 	s.begin(&e, n)
 	for i := range n.Requests {

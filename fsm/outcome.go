@@ -7,7 +7,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Status says what became of a request in an entry.
@@ -109,7 +108,7 @@ func (s *State) run(e *env.Env, q *Request) (o Outcome, fatal error) {
 		case owner == nil || q.Seq < owner.lowWater || q.Seq-owner.base > maxWindow:
 			o.Status = SessionExpired
 			return o, nil
-		case owner.has(q.Seq) && !mutant.Is(mutant.AppliedTwice):
+		case owner.has(q.Seq):
 			o.Status = Repeated
 			return o, nil
 		}

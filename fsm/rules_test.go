@@ -89,7 +89,7 @@ func judge(p *packages.Package, f *ast.File) (found []string) {
 	}
 	for _, i := range f.Imports {
 		path := strings.Trim(i.Path.Value, `"`)
-		if !strings.HasPrefix(path, "github.com/trireme-dev/trireme/fsm") && path != "github.com/trireme-dev/trireme/internal/mutant" && // without its tag it is a constant
+		if !strings.HasPrefix(path, "github.com/trireme-dev/trireme/fsm") &&
 			!slices.Contains(allowed, path) && !slices.Contains(allowedIn[name], path) {
 			report(i.Pos(), "imports %s", path)
 		}

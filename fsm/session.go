@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // session remembers which requests of one node process were applied: below the low-water mark all
@@ -92,9 +91,7 @@ func (s sessions) fork() sessions {
 	f := make(sessions, len(s))
 	for i, c := range s {
 		d := *c
-		if !mutant.Is(mutant.TornFork) {
-			d.bits = slices.Clone(c.bits)
-		}
+		d.bits = slices.Clone(c.bits)
 		f[i] = &d
 	}
 	return f
@@ -120,9 +117,6 @@ func (s *session) applied() []uint64 {
 	bits := s.bits
 	for len(bits) > 0 && bits[len(bits)-1] == 0 {
 		bits = bits[:len(bits)-1]
-	}
-	if mutant.Is(mutant.SessionsForgotten) {
-		return nil
 	}
 	return bits
 }

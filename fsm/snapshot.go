@@ -7,7 +7,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // A snapshot is a magic number and then frames. Each frame has a head of its
@@ -110,12 +109,7 @@ func (f *Frozen) sections(out *frames) error {
 			return err
 		}
 	}
-	if err := f.s.retries.Save(func(record []byte) error {
-		if mutant.Is(mutant.RepliesForgotten) {
-			return nil
-		}
-		return out.record(sectionRetries, record)
-	}); err != nil {
+	if err := f.s.retries.Save(func(record []byte) error { return out.record(sectionRetries, record) }); err != nil {
 		return err
 	}
 	if err := f.s.channels.Save(func(record []byte) error { return out.record(sectionChannels, record) }); err != nil {

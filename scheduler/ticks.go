@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/mutant"
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
@@ -69,9 +68,6 @@ func (k *ticker) times(c *queue.Schedule, now int64) (nominals []int64, next int
 		next = after(c.Last)
 	}
 	next = skipLate(c, next, now)
-	if mutant.Is(mutant.TickSkipped) && next <= now-1000 {
-		return nil, after(now)
-	}
 	for ; next <= now && len(nominals) < queue.MaxTicks; next = after(next) {
 		if n := len(nominals); c.Misfire != queue.FireAll && n > 0 && next <= now-queue.MisfireWindow {
 			nominals[n-1] = next // the one before is late and not the newest

@@ -19,7 +19,7 @@ const (
 	maxBulkKept = 10_000
 	// bulkAge is how long a bulk action is remembered from its creation on, in milliseconds.
 	bulkAge = 7 * day
-	// bulkScan is the most records that a step by Sweep looks at.
+	// bulkScan is the most records that a step looks at.
 	bulkScan = 2_000
 	// bulkCost is the logical overhead of a bulk action, in bytes.
 	bulkCost = 300
@@ -288,16 +288,16 @@ func (s *Store) BulkCancel(e *env.Env, n BulkCancellation) (BulkAction, error) {
 	if n.Act == BulkStop {
 		b = s.bulk.Stop(e, b)
 	} else if !b.Done() {
-		b, _ = s.bulkStep(e, b, MaxScan, maxCancel)
+		b, _ = s.bulkStep(e, b, maxCancel)
 	}
 	s.trim(e.Now)
 	return *b, nil
 }
 
-// bulkStep has a bulk action go on: scan messages are looked at and limit are cancelled at most.
-func (s *Store) bulkStep(e *env.Env, b *BulkAction, scan, limit int) (*BulkAction, int) {
+// bulkStep has a bulk action go on: limit messages are cancelled at most.
+func (s *Store) bulkStep(e *env.Env, b *BulkAction, limit int) (*BulkAction, int) {
 	f := b.filter()
-	out := s.cancelSome(e, &f, b.After, b.Until, scan, limit)
+	out := s.cancelSome(e, &f, b.After, b.Until, bulkScan, limit)
 	return s.bulk.Progress(e, b, out.Count, max(out.Last, b.After), out.More), out.Count
 }
 
@@ -307,7 +307,7 @@ func (s *Store) sweepBulk(e *env.Env, limit int) (done int) {
 		return 0
 	}
 	if b := s.bulk.Oldest(); b != nil {
-		if s.bulkStep(e, b, bulkScan, limit); s.bulk.Oldest() != nil {
+		if s.bulkStep(e, b, limit); s.bulk.Oldest() != nil {
 			return limit
 		}
 		done++

@@ -1,9 +1,6 @@
 package queue
 
-import (
-	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/internal/mutant"
-)
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // Finish records the results of attempts. A result counts if it names the current attempt of its message, whoever sends
 // it; any other changes nothing.
@@ -23,11 +20,7 @@ func (s *Store) finishAttempt(e *env.Env, n *Result) Disposition {
 		return Disposition{Stale: true}
 	}
 	if n.Lost {
-		f := s.abortAttempt(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
-		if mutant.Is(mutant.LostOfOver) {
-			f.State = s.find(n.ID).state
-		}
-		return f
+		return s.abortAttempt(e, old.Seq, "the attempt's outcome was lost: its sender had to end it")
 	}
 	s.makeRoom(resultGrowth(n))
 	m := edit(old)
@@ -83,10 +76,6 @@ func (s *Store) fail(e *env.Env, m *Message, n *Result, last *eventDetail, lacks
 	if m.calls&callsFailure != 0 {
 		id, lacks := s.publishCallback(e, m, n, d, true)
 		d.Callback, d.Error = CallbackInfo{State: CallbackInProgress, Message: id}, because(d.Error, lacks)
-	}
-	if mutant.Is(mutant.FailedVanishes) {
-		s.finishMessage(e, m, Failed, nil, "")
-		return
 	}
 	s.setDead(nil, d)
 	s.finishMessage(e, m, Failed, d, "")

@@ -1,9 +1,6 @@
 package queue
 
-import (
-	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/internal/mutant"
-)
+import "github.com/trireme-dev/trireme/fsm/env"
 
 // takeOverClaims releases the claims of other terms, at the first Advance of a new one. Exclusive claims (of what is
 // delivered one at a time) stay until their lease and LeaseMargin have ended, because their sender may still run the
@@ -16,7 +13,7 @@ func (s *Store) takeOverClaims(e *env.Env, now Sender) {
 	}
 	s.sender = now
 	s.abortClaims(e, "the attempt's outcome was lost with its leader", func(c *claim) bool {
-		return (!c.exclusive || mutant.Is(mutant.ClaimsOfOthers)) && (c.Epoch != now.Epoch || c.Term != now.Term)
+		return !c.exclusive && (c.Epoch != now.Epoch || c.Term != now.Term)
 	})
 	for _, seq := range s.claimsMatching(func(*claim) bool { return true }) {
 		s.extendLease(seq, e.Now+Lease)
@@ -99,10 +96,6 @@ func (s *Store) abortAttempt(e *env.Env, seq uint64, why string) Disposition {
 		s.finishMessage(e, m, Canceled, nil, "")
 		return Disposition{State: Canceled}
 	}
-	if m.retried >= m.retries && mutant.Is(mutant.LostIsLast) {
-		s.fail(e, m, &Result{}, &eventDetail{response: &Response{}}, "")
-		return Disposition{State: Failed}
-	}
 	if m.retried < m.retries {
 		m.retried++
 	}
@@ -139,7 +132,7 @@ func (s *Store) Renew(e *env.Env, n Renewal) (Renewed, error) {
 // current returns the message of an attempt that is under way, nil if that attempt is over.
 func (s *Store) current(ref AttemptRef) *Message {
 	m := s.find(ref.ID)
-	if m == nil || m.place != placeActive || uint64(m.attempts) != ref.Number && !mutant.Is(mutant.AnyAttempt) {
+	if m == nil || m.place != placeActive || uint64(m.attempts) != ref.Number {
 		return nil
 	}
 	return m

@@ -141,7 +141,7 @@ func TestNothingIsQuadratic(t *testing.T) {
 			return func() { w.s.CountMatching(&f, 0) }
 		}
 	}
-	const n = 8_000
+	n := testcpu.Scale(8_000)
 	a, b := texts("a", n), texts("b", n)
 	unit := best(t, func() { Set(a); Set(b) })
 	for name, do := range things {

@@ -1,7 +1,5 @@
 package queue
 
-import "github.com/trireme-dev/trireme/internal/mutant"
-
 // edit is a copy of a message that may be changed and must be stored afterwards.
 func edit(m *Message) *Message {
 	c := *m
@@ -80,9 +78,6 @@ func (s *Store) admit(no uint64, now int64) {
 		return
 	}
 	free := q.Parallelism - count(s.slots, no) - count(s.holding, no)
-	if mutant.Is(mutant.QueueTooWide) {
-		free++
-	}
 	for ; free > 0; free-- {
 		seq, ok := first(s.backlog, no)
 		if !ok {

@@ -181,13 +181,13 @@ func (s *Store) after(seq uint64) int {
 func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 	switch b := s.bulk.Find(n.ID); {
 	case n.Act == BulkStart:
-		cost := scanPrice(&n.Filter, s.messages.Len(), maxCancel)
+		cost := scanPrice(&n.Filter, min(s.messages.Len(), bulkScan), maxCancel)
 		cost.Growth = BulkGrowth(n.Filter.coded())
 		cost.Work += 3 * bytesWork(cost.Growth)
 		return cost
 	case b != nil && n.Act == BulkStep:
 		f := b.filter()
-		return scanPrice(&f, s.after(b.After), maxCancel)
+		return scanPrice(&f, min(s.after(b.After), bulkScan), maxCancel)
 	}
 	return env.Price{Work: operation}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Publish creates the messages that each publication asks for. A refused one changes nothing; the others are not
@@ -61,7 +60,7 @@ func (s *Store) publish(e *env.Env, p *Publication, schedule string, made int) R
 	for _, t := range targets {
 		key, once := dedupOf(p, &options, t, sum)
 		if once = once && schedule == ""; once {
-			if d, found := s.known(key, e.Now); found && !mutant.Is(mutant.DedupApart) {
+			if d, found := s.known(key, e.Now); found {
 				out.Messages = append(out.Messages, Published{d.id, strings.Clone(t.url), true})
 				continue
 			}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/saving"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // errRecord says that a saved record is damaged, or out of order.
@@ -75,9 +74,6 @@ func (s *Store) save(out *saving.Saver) error {
 	})
 	saving.Each(out, kindEvent, s.log, func(_ uint64, v *Event, w *wire.Writer) { w.Put(v) })
 	saving.Each(out, kindDead, s.dead, func(_ Stamp, d *Dead, w *wire.Writer) { w.Put(d) })
-	if mutant.Is(mutant.DedupForgotten) {
-		return out.Err
-	}
 	saving.Each(out, kindDedup, s.dedups, func(k dedupKey, d dedup, w *wire.Writer) {
 		w.Fixed(k[:])
 		w.Put(&d.id)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 const schedulePrefix = "scd"
@@ -137,14 +136,11 @@ func (s *Store) RunSchedule(e *env.Env, n ScheduleRef) (Receipt, error) {
 // never doubled, whoever proposes it.
 func (s *Store) tick(e *env.Env, t *Tick, p *pace) {
 	old, ok := s.schedules.Get(t.Schedule)
-	if !ok || old.Version != t.Version || (old.Next > e.Now || t.Next <= old.Next) && !mutant.Is(mutant.TickTwice) {
+	if !ok || old.Version != t.Version || old.Next > e.Now || t.Next <= old.Next {
 		return
 	}
 	times := t.Nominals
 	for i, at := range times {
-		if mutant.Is(mutant.TickTwice) {
-			continue
-		}
 		if i >= MaxTicks || at > e.Now || at <= old.Last || at < old.Next || at >= t.Next || i > 0 && at <= times[i-1] {
 			return
 		}

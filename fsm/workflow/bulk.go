@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// bulkScan is the most runs that a step by SweepBulk looks at, bulkCancel the most that it cancels.
+	// bulkScan is the most runs that a step looks at, bulkCancel the most that one by SweepBulk cancels.
 	bulkScan   = 2_000
 	bulkCancel = 100
 )
@@ -43,7 +43,7 @@ func (s *Store) BulkCancel(e *env.Env, q *queue.Store, n BulkCancellation) (queu
 	if n.Act == queue.BulkStop {
 		b = s.bulk.Stop(e, b)
 	} else if !b.Done() {
-		b = s.bulkStep(e, q, b, MaxScan, maxCancel)
+		b = s.bulkStep(e, q, b, maxCancel)
 	}
 	s.trim(e.Now)
 	return *b, nil
@@ -56,13 +56,13 @@ func filterOf(b *queue.BulkAction) (f Filter) {
 }
 
 // bulkStep has a bulk action go on, from the newest run that is meant to the oldest.
-func (s *Store) bulkStep(e *env.Env, q *queue.Store, b *queue.BulkAction, scan, limit int) *queue.BulkAction {
+func (s *Store) bulkStep(e *env.Env, q *queue.Store, b *queue.BulkAction, limit int) *queue.BulkAction {
 	f := filterOf(b)
 	below := b.After
 	if below == 0 {
 		below = b.Until
 	}
-	out := s.cancelSome(e, q, &f, below, scan, limit)
+	out := s.cancelSome(e, q, &f, below, bulkScan, limit)
 	if out.Cursor == 0 {
 		out.Cursor = below
 	}
@@ -76,7 +76,7 @@ func (s *Store) SweepBulk(e *env.Env, q *queue.Store, limit int) (done int) {
 		return 0
 	}
 	if b := s.bulk.Oldest(); b != nil {
-		s.bulkStep(e, q, b, bulkScan, min(limit, bulkCancel))
+		s.bulkStep(e, q, b, min(limit, bulkCancel))
 		s.trim(e.Now)
 		if s.bulk.Oldest() != nil {
 			return limit

@@ -3,7 +3,6 @@ package workflow
 import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Notify wakes the waiters of an event: all of them, or with a RunID those of that run, for which the notification is
@@ -13,9 +12,6 @@ func (s *Store) Notify(e *env.Env, q *queue.Store, n Notification) (Notified, er
 		return Notified{}, invalid("an event id is needed")
 	}
 	if n.RunID == "" && !n.Hook {
-		if mutant.Is(mutant.NotifyRemembered) && len(s.Waiters(n.EventID)) == 0 {
-			return Notified{}, s.remember(e, q, &n)
-		}
 		return s.wakeSome(e, q, &n), nil
 	}
 	r := s.Find(n.RunID, 0)
@@ -70,28 +66,13 @@ func (s *Store) wakeAll(e *env.Env, q *queue.Store, list []*Waiter, body []byte)
 	for _, w := range list {
 		r, _ := s.runs.Get(w.Run)
 		k := s.edit(e, q, r)
-		if !mutant.Is(mutant.WaiterKept) {
-			k.forgetWaiter(w)
-		}
+		k.forgetWaiter(w)
 		id := k.wake(w, body, false)
 		k.store()
 		out.Woken = append(out.Woken, Woken{Waiter: w, Message: id, RunID: r.ID, Created: r.Created})
 	}
 	s.trim(e.Now)
 	return out
-}
-
-// remember keeps a notification for every run: it is what the mutant of that name does.
-func (s *Store) remember(e *env.Env, q *queue.Store, n *Notification) error {
-	list, _, _ := s.Runs(&Filter{}, Page{Limit: 1000})
-	for _, r := range list {
-		if r.Active() {
-			if err := s.save(e, q, r, n); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // save keeps a notification for a run.

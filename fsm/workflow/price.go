@@ -162,6 +162,23 @@ func (s *Store) NotifyPrice(_ *env.Env, n *Notification, limit int64) env.Price 
 	return cost
 }
 
+// NotifyAllPrice is that of Notify after WakeAll: of all waiters, or of so many that it is above the limit.
+func (s *Store) NotifyAllPrice(e *env.Env, n *Notification, limit int64) env.Price {
+	if n.RunID != "" || n.Hook {
+		return s.NotifyPrice(e, n, limit)
+	}
+	cost := env.Price{Work: operation}
+	s.eachWaiter(n.EventID, func(w *Waiter) bool {
+		cost.Add(wakePrice(w, n.Body))
+		return cost.Work <= limit
+	})
+	return cost
+}
+
+// WakeAll has the next Notify wake all waiters, for a command, of which nobody goes on. What NotifyPrice has found for an entry
+// before must not say how many: a node that was started since does not know it.
+func (s *Store) WakeAll() { s.wakes = 0 }
+
 // maxWoken is the most waiters that one entry wakes.
 const maxWoken = 1_000
 
@@ -205,13 +222,13 @@ func (s *Store) CancelPrice(_ *env.Env, n *Cancellation) env.Price {
 func (s *Store) BulkPrice(_ *env.Env, n *BulkCancellation) env.Price {
 	switch b := s.bulk.Find(n.ID); {
 	case n.Act == queue.BulkStart:
-		cost := s.scanPrice(&n.Filter, s.runs.Len(), maxCancel)
+		cost := s.scanPrice(&n.Filter, min(s.runs.Len(), bulkScan), maxCancel)
 		cost.Growth = queue.BulkGrowth(n.Filter.coded())
 		cost.Work += 3 * bytesWork(cost.Growth)
 		return cost
 	case b != nil && n.Act == queue.BulkStep:
 		f := filterOf(b)
-		return s.scanPrice(&f, s.runs.Len(), maxCancel)
+		return s.scanPrice(&f, min(s.runs.Len(), bulkScan), maxCancel)
 	}
 	return env.Price{Work: operation}
 }

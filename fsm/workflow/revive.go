@@ -6,7 +6,6 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // selectDead returns the dead letters of a selection, oldest first.
@@ -67,9 +66,7 @@ func (s *Store) Revive(e *env.Env, q *queue.Store, n Revival) (Revived, error) {
 	out := Revived{More: more}
 	for _, old := range list {
 		r := s.revive(e, q, old, &n)
-		if !mutant.Is(mutant.ReviveTwice) {
-			s.removeDeadLetter(old)
-		}
+		s.removeDeadLetter(old)
 		out.Runs = append(out.Runs, RunRef{ownedText(r.ID), r.Created, r.State})
 	}
 	if more {

@@ -3,7 +3,6 @@ package workflow
 import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 const runPrefix = "wfr"
@@ -66,9 +65,6 @@ func (s *Store) earlierEntry(r *Run, n *Submission) (won queue.ID, ok bool) {
 		classes = []class{markPlan}
 	}
 	for _, c := range classes {
-		if mutant.Is(mutant.StepTwice) && c == markResult {
-			continue
-		}
 		if pos, found := s.marks.Get(mark{r.No, c, n.Step.Number()}); found {
 			e, _ := s.entries.Get(place{r.No, uint32(pos)})
 			return e.ID, true

@@ -6,7 +6,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/fsm/payload"
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // work changes one run. It holds a copy; store puts it in place of the run.
@@ -110,9 +109,6 @@ func (k *work) append(n *Entry) *Entry {
 
 // stopWaiting removes the waiter of a step that has a result, so that there is no second result.
 func (k *work) stopWaiting(step uint32) {
-	if mutant.Is(mutant.WaiterKept) {
-		return
-	}
 	no, waited := k.s.marks.Get(mark{k.r.No, markWait, step})
 	if w, there := k.s.waiters.Get(no); waited && there {
 		k.forgetWaiter(w)

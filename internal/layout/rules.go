@@ -44,7 +44,7 @@ var Rules = []Rule{
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
-		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpfield", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn", "internal/mutant"},
+		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpfield", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn"},
 		Tests:  []string{"cluster"},
 	},
 	{
@@ -52,7 +52,7 @@ var Rules = []Rule{
 		Use:    "the state machine: entries, operations, sessions, snapshots. Deterministic, no I/O",
 		May: []string{
 			"fsm/acl", "fsm/backoff", "fsm/channel", "fsm/command", "fsm/cow", "fsm/dedup", "fsm/env", "fsm/keyspace", "fsm/payload", "fsm/queue",
-			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/search", "fsm/wire", "fsm/workflow", "internal/mutant", "internal/plural",
+			"fsm/rdb", "fsm/reply", "fsm/saving", "fsm/script", "fsm/search", "fsm/wire", "fsm/workflow", "internal/plural",
 		},
 		Tests: []string{"fsm/..."},
 	},
@@ -68,12 +68,12 @@ var Rules = []Rule{
 	{
 		Folder: "fsm/workflow",
 		Use:    "workflow runs: steps, waits, failures",
-		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
+		May:    []string{"fsm/cow", "fsm/env", "fsm/queue", "fsm/payload", "fsm/saving", "fsm/wire"},
 	},
 	{
 		Folder: "fsm/queue",
 		Use:    "messages: queues, attempts, retries, schedules, dead letters, flow control",
-		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpfield", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire", "internal/mutant"},
+		May:    []string{"fsm/backoff", "fsm/cow", "fsm/env", "fsm/glob", "fsm/httpfield", "fsm/httpurl", "fsm/payload", "fsm/saving", "fsm/wire"},
 	},
 	{
 		Folder: "fsm/script",

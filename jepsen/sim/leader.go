@@ -94,7 +94,7 @@ func (l *life) done(f *flight, outcomes []fsm.Outcome) {
 // open lets batches into the log, and the scheduler begin. The median of the clocks that agree is this node's own, which
 // is up to 650 ms off: a leader misjudges the others' clocks by what their answers take.
 func (l *life) open() {
-	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.asked && l.n.w.clocksAgree(l.n))
+	l.clock.Open(l.n.ceiling.Floor(), l.n.wall(l.n.w.now()), l.n.w.now(), l.asked && l.n.w.clocksAgree(l.n))
 	l.opened = true
 	l.deliverer = newDeliverer(l)
 }

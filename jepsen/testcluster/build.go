@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/trireme-dev/trireme/jepsen/mutant"
 )
 
 // Tags are the build tags of the product.
@@ -29,17 +31,16 @@ func Root() (string, error) {
 type BuildOptions struct {
 	Race       bool // the race detector, which ends a node at the first race
 	Failpoints bool // the points at which Node.Arm can end a node
-	Mutants    bool // the seeded faults that the environment of a node can choose
 	Next       bool // a feature level above that of the code: it stands for the next version
+
+	// Fault is a seeded fault that the product is given; nil is none.
+	Fault *mutant.Fault
 }
 
 func (o BuildOptions) flags() []string {
 	tags := Tags
 	if o.Failpoints {
 		tags += ",failpoints"
-	}
-	if o.Mutants {
-		tags += ",mutants"
 	}
 	if o.Next {
 		tags += ",nextlevel"
@@ -53,6 +54,11 @@ func (o BuildOptions) flags() []string {
 
 // Build compiles the product's binary into dir and returns its path.
 func Build(dir string, o BuildOptions) (string, error) {
+	return BuildProgram(dir, "./cmd/trireme", o)
+}
+
+// BuildProgram compiles a program of the module, a folder like ./jepsen/cmd/simsearch, into dir and returns its path.
+func BuildProgram(dir, program string, o BuildOptions) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
@@ -60,11 +66,11 @@ func Build(dir string, o BuildOptions) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("build: %w", err)
 	}
-	binary, err := filepath.Abs(filepath.Join(dir, "trireme"))
+	binary, err := filepath.Abs(filepath.Join(dir, filepath.Base(program)))
 	if err != nil {
 		return "", fmt.Errorf("build: %w", err)
 	}
-	return binary, compile(root, binary, o)
+	return binary, compile(root, binary, program, o)
 }
 
 // BuildOf compiles the product's binary of a commit, which may be named by a tag, into dir and returns its path.
@@ -89,16 +95,23 @@ func BuildOf(commit, dir string) (string, error) {
 		}
 	}
 	binary := filepath.Join(filepath.Dir(source), "trireme")
-	return binary, compile(source, binary, BuildOptions{})
+	return binary, compile(source, binary, "./cmd/trireme", BuildOptions{})
 }
 
-// compile builds the product from the source in root.
-func compile(root, binary string, o BuildOptions) error {
+// compile builds a program of the module from the source in root.
+func compile(root, binary, program string, o BuildOptions) error {
 	argv := append([]string{"build", "-buildvcs=false", "-o", binary}, o.flags()...)
-	cmd := exec.Command("go", append(argv, "./cmd/trireme")...)
+	if o.Fault != nil {
+		overlay, err := o.Fault.Overlay(root, filepath.Dir(binary))
+		if err != nil {
+			return err
+		}
+		argv = append(argv, "-overlay", overlay)
+	}
+	cmd := exec.Command("go", append(argv, program)...)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the product: %w\n%s", err, out)
+		return fmt.Errorf("build %s: %w\n%s", program, err, out)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/mutant"
+	"github.com/trireme-dev/trireme/jepsen/mutant"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
@@ -31,7 +31,7 @@ const (
 // start they wait. The operator takes the database out, and everything else is served, everything acknowledged is there, and all
 // nodes have the same state, also after they are killed again.
 func poisoned(ctx context.Context, s *session) error {
-	binary, err := testcluster.Build(filepath.Join(s.dir, "bin", "poison"), testcluster.BuildOptions{Race: s.race, Mutants: true})
+	binary, err := testcluster.Build(filepath.Join(s.dir, "bin", "poison"), testcluster.BuildOptions{Race: s.race, Fault: &mutant.Poison})
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func poisoned(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	c, err := testcluster.NewCluster(testcluster.Options{Binary: binary, Dir: dir, Env: []string{mutant.EnvName + "=" + string(mutant.PoisonKey)}})
+	c, err := testcluster.NewCluster(testcluster.Options{Binary: binary, Dir: dir})
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,3 @@
-//go:build mutants
-
 package main
 
 import (
@@ -13,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/trireme-dev/trireme/internal/mutant"
+	"github.com/trireme-dev/trireme/jepsen/mutant"
 )
 
 // limit is how long a fault may stay unseen.
@@ -53,18 +51,21 @@ func run(ctx context.Context, table, only string, first uint64) error {
 
 // perform looks for the faults in turn, each from the first seed on.
 func perform(ctx context.Context, only string, first uint64) (all []verdict, err error) {
-	n := &nodes{first: first}
-	defer n.close()
-	wanted := strings.Split(only, ",")
-	for _, f := range mutant.All() {
-		if only != "" && !slices.Contains(wanted, string(f.Name)) {
-			continue
-		}
+	b := &builds{first: first}
+	if b.dir, err = os.MkdirTemp("", "trireme-mutants-"); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(b.dir)
+	wanted, err := chosen(only)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range wanted {
 		v := verdict{fault: f}
 		if w, real := workloads[f.Name]; real {
-			err = n.look(ctx, w, &v)
+			err = b.look(ctx, w, &v)
 		} else {
-			simulated(ctx, first, &v)
+			err = b.simulated(ctx, &v)
 		}
 		if err == nil {
 			err = ctx.Err()
@@ -76,4 +77,19 @@ func perform(ctx context.Context, only string, first uint64) (all []verdict, err
 		all = append(all, v)
 	}
 	return all, nil
+}
+
+// chosen are the faults of a list of names; all if it is empty.
+func chosen(only string) (faults []mutant.Fault, err error) {
+	if only == "" {
+		return mutant.All(), nil
+	}
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(mutant.All(), func(f mutant.Fault) bool { return f.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no fault is called %q: package mutant has their names", name)
+		}
+		faults = append(faults, mutant.All()[i])
+	}
+	return faults, nil
 }

@@ -1,15 +1,14 @@
-//go:build mutants
-
 package main
 
 import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"time"
 
-	"github.com/trireme-dev/trireme/internal/mutant"
 	"github.com/trireme-dev/trireme/jepsen"
+	"github.com/trireme-dev/trireme/jepsen/mutant"
 	"github.com/trireme-dev/trireme/jepsen/nemesis"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
@@ -21,7 +20,7 @@ type workload struct {
 }
 
 // workloads are those of the faults that need real nodes.
-var workloads = map[mutant.Name]workload{
+var workloads = map[string]workload{
 	mutant.UnfencedRead: {"register", "leaders stopped", stoppedLeaders},
 	mutant.LocalRead:    {"register", "leaders stopped", stoppedLeaders},
 }
@@ -42,37 +41,33 @@ func stoppedLeaders(seed uint64) *nemesis.Schedule {
 // runTime is how long load and faults of one run last. Seeds are tried one after the other while there is time.
 const runTime = 12 * time.Second
 
-// nodes is the product, built with all faults in it.
-type nodes struct {
-	dir, binary string
-	first       uint64 // seed
+// builds is where the product is built, with the faults and without.
+type builds struct {
+	dir    string
+	intact string // the node without a fault; empty until one is needed
+	first  uint64 // seed
 }
 
-func (n *nodes) close() {
-	if n.dir != "" {
-		os.RemoveAll(n.dir)
+// nodes builds the node without a fault and the one with it.
+func (b *builds) nodes(f *mutant.Fault) (intact, faulty string, err error) {
+	if b.intact == "" {
+		if b.intact, err = testcluster.Build(filepath.Join(b.dir, "intact"), testcluster.BuildOptions{}); err != nil {
+			return "", "", err
+		}
 	}
-}
-
-func (n *nodes) build() (err error) {
-	if n.binary != "" {
-		return nil
-	}
-	if n.dir, err = os.MkdirTemp("", "trireme-mutants-"); err != nil {
-		return err
-	}
-	n.binary, err = testcluster.Build(n.dir, testcluster.BuildOptions{Mutants: true})
-	return err
+	faulty, err = testcluster.Build(filepath.Join(b.dir, f.Name), testcluster.BuildOptions{Fault: f})
+	return b.intact, faulty, err
 }
 
 // look has a workload look for a fault of three nodes, each seed first without it. Only the runs with it count as time.
-func (n *nodes) look(ctx context.Context, w workload, v *verdict) error {
-	if err := n.build(); err != nil {
+func (b *builds) look(ctx context.Context, w workload, v *verdict) error {
+	intact, faulty, err := b.nodes(&v.fault)
+	if err != nil {
 		return err
 	}
 	v.workload = w.name + ", " + w.faults
-	for v.seed = n.first; v.took < limit; v.seed++ {
-		control, err := n.run(ctx, w, v.seed, "")
+	for v.seed = b.first; v.took < limit; v.seed++ {
+		control, err := b.run(ctx, w, v.seed, intact)
 		if err != nil {
 			return err
 		}
@@ -81,7 +76,7 @@ func (n *nodes) look(ctx context.Context, w workload, v *verdict) error {
 			return nil
 		}
 		began := time.Now()
-		s, err := n.run(ctx, w, v.seed, v.fault.Name)
+		s, err := b.run(ctx, w, v.seed, faulty)
 		v.took += time.Since(began)
 		if err != nil {
 			return err
@@ -94,13 +89,13 @@ func (n *nodes) look(ctx context.Context, w workload, v *verdict) error {
 	return nil
 }
 
-func (n *nodes) run(ctx context.Context, w workload, seed uint64, name mutant.Name) (*jepsen.Summary, error) {
-	dir, err := os.MkdirTemp(n.dir, "run-")
+func (b *builds) run(ctx context.Context, w workload, seed uint64, binary string) (*jepsen.Summary, error) {
+	dir, err := os.MkdirTemp(b.dir, "run-")
 	if err != nil {
 		return nil, err
 	}
 	return jepsen.Run(ctx, jepsen.Config{
-		Binary: n.binary, Dir: dir, Seed: seed, Duration: runTime, Workloads: []string{w.name}, Schedule: w.schedule(seed),
-		Pause: time.Millisecond, Heartbeat: 250 * time.Millisecond, Env: []string{mutant.EnvName + "=" + string(name)},
+		Binary: binary, Dir: dir, Seed: seed, Duration: runTime, Workloads: []string{w.name}, Schedule: w.schedule(seed),
+		Pause: time.Millisecond, Heartbeat: 250 * time.Millisecond,
 	})
 }

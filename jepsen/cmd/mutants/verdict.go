@@ -1,5 +1,3 @@
-//go:build mutants
-
 package main
 
 import (
@@ -7,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trireme-dev/trireme/internal/mutant"
+	"github.com/trireme-dev/trireme/jepsen/mutant"
 )
 
 // verdict is how a fault was found, or that it was not.
@@ -57,10 +55,10 @@ func document(all []verdict) string {
 	var b strings.Builder
 	b.WriteString(`# Seeded faults
 
-Written by ` + "`make accept RUN=seeded-faults`" + `. Each line is a fault that a binary with the build tag ` + "`mutants`" + ` can be
-given (package ` + "`mutant`" + `), and how long the checkers took to notice. They have 90 seconds. The seed is that of the
-history or run that showed it, searched from 1 on; the same one has passed without the fault. A line is *invalid* if it has
-not: then what was seen proves nothing.
+Written by ` + "`make accept RUN=seeded-faults`" + `. Each line is a fault that the product is built with (package
+` + "`jepsen/mutant`" + `), and how long the checkers took to notice. They have 90 seconds. The seed is that of the history or run
+that showed it, searched from 1 on; the same one has passed without the fault. A line is *invalid* if it has not: then what
+was seen proves nothing.
 
 | fault | what the product does | workload | seed | seconds | what was noticed |
 |---|---|---|---|---|---|

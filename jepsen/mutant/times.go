@@ -1,0 +1,97 @@
+package mutant
+
+// The names of the faults that the simulation can't see: they need real nodes.
+const (
+	UnfencedRead = "read-without-fence"
+	LocalRead    = "read-without-waiting"
+)
+
+// times are the faults of cluster time and of reads.
+var times = []Fault{
+	{
+		"clock-goes-back",
+		"the state takes an entry's stamp although it is behind its own time",
+		[]Edit{
+			{
+				"fsm/machine.go",
+				`	s.clock = max(s.clock, n.Stamp)
+`,
+				`	s.clock = n.Stamp
+`,
+			},
+		},
+	},
+	{
+		"clock-begins-below-the-ceiling",
+		"a new leader's clock begins where the log ends, below read times that were given",
+		[]Edit{
+			{
+				"cluster/clock/clock.go",
+				`	base := floor
+`,
+				`	base := floor - LegacyReadAhead
+`,
+			},
+		},
+	},
+	{
+		"reads-overtake-entries",
+		"read times overtake the stamps of entries under way",
+		[]Edit{
+			{
+				"cluster/clock/clock.go",
+				`	if len(c.inFlight) > 0 {
+		return c.inFlight[0], now
+	}
+`,
+				"",
+			},
+		},
+	},
+	{
+		"expiry-by-local-clock",
+		"reads take the time of this node's wall clock, not of the cluster",
+		[]Edit{
+			{
+				"cluster/clock/clock.go",
+				`	if len(c.inFlight) > 0 {
+		return c.inFlight[0], now
+	}
+	return now, now
+`,
+				`	return c.wall(c.now()), now
+`,
+			},
+		},
+	},
+	{
+		UnfencedRead,
+		"the leader gives read points without asking whether it still leads",
+		[]Edit{
+			{
+				"cluster/readindex.go",
+				`	if needed == 0 {
+		end(p, nil)`,
+				`	if needed >= 0 { // always
+		end(p, nil)`,
+			},
+			{
+				"cluster/readvoter.go",
+				`r.Done() == nil && said == term &&`,
+				`r.Done() == nil && (said == term || true) &&`,
+			},
+		},
+	},
+	{
+		LocalRead,
+		"a node reads its own state without waiting for the index of the read",
+		[]Edit{
+			{
+				"cluster/read.go",
+				`	if err := n.await(ctx, p.index); err != nil {`,
+				`	p.index = 0
+	if err := n.await(ctx, p.index); err != nil {`,
+			},
+		},
+	},
+}
