@@ -11,12 +11,16 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// mostRest is for how long the place of a long read stays empty at most.
-const mostRest = 200 * time.Millisecond
+const (
+	// restFactor times as long as a long read took, its place stays empty.
+	restFactor = 5
+	// mostRest bounds that.
+	mostRest = 200 * time.Millisecond
+)
 
 // longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one
 // database must not take all processors. The others of that database wait, in the order in which they came; those of other
-// databases don't wait for them. While others are active, the place of a read stays empty for as long as it took: one place
+// databases don't wait for them. While others are active, the place of a read stays empty for five times as long as it took: one place
 // without pause is a processor. See docs/design/fairness.md.
 type longReads struct {
 	most int // of one database
@@ -69,7 +73,7 @@ func (l *longReads) began(db string) (release func()) {
 	return func() {
 		ended := l.now()
 		if l.others(ended, db) {
-			l.after(min(ended.Sub(began), mostRest), func() { l.leave(db) })
+			l.after(min(restFactor*ended.Sub(began), mostRest), func() { l.leave(db) })
 		} else {
 			l.leave(db)
 		}

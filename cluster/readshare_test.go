@@ -103,8 +103,8 @@ func TestTurnAndEndTogether(t *testing.T) {
 // nobody is for a node on which no other database is active.
 func nobody(time.Time, string) bool { return false }
 
-// TestLongReadsRest: while others are active, the place of a long read stays empty for as long as it took, and not for longer than
-// mostRest. Without others, the next one has it at once.
+// TestLongReadsRest: while others are active, the place of a long read stays empty for restFactor times as long as it took, and not for
+// longer than mostRest. Without others, the next one has it at once.
 func TestLongReadsRest(t *testing.T) {
 	clock, active := time.Unix(1, 0), true
 	var rest time.Duration
@@ -120,7 +120,7 @@ func TestLongReadsRest(t *testing.T) {
 		}
 		return release
 	}
-	for _, c := range []struct{ took, want time.Duration }{{30 * time.Millisecond, 30 * time.Millisecond}, {time.Minute, mostRest}} {
+	for _, c := range []struct{ took, want time.Duration }{{30 * time.Millisecond, restFactor * 30 * time.Millisecond}, {time.Minute, mostRest}} {
 		release := next()
 		turn := l.enter("hog")
 		clock = clock.Add(c.took)

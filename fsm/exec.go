@@ -10,7 +10,6 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Mode says how the rows of a Batch belong together.
@@ -210,15 +209,12 @@ func (s *State) rows(tx *command.Tx, b Batch) Results {
 		if i > 0 && changesUsers(b.Rows[i-1]) {
 			_, tx.User = s.resolve(&b.As)
 		}
-		if mutant.Is(mutant.PoisonKey) && len(row) > 1 && string(row[1]) == mutant.PoisonWord {
-			mutant.Die()
-		}
 		tx.Row, tx.Scripted = i, (tx.Monitors() || tx.Tracks()) && tx.Table.Scripts(row)
 		out.Values[i] = tx.Exec(row)
 		if tx.Scripted {
 			tx.TellScript()
 		}
-		if len(b.Rows) > 1 {
+		if len(b.Rows) > 1 || !tx.ReadOnly {
 			tx.Replied(&out.Values[i])
 		}
 		if n := tx.Spent(); n > 0 && s.charge != nil {

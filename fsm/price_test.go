@@ -482,3 +482,19 @@ func TestEveryOperationPaysWhatItDoes(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandWakesAllWaiters: WF.NOTIFY wakes all that wait for its event, however few an operation before it has woken. What that has
+// left in memory is not state: a node that was started since would wake others.
+func TestCommandWakesAllWaiters(t *testing.T) {
+	const runs = 4
+	w := newPricing(t, command.NewTable(), runs)
+	w.runs()
+	for i, id := range w.texts("wfr_") {
+		with(w, Await, w.waits(id, []string{"few", "many"}[min(i, 1)], 1))
+	}
+	with(w, NotifyEvent, workflow.Notification{EventID: "few", Body: []byte("1")})
+	with(w, Exec, Batch{As: acl.Trusted(acl.DefaultName), Rows: [][][]byte{{[]byte("WF.NOTIFY"), []byte("many"), []byte("2")}}})
+	if left := len(w.m.state.home.workflows.Waiters("many")); left != 0 {
+		t.Errorf("%d of %d runs still wait, want none", left, runs-1)
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Batch is what one node sends to the leader in one call: requests of its session, and the
@@ -115,9 +113,6 @@ func (t *Tracker) put(b *Batch, c *Call) {
 	}
 	if b.databases != nil {
 		b.databases = append(b.databases, c.db)
-	}
-	if mutant.Is(mutant.AcknowledgedEarly) && c.code == fsm.Exec.Code {
-		t.settle(c, Result{Value: fsm.Results{Values: []reply.Value{reply.OK()}}})
 	}
 }
 
@@ -237,7 +232,7 @@ func (t *Tracker) SessionLost() {
 func (t *Tracker) drop() {
 	t.session = 0
 	for _, c := range t.pending { // unordered: each is answered alone
-		if c.attempts > 0 && !mutant.Is(mutant.SentAgain) {
+		if c.attempts > 0 {
 			t.settle(c, Result{nil, fsm.ErrUnknown})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // Cancel ends the wait for a call and returns its outcome as far as it is known.
@@ -24,7 +23,7 @@ func (t *Tracker) Cancel(c *Call) Result {
 // its outcome is unknown. The lock is held.
 func (t *Tracker) expireCall(c *Call) Result {
 	delete(t.pending, c.seq)
-	if c.attempts > 0 && !mutant.Is(mutant.SentIsRefused) {
+	if c.attempts > 0 {
 		return Result{nil, fsm.ErrUnknown}
 	}
 	if c.held && t.since.IsZero() {

@@ -23,6 +23,10 @@ const (
 	// longestStep bounds what a step of work is charged, ten times what it usually takes: an entry may have been
 	// measured while the process had no processor.
 	longestStep = time.Microsecond
+	// A request of largeWork steps or more counts largeCharge times what it took: while it is applied nobody else's is. A
+	// database of small requests has its whole share, one of large requests a third of it.
+	largeWork   = 10_000
+	largeCharge = 3
 	// countEvery is how often active databases are counted.
 	countEvery = 50 * time.Millisecond
 	// forgetAfter is when a database that has sent nothing is forgotten.
@@ -77,7 +81,11 @@ func (l *Ledger) Note(now time.Time, took time.Duration, outcomes []fsm.Outcome)
 			a.seen = now // before accounts that are not used are forgotten
 			l.pay(now, a)
 		}
-		if a.debt = min(a.debt+time.Duration(each*float64(o.Work)), mostDebt); a.debt > allowance {
+		share := time.Duration(each * float64(o.Work))
+		if o.Work >= largeWork {
+			share *= largeCharge
+		}
+		if a.debt = min(a.debt+share, mostDebt); a.debt > allowance {
 			a.over, l.costly = now, now
 		}
 	}

@@ -72,7 +72,7 @@ func TestDebtorWaits(t *testing.T) {
 // others, of which as many are in flight as ever.
 func TestHeldTravelApart(t *testing.T) {
 	s := newSharing(t)
-	s.owe(100 * time.Millisecond)
+	s.owe(50 * time.Millisecond)
 	s.of("hog")
 	s.of("other")
 	s.sends(s.batch(), 1, 2)

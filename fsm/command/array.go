@@ -103,7 +103,7 @@ func arraySums() []Command {
 		since = env.Level2
 	)
 	return []Command{
-		{Name: "arop", Arity: -5, Flags: read, Keys: firstKey.with(roAccess), Cost: costCounted, Since: since, Version: arrayVersion, Complexity: arrayRanged,
+		{Name: "arop", Arity: -5, Flags: read, Keys: firstKey.with(roAccess), Cost: costCounted, Work: numbersWork, Since: since, Version: arrayVersion, Complexity: arrayRanged,
 			Syntax: "AROP key start end <SUM | MIN | MAX | AND | OR | XOR | USED | MATCH value>", Summary: "Returns the sum, an extreme or a bitwise combination of the numbers in a range, or how many slots are used or hold a value.", Run: arOp},
 	}
 }

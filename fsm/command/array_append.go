@@ -123,7 +123,7 @@ func arRing(tx *Tx, a *Args) reply.Value {
 
 // arrayRingWork moves all values where the size of a ring changes.
 func arrayRingWork(tx *Tx, argv [][]byte) int64 {
-	steps := wordsWork(tx, argv)
+	steps := int64(0)
 	s, ok := tx.DB.Peek(tx.Env, argv[1]).Container().(*keyspace.SparseArray)
 	if size, isInt := ParseInt(argv[2]); ok && isInt && size > 0 && rearranges(s, uint64(size)) {
 		steps += storedMember * tx.volume(argv[1])

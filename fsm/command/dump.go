@@ -15,7 +15,7 @@ import (
 // dumpRows carry values to and from Redis.
 func dumpRows() []Command {
 	return []Command{
-		{Name: "dump", Arity: 2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.with(roAccess), Cost: costValues, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
+		{Name: "dump", Arity: 2, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.with(roAccess), Cost: costValues, Work: dumpWork, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",
 			Syntax: "DUMP key", Summary: "Returns the value of a key in the format of Redis, which Redis 7.0 reads too unless fields of a hash have deadlines.",
 			Tips: vagueOutput, Run: dump},
 		{Name: "restore", Arity: -4, Flags: Write | DenyOOM | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(n), where n is the size of the value",

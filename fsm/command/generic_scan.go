@@ -117,7 +117,7 @@ func scan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Charge(stepsPerElement * min(o.count, int64(tx.DB.Len()))) {
+	if tx.lookAt(min(o.count, int64(tx.DB.Len()))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

@@ -45,7 +45,7 @@ func geoSearches() []Command {
 		{Name: "geosearch", Arity: -7, Flags: read, Keys: firstKey.with(roAccess), Cost: costCounted, Version: "6.2.0", Complexity: geoNear,
 			Syntax: "GEOSEARCH key " + area + " [ASC | DESC] [COUNT count [ANY]]" + geoWith, Summary: "Returns the members within a circle or a box.",
 			Changes: []Change{takesAnyCase}, Run: geoSearch},
-		{Name: "geosearchstore", Arity: -8, Flags: grow | ReportsMiss, Keys: twoKeys.uses(one(owUpdate, 1), one(roAccess, 2)), Cost: costValues, Work: unionWork, Counts: answered, Version: "6.2.0", Complexity: geoNear,
+		{Name: "geosearchstore", Arity: -8, Flags: grow | ReportsMiss, Keys: twoKeys.uses(one(owUpdate, 1), one(roAccess, 2)), Cost: costValues, Work: geoStoreWork, Counts: answered, Version: "6.2.0", Complexity: geoNear,
 			Syntax: "GEOSEARCHSTORE destination source " + area + " [ASC | DESC] [COUNT count [ANY]] [STOREDIST]", Summary: "Stores the members within a circle or a box, or their distances.",
 			Changes: []Change{takesAnyCase}, Run: geoSearchStore},
 	}
@@ -60,13 +60,13 @@ func geoRadiusRows() []Command {
 		store   = " [STORE key | STOREDIST key]"
 	)
 	return []Command{
-		{Name: "georadius", Arity: -6, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(6).uses(one(roAccess, 1), after(owUpdate, "STORE", 6), after(owUpdate, "STOREDIST", 6)), Cost: costCounted, Counts: answered, Version: "3.2.0", Complexity: geoNear,
+		{Name: "georadius", Arity: -6, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(6).uses(one(roAccess, 1), after(owUpdate, "STORE", 6), after(owUpdate, "STOREDIST", 6)), Cost: costCounted, Work: radiusWork, Counts: answered, Version: "3.2.0", Complexity: geoNear,
 			Syntax: "GEORADIUS key longitude latitude radius " + geoUnit + geoWith + options + store, Summary: "Returns the members within a distance of a place, or stores them.", Reads: storesNothing(6),
 			Changes: []Change{{"6.2.0", "COUNT takes ANY."}, takesAnyCase}, Run: geoRadius},
 		{Name: "georadius_ro", Arity: -6, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.10", Complexity: geoNear,
 			Syntax: "GEORADIUS_RO key longitude latitude radius " + geoUnit + geoWith + options, Summary: "Returns the members within a distance of a place.",
 			Changes: []Change{{"6.2.0", "COUNT takes ANY."}}, Run: geoRadiusRO},
-		{Name: "georadiusbymember", Arity: -5, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(5).uses(one(roAccess, 1), after(owUpdate, "STORE", 5), after(owUpdate, "STOREDIST", 5)), Cost: costCounted, Counts: answered, Version: "3.2.0", Complexity: geoNear,
+		{Name: "georadiusbymember", Arity: -5, Flags: grow | MayRead | ReportsMiss, Keys: radiusKeys(5).uses(one(roAccess, 1), after(owUpdate, "STORE", 5), after(owUpdate, "STOREDIST", 5)), Cost: costCounted, Work: radiusWork, Counts: answered, Version: "3.2.0", Complexity: geoNear,
 			Syntax: "GEORADIUSBYMEMBER key member radius " + geoUnit + geoWith + options + store, Summary: "Returns the members within a distance of a member, or stores them.", Reads: storesNothing(5),
 			Changes: []Change{takesAnyCase}, Run: geoRadiusByMember},
 		{Name: "georadiusbymember_ro", Arity: -5, Flags: read, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "3.2.10", Complexity: geoNear,

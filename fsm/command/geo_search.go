@@ -41,7 +41,7 @@ func (o *geoOptions) find(tx *Tx, z *keyspace.ZSet) (hits []geoHit) {
 			break
 		}
 		z.Each(z.Below(s.From, false), func(m keyspace.Scored) bool {
-			if m.Score >= s.To || tx.Charge(stepsPerElement) {
+			if m.Score >= s.To || o.destination == nil && tx.lookAt(geoLook) {
 				return false
 			}
 			p := geo.Decode(m.Score)

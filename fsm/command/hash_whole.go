@@ -59,7 +59,7 @@ func hScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Charge(stepsPerElement * int64(min(opts.count, h.Len(tx.Now)))) {
+	if tx.lookAt(int64(min(opts.count, h.Len(tx.Now)))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

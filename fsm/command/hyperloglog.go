@@ -24,7 +24,9 @@ func hyperLogLogRows() []Command {
 }
 
 // sketchSteps is the work of looking at all registers of a sketch, however few bytes it takes.
-const sketchSteps = int64(len(hll.Registers{}) / bytesPerWork)
+const sketchSteps = int64(len(hll.Registers{}) / registersPerWork)
+
+const registersPerWork = 16
 
 // sketchWork is the work of commands that look at all registers of each key and of what they make of them.
 func sketchWork(tx *Tx, argv [][]byte) (steps int64) {
@@ -35,16 +37,6 @@ func sketchWork(tx *Tx, argv [][]byte) (steps int64) {
 	}
 	if len(argv) > 2 {
 		steps += sketchSteps
-	}
-	return steps
-}
-
-// sketchAddWork is the work of PFADD: a sketch is copied, and a sparse one is walked for each element.
-func sketchAddWork(tx *Tx, argv [][]byte) int64 {
-	bytes := int64(tx.DB.Peek(tx.Env, argv[1]).Len())
-	steps := bytes / bytesPerWork
-	if bytes < int64(len(hll.Registers{}))/2 {
-		steps += int64(len(argv)-2) * (bytes / (2 * bytesPerWork))
 	}
 	return steps
 }

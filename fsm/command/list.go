@@ -40,12 +40,12 @@ func listPushes() []Command {
 func listPops() []Command {
 	const write = Write | Fast
 	return []Command{
-		{Name: "lmpop", Arity: -4, Flags: Write, Keys: countedKeys(1, 1).with(rwAccessDelete), Cost: costConstant, Counts: taken, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
+		{Name: "lmpop", Arity: -4, Flags: Write, Keys: countedKeys(1, 1).with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: taken, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
 			Syntax: "LMPOP numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Summary: "Removes elements from an end of the first list that has any and returns the key and the elements.", Run: lMPop},
-		{Name: "lpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
+		{Name: "lpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
 			Syntax: "LPOP key [count]", Summary: "Removes the first elements of a list and returns them.",
 			Changes: []Change{takesCount}, Run: lPop},
-		{Name: "rpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
+		{Name: "rpop", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: elements, Version: "1.0.0", Complexity: "O(n), where n is the count",
 			Syntax: "RPOP key [count]", Summary: "Removes the last elements of a list and returns them, the last first.",
 			Changes: []Change{takesCount}, Run: rPop},
 	}
@@ -69,7 +69,7 @@ func listWaits() []Command {
 		{Name: "blmove", Arity: 6, Flags: block | NoScriptWait | DenyOOM, TimeoutAt: 5, Wait: waitForSource, Keys: twoKeys.uses(one(rwAccessDelete, 1), one(rwInsert, 2)), Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "BLMOVE source destination " + listMoved + " timeout", Summary: "LMOVE that waits for an element to move.",
 			Categories: acl.Blocking, Run: bLMove},
-		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Wait: waitForLists, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Counts: taken, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
+		{Name: "blmpop", Arity: -5, Flags: block, TimeoutAt: 1, Wait: waitForLists, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: taken, Version: "7.0.0", Complexity: "O(n), where n is the number of keys and of elements popped",
 			Syntax: "BLMPOP timeout numkeys key [key ...] <LEFT | RIGHT> [COUNT count]", Summary: "LMPOP that waits for an element to pop.",
 			Categories: acl.Blocking, Run: bLMPop},
 		{Name: "blpop", Arity: -3, Flags: block | NoScriptWait, TimeoutAt: -1, Wait: waitForList, Keys: keyPlaces{First: 1, Last: -2, Step: 1}.with(rwAccessDelete), Cost: costConstant, Version: "2.0.0", Complexity: "O(n), where n is the number of keys",

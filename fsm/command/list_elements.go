@@ -97,7 +97,7 @@ func lRange(tx *Tx, a *Args) reply.Value {
 		return ErrWrongType
 	}
 	from, to := span(start, stop, list.Len())
-	if tx.Charge(stepsPerElement * int64(to-from)) {
+	if tx.lookAt(int64(to - from)) {
 		return reply.Nil()
 	}
 	values := make([]reply.Value, 0, to-from)

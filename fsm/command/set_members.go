@@ -166,7 +166,7 @@ func sScan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Charge(stepsPerElement * int64(min(opts.count, set.Len()))) {
+	if tx.lookAt(int64(min(opts.count, set.Len()))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

@@ -23,14 +23,14 @@ func streamEntries() []Command {
 		trim  = "<MAXLEN | MINID> [= | ~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]"
 	)
 	return []Command{
-		{Name: "xadd", Arity: -5, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwUpdate), Cost: costConstant, Version: "5.0.0", Complexity: "O(log n), where n is the length of the stream; O(m) where m entries are trimmed",
+		{Name: "xadd", Arity: -5, Flags: Write | DenyOOM | Fast, Keys: firstKey.with(rwUpdate), Cost: costConstant, Work: trimmedWork, Version: "5.0.0", Complexity: "O(log n), where n is the length of the stream; O(m) where m entries are trimmed",
 			Syntax: "XADD key [NOMKSTREAM] [IDMPAUTO producer | IDMP producer id] [" + trim + "] <* | id> field value [field value ...]", Summary: "Appends an entry to a stream, which is made if it is missing, and returns the entry's ID.",
 			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes NOMKSTREAM, MINID and LIMIT."}, {"7.0.0", "An id may leave its second number to the server."}, takesReferences, {"8.6.0", "Takes IDMP and IDMPAUTO."}}, Run: xAdd},
 		{Name: "xdel", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: answered, Version: "5.0.0", Complexity: each,
 			Syntax: "XDEL key id [id ...]", Summary: "Deletes entries of a stream and returns how many there were.", Run: xDel},
-		{Name: "xdelex", Arity: -5, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "8.2.0", Complexity: each,
+		{Name: "xdelex", Arity: -5, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Work: referencesWork, Version: "8.2.0", Complexity: each,
 			Syntax: "XDELEX key [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Deletes entries with or without what is pending of them; returns for each 1 if it is deleted, 2 if a group needs it, -1 if it is not there.", Run: xDelEx},
-		{Name: "xtrim", Arity: -4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Counts: answered, Version: "5.0.0", Complexity: "O(m), where m is the number of entries trimmed",
+		{Name: "xtrim", Arity: -4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Work: streamTrimWork, Counts: answered, Version: "5.0.0", Complexity: "O(m), where m is the number of entries trimmed",
 			Syntax: "XTRIM key " + trim, Summary: "Removes the first entries of a stream until it has at most so many, or none below an ID, and returns how many went.",
 			Tips: vagueOutput, Changes: []Change{{"6.2.0", "Takes MINID and LIMIT."}, takesReferences}, Run: xTrim},
 	}
@@ -64,10 +64,10 @@ func streamPending() []Command {
 		write = Write | Fast
 	)
 	return []Command{
-		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: claimedOrLost, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
+		{Name: "xautoclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwDelete), Cost: costConstant, Work: autoClaimWork, Counts: claimedOrLost, Version: "6.2.0", Complexity: "O(m log n), where n is the number of pending entries and m the count",
 			Syntax: "XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]", Summary: "Takes over pending entries that are idle and returns the ID to go on with, the entries, and the IDs of those that are deleted.",
 			Tips: vagueOutput, Changes: []Change{{"7.0.0", "Tells the ids that were deleted, and forgets them."}}, Run: xAutoClaim},
-		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Counts: claimed, Version: "5.0.0", Complexity: streamPend,
+		{Name: "xclaim", Arity: -6, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Work: claimWork, Counts: claimed, Version: "5.0.0", Complexity: streamPend,
 			Syntax: "XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]", Summary: "Takes over pending entries of other consumers and returns them.",
 			Tips: vagueOutput, Run: xClaim},
 		{Name: "xnack", Arity: -7, Flags: write | ReportsMiss | MayGrow, Keys: firstKey.with(rwUpdate), Cost: costConstant, Since: env.Level2, Version: "8.8.0", Complexity: streamPend,
@@ -84,7 +84,7 @@ func streamAcknowledgements() []Command {
 	return []Command{
 		{Name: "xack", Arity: -4, Flags: write | ReportsMiss, Keys: firstKey.with(rwUpdate), Cost: costConstant, Counts: answered, Version: "5.0.0", Complexity: streamPend,
 			Syntax: "XACK key group id [id ...]", Summary: "Acknowledges entries that were delivered to a group, which are not pending any more, and returns how many were.", Run: xAck},
-		{Name: "xackdel", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwDelete), Cost: costConstant, Version: "8.2.0", Complexity: streamPend,
+		{Name: "xackdel", Arity: -6, Flags: write | ReportsMiss, Keys: firstKey.with(rwDelete), Cost: costConstant, Work: referencesWork, Version: "8.2.0", Complexity: streamPend,
 			Syntax: "XACKDEL key group [KEEPREF | DELREF | ACKED] IDS numids id [id ...]", Summary: "Acknowledges entries and deletes them; returns for each 1 if it is deleted, 2 if another group needs it, -1 if it was not pending.", Run: xAckDel},
 	}
 }
@@ -98,9 +98,9 @@ func streamGroups() []Command {
 			Changes: []Change{{"7.0.0", "Takes ENTRIESREAD."}}, Run: xGroupCreate},
 		{Name: "xgroup createconsumer", Arity: 5, Flags: Write | DenyOOM, Keys: second.with(rwInsert), Cost: costConstant, Version: "6.2.0", Complexity: "O(log n), where n is the number of consumers",
 			Syntax: "XGROUP CREATECONSUMER key group consumer", Summary: "Makes a consumer of a group; returns 0 if there was one.", Run: xGroupCreateConsumer},
-		{Name: "xgroup delconsumer", Arity: 5, Flags: Write, Keys: second.with(rwDelete), Cost: costConstant, Version: "5.0.0", Complexity: "O(n), where n is the number of entries pending with the consumer",
+		{Name: "xgroup delconsumer", Arity: 5, Flags: Write, Keys: second.with(rwDelete), Cost: costConstant, Work: consumerWork, Version: "5.0.0", Complexity: "O(n), where n is the number of entries pending with the consumer",
 			Syntax: "XGROUP DELCONSUMER key group consumer", Summary: "Removes a consumer with what is pending with it, and returns how much that was.", Run: xGroupDelConsumer},
-		{Name: "xgroup destroy", Arity: 4, Flags: Write, Keys: second.with(rwDelete), Cost: costConstant, Version: "5.0.0", Complexity: "O(n), where n is the number of consumers",
+		{Name: "xgroup destroy", Arity: 4, Flags: Write, Keys: second.with(rwDelete), Cost: costConstant, Work: consumerWork, Version: "5.0.0", Complexity: "O(n), where n is the number of consumers",
 			Syntax: "XGROUP DESTROY key group", Summary: "Removes a consumer group; returns 0 if there was none.", Run: xGroupDestroy},
 		{Name: "xgroup help", Arity: 2, Flags: ReadOnlyUser, Cost: costConstant, Version: "5.0.0", Complexity: "O(1)",
 			Syntax: "XGROUP HELP", Summary: "Returns the subcommands.",

@@ -110,7 +110,7 @@ func groupFull(tx *Tx, s *keyspace.StreamLog, g *keyspace.StreamGroup, count int
 	var pending, consumers []reply.Value
 	g.EachPending(keyspace.StreamID{}, func(p keyspace.StreamPending) bool {
 		pending = append(pending, reply.Array(shownID(p.ID), reply.Bulk(p.Consumer), reply.Int(p.Delivered), reply.Int(p.Count)))
-		return int64(len(pending)) != count && !tx.Charge(stepsPerElement)
+		return int64(len(pending)) != count && !tx.lookAt(1)
 	})
 	g.EachConsumer(func(c *keyspace.StreamConsumer) bool {
 		consumers = append(consumers, consumerFull(tx, g, c, count))
@@ -126,7 +126,7 @@ func consumerFull(tx *Tx, g *keyspace.StreamGroup, c *keyspace.StreamConsumer, c
 	var pending []reply.Value
 	g.EachPendingOf(c, keyspace.StreamID{}, func(p keyspace.StreamPending) bool {
 		pending = append(pending, reply.Array(shownID(p.ID), reply.Int(p.Delivered), reply.Int(p.Count)))
-		return int64(len(pending)) != count && !tx.Charge(stepsPerElement)
+		return int64(len(pending)) != count && !tx.lookAt(1)
 	})
 	return reply.Map(
 		reply.Bulk("name"), reply.Bulk(c.Name), reply.Bulk("seen-time"), reply.Int(c.Seen), reply.Bulk("active-time"), reply.Int(c.Active),

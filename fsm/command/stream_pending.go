@@ -86,7 +86,7 @@ func (p *pendingQuery) find(tx *Tx, g *keyspace.StreamGroup) reply.Value {
 	var found []reply.Value
 	now := tx.Now
 	take := func(q keyspace.StreamPending) bool {
-		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 || tx.Charge(stepsPerElement) {
+		if int64(len(found)) >= p.count || q.ID.Compare(p.end) > 0 || tx.lookAt(1) {
 			return false
 		}
 		if p.minIdle == 0 || now-q.Delivered >= p.minIdle {

@@ -33,7 +33,7 @@ func stringReads() []Command {
 func stringParts() []Command {
 	const grow = Write | DenyOOM
 	return []Command{
-		{Name: "append", Arity: 3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costValues, Work: wordsWork, Version: "2.0.0", Complexity: "O(1), spread over many appends",
+		{Name: "append", Arity: 3, Flags: grow | Fast, Keys: firstKey.with(rwInsert), Cost: costValues, Work: noMoreWork, Version: "2.0.0", Complexity: "O(1), spread over many appends",
 			Syntax: "APPEND key value", Summary: "Appends a value to a string and returns the new length; a missing key counts as empty.", Run: appendText},
 		{Name: "getrange", Arity: 4, Flags: ReadOnly | ReadOnlyUser, Keys: firstKey.with(roAccess), Cost: costConstant, Version: "2.4.0", Complexity: "O(n), where n is the length of the result",
 			Syntax: "GETRANGE key start end", Summary: "Returns the bytes of a string between two positions, both included; negative ones count from the end.", Run: getRange},
@@ -58,7 +58,7 @@ func stringWrites() []Command {
 			Tips: "request_policy:multi_shard response_policy:agg_min", Run: msetNX},
 		{Name: "psetex", Arity: 4, Flags: grow | Overwrites, Keys: firstKey.with(owUpdate), Cost: costConstant, Version: "2.6.0", Complexity: "O(1)",
 			Syntax: "PSETEX key milliseconds value", Summary: "Sets the string value of a key with a time to live in milliseconds.", Run: psetEx},
-		{Name: "set", Arity: -3, Flags: grow | Overwrites, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "1.0.0", Complexity: "O(1)",
+		{Name: "set", Arity: -3, Flags: grow | Overwrites, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Work: comparedWork, Version: "1.0.0", Complexity: "O(1)",
 			Syntax:  "SET key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
 			Summary: "Sets the string value of a key whatever it held, if the condition is met, with a deadline if one is given.",
 			Changes: []Change{{"2.6.12", "Takes EX, PX, NX and XX."}, {"6.0.0", "Takes KEEPTTL."}, {"6.2.0", "Takes GET, EXAT and PXAT."}, {"7.0.0", "Takes NX and GET together."}, {"8.4.0", "Takes IFEQ, IFNE, IFDEQ and IFDNE."}}, Varies: setDoes, Run: set},
@@ -76,14 +76,14 @@ func stringExchanges() []Command {
 		grow  = Write | DenyOOM
 	)
 	return []Command{
-		{Name: "delex", Arity: -2, Flags: write, Keys: firstKey.with(rmDelete).but(keyRW), Cost: costConstant, Version: "8.4.0", Complexity: "O(1); O(n) for digests, where n is the length of the value",
+		{Name: "delex", Arity: -2, Flags: write, Keys: firstKey.with(rmDelete).but(keyRW), Cost: costConstant, Work: comparedWork, Version: "8.4.0", Complexity: "O(1); O(n) for digests, where n is the length of the value",
 			Syntax: "DELEX key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]", Summary: "Deletes a key if its string value or the digest of it meets the condition.", Run: delEx},
-		{Name: "getdel", Arity: 2, Flags: write | ReportsMiss, Keys: firstKey.with(rwAccessDelete), Cost: costValues, Work: wordsWork, Version: "6.2.0", Complexity: "O(1)",
+		{Name: "getdel", Arity: 2, Flags: write | ReportsMiss, Keys: firstKey.with(rwAccessDelete), Cost: costValues, Work: shownWork, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "GETDEL key", Summary: "Returns the string value of a key and deletes the key.", Run: getDel},
-		{Name: "getex", Arity: -2, Flags: write | MayRead | ReportsMiss, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Version: "6.2.0", Complexity: "O(1)",
+		{Name: "getex", Arity: -2, Flags: write | MayRead | ReportsMiss, Keys: firstKey.with(rwAccessUpdate), Cost: costConstant, Work: shownWork, Version: "6.2.0", Complexity: "O(1)",
 			Syntax: "GETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]", Summary: "Returns the string value of a key and sets or removes its deadline.",
 			Reads: func(argv [][]byte) bool { return len(argv) == 2 }, Run: getEx},
-		{Name: "getset", Arity: 3, Flags: grow | Fast | Overwrites | ReportsMiss, Keys: firstKey.with(rwAccessUpdate), Cost: costValues, Work: wordsWork, Version: "1.0.0", Complexity: "O(1)",
+		{Name: "getset", Arity: 3, Flags: grow | Fast | Overwrites | ReportsMiss, Keys: firstKey.with(rwAccessUpdate), Cost: costValues, Work: shownWork, Version: "1.0.0", Complexity: "O(1)",
 			Syntax: "GETSET key value", Summary: "Sets the string value of a key and returns the old one.", Run: getSet},
 	}
 }

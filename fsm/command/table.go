@@ -231,7 +231,7 @@ func (tx *Tx) Exec(argv [][]byte) reply.Value {
 		tx.work.used += tx.args.steps
 	}
 	tx.spendDocument()
-	if refusal := tx.refuseRead(c); refusal != nil {
+	if refusal := tx.refuseRead(c, argv); refusal != nil {
 		v = *refusal
 	}
 	if undo != nil {

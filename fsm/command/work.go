@@ -21,6 +21,9 @@ import (
 const (
 	bytesPerWork      = 64 // of text, in a step
 	documentPerWork   = 16 // logical bytes of a JSON document, in a step
+	writtenWord       = 4  // steps for each word of a write beyond those of writes of one element
+	fewWords          = 5  // that a write of one element has
+	documentMember    = 3  // steps to read a comma, a colon or a bracket of JSON, which stands for a value
 	storedMember      = 4  // steps to make a member of a set, or of a sorted one
 	sortedElement     = 8  // steps to put an element in order
 	cellsPerWork      = 16 // of the table of LCS, in a step
@@ -125,7 +128,7 @@ func replyWork(v *reply.Value) int64 {
 
 // workOf is the work of a call by the state before it.
 func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
-	steps := int64(len(argv))
+	steps := wordsWork(c, argv)
 	if tx.DB == nil {
 		return steps
 	}
@@ -202,6 +205,9 @@ func (tx *Tx) volume(key []byte) int64 {
 
 // elementsIn is how many elements a container has.
 func elementsIn(o *keyspace.Object) int {
+	if o == nil {
+		return 0
+	}
 	if c, ok := o.Data().(interface{ Len() int }); ok {
 		return c.Len()
 	}
@@ -236,12 +242,21 @@ func (tx *Tx) spendFound(steps int64) bool {
 	return tx.allowed() >= 0
 }
 
+// lookAt takes elements that a command looks at off the budget, before it does, and reports whether it must stop: its reply is
+// replaced then. The command must only read.
+func (tx *Tx) lookAt(elements int64) (stop bool) {
+	if tx.Level < env.Level2 {
+		return tx.Charge(stepsPerElement * elements)
+	}
+	return !tx.spendFound(elements)
+}
+
 // overFound reports whether spendFound has said no.
 func (tx *Tx) overFound() bool { return tx.Level >= env.Level2 && tx.allowed() < 0 || tx.OverBudget }
 
 // refuseRead is the refusal of a command that has changed nothing and has used more than the budget.
-func (tx *Tx) refuseRead(c *Command) *reply.Value {
-	if c.Flags&Write != 0 {
+func (tx *Tx) refuseRead(c *Command, argv [][]byte) *reply.Value {
+	if !c.OnlyReads(argv) {
 		return nil
 	}
 	return tx.overspent(c)

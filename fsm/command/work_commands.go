@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"math"
 
 	"github.com/trireme-dev/trireme/fsm/keyspace"
@@ -8,13 +9,35 @@ import (
 
 // The work of commands whose words say more about it than their keys do.
 
-// wordsWork is that of writes that look at no more of a value than they change.
-func wordsWork(_ *Tx, argv [][]byte) (steps int64) {
+// wordsWork is that of the words of a call: it is all that is charged for what a write changes, if its row says no more.
+func wordsWork(c *Command, argv [][]byte) int64 {
+	size := 0
 	for _, word := range argv {
-		steps += int64(len(word) / bytesPerWork)
+		size += len(word)
+	}
+	steps := int64(len(argv) + size/bytesPerWork)
+	if c.Group == "json" {
+		steps += documentsWork(argv, size)
+	}
+	if c.Flags&Write != 0 {
+		steps += (writtenWord - 1) * int64(max(0, len(argv)-fewWords))
 	}
 	return steps
 }
+
+// documentsWork is that of reading JSON and paths in the words of a call.
+func documentsWork(argv [][]byte, size int) int64 {
+	steps := int64(size/documentPerWork + documentMember*len(argv))
+	for _, word := range argv[1:] {
+		for _, sign := range [...]string{",", ":", "[", "{"} {
+			steps += documentMember * int64(bytes.Count(word, []byte(sign)))
+		}
+	}
+	return steps
+}
+
+// noMoreWork is that of writes that look at no more of a value than they change.
+func noMoreWork(*Tx, [][]byte) int64 { return 0 }
 
 // shownWork is that of reads whose reply has the whole value of every key, as often as it is
 // named.
@@ -115,24 +138,30 @@ func fieldsWork(tx *Tx, argv [][]byte) (steps int64) {
 	return steps
 }
 
-// drawWork shows so many elements at random, the same one more than once if the count is
-// negative.
+// drawWork shows so many elements at random, the same one more than once if the count is negative. Without a count it is one.
 func drawWork(tx *Tx, argv [][]byte) int64 {
+	o := tx.DB.Peek(tx.Env, argv[1])
+	elements := int64(elementsIn(o))
+	if o.Type() == keyspace.Hash {
+		if hash, ok := o.Data().(*keyspace.Fields); ok {
+			elements = int64(hash.Len(tx.Now))
+		}
+	}
+	if elements == 0 {
+		return 0 // there is nothing to draw, or the command refuses the type
+	}
+	each := tx.volume(argv[1]) / elements // some are longer, others shorter
 	if len(argv) < 3 {
-		return 0
+		return max(each-1, 0)
 	}
-	n, _ := ParseInt(argv[2])
-	volume, elements := tx.volume(argv[1]), int64(1)
-	if o := tx.DB.Peek(tx.Env, argv[1]); o != nil {
-		elements = max(1, int64(elementsIn(o)))
-	}
-	switch {
+	switch n, _ := ParseInt(argv[2]); {
 	case n >= 0:
-		return min(n, volume)
-	case n < -maxRepeats || volume == 0:
-		return 0 // the command refuses it, or has nothing to draw
+		return min(n, elements) * max(each, 1)
+	case n < -maxRepeats:
+		return 0 // the command refuses it
+	default:
+		return -n * (1 + each)
 	}
-	return -n * (1 + volume/elements)
 }
 
 // trimWork removes elements of a list, or keeps others.

@@ -13,9 +13,9 @@ import (
 // run in one piece.
 func workflowRows() []Command {
 	return []Command{
-		{Name: "wf.cancel", Arity: -2, Flags: Write, Cost: costConstant, Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
+		{Name: "wf.cancel", Arity: -2, Flags: Write, Cost: costConstant, Work: wfCancelWork, Version: "0.1.0", Complexity: "O(N) in runs named and what they wait for",
 			Syntax: "WF.CANCEL workflowRunId [workflowRunId ...]", Summary: "Cancels workflow runs. Nothing of them is delivered any more, and no result is accepted. Returns how many were not over before.", Run: wfCancel},
-		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
+		{Name: "wf.notify", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Work: wfNotifyWork, Version: "0.1.0", Complexity: "O(N) in runs that wait for the event",
 			Syntax: "WF.NOTIFY eventId data [RUN workflowRunId]", Summary: "Wakes the workflow runs that wait for an event, and returns their ids in the order in which they began to wait. With RUN only that run is meant, and if it does not wait yet, the notification is kept until it does.", Run: wfNotify},
 		{Name: "wf.trigger", Arity: -3, Flags: Write | DenyOOM, Cost: costConstant, Version: "0.1.0", Complexity: "O(log N) in messages and runs",
 			Syntax: "WF.TRIGGER url payload [RUN workflowRunId] [option value [option value ...]]", Summary: "Starts a workflow run and returns its id, or null if a run of the id that RUN names lives, or one of the same DEDUPLICATION-ID was started. Options are named like the headers of the HTTP API without their prefix: RETRIES, DELAY, LABEL, FLOW-CONTROL-KEY, FAILURE-CALLBACK, FORWARD-X and so on.", Run: wfTrigger},
@@ -79,6 +79,30 @@ func runOptions(tx *Tx, a *Args) (run string, p queue.Publication, refusal error
 	return run, p, refusal
 }
 
+// wfNotifyWork wakes all runs that wait for the event.
+func wfNotifyWork(tx *Tx, argv [][]byte) int64 {
+	if tx.Workflows == nil {
+		return 0
+	}
+	n := workflow.Notification{EventID: string(argv[1]), Body: argv[2]}
+	if len(argv) > 4 {
+		n.RunID = string(argv[4])
+	}
+	return tx.Workflows.NotifyAllPrice(tx.Env, &n, tx.allowed()).Work
+}
+
+// wfCancelWork ends the runs that are named.
+func wfCancelWork(tx *Tx, argv [][]byte) int64 {
+	if tx.Workflows == nil {
+		return 0
+	}
+	var n workflow.Cancellation
+	for _, id := range argv[1:] {
+		n.RunIDs = append(n.RunIDs, string(id))
+	}
+	return tx.Workflows.CancelPrice(tx.Env, &n).Work
+}
+
 func wfNotify(tx *Tx, a *Args) reply.Value {
 	n := workflow.Notification{EventID: a.String(), Body: a.Bytes()}
 	if a.Word("RUN") {
@@ -90,6 +114,7 @@ func wfNotify(tx *Tx, a *Args) reply.Value {
 	if tx.Workflows == nil {
 		return errNoMessages
 	}
+	tx.Workflows.WakeAll()
 	out, err := tx.Workflows.Notify(tx.Env, tx.Messages, n)
 	if err != nil {
 		return refused(err)

@@ -75,20 +75,20 @@ func sortedSetRanks() []Command {
 func sortedSetRemovals() []Command {
 	const write = Write | Fast
 	return []Command{
-		{Name: "zmpop", Arity: -4, Flags: Write, Keys: countedKeys(1, 1).with(rwAccessDelete), Cost: costConstant, Counts: taken, Version: "7.0.0", Complexity: zsetRemoved,
+		{Name: "zmpop", Arity: -4, Flags: Write, Keys: countedKeys(1, 1).with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: taken, Version: "7.0.0", Complexity: zsetRemoved,
 			Syntax: "ZMPOP " + zsetInputs + " MIN | MAX [COUNT count]", Summary: "Pops members with the lowest or highest scores of the first set that has any.", Run: zmpop},
-		{Name: "zpopmax", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Counts: scored, Version: "5.0.0", Complexity: zsetRemoved,
+		{Name: "zpopmax", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: scored, Version: "5.0.0", Complexity: zsetRemoved,
 			Syntax: "ZPOPMAX key [count]", Summary: "Pops members with the highest scores.", Run: zpopMax},
-		{Name: "zpopmin", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Counts: scored, Version: "5.0.0", Complexity: zsetRemoved,
+		{Name: "zpopmin", Arity: -2, Flags: write, Keys: firstKey.with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: scored, Version: "5.0.0", Complexity: zsetRemoved,
 			Syntax: "ZPOPMIN key [count]", Summary: "Pops members with the lowest scores.", Run: zpopMin},
 		{Name: "zrem", Arity: -3, Flags: write, Keys: firstKey.with(rwDelete), Cost: costConstant, Counts: answered, Version: "1.2.0", Complexity: zsetRemoved,
 			Syntax: "ZREM key member [member ...]", Summary: "Removes members and returns how many there were.",
 			Changes: []Change{takesElements}, Run: zrem},
-		{Name: "zremrangebylex", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Counts: answered, Version: "2.8.9", Complexity: zsetRemoved,
+		{Name: "zremrangebylex", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Work: removedWork, Counts: answered, Version: "2.8.9", Complexity: zsetRemoved,
 			Syntax: "ZREMRANGEBYLEX key min max", Summary: "Removes the members in a lexical range of a set whose scores are all equal, and returns how many there were.", Run: zremRangeByLex},
-		{Name: "zremrangebyrank", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Counts: answered, Version: "2.0.0", Complexity: zsetRemoved,
+		{Name: "zremrangebyrank", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Work: removedWork, Counts: answered, Version: "2.0.0", Complexity: zsetRemoved,
 			Syntax: "ZREMRANGEBYRANK key start stop", Summary: "Removes the members in a range of ranks and returns how many there were.", Run: zremRangeByRank},
-		{Name: "zremrangebyscore", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Counts: answered, Version: "1.2.0", Complexity: zsetRemoved,
+		{Name: "zremrangebyscore", Arity: 4, Flags: Write, Keys: firstKey.with(rwDelete), Cost: costValues, Work: removedWork, Counts: answered, Version: "1.2.0", Complexity: zsetRemoved,
 			Syntax: "ZREMRANGEBYSCORE key min max", Summary: "Removes the members with scores in a range and returns how many there were.", Run: zremRangeByScore},
 	}
 }
@@ -97,7 +97,7 @@ func sortedSetRemovals() []Command {
 func sortedSetWaits() []Command {
 	const write = Write | Fast
 	return []Command{
-		{Name: "bzmpop", Arity: -5, Flags: Write | Blocking | NoHTTP, TimeoutAt: 1, Wait: waitForSorts, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Counts: taken, Version: "7.0.0", Complexity: zsetRemoved,
+		{Name: "bzmpop", Arity: -5, Flags: Write | Blocking | NoHTTP, TimeoutAt: 1, Wait: waitForSorts, Keys: countedKeys(2, 1).with(rwAccessDelete), Cost: costConstant, Work: popWork, Counts: taken, Version: "7.0.0", Complexity: zsetRemoved,
 			Syntax: "BZMPOP timeout " + zsetInputs + " MIN | MAX [COUNT count]", Summary: "Pops members like ZMPOP and waits for one if there is none; in a transaction or script it does not wait.",
 			Categories: acl.Blocking, Run: bzmpop},
 		{Name: "bzpopmax", Arity: -3, Flags: write | Blocking | NoScriptWait | NoHTTP, TimeoutAt: -1, Wait: waitForSorted, Keys: blockingKeys.with(rwAccessDelete), Cost: costConstant, Version: "5.0.0", Complexity: zsetLogN,

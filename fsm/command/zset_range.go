@@ -184,7 +184,7 @@ func (tx *Tx) zrange(a *Args, o rangeOptions) reply.Value {
 	case z == nil:
 		return reply.Array()
 	}
-	if tx.Charge(stepsPerElement * int64(o.size(z, r))) {
+	if tx.lookAt(int64(o.size(z, r))) {
 		return reply.Nil()
 	}
 	return tx.membersReply(o.pick(tx, z, r), o.scores)

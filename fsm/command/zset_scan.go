@@ -24,7 +24,7 @@ func zscan(tx *Tx, a *Args) reply.Value {
 	if err, ok := a.Done(); !ok {
 		return err
 	}
-	if tx.Charge(stepsPerElement * int64(min(o.count, z.Len()))) {
+	if tx.lookAt(int64(min(o.count, z.Len()))) {
 		return reply.Nil()
 	}
 	var found []reply.Value

@@ -12,7 +12,7 @@ const (
 	width       = 6 // bits of a register
 	headerSize  = 16
 	denseSize   = headerSize + registers*width/8
-	maxSparse   = 3000 // bytes, header included, beyond which a sketch turns dense
+	MaxSparse   = 3000 // bytes, header included, beyond which a sketch turns dense
 	encodingAt  = 4
 	cacheAt     = 8
 	staleMark   = 1 << 7 // in the last byte of the cache

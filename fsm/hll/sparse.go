@@ -93,7 +93,7 @@ func (s *Sketch) raiseSparse(index int, rank byte) (changed bool, err error) {
 	code = appendRun(code, r.rank, index-r.from)
 	code = append(code, rankedRun(rank, 1))
 	code = appendRun(code, r.rank, r.to-index-1)
-	if grows := len(code) - r.size; grows > 0 && s.len()+grows > maxSparse {
+	if grows := len(code) - r.size; grows > 0 && s.len()+grows > MaxSparse {
 		return s.promote(index, rank)
 	}
 	s.own()

@@ -11,6 +11,11 @@ type Operation func(a, b Value) (result Value, ok bool)
 
 // Add is the Operation of JSON.NUMINCRBY.
 func Add(a, b Value) (Value, bool) {
+	if x, y, ok := ints(a, b); ok {
+		if sum := x + y; (sum > x) == (y > 0) {
+			return sum, true
+		}
+	}
 	x, y := whole(a), whole(b)
 	if x != nil && y != nil {
 		if n, ok := narrow(x.Add(x, y)); ok {
@@ -22,6 +27,11 @@ func Add(a, b Value) (Value, bool) {
 
 // Multiply is the Operation of JSON.NUMMULTBY.
 func Multiply(a, b Value) (Value, bool) {
+	if x, y, ok := ints(a, b); ok {
+		if int64(int32(x)) == int64(x) && int64(int32(y)) == int64(y) {
+			return x * y, true
+		}
+	}
 	x, y := whole(a), whole(b)
 	if x != nil && y != nil {
 		if n, ok := narrow(x.Mul(x, y)); ok {
@@ -40,6 +50,16 @@ func Power(a, b Value) (Value, bool) {
 		}
 	}
 	return double(a, b, power)
+}
+
+// ints are two numbers that are both Int.
+func ints(a, b Value) (x, y Int, ok bool) {
+	x, ok = a.(Int)
+	if !ok {
+		return 0, 0, false
+	}
+	y, ok = b.(Int)
+	return x, y, ok
 }
 
 // whole is an integer, nil of any other number.

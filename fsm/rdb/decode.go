@@ -153,6 +153,9 @@ func (r *reader) zset(t Type) (keyspace.Container, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.work(scoredSteps * len(all)); err != nil {
+		return nil, err
+	}
 	longest := 0
 	for _, s := range all {
 		if longest = max(longest, len(s.Member)); math.IsNaN(s.Score) {

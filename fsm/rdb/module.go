@@ -63,9 +63,10 @@ func (r *reader) module() (keyspace.Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	decode := parseDocument
+	decode, perStep := parseDocument, otherPerStep
 	switch id {
 	case moduleID(jsonModule, jsonVersion):
+		perStep = jsonPerStep
 	case moduleID(vectorModule, vectorVersion):
 		decode = func(text []byte) (keyspace.Container, bool) { return keyspace.DecodeVectors(text) }
 	case moduleID(arrayModule, arrayVersion):
@@ -82,6 +83,9 @@ func (r *reader) module() (keyspace.Container, error) {
 	}
 	if end, err := r.length(); err != nil || end != moduleEnd {
 		return nil, ErrFormat
+	}
+	if err := r.work(len(text) / perStep); err != nil {
+		return nil, err
 	}
 	c, ok := decode(text)
 	if !ok {

@@ -111,8 +111,8 @@ func Dump(o *keyspace.Object, now int64) ([]byte, error) {
 
 // Bounds are what reading a payload may take.
 type Bounds struct {
-	// Room is what the value may take in memory, in bytes. Work is how many steps of work reading it may take: one for an
-	// element, and one for 64 bytes of it (0 = unlimited).
+	// Room is what the value may take in memory, in bytes. Work is how many steps of work reading it may take (0 = unlimited): one for an
+	// element, one for 64 bytes of it, and more for values that take longer to make.
 	Room, Work int64
 	// StandIns says that payloads of StandIn have the errors for which they stand.
 	StandIns bool

@@ -37,12 +37,25 @@ const elementRoom = 16
 // textPerStep is how many bytes of an element are a step of work, as for commands.
 const textPerStep = 64
 
+// Steps that values take beside those of their elements: for each member of a sorted set, and how many bytes of a JSON document and of
+// the record of another module are one.
+const (
+	scoredSteps  = 3
+	jsonPerStep  = 8
+	otherPerStep = 16
+)
+
 // take charges n bytes for an element.
 func (r *reader) take(n int) error {
 	if r.room -= int64(n) + elementRoom; r.room < 0 {
 		return ErrRoom
 	}
-	if r.worked += 1 + int64(n)/textPerStep; r.worked > r.most && r.most > 0 {
+	return r.work(1 + n/textPerStep)
+}
+
+// work counts so many steps.
+func (r *reader) work(steps int) error {
+	if r.worked += int64(steps); r.worked > r.most && r.most > 0 {
 		return ErrWork
 	}
 	return nil

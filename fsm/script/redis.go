@@ -58,10 +58,12 @@ func versionNumber() (n int) {
 	return n
 }
 
-// What a command costs a script beside its reply: itself, and each of its words.
+// What a command costs a script beside its reply: itself, and each of its words. callCharge is what level 1 did not count: a call takes as
+// long as 500 steps of a loop or more.
 const (
-	callSteps = 100
-	wordSteps = 10
+	callSteps  = 100
+	callCharge = 400
+	wordSteps  = 10
 )
 
 // raise raises an error as redis.call does: a table with its text.
@@ -86,6 +88,7 @@ func (in *interpreter) call(vm *lua.State, args []lua.Value, raise bool) {
 	v := reply.Error(problem)
 	if problem == "" {
 		vm.Step(callSteps + wordSteps*len(argv))
+		vm.Charge(callCharge)
 		v = in.host.Call(argv, &vm.Budget)
 	}
 	if v.IsError() && raise {

@@ -103,6 +103,7 @@ func (s *scale) check(name string, r recipe) {
 	if n == 0 {
 		n = 1000
 	}
+	n = testcpu.Scale(n)
 	for _, n := range []int{n, 2 * n, 4 * n} {
 		if times := s.times(r.lua, n); times > mostTimes {
 			s.t.Errorf("%s: with n = %d a step takes %.0f times as long as in a plain loop: too little is charged for\n%s", name, n, times, r.lua)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trireme-dev/trireme/internal/testgate"
 )
 
 // patience is for how long a test waits for what must happen.
@@ -147,11 +149,13 @@ func TestLargeDocumentRests(t *testing.T) {
 	a := s.e.databases["a"].tasks[0]
 	s.e.mu.Unlock()
 	whole, changed, rested := a.take, false, false
+	applied := testgate.New(t)
 	a.mu.Lock()
 	a.take = func(n int64) bool { // in the middle of the document
 		if changed {
 			return whole(n)
 		}
+		applied.Wait() // entries are applied one after the other
 		s.in("b", doc(1, "one"))
 		changed = true
 		room := whole(n)
@@ -162,6 +166,7 @@ func TestLargeDocumentRests(t *testing.T) {
 	}
 	a.mu.Unlock()
 	s.in("a", doc(1, text(1, 20_000)))
+	applied.Open()
 	s.within("the search of the large document", s.counts("a", 1))
 	s.within("the search of the other database", s.counts("b", 1))
 	if !rested {
