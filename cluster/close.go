@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -12,11 +14,14 @@ import (
 // ErrNoSuchNode says that a node isn't a voter of the cluster.
 var ErrNoSuchNode = errors.New("cluster: no such voter")
 
-// TransferLeadership hands leadership to the named node, or to the one that raft
-// finds best if the name is empty. Only the leader can do it.
+// errNoSuccessor says that no other voter answers.
+var errNoSuccessor = errors.New("cluster: no other voter answers")
+
+// TransferLeadership hands leadership to the named node, or to the voter furthest ahead of those
+// that answer if the name is empty. Only the leader can do it.
 func (n *Node) TransferLeadership(to string) error {
 	if to == "" {
-		return n.raft.LeadershipTransfer().Error()
+		return n.transferToAny()
 	}
 	for _, s := range n.servers() {
 		if string(s.ID) == to && s.Suffrage == raft.Voter {
@@ -27,6 +32,30 @@ func (n *Node) TransferLeadership(to string) error {
 		}
 	}
 	return fmt.Errorf("%w: %s", ErrNoSuchNode, to)
+}
+
+// transferToAny tries the voters that answer, one after the other, the one furthest ahead first. raft's own choice
+// (LeadershipTransfer) counts what was sent to a voter: where the logs are equal, it chooses one that is gone, each time.
+func (n *Node) transferToAny() error {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	alive := n.alive(ctx)
+	var voters []raft.Server
+	for _, s := range n.servers() {
+		if h, answers := alive[string(s.ID)]; answers && s.Suffrage == raft.Voter && h.Node != n.opts.NodeID {
+			voters = append(voters, s)
+		}
+	}
+	slices.SortStableFunc(voters, func(a, b raft.Server) int {
+		return cmp.Compare(alive[string(b.ID)].Applied, alive[string(a.ID)].Applied)
+	})
+	err := errNoSuccessor
+	for _, s := range voters {
+		if err = n.raft.LeadershipTransferToServer(s.ID, s.Address).Error(); err == nil || n.raft.State() != raft.Leader {
+			return err
+		}
+	}
+	return err
 }
 
 // Close transfers leadership, waits until every pending request has its outcome or ctx

@@ -64,6 +64,36 @@ func TestCloseWhileEntriesAreUnderWay(t *testing.T) {
 	}
 }
 
+// TestLeadershipGoesToAVoterThatAnswers takes away the voter that raft would choose, the first of those with equal logs: a leader
+// that stops, or is asked to hand over, finds the other one at its first try.
+func TestLeadershipGoesToAVoterThatAnswers(t *testing.T) {
+	c := clustertest.Start(t, 3, nil)
+	if leader := c.Leader(); leader != 2 {
+		if err := c.Nodes[leader].MoveLeadership(t.Context(), c.List[2].ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := c.Nodes[0]
+	c.Nodes[0] = nil
+	_ = gone.Close(cancelled())
+	end := time.Now().Add(time.Minute)
+	for !c.Nodes[2].IsLeader() { // on a busy machine it may have lost its leadership to the other
+		if time.Now().After(end) {
+			t.Fatalf("%s does not lead", c.List[2].ID)
+		}
+		_ = c.Nodes[1].TransferLeadership(c.List[2].ID)
+		time.Sleep(time.Millisecond)
+	}
+	if err := c.Nodes[2].TransferLeadership(""); err != nil && c.Nodes[2].IsLeader() {
+		t.Errorf("leadership was not handed over: %v", err)
+	}
+	for ; !c.Nodes[1].IsLeader(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s does not lead", c.List[1].ID)
+		}
+	}
+}
+
 func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

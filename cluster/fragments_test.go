@@ -2,13 +2,25 @@ package cluster_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/trireme-dev/trireme/cluster/clustertest"
+	"github.com/trireme-dev/trireme/fsm"
 )
+
+// writeOnceThereIsALeader sends a write again that was certainly not applied, because the node knew no leader for too long.
+func writeOnceThereIsALeader(c *clustertest.Cluster, node int, words ...string) error {
+	for end := time.Now().Add(2 * time.Minute); ; {
+		if _, err := c.Write(node, words...); !errors.Is(err, fsm.ErrNoLeader) || time.Now().After(end) {
+			return err
+		}
+	}
+}
 
 // TestLargeEntriesInFragments appends large values while small ones are counted and one writer hands on leadership while the others write: large
 // entries are many entries of the log, each write is applied once, and all nodes have the same in the end.
@@ -34,7 +46,7 @@ func TestLargeEntriesInFragments(t *testing.T) {
 		piece := strings.Repeat(strconv.Itoa(w), size)
 		work.Go(func() {
 			for i := range each {
-				if _, err := c.Write(w, "APPEND", "large:"+strconv.Itoa(w), piece); err != nil {
+				if err := writeOnceThereIsALeader(c, w, "APPEND", "large:"+strconv.Itoa(w), piece); err != nil {
 					t.Errorf("large write %d of node %d: %v", i, w, err)
 				}
 				if i := c.Leader(); w == 0 && i >= 0 {
@@ -44,7 +56,7 @@ func TestLargeEntriesInFragments(t *testing.T) {
 		})
 		work.Go(func() {
 			for i := range 10 * each {
-				if _, err := c.Write(w, "INCR", "small"); err != nil {
+				if err := writeOnceThereIsALeader(c, w, "INCR", "small"); err != nil {
 					t.Errorf("small write %d of node %d: %v", i, w, err)
 				}
 			}

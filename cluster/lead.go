@@ -81,8 +81,9 @@ func (n *Node) lead(ctx context.Context, term uint64) {
 			return
 		}
 	}
-	median, known := clocks.median(n.opts.Now())
-	n.clock.Open(n.ceiling.Floor(), median, known)
+	now := n.opts.Now()
+	median, known := clocks.median(now)
+	n.clock.Open(n.ceiling.Floor(), median, now, known)
 	n.openTerm.Store(term)
 	n.committer.openTerm(term)
 	n.proposer.nudge()

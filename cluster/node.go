@@ -22,6 +22,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/poison"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
+	"github.com/trireme-dev/trireme/internal/certs"
 	"github.com/trireme-dev/trireme/internal/search"
 	"github.com/trireme-dev/trireme/internal/yield"
 )
@@ -149,6 +150,9 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.wg.Go(func() { n.leaveWhenTold(run) })
 	n.wg.Go(func() { n.tellUses(run) })
 	n.wg.Go(func() { n.payloads.Run(run) })
+	if s := n.opts.Security; s != nil {
+		n.wg.Go(func() { certs.Follow(run, s.Pair, s.Authority) })
+	}
 	return n, nil
 }
 

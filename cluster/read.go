@@ -12,7 +12,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/session"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 const (
@@ -136,9 +135,6 @@ func (n *Node) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm
 	p, err := n.point(ctx)
 	if err != nil {
 		return fsm.ReadAt{}, err
-	}
-	if mutant.Is(mutant.LocalRead) {
-		p.index = 0
 	}
 	if err := n.await(ctx, p.index); err != nil { // usually there is nothing to wait for
 		return fsm.ReadAt{}, err

@@ -6,7 +6,6 @@ import (
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm/wire"
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // answerReadIndex answers another node's question for a read point. A voter that asks says in which term it is, after its
@@ -16,7 +15,7 @@ func (n *Node) answerReadIndex(from transport.Hello, payload []byte, answer func
 	term := n.raft.CurrentTerm()
 	r := wire.NewReader(payload)
 	said := r.Uvarint() // 0 from older versions
-	if r.Done() == nil && (said == term || mutant.Is(mutant.UnfencedRead)) && n.decides(from) {
+	if r.Done() == nil && said == term && n.decides(from) {
 		if p, late, err := n.quorum.stampRead(term, false); err == nil && !late {
 			answer(p.encode(), nil)
 			return

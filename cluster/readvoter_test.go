@@ -77,7 +77,7 @@ func TestAskingVoterIsAsked(t *testing.T) {
 			look := &Node{clock: clock.New(time.Now, wallTime)}
 			look.raft, look.machine, look.store, look.opts.NodeID, look.incarnations = n.raft, n.machine, n.store, "n1", known
 			look.openTerm.Store(term)
-			look.clock.Open(n.machine.Clock(), 0, false)
+			look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
 			look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
 			look.quorum, look.peers = &readIndex{n: look}, newRPCClient(m)
 			defer look.peers.pool.Close()

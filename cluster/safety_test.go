@@ -164,7 +164,7 @@ func TestReadTimeComesBeforeItsIndex(t *testing.T) {
 	}, wallTime)}
 	look.raft, look.machine, look.store = n.raft, n.machine, n.store
 	look.openTerm.Store(term)
-	look.clock.Open(n.machine.Clock(), 0, false)
+	look.clock.Open(n.machine.Clock(), 0, time.Now(), false)
 	look.ceiling.Restored(n.machine.Clock()+3_600_000, env.Level2) // time needs no tick
 	armed = true
 	p, _, err := (&readIndex{n: look}).stampRead(term, false)

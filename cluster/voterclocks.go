@@ -91,8 +91,9 @@ func (v *voterClocks) median(now time.Time) (unixms int64, known bool) {
 // keepClock has cluster time follow the voters' clocks while this node leads.
 func (n *Node) keepClock(ctx context.Context, v *voterClocks) {
 	for {
-		median, known := v.median(n.opts.Now())
-		n.clock.SetMedian(median, known)
+		now := n.opts.Now()
+		median, known := v.median(now)
+		n.clock.SetMedian(median, now, known)
 		again := clockInterval
 		if !known {
 			again = clockRetry

@@ -3,8 +3,6 @@ package clock
 import (
 	"sync"
 	"time"
-
-	"github.com/trireme-dev/trireme/internal/mutant"
 )
 
 // SaneOffset is how far apart, in milliseconds, wall clocks may be that agree.
@@ -38,39 +36,40 @@ func New(now func() time.Time, wall func(time.Time) int64) *Clock {
 }
 
 // Open starts the clock for a term: at floor, the latest time at which a read of an earlier term may have been placed,
-// or at the median if that is later and known. A floor of 0 is a cluster that has no time yet: it starts at this
+// or at the median if that is later and known; see SetMedian. A floor of 0 is a cluster that has no time yet: it starts at this
 // machine's wall clock.
-func (c *Clock) Open(floor int64, median int64, known bool) {
+func (c *Clock) Open(floor int64, median int64, at time.Time, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	base := floor
-	if mutant.Is(mutant.ClockBelowCeiling) {
-		base -= LegacyReadAhead
-	}
 	c.at = c.now()
 	if floor == 0 {
 		base = c.wall(c.at)
 	}
-	if known {
-		base = max(base, median)
-	}
 	c.time, c.inFlight = ms(base), nil
-	c.median, c.medianAt, c.known, c.followed = ms(median), c.at, known, known
+	c.median, c.medianAt, c.known, c.followed = ms(median), at, known, known
+	if known {
+		c.time = max(c.time, c.target(c.at))
+	}
 }
 
 func ms(unix int64) time.Duration { return time.Duration(unix) * time.Millisecond }
 
-// SetMedian says what the median of the voters' wall clocks is now; known is false while no majority of them agrees. The
+// SetMedian says what the median of the voters' wall clocks was at a moment of monotonic time: a caller may be held up before the call,
+// and a clock that a test owns may be set forward meanwhile. known is false while no majority of them agrees. The
 // first that is known in a term sets the clock forward, as it would have when the term was opened.
-func (c *Clock) SetMedian(median int64, known bool) {
+func (c *Clock) SetMedian(median int64, at time.Time, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.read() // up to now by the former one
+	c.median, c.medianAt, c.known = ms(median), at, known
 	if known && !c.followed {
-		c.time, c.followed = max(c.time, ms(median)), true
+		c.time, c.followed = max(c.time, c.target(c.at)), true
 	}
-	c.median, c.medianAt, c.known = ms(median), c.at, known
 }
+
+// target is the median at a moment; the lock is held.
+func (c *Clock) target(t time.Time) time.Duration { return c.median + t.Sub(c.medianAt) }
 
 // read is cluster time now, in unix milliseconds; the lock is held. It goes on by the monotonic clock. Ahead of the
 // median it stands still until the median has come up; behind, it runs faster by a tenth.
@@ -79,7 +78,7 @@ func (c *Clock) read() int64 {
 	elapsed := max(t.Sub(c.at), 0)
 	next := c.time + elapsed
 	if c.known {
-		if target := c.median + t.Sub(c.medianAt); next >= target {
+		if target := c.target(t); next >= target {
 			next = max(c.time, target)
 		} else {
 			next = min(next+elapsed/catchUp, target)
@@ -117,10 +116,7 @@ func (c *Clock) ReadTime() (at, now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now = c.read()
-	if mutant.Is(mutant.LocalClock) {
-		return c.wall(c.now()), now
-	}
-	if len(c.inFlight) > 0 && !mutant.Is(mutant.ReadAheadOfEntries) {
+	if len(c.inFlight) > 0 {
 		return c.inFlight[0], now
 	}
 	return now, now

@@ -21,6 +21,9 @@ func (m *machine) clock() *Clock {
 	return New(func() time.Time { return m.start.Add(m.mono) }, func(t time.Time) int64 { return t.Add(m.set).UnixMilli() })
 }
 
+// now is the moment of monotonic time.
+func (m *machine) now() time.Time { return m.start.Add(m.mono) }
+
 // wall is the right time.
 func (m *machine) wall() int64 { return m.start.Add(m.mono).UnixMilli() }
 
@@ -37,7 +40,7 @@ func TestClockSetWithinATerm(t *testing.T) {
 	for _, set := range []time.Duration{time.Hour, -time.Hour, 600 * time.Millisecond, -600 * time.Millisecond} {
 		m := newMachine()
 		c := m.clock()
-		c.Open(m.wall()-1000, m.wall(), true)
+		c.Open(m.wall()-1000, m.wall(), m.now(), true)
 		m.set = set
 		if got := m.run(c, time.Minute) - m.wall(); got != 0 {
 			t.Errorf("set by %v: %d ms off after a minute", set, got)
@@ -49,27 +52,49 @@ func TestClockSetWithinATerm(t *testing.T) {
 func TestFirstMedianOfTerm(t *testing.T) {
 	m := newMachine()
 	c := m.clock()
-	c.Open(m.wall()-5000, 0, false)
+	c.Open(m.wall()-5000, 0, m.now(), false)
 	if got := m.run(c, time.Second) - m.wall(); got != -5000 {
 		t.Errorf("without a median: %d ms ahead", got)
 	}
-	c.SetMedian(m.wall(), true)
+	c.SetMedian(m.wall(), m.now(), true)
 	if got := c.Peek() - m.wall(); got != 0 {
 		t.Errorf("after the first median: %d ms ahead", got)
 	}
-	c.SetMedian(m.wall()+3000, true) // the others' clocks were set
+	c.SetMedian(m.wall()+3000, m.now(), true) // the others' clocks were set
 	if got := c.Peek() - m.wall(); got != 0 {
 		t.Errorf("after the second: %d ms ahead", got)
 	}
-	c.SetMedian(0, false)
-	c.SetMedian(m.wall()+3000, true)
+	c.SetMedian(0, m.now(), false)
+	c.SetMedian(m.wall()+3000, m.now(), true)
 	if got := c.Peek() - m.wall(); got != 0 {
 		t.Errorf("after one that was unknown for a moment: %d ms ahead", got)
 	}
-	c.Open(m.wall()+9000, 0, false)
-	c.SetMedian(m.wall(), true)
+	c.Open(m.wall()+9000, 0, m.now(), false)
+	c.SetMedian(m.wall(), m.now(), true)
 	if got := c.Peek() - m.wall(); got != 9000 {
 		t.Errorf("a term that starts ahead of the median: %d ms ahead", got)
+	}
+}
+
+// TestMedianThatComesLate: what the median was some time ago says what it is now. A clock that a test owns is set forward by an hour between
+// the look at the clocks and the call.
+func TestMedianThatComesLate(t *testing.T) {
+	for _, late := range []time.Duration{0, 50 * time.Millisecond, time.Hour} {
+		m := newMachine()
+		c := m.clock()
+		median, at := m.wall(), m.now()
+		m.mono += late
+		c.Open(m.wall()-10, median, at, true)
+		if got := c.Peek() - m.wall(); got != 0 {
+			t.Errorf("opened %v late: %d ms ahead, want 0", late, got)
+		}
+		median, at = m.wall(), m.now()
+		m.mono += late
+		c.SetMedian(median, at, true)
+		m.mono += time.Second
+		if got := c.Peek() - m.wall(); got != 0 {
+			t.Errorf("a median %v late: %d ms ahead after a second, want 0", late, got)
+		}
 	}
 }
 
@@ -93,8 +118,8 @@ func TestClockAheadStandsStill(t *testing.T) {
 	} {
 		m := newMachine()
 		k := m.clock()
-		k.Open(m.wall(), m.wall(), true)
-		k.SetMedian(m.wall()-c.ahead, c.known)
+		k.Open(m.wall(), m.wall(), m.now(), true)
+		k.SetMedian(m.wall()-c.ahead, m.now(), c.known)
 		before, off := k.Peek(), c.ahead
 		got := m.run(k, c.after)
 		if diff := got - (m.wall() - off); diff < c.want-c.slack || diff > c.want+c.slack {
@@ -127,11 +152,11 @@ func TestLeaderChangesDontAddUp(t *testing.T) {
 		worst := int64(0)
 		for term := uint64(2); term < 400; term++ {
 			c := m.clock()
-			c.Open(log.Floor(), median(), true)
+			c.Open(log.Floor(), median(), m.now(), true)
 			for range random.IntN(30) {
 				m.mono += time.Duration(random.IntN(40_000)) * time.Microsecond
 				if random.IntN(4) == 0 {
-					c.SetMedian(median(), true)
+					c.SetMedian(median(), m.now(), true)
 				}
 				if at, _ := c.ReadTime(); at <= log.Limit() {
 					placed = max(placed, at)

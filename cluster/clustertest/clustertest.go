@@ -194,11 +194,14 @@ func (c *Cluster) Stop(i int) {
 	c.Nodes[i] = nil
 }
 
-// StopAll closes every node.
+// StopAll closes every node. None hands its leadership over to another that is about to stop.
 func (c *Cluster) StopAll() {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
 	for i, n := range c.Nodes {
 		if n != nil {
-			c.Stop(i)
+			n.Close(over)
+			c.Nodes[i] = nil
 		}
 	}
 }

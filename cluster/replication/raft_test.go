@@ -37,13 +37,11 @@ func (g *gate) StoreLogs(logs []*raft.Log) error {
 	g.mu.Lock()
 	wait, err := g.wait, g.err
 	g.mu.Unlock()
-	if logs[0].Type == raft.LogCommand {
-		if wait != nil {
-			<-wait
-		}
-		if err != nil {
-			return err
-		}
+	if wait != nil && logs[0].Type == raft.LogCommand {
+		<-wait
+	}
+	if err != nil { // whatever it is: a node that keeps the first entry of its term stays leader
+		return err
 	}
 	return g.LogStore.StoreLogs(logs)
 }

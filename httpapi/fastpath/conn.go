@@ -318,9 +318,12 @@ func (k *conn) answer(b []byte) error {
 	return err
 }
 
-// finish makes what is still to be sent of the reply. The error is io.EOF if the connection ends
-// with it.
+// finish makes what is still to be sent of the reply. The error says why the connection ends with it: io.EOF if
+// that was told.
 func (k *conn) finish() ([]byte, error) {
+	if err := k.reply.broken(); err != nil {
+		return nil, err
+	}
 	last := k.s.closing()
 	if k.reply.sending {
 		last = k.reply.last

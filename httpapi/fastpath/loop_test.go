@@ -313,3 +313,63 @@ func TestReadsThatFillTheBuffer(t *testing.T) {
 		}
 	}
 }
+
+// deadlined is a connection that remembers until when it may be read.
+type deadlined struct {
+	net.Conn
+	mu sync.Mutex
+	by time.Time
+}
+
+func (d *deadlined) Socket() net.Conn { return d.Conn }
+
+func (d *deadlined) readBy() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.by
+}
+
+func (d *deadlined) set(by time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.by = by
+}
+
+func (d *deadlined) SetDeadline(by time.Time) error {
+	d.set(by)
+	return d.Conn.SetDeadline(by)
+}
+
+func (d *deadlined) SetReadDeadline(by time.Time) error {
+	d.set(by)
+	return d.Conn.SetReadDeadline(by)
+}
+
+// TestAttachedConnectionsHaveNoDeadline: the loop does not move a deadline on, so one that a goroutine has set would pass
+// under it and fail the next read.
+func TestAttachedConnectionsHaveNoDeadline(t *testing.T) {
+	addr, s := startTogether(t, &together{})
+	connect(t, addr).attach() // the server is there
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := connect(t, l.Addr().String())
+	plain, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := &deadlined{Conn: plain}
+	s.ServeConn(served)
+	c.send(request("/", "x"))
+	c.reply()
+	if served.readBy().IsZero() {
+		t.Error("a connection with a goroutine has no deadline, want one")
+	}
+	c.attach()
+	if by := served.readBy(); !by.IsZero() {
+		t.Errorf("an attached connection may be read until %v, want no deadline", by)
+	}
+}

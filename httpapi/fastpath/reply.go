@@ -1,6 +1,8 @@
 package fastpath
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -26,11 +28,13 @@ type reply struct {
 	last     bool // the connection closes after it
 	sending  bool // its head was sent
 	chunked  bool
+	left     int64 // of the body to come, where its length was told and the head was sent
+	failed   error // why the client has not got what was written
 }
 
 func (r *reply) begin() {
 	clear(r.header)
-	r.status, r.body, r.close, r.sending, r.chunked = 0, r.body[:0], false, false, false
+	r.status, r.body, r.close, r.sending, r.chunked, r.left, r.failed = 0, r.body[:0], false, false, false, 0, nil
 }
 
 // Header is the reply's header map.
@@ -54,9 +58,11 @@ func (r *reply) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if !r.sending {
-		_, known := r.header["Content-Length"]
-		r.chunked = !known
-		err := r.send(r.head())
+		length, known := r.header["Content-Length"]
+		if r.chunked = !known; known {
+			r.left, r.failed = wholeNumber(length[0])
+		}
+		err := r.put(r.head()) // which sets the time limit
 		if r.sending = true; err != nil {
 			return 0, err
 		}
@@ -76,17 +82,48 @@ func (r *reply) part(b []byte) error {
 	switch {
 	case len(b) == 0:
 		return nil
+	case !r.chunked && r.failed == nil && int64(len(b)) > r.left:
+		r.failed = http.ErrContentLength
+		return r.failed
 	case !r.chunked:
-		return r.send(b)
+		r.left -= int64(len(b))
+		return r.put(b)
 	}
 	r.out = append(strconv.AppendInt(r.out[:0], int64(len(b)), 16), "\r\n"...)
-	if err := r.send(r.out); err != nil {
+	if err := r.put(r.out); err != nil {
 		return err
 	}
-	if err := r.send(b); err != nil {
+	if err := r.put(b); err != nil {
 		return err
 	}
-	return r.send(lineEnd)
+	return r.put(lineEnd)
+}
+
+// put writes to the connection, unless that has failed before.
+func (r *reply) put(b []byte) error {
+	if r.failed == nil {
+		r.failed = r.send(b)
+	}
+	return r.failed
+}
+
+// errShort says that a reply ended before the length that its head has told.
+var errShort = errors.New("fastpath: the reply is shorter than its length")
+
+// broken reports why no other reply may follow on the connection: the client would take it for the rest of this one.
+func (r *reply) broken() error {
+	if r.failed == nil && r.sending && r.left > 0 {
+		return errShort
+	}
+	return r.failed
+}
+
+func wholeNumber(text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("fastpath: the length of a reply: %w", err)
+	}
+	return n, nil
 }
 
 var (
@@ -102,6 +139,9 @@ func (r *reply) finish() []byte {
 		return lastChunk
 	case r.sending:
 		return nil
+	}
+	if told, known := r.header["Content-Length"]; known && !r.headOnly && told[0] != strconv.Itoa(len(r.body)) {
+		r.close = true // the client would take the next reply for the rest of this one, or the rest for the next
 	}
 	b := r.head()
 	if !r.headOnly {

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -61,6 +62,22 @@ func (p *Pair) Get() *tls.Certificate {
 		}
 	}
 	return p.pair
+}
+
+// Follow looks at the files of a certificate and of an authority until ctx ends. Connections between nodes last for days: a renewed
+// file would be logged, used or found wanting only at the next handshake.
+func Follow(ctx context.Context, p *Pair, a *Authority) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			p.Get()
+			a.roots()
+		}
+	}
 }
 
 // Chain is the certificate and those that lead to its authority.

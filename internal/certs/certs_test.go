@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,6 +60,45 @@ func TestPairFollowsItsFiles(t *testing.T) {
 			t.Fatal("a broken file replaced a good certificate")
 		}
 	}
+}
+
+// TestRenewalIsSeenWithoutAHandshake: files that are followed are looked at although nobody asks for the certificate.
+func TestRenewalIsSeenWithoutAHandshake(t *testing.T) {
+	dir, a := t.TempDir(), authority(t)
+	issue(t, a, dir, "n1")
+	if err := testcluster.WriteTrusted(dir, a); err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan string, 10)
+	log := slog.New(slog.NewTextHandler(sends(seen), nil))
+	pair, err := certs.LoadPair(filepath.Join(dir, "n1.pem"), filepath.Join(dir, "n1.key"), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted, err := certs.LoadAuthority(filepath.Join(dir, "ca.pem"), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go certs.Follow(t.Context(), pair, trusted)
+	issue(t, a, dir, "n1")
+	for deadline := time.After(time.Minute); ; {
+		select {
+		case line := <-seen:
+			if strings.Contains(line, "a renewed certificate is in use") {
+				return
+			}
+		case <-deadline:
+			t.Fatal("the renewed certificate is not logged, want it without a handshake")
+		}
+	}
+}
+
+// sends is a writer to a channel.
+type sends chan string
+
+func (s sends) Write(b []byte) (int, error) {
+	s <- string(b)
+	return len(b), nil
 }
 
 // TestAuthorityChecks: its own certificates by name, and nobody else's.
