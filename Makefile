@@ -42,8 +42,12 @@ adapters: build ## run published adapters against three nodes whose leader is ki
 	cd clients/adapters && npm ci --no-audit --no-fund --ignore-scripts && node $(if $(ROUNDS),rounds.mjs $(ROUNDS),test.mjs) $(ARGS)
 
 .PHONY: test
-test: setup vet ## every test, with the race detector where goroutines run
+test: setup vet ## every test of every package, but for long runs
 	@GO='$(GO)' P='$(P)' PKG='$(PKG)' scripts/test.sh
+
+.PHONY: test-race
+test-race: setup ## the long runs, and the tests again with the race detector where goroutines run
+	@GO='$(GO)' P='$(P)' PKG='$(PKG)' scripts/test.sh race
 
 .PHONY: race
 race: ## the tests of PKG with the race detector, again and again (COUNT=10)

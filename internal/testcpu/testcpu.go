@@ -1,6 +1,8 @@
 package testcpu
 
 import (
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,4 +17,12 @@ func Used(t testing.TB) time.Duration {
 		t.Fatal(err)
 	}
 	return time.Duration(ts.Nano())
+}
+
+// Scale returns the size that a scaling test has: n, times what TRIREME_SCALE in the environment says.
+func Scale(n int) int {
+	if times, err := strconv.Atoi(os.Getenv("TRIREME_SCALE")); err == nil && times > 0 {
+		return n * times
+	}
+	return n
 }
