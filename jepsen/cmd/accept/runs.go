@@ -66,6 +66,7 @@ var runs = []acceptance{
 	{"attacks", "security.1", "attacks on three nodes, none of which succeeds, and what another database's clients see meanwhile", attacks},
 	{"neighbours", "security.4", "clients that ask for as much as their database's limits let them, and what another database's clients see meanwhile", neighbours},
 	{"prices", "security.5", "small requests whose work or memory was counted nowhere, and what another database's clients see meanwhile", prices},
+	{"scaling", "security.6", "every command, pattern, script and queue with eight times the sizes of make test, and operations, searches and lists: what they do grows as what is charged", scaled},
 	{"hourly-schedules", "tools.2", "1,000 advances of an hour with 100 hourly schedules: each fires once in each hour", longTests("./clients/triremetest", "TestHourlySchedules", "-full")},
 	{"seeded-faults", "reliability.3", "every seeded fault of the product is found within 90 seconds", seededFaults},
 	{"simulation", "reliability.4", "500,000 simulated histories of a cluster, none of which breaks a rule", simulation},
