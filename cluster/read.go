@@ -163,14 +163,15 @@ func (n *Node) readStale(ctx context.Context, r fsm.Reading, fn func(*fsm.View))
 func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fsm.View)) (fsm.ReadAt, error) {
 	var seen struct { // together: the closure has it on the heap
 		fsm.ReadAt
-		barred error
+		barred  error
+		replied int64
 	}
 	see := func(v *fsm.View) {
 		v.Until(ctx.Done())
 		seen.Index, seen.Now = v.Index(), v.Now()
 		if !v.Bounded() {
 			fn(v)
-			seen.barred = v.Barred()
+			seen.barred, seen.replied = v.Barred(), v.Replied()
 			return
 		}
 		began := time.Now()
@@ -185,7 +186,7 @@ func (n *Node) view(ctx context.Context, r fsm.Reading, p readPoint, fn func(*fs
 	if err != nil {
 		return fsm.ReadAt{}, err
 	}
-	defer release()
+	defer func() { release(seen.replied) }()
 	n.machine.ViewFork(p.now, seed(), see)
 	return seen.ReadAt, seen.barred
 }

@@ -14,13 +14,15 @@ import (
 const (
 	// restFactor times as long as a long read took, its place stays empty.
 	restFactor = 5
-	// mostRest bounds that.
+	// writeStep is about how long it takes to write a step of a reply, 64 bytes, which happens after the read and counts for it.
+	writeStep = 200 * time.Nanosecond
+	// mostRest bounds how long a place stays empty.
 	mostRest = 200 * time.Millisecond
 )
 
 // longReads bounds how many long reads of each database, which run on a fork of the state, a node serves at once: one
 // database must not take all processors. The others of that database wait, in the order in which they came; those of other
-// databases don't wait for them. While others are active, the place of a read stays empty for five times as long as it took: one place
+// databases don't wait for them. While others are active, the place of a read stays empty for restFactor times as long as it and the writing of its reply take: one place
 // without pause is a processor. See docs/design/fairness.md.
 type longReads struct {
 	most int // of one database
@@ -48,8 +50,8 @@ func newLongReads(others func(now time.Time, db string) bool) *longReads {
 }
 
 // acquire waits until a long read of the database may run, session.Deadline at most: fsm.ErrReadShare then. The caller
-// calls release when it is done.
-func (l *longReads) acquire(ctx context.Context, db string) (release func(), err error) {
+// calls release when it is done, with the work of its reply.
+func (l *longReads) acquire(ctx context.Context, db string) (release func(replied int64), err error) {
 	turn := l.enter(db)
 	if turn == nil {
 		return l.began(db), nil
@@ -68,12 +70,13 @@ func (l *longReads) acquire(ctx context.Context, db string) (release func(), err
 }
 
 // began starts a read, and returns the function that ends it.
-func (l *longReads) began(db string) (release func()) {
+func (l *longReads) began(db string) (release func(replied int64)) {
 	began := l.now()
-	return func() {
+	return func(replied int64) {
 		ended := l.now()
 		if l.others(ended, db) {
-			l.after(min(restFactor*ended.Sub(began), mostRest), func() { l.leave(db) })
+			took := ended.Sub(began) + time.Duration(replied)*writeStep
+			l.after(min(restFactor*took, mostRest), func() { l.leave(db) })
 		} else {
 			l.leave(db)
 		}
@@ -139,9 +142,9 @@ func (l *longReads) held() (n int) {
 }
 
 // admitLong waits for the turn of a long read, unless there is only one database: then there is nobody to wait.
-func (n *Node) admitLong(ctx context.Context, r *fsm.Reading) (release func(), err error) {
+func (n *Node) admitLong(ctx context.Context, r *fsm.Reading) (release func(replied int64), err error) {
 	if n.machine.Databases() < 2 {
-		return func() {}, nil
+		return func(int64) {}, nil
 	}
 	db := r.Database
 	if db == "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // mustHold acquires a place, which there has to be at once.
-func mustHold(t *testing.T, l *longReads, db string) (release func()) {
+func mustHold(t *testing.T, l *longReads, db string) (release func(replied int64)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // who has to wait fails
@@ -22,8 +22,8 @@ func mustHold(t *testing.T, l *longReads, db string) (release func()) {
 }
 
 // waiting begins to wait for a place, and returns when it is in the queue.
-func waiting(ctx context.Context, l *longReads, db string) (got chan error, release chan func()) {
-	got, release = make(chan error, 1), make(chan func(), 1)
+func waiting(ctx context.Context, l *longReads, db string) (got chan error, release chan func(int64)) {
+	got, release = make(chan error, 1), make(chan func(int64), 1)
 	before := l.held()
 	go func() {
 		r, err := l.acquire(ctx, db)
@@ -53,9 +53,9 @@ func TestLongReadsOfADatabase(t *testing.T) {
 	if n := l.held(); n != 2 {
 		t.Errorf("%d wait", n)
 	}
-	mustHold(t, l, "b")()
-	other()
-	first()
+	mustHold(t, l, "b")(0)
+	other(0)
+	first(0)
 	if err := <-third; err != nil {
 		t.Error(err)
 	}
@@ -64,12 +64,12 @@ func TestLongReadsOfADatabase(t *testing.T) {
 		t.Errorf("the last one runs beside two others: %v", err)
 	default:
 	}
-	second()
+	second(0)
 	if err := <-last; err != nil {
 		t.Error(err)
 	}
-	(<-thirdRelease)()
-	(<-lastRelease)()
+	(<-thirdRelease)(0)
+	(<-lastRelease)(0)
 	if n := len(l.databases); n != 0 || l.held() != 0 {
 		t.Errorf("%d databases are left", n)
 	}
@@ -88,12 +88,12 @@ func TestTurnAndEndTogether(t *testing.T) {
 			cancel()
 			close(done)
 		}()
-		first()
+		first(0)
 		<-done
 		if r, err := <-release, <-got; err == nil {
-			r()
+			r(0)
 		}
-		mustHold(t, l, "a")()
+		mustHold(t, l, "a")(0)
 		if len(l.databases) != 0 {
 			t.Fatal("a place was lost")
 		}
@@ -103,7 +103,7 @@ func TestTurnAndEndTogether(t *testing.T) {
 // nobody is for a node on which no other database is active.
 func nobody(time.Time, string) bool { return false }
 
-// TestLongReadsRest: while others are active, the place of a long read stays empty for restFactor times as long as it took, and not for
+// TestLongReadsRest: while others are active, the place of a long read stays empty for restFactor times as long as it and the writing of its reply take, and not for
 // longer than mostRest. Without others, the next one has it at once.
 func TestLongReadsRest(t *testing.T) {
 	clock, active := time.Unix(1, 0), true
@@ -112,7 +112,7 @@ func TestLongReadsRest(t *testing.T) {
 	l := newLongReads(func(time.Time, string) bool { return active })
 	l.most, l.now = 1, func() time.Time { return clock }
 	l.after = func(d time.Duration, f func()) { rest, free = d, f }
-	next := func() func() {
+	next := func() func(int64) {
 		t.Helper()
 		release, err := l.acquire(t.Context(), "hog")
 		if err != nil {
@@ -120,11 +120,19 @@ func TestLongReadsRest(t *testing.T) {
 		}
 		return release
 	}
-	for _, c := range []struct{ took, want time.Duration }{{30 * time.Millisecond, restFactor * 30 * time.Millisecond}, {time.Minute, mostRest}} {
+	for _, c := range []struct {
+		took    time.Duration
+		replied int64
+		want    time.Duration
+	}{
+		{30 * time.Millisecond, 0, restFactor * 30 * time.Millisecond},
+		{time.Millisecond, 100_000, restFactor * (time.Millisecond + 100_000*writeStep)}, // a reply of 6 MB
+		{time.Minute, 0, mostRest},
+	} {
 		release := next()
 		turn := l.enter("hog")
 		clock = clock.Add(c.took)
-		release()
+		release(c.replied)
 		select {
 		case <-turn:
 			t.Fatal("the next read runs at once")
@@ -138,7 +146,7 @@ func TestLongReadsRest(t *testing.T) {
 		l.leave("hog")
 	}
 	active = false
-	next()()
+	next()(0)
 	if l.running("hog") != 0 {
 		t.Error("without others, a place stays empty")
 	}

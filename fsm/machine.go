@@ -251,6 +251,8 @@ type View struct {
 	done   <-chan struct{}
 	stop   func() bool // see Interruptible
 	barred bool        // see Barred
+	// replied is the work of the replies of commands, in steps; counted while no write waits.
+	replied int64
 	// Of the command that runs, and of the last Checker: views are reused, and a transaction is large.
 	tx, checks command.Tx
 }
@@ -350,8 +352,15 @@ func (v *View) Exec(as acl.Identity, origin command.Origin, argv [][]byte) reply
 	if f := v.m.search.Load(); f != nil {
 		tx.Search.Index = *f
 	}
-	return tx.Exec(command.HashSecrets(argv))
+	answer := tx.Exec(command.HashSecrets(argv))
+	if !v.e.Bounded {
+		v.replied += command.ReplyWork(&answer)
+	}
+	return answer
 }
+
+// Replied is the work of the replies so far, in steps, of a view for which no write waits: they are written later.
+func (v *View) Replied() int64 { return v.replied }
 
 // LookAt counts bytes of replies that the function of a view looks at one by one, and reports whether the view is over its
 // cost: see Exec.

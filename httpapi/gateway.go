@@ -210,7 +210,8 @@ func (c *call) options() *failure {
 	return badRequest("ERR unknown response format, it is json or resp2")
 }
 
-// bodyStep is how much memory a body gets before it has arrived.
+// bodyStep is how much memory a body gets before it has arrived. Then it gets twice as much as has arrived, four times as much if its length is
+// known.
 const bodyStep = 64 << 10
 
 // readBody reads the body of POST and PUT; other methods have none that counts.
@@ -225,14 +226,13 @@ func (c *call) readBody() *failure {
 	if length == 0 {
 		return nil
 	}
-	step := int64(bodyStep)
-	if length > 0 {
-		step = min(step, length)
-	}
 	for {
-		if len(c.body) == cap(c.body) || cap(c.body) == 0 {
-			before := cap(c.body)
-			c.body = slices.Grow(c.body, int(step))
+		if before := cap(c.body); len(c.body) == before {
+			room := max(bodyStep, 2*int64(before))
+			if length > 0 {
+				room = min(2*room, length)
+			}
+			c.body = slices.Grow(c.body, int(room)-before)
 			if f := c.hold(int64(cap(c.body) - before)); f != nil {
 				return f
 			}
@@ -242,7 +242,7 @@ func (c *call) readBody() *failure {
 		switch {
 		case int64(len(c.body)) > limit:
 			return c.tooLarge(int64(len(c.body)))
-		case err == io.EOF:
+		case err == io.EOF || err == nil && int64(len(c.body)) == length:
 			return nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return badRequest("ERR max body time exceeded. Limit: " + c.s.bounds.BodyTime.String() + ", Actual: " +

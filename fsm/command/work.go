@@ -25,7 +25,8 @@ const (
 	fewWords          = 5  // that a write of one element has
 	documentMember    = 3  // steps to read a comma, a colon or a bracket of JSON, which stands for a value
 	storedMember      = 4  // steps to make a member of a set, or of a sorted one
-	sortedElement     = 8  // steps to put an element in order
+	combinedMember    = 12 // steps to bring a member of one set together with those of others
+	sortedElement     = 24 // steps to put an element in order
 	cellsPerWork      = 16 // of the table of LCS, in a step
 	compileWork       = 4  // steps to compile an element of a regular expression
 	expressionPerWork = 16 // elements of a regular expression, times bytes that it looks at, in a step
@@ -113,15 +114,16 @@ func (tx *Tx) refuseWork(rows [][][]byte) *reply.Value {
 // lack.
 func (tx *Tx) Replied(v *reply.Value) {
 	if tx.Level >= env.Level2 {
-		tx.work.used += replyWork(v)
+		tx.work.used += ReplyWork(v)
 	}
 }
 
-func replyWork(v *reply.Value) int64 {
+// ReplyWork is the work of a reply, in steps: its elements and its bytes.
+func ReplyWork(v *reply.Value) int64 {
 	steps := int64(len(v.Text())/bytesPerWork) + 1
 	elems := v.Elems()
 	for i := range elems {
-		steps += replyWork(&elems[i])
+		steps += ReplyWork(&elems[i])
 	}
 	return steps
 }
@@ -151,7 +153,7 @@ func (tx *Tx) workOf(c *Command, argv [][]byte) int64 {
 	case costUser, costUsers:
 		steps += tx.usersWork(c, argv)
 	case costSort:
-		steps += sortedElement * tx.volumes(c, argv)
+		steps += sortedElement * tx.volume(argv[1]) // what STORE replaces is not looked at
 	}
 	return steps
 }

@@ -70,7 +70,7 @@ func (tx *Tx) sources(argv [][]byte) (volumes []int64) {
 // unionWork reads all sets and makes one of all of their members.
 func unionWork(tx *Tx, argv [][]byte) (steps int64) {
 	for _, n := range tx.sources(argv) {
-		steps += storedMember * n
+		steps += combinedMember * n
 	}
 	return steps
 }
@@ -85,14 +85,14 @@ func intersectionWork(tx *Tx, argv [][]byte) int64 {
 	for _, n := range volumes {
 		least = min(least, n)
 	}
-	return least * (int64(len(volumes)) + storedMember)
+	return least * (int64(len(volumes)) + combinedMember)
 }
 
 // differenceWork reads all sets and makes one of members of the first.
 func differenceWork(tx *Tx, argv [][]byte) (steps int64) {
 	for i, n := range tx.sources(argv) {
 		if i == 0 {
-			n *= 1 + storedMember
+			n *= 1 + combinedMember
 		}
 		steps += n
 	}

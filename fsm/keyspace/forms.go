@@ -40,9 +40,27 @@ type holder struct {
 // newText is an Object with a copy of key and value.
 func newText(key string, value []byte) *Object {
 	if len(key)+len(value) > maxInline {
-		return &(&apartText{Object{form: apart}, strings.Clone(key), string(value)}).Object
+		return &(&apartText{Object{form: apart}, strings.Clone(key), cloneText(value)}).Object
 	}
 	return newInline(key, Alias(value))
+}
+
+// cloneStep bytes are copied at a time: a copy can't be interrupted, and whatever else the process does may have to wait for its end.
+const cloneStep = 128 << 10
+
+// cloneText is a copy of value as a text.
+func cloneText(value []byte) string {
+	if len(value) <= cloneStep {
+		return string(value)
+	}
+	var text strings.Builder
+	text.Grow(len(value))
+	for len(value) > 0 {
+		n := min(len(value), cloneStep)
+		text.Write(value[:n])
+		value = value[n:]
+	}
+	return text.String()
 }
 
 // keepText is an Object with a copy of key and with text, which it shares if it is long.

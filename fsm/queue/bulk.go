@@ -19,8 +19,9 @@ const (
 	maxBulkKept = 10_000
 	// bulkAge is how long a bulk action is remembered from its creation on, in milliseconds.
 	bulkAge = 7 * day
-	// bulkScan is the most records that a step looks at.
-	bulkScan = 2_000
+	// bulkScan is the most records that a step looks at, countScan the most that one reading looks at to count what a filter chooses.
+	bulkScan  = 500
+	countScan = 2_000
 	// bulkCost is the logical overhead of a bulk action, in bytes.
 	bulkCost = 300
 )
@@ -315,12 +316,12 @@ func (s *Store) sweepBulk(e *env.Env, limit int) (done int) {
 	return done + s.bulk.Forget(e.Now, limit-done)
 }
 
-// CountMatching counts messages that a cancellation by a filter would cancel, of those behind after and at most MaxScan
-// that it looks at; more says that others are left behind last.
+// CountMatching counts messages that a cancellation by a filter would cancel, of those behind after and at most
+// countScan that it looks at; more says that others are left behind last.
 func (s *Store) CountMatching(f *Filter, after uint64) (n int, last uint64, more bool) {
 	looked, filter := 0, f.chooser()
 	s.messages.Ascend(after+1, func(seq uint64, m *Message) bool {
-		if more = looked == MaxScan; more {
+		if more = looked == countScan; more {
 			return false
 		}
 		looked, last = looked+1, seq

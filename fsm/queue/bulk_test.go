@@ -53,13 +53,13 @@ func (w *world) claimOne() Attempt {
 // same request finds it, and a stop ends it.
 func TestBulkGoesOnByItself(t *testing.T) {
 	w := newWorld(t)
-	const all = 3*maxCancel + 17
+	const all = 3*bulkScan + 17
 	for range all {
 		w.publish(url("a"))
 	}
 	ask := BulkCancellation{BulkRequest: BulkRequest{Matched: all}}
 	b, err := w.bulk(ask)
-	if err != nil || b.Done() || b.Total != all || b.Processed != maxCancel {
+	if err != nil || b.Done() || b.Total != all || b.Processed != bulkScan {
 		t.Fatalf("%+v %v", b, err)
 	}
 	later := w.publish(url("later"))[0].ID
@@ -96,12 +96,12 @@ func TestBulkGoesOnByItself(t *testing.T) {
 // TestBulkStops: a stop leaves the rest alone.
 func TestBulkStops(t *testing.T) {
 	w := newWorld(t)
-	for range maxCancel + 5 {
+	for range bulkScan + 5 {
 		w.publish(url("a"))
 	}
-	b, _ := w.bulk(BulkCancellation{BulkRequest: BulkRequest{Matched: maxCancel + 5}})
+	b, _ := w.bulk(BulkCancellation{BulkRequest: BulkRequest{Matched: bulkScan + 5}})
 	b, err := w.bulk(BulkCancellation{BulkRequest: BulkRequest{Act: BulkStop, ID: b.ID}})
-	if err != nil || !b.Done() || b.Processed != maxCancel || b.Total != maxCancel+5 {
+	if err != nil || !b.Done() || b.Processed != bulkScan || b.Total != bulkScan+5 {
 		t.Fatalf("%+v %v", b, err)
 	}
 	w.s.Sweep(w.env(), 200)

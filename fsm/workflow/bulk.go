@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	// bulkScan is the most runs that a step looks at, bulkCancel the most that one by SweepBulk cancels.
-	bulkScan   = 2_000
+	// bulkScan is the most runs that a step looks at, countScan the most that one reading looks at to count what a filter chooses, and bulkCancel
+	// the most that one step by SweepBulk cancels.
+	bulkScan   = 500
+	countScan  = 2_000
 	bulkCancel = 100
 )
 
@@ -86,12 +88,12 @@ func (s *Store) SweepBulk(e *env.Env, q *queue.Store, limit int) (done int) {
 	return done + s.bulk.Forget(e.Now, limit-done)
 }
 
-// CountActive counts active runs that a filter chooses, of those below a number (0 = all) and at most MaxScan that it looks
-// at; more says that others are left below cursor.
+// CountActive counts active runs that a filter chooses, of those below a number (0 = all) and at most
+// countScan that it looks at; more says that others are left below cursor.
 func (s *Store) CountActive(f *Filter, below uint64) (n int, cursor uint64, more bool) {
 	looked, filter := 0, s.chooser(f)
 	s.candidates(f, below, func(r *Run) bool {
-		if more = looked == MaxScan; more {
+		if more = looked == countScan; more {
 			return false
 		}
 		looked, cursor = looked+1, r.No

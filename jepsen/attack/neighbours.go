@@ -2,8 +2,12 @@ package attack
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +25,20 @@ type hog struct {
 	name, about string
 	before      func(ctx context.Context, t *Target) error
 	request     func(i int) hogRequest
-	hold        func(ctx context.Context, t *Target) error // in place of request: as long as ctx lasts
+	every       int                                         // how many requests differ, 0 = one
+	hold        func(ctx context.Context, t *hogPart) error // in place of request: as long as ctx lasts
 }
+
+// hogPart is what the process that a neighbour's clients run in has to know. It has the least priority: they would have machines of their own, and
+// what they take of the processors to write requests and to read replies is no part of what is measured.
+type hogPart struct {
+	Name, Token string
+	HTTP, RESP  []string // of the nodes
+	Time        time.Duration
+}
+
+// tried is what came of a neighbour.
+type tried struct{ Outcome, Problem string }
 
 // hogRequest is a request to the attacker's database; without a method it is a command.
 type hogRequest struct {
@@ -46,16 +62,46 @@ func Neighbours() (all []Attack) {
 	return all
 }
 
-// try sends requests for hogTime.
+// try has clients send requests for hogTime, in a process of their own.
 func (h *hog) try(ctx context.Context, t *Target) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, hogTime)
-	defer cancel()
-	if h.hold != nil {
-		if err := h.hold(ctx, t); err != nil {
-			return "", err
-		}
-		return "held for " + hogTime.String(), nil
+	part := hogPart{Name: h.name, Token: t.AttackerToken, Time: hogTime}
+	for _, n := range t.Nodes {
+		part.HTTP, part.RESP = append(part.HTTP, n.HTTP), append(part.RESP, n.RESP)
 	}
+	end, err := start[tried](ctx, hogVariable, part)
+	if err != nil {
+		return "", err
+	}
+	_ = pause(ctx, hogTime)
+	got, err := end()
+	if got.Problem != "" {
+		err = errors.Join(err, errors.New(got.Problem))
+	}
+	return got.Outcome, err
+}
+
+// run is the neighbour of that name, for as long as the context lasts.
+func (p *hogPart) run(ctx context.Context) tried {
+	i := slices.IndexFunc(neighbours, func(h *hog) bool { return h.name == p.Name })
+	if i < 0 {
+		return tried{Problem: "no neighbour " + p.Name}
+	}
+	h := neighbours[i]
+	if h.hold != nil {
+		if err := h.hold(ctx, p); err != nil {
+			return tried{Problem: err.Error()}
+		}
+		return tried{Outcome: "held for " + p.Time.String()}
+	}
+	requests := make([]hogRequest, max(h.every, 1))
+	for i := range requests {
+		requests[i] = h.request(i)
+	}
+	return tried{Outcome: p.ask(ctx, requests)}
+}
+
+// ask has clients send the requests in turn and tells how many had which status.
+func (p *hogPart) ask(ctx context.Context, requests []hogRequest) string {
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var clients sync.WaitGroup
@@ -64,31 +110,45 @@ func (h *hog) try(ctx context.Context, t *Target) (string, error) {
 			client := newClient()
 			defer client.CloseIdleConnections()
 			for i := id; ctx.Err() == nil; i += hogClients {
-				q := h.request(i)
-				if q.method == "" {
-					q.method = http.MethodPost
+				status, err := requests[i%len(requests)].send(ctx, client, p.HTTP[id%len(p.HTTP)], p.Token)
+				if err == nil {
+					mu.Lock()
+					statuses[status]++
+					mu.Unlock()
 				}
-				r := t.send(ctx, client, id%len(t.Nodes), q.method, "/db/"+Attacker+q.path, t.AttackerToken, q.header, []byte(q.body))
-				mu.Lock()
-				if r.err == nil {
-					statuses[r.status]++
-				}
-				mu.Unlock()
 			}
 		})
 	}
 	clients.Wait()
 	out := ""
-	for _, status := range []int{200, 201, 202, 400, 412, 429, 503} {
-		if n := statuses[status]; n > 0 {
-			out += fmt.Sprintf(", %d × %d", n, status)
-		}
-		delete(statuses, status)
+	for _, status := range slices.Sorted(maps.Keys(statuses)) {
+		out += fmt.Sprintf(", %d × %d", statuses[status], status)
 	}
-	for status, n := range statuses { // unordered: at most a few
-		out += fmt.Sprintf(", %d × %d", n, status)
+	return strings.TrimPrefix(out, ", ")
+}
+
+// send sends the request and returns its status; the reply is read and not kept.
+func (q *hogRequest) send(ctx context.Context, c *http.Client, addr, token string) (int, error) {
+	req, err := q.in(ctx, addr, token)
+	if err != nil {
+		return 0, err
 	}
-	return strings.TrimPrefix(out, ", "), nil
+	res, err := c.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, err
+}
+
+// in is the request to the attacker's database.
+func (q *hogRequest) in(ctx context.Context, addr, token string) (*http.Request, error) {
+	method := q.method
+	if method == "" {
+		method = http.MethodPost
+	}
+	return newRequest(ctx, method, addr, "/db/"+Attacker+q.path, token, q.header, q.body)
 }
 
 // renew gives the attacker an empty database.
@@ -101,11 +161,12 @@ func (t *Target) renew(ctx context.Context) error {
 
 // run sends a request of a preparation.
 func (t *Target) run(ctx context.Context, q hogRequest) error {
-	if q.method == "" {
-		q.method = http.MethodPost
+	req, err := q.in(ctx, t.Nodes[0].HTTP, t.AttackerToken)
+	if err != nil {
+		return err
 	}
-	if r := t.send(ctx, t.client, 0, q.method, "/db/"+Attacker+q.path, t.AttackerToken, q.header, []byte(q.body)); r.err != nil || r.status/100 != 2 {
-		return fmt.Errorf("%s %s: %s", q.method, q.path, r)
+	if r := receive(t.client, req); r.err != nil || r.status/100 != 2 {
+		return fmt.Errorf("%s %s: %s", req.Method, q.path, r)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 const (
 	victimsVariable   = "TRIREME_ATTACK_VICTIMS"
 	strangersVariable = "TRIREME_ATTACK_STRANGERS"
+	hogVariable       = "TRIREME_ATTACK_NEIGHBOUR"
 	// niceVariable says that the process has the priority it should have.
 	niceVariable = "TRIREME_ATTACK_NICE"
 )
@@ -35,6 +36,10 @@ func Main() {
 	case os.Getenv(strangersVariable) != "":
 		if err = yield(); err == nil {
 			err = play(strangersVariable, (*openPorts).hold)
+		}
+	case os.Getenv(hogVariable) != "":
+		if err = yield(); err == nil {
+			err = play(hogVariable, (*hogPart).run)
 		}
 	default:
 		return

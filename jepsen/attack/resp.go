@@ -13,8 +13,10 @@ type respConn struct {
 	r *bufio.Reader
 }
 
-func (t *Target) dialRESP(node int) (*respConn, error) {
-	c, err := net.DialTimeout("tcp", t.Nodes[node].RESP, silence)
+func (t *Target) dialRESP(node int) (*respConn, error) { return dialRESP(t.Nodes[node].RESP) }
+
+func dialRESP(addr string) (*respConn, error) {
+	c, err := net.DialTimeout("tcp", addr, silence)
 	if err != nil {
 		return nil, err
 	}

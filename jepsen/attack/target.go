@@ -109,9 +109,18 @@ func (t *Target) send(ctx context.Context, c *http.Client, node int, method, pat
 }
 
 func send(ctx context.Context, c *http.Client, method, addr, path, token string, header http.Header, body []byte) (r response) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, bytes.NewReader(body))
+	req, err := newRequest(ctx, method, addr, path, token, header, string(body))
 	if err != nil {
 		return response{err: err}
+	}
+	return receive(c, req)
+}
+
+// newRequest is a request that is never sent a second time.
+func newRequest(ctx context.Context, method, addr, path, token string, header http.Header, body string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	req.GetBody = nil
 	for name, values := range header {
@@ -120,6 +129,11 @@ func send(ctx context.Context, c *http.Client, method, addr, path, token string,
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+	return req, nil
+}
+
+// receive sends a request and reads what comes back.
+func receive(c *http.Client, req *http.Request) (r response) {
 	res, err := c.Do(req)
 	if err != nil {
 		return response{err: err}
