@@ -14,7 +14,7 @@ const (
 	dumpedElement = 4 // steps to write an element as DUMP does, and to compute its checksum
 	claimedEntry  = 8 // steps to give a pending entry to another consumer
 	removedMember = 2 // steps for each member of a set of which a range is removed
-	describedRow  = 8 // steps to describe a command
+	describedRow  = 16 // steps to describe a command
 )
 
 // popWork takes so many elements out of the first value that has some. Without a count it is one.
@@ -213,6 +213,14 @@ func sketchAddWork(tx *Tx, argv [][]byte) int64 {
 	}
 	return steps
 }
+
+// sketchDebugWork is the work of PFDEBUG: a byte of a sparse sketch stands for several registers, which are written one by one.
+func sketchDebugWork(tx *Tx, argv [][]byte) int64 {
+	return int64(tx.DB.Peek(tx.Env, argv[2]).Len() / sketchBytesPerWork)
+}
+
+// sketchBytesPerWork is how many bytes of a sketch PFDEBUG looks at in a step.
+const sketchBytesPerWork = 8
 
 // sparseElement is how many bytes an element adds to a sparse sketch.
 const sparseElement = 3

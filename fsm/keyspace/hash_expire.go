@@ -97,11 +97,15 @@ func (h *Fields) reschedule(field string, from, to int64) {
 	if h.cells.large == nil {
 		return
 	}
-	if h.dues == nil {
+	switch {
+	case h.dues != nil:
+		move(h.dues, field, from, to)
+	case h.timed == 1 && from == 0: // the first of all
+		h.dues = cow.NewBTree[due, struct{}](headOfDue, compareDue)
+		move(h.dues, field, from, to)
+	case h.timed > 0:
 		h.index() // the field's own deadline is in place already
-		return
 	}
-	move(h.dues, field, from, to)
 }
 
 // index makes the index of a large hash's deadlines.

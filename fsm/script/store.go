@@ -20,7 +20,8 @@ type Store struct {
 	functions *cow.BTree[string, string] // libraries by lower-case name of a function
 	count     int                        // of functions
 	used      uint64                     // uses so far
-	size      int64
+	// What scripts and libraries take, in logical bytes.
+	scriptBytes, libraryBytes int64
 }
 
 // kept is a script and its last use; 0 says that SCRIPT LOAD asked to keep it.
@@ -61,7 +62,7 @@ func (s *Store) Fork() *Store {
 const entryCost = 160
 
 // Size is the logical memory in bytes.
-func (s *Store) Size() int64 { return s.size }
+func (s *Store) Size() int64 { return s.scriptBytes + s.libraryBytes }
 
 // Script is the script of a digest in lower case.
 func (s *Store) Script(digest string) (body string, ok bool) {
@@ -75,7 +76,7 @@ const mostKnown = 512 << 10
 
 // Known reports whether the scripts and libraries of the store are known: whoever calls them doesn't pay for compiling them,
 // because a node keeps them compiled.
-func (s *Store) Known() bool { return s.size <= mostKnown }
+func (s *Store) Known() bool { return s.Size() <= mostKnown }
 
 // Scripts is how many scripts there are.
 func (s *Store) Scripts() int { return s.scripts.Len() }
@@ -91,7 +92,7 @@ func (s *Store) Keep(body string) string {
 		return digest
 	}
 	s.scripts.Set(digest, kept{body: strings.Clone(body)})
-	s.size += entryCost + int64(len(body))
+	s.scriptBytes += entryCost + int64(len(body))
 	return digest
 }
 
@@ -105,7 +106,7 @@ func (s *Store) Use(digest, body string) {
 		s.recent.Delete(k.used)
 	default:
 		k.body = strings.Clone(body)
-		s.size += entryCost + int64(len(body))
+		s.scriptBytes += entryCost + int64(len(body))
 	}
 	s.used++
 	k.used = s.used
@@ -116,18 +117,14 @@ func (s *Store) Use(digest, body string) {
 		oldest, name, _ := s.recent.Min()
 		s.recent.Delete(oldest)
 		gone, _ := s.scripts.Remove(name)
-		s.size -= entryCost + int64(len(gone.body))
+		s.scriptBytes -= entryCost + int64(len(gone.body))
 	}
 }
 
 // Flush forgets all scripts.
 func (s *Store) Flush() {
-	s.scripts.All(func(_ string, k kept) bool {
-		s.size -= entryCost + int64(len(k.body))
-		return true
-	})
 	fresh := NewStore()
-	s.scripts, s.recent = fresh.scripts, fresh.recent
+	s.scripts, s.recent, s.scriptBytes = fresh.scripts, fresh.recent, 0
 }
 
 // The refusals of libraries, in Redis's words without their class.
@@ -200,7 +197,7 @@ func (s *Store) Add(l *Library, replace bool) error {
 		s.functions.Set(ascii.Lower(l.Functions[i].Name), l.Name)
 	}
 	s.count += len(l.Functions)
-	s.size += entryCost + int64(len(l.Code))
+	s.libraryBytes += entryCost + int64(len(l.Code))
 	return nil
 }
 
@@ -210,7 +207,7 @@ func (s *Store) remove(l *Library) {
 		s.functions.Delete(ascii.Lower(l.Functions[i].Name))
 	}
 	s.count -= len(l.Functions)
-	s.size -= entryCost + int64(len(l.Code))
+	s.libraryBytes -= entryCost + int64(len(l.Code))
 }
 
 // Delete removes a library; the error is ErrNoLibrary.
@@ -225,9 +222,8 @@ func (s *Store) Delete(name string) error {
 
 // FlushLibraries removes all libraries.
 func (s *Store) FlushLibraries() {
-	s.Libraries(func(l *Library) { s.size -= entryCost + int64(len(l.Code)) })
 	fresh := NewStore()
-	s.libraries, s.functions, s.count = fresh.libraries, fresh.functions, 0
+	s.libraries, s.functions, s.count, s.libraryBytes = fresh.libraries, fresh.functions, 0, 0
 }
 
 // The kinds of records. Codes are append-only.
@@ -287,7 +283,7 @@ func (s *Store) Load(record []byte) error {
 func (s *Store) loadScript(used uint64, body string) {
 	digest := Digest(body)
 	s.scripts.Set(digest, kept{body, used})
-	s.size += entryCost + int64(len(body))
+	s.scriptBytes += entryCost + int64(len(body))
 	if used != 0 {
 		s.recent.Set(used, digest)
 	}

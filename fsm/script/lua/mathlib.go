@@ -7,6 +7,11 @@ func (vm *State) openMath() {
 	slow := func(name string, f func(float64) float64) Named {
 		return Named{name, Fixed(powerCost), func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
+	slower := func(name string, f func(float64) float64) Named { // two exponentials
+		n := slow(name, f)
+		n.price = Fixed(2 * powerCost)
+		return n
+	}
 	one := func(name string, f func(float64) float64) Named {
 		return Named{name, Constant, func(vm *State, args []Value) { vm.Return(Number(f(vm.CheckNumber(args, 1)))) }}
 	}
@@ -17,11 +22,11 @@ func (vm *State) openMath() {
 	}
 	vm.Register(t, []Named{
 		one("abs", math.Abs), one("acos", math.Acos), one("asin", math.Asin), two("atan2", math.Atan2), one("atan", math.Atan),
-		one("ceil", math.Ceil), slow("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
+		one("ceil", math.Ceil), slower("cosh", cosh), one("cos", math.Cos), one("deg", degrees), slow("exp", exponential),
 		one("floor", math.Floor), {"fmod", Fixed(powerCost), mathFmod}, {"frexp", Constant, mathFrexp}, {"ldexp", Constant, mathLdexp}, slow("log10", logarithm10),
 		slow("log", logarithm), {"max", EachArgument, mathMax}, {"min", EachArgument, mathMin}, {"modf", Constant, mathModf}, {"pow", Fixed(powerCost).andMore(powerMore), mathPow}, one("rad", radians),
-		{"random", Constant, mathRandom}, {"randomseed", Constant, mathRandomSeed}, slow("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
-		slow("tanh", tanh), one("tan", math.Tan),
+		{"random", Constant, mathRandom}, {"randomseed", Constant, mathRandomSeed}, slower("sinh", sinh), one("sin", math.Sin), one("sqrt", squareRoot),
+		slower("tanh", tanh), one("tan", math.Tan),
 	})
 	t.SetField("pi", Number(math.Pi))
 	t.SetField("huge", Number(math.Inf(1)))
