@@ -9,11 +9,11 @@ import (
 // The work of commands that look at more of a value than their words name, or at elements that take long.
 
 const (
-	geoLook       = 8 // steps to compute how far a member is from a place
-	numberLook    = 4 // steps to read a text as a long double
-	dumpedElement = 4 // steps to write an element as DUMP does, and to compute its checksum
-	claimedEntry  = 8 // steps to give a pending entry to another consumer
-	removedMember = 2 // steps for each member of a set of which a range is removed
+	geoLook       = 8  // steps to compute how far a member is from a place
+	numberLook    = 4  // steps to read a text as a long double
+	dumpedElement = 4  // steps to write an element as DUMP does, and to compute its checksum
+	claimedEntry  = 8  // steps to give a pending entry to another consumer
+	removedMember = 2  // steps for each member of a set of which a range is removed
 	describedRow  = 16 // steps to describe a command
 )
 

@@ -52,16 +52,17 @@ func (s *scale) call(recipe string, f lua.Value, args ...lua.Value) {
 	s.in.vm.Call(f, args...)
 }
 
-// fits reports whether a recipe runs with a size: some of what it makes is limited.
+// fits reports whether a recipe runs with a size: some of what it makes is limited, and some takes more than its size says.
 func (s *scale) fits(recipe string, n int) (fits bool) {
 	p, err := lua.Compile("=recipe", "local n = ... "+recipe, true)
 	if err != nil {
 		s.t.Fatalf("%s: %v", recipe, err)
 	}
 	defer func() { fits = recover() == nil }()
-	s.in.begin(world{}, unlimited)
-	s.in.vm.Call(s.in.vm.Closure(p), lua.Int(n))
-	s.in.vm.Call(s.in.vm.Results()[0])
+	in := newScale(s.t, s.in.loading != nil).in
+	in.begin(world{}, lua.Budget{Steps: 10_000_000, Bytes: 1 << 30})
+	in.vm.Call(in.vm.Closure(p), lua.Int(n))
+	in.vm.Call(in.vm.Results()[0])
 	return true
 }
 
