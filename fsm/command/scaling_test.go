@@ -271,7 +271,7 @@ func (s *scaling) check(c *Command, lines []string, n int) (verdict string) {
 		return verdict + fmt.Sprintf(" (%d, %d and %d are charged %.0f, %.0f and %.0f steps)", n, 2*n, 4*n, one.charged, s.try(c, lines, 2*n).charged, four.charged)
 	}
 	// Scripts have a budget of their own (max-script-steps), which is used up as they run, and then they are undone.
-	if tx, argv := s.prepared(lines, 4*n); !c.OnlyReads(argv) && c.Group != "scripting" && four.took-one.took > unpaid {
+	if tx, argv := s.prepared(lines, 4*n); !c.OnlyReads(argv) && c.Group != "scripting" && four.charged > 1.5*one.charged && four.took-one.took > unpaid {
 		tx.Limits.MaxWork = int64(four.charged * 0.15)
 		tx.work = work{}
 		before := tx.DB.Changes()

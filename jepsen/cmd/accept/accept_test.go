@@ -180,3 +180,15 @@ func TestRunsAreListedAndFound(t *testing.T) {
 		t.Error("a name that no run has was found")
 	}
 }
+
+// TestRunsNameTestsThatExist: a run fails if it names a test that is not there, and scaling names none.
+func TestRunsNameTestsThatExist(t *testing.T) {
+	for _, n := range scalingTests {
+		if err := declared(filepath.Join("../../..", n.pkg), n.names); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := declared(".", "TestRunsNameTestsThatExist|TestNone"); err == nil || !strings.Contains(err.Error(), "TestNone") {
+		t.Errorf("a test that is not there: %v", err)
+	}
+}

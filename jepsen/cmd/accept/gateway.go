@@ -1,8 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/trireme-dev/trireme/clients"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
@@ -10,11 +14,36 @@ import (
 
 // tests performs tests of a package; arguments follow -args.
 func (s *session) tests(ctx context.Context, pkg, names string, args ...string) error {
+	if err := declared(filepath.Join(s.root, pkg), names); err != nil {
+		return err
+	}
 	argv := []string{"go", "test", "-tags", testcluster.Tags, "-count=1", "-timeout=30m", "-v", "-run", "^(" + names + ")$", pkg}
 	if len(args) > 0 {
 		argv = append(append(argv, "-args"), args...)
 	}
 	return s.command(ctx, argv...)
+}
+
+// declared is the error if a folder has not all of some tests: go test takes none of them for a success.
+func declared(dir, names string) error {
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		return err
+	}
+	var sources []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		sources = append(sources, text...)
+	}
+	for name := range strings.SplitSeq(names, "|") {
+		if !bytes.Contains(sources, []byte("func "+name+"(")) {
+			return fmt.Errorf("%s has no test %s", dir, name)
+		}
+	}
+	return nil
 }
 
 // longTests is a line that consists of tests of the gateway in full length.

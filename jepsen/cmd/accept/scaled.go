@@ -14,7 +14,7 @@ var scalingTests = []struct{ pkg, names string }{
 	{"./fsm/queue", "TestNothingIsQuadratic"},
 	{"./fsm/acl", "TestSetUserIsLinear|TestRulesArePriced"},
 	{"./internal/search", "TestSearchesHaveABudgetAndAnEnd|TestHighlightsAreWork"},
-	{"./httpapi", "TestListsAreLongReads"},
+	{"./httpapi/messages", "TestListsAreLongReads"},
 }
 
 // scale is how many times the sizes of make test the scaling tests have (internal/testcpu reads it).
