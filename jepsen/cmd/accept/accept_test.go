@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -181,12 +182,24 @@ func TestRunsAreListedAndFound(t *testing.T) {
 	}
 }
 
-// TestRunsNameTestsThatExist: a run fails if it names a test that is not there, and scaling names none.
+// TestRunsNameTestsThatExist: a run fails if it names a test that is not there, and none does.
 func TestRunsNameTestsThatExist(t *testing.T) {
-	for _, n := range scalingTests {
-		if err := declared(filepath.Join("../../..", n.pkg), n.names); err != nil {
-			t.Error(err)
+	files, _ := filepath.Glob("*.go")
+	call, found := regexp.MustCompile(`(?:ests\((?:ctx, )?|\{)"(\./[a-z/]+)", "(Test[^"]*)"`), 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, m := range call.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if err := declared(filepath.Join("../../..", m[1]), m[2]); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+	if found < len(scalingTests)+10 {
+		t.Errorf("only %d runs of tests were found in the sources", found)
 	}
 	if err := declared(".", "TestRunsNameTestsThatExist|TestNone"); err == nil || !strings.Contains(err.Error(), "TestNone") {
 		t.Errorf("a test that is not there: %v", err)

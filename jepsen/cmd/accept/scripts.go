@@ -18,6 +18,7 @@ func scripts(names string) func(context.Context, *session) error {
 // refusedStrangers is foreign-nodes: processes that meet, and beside them what each part says by itself.
 func refusedStrangers(ctx context.Context, s *session) error {
 	return errors.Join(
-		s.tests(ctx, "./cluster", "TestMembersOfAnotherClusterAreRefused|TestDelegateRefusesStrangers|TestAdmission|TestRefusalsArrive|TestDiscoveryIsSealed"),
+		s.tests(ctx, "./cluster", "TestAdmission"),
+		s.tests(ctx, "./cluster/membership", "TestMembersOfAnotherClusterAreRefused|TestDelegateRefusesStrangers|TestDiscoveryIsSealed"),
 		scripts("strangers|secure|members")(ctx, s))
 }
