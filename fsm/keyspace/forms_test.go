@@ -61,6 +61,23 @@ func TestObjectSize(t *testing.T) {
 	runtime.KeepAlive(o)
 }
 
+// TestTextsAreCopiedInParts holds that a text is whole, whatever its length beside the part that is copied at a time, and none of the value it was
+// copied from.
+func TestTextsAreCopiedInParts(t *testing.T) {
+	for _, n := range []int{cloneStep - 1, cloneStep, cloneStep + 1, 3*cloneStep + 5} {
+		value := make([]byte, n)
+		for i := range value {
+			value[i] = byte(i*31 + i/251)
+		}
+		want := string(value)
+		o := newText("key", value)
+		clear(value)
+		if o.Text() != want {
+			t.Errorf("a text of %d bytes is another one of %d", n, o.Len())
+		}
+	}
+}
+
 // TestIndexKeepsNoObject holds that the expiry index does not keep the objects that a key had before.
 func TestIndexKeepsNoObject(t *testing.T) {
 	db := New()

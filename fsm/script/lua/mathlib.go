@@ -9,7 +9,7 @@ func (vm *State) openMath() {
 	}
 	slower := func(name string, f func(float64) float64) Named { // two exponentials
 		n := slow(name, f)
-		n.price = Fixed(2 * powerCost)
+		n.price = Fixed(powerCost).andMore(powerCost)
 		return n
 	}
 	one := func(name string, f func(float64) float64) Named {
