@@ -76,6 +76,19 @@ type Holding struct {
 	held, owed int64 // owed is the part of held that counts for the tenant
 }
 
+// take holds n bytes more if there is room, and returns how many would be held. What is refused is never held, so it is in nobody's way.
+func (b *Budget) take(n int64) (would int64, ok bool) {
+	for {
+		used := b.used.Load()
+		if would = used + n; b.limit > 0 && would > b.limit {
+			return would, false
+		}
+		if b.used.CompareAndSwap(used, would) {
+			return would, true
+		}
+	}
+}
+
 // Held is the number of bytes that are held.
 func (h *Holding) Held() int64 { return h.held }
 
@@ -87,10 +100,9 @@ func (h *Holding) Take(b *Budget, db string, n int64) error {
 			return e
 		}
 	}
-	if used := b.used.Add(n); b.limit > 0 && used > b.limit {
-		b.used.Add(-n)
+	if would, ok := b.take(n); !ok {
 		h.owe(h.held) // without those
-		return &Excess{false, b.limit, used}
+		return &Excess{false, b.limit, would}
 	}
 	h.held += n
 	return nil

@@ -109,3 +109,33 @@ func TestBudgetKnowsLimitsOfDatabases(t *testing.T) {
 		t.Errorf("%d bytes are left, %d databases", b.Used(), len(b.tenants))
 	}
 }
+
+// TestRefusalsAreInNobodysWay holds that one that asks for more than there is has no other refused, not for a moment.
+func TestRefusalsAreInNobodysWay(t *testing.T) {
+	b := New(1000)
+	ended := make(chan struct{})
+	var greedy sync.WaitGroup
+	greedy.Go(func() {
+		for {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			if new(Holding).Take(b, "", 1001) == nil {
+				t.Error("more than the limit was given")
+				return
+			}
+		}
+	})
+	for range 200_000 {
+		var h Holding
+		if err := h.Take(b, "", 10); err != nil {
+			t.Errorf("a small one beside it: %v", err)
+			break
+		}
+		h.End()
+	}
+	close(ended)
+	greedy.Wait()
+}
