@@ -21,8 +21,9 @@ const (
 	// costWeight is how much of the average the newest append is.
 	costWeight = 0.25
 	// handling is how many times as long as its log a node takes for the bytes of a large entry: they are received, copied, sent to others and kept,
-	// too. Three nodes took 260 ms of processor time for a value of 9 MB, and their logs 15 ms each.
-	handling = 6
+	// too. Three nodes took 260 ms of processor time for a value of 9 MB, and their logs 15 ms each; in memory that the machine had not used
+	// before, where a page takes four times as long, it was about twice that.
+	handling = 10
 )
 
 // note measures an append. It is called by one goroutine at a time.
