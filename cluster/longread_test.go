@@ -5,7 +5,6 @@ import (
 	"errors"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 	"github.com/trireme-dev/trireme/fsm"
@@ -44,11 +43,17 @@ func TestLongReadsShareANode(t *testing.T) {
 		}
 	}
 	for name, r := range map[string]fsm.Reading{"said": {Long: true, Database: "hog"}, "found out": {Database: "hog"}} {
-		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		if _, err := n.Read(ctx, r, script("hog")); !errors.Is(err, fsm.ErrReadShare) {
+		ctx, cancel := context.WithCancel(context.Background())
+		got := make(chan error, 1)
+		go func() {
+			_, err := n.Read(ctx, r, script("hog"))
+			got <- err
+		}()
+		eventually(t, "the read waits for its turn", func() bool { return figure(t, c.Nodes, "trireme_reads_held") == 1 })
+		cancel()
+		if err := testgate.Receive(t, "the end of a read that has waited", got); !errors.Is(err, fsm.ErrReadShare) {
 			t.Errorf("a long read too many, as is %s: %v", name, err)
 		}
-		cancel()
 	}
 	if _, err := n.Read(context.Background(), fsm.Reading{Database: "hog"}, func(*fsm.View) {}); err != nil {
 		t.Errorf("a short read: %v", err)

@@ -150,7 +150,9 @@ func (f *readIndex) confirm(term uint64, p readPoint, end func(readPoint, error)
 		return
 	}
 	c := &quorumConfirmation{n: f.n, term: term, point: p, voters: voters, needed: needed, end: end}
+	c.mu.Lock() // late waits for it: a processor that is busy may get here after hedgeDelay
 	c.timer = time.AfterFunc(hedgeDelay, c.late)
+	c.mu.Unlock()
 	c.ask(needed)
 }
 
