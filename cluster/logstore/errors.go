@@ -74,6 +74,7 @@ type severity int
 const (
 	harmless severity = iota // an answer, not a failure
 	full                     // no space: stay
+	noFiles                  // no file can be opened now, nothing was written: stay
 	fatal                    // everything else: end the process
 )
 
@@ -93,6 +94,8 @@ func severityOf(err error) severity {
 		return fatal
 	case isNoSpace(err):
 		return full
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return noFiles
 	}
 	return fatal
 }

@@ -50,6 +50,9 @@ func (s *Store) abandon() {
 	if s.values != nil {
 		s.values.Close()
 	}
+	if s.file != nil {
+		s.file.Close()
+	}
 	if s.mark != nil {
 		s.mark.Close()
 	}
@@ -90,6 +93,9 @@ func (s *Store) open() error {
 	}
 	if err := s.connect(); err != nil {
 		return err
+	}
+	if s.file, err = os.Open(s.path); err != nil {
+		return fmt.Errorf("log store: %w", err)
 	}
 	return s.fit(h)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 )
 
@@ -40,12 +39,7 @@ func (s *Store) set(key, value []byte) (err error) {
 
 // raiseMark notes the transaction that the database has come to.
 func (s *Store) raiseMark() error {
-	f, err := os.Open(s.path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	m, err := readMeta(f, fileSize(s.path), s.path)
+	m, err := readMeta(s.file, fileSize(s.path), s.path)
 	if err == nil {
 		s.mark.Raise(m.txid)
 	}

@@ -37,6 +37,7 @@ type Store struct {
 
 	setting sync.Mutex // one stable value at a time
 	values  stable
+	file    *os.File  // the database's, which stays open: where no file can be opened a term still has to be stored
 	mark    *wal.Mark // of the values
 	wal     *wal.WAL
 	log     *wal.Log
@@ -76,7 +77,7 @@ func (s *Store) Close() error {
 	if err != nil {
 		err = fmt.Errorf("log store: close the log: %w", err)
 	}
-	return first(err, s.mark.Sync(), s.mark.Close(), s.values.Close(), s.lock.Close())
+	return first(err, s.mark.Sync(), s.mark.Close(), s.file.Close(), s.values.Close(), s.lock.Close())
 }
 
 func first(errs ...error) error {
@@ -112,6 +113,9 @@ func (s *Store) judge(doing string, err error) error {
 	}
 	if s.closed.Load() {
 		return ErrClosed
+	}
+	if severityOf(err) == noFiles {
+		return fmt.Errorf("log store: %s: %w", doing, err)
 	}
 	err = fmt.Errorf("log store: %s: %w", doing, told(err))
 	s.fail(err)
