@@ -46,7 +46,7 @@ func TestWhatStaysIsCounted(t *testing.T) {
 	}
 }
 
-// growth is what stays of a recipe, from an empty database on, in bytes of the heap, and what it counts for.
+// growth measures what stays of a recipe, from an empty database on, in bytes of the heap, and what it counts for.
 func (s *scaling) growth(lines []string, n int) (stays, counted int64) {
 	before := heap()
 	tx, argv := s.prepared(lines, n)

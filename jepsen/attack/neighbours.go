@@ -29,7 +29,7 @@ type hog struct {
 	hold        func(ctx context.Context, t *hogPart) error // in place of request: as long as ctx lasts
 }
 
-// hogPart is what the process that a neighbour's clients run in has to know. It has the least priority: they would have machines of their own, and
+// hogPart tells the process of a neighbour's clients where the nodes are and who it is. The process has the least priority: they would have machines of their own, and
 // what they take of the processors to write requests and to read replies is no part of what is measured.
 type hogPart struct {
 	Name, Token string
@@ -37,7 +37,7 @@ type hogPart struct {
 	Time        time.Duration
 }
 
-// tried is what came of a neighbour.
+// tried tells how a neighbour ended.
 type tried struct{ Outcome, Problem string }
 
 // hogRequest is a request to the attacker's database; without a method it is a command.
