@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -210,9 +209,12 @@ func (c *call) options() *failure {
 	return badRequest("ERR unknown response format, it is json or resp2")
 }
 
-// bodyStep is how much memory a body gets before it has arrived. Then it gets twice as much as has arrived, four times as much if its length is
-// known.
-const bodyStep = 64 << 10
+const (
+	// bodyStep bytes of memory a body gets before it has arrived. Then it gets twice as much as has arrived.
+	bodyStep = 64 << 10
+	// knownLength times as much a body gets whose length is known, so that a large one is copied twice.
+	knownLength = 16
+)
 
 // readBody reads the body of POST and PUT; other methods have none that counts.
 func (c *call) readBody() *failure {
@@ -230,9 +232,9 @@ func (c *call) readBody() *failure {
 		if before := cap(c.body); len(c.body) == before {
 			room := max(bodyStep, 2*int64(before))
 			if length > 0 {
-				room = min(2*room, length)
+				room = min(max(bodyStep, knownLength*int64(before)), length)
 			}
-			c.body = slices.Grow(c.body, int(room)-before)
+			c.body = append(make([]byte, 0, room), c.body...)
 			if f := c.hold(int64(cap(c.body) - before)); f != nil {
 				return f
 			}

@@ -75,12 +75,12 @@ func readFrame(r *bufio.Reader) (id uint64, kind Kind, payload []byte, err error
 // payloadStep is the size up to which a payload is allocated before it has come.
 const payloadStep = 1 << 20
 
-// readPayload reads n bytes. The room for long payloads grows as they come: a length alone takes no memory.
+// readPayload reads n bytes. A long payload gets all its room once payloadStep of it has come: a length alone takes no memory.
 func readPayload(r io.Reader, n int) ([]byte, error) {
 	b := make([]byte, 0, min(n, payloadStep))
 	for len(b) < n {
 		if len(b) == cap(b) {
-			b = append(make([]byte, 0, min(n, 2*len(b))), b...)
+			b = append(make([]byte, 0, n), b...)
 		}
 		got, err := io.ReadFull(r, b[len(b):cap(b)])
 		if b = b[:len(b)+got]; err != nil {
@@ -126,7 +126,7 @@ func (c *Conn) Abandon(err error, matches func(Kind) bool) {
 }
 
 // Call asks and has answer called once, with the reply or an error, from the connection's own goroutine: it must not
-// block. sent is false if the call certainly never left this node.
+// block. sent is false if the call certainly never left this node. The payload, like those of Tell and Ask, must not be changed afterwards.
 func (c *Conn) Call(kind Kind, payload []byte, answer func([]byte, error)) (sent bool) {
 	if len(payload) > maxCall {
 		answer(nil, errCallTooLarge)

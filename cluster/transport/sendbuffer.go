@@ -21,35 +21,54 @@ type sendBuffer struct {
 	timeout time.Duration             // writeTimeout; tests shorten it
 
 	mu       sync.Mutex
-	frames   []byte // to be written
+	before   []piece // to be written before frames
+	frames   []byte  // to be written
 	spare    []byte
+	size     int           // bytes of before and frames
 	writing  bool          // a goroutine writes; stays set when the connection has failed
 	blocked  bool          // a goroutine waits for the socket
 	draining chan struct{} // closed when the last such goroutine has ended; nil before the first
 	ended    bool          // nothing is written any more
 }
 
-// put adds a frame, which is written in the order of calls.
+// piece is a part of what is written: frames gathered here, or the long payload of a caller.
+type piece struct {
+	b        []byte
+	gathered bool
+}
+
+// longPayload is from how many bytes on a payload is written from where it lies. To copy one costs more than a system call of
+// its own does.
+const longPayload = 32 << 10
+
+// put adds a frame, which is written in the order of calls. The payload must not be changed afterwards.
 func (s *sendBuffer) put(id uint64, kind Kind, payload []byte) {
 	s.mu.Lock()
 	s.frames = binary.LittleEndian.AppendUint32(s.frames, uint32(len(payload)))
 	s.frames = binary.LittleEndian.AppendUint64(s.frames, id)
-	s.frames = append(append(s.frames, byte(kind)), payload...)
+	s.frames = append(s.frames, byte(kind))
+	if len(payload) < longPayload {
+		s.frames = append(s.frames, payload...)
+	} else {
+		s.before = append(s.before, piece{s.frames, true}, piece{payload, false})
+		s.frames, s.spare = s.spare, nil
+	}
+	s.size += frameHead + len(payload)
 	if s.writing || s.ended {
 		s.mu.Unlock()
 		return
 	}
 	s.writing = true
-	for b := s.take(); len(b) > 0; b = s.next(b) {
+	for p := s.take(); len(p.b) > 0; p = s.next(p) {
 		s.mu.Unlock()
-		n, err := s.write(b)
+		n, err := s.write(p.b)
 		if err != nil {
 			s.failed(err)
 			return
 		}
 		s.mu.Lock()
-		if n < len(b) {
-			s.startDrain(b, n)
+		if n < len(p.b) {
+			s.startDrain(p, n)
 			s.mu.Unlock()
 			return
 		}
@@ -58,8 +77,8 @@ func (s *sendBuffer) put(id uint64, kind Kind, payload []byte) {
 	s.mu.Unlock()
 }
 
-// startDrain starts the goroutine that writes the rest of b, unless the connection has ended; the lock is held.
-func (s *sendBuffer) startDrain(b []byte, written int) {
+// startDrain starts the goroutine that writes the rest of p, unless the connection has ended; the lock is held.
+func (s *sendBuffer) startDrain(p piece, written int) {
 	if s.ended {
 		return
 	}
@@ -67,7 +86,7 @@ func (s *sendBuffer) startDrain(b []byte, written int) {
 	s.blocked, s.draining = true, done
 	go func() { // ends when all is written or the connection ends; finish waits for it
 		defer close(done)
-		s.drain(b, written)
+		s.drain(p, written)
 	}()
 }
 
@@ -82,17 +101,17 @@ func (s *sendBuffer) finish() {
 	}
 }
 
-// drain writes the rest of b and what is added meanwhile, waiting for the socket.
-func (s *sendBuffer) drain(b []byte, written int) {
-	for len(b) > 0 {
+// drain writes the rest of p and what is added meanwhile, waiting for the socket.
+func (s *sendBuffer) drain(p piece, written int) {
+	for len(p.b) > 0 {
 		s.conn.SetWriteDeadline(time.Now().Add(s.timeout))
-		if _, err := s.conn.Write(b[written:]); err != nil {
+		if _, err := s.conn.Write(p.b[written:]); err != nil {
 			s.failed(err)
 			return
 		}
 		written = 0
 		s.mu.Lock()
-		if b = s.next(b); len(b) == 0 {
+		if p = s.next(p); len(p.b) == 0 {
 			s.conn.SetWriteDeadline(time.Time{})
 			s.writing, s.blocked = false, false
 		}
@@ -104,7 +123,7 @@ func (s *sendBuffer) drain(b []byte, written int) {
 func (s *sendBuffer) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.blocked && len(s.frames) > fullBytes
+	return s.blocked && s.size > fullBytes
 }
 
 // fullBytes is more than what accumulates in an ordinary moment of a slow socket.
@@ -113,17 +132,25 @@ const fullBytes = 4 << 10
 // keptBytes is the largest buffer that is kept: a batch.
 const keptBytes = 512 << 10
 
-// next is what was added while b was written; b is reused for what comes then. The lock is held.
-func (s *sendBuffer) next(b []byte) []byte {
-	if cap(b) <= keptBytes {
-		s.spare = b[:0]
+// next takes what follows p, which has been written; frames that come later are gathered where p was. The lock is held.
+func (s *sendBuffer) next(p piece) piece {
+	if p.gathered && cap(p.b) <= keptBytes {
+		s.spare = p.b[:0]
 	}
 	return s.take()
 }
 
-// take is all that is to be written; the lock is held.
-func (s *sendBuffer) take() []byte {
-	b := s.frames
+// take takes the next piece off, an empty one if all is written. The lock is held.
+func (s *sendBuffer) take() piece {
+	if len(s.before) > 0 {
+		p := s.before[0]
+		s.before[0] = piece{}
+		s.before = s.before[1:]
+		s.size -= len(p.b)
+		return p
+	}
+	p := piece{s.frames, true}
+	s.size -= len(p.b)
 	s.frames, s.spare = s.spare, nil
-	return b
+	return p
 }
