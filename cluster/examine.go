@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/internal/certs"
-	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 const (

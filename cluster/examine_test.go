@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
-	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 func peer(t *testing.T, all []doctor.Peer, id string) doctor.Peer {

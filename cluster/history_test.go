@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/clustertest"
-	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // TestNodesTellOfEachOther: each node has the history of all, and says of one that is down that it has not; and none warns of

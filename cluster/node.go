@@ -23,8 +23,8 @@ import (
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/internal/certs"
-	"github.com/trireme-dev/trireme/internal/search"
 	"github.com/trireme-dev/trireme/internal/yield"
+	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
 // Node is one node of a cluster: it joins the transport, raft and its log store, the state machine, group commit and
@@ -84,7 +84,7 @@ type replica struct {
 	raft      *raft.Raft
 	machine   *fsm.Machine
 	payloads  *payloads.Store
-	search    *search.Engine // the indexes of this node's documents
+	search    *searchindex.Engine // the indexes of this node's documents
 	adapter   *adapter
 	ceiling   clock.Ceiling
 	voters    atomic.Pointer[voters]
@@ -115,7 +115,7 @@ func Open(ctx context.Context, opts Options) (n *Node, err error) {
 	n.lease.epoch = n.started
 	// Before the port opens: whom to admit depends on the machine.
 	n.machine.Hooks = fsm.Hooks{Digest: n.digest, WantsDigest: n.digests.wants, Verdict: n.verdict, Notifications: n.opts.Notes, Monitored: n.opts.Monitored, Restored: n.opts.Restored, Applied: n.opts.Applied, Random: random, Yield: yield.Processor, Large: n.opts.LargeRead}
-	n.search = search.Attach(n.machine, opts.IndexMemory)
+	n.search = searchindex.Attach(n.machine, opts.IndexMemory)
 	n.longReads = newLongReads(func(now time.Time, db string) bool { return n.proposer.ledger.Others(now, db) })
 	n.metrics = newMetrics(n)
 	n.machine.Hooks.Locked, n.machine.Hooks.Unlocking = n.metrics.locked, n.metrics.unlocking

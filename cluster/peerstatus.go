@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster/transport"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // peerStatus is what a node answers about itself.

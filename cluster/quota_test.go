@@ -9,7 +9,7 @@ import (
 
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/node/quota"
 )
 
 // TestDailyLimitOnThreeNodes spends a small limit through all nodes at once while

@@ -13,7 +13,7 @@ import (
 
 // The messages and workflow runs of one database can be taken out of a cluster and into another as records, those of a
 // snapshot. They come in as a backup does: in parts that every node keeps, and then by one entry. Package
-// internal/messagesfile has the file.
+// cli/messagesfile has the file.
 
 // A RecordStore is what a record belongs to. The codes stand in files and in the log.
 type RecordStore byte

@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/rdb"
-	"github.com/trireme-dev/trireme/internal/doctor"
-	"github.com/trireme-dev/trireme/internal/observe/history"
+	"github.com/trireme-dev/trireme/node/samples"
 )
 
 // Admin is what the process answers about its cluster. The server checks the admin
@@ -29,7 +29,7 @@ type Admin interface {
 	// Examine has this node look at its machine and at the nodes around it.
 	Examine(ctx context.Context) doctor.Report
 	// History returns the last hours of all nodes.
-	History(ctx context.Context) history.Cluster
+	History(ctx context.Context) samples.Cluster
 	// Snapshot makes this node write a snapshot now and returns when it is on disk.
 	Snapshot(ctx context.Context) (SnapshotStatus, error)
 	// Backup takes the state as it is now, or, if it may be stale, as this node has it without asking the others, and
@@ -38,7 +38,7 @@ type Admin interface {
 	// Export takes a database as it is now, and returns what writes it out as an RDB file; see fsm.Frozen.Export.
 	Export(ctx context.Context, database string, target rdb.Target) (write func(io.Writer) (rdb.Written, error), err error)
 	// ExportMessages takes the messages and runs of a database as they are now, and returns what writes them out; see
-	// internal/messagesfile.
+	// cli/messagesfile.
 	ExportMessages(ctx context.Context, database string) (write func(io.Writer) error, err error)
 	// ImportMessages takes what that wrote over into a database without messages.
 	ImportMessages(ctx context.Context, database string, file io.Reader) (fsm.ImportedMessages, error)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/httpapi/console"
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // adminActs are the changes under /admin by method and route. What is asked there without

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/internal/buffered"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // call is one request to the gateway while it is answered. Calls are pooled with their

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/internal/otlp"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // lockedBuffer is a log that a test reads while the server writes it.

@@ -11,8 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/httpapi/redis"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
-	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/node/quota"
+	"github.com/trireme-dev/trireme/node/stats"
 )
 
 // verdict is what a state says about the rows of a call.

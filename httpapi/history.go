@@ -6,7 +6,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // readHistory answers the rates and latencies of this node's last hours, with ?of=cluster those of all nodes together.

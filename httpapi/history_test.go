@@ -11,24 +11,24 @@ import (
 
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
-	"github.com/trireme-dev/trireme/internal/observe/history"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/node/samples"
+	"github.com/trireme-dev/trireme/node/stats"
 )
 
 // ofThree is a cluster of which one node is not reached.
 type ofThree struct{ admin }
 
-func (*ofThree) History(context.Context) history.Cluster {
-	of := func(requests float64) history.Columns {
-		return history.Columns{EverySeconds: 5, Time: []int64{5000}, Requests: []float64{requests}, P99: []float64{requests}}
+func (*ofThree) History(context.Context) samples.Cluster {
+	of := func(requests float64) samples.Columns {
+		return samples.Columns{EverySeconds: 5, Time: []int64{5000}, Requests: []float64{requests}, P99: []float64{requests}}
 	}
-	return history.Merge([]history.Named{{Node: "n1", Columns: of(2)}, {Node: "n2", Columns: of(3)}}, []history.Missing{{Node: "n3", Why: "it is not reached"}})
+	return samples.Merge([]samples.Named{{Node: "n1", Columns: of(2)}, {Node: "n2", Columns: of(3)}}, []samples.Missing{{Node: "n3", Why: "it is not reached"}})
 }
 
 // TestHistoryOfNodeAndCluster: a node tells of itself unless it is asked of all; then it names whom the figures are of and whom
 // they are not.
 func TestHistoryOfNodeAndCluster(t *testing.T) {
-	own := history.New(prometheus.NewRegistry(), &stats.Node{})
+	own := samples.New(prometheus.NewRegistry(), &stats.Node{})
 	for deadline := time.Now().Add(time.Minute); len(own.Read().Time) == 0; own.Take() { // rates need time between two samples
 		if time.Now().After(deadline) {
 			t.Fatal("no sample was taken")
@@ -40,7 +40,7 @@ func TestHistoryOfNodeAndCluster(t *testing.T) {
 		Requests []float64
 		P99      []float64 `json:"p99Ms"`
 		Nodes    []string
-		Missing  []history.Missing
+		Missing  []samples.Missing
 	}
 	ask := func(query string) (r reply) {
 		got := g.ask(t, "GET", "/admin/history"+query, "", asAdmin)
@@ -58,7 +58,7 @@ func TestHistoryOfNodeAndCluster(t *testing.T) {
 	if !slices.Equal(r.Time, []int64{5000}) || !slices.Equal(r.Requests, []float64{5}) || !slices.Equal(r.P99, []float64{3}) {
 		t.Errorf("requests of two nodes add up to %+v", r)
 	}
-	if !slices.Equal(r.Nodes, []string{"n1", "n2"}) || !slices.Equal(r.Missing, []history.Missing{{Node: "n3", Why: "it is not reached"}}) {
+	if !slices.Equal(r.Nodes, []string{"n1", "n2"}) || !slices.Equal(r.Missing, []samples.Missing{{Node: "n3", Why: "it is not reached"}}) {
 		t.Errorf("the figures are of %v, not of %v", r.Nodes, r.Missing)
 	}
 	for _, query := range []string{"?of=clusters", "?of=n1", "?of=Cluster", "?of=%22"} {

@@ -20,9 +20,9 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
 	"github.com/trireme-dev/trireme/httpapi/messages"
-	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/otlp"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/audit"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // lines is a log that is written and read by different goroutines.

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/queue"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/fsm/workflow"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
-	"github.com/trireme-dev/trireme/internal/doctor"
-	"github.com/trireme-dev/trireme/internal/observe/history"
+	"github.com/trireme-dev/trireme/node/samples"
 )
 
 // workflowSettings are the default settings of workflows.
@@ -206,7 +206,7 @@ func (a *admin) ReplaceNode(_ context.Context, id, with string) (bool, error) {
 	return id != "n1", a.err
 }
 
-func (a *admin) History(context.Context) history.Cluster { return history.Merge(nil, nil) }
+func (a *admin) History(context.Context) samples.Cluster { return samples.Merge(nil, nil) }
 
 func (a *admin) Examine(context.Context) doctor.Report {
 	return doctor.Report{Node: "n1", Findings: []doctor.Finding{{Check: "disk", Found: "fine"}}}

@@ -21,14 +21,14 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/fastpath"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
-	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
-	"github.com/trireme-dev/trireme/internal/observe/history"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
-	"github.com/trireme-dev/trireme/internal/pubsub"
-	"github.com/trireme-dev/trireme/internal/quota"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/audit"
+	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/quota"
+	"github.com/trireme-dev/trireme/node/samples"
+	"github.com/trireme-dev/trireme/node/stats"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // Engine is what the edge needs of the node: the log, reads, and the node's health.
@@ -84,7 +84,7 @@ type Options struct {
 	// Clients are the connections of the RESP listener, for /admin/clients; nil if there is none.
 	Clients Clients
 	// History, if set, is answered at /admin/history.
-	History *history.History
+	History *samples.History
 	// Providers asks API destinations at once, for /llm; nil if there are none.
 	Providers messages.Provider
 	// Heartbeat is how often an idle stream shows that it lives; 0 is DefaultHeartbeat.
@@ -147,7 +147,7 @@ type Server struct {
 	test      http.Handler     // nil without Options.Test
 	console   *console.Console // nil without
 	apart     bool             // the console has a listener of its own
-	history   *history.History
+	history   *samples.History
 	clients   Clients
 	http      *http.Server
 	fastPath  *fastpath.Server

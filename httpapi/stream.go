@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
 	"github.com/trireme-dev/trireme/httpapi/redis"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
 // listener reads a stream line by line, exactly as it comes.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm/queue"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // trace exports the spans of the request, if it is one of those that are recorded.

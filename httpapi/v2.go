@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/httpapi/redis"
 	"github.com/trireme-dev/trireme/httpapi/workflows"
-	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/node/quota"
 )
 
 // maxBatch is the most bytes of a batch of messages, each of which is looked at by itself

@@ -11,8 +11,8 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/history"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 	"github.com/trireme-dev/trireme/jepsen/workload"
-	"github.com/trireme-dev/trireme/jepsen/workload/messages"
-	"github.com/trireme-dev/trireme/jepsen/workload/workflows"
+	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+	"github.com/trireme-dev/trireme/jepsen/workload/runs"
 )
 
 // settleTime is how long a round may take beyond the faults: everything has to be done
@@ -32,35 +32,35 @@ const (
 // scenarios are the workloads that come in rounds. The faults are those of the run.
 var scenarios = map[string]round{
 	"delivery": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := messages.Delivery{Cluster: c, Label: label, Messages: 200, Clients: 4, Retries: 3, Failing: 20, Patience: settleTime}.Run(ctx)
+		out, err := deliveries.Delivery{Cluster: c, Label: label, Messages: 200, Clients: 4, Retries: 3, Failing: 20, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
 	"queue": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := messages.Queue{Cluster: c, Label: label, Messages: 40, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+		out, err := deliveries.Queue{Cluster: c, Label: label, Messages: 40, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
 	"wide-queue": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := messages.Queue{Cluster: c, Label: label, Parallelism: 3, Messages: 60, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
+		out, err := deliveries.Queue{Cluster: c, Label: label, Parallelism: 3, Messages: 60, Retries: 1, Failing: 10, Poison: 15, Work: 2 * time.Millisecond, Patience: settleTime}.Run(ctx)
 		return out, out.Delivered, err
 	},
 	"once": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := messages.Once{Cluster: c, Label: label, Rounds: 1, Clients: 8, Patience: settleTime}.Run(ctx)
+		out, err := deliveries.Once{Cluster: c, Label: label, Rounds: 1, Clients: 8, Patience: settleTime}.Run(ctx)
 		return out, out.Messages, err
 	},
 	"outbox": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := messages.Outbox{Cluster: c, Label: label, Transactions: 60, Clients: 2, Patience: settleTime}.Run(ctx)
+		out, err := deliveries.Outbox{Cluster: c, Label: label, Transactions: 60, Clients: 2, Patience: settleTime}.Run(ctx)
 		return out, out.Arrived, err
 	},
 	"schedules": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := messages.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
+		out, err := deliveries.Timetables{Cluster: c, Label: label, Schedules: 7, KillEvery: 20 * time.Second}.Run(ctx)
 		return out, out.Ticks, err
 	},
 	"waiters": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := workflows.Race{Cluster: c, Label: label, Runs: 12, Group: 4, Timeout: 6 * time.Second, Patience: settleTime, Faults: true}.Run(ctx)
+		out, err := runs.Race{Cluster: c, Label: label, Runs: 12, Group: 4, Timeout: 6 * time.Second, Patience: settleTime, Faults: true}.Run(ctx)
 		return out, out.Notified + out.Late + out.Canceled, err
 	},
 	"workflow": func(ctx context.Context, c *testcluster.Cluster, label string) (fmt.Stringer, int, error) {
-		out, err := workflows.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
+		out, err := runs.Mixed{Cluster: c, Label: label, Runs: 6, Failing: 5, Patience: settleTime}.Run(ctx)
 		return out, out.Runs, err
 	},
 }
@@ -109,7 +109,7 @@ func (r *rounds) Run(ctx context.Context, _ workload.Target) {
 		op.Return = r.rec.Now()
 		r.mu.Lock()
 		r.done += done
-		if d, ok := out.(messages.Delivered); ok {
+		if d, ok := out.(deliveries.Delivered); ok {
 			r.twice += d.Repeats
 		}
 		r.lines = append(r.lines, fmt.Sprintf("%s: %v", label, out))
@@ -132,7 +132,7 @@ func (r *rounds) Check() check.Report {
 	report := check.Report{Ops: r.done, Keys: r.count}
 	for _, err := range r.failed {
 		kind := brokenPromise
-		if errors.Is(err, messages.ErrUnsettled) {
+		if errors.Is(err, deliveries.ErrUnsettled) {
 			kind = notDone
 		}
 		report.Anomalies = append(report.Anomalies, check.Anomaly{Kind: kind, Key: r.name, Detail: err.Error()})

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/node/stats"
 	"github.com/trireme-dev/trireme/resp"
 	"github.com/trireme-dev/trireme/resp/resptest"
 )

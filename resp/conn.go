@@ -14,8 +14,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/eventloop"
-	"github.com/trireme-dev/trireme/internal/pubsub"
 	"github.com/trireme-dev/trireme/internal/socket"
+	"github.com/trireme-dev/trireme/node/pubsub"
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
 // monitored reports whether anybody monitors commands.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/command"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
+	"github.com/trireme-dev/trireme/node/stats"
 	"github.com/trireme-dev/trireme/resp/resptest"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/quota"
 	"github.com/trireme-dev/trireme/internal/yield"
+	"github.com/trireme-dev/trireme/node/quota"
 )
 
 // pipeline is consecutive commands of one connection that run together: as one request to

@@ -16,13 +16,13 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
-	"github.com/trireme-dev/trireme/internal/pubsub"
-	"github.com/trireme-dev/trireme/internal/quota"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/audit"
+	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/quota"
+	"github.com/trireme-dev/trireme/node/stats"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // Engine is what the server needs of the node. Propose and Read are bounded by the engine's

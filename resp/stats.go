@@ -6,9 +6,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/audit"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/audit"
+	"github.com/trireme-dev/trireme/node/stats"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // count returns the statistics of a database's connections. Connections that were refused have shown no user: the clients of

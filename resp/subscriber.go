@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/channel"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
 // subscriber is a connection's subscriptions. A goroutine sends their messages between the

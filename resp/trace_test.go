@@ -8,7 +8,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/internal/otlp"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/tracing"
 	"github.com/trireme-dev/trireme/resp"
 	"github.com/trireme-dev/trireme/resp/resptest"
 )

@@ -10,14 +10,14 @@ import (
 	"os"
 	"strings"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
+	"github.com/trireme-dev/trireme/cli/messagesfile"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/membership"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/rdb"
 	"github.com/trireme-dev/trireme/httpapi"
-	"github.com/trireme-dev/trireme/internal/doctor"
-	"github.com/trireme-dev/trireme/internal/messagesfile"
-	"github.com/trireme-dev/trireme/internal/observe/history"
+	"github.com/trireme-dev/trireme/node/samples"
 )
 
 // admin is what /admin asks of the node.
@@ -26,7 +26,7 @@ type admin struct {
 	gossip  func() []membership.Member
 	examine func(context.Context) doctor.Report
 	drain   func(*cluster.Node) // nil without --drain
-	history *history.History
+	history *samples.History
 }
 
 func (a *admin) node() (*cluster.Node, error) {
@@ -141,15 +141,15 @@ func (a *admin) change(id string, run func(*cluster.Node) error) (gone bool, err
 func (a *admin) Examine(ctx context.Context) doctor.Report { return a.examine(ctx) }
 
 // History is that of all nodes that answer. Until this node has found its cluster, it is this node's.
-func (a *admin) History(ctx context.Context) history.Cluster {
+func (a *admin) History(ctx context.Context) samples.Cluster {
 	n, err := a.node()
 	if err != nil {
-		return history.Merge([]history.Named{{Node: "this node", Columns: a.history.Read()}}, nil)
+		return samples.Merge([]samples.Named{{Node: "this node", Columns: a.history.Read()}}, nil)
 	}
-	var all []history.Named
-	var missing []history.Missing
+	var all []samples.Named
+	var missing []samples.Missing
 	for _, h := range n.Histories(ctx) {
-		one := history.Named{Node: h.Node}
+		one := samples.Named{Node: h.Node}
 		err := h.Err
 		if err == nil {
 			err = json.Unmarshal(h.Data, &one.Columns)
@@ -158,12 +158,12 @@ func (a *admin) History(ctx context.Context) history.Cluster {
 		case err == nil:
 			all = append(all, one)
 		case cluster.IsUnknownCall(err):
-			missing = append(missing, history.Missing{Node: h.Node, Why: "its version is older and doesn't tell"})
+			missing = append(missing, samples.Missing{Node: h.Node, Why: "its version is older and doesn't tell"})
 		default:
-			missing = append(missing, history.Missing{Node: h.Node, Why: "it is not reached: " + err.Error()})
+			missing = append(missing, samples.Missing{Node: h.Node, Why: "it is not reached: " + err.Error()})
 		}
 	}
-	return history.Merge(all, missing)
+	return samples.Merge(all, missing)
 }
 
 // Snapshot makes this node write a snapshot.

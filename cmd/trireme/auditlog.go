@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // recordStart records the start of this node. A node that the cluster refuses leaves no record: it

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli"
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster/logstore"
-	"github.com/trireme-dev/trireme/internal/cli"
-	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // doctorAnswer is what the doctor's command prints and how it ends.

@@ -6,10 +6,10 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/trireme-dev/trireme/cli/doctor"
 	"github.com/trireme-dev/trireme/cluster"
 	"github.com/trireme-dev/trireme/cluster/logstore"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/doctor"
 )
 
 // examine is the report of a node that runs, on itself and on the nodes around it.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trireme-dev/trireme/internal/cli"
-	"github.com/trireme-dev/trireme/internal/importer"
+	"github.com/trireme-dev/trireme/cli"
+	"github.com/trireme-dev/trireme/cli/importer"
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/trireme-dev/trireme/internal/cli"
+	"github.com/trireme-dev/trireme/cli"
 	"github.com/trireme-dev/trireme/internal/timerslack"
 )
 

@@ -23,15 +23,15 @@ import (
 	"github.com/trireme-dev/trireme/httpapi"
 	"github.com/trireme-dev/trireme/httpapi/messages"
 	"github.com/trireme-dev/trireme/internal/archive"
-	"github.com/trireme-dev/trireme/internal/audit"
 	"github.com/trireme-dev/trireme/internal/buffered"
 	"github.com/trireme-dev/trireme/internal/connlimit"
 	"github.com/trireme-dev/trireme/internal/gcpacer"
 	"github.com/trireme-dev/trireme/internal/observe"
-	"github.com/trireme-dev/trireme/internal/observe/history"
-	"github.com/trireme-dev/trireme/internal/observe/stats"
-	"github.com/trireme-dev/trireme/internal/pubsub"
-	"github.com/trireme-dev/trireme/internal/quota"
+	"github.com/trireme-dev/trireme/node/audit"
+	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/quota"
+	"github.com/trireme-dev/trireme/node/samples"
+	"github.com/trireme-dev/trireme/node/stats"
 	"github.com/trireme-dev/trireme/resp"
 )
 
@@ -69,7 +69,7 @@ type process struct {
 	testing    *testMode    // nil unless a test owns the clock
 	traces     *traces      // nil without a collector
 	registry   *prometheus.Registry
-	history    *history.History
+	history    *samples.History
 	audit      *audit.Log     // nil without
 	pacer      *gcpacer.Pacer // nil if the collector has its percent from elsewhere
 	recorded   bool           // its start is in there
@@ -209,7 +209,7 @@ func unlimitedIfZero(size byteSize) int64 {
 
 // edge is the HTTP server.
 func (n *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
-	n.history = history.New(registry, n.figures)
+	n.history = samples.New(registry, n.figures)
 	consoles, err := n.consoleOptions()
 	if err != nil {
 		return nil, err

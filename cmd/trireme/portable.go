@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trireme-dev/trireme/cli/messagesfile"
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/messagesfile"
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/trireme-dev/trireme/internal/cli"
+	"github.com/trireme-dev/trireme/cli"
 )
 
 // remote asks a running node over its HTTP API.

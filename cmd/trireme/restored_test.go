@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trireme-dev/trireme/internal/pubsub"
 	"github.com/trireme-dev/trireme/internal/testgate"
+	"github.com/trireme-dev/trireme/node/pubsub"
 	"github.com/trireme-dev/trireme/resp"
 	"github.com/trireme-dev/trireme/resp/resptest"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 	"github.com/trireme-dev/trireme/fsm/env"
 	"github.com/trireme-dev/trireme/internal/otlp"
-	"github.com/trireme-dev/trireme/internal/tracing"
+	"github.com/trireme-dev/trireme/node/tracing"
 )
 
 // traces are the spans of a node that exports them.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // DefaultBase is the path under which the console is served unless an operator names

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // maxSignIn is the most bytes of a request to sign in.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/fsm"
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // IdentityProvider signs people in by the authorization code flow of OpenID Connect.

@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console/oidc"
 	"github.com/trireme-dev/trireme/httpapi/console/oidctest"
 	"github.com/trireme-dev/trireme/httpapi/httpapitest"
-	"github.com/trireme-dev/trireme/internal/audit"
+	"github.com/trireme-dev/trireme/node/audit"
 )
 
 // surfer is a browser that follows redirects by hand.

@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/cluster/clustertest"
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/httpapi"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
 // Nodes is a cluster of real nodes on real sockets and disks, each behind an HTTP server

@@ -10,8 +10,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/internal/pubsub"
-	"github.com/trireme-dev/trireme/internal/search"
+	"github.com/trireme-dev/trireme/node/pubsub"
+	"github.com/trireme-dev/trireme/node/searchindex"
 )
 
 // The tokens of a new Engine.
@@ -67,7 +67,7 @@ func NewStill(now func() int64) *Engine { return founded(&Engine{now: now, still
 
 func founded(e *Engine) *Engine {
 	e.Machine = fsm.NewMachine()
-	search.Attach(e.Machine, 0)
+	searchindex.Attach(e.Machine, 0)
 	e.Machine.Hooks.Notifications = func(notes []env.Notification) {
 		for _, h := range e.hubs {
 			h.Notify(notes)

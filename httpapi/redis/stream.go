@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trireme-dev/trireme/fsm/channel"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
 // StreamNames are the first segments of the paths that answer with a stream of events.

@@ -13,7 +13,7 @@ var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#{1,6} (.*)$`)
 	fenced  = regexp.MustCompile("(?ms)^```.*?^```")
-	goPath  = regexp.MustCompile("`((?:cmd|cluster|fsm|httpapi|resp|scheduler|jepsen|bench|clients|internal|console|deploy|docs|scripts)/[A-Za-z0-9_./-]+)`")
+	goPath  = regexp.MustCompile("`((?:cmd|cluster|fsm|httpapi|resp|scheduler|jepsen|bench|clients|cli|node|internal|console|deploy|docs|scripts)/[A-Za-z0-9_./-]+)`")
 )
 
 // pages are the Markdown files that people wrote or may read; reports are written by

@@ -16,36 +16,50 @@ var Rules = []Rule{
 		Folder: "cmd/trireme",
 		Use:    "the command line: settings, wiring, signals. The only package that knows all others",
 		May: []string{
-			"httpapi/...", "resp/...", "cluster/...", "scheduler/...", "fsm/...", "console/...",
+			"httpapi/...", "resp/...", "cluster/...", "scheduler/...", "cli/...", "node/...", "fsm/...", "console/...",
 			"internal/...",
 		},
 		Tests: []string{"clients"},
 	},
+	{
+		Folder: "cli",
+		Use:    "what asks a node: the client commands over HTTP, doctor, imports, and files of messages",
+		May:    []string{"fsm/command", "fsm/reply", "resp/protocol", "internal/plural"},
+	},
+	{Folder: "cli/importer", Use: "reads RDB files and sends them to a node over HTTP", May: []string{"fsm/...", "internal/...", "resp/protocol"}, Tests: []string{"httpapi"}},
+	{Folder: "cli/messagesfile", Use: "reads and writes files of messages and workflow runs", May: []string{"fsm/..."}},
 	{Folder: "cmd/commanddocs", Use: "writes docs/commands from the command table", May: []string{"fsm/command"}},
 	{
 		Folder: "httpapi",
 		Use:    "HTTP: credentials, parsing, encoding, limits",
 		May: []string{
-			"fsm/...", "scheduler/cron", "internal/...", "console/...",
+			"node/...", "fsm/...", "scheduler/cron", "internal/...", "console/...",
+			"cli/doctor",
 		},
 		Tests: []string{"clients/endpoint"},
 	},
 	{
 		Folder: "resp",
 		Use:    "the Redis protocol: connections, transactions, subscriptions, blocking commands",
-		May:    []string{"fsm/...", "internal/..."},
+		May:    []string{"node/...", "fsm/...", "internal/..."},
 	},
 	{
 		Folder: "cluster",
 		Use:    "Raft and membership: makes many machines act as one. Knows no command: of fsm it imports the machine, not what it executes",
-		May:    []string{"fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "internal/..."},
-		Tests:  []string{"fsm/..."},
+		May:    []string{"fsm", "fsm/env", "fsm/payload", "fsm/reply", "fsm/wire", "node/searchindex", "cli/doctor", "internal/..."},
+		Tests:  []string{"node/...", "fsm/..."},
 	},
 	{
 		Folder: "scheduler",
 		Use:    "delivery on the leader: claims attempts, sends them, records results. Also schedule times and the egress guard",
 		May:    []string{"fsm", "fsm/env", "fsm/queue", "fsm/workflow", "fsm/backoff", "fsm/httpfield", "fsm/httpurl", "fsm/wire", "internal/failpoint", "internal/httpclient", "internal/httpsyntax", "internal/idn"},
 		Tests:  []string{"cluster"},
+	},
+	{
+		Folder: "node",
+		Use:    "what a node derives from the state and the log, for itself: search indexes, subscriptions, spans, statistics, audit, quotas",
+		May:    []string{"fsm/...", "internal/..."},
+		Tests:  []string{"cluster", "httpapi"},
 	},
 	{
 		Folder: "fsm",
@@ -115,17 +129,14 @@ var Rules = []Rule{
 	{Folder: "console", Use: "the web console, embedded in the binary"},
 	{
 		Folder: "internal",
-		Use:    "parts that the product's packages share",
-		May:    []string{"fsm/..."},
-		Tests:  []string{"cluster", "httpapi", "resp/protocol"},
+		Use:    "what any Go server could use, and what tests share",
+		Tests:  []string{"fsm/httpurl"},
 	},
-	{Folder: "internal/importer", Use: "reads RDB files and sends them to a node over HTTP", May: []string{"fsm/...", "internal/...", "resp/protocol"}, Tests: []string{"httpapi"}},
-	{Folder: "internal/cli", Use: "the commands of the command line that ask a node over HTTP", May: []string{"fsm/command", "fsm/reply", "resp/protocol", "internal/plural"}},
 	{
 		Folder: "jepsen",
 		Use:    "faults against real processes and simulated clusters, and checkers of what clients saw",
 		May: []string{
-			"clients/...", "cluster/clock", "cluster/logstore", "cluster/session", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
+			"clients/...", "cluster/clock", "cluster/logstore", "cluster/session", "cli/importer/redisproc", "fsm/...", "scheduler/...", "internal/...", "bench/growth",
 		},
 		Tests: []string{"resp/..."},
 	},
@@ -137,7 +148,7 @@ var Rules = []Rule{
 	{
 		Folder: "clients",
 		Use:    "unmodified clients of other projects against the product, and the command scripts through every entry point",
-		Tests:  []string{"httpapi/...", "resp/...", "fsm/...", "internal/..."},
+		Tests:  []string{"httpapi/...", "resp/...", "node/...", "fsm/...", "internal/..."},
 	},
 	{Folder: "deploy", Use: "packages for Docker, systemd, Debian and Helm, dashboard and alerts"},
 	{Folder: "scripts", Use: "programs of the Makefile", May: []string{"internal/layout"}},
@@ -147,13 +158,13 @@ var Rules = []Rule{
 // no product package does.
 var Support = []string{
 	"clients/endpoint", "cluster/clustertest", "fsm/command/commandtest", "fsm/command/scripttest", "httpapi/httpapitest",
-	"internal/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
+	"cli/importer/redisproc", "internal/testcpu", "internal/testgate", "jepsen/testcluster/...", "resp/resptest", "scheduler/egress/egresstest",
 }
 
 // SupportMay is what packages of Support may import in addition to their folder's rule.
 var SupportMay = map[string][]string{
-	"cluster/clustertest":         {"fsm/..."},
-	"httpapi/httpapitest":         {"cluster/...", "scheduler/..."},
-	"resp/resptest":               {"cluster/...", "fsm/command/scripttest"},
-	"internal/importer/redisproc": {"resp/protocol"},
+	"cluster/clustertest":    {"fsm/..."},
+	"httpapi/httpapitest":    {"cluster/...", "scheduler/..."},
+	"resp/resptest":          {"cluster/...", "fsm/command/scripttest"},
+	"cli/importer/redisproc": {"resp/protocol"},
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
-	"github.com/trireme-dev/trireme/internal/search"
+	"github.com/trireme-dev/trireme/node/searchindex"
 	"github.com/trireme-dev/trireme/resp"
 )
 
@@ -38,7 +38,7 @@ func NewEngine(t testing.TB, now int64) *Engine {
 	t.Helper()
 	e := &Engine{Machine: fsm.NewMachine()}
 	e.now.Store(now)
-	search.Attach(e.Machine, 0)
+	searchindex.Attach(e.Machine, 0)
 	var tokens acl.Tokens
 	tokens[acl.Standard], tokens[acl.ReadOnly], tokens[acl.Admin] = acl.DigestOf(Token), acl.DigestOf(ReadOnlyToken), acl.DigestOf(AdminToken)
 	if _, err := e.Propose(t.Context(), fsm.BootstrapState.Code, fsm.BootstrapState.Body(fsm.Bootstrap{Tokens: tokens, Level: fsm.MaxLevel})); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 	"github.com/trireme-dev/trireme/fsm/acl"
 	"github.com/trireme-dev/trireme/fsm/env"
-	"github.com/trireme-dev/trireme/internal/pubsub"
+	"github.com/trireme-dev/trireme/node/pubsub"
 	"github.com/trireme-dev/trireme/resp"
 )
 

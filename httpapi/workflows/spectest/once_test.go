@@ -166,7 +166,7 @@ var once = []claim{
 		w.is("out", step.at("out"), `{"body":"{\"r\":1}","isFailed":false,"isCanceled":false}`)
 		w.is("steps", w.log(id).at("steps").count(), "3") // init, the invoke, and what is next
 	}},
-	{"WP-16.9", func(t *testing.T, w *world) { // notify and timeout, cancel: jepsen/workload/workflows has the race; here their order
+	{"WP-16.9", func(t *testing.T, w *world) { // notify and timeout, cancel: jepsen/workload/runs has the race; here their order
 		id := w.start("m/ok", "", nil)
 		w.waits(id, "m/ok", "gone-"+id, "1h", 1)
 		w.ask(200, "DELETE", "/v2/workflows/runs/"+id, nil, "")

@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trireme-dev/trireme/cli/importer/redisproc"
 	"github.com/trireme-dev/trireme/fsm/command/scripttest"
 	"github.com/trireme-dev/trireme/fsm/reply"
-	"github.com/trireme-dev/trireme/internal/importer/redisproc"
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 

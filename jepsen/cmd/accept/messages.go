@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trireme-dev/trireme/jepsen/workload/messages"
+	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
 	"github.com/trireme-dev/trireme/scheduler/egress/egresstest"
 )
 
@@ -46,8 +46,8 @@ const (
 // deliveredOnce is delivered-once.
 func deliveredOnce(ctx context.Context, s *session) error {
 	name := fmt.Sprintf("block of %d", blockMessages)
-	blocks, err := mailed(ctx, s, name, clientBlocks, func(i int) (messages.Delivered, error) {
-		return messages.Delivery{
+	blocks, err := mailed(ctx, s, name, clientBlocks, func(i int) (deliveries.Delivered, error) {
+		return deliveries.Delivery{
 			Cluster: s.cluster, Label: s.label(i), Messages: blockMessages, Clients: 64, Retries: 3, Failing: 20,
 			KillEvery: blockKills, Down: mailDown, Patience: mailPatience,
 		}.Run(ctx)
@@ -55,7 +55,7 @@ func deliveredOnce(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	var all messages.Delivered
+	var all deliveries.Delivered
 	for _, b := range blocks {
 		all.Messages, all.Kills, all.Delivered, all.Dead = all.Messages+b.Messages, all.Kills+b.Kills, all.Delivered+b.Delivered, all.Dead+b.Dead
 		all.Attempts, all.Arrivals, all.Lost, all.Repeats = all.Attempts+b.Attempts, all.Arrivals+b.Arrivals, all.Lost+b.Lost, all.Repeats+b.Repeats
@@ -67,8 +67,8 @@ func deliveredOnce(ctx context.Context, s *session) error {
 
 // inOrder is fifo.
 func inOrder(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "queue of 5,000", 1, func(i int) (messages.Queued, error) {
-		return messages.Queue{
+	_, err := mailed(ctx, s, "queue of 5,000", 1, func(i int) (deliveries.Queued, error) {
+		return deliveries.Queue{
 			Cluster: s.cluster, Label: s.label(i), Messages: 5000, Retries: 2, Failing: 5, Poison: 200, Work: time.Millisecond,
 			Kills: 3, Down: mailDown, Patience: mailPatience,
 		}.Run(ctx)
@@ -78,8 +78,8 @@ func inOrder(ctx context.Context, s *session) error {
 
 // onTime is schedules.
 func onTime(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "timetables", 1, func(i int) (messages.Ticked, error) {
-		return messages.Timetables{
+	_, err := mailed(ctx, s, "timetables", 1, func(i int) (deliveries.Ticked, error) {
+		return deliveries.Timetables{
 			Cluster: s.cluster, Label: s.label(i), Schedules: 50, Kills: 10, KillEvery: 10 * time.Second, Down: mailDown,
 			Jump: time.Hour, Seed: uint64(time.Now().UnixNano()),
 		}.Run(ctx)
@@ -91,9 +91,9 @@ func onTime(ctx context.Context, s *session) error {
 func flowControlled(ctx context.Context, s *session) error {
 	run := func(killAfter ...time.Duration) func(int) (flows, error) {
 		return func(i int) (flows, error) {
-			return messages.Flow{
+			return deliveries.Flow{
 				Cluster: s.cluster, Label: s.label(i), Clients: 16, KillAfter: killAfter, Down: mailDown, Patience: mailPatience,
-				Limits: []messages.FlowLimit{
+				Limits: []deliveries.FlowLimit{
 					{Key: "rate", Rate: 100, Period: time.Second, Messages: 3000},
 					{Key: "period", Rate: 150, Period: 3 * time.Second, Messages: 1500},
 					{Key: "parallel", Parallelism: 8, Messages: 3000, Work: 20 * time.Millisecond},
@@ -111,7 +111,7 @@ func flowControlled(ctx context.Context, s *session) error {
 }
 
 // flows are the keys of one run.
-type flows []messages.Flowed
+type flows []deliveries.Flowed
 
 // String is a line for each key.
 func (f flows) String() (text string) {
@@ -123,16 +123,16 @@ func (f flows) String() (text string) {
 
 // onceOnly is deduplication.
 func onceOnly(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "ids", 1, func(i int) (messages.Deduplicated, error) {
-		return messages.Once{Cluster: s.cluster, Label: s.label(i), Rounds: 20, Clients: 64, Down: mailDown / 2, Patience: mailPatience}.Run(ctx)
+	_, err := mailed(ctx, s, "ids", 1, func(i int) (deliveries.Deduplicated, error) {
+		return deliveries.Once{Cluster: s.cluster, Label: s.label(i), Rounds: 20, Clients: 64, Down: mailDown / 2, Patience: mailPatience}.Run(ctx)
 	})
 	return err
 }
 
 // outbox is outbox.
 func outbox(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "transactions", 1, func(i int) (messages.Posted, error) {
-		return messages.Outbox{
+	_, err := mailed(ctx, s, "transactions", 1, func(i int) (deliveries.Posted, error) {
+		return deliveries.Outbox{
 			Cluster: s.cluster, Label: s.label(i), Transactions: 10_000, Clients: 8, KillEvery: 2 * time.Second, Down: mailDown / 2, Patience: mailPatience,
 		}.Run(ctx)
 	})
@@ -146,10 +146,10 @@ func hostile(ctx context.Context, s *session) error {
 		return err
 	}
 	defer resolver.Close()
-	s.flags = messages.HostileFlags(resolver)
+	s.flags = deliveries.HostileFlags(resolver)
 	s.env = []string{"GOGC=100"} // so that the memory taken tells what is kept; with room, nodes let five times that lie
-	_, err = mailed(ctx, s, "destinations", 1, func(i int) (messages.Survived, error) {
-		return messages.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 50, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
+	_, err = mailed(ctx, s, "destinations", 1, func(i int) (deliveries.Survived, error) {
+		return deliveries.Hostile{Cluster: s.cluster, Resolver: resolver, Label: s.label(i), Messages: 50, Good: 500, Patience: mailPatience, MostGrown: 256 << 20}.Run(ctx)
 	})
 	return err
 }

@@ -13,7 +13,7 @@ var scalingTests = []struct{ pkg, names string }{
 	{"./fsm/script", "TestLibraryFunctionsArePaidFor|TestOperationsArePaidFor"},
 	{"./fsm/queue", "TestNothingIsQuadratic"},
 	{"./fsm/acl", "TestSetUserIsLinear|TestRulesArePriced"},
-	{"./internal/search", "TestSearchesHaveABudgetAndAnEnd|TestHighlightsAreWork"},
+	{"./node/searchindex", "TestSearchesHaveABudgetAndAnEnd|TestHighlightsAreWork"},
 	{"./httpapi/messages", "TestListsAreLongReads"},
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
-	"github.com/trireme-dev/trireme/jepsen/workload/messages"
+	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
 )
 
 // trafficLabel is the label of the messages of a round.
@@ -18,7 +18,7 @@ const trafficLabel = "operate"
 // traffic is clients of all kinds on nodes that come and go: those of each node are a pool. A reply that doesn't fit is
 // a failure as much as an error is.
 type traffic struct {
-	sink                    *messages.Sink
+	sink                    *deliveries.Sink
 	shared                  atomic.Int64 // acknowledged additions to the counter of all
 	writes, reads, messages atomic.Int64
 	failed                  atomic.Int64
@@ -29,7 +29,7 @@ type traffic struct {
 }
 
 func newTraffic() (*traffic, error) {
-	sink, err := messages.NewSink(func(string, int, int) messages.Answer { return messages.Answer{Status: 200} })
+	sink, err := deliveries.NewSink(func(string, int, int) deliveries.Answer { return deliveries.Answer{Status: 200} })
 	if err != nil {
 		return nil, err
 	}

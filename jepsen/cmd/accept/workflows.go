@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/trireme-dev/trireme/jepsen/workload/workflows"
+	"github.com/trireme-dev/trireme/jepsen/workload/runs"
 )
 
 // runsPatience is how long the runs of one experiment may take.
@@ -13,8 +13,8 @@ const runsPatience = 5 * time.Minute
 
 // mixedRuns is workflow-steps.
 func mixedRuns(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "200 runs", 1, func(i int) (workflows.MixedResult, error) {
-		return workflows.Mixed{
+	_, err := mailed(ctx, s, "200 runs", 1, func(i int) (runs.MixedResult, error) {
+		return runs.Mixed{
 			Cluster: s.cluster, Label: s.label(i), Runs: 200, Failing: 10, KillEvery: 5 * time.Second, Down: mailDown, Patience: runsPatience,
 		}.Run(ctx)
 	})
@@ -23,10 +23,10 @@ func mixedRuns(ctx context.Context, s *session) error {
 
 // waitRace is workflow-waiters, in blocks that begin to wait in time.
 func waitRace(ctx context.Context, s *session) error {
-	blocks, err := mailed(ctx, s, "block of 250", 4, func(i int) (workflows.RaceResult, error) {
-		return workflows.Race{Cluster: s.cluster, Label: s.label(i), Runs: 250, Group: 5, Timeout: 40 * time.Second, Patience: runsPatience}.Run(ctx)
+	blocks, err := mailed(ctx, s, "block of 250", 4, func(i int) (runs.RaceResult, error) {
+		return runs.Race{Cluster: s.cluster, Label: s.label(i), Runs: 250, Group: 5, Timeout: 40 * time.Second, Patience: runsPatience}.Run(ctx)
 	})
-	var all workflows.RaceResult
+	var all runs.RaceResult
 	for _, b := range blocks {
 		all.Notified, all.Late, all.Canceled = all.Notified+b.Notified, all.Late+b.Late, all.Canceled+b.Canceled
 	}
@@ -36,21 +36,21 @@ func waitRace(ctx context.Context, s *session) error {
 
 // revivedRuns is workflow-resume.
 func revivedRuns(ctx context.Context, s *session) error {
-	_, err := mailed(ctx, s, "resume", 1, func(i int) (workflows.ReviveResult, error) {
-		return workflows.Revive{Cluster: s.cluster, Label: s.label(i), Steps: 50, Bulk: 120, Others: 60, Patience: runsPatience}.Run(ctx)
+	_, err := mailed(ctx, s, "resume", 1, func(i int) (runs.ReviveResult, error) {
+		return runs.Revive{Cluster: s.cluster, Label: s.label(i), Steps: 50, Bulk: 120, Others: 60, Patience: runsPatience}.Run(ctx)
 	})
 	return err
 }
 
 // outages is workflow-outages.
 func outages(ctx context.Context, s *session) error {
-	rounds, err := mailed(ctx, s, "outage", 100, func(i int) (workflows.OutageResult, error) {
-		return workflows.Outage{Cluster: s.cluster, Label: s.label(i), Runs: 5, Within: 4 * time.Second, Patience: runsPatience}.Run(ctx)
+	rounds, err := mailed(ctx, s, "outage", 100, func(i int) (runs.OutageResult, error) {
+		return runs.Outage{Cluster: s.cluster, Label: s.label(i), Runs: 5, Within: 4 * time.Second, Patience: runsPatience}.Run(ctx)
 	})
 	if err != nil || len(rounds) == 0 {
 		return err
 	}
-	back := durations(rounds, func(r workflows.OutageResult) time.Duration { return r.Back })
+	back := durations(rounds, func(r runs.OutageResult) time.Duration { return r.Back })
 	s.printf("%d outages, %d runs: all ended right; ready again p50 %v, max %v", len(rounds), 5*len(rounds), middle(back), last(back))
 	return nil
 }

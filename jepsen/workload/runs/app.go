@@ -1,0 +1,220 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+)
+
+// App serves the workflows of a run on loopback, and third parties for their calls.
+type App struct {
+	*endpoint.Endpoint
+	// Base is its address.
+	Base    string
+	cluster *testcluster.Cluster
+	server  *http.Server
+	served  chan error
+	turn    atomic.Uint64
+	failing atomic.Int64 // percent
+
+	mu       sync.Mutex
+	outs     map[stepKey]string // what deliveries showed
+	effects  map[stepKey]int
+	arrivals map[attemptKey]int
+	problems []string
+}
+
+// stepKey names a step of a run.
+type stepKey struct {
+	run  string
+	step string
+}
+
+// attemptKey names an attempt of a message.
+type attemptKey struct{ message, retried string }
+
+// NewApp starts an app whose workflows talk to the nodes in turn.
+func NewApp(c *testcluster.Cluster, workflows func(*App) map[string]endpoint.Workflow) (*App, error) {
+	a := &App{cluster: c, served: make(chan error, 1), outs: map[stepKey]string{}, effects: map[stepKey]int{}, arrivals: map[attemptKey]int{}}
+	a.Endpoint = endpoint.New(endpoint.Options{
+		Node: a.node, Token: testcluster.MessagesToken, Seen: a.seen,
+		Client: &http.Client{Timeout: testcluster.RequestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 256}},
+	})
+	a.Workflows = workflows(a)
+	l, err := net.Listen("tcp", net.JoinHostPort(c.Host, "0"))
+	if err != nil {
+		return nil, err
+	}
+	a.Base = "http://" + l.Addr().String()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/out/", a.thirdParty)
+	mux.HandleFunc("/flows/", a.deliver)
+	a.server = &http.Server{Handler: mux}
+	go func() { a.served <- a.server.Serve(l) }()
+	return a, nil
+}
+
+// Close ends the app.
+func (a *App) Close() error {
+	err := a.server.Close()
+	<-a.served
+	a.Client.CloseIdleConnections()
+	return err
+}
+
+// Fail has this part of the calls fail, in percent.
+func (a *App) Fail(percent int) { a.failing.Store(int64(percent)) }
+
+func (a *App) node() string {
+	nodes := a.cluster.Nodes
+	return "http://" + nodes[a.turn.Add(1)%uint64(len(nodes))].HTTP
+}
+
+// URL is that of a workflow.
+func (a *App) URL(name string) string { return a.Base + "/flows/" + name }
+
+// unlucky reports whether this call fails.
+func (a *App) unlucky() bool { return rand.IntN(100) < int(a.failing.Load()) }
+
+// deliver answers a delivery. Half of the failures come before it is looked at, half when
+// it has done its work and only the answer is lost.
+func (a *App) deliver(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	key := attemptKey{r.Header.Get("Upstash-Message-Id"), r.Header.Get("Upstash-Retried")}
+	if a.arrivals[key]++; a.arrivals[key] > 1 {
+		a.problem("attempt %s of message %s was sent %d times", key.retried, key.message, a.arrivals[key])
+	}
+	a.mu.Unlock()
+	if a.unlucky() {
+		if rand.IntN(2) == 0 {
+			a.ServeHTTP(discard{http.Header{}}, r)
+		}
+		w.Header().Set("Upstash-Workflow-Sdk-Version", "1")
+		http.Error(w, "bad luck", http.StatusInternalServerError)
+		return
+	}
+	a.ServeHTTP(w, r)
+}
+
+// discard is an answer that nobody gets.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+func (a *App) thirdParty(w http.ResponseWriter, r *http.Request) {
+	if a.unlucky() {
+		http.Error(w, "bad luck", http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintf(w, "answer to %s", r.URL.Path)
+}
+
+// problem keeps the first few; a.mu is held.
+func (a *App) problem(format string, args ...any) {
+	if len(a.problems) < 20 {
+		a.problems = append(a.problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// seen holds deliveries to one result for each step.
+func (a *App) seen(run string, step int, out string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := stepKey{run, fmt.Sprint(step)}
+	if old, ok := a.outs[key]; ok && old != out {
+		a.problem("run %s: step %d was %.100q and is %.100q", run, step, old, out)
+	}
+	a.outs[key] = out
+}
+
+// Effect is a step with an effect: its value is another one each time that it runs.
+func (a *App) Effect(c *endpoint.Context, name string) endpoint.Lazy {
+	return endpoint.Run(name, func() any {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		key := stepKey{c.RunID, name}
+		a.effects[key]++
+		return fmt.Sprintf("%s %d", name, a.effects[key])
+	})
+}
+
+// Effects is how often the function of a step has run.
+func (a *App) Effects(run, name string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.effects[stepKey{run, name}]
+}
+
+// Counts are the functions of steps that ran, and the deliveries that came.
+func (a *App) Counts() (effects, arrivals int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, n := range a.effects {
+		effects += n
+	}
+	for _, n := range a.arrivals {
+		arrivals += n
+	}
+	return effects, arrivals
+}
+
+// Problems is nil if nothing was seen that must not be.
+func (a *App) Problems() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var all []error
+	for _, p := range a.problems {
+		all = append(all, errors.New(p))
+	}
+	return errors.Join(all...)
+}
+
+// settings let failed calls of a run be repeated soon and often.
+var settings = map[string]string{"upstash-retries": "40", "upstash-retry-delay": "100", "upstash-failure-callback-retries": "40"}
+
+// patience is how long a request is tried: a majority always lives, or comes back.
+const patience = 60 * time.Second
+
+// Start starts a run, through another node if one doesn't answer: the id makes it one run.
+func (a *App) Start(ctx context.Context, name, id, payload string, own map[string]string) error {
+	headers := maps.Clone(settings)
+	maps.Copy(headers, own)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return testcluster.Poll(ctx, 20*time.Millisecond, func() error { return a.Trigger(ctx, a.URL(name), id, payload, headers) })
+}
+
+// Call asks any node until one answers below 500, and reads its JSON into v, unless that
+// is nil.
+func (a *App) Call(ctx context.Context, method, path string, headers map[string]string, body []byte, v any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = testcluster.Poll(ctx, 20*time.Millisecond, func() error {
+		var answer []byte
+		var err error
+		status, answer, err = a.Ask(ctx, method, path, headers, body)
+		switch {
+		case err != nil:
+			return err
+		case status >= 500:
+			return fmt.Errorf("%s %s: status %d: %.300s", method, path, status, answer)
+		case v == nil || status/100 != 2:
+			return nil
+		}
+		return json.Unmarshal(answer, v)
+	})
+	return status, err
+}

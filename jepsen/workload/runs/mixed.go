@@ -1,0 +1,170 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trireme-dev/trireme/clients/endpoint"
+	"github.com/trireme-dev/trireme/jepsen/testcluster"
+	"github.com/trireme-dev/trireme/jepsen/workload/deliveries"
+)
+
+// mixedSteps is the number of steps of the mixed workflow.
+const mixedSteps = 10
+
+// mixed is a workflow of ten steps of mixed types. The notification of its wait is kept
+// for it from the start.
+func mixed(a *App) map[string]endpoint.Workflow {
+	child := func(c *endpoint.Context) any { return c.Do(a.Effect(c, "child")) }
+	parent := func(c *endpoint.Context) any {
+		var all []string
+		take := func(outs ...string) { all = append(all, outs...) }
+		take(c.Do(a.Effect(c, "first")))
+		take(c.Do(endpoint.Sleep("nap", time.Second)))
+		take(c.Parallel(a.Effect(c, "left"), endpoint.Call("call", http.MethodPost, a.Base+"/out/"+c.RunID, "x", 20), a.Effect(c, "right"), endpoint.Sleep("rest", time.Second))...)
+		take(c.Do(a.Effect(c, "middle")))
+		take(c.Do(endpoint.Wait("wait", "go", time.Hour)))
+		take(c.Do(endpoint.Invoke("invoke", a.URL("child"), endpoint.ChildID(c, "invoke"), "{}", settings)))
+		take(c.Do(a.Effect(c, "last")))
+		return all
+	}
+	return map[string]endpoint.Workflow{"mixed": parent, "child": child}
+}
+
+// Mixed is a run of many mixed workflows at once, while calls fail and leaders are killed.
+type Mixed struct {
+	Cluster *testcluster.Cluster
+	Label   string
+	Runs    int
+	// Failing is the part of calls that fail, in percent.
+	Failing int
+	// KillEvery is the time between two kills of leaders, Down how long a killed node
+	// stays away.
+	KillEvery, Down time.Duration
+	// Patience is how long all runs together may take.
+	Patience time.Duration
+}
+
+// MixedResult is what came of a Mixed.
+type MixedResult struct {
+	Runs, Kills       int
+	Effects, Arrivals int
+	Took              time.Duration
+}
+
+// String is a line for people.
+func (m MixedResult) String() string {
+	return fmt.Sprintf("%d runs of %d steps in %v, %d leaders killed: %d functions of steps ran in %d deliveries", m.Runs, mixedSteps, m.Took.Round(100*time.Millisecond), m.Kills, m.Effects, m.Arrivals)
+}
+
+// Run starts the runs, waits for their ends and judges them.
+func (m Mixed) Run(ctx context.Context) (out MixedResult, err error) {
+	a, err := NewApp(m.Cluster, mixed)
+	if err != nil {
+		return out, err
+	}
+	defer a.Close()
+	a.Fail(m.Failing)
+	killer := &deliveries.Killer{Cluster: m.Cluster, Down: m.Down}
+	began := time.Now()
+	err = whileKilling(ctx, killer, m.KillEvery, func(ctx context.Context) error {
+		return all(ctx, m.Runs, func(ctx context.Context, n int) error {
+			return a.mixedRun(ctx, fmt.Sprintf("wfr_%s_%d", m.Label, n), m.Patience)
+		})
+	})
+	out = MixedResult{Runs: m.Runs, Kills: len(killer.Kills()), Took: time.Since(began)}
+	out.Effects, out.Arrivals = a.Counts()
+	if out.Effects > out.Arrivals {
+		err = errors.Join(err, fmt.Errorf("%d functions of steps ran in %d deliveries", out.Effects, out.Arrivals))
+	}
+	return out, errors.Join(err, a.Problems())
+}
+
+// mixedRun is one run from its trigger to its judgement.
+func (a *App) mixedRun(ctx context.Context, id string, limit time.Duration) error {
+	if err := a.Start(ctx, "mixed", id, "{}", nil); err != nil {
+		return err
+	}
+	status, err := a.Call(ctx, http.MethodPost, "/v2/notify/"+id+"/go", nil, []byte(`"go on"`), nil)
+	if err != nil || status/100 != 2 {
+		return fmt.Errorf("notify %s: status %d: %w", id, status, err)
+	}
+	l, err := a.Ended(ctx, id, limit)
+	if err != nil {
+		return err
+	}
+	return a.judgeMixed(l)
+}
+
+// judgeMixed holds a log to one result for each step, and the run's result to those that
+// later steps were shown.
+func (a *App) judgeMixed(l *Log) error {
+	if l.State != "RUN_SUCCESS" || l.Response == nil {
+		return fmt.Errorf("run %s: %s", l.ID, show(l))
+	}
+	var outs []string
+	if err := json.Unmarshal([]byte(*l.Response), &outs); err != nil || len(outs) != mixedSteps {
+		return fmt.Errorf("run %s: result %s: %w", l.ID, *l.Response, err)
+	}
+	steps := l.Steps()
+	ids := map[int]int{}
+	for _, s := range steps {
+		ids[s.ID]++
+		if s.State != "STEP_SUCCESS" {
+			return fmt.Errorf("run %s: step %d %q is %s", l.ID, s.ID, s.Name, s.State)
+		}
+	}
+	for n := range mixedSteps + 1 {
+		if ids[n] != 1 {
+			return fmt.Errorf("run %s: step %d has %d results", l.ID, n, ids[n])
+		}
+	}
+	for _, s := range steps {
+		if s.Type == "Run" && (s.Out == nil || !slices.Contains(outs, *s.Out)) {
+			return fmt.Errorf("run %s: the result of step %d is not what the end saw: %v, %v", l.ID, s.ID, s.Out, outs)
+		}
+		if s.Type == "Run" && a.Effects(l.ID, s.Name) == 0 {
+			return fmt.Errorf("run %s: step %q has a result and never ran", l.ID, s.Name)
+		}
+	}
+	return nil
+}
+
+// whileKilling runs work while leaders are killed; 0 kills none.
+func whileKilling(ctx context.Context, k *deliveries.Killer, every time.Duration, work func(context.Context) error) error {
+	if every == 0 {
+		return work(ctx)
+	}
+	killing, stop := context.WithCancel(ctx)
+	killed := make(chan error, 1)
+	go func() { killed <- k.Every(killing, every) }()
+	err := work(ctx)
+	stop()
+	return errors.Join(err, <-killed)
+}
+
+// all does work n times at once and returns the first few errors.
+func all(ctx context.Context, n int, work func(context.Context, int) error) error {
+	var mu sync.Mutex
+	var problems []error
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() {
+			if err := work(ctx, i); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				if len(problems) < 5 {
+					problems = append(problems, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(problems...)
+}

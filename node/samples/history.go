@@ -1,0 +1,243 @@
+package samples
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/trireme-dev/trireme/fsm/command"
+	"github.com/trireme-dev/trireme/node/stats"
+)
+
+const (
+	// Every is the time between two samples.
+	Every = 10 * time.Second
+	// Soon is when the first one is taken.
+	Soon = 2 * time.Second
+	// Kept is how many samples are kept: six hours.
+	Kept = 6 * 3600 / 10
+)
+
+// Sample is what was seen in one span of time. Rates are per second.
+type Sample struct {
+	// At is the end of the span in unix milliseconds.
+	At int64
+	// Commands counts commands of all transports; P50 and P99 are their times in
+	// milliseconds, 0 without any.
+	Commands, P50, P99 float64
+	// Requests are those over HTTP.
+	Requests float64
+	// Delivered and Failed are the delivery attempts of this node.
+	Delivered, Failed float64
+	// Messages are kept, Dead dead letters, Runs active runs; Overdue is how long in seconds
+	// the most overdue message waits.
+	Messages, Dead, Runs, Overdue float64
+	// Memory is the logical memory of the keyspace, Resident that of the process, DiskFree
+	// that of the data directory's disk, all in bytes.
+	Memory, Resident, DiskFree float64
+}
+
+// History is a ring of samples.
+type History struct {
+	gather prometheus.Gatherer
+	stats  *stats.Node
+	now    func() time.Time
+
+	mu      sync.Mutex
+	samples []Sample // a ring, of which next is the oldest
+	next    int
+
+	last    Sample // its counters are sums
+	lastSum [command.Buckets]int64
+	began   bool
+}
+
+// New reads a registry and the counts of commands.
+func New(gather prometheus.Gatherer, node *stats.Node) *History {
+	return &History{gather: gather, stats: node, now: time.Now}
+}
+
+// Run takes samples until ctx ends.
+func (h *History) Run(ctx context.Context) {
+	h.Take()
+	select { // the first sample comes soon: the console may be open
+	case <-ctx.Done():
+		return
+	case <-time.After(Soon):
+		h.Take()
+	}
+	tick := time.NewTicker(Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			h.Take()
+		}
+	}
+}
+
+// Take takes a sample now. The first one only begins the counting.
+func (h *History) Take() {
+	families, _ := h.gather.Gather() // what can't be gathered is missing from the sample
+	total := Sample{At: h.now().UnixMilli()}
+	for _, f := range families {
+		total.add(f)
+	}
+	calls, histogram := h.stats.Sum()
+	total.Commands = float64(calls)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before, was := h.last, h.lastSum
+	h.last, h.lastSum = total, histogram
+	if !h.began {
+		h.began = true
+		return
+	}
+	seconds := float64(total.At-before.At) / 1000
+	if seconds <= 0 {
+		return
+	}
+	s := total
+	for _, rate := range []struct{ to, from *float64 }{
+		{&s.Commands, &before.Commands}, {&s.Requests, &before.Requests}, {&s.Delivered, &before.Delivered}, {&s.Failed, &before.Failed},
+	} {
+		*rate.to = math.Max(0, *rate.to-*rate.from) / seconds
+	}
+	for i := range histogram {
+		histogram[i] = max(0, histogram[i]-was[i])
+	}
+	s.P50, s.P99 = percentile(&histogram, 0.5), percentile(&histogram, 0.99)
+	h.keep(s)
+}
+
+func (h *History) keep(s Sample) {
+	if len(h.samples) < Kept {
+		h.samples = append(h.samples, s)
+		return
+	}
+	h.samples[h.next] = s
+	h.next = (h.next + 1) % Kept
+}
+
+// percentile is a time in milliseconds that the part q of the calls did not exceed.
+func percentile(histogram *[command.Buckets]int64, q float64) float64 {
+	var all, seen int64
+	for _, n := range histogram {
+		all += n
+	}
+	if all == 0 {
+		return 0
+	}
+	for i, n := range histogram {
+		if n == 0 {
+			continue
+		}
+		if float64(seen+n) >= q*float64(all) {
+			low, high := 0.0, math.Ldexp(1, i)
+			if i > 0 {
+				low = high / 2
+			}
+			return (low + (high-low)*(q*float64(all)-float64(seen))/float64(n)) / 1e6
+		}
+		seen += n
+	}
+	return 0
+}
+
+// add takes a metric into the sums.
+func (s *Sample) add(f *dto.MetricFamily) {
+	for _, m := range f.GetMetric() {
+		v := m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		switch f.GetName() {
+		case "trireme_http_requests_total":
+			s.Requests += v
+		case "trireme_attempts_total":
+			if label(m, "outcome") == "delivered" {
+				s.Delivered += v
+			} else {
+				s.Failed += v
+			}
+		case "trireme_messages":
+			s.Messages = v
+		case "trireme_messages_due_seconds":
+			s.Overdue = v
+		case "trireme_dead_letters":
+			s.Dead += v
+		case "trireme_workflow_runs":
+			if label(m, "state") == "active" {
+				s.Runs = v
+			}
+		case "trireme_logical_memory_bytes":
+			s.Memory = v
+		case "process_resident_memory_bytes":
+			s.Resident = v
+		case "trireme_disk_free_bytes":
+			s.DiskFree = v
+		}
+	}
+}
+
+func label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
+	}
+	return ""
+}
+
+// Columns are samples by column, the oldest first: what charts read. Times are unix
+// milliseconds, rates per second, latencies milliseconds, ages seconds, sizes bytes.
+type Columns struct {
+	EverySeconds int       `json:"everySeconds"`
+	Time         []int64   `json:"time"`
+	Commands     []float64 `json:"commands"`
+	P50          []float64 `json:"p50Ms"`
+	P99          []float64 `json:"p99Ms"`
+	Requests     []float64 `json:"requests"`
+	Delivered    []float64 `json:"delivered"`
+	Failed       []float64 `json:"failed"`
+	Messages     []float64 `json:"messages"`
+	Dead         []float64 `json:"deadLetters"`
+	Runs         []float64 `json:"runs"`
+	Overdue      []float64 `json:"overdueSeconds"`
+	Memory       []float64 `json:"memoryBytes"`
+	Resident     []float64 `json:"residentBytes"`
+	DiskFree     []float64 `json:"diskFreeBytes"`
+}
+
+// Read returns what is kept.
+func (h *History) Read() Columns {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := Columns{EverySeconds: int(Every / time.Second), Time: []int64{}}
+	columns := []struct {
+		to   *[]float64
+		from func(*Sample) float64
+	}{
+		{&c.Commands, func(s *Sample) float64 { return s.Commands }}, {&c.P50, func(s *Sample) float64 { return s.P50 }},
+		{&c.P99, func(s *Sample) float64 { return s.P99 }}, {&c.Requests, func(s *Sample) float64 { return s.Requests }},
+		{&c.Delivered, func(s *Sample) float64 { return s.Delivered }}, {&c.Failed, func(s *Sample) float64 { return s.Failed }},
+		{&c.Messages, func(s *Sample) float64 { return s.Messages }}, {&c.Dead, func(s *Sample) float64 { return s.Dead }},
+		{&c.Runs, func(s *Sample) float64 { return s.Runs }}, {&c.Overdue, func(s *Sample) float64 { return s.Overdue }},
+		{&c.Memory, func(s *Sample) float64 { return s.Memory }}, {&c.Resident, func(s *Sample) float64 { return s.Resident }},
+		{&c.DiskFree, func(s *Sample) float64 { return s.DiskFree }},
+	}
+	for _, column := range columns {
+		*column.to = make([]float64, 0, len(h.samples))
+	}
+	for i := range h.samples {
+		s := &h.samples[(h.next+i)%len(h.samples)]
+		c.Time = append(c.Time, s.At)
+		for _, column := range columns {
+			*column.to = append(*column.to, math.Round(column.from(s)*1000)/1000)
+		}
+	}
+	return c
+}

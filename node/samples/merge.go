@@ -1,0 +1,105 @@
+package samples
+
+import "slices"
+
+// Named are the columns of one node.
+type Named struct {
+	Node    string
+	Columns Columns
+}
+
+// Missing is a node whose columns could not be had, and why.
+type Missing struct {
+	Node string `json:"node"`
+	Why  string `json:"why"`
+}
+
+// Cluster adds up the histories of Nodes. It has nothing of those in Missing.
+type Cluster struct {
+	Columns
+	Nodes   []string  `json:"nodes"`
+	Missing []Missing `json:"missing"`
+}
+
+// how says what a column is for several nodes.
+type how int
+
+const (
+	sum     how = iota // each node has its part
+	most               // of the node that has most: all have the same, or the worst counts
+	fullest            // of the node that has least
+)
+
+// values are the columns, with what each is for several nodes.
+func (c *Columns) values() []struct {
+	of  *[]float64
+	how how
+} {
+	return []struct {
+		of  *[]float64
+		how how
+	}{
+		{&c.Commands, sum}, {&c.Requests, sum}, {&c.Delivered, sum}, {&c.Failed, sum}, {&c.P50, most}, {&c.P99, most}, {&c.Messages, most}, {&c.Dead, most},
+		{&c.Runs, most}, {&c.Overdue, most}, {&c.Memory, most}, {&c.Resident, most}, {&c.DiskFree, fullest},
+	}
+}
+
+// Merge makes one history of those of several nodes. Its times are those of the node that has seen most; of each other node the
+// sample counts that is nearest in time, if it is no further away than one is from the next.
+func Merge(all []Named, missing []Missing) Cluster {
+	out := Cluster{Nodes: []string{}, Missing: append([]Missing{}, missing...)}
+	if len(all) == 0 {
+		out.Time = []int64{}
+		for _, v := range out.values() {
+			*v.of = []float64{}
+		}
+		return out
+	}
+	longest := slices.MaxFunc(all, func(a, b Named) int { return len(a.Columns.Time) - len(b.Columns.Time) }).Columns
+	out.Time, out.EverySeconds = longest.Time, longest.EverySeconds
+	for _, v := range out.values() {
+		*v.of = make([]float64, len(out.Time))
+	}
+	seen := make([]int, len(out.Time)) // nodes that count at a time
+	for _, one := range all {
+		out.Nodes = append(out.Nodes, one.Node)
+		from := one.Columns.values()
+		for i, at := range out.Time {
+			j := nearest(one.Columns.Time, at)
+			if j < 0 || abs(one.Columns.Time[j]-at) > int64(out.EverySeconds)*1000 {
+				continue
+			}
+			for k, v := range out.values() {
+				if j < len(*from[k].of) {
+					to := &(*v.of)[i]
+					*to = v.how.of(*to, (*from[k].of)[j], seen[i] == 0)
+				}
+			}
+			seen[i]++
+		}
+	}
+	return out
+}
+
+func (h how) of(before, v float64, first bool) float64 {
+	switch {
+	case first:
+		return v
+	case h == sum:
+		return before + v
+	case h == most:
+		return max(before, v)
+	}
+	return min(before, v)
+}
+
+// nearest is the index of the time that is nearest to one, -1 without any. The times ascend.
+func nearest(times []int64, at int64) int {
+	i, _ := slices.BinarySearch(times, at)
+	if i == len(times) || i > 0 && at-times[i-1] < times[i]-at {
+		i--
+	}
+	return i
+}
+
+func abs(n int64) int64 { return max(n, -n) }

@@ -1,0 +1,92 @@
+package searchindex
+
+import (
+	"slices"
+	"sort"
+)
+
+// postings are the documents that have a term, in the order of their numbers, with how often each has it. They are kept
+// in blocks, so that a document can be put in or taken out at any place in constant time.
+type postings struct {
+	blocks []*block
+	n      int
+}
+
+type block struct {
+	docs  []uint32
+	freqs []uint16
+}
+
+const blockSize = 256
+
+// at is the block that has, or would have, a document.
+func (p *postings) at(doc uint32) int {
+	return sort.Search(len(p.blocks), func(i int) bool { b := p.blocks[i]; return b.docs[len(b.docs)-1] >= doc })
+}
+
+// add puts a document in that is not there.
+func (p *postings) add(doc uint32, freq int) {
+	f := uint16(min(freq, 1<<16-1))
+	p.n++
+	i := p.at(doc)
+	if i == len(p.blocks) {
+		p.extend(doc, f)
+		return
+	}
+	b := p.blocks[i]
+	b.insert(doc, f)
+	if len(b.docs) > blockSize {
+		p.blocks = slices.Insert(p.blocks, i+1, b.split())
+	}
+}
+
+// extend puts a document in behind all others.
+func (p *postings) extend(doc uint32, freq uint16) {
+	last := len(p.blocks) - 1
+	if last < 0 || len(p.blocks[last].docs) >= blockSize {
+		p.blocks = append(p.blocks, &block{})
+		last++
+	}
+	b := p.blocks[last]
+	b.docs, b.freqs = append(b.docs, doc), append(b.freqs, freq)
+}
+
+func (b *block) insert(doc uint32, freq uint16) {
+	i := sort.Search(len(b.docs), func(i int) bool { return b.docs[i] >= doc })
+	b.docs, b.freqs = slices.Insert(b.docs, i, doc), slices.Insert(b.freqs, i, freq)
+}
+
+// split takes the second half out of a block.
+func (b *block) split() *block {
+	half := len(b.docs) / 2
+	right := &block{docs: slices.Clone(b.docs[half:]), freqs: slices.Clone(b.freqs[half:])}
+	b.docs, b.freqs = b.docs[:half:half], b.freqs[:half:half]
+	return right
+}
+
+// remove takes out a document that is there.
+func (p *postings) remove(doc uint32) {
+	i := p.at(doc)
+	if i == len(p.blocks) {
+		return
+	}
+	b := p.blocks[i]
+	j := sort.Search(len(b.docs), func(j int) bool { return b.docs[j] >= doc })
+	if j == len(b.docs) || b.docs[j] != doc {
+		return
+	}
+	p.n--
+	b.docs, b.freqs = append(b.docs[:j], b.docs[j+1:]...), append(b.freqs[:j], b.freqs[j+1:]...)
+	if len(b.docs) == 0 {
+		p.blocks = append(p.blocks[:i], p.blocks[i+1:]...)
+	}
+}
+
+// each calls f for every document in order.
+func (p *postings) each(f func(doc uint32, freq uint16)) {
+	for _, b := range p.blocks {
+		for i, d := range b.docs {
+			f(d, b.freqs[i])
+		}
+	}
+}
