@@ -168,8 +168,8 @@ func TestRunsAreListedAndFound(t *testing.T) {
 	if code := run(context.Background(), nil, &out); code != 0 {
 		t.Fatalf("listing the runs ended with %d", code)
 	}
-	for i := range runs {
-		r := &runs[i]
+	for i := range acceptances {
+		r := &acceptances[i]
 		if find(r.name) != r || find(r.alias) != r {
 			t.Errorf("%s or %s names another run too", r.name, r.alias)
 		}

@@ -175,7 +175,7 @@ func run(ctx context.Context, args []string, out io.Writer) int {
 
 // list prints the runs with what each shows.
 func list(out io.Writer) {
-	for _, r := range runs {
+	for _, r := range acceptances {
 		fmt.Fprintf(out, "  %-22s %s\n", r.name, r.about)
 	}
 }

@@ -10,8 +10,8 @@ type acceptance struct {
 	perform func(ctx context.Context, s *session) error
 }
 
-// runs are all runs, by area.
-var runs = []acceptance{
+// acceptances are all runs, by area.
+var acceptances = []acceptance{
 	{"fresh-clone", "core.1", "a fresh clone runs, answers the first requests, and its tests pass", freshClone},
 	{"busy-clone", "adopt.1", "fresh-clone in an empty home directory, with empty caches, at a load of 20", busyClone},
 	{"read-elsewhere", "core.2", "10,000 writes through any node, each read through another at once", readElsewhere},
@@ -76,8 +76,8 @@ var runs = []acceptance{
 
 // find returns the run with the name or former name, or nil.
 func find(name string) *acceptance {
-	for i := range runs {
-		if r := &runs[i]; name != "" && (r.name == name || r.alias == name) {
+	for i := range acceptances {
+		if r := &acceptances[i]; name != "" && (r.name == name || r.alias == name) {
 			return r
 		}
 	}
