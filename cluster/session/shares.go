@@ -14,6 +14,9 @@ const (
 	widestWindow = 4096
 	// keptGone is how many requests that nobody waits for such a queue may hold before it looks for them.
 	keptGone = 1024
+	// largeBody is from how many bytes on a request is sent apart from others, and the next one once the first has been charged:
+	// what a database sends at once, before it has a debt, keeps the others waiting as long as all that comes later.
+	largeBody = 256 << 10
 )
 
 // A tenantQueue holds the requests of one database that wait because it has used its share: by the ledger, or because an entry
@@ -53,12 +56,13 @@ func (t *Tracker) Deferred() int64 {
 // on. The lock is held.
 func (t *Tracker) admit(c *Call, now time.Time) bool {
 	l := t.tenants[c.db]
+	apart := len(c.body) >= largeBody && t.ledger.Others(now, c.db) || t.ledger.Costly(now, c.db)
 	if l == nil {
-		if !t.ledger.Costly(now, c.db) {
+		if !apart {
 			return true
 		}
 		l = t.tenant(c.db)
-	} else if len(l.waiting) == 0 && l.free() && !t.ledger.Costly(now, c.db) {
+	} else if len(l.waiting) == 0 && l.free() && !apart {
 		l.inFlight++
 		return true
 	}

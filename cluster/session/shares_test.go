@@ -68,6 +68,43 @@ func TestDebtorWaits(t *testing.T) {
 	}
 }
 
+// TestLargeRequestsGoOneByOne: of what a database without a debt sends at once, the large requests are sent one by one while others are
+// active, so that each is charged before the next is sent; alone they are not kept back.
+func TestLargeRequestsGoOneByOne(t *testing.T) {
+	s := newSharing(t)
+	large := func() {
+		if _, err := s.AddOf("hog", fsm.Exec.Code, make([]byte, MaxBatchBytes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large()
+	large()
+	for seq := range uint64(2) {
+		alone := s.batch()
+		s.sends(alone, 1+seq, 1+seq)
+		s.Finish(alone, answers(alone, fsm.Applied), nil, false)
+	}
+	s.owe(0)
+	large()
+	large()
+	s.of("other")
+	others := s.batch()
+	s.sends(others, 3, 5)
+	first := s.batch()
+	s.sends(first, 3, 3)
+	if k := s.Take(); k != nil {
+		t.Fatalf("%v are sent beside the first", sequences(k))
+	}
+	s.ledger.Note(s.at, 100*time.Millisecond, []fsm.Outcome{{Database: "hog", Work: 100_000_000}})
+	s.Finish(first, answers(first, fsm.Applied), nil, false)
+	if k := s.Take(); k != nil {
+		t.Fatalf("%v are sent before the first is paid off", sequences(k))
+	}
+	s.at = s.at.Add(time.Second)
+	s.owe(0)
+	s.sends(s.batch(), 4, 4)
+}
+
 // TestHeldTravelApart: what has waited for its database's share goes in batches of its own, one at a time, beside those of
 // others, of which as many are in flight as ever.
 func TestHeldTravelApart(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 )
 
 // ErrTruncated says that a field ends before its length says so.
@@ -41,17 +42,37 @@ func (w *Writer) Bool(v bool) {
 // Bytes appends a length and the bytes.
 func (w *Writer) Bytes(v []byte) {
 	w.Uvarint(uint64(len(v)))
-	w.B = append(w.B, v...)
+	w.B = appendParts(w.B, v)
 }
 
 // String appends a length and the bytes of v.
 func (w *Writer) String(v string) {
 	w.Uvarint(uint64(len(v)))
-	w.B = append(w.B, v...)
+	w.B = appendParts(w.B, v)
 }
 
 // Fixed appends v as it is, without a length.
-func (w *Writer) Fixed(v []byte) { w.B = append(w.B, v...) }
+func (w *Writer) Fixed(v []byte) { w.B = appendParts(w.B, v) }
+
+// copyStep bytes are copied at a time: a copy can't be interrupted, and the whole process waits for its end when the collector
+// begins a cycle.
+const copyStep = 128 << 10
+
+// appendParts is append in steps.
+func appendParts[T []byte | string](b []byte, v T) []byte {
+	if len(v) > copyStep {
+		b = slices.Grow(b, len(v))
+		for ; len(v) > copyStep; v = v[copyStep:] {
+			b = appendPart(b, v[:copyStep])
+		}
+	}
+	return append(b, v...)
+}
+
+// appendPart is a call of its own, at which the goroutine can be stopped.
+//
+//go:noinline
+func appendPart[T []byte | string](b []byte, v T) []byte { return append(b, v...) }
 
 // Record appends what f writes behind its length.
 func (w *Writer) Record(f func(*Writer)) {

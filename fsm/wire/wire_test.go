@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/trireme-dev/trireme/fsm/wire"
@@ -15,7 +16,7 @@ import (
 func TestScalarsRoundTrip(t *testing.T) {
 	unsigned := []uint64{0, 1, 127, 128, 300, 1 << 32, math.MaxUint64}
 	signed := []int64{0, 1, -1, 63, 64, -64, -65, math.MaxInt64, math.MinInt64}
-	texts := []string{"", "a", "\x00", "Grüße", string(make([]byte, 200))}
+	texts := []string{"", "a", "\x00", "Grüße", string(make([]byte, 200)), strings.Repeat("long", 1<<17), strings.Repeat("longer", 1<<17)}
 	var w wire.Writer
 	for _, v := range unsigned {
 		w.Uvarint(v)
