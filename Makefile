@@ -89,9 +89,10 @@ docs: ## write docs/commands/ from the command table, and the tables of docs/arc
 	$(GO) run -tags $(TAGS) ./cmd/commanddocs
 	TRIREME_DOCS=write $(GO) test -tags $(TAGS) -count 1 -run '^TestArchitectureTablesAreCurrent$$' ./internal/layout
 
-.PHONY: notice
-notice: ## write NOTICE from the modules that the binary links
-	$(GO) run ./scripts/notice >bin/NOTICE && mv bin/NOTICE NOTICE
+.PHONY: licenses
+licenses: ## write the licences of the modules that the binary links, bin/THIRD_PARTY_LICENSES
+	@mkdir -p bin
+	$(GO) run ./scripts/release -licenses bin/THIRD_PARTY_LICENSES
 
 .PHONY: bench
 bench: build bench-tools ## the benchmarks, beside their peers, which it installs (flags: ARGS="-rows 1,2")

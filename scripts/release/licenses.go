@@ -1,69 +1,58 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-const tags = "nomsgpack,hashicorpmetrics"
+// thirdParty is the file that every archive, package and image has: the licences of the modules that the binary links.
+const thirdParty = "THIRD_PARTY_LICENSES"
 
-// module is what `go list` says of a linked module.
+// module is a linked module as `go list` describes it, with its licence: the SPDX name and the text.
 type module struct {
 	Path, Version, Dir string
 	licence, text      string
 }
 
-func main() {
-	out := bufio.NewWriter(os.Stdout)
-	if err := errors.Join(write(out, "."), out.Flush()); err != nil {
-		fmt.Fprintln(os.Stderr, "notice:", err)
-		os.Exit(1)
-	}
-}
-
-// write writes the notice of the repository at root.
-func write(out io.Writer, root string) error {
+// writeLicenses writes the licences of the modules that the repository at root links into a file.
+func writeLicenses(root, path string) error {
 	modules, err := linked(root)
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(out, head)
-	for _, m := range modules {
-		fmt.Fprintf(out, "%-60s %-22s %s\n", m.Path, m.Version, m.licence)
-	}
-	fmt.Fprint(out, source)
-	for _, m := range modules {
-		if m.licence == "MPL-2.0" {
-			fmt.Fprintf(out, "https://proxy.golang.org/%s/@v/%s.zip\n", escaped(m.Path), escaped(m.Version))
-		}
-	}
-	texts(out, modules)
-	return nil
+	return os.WriteFile(path, licenses(modules), 0o644)
 }
 
-var upper = regexp.MustCompile(`[A-Z]`)
-
-// escaped is a path or a version as the protocol of Go's module proxies writes it: an exclamation mark and the lower case for
-// each capital.
-func escaped(s string) string {
-	return upper.ReplaceAllStringFunc(s, func(c string) string { return "!" + strings.ToLower(c) })
+// licenses lists the modules with the names of their licences, where to get the source of those under the Mozilla Public
+// License, and each licence text once, after the modules that it covers.
+func licenses(modules []module) []byte {
+	var out bytes.Buffer
+	out.WriteString(head)
+	for _, m := range modules {
+		fmt.Fprintf(&out, "%-60s %-22s %s\n", m.Path, m.Version, m.licence)
+	}
+	out.WriteString(source)
+	for _, m := range modules {
+		if m.licence == "MPL-2.0" {
+			fmt.Fprintf(&out, "https://proxy.golang.org/%s/@v/%s.zip\n", escaped(m.Path), escaped(m.Version))
+		}
+	}
+	texts(&out, modules)
+	return out.Bytes()
 }
 
 const head = `Trireme
 Copyright 2026 The Trireme authors
 
-Licensed under the Apache License, Version 2.0 (LICENSE). The binary links these
-modules of others, under these licences. Written by scripts/notice; do not edit.
+Licensed under the Apache License, Version 2.0 (LICENSE). The binary links the modules
+below, each under the licence beside it. Their texts follow.
 
 `
 
@@ -154,7 +143,7 @@ func (m *module) read() error {
 		}
 		m.licence = kind(m.text)
 		if m.licence == "" {
-			return fmt.Errorf("%s: %s has a licence that this program does not know", m.Path, name)
+			return fmt.Errorf("%s: %s has an unknown licence: read it and add it to kind", m.Path, name)
 		}
 		return nil
 	}
