@@ -18,6 +18,9 @@ const units = `KiB|MiB|GiB|ms|s|min|seconds?|minutes?|hours?|days?`
 var named = regexp.MustCompile("\\b([0-9][0-9.,]*|one|two|three|four|five|ten)\\s(?:(" + units + ")\\b)?([a-z-]+)?(?:\\s[a-z-]+)?\\s*" +
 	"\\(`?([a-z][a-z0-9/]*\\.[A-Za-z]\\w*)`?[,);]")
 
+// A figure that follows its constant: "`cluster.overlapBytes` (32 KiB)", "`cluster.overlapBytes` is 32 KiB", "`cluster.overlapBytes` = 32 KiB".
+var namedFirst = regexp.MustCompile("`([a-z][a-z0-9/]*\\.[A-Za-z]\\w*)`(?:,? (?:is|of|are)|,| ?=|:)? \\(?([0-9][0-9.,]*|one|two|three|four|five|ten)\\b(?:\\s?(" + units + ")\\b)?")
+
 // A size, a time or a count of a hundred and more that a reader could take for a limit of the program.
 var figure = regexp.MustCompile(`(?:^|[^\w.,$-])([0-9][0-9.,]*)\s?(` + units + `)\b|(?:^|[^\w.,$-])([0-9][0-9,]{2,})\s(entries|results|writes|reads|steps|keys|commands|requests|elements|connections|events|messages|values)\b`)
 
@@ -69,17 +72,28 @@ var unnamed = map[string][]string{
 // the program is built, figures that name none. A figure is named once on a page.
 func wrongFigures(page, text string, constants Constants, design bool) (wrong []string) {
 	known := slices.Clone(unnamed[page])
-	for _, m := range named.FindAllStringSubmatch(text, -1) {
-		values := constants.Find(m[4])
+	compare := func(where, number, unit, name string) {
+		values := constants.Find(name)
 		switch {
-		case strings.HasSuffix(m[4], ".go") || strings.HasSuffix(m[4], ".md"):
-			continue // a file that has more of it
 		case len(values) == 0:
-			wrong = append(wrong, fmt.Sprintf("%q: there is no constant %s", m[0], m[4]))
-		case slices.ContainsFunc(values, func(v constant.Value) bool { return !same(m[1], m[2], v) }):
-			wrong = append(wrong, fmt.Sprintf("%q: %s is %v", m[0], m[4], values))
+			wrong = append(wrong, fmt.Sprintf("%q: there is no constant %s", where, name))
+		case slices.ContainsFunc(values, func(v constant.Value) bool { return !same(number, unit, v) }):
+			wrong = append(wrong, fmt.Sprintf("%q: %s is %v", where, name, values))
 		}
+	}
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		if isFile(m[4]) {
+			continue // it has more of it
+		}
+		compare(m[0], m[1], m[2], m[4])
 		known = append(known, m[1]+" "+m[2]+m[3])
+	}
+	for _, m := range namedFirst.FindAllStringSubmatch(text, -1) {
+		if isFile(m[1]) || len(constants.Find(m[1])) == 0 && m[3] == "" {
+			continue // a file, or the name of something that is counted: an error and its status
+		}
+		compare(m[0], m[2], m[3], m[1])
+		known = append(known, m[2]+" "+m[3])
 	}
 	if !design {
 		return wrong
@@ -103,6 +117,9 @@ func wrongFigures(page, text string, constants Constants, design bool) (wrong []
 	}
 	return wrong
 }
+
+// isFile reports whether a name is that of a file, which looks like a name of a package.
+func isFile(name string) bool { return filenames[name[strings.LastIndex(name, ".")+1:]] }
 
 // TestFiguresAreThoseOfTheCode compares the figures of documents and comments with the constants that they name, and demands
 // such a name for those of docs/design and of doc.go.
@@ -168,6 +185,13 @@ func TestWrongFigures(t *testing.T) {
 		"the last 1,024 keys (`y.Many`) and":                    0,
 		"the last 1,025 keys (`y.Many`) and":                    1,
 		"It has 64 KiB (`x.gone`).":                             1,
+		"`x.bytes` (64 KiB) and 64 KiB":                         0,
+		"`x.bytes` (32 KiB)":                                    1,
+		"`x.bytes` is 32 KiB":                                   1,
+		"`x.bytes` of 64 KiB, `y.Many` = 1,024":                 0,
+		"`y.Many`: 1,023":                                       1,
+		"`x.gone` is 5 s":                                       1,
+		"`x.gone` 412":                                          0,
 		"On 2026-11-24 it had 12 MiB.":                          0,
 		"On 2026-11-24:\n\n| | 12 MiB |":                        0,
 		"On 2026-11-24.\n\nIt has 12 MiB":                       1,
