@@ -62,6 +62,7 @@ func TestMain(m *testing.M) {
 //	finds REGEXP ARGUMENTS…           waits until the doctor prints a line like that
 //	walkthrough [restore]             runs what docs/operations.md says step by step
 //	tour HEADING [TEXT]               runs what a section of README.md says, and compares the answers
+//	recipes                           runs the recipes of docs/cli.md and compares what they print
 //	opening PAGE                      runs the examples with which a page of docs begins, and compares the answers
 //	signsin FILE STATUS               opens the link that FILE has of the console, and compares the status
 //	packaged FILE                     sets the variables that a package for one node gives it
@@ -103,7 +104,7 @@ func TestScripts(t *testing.T) {
 			"smalldisk": smallDisk, "request": request, "terminate": terminate, "mode": mode, "bucket": bucket,
 			"hold": hold, "release": release, "refused": refused, "unready": unready,
 			"ready": reaches("/readyz"), "answers": reaches("/livez"), "nodes": nodes, "gone": gone, "ports": ports, "client": client, "devclient": devClient, "stale": stale, "moves": moves, "lists": lists,
-			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough, "tour": tour, "opening": opening,
+			"shows": shows, "certificate": certificate, "shown": shown, "printed": printed, "logged": logged, "walkthrough": walkthrough, "tour": tour, "opening": opening, "recipes": recipes,
 			"jsonlog": jsonLog, "packaged": packaged,
 			"manages": manages, "heard": heard, "documented": metricsDocumented, "finds": finds,
 		},
