@@ -128,7 +128,7 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202
 /** plain makes text readable: control characters and marks that turn its direction are escaped. */
 export const plain = (text: string) =>
   text.replace(hidden, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-/** lines ends lines with \n alone where all of them end with \r\n (INFO, many HTTP bodies): \r would be shown escaped. */
+/** lines ends lines with \n alone where all of them end with \r\n (INFO, many bodies): \r would be shown escaped. */
 export const lines = (text: string) =>
   /\r\n/.test(text) && !/(^|[^\r])\n|\r(?!\n)/.test(text) ? text.replace(/\r\n/g, "\n") : text;
 /** show is plain for a byte string; of one that is no text the bytes are escaped. */

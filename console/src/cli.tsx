@@ -2,7 +2,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { database, enc, list, type Reply, run, show, str, strs, lines as textLines } from "./api";
 import asks from "./asks.json";
 import { bytes, msSpan, things } from "./format";
-import { Button, Card, Page, question, sure, useLoad } from "./ui";
+import { Button } from "./ui/controls";
+import { question, sure } from "./ui/dialogs";
+import { Card, Page } from "./ui/layout";
+import { useLoad } from "./ui/load";
 
 type Doc = { summary: string; group: string; syntax: string };
 const map = (r: Reply) => {

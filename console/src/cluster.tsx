@@ -2,24 +2,12 @@ import { useState } from "preact/hooks";
 import { json, raw } from "./api";
 import { figure, things } from "./format";
 import type { ClusterStatus, Doctor, Finding, Node } from "./overview";
-import {
-  Ago,
-  act,
-  Badge,
-  Button,
-  Card,
-  Choose,
-  Dialog,
-  Empty,
-  Field,
-  Loaded,
-  Note,
-  Page,
-  sure,
-  Table,
-  Text,
-  useLoad,
-} from "./ui";
+import { Button, Choose, Field, Text } from "./ui/controls";
+import { Dialog, sure } from "./ui/dialogs";
+import { Badge, Card, Empty, Note, Page, Table } from "./ui/layout";
+import { Loaded, useLoad } from "./ui/load";
+import { Ago } from "./ui/time";
+import { act } from "./ui/toasts";
 
 export const level = (l: string) => (l === "ok" ? "good" : l === "warning" ? "warn" : "bad");
 

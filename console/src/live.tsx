@@ -2,24 +2,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, database, enc, json, list, num, poll, run, show, signedIn, str, stream, strs } from "./api";
 import { figure, inMs } from "./format";
 import { query } from "./router";
-import {
-  Ago,
-  act,
-  Badge,
-  Button,
-  Card,
-  Choose,
-  Empty,
-  Field,
-  Loaded,
-  Note,
-  Page,
-  sure,
-  Table,
-  Tabs,
-  Text,
-  useLoad,
-} from "./ui";
+import { Button, Choose, Field, Text } from "./ui/controls";
+import { sure } from "./ui/dialogs";
+import { Badge, Card, Empty, Note, Page, Table, Tabs } from "./ui/layout";
+import { Loaded, useLoad } from "./ui/load";
+import { Ago } from "./ui/time";
+import { act } from "./ui/toasts";
 
 export function Live() {
   const part = query.value.get("part") ?? "channels";

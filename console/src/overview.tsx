@@ -1,8 +1,11 @@
 import { useMemo } from "preact/hooks";
 import { database, json, poll, run, signedIn, str, who } from "./api";
 import { count, figure, percent, things } from "./format";
-import type { Event } from "./messages";
-import { A, Ago, Badge, Card, Chart, Empty, Loaded, Note, Page, Stat, useLoad } from "./ui";
+import type { Event } from "./messages/event";
+import { Chart, Stat } from "./ui/charts";
+import { A, Badge, Card, Empty, Note, Page } from "./ui/layout";
+import { Loaded, useLoad } from "./ui/load";
+import { Ago } from "./ui/time";
 
 type Series =
   | "commands"

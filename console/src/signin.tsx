@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { asked, base, ended } from "./api";
 import { enter } from "./enter";
-import { Button, Field, Note, Text } from "./ui";
+import { Button, Field, Text } from "./ui/controls";
+import { Note } from "./ui/layout";
 
 /** What can be wrong with a sign-in at an identity provider, by the fragment of the URL that the node redirects to. */
 const failures: Record<string, string> = {

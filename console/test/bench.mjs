@@ -9,160 +9,18 @@
 // Results are printed as rows of docs/performance.md and written to .bench/console.json.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { Agent, createServer, request } from "node:http";
 import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
+import { client, fill, sink } from "./fill.mjs";
 import { end, open, row, settled, signIn, start, until } from "./harness.mjs";
 
 const scale = Number(process.env.SCALE ?? 1),
   rate = Number(process.env.RATE ?? 10000),
   seconds = Number(process.env.DURATION ?? 20),
   rounds = Number(process.env.ROUNDS ?? 5);
-const count = (n) => Math.max(10, Math.round(n * scale));
 const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 const say = (...words) => console.log(...words);
 const result = {};
-
-/** client calls a node over connections that are kept. */
-function client(url, token) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  return (path, { method = "POST", body, headers, raw } = {}) =>
-    new Promise((done, fail) => {
-      const r = request(
-        url + path,
-        { method, agent, headers: { Authorization: `Bearer ${token}`, ...headers } },
-        (answer) => {
-          let text = "";
-          answer.setEncoding("utf8");
-          answer.on("data", (part) => {
-            text += part;
-          });
-          answer.on("end", () =>
-            answer.statusCode < 300
-              ? done(raw ? text : text ? JSON.parse(text) : null)
-              : fail(new Error(`${path}: ${answer.statusCode} ${text}`)),
-          );
-        },
-      );
-      r.on("error", fail);
-      r.end(body);
-    });
-}
-
-/** parts asks for all of total, some at a time, four requests at once. */
-async function parts(what, total, size, ask) {
-  const began = Date.now();
-  let next = 0;
-  const work = async () => {
-    while (next < total) {
-      const from = next;
-      next += size;
-      await ask(from, Math.min(size, total - from));
-    }
-  };
-  await Promise.all([work(), work(), work(), work()]);
-  say(`${total} ${what} in ${Math.round((Date.now() - began) / 1000)} s`);
-}
-const each = (from, n, of) => JSON.stringify(Array.from({ length: n }, (_, i) => of(from + i)));
-
-/** sink answers deliveries: /bad refuses, /long answers at the end. */
-async function sink() {
-  const s = createServer((q, r) => {
-    q.resume();
-    if (q.url.startsWith("/long")) return;
-    r.writeHead(q.url.startsWith("/bad") ? 500 : 200).end("taken");
-  });
-  await new Promise((done) => s.listen(0, "127.0.0.1", done));
-  s.unref();
-  return `http://127.0.0.1:${s.address().port}`;
-}
-
-async function fill(ask, to) {
-  const types = [
-    (k, i) => ["SET", k, `value ${i}`],
-    (k, i) => ["HSET", k, "name", `n${i}`, "plan", "basic"],
-    (k, i) => ["ZADD", k, String(i), "m"],
-    (k, i) => ["RPUSH", k, "a", String(i)],
-  ];
-  await parts("keys", count(1e6), 1000, (from, n) =>
-    ask("/pipeline", { body: each(from, n, (i) => types[i % 10 < 7 ? 0 : (i % 10) - 6](`user:${i % 1000}:${i}`, i)) }),
-  );
-  await parts("messages", count(1e5), 500, (from, n) =>
-    ask("/v2/batch", {
-      body: each(from, n, (i) => ({
-        destination: `${to}/hook/${i % 50}`,
-        headers: { "Upstash-Label": `label-${i % 20}`, ...(i % 2 ? { "Upstash-Delay": "24h" } : {}) },
-        body: JSON.stringify({ order: i }),
-      })),
-    }),
-  );
-  await parts("dead letters", count(1e4), 500, (from, n) =>
-    ask("/v2/batch", {
-      body: each(from, n, (i) => ({
-        destination: `${to}/bad/${i % 50}`,
-        headers: { "Upstash-Retries": "0" },
-        body: JSON.stringify({ order: i }),
-      })),
-    }),
-  );
-  const runs = (from, n, of) => ask("/v2/batch", { body: each(from, n, of) });
-  await parts("runs", count(1e4), 500, (from, n) =>
-    runs(from, n, (i) => ({
-      destination: `${to}/flow`,
-      headers: {
-        "Upstash-Workflow-Init": "true",
-        "Upstash-Workflow-RunId": `wfr_bench${i}`,
-        "Upstash-Workflow-Url": `${to}/flow`,
-        "Upstash-Label": `flow-${i % 20}`,
-      },
-      body: "{}",
-    })),
-  );
-  // The app of the long run never answers, and only one delivery of it is under way: its steps come from here.
-  const flow = {
-    "Upstash-Workflow-RunId": "wfr_long",
-    "Upstash-Workflow-Url": `${to}/long`,
-    "Upstash-Flow-Control-Key": "long",
-    "Upstash-Flow-Control-Value": "parallelism=1",
-  };
-  await runs(0, 1, () => ({
-    destination: `${to}/long`,
-    headers: { "Upstash-Workflow-Init": "true", ...flow },
-    body: "{}",
-  }));
-  const began = Date.now(),
-    steps = count(1e4);
-  for (let from = 0; from < steps; from += 100) {
-    await runs(from, Math.min(100, steps - from), (i) => ({
-      destination: `${to}/long`,
-      headers: { "Upstash-Workflow-Init": "false", ...flow },
-      body: JSON.stringify({
-        stepId: i + 1,
-        stepName: `step ${i + 1}`,
-        stepType: "Run",
-        out: JSON.stringify({ result: i }),
-        concurrent: 1,
-      }),
-    }));
-  }
-  say(`a run of ${steps} steps in ${Math.round((Date.now() - began) / 1000)} s`);
-  await until(
-    async () => {
-      const text = await ask("/metrics", { method: "GET", raw: true });
-      const of = (name) =>
-        [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].reduce(
-          (sum, m) => sum + Number(m[1]),
-          0,
-        );
-      assert.ok(
-        of("trireme_dead_letters") >= count(1e4) && of("trireme_messages_running") <= 1,
-        `${of("trireme_dead_letters")} dead letters, ${of("trireme_messages_running")} attempts under way`,
-      );
-    },
-    "the deliveries",
-    600000,
-  );
-}
 
 /** memory is that of a process, and what is alive in its heap after a collection, in MB. */
 async function memory(pid, profiles) {
@@ -245,7 +103,8 @@ async function views() {
   ];
   result.views = {};
   say(
-    "\n| View | First data, median of 5 (ms) | Slowest (ms) | Frames a second | Longest frame (ms) |\n|---|---|---|---|---|",
+    "\n| View | First data, median of 5 (ms) | Slowest (ms) | Frames a second | Longest frame (ms) |" +
+      "\n|---|---|---|---|---|",
   );
   for (const path of shown) {
     const times = [];
@@ -259,14 +118,16 @@ async function views() {
     const name = path.replace(/msg_\w+/, "…");
     result.views[name] = { first: median(times), slowest: Math.max(...times), ...f };
     say(
-      `| \`${name}\` | ${Math.round(median(times))} | ${Math.round(Math.max(...times))} | ${Math.round(f.fps)} | ${Math.round(f.longest)} |`,
+      `| \`${name}\` | ${Math.round(median(times))} | ${Math.round(Math.max(...times))} | ` +
+        `${Math.round(f.fps)} | ${Math.round(f.longest)} |`,
     );
   }
   assert.deepEqual(page.faults, []);
   const after = await memory(node.p.pid, `http://${profiles}`);
   result.memory = { before, after };
   say(
-    `\nmemory of the node: heap ${before.heap.toFixed(1)} MB before, ${after.heap.toFixed(1)} MB after; resident ${before.rss.toFixed(1)} MB before, ${after.rss.toFixed(1)} MB after`,
+    `\nmemory of the node: heap ${before.heap.toFixed(1)} MB before, ${after.heap.toFixed(1)} MB after; ` +
+      `resident ${before.rss.toFixed(1)} MB before, ${after.rss.toFixed(1)} MB after`,
   );
   const all = Object.values(result.views);
   return [
@@ -313,7 +174,8 @@ function load(port, token, perSecond) {
     });
   const timer = setInterval(() => {
     const now = performance.now();
-    owed = Math.min(owed + ((now - last) * perSecond) / 1000, perSecond / 5); // what a busy node can't take is not caught up
+    // What a busy node can't take is not caught up.
+    owed = Math.min(owed + ((now - last) * perSecond) / 1000, perSecond / 5);
     last = now;
     for (; owed >= 1 && idle.length; owed--) idle.pop().write(message(sent++));
   }, 1);
@@ -372,7 +234,8 @@ async function cost() {
   };
   result.cost = [];
   say(
-    "\n| Requests a second, without and with | Leader's processor time for one (us), without | with the consoles | Difference |\n|---|---|---|---|",
+    "\n| Requests a second, without and with | Leader's processor time for one (us), without | with the consoles |" +
+      " Difference |\n|---|---|---|---|",
   );
   for (let i = 0; i < rounds; i++) {
     const one = {},
@@ -392,7 +255,8 @@ async function cost() {
     one.more = (one.with.perRequest / one.without.perRequest - 1) * 100;
     result.cost.push(one);
     say(
-      `| ${Math.round(one.without.rate)}, ${Math.round(one.with.rate)} | ${one.without.perRequest.toFixed(2)} | ${one.with.perRequest.toFixed(2)} | ${one.more.toFixed(2)} % |`,
+      `| ${Math.round(one.without.rate)}, ${Math.round(one.with.rate)} | ${one.without.perRequest.toFixed(2)} | ` +
+        `${one.with.perRequest.toFixed(2)} | ${one.more.toFixed(2)} % |`,
     );
   }
   const wrong = traffic.stop(),

@@ -160,3 +160,10 @@ export async function row() {
     if (!taken.includes(true)) return base;
   }
 }
+
+/** reload asks for the view again, unless the page has noticed by itself that its session has ended: it has no button. */
+export const reload = (p) =>
+  p
+    .getByRole("button", { name: "Reload" })
+    .click({ timeout: 5_000 })
+    .catch(() => {});

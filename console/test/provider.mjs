@@ -37,10 +37,11 @@ export async function startProvider(claims) {
           nonce: asked.get("nonce"),
           ...p.claims,
         });
+      const signed = sign("sha256", text, { key: privateKey, dsaEncoding: "ieee-p1363" });
       return {
         access_token: "none",
         token_type: "Bearer",
-        id_token: `${text}.${sign("sha256", text, { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("base64url")}`,
+        id_token: `${text}.${signed.toString("base64url")}`,
       };
     },
   };

@@ -1,4 +1,5 @@
-// What pages say, beside what is so: units with values from the API, dialogs that must not go, the figures of several nodes.
+// What pages say, beside what is so: units with values from the API, dialogs that must not go, the figures of several
+// nodes.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

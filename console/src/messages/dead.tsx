@@ -1,27 +1,18 @@
+// Dead letters of messages and of runs.
 import { useState } from "preact/hooks";
-import { json, plain } from "./api";
-import { count, figure, things } from "./format";
-import { chosen, type Event, Filters, mayWrite, Publish, text64 } from "./messages";
-import { go, query } from "./router";
-import {
-  A,
-  Ago,
-  act,
-  Badge,
-  Body,
-  Button,
-  Card,
-  Empty,
-  Facts,
-  Headers,
-  Loaded,
-  Page,
-  sure,
-  Table,
-  Tabs,
-  toast,
-  useLoad,
-} from "./ui";
+import { json, plain } from "../api";
+import { count, figure, things } from "../format";
+import { go, query } from "../router";
+import { Button } from "../ui/controls";
+import { sure } from "../ui/dialogs";
+import { A, Badge, Card, Empty, Facts, Page, Table, Tabs } from "../ui/layout";
+import { Loaded, useLoad } from "../ui/load";
+import { Body, Headers } from "../ui/text";
+import { Ago } from "../ui/time";
+import { act, toast } from "../ui/toasts";
+import { type Event, mayWrite, text64 } from "./event";
+import { chosen, Filters } from "./filters";
+import { Publish } from "./publish";
 
 type DeadLetter = Event & {
   dlqId: string;
