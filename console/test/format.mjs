@@ -152,7 +152,8 @@ const own = new RegExp(
     .join("|"),
   "g",
 );
-// The success of deliveries in percent, a form's field, a JWT's claims, the chart's axis, the part of a value that is read.
+// The success of deliveries in percent, a form's field, a JWT's claims, the axis of charts, the part of a value that is
+// read.
 const allowed = [
   /\(1000 \* delivered\) \/ tried/,
   /Math\.ceil\(ttl \/ 1000\)/,

@@ -161,7 +161,7 @@ export async function row() {
   }
 }
 
-/** reload asks for the view again, unless the page has noticed by itself that its session has ended: it has no button. */
+/** reload asks for the view again, unless the page has noticed by itself that its session has ended. */
 export const reload = (p) =>
   p
     .getByRole("button", { name: "Reload" })
