@@ -60,7 +60,7 @@ vet:
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(TAGS) $(OTHER)
 
 .PHONY: lint
-lint: vet ## go vet, gofmt and staticcheck, and the files in deploy/ as far as their programs are here
+lint: vet ## go vet, gofmt, staticcheck and Biome, and the files in deploy/ as far as their programs are here
 	@scripts/lint.sh
 	@deploy/lint.sh
 
