@@ -27,7 +27,7 @@ func TestWebhookReachesItsDatabase(t *testing.T) {
 	w := newWall(t)
 	const hook = "/v2/workflows/hooks/tester/wfr_run/evt_abcdefghijklmno"
 	to := "https://" + hidden + ".example.com/"
-	step := `{"stepId":1,"stepName":"c","stepType":"CreateWebhook","out":"{\"webhookUrl\":\"http://x` + hook + `\",\"eventId\":\"evt_abcdefghijklmno\"}","concurrent":1}`
+	step := `{"stepId":2,"stepName":"c","stepType":"CreateWebhook","out":"{\"webhookUrl\":\"http://x` + hook + `\",\"eventId\":\"evt_abcdefghijklmno\"}","concurrent":1}`
 	item, err := json.Marshal([]map[string]any{{"destination": to, "body": step, "headers": map[string]string{
 		"content-type": "application/json", "upstash-method": "POST", "upstash-workflow-init": "false", "upstash-workflow-runid": "wfr_run",
 		"upstash-workflow-url": to, "upstash-workflow-sdk-version": "1", "upstash-forward-upstash-workflow-sdk-version": "1",
