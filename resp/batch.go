@@ -12,8 +12,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// batch is the commands of several attached connections that run together: as one request
-// to the log, or on one view. They belong to one user, and each is atomic by itself.
+// A batch runs the pipelines of several attached connections together: as one request to the log, or
+// on one view. All belong to one user. Each command is atomic by itself.
 type batch struct {
 	loop   *eventLoop
 	as     acl.Identity
@@ -94,8 +94,8 @@ func (t *batch) run() {
 	t.loop.serve(t.loop.loop.Rearm(ready))
 }
 
-// detachAnswering gives a busy connection a goroutine of its own, which first answers what
-// was run with values.
+// detachAnswering gives a busy connection a goroutine of its own, which first answers the pipeline
+// with values.
 func (w *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Duration) {
 	w.loop.Release(c)
 	c.quietRounds = 0
@@ -132,7 +132,7 @@ func (t *batch) execute() (values []reply.Value, err error) {
 
 var errMiscounted = errors.New("resp: the number of replies differs from the number of commands")
 
-// gatherResult is what arrived on a connection.
+// gatherResult classifies the input that a read found on a connection.
 type gatherResult uint8
 
 const (
@@ -168,8 +168,8 @@ func (c *conn) gather() gatherResult {
 	return gatheredNothing
 }
 
-// gatherOne takes one command. It is false if there is none that can run with those before
-// it; the input is unchanged then.
+// gatherOne moves one command from the input to the pipeline. It returns false, and leaves the input
+// unchanged, if the next command is incomplete or can't run together with those before it.
 func (c *conn) gatherOne() bool {
 	argv, size, err := c.parser.Next(c.in.rest(), &c.limits)
 	if err != nil { // incomplete, or a protocol error

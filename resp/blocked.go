@@ -26,7 +26,7 @@ type blockedClients struct {
 	mu       sync.Mutex
 	queues   map[dbKey]*queue
 	ready    []*queue
-	notified uint64 // how often notifications of keys came, and one
+	notified uint64 // 1 + the number of calls of notify and recheckAll
 }
 
 func newBlockedClients(s *Server) *blockedClients {
@@ -67,13 +67,13 @@ func (r *blockedClients) touchAll(match func(*queue) bool) {
 	}
 }
 
-// touch lets the waiters of a key try their calls once more; the lock is held.
+// touch marks a queue so that its waiters try their calls once more; the lock is held.
 func (r *blockedClients) touch(q *queue) {
 	q.touched = r.notified
 	r.markReady(q)
 }
 
-// recheck marks the queues of a waiter's keys. It lets nobody try twice: see place.
+// recheck marks the queues of a waiter's keys as ready. A waiter whose keys were not touched does not try again (place.tried).
 func (r *blockedClients) recheck(w *waiter) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,7 +140,7 @@ func (r *blockedClients) round(ctx context.Context) bool {
 	return false
 }
 
-// withoutHeld are the attempts that no earlier one of the round holds back: see hold.
+// withoutHeld returns the attempts whose queues are not held by an earlier attempt of the round (hold), and releases the others.
 func (r *blockedClients) withoutHeld(attempts []attempt) []attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,13 +154,13 @@ func (r *blockedClients) withoutHeld(attempts []attempt) []attempt {
 	})
 }
 
-// choice holds what a look at the state has decided. A look may be taken twice, and then what the
-// first one has seen means nothing: so it changes nothing.
+// choice collects the decisions of one pass over the state. The engine may run the pass again, which discards the
+// decisions of the first, so a pass changes nothing else.
 type choice struct {
 	attempts []attempt
 	chosen   map[*waiter]bool         // those of the attempts
 	ended    map[*waiter]*reply.Value // whose waits end, with what
-	left     []*queue                 // not looked at to the end
+	left     []*queue                 // not examined to the end
 }
 
 // selectReady returns the calls of waiters that may be served now, first come first served
@@ -194,7 +194,7 @@ func (r *blockedClients) selectReady() []attempt {
 	return c.attempts
 }
 
-// selectWaiters decides about the waiters of a key.
+// selectWaiters adds the waiters of a key that may be served, and those whose waits end, to the choice.
 func (c *choice) selectWaiters(q *queue, v *fsm.View) {
 	if q.held > 0 || v.Index() < q.judged { // what holds it, and the notification of what is missing here, mark the queue again
 		return
@@ -236,9 +236,8 @@ func (c *choice) selectWaiters(q *queue, v *fsm.View) {
 	}
 }
 
-// deferDeliveries holds the invalidations of waiters back while their calls are under way:
-// what a call changes is pushed after its answer. What others have changed before is pushed
-// first.
+// deferDeliveries holds the invalidations of waiters back while their calls are under way, so that a
+// client learns of its own changes after the answer. Earlier changes of others are pushed first.
 func (r *blockedClients) deferDeliveries(attempts []attempt) {
 	processed := false
 	for i := range attempts {
@@ -254,7 +253,7 @@ func (r *blockedClients) deferDeliveries(attempts []attempt) {
 	}
 }
 
-// resumeDelivery sends what deferDeliveries has held back of a waiter that waits on.
+// resumeDelivery sends the invalidations that deferDeliveries has held back, for a waiter that waits on.
 func (r *blockedClients) resumeDelivery(w *waiter) {
 	if w.tracked != nil {
 		r.s.tracker.deliverDeferred(w.tracked)
@@ -291,8 +290,8 @@ func (r *blockedClients) failAttempt(w *waiter, err error) {
 // retryDelay is the pause before a call is tried again although its keys were not touched.
 const retryDelay = 100 * time.Millisecond
 
-// hold lets a waiter wait on and try its call again after a pause, in which nobody is served from its queues: who is behind
-// it may not overtake. The lock is held.
+// hold makes a waiter try its call again after retryDelay. Until then none of its queues is served, so that later waiters
+// can't overtake it. The lock is held.
 func (r *blockedClients) hold(w *waiter) {
 	held := make([]*queue, len(w.places)) // the waiter may leave meanwhile
 	for i, p := range w.places {
@@ -312,7 +311,7 @@ func (r *blockedClients) hold(w *waiter) {
 	})
 }
 
-// retryLater lets a waiter wait on and try its call again after a pause, in which others are served; the lock is held.
+// retryLater makes a waiter try its call again after retryDelay. Its queues are served meanwhile. The lock is held.
 func (r *blockedClients) retryLater(w *waiter) {
 	w.proposed = false
 	r.resumeDelivery(w)
@@ -326,7 +325,7 @@ func (r *blockedClients) retryLater(w *waiter) {
 	})
 }
 
-// call runs rows as the waiter's user, and returns at which log index.
+// call runs rows as the waiter's user. index is the log index at which they ran.
 func (r *blockedClients) call(w *waiter, rows [][][]byte) (values []reply.Value, index uint64, err error) {
 	s := r.s
 	if w.row.Flags&command.Write == 0 {

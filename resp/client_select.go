@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// selection is which connections CLIENT LIST shows and CLIENT KILL closes.
+// A selection is the filter of CLIENT LIST and CLIENT KILL. Zero fields match every connection.
 type selection struct {
 	ids         []uint64
 	kind, user  string
@@ -21,7 +21,7 @@ type selection struct {
 	olderThan   time.Duration
 }
 
-// kinds are the types of connections. There are none of masters and replicas here.
+// kinds are the types of connections that Redis knows. A node has no connection of a master or replica.
 var kinds = map[string]bool{"normal": true, "pubsub": true, "master": true, "replica": true, "slave": true}
 
 func (c *conn) kind() string {
@@ -31,7 +31,7 @@ func (c *conn) kind() string {
 	return "normal"
 }
 
-// has reports whether the selection takes a connection in.
+// has reports whether a connection matches the selection.
 func (n *selection) has(c *conn, now time.Time) bool {
 	if len(n.ids) > 0 {
 		found := false
@@ -47,7 +47,7 @@ func (n *selection) has(c *conn, now time.Time) bool {
 		(n.olderThan == 0 || now.Sub(c.info.opened) >= n.olderThan)
 }
 
-// command is the name of the command that ran last, as clients see it.
+// command returns the name of the command that ran last, as CLIENT LIST shows it.
 func (i *info) command() string {
 	row := i.last.Load()
 	if row == nil {
@@ -92,7 +92,7 @@ func (c *conn) clientList(argv [][]byte) {
 	c.emit(reply.Verbatim(string(b)))
 }
 
-// sees reports whether a connection is of the same database: others are not shown.
+// sees reports whether other belongs to the same database. Connections of other databases are not shown.
 func (c *conn) sees(other *conn) bool { return other == c || other.info.database() == c.database() }
 
 // clientKill closes connections: one by its address in the old form, those that fit all
@@ -188,7 +188,7 @@ func (c *conn) knows(user string) (found bool) {
 	return found
 }
 
-// upToZero is a word as Redis shows it in an error: as a text of C, on one line.
+// upToZero returns a word as Redis shows it in an error: up to its first zero byte, on one line.
 func upToZero(word []byte) string {
 	word, _, _ = bytes.Cut(word, []byte{0})
 	return oneLine(word)

@@ -17,7 +17,7 @@ type clients struct {
 	apart *population            // connections that have no user yet
 }
 
-// population is what a database has, or had, of connections. What it counts says nothing of other databases.
+// A population holds the connections of one database and counts all that it ever had.
 type population struct {
 	db     string
 	lastID uint64           // of the ids that its clients see
@@ -44,7 +44,7 @@ func (l *clients) remove(c *conn) {
 	l.forgetID(c)
 }
 
-// in is what a database has of connections; empty and "default" are one.
+// in returns the population of a database; "" and "default" name the same.
 func (l *clients) in(db string) *population {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *clients) enter(c *conn) {
 	p.number(c)
 }
 
-// leave forgets which database a connection was of.
+// leave moves a connection back to those without a user.
 func (l *clients) leave(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,8 +101,8 @@ func (p *population) number(c *conn) {
 	c.info.id.Store(p.lastID)
 }
 
-// number is the id of a connection as the clients of its database see it. One without a user, which those of default see, gets
-// its id when somebody looks. A connection that is closed may have none.
+// number returns the id of a connection as the clients of its database see it. A connection without a user belongs to the
+// default database and gets its id at the first call. A closed connection may have none: 0.
 func (l *clients) number(c *conn) uint64 {
 	if id := c.info.id.Load(); id != 0 {
 		return id
@@ -115,14 +115,14 @@ func (l *clients) number(c *conn) uint64 {
 	return c.info.id.Load()
 }
 
-// find is the connection of a database with an id.
+// find returns the connection of a database with an id, or nil.
 func (l *clients) find(db string, id uint64) *conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.inLocked(db).byID[id]
 }
 
-// all are the connections in the order in which they were opened.
+// all returns the open connections in the order in which they were opened.
 func (l *clients) all() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// conn is one connection. Its goroutine, or the batch that owns it, reads, runs and answers;
-// other goroutines use info and output only.
+// A conn is one client connection. Its goroutine, or the batch that owns it, reads, runs and answers.
+// Other goroutines use only info and out.
 type conn struct {
 	s    *Server
 	nc   net.Conn
@@ -28,10 +28,10 @@ type conn struct {
 	out  *output
 	info info
 	slot *connlimit.Slot
-	own  *population // whose connections it belongs to
-	held int64       // of what connections without a user may hold together
+	own  *population // that counts this connection
+	held int64       // bytes charged to Limits.StrangerBytes
 
-	holding buffered.Holding // of the memory of the node, with a user
+	holding buffered.Holding // bytes charged to the node and the database, with a user
 
 	parser protocol.Parser
 	limits protocol.Limits
@@ -106,8 +106,8 @@ func (c *conn) serveToEnd() {
 	}
 }
 
-// serve answers until the client disconnects, breaks the protocol, or is closed. It is true
-// if the event loop has taken the connection over: it must not be touched any more then.
+// serve answers until the client disconnects, breaks the protocol, or is closed. It returns true
+// if the event loop has taken the connection over: the caller must not touch it any more.
 func (c *conn) serve() (attached bool) {
 	for !c.ending {
 		if c.leaves() {
@@ -169,9 +169,9 @@ func (c *conn) round() error {
 	return nil
 }
 
-// read waits for more input. A command that has begun has to arrive in time, and so has a
-// first AUTH, which includes the handshake of TLS. Both limits are absolute: bytes that
-// trickle in don't extend them.
+// read waits for more input. Limits.CommandTime bounds the arrival of a command that has begun, and
+// Limits.LoginTime that of the first AUTH, including the handshake of TLS. Bytes that trickle in
+// extend neither.
 func (c *conn) read() error {
 	var until time.Time
 	if len(c.in.rest()) > 0 {
@@ -247,8 +247,8 @@ func (c *conn) refreshUser(v *fsm.View) {
 	c.quota, _ = v.Quota(c.as.DB)
 }
 
-// refreshIdentity looks the user up before a round. This node may lag, so only the newest
-// state can say that a user is gone.
+// refreshIdentity looks the user up before a round. This node may lag, so a missing user is confirmed
+// on the newest state.
 func (c *conn) refreshIdentity() {
 	if !c.as.Known() {
 		return
@@ -268,8 +268,8 @@ func (c *conn) reauthenticate() {
 	_, _ = c.s.engine.Read(c.s.life, fsm.Reading{}, func(v *fsm.View) { c.login(v, &c.key) })
 }
 
-// check finds the row of argv and returns why the user may not call it, nil if they may. A
-// refusal by this node's state, which may lag, is checked again on the newest.
+// check finds the row of argv and returns the reason for which the user may not call it, or nil. A
+// refusal by this node's state, which may lag, is checked again on the newest state.
 func (c *conn) check(argv [][]byte) (row *command.Command, refusal *reply.Value) {
 	judge := func(v *fsm.View) { row, refusal = v.Check(c.as, command.RESP, argv) }
 	if c.s.engine.Local(judge); refusal == nil || !c.as.Known() {

@@ -23,7 +23,7 @@ type eventLoop struct {
 	loop *eventloop.Loop[*conn] // nil where the system has no poller: then no connection attaches
 }
 
-// attachRounds is how many rounds of simple commands a connection sends before it attaches.
+// attachRounds is the number of consecutive rounds of simple commands after which a connection attaches.
 const attachRounds = 4
 
 // maxQuietBytes bounds such a round: a deep pipeline gains more from a goroutine.
@@ -68,7 +68,7 @@ func (w *eventLoop) attach(c *conn) bool {
 	return true
 }
 
-// detached gives a connection that the loop has given back a goroutine of its own.
+// detached starts a goroutine for a connection that the loop has detached.
 func (c *conn) detached() {
 	c.quietRounds = 0
 	go c.serveToEnd() // ends with the connection, or when it joins again
@@ -85,10 +85,10 @@ func (w *eventLoop) socketClosed(c *conn) {
 // Number, Socket, LoopState, Leaves and HasInput are for the event loop.
 func (c *conn) Number() uint64 { return c.info.number }
 
-// Socket is the connection as it was accepted.
+// Socket returns the connection as it was accepted.
 func (c *conn) Socket() net.Conn { return c.nc }
 
-// LoopState is the event loop's record.
+// LoopState returns the event loop's record of the connection.
 func (c *conn) LoopState() *eventloop.State { return &c.loopState }
 
 // Leaves reports whether the connection ends or its client reads slowly.

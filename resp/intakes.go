@@ -12,32 +12,31 @@ import (
 	"github.com/trireme-dev/trireme/internal/socket"
 )
 
-// intakes are those of the connections of this node that subscribe. Before subscribers are
-// counted, settle waits until the node has dealt with what they have sent: a PUBLISH that a
-// client sends after another client's UNSUBSCRIBE must not count that one, although different
-// goroutines read the two connections. docs/design/pubsub.md has the argument.
+// intakes track how far the node has read the input of the connections that subscribe. Before
+// subscribers are counted, settle waits until the node has processed everything that these
+// connections had sent: a PUBLISH that a client sends after another client's UNSUBSCRIBE must not
+// count that one, although different goroutines read the two. docs/design/pubsub.md has the argument.
 type intakes struct {
 	count  atomic.Int64
-	inVain prometheus.Counter // waits that were given up
+	inVain prometheus.Counter // waits that timed out
 
 	mu     sync.Mutex
-	poller *socket.Poller // tells who has sent something that was not read; nil where the system has none
+	poller *socket.Poller // reports connections with unread input; nil where the system has none
 	ready  []uint64
 	all    map[uint64]*intake
-	busy   map[*intake]bool // those that deal with something
-	moved  chan struct{}    // closed when one of them has got further; nil without a waiter
+	busy   map[*intake]bool // those that process input
+	moved  chan struct{}    // closed when one of them has progressed; nil without a waiter
 }
 
-// intake marks how far a connection has dealt with the bytes that its client has sent. It marks the reads
-// of the connection; those of a connection that subscribes are recorded. The fields are under
-// the lock of the intakes.
+// An intake records the reads of a connection that subscribes, as the socket.Marks of its socket. The lock of the
+// intakes guards its fields.
 type intake struct {
 	c      *conn
 	listed atomic.Bool
 	db     string
-	reads  uint64 // attempts to read; what those before the last one took is dealt with
-	aside  bool   // it waits for something that may take long, and nobody waits for it
-	late   bool   // somebody has waited for it in vain, and nobody does until it has read everything
+	reads  uint64 // attempts to read; the input of all but the last is processed
+	aside  bool   // the connection waits for something that may take long, so settle skips it
+	late   bool   // a wait for it has timed out; settle skips it until it has read everything
 	ending bool   // it was killed, and reads no more
 }
 
@@ -96,7 +95,7 @@ func (l *intakes) remove(c *conn) {
 	l.move()
 }
 
-// dying notes that a connection was killed: it deals with that until it is removed.
+// dying records that a connection was killed. It counts as busy until it is removed.
 func (l *intakes) dying(c *conn) {
 	in := &c.intake
 	if !in.listed.Load() {
@@ -109,7 +108,7 @@ func (l *intakes) dying(c *conn) {
 	}
 }
 
-// move wakes those who wait; the lock is held.
+// move wakes all callers that wait in settle; the lock is held.
 func (l *intakes) move() {
 	if l.moved != nil {
 		close(l.moved)
@@ -117,7 +116,7 @@ func (l *intakes) move() {
 	}
 }
 
-// Begin is for socket.Marks.
+// Begin records an attempt to read (socket.Marks).
 func (in *intake) Begin() {
 	if !in.listed.Load() {
 		return
@@ -130,7 +129,7 @@ func (in *intake) Begin() {
 	l.move()
 }
 
-// Wait is for socket.Marks.
+// Wait records that a read found no input: everything that was sent is processed (socket.Marks).
 func (in *intake) Wait() {
 	if !in.listed.Load() {
 		return
@@ -144,8 +143,8 @@ func (in *intake) Wait() {
 	l.move()
 }
 
-// stepAside says that the connection waits for something else until the function that it
-// returns is called, which may take long, or be the end of another connection's wait.
+// stepAside makes settle skip the connection until the returned function is called. A connection calls it before it
+// waits for something that may take long, or that may itself depend on a settle.
 func (c *conn) stepAside() (back func()) {
 	if c.subscriber == nil {
 		return func() {}
@@ -163,16 +162,15 @@ func (c *conn) stepAside() (back func()) {
 	return func() { set(false) }
 }
 
-// unsettled is a connection that somebody waits for.
+// unsettled is a connection that settle waits for, and its progress when the wait began.
 type unsettled struct {
 	in     *intake
-	reads  uint64 // when the wait began
-	unread bool   // it had sent something then that was not taken
+	reads  uint64 // intake.reads when the wait began
+	unread bool   // the socket had unread input then
 }
 
-// settled reports whether what the connection had sent when the wait began is dealt with: it
-// was taken by the attempt to read that was the last one then, or by the next one. The lock is
-// held.
+// settled reports whether the input that the connection had sent when the wait began is processed. Either
+// the attempt to read that was under way then took it, or the next one. The lock is held.
 func (u *unsettled) settled(l *intakes) bool {
 	in := u.in
 	switch {
@@ -189,8 +187,8 @@ func (u *unsettled) settled(l *intakes) bool {
 // settleTimeout bounds how long a PUBLISH waits for connections that subscribe.
 const settleTimeout = time.Second
 
-// settle returns when the subscribing connections of a database have dealt with what they have sent before
-// the call. It does not wait for one that waits itself, nor twice for one that takes long.
+// settle waits until the subscribing connections of a database have processed everything that they had sent before
+// the call, at most settleTimeout. It skips connections that wait themselves (stepAside) or that have timed out once.
 func (l *intakes) settle(ctx context.Context, db string) {
 	if l.count.Load() == 0 {
 		return
@@ -237,8 +235,8 @@ func (l *intakes) settle(ctx context.Context, db string) {
 	}
 }
 
-// unsettled are the subscribing connections of a database that deal with something, or have sent something
-// that was not taken. No connection can take input meanwhile: the lock is held.
+// unsettled returns the subscribing connections of a database that process input or have unread input. The lock is
+// held, so no connection takes input meanwhile.
 func (l *intakes) unsettled(db string) (waits []unsettled) {
 	unread := map[*intake]bool{}
 	if l.poller != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/trireme-dev/trireme/resp/protocol"
 )
 
-// credential is what a connection has authenticated with: digests only.
+// A credential holds the digests of the secret with which a connection has authenticated, never the secret.
 type credential struct {
-	user     string // empty: the token says it
+	user     string // empty: the token names the user
 	password acl.Digest
 	token    acl.Bearer
 }
 
-// newCredential is that of AUTH with these words: a password or token alone, or a user's
-// name before it.
+// newCredential returns the credential in the words of AUTH: a password or token, optionally after
+// a user's name.
 func newCredential(words [][]byte) credential {
 	secret := words[len(words)-1]
 	k := credential{password: acl.DigestOf(string(secret)), token: acl.ParseBearer(secret)}
@@ -30,7 +30,7 @@ func newCredential(words [][]byte) credential {
 	return k
 }
 
-// prove returns the identity of the credential. A user's tokens are as good as passwords.
+// prove returns the identity that the credential proves, or none. A user's tokens serve as passwords.
 func (k *credential) prove(v *fsm.View) acl.Identity {
 	if k.user == "" {
 		return v.LoginBearer(&k.token)
@@ -44,7 +44,7 @@ func (k *credential) prove(v *fsm.View) acl.Identity {
 	return acl.Identity{}
 }
 
-// login gives the connection the identity of the credential in this state, none if it has
+// login gives the connection the identity that the credential proves in this state, which may be
 // none.
 func (c *conn) login(v *fsm.View, k *credential) {
 	as := k.prove(v)
@@ -111,7 +111,7 @@ func (c *conn) auth(argv [][]byte) {
 	c.emit(reply.OK())
 }
 
-// helloVersion is the protocol that HELLO asks for, 0 for the one there is.
+// helloVersion returns the protocol version that HELLO asks for, or 0 to keep the present one.
 func helloVersion(argv [][]byte) (version int64, bad *reply.Value) {
 	if len(argv) < 2 {
 		return 0, nil
@@ -131,8 +131,8 @@ func refusal(text string) *reply.Value {
 	return &v
 }
 
-// helloOptions takes the options of HELLO one after the other, as Redis does: what comes before
-// a wrong one holds.
+// helloOptions applies the options of HELLO one after the other, as Redis does. An invalid option
+// does not undo those before it.
 func (c *conn) helloOptions(words [][]byte) (bad *reply.Value) {
 	for len(words) > 0 && bad == nil {
 		switch {
@@ -187,7 +187,7 @@ func (c *conn) proto() int {
 	return 2
 }
 
-// helloReply is the answer to HELLO.
+// helloReply returns the answer to HELLO.
 func (c *conn) helloReply() reply.Value {
 	role := "master"
 	c.s.engine.Local(func(v *fsm.View) {
@@ -228,7 +228,7 @@ func (c *conn) reset([][]byte) {
 	c.emit(reply.Status("RESET"))
 }
 
-// selectDB takes the one number there is: the credential chooses the database.
+// selectDB accepts database 0 only: the credential selects the database.
 func (c *conn) selectDB(argv [][]byte) {
 	n, ok := command.ParseInt(argv[1])
 	switch {

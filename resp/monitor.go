@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// monitorSubscriber sends a connection what all nodes execute in its database (MONITOR).
+// monitorSubscriber sends a connection the commands that all nodes execute in its database (MONITOR).
 type monitorSubscriber struct {
 	c     *conn
 	as    acl.Identity

@@ -54,7 +54,7 @@ func (o *output) send(b []byte) error {
 	return nil
 }
 
-// writeChunk is how much is queued in one piece and written with one deadline, in bytes.
+// writeChunk is the size, in bytes, of the pieces in which replies are queued. Each is written under one deadline.
 const writeChunk = 64 << 10
 
 // enqueue adds b to the queue; the lock is held.

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/node/quota"
 )
 
-// pipeline is consecutive commands of one connection that run together: as one request to
+// A pipeline holds consecutive commands of one connection that run together: as one request to
 // the log, or on one view. Their words alias the read buffer.
 type pipeline struct {
 	rows   [][][]byte
@@ -27,8 +27,8 @@ const (
 	maxBatchWrites = 1000
 	maxBatchReads  = 200
 	maxBatchBytes  = 256 << 10
-	// maxLoggedReads is how many reads go through the log together with the writes after
-	// them; more of them are cheaper as a read of their own.
+	// maxLoggedReads bounds the reads that go through the log together with the writes after
+	// them. More reads are cheaper on a view of their own.
 	maxLoggedReads = 8
 	// maxViewBytes bounds the values that are held of one view, in bytes.
 	maxViewBytes = 8 << 20
@@ -145,8 +145,8 @@ func (c *conn) runPipeline() {
 	g.clear()
 }
 
-// takeQuota counts n commands against the daily limit. It returns how many may run, and
-// the reply to the others.
+// takeQuota counts n commands against the daily limit of the database; whole counts all or none of
+// them. It returns the number that may run and the reply to the others.
 func (c *conn) takeQuota(n int, whole bool) (int, reply.Value) {
 	if c.quota.Unlimited() || !c.as.Known() {
 		return n, reply.Value{}
@@ -207,8 +207,8 @@ func (c *conn) failRows(rows [][][]byte, err error, writes bool) {
 	}
 }
 
-// readRows runs rows that only read on one linearizable view: as many of them, at least one,
-// as have values of maxViewBytes.
+// readRows runs rows that only read on one linearizable view. It stops after the row with which the
+// values exceed maxViewBytes, so it may return fewer values than rows, but at least one.
 func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
 	defer c.readScripts(rows)()
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
@@ -248,8 +248,8 @@ func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
 	return results.Values, err
 }
 
-// propose puts a batch into the log as the connection's user. If its credential was
-// revoked, it may have been given again since this node looked.
+// propose runs a batch through the log as the connection's user. On fsm.ErrRevoked it authenticates
+// once more and tries again: the credential may have been granted anew since this node looked.
 func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	batch.As = c.as
 	if batch.CountsSubscribers() {

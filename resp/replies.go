@@ -7,12 +7,12 @@ import (
 	"github.com/trireme-dev/trireme/internal/yield"
 )
 
-// Replies leave as soon as the request that made them is done: a client must not wait for
-// the rest of its pipeline to learn what others can see already. Those of commands that
-// change nothing may gather for a moment, which saves system calls.
+// Replies are sent as soon as their request is done: a client must not wait for the rest of its pipeline
+// to learn of changes that others can see already. Replies of commands that only read may gather for
+// gatherTime, which saves system calls.
 const (
-	// sendBytes is how many bytes of replies are encoded before they are sent: a reply of any
-	// size needs little more memory than that beside the send queue.
+	// sendBytes bounds the replies that are encoded before they are sent: a reply of any
+	// size needs little more memory than that, in addition to the send queue.
 	sendBytes = 64 << 10
 	// gatherBytes and gatherTime bound what gathers of commands that only read.
 	gatherBytes = 16 << 10

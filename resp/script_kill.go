@@ -9,15 +9,15 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// readScript is a script or function that reads and runs now: SCRIPT KILL and FUNCTION KILL may
-// end it. What goes through the log runs on all nodes alike, and its budget alone ends it.
+// readScript is a running script or function that only reads, so SCRIPT KILL and FUNCTION KILL can
+// end it. A script in the log runs on all nodes alike, and only its budget ends it.
 type readScript struct {
 	function bool
 	killed   atomic.Bool
 }
 
-// readScripts lets the scripts among rows, which run on a view, be killed until the function that
-// it returns is called.
+// readScripts makes the scripts among rows, which run on a view, killable until the returned function
+// is called.
 func (c *conn) readScripts(rows [][][]byte) (ended func()) {
 	for _, argv := range rows {
 		if row := c.s.table.Find(argv); row != nil && row.Group == "scripting" && row.Keys.Find != nil {
@@ -28,7 +28,7 @@ func (c *conn) readScripts(rows [][][]byte) (ended func()) {
 	return func() {}
 }
 
-// interruptible has the scripts of a view end when they are killed.
+// interruptible makes the scripts of a view stop once readScript.killed is set.
 func (c *conn) interruptible(v *fsm.View) {
 	if s := c.info.script.Load(); s != nil {
 		v.Interruptible(s.killed.Load)

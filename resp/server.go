@@ -25,8 +25,8 @@ import (
 	"github.com/trireme-dev/trireme/node/tracing"
 )
 
-// Engine is what the server needs of the node. Propose and Read are bounded by the engine's
-// own deadline.
+// Engine runs a server's commands: the node, or a stand-in for tests. The engine bounds Propose and
+// Read by its own deadline.
 type Engine interface {
 	fsm.Proposer
 	fsm.Reader
@@ -91,8 +91,7 @@ type Server struct {
 	lastID  atomic.Uint64
 	leaving atomic.Uint64 // the last connection that Drain has end
 	buffers *buffered.Budget
-	// strangers is how much of Limits.StrangerBytes is held; see hold.
-	strangers atomic.Int64
+	strangers atomic.Int64 // bytes of Limits.StrangerBytes that are held; see hold
 
 	httpLogged atomic.Int64 // when a client that sends HTTP was logged last, in unix seconds
 

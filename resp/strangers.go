@@ -2,12 +2,12 @@ package resp
 
 import "errors"
 
-// errCrowded ends a connection without a user for whose input there is no memory left: however many such connections
-// there are, they take no more than Limits.StrangerBytes. A login fits the first buffer, which needs no share.
+// errCrowded ends a connection without a user whose input exceeds Limits.StrangerBytes, which all such connections share. A
+// login fits the first buffer, which is not counted.
 var errCrowded = errors.New("ERR too many clients that have not logged in send long commands: try again, with an AUTH below 4 KiB")
 
-// hold counts the connection's input: with a user for its database, and as long as it has none for all such connections. The
-// error is errCrowded if there is no more for those. Only the connection's own goroutine calls it.
+// hold charges the connection's input to its database or, without a user, to Limits.StrangerBytes. It returns errCrowded if the
+// latter is exhausted. Only the connection's own goroutine may call it.
 func (c *conn) hold() error {
 	size := cap(c.in.buf) - idleBuffer
 	if c.as.Known() {
@@ -26,7 +26,7 @@ func (c *conn) hold() error {
 	return nil
 }
 
-// release gives back what hold has counted.
+// release returns the bytes that hold has charged.
 func (c *conn) release() {
 	if c.held > 0 {
 		c.s.strangers.Add(-c.held)

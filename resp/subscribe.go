@@ -66,7 +66,7 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 	}
 }
 
-// await says which confirmations the client waits for now.
+// await sets the confirmations that the client waits for.
 func (f *subscriber) await(due []channel.Ref) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

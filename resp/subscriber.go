@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// subscriber is a connection's subscriptions. A goroutine sends their messages between the
+// A subscriber holds a connection's subscriptions. Its goroutine sends their messages between the
 // replies; the connection's own goroutine adds and removes names.
 type subscriber struct {
 	c      *conn
@@ -32,7 +32,7 @@ type subscriber struct {
 	out    []byte
 }
 
-// ordered is names in the order in which they came.
+// ordered is a set of names that keeps the order in which they were added.
 type ordered struct {
 	at   map[string]int
 	list []string // with holes
@@ -65,7 +65,7 @@ func (o *ordered) has(name string) bool {
 	return there
 }
 
-// all are the names that are left.
+// all returns the names in the order in which they were added.
 func (o *ordered) all() (names []string) {
 	for i, name := range o.list {
 		if at, there := o.at[name]; there && at == i {
@@ -195,7 +195,7 @@ var (
 	unsubscribeWords = [...]string{channel.Plain: "unsubscribe", channel.Pattern: "punsubscribe", channel.Shard: "sunsubscribe"}
 )
 
-// event encodes a message, or the confirmations that a subscription lets go; the lock is held.
+// event encodes a message, or the confirmations that have become due; the lock is held.
 func (f *subscriber) event(e *pubsub.Event) {
 	switch {
 	case e.Confirmed:
@@ -250,7 +250,7 @@ func (f *subscriber) push(v reply.Value) {
 	}
 }
 
-// count is the number in a confirmation: channels and patterns together, shard channels
+// count returns the number that a confirmation reports: channels and patterns together, shard channels
 // by themselves. The lock is held.
 func (f *subscriber) count(kind channel.Kind) int64 {
 	channels, patterns, shards := len(f.names[channel.Plain].at), len(f.names[channel.Pattern].at), len(f.names[channel.Shard].at)

@@ -48,7 +48,7 @@ type tracked struct {
 	own      map[origin]struct{}
 	scripts  []*declared
 	broken   bool // the connection to redirect to is gone
-	off      bool // since CLIENT TRACKING OFF: its keys stay in the table
+	off      bool // CLIENT TRACKING OFF was called; the keys stay in the table
 	prefixes []string
 }
 
@@ -67,8 +67,8 @@ func newTracker(s *Server) *tracker {
 	}
 }
 
-// A connection that changes what it wants to be told of (begin, pause, resume, change) has what came before judged by what
-// it wanted then, so these drain first.
+// begin, pause, resume and change process the queued notifications first: changes that came before are reported by the
+// connection's old options.
 
 // begin adds a connection.
 func (r *tracker) begin(t *tracked) {
@@ -81,8 +81,8 @@ func (r *tracker) begin(t *tracked) {
 	r.conns[t] = struct{}{}
 }
 
-// pause stops telling a connection of changes. Its keys stay in the table until they change, as in
-// Redis: when it tracks again it is told of them.
+// pause stops invalidations to a connection. Its keys stay in the table until they change, as in
+// Redis: when the connection tracks again, they are invalidated.
 func (r *tracker) pause(t *tracked) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +144,7 @@ func (r *tracker) hold(at dbKey, t *tracked) {
 	r.keep(at, t)
 }
 
-// bytesPerTracked is how many bytes the names of tracked keys may have on average.
+// bytesPerTracked is the average length of a tracked key, in bytes, beyond which keys are evicted before there are maxKeys.
 const bytesPerTracked = 256
 
 // clearKeys forgets all keys; the lock is held.
@@ -192,8 +192,8 @@ func (r *tracker) becomeBusy(t *tracked) {
 	}
 }
 
-// stayTracked keeps a busy connection's keys in the table although they change, until its
-// replies are sent: it reads them behind its own changes.
+// stayTracked keeps a busy connection's keys in the table, even if they change, until its replies are
+// sent: a transaction may read a key after its own change.
 func (r *tracker) stayTracked(t *tracked, keys map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -25,8 +25,8 @@ func (t *tracked) wants(key string) bool {
 	return len(t.prefixes) == 0
 }
 
-// broadcastPrefixes is how many prefixes connections of a database have in BCAST mode; without one
-// it is the empty one.
+// broadcastPrefixes returns the number of different prefixes that the connections of a database have in BCAST
+// mode. A connection without prefixes counts as one with the empty prefix.
 func (r *tracker) broadcastPrefixes(db string) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

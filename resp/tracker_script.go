@@ -2,20 +2,20 @@ package resp
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// declared is a script of a connection that tracks, from before it is sent to the log until this
-// node has applied it and its answer is known. As in Redis the keys that it declares are tracked
-// from its first read on, and one that only writes tracks none. What it does is known only
-// afterwards, so the changes of its keys meanwhile are kept and gone through then.
+// declared is a script of a tracking connection, from before it is sent to the log until this node has
+// applied it and its answer is known. As in Redis, the keys that it declares are tracked from its first
+// read on, and a script that only writes tracks none. Whether it reads is known only afterwards, so the
+// changes of its keys are recorded meanwhile and replayed then.
 type declared struct {
 	row      int             // of its request
 	keys     map[string]bool // that it declares
 	by       origin          // once answered
 	answered bool
-	lost     bool // what became of it is not known
+	lost     bool // its outcome is unknown
 	events   []scriptEvent
 }
 
-// scriptEvent is something that happened to the keys of a declared script, or what a script did.
+// scriptEvent is a change of a key of a declared script, or a read or the end of a script.
 type scriptEvent struct {
 	kind env.NotificationKind
 	key  string // touched
@@ -50,8 +50,8 @@ func (r *tracker) declare(t *tracked, row int, keys []string) {
 	r.scripts++
 }
 
-// answered says which request the scripts of a connection were that have no answer yet. Without
-// one they did not run; if that is not known, they are lost.
+// answered assigns the request by to the scripts of a connection that have no answer yet. If by is zero they
+// did not run. lost means that their outcome is unknown.
 func (r *tracker) answered(t *tracked, by origin, lost bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *tracker) answered(t *tracked, by origin, lost bool) {
 	}
 }
 
-// recordForScripts keeps what concerns scripts under way.
+// recordForScripts records a notification for the scripts under way that it concerns.
 func (r *tracker) recordForScripts(n *env.Notification) {
 	by := origin{n.Index, n.Place}
 	for t := range r.conns { // unordered: each by itself
@@ -92,7 +92,7 @@ func (r *tracker) recordForScripts(n *env.Notification) {
 	}
 }
 
-// record keeps what concerns a script, and reports whether that was its end.
+// record adds a notification to the events of a script if it concerns the script, and reports whether the script has ended.
 func (r *tracker) record(t *tracked, d *declared, n *env.Notification, by origin) (ended bool) {
 	e := scriptEvent{kind: n.Kind, by: by, row: int(n.Serial)}
 	switch n.Kind {
@@ -115,8 +115,8 @@ func (r *tracker) record(t *tracked, d *declared, n *env.Notification, by origin
 	return d.answered && n.Kind == env.ScriptEnded && r.finish(t, d)
 }
 
-// finish goes through what has happened if the script has been applied here, and reports whether
-// it has.
+// finish replays the recorded events if this node has applied the script, and reports whether it
+// has.
 func (r *tracker) finish(t *tracked, d *declared) bool {
 	tracked := map[string]bool{}
 	ended := false
@@ -148,8 +148,8 @@ func (r *tracker) finish(t *tracked, d *declared) bool {
 	return true
 }
 
-// assume ends a script as if it had read its keys before anything happened to them and at its end:
-// no copy stays old.
+// assume ends a script as if it had read its keys at its begin and at its end, so no client keeps an
+// old copy.
 func (r *tracker) assume(t *tracked, d *declared) {
 	r.drop(t, d)
 	for _, e := range d.events {

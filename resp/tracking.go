@@ -16,7 +16,7 @@ type trackingOptions struct {
 	redirect                     uint64 // 0 = the connection itself
 }
 
-// caching is what CLIENT CACHING said about the next command.
+// caching selects whether the reads of the next command are tracked (CLIENT CACHING).
 type caching uint8
 
 const (
@@ -95,8 +95,8 @@ func (t *tracked) reportBrokenRedirect() {
 	t.c.info.set(func(told *attributes) { told.broken = true })
 }
 
-// sendInvalidation sends keys, null for all, in the connection's protocol. Over RESP2 only a
-// subscriber gets it.
+// sendInvalidation sends an invalidation of keys in the connection's protocol; null invalidates all.
+// Over RESP2 it reaches only a connection that subscribes.
 func (c *conn) sendInvalidation(keys reply.Value) {
 	switch t := c.info.get(); {
 	case t.proto == 3:
@@ -153,7 +153,7 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 	c.s.tracker.trackKeys(t, keys)
 }
 
-// scriptsAnswered says what became of the scripts of a request.
+// scriptsAnswered passes the outcome of a request to the tracker, which tracks the keys of its scripts.
 func (c *conn) scriptsAnswered(results *fsm.Results, err error) {
 	if c.tracked == nil {
 		return
@@ -256,7 +256,7 @@ func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value)
 	return q, c.judgeTracking(&q)
 }
 
-// judgeTracking returns the error for options that don't go together.
+// judgeTracking returns the error reply for options that contradict each other or the connection's present mode, or nil.
 func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
 	if !q.on {
@@ -296,7 +296,7 @@ func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
 // maxPrefixes bounds the prefixes of a connection: each is compared with all others, and with every key that changes.
 const maxPrefixes = 1000
 
-// overlap is a prefix that begins with p, or that p begins with.
+// overlap returns the first of others that is a prefix of p or has p as its prefix.
 func overlap(p string, others []string) (other string, meets bool) {
 	for _, o := range others {
 		if strings.HasPrefix(o, p) || strings.HasPrefix(p, o) {
@@ -358,7 +358,7 @@ func (c *conn) clientCaching(argv [][]byte) {
 	}
 }
 
-// redirection is the connection that gets the invalidations: -1 without tracking, 0 itself.
+// redirection returns the id of the connection that receives this one's invalidations: 0 for itself, -1 without tracking.
 func (c *conn) redirection() reply.Value { return reply.Int(c.info.get().redirect) }
 
 func (c *conn) clientGetRedir([][]byte) { c.emit(c.redirection()) }

@@ -27,8 +27,8 @@ type waiter struct {
 	fallback *reply.Value // the answer if the proposed call takes nothing
 }
 
-// place is a waiter's in the queue of one of its keys. The waiter's call is tried for the
-// key only if the key was touched since it was tried last.
+// A place is the position of a waiter in the queue of one of its keys. The waiter's call is tried for
+// the key only if the key was touched since the last try.
 type place struct {
 	w       *waiter
 	q       *queue
@@ -36,7 +36,7 @@ type place struct {
 	tried   uint64 // blockedClients.notified when its call was proposed last, 0 for never
 }
 
-// queue is the waiters of a key in the order of their arrival.
+// A queue holds the waiters of a key in the order of their arrival.
 type queue struct {
 	dbKey
 	waiters list.List // of *place

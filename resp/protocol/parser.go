@@ -64,7 +64,7 @@ func (p *Parser) Release() {
 	p.flat = p.flat[:0]
 }
 
-// Held is how many bytes the words take that were found so far, beyond what an idle parser keeps.
+// Held returns the memory of the incomplete command's words so far, in bytes, beyond that of an idle parser.
 func (p *Parser) Held() int {
 	return max(0, cap(p.flat)-keptWords)*int(unsafe.Sizeof([]byte{})) + max(0, cap(p.spans)-keptWords)*int(unsafe.Sizeof(span{}))
 }
@@ -152,8 +152,8 @@ func (p *Parser) words(buf []byte) [][]byte {
 	return p.flat[start:len(p.flat):len(p.flat)]
 }
 
-// Need is how many bytes a buffer must hold at least for the command to become complete,
-// as far as that is known; 0 if it isn't.
+// Need returns a lower bound of the bytes that the buffer must hold for the command to be complete, or 0 if
+// none is known yet.
 func (p *Parser) Need() int {
 	if !p.open || p.bulk < 0 {
 		return 0

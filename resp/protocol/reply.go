@@ -82,7 +82,7 @@ func readSized(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {
 	return reply.Array(elems...), nil
 }
 
-// longestText is what a client takes a text's announced length for at most, in bytes.
+// longestText bounds the announced length of a text that a client accepts, in bytes.
 const longestText = 1 << 30
 
 func readText(in *bufio.Reader, mark byte, n int64) (reply.Value, error) {

@@ -23,7 +23,7 @@ type Client struct {
 	in   *bufio.Reader
 }
 
-// patience is how long a reply may take.
+// patience bounds the wait for one reply.
 const patience = time.Minute
 
 // Dial connects to a server; the connection ends with the test.

@@ -133,8 +133,8 @@ func expand(s string) string {
 	return strings.NewReplacer("$TOKEN", Token, "$READONLY", ReadOnlyToken, "$ADMIN", AdminToken).Replace(s)
 }
 
-// masks are what differs from run to run: the number of a connection in the answer to
-// HELLO, and a connection's numbers, addresses and ages in those of CLIENT.
+// masks match the parts of replies that differ from run to run: a connection's id in the reply to
+// HELLO, and its ids, addresses and ages in the replies to CLIENT.
 var masks = []*regexp.Regexp{
 	regexp.MustCompile(`("id"(?: =>|\n *\d+\)) \(integer\) )\d+`),
 	regexp.MustCompile(`(\b(?:id|addr|laddr|fd|age|idle|qbuf-free|rbs|rbp|tot-mem)=)[^ ]+`),

@@ -73,7 +73,7 @@ func Serve(t testing.TB, n int, adjust func(*resp.Options)) *Nodes {
 	return nodes
 }
 
-// stopTimeout is how long the connections of a test may take to end.
+// stopTimeout bounds the wait for the connections of a test to end.
 const stopTimeout = 10 * time.Second
 
 // listen opens the node's RESP port.
@@ -113,7 +113,8 @@ func (e engine) Local(fn func(*fsm.View)) { e.Machine().View(0, [16]byte{}, fn) 
 
 func (e engine) Track(on bool) { e.Machine().Track(on) }
 
-// link is what a node needs before it is there: its hub, and who hears its notes.
+// A link holds the parts that a node's options refer to before the node exists: its hub, and the server that takes its
+// notifications.
 type link struct {
 	hub      *pubsub.Hub
 	listener net.Listener
