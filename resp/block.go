@@ -72,10 +72,10 @@ func (c *conn) enterQueues(w *waiter) {
 }
 
 // prepare runs the call that has to precede a waiter's own call. If the call is refused, its reply ends the wait.
-func (r *blockedClients) prepare(w *waiter, before [][]byte) error {
-	values, _, err := r.call(w, [][][]byte{before})
+func (bc *blockedClients) prepare(w *waiter, before [][]byte) error {
+	values, _, err := bc.call(w, [][][]byte{before})
 	if err == nil && values[0].IsError() {
-		r.release(w, values[0])
+		bc.release(w, values[0])
 	}
 	return err
 }

@@ -32,19 +32,19 @@ func (c *conn) kind() string {
 }
 
 // has reports whether a connection matches the selection.
-func (n *selection) has(c *conn, now time.Time) bool {
-	if len(n.ids) > 0 {
+func (s *selection) has(c *conn, now time.Time) bool {
+	if len(s.ids) > 0 {
 		found := false
-		for _, id := range n.ids {
+		for _, id := range s.ids {
 			found = found || id == c.s.clients.number(c)
 		}
 		if !found {
 			return false
 		}
 	}
-	return (n.kind == "" || n.kind == c.kind()) && (n.user == "" || n.user == c.info.get().user) &&
-		(n.addr == "" || n.addr == c.info.addr) && (n.local == "" || n.local == c.info.local) &&
-		(n.olderThan == 0 || now.Sub(c.info.opened) >= n.olderThan)
+	return (s.kind == "" || s.kind == c.kind()) && (s.user == "" || s.user == c.info.get().user) &&
+		(s.addr == "" || s.addr == c.info.addr) && (s.local == "" || s.local == c.info.local) &&
+		(s.olderThan == 0 || now.Sub(c.info.opened) >= s.olderThan)
 }
 
 // command returns the name of the command that ran last, as CLIENT LIST shows it.

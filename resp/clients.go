@@ -30,66 +30,66 @@ func newClients() *clients {
 	return &clients{byID: map[uint64]*conn{}, of: map[string]*population{}, apart: &population{}}
 }
 
-func (l *clients) add(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.own = l.apart
-	l.byID[c.info.number] = c
+func (cl *clients) add(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	c.own = cl.apart
+	cl.byID[c.info.number] = c
 }
 
-func (l *clients) remove(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.byID, c.info.number)
-	l.forgetID(c)
+func (cl *clients) remove(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	delete(cl.byID, c.info.number)
+	cl.forgetID(c)
 }
 
 // in returns the population of a database; "" and "default" name the same.
-func (l *clients) in(db string) *population {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inLocked(db)
+func (cl *clients) in(db string) *population {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.inLocked(db)
 }
 
-func (l *clients) inLocked(db string) *population {
+func (cl *clients) inLocked(db string) *population {
 	if db == fsm.DefaultDB {
 		db = ""
 	}
-	p := l.of[db]
+	p := cl.of[db]
 	if p == nil {
 		p = &population{db: db, byID: map[uint64]*conn{}}
-		l.of[db] = p
+		cl.of[db] = p
 	}
 	return p
 }
 
 // enter counts a connection among those of the database that it has logged in to, if it wasn't, and gives it an id there.
-func (l *clients) enter(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	p := l.inLocked(c.as.DB)
+func (cl *clients) enter(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	p := cl.inLocked(c.as.DB)
 	if c.own == p {
 		return
 	}
-	l.forgetID(c)
+	cl.forgetID(c)
 	c.own = p
 	p.received.Add(1)
 	p.number(c)
 }
 
 // leave moves a connection back to those without a user.
-func (l *clients) leave(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.forgetID(c)
-	c.own = l.apart
+func (cl *clients) leave(c *conn) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.forgetID(c)
+	c.own = cl.apart
 }
 
 // forgetID takes a connection's id from it; the lock is held.
-func (l *clients) forgetID(c *conn) {
+func (cl *clients) forgetID(c *conn) {
 	p := c.own
-	if p == l.apart { // whose ids are of default
-		p = l.inLocked("")
+	if p == cl.apart { // whose ids are of default
+		p = cl.inLocked("")
 	}
 	delete(p.byID, c.info.id.Swap(0))
 }
@@ -103,39 +103,39 @@ func (p *population) number(c *conn) {
 
 // number returns the id of a connection as the clients of its database see it. A connection without a user belongs to the
 // default database and gets its id at the first call. A closed connection may have none: 0.
-func (l *clients) number(c *conn) uint64 {
+func (cl *clients) number(c *conn) uint64 {
 	if id := c.info.id.Load(); id != 0 {
 		return id
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if c.info.id.Load() == 0 && l.byID[c.info.number] == c {
-		l.inLocked("").number(c)
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if c.info.id.Load() == 0 && cl.byID[c.info.number] == c {
+		cl.inLocked("").number(c)
 	}
 	return c.info.id.Load()
 }
 
 // find returns the connection of a database with an id, or nil.
-func (l *clients) find(db string, id uint64) *conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.inLocked(db).byID[id]
+func (cl *clients) find(db string, id uint64) *conn {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	return cl.inLocked(db).byID[id]
 }
 
 // all returns the open connections in the order in which they were opened.
-func (l *clients) all() []*conn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := make([]*conn, 0, len(l.byID))
-	for _, c := range l.byID { // unordered: sorted below
+func (cl *clients) all() []*conn {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	list := make([]*conn, 0, len(cl.byID))
+	for _, c := range cl.byID { // unordered: sorted below
 		list = append(list, c)
 	}
 	slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.info.number, b.info.number) })
 	return list
 }
 
-func (l *clients) each(f func(*conn)) {
-	for _, c := range l.all() {
+func (cl *clients) each(f func(*conn)) {
+	for _, c := range cl.all() {
 		f(c)
 	}
 }

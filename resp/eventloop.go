@@ -42,26 +42,26 @@ func newEventLoop(s *Server) *eventLoop {
 }
 
 // run serves attached connections until stop, then detaches them.
-func (w *eventLoop) run() {
-	if err := w.loop.Run(); !w.s.isStopping() {
-		w.s.log.Error("resp: the poller failed, connections get goroutines", "error", err)
+func (l *eventLoop) run() {
+	if err := l.loop.Run(); !l.s.isStopping() {
+		l.s.log.Error("resp: the poller failed, connections get goroutines", "error", err)
 	}
 }
 
 // stop ends run.
-func (w *eventLoop) stop() {
-	if w.loop != nil {
-		w.loop.Stop()
+func (l *eventLoop) stop() {
+	if l.loop != nil {
+		l.loop.Stop()
 	}
 }
 
 // attach takes over a connection if it may be served in batches, and reports whether it
 // did. Its goroutine must not touch it any more then.
-func (w *eventLoop) attach(c *conn) bool {
-	if w.loop == nil || c.quietRounds < attachRounds || !c.simple() || len(c.in.rest()) > 0 {
+func (l *eventLoop) attach(c *conn) bool {
+	if l.loop == nil || c.quietRounds < attachRounds || !c.simple() || len(c.in.rest()) > 0 {
 		return false
 	}
-	if !w.loop.Attach(c) {
+	if !l.loop.Attach(c) {
 		c.quietRounds = 0
 		return false
 	}
@@ -76,9 +76,9 @@ func (c *conn) detached() {
 
 // socketClosed is called when a connection was closed from outside: the poller reports
 // nothing for it any more.
-func (w *eventLoop) socketClosed(c *conn) {
-	if w.loop != nil {
-		w.loop.Closed(c)
+func (l *eventLoop) socketClosed(c *conn) {
+	if l.loop != nil {
+		l.loop.Closed(c)
 	}
 }
 
@@ -98,9 +98,9 @@ func (c *conn) Leaves() bool { return c.ending || c.out.waiting() > 0 }
 func (c *conn) HasInput() bool { return len(c.in.rest()) > 0 }
 
 // serve reads the input of busy connections and starts batches for it.
-func (w *eventLoop) serve(list []*conn) {
+func (l *eventLoop) serve(list []*conn) {
 	for len(list) > 0 {
-		w.refreshIdentities(list)
+		l.refreshIdentities(list)
 		var open []*batch
 		var silent []*conn
 		for _, c := range list {
@@ -108,22 +108,22 @@ func (w *eventLoop) serve(list []*conn) {
 			case gatheredNothing:
 				silent = append(silent, c)
 			case gatheredOther:
-				w.loop.Detach(c)
+				l.loop.Detach(c)
 			case gatheredCommands:
-				open = w.assign(open, c)
+				open = l.assign(open, c)
 			}
 		}
 		for _, t := range open {
 			go t.run() // ends when the engine has answered
 		}
-		list = w.loop.Rearm(silent)
+		list = l.loop.Rearm(silent)
 	}
 }
 
 // refreshIdentities looks up the connections' users in this node's state. A connection
 // whose user is gone is not simple.
-func (w *eventLoop) refreshIdentities(list []*conn) {
-	w.s.engine.Local(func(v *fsm.View) {
+func (l *eventLoop) refreshIdentities(list []*conn) {
+	l.s.engine.Local(func(v *fsm.View) {
 		for _, c := range list {
 			before := c.as
 			if c.refreshUser(v); !c.as.Known() {

@@ -43,7 +43,7 @@ func (c *conn) admit(more int64) bool {
 // errNoRoom ends a connection whose arriving command exceeds a memory budget: the rest of the command can't be skipped.
 type errNoRoom struct{ *buffered.Excess }
 
-func (e errNoRoom) Error() string { return "OOM " + e.Excess.Error() }
+func (r errNoRoom) Error() string { return "OOM " + r.Excess.Error() }
 
 // holdInput charges the connection for the command that is arriving.
 func (c *conn) holdInput() error {

@@ -53,66 +53,66 @@ func newIntakes(s *Server) *intakes {
 }
 
 // close releases the poller once no connection is left.
-func (l *intakes) close() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.poller == nil {
+func (i *intakes) close() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.poller == nil {
 		return nil
 	}
-	defer func() { l.poller = nil }()
-	return l.poller.Close()
+	defer func() { i.poller = nil }()
+	return i.poller.Close()
 }
 
 // add lists a connection, which is dealing with a command.
-func (l *intakes) add(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (i *intakes) add(c *conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	in := &c.intake
-	if l.poller != nil && l.poller.AddLevel(c.tcp(), c.info.number) != nil {
+	if i.poller != nil && i.poller.AddLevel(c.tcp(), c.info.number) != nil {
 		return // it is closed
 	}
 	in.db, in.reads, in.aside, in.late, in.ending = c.database(), 0, false, false, c.info.killed.Load()
 	in.listed.Store(true)
-	l.all[c.info.number], l.busy[in] = in, true
-	l.count.Add(1)
+	i.all[c.info.number], i.busy[in] = in, true
+	i.count.Add(1)
 }
 
 // remove takes a connection off the list: its subscriptions have ended.
-func (l *intakes) remove(c *conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (i *intakes) remove(c *conn) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	in := &c.intake
 	if !in.listed.Load() {
 		return
 	}
 	in.listed.Store(false)
-	if l.poller != nil {
-		_ = l.poller.Remove(c.tcp()) // an error means that it is closed
+	if i.poller != nil {
+		_ = i.poller.Remove(c.tcp()) // an error means that it is closed
 	}
-	delete(l.all, c.info.number)
-	delete(l.busy, in)
-	l.count.Add(-1)
-	l.move()
+	delete(i.all, c.info.number)
+	delete(i.busy, in)
+	i.count.Add(-1)
+	i.move()
 }
 
 // dying records that a connection was killed. It counts as busy until it is removed.
-func (l *intakes) dying(c *conn) {
+func (i *intakes) dying(c *conn) {
 	in := &c.intake
 	if !in.listed.Load() {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	if in.listed.Load() {
-		in.ending, l.busy[in] = true, true
+		in.ending, i.busy[in] = true, true
 	}
 }
 
 // move wakes all callers that wait in settle; the lock is held.
-func (l *intakes) move() {
-	if l.moved != nil {
-		close(l.moved)
-		l.moved = nil
+func (i *intakes) move() {
+	if i.moved != nil {
+		close(i.moved)
+		i.moved = nil
 	}
 }
 
@@ -189,13 +189,13 @@ const settleTimeout = time.Second
 
 // settle waits until the subscribing connections of a database have processed everything that they had sent before
 // the call, at most settleTimeout. It skips connections that wait themselves (stepAside) or that have timed out once.
-func (l *intakes) settle(ctx context.Context, db string) {
-	if l.count.Load() == 0 {
+func (i *intakes) settle(ctx context.Context, db string) {
+	if i.count.Load() == 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	waits := l.unsettled(db)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	waits := i.unsettled(db)
 	if len(waits) == 0 {
 		return
 	}
@@ -204,18 +204,18 @@ func (l *intakes) settle(ctx context.Context, db string) {
 	for {
 		left := waits[:0]
 		for _, u := range waits {
-			if !u.settled(l) {
+			if !u.settled(i) {
 				left = append(left, u)
 			}
 		}
 		if waits = left; len(waits) == 0 {
 			return
 		}
-		if l.moved == nil {
-			l.moved = make(chan struct{})
+		if i.moved == nil {
+			i.moved = make(chan struct{})
 		}
-		moved := l.moved
-		l.mu.Unlock()
+		moved := i.moved
+		i.mu.Unlock()
 		inVain := false
 		select {
 		case <-moved:
@@ -224,9 +224,9 @@ func (l *intakes) settle(ctx context.Context, db string) {
 		case <-late.C:
 			inVain = true
 		}
-		l.mu.Lock()
+		i.mu.Lock()
 		if inVain {
-			l.inVain.Inc()
+			i.inVain.Inc()
 			for _, u := range waits {
 				u.in.late = true
 			}
@@ -237,13 +237,13 @@ func (l *intakes) settle(ctx context.Context, db string) {
 
 // unsettled returns the subscribing connections of a database that process input or have unread input. The lock is
 // held, so no connection takes input meanwhile.
-func (l *intakes) unsettled(db string) (waits []unsettled) {
+func (i *intakes) unsettled(db string) (waits []unsettled) {
 	unread := map[*intake]bool{}
-	if l.poller != nil {
+	if i.poller != nil {
 		// An error means that the server has ended.
-		l.ready, _ = l.poller.Ready(l.ready)
-		for _, number := range l.ready {
-			if in := l.all[number]; in != nil && in.db == db {
+		i.ready, _ = i.poller.Ready(i.ready)
+		for _, number := range i.ready {
+			if in := i.all[number]; in != nil && in.db == db {
 				unread[in] = true
 			}
 		}
@@ -251,7 +251,7 @@ func (l *intakes) unsettled(db string) (waits []unsettled) {
 	for in := range unread { // unordered: all are waited for
 		waits = append(waits, unsettled{in, in.reads, true})
 	}
-	for in := range l.busy { // unordered: all are waited for
+	for in := range i.busy { // unordered: all are waited for
 		if in.db == db && !unread[in] {
 			waits = append(waits, unsettled{in, in.reads, false})
 		}

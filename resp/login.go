@@ -31,14 +31,14 @@ func newCredential(words [][]byte) credential {
 }
 
 // prove returns the identity that the credential proves, or none. A user's tokens serve as passwords.
-func (k *credential) prove(v *fsm.View) acl.Identity {
-	if k.user == "" {
-		return v.LoginBearer(&k.token)
+func (c *credential) prove(v *fsm.View) acl.Identity {
+	if c.user == "" {
+		return v.LoginBearer(&c.token)
 	}
-	if as := v.Login(k.user, k.password); as.Known() {
+	if as := v.Login(c.user, c.password); as.Known() {
 		return as
 	}
-	if as := v.LoginBearer(&k.token); as.User == k.user {
+	if as := v.LoginBearer(&c.token); as.User == c.user {
 		return as
 	}
 	return acl.Identity{}

@@ -78,24 +78,24 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 	}
 }
 
-func (g *pipeline) append(argv [][]byte) {
-	g.rows = append(g.rows, argv)
+func (p *pipeline) append(argv [][]byte) {
+	p.rows = append(p.rows, argv)
 	for _, word := range argv {
-		g.bytes += len(word)
+		p.bytes += len(word)
 	}
 }
 
-func (g *pipeline) clear() {
-	clear(g.rows)
-	clear(g.values)
-	g.rows, g.values, g.bytes = g.rows[:0], g.values[:0], 0
+func (p *pipeline) clear() {
+	clear(p.rows)
+	clear(p.values)
+	p.rows, p.values, p.bytes = p.rows[:0], p.values[:0], 0
 }
 
-func (g *pipeline) full() bool {
-	if g.writes {
-		return len(g.rows) >= maxBatchWrites || g.bytes >= maxBatchBytes
+func (p *pipeline) full() bool {
+	if p.writes {
+		return len(p.rows) >= maxBatchWrites || p.bytes >= maxBatchBytes
 	}
-	return len(g.rows) >= maxBatchReads
+	return len(p.rows) >= maxBatchReads
 }
 
 // readsLoggable reports whether the reads of the pipeline return the same in the log.

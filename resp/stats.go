@@ -87,8 +87,8 @@ func (c *conn) countRefused(argv [][]byte, why reply.Value) {
 }
 
 // trackedIn returns the number of tracked keys of a database.
-func (r *tracker) trackedIn(db string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return int64(r.byDB[db])
+func (tr *tracker) trackedIn(db string) int64 {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return int64(tr.byDB[db])
 }

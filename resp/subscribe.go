@@ -67,10 +67,10 @@ func (c *conn) subscribeTo(kind channel.Kind, words [][]byte) {
 }
 
 // await sets the confirmations that the client waits for.
-func (f *subscriber) await(due []channel.Ref) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.due = due
+func (s *subscriber) await(due []channel.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due = due
 }
 
 // awaitCounted waits until no PUBLISH counts what this connection unsubscribed from.

@@ -8,9 +8,9 @@ import (
 
 // invalidatePrefixes reports a change to connections in BCAST mode. What a script writes is not
 // its connection's own there, as in Redis.
-func (r *tracker) invalidatePrefixes(n *env.Notification, by origin) {
-	for t := range r.conns { // unordered: each by itself
-		if t.options.bcast && t.db == n.DB && t.wants(n.Channel) && (n.Scripted || !r.owns(t, by)) {
+func (tr *tracker) invalidatePrefixes(n *env.Notification, by origin) {
+	for t := range tr.conns { // unordered: each by itself
+		if t.options.bcast && t.db == n.DB && t.wants(n.Channel) && (n.Scripted || !tr.owns(t, by)) {
 			t.pending = append(t.pending, change{key: n.Channel, by: by, scripted: n.Scripted})
 		}
 	}
@@ -27,11 +27,11 @@ func (t *tracked) wants(key string) bool {
 
 // broadcastPrefixes returns the number of different prefixes that the connections of a database have in BCAST
 // mode. A connection without prefixes counts as one with the empty prefix.
-func (r *tracker) broadcastPrefixes(db string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (tr *tracker) broadcastPrefixes(db string) int64 {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
 	names := map[string]bool{}
-	for t := range r.conns { // unordered: a set
+	for t := range tr.conns { // unordered: a set
 		if t.options.bcast && t.db == db && len(t.prefixes) == 0 {
 			names[""] = true
 		}

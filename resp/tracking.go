@@ -30,7 +30,7 @@ const invalidateChannel = "__redis__:invalidate"
 
 // deliver sends pending invalidations, unless the connection has replies to send first. The
 // tracker's lock is held.
-func (r *tracker) deliver(t *tracked) {
+func (tr *tracker) deliver(t *tracked) {
 	if t.busy || t.off || len(t.pending) == 0 {
 		return
 	}
@@ -45,7 +45,7 @@ func (r *tracker) deliver(t *tracked) {
 	}
 	to := t.c
 	if id := t.options.redirect; id != 0 {
-		if to = r.s.clients.find(t.db, id); to == nil {
+		if to = tr.s.clients.find(t.db, id); to == nil {
 			t.reportBrokenRedirect()
 			return
 		}

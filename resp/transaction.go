@@ -13,12 +13,12 @@ import (
 // transaction holds the commands that a connection has queued since MULTI and the keys that it
 // watches.
 type transaction struct {
-	open   bool
-	failed bool // a command could not be queued
-	rows   []queued
-	bytes  int
-	memory int64 // bytes that rows take
-	watch  fsm.Watch
+	open        bool
+	failed      bool // a command could not be queued
+	rows        []queued
+	bytes       int
+	memory      int64 // bytes that rows take
+	watch       fsm.Watch
 	watchMemory int64 // bytes that watch takes
 }
 

@@ -51,19 +51,19 @@ type dbKey struct{ db, key string }
 
 // enqueue adds a waiter to the queues of its keys, and reports whether it is the first in
 // all of them.
-func (r *blockedClients) enqueue(w *waiter) (first bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.queues) == 0 {
-		r.s.engine.Track(true)
+func (bc *blockedClients) enqueue(w *waiter) (first bool) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	if len(bc.queues) == 0 {
+		bc.s.engine.Track(true)
 	}
 	first = true
 	for _, key := range w.keys {
 		at := dbKey{w.db, key}
-		q := r.queues[at]
+		q := bc.queues[at]
 		if q == nil {
-			q = &queue{dbKey: at, touched: r.notified}
-			r.queues[at] = q
+			q = &queue{dbKey: at, touched: bc.notified}
+			bc.queues[at] = q
 		}
 		first = first && q.waiters.Len() == 0
 		p := &place{w: w, q: q}
@@ -77,57 +77,57 @@ func (r *blockedClients) enqueue(w *waiter) (first bool) {
 // call is under way already. With claim it reserves the call for its connection in the same
 // step, so that the registry neither proposes it too nor ends its wait for what the call is
 // about to be told. claimed is false if the registry was first or the wait is over.
-func (r *blockedClients) setCall(w *waiter, call [][]byte, claim bool) (claimed bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (bc *blockedClients) setCall(w *waiter, call [][]byte, claim bool) (claimed bool) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
 	if !w.proposed {
 		w.argv = call
 	}
 	if claim && !w.proposed && !w.answered {
 		w.proposed, claimed = true, true
 		for _, p := range w.places {
-			p.tried = r.notified
+			p.tried = bc.notified
 		}
 	}
 	w.arrived = true
 	if w.row.Wait.Lost != nil && !w.answered { // what became of its keys before was not looked at
-		r.recheckLocked(w)
+		bc.recheckLocked(w)
 	}
 	return claimed
 }
 
 // dequeue removes a waiter from all queues; the lock is held.
-func (r *blockedClients) dequeue(w *waiter) {
+func (bc *blockedClients) dequeue(w *waiter) {
 	for _, p := range w.places {
 		p.q.waiters.Remove(p.element)
 		if p.q.waiters.Len() == 0 {
-			delete(r.queues, p.q.dbKey)
+			delete(bc.queues, p.q.dbKey)
 		}
 	}
 	w.places = nil
-	r.recheckLocked(w)
-	if len(r.queues) == 0 {
-		r.s.engine.Track(false)
+	bc.recheckLocked(w)
+	if len(bc.queues) == 0 {
+		bc.s.engine.Track(false)
 	}
 }
 
 // answer ends a wait; the lock is held.
-func (r *blockedClients) answer(w *waiter, v reply.Value) {
+func (bc *blockedClients) answer(w *waiter, v reply.Value) {
 	w.answered, w.proposed = true, false
-	r.dequeue(w)
+	bc.dequeue(w)
 	w.done <- v
 }
 
 // release ends a wait with v, unless the waiter's call is under way in the log and takes an
 // element: then the element is the answer. It is false if the wait was ended before.
-func (r *blockedClients) release(w *waiter, v reply.Value) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (bc *blockedClients) release(w *waiter, v reply.Value) bool {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
 	switch {
 	case w.answered:
 		return false
 	case !w.proposed:
-		r.answer(w, v)
+		bc.answer(w, v)
 	case w.fallback != nil:
 		return false
 	default:
