@@ -77,55 +77,55 @@ type destinations struct {
 }
 
 // parse reads the settings; every error is a wrong usage.
-func (d *deliverySettings) parse() (out destinations, err error) {
-	if out.delay, err = backoff.Parse(d.DefaultRetryDelay); err != nil {
+func (s *deliverySettings) parse() (out destinations, err error) {
+	if out.delay, err = backoff.Parse(s.DefaultRetryDelay); err != nil {
 		return out, usagef("--default-retry-delay: %w", err)
 	}
-	if out.allow, err = egress.ParseAllow(d.EgressAllow); err != nil {
+	if out.allow, err = egress.ParseAllow(s.EgressAllow); err != nil {
 		return out, usagef("--egress-allow: %w", err)
 	}
-	if d.EgressProxy != "" {
-		out.proxy, err = url.Parse(d.EgressProxy)
+	if s.EgressProxy != "" {
+		out.proxy, err = url.Parse(s.EgressProxy)
 		if err != nil || out.proxy.Host == "" || out.proxy.Scheme != "http" && out.proxy.Scheme != "https" {
-			return out, usagef("--egress-proxy must be an http:// or https:// URL, got %s", d.EgressProxy)
+			return out, usagef("--egress-proxy must be an http:// or https:// URL, got %s", s.EgressProxy)
 		}
 	}
-	if d.EgressCA != "" {
-		if out.roots, err = egress.ReadRoots(d.EgressCA); err != nil {
+	if s.EgressCA != "" {
+		if out.roots, err = egress.ReadRoots(s.EgressCA); err != nil {
 			return out, usagef("--egress-ca: %w", err)
 		}
 	}
-	if d.EgressDNS != "" {
-		if host, _, err := net.SplitHostPort(d.EgressDNS); err != nil || host == "" {
-			return out, usagef("--egress-dns %s is not HOST:PORT", d.EgressDNS)
+	if s.EgressDNS != "" {
+		if host, _, err := net.SplitHostPort(s.EgressDNS); err != nil || host == "" {
+			return out, usagef("--egress-dns %s is not HOST:PORT", s.EgressDNS)
 		}
-		out.dns = egress.DNS(d.EgressDNS)
+		out.dns = egress.DNS(s.EgressDNS)
 	}
-	if d.MaxResponse > maxRequestSize {
+	if s.MaxResponse > maxRequestSize {
 		return out, usagef("--max-response-size must not exceed 48MiB: an answer must fit into one log entry")
 	}
-	if d.Senders < 1 || d.SendersPerHost < 0 {
+	if s.Senders < 1 || s.SendersPerHost < 0 {
 		return out, usagef("--senders must be at least 1 and --senders-per-host at least 0")
 	}
-	if d.TracePropagation != on && d.TracePropagation != off {
-		return out, usagef("--trace-propagation must be on or off, got %q", d.TracePropagation)
+	if s.TracePropagation != on && s.TracePropagation != off {
+		return out, usagef("--trace-propagation must be on or off, got %q", s.TracePropagation)
 	}
-	if !(d.TraceCommands >= 0 && d.TraceCommands <= 1) {
-		return out, usagef("--trace-commands must be a number from 0 to 1, got %v", d.TraceCommands)
+	if !(s.TraceCommands >= 0 && s.TraceCommands <= 1) {
+		return out, usagef("--trace-commands must be a number from 0 to 1, got %v", s.TraceCommands)
 	}
-	out.apis, out.tokens, err = d.parseAPIs()
+	out.apis, out.tokens, err = s.parseAPIs()
 	return out, err
 }
 
-func (d *deliverySettings) parseAPIs() (urls, tokens map[string]string, err error) {
+func (s *deliverySettings) parseAPIs() (urls, tokens map[string]string, err error) {
 	urls, tokens = map[string]string{}, map[string]string{}
-	for _, text := range d.APIs {
+	for _, text := range s.APIs {
 		name, target, _ := strings.Cut(text, "=")
 		u, err := httpurl.Read(target, idn.ToASCII)
 		if err != nil || !queue.ValidName(name) {
 			return nil, nil, usagef("--api %s is not NAME=URL", text)
 		}
-		if d.EgressHTTPSOnly && strings.EqualFold(u.Scheme, "http") {
+		if s.EgressHTTPSOnly && strings.EqualFold(u.Scheme, "http") {
 			return nil, nil, usagef("--api %s: its URL must be https, because --egress-https-only is set", name)
 		}
 		urls[name] = u.String()

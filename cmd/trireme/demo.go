@@ -70,16 +70,16 @@ func demoRequests(url string) []demoRequest {
 }
 
 // demo fills the node with sample data, by its own API.
-func (d *devNode) demo(ctx context.Context) error {
-	for _, one := range demoRequests(d.url) {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url+one.path, strings.NewReader(one.body))
+func (dn *devNode) demo(ctx context.Context) error {
+	for _, one := range demoRequests(dn.url) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, dn.url+one.path, strings.NewReader(one.body))
 		if err != nil {
 			return fmt.Errorf("fill sample data: %w", err)
 		}
 		for name, value := range one.header { // unordered: headers are
 			r.Header.Set(name, value)
 		}
-		r.Header.Set("Authorization", "Bearer "+d.tokens.Admin)
+		r.Header.Set("Authorization", "Bearer "+dn.tokens.Admin)
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return fmt.Errorf("fill sample data: %w", err)

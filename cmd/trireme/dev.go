@@ -170,67 +170,67 @@ const devFreeDisk = "64MiB"
 // wait serves its clients best.
 const aloneStall = time.Minute
 
-func (d *devNode) options() (cluster.Options, error) {
+func (dn *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
-		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: d.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
+		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: dn.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
 		Space: logstore.Space{Reserve: -1}, DiskStall: aloneStall,
-		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return d.founding(&d.tokens), true },
+		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return dn.founding(&dn.tokens), true },
 	}, nil
 }
 
-func (d *devNode) loopbackOnly() bool { return true }
+func (dn *devNode) loopbackOnly() bool { return true }
 
-func (d *devNode) signingKeys() signingKeys {
-	k := signingKeys{Keys: devKeys, again: true, out: d.out}
-	if d.keys != (queue.Keys{}) {
-		k.Keys = d.keys
+func (dn *devNode) signingKeys() signingKeys {
+	k := signingKeys{Keys: devKeys, again: true, out: dn.out}
+	if dn.keys != (queue.Keys{}) {
+		k.Keys = dn.keys
 	}
 	return k
 }
 
 // settled waits for the tokens: those of the last start are the cluster's until then.
-func (d *devNode) settled(v *fsm.View) bool { return v.FoundedWith(d.tokens.digests()) }
+func (dn *devNode) settled(v *fsm.View) bool { return v.FoundedWith(dn.tokens.digests()) }
 
 // ready prints what people and scripts read, all at once: whoever waits for the address finds the rest.
-func (d *devNode) ready(n *cluster.Node) {
+func (dn *devNode) ready(n *cluster.Node) {
 	out := &bytes.Buffer{}
-	if d.Clock != "" {
-		fmt.Fprintf(out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", d.Clock)
+	if dn.Clock != "" {
+		fmt.Fprintf(out, "TIME IS NOT REAL: --clock %s, and /test/clock moves it\n\n", dn.Clock)
 	}
-	fmt.Fprintf(out, "Trireme %s is running at %s\n\n", version, d.url)
-	e := shellEnv{url: d.url, resp: d.resp, tokens: d.tokens, keys: d.signingKeys().Keys}
-	if d.Sink {
-		e.sink = d.url + sinkPath
+	fmt.Fprintf(out, "Trireme %s is running at %s\n\n", version, dn.url)
+	e := shellEnv{url: dn.url, resp: dn.resp, tokens: dn.tokens, keys: dn.signingKeys().Keys}
+	if dn.Sink {
+		e.sink = dn.url + sinkPath
 	}
 	e.print(out)
-	path, err := e.write(d.DataDir)
+	path, err := e.write(dn.DataDir)
 	if err != nil {
 		fmt.Fprintln(out, "\nThese lines were not written to a file: "+err.Error())
-	} else if !d.Memory {
+	} else if !dn.Memory {
 		fmt.Fprintf(out, "\nIn another shell, take these variables by: . %s\n", path)
 	}
-	if d.Demo {
-		if err := d.demo(context.Background()); err != nil {
+	if dn.Demo {
+		if err := dn.demo(context.Background()); err != nil {
 			fmt.Fprintln(out, "\nThere are no sample data: "+err.Error())
 		}
 	}
-	printConsole(out, d.consoleLink())
+	printConsole(out, dn.consoleLink())
 	n.Machine().View(0, [16]byte{}, func(v *fsm.View) {
-		if !v.HoldsAll(d.tokens.digests()) {
+		if !v.HoldsAll(dn.tokens.digests()) {
 			fmt.Fprintln(out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
-	_, _ = d.out.Write(out.Bytes()) // an error means that nobody reads it
+	_, _ = dn.out.Write(out.Bytes()) // an error means that nobody reads it
 }
 
 // consoleLink is the link that signs in, empty without a console.
-func (d *devNode) consoleLink() string {
-	if d.Console.Mode == off || !console.Available() {
+func (dn *devNode) consoleLink() string {
+	if dn.Console.Mode == off || !console.Available() {
 		return ""
 	}
-	url := d.url
-	if d.Console.Listen != "" {
-		url = "http://" + d.Console.Listen
+	url := dn.url
+	if dn.Console.Listen != "" {
+		url = "http://" + dn.Console.Listen
 	}
-	return url + d.Console.Base + "/#enter=" + d.login.key
+	return url + dn.Console.Base + "/#enter=" + dn.login.key
 }

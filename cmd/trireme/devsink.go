@@ -18,14 +18,14 @@ import (
 const sinkPath = "/test/sink"
 
 // sinkHandler serves the sinks of "dev --sink", nil without. A server with a test clock has the rest of /test too.
-func (n *process) sinkHandler() func(permitted func(*http.Request) bool) http.Handler {
-	dev, is := n.profile.(*devNode)
+func (pr *process) sinkHandler() func(permitted func(*http.Request) bool) http.Handler {
+	dev, is := pr.profile.(*devNode)
 	switch {
-	case n.testing != nil && is && dev.Sink:
-		n.testing.sinks.Watch = printReceived(dev.out)
-		return n.testing.api
-	case n.testing != nil:
-		return n.testing.api
+	case pr.testing != nil && is && dev.Sink:
+		pr.testing.sinks.Watch = printReceived(dev.out)
+		return pr.testing.api
+	case pr.testing != nil:
+		return pr.testing.api
 	case !is || !dev.Sink:
 		return nil
 	}

@@ -13,29 +13,29 @@ import (
 )
 
 // examine is the report of a node that runs, on itself and on the nodes around it.
-func (n *process) examine(ctx context.Context) doctor.Report {
-	s := *n.settings
-	node := n.engine.node.Load()
+func (pr *process) examine(ctx context.Context) doctor.Report {
+	s := *pr.settings
+	node := pr.engine.node.Load()
 	if node == nil {
-		return doctor.NewReport(n.NodeID, n.mode(), append(s.examineMachine(ctx), doctor.State(errStarting, "")))
+		return doctor.NewReport(pr.NodeID, pr.mode(), append(s.examineMachine(ctx), doctor.State(errStarting, "")))
 	}
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { s.MaxMemory = byteSize(v.Settings().MaxMemory) })
-	all := append(s.examineMachine(ctx), doctor.State(n.engine.Ready(), node.Status(ctx).Leader))
+	all := append(s.examineMachine(ctx), doctor.State(pr.engine.Ready(), node.Status(ctx).Leader))
 	peers := node.Examine(ctx)
 	if p := node.Poison(); p != nil {
 		all = append(all, doctor.Poison("", p.Index, p.Database, p.Operation))
 	}
 	all = append(all, doctor.Peers(node.Address(), peers, time.Now())...)
 	all = append(all, doctor.Versions(version, uint32(fsm.MaxLevel), node.FeatureLevel(), peers)...)
-	return doctor.NewReport(node.ID(), n.mode(), all)
+	return doctor.NewReport(node.ID(), pr.mode(), all)
 }
 
 // mode tells the doctor whether the node was started by serve, local-cluster or dev.
-func (n *process) mode() doctor.Mode {
-	if _, is := n.profile.(*devNode); is {
+func (pr *process) mode() doctor.Mode {
+	if _, is := pr.profile.(*devNode); is {
 		return doctor.Development
 	}
-	return n.settings.mode()
+	return pr.settings.mode()
 }
 
 // mode is that of a node of serve. One with others on loopback has them all on this machine.

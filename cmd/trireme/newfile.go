@@ -74,10 +74,10 @@ type stickyWriter struct {
 	err error
 }
 
-func (f *stickyWriter) Write(b []byte) (int, error) {
-	n, err := f.to.Write(b)
+func (w *stickyWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
 	if err != nil {
-		f.err = err
+		w.err = err
 	}
 	return n, err
 }

@@ -122,52 +122,52 @@ func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
 }
 
 // respAddress is where clients reach the RESP listener; CLUSTER returns it.
-func (n *process) respAddress(l net.Listener) string {
+func (pr *process) respAddress(l net.Listener) string {
 	switch {
 	case l == nil:
 		return ""
-	case n.RESPAdvertise != "":
-		return n.RESPAdvertise
+	case pr.RESPAdvertise != "":
+		return pr.RESPAdvertise
 	}
 	return l.Addr().String()
 }
 
 // openRESP makes the RESP edge.
-func (n *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
-	config, err := n.certificate(n.log)
+func (pr *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
+	config, err := pr.certificate(pr.log)
 	if err != nil {
 		return nil, err
 	}
-	limits := n.RESPLimits
-	limits.RequestBytes, limits.Rows = int(n.MaxRequestSize), n.MaxRows
+	limits := pr.RESPLimits
+	limits.RequestBytes, limits.Rows = int(pr.MaxRequestSize), pr.MaxRows
 	return resp.New(resp.Options{
-		Engine: n.engine, Meter: n.meter, Stats: n.figures, Audit: n.audit, Hub: n.hub, TLS: config, Log: n.log, Metrics: registry, Limits: limits,
-		Traces: n.traces.commands(n.Deliveries.TraceCommands), Buffers: n.buffers,
+		Engine: pr.engine, Meter: pr.meter, Stats: pr.figures, Audit: pr.audit, Hub: pr.hub, TLS: config, Log: pr.log, Metrics: registry, Limits: limits,
+		Traces: pr.traces.commands(pr.Deliveries.TraceCommands), Buffers: pr.buffers,
 	})
 }
 
 // notify passes the notifications of applied entries to the hub and to RESP connections.
-func (n *process) notify(notes []env.Notification) {
-	n.hub.Notify(notes)
-	if n.resp != nil {
-		n.resp.Notify(notes)
+func (pr *process) notify(notes []env.Notification) {
+	pr.hub.Notify(notes)
+	if pr.resp != nil {
+		pr.resp.Notify(notes)
 	}
 }
 
 // restored reports to the same that a snapshot has replaced the state.
-func (n *process) restored() {
-	n.hub.Restored()
-	if n.resp != nil {
-		n.resp.Restored()
+func (pr *process) restored() {
+	pr.hub.Restored()
+	if pr.resp != nil {
+		pr.resp.Restored()
 	}
 }
 
 // shutdownRESP ends the RESP edge, if there is one.
-func (n *process) shutdownRESP(ctx context.Context) {
-	if n.resp == nil {
+func (pr *process) shutdownRESP(ctx context.Context) {
+	if pr.resp == nil {
 		return
 	}
-	if err := n.resp.Shutdown(ctx); err != nil {
-		n.log.Warn("RESP connections were cut off", "error", err)
+	if err := pr.resp.Shutdown(ctx); err != nil {
+		pr.log.Warn("RESP connections were cut off", "error", err)
 	}
 }

@@ -19,8 +19,8 @@ type selfAddresses struct {
 }
 
 // has reports whether an address is one of them.
-func (o *selfAddresses) has(at netip.AddrPort) bool {
-	known := o.known.Load()
+func (a *selfAddresses) has(at netip.AddrPort) bool {
+	known := a.known.Load()
 	return known != nil && (*known)[at]
 }
 
@@ -30,7 +30,7 @@ const resolveTime = 2 * time.Second
 // refresh determines them anew, as far as the names of nodes can be resolved now: the
 // cluster, gossip and RESP ports of every node, and every port but that of the HTTP API
 // of this one.
-func (o *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
+func (a *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
 	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respPorts(node)...)
@@ -43,7 +43,7 @@ func (o *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.
 			known[at] = true
 		}
 	}
-	o.known.Store(&known)
+	a.known.Store(&known)
 }
 
 // followEvery is how often the leader looks whether a node has come, has gone, or has
@@ -52,7 +52,7 @@ const followEvery = time.Second
 
 // follow refreshes them at its first tick and then whenever the nodes or their ports change,
 // until ctx ends. What changed before the first tick it can't tell from what refresh has seen.
-func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
+func (a *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for last := []string(nil); ; {
@@ -62,7 +62,7 @@ func (o *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.N
 		case <-tick.C:
 		}
 		if now := innerPorts(node); !slices.Equal(now, last) {
-			o.refresh(ctx, s, node)
+			a.refresh(ctx, s, node)
 			last = now
 		}
 	}

@@ -79,13 +79,13 @@ func isURL(text string) bool {
 }
 
 // signOn is the identity provider of the flags, nil without one.
-func (n *process) signOn() (console.IdentityProvider, console.SignOn, error) {
-	s := &n.Console.SignOn
+func (pr *process) signOn() (console.IdentityProvider, console.SignOn, error) {
+	s := &pr.Console.SignOn
 	o, err := s.check()
 	if err != nil {
 		return nil, o, err
 	}
-	secret, err := n.secret(variableOf("oidc-client-secret"))
+	secret, err := pr.secret(variableOf("oidc-client-secret"))
 	if err != nil || s.Issuer == "" {
 		return nil, o, err
 	}

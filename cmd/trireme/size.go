@@ -19,17 +19,17 @@ var units = []struct {
 }
 
 // String is the shortest exact form.
-func (b *byteSize) String() string {
+func (s *byteSize) String() string {
 	for _, u := range []int{3, 2, 1, 0} {
-		if n := units[u]; *b != 0 && int64(*b)%n.bytes == 0 {
-			return strconv.FormatInt(int64(*b)/n.bytes, 10) + n.suffix
+		if n := units[u]; *s != 0 && int64(*s)%n.bytes == 0 {
+			return strconv.FormatInt(int64(*s)/n.bytes, 10) + n.suffix
 		}
 	}
-	return strconv.FormatInt(int64(*b), 10)
+	return strconv.FormatInt(int64(*s), 10)
 }
 
 // Set parses a number of bytes, with or without a unit.
-func (b *byteSize) Set(text string) error {
+func (s *byteSize) Set(text string) error {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, u := range units {
 		if rest, ok := cutSuffixFold(number, u.suffix); ok {
@@ -41,7 +41,7 @@ func (b *byteSize) Set(text string) error {
 	if err != nil || n < 0 || n > math.MaxInt64/unit {
 		return fmt.Errorf("%q is not a size: give bytes, or a number with a unit such as 10MiB", text)
 	}
-	*b = byteSize(n * unit)
+	*s = byteSize(n * unit)
 	return nil
 }
 

@@ -24,19 +24,19 @@ type supervisor struct {
 }
 
 // supervise notifies the service manager of this process's state until stop is called.
-func (n *process) supervise(log *slog.Logger) (stop func()) {
-	n.supervisor = newSupervisor(log)
-	n.supervisor.notify("STATUS=starting, or waiting for the other nodes")
+func (pr *process) supervise(log *slog.Logger) (stop func()) {
+	pr.supervisor = newSupervisor(log)
+	pr.supervisor.notify("STATUS=starting, or waiting for the other nodes")
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		n.supervisor.feedWatchdog(ctx, func() { n.engine.Local(func(*fsm.View) {}) })
+		pr.supervisor.feedWatchdog(ctx, func() { pr.engine.Local(func(*fsm.View) {}) })
 	}()
 	return func() {
 		cancel()
 		<-done
-		n.supervisor.close()
+		pr.supervisor.close()
 	}
 }
 

@@ -39,27 +39,27 @@ func newTesting(mode string, e *engine) (*testMode, error) {
 }
 
 // record has deliveries pass through a recorder.
-func (t *testMode) record(next http.RoundTripper) http.RoundTripper {
-	t.recorder = testapi.NewRecorder(next, t.node.Now)
-	return t.recorder
+func (m *testMode) record(next http.RoundTripper) http.RoundTripper {
+	m.recorder = testapi.NewRecorder(next, m.node.Now)
+	return m.recorder
 }
 
 // api is the handler of /test.
-func (t *testMode) api(permitted func(*http.Request) bool) http.Handler {
-	return testapi.New(t.stepper, t.recorder, t.sinks, permitted)
+func (m *testMode) api(permitted func(*http.Request) bool) http.Handler {
+	return testapi.New(m.stepper, m.recorder, m.sinks, permitted)
 }
 
 // begin moves a clock of the mode auto until ctx ends. Without a clock it does nothing.
-func (t *testMode) begin(ctx context.Context) {
-	if t != nil {
-		t.running.Go(func() { t.stepper.Run(ctx) })
+func (m *testMode) begin(ctx context.Context) {
+	if m != nil {
+		m.running.Go(func() { m.stepper.Run(ctx) })
 	}
 }
 
 // wait returns when what begin started has ended.
-func (t *testMode) wait() {
-	if t != nil {
-		t.running.Wait()
+func (m *testMode) wait() {
+	if m != nil {
+		m.running.Wait()
 	}
 }
 

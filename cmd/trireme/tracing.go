@@ -45,9 +45,9 @@ func (s *settings) newTraces(e *engine, log *slog.Logger, registry *prometheus.R
 }
 
 // startTraces has deliveries make spans if a collector is named.
-func (n *process) startTraces() (err error) {
-	if n.traces, err = n.newTraces(n.engine, n.log, n.registry); n.traces != nil {
-		n.deliveries.trace = n.traces.Header
+func (pr *process) startTraces() (err error) {
+	if pr.traces, err = pr.newTraces(pr.engine, pr.log, pr.registry); pr.traces != nil {
+		pr.deliveries.trace = pr.traces.Header
 	}
 	return err
 }
@@ -62,9 +62,9 @@ func (t *traces) commands(ratio float64) *tracing.Commands {
 
 // keepsTraces reports whether messages keep trace contexts: nodes of the first release, which can't read them, must not
 // be in the cluster any more.
-func (n *process) keepsTraces() bool {
-	node := n.engine.node.Load()
-	return n.Deliveries.TracePropagation == on && node != nil && node.Machine().Level() >= env.Level2
+func (pr *process) keepsTraces() bool {
+	node := pr.engine.node.Load()
+	return pr.Deliveries.TracePropagation == on && node != nil && node.Machine().Level() >= env.Level2
 }
 
 // lastExport is how long a node that stops waits for its collector.
