@@ -74,7 +74,7 @@ type openPorts struct{ HTTP, RESP string }
 type held struct{ Most, Made int64 }
 
 // hold keeps 10,000 connections open.
-func (d *openPorts) hold(ctx context.Context) held {
+func (p *openPorts) hold(ctx context.Context) held {
 	var all sync.WaitGroup
 	var open, most, made atomic.Int64
 	for i := range hostileConnections {
@@ -82,7 +82,7 @@ func (d *openPorts) hold(ctx context.Context) held {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				began := time.Now()
-				c, err := d.stranger(ctx, i, kind)
+				c, err := p.stranger(ctx, i, kind)
 				if err != nil {
 					_ = pause(ctx, time.Second) // the node's backlog is full
 					continue
@@ -126,11 +126,11 @@ func silentOf(kind int) int {
 }
 
 // stranger opens a connection from one of many addresses and sends its part.
-func (d *openPorts) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
+func (p *openPorts) stranger(ctx context.Context, i, kind int) (net.Conn, error) {
 	k := hostileKinds[kind]
-	addr := d.HTTP
+	addr := p.HTTP
 	if k.resp {
-		addr = d.RESP
+		addr = p.RESP
 	}
 	from := net.Dialer{Timeout: 5 * time.Second, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, byte(i>>8), byte(i))}}
 	c, err := from.DialContext(ctx, "tcp", addr)

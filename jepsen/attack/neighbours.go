@@ -128,8 +128,8 @@ func (p *hogPart) ask(ctx context.Context, requests []hogRequest) string {
 }
 
 // send sends the request and returns its status; the reply is read and not kept.
-func (q *hogRequest) send(ctx context.Context, c *http.Client, addr, token string) (int, error) {
-	req, err := q.in(ctx, addr, token)
+func (r *hogRequest) send(ctx context.Context, c *http.Client, addr, token string) (int, error) {
+	req, err := r.in(ctx, addr, token)
 	if err != nil {
 		return 0, err
 	}
@@ -143,12 +143,12 @@ func (q *hogRequest) send(ctx context.Context, c *http.Client, addr, token strin
 }
 
 // in is the request to the attacker's database.
-func (q *hogRequest) in(ctx context.Context, addr, token string) (*http.Request, error) {
-	method := q.method
+func (r *hogRequest) in(ctx context.Context, addr, token string) (*http.Request, error) {
+	method := r.method
 	if method == "" {
 		method = http.MethodPost
 	}
-	return newRequest(ctx, method, addr, "/db/"+Attacker+q.path, token, q.header, q.body)
+	return newRequest(ctx, method, addr, "/db/"+Attacker+r.path, token, r.header, r.body)
 }
 
 // renew gives the attacker an empty database.

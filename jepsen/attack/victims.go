@@ -39,14 +39,14 @@ type served struct {
 	Token string
 }
 
-func (at *served) serve(ctx context.Context) Seen {
+func (se *served) serve(ctx context.Context) Seen {
 	v := &victims{}
 	var all sync.WaitGroup
 	for id := range victimClients {
-		all.Go(func() { v.run(ctx, at, id) })
+		all.Go(func() { v.run(ctx, se, id) })
 	}
 	arrived := make(chan []time.Duration, 1)
-	go func() { arrived <- v.deliveries(ctx, at) }()
+	go func() { arrived <- v.deliveries(ctx, se) }()
 	all.Wait()
 	took := <-arrived
 	slices.Sort(took)

@@ -67,9 +67,9 @@ type attempt struct {
 	finished  time.Time
 }
 
-func (p *messageModel) init() {
-	p.messages, p.once, p.cancels = map[queue.ID]*message{}, map[string][]made{}, map[queue.ID]bool{}
-	p.plans, p.changes = map[string]*plan{}, map[answerKey]string{}
+func (m *messageModel) init() {
+	m.messages, m.once, m.cancels = map[queue.ID]*message{}, map[string][]made{}, map[queue.ID]bool{}
+	m.plans, m.changes = map[string]*plan{}, map[answerKey]string{}
 }
 
 const host = "http://shop:1/"

@@ -58,7 +58,7 @@ type stream struct {
 }
 
 // stayed reports whether the stream was there to the end.
-func (m *stream) stayed() bool { return len(m.got) > 0 && m.got[len(m.got)-1] == channelLast }
+func (s *stream) stayed() bool { return len(s.got) > 0 && s.got[len(s.got)-1] == channelLast }
 
 func subscribeAll(ctx context.Context, c *testcluster.Cluster) ([]*stream, error) {
 	all := make([]*stream, channelSubscribers)

@@ -20,8 +20,8 @@ type Event struct {
 
 // Lost reports whether the event ends a claim whose outcome nobody knows: it was open when
 // its leader was lost.
-func (v *Event) Lost() bool {
-	return v.State == "ERROR" && strings.Contains(v.Error, "outcome was lost")
+func (e *Event) Lost() bool {
+	return e.State == "ERROR" && strings.Contains(e.Error, "outcome was lost")
 }
 
 // Events are those of a label, the oldest first; states may choose some.

@@ -59,8 +59,8 @@ type MixedResult struct {
 }
 
 // String is a line for people.
-func (m MixedResult) String() string {
-	return fmt.Sprintf("%d runs of %d steps in %v, %d leaders killed: %d functions of steps ran in %d deliveries", m.Runs, mixedSteps, m.Took.Round(100*time.Millisecond), m.Kills, m.Effects, m.Arrivals)
+func (r MixedResult) String() string {
+	return fmt.Sprintf("%d runs of %d steps in %v, %d leaders killed: %d functions of steps ran in %d deliveries", r.Runs, mixedSteps, r.Took.Round(100*time.Millisecond), r.Kills, r.Effects, r.Arrivals)
 }
 
 // Run starts the runs, waits for their ends and judges them.

@@ -31,9 +31,9 @@ type OutageResult struct {
 }
 
 // String is a line for people.
-func (o OutageResult) String() string {
-	return fmt.Sprintf("%d runs, all nodes killed after %v and ready again after %v; all ended right after %v", o.Runs,
-		o.At.Round(time.Millisecond), o.Back.Round(time.Millisecond), o.Took.Round(10*time.Millisecond))
+func (r OutageResult) String() string {
+	return fmt.Sprintf("%d runs, all nodes killed after %v and ready again after %v; all ended right after %v", r.Runs,
+		r.At.Round(time.Millisecond), r.Back.Round(time.Millisecond), r.Took.Round(10*time.Millisecond))
 }
 
 // Run performs one outage.
