@@ -41,8 +41,8 @@ type Env struct {
 }
 
 // dir makes an empty data directory.
-func (l *Env) dir(name string) (string, error) {
-	path := filepath.Join(l.Data, name)
+func (en *Env) dir(name string) (string, error) {
+	path := filepath.Join(en.Data, name)
 	if err := os.RemoveAll(path); err != nil {
 		return "", err
 	}
