@@ -280,9 +280,9 @@ type Reply struct {
 }
 
 // Script has the sink answer so, one reply after the other; the last one is repeated.
-func (k *Sink) Script(t testing.TB, replies ...Reply) {
+func (s *Sink) Script(t testing.TB, replies ...Reply) {
 	t.Helper()
-	k.s.call(t, http.MethodPut, "/test/sink/"+url.PathEscape(k.name), map[string]any{"replies": replies}, nil)
+	s.s.call(t, http.MethodPut, "/test/sink/"+url.PathEscape(s.name), map[string]any{"replies": replies}, nil)
 }
 
 // Received is a request that came to a sink.
@@ -295,11 +295,11 @@ type Received struct {
 }
 
 // Received are the requests that came to the sink, the oldest first.
-func (k *Sink) Received(t testing.TB) []Received {
+func (s *Sink) Received(t testing.TB) []Received {
 	t.Helper()
 	var out struct {
 		Requests []Received `json:"requests"`
 	}
-	k.s.call(t, http.MethodGet, "/test/sink/"+url.PathEscape(k.name), nil, &out)
+	s.s.call(t, http.MethodGet, "/test/sink/"+url.PathEscape(s.name), nil, &out)
 	return out.Requests
 }
