@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/archive"
 )
 
-// openBackup opens a backup: standard input, a file, or an object of a bucket; one that is encrypted with the keys in
+// openBackup opens a backup: standard input, a file, or an object in a bucket. It decrypts an encrypted one with the keys in
 // keyFile.
 func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.ReadCloser, error) {
 	var file io.ReadCloser
@@ -43,7 +43,7 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.
 	return unsealed(file, name, keyFile)
 }
 
-// unsealed opens what is encrypted, by the end of its name or because there is a key.
+// unsealed decrypts a backup if its name or a given key says that it is encrypted.
 func unsealed(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
 	base, _, _ := strings.Cut(name, "?")
 	if !strings.HasSuffix(base, ".age") && keyFile == "" {
@@ -71,7 +71,7 @@ func openSealed(file io.Reader, keyFile string) (io.Reader, error) {
 	return archive.Unseal(file, keys)
 }
 
-// openNewest opens the newest backup at a location, and names it.
+// openNewest opens the newest backup at a location and returns its name.
 func openNewest(ctx context.Context, location, keyFile string) (file io.ReadCloser, name string, err error) {
 	kept, err := archive.Open(location)
 	if err != nil {
@@ -91,7 +91,7 @@ func openNewest(ctx context.Context, location, keyFile string) (file io.ReadClos
 	return file, all[0].Name, err
 }
 
-// archivedView is a backup in an archive.
+// archivedView is a backup in an archive as --json prints it.
 type archivedView struct {
 	Name    string `json:"name"`
 	Cluster string `json:"cluster"`

@@ -81,7 +81,7 @@ func backupCommand() *cobra.Command {
 	return cmd
 }
 
-// backup writes a backup to w and looks at it on the way. The error says so if it is not whole.
+// backup writes a backup to w and verifies it on the way. If it is not whole the error says so.
 func (r *remote) backup(ctx context.Context, w io.Writer, stale bool) (b fsm.Backup, err error) {
 	resp, err := r.stream(ctx, "GET", "/admin/backup?stale="+strconv.FormatBool(stale), nil)
 	if err != nil {
@@ -137,12 +137,12 @@ func verifyCommand() *cobra.Command {
 	return cmd
 }
 
-// keyFileFlag declares what opens an encrypted backup.
+// keyFileFlag declares --key-file, the keys that open an encrypted backup.
 func keyFileFlag(cmd *cobra.Command, keyFile *string) {
 	cmd.Flags().StringVar(keyFile, "key-file", "", "`FILE` of age-keygen that opens an encrypted backup")
 }
 
-// backupView is what the commands say of a backup.
+// backupView is a backup as --json prints it.
 type backupView struct {
 	Cluster string `json:"cluster"`
 	Version string `json:"version"`
@@ -165,7 +165,7 @@ type databaseView struct {
 	Users int    `json:"users"`
 }
 
-// contentsView says how much there is in a backup.
+// contentsView counts the contents of a backup.
 type contentsView struct {
 	Databases []databaseView `json:"databases"`
 	Libraries int            `json:"libraries"`
@@ -196,7 +196,7 @@ func viewBackup(b fsm.Backup, c *fsm.Contents) backupView {
 	return v
 }
 
-// printBackup prints what is known of a backup.
+// printBackup prints the description of a backup, and of its contents unless c is nil.
 func printBackup(out io.Writer, b fsm.Backup, c *fsm.Contents, asJSON bool) error {
 	v := viewBackup(b, c)
 	if asJSON {

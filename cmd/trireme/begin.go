@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// begin waits in the background until the node serves, then says so and starts to
-// gossip. The channel it returns closes when that is over, at the latest with ctx.
+// begin waits in the background until the node serves, then reports it and starts gossip. The
+// channel that it returns closes when that is done, at the latest with ctx.
 func (pr *process) begin(ctx context.Context, node *cluster.Node) <-chan struct{} {
 	over := make(chan struct{})
 	go func() {

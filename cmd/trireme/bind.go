@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// bindTime is how long a node waits for an address that is still in use. The process before
-// it, killed while its disk stood still, has its sockets until the kernel is done with it.
+// bindTime bounds the wait for an address that is still in use. A previous process that was killed
+// while its disk hung keeps its sockets until the kernel has ended it.
 const bindTime = time.Second
 
 // bindPause is the time between two tries.

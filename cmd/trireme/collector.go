@@ -57,7 +57,7 @@ func (nc *nodeCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect looks them up.
+// Collect sends the current values.
 func (nc *nodeCollector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -78,7 +78,7 @@ func (nc *nodeCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// state are the metrics of the replicated state.
+// state collects the metrics of the replicated state.
 func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string)) {
 	var level uint32
 	var messages queue.Counts
@@ -107,7 +107,7 @@ func (nc *nodeCollector) state(gauge func(*prometheus.Desc, float64, ...string))
 	gauge(databasesDesc, float64(databases))
 }
 
-// servers are the metrics of the nodes, as they answered last.
+// servers collects the metrics of the nodes from their last answers.
 func (nc *nodeCollector) servers(gauge func(*prometheus.Desc, float64, ...string)) {
 	status := nc.last.Load()
 	if status == nil {
@@ -137,7 +137,7 @@ func (nc *nodeCollector) poll(ctx context.Context) cluster.Status {
 	return status
 }
 
-// expiry is when the first certificate of a file ends; false where there is none that can
+// expiry returns the end of validity of the first certificate in a file. It is not ok if none can
 // be read.
 func expiry(path string) (until time.Time, ok bool) {
 	if path == "" {

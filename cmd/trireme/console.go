@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
-// consoleSettings are what the flags of the console say.
+// consoleSettings holds the flags of the console.
 type consoleSettings struct {
 	Mode   string
 	Listen string
@@ -52,7 +52,7 @@ func (s *consoleSettings) check() error {
 	return nil
 }
 
-// consoleOptions are nil where there is no console.
+// consoleOptions returns nil if the console is off.
 func (pr *process) consoleOptions() (*console.Options, error) {
 	if err := pr.Console.check(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (pr *process) serveConsole() (stop func(), err error) {
 	}, nil
 }
 
-// login is the link by which dev signs a browser in, once.
+// login holds the key of a link that signs a browser in once.
 type login struct {
 	token string
 	mu    sync.Mutex
@@ -130,7 +130,7 @@ func newLogin(token string) *login {
 	return &login{token: token, key: base64.RawURLEncoding.EncodeToString(b[:])}
 }
 
-// open gives the token for the key, the first time.
+// open returns the token for the key at its first use.
 func (l *login) open(key string) (token string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

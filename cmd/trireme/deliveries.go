@@ -27,7 +27,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/egress"
 )
 
-// deliverySettings are what the flags say of deliveries.
+// deliverySettings holds the flags of deliveries.
 type deliverySettings struct {
 	Issuer            string
 	Region            string
@@ -46,7 +46,7 @@ type deliverySettings struct {
 	TraceCommands     float64
 }
 
-// deliveryFlags declares them.
+// deliveryFlags declares the flags of deliveries.
 func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringVar(&d.Issuer, "signature-issuer", "Upstash", "iss claim of delivery signatures; existing receivers expect the default")
 	f.StringVar(&d.Region, "region", "", "`NAME` that deliveries carry in the header Region (default: no header)")
@@ -65,7 +65,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.IntVar(&d.SendersPerHost, "senders-per-host", 0, "maximum number of concurrent delivery `ATTEMPTS` to one host (0 = a tenth of --senders)")
 }
 
-// destinations is what deliverySettings mean.
+// destinations holds the parsed deliverySettings.
 type destinations struct {
 	delay  *backoff.Expr
 	allow  []netip.Prefix
@@ -76,7 +76,7 @@ type destinations struct {
 	tokens map[string]string // by name
 }
 
-// parse reads the settings; every error is a wrong usage.
+// parse parses the settings. Every error is a usage error.
 func (s *deliverySettings) parse() (out destinations, err error) {
 	if out.delay, err = backoff.Parse(s.DefaultRetryDelay); err != nil {
 		return out, usagef("--default-retry-delay: %w", err)
@@ -136,13 +136,13 @@ func (s *deliverySettings) parseAPIs() (urls, tokens map[string]string, err erro
 	return urls, tokens, nil
 }
 
-// apiVariable names the variable of an API's token: that of my-llm is
-// TRIREME_API_MY_LLM_TOKEN.
+// apiVariable returns the name of the variable with an API's token: TRIREME_API_MY_LLM_TOKEN for
+// my-llm.
 func apiVariable(name string) string {
 	return envPrefix + "API_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name)) + "_TOKEN"
 }
 
-// deliveries send messages while this node is leader.
+// deliveries sends messages while this node is leader.
 type deliveries struct {
 	*settings
 	destinations
@@ -155,8 +155,8 @@ type deliveries struct {
 	via       http.RoundTripper // the transport, or what records deliveries for tests
 	self      *selfAddresses
 
-	observe func(*queue.Attempt, *queue.Result, queue.Disposition) // nil: not observed
-	trace   func(*queue.Attempt) queue.TraceContext                // nil if no spans are exported
+	observe func(*queue.Attempt, *queue.Result, queue.Disposition) // nil observes nothing
+	trace   func(*queue.Attempt) queue.TraceContext                // nil exports no spans
 
 	mu        sync.Mutex
 	scheduler *scheduler.Scheduler
@@ -199,8 +199,8 @@ func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	}
 }
 
-// allowed judges the host of a destination that is an address, before the message is
-// stored. What a name leads to is judged when it is dialed.
+// allowed checks a destination's host against the egress rules before the message is stored, if the
+// host is an address. A name is checked when it is dialed.
 func (d *deliveries) allowed(host string) error {
 	addr, err := netip.ParseAddr(host)
 	if strings.EqualFold(host, "localhost") {
@@ -215,8 +215,8 @@ func (d *deliveries) allowed(host string) error {
 	return nil
 }
 
-// ask sends a request to an API destination at once. Redirects are given back like other
-// answers.
+// ask sends a request to an API destination at once. It returns redirects like other
+// responses.
 func (d *deliveries) ask(api string, r *http.Request) (*http.Response, error) {
 	if token := d.tokens[api]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -243,8 +243,8 @@ func (d *deliveries) schedulerOn(node *cluster.Node) *scheduler.Scheduler {
 	return d.scheduler
 }
 
-// maxResponse is the limit of --max-response-size in bytes: by default what a message's body may
-// have, by the replicated setting or by the limit of requests.
+// maxResponse returns the limit of --max-response-size in bytes. Its default is the limit of a message's body: the
+// replicated setting, or the limit of requests.
 func (d *deliveries) maxResponse(node scheduler.Node) (limit int64) {
 	if limit = int64(d.Deliveries.MaxResponse); limit > 0 {
 		return limit
@@ -256,10 +256,10 @@ func (d *deliveries) maxResponse(node scheduler.Node) (limit int64) {
 	return int64(d.MaxRequestSize)
 }
 
-// lastAttempts is how long attempts under way may take once the node is to stop.
+// lastAttempts bounds the attempts that are under way when the node begins to stop.
 const lastAttempts = 4 * time.Second
 
-// close lets attempts under way end, while the node still leads. Only the first call does anything.
+// close waits up to lastAttempts for attempts under way, while the node still leads. Only the first call has an effect.
 func (d *deliveries) close() { d.closing.Do(d.end) }
 
 func (d *deliveries) end() {
@@ -275,7 +275,7 @@ func (d *deliveries) end() {
 	d.transport.Close()
 }
 
-// signingKeys are those with which a cluster begins.
+// signingKeys holds the signing keys with which a cluster begins.
 type signingKeys struct {
 	queue.Keys
 	// again has them replace the cluster's at every start.
@@ -285,11 +285,11 @@ type signingKeys struct {
 	dir string
 }
 
-// devKeys are the public constants by which clients in their development mode know a
-// server for development (messages protocol). They protect nothing.
+// devKeys are the public signing keys that clients in their development mode expect (messages
+// protocol). They protect nothing.
 var devKeys = queue.Keys{Current: "sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r", Next: "sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs"}
 
-// givenKeys are those that the operator gives, none without; read looks one up by its variable.
+// givenKeys returns the signing keys that the operator sets, or none. read looks one up by its variable.
 func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err error) {
 	if k.Current, err = read(envPrefix + "CURRENT_SIGNING_KEY"); err != nil {
 		return k, err
@@ -303,8 +303,8 @@ func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err er
 	return k, nil
 }
 
-// found writes the first keys of a cluster that has none, and prints those that were
-// generated.
+// found stores the first signing keys of a cluster that has none, and prints generated
+// ones.
 func (k *signingKeys) found(ctx context.Context, node *cluster.Node) error {
 	now := scheduler.Keys(node, "")
 	if now != (queue.Keys{}) && (!k.again || now == k.Keys) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// demoRequest is one request that fills sample data.
+// demoRequest is a request that stores sample data.
 type demoRequest struct {
 	path   string
 	header map[string]string
@@ -40,8 +40,8 @@ const demoKeys = `[
 ["PFADD","visitors:today","ann","ben","chen","dora"]
 ]`
 
-// demoRequests are the sample data: keys, and messages whose destinations are on this
-// node, so that some are delivered and some are not.
+// demoRequests returns requests that store sample keys and publish messages to this node, of which
+// some fail.
 func demoRequests(url string) []demoRequest {
 	form := map[string]string{"Content-Type": "application/json"}
 	with := func(more ...string) map[string]string {

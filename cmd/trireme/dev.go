@@ -26,7 +26,7 @@ import (
 // heartbeat timeout.
 const devHeartbeat = 50 * time.Millisecond
 
-// devRESP is where dev opens its RESP listener, unless the port is taken.
+// devRESP is the address of dev's RESP listener, unless the port is taken.
 const devRESP = "127.0.0.1:6379"
 
 func devCommand() *cobra.Command {
@@ -89,7 +89,7 @@ func (s *settings) checkDev(cmd *cobra.Command) error {
 	return nil
 }
 
-// dev runs the node; what it prints on standard output is for people and scripts.
+// dev runs the node. People and scripts read its standard output.
 func (s *settings) dev(cmd *cobra.Command) error {
 	s.NodeID = devNodeID
 	log, err := s.logger(cmd.ErrOrStderr())
@@ -163,11 +163,11 @@ const (
 	devAddr   = "127.0.0.1:0"
 )
 
-// devFreeDisk is little: the disk of a developer's machine is often nearly full.
+// devFreeDisk is dev's --min-free-disk. It is small because a developer's disk is often nearly full.
 const devFreeDisk = "64MiB"
 
-// aloneStall is how long the disk of a node without others may be stuck before it ends: none can take over, so a long
-// wait serves its clients best.
+// aloneStall bounds the time that the disk of a single node may hang before the node ends. No other node can take over, so
+// it waits longer than a node of a cluster.
 const aloneStall = time.Minute
 
 func (dn *devNode) options() (cluster.Options, error) {
@@ -188,10 +188,10 @@ func (dn *devNode) signingKeys() signingKeys {
 	return k
 }
 
-// settled waits for the tokens: those of the last start are the cluster's until then.
+// settled reports whether the cluster has this start's tokens; until then it has those of the last one.
 func (dn *devNode) settled(v *fsm.View) bool { return v.FoundedWith(dn.tokens.digests()) }
 
-// ready prints what people and scripts read, all at once: whoever waits for the address finds the rest.
+// ready prints the addresses and tokens in one write, so that a script that waits for the address finds the rest.
 func (dn *devNode) ready(n *cluster.Node) {
 	out := &bytes.Buffer{}
 	if dn.Clock != "" {
@@ -223,7 +223,7 @@ func (dn *devNode) ready(n *cluster.Node) {
 	_, _ = dn.out.Write(out.Bytes()) // an error means that nobody reads it
 }
 
-// consoleLink is the link that signs in, empty without a console.
+// consoleLink returns the link that signs a browser in, or "" without a console.
 func (dn *devNode) consoleLink() string {
 	if dn.Console.Mode == off || !console.Available() {
 		return ""

@@ -41,7 +41,7 @@ const (
 	plain = "\x1b[0m"
 )
 
-// delivered prints one attempt, and what becomes of a message that was not delivered.
+// delivered prints one attempt, and the fate of a message that was not delivered.
 func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result, became queue.Disposition) {
 	outcome, color := deliveryOutcome(n)
 	if l.color {
@@ -56,7 +56,7 @@ func (l *deliveryLog) delivered(a *queue.Attempt, n *queue.Result, became queue.
 	fmt.Fprintf(l.out, "%s %s%s -> %s, %d ms%s\n", deliveryTarget(a), a.ID, retry, outcome, n.Took, whatNext(a, n, became))
 }
 
-// deliveryTarget is the method and the URL of an attempt; that of a workflow is the run's.
+// deliveryTarget returns the method and the URL of an attempt; for a workflow, those of the run.
 func deliveryTarget(a *queue.Attempt) string {
 	method := a.Content.Method
 	switch {
@@ -68,7 +68,7 @@ func deliveryTarget(a *queue.Attempt) string {
 	return method + " " + a.Content.URL
 }
 
-// deliveryOutcome is the status, or why there was none, and its colour.
+// deliveryOutcome returns the status, or the reason why there was none, and its colour.
 func deliveryOutcome(n *queue.Result) (text, color string) {
 	switch status := n.Response.Status; {
 	case status >= 200 && status <= 299:
@@ -81,7 +81,7 @@ func deliveryOutcome(n *queue.Result) (text, color string) {
 	return n.Error, red
 }
 
-// whatNext is when a message is tried again, or where it is found when it is not; empty if it was delivered.
+// whatNext returns the time of a message's next attempt, or the place where a failed message is kept; "" after a delivery.
 func whatNext(a *queue.Attempt, n *queue.Result, became queue.Disposition) string {
 	switch {
 	case became.Stale:

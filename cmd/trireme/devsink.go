@@ -14,7 +14,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// sinkPath is where the sinks of a development server are; a name follows.
+// sinkPath is the URL path of a development server's sinks. A sink's name follows it.
 const sinkPath = "/test/sink"
 
 // sinkHandler serves the sinks of "dev --sink", nil without. A server with a test clock has the rest of /test too.
@@ -34,7 +34,7 @@ func (pr *process) sinkHandler() func(permitted func(*http.Request) bool) http.H
 	return sinks.Handler
 }
 
-// shownBody is how many bytes of a body a line has.
+// shownBody bounds the part of a body that a line shows, in bytes.
 const shownBody = 500
 
 // printReceived prints a line for each request that comes to a sink.
@@ -44,7 +44,7 @@ func printReceived(out io.Writer) func(name string, r testapi.Received) {
 	}
 }
 
-// quoted is a text on one line; what a terminal could take for more than text is escaped.
+// quoted returns a text on one line. Characters with which a terminal would do anything but print them are escaped.
 func quoted(text string) string {
 	more := ""
 	if len(text) > shownBody {

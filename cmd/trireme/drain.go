@@ -41,7 +41,7 @@ func (pr *process) drainNow(node *cluster.Node) {
 	handedOver.Wait()
 }
 
-// admin is what /admin asks of this node.
+// admin returns the implementation of /admin for this node.
 func (pr *process) admin() *admin {
 	a := &admin{engine: pr.engine, gossip: pr.gossip, examine: pr.examine, history: pr.history}
 	if pr.Drain > 0 {

@@ -14,20 +14,18 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// engine is the node as the HTTP edge sees it. The edge is open before the node is:
-// a node that waits for the others of a new cluster answers that it lives and that it
-// is not ready.
+// engine implements httpapi.Engine and resp.Engine on the node. The servers open before the node
+// does: a node that waits for the others of a new cluster answers that it lives but is not
+// ready.
 type engine struct {
-	node   atomic.Pointer[cluster.Node]
-	opened chan struct{} // closed when node is set
-	// within is how long a request waits for the node.
-	within   time.Duration
-	empty    *fsm.Machine // the state of a node that isn't open
+	node     atomic.Pointer[cluster.Node]
+	opened   chan struct{} // closed when node is set
+	within   time.Duration // bounds a request's wait for the node
+	empty    *fsm.Machine  // the state of a node that isn't open
 	draining atomic.Bool
 	hub      *pubsub.Hub // of the node's subscribers; set before the node serves
 	drained  sync.Once   // see process.drain
-	// oldest is how old, in milliseconds, the state of a local read may be.
-	oldest int64
+	oldest   int64       // maximum age of the state of a local read, in milliseconds
 }
 
 var (
@@ -35,8 +33,8 @@ var (
 	_ fsm.SubscriberBarrier = (*engine)(nil)
 )
 
-// oldestLocalRead bounds how long a node that is cut off serves what it last knew: a
-// token that was revoked meanwhile works there no longer than this.
+// oldestLocalRead bounds the age of the state that a partitioned node serves, and so the time for which
+// a token that was revoked elsewhere still works there.
 const oldestLocalRead = 5 * time.Second
 
 func newEngine(staleForever bool) *engine {
@@ -53,8 +51,8 @@ func (e *engine) open(n *cluster.Node) {
 	close(e.opened)
 }
 
-// await returns the node. While it is being opened, which takes some ten milliseconds at a restart, a request waits as
-// it would without a leader; nil if that takes too long.
+// await returns the node. While the node opens, a request waits as it would without a leader. await returns nil if
+// that exceeds within.
 func (e *engine) await(ctx context.Context) *cluster.Node {
 	if n := e.node.Load(); n != nil {
 		return n
@@ -77,14 +75,14 @@ func (e *engine) Propose(ctx context.Context, code uint16, body []byte) (any, er
 	return nil, fsm.ErrNoLeader
 }
 
-// AwaitUncounted waits for the subscribers of this node that leave; see fsm.SubscriberBarrier.
+// AwaitUncounted waits until subscribers of this node that leave are no longer counted; see fsm.SubscriberBarrier.
 func (e *engine) AwaitUncounted(ctx context.Context, db string) {
 	if e.hub != nil {
 		e.hub.AwaitUncounted(ctx, db)
 	}
 }
 
-// Read runs fn on a state as new as r asks; see fsm.Reader.
+// Read runs fn on a state at least as new as r asks for; see fsm.Reader.
 func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (fsm.ReadAt, error) {
 	n := e.await(ctx)
 	if n == nil {
@@ -97,7 +95,7 @@ func (e *engine) Read(ctx context.Context, r fsm.Reading, fn func(*fsm.View)) (f
 	return at, err
 }
 
-// WaitRevoked waits until what was revoked works on no node; see fsm.RevocationBarrier.
+// WaitRevoked waits until revoked credentials work on no node; see fsm.RevocationBarrier.
 func (e *engine) WaitRevoked(ctx context.Context) error {
 	if n := e.node.Load(); n != nil {
 		return n.WaitRevoked(ctx)
@@ -105,7 +103,7 @@ func (e *engine) WaitRevoked(ctx context.Context) error {
 	return fsm.ErrNoLeader
 }
 
-// Local runs fn on the state of this node as it is.
+// Local runs fn on this node's present state, however old.
 func (e *engine) Local(fn func(*fsm.View)) {
 	m := e.empty
 	if n := e.node.Load(); n != nil {
@@ -122,7 +120,7 @@ func (e *engine) Track(on bool) {
 	}
 }
 
-// Others are the ids of the other nodes; see hub.Peers.
+// Others returns the ids of the other nodes; see hub.Peers.
 func (e *engine) Others() []string {
 	if n := e.node.Load(); n != nil {
 		return n.Others()
@@ -130,7 +128,7 @@ func (e *engine) Others() []string {
 	return nil
 }
 
-// Ask puts a monitor's question to another node; see hub.Peers.
+// Ask sends a monitor's request to another node; see hub.Peers.
 func (e *engine) Ask(ctx context.Context, node string, question []byte) ([]byte, error) {
 	if n := e.node.Load(); n != nil {
 		return n.Ask(ctx, node, question)
@@ -138,7 +136,7 @@ func (e *engine) Ask(ctx context.Context, node string, question []byte) ([]byte,
 	return nil, errStarting
 }
 
-// readyWithin is how long a node may take to say that it is ready.
+// readyWithin bounds a check of readiness.
 const readyWithin = time.Second
 
 // The reasons for which a node is not ready.
@@ -148,7 +146,7 @@ var (
 	errNotReady = errors.New("this node has no leader, or has not caught up with it")
 )
 
-// Accepting is nil if this node's disk has room for writes.
+// Accepting returns nil if this node's disk has room for writes.
 func (e *engine) Accepting() error {
 	if n := e.node.Load(); n != nil {
 		return n.Accepting()
@@ -156,7 +154,7 @@ func (e *engine) Accepting() error {
 	return nil
 }
 
-// Ready is nil if this node has a leader, has caught up with it, and is not about to stop.
+// Ready returns nil if this node has a leader, has caught up with it, and is not about to stop.
 func (e *engine) Ready() error {
 	if e.draining.Load() {
 		return errDraining

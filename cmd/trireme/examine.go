@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// examine is the report of a node that runs, on itself and on the nodes around it.
+// examine returns the doctor's report of a running node on itself and on the other nodes.
 func (pr *process) examine(ctx context.Context) doctor.Report {
 	s := *pr.settings
 	node := pr.engine.node.Load()
@@ -30,7 +30,7 @@ func (pr *process) examine(ctx context.Context) doctor.Report {
 	return doctor.NewReport(node.ID(), pr.mode(), all)
 }
 
-// mode tells the doctor whether the node was started by serve, local-cluster or dev.
+// mode returns the way in which the node was started: serve, local-cluster or dev.
 func (pr *process) mode() doctor.Mode {
 	if _, is := pr.profile.(*devNode); is {
 		return doctor.Development
@@ -38,7 +38,7 @@ func (pr *process) mode() doctor.Mode {
 	return pr.settings.mode()
 }
 
-// mode is that of a node of serve. One with others on loopback has them all on this machine.
+// mode returns doctor.LocalCluster for a node of a cluster on loopback, and doctor.Production otherwise.
 func (s *settings) mode() doctor.Mode {
 	if peers, err := parsePeers(s.InitialCluster); loopback(s.Cluster) && (len(s.Join) > 0 || err == nil && len(peers) > 1) {
 		return doctor.LocalCluster
@@ -46,7 +46,7 @@ func (s *settings) mode() doctor.Mode {
 	return doctor.Production
 }
 
-// survey is the report of a node that doesn't run yet.
+// survey returns the doctor's report on a node that does not run yet.
 func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report {
 	all := s.examineMachine(ctx)
 	all = append(all, doctor.Address("http", s.HTTP)...)
@@ -61,7 +61,7 @@ func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report 
 	return doctor.NewReport(s.NodeID, s.mode(), all)
 }
 
-// examineMachine looks at what is the same before a node runs and while it does.
+// examineMachine returns the findings that do not depend on whether the node runs.
 func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
 	now := time.Now()
 	all := doctor.Disk(ctx, s.DataDir)
@@ -71,7 +71,7 @@ func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
 	return append(all, doctor.Authority(s.ClusterCA, s.ClusterCert, s.NodeID, now)...)
 }
 
-// mostConnections is how many connections the settings let clients and deliveries open.
+// mostConnections returns the number of connections that the settings let clients and deliveries open together.
 func (s *settings) mostConnections() int {
 	most := s.Limits.Connections + s.Deliveries.Senders
 	if s.RESP != off && s.RESP != "" {
@@ -80,8 +80,8 @@ func (s *settings) mostConnections() int {
 	return most
 }
 
-// memory is what this process may have in bytes, by its container or its machine; 0 if
-// that can't be read.
+// memory returns the memory limit of this process's container, or the machine's memory, in bytes; 0 if
+// neither can be read.
 func memory() int64 {
 	limit, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
 	if err != nil || limit > 1<<62 {

@@ -55,7 +55,7 @@ func exportCommand() *cobra.Command {
 	return cmd
 }
 
-// exported is what a node says of an export.
+// exported is the node's summary of an export.
 type exported struct {
 	Keys      int64 `json:"keys"`
 	Functions int64 `json:"functions"`
@@ -102,7 +102,7 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	return out.print(report, o.asJSON)
 }
 
-// export writes a database to w and checks the file on the way. The error says so if it is not whole.
+// export writes a database to w and verifies the file on the way. If it is not whole the error says so.
 func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out exported, err error) {
 	query := url.Values{"redis": {o.redis}, "modules": {strconv.FormatBool(o.modules)}}
 	resp, err := r.stream(ctx, "GET", "/admin/databases/"+url.PathEscape(o.database)+"/export?"+query.Encode(), nil)
@@ -113,7 +113,7 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 	if err := wholeRDB(io.TeeReader(resp.Body, w)); err != nil {
 		return out, fmt.Errorf("the file is incomplete: %w", err)
 	}
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // the trailer stands behind the end
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil { // the trailer follows the body
 		return out, fmt.Errorf("the file is incomplete: %w", err)
 	}
 	if err := json.Unmarshal([]byte(resp.Trailer.Get("Trireme-Export")), &out); err != nil {
@@ -122,7 +122,7 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 	return out, nil
 }
 
-// mostKept is how large a name or value may be to be looked at; Redis has none larger.
+// mostKept bounds the names and values that the check reads, in bytes. Redis has no larger ones.
 const mostKept = 512 << 20
 
 // wholeRDB reads a file to its end, and checks its checksum.

@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/resp"
 )
 
-// settings are what the flags of dev and serve say.
+// settings holds the flags of dev and serve.
 type settings struct {
 	Config           string
 	NodeID           string
@@ -96,17 +96,17 @@ const (
 	maxRequestSize     = 48 << 20
 )
 
-// The defaults of what one key and its value may take: existing clients of the gateway's
-// protocol live with these.
+// The default limits of one key and its value, in bytes. Existing clients of the gateway's protocol
+// work within them.
 const (
 	defaultKeySize    = 32 << 10
 	defaultRecordSize = 100 << 20
 )
 
-// defaultSnapshotThreshold is how many entries after a snapshot of a small state the next one begins.
+// defaultSnapshotThreshold is the number of log entries after which a small state is snapshotted again.
 const defaultSnapshotThreshold = 50_000
 
-// nodeFlags declares what dev and serve have in common.
+// nodeFlags declares the flags that dev and serve share.
 func nodeFlags(f *pflag.FlagSet, s *settings) {
 	s.MaxRequestSize, s.MaxKeySize, s.MaxRecordSize = defaultRequestSize, defaultKeySize, defaultRecordSize
 	f.StringVar(&s.Config, "config", "", "YAML `FILE` with these settings, one key for each flag")
@@ -165,7 +165,7 @@ func edgeFlags(f *pflag.FlagSet, s *settings) {
 	f.DurationVar(&l.ReplyTime, "reply-timeout", httpapi.DefaultReplyTime, "time limit for a request to be answered and for its reply to be read")
 }
 
-// clusterFlags declares what only a node of a cluster has.
+// clusterFlags declares the flags that only serve has.
 func clusterFlags(f *pflag.FlagSet, s *settings) {
 	f.StringVar(&s.NodeID, "node-id", "", "stable `ID` of this node; it stays with its data directory")
 	f.StringVar(&s.HTTPAdvertise, "http-advertise", "", "`ADDR` of the HTTP API as others reach it (default: --http)")

@@ -12,10 +12,10 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// hostInterval is the time between two updates of what INFO and ROLE return about the node.
+// hostInterval is the time between two updates of the node's figures in INFO and ROLE.
 const hostInterval = 2 * time.Second
 
-// updateHostInfo keeps what INFO and ROLE return about this node up to date until ctx ends.
+// updateHostInfo updates this node's figures in INFO and ROLE until ctx ends.
 func (pr *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 	started := time.Now().UnixMilli()
 	collector := &nodeCollector{n: pr, node: node}
@@ -54,7 +54,7 @@ func (pr *process) hostInfo(status cluster.Status, node *cluster.Node, started i
 	return h
 }
 
-// lastSnapshot is when the newest snapshot was written, in unix milliseconds, 0 without
+// lastSnapshot returns the time of the newest snapshot in unix milliseconds, or 0 without
 // one.
 func lastSnapshot(dir string) (newest int64) {
 	list, err := os.ReadDir(dir)
@@ -69,7 +69,7 @@ func lastSnapshot(dir string) (newest int64) {
 	return newest
 }
 
-// databaseNames are those of the databases that there are.
+// databaseNames returns the names of all databases.
 func (pr *process) databaseNames() (names []string) {
 	pr.engine.Local(func(v *fsm.View) {
 		for _, d := range v.Databases() {

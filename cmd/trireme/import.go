@@ -29,7 +29,7 @@ type importOptions struct {
 	tokenFrom, otherToken string
 }
 
-// rdbFlags are those that are about RDB files.
+// rdbFlags are the flags that apply to RDB files only.
 var rdbFlags = []string{"from", "replace", "skip", "workers", "max-request", "patience"}
 
 func importCommand() *cobra.Command {
@@ -72,7 +72,7 @@ func importCommand() *cobra.Command {
 	return cmd
 }
 
-// importFile brings a file in and prints the report.
+// importFile imports a file and prints the report.
 func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	if o.Skip < 0 || o.Workers < 0 || o.MaxRequest < 0 || o.Patience <= 0 {
 		return usagef("--skip, --workers and --max-request must not be negative, and --patience must be positive")
@@ -119,12 +119,12 @@ func (o *importOptions) whichToken(err error) string {
 	return fmt.Sprintf(" (with the token of %s)", o.tokenFrom)
 }
 
-// goOn says what there is after a run that did not come to its end, and how to go on.
+// goOn describes the result of an unfinished import and how to continue it.
 func goOn(r *importer.Report) string {
 	return fmt.Sprintf("%s done from the beginning of the file, and each other key is in the database completely or not at all; resume with --skip %d, or start again without it", plural.Of(r.Done, "key"), r.Done)
 }
 
-// target takes the node and the token from the environment.
+// target reads the node's URL and the token from the environment.
 func (o *importOptions) target() error {
 	if o.URL = os.Getenv("TRIREME_URL"); o.URL == "" {
 		o.URL = defaultURL

@@ -18,7 +18,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/testapi"
 )
 
-// banner prints what people and scripts read, all at once.
+// banner prints the addresses and tokens for people and scripts, in one write.
 func (l *local) banner(members []*member, e *shellEnv) {
 	urls := make([]string, len(members))
 	for i, m := range members {
@@ -44,13 +44,13 @@ func (l *local) banner(members []*member, e *shellEnv) {
 	l.say(l.out, "%s\nAn interrupt (Ctrl-C) stops all three.", out)
 }
 
-// of is the environment with the addresses of a node.
+// of returns the environment with the addresses of a node.
 func (e *shellEnv) of(m *member) *shellEnv {
 	e.url, e.resp = m.url, m.resp
 	return e
 }
 
-// askKeys asks the cluster for its signing keys, which it keeps over restarts.
+// askKeys asks the cluster for its signing keys, which outlive restarts.
 func (l *local) askKeys(ctx context.Context, m *member, e *shellEnv) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url+"/v2/keys", nil)
 	if err != nil {
@@ -90,7 +90,7 @@ func (l *local) serveSink(e *shellEnv) (stop func(), err error) {
 	return func() { _ = server.Close() }, nil
 }
 
-// moveOn reports a node that has ended, and has the file of variables name one that runs.
+// moveOn reports that a node has ended, and rewrites the file of variables to name a node that runs.
 func (l *local) moveOn(ended *member, members []*member, e *shellEnv) {
 	line := fmt.Sprintf("%s has ended (%s): start it again by its line above; writes need two of the three", ended.id, ended.cmd.ProcessState)
 	if at := slices.IndexFunc(members, (*member).runs); at >= 0 && e.url == ended.url {

@@ -44,8 +44,8 @@ type local struct {
 
 const localNodes = 3
 
-// stopWithin is how long the nodes have to end by themselves. A node drains for ten
-// seconds at most.
+// stopWithin bounds the time in which the nodes end by themselves; it exceeds drainTime. Then they are
+// killed.
 const stopWithin = 15 * time.Second
 
 func localCommand() *cobra.Command {
@@ -107,7 +107,7 @@ func (l *local) checkPorts() error {
 	return nil
 }
 
-// free reports as an error that an address is in use. Gossip uses packets as well.
+// free returns an error if an address is in use; with packets, also for UDP, which gossip uses.
 func free(at string, packets bool) error {
 	port, err := net.Listen("tcp", at)
 	if err != nil {
@@ -193,7 +193,7 @@ func (l *local) run(parent context.Context) error {
 	return l.watch(ctx, members, &e)
 }
 
-// address is where node i listens, counted from a base port.
+// address returns the address of node i: port base+i on loopback.
 func address(base, i int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(base+i)) }
 
 // start writes the settings of node i and runs it.
@@ -242,7 +242,7 @@ func (l *local) settings(i int, id, dir string) string {
 	for _, line := range [][2]string{
 		{"node-id", id}, {"data-dir", dir}, {"http", address(l.http, i)}, {"cluster", address(l.cluster, i)},
 		{"gossip", address(l.gossip, i)}, {"cluster-secret-file", l.secret}, {"initial-cluster", strings.Join(peers, ",")}, {"log-level", l.level},
-		{"egress-allow", "127.0.0.0/8,::1"}, // this machine's own programs are what one tries it with
+		{"egress-allow", "127.0.0.0/8,::1"}, // users try it with endpoints on this machine
 	} {
 		fmt.Fprintf(&b, "%s: %q\n", line[0], line[1])
 	}
@@ -252,7 +252,7 @@ func (l *local) settings(i int, id, dir string) string {
 	return b.String()
 }
 
-// copy prints what a node says, its name in front, and waits for its end.
+// copy prints a node's output, each line after the node's name, and waits for its end.
 func (l *local) copy(m *member, from *os.File) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<20)
@@ -264,7 +264,7 @@ func (l *local) copy(m *member, from *os.File) {
 	close(m.done)
 }
 
-// pass prints a line of a node, unless it warns of nodes that are being stopped.
+// pass prints a line of a node's log, unless it warns of nodes that are being stopped.
 func (l *local) pass(m *member, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -273,15 +273,15 @@ func (l *local) pass(m *member, line string) {
 	}
 }
 
-// aboutOthers reports whether a line warns of the other nodes: they do not answer, or do not take leadership. While all of
-// them are stopped there is nothing wrong with that.
+// aboutOthers reports whether a line warns that other nodes do not answer or do not take leadership. That is expected while
+// all of them are stopped.
 func aboutOthers(line string) bool {
 	warns := strings.Contains(line, "level=WARN")
 	return warns && (strings.Contains(line, " part=raft") || strings.Contains(line, notTransferred)) ||
 		(warns || strings.Contains(line, "level=ERROR")) && strings.Contains(line, " part=gossip") // whose errors are about the others too
 }
 
-// notTransferred is what a leader logs that has found nobody to lead yet.
+// notTransferred is the message of a leader that has not found another node to lead yet.
 const notTransferred = "leadership was not transferred yet"
 
 func (l *local) say(to io.Writer, format string, args ...any) {

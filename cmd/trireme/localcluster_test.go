@@ -20,7 +20,7 @@ func TestGossipPortIsFreeForPacketsToo(t *testing.T) {
 	}
 }
 
-// What a stop of all nodes keeps quiet is what they say of each other, and nothing else.
+// A stop of all nodes hides their warnings about each other, and no other line.
 func TestWarningsAboutOtherNodes(t *testing.T) {
 	for line, want := range map[string]bool{ // unordered: each by itself
 		`time=T level=WARN msg="failed to heartbeat to" node=n1 part=raft peer=127.0.0.1:7081`:        true,

@@ -124,7 +124,7 @@ var (
 // scraped are the labels that Prometheus adds.
 var scraped = []string{"job", "instance", "le", "quantile"}
 
-// missing are what the queries name and no node shows.
+// missing returns the series that the queries name and no node exposes.
 func (fa families) missing(queries []query) (out []string) {
 	for _, q := range queries {
 		used := metricOf.FindAllStringSubmatch(q.text, -1)

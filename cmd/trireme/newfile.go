@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// newFile writes a file to a temporary one next to path and renames it when it is on the disk. Unless it is forced to, it
-// replaces none.
+// newFile writes a temporary file next to path, syncs it and renames it to path. Without force it never replaces a
+// file.
 func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil && !force {
 		return usagef("%s exists; --force replaces it", path)
@@ -42,8 +42,8 @@ func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 	return syncFolder(dir)
 }
 
-// toFile has something written to a file, of the name that the user knows. Whoever writes also checks what it passes on, and
-// takes a write that fails for a damaged stream: what the file says counts.
+// toFile calls write with a file; errors show name. write also verifies the stream that it copies, and would report a failed
+// write as a damaged stream, so an error of the file takes precedence.
 func toFile(file io.Writer, name string, write func(io.Writer) error) error {
 	to := &stickyWriter{to: file}
 	out := bufio.NewWriterSize(to, 1<<20)
@@ -57,7 +57,7 @@ func toFile(file io.Writer, name string, write func(io.Writer) error) error {
 	return err
 }
 
-// notWritten says why a file was not written, and a full disk as such.
+// notWritten explains why a file was not written, with advice if its disk is full.
 func notWritten(name string, err error) error {
 	if name == toStandard {
 		name = "standard output"
@@ -68,7 +68,7 @@ func notWritten(name string, err error) error {
 	return fmt.Errorf("can't write %s: %w", name, err)
 }
 
-// stickyWriter keeps the error of a write.
+// stickyWriter remembers the first error of a write.
 type stickyWriter struct {
 	to  io.Writer
 	err error

@@ -35,10 +35,10 @@ import (
 	"github.com/trireme-dev/trireme/resp"
 )
 
-// drainTime is how long requests in flight may take once the node is to stop.
+// drainTime bounds the requests in flight once the node begins to stop.
 const drainTime = 10 * time.Second
 
-// profile is what dev and serve do differently.
+// profile abstracts the differences between dev and serve.
 type profile interface {
 	// options are the cluster's part of the settings.
 	options() (cluster.Options, error)
@@ -53,7 +53,7 @@ type profile interface {
 	signingKeys() signingKeys
 }
 
-// process is a running node: the cluster's part, the HTTP API, gossip.
+// process is a running node: its part of the cluster, its servers and gossip.
 type process struct {
 	*settings
 	profile
@@ -85,8 +85,8 @@ type process struct {
 	members *membership.Members
 }
 
-// serveNode runs a node until ctx ends or the node can't go on. It closes the listeners;
-// that of RESP may be nil.
+// serveNode runs a node until ctx ends or the node fails. It closes the listeners, of which
+// respListener may be nil.
 func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, respListener net.Listener, p profile) (err error) {
 	n := &process{settings: s, profile: p, log: log, engine: newEngine(s.StaleForever)}
 	if limitMemory(log) {
@@ -153,7 +153,7 @@ func (s *settings) serveNode(ctx context.Context, log *slog.Logger, listener, re
 	return errors.Join(append(failed, err)...)
 }
 
-// prepare makes the edges and what they need; stop ends what it has started.
+// prepare makes the servers and the parts that they need. stop ends everything that it has started.
 func (pr *process) prepare(listener, respListener net.Listener) (stop func(), err error) {
 	if pr.registry, err = observe.NewRegistry(version, commit); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func closeAll(listeners ...net.Listener) (failed error) {
 	return failed
 }
 
-// unlimitedIfZero is a size as httpapi.Limits takes it.
+// unlimitedIfZero converts a size to the form of httpapi.Limits.
 func unlimitedIfZero(size byteSize) int64 {
 	if size == 0 {
 		return -1
@@ -207,7 +207,7 @@ func unlimitedIfZero(size byteSize) int64 {
 	return int64(size)
 }
 
-// edge is the HTTP server.
+// edge makes the HTTP server.
 func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Server, error) {
 	pr.history = samples.New(registry, pr.figures)
 	consoles, err := pr.consoleOptions()
@@ -232,7 +232,7 @@ func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Se
 	return httpapi.New(o)
 }
 
-// open opens the cluster's part.
+// open opens the node's part of the cluster.
 func (pr *process) open(ctx context.Context, respAddress string) (*cluster.Node, error) {
 	o, err := pr.options()
 	if err != nil {
@@ -301,7 +301,7 @@ func (pr *process) startGossip(node *cluster.Node) error {
 	return err
 }
 
-// gossip is what the nodes say of themselves by gossip.
+// gossip returns the members that gossip reports.
 func (pr *process) gossip() []membership.Member {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
@@ -311,9 +311,9 @@ func (pr *process) gossip() []membership.Member {
 	return pr.members.List()
 }
 
-// shutdown takes no more requests, transfers leadership meanwhile, finishes what is
-// in flight and closes everything, last opened first. A node that leaves the cluster
-// waits before that until it was taken out, or outer ends; left reports that it left.
+// shutdown refuses new requests, transfers leadership meanwhile, finishes the requests in flight and
+// closes everything, last opened first. A node that leaves the cluster first waits until it is
+// removed or outer ends; left reports that it was removed.
 func (pr *process) shutdown(outer context.Context, node *cluster.Node) (left bool) {
 	pr.supervisor.notify("STOPPING=1", "STATUS=finishing what is in flight")
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
@@ -352,18 +352,18 @@ func (pr *process) shutdown(outer context.Context, node *cluster.Node) (left boo
 	return left
 }
 
-// hubCloseTimeout bounds the entry that removes this node's subscribers; without it the leader
-// removes them later by itself.
+// hubCloseTimeout bounds the entry that removes this node's subscribers. If it fails, the leader
+// removes them later.
 const hubCloseTimeout = time.Second
 
-// closeHub ends what is left of subscriptions. Only the first call does anything.
+// closeHub ends the remaining subscriptions. Only the first call has an effect.
 func (pr *process) closeHub() {
 	ctx, cancel := context.WithTimeout(context.Background(), hubCloseTimeout)
 	defer cancel()
 	pr.hub.Close(ctx)
 }
 
-// founding are the first settings of a cluster with these tokens.
+// founding returns the first settings of a cluster with these tokens.
 func (s *settings) founding(tokens *credentials) fsm.Bootstrap {
 	limits := command.Limits{MaxKey: int64(s.MaxKeySize), MaxRecord: int64(s.MaxRecordSize), MaxPending: int64(s.MaxPending)}
 	limits.SetWork(int64(s.MaxRequestWork), int64(s.MaxScriptSteps))

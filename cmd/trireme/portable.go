@@ -19,7 +19,7 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// messagesPath is where the messages of a database leave and come in.
+// messagesPath returns the path of the API that exports and imports the messages of a database.
 func messagesPath(database string) string {
 	if database == "" {
 		database = fsm.DefaultDB
@@ -68,7 +68,7 @@ func anyChanged(cmd *cobra.Command, names ...string) bool {
 	return slices.ContainsFunc(names, cmd.Flags().Changed)
 }
 
-// importMessages sends a file of messages, after a look at all of it if it can be read twice.
+// importMessages sends a file of messages. A file that can be read twice is verified first.
 func importMessages(cmd *cobra.Command, o *importOptions) error {
 	r, err := newRemote(&o.connection)
 	if err != nil {
@@ -93,7 +93,7 @@ func importMessages(cmd *cobra.Command, o *importOptions) error {
 	return r.sendMessages(ctx, cmd, o, file)
 }
 
-// sendMessages sends the file and prints what the database has then.
+// sendMessages sends the file and prints what the database has imported.
 func (r *remote) sendMessages(ctx context.Context, cmd *cobra.Command, o *importOptions, file io.Reader) error {
 	resp, err := r.stream(ctx, "POST", messagesPath(o.Database), io.NopCloser(file))
 	if err != nil {

@@ -36,8 +36,8 @@ func respFlags(f *pflag.FlagSet, s *settings) {
 	f.DurationVar(&l.ReplyTime, "resp-reply-timeout", resp.DefaultReplyTime, "time limit for a RESP client to read from its replies")
 }
 
-// checkRESP looks at what --resp says. Passwords travel on every connection, so beyond
-// this machine it has to be encrypted, unless --plaintext resp says otherwise.
+// checkRESP checks --resp. Every connection carries a password, so beyond loopback it must be
+// encrypted unless --plaintext resp allows it.
 func (s *settings) checkRESP() error {
 	if s.RESP == "" || s.RESP == off {
 		s.RESP = off
@@ -57,8 +57,8 @@ func (s *settings) checkRESP() error {
 	return checkAddress("resp", s.RESP)
 }
 
-// listenRESP opens the address of --resp, nil if it is off. A default
-// address that is in use is not an error: then there is no listener.
+// listenRESP opens the address of --resp. It returns a nil listener if --resp is off, and busy if the
+// address is the default one and in use.
 func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error) {
 	if s.RESP == off {
 		return nil, false, nil
@@ -77,8 +77,8 @@ func (s *settings) listenRESP(named bool) (l net.Listener, busy bool, err error)
 	return nil, false, bindError("resp", err)
 }
 
-// certificate is the TLS of --tls-cert and --tls-key, nil without. Both listeners of
-// clients have the same, and both follow renewed files.
+// certificate returns the TLS configuration of --tls-cert and --tls-key, or nil. Both listeners for
+// clients share it, and both follow renewed files.
 func (s *settings) certificate(log *slog.Logger) (*tls.Config, error) {
 	if s.TLSCert == "" && s.TLSKey == "" {
 		return nil, nil
@@ -90,7 +90,7 @@ func (s *settings) certificate(log *slog.Logger) (*tls.Config, error) {
 	return pair.Server(), nil
 }
 
-// security is the TLS between nodes, nil without.
+// security returns the TLS configuration between nodes, or nil.
 func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
 	if s.hasSecret() {
 		secrets, err := s.secrets()
@@ -121,7 +121,7 @@ func (s *settings) security(log *slog.Logger) (*cluster.Security, error) {
 	return &cluster.Security{Authority: authority, Pair: pair}, nil
 }
 
-// respAddress is where clients reach the RESP listener; CLUSTER returns it.
+// respAddress returns the address at which clients reach the RESP listener, as CLUSTER returns it.
 func (pr *process) respAddress(l net.Listener) string {
 	switch {
 	case l == nil:
@@ -132,7 +132,7 @@ func (pr *process) respAddress(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// openRESP makes the RESP edge.
+// openRESP makes the RESP server.
 func (pr *process) openRESP(registry *prometheus.Registry) (*resp.Server, error) {
 	config, err := pr.certificate(pr.log)
 	if err != nil {
@@ -154,7 +154,7 @@ func (pr *process) notify(notes []env.Notification) {
 	}
 }
 
-// restored reports to the same that a snapshot has replaced the state.
+// restored tells the hub and RESP connections that a snapshot has replaced the state.
 func (pr *process) restored() {
 	pr.hub.Restored()
 	if pr.resp != nil {
@@ -162,7 +162,7 @@ func (pr *process) restored() {
 	}
 }
 
-// shutdownRESP ends the RESP edge, if there is one.
+// shutdownRESP shuts the RESP server down, if there is one.
 func (pr *process) shutdownRESP(ctx context.Context) {
 	if pr.resp == nil {
 		return

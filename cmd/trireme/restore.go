@@ -60,8 +60,8 @@ func restoreCommand() *cobra.Command {
 	return cmd
 }
 
-// restore sends a backup, if it is whole as far as can be seen without a node: of a file that can be read twice that is
-// known before anything is sent.
+// restore sends a backup if it passes the checks that need no node. A file that can be read twice is checked before
+// anything is sent.
 func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -98,7 +98,7 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 	return err
 }
 
-// inForce says whose tokens are in force after a restore, and whether the one that asked for it is one of them.
+// inForce describes whose tokens are valid after a restore, and whether the token of this command still is.
 func (r *remote) inForce(ctx context.Context) string {
 	const whose = "the tokens in force are those of the backup"
 	var status json.RawMessage

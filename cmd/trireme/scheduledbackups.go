@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/scheduler/cron"
 )
 
-// backupSettings are the flags of backups that a node makes by itself.
+// backupSettings holds the flags of scheduled backups.
 type backupSettings struct {
 	To, Cron, Recipients string
 	Keep                 int
@@ -32,7 +32,7 @@ func backupFlags(f *pflag.FlagSet, b *backupSettings) {
 	f.StringVar(&b.Recipients, "backup-recipients", "", "`FILE` with public keys of age, one a line, for which scheduled backups are encrypted (default: not encrypted)")
 }
 
-// schedule is what the flags ask for, nil if that is nothing.
+// schedule returns the schedule that the flags ask for, or nil.
 func (bs *backupSettings) schedule() (*archive.Schedule, error) {
 	if bs.To == "" {
 		return nil, nil

@@ -29,8 +29,8 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// patience is how long a condition may take on the busiest machine. Nothing waits for
-// it to pass.
+// patience bounds the wait for a condition on a busy machine. No test waits for it
+// to pass.
 const patience = time.Minute
 
 // TestMain lets scripts run this binary as the program under the name trireme.

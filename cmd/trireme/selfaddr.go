@@ -18,7 +18,7 @@ type selfAddresses struct {
 	known atomic.Pointer[map[netip.AddrPort]bool]
 }
 
-// has reports whether an address is one of them.
+// has reports whether an address belongs to a listener of the cluster.
 func (a *selfAddresses) has(at netip.AddrPort) bool {
 	known := a.known.Load()
 	return known != nil && (*known)[at]
@@ -27,9 +27,8 @@ func (a *selfAddresses) has(at netip.AddrPort) bool {
 // resolveTime bounds how long the names of nodes are resolved.
 const resolveTime = 2 * time.Second
 
-// refresh determines them anew, as far as the names of nodes can be resolved now: the
-// cluster, gossip and RESP ports of every node, and every port but that of the HTTP API
-// of this one.
+// refresh determines the addresses anew, as far as the names of nodes resolve now: the cluster, gossip
+// and RESP ports of every node, and all ports of this node except its HTTP API's.
 func (a *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
@@ -46,12 +45,12 @@ func (a *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.
 	a.known.Store(&known)
 }
 
-// followEvery is how often the leader looks whether a node has come, has gone, or has
-// another address or RESP port.
+// followEvery is the interval at which the leader checks whether nodes, their addresses or their RESP
+// ports have changed.
 const followEvery = time.Second
 
-// follow refreshes them at its first tick and then whenever the nodes or their ports change,
-// until ctx ends. What changed before the first tick it can't tell from what refresh has seen.
+// follow refreshes the addresses at its first tick and then whenever the nodes or their ports change,
+// until ctx ends. The first tick always refreshes: changes since the first refresh are unknown.
 func (a *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.Node) {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -77,14 +76,14 @@ func innerPorts(node *cluster.Node) []string {
 	return all
 }
 
-// respPorts are where clients reach the RESP ports of all nodes that have one.
+// respPorts returns the RESP addresses of all nodes that have one.
 func respPorts(node *cluster.Node) (all []string) {
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { all = v.RESPPorts() })
 	return all
 }
 
-// resolve returns the addresses of a listener's text; one that listens everywhere is on
-// every address of this machine.
+// resolve returns the addresses of a listener's host and port. A listener on the unspecified address
+// has every address of this machine.
 func resolve(ctx context.Context, text string) (all []netip.AddrPort) {
 	host, portText, err := net.SplitHostPort(text)
 	port, err2 := strconv.ParseUint(portText, 10, 16)

@@ -74,19 +74,19 @@ func (s *settings) serve(cmd *cobra.Command) error {
 	return s.serveNode(ctx, log, listener, respListener, &clusterNode{settings: s, log: log, security: security, given: given, keys: keys, out: cmd.OutOrStdout()})
 }
 
-// clientsOnLoopback reports whether only this machine reaches the ports of clients: a token that is short enough to be
-// found by trying is warned of there, and refused elsewhere.
+// clientsOnLoopback reports whether the ports for clients are on loopback. There, a token short enough to be guessed causes
+// a warning; elsewhere it is refused.
 func (s *settings) clientsOnLoopback() bool {
 	return loopback(s.HTTP) && (s.RESP == off || loopback(s.RESP))
 }
 
-// isNew reports whether this node is to found a cluster: its data directory is not one's yet, and it joins none.
+// isNew reports whether this node will found a cluster: its data directory holds none yet, and it joins none.
 func (s *settings) isNew() bool {
 	entries, err := os.ReadDir(s.DataDir)
 	return len(s.Join) == 0 && (len(entries) == 0 || errors.Is(err, fs.ErrNotExist))
 }
 
-// listen opens the addresses of clients, that of RESP if it isn't off.
+// listen opens the listeners for clients. resp is nil if --resp is off.
 func (s *settings) listen(log *slog.Logger) (http, resp net.Listener, err error) {
 	config, err := s.certificate(log)
 	if err != nil {
@@ -114,7 +114,7 @@ type clusterNode struct {
 	out      io.Writer
 
 	mu    sync.Mutex
-	drawn *credentials // complete, once this node was asked to bootstrap
+	drawn *credentials // all tokens, once this node was asked to bootstrap
 }
 
 func (cn *clusterNode) options() (cluster.Options, error) {
@@ -133,8 +133,8 @@ func (cn *clusterNode) options() (cluster.Options, error) {
 	}, nil
 }
 
-// bootstrap returns the tokens of a new cluster. Those that it generates are written down before
-// the cluster has them: a crash in between must not leave a cluster with unknown tokens.
+// bootstrap returns the tokens of a new cluster. It writes generated ones to a file before the
+// cluster has them, so that a crash never leaves a cluster with unknown tokens.
 func (cn *clusterNode) bootstrap(first bool) (fsm.Bootstrap, bool) {
 	if !first {
 		return fsm.Bootstrap{}, false
@@ -172,11 +172,11 @@ func (cn *clusterNode) keep(drawn []credential) error {
 	return err
 }
 
-// settled is always true: a cluster keeps its settings after bootstrap.
+// settled returns true: a cluster keeps its settings after bootstrap.
 func (cn *clusterNode) settled(*fsm.View) bool { return true }
 
-// ready warns if the generated tokens are not those of the cluster, because another node led
-// first.
+// ready warns if the cluster does not use the tokens that this node generated, because another node
+// led first.
 func (cn *clusterNode) ready(n *cluster.Node) {
 	if cn.security == nil || cn.security.PlainToo {
 		cn.log.Warn("the cluster port is open to everybody who reaches it: give all nodes the same --cluster-secret-file, without --cluster-insecure", "cluster", cn.Cluster)

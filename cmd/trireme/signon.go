@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/httpapi/console"
 )
 
-// signOnSettings are what the flags of OpenID Connect say.
+// signOnSettings holds the flags of OpenID Connect.
 type signOnSettings struct {
 	Issuer      string
 	ClientID    string
@@ -23,7 +23,7 @@ type signOnSettings struct {
 	Age         time.Duration
 }
 
-// defaultSignOnAge is how long somebody who was removed at the identity provider may go on at most.
+// defaultSignOnAge bounds the session of a person who was removed at the identity provider.
 const defaultSignOnAge = time.Hour
 
 func signOnFlags(f *pflag.FlagSet, s *signOnSettings) {
@@ -78,7 +78,7 @@ func isURL(text string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback(net.JoinHostPort(u.Hostname(), "0"))
 }
 
-// signOn is the identity provider of the flags, nil without one.
+// signOn returns the identity provider that the flags name, or nil.
 func (pr *process) signOn() (console.IdentityProvider, console.SignOn, error) {
 	s := &pr.Console.SignOn
 	o, err := s.check()

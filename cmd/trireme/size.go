@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// byteSize is a flag in bytes that also takes a unit, such as 10MiB or 2GB.
+// byteSize is the value of a flag in bytes, with an optional unit such as 10MiB or 2GB.
 type byteSize int64
 
 var units = []struct {
@@ -18,7 +18,7 @@ var units = []struct {
 	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// String is the shortest exact form.
+// String returns the shortest exact form.
 func (s *byteSize) String() string {
 	for _, u := range []int{3, 2, 1, 0} {
 		if n := units[u]; *s != 0 && int64(*s)%n.bytes == 0 {
