@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Total is what the runs of a soak come to.
+// Total adds up the runs of a soak.
 type Total struct {
 	Runs          int            `json:"runs"`
 	Seconds       float64        `json:"seconds"`
@@ -64,7 +64,7 @@ func Soak(ctx context.Context, c Config, each time.Duration, tell func(*Summary)
 	return all, all.save(c.Dir)
 }
 
-// stored is what Total takes of a summary.
+// stored is the part of a summary that Total reads.
 type stored struct {
 	Seed                                           uint64
 	Commit                                         string

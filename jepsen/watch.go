@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// watchEvery is how often the watch looks who leads.
+// watchEvery is the interval between two checks for the leader.
 const watchEvery = 100 * time.Millisecond
 
 // standstill is a time in which even the watch itself did not run: the machine was busy

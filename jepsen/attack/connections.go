@@ -26,7 +26,7 @@ const (
 	shortLife = 5 * time.Second
 )
 
-// hostileKinds are what connections of strangers send before they wait. Each is a part of a hundred of all.
+// hostileKinds lists the input that connections without a user send before they wait, each with its share in percent.
 var hostileKinds = []struct {
 	part int
 	resp bool
@@ -70,7 +70,7 @@ func connections(ctx context.Context, t *Target) (string, error) {
 // openPorts are the ports that strangers reach.
 type openPorts struct{ HTTP, RESP string }
 
-// held is how many connections strangers had at a time, and how many they made.
+// held counts the connections without a user: the most at a time, and all that were made.
 type held struct{ Most, Made int64 }
 
 // hold keeps 10,000 connections open.

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// hogClients is how many clients a neighbour has, spread over the nodes, and hogTime for how long they send.
+	// hogClients is the number of a neighbour's clients, spread over the nodes, and hogTime the time for which they send.
 	hogClients = 4
 	hogTime    = 10 * time.Second
 )
@@ -48,8 +48,8 @@ type hogRequest struct {
 
 func command(args ...string) hogRequest { return hogRequest{body: string(words(args))} }
 
-// Neighbours are clients of another database that stay within their limits. None has an outcome that would be a success: what
-// counts is what the victims see.
+// Neighbours returns attacks by clients of another database that stay within their limits. No outcome of theirs counts as a
+// success: they are judged by the latencies of the victims.
 func Neighbours() (all []Attack) {
 	for _, h := range neighbours {
 		all = append(all, Attack{Name: h.name, About: h.about, Once: true, Try: h.try, Before: func(ctx context.Context, t *Target) error {

@@ -15,12 +15,12 @@ const (
 	victimPause   = 20 * time.Millisecond // between two requests of one client
 )
 
-// Seen is what the victims saw.
+// Seen holds the victims' measurements.
 type Seen struct {
 	Requests, Failed int
 	P50, P99, Max    time.Duration
 	Problems         []string // the first few failures
-	// Deliveries is how many messages arrived, and DeliveryP99 how long after their publication was due.
+	// Deliveries is the number of messages that arrived, and DeliveryP99 their delay after the time at which their publication was due.
 	Deliveries  int
 	DeliveryP99 time.Duration
 }
@@ -33,7 +33,7 @@ type victims struct {
 	failed []string
 }
 
-// served is where the victims are.
+// served holds the addresses and the token that the victims use.
 type served struct {
 	Addrs []string
 	Token string

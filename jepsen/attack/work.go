@@ -42,7 +42,7 @@ func costlyWrites(ctx context.Context, t *Target) (string, error) {
 	return fmt.Sprintf("%d requests refused, the slowest answer after %v", len(attempts), slowest.Round(time.Millisecond)), nil
 }
 
-// hogs is how many clients at each node send requests of a whole budget.
+// hogs is the number of clients at each node that send requests of a whole budget.
 const hogs = 4
 
 // wholeBudget sends requests that do as much work as one may before they are refused, from several clients at all nodes:
@@ -132,7 +132,7 @@ func costlyReads(ctx context.Context, t *Target) (string, error) {
 	return fmt.Sprintf("%d reads answered", hogs*len(t.Nodes)*len(reads)), failed
 }
 
-// budgets is how long others may have to wait at least, since a request can't be interrupted: for the rest of an entry with one
+// budgets returns the wait that others must accept, since a request can't be interrupted: the time of an entry with a request
 // of a whole budget.
 func budgets(t *Target) time.Duration { return t.alone }
 

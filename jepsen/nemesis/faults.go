@@ -115,7 +115,7 @@ const (
 	alone
 )
 
-// kind is what a fault needs and how it is drawn.
+// kind holds the requirements and the parameters of one kind of fault.
 type kind struct {
 	class      class
 	needs      []Need

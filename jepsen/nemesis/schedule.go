@@ -51,7 +51,7 @@ type Schedule struct {
 	Steps    []Step        `json:"steps"`
 }
 
-// Plan is what a schedule is drawn from.
+// A Plan holds the parameters from which a schedule is drawn.
 type Plan struct {
 	Seed     uint64
 	Duration time.Duration

@@ -34,12 +34,11 @@ const (
 
 // operation is one request of a client.
 type operation struct {
-	id   int
-	kind Kind
-	key  string
-	// mark is what the request writes: its own id, or that of the request it repeats.
-	mark  string
-	until int64 // of SetUntil, unix milliseconds
+	id    int
+	kind  Kind
+	key   string
+	mark  string // the value that it writes: its own id, or that of the request that it repeats
+	until int64  // of SetUntil, unix milliseconds
 	code  uint16
 	body  []byte
 	life  *life
@@ -202,7 +201,7 @@ type reading struct {
 	begun int
 }
 
-// view is what a read has seen.
+// view is the result of a read.
 type view struct {
 	key        string
 	begun, end int

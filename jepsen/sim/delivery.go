@@ -12,13 +12,13 @@ import (
 	"github.com/trireme-dev/trireme/scheduler"
 )
 
-// scheduled is what decides.
+// scheduled decides about attempts: the product's own policy.
 type scheduled = scheduler.Policy
 
 const (
 	// senders and share are few, so that limits are met.
 	senders, share = 6, 4
-	// reportTime is how long one try to hand in results may take, and giveUp how long they are worth it.
+	// reportTime bounds one try to report results, and giveUp all tries.
 	reportTime = 5 * time.Second
 	giveUp     = (queue.Lease + queue.LeaseMargin) * time.Millisecond
 	// dueSchedules is the most schedules that one Advance fires.
@@ -76,7 +76,7 @@ func (n *node) claim() {
 	}
 }
 
-// limit is what an Advance asks for in the name of the term that this node leads.
+// limit returns the argument of an Advance in the term that this node leads.
 func (n *node) limit(d queue.Demand) fsm.AdvanceLimit {
 	limit := fsm.AdvanceLimit{Deliver: true, Term: n.life.leads, Claims: d.Claims, HostShare: d.HostShare, Ticks: d.Ticks, Spare: d.KeepSendersFree, Hosts: d.Hosts}
 	n.machine.View(0, [16]byte{}, func(v *fsm.View) { limit.Epoch = v.Epoch() })
@@ -244,7 +244,7 @@ func (l *life) reported(err error) {
 	}
 }
 
-// watch is what a process does about its attempts by the clock.
+// watch ends overdue attempts of a process, and a report of results that takes longer than reportTime.
 func (l *life) watch() {
 	if l.deliverer != nil {
 		l.deliverer.policy.EndOverdue(l.n.w.now())

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what a step does.
+// Kind is the action of a step.
 type Kind uint8
 
 // The kinds of steps. What they act on is chosen by the step's numbers among what there is.
@@ -77,7 +77,7 @@ type Step struct {
 
 func (s Step) String() string { return fmt.Sprintf("{%v %d %d %d}", s.Kind, s.A, s.B, s.C) }
 
-// History is what is simulated: the steps, and the seed of what the machines draw.
+// A History is the input of a simulation: the steps, and the seed of the machines' random numbers.
 type History struct {
 	Seed  uint64
 	Steps []Step

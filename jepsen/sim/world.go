@@ -12,7 +12,7 @@ import (
 // nodes is the size of the cluster.
 const nodes = 3
 
-// began is when histories begin. Any time does.
+// began is the time at which histories begin. Its value has no meaning.
 var began = time.UnixMilli(1_790_000_000_000)
 
 // world is one history under way.
@@ -34,7 +34,7 @@ type world struct {
 	broken *Violation
 }
 
-// Violation is what a history has shown that must not be.
+// Violation is an invariant that a history has broken.
 type Violation struct {
 	Rule string
 	Text string
@@ -165,13 +165,13 @@ func (w *world) step(s Step) {
 	}
 }
 
-// passes are how much time may pass at once.
+// passes are the steps by which time advances.
 var passes = []time.Duration{
 	time.Millisecond, 7 * time.Millisecond, 60 * time.Millisecond, 130 * time.Millisecond, 250 * time.Millisecond, 900 * time.Millisecond,
 	2500 * time.Millisecond, 4 * time.Second, 11 * time.Second, 40 * time.Second,
 }
 
-// watch is how often a process looks at its deadlines and leases.
+// watch is the interval at which a process checks its deadlines and leases.
 const watch = 250 * time.Millisecond
 
 // pass lets time pass; what processes do by the clock is done on the way.
@@ -360,7 +360,7 @@ func (w *world) clocksAgree(n *node) bool {
 	return agree > nodes/2
 }
 
-// known is who leads as far as a node knows: it finds out with the first batch it sends.
+// known returns the leader that a node assumes, or nil. The first batch that it sends shows whether that is still right.
 func (w *world) known() *node {
 	if w.leader < 0 || w.nodes[w.leader].life == nil {
 		return nil

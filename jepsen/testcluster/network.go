@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster/network"
 )
 
-// Kind is what stands between the nodes of a cluster.
+// Kind selects the network between the nodes of a cluster.
 type Kind int
 
 const (

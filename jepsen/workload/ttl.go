@@ -35,7 +35,7 @@ func (tt *TTL) History() []history.Op { return tt.rec.Ops() }
 // Check implements Workload.
 func (tt *TTL) Check() check.Report { return check.Expiries(tt.rec.Ops()) }
 
-// recent is how many keys readers draw from.
+// recent is the number of newest keys that readers choose from.
 const recent = 20
 
 // Run implements Workload.

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// attackTime is how long each attack is repeated, and how long victims are served in peace.
+	// attackTime is the time for which each attack is repeated, and that of the measurement without one.
 	attackTime = 10 * time.Second
-	// slowerUnderAttack is how many times as slow the p99 of another database's clients may get.
+	// slowerUnderAttack bounds the factor by which the p99 of another database's clients may grow.
 	slowerUnderAttack = 10
-	// ofFew is how long clients may wait while fewer than fewRequests of them were served: the p99 of those is that of the slowest two or three.
+	// ofFew bounds the p99 if fewer than fewRequests requests were served: it is then the time of the slowest two or three.
 	ofFew, fewRequests = time.Second, 1000
 )
 
@@ -80,7 +80,7 @@ func besideVictims(ctx context.Context, s *session, all []attack.Attack) error {
 	return errors.Join(failed...)
 }
 
-// served is what the victims see in peace.
+// served measures the victims without an attack.
 func served(ctx context.Context, target *attack.Target) (attack.Seen, error) {
 	end, err := target.Serve(ctx)
 	if err != nil {

@@ -49,7 +49,7 @@ func bank(ctx context.Context, s *session) error {
 	return nil
 }
 
-// teller is what the clients of a round share.
+// teller is the state that the clients of a round share.
 type teller struct {
 	cluster                        *testcluster.Cluster
 	prefix                         string

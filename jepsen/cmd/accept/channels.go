@@ -22,7 +22,7 @@ const (
 	channelPublishers  = 24
 	channelKills       = 2
 	channelLast        = "last"
-	// channelQuiet is how long the streams get to bring what is under way.
+	// channelQuiet bounds the wait for messages that are still under way to the streams.
 	channelQuiet = 30 * time.Second
 )
 

@@ -194,7 +194,7 @@ func (w *watched) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is what was written so far.
+// String returns the text written so far.
 func (w *watched) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

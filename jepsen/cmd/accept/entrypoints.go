@@ -75,7 +75,7 @@ const (
 	popWaiters  = 100
 	popElements = 10_000
 	popRounds   = 100
-	// popTime is how long all of it may take.
+	// popTime bounds the whole experiment.
 	popTime = 10 * time.Minute
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// fewestPrograms is how many hostile programs there must be.
+	// fewestPrograms is the minimum number of hostile programs.
 	fewestPrograms = 40
 	hostileClients = 6
 	// longestStall is for how long no write may be acknowledged while a program runs. It

@@ -114,7 +114,7 @@ func (s *session) bring(ctx context.Context, c *testcluster.Cluster, file string
 	return nil
 }
 
-// inFlight is how many commands are sent before their replies are read.
+// inFlight is the number of commands that are sent before their replies are read.
 const inFlight = 1000
 
 // fillRedis makes n keys of all types.

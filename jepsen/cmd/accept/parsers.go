@@ -52,7 +52,7 @@ func strangers(ctx context.Context, s *session) error {
 	return nil
 }
 
-// growthRepeats is how often a family that failed is measured again.
+// growthRepeats is the number of times that a family that failed is measured again.
 const growthRepeats = 2
 
 // parsers is parsers: how the time of every parser grows with hostile input, then

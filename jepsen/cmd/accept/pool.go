@@ -67,7 +67,7 @@ func (p *pool) settle(n *testcluster.Node) {
 	})
 }
 
-// at is where the clients are.
+// at returns the node to which the clients connect.
 func (p *pool) at() *testcluster.Node {
 	p.place.RLock()
 	defer p.place.RUnlock()

@@ -184,7 +184,7 @@ func (c *proxyClients) requests() int64 {
 	return sum
 }
 
-// String is how many requests each route has had.
+// String returns the number of requests of each route.
 func (c *proxyClients) String() string {
 	var parts []string
 	for _, d := range c.routes {

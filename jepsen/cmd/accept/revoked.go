@@ -16,11 +16,11 @@ import (
 
 const (
 	revokedRounds = 8 // of each way to lose a node
-	// revokedAlone is how long a node that was stopped then runs without the others: longer
-	// than stale reads may go on.
+	// revokedAlone is the time for which a node that was stopped runs without the others: longer than it
+	// may serve stale reads.
 	revokedAlone = 8 * time.Second
-	// staleLimit is how long a cut-off node may answer stale reads, and
-	// staleSlack what a busy machine adds between the answer and its arrival.
+	// staleLimit bounds the time for which a partitioned node answers stale reads, and staleSlack the
+	// delay of an answer on a busy machine.
 	staleLimit = 5 * time.Second
 	staleSlack = 500 * time.Millisecond
 )

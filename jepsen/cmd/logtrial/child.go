@@ -51,7 +51,7 @@ func options(dir string, fatal func(error)) logstore.Options {
 	}
 }
 
-// seen is what a look at a node found.
+// seen is the state of a node at one check.
 type seen struct {
 	Err         string
 	Damaged     bool

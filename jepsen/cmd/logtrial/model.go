@@ -21,7 +21,7 @@ import (
 // Operations: "S first count term" stores a batch, "D from to" deletes, "T term"
 // sets term and vote.
 
-// model is what the acknowledged operations amount to, and the one under way.
+// model is the log that the acknowledged operations have produced, and the operation under way.
 type model struct {
 	first, last uint64
 	term        map[uint64]uint64

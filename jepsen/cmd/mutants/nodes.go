@@ -13,7 +13,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// workload is what shows a fault that the simulation can't see, because it is in what the simulation stands for.
+// A workload on real nodes finds a fault that the simulation can't find, because the simulation replaces the faulty part.
 type workload struct {
 	name, faults string
 	schedule     func(seed uint64) *nemesis.Schedule
@@ -38,10 +38,10 @@ func stoppedLeaders(seed uint64) *nemesis.Schedule {
 	return s
 }
 
-// runTime is how long load and faults of one run last. Seeds are tried one after the other while there is time.
+// runTime is the duration of load and faults in one run. Seeds are tried one after the other until limit.
 const runTime = 12 * time.Second
 
-// builds is where the product is built, with the faults and without.
+// builds holds the binaries of the product, with the faults and without.
 type builds struct {
 	dir    string
 	intact string // the node without a fault; empty until one is needed

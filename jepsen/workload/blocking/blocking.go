@@ -18,25 +18,25 @@ type Options struct {
 	// Addrs are the nodes' RESP ports; Token opens their database.
 	Addrs []string
 	Token string
-	// Waiters is how many clients wait, spread over the nodes; Elements is how many elements
-	// are pushed while they take what they can get.
+	// Waiters is the number of clients that wait, spread over the nodes; Elements is the number of
+	// elements that are pushed while they take them.
 	Waiters, Elements int
-	// Rounds is how often the waiters wait in a known order, for one element each.
+	// Rounds is the number of times that the waiters wait in a known order, for one element each.
 	Rounds int
 	// Seed is the chance of the pushers.
 	Seed uint64
 }
 
-// Report is what was seen.
+// Report counts the results.
 type Report struct {
-	// Taken is how many elements were taken, by how many clients the most and the fewest.
+	// Taken is the number of elements that were taken; Most and Fewest are the most and the fewest of one client.
 	Taken, Most, Fewest int
-	// Ordered is how many elements were taken in the rounds.
+	// Ordered is the number of elements that were taken in the rounds.
 	Ordered int
 }
 
-// ErrWrong is what all errors are that say that elements were lost, taken twice or given
-// out of turn.
+// ErrWrong matches every error that reports elements as lost, taken twice or given out of
+// turn.
 var ErrWrong = errors.New("blocking")
 
 func wrong(format string, args ...any) error {
@@ -242,7 +242,7 @@ func (p *pool) round(ctx context.Context, round int) error {
 	return p.inTurn(order, got)
 }
 
-// roundTime is how long a round may take.
+// roundTime bounds a round.
 const roundTime = time.Minute
 
 // inTurn judges a round: those who waited longer on a node have an earlier element, and

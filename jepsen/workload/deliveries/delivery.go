@@ -25,21 +25,21 @@ type Delivery struct {
 	Failing int
 	// KillEvery is the time between two kills, Down how long a killed node stays away.
 	KillEvery, Down time.Duration
-	// Patience is how long after the last publication everything has to be done.
+	// Patience bounds the time from the last publication until everything is done.
 	Patience time.Duration
 }
 
-// Delivered is what came of a Delivery.
+// Delivered is the result of a Delivery.
 type Delivered struct {
 	Messages, Kills int
-	// Delivered and Dead are how the messages ended.
+	// Delivered and Dead count the messages by their end.
 	Delivered, Dead int
 	// Attempts are the claims, Arrivals the requests at the sink.
 	Attempts, Arrivals int
 	// Lost are the claims that were open when a leader was lost; Repeats are the successes
 	// at the sink beyond the first of each message.
 	Lost, Repeats int
-	// Again is how many publications were sent again for want of an acknowledgement.
+	// Again is the number of publications that were repeated because no acknowledgement came.
 	Again int64
 	// Publishing and Took are the times until all were published, and done.
 	Publishing, Took time.Duration
@@ -133,7 +133,7 @@ func (p *Publisher) settled(ctx context.Context, label string, messages int, pat
 	}
 }
 
-// life is what the events tell of one message.
+// life counts the events of one message.
 type life struct {
 	claims, lost, failed int
 	ends                 []string
@@ -219,8 +219,8 @@ func judgeArrivals(out *Delivered, wrong *problems, acked []string, arrivals []A
 	return taken
 }
 
-// judgeLife judges one message: buried is how many dead letters it has, taken how often
-// the sink took it.
+// judgeLife checks one message: buried is the number of its dead letters, taken the number of times
+// that the sink accepted it.
 func judgeLife(out *Delivered, wrong *problems, retries, number int, l *life, buried, taken int) {
 	out.Attempts += l.claims
 	out.Lost += l.lost

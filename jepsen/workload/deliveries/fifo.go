@@ -16,22 +16,22 @@ import (
 type Queue struct {
 	Cluster *testcluster.Cluster
 	Label   string
-	// Parallelism is how many messages of the queue are under way at a time; 0 means 1.
+	// Parallelism bounds the messages of the queue that are under way at a time; 0 means 1.
 	Parallelism int
-	// Messages are enqueued one after the other; Retries is what each has.
+	// Messages is the number of messages, enqueued one after the other, with Retries retries each.
 	Messages, Retries int
 	// Failing is the part of attempts that fail, in percent; one message in Poison fails
 	// always.
 	Failing, Poison int
-	// Work is how long the sink works on a message.
+	// Work is the time that the sink takes for a message.
 	Work time.Duration
-	// Kills is how many leaders are killed, spread over the messages.
+	// Kills is the number of leaders that are killed, spread over the messages.
 	Kills    int
 	Down     time.Duration
 	Patience time.Duration
 }
 
-// Queued is what came of a Queue.
+// Queued is the result of a Queue.
 type Queued struct {
 	Messages, Kills, Delivered, Dead, Arrivals, Broken, Lost int
 	// AtOnce is the most messages at the sink at a time.

@@ -50,7 +50,7 @@ type Flow struct {
 	Patience  time.Duration
 }
 
-// Flowed is what came of one key.
+// Flowed is the result for one key.
 type Flowed struct {
 	Key      string
 	Messages int

@@ -43,11 +43,11 @@ func HostileFlags(r *egresstest.Resolver) []string {
 	return []string{"--egress-allow", "127.0.0.1/32", "--egress-dns", r.Addr(), "--senders", strconv.Itoa(hostileSenders), "--senders-per-host", strconv.Itoa(hostileSenders / 10)}
 }
 
-// Survived is what came of a Hostile run.
+// Survived is the result of a Hostile run.
 type Survived struct {
 	Endpoints, Messages, Delivered, Dead, Connections, Good int
-	// Calm and Beside are how long good messages took from publication to the sink,
-	// without and beside the others.
+	// Calm and Beside are the latencies of good messages from publication to the sink, without the
+	// hostile messages and beside them.
 	Calm, Beside Latency
 	// Grown is by how much the resident memory of the node that grew most has grown.
 	Grown int64

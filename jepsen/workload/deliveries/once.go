@@ -18,7 +18,7 @@ type Once struct {
 	Down, Patience  time.Duration
 }
 
-// Deduplicated is what came of Once.
+// Deduplicated is the result of Once.
 type Deduplicated struct {
 	Rounds, Kills, Answers, Messages int
 	Again                            int64

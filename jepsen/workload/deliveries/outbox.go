@@ -23,7 +23,7 @@ type Outbox struct {
 	Patience              time.Duration
 }
 
-// Posted is what came of an Outbox.
+// Posted is the result of an Outbox.
 type Posted struct {
 	Transactions, Counter, Messages, Arrived, Kills int
 	Unknown, Refused                                int64

@@ -22,7 +22,7 @@ type Timetables struct {
 	Label   string
 	// Schedules fire every 1 to 7 s, one after the other.
 	Schedules int
-	// Kills is how many leaders are killed, each KillEvery after the one before.
+	// Kills is the number of leaders that are killed, each KillEvery after the previous one.
 	Kills           int
 	KillEvery, Down time.Duration
 	// Jump is by how much the wall clock of one node at a time is wrong, forwards and
@@ -31,11 +31,11 @@ type Timetables struct {
 	Seed uint64
 }
 
-// Ticked is what came of Timetables.
+// Ticked is the result of Timetables.
 type Ticked struct {
 	Schedules, Kills, Jumps, Ticks, Identified int
-	// Latest is how late, by cluster time, the latest tick was; Drift the most by which
-	// cluster time parted from the monotonic clock of the harness.
+	// Latest is the greatest delay of a tick, by cluster time; Drift is the greatest difference between
+	// cluster time and the monotonic clock of the harness.
 	Latest, Drift, Took time.Duration
 }
 

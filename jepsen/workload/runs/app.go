@@ -151,7 +151,7 @@ func (a *App) Effect(c *endpoint.Context, name string) endpoint.Lazy {
 	})
 }
 
-// Effects is how often the function of a step has run.
+// Effects returns the number of times that the function of a step has run.
 func (a *App) Effects(run, name string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,7 +185,7 @@ func (a *App) Problems() error {
 // settings let failed calls of a run be repeated soon and often.
 var settings = map[string]string{"upstash-retries": "40", "upstash-retry-delay": "100", "upstash-failure-callback-retries": "40"}
 
-// patience is how long a request is tried: a majority always lives, or comes back.
+// patience bounds the tries of a request: a majority always lives, or comes back.
 const patience = 60 * time.Second
 
 // Start starts a run, through another node if one doesn't answer: the id makes it one run.

@@ -47,11 +47,11 @@ type Mixed struct {
 	// KillEvery is the time between two kills of leaders, Down how long a killed node
 	// stays away.
 	KillEvery, Down time.Duration
-	// Patience is how long all runs together may take.
+	// Patience bounds all runs together.
 	Patience time.Duration
 }
 
-// MixedResult is what came of a Mixed.
+// MixedResult is the result of a Mixed.
 type MixedResult struct {
 	Runs, Kills       int
 	Effects, Arrivals int

@@ -16,17 +16,16 @@ type Outage struct {
 	Cluster *testcluster.Cluster
 	Label   string
 	// Runs are on their way at the moment.
-	Runs int
-	// Within is how long after their start the moment may come.
-	Within   time.Duration
+	Runs     int
+	Within   time.Duration // bounds the time from their start to the outage
 	Patience time.Duration
 }
 
-// OutageResult is what came of an Outage.
+// OutageResult is the result of an Outage.
 type OutageResult struct {
 	Runs int
-	// At is the moment, after the start of the runs; Back is how long the nodes took to
-	// be ready again, and Took how long all took.
+	// At is the time of the outage after the start of the runs, Back the time that the nodes took to
+	// be ready again, and Took the time of the whole experiment.
 	At, Back, Took time.Duration
 }
 

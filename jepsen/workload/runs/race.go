@@ -29,7 +29,7 @@ type Race struct {
 	Faults bool
 }
 
-// RaceResult is what came of a Race: one outcome for each waiter.
+// RaceResult counts the outcomes of a Race, one for each waiter.
 type RaceResult struct{ Notified, Late, Canceled int }
 
 // String is a line for people.
@@ -37,7 +37,7 @@ func (r RaceResult) String() string {
 	return fmt.Sprintf("%d waiters: %d notified, %d timed out, %d cancelled", r.Notified+r.Late+r.Canceled, r.Notified, r.Late, r.Canceled)
 }
 
-// raceSpread is how far around a deadline the notification and the cancellation come.
+// raceSpread is the time around a deadline in which the notification and the cancellation come.
 const raceSpread = 60 * time.Millisecond
 
 // waiting is a workflow that waits and says what came of it.
