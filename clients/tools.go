@@ -35,7 +35,7 @@ type cliCase struct {
 	want  string
 }
 
-// cliElements is how much the mass insertion inserts.
+// cliElements is the number of elements of the mass insertion.
 const cliElements = 5000
 
 func cliCases(prefix string) []cliCase {

@@ -42,7 +42,7 @@ var unlike = map[string]string{
 	"command count": "its script has mistakes only, which discard a transaction; the number grows with the table",
 }
 
-// coverage is what was answered as it has to be, by entry point and row.
+// coverage counts the calls that were answered correctly, by entry point and row.
 type coverage struct {
 	answered, refused [entryPoints]map[string]bool
 	compared          [entryPoints]int
@@ -64,7 +64,7 @@ func (co *coverage) proven(d entryPoint, c *command.Command) bool {
 	return co.refused[d][c.Name]
 }
 
-// witness is who looks at the replies to the calls of a row.
+// witness is the test that checks the replies to the calls of a row.
 type witness struct {
 	seen    *coverage
 	row     *command.Command

@@ -34,7 +34,7 @@ type Options struct {
 // Workflow is the function of a workflow. What it returns is the run's result, as JSON.
 type Workflow func(c *Context) any
 
-// Failure is what the failure function of a run is told.
+// Failure is the argument of a run's failure function.
 type Failure struct {
 	RunID   string
 	Status  int

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// startLimit is how long a server may take to start, stopLimit how long to stop.
+// startLimit bounds the start of a server, stopLimit its stop.
 const (
 	startLimit = time.Minute
 	stopLimit  = time.Minute
@@ -174,7 +174,7 @@ func (s *Server) call(t testing.TB, method, path string, body, out any) {
 	}
 }
 
-// clock is what /test/clock answers.
+// clock is the reply of /test/clock.
 type clock struct {
 	Now int64 `json:"now"`
 }
@@ -256,7 +256,7 @@ func (s *Server) Deliveries(t testing.TB, filters ...string) []Delivery {
 
 // Sink is an endpoint on the server itself that answers deliveries by a script.
 type Sink struct {
-	// URL is where to publish to.
+	// URL is the destination to publish to.
 	URL string
 
 	s    *Server
@@ -273,7 +273,7 @@ type Reply struct {
 	Status int               `json:"status,omitempty"` // 0 is 200
 	Header map[string]string `json:"header,omitempty"`
 	Body   string            `json:"body,omitempty"`
-	// DelayMs is how long the answer waits, in milliseconds of real time.
+	// DelayMs delays the answer, in milliseconds of real time.
 	DelayMs int64 `json:"delayMs,omitempty"`
 	// HangUp closes the connection without an answer.
 	HangUp bool `json:"hangUp,omitempty"`
