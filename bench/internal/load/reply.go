@@ -66,7 +66,7 @@ func (r *replyReader) statusLine() (int, error) {
 	return status, nil
 }
 
-// head is what matters of a reply's header fields.
+// head holds the header fields of a reply that the generator needs.
 type head struct {
 	length  int // -1 when absent
 	chunked bool

@@ -18,10 +18,10 @@ import (
 // reported as such, never left out.
 var ErrMissing = errors.New("peer missing")
 
-// startLimit is how long any server may take to become ready.
+// startLimit bounds the start of a server.
 const startLimit = 60 * time.Second
 
-// Env is where servers run: binaries, folders, ports.
+// Env holds the resources of servers: binaries, folders, ports.
 type Env struct {
 	Trireme string // path of the product's binary
 	Etcd    string // path of the etcd member built from bench/etcd

@@ -93,7 +93,7 @@ func (e *Etcd) Leader(ctx context.Context) (string, error) {
 	return "", errors.New("etcd has no leader")
 }
 
-// Version is what the first member says of itself, or the error.
+// Version returns the version that the first member reports, or the error.
 func (e *Etcd) Version(ctx context.Context) string {
 	b, err := get(ctx, e.URLs[0]+"/version", "")
 	if err != nil {

@@ -23,7 +23,7 @@ type Restate struct {
 	dir                     string
 }
 
-// restateServers are where the npm package keeps the server, below the folder of the program.
+// restateServers is a pattern of the server's path in the npm package, below the folder of the program.
 const restateServers = "node_modules/@restatedev/restate-server-*/bin/restate-server"
 
 // StartRestate starts the server.
@@ -64,7 +64,7 @@ func (en *Env) StartRestate(ctx context.Context) (*Restate, error) {
 	return r, nil
 }
 
-// Flows is what workflows took: how many ended in a second, and their times in microseconds.
+// Flows holds the rate at which workflows ended, and their durations in microseconds.
 type Flows struct{ PerSecond, P50, P99 float64 }
 
 // Run has clients run workflows of three empty steps for a while, one each at a time.

@@ -60,7 +60,7 @@ func (n *Node) ready(ctx context.Context) error {
 // Kill ends the node with SIGKILL and returns when the process is gone.
 func (n *Node) Kill() error { return n.child.Kill() }
 
-// ProcessorTime is what the node's process has used so far.
+// ProcessorTime returns the processor time that the node's process has used so far.
 func (n *Node) ProcessorTime() (time.Duration, error) { return n.child.ProcessorTime() }
 
 // Snapshot makes the node take a snapshot and returns when it is written.

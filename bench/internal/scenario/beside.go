@@ -16,7 +16,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// probeKeys is how many small keys the probes read and write.
+// probeKeys is the number of small keys that the probes read and write.
 const probeKeys = 1000
 
 // How long a command may hold the state at a time, in ms: a large write for as long as --max-request-work and
@@ -145,7 +145,7 @@ func (b *Bench) onClient(s connector, f func(*peer.Client) error) error {
 	return errors.Join(f(c), c.Close())
 }
 
-// probed is what GET and SET took while a command was under way, and the command itself the last time.
+// probed holds the latencies of GET and SET while a command was under way, and the last duration of the command.
 type probed struct {
 	took [2]hist.H
 	once time.Duration

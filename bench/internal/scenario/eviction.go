@@ -56,7 +56,7 @@ func (b *Bench) Eviction(ctx context.Context, policy string, c Cache) *report.Ro
 	return row
 }
 
-// cached is what one server made of the load.
+// cached is the result of the load on one server.
 type cached struct {
 	percent float64
 	keys    string

@@ -79,7 +79,7 @@ func expireAll(ctx context.Context, c *peer.Client, n int) error {
 	return untilEmpty(ctx, c, n)
 }
 
-// expiryOf is when n keys that are written from now on expire: later than the last of them is written, on an idle machine.
+// expiryOf returns an expiry time for n keys that are written from now on: after the last of them is written, on an idle machine.
 func expiryOf(n int) time.Time {
 	return time.Now().Add(200*time.Millisecond + time.Duration(n)*15*time.Microsecond)
 }
@@ -101,7 +101,7 @@ func largeCommands() []largeCommand {
 	}
 }
 
-// fillBatch is how many elements or commands are sent together.
+// fillBatch is the number of elements or commands that are sent together.
 const fillBatch = 1000
 
 // fillLarge makes a list, a hash, a sorted set and two sets of n elements, half of which the sets share.

@@ -6,7 +6,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/report"
 )
 
-// singleConns is how many connections row 7 has without pipelines.
+// singleConns is the number of connections of row 7 without pipelines.
 const singleConns = 64
 
 // runRESP measures row 7: redis-benchmark against one node of ours and against a durable

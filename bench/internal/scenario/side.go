@@ -65,7 +65,7 @@ func (b *Bench) noteVersion(ctx context.Context, t *peer.Trireme) {
 	b.Servers["trireme"] = s.Nodes[0].Version
 }
 
-// writeURLs are where writes go: to the leader, or to all nodes.
+// writeURLs returns the URLs that take writes: the leader's, or those of all nodes.
 func (b *Bench) writeURLs(leader string, all []string) []string {
 	if b.WritesToAll {
 		return all

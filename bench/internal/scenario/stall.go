@@ -69,7 +69,7 @@ func (b *Bench) stall(ctx context.Context, row *report.Row) error {
 	return nil
 }
 
-// written is what one writer saw.
+// written is the result of one writer.
 type written struct {
 	during, between hist.H
 	snapshots       int
