@@ -24,7 +24,8 @@ func (c *conn) mayLeave() bool {
 		!c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil
 }
 
-// holdReplies corks the socket: replies stay in the kernel until the end of the round, so that the connection's end can go with them.
+// holdReplies corks the socket: replies stay in the kernel until the end of the round, so that the connection's end can go
+// with them.
 func (c *conn) holdReplies() {
 	if !c.corked {
 		c.corked = true
