@@ -12,9 +12,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// A batch runs the pipelines of several attached connections together: as one request to the log, or
+// A pipelineBatch runs the pipelines of several attached connections together: as one request to the log, or
 // on one view. All belong to one user. Each command is atomic by itself.
-type batch struct {
+type pipelineBatch struct {
 	loop   *eventLoop
 	as     acl.Identity
 	writes bool
@@ -25,7 +25,7 @@ type batch struct {
 
 // assign adds a connection's pipeline to an open batch or to a new one, and starts a batch
 // that is full.
-func (l *eventLoop) assign(open []*batch, c *conn) []*batch {
+func (l *eventLoop) assign(open []*pipelineBatch, c *conn) []*pipelineBatch {
 	g := &c.pipeline
 	for i, t := range open {
 		if t.as != c.as || t.writes != g.writes {
@@ -36,16 +36,16 @@ func (l *eventLoop) assign(open []*batch, c *conn) []*batch {
 			return open
 		}
 		go t.run() // ends when the engine has answered
-		open[i] = &batch{loop: l, as: c.as, writes: g.writes}
+		open[i] = &pipelineBatch{loop: l, as: c.as, writes: g.writes}
 		open[i].add(c)
 		return open
 	}
-	t := &batch{loop: l, as: c.as, writes: g.writes}
+	t := &pipelineBatch{loop: l, as: c.as, writes: g.writes}
 	t.add(c)
 	return append(open, t)
 }
 
-func (b *batch) fits(g *pipeline) bool {
+func (b *pipelineBatch) fits(g *pipeline) bool {
 	most := maxBatchReads
 	if b.writes {
 		most = maxBatchWrites
@@ -53,14 +53,14 @@ func (b *batch) fits(g *pipeline) bool {
 	return len(b.rows)+len(g.rows) <= most && b.bytes+g.bytes <= maxBatchBytes
 }
 
-func (b *batch) add(c *conn) {
+func (b *pipelineBatch) add(c *conn) {
 	b.conns = append(b.conns, c)
 	b.rows = append(b.rows, c.pipeline.rows...)
 	b.bytes += c.pipeline.bytes
 }
 
 // run executes the batch, answers its connections, and serves those that have more input.
-func (b *batch) run() {
+func (b *pipelineBatch) run() {
 	began := time.Now()
 	values, err := b.execute()
 	if errors.Is(err, fsm.ErrRevoked) { // each authenticates again and runs its own pipeline
@@ -108,7 +108,7 @@ func (l *eventLoop) detachAnswering(c *conn, values []reply.Value, took time.Dur
 }
 
 // execute runs all rows and returns their values.
-func (b *batch) execute() (values []reply.Value, err error) {
+func (b *pipelineBatch) execute() (values []reply.Value, err error) {
 	s := b.loop.s
 	if !b.writes {
 		_, err = s.engine.Read(s.life, fsm.Reading{Database: b.as.DB}, func(v *fsm.View) {
@@ -188,7 +188,7 @@ func (c *conn) gatherOne() bool {
 		c.noteCommand(row)
 		g.append(argv)
 	}
-	c.own.in.Add(int64(size))
+	c.population.in.Add(int64(size))
 	c.in.at += size
 	return true
 }

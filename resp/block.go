@@ -96,7 +96,7 @@ func (c *conn) await(w *waiter, ms int64) reply.Value {
 		c.s.blocked.release(w, reply.NilArray())
 		return <-w.done
 	}
-	defer c.stepAside()()
+	defer c.suspendIntake()()
 	c.info.sizes.words.Store(int64(lengthOf(w.argv)))
 	defer c.info.sizes.words.Store(0)
 	c.info.blocked.Store(w)
@@ -141,7 +141,7 @@ func (c *conn) readAhead(blocked int64) *ahead {
 	a := &ahead{left: make(chan struct{}), ended: make(chan struct{})}
 	go func() { // ends with stopReading, or with the connection
 		defer close(a.ended)
-		for len(c.in.rest()) < maxReadAhead && (c.account(blocked) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf)) {
+		for len(c.in.rest()) < maxReadAhead && (c.charge(blocked) == nil || c.in.next(c.parser.Need()) <= cap(c.in.buf)) {
 			if err := c.in.fill(c.parser.Need()); interrupted(err) {
 				return
 			} else if err != nil {

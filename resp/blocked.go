@@ -154,13 +154,13 @@ func (bc *blockedClients) withoutHeld(attempts []attempt) []attempt {
 	})
 }
 
-// choice collects the decisions of one pass over the state. The engine may run the pass again, which discards the
+// serveDecision collects the decisions of one pass over the state. The engine may run the pass again, which discards the
 // decisions of the first, so a pass changes nothing else.
-type choice struct {
-	attempts []attempt
-	chosen   map[*waiter]bool         // those of the attempts
-	ended    map[*waiter]*reply.Value // whose waits end, with what
-	left     []*queue                 // not examined to the end
+type serveDecision struct {
+	attempts   []attempt
+	chosen     map[*waiter]bool         // those of the attempts
+	ended      map[*waiter]*reply.Value // whose waits end, with what
+	unfinished []*queue                 // not examined to the end
 }
 
 // selectReady returns the calls of waiters that may be served now, first come first served
@@ -170,19 +170,19 @@ func (bc *blockedClients) selectReady() []attempt {
 	defer bc.mu.Unlock()
 	ready := bc.ready
 	bc.ready = nil
-	var c choice
+	var c serveDecision
 	bc.s.engine.Local(func(v *fsm.View) {
-		c = choice{chosen: map[*waiter]bool{}, ended: map[*waiter]*reply.Value{}}
+		c = serveDecision{chosen: map[*waiter]bool{}, ended: map[*waiter]*reply.Value{}}
 		for _, q := range ready {
 			if c.selectWaiters(q, v); len(c.attempts) >= maxAttempts {
-				c.left = append(c.left, q)
+				c.unfinished = append(c.unfinished, q)
 			}
 		}
 	})
 	for _, q := range ready {
 		q.ready = false
 	}
-	for _, q := range c.left {
+	for _, q := range c.unfinished {
 		bc.markReady(q)
 	}
 	for _, a := range c.attempts {
@@ -195,27 +195,27 @@ func (bc *blockedClients) selectReady() []attempt {
 }
 
 // selectWaiters adds the waiters of a key that may be served, and those whose waits end, to the choice.
-func (c *choice) selectWaiters(q *queue, v *fsm.View) {
-	if q.held > 0 || v.Index() < q.judged { // what holds it, and the notification of what is missing here, mark the queue again
+func (d *serveDecision) selectWaiters(q *queue, v *fsm.View) {
+	if q.held > 0 || v.Index() < q.checkedIndex { // what holds it, and the notification of what is missing here, mark the queue again
 		return
 	}
 	taken := 0
-	for at := q.waiters.Front(); at != nil && len(c.attempts) < maxAttempts; at = at.Next() {
+	for at := q.waiters.Front(); at != nil && len(d.attempts) < maxAttempts; at = at.Next() {
 		p := at.Value.(*place)
 		w := p.w
-		if c.ended[w] != nil {
+		if d.ended[w] != nil {
 			continue
 		}
 		if w.proposed { // by its own connection: nobody behind it goes into the log before it
 			return
 		}
-		if c.chosen[w] { // its call may take an element first
+		if d.chosen[w] { // its call may take an element first
 			taken++
 			continue
 		}
 		if w.arrived {
 			if lost := v.Lost(w.as, w.row, w.argv, q.key); lost != nil {
-				c.ended[w] = lost
+				d.ended[w] = lost
 				continue
 			}
 		}
@@ -227,12 +227,12 @@ func (c *choice) selectWaiters(q *queue, v *fsm.View) {
 			continue
 		}
 		if refusal := v.Refused(w.as, w.row, w.argv); refusal != nil { // the element is for the next
-			c.ended[w] = refusal
+			d.ended[w] = refusal
 			continue
 		}
 		taken++
-		c.chosen[w] = true
-		c.attempts = append(c.attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
+		d.chosen[w] = true
+		d.attempts = append(d.attempts, attempt{p, w.row.On(w.argv, []byte(q.key))})
 	}
 }
 
@@ -358,7 +358,7 @@ func (bc *blockedClients) finishAttempt(w *waiter, v reply.Value, q *queue, inde
 	defer bc.mu.Unlock()
 	wrongType := q != nil && v.IsError() && strings.HasPrefix(v.Text(), "WRONGTYPE ")
 	if q != nil && w.row.Wait.Ready == nil && !v.IsError() {
-		q.judged = max(q.judged, index)
+		q.checkedIndex = max(q.checkedIndex, index)
 	}
 	switch {
 	case !v.IsNil() && !wrongType:

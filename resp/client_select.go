@@ -62,7 +62,7 @@ func (c *conn) clientList(argv [][]byte) {
 	case len(words) == 0:
 	case command.EqualFold(words[0], "TYPE") && len(words) == 2:
 		if n.kind = ascii.Lower(string(words[1])); !kinds[n.kind] {
-			c.emit(reply.Error("ERR Unknown client type '" + upToZero(words[1]) + "'"))
+			c.emit(reply.Error("ERR Unknown client type '" + beforeZeroByte(words[1]) + "'"))
 			return
 		}
 	case command.EqualFold(words[0], "ID") && len(words) >= 2:
@@ -81,7 +81,7 @@ func (c *conn) clientList(argv [][]byte) {
 	var b []byte
 	now, own := time.Now(), c.holds(argv)
 	c.s.clients.each(func(other *conn) {
-		if c.sees(other) && n.has(other, now) {
+		if c.sharesDatabase(other) && n.has(other, now) {
 			holds := own
 			if other != c {
 				holds = other.published()
@@ -92,8 +92,10 @@ func (c *conn) clientList(argv [][]byte) {
 	c.emit(reply.Verbatim(string(b)))
 }
 
-// sees reports whether other belongs to the same database. Connections of other databases are not shown.
-func (c *conn) sees(other *conn) bool { return other == c || other.info.database() == c.database() }
+// sharesDatabase reports whether other belongs to the same database. Connections of other databases are not shown.
+func (c *conn) sharesDatabase(other *conn) bool {
+	return other == c || other.info.database() == c.database()
+}
 
 // clientKill closes connections: one by its address in the old form, those that fit all
 // conditions in the new one.
@@ -121,7 +123,7 @@ func (c *conn) killAll(n *selection, self bool) (count int64) {
 	now := time.Now()
 	c.s.clients.each(func(other *conn) {
 		switch {
-		case !c.sees(other) || !n.has(other, now) || (other == c && !self):
+		case !c.sharesDatabase(other) || !n.has(other, now) || (other == c && !self):
 			return
 		case other == c:
 			c.ending = true
@@ -150,11 +152,11 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 			n.ids = append(n.ids, uint64(id))
 		case "TYPE":
 			if n.kind = ascii.Lower(string(value)); !kinds[n.kind] {
-				return refuse("ERR Unknown client type '" + upToZero(value) + "'")
+				return refuse("ERR Unknown client type '" + beforeZeroByte(value) + "'")
 			}
 		case "USER":
-			if n.user = string(value); !c.knows(n.user) {
-				return refuse("ERR No such user '" + upToZero(value) + "'")
+			if n.user = string(value); !c.hasUser(n.user) {
+				return refuse("ERR No such user '" + beforeZeroByte(value) + "'")
 			}
 		case "ADDR":
 			n.addr = string(value)
@@ -180,16 +182,16 @@ func (c *conn) readSelection(words [][]byte) (n selection, self bool, bad *reply
 	return n, self, nil
 }
 
-// knows reports whether the database has a user of that name.
-func (c *conn) knows(user string) (found bool) {
+// hasUser reports whether the database has a user of that name.
+func (c *conn) hasUser(user string) (found bool) {
 	as := acl.Trusted(user)
 	as.DB = c.as.DB
 	c.s.engine.Local(func(v *fsm.View) { found = v.User(as) != nil })
 	return found
 }
 
-// upToZero returns a word as Redis shows it in an error: up to its first zero byte, on one line.
-func upToZero(word []byte) string {
+// beforeZeroByte returns a word as Redis shows it in an error: up to its first zero byte, on one line.
+func beforeZeroByte(word []byte) string {
 	word, _, _ = bytes.Cut(word, []byte{0})
 	return oneLine(word)
 }

@@ -11,10 +11,10 @@ import (
 
 // clients are the open connections by their numbers on this node, and by database.
 type clients struct {
-	mu    sync.Mutex
-	byID  map[uint64]*conn
-	of    map[string]*population // by name; "" is default
-	apart *population            // connections that have no user yet
+	mu          sync.Mutex
+	byID        map[uint64]*conn
+	byDatabase  map[string]*population // by name; "" is default
+	withoutUser *population            // connections that have no user yet
 }
 
 // A population holds the connections of one database and counts all that it ever had.
@@ -27,13 +27,13 @@ type population struct {
 }
 
 func newClients() *clients {
-	return &clients{byID: map[uint64]*conn{}, of: map[string]*population{}, apart: &population{}}
+	return &clients{byID: map[uint64]*conn{}, byDatabase: map[string]*population{}, withoutUser: &population{}}
 }
 
 func (cl *clients) add(c *conn) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	c.own = cl.apart
+	c.population = cl.withoutUser
 	cl.byID[c.info.number] = c
 }
 
@@ -44,21 +44,21 @@ func (cl *clients) remove(c *conn) {
 	cl.forgetID(c)
 }
 
-// in returns the population of a database; "" and "default" name the same.
-func (cl *clients) in(db string) *population {
+// population returns the population of a database; "" and "default" name the same.
+func (cl *clients) population(db string) *population {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	return cl.inLocked(db)
+	return cl.populationLocked(db)
 }
 
-func (cl *clients) inLocked(db string) *population {
+func (cl *clients) populationLocked(db string) *population {
 	if db == fsm.DefaultDB {
 		db = ""
 	}
-	p := cl.of[db]
+	p := cl.byDatabase[db]
 	if p == nil {
 		p = &population{db: db, byID: map[uint64]*conn{}}
-		cl.of[db] = p
+		cl.byDatabase[db] = p
 	}
 	return p
 }
@@ -67,12 +67,12 @@ func (cl *clients) inLocked(db string) *population {
 func (cl *clients) enter(c *conn) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	p := cl.inLocked(c.as.DB)
-	if c.own == p {
+	p := cl.populationLocked(c.as.DB)
+	if c.population == p {
 		return
 	}
 	cl.forgetID(c)
-	c.own = p
+	c.population = p
 	p.received.Add(1)
 	p.number(c)
 }
@@ -82,14 +82,14 @@ func (cl *clients) leave(c *conn) {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	cl.forgetID(c)
-	c.own = cl.apart
+	c.population = cl.withoutUser
 }
 
 // forgetID takes a connection's id from it; the lock is held.
 func (cl *clients) forgetID(c *conn) {
-	p := c.own
-	if p == cl.apart { // whose ids are of default
-		p = cl.inLocked("")
+	p := c.population
+	if p == cl.withoutUser { // whose ids are of default
+		p = cl.populationLocked("")
 	}
 	delete(p.byID, c.info.id.Swap(0))
 }
@@ -110,7 +110,7 @@ func (cl *clients) number(c *conn) uint64 {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
 	if c.info.id.Load() == 0 && cl.byID[c.info.number] == c {
-		cl.inLocked("").number(c)
+		cl.populationLocked("").number(c)
 	}
 	return c.info.id.Load()
 }
@@ -119,7 +119,7 @@ func (cl *clients) number(c *conn) uint64 {
 func (cl *clients) find(db string, id uint64) *conn {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	return cl.inLocked(db).byID[id]
+	return cl.populationLocked(db).byID[id]
 }
 
 // all returns the open connections in the order in which they were opened.

@@ -99,7 +99,7 @@ func (c *conn) runCommand(row *command.Command, argv [][]byte) {
 			c.caching = asUsual
 		}
 		began := time.Now()
-		c.failed = reply.OK()
+		c.lastError = reply.OK()
 		own(c, argv)
 		c.countOwn(argv, began)
 		c.monitorOwn(row, argv)

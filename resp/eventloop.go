@@ -101,7 +101,7 @@ func (c *conn) HasInput() bool { return len(c.in.rest()) > 0 }
 func (l *eventLoop) serve(list []*conn) {
 	for len(list) > 0 {
 		l.refreshIdentities(list)
-		var open []*batch
+		var open []*pipelineBatch
 		var silent []*conn
 		for _, c := range list {
 			switch c.gather() {
@@ -127,7 +127,7 @@ func (l *eventLoop) refreshIdentities(list []*conn) {
 		for _, c := range list {
 			before := c.as
 			if c.refreshUser(v); !c.as.Known() {
-				c.as, c.free = before, false
+				c.as, c.unrestricted = before, false
 			}
 		}
 	})
@@ -135,7 +135,7 @@ func (l *eventLoop) refreshIdentities(list []*conn) {
 
 // simple reports whether the connection's state allows serving it in batches.
 func (c *conn) simple() bool {
-	return c.free && c.as.Known() && c.quota.Unlimited() && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
+	return c.unrestricted && c.as.Known() && c.quota.Unlimited() && !c.tx.open && !c.silent && !c.skipNext && c.subscriber == nil && c.monitoring == nil &&
 		c.tracked == nil && !c.s.pauses.on(c.database()) && !c.s.isStopping() && !c.leaves() && c.out.waiting() == 0
 }
 

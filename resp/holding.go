@@ -17,40 +17,40 @@ const (
 	blockedMemory = 512
 )
 
-// underWay returns the bytes that the connection holds, including the buffer that its next read will need.
-func (c *conn) underWay() int64 {
+// heldBytes returns the bytes that the connection holds, including the buffer that its next read will need.
+func (c *conn) heldBytes() int64 {
 	return int64(max(0, c.in.next(c.parser.Need())-busyBuffer)+c.parser.Held()) + c.tx.memory + c.tx.watchMemory
 }
 
-// account charges the connection for the bytes that it holds and more bytes. If they exceed a budget it returns a
+// charge charges the connection for the bytes that it holds and more bytes. If they exceed a budget it returns a
 // *buffered.Excess, and the previous charge stays.
-func (c *conn) account(more int64) error {
-	return c.holding.Set(c.s.buffers, c.as.DB, c.underWay()+more)
+func (c *conn) charge(more int64) error {
+	return c.holding.Set(c.s.buffers, c.as.DB, c.heldBytes()+more)
 }
 
-// noRoom returns the reply to a command that would exceed a memory budget.
-func noRoom(err error) reply.Value { return reply.Error("OOM " + err.Error()) }
+// outOfMemory returns the reply to a command that would exceed a memory budget.
+func outOfMemory(err error) reply.Value { return reply.Error("OOM " + err.Error()) }
 
 // admit charges the connection for more bytes and reports whether they fit. If they do not, it answers the command.
 func (c *conn) admit(more int64) bool {
-	err := c.account(more)
+	err := c.charge(more)
 	if err != nil {
-		c.emit(noRoom(err))
+		c.emit(outOfMemory(err))
 	}
 	return err == nil
 }
 
-// errNoRoom ends a connection whose arriving command exceeds a memory budget: the rest of the command can't be skipped.
-type errNoRoom struct{ *buffered.Excess }
+// outOfMemoryError ends a connection whose arriving command exceeds a memory budget: the rest of the command can't be skipped.
+type outOfMemoryError struct{ *buffered.Excess }
 
-func (r errNoRoom) Error() string { return "OOM " + r.Excess.Error() }
+func (e outOfMemoryError) Error() string { return "OOM " + e.Excess.Error() }
 
-// holdInput charges the connection for the command that is arriving.
-func (c *conn) holdInput() error {
-	err := c.account(0)
+// chargeCommand charges the connection for the command that is arriving.
+func (c *conn) chargeCommand() error {
+	err := c.charge(0)
 	var excess *buffered.Excess
 	if errors.As(err, &excess) {
-		return errNoRoom{excess}
+		return outOfMemoryError{excess}
 	}
 	return err
 }

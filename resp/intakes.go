@@ -17,31 +17,31 @@ import (
 // connections had sent: a PUBLISH that a client sends after another client's UNSUBSCRIBE must not
 // count that one, although different goroutines read the two. docs/design/pubsub.md has the argument.
 type intakes struct {
-	count  atomic.Int64
-	inVain prometheus.Counter // waits that timed out
+	count    atomic.Int64
+	timeouts prometheus.Counter // waits that timed out
 
-	mu     sync.Mutex
-	poller *socket.Poller // reports connections with unread input; nil where the system has none
-	ready  []uint64
-	all    map[uint64]*intake
-	busy   map[*intake]bool // those that process input
-	moved  chan struct{}    // closed when one of them has progressed; nil without a waiter
+	mu         sync.Mutex
+	poller     *socket.Poller // reports connections with unread input; nil where the system has none
+	ready      []uint64
+	all        map[uint64]*intake
+	busy       map[*intake]bool // those that process input
+	progressed chan struct{}    // closed when one of them has progressed; nil without a waiter
 }
 
 // An intake records the reads of a connection that subscribes, as the socket.Marks of its socket. The lock of the
 // intakes guards its fields.
 type intake struct {
-	c      *conn
-	listed atomic.Bool
-	db     string
-	reads  uint64 // attempts to read; the input of all but the last is processed
-	aside  bool   // the connection waits for something that may take long, so settle skips it
-	late   bool   // a wait for it has timed out; settle skips it until it has read everything
-	ending bool   // it was killed, and reads no more
+	c         *conn
+	listed    atomic.Bool
+	db        string
+	reads     uint64 // attempts to read; the input of all but the last is processed
+	suspended bool   // the connection waits for something that may take long, so settle skips it
+	overdue   bool   // a wait for it has timed out; settle skips it until it has read everything
+	ending    bool   // it was killed, and reads no more
 }
 
 func newIntakes(s *Server) *intakes {
-	l := &intakes{inVain: s.metrics.unsettled, all: map[uint64]*intake{}, busy: map[*intake]bool{}}
+	l := &intakes{timeouts: s.metrics.unsettled, all: map[uint64]*intake{}, busy: map[*intake]bool{}}
 	poller, err := socket.NewPoller()
 	switch {
 	case err == nil:
@@ -71,7 +71,7 @@ func (i *intakes) add(c *conn) {
 	if i.poller != nil && i.poller.AddLevel(c.tcp(), c.info.number) != nil {
 		return // it is closed
 	}
-	in.db, in.reads, in.aside, in.late, in.ending = c.database(), 0, false, false, c.info.killed.Load()
+	in.db, in.reads, in.suspended, in.overdue, in.ending = c.database(), 0, false, false, c.info.killed.Load()
 	in.listed.Store(true)
 	i.all[c.info.number], i.busy[in] = in, true
 	i.count.Add(1)
@@ -92,11 +92,11 @@ func (i *intakes) remove(c *conn) {
 	delete(i.all, c.info.number)
 	delete(i.busy, in)
 	i.count.Add(-1)
-	i.move()
+	i.wakeWaiters()
 }
 
-// dying records that a connection was killed. It counts as busy until it is removed.
-func (i *intakes) dying(c *conn) {
+// markKilled records that a connection was killed. It counts as busy until it is removed.
+func (i *intakes) markKilled(c *conn) {
 	in := &c.intake
 	if !in.listed.Load() {
 		return
@@ -108,11 +108,11 @@ func (i *intakes) dying(c *conn) {
 	}
 }
 
-// move wakes all callers that wait in settle; the lock is held.
-func (i *intakes) move() {
-	if i.moved != nil {
-		close(i.moved)
-		i.moved = nil
+// wakeWaiters wakes all callers that wait in settle; the lock is held.
+func (i *intakes) wakeWaiters() {
+	if i.progressed != nil {
+		close(i.progressed)
+		i.progressed = nil
 	}
 }
 
@@ -126,7 +126,7 @@ func (in *intake) Begin() {
 	defer l.mu.Unlock()
 	in.reads++
 	l.busy[in] = true
-	l.move()
+	l.wakeWaiters()
 }
 
 // Wait records that a read found no input: everything that was sent is processed (socket.Marks).
@@ -137,15 +137,15 @@ func (in *intake) Wait() {
 	l := in.c.s.intakes
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if in.late = false; !in.ending {
+	if in.overdue = false; !in.ending {
 		delete(l.busy, in)
 	}
-	l.move()
+	l.wakeWaiters()
 }
 
-// stepAside makes settle skip the connection until the returned function is called. A connection calls it before it
+// suspendIntake makes settle skip the connection until the returned function is called. A connection calls it before it
 // waits for something that may take long, or that may itself depend on a settle.
-func (c *conn) stepAside() (back func()) {
+func (c *conn) suspendIntake() (back func()) {
 	if c.subscriber == nil {
 		return func() {}
 	}
@@ -153,10 +153,10 @@ func (c *conn) stepAside() (back func()) {
 		l := c.s.intakes
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if c.intake.aside = aside; !aside && c.intake.listed.Load() {
+		if c.intake.suspended = aside; !aside && c.intake.listed.Load() {
 			l.busy[&c.intake] = true // with what was read meanwhile
 		}
-		l.move()
+		l.wakeWaiters()
 	}
 	set(true)
 	return func() { set(false) }
@@ -174,7 +174,7 @@ type unsettled struct {
 func (u *unsettled) settled(l *intakes) bool {
 	in := u.in
 	switch {
-	case !in.listed.Load() || in.aside || in.late:
+	case !in.listed.Load() || in.suspended || in.overdue:
 		return true
 	case in.ending:
 		return false
@@ -188,7 +188,7 @@ func (u *unsettled) settled(l *intakes) bool {
 const settleTimeout = time.Second
 
 // settle waits until the subscribing connections of a database have processed everything that they had sent before
-// the call, at most settleTimeout. It skips connections that wait themselves (stepAside) or that have timed out once.
+// the call, at most settleTimeout. It skips connections that wait themselves (suspendIntake) or that have timed out once.
 func (i *intakes) settle(ctx context.Context, db string) {
 	if i.count.Load() == 0 {
 		return
@@ -211,24 +211,24 @@ func (i *intakes) settle(ctx context.Context, db string) {
 		if waits = left; len(waits) == 0 {
 			return
 		}
-		if i.moved == nil {
-			i.moved = make(chan struct{})
+		if i.progressed == nil {
+			i.progressed = make(chan struct{})
 		}
-		moved := i.moved
+		progressed := i.progressed
 		i.mu.Unlock()
-		inVain := false
+		timedOut := false
 		select {
-		case <-moved:
+		case <-progressed:
 		case <-ctx.Done():
-			inVain = true
+			timedOut = true
 		case <-late.C:
-			inVain = true
+			timedOut = true
 		}
 		i.mu.Lock()
-		if inVain {
-			i.inVain.Inc()
+		if timedOut {
+			i.timeouts.Inc()
 			for _, u := range waits {
-				u.in.late = true
+				u.in.overdue = true
 			}
 			return
 		}

@@ -25,9 +25,9 @@ type Limits struct {
 	// TransactionReplyBytes bounds the memory of the replies of a transaction that only reads.
 	// They come from one view, so all are held until the last.
 	TransactionReplyBytes int
-	// StrangerBytes bounds the memory for the input of all connections without a user
+	// UnauthenticatedBytes bounds the memory for the input of all connections without a user
 	// together, beyond 4 KiB each.
-	StrangerBytes int
+	UnauthenticatedBytes int
 	// TrackedKeys bounds the keys that CLIENT TRACKING remembers. Beyond it, a new key invalidates
 	// another one.
 	TrackedKeys int
@@ -46,8 +46,8 @@ const (
 	DefaultOutputBytes  = 32 << 20
 	// DefaultTransactionReplyBytes is that of Limits.TransactionReplyBytes.
 	DefaultTransactionReplyBytes = 256 << 20
-	// DefaultStrangerBytes is that of Limits.StrangerBytes.
-	DefaultStrangerBytes = 32 << 20
+	// DefaultUnauthenticatedBytes is that of Limits.UnauthenticatedBytes.
+	DefaultUnauthenticatedBytes = 32 << 20
 	// DefaultTrackedKeys is for --resp-tracked-keys.
 	DefaultTrackedKeys = 1_000_000
 	DefaultCommandTime = time.Minute
@@ -60,7 +60,7 @@ func (l *Limits) complete() {
 		field *int
 		value int
 	}{{&l.RequestBytes, DefaultRequestBytes}, {&l.Rows, DefaultRows}, {&l.OutputBytes, DefaultOutputBytes}, {&l.TransactionReplyBytes, DefaultTransactionReplyBytes}, {&l.TrackedKeys, DefaultTrackedKeys},
-		{&l.StrangerBytes, DefaultStrangerBytes}}
+		{&l.UnauthenticatedBytes, DefaultUnauthenticatedBytes}}
 	for _, d := range defaults {
 		if *d.field <= 0 {
 			*d.field = d.value

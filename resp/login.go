@@ -49,7 +49,7 @@ func (c *credential) prove(v *fsm.View) acl.Identity {
 func (c *conn) login(v *fsm.View, k *credential) {
 	as := k.prove(v)
 	if c.as.Known() && !as.Known() { // revoked: it may log in again
-		c.unknown = time.Now()
+		c.unauthenticatedSince = time.Now()
 	}
 	c.as = as
 	c.info.set(func(t *attributes) { t.as = as })
@@ -80,7 +80,7 @@ func (c *conn) authenticate(k credential) *reply.Value {
 		failed := errWrongPass
 		return &failed
 	}
-	c.key = k
+	c.credential = k
 	c.moveSubscriber(before)
 	if before.Known() && before.DB != c.as.DB {
 		c.untrack()
@@ -216,8 +216,8 @@ func (c *conn) reset([][]byte) {
 	c.closeMonitor()
 	c.untrack()
 	c.clearTransaction()
-	c.as, c.key, c.free, c.silent, c.skipNext, c.mute = acl.Identity{}, credential{}, false, false, false, false
-	c.limits, c.unknown = protocol.Unauthenticated, time.Now()
+	c.as, c.credential, c.unrestricted, c.silent, c.skipNext, c.mute = acl.Identity{}, credential{}, false, false, false, false
+	c.limits, c.unauthenticatedSince = protocol.Unauthenticated, time.Now()
 	c.slot.Idle()
 	c.s.clients.leave(c)
 	c.holding.End()

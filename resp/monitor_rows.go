@@ -14,8 +14,8 @@ func (c *conn) monitored() bool { return c.s.hub != nil && c.s.hub.Monitored() }
 
 // monitorRows sends executed rows to the monitors. The calls of a script follow the script's row.
 func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
-	called := c.called
-	c.called = nil
+	called := c.scriptCalled
+	c.scriptCalled = nil
 	if !c.monitored() {
 		return
 	}
@@ -37,7 +37,7 @@ func (c *conn) monitorRows(rows [][][]byte, values []reply.Value) {
 // noteCalls records the commands that the script of a row called on a view, for monitors.
 func (c *conn) noteCalls(v *fsm.View, row int) {
 	for _, n := range v.Called() {
-		c.called = append(c.called, pubsub.Call{Row: row, Argv: n.Words()})
+		c.scriptCalled = append(c.scriptCalled, pubsub.Call{Row: row, Argv: n.Words()})
 	}
 }
 

@@ -23,15 +23,15 @@ type pauses struct {
 func (p *pauses) of(db string) *pause {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	one := p.by[db]
-	if one == nil {
+	dbPause := p.by[db]
+	if dbPause == nil {
 		if p.by == nil {
 			p.by = map[string]*pause{}
 		}
-		one = &pause{}
-		p.by[db] = one
+		dbPause = &pause{}
+		p.by[db] = dbPause
 	}
-	return one
+	return dbPause
 }
 
 // begin is pause.begin for a database.
@@ -62,7 +62,7 @@ func (c *conn) awaitPause(row *command.Command, argv [][]byte) {
 	c.s.engine.Local(func(v *fsm.View) {
 		writes = slices.ContainsFunc(calls, func(q queued) bool { return v.MayReplicate(c.as, q.row, q.argv) })
 	})
-	defer c.stepAside()()
+	defer c.suspendIntake()()
 	c.info.sizes.words.Store(int64(lengthOf(argv)))
 	c.s.pauses.of(c.database()).wait(c.s.stopping, writes, &c.info.paused)
 	c.info.sizes.words.Store(0)

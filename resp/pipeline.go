@@ -46,11 +46,11 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 		return
 	}
 	c.awaitUncounted(row)
-	alone := row.Group == "scripting" // a script may be slow: it is an entry of its own
+	isScript := row.Group == "scripting" // a script may be slow: it is an entry of its own
 	switch {
 	case len(g.rows) == 0:
 		g.writes = writes
-	case alone:
+	case isScript:
 		c.runPipeline()
 		g.writes = writes
 	case g.writes != writes && writes && (len(g.rows) > maxLoggedReads || !c.readsLoggable()):
@@ -66,14 +66,14 @@ func (c *conn) enqueue(row *command.Command, argv [][]byte) {
 	c.trackReads(row, argv)
 	g.mute = c.mute
 	g.append(argv)
-	tell := writes && c.tellsOwn()
-	if alone || tell || g.full() {
+	reportsOwn := writes && c.reportsOwnWrites()
+	if isScript || reportsOwn || g.full() {
 		c.runPipeline()
 	}
-	if alone { // one that was not sent has no answer
+	if isScript { // one that was not sent has no answer
 		c.scriptsAnswered(&fsm.Results{}, nil)
 	}
-	if tell && !c.ending {
+	if reportsOwn && !c.ending {
 		c.ending = c.flush() != nil
 	}
 }
@@ -111,7 +111,7 @@ func (c *conn) readsLoggable() bool {
 // mayRun reports whether the user may run the command, and answers it if not. The state
 // that runs it checks again; reads are checked only there.
 func (c *conn) mayRun(row *command.Command, argv [][]byte, writes bool) bool {
-	if c.free || (!writes && c.as.Known()) {
+	if c.unrestricted || (!writes && c.as.Known()) {
 		return true
 	}
 	c.runPipeline() // earlier commands may change the permissions
@@ -147,11 +147,11 @@ func (c *conn) runPipeline() {
 
 // takeQuota counts n commands against the daily limit of the database; whole counts all or none of
 // them. It returns the number that may run and the reply to the others.
-func (c *conn) takeQuota(n int, whole bool) (int, reply.Value) {
+func (c *conn) takeQuota(n int, allOrNone bool) (int, reply.Value) {
 	if c.quota.Unlimited() || !c.as.Known() {
 		return n, reply.Value{}
 	}
-	granted, err := c.s.meter.Take(c.s.life, c.as.DB, c.quota, int64(n), whole)
+	granted, err := c.s.meter.Take(c.s.life, c.as.DB, c.quota, int64(n), allOrNone)
 	var exceeded *quota.Exceeded
 	switch {
 	case err == nil || errors.Is(err, fsm.ErrNoDatabase): // which the state will refuse
@@ -212,7 +212,7 @@ func (c *conn) failRows(rows [][][]byte, err error, writes bool) {
 func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, error) {
 	defer c.readScripts(rows)()
 	_, err := c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
-		c.called = nil // a read may be run again
+		c.scriptCalled = nil // a read may be run again
 		values = c.execOnView(v, rows, values[:0], maxViewBytes)
 	})
 	return values, err
@@ -221,7 +221,7 @@ func (c *conn) readRows(rows [][][]byte, values []reply.Value) ([]reply.Value, e
 // execOnView runs rows on a view and appends their values, until they take limit bytes.
 func (c *conn) execOnView(v *fsm.View, rows [][][]byte, values []reply.Value, limit int) []reply.Value {
 	if !v.Authorized(c.as) {
-		c.login(v, &c.key)
+		c.login(v, &c.credential)
 	}
 	c.interruptible(v)
 	for i, argv := range rows {
@@ -253,7 +253,7 @@ func (c *conn) proposeRows(rows [][][]byte) ([]reply.Value, error) {
 func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 	batch.As = c.as
 	if batch.CountsSubscribers() {
-		defer c.stepAside()()
+		defer c.suspendIntake()()
 	}
 	results, err := fsm.Execute(c.s.life, c.s.engine, batch)
 	if errors.Is(err, fsm.ErrRevoked) {
@@ -264,7 +264,7 @@ func (c *conn) propose(batch fsm.Batch) (fsm.Results, error) {
 		results, err = fsm.Execute(c.s.life, c.s.engine, batch)
 	}
 	if err == nil && !results.Discarded {
-		c.called = c.scriptCalls(&batch, &results)
+		c.scriptCalled = c.scriptCalls(&batch, &results)
 	}
 	if t := c.tracked; t != nil && t.options.noLoop && err == nil {
 		c.s.tracker.wrote(t, origin{results.Index, results.Place})

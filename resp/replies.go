@@ -32,7 +32,7 @@ func (c *conn) emit(v reply.Value) {
 	}
 	c.answered++
 	if v.IsError() {
-		c.failed = v
+		c.lastError = v
 	}
 	c.replies = reply.Stream(c.replies, v, c.proto3, sendBytes, c.sendPartFn)
 }
@@ -68,11 +68,11 @@ func (c *conn) flush() error {
 // something that others see.
 func (c *conn) flushDone(wrote bool) {
 	if !wrote && len(c.replies) < gatherBytes {
-		if c.oldest.IsZero() {
-			c.oldest = time.Now()
+		if c.firstReplyAt.IsZero() {
+			c.firstReplyAt = time.Now()
 			return
 		}
-		if time.Since(c.oldest) < gatherTime {
+		if time.Since(c.firstReplyAt) < gatherTime {
 			return
 		}
 	}
@@ -90,7 +90,7 @@ func (c *conn) flushReplies() error {
 
 // send writes the replies without waiting for the client.
 func (c *conn) send() error {
-	c.oldest = time.Time{}
+	c.firstReplyAt = time.Time{}
 	if len(c.replies) == 0 {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (c *conn) send() error {
 	c.info.sizes.replies.Store(int64(cap(c.replies)))
 	c.info.sizes.mostReply.Store(max(c.info.sizes.mostReply.Load(), int64(len(c.replies))))
 	c.s.metrics.sent.Add(float64(len(c.replies)))
-	c.own.out.Add(int64(len(c.replies)))
+	c.population.out.Add(int64(len(c.replies)))
 	if c.replies = c.replies[:0]; cap(c.replies) > maxIdleReplies {
 		c.replies = nil
 	}

@@ -68,30 +68,30 @@ type Options struct {
 
 // Server is the RESP edge of one node.
 type Server struct {
-	engine    Engine
-	meter     *quota.Meter
-	hub       *pubsub.Hub
-	tls       *tls.Config
-	log       *slog.Logger
-	table     *command.Table
-	own       map[*command.Command]ownCommand
-	limits    Limits
-	metrics   *metrics
-	stats     *stats.Node
-	traces    *tracing.Commands
-	audit     *audit.Log
-	refused   atomic.Int64 // connections
-	limiter   *connlimit.Limiter
-	clients   *clients
-	pauses    pauses
-	blocked   *blockedClients
-	loop      *eventLoop
-	tracker   *tracker
-	intakes   *intakes
-	lastID    atomic.Uint64
-	leaving   atomic.Uint64 // the last connection that Drain has end
-	buffers   *buffered.Budget
-	strangers atomic.Int64 // bytes of Limits.StrangerBytes that are held; see hold
+	engine               Engine
+	meter                *quota.Meter
+	hub                  *pubsub.Hub
+	tls                  *tls.Config
+	log                  *slog.Logger
+	table                *command.Table
+	own                  map[*command.Command]ownCommand
+	limits               Limits
+	metrics              *metrics
+	stats                *stats.Node
+	traces               *tracing.Commands
+	audit                *audit.Log
+	refused              atomic.Int64 // connections
+	limiter              *connlimit.Limiter
+	clients              *clients
+	pauses               pauses
+	blocked              *blockedClients
+	loop                 *eventLoop
+	tracker              *tracker
+	intakes              *intakes
+	lastID               atomic.Uint64
+	leaving              atomic.Uint64 // the last connection that Drain has end
+	buffers              *buffered.Budget
+	unauthenticatedBytes atomic.Int64 // bytes of Limits.UnauthenticatedBytes that are held; see conn.chargeInput
 
 	httpLogged atomic.Int64 // when a client that sends HTTP was logged last, in unix seconds
 

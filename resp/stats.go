@@ -14,7 +14,7 @@ import (
 // count returns the statistics of a database's connections. A refused connection has no user yet, so it counts for the default
 // database, as do connections that have not logged in.
 func (s *Server) count(db string) stats.Clients {
-	own := s.clients.in(db)
+	own := s.clients.population(db)
 	n := stats.Clients{
 		Received: own.received.Load(), In: own.in.Load(), Out: own.out.Load(),
 		MostConnections: int64(s.limits.Connections), MostTracked: int64(s.limits.TrackedKeys), TrackedKeys: s.tracker.trackedIn(db), TrackedPrefixes: s.tracker.broadcastPrefixes(db),
@@ -22,7 +22,7 @@ func (s *Server) count(db string) stats.Clients {
 	if own.db == "" {
 		n.Rejected = s.refused.Load()
 	}
-	one := func(to *int64, is bool) {
+	countIf := func(to *int64, is bool) {
 		if is {
 			*to++
 		}
@@ -33,10 +33,10 @@ func (s *Server) count(db string) stats.Clients {
 		}
 		t := c.info.get()
 		n.Connected++
-		one(&n.Blocked, c.info.blocked.Load() != nil || c.info.paused.Load())
-		one(&n.Subscribed, t.subs+t.psubs+t.ssubs > 0)
-		one(&n.Watching, t.watches > 0)
-		one(&n.Tracking, t.tracks)
+		countIf(&n.Blocked, c.info.blocked.Load() != nil || c.info.paused.Load())
+		countIf(&n.Subscribed, t.subs+t.psubs+t.ssubs > 0)
+		countIf(&n.Watching, t.watches > 0)
+		countIf(&n.Tracking, t.tracks)
 		n.WatchedKeys += int64(t.watches)
 	})
 	return n
@@ -75,7 +75,7 @@ func (c *conn) auditFailure(rows [][][]byte, why reply.Value) {
 // an error.
 func (c *conn) countOwn(argv [][]byte, began time.Time) {
 	if c.as.Known() {
-		c.countCalls([][][]byte{argv}, []reply.Value{c.failed}, time.Since(began))
+		c.countCalls([][][]byte{argv}, []reply.Value{c.lastError}, time.Since(began))
 	}
 }
 

@@ -81,7 +81,7 @@ func (c *conn) awaitCounted() { c.s.hub.WaitCounted(c.s.life) }
 func (c *conn) awaitUncounted(row *command.Command) {
 	if row.Group == "pubsub" && row.Flags&command.Write == 0 && c.s.hub != nil {
 		c.runPipeline()
-		defer c.stepAside()()
+		defer c.suspendIntake()()
 		c.s.hub.AwaitUncounted(c.s.life, c.database())
 	}
 }

@@ -24,7 +24,7 @@ type subscriber struct {
 
 	mu     sync.Mutex
 	as     acl.Identity
-	names  [3]ordered           // that the client knows to be subscribed to, by kind
+	names  [3]orderedNames      // that the client knows to be subscribed to, by kind
 	due    []channel.Ref        // the confirmations that the client waits for, in its order
 	begun  map[channel.Ref]bool // those of due whose subscription has begun
 	held   []pubsub.Event       // messages that came before the confirmation of their subscription
@@ -32,43 +32,43 @@ type subscriber struct {
 	out    []byte
 }
 
-// ordered is a set of names that keeps the order in which they were added.
-type ordered struct {
+// orderedNames is a set of names that keeps the order in which they were added.
+type orderedNames struct {
 	at   map[string]int
 	list []string // with holes
 }
 
-func (o *ordered) add(name string) {
-	if o.at == nil {
-		o.at = map[string]int{}
+func (n *orderedNames) add(name string) {
+	if n.at == nil {
+		n.at = map[string]int{}
 	}
-	if _, there := o.at[name]; !there {
-		o.at[name] = len(o.list)
-		o.list = append(o.list, name)
+	if _, found := n.at[name]; !found {
+		n.at[name] = len(n.list)
+		n.list = append(n.list, name)
 	}
 }
 
-func (o *ordered) remove(name string) {
-	i, there := o.at[name]
-	if !there {
+func (n *orderedNames) remove(name string) {
+	i, found := n.at[name]
+	if !found {
 		return
 	}
-	delete(o.at, name)
-	o.list[i] = ""
-	if len(o.at) == 0 {
-		o.list = nil
+	delete(n.at, name)
+	n.list[i] = ""
+	if len(n.at) == 0 {
+		n.list = nil
 	}
 }
 
-func (o *ordered) has(name string) bool {
-	_, there := o.at[name]
-	return there
+func (n *orderedNames) has(name string) bool {
+	_, found := n.at[name]
+	return found
 }
 
 // all returns the names in the order in which they were added.
-func (o *ordered) all() (names []string) {
-	for i, name := range o.list {
-		if at, there := o.at[name]; there && at == i {
+func (n *orderedNames) all() (names []string) {
+	for i, name := range n.list {
+		if at, found := n.at[name]; found && at == i {
 			names = append(names, name)
 		}
 	}

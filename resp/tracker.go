@@ -46,7 +46,7 @@ type tracked struct {
 	busy     bool            // it has executed commands whose replies are not sent
 	pending  []change        // invalidations to send after the replies
 	own      map[origin]struct{}
-	scripts  []*declared
+	scripts  []*trackedScript
 	broken   bool // the connection to redirect to is gone
 	off      bool // CLIENT TRACKING OFF was called; the keys stay in the table
 	prefixes []string
@@ -111,7 +111,7 @@ func (tr *tracker) change(t *tracked, options trackingOptions, prefixes []string
 func (tr *tracker) end(t *tracked) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	if _, there := tr.conns[t]; !there {
+	if _, found := tr.conns[t]; !found {
 		return
 	}
 	tr.forgetScripts(t)
@@ -156,7 +156,7 @@ func (tr *tracker) clearKeys() {
 
 // forgetKey forgets one; the lock is held.
 func (tr *tracker) forgetKey(at dbKey) {
-	if _, there := tr.keys[at]; there {
+	if _, found := tr.keys[at]; found {
 		delete(tr.keys, at)
 		tr.bytes -= len(at.key)
 		if tr.byDB[at.db]--; tr.byDB[at.db] == 0 {
@@ -269,7 +269,7 @@ func (tr *tracker) resync() {
 			continue
 		}
 		for len(t.scripts) > 0 { // what they have read is unknown
-			tr.assume(t, t.scripts[0])
+			tr.assumeRead(t, t.scripts[0])
 		}
 		t.pending = append(t.pending[:0], change{all: true})
 		tr.deliver(t)
@@ -330,13 +330,13 @@ func (tr *tracker) invalidate(at dbKey, by origin) {
 	holders := tr.keys[at]
 	tr.forgetKey(at)
 	for t := range holders { // unordered: each by itself
-		if _, there := tr.conns[t]; !there || t.off || t.options.bcast {
+		if _, found := tr.conns[t]; !found || t.off || t.options.bcast {
 			continue
 		}
 		if by.index != 0 && t.busy && t.stay[at.key] {
 			tr.keep(at, t)
 		}
-		if !tr.owns(t, by) {
+		if !tr.isOwn(t, by) {
 			t.pending = append(t.pending, change{key: at.key, by: by})
 		}
 	}
@@ -352,8 +352,8 @@ func (tr *tracker) keep(at dbKey, t *tracked) {
 	tr.keys[at][t] = struct{}{}
 }
 
-// owns reports whether a request is a NOLOOP connection's own.
-func (tr *tracker) owns(t *tracked, by origin) bool {
+// isOwn reports whether a request is a NOLOOP connection's own.
+func (tr *tracker) isOwn(t *tracked, by origin) bool {
 	_, own := t.own[by]
 	return own && by.index != 0
 }

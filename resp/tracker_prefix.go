@@ -10,13 +10,13 @@ import (
 // its connection's own there, as in Redis.
 func (tr *tracker) invalidatePrefixes(n *env.Notification, by origin) {
 	for t := range tr.conns { // unordered: each by itself
-		if t.options.bcast && t.db == n.DB && t.wants(n.Channel) && (n.Scripted || !tr.owns(t, by)) {
+		if t.options.bcast && t.db == n.DB && t.matchesPrefix(n.Channel) && (n.Scripted || !tr.isOwn(t, by)) {
 			t.pending = append(t.pending, change{key: n.Channel, by: by, scripted: n.Scripted})
 		}
 	}
 }
 
-func (t *tracked) wants(key string) bool {
+func (t *tracked) matchesPrefix(key string) bool {
 	for _, p := range t.prefixes {
 		if strings.HasPrefix(key, p) {
 			return true

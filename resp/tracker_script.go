@@ -2,11 +2,11 @@ package resp
 
 import "github.com/trireme-dev/trireme/fsm/env"
 
-// declared is a script of a tracking connection, from before it is sent to the log until this node has
+// trackedScript is a script of a tracking connection, from before it is sent to the log until this node has
 // applied it and its answer is known. As in Redis, the keys that it declares are tracked from its first
 // read on, and a script that only writes tracks none. Whether it reads is known only afterwards, so the
 // changes of its keys are recorded meanwhile and replayed then.
-type declared struct {
+type trackedScript struct {
 	row      int             // of its request
 	keys     map[string]bool // that it declares
 	by       origin          // once answered
@@ -17,11 +17,11 @@ type declared struct {
 
 // scriptEvent is a change of a key of a declared script, or a read or the end of a script.
 type scriptEvent struct {
-	kind env.NotificationKind
-	key  string // touched
-	row  int
-	by   origin
-	told bool // to its connection, which held the key anyway
+	kind     env.NotificationKind
+	key      string // touched
+	row      int
+	by       origin
+	reported bool // to its connection, which held the key anyway
 }
 
 // maxScriptEvents bounds the events that are kept for one script, and maxDeclared the scripts of a
@@ -31,20 +31,20 @@ const (
 	maxDeclared     = 1_000
 )
 
-// declare is trackKeys for a script that goes through the log.
-func (tr *tracker) declare(t *tracked, row int, keys []string) {
+// trackScript is trackKeys for a script that goes through the log.
+func (tr *tracker) trackScript(t *tracked, row int, keys []string) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	tr.becomeBusy(t)
 	if len(keys) == 0 {
 		return
 	}
-	d := &declared{row: row, keys: map[string]bool{}}
+	d := &trackedScript{row: row, keys: map[string]bool{}}
 	for _, key := range keys {
 		d.keys[key] = true
 	}
 	if len(t.scripts) >= maxDeclared {
-		tr.assume(t, t.scripts[0])
+		tr.assumeRead(t, t.scripts[0])
 	}
 	t.scripts = append(t.scripts, d)
 	tr.scripts++
@@ -65,7 +65,7 @@ func (tr *tracker) answered(t *tracked, by origin, lost bool) {
 		case d.answered:
 			i++
 		case lost:
-			tr.assume(t, d)
+			tr.assumeRead(t, d)
 		case by.index == 0:
 			tr.drop(t, d)
 		default:
@@ -93,7 +93,7 @@ func (tr *tracker) recordForScripts(n *env.Notification) {
 }
 
 // record adds a notification to the events of a script if it concerns the script, and reports whether the script has ended.
-func (tr *tracker) record(t *tracked, d *declared, n *env.Notification, by origin) (ended bool) {
+func (tr *tracker) record(t *tracked, d *trackedScript, n *env.Notification, by origin) (ended bool) {
 	e := scriptEvent{kind: n.Kind, by: by, row: int(n.Serial)}
 	switch n.Kind {
 	case env.KeyTouched:
@@ -101,7 +101,7 @@ func (tr *tracker) record(t *tracked, d *declared, n *env.Notification, by origi
 			return false
 		}
 		e.key = n.Channel
-		_, e.told = tr.keys[dbKey{n.DB, n.Channel}][t]
+		_, e.reported = tr.keys[dbKey{n.DB, n.Channel}][t]
 	case env.ScriptRead, env.ScriptEnded:
 		if d.answered && (d.by != by || d.row != e.row) {
 			return false
@@ -109,7 +109,7 @@ func (tr *tracker) record(t *tracked, d *declared, n *env.Notification, by origi
 	}
 	d.events = append(d.events, e)
 	if len(d.events) > maxScriptEvents {
-		tr.assume(t, d)
+		tr.assumeRead(t, d)
 		return true
 	}
 	return d.answered && n.Kind == env.ScriptEnded && tr.finish(t, d)
@@ -117,7 +117,7 @@ func (tr *tracker) record(t *tracked, d *declared, n *env.Notification, by origi
 
 // finish replays the recorded events if this node has applied the script, and reports whether it
 // has.
-func (tr *tracker) finish(t *tracked, d *declared) bool {
+func (tr *tracker) finish(t *tracked, d *trackedScript) bool {
 	tracked := map[string]bool{}
 	ended := false
 	for _, e := range d.events {
@@ -131,7 +131,7 @@ func (tr *tracker) finish(t *tracked, d *declared) bool {
 			ended = true
 		case e.kind == env.KeyTouched && tracked[e.key]:
 			delete(tracked, e.key)
-			if !e.told && !tr.owns(t, e.by) {
+			if !e.reported && !tr.isOwn(t, e.by) {
 				t.pending = append(t.pending, change{key: e.key, by: e.by})
 			}
 		case e.kind == env.Flushed || e.kind == env.Deleted:
@@ -148,12 +148,12 @@ func (tr *tracker) finish(t *tracked, d *declared) bool {
 	return true
 }
 
-// assume ends a script as if it had read its keys at its begin and at its end, so no client keeps an
+// assumeRead ends a script as if it had read its keys at its begin and at its end, so no client keeps an
 // old copy.
-func (tr *tracker) assume(t *tracked, d *declared) {
+func (tr *tracker) assumeRead(t *tracked, d *trackedScript) {
 	tr.drop(t, d)
 	for _, e := range d.events {
-		if e.kind == env.KeyTouched && !e.told {
+		if e.kind == env.KeyTouched && !e.reported {
 			t.pending = append(t.pending, change{key: e.key, by: e.by})
 		}
 	}
@@ -163,7 +163,7 @@ func (tr *tracker) assume(t *tracked, d *declared) {
 }
 
 // drop ends a script that tracks nothing.
-func (tr *tracker) drop(t *tracked, d *declared) {
+func (tr *tracker) drop(t *tracked, d *trackedScript) {
 	for i, other := range t.scripts {
 		if other == d {
 			t.scripts = append(t.scripts[:i:i], t.scripts[i+1:]...)

@@ -92,7 +92,7 @@ func (t *tracked) reportBrokenRedirect() {
 		t.c.push(reply.Push(reply.Bulk("tracking-redir-broken"), reply.Int(int64(t.options.redirect))))
 	}
 	t.broken = true
-	t.c.info.set(func(told *attributes) { told.broken = true })
+	t.c.info.set(func(attrs *attributes) { attrs.broken = true })
 }
 
 // sendInvalidation sends an invalidation of keys in the connection's protocol; null invalidates all.
@@ -137,8 +137,8 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 	if !c.tx.open {
 		c.caching = asUsual
 	}
-	passed := t.options.bcast || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
-	if passed || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
+	skipped := t.options.bcast || (t.options.optIn && said != cachingYes) || (t.options.optOut && said == cachingNo)
+	if skipped || (row.Flags&command.ReadOnly == 0 && row.Group != "scripting") {
 		c.s.tracker.deferDelivery(t) // its own changes are reported after the reply
 		return
 	}
@@ -147,7 +147,7 @@ func (c *conn) trackRow(row *command.Command, argv [][]byte, at int) {
 		keys = append(keys, string(argv[i]))
 	}
 	if row.Group == "scripting" && !row.OnlyReads(argv) {
-		c.s.tracker.declare(t, at, keys)
+		c.s.tracker.trackScript(t, at, keys)
 		return
 	}
 	c.s.tracker.trackKeys(t, keys)
@@ -186,9 +186,9 @@ func (c *conn) trackTransaction(rows []queued) {
 	}
 }
 
-// tellsOwn reports whether the connection gets an invalidation of keys that it writes right
+// reportsOwnWrites reports whether the connection gets an invalidation of keys that it writes right
 // behind the reply.
-func (c *conn) tellsOwn() bool { return c.tracked != nil && !c.tracked.options.bcast }
+func (c *conn) reportsOwnWrites() bool { return c.tracked != nil && !c.tracked.options.bcast }
 
 // untrack turns tracking off and forgets the keys.
 func (c *conn) untrack() {
@@ -253,11 +253,11 @@ func (c *conn) readTracking(argv [][]byte) (q trackingRequest, bad *reply.Value)
 	if q.on = on; !ok {
 		return refuse("ERR syntax error")
 	}
-	return q, c.judgeTracking(&q)
+	return q, c.checkTracking(&q)
 }
 
-// judgeTracking returns the error reply for options that contradict each other or the connection's present mode, or nil.
-func (c *conn) judgeTracking(q *trackingRequest) *reply.Value {
+// checkTracking returns the error reply for options that contradict each other or the connection's present mode, or nil.
+func (c *conn) checkTracking(q *trackingRequest) *reply.Value {
 	refuse := func(text string) *reply.Value { v := reply.Error(text); return &v }
 	if !q.on {
 		return nil
@@ -331,8 +331,8 @@ func (c *conn) clientTracking(argv [][]byte) {
 		c.tracked = &tracked{c: c, db: c.database(), options: q.trackingOptions, prefixes: q.prefixes}
 		c.s.tracker.begin(c.tracked)
 	}
-	c.info.set(func(told *attributes) {
-		told.tracks, told.bcast, told.broken, told.redirect = true, q.bcast, false, int64(q.redirect)
+	c.info.set(func(attrs *attributes) {
+		attrs.tracks, attrs.bcast, attrs.broken, attrs.redirect = true, q.bcast, false, int64(q.redirect)
 	})
 	c.emit(reply.OK())
 }

@@ -75,8 +75,8 @@ func (c *conn) queueable(row *command.Command, argv [][]byte) *reply.Value {
 		return refuse("ERR transaction is longer than " + strconv.Itoa(c.s.limits.RequestBytes) + " bytes. Setting: max-request-size")
 	}
 	size := memoryOf(argv, wordMemory) + wordMemory
-	if err := c.account(size); err != nil {
-		v := noRoom(err)
+	if err := c.charge(size); err != nil {
+		v := outOfMemory(err)
 		return &v
 	}
 	c.tx.memory += size
@@ -212,7 +212,7 @@ func (c *conn) exec([][]byte) {
 	c.answerTransaction(&tx, values)
 	c.monitorRows(rows, values)
 	c.flushDone(true)
-	if c.tellsOwn() && !c.ending {
+	if c.reportsOwnWrites() && !c.ending {
 		c.ending = c.flush() != nil
 	}
 }
@@ -261,10 +261,10 @@ func (c *conn) viewTransaction(tx *transaction, rows [][][]byte) (out fsm.Result
 	defer c.readScripts(rows)()
 	_, err = c.s.engine.Read(c.s.life, fsm.Reading{Database: c.as.DB}, func(v *fsm.View) {
 		if !v.Authorized(c.as) {
-			c.login(v, &c.key)
+			c.login(v, &c.credential)
 		}
 		c.interruptible(v)
-		out, c.called = fsm.Results{}, nil // a read may be run again
+		out, c.scriptCalled = fsm.Results{}, nil // a read may be run again
 		left := c.s.limits.TransactionReplyBytes
 		refusal := v.Refuse(c.as, command.RESP, rows)
 		switch {

@@ -39,11 +39,11 @@ type place struct {
 // A queue holds the waiters of a key in the order of their arrival.
 type queue struct {
 	dbKey
-	waiters list.List // of *place
-	ready   bool      // it is among the registry's ready queues
-	touched uint64    // blockedClients.notified when the key was touched last, or the queue was made
-	judged  uint64    // the log index at which a waiter took an element or found none
-	held    int       // how many calls on it wait for a pause: see hold
+	waiters      list.List // of *place
+	ready        bool      // it is among the registry's ready queues
+	touched      uint64    // blockedClients.notified when the key was touched last, or the queue was made
+	checkedIndex uint64    // the log index at which a waiter took an element or found none
+	held         int       // how many calls on it wait for a pause: see hold
 }
 
 // dbKey is a key of a database.

@@ -25,13 +25,13 @@ type Exchange struct {
 // "blocked N" waits until N connections are blocked. What differs from run to run, such as
 // the numbers and addresses of connections, is written N; "*" is any reply but an error. heard, if not nil, is told every
 // exchange.
-func Converse(t *testing.T, addr, path string, heard func(Exchange)) {
+func Converse(t *testing.T, addr, path string, onExchange func(Exchange)) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &conversation{t: t, addr: addr, path: path, heard: heard, clients: map[string]*Client{}, open: map[*Client][][][]byte{}}
+	c := &conversation{t: t, addr: addr, path: path, heard: onExchange, clients: map[string]*Client{}, open: map[*Client][][][]byte{}}
 	c.use("a")
 	c.lines = strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	for c.at < len(c.lines) {
@@ -103,7 +103,7 @@ func (c *conversation) answer(line string, argv [][]byte) {
 		c.at++
 	}
 	want := expand(strings.Join(c.lines[start:c.at], "\n"))
-	v, err := c.now.read(patience)
+	v, err := c.now.read(replyTimeout)
 	if err != nil {
 		c.t.Fatalf("%s:%d: %s: no reply: %v", c.path, start, line, err)
 	}
