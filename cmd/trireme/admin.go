@@ -22,7 +22,7 @@ import (
 
 // admin implements the operations of /admin.
 type admin struct {
-	engine  *engine
+	engine  *nodeEngine
 	gossip  func() []membership.Member
 	examine func(context.Context) doctor.Report
 	drain   func(*cluster.Node) // nil without --drain

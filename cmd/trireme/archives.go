@@ -22,7 +22,7 @@ import (
 func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.ReadCloser, error) {
 	var file io.ReadCloser
 	switch {
-	case name == toStandard:
+	case name == standardStream:
 		file = io.NopCloser(stdin)
 	case strings.HasPrefix(name, "s3://"):
 		location, query, _ := strings.Cut(name, "?")
@@ -40,16 +40,16 @@ func openBackup(ctx context.Context, stdin io.Reader, name, keyFile string) (io.
 			return nil, usagef("can't open the backup: %w", err)
 		}
 	}
-	return unsealed(file, name, keyFile)
+	return decrypted(file, name, keyFile)
 }
 
-// unsealed decrypts a backup if its name or a given key says that it is encrypted.
-func unsealed(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
+// decrypted decrypts a backup if its name or a given key says that it is encrypted.
+func decrypted(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
 	base, _, _ := strings.Cut(name, "?")
 	if !strings.HasSuffix(base, ".age") && keyFile == "" {
 		return file, nil
 	}
-	opened, err := openSealed(file, keyFile)
+	opened, err := openEncrypted(file, keyFile)
 	if err != nil {
 		file.Close()
 		return nil, err
@@ -60,7 +60,7 @@ func unsealed(file io.ReadCloser, name, keyFile string) (io.ReadCloser, error) {
 	}{opened, file}, nil
 }
 
-func openSealed(file io.Reader, keyFile string) (io.Reader, error) {
+func openEncrypted(file io.Reader, keyFile string) (io.Reader, error) {
 	if keyFile == "" {
 		return nil, usagef("the backup is encrypted: --key-file names the file with its key")
 	}
@@ -87,7 +87,7 @@ func openNewest(ctx context.Context, location, keyFile string) (file io.ReadClos
 	if file, err = kept.Get(ctx, all[0].Name); err != nil {
 		return nil, "", err
 	}
-	file, err = unsealed(file, all[0].Name, keyFile)
+	file, err = decrypted(file, all[0].Name, keyFile)
 	return file, all[0].Name, err
 }
 

@@ -21,8 +21,8 @@ import (
 	"github.com/trireme-dev/trireme/internal/plural"
 )
 
-// toStandard is the name of standard output, or input.
-const toStandard = "-"
+// standardStream is the name of standard output, or input.
+const standardStream = "-"
 
 func backupCommand() *cobra.Command {
 	var out string
@@ -44,7 +44,7 @@ func backupCommand() *cobra.Command {
 			case len(args) > 0:
 				out = args[0]
 			case out == "":
-				return usagef("a file is needed, or %s for standard output", toStandard)
+				return usagef("a file is needed, or %s for standard output", standardStream)
 			}
 			r, err := newRemote(&connection)
 			if err != nil {
@@ -52,7 +52,7 @@ func backupCommand() *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			if out == toStandard {
+			if out == standardStream {
 				var b fsm.Backup
 				if err := toFile(cmd.OutOrStdout(), out, func(w io.Writer) error {
 					b, err = r.backup(ctx, w, stale)

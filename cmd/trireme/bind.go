@@ -17,8 +17,8 @@ const bindPause = 20 * time.Millisecond
 // bind listens on an address of clients.
 func bind(addr string) (net.Listener, error) { return bindWithin(addr, bindTime) }
 
-func bindWithin(addr string, patience time.Duration) (net.Listener, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(bindPause) {
+func bindWithin(addr string, timeout time.Duration) (net.Listener, error) {
+	for end := time.Now().Add(timeout); ; time.Sleep(bindPause) {
 		l, err := net.Listen("tcp", addr)
 		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
 			return l, err

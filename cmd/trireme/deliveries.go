@@ -191,7 +191,7 @@ func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	var following sync.WaitGroup
 	defer following.Wait()
 	following.Go(func() { d.self.follow(ctx, d.settings, node) })
-	if err := d.keys.found(ctx, node); err != nil && ctx.Err() == nil {
+	if err := d.keys.storeFirst(ctx, node); err != nil && ctx.Err() == nil {
 		d.log.Warn("the signing keys were not written", "error", err)
 	}
 	if s := d.schedulerOn(node); s != nil {
@@ -199,9 +199,9 @@ func (d *deliveries) lead(ctx context.Context, node *cluster.Node) {
 	}
 }
 
-// allowed checks a destination's host against the egress rules before the message is stored, if the
+// checkEgress checks a destination's host against the egress rules before the message is stored, if the
 // host is an address. A name is checked when it is dialed.
-func (d *deliveries) allowed(host string) error {
+func (d *deliveries) checkEgress(host string) error {
 	addr, err := netip.ParseAddr(host)
 	if strings.EqualFold(host, "localhost") {
 		addr, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
@@ -215,9 +215,9 @@ func (d *deliveries) allowed(host string) error {
 	return nil
 }
 
-// ask sends a request to an API destination at once. It returns redirects like other
+// sendToAPI sends a request to an API destination at once. It returns redirects like other
 // responses.
-func (d *deliveries) ask(api string, r *http.Request) (*http.Response, error) {
+func (d *deliveries) sendToAPI(api string, r *http.Request) (*http.Response, error) {
 	if token := d.tokens[api]; token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -256,14 +256,14 @@ func (d *deliveries) maxResponse(node scheduler.Node) (limit int64) {
 	return int64(d.MaxRequestSize)
 }
 
-// lastAttempts bounds the attempts that are under way when the node begins to stop.
-const lastAttempts = 4 * time.Second
+// finalAttemptTime bounds the attempts that are under way when the node begins to stop.
+const finalAttemptTime = 4 * time.Second
 
-// close waits up to lastAttempts for attempts under way, while the node still leads. Only the first call has an effect.
+// close waits up to finalAttemptTime for attempts under way, while the node still leads. Only the first call has an effect.
 func (d *deliveries) close() { d.closing.Do(d.end) }
 
 func (d *deliveries) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastAttempts)
+	ctx, cancel := context.WithTimeout(context.Background(), finalAttemptTime)
 	defer cancel()
 	d.mu.Lock()
 	s := d.scheduler
@@ -303,9 +303,9 @@ func givenKeys(read func(variable string) (string, error)) (k queue.Keys, err er
 	return k, nil
 }
 
-// found stores the first signing keys of a cluster that has none, and prints generated
+// storeFirst stores the first signing keys of a cluster that has none, and prints generated
 // ones.
-func (k *signingKeys) found(ctx context.Context, node *cluster.Node) error {
+func (k *signingKeys) storeFirst(ctx context.Context, node *cluster.Node) error {
 	now := scheduler.Keys(node, "")
 	if now != (queue.Keys{}) && (!k.again || now == k.Keys) {
 		return nil

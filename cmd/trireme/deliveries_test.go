@@ -74,7 +74,7 @@ func TestAddressesAreRefusedEarly(t *testing.T) {
 		"1.1.1.1": "", "example.com": "",
 	} {
 		got := ""
-		if err := d.allowed(host); err != nil {
+		if err := d.checkEgress(host); err != nil {
 			got = err.Error()
 		}
 		if got != want {

@@ -166,14 +166,14 @@ const (
 // devFreeDisk is dev's --min-free-disk. It is small because a developer's disk is often nearly full.
 const devFreeDisk = "64MiB"
 
-// aloneStall bounds the time that the disk of a single node may hang before the node ends. No other node can take over, so
+// singleNodeStall bounds the time that the disk of a single node may hang before the node ends. No other node can take over, so
 // it waits longer than a node of a cluster.
-const aloneStall = time.Minute
+const singleNodeStall = time.Minute
 
 func (dn *devNode) options() (cluster.Options, error) {
 	return cluster.Options{
 		NodeID: devNodeID, Bind: devAddr, NoPort: true, HTTP: dn.HTTP, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Space: logstore.Space{Reserve: -1}, DiskStall: aloneStall,
+		Space: logstore.Space{Reserve: -1}, DiskStall: singleNodeStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return dn.founding(&dn.tokens), true },
 	}, nil
 }

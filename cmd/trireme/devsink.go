@@ -34,21 +34,21 @@ func (pr *process) sinkHandler() func(permitted func(*http.Request) bool) http.H
 	return sinks.Handler
 }
 
-// shownBody bounds the part of a body that a line shows, in bytes.
-const shownBody = 500
+// maxShownBody bounds the part of a body that a line shows, in bytes.
+const maxShownBody = 500
 
 // printReceived prints a line for each request that comes to a sink.
 func printReceived(out io.Writer) func(name string, r testapi.Received) {
 	return func(name string, r testapi.Received) {
-		fmt.Fprintf(out, "sink %s received %s, %s: %s\n", quoted(name), r.Method, plural.Of(len(r.Body), "byte"), quoted(r.Body))
+		fmt.Fprintf(out, "sink %s received %s, %s: %s\n", escapeLine(name), r.Method, plural.Of(len(r.Body), "byte"), escapeLine(r.Body))
 	}
 }
 
-// quoted returns a text on one line. Characters with which a terminal would do anything but print them are escaped.
-func quoted(text string) string {
+// escapeLine returns a text on one line. Characters with which a terminal would do anything but print them are escaped.
+func escapeLine(text string) string {
 	more := ""
-	if len(text) > shownBody {
-		end := shownBody
+	if len(text) > maxShownBody {
+		end := maxShownBody
 		for end > 0 && !utf8.RuneStart(text[end]) {
 			end--
 		}

@@ -36,7 +36,7 @@ func downgrade(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	first, last, err := logstore.WriteFormer(logstore.Options{
-		Dir: dir, Snapshots: snapshots, Space: logstore.Space{Reserve: -1}, ProbeEvery: -1, ScrubEvery: -1, Stall: aloneStall,
+		Dir: dir, Snapshots: snapshots, Space: logstore.Space{Reserve: -1}, ProbeEvery: -1, ScrubEvery: -1, Stall: singleNodeStall,
 		Fatal: func(error) {}, // the call that is under way returns it
 	})
 	if err != nil {

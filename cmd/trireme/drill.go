@@ -162,7 +162,7 @@ func restoreOnce(ctx context.Context, dir string, backup io.Reader) ([]fsm.Part,
 	var parts []fsm.Part
 	o := cluster.Options{
 		NodeID: devNodeID, DataDir: dir, Bind: devAddr, NoPort: true, InitialCluster: []cluster.Peer{{ID: devNodeID, Addr: devAddr}},
-		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: aloneStall,
+		Version: version, Heartbeat: devHeartbeat, Space: logstore.Space{Reserve: -1, Floor: logstore.Floor{Bytes: drillFloor}}, DiskStall: singleNodeStall,
 		Bootstrap: func(bool) (fsm.Bootstrap, bool) { return fsm.Bootstrap{}, false },
 		Restored: func() {
 			if n := node.Load(); n != nil {

@@ -65,14 +65,14 @@ func (s *settings) survey(ctx context.Context, o cluster.Options) doctor.Report 
 func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
 	now := time.Now()
 	all := doctor.Disk(ctx, s.DataDir)
-	all = append(all, doctor.Space(s.DataDir, logstore.Floor(s.MinFreeDisk)), doctor.OpenFiles(s.mostConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
+	all = append(all, doctor.Space(s.DataDir, logstore.Floor(s.MinFreeDisk)), doctor.OpenFiles(s.maxConnections()), doctor.Memory(memory(), int64(s.MaxMemory)))
 	all = append(all, doctor.Pair(s.TLSCert, s.TLSKey, now)...)
 	all = append(all, doctor.Pair(s.ClusterCert, s.ClusterKey, now)...)
 	return append(all, doctor.Authority(s.ClusterCA, s.ClusterCert, s.NodeID, now)...)
 }
 
-// mostConnections returns the number of connections that the settings let clients and deliveries open together.
-func (s *settings) mostConnections() int {
+// maxConnections returns the number of connections that the settings let clients and deliveries open together.
+func (s *settings) maxConnections() int {
 	most := s.Limits.Connections + s.Deliveries.Senders
 	if s.RESP != off && s.RESP != "" {
 		most += s.RESPLimits.Connections

@@ -67,7 +67,7 @@ type exported struct {
 func export(cmd *cobra.Command, o *exportOptions) error {
 	switch {
 	case (o.rdb == "") == (o.messages == ""):
-		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", toStandard)
+		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", standardStream)
 	case o.messages != "" && anyChanged(cmd, "redis", "modules"):
 		return usagef("--redis and --modules are about RDB files, not about --messages")
 	case o.redis != "7.0" && o.redis != "7.4":
@@ -84,7 +84,7 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	}
 	report := cmd.OutOrStdout()
 	var out exported
-	if o.rdb == toStandard {
+	if o.rdb == standardStream {
 		report = cmd.ErrOrStderr()
 		err = toFile(cmd.OutOrStdout(), o.rdb, func(w io.Writer) error {
 			out, err = r.export(ctx, w, o)
@@ -122,12 +122,12 @@ func (r *remote) export(ctx context.Context, w io.Writer, o *exportOptions) (out
 	return out, nil
 }
 
-// mostKept bounds the names and values that the check reads, in bytes. Redis has no larger ones.
-const mostKept = 512 << 20
+// maxNameOrValue bounds the names and values that the check reads, in bytes. Redis has no larger ones.
+const maxNameOrValue = 512 << 20
 
 // wholeRDB reads a file to its end, and checks its checksum.
 func wholeRDB(r io.Reader) error {
-	file, err := rdb.OpenFile(r, mostKept)
+	file, err := rdb.OpenFile(r, maxNameOrValue)
 	for err == nil {
 		_, err = file.Next()
 	}

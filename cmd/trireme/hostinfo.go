@@ -39,7 +39,7 @@ func (pr *process) updateHostInfo(ctx context.Context, node *cluster.Node) {
 
 func (pr *process) hostInfo(status cluster.Status, node *cluster.Node, started int64) *command.Host {
 	h := &command.Host{NodeID: pr.NodeID, Version: version, StartedMs: started, SavedMs: lastSnapshot(node.SnapshotDir()), Leads: node.IsLeader(),
-		Process: aboutProcess(), Figures: pr.figures.Of}
+		Process: processStats(), Figures: pr.figures.Of}
 	if _, port, err := net.SplitHostPort(pr.HTTP); err == nil {
 		h.Port, _ = strconv.Atoi(port) // a name stays 0
 	}

@@ -49,7 +49,7 @@ func importCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (len(args) == 0) == (o.messages == ""):
-				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", toStandard)
+				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", standardStream)
 			case o.messages != "" && anyChanged(cmd, rdbFlags...):
 				return usagef("of the flags of import, --messages goes with --database, --json and --quiet alone")
 			case o.messages != "":
@@ -99,9 +99,9 @@ func importFile(cmd *cobra.Command, path string, o *importOptions) error {
 	}
 	switch failed := report.Failed(); {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("stopped: %s", goOn(report))
+		return fmt.Errorf("stopped: %s", howToContinue(report))
 	case err != nil:
-		return fmt.Errorf("%w%s: %s", err, o.whichToken(err), goOn(report))
+		return fmt.Errorf("%w%s: %s", err, o.whichToken(err), howToContinue(report))
 	case failed > 0:
 		return fmt.Errorf("not imported: %d of the file's keys and libraries", failed)
 	}
@@ -119,8 +119,8 @@ func (o *importOptions) whichToken(err error) string {
 	return fmt.Sprintf(" (with the token of %s)", o.tokenFrom)
 }
 
-// goOn describes the result of an unfinished import and how to continue it.
-func goOn(r *importer.Report) string {
+// howToContinue describes the result of an unfinished import and how to continue it.
+func howToContinue(r *importer.Report) string {
 	return fmt.Sprintf("%s done from the beginning of the file, and each other key is in the database completely or not at all; resume with --skip %d, or start again without it", plural.Of(r.Done, "key"), r.Done)
 }
 

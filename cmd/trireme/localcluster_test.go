@@ -12,10 +12,10 @@ func TestGossipPortIsFreeForPacketsToo(t *testing.T) {
 	}
 	defer socket.Close()
 	at := socket.LocalAddr().String()
-	if free(at, false) != nil {
+	if checkFree(at, false) != nil {
 		t.Skip("another program listens at the same number") // for connections
 	}
-	if free(at, true) == nil {
+	if checkFree(at, true) == nil {
 		t.Errorf("%s is in use for packets", at)
 	}
 }
@@ -31,7 +31,7 @@ func TestWarningsAboutOtherNodes(t *testing.T) {
 		`time=T level=WARN msg="requests in flight were cut off" node=n1`:                             false,
 		`trireme: the disk of the data directory is full`:                                             false,
 	} {
-		if aboutOthers(line) != want {
+		if warnsOfOthers(line) != want {
 			t.Errorf("%s: %v", line, !want)
 		}
 	}

@@ -34,7 +34,7 @@ func newFile(path string, force bool, write func(io.Writer) error) (err error) {
 		return err
 	}
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
-		return notWritten(path, err)
+		return explainWriteError(path, err)
 	}
 	if err := os.Rename(file.Name(), path); err != nil {
 		return fmt.Errorf("name the file: %w", err)
@@ -52,14 +52,14 @@ func toFile(file io.Writer, name string, write func(io.Writer) error) error {
 		err = out.Flush()
 	}
 	if to.err != nil {
-		return notWritten(name, to.err)
+		return explainWriteError(name, to.err)
 	}
 	return err
 }
 
-// notWritten explains why a file was not written, with advice if its disk is full.
-func notWritten(name string, err error) error {
-	if name == toStandard {
+// explainWriteError explains why a file was not written, with advice if its disk is full.
+func explainWriteError(name string, err error) error {
+	if name == standardStream {
 		name = "standard output"
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {

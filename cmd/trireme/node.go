@@ -58,7 +58,7 @@ type process struct {
 	*settings
 	profile
 	log        *slog.Logger
-	engine     *engine
+	engine     *nodeEngine
 	deliveries *deliveries
 	hub        *pubsub.Hub
 	meter      *quota.Meter
@@ -221,9 +221,9 @@ func (pr *process) edge(registry *prometheus.Registry, addr string) (*httpapi.Se
 		Console: consoles, ConsoleApart: pr.Console.Listen != "", History: pr.history, Clients: respClients{pr},
 		Engine: pr.engine, Meter: pr.meter, Figures: pr.figures, Hub: pr.hub, Audit: pr.audit, Admin: pr.admin(), Log: pr.log, Metrics: registry,
 		Messages: &messages.Parser{
-			Prefixes: pr.HeaderPrefix, APIs: pr.deliveries.apis, Allowed: pr.deliveries.allowed, HTTPSOnly: pr.Deliveries.EgressHTTPSOnly, SpecLiteral: pr.Deliveries.SpecLiteral, Traces: pr.keepsTraces,
+			Prefixes: pr.HeaderPrefix, APIs: pr.deliveries.apis, Allowed: pr.deliveries.checkEgress, HTTPSOnly: pr.Deliveries.EgressHTTPSOnly, SpecLiteral: pr.Deliveries.SpecLiteral, Traces: pr.keepsTraces,
 		},
-		Providers: pr.deliveries.ask,
+		Providers: pr.deliveries.sendToAPI,
 		Prefixes:  pr.HeaderPrefix, MaxRequestSize: int64(pr.MaxRequestSize), MaxRows: pr.MaxRows,
 		Limits: limits, Buffers: pr.buffers, Traces: pr.traces.commands(pr.Deliveries.TraceCommands),
 		LoopbackOnly: pr.loopbackOnly(), MetricsPublic: pr.MetricsPublic, MetricsLocal: loopback(addr),

@@ -46,9 +46,9 @@ func (r *remote) exportMessages(ctx context.Context, cmd *cobra.Command, o *expo
 	}
 	report := cmd.OutOrStdout()
 	var err error
-	if o.messages == toStandard {
+	if o.messages == standardStream {
 		report = cmd.ErrOrStderr()
-		err = toFile(cmd.OutOrStdout(), toStandard, write)
+		err = toFile(cmd.OutOrStdout(), standardStream, write)
 	} else {
 		err = newFile(o.messages, o.force, write)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/trireme-dev/trireme/fsm/command"
 )
 
-// aboutProcess returns the operating system's figures for this process, which INFO shows. A figure
+// processStats returns the operating system's figures for this process, which INFO shows. A figure
 // that can't be read is 0; no decision depends on them.
-func aboutProcess() command.Process {
+func processStats() command.Process {
 	status, memory := procFile("/proc/self/status"), procFile("/proc/meminfo")
 	p := command.Process{
 		ID: os.Getpid(), OS: "Linux", Arch: runtime.GOARCH,

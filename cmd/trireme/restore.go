@@ -94,12 +94,12 @@ func (r *remote) restore(cmd *cobra.Command, in io.Reader, asJSON bool) error {
 		return err
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored %s with %s, %s, %s and %s\n%s\n", plural.Of(v.Databases, "database"), plural.Of(v.Keys, "key"),
-		plural.Of(v.Messages, "message"), plural.Of(v.Schedules, "schedule"), plural.Of(v.Runs, "run"), r.inForce(ctx))
+		plural.Of(v.Messages, "message"), plural.Of(v.Schedules, "schedule"), plural.Of(v.Runs, "run"), r.tokensInForce(ctx))
 	return err
 }
 
-// inForce describes whose tokens are valid after a restore, and whether the token of this command still is.
-func (r *remote) inForce(ctx context.Context) string {
+// tokensInForce describes whose tokens are valid after a restore, and whether the token of this command still is.
+func (r *remote) tokensInForce(ctx context.Context) string {
 	const whose = "the tokens in force are those of the backup"
 	var status json.RawMessage
 	if err := r.Call(ctx, "GET", "/admin/cluster", nil, &status); err != nil {

@@ -32,7 +32,7 @@ const resolveTime = 2 * time.Second
 func (a *selfAddresses) refresh(ctx context.Context, s *settings, node *cluster.Node) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
-	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respPorts(node)...)
+	texts := append([]string{s.Cluster, s.ClusterAdvertise, s.Gossip, s.Pprof, s.RESP}, respAddresses(node)...)
 	for _, one := range node.Status(ctx).Nodes {
 		texts = append(texts, one.Cluster, one.Gossip)
 	}
@@ -69,15 +69,15 @@ func (a *selfAddresses) follow(ctx context.Context, s *settings, node *cluster.N
 
 // innerPorts identify the nodes and their ports, to detect a change.
 func innerPorts(node *cluster.Node) []string {
-	all := respPorts(node)
+	all := respAddresses(node)
 	for _, p := range node.Servers() {
 		all = append(all, p.ID+"="+p.Addr)
 	}
 	return all
 }
 
-// respPorts returns the RESP addresses of all nodes that have one.
-func respPorts(node *cluster.Node) (all []string) {
+// respAddresses returns the RESP addresses of all nodes that have one.
+func respAddresses(node *cluster.Node) (all []string) {
 	node.Machine().View(0, [16]byte{}, func(v *fsm.View) { all = v.RESPPorts() })
 	return all
 }

@@ -24,7 +24,7 @@ type testMode struct {
 }
 
 // newTesting returns nil without a mode: the node uses the machine's clock.
-func newTesting(mode string, e *engine) (*testMode, error) {
+func newTesting(mode string, e *nodeEngine) (*testMode, error) {
 	if mode == "" {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (m *testMode) wait() {
 }
 
 // testNode gives the API under /test access to the node once it is open.
-type testNode struct{ engine *engine }
+type testNode struct{ engine *nodeEngine }
 
 func (n *testNode) open() *cluster.Node { return n.engine.node.Load() }
 

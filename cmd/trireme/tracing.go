@@ -21,7 +21,7 @@ type traces struct {
 }
 
 // newTraces starts the export of spans. It returns nil if no variable names a collector.
-func (s *settings) newTraces(e *engine, log *slog.Logger, registry *prometheus.Registry) (*traces, error) {
+func (s *settings) newTraces(e *nodeEngine, log *slog.Logger, registry *prometheus.Registry) (*traces, error) {
 	c, err := otlp.ReadConfig(os.Getenv)
 	if err != nil {
 		return nil, usagef("%w", err)

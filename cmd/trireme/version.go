@@ -21,14 +21,14 @@ const unset = "dev"
 
 func init() {
 	if info, ok := debug.ReadBuildInfo(); ok && version == unset {
-		version, commit = builtAs(info)
+		version, commit = buildVersion(info)
 	}
 }
 
-// builtAs returns the version and the commit that Go records in a binary: the module's version after
+// buildVersion returns the version and the commit that Go records in a binary: the module's version after
 // `go install MODULE@VERSION`, the commit after a build in a repository. A module version that names a commit, such as
 // v0.1.1-0.20261122224003-35ac9f1abcde, is converted to the Makefile's form, so that versions compare however a binary was built.
-func builtAs(info *debug.BuildInfo) (version, commit string) {
+func buildVersion(info *debug.BuildInfo) (version, commit string) {
 	version, commit = unset, "unknown"
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
@@ -50,12 +50,12 @@ func builtAs(info *debug.BuildInfo) (version, commit string) {
 	if len(day) != 14 {
 		return module, commit
 	}
-	return ordered(module, "git"+day[:8]+"."+last[:7]), last
+	return betweenTags(module, "git"+day[:8]+"."+last[:7]), last
 }
 
-// ordered returns the version of a commit between two tags in the form of scripts/version.sh, which names the tag before the
+// betweenTags returns the version of a commit between two tags in the form of scripts/version.sh, which names the tag before the
 // commit. Go's form names the next tag instead, whose last number is one higher. After a release candidate Go's form stays.
-func ordered(module, commit string) string {
+func betweenTags(module, commit string) string {
 	if strings.HasPrefix(module, "0.0.0-") {
 		return "0~" + commit
 	}

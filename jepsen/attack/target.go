@@ -36,9 +36,9 @@ type Target struct {
 	Secret, GossipKey string
 
 	client *http.Client
-	// alone is the duration of the attacker's longest request without any other.
-	alone time.Duration
-	ids   int // request ids that were used
+	// soloTime is the duration of the attacker's longest request without any other.
+	soloTime time.Duration
+	ids      int // request ids that were used
 }
 
 // Options are those of a cluster to attack: three nodes with a shared secret, RESP ports, and deliveries to loopback.

@@ -48,12 +48,12 @@ const hogs = 4
 // wholeBudget sends requests that do as much work as one may before they are refused, from several clients at all nodes:
 // a script, a script without an end, a transaction.
 func wholeBudget(ctx context.Context, t *Target) (string, error) {
-	if t.alone == 0 {
+	if t.soloTime == 0 {
 		alone, err := t.spendBudget(ctx, 0)
 		if err != nil {
 			return "", err
 		}
-		t.alone = alone
+		t.soloTime = alone
 	}
 	type result struct {
 		slowest time.Duration
@@ -71,7 +71,7 @@ func wholeBudget(ctx context.Context, t *Target) (string, error) {
 		r := <-results
 		slowest, failed = max(slowest, r.slowest), errors.Join(failed, r.err)
 	}
-	return fmt.Sprintf("%d requests ended, the slowest after %v, one alone after %v", 4*hogs*len(t.Nodes), slowest.Round(time.Millisecond), t.alone.Round(time.Millisecond)), failed
+	return fmt.Sprintf("%d requests ended, the slowest after %v, one alone after %v", 4*hogs*len(t.Nodes), slowest.Round(time.Millisecond), t.soloTime.Round(time.Millisecond)), failed
 }
 
 // ended reports whether a request of a whole budget was answered as it has to be: it was refused for its work, or because
@@ -134,7 +134,7 @@ func costlyReads(ctx context.Context, t *Target) (string, error) {
 
 // budgets returns the wait that others must accept, since a request can't be interrupted: the time of an entry with a request
 // of a whole budget.
-func budgets(t *Target) time.Duration { return t.alone }
+func budgets(t *Target) time.Duration { return t.soloTime }
 
 // restarts has a node start again with what the attack has left in its log.
 func restarts(node int) func(context.Context, *Target) (string, error) {

@@ -100,7 +100,7 @@ func episode(rng *rand.Rand, p Plan, main Fault, at time.Duration) []Step {
 		victim = rng.IntN(p.Nodes)
 	}
 	steps := []Step{draw(rng, main, victim, at)}
-	if kinds[main].class == alone {
+	if kinds[main].class == exclusive {
 		return steps
 	}
 	for range 2 {
