@@ -19,7 +19,7 @@ func (g *group) bulkActions(path, noun string) {
 		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usagef("a subcommand of %s is needed, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
+			return usagef("%s requires a subcommand, such as %s", cmd.CommandPath(), cmd.Commands()[0].Name())
 		},
 	}
 	add := func(n spec) {

@@ -66,7 +66,7 @@ func trust(path string) (*tls.Config, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, usagef("%s (--ca) has no certificate in PEM form", path)
+		return nil, usagef("%s (--ca) contains no PEM certificate", path)
 	}
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
 }

@@ -260,7 +260,7 @@ func (g *group) removeNode() {
 			"the remaining nodes that answer are no majority.",
 		example: "cluster remove n1 --dry-run\ncluster remove n1 --yes",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&force, "force", false, "also if fewer than three voters remain")
+			f.BoolVar(&force, "force", false, "remove the node even if fewer than three voters remain")
 			c.flags(f)
 			g.oneLine(f)
 		},

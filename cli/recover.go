@@ -30,7 +30,7 @@ func recoverCommand() *cobra.Command {
 			"--release ends the quarantine, once all nodes run a version in which the fault is mended.",
 		example: "recover\nrecover --quarantine shop\nrecover --release shop",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&quarantine, "quarantine", "", "`DATABASE` to go on without: the one that the entry is of")
+			f.StringVar(&quarantine, "quarantine", "", "quarantine this `DATABASE`, to which the entry belongs")
 			f.StringVar(&release, "release", "", "`DATABASE` whose quarantine ends")
 		},
 		run: func(s *session) error {

@@ -36,7 +36,7 @@ redis`,
 	f := g.Command.Flags()
 	f.SetInterspersed(false)
 	f.BoolVar(&r.raw, "raw", false, "print replies unformatted, also on a terminal")
-	f.BoolVarP(&r.yes, "yes", "y", false, "skip the question before commands that delete more than they name, such as FLUSHALL")
+	f.BoolVarP(&r.yes, "yes", "y", false, "skip the confirmation of commands that delete more than they name, such as FLUSHALL")
 	f.BoolVar(&r.typed, "no-raw", false, "print replies with their types, also without a terminal")
 	g.Command.ValidArgsFunction = func(_ *cobra.Command, args []string, start string) ([]string, cobra.ShellCompDirective) {
 		return commandNames(strings.Join(append(args, start), " "), len(args)), cobra.ShellCompDirectiveNoFileComp

@@ -97,7 +97,7 @@ func readCertificates(path string) (all []*x509.Certificate, err error) {
 		all = append(all, c)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it holds no certificate in PEM")
+		return nil, errors.New("it contains no PEM certificate")
 	}
 	return all, nil
 }

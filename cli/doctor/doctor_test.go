@@ -142,7 +142,7 @@ func TestCertificateFindings(t *testing.T) {
 	}
 	expect(t, last(Authority(file("ca.pem"), file("n1.pem"), "n9", now)), Failure, "not n9")
 	expect(t, last(Authority(file("ca.pem"), file("n2.pem"), "n2", now)), Failure, "unknown authority")
-	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no certificate in PEM")
+	expect(t, last(Authority(file("n1.key"), file("n1.pem"), "n1", now)), Failure, "no PEM certificate")
 	if all := append(Pair("", "", now), Authority("", "", "n1", now)...); len(all) > 0 {
 		t.Errorf("without certificates: %v", all)
 	}

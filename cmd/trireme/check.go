@@ -140,7 +140,7 @@ func (s *settings) checkPlaintext() error {
 	case given == 3 && (s.ClusterSecret != "" || os.Getenv(secretName) != ""):
 		return usagef("both a cluster secret and --cluster-ca, --cluster-cert and --cluster-key are given: give one of them")
 	case given == 0 && !s.hasSecret() && !loopback(s.Cluster) && !s.insecureCluster():
-		return usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: whoever reaches that port without them controls the cluster; "+
+		return usagef("--cluster %s is not on loopback and needs --cluster-secret-file, or --cluster-ca, --cluster-cert and --cluster-key: without them anyone who reaches that port controls the cluster; "+
 			"`head -c 32 /dev/urandom | base64` makes a secret, the same on all nodes (--cluster-insecure starts without, for upgrades)", s.Cluster)
 	case s.TLSCert == "" && !loopback(s.HTTP) && !slices.Contains(s.Plaintext, plainHTTP):
 		return usagef("--http %s is not on loopback and needs --tls-cert and --tls-key: tokens travel on it; if a proxy terminates TLS, --plaintext http allows it", s.HTTP)

@@ -43,7 +43,7 @@ func consoleFlags(f *pflag.FlagSet, s *consoleSettings) {
 func (s *consoleSettings) check() error {
 	switch {
 	case s.Mode != on && s.Mode != off:
-		return usagef("--console is on or off, not %s", s.Mode)
+		return usagef("--console must be on or off, got %s", s.Mode)
 	case s.Mode == off && s.SignOn.Issuer != "":
 		return usagef("--oidc-issuer signs in to the console, which --console=off disables")
 	case !strings.HasPrefix(s.Base, "/") || strings.Trim(s.Base, "/") == "" || strings.ContainsAny(s.Base, " ?#%\\\"<>"):

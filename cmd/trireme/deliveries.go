@@ -52,7 +52,7 @@ func deliveryFlags(f *pflag.FlagSet, d *deliverySettings) {
 	f.StringVar(&d.Region, "region", "", "`NAME` that deliveries carry in the header Region (default: no header)")
 	f.StringVar(&d.DefaultRetryDelay, "default-retry-delay", backoff.Default, "backoff of messages that do not set it, an `EXPR` as in Svc-Retry-Delay")
 	f.StringSliceVar(&d.EgressAllow, "egress-allow", nil, "networks (`CIDRS`) outside the public Internet that deliveries may reach")
-	f.BoolVar(&d.EgressHTTPSOnly, "egress-https-only", false, "refuse destinations of deliveries that are http")
+	f.BoolVar(&d.EgressHTTPSOnly, "egress-https-only", false, "refuse http:// destinations of deliveries")
 	f.StringVar(&d.EgressProxy, "egress-proxy", "", "HTTP proxy `URL` of deliveries; it resolves names and must refuse forbidden addresses itself")
 	f.StringVar(&d.EgressCA, "egress-ca", "", "PEM `FILE` of additional root certificates for deliveries")
 	f.StringVar(&d.EgressDNS, "egress-dns", "", "DNS server (`HOST:PORT`) for the destinations of deliveries (default: the system's)")

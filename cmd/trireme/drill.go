@@ -50,7 +50,7 @@ func drillCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "", "folder or s3://BUCKET/PREFIX whose newest backup is tried, `LOCATION`")
+	f.StringVar(&o.from, "from", "", "`LOCATION` whose newest backup is restored: a folder or s3://BUCKET/PREFIX")
 	f.StringVar(&o.dir, "dir", "", "`DIR` in which the temporary directory is made (default: TMPDIR, or /tmp)")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	keyFileFlag(cmd, &o.keyFile)

@@ -48,7 +48,7 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.rdb, "rdb", "", "the `FILE` to write, or - for standard output")
 	f.StringVar(&o.messages, "messages", "", "the `FILE` to write messages to, or - for standard output")
 	f.StringVar(&o.database, "database", "default", "database to export")
-	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that is to read the file: 7.0 or 7.4")
+	f.StringVar(&o.redis, "redis", "7.0", "oldest `VERSION` of Redis that can read the file: 7.0 or 7.4")
 	f.BoolVar(&o.modules, "modules", false, "include JSON documents, for a Redis with the JSON module, and arrays and vector indexes, for Trireme")
 	f.BoolVar(&o.force, "force", false, "replace an existing file")
 	f.BoolVar(&o.asJSON, "json", false, "print the report as JSON")
@@ -69,9 +69,9 @@ func export(cmd *cobra.Command, o *exportOptions) error {
 	case (o.rdb == "") == (o.messages == ""):
 		return usagef("one of --rdb and --messages is needed: a file, or %s for standard output", standardStream)
 	case o.messages != "" && anyChanged(cmd, "redis", "modules"):
-		return usagef("--redis and --modules are about RDB files, not about --messages")
+		return usagef("--redis and --modules apply to RDB files only, not to --messages")
 	case o.redis != "7.0" && o.redis != "7.4":
-		return usagef("--redis is 7.0 or 7.4, not %q", o.redis)
+		return usagef("--redis must be 7.0 or 7.4, got %q", o.redis)
 	}
 	r, err := newRemote(&o.connection)
 	if err != nil {

@@ -46,7 +46,7 @@ func (d *freeDisk) Set(text string) error {
 		return fmt.Errorf("%q is neither a size such as 2GiB nor a percentage such as 5%%", text)
 	}
 	if b == 0 {
-		return fmt.Errorf("%q leaves no free space at all: the least is 1 byte", text)
+		return fmt.Errorf("%q leaves no free space: use at least 1 byte", text)
 	}
 	d.Bytes = uint64(b)
 	return nil

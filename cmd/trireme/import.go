@@ -51,7 +51,7 @@ func importCommand() *cobra.Command {
 			case (len(args) == 0) == (o.messages == ""):
 				return usagef("one of FILE and --messages FILE is needed, or %s for standard input", standardStream)
 			case o.messages != "" && anyChanged(cmd, rdbFlags...):
-				return usagef("of the flags of import, --messages goes with --database, --json and --quiet alone")
+				return usagef("--messages can be combined with --database, --json and --quiet only")
 			case o.messages != "":
 				return importMessages(cmd, &o)
 			}
@@ -146,7 +146,7 @@ func (o *importOptions) target() error {
 	if o.Token != "" {
 		return nil
 	}
-	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: one is needed to write to %s", o.URL)
+	return usagef("neither TRIREME_TOKEN nor TRIREME_ADMIN_TOKEN is set: set the one that may write to %s", o.URL)
 }
 
 // openImport opens the file and returns its size, 0 if unknown.

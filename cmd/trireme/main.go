@@ -75,7 +75,7 @@ func newRoot() *cobra.Command {
 		Args:          usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_ = cmd.Help()
-			return usagef("a subcommand is needed, such as dev")
+			return usagef("a subcommand is required, such as dev")
 		},
 	}
 	root.SetVersionTemplate("{{.Version}}\n")

@@ -103,7 +103,7 @@ func (r *remote) sendMessages(ctx context.Context, cmd *cobra.Command, o *import
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	var v struct{ Messages, DeadLetters, Queues, Schedules, URLGroups, Runs int }
 	if err = errors.Join(err, json.Unmarshal(text, &v)); err != nil {
-		return fmt.Errorf("%s didn't answer JSON: is it a Trireme node? %w", r.URL(), err)
+		return fmt.Errorf("%s did not reply with JSON: is it a Trireme node? %w", r.URL(), err)
 	}
 	if o.asJSON {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text)

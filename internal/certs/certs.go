@@ -127,7 +127,7 @@ func (a *Authority) load() error {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return fmt.Errorf("%s holds no certificate in PEM", a.files.paths[0])
+		return fmt.Errorf("%s contains no PEM certificate", a.files.paths[0])
 	}
 	a.pool = pool
 	return nil
@@ -148,9 +148,9 @@ func (a *Authority) roots() *x509.CertPool {
 
 // The reasons to refuse a certificate.
 var (
-	ErrNone    = errors.New("no certificate was shown")
-	ErrUnknown = errors.New("the certificate is not good here")
-	ErrName    = errors.New("the certificate is another's")
+	ErrNone    = errors.New("no certificate was presented")
+	ErrUnknown = errors.New("the certificate is not trusted here")
+	ErrName    = errors.New("the certificate has another name")
 )
 
 // Check refuses a connection whose other side shows no certificate signed by the

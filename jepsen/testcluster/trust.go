@@ -25,7 +25,7 @@ func (t *trust) put(all ...*Authority) {
 func (t *trust) config(id string) *tls.Config {
 	return &tls.Config{ServerName: id, InsecureSkipVerify: true, VerifyConnection: func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 {
-			return errors.New("no certificate was shown")
+			return errors.New("no certificate was presented")
 		}
 		_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: t.roots.Load(), DNSName: id, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 		return err
