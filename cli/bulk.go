@@ -13,7 +13,7 @@ import (
 // mostBulk is the largest page of bulk actions.
 const mostBulk = 1000
 
-// bulkActions adds the commands for cancellations of many messages or runs; path is where the API has them.
+// bulkActions adds the commands for cancellations of many messages or runs; path is their path in the API.
 func (g *group) bulkActions(path, noun string) {
 	parent := &cobra.Command{
 		Use: "bulk", Short: "List cancellations of many " + noun + "s, follow and stop them", Args: usageArgs(cobra.NoArgs),

@@ -74,13 +74,13 @@ func trust(path string) (*tls.Config, error) {
 // URL is the node's.
 func (c *Client) URL() string { return c.url }
 
-// Token is what is sent.
+// Token returns the token that the client sends.
 func (c *Client) Token() string { return c.token }
 
 // SetTimeout replaces --request-timeout for requests that take longer by nature.
 func (c *Client) SetTimeout(d time.Duration) { c.http.Timeout = max(d, c.http.Timeout) }
 
-// A request is what is sent; path is escaped.
+// A request is a request to a node; path is escaped.
 type request struct {
 	method, path string
 	query        url.Values

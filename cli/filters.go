@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// filterKind is how the value of a filter is read.
+// filterKind is the syntax of a filter's value.
 type filterKind int
 
 const (
@@ -69,7 +69,7 @@ func (n *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
 	}
 }
 
-// query is what was given as parameters of the API.
+// query returns the given filters as parameters of the API.
 func (n *filters) query(now time.Time) (url.Values, error) {
 	q := url.Values{}
 	for _, one := range n.known {
@@ -112,7 +112,7 @@ func readTime(text string, now time.Time) (int64, error) {
 	return 0, usagef("%q is not a time: give 2026-11-22T10:00:00Z, unix milliseconds, or a duration ago such as 90m", text)
 }
 
-// paging is how much of a list is wanted.
+// paging holds the flags that select a part of a list.
 type paging struct {
 	limit  int
 	cursor string

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A form is how a value of JSON is shown in a table.
+// A form renders a JSON value for a table.
 type form func(v any) string
 
 // plain shows a value as it is; nothing is a hyphen, and lists have commas.

@@ -216,7 +216,7 @@ func (r *redis) stream(words []string) error {
 		line, err := in.ReadString('\n')
 		if err != nil {
 			if r.ctx.Err() != nil {
-				return nil // an interrupt is how it ends
+				return nil // an interrupt ends it normally
 			}
 			return errorf(ExitUnreachable, "the stream of %s ended", r.Client.url)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A rotating is what the flags of tokens rotate say.
+// A rotating holds the flags of tokens rotate.
 type rotating struct {
 	consent
 	overlap         time.Duration

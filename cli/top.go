@@ -38,7 +38,7 @@ func topCommand() *cobra.Command {
 	return g.Command
 }
 
-// sample is what a node counts, at a time.
+// sample holds a node's counters at one time.
 type sample struct {
 	at                                time.Time
 	commands, attempts, failed        float64
@@ -46,7 +46,7 @@ type sample struct {
 	bounds, counts                    []float64 // of the histogram of request durations, cumulative
 }
 
-// load is what top shows of a node. Rates are 0 in the first view.
+// load is a node's row in top. Rates are 0 in the first view.
 type load struct {
 	Node     string  `json:"node"`
 	State    string  `json:"state"`
@@ -177,7 +177,7 @@ func (n *sample) durations(f *dto.MetricFamily) {
 	}
 }
 
-// load is what happened since the sample before.
+// load returns the rates since the previous sample.
 func (n *sample) load(before sample, furthest float64) load {
 	l := load{Lag: furthest - n.applied, Pending: n.waiting, Overdue: n.overdue, Memory: n.memory}
 	passed := n.at.Sub(before.at).Seconds()

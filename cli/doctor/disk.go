@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncCount is how many syncs Disk times.
+// SyncCount is the number of syncs that Disk times.
 const SyncCount = 64
 
 const (
-	// block is what is written before each sync, in bytes: about one entry.
+	// block is the number of bytes written before each sync: about one entry.
 	block = 4 << 10
 	// slowSync and awfulSync are also latencies of writes: a write is acknowledged after a sync on two disks.
 	slowSync  = 10 * time.Millisecond

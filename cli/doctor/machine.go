@@ -10,7 +10,7 @@ import (
 // deliveries: its log, snapshots, and the other nodes.
 const spareFiles = 256
 
-// fewFiles is where a node is sure to hurt.
+// fewFiles is the greatest limit of open files that is too low for a node.
 const fewFiles = 1024
 
 // OpenFiles judges this process's limit of open files against how many connections the

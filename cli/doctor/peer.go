@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Peer is what a node has found out about another one of its cluster.
+// Peer holds a node's findings about another node of its cluster.
 type Peer struct {
 	// ID and Addr are the other node's id and cluster address, Suffrage is voter or
 	// nonvoter, empty if that isn't known.
 	ID, Addr, Suffrage string
 	// There is this node's call to it, Back its call to this node.
 	There, Back Reach
-	// Offset is what its clock is ahead of this node's, known within Blur.
+	// Offset is the time by which its clock is ahead of this node's, with an error of at most Blur.
 	Offset, Blur time.Duration
 	// Version and Level are those of its binary, State is raft's.
 	Version string

@@ -23,7 +23,7 @@ var (
 	ErrUnreachable = errors.New("no answer")
 )
 
-// answer is what a pipeline says about one command.
+// answer is the result of one command of a pipeline.
 type answer struct {
 	Result json.RawMessage `json:"result"`
 	Error  string          `json:"error"`

@@ -86,7 +86,7 @@ func finish(in *bufio.Scanner, e end, records int, sum string) error {
 	return in.Err()
 }
 
-// storeOf is what the record of a line belongs to, if it is of the line's kind.
+// storeOf returns the store of a line's record. It fails if the record is not of the line's kind.
 func storeOf(kind string, record []byte) (fsm.RecordStore, error) {
 	switch {
 	case kind == "":

@@ -19,7 +19,7 @@ var (
 	ErrNotThere = errors.New("archive: no such backup")
 )
 
-// Archive is where backups are kept.
+// An Archive stores backups in a folder or a bucket.
 type Archive interface {
 	// Put keeps what r gives, under a name that appears when all of it is kept, and replaces nothing half.
 	Put(ctx context.Context, name string, r io.Reader) error
@@ -51,7 +51,7 @@ type Backup struct {
 	Name string
 	// Cluster is the id of the cluster.
 	Cluster string
-	// Time is when it was taken, to the second.
+	// Time is the time of the backup, to the second.
 	Time time.Time
 	// Sealed reports whether it is encrypted.
 	Sealed bool

@@ -67,8 +67,8 @@ func (e *Excess) Error() string {
 		", Actual: " + strconv.FormatInt(e.actual, 10) + ". Setting: max-buffered-bytes"
 }
 
-// Holding is what one request or one connection holds of a budget. It is not safe for concurrent use; its zero value holds
-// nothing.
+// Holding is the share of a budget that one request or one connection holds. It is not safe for concurrent use; its zero
+// value holds nothing.
 type Holding struct {
 	of         *Budget
 	db         string

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// lookEvery is how long files that were looked at are not looked at again.
+// lookEvery is the least interval between two checks of the files.
 const lookEvery = time.Second
 
 // Pair is a certificate and its key. While new files can't be read, or don't belong
@@ -189,7 +189,7 @@ type files struct {
 	seen   []stamp
 }
 
-// stamp is what a file's change shows by.
+// stamp identifies a version of a file.
 type stamp struct {
 	at   time.Time
 	size int64

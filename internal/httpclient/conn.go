@@ -40,7 +40,7 @@ func (k *conn) quiet() bool {
 	return n == 0 && err == nil
 }
 
-// progress is what became of the bytes of a request.
+// progress tells which bytes of a request may have reached the server.
 type progress int
 
 const (
@@ -170,7 +170,7 @@ func (k *conn) odd(r *http.Request, stop func() bool, keep bool) (*http.Response
 	}
 }
 
-// source is what is left in a connection's buffer, and then the connection.
+// source reads the rest of a connection's buffer, and then the connection.
 type source conn
 
 // Read reads no more than there is room for while a head is read.

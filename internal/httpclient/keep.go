@@ -13,7 +13,7 @@ const (
 	KeepUnannounced = time.Second
 	// KeepMost is the longest time for which one is kept, whatever its server says: what is between the two may forget it too.
 	KeepMost = 30 * time.Second
-	// keepMargin, and the time of a round trip, is how much earlier than its server a connection is given up.
+	// keepMargin plus the time of a round trip is the time by which a connection is given up before its server would close it.
 	keepMargin = 500 * time.Millisecond
 )
 

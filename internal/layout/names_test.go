@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// declarations are what the repository declares: "logstore.Open" and "logstore.Store.Close" by the last element of the folder,
-// "Store.Close", and the names of tests.
+// declarations holds the names that the repository declares: "logstore.Open" and "logstore.Store.Close" by the last element of
+// the folder, "Store.Close", and the names of tests.
 type declarations map[string]bool
 
 func (n declarations) add(folder string, words ...string) {

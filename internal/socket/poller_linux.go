@@ -20,7 +20,7 @@ type Poller struct {
 	events []unix.EpollEvent
 }
 
-// eventsAtOnce is how many sockets one Wait reports at most.
+// eventsAtOnce bounds the sockets that one Wait reports.
 const eventsAtOnce = 256
 
 // NewPoller returns a Poller without sockets. The error is errors.ErrUnsupported on systems

@@ -44,7 +44,7 @@ const (
 	// maxCallBytes bounds the calls that are kept, in bytes, and maxCallRequests their requests.
 	maxCallBytes    = 16 << 20
 	maxCallRequests = 10_000
-	// callsTimeout is how long Called waits for the node to apply the request.
+	// callsTimeout bounds the wait of Called until the node has applied the request.
 	callsTimeout = 5 * time.Second
 )
 

@@ -182,7 +182,7 @@ func (h *Hub) topic(ref channel.Ref) *topic {
 	return t
 }
 
-// TooMany is what a client is told instead of a subscription: ErrFull.
+// TooMany returns the error reply to a subscription beyond the limit (ErrFull).
 func (h *Hub) TooMany() string {
 	return "ERR too many subscriptions of the database on this node: their channels and patterns take more than " + strconv.Itoa(h.maxTopicBytes) + " bytes"
 }

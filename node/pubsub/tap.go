@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/wire"
 )
 
-// pollRequest is what a node with a monitor sends to another node.
+// pollRequest asks another node for the lines of a monitor.
 type pollRequest struct {
 	watcher uint64 // identifies the monitor
 	db      string

@@ -6,7 +6,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm"
 )
 
-// bucket is what this node may still answer a database at once. It fills with time, up to the burst.
+// A bucket is the token bucket of a database on this node: the commands that it may answer at once. It fills with time, up to the
+// burst.
 type bucket struct {
 	level float64
 	at    time.Time

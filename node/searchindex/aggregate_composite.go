@@ -143,7 +143,7 @@ func (s *source) parts(doc uint32) (list []part) {
 	return list
 }
 
-// maxSources is how many sources a $composite may have.
+// maxSources bounds the sources of a $composite.
 const maxSources = 16
 
 // sources reads all sources.

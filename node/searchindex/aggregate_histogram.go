@@ -30,15 +30,15 @@ func interval(text string) (float64, bool) {
 	return 0, false
 }
 
-// maxBucketNumber is how far from its offset a histogram goes, in intervals: beyond it doubles are not exact.
+// maxBucketNumber bounds the distance of a bucket from the offset, in intervals: beyond it doubles are not exact.
 const maxBucketNumber = 1 << 53
 
-// histogramSpec is where the buckets of a histogram lie: bucket k begins at k*step+offset.
+// histogramSpec places the buckets of a histogram: bucket k begins at k*step+offset.
 type histogramSpec struct {
 	step, offset float64
 	// dates says that values are times.
 	dates bool
-	// least is how many documents a bucket needs to be shown.
+	// least is the minimum number of documents of a shown bucket.
 	least int
 	keyed bool
 	// low and high are the values that count.

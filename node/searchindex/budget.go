@@ -17,7 +17,7 @@ type budget struct {
 	err          error
 }
 
-// stepsPerLook is how much is done between two looks at whether the answer is still wanted: about a millisecond.
+// stepsPerLook is the number of steps, about a millisecond, between two checks for cancellation.
 const stepsPerLook = 10_000
 
 // The errors of a search that was not finished.

@@ -8,7 +8,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// values are what a document has of one field: texts, or numbers as ordered bits (see ordered).
+// values holds a document's values of one field: texts, or numbers as ordered bits (see ordered).
 type values struct {
 	texts   []string
 	numbers []uint64
@@ -16,14 +16,14 @@ type values struct {
 
 func (v *values) empty() bool { return len(v.texts) == 0 && len(v.numbers) == 0 }
 
-// document is what an index takes of a key or stream entry. Its values share nothing with the state.
+// A document holds the indexed values of a key or stream entry. They share no memory with the state.
 type document struct {
 	name   string
 	gone   int64 // the deadline of its key in unix milliseconds, 0 for none
 	fields []values
 }
 
-// maxValues is how many values a document may have of one field: those after are left out of the index.
+// maxValues bounds the values of one field in a document. Later values are not indexed.
 const maxValues = 1 << 16
 
 // take adds a value of JSON.

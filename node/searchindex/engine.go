@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// maxWait is how long a query waits for the index: as long as other requests wait for a leader.
+	// maxWait bounds a query's wait for the index: as long as other requests wait for a leader.
 	maxWait = 5 * time.Second
-	// keysPerView is how many keys are read under one hold of the machine's lock, viewBytes how many logical bytes of them
-	// at most. What is larger is read from a fork.
+	// keysPerView bounds the keys that are read under one hold of the machine's lock, viewBytes their logical bytes. Larger
+	// values are read from a fork.
 	keysPerView = 32
 	viewBytes   = 256 << 10
-	// keysPerStep is how many keys a step looks at, stepBytes how many logical bytes of them at most; then another database has its turn.
+	// keysPerStep bounds the keys of a step, stepBytes their logical bytes. After a step another database has its turn.
 	keysPerStep = 512
 	stepBytes   = 512 << 10
-	// DefaultMaxDocuments is how many documents a node indexes of one definition at most.
+	// DefaultMaxDocuments bounds the documents that a node indexes of one definition.
 	DefaultMaxDocuments = 20_000_000
 )
 
@@ -46,7 +46,7 @@ type Engine struct {
 	workers   sync.WaitGroup
 }
 
-// database is what the engine knows of one database. It is guarded by Engine.mu.
+// database holds the indexes of one database. Engine.mu guards it.
 type database struct {
 	name    string
 	number  uint64

@@ -42,7 +42,8 @@ func (z *fuzzy) walk(terms *cow.BTree[string, *term], spend func(steps int64) bo
 	}
 }
 
-// fuzzyWalk is where a walk is: what is known of the beginning of the term before.
+// fuzzyWalk is the state of a walk over sorted terms: the rows of edit distances for the previous term, whose common
+// prefix with the next term is not computed again.
 type fuzzyWalk struct {
 	*fuzzy
 	last    string  // of the term before, as much as was looked at

@@ -7,7 +7,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/search"
 )
 
-// marks are what a filter asks of a field by word.
+// marks holds the terms and prefixes of a filter on one field that a highlight marks.
 type marks struct {
 	terms       map[string]bool
 	prefixes    []string

@@ -15,7 +15,7 @@ type field struct {
 	*content
 }
 
-// index is what this node has found in the documents of a definition.
+// An index is this node's inverted index of the documents of one definition.
 type index struct {
 	def *search.Definition
 

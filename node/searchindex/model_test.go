@@ -83,7 +83,7 @@ func (z *fuzzy) takes(text string) bool {
 	return false
 }
 
-// frequency is how often a document has a word or phrase.
+// frequency returns the number of times that a document has a word or phrase.
 func (m *model) frequency(d *document, n node) (times int) {
 	switch n := n.(type) {
 	case *word:

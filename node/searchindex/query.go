@@ -124,7 +124,7 @@ func (x *index) hits(list []found, by *field) []search.Hit {
 	return hits
 }
 
-// shown is what a result shows of the value that it is sorted by.
+// shown returns the sort value of a result in the form in which it is returned.
 func (f *field) shown(d found) string {
 	switch f.Type {
 	case search.Keyword:
@@ -139,7 +139,7 @@ func (f *field) shown(d found) string {
 	return reply.FormatDouble(floatOf(d.key))
 }
 
-// sortKey is what a document is sorted by: the least of several values, or the greatest if the greatest come first.
+// sortKey sets the sort value of a document: the least of its values, or the greatest in descending order.
 func (f *field) sortKey(d *found, descending bool) {
 	if f.numbers != nil {
 		var one [1]uint64
@@ -220,7 +220,7 @@ func (x *index) scorer(fn *search.ScoreFunction) (func(doc uint32, text float64)
 	}, nil
 }
 
-// valueOf is what the fields of a score function come to for a document.
+// valueOf returns the value of a score function for a document.
 func valueOf(fn *search.ScoreFunction, fields []*field, doc uint32) (value float64) {
 	for i := range fn.Values {
 		v := fields[i].modified(doc, &fn.Values[i])

@@ -8,8 +8,8 @@ import (
 	"github.com/trireme-dev/trireme/fsm/keyspace"
 )
 
-// streamState is what an index has seen of its stream. Entries never change, so a stream that has changed has new entries at
-// its end, or has lost some: at its beginning, as trimming does, or anywhere, which only a walk finds.
+// streamState is an index's progress through its stream. Entries never change. A changed stream has new entries at its end, or
+// has lost entries: at its beginning, by trimming, or anywhere, which only a walk detects.
 type streamState struct {
 	ids   []keyspace.StreamID // of all entries, in order, whether they are documents or not
 	added int64               // entries ever added, which falls when another stream takes the key

@@ -27,7 +27,7 @@ type Commands struct {
 	Table *command.Table
 }
 
-// Place is where the spans of a request stand. The zero value is that of a request that is not recorded.
+// Place is the position of a request's spans: their trace and parent. The zero value belongs to a request that is not recorded.
 type Place struct {
 	trace        otlp.TraceID
 	span, parent otlp.SpanID
