@@ -55,31 +55,31 @@ type filters struct {
 	switches map[string]*bool
 }
 
-func (n *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
-	n.texts, n.switches = map[string]*[]string{}, map[string]*bool{}
+func (fi *filters) flags(f *pflag.FlagSet, lists ...[]filter) {
+	fi.texts, fi.switches = map[string]*[]string{}, map[string]*bool{}
 	for _, list := range lists {
 		for _, one := range list {
-			n.known = append(n.known, one)
+			fi.known = append(fi.known, one)
 			if one.kind == switchFilter {
-				n.switches[one.flag] = f.Bool(one.flag, false, one.usage)
+				fi.switches[one.flag] = f.Bool(one.flag, false, one.usage)
 			} else {
-				n.texts[one.flag] = f.StringArray(one.flag, nil, one.usage)
+				fi.texts[one.flag] = f.StringArray(one.flag, nil, one.usage)
 			}
 		}
 	}
 }
 
 // query returns the given filters as parameters of the API.
-func (n *filters) query(now time.Time) (url.Values, error) {
+func (fi *filters) query(now time.Time) (url.Values, error) {
 	q := url.Values{}
-	for _, one := range n.known {
+	for _, one := range fi.known {
 		if one.kind == switchFilter {
-			if *n.switches[one.flag] {
+			if *fi.switches[one.flag] {
 				q.Set(one.parameter, "true")
 			}
 			continue
 		}
-		for _, text := range *n.texts[one.flag] {
+		for _, text := range *fi.texts[one.flag] {
 			if text == "" {
 				return nil, usagef("--%s is empty: an empty filter would select everything", one.flag)
 			}
