@@ -49,18 +49,18 @@ const (
 )
 
 // add keeps a call, or the end of a script.
-func (s *scriptCalls) add(n *env.Notification) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.by == nil {
-		s.by = map[request]*calls{}
+func (sc *scriptCalls) add(n *env.Notification) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if sc.by == nil {
+		sc.by = map[request]*calls{}
 	}
 	at := request{n.Index, n.Place}
-	c := s.by[at]
+	c := sc.by[at]
 	if c == nil {
 		c = &calls{}
-		s.by[at] = c
-		s.order = append(s.order, at)
+		sc.by[at] = c
+		sc.order = append(sc.order, at)
 	}
 	if n.Kind == env.ScriptEnded {
 		c.ended++
@@ -69,38 +69,38 @@ func (s *scriptCalls) add(n *env.Notification) {
 	}
 	size := len(n.Message) + eventCost
 	c.bytes += size
-	s.bytes += size
-	for len(s.order) > 0 && (s.bytes > maxCallBytes || len(s.order) > maxCallRequests) {
-		s.drop(s.order[0])
-		s.order = s.order[1:]
+	sc.bytes += size
+	for len(sc.order) > 0 && (sc.bytes > maxCallBytes || len(sc.order) > maxCallRequests) {
+		sc.drop(sc.order[0])
+		sc.order = sc.order[1:]
 	}
-	if s.more != nil {
-		close(s.more)
-		s.more = nil
+	if sc.more != nil {
+		close(sc.more)
+		sc.more = nil
 	}
 }
 
 // drop forgets the calls of a request; the lock is held.
-func (s *scriptCalls) drop(at request) {
-	if c := s.by[at]; c != nil {
-		s.bytes -= c.bytes
-		delete(s.by, at)
+func (sc *scriptCalls) drop(at request) {
+	if c := sc.by[at]; c != nil {
+		sc.bytes -= c.bytes
+		delete(sc.by, at)
 	}
 }
 
 // take removes and returns the calls of a request if so many of its scripts have ended. Otherwise
 // the channel closes when there is more.
-func (s *scriptCalls) take(at request, scripts int) (list []Call, more <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c := s.by[at]; c != nil && c.ended >= scripts {
-		s.drop(at)
+func (sc *scriptCalls) take(at request, scripts int) (list []Call, more <-chan struct{}) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if c := sc.by[at]; c != nil && c.ended >= scripts {
+		sc.drop(at)
 		return c.list, nil
 	}
-	if s.more == nil {
-		s.more = make(chan struct{})
+	if sc.more == nil {
+		sc.more = make(chan struct{})
 	}
-	return nil, s.more
+	return nil, sc.more
 }
 
 // Called returns what the scripts of a request, which was answered, have called on this node. It

@@ -117,10 +117,10 @@ func composite(g *aggregator, a *aggregation, docs []uint32) (v reply.Value, err
 }
 
 // compositePage is the result: the buckets of a page and where the next one begins.
-func (g *aggregator) compositePage(a *aggregation, c *combinations, page []*combination) (v reply.Value, err error) {
+func (ag *aggregator) compositePage(a *aggregation, c *combinations, page []*combination) (v reply.Value, err error) {
 	var buckets []reply.Value
 	for _, one := range page {
-		b, err := g.bucket(a, one.docs, append(pair("key", c.shown(one.key)), pair("docCount", reply.Int(int64(len(one.docs))))...)...)
+		b, err := ag.bucket(a, one.docs, append(pair("key", c.shown(one.key)), pair("docCount", reply.Int(int64(len(one.docs))))...)...)
 		if err != nil {
 			return v, err
 		}

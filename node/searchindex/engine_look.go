@@ -158,7 +158,7 @@ func (r *reading) add(name string, o *keyspace.Object, now int64) bool {
 }
 
 // reads reports whether a key may be a document of the index.
-func (x *index) reads(key string) bool { return x.def.Source != search.Stream && x.def.Watches(key) }
+func (in *index) reads(key string) bool { return in.def.Source != search.Stream && in.def.Watches(key) }
 
 // lookAtLarge reads a large key for one index after the other, from a fork so that no write waits, and returns what it weighs.
 // What is read counts until the index has it.
