@@ -20,10 +20,10 @@ type Marked struct {
 func NewMarked(nc net.Conn, m Marks) *Marked { return &Marked{nc, ReadMarked(nc, m)} }
 
 // Read is nc's.
-func (c *Marked) Read(b []byte) (int, error) { return c.read(b) }
+func (m *Marked) Read(b []byte) (int, error) { return m.read(b) }
 
 // NetConn is the connection without marks.
-func (c *Marked) NetConn() net.Conn { return c.Conn }
+func (m *Marked) NetConn() net.Conn { return m.Conn }
 
 // readUnaware marks reads of a connection that can't be asked whether there is input: it is
 // told to wait before each.
