@@ -190,7 +190,7 @@ func (s *sample) load(before sample, furthest float64) load {
 	return l
 }
 
-// quantile is that of the requests since the sample before, in milliseconds: the upper bound of its bucket.
+// quantile returns a quantile of the latencies since the previous sample, in milliseconds: the upper bound of its bucket.
 func (s *sample) quantile(before sample, q float64) float64 {
 	since := func(i int) float64 {
 		if i < len(before.counts) {

@@ -39,16 +39,16 @@ type Limits struct {
 
 // Defaults of Limits.
 const (
-	// DefaultConnections is for --resp-max-connections.
+	// DefaultConnections is the default of --resp-max-connections.
 	DefaultConnections  = 10_000
 	DefaultRequestBytes = 10 << 20
 	DefaultRows         = 10_000
 	DefaultOutputBytes  = 32 << 20
-	// DefaultTransactionReplyBytes is that of Limits.TransactionReplyBytes.
+	// DefaultTransactionReplyBytes is the default of Limits.TransactionReplyBytes.
 	DefaultTransactionReplyBytes = 256 << 20
-	// DefaultUnauthenticatedBytes is that of Limits.UnauthenticatedBytes.
+	// DefaultUnauthenticatedBytes is the default of Limits.UnauthenticatedBytes.
 	DefaultUnauthenticatedBytes = 32 << 20
-	// DefaultTrackedKeys is for --resp-tracked-keys.
+	// DefaultTrackedKeys is the default of --resp-tracked-keys.
 	DefaultTrackedKeys = 1_000_000
 	DefaultCommandTime = time.Minute
 	DefaultLoginTime   = time.Minute

@@ -22,7 +22,7 @@ type Family struct {
 
 // Point is the shortest time in which an input of one size was read.
 type Point struct {
-	// Size is that of the input in bytes.
+	// Size is the size of the input in bytes.
 	Size int
 	Best time.Duration
 }

@@ -18,12 +18,12 @@ type Peer struct {
 	Version string
 	Level   uint32
 	State   string
-	// From and Until are when the certificate that it shows begins and ends, zero without TLS. Signed says that the node has signed
+	// From and Until are the begin and the end of its certificate's validity, zero without TLS. Signed says that the node has signed
 	// it itself, with the cluster secret.
 	From, Until time.Time
 	Signed      bool
-	// Gossip is its gossip address, empty if it has none; Key is what became of asking
-	// there with this node's key, nil if it agrees.
+	// Gossip is its gossip address, empty if it has none; Key is the error of asking there
+	// with this node's key, nil if the keys agree.
 	Gossip string
 	Key    error
 }

@@ -28,7 +28,7 @@ type Options struct {
 	// request. A larger value has a request of its own, of up to MaxRequest bytes, or is sent
 	// in parts. Values of more than MaxValue bytes are not imported.
 	Workers, Rows, Bytes, MaxRequest, MaxValue int
-	// Patience is for how long a request that fails is sent again.
+	// Patience bounds the repetition of a request that fails.
 	Patience time.Duration
 	// Watch, if set, receives the progress regularly.
 	Watch func(Progress)

@@ -101,7 +101,7 @@ func (c *Context) end(result any) error {
 type Lazy struct {
 	step
 	submit func(c *Context, s step) error
-	// delay is that of a sleep, which its plan or its result waits for.
+	// delay is the delay of a sleep, for which its plan or its result waits.
 	delay string
 }
 
@@ -217,7 +217,7 @@ func Invoke(name, url, id, payload string, settings map[string]string) Lazy {
 	}}
 }
 
-// TriggerHeaders are those of a message that starts a run.
+// TriggerHeaders returns the headers of a message that starts a run.
 func TriggerHeaders(url, id string) map[string]string {
 	h := map[string]string{
 		"content-type": "application/json", "upstash-method": http.MethodPost, "upstash-workflow-init": "true", "upstash-workflow-runid": id,

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Options are those of an endpoint.
+// Options configures an endpoint.
 type Options struct {
 	// Node gives the base URL of a node, another one each time if it likes.
 	Node func() string
@@ -158,7 +158,7 @@ func (e *Endpoint) called(r *http.Request, run string, body []byte) error {
 	return err
 }
 
-// element is one of the list that a delivery carries.
+// element is an element of the list that a delivery carries.
 type element struct {
 	MessageID string `json:"messageId"`
 	Body      []byte `json:"body"`
@@ -221,7 +221,7 @@ func (e *Endpoint) fetch(r *http.Request, run string) ([]element, error) {
 	return nil, fmt.Errorf("the log holds no message %s", id)
 }
 
-// headers are those of a message of a run.
+// headers returns the headers of a message of a run.
 func (e *Endpoint) headers(run, url string) map[string]string {
 	return map[string]string{
 		"content-type": "application/json", "upstash-method": http.MethodPost, "upstash-workflow-init": "false", "upstash-workflow-runid": run,

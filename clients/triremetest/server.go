@@ -27,7 +27,7 @@ const (
 
 // Server is a running development server.
 type Server struct {
-	// URL is that of the HTTP API: the keyspace, /v2 and /test.
+	// URL is the URL of the HTTP API: the keyspace, /v2 and /test.
 	URL string
 	// Token is the standard token of the keyspace, MessagesToken that of /v2, AdminToken
 	// opens everything.
@@ -239,7 +239,7 @@ type Delivery struct {
 	Error         string      `json:"error"`
 }
 
-// Deliveries are those that match all filters, the oldest first. A filter is a name and a
+// Deliveries returns the deliveries that match all filters, the oldest first. A filter is a name and a
 // value: messageId, scheduleId, workflowRunId, url (a prefix), method, status.
 func (s *Server) Deliveries(t testing.TB, filters ...string) []Delivery {
 	t.Helper()

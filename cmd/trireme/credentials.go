@@ -46,7 +46,7 @@ func (c *credentials) list() []credential {
 	}
 }
 
-// givenCredentials are those that the operator gives; read looks one up by its variable.
+// givenCredentials returns the tokens that the operator sets. read looks one up by its variable.
 func givenCredentials(read func(variable string) (string, error)) (credentials, error) {
 	var c credentials
 	for _, one := range c.list() {

@@ -44,7 +44,7 @@ type settings struct {
 
 	HeaderPrefix   []string
 	MaxRequestSize byteSize
-	// MaxReplySize is of the HTTP listener, MaxBufferedBytes of all that clients have under way; 0 = unlimited.
+	// MaxReplySize bounds the replies to an HTTP request, MaxBufferedBytes all requests and replies under way; 0 = unlimited.
 	MaxReplySize, MaxBufferedBytes byteSize
 	MaxMemory                      byteSize
 	MaxMemoryPolicy                evictionPolicy

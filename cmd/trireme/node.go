@@ -49,7 +49,7 @@ type profile interface {
 	// loopbackOnly says that browsers' requests for other hosts are refused, and that
 	// deliveries may go anywhere.
 	loopbackOnly() bool
-	// signingKeys are those of a new cluster.
+	// signingKeys returns the signing keys of a new cluster.
 	signingKeys() signingKeys
 }
 

@@ -19,7 +19,7 @@ const QuarterOfTotal = -1
 // Limits are counts of connections; 0 = unlimited.
 type Limits struct {
 	Total int
-	// PerAddress is for each address; see QuarterOfTotal.
+	// PerAddress bounds the connections of each address; see QuarterOfTotal.
 	PerAddress int
 	// Reserve is the number of connections beyond Total that are kept for loopback, and again
 	// for the admin token.
@@ -72,10 +72,10 @@ func New(l Limits) *Limiter {
 	return &Limiter{limits: l, quarter: quarter, now: time.Now, byAddr: map[string]int{}}
 }
 
-// Limits are those that the limiter keeps, with PerAddress resolved.
+// Limits returns the limits in force, with PerAddress resolved.
 func (l *Limiter) Limits() Limits { return l.limits }
 
-// kind is by which count a slot is admitted.
+// kind selects the count against which a slot is admitted.
 type kind uint8
 
 const (

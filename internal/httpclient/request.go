@@ -18,7 +18,7 @@ import (
 // maxBody is the largest body that is sent here, in bytes: for a larger one the copy costs more than it saves.
 const maxBody = 1 << 20
 
-// connectionHeaders are those, by their length, that net/http writes itself, or that change what it does with the connection.
+// connectionHeaders lists, by length, the headers that net/http writes itself or that change its handling of the connection.
 var connectionHeaders = [...][]string{
 	2: {"Te"}, 4: {"Host"}, 6: {"Expect"}, 7: {"Trailer", "Upgrade"}, 10: {"Connection", "Keep-Alive"}, 14: {"Content-Length"},
 	16: {"Proxy-Connection"}, 17: {"Transfer-Encoding"},

@@ -15,7 +15,7 @@ type Config struct {
 	Endpoint string
 	// Headers go with each request.
 	Headers map[string]string
-	// Timeout is that of a request.
+	// Timeout bounds a request.
 	Timeout time.Duration
 	// Plain sends without gzip.
 	Plain bool

@@ -13,7 +13,7 @@ import (
 // kernelDefault is the slack of a process for which nobody has chosen one.
 const kernelDefault = 50 * time.Microsecond
 
-// marker is in the environment of a process that was executed by Raise: it does not do so again whatever its slack is.
+// marker marks the environment of a process that Raise has executed, so that Raise never executes it again.
 const marker = "_TRIREME_TIMERSLACK_RAISED"
 
 // Raise executes this program again, in this process, with that slack. It returns in the new execution, and at once if a slack

@@ -16,13 +16,13 @@ import (
 const (
 	hostileConnections = 10_000
 	holdConnections    = 25 * time.Second
-	// mostOfConnections is by how much they may make a node grow.
+	// mostOfConnections bounds the growth of a node by these connections.
 	mostOfConnections = 500 << 20
 	newcomerPause     = 50 * time.Millisecond
 	// reopenPause is before a connection that the node has ended is made anew: what is measured is connections, not a
 	// flood of packets.
 	reopenPause = 2 * time.Second
-	// shortLife is that of a connection that was refused.
+	// shortLife bounds the life of a connection that counts as refused.
 	shortLife = 5 * time.Second
 )
 

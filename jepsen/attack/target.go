@@ -32,7 +32,7 @@ const MaxMemory = 512 << 20
 type Target struct {
 	*testcluster.Cluster
 	AttackerToken, AttackerReadOnly, VictimToken string
-	// Secret is that of the cluster, GossipKey is in the arguments of its nodes. Attackers don't know them.
+	// Secret is the cluster's secret, GossipKey the key in the arguments of its nodes. Attackers don't know them.
 	Secret, GossipKey string
 
 	client *http.Client
@@ -41,7 +41,7 @@ type Target struct {
 	ids      int // request ids that were used
 }
 
-// Options are those of a cluster to attack: three nodes with a shared secret, RESP ports, and deliveries to loopback.
+// Options returns the options of a cluster to attack: three nodes with a shared secret, RESP ports, and deliveries to loopback.
 // Their garbage collector doesn't rest as it does on a machine with much memory, so that their size says what they
 // need.
 func Options(binary, dir string) (o testcluster.Options, secret, gossipKey string) {

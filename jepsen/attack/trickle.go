@@ -15,7 +15,7 @@ import (
 const (
 	tricklers = 40 // connections of each kind
 	byteEvery = 500 * time.Millisecond
-	// timeSlack is for how much longer than its limit a connection may stay open on a busy machine.
+	// timeSlack is the time beyond its limit for which a connection may stay open on a busy machine.
 	timeSlack = 10 * time.Second
 )
 

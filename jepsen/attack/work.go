@@ -13,7 +13,7 @@ import (
 // overBudget is in the refusal of a request for its work.
 const overBudget = "max-request-work"
 
-// longestRestart is for how long a node may not be ready after kill -9 with the attack in its log. It has room for a
+// longestRestart bounds the time until a node is ready after kill -9 with the attack in its log. It has room for a
 // busy machine; the figure itself is printed.
 const longestRestart = 30 * time.Second
 

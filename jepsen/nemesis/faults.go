@@ -149,7 +149,7 @@ var kinds = map[Fault]kind{
 	PowerCutAll: {class: exclusive, needs: []Need{Disks}, noMajority: true},
 }
 
-// order is that in which faults are listed.
+// order is the order in which faults are listed.
 var order = []Fault{
 	Kill, Restart, Pause, Stop, Transfer, Failpoint, KillAll, ColdStart, Storm, Slow, Clock, LowMemory, FewFiles,
 	Isolate, OneWay, Bridge, CutClients, SplitAll, Delay, Loss, Duplicate, Corrupt, Rate,

@@ -11,7 +11,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/reply"
 )
 
-// clients are those of a history and what they were told.
+// clients holds the clients of a history and the replies that they received.
 type clients struct {
 	all  []*operation
 	open []*operation // without an outcome

@@ -27,7 +27,7 @@ func (w *world) judge() {
 }
 
 // judgeList: what was acknowledged is there at its place, nothing is there twice, what was refused is not there, and the
-// order is that in which the requests were made. Every read has seen a beginning of it, with all that was acknowledged
+// order is the order in which the requests were made. Every read has seen a prefix of it, with all that was acknowledged
 // before and nothing that came later.
 func (w *world) judgeList(key string, list []string) {
 	place := map[string]int{}

@@ -336,7 +336,7 @@ func (w *world) mend() {
 	}
 }
 
-// settings are by how much somebody sets a wall clock, in milliseconds.
+// settings are the amounts by which a step sets a wall clock, in milliseconds.
 var settings = []int64{0, 0, 150, -150, 450, -450, 90_000, -90_000}
 
 // setWall sets a node's wall clock. At most one is far off: of two the cluster would believe a wrong time.

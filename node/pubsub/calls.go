@@ -33,7 +33,7 @@ type scriptCalls struct {
 	more  chan struct{} // closes when something comes
 }
 
-// calls are those of one request.
+// calls holds the commands that the scripts of one request called.
 type calls struct {
 	list  []Call
 	ended int // scripts

@@ -51,7 +51,7 @@ func (m *Meter) pour(now fsm.Quota, n int64, whole bool) (granted int64, fast *E
 	return granted, &Exceeded{Limit: now.Rate, Wait: max(wait, time.Millisecond)}
 }
 
-// bucket is that of a database, filled until now.
+// bucket returns the bucket of a database, filled up to now.
 func (m *Meter) bucket(now fsm.Quota) *bucket {
 	at := m.now()
 	b := m.buckets[now.Database]

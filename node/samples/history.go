@@ -29,7 +29,7 @@ type Sample struct {
 	// Commands counts commands of all transports; P50 and P99 are their times in
 	// milliseconds, 0 without any.
 	Commands, P50, P99 float64
-	// Requests are those over HTTP.
+	// Requests counts requests over HTTP.
 	Requests float64
 	// Delivered and Failed are the delivery attempts of this node.
 	Delivered, Failed float64

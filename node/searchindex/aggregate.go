@@ -39,7 +39,7 @@ type operator struct {
 	run     func(g *aggregator, a *aggregation, docs []uint32) (reply.Value, error)
 }
 
-// operators are all of them. It is filled at the start, because their functions look at it.
+// operators maps the names of all operators. init fills it, because their functions refer to it.
 var operators map[string]operator
 
 func init() {
@@ -213,7 +213,7 @@ func (ag *aggregator) bucket(a *aggregation, docs []uint32, fields ...reply.Valu
 
 func pair(name string, v reply.Value) []reply.Value { return []reply.Value{reply.Bulk(name), v} }
 
-// arguments are those of an aggregation. The first error wins.
+// arguments reads the arguments of an aggregation. It keeps the first error.
 type arguments struct {
 	alias string
 	o     *jsondoc.Object

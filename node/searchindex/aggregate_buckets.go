@@ -21,7 +21,7 @@ type group struct {
 // grouping collects documents by the keys of a field.
 type grouping map[bucketKey]*group
 
-// group is that of a key, made if it is new.
+// group returns the group of a key, and makes it if it is new.
 func (g grouping) group(k bucketKey) *group {
 	one := g[k]
 	if one == nil {

@@ -33,7 +33,7 @@ func (p *parser) field(name string, v jsondoc.Value) (node, error) {
 	return boosted(c.b.plain(), c.boost), nil
 }
 
-// conditions are those that a filter has on one field.
+// conditions holds a filter's conditions on one field.
 type conditions struct {
 	p     *parser
 	f     *field

@@ -34,7 +34,7 @@ func (t *traffic) count(calls, errors int, share time.Duration) {
 	}
 }
 
-// trafficOf is that of a caller's protocol.
+// trafficOf returns the traffic of a caller's protocol.
 func (d *Database) trafficOf(by Caller) *traffic {
 	if by.Addr == "" {
 		return &d.traffic[overHTTP]

@@ -86,7 +86,7 @@ func (c *conversation) line() {
 	}
 }
 
-// words are those of a command line; none if it can't be cut.
+// words splits a command line into words; it returns none if the line is malformed.
 func (c *conversation) words(line string) [][]byte {
 	argv, err := scripttest.Split(expand(line))
 	if err != nil {

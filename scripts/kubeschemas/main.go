@@ -21,7 +21,7 @@ const (
 	folder     = "deploy/kubernetes/schemas"
 )
 
-// kinds are those of the chart: the definition, and the file, which is named as kubeconform looks for it.
+// kinds lists the kinds of the chart: the definition, and the file, named as kubeconform expects it.
 var kinds = map[string]string{
 	"io.k8s.api.core.v1.Service":               "service-v1",
 	"io.k8s.api.core.v1.Secret":                "secret-v1",

@@ -22,7 +22,7 @@ const StoreEnv = "BENCH_FAKE_STORE"
 // "elections" (every look at the cluster finds a new term).
 const FaultEnv = "BENCH_FAKE_FAULT"
 
-// HeapStep is by how much the heap of a fake node grows between two scrapes, in bytes.
+// HeapStep is the growth of a fake node's heap between two scrapes, in bytes.
 const HeapStep = 1_000_000
 
 // Store is the state that the fake nodes of one cluster share: the data and the leader.

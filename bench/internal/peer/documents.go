@@ -17,7 +17,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/load"
 )
 
-// Document is one of row 20.
+// Document is a document of row 20.
 type Document struct {
 	Title string  `json:"title"`
 	Body  string  `json:"body"`

@@ -27,7 +27,7 @@ var credentials = []string{
 	"TRIREME_MESSAGES_TOKEN=" + MessagesToken, "TRIREME_ADMIN_TOKEN=" + adminToken,
 }
 
-// Node is one process of ours.
+// Node is a process of the product.
 type Node struct {
 	ID    string
 	URL   string // HTTP API

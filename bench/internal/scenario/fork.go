@@ -51,7 +51,7 @@ func (b *Bench) bigRedis(ctx context.Context) (*peer.Redis, func(), error) {
 	return r, b.stopping(r), r.Fill(b.BigKeys)
 }
 
-// bigNode is one node of ours with many keys.
+// bigNode is a node of the product with many keys.
 func (b *Bench) bigNode(ctx context.Context) (*peer.Trireme, error) {
 	t, err := b.Env.StartDev(ctx)
 	if err != nil {

@@ -84,7 +84,7 @@ func expiryOf(n int) time.Time {
 	return time.Now().Add(200*time.Millisecond + time.Duration(n)*15*time.Microsecond)
 }
 
-// largeCommands are those that are measured, on the keys that fillLarge makes. The last three empty the server.
+// largeCommands lists the measured commands, on the keys that fillLarge makes. The last three empty the server.
 func largeCommands() []largeCommand {
 	return []largeCommand{
 		plain("LRANGE", "list", "0", "-1"), plain("HGETALL", "hash"), plain("SMEMBERS", "set"), plain("ZRANGE", "zset", "0", "-1"),

@@ -91,7 +91,7 @@ func (b *Bench) ourCluster(ctx context.Context) side {
 	}
 }
 
-// ourDev is one node of ours.
+// ourDev is a node of the product.
 func (b *Bench) ourDev(ctx context.Context) side {
 	t, err := b.Env.StartDev(ctx)
 	if err != nil {

@@ -106,7 +106,7 @@ type proxyClients struct {
 	problems []string // the first few failures
 }
 
-// routeClients are those of one route.
+// routeClients holds the clients of one route.
 type routeClients struct {
 	route
 	done    atomic.Int64 // requests that were answered

@@ -13,7 +13,7 @@ import (
 const (
 	// simulatedRound is the number of histories of a round. An interrupted run continues at its round.
 	simulatedRound = 10_000
-	// simulatedRounds are those of the line.
+	// simulatedRounds is the number of rounds of the run.
 	simulatedRounds = 50
 	// histories a minute that the simulation has to reach.
 	simulatedPace = 10_000

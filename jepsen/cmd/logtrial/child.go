@@ -40,7 +40,7 @@ func runChild(verb string, args []string) bool {
 	return true
 }
 
-// options are those of a node without background work, so that a trial breaks
+// options returns the options of a node without background work, so that a trial breaks
 // what it means to break, and without snapshots: the writers shorten logs freely.
 func options(dir string, fatal func(error)) logstore.Options {
 	return logstore.Options{

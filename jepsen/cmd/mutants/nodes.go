@@ -19,7 +19,7 @@ type workload struct {
 	schedule     func(seed uint64) *nemesis.Schedule
 }
 
-// workloads are those of the faults that need real nodes.
+// workloads lists the workloads for faults that need real nodes.
 var workloads = map[string]workload{
 	mutant.UnfencedRead: {"register", "leaders stopped", stoppedLeaders},
 	mutant.LocalRead:    {"register", "leaders stopped", stoppedLeaders},

@@ -14,7 +14,7 @@ import (
 // hostileEndpoint is a destination that does something bad with every connection.
 type hostileEndpoint struct {
 	name string
-	// end is how its messages end, and found what the last attempt's record has to tell:
+	// end is the final state of its messages. found is the expected content of the last attempt's record:
 	// an error that contains the text, or a status.
 	end    string
 	found  string

@@ -202,7 +202,7 @@ type attemptOf struct {
 	retried int
 }
 
-// lostAttempts are those whose claims were given up.
+// lostAttempts returns the attempts whose claims were released.
 func lostAttempts(all []Event) map[attemptOf]bool {
 	lost, retried := map[attemptOf]bool{}, map[string]int{}
 	for i := range all {

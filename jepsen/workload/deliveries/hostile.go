@@ -30,14 +30,14 @@ type Hostile struct {
 	MostGrown int64
 }
 
-// hostileTimeout is that of the bad destinations' messages. A good message that waits for
+// hostileTimeout is the timeout of the bad destinations' messages. A good message that waits for
 // one of them waits about as long.
 const hostileTimeout = 3 * time.Second
 
 // hostileSenders are fewer than the bad destinations' shares together.
 const hostileSenders = 100
 
-// HostileFlags are those of the nodes: one address of loopback may be reached, names are
+// HostileFlags returns the flags of the nodes: one address of loopback may be reached, names are
 // resolved by the run's resolver.
 func HostileFlags(r *egresstest.Resolver) []string {
 	return []string{"--egress-allow", "127.0.0.1/32", "--egress-dns", r.Addr(), "--senders", strconv.Itoa(hostileSenders), "--senders-per-host", strconv.Itoa(hostileSenders / 10)}
@@ -49,7 +49,7 @@ type Survived struct {
 	// Calm and Beside are the latencies of good messages from publication to the sink, without the
 	// hostile messages and beside them.
 	Calm, Beside Latency
-	// Grown is by how much the resident memory of the node that grew most has grown.
+	// Grown is the growth of the resident memory of the node that grew most.
 	Grown int64
 	Took  time.Duration
 }

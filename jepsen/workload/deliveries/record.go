@@ -24,7 +24,7 @@ func (e *Event) Lost() bool {
 	return e.State == "ERROR" && strings.Contains(e.Error, "outcome was lost")
 }
 
-// Events are those of a label, the oldest first; states may choose some.
+// Events returns the events of a label, the oldest first. states selects some.
 func (p *Publisher) Events(ctx context.Context, label string, states ...string) (all []Event, err error) {
 	query := url.Values{"label": {label}, "order": {"earliestFirst"}, "count": {"1000"}}
 	if len(states) > 0 {

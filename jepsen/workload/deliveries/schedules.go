@@ -25,7 +25,7 @@ type Timetables struct {
 	// Kills is the number of leaders that are killed, each KillEvery after the previous one.
 	Kills           int
 	KillEvery, Down time.Duration
-	// Jump is by how much the wall clock of one node at a time is wrong, forwards and
+	// Jump is the amount by which the wall clock of one node at a time is wrong, forwards and
 	// backwards; before each kill another one is.
 	Jump time.Duration
 	Seed uint64

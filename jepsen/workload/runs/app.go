@@ -81,7 +81,7 @@ func (a *App) node() string {
 	return "http://" + nodes[a.turn.Add(1)%uint64(len(nodes))].HTTP
 }
 
-// URL is that of a workflow.
+// URL returns the URL of a workflow.
 func (a *App) URL(name string) string { return a.Base + "/flows/" + name }
 
 // unlucky reports whether this call fails.

@@ -20,7 +20,7 @@ type Race struct {
 	Label   string
 	// Runs wait, Group of them for the same event.
 	Runs, Group int
-	// Timeout is that of the waits. It has to be long enough for all to begin to wait.
+	// Timeout is the timeout of the waits. It must be long enough for all waits to begin.
 	Timeout  time.Duration
 	Patience time.Duration
 	// Faults says that requests may go unanswered. What was asked then may have happened or
