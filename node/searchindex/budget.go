@@ -17,8 +17,8 @@ type budget struct {
 	err          error
 }
 
-// stepsPerLook is the number of steps, about a millisecond, between two checks for cancellation.
-const stepsPerLook = 10_000
+// stepsPerCheck is the number of steps, about a millisecond, between two checks for cancellation.
+const stepsPerCheck = 10_000
 
 // The errors of a search that was not finished.
 var (
@@ -27,9 +27,9 @@ var (
 	errStopped = search.Error("the node is stopping")
 )
 
-// newBudget is the budget of a search at a point.
-func (e *Engine) newBudget(p search.Point) *budget {
-	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: e.closed}
+// newBudget returns the budget of a search at a point.
+func (in *Indexes) newBudget(p search.Point) *budget {
+	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: in.closed}
 }
 
 // settle tells the request what the search has done since it was told last.
@@ -52,7 +52,7 @@ func (b *budget) spend(steps int64) bool {
 	b.due += steps
 	if b.since += steps; b.left < 0 {
 		b.err = errWork
-	} else if b.since >= stepsPerLook {
+	} else if b.since >= stepsPerCheck {
 		b.since = 0
 		select {
 		case <-b.done:

@@ -23,30 +23,30 @@ const (
 	DefaultMaxDocuments = 20_000_000
 )
 
-// Engine keeps the indexes of a machine. Attach makes one.
-type Engine struct {
+// Indexes keeps the indexes of a machine. Attach makes one.
+type Indexes struct {
 	m            *fsm.Machine
 	maxDocuments int
 	most         int // workers at once; none in tests that take each step
 
 	mu        sync.Mutex
-	moved     chan struct{}        // closes when something has been done
-	noted     uint64               // the last entry that was told
+	moved     chan struct{}        // closed at the next progress
+	noted     uint64               // the log index of the last call of Applied
 	databases map[string]*database // that have indexes, or may have
 	replaced  int                  // how often the state was replaced
 	listed    int                  // the value of replaced for which databases has all of them
 	listing   bool                 // a worker is about to
-	queue     []*database          // that have something to do and no worker, in the order in which they came
+	queue     []*database          // with work and without a worker, oldest first
 	working   int                  // workers that have a turn
-	waiting   []chan struct{}      // workers that want theirs back
+	waiting   []chan struct{}      // workers that wait for their turn
 	limit     int64                // of used; 0 = none
-	used      int64                // bytes that the indexes of all databases take
-	closed    chan struct{}        // closes when the engine ends
+	used      int64                // memory of all indexes in bytes
+	closed    chan struct{}        // closed by Close
 	once      sync.Once
 	workers   sync.WaitGroup
 }
 
-// database holds the indexes of one database. Engine.mu guards it.
+// database holds the indexes of one database. Indexes.mu guards it.
 type database struct {
 	name    string
 	number  uint64
@@ -78,84 +78,84 @@ type task struct {
 	left      int64 // keys of the scan that were not looked at yet, about
 	scanned   bool  // nothing of the scan is left
 	counted   int64 // bytes that count for the database and the node
-	gone      bool  // it has no place any more: dropped, or suspended; guarded by Engine.mu
+	gone      bool  // it has no place any more: dropped, or suspended; guarded by Indexes.mu
 	suspended error // why it has no contents; nil: it has
 	needed    int64 // bytes that it had then
 }
 
-// Attach gives a machine search indexes, of limit bytes together; 0 is no limit. The caller closes the engine when it is done
+// Attach gives a machine search indexes, of limit bytes together; 0 is no limit. The caller closes them when it is done
 // with the machine. Its goroutines start when there is something to index.
-func Attach(m *fsm.Machine, limit int64) *Engine { return attach(m, limit, workers()) }
+func Attach(m *fsm.Machine, limit int64) *Indexes { return attach(m, limit, workers()) }
 
-func attach(m *fsm.Machine, limit int64, most int) *Engine {
-	e := &Engine{m: m, maxDocuments: DefaultMaxDocuments, most: most, limit: limit, moved: make(chan struct{}), databases: map[string]*database{}, closed: make(chan struct{})}
+func attach(m *fsm.Machine, limit int64, most int) *Indexes {
+	e := &Indexes{m: m, maxDocuments: DefaultMaxDocuments, most: most, limit: limit, moved: make(chan struct{}), databases: map[string]*database{}, closed: make(chan struct{})}
 	m.SetSearch(e)
 	e.mu.Lock()
 	e.replaced++
 	replaced := e.replaced
 	e.mu.Unlock()
-	e.list(replaced)
+	e.reloadDatabases(replaced)
 	return e
 }
 
-// Close ends the engine; reads that wait for it fail.
-func (e *Engine) Close() {
-	e.once.Do(func() {
-		e.mu.Lock()
-		close(e.closed)
-		e.mu.Unlock()
+// Close stops the indexing. Searches that wait for an index fail.
+func (in *Indexes) Close() {
+	in.once.Do(func() {
+		in.mu.Lock()
+		close(in.closed)
+		in.mu.Unlock()
 	})
-	e.workers.Wait()
+	in.workers.Wait()
 }
 
-// Used returns about how many bytes the indexes of this node take.
-func (e *Engine) Used() int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.used
+// Used returns the approximate memory of this node's indexes in bytes.
+func (in *Indexes) Used() int64 {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.used
 }
 
-// Applied takes in what an entry has done.
-func (e *Engine) Applied(index uint64, notes []env.Notification) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.noted = index
-	if len(e.databases) == 0 && len(notes) == 0 {
+// Applied queues the keys and definitions that a log entry has changed.
+func (in *Indexes) Applied(index uint64, notes []env.Notification) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.noted = index
+	if len(in.databases) == 0 && len(notes) == 0 {
 		return
 	}
 	for i := range notes {
 		n := &notes[i]
 		switch n.Kind {
 		case env.SearchChanged:
-			e.changed(n.DB)
+			in.markDefinitionsChanged(n.DB)
 		case env.Deleted:
-			if d := e.databases[n.DB]; d != nil {
-				e.forget(d)
-				e.progress()
+			if d := in.databases[n.DB]; d != nil {
+				in.forget(d)
+				in.progress()
 			}
 		case env.KeyTouched:
-			if d := e.databases[n.DB]; d != nil && d.watches(n.Channel) {
-				e.touch(d, n.Channel)
+			if d := in.databases[n.DB]; d != nil && d.watches(n.Channel) {
+				in.markKeyChanged(d, n.Channel)
 			}
 		case env.Flushed:
-			if d := e.databases[n.DB]; d != nil && len(d.tasks) > 0 {
-				e.forgetKeys(d)
+			if d := in.databases[n.DB]; d != nil && len(d.tasks) > 0 {
+				in.forgetKeys(d)
 				d.flushed = true
-				e.schedule(d)
+				in.schedule(d)
 			}
 		}
 	}
 }
 
-// changed notes that the definitions of a database may have changed; e.mu is held.
-func (e *Engine) changed(name string) {
-	d := e.databases[name]
+// markDefinitionsChanged records that the definitions of a database may have changed; in.mu is held.
+func (in *Indexes) markDefinitionsChanged(name string) {
+	d := in.databases[name]
 	if d == nil {
 		d = &database{name: name, keys: map[string]struct{}{}}
-		e.databases[name] = d
+		in.databases[name] = d
 	}
 	d.renew = true
-	e.schedule(d)
+	in.schedule(d)
 }
 
 // watches reports whether some index wants to know of a key. Those that are suspended do after a flush, which ends that.
@@ -163,57 +163,57 @@ func (d *database) watches(key string) bool {
 	return slices.ContainsFunc(d.tasks, func(t *task) bool { return (d.flushed || t.suspended == nil) && t.def.Watches(key) })
 }
 
-// keyCost is the memory of a key that has changed and was not looked at yet, beside its name, in bytes.
+// keyCost is the memory of a changed key that was not read yet, without its name, in bytes.
 const keyCost = 64
 
-// touch notes a key that has changed; e.mu is held.
-func (e *Engine) touch(d *database, key string) {
+// markKeyChanged queues a key that has changed; in.mu is held.
+func (in *Indexes) markKeyChanged(d *database, key string) {
 	if _, had := d.keys[key]; !had {
 		n := keyCost + int64(len(key))
 		d.keys[key] = struct{}{}
 		d.keyBytes += n
-		e.count(d, n)
+		in.addUsed(d, n)
 	}
-	e.schedule(d)
+	in.schedule(d)
 }
 
-// forgetKeys drops the keys that are to be looked at; e.mu is held.
-func (e *Engine) forgetKeys(d *database) {
-	e.count(d, -d.keyBytes)
+// forgetKeys drops the queued keys; in.mu is held.
+func (in *Indexes) forgetKeys(d *database) {
+	in.addUsed(d, -d.keyBytes)
 	d.keyBytes = 0
 	clear(d.keys)
 }
 
-// Restored forgets everything: the state is another one.
-func (e *Engine) Restored(index uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, d := range e.databases { // unordered: each by itself
-		e.forget(d)
+// Restored drops all indexes, because a snapshot has replaced the state, and builds them again.
+func (in *Indexes) Restored(index uint64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, d := range in.databases { // unordered: each by itself
+		in.forget(d)
 	}
-	e.noted = index
-	e.replaced++
-	e.work()
-	e.progress()
+	in.noted = index
+	in.replaced++
+	in.work()
+	in.progress()
 }
 
-// forget drops what is known of a database; e.mu is held.
-func (e *Engine) forget(d *database) {
+// forget drops the indexes of a database; in.mu is held.
+func (in *Indexes) forget(d *database) {
 	for _, t := range d.tasks {
-		e.release(t)
+		in.releaseTask(t)
 	}
-	e.forgetKeys(d)
-	e.count(d, -d.nameBytes)
+	in.forgetKeys(d)
+	in.addUsed(d, -d.nameBytes)
 	if d.tracked {
 		d.tracked = false
-		e.m.Track(false)
+		in.m.Track(false)
 	}
 	d.dead, d.tasks, d.names = true, nil, nil
-	delete(e.databases, d.name)
+	delete(in.databases, d.name)
 }
 
-// progress wakes those who wait; the lock is held.
-func (e *Engine) progress() {
-	close(e.moved)
-	e.moved = make(chan struct{})
+// progress wakes the searches that wait for an index; the lock is held.
+func (in *Indexes) progress() {
+	close(in.moved)
+	in.moved = make(chan struct{})
 }
