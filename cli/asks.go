@@ -42,8 +42,8 @@ func destroys(table *command.Table, words []string) (name, what string) {
 	return strings.ToUpper(row.Name), asks[row.Name]
 }
 
-// agreed asks before a command that destroys more than it names, if there is somebody to ask.
-func (r *redis) agreed(words []string) error {
+// confirm asks for confirmation before a command that destroys more than it names, if there is a terminal.
+func (r *redis) confirm(words []string) error {
 	name, what := destroys(r.table, words)
 	if what == "" || r.yes || !isTerminal(r.cmd.InOrStdin()) {
 		return nil

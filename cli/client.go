@@ -50,7 +50,7 @@ func (c *Connection) withoutToken() (*Client, error) {
 func (c *Connection) client(t target) (_ *Client, err error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if t.ca != "" {
-		if transport.TLSClientConfig, err = trust(t.ca); err != nil {
+		if transport.TLSClientConfig, err = loadCA(t.ca); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ func (c *Connection) client(t target) (_ *Client, err error) {
 	}}}, nil
 }
 
-func trust(path string) (*tls.Config, error) {
+func loadCA(path string) (*tls.Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, usagef("can't read the file of --ca: %w", err)

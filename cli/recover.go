@@ -102,11 +102,11 @@ func (s *session) poisoned() error {
 
 // text says what a node waits for, and what to do.
 func (v *poisonView) text() string {
-	what := fmt.Sprintf("waits before log entry %d (%s), which has ended it twice", v.Index, dash(v.Operation))
+	text := fmt.Sprintf("waits before log entry %d (%s), which has ended it twice", v.Index, dash(v.Operation))
 	if v.Database == "" {
-		return what + " in the work of no database: start all nodes with a version in which that is mended; requests of the entry are of " + dash(strings.Join(v.Databases, ", "))
+		return text + " in the work of no database: start all nodes with a version in which that is mended; requests of the entry are of " + dash(strings.Join(v.Databases, ", "))
 	}
-	return what + " in the work of database " + v.Database + ": recover --quarantine " + v.Database + " has all nodes go on without it"
+	return text + " in the work of database " + v.Database + ": recover --quarantine " + v.Database + " has all nodes go on without it"
 }
 
 // quarantined lists the databases in quarantine.

@@ -63,7 +63,7 @@ func (r *redis) run(s *session) error {
 	}
 	switch {
 	case len(s.args) > 0:
-		if err := r.agreed(s.args); err != nil {
+		if err := r.confirm(s.args); err != nil {
 			return err
 		}
 		return r.execute(s.args)
@@ -112,20 +112,20 @@ func (r *redis) step(words []string, errs io.Writer) error {
 	case name == "exec" && r.queued != nil:
 		queued := r.queued
 		r.queued = nil
-		return r.told(errs, r.transaction(queued))
+		return r.printError(errs, r.transaction(queued))
 	}
-	if err := r.agreed(words); err != nil {
-		return r.told(errs, err)
+	if err := r.confirm(words); err != nil {
+		return r.printError(errs, err)
 	}
 	if r.queued != nil {
 		r.queued = append(r.queued, words)
 		return r.print(reply.Status("QUEUED"), nil)
 	}
-	return r.told(errs, r.execute(words))
+	return r.printError(errs, r.execute(words))
 }
 
-// told prints an error of a command.
-func (r *redis) told(errs io.Writer, err error) error {
+// printError prints an error of a command to errs.
+func (r *redis) printError(errs io.Writer, err error) error {
 	if err != nil && codeOf(err) == ExitFailed {
 		_, _ = io.WriteString(errs, "(error) "+strings.ReplaceAll(err.Error(), "\n", " ")+"\n")
 	}

@@ -46,7 +46,7 @@ var (
 
 // killScripts ends the scripts, or the functions, of this node's connections to the database.
 func (c *conn) killScripts(argv [][]byte, functions bool) {
-	killed, others := false, false
+	killed, otherKind := false, false
 	c.s.clients.each(func(other *conn) {
 		s := other.info.script.Load()
 		switch {
@@ -55,15 +55,15 @@ func (c *conn) killScripts(argv [][]byte, functions bool) {
 			s.killed.Store(true)
 			killed = true
 		default:
-			others = true
+			otherKind = true
 		}
 	})
 	switch {
 	case killed:
 		c.emit(reply.OK())
-	case others && functions:
+	case otherKind && functions:
 		c.emit(errBusyScript)
-	case others:
+	case otherKind:
 		c.emit(errBusyFunction)
 	default:
 		var answer reply.Value

@@ -64,7 +64,7 @@ func Peers(own string, peers []Peer, now time.Time) (all []Finding) {
 			if p.Signed {
 				advice = secretAdvice
 			}
-			if f := judgeEnd(p.ID, advice, p.From, p.Until, now); f.Level != OK {
+			if f := expiryFinding(p.ID, advice, p.From, p.Until, now); f.Level != OK {
 				all = append(all, f)
 			}
 		}
@@ -80,7 +80,7 @@ func (p Peer) reach(own string) []Finding {
 		return []Finding{found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s runs and that this machine reaches %s (firewall, address, certificate)", p.ID, p.Addr), "it is not reached at %s: %v", p.Addr, p.There.Err)}
 	}
-	all := []Finding{judgeReach(p.ID, "reached at "+p.Addr, p.There.Took)}
+	all := []Finding{reachFinding(p.ID, "reached at "+p.Addr, p.There.Took)}
 	switch {
 	case p.Back.Unasked:
 		all = append(all, found(checkPeer, p.ID, Warning, "bring it to this node's version, then look again", "whether it reaches this node can't be known: its version doesn't try"))
@@ -88,12 +88,12 @@ func (p Peer) reach(own string) []Finding {
 		all = append(all, found(checkPeer, p.ID, Failure,
 			fmt.Sprintf("see that %s reaches %s: the firewall on the way, and --cluster-advertise of this node", p.ID, own), "it does not reach this node at %s: %v", own, p.Back.Err))
 	default:
-		all = append(all, judgeReach(p.ID, "reaches this node at "+own, p.Back.Took))
+		all = append(all, reachFinding(p.ID, "reaches this node at "+own, p.Back.Took))
 	}
 	return all
 }
 
-func judgeReach(id, what string, took time.Duration) Finding {
+func reachFinding(id, what string, took time.Duration) Finding {
 	level := OK
 	if took >= slowReach {
 		level = Warning

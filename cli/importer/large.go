@@ -52,7 +52,7 @@ func (p *pool) sendLarge(l *large) error {
 type partWriter struct {
 	pool    *pool
 	name    string
-	batch   batch
+	batch   requestBatch
 	bytes   int      // of the words that are open
 	open    []string // words of a command that takes more
 	scratch []byte
@@ -110,7 +110,7 @@ func (w *partWriter) flush() {
 		return
 	}
 	answers, err := w.pool.client.pipeline(w.pool.ctx, append(w.batch.body, ']'), len(w.batch.entries))
-	w.batch = batch{}
+	w.batch = requestBatch{}
 	if w.err = err; err != nil {
 		return
 	}

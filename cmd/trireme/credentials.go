@@ -142,10 +142,10 @@ func (c *credentials) digests() acl.Tokens {
 
 // override replaces the tokens by those that other has.
 func (c *credentials) override(other credentials) {
-	theirs := other.list()
+	overrides := other.list()
 	for i, one := range c.list() {
-		if *theirs[i].token != "" {
-			*one.token = *theirs[i].token
+		if *overrides[i].token != "" {
+			*one.token = *overrides[i].token
 		}
 	}
 }

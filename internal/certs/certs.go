@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// lookEvery is the least interval between two checks of the files.
-const lookEvery = time.Second
+// checkEvery is the least interval between two checks of the files.
+const checkEvery = time.Second
 
 // Pair is a certificate and its key. While new files can't be read, or don't belong
 // together, the former ones stay in use.
@@ -67,7 +67,7 @@ func (p *Pair) Get() *tls.Certificate {
 // Follow looks at the files of a certificate and of an authority until ctx ends. Connections between nodes last for days: a renewed
 // file would be logged, used or found wanting only at the next handshake.
 func Follow(ctx context.Context, p *Pair, a *Authority) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -196,9 +196,9 @@ type stamp struct {
 }
 
 // changed reports whether the files have changed since it said so last, looking at them
-// once in lookEvery. The first look finds no change.
+// once in checkEvery. The first look finds no change.
 func (f *files) changed() bool {
-	if time.Since(f.looked) < lookEvery {
+	if time.Since(f.looked) < checkEvery {
 		return false
 	}
 	f.looked = time.Now()

@@ -327,18 +327,18 @@ func (w *world) saw(r *reading, v *fsm.View) {
 		return
 	}
 	q := batch("GET", r.key)
-	there := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
+	exists := !v.Exec(q.As, q.Origin, q.Rows[0]).IsNil()
 	perhaps, surely := w.stays(r.key)
 	switch gone, before := w.gone[r.key]; {
-	case !there && surely:
+	case !exists && surely:
 		w.fail("expiry", "%q was found gone after it was kept", r.key)
-	case there && v.Now() > r.until && !perhaps:
+	case exists && v.Now() > r.until && !perhaps:
 		w.fail("expiry", "%q was seen %d ms after its time", r.key, v.Now()-r.until)
-	case !there && v.Now() < r.until:
+	case !exists && v.Now() < r.until:
 		w.fail("expiry", "%q was gone %d ms before its time", r.key, r.until-v.Now())
-	case there && before && gone < r.begun:
+	case exists && before && gone < r.begun:
 		w.fail("expiry", "%q was seen again after a read had found it gone", r.key)
-	case !there && !before:
+	case !exists && !before:
 		w.leave(r.key)
 	}
 }

@@ -37,7 +37,7 @@ func (b *Bench) Stall(ctx context.Context) *report.Row {
 
 // stall measures and fills row.
 func (b *Bench) stall(ctx context.Context, row *report.Row) error {
-	alone, err := b.idle(ctx, min(b.Quiet, 10*time.Second))
+	baseline, err := b.idle(ctx, min(b.Quiet, 10*time.Second))
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (b *Bench) stall(ctx context.Context, row *report.Row) error {
 		w.during.Quantile(.5), w.during.Quantile(.99), w.during.Quantile(.999), w.during.Max())
 	row.Note("%d writes between snapshots: p50 %v, p99.9 %v, max %v", w.between.N(), w.between.Quantile(.5), w.between.Quantile(.999), w.between.Max())
 	row.Note("idle loop beside the load: overslept p50 %.3f, p99.9 %.3f, max %.3f ms", beside.result.P50/1e3, beside.result.P999/1e3, beside.result.Max/1e3)
-	row.Note("idle loop on the machine alone: overslept p50 %.3f, p99.9 %.3f, max %.3f ms", alone.P50/1e3, alone.P999/1e3, alone.Max/1e3)
+	row.Note("idle loop on the machine alone: overslept p50 %.3f, p99.9 %.3f, max %.3f ms", baseline.P50/1e3, baseline.P999/1e3, baseline.Max/1e3)
 	return nil
 }
 

@@ -273,8 +273,8 @@ func binaryPipeline(ctx context.Context, addr string, rows [][]string) (answers 
 func sameDigest(s *session, a, b *redisproc.Server) error {
 	for _, words := range [][]string{{"DBSIZE"}, {"DEBUG", "DIGEST"}} {
 		first, err := a.Do(words...)
-		second, also := b.Do(words...)
-		if err := errors.Join(err, also); err != nil {
+		second, err2 := b.Do(words...)
+		if err := errors.Join(err, err2); err != nil {
 			return err
 		}
 		if first.IsError() || !first.Equal(second) {

@@ -190,7 +190,7 @@ func (p *revokedProbe) run(ctx context.Context, node int, mode string) {
 	defer client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		began := time.Now()
-		if answered, heard := p.ask(ctx, client, node, mode); heard {
+		if answered, ok := p.ask(ctx, client, node, mode); ok {
 			p.judge(node, mode, began, answered)
 		}
 		sleep(ctx, 5*time.Millisecond)

@@ -174,8 +174,8 @@ func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dea
 		}
 		numbers[id] = number
 	}
-	told := lives(all)
-	for id := range told {
+	byMessage := lives(all)
+	for id := range byMessage {
 		if _, known := numbers[id]; !known {
 			wrong.add("message %s was never acknowledged: invented", id)
 		}
@@ -187,7 +187,7 @@ func judgeDelivery(out *Delivered, retries int, acked []string, all []Event, dea
 	taken := judgeArrivals(out, &wrong, acked, arrivals)
 	for _, id := range slices.Sorted(maps.Keys(numbers)) {
 		number := numbers[id]
-		l := told[id]
+		l := byMessage[id]
 		if l == nil {
 			wrong.add("message %d has no events: lost", number)
 			continue

@@ -117,11 +117,11 @@ func (q Queue) header(number int) map[string]string {
 // judgeQueue holds the requests and the claims against the order of publication and the parallelism.
 func judgeQueue(out *Queued, parallelism int, ids []string, all []Event, arrivals []Arrival) error {
 	var wrong problems
-	told := lives(all)
+	byMessage := lives(all)
 	number := map[string]int{}
 	for n, id := range ids {
 		number[id] = n
-		l := told[id]
+		l := byMessage[id]
 		if l == nil || len(l.ends) != 1 {
 			wrong.add("message %d did not end once", n)
 			continue
@@ -221,13 +221,13 @@ func lostAttempts(all []Event) map[attemptOf]bool {
 // count as running. One whose attempt was given up with its leader may have been on its way
 // through the network for any time, and come when later messages have.
 func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, all []Event, arrivals []Arrival) {
-	lost, came := lostAttempts(all), map[string]bool{}
+	lost, delivered := lostAttempts(all), map[string]bool{}
 	slices.SortFunc(arrivals, func(a, b Arrival) int { return a.Begin.Compare(b.Begin) })
 	var before *Arrival // the newest that was not given up
 	for i := range arrivals {
 		a := &arrivals[i]
 		out.Arrivals++
-		came[a.Message] = true
+		delivered[a.Message] = true
 		if a.Broken {
 			out.Broken++
 		}
@@ -245,9 +245,9 @@ func judgeOrder(out *Queued, wrong *problems, parallelism int, ids []string, all
 		}
 		before = a
 	}
-	told := lives(all)
+	byMessage := lives(all)
 	for n, id := range ids {
-		if l := told[id]; l != nil && slices.Contains(l.ends, "DELIVERED") && !came[id] {
+		if l := byMessage[id]; l != nil && slices.Contains(l.ends, "DELIVERED") && !delivered[id] {
 			wrong.add("message %d was delivered to nobody", n)
 		}
 	}

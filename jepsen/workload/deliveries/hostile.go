@@ -232,7 +232,7 @@ func (h Hostile) memory() (all []int64) {
 
 func (h Hostile) judge(out *Survived, all []*hostileEndpoint, ids [][]string, events []Event, inside *trap) error {
 	var wrong problems
-	told, last := lives(events), map[string]*Event{}
+	byMessage, last := lives(events), map[string]*Event{}
 	for i := range events {
 		if v := &events[i]; v.State == "ERROR" && !v.Lost() {
 			last[v.MessageID] = v
@@ -240,7 +240,7 @@ func (h Hostile) judge(out *Survived, all []*hostileEndpoint, ids [][]string, ev
 	}
 	for i, v := range all {
 		out.Connections += int(v.taken.Load())
-		judgeEndpoint(out, &wrong, v, ids[i], told, last)
+		judgeEndpoint(out, &wrong, v, ids[i], byMessage, last)
 	}
 	if n := inside.count(); n > 0 {
 		wrong.add("%d connections to %s, which no delivery may reach", n, insideAddr)
