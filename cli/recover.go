@@ -17,7 +17,7 @@ type poisonView struct {
 	Databases []string `json:"databases"`
 }
 
-// recoverCommand shows which nodes wait before a log entry that has ended them, and has them go on.
+// recoverCommand shows the nodes that wait before a log entry that has ended them, and makes them continue.
 func recoverCommand() *cobra.Command {
 	g := &group{scope: ofCluster, Command: &cobra.Command{}}
 	var quarantine, release string
@@ -50,7 +50,7 @@ func recoverCommand() *cobra.Command {
 	return g.Command
 }
 
-// quarantine has the nodes go on without a database.
+// quarantine makes the nodes continue without a database.
 func (s *session) quarantine(database string) error {
 	s.SetTimeout(changeTimeout)
 	var doc json.RawMessage

@@ -58,7 +58,7 @@ func (w *watch) look(ctx context.Context, c *testcluster.Cluster) {
 	l, err := c.Leader(ctx)
 	switch {
 	case err != nil || l.Term < w.lastTerm:
-		return // nobody to ask, or an answer from the past
+		return // no node answers, or an answer is outdated
 	case w.firstTerm == 0:
 		w.firstTerm, w.leader = l.Term, l.Node
 	case l.Node != w.leader:

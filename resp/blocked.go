@@ -206,7 +206,7 @@ func (d *serveDecision) selectWaiters(q *queue, v *fsm.View) {
 		if d.ended[w] != nil {
 			continue
 		}
-		if w.proposed { // by its own connection: nobody behind it goes into the log before it
+		if w.proposed { // by its own connection: no later waiter enters the log before it
 			return
 		}
 		if d.chosen[w] { // its call may take an element first

@@ -9,7 +9,7 @@ import (
 	"github.com/trireme-dev/trireme/node/pubsub"
 )
 
-// monitored reports whether anybody monitors commands.
+// monitored reports whether a client monitors commands on any node.
 func (c *conn) monitored() bool { return c.s.hub != nil && c.s.hub.Monitored() }
 
 // monitorRows sends executed rows to the monitors. The calls of a script follow the script's row.

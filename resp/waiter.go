@@ -76,7 +76,7 @@ func (bc *blockedClients) enqueue(w *waiter) (first bool) {
 // setCall replaces a waiter's call by its resolved form (XREAD's $ by an id), unless the
 // call is under way already. With claim it reserves the call for its connection in the same
 // step, so that the registry neither proposes it too nor ends its wait for what the call is
-// about to be told. claimed is false if the registry was first or the wait is over.
+// about to report. claimed is false if the registry was first or the wait is over.
 func (bc *blockedClients) setCall(w *waiter, call [][]byte, claim bool) (claimed bool) {
 	bc.mu.Lock()
 	defer bc.mu.Unlock()

@@ -22,11 +22,11 @@ type Options struct {
 	Client *http.Client
 	// Workflows by the last segment of the path.
 	Workflows map[string]Workflow
-	// Failed, if set, is told of failed runs.
+	// Failed, if set, is called with failed runs.
 	Failed func(Failure)
-	// Ended, if set, is told of runs whose end a node has acknowledged.
+	// Ended, if set, is called with runs whose end a node has acknowledged.
 	Ended func(run string)
-	// Seen, if set, is told every result of a step that a delivery carries: one value for
+	// Seen, if set, is called with every result of a step that a delivery carries: one value for
 	// each step of a run, if the server keeps its word.
 	Seen func(run string, step int, out string)
 }
@@ -107,7 +107,7 @@ func (e *Endpoint) deliver(r *http.Request, body []byte) error {
 	return c.replay(e.Workflows[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]])
 }
 
-// failed tells of a run that has failed.
+// failed reports a failed run.
 func (e *Endpoint) failed(run string, body []byte) error {
 	var in struct {
 		Status     int

@@ -220,7 +220,7 @@ func (dn *devNode) ready(n *cluster.Node) {
 			fmt.Fprintln(out, "\nThe tokens of the database default were reset: those above don't open it any more.")
 		}
 	})
-	_, _ = dn.out.Write(out.Bytes()) // an error means that nobody reads it
+	_, _ = dn.out.Write(out.Bytes()) // an error means that the output was closed
 }
 
 // consoleLink returns the link that signs a browser in, or "" without a console.

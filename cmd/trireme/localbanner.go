@@ -63,7 +63,7 @@ func (l *local) askKeys(ctx context.Context, m *member, e *shellEnv) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil // the tokens of .cluster were rotated: whoever did so has the keys
+		return nil // the tokens of .cluster were rotated, so this process may not read the keys
 	}
 	return json.NewDecoder(resp.Body).Decode(&e.keys)
 }

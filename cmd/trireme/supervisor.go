@@ -15,7 +15,7 @@ import (
 )
 
 // supervisor notifies the service manager that started this process (systemd with Type=notify) over a
-// datagram socket (sd_notify). A nil supervisor notifies nobody.
+// datagram socket (sd_notify). A nil supervisor does nothing.
 type supervisor struct {
 	conn *net.UnixConn
 	// every is its watchdog interval (0 = no watchdog).

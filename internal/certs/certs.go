@@ -182,7 +182,7 @@ func Names(c *x509.Certificate) []string {
 	return names
 }
 
-// files tells when files change.
+// files detects changes of files.
 type files struct {
 	paths  []string
 	looked time.Time

@@ -132,7 +132,7 @@ func appendRequest(b []byte, r *http.Request) ([]byte, error) {
 	return appendBody(b, r)
 }
 
-// appendBody appends a body of exactly the length that was told.
+// appendBody appends a body of exactly the announced length.
 func appendBody(b []byte, r *http.Request) ([]byte, error) {
 	begin, n := len(b), int(r.ContentLength)
 	b = slices.Grow(b, n+1)[:begin+n]

@@ -2,7 +2,7 @@ package socket
 
 import "net"
 
-// Marks are told how far the input of a connection has been taken. Begin is called before each
+// Marks follows how much of a connection's input was read. Begin is called before each
 // attempt to take bytes: whatever was taken before has been dealt with. Wait is called when
 // there are none, before the reader waits.
 type Marks interface {

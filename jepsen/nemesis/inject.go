@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/jepsen/testcluster"
 )
 
-// inject begins a fault. What goes on for a while ends with the context hold.
+// inject begins a fault. A fault with a duration ends with the context hold.
 func (r *runner) inject(ctx, hold context.Context, step Step, node int) error {
 	n := r.cluster.Nodes[node]
 	switch step.Fault {

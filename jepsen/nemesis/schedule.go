@@ -18,7 +18,7 @@ var crashPoints = []string{
 	failpoint.AfterClaim, failpoint.MidSnapshot,
 }
 
-// Leader as a step's Node means whoever leads when the step's episode begins.
+// Leader as a step's Node means the leader when the step's episode begins.
 const Leader = -1
 
 // Step is one fault. Times are counted from the start of the run.

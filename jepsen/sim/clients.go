@@ -43,7 +43,7 @@ type operation struct {
 	body  []byte
 	life  *life
 	call  *session.Call
-	after func(*operation) // told of the end
+	after func(*operation) // called at the end
 
 	state      state
 	begun, end int
@@ -114,7 +114,7 @@ func (w *world) ended(o *operation, r session.Result) {
 	}
 }
 
-// lost ends the requests of a process that has died: nobody will answer them.
+// lost ends the requests of a process that has died: they get no answer.
 func (w *world) lost(l *life) {
 	w.open = slices.DeleteFunc(w.open, func(o *operation) bool {
 		if o.life == l {
@@ -184,7 +184,7 @@ func (w *world) again(n *node, which int) {
 	w.submit(n, &operation{kind: o.kind, key: o.key, mark: o.mark, code: o.code, body: o.body})
 }
 
-// clock is cluster time as whoever leads shows it.
+// clock is cluster time as the leader shows it.
 func (w *world) clock() int64 {
 	if n := w.known(); n != nil && n.life.opened {
 		return n.life.clock.Peek()

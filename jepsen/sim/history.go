@@ -40,7 +40,7 @@ const (
 	Snapshot
 	Install
 	Pass
-	Claim // mostly by whoever leads
+	Claim // mostly by the leader
 	Renew
 	Answer
 	HandIn
@@ -51,7 +51,7 @@ const (
 	Work     // the same, and has everything that is due delivered and answered
 	Cut      // nothing reaches or leaves a node
 	Mend
-	SetWall // somebody sets a node's wall clock
+	SetWall // a node's wall clock is set
 	Keep    // a key that was set for a while is to stay
 	Gather  // all batches reach the leader, which makes an entry of them and gives it to raft later
 	Linger  // a little time passes, less than reads may be ahead of the log

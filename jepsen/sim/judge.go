@@ -12,7 +12,7 @@ import (
 	"github.com/trireme-dev/trireme/fsm/workflow"
 )
 
-// judge compares what the clients were told with what the cluster has in the end.
+// judge compares the replies that clients received with the cluster's final state.
 func (w *world) judge() {
 	w.compare()
 	n := w.nodes[w.leader]
@@ -239,7 +239,7 @@ func (w *world) judgeRuns(v *fsm.View) {
 				if r.State != workflow.Canceled {
 					w.fail("waiters", "step %d of %s ended as that of a cancelled run, and the run is %v", e.Step.ID, r.ID, r.State)
 				}
-				return true // nobody answers it any more
+				return true // it can't be answered any more
 			}
 			if e.Step.Type == workflow.Wait && !bytes.Contains(e.Body.Bytes(), []byte("waitTimeout")) && !woken[e.ID] && r.RanAs == 0 {
 				w.fail("waiters", "step %d of %s was answered by nobody", e.Step.ID, r.ID)

@@ -25,7 +25,7 @@ type node struct {
 	applied uint64
 	ceiling *clock.Ceiling
 	cut     bool  // nothing reaches it
-	set     int64 // by how much somebody has set its wall clock, in milliseconds
+	set     int64 // offset by which its wall clock was set, in milliseconds
 }
 
 // life is one process of a node.
@@ -79,7 +79,7 @@ func (n *node) start() {
 // by less than a leader tolerates.
 func (n *node) wall(t time.Time) int64 { return t.UnixMilli() + int64(n.id-1)*200 + n.set }
 
-// crash ends the process: whoever waits for it hears nothing any more.
+// crash ends the process. Requests that wait for it get no answer.
 func (n *node) crash() {
 	if n.life == nil {
 		return
@@ -139,7 +139,7 @@ func (n *node) apply(count int) {
 	for ; n.life != nil && !n.cut && count > 0 && n.applied < n.w.committed; count-- {
 		e := &n.w.log[n.applied]
 		if e.term > n.life.leads {
-			n.learn() // whoever has entries of a later term knows of it
+			n.learn() // a node with entries of a later term knows that term
 		}
 		outcomes, err := n.machine.Apply(n.applied+1, e.term, e.data)
 		if err != nil {

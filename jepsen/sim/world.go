@@ -24,7 +24,7 @@ type world struct {
 	log       []entry // entry i has index i+1
 	committed uint64
 	term      uint64
-	leader    int // who leads by raft's own account, -1 if nobody
+	leader    int // the leader by raft's state, -1 without one
 	nodes     [nodes]*node
 	packets   []*packet
 
@@ -279,12 +279,12 @@ func (w *world) elect(who, keeps int, told bool) {
 		w.nodes[was].learn()
 	}
 	if n.life.leads != 0 {
-		n.life.follow() // it led an earlier term and has not heard of its end
+		n.life.follow() // it led an earlier term and has not learned of its end
 	}
 	n.life.lead(w.term, keeps%3 != 0)
 }
 
-// gather has all batches that wait reach whoever leads.
+// gather delivers all waiting batches to the leader.
 func (w *world) gather() {
 	for _, n := range w.nodes {
 		n.send()

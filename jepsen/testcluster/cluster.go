@@ -363,7 +363,7 @@ func (c *Cluster) recordCrash(crash Crash) {
 	c.crashes = append(c.crashes, crash)
 }
 
-// Crashes returns the ends of processes that nobody ordered.
+// Crashes returns the unexpected ends of processes.
 func (c *Cluster) Crashes() []Crash {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -104,7 +104,7 @@ func (n *Node) Start() error {
 	return nil
 }
 
-// watch reports the end of a process that nobody asked to end.
+// watch reports the unexpected end of a process.
 func (n *Node) watch(proc *Process) {
 	<-proc.Done()
 	n.mu.Lock()

@@ -13,7 +13,7 @@ type Call struct {
 	Argv [][]byte
 }
 
-// CallOf is the call that a notification tells of.
+// CallOf returns the call that a notification reports.
 func CallOf(n *env.Notification) Call { return Call{int(n.Serial), n.Words()} }
 
 // request names a request of the log.

@@ -32,7 +32,7 @@ func (in *Indexes) newBudget(p search.Point) *budget {
 	return &budget{left: p.Work, tell: p.Spend, done: p.Done, closed: in.closed}
 }
 
-// settle tells the request what the search has done since it was told last.
+// settle charges the request for the work of the search since the last call.
 func (b *budget) settle() {
 	if b != nil && b.tell != nil && b.due > 0 {
 		b.tell(b.due)
@@ -40,7 +40,7 @@ func (b *budget) settle() {
 	}
 }
 
-// spend takes steps off and reports whether the search may go on. Once it may not, it never may.
+// spend takes steps off the budget and reports whether the search may continue. After false it always returns false.
 func (b *budget) spend(steps int64) bool {
 	if b == nil {
 		return true

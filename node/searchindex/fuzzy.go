@@ -19,7 +19,7 @@ type fuzzy struct {
 
 // walk calls fn for every term that is near, in order. It goes along the sorted terms and keeps a row of distances for
 // each letter of the one before, and jumps over all terms that begin with letters which are too far already.
-// Spend is told the work of each term before the next, and ends the walk if it returns false.
+// spend receives the work of each term before the next, and ends the walk by returning false.
 func (f *fuzzy) walk(terms *cow.BTree[string, *term], spend func(steps int64) bool, fn func(t *term)) {
 	w := newFuzzyWalk(f)
 	from := ""

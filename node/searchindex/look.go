@@ -54,7 +54,7 @@ func (in *Indexes) readKeys(tasks []*task, names []string) (looked int) {
 				}
 				entries, all := in.readStream(t)
 				if left -= entries; !all {
-					return looked - n + i // it goes on there
+					return looked - n + i // the next call continues there
 				}
 			}
 		}

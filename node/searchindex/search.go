@@ -40,7 +40,7 @@ func (d *database) task(number, serial uint64) *task {
 	return nil
 }
 
-// reached reports whether the indexes of a database that were scanned have everything up to an entry that was told.
+// reached reports whether the scanned indexes of a database include the log entry at an index.
 func (d *database) reached(index uint64) bool {
 	return d.done >= index || !d.busy && !d.renew && !d.flushed && len(d.keys)+len(d.names) == 0
 }

@@ -20,7 +20,7 @@ type Limits struct {
 // HELLO.
 var Unauthenticated = Limits{Words: 10, Bulk: 16 << 10, Total: 64 << 10, Inline: 64 << 10}
 
-// maxLine is the longest line that tells a count.
+// maxLine bounds a line with a count, in bytes.
 const maxLine = 64 << 10
 
 // Error is a protocol error. What follows can't be parsed, so the connection has to be closed;

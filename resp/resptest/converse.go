@@ -21,7 +21,7 @@ type Exchange struct {
 // Converse holds a conversation with the server at addr, whose default database opens with
 // the tokens of this package, line by line against what the file at path has: "> " sends a
 // line as an inline command, what follows is its reply; "start " sends one whose reply comes
-// later; "next" awaits one more message; "client NAME" goes on as another connection;
+// later; "next" awaits one more message; "client NAME" switches to another connection;
 // "blocked N" waits until N connections are blocked. What differs from run to run, such as
 // the numbers and addresses of connections, is written N; "*" is any reply but an error. heard, if not nil, is told every
 // exchange.

@@ -108,8 +108,8 @@ func (n *SingleNode) Local(fn func(*fsm.View)) {
 // Track asks the machine for notes of keys that change.
 func (n *SingleNode) Track(on bool) { n.Machine.Track(on) }
 
-// Run runs one command without the port, as somebody else and through another origin. Somebody
-// who is nobody may not.
+// Run runs a batch without the port, as another user and through another origin. A batch
+// without a user is refused.
 func (n *SingleNode) Run(t testing.TB, batch fsm.Batch) {
 	t.Helper()
 	if _, err := fsm.Do(t.Context(), n, fsm.Exec, batch); err != nil && !errors.Is(err, fsm.ErrRevoked) {

@@ -92,7 +92,7 @@ func (r *replyReader) headers() (head, error) {
 }
 
 // field notes one header line. Names are told apart by length first: most
-// lines are none of ours and must cost nothing.
+// lines are none of the product and must cost nothing.
 func (h *head) field(line []byte) error {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	switch len(name) {

@@ -34,9 +34,9 @@ type Env struct {
 	Data          string        // data directories are made below it and removed when their server stops
 	Logs          string        // one log file for each process
 	Heartbeat     time.Duration // --heartbeat of the three nodes
-	Args          []string      // further flags for every node of ours
-	Variables     []string      // further environment for every node of ours, NAME=value
-	Pprof         bool          // give every node of ours a --pprof address
+	Args          []string      // further flags for every node of the product
+	Variables     []string      // further environment for every node of the product, NAME=value
+	Pprof         bool          // give every node of the product a --pprof address
 	Ports         *proc.Ports
 }
 

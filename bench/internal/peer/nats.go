@@ -64,7 +64,7 @@ func (en *Env) StartNATS(ctx context.Context) (*NATS, error) {
 	return n, nil
 }
 
-// reachable reports whether somebody listens.
+// reachable reports whether a process listens.
 func reachable(addr string) error {
 	c, err := net.DialTimeout("tcp", addr, time.Second)
 	if err == nil {

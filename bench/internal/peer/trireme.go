@@ -15,7 +15,7 @@ import (
 	"github.com/trireme-dev/trireme/bench/internal/proc"
 )
 
-// Credentials of every server of ours that a benchmark starts.
+// Credentials of every server of the product that a benchmark starts.
 const (
 	token      = "bench-standard-token"
 	adminToken = "bench-admin-token"

@@ -20,7 +20,7 @@ const (
 	forkMetric  = "trireme_snapshot_fork_seconds"
 )
 
-// runFork measures row 9: the longest apply or fork of ours while a snapshot
+// runFork measures row 9: the longest apply or fork of the product while a snapshot
 // of many keys is written under load, against the time for which redis stands
 // still in fork.
 func runFork(ctx context.Context, b *Bench, rows []*report.Row) {

@@ -72,7 +72,7 @@ type footprint struct {
 	perKey   float64 // bytes
 	resident float64 // MB, if asked for
 	back     time.Duration
-	used     time.Duration // processor time of ours meanwhile
+	used     time.Duration // processor time of the product meanwhile
 }
 
 func (b *Bench) ourFootprint(ctx context.Context, rewrite bool) (f footprint, err error) {

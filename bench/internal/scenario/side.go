@@ -42,7 +42,7 @@ func (b *Bench) stopping(s interface{ Stop() error }) func() {
 	}
 }
 
-// cluster starts three nodes of ours and loads keys.
+// cluster starts three nodes of the product and loads keys.
 func (b *Bench) cluster(ctx context.Context) (*peer.Trireme, error) {
 	t, err := b.Env.StartCluster(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *Bench) writeURLs(leader string, all []string) []string {
 	return []string{leader}
 }
 
-// ourCluster is three nodes of ours: writes as b.WritesToAll says, reads
+// ourCluster is three nodes of the product: writes as b.WritesToAll says, reads
 // through all.
 func (b *Bench) ourCluster(ctx context.Context) side {
 	t, err := b.cluster(ctx)

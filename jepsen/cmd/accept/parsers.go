@@ -26,7 +26,7 @@ var parserTargets = []target{
 	{"github.com/trireme-dev/trireme/fsm/script", "FuzzPattern"},
 }
 
-// strangersTargets are the fuzz targets of what reads bytes before anybody is known: docs/security.md lists them.
+// strangersTargets are the fuzz targets of the code that reads bytes of unauthenticated clients: docs/security.md lists them.
 var strangersTargets = []target{
 	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzConnection"},
 	{"github.com/trireme-dev/trireme/httpapi/fastpath", "FuzzRepeatedRequest"},
@@ -43,7 +43,7 @@ var strangersTargets = []target{
 	{"github.com/trireme-dev/trireme/cluster/membership", "FuzzMember"},
 }
 
-// strangers fuzzes what reads bytes before anybody is known.
+// strangers fuzzes the code that reads bytes of unauthenticated clients.
 func strangers(ctx context.Context, s *session) error {
 	if err := s.fuzz(ctx, strangersTargets, "-fuzzminimizetime=2s"); err != nil {
 		return err

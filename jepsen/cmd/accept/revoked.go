@@ -197,7 +197,7 @@ func (p *revokedProbe) run(ctx context.Context, node int, mode string) {
 	}
 }
 
-// ask sends one request; heard is false if no reply came.
+// ask sends one request. It is not ok if no reply came.
 func (p *revokedProbe) ask(ctx context.Context, client *http.Client, node int, mode string) (answered, heard bool) {
 	body := `["GET","k"]`
 	if mode == "write" {

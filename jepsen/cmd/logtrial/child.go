@@ -243,7 +243,7 @@ func (w *writer) step() {
 	}
 }
 
-// append stores a batch. After a failure it goes on as a new leader would have
+// append stores a batch. After a failure it continues as a new leader would have
 // it: other entries, of a newer term, from the same index on.
 func (w *writer) append(k int) {
 	logs := make([]*raft.Log, k)

@@ -25,7 +25,7 @@ var workloads = map[string]workload{
 	mutant.LocalRead:    {"register", "leaders stopped", stoppedLeaders},
 }
 
-// stoppedLeaders stops whoever leads, again and again, for long enough that another one is elected: for a moment after
+// stoppedLeaders stops the leader, again and again, for long enough that another one is elected: for a moment after
 // that two believe to lead.
 func stoppedLeaders(seed uint64) *nemesis.Schedule {
 	s := &nemesis.Schedule{Seed: seed, Duration: runTime}

@@ -18,7 +18,7 @@ type Event struct {
 	ScheduleID string `json:"scheduleId"`
 }
 
-// Lost reports whether the event ends a claim whose outcome nobody knows: it was open when
+// Lost reports whether the event ends a claim of unknown outcome: it was open when
 // its leader was lost.
 func (e *Event) Lost() bool {
 	return e.State == "ERROR" && strings.Contains(e.Error, "outcome was lost")

@@ -107,7 +107,7 @@ func (a *App) deliver(w http.ResponseWriter, r *http.Request) {
 	a.ServeHTTP(w, r)
 }
 
-// discard is an answer that nobody gets.
+// discard is an answer that is not delivered.
 type discard struct{ header http.Header }
 
 func (d discard) Header() http.Header         { return d.header }

@@ -53,7 +53,7 @@ func waiting(timeout time.Duration) func(*App) map[string]endpoint.Workflow {
 	}
 }
 
-// racer is one waiter, and what its notification and its cancellation were told.
+// racer is a waiter, and the replies to its notification and its cancellation.
 type racer struct {
 	id, event string
 	deadline  time.Time
