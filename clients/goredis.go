@@ -190,17 +190,17 @@ func (p *goProgram) messages(ctx context.Context) {
 	}
 }
 
-// patience bounds the wait of a pop.
-const patience = 20 * time.Second
+// popTimeout bounds the wait of a pop.
+const popTimeout = 20 * time.Second
 
 func (p *goProgram) blocking(ctx context.Context) {
 	popped := make(chan func(), 2)
 	go func() {
-		v, err := p.c.BLPop(ctx, patience, p.key("q")).Result()
+		v, err := p.c.BLPop(ctx, popTimeout, p.key("q")).Result()
 		popped <- func() { p.want("BLPOP", v, []string{p.key("q"), "element"}, err) }
 	}()
 	go func() {
-		v, err := p.c.BZPopMin(ctx, patience, p.key("zq")).Result()
+		v, err := p.c.BZPopMin(ctx, popTimeout, p.key("zq")).Result()
 		popped <- func() {
 			p.want("BZPOPMIN", v, &redis.ZWithKey{Z: redis.Z{Score: 1, Member: "m"}, Key: p.key("zq")}, err)
 		}

@@ -46,11 +46,11 @@ func (l *eventLoop) assign(open []*pipelineBatch, c *conn) []*pipelineBatch {
 }
 
 func (b *pipelineBatch) fits(g *pipeline) bool {
-	most := maxBatchReads
+	limit := maxBatchReads
 	if b.writes {
-		most = maxBatchWrites
+		limit = maxBatchWrites
 	}
-	return len(b.rows)+len(g.rows) <= most && b.bytes+g.bytes <= maxBatchBytes
+	return len(b.rows)+len(g.rows) <= limit && b.bytes+g.bytes <= maxBatchBytes
 }
 
 func (b *pipelineBatch) add(c *conn) {

@@ -172,20 +172,20 @@ func (c *conn) clientInfo(argv [][]byte) {
 }
 
 // holding counts the memory of a connection, in bytes, by the fields of CLIENT LIST.
-type holding struct{ qbuf, qbufFree, argv, replies, mostReply, waiting int64 }
+type holding struct{ qbuf, qbufFree, argv, replies, maxReply, waiting int64 }
 
 // holds returns the connection's memory while it runs argv. Only its own goroutine may call it; others use published.
 func (c *conn) holds(argv [][]byte) holding {
 	return holding{
 		qbuf: int64(max(0, len(c.in.buf)-c.roundAt)), qbufFree: int64(cap(c.in.buf) - len(c.in.buf)), argv: int64(lengthOf(argv)),
-		replies: int64(cap(c.replies)), mostReply: max(c.info.sizes.mostReply.Load(), int64(len(c.replies))), waiting: int64(len(c.replies)),
+		replies: int64(cap(c.replies)), maxReply: max(c.info.sizes.maxReply.Load(), int64(len(c.replies))), waiting: int64(len(c.replies)),
 	}
 }
 
 // published returns the connection's memory at its last wait (sizes).
 func (c *conn) published() holding {
 	s := &c.info.sizes
-	return holding{qbuf: s.unread.Load(), qbufFree: s.spare.Load(), argv: s.words.Load(), replies: s.replies.Load(), mostReply: s.mostReply.Load()}
+	return holding{qbuf: s.unread.Load(), qbufFree: s.spare.Load(), argv: s.words.Load(), replies: s.replies.Load(), maxReply: s.maxReply.Load()}
 }
 
 func lengthOf(argv [][]byte) (n int) {
@@ -220,7 +220,7 @@ func (c *conn) describe(b []byte, now time.Time, h holding) []byte {
 	number("argv-mem", h.argv)
 	number("multi-mem", int64(t.queuedBytes))
 	number("rbs", h.replies)
-	number("rbp", h.mostReply)
+	number("rbp", h.maxReply)
 	number("obl", h.waiting)
 	parts, waiting := c.out.waitingParts()
 	number("oll", int64(parts))

@@ -34,9 +34,9 @@ type info struct {
 // sizes count the memory that a connection holds, in bytes. The connection publishes them whenever it waits, so while it runs
 // commands they are those of its last wait.
 type sizes struct {
-	unread, spare      atomic.Int64 // of the read buffer: what is in it, and what is free
-	words              atomic.Int64 // of the command that waits
-	replies, mostReply atomic.Int64 // the reply buffer, and the most that was in it
+	unread, spare     atomic.Int64 // of the read buffer: what is in it, and what is free
+	words             atomic.Int64 // of the command that waits
+	replies, maxReply atomic.Int64 // the reply buffer, and the most that was in it
 }
 
 // attributes are the fields of CLIENT LIST that commands change. info's lock guards them.

@@ -96,7 +96,7 @@ func (c *conn) send() error {
 	}
 	err := c.out.send(c.replies)
 	c.info.sizes.replies.Store(int64(cap(c.replies)))
-	c.info.sizes.mostReply.Store(max(c.info.sizes.mostReply.Load(), int64(len(c.replies))))
+	c.info.sizes.maxReply.Store(max(c.info.sizes.maxReply.Load(), int64(len(c.replies))))
 	c.s.metrics.sent.Add(float64(len(c.replies)))
 	c.population.out.Add(int64(len(c.replies)))
 	if c.replies = c.replies[:0]; cap(c.replies) > maxIdleReplies {

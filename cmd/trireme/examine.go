@@ -73,11 +73,11 @@ func (s *settings) examineMachine(ctx context.Context) []doctor.Finding {
 
 // maxConnections returns the number of connections that the settings let clients and deliveries open together.
 func (s *settings) maxConnections() int {
-	most := s.Limits.Connections + s.Deliveries.Senders
+	total := s.Limits.Connections + s.Deliveries.Senders
 	if s.RESP != off && s.RESP != "" {
-		most += s.RESPLimits.Connections
+		total += s.RESPLimits.Connections
 	}
-	return most
+	return total
 }
 
 // memory returns the memory limit of this process's container, or the machine's memory, in bytes; 0 if

@@ -24,7 +24,7 @@ import (
 type families map[string]*dto.MetricFamily
 
 func (fa families) read(ts *testscript.TestScript, url string) {
-	resp, err := (&http.Client{Timeout: patience}).Get(url + "/metrics")
+	resp, err := (&http.Client{Timeout: waitTimeout}).Get(url + "/metrics")
 	ts.Check(err)
 	defer resp.Body.Close()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
@@ -77,7 +77,7 @@ func metricsDocumented(ts *testscript.TestScript, _ bool, urls []string) {
 	queries := deployedQueries(ts)
 	var all families
 	var missing []string
-	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); ; time.Sleep(100 * time.Millisecond) {
 		all = families{}
 		for _, url := range urls {
 			all.read(ts, url)

@@ -157,7 +157,7 @@ func (w *world) step(s Step) {
 	case Lag:
 		w.lag(n, b%2 == 0)
 	case Cut:
-		w.cutOff(n)
+		w.isolate(n)
 	case Mend:
 		w.mend()
 	case SetWall:
@@ -318,9 +318,9 @@ func (w *world) attempt() {
 	}
 }
 
-// cutOff has nothing reach or leave a node; the others are a majority. It goes on with what it has, and may believe that it
+// isolate has nothing reach or leave a node; the others are a majority. It goes on with what it has, and may believe that it
 // leads.
-func (w *world) cutOff(n *node) {
+func (w *world) isolate(n *node) {
 	for _, o := range w.nodes {
 		if o.cut {
 			return

@@ -27,23 +27,23 @@ const (
 type Indexes struct {
 	m            *fsm.Machine
 	maxDocuments int
-	most         int // workers at once; none in tests that take each step
+	maxWorkers   int // workers at once; none in tests that take each step
 
-	mu        sync.Mutex
-	moved     chan struct{}        // closed at the next progress
-	noted     uint64               // the log index of the last call of Applied
-	databases map[string]*database // that have indexes, or may have
-	replaced  int                  // how often the state was replaced
-	listed    int                  // the value of replaced for which databases has all of them
-	listing   bool                 // a worker is about to
-	queue     []*database          // with work and without a worker, oldest first
-	working   int                  // workers that have a turn
-	waiting   []chan struct{}      // workers that wait for their turn
-	limit     int64                // of used; 0 = none
-	used      int64                // memory of all indexes in bytes
-	closed    chan struct{}        // closed by Close
-	once      sync.Once
-	workers   sync.WaitGroup
+	mu          sync.Mutex
+	progressed  chan struct{}        // closed at the next progress
+	lastApplied uint64               // the log index of the last call of Applied
+	databases   map[string]*database // that have indexes, or may have
+	replaced    int                  // how often the state was replaced
+	listed      int                  // the value of replaced for which databases has all of them
+	listing     bool                 // a worker is about to
+	queue       []*database          // with work and without a worker, oldest first
+	working     int                  // workers that have a turn
+	waiting     []chan struct{}      // workers that wait for their turn
+	limit       int64                // of used; 0 = none
+	used        int64                // memory of all indexes in bytes
+	closed      chan struct{}        // closed by Close
+	once        sync.Once
+	workers     sync.WaitGroup
 }
 
 // database holds the indexes of one database. Indexes.mu guards it.
@@ -87,8 +87,8 @@ type task struct {
 // with the machine. Its goroutines start when there is something to index.
 func Attach(m *fsm.Machine, limit int64) *Indexes { return attach(m, limit, workers()) }
 
-func attach(m *fsm.Machine, limit int64, most int) *Indexes {
-	e := &Indexes{m: m, maxDocuments: DefaultMaxDocuments, most: most, limit: limit, moved: make(chan struct{}), databases: map[string]*database{}, closed: make(chan struct{})}
+func attach(m *fsm.Machine, limit int64, maxWorkers int) *Indexes {
+	e := &Indexes{m: m, maxDocuments: DefaultMaxDocuments, maxWorkers: maxWorkers, limit: limit, progressed: make(chan struct{}), databases: map[string]*database{}, closed: make(chan struct{})}
 	m.SetSearch(e)
 	e.mu.Lock()
 	e.replaced++
@@ -119,7 +119,7 @@ func (in *Indexes) Used() int64 {
 func (in *Indexes) Applied(index uint64, notes []env.Notification) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.noted = index
+	in.lastApplied = index
 	if len(in.databases) == 0 && len(notes) == 0 {
 		return
 	}
@@ -191,7 +191,7 @@ func (in *Indexes) Restored(index uint64) {
 	for _, d := range in.databases { // unordered: each by itself
 		in.forget(d)
 	}
-	in.noted = index
+	in.lastApplied = index
 	in.replaced++
 	in.work()
 	in.progress()
@@ -214,6 +214,6 @@ func (in *Indexes) forget(d *database) {
 
 // progress wakes the searches that wait for an index; the lock is held.
 func (in *Indexes) progress() {
-	close(in.moved)
-	in.moved = make(chan struct{})
+	close(in.progressed)
+	in.progressed = make(chan struct{})
 }

@@ -51,7 +51,7 @@ func (in *Indexes) awaitIndex(p search.Point, d *search.Definition, limit time.D
 	for {
 		in.mu.Lock()
 		t, err := in.find(p, d)
-		pending, moved := in.pending(p, d), in.moved
+		pending, moved := in.pending(p, d), in.progressed
 		in.mu.Unlock()
 		if err != nil {
 			return nil, err

@@ -43,7 +43,7 @@ func (in *Indexes) takeKeys(d *database) ([]*task, []string) {
 		}
 	}
 	if len(d.names) == 0 {
-		d.target = in.noted
+		d.target = in.lastApplied
 		d.names, d.nameBytes, d.keyBytes = make([]string, 0, len(d.keys)), d.keyBytes, 0
 		for name := range d.keys { // unordered: keys share nothing
 			d.names = append(d.names, name)

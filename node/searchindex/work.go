@@ -31,7 +31,7 @@ func (in *Indexes) schedule(d *database) {
 
 // work starts a worker unless the maximum run; in.mu is held.
 func (in *Indexes) work() {
-	if in.most == 0 || in.working >= in.most || in.isClosed() {
+	if in.maxWorkers == 0 || in.working >= in.maxWorkers || in.isClosed() {
 		return
 	}
 	in.working++
@@ -83,7 +83,7 @@ func (in *Indexes) lock(t *task) {
 // yieldTurn passes the turn to another database that waits, in the middle of a long step, and takes it back afterwards.
 func (in *Indexes) yieldTurn() {
 	in.mu.Lock()
-	if in.most == 0 || len(in.queue)+len(in.waiting) == 0 {
+	if in.maxWorkers == 0 || len(in.queue)+len(in.waiting) == 0 {
 		in.mu.Unlock()
 		return
 	}
@@ -104,7 +104,7 @@ func (in *Indexes) releaseTurn() {
 
 // acquireTurn waits for a turn. in.mu is held when it is called, and not when it returns.
 func (in *Indexes) acquireTurn() {
-	if in.working < in.most || in.most == 0 {
+	if in.working < in.maxWorkers || in.maxWorkers == 0 {
 		in.working++
 		in.mu.Unlock()
 		return
@@ -154,7 +154,7 @@ func (in *Indexes) reloadDatabases(replaced int) {
 	in.m.View(0, [16]byte{}, func(v *fsm.View) { names, index = v.Searched(), v.Index() })
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.noted = max(in.noted, index) // what was applied before the indexes were attached
+	in.lastApplied = max(in.lastApplied, index) // what was applied before the indexes were attached
 	in.listed, in.listing = max(in.listed, replaced), false
 	if replaced == in.replaced {
 		for _, name := range names {

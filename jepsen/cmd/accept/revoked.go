@@ -198,7 +198,7 @@ func (p *revokedProbe) run(ctx context.Context, node int, mode string) {
 }
 
 // ask sends one request. It is not ok if no reply came.
-func (p *revokedProbe) ask(ctx context.Context, client *http.Client, node int, mode string) (answered, heard bool) {
+func (p *revokedProbe) ask(ctx context.Context, client *http.Client, node int, mode string) (answered, ok bool) {
 	body := `["GET","k"]`
 	if mode == "write" {
 		body = `["INCR","n"]`
